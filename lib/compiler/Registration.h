@@ -1,0 +1,11 @@
+// All that Tessera adds to MLIR, in one call each.
+#pragma once
+
+#include "mlir/IR/DialectRegistry.h"
+
+namespace tessera {
+
+void registerDialects(mlir::DialectRegistry &registry);
+void registerPasses(); // every pass, and every phase as the pipeline --tessera-<phase>
+
+} // namespace tessera
