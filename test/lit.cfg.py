@@ -1,0 +1,19 @@
+# lit's view of the tests written as IR: test/dialects, test/passes, test/tools. `lit test/passes/localize` works from
+# the checkout once build/ is configured.
+import os
+
+import lit.formats
+
+here = os.path.dirname(os.path.abspath(__file__))
+if not hasattr(config, "tessera_bin"):
+    lit_config.load_config(config, os.path.join(here, "..", "build", "test", "lit.site.cfg.py"))
+    raise SystemExit
+
+config.name = "Tessera"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["unit", "numerics", "inputs"]
+config.test_source_root = here
+config.substitutions += [("%python", config.tessera_python), ("%root", os.path.dirname(here))]
+config.environment["PATH"] = os.pathsep.join([config.tessera_bin, config.llvm_bin, os.environ["PATH"]])
+config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
