@@ -1,0 +1,27 @@
+// What a collective moves, whatever its form: plain op or comm.start.
+#pragma once
+
+#include "dialects/comm/CommOps.h"
+#include <optional>
+
+namespace tessera::comm {
+
+// Figures of one execution on one device. `bytes` is what it receives or reduces: the size of the
+// results, for a reduce-scatter of the operands. `wireBytes` is what it sends in a ring of g ranks:
+//   all-reduce 2 (g-1)/g bytes; all-gather, all-to-all, reduce-scatter (g-1)/g of the full size;
+//   permute, shift and broadcast bytes.
+struct CollectiveFacts {
+  CollectiveKind kind;
+  AxesAttr axes;
+  int64_t groupSize;
+  int64_t bytes;
+  int64_t wireBytes;
+};
+
+// Nothing for ops that move no data (slice, axis_index, wait) and for other dialects.
+std::optional<CollectiveFacts> collectiveFacts(mlir::Operation *op);
+
+// Bytes of a dense static tensor as it lies in memory: i1 takes a byte.
+int64_t tensorBytes(mlir::Type type);
+
+} // namespace tessera::comm
