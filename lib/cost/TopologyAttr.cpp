@@ -1,0 +1,57 @@
+#include "lib/cost/TopologyAttr.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Diagnostics.h"
+
+namespace tessera::cost {
+
+using ErrorFn = llvm::function_ref<mlir::InFlightDiagnostic()>;
+
+static mlir::LogicalResult read(mlir::Attribute attr, llvm::StringRef name, double &into,
+                                ErrorFn error) {
+  if (!attr)
+    return mlir::success();
+  auto number = llvm::dyn_cast<mlir::FloatAttr>(attr);
+  if (!number || number.getValueAsDouble() < 0)
+    return error() << "topology: '" << name << "' must be a positive number such as 1.0e+09, found "
+                   << attr;
+  into = number.getValueAsDouble();
+  return mlir::success();
+}
+
+static mlir::LogicalResult readLink(mlir::DictionaryAttr dict, Link &link, ErrorFn error) {
+  return mlir::success(mlir::succeeded(read(dict.get("alpha"), "alpha", link.alpha, error)) &&
+                       mlir::succeeded(read(dict.get("beta"), "beta", link.beta, error)));
+}
+
+mlir::FailureOr<Topology> topologyFromAttr(mlir::DictionaryAttr attr, ErrorFn error) {
+  Topology topology = defaultTopology();
+  if (auto name = attr.getAs<mlir::StringAttr>("name"))
+    topology.name = name.str();
+  if (mlir::failed(readLink(attr, topology.link, error)) ||
+      mlir::failed(read(attr.get("flops"), "flops", topology.flopsPerSecond, error)) ||
+      mlir::failed(read(attr.get("memory"), "memory", topology.bytesPerSecond, error)))
+    return mlir::failure();
+  if (auto axes = attr.getAs<mlir::DictionaryAttr>("axes"))
+    for (mlir::NamedAttribute axis : axes) {
+      auto dict = llvm::dyn_cast<mlir::DictionaryAttr>(axis.getValue());
+      if (!dict)
+        return error() << "topology: axis " << axis.getName()
+                       << " must be a dictionary {alpha = .., beta = ..}";
+      Link link = topology.link;
+      if (mlir::failed(readLink(dict, link, error)))
+        return mlir::failure();
+      topology.axes[axis.getName().str()] = link;
+    }
+  return topology;
+}
+
+Topology topologyOf(mlir::ModuleOp module) {
+  auto attr = module->getAttrOfType<mlir::DictionaryAttr>("tessera.topology");
+  if (!attr)
+    return defaultTopology();
+  auto read = topologyFromAttr(attr, [&] { return module.emitWarning(); });
+  return mlir::succeeded(read) ? *read : defaultTopology();
+}
+
+} // namespace tessera::cost
