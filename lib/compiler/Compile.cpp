@@ -1,0 +1,139 @@
+// compile: parse, then one pass manager a phase, timed, then package.
+#include "lib/compiler/Compile.h"
+
+#include "lib/compiler/Diagnostics.h"
+#include "lib/compiler/Entry.h"
+#include "lib/compiler/Phases.h"
+#include "lib/compiler/Registration.h"
+#include "lib/compiler/TopologyFile.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+
+namespace tessera {
+namespace {
+
+class Stopwatch {
+public:
+  // Seconds since the last lap.
+  double lap() {
+    auto now = std::chrono::steady_clock::now();
+    double seconds = std::chrono::duration<double>(now - last).count();
+    last = now;
+    return seconds;
+  }
+
+private:
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+};
+
+std::string printed(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  stream << "\n";
+  return text;
+}
+
+std::string phaseNames() {
+  std::string names;
+  for (const Phase &phase : phases())
+    names += (names.empty() ? "" : ", ") + phase.name.str();
+  return names;
+}
+
+// What is wrong with the options, empty when nothing is.
+std::string checkOptions(const CompileOptions &options) {
+  if (options.target == "cuda")
+    return "error: --target=cuda: this build generates code for CPUs only; use --target=cpu";
+  if (options.target != "cpu")
+    return "error: --target=" + options.target + ": no such target; use --target=cpu";
+  for (auto [flag, name] :
+       {std::pair("--stop-after", options.stopAfter), {"--print-after", options.printAfter}})
+    if (!name.empty() && !findPhase(name))
+      return std::string("error: ") + flag + "=" + name +
+             ": no such phase; phases: " + phaseNames();
+  return "";
+}
+
+} // namespace
+
+CompileResult compile(llvm::StringRef text, const CompileOptions &options,
+                      const CompileListener &listener) {
+  CompileResult result;
+  if (result.error = checkOptions(options); !result.error.empty())
+    return result;
+
+  Stopwatch watch;
+  llvm::json::Array seconds;
+  auto timed = [&](llvm::StringRef phase) {
+    seconds.push_back(llvm::json::Object{{"name", phase}, {"seconds", watch.lap()}});
+  };
+
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  // One thread: passes are module passes, and a thread pool costs more to start than it would give
+  // back.
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects(); // refused below, with a better message than the parser's
+  DiagnosticCollector diagnostics(&context, options.inputName, listener.diagnostic);
+
+  listener.began("parse");
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBuffer(text, options.inputName, /*RequiresNullTerminator=*/false),
+      llvm::SMLoc());
+  mlir::ParserConfig config(&context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(sources, config);
+  if (!module) {
+    result.error = diagnostics.error("is not a module in MLIR text or bytecode");
+    return result;
+  }
+  if (failed(refuseUnknownOps(*module)) || failed(selectEntry(*module, options.entry))) {
+    result.error = diagnostics.error("the entry function cannot be selected");
+    return result;
+  }
+  if (!options.topology.empty()) {
+    llvm::Expected<mlir::DictionaryAttr> topology = parseTopologyFile(&context, options.topology);
+    if (!topology) {
+      result.error = "error: the topology file: " + oneLine(llvm::toString(topology.takeError()));
+      return result;
+    }
+    (*module)->setAttr("tessera.topology", *topology);
+  }
+  timed("parse");
+
+  for (const Phase &phase : phases()) {
+    listener.began(phase.name);
+    mlir::PassManager pm(&context);
+    pm.enableVerifier(options.verifyEach);
+    phase.build(pm);
+    if (failed(pm.run(*module)) || diagnostics.failed()) {
+      result.error = diagnostics.error(
+          ("phase " + phase.name + " failed and did not say why: a mistake in Tessera").str());
+      return result;
+    }
+    timed(phase.name);
+    if (phase.name == options.printAfter)
+      listener.print(printed(*module));
+    if (phase.name == options.stopAfter) {
+      result.program = printed(*module);
+      break;
+    }
+  }
+
+  llvm::json::Object report{{"phases", std::move(seconds)}};
+  result.report = llvm::formatv("{0:2}", llvm::json::Value(std::move(report))).str() + "\n";
+  return result;
+}
+
+} // namespace tessera

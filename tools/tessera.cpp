@@ -1,0 +1,55 @@
+// tessera: compiles programs and runs them. Neither half loads what only the other needs: the
+// compiler (and with it MLIR and LLVM) is a shared library that is opened when a subcommand asks
+// for it.
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace {
+
+const char kUsage[] = R"(usage: tessera compile IN.mlir -o OUT.tsr [options]
+       tessera run P.tsr --inputs=IN.npz --outputs=OUT.npz [options]
+
+compile  turns a StableHLO module with Shardy annotations into a program for many devices
+run      executes such a program
+`tessera SUBCOMMAND --help` tells the options.
+)";
+
+// The build and an installation both keep libraries in ../lib of the binary.
+std::string besideBinary(const char *library) {
+  char path[4096];
+  ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  std::string binary(path, length > 0 ? length : 0);
+  return binary.substr(0, binary.rfind('/') + 1) + "../lib/" + library;
+}
+
+int compileInLibrary(int argc, char **argv) {
+  void *library = dlopen(besideBinary("libtessera_compiler.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    library = dlopen("libtessera_compiler.so", RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    std::fprintf(stderr, "error: the compiler is not installed beside tessera: %s\n", dlerror());
+    return 1;
+  }
+  using Command = int (*)(int, char **);
+  return reinterpret_cast<Command>(dlsym(library, "tessera_compile_command"))(argc, argv);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const char *command = argc > 1 ? argv[1] : "";
+  if (!std::strcmp(command, "compile"))
+    return compileInLibrary(argc - 2, argv + 2);
+  if (!std::strcmp(command, "--help") || !std::strcmp(command, "-h") ||
+      !std::strcmp(command, "help")) {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
+  std::fprintf(stderr, "error: %s; see tessera --help\n",
+               *command ? ("no subcommand " + std::string(command)).c_str() : "no subcommand");
+  return 1;
+}
