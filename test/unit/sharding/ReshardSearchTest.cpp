@@ -1,0 +1,156 @@
+#include "lib/sharding/ReshardSearch.h"
+#include "test/unit/sharding/SimulatedDevices.h"
+
+#include "gtest/gtest.h"
+
+namespace tessera::sharding {
+namespace {
+
+Mesh mesh2x4() { return {"mesh", {{"x", 2}, {"y", 4}}, {}}; }
+
+struct PlanOf : testing::Test {
+  Mesh mesh = mesh2x4();
+  AxisRef x{0, 1, 2}, y{1, 1, 4}, y0{1, 1, 2}, y1{1, 2, 2};
+  ReshardPlan plan(llvm::ArrayRef<int64_t> shape, TensorSharding from, TensorSharding to) {
+    return planReshard(mesh, shape, 4, canonicalLayout(shape, from), canonicalLayout(shape, to),
+                       cost::defaultTopology());
+  }
+  static std::vector<ReshardKind> kinds(const ReshardPlan &plan) {
+    std::vector<ReshardKind> out;
+    for (const ReshardStep &step : plan.steps)
+      out.push_back(step.kind);
+    return out;
+  }
+  static TensorSharding sharding(std::vector<AxisRefs> dims, AxisRefs partial = {}) {
+    TensorSharding s;
+    for (AxisRefs &axes : dims)
+      s.dims.push_back({axes, true, {}});
+    s.unreduced = partial;
+    return s;
+  }
+};
+using Kinds = std::vector<ReshardKind>;
+
+TEST_F(PlanOf, NothingForEqualLayouts) {
+  EXPECT_TRUE(plan({8}, sharding({{x}}), sharding({{x}})).steps.empty());
+}
+
+TEST_F(PlanOf, SlicingMovesNothing) {
+  ReshardPlan p = plan({8}, sharding({{}}), sharding({{x, y}}));
+  EXPECT_EQ(kinds(p), Kinds{ReshardKind::Slice});
+  EXPECT_EQ(p.wireBytes, 0);
+}
+
+TEST_F(PlanOf, AxisFromOneDimensionToAnotherIsOneAllToAll) {
+  ReshardPlan p = plan({64, 64}, sharding({{x, y}, {}}), sharding({{x}, {y}}));
+  EXPECT_EQ(kinds(p), Kinds{ReshardKind::AllToAll});
+  EXPECT_EQ(p.wireBytes, 64 * 64 * 4 / 8 * 3 / 4);
+}
+
+// Reducing everything first would move eight times as much.
+TEST_F(PlanOf, PartialValueIsScatteredWhereItIsWanted) {
+  ReshardPlan p = plan({64, 64}, sharding({{}, {}}, {x, y}), sharding({{y}, {}}));
+  EXPECT_EQ(kinds(p), (Kinds{ReshardKind::ReduceScatter, ReshardKind::AllReduce}));
+}
+
+TEST_F(PlanOf, StaysPartialWhereItMay) {
+  EXPECT_EQ(kinds(plan({64}, sharding({{}}, {x, y}), sharding({{}}, {y}))),
+            Kinds{ReshardKind::AllReduce});
+}
+
+TEST_F(PlanOf, ReorderedAxesArePermuted) {
+  EXPECT_EQ(kinds(plan({64}, sharding({{x, y}}), sharding({{y, x}}))), Kinds{ReshardKind::Permute});
+}
+
+// Half of y is gathered, the other half takes x's place.
+TEST_F(PlanOf, PartsOfAnAxisMoveAlone) {
+  ReshardPlan p = plan({4096}, sharding({{y}}), sharding({{x}}));
+  EXPECT_LT(p.wireBytes, 4096 * 4 * 3 / 4);
+}
+
+TEST_F(PlanOf, UnevenTilesMoveBetweenNeighbours) {
+  // [0..4][5..9] -> tile 6 -> [0..2][3..5][6..8][9..]
+  mesh = {"mesh", {{"x", 2}, {"y", 2}}, {}};
+  y = {1, 1, 2};
+  ReshardPlan p = plan({1000 + 2}, sharding({{x}}), sharding({{x, y}}));
+  EXPECT_EQ(kinds(p), (Kinds{ReshardKind::Retile, ReshardKind::Slice}));
+}
+
+TEST(RetileShifts, RowsByDistance) {
+  auto shifts =
+      retileShifts(10, 2, 5, 6); // device 0 needs row 5 from device 1, which needs 6..9 of its own
+  ASSERT_EQ(shifts.size(), 2u);
+  EXPECT_EQ(shifts[0].distance, 0);
+  EXPECT_EQ(shifts[1].distance, 1);
+  EXPECT_EQ(shifts[1].rows, 1);
+}
+
+// Any layout, and the one that any plan leads to, hold the same tensor: uneven sizes, parts of
+// axes, partial values.
+struct Random {
+  std::mt19937 engine;
+  int64_t operator()(int64_t below) { return int64_t(engine() % uint64_t(below)); }
+
+  TensorSharding sharding(const Mesh &mesh, size_t rank, bool partial) {
+    llvm::SmallVector<AxisRef> parts;
+    for (int32_t a = 0; a < int32_t(mesh.axes.size()); ++a) {
+      int64_t size = mesh.axes[a].size;
+      if (size % 2 == 0 && size > 2 && (*this)(2)) {
+        parts.push_back({a, 1, 2});
+        parts.push_back({a, 2, size / 2});
+      } else {
+        parts.push_back({a, 1, size});
+      }
+    }
+    std::shuffle(parts.begin(), parts.end(), engine);
+    TensorSharding s = TensorSharding::replicatedOver(rank);
+    for (const AxisRef &part : parts) {
+      int64_t where = (*this)(rank + 2);
+      if (where < int64_t(rank))
+        s.dims[where].axes.push_back(part);
+      else if (partial && where == int64_t(rank))
+        s.unreduced.push_back(part);
+    }
+    for (DimSharding &dim : s.dims)
+      dim.axes = normalized(dim.axes);
+    return s;
+  }
+};
+
+TEST(ReshardPlans, ExecutedOnSimulatedDevices) {
+  for (uint32_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random{std::mt19937(seed)};
+    Mesh mesh{"mesh", {}, {}};
+    const int64_t sizes[] = {2, 3, 4, 2, 6};
+    for (int64_t n = 1 + random(3); n > 0; --n)
+      mesh.axes.push_back(
+          {std::string(1, char('a' + n)), sizes[random(mesh.axes.size() < 2 ? 5 : 1)]});
+    llvm::SmallVector<int64_t> shape;
+    for (int64_t n = 1 + random(3); n > 0; --n)
+      shape.push_back(1 + random(random(2) ? 6 : 24));
+    TensorSharding a = random.sharding(mesh, shape.size(), true);
+    TensorSharding b = random.sharding(mesh, shape.size(), false);
+    LocalLayout from = canonicalLayout(shape, a), to = canonicalLayout(shape, b);
+    if (!from.dims.empty() && random(3) == 0)
+      from.dims[0].tile += 1 + random(3);
+    ReshardPlan plan = planReshard(mesh, shape, 4, from, to, cost::defaultTopology());
+    Devices devices(mesh, shape, from);
+    ASSERT_EQ(devices.wrong(), 0);
+    for (const ReshardStep &step : plan.steps) {
+      devices.execute(step);
+      ASSERT_EQ(devices.wrong(), 0)
+          << "after step " << (&step - plan.steps.data()) << " of kind " << int(step.kind);
+      if (testing::Test::HasFailure())
+        return;
+    }
+    EXPECT_TRUE(plan.steps.empty() ? from == to
+                                   : localShape(devices.getLayout()) == localShape(to));
+    for (size_t d = 0; d < shape.size(); ++d)
+      EXPECT_EQ(normalized(devices.getLayout().dims[d].axes), normalized(to.dims[d].axes));
+    EXPECT_EQ(shardCount(devices.getLayout().partial), 1);
+  }
+}
+
+} // namespace
+} // namespace tessera::sharding
