@@ -1,0 +1,59 @@
+// The device program: kernels, buffers, and the instructions that the runtime executes.
+#ifndef TESSERA_EXEC_DIALECT
+#define TESSERA_EXEC_DIALECT
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/DialectBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Exec_Dialect : Dialect {
+  let name = "exec";
+  let cppNamespace = "::tessera::exec";
+  let summary = "The program of one device: kernels, buffers and instructions, as the runtime executes them.";
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+}
+
+def Exec_Space : I32EnumAttr<"Space", "where a buffer lies", [
+    I32EnumAttrCase<"Arena", 0, "arena">, I32EnumAttrCase<"Input", 1, "input">,
+    I32EnumAttrCase<"Output", 2, "output">, I32EnumAttrCase<"Constant", 3, "constant">]> {
+  let cppNamespace = "::tessera::exec";
+}
+
+// The numbers are those of program.proto.
+def Exec_CollectiveKind : I32EnumAttr<"CollectiveKind", "what a collective computes", [
+    I32EnumAttrCase<"AllReduce", 0, "all_reduce">, I32EnumAttrCase<"AllGather", 1, "all_gather">,
+    I32EnumAttrCase<"ReduceScatter", 2, "reduce_scatter">, I32EnumAttrCase<"AllToAll", 3, "all_to_all">,
+    I32EnumAttrCase<"Permute", 4, "permute">, I32EnumAttrCase<"Broadcast", 5, "broadcast">]> {
+  let cppNamespace = "::tessera::exec";
+}
+def Exec_Reduction : I32EnumAttr<"Reduction", "how a collective combines elements", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Product", 1, "product">,
+    I32EnumAttrCase<"Max", 2, "max">, I32EnumAttrCase<"Min", 3, "min">,
+    I32EnumAttrCase<"And", 4, "and">, I32EnumAttrCase<"Or", 5, "or">]> {
+  let cppNamespace = "::tessera::exec";
+}
+
+def Exec_Buffer : TypeDef<Exec_Dialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "A byte range on the device that holds a dense row-major array.";
+}
+
+def Exec_Parameter : AttrDef<Exec_Dialect, "Parameter"> {
+  let mnemonic = "param";
+  let summary = "An input or output of the program.";
+  let description = [{
+    `local` is what a device holds, `global` what the caller sees; `sharding` (an `#sdy.sharding`) relates them and
+    is absent where every device holds the whole. `alias` on an output: the input whose buffer it takes.
+  }];
+  let parameters = (ins
+    StringRefParameter<"the argument's or result's name">:$name,
+    "::mlir::RankedTensorType":$local,
+    "::mlir::RankedTensorType":$global,
+    OptionalParameter<"::mlir::Attribute">:$sharding,
+    DefaultValuedParameter<"bool", "false">:$donated,
+    DefaultValuedParameter<"int64_t", "-1">:$alias);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+#endif

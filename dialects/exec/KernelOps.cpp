@@ -1,0 +1,142 @@
+// Assembly and verifiers of exec.fused and exec.kernel.
+#include "dialects/exec/ExecOps.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace tessera::exec {
+
+// -> type | -> (type, ..); nothing when there are no types.
+static void printResultTypes(OpAsmPrinter &p, TypeRange types) {
+  if (types.empty())
+    return;
+  p << " -> ";
+  if (types.size() == 1)
+    p << types.front();
+  else
+    p << '(' << types << ')';
+}
+
+static ParseResult parseResultTypes(OpAsmParser &parser, SmallVectorImpl<Type> &types) {
+  if (failed(parser.parseOptionalArrow()))
+    return success();
+  if (succeeded(parser.parseOptionalLParen()))
+    return failure(parser.parseTypeList(types) || parser.parseRParen());
+  return parser.parseType(types.emplace_back());
+}
+
+// `inplace` names, for each result, an operand of the same size or -1, and no operand twice.
+static LogicalResult verifyInplace(Operation *op, std::optional<ArrayRef<int64_t>> inplace,
+                                   TypeRange inputs, TypeRange outputs) {
+  if (!inplace)
+    return success();
+  if (inplace->size() != outputs.size())
+    return op->emitOpError("has ") << outputs.size() << " results but `inplace` has "
+                                   << inplace->size() << " entries; give one for each result";
+  SmallVector<bool> taken(inputs.size(), false);
+  for (auto [i, operand] : llvm::enumerate(*inplace)) {
+    if (operand == -1)
+      continue;
+    if (operand < 0 || operand >= static_cast<int64_t>(inputs.size()))
+      return op->emitOpError("`inplace` names operand ")
+             << operand << " of " << inputs.size() << "; use -1 for none";
+    if (byteSize(cast<RankedTensorType>(inputs[operand])) !=
+        byteSize(cast<RankedTensorType>(outputs[i])))
+      return op->emitOpError("result ") << i << " of type " << outputs[i]
+                                        << " cannot overwrite operand " << operand << " of type "
+                                        << inputs[operand] << ": their sizes differ";
+    if (std::exchange(taken[operand], true))
+      return op->emitOpError("`inplace` gives operand ") << operand << " to two results";
+  }
+  return success();
+}
+
+ParseResult FusedOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  auto parseOne = [&]() -> ParseResult {
+    auto &argument = arguments.emplace_back();
+    return failure(parser.parseArgument(argument) || parser.parseEqual() ||
+                   parser.parseOperand(operands.emplace_back()) ||
+                   parser.parseColonType(argument.type));
+  };
+  SmallVector<Type> inputTypes;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseOne) ||
+      parseResultTypes(parser, result.types) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  for (auto &argument : arguments)
+    inputTypes.push_back(argument.type);
+  return failure(parser.resolveOperands(operands, inputTypes, loc, result.operands) ||
+                 parser.parseRegion(*result.addRegion(), arguments));
+}
+
+void FusedOp::print(OpAsmPrinter &p) {
+  p << '(';
+  llvm::interleaveComma(llvm::zip(getBlock()->getArguments(), getInputs()), p, [&](auto pair) {
+    auto [argument, input] = pair;
+    p << argument << " = " << input << " : " << input.getType();
+  });
+  p << ')';
+  printResultTypes(p, getResultTypes());
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs());
+  p << ' ';
+  p.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult FusedOp::verify() {
+  auto yield = dyn_cast<YieldOp>(getBlock()->getTerminator());
+  if (!yield)
+    return emitOpError("must end in exec.yield");
+  if (TypeRange(getBlock()->getArgumentTypes()) != TypeRange(getInputs().getTypes()))
+    return emitOpError("block arguments must have the types of the operands");
+  if (yield.getOperandTypes() != getResultTypes())
+    return yield.emitOpError("must yield the types of the results of exec.fused: ")
+           << getResultTypes();
+  return verifyInplace(*this, getInplace(), getInputs().getTypes(), getResultTypes());
+}
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringAttr name;
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<Type> outputTypes;
+  SMLoc loc;
+  if (parser.parseSymbolName(name, SymbolTable::getSymbolAttrName(), result.attributes) ||
+      parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true) ||
+      parser.getCurrentLocation(&loc) || parseResultTypes(parser, outputTypes) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*result.addRegion(), arguments))
+    return failure();
+  Region &body = *result.regions.front();
+  if (body.empty() || body.front().empty() || !isa<YieldOp>(body.front().back()))
+    return parser.emitError(loc, "the body must end in exec.yield");
+  if (TypeRange(body.front().back().getOperandTypes()) != TypeRange(outputTypes))
+    return parser.emitError(loc, "the output types must be those of exec.yield");
+  return success();
+}
+
+void KernelOp::print(OpAsmPrinter &p) {
+  p << ' ';
+  p.printSymbolName(getSymName());
+  p << '(';
+  llvm::interleaveComma(getBlock()->getArguments(), p,
+                        [&](BlockArgument argument) { p.printRegionArgument(argument); });
+  p << ')';
+  printResultTypes(p, getOutputTypes());
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {SymbolTable::getSymbolAttrName()});
+  p << ' ';
+  p.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult KernelOp::verify() {
+  if (!isa<YieldOp>(getBlock()->getTerminator()))
+    return emitOpError("must end in exec.yield");
+  for (Type type : getInputTypes())
+    if (!isa<RankedTensorType>(type))
+      return emitOpError("takes tensors only, not ") << type;
+  return verifyInplace(*this, getInplace(), getInputTypes(), getOutputTypes());
+}
+
+} // namespace tessera::exec

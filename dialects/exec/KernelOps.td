@@ -1,0 +1,57 @@
+// What one kernel computes: in place among other ops (exec.fused), and outlined (exec.kernel).
+
+def Exec_FusedOp : Exec_Op<"fused", [IsolatedFromAbove, SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "Ops that run as one kernel.";
+  let description = [{
+    The region computes on local tensors; constants live inside. `inplace`: for each result the index of the operand
+    whose buffer it may overwrite, or -1.
+    ```mlir
+    %r = exec.fused(%x = %a : tensor<8xf32>) -> tensor<8xf32> {
+      %s = stablehlo.exponential %x : tensor<8xf32>
+      exec.yield %s : tensor<8xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, OptionalAttr<DenseI64ArrayAttr>:$inplace);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block *getBlock() { return &getBody().front(); }
+    // The operand that result `i` may overwrite, or -1.
+    int64_t inplaceOperand(unsigned i) { return getInplace() ? (*getInplace())[i] : -1; }
+  }];
+}
+
+def Exec_YieldOp : Exec_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["FusedOp", "KernelOp"]>]> {
+  let summary = "The results of a kernel.";
+  let arguments = (ins Variadic<AnyRankedTensor>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, SingleBlock, Symbol]> {
+  let summary = "An outlined kernel: block arguments are its inputs, what it yields its outputs.";
+  let description = [{
+    Called with inputs, then outputs, each a dense row-major array (include/tessera/kernel_abi.h). `inplace` as in
+    exec.fused. Code generation fills in `grid`, `scratch_bytes` and `flops` (of one dispatch).
+    ```mlir
+    exec.kernel @exp(%x: tensor<8xf32>) -> tensor<8xf32> attributes {grid = 1 : i64} {
+      %s = stablehlo.exponential %x : tensor<8xf32>
+      exec.yield %s : tensor<8xf32>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<DenseI64ArrayAttr>:$inplace,
+    OptionalAttr<I64Attr>:$grid, OptionalAttr<I64Attr>:$scratch_bytes, OptionalAttr<F64Attr>:$flops);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block *getBlock() { return &getBody().front(); }
+    ::mlir::TypeRange getInputTypes() { return getBlock()->getArgumentTypes(); }
+    ::mlir::TypeRange getOutputTypes() { return getBlock()->getTerminator()->getOperandTypes(); }
+    // The input that output `i` may overwrite, or -1.
+    int64_t inplaceOperand(unsigned i) { return getInplace() ? (*getInplace())[i] : -1; }
+  }];
+}
