@@ -10,3 +10,5 @@ set(CMAKE_INSTALL_RPATH ${LLVM_LIBRARY_DIR})
 set(CMAKE_BUILD_RPATH ${LLVM_LIBRARY_DIR})
 add_link_options(-fuse-ld=lld -B/usr/lib/llvm-22/bin)
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-comment -Wno-init-list-lifetime)
+# For code that includes LLVM: as Debian builds it, and see TypeName.h.
+set(TESSERA_LLVM_OPTIONS -fno-rtti -include ${CMAKE_SOURCE_DIR}/cmake/TypeName.h)

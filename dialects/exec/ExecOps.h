@@ -21,7 +21,8 @@
 
 namespace tessera::exec {
 
-// Bytes of a dense array as kernels and collectives see it: i1 takes a byte, narrower integers round up to whole bytes.
+// Bytes of a dense array as kernels and collectives see it: i1 takes a byte, narrower integers
+// round up to whole bytes.
 int64_t byteSize(mlir::RankedTensorType type);
 
 } // namespace tessera::exec

@@ -43,9 +43,9 @@ static LogicalResult verifyInplace(Operation *op, std::optional<ArrayRef<int64_t
              << operand << " of " << inputs.size() << "; use -1 for none";
     if (byteSize(cast<RankedTensorType>(inputs[operand])) !=
         byteSize(cast<RankedTensorType>(outputs[i])))
-      return op->emitOpError("result ") << i << " of type " << outputs[i]
-                                        << " cannot overwrite operand " << operand << " of type "
-                                        << inputs[operand] << ": their sizes differ";
+      return op->emitOpError("result ")
+             << i << " of type " << outputs[i] << " cannot overwrite operand " << operand
+             << " of type " << inputs[operand] << ": their sizes differ";
     if (std::exchange(taken[operand], true))
       return op->emitOpError("`inplace` gives operand ") << operand << " to two results";
   }

@@ -57,8 +57,8 @@ LogicalResult ProgramOp::verify() {
   for (auto [i, attr] : llvm::enumerate(getOutputs())) {
     int64_t alias = cast<ParameterAttr>(attr).getAlias();
     if (alias < -1 || alias >= inputs)
-      return emitOpError("output ") << i << " takes the buffer of input " << alias << ", but there are "
-                                    << inputs << " inputs";
+      return emitOpError("output ") << i << " takes the buffer of input " << alias
+                                    << ", but there are " << inputs << " inputs";
   }
   return success();
 }
@@ -108,8 +108,7 @@ LogicalResult BufferOp::verify() {
   if (!program)
     return emitOpError("must be inside exec.program");
   int64_t index = getIndex(), begin = getOffset(), end = begin + getBytes(), size = 0;
-  ArrayAttr parameters =
-      getSpace() == Space::Input ? program.getInputs() : program.getOutputs();
+  ArrayAttr parameters = getSpace() == Space::Input ? program.getInputs() : program.getOutputs();
   switch (getSpace()) {
   case Space::Arena:
     size = program.getArenaBytes();
@@ -120,14 +119,15 @@ LogicalResult BufferOp::verify() {
   case Space::Input:
   case Space::Output:
     if (index < 0 || index >= static_cast<int64_t>(parameters.size()))
-      return emitOpError("names ") << stringifySpace(getSpace()) << ' ' << index << " of "
-                                   << parameters.size();
+      return emitOpError("names ")
+             << stringifySpace(getSpace()) << ' ' << index << " of " << parameters.size();
     size = byteSize(cast<ParameterAttr>(parameters[index]).getLocal());
     break;
   }
   if (begin < 0 || end > size)
-    return emitOpError("covers bytes [") << begin << ", " << end << ") of a "
-                                         << stringifySpace(getSpace()) << " of " << size << " bytes";
+    return emitOpError("covers bytes [")
+           << begin << ", " << end << ") of a " << stringifySpace(getSpace()) << " of " << size
+           << " bytes";
   return success();
 }
 
@@ -142,7 +142,8 @@ LogicalResult StartOp::verify() {
   bool reduces =
       getKind() == CollectiveKind::AllReduce || getKind() == CollectiveKind::ReduceScatter;
   if (reduces != getReduction().has_value())
-    return emitOpError(reduces ? "needs a reduction (sum, max, ..)" : "reduces nothing: no reduction");
+    return emitOpError(reduces ? "needs a reduction (sum, max, ..)"
+                               : "reduces nothing: no reduction");
   for (auto [operand, result] : llvm::zip(getFrom(), getTo())) {
     RankedTensorType from = typeOf(operand), to = typeOf(result);
     if (!from || !to)

@@ -1,0 +1,45 @@
+// Broken kernels and programs are refused, each with what is wrong.
+// RUN: tessera-opt %s --split-input-file --verify-diagnostics
+
+func.func @sizes(%a: tensor<8xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{result 0 of type 'tensor<4xf32>' cannot overwrite operand 0}}
+  %r = exec.fused(%x = %a : tensor<8xf32>) -> tensor<4xf32> attributes {inplace = array<i64: 0>} {
+    %c = arith.constant dense<0.0> : tensor<4xf32>
+    exec.yield %c : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @yields(%a: tensor<8xf32>) -> tensor<4xf32> {
+  %r = exec.fused(%x = %a : tensor<8xf32>) -> tensor<4xf32> {
+    // expected-error @+1 {{must yield the types of the results of exec.fused}}
+    exec.yield %x : tensor<8xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+exec.program @main arena 64 constants 0 inputs [] outputs [] {
+  // expected-error @+1 {{covers bytes [64, 96) of a arena of 64 bytes}}
+  %t = exec.buffer arena at 64 : tensor<8xf32>
+}
+
+// -----
+
+exec.program @main arena 64 constants 0 inputs [] outputs [] {
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  // expected-error @+1 {{needs a reduction}}
+  exec.start 0 all_reduce over "data" (%t) -> (%t)
+}
+
+// -----
+
+exec.program @main arena 64 constants 0 inputs [] outputs [] {
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  %u = exec.buffer arena at 0 : tensor<4xf32>
+  // expected-error @+1 {{copies 32 bytes to 16}}
+  exec.copy %t to %u
+}
