@@ -1,0 +1,262 @@
+// What must hold of collectives on global values: applied to the operand's sharding, they give
+// `out_sharding`.
+#include "dialects/sdy/PlainData.h"
+#include "dialects/sdy/SdyOps.h"
+
+using namespace mlir;
+using tessera::sharding::AxisRefs;
+
+namespace tessera::sdy {
+namespace {
+
+// The two sides of a collective as plain data: axes of each dimension, and of the partial sum.
+struct Sides {
+  Operation *op;
+  sharding::Mesh mesh;
+  sharding::TensorSharding in, out;
+
+  InFlightDiagnostic error() const { return op->emitOpError(); }
+};
+
+AxisRefs toAxes(ArrayRef<AxisRefAttr> axes, const sharding::Mesh &mesh) {
+  AxisRefs refs;
+  for (AxisRefAttr axis : axes)
+    refs.push_back(toAxisRef(axis, mesh));
+  return refs;
+}
+
+// Mesh order, parts joined: sets of axes become comparable.
+AxisRefs asSet(AxisRefs axes) {
+  llvm::sort(axes);
+  return sharding::normalized(axes);
+}
+
+// Removes `suffix` from the end of `axes`; false when it isn't there.
+bool dropSuffix(AxisRefs &axes, ArrayRef<sharding::AxisRef> suffix) {
+  // Compare split as finely as needed: from the minor end, take the smaller part off both.
+  AxisRefs rest(suffix);
+  while (!rest.empty()) {
+    if (axes.empty() || axes.back().axis != rest.back().axis)
+      return false;
+    sharding::AxisRef &a = axes.back(), &b = rest.back();
+    if (a.preSize * a.size != b.preSize * b.size)
+      return false;
+    int64_t size = std::min(a.size, b.size);
+    if (a.size % size || b.size % size)
+      return false;
+    a.size /= size;
+    b.size /= size;
+    if (a.size == 1)
+      axes.pop_back();
+    if (b.size == 1)
+      rest.pop_back();
+  }
+  return true;
+}
+
+AxisRefs joined(ArrayRef<sharding::AxisRef> axes, ArrayRef<sharding::AxisRef> more) {
+  AxisRefs all(axes);
+  all.append(more.begin(), more.end());
+  return sharding::normalized(all);
+}
+
+FailureOr<Sides> sidesOf(Operation *op, Value tensor, TensorShardingAttr out) {
+  if (failed(verifySharding(out, op->getResult(0).getType(), op,
+                            [&](const Twine &what) { return op->emitOpError() << what; })))
+    return failure();
+  MeshAttr mesh = out.getMesh(op);
+  Sides sides{op, toMesh(mesh, out.getMeshName()), {}, {}};
+  TensorShardingAttr in = getSharding(tensor);
+  if (in) {
+    MeshAttr inMesh = in.getMesh(op);
+    if (inMesh != mesh &&
+        !(isa<CollectivePermuteOp>(op) && inMesh && inMesh.getAxes() == mesh.getAxes()))
+      return op->emitOpError() << "operand and result must be on one mesh", failure();
+    if (in.getRank() != out.getRank())
+      return op->emitOpError() << "operand and result shardings must have the same rank", failure();
+    sides.in = toSharding(in, sides.mesh);
+  } else if (isa<AllSliceOp, ReplicatedToUnreducedOp, AllReduceOp, CollectivePermuteOp>(op)) {
+    sides.in = sharding::TensorSharding::replicatedOver(out.getRank());
+  } else {
+    return op->emitOpError() << "needs an operand that has a sharding", failure();
+  }
+  sides.out = toSharding(out, sides.mesh);
+  return sides;
+}
+
+LogicalResult compareDims(const Sides &sides, ArrayRef<AxisRefs> expected) {
+  for (auto [d, axes] : llvm::enumerate(expected))
+    if (sharding::normalized(axes) != sharding::normalized(sides.out.dims[d].axes))
+      return sides.error() << "out_sharding does not match: dimension " << d
+                           << " has other axes than the operand's sharding and this op make";
+  return success();
+}
+
+LogicalResult compareUnreduced(const Sides &sides, const AxisRefs &expected) {
+  if (asSet(expected) != asSet(sides.out.unreduced))
+    return sides.error()
+           << "out_sharding does not match: it has other unreduced axes than this op makes";
+  return success();
+}
+
+SmallVector<AxisRefs> dimAxes(const sharding::TensorSharding &sharding) {
+  SmallVector<AxisRefs> axes;
+  for (const sharding::DimSharding &dim : sharding.dims)
+    axes.push_back(dim.axes);
+  return axes;
+}
+
+LogicalResult checkRank(const Sides &sides, ListOfAxisRefListsAttr lists) {
+  if (lists.getValue().size() != sides.out.dims.size())
+    return sides.error() << "must give axes for each of the " << sides.out.dims.size()
+                         << " dimensions";
+  return success();
+}
+
+// The operand's dimensions without their last axes, `removed` collecting those; or with more axes.
+LogicalResult removeAxes(const Sides &sides, ListOfAxisRefListsAttr lists,
+                         SmallVector<AxisRefs> &dims, AxisRefs &removed) {
+  if (failed(checkRank(sides, lists)))
+    return failure();
+  for (auto [d, list] : llvm::enumerate(lists.getValue())) {
+    AxisRefs axes = toAxes(list.getValue(), sides.mesh);
+    if (!dropSuffix(dims[d], axes))
+      return sides.error() << "dimension " << d
+                           << " of the operand does not end in the axes given for it";
+    removed.append(axes);
+  }
+  return success();
+}
+
+LogicalResult addAxes(const Sides &sides, ListOfAxisRefListsAttr lists,
+                      SmallVector<AxisRefs> &dims) {
+  if (failed(checkRank(sides, lists)))
+    return failure();
+  for (auto [d, list] : llvm::enumerate(lists.getValue()))
+    dims[d] = joined(dims[d], toAxes(list.getValue(), sides.mesh));
+  return success();
+}
+
+} // namespace
+
+LogicalResult AllGatherOp::verify() {
+  auto sides = sidesOf(*this, getTensor(), getOutSharding());
+  if (failed(sides))
+    return failure();
+  SmallVector<AxisRefs> dims = dimAxes(sides->in);
+  AxisRefs removed;
+  if (failed(removeAxes(*sides, getGatheringAxes(), dims, removed)) ||
+      failed(compareDims(*sides, dims)))
+    return failure();
+  return compareUnreduced(*sides, sides->in.unreduced);
+}
+
+LogicalResult AllSliceOp::verify() {
+  auto sides = sidesOf(*this, getTensor(), getOutSharding());
+  if (failed(sides))
+    return failure();
+  SmallVector<AxisRefs> dims = dimAxes(sides->in);
+  if (failed(addAxes(*sides, getSlicingAxes(), dims)) || failed(compareDims(*sides, dims)))
+    return failure();
+  return compareUnreduced(*sides, sides->in.unreduced);
+}
+
+LogicalResult AllToAllOp::verify() {
+  auto sides = sidesOf(*this, getTensor(), getOutSharding());
+  if (failed(sides))
+    return failure();
+  if (getParams().getValue().empty())
+    return emitOpError() << "moves nothing";
+  SmallVector<AxisRefs> dims = dimAxes(sides->in);
+  int64_t rank = dims.size(), last = -1;
+  llvm::SmallDenseSet<int64_t> seen;
+  for (AllToAllParamAttr param : getParams().getValue()) {
+    int64_t source = param.getSrcDim(), target = param.getTgtDim();
+    if (source < 0 || target < 0 || source >= rank || target >= rank)
+      return emitOpError() << "names a dimension that the value doesn't have";
+    if (!seen.insert(source).second || !seen.insert(target).second)
+      return emitOpError() << "names a dimension twice";
+    if (source < last)
+      return emitOpError() << "must have its source dimensions in ascending order";
+    last = source;
+    AxisRefs axes = toAxes(param.getAxes(), sides->mesh);
+    if (!dropSuffix(dims[source], axes))
+      return emitOpError() << "dimension " << source
+                           << " of the operand does not end in the axes to be moved";
+    dims[target] = joined(dims[target], axes);
+  }
+  if (failed(compareDims(*sides, dims)))
+    return failure();
+  return compareUnreduced(*sides, sides->in.unreduced);
+}
+
+LogicalResult CollectivePermuteOp::verify() {
+  auto sides = sidesOf(*this, getTensor(), getOutSharding());
+  if (failed(sides))
+    return failure();
+  for (auto [d, in, out] : llvm::enumerate(sides->in.dims, sides->out.dims))
+    if (sharding::shardCount(in.axes) != sharding::shardCount(out.axes))
+      return emitOpError() << "dimension " << d << " has " << sharding::shardCount(in.axes)
+                           << " shards in the operand, but " << sharding::shardCount(out.axes)
+                           << " in the result";
+  return success();
+}
+
+LogicalResult AllReduceOp::verify() {
+  auto sides = sidesOf(*this, getTensor(), getOutSharding());
+  if (failed(sides))
+    return failure();
+  AxisRefs axes = toAxes(getReductionAxes().getValue(), sides->mesh);
+  for (const sharding::DimSharding &dim : sides->in.dims)
+    if (overlap(dim.axes, axes))
+      return emitOpError() << "reduces along an axis that shards the operand";
+  if (overlap(sides->in.replicated, axes))
+    return emitOpError() << "reduces along an axis that the operand is replicated on";
+  if (overlap(sides->out.unreduced, axes))
+    return emitOpError() << "reduces along an axis that the result still has as unreduced";
+  return compareDims(*sides, dimAxes(sides->in));
+}
+
+LogicalResult ReduceScatterOp::verify() {
+  auto sides = sidesOf(*this, getTensor(), getOutSharding());
+  if (failed(sides))
+    return failure();
+  SmallVector<AxisRefs> dims = dimAxes(sides->in);
+  if (failed(addAxes(*sides, getReduceScatterAxes(), dims)))
+    return failure();
+  return compareDims(*sides, dims);
+}
+
+LogicalResult ReplicatedToUnreducedOp::verify() {
+  auto sides = sidesOf(*this, getTensor(), getOutSharding());
+  if (failed(sides))
+    return failure();
+  AxisRefs axes = toAxes(getAxes().getValue(), sides->mesh);
+  if (axes.empty())
+    return emitOpError() << "must name an axis";
+  for (const sharding::DimSharding &dim : sides->in.dims)
+    if (overlap(dim.axes, axes))
+      return emitOpError()
+             << "must name axes that the operand is replicated on, but one of them shards it";
+  if (overlap(sides->in.unreduced, axes))
+    return emitOpError()
+           << "must name axes that the operand is replicated on, but one of them is unreduced";
+  AxisRefs unreduced = sides->in.unreduced;
+  unreduced.append(axes);
+  if (failed(compareDims(*sides, dimAxes(sides->in))))
+    return failure();
+  return compareUnreduced(*sides, unreduced);
+}
+
+LogicalResult ShardedToUnreducedOp::verify() {
+  auto sides = sidesOf(*this, getTensor(), getOutSharding());
+  if (failed(sides))
+    return failure();
+  SmallVector<AxisRefs> dims = dimAxes(sides->in);
+  AxisRefs unreduced = sides->in.unreduced;
+  if (failed(removeAxes(*sides, getAxes(), dims, unreduced)) || failed(compareDims(*sides, dims)))
+    return failure();
+  return compareUnreduced(*sides, unreduced);
+}
+
+} // namespace tessera::sdy

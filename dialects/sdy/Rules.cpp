@@ -1,0 +1,88 @@
+// Sharding rules between text and plain data.
+#include "dialects/sdy/PlainData.h"
+#include "dialects/sdy/ShardingRuleOpInterface.h"
+
+#include "dialects/sdy/ShardingRuleOpInterface.cpp.inc"
+
+using namespace mlir;
+
+namespace tessera::sdy {
+namespace {
+
+std::vector<sharding::TensorFactors> toTensors(ArrayRef<TensorMappingAttr> mappings) {
+  std::vector<sharding::TensorFactors> tensors;
+  for (TensorMappingAttr mapping : mappings) {
+    sharding::TensorFactors &tensor = tensors.emplace_back();
+    for (DimMappingAttr dim : mapping.getDimMappings())
+      tensor.emplace_back(dim.getFactorIndices().begin(), dim.getFactorIndices().end());
+  }
+  return tensors;
+}
+
+SmallVector<TensorMappingAttr> toMappings(MLIRContext *context,
+                                          ArrayRef<sharding::TensorFactors> tensors,
+                                          TypeRange types, SmallVectorImpl<int64_t> &sizes) {
+  SmallVector<TensorMappingAttr> mappings;
+  for (auto [tensor, type] : llvm::zip_equal(tensors, types)) {
+    SmallVector<DimMappingAttr> dims;
+    for (auto [d, dim] : llvm::enumerate(tensor)) {
+      SmallVector<int64_t> factors(dim.begin(), dim.end());
+      if (factors.empty()) {
+        factors.push_back(sizes.size());
+        sizes.push_back(cast<ShapedType>(type).getDimSize(d));
+      }
+      dims.push_back(DimMappingAttr::get(context, factors));
+    }
+    mappings.push_back(TensorMappingAttr::get(context, dims));
+  }
+  return mappings;
+}
+
+} // namespace
+
+sharding::FactorRule toRule(OpShardingRuleAttr attr) {
+  sharding::FactorRule rule;
+  for (int64_t size : attr.getFactorSizes())
+    rule.factors.push_back({size});
+  for (int64_t factor : attr.getReductionFactors())
+    rule.factors[factor].kind = sharding::FactorKind::Reduction;
+  for (int64_t factor : attr.getNeedReplicationFactors())
+    rule.factors[factor].kind = sharding::FactorKind::NeedReplication;
+  for (int64_t factor : attr.getPermutationFactors())
+    rule.factors[factor].kind = sharding::FactorKind::Permutation;
+  rule.operands = toTensors(attr.getOperandMappings());
+  rule.results = toTensors(attr.getResultMappings());
+  return rule;
+}
+
+OpShardingRuleAttr toAttr(Operation *op, const sharding::FactorRule &rule) {
+  MLIRContext *context = op->getContext();
+  SmallVector<int64_t> sizes, sets[3];
+  for (auto [i, factor] : llvm::enumerate(rule.factors)) {
+    sizes.push_back(factor.size);
+    if (factor.kind != sharding::FactorKind::PassThrough)
+      sets[factor.kind == sharding::FactorKind::Reduction         ? 0
+           : factor.kind == sharding::FactorKind::NeedReplication ? 1
+                                                                  : 2]
+          .push_back(i);
+  }
+  auto operands = toMappings(context, rule.operands, op->getOperandTypes(), sizes);
+  auto results = toMappings(context, rule.results, op->getResultTypes(), sizes);
+  return OpShardingRuleAttr::get(context, sizes, operands, results, sets[0], sets[1], sets[2], {},
+                                 false);
+}
+
+std::optional<sharding::FactorRule> getRule(Operation *op) {
+  if (auto attr = op->getAttrOfType<OpShardingRuleAttr>(kShardingRuleAttr))
+    return toRule(attr);
+  if (auto interface = dyn_cast<ShardingRuleOpInterface>(op))
+    return interface.getShardingRule();
+  return std::nullopt;
+}
+
+ArrayRef<int64_t> blockedFactors(Operation *op) {
+  auto attr = op->getAttrOfType<OpShardingRuleAttr>(kShardingRuleAttr);
+  return attr ? attr.getBlockedPropagationFactors() : ArrayRef<int64_t>();
+}
+
+} // namespace tessera::sdy

@@ -1,0 +1,89 @@
+#include "dialects/sdy/SdyOps.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include "dialects/sdy/SdyDialect.cpp.inc"
+#include "dialects/sdy/SdyEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/sdy/SdyAttrs.cpp.inc"
+
+using namespace mlir;
+
+namespace tessera::sdy {
+
+void SdyDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/sdy/SdyAttrs.cpp.inc"
+      >();
+}
+
+void SdyDialect::initialize() {
+  registerAttributes();
+  registerBytecode();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/sdy/SdyOps.cpp.inc"
+      >();
+}
+
+LogicalResult SdyDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
+  auto error = [&](const Twine &what) {
+    return op->emitError() << "'" << attr.getName().getValue() << "': " << what;
+  };
+  if (attr.getName() == kShardingAttr) {
+    if (auto sharding = dyn_cast<TensorShardingAttr>(attr.getValue());
+        sharding && isa<FunctionOpInterface>(op))
+      return error("goes on arguments and results of a function");
+    auto shardings = dyn_cast<TensorShardingPerValueAttr>(attr.getValue());
+    if (!shardings)
+      return error("must be a #sdy.sharding_per_value with a sharding for each result");
+    // On an op without results it speaks of the op itself (a custom call with side effects).
+    if (op->getNumResults() == 0 && shardings.getShardings().size() == 1)
+      return verifySharding(shardings.getShardings()[0], Type(), op, error);
+    return verifyShardings(shardings, op->getResultTypes(), op, error);
+  }
+  if (attr.getName() == kShardingRuleAttr) {
+    auto rule = dyn_cast<OpShardingRuleAttr>(attr.getValue());
+    if (!rule)
+      return error("must be a #sdy.op_sharding_rule");
+    return verifyRule(rule, op, error);
+  }
+  return success();
+}
+
+static LogicalResult verifyFunctionSharding(Operation *op, Type type, NamedAttribute attr,
+                                            const Twine &where) {
+  if (attr.getName() != kShardingAttr)
+    return success();
+  auto error = [&](const Twine &what) {
+    return op->emitError() << "sharding of " << where << ": " << what;
+  };
+  auto sharding = dyn_cast<TensorShardingAttr>(attr.getValue());
+  if (!sharding)
+    return error("must be a #sdy.sharding");
+  return verifySharding(sharding, type, op, error);
+}
+
+LogicalResult SdyDialect::verifyRegionArgAttribute(Operation *op, unsigned region, unsigned index,
+                                                   NamedAttribute attr) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return success();
+  return verifyFunctionSharding(op, function.getArgumentTypes()[index], attr,
+                                "argument " + Twine(index));
+}
+
+LogicalResult SdyDialect::verifyRegionResultAttribute(Operation *op, unsigned region,
+                                                      unsigned index, NamedAttribute attr) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return success();
+  return verifyFunctionSharding(op, function.getResultTypes()[index], attr,
+                                "result " + Twine(index));
+}
+
+} // namespace tessera::sdy
