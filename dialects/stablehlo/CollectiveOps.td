@@ -1,0 +1,54 @@
+// Communication as the source language has it: groups are tables of device numbers.
+#ifndef TESSERA_STABLEHLO_COLLECTIVE
+#define TESSERA_STABLEHLO_COLLECTIVE
+include "dialects/stablehlo/StablehloBase.td"
+
+def PartitionIdOp : Stablehlo_Op<"partition_id", [Pure]> {
+  let results = (outs IntTensor:$result);
+  let assemblyFormat = "attr-dict `:` type(results)";
+}
+def ReplicaIdOp : Stablehlo_Op<"replica_id", [Pure]> {
+  let results = (outs IntTensor:$result);
+  let assemblyFormat = "attr-dict `:` type(results)";
+}
+def AllGatherOp : Stablehlo_Op<"all_gather"> {
+  let arguments = (ins Variadic<AnyTensorValue>:$operands_, I64Attr:$all_gather_dim, I64ElementsAttr:$replica_groups,
+                       OptionalAttr<ChannelHandleAttr>:$channel_handle, UnitAttr:$use_global_device_ids);
+  let results = (outs Variadic<AnyTensorValue>);
+  let hasVerifier = 1;
+}
+def AllReduceOp : Stablehlo_Op<"all_reduce", [SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let arguments = (ins Variadic<AnyTensorValue>:$operands_, I64ElementsAttr:$replica_groups,
+                       OptionalAttr<ChannelHandleAttr>:$channel_handle, UnitAttr:$use_global_device_ids);
+  let results = (outs Variadic<AnyTensorValue>);
+  let regions = (region SizedRegion<1>:$computation);
+  let hasVerifier = 1;
+}
+def AllToAllOp : Stablehlo_Op<"all_to_all"> {
+  let arguments = (ins Variadic<AnyTensorValue>:$operands_, I64Attr:$split_dimension, I64Attr:$concat_dimension, I64Attr:$split_count,
+                       I64ElementsAttr:$replica_groups, OptionalAttr<ChannelHandleAttr>:$channel_handle);
+  let results = (outs Variadic<AnyTensorValue>);
+  let hasVerifier = 1;
+}
+def CollectiveBroadcastOp : Stablehlo_Op<"collective_broadcast", [SameOperandsAndResultType]> {
+  let arguments = (ins AnyTensorValue:$operand, I64ElementsAttr:$replica_groups, OptionalAttr<ChannelHandleAttr>:$channel_handle);
+  let results = (outs AnyTensorValue);
+  let hasVerifier = 1;
+}
+def CollectivePermuteOp : Stablehlo_Op<"collective_permute", [SameOperandsAndResultType]> {
+  let arguments = (ins AnyTensorValue:$operand, I64ElementsAttr:$source_target_pairs, OptionalAttr<ChannelHandleAttr>:$channel_handle);
+  let results = (outs AnyTensorValue);
+  let hasVerifier = 1;
+}
+def CrossReplicaSumOp : Stablehlo_Op<"cross-replica-sum", [SameOperandsAndResultType]> {
+  let arguments = (ins AnyTensorValue:$operand, I64ElementsAttr:$replica_groups);
+  let results = (outs AnyTensorValue);
+}
+def ReduceScatterOp : Stablehlo_Op<"reduce_scatter", [SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let arguments = (ins AnyTensorValue:$operand, I64Attr:$scatter_dimension, I64ElementsAttr:$replica_groups,
+                       OptionalAttr<ChannelHandleAttr>:$channel_handle, UnitAttr:$use_global_device_ids);
+  let results = (outs AnyTensorValue);
+  let regions = (region SizedRegion<1>:$computation);
+  let hasVerifier = 1;
+}
+#endif

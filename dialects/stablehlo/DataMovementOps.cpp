@@ -1,0 +1,81 @@
+#include "dialects/stablehlo/StablehloAssembly.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace tessera::stablehlo;
+
+#define GET_OP_CLASSES
+#include "dialects/stablehlo/DataMovementOps.cpp.inc"
+
+namespace tessera::stablehlo {
+
+void StablehloDialect::registerDataMovementOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/stablehlo/DataMovementOps.cpp.inc"
+      >();
+}
+
+//===--------------------------------- Builders -------------------------------===//
+
+static RankedTensorType withShape(Value value, ArrayRef<int64_t> shape) {
+  return RankedTensorType::get(shape, getElementTypeOrSelf(value.getType()));
+}
+
+void DynamicSliceOp::build(OpBuilder &builder, OperationState &state, Value operand,
+                           ValueRange starts, ArrayRef<int64_t> sizes) {
+  build(builder, state, withShape(operand, sizes), operand, starts, sizes);
+}
+void PadOp::build(OpBuilder &builder, OperationState &state, Value operand, Value value,
+                  ArrayRef<int64_t> low, ArrayRef<int64_t> high, ArrayRef<int64_t> interior) {
+  SmallVector<int64_t> shape(cast<RankedTensorType>(operand.getType()).getShape());
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (!ShapedType::isDynamic(shape[i]))
+      shape[i] += low[i] + high[i] + std::max<int64_t>(shape[i] - 1, 0) * interior[i];
+  build(builder, state, withShape(operand, shape), operand, value, low, high, interior);
+}
+void SliceOp::build(OpBuilder &builder, OperationState &state, Value operand,
+                    ArrayRef<int64_t> start, ArrayRef<int64_t> limit, ArrayRef<int64_t> strides) {
+  SmallVector<int64_t> shape;
+  for (size_t i = 0; i < start.size(); ++i)
+    shape.push_back((limit[i] - start[i] + strides[i] - 1) / strides[i]);
+  build(builder, state, withShape(operand, shape), operand, start, limit, strides);
+}
+void TransposeOp::build(OpBuilder &builder, OperationState &state, Value operand,
+                        ArrayRef<int64_t> permutation) {
+  ArrayRef<int64_t> from = cast<RankedTensorType>(operand.getType()).getShape();
+  SmallVector<int64_t> shape;
+  for (int64_t d : permutation)
+    shape.push_back(from[d]);
+  build(builder, state, withShape(operand, shape), operand, permutation);
+}
+
+LogicalResult BroadcastInDimOp::verify() { return success(); }
+OpFoldResult BroadcastInDimOp::fold(FoldAdaptor) { return {}; }
+void BroadcastInDimOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
+LogicalResult BroadcastOp::verify() { return success(); }
+LogicalResult ConcatenateOp::verify() { return success(); }
+OpFoldResult ConcatenateOp::fold(FoldAdaptor) { return {}; }
+LogicalResult ConstantOp::verify() { return success(); }
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return {}; }
+LogicalResult DynamicSliceOp::verify() { return success(); }
+void DynamicSliceOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
+LogicalResult DynamicUpdateSliceOp::verify() { return success(); }
+OpFoldResult DynamicUpdateSliceOp::fold(FoldAdaptor) { return {}; }
+LogicalResult GatherOp::verify() { return success(); }
+OpFoldResult GetDimensionSizeOp::fold(FoldAdaptor) { return {}; }
+LogicalResult IotaOp::verify() { return success(); }
+LogicalResult PadOp::verify() { return success(); }
+OpFoldResult PadOp::fold(FoldAdaptor) { return {}; }
+LogicalResult ReshapeOp::verify() { return success(); }
+OpFoldResult ReshapeOp::fold(FoldAdaptor) { return {}; }
+void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
+LogicalResult ReverseOp::verify() { return success(); }
+OpFoldResult ReverseOp::fold(FoldAdaptor) { return {}; }
+LogicalResult SliceOp::verify() { return success(); }
+OpFoldResult SliceOp::fold(FoldAdaptor) { return {}; }
+LogicalResult TransposeOp::verify() { return success(); }
+OpFoldResult TransposeOp::fold(FoldAdaptor) { return {}; }
+void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
+
+} // namespace tessera::stablehlo

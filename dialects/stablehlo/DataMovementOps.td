@@ -1,0 +1,128 @@
+// Elements keep their values and change their places; constants and iota make them.
+#ifndef TESSERA_STABLEHLO_DATA_MOVEMENT
+#define TESSERA_STABLEHLO_DATA_MOVEMENT
+include "dialects/stablehlo/StablehloBase.td"
+
+def ConstantOp : Stablehlo_Op<"constant", [Pure, ConstantLike]> {
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs AnyTensorValue:$output);
+  let builders = [OpBuilder<(ins "::mlir::ElementsAttr":$value), [{ build($_builder, $_state, value.getType(), value); }]>];
+  let hasCustomAssemblyFormat = 1;
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+def IotaOp : Stablehlo_Op<"iota", [Pure]> {
+  let arguments = (ins I64Attr:$iota_dimension);
+  let results = (outs AnyTensorValue:$output);
+  let assemblyFormat = "`dim` `=` custom<BareInt>($iota_dimension) attr-dict `:` type($output)";
+  let hasVerifier = 1;
+}
+def BroadcastOp : Stablehlo_Op<"broadcast", [Pure, SameOperandsAndResultElementType]> {
+  let arguments = (ins AnyTensorValue:$operand, DenseI64ArrayAttr:$broadcast_sizes);
+  let results = (outs AnyTensorValue:$result);
+  let assemblyFormat = "$operand `,` `sizes` `=` custom<DimArray>($broadcast_sizes) attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+def BroadcastInDimOp : Stablehlo_Op<"broadcast_in_dim", [Pure, SameOperandsAndResultElementType]> {
+  let arguments = (ins AnyTensorValue:$operand, DenseI64ArrayAttr:$broadcast_dimensions);
+  let results = (outs AnyTensorValue:$result);
+  let assemblyFormat = "$operand `,` `dims` `=` custom<DimArray>($broadcast_dimensions) attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+  let hasVerifier = 1;
+}
+def ConcatenateOp : Stablehlo_Op<"concatenate", [Pure, SameOperandsAndResultElementType]> {
+  let arguments = (ins Variadic<AnyTensorValue>:$inputs, I64Attr:$dimension);
+  let results = (outs AnyTensorValue:$result);
+  let assemblyFormat = "custom<OperandsThenDim>($inputs, $dimension) attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+def DynamicSliceOp : Stablehlo_Op<"dynamic_slice", [Pure]> {
+  let arguments = (ins AnyTensorValue:$operand, Variadic<IntTensor>:$start_indices, DenseI64ArrayAttr:$slice_sizes);
+  let results = (outs AnyTensorValue:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::mlir::ValueRange":$start_indices, "::llvm::ArrayRef<int64_t>":$slice_sizes)>];
+  let assemblyFormat = "custom<OperandsThenSizes>($operand, $start_indices, $slice_sizes) attr-dict `:` functional-type(operands, results)";
+  let hasCanonicalizer = 1;
+  let hasVerifier = 1;
+}
+def DynamicUpdateSliceOp : Stablehlo_Op<"dynamic_update_slice", [Pure]> {
+  let arguments = (ins AnyTensorValue:$operand, AnyTensorValue:$update, Variadic<IntTensor>:$start_indices);
+  let results = (outs AnyTensorValue:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::mlir::Value":$update, "::mlir::ValueRange":$start_indices),
+                            [{ build($_builder, $_state, operand.getType(), operand, update, start_indices); }]>];
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+def GatherOp : Stablehlo_Op<"gather", [Pure]> {
+  let arguments = (ins AnyTensorValue:$operand, IntTensor:$start_indices, GatherDimensionNumbersAttr:$dimension_numbers,
+                       DenseI64ArrayAttr:$slice_sizes, DefaultValuedOptionalAttr<BoolAttr, "false">:$indices_are_sorted);
+  let results = (outs AnyTensorValue:$result);
+  let hasVerifier = 1;
+}
+def GetDimensionSizeOp : Stablehlo_Op<"get_dimension_size", [Pure]> {
+  let arguments = (ins AnyTensorValue:$operand, I64Attr:$dimension);
+  let results = (outs IntTensor:$result);
+  let assemblyFormat = "$operand `,` `dim` `=` custom<BareInt>($dimension) attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+}
+def PadOp : Stablehlo_Op<"pad", [Pure, SameOperandsAndResultElementType]> {
+  let arguments = (ins AnyTensorValue:$operand, AnyTensorValue:$padding_value, DenseI64ArrayAttr:$edge_padding_low,
+                       DenseI64ArrayAttr:$edge_padding_high, DenseI64ArrayAttr:$interior_padding);
+  let results = (outs AnyTensorValue:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::mlir::Value":$padding_value, "::llvm::ArrayRef<int64_t>":$low,
+                                 "::llvm::ArrayRef<int64_t>":$high, "::llvm::ArrayRef<int64_t>":$interior)>];
+  let assemblyFormat = [{
+    $operand `,` $padding_value `,` `low` `=` custom<DimArray>($edge_padding_low) `,` `high` `=`
+      custom<DimArray>($edge_padding_high) `,` `interior` `=` custom<DimArray>($interior_padding) attr-dict `:`
+      functional-type(operands, results)
+  }];
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+def ReshapeOp : Stablehlo_Op<"reshape", [Pure, SameOperandsAndResultElementType]> {
+  let arguments = (ins AnyTensorValue:$operand);
+  let results = (outs AnyTensorValue:$result);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+  let hasVerifier = 1;
+}
+def ReverseOp : Stablehlo_Op<"reverse", [Pure, SameOperandsAndResultType]> {
+  let arguments = (ins AnyTensorValue:$operand, DenseI64ArrayAttr:$dimensions);
+  let results = (outs AnyTensorValue:$result);
+  let assemblyFormat = "$operand `,` `dims` `=` custom<DimArray>($dimensions) attr-dict `:` type($result)";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+def SliceOp : Stablehlo_Op<"slice", [Pure, SameOperandsAndResultElementType]> {
+  let arguments = (ins AnyTensorValue:$operand, DenseI64ArrayAttr:$start_indices, DenseI64ArrayAttr:$limit_indices,
+                       DenseI64ArrayAttr:$strides);
+  let results = (outs AnyTensorValue:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::llvm::ArrayRef<int64_t>":$start,
+                                 "::llvm::ArrayRef<int64_t>":$limit, "::llvm::ArrayRef<int64_t>":$strides)>];
+  let assemblyFormat = [{
+    $operand custom<SliceRanges>($start_indices, $limit_indices, $strides) attr-dict `:` functional-type(operands, results)
+  }];
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+def TorchIndexSelectOp : Stablehlo_Op<"torch_index_select", [Pure]> {
+  let arguments = (ins AnyTensorValue:$operand, IntTensor:$index, I64Attr:$dim, I64Attr:$batch_dims);
+  let results = (outs AnyTensorValue:$result);
+  let assemblyFormat = [{
+    $operand `,` $index `,` `dim` `=` custom<BareInt>($dim) `,` `batch_dims` `=` custom<BareInt>($batch_dims) attr-dict `:`
+      functional-type(operands, results)
+  }];
+}
+def TransposeOp : Stablehlo_Op<"transpose", [Pure, SameOperandsAndResultElementType]> {
+  let arguments = (ins AnyTensorValue:$operand, DenseI64ArrayAttr:$permutation);
+  let results = (outs AnyTensorValue:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::llvm::ArrayRef<int64_t>":$permutation)>];
+  let assemblyFormat = "$operand `,` `dims` `=` custom<DimArray>($permutation) attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+  let hasVerifier = 1;
+}
+#endif

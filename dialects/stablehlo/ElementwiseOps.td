@@ -1,0 +1,149 @@
+// One result element from the operands' elements at the same index.
+#ifndef TESSERA_STABLEHLO_ELEMENTWISE
+#define TESSERA_STABLEHLO_ELEMENTWISE
+include "dialects/stablehlo/StablehloBase.td"
+
+//===--------------------------------- Unary ----------------------------------===//
+
+class Unary<string mnemonic, TypeConstraint operandType = AnyTensorValue, TypeConstraint resultType = operandType,
+            list<Trait> traits = [SameOperandsAndResultType]>
+    : Stablehlo_Op<mnemonic, traits # [Pure, Elementwise, SameOperandsAndResultShape]> {
+  let arguments = (ins operandType:$operand);
+  let results = (outs resultType:$result);
+  let assemblyFormat = "$operand attr-dict `:` custom<SameTypes>(type($operand), type($result))";
+}
+class UnaryAccurate<string mnemonic> : Unary<mnemonic, FloatOrComplexTensor> {
+  let arguments = (ins FloatOrComplexTensor:$operand, OptionalAttr<ResultAccuracyAttr>:$result_accuracy);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand), [{ build($_builder, $_state, operand, ResultAccuracyAttr()); }]>];
+}
+
+def AbsOp : Unary<"abs", IntFloatOrComplexTensor, IntFloatOrComplexTensor, []> {
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand)>];
+}
+def CbrtOp : UnaryAccurate<"cbrt">;
+def CeilOp : Unary<"ceil", FloatTensor>;
+def ConvertOp : Unary<"convert", AnyTensorValue, AnyTensorValue, []> {
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+def CosineOp : UnaryAccurate<"cosine">;
+def ClzOp : Unary<"count_leading_zeros", IntTensor>;
+def ExpOp : UnaryAccurate<"exponential">;
+def Expm1Op : UnaryAccurate<"exponential_minus_one">;
+def FloorOp : Unary<"floor", FloatTensor>;
+def ImagOp : Unary<"imag", FloatOrComplexTensor, FloatTensor, []> {
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand)>];
+  let hasFolder = 1;
+}
+def IsFiniteOp : Stablehlo_Op<"is_finite", [Pure, Elementwise, SameOperandsAndResultShape]> {
+  let arguments = (ins FloatTensor:$x);
+  let results = (outs PredTensor:$y);
+  let builders = [OpBuilder<(ins "::mlir::Value":$x)>];
+  let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
+}
+def LogOp : UnaryAccurate<"log">;
+def Log1pOp : UnaryAccurate<"log_plus_one">;
+def LogisticOp : UnaryAccurate<"logistic">;
+def NegOp : Unary<"negate", IntFloatOrComplexTensor> { let hasFolder = 1; }
+def NotOp : Unary<"not", PredOrIntTensor> { let hasFolder = 1; }
+def PopulationCountOp : Unary<"popcnt", IntTensor>;
+def RealOp : Unary<"real", FloatOrComplexTensor, FloatTensor, []> {
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand)>];
+  let hasFolder = 1;
+}
+def RoundNearestAfzOp : Unary<"round_nearest_afz", FloatTensor>;
+def RoundNearestEvenOp : Unary<"round_nearest_even", FloatTensor>;
+def RsqrtOp : UnaryAccurate<"rsqrt">;
+def SignOp : Unary<"sign", IntFloatOrComplexTensor>;
+def SineOp : UnaryAccurate<"sine">;
+def SqrtOp : UnaryAccurate<"sqrt">;
+def TanOp : UnaryAccurate<"tan">;
+def TanhOp : UnaryAccurate<"tanh">;
+
+def BitcastConvertOp : Stablehlo_Op<"bitcast_convert", [Pure]> {
+  let arguments = (ins AnyTensorValue:$operand);
+  let results = (outs AnyTensorValue:$result);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+def ReducePrecisionOp : Stablehlo_Op<"reduce_precision", [Pure, Elementwise, SameOperandsAndResultType]> {
+  let arguments = (ins FloatTensor:$operand, I32Attr:$exponent_bits, I32Attr:$mantissa_bits);
+  let results = (outs FloatTensor:$output);
+  let assemblyFormat = [{
+    $operand `,` `format` `=` custom<ExponentMantissa>($exponent_bits, $mantissa_bits) attr-dict `:`
+      custom<SameTypes>(type($operand), type($output))
+  }];
+  let hasVerifier = 1;
+}
+
+//===--------------------------------- Binary ---------------------------------===//
+
+class Binary<string mnemonic, TypeConstraint type = AnyTensorValue, list<Trait> traits = []>
+    : Stablehlo_Op<mnemonic, traits # [Pure, Elementwise, SameOperandsAndResultType]> {
+  let arguments = (ins type:$lhs, type:$rhs);
+  let results = (outs type:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` custom<SameTypes>(type($lhs), type($rhs), type($result))";
+}
+
+let hasFolder = 1 in {
+def AddOp : Binary<"add", AnyTensorValue, [Commutative]>;
+def AndOp : Binary<"and", PredOrIntTensor, [Commutative]>;
+def DivOp : Binary<"divide">;
+def MaxOp : Binary<"maximum", AnyTensorValue, [Commutative]>;
+def MinOp : Binary<"minimum", AnyTensorValue, [Commutative]>;
+def MulOp : Binary<"multiply", AnyTensorValue, [Commutative]>;
+def OrOp : Binary<"or", PredOrIntTensor, [Commutative]>;
+def RemOp : Binary<"remainder">;
+def ShiftLeftOp : Binary<"shift_left", IntTensor>;
+def ShiftRightArithmeticOp : Binary<"shift_right_arithmetic", IntTensor>;
+def ShiftRightLogicalOp : Binary<"shift_right_logical", IntTensor>;
+def SubtractOp : Binary<"subtract">;
+def XorOp : Binary<"xor", PredOrIntTensor, [Commutative]>;
+}
+def Atan2Op : Binary<"atan2", FloatOrComplexTensor>;
+def PowOp : Binary<"power", IntFloatOrComplexTensor>;
+
+def ComplexOp : Stablehlo_Op<"complex", [Pure, Elementwise, SameOperandsAndResultShape]> {
+  let arguments = (ins FloatTensor:$lhs, FloatTensor:$rhs);
+  let results = (outs ComplexTensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs)>];
+  let assemblyFormat = "operands attr-dict `:` custom<ComplexTypes>(type($lhs), type($rhs), type($result))";
+}
+
+def CompareOp : Stablehlo_Op<"compare", [Pure, Elementwise, SameOperandsAndResultShape, SameOperandsElementType]> {
+  let arguments = (ins AnyTensorValue:$lhs, AnyTensorValue:$rhs,
+                       ComparisonDirectionAttr:$comparison_direction, OptionalAttr<ComparisonTypeAttr>:$compare_type);
+  let results = (outs PredTensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs, "ComparisonDirection":$direction,
+                                 CArg<"ComparisonType", "ComparisonType::NOTYPE">:$type)>];
+  let assemblyFormat = [{
+    custom<BareEnum>($comparison_direction) `,` $lhs `,` $rhs (`,` custom<BareEnum>($compare_type)^)? attr-dict `:`
+      functional-type(operands, results)
+  }];
+  let hasFolder = 1;
+}
+
+//===-------------------------------- Ternary ---------------------------------===//
+
+def ClampOp : Stablehlo_Op<"clamp", [Pure]> {
+  let arguments = (ins AnyTensorValue:$min, AnyTensorValue:$operand, AnyTensorValue:$max);
+  let results = (outs AnyTensorValue:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$min, "::mlir::Value":$operand, "::mlir::Value":$max)>];
+  let assemblyFormat = [{
+    $min `,` $operand `,` $max attr-dict `:` custom<SameTypes>(type($min), type($operand), type($max), type($result))
+  }];
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+def SelectOp : Stablehlo_Op<"select", [Pure]> {
+  let arguments = (ins PredTensor:$pred, AnyTensorValue:$on_true, AnyTensorValue:$on_false);
+  let results = (outs AnyTensorValue:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$pred, "::mlir::Value":$on_true, "::mlir::Value":$on_false)>];
+  let assemblyFormat = [{
+    operands attr-dict `:` custom<SelectTypes>(type($pred), type($on_true), type($on_false), type($result))
+  }];
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+#endif

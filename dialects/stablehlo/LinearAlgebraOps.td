@@ -1,0 +1,42 @@
+// Factorisations, solves, Fourier transforms and random numbers.
+#ifndef TESSERA_STABLEHLO_LINEAR_ALGEBRA
+#define TESSERA_STABLEHLO_LINEAR_ALGEBRA
+include "dialects/stablehlo/StablehloBase.td"
+
+def CholeskyOp : Stablehlo_Op<"cholesky", [Pure, SameOperandsAndResultType]> {
+  let arguments = (ins FloatOrComplexTensor:$a, DefaultValuedOptionalAttr<BoolAttr, "false">:$lower);
+  let results = (outs FloatOrComplexTensor:$result);
+  let assemblyFormat = "$a (`,` `lower` `=` custom<BareBool>($lower)^)? attr-dict `:` custom<SameTypes>(type($a), type($result))";
+  let hasVerifier = 1;
+}
+def TriangularSolveOp : Stablehlo_Op<"triangular_solve", [Pure, SameOperandsAndResultElementType]> {
+  let arguments = (ins FloatOrComplexTensor:$a, FloatOrComplexTensor:$b, BoolAttr:$left_side, BoolAttr:$lower, BoolAttr:$unit_diagonal,
+                       TransposeAttr:$transpose_a);
+  let results = (outs FloatOrComplexTensor:$result);
+  let hasVerifier = 1;
+}
+def FftOp : Stablehlo_Op<"fft", [Pure]> {
+  let arguments = (ins FloatOrComplexTensor:$operand, FftTypeAttr:$fft_type, DenseI64ArrayAttr:$fft_length);
+  let results = (outs FloatOrComplexTensor:$result);
+  let assemblyFormat = [{
+    $operand `,` `type` `=` custom<BareEnum>($fft_type) `,` `length` `=` custom<DimArray>($fft_length) attr-dict `:`
+      functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+def RngOp : Stablehlo_Op<"rng"> {
+  let arguments = (ins AnyTensorValue:$a, AnyTensorValue:$b, DimensionTensor:$shape, RngDistributionAttr:$rng_distribution);
+  let results = (outs AnyTensorValue:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $shape `,` `distribution` `=` custom<BareEnum>($rng_distribution) attr-dict `:` functional-type(operands, results)
+  }];
+}
+def RngBitGeneratorOp : Stablehlo_Op<"rng_bit_generator", [Pure]> {
+  let arguments = (ins RngAlgorithmAttr:$rng_algorithm, AnyTensorValue:$initial_state);
+  let results = (outs AnyTensorValue:$output_state, AnyTensorValue:$output);
+  let assemblyFormat = [{
+    $initial_state `,` `algorithm` `=` custom<BareEnum>($rng_algorithm) attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+#endif

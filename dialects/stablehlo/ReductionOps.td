@@ -1,0 +1,74 @@
+// Ops that combine elements by a region: reductions, windows, scatter, sort, map, and batch normalisation.
+#ifndef TESSERA_STABLEHLO_REDUCTION
+#define TESSERA_STABLEHLO_REDUCTION
+include "dialects/stablehlo/StablehloBase.td"
+
+def ReduceOp : Stablehlo_Op<"reduce", [RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
+                                       SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let arguments = (ins Variadic<AnyTensorValue>:$inputs, Variadic<AnyTensorValue>:$init_values, DenseI64ArrayAttr:$dimensions);
+  let results = (outs Variadic<AnyTensorValue>);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+def ReduceWindowOp : Stablehlo_Op<"reduce_window", [RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
+                                                    SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let arguments = (ins Variadic<AnyTensorValue>:$inputs, Variadic<AnyTensorValue>:$init_values,
+                       DenseI64ArrayAttr:$window_dimensions, OptionalAttr<DenseI64ArrayAttr>:$window_strides,
+                       OptionalAttr<DenseI64ArrayAttr>:$base_dilations, OptionalAttr<DenseI64ArrayAttr>:$window_dilations,
+                       OptionalAttr<I64ElementsAttr>:$padding);
+  let results = (outs Variadic<AnyTensorValue>);
+  let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
+}
+def SelectAndScatterOp : Stablehlo_Op<"select_and_scatter", [RecursiveMemoryEffects, RecursivelySpeculatable]> {
+  let arguments = (ins AnyTensorValue:$operand, AnyTensorValue:$source, AnyTensorValue:$init_value,
+                       OptionalAttr<DenseI64ArrayAttr>:$window_dimensions, OptionalAttr<DenseI64ArrayAttr>:$window_strides,
+                       OptionalAttr<I64ElementsAttr>:$padding);
+  let results = (outs AnyTensorValue);
+  let regions = (region SizedRegion<1>:$select, SizedRegion<1>:$scatter);
+  let hasVerifier = 1;
+}
+def ScatterOp : Stablehlo_Op<"scatter", [RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
+                                         SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let arguments = (ins Variadic<AnyTensorValue>:$inputs, IntTensor:$scatter_indices, Variadic<AnyTensorValue>:$updates,
+                       ScatterDimensionNumbersAttr:$scatter_dimension_numbers,
+                       DefaultValuedOptionalAttr<BoolAttr, "false">:$indices_are_sorted,
+                       DefaultValuedOptionalAttr<BoolAttr, "false">:$unique_indices);
+  let results = (outs Variadic<AnyTensorValue>);
+  let regions = (region SizedRegion<1>:$update_computation);
+  let hasVerifier = 1;
+}
+def SortOp : Stablehlo_Op<"sort", [RecursiveMemoryEffects, RecursivelySpeculatable, SameOperandsAndResultShape]> {
+  let arguments = (ins Variadic<AnyTensorValue>:$inputs, DefaultValuedOptionalAttr<I64Attr, "-1">:$dimension,
+                       DefaultValuedOptionalAttr<BoolAttr, "false">:$is_stable);
+  let results = (outs Variadic<AnyTensorValue>);
+  let regions = (region SizedRegion<1>:$comparator);
+  let hasVerifier = 1;
+}
+def MapOp : Stablehlo_Op<"map", [RecursiveMemoryEffects, RecursivelySpeculatable, SameOperandsAndResultShape,
+                                 SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let arguments = (ins Variadic<AnyTensorValue>:$inputs, DenseI64ArrayAttr:$dimensions);
+  let results = (outs AnyTensorValue:$result);
+  let regions = (region SizedRegion<1>:$computation);
+  let hasVerifier = 1;
+}
+def BatchNormTrainingOp : Stablehlo_Op<"batch_norm_training", [Pure]> {
+  let arguments = (ins FloatTensor:$operand, FloatTensor:$scale, FloatTensor:$offset, F32Attr:$epsilon, I64Attr:$feature_index);
+  let results = (outs FloatTensor:$output, FloatTensor:$batch_mean, FloatTensor:$batch_var);
+  let hasVerifier = 1;
+}
+def BatchNormInferenceOp : Stablehlo_Op<"batch_norm_inference", [Pure]> {
+  let arguments = (ins FloatTensor:$operand, FloatTensor:$scale, FloatTensor:$offset, FloatTensor:$mean, FloatTensor:$variance,
+                       F32Attr:$epsilon, I64Attr:$feature_index);
+  let results = (outs FloatTensor:$result);
+  let hasVerifier = 1;
+}
+def BatchNormGradOp : Stablehlo_Op<"batch_norm_grad", [Pure]> {
+  let arguments = (ins FloatTensor:$operand, FloatTensor:$scale, FloatTensor:$mean, FloatTensor:$variance, FloatTensor:$grad_output,
+                       F32Attr:$epsilon, I64Attr:$feature_index);
+  let results = (outs FloatTensor:$grad_operand, FloatTensor:$grad_scale, FloatTensor:$grad_offset);
+  let hasVerifier = 1;
+}
+#endif
