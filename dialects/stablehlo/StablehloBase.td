@@ -22,6 +22,7 @@ def Stablehlo_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let dependentDialects = ["::mlir::quant::QuantDialect"];
   let extraClassDeclaration = [{
     void registerAttributes();
     void registerElementwiseOps();

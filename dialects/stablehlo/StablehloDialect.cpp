@@ -1,4 +1,5 @@
 #include "dialects/stablehlo/StablehloOps.h"
+#include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/Transforms/InliningUtils.h"
 
