@@ -1,0 +1,49 @@
+"""Convolutions and windows with the image cut in space, so that neighbours exchange borders."""
+import jax
+import jax.numpy as jnp
+from harness import Case
+from jax.sharding import PartitionSpec as P
+
+from .mlp import RNG, normal
+
+
+def convolution(x, w, stride=1, padding="SAME", **options):
+    return jax.lax.conv_general_dilated(
+        x, w, (stride, stride), padding, dimension_numbers=("NHWC", "HWIO", "NHWC"), **options)
+
+
+def block(mesh):
+    """Convolution, normalisation over the batch, relu, max pooling, a residual; the gradient of all."""
+    rng = RNG(6)
+    first, second, x = normal(rng, 5, 5, 3, 8, scale=0.2), normal(rng, 3, 3, 8, 8, scale=0.2), normal(rng, 2, 24, 20, 3)
+
+    def loss(first, second, x):
+        h = convolution(x, first, 2)
+        h = jax.nn.relu((h - jnp.mean(h, (0, 1, 2))) * jax.lax.rsqrt(jnp.var(h, (0, 1, 2)) + 1e-5))
+        h = jax.lax.reduce_window(h, -jnp.inf, jax.lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME")
+        return jnp.mean((h + convolution(h, second)) ** 2)
+
+    def step(first, second, x):
+        return jax.value_and_grad(loss, (0, 1))(first, second, x)
+
+    return step, (first, second, x), (P(), P(), P("data", "rows")), (P(), (P(), P()))
+
+
+def kinds(mesh):
+    """Grouped, dilated, transposed and one-dimensional convolutions, sharded in batch, space or channels."""
+    rng = RNG(7)
+    x, depthwise, dense = normal(rng, 4, 12, 12, 8), normal(rng, 3, 3, 1, 8), normal(rng, 3, 3, 8, 8, scale=0.2)
+
+    def forward(x, depthwise, dense):
+        return (
+            convolution(x, depthwise, feature_group_count=8),
+            convolution(x, dense, rhs_dilation=(2, 2)),
+            convolution(x, dense, lhs_dilation=(2, 2), padding=((2, 2), (2, 2))),
+            jax.lax.reduce_window(x, 0.0, jax.lax.add, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"),
+        )
+
+    return forward, (x, depthwise, dense), (P("data", "rows"), P(), P()), None
+
+
+MESHES = [{"data": 2, "rows": 4}, {"data": 1, "rows": 3}, {"data": 1, "rows": 1}]
+CASES = [Case("conv_block", block, MESHES), Case("conv_kinds", kinds, MESHES + [{"data": 3, "rows": 2}])]

@@ -1,0 +1,49 @@
+"""Tessera against JAX, number by number.
+
+  numerics.py models [NAME..]          the programs of models/, each on several meshes, uneven ones among them
+  numerics.py ops [NAME..]             single ops, sharded in each of their dimensions
+  numerics.py random [--seed=N] [--count=N]
+                                       random programs with random shardings; a failure prints its seed
+Options: --shard=I/N takes every N-th case from the I-th on. The binaries are those of build/bin, or of $TESSERA_BIN.
+"""
+import argparse
+import sys
+import time
+
+import harness
+import models
+import ops
+import random_programs
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=("models", "ops", "random"))
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=24)
+    parser.add_argument("--shard", default="0/1")
+    arguments = parser.parse_args()
+
+    cases = {"models": models.cases, "ops": ops.cases,
+             "random": lambda: random_programs.cases(arguments.seed, arguments.count)}[arguments.kind]()
+    if arguments.names:
+        cases = [case for case in cases if case.name in arguments.names]
+    first, every = map(int, arguments.shard.split("/"))
+    cases = cases[first::every]
+
+    failed = ran = 0
+    for case in cases:
+        start = time.time()
+        for sizes, wrong in harness.check(case):
+            mesh = "x".join(f"{axis}{size}" for axis, size in sizes.items())
+            ran += 1
+            failed += wrong is not None
+            print(f"{'FAIL' if wrong else 'ok  '} {case.name:32s} {mesh:16s} {wrong or ''}", flush=True)
+        print(f"     {case.name}: {time.time() - start:.1f} s", flush=True)
+    print(f"{ran - failed} of {ran} agree with JAX")
+    sys.exit(1 if failed or not ran else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""Single ops by family: one program a family, an output an op, its operands sharded in every dimension and unevenly."""
+import jax
+import jax.numpy as jnp
+import numpy as np
+from harness import Case
+from jax import lax
+from jax.sharding import PartitionSpec as P
+
+MESHES = [{"x": 2, "y": 4}, {"x": 3, "y": 1}, {"x": 1, "y": 1}]
+
+
+def data(seed, *shape, low=-2.0, high=2.0):
+    return np.random.default_rng(seed).uniform(low, high, shape).astype(np.float32)
+
+
+def family(name, operands, table, specs=None, **options):
+    """A case whose outputs are the ops of `table` (name -> function of the operands)."""
+    specs = specs or tuple(P(*("x", "y")[: np.ndim(x)]) for x in operands)
+
+    def build(mesh):
+        return (lambda *args: tuple(op(*args) for op in table.values())), operands, specs, None
+
+    return Case(name, build, MESHES, labels=list(table), **options)
+
+
+def elementwise():
+    a, b = data(0, 6, 10), data(1, 6, 10)
+    one = {name: getattr(jnp, name) for name in (
+        "abs ceil cos cosh exp expm1 floor negative rint round sign sin sinh square tan tanh cbrt sinc").split()}
+    one |= {"logistic": jax.nn.sigmoid, "erf": lax.erf, "erfc": lax.erfc, "atan": jnp.arctan, "asinh": jnp.arcsinh,
+            "erf_inv": lambda x: lax.erf_inv(x / 2.1), "acos": lambda x: jnp.arccos(x / 2.1),
+            "asin": lambda x: jnp.arcsin(x / 2.1), "atanh": lambda x: jnp.arctanh(x / 2.1),
+            "isfinite": lambda x: jnp.isfinite(x / (x - x[0, 0]))}
+    positive = {"log": jnp.log, "log1p": jnp.log1p, "sqrt": jnp.sqrt, "rsqrt": lax.rsqrt, "acosh": lambda x: jnp.arccosh(1 + x),
+                "lgamma": lax.lgamma, "digamma": lax.digamma}
+    two = {"add": jnp.add, "sub": jnp.subtract, "mul": jnp.multiply, "div": jnp.divide, "max": jnp.maximum, "min": jnp.minimum,
+           "atan2": jnp.arctan2, "remainder": lax.rem, "pow": lambda a, b: jnp.abs(a) ** b, "nextafter": jnp.nextafter,
+           "select": lambda a, b: jnp.where(a < b, a, b), "clamp": lambda a, b: jnp.clip(a, -1, b + 2),
+           "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "le": lambda a, b: a <= b,
+           "logaddexp": jnp.logaddexp, "convert": lambda a, b: (a * 3).astype(jnp.int32) + (b > 0)}
+    return [
+        family("elementwise_one", (a,), one),
+        family("elementwise_positive", (np.abs(a) + 0.3,), positive),
+        family("elementwise_two", (a, b), two, exact=False),
+    ]
+
+
+def integers():
+    rng = np.random.default_rng(2)
+    a, b = (rng.integers(-50, 50, (6, 10)).astype(np.int32) for _ in range(2))
+    unsigned = rng.integers(0, 2**32, (6, 10), np.uint32)
+    table = {
+        "add": lambda a, b, u: a + b, "mul": lambda a, b, u: a * b, "div": lambda a, b, u: a // jnp.where(b == 0, 1, b),
+        "rem": lambda a, b, u: lax.rem(a, jnp.where(b == 0, 7, b)), "and": lambda a, b, u: a & b, "or": lambda a, b, u: a | b,
+        "xor": lambda a, b, u: a ^ b, "not": lambda a, b, u: ~a, "shl": lambda a, b, u: a << 3, "shr": lambda a, b, u: a >> 2,
+        "shr_logical": lambda a, b, u: u >> 5, "popcount": lambda a, b, u: lax.population_count(u), "clz": lambda a, b, u: lax.clz(u),
+        "sign": lambda a, b, u: jnp.sign(a), "abs": lambda a, b, u: jnp.abs(a), "max": lambda a, b, u: jnp.maximum(a, b),
+        "sum": lambda a, b, u: jnp.sum(a, 1), "umax": lambda a, b, u: jnp.max(u, 0), "prod": lambda a, b, u: jnp.prod(a, 0),
+        "narrow": lambda a, b, u: a.astype(jnp.int8) + u.astype(jnp.int8), "wide": lambda a, b, u: u.astype(jnp.float32),
+        "bitcast": lambda a, b, u: lax.bitcast_convert_type(a, jnp.float32) * 0, "bool": lambda a, b, u: (a > 0) ^ (b > 0),
+        "dot": lambda a, b, u: a @ b.T,
+    }
+    return [family("integers", (a, b, unsigned), table, exact=False)]
+
+
+def movement():
+    a, b, c = data(3, 6, 10), data(4, 6, 10), data(5, 4, 6, 10)
+    table = {
+        "transpose": lambda a, b, c: a.T, "transpose3": lambda a, b, c: jnp.transpose(c, (2, 0, 1)),
+        "flatten": lambda a, b, c: a.reshape(60), "split": lambda a, b, c: a.reshape(3, 2, 5, 2), "merge": lambda a, b, c: c.reshape(24, 10),
+        "mix": lambda a, b, c: a.reshape(10, 6), "broadcast": lambda a, b, c: jnp.broadcast_to(a[:, None, :], (6, 3, 10)),
+        "slice": lambda a, b, c: a[1:5, 2:9], "strided": lambda a, b, c: a[::2, 1::3], "reverse": lambda a, b, c: a[::-1, ::-1],
+        "concat0": lambda a, b, c: jnp.concatenate([a, b, a]), "concat1": lambda a, b, c: jnp.concatenate([a[:, :3], b], 1),
+        "pad": lambda a, b, c: jnp.pad(a, ((1, 2), (0, 3))), "pad_inside": lambda a, b, c: lax.pad(a, 0.5, ((1, -1, 1), (-2, 1, 2))),
+        "roll": lambda a, b, c: jnp.roll(a, 3, 1), "roll0": lambda a, b, c: jnp.roll(a, -1, 0), "tile": lambda a, b, c: jnp.tile(a, (2, 3)),
+        "repeat": lambda a, b, c: jnp.repeat(a, 2, 1), "stack": lambda a, b, c: jnp.stack([a, b], 1), "iota": lambda a, b, c: a + lax.iota(jnp.float32, 10),
+        "tril": lambda a, b, c: jnp.tril(a), "dynamic_slice": lambda a, b, c: lax.dynamic_slice(a, (jnp.int32(1), jnp.int32(7)), (3, 4)),
+        "dynamic_update": lambda a, b, c: lax.dynamic_update_slice(a, b[:2, :3], (jnp.int32(3), jnp.int32(6))),
+        "gather": lambda a, b, c: a[jnp.array([5, 0, 3])], "squeeze": lambda a, b, c: c[2, :, 4:5].squeeze(1), "expand": lambda a, b, c: a[None, :, None],
+        "diagonal": lambda a, b, c: jnp.diagonal(a), "identity": lambda a, b, c: a,
+    }
+    return [family("movement", (a, b, c), table, specs=(P("x", "y"), P("y", "x"), P(None, "y", "x")), exact=False)]
+
+
+def reductions():
+    a, c = data(6, 6, 10), data(7, 4, 6, 10, low=0.5, high=1.5)
+    table = {
+        "sum": lambda a, c: jnp.sum(a), "sum0": lambda a, c: jnp.sum(a, 0), "sum1": lambda a, c: jnp.sum(a, 1), "sum02": lambda a, c: jnp.sum(c, (0, 2)),
+        "max": lambda a, c: jnp.max(a), "min1": lambda a, c: jnp.min(a, 1), "prod": lambda a, c: jnp.prod(c, 1), "mean": lambda a, c: jnp.mean(a, 0),
+        "var": lambda a, c: jnp.var(a, 1), "any": lambda a, c: jnp.any(a > 1.9, 0), "all": lambda a, c: jnp.all(a > -1.9, 1),
+        "argmax": lambda a, c: jnp.argmax(a), "argmin1": lambda a, c: jnp.argmin(a, 1), "norm": lambda a, c: jnp.linalg.norm(c, axis=2),
+        "softmax": lambda a, c: jax.nn.softmax(a, 1), "logsumexp": lambda a, c: jax.nn.logsumexp(a, 0), "count": lambda a, c: jnp.sum(a > 0, dtype=jnp.int32),
+        "window_sum": lambda a, c: lax.reduce_window(a, 0.0, lax.add, (2, 3), (1, 2), "SAME"),
+        "window_max": lambda a, c: lax.reduce_window(a, -jnp.inf, lax.max, (3, 3), (1, 1), "VALID"),
+        "two_at_once": lambda a, c: lax.reduce((a, a * 2), (jnp.zeros((), a.dtype), jnp.zeros((), a.dtype)),
+                                               lambda p, q: (p[0] + q[0], p[1] + q[1]), (0,))[1],
+    }
+    return [family("reductions", (a, c), table, specs=(P("x", "y"), P("x", None, "y")))]
+
+
+def contractions():
+    a, b, c, d = data(8, 6, 10), data(9, 10, 14), data(10, 5, 6, 10), data(11, 5, 10, 3)
+    table = {
+        "matmul": lambda a, b, c, d: a @ b, "left": lambda a, b, c, d: a.T @ a, "outer": lambda a, b, c, d: jnp.einsum("i,j->ij", a[:, 0], b[0]),
+        "vector": lambda a, b, c, d: a @ b[:, 0], "inner": lambda a, b, c, d: jnp.vdot(a, a), "batched": lambda a, b, c, d: c @ d,
+        "broadcast": lambda a, b, c, d: c @ b, "two": lambda a, b, c, d: jnp.einsum("bij,bij->b", c, c), "three": lambda a, b, c, d: jnp.einsum("bij,bjk,jl->ikl", c, d, b),
+        "chain": lambda a, b, c, d: jnp.tanh(a @ b) @ b.T,
+    }
+    specs = (P("x", "y"), P("y", "x"), P("y", None, "x"), P(None, "x", "y"))
+    return [family("contractions", (a, b, c, d), table, specs=specs)]
+
+
+def complex_numbers():
+    a, b = data(12, 6, 8), data(13, 6, 8)
+    z = lambda a, b: lax.complex(a, b)
+    table = {
+        "mul": lambda a, b: jnp.imag(z(a, b) * z(b, a)), "div": lambda a, b: jnp.imag(z(a, b) / (z(b, a) + 3)), "abs": lambda a, b: jnp.abs(z(a, b)),
+        "exp": lambda a, b: z(jnp.exp(a), b) * jnp.exp(z(a, b)), "conj": lambda a, b: jnp.conj(z(a, b)), "sum": lambda a, b: jnp.sum(z(a, b), 0),
+        "fft": lambda a, b: jnp.fft.fft(z(a, b)), "rfft": lambda a, b: jnp.fft.rfft(a), "irfft": lambda a, b: jnp.fft.irfft(z(a, b)[:, :5]), "fft2": lambda a, b: jnp.fft.fft2(z(a, b)),
+    }
+    return [family("complex", (a, b), table)]
+
+
+def linear_algebra():
+    a, b = data(14, 4, 6, 6), data(15, 4, 6, 3)
+    table = {
+        "cholesky": lambda a, b: jnp.linalg.cholesky(a @ jnp.swapaxes(a, 1, 2) + 4 * jnp.eye(6, dtype=a.dtype)),
+        "triangular": lambda a, b: lax.linalg.triangular_solve(jnp.tril(a) + 5 * jnp.eye(6, dtype=a.dtype), b, left_side=True, lower=True),
+    }
+    return [family("linear_algebra", (a, b), table, specs=(P("x", None, "y"), P("x", "y")))]
+
+
+def narrow_floats():
+    a, b = (jnp.asarray(data(seed, 6, 10), jnp.bfloat16) for seed in (16, 17))
+    table = {"add": lambda a, b: a + b, "exp": lambda a, b: jnp.exp(a), "sum": lambda a, b: jnp.sum(a.astype(jnp.float32), 1),
+             "dot": lambda a, b: lax.dot_general(a, b, (((1,), (1,)), ((), ())), preferred_element_type=jnp.float32),
+             "max": lambda a, b: jnp.max(b, 0), "half": lambda a, b: (a.astype(jnp.float16) * 2).astype(jnp.float32), "tanh": lambda a, b: jnp.tanh(b)}
+    return [family("bfloat16", (a, b), table, exact=False)]
+
+
+def cases():
+    found = []
+    for families in (elementwise, integers, movement, reductions, contractions, complex_numbers, linear_algebra, narrow_floats):
+        found += families()
+    return found
