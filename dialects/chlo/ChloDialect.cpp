@@ -1,0 +1,103 @@
+#include "dialects/chlo/ChloOps.h"
+#include "dialects/stablehlo/StablehloAssembly.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tessera::chlo;
+using tessera::stablehlo::parseBareInt;
+using tessera::stablehlo::printBareInt;
+
+#include "dialects/chlo/ChloDialect.cpp.inc"
+
+#include "dialects/chlo/ChloEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/chlo/ChloAttrs.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/chlo/ChloOps.cpp.inc"
+
+namespace tessera::chlo {
+
+namespace {
+struct ChloInliner : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
+};
+} // namespace
+
+void ChloDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/chlo/ChloAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/chlo/ChloOps.cpp.inc"
+      >();
+  registerBroadcastOps();
+  addInterfaces<ChloInliner>();
+}
+
+//===------------------------------- ragged_dot -------------------------------===//
+
+static const StringRef raggedNames[] = {"lhs_batching_dimensions",    "rhs_batching_dimensions",
+                                        "lhs_contracting_dimensions", "rhs_contracting_dimensions",
+                                        "lhs_ragged_dimensions",      "rhs_group_dimensions"};
+
+Attribute RaggedDotDimensionNumbersAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> lists[6];
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, [&]() -> ParseResult {
+        SMLoc at = parser.getCurrentLocation();
+        StringRef name;
+        if (parser.parseKeyword(&name) || parser.parseEqual())
+          return failure();
+        size_t i = llvm::find(raggedNames, name) - std::begin(raggedNames);
+        if (i == std::size(raggedNames))
+          return parser.emitError(at) << "unknown field '" << name << "'";
+        return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+          return parser.parseInteger(lists[i].emplace_back());
+        });
+      }))
+    return {};
+  return get(parser.getContext(), lists[0], lists[1], lists[2], lists[3], lists[4], lists[5]);
+}
+
+void RaggedDotDimensionNumbersAttr::print(AsmPrinter &printer) const {
+  ArrayRef<int64_t> lists[] = {getLhsBatchingDimensions(),    getRhsBatchingDimensions(),
+                               getLhsContractingDimensions(), getRhsContractingDimensions(),
+                               getLhsRaggedDimensions(),      getRhsGroupDimensions()};
+  StringRef separator = "";
+  printer << "<";
+  for (auto [name, list] : llvm::zip(raggedNames, lists)) {
+    if (list.empty())
+      continue;
+    printer << std::exchange(separator, ", ") << name << " = [";
+    llvm::interleaveComma(list, printer);
+    printer << "]";
+  }
+  printer << ">";
+}
+
+//===----------------------------- Single operations --------------------------===//
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+LogicalResult TopKOp::verify() {
+  RankedTensorType operand = getOperand().getType(), values = getValues().getType(),
+                   indices = getIndices().getType();
+  if (operand.getRank() == 0)
+    return emitOpError("needs an operand of rank 1 or more");
+  SmallVector<int64_t> shape(operand.getShape());
+  if (!operand.isDynamicDim(operand.getRank() - 1) && int64_t(getK()) > shape.back())
+    return emitOpError() << "takes " << getK() << " elements of a dimension of " << shape.back();
+  shape.back() = getK();
+  if (values != operand.clone(shape) || indices.getShape() != ArrayRef(shape) ||
+      !indices.getElementType().isInteger(32))
+    return emitOpError() << "must return " << operand.clone(shape)
+                         << " and i32 indices of the same shape";
+  return success();
+}
+
+} // namespace tessera::chlo

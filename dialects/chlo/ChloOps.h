@@ -1,0 +1,18 @@
+// The CHLO dialect: what frontends emit beyond the StableHLO specification.
+#ifndef TESSERA_DIALECTS_CHLO_CHLOOPS_H
+#define TESSERA_DIALECTS_CHLO_CHLOOPS_H
+
+#include "dialects/stablehlo/StablehloOps.h"
+
+#include "dialects/chlo/ChloDialect.h.inc"
+
+#include "dialects/chlo/ChloEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/chlo/ChloAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/chlo/ChloOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/chlo/BroadcastOps.h.inc"
+
+#endif
