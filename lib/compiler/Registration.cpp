@@ -5,6 +5,9 @@
 #ifdef HAVE_TESSERASTABLEHLO
 #include "dialects/stablehlo/StablehloOps.h"
 #endif
+#ifdef HAVE_TESSERASTABLEHLORULES
+#include "dialects/stablehlo/rules/Rules.h"
+#endif
 #ifdef HAVE_TESSERACHLO
 #include "dialects/chlo/ChloOps.h"
 #endif
@@ -59,6 +62,9 @@ void registerDialects(mlir::DialectRegistry &registry) {
   mlir::func::registerInlinerExtension(registry);
 #ifdef HAVE_TESSERASTABLEHLO
   registry.insert<stablehlo::StablehloDialect>();
+#endif
+#ifdef HAVE_TESSERASTABLEHLORULES
+  stablehlo::registerStablehloShardingRules(registry);
 #endif
 #ifdef HAVE_TESSERACHLO
   registry.insert<chlo::ChloDialect>();

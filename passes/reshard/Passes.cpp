@@ -1,0 +1,20 @@
+#include "passes/reshard/Passes.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassRegistry.h"
+
+namespace tessera {
+
+#define GEN_PASS_REGISTRATION
+#include "passes/reshard/Passes.h.inc"
+
+void buildReshardPipeline(mlir::OpPassManager &pm) {}
+
+void registerReshardPasses() {
+  registerReshardPhasePasses();
+  mlir::PassPipelineRegistration<>("tessera-reshard",
+                                   "Makes every change of sharding between operations explicit",
+                                   buildReshardPipeline);
+}
+
+} // namespace tessera
