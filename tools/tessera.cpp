@@ -27,9 +27,9 @@ std::string besideBinary(const char *library) {
 }
 
 int compileInLibrary(int argc, char **argv) {
-  void *library = dlopen(besideBinary("libtessera_compiler.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen(besideBinary("libtessera_compiler.so").c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!library)
-    library = dlopen("libtessera_compiler.so", RTLD_NOW | RTLD_LOCAL);
+    library = dlopen("libtessera_compiler.so", RTLD_LAZY | RTLD_LOCAL);
   if (!library) {
     std::fprintf(stderr, "error: the compiler is not installed beside tessera: %s\n", dlerror());
     return 1;

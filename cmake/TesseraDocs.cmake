@@ -1,0 +1,28 @@
+# Target docs: reference pages of every pass and dialect, from their .td files, in build/docs.
+add_custom_target(docs)
+function(tessera_doc td out)
+  set(page ${CMAKE_BINARY_DIR}/docs/${out})
+  get_filename_component(directory ${page} DIRECTORY)
+  file(MAKE_DIRECTORY ${directory})
+  set(target "docs/${out}")
+  string(REPLACE "/" "-" target ${target})
+  add_custom_command(OUTPUT ${page}
+    COMMAND ${MLIR_TABLEGEN_EXE} ${ARGN} -I ${CMAKE_SOURCE_DIR} -I ${MLIR_INCLUDE_DIRS} ${CMAKE_SOURCE_DIR}/${td} -o ${page}
+    DEPENDS ${CMAKE_SOURCE_DIR}/${td} VERBATIM)
+  add_custom_target(${target} DEPENDS ${page})
+  add_dependencies(docs ${target})
+endfunction()
+
+file(GLOB_RECURSE lists RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/passes/*/Passes.td)
+foreach(td ${lists})
+  string(REGEX REPLACE "^passes/(.*)/Passes.td$" "\\1" phase ${td})
+  tessera_doc(${td} passes/${phase}.md -gen-pass-doc)
+endforeach()
+foreach(dialect stablehlo chlo sdy comm exec)
+  string(SUBSTRING ${dialect} 0 1 first)
+  string(TOUPPER ${first} first)
+  string(SUBSTRING ${dialect} 1 -1 rest)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/dialects/${dialect}/${first}${rest}Ops.td)
+    tessera_doc(dialects/${dialect}/${first}${rest}Ops.td dialects/${dialect}.md -gen-dialect-doc -dialect=${dialect})
+  endif()
+endforeach()
