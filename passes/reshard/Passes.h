@@ -2,6 +2,7 @@
 // sdy.reshard.
 #pragma once
 
+#include "dialects/sdy/SdyOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 

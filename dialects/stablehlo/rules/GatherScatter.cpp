@@ -127,8 +127,8 @@ sharding::FactorRule scatterRule(ScatterOp op) {
     bool indexed = in(dims.getScatterDimsToOperandDims(), d);
     int64_t at = inserted ? -1 : dims.getUpdateWindowDims()[window++];
     int64_t size = inserted ? 1 : updates[at];
-    if (size == operand[d] && !indexed) {
-      int32_t factor = builder.factor(size);
+    if (size == operand[d]) { // at an index, it is dropped or not as a whole
+      int32_t factor = builder.factor(size, indexed ? Kind::NeedReplication : Kind::PassThrough);
       onOperands(d, factor);
       if (!inserted)
         onUpdates(at, factor);
