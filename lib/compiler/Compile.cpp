@@ -18,6 +18,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
+#include <cmath>
 
 namespace tessera {
 namespace {
@@ -76,7 +77,8 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
   Stopwatch watch;
   llvm::json::Array seconds;
   auto timed = [&](llvm::StringRef phase) {
-    seconds.push_back(llvm::json::Object{{"name", phase}, {"seconds", watch.lap()}});
+    seconds.push_back(
+        llvm::json::Object{{"name", phase}, {"seconds", std::round(watch.lap() * 1e6) / 1e6}});
   };
 
   mlir::DialectRegistry registry;
@@ -98,8 +100,10 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
     result.error = diagnostics.error("is not a module in MLIR text or bytecode");
     return result;
   }
-  if (failed(refuseUnknownOps(*module)) || failed(selectEntry(*module, options.entry))) {
-    result.error = diagnostics.error("the entry function cannot be selected");
+  mlir::FailureOr<int64_t> devices = 1;
+  if (failed(refuseUnknownOps(*module)) || failed(selectEntry(*module, options.entry)) ||
+      failed(devices = countDevices(*module))) {
+    result.error = diagnostics.error("is not a program");
     return result;
   }
   if (!options.topology.empty()) {
@@ -131,7 +135,7 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
     }
   }
 
-  llvm::json::Object report{{"phases", std::move(seconds)}};
+  llvm::json::Object report{{"phases", std::move(seconds)}, {"devices", *devices}};
   result.report = llvm::formatv("{0:2}", llvm::json::Value(std::move(report))).str() + "\n";
   return result;
 }

@@ -1,5 +1,8 @@
 #include "lib/compiler/Entry.h"
 
+#include "dialects/sdy/PlainData.h"
+#include "dialects/sdy/SdyOps.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -27,6 +30,25 @@ llvm::LogicalResult selectEntry(mlir::ModuleOp module, llvm::StringRef entry) {
     if (failed(symbols.rename(other, "main_not_the_entry")))
       return llvm::failure();
   return symbols.rename(function, "main");
+}
+
+mlir::FailureOr<int64_t> countDevices(mlir::ModuleOp module) {
+  sdy::MeshOp first;
+  int64_t devices = 1;
+  for (auto mesh : module.getOps<sdy::MeshOp>()) {
+    sharding::Mesh plain = sdy::toMesh(mesh);
+    if (plain.axes.empty())
+      continue;
+    if (!first) {
+      first = mesh;
+      devices = plain.numDevices();
+    } else if (plain.numDevices() != devices) {
+      return mesh.emitError() << "mesh @" << mesh.getSymName() << " has " << plain.numDevices()
+                              << " devices and mesh @" << first.getSymName() << " has " << devices
+                              << "; all meshes of a program must have the same number";
+    }
+  }
+  return devices;
 }
 
 } // namespace tessera
