@@ -1,0 +1,57 @@
+/* The compiler's stable C interface; include/tessera/compiler.h is C++ over it. Link
+ * libtessera_compiler.so.
+ *
+ * Functions never throw and never abort. They may be called from any thread; one object belongs to
+ * one thread at a time. Memory that a function hands out belongs to the object it came from and
+ * lives as long as it does.
+ */
+#ifndef TESSERA_COMPILER_API_H
+#define TESSERA_COMPILER_API_H
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tessera_compile_options {
+  size_t struct_size; /* sizeof(tessera_compile_options): later versions add members at the end */
+  const char *name;   /* the module's name in diagnostics; NULL: "<module>" */
+  const char *entry;  /* the function to compile; NULL: "main" */
+  const char *target; /* NULL: "cpu" */
+  const char
+      *topology; /* contents of a topology file (docs/topology.md); NULL: the built-in default */
+  void (*diagnostic)(void *user, const char *line); /* called for each warning; may be NULL */
+  void *user;
+} tessera_compile_options;
+
+/* One site of a collective, of the device that has most, over one execution (docs/command-line.md).
+ */
+typedef struct tessera_collective {
+  const char *kind, *axes, *location;
+  int64_t trips; /* executions of the loops around it; -1 when data decides */
+  int64_t count, bytes, wire_bytes;
+} tessera_collective;
+
+typedef struct tessera_compiled tessera_compiled;
+
+/* Compiles a StableHLO module, as text or MLIR bytecode. `options` may be NULL. Always returns an
+ * object (NULL only when out of memory), to be freed by tessera_compiled_free. */
+tessera_compiled *tessera_compile(const char *module, size_t bytes,
+                                  const tessera_compile_options *options);
+void tessera_compiled_free(tessera_compiled *compiled);
+
+/* NULL on success; otherwise one line, `error: file:line:col: what`. */
+const char *tessera_compiled_error(const tessera_compiled *compiled);
+/* The program: the contents of a .tsr file. */
+const void *tessera_compiled_program(const tessera_compiled *compiled, size_t *bytes);
+/* The report of `tessera compile --report`, as JSON. */
+const char *tessera_compiled_report(const tessera_compiled *compiled);
+/* The report's collectives. */
+const tessera_collective *tessera_compiled_collectives(const tessera_compiled *compiled,
+                                                       size_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
