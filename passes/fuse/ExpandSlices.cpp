@@ -1,0 +1,51 @@
+// Turns "my part of a value that the group has" into index arithmetic and a dynamic slice, which then fuses:
+//
+//   %p = comm.slice %x dim 0 over <"data"=4> : tensor<8x4xf32> -> tensor<2x4xf32>
+// becomes
+//   %i = comm.axis_index over <"data"=4> : tensor<i32>
+//   %s = stablehlo.multiply %i, 2
+//   %p = stablehlo.dynamic_slice %x, %s, 0, sizes = [2, 4]
+#include "dialects/comm/CommOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "passes/fuse/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_EXPANDSLICES
+#include "passes/fuse/Passes.h.inc"
+
+using namespace mlir;
+
+static void expand(comm::SliceOp slice) {
+  OpBuilder b(slice);
+  Location loc = slice.getLoc();
+  auto type = cast<RankedTensorType>(slice.getOutput().getType());
+  auto scalar = RankedTensorType::get({}, b.getI32Type());
+  auto constant = [&](int64_t value) -> Value {
+    return stablehlo::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(scalar, b.getI32IntegerAttr(value).getValue()));
+  };
+  int64_t dim = slice.getDim();
+  Value index = comm::AxisIndexOp::create(b, loc, slice.getAxes());
+  Value start = stablehlo::MulOp::create(b, loc, scalar, index, constant(type.getDimSize(dim)));
+  Value zero = constant(0);
+  SmallVector<Value> starts(type.getRank(), zero);
+  starts[dim] = start;
+  Value part =
+      stablehlo::DynamicSliceOp::create(b, loc, type, slice.getInput(), starts, type.getShape());
+  slice.getOutput().replaceAllUsesWith(part);
+  slice.erase();
+}
+
+namespace {
+struct ExpandSlices : impl::ExpandSlicesBase<ExpandSlices> {
+  void runOnOperation() override {
+    SmallVector<comm::SliceOp> slices;
+    getOperation().walk([&](comm::SliceOp slice) { slices.push_back(slice); });
+    for (comm::SliceOp slice : slices)
+      expand(slice);
+  }
+};
+} // namespace
+} // namespace tessera

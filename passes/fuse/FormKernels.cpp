@@ -1,0 +1,386 @@
+// Groups the ops of every block into kernels. FusionGraph decides which ops run together; here the decision is carried
+// out: each kernel becomes an exec.fused in the place of its last op.
+//
+//   %e = stablehlo.exponential %x                     %s = exec.fused(%a = %x : ..) -> .. {
+//   %s = stablehlo.add %e, %c           becomes         %c = stablehlo.constant ..
+//   %g = comm.all_gather(%s) ..                         %e = stablehlo.exponential %a
+//                                                       ..
+//                                                     }
+//                                                     %g = comm.all_gather(%s) ..
+//
+// Loops, branches and collectives stay outside, with reshapes of values in memory (views) and constants that are read
+// as arrays. Splats move into the kernels that use them.
+#include "dialects/comm/CommOps.h"
+#include "dialects/exec/ExecOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "passes/fuse/FusionGraph.h"
+#include "passes/fuse/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <map>
+
+namespace tessera {
+#define GEN_PASS_DEF_FORMKERNELS
+#include "passes/fuse/Passes.h.inc"
+
+using namespace mlir;
+using namespace tessera::stablehlo;
+using fusion::Edge;
+using fusion::Node;
+using fusion::NodeKind;
+using fusion::Use;
+
+static RankedTensorType typeOf(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
+
+static bool isSplat(Operation *op) {
+  auto constant = dyn_cast<ConstantOp>(op);
+  return constant && isa<SplatElementsAttr>(constant.getValue());
+}
+
+static bool holdsFloats(Operation *op) {
+  return isa<FloatType, ComplexType>(typeOf(op->getResult(0)).getElementType());
+}
+
+// Worth computing once only: many instructions, or one that divides.
+static bool isExpensive(Operation *op) {
+  if (isa<DivOp>(op)) {
+    Operation *divisor = op->getOperand(1).getDefiningOp();
+    return !(divisor && isSplat(divisor) && holdsFloats(op));
+  }
+  return isa<ExpOp, Expm1Op, LogOp, Log1pOp, LogisticOp, TanhOp, SineOp, CosineOp, TanOp, SqrtOp, RsqrtOp, CbrtOp,
+             PowOp, Atan2Op, RemOp>(op);
+}
+
+static NodeKind kindOf(Operation *op) {
+  if (!op->getNumResults() || !llvm::all_of(op->getResults(), [](Value v) { return typeOf(v); }))
+    return NodeKind::Outside;
+  if (!isa<StablehloDialect>(op->getDialect()))
+    return NodeKind::Outside;
+  return TypeSwitch<Operation *, NodeKind>(op)
+      .Case([](ConstantOp c) { return isSplat(c) ? NodeKind::Constant : NodeKind::Outside; })
+      .Case([](IotaOp) { return NodeKind::Constant; })
+      .Case([](ConvertOp) { return NodeKind::Convert; })
+      .Case([](BroadcastInDimOp) { return NodeKind::Broadcast; })
+      .Case([](ReshapeOp) { return NodeKind::Reshape; })
+      .Case([](TransposeOp) { return NodeKind::Transpose; })
+      .Case<SliceOp, DynamicSliceOp, PadOp, ConcatenateOp, ReverseOp, GatherOp>([](auto) { return NodeKind::Movement; })
+      .Case([](ReduceOp) { return NodeKind::Reduce; })
+      .Case<DotGeneralOp, ConvolutionOp>([](auto) { return NodeKind::Contraction; })
+      .Case([](DynamicUpdateSliceOp) { return NodeKind::Update; })
+      .Case<WhileOp, IfOp, CaseOp, TupleOp, GetTupleElementOp, OptimizationBarrierOp>([](auto) { return NodeKind::Outside; })
+      .Case([](BitcastConvertOp op) {
+        return typeOf(op.getOperand()).getShape() == typeOf(op.getResult()).getShape() ? NodeKind::Pointwise
+                                                                                       : NodeKind::Movement;
+      })
+      .Default([](Operation *op) {
+        bool pointwise = op->hasTrait<OpTrait::Elementwise>() || isa<SelectOp, ClampOp>(op);
+        return pointwise ? NodeKind::Pointwise : NodeKind::Alone;
+      });
+}
+
+static Use useOf(Operation *op, unsigned operand, NodeKind kind) {
+  switch (kind) {
+  case NodeKind::Outside:
+  case NodeKind::Alone:
+  case NodeKind::Constant:
+    return Use::Whole;
+  case NodeKind::Pointwise:
+    return typeOf(op->getOperand(operand)).getNumElements() == typeOf(op->getResult(0)).getNumElements() ? Use::Once
+                                                                                                         : Use::Reread;
+  case NodeKind::Convert:
+  case NodeKind::Reshape:
+  case NodeKind::Transpose:
+    return Use::Once;
+  case NodeKind::Broadcast:
+    return Use::Reread;
+  case NodeKind::Movement:
+    if (isa<ConcatenateOp>(op))
+      return Use::Piece;
+    if (operand > 0) // index scalars, padding value, gather's indices
+      return Use::Reread;
+    return isa<GatherOp>(op) ? Use::Whole : Use::Once;
+  case NodeKind::Reduce:
+    return operand < op->getNumOperands() / 2 ? Use::Reduced : Use::Reread;
+  case NodeKind::Contraction:
+    return Use::Packed;
+  case NodeKind::Update:
+    return operand == 0 ? Use::Whole : operand == 1 ? Use::Once : Use::Reread;
+  }
+  return Use::Whole;
+}
+
+namespace {
+
+// One block's ops as plain data.
+struct BlockGraph {
+  std::vector<Operation *> ops;
+  DenseMap<Operation *, int> numbers;
+  std::vector<Node> nodes;
+};
+
+using ShapeKey = std::vector<int64_t>;
+
+} // namespace
+
+// Splats from outer blocks are copied to where they are used: they cost nothing there, and an operand here.
+static void copySplatsInto(Block &block) {
+  DenseMap<Operation *, Operation *> copies;
+  OpBuilder b(&block, block.begin());
+  for (Operation &op : block)
+    for (OpOperand &operand : op.getOpOperands()) {
+      Operation *def = operand.get().getDefiningOp();
+      if (!def || def->getBlock() == &block || !isSplat(def))
+        continue;
+      Operation *&copy = copies[def];
+      if (!copy)
+        copy = b.clone(*def);
+      operand.set(copy->getResult(0));
+    }
+}
+
+static BlockGraph graphOf(Block &block) {
+  BlockGraph graph;
+  std::map<ShapeKey, uint32_t> shapes;
+  auto number = [&](ShapeKey key) { return shapes.try_emplace(std::move(key), shapes.size() + 1).first->second; };
+  for (Operation &op : block) {
+    int n = graph.ops.size();
+    graph.ops.push_back(&op);
+    graph.numbers[&op] = n;
+    Node node;
+    node.kind = kindOf(&op);
+    auto addEdge = [&](Value value, Use use) {
+      Operation *def = value.getDefiningOp();
+      if (def && def->getBlock() == &block)
+        node.operands.push_back({graph.numbers.lookup(def), use});
+    };
+    for (OpOperand &operand : op.getOpOperands())
+      addEdge(operand.get(), useOf(&op, operand.getOperandNumber(), node.kind));
+    if (node.kind == NodeKind::Outside) {
+      node.collective = isa<comm::CommDialect>(op.getDialect()) && op.getNumOperands();
+      for (Region &region : op.getRegions())
+        region.walk([&](Operation *inner) {
+          for (Value value : inner->getOperands())
+            addEdge(value, Use::Whole);
+        });
+    } else {
+      RankedTensorType type = typeOf(op.getResult(0));
+      node.expensive = isExpensive(&op);
+      node.elements = type.getNumElements();
+      node.space = number(ShapeKey(type.getShape()));
+      node.free = isSplat(&op) && exec::byteSize(type) <= 1024;
+      if (auto reduce = dyn_cast<ReduceOp>(op)) {
+        ShapeKey key(typeOf(reduce.getInputs().front()).getShape());
+        key.push_back(-1);
+        llvm::append_range(key, reduce.getDimensions());
+        node.reduced = number(std::move(key));
+      }
+    }
+    graph.nodes.push_back(std::move(node));
+  }
+  return graph;
+}
+
+namespace {
+
+class Emitter {
+public:
+  Emitter(Block &block, const BlockGraph &graph, const fusion::Plan &plan)
+      : block(block), graph(graph), plan(plan), isView(graph.ops.size()), readyAt(graph.ops.size()) {
+    for (int n : plan.views)
+      isView[n] = true;
+    for (auto [k, kernel] : llvm::enumerate(plan.kernels)) {
+      for (int n : kernel.outputs)
+        maker[n] = k;
+      readyAt[kernel.nodes.back()].push_back(k);
+    }
+    emitted.resize(plan.kernels.size());
+  }
+
+  LogicalResult run() {
+    Operation *end = block.getTerminator();
+    for (auto [n, op] : llvm::enumerate(graph.ops)) {
+      for (int k : readyAt[n])
+        if (failed(emit(k, end)))
+          return failure();
+      if (staysOutside(n) && failed(emitOutside(n, end)))
+        return failure();
+    }
+    for (Operation *op : llvm::reverse(graph.ops)) {
+      bool unread = isa<ConstantOp, ReshapeOp>(op) && op->use_empty();
+      if (placed.contains(op) && !unread)
+        continue;
+      if (!op->use_empty())
+        return op->emitError("internal: this value is read by an op that is in no kernel");
+      op->erase();
+    }
+    return success();
+  }
+
+private:
+  bool staysOutside(int n) const {
+    return graph.nodes[n].kind == NodeKind::Outside || isView[n] || graph.nodes[n].free;
+  }
+
+  // Makes sure that the value of node n is there to be read.
+  LogicalResult require(int n, Operation *end) {
+    if (auto it = maker.find(n); it != maker.end())
+      return emit(it->second, end);
+    return emitOutside(n, end);
+  }
+
+  LogicalResult emitOutside(int n, Operation *end) {
+    Operation *op = graph.ops[n];
+    if (!placed.insert(op).second)
+      return success();
+    for (const Edge &edge : graph.nodes[n].operands)
+      if (failed(require(edge.node, end)))
+        return failure();
+    if (op == end)
+      return success();
+    op->moveBefore(end);
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(current(operand.get()));
+    return success();
+  }
+
+  Value current(Value value) const {
+    auto it = replaced.find(value);
+    return it == replaced.end() ? value : it->second;
+  }
+
+  LogicalResult emit(int k, Operation *end) {
+    if (std::exchange(emitted[k], true))
+      return success();
+    const fusion::Kernel &kernel = plan.kernels[k];
+    DenseSet<int> inside(kernel.nodes.begin(), kernel.nodes.end());
+    llvm::SetVector<Value> inputs;
+    for (int n : kernel.nodes) {
+      for (const Edge &edge : graph.nodes[n].operands)
+        if (!inside.contains(edge.node) && failed(require(edge.node, end)))
+          return failure();
+      if (failed(collectInputs(graph.ops[n], inside, inputs)))
+        return failure();
+    }
+    SmallVector<Value> outputs;
+    SmallVector<Location> locations;
+    for (int n : kernel.outputs) {
+      for (Value result : graph.ops[n]->getResults())
+        outputs.push_back(result);
+      locations.push_back(graph.ops[n]->getLoc());
+    }
+    OpBuilder b(end);
+    auto fused = exec::FusedOp::create(b, b.getFusedLoc(locations), ValueRange(outputs).getTypes(),
+                                       llvm::map_to_vector(inputs, [&](Value v) { return current(v); }), nullptr);
+    Block *body = b.createBlock(&fused.getBody());
+    IRMapping mapping;
+    for (Value input : inputs)
+      mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
+    for (int n : kernel.nodes) {
+      copySplatsInto(b.clone(*graph.ops[n], mapping));
+    }
+    SmallVector<Value> yields;
+    for (Value output : outputs)
+      yields.push_back(mapping.lookup(output));
+    exec::YieldOp::create(b, fused.getLoc(), yields);
+    for (auto [output, result] : llvm::zip(outputs, fused.getResults())) {
+      replaced[output] = result;
+      output.replaceUsesWithIf(result, [&](OpOperand &use) { return isReadOutside(use.getOwner()); });
+    }
+    placed.insert(fused);
+    return success();
+  }
+
+  // Whether `op` is, or is inside, an op of this block that stays.
+  bool isReadOutside(Operation *op) const {
+    Operation *ancestor = block.findAncestorOpInBlock(*op);
+    auto it = graph.numbers.find(ancestor);
+    return it != graph.numbers.end() && staysOutside(it->second);
+  }
+
+  LogicalResult collectInputs(Operation *op, const DenseSet<int> &inside, llvm::SetVector<Value> &inputs) {
+    auto isInside = [&](Value value) {
+      Operation *def = value.getDefiningOp();
+      auto it = def ? graph.numbers.find(def) : graph.numbers.end();
+      return it != graph.numbers.end() && inside.contains(it->second);
+    };
+    for (Value operand : op->getOperands())
+      if (!isInside(operand))
+        inputs.insert(operand);
+    WalkResult walked = WalkResult::advance();
+    for (Region &region : op->getRegions()) {
+      walked = region.walk([&](Operation *inner) -> WalkResult {
+        for (Value operand : inner->getOperands()) {
+          if (region.isAncestor(operand.getParentRegion()) || isInside(operand))
+            continue;
+          Operation *def = operand.getDefiningOp();
+          if (!def || !isSplat(def))
+            return op->emitError("the computation in this operation's region reads a value from outside it; pass it as "
+                                 "an operand instead");
+        }
+        return WalkResult::advance();
+      });
+      if (walked.wasInterrupted())
+        return failure();
+    }
+    return success();
+  }
+
+  // Splats that the op's regions read are copied into them.
+  static void copySplatsInto(Operation *op) {
+    for (Region &region : op->getRegions())
+      region.walk([&](Operation *inner) {
+        for (OpOperand &operand : inner->getOpOperands()) {
+          Operation *def = operand.get().getDefiningOp();
+          if (def && !region.isAncestor(def->getParentRegion()) && def->getBlock() != op->getBlock())
+            operand.set(OpBuilder(inner).clone(*def)->getResult(0));
+        }
+      });
+  }
+
+  Block &block;
+  const BlockGraph &graph;
+  const fusion::Plan &plan;
+  std::vector<bool> isView;
+  std::vector<SmallVector<int, 1>> readyAt;
+  DenseMap<int, int> maker; // node -> kernel that yields it
+  std::vector<bool> emitted;
+  DenseSet<Operation *> placed;
+  DenseMap<Value, Value> replaced;
+};
+
+} // namespace
+
+static LogicalResult formKernels(Block &block) {
+  copySplatsInto(block);
+  BlockGraph graph = graphOf(block);
+  fusion::Plan plan = fusion::planKernels(graph.nodes);
+  if (failed(Emitter(block, graph, plan).run()))
+    return failure();
+  for (Operation &op : block) {
+    if (isa<exec::FusedOp>(op))
+      continue;
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        if (failed(formKernels(inner)))
+          return failure();
+  }
+  return success();
+}
+
+namespace {
+struct FormKernels : impl::FormKernelsBase<FormKernels> {
+  void runOnOperation() override {
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      for (Block &block : func.getBody())
+        if (failed(formKernels(block)))
+          return signalPassFailure();
+  }
+};
+} // namespace
+} // namespace tessera

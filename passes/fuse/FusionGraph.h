@@ -1,0 +1,78 @@
+// Which ops run together as one kernel, decided on plain data.
+//
+//   x ── exp ──┬── sum ── 1/s ── bcast ──┐        kernel A: exp            (dear, read twice: computed once)
+//              └─────────────────────── mul       kernel B: sum, 1/s       (reduction with its epilogue)
+//                                                 kernel C: bcast, mul
+//
+// Nodes are visited from last to first, so that the kernels of a node's users are known: it joins them, is copied into
+// them, or starts a kernel of its own. Time is linear but for a search for cycles, which has a budget.
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include <cstdint>
+#include <vector>
+
+namespace tessera::fusion {
+
+enum class NodeKind : uint8_t {
+  Outside,     // no compute op: collectives, loops, branches, returns, data of the constant section
+  Constant,    // costs nothing anywhere: splats, iota
+  Pointwise,   // result[i] from operands[i]
+  Convert,     // pointwise, and only changes the type
+  Broadcast,
+  Reshape,     // a view when its operand is in memory
+  Transpose,
+  Movement,    // slice, pad, concatenate, reverse, dynamic slice, gather
+  Reduce,
+  Contraction, // dot_general, convolution
+  Update,      // dynamic_update_slice
+  Alone,       // a kernel of its own: scatter, sort, ..
+};
+
+// How a node reads an operand.
+enum class Use : uint8_t {
+  Once,    // each element at most about once
+  Piece,   // as one of several alternatives: concatenate
+  Reread,  // each element often: broadcast; index scalars
+  Reduced, // the input of a reduction
+  Packed,  // an operand of a contraction
+  Whole,   // as an array in memory
+};
+
+struct Edge {
+  int node;
+  Use use;
+};
+
+struct Node {
+  NodeKind kind = NodeKind::Outside;
+  bool expensive = false;  // exp, divide, ..: not worth computing twice
+  bool collective = false; // Outside: moves data between devices, so its operands must not be late
+  bool free = false;       // Constant: is in the constant section when someone needs it in memory
+  int64_t elements = 0;    // of the result
+  uint32_t space = 0;      // number of the result's shape
+  uint32_t reduced = 0;    // Reduce: number of (input shape, reduced dimensions)
+  llvm::SmallVector<Edge, 3> operands; // nodes before this one
+};
+
+struct Kernel {
+  std::vector<int> nodes;   // ascending
+  std::vector<int> outputs; // the nodes that others read, ascending
+};
+
+struct Limits {
+  int nodes = 160;       // constants not counted
+  int copies = 3;        // kernels that may compute a cheap value again
+  int copyDepth = 2;     // length of a chain of such values
+  int searchSteps = 4000;
+};
+
+struct Plan {
+  std::vector<Kernel> kernels; // in no particular order
+  std::vector<int> views;      // Reshape nodes that stay outside kernels
+};
+
+Plan planKernels(llvm::ArrayRef<Node> nodes, const Limits &limits = {});
+
+} // namespace tessera::fusion

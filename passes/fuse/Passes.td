@@ -1,0 +1,30 @@
+// The fuse phase: ops become kernels.
+#ifndef TESSERA_PASSES_FUSE
+#define TESSERA_PASSES_FUSE
+
+include "mlir/Pass/PassBase.td"
+
+def ExpandSlices : Pass<"tessera-expand-slices", "::mlir::ModuleOp"> {
+  let summary = "Turn taking a device's own part of a value (comm.slice) into a dynamic slice at its coordinate.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
+def SimplifyShapes : Pass<"tessera-simplify-shapes", "::mlir::ModuleOp"> {
+  let summary = "Merge chains of broadcasts, reshapes and transposes, and drop those that change nothing.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
+def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
+  let summary = "Group ops into kernels (exec.fused) so that values pass through memory as rarely as pays.";
+  let dependentDialects = ["::tessera::exec::ExecDialect"];
+}
+
+def MarkInplace : Pass<"tessera-mark-inplace", "::mlir::ModuleOp"> {
+  let summary = "Note for each result of a kernel which operand's buffer it may overwrite.";
+}
+
+def VerifyFuse : Pass<"tessera-verify-fuse", "::mlir::ModuleOp"> {
+  let summary = "Check that every computation is inside a kernel and that kernels hold what code generation accepts.";
+}
+
+#endif

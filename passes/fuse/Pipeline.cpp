@@ -1,0 +1,27 @@
+#include "dialects/exec/ExecOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "passes/fuse/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+namespace tessera {
+
+#define GEN_PASS_REGISTRATION
+#include "passes/fuse/Passes.h.inc"
+
+void buildFusePipeline(mlir::OpPassManager &pm) {
+  pm.addPass(createExpandSlices());
+  pm.addPass(createSimplifyShapes());
+  pm.addPass(createFormKernels());
+  pm.addPass(createMarkInplace());
+  pm.addPass(createVerifyFuse());
+}
+
+void registerFusePasses() {
+  registerFusePhasePasses();
+  static mlir::PassPipelineRegistration<> pipeline(
+      "tessera-fuse", "Group the ops of a local program into kernels.", buildFusePipeline);
+}
+
+} // namespace tessera

@@ -1,0 +1,171 @@
+// Data movement that says in several ops what one can say, or nothing:
+//
+//   broadcast_in_dim 8 -> 8x1 -> 8x4, reshape 8 -> 8x1 then broadcast     one broadcast_in_dim 8 -> 8x4
+//   broadcast_in_dim 8 -> 1x8, transpose of dimensions of size 1          reshape (a view of the same memory)
+//   broadcast or reshape of a splat constant                              a splat constant of that shape
+//   optimization_barrier                                                  its operands: nothing after this phase
+//                                                                         merges or hoists computations
+#include "dialects/stablehlo/StablehloOps.h"
+#include "passes/fuse/Passes.h"
+
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_SIMPLIFYSHAPES
+#include "passes/fuse/Passes.h.inc"
+
+using namespace mlir;
+using namespace tessera::stablehlo;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+// Where a reshape that only adds and drops dimensions of size 1 puts each dimension of its operand: -1 for dropped
+// ones. Nothing when it does more.
+static std::optional<SmallVector<int64_t>> unitReshape(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  SmallVector<int64_t> result(from.size(), -1);
+  size_t j = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == 1)
+      continue;
+    while (j < to.size() && to[j] == 1)
+      ++j;
+    if (j == to.size() || to[j] != from[i])
+      return std::nullopt;
+    result[i] = j++;
+  }
+  for (; j < to.size(); ++j)
+    if (to[j] != 1)
+      return std::nullopt;
+  return result;
+}
+
+static LogicalResult mergeBroadcast(BroadcastInDimOp op, PatternRewriter &rewriter) {
+  RankedTensorType from = typeOf(op.getOperand()), to = typeOf(op.getResult());
+  ArrayRef<int64_t> dims = op.getBroadcastDimensions();
+  SplatElementsAttr splat;
+  if (matchPattern(op.getOperand(), m_Constant(&splat))) {
+    rewriter.replaceOpWithNewOp<ConstantOp>(op, splat.resizeSplat(to));
+    return success();
+  }
+  if (from.getNumElements() == to.getNumElements() && llvm::is_sorted(dims)) {
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, to, op.getOperand());
+    return success();
+  }
+  if (auto inner = op.getOperand().getDefiningOp<BroadcastInDimOp>()) {
+    SmallVector<int64_t> composed;
+    for (int64_t dim : inner.getBroadcastDimensions())
+      composed.push_back(dims[dim]);
+    rewriter.replaceOpWithNewOp<BroadcastInDimOp>(op, to, inner.getOperand(), composed);
+    return success();
+  }
+  auto reshape = op.getOperand().getDefiningOp<ReshapeOp>();
+  if (!reshape)
+    return failure();
+  RankedTensorType base = typeOf(reshape.getOperand());
+  auto map = unitReshape(base.getShape(), from.getShape());
+  if (!map)
+    return failure();
+  // Dimensions of size 1 that the reshape drops are dropped by one reshape of the operand first.
+  SmallVector<int64_t> kept, composed;
+  for (auto [i, target] : llvm::enumerate(*map))
+    if (target >= 0) {
+      kept.push_back(base.getDimSize(i));
+      composed.push_back(dims[target]);
+    }
+  Value operand = reshape.getOperand();
+  if (kept.size() != static_cast<size_t>(base.getRank())) {
+    if (llvm::equal(kept, from.getShape()))
+      return failure(); // that reshape already
+    operand = ReshapeOp::create(rewriter, op.getLoc(),
+                                RankedTensorType::get(kept, base.getElementType()), operand);
+  }
+  rewriter.replaceOpWithNewOp<BroadcastInDimOp>(op, to, operand, composed);
+  return success();
+}
+
+static LogicalResult mergeReshape(ReshapeOp op, PatternRewriter &rewriter) {
+  RankedTensorType to = typeOf(op.getResult());
+  if (op.getOperand().getType() == to) {
+    rewriter.replaceOp(op, op.getOperand());
+    return success();
+  }
+  SplatElementsAttr splat;
+  if (matchPattern(op.getOperand(), m_Constant(&splat))) {
+    rewriter.replaceOpWithNewOp<ConstantOp>(op, splat.resizeSplat(to));
+    return success();
+  }
+  if (auto inner = op.getOperand().getDefiningOp<ReshapeOp>()) {
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, to, inner.getOperand());
+    return success();
+  }
+  auto inner = op.getOperand().getDefiningOp<BroadcastInDimOp>();
+  if (!inner)
+    return failure();
+  if (typeOf(inner.getOperand()).getNumElements() == 1) {
+    Value scalar = inner.getOperand();
+    if (typeOf(scalar).getRank())
+      scalar = ReshapeOp::create(rewriter, op.getLoc(),
+                                 RankedTensorType::get({}, to.getElementType()), scalar);
+    rewriter.replaceOpWithNewOp<BroadcastInDimOp>(op, to, scalar, ArrayRef<int64_t>{});
+    return success();
+  }
+  auto map = unitReshape(typeOf(inner.getResult()).getShape(), to.getShape());
+  if (!map)
+    return failure();
+  SmallVector<int64_t> composed;
+  for (int64_t dim : inner.getBroadcastDimensions()) {
+    if ((*map)[dim] < 0)
+      return failure();
+    composed.push_back((*map)[dim]);
+  }
+  rewriter.replaceOpWithNewOp<BroadcastInDimOp>(op, to, inner.getOperand(), composed);
+  return success();
+}
+
+static LogicalResult mergeTranspose(TransposeOp op, PatternRewriter &rewriter) {
+  RankedTensorType from = typeOf(op.getOperand()), to = typeOf(op.getResult());
+  SplatElementsAttr splat;
+  if (matchPattern(op.getOperand(), m_Constant(&splat))) {
+    rewriter.replaceOpWithNewOp<ConstantOp>(op, splat.resizeSplat(to));
+    return success();
+  }
+  SmallVector<int64_t> moved; // the dimensions that hold anything, in their new order
+  for (int64_t dim : op.getPermutation())
+    if (from.getDimSize(dim) != 1)
+      moved.push_back(dim);
+  if (llvm::is_sorted(moved)) {
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, to, op.getOperand());
+    return success();
+  }
+  if (auto inner = op.getOperand().getDefiningOp<TransposeOp>()) {
+    SmallVector<int64_t> composed;
+    for (int64_t dim : op.getPermutation())
+      composed.push_back(inner.getPermutation()[dim]);
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, to, inner.getOperand(), composed);
+    return success();
+  }
+  return failure();
+}
+
+static LogicalResult dropBarrier(OptimizationBarrierOp op, PatternRewriter &rewriter) {
+  rewriter.replaceOp(op, op.getOperands());
+  return success();
+}
+
+namespace {
+struct SimplifyShapes : impl::SimplifyShapesBase<SimplifyShapes> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add(mergeBroadcast);
+    patterns.add(mergeReshape);
+    patterns.add(mergeTranspose);
+    patterns.add(dropBarrier);
+    GreedyRewriteConfig config;
+    config.enableConstantCSE(false).setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+      signalPassFailure();
+  }
+};
+} // namespace
+} // namespace tessera
