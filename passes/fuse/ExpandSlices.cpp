@@ -1,4 +1,5 @@
-// Turns "my part of a value that the group has" into index arithmetic and a dynamic slice, which then fuses:
+// Turns "my part of a value that the group has" into index arithmetic and a dynamic slice, which
+// then fuses:
 //
 //   %p = comm.slice %x dim 0 over <"data"=4> : tensor<8x4xf32> -> tensor<2x4xf32>
 // becomes

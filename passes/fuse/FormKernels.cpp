@@ -1,5 +1,5 @@
-// Groups the ops of every block into kernels. FusionGraph decides which ops run together; here the decision is carried
-// out: each kernel becomes an exec.fused in the place of its last op.
+// Groups the ops of every block into kernels. FusionGraph decides which ops run together; here the
+// decision is carried out: each kernel becomes an exec.fused in the place of its last op.
 //
 //   %e = stablehlo.exponential %x                     %s = exec.fused(%a = %x : ..) -> .. {
 //   %s = stablehlo.add %e, %c           becomes         %c = stablehlo.constant ..
@@ -8,8 +8,8 @@
 //                                                     }
 //                                                     %g = comm.all_gather(%s) ..
 //
-// Loops, branches and collectives stay outside, with reshapes of values in memory (views) and constants that are read
-// as arrays. Splats move into the kernels that use them.
+// Loops, branches and collectives stay outside, with reshapes of values in memory (views) and
+// constants that are read as arrays. Splats move into the kernels that use them.
 #include "dialects/comm/CommOps.h"
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
@@ -53,8 +53,8 @@ static bool isExpensive(Operation *op) {
     Operation *divisor = op->getOperand(1).getDefiningOp();
     return !(divisor && isSplat(divisor) && holdsFloats(op));
   }
-  return isa<ExpOp, Expm1Op, LogOp, Log1pOp, LogisticOp, TanhOp, SineOp, CosineOp, TanOp, SqrtOp, RsqrtOp, CbrtOp,
-             PowOp, Atan2Op, RemOp>(op);
+  return isa<ExpOp, Expm1Op, LogOp, Log1pOp, LogisticOp, TanhOp, SineOp, CosineOp, TanOp, SqrtOp,
+             RsqrtOp, CbrtOp, PowOp, Atan2Op, RemOp>(op);
 }
 
 static NodeKind kindOf(Operation *op) {
@@ -69,14 +69,17 @@ static NodeKind kindOf(Operation *op) {
       .Case([](BroadcastInDimOp) { return NodeKind::Broadcast; })
       .Case([](ReshapeOp) { return NodeKind::Reshape; })
       .Case([](TransposeOp) { return NodeKind::Transpose; })
-      .Case<SliceOp, DynamicSliceOp, PadOp, ConcatenateOp, ReverseOp, GatherOp>([](auto) { return NodeKind::Movement; })
+      .Case<SliceOp, DynamicSliceOp, PadOp, ConcatenateOp, ReverseOp, GatherOp>(
+          [](auto) { return NodeKind::Movement; })
       .Case([](ReduceOp) { return NodeKind::Reduce; })
       .Case<DotGeneralOp, ConvolutionOp>([](auto) { return NodeKind::Contraction; })
       .Case([](DynamicUpdateSliceOp) { return NodeKind::Update; })
-      .Case<WhileOp, IfOp, CaseOp, TupleOp, GetTupleElementOp, OptimizationBarrierOp>([](auto) { return NodeKind::Outside; })
+      .Case<WhileOp, IfOp, CaseOp, TupleOp, GetTupleElementOp, OptimizationBarrierOp>(
+          [](auto) { return NodeKind::Outside; })
       .Case([](BitcastConvertOp op) {
-        return typeOf(op.getOperand()).getShape() == typeOf(op.getResult()).getShape() ? NodeKind::Pointwise
-                                                                                       : NodeKind::Movement;
+        return typeOf(op.getOperand()).getShape() == typeOf(op.getResult()).getShape()
+                   ? NodeKind::Pointwise
+                   : NodeKind::Movement;
       })
       .Default([](Operation *op) {
         bool pointwise = op->hasTrait<OpTrait::Elementwise>() || isa<SelectOp, ClampOp>(op);
@@ -91,8 +94,10 @@ static Use useOf(Operation *op, unsigned operand, NodeKind kind) {
   case NodeKind::Constant:
     return Use::Whole;
   case NodeKind::Pointwise:
-    return typeOf(op->getOperand(operand)).getNumElements() == typeOf(op->getResult(0)).getNumElements() ? Use::Once
-                                                                                                         : Use::Reread;
+    return typeOf(op->getOperand(operand)).getNumElements() ==
+                   typeOf(op->getResult(0)).getNumElements()
+               ? Use::Once
+               : Use::Reread;
   case NodeKind::Convert:
   case NodeKind::Reshape:
   case NodeKind::Transpose:
@@ -128,7 +133,8 @@ using ShapeKey = std::vector<int64_t>;
 
 } // namespace
 
-// Splats from outer blocks are copied to where they are used: they cost nothing there, and an operand here.
+// Splats from outer blocks are copied to where they are used: they cost nothing there, and an
+// operand here.
 static void copySplatsInto(Block &block) {
   DenseMap<Operation *, Operation *> copies;
   OpBuilder b(&block, block.begin());
@@ -147,7 +153,9 @@ static void copySplatsInto(Block &block) {
 static BlockGraph graphOf(Block &block) {
   BlockGraph graph;
   std::map<ShapeKey, uint32_t> shapes;
-  auto number = [&](ShapeKey key) { return shapes.try_emplace(std::move(key), shapes.size() + 1).first->second; };
+  auto number = [&](ShapeKey key) {
+    return shapes.try_emplace(std::move(key), shapes.size() + 1).first->second;
+  };
   for (Operation &op : block) {
     int n = graph.ops.size();
     graph.ops.push_back(&op);
@@ -191,7 +199,8 @@ namespace {
 class Emitter {
 public:
   Emitter(Block &block, const BlockGraph &graph, const fusion::Plan &plan)
-      : block(block), graph(graph), plan(plan), isView(graph.ops.size()), readyAt(graph.ops.size()) {
+      : block(block), graph(graph), plan(plan), isView(graph.ops.size()),
+        readyAt(graph.ops.size()) {
     for (int n : plan.views)
       isView[n] = true;
     for (auto [k, kernel] : llvm::enumerate(plan.kernels)) {
@@ -255,7 +264,7 @@ private:
   }
 
   LogicalResult emit(int k, Operation *end) {
-    if (std::exchange(emitted[k], true))
+    if (std::exchange(emitted[k], 1))
       return success();
     const fusion::Kernel &kernel = plan.kernels[k];
     DenseSet<int> inside(kernel.nodes.begin(), kernel.nodes.end());
@@ -275,8 +284,9 @@ private:
       locations.push_back(graph.ops[n]->getLoc());
     }
     OpBuilder b(end);
-    auto fused = exec::FusedOp::create(b, b.getFusedLoc(locations), ValueRange(outputs).getTypes(),
-                                       llvm::map_to_vector(inputs, [&](Value v) { return current(v); }), nullptr);
+    auto fused = exec::FusedOp::create(
+        b, b.getFusedLoc(locations), ValueRange(outputs).getTypes(),
+        llvm::map_to_vector(inputs, [&](Value v) { return current(v); }), nullptr);
     Block *body = b.createBlock(&fused.getBody());
     IRMapping mapping;
     for (Value input : inputs)
@@ -290,7 +300,8 @@ private:
     exec::YieldOp::create(b, fused.getLoc(), yields);
     for (auto [output, result] : llvm::zip(outputs, fused.getResults())) {
       replaced[output] = result;
-      output.replaceUsesWithIf(result, [&](OpOperand &use) { return isReadOutside(use.getOwner()); });
+      output.replaceUsesWithIf(result,
+                               [&](OpOperand &use) { return isReadOutside(use.getOwner()); });
     }
     placed.insert(fused);
     return success();
@@ -303,7 +314,8 @@ private:
     return it != graph.numbers.end() && staysOutside(it->second);
   }
 
-  LogicalResult collectInputs(Operation *op, const DenseSet<int> &inside, llvm::SetVector<Value> &inputs) {
+  LogicalResult collectInputs(Operation *op, const DenseSet<int> &inside,
+                              llvm::SetVector<Value> &inputs) {
     auto isInside = [&](Value value) {
       Operation *def = value.getDefiningOp();
       auto it = def ? graph.numbers.find(def) : graph.numbers.end();
@@ -320,7 +332,8 @@ private:
             continue;
           Operation *def = operand.getDefiningOp();
           if (!def || !isSplat(def))
-            return op->emitError("the computation in this operation's region reads a value from outside it; pass it as "
+            return op->emitError("the computation in this operation's region reads a value from "
+                                 "outside it; pass it as "
                                  "an operand instead");
         }
         return WalkResult::advance();
@@ -337,7 +350,8 @@ private:
       region.walk([&](Operation *inner) {
         for (OpOperand &operand : inner->getOpOperands()) {
           Operation *def = operand.get().getDefiningOp();
-          if (def && !region.isAncestor(def->getParentRegion()) && def->getBlock() != op->getBlock())
+          if (def && !region.isAncestor(def->getParentRegion()) &&
+              def->getBlock() != op->getBlock())
             operand.set(OpBuilder(inner).clone(*def)->getResult(0));
         }
       });
@@ -349,7 +363,7 @@ private:
   std::vector<bool> isView;
   std::vector<SmallVector<int, 1>> readyAt;
   DenseMap<int, int> maker; // node -> kernel that yields it
-  std::vector<bool> emitted;
+  std::vector<char> emitted;
   DenseSet<Operation *> placed;
   DenseMap<Value, Value> replaced;
 };

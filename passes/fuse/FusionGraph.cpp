@@ -8,7 +8,8 @@ namespace {
 
 enum class GroupKind : uint8_t { Elemental, Reduce, Contraction, Update, Alone };
 
-// Which part of its kernel a node belongs to: what the hero's operands are computed by, or its epilogue.
+// Which part of its kernel a node belongs to: what the hero's operands are computed by, or its
+// epilogue.
 enum class Side : uint8_t { Result, Reduced, Packed };
 
 struct Member {
@@ -24,15 +25,16 @@ struct Group {
   uint32_t reduced = 0;
   int64_t elements;
   int size = 0;
-  bool movesElements = false; // more than elements at the result's index and broadcasts: no epilogue
-  std::vector<int> nodes, outputs;
+  bool movesElements =
+      false; // more than elements at the result's index and broadcasts: no epilogue
+  std::vector<int> nodes = {}, outputs = {};
 };
 
 class Planner {
 public:
   Planner(llvm::ArrayRef<Node> nodes, const Limits &limits)
-      : nodes(nodes), limits(limits), members(nodes.size()), users(nodes.size()), kept(nodes.size()),
-        urgent(nodes.size()), copyDepth(nodes.size()), nodeSeen(nodes.size()) {
+      : nodes(nodes), limits(limits), members(nodes.size()), users(nodes.size()),
+        kept(nodes.size()), urgent(nodes.size()), copyDepth(nodes.size()), nodeSeen(nodes.size()) {
     for (auto [i, node] : llvm::enumerate(nodes))
       for (const Edge &edge : node.operands)
         users[edge.node].push_back({static_cast<int>(i), edge.use});
@@ -111,7 +113,7 @@ private:
 
   // Node n as a member of `reader.group`, where `user` reads it.
   Target asMember(int n, Use use, int user, const Member &reader) const {
-    const Node &node = nodes[n], &by = nodes[user];
+    const Node &by = nodes[user];
     const Group &group = groups[reader.group];
     bool pointwise = by.kind == NodeKind::Pointwise || by.kind == NodeKind::Convert;
     Target target{{reader.group, reader.side, reader.aligned && use == Use::Once && pointwise,
@@ -180,7 +182,8 @@ private:
     int reads = 0;
     for (const Edge &edge : node.operands)
       reads += nodes[edge.node].elements >= node.elements &&
-               nodes[edge.node].kind != NodeKind::Constant && nodes[edge.node].kind != NodeKind::Broadcast;
+               nodes[edge.node].kind != NodeKind::Constant &&
+               nodes[edge.node].kind != NodeKind::Broadcast;
     return reads <= 2 && static_cast<int>(targets.size()) <= limits.copies &&
            deepestCopy(n) < limits.copyDepth;
   }
@@ -315,6 +318,8 @@ private:
 
 } // namespace
 
-Plan planKernels(llvm::ArrayRef<Node> nodes, const Limits &limits) { return Planner(nodes, limits).run(); }
+Plan planKernels(llvm::ArrayRef<Node> nodes, const Limits &limits) {
+  return Planner(nodes, limits).run();
+}
 
 } // namespace tessera::fusion

@@ -1,11 +1,14 @@
 // Which ops run together as one kernel, decided on plain data.
 //
-//   x ── exp ──┬── sum ── 1/s ── bcast ──┐        kernel A: exp            (dear, read twice: computed once)
-//              └─────────────────────── mul       kernel B: sum, 1/s       (reduction with its epilogue)
+//   x ── exp ──┬── sum ── 1/s ── bcast ──┐        kernel A: exp            (dear, read twice:
+//   computed once)
+//              └─────────────────────── mul       kernel B: sum, 1/s       (reduction with its
+//              epilogue)
 //                                                 kernel C: bcast, mul
 //
-// Nodes are visited from last to first, so that the kernels of a node's users are known: it joins them, is copied into
-// them, or starts a kernel of its own. Time is linear but for a search for cycles, which has a budget.
+// Nodes are visited from last to first, so that the kernels of a node's users are known: it joins
+// them, is copied into them, or starts a kernel of its own. Time is linear but for a search for
+// cycles, which has a budget.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -16,14 +19,14 @@
 namespace tessera::fusion {
 
 enum class NodeKind : uint8_t {
-  Outside,     // no compute op: collectives, loops, branches, returns, data of the constant section
-  Constant,    // costs nothing anywhere: splats, iota
-  Pointwise,   // result[i] from operands[i]
-  Convert,     // pointwise, and only changes the type
+  Outside,   // no compute op: collectives, loops, branches, returns, data of the constant section
+  Constant,  // costs nothing anywhere: splats, iota
+  Pointwise, // result[i] from operands[i]
+  Convert,   // pointwise, and only changes the type
   Broadcast,
-  Reshape,     // a view when its operand is in memory
+  Reshape, // a view when its operand is in memory
   Transpose,
-  Movement,    // slice, pad, concatenate, reverse, dynamic slice, gather
+  Movement, // slice, pad, concatenate, reverse, dynamic slice, gather
   Reduce,
   Contraction, // dot_general, convolution
   Update,      // dynamic_update_slice
@@ -62,9 +65,9 @@ struct Kernel {
 };
 
 struct Limits {
-  int nodes = 160;       // constants not counted
-  int copies = 3;        // kernels that may compute a cheap value again
-  int copyDepth = 2;     // length of a chain of such values
+  int nodes = 160;   // constants not counted
+  int copies = 3;    // kernels that may compute a cheap value again
+  int copyDepth = 2; // length of a chain of such values
   int searchSteps = 4000;
 };
 

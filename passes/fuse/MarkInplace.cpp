@@ -1,10 +1,12 @@
-// Notes for each result of a kernel an operand whose buffer it may overwrite, so that *memory* can give both one buffer:
+// Notes for each result of a kernel an operand whose buffer it may overwrite, so that *memory* can
+// give both one buffer:
 //
 //   - pointwise kernels: an operand of the same size that is read only at the index that is written
 //   - dynamic_update_slice and scatter: the array that they update
 //
-// Which pairs really share a buffer depends on liveness; a kernel must be right whether they do or not. It may only
-// rely on reading an element of such an operand before the same element of the result is written.
+// Which pairs really share a buffer depends on liveness; a kernel must be right whether they do or
+// not. It may only rely on reading an element of such an operand before the same element of the
+// result is written.
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"
@@ -25,14 +27,16 @@ static int64_t argumentNumber(Value value, Block *body) {
   return argument && argument.getOwner() == body ? argument.getArgNumber() : -1;
 }
 
-// For each operand whether it is read only at the index that is written, by a kernel of ops without loops of their own.
-// Empty when the kernel has others.
+// For each operand whether it is read only at the index that is written, by a kernel of ops without
+// loops of their own. Empty when the kernel has others.
 static SmallVector<bool> readAtWrittenIndex(Block *body) {
   SmallVector<bool> result(body->getNumArguments(), true);
   for (Operation &op : body->without_terminator()) {
-    bool moves = isa<BroadcastInDimOp, TransposeOp, SliceOp, DynamicSliceOp, PadOp, ConcatenateOp, ReverseOp, GatherOp>(op);
-    bool known = moves || op.hasTrait<OpTrait::Elementwise>() ||
-                 isa<SelectOp, ClampOp, ReshapeOp, ConstantOp, IotaOp, BitcastConvertOp, ConvertOp>(op);
+    bool moves = isa<BroadcastInDimOp, TransposeOp, SliceOp, DynamicSliceOp, PadOp, ConcatenateOp,
+                     ReverseOp, GatherOp>(op);
+    bool known =
+        moves || op.hasTrait<OpTrait::Elementwise>() ||
+        isa<SelectOp, ClampOp, ReshapeOp, ConstantOp, IotaOp, BitcastConvertOp, ConvertOp>(op);
     if (!known)
       return {};
     if (!moves)
@@ -60,7 +64,8 @@ static void mark(exec::FusedOp fused) {
   SmallVector<bool> taken(body->getNumArguments(), false);
   SmallVector<bool> aligned = readAtWrittenIndex(body);
   int64_t elements = fused.getNumResults() ? typeOf(fused.getResult(0)).getNumElements() : 0;
-  bool oneSpace = llvm::all_of(fused.getResults(), [&](Value v) { return typeOf(v).getNumElements() == elements; });
+  bool oneSpace = llvm::all_of(fused.getResults(),
+                               [&](Value v) { return typeOf(v).getNumElements() == elements; });
   for (auto [i, value] : llvm::enumerate(yield->getOperands())) {
     int64_t operand = -1;
     if (auto update = value.getDefiningOp<DynamicUpdateSliceOp>()) {

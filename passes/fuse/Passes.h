@@ -1,6 +1,7 @@
 // The fuse phase: ops become kernels.
 #pragma once
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
 namespace tessera {

@@ -1,10 +1,11 @@
 // Data movement that says in several ops what one can say, or nothing:
 //
-//   broadcast_in_dim 8 -> 8x1 -> 8x4, reshape 8 -> 8x1 then broadcast     one broadcast_in_dim 8 -> 8x4
-//   broadcast_in_dim 8 -> 1x8, transpose of dimensions of size 1          reshape (a view of the same memory)
-//   broadcast or reshape of a splat constant                              a splat constant of that shape
-//   optimization_barrier                                                  its operands: nothing after this phase
-//                                                                         merges or hoists computations
+//   broadcast_in_dim 8 -> 8x1 -> 8x4, reshape 8 -> 8x1 then broadcast     one broadcast_in_dim 8 ->
+//   8x4 broadcast_in_dim 8 -> 1x8, transpose of dimensions of size 1          reshape (a view of
+//   the same memory) broadcast or reshape of a splat constant                              a splat
+//   constant of that shape optimization_barrier its operands: nothing after this phase
+//                                                                         merges or hoists
+//                                                                         computations
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"
 
@@ -20,9 +21,15 @@ using namespace tessera::stablehlo;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-// Where a reshape that only adds and drops dimensions of size 1 puts each dimension of its operand: -1 for dropped
-// ones. Nothing when it does more.
-static std::optional<SmallVector<int64_t>> unitReshape(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+static SplatElementsAttr splatOf(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  return constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
+}
+
+// Where a reshape that only adds and drops dimensions of size 1 puts each dimension of its operand:
+// -1 for dropped ones. Nothing when it does more.
+static std::optional<SmallVector<int64_t>> unitReshape(ArrayRef<int64_t> from,
+                                                       ArrayRef<int64_t> to) {
   SmallVector<int64_t> result(from.size(), -1);
   size_t j = 0;
   for (size_t i = 0; i < from.size(); ++i) {
@@ -43,8 +50,7 @@ static std::optional<SmallVector<int64_t>> unitReshape(ArrayRef<int64_t> from, A
 static LogicalResult mergeBroadcast(BroadcastInDimOp op, PatternRewriter &rewriter) {
   RankedTensorType from = typeOf(op.getOperand()), to = typeOf(op.getResult());
   ArrayRef<int64_t> dims = op.getBroadcastDimensions();
-  SplatElementsAttr splat;
-  if (matchPattern(op.getOperand(), m_Constant(&splat))) {
+  if (SplatElementsAttr splat = splatOf(op.getOperand())) {
     rewriter.replaceOpWithNewOp<ConstantOp>(op, splat.resizeSplat(to));
     return success();
   }
@@ -90,8 +96,7 @@ static LogicalResult mergeReshape(ReshapeOp op, PatternRewriter &rewriter) {
     rewriter.replaceOp(op, op.getOperand());
     return success();
   }
-  SplatElementsAttr splat;
-  if (matchPattern(op.getOperand(), m_Constant(&splat))) {
+  if (SplatElementsAttr splat = splatOf(op.getOperand())) {
     rewriter.replaceOpWithNewOp<ConstantOp>(op, splat.resizeSplat(to));
     return success();
   }
@@ -125,8 +130,7 @@ static LogicalResult mergeReshape(ReshapeOp op, PatternRewriter &rewriter) {
 
 static LogicalResult mergeTranspose(TransposeOp op, PatternRewriter &rewriter) {
   RankedTensorType from = typeOf(op.getOperand()), to = typeOf(op.getResult());
-  SplatElementsAttr splat;
-  if (matchPattern(op.getOperand(), m_Constant(&splat))) {
+  if (SplatElementsAttr splat = splatOf(op.getOperand())) {
     rewriter.replaceOpWithNewOp<ConstantOp>(op, splat.resizeSplat(to));
     return success();
   }
@@ -162,7 +166,8 @@ struct SimplifyShapes : impl::SimplifyShapesBase<SimplifyShapes> {
     patterns.add(mergeTranspose);
     patterns.add(dropBarrier);
     GreedyRewriteConfig config;
-    config.enableConstantCSE(false).setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    config.enableConstantCSE(false).setRegionSimplificationLevel(
+        GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       signalPassFailure();
   }

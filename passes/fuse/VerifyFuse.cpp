@@ -1,5 +1,6 @@
-// What later phases rely on: outside exec.fused there are no compute ops, only control flow, collectives, views
-// (reshape) and constants; inside there is StableHLO without control flow, and in-place operands are arrays that exist.
+// What later phases rely on: outside exec.fused there are no compute ops, only control flow,
+// collectives, views (reshape) and constants; inside there is StableHLO without control flow, and
+// in-place operands are arrays that exist.
 #include "dialects/comm/CommOps.h"
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
@@ -25,7 +26,8 @@ static WalkResult check(Operation *op) {
     });
     return inside.wasInterrupted() ? WalkResult::interrupt() : WalkResult::skip();
   }
-  if (isa<func::FuncOp, func::ReturnOp, ReturnOp, WhileOp, IfOp, CaseOp, ReshapeOp, ConstantOp, ModuleOp>(op) ||
+  if (isa<func::FuncOp, func::ReturnOp, ReturnOp, WhileOp, IfOp, CaseOp, ReshapeOp, ConstantOp,
+          ModuleOp>(op) ||
       isa<comm::CommDialect>(op->getDialect()) || op->getDialect()->getNamespace() == "sdy")
     return WalkResult::advance();
   return op->emitOpError("is outside any kernel after the fuse phase; run --tessera-form-kernels");
