@@ -25,7 +25,7 @@ struct CompileSettings {
   std::string name = "<module>"; // in diagnostics
   std::string entry = "main";
   std::string target = "cpu";
-  std::string topology; // contents of a topology file; empty: the built-in default
+  std::string topology = {}; // contents of a topology file; empty: the built-in default
 };
 
 // A compiled program and what is known of it. Views live as long as the object.
