@@ -8,7 +8,7 @@ namespace tessera {
 #define GEN_PASS_REGISTRATION
 #include "passes/reshard/Passes.h.inc"
 
-void buildReshardPipeline(mlir::OpPassManager &pm) {}
+void buildReshardPipeline(mlir::OpPassManager &pm) { pm.addPass(createInsertReshards()); }
 
 void registerReshardPasses() {
   registerReshardPhasePasses();

@@ -5,3 +5,8 @@ def ShowShardingRules : Pass<"tessera-show-sharding-rules", "::mlir::ModuleOp"> 
   let summary = "Writes the sharding rule of each op on it, for reading and for tests";
   let dependentDialects = ["::tessera::sdy::SdyDialect"];
 }
+
+def InsertReshards : Pass<"tessera-insert-reshards", "::mlir::ModuleOp"> {
+  let summary = "Chooses the axes along which each operation is computed and inserts the reshards that this needs";
+  let dependentDialects = ["::tessera::sdy::SdyDialect"];
+}

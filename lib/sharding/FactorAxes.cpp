@@ -1,0 +1,171 @@
+#include "lib/sharding/FactorAxes.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tessera::sharding {
+
+// Factors of size 1 beside others say nothing.
+static int64_t realFactors(const FactorRule &rule, const DimFactors &dim) {
+  return llvm::count_if(dim, [&](int32_t f) { return rule.factors[f].size > 1; });
+}
+
+FactorAxes::FactorAxes(const RuledOp &op)
+    : op(&op), axes(op.rule.factors.size()), mustDivide(op.rule.factors.size()) {
+  for (const auto *tensors : {&op.rule.operands, &op.rule.results})
+    for (const TensorFactors &tensor : *tensors)
+      for (const DimFactors &dim : tensor)
+        if (realFactors(op.rule, dim) > 1)
+          for (int32_t factor : dim)
+            mustDivide[factor] = true;
+}
+
+bool FactorAxes::isFree(const AxisRef &axis) const {
+  return llvm::none_of(axes,
+                       [&](const AxisRefs &taken) { return overlap(taken, llvm::ArrayRef(axis)); });
+}
+
+void FactorAxes::claim(const TensorFactors &factors, const TensorSharding &sharding) {
+  for (auto [dim, dimSharding] : llvm::zip(factors, sharding.dims)) {
+    llvm::SmallVector<AxisRef> rest(llvm::reverse(dimSharding.axes));
+    for (int32_t f : dim) {
+      const Factor &factor = op->rule.factors[f];
+      if (factor.size == 1 && dim.size() > 1)
+        continue;
+      if (factor.kind == FactorKind::NeedReplication || rest.empty())
+        break;
+      AxisRefs wanted;
+      int64_t left = factor.size; // of a factor that must divide
+      while (!rest.empty()) {
+        AxisRef axis = rest.back();
+        if (mustDivide[f]) {
+          if (left == 1)
+            break;
+          if (left % axis.size == 0) {
+            left /= axis.size;
+            rest.pop_back();
+          } else if (axis.size % left == 0) { // the rest of the axis goes to the next factor
+            rest.back() = {axis.axis, axis.preSize * left, axis.size / left};
+            axis.size = left;
+            left = 1;
+          } else {
+            rest.clear();
+            break;
+          }
+        } else {
+          rest.pop_back();
+        }
+        wanted.push_back(axis);
+      }
+      wanted = normalized(wanted);
+      // Keep what is there; add what follows it.
+      AxisRefs &have = axes[f];
+      if (have.size() > wanted.size() || !std::equal(have.begin(), have.end(), wanted.begin())) {
+        if (!std::equal(wanted.begin(), wanted.end(), have.begin()))
+          break;
+      }
+      bool all = true;
+      for (size_t i = have.size(); i < wanted.size() && all; ++i) {
+        all = isFree(wanted[i]);
+        if (all)
+          have.push_back(wanted[i]);
+      }
+      if (!all || (mustDivide[f] && left != 1))
+        break;
+    }
+  }
+  settle();
+}
+
+void FactorAxes::settle() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto *tensors : {&op->rule.operands, &op->rule.results})
+      for (const TensorFactors &tensor : *tensors)
+        for (const DimFactors &dim : tensor) {
+          bool split = true; // all more major factors are single elements
+          for (int32_t f : dim) {
+            int64_t size = op->rule.factors[f].size;
+            if (size == 1 && dim.size() > 1)
+              continue;
+            if (!split && !axes[f].empty()) {
+              axes[f].clear();
+              changed = true;
+            }
+            split = split && shardCount(axes[f]) == size;
+          }
+        }
+  }
+}
+
+void FactorAxes::claimOperand(size_t index, const TensorSharding &sharding) {
+  claim(op->rule.operands[index], sharding);
+}
+
+void FactorAxes::claimResult(size_t index, const TensorSharding &sharding) {
+  claim(op->rule.results[index], sharding);
+}
+
+TensorSharding FactorAxes::shardingOf(const TensorFactors &factors) const {
+  TensorSharding sharding = TensorSharding::replicatedOver(factors.size());
+  for (auto [dim, into] : llvm::zip_equal(factors, sharding.dims)) {
+    for (int32_t f : dim)
+      into.axes.append(axes[f].begin(), axes[f].end());
+    into.axes = normalized(into.axes);
+  }
+  return sharding;
+}
+
+TensorSharding FactorAxes::operandSharding(size_t index) const {
+  return shardingOf(op->rule.operands[index]);
+}
+
+TensorSharding FactorAxes::resultSharding(size_t index) const {
+  const TensorFactors &factors = op->rule.results[index];
+  TensorSharding sharding = shardingOf(factors);
+  for (size_t f = 0; f < axes.size(); ++f)
+    if (op->rule.factors[f].kind == FactorKind::Reduction &&
+        llvm::none_of(factors, [&](const DimFactors &dim) { return llvm::is_contained(dim, f); }))
+      sharding.unreduced.append(axes[f].begin(), axes[f].end());
+  llvm::sort(sharding.unreduced);
+  sharding.unreduced = normalized(sharding.unreduced);
+  return sharding;
+}
+
+ReductionKind FactorAxes::reduction() const {
+  for (size_t f = 0; f < axes.size(); ++f)
+    if (op->rule.factors[f].kind == FactorKind::Reduction && !axes[f].empty())
+      return op->rule.factors[f].reduction;
+  return ReductionKind::Sum;
+}
+
+int64_t FactorAxes::shards() const {
+  int64_t n = 1;
+  for (const AxisRefs &each : axes)
+    n *= shardCount(each);
+  return n;
+}
+
+static void dropUnits(AxisRefs &axes) {
+  llvm::erase_if(axes, [](const AxisRef &axis) { return axis.size == 1; });
+  axes = normalized(axes);
+}
+
+TensorSharding withoutUnitAxes(TensorSharding sharding) {
+  for (DimSharding &dim : sharding.dims)
+    dropUnits(dim.axes);
+  dropUnits(sharding.replicated);
+  dropUnits(sharding.unreduced);
+  return sharding;
+}
+
+bool sameAxes(const TensorSharding &a, const TensorSharding &b) {
+  AxisRefs pa = a.unreduced, pb = b.unreduced;
+  llvm::sort(pa);
+  llvm::sort(pb);
+  return pa == pb && a.dims.size() == b.dims.size() &&
+         llvm::all_of(llvm::zip_equal(a.dims, b.dims), [](const auto &pair) {
+           return std::get<0>(pair).axes == std::get<1>(pair).axes;
+         });
+}
+
+} // namespace tessera::sharding

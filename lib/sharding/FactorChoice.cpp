@@ -1,0 +1,148 @@
+#include "lib/sharding/FactorChoice.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+
+namespace tessera::sharding {
+namespace {
+
+class Chooser {
+public:
+  Chooser(const PlacedOp &op, ReshardPlanner &planner) : placed(op), planner(planner) {}
+
+  FactorChoice choose() {
+    if (std::optional<FactorAxes> agreed = agreement())
+      return {*agreed, 0};
+    for (const FactorAxes &axes : candidates())
+      consider(axes);
+    // Releasing one factor's axes, then giving them to other tensors' wishes, escapes most poor
+    // starts.
+    for (int round = 0; round < 2; ++round) {
+      FactorAxes from = best->axes;
+      for (size_t f = 0; f < from.size(); ++f) {
+        if (from[f].empty())
+          continue;
+        FactorAxes without = from;
+        without.release(f);
+        consider(without);
+        consider(filled(without, /*resultsFirst=*/true));
+      }
+      if (best->axes == from)
+        break;
+    }
+    return *best;
+  }
+
+private:
+  // Where nothing has to move there is nothing to weigh.
+  std::optional<FactorAxes> agreement() {
+    FactorAxes axes = filled(FactorAxes(placed.op), true);
+    for (size_t i = 0; i < placed.operands.size(); ++i)
+      if (!placed.operands[i].free &&
+          !sameAxes(axes.operandSharding(i), placed.operands[i].sharding))
+        return std::nullopt;
+    for (size_t i = 0; i < placed.results.size(); ++i)
+      if (!sameAxes(axes.resultSharding(i), placed.results[i].sharding))
+        return std::nullopt;
+    return axes;
+  }
+
+  FactorAxes filled(FactorAxes axes, bool resultsFirst) const {
+    auto results = [&] {
+      for (size_t i = 0; i < placed.results.size(); ++i)
+        axes.claimResult(i, placed.results[i].sharding);
+    };
+    if (resultsFirst)
+      results();
+    for (size_t i = 0; i < placed.operands.size(); ++i)
+      if (!placed.operands[i].free)
+        axes.claimOperand(i, placed.operands[i].sharding);
+    if (!resultsFirst)
+      results();
+    return axes;
+  }
+
+  std::vector<FactorAxes> candidates() const {
+    std::vector<FactorAxes> list{FactorAxes(placed.op), filled(FactorAxes(placed.op), true)};
+    for (size_t i = 0; i < placed.operands.size(); ++i) {
+      if (placed.operands[i].free)
+        continue;
+      FactorAxes axes(placed.op);
+      axes.claimOperand(i, placed.operands[i].sharding);
+      list.push_back(axes);
+      list.push_back(filled(axes, true));
+      list.push_back(filled(axes, false));
+    }
+    for (size_t i = 0; i < placed.results.size(); ++i) {
+      FactorAxes axes(placed.op);
+      axes.claimResult(i, placed.results[i].sharding);
+      list.push_back(axes);
+    }
+    return list;
+  }
+
+  double moving(const Shape &shape, const PlacedTensor &tensor, const TensorSharding &from,
+                const TensorSharding &to, ReductionKind reduction) {
+    LocalLayout source = canonicalLayout(shape, from), target = canonicalLayout(shape, to);
+    source.reduction = target.reduction = reduction;
+    return planner.plan(shape, tensor.elementBytes, source, target).seconds;
+  }
+
+  static double localBytes(const Shape &shape, const PlacedTensor &tensor,
+                           const TensorSharding &sharding) {
+    double bytes = tensor.elementBytes;
+    for (int64_t tile : localShape(canonicalLayout(shape, sharding)))
+      bytes *= tile;
+    return bytes;
+  }
+
+  // Rows that cross shard borders inside the op: at most what a device holds.
+  double permuting(const FactorAxes &axes) {
+    double seconds = 0;
+    for (size_t i = 0; i < placed.operands.size(); ++i)
+      for (const DimFactors &dim : placed.op.rule.operands[i])
+        for (int32_t f : dim)
+          if (placed.op.rule.factors[f].kind == FactorKind::Permutation && !axes[f].empty())
+            seconds += cost::collectiveSeconds(
+                planner.getTopology(), planner.getMesh(), cost::CollectiveKind::Permute,
+                localBytes(placed.op.operands[i], placed.operands[i], axes.operandSharding(i)) / 4,
+                axes[f]);
+    return seconds;
+  }
+
+  void consider(const FactorAxes &axes) {
+    if (llvm::is_contained(seen, axes))
+      return;
+    seen.push_back(axes);
+    double seconds = permuting(axes), touched = 0;
+    for (size_t i = 0; i < placed.operands.size(); ++i) {
+      const PlacedTensor &operand = placed.operands[i];
+      if (!operand.free)
+        seconds += moving(placed.op.operands[i], operand, operand.sharding, axes.operandSharding(i),
+                          operand.reduction);
+    }
+    for (size_t i = 0; i < placed.results.size(); ++i) {
+      TensorSharding made = axes.resultSharding(i);
+      TensorSharding wanted = placed.results[i].sharding;
+      seconds += moving(placed.op.results[i], placed.results[i], made, wanted, axes.reduction());
+      touched += 2 * localBytes(placed.op.results[i], placed.results[i], made);
+    }
+    seconds +=
+        cost::computeSeconds(planner.getTopology(), placed.flops / double(axes.shards()), touched);
+    if (!best || seconds < best->seconds)
+      best = FactorChoice{axes, seconds};
+  }
+
+  const PlacedOp &placed;
+  ReshardPlanner &planner;
+  std::vector<FactorAxes> seen;
+  std::optional<FactorChoice> best;
+};
+
+} // namespace
+
+FactorChoice chooseFactorAxes(const PlacedOp &op, ReshardPlanner &planner) {
+  return Chooser(op, planner).choose();
+}
+
+} // namespace tessera::sharding

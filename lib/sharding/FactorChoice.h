@@ -1,0 +1,30 @@
+// Which axes each factor of an op gets: the choice that costs the least time to move its operands
+// there, to compute, and to bring its results where they are wanted.
+#pragma once
+
+#include "lib/sharding/FactorAxes.h"
+#include "lib/sharding/ReshardSearch.h"
+
+namespace tessera::sharding {
+
+struct PlacedTensor {
+  TensorSharding sharding; // where it is (operands) or is wanted (results)
+  int64_t elementBytes = 0;
+  bool free = false; // an operand that any device can make for itself: constants
+  ReductionKind reduction = ReductionKind::Sum; // of a partial operand
+};
+
+struct PlacedOp {
+  RuledOp op;
+  std::vector<PlacedTensor> operands, results;
+  double flops = 0; // of the whole computation
+};
+
+struct FactorChoice {
+  FactorAxes axes;
+  double seconds;
+};
+
+FactorChoice chooseFactorAxes(const PlacedOp &op, ReshardPlanner &planner);
+
+} // namespace tessera::sharding

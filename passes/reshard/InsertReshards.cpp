@@ -1,0 +1,193 @@
+// Gives each op the axes by which it is computed at least cost, and makes explicit how operands get
+// there and results leave from there.
+//
+//   %2 = stablehlo.dot_general %0, %1 .. {sdy.sharding = [{"x"}, {}]} : 8x16 [{"x"}, {}], 16x32
+//   [{"y"}, {}]
+// becomes
+//   %w = sdy.reshard %1 <@mesh, [{}, {}]>                      (gathering the weight is cheapest),
+//   or %2 = stablehlo.dot_general %0', %1 .. {[{"x"}, {}], unreduced={"y"}};  %3 = sdy.reshard %2
+//   <@mesh, [{"x"}, {}]>
+//
+// Afterwards operands and results of an op with a rule agree on the axes of each factor
+// (lib/sharding/FactorAxes.h says which are possible); a result that is partial is reduced by the
+// reshard that follows it.
+#include "dialects/sdy/ShardingRuleOpInterface.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "lib/cost/TopologyAttr.h"
+#include "lib/sharding/FactorChoice.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/reshard/Passes.h"
+#include "passes/reshard/ValuePlaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace tessera {
+
+#define GEN_PASS_DEF_INSERTRESHARDS
+#include "passes/reshard/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using sharding::TensorSharding;
+
+double flopsOf(Operation *op, const sharding::FactorRule &rule) {
+  if (!isa<stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::ConvolutionOp>(op))
+    return 0;
+  double flops = 2;
+  for (const sharding::Factor &factor : rule.factors)
+    flops *= factor.size;
+  return flops;
+}
+
+class Inserter {
+public:
+  Inserter(ValuePlaces &places, sharding::ReshardPlanner &planner)
+      : places(places), planner(planner) {}
+
+  void visit(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(block))
+      visit(&op);
+  }
+
+private:
+  void visit(Operation *op);
+  void visitRuled(Operation *op, sharding::FactorRule rule);
+  void replicateOperands(Operation *op);
+  void makeResult(OpResult result, const TensorSharding &made, sharding::ReductionKind kind);
+
+  void place(OpOperand &operand, const TensorSharding &sharding) {
+    operand.set(places.moved(operand.get(), sharding, operand.getOwner()));
+  }
+  void placeLike(OpOperand &operand, Value like) { place(operand, places.of(like)); }
+  void placeReturns(Region &region, ValueRange like) {
+    for (auto [operand, value] :
+         llvm::zip_equal(region.front().getTerminator()->getOpOperands(), like))
+      placeLike(operand, value);
+  }
+
+  ValuePlaces &places;
+  sharding::ReshardPlanner &planner;
+};
+
+void Inserter::replicateOperands(Operation *op) {
+  for (OpOperand &operand : op->getOpOperands())
+    place(operand, TensorSharding::replicatedOver(shapeOf(operand.get()).size()));
+}
+
+void Inserter::makeResult(OpResult result, const TensorSharding &made,
+                          sharding::ReductionKind kind) {
+  TensorSharding wanted = places.of(result);
+  if (sharding::sameAxes(made, wanted))
+    return;
+  sdy::TensorShardingAttr target = places.attr(wanted);
+  places.set(result, made);
+  if (!made.unreduced.empty())
+    setPartialKind(result.getOwner(), kind);
+  OpBuilder builder(result.getContext());
+  builder.setInsertionPointAfter(result.getOwner());
+  auto reshard = sdy::ReshardOp::create(builder, result.getLoc(), result.getType(), result, target);
+  result.replaceAllUsesExcept(reshard, reshard);
+}
+
+void Inserter::visitRuled(Operation *op, sharding::FactorRule rule) {
+  sharding::PlacedOp placed;
+  placed.flops = flopsOf(op, rule);
+  placed.op.rule = std::move(rule);
+  for (Value operand : op->getOperands()) {
+    placed.op.operands.emplace_back(shapeOf(operand));
+    placed.operands.push_back(
+        {places.of(operand), elementBytes(operand), isFree(operand), places.reductionOf(operand)});
+  }
+  for (Value result : op->getResults()) {
+    placed.op.results.emplace_back(shapeOf(result));
+    placed.results.push_back({places.of(result), elementBytes(result)});
+  }
+  sharding::FactorChoice choice = sharding::chooseFactorAxes(placed, planner);
+  for (OpOperand &operand : op->getOpOperands())
+    place(operand, choice.axes.operandSharding(operand.getOperandNumber()));
+  for (OpResult result : op->getResults())
+    makeResult(result, choice.axes.resultSharding(result.getResultNumber()),
+               choice.axes.reduction());
+}
+
+void Inserter::visit(Operation *op) {
+  TypeSwitch<Operation *>(op)
+      .Case([&](sdy::ShardingConstraintOp constraint) {
+        constraint.getResult().replaceAllUsesWith(
+            places.moved(constraint.getInput(), places.of(constraint.getResult()), op));
+        op->erase();
+      })
+      .Case([&](sdy::ReshardOp) {})
+      .Case<sdy::PropagationBarrierOp, sdy::DataFlowEdgeOp>([&](auto edge) {
+        edge.getResult().replaceAllUsesWith(edge.getInput());
+        op->erase();
+      })
+      .Case([&](sdy::ShardingGroupOp) { op->erase(); })
+      .Case([&](sdy::ManualComputationOp manual) {
+        for (auto [operand, in] :
+             llvm::zip_equal(op->getOpOperands(), manual.getInShardings().getShardings()))
+          place(operand, places.of(in, shapeOf(operand.get()).size()));
+        Block &body = manual.getBody().front();
+        visit(body);
+        for (auto [operand, out] : llvm::zip_equal(body.getTerminator()->getOpOperands(),
+                                                   manual.getOutShardings().getShardings()))
+          place(operand, places.of(sdy::insideManual(out, manual.getManualAxes()),
+                                   shapeOf(operand.get()).size()));
+      })
+      .Case([&](stablehlo::WhileOp loop) {
+        for (auto [operand, result] : llvm::zip_equal(op->getOpOperands(), op->getResults()))
+          placeLike(operand, result);
+        visit(loop.getCond().front());
+        replicateOperands(loop.getCond().front().getTerminator());
+        visit(loop.getBody().front());
+        placeReturns(loop.getBody(), op->getResults());
+      })
+      .Case<stablehlo::IfOp, stablehlo::CaseOp>([&](auto) {
+        replicateOperands(op);
+        for (Region &region : op->getRegions()) {
+          visit(region.front());
+          placeReturns(region, op->getResults());
+        }
+      })
+      .Case([&](func::ReturnOp) {
+        auto function = op->getParentOfType<func::FuncOp>();
+        for (OpOperand &operand : op->getOpOperands()) {
+          TensorSharding wanted = places.of(operand.get());
+          wanted.unreduced.clear();
+          if (auto attr = function.getResultAttrOfType<sdy::TensorShardingAttr>(
+                  operand.getOperandNumber(), sdy::kShardingAttr))
+            wanted = places.of(attr, wanted.dims.size());
+          place(operand, wanted);
+        }
+      })
+      .Default([&](Operation *) {
+        if (op->hasTrait<OpTrait::IsTerminator>())
+          return; // by the op that holds it
+        if (std::optional<sharding::FactorRule> rule = sdy::getRule(op))
+          return visitRuled(op, std::move(*rule));
+        replicateOperands(op);
+        for (OpResult result : op->getResults())
+          if (isa<RankedTensorType>(result.getType()))
+            makeResult(result, TensorSharding::replicatedOver(shapeOf(result).size()),
+                       sharding::ReductionKind::Sum);
+      });
+}
+
+struct InsertReshards : impl::InsertReshardsBase<InsertReshards> {
+  void runOnOperation() override {
+    sdy::MeshTable meshes(getOperation());
+    if (!meshes.main())
+      return;
+    cost::Topology topology = cost::topologyOf(getOperation());
+    sharding::ReshardPlanner planner(*meshes.main(), topology);
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function.isDeclaration())
+        continue;
+      ValuePlaces places(*meshes.main(), &getContext());
+      Inserter(places, planner).visit(function.getBody().front());
+    }
+  }
+};
+
+} // namespace
+} // namespace tessera

@@ -1,0 +1,106 @@
+#include "passes/reshard/ValuePlaces.h"
+
+#include "dialects/stablehlo/StablehloOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace tessera {
+
+using sharding::ReductionKind;
+using sharding::TensorSharding;
+
+static constexpr std::pair<ReductionKind, llvm::StringLiteral> partialNames[] = {
+    {ReductionKind::Product, "product"},
+    {ReductionKind::Max, "max"},
+    {ReductionKind::Min, "min"},
+    {ReductionKind::And, "and"},
+    {ReductionKind::Or, "or"}};
+
+std::optional<llvm::StringRef> partialName(ReductionKind kind) {
+  for (auto &[each, name] : partialNames)
+    if (each == kind)
+      return llvm::StringRef(name);
+  return std::nullopt;
+}
+
+ReductionKind partialKind(mlir::Operation *op) {
+  auto attr = op ? op->getAttrOfType<mlir::StringAttr>(kPartialAttr) : mlir::StringAttr();
+  for (auto &[kind, name] : partialNames)
+    if (attr && attr.getValue() == name)
+      return kind;
+  return ReductionKind::Sum;
+}
+
+void setPartialKind(mlir::Operation *op, ReductionKind kind) {
+  if (std::optional<llvm::StringRef> name = partialName(kind))
+    op->setAttr(kPartialAttr, mlir::StringAttr::get(op->getContext(), *name));
+  else
+    op->removeAttr(kPartialAttr);
+}
+
+llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+  return type ? type.getShape() : llvm::ArrayRef<int64_t>();
+}
+
+int64_t elementBytes(mlir::Value value) {
+  auto type = llvm::dyn_cast<mlir::ShapedType>(value.getType());
+  if (!type)
+    return 0;
+  mlir::Type element = type.getElementType();
+  if (auto complex = llvm::dyn_cast<mlir::ComplexType>(element))
+    return 2 * (complex.getElementType().getIntOrFloatBitWidth() / 8);
+  return element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 1;
+}
+
+bool isFree(mlir::Value value) {
+  mlir::Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (auto constant = llvm::dyn_cast<stablehlo::ConstantOp>(op))
+    return constant.getValue().isSplat();
+  if (auto broadcast = llvm::dyn_cast<stablehlo::BroadcastInDimOp>(op))
+    return shapeOf(broadcast.getOperand()).empty();
+  return llvm::isa<stablehlo::IotaOp>(op);
+}
+
+TensorSharding ValuePlaces::of(sdy::TensorShardingAttr attr, size_t rank) const {
+  if (!attr || attr.getDimShardings().size() != rank)
+    return TensorSharding::replicatedOver(rank);
+  return sharding::withoutUnitAxes(sdy::toSharding(attr, mesh));
+}
+
+TensorSharding ValuePlaces::of(mlir::Value value) const {
+  return of(sdy::getSharding(value), shapeOf(value).size());
+}
+
+ReductionKind ValuePlaces::reductionOf(mlir::Value value) const {
+  return partialKind(value.getDefiningOp());
+}
+
+sdy::TensorShardingAttr ValuePlaces::attr(const TensorSharding &sharding) const {
+  return sdy::toAttr(context, mesh, sharding);
+}
+
+void ValuePlaces::set(mlir::Value value, const TensorSharding &sharding) const {
+  sdy::setSharding(value, attr(sharding));
+}
+
+mlir::Value ValuePlaces::moved(mlir::Value value, const TensorSharding &to, mlir::Operation *user) {
+  if (sharding::sameAxes(of(value), to))
+    return value;
+  sdy::TensorShardingAttr target = attr(to);
+  mlir::Value &slot = made[{value, target}];
+  if (slot)
+    return slot;
+  while (user->getBlock() != value.getParentBlock())
+    user = user->getParentOp();
+  mlir::OpBuilder builder(user);
+  if (isFree(value)) {
+    mlir::Operation *copy = builder.clone(*value.getDefiningOp());
+    sdy::setSharding(copy->getResult(0), target);
+    return slot = copy->getResult(0);
+  }
+  return slot = sdy::ReshardOp::create(builder, user->getLoc(), value.getType(), value, target);
+}
+
+} // namespace tessera

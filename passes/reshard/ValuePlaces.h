@@ -1,0 +1,48 @@
+// The shardings of values as plain data, and values moved to others by sdy.reshard.
+#pragma once
+
+#include "dialects/sdy/PlainData.h"
+#include "lib/sharding/FactorAxes.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tessera {
+
+// `tessera.partial` on an op: by what its unreduced results are combined; sums say nothing.
+constexpr llvm::StringLiteral kPartialAttr = "tessera.partial";
+std::optional<llvm::StringRef> partialName(sharding::ReductionKind kind); // none for sums
+sharding::ReductionKind partialKind(mlir::Operation *op);
+void setPartialKind(mlir::Operation *op, sharding::ReductionKind kind);
+
+llvm::ArrayRef<int64_t> shapeOf(mlir::Value value); // empty for what is not a ranked tensor
+int64_t elementBytes(mlir::Value value);
+
+// An op that makes the same value wherever it is asked to, without operands worth moving: a
+// constant of one element, an iota, a broadcast scalar.
+bool isFree(mlir::Value value);
+
+class ValuePlaces {
+public:
+  ValuePlaces(const sharding::Mesh &mesh, mlir::MLIRContext *context)
+      : mesh(mesh), context(context) {}
+
+  // Without axes of size 1; replicated where there is no annotation.
+  sharding::TensorSharding of(mlir::Value value) const;
+  sharding::TensorSharding of(sdy::TensorShardingAttr attr, size_t rank) const;
+  sharding::ReductionKind reductionOf(mlir::Value value) const;
+  void set(mlir::Value value, const sharding::TensorSharding &sharding) const;
+  sdy::TensorShardingAttr attr(const sharding::TensorSharding &sharding) const;
+
+  // `value` under another sharding: itself when that is the same, a copy of an op that is free, an
+  // sdy.reshard made before, or a new one in the block of `value` before `user`, outside of the
+  // loops that it does not depend on.
+  mlir::Value moved(mlir::Value value, const sharding::TensorSharding &to, mlir::Operation *user);
+
+  const sharding::Mesh &getMesh() const { return mesh; }
+
+private:
+  const sharding::Mesh &mesh;
+  mlir::MLIRContext *context;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> made;
+};
+
+} // namespace tessera
