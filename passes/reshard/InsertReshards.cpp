@@ -161,8 +161,8 @@ void Inserter::visit(Operation *op) {
         }
       })
       .Default([&](Operation *) {
-        if (op->hasTrait<OpTrait::IsTerminator>())
-          return; // by the op that holds it
+        if (op->hasTrait<OpTrait::IsTerminator>() || op->hasTrait<OpTrait::ConstantLike>())
+          return; // a terminator's operands are placed by the op that holds it
         if (std::optional<sharding::FactorRule> rule = sdy::getRule(op))
           return visitRuled(op, std::move(*rule));
         replicateOperands(op);

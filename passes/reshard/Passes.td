@@ -10,3 +10,7 @@ def InsertReshards : Pass<"tessera-insert-reshards", "::mlir::ModuleOp"> {
   let summary = "Chooses the axes along which each operation is computed and inserts the reshards that this needs";
   let dependentDialects = ["::tessera::sdy::SdyDialect"];
 }
+
+def ExplainReshards : Pass<"tessera-explain-reshards", "::mlir::ModuleOp"> {
+  let summary = "Says of every reshard what it moves and how many bytes a device sends for it";
+}
