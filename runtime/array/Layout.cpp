@@ -1,0 +1,229 @@
+#include "runtime/array/Layout.h"
+#include "runtime/array/ElementType.h"
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+namespace tessera::runtime {
+
+Result<MeshGrid> MeshGrid::make(const program::Mesh &mesh) {
+  MeshGrid grid;
+  int64_t count = 1;
+  for (const auto &axis : mesh.axes()) {
+    if (axis.size() < 1 || count > (int64_t{1} << 24) / axis.size())
+      return invalidProgram("mesh axis '" + axis.name() + "' has a bad size " +
+                            std::to_string(axis.size()));
+    grid.sizes_.push_back(axis.size());
+    count *= axis.size();
+  }
+  grid.strides_ = rowMajorStrides(grid.sizes_);
+  bool permuted = mesh.device_ids_size() == count && mesh.axes_size() > 0;
+  if (mesh.device_ids_size() && !permuted && mesh.axes_size() > 0)
+    return invalidProgram("the mesh has " + std::to_string(count) + " places and " +
+                          std::to_string(mesh.device_ids_size()) + " device ids");
+  grid.devices_.resize(count);
+  grid.positions_.assign(count, -1);
+  for (int64_t p = 0; p < count; ++p) {
+    int64_t device = permuted ? mesh.device_ids(static_cast<int>(p)) : p;
+    if (device < 0 || device >= count || grid.positions_[device] >= 0)
+      return invalidProgram("the mesh's device ids are not a permutation of 0.." +
+                            std::to_string(count - 1));
+    grid.devices_[p] = device;
+    grid.positions_[device] = p;
+  }
+  return grid;
+}
+
+int64_t MeshGrid::part(int64_t position, const program::AxisRef &ref) const {
+  int64_t coordinate = position / strides_[ref.axis()] % sizes_[ref.axis()];
+  return coordinate / (sizes_[ref.axis()] / (ref.pre_size() * ref.size())) % ref.size();
+}
+
+int64_t MeshGrid::indexAlong(int64_t position, const AxisRefs &axes) const {
+  int64_t index = 0;
+  for (const auto &ref : axes)
+    index = index * ref.size() + part(position, ref);
+  return index;
+}
+
+int64_t MeshGrid::sizeOf(const AxisRefs &axes) {
+  int64_t size = 1;
+  for (const auto &ref : axes)
+    size *= ref.size();
+  return size;
+}
+
+int64_t MeshGrid::groupKey(int64_t position, const AxisRefs &axes) const {
+  int64_t key = position;
+  for (const auto &ref : axes)
+    key -= part(position, ref) * (sizes_[ref.axis()] / (ref.pre_size() * ref.size())) *
+           strides_[ref.axis()];
+  return key;
+}
+
+Status MeshGrid::check(const AxisRefs &axes) const {
+  for (const auto &ref : axes) {
+    if (ref.axis() >= sizes_.size())
+      return invalidProgram("mesh axis " + std::to_string(ref.axis()) + " does not exist");
+    int64_t size = sizes_[ref.axis()];
+    if (ref.size() < 1 || ref.pre_size() < 1 || ref.pre_size() > size || ref.size() > size ||
+        size % (ref.pre_size() * ref.size()))
+      return invalidProgram("a part (" + std::to_string(ref.pre_size()) + ")" +
+                            std::to_string(ref.size()) + " of a mesh axis of size " +
+                            std::to_string(size) + " does not exist");
+  }
+  for (int i = 0; i < axes.size(); ++i)
+    for (int j = 0; j < i; ++j)
+      if (axes[i].axis() == axes[j].axis() &&
+          axes[i].pre_size() < axes[j].pre_size() * axes[j].size() &&
+          axes[j].pre_size() < axes[i].pre_size() * axes[i].size() && axes[i].size() > 1 &&
+          axes[j].size() > 1)
+        return invalidProgram("a list of mesh axes uses axis " + std::to_string(axes[i].axis()) +
+                              " twice");
+  return {};
+}
+
+int64_t elementCount(const std::vector<int64_t> &shape) {
+  int64_t count = 1;
+  for (int64_t n : shape)
+    count *= n;
+  return count;
+}
+
+std::vector<int64_t> rowMajorStrides(const std::vector<int64_t> &shape) {
+  std::vector<int64_t> strides(shape.size());
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0; stride *= shape[i])
+    strides[i] = stride;
+  return strides;
+}
+
+std::vector<int64_t> localShape(const program::Parameter &parameter) {
+  std::vector<int64_t> shape;
+  for (const auto &dim : parameter.layout())
+    shape.push_back(dim.tile());
+  return shape;
+}
+
+std::vector<int64_t> globalShape(const program::Parameter &parameter) {
+  return {parameter.global_shape().begin(), parameter.global_shape().end()};
+}
+
+int64_t localBytes(const program::Parameter &parameter) {
+  return elementCount(localShape(parameter)) * byteSize(parameter.type());
+}
+
+Status checkParameter(const program::Parameter &parameter, const MeshGrid &mesh) {
+  std::string who = "parameter '" + parameter.name() + "': ";
+  if (!byteSize(parameter.type()))
+    return invalidProgram(who + "unknown element type");
+  if (parameter.layout_size() != parameter.global_shape_size())
+    return invalidProgram(who + "layout and shape differ in rank");
+  AxisRefs all;
+  int64_t bytes = byteSize(parameter.type());
+  for (int i = 0; i < parameter.layout_size(); ++i) {
+    const auto &dim = parameter.layout(i);
+    if (Status s = mesh.check(dim.axes()); !s.ok())
+      return invalidProgram(who + s.message());
+    all.MergeFrom(dim.axes());
+    int64_t n = parameter.global_shape(i), shards = MeshGrid::sizeOf(dim.axes());
+    if (n < 0 || n > (int64_t{1} << 40) || dim.tile() < 0 || dim.tile() > (int64_t{1} << 40) ||
+        dim.tile() * shards < n)
+      return invalidProgram(who + std::to_string(shards) + " tiles of " +
+                            std::to_string(dim.tile()) + " do not cover dimension " +
+                            std::to_string(i) + " of size " + std::to_string(n));
+    if (dim.tile() && bytes > (int64_t{1} << 46) / dim.tile())
+      return invalidProgram(who + "too large");
+    bytes *= std::max<int64_t>(dim.tile(), 1);
+  }
+  if (Status s = mesh.check(all); !s.ok())
+    return invalidProgram(who + s.message());
+  return {};
+}
+
+namespace {
+
+// The box of the global array that a device holds.
+struct Tile {
+  std::vector<int64_t> start, extent;
+  bool full = true; // the device's array has no padding
+};
+
+Tile tileOf(const program::Parameter &parameter, const MeshGrid &mesh, int64_t position) {
+  Tile tile;
+  for (int i = 0; i < parameter.layout_size(); ++i) {
+    const auto &dim = parameter.layout(i);
+    int64_t n = parameter.global_shape(i);
+    int64_t start = std::min(n, mesh.indexAlong(position, dim.axes()) * dim.tile());
+    tile.start.push_back(start);
+    tile.extent.push_back(std::min(dim.tile(), n - start));
+    tile.full &= tile.extent.back() == dim.tile();
+  }
+  return tile;
+}
+
+// Calls f(global byte offset, local byte offset, bytes) for each contiguous run of the tile.
+template <class F> void forEachRun(const program::Parameter &parameter, const Tile &tile, F f) {
+  int64_t element = byteSize(parameter.type());
+  std::vector<int64_t> global = rowMajorStrides(globalShape(parameter));
+  std::vector<int64_t> local = rowMajorStrides(localShape(parameter));
+  size_t rank = tile.extent.size();
+  if (elementCount(tile.extent) == 0)
+    return;
+  // Dimensions from `inner` on are one run: whole in both arrays, but for the outermost of them.
+  size_t inner = rank;
+  int64_t run = 1;
+  while (inner > 0 && global[inner - 1] == run && local[inner - 1] == run)
+    run *= tile.extent[--inner];
+  std::vector<int64_t> index(inner, 0);
+  while (true) {
+    int64_t from = 0, to = 0;
+    for (size_t i = 0; i < rank; ++i) {
+      int64_t at = i < inner ? index[i] : 0;
+      from += (tile.start[i] + at) * global[i];
+      to += at * local[i];
+    }
+    f(from * element, to * element, run * element);
+    size_t i = inner;
+    while (i > 0 && ++index[i - 1] == tile.extent[i - 1])
+      index[--i] = 0;
+    if (i == 0)
+      return;
+  }
+}
+
+} // namespace
+
+void scatterTile(const program::Parameter &parameter, const MeshGrid &mesh, int64_t position,
+                 const void *global, void *local) {
+  Tile tile = tileOf(parameter, mesh, position);
+  if (!tile.full)
+    std::memset(local, 0, localBytes(parameter));
+  forEachRun(parameter, tile, [&](int64_t from, int64_t to, int64_t bytes) {
+    std::memcpy(static_cast<char *>(local) + to, static_cast<const char *>(global) + from, bytes);
+  });
+}
+
+void gatherTile(const program::Parameter &parameter, const MeshGrid &mesh, int64_t position,
+                const void *local, void *global) {
+  forEachRun(parameter, tileOf(parameter, mesh, position),
+             [&](int64_t to, int64_t from, int64_t bytes) {
+               std::memcpy(static_cast<char *>(global) + to,
+                           static_cast<const char *>(local) + from, bytes);
+             });
+}
+
+std::vector<int64_t> firstReplicas(const program::Parameter &parameter, const MeshGrid &mesh) {
+  std::set<std::vector<int64_t>> seen;
+  std::vector<int64_t> positions;
+  for (int64_t p = 0; p < mesh.size(); ++p) {
+    std::vector<int64_t> index;
+    for (const auto &dim : parameter.layout())
+      index.push_back(mesh.indexAlong(p, dim.axes()));
+    if (seen.insert(index).second)
+      positions.push_back(p);
+  }
+  return positions;
+}
+
+} // namespace tessera::runtime

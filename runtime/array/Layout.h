@@ -1,0 +1,62 @@
+// Where a device stands on the mesh, and which part of a global array it holds.
+#pragma once
+
+#include "include/tessera/program.pb.h"
+#include "runtime/Status.h"
+#include <cstdint>
+#include <vector>
+
+namespace tessera::runtime {
+
+using AxisRefs = google::protobuf::RepeatedPtrField<program::AxisRef>;
+using DimLayouts = google::protobuf::RepeatedPtrField<program::DimLayout>;
+
+// A mesh of logical devices. Position p is the row-major index of coordinates; devices()[p] is the
+// device there.
+class MeshGrid {
+public:
+  static Result<MeshGrid> make(const program::Mesh &mesh);
+
+  int64_t size() const { return static_cast<int64_t>(devices_.size()); }
+  const std::vector<int64_t> &devices() const { return devices_; }
+  int64_t positionOf(int64_t device) const { return positions_[device]; }
+  int axisCount() const { return static_cast<int>(sizes_.size()); }
+
+  // The index of `position` along `axes`, major to minor; the product of their sizes.
+  int64_t indexAlong(int64_t position, const AxisRefs &axes) const;
+  static int64_t sizeOf(const AxisRefs &axes);
+  // What distinguishes the groups that `axes` span: the position with its coordinates along `axes`
+  // set to 0.
+  int64_t groupKey(int64_t position, const AxisRefs &axes) const;
+  // Axis in range, sub-axis a true part of it, no part used twice.
+  Status check(const AxisRefs &axes) const;
+
+private:
+  int64_t part(int64_t position, const program::AxisRef &ref) const;
+
+  std::vector<int64_t> sizes_, strides_, devices_, positions_;
+};
+
+int64_t elementCount(const std::vector<int64_t> &shape);
+std::vector<int64_t> rowMajorStrides(const std::vector<int64_t> &shape);
+
+// The tiles' shape: what one device allocates for a parameter.
+std::vector<int64_t> localShape(const program::Parameter &parameter);
+int64_t localBytes(const program::Parameter &parameter);
+std::vector<int64_t> globalShape(const program::Parameter &parameter);
+
+// Layouts fit the mesh, tiles cover the dimensions, the type is known.
+Status checkParameter(const program::Parameter &parameter, const MeshGrid &mesh);
+
+// Fills the tile of the device at `position` from a global array; what lies past the end is zero.
+void scatterTile(const program::Parameter &parameter, const MeshGrid &mesh, int64_t position,
+                 const void *global, void *local);
+
+// Puts a device's tile into the global array.
+void gatherTile(const program::Parameter &parameter, const MeshGrid &mesh, int64_t position,
+                const void *local, void *global);
+
+// The position that holds each distinct tile first: gathering these fills the global array.
+std::vector<int64_t> firstReplicas(const program::Parameter &parameter, const MeshGrid &mesh);
+
+} // namespace tessera::runtime

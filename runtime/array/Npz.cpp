@@ -1,0 +1,230 @@
+#include "runtime/array/Npz.h"
+#include "runtime/array/ElementType.h"
+#include "runtime/array/Layout.h"
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace tessera::runtime {
+
+namespace {
+
+std::string shapeText(const std::vector<int64_t> &shape) {
+  std::string text = "(";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::string descrText(const std::string &descr) {
+  static const std::pair<const char *, const char *> names[] = {
+      {"|b1", "bool"},      {"|i1", "int8"},       {"|u1", "uint8"},   {"<i2", "int16"},
+      {"<u2", "uint16"},    {"<i4", "int32"},      {"<u4", "uint32"},  {"<i8", "int64"},
+      {"<u8", "uint64"},    {"<f2", "float16"},    {"<f4", "float32"}, {"<f8", "float64"},
+      {"<c8", "complex64"}, {"<c16", "complex128"}};
+  for (auto &[key, name] : names)
+    if (descr == key)
+      return name;
+  return "'" + descr + "'";
+}
+
+// The value of `key` in the header's Python dictionary, as text up to the end of that value.
+std::string_view headerField(std::string_view header, std::string_view key) {
+  size_t at = header.find("'" + std::string(key) + "'");
+  if (at == header.npos || (at = header.find(':', at)) == header.npos)
+    return {};
+  at = header.find_first_not_of(' ', at + 1);
+  if (at == header.npos)
+    return {};
+  size_t end = header[at] == '(' ? header.find(')', at) : header.find_first_of(",}", at);
+  return end == header.npos ? std::string_view() : header.substr(at, end - at);
+}
+
+int64_t itemSize(const std::string &descr) {
+  int64_t size = 0;
+  if (descr.size() >= 3)
+    std::from_chars(descr.data() + 2, descr.data() + descr.size(), size);
+  return size;
+}
+
+// Column-major to row-major.
+std::string transposed(const std::string &data, const std::vector<int64_t> &shape, int64_t item) {
+  std::string out(data.size(), '\0');
+  std::vector<int64_t> index(shape.size(), 0), strides(shape.size());
+  int64_t stride = 1;
+  for (size_t i = 0; i < shape.size(); stride *= shape[i++])
+    strides[i] = stride;
+  for (size_t at = 0; at < data.size(); at += item) {
+    int64_t from = 0;
+    for (size_t i = 0; i < shape.size(); ++i)
+      from += index[i] * strides[i];
+    std::memcpy(out.data() + at, data.data() + from * item, item);
+    for (size_t i = shape.size(); i-- > 0 && ++index[i] == shape[i];)
+      index[i] = 0;
+  }
+  return out;
+}
+
+void swapBytes(std::string &data, int64_t item) {
+  for (size_t at = 0; at + item <= data.size(); at += item)
+    std::reverse(data.begin() + at, data.begin() + at + item);
+}
+
+} // namespace
+
+Result<NpyArray> parseNpy(const std::string &name, std::string contents) {
+  auto bad = [&](const std::string &what) {
+    return invalidArgument("array '" + name + "': " + what);
+  };
+  if (contents.size() < 10 || contents.compare(0, 6, "\x93NUMPY") != 0)
+    return bad("not in npy format");
+  size_t sizeBytes = contents[6] == 1 ? 2 : 4, headerSize = 0;
+  if (contents.size() < 8 + sizeBytes)
+    return bad("truncated");
+  std::memcpy(&headerSize, contents.data() + 8, sizeBytes);
+  size_t start = 8 + sizeBytes + headerSize;
+  if (start > contents.size())
+    return bad("truncated");
+  std::string_view header = std::string_view(contents).substr(8 + sizeBytes, headerSize);
+  NpyArray array;
+  std::string_view descr = headerField(header, "descr"), shape = headerField(header, "shape");
+  if (descr.size() < 3 || (descr[0] != '\'' && descr[0] != '"') || shape.empty())
+    return bad("its header has no plain element type and shape");
+  array.descr = descr.substr(1, descr.size() - 2);
+  for (size_t at = 1; at < shape.size();) {
+    int64_t n = 0;
+    auto [end, error] = std::from_chars(shape.data() + at, shape.data() + shape.size(), n);
+    if (error == std::errc()) {
+      if (n < 0 || n > (int64_t{1} << 40))
+        return bad("impossible shape");
+      array.shape.push_back(n);
+      at = end - shape.data();
+    } else {
+      ++at;
+    }
+  }
+  int64_t item = itemSize(array.descr);
+  if (item < 1 || item > 16)
+    return bad("elements of type " + descrText(array.descr) + " are not supported");
+  uint64_t bytes = item;
+  for (int64_t n : array.shape)
+    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(n), &bytes))
+      return bad("impossible shape");
+  if (contents.size() - start != bytes)
+    return bad("has " + std::to_string(contents.size() - start) + " bytes of data for shape " +
+               shapeText(array.shape));
+  bool columnMajor =
+      headerField(header, "fortran_order").starts_with("True") && array.shape.size() > 1;
+  contents.erase(0, start);
+  if (array.descr[0] == '>') {
+    bool complex = array.descr[1] == 'c';
+    swapBytes(contents, complex ? item / 2 : item);
+    array.descr[0] = item == 1 ? '|' : '<';
+  }
+  array.data = columnMajor ? transposed(contents, array.shape, item) : std::move(contents);
+  return array;
+}
+
+std::string npyDescr(program::ElementType type) {
+  using namespace program;
+  switch (type) {
+  case I1:
+    return "|b1";
+  case I2:
+  case I4:
+  case I8:
+    return "|i1";
+  case U2:
+  case U4:
+  case U8:
+    return "|u1";
+  case I16:
+    return "<i2";
+  case U16:
+    return "<u2";
+  case I32:
+    return "<i4";
+  case U32:
+    return "<u4";
+  case I64:
+    return "<i8";
+  case U64:
+    return "<u8";
+  case F64:
+    return "<f8";
+  case C64:
+    return "<c8";
+  case C128:
+    return "<c16";
+  default:
+    return "<f4";
+  }
+}
+
+Result<NpzReader> NpzReader::open(const std::string &path) {
+  auto zip = ZipReader::open(path);
+  if (!zip.ok())
+    return zip.status();
+  return NpzReader(path, std::move(*zip));
+}
+
+Result<HostArray> NpzReader::read(const std::string &name,
+                                  const program::Parameter &expected) const {
+  const ZipReader::Member *member = nullptr;
+  for (const auto &m : zip_.members())
+    if (m.name == name + ".npy" || m.name == name)
+      member = &m;
+  if (!member)
+    return invalidArgument(path_ + ": array '" + name + "' is missing");
+  auto contents = zip_.read(*member);
+  if (!contents.ok())
+    return Status(Code::Io, path_ + ": " + contents.status().message());
+  auto npy = parseNpy(name, std::move(*contents));
+  if (!npy.ok())
+    return Status(npy.status().code(), path_ + ": " + npy.status().message());
+  std::vector<int64_t> shape = globalShape(expected);
+  std::string want = npyDescr(expected.type());
+  if (npy->shape != shape || npy->descr != want)
+    return invalidArgument(
+        path_ + ": array '" + name + "' is " + descrText(npy->descr) + " " + shapeText(npy->shape) +
+        ", the program expects " + descrText(want) + " " + shapeText(shape) +
+        (isSmallFloat(expected.type())
+             ? " (its type " + std::string(nameOf(expected.type())) + " travels as float32)"
+             : ""));
+  HostArray array{expected.type(), shape, {}};
+  if (isSmallFloat(expected.type())) {
+    int64_t count = elementCount(shape);
+    array.bytes.resize(count * byteSize(expected.type()));
+    fromFloat32(expected.type(), reinterpret_cast<const float *>(npy->data.data()),
+                array.bytes.data(), count);
+  } else {
+    array.bytes = std::move(npy->data);
+  }
+  return array;
+}
+
+Result<NpzWriter> NpzWriter::create(const std::string &path) {
+  auto zip = ZipWriter::create(path);
+  if (!zip.ok())
+    return zip.status();
+  return NpzWriter(std::move(*zip));
+}
+
+Status NpzWriter::add(const std::string &name, const HostArray &array) {
+  std::string dictionary = "{'descr': '" + npyDescr(array.type) +
+                           "', 'fortran_order': False, 'shape': " + shapeText(array.shape) + ", }";
+  // Magic, version and length take 10 bytes; the data starts at a multiple of 64.
+  dictionary.append(63 - (10 + dictionary.size()) % 64, ' ').push_back('\n');
+  std::string head("\x93NUMPY\x01\x00", 8);
+  head.push_back(static_cast<char>(dictionary.size() & 0xff));
+  head.push_back(static_cast<char>(dictionary.size() >> 8));
+  head += dictionary;
+  if (!isSmallFloat(array.type))
+    return zip_.add(name + ".npy", head, array.bytes);
+  int64_t count = elementCount(array.shape);
+  std::string floats(count * sizeof(float), '\0');
+  toFloat32(array.type, array.bytes.data(), reinterpret_cast<float *>(floats.data()), count);
+  return zip_.add(name + ".npy", head, floats);
+}
+
+} // namespace tessera::runtime

@@ -1,0 +1,2 @@
+#define TESSERA_REDUCE_ISA avx2
+#include "runtime/comm/ReduceLoops.h"

@@ -1,0 +1,2 @@
+#define TESSERA_REDUCE_ISA baseline
+#include "runtime/comm/ReduceLoops.h"

@@ -1,0 +1,254 @@
+#include "runtime/comm/exchange/ExchangeCommunicator.h"
+#include "runtime/array/ElementType.h"
+#include <algorithm>
+#include <cstring>
+#include <sched.h>
+
+namespace tessera::runtime {
+
+using program::Collective;
+
+ExchangeCommunicator::ExchangeCommunicator(const LoadedProgram &program, Run &run,
+                                           Transport &transport)
+    : program_(program), run_(run), transport_(transport),
+      position_(static_cast<uint32_t>(program.mesh().positionOf(transport.rank()))),
+      flights_(program.decoded().sites), sequences_(program.decoded().groupSets.size()) {}
+
+void ExchangeCommunicator::reset() {
+  // Requests of a failed run stay with the transport: its peers are gone or about to go.
+  for (Flight &flight : flights_)
+    flight.plan = nullptr;
+  active_.clear();
+}
+
+// The part of an all-reduce that a rank reduces.
+ExchangeCommunicator::Range ExchangeCommunicator::sliceOf(const CollectivePlan &plan,
+                                                          const Transfer &transfer, uint32_t rank) {
+  int64_t element = byteSize(plan.type), count = transfer.operandBytes / element,
+          g = plan.groupSize;
+  return {count * rank / g * element, count * (rank + 1) / g * element};
+}
+
+bool ExchangeCommunicator::sends(const Flight &flight, uint32_t from, uint32_t to) const {
+  return from != to && flight.plan->moves(from, to);
+}
+
+int64_t ExchangeCommunicator::messageBytes(const Flight &flight, uint32_t from, uint32_t to) const {
+  int64_t bytes = sizeof(Header);
+  for (const Transfer &transfer : flight.plan->transfers) {
+    if (flight.plan->kind == Collective::ALL_REDUCE) {
+      Range slice = sliceOf(*flight.plan, transfer, flight.phase == 0 ? to : from);
+      bytes += slice.end - slice.begin;
+    } else {
+      bytes += transfer.block.bytes();
+    }
+  }
+  return bytes;
+}
+
+void ExchangeCommunicator::pack(const Flight &flight, uint32_t to, char *message) const {
+  const CollectivePlan &plan = *flight.plan;
+  uint32_t rank = groupsOf(plan).rankOf[position_];
+  Header header{flight.sequence, plan.site};
+  std::memcpy(message, &header, sizeof header);
+  message += sizeof header;
+  for (size_t i = 0; i < plan.transfers.size(); ++i) {
+    const Transfer &transfer = plan.transfers[i];
+    auto *operand = static_cast<const char *>(flight.buffers[i]);
+    if (plan.kind == Collective::ALL_REDUCE) {
+      bool second = flight.phase == 1;
+      Range slice = sliceOf(plan, transfer, second ? rank : to);
+      auto *from =
+          second ? static_cast<const char *>(flight.buffers[plan.transfers.size() + i]) : operand;
+      std::memcpy(message, from + slice.begin, slice.end - slice.begin);
+      message += slice.end - slice.begin;
+    } else {
+      forEachRun(transfer.block, 0, transfer.block.bytes(),
+                 [&](int64_t from, int64_t, int64_t bytes) {
+                   std::memcpy(message, operand + to * transfer.fromStep + from, bytes);
+                   message += bytes;
+                 });
+    }
+  }
+}
+
+Status ExchangeCommunicator::start(Worker &, uint32_t position, const CollectivePlan &plan,
+                                   void *const *buffers) {
+  Flight &flight = flights_[plan.site];
+  if (flight.plan)
+    return {Code::Failed, "device " + std::to_string(transport_.rank()) + " starts " +
+                              nameOf(plan.kind) + " at " + program_.location(plan.location) +
+                              " again before it has waited for it"};
+  flight.plan = &plan;
+  flight.buffers = buffers;
+  flight.sequence = ++sequences_[plan.groupSet];
+  flight.phase = 0;
+  active_.push_back(plan.site);
+  return post(flight);
+}
+
+Status ExchangeCommunicator::post(Flight &flight) {
+  const CollectivePlan &plan = *flight.plan;
+  const GroupSet &set = groupsOf(plan);
+  const auto &peers = set.groups[set.groupOf[position_]];
+  uint32_t g = plan.groupSize, rank = set.rankOf[position_];
+  // Phases are apart: while one collective is in its second, the next one of the group may be in
+  // its first.
+  int32_t tag = kFirstGroupTag + static_cast<int32_t>(2 * plan.groupSet) + flight.phase;
+  flight.in.resize(g);
+  flight.out.resize(g);
+  for (uint32_t r = 0; r < g; ++r)
+    if (sends(flight, r, rank)) {
+      flight.in[r].resize(messageBytes(flight, r, rank));
+      auto peer = static_cast<int32_t>(program_.mesh().devices()[peers[r]]);
+      flight.requests.push_back(
+          transport_.receive(peer, tag, flight.in[r].data(), flight.in[r].size()));
+    }
+  for (uint32_t r = 0; r < g; ++r)
+    if (sends(flight, rank, r)) {
+      flight.out[r].resize(messageBytes(flight, rank, r));
+      pack(flight, r, flight.out[r].data());
+      auto peer = static_cast<int32_t>(program_.mesh().devices()[peers[r]]);
+      flight.requests.push_back(
+          transport_.send(peer, tag, flight.out[r].data(), flight.out[r].size()));
+    }
+  return {};
+}
+
+// Reduces what the ranks gave to this one, in rank order, with its own part read where it is.
+void ExchangeCommunicator::reduceArrived(Flight &flight) {
+  const CollectivePlan &plan = *flight.plan;
+  uint32_t g = plan.groupSize, rank = groupsOf(plan).rankOf[position_];
+  ReduceFunction reduce = reduceFunction(plan.type, plan.reduction);
+  int64_t element = byteSize(plan.type), at = sizeof(Header);
+  std::vector<const char *> sources(g);
+  std::vector<char> own;
+  for (size_t i = 0; i < plan.transfers.size(); ++i) {
+    const Transfer &transfer = plan.transfers[i];
+    auto *operand = static_cast<const char *>(flight.buffers[i]);
+    auto *result = static_cast<char *>(flight.buffers[plan.transfers.size() + i]);
+    int64_t bytes = transfer.block.bytes();
+    const char *mine;
+    if (plan.kind == Collective::ALL_REDUCE) {
+      Range slice = sliceOf(plan, transfer, rank);
+      bytes = slice.end - slice.begin;
+      mine = operand + slice.begin;
+      result += slice.begin;
+    } else {
+      own.resize(bytes);
+      char *to = own.data();
+      forEachRun(transfer.block, 0, bytes, [&](int64_t from, int64_t, int64_t run) {
+        std::memcpy(to, operand + rank * transfer.fromStep + from, run);
+        to += run;
+      });
+      mine = own.data();
+    }
+    for (uint32_t r = 0; r < g; ++r)
+      sources[r] = r == rank ? mine : flight.in[r].data() + at;
+    reduce(sources.data(), g, &result, 1, bytes / element);
+    at += bytes;
+  }
+}
+
+Status ExchangeCommunicator::land(Flight &flight) {
+  const CollectivePlan &plan = *flight.plan;
+  const GroupSet &set = groupsOf(plan);
+  uint32_t g = plan.groupSize, rank = set.rankOf[position_];
+  for (uint32_t r = 0; r < g; ++r) {
+    if (!sends(flight, r, rank))
+      continue;
+    Header header;
+    std::memcpy(&header, flight.in[r].data(), sizeof header);
+    if (header.sequence == flight.sequence && header.site == plan.site)
+      continue;
+    std::string other = "another collective";
+    for (const CollectivePlan &candidate : program_.decoded().collectives)
+      if (candidate.site == header.site)
+        other =
+            std::string(nameOf(candidate.kind)) + " at " + program_.location(candidate.location);
+    return {Code::Failed, "device " + std::to_string(transport_.rank()) + ": collective " +
+                              std::to_string(flight.sequence) + " of its group is " +
+                              nameOf(plan.kind) + " at " + program_.location(plan.location) +
+                              ", on another device it is " + other +
+                              ": the devices took different ways through the program"};
+  }
+  if (plan.reduces() && flight.phase == 0) {
+    reduceArrived(flight);
+    if (plan.kind == Collective::ALL_REDUCE) {
+      flight.phase = 1;
+      return post(flight);
+    }
+    return {};
+  }
+  size_t count = plan.transfers.size();
+  std::vector<int64_t> at(g, sizeof(Header));
+  for (size_t i = 0; i < count; ++i) {
+    const Transfer &transfer = plan.transfers[i];
+    auto *operand = static_cast<const char *>(flight.buffers[i]);
+    auto *result = static_cast<char *>(flight.buffers[count + i]);
+    int64_t bytes = transfer.block.bytes();
+    for (uint32_t r = 0; r < g; ++r) {
+      if (plan.kind == Collective::ALL_REDUCE) {
+        Range slice = sliceOf(plan, transfer, r);
+        if (r != rank)
+          std::memcpy(result + slice.begin, flight.in[r].data() + at[r], slice.end - slice.begin);
+        at[r] += slice.end - slice.begin;
+      } else if (r == rank && plan.moves(r, r)) {
+        copyBlock(transfer.block, operand + r * transfer.fromStep, result + r * transfer.toStep, 0,
+                  bytes);
+      } else if (sends(flight, r, rank)) {
+        const char *from = flight.in[r].data() + at[r];
+        char *to = result + r * transfer.toStep;
+        forEachRun(transfer.block, 0, bytes, [&](int64_t, int64_t target, int64_t run) {
+          std::memcpy(to + target, from, run);
+          from += run;
+        });
+        at[r] += bytes;
+      }
+    }
+    if (plan.kind == Collective::PERMUTE && plan.source[rank] < 0)
+      std::memset(result, 0, transfer.resultBytes);
+  }
+  return {};
+}
+
+Status ExchangeCommunicator::progressAll() {
+  for (size_t i = 0; i < active_.size();) {
+    Flight &flight = flights_[active_[i]];
+    if (Status s = transport_.progress(flight.requests); !s.ok())
+      return s;
+    if (flight.requests.empty()) {
+      int phase = flight.phase;
+      if (Status s = land(flight); !s.ok())
+        return s;
+      if (flight.phase == phase) {
+        flight.plan = nullptr;
+        active_.erase(active_.begin() + static_cast<ptrdiff_t>(i));
+        continue;
+      }
+    }
+    ++i;
+  }
+  return {};
+}
+
+Communicator::Outcome ExchangeCommunicator::wait(Worker &, Task &, uint32_t, uint32_t site) {
+  // The process has one device, so there is nobody to give the worker to.
+  while (flights_[site].plan) {
+    if (run_.failed())
+      return Outcome::Failed;
+    const CollectivePlan &plan = *flights_[site].plan;
+    if (Status s = progressAll(); !s.ok()) {
+      run_.fail({s.code(), s.message() + " (waiting for " + nameOf(plan.kind) + " at " +
+                               program_.location(plan.location) + ")"});
+      return Outcome::Failed;
+    }
+    if (flights_[site].plan)
+      sched_yield();
+  }
+  return Outcome::Ready;
+}
+
+std::string ExchangeCommunicator::describeWait(uint32_t, uint32_t) const { return "a collective"; }
+
+} // namespace tessera::runtime

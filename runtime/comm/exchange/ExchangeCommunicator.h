@@ -1,0 +1,68 @@
+// Collectives of one device a process, by messages: the same results to the bit as in one process.
+//
+// A collective is one exchange among the ranks of its group, or two: an all-reduce gives slice q of
+// the operand to rank q, which reduces what it got in rank order, and then gives the reduced slice
+// to all. Each message begins with (sequence, site), so that ranks that start different collectives
+// find out.
+#pragma once
+
+#include "runtime/comm/Communicator.h"
+#include "runtime/comm/Reduce.h"
+#include "runtime/comm/exchange/Transport.h"
+#include "runtime/execute/Run.h"
+#include "runtime/program/LoadedProgram.h"
+#include <vector>
+
+namespace tessera::runtime {
+
+class ExchangeCommunicator : public Communicator {
+public:
+  ExchangeCommunicator(const LoadedProgram &program, Run &run, Transport &transport);
+
+  Status start(Worker &worker, uint32_t position, const CollectivePlan &plan,
+               void *const *buffers) override;
+  Outcome wait(Worker &worker, Task &task, uint32_t position, uint32_t site) override;
+  void wakeAll() override {}
+  std::string describeWait(uint32_t position, uint32_t site) const override;
+  void reset() override;
+  void announceFailure(const std::string &text) override { transport_.announce(text); }
+
+private:
+  struct Header {
+    uint32_t sequence, site;
+  };
+  struct Range {
+    int64_t begin, end;
+  };
+  // A collective in flight.
+  struct Flight {
+    const CollectivePlan *plan = nullptr; // null: none
+    void *const *buffers = nullptr;
+    uint32_t sequence = 0;
+    int phase = 0;
+    std::vector<std::vector<char>> out, in; // staged messages by rank
+    std::vector<void *> requests;
+  };
+
+  const GroupSet &groupsOf(const CollectivePlan &plan) const {
+    return program_.decoded().groupSets[plan.groupSet];
+  }
+  static Range sliceOf(const CollectivePlan &plan, const Transfer &transfer, uint32_t rank);
+  bool sends(const Flight &flight, uint32_t from, uint32_t to) const;
+  int64_t messageBytes(const Flight &flight, uint32_t from, uint32_t to) const;
+  void pack(const Flight &flight, uint32_t to, char *message) const;
+  Status post(Flight &flight);
+  Status land(Flight &flight); // all messages of a phase are here
+  void reduceArrived(Flight &flight);
+  Status progressAll();
+
+  const LoadedProgram &program_;
+  Run &run_;
+  Transport &transport_;
+  const uint32_t position_;
+  std::vector<Flight> flights_;     // by site
+  std::vector<uint32_t> sequences_; // by group set
+  std::vector<uint32_t> active_;    // sites in flight, oldest first
+};
+
+} // namespace tessera::runtime

@@ -1,0 +1,94 @@
+#include "runtime/comm/exchange/Transport.h"
+#include <algorithm>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <sched.h>
+
+namespace tessera::runtime {
+
+namespace {
+
+std::vector<std::string> candidates(const std::string &file) {
+  std::vector<std::string> paths;
+  if (const char *path = std::getenv("TESSERA_PLUGIN_PATH"))
+    paths.push_back(std::string(path) + "/" + file);
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void *>(&candidates), &info) && info.dli_fname) {
+    std::error_code error;
+    std::filesystem::path self = std::filesystem::canonical(info.dli_fname, error);
+    if (error)
+      self = std::filesystem::canonical("/proc/self/exe", error);
+    paths.push_back((self.parent_path() / file).string());
+    paths.push_back((self.parent_path().parent_path() / "lib" / file).string());
+  }
+  return paths;
+}
+
+} // namespace
+
+Result<std::shared_ptr<Transport>> Transport::open(std::string_view name) {
+  std::string file = "libtessera_comm_" + std::string(name) + ".so", reason = "it is not installed";
+  void *handle = nullptr;
+  for (const std::string &path : candidates(file)) {
+    if (!std::filesystem::exists(path))
+      continue;
+    // Global: Open MPI's own plug-ins look for its symbols there.
+    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    if (handle)
+      break;
+    reason = dlerror();
+  }
+  if (!handle)
+    return Status(Code::Unsupported,
+                  "communicator '" + std::string(name) + "': " + file + ": " + reason);
+  auto open = reinterpret_cast<TesseraTransportOpen>(dlsym(handle, TESSERA_TRANSPORT_OPEN));
+  TesseraTransport plugin = {};
+  const char *problem = open ? open(&plugin) : "it is no communicator";
+  if (!problem && plugin.abi != TESSERA_TRANSPORT_ABI)
+    problem = "it was built for another version of the runtime";
+  if (problem)
+    return Status(Code::Unsupported, "communicator '" + std::string(name) + "': " + problem);
+  return std::make_shared<Transport>(plugin);
+}
+
+Transport::~Transport() { plugin_.close(plugin_.state); }
+
+void *Transport::send(int32_t peer, int32_t tag, const void *data, size_t bytes) {
+  return plugin_.send(plugin_.state, peer, tag, data, bytes);
+}
+
+void *Transport::receive(int32_t peer, int32_t tag, void *data, size_t bytes) {
+  return plugin_.receive(plugin_.state, peer, tag, data, bytes);
+}
+
+Status Transport::health() const {
+  char text[512];
+  int32_t peer = plugin_.failed_peer(plugin_.state, text, sizeof text);
+  if (peer < 0)
+    return {};
+  return {Code::Failed, "rank " + std::to_string(peer) + ": " + text};
+}
+
+Status Transport::progress(std::vector<void *> &requests) {
+  bool broken = false;
+  std::erase_if(requests, [&](void *request) {
+    int32_t done = request ? plugin_.test(plugin_.state, request) : -1;
+    broken |= done < 0;
+    return done != 0;
+  });
+  Status status = health();
+  if (status.ok() && broken)
+    return {Code::Failed, "a message between processes failed"};
+  return status;
+}
+
+Status Transport::finish(std::vector<void *> requests) {
+  while (true) {
+    if (Status s = progress(requests); !s.ok() || requests.empty())
+      return s;
+    sched_yield();
+  }
+}
+
+} // namespace tessera::runtime

@@ -1,0 +1,35 @@
+/* What a plug-in that moves bytes between processes gives to the runtime: point-to-point messages
+ * in order, and news of failed peers. C, so that the plug-in can be built apart. All functions may
+ * be called by several threads. */
+#ifndef TESSERA_TRANSPORT_PLUGIN_H
+#define TESSERA_TRANSPORT_PLUGIN_H
+#include <stddef.h>
+#include <stdint.h>
+
+#define TESSERA_TRANSPORT_ABI 1
+
+typedef struct TesseraTransport {
+  uint32_t abi; /* TESSERA_TRANSPORT_ABI */
+  int32_t rank, size;
+  void *state;
+  /* Start a message; memory stays untouched (send) or unread (receive) until `test` says done.
+   * Messages of one pair and tag arrive in order; a receive has exactly the bytes of its send. Null
+   * when it cannot be started. */
+  void *(*send)(void *state, int32_t peer, int32_t tag, const void *data, size_t bytes);
+  void *(*receive)(void *state, int32_t peer, int32_t tag, void *data, size_t bytes);
+  /* 1 when done (the request is gone then), 0 when not yet, -1 when it failed. */
+  int32_t (*test)(void *state, void *request);
+  /* The rank of a peer that failed or fell silent, with the reason in `text`; -1 when all are well.
+   * Cheap. */
+  int32_t (*failed_peer)(void *state, char *text, size_t size);
+  /* Tells all peers that this process failed, and why. */
+  void (*announce)(void *state, const char *text);
+  /* Ends the connection; after a failure it waits a moment for peers to hear of it. */
+  void (*close)(void *state);
+} TesseraTransport;
+
+/* The plug-in's entry point: fills `transport` and returns null, or says why it cannot. */
+typedef const char *(*TesseraTransportOpen)(TesseraTransport *transport);
+#define TESSERA_TRANSPORT_OPEN "tessera_transport_open"
+
+#endif

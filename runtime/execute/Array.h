@@ -1,0 +1,22 @@
+// An array that lives on the devices: one tile a device.
+#pragma once
+
+#include "include/tessera/program.pb.h"
+#include "runtime/device/cpu/Memory.h"
+#include <memory>
+#include <vector>
+
+namespace tessera::runtime {
+
+// Values are not changed once made; a run that takes the buffers over leaves the array invalid.
+struct Array {
+  program::Parameter parameter; // type, global shape, layout; the name is the one it was made for
+  std::vector<std::shared_ptr<Buffer>> tiles; // by device of this process; null when invalid
+  bool valid = true;
+};
+
+// Same type, shape and layout: an output of the one can be an input of the other.
+bool sameLayout(const program::Parameter &a, const program::Parameter &b);
+std::string describe(const program::Parameter &parameter); // "f32[8,16] in tiles [4,16]"
+
+} // namespace tessera::runtime

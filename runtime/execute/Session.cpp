@@ -1,0 +1,235 @@
+#include "runtime/execute/Session.h"
+#include "runtime/array/ElementType.h"
+#include "runtime/comm/exchange/ExchangeCommunicator.h"
+#include "runtime/comm/local/LocalCommunicator.h"
+#include <algorithm>
+#include <set>
+
+namespace tessera::runtime {
+
+Session::Session(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<Pool> pool)
+    : program_(std::move(program)), pool_(std::move(pool)), run_(std::make_unique<Run>(*pool_)) {}
+
+Session::~Session() = default;
+
+Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedProgram> program,
+                                                 const SessionOptions &options) {
+  std::unique_ptr<Session> session(new Session(std::move(program), Pool::shared(options.workers)));
+  const LoadedProgram &loaded = session->program();
+  if (options.transport) {
+    session->transport_ = options.transport;
+    if (options.transport->size() != loaded.mesh().size())
+      return invalidArgument("the program is for " + std::to_string(loaded.mesh().size()) +
+                             " devices, there are " + std::to_string(options.transport->size()) +
+                             " processes");
+    int64_t position = loaded.mesh().positionOf(options.transport->rank());
+    session->positions_.push_back(static_cast<uint32_t>(position));
+    session->communicator_ =
+        std::make_unique<ExchangeCommunicator>(loaded, *session->run_, *options.transport);
+  } else {
+    for (int64_t p = 0; p < loaded.mesh().size(); ++p)
+      session->positions_.push_back(static_cast<uint32_t>(p));
+    session->communicator_ =
+        std::make_unique<LocalCommunicator>(loaded, *session->run_, options.links);
+  }
+  session->run_->wakeAll = [communicator = session->communicator_.get()] {
+    communicator->wakeAll();
+  };
+  for (uint32_t position : session->positions_) {
+    auto device =
+        Device::make(loaded, position, *session->run_, *session->communicator_, *session->memory_);
+    if (!device.ok())
+      return device.status();
+    uint64_t index = session->devices_.size();
+    (*device)->home =
+        static_cast<uint32_t>(index * session->pool_->size() / session->positions_.size());
+    session->devices_.push_back(std::move(*device));
+  }
+  return session;
+}
+
+Result<std::shared_ptr<Array>> Session::place(const program::Parameter &parameter,
+                                              const void *global) {
+  auto array = std::make_shared<Array>();
+  array->parameter = parameter;
+  for (uint32_t position : positions_) {
+    auto tile = memory_->allocate(localBytes(parameter));
+    if (!tile)
+      return Status(Code::Failed, "no memory for array '" + parameter.name() + "'");
+    scatterTile(parameter, program_->mesh(), position, global, tile->data());
+    array->tiles.push_back(std::move(tile));
+  }
+  return array;
+}
+
+Result<HostArray> Session::fetch(const Array &array) {
+  if (!array.valid)
+    return invalidArgument("array '" + array.parameter.name() +
+                           "' was donated to a step and is no longer valid");
+  HostArray host{array.parameter.type(), globalShape(array.parameter), {}};
+  bool root = !transport_ || transport_->rank() == 0;
+  if (root)
+    host.bytes.resize(elementCount(host.shape) * byteSize(host.type));
+  size_t bytes = localBytes(array.parameter);
+  std::vector<char> received;
+  for (int64_t position : firstReplicas(array.parameter, program_->mesh())) {
+    const void *tile = nullptr;
+    if (!transport_) {
+      tile = array.tiles[position]->data();
+    } else {
+      auto owner = static_cast<int32_t>(program_->mesh().devices()[position]);
+      Status status;
+      if (owner == transport_->rank())
+        tile = array.tiles[0]->data();
+      if (root && !tile) {
+        received.resize(bytes);
+        status =
+            transport_->finish({transport_->receive(owner, kFetchTag, received.data(), bytes)});
+        tile = received.data();
+      } else if (!root && tile) {
+        status = transport_->finish({transport_->send(0, kFetchTag, tile, bytes)});
+      }
+      if (!status.ok())
+        return status;
+    }
+    if (root)
+      gatherTile(array.parameter, program_->mesh(), position, tile, host.bytes.data());
+  }
+  return host;
+}
+
+Status Session::checkInputs(const std::vector<std::shared_ptr<Array>> &inputs) const {
+  const auto &expected = program_->manifest().inputs();
+  if (static_cast<int>(inputs.size()) != expected.size())
+    return invalidArgument("the program has " + std::to_string(expected.size()) + " inputs, " +
+                           std::to_string(inputs.size()) + " are given");
+  std::set<const Array *> donated;
+  for (int i = 0; i < expected.size(); ++i) {
+    std::string who = "input " + std::to_string(i) + " ('" + expected[i].name() + "')";
+    if (!inputs[i])
+      return invalidArgument(who + " is null");
+    if (!inputs[i]->valid)
+      return invalidArgument(who + " was donated to an earlier step and is no longer valid");
+    if (!sameLayout(inputs[i]->parameter, expected[i]))
+      return invalidArgument(who + " is " + describe(inputs[i]->parameter) +
+                             ", the program expects " + describe(expected[i]));
+    if (inputs[i]->tiles.size() != devices_.size())
+      return invalidArgument(who + " belongs to another session");
+  }
+  for (int i = 0; i < expected.size(); ++i)
+    for (int j = 0; j < expected.size() && expected[i].donated(); ++j)
+      if (i != j && inputs[i] == inputs[j])
+        return invalidArgument("input " + std::to_string(i) + " is donated, and given as input " +
+                               std::to_string(j) + " too");
+  return {};
+}
+
+Result<std::vector<std::shared_ptr<Array>>>
+Session::execute(const std::vector<std::shared_ptr<Array>> &inputs) {
+  std::unique_lock lock(executing_, std::try_to_lock);
+  if (!lock)
+    return invalidArgument("the session is executing a step already");
+  if (Status s = checkInputs(inputs); !s.ok())
+    return s;
+  const auto &manifest = program_->manifest();
+  std::vector<std::shared_ptr<Array>> outputs;
+  std::vector<bool> consumed(inputs.size());
+  for (int i = 0; i < manifest.inputs_size(); ++i)
+    consumed[i] = manifest.inputs(i).donated();
+  for (const auto &parameter : manifest.outputs()) {
+    auto output = std::make_shared<Array>();
+    output->parameter = parameter;
+    if (int alias = parameter.alias()) {
+      output->tiles = inputs[alias - 1]->tiles;
+      consumed[alias - 1] = true;
+    } else {
+      for (size_t d = 0; d < devices_.size(); ++d) {
+        output->tiles.push_back(memory_->allocate(localBytes(parameter)));
+        if (!output->tiles.back())
+          return Status(Code::Failed, "no memory for output '" + parameter.name() + "'");
+      }
+    }
+    outputs.push_back(std::move(output));
+  }
+  std::vector<void *> inputAddresses(inputs.size()), outputAddresses(outputs.size());
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      inputAddresses[i] = inputs[i]->tiles[d]->data();
+    for (size_t i = 0; i < outputs.size(); ++i)
+      outputAddresses[i] = outputs[i]->tiles[d]->data();
+    devices_[d]->prepare(inputAddresses, outputAddresses);
+  }
+  Status status = runDevices();
+  count(inputs, outputs);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (consumed[i]) {
+      inputs[i]->valid = false;
+      inputs[i]->tiles.clear();
+    }
+  if (!status.ok())
+    return status;
+  return outputs;
+}
+
+Status Session::runDevices() {
+  run_->begin(static_cast<int32_t>(devices_.size()));
+  Task *chain = nullptr;
+  for (size_t d = devices_.size(); d-- > 0;) {
+    devices_[d]->next = chain;
+    chain = devices_[d].get();
+  }
+  run_->wake(chain);
+  if (!run_->wait()) {
+    run_->begin(0); // nothing runs: the stalled devices stay where they are until the next step
+    run_->fail(describeStall());
+  }
+  Status status = run_->status();
+  if (!status.ok()) {
+    communicator_->announceFailure(status.message());
+    communicator_->reset();
+  }
+  return status;
+}
+
+Status Session::describeStall() const {
+  std::string text = "the devices wait for each other:";
+  int named = 0;
+  for (const auto &device : devices_)
+    if (!device->ended() && device->current().opcode == Opcode::Wait && named++ < 4)
+      text += (named > 1 ? "; device " : " device ") +
+              std::to_string(program_->mesh().devices()[device->position()]) + " waits for " +
+              communicator_->describeWait(device->position(), device->current().a);
+  return {Code::Failed, text};
+}
+
+void Session::cancel() { run_->fail({Code::Cancelled, "the step was cancelled"}); }
+
+void Session::count(const std::vector<std::shared_ptr<Array>> &inputs,
+                    const std::vector<std::shared_ptr<Array>> &outputs) {
+  counters_ = Counters();
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    std::set<const Buffer *> buffers;
+    uint64_t bytes = devices_[d]->arenaBytes() + program_->decoded().scratchBytes;
+    for (const auto *arrays : {&inputs, &outputs})
+      for (const auto &array : *arrays)
+        if (buffers.insert(array->tiles[d].get()).second)
+          bytes += array->tiles[d]->bytes();
+    counters_.peakBytes = std::max(counters_.peakBytes, bytes);
+    counters_.collectives = std::max(counters_.collectives, devices_[d]->collectives());
+    counters_.collectiveBytes = std::max(counters_.collectiveBytes, devices_[d]->collectiveBytes());
+  }
+}
+
+void Session::setTracing(bool on) {
+  for (auto &device : devices_)
+    device->tracing = on;
+}
+
+Status Session::writeTrace(const std::string &path) const {
+  std::vector<std::vector<TraceEvent>> events;
+  for (const auto &device : devices_)
+    events.push_back(device->trace);
+  return runtime::writeTrace(path, *program_, positions_, events);
+}
+
+} // namespace tessera::runtime

@@ -1,0 +1,79 @@
+// A program, its devices in this process and their memory: what executes steps.
+#pragma once
+
+#include "runtime/array/Npz.h"
+#include "runtime/comm/local/Links.h"
+#include "runtime/execute/Array.h"
+#include "runtime/execute/Device.h"
+#include "runtime/execute/Run.h"
+#include "runtime/program/LoadedProgram.h"
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace tessera::runtime {
+
+class Transport;
+
+struct SessionOptions {
+  uint32_t workers = 0;               // 0: TESSERA_WORKERS, or one a core
+  std::shared_ptr<const Links> links; // simulated delays of the local communicator
+  std::shared_ptr<Transport>
+      transport; // other processes, one device each; null: all devices are here
+};
+
+// Of the last step, on the device of this process that has most.
+struct Counters {
+  uint64_t collectives = 0, collectiveBytes = 0, peakBytes = 0;
+};
+
+// One thread at a time, but for cancel.
+class Session {
+public:
+  static Result<std::unique_ptr<Session>> create(std::shared_ptr<const LoadedProgram> program,
+                                                 const SessionOptions &options);
+  ~Session();
+
+  const LoadedProgram &program() const { return *program_; }
+  // The devices of this process, by position on the mesh.
+  const std::vector<uint32_t> &positions() const { return positions_; }
+  Transport *transport() const { return transport_.get(); }
+
+  // Cuts a global host array into the devices' tiles, for input (or output) `parameter`.
+  Result<std::shared_ptr<Array>> place(const program::Parameter &parameter, const void *global);
+  // The global array. With several processes all must call; only rank 0 gets the contents.
+  Result<HostArray> fetch(const Array &array);
+
+  // One step. Inputs that are donated are invalid afterwards, also when the step fails.
+  Result<std::vector<std::shared_ptr<Array>>>
+  execute(const std::vector<std::shared_ptr<Array>> &inputs);
+  // From any thread: the step that is running ends with an error.
+  void cancel();
+
+  const Counters &counters() const { return counters_; }
+
+  void setTracing(bool on);
+  Status writeTrace(const std::string &path) const;
+
+private:
+  Session(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<Pool> pool);
+
+  Status checkInputs(const std::vector<std::shared_ptr<Array>> &inputs) const;
+  Status runDevices();
+  Status describeStall() const;
+  void count(const std::vector<std::shared_ptr<Array>> &inputs,
+             const std::vector<std::shared_ptr<Array>> &outputs);
+
+  std::shared_ptr<const LoadedProgram> program_;
+  std::shared_ptr<Pool> pool_;
+  std::shared_ptr<BufferPool> memory_ = std::make_shared<BufferPool>();
+  std::shared_ptr<Transport> transport_;
+  std::unique_ptr<Run> run_;
+  std::unique_ptr<Communicator> communicator_;
+  std::vector<uint32_t> positions_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  Counters counters_;
+  std::mutex executing_;
+};
+
+} // namespace tessera::runtime

@@ -1,0 +1,13 @@
+// What this machine's CPU can do, in the names that LLVM gives to features.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tessera::runtime {
+
+// Those of `wanted` ("+avx2", "avx512bf16", ..) that this CPU lacks. Names that are no instruction
+// set (tuning) are passed over.
+std::vector<std::string> missingCpuFeatures(const std::vector<std::string> &wanted);
+
+} // namespace tessera::runtime

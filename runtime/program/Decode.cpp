@@ -1,0 +1,342 @@
+#include "runtime/array/ElementType.h"
+#include "runtime/program/Decoded.h"
+#include "runtime/program/Groups.h"
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace tessera::runtime {
+
+namespace {
+
+using program::Collective;
+using Space = program::Buffer;
+using Body = google::protobuf::RepeatedPtrField<program::Instruction>;
+
+class Decoder {
+public:
+  Decoder(const program::Program &program, const MeshGrid &mesh) : program_(program), mesh_(mesh) {}
+
+  Result<Decoded> run() {
+    for (const auto &kernel : program_.kernels()) {
+      if (kernel.grid() == 0)
+        return invalidProgram("kernel '" + kernel.symbol() + "' has an empty grid");
+      out_.kernels.push_back({nullptr, kernel.grid(), kernel.grid(), false, kernel.symbol()});
+      out_.scratchBytes = std::max(out_.scratchBytes, kernel.scratch_bytes());
+    }
+    kernelBytes_.assign(program_.kernels_size(), 0);
+    if (Status s = numberSites(program_.body()); !s.ok())
+      return s;
+    if (Status s = decodeBody(program_.body(), 0); !s.ok())
+      return s;
+    emit({Opcode::End});
+    shareKernels();
+    return std::move(out_);
+  }
+
+private:
+  Status error(const std::string &what) const {
+    std::string where = location_ < static_cast<uint32_t>(program_.locations_size()) && location_
+                            ? program_.locations(static_cast<int>(location_))
+                            : "instruction " + std::to_string(out_.code.size());
+    return invalidProgram(where + ": " + what);
+  }
+
+  uint32_t emit(Instruction instruction) {
+    instruction.location = location_;
+    out_.code.push_back(instruction);
+    return static_cast<uint32_t>(out_.code.size() - 1);
+  }
+
+  // Waits may come before their start in the order of the text (loops), so sites are numbered
+  // first.
+  Status numberSites(const Body &body) {
+    for (const auto &instruction : body) {
+      if (instruction.has_start())
+        sites_.try_emplace(instruction.start().site(), static_cast<uint32_t>(sites_.size()));
+      if (instruction.has_loop())
+        for (const Body *inner : {&instruction.loop().condition(), &instruction.loop().body()})
+          if (Status s = numberSites(*inner); !s.ok())
+            return s;
+      for (const auto &block : instruction.branch().blocks())
+        if (Status s = numberSites(block.body()); !s.ok())
+          return s;
+    }
+    out_.sites = static_cast<uint32_t>(sites_.size());
+    return {};
+  }
+
+  // Appends a slot for `buffer`; `bytes` is what the instruction needs, 0 for whatever the buffer
+  // has.
+  Status addSlot(const program::Buffer &buffer, uint64_t bytes, bool written) {
+    Slot slot{buffer.space(), buffer.index(), buffer.offset()};
+    uint64_t limit = 0;
+    std::string where;
+    switch (buffer.space()) {
+    case Space::ARENA:
+      limit = program_.arena_bytes();
+      where = "the arena";
+      break;
+    case Space::CONSTANT:
+      limit = program_.constant_bytes();
+      where = "the constants";
+      if (written)
+        return error("writes to the constants");
+      break;
+    case Space::INPUT:
+    case Space::OUTPUT: {
+      const auto &list = buffer.space() == Space::INPUT ? program_.inputs() : program_.outputs();
+      where =
+          (buffer.space() == Space::INPUT ? "input " : "output ") + std::to_string(buffer.index());
+      if (buffer.index() >= static_cast<uint32_t>(list.size()))
+        return error(where + " does not exist");
+      const auto &parameter = list[static_cast<int>(buffer.index())];
+      limit = static_cast<uint64_t>(localBytes(parameter));
+      if (buffer.space() == Space::OUTPUT && parameter.alias())
+        slot = {Space::INPUT, static_cast<uint32_t>(parameter.alias() - 1), buffer.offset()};
+      break;
+    }
+    default:
+      return error("a buffer in an unknown space");
+    }
+    if (buffer.offset() > limit || buffer.bytes() > limit - buffer.offset())
+      return error("bytes " + std::to_string(buffer.offset()) + " to " +
+                   std::to_string(buffer.offset() + buffer.bytes()) + " of " + where +
+                   ", which has " + std::to_string(limit));
+    if (bytes && buffer.bytes() < bytes)
+      return error("a buffer of " + std::to_string(buffer.bytes()) + " bytes where " +
+                   std::to_string(bytes) + " are used");
+    out_.slots.push_back(slot);
+    return {};
+  }
+
+  uint32_t nextSlot() const { return static_cast<uint32_t>(out_.slots.size()); }
+
+  Status decodeBody(const Body &body, uint32_t depth) {
+    for (const auto &instruction : body) {
+      location_ = instruction.location();
+      if (location_ && location_ >= static_cast<uint32_t>(program_.locations_size()))
+        location_ = 0;
+      if (Status s = decodeOne(instruction, depth); !s.ok())
+        return s;
+    }
+    return {};
+  }
+
+  Status decodeOne(const program::Instruction &instruction, uint32_t depth) {
+    switch (instruction.kind_case()) {
+    case program::Instruction::kDispatch:
+      return decodeDispatch(instruction.dispatch());
+    case program::Instruction::kStart:
+      return decodeStart(instruction.start());
+    case program::Instruction::kWait: {
+      auto it = sites_.find(instruction.wait().site());
+      if (it == sites_.end())
+        return error("waits for site " + std::to_string(instruction.wait().site()) +
+                     ", which nothing starts");
+      emit({Opcode::Wait, it->second});
+      return {};
+    }
+    case program::Instruction::kLoop:
+      return decodeLoop(instruction.loop(), depth);
+    case program::Instruction::kBranch:
+      return decodeBranch(instruction.branch(), depth);
+    case program::Instruction::kCopy: {
+      const auto &copy = instruction.copy();
+      uint32_t slot = nextSlot();
+      if (copy.from().bytes() != copy.to().bytes())
+        return error("copies " + std::to_string(copy.from().bytes()) + " bytes to " +
+                     std::to_string(copy.to().bytes()));
+      if (Status s = addSlot(copy.from(), 0, false); !s.ok())
+        return s;
+      if (Status s = addSlot(copy.to(), 0, true); !s.ok())
+        return s;
+      emit({Opcode::Copy, 0, slot, 0, copy.from().bytes()});
+      return {};
+    }
+    case program::Instruction::kCoordinate: {
+      uint32_t slot = nextSlot();
+      if (Status s = mesh_.check(instruction.coordinate().axes()); !s.ok())
+        return error(s.message());
+      if (Status s = addSlot(instruction.coordinate().to(), 4, true); !s.ok())
+        return s;
+      out_.coordinates.push_back(instruction.coordinate().axes());
+      emit({Opcode::Coordinate, static_cast<uint32_t>(out_.coordinates.size() - 1), slot});
+      return {};
+    }
+    default:
+      return error("an instruction of an unknown kind");
+    }
+  }
+
+  Status decodeDispatch(const program::Dispatch &dispatch) {
+    if (dispatch.kernel() >= out_.kernels.size())
+      return error("kernel " + std::to_string(dispatch.kernel()) + " does not exist");
+    uint32_t slot = nextSlot();
+    uint64_t bytes = 0;
+    for (const auto &buffer : dispatch.operands()) {
+      if (Status s = addSlot(buffer, 0, false); !s.ok())
+        return s;
+      bytes += buffer.bytes();
+    }
+    kernelBytes_[dispatch.kernel()] = std::max(kernelBytes_[dispatch.kernel()], bytes);
+    emit({Opcode::Dispatch, dispatch.kernel(), slot});
+    return {};
+  }
+
+  Status decodeStart(const program::Start &start) {
+    const Collective &c = start.collective();
+    auto [known, isNew] =
+        groupSetOf_.try_emplace(groupSignature(c), static_cast<uint32_t>(out_.groupSets.size()));
+    if (isNew) {
+      auto groups = groupsOf(c, mesh_);
+      if (!groups.ok())
+        return error(groups.status().message());
+      out_.groupSets.push_back(std::move(*groups));
+    }
+    auto plan = planCollective(c, out_.groupSets[known->second].size);
+    if (!plan.ok())
+      return error(plan.status().message());
+    plan->groupSet = known->second;
+    plan->site = sites_[start.site()];
+    plan->location = location_;
+    if (!groupSetOfSite_.try_emplace(plan->site, plan->groupSet).second &&
+        groupSetOfSite_[plan->site] != plan->groupSet)
+      return error("site " + std::to_string(start.site()) + " is started over two kinds of groups");
+    uint32_t slot = nextSlot();
+    for (int i = 0; i < c.operands_size(); ++i)
+      if (Status s = addSlot(c.operands(i), plan->transfers[i].operandBytes, false); !s.ok())
+        return s;
+    for (int i = 0; i < c.results_size(); ++i)
+      if (Status s = addSlot(c.results(i), plan->transfers[i].resultBytes, true); !s.ok())
+        return s;
+    if (Status s = checkOverlap(*plan, slot); !s.ok())
+      return s;
+    out_.collectives.push_back(std::move(*plan));
+    emit({Opcode::Start, static_cast<uint32_t>(out_.collectives.size() - 1), slot});
+    return {};
+  }
+
+  // Peers read operands while results are written: only an all-reduce may use one buffer for both.
+  Status checkOverlap(const CollectivePlan &plan, uint32_t slot) const {
+    auto count = static_cast<uint32_t>(plan.transfers.size());
+    auto overlaps = [&](uint32_t a, int64_t aBytes, uint32_t b, int64_t bBytes) {
+      const Slot &x = out_.slots[slot + a], &y = out_.slots[slot + b];
+      return x.space == y.space && (x.space == Space::ARENA || x.index == y.index) &&
+             x.offset < y.offset + bBytes && y.offset < x.offset + aBytes;
+    };
+    for (uint32_t result = 0; result < count; ++result)
+      for (uint32_t other = 0; other < count; ++other) {
+        bool same = other == result &&
+                    out_.slots[slot + result].offset == out_.slots[slot + count + result].offset &&
+                    plan.kind == Collective::ALL_REDUCE;
+        if (!same && overlaps(count + result, plan.transfers[result].resultBytes, other,
+                              plan.transfers[other].operandBytes))
+          return error(std::string(nameOf(plan.kind)) + " writes a result over an operand");
+        if (other < result && overlaps(count + result, plan.transfers[result].resultBytes,
+                                       count + other, plan.transfers[other].resultBytes))
+          return error(std::string(nameOf(plan.kind)) + " writes two results to the same place");
+      }
+    return {};
+  }
+
+  Status decodeLoop(const program::Loop &loop, uint32_t depth) {
+    if (depth > 64)
+      return error("loops and branches are nested too deeply");
+    uint32_t location = location_;
+    if (loop.trip_count() >= 0) {
+      if (loop.condition_size())
+        return error("a counted loop has a condition");
+      uint32_t counter = out_.counters++;
+      uint32_t enter =
+          emit({Opcode::EnterLoop, counter, 0, 0, static_cast<uint64_t>(loop.trip_count())});
+      if (Status s = decodeBody(loop.body(), depth + 1); !s.ok())
+        return s;
+      location_ = location;
+      emit({Opcode::NextTrip, counter, enter + 1});
+      out_.code[enter].b = static_cast<uint32_t>(out_.code.size());
+      return {};
+    }
+    auto start = static_cast<uint32_t>(out_.code.size());
+    if (Status s = decodeBody(loop.condition(), depth + 1); !s.ok())
+      return s;
+    location_ = location;
+    uint32_t slot = nextSlot();
+    if (Status s = addSlot(loop.predicate(), 1, false); !s.ok())
+      return s;
+    uint32_t test = emit({Opcode::JumpIfFalse, slot});
+    if (Status s = decodeBody(loop.body(), depth + 1); !s.ok())
+      return s;
+    location_ = location;
+    emit({Opcode::Jump, 0, start});
+    out_.code[test].b = static_cast<uint32_t>(out_.code.size());
+    return {};
+  }
+
+  Status decodeBranch(const program::Branch &branch, uint32_t depth) {
+    if (depth > 64)
+      return error("loops and branches are nested too deeply");
+    if (branch.blocks_size() == 0)
+      return error("a branch without blocks");
+    uint32_t location = location_, slot = nextSlot();
+    if (Status s = addSlot(branch.index(), 4, false); !s.ok())
+      return s;
+    auto first = static_cast<uint32_t>(out_.targets.size());
+    auto count = static_cast<uint32_t>(branch.blocks_size());
+    out_.targets.resize(first + count);
+    emit({Opcode::Switch, slot, first, 0, count});
+    std::vector<uint32_t> exits;
+    for (uint32_t i = 0; i < count; ++i) {
+      out_.targets[first + i] = static_cast<uint32_t>(out_.code.size());
+      if (Status s = decodeBody(branch.blocks(static_cast<int>(i)).body(), depth + 1); !s.ok())
+        return s;
+      location_ = location;
+      exits.push_back(emit({Opcode::Jump}));
+    }
+    for (uint32_t exit : exits)
+      out_.code[exit].b = static_cast<uint32_t>(out_.code.size());
+    return {};
+  }
+
+  // Grids worth sharing are cut into chunks of some microseconds, whatever the number of cores.
+  void shareKernels() {
+    constexpr double flopsPerMicrosecond = 40e3, bytesPerMicrosecond = 10e3, chunkMicroseconds = 8;
+    for (size_t i = 0; i < out_.kernels.size(); ++i) {
+      KernelEntry &kernel = out_.kernels[i];
+      double cost = std::max(program_.kernels(static_cast<int>(i)).flops() / flopsPerMicrosecond,
+                             static_cast<double>(kernelBytes_[i]) / bytesPerMicrosecond);
+      if (cost < 1.5 * chunkMicroseconds)
+        continue;
+      kernel.chunk =
+          std::max<uint32_t>(1, static_cast<uint32_t>(kernel.grid * (chunkMicroseconds / cost)));
+      kernel.wakes = cost > 4 * chunkMicroseconds;
+    }
+  }
+
+  const program::Program &program_;
+  const MeshGrid &mesh_;
+  Decoded out_;
+  uint32_t location_ = 0;
+  std::unordered_map<uint32_t, uint32_t> sites_;
+  std::unordered_map<uint32_t, uint32_t> groupSetOfSite_;
+  std::map<std::string, uint32_t> groupSetOf_;
+  std::vector<uint64_t> kernelBytes_;
+};
+
+} // namespace
+
+Result<Decoded> decode(const program::Program &program, const MeshGrid &mesh) {
+  return Decoder(program, mesh).run();
+}
+
+Status resolveKernels(const program::Program &program, const SymbolResolver &symbols,
+                      Decoded &decoded) {
+  for (KernelEntry &kernel : decoded.kernels) {
+    kernel.function = reinterpret_cast<TesseraKernel>(symbols(kernel.symbol));
+    if (!kernel.function)
+      return invalidProgram("the code section lacks kernel '" + kernel.symbol + "'");
+  }
+  return {};
+}
+
+} // namespace tessera::runtime

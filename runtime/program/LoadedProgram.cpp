@@ -1,0 +1,162 @@
+#include "runtime/program/LoadedProgram.h"
+#include "include/tessera/container.h"
+#include "runtime/array/ElementType.h"
+#include "runtime/array/Zip.h"
+#include "runtime/device/cpu/Memory.h"
+#include "runtime/program/CpuFeatures.h"
+#include <cstring>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <set>
+
+namespace tessera::runtime {
+
+namespace {
+
+struct Sections {
+  std::string_view manifest, code, constants;
+};
+
+Result<Sections> readSections(std::string_view file) {
+  std::vector<container::Section> list;
+  if (std::string problem = container::read(file, list); !problem.empty())
+    return invalidProgram(problem);
+  Sections sections;
+  bool hasManifest = false;
+  for (const auto &section : list)
+    switch (section.kind) {
+    case container::SectionKind::Manifest:
+      sections.manifest = section.bytes;
+      hasManifest = true;
+      break;
+    case container::SectionKind::Code:
+      sections.code = section.bytes;
+      break;
+    case container::SectionKind::Constants:
+      sections.constants = section.bytes;
+      break;
+    default:
+      break; // of a later version, for somebody else
+    }
+  if (!hasManifest)
+    return invalidProgram("altered: there is no manifest");
+  return sections;
+}
+
+Status checkAliases(const program::Program &manifest) {
+  std::set<int> taken;
+  for (const auto &output : manifest.outputs()) {
+    if (!output.alias())
+      continue;
+    int input = output.alias() - 1;
+    if (input < 0 || input >= manifest.inputs_size())
+      return invalidProgram("output '" + output.name() +
+                            "' takes the buffer of an input that does not exist");
+    if (localBytes(output) != localBytes(manifest.inputs(input)))
+      return invalidProgram("output '" + output.name() +
+                            "' and the input whose buffer it takes differ in size");
+    if (!taken.insert(input).second)
+      return invalidProgram("two outputs take the buffer of input " + std::to_string(input));
+  }
+  return {};
+}
+
+Status checkTarget(const program::Program &manifest) {
+  std::vector<std::string> missing =
+      missingCpuFeatures({manifest.target_features().begin(), manifest.target_features().end()});
+  if (missing.empty())
+    return {};
+  std::string list;
+  for (const std::string &name : missing)
+    list += (list.empty() ? "" : ", ") + name;
+  return invalidProgram(
+      "the program was compiled for " +
+      (manifest.target_cpu().empty() ? "another CPU" : "CPU '" + manifest.target_cpu() + "'") +
+      "; this one lacks " + list + ": compile it on this machine");
+}
+
+} // namespace
+
+Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(std::string_view file,
+                                                                 std::shared_ptr<const void> owner,
+                                                                 const SymbolResolver &symbols) {
+  auto sections = readSections(file);
+  if (!sections.ok())
+    return sections.status();
+  std::shared_ptr<LoadedProgram> loaded(new LoadedProgram);
+  program::Program &manifest = loaded->manifest_;
+  google::protobuf::io::ArrayInputStream array(sections->manifest.data(),
+                                               static_cast<int>(sections->manifest.size()));
+  google::protobuf::io::CodedInputStream stream(&array);
+  stream.SetRecursionLimit(400);
+  if (!manifest.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
+    return invalidProgram("altered: the manifest cannot be parsed");
+  if (manifest.version() != kProgramVersion)
+    return invalidProgram("program version " + std::to_string(manifest.version()) +
+                          ", this runtime runs " + std::to_string(kProgramVersion) +
+                          ": compile it again");
+  auto mesh = MeshGrid::make(manifest.mesh());
+  if (!mesh.ok())
+    return mesh.status();
+  loaded->mesh_ = std::move(*mesh);
+  for (const auto *list : {&manifest.inputs(), &manifest.outputs()})
+    for (const auto &parameter : *list)
+      if (Status s = checkParameter(parameter, loaded->mesh_); !s.ok())
+        return s;
+  if (Status s = checkAliases(manifest); !s.ok())
+    return s;
+  if (manifest.constant_bytes() > sections->constants.size())
+    return invalidProgram("the constants have " + std::to_string(sections->constants.size()) +
+                          " bytes of " + std::to_string(manifest.constant_bytes()));
+  if (manifest.arena_bytes() > (uint64_t{1} << 46))
+    return invalidProgram("an arena of " + std::to_string(manifest.arena_bytes()) + " bytes");
+  auto decoded = decode(manifest, loaded->mesh_);
+  if (!decoded.ok())
+    return decoded.status();
+  loaded->decoded_ = std::move(*decoded);
+  if (Status s = checkTarget(manifest); !s.ok())
+    return s;
+
+  SymbolResolver resolver = symbols;
+  if (!resolver && manifest.kernels_size()) {
+    if (sections->code.empty())
+      return invalidProgram("altered: there is no code section");
+    auto code = SharedObject::open(sections->code);
+    if (!code.ok())
+      return code.status();
+    loaded->code_ = *code;
+    resolver = [&](const std::string &name) { return loaded->code_->symbol(name); };
+  }
+  if (Status s = resolveKernels(manifest, resolver, loaded->decoded_); !s.ok())
+    return s;
+
+  loaded->constants_ = sections->constants.data();
+  loaded->owner_ = std::move(owner);
+  if (reinterpret_cast<uintptr_t>(loaded->constants_) % container::kAlignment) {
+    std::shared_ptr<void> copy(allocateAligned(sections->constants.size()), freeAligned);
+    if (!copy)
+      return Status(Code::Failed, "no memory for the program's constants");
+    std::memcpy(copy.get(), sections->constants.data(), sections->constants.size());
+    loaded->constants_ = static_cast<const char *>(copy.get());
+    loaded->owner_ = std::move(copy);
+  }
+  return std::shared_ptr<const LoadedProgram>(std::move(loaded));
+}
+
+Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::loadFile(const std::string &path) {
+  auto file = MappedFile::open(path);
+  if (!file.ok())
+    return file.status();
+  auto loaded = load((*file)->bytes(), *file);
+  if (!loaded.ok())
+    return Status(loaded.status().code(), path + ": " + loaded.status().message());
+  return loaded;
+}
+
+std::string LoadedProgram::location(uint32_t index) const {
+  if (index == 0 || index >= static_cast<uint32_t>(manifest_.locations_size()))
+    return "an unknown place";
+  return manifest_.locations(static_cast<int>(index));
+}
+
+} // namespace tessera::runtime

@@ -1,0 +1,45 @@
+// A program that has been checked and is ready to run: what a .tsr file becomes.
+#pragma once
+
+#include "include/tessera/program.pb.h"
+#include "runtime/Status.h"
+#include "runtime/array/Layout.h"
+#include "runtime/program/Decoded.h"
+#include "runtime/program/SharedObject.h"
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tessera::runtime {
+
+inline constexpr uint32_t kProgramVersion = 1;
+
+// Immutable; shared by the sessions that run it.
+class LoadedProgram {
+public:
+  // Checks everything before any code is opened. `owner` keeps `file` alive. Kernels are looked up
+  // by `symbols` when given (tests link theirs in), in the code section otherwise.
+  static Result<std::shared_ptr<const LoadedProgram>> load(std::string_view file,
+                                                           std::shared_ptr<const void> owner,
+                                                           const SymbolResolver &symbols = nullptr);
+  static Result<std::shared_ptr<const LoadedProgram>> loadFile(const std::string &path);
+
+  const program::Program &manifest() const { return manifest_; }
+  const MeshGrid &mesh() const { return mesh_; }
+  const Decoded &decoded() const { return decoded_; }
+  const char *constants() const { return constants_; }
+  // The source location that an instruction carries, or "an unknown place".
+  std::string location(uint32_t index) const;
+
+private:
+  LoadedProgram() = default;
+
+  program::Program manifest_;
+  MeshGrid mesh_;
+  Decoded decoded_;
+  std::shared_ptr<SharedObject> code_;
+  std::shared_ptr<const void> owner_; // of the constants
+  const char *constants_ = nullptr;
+};
+
+} // namespace tessera::runtime
