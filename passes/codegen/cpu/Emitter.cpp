@@ -1,0 +1,255 @@
+#include "passes/codegen/cpu/Emitter.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+namespace tessera::codegen {
+
+//===- Levels ---------------------------------------------------------------------------------------------------===//
+
+void Emitter::openBody(llvm::Instruction *insertBefore) {
+  levels.clear();
+  levels.emplace_back();
+  levels[0].insertBefore = insertBefore;
+  variables.assign(graph.dims.size(), nullptr);
+  resumeInsertion();
+}
+
+Value Emitter::openLoop(Value low, Value high, int64_t step, bool mayBeEmpty) {
+  llvm::Instruction *after = levels.back().insertBefore;
+  llvm::BasicBlock *before = after->getParent();
+  llvm::BasicBlock *exit = before->splitBasicBlock(after, "after");
+  llvm::BasicBlock *body =
+      llvm::BasicBlock::Create(b.getContext(), "loop", before->getParent(), exit);
+  llvm::Instruction *jump = before->getTerminator();
+  b.SetInsertPoint(jump);
+  if (mayBeEmpty)
+    b.CreateCondBr(b.CreateICmpSLT(low, high), body, exit);
+  else
+    b.CreateBr(body);
+  jump->eraseFromParent();
+  b.SetInsertPoint(body);
+  auto *variable = b.CreatePHI(b.getInt64Ty(), 2, "i");
+  variable->addIncoming(low, before);
+  auto *next = llvm::cast<llvm::Instruction>(
+      llvm::BinaryOperator::CreateNSWAdd(variable, i64(step), "next", body));
+  b.CreateCondBr(b.CreateICmpSLT(next, high), body, exit);
+  variable->addIncoming(next, body);
+  Level level;
+  level.insertBefore = next;
+  level.resume = after;
+  levels.push_back(std::move(level));
+  resumeInsertion();
+  return variable;
+}
+
+void Emitter::bindLevel(unsigned dim, DimSet all, Value variable, unsigned lanes, Value laneMask) {
+  Level &level = levels.back();
+  level.dims |= all;
+  level.lanes = lanes;
+  level.laneMask = laneMask;
+  variables[dim] = variable;
+}
+
+void Emitter::closeLoop() {
+  levels.pop_back();
+  resumeInsertion();
+}
+
+void Emitter::openBlock() {
+  Level level;
+  level.insertBefore = levels.back().insertBefore;
+  levels.push_back(std::move(level));
+}
+
+void Emitter::closeBlock() {
+  levels.pop_back();
+  resumeInsertion();
+}
+
+unsigned Emitter::levelOf(DimSet deps) const {
+  for (unsigned i = levels.size(); i-- > 1;)
+    if (levels[i].dims & deps)
+      return i;
+  return 0;
+}
+
+const Emitter::Level *Emitter::vectorLevel() const {
+  for (unsigned i = levels.size(); i-- > 0;)
+    if (levels[i].lanes > 1)
+      return &levels[i];
+  return nullptr;
+}
+
+unsigned Emitter::lanes() const {
+  const Level *level = vectorLevel();
+  return level ? level->lanes : 1;
+}
+
+//===- Loops that can be one ------------------------------------------------------------------------------------===//
+
+llvm::SmallVector<llvm::SmallVector<unsigned, 4>>
+Emitter::collapse(llvm::ArrayRef<unsigned> order, llvm::ArrayRef<Node *> nodes,
+                  llvm::ArrayRef<Index> stores) {
+  auto merges = [&](unsigned outer, unsigned inner) {
+    const Dim &loop = graph.dims[inner];
+    if (loop.low != 0 || loop.high != loop.size)
+      return false;
+    auto fits = [&](Index index) {
+      return !index || index->coefficient(outer) == index->coefficient(inner) * loop.size;
+    };
+    return llvm::all_of(nodes, [&](Node *node) { return fits(node->index); }) &&
+           llvm::all_of(stores, fits);
+  };
+  llvm::SmallVector<llvm::SmallVector<unsigned, 4>> groups;
+  for (unsigned dim : order) {
+    if (graph.dims[dim].size == 1)
+      continue;
+    if (!groups.empty() && merges(groups.back().back(), dim))
+      groups.back().push_back(dim);
+    else
+      groups.push_back({dim});
+  }
+  return groups;
+}
+
+std::pair<int64_t, int64_t> Emitter::bounds(llvm::ArrayRef<unsigned> group) const {
+  int64_t inner = 1;
+  for (unsigned dim : group.drop_front())
+    inner *= graph.dims[dim].size;
+  return {graph.dims[group[0]].low * inner, graph.dims[group[0]].high * inner};
+}
+
+//===- Nodes ----------------------------------------------------------------------------------------------------===//
+
+Value Emitter::emit(Node *node) {
+  if (node->op == Op::Constant)
+    return constantOf(node->kind, node->bits);
+  if (node->local) {
+    if (auto it = locals.find(node); it != locals.end())
+      return it->second;
+    Value value = compute(node);
+    return locals[node] = value;
+  }
+  unsigned depth = levelOf(node->deps);
+  if (auto it = levels[depth].values.find(node); it != levels[depth].values.end())
+    return it->second;
+  // Deeper levels are out of sight while it is computed.
+  std::vector<Level> hidden(std::make_move_iterator(levels.begin() + depth + 1),
+                            std::make_move_iterator(levels.end()));
+  levels.resize(depth + 1);
+  resumeInsertion();
+  Value value = compute(node);
+  levels[depth].values[node] = value;
+  levels.insert(levels.end(), std::make_move_iterator(hidden.begin()),
+                std::make_move_iterator(hidden.end()));
+  resumeInsertion();
+  return value;
+}
+
+Value Emitter::compute(Node *node) {
+  switch (node->op) {
+  case Op::Load:
+    return load(node);
+  case Op::Iota:
+    return iota(node);
+  case Op::Reduced:
+    return reduced(node);
+  case Op::External:
+    llvm_unreachable("an external node was not given");
+  default:
+    break;
+  }
+  llvm::SmallVector<Value, 3> operands;
+  unsigned width = 1;
+  for (Node *operand : node->operands) {
+    operands.push_back(emit(operand));
+    if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(operands.back()->getType()))
+      width = vector->getNumElements();
+  }
+  for (Value &operand : operands)
+    operand = splat(operand, width);
+  switch (node->op) {
+  case Op::Compare:
+    return compare(node, operands[0], operands[1]);
+  case Op::Select:
+    return b.CreateSelect(operands[0], operands[1], operands[2]);
+  case Op::Convert:
+    return convert(operands[0], node->operands[0]->kind, node->kind);
+  case Op::Bitcast:
+    return fromMemory(node->kind,
+                      b.CreateBitCast(toMemory(node->operands[0]->kind, operands[0]),
+                                      width == 1 ? memoryType(node->kind, b.getContext())
+                                                 : llvm::FixedVectorType::get(
+                                                       memoryType(node->kind, b.getContext()), width)));
+  default:
+    return arithmetic(node->op, node->kind, operands, node);
+  }
+}
+
+llvm::SmallVector<Value> Emitter::combine(const Reduction &reduction,
+                                          llvm::ArrayRef<Value> accumulated,
+                                          llvm::ArrayRef<Value> fresh) {
+  llvm::SmallVector<Value> results;
+  if (!reduction.simple.empty()) {
+    for (auto [i, op] : llvm::enumerate(reduction.simple)) {
+      ElementKind kind = reduction.inputs[i]->kind;
+      results.push_back(arithmetic(op, kind, {accumulated[i], fresh[i]}));
+    }
+    return results;
+  }
+  auto outer = std::move(locals);
+  locals.clear();
+  for (auto [i, node] : llvm::enumerate(reduction.lhs))
+    locals[node] = accumulated[i];
+  for (auto [i, node] : llvm::enumerate(reduction.rhs))
+    locals[node] = fresh[i];
+  for (Node *node : reduction.results)
+    results.push_back(emit(node));
+  locals = std::move(outer);
+  return results;
+}
+
+//===- Values ---------------------------------------------------------------------------------------------------===//
+
+Value Emitter::splat(Value value, unsigned lanes) {
+  if (lanes == 1 || value->getType()->isVectorTy())
+    return value;
+  return b.CreateVectorSplat(lanes, value);
+}
+
+llvm::Type *Emitter::typeOf(ElementKind kind, unsigned lanes) {
+  llvm::Type *type = computeType(kind, b.getContext());
+  return lanes == 1 ? type : llvm::FixedVectorType::get(type, lanes);
+}
+
+Value Emitter::constantOf(ElementKind kind, int64_t bits) {
+  llvm::Type *type = computeType(kind, b.getContext());
+  switch (kind) {
+  case ElementKind::F64:
+    return llvm::ConstantFP::get(type, llvm::APFloat(llvm::APFloat::IEEEdouble(), llvm::APInt(64, bits)));
+  case ElementKind::F32:
+    return llvm::ConstantFP::get(
+        type, llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, bits & 0xffffffff)));
+  case ElementKind::BF16:
+  case ElementKind::F16: {
+    llvm::APFloat value(kind == ElementKind::BF16 ? llvm::APFloat::BFloat()
+                                                  : llvm::APFloat::IEEEhalf(),
+                        llvm::APInt(16, bits & 0xffff));
+    bool losesInfo;
+    value.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    return llvm::ConstantFP::get(type, value);
+  }
+  default:
+    return llvm::ConstantInt::get(type, llvm::APInt(64, bits).trunc(bitWidth(kind)));
+  }
+}
+
+Value Emitter::temporary(llvm::Type *type, const llvm::Twine &name) {
+  llvm::BasicBlock &entry = levels[0].insertBefore->getFunction()->getEntryBlock();
+  llvm::IRBuilder<> atEntry(&entry, entry.begin());
+  return atEntry.CreateAlloca(type, nullptr, name);
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,126 @@
+// Writes nodes as LLVM IR inside a nest of loops.
+//
+// A level is a loop that is open; level 0 is the body of one grid cell. A node is emitted once, at the deepest level
+// that it depends on, so what doesn't change in a loop is computed before it. One level may be a vector level: its
+// loop steps by `lanes`, and nodes that depend on it are vectors of that many elements.
+#ifndef TESSERA_PASSES_CODEGEN_CPU_EMITTER_H
+#define TESSERA_PASSES_CODEGEN_CPU_EMITTER_H
+
+#include "passes/codegen/cpu/Graph.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+
+namespace tessera::codegen {
+
+// What the host's instruction set offers to the emitters.
+struct VectorFeatures {
+  unsigned bytes = 16; // of a vector register
+  bool bf16 = false;   // conversions and dot products of bf16
+};
+
+using Value = llvm::Value *;
+
+class Emitter {
+public:
+  Emitter(llvm::Module &module, Graph &graph, const VectorFeatures &features)
+      : module(module), graph(graph), features(features), b(module.getContext()) {}
+
+  llvm::Module &module;
+  Graph &graph;
+  VectorFeatures features;
+  llvm::IRBuilder<> b;
+
+  // The kernel's operands and scratch, loaded at its entry.
+  llvm::SmallVector<Value> arguments;
+  Value scratch = nullptr;
+  llvm::SmallVector<Value> constantArrays; // by buffer; made at first use
+
+  // Levels.
+  struct Level {
+    DimSet dims = 0;
+    llvm::Instruction *insertBefore = nullptr;
+    unsigned lanes = 1;
+    Value laneMask = nullptr; // lanes that exist, in the last round of a loop
+    llvm::DenseMap<Node *, Value> values;
+    // Of a loop: what to resume after it.
+    llvm::Instruction *resume = nullptr;
+  };
+  std::vector<Level> levels;
+  // The loops' variables; null: part of the next dimension's loop, see `collapse`.
+  llvm::SmallVector<Value> variables;
+
+  void openBody(llvm::Instruction *insertBefore); // level 0
+  // for (iv = low; iv < high; iv += step): guarded when it may run zero times. The variable is returned and, when
+  // `dim` is given, stands for it and the dimensions `also` that were collapsed into it.
+  Value openLoop(Value low, Value high, int64_t step, bool mayBeEmpty);
+  void bindLevel(unsigned dim, DimSet all, Value variable, unsigned lanes, Value laneMask);
+  void closeLoop();
+  // A level without a loop: `dim` is `variable` in it.
+  void openBlock();
+  void closeBlock();
+  void resumeInsertion() { b.SetInsertPoint(levels.back().insertBefore); }
+
+  // Nodes and indices at the current position.
+  Value emit(Node *node);
+  Value emitIndex(Index index); // scalar: of what doesn't depend on the vector level
+  unsigned lanes() const;
+  const Level *vectorLevel() const;
+
+  // value[index] = re (, im), by the current lanes.
+  void store(Value pointer, ElementKind kind, Index offset, Value re, Value im = nullptr);
+
+  // Values.
+  Value splat(Value value, unsigned lanes);
+  Value i64(int64_t value) { return b.getInt64(value); }
+  llvm::Type *typeOf(ElementKind kind, unsigned lanes);
+  Value constantOf(ElementKind kind, int64_t bits);
+  Value fromMemory(ElementKind kind, Value stored);
+  Value toMemory(ElementKind kind, Value value);
+  Value round(ElementKind kind, Value value); // f32 to what bf16 or f16 can hold
+  Value convert(Value value, ElementKind from, ElementKind to);
+  Value arithmetic(Op op, ElementKind kind, llvm::ArrayRef<Value> operands, const Node *node = nullptr);
+  Value bufferPointer(int buffer);
+  Value element(Value pointer, ElementKind kind, Value offset);
+
+  // The reducer applied to accumulated and new components.
+  llvm::SmallVector<Value> combine(const Reduction &reduction, llvm::ArrayRef<Value> accumulated,
+                                   llvm::ArrayRef<Value> fresh);
+  Value temporary(llvm::Type *type, const llvm::Twine &name = ""); // a stack slot of the function
+
+  // Loops merged into the next one: found once for the whole graph.
+  // `order` is a list of loops, outer first; the result lists groups of them, outer first.
+  llvm::SmallVector<llvm::SmallVector<unsigned, 4>> collapse(llvm::ArrayRef<unsigned> order,
+                                                             llvm::ArrayRef<Node *> nodes,
+                                                             llvm::ArrayRef<Index> stores);
+  // Bounds of a group's loop.
+  std::pair<int64_t, int64_t> bounds(llvm::ArrayRef<unsigned> group) const;
+  int64_t coefficient(Index index, llvm::ArrayRef<unsigned> group) const {
+    return index->coefficient(group.back());
+  }
+  std::vector<Node *> live; // every node of the kernel: set before loops are opened
+
+private:
+  Value compute(Node *node);
+  Value load(Node *node);
+  Value gather(Node *node, Value base, int64_t stride, Value laneOffsets, Value mask);
+  Value iota(Node *node);
+  Value compare(const Node *node, Value a, Value b);
+  Value integerDivision(Op op, ElementKind kind, Value a, Value b);
+  Value shift(Op op, ElementKind kind, Value a, Value b);
+  Value reduced(Node *node);
+  void reduceInto(Reduction &reduction, llvm::ArrayRef<Value> slots);
+  llvm::SmallVector<Value> reduceRows(Reduction &reduction,
+                                      llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups,
+                                      unsigned lanes);
+  llvm::SmallVector<Value> foldLanes(const Reduction &reduction, llvm::SmallVector<Value> vectors);
+  unsigned levelOf(DimSet deps) const;
+  // Splits an index over the vector level: scalar part, lane stride, per-lane part (i64 vector or null).
+  void split(Index index, Value &base, int64_t &stride, Value &perLane);
+
+  llvm::DenseMap<Node *, Value> locals; // External nodes and what is computed from them, in a reducer
+  llvm::DenseMap<Reduction *, llvm::SmallVector<Value>> unused;
+};
+
+} // namespace tessera::codegen
+
+#endif

@@ -1,0 +1,159 @@
+// A kernel's values as functions of loop indices.
+//
+// A *dimension* is a loop. An *index* is an affine expression over dimensions, plus integer nodes for what only the
+// running program knows (a gather's start, a dynamic slice's offset). A *node* is one scalar: a load at an index, a
+// constant, an operation on nodes, or a reduction over dimensions of its own. Data movement leaves no node: a
+// transpose or broadcast is another index of the same load. Nodes are shared: equal ones are one object.
+#ifndef TESSERA_PASSES_CODEGEN_CPU_GRAPH_H
+#define TESSERA_PASSES_CODEGEN_CPU_GRAPH_H
+
+#include "passes/codegen/cpu/ElementKind.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <deque>
+#include <map>
+#include <vector>
+
+namespace tessera::codegen {
+
+struct Node;
+using DimSet = uint64_t; // bit i: depends on dimension i
+
+struct Dim {
+  int64_t size;
+  int64_t low, high; // the part that is looped over: [low, high)
+};
+
+struct IndexExpr {
+  llvm::SmallVector<std::pair<unsigned, int64_t>, 4> dims; // (dimension, coefficient), ascending
+  llvm::SmallVector<std::pair<Node *, int64_t>, 1> nodes;  // (i64 node, coefficient)
+  int64_t constant = 0;
+  DimSet deps = 0;
+  int64_t coefficient(unsigned dim) const;
+};
+using Index = const IndexExpr *;
+
+enum class Op : uint8_t {
+  Load,     // buffer[index], or anything where mask is false
+  Constant, // bits
+  Iota,     // index as a number of its kind
+  External, // given by whoever emits: a reducer's argument
+  Reduced,  // component `aux` of `reduction`
+  Add, Sub, Mul, Div, Rem, Max, Min, And, Or, Xor, Pow, Atan2, Shl, ShrA, ShrL,
+  Not, Neg, Abs, Sign, Ceil, Floor, RoundAfz, RoundEven, PopCount, Clz, IsFinite,
+  Exp, Expm1, Log, Log1p, Logistic, Tanh, Sin, Cos, Tan, Sqrt, Rsqrt, Cbrt,
+  Compare,  // aux: Direction, with TotalOrder added
+  Select,
+  Convert,
+  Bitcast,         // equal widths
+  ReducePrecision, // aux: exponent bits * 256 + mantissa bits
+  FloorDiv, FloorRem, // of an i64 by the positive constant `bits`
+};
+
+enum Direction : int { EQ, NE, GE, GT, LE, LT, TotalOrder = 8 };
+
+struct Reduction;
+
+struct Node {
+  unsigned id;
+  Op op;
+  ElementKind kind;
+  llvm::SmallVector<Node *, 3> operands;
+  Index index = nullptr;
+  Node *mask = nullptr;
+  Reduction *reduction = nullptr;
+  int64_t bits = 0; // Constant: its bit pattern; Load: the buffer
+  int aux = 0;
+  DimSet deps = 0;
+  bool local = false; // External, or computed from one: lives where the reducer is emitted
+  int64_t low = INT64_MIN, high = INT64_MAX; // inclusive bounds of an integer node, where known
+  int buffer() const { return static_cast<int>(bits); }
+};
+
+// results[i] = the reducer folded over every point of `dims`, starting from inits.
+struct Reduction {
+  llvm::SmallVector<unsigned, 4> dims;
+  llvm::SmallVector<Node *, 2> inputs, inits;
+  // The reducer: `results` in terms of the External nodes `lhs` (accumulated) and `rhs` (new).
+  llvm::SmallVector<Node *, 2> lhs, rhs, results;
+  // One per component when each is a known commutative operation of its own.
+  llvm::SmallVector<Op, 2> simple;
+  DimSet ownDims = 0;
+  DimSet deps = 0; // without its own
+};
+
+// What a Load reads: an operand of the kernel, a constant array of its module, or a part of the scratch.
+struct BufferInfo {
+  enum Source { Argument, ConstantData, Scratch } source = Argument;
+  int64_t position = 0; // argument number, or byte offset
+  mlir::DenseElementsAttr data;
+  ElementKind kind = ElementKind::F32;
+  int64_t elements = 0;
+};
+
+class Graph {
+public:
+  std::vector<Dim> dims;
+  std::vector<BufferInfo> buffers;
+  // Loops that would let an index stay affine: (dimension, inner size) to split it at.
+  llvm::SmallVector<std::pair<unsigned, int64_t>, 2> wantedSplits;
+  // Positions of a dimension at which a concatenation or padding changes what is read.
+  llvm::SmallVector<std::pair<unsigned, int64_t>, 4> wantedCuts;
+
+  unsigned addDim(int64_t size) {
+    dims.push_back({size, 0, size});
+    return dims.size() - 1;
+  }
+
+  // Indices.
+  Index constant(int64_t value);
+  Index dim(unsigned dim);
+  Index node(Node *node);
+  Index add(Index a, Index b);
+  Index addConstant(Index a, int64_t value) { return add(a, constant(value)); }
+  Index multiply(Index a, int64_t factor);
+  // Row-major offset.
+  Index linearise(llvm::ArrayRef<Index> index, llvm::ArrayRef<int64_t> shape);
+  llvm::SmallVector<Index, 6> delinearise(Index offset, llvm::ArrayRef<int64_t> shape);
+  // Quotient and remainder by a positive number; notes a wanted split when no affine form is found.
+  std::pair<Index, Index> divide(Index a, int64_t by);
+  // Inclusive bounds over the dimensions' looped parts.
+  std::pair<int64_t, int64_t> range(Index index) const;
+
+  // Nodes.
+  Node *load(ElementKind kind, int buffer, Index offset, Node *mask);
+  Node *constant(ElementKind kind, int64_t bits);
+  Node *floatConstant(ElementKind kind, double value);
+  Node *boolean(bool value) { return constant(ElementKind::I1, value); }
+  Node *iota(ElementKind kind, Index index);
+  Node *make(Op op, ElementKind kind, llvm::ArrayRef<Node *> operands, int aux = 0, int64_t bits = 0);
+  Node *external(ElementKind kind);
+  Node *reduced(Reduction *reduction, unsigned component, ElementKind kind);
+  Node *compare(Direction direction, Node *a, Node *b);
+  Node *select(Node *predicate, Node *a, Node *b);
+  Node *logicalAnd(Node *a, Node *b); // either may be null: true
+  Node *convert(Node *a, ElementKind to);
+  // low <= index < high as a node; null when it always holds. `always` false and the result a constant when never.
+  Node *inRange(Index index, int64_t low, int64_t high);
+  Reduction *addReduction() { return &reductions.emplace_back(); }
+
+  // Every node that `roots` are computed from, operands first.
+  static std::vector<Node *> reachable(llvm::ArrayRef<Node *> roots);
+
+private:
+  Index intern(IndexExpr expr);
+  Node *intern(Node node);
+
+  std::deque<Node> nodes;
+  std::deque<IndexExpr> indices;
+  std::deque<Reduction> reductions;
+  std::map<std::vector<int64_t>, Index> indexTable;
+  std::map<std::vector<int64_t>, Node *> nodeTable;
+};
+
+} // namespace tessera::codegen
+
+#endif

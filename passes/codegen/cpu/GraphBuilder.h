@@ -1,0 +1,91 @@
+// Turns StableHLO on static tensors into a Graph: "the element of this value at this index" as a node.
+#ifndef TESSERA_PASSES_CODEGEN_CPU_GRAPHBUILDER_H
+#define TESSERA_PASSES_CODEGEN_CPU_GRAPHBUILDER_H
+
+#include "passes/codegen/cpu/Graph.h"
+#include "mlir/IR/Block.h"
+#include "mlir/IR/Operation.h"
+
+#include <map>
+
+namespace tessera::codegen {
+
+// One element of a tensor: `im` only of a complex one. `re` null: not expressible, and an error was emitted.
+struct Element {
+  Node *re = nullptr;
+  Node *im = nullptr;
+  explicit operator bool() const { return re; }
+};
+
+// How loops are split so that reshapes stay affine: (operation or null for the root, its loop) to inner sizes,
+// descending, each dividing the one before.
+using SplitTable = std::map<std::pair<mlir::Operation *, unsigned>, llvm::SmallVector<int64_t, 2>>;
+
+class GraphBuilder {
+public:
+  GraphBuilder(Graph &graph, const SplitTable &splits) : graph(graph), splits(splits) {}
+
+  using IndexRange = llvm::ArrayRef<Index>;
+
+  // What `value` is made of: an array in memory, or (rank 0) a given element.
+  void bindBuffer(mlir::Value value, int buffer) { buffers[value] = buffer; }
+  void bindElement(mlir::Value value, Element element) { elements[value] = element; }
+
+  // The element at an index; loads are only done where `mask` (null: always) holds.
+  Element at(mlir::Value value, IndexRange index, Node *mask = nullptr);
+
+  // The loop i of `key`'s own iteration space, as one dimension or several when it is split.
+  Index loop(mlir::Operation *key, unsigned i, int64_t size, llvm::SmallVectorImpl<unsigned> *dims = nullptr);
+  // Which loop a dimension came from, and the product of the sizes of the parts inside it.
+  struct Origin {
+    mlir::Operation *key;
+    unsigned loop;
+    int64_t inner;
+  };
+  const std::vector<Origin> &origins() const { return dimOrigins; }
+
+  // The reducer in `body` (arguments: accumulated then new values) as nodes over External ones.
+  bool buildReducer(mlir::Block &body, Reduction &reduction);
+  // Clamped to [0, high].
+  Index clampedStart(mlir::Value start, IndexRange at, Node *mask, int64_t high);
+  Node *scalarInteger(mlir::Value value, IndexRange at, Node *mask); // as i64
+
+  Graph &graph;
+
+private:
+  Element build(mlir::Operation *op, unsigned result, IndexRange index, Node *mask);
+  // By family.
+  Element elementwise(mlir::Operation *op, Op code, IndexRange index, Node *mask);
+  Element complexElementwise(mlir::Operation *op, Op code, llvm::ArrayRef<Element> operands);
+  Element mixed(mlir::Operation *op, IndexRange index, Node *mask, bool &known);
+  Element movement(mlir::Operation *op, IndexRange index, Node *mask, bool &known);
+  Element pad(mlir::Operation *op, IndexRange index, Node *mask);
+  Element concatenate(mlir::Operation *op, IndexRange index, Node *mask);
+  Element gather(mlir::Operation *op, IndexRange index, Node *mask);
+  Element dynamicUpdateSlice(mlir::Operation *op, IndexRange index, Node *mask);
+  Element bitcast(mlir::Operation *op, IndexRange index, Node *mask);
+  Element constant(mlir::Operation *op, IndexRange index);
+  Element reduction(mlir::Operation *op, unsigned result, IndexRange index, Node *mask, bool &known);
+  bool reduceInputs(mlir::Operation *op, IndexRange index, Node *mask, Reduction &reduction);
+  bool windowInputs(mlir::Operation *op, IndexRange index, Node *mask, Reduction &reduction);
+  bool dotInputs(mlir::Operation *op, IndexRange index, Node *mask, Reduction &reduction);
+  bool convolutionInputs(mlir::Operation *op, IndexRange index, Node *mask, Reduction &reduction);
+  bool foldInputs(mlir::Operation *op, llvm::ArrayRef<Element> inputs, IndexRange index, Node *mask,
+                  Reduction &reduction);
+  void productSum(Element a, Element b, ElementKind result, Reduction &reduction);
+
+  using Key = std::pair<void *, std::vector<const void *>>;
+  const SplitTable &splits;
+  llvm::DenseMap<mlir::Value, int> buffers;
+  llvm::DenseMap<mlir::Value, Element> elements;
+  std::vector<Origin> dimOrigins;
+  std::map<Key, Element> memo;
+  std::map<Key, Reduction *> reductions;
+};
+
+// The Op of an elementwise operation, by its name.
+std::optional<Op> elementwiseOp(mlir::Operation *op);
+
+} // namespace tessera::codegen
+
+#endif

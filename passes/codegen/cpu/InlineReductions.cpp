@@ -1,0 +1,311 @@
+// Operations that fold many elements into one, as Reduction nodes: reduce, reduce_window, dot_general, convolution.
+// Any type and any shape is right this way; Contraction.cpp has the fast road for the large products.
+#include "passes/codegen/cpu/GraphBuilder.h"
+
+#include "dialects/stablehlo/StablehloOps.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tessera::codegen {
+
+using namespace tessera::stablehlo;
+using Indices = llvm::SmallVector<Index, 6>;
+
+static llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return mlir::cast<mlir::ShapedType>(value.getType()).getShape();
+}
+
+Element GraphBuilder::reduction(mlir::Operation *op, unsigned result, IndexRange index, Node *mask,
+                                bool &known) {
+  if (!mlir::isa<ReduceOp, ReduceWindowOp, DotGeneralOp, ConvolutionOp>(op)) {
+    known = false;
+    return {};
+  }
+  Key key{op, {index.begin(), index.end()}};
+  key.second.push_back(mask);
+  auto [it, isNew] = reductions.try_emplace(key, nullptr);
+  if (isNew) {
+    Reduction *reduction = graph.addReduction();
+    bool ok = mlir::isa<ReduceOp>(op)         ? reduceInputs(op, index, mask, *reduction)
+              : mlir::isa<ReduceWindowOp>(op) ? windowInputs(op, index, mask, *reduction)
+              : mlir::isa<DotGeneralOp>(op)   ? dotInputs(op, index, mask, *reduction)
+                                              : convolutionInputs(op, index, mask, *reduction);
+    if (!ok)
+      return {};
+    for (unsigned dim : reduction->dims)
+      reduction->ownDims |= DimSet(1) << dim;
+    for (Node *node : reduction->inputs)
+      reduction->deps |= node->deps;
+    reduction->deps &= ~reduction->ownDims;
+    for (Node *node : reduction->inits)
+      reduction->deps |= node->deps;
+    for (Node *node : reduction->results)
+      reduction->deps |= node->deps;
+    it = reductions.find(key);
+    it->second = reduction;
+  }
+  Reduction *reduction = it->second;
+  if (!reduction)
+    return {};
+  // A complex result has two components.
+  unsigned component = 0;
+  for (unsigned i = 0; i < result; ++i)
+    component += elementType(op->getResult(i).getType())->complex ? 2 : 1;
+  ElementType type = *elementType(op->getResult(result).getType());
+  auto read = [&](unsigned i) {
+    return graph.convert(graph.reduced(reduction, i, reduction->inits[i]->kind), type.kind);
+  };
+  Element element{read(component)};
+  if (type.complex)
+    element.im = read(component + 1);
+  return element;
+}
+
+bool GraphBuilder::buildReducer(mlir::Block &body, Reduction &reduction) {
+  unsigned count = body.getNumArguments() / 2;
+  llvm::SmallVector<Op> perOperand;
+  mlir::Operation *terminator = body.getTerminator();
+  for (unsigned i = 0; i < count; ++i) {
+    mlir::Operation *op = terminator->getOperand(i).getDefiningOp();
+    std::optional<Op> code = op ? elementwiseOp(op) : std::nullopt;
+    bool isKnown = code && (*code == Op::Add || *code == Op::Mul || *code == Op::Max ||
+                            *code == Op::Min || *code == Op::And || *code == Op::Or ||
+                            *code == Op::Xor);
+    mlir::Value lhs = body.getArgument(i), rhs = body.getArgument(count + i);
+    if (isKnown && ((op->getOperand(0) == lhs && op->getOperand(1) == rhs) ||
+                    (op->getOperand(0) == rhs && op->getOperand(1) == lhs))) {
+      bool isComplex = elementType(lhs.getType()) && elementType(lhs.getType())->complex;
+      if (!isComplex || *code == Op::Add) {
+        perOperand.append(isComplex ? 2 : 1, *code);
+        continue;
+      }
+    }
+    perOperand.clear();
+    break;
+  }
+  if (!perOperand.empty()) {
+    reduction.simple.assign(perOperand.begin(), perOperand.end());
+    return true;
+  }
+  auto bind = [&](unsigned argument, llvm::SmallVectorImpl<Node *> &into) {
+    mlir::Value value = body.getArgument(argument);
+    std::optional<ElementType> type = elementType(value.getType());
+    if (!type) {
+      mlir::emitError(value.getLoc(), "no CPU code for element type ") << value.getType();
+      return false;
+    }
+    auto [it, isNew] = elements.try_emplace(value);
+    if (isNew) {
+      it->second.re = graph.external(type->kind);
+      if (type->complex)
+        it->second.im = graph.external(type->kind);
+    }
+    into.push_back(it->second.re);
+    if (type->complex)
+      into.push_back(it->second.im);
+    return true;
+  };
+  for (unsigned i = 0; i < count; ++i)
+    if (!bind(i, reduction.lhs) || !bind(count + i, reduction.rhs))
+      return false;
+  for (mlir::Value value : terminator->getOperands()) {
+    Element element = at(value, {});
+    if (!element)
+      return false;
+    reduction.results.push_back(element.re);
+    if (element.im)
+      reduction.results.push_back(element.im);
+  }
+  return true;
+}
+
+bool GraphBuilder::foldInputs(mlir::Operation *op, llvm::ArrayRef<Element> inputs, IndexRange index,
+                              Node *mask, Reduction &reduction) {
+  mlir::Block &body = op->getRegion(0).front();
+  if (!buildReducer(body, reduction))
+    return false;
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    Element init = at(op->getOperand(inputs.size() + i), {}, mask);
+    if (!input || !init)
+      return false;
+    // Sums of narrow floats are kept in f32.
+    bool widen = !reduction.simple.empty() && isNarrowFloat(input.re->kind) &&
+                 (reduction.simple[reduction.inputs.size()] == Op::Add ||
+                  reduction.simple[reduction.inputs.size()] == Op::Mul);
+    auto add = [&](Node *value, Node *start) {
+      reduction.inputs.push_back(widen ? graph.convert(value, ElementKind::F32) : value);
+      reduction.inits.push_back(widen ? graph.convert(start, ElementKind::F32) : start);
+    };
+    add(input.re, init.re);
+    if (input.im)
+      add(input.im, init.im);
+  }
+  return true;
+}
+
+bool GraphBuilder::reduceInputs(mlir::Operation *op, IndexRange index, Node *mask,
+                                Reduction &reduction) {
+  auto shape = shapeOf(op->getOperand(0));
+  Indices from;
+  size_t kept = 0;
+  for (auto [d, size] : llvm::enumerate(shape)) {
+    bool isReduced =
+        llvm::is_contained(mlir::cast<ReduceOp>(op).getDimensions(), static_cast<int64_t>(d));
+    from.push_back(isReduced ? loop(op, d, size, &reduction.dims) : index[kept++]);
+  }
+  llvm::SmallVector<Element> inputs;
+  for (unsigned i = 0, count = op->getNumOperands() / 2; i < count; ++i)
+    inputs.push_back(at(op->getOperand(i), from, mask));
+  return foldInputs(op, inputs, index, mask, reduction);
+}
+
+// A missing or single-valued attribute counts for every dimension.
+static int64_t entry(std::optional<llvm::ArrayRef<int64_t>> values, size_t i, int64_t otherwise) {
+  return values && !values->empty() ? (*values)[i] : otherwise;
+}
+
+bool GraphBuilder::windowInputs(mlir::Operation *op, IndexRange index, Node *mask,
+                                Reduction &reduction) {
+  auto window = mlir::cast<ReduceWindowOp>(op);
+  auto shape = shapeOf(op->getOperand(0));
+  auto padding = window.getPadding();
+  llvm::SmallVector<int64_t> low(shape.size(), 0);
+  if (padding)
+    for (auto [i, value] : llvm::enumerate(padding->getValues<int64_t>()))
+      if (i % 2 == 0)
+        low[i / 2] = value;
+  Indices from;
+  Node *inside = nullptr;
+  for (auto [d, size] : llvm::enumerate(shape)) {
+    Index at = graph.multiply(index[d], entry(window.getWindowStrides(), d, 1));
+    int64_t extent = window.getWindowDimensions()[d];
+    if (extent != 1)
+      at = graph.add(at, graph.multiply(loop(op, d, extent, &reduction.dims),
+                                        entry(window.getWindowDilations(), d, 1)));
+    at = graph.addConstant(at, -low[d]);
+    int64_t base = entry(window.getBaseDilations(), d, 1);
+    inside = graph.logicalAnd(inside, graph.inRange(at, 0, (size - 1) * base + 1));
+    auto [quotient, rest] = graph.divide(at, base);
+    if (base > 1)
+      inside = graph.logicalAnd(inside, graph.compare(EQ, graph.iota(ElementKind::I64, rest),
+                                                      graph.constant(ElementKind::I64, 0)));
+    from.push_back(quotient);
+  }
+  llvm::SmallVector<Element> inputs;
+  for (unsigned i = 0, count = op->getNumOperands() / 2; i < count; ++i) {
+    Element value = at(op->getOperand(i), from, graph.logicalAnd(mask, inside));
+    Element init = at(op->getOperand(count + i), {}, mask);
+    if (!value || !init)
+      return false;
+    inputs.push_back({graph.select(inside, value.re, init.re),
+                      value.im ? graph.select(inside, value.im, init.im) : nullptr});
+  }
+  return foldInputs(op, inputs, index, mask, reduction);
+}
+
+// sum of a * b in the type that accumulates `result`.
+void GraphBuilder::productSum(Element a, Element b, ElementKind result, Reduction &reduction) {
+  ElementKind kind = isNarrowFloat(result) ? ElementKind::F32 : result;
+  auto to = [&](Node *node) { return graph.convert(node, kind); };
+  auto mul = [&](Node *x, Node *y) { return graph.make(Op::Mul, kind, {to(x), to(y)}); };
+  auto add = [&](Node *input) {
+    reduction.inputs.push_back(input);
+    reduction.inits.push_back(graph.floatConstant(kind, 0));
+    reduction.simple.push_back(kind == ElementKind::I1 ? Op::Or : Op::Add);
+  };
+  if (!a.im && !b.im)
+    return add(mul(a.re, b.re));
+  add(graph.make(Op::Sub, kind, {mul(a.re, b.re), mul(a.im, b.im)}));
+  add(graph.make(Op::Add, kind, {mul(a.re, b.im), mul(a.im, b.re)}));
+}
+
+bool GraphBuilder::dotInputs(mlir::Operation *op, IndexRange index, Node *mask,
+                             Reduction &reduction) {
+  auto numbers = mlir::cast<DotGeneralOp>(op).getDotDimensionNumbers();
+  auto lhsShape = shapeOf(op->getOperand(0)), rhsShape = shapeOf(op->getOperand(1));
+  Indices lhs(lhsShape.size(), nullptr), rhs(rhsShape.size(), nullptr);
+  size_t next = 0;
+  for (auto [l, r] :
+       llvm::zip(numbers.getLhsBatchingDimensions(), numbers.getRhsBatchingDimensions()))
+    lhs[l] = rhs[r] = index[next++];
+  for (auto [i, pair] : llvm::enumerate(llvm::zip(numbers.getLhsContractingDimensions(),
+                                                  numbers.getRhsContractingDimensions()))) {
+    auto [l, r] = pair;
+    lhs[l] = rhs[r] = loop(op, i, lhsShape[l], &reduction.dims);
+  }
+  for (Index &i : lhs)
+    if (!i)
+      i = index[next++];
+  for (Index &i : rhs)
+    if (!i)
+      i = index[next++];
+  Element a = at(op->getOperand(0), lhs, mask), b = at(op->getOperand(1), rhs, mask);
+  if (!a || !b)
+    return false;
+  productSum(a, b, elementType(op->getResult(0).getType())->kind, reduction);
+  return true;
+}
+
+bool GraphBuilder::convolutionInputs(mlir::Operation *op, IndexRange index, Node *mask,
+                                     Reduction &reduction) {
+  auto convolution = mlir::cast<ConvolutionOp>(op);
+  auto numbers = convolution.getDimensionNumbers();
+  auto lhsShape = shapeOf(op->getOperand(0)), rhsShape = shapeOf(op->getOperand(1));
+  auto outShape = shapeOf(op->getResult(0));
+  int64_t featureGroups = convolution.getFeatureGroupCount();
+  int64_t batchGroups = convolution.getBatchGroupCount();
+  Indices lhs(lhsShape.size(), nullptr), rhs(rhsShape.size(), nullptr);
+  Node *inside = nullptr;
+  llvm::SmallVector<int64_t> low(numbers.getInputSpatialDimensions().size(), 0);
+  if (auto padding = convolution.getPadding())
+    for (auto [i, value] : llvm::enumerate(padding->getValues<int64_t>()))
+      if (i % 2 == 0)
+        low[i / 2] = value;
+  for (auto [s, pair] : llvm::enumerate(llvm::zip(numbers.getInputSpatialDimensions(),
+                                                  numbers.getKernelSpatialDimensions(),
+                                                  numbers.getOutputSpatialDimensions()))) {
+    auto [l, r, o] = pair;
+    Index k = loop(op, s, rhsShape[r], &reduction.dims);
+    auto reversal = convolution.getWindowReversal();
+    bool isReversed = reversal && !reversal->empty() && (*reversal)[s];
+    rhs[r] = isReversed ? graph.addConstant(graph.multiply(k, -1), rhsShape[r] - 1) : k;
+    Index position = graph.add(graph.multiply(index[o], entry(convolution.getWindowStrides(), s, 1)),
+                               graph.multiply(k, entry(convolution.getRhsDilation(), s, 1)));
+    position = graph.addConstant(position, -low[s]);
+    int64_t dilation = entry(convolution.getLhsDilation(), s, 1);
+    inside = graph.logicalAnd(inside, graph.inRange(position, 0, (lhsShape[l] - 1) * dilation + 1));
+    auto [quotient, rest] = graph.divide(position, dilation);
+    if (dilation > 1 && rest != graph.constant(0))
+      inside = graph.logicalAnd(inside, graph.compare(EQ, graph.iota(ElementKind::I64, rest),
+                                                      graph.constant(ElementKind::I64, 0)));
+    lhs[l] = quotient;
+  }
+  Index outFeature = index[numbers.getOutputFeatureDimension()];
+  Index outBatch = index[numbers.getOutputBatchDimension()];
+  int64_t features = outShape[numbers.getOutputFeatureDimension()];
+  int64_t kernelFeatures = rhsShape[numbers.getKernelInputFeatureDimension()];
+  Index feature = loop(op, low.size(), kernelFeatures, &reduction.dims);
+  rhs[numbers.getKernelInputFeatureDimension()] = feature;
+  rhs[numbers.getKernelOutputFeatureDimension()] = outFeature;
+  Index lhsFeature = feature, lhsBatch = outBatch;
+  if (featureGroups > 1)
+    lhsFeature = graph.add(feature, graph.multiply(graph.divide(outFeature, features / featureGroups).first,
+                                                   kernelFeatures));
+  if (batchGroups > 1)
+    lhsBatch = graph.add(outBatch,
+                         graph.multiply(graph.divide(outFeature, features / batchGroups).first,
+                                        lhsShape[numbers.getInputBatchDimension()] / batchGroups));
+  lhs[numbers.getInputFeatureDimension()] = lhsFeature;
+  lhs[numbers.getInputBatchDimension()] = lhsBatch;
+  Element a = at(op->getOperand(0), lhs, graph.logicalAnd(mask, inside));
+  Element b = at(op->getOperand(1), rhs, mask);
+  if (!a || !b)
+    return false;
+  ElementKind kind = elementType(op->getResult(0).getType())->kind;
+  auto zeroOutside = [&](Node *node) {
+    return node ? graph.select(inside, node, graph.floatConstant(node->kind, 0)) : nullptr;
+  };
+  productSum({zeroOutside(a.re), zeroOutside(a.im)}, b, kind, reduction);
+  return true;
+}
+
+} // namespace tessera::codegen

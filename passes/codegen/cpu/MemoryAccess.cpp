@@ -1,0 +1,238 @@
+// Loads and stores: contiguous, invariant, strided, or lane by lane.
+#include "passes/codegen/cpu/Emitter.h"
+
+#include "llvm/IR/Constants.h"
+
+namespace tessera::codegen {
+
+static llvm::Type *withLanes(llvm::Type *type, unsigned lanes) {
+  return lanes == 1 ? type : llvm::FixedVectorType::get(type, lanes);
+}
+
+static bool isVector(Value value) { return value->getType()->isVectorTy(); }
+
+Value Emitter::bufferPointer(int buffer) {
+  const BufferInfo &info = graph.buffers[buffer];
+  if (info.source == BufferInfo::Argument)
+    return arguments[info.position];
+  if (info.source == BufferInfo::Scratch)
+    return b.CreateConstGEP1_64(b.getInt8Ty(), scratch, info.position);
+  if (constantArrays.size() <= static_cast<size_t>(buffer))
+    constantArrays.resize(buffer + 1);
+  if (constantArrays[buffer])
+    return constantArrays[buffer];
+  llvm::Constant *data;
+  if (info.kind == ElementKind::I1) {
+    llvm::SmallVector<uint8_t> bytes;
+    for (bool value : info.data.getValues<bool>())
+      bytes.push_back(value);
+    data = llvm::ConstantDataArray::get(b.getContext(), bytes);
+  } else {
+    llvm::ArrayRef<char> raw = info.data.getRawData();
+    data = llvm::ConstantDataArray::getRaw({raw.data(), raw.size()}, raw.size(), b.getInt8Ty());
+  }
+  auto *global = new llvm::GlobalVariable(module, data->getType(), true,
+                                          llvm::GlobalValue::PrivateLinkage, data, "table");
+  global->setAlignment(llvm::Align(64));
+  return constantArrays[buffer] = global;
+}
+
+Value Emitter::element(Value pointer, ElementKind kind, Value offset) {
+  return b.CreateInBoundsGEP(memoryType(kind, b.getContext()), pointer, offset);
+}
+
+Value Emitter::emitIndex(Index index) {
+  Value sum = nullptr;
+  auto add = [&](Value term, int64_t factor) {
+    if (factor != 1)
+      term = b.CreateNSWMul(term, i64(factor));
+    sum = sum ? b.CreateNSWAdd(sum, term) : term;
+  };
+  for (auto [dim, factor] : index->dims)
+    if (variables[dim])
+      add(variables[dim], factor);
+  for (auto [node, factor] : index->nodes)
+    add(emit(node), factor);
+  if (!sum)
+    return i64(index->constant);
+  return index->constant ? b.CreateNSWAdd(sum, i64(index->constant)) : sum;
+}
+
+void Emitter::split(Index index, Value &base, int64_t &stride, Value &perLane) {
+  const Level *vector = vectorLevel();
+  stride = 0;
+  perLane = nullptr;
+  base = nullptr;
+  auto scaled = [&](Value term, int64_t factor) {
+    if (factor == 1)
+      return term;
+    return b.CreateNSWMul(term, llvm::ConstantInt::getSigned(term->getType(), factor));
+  };
+  for (auto [dim, factor] : index->dims) {
+    if (!variables[dim])
+      continue;
+    if (vector && (vector->dims >> dim & 1))
+      stride += factor;
+    Value term = scaled(variables[dim], factor);
+    base = base ? b.CreateNSWAdd(base, term) : term;
+  }
+  for (auto [node, factor] : index->nodes) {
+    Value term = scaled(emit(node), factor);
+    Value &into = isVector(term) ? perLane : base;
+    into = into ? b.CreateNSWAdd(into, term) : term;
+  }
+  if (index->constant || !base)
+    base = base ? b.CreateNSWAdd(base, i64(index->constant)) : i64(index->constant);
+}
+
+static Value laneNumbers(llvm::IRBuilder<> &b, llvm::Type *scalar, unsigned lanes, int64_t stride) {
+  llvm::SmallVector<llvm::Constant *> numbers;
+  for (unsigned i = 0; i < lanes; ++i)
+    numbers.push_back(llvm::ConstantInt::getSigned(scalar, i * stride));
+  return llvm::ConstantVector::get(numbers);
+}
+
+Value Emitter::iota(Node *node) {
+  Value base, perLane;
+  int64_t stride;
+  split(node->index, base, stride, perLane);
+  unsigned width = (stride || perLane) ? lanes() : 1;
+  // Integers of 32 bits and less wrap alike whether they are added before or after being narrowed.
+  ElementKind via = isInteger(node->kind) && node->kind != ElementKind::I1 ? node->kind
+                                                                           : ElementKind::I64;
+  // Where every value fits, 32 bits are cheaper.
+  if (via == ElementKind::I64 && node->kind != ElementKind::I64 && node->low > INT32_MIN &&
+      node->high < INT32_MAX && !perLane)
+    via = ElementKind::I32;
+  llvm::Type *scalar = computeType(via, b.getContext());
+  Value value = splat(b.CreateTrunc(base, scalar), width);
+  if (stride)
+    value = b.CreateAdd(value, laneNumbers(b, scalar, width, stride));
+  if (perLane)
+    value = b.CreateAdd(value, b.CreateTrunc(perLane, value->getType()));
+  return convert(value, via, node->kind);
+}
+
+Value Emitter::load(Node *node) {
+  llvm::Type *type = memoryType(node->kind, b.getContext());
+  llvm::Align align(byteSize(node->kind));
+  Value mask = node->mask ? emit(node->mask) : nullptr;
+  Value base, perLane;
+  int64_t stride;
+  split(node->index, base, stride, perLane);
+  Value pointer = bufferPointer(node->buffer());
+
+  if (!stride && !perLane && !(mask && isVector(mask))) {
+    if (mask) // nothing to read: read the first element instead, it is not used
+      base = b.CreateSelect(mask, base, i64(0));
+    return fromMemory(node->kind, b.CreateAlignedLoad(type, element(pointer, node->kind, base), align));
+  }
+
+  const Level *vector = vectorLevel();
+  unsigned width = vector->lanes;
+  llvm::Type *vectorType = withLanes(type, width);
+  if (mask)
+    mask = splat(mask, width);
+  if (vector->laneMask)
+    mask = mask ? b.CreateAnd(mask, vector->laneMask) : vector->laneMask;
+  Value from = element(pointer, node->kind, base);
+  if (stride == 1 && !perLane) {
+    Value value = mask ? b.CreateMaskedLoad(vectorType, from, align, mask,
+                                            llvm::Constant::getNullValue(vectorType))
+                       : static_cast<Value>(b.CreateAlignedLoad(vectorType, from, align));
+    return fromMemory(node->kind, value);
+  }
+  if (stride == -1 && !perLane && !mask) {
+    Value first = element(pointer, node->kind, b.CreateNSWSub(base, i64(width - 1)));
+    return fromMemory(node->kind, b.CreateVectorReverse(b.CreateAlignedLoad(vectorType, first, align)));
+  }
+  // A few apart: read everything between, then pick. The parts of complex numbers share their loads this way.
+  if (stride >= 2 && stride <= 4 && !perLane && !mask && width <= 32) {
+    int64_t phase = (node->index->constant % stride + stride) % stride;
+    for (auto [dim, factor] : node->index->dims)
+      if (factor % stride)
+        phase = 0;
+    if (!node->index->nodes.empty())
+      phase = 0;
+    llvm::SmallVector<llvm::Constant *> exists;
+    llvm::SmallVector<int> picks;
+    for (unsigned i = 0; i < width; ++i)
+      picks.push_back(phase + i * stride);
+    int64_t wide = llvm::PowerOf2Ceil(picks.back() + 1);
+    for (int64_t i = 0; i < wide; ++i)
+      exists.push_back(b.getInt1(i <= picks.back()));
+    llvm::Type *wideType = llvm::FixedVectorType::get(type, wide);
+    Value first = element(pointer, node->kind, b.CreateNSWSub(base, i64(phase)));
+    Value all = b.CreateMaskedLoad(wideType, first, align, llvm::ConstantVector::get(exists),
+                                   llvm::Constant::getNullValue(wideType));
+    return fromMemory(node->kind, b.CreateShuffleVector(all, picks));
+  }
+  return gather(node, base, stride, perLane, mask);
+}
+
+Value Emitter::gather(Node *node, Value base, int64_t stride, Value perLane, Value mask) {
+  llvm::Type *type = memoryType(node->kind, b.getContext());
+  unsigned width = lanes();
+  const BufferInfo &buffer = graph.buffers[node->buffer()];
+  bool fits32 = buffer.elements > 0 && buffer.elements < INT32_MAX;
+  llvm::Type *offsetType = fits32 ? b.getInt32Ty() : b.getInt64Ty();
+  Value offsets = laneNumbers(b, offsetType, width, stride);
+  if (perLane)
+    offsets = b.CreateNSWAdd(offsets, b.CreateTrunc(perLane, offsets->getType()));
+  Value pointers = b.CreateGEP(type, element(bufferPointer(node->buffer()), node->kind, base), offsets);
+  llvm::Type *vectorType = withLanes(type, width);
+  if (!mask)
+    mask = llvm::Constant::getAllOnesValue(withLanes(b.getInt1Ty(), width));
+  return fromMemory(node->kind,
+                    b.CreateMaskedGather(vectorType, pointers, llvm::Align(byteSize(node->kind)), mask,
+                                         llvm::Constant::getNullValue(vectorType)));
+}
+
+void Emitter::store(Value pointer, ElementKind kind, Index offset, Value re, Value im) {
+  llvm::Type *type = memoryType(kind, b.getContext());
+  llvm::Align align(byteSize(kind));
+  Value base, perLane;
+  int64_t stride;
+  split(offset, base, stride, perLane);
+  const Level *vector = vectorLevel();
+  unsigned width = vector && (stride || perLane) ? vector->lanes : 1;
+  re = toMemory(kind, splat(re, width));
+  if (im)
+    im = toMemory(kind, splat(im, width));
+  Value to = element(pointer, kind, base);
+  if (width == 1) {
+    b.CreateAlignedStore(re, to, align);
+    if (im)
+      b.CreateAlignedStore(im, b.CreateConstGEP1_64(type, to, 1), align);
+    return;
+  }
+  Value mask = vector->laneMask;
+  if (im && stride == 2 && !perLane) { // re and im in turn
+    llvm::SmallVector<int> order, twice;
+    for (unsigned i = 0; i < width; ++i) {
+      order.append({static_cast<int>(i), static_cast<int>(i + width)});
+      twice.append(2, i);
+    }
+    Value pairs = b.CreateShuffleVector(re, im, order);
+    if (mask)
+      b.CreateMaskedStore(pairs, to, align, b.CreateShuffleVector(mask, twice));
+    else
+      b.CreateAlignedStore(pairs, to, align);
+    return;
+  }
+  if (!im && stride == 1 && !perLane) {
+    if (mask)
+      b.CreateMaskedStore(re, to, align, mask);
+    else
+      b.CreateAlignedStore(re, to, align);
+    return;
+  }
+  Value offsets = laneNumbers(b, b.getInt64Ty(), width, stride);
+  if (perLane)
+    offsets = b.CreateAdd(offsets, perLane);
+  b.CreateMaskedScatter(re, b.CreateGEP(type, to, offsets), align, mask);
+  if (im)
+    b.CreateMaskedScatter(im, b.CreateGEP(type, b.CreateConstGEP1_64(type, to, 1), offsets), align, mask);
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,362 @@
+// The polynomials are weighted least-squares fits on Chebyshev points, iterated towards the minimax error (Lawson
+// 1961, Contributions to the theory of linear least maximum approximation); each comment gives the error of the fit.
+#include "passes/codegen/cpu/VectorMath.h"
+
+#include "llvm/IR/Intrinsics.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+#include <limits>
+
+namespace tessera::codegen {
+
+using Value = llvm::Value *;
+static constexpr double inf = std::numeric_limits<double>::infinity();
+
+static llvm::Type *like(llvm::Type *type, llvm::Type *scalar) {
+  if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type))
+    return llvm::FixedVectorType::get(scalar, vector->getNumElements());
+  return scalar;
+}
+
+llvm::Type *VectorMath::integerType(Value x) {
+  return like(x->getType(), b.getIntNTy(x->getType()->getScalarSizeInBits()));
+}
+
+Value VectorMath::integer(Value x, int64_t value) {
+  return llvm::ConstantInt::getSigned(integerType(x), value);
+}
+
+Value VectorMath::fma(Value x, Value y, Value z) {
+  return b.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {x, y, z});
+}
+
+Value VectorMath::horner(Value x, llvm::ArrayRef<double> coefficients) {
+  Value sum = number(x, coefficients.back());
+  for (double c : llvm::reverse(coefficients.drop_back()))
+    sum = fma(sum, x, number(x, c));
+  return sum;
+}
+
+Value VectorMath::abs(Value x) { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
+
+Value VectorMath::copySign(Value magnitude, Value sign) {
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
+}
+
+Value VectorMath::maximum(Value x, Value y) {
+  llvm::FastMathFlags flags = b.getFastMathFlags();
+  flags.setNoSignedZeros();
+  llvm::IRBuilderBase::FastMathFlagGuard guard(b);
+  b.setFastMathFlags(flags);
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, x, y);
+}
+
+Value VectorMath::minimum(Value x, Value y) {
+  llvm::FastMathFlags flags = b.getFastMathFlags();
+  flags.setNoSignedZeros();
+  llvm::IRBuilderBase::FastMathFlagGuard guard(b);
+  b.setFastMathFlags(flags);
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, x, y);
+}
+
+Value VectorMath::callEachLane(llvm::StringRef function, llvm::ArrayRef<Value> operands) {
+  llvm::Type *type = operands[0]->getType(), *scalar = type->getScalarType();
+  llvm::Module *module = b.GetInsertBlock()->getModule();
+  llvm::SmallVector<llvm::Type *> parameters(operands.size(), scalar);
+  std::string name = function.str() + (scalar->isFloatTy() ? "f" : "");
+  auto callee = module->getOrInsertFunction(
+      name, llvm::FunctionType::get(scalar, parameters, /*isVarArg=*/false));
+  auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  if (!vector)
+    return b.CreateCall(callee, operands);
+  // A loop over the lanes, through the stack.
+  llvm::BasicBlock &entry = b.GetInsertBlock()->getParent()->getEntryBlock();
+  llvm::IRBuilder<> atEntry(&entry, entry.begin());
+  llvm::SmallVector<Value> slots;
+  for (Value operand : operands) {
+    slots.push_back(atEntry.CreateAlloca(type));
+    b.CreateStore(operand, slots.back());
+  }
+  llvm::Instruction *after = &*b.GetInsertPoint();
+  llvm::BasicBlock *before = after->getParent();
+  llvm::BasicBlock *exit = before->splitBasicBlock(after);
+  auto *loop = llvm::BasicBlock::Create(b.getContext(), "lanes", before->getParent(), exit);
+  before->getTerminator()->setSuccessor(0, loop);
+  b.SetInsertPoint(loop);
+  auto *lane = b.CreatePHI(b.getInt64Ty(), 2);
+  lane->addIncoming(b.getInt64(0), before);
+  llvm::SmallVector<Value> arguments;
+  for (Value slot : slots)
+    arguments.push_back(b.CreateLoad(scalar, b.CreateInBoundsGEP(scalar, slot, lane)));
+  b.CreateStore(b.CreateCall(callee, arguments), b.CreateInBoundsGEP(scalar, slots[0], lane));
+  Value next = b.CreateAdd(lane, b.getInt64(1));
+  lane->addIncoming(next, loop);
+  b.CreateCondBr(b.CreateICmpULT(next, b.getInt64(vector->getNumElements())), loop, exit);
+  b.SetInsertPoint(after);
+  return b.CreateLoad(type, slots[0]);
+}
+
+Value VectorMath::apply(Op op, llvm::ArrayRef<Value> v) {
+  switch (op) {
+  case Op::Exp:
+    return exp(v[0]);
+  case Op::Expm1:
+    return expm1(v[0]);
+  case Op::Log:
+    return log(v[0]);
+  case Op::Log1p:
+    return log1p(v[0]);
+  case Op::Logistic:
+    return logistic(v[0]);
+  case Op::Tanh:
+    return tanh(v[0]);
+  case Op::Sin:
+  case Op::Cos:
+  case Op::Tan:
+    return sineOrCosine(op, v[0]);
+  case Op::Cbrt:
+    return cbrt(v[0]);
+  case Op::Pow:
+    return pow(v[0], v[1]);
+  case Op::Atan2:
+    return atan2(v[0], v[1]);
+  default:
+    return nullptr;
+  }
+}
+
+//===- Exponentials ---------------------------------------------------------------------------------------------===//
+
+Value VectorMath::power2(Value exponent) {
+  llvm::Type *type = exponent->getType();
+  bool isSingle = type->getScalarSizeInBits() == 32;
+  Value biased = b.CreateAdd(exponent, llvm::ConstantInt::getSigned(type, isSingle ? 127 : 1023));
+  return b.CreateBitCast(b.CreateShl(biased, isSingle ? 23 : 52),
+                         like(type, isSingle ? b.getFloatTy() : b.getDoubleTy()));
+}
+
+Value VectorMath::scale(Value x, Value exponent) {
+  Value half = b.CreateAShr(exponent, 1);
+  return b.CreateFMul(b.CreateFMul(x, power2(half)), power2(b.CreateSub(exponent, half)));
+}
+
+VectorMath::Reduced VectorMath::reduceExponent(Value x) {
+  // Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits; NaN passes through.
+  Value magic = number(x, 12582912.0);
+  Value shifted = fma(x, number(x, 1.44269504088896341), magic);
+  Value n = b.CreateFSub(shifted, magic);
+  Value rest = fma(n, number(x, -0.693145751953125), x); // ln 2 in two parts
+  rest = fma(n, number(x, -1.42860682030941723e-6), rest);
+  return {rest, b.CreateSub(bits(shifted), bits(magic))};
+}
+
+Value VectorMath::exp(Value x) {
+  // Beyond these the result is 0 or infinite anyhow. Ordered comparisons leave NaN alone.
+  Value y = select(b.CreateFCmpOGT(x, number(x, 89)), number(x, 89), x);
+  y = select(b.CreateFCmpOLT(y, number(x, -105)), number(x, -105), y);
+  auto [r, n] = reduceExponent(y);
+  // exp(r) = 1 + r + r^2 Q(r), |r| <= ln 2 / 2; 4e-9
+  Value q = horner(r, {0.500000011, 0.166665067, 0.041666168, 0.00837032157, 0.00139529701});
+  Value p = fma(q, b.CreateFMul(r, r), r);
+  return scale(b.CreateFAdd(p, number(x, 1)), n);
+}
+
+// expm1 of the reduced argument: r + r^2 Q(r); 3e-10.
+static constexpr double expm1Coefficients[] = {0.500000005,   0.166666668,   0.0416663288,
+                                               0.00833326921, 0.00139431184, 0.000199165209};
+
+Value VectorMath::expm1OfNegative(Value x) {
+  auto [r, n] = reduceExponent(x);
+  Value part = fma(horner(r, expm1Coefficients), b.CreateFMul(r, r), r);
+  Value s = power2(n);
+  return fma(s, part, b.CreateFSub(s, number(x, 1)));
+}
+
+Value VectorMath::expm1(Value x) {
+  Value y = select(b.CreateFCmpOGT(x, number(x, 60)), number(x, 60), x);
+  y = select(b.CreateFCmpOLT(y, number(x, -60)), number(x, -60), y);
+  Value small = expm1OfNegative(y);
+  Value result = select(b.CreateFCmpOGT(x, number(x, 30)), exp(x), small);
+  return select(b.CreateFCmpOEQ(x, number(x, 0)), x, result); // keeps -0
+}
+
+Value VectorMath::logistic(Value x) {
+  Value one = number(x, 1);
+  return b.CreateFDiv(one, b.CreateFAdd(one, exp(b.CreateFNeg(x))));
+}
+
+Value VectorMath::tanh(Value x) {
+  Value a = abs(x);
+  a = select(b.CreateFCmpOGT(a, number(x, 10)), number(x, 10), a);
+  // tanh(a) = -t / (t + 2), t = expm1(-2a)
+  Value t = expm1OfNegative(b.CreateFMul(a, number(x, -2)));
+  return copySign(b.CreateFDiv(t, b.CreateFAdd(t, number(x, 2))), x);
+}
+
+//===- Logarithms -----------------------------------------------------------------------------------------------===//
+
+Value VectorMath::log(Value x) {
+  Value isSmall = b.CreateFCmpOLT(x, number(x, 1.17549435e-38));
+  Value normal = select(isSmall, b.CreateFMul(x, number(x, 8388608)), x);
+  // x = m 2^e with m in [sqrt(1/2), sqrt(2))
+  Value pattern = bits(normal);
+  Value e = b.CreateAShr(b.CreateSub(pattern, integer(x, 0x3f3504f3)), 23);
+  Value m = b.CreateBitCast(b.CreateSub(pattern, b.CreateShl(e, 23)), x->getType());
+  e = b.CreateSub(e, select(isSmall, integer(x, 23), integer(x, 0)));
+  Value f = b.CreateFSub(m, number(x, 1)), exponent = b.CreateSIToFP(e, x->getType());
+  // log(1 + f) = f - f^2/2 + f^3 P(f); 8e-10
+  Value p = horner(f, {0.333333104, -0.249999866, 0.200022267, -0.166692495, 0.142186554,
+                       -0.123843703, 0.118730163, -0.117896956, 0.0691514695});
+  Value square = b.CreateFMul(f, f);
+  Value tail = b.CreateFMul(b.CreateFMul(f, square), p);
+  tail = fma(exponent, number(x, 1.42860682030941723e-6), tail);
+  tail = fma(square, number(x, -0.5), tail);
+  Value result = fma(exponent, number(x, 0.693145751953125), b.CreateFAdd(f, tail));
+  Value isPositive = b.CreateFCmpOGT(x, number(x, 0));
+  result = select(isPositive, result,
+                  select(b.CreateFCmpOEQ(x, number(x, 0)), number(x, -inf),
+                         number(x, std::numeric_limits<double>::quiet_NaN())));
+  return select(b.CreateFCmpOEQ(x, number(x, inf)), x, result);
+}
+
+Value VectorMath::log1p(Value x) {
+  Value one = number(x, 1), u = b.CreateFAdd(one, x);
+  // What rounding 1 + x lost, to first order.
+  Value lost = b.CreateFDiv(b.CreateFSub(x, b.CreateFSub(u, one)), u);
+  Value isPlain = b.CreateAnd(b.CreateFCmpOLT(x, number(x, inf)), b.CreateFCmpOGT(u, number(x, 0)));
+  Value result = b.CreateFAdd(log(u), select(isPlain, lost, number(x, 0)));
+  return select(b.CreateFCmpOEQ(x, number(x, 0)), x, result);
+}
+
+//===- Powers, in double ----------------------------------------------------------------------------------------===//
+
+Value VectorMath::log2Double(Value x) {
+  Value pattern = bits(x);
+  Value e = b.CreateAShr(b.CreateSub(pattern, integer(x, 0x3fe6a09e667f3bcd)), 52);
+  Value m = b.CreateBitCast(b.CreateSub(pattern, b.CreateShl(e, 52)), x->getType());
+  Value s = b.CreateFDiv(b.CreateFSub(m, number(x, 1)), b.CreateFAdd(m, number(x, 1)));
+  Value square = b.CreateFMul(s, s);
+  // 2 atanh(s) = 2s + s^3 R(s^2); 5e-16
+  Value r = horner(square, {0.66666666666581897, 0.40000000055133494, 0.28571416634877989,
+                            0.22223408754803317, 0.18122391858904865, 0.16835408611209815});
+  Value natural = fma(b.CreateFMul(s, square), r, b.CreateFAdd(s, s));
+  return fma(natural, number(x, 1.4426950408889634), b.CreateSIToFP(e, x->getType()));
+}
+
+Value VectorMath::exp2Double(Value x) {
+  Value y = select(b.CreateFCmpOGT(x, number(x, 1000)), number(x, 1000), x);
+  y = select(b.CreateFCmpOLT(y, number(x, -1000)), number(x, -1000), y);
+  Value magic = number(x, 6755399441055744.0);
+  Value shifted = b.CreateFAdd(y, magic);
+  Value r = b.CreateFSub(y, b.CreateFSub(shifted, magic));
+  // 2^r, |r| <= 1/2; 2e-14
+  Value p = horner(r, {1.0000000000000135, 0.69314718055995406, 0.24022650695639244,
+                       0.055504108664228058, 0.0096181291941397889, 0.0013333558262248308,
+                       0.00015403433616292554, 1.5252639737338695e-05, 1.3259674218856176e-06,
+                       1.0211874300109397e-07});
+  return b.CreateFMul(p, power2(b.CreateSub(bits(shifted), bits(magic))));
+}
+
+Value VectorMath::pow(Value x, Value y) {
+  llvm::Type *wide = like(x->getType(), b.getDoubleTy());
+  Value zero = number(x, 0), one = number(x, 1), a = abs(x);
+  Value logarithm = log2Double(b.CreateFPExt(a, wide));
+  logarithm = select(b.CreateFCmpOEQ(a, zero), number(logarithm, -inf), logarithm);
+  logarithm = select(b.CreateFCmpOEQ(a, number(x, inf)), number(logarithm, inf), logarithm);
+  logarithm = select(b.CreateFCmpUNO(x, x), b.CreateFPExt(x, wide), logarithm);
+  Value magnitude = b.CreateFPTrunc(exp2Double(b.CreateFMul(b.CreateFPExt(y, wide), logarithm)),
+                                    x->getType());
+  // A negative base: the sign of an odd power, NaN where the power is no integer.
+  Value isWhole = b.CreateFCmpOEQ(b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, y), y);
+  Value half = b.CreateFMul(y, number(x, 0.5));
+  Value isOdd = b.CreateAnd(
+      isWhole, b.CreateFCmpUNE(b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, half), half));
+  Value isNegative = b.CreateICmpSLT(bits(x), integer(x, 0));
+  Value result = select(b.CreateAnd(isNegative, isOdd), b.CreateFNeg(magnitude), magnitude);
+  Value isBad = b.CreateAnd(b.CreateFCmpOLT(x, zero), b.CreateNot(isWhole));
+  isBad = b.CreateAnd(isBad, b.CreateFCmpONE(a, number(x, inf)));
+  isBad = b.CreateAnd(isBad, b.CreateFCmpONE(abs(y), number(x, inf)));
+  result = select(isBad, number(x, std::numeric_limits<double>::quiet_NaN()), result);
+  Value isOne = b.CreateOr(b.CreateFCmpOEQ(y, zero), b.CreateFCmpOEQ(x, one));
+  isOne = b.CreateOr(isOne, b.CreateAnd(b.CreateFCmpOEQ(a, one),
+                                        b.CreateFCmpOEQ(abs(y), number(x, inf))));
+  return select(isOne, one, result);
+}
+
+Value VectorMath::cbrt(Value x) {
+  llvm::Type *wide = like(x->getType(), b.getDoubleTy());
+  Value a = abs(x);
+  Value logarithm = log2Double(b.CreateFPExt(a, wide));
+  Value root = exp2Double(b.CreateFMul(logarithm, number(logarithm, 1.0 / 3)));
+  Value isPlain = b.CreateAnd(b.CreateFCmpOGT(a, number(x, 0)), b.CreateFCmpOLT(a, number(x, inf)));
+  return select(isPlain, copySign(b.CreateFPTrunc(root, x->getType()), x), x);
+}
+
+//===- Angles ---------------------------------------------------------------------------------------------------===//
+
+VectorMath::SinCos VectorMath::sinCos(Value x) {
+  // Reduced in double, whose 53 bits and a second part of pi/2 are enough up to 2^50.
+  llvm::Type *wide = like(x->getType(), b.getDoubleTy());
+  Value d = b.CreateFPExt(x, wide), magic = number(d, 6755399441055744.0);
+  Value shifted = fma(d, number(d, 0.63661977236758134), magic);
+  Value n = b.CreateFSub(shifted, magic);
+  Value rest = fma(n, number(d, -1.5707963267948966), d);
+  rest = fma(n, number(d, -6.123233995736766e-17), rest);
+  Value quadrant = b.CreateTrunc(bits(shifted), integerType(x));
+  Value r = b.CreateFPTrunc(rest, x->getType()), square = b.CreateFMul(r, r);
+  // sin r = r + r^3 P(r^2); 6e-12. cos r = 1 - r^2/2 + r^4 P(r^2); 2e-13.
+  Value p = horner(square, {-0.166666666, 0.00833332914, -0.000198392566, 2.71756441e-06});
+  Value sine = fma(p, b.CreateFMul(r, square), r);
+  Value q = horner(square, {0.0416666666, -0.00138888834, 2.47994364e-05, -2.7203303e-07});
+  Value cosine = fma(q, b.CreateFMul(square, square), fma(square, number(x, -0.5), number(x, 1)));
+  Value isOdd = b.CreateICmpNE(b.CreateAnd(quadrant, integer(x, 1)), integer(x, 0));
+  auto withSign = [&](Value value, Value quadrant) {
+    Value sign = b.CreateShl(b.CreateAnd(quadrant, integer(x, 2)), 30);
+    return b.CreateBitCast(b.CreateXor(bits(value), sign), x->getType());
+  };
+  return {withSign(select(isOdd, cosine, sine), quadrant),
+          withSign(select(isOdd, sine, cosine), b.CreateAdd(quadrant, integer(x, 1)))};
+}
+
+Value VectorMath::sineOrCosine(Op op, Value x) {
+  auto [sine, cosine] = sinCos(x);
+  Value result = op == Op::Sin ? sine : op == Op::Cos ? cosine : b.CreateFDiv(sine, cosine);
+  // Huge arguments are rare: the C library does them.
+  Value isHuge = b.CreateFCmpOGT(abs(x), number(x, 1125899906842624.0));
+  if (x->getType()->isVectorTy())
+    isHuge = b.CreateOrReduce(isHuge);
+  llvm::Instruction *after = &*b.GetInsertPoint();
+  llvm::BasicBlock *plain = after->getParent();
+  llvm::Instruction *rare = llvm::SplitBlockAndInsertIfThen(isHuge, after, /*Unreachable=*/false);
+  b.SetInsertPoint(rare);
+  Value called = callEachLane(op == Op::Sin ? "sin" : op == Op::Cos ? "cos" : "tan", {x});
+  llvm::BasicBlock *rareEnd = rare->getParent();
+  b.SetInsertPoint(after);
+  auto *merged = llvm::PHINode::Create(x->getType(), 2, "", after->getParent()->begin());
+  merged->addIncoming(result, plain);
+  merged->addIncoming(called, rareEnd);
+  return merged;
+}
+
+Value VectorMath::atan2(Value y, Value x) {
+  Value ax = abs(x), ay = abs(y), zero = number(x, 0);
+  Value isSteep = b.CreateFCmpOGT(ay, ax);
+  Value larger = select(isSteep, ay, ax), smaller = select(isSteep, ax, ay);
+  Value t = b.CreateFDiv(smaller, larger);
+  t = select(b.CreateFCmpOEQ(larger, zero), zero, t);
+  t = select(b.CreateFCmpOEQ(smaller, number(x, inf)), number(x, 1), t);
+  Value square = b.CreateFMul(t, t);
+  // atan t = t + t^3 P(t^2), t in [0, 1]; 4e-10
+  Value p = horner(square, {-0.333333274, 0.199996926, -0.142801307, 0.110602445, -0.0881884831,
+                            0.0675957214, -0.044946446, 0.0227603411, -0.00742263779,
+                            0.00113487835});
+  Value angle = fma(p, b.CreateFMul(t, square), t);
+  angle = select(isSteep, b.CreateFSub(number(x, 1.57079632679489662), angle), angle);
+  Value isLeft = b.CreateICmpSLT(bits(x), integer(x, 0));
+  angle = select(isLeft, b.CreateFSub(number(x, 3.14159265358979324), angle), angle);
+  angle = copySign(angle, y);
+  Value isNaN = b.CreateFCmpUNO(x, y);
+  return select(isNaN, b.CreateFAdd(x, y), angle);
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,69 @@
+// Elementary functions on f32 scalars and vectors as inline polynomial code, within 4 ULP; no lookups, no calls but for
+// rare arguments. f64 goes to libm, lane by lane.
+#ifndef TESSERA_PASSES_CODEGEN_CPU_VECTORMATH_H
+#define TESSERA_PASSES_CODEGEN_CPU_VECTORMATH_H
+
+#include "passes/codegen/cpu/Graph.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+
+namespace tessera::codegen {
+
+class VectorMath {
+public:
+  using Value = llvm::Value *;
+  explicit VectorMath(llvm::IRBuilder<> &builder) : b(builder) {}
+
+  // f32 (or a vector of it); the operation must be one of the elementary functions of Op. Null: not known here.
+  Value apply(Op op, llvm::ArrayRef<Value> operands);
+  // Any float type by the C library, one lane at a time.
+  Value callEachLane(llvm::StringRef function, llvm::ArrayRef<Value> operands);
+
+  Value maximum(Value x, Value y); // NaN if either is
+  Value minimum(Value x, Value y);
+
+private:
+  Value exp(Value x);
+  Value expm1(Value x);
+  Value expm1OfNegative(Value x); // x in [-87, 0]
+  Value log(Value x);
+  Value log1p(Value x);
+  Value logistic(Value x);
+  Value tanh(Value x);
+  Value pow(Value x, Value y);
+  Value cbrt(Value x);
+  Value atan2(Value y, Value x);
+  struct SinCos {
+    Value sin, cos;
+  };
+  SinCos sinCos(Value x);
+  Value sineOrCosine(Op op, Value x);
+  Value log2Double(Value x); // of positive finite doubles
+  Value exp2Double(Value x);
+
+  // x - n ln 2 and n for the exponential functions.
+  struct Reduced {
+    Value rest, exponent; // exponent: i32
+  };
+  Reduced reduceExponent(Value x);
+  Value scale(Value x, Value exponent); // x * 2^exponent, through the subnormals
+  Value power2(Value exponent);         // normal results only
+
+  Value number(Value like, double value) {
+    return llvm::ConstantFP::get(like->getType(), value);
+  }
+  Value integer(Value like, int64_t value); // of the integer type as wide as `like`
+  llvm::Type *integerType(Value like);
+  Value bits(Value x) { return b.CreateBitCast(x, integerType(x)); }
+  Value fma(Value x, Value y, Value z);
+  Value horner(Value x, llvm::ArrayRef<double> coefficients); // lowest first
+  Value abs(Value x);
+  Value copySign(Value magnitude, Value sign);
+  Value select(Value predicate, Value x, Value y) { return b.CreateSelect(predicate, x, y); }
+
+  llvm::IRBuilder<> &b;
+};
+
+} // namespace tessera::codegen
+
+#endif
