@@ -24,10 +24,9 @@ Value Emitter::openLoop(Value low, Value high, int64_t step, bool mayBeEmpty) {
       llvm::BasicBlock::Create(b.getContext(), "loop", before->getParent(), exit);
   llvm::Instruction *jump = before->getTerminator();
   b.SetInsertPoint(jump);
-  if (mayBeEmpty)
-    b.CreateCondBr(b.CreateICmpSLT(low, high), body, exit);
-  else
-    b.CreateBr(body);
+  levels.back().insertBefore = mayBeEmpty
+                                   ? b.CreateCondBr(b.CreateICmpSLT(low, high), body, exit)
+                                   : b.CreateBr(body);
   jump->eraseFromParent();
   b.SetInsertPoint(body);
   auto *variable = b.CreatePHI(b.getInt64Ty(), 2, "i");
@@ -53,7 +52,9 @@ void Emitter::bindLevel(unsigned dim, DimSet all, Value variable, unsigned lanes
 }
 
 void Emitter::closeLoop() {
+  llvm::Instruction *resume = levels.back().resume;
   levels.pop_back();
+  levels.back().insertBefore = resume;
   resumeInsertion();
 }
 

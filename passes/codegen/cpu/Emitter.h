@@ -42,6 +42,7 @@ public:
     unsigned lanes = 1;
     Value laneMask = nullptr; // lanes that exist, in the last round of a loop
     llvm::DenseMap<Node *, Value> values;
+    llvm::DenseMap<Reduction *, llvm::SmallVector<Value>> reductions;
     // Of a loop: what to resume after it.
     llvm::Instruction *resume = nullptr;
   };
@@ -50,9 +51,10 @@ public:
   llvm::SmallVector<Value> variables;
 
   void openBody(llvm::Instruction *insertBefore); // level 0
-  // for (iv = low; iv < high; iv += step): guarded when it may run zero times. The variable is returned and, when
-  // `dim` is given, stands for it and the dimensions `also` that were collapsed into it.
+  // for (iv = low; iv < high; iv += step): guarded when it may run zero times.
+  // While it is open, code of the levels around it goes before it.
   Value openLoop(Value low, Value high, int64_t step, bool mayBeEmpty);
+  // In the innermost level `variable` stands for `dim`, and for the dimensions of `all` that were collapsed into it.
   void bindLevel(unsigned dim, DimSet all, Value variable, unsigned lanes, Value laneMask);
   void closeLoop();
   // A level without a loop: `dim` is `variable` in it.
@@ -97,7 +99,9 @@ public:
   int64_t coefficient(Index index, llvm::ArrayRef<unsigned> group) const {
     return index->coefficient(group.back());
   }
-  std::vector<Node *> live; // every node of the kernel: set before loops are opened
+  std::vector<Node *> live; // every node that is used: set before loops are opened
+  // A good number of lanes for a loop of `size` over `nodes`.
+  unsigned chooseLanes(int64_t size, llvm::ArrayRef<Node *> nodes) const;
 
 private:
   Value compute(Node *node);
@@ -108,17 +112,14 @@ private:
   Value integerDivision(Op op, ElementKind kind, Value a, Value b);
   Value shift(Op op, ElementKind kind, Value a, Value b);
   Value reduced(Node *node);
-  void reduceInto(Reduction &reduction, llvm::ArrayRef<Value> slots);
-  llvm::SmallVector<Value> reduceRows(Reduction &reduction,
-                                      llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups,
-                                      unsigned lanes);
+  llvm::SmallVector<Value> reduce(Reduction &reduction);
+  void accumulate(Reduction &reduction, llvm::ArrayRef<Value> slots, unsigned lanes, Value laneMask);
   llvm::SmallVector<Value> foldLanes(const Reduction &reduction, llvm::SmallVector<Value> vectors);
   unsigned levelOf(DimSet deps) const;
   // Splits an index over the vector level: scalar part, lane stride, per-lane part (i64 vector or null).
   void split(Index index, Value &base, int64_t &stride, Value &perLane);
 
   llvm::DenseMap<Node *, Value> locals; // External nodes and what is computed from them, in a reducer
-  llvm::DenseMap<Reduction *, llvm::SmallVector<Value>> unused;
 };
 
 } // namespace tessera::codegen

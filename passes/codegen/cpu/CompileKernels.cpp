@@ -1,0 +1,86 @@
+#include "passes/codegen/cpu/CompileKernels.h"
+
+#include "passes/codegen/cpu/KernelEmitter.h"
+#include "passes/codegen/cpu/SharedObject.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstdlib>
+#include <thread>
+
+namespace tessera::codegen {
+
+namespace {
+
+// A part of the kernels with the LLVM module they become. The parts don't depend on the number of threads.
+struct Part {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module;
+  llvm::SmallVector<char, 0> object;
+  bool ok = true;
+};
+
+} // namespace
+
+static bool compilePart(Part &part, ObjectCode &code) {
+  if (const char *path = std::getenv("TESSERA_DUMP_LLVM")) {
+    std::error_code error;
+    llvm::raw_fd_ostream stream(path, error);
+    part.module->print(stream, nullptr);
+  }
+  std::string broken;
+  llvm::raw_string_ostream stream(broken);
+  if (llvm::verifyModule(*part.module, &stream)) {
+    llvm::errs() << "error: invalid code was generated: " << broken << "\n";
+    return false;
+  }
+  return code.compile(*part.module, part.object);
+}
+
+std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kernels,
+                                              const CpuTarget &target, unsigned threads) {
+  CompiledKernels result;
+  result.infos.resize(kernels.size());
+  VectorFeatures vectors = target.vectors();
+  size_t partCount = std::min<size_t>(2, kernels.size());
+  std::vector<Part> parts(partCount);
+  for (size_t p = 0; p < partCount; ++p) {
+    Part &part = parts[p];
+    part.module = std::make_unique<llvm::Module>("kernels", part.context);
+    ObjectCode(target).prepare(*part.module);
+    for (size_t i = p; i < kernels.size(); i += partCount)
+      part.ok &= emitKernel(kernels[i], *part.module, vectors, result.infos[i]);
+    if (!part.ok)
+      return std::nullopt;
+  }
+  auto work = [&](Part &part) {
+    ObjectCode code(target);
+    part.ok = compilePart(part, code);
+  };
+  if (threads > 1 && partCount > 1) {
+    std::thread other(work, std::ref(parts[1]));
+    work(parts[0]);
+    other.join();
+  } else {
+    for (Part &part : parts)
+      work(part);
+  }
+  llvm::SmallVector<llvm::SmallVector<char, 0>> objects;
+  for (Part &part : parts) {
+    if (!part.ok)
+      return std::nullopt;
+    objects.push_back(std::move(part.object));
+  }
+  std::string error;
+  auto linked = linkSharedObject(objects, error);
+  if (!linked) {
+    llvm::errs() << "error: the kernels could not be linked: " << error << "\n";
+    return std::nullopt;
+  }
+  result.sharedObject = std::move(*linked);
+  return result;
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,395 @@
+// Kernels whose outputs are functions of an index.
+//
+// A *nest* computes the outputs of one shape over the loops of that shape. Its loops are split where a reshape needs
+// it, cut where a concatenation or padding changes what is read (each piece is a nest of its own, with its own graph),
+// merged where every access allows it, and the innermost is run by vectors.
+#include "passes/codegen/cpu/KernelEmitter.h"
+
+#include "dialects/stablehlo/StablehloOps.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tessera::codegen {
+
+namespace {
+
+// An output and where it goes: at `index` of `shape`, the point of the nest's loops or that moved by an update's start.
+struct Root {
+  unsigned output;
+  Element value;
+  ElementKind kind;
+  Index offset;
+};
+
+using Cuts = llvm::SmallVector<llvm::SmallVector<int64_t, 2>>; // a loop's inner borders
+using Box = llvm::SmallVector<std::pair<int64_t, int64_t>>;
+
+class Nest {
+public:
+  // `update`: the outputs are dynamic_update_slices whose operand's buffer is theirs: only the update is written.
+  Nest(KernelFunction &function, llvm::ArrayRef<unsigned> outputs, bool update)
+      : function(function), outputs(outputs), update(update) {}
+  bool emit();
+
+private:
+  llvm::ArrayRef<int64_t> shape() const;
+  std::unique_ptr<KernelGraph> build(const Box *box);
+  void addSplits(const KernelGraph &g, bool &changed);
+  void emitBox(KernelGraph &g, const Partition &part, Value cell, llvm::Instruction *before);
+  void emitLoops(KernelGraph &g, llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups, unsigned depth,
+                 std::optional<unsigned> chunked, Value low, Value high);
+  void emitRoots(KernelGraph &g);
+  bool keepsVectors(KernelGraph &g, unsigned lastDim) const;
+  unsigned lanesOf(KernelGraph &g, llvm::ArrayRef<unsigned> group) const;
+  llvm::SmallVector<Node *> rootNodes() const;
+
+  KernelFunction &function;
+  llvm::ArrayRef<unsigned> outputs;
+  bool update;
+  SplitTable splits;
+  llvm::SmallVector<Root> roots;
+  llvm::SmallVector<unsigned> dims; // the nest's loops, outer first
+};
+
+} // namespace
+
+static llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return mlir::cast<mlir::ShapedType>(value.getType()).getShape();
+}
+
+llvm::ArrayRef<int64_t> Nest::shape() const {
+  mlir::Value value = function.kernel.outputs()[outputs[0]];
+  return shapeOf(update ? value.getDefiningOp()->getOperand(1) : value);
+}
+
+llvm::SmallVector<Node *> Nest::rootNodes() const {
+  llvm::SmallVector<Node *> nodes;
+  for (const Root &root : roots) {
+    nodes.push_back(root.value.re);
+    if (root.value.im)
+      nodes.push_back(root.value.im);
+    for (auto [node, factor] : root.offset->nodes)
+      nodes.push_back(node);
+  }
+  return nodes;
+}
+
+std::unique_ptr<KernelGraph> Nest::build(const Box *box) {
+  auto g = std::make_unique<KernelGraph>(function, splits);
+  Graph &graph = g->graph;
+  roots.clear();
+  dims.clear();
+  llvm::SmallVector<Index, 6> index;
+  for (auto [i, size] : llvm::enumerate(shape()))
+    index.push_back(g->builder.loop(nullptr, i, size, &dims));
+  if (box)
+    for (auto [dim, range] : llvm::zip(dims, *box))
+      std::tie(graph.dims[dim].low, graph.dims[dim].high) = range;
+  for (unsigned output : outputs) {
+    mlir::Value value = function.kernel.outputs()[output];
+    std::optional<ElementType> type = elementType(value.getType());
+    if (!type) {
+      mlir::emitError(value.getLoc(), "no CPU code for element type ") << value.getType();
+      return nullptr;
+    }
+    llvm::SmallVector<Index, 6> to(index);
+    mlir::Value computed = value;
+    if (update) {
+      mlir::Operation *op = value.getDefiningOp();
+      computed = op->getOperand(1);
+      for (auto [d, size] : llvm::enumerate(shape())) {
+        Index start = g->builder.clampedStart(op->getOperand(d + 2), {}, nullptr,
+                                              shapeOf(value)[d] - size);
+        if (!start)
+          return nullptr;
+        to[d] = graph.add(start, index[d]);
+      }
+    }
+    Element element = g->builder.at(computed, index);
+    if (!element)
+      return nullptr;
+    Index offset = graph.linearise(to, shapeOf(value));
+    if (type->complex)
+      offset = graph.multiply(offset, 2);
+    roots.push_back({output, element, type->kind, offset});
+  }
+  if (graph.dims.size() > 64) {
+    mlir::emitError(function.kernel.body->getTerminator()->getLoc(),
+                    "a kernel with more than 64 loops; fuse fewer operations");
+    return nullptr;
+  }
+  return g;
+}
+
+void Nest::addSplits(const KernelGraph &g, bool &changed) {
+  for (auto [dim, inner] : g.graph.wantedSplits) {
+    GraphBuilder::Origin origin = g.builder.origins()[dim];
+    int64_t size = inner * origin.inner; // within the whole loop
+    auto &list = splits[{origin.key, origin.loop}];
+    if (llvm::is_contained(list, size))
+      continue;
+    auto at = llvm::find_if(list, [&](int64_t other) { return other < size; });
+    bool fits = (at == list.begin() || at[-1] % size == 0) && (at == list.end() || size % *at == 0);
+    if (!fits || list.size() >= 4)
+      continue;
+    list.insert(at, size);
+    changed = true;
+  }
+}
+
+bool Nest::emit() {
+  int64_t points = 1;
+  for (int64_t size : shape())
+    points *= size;
+  if (points == 0)
+    return true;
+  std::unique_ptr<KernelGraph> g;
+  for (unsigned attempt = 0; attempt < 5; ++attempt) {
+    g = build(nullptr);
+    if (!g)
+      return false;
+    bool changed = false;
+    if (attempt < 4)
+      addSplits(*g, changed);
+    if (!changed)
+      break;
+  }
+
+  Cuts cuts(dims.size());
+  for (auto [dim, at] : g->graph.wantedCuts)
+    if (dim < dims.size() && !llvm::is_contained(cuts[dim], at))
+      cuts[dim].push_back(at);
+  int64_t boxCount = 1;
+  for (auto [dim, list] : llvm::enumerate(cuts)) {
+    llvm::sort(list);
+    if (boxCount * static_cast<int64_t>(list.size() + 1) > 9)
+      list.clear();
+    list.push_back(g->graph.dims[dim].size);
+    boxCount *= list.size();
+  }
+
+  llvm::SmallVector<int64_t> sizes;
+  for (unsigned dim : dims)
+    sizes.push_back(g->graph.dims[dim].size);
+  Work work = workOf(g->graph, Graph::reachable(rootNodes()));
+  function.info.flops += work.flops;
+  Partition part = partition(sizes, work.cost + 4 * points, 1);
+  bool ok = true;
+  function.forEachCell(part.cells, [&](Value cell, llvm::Instruction *before) {
+    if (boxCount == 1)
+      return emitBox(*g, part, cell, before);
+    for (int64_t number = 0; number < boxCount && ok; ++number) {
+      Box box;
+      int64_t rest = number;
+      for (auto &list : cuts) {
+        int64_t piece = rest % list.size();
+        rest /= list.size();
+        box.push_back({piece ? list[piece - 1] : 0, list[piece]});
+      }
+      std::unique_ptr<KernelGraph> part1 = build(&box);
+      ok = part1 != nullptr;
+      if (ok)
+        emitBox(*part1, part, cell, before);
+    }
+  });
+  return ok;
+}
+
+// Whether the innermost loop of the nest should be the vector loop, rather than those of the reductions inside it.
+bool Nest::keepsVectors(KernelGraph &g, unsigned lastDim) const {
+  int64_t along = 0, against = 0;
+  bool anyReduction = false;
+  for (Node *node : g.emitter.live) {
+    if (node->op != Op::Reduced || !(node->deps >> lastDim & 1))
+      continue;
+    anyReduction = true;
+    Reduction &r = *node->reduction;
+    for (Node *load : Graph::reachable(r.inputs)) {
+      if (load->op != Op::Load || !(load->deps & r.ownDims))
+        continue;
+      int64_t kept = load->index->coefficient(lastDim);
+      bool keptIsFree = !(load->deps >> lastDim & 1);
+      bool keptIsGood = keptIsFree || (kept == 1 && load->index->nodes.empty());
+      bool reducedIsGood = llvm::any_of(r.dims, [&](unsigned dim) {
+        return load->index->coefficient(dim) == 1 && g.graph.dims[dim].size >= 8;
+      });
+      along += keptIsGood && !keptIsFree;
+      against += !keptIsGood;
+      against += reducedIsGood && kept != 1 && !r.simple.empty() && !keptIsFree;
+    }
+  }
+  return !anyReduction || against == 0 || along > against;
+}
+
+unsigned Nest::lanesOf(KernelGraph &g, llvm::ArrayRef<unsigned> group) const {
+  auto [low, high] = g.emitter.bounds(group);
+  if (high - low < 2 || !keepsVectors(g, group.back()))
+    return 1;
+  return g.emitter.chooseLanes(high - low, g.emitter.live);
+}
+
+void Nest::emitRoots(KernelGraph &g) {
+  llvm::SmallVector<std::pair<Value, Value>> values;
+  for (const Root &root : roots) {
+    Value re = g.emitter.emit(root.value.re);
+    values.push_back({re, root.value.im ? g.emitter.emit(root.value.im) : nullptr});
+  }
+  for (auto [root, value] : llvm::zip(roots, values))
+    g.emitter.store(function.buffers[function.inputCount() + root.output], root.kind, root.offset,
+                    value.first, value.second);
+}
+
+static DimSet setOf(llvm::ArrayRef<unsigned> group) {
+  DimSet all = 0;
+  for (unsigned dim : group)
+    all |= DimSet(1) << dim;
+  return all;
+}
+
+void Nest::emitLoops(KernelGraph &g, llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups,
+                     unsigned depth, std::optional<unsigned> chunked, Value low, Value high) {
+  Emitter &e = g.emitter;
+  if (depth == groups.size()) {
+    e.openBlock();
+    emitRoots(g);
+    e.closeBlock();
+    return;
+  }
+  llvm::ArrayRef<unsigned> group = groups[depth];
+  bool isChunked = chunked && group.front() == *chunked;
+  auto [first, last] = e.bounds(group);
+  Value from = isChunked ? low : e.i64(first), to = isChunked ? high : e.i64(last);
+  if (depth + 1 < groups.size() || lanesOf(g, group) == 1) {
+    Value variable = e.openLoop(from, to, 1, isChunked);
+    e.bindLevel(group.back(), setOf(group), variable, 1, nullptr);
+    emitLoops(g, groups, depth + 1, chunked, low, high);
+    e.closeLoop();
+    return;
+  }
+
+  unsigned lanes = lanesOf(g, group);
+  int64_t size = last - first, rest = size % lanes;
+  Value whole = to;
+  if (isChunked || rest) {
+    Value length = e.b.CreateNSWSub(to, from);
+    whole = e.b.CreateNSWAdd(from, e.b.CreateAnd(length, e.i64(-static_cast<int64_t>(lanes))));
+  }
+  if (size >= lanes) {
+    Value variable = e.openLoop(from, whole, lanes, isChunked);
+    e.bindLevel(group.back(), setOf(group), variable, lanes, nullptr);
+    emitRoots(g);
+    e.closeLoop();
+  }
+  // Chunks are whole vectors long, so only the loop's very end can leave a rest.
+  if (!rest)
+    return;
+  unsigned tailLanes = std::max<unsigned>(llvm::PowerOf2Ceil(rest), 2);
+  if (isChunked) {
+    Value variable = e.openLoop(whole, to, lanes, true);
+    (void)variable;
+  } else {
+    e.openBlock();
+  }
+  llvm::SmallVector<llvm::Constant *> exists;
+  for (unsigned lane = 0; lane < tailLanes; ++lane)
+    exists.push_back(e.b.getInt1(lane < rest));
+  Value mask = rest == tailLanes ? nullptr : llvm::ConstantVector::get(exists);
+  e.bindLevel(group.back(), setOf(group), whole, tailLanes, mask);
+  emitRoots(g);
+  isChunked ? e.closeLoop() : e.closeBlock();
+}
+
+void Nest::emitBox(KernelGraph &g, const Partition &part, Value cell, llvm::Instruction *before) {
+  Emitter &e = g.emitter;
+  e.live = Graph::reachable(rootNodes());
+  e.openBody(before);
+  // Which cell: an index for each outer loop, and a chunk of the next.
+  Value rest = cell, low = nullptr, high = nullptr;
+  if (part.chunks > 1) {
+    Value number = e.b.CreateURem(rest, e.i64(part.chunks));
+    rest = e.b.CreateUDiv(rest, e.i64(part.chunks));
+    low = e.b.CreateNSWMul(number, e.i64(part.chunk));
+    high = e.b.CreateNSWAdd(low, e.i64(part.chunk));
+  }
+  unsigned opened = 0;
+  auto clampRange = [&](unsigned dim, Value &from, Value &to) {
+    const Dim &loop = g.graph.dims[dim];
+    from = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, from, e.i64(loop.low));
+    to = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, to, e.i64(loop.high));
+  };
+  for (unsigned i = part.prefix; i-- > 0;) {
+    const Dim &loop = g.graph.dims[dims[i]];
+    Value index = i ? e.b.CreateURem(rest, e.i64(loop.size)) : rest;
+    if (i)
+      rest = e.b.CreateUDiv(rest, e.i64(loop.size));
+    if (loop.low == 0 && loop.high == loop.size) {
+      e.bindLevel(dims[i], DimSet(1) << dims[i], index, 1, nullptr);
+      continue;
+    }
+    Value from = index, to = e.b.CreateNSWAdd(index, e.i64(1));
+    clampRange(dims[i], from, to);
+    Value variable = e.openLoop(from, to, 1, true);
+    e.bindLevel(dims[i], DimSet(1) << dims[i], variable, 1, nullptr);
+    ++opened;
+  }
+
+  llvm::ArrayRef<unsigned> inner = llvm::ArrayRef(dims).drop_front(part.prefix);
+  llvm::SmallVector<Index> stores;
+  for (const Root &root : roots)
+    stores.push_back(root.offset);
+  auto groups = e.collapse(inner, e.live, stores);
+  std::optional<unsigned> chunked;
+  if (part.chunks > 1) {
+    chunked = inner.front();
+    clampRange(*chunked, low, high);
+    // In units of the loop that the chunked one was merged into.
+    int64_t rows = 1;
+    for (unsigned dim : llvm::ArrayRef(groups[0]).drop_front())
+      rows *= g.graph.dims[dim].size;
+    low = e.b.CreateNSWMul(low, e.i64(rows));
+    high = e.b.CreateNSWMul(high, e.i64(rows));
+    // A chunk need not meet the piece of this box.
+    high = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, low, high);
+  }
+  emitLoops(g, groups, 0, chunked, low, high);
+  while (opened--)
+    e.closeLoop();
+}
+
+// A dynamic_update_slice of one of the kernel's inputs, whose buffer the output may share.
+static std::optional<int64_t> updatedInput(KernelFunction &function, unsigned output) {
+  mlir::Value value = function.kernel.outputs()[output];
+  auto op = value.getDefiningOp<stablehlo::DynamicUpdateSliceOp>();
+  int64_t input = function.kernel.inplaceOf(output);
+  if (!op || input < 0 || op->getOperand(0) != function.kernel.body->getArgument(input))
+    return std::nullopt;
+  return input;
+}
+
+bool emitElemental(KernelFunction &function, llvm::ArrayRef<unsigned> outputs) {
+  // Outputs of one shape share their loops.
+  llvm::SmallVector<llvm::SmallVector<unsigned>> groups;
+  bool ok = true;
+  for (unsigned output : outputs) {
+    if (auto input = updatedInput(function, output)) {
+      llvm::SmallVector<unsigned> one{output};
+      function.ifSameBuffer(
+          function.buffers[*input], function.buffers[function.inputCount() + output],
+          [&] { ok &= Nest(function, one, /*update=*/true).emit(); },
+          [&] { ok &= ok && Nest(function, one, /*update=*/false).emit(); });
+      continue;
+    }
+    auto shape = shapeOf(function.kernel.outputs()[output]);
+    auto it = llvm::find_if(groups, [&](auto &group) {
+      return shapeOf(function.kernel.outputs()[group[0]]) == shape;
+    });
+    if (it == groups.end())
+      groups.push_back({output});
+    else
+      it->push_back(output);
+  }
+  for (auto &group : groups)
+    ok = ok && Nest(function, group, /*update=*/false).emit();
+  return ok;
+}
+
+} // namespace tessera::codegen

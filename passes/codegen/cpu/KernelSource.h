@@ -1,0 +1,34 @@
+// What is compiled: the body of one kernel; and what comes of it beside its code.
+#ifndef TESSERA_PASSES_CODEGEN_CPU_KERNELSOURCE_H
+#define TESSERA_PASSES_CODEGEN_CPU_KERNELSOURCE_H
+
+#include "mlir/IR/Block.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <string>
+
+namespace tessera::codegen {
+
+// A block whose arguments are the kernel's inputs and whose terminator's operands are its outputs.
+struct KernelSource {
+  std::string symbol;
+  mlir::Block *body;
+  // For each output the input whose buffer it may share, or -1.
+  llvm::SmallVector<int64_t> inplace;
+
+  mlir::ValueRange outputs() const { return body->getTerminator()->getOperands(); }
+  int64_t inplaceOf(unsigned output) const {
+    return output < inplace.size() ? inplace[output] : -1;
+  }
+};
+
+struct KernelInfo {
+  int64_t grid = 1;
+  int64_t scratchBytes = 0;
+  double flops = 0;
+};
+
+} // namespace tessera::codegen
+
+#endif

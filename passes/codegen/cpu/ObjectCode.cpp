@@ -1,0 +1,111 @@
+#include "passes/codegen/cpu/ObjectCode.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/DeadStoreElimination.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+namespace tessera::codegen {
+
+CpuTarget CpuTarget::host() {
+  CpuTarget target;
+  target.cpu = llvm::sys::getHostCPUName().str();
+  std::vector<std::string> parts;
+  for (auto &[feature, on] : llvm::sys::getHostCPUFeatures())
+    parts.push_back((on ? "+" : "-") + feature.str());
+  std::sort(parts.begin(), parts.end());
+  target.features = llvm::join(parts, ",");
+  return target;
+}
+
+std::vector<std::string> CpuTarget::enabled() const {
+  std::vector<std::string> names;
+  llvm::SmallVector<llvm::StringRef> parts;
+  llvm::StringRef(features).split(parts, ',');
+  for (llvm::StringRef part : parts)
+    if (part.consume_front("+"))
+      names.push_back(part.str());
+  return names;
+}
+
+VectorFeatures CpuTarget::vectors() const {
+  VectorFeatures vectors;
+  for (const std::string &name : enabled()) {
+    if (name == "avx512f")
+      vectors.bytes = 64;
+    if (name == "avx2" || name == "avx")
+      vectors.bytes = std::max(vectors.bytes, 32u);
+    if (name == "avx512bf16")
+      vectors.bf16 = true;
+  }
+  return vectors;
+}
+
+ObjectCode::ObjectCode(const CpuTarget &target) {
+  static bool isReady = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)isReady;
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  std::string error;
+  const llvm::Target *known = llvm::TargetRegistry::lookupTarget(triple, error);
+  machine.reset(known->createTargetMachine(triple, target.cpu, target.features, llvm::TargetOptions(),
+                                           llvm::Reloc::PIC_, std::nullopt,
+                                           llvm::CodeGenOptLevel::Default));
+}
+
+void ObjectCode::prepare(llvm::Module &module) {
+  module.setTargetTriple(machine->getTargetTriple());
+  module.setDataLayout(machine->createDataLayout());
+}
+
+bool ObjectCode::compile(llvm::Module &module, llvm::SmallVectorImpl<char> &object) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(machine.get());
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
+                                                       /*UseMemorySSA=*/true));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::GVNPass());
+  passes.addPass(llvm::DSEPass());
+  llvm::ModulePassManager pipeline;
+  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+  pipeline.run(module, modules);
+
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager codegen;
+  if (machine->addPassesToEmitFile(codegen, stream, nullptr, llvm::CodeGenFileType::ObjectFile,
+                                   /*DisableVerify=*/true))
+    return false;
+  codegen.run(module);
+  return true;
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,20 @@
+// Object files to one shared object, by lld in this process.
+#ifndef TESSERA_PASSES_CODEGEN_CPU_SHAREDOBJECT_H
+#define TESSERA_PASSES_CODEGEN_CPU_SHAREDOBJECT_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::codegen {
+
+// Empty, with the linker's message in `error`, when linking failed.
+std::optional<std::vector<char>> linkSharedObject(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects,
+                                                  std::string &error);
+
+} // namespace tessera::codegen
+
+#endif
