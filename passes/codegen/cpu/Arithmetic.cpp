@@ -16,7 +16,8 @@ static llvm::Constant *integer(llvm::Type *type, int64_t value) {
   return llvm::ConstantInt::getSigned(type, value);
 }
 
-//===- Memory and rounding --------------------------------------------------------------------------------------===//
+//===- Memory and rounding
+//--------------------------------------------------------------------------------------===//
 
 Value Emitter::fromMemory(ElementKind kind, Value stored) {
   llvm::Type *type = stored->getType();
@@ -88,7 +89,8 @@ Value Emitter::convert(Value value, ElementKind from, ElementKind to) {
   return isSigned(from) ? b.CreateSExtOrTrunc(value, target) : b.CreateZExtOrTrunc(value, target);
 }
 
-//===- Integers -------------------------------------------------------------------------------------------------===//
+//===- Integers
+//-------------------------------------------------------------------------------------------------===//
 
 // x / 0 = -1, x % 0 = x; the smallest number over -1 wraps.
 Value Emitter::integerDivision(Op op, ElementKind kind, Value x, Value y) {
@@ -153,12 +155,13 @@ static Value floorDivision(llvm::IRBuilder<> &b, Op op, const Node *node, Value 
   int64_t by = node->bits;
   const Node *operand = node->operands[0];
   if (llvm::isPowerOf2_64(by)) // right for negative numbers too
-    return op == Op::FloorDiv ? b.CreateAShr(x, llvm::Log2_64(by)) : b.CreateAnd(x, integer(type, by - 1));
+    return op == Op::FloorDiv ? b.CreateAShr(x, llvm::Log2_64(by))
+                              : b.CreateAnd(x, integer(type, by - 1));
   if (operand->low >= 0 && operand->high < INT32_MAX) {
     llvm::Type *narrow = like(type, b.getInt32Ty());
     Value small = b.CreateTrunc(x, narrow), divisor = integer(narrow, by);
-    return b.CreateZExt(op == Op::FloorDiv ? b.CreateUDiv(small, divisor) : b.CreateURem(small, divisor),
-                        type);
+    return b.CreateZExt(
+        op == Op::FloorDiv ? b.CreateUDiv(small, divisor) : b.CreateURem(small, divisor), type);
   }
   Value rest = b.CreateSRem(x, integer(type, by));
   Value isNegative = b.CreateICmpSLT(rest, integer(type, 0));
@@ -170,7 +173,8 @@ static Value floorDivision(llvm::IRBuilder<> &b, Op op, const Node *node, Value 
 
 static Value reducePrecision(llvm::IRBuilder<> &b, Value x, int exponentBits, int mantissaBits) {
   bool isSingle = x->getType()->getScalarType()->isFloatTy();
-  int width = isSingle ? 32 : 64, fullMantissa = isSingle ? 23 : 52, fullExponent = isSingle ? 8 : 11;
+  int width = isSingle ? 32 : 64, fullMantissa = isSingle ? 23 : 52,
+      fullExponent = isSingle ? 8 : 11;
   llvm::Type *type = like(x->getType(), b.getIntNTy(width));
   Value bits = b.CreateBitCast(x, type);
   if (mantissaBits < fullMantissa) {
@@ -180,13 +184,15 @@ static Value reducePrecision(llvm::IRBuilder<> &b, Value x, int exponentBits, in
     bits = b.CreateAnd(b.CreateAdd(bits, bias), integer(type, -(int64_t(1) << drop)));
   }
   if (exponentBits < fullExponent) {
-    int64_t bias = (int64_t(1) << (fullExponent - 1)) - 1, newBias = (int64_t(1) << (exponentBits - 1)) - 1;
+    int64_t bias = (int64_t(1) << (fullExponent - 1)) - 1,
+            newBias = (int64_t(1) << (exponentBits - 1)) - 1;
     int64_t signMask = int64_t(1) << (width - 1);
     if (isSingle)
       signMask = static_cast<int64_t>(0x80000000);
     Value sign = b.CreateAnd(bits, integer(type, signMask));
     Value magnitude = b.CreateXor(bits, sign);
-    int64_t tooBig = (bias + newBias + 1) << fullMantissa, tooSmall = (bias - newBias + 1) << fullMantissa;
+    int64_t tooBig = (bias + newBias + 1) << fullMantissa, tooSmall = (bias - newBias + 1)
+                                                                      << fullMantissa;
     int64_t infinity = ((int64_t(1) << fullExponent) - 1) << fullMantissa;
     Value isBig = b.CreateICmpUGE(magnitude, integer(type, tooBig));
     Value isSmall = b.CreateICmpULT(magnitude, integer(type, tooSmall));
@@ -197,7 +203,8 @@ static Value reducePrecision(llvm::IRBuilder<> &b, Value x, int exponentBits, in
   return b.CreateSelect(b.CreateFCmpUNO(x, x), x, result);
 }
 
-//===- Operations -----------------------------------------------------------------------------------------------===//
+//===- Operations
+//-----------------------------------------------------------------------------------------------===//
 
 static llvm::StringRef libraryName(Op op) {
   switch (op) {
@@ -230,7 +237,8 @@ static llvm::StringRef libraryName(Op op) {
   }
 }
 
-static Value floatArithmetic(llvm::IRBuilder<> &b, Op op, llvm::ArrayRef<Value> v, const Node *node) {
+static Value floatArithmetic(llvm::IRBuilder<> &b, Op op, llvm::ArrayRef<Value> v,
+                             const Node *node) {
   VectorMath math(b);
   llvm::Type *type = v[0]->getType();
   bool isSingle = type->getScalarType()->isFloatTy();
@@ -281,7 +289,8 @@ static Value floatArithmetic(llvm::IRBuilder<> &b, Op op, llvm::ArrayRef<Value> 
   if (isSingle)
     return math.apply(op, v);
   if (op == Op::Logistic)
-    return b.CreateFDiv(number(1), b.CreateFAdd(number(1), math.callEachLane("exp", {b.CreateFNeg(v[0])})));
+    return b.CreateFDiv(number(1),
+                        b.CreateFAdd(number(1), math.callEachLane("exp", {b.CreateFNeg(v[0])})));
   return math.callEachLane(libraryName(op), v);
 }
 
@@ -324,7 +333,8 @@ Value Emitter::arithmetic(Op op, ElementKind kind, llvm::ArrayRef<Value> v, cons
   case Op::Neg:
     return b.CreateNeg(v[0]);
   case Op::Abs:
-    return isSigned(kind) ? b.CreateIntrinsic(llvm::Intrinsic::abs, {type}, {v[0], b.getFalse()}) : v[0];
+    return isSigned(kind) ? b.CreateIntrinsic(llvm::Intrinsic::abs, {type}, {v[0], b.getFalse()})
+                          : v[0];
   case Op::Sign: {
     Value zero = integer(type, 0);
     Value isPositive = isSigned(kind) ? b.CreateICmpSGT(v[0], zero) : b.CreateICmpNE(v[0], zero);
@@ -348,9 +358,9 @@ Value Emitter::arithmetic(Op op, ElementKind kind, llvm::ArrayRef<Value> v, cons
     Value isNegative = b.CreateICmpSLT(v[1], integer(type, 0));
     Value isOdd = b.CreateICmpNE(b.CreateAnd(v[1], one), integer(type, 0));
     Value ofMinusOne = b.CreateSelect(isOdd, integer(type, -1), one);
-    Value inverse = b.CreateSelect(b.CreateICmpEQ(v[0], one), one,
-                                   b.CreateSelect(b.CreateICmpEQ(v[0], integer(type, -1)), ofMinusOne,
-                                                  integer(type, 0)));
+    Value inverse = b.CreateSelect(
+        b.CreateICmpEQ(v[0], one), one,
+        b.CreateSelect(b.CreateICmpEQ(v[0], integer(type, -1)), ofMinusOne, integer(type, 0)));
     return b.CreateSelect(isNegative, inverse, result);
   }
   default:

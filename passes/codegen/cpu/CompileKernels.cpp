@@ -1,8 +1,8 @@
 #include "passes/codegen/cpu/CompileKernels.h"
 
+#include "mlir/IR/Diagnostics.h"
 #include "passes/codegen/cpu/KernelEmitter.h"
 #include "passes/codegen/cpu/SharedObject.h"
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
@@ -14,7 +14,8 @@ namespace tessera::codegen {
 
 namespace {
 
-// A part of the kernels with the LLVM module they become. The parts don't depend on the number of threads.
+// A part of the kernels with the LLVM module they become. The parts don't depend on the number of
+// threads.
 struct Part {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;

@@ -1,4 +1,5 @@
-// Kernels to one shared object: int32_t symbol(const TesseraKernelArgs *, uint32_t, uint32_t) for each.
+// Kernels to one shared object: int32_t symbol(const TesseraKernelArgs *, uint32_t, uint32_t) for
+// each.
 #ifndef TESSERA_PASSES_CODEGEN_CPU_COMPILEKERNELS_H
 #define TESSERA_PASSES_CODEGEN_CPU_COMPILEKERNELS_H
 
@@ -15,8 +16,8 @@ struct CompiledKernels {
   std::vector<KernelInfo> infos; // one a kernel, in order
 };
 
-// Empty when a kernel could not be compiled: an error was emitted at its operation. Work is divided over up to
-// `threads` threads; the result does not depend on how many.
+// Empty when a kernel could not be compiled: an error was emitted at its operation. Work is divided
+// over up to `threads` threads; the result does not depend on how many.
 std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kernels,
                                               const CpuTarget &target, unsigned threads = 2);
 

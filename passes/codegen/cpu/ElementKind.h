@@ -1,7 +1,9 @@
-// Element types as kernels see them: their size in memory and the LLVM type that computes with them.
+// Element types as kernels see them: their size in memory and the LLVM type that computes with
+// them.
 //
-// bf16, f16 and the f8 types compute in f32 and are rounded after each operation; i1 is one byte in memory. Complex
-// numbers never reach this level: the graph builder splits them into two real values.
+// bf16, f16 and the f8 types compute in f32 and are rounded after each operation; i1 is one byte in
+// memory. Complex numbers never reach this level: the graph builder splits them into two real
+// values.
 #ifndef TESSERA_PASSES_CODEGEN_CPU_ELEMENTKIND_H
 #define TESSERA_PASSES_CODEGEN_CPU_ELEMENTKIND_H
 

@@ -1,8 +1,9 @@
 // Kernels whose outputs are functions of an index.
 //
-// A *nest* computes the outputs of one shape over the loops of that shape. Its loops are split where a reshape needs
-// it, cut where a concatenation or padding changes what is read (each piece is a nest of its own, with its own graph),
-// merged where every access allows it, and the innermost is run by vectors.
+// A *nest* computes the outputs of one shape over the loops of that shape. Its loops are split
+// where a reshape needs it, cut where a concatenation or padding changes what is read (each piece
+// is a nest of its own, with its own graph), merged where every access allows it, and the innermost
+// is run by vectors.
 #include "passes/codegen/cpu/KernelEmitter.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
@@ -12,7 +13,8 @@ namespace tessera::codegen {
 
 namespace {
 
-// An output and where it goes: at `index` of `shape`, the point of the nest's loops or that moved by an update's start.
+// An output and where it goes: at `index` of `shape`, the point of the nest's loops or that moved
+// by an update's start.
 struct Root {
   unsigned output;
   Element value;
@@ -25,7 +27,8 @@ using Box = llvm::SmallVector<std::pair<int64_t, int64_t>>;
 
 class Nest {
 public:
-  // `update`: the outputs are dynamic_update_slices whose operand's buffer is theirs: only the update is written.
+  // `update`: the outputs are dynamic_update_slices whose operand's buffer is theirs: only the
+  // update is written.
   Nest(KernelFunction &function, llvm::ArrayRef<unsigned> outputs, bool update)
       : function(function), outputs(outputs), update(update) {}
   bool emit();
@@ -35,8 +38,8 @@ private:
   std::unique_ptr<KernelGraph> build(const Box *box);
   void addSplits(const KernelGraph &g, bool &changed);
   void emitBox(KernelGraph &g, const Partition &part, Value cell, llvm::Instruction *before);
-  void emitLoops(KernelGraph &g, llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups, unsigned depth,
-                 std::optional<unsigned> chunked, Value low, Value high);
+  void emitLoops(KernelGraph &g, llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups,
+                 unsigned depth, std::optional<unsigned> chunked, Value low, Value high);
   void emitRoots(KernelGraph &g);
   bool keepsVectors(KernelGraph &g, unsigned lastDim) const;
   unsigned lanesOf(KernelGraph &g, llvm::ArrayRef<unsigned> group) const;
@@ -97,8 +100,8 @@ std::unique_ptr<KernelGraph> Nest::build(const Box *box) {
       mlir::Operation *op = value.getDefiningOp();
       computed = op->getOperand(1);
       for (auto [d, size] : llvm::enumerate(shape())) {
-        Index start = g->builder.clampedStart(op->getOperand(d + 2), {}, nullptr,
-                                              shapeOf(value)[d] - size);
+        Index start =
+            g->builder.clampedStart(op->getOperand(d + 2), {}, nullptr, shapeOf(value)[d] - size);
         if (!start)
           return nullptr;
         to[d] = graph.add(start, index[d]);
@@ -194,7 +197,8 @@ bool Nest::emit() {
   return ok;
 }
 
-// Whether the innermost loop of the nest should be the vector loop, rather than those of the reductions inside it.
+// Whether the innermost loop of the nest should be the vector loop, rather than those of the
+// reductions inside it.
 bool Nest::keepsVectors(KernelGraph &g, unsigned lastDim) const {
   int64_t along = 0, against = 0;
   bool anyReduction = false;
@@ -279,20 +283,24 @@ void Nest::emitLoops(KernelGraph &g, llvm::ArrayRef<llvm::SmallVector<unsigned, 
     emitRoots(g);
     e.closeLoop();
   }
-  // Chunks are whole vectors long, so only the loop's very end can leave a rest.
-  if (!rest)
+  // Chunks are whole vectors long: only the loop's very end leaves a rest, or a piece that starts
+  // in mid-vector.
+  bool isRagged = isChunked && first % lanes != 0;
+  if (!rest && !isRagged)
     return;
-  unsigned tailLanes = std::max<unsigned>(llvm::PowerOf2Ceil(rest), 2);
-  if (isChunked) {
-    Value variable = e.openLoop(whole, to, lanes, true);
-    (void)variable;
-  } else {
-    e.openBlock();
+  unsigned tailLanes = isRagged ? lanes : std::max<unsigned>(llvm::PowerOf2Ceil(rest), 2);
+  isChunked ? (void)e.openLoop(whole, to, lanes, true) : e.openBlock();
+  Value mask = nullptr;
+  if (isRagged) {
+    llvm::Type *type = llvm::FixedVectorType::get(e.b.getInt32Ty(), lanes);
+    Value left = e.b.CreateTrunc(e.b.CreateNSWSub(to, whole), e.b.getInt32Ty());
+    mask = e.b.CreateICmpULT(e.b.CreateStepVector(type), e.splat(left, lanes));
+  } else if (rest != tailLanes) {
+    llvm::SmallVector<llvm::Constant *> exists;
+    for (unsigned lane = 0; lane < tailLanes; ++lane)
+      exists.push_back(e.b.getInt1(lane < rest));
+    mask = llvm::ConstantVector::get(exists);
   }
-  llvm::SmallVector<llvm::Constant *> exists;
-  for (unsigned lane = 0; lane < tailLanes; ++lane)
-    exists.push_back(e.b.getInt1(lane < rest));
-  Value mask = rest == tailLanes ? nullptr : llvm::ConstantVector::get(exists);
   e.bindLevel(group.back(), setOf(group), whole, tailLanes, mask);
   emitRoots(g);
   isChunked ? e.closeLoop() : e.closeBlock();
@@ -379,9 +387,8 @@ bool emitElemental(KernelFunction &function, llvm::ArrayRef<unsigned> outputs) {
       continue;
     }
     auto shape = shapeOf(function.kernel.outputs()[output]);
-    auto it = llvm::find_if(groups, [&](auto &group) {
-      return shapeOf(function.kernel.outputs()[group[0]]) == shape;
-    });
+    auto it = llvm::find_if(
+        groups, [&](auto &group) { return shapeOf(function.kernel.outputs()[group[0]]) == shape; });
     if (it == groups.end())
       groups.push_back({output});
     else

@@ -1,4 +1,5 @@
-// Elementwise operations and constants as nodes; complex arithmetic by its real and imaginary parts.
+// Elementwise operations and constants as nodes; complex arithmetic by its real and imaginary
+// parts.
 #include "passes/codegen/cpu/GraphBuilder.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
@@ -156,11 +157,9 @@ Element GraphBuilder::complexElementwise(mlir::Operation *op, Op code,
   case Op::Pow:
     return exponential(times(logarithm(a), b));
   case Op::Sqrt:
-    return polar(unary(Op::Sqrt, magnitude(a)),
-                 mul(binary(Op::Atan2, a.im, a.re), number(0.5)));
+    return polar(unary(Op::Sqrt, magnitude(a)), mul(binary(Op::Atan2, a.im, a.re), number(0.5)));
   case Op::Rsqrt:
-    return polar(unary(Op::Rsqrt, magnitude(a)),
-                 mul(binary(Op::Atan2, a.im, a.re), number(-0.5)));
+    return polar(unary(Op::Rsqrt, magnitude(a)), mul(binary(Op::Atan2, a.im, a.re), number(-0.5)));
   case Op::Sign: {
     Node *length = magnitude(a);
     Node *isZero = graph.compare(EQ, length, number(0));

@@ -6,7 +6,8 @@
 
 namespace tessera::codegen {
 
-//===- Levels ---------------------------------------------------------------------------------------------------===//
+//===- Levels
+//---------------------------------------------------------------------------------------------------===//
 
 void Emitter::openBody(llvm::Instruction *insertBefore) {
   levels.clear();
@@ -24,9 +25,8 @@ Value Emitter::openLoop(Value low, Value high, int64_t step, bool mayBeEmpty) {
       llvm::BasicBlock::Create(b.getContext(), "loop", before->getParent(), exit);
   llvm::Instruction *jump = before->getTerminator();
   b.SetInsertPoint(jump);
-  levels.back().insertBefore = mayBeEmpty
-                                   ? b.CreateCondBr(b.CreateICmpSLT(low, high), body, exit)
-                                   : b.CreateBr(body);
+  levels.back().insertBefore =
+      mayBeEmpty ? b.CreateCondBr(b.CreateICmpSLT(low, high), body, exit) : b.CreateBr(body);
   jump->eraseFromParent();
   b.SetInsertPoint(body);
   auto *variable = b.CreatePHI(b.getInt64Ty(), 2, "i");
@@ -88,11 +88,12 @@ unsigned Emitter::lanes() const {
   return level ? level->lanes : 1;
 }
 
-//===- Loops that can be one ------------------------------------------------------------------------------------===//
+//===- Loops that can be one
+//------------------------------------------------------------------------------------===//
 
-llvm::SmallVector<llvm::SmallVector<unsigned, 4>>
-Emitter::collapse(llvm::ArrayRef<unsigned> order, llvm::ArrayRef<Node *> nodes,
-                  llvm::ArrayRef<Index> stores) {
+llvm::SmallVector<llvm::SmallVector<unsigned, 4>> Emitter::collapse(llvm::ArrayRef<unsigned> order,
+                                                                    llvm::ArrayRef<Node *> nodes,
+                                                                    llvm::ArrayRef<Index> stores) {
   auto merges = [&](unsigned outer, unsigned inner) {
     const Dim &loop = graph.dims[inner];
     if (loop.low != 0 || loop.high != loop.size)
@@ -122,7 +123,8 @@ std::pair<int64_t, int64_t> Emitter::bounds(llvm::ArrayRef<unsigned> group) cons
   return {graph.dims[group[0]].low * inner, graph.dims[group[0]].high * inner};
 }
 
-//===- Nodes ----------------------------------------------------------------------------------------------------===//
+//===- Nodes
+//----------------------------------------------------------------------------------------------------===//
 
 Value Emitter::emit(Node *node) {
   if (node->op == Op::Constant)
@@ -181,9 +183,10 @@ Value Emitter::compute(Node *node) {
   case Op::Bitcast:
     return fromMemory(node->kind,
                       b.CreateBitCast(toMemory(node->operands[0]->kind, operands[0]),
-                                      width == 1 ? memoryType(node->kind, b.getContext())
-                                                 : llvm::FixedVectorType::get(
-                                                       memoryType(node->kind, b.getContext()), width)));
+                                      width == 1
+                                          ? memoryType(node->kind, b.getContext())
+                                          : llvm::FixedVectorType::get(
+                                                memoryType(node->kind, b.getContext()), width)));
   default:
     return arithmetic(node->op, node->kind, operands, node);
   }
@@ -212,7 +215,8 @@ llvm::SmallVector<Value> Emitter::combine(const Reduction &reduction,
   return results;
 }
 
-//===- Values ---------------------------------------------------------------------------------------------------===//
+//===- Values
+//---------------------------------------------------------------------------------------------------===//
 
 Value Emitter::splat(Value value, unsigned lanes) {
   if (lanes == 1 || value->getType()->isVectorTy())
@@ -229,7 +233,8 @@ Value Emitter::constantOf(ElementKind kind, int64_t bits) {
   llvm::Type *type = computeType(kind, b.getContext());
   switch (kind) {
   case ElementKind::F64:
-    return llvm::ConstantFP::get(type, llvm::APFloat(llvm::APFloat::IEEEdouble(), llvm::APInt(64, bits)));
+    return llvm::ConstantFP::get(type,
+                                 llvm::APFloat(llvm::APFloat::IEEEdouble(), llvm::APInt(64, bits)));
   case ElementKind::F32:
     return llvm::ConstantFP::get(
         type, llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, bits & 0xffffffff)));

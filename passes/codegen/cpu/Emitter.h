@@ -1,8 +1,9 @@
 // Writes nodes as LLVM IR inside a nest of loops.
 //
-// A level is a loop that is open; level 0 is the body of one grid cell. A node is emitted once, at the deepest level
-// that it depends on, so what doesn't change in a loop is computed before it. One level may be a vector level: its
-// loop steps by `lanes`, and nodes that depend on it are vectors of that many elements.
+// A level is a loop that is open; level 0 is the body of one grid cell. A node is emitted once, at
+// the deepest level that it depends on, so what doesn't change in a loop is computed before it. One
+// level may be a vector level: its loop steps by `lanes`, and nodes that depend on it are vectors
+// of that many elements.
 #ifndef TESSERA_PASSES_CODEGEN_CPU_EMITTER_H
 #define TESSERA_PASSES_CODEGEN_CPU_EMITTER_H
 
@@ -54,7 +55,8 @@ public:
   // for (iv = low; iv < high; iv += step): guarded when it may run zero times.
   // While it is open, code of the levels around it goes before it.
   Value openLoop(Value low, Value high, int64_t step, bool mayBeEmpty);
-  // In the innermost level `variable` stands for `dim`, and for the dimensions of `all` that were collapsed into it.
+  // In the innermost level `variable` stands for `dim`, and for the dimensions of `all` that were
+  // collapsed into it.
   void bindLevel(unsigned dim, DimSet all, Value variable, unsigned lanes, Value laneMask);
   void closeLoop();
   // A level without a loop: `dim` is `variable` in it.
@@ -80,7 +82,8 @@ public:
   Value toMemory(ElementKind kind, Value value);
   Value round(ElementKind kind, Value value); // f32 to what bf16 or f16 can hold
   Value convert(Value value, ElementKind from, ElementKind to);
-  Value arithmetic(Op op, ElementKind kind, llvm::ArrayRef<Value> operands, const Node *node = nullptr);
+  Value arithmetic(Op op, ElementKind kind, llvm::ArrayRef<Value> operands,
+                   const Node *node = nullptr);
   Value bufferPointer(int buffer);
   Value element(Value pointer, ElementKind kind, Value offset);
 
@@ -113,13 +116,16 @@ private:
   Value shift(Op op, ElementKind kind, Value a, Value b);
   Value reduced(Node *node);
   llvm::SmallVector<Value> reduce(Reduction &reduction);
-  void accumulate(Reduction &reduction, llvm::ArrayRef<Value> slots, unsigned lanes, Value laneMask);
+  void accumulate(Reduction &reduction, llvm::ArrayRef<Value> slots, unsigned lanes,
+                  Value laneMask);
   llvm::SmallVector<Value> foldLanes(const Reduction &reduction, llvm::SmallVector<Value> vectors);
   unsigned levelOf(DimSet deps) const;
-  // Splits an index over the vector level: scalar part, lane stride, per-lane part (i64 vector or null).
+  // Splits an index over the vector level: scalar part, lane stride, per-lane part (i64 vector or
+  // null).
   void split(Index index, Value &base, int64_t &stride, Value &perLane);
 
-  llvm::DenseMap<Node *, Value> locals; // External nodes and what is computed from them, in a reducer
+  llvm::DenseMap<Node *, Value>
+      locals; // External nodes and what is computed from them, in a reducer
 };
 
 } // namespace tessera::codegen

@@ -171,10 +171,13 @@ llvm::SmallVector<Index, 6> Graph::delinearise(Index offset, llvm::ArrayRef<int6
 }
 
 Node *Graph::intern(Node node) {
-  std::vector<int64_t> key{static_cast<int64_t>(node.op), static_cast<int64_t>(node.kind),
+  std::vector<int64_t> key{static_cast<int64_t>(node.op),
+                           static_cast<int64_t>(node.kind),
                            reinterpret_cast<int64_t>(node.index),
                            reinterpret_cast<int64_t>(node.mask),
-                           reinterpret_cast<int64_t>(node.reduction), node.bits, node.aux};
+                           reinterpret_cast<int64_t>(node.reduction),
+                           node.bits,
+                           node.aux};
   for (Node *operand : node.operands)
     key.push_back(operand->id);
   auto [it, isNew] = nodeTable.try_emplace(std::move(key), nullptr);
@@ -199,8 +202,13 @@ Node *Graph::intern(Node node) {
 }
 
 Node *Graph::load(ElementKind kind, int buffer, Index offset, Node *mask) {
-  return intern({.id = 0, .op = Op::Load, .kind = kind, .operands = {}, .index = offset,
-                 .mask = mask, .bits = buffer});
+  return intern({.id = 0,
+                 .op = Op::Load,
+                 .kind = kind,
+                 .operands = {},
+                 .index = offset,
+                 .mask = mask,
+                 .bits = buffer});
 }
 
 Node *Graph::constant(ElementKind kind, int64_t bits) {
@@ -242,19 +250,30 @@ Node *Graph::iota(ElementKind kind, Index index) {
 }
 
 Node *Graph::make(Op op, ElementKind kind, llvm::ArrayRef<Node *> operands, int aux, int64_t bits) {
-  return intern({.id = 0, .op = op, .kind = kind,
-                 .operands = llvm::SmallVector<Node *, 3>(operands), .bits = bits, .aux = aux});
+  return intern({.id = 0,
+                 .op = op,
+                 .kind = kind,
+                 .operands = llvm::SmallVector<Node *, 3>(operands),
+                 .bits = bits,
+                 .aux = aux});
 }
 
 Node *Graph::external(ElementKind kind) {
   // Its number makes it unlike every other.
-  return intern({.id = 0, .op = Op::External, .kind = kind, .operands = {},
+  return intern({.id = 0,
+                 .op = Op::External,
+                 .kind = kind,
+                 .operands = {},
                  .bits = static_cast<int64_t>(nodes.size())});
 }
 
 Node *Graph::reduced(Reduction *reduction, unsigned component, ElementKind kind) {
-  return intern({.id = 0, .op = Op::Reduced, .kind = kind, .operands = {},
-                 .reduction = reduction, .aux = static_cast<int>(component)});
+  return intern({.id = 0,
+                 .op = Op::Reduced,
+                 .kind = kind,
+                 .operands = {},
+                 .reduction = reduction,
+                 .aux = static_cast<int>(component)});
 }
 
 Node *Graph::compare(Direction direction, Node *a, Node *b) {

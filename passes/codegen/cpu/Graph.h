@@ -1,14 +1,15 @@
 // A kernel's values as functions of loop indices.
 //
-// A *dimension* is a loop. An *index* is an affine expression over dimensions, plus integer nodes for what only the
-// running program knows (a gather's start, a dynamic slice's offset). A *node* is one scalar: a load at an index, a
-// constant, an operation on nodes, or a reduction over dimensions of its own. Data movement leaves no node: a
-// transpose or broadcast is another index of the same load. Nodes are shared: equal ones are one object.
+// A *dimension* is a loop. An *index* is an affine expression over dimensions, plus integer nodes
+// for what only the running program knows (a gather's start, a dynamic slice's offset). A *node* is
+// one scalar: a load at an index, a constant, an operation on nodes, or a reduction over dimensions
+// of its own. Data movement leaves no node: a transpose or broadcast is another index of the same
+// load. Nodes are shared: equal ones are one object.
 #ifndef TESSERA_PASSES_CODEGEN_CPU_GRAPH_H
 #define TESSERA_PASSES_CODEGEN_CPU_GRAPH_H
 
-#include "passes/codegen/cpu/ElementKind.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "passes/codegen/cpu/ElementKind.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
@@ -42,15 +43,51 @@ enum class Op : uint8_t {
   Iota,     // index as a number of its kind
   External, // given by whoever emits: a reducer's argument
   Reduced,  // component `aux` of `reduction`
-  Add, Sub, Mul, Div, Rem, Max, Min, And, Or, Xor, Pow, Atan2, Shl, ShrA, ShrL,
-  Not, Neg, Abs, Sign, Ceil, Floor, RoundAfz, RoundEven, PopCount, Clz, IsFinite,
-  Exp, Expm1, Log, Log1p, Logistic, Tanh, Sin, Cos, Tan, Sqrt, Rsqrt, Cbrt,
-  Compare,  // aux: Direction, with TotalOrder added
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Rem,
+  Max,
+  Min,
+  And,
+  Or,
+  Xor,
+  Pow,
+  Atan2,
+  Shl,
+  ShrA,
+  ShrL,
+  Not,
+  Neg,
+  Abs,
+  Sign,
+  Ceil,
+  Floor,
+  RoundAfz,
+  RoundEven,
+  PopCount,
+  Clz,
+  IsFinite,
+  Exp,
+  Expm1,
+  Log,
+  Log1p,
+  Logistic,
+  Tanh,
+  Sin,
+  Cos,
+  Tan,
+  Sqrt,
+  Rsqrt,
+  Cbrt,
+  Compare, // aux: Direction, with TotalOrder added
   Select,
   Convert,
   Bitcast,         // equal widths
   ReducePrecision, // aux: exponent bits * 256 + mantissa bits
-  FloorDiv, FloorRem, // of an i64 by the positive constant `bits`
+  FloorDiv,
+  FloorRem, // of an i64 by the positive constant `bits`
 };
 
 enum Direction : int { EQ, NE, GE, GT, LE, LT, TotalOrder = 8 };
@@ -85,7 +122,8 @@ struct Reduction {
   DimSet deps = 0; // without its own
 };
 
-// What a Load reads: an operand of the kernel, a constant array of its module, or a part of the scratch.
+// What a Load reads: an operand of the kernel, a constant array of its module, or a part of the
+// scratch.
 struct BufferInfo {
   enum Source { Argument, ConstantData, Scratch } source = Argument;
   int64_t position = 0; // argument number, or byte offset
@@ -129,14 +167,16 @@ public:
   Node *floatConstant(ElementKind kind, double value);
   Node *boolean(bool value) { return constant(ElementKind::I1, value); }
   Node *iota(ElementKind kind, Index index);
-  Node *make(Op op, ElementKind kind, llvm::ArrayRef<Node *> operands, int aux = 0, int64_t bits = 0);
+  Node *make(Op op, ElementKind kind, llvm::ArrayRef<Node *> operands, int aux = 0,
+             int64_t bits = 0);
   Node *external(ElementKind kind);
   Node *reduced(Reduction *reduction, unsigned component, ElementKind kind);
   Node *compare(Direction direction, Node *a, Node *b);
   Node *select(Node *predicate, Node *a, Node *b);
   Node *logicalAnd(Node *a, Node *b); // either may be null: true
   Node *convert(Node *a, ElementKind to);
-  // low <= index < high as a node; null when it always holds. `always` false and the result a constant when never.
+  // low <= index < high as a node; null when it always holds. `always` false and the result a
+  // constant when never.
   Node *inRange(Index index, int64_t low, int64_t high);
   Reduction *addReduction() { return &reductions.emplace_back(); }
 

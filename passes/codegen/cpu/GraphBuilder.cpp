@@ -8,20 +8,48 @@ namespace tessera::codegen {
 using namespace tessera::stablehlo;
 
 std::optional<Op> elementwiseOp(mlir::Operation *op) {
-  static const llvm::StringMap<Op> table = {
-      {"add", Op::Add}, {"subtract", Op::Sub}, {"multiply", Op::Mul}, {"divide", Op::Div},
-      {"remainder", Op::Rem}, {"maximum", Op::Max}, {"minimum", Op::Min}, {"and", Op::And},
-      {"or", Op::Or}, {"xor", Op::Xor}, {"power", Op::Pow}, {"atan2", Op::Atan2},
-      {"shift_left", Op::Shl}, {"shift_right_arithmetic", Op::ShrA},
-      {"shift_right_logical", Op::ShrL}, {"not", Op::Not}, {"negate", Op::Neg}, {"abs", Op::Abs},
-      {"sign", Op::Sign}, {"ceil", Op::Ceil}, {"floor", Op::Floor},
-      {"round_nearest_afz", Op::RoundAfz}, {"round_nearest_even", Op::RoundEven},
-      {"popcnt", Op::PopCount}, {"count_leading_zeros", Op::Clz}, {"is_finite", Op::IsFinite},
-      {"exponential", Op::Exp}, {"exponential_minus_one", Op::Expm1}, {"log", Op::Log},
-      {"log_plus_one", Op::Log1p}, {"logistic", Op::Logistic}, {"tanh", Op::Tanh},
-      {"sine", Op::Sin}, {"cosine", Op::Cos}, {"tan", Op::Tan}, {"sqrt", Op::Sqrt},
-      {"rsqrt", Op::Rsqrt}, {"cbrt", Op::Cbrt}, {"compare", Op::Compare}, {"select", Op::Select},
-      {"convert", Op::Convert}, {"reduce_precision", Op::ReducePrecision}};
+  static const llvm::StringMap<Op> table = {{"add", Op::Add},
+                                            {"subtract", Op::Sub},
+                                            {"multiply", Op::Mul},
+                                            {"divide", Op::Div},
+                                            {"remainder", Op::Rem},
+                                            {"maximum", Op::Max},
+                                            {"minimum", Op::Min},
+                                            {"and", Op::And},
+                                            {"or", Op::Or},
+                                            {"xor", Op::Xor},
+                                            {"power", Op::Pow},
+                                            {"atan2", Op::Atan2},
+                                            {"shift_left", Op::Shl},
+                                            {"shift_right_arithmetic", Op::ShrA},
+                                            {"shift_right_logical", Op::ShrL},
+                                            {"not", Op::Not},
+                                            {"negate", Op::Neg},
+                                            {"abs", Op::Abs},
+                                            {"sign", Op::Sign},
+                                            {"ceil", Op::Ceil},
+                                            {"floor", Op::Floor},
+                                            {"round_nearest_afz", Op::RoundAfz},
+                                            {"round_nearest_even", Op::RoundEven},
+                                            {"popcnt", Op::PopCount},
+                                            {"count_leading_zeros", Op::Clz},
+                                            {"is_finite", Op::IsFinite},
+                                            {"exponential", Op::Exp},
+                                            {"exponential_minus_one", Op::Expm1},
+                                            {"log", Op::Log},
+                                            {"log_plus_one", Op::Log1p},
+                                            {"logistic", Op::Logistic},
+                                            {"tanh", Op::Tanh},
+                                            {"sine", Op::Sin},
+                                            {"cosine", Op::Cos},
+                                            {"tan", Op::Tan},
+                                            {"sqrt", Op::Sqrt},
+                                            {"rsqrt", Op::Rsqrt},
+                                            {"cbrt", Op::Cbrt},
+                                            {"compare", Op::Compare},
+                                            {"select", Op::Select},
+                                            {"convert", Op::Convert},
+                                            {"reduce_precision", Op::ReducePrecision}};
   llvm::StringRef name = op->getName().getStringRef();
   if (!name.consume_front("stablehlo."))
     return std::nullopt;
@@ -54,7 +82,7 @@ Index GraphBuilder::loop(mlir::Operation *key, unsigned i, int64_t size,
 Element GraphBuilder::at(mlir::Value value, IndexRange index, Node *mask) {
   if (auto it = elements.find(value); it != elements.end())
     return it->second;
-  Key key{value.getAsOpaquePointer(), {index.begin(), index.end()}};
+  Key key{value.getAsOpaquePointer(), std::vector<const void *>(index.begin(), index.end())};
   key.second.push_back(mask);
   if (auto it = memo.find(key); it != memo.end())
     return it->second;

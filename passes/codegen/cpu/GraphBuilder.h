@@ -1,24 +1,26 @@
-// Turns StableHLO on static tensors into a Graph: "the element of this value at this index" as a node.
+// Turns StableHLO on static tensors into a Graph: "the element of this value at this index" as a
+// node.
 #ifndef TESSERA_PASSES_CODEGEN_CPU_GRAPHBUILDER_H
 #define TESSERA_PASSES_CODEGEN_CPU_GRAPHBUILDER_H
 
-#include "passes/codegen/cpu/Graph.h"
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
+#include "passes/codegen/cpu/Graph.h"
 
 #include <map>
 
 namespace tessera::codegen {
 
-// One element of a tensor: `im` only of a complex one. `re` null: not expressible, and an error was emitted.
+// One element of a tensor: `im` only of a complex one. `re` null: not expressible, and an error was
+// emitted.
 struct Element {
   Node *re = nullptr;
   Node *im = nullptr;
   explicit operator bool() const { return re; }
 };
 
-// How loops are split so that reshapes stay affine: (operation or null for the root, its loop) to inner sizes,
-// descending, each dividing the one before.
+// How loops are split so that reshapes stay affine: (operation or null for the root, its loop) to
+// inner sizes, descending, each dividing the one before.
 using SplitTable = std::map<std::pair<mlir::Operation *, unsigned>, llvm::SmallVector<int64_t, 2>>;
 
 class GraphBuilder {
@@ -35,7 +37,8 @@ public:
   Element at(mlir::Value value, IndexRange index, Node *mask = nullptr);
 
   // The loop i of `key`'s own iteration space, as one dimension or several when it is split.
-  Index loop(mlir::Operation *key, unsigned i, int64_t size, llvm::SmallVectorImpl<unsigned> *dims = nullptr);
+  Index loop(mlir::Operation *key, unsigned i, int64_t size,
+             llvm::SmallVectorImpl<unsigned> *dims = nullptr);
   // Which loop a dimension came from, and the product of the sizes of the parts inside it.
   struct Origin {
     mlir::Operation *key;
@@ -65,7 +68,8 @@ private:
   Element dynamicUpdateSlice(mlir::Operation *op, IndexRange index, Node *mask);
   Element bitcast(mlir::Operation *op, IndexRange index, Node *mask);
   Element constant(mlir::Operation *op, IndexRange index);
-  Element reduction(mlir::Operation *op, unsigned result, IndexRange index, Node *mask, bool &known);
+  Element reduction(mlir::Operation *op, unsigned result, IndexRange index, Node *mask,
+                    bool &known);
   bool reduceInputs(mlir::Operation *op, IndexRange index, Node *mask, Reduction &reduction);
   bool windowInputs(mlir::Operation *op, IndexRange index, Node *mask, Reduction &reduction);
   bool dotInputs(mlir::Operation *op, IndexRange index, Node *mask, Reduction &reduction);

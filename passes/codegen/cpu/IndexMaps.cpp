@@ -17,7 +17,8 @@ static llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
 static Element choose(Graph &graph, Node *predicate, Element a, Element b) {
   if (!a || !b)
     return {};
-  return {graph.select(predicate, a.re, b.re), a.im ? graph.select(predicate, a.im, b.im) : nullptr};
+  return {graph.select(predicate, a.re, b.re),
+          a.im ? graph.select(predicate, a.im, b.im) : nullptr};
 }
 
 static bool isFalse(Node *predicate) {
@@ -166,20 +167,22 @@ Element GraphBuilder::gather(mlir::Operation *op, IndexRange index, Node *mask) 
   Indices from;
   for (int64_t d = 0, rank = shapeOf(operand).size(); d < rank; ++d) {
     Index position = graph.constant(0);
-    if (auto it = llvm::find(numbers.getStartIndexMap(), d); it != numbers.getStartIndexMap().end()) {
+    if (auto it = llvm::find(numbers.getStartIndexMap(), d);
+        it != numbers.getStartIndexMap().end()) {
       Indices startIndex(batch);
       if (vectorDim < static_cast<int64_t>(shapeOf(starts).size()))
         startIndex.insert(startIndex.begin() + vectorDim,
                           graph.constant(it - numbers.getStartIndexMap().begin()));
-      position = clampedStart(starts, startIndex, mask,
-                              shapeOf(operand)[d] - gather.getSliceSizes()[d]);
+      position =
+          clampedStart(starts, startIndex, mask, shapeOf(operand)[d] - gather.getSliceSizes()[d]);
       if (!position)
         return {};
     }
     auto batching = llvm::find(numbers.getOperandBatchingDims(), d);
     if (batching != numbers.getOperandBatchingDims().end()) {
-      int64_t b = numbers.getStartIndicesBatchingDims()[batching -
-                                                        numbers.getOperandBatchingDims().begin()];
+      int64_t b =
+          numbers
+              .getStartIndicesBatchingDims()[batching - numbers.getOperandBatchingDims().begin()];
       position = graph.add(position, batch[b - (b < vectorDim ? 0 : 1)]);
     } else if (!llvm::is_contained(numbers.getCollapsedSliceDims(), d)) {
       position = graph.add(position, offset[nextOffset++]);

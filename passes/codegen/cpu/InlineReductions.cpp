@@ -1,5 +1,6 @@
-// Operations that fold many elements into one, as Reduction nodes: reduce, reduce_window, dot_general, convolution.
-// Any type and any shape is right this way; Contraction.cpp has the fast road for the large products.
+// Operations that fold many elements into one, as Reduction nodes: reduce, reduce_window,
+// dot_general, convolution. Any type and any shape is right this way; Contraction.cpp has the fast
+// road for the large products.
 #include "passes/codegen/cpu/GraphBuilder.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
@@ -20,7 +21,7 @@ Element GraphBuilder::reduction(mlir::Operation *op, unsigned result, IndexRange
     known = false;
     return {};
   }
-  Key key{op, {index.begin(), index.end()}};
+  Key key{op, std::vector<const void *>(index.begin(), index.end())};
   key.second.push_back(mask);
   auto [it, isNew] = reductions.try_emplace(key, nullptr);
   if (isNew) {
@@ -67,9 +68,9 @@ bool GraphBuilder::buildReducer(mlir::Block &body, Reduction &reduction) {
   for (unsigned i = 0; i < count; ++i) {
     mlir::Operation *op = terminator->getOperand(i).getDefiningOp();
     std::optional<Op> code = op ? elementwiseOp(op) : std::nullopt;
-    bool isKnown = code && (*code == Op::Add || *code == Op::Mul || *code == Op::Max ||
-                            *code == Op::Min || *code == Op::And || *code == Op::Or ||
-                            *code == Op::Xor);
+    bool isKnown =
+        code && (*code == Op::Add || *code == Op::Mul || *code == Op::Max || *code == Op::Min ||
+                 *code == Op::And || *code == Op::Or || *code == Op::Xor);
     mlir::Value lhs = body.getArgument(i), rhs = body.getArgument(count + i);
     if (isKnown && ((op->getOperand(0) == lhs && op->getOperand(1) == rhs) ||
                     (op->getOperand(0) == rhs && op->getOperand(1) == lhs))) {
@@ -268,8 +269,9 @@ bool GraphBuilder::convolutionInputs(mlir::Operation *op, IndexRange index, Node
     auto reversal = convolution.getWindowReversal();
     bool isReversed = reversal && !reversal->empty() && (*reversal)[s];
     rhs[r] = isReversed ? graph.addConstant(graph.multiply(k, -1), rhsShape[r] - 1) : k;
-    Index position = graph.add(graph.multiply(index[o], entry(convolution.getWindowStrides(), s, 1)),
-                               graph.multiply(k, entry(convolution.getRhsDilation(), s, 1)));
+    Index position =
+        graph.add(graph.multiply(index[o], entry(convolution.getWindowStrides(), s, 1)),
+                  graph.multiply(k, entry(convolution.getRhsDilation(), s, 1)));
     position = graph.addConstant(position, -low[s]);
     int64_t dilation = entry(convolution.getLhsDilation(), s, 1);
     inside = graph.logicalAnd(inside, graph.inRange(position, 0, (lhsShape[l] - 1) * dilation + 1));
@@ -288,8 +290,9 @@ bool GraphBuilder::convolutionInputs(mlir::Operation *op, IndexRange index, Node
   rhs[numbers.getKernelOutputFeatureDimension()] = outFeature;
   Index lhsFeature = feature, lhsBatch = outBatch;
   if (featureGroups > 1)
-    lhsFeature = graph.add(feature, graph.multiply(graph.divide(outFeature, features / featureGroups).first,
-                                                   kernelFeatures));
+    lhsFeature =
+        graph.add(feature, graph.multiply(graph.divide(outFeature, features / featureGroups).first,
+                                          kernelFeatures));
   if (batchGroups > 1)
     lhsBatch = graph.add(outBatch,
                          graph.multiply(graph.divide(outFeature, features / batchGroups).first,

@@ -9,8 +9,9 @@ KernelFunction::KernelFunction(const KernelSource &kernel, llvm::Module &module,
     : kernel(kernel), module(module), features(features) {
   llvm::LLVMContext &context = module.getContext();
   llvm::IRBuilder<> b(context);
-  auto *type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getInt32Ty(), b.getInt32Ty()},
-                                       /*isVarArg=*/false);
+  auto *type =
+      llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getInt32Ty(), b.getInt32Ty()},
+                              /*isVarArg=*/false);
   function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, kernel.symbol, module);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr("prefer-vector-width", std::to_string(8 * features.bytes));
@@ -27,8 +28,8 @@ KernelFunction::KernelFunction(const KernelSource &kernel, llvm::Module &module,
   end = b.CreateRet(b.getInt32(0));
 }
 
-void KernelFunction::forEachCell(
-    int64_t cells, const std::function<void(Value, llvm::Instruction *)> &body) {
+void KernelFunction::forEachCell(int64_t cells,
+                                 const std::function<void(Value, llvm::Instruction *)> &body) {
   info.grid = std::max(info.grid, cells);
   llvm::IRBuilder<> b(end);
   Value last = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, gridEnd, b.getInt64(cells));

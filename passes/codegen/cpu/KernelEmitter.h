@@ -27,9 +27,11 @@ public:
 
   unsigned inputCount() const { return kernel.body->getNumArguments(); }
   // A loop over the function's cells, of which there are `cells`; `body` writes one.
-  void forEachCell(int64_t cells, const std::function<void(Value cell, llvm::Instruction *before)> &body);
+  void forEachCell(int64_t cells,
+                   const std::function<void(Value cell, llvm::Instruction *before)> &body);
   // Code for two cases, decided when the kernel runs.
-  void ifSameBuffer(Value a, Value b, const std::function<void()> &same, const std::function<void()> &different);
+  void ifSameBuffer(Value a, Value b, const std::function<void()> &same,
+                    const std::function<void()> &different);
   // Space in the scratch; a byte offset.
   int64_t reserveScratch(int64_t bytes);
 };
@@ -44,19 +46,21 @@ struct KernelGraph {
 
 // Cells of work: `order` lists loops outer first; cost is that of all of them.
 struct Partition {
-  unsigned prefix = 0;    // loops before this one: one index a cell
-  int64_t chunks = 1;     // of loop `prefix`
-  int64_t chunk = 1;      // its indices a cell
+  unsigned prefix = 0; // loops before this one: one index a cell
+  int64_t chunks = 1;  // of loop `prefix`
+  int64_t chunk = 1;   // its indices a cell
   int64_t cells = 1;
 };
 Partition partition(llvm::ArrayRef<int64_t> sizes, double cost, int64_t inner);
-// What running these nodes costs, in about a sixteenth of a cycle, and the floating-point operations in it.
+// What running these nodes costs, in about a sixteenth of a cycle, and the floating-point
+// operations in it.
 struct Work {
   double cost = 0, flops = 0;
 };
 Work workOf(const Graph &graph, llvm::ArrayRef<Node *> nodes);
 
-// Any kernel whose outputs are functions of an index: elementwise, data movement, reductions, small contractions.
+// Any kernel whose outputs are functions of an index: elementwise, data movement, reductions, small
+// contractions.
 bool emitElemental(KernelFunction &function, llvm::ArrayRef<unsigned> outputs);
 // One operation alone. `known` is false when the body holds none of theirs.
 bool emitWhole(KernelFunction &function, bool &known);

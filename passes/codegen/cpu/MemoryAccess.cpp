@@ -98,8 +98,8 @@ Value Emitter::iota(Node *node) {
   split(node->index, base, stride, perLane);
   unsigned width = (stride || perLane) ? lanes() : 1;
   // Integers of 32 bits and less wrap alike whether they are added before or after being narrowed.
-  ElementKind via = isInteger(node->kind) && node->kind != ElementKind::I1 ? node->kind
-                                                                           : ElementKind::I64;
+  ElementKind via =
+      isInteger(node->kind) && node->kind != ElementKind::I1 ? node->kind : ElementKind::I64;
   // Where every value fits, 32 bits are cheaper.
   if (via == ElementKind::I64 && node->kind != ElementKind::I64 && node->low > INT32_MIN &&
       node->high < INT32_MAX && !perLane)
@@ -125,7 +125,8 @@ Value Emitter::load(Node *node) {
   if (!stride && !perLane && !(mask && isVector(mask))) {
     if (mask) // nothing to read: read the first element instead, it is not used
       base = b.CreateSelect(mask, base, i64(0));
-    return fromMemory(node->kind, b.CreateAlignedLoad(type, element(pointer, node->kind, base), align));
+    return fromMemory(node->kind,
+                      b.CreateAlignedLoad(type, element(pointer, node->kind, base), align));
   }
 
   const Level *vector = vectorLevel();
@@ -144,9 +145,11 @@ Value Emitter::load(Node *node) {
   }
   if (stride == -1 && !perLane && !mask) {
     Value first = element(pointer, node->kind, b.CreateNSWSub(base, i64(width - 1)));
-    return fromMemory(node->kind, b.CreateVectorReverse(b.CreateAlignedLoad(vectorType, first, align)));
+    return fromMemory(node->kind,
+                      b.CreateVectorReverse(b.CreateAlignedLoad(vectorType, first, align)));
   }
-  // A few apart: read everything between, then pick. The parts of complex numbers share their loads this way.
+  // A few apart: read everything between, then pick. The parts of complex numbers share their loads
+  // this way.
   if (stride >= 2 && stride <= 4 && !perLane && !mask && width <= 32) {
     int64_t phase = (node->index->constant % stride + stride) % stride;
     for (auto [dim, factor] : node->index->dims)
@@ -179,13 +182,14 @@ Value Emitter::gather(Node *node, Value base, int64_t stride, Value perLane, Val
   Value offsets = laneNumbers(b, offsetType, width, stride);
   if (perLane)
     offsets = b.CreateNSWAdd(offsets, b.CreateTrunc(perLane, offsets->getType()));
-  Value pointers = b.CreateGEP(type, element(bufferPointer(node->buffer()), node->kind, base), offsets);
+  Value pointers =
+      b.CreateGEP(type, element(bufferPointer(node->buffer()), node->kind, base), offsets);
   llvm::Type *vectorType = withLanes(type, width);
   if (!mask)
     mask = llvm::Constant::getAllOnesValue(withLanes(b.getInt1Ty(), width));
   return fromMemory(node->kind,
-                    b.CreateMaskedGather(vectorType, pointers, llvm::Align(byteSize(node->kind)), mask,
-                                         llvm::Constant::getNullValue(vectorType)));
+                    b.CreateMaskedGather(vectorType, pointers, llvm::Align(byteSize(node->kind)),
+                                         mask, llvm::Constant::getNullValue(vectorType)));
 }
 
 void Emitter::store(Value pointer, ElementKind kind, Index offset, Value re, Value im) {
@@ -232,7 +236,8 @@ void Emitter::store(Value pointer, ElementKind kind, Index offset, Value re, Val
     offsets = b.CreateAdd(offsets, perLane);
   b.CreateMaskedScatter(re, b.CreateGEP(type, to, offsets), align, mask);
   if (im)
-    b.CreateMaskedScatter(im, b.CreateGEP(type, b.CreateConstGEP1_64(type, to, 1), offsets), align, mask);
+    b.CreateMaskedScatter(im, b.CreateGEP(type, b.CreateConstGEP1_64(type, to, 1), offsets), align,
+                          mask);
 }
 
 } // namespace tessera::codegen

@@ -1,8 +1,8 @@
 #include "passes/codegen/cpu/ObjectCode.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -65,8 +65,8 @@ ObjectCode::ObjectCode(const CpuTarget &target) {
   llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
   std::string error;
   const llvm::Target *known = llvm::TargetRegistry::lookupTarget(triple, error);
-  machine.reset(known->createTargetMachine(triple, target.cpu, target.features, llvm::TargetOptions(),
-                                           llvm::Reloc::PIC_, std::nullopt,
+  machine.reset(known->createTargetMachine(triple, target.cpu, target.features,
+                                           llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt,
                                            llvm::CodeGenOptLevel::Default));
 }
 

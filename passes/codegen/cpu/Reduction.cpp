@@ -1,8 +1,9 @@
 // Reductions as loops around the reducer.
 //
-// Inside a vector loop over kept dimensions (column sums) every lane has its own accumulator and the reduced loops are
-// scalar. Otherwise (row sums) the innermost reduced loop is the vector loop: partial accumulators, one a lane, that are
-// folded by halves at the end: a fixed order, whatever the machine.
+// Inside a vector loop over kept dimensions (column sums) every lane has its own accumulator and
+// the reduced loops are scalar. Otherwise (row sums) the innermost reduced loop is the vector loop:
+// partial accumulators, one a lane, that are folded by halves at the end: a fixed order, whatever
+// the machine.
 #include "passes/codegen/cpu/Emitter.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -17,10 +18,10 @@ static int64_t identityBits(Op op, ElementKind kind) {
   switch (op) {
   case Op::Mul:
     if (isFloat(kind))
-      return isWide                       ? 0x3ff0000000000000
-             : kind == ElementKind::BF16  ? 0x3f80
-             : kind == ElementKind::F16   ? 0x3c00
-                                          : 0x3f800000;
+      return isWide                      ? 0x3ff0000000000000
+             : kind == ElementKind::BF16 ? 0x3f80
+             : kind == ElementKind::F16  ? 0x3c00
+                                         : 0x3f800000;
     return 1;
   case Op::And:
     return kind == ElementKind::I1 ? 1 : -1;
@@ -51,7 +52,8 @@ static bool isHeavy(Op op) {
 }
 
 unsigned Emitter::chooseLanes(int64_t size, llvm::ArrayRef<Node *> nodes) const {
-  // Four registers of the widest element at most; fewer where much is alive at once or lanes are handled singly.
+  // Four registers of the widest element at most; fewer where much is alive at once or lanes are
+  // handled singly.
   unsigned heavy = 0, count = 0;
   int64_t widest = 1, narrowest = 8;
   for (Node *node : nodes) {
@@ -150,8 +152,8 @@ llvm::SmallVector<Value> Emitter::reduce(Reduction &reduction) {
   llvm::SmallVector<Value> slots;
   for (auto [i, input] : llvm::enumerate(reduction.inputs)) {
     slots.push_back(temporary(typeOf(input->kind, width), "accumulator"));
-    Value start = byRows ? constantOf(input->kind, identityBits(reduction.simple[i], input->kind))
-                         : inits[i];
+    Value start =
+        byRows ? constantOf(input->kind, identityBits(reduction.simple[i], input->kind)) : inits[i];
     b.CreateStore(splat(start, width), slots.back());
   }
 

@@ -14,14 +14,15 @@ LLD_HAS_DRIVER(elf)
 
 namespace tessera::codegen {
 
-std::optional<std::vector<char>> linkSharedObject(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects,
-                                                  std::string &error) {
+std::optional<std::vector<char>>
+linkSharedObject(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects, std::string &error) {
   static std::mutex oneAtATime; // lld keeps its state in globals
   std::lock_guard lock(oneAtATime);
 
   // Inputs are files in memory; lld renames its output into place, so that one is a temporary file.
-  std::vector<std::string> arguments{"ld.lld", "-shared", "--build-id=none", "--hash-style=gnu",
-                                     "-z", "noexecstack", "-O0", "--threads=1"};
+  std::vector<std::string> arguments{
+      "ld.lld",      "-shared", "--build-id=none", "--hash-style=gnu", "-z",
+      "noexecstack", "-O0",     "--threads=1"};
   std::vector<int> files;
   llvm::SmallString<128> output;
   auto cleanUp = llvm::make_scope_exit([&] {
@@ -57,7 +58,8 @@ std::optional<std::vector<char>> linkSharedObject(llvm::ArrayRef<llvm::SmallVect
   lld::Result result = lld::lldMain(raw, messages, messages, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0)
     return std::nullopt;
-  auto linked = llvm::MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto linked =
+      llvm::MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!linked) {
     error = "cannot read the linker's output";
     return std::nullopt;

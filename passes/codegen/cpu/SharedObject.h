@@ -12,8 +12,8 @@
 namespace tessera::codegen {
 
 // Empty, with the linker's message in `error`, when linking failed.
-std::optional<std::vector<char>> linkSharedObject(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects,
-                                                  std::string &error);
+std::optional<std::vector<char>>
+linkSharedObject(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects, std::string &error);
 
 } // namespace tessera::codegen
 

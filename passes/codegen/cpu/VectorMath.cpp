@@ -1,5 +1,6 @@
-// The polynomials are weighted least-squares fits on Chebyshev points, iterated towards the minimax error (Lawson
-// 1961, Contributions to the theory of linear least maximum approximation); each comment gives the error of the fit.
+// The polynomials are weighted least-squares fits on Chebyshev points, iterated towards the minimax
+// error (Lawson 1961, Contributions to the theory of linear least maximum approximation); each
+// comment gives the error of the fit.
 #include "passes/codegen/cpu/VectorMath.h"
 
 #include "llvm/IR/Intrinsics.h"
@@ -125,7 +126,8 @@ Value VectorMath::apply(Op op, llvm::ArrayRef<Value> v) {
   }
 }
 
-//===- Exponentials ---------------------------------------------------------------------------------------------===//
+//===- Exponentials
+//---------------------------------------------------------------------------------------------===//
 
 Value VectorMath::power2(Value exponent) {
   llvm::Type *type = exponent->getType();
@@ -193,7 +195,8 @@ Value VectorMath::tanh(Value x) {
   return copySign(b.CreateFDiv(t, b.CreateFAdd(t, number(x, 2))), x);
 }
 
-//===- Logarithms -----------------------------------------------------------------------------------------------===//
+//===- Logarithms
+//-----------------------------------------------------------------------------------------------===//
 
 Value VectorMath::log(Value x) {
   Value isSmall = b.CreateFCmpOLT(x, number(x, 1.17549435e-38));
@@ -228,7 +231,8 @@ Value VectorMath::log1p(Value x) {
   return select(b.CreateFCmpOEQ(x, number(x, 0)), x, result);
 }
 
-//===- Powers, in double ----------------------------------------------------------------------------------------===//
+//===- Powers, in double
+//----------------------------------------------------------------------------------------===//
 
 Value VectorMath::log2Double(Value x) {
   Value pattern = bits(x);
@@ -250,10 +254,10 @@ Value VectorMath::exp2Double(Value x) {
   Value shifted = b.CreateFAdd(y, magic);
   Value r = b.CreateFSub(y, b.CreateFSub(shifted, magic));
   // 2^r, |r| <= 1/2; 2e-14
-  Value p = horner(r, {1.0000000000000135, 0.69314718055995406, 0.24022650695639244,
-                       0.055504108664228058, 0.0096181291941397889, 0.0013333558262248308,
-                       0.00015403433616292554, 1.5252639737338695e-05, 1.3259674218856176e-06,
-                       1.0211874300109397e-07});
+  Value p =
+      horner(r, {1.0000000000000135, 0.69314718055995406, 0.24022650695639244, 0.055504108664228058,
+                 0.0096181291941397889, 0.0013333558262248308, 0.00015403433616292554,
+                 1.5252639737338695e-05, 1.3259674218856176e-06, 1.0211874300109397e-07});
   return b.CreateFMul(p, power2(b.CreateSub(bits(shifted), bits(magic))));
 }
 
@@ -264,8 +268,8 @@ Value VectorMath::pow(Value x, Value y) {
   logarithm = select(b.CreateFCmpOEQ(a, zero), number(logarithm, -inf), logarithm);
   logarithm = select(b.CreateFCmpOEQ(a, number(x, inf)), number(logarithm, inf), logarithm);
   logarithm = select(b.CreateFCmpUNO(x, x), b.CreateFPExt(x, wide), logarithm);
-  Value magnitude = b.CreateFPTrunc(exp2Double(b.CreateFMul(b.CreateFPExt(y, wide), logarithm)),
-                                    x->getType());
+  Value magnitude =
+      b.CreateFPTrunc(exp2Double(b.CreateFMul(b.CreateFPExt(y, wide), logarithm)), x->getType());
   // A negative base: the sign of an odd power, NaN where the power is no integer.
   Value isWhole = b.CreateFCmpOEQ(b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, y), y);
   Value half = b.CreateFMul(y, number(x, 0.5));
@@ -278,8 +282,8 @@ Value VectorMath::pow(Value x, Value y) {
   isBad = b.CreateAnd(isBad, b.CreateFCmpONE(abs(y), number(x, inf)));
   result = select(isBad, number(x, std::numeric_limits<double>::quiet_NaN()), result);
   Value isOne = b.CreateOr(b.CreateFCmpOEQ(y, zero), b.CreateFCmpOEQ(x, one));
-  isOne = b.CreateOr(isOne, b.CreateAnd(b.CreateFCmpOEQ(a, one),
-                                        b.CreateFCmpOEQ(abs(y), number(x, inf))));
+  isOne = b.CreateOr(isOne,
+                     b.CreateAnd(b.CreateFCmpOEQ(a, one), b.CreateFCmpOEQ(abs(y), number(x, inf))));
   return select(isOne, one, result);
 }
 
@@ -292,7 +296,8 @@ Value VectorMath::cbrt(Value x) {
   return select(isPlain, copySign(b.CreateFPTrunc(root, x->getType()), x), x);
 }
 
-//===- Angles ---------------------------------------------------------------------------------------------------===//
+//===- Angles
+//---------------------------------------------------------------------------------------------------===//
 
 VectorMath::SinCos VectorMath::sinCos(Value x) {
   // Reduced in double, whose 53 bits and a second part of pi/2 are enough up to 2^50.
@@ -347,9 +352,9 @@ Value VectorMath::atan2(Value y, Value x) {
   t = select(b.CreateFCmpOEQ(smaller, number(x, inf)), number(x, 1), t);
   Value square = b.CreateFMul(t, t);
   // atan t = t + t^3 P(t^2), t in [0, 1]; 4e-10
-  Value p = horner(square, {-0.333333274, 0.199996926, -0.142801307, 0.110602445, -0.0881884831,
-                            0.0675957214, -0.044946446, 0.0227603411, -0.00742263779,
-                            0.00113487835});
+  Value p =
+      horner(square, {-0.333333274, 0.199996926, -0.142801307, 0.110602445, -0.0881884831,
+                      0.0675957214, -0.044946446, 0.0227603411, -0.00742263779, 0.00113487835});
   Value angle = fma(p, b.CreateFMul(t, square), t);
   angle = select(isSteep, b.CreateFSub(number(x, 1.57079632679489662), angle), angle);
   Value isLeft = b.CreateICmpSLT(bits(x), integer(x, 0));

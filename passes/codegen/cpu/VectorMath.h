@@ -1,5 +1,5 @@
-// Elementary functions on f32 scalars and vectors as inline polynomial code, within 4 ULP; no lookups, no calls but for
-// rare arguments. f64 goes to libm, lane by lane.
+// Elementary functions on f32 scalars and vectors as inline polynomial code, within 4 ULP; no
+// lookups, no calls but for rare arguments. f64 goes to libm, lane by lane.
 #ifndef TESSERA_PASSES_CODEGEN_CPU_VECTORMATH_H
 #define TESSERA_PASSES_CODEGEN_CPU_VECTORMATH_H
 
@@ -14,7 +14,8 @@ public:
   using Value = llvm::Value *;
   explicit VectorMath(llvm::IRBuilder<> &builder) : b(builder) {}
 
-  // f32 (or a vector of it); the operation must be one of the elementary functions of Op. Null: not known here.
+  // f32 (or a vector of it); the operation must be one of the elementary functions of Op. Null: not
+  // known here.
   Value apply(Op op, llvm::ArrayRef<Value> operands);
   // Any float type by the C library, one lane at a time.
   Value callEachLane(llvm::StringRef function, llvm::ArrayRef<Value> operands);
@@ -49,9 +50,7 @@ private:
   Value scale(Value x, Value exponent); // x * 2^exponent, through the subnormals
   Value power2(Value exponent);         // normal results only
 
-  Value number(Value like, double value) {
-    return llvm::ConstantFP::get(like->getType(), value);
-  }
+  Value number(Value like, double value) { return llvm::ConstantFP::get(like->getType(), value); }
   Value integer(Value like, int64_t value); // of the integer type as wide as `like`
   llvm::Type *integerType(Value like);
   Value bits(Value x) { return b.CreateBitCast(x, integerType(x)); }

@@ -1,0 +1,59 @@
+// Kernels to native code. Before:
+//   exec.kernel @exp(%x: tensor<8xf32>) -> tensor<8xf32> { .. }
+// after, with the code of all kernels as one shared object in the module's exec.code:
+//   module attributes {exec.code = dense_resource<exec_code>, exec.target_cpu = "..",
+//   exec.target_features = [..]} exec.kernel @exp(%x: tensor<8xf32>) -> tensor<8xf32> attributes
+//   {grid = 1, scratch_bytes = 0, flops = 8.0} { .. }
+#include "passes/codegen/cpu/Passes.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "passes/codegen/cpu/CompileKernels.h"
+
+namespace tessera {
+
+#define GEN_PASS_DEF_CODEGENCPU
+#include "passes/codegen/cpu/Passes.h.inc"
+
+namespace {
+
+struct CodegenCpuPass : impl::CodegenCpuBase<CodegenCpuPass> {
+  void runOnOperation() override {
+    mlir::ModuleOp module = getOperation();
+    llvm::SmallVector<exec::KernelOp> ops(module.getOps<exec::KernelOp>());
+    std::vector<codegen::KernelSource> sources;
+    for (exec::KernelOp op : ops) {
+      codegen::KernelSource source;
+      source.symbol = op.getSymName().str();
+      source.body = op.getBlock();
+      for (unsigned i = 0; i < op.getOutputTypes().size(); ++i)
+        source.inplace.push_back(op.inplaceOperand(i));
+      sources.push_back(std::move(source));
+    }
+    codegen::CpuTarget target = codegen::CpuTarget::host();
+    std::optional<codegen::CompiledKernels> compiled = codegen::compileKernels(sources, target);
+    if (!compiled)
+      return signalPassFailure();
+
+    mlir::Builder b(&getContext());
+    for (auto [op, info] : llvm::zip(ops, compiled->infos)) {
+      op.setGrid(info.grid);
+      op.setScratchBytes(info.scratchBytes);
+      op.setFlopsAttr(b.getF64FloatAttr(info.flops));
+    }
+    llvm::ArrayRef<char> bytes(compiled->sharedObject);
+    auto type = mlir::RankedTensorType::get({static_cast<int64_t>(bytes.size())}, b.getI8Type());
+    module->setAttr(
+        "exec.code",
+        mlir::DenseResourceElementsAttr::get(
+            type, "exec_code", mlir::HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64)));
+    module->setAttr("exec.target_cpu", b.getStringAttr(target.cpu));
+    llvm::SmallVector<mlir::Attribute> features;
+    for (const std::string &feature : target.enabled())
+      features.push_back(b.getStringAttr(feature));
+    module->setAttr("exec.target_features", b.getArrayAttr(features));
+  }
+};
+
+} // namespace
+} // namespace tessera

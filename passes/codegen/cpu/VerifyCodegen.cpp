@@ -1,0 +1,34 @@
+// What the codegen phase leaves: each exec.kernel with `grid`, `scratch_bytes` and `flops`; code in
+// `exec.code`.
+#include "passes/codegen/cpu/Passes.h"
+
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+namespace tessera {
+
+#define GEN_PASS_DEF_VERIFYCODEGEN
+#include "passes/codegen/cpu/Passes.h.inc"
+
+namespace {
+
+struct VerifyCodegenPass : impl::VerifyCodegenBase<VerifyCodegenPass> {
+  void runOnOperation() override {
+    mlir::ModuleOp module = getOperation();
+    for (exec::KernelOp op : module.getOps<exec::KernelOp>())
+      if (!op.getGrid() || *op.getGrid() < 1 || !op.getScratchBytes() || !op.getFlops()) {
+        op.emitError("kernel '") << op.getSymName()
+                                 << "' has no native code: grid, scratch_bytes and flops are "
+                                    "missing; run --tessera-codegen-cpu";
+        return signalPassFailure();
+      }
+    auto code = module->getAttrOfType<mlir::DenseResourceElementsAttr>("exec.code");
+    if (!code || !code.getElementType().isInteger(8)) {
+      module.emitError("the module has no attribute exec.code with the kernels' shared object; run "
+                       "--tessera-codegen-cpu");
+      return signalPassFailure();
+    }
+  }
+};
+
+} // namespace
+} // namespace tessera
