@@ -57,7 +57,7 @@ LogicalResult BroadcastOp::verify() { return success(); }
 LogicalResult ConcatenateOp::verify() { return success(); }
 OpFoldResult ConcatenateOp::fold(FoldAdaptor) { return {}; }
 LogicalResult ConstantOp::verify() { return success(); }
-OpFoldResult ConstantOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 LogicalResult DynamicSliceOp::verify() { return success(); }
 void DynamicSliceOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
 LogicalResult DynamicUpdateSliceOp::verify() { return success(); }
