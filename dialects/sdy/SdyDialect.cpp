@@ -3,6 +3,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include "dialects/sdy/SdyDialect.cpp.inc"
@@ -21,7 +22,18 @@ void SdyDialect::registerAttributes() {
       >();
 }
 
+namespace {
+// Functions with constraints and manual computations may be inlined anywhere.
+struct SdyInliner : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Operation *, bool) const final { return true; }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
+};
+} // namespace
+
 void SdyDialect::initialize() {
+  addInterfaces<SdyInliner>();
   registerAttributes();
   registerBytecode();
   addOperations<
