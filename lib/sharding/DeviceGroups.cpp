@@ -1,0 +1,169 @@
+#include "lib/sharding/DeviceGroups.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include <map>
+
+namespace tessera::sharding {
+
+std::optional<llvm::SmallVector<Digit>> digitsOf(llvm::ArrayRef<int64_t> offsets) {
+  llvm::SmallVector<Digit> digits;
+  size_t covered = 1; // offsets[0, covered) is what the digits so far make
+  while (covered < offsets.size()) {
+    int64_t stride = offsets[covered];
+    size_t count = 1;
+    auto repeats = [&](size_t k) {
+      if ((k + 1) * covered > offsets.size())
+        return false;
+      for (size_t i = 0; i < covered; ++i)
+        if (offsets[k * covered + i] != offsets[i] + int64_t(k) * stride)
+          return false;
+      return true;
+    };
+    while (repeats(count))
+      ++count;
+    if (count == 1 || stride <= 0)
+      return std::nullopt;
+    digits.push_back({stride, int64_t(count)});
+    covered *= count;
+  }
+  return digits;
+}
+
+std::optional<AxisRefs> axesOfDigit(const Mesh &mesh, Digit digit) {
+  AxisRefs axes; // minor to major while it grows
+  int64_t axisStride = 1, stride = digit.stride, count = digit.count;
+  for (int32_t a = mesh.axes.size() - 1; a >= 0 && count > 1; --a) {
+    int64_t size = mesh.axes[a].size;
+    if (stride < axisStride * size) {
+      if (stride % axisStride)
+        return std::nullopt;
+      int64_t minor = stride / axisStride;
+      if (size % minor)
+        return std::nullopt;
+      int64_t available = size / minor, taken = std::min(count, available);
+      if (available % taken || count % taken)
+        return std::nullopt;
+      axes.push_back({a, available / taken, taken});
+      count /= taken;
+      stride = axisStride * size;
+    }
+    axisStride *= size;
+  }
+  if (count > 1)
+    return std::nullopt;
+  std::reverse(axes.begin(), axes.end());
+  return axes;
+}
+
+// positions[device]: the row-major place of a device.
+static std::vector<int64_t> positionsOf(const Mesh &mesh) {
+  std::vector<int64_t> positions(mesh.numDevices());
+  for (size_t i = 0; i < positions.size(); ++i)
+    positions[mesh.deviceIds.empty() ? i : mesh.deviceIds[i]] = i;
+  return positions;
+}
+
+std::optional<AxisRefs> axesOfGroups(const Mesh &mesh, llvm::ArrayRef<llvm::SmallVector<int64_t>> groups) {
+  int64_t devices = mesh.numDevices(), total = 0;
+  for (const auto &group : groups) {
+    total += group.size();
+    if (group.size() != groups[0].size() || llvm::any_of(group, [&](int64_t d) { return d < 0 || d >= devices; }))
+      return std::nullopt;
+  }
+  if (groups.empty() || total != devices)
+    return std::nullopt;
+  std::vector<int64_t> positions = positionsOf(mesh);
+  llvm::SmallVector<int64_t> offsets;
+  for (int64_t device : groups[0])
+    offsets.push_back(positions[device] - positions[groups[0][0]]);
+  std::optional<llvm::SmallVector<Digit>> digits = digitsOf(offsets);
+  if (!digits)
+    return std::nullopt;
+  AxisRefs axes;
+  for (Digit digit : llvm::reverse(*digits)) {
+    std::optional<AxisRefs> part = axesOfDigit(mesh, digit);
+    if (!part)
+      return std::nullopt;
+    axes.append(*part);
+  }
+  axes = normalized(axes);
+  // The other groups must be translations of the first along the axes that are left, each device in one.
+  std::vector<bool> seen(devices);
+  for (const auto &group : groups)
+    for (auto [rank, device] : llvm::enumerate(group)) {
+      if (seen[device] || indexAlong(mesh, device, axes) != int64_t(rank) ||
+          positions[device] - positions[group[0]] != offsets[rank])
+        return std::nullopt;
+      seen[device] = true;
+    }
+  return axes;
+}
+
+static AxisRefs axesThatDiffer(const Mesh &mesh, llvm::ArrayRef<int64_t> pairs) {
+  AxisRefs axes;
+  for (int32_t a = 0; a < int32_t(mesh.axes.size()); ++a) {
+    AxisRef axis = wholeAxis(mesh, a);
+    for (size_t i = 0; i + 1 < pairs.size(); i += 2)
+      if (indexAlong(mesh, pairs[i], axis) != indexAlong(mesh, pairs[i + 1], axis)) {
+        axes.push_back(axis);
+        break;
+      }
+  }
+  return axes;
+}
+
+// The pairs of ranks along `axes`, when every group has the same.
+static std::optional<llvm::SmallVector<int64_t>> commonPairs(const Mesh &mesh, llvm::ArrayRef<int64_t> pairs,
+                                                             const AxisRefs &axes) {
+  int64_t groups = mesh.numDevices() / shardCount(axes);
+  std::map<int64_t, std::pair<int64_t, int64_t>> targets; // source rank -> target rank, number of groups
+  for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
+    int64_t source = indexAlong(mesh, pairs[i], axes), target = indexAlong(mesh, pairs[i + 1], axes);
+    auto [it, isNew] = targets.try_emplace(source, target, 0);
+    if (it->second.first != target)
+      return std::nullopt;
+    ++it->second.second;
+  }
+  llvm::SmallVector<int64_t> common;
+  for (auto [source, target] : targets) {
+    if (target.second != groups)
+      return std::nullopt;
+    common.append({source, target.first});
+  }
+  return common;
+}
+
+RankPairs ranksOfPairs(const Mesh &mesh, llvm::ArrayRef<int64_t> pairs) {
+  RankPairs result;
+  result.axes = axesThatDiffer(mesh, pairs);
+  std::optional<llvm::SmallVector<int64_t>> common = commonPairs(mesh, pairs, result.axes);
+  if (!common) {
+    result.axes.clear();
+    for (int32_t a = 0; a < int32_t(mesh.axes.size()); ++a)
+      result.axes.push_back(wholeAxis(mesh, a));
+    common = commonPairs(mesh, pairs, result.axes);
+  }
+  result.pairs = *common;
+
+  int64_t size = shardCount(result.axes), sent = result.pairs.size() / 2;
+  if (sent == 0)
+    return result;
+  int64_t shift = result.pairs[1] - result.pairs[0];
+  bool modulo = true, plain = true;
+  for (size_t i = 0; i < result.pairs.size(); i += 2) {
+    int64_t distance = result.pairs[i + 1] - result.pairs[i];
+    modulo &= (distance - shift) % size == 0;
+    plain &= distance == shift;
+  }
+  if (modulo && sent == size) {
+    result.shift = ((shift % size) + size) % size;
+    if (*result.shift > size / 2)
+      *result.shift -= size;
+    result.wrap = true;
+  } else if (plain && sent == size - std::abs(shift)) {
+    result.shift = shift;
+  }
+  return result;
+}
+
+} // namespace tessera::sharding

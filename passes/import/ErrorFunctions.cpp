@@ -1,0 +1,100 @@
+// erf, erfc and the inverse of erf.
+//
+// f64: W. J. Cody, "Rational Chebyshev approximations for the error function", Math. Comp. 23 (1969).
+// f32: rational functions of our own, fitted by Lawson's reweighted least squares to relative error 2e-8.
+// Inverse: M. Giles, "Approximating the erfinv function", GPU Computing Gems (2011); f64 adds two Newton steps.
+#include "passes/import/ScalarFunctions.h"
+
+using namespace mlir;
+
+namespace tessera::import {
+
+// exp(-y*y) without the loss of y*y's low bits: y is split at 1/16.
+static Expr gaussian(Expr y) {
+  Expr head = (y * 16.0).floor() / 16.0;
+  Expr tail = (y - head) * (y + head);
+  return (-(head * head)).exp() * (-tail).exp();
+}
+
+// erf on |x| <= 0.46875.
+static Expr codyCentre(Expr x) {
+  Expr z = x * x;
+  return x *
+         polynomial(z, {1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2, 3.77485237685302021e2,
+                        3.20937758913846947e3}) /
+         polynomial(z, {1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3,
+                        2.84423683343917062e3});
+}
+
+// erfc on y > 0.46875.
+static Expr codyTail(Expr y) {
+  Expr near = polynomial(y, {2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0,
+                             6.61191906371416295e1, 2.98635138197400131e2, 8.81952221241769090e2,
+                             1.71204761263407058e3, 2.05107837782607147e3, 1.23033935479799725e3}) /
+              polynomial(y, {1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862021570e2,
+                             1.62138957456669019e3, 3.29079923573345963e3, 4.36261909014324716e3,
+                             3.43936767414372164e3, 1.23033935480374942e3});
+  Expr z = 1.0 / (y * y);
+  Expr far = z *
+             polynomial(z, {1.63153871373020978e-2, 3.05326634961232344e-1, 3.60344899949804439e-1,
+                            1.25781726111229246e-1, 1.60837851487422766e-2, 6.58749161529837803e-4}) /
+             polynomial(z, {1.0, 2.56852019228982242e0, 1.87295284992346725e0, 5.27905102951428412e-1,
+                            6.05183413124413191e-2, 2.33520497626869185e-3});
+  far = (0.56418958354775628695 - far) / y;
+  return gaussian(y) * (y <= 4.0).select(near, far);
+}
+
+static Expr erf32(Expr x) {
+  Expr low = x.number(-3.95), high = x.number(3.95);
+  Expr y = low.apply<stablehlo::ClampOp>(x, high);
+  Expr z = y * y;
+  return y *
+         polynomial(z, {2.0256757125025615e-6, 2.846620627678931e-4, 3.807897912338376e-3, 5.287454277276993e-2,
+                        1.9154691696166992e-1, 1.1283791065216064}) /
+         polynomial(z, {3.78280456061475e-5, 1.1706253280863166e-3, 1.5054569579660892e-2, 1.1455781012773514e-1,
+                        5.030866861343384e-1, 1.0});
+}
+
+// erfc on y > 0.3: exp(-y^2) t p(t) with t = 2 / (2 + y).
+static Expr tail32(Expr y) {
+  Expr t = 2.0 / (y + 2.0);
+  Expr p = polynomial(t, {-0.013671504333615303, -0.003215726697817445, 0.18974396586418152, -0.4012337923049927,
+                          0.23404011130332947, -0.014697686769068241, 0.20165567100048065, 0.24284489452838898,
+                          0.2824450433254242, 0.282081663608551});
+  return gaussian(y) * t * p;
+}
+
+Expr erf(Expr x) {
+  if (!x.isDouble())
+    return erf32(x);
+  Expr y = x.abs();
+  Expr outer = 1.0 - codyTail(y);
+  outer = (x < 0.0).select(-outer, outer);
+  return (y <= 0.46875).select(codyCentre(x), outer);
+}
+
+Expr erfc(Expr x) {
+  Expr y = x.abs();
+  Expr tail = x.isDouble() ? codyTail(y) : tail32(y);
+  tail = (x < 0.0).select(2.0 - tail, tail);
+  return (y <= 0.46875).select(1.0 - (x.isDouble() ? codyCentre(x) : erf32(x)), tail);
+}
+
+Expr erfInv(Expr x) {
+  Expr w = -((x.number(1.0) - x) * (x + 1.0)).log();
+  Expr centre = polynomial(w - 2.5, {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
+                                     -0.00125372503, -0.00417768164, 0.246640727, 1.50140941});
+  Expr outer = polynomial(w.sqrt() - 3.0, {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844,
+                                           0.00573950773, -0.0076224613, 0.00943887047, 1.00167406, 2.83297682});
+  Expr y = (w < 5.0).select(centre, outer) * x;
+  if (x.isDouble())
+    for (int i = 0; i < 2; ++i) {
+      // Near the ends erf loses what erfc has.
+      Expr error = (x.abs() <= 0.5).select(erf(y) - x, (x < 0.0).select(erfc(-y) - (x + 1.0), (1.0 - x) - erfc(y)));
+      y = y - error * 0.88622692545275801365 * (y * y).exp();
+    }
+  Expr infinite = x * x.number(std::numeric_limits<double>::infinity());
+  return (x.abs() == 1.0).select(infinite, y);
+}
+
+} // namespace tessera::import

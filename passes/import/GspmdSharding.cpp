@@ -1,0 +1,166 @@
+#include "passes/import/GspmdSharding.h"
+
+#include "lib/sharding/DeviceGroups.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <numeric>
+#include <set>
+
+namespace tessera::import {
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+static llvm::Error unsupported(StringRef what) {
+  return llvm::createStringError("the sharding string holds '" + what + "', which is not supported");
+}
+
+// `1,2,3` up to the first character that is neither digit nor comma.
+static SmallVector<int64_t> takeNumbers(StringRef &text) {
+  SmallVector<int64_t> numbers;
+  int64_t number;
+  while (!text.consumeInteger(10, number)) {
+    numbers.push_back(number);
+    text.consume_front(",");
+  }
+  return numbers;
+}
+
+// Devices 0 .. n-1 as an array of `shape`, transposed: the short form `<=[2,4]T(1,0)`.
+static std::vector<int64_t> transposedIota(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (int64_t i = int64_t(shape.size()) - 2; i >= 0; --i)
+    strides[i] = strides[i + 1] * shape[i + 1];
+  std::vector<int64_t> devices = {0};
+  for (int64_t d : permutation) {
+    std::vector<int64_t> longer;
+    for (int64_t base : devices)
+      for (int64_t i = 0; i < shape[d]; ++i)
+        longer.push_back(base + i * strides[d]);
+    devices = std::move(longer);
+  }
+  return devices;
+}
+
+llvm::Expected<TileAssignment> parseTileAssignment(StringRef text) {
+  TileAssignment result;
+  StringRef all = text;
+  text = text.trim();
+  if (!text.consume_front("{") || !text.consume_back("}"))
+    return unsupported(all);
+  if (text == "replicated")
+    return result;
+  if (!text.consume_front("devices=["))
+    return unsupported(text);
+  result.tiles = takeNumbers(text);
+  if (!text.consume_front("]"))
+    return unsupported(all);
+  if (text.consume_front("<=[")) {
+    SmallVector<int64_t> shape = takeNumbers(text), permutation;
+    if (!text.consume_front("]"))
+      return unsupported(all);
+    if (text.consume_front("T(")) {
+      permutation = takeNumbers(text);
+      text.consume_front(")");
+    } else {
+      permutation.resize(shape.size());
+      std::iota(permutation.begin(), permutation.end(), 0);
+    }
+    if (permutation.size() != shape.size() ||
+        llvm::any_of(permutation, [&](int64_t d) { return d < 0 || d >= int64_t(shape.size()); }))
+      return unsupported(all);
+    result.devices = transposedIota(shape, permutation);
+  } else {
+    SmallVector<int64_t> devices = takeNumbers(text);
+    result.devices.assign(devices.begin(), devices.end());
+  }
+  text = text.trim();
+  if (text.consume_front("last_tile_dim_replicate"))
+    result.lastReplicated = true;
+  if (!text.trim().empty())
+    return unsupported(text.trim());
+  int64_t tiles = std::accumulate(result.tiles.begin(), result.tiles.end(), int64_t(1), std::multiplies<>());
+  std::set<int64_t> distinct(result.devices.begin(), result.devices.end());
+  if (tiles != int64_t(result.devices.size()) || distinct.size() != result.devices.size() || result.tiles.empty() ||
+      *distinct.begin() != 0 || *distinct.rbegin() != tiles - 1)
+    return unsupported(all);
+  return result;
+}
+
+// The digits of each tile dimension, minor first; none when the table has no such structure.
+static std::optional<SmallVector<SmallVector<sharding::Digit>>> digitsOfTiles(const TileAssignment &assignment) {
+  SmallVector<SmallVector<sharding::Digit>> result;
+  int64_t inner = assignment.devices.size();
+  for (int64_t tiles : assignment.tiles) {
+    inner /= tiles;
+    SmallVector<int64_t> offsets;
+    for (int64_t i = 0; i < tiles; ++i)
+      offsets.push_back(assignment.devices[i * inner]);
+    auto digits = assignment.devices[0] == 0 ? sharding::digitsOf(offsets) : std::nullopt;
+    if (!digits)
+      return std::nullopt;
+    result.push_back(*digits);
+  }
+  // All other entries must follow from these.
+  for (size_t place = 0; place < assignment.devices.size(); ++place) {
+    int64_t rest = place, expected = 0, stride = assignment.devices.size();
+    for (auto [d, tiles] : llvm::enumerate(assignment.tiles)) {
+      stride /= tiles;
+      int64_t i = rest / stride;
+      rest %= stride;
+      expected += assignment.devices[i * stride];
+    }
+    if (expected != assignment.devices[place])
+      return std::nullopt;
+  }
+  return result;
+}
+
+std::optional<sharding::Mesh> commonMesh(ArrayRef<TileAssignment> assignments) {
+  std::set<int64_t> borders = {1};
+  int64_t devices = 1;
+  for (const TileAssignment &assignment : assignments) {
+    if (assignment.isReplicated())
+      continue;
+    auto digits = digitsOfTiles(assignment);
+    if (!digits || (devices != 1 && devices != int64_t(assignment.devices.size())))
+      return std::nullopt;
+    devices = assignment.devices.size();
+    for (const auto &dim : *digits)
+      for (sharding::Digit digit : dim) {
+        borders.insert(digit.stride);
+        borders.insert(digit.stride * digit.count);
+      }
+  }
+  borders.insert(devices);
+  sharding::Mesh mesh;
+  mesh.name = "mesh";
+  SmallVector<int64_t> ordered(borders.begin(), borders.end());
+  for (size_t i = ordered.size() - 1; i > 0; --i) {
+    if (ordered[i] % ordered[i - 1])
+      return std::nullopt;
+    mesh.axes.push_back({"axis_" + std::to_string(mesh.axes.size()), ordered[i] / ordered[i - 1]});
+  }
+  return mesh;
+}
+
+std::optional<sharding::TensorSharding> onMesh(const sharding::Mesh &mesh, const TileAssignment &assignment,
+                                               int64_t rank) {
+  sharding::TensorSharding result = sharding::TensorSharding::replicatedOver(rank);
+  if (assignment.isReplicated())
+    return result;
+  auto digits = digitsOfTiles(assignment);
+  if (!digits || int64_t(digits->size()) != rank + assignment.lastReplicated)
+    return std::nullopt;
+  for (int64_t d = 0; d < rank; ++d)
+    for (sharding::Digit digit : llvm::reverse((*digits)[d])) {
+      auto axes = sharding::axesOfDigit(mesh, digit);
+      if (!axes)
+        return std::nullopt;
+      result.dims[d].axes.append(*axes);
+    }
+  return result;
+}
+
+} // namespace tessera::import

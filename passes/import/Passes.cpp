@@ -1,0 +1,38 @@
+#include "passes/import/Passes.h"
+
+#include "dialects/comm/CommOps.h"
+#include "dialects/sdy/SdyOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace tessera {
+
+#define GEN_PASS_REGISTRATION
+#include "passes/import/Passes.h.inc"
+
+void buildImportPipeline(mlir::OpPassManager &pm) {
+  pm.addPass(createInlineCalls());
+  pm.addPass(createGspmdToSdy());
+  pm.addPass(createDecomposeChlo());
+  pm.addPass(createDecomposeBatchNorm());
+  pm.addPass(mlir::createCanonicalizerPass());
+  pm.addPass(mlir::createCSEPass());
+  pm.addPass(createMarkCountedLoops());
+  pm.addPass(createRecoverAxes());
+  pm.addPass(mlir::createCanonicalizerPass());
+  pm.addPass(mlir::createCSEPass());
+  pm.addPass(createVerifyImport());
+}
+
+void registerImportPasses() {
+  registerImport();
+  mlir::PassPipelineRegistration<>(
+      "tessera-import", "import: one function in StableHLO, sdy and comm from what a frontend exports.",
+      buildImportPipeline);
+}
+
+} // namespace tessera

@@ -1,0 +1,72 @@
+// Checks what import promises to later phases:
+//   one public function @main with one block, and no calls; functions that custom calls name may stay;
+//   no chlo, composites or batch normalisation;
+//   no tables of devices or partition_id left in manual computations;
+//   no sharding strings of GSPMD.
+#include "passes/import/Passes.h"
+
+#include "dialects/chlo/ChloOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_VERIFYIMPORT
+#include "passes/import/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+bool namesDevices(Operation *op) {
+  return isa<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp, stablehlo::AllReduceOp, stablehlo::AllGatherOp,
+             stablehlo::ReduceScatterOp, stablehlo::AllToAllOp, stablehlo::CollectivePermuteOp,
+             stablehlo::CollectiveBroadcastOp, stablehlo::CrossReplicaSumOp>(op);
+}
+
+LogicalResult verifyOp(Operation *op, Dialect *chlo) {
+  if (isa<func::CallOp, stablehlo::CompositeOp>(op))
+    return op->emitError("after import there are no calls; run --tessera-inline-calls first");
+  if (chlo && op->getDialect() == chlo)
+    return op->emitError("after import there is no chlo; run --tessera-decompose-chlo first");
+  if (isa<stablehlo::BatchNormTrainingOp, stablehlo::BatchNormInferenceOp, stablehlo::BatchNormGradOp>(op))
+    return op->emitError("after import there is no batch normalisation; run --tessera-decompose-batch-norm first");
+  if (namesDevices(op))
+    return op->emitError("names devices by number outside of a manual computation over mesh axes; "
+                         "write it in sdy.manual_computation (shard_map in JAX)");
+  if (op->hasAttr("mhlo.sharding"))
+    return op->emitError("after import there is no mhlo.sharding; run --tessera-gspmd-to-sdy first");
+  return success();
+}
+
+struct VerifyImportPass : impl::VerifyImportBase<VerifyImportPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    func::FuncOp entry = main && main.isPublic() ? main : func::FuncOp();
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (!function.isPublic() || function == entry)
+        continue;
+      if (entry) {
+        function.emitError("after import only the entry is public");
+        return signalPassFailure();
+      }
+      entry = function;
+    }
+    if (!entry || !entry.getBody().hasOneBlock()) {
+      module.emitError("after import there is one public function, of one block");
+      return signalPassFailure();
+    }
+    Dialect *chlo = getContext().getLoadedDialect<chlo::ChloDialect>();
+    WalkResult result = entry.walk([&](Operation *op) {
+      return failed(verifyOp(op, chlo)) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+    else
+      markAllAnalysesPreserved();
+  }
+};
+
+} // namespace
+} // namespace tessera
