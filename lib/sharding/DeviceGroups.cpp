@@ -63,11 +63,13 @@ static std::vector<int64_t> positionsOf(const Mesh &mesh) {
   return positions;
 }
 
-std::optional<AxisRefs> axesOfGroups(const Mesh &mesh, llvm::ArrayRef<llvm::SmallVector<int64_t>> groups) {
+std::optional<AxisRefs> axesOfGroups(const Mesh &mesh,
+                                     llvm::ArrayRef<llvm::SmallVector<int64_t>> groups) {
   int64_t devices = mesh.numDevices(), total = 0;
   for (const auto &group : groups) {
     total += group.size();
-    if (group.size() != groups[0].size() || llvm::any_of(group, [&](int64_t d) { return d < 0 || d >= devices; }))
+    if (group.size() != groups[0].size() ||
+        llvm::any_of(group, [&](int64_t d) { return d < 0 || d >= devices; }))
       return std::nullopt;
   }
   if (groups.empty() || total != devices)
@@ -87,7 +89,8 @@ std::optional<AxisRefs> axesOfGroups(const Mesh &mesh, llvm::ArrayRef<llvm::Smal
     axes.append(*part);
   }
   axes = normalized(axes);
-  // The other groups must be translations of the first along the axes that are left, each device in one.
+  // The other groups must be translations of the first along the axes that are left, each device in
+  // one.
   std::vector<bool> seen(devices);
   for (const auto &group : groups)
     for (auto [rank, device] : llvm::enumerate(group)) {
@@ -113,12 +116,14 @@ static AxisRefs axesThatDiffer(const Mesh &mesh, llvm::ArrayRef<int64_t> pairs) 
 }
 
 // The pairs of ranks along `axes`, when every group has the same.
-static std::optional<llvm::SmallVector<int64_t>> commonPairs(const Mesh &mesh, llvm::ArrayRef<int64_t> pairs,
-                                                             const AxisRefs &axes) {
+static std::optional<llvm::SmallVector<int64_t>>
+commonPairs(const Mesh &mesh, llvm::ArrayRef<int64_t> pairs, const AxisRefs &axes) {
   int64_t groups = mesh.numDevices() / shardCount(axes);
-  std::map<int64_t, std::pair<int64_t, int64_t>> targets; // source rank -> target rank, number of groups
+  std::map<int64_t, std::pair<int64_t, int64_t>>
+      targets; // source rank -> target rank, number of groups
   for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
-    int64_t source = indexAlong(mesh, pairs[i], axes), target = indexAlong(mesh, pairs[i + 1], axes);
+    int64_t source = indexAlong(mesh, pairs[i], axes),
+            target = indexAlong(mesh, pairs[i + 1], axes);
     auto [it, isNew] = targets.try_emplace(source, target, 0);
     if (it->second.first != target)
       return std::nullopt;

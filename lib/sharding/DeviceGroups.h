@@ -11,28 +11,31 @@ struct Digit {
   int64_t stride, count;
 };
 
-// The digits of `offsets` (offsets[0] = 0), minor first: {0, 1, 4, 5} is {1, 2}, {4, 2}. None when there are no such
-// digits.
+// The digits of `offsets` (offsets[0] = 0), minor first: {0, 1, 4, 5} is {1, 2}, {4, 2}. None when
+// there are no such digits.
 std::optional<llvm::SmallVector<Digit>> digitsOf(llvm::ArrayRef<int64_t> offsets);
 
-// The axes, or parts of them, that a digit of the position in the mesh runs along, major to minor; a digit may span
-// several axes. None when it cuts an axis unevenly.
+// The axes, or parts of them, that a digit of the position in the mesh runs along, major to minor;
+// a digit may span several axes. None when it cuts an axis unevenly.
 //   mesh ["x"=2, "y"=4]: {1, 4} is y; {4, 2} is x; {1, 8} is x, y; {2, 2} is y:(1)2
 std::optional<AxisRefs> axesOfDigit(const Mesh &mesh, Digit digit);
 
-// Axes such that each group is the devices that differ along them only, in rank order. None when there are none.
+// Axes such that each group is the devices that differ along them only, in rank order. None when
+// there are none.
 //   mesh ["x"=2, "y"=4]: {0, 4}, {1, 5}, {2, 6}, {3, 7} is x
-std::optional<AxisRefs> axesOfGroups(const Mesh &mesh, llvm::ArrayRef<llvm::SmallVector<int64_t>> groups);
+std::optional<AxisRefs> axesOfGroups(const Mesh &mesh,
+                                     llvm::ArrayRef<llvm::SmallVector<int64_t>> groups);
 
 // A table of (source, target) device pairs as axes and pairs of ranks along them.
 struct RankPairs {
   AxisRefs axes;
-  llvm::SmallVector<int64_t> pairs;      // source, target, source, target, ..; sorted by source
-  std::optional<int64_t> shift;          // target = source + shift for all that have one, ..
-  bool wrap = false;                     // .. modulo the size of the group
+  llvm::SmallVector<int64_t> pairs; // source, target, source, target, ..; sorted by source
+  std::optional<int64_t> shift;     // target = source + shift for all that have one, ..
+  bool wrap = false;                // .. modulo the size of the group
 };
 
-// The smallest set of whole axes (major to minor as in the mesh) that explains the table; with all axes it always does.
+// The smallest set of whole axes (major to minor as in the mesh) that explains the table; with all
+// axes it always does.
 RankPairs ranksOfPairs(const Mesh &mesh, llvm::ArrayRef<int64_t> pairs);
 
 } // namespace tessera::sharding

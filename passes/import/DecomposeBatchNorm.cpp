@@ -1,7 +1,8 @@
 // Writes batch normalisation and its gradient as reductions and arithmetic.
 //
 //   %y, %mean, %var = "stablehlo.batch_norm_training"(%x, %scale, %offset)   ->
-//   mean = sum(x) / n, var = sum((x - mean)^2) / n, y = (x - mean) * rsqrt(var + epsilon) * scale + offset
+//   mean = sum(x) / n, var = sum((x - mean)^2) / n, y = (x - mean) * rsqrt(var + epsilon) * scale +
+//   offset
 //
 // Sums run over all dimensions but the feature's. Values narrower than f32 are summed in f32.
 #include "passes/import/Passes.h"
@@ -24,7 +25,8 @@ using import::Expr;
 class Normalization {
 public:
   Normalization(Operation *op, Value operand, int64_t feature, const APFloat &epsilon)
-      : b(op), loc(op->getLoc()), result(cast<RankedTensorType>(operand.getType()).getElementType()), feature(feature),
+      : b(op), loc(op->getLoc()),
+        result(cast<RankedTensorType>(operand.getType()).getElementType()), feature(feature),
         epsilon(epsilon.convertToDouble()), x(wide(operand)) {}
 
   Expr wide(Value value) {
@@ -38,12 +40,15 @@ public:
     return double(type.getNumElements()) / double(type.getDimSize(feature));
   }
   Expr perFeature(Expr value) {
-    return Expr(b, loc, stablehlo::BroadcastInDimOp::create(b, loc, x.type(), value.get(), ArrayRef<int64_t>{feature}));
+    return Expr(b, loc,
+                stablehlo::BroadcastInDimOp::create(b, loc, x.type(), value.get(),
+                                                    ArrayRef<int64_t>{feature}));
   }
   Expr sum(Expr value) {
     auto scalar = RankedTensorType::get({}, value.element());
     auto sums = RankedTensorType::get({value.type().getDimSize(feature)}, value.element());
-    Value zero = stablehlo::ConstantOp::create(b, loc, DenseElementsAttr::get(scalar, b.getFloatAttr(value.element(), 0)));
+    Value zero = stablehlo::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(scalar, b.getFloatAttr(value.element(), 0)));
     SmallVector<int64_t> dims;
     for (int64_t d = 0; d < value.type().getRank(); ++d)
       if (d != feature)
@@ -57,7 +62,8 @@ public:
   }
   Expr inverseDeviation(Expr variance) { return (variance + epsilon).apply<stablehlo::RsqrtOp>(); }
   Expr normalized(Expr mean, Expr variance, Expr scale, Expr offset) {
-    return (x - perFeature(mean)) * perFeature(inverseDeviation(variance) * scale) + perFeature(offset);
+    return (x - perFeature(mean)) * perFeature(inverseDeviation(variance) * scale) +
+           perFeature(offset);
   }
 
   OpBuilder b;
@@ -80,7 +86,8 @@ void decompose(stablehlo::BatchNormTrainingOp op) {
 
 void decompose(stablehlo::BatchNormInferenceOp op) {
   Normalization n(op, op.getOperand(), op.getFeatureIndex(), op.getEpsilon());
-  Expr y = n.normalized(n.wide(op.getMean()), n.wide(op.getVariance()), n.wide(op.getScale()), n.wide(op.getOffset()));
+  Expr y = n.normalized(n.wide(op.getMean()), n.wide(op.getVariance()), n.wide(op.getScale()),
+                        n.wide(op.getOffset()));
   op->replaceAllUsesWith(ValueRange{n.narrow(y)});
   op->erase();
 }
@@ -95,7 +102,8 @@ void decompose(stablehlo::BatchNormGradOp op) {
   Expr slope = product * inverse * inverse / n.count();
   Expr gradOperand = (dy - n.perFeature(gradOffset / n.count()) - centred * n.perFeature(slope)) *
                      n.perFeature(n.wide(op.getScale()) * inverse);
-  op->replaceAllUsesWith(ValueRange{n.narrow(gradOperand), n.narrow(product * inverse), n.narrow(gradOffset)});
+  op->replaceAllUsesWith(
+      ValueRange{n.narrow(gradOperand), n.narrow(product * inverse), n.narrow(gradOffset)});
   op->erase();
 }
 
@@ -103,7 +111,8 @@ struct DecomposeBatchNormPass : impl::DecomposeBatchNormBase<DecomposeBatchNormP
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<stablehlo::BatchNormTrainingOp, stablehlo::BatchNormInferenceOp, stablehlo::BatchNormGradOp>(op))
+      if (isa<stablehlo::BatchNormTrainingOp, stablehlo::BatchNormInferenceOp,
+              stablehlo::BatchNormGradOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {

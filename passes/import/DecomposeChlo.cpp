@@ -1,10 +1,11 @@
 // Writes the chlo dialect's functions as arithmetic and sorts of the StableHLO specification.
 //
-//   %1 = chlo.square %0 : tensor<4xf32>                 ->  %1 = stablehlo.multiply %0, %0 : tensor<4xf32>
-//   %1 = chlo.asin %0 : tensor<4xbf16>                  ->  convert to f32, .., convert back
-//   %2 = chlo.broadcast_add %0, %1 : (4xf32, f32)       ->  broadcast_in_dim, add
+//   %1 = chlo.square %0 : tensor<4xf32>                 ->  %1 = stablehlo.multiply %0, %0 :
+//   tensor<4xf32> %1 = chlo.asin %0 : tensor<4xbf16>                  ->  convert to f32, ..,
+//   convert back %2 = chlo.broadcast_add %0, %1 : (4xf32, f32)       ->  broadcast_in_dim, add
 //
-// Functions with real approximations are in ErrorFunctions.cpp, GammaFunctions.cpp and HyperbolicFunctions.cpp.
+// Functions with real approximations are in ErrorFunctions.cpp, GammaFunctions.cpp and
+// HyperbolicFunctions.cpp.
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"
@@ -28,17 +29,22 @@ Expr Expr::number(double number) const {
   bool lossy;
   value.convert(element.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lossy);
   return Expr(*builder, loc,
-              stablehlo::ConstantOp::create(*builder, loc, DenseElementsAttr::get(type(), value)).getResult());
+              stablehlo::ConstantOp::create(*builder, loc, DenseElementsAttr::get(type(), value))
+                  .getResult());
 }
 
 Expr Expr::convert(Type element) const {
   if (element == this->element())
     return *this;
-  return Expr(*builder, loc, stablehlo::ConvertOp::create(*builder, loc, type().clone(element), value).getResult());
+  return Expr(
+      *builder, loc,
+      stablehlo::ConvertOp::create(*builder, loc, type().clone(element), value).getResult());
 }
 
 Expr Expr::compare(stablehlo::ComparisonDirection direction, Expr other) const {
-  return Expr(*builder, loc, stablehlo::CompareOp::create(*builder, loc, value, other.get(), direction).getResult());
+  return Expr(
+      *builder, loc,
+      stablehlo::CompareOp::create(*builder, loc, value, other.get(), direction).getResult());
 }
 
 Expr polynomial(Expr x, ArrayRef<double> coefficients) {
@@ -55,13 +61,17 @@ namespace {
 using import::Expr;
 
 // A function of f32 or f64, at the operands' type: narrower ones go through f32.
-template <typename... Operands> FailureOr<Value> inFloat(Operation *op, Expr (*function)(Operands...)) {
+template <typename... Operands>
+FailureOr<Value> inFloat(Operation *op, Expr (*function)(Operands...)) {
   OpBuilder builder(op);
   auto element = dyn_cast<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
   if (!element)
-    return op->emitError("takes floating-point values only; write it by real and imaginary parts"), failure();
+    return op->emitError("takes floating-point values only; write it by real and imaginary parts"),
+           failure();
   Type wide = element.getWidth() < 32 ? Type(builder.getF32Type()) : Type(element);
-  auto operand = [&](unsigned i) { return Expr(builder, op->getLoc(), op->getOperand(i)).convert(wide); };
+  auto operand = [&](unsigned i) {
+    return Expr(builder, op->getLoc(), op->getOperand(i)).convert(wide);
+  };
   if constexpr (sizeof...(Operands) == 1)
     return function(operand(0)).convert(element).get();
   else {
@@ -116,22 +126,25 @@ FailureOr<Value> highProduct(chlo::MulhiOp op) {
   auto element = dyn_cast<IntegerType>(type.getElementType());
   if (!element || element.getWidth() > 32)
     return op.emitError("mulhi of integers wider than 32 bits is not supported"), failure();
-  auto wide = type.clone(IntegerType::get(op.getContext(), 2 * element.getWidth(), element.getSignedness()));
+  auto wide = type.clone(
+      IntegerType::get(op.getContext(), 2 * element.getWidth(), element.getSignedness()));
   Value lhs = stablehlo::ConvertOp::create(b, op.getLoc(), wide, op.getLhs());
   Value rhs = stablehlo::ConvertOp::create(b, op.getLoc(), wide, op.getRhs());
   Value product = stablehlo::MulOp::create(b, op.getLoc(), lhs, rhs);
   APInt width(2 * element.getWidth(), element.getWidth());
   Value shift = stablehlo::ConstantOp::create(b, op.getLoc(), DenseElementsAttr::get(wide, width));
-  Value high = element.isUnsigned()
-                   ? stablehlo::ShiftRightLogicalOp::create(b, op.getLoc(), product, shift).getResult()
-                   : stablehlo::ShiftRightArithmeticOp::create(b, op.getLoc(), product, shift).getResult();
+  Value high =
+      element.isUnsigned()
+          ? stablehlo::ShiftRightLogicalOp::create(b, op.getLoc(), product, shift).getResult()
+          : stablehlo::ShiftRightArithmeticOp::create(b, op.getLoc(), product, shift).getResult();
   return stablehlo::ConvertOp::create(b, op.getLoc(), type, high).getResult();
 }
 
 Value constantLike(chlo::ConstantLikeOp op) {
   OpBuilder b(op);
   auto type = cast<RankedTensorType>(op.getResult().getType());
-  return stablehlo::ConstantOp::create(b, op.getLoc(), DenseElementsAttr::get(type, Attribute(op.getValue())));
+  return stablehlo::ConstantOp::create(b, op.getLoc(),
+                                       DenseElementsAttr::get(type, Attribute(op.getValue())));
 }
 
 Value conjugate(chlo::ConjOp op) {
@@ -140,7 +153,8 @@ Value conjugate(chlo::ConjOp op) {
     return op.getOperand();
   Value real = stablehlo::RealOp::create(b, op.getLoc(), op.getOperand());
   Value imag = stablehlo::ImagOp::create(b, op.getLoc(), op.getOperand());
-  return stablehlo::ComplexOp::create(b, op.getLoc(), real, stablehlo::NegOp::create(b, op.getLoc(), imag));
+  return stablehlo::ComplexOp::create(b, op.getLoc(), real,
+                                      stablehlo::NegOp::create(b, op.getLoc(), imag));
 }
 
 // What replaces an operation with one result.
@@ -148,7 +162,8 @@ FailureOr<Value> decompose(Operation *op) {
   OpBuilder b(op);
   return TypeSwitch<Operation *, FailureOr<Value>>(op)
       .Case([&](chlo::SquareOp op) {
-        return stablehlo::MulOp::create(b, op.getLoc(), op.getOperand(), op.getOperand()).getResult();
+        return stablehlo::MulOp::create(b, op.getLoc(), op.getOperand(), op.getOperand())
+            .getResult();
       })
       .Case([&](chlo::ConjOp op) { return conjugate(op); })
       .Case([&](chlo::ConstantOp op) {
@@ -191,7 +206,9 @@ FailureOr<Value> decompose(Operation *op) {
       .Case([&](chlo::BroadcastOrOp op) { return broadcastBinary<stablehlo::OrOp>(op); })
       .Case([&](chlo::BroadcastPowOp op) { return broadcastBinary<stablehlo::PowOp>(op); })
       .Case([&](chlo::BroadcastRemOp op) { return broadcastBinary<stablehlo::RemOp>(op); })
-      .Case([&](chlo::BroadcastShiftLeftOp op) { return broadcastBinary<stablehlo::ShiftLeftOp>(op); })
+      .Case([&](chlo::BroadcastShiftLeftOp op) {
+        return broadcastBinary<stablehlo::ShiftLeftOp>(op);
+      })
       .Case([&](chlo::BroadcastShiftRightArithmeticOp op) {
         return broadcastBinary<stablehlo::ShiftRightArithmeticOp>(op);
       })
@@ -207,18 +224,20 @@ FailureOr<Value> decompose(Operation *op) {
         ArrayRef<int64_t> shape = op.getResult().getType().getShape();
         Value lhs = broadcastTo(b, op.getLoc(), op.getLhs(), shape, op.getBroadcastDimensions());
         Value rhs = broadcastTo(b, op.getLoc(), op.getRhs(), shape, op.getBroadcastDimensions());
-        auto type = static_cast<stablehlo::ComparisonType>(op.getCompareType().value_or(chlo::ComparisonType::NOTYPE));
+        auto type = static_cast<stablehlo::ComparisonType>(
+            op.getCompareType().value_or(chlo::ComparisonType::NOTYPE));
         return stablehlo::CompareOp::create(
-            b, op.getLoc(), lhs, rhs, static_cast<stablehlo::ComparisonDirection>(op.getComparisonDirection()), type);
+            b, op.getLoc(), lhs, rhs,
+            static_cast<stablehlo::ComparisonDirection>(op.getComparisonDirection()), type);
       })
       .Case([&](chlo::BroadcastSelectOp op) -> Value {
         ArrayRef<int64_t> shape = op.getResult().getType().getShape();
         Value pred = op.getPred();
         if (cast<RankedTensorType>(pred.getType()).getRank() != 0)
           pred = broadcastTo(b, op.getLoc(), pred, shape, std::nullopt);
-        return stablehlo::SelectOp::create(b, op.getLoc(), pred,
-                                           broadcastTo(b, op.getLoc(), op.getOnTrue(), shape, std::nullopt),
-                                           broadcastTo(b, op.getLoc(), op.getOnFalse(), shape, std::nullopt));
+        return stablehlo::SelectOp::create(
+            b, op.getLoc(), pred, broadcastTo(b, op.getLoc(), op.getOnTrue(), shape, std::nullopt),
+            broadcastTo(b, op.getLoc(), op.getOnFalse(), shape, std::nullopt));
       })
       .Default([&](Operation *op) {
         op->emitError("has no decomposition into StableHLO yet; write it in StableHLO operations");

@@ -1,8 +1,9 @@
 // Gamma and its relatives, zeta, and a Bessel function.
 //
-// lgamma and digamma: C. Lanczos, "A precision approximation of the gamma function" (1964), with P. Godfrey's
-// coefficients for g = 7, and Euler's reflection for x < 1/2. zeta: Euler-Maclaurin summation. I1: M. Abramowitz and
-// I. Stegun, "Handbook of Mathematical Functions", 9.8.3 and 9.8.4.
+// lgamma and digamma: C. Lanczos, "A precision approximation of the gamma function" (1964), with P.
+// Godfrey's coefficients for g = 7, and Euler's reflection for x < 1/2. zeta: Euler-Maclaurin
+// summation. I1: M. Abramowitz and I. Stegun, "Handbook of Mathematical Functions", 9.8.3
+// and 9.8.4.
 #include "passes/import/ScalarFunctions.h"
 
 using namespace mlir;
@@ -11,10 +12,11 @@ namespace tessera::import {
 
 static constexpr double pi = 3.14159265358979323846;
 static constexpr double lanczosG = 7.0, lanczosFirst = 0.99999999999980993227684700473478;
-static constexpr double lanczos[] = {676.520368121885098567009190444019, -1259.13921672240287047156078755283,
-                                     771.3234287776530788486528258894,   -176.61502916214059906584551354,
-                                     12.507343278686904814458936853,     -0.13857109526572011689554707,
-                                     9.984369578019570859563e-6,         1.50563273514931155834e-7};
+static constexpr double lanczos[] = {
+    676.520368121885098567009190444019, -1259.13921672240287047156078755283,
+    771.3234287776530788486528258894,   -176.61502916214059906584551354,
+    12.507343278686904814458936853,     -0.13857109526572011689554707,
+    9.984369578019570859563e-6,         1.50563273514931155834e-7};
 
 // Distance to the nearest integer, for sin(pi x) and its like at large x.
 static Expr fraction(Expr x) { return x - x.apply<stablehlo::RoundNearestEvenOp>(); }
@@ -25,7 +27,8 @@ Expr lgamma(Expr x) {
   Expr sum = x.number(lanczosFirst);
   for (auto [i, c] : llvm::enumerate(lanczos))
     sum = sum + z.number(c) / (z + double(i + 1));
-  // (z + 1/2) log t - t, with log t as log(g + 1/2) + log1p(z / (g + 1/2)) so that small z keep their digits.
+  // (z + 1/2) log t - t, with log t as log(g + 1/2) + log1p(z / (g + 1/2)) so that small z keep
+  // their digits.
   double shift = lanczosG + 0.5;
   Expr logT = (z / shift).log1p() + std::log(shift);
   Expr t = z + shift;
@@ -60,7 +63,8 @@ Expr digamma(Expr x) {
 }
 
 Expr zeta(Expr x, Expr q) {
-  // The first 12 terms, the integral of the rest, and corrections by Bernoulli numbers over factorials.
+  // The first 12 terms, the integral of the rest, and corrections by Bernoulli numbers over
+  // factorials.
   constexpr int terms = 12;
   Expr minus = -x;
   Expr sum = q.pow(minus), a = q;
@@ -72,8 +76,9 @@ Expr zeta(Expr x, Expr q) {
   Expr power = a.pow(minus);
   sum = sum + power * a / (x - 1.0) + power * 0.5;
   // B_2k / (2k)! for k = 1 ..
-  static constexpr double bernoulli[] = {1.0 / 12,           -1.0 / 720,        1.0 / 30240,
-                                         -1.0 / 1209600,     1.0 / 47900160,    -691.0 / 1307674368000,
+  static constexpr double bernoulli[] = {1.0 / 12,           -1.0 / 720,
+                                         1.0 / 30240,        -1.0 / 1209600,
+                                         1.0 / 47900160,     -691.0 / 1307674368000,
                                          1.0 / 74724249600., -3617.0 / 10670622842880000.};
   Expr factor = x, inverse = 1.0 / a;
   power = power * inverse;
@@ -97,12 +102,13 @@ Expr polygamma(Expr n, Expr x) {
 
 Expr besselI1e(Expr x) {
   Expr y = x.abs(), t = x / 3.75, z = t * t;
-  Expr small = x *
-               polynomial(z, {0.00032411, 0.00301532, 0.02658733, 0.15084934, 0.51498869, 0.87890594, 0.5}) *
-               (-y).exp();
+  Expr small =
+      x *
+      polynomial(z, {0.00032411, 0.00301532, 0.02658733, 0.15084934, 0.51498869, 0.87890594, 0.5}) *
+      (-y).exp();
   Expr u = 3.75 / y;
-  Expr large = polynomial(u, {-0.00420059, 0.01787654, -0.02895312, 0.02282967, -0.01031555, 0.00163801, -0.00362018,
-                              -0.03988024, 0.39894228}) /
+  Expr large = polynomial(u, {-0.00420059, 0.01787654, -0.02895312, 0.02282967, -0.01031555,
+                              0.00163801, -0.00362018, -0.03988024, 0.39894228}) /
                y.sqrt();
   large = (x < 0.0).select(-large, large);
   return (y <= 3.75).select(small, large);

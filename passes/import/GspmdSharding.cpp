@@ -13,7 +13,8 @@ using llvm::SmallVector;
 using llvm::StringRef;
 
 static llvm::Error unsupported(StringRef what) {
-  return llvm::createStringError("the sharding string holds '" + what + "', which is not supported");
+  return llvm::createStringError("the sharding string holds '" + what +
+                                 "', which is not supported");
 }
 
 // `1,2,3` up to the first character that is neither digit nor comma.
@@ -80,16 +81,18 @@ llvm::Expected<TileAssignment> parseTileAssignment(StringRef text) {
     result.lastReplicated = true;
   if (!text.trim().empty())
     return unsupported(text.trim());
-  int64_t tiles = std::accumulate(result.tiles.begin(), result.tiles.end(), int64_t(1), std::multiplies<>());
+  int64_t tiles =
+      std::accumulate(result.tiles.begin(), result.tiles.end(), int64_t(1), std::multiplies<>());
   std::set<int64_t> distinct(result.devices.begin(), result.devices.end());
-  if (tiles != int64_t(result.devices.size()) || distinct.size() != result.devices.size() || result.tiles.empty() ||
-      *distinct.begin() != 0 || *distinct.rbegin() != tiles - 1)
+  if (tiles != int64_t(result.devices.size()) || distinct.size() != result.devices.size() ||
+      result.tiles.empty() || *distinct.begin() != 0 || *distinct.rbegin() != tiles - 1)
     return unsupported(all);
   return result;
 }
 
 // The digits of each tile dimension, minor first; none when the table has no such structure.
-static std::optional<SmallVector<SmallVector<sharding::Digit>>> digitsOfTiles(const TileAssignment &assignment) {
+static std::optional<SmallVector<SmallVector<sharding::Digit>>>
+digitsOfTiles(const TileAssignment &assignment) {
   SmallVector<SmallVector<sharding::Digit>> result;
   int64_t inner = assignment.devices.size();
   for (int64_t tiles : assignment.tiles) {
@@ -145,8 +148,8 @@ std::optional<sharding::Mesh> commonMesh(ArrayRef<TileAssignment> assignments) {
   return mesh;
 }
 
-std::optional<sharding::TensorSharding> onMesh(const sharding::Mesh &mesh, const TileAssignment &assignment,
-                                               int64_t rank) {
+std::optional<sharding::TensorSharding> onMesh(const sharding::Mesh &mesh,
+                                               const TileAssignment &assignment, int64_t rank) {
   sharding::TensorSharding result = sharding::TensorSharding::replicatedOver(rank);
   if (assignment.isReplicated())
     return result;

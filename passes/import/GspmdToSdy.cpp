@@ -69,7 +69,8 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
       return success();
     llvm::Expected<TileAssignment> assignment = import::parseTileAssignment(string.getValue());
     if (!assignment)
-      return op->emitError() << llvm::toString(assignment.takeError()) << "; annotate with sdy shardings instead";
+      return op->emitError() << llvm::toString(assignment.takeError())
+                             << "; annotate with sdy shardings instead";
     annotated.push_back({op, argument, result, tensor.getRank(), *assignment});
     return success();
   }
@@ -77,14 +78,17 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
   LogicalResult collect(ModuleOp module) {
     for (auto function : module.getOps<func::FuncOp>()) {
       for (unsigned i = 0; i < function.getNumArguments(); ++i)
-        if (failed(add(function, function.getArgAttr(i, key), function.getArgumentTypes()[i], i, -1)))
+        if (failed(
+                add(function, function.getArgAttr(i, key), function.getArgumentTypes()[i], i, -1)))
           return failure();
       for (unsigned i = 0; i < function.getNumResults(); ++i)
-        if (failed(add(function, function.getResultAttr(i, key), function.getResultTypes()[i], -1, i)))
+        if (failed(
+                add(function, function.getResultAttr(i, key), function.getResultTypes()[i], -1, i)))
           return failure();
     }
     WalkResult walk = module.walk([&](stablehlo::CustomCallOp call) {
-      if (call.getCallTargetName() != "Sharding" || call->getNumOperands() != 1 || call->getNumResults() != 1)
+      if (call.getCallTargetName() != "Sharding" || call->getNumOperands() != 1 ||
+          call->getNumResults() != 1)
         return WalkResult::advance();
       if (failed(add(call, call->getAttr(key), call.getResult(0).getType(), -1, -1)))
         return WalkResult::interrupt();
@@ -98,7 +102,8 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
     for (const sharding::MeshAxis &axis : mesh.axes)
       axes.push_back(sdy::MeshAxisAttr::get(&getContext(), axis.name, axis.size));
     OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
-    sdy::MeshOp::create(b, module.getLoc(), mesh.name, sdy::MeshAttr::get(&getContext(), axes, ArrayRef<int64_t>{}));
+    sdy::MeshOp::create(b, module.getLoc(), mesh.name,
+                        sdy::MeshAttr::get(&getContext(), axes, ArrayRef<int64_t>{}));
   }
 
   LogicalResult annotate(const Annotated &a, const sharding::Mesh &mesh) {
@@ -114,8 +119,8 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
       return success();
     }
     OpBuilder b(a.op);
-    auto constraint =
-        sdy::ShardingConstraintOp::create(b, a.op->getLoc(), a.op->getResult(0).getType(), a.op->getOperand(0), attr);
+    auto constraint = sdy::ShardingConstraintOp::create(
+        b, a.op->getLoc(), a.op->getResult(0).getType(), a.op->getOperand(0), attr);
     a.op->replaceAllUsesWith(constraint);
     a.op->erase();
     return success();

@@ -1,4 +1,5 @@
-// Hyperbolic and trigonometric functions and their inverses, by the identities that keep small arguments accurate.
+// Hyperbolic and trigonometric functions and their inverses, by the identities that keep small
+// arguments accurate.
 #include "passes/import/ScalarFunctions.h"
 
 using namespace mlir;
@@ -56,14 +57,18 @@ Expr nextAfter(Expr x, Expr y) {
   Type integer = b.getIntegerType(x.element().getIntOrFloatBitWidth());
   auto bits = x.type().clone(integer);
   auto splat = [&](const APInt &value) {
-    return Expr(b, x.loc, stablehlo::ConstantOp::create(b, x.loc, DenseElementsAttr::get(bits, value)).getResult());
+    return Expr(
+        b, x.loc,
+        stablehlo::ConstantOp::create(b, x.loc, DenseElementsAttr::get(bits, value)).getResult());
   };
   auto cast = [&](Expr value, Type type) {
-    return Expr(b, x.loc, stablehlo::BitcastConvertOp::create(b, x.loc, type, value.get()).getResult());
+    return Expr(b, x.loc,
+                stablehlo::BitcastConvertOp::create(b, x.loc, type, value.get()).getResult());
   };
   using stablehlo::ComparisonDirection;
   unsigned width = integer.getIntOrFloatBitWidth();
-  Expr one = splat(APInt(width, 1)), minus = splat(APInt::getAllOnes(width)), sign = splat(APInt::getSignMask(width));
+  Expr one = splat(APInt(width, 1)), minus = splat(APInt::getAllOnes(width)),
+       sign = splat(APInt::getSignMask(width));
   Expr pattern = cast(x, bits);
   Expr up = y.compare(ComparisonDirection::GT, x), positive = x > 0.0;
   Expr away = up.compare(ComparisonDirection::EQ, positive);
@@ -71,7 +76,8 @@ Expr nextAfter(Expr x, Expr y) {
   Expr smallest = cast((y < 0.0).select(one.apply<stablehlo::OrOp>(sign), one), x.type());
   Expr next = (x == 0.0).select(smallest, moved);
   next = x.compare(ComparisonDirection::EQ, y).select(y, next);
-  Expr anyNan = x.compare(ComparisonDirection::NE, x).apply<stablehlo::OrOp>(y.compare(ComparisonDirection::NE, y));
+  Expr anyNan = x.compare(ComparisonDirection::NE, x)
+                    .apply<stablehlo::OrOp>(y.compare(ComparisonDirection::NE, y));
   return anyNan.select(x + y, next);
 }
 

@@ -4,9 +4,10 @@
 //   func.func private @f(%y) {                            ->     %0 = stablehlo.add %x, %x
 //     %0 = stablehlo.add %y, %y  return %0 }                     return %0 }
 //
-// Works from callers to callees, so that the work is the size of the result: a body is copied once for each call that
-// reaches the entry, and moved for the last one. Operations get the location "at <body> called from <call>". A composite
-// is a call of its decomposition. Functions that nothing refers to any more are erased.
+// Works from callers to callees, so that the work is the size of the result: a body is copied once
+// for each call that reaches the entry, and moved for the last one. Operations get the location "at
+// <body> called from <call>". A composite is a call of its decomposition. Functions that nothing
+// refers to any more are erased.
 #include "passes/import/Passes.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
@@ -180,7 +181,8 @@ struct InlineCallsPass : impl::InlineCallsBase<InlineCallsPass> {
     ModuleOp module = getOperation();
     func::FuncOp entry = entryOf(module);
     if (!entry) {
-      module.emitError("the module has no public function @main with a body: name the entry with --entry");
+      module.emitError(
+          "the module has no public function @main with a body: name the entry with --entry");
       return signalPassFailure();
     }
     Inliner inliner(module);
@@ -191,7 +193,8 @@ struct InlineCallsPass : impl::InlineCallsBase<InlineCallsPass> {
     // Custom calls may still name functions; what nothing names goes.
     llvm::DenseSet<StringAttr> named;
     entry.walk([&](Operation *op) {
-      op->getAttrDictionary().walk([&](SymbolRefAttr symbol) { named.insert(symbol.getRootReference()); });
+      op->getAttrDictionary().walk(
+          [&](SymbolRefAttr symbol) { named.insert(symbol.getRootReference()); });
     });
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       if (function != entry && !named.contains(function.getSymNameAttr()))

@@ -1,10 +1,11 @@
 // Marks while loops that count from a constant to a constant with their number of trips.
 //
 //   stablehlo.while(%i = %c0, ..)                                stablehlo.while(%i = %c0, ..)
-//   cond { compare LT, %i, %c8 }                           ->    attributes {tessera.trip_count = 8 : i64}
-//   do { .. return %i + 1, .. }                                  cond .. do ..
+//   cond { compare LT, %i, %c8 }                           ->    attributes {tessera.trip_count = 8
+//   : i64} do { .. return %i + 1, .. }                                  cond .. do ..
 //
-// The bound and the step may also be carried through the loop unchanged. All else is data-dependent and gets no mark.
+// The bound and the step may also be carried through the loop unchanged. All else is data-dependent
+// and gets no mark.
 #include "passes/import/Passes.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
@@ -39,10 +40,18 @@ std::optional<int64_t> tripCount(Counter c, Wide lowest, Wide highest) {
   };
   std::optional<int64_t> n;
   switch (c.direction) {
-  case ComparisonDirection::LT: n = trips(c.bound - c.start, c.step); break;
-  case ComparisonDirection::LE: n = trips(c.bound - c.start + 1, c.step); break;
-  case ComparisonDirection::GT: n = trips(c.start - c.bound, -c.step); break;
-  case ComparisonDirection::GE: n = trips(c.start - c.bound + 1, -c.step); break;
+  case ComparisonDirection::LT:
+    n = trips(c.bound - c.start, c.step);
+    break;
+  case ComparisonDirection::LE:
+    n = trips(c.bound - c.start + 1, c.step);
+    break;
+  case ComparisonDirection::GT:
+    n = trips(c.start - c.bound, -c.step);
+    break;
+  case ComparisonDirection::GE:
+    n = trips(c.start - c.bound + 1, -c.step);
+    break;
   case ComparisonDirection::NE: {
     Wide distance = c.bound - c.start;
     if (distance == 0)
@@ -51,7 +60,8 @@ std::optional<int64_t> tripCount(Counter c, Wide lowest, Wide highest) {
       n = int64_t(distance / c.step);
     break;
   }
-  case ComparisonDirection::EQ: n = c.start == c.bound ? (c.step == 0 ? std::nullopt : std::optional<int64_t>(1)) : 0;
+  case ComparisonDirection::EQ:
+    n = c.start == c.bound ? (c.step == 0 ? std::nullopt : std::optional<int64_t>(1)) : 0;
   }
   if (!n)
     return std::nullopt;
@@ -62,11 +72,16 @@ std::optional<int64_t> tripCount(Counter c, Wide lowest, Wide highest) {
 // The comparison with its sides exchanged.
 ComparisonDirection exchanged(ComparisonDirection d) {
   switch (d) {
-  case ComparisonDirection::LT: return ComparisonDirection::GT;
-  case ComparisonDirection::LE: return ComparisonDirection::GE;
-  case ComparisonDirection::GT: return ComparisonDirection::LT;
-  case ComparisonDirection::GE: return ComparisonDirection::LE;
-  default: return d;
+  case ComparisonDirection::LT:
+    return ComparisonDirection::GT;
+  case ComparisonDirection::LE:
+    return ComparisonDirection::GE;
+  case ComparisonDirection::GT:
+    return ComparisonDirection::LT;
+  case ComparisonDirection::GE:
+    return ComparisonDirection::LE;
+  default:
+    return d;
   }
 }
 
@@ -78,12 +93,14 @@ int64_t carriedPosition(WhileOp loop, Value value) {
   return arg.getArgNumber();
 }
 
-// The integer that `value` always is: a constant, or an argument that loops carry unchanged from one.
+// The integer that `value` always is: a constant, or an argument that loops carry unchanged from
+// one.
 std::optional<APInt> constantOf(Value value) {
   while (true) {
     DenseIntElementsAttr elements;
     if (matchPattern(value, m_Constant(&elements)))
-      return elements.getNumElements() == 1 ? std::optional<APInt>(*elements.begin()) : std::nullopt;
+      return elements.getNumElements() == 1 ? std::optional<APInt>(*elements.begin())
+                                            : std::nullopt;
     auto arg = dyn_cast<BlockArgument>(value);
     auto loop = arg ? dyn_cast<WhileOp>(arg.getOwner()->getParentOp()) : WhileOp();
     if (!loop)
@@ -121,7 +138,9 @@ std::optional<int64_t> tripCountOf(WhileOp loop) {
   std::optional<APInt> start = constantOf(loop.getOperand()[i]), step;
   bool down = false;
   if (auto add = next.getDefiningOp<stablehlo::AddOp>()) {
-    step = add.getLhs() == self ? constantOf(add.getRhs()) : add.getRhs() == self ? constantOf(add.getLhs()) : std::nullopt;
+    step = add.getLhs() == self   ? constantOf(add.getRhs())
+           : add.getRhs() == self ? constantOf(add.getLhs())
+                                  : std::nullopt;
   } else if (auto subtract = next.getDefiningOp<stablehlo::SubtractOp>()) {
     step = subtract.getLhs() == self ? constantOf(subtract.getRhs()) : std::nullopt;
     down = true;
@@ -129,11 +148,14 @@ std::optional<int64_t> tripCountOf(WhileOp loop) {
   if (!start || !step)
     return std::nullopt;
   bool isUnsigned = type.isUnsigned();
-  auto wide = [&](const APInt &v) { return isUnsigned ? Wide(v.getZExtValue()) : Wide(v.getSExtValue()); };
+  auto wide = [&](const APInt &v) {
+    return isUnsigned ? Wide(v.getZExtValue()) : Wide(v.getSExtValue());
+  };
   unsigned width = type.getWidth();
   Wide lowest = isUnsigned ? 0 : -(Wide(1) << (width - 1));
   Wide highest = isUnsigned ? (Wide(1) << width) - 1 : (Wide(1) << (width - 1)) - 1;
-  return tripCount({wide(*start), wide(*end), down ? -wide(*step) : wide(*step), direction}, lowest, highest);
+  return tripCount({wide(*start), wide(*end), down ? -wide(*step) : wide(*step), direction}, lowest,
+                   highest);
 }
 
 struct MarkCountedLoopsPass : impl::MarkCountedLoopsBase<MarkCountedLoopsPass> {

@@ -29,9 +29,10 @@ void buildImportPipeline(mlir::OpPassManager &pm) {
 }
 
 void registerImportPasses() {
-  registerImport();
+  registerImportPhasePasses();
   mlir::PassPipelineRegistration<>(
-      "tessera-import", "import: one function in StableHLO, sdy and comm from what a frontend exports.",
+      "tessera-import",
+      "import: one function in StableHLO, sdy and comm from what a frontend exports.",
       buildImportPipeline);
 }
 

@@ -1,13 +1,16 @@
-// Finds the mesh axes behind tables of device numbers and arithmetic on partition_id in manual computations.
+// Finds the mesh axes behind tables of device numbers and arithmetic on partition_id in manual
+// computations.
 //
 //   mesh ["data"=2, "model"=4], in a manual computation over both:
-//   %0 = stablehlo.partition_id                                    ->  %0 = comm.axis_index over <@mesh, ["model"=4]>
-//   %1 = stablehlo.remainder %0, 4
-//   "stablehlo.all_reduce"(%x) {groups [[0, 4], [1, 5], ..]} add   ->  comm.all_reduce sum (%x) over <@mesh, ["data"=2]>
-//   "stablehlo.collective_permute"(%x) {pairs [[0, 1], [1, 2], ..]} -> comm.shift (%x) by 1 over <@mesh, ["model"=4]>
+//   %0 = stablehlo.partition_id                                    ->  %0 = comm.axis_index over
+//   <@mesh, ["model"=4]> %1 = stablehlo.remainder %0, 4 "stablehlo.all_reduce"(%x) {groups [[0, 4],
+//   [1, 5], ..]} add   ->  comm.all_reduce sum (%x) over <@mesh, ["data"=2]>
+//   "stablehlo.collective_permute"(%x) {pairs [[0, 1], [1, 2], ..]} -> comm.shift (%x) by 1 over
+//   <@mesh, ["model"=4]>
 //
-// The groups are the same for any number of devices then. A permutation that fits no fewer axes keeps its table over all
-// of them, with a remark; a group that fits none is an error, for it cannot be run by axes.
+// The groups are the same for any number of devices then. A permutation that fits no fewer axes
+// keeps its table over all of them, with a remark; a group that fits none is an error, for it
+// cannot be run by axes.
 #include "passes/import/Passes.h"
 
 #include "dialects/comm/CommOps.h"
@@ -76,7 +79,8 @@ std::optional<comm::ReductionKind> reductionOf(Region &region) {
 // The positive integer that a scalar is.
 std::optional<int64_t> positive(Value value) {
   APInt number;
-  if (!matchPattern(value, m_ConstantInt(&number)) || number.getActiveBits() > 62 || number.isZero())
+  if (!matchPattern(value, m_ConstantInt(&number)) || number.getActiveBits() > 62 ||
+      number.isZero())
     return std::nullopt;
   return number.getZExtValue();
 }
@@ -90,8 +94,9 @@ public:
     manual.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<sdy::ManualComputationOp>(op))
         return WalkResult::skip(); // has a turn of its own
-      if (isa<stablehlo::PartitionIdOp, stablehlo::AllReduceOp, stablehlo::AllGatherOp, stablehlo::ReduceScatterOp,
-              stablehlo::AllToAllOp, stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp>(op))
+      if (isa<stablehlo::PartitionIdOp, stablehlo::AllReduceOp, stablehlo::AllGatherOp,
+              stablehlo::ReduceScatterOp, stablehlo::AllToAllOp, stablehlo::CollectivePermuteOp,
+              stablehlo::CollectiveBroadcastOp>(op))
         ops.push_back(op);
       return WalkResult::advance();
     });
@@ -103,30 +108,38 @@ public:
               .Case([&](stablehlo::CollectivePermuteOp op) { return rewritePermute(b, op); })
               .Case([&](stablehlo::AllReduceOp op) { return rewriteAllReduce(b, op); })
               .Case([&](stablehlo::AllGatherOp op) {
-                return rewriteByGroups(op, op.getReplicaGroups(), [&](comm::AxesAttr axes, Value x) -> Value {
-                  return comm::AllGatherOp::create(b, op.getLoc(), x, axes, op.getAllGatherDim()).getResult(0);
-                });
+                return rewriteByGroups(op, op.getReplicaGroups(),
+                                       [&](comm::AxesAttr axes, Value x) -> Value {
+                                         return comm::AllGatherOp::create(b, op.getLoc(), x, axes,
+                                                                          op.getAllGatherDim())
+                                             .getResult(0);
+                                       });
               })
               .Case([&](stablehlo::ReduceScatterOp op) {
                 std::optional<comm::ReductionKind> kind = reductionOf(op.getComputation());
                 if (!kind)
                   return unknownReduction(op);
-                return rewriteByGroups(op, op.getReplicaGroups(), [&](comm::AxesAttr axes, Value x) -> Value {
-                  return comm::ReduceScatterOp::create(b, op.getLoc(), x, axes, op.getScatterDimension(), *kind)
-                      .getResult(0);
-                });
+                return rewriteByGroups(
+                    op, op.getReplicaGroups(), [&](comm::AxesAttr axes, Value x) -> Value {
+                      return comm::ReduceScatterOp::create(b, op.getLoc(), x, axes,
+                                                           op.getScatterDimension(), *kind)
+                          .getResult(0);
+                    });
               })
               .Case([&](stablehlo::AllToAllOp op) {
-                return rewriteByGroups(op, op.getReplicaGroups(), [&](comm::AxesAttr axes, Value x) -> Value {
-                  return comm::AllToAllOp::create(b, op.getLoc(), x, axes, op.getSplitDimension(),
-                                                  op.getConcatDimension())
-                      .getResult(0);
-                });
+                return rewriteByGroups(op, op.getReplicaGroups(),
+                                       [&](comm::AxesAttr axes, Value x) -> Value {
+                                         return comm::AllToAllOp::create(b, op.getLoc(), x, axes,
+                                                                         op.getSplitDimension(),
+                                                                         op.getConcatDimension())
+                                             .getResult(0);
+                                       });
               })
               .Case([&](stablehlo::CollectiveBroadcastOp op) {
-                return rewriteByGroups(op, op.getReplicaGroups(), [&](comm::AxesAttr axes, Value x) -> Value {
-                  return comm::BroadcastOp::create(b, op.getLoc(), x, axes).getResult(0);
-                });
+                return rewriteByGroups(
+                    op, op.getReplicaGroups(), [&](comm::AxesAttr axes, Value x) -> Value {
+                      return comm::BroadcastOp::create(b, op.getLoc(), x, axes).getResult(0);
+                    });
               })
               .Default([](Operation *) { return success(); });
       if (failed(result))
@@ -136,22 +149,28 @@ public:
   }
 
 private:
-  comm::AxesAttr attr(const AxisRefs &axes) { return comm::AxesAttr::get(manual.getContext(), mesh, axes); }
-
-  LogicalResult unknownReduction(Operation *op) {
-    return op->emitError("reduces by a region that is not one of add, multiply, maximum, minimum, and, or; "
-                         "gather the values and reduce them locally");
+  comm::AxesAttr attr(const AxisRefs &axes) {
+    return comm::AxesAttr::get(manual.getContext(), mesh, axes);
   }
 
-  // (partition_id / c) rem n, with either step left out, becomes the index along the axes of that digit.
+  LogicalResult unknownReduction(Operation *op) {
+    return op->emitError(
+        "reduces by a region that is not one of add, multiply, maximum, minimum, and, or; "
+        "gather the values and reduce them locally");
+  }
+
+  // (partition_id / c) rem n, with either step left out, becomes the index along the axes of that
+  // digit.
   LogicalResult rewritePartitionId(OpBuilder &b, stablehlo::PartitionIdOp op) {
     if (!mesh.deviceIds.empty())
-      return op.emitError() << "partition_id on mesh @" << mesh.name
-                            << ", whose devices are not in order, does not say a position; use axis indices";
+      return op.emitError()
+             << "partition_id on mesh @" << mesh.name
+             << ", whose devices are not in order, does not say a position; use axis indices";
     for (Operation *user : llvm::make_early_inc_range(op->getUsers())) {
       int64_t stride = 1;
       Value quotient = op.getResult();
-      if (auto divide = dyn_cast<stablehlo::DivOp>(user); divide && divide.getLhs() == op.getResult()) {
+      if (auto divide = dyn_cast<stablehlo::DivOp>(user);
+          divide && divide.getLhs() == op.getResult()) {
         std::optional<int64_t> by = positive(divide.getRhs());
         if (!by)
           continue;
@@ -160,8 +179,9 @@ private:
       }
       for (Operation *next : llvm::make_early_inc_range(quotient.getUsers())) {
         auto remainder = dyn_cast<stablehlo::RemOp>(next);
-        std::optional<int64_t> count =
-            remainder && remainder.getLhs() == quotient ? positive(remainder.getRhs()) : std::nullopt;
+        std::optional<int64_t> count = remainder && remainder.getLhs() == quotient
+                                           ? positive(remainder.getRhs())
+                                           : std::nullopt;
         if (count)
           replaceByIndex(b, remainder, stride, *count);
       }
@@ -186,7 +206,8 @@ private:
     Value index;
     if (axes->empty()) {
       auto tensor = cast<RankedTensorType>(type);
-      index = stablehlo::ConstantOp::create(b, op->getLoc(), DenseElementsAttr::get(tensor, b.getZeroAttr(tensor.getElementType())));
+      index = stablehlo::ConstantOp::create(
+          b, op->getLoc(), DenseElementsAttr::get(tensor, b.getZeroAttr(tensor.getElementType())));
     } else {
       index = comm::AxisIndexOp::create(b, op->getLoc(), attr(sharding::normalized(*axes)));
       if (index.getType() != type)
@@ -197,7 +218,8 @@ private:
       op->erase();
   }
 
-  template <typename Make> LogicalResult rewriteByGroups(Operation *op, DenseIntElementsAttr groups, Make make) {
+  template <typename Make>
+  LogicalResult rewriteByGroups(Operation *op, DenseIntElementsAttr groups, Make make) {
     std::optional<AxisRefs> axes = sharding::axesOfGroups(mesh, rowsOf(groups));
     if (!axes)
       return op->emitError() << "no axes of mesh @" << mesh.name
@@ -207,8 +229,8 @@ private:
       results.push_back(axes->empty() ? operand : make(attr(*axes), operand));
     for (auto [value, result] : llvm::zip(results, op->getResults()))
       if (value.getType() != result.getType())
-        return op->emitError() << "returns " << result.getType() << " where groups of " << sharding::shardCount(*axes)
-                               << " give " << value.getType();
+        return op->emitError() << "returns " << result.getType() << " where groups of "
+                               << sharding::shardCount(*axes) << " give " << value.getType();
     op->replaceAllUsesWith(results);
     op->erase();
     return success();
@@ -227,7 +249,8 @@ private:
     SmallVector<int64_t> pairs(op.getSourceTargetPairs().getValues<int64_t>());
     int64_t devices = mesh.numDevices();
     if (llvm::any_of(pairs, [&](int64_t d) { return d < 0 || d >= devices; }))
-      return op.emitError() << "names a device that mesh @" << mesh.name << " of " << devices << " does not have";
+      return op.emitError() << "names a device that mesh @" << mesh.name << " of " << devices
+                            << " does not have";
     sharding::RankPairs ranks = sharding::ranksOfPairs(mesh, pairs);
     Value result;
     if (ranks.axes.empty()) { // nobody sends elsewhere
@@ -235,15 +258,21 @@ private:
         result = op.getOperand();
       } else {
         auto type = op.getOperand().getType();
-        result = stablehlo::ConstantOp::create(b, op.getLoc(), DenseElementsAttr::get(type, b.getZeroAttr(type.getElementType())));
+        result = stablehlo::ConstantOp::create(
+            b, op.getLoc(), DenseElementsAttr::get(type, b.getZeroAttr(type.getElementType())));
       }
     } else if (ranks.shift) {
-      result = comm::ShiftOp::create(b, op.getLoc(), op.getOperand(), attr(ranks.axes), *ranks.shift, ranks.wrap).getResult(0);
+      result = comm::ShiftOp::create(b, op.getLoc(), op.getOperand(), attr(ranks.axes),
+                                     *ranks.shift, ranks.wrap)
+                   .getResult(0);
     } else {
       if (ranks.axes.size() == mesh.axes.size() && devices > 64)
-        op.emitRemark() << "this permutation is a table of " << ranks.pairs.size() / 2
-                        << " pairs: it grows with the number of devices; a shift along one axis would not";
-      result = comm::PermuteOp::create(b, op.getLoc(), op.getOperand(), attr(ranks.axes), ranks.pairs).getResult(0);
+        op.emitRemark()
+            << "this permutation is a table of " << ranks.pairs.size() / 2
+            << " pairs: it grows with the number of devices; a shift along one axis would not";
+      result =
+          comm::PermuteOp::create(b, op.getLoc(), op.getOperand(), attr(ranks.axes), ranks.pairs)
+              .getResult(0);
     }
     op.getResult().replaceAllUsesWith(result);
     op.erase();
@@ -259,7 +288,8 @@ struct RecoverAxesPass : impl::RecoverAxesBase<RecoverAxesPass> {
     sdy::MeshTable meshes(getOperation());
     WalkResult result = getOperation().walk([&](sdy::ManualComputationOp manual) {
       const Mesh *mesh = meshOf(manual, meshes);
-      return mesh && failed(ManualRegion(manual, *mesh).rewrite()) ? WalkResult::interrupt() : WalkResult::advance();
+      return mesh && failed(ManualRegion(manual, *mesh).rewrite()) ? WalkResult::interrupt()
+                                                                   : WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();

@@ -7,14 +7,17 @@
 
 namespace tessera::import {
 
-/// A tensor value with arithmetic: `x * x + 1.0` builds the operations. All operands of an expression have one type;
-/// numbers become constants of it.
+/// A tensor value with arithmetic: `x * x + 1.0` builds the operations. All operands of an
+/// expression have one type; numbers become constants of it.
 class Expr {
 public:
-  Expr(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value) : builder(&builder), loc(loc), value(value) {}
+  Expr(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value)
+      : builder(&builder), loc(loc), value(value) {}
 
   mlir::Value get() const { return value; }
-  mlir::RankedTensorType type() const { return mlir::cast<mlir::RankedTensorType>(value.getType()); }
+  mlir::RankedTensorType type() const {
+    return mlir::cast<mlir::RankedTensorType>(value.getType());
+  }
   mlir::Type element() const { return type().getElementType(); }
   bool isDouble() const { return element().isF64(); }
 
@@ -27,7 +30,9 @@ public:
   Expr convert(mlir::Type element) const;
   Expr compare(stablehlo::ComparisonDirection direction, Expr other) const;
   /// This i1 value chooses.
-  Expr select(Expr onTrue, Expr onFalse) const { return apply<stablehlo::SelectOp>(onTrue, onFalse); }
+  Expr select(Expr onTrue, Expr onFalse) const {
+    return apply<stablehlo::SelectOp>(onTrue, onFalse);
+  }
 
   Expr exp() const { return apply<stablehlo::ExpOp>(); }
   Expr log() const { return apply<stablehlo::LogOp>(); }
@@ -46,10 +51,18 @@ public:
   Expr operator-(double other) const { return *this - number(other); }
   Expr operator*(double other) const { return *this * number(other); }
   Expr operator/(double other) const { return *this / number(other); }
-  Expr operator<(double other) const { return compare(stablehlo::ComparisonDirection::LT, number(other)); }
-  Expr operator<=(double other) const { return compare(stablehlo::ComparisonDirection::LE, number(other)); }
-  Expr operator>(double other) const { return compare(stablehlo::ComparisonDirection::GT, number(other)); }
-  Expr operator==(double other) const { return compare(stablehlo::ComparisonDirection::EQ, number(other)); }
+  Expr operator<(double other) const {
+    return compare(stablehlo::ComparisonDirection::LT, number(other));
+  }
+  Expr operator<=(double other) const {
+    return compare(stablehlo::ComparisonDirection::LE, number(other));
+  }
+  Expr operator>(double other) const {
+    return compare(stablehlo::ComparisonDirection::GT, number(other));
+  }
+  Expr operator==(double other) const {
+    return compare(stablehlo::ComparisonDirection::EQ, number(other));
+  }
 
   mlir::OpBuilder *builder;
   mlir::Location loc;
@@ -68,11 +81,11 @@ Expr polynomial(Expr x, llvm::ArrayRef<double> coefficients);
 Expr erf(Expr x);
 Expr erfc(Expr x);
 Expr erfInv(Expr x);
-Expr lgamma(Expr x);                // relative error 1e-13 away from its zeros
-Expr digamma(Expr x);               // relative error 1e-13 away from its zeros
-Expr zeta(Expr x, Expr q);          // Hurwitz's, for x > 1 and q > 0
-Expr polygamma(Expr n, Expr x);     // for integral n >= 0 and x > 0
-Expr besselI1e(Expr x);             // absolute error 3e-7
+Expr lgamma(Expr x);            // relative error 1e-13 away from its zeros
+Expr digamma(Expr x);           // relative error 1e-13 away from its zeros
+Expr zeta(Expr x, Expr q);      // Hurwitz's, for x > 1 and q > 0
+Expr polygamma(Expr n, Expr x); // for integral n >= 0 and x > 0
+Expr besselI1e(Expr x);         // absolute error 3e-7
 Expr sinh(Expr x);
 Expr cosh(Expr x);
 Expr tan(Expr x);

@@ -1,8 +1,7 @@
 // Checks what import promises to later phases:
-//   one public function @main with one block, and no calls; functions that custom calls name may stay;
-//   no chlo, composites or batch normalisation;
-//   no tables of devices or partition_id left in manual computations;
-//   no sharding strings of GSPMD.
+//   one public function @main with one block, and no calls; functions that custom calls name may
+//   stay; no chlo, composites or batch normalisation; no tables of devices or partition_id left in
+//   manual computations; no sharding strings of GSPMD.
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"
@@ -19,9 +18,10 @@ using namespace mlir;
 namespace {
 
 bool namesDevices(Operation *op) {
-  return isa<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp, stablehlo::AllReduceOp, stablehlo::AllGatherOp,
-             stablehlo::ReduceScatterOp, stablehlo::AllToAllOp, stablehlo::CollectivePermuteOp,
-             stablehlo::CollectiveBroadcastOp, stablehlo::CrossReplicaSumOp>(op);
+  return isa<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp, stablehlo::AllReduceOp,
+             stablehlo::AllGatherOp, stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
+             stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp,
+             stablehlo::CrossReplicaSumOp>(op);
 }
 
 LogicalResult verifyOp(Operation *op, Dialect *chlo) {
@@ -29,13 +29,16 @@ LogicalResult verifyOp(Operation *op, Dialect *chlo) {
     return op->emitError("after import there are no calls; run --tessera-inline-calls first");
   if (chlo && op->getDialect() == chlo)
     return op->emitError("after import there is no chlo; run --tessera-decompose-chlo first");
-  if (isa<stablehlo::BatchNormTrainingOp, stablehlo::BatchNormInferenceOp, stablehlo::BatchNormGradOp>(op))
-    return op->emitError("after import there is no batch normalisation; run --tessera-decompose-batch-norm first");
+  if (isa<stablehlo::BatchNormTrainingOp, stablehlo::BatchNormInferenceOp,
+          stablehlo::BatchNormGradOp>(op))
+    return op->emitError(
+        "after import there is no batch normalisation; run --tessera-decompose-batch-norm first");
   if (namesDevices(op))
     return op->emitError("names devices by number outside of a manual computation over mesh axes; "
                          "write it in sdy.manual_computation (shard_map in JAX)");
   if (op->hasAttr("mhlo.sharding"))
-    return op->emitError("after import there is no mhlo.sharding; run --tessera-gspmd-to-sdy first");
+    return op->emitError(
+        "after import there is no mhlo.sharding; run --tessera-gspmd-to-sdy first");
   return success();
 }
 
