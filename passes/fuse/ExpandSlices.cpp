@@ -6,10 +6,13 @@
 //   %i = comm.axis_index over <"data"=4> : tensor<i32>
 //   %s = stablehlo.multiply %i, 2
 //   %p = stablehlo.dynamic_slice %x, %s, 0, sizes = [2, 4]
+//
+// Coordinates never change: each is asked for once, where the program begins.
 #include "dialects/comm/CommOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
 namespace tessera {
@@ -39,6 +42,23 @@ static void expand(comm::SliceOp slice) {
   slice.erase();
 }
 
+// One comm.axis_index for each list of axes, at the entry.
+static void hoistCoordinates(func::FuncOp func) {
+  DenseMap<Attribute, comm::AxisIndexOp> first;
+  SmallVector<comm::AxisIndexOp> all;
+  func.walk([&](comm::AxisIndexOp index) { all.push_back(index); });
+  for (comm::AxisIndexOp index : all) {
+    comm::AxisIndexOp &kept = first[index.getAxes()];
+    if (!kept) {
+      kept = index;
+      index->moveBefore(&func.getBody().front(), func.getBody().front().begin());
+      continue;
+    }
+    index.getOutput().replaceAllUsesWith(kept.getOutput());
+    index.erase();
+  }
+}
+
 namespace {
 struct ExpandSlices : impl::ExpandSlicesBase<ExpandSlices> {
   void runOnOperation() override {
@@ -46,6 +66,8 @@ struct ExpandSlices : impl::ExpandSlicesBase<ExpandSlices> {
     getOperation().walk([&](comm::SliceOp slice) { slices.push_back(slice); });
     for (comm::SliceOp slice : slices)
       expand(slice);
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      hoistCoordinates(func);
   }
 };
 } // namespace

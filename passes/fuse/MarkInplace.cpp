@@ -11,6 +11,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
 namespace tessera {
@@ -57,6 +58,32 @@ static SmallVector<bool> readAtWrittenIndex(Block *body) {
   return result;
 }
 
+// The argument whose next state `value` is: what a loop carries, or a donated argument of the program.
+static Value stateOf(Value value) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<ReshapeOp>(user))
+      if (Value state = stateOf(user->getResult(0)))
+        return state;
+    if (isa<stablehlo::ReturnOp>(user) && isa<WhileOp>(user->getParentOp()))
+      return user->getBlock()->getArgument(use.getOperandNumber());
+    if (isa<func::ReturnOp>(user)) {
+      auto func = cast<func::FuncOp>(user->getParentOp());
+      for (BlockArgument argument : func.getArguments())
+        if (auto output = func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tf.aliasing_output"))
+          if (output.getInt() == use.getOperandNumber())
+            return argument;
+    }
+  }
+  return {};
+}
+
+static Value originOf(Value value) {
+  while (auto view = value.getDefiningOp<ReshapeOp>())
+    value = view.getOperand();
+  return value;
+}
+
 static void mark(exec::FusedOp fused) {
   Block *body = fused.getBlock();
   Operation *yield = body->getTerminator();
@@ -66,22 +93,33 @@ static void mark(exec::FusedOp fused) {
   int64_t elements = fused.getNumResults() ? typeOf(fused.getResult(0)).getNumElements() : 0;
   bool oneSpace = llvm::all_of(fused.getResults(),
                                [&](Value v) { return typeOf(v).getNumElements() == elements; });
+  auto mayOverwrite = [&](Value value, unsigned k) {
+    Value argument = body->getArgument(k);
+    return !taken[k] && aligned[k] && typeOf(argument).getNumElements() == elements &&
+           typeOf(argument).getElementType() == typeOf(value).getElementType();
+  };
+  // Results that are the next state of an operand take its buffer; the others choose from what is left.
+  if (!aligned.empty() && oneSpace)
+    for (auto [i, value] : llvm::enumerate(yield->getOperands()))
+      if (Value state = stateOf(fused.getResult(i)))
+        for (unsigned k = 0; k < body->getNumArguments(); ++k)
+          if (originOf(fused.getInputs()[k]) == state && mayOverwrite(value, k)) {
+            inplace[i] = k;
+            taken[k] = true;
+            break;
+          }
   for (auto [i, value] : llvm::enumerate(yield->getOperands())) {
     int64_t operand = -1;
+    if (inplace[i] >= 0)
+      continue;
     if (auto update = value.getDefiningOp<DynamicUpdateSliceOp>()) {
       operand = argumentNumber(update.getOperand(), body);
     } else if (auto scatter = value.getDefiningOp<ScatterOp>()) {
       operand = argumentNumber(scatter.getInputs()[cast<OpResult>(value).getResultNumber()], body);
     } else if (!aligned.empty() && oneSpace) {
-      Type type = typeOf(value).getElementType();
-      for (BlockArgument argument : body->getArguments()) {
-        unsigned k = argument.getArgNumber();
-        if (!taken[k] && aligned[k] && typeOf(argument).getNumElements() == elements &&
-            typeOf(argument).getElementType() == type) {
+      for (unsigned k = 0; k < body->getNumArguments() && operand < 0; ++k)
+        if (mayOverwrite(value, k))
           operand = k;
-          break;
-        }
-      }
     }
     // An array that is updated must not be read in any other way.
     bool updates = isa_and_nonnull<DynamicUpdateSliceOp, ScatterOp>(value.getDefiningOp());

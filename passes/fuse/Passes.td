@@ -9,6 +9,11 @@ def ExpandSlices : Pass<"tessera-expand-slices", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
+def IfToCase : Pass<"tessera-if-to-case", "::mlir::ModuleOp"> {
+  let summary = "Turn a branch on a boolean (if) into one on a number (case).";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def SimplifyShapes : Pass<"tessera-simplify-shapes", "::mlir::ModuleOp"> {
   let summary = "Merge chains of broadcasts, reshapes and transposes, and drop those that change nothing.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];

@@ -1,0 +1,42 @@
+// A branch on a boolean is one on a number:
+//
+//   "stablehlo.if"(%p) ({A}, {B})     becomes     %i = stablehlo.select %p, 0, 1     "stablehlo.case"(%i) ({A}, {B})
+//
+// so that the device program has one kind of branch.
+#include "dialects/stablehlo/StablehloOps.h"
+#include "passes/fuse/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_IFTOCASE
+#include "passes/fuse/Passes.h.inc"
+
+using namespace mlir;
+
+static void convert(stablehlo::IfOp branch) {
+  OpBuilder b(branch);
+  Location loc = branch.getLoc();
+  auto type = RankedTensorType::get({}, b.getI32Type());
+  auto constant = [&](int32_t value) -> Value {
+    return stablehlo::ConstantOp::create(b, loc, DenseElementsAttr::get(type, value));
+  };
+  Value index = stablehlo::SelectOp::create(b, loc, type, branch.getPred(), constant(0), constant(1));
+  auto made = stablehlo::CaseOp::create(b, loc, branch.getResultTypes(), index, /*branchesCount=*/2);
+  made.getBranches()[0].takeBody(branch.getTrueBranch());
+  made.getBranches()[1].takeBody(branch.getFalseBranch());
+  branch->replaceAllUsesWith(made.getResults());
+  branch.erase();
+}
+
+namespace {
+struct IfToCase : impl::IfToCaseBase<IfToCase> {
+  void runOnOperation() override {
+    SmallVector<stablehlo::IfOp> branches;
+    getOperation().walk([&](stablehlo::IfOp branch) { branches.push_back(branch); });
+    for (stablehlo::IfOp branch : branches)
+      convert(branch);
+  }
+};
+} // namespace
+} // namespace tessera

@@ -1,0 +1,257 @@
+#include "passes/memory/EmitProgram.h"
+
+#include "dialects/comm/CommOps.h"
+#include "dialects/sdy/SdyOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
+
+#include "mlir/IR/Builders.h"
+#include <map>
+
+using namespace mlir;
+using tessera::stablehlo::CaseOp;
+using tessera::stablehlo::WhileOp;
+
+namespace tessera::memory {
+namespace {
+
+class Emitter {
+public:
+  Emitter(func::FuncOp func, Liveness &liveness) : func(func), liveness(liveness), b(func), buffers(func.getContext()) {}
+
+  LogicalResult run() {
+    planMoves();
+    Layout layout = placeArrays();
+    auto program = exec::ProgramOp::create(b, func.getLoc(), func.getSymName(), meshOf(), inputs(), outputs(),
+                                           layout.bytes, liveness.constantBytes);
+    Block *body = b.createBlock(&program.getBody());
+    func.walk([&](stablehlo::ConstantOp constant) {
+      if (constant->getParentOfType<exec::FusedOp>())
+        return;
+      const Place &place = liveness.storages.placeOf(liveness.arrayOf(constant));
+      exec::ConstantOp::create(b, constant.getLoc(), place.index, cast<ElementsAttr>(constant.getValue()));
+    });
+    // Buffers first, for people; instructions after them.
+    auto marker = exec::WaitOp::create(b, func.getLoc(), 0);
+    buffers.setInsertionPoint(marker);
+    emit(func.getBody().front());
+    marker.erase();
+    (void)body;
+    func.erase();
+    return success();
+  }
+
+private:
+  // An array and how it is seen there.
+  Value bufferOf(int array, RankedTensorType type) {
+    int c = liveness.storages.find(array);
+    Value &buffer = made[{c, type.getAsOpaquePointer()}];
+    if (!buffer) {
+      const Place &place = liveness.storages.placeOf(c);
+      bool isParameter = place.kind == Place::Input || place.kind == Place::Output;
+      int64_t offset = place.kind == Place::Arena ? offsets.at(c) : place.kind == Place::Constant ? place.index : 0;
+      exec::Space space = place.kind == Place::Arena    ? exec::Space::Arena
+                          : place.kind == Place::Input  ? exec::Space::Input
+                          : place.kind == Place::Output ? exec::Space::Output
+                                                        : exec::Space::Constant;
+      buffer = exec::BufferOp::create(buffers, func.getLoc(), exec::BufferType::get(b.getContext()), space,
+                                      isParameter ? place.index : 0, offset, type);
+    }
+    return buffer;
+  }
+  Value bufferOf(Value value) { return bufferOf(liveness.arrayOf(value), cast<RankedTensorType>(value.getType())); }
+  SmallVector<Value> buffersOf(ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value v) { return bufferOf(v); });
+  }
+
+  // The moves that happen at once at an op, as single copies; needed before arrays have places, for their temporaries.
+  struct Copy {
+    int from, to;
+    RankedTensorType type;
+  };
+  void planMove(Operation *at, ValueRange from, ArrayRef<int> to) {
+    SmallVector<Move> moves;
+    std::map<int, RankedTensorType> types;
+    for (auto [value, target] : llvm::zip(from, to)) {
+      Move move{liveness.storages.find(liveness.arrayOf(value)), liveness.storages.find(target)};
+      if (move.from != move.to)
+        types[move.to] = cast<RankedTensorType>(value.getType());
+      moves.push_back(move);
+    }
+    int64_t position = liveness.at.begin.lookup(at);
+    auto temporary = [&](int array) {
+      int saved = liveness.storages.add(liveness.storages.bytesOf(array));
+      liveness.storages.live(saved, 4 * position, 4 * position + 2);
+      types[saved] = types.at(array);
+      return saved;
+    };
+    for (const Move &move : sequenced(moves, temporary))
+      copies[at].push_back({move.from, move.to, types.at(move.to)});
+  }
+  void planMoves() {
+    func.walk([&](Operation *op) {
+      if (auto loop = dyn_cast<WhileOp>(op)) {
+        SmallVector<int> slots;
+        for (Value value : loop->getResults())
+          slots.push_back(liveness.arrayOf(value));
+        planMove(loop, loop->getOperands(), slots);
+        Operation *yield = loop.getBody().front().getTerminator();
+        planMove(yield, yield->getOperands(), slots);
+      } else if (auto branch = dyn_cast<CaseOp>(op)) {
+        SmallVector<int> slots;
+        for (Value value : branch.getResults())
+          slots.push_back(liveness.arrayOf(value));
+        for (Region &region : branch.getBranches()) {
+          Operation *yield = region.front().getTerminator();
+          planMove(yield, yield->getOperands(), slots);
+        }
+      }
+    });
+    Operation *ret = func.getBody().front().getTerminator();
+    SmallVector<int> slots(ret->getNumOperands(), -1);
+    for (BlockArgument argument : func.getArguments())
+      if (auto output = func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tf.aliasing_output"))
+        slots[output.getInt()] = liveness.arrayOf(argument);
+    for (auto [i, value] : llvm::enumerate(ret->getOperands())) {
+      if (slots[i] >= 0)
+        continue;
+      Place place{Place::Output, static_cast<int64_t>(i)};
+      slots[i] = liveness.storages.placeOf(liveness.arrayOf(value)) == place
+                     ? liveness.arrayOf(value)
+                     : liveness.storages.add(exec::byteSize(cast<RankedTensorType>(value.getType())), place, false);
+    }
+    planMove(ret, ret->getOperands(), slots);
+  }
+
+  Layout placeArrays() {
+    std::vector<Request> requests;
+    std::vector<int> classes;
+    for (int i = 0, e = liveness.storages.size(); i < e; ++i)
+      if (liveness.storages.find(i) == i && liveness.storages.placeOf(i).kind == Place::Arena) {
+        classes.push_back(i);
+        requests.push_back({liveness.storages.bytesOf(i), liveness.storages.liveOf(i)});
+      }
+    Layout layout = layOut(requests);
+    for (auto [c, offset] : llvm::zip(classes, layout.offsets))
+      offsets[c] = offset;
+    return layout;
+  }
+
+  FlatSymbolRefAttr meshOf() {
+    for (auto mesh : func->getParentOfType<ModuleOp>().getOps<sdy::MeshOp>())
+      if (!mesh.getMesh().getAxes().empty())
+        return FlatSymbolRefAttr::get(mesh.getSymNameAttr());
+    return {};
+  }
+
+  Attribute parameter(Location loc, Type type, DictionaryAttr attrs, bool donated, int64_t alias) {
+    auto local = cast<RankedTensorType>(type), global = local;
+    Attribute sharding;
+    if (attrs) {
+      if (auto attr = attrs.getAs<TypeAttr>("tessera.global"))
+        global = cast<RankedTensorType>(attr.getValue());
+      sharding = attrs.get("sdy.sharding");
+      if (auto info = attrs.getAs<StringAttr>("jax.result_info"))
+        loc = NameLoc::get(info);
+    }
+    auto name = dyn_cast<NameLoc>(loc);
+    return exec::ParameterAttr::get(b.getContext(), name ? name.getName().getValue() : "", local, global, sharding,
+                                    donated, alias);
+  }
+  ArrayAttr inputs() {
+    SmallVector<Attribute> result;
+    for (BlockArgument argument : func.getArguments()) {
+      unsigned i = argument.getArgNumber();
+      bool donated = func.getArgAttr(i, "tf.aliasing_output") || func.getArgAttr(i, "jax.buffer_donor");
+      result.push_back(parameter(argument.getLoc(), argument.getType(), func.getArgAttrDict(i), donated, -1));
+    }
+    return b.getArrayAttr(result);
+  }
+  ArrayAttr outputs() {
+    SmallVector<int64_t> alias(func.getNumResults(), -1);
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      if (auto output = func.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output"))
+        alias[output.getInt()] = i;
+    SmallVector<Attribute> result;
+    for (auto [i, type] : llvm::enumerate(func.getResultTypes()))
+      result.push_back(parameter(b.getUnknownLoc(), type, func.getResultAttrDict(i), false, alias[i]));
+    return b.getArrayAttr(result);
+  }
+
+  void emitCopies(Operation *at) {
+    for (const Copy &copy : copies[at])
+      exec::CopyOp::create(b, at->getLoc(), bufferOf(copy.from, copy.type), bufferOf(copy.to, copy.type));
+  }
+
+  void emit(Block &block) {
+    for (Operation &op : block) {
+      Location loc = op.getLoc();
+      if (auto fused = dyn_cast<exec::FusedOp>(op)) {
+        exec::DispatchOp::create(b, loc, fused->getAttrOfType<FlatSymbolRefAttr>("kernel"), buffersOf(fused.getInputs()),
+                                 buffersOf(fused.getResults()));
+      } else if (auto start = dyn_cast<comm::StartOp>(op)) {
+        emitStart(start);
+      } else if (auto wait = dyn_cast<comm::WaitOp>(op)) {
+        exec::WaitOp::create(b, loc, sites.lookup(wait.getHandle().getDefiningOp()));
+      } else if (auto index = dyn_cast<comm::AxisIndexOp>(op)) {
+        exec::CoordinateOp::create(b, loc, index.getAxes(), bufferOf(index.getOutput()));
+      } else if (auto loop = dyn_cast<WhileOp>(op)) {
+        emitLoop(loop);
+      } else if (auto branch = dyn_cast<CaseOp>(op)) {
+        auto made = exec::BranchOp::create(b, loc, bufferOf(branch.getIndex()), branch.getBranches().size());
+        for (auto [from, to] : llvm::zip(branch.getBranches(), made.getBlocks()))
+          emitInto(from.front(), to);
+      } else if (op.hasTrait<OpTrait::IsTerminator>()) {
+        emitCopies(&op);
+      }
+    }
+  }
+
+  void emitInto(Block &from, Region &to) {
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&to);
+    emit(from);
+  }
+
+  void emitLoop(WhileOp loop) {
+    emitCopies(loop);
+    std::optional<int64_t> trips = tripCountOf(loop);
+    Value predicate;
+    if (!trips)
+      predicate = bufferOf(loop.getCond().front().getTerminator()->getOperand(0));
+    auto made = exec::LoopOp::create(b, loop.getLoc(), trips ? b.getI64IntegerAttr(*trips) : nullptr, predicate);
+    if (!trips)
+      emitInto(loop.getCond().front(), made.getCondition());
+    emitInto(loop.getBody().front(), made.getBody());
+  }
+
+  void emitStart(comm::StartOp start) {
+    int64_t site = sites.size();
+    sites[start] = site;
+    exec::ReductionAttr reduction;
+    if (start.getReduction())
+      reduction = exec::ReductionAttr::get(b.getContext(), static_cast<exec::Reduction>(*start.getReduction()));
+    bool shift = start.getKind() == comm::CollectiveKind::Shift;
+    exec::CollectiveKind kind =
+        shift ? exec::CollectiveKind::Permute : static_cast<exec::CollectiveKind>(start.getKind());
+    SmallVector<Value> to;
+    for (Value output : start.getOutputs())
+      to.push_back(bufferOf(output));
+    exec::StartOp::create(b, start.getLoc(), site, kind, start.getAxes(), buffersOf(start.getInputs()), to, reduction,
+                          start.getDim().value_or(0), start.getConcatDim().value_or(0), start.getPairsAttr(),
+                          start.getOffset().value_or(0), start.getWrap(), nullptr);
+  }
+
+  func::FuncOp func;
+  Liveness &liveness;
+  OpBuilder b, buffers;
+  std::map<std::pair<int, const void *>, Value> made;
+  std::map<int, int64_t> offsets;
+  DenseMap<Operation *, SmallVector<Copy>> copies;
+  DenseMap<Operation *, int64_t> sites;
+};
+
+} // namespace
+
+LogicalResult emitProgram(func::FuncOp func, Liveness &liveness) { return Emitter(func, liveness).run(); }
+
+} // namespace tessera::memory

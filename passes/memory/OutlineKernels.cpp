@@ -1,0 +1,82 @@
+// Names the computation of every kernel, once for all that are equal but for their locations and annotations:
+//
+//   %r = exec.fused(%x = %a : ..) -> .. {..}        exec.kernel @add_0(%x: ..) -> .. {..}
+//   %s = exec.fused(%x = %b : ..) -> .. {..}        %r = exec.fused(..) attributes {kernel = @add_0} {..}
+//                                                   %s = exec.fused(..) attributes {kernel = @add_0} {..}
+//
+// The region stays on exec.fused, so that the program still reads as one on tensors; the next pass drops it.
+#include "dialects/exec/ExecOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "passes/memory/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_OUTLINEKERNELS
+#include "passes/memory/Passes.h.inc"
+
+using namespace mlir;
+
+// The op that says most about a kernel: what its name begins with.
+static StringRef heroOf(Block *body) {
+  Operation *hero = nullptr;
+  int best = -1;
+  for (Operation &op : body->without_terminator()) {
+    int weight = isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op) ? 3
+                 : op.getNumRegions()                                       ? 2
+                 : isa<stablehlo::ConstantOp>(op)                           ? 0
+                                                                            : 1;
+    if (weight >= best) {
+      best = weight;
+      hero = &op;
+    }
+  }
+  return hero ? hero->getName().stripDialect() : "identity";
+}
+
+static exec::KernelOp outline(exec::FusedOp fused, OpBuilder &b) {
+  auto kernel = exec::KernelOp::create(b, fused.getLoc(), "kernel", fused.getInplaceAttr(), nullptr, nullptr, nullptr);
+  IRMapping mapping;
+  fused.getBody().cloneInto(&kernel.getBody(), mapping);
+  // What users wrote on ops for people or other tools has no meaning here and would keep equal kernels apart.
+  kernel.walk([](Operation *op) {
+    if (isa<stablehlo::CustomCallOp, exec::KernelOp>(op))
+      return;
+    for (NamedAttribute attr : llvm::to_vector(op->getDiscardableAttrs()))
+      op->removeDiscardableAttr(attr.getName());
+  });
+  return kernel;
+}
+
+namespace {
+struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    OpBuilder b(&getContext());
+    b.setInsertionPointToStart(module.getBody());
+    llvm::StringMap<StringAttr> byText;
+    llvm::StringMap<int> counts;
+    SmallVector<exec::FusedOp> kernels;
+    module.walk([&](exec::FusedOp fused) { kernels.push_back(fused); });
+    for (exec::FusedOp fused : kernels) {
+      exec::KernelOp kernel = outline(fused, b);
+      std::string text;
+      llvm::raw_string_ostream(text) << kernel;
+      StringAttr &name = byText[text];
+      if (name) {
+        kernel.erase();
+      } else {
+        StringRef hero = heroOf(kernel.getBlock());
+        name = b.getStringAttr(hero + "_" + Twine(counts[hero]++));
+        kernel.setSymName(name);
+      }
+      fused->setAttr("kernel", FlatSymbolRefAttr::get(name));
+    }
+  }
+};
+} // namespace
+} // namespace tessera

@@ -1,0 +1,266 @@
+// Checks the program on buffers by its instructions alone:
+//
+//   - a read finds every byte written before, on every path; nothing writes constants or inputs that are not donated
+//   - a kernel's outputs overlap neither each other nor its inputs, but exactly one that it may overwrite
+//   - between start and wait nobody writes the operands or touches the results
+//   - at the end every output is written
+#include "dialects/exec/ExecOps.h"
+#include "passes/memory/Passes.h"
+
+#include <map>
+#include <set>
+
+namespace tessera {
+#define GEN_PASS_DEF_VERIFYMEMORY
+#include "passes/memory/Passes.h.inc"
+
+using namespace mlir;
+using namespace tessera::exec;
+
+namespace {
+
+// A byte range; an output that takes an input's buffer is that input.
+struct Range {
+  int64_t space; // 0 arena, 1 constants, 2 + 2i input i, 3 + 2i output i
+  int64_t begin, end;
+  bool overlaps(const Range &other) const { return space == other.space && begin < other.end && other.begin < end; }
+  bool operator==(const Range &) const = default;
+};
+
+// The bytes written so far, as disjoint ranges per space.
+class Written {
+public:
+  void add(const Range &range) {
+    if (range.begin == range.end)
+      return;
+    auto &parts = spaces[range.space];
+    int64_t begin = range.begin, end = range.end;
+    auto it = parts.upper_bound(begin);
+    if (it != parts.begin() && std::prev(it)->second >= begin)
+      --it;
+    while (it != parts.end() && it->first <= end) {
+      begin = std::min(begin, it->first);
+      end = std::max(end, it->second);
+      it = parts.erase(it);
+    }
+    parts[begin] = end;
+  }
+  bool has(const Range &range) const {
+    if (range.begin == range.end)
+      return true;
+    auto space = spaces.find(range.space);
+    if (space == spaces.end())
+      return false;
+    auto it = space->second.upper_bound(range.begin);
+    return it != space->second.begin() && std::prev(it)->second >= range.end;
+  }
+
+private:
+  std::map<int64_t, std::map<int64_t, int64_t>> spaces;
+};
+
+class Checker {
+public:
+  Checker(ProgramOp program, const SymbolTable &symbols) : program(program), symbols(symbols) {}
+
+  LogicalResult run() {
+    Written written;
+    for (auto [i, attr] : llvm::enumerate(program.getInputs())) {
+      Range range{2 + 2 * static_cast<int64_t>(i), 0, byteSize(cast<ParameterAttr>(attr).getLocal())};
+      written.add(range);
+      if (!cast<ParameterAttr>(attr).getDonated())
+        fixed.insert(range.space);
+    }
+    fixed.insert(1);
+    written.add({1, 0, static_cast<int64_t>(program.getConstantBytes())});
+    if (failed(check(*program.getBlock(), written)))
+      return failure();
+    if (!flying.empty())
+      return program.emitOpError("ends without an exec.wait ") << flying.begin()->first;
+    for (auto [i, attr] : llvm::enumerate(program.getOutputs()))
+      if (!written.has({outputSpace(i), 0, byteSize(cast<ParameterAttr>(attr).getLocal())}))
+        return program.emitOpError("does not write all of output ") << i;
+    return success();
+  }
+
+private:
+  int64_t outputSpace(int64_t i) {
+    int64_t alias = cast<ParameterAttr>(program.getOutputs()[i]).getAlias();
+    return alias >= 0 ? 2 + 2 * alias : 3 + 2 * i;
+  }
+
+  Range rangeOf(Value buffer) {
+    auto op = buffer.getDefiningOp<BufferOp>();
+    int64_t index = op.getIndex(), begin = op.getOffset(), end = begin + op.getBytes();
+    switch (op.getSpace()) {
+    case Space::Arena:
+      return {0, begin, end};
+    case Space::Constant:
+      return {1, begin, end};
+    case Space::Input:
+      return {2 + 2 * index, begin, end};
+    case Space::Output:
+      return {outputSpace(index), begin, end};
+    }
+    return {0, 0, 0};
+  }
+
+  LogicalResult read(Operation *op, Value buffer, const Written &written) {
+    Range range = rangeOf(buffer);
+    if (!written.has(range))
+      return op->emitOpError("reads bytes [") << range.begin << ", " << range.end << ") that nothing has written";
+    for (auto &[site, flight] : flying)
+      for (const Range &result : flight.results)
+        if (result.overlaps(range))
+          return op->emitOpError("reads the result of site ") << site << " before its exec.wait";
+    return success();
+  }
+
+  LogicalResult write(Operation *op, Value buffer, Written &written) {
+    Range range = rangeOf(buffer);
+    if (fixed.contains(range.space) && range.begin != range.end)
+      return op->emitOpError("writes ") << (range.space == 1 ? "the constants" : "an input that is not donated");
+    for (auto &[site, flight] : flying) {
+      for (const Range &operand : flight.operands)
+        if (operand.overlaps(range))
+          return op->emitOpError("overwrites an operand of site ") << site << " before its exec.wait";
+      for (const Range &result : flight.results)
+        if (result.overlaps(range))
+          return op->emitOpError("overwrites the result of site ") << site << " before its exec.wait";
+    }
+    written.add(range);
+    return success();
+  }
+
+  LogicalResult readAll(Operation *op, ValueRange buffers, const Written &written) {
+    return success(llvm::all_of(buffers, [&](Value v) { return succeeded(read(op, v, written)); }));
+  }
+  LogicalResult writeAll(Operation *op, ValueRange buffers, Written &written) {
+    return success(llvm::all_of(buffers, [&](Value v) { return succeeded(write(op, v, written)); }));
+  }
+
+  LogicalResult checkDispatch(DispatchOp op) {
+    auto kernel = symbols.lookup<KernelOp>(op.getKernel());
+    if (!kernel)
+      return op.emitOpError("names no exec.kernel");
+    auto typesOf = [](ValueRange buffers) {
+      return llvm::map_to_vector(buffers, [](Value v) -> Type { return v.getDefiningOp<BufferOp>().getTensorType(); });
+    };
+    if (TypeRange(typesOf(op.getInputs())) != kernel.getInputTypes() ||
+        TypeRange(typesOf(op.getOutputs())) != kernel.getOutputTypes())
+      return op.emitOpError("passes buffers of other types than @") << op.getKernel() << " has";
+    SmallVector<Range> outputs;
+    for (auto [i, output] : llvm::enumerate(op.getOutputs())) {
+      Range range = rangeOf(output);
+      for (const Range &other : outputs)
+        if (other.overlaps(range))
+          return op.emitOpError("writes two outputs to the same bytes");
+      for (auto [j, input] : llvm::enumerate(op.getInputs())) {
+        Range from = rangeOf(input);
+        if (from.overlaps(range) && !(from == range && kernel.inplaceOperand(i) == static_cast<int64_t>(j)))
+          return op.emitOpError("writes output ") << i << " over input " << j << ", which it still reads";
+      }
+      outputs.push_back(range);
+    }
+    return success();
+  }
+
+  LogicalResult check(Block &block, Written &written) {
+    for (Operation &op : block) {
+      if (isa<BufferOp, exec::ConstantOp>(op))
+        continue;
+      if (auto dispatch = dyn_cast<DispatchOp>(op)) {
+        if (failed(checkDispatch(dispatch)) || failed(readAll(&op, dispatch.getInputs(), written)) ||
+            failed(writeAll(&op, dispatch.getOutputs(), written)))
+          return failure();
+      } else if (auto start = dyn_cast<StartOp>(op)) {
+        if (failed(readAll(&op, start.getFrom(), written)) || failed(writeAll(&op, start.getTo(), written)))
+          return failure();
+        Flight &flight = flying[start.getSite()];
+        for (Value buffer : start.getFrom())
+          flight.operands.push_back(rangeOf(buffer));
+        for (Value buffer : start.getTo())
+          flight.results.push_back(rangeOf(buffer));
+      } else if (auto wait = dyn_cast<WaitOp>(op)) {
+        if (!flying.erase(wait.getSite()))
+          return wait.emitOpError("waits for a site that is not under way");
+      } else if (auto copy = dyn_cast<CopyOp>(op)) {
+        if (failed(read(&op, copy.getFrom(), written)) || failed(write(&op, copy.getTo(), written)))
+          return failure();
+      } else if (auto coordinate = dyn_cast<CoordinateOp>(op)) {
+        if (failed(write(&op, coordinate.getTo(), written)))
+          return failure();
+      } else if (auto loop = dyn_cast<LoopOp>(op)) {
+        // A body that runs at least once, or none: only what the condition writes is written after it.
+        if (loop.getPredicate()) {
+          if (failed(check(loop.getCondition().front(), written)) ||
+              failed(read(&op, loop.getPredicate(), written)))
+            return failure();
+        }
+        Written inside = written;
+        if (failed(check(loop.getBody().front(), inside)))
+          return failure();
+        if (loop.getTripCount().value_or(0) > 0)
+          written = inside;
+      } else if (auto branch = dyn_cast<BranchOp>(op)) {
+        if (failed(read(&op, branch.getIndex(), written)))
+          return failure();
+        for (Region &region : branch.getBlocks()) {
+          Written inside = written;
+          if (failed(check(region.front(), inside)))
+            return failure();
+          pending.push_back(std::move(inside));
+        }
+        // What every block writes is written.
+        std::vector<Written> blocks(std::make_move_iterator(pending.end() - branch.getBlocks().size()),
+                                    std::make_move_iterator(pending.end()));
+        pending.resize(pending.size() - branch.getBlocks().size());
+        addCommon(branch, blocks, written);
+      } else {
+        return op.emitOpError("is no instruction");
+      }
+    }
+    return success();
+  }
+
+  // Ranges that instructions of the first block write and all blocks have.
+  void addCommon(BranchOp branch, const std::vector<Written> &blocks, Written &written) {
+    branch.getBlocks().front().walk([&](Operation *op) {
+      auto consider = [&](Value buffer) {
+        Range range = rangeOf(buffer);
+        if (llvm::all_of(blocks, [&](const Written &w) { return w.has(range); }))
+          written.add(range);
+      };
+      if (auto dispatch = dyn_cast<DispatchOp>(op))
+        llvm::for_each(dispatch.getOutputs(), consider);
+      else if (auto start = dyn_cast<StartOp>(op))
+        llvm::for_each(start.getTo(), consider);
+      else if (auto copy = dyn_cast<CopyOp>(op))
+        consider(copy.getTo());
+      else if (auto coordinate = dyn_cast<CoordinateOp>(op))
+        consider(coordinate.getTo());
+    });
+  }
+
+  struct Flight {
+    SmallVector<Range> operands, results;
+  };
+
+  ProgramOp program;
+  const SymbolTable &symbols;
+  std::map<int64_t, Flight> flying;
+  std::set<int64_t> fixed; // spaces that nobody writes
+  std::vector<Written> pending;
+};
+
+struct VerifyMemory : impl::VerifyMemoryBase<VerifyMemory> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (auto program : getOperation().getOps<ProgramOp>())
+      if (failed(Checker(program, symbols).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace tessera

@@ -1,0 +1,14 @@
+// What one run of an op costs, from its types.
+#pragma once
+
+#include "dialects/exec/ExecOps.h"
+
+namespace tessera::order {
+
+// Floating-point operations of the contractions inside; elementwise work counts one an element and op.
+double flopsOf(mlir::Region &body);
+
+// Bytes that the kernel reads and writes.
+double bytesOf(exec::FusedOp fused);
+
+} // namespace tessera::order

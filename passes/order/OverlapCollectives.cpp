@@ -1,0 +1,203 @@
+// Orders every block by Schedule.h and splits its collectives:
+//
+//   %k = exec.fused(..)                                 %k = exec.fused(..)
+//   %g = comm.all_gather(%k) dim 0 over <..>            %r, %h = comm.start all_gather(%k) over <..> {dim = 0}
+//   %u = exec.fused(.. %g ..)             becomes       %v = exec.fused(..)          // work that needs no %g
+//   %v = exec.fused(..)                                 %g = comm.wait %h (%r)
+//                                                       %u = exec.fused(.. %g ..)
+//
+// Views and constants cost nothing and follow whoever reads them.
+#include "dialects/comm/CommOps.h"
+#include "dialects/exec/ExecOps.h"
+#include "dialects/sdy/PlainData.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "lib/cost/Topology.h"
+#include "lib/cost/TopologyAttr.h"
+#include "passes/order/KernelCost.h"
+#include "passes/order/Passes.h"
+#include "passes/order/Schedule.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_OVERLAPCOLLECTIVES
+#include "passes/order/Passes.h.inc"
+
+using namespace mlir;
+
+static bool isCollective(Operation *op) {
+  return isa<comm::AllReduceOp, comm::AllGatherOp, comm::ReduceScatterOp, comm::AllToAllOp, comm::PermuteOp,
+             comm::ShiftOp, comm::BroadcastOp>(op);
+}
+
+// Follows its readers: no instruction of its own.
+static bool isFree(Operation *op) { return isa<stablehlo::ReshapeOp, stablehlo::ConstantOp>(op); }
+
+static comm::StartOp split(Operation *op, OpBuilder &b) {
+  MLIRContext *context = op->getContext();
+  SmallVector<Type> types(op->getResultTypes());
+  types.push_back(comm::HandleType::get(context));
+  OperationState state(op->getLoc(), comm::StartOp::getOperationName());
+  state.addOperands(op->getOperands());
+  state.addTypes(types);
+  comm::CollectiveKind kind =
+      TypeSwitch<Operation *, comm::CollectiveKind>(op)
+          .Case([](comm::AllReduceOp) { return comm::CollectiveKind::AllReduce; })
+          .Case([](comm::AllGatherOp) { return comm::CollectiveKind::AllGather; })
+          .Case([](comm::ReduceScatterOp) { return comm::CollectiveKind::ReduceScatter; })
+          .Case([](comm::AllToAllOp) { return comm::CollectiveKind::AllToAll; })
+          .Case([](comm::PermuteOp) { return comm::CollectiveKind::Permute; })
+          .Case([](comm::ShiftOp) { return comm::CollectiveKind::Shift; })
+          .Default([](Operation *) { return comm::CollectiveKind::Broadcast; });
+  // The other attributes have the same names on both.
+  state.addAttributes(op->getAttrs());
+  state.addAttribute("kind", comm::CollectiveKindAttr::get(context, kind));
+  return cast<comm::StartOp>(b.create(state));
+}
+
+namespace {
+
+class Orderer {
+public:
+  explicit Orderer(ModuleOp module) : topology(cost::topologyOf(module)), meshes(module) {}
+
+  // Returns the seconds that the block takes.
+  double order(Block &block);
+
+private:
+  double secondsOf(Operation *op);
+  double collectiveSeconds(Operation *op);
+
+  cost::Topology topology;
+  sdy::MeshTable meshes;
+};
+
+} // namespace
+
+double Orderer::collectiveSeconds(Operation *op) {
+  auto axes = op->getAttrOfType<comm::AxesAttr>("axes");
+  double bytes = 0;
+  for (Type type : isa<comm::ReduceScatterOp>(op) ? TypeRange(op->getOperandTypes()) : TypeRange(op->getResultTypes()))
+    bytes += exec::byteSize(cast<RankedTensorType>(type));
+  const sharding::Mesh *mesh = meshes.lookup(axes.getMesh().getValue());
+  if (!mesh)
+    return 0;
+  cost::CollectiveKind kind =
+      TypeSwitch<Operation *, cost::CollectiveKind>(op)
+          .Case([](comm::AllReduceOp) { return cost::CollectiveKind::AllReduce; })
+          .Case([](comm::AllGatherOp) { return cost::CollectiveKind::AllGather; })
+          .Case([](comm::ReduceScatterOp) { return cost::CollectiveKind::ReduceScatter; })
+          .Case([](comm::AllToAllOp) { return cost::CollectiveKind::AllToAll; })
+          .Case([](comm::BroadcastOp) { return cost::CollectiveKind::Broadcast; })
+          .Default([](Operation *) { return cost::CollectiveKind::Permute; });
+  return cost::collectiveSeconds(topology, *mesh, kind, bytes, axes.toAxisRefs(*mesh));
+}
+
+double Orderer::secondsOf(Operation *op) {
+  if (auto fused = dyn_cast<exec::FusedOp>(op))
+    return cost::computeSeconds(topology, order::flopsOf(fused.getBody()), order::bytesOf(fused));
+  if (isCollective(op))
+    return collectiveSeconds(op);
+  double inside = 0;
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      inside += order(block);
+  if (auto trips = op->getAttrOfType<IntegerAttr>("tessera.trip_count"))
+    inside *= trips.getInt();
+  return inside;
+}
+
+double Orderer::order(Block &block) {
+  // Tasks: the ops but for the free ones and the terminator.
+  std::vector<Operation *> ops;
+  std::vector<order::Task> tasks;
+  DenseMap<Operation *, int> numbers;
+  auto dependOn = [&](auto &self, Value value, llvm::SetVector<int> &on) -> void {
+    Operation *def = value.getDefiningOp();
+    if (!def || def->getBlock() != &block)
+      return;
+    if (isFree(def)) {
+      for (Value operand : def->getOperands())
+        self(self, operand, on);
+      return;
+    }
+    on.insert(numbers.lookup(def));
+  };
+  double total = 0;
+  for (Operation &op : block.without_terminator()) {
+    if (isFree(&op))
+      continue;
+    llvm::SetVector<int> on;
+    for (Value operand : op.getOperands())
+      dependOn(dependOn, operand, on);
+    for (Region &region : op.getRegions())
+      if (!isa<exec::FusedOp>(op))
+        region.walk([&](Operation *inner) {
+          for (Value operand : inner->getOperands())
+            dependOn(dependOn, operand, on);
+        });
+    numbers[&op] = ops.size();
+    ops.push_back(&op);
+    order::Task task{secondsOf(&op), isCollective(&op), {}};
+    task.operands.append(on.begin(), on.end());
+    total += task.seconds;
+    tasks.push_back(std::move(task));
+  }
+
+  Operation *end = block.getTerminator();
+  OpBuilder b(end);
+  DenseSet<Operation *> placed;
+  auto placeViews = [&](auto &self, Operation *op) -> void {
+    auto place = [&](Value operand) {
+      Operation *def = operand.getDefiningOp();
+      if (!def || def->getBlock() != &block || !isFree(def) || !placed.insert(def).second)
+        return;
+      self(self, def);
+      def->moveBefore(end);
+    };
+    for (Value operand : op->getOperands())
+      place(operand);
+    if (!isa<exec::FusedOp>(op))
+      for (Region &region : op->getRegions())
+        region.walk([&](Operation *inner) { llvm::for_each(inner->getOperands(), place); });
+  };
+  std::vector<comm::StartOp> starts(ops.size());
+  for (order::Step step : order::schedule(tasks)) {
+    Operation *op = ops[step.task];
+    switch (step.kind) {
+    case order::Step::Run:
+      placeViews(placeViews, op);
+      op->moveBefore(end);
+      break;
+    case order::Step::Start:
+      placeViews(placeViews, op);
+      starts[step.task] = split(op, b);
+      break;
+    case order::Step::Wait: {
+      comm::StartOp start = starts[step.task];
+      auto wait = comm::WaitOp::create(b, op->getLoc(), start.getOutputs().getTypes(), start.getHandle(),
+                                       start.getOutputs());
+      op->replaceAllUsesWith(wait.getOutputs());
+      op->erase();
+      break;
+    }
+    }
+  }
+  placeViews(placeViews, end);
+  return total;
+}
+
+namespace {
+struct OverlapCollectives : impl::OverlapCollectivesBase<OverlapCollectives> {
+  void runOnOperation() override {
+    Orderer orderer(getOperation());
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      for (Block &block : func.getBody())
+        orderer.order(block);
+  }
+};
+} // namespace
+} // namespace tessera
