@@ -1,6 +1,7 @@
 // A branch on a boolean is one on a number:
 //
-//   "stablehlo.if"(%p) ({A}, {B})     becomes     %i = stablehlo.select %p, 0, 1     "stablehlo.case"(%i) ({A}, {B})
+//   "stablehlo.if"(%p) ({A}, {B})     becomes     %i = stablehlo.select %p, 0, 1
+//   "stablehlo.case"(%i) ({A}, {B})
 //
 // so that the device program has one kind of branch.
 #include "dialects/stablehlo/StablehloOps.h"
@@ -21,8 +22,10 @@ static void convert(stablehlo::IfOp branch) {
   auto constant = [&](int32_t value) -> Value {
     return stablehlo::ConstantOp::create(b, loc, DenseElementsAttr::get(type, value));
   };
-  Value index = stablehlo::SelectOp::create(b, loc, type, branch.getPred(), constant(0), constant(1));
-  auto made = stablehlo::CaseOp::create(b, loc, branch.getResultTypes(), index, /*branchesCount=*/2);
+  Value index =
+      stablehlo::SelectOp::create(b, loc, type, branch.getPred(), constant(0), constant(1));
+  auto made =
+      stablehlo::CaseOp::create(b, loc, branch.getResultTypes(), index, /*branchesCount=*/2);
   made.getBranches()[0].takeBody(branch.getTrueBranch());
   made.getBranches()[1].takeBody(branch.getFalseBranch());
   branch->replaceAllUsesWith(made.getResults());

@@ -58,7 +58,8 @@ static SmallVector<bool> readAtWrittenIndex(Block *body) {
   return result;
 }
 
-// The argument whose next state `value` is: what a loop carries, or a donated argument of the program.
+// The argument whose next state `value` is: what a loop carries, or a donated argument of the
+// program.
 static Value stateOf(Value value) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
@@ -70,7 +71,8 @@ static Value stateOf(Value value) {
     if (isa<func::ReturnOp>(user)) {
       auto func = cast<func::FuncOp>(user->getParentOp());
       for (BlockArgument argument : func.getArguments())
-        if (auto output = func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tf.aliasing_output"))
+        if (auto output =
+                func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tf.aliasing_output"))
           if (output.getInt() == use.getOperandNumber())
             return argument;
     }
@@ -98,7 +100,8 @@ static void mark(exec::FusedOp fused) {
     return !taken[k] && aligned[k] && typeOf(argument).getNumElements() == elements &&
            typeOf(argument).getElementType() == typeOf(value).getElementType();
   };
-  // Results that are the next state of an operand take its buffer; the others choose from what is left.
+  // Results that are the next state of an operand take its buffer; the others choose from what is
+  // left.
   if (!aligned.empty() && oneSpace)
     for (auto [i, value] : llvm::enumerate(yield->getOperands()))
       if (Value state = stateOf(fused.getResult(i)))

@@ -38,7 +38,8 @@ Layout layOut(llvm::ArrayRef<Request> requests, int64_t alignment) {
   auto rounded = [&](int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; };
   std::vector<int> order(requests.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return requests[a].bytes > requests[b].bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return requests[a].bytes > requests[b].bytes; });
 
   struct Placed {
     int64_t offset, end;
@@ -63,8 +64,10 @@ Layout layOut(llvm::ArrayRef<Request> requests, int64_t alignment) {
     layout.offsets[n] = offset;
     layout.bytes = std::max(layout.bytes, offset + size);
     Placed entry{offset, offset + size, n};
-    placed.insert(llvm::upper_bound(placed, entry, [](const Placed &a, const Placed &b) { return a.offset < b.offset; }),
-                  entry);
+    placed.insert(
+        llvm::upper_bound(placed, entry,
+                          [](const Placed &a, const Placed &b) { return a.offset < b.offset; }),
+        entry);
   }
   return layout;
 }

@@ -28,8 +28,9 @@ struct Layout {
   int64_t bytes = 0;            // of the arena
 };
 
-// Best fit, largest first (Pisarchyk and Lee 2020, "Efficient Memory Management for Deep Neural Net Inference"): a
-// request goes into the smallest gap between those placed before it that live at the same time.
+// Best fit, largest first (Pisarchyk and Lee 2020, "Efficient Memory Management for Deep Neural Net
+// Inference"): a request goes into the smallest gap between those placed before it that live at the
+// same time.
 //   A 64 [0,4]  B 32 [2,6]  C 64 [5,9]     A at 0, C at 0, B at 64
 Layout layOut(llvm::ArrayRef<Request> requests, int64_t alignment = 64);
 

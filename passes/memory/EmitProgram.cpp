@@ -16,19 +16,21 @@ namespace {
 
 class Emitter {
 public:
-  Emitter(func::FuncOp func, Liveness &liveness) : func(func), liveness(liveness), b(func), buffers(func.getContext()) {}
+  Emitter(func::FuncOp func, Liveness &liveness)
+      : func(func), liveness(liveness), b(func), buffers(func.getContext()) {}
 
   LogicalResult run() {
     planMoves();
     Layout layout = placeArrays();
-    auto program = exec::ProgramOp::create(b, func.getLoc(), func.getSymName(), meshOf(), inputs(), outputs(),
-                                           layout.bytes, liveness.constantBytes);
+    auto program = exec::ProgramOp::create(b, func.getLoc(), func.getSymName(), meshOf(), inputs(),
+                                           outputs(), layout.bytes, liveness.constantBytes);
     Block *body = b.createBlock(&program.getBody());
     func.walk([&](stablehlo::ConstantOp constant) {
       if (constant->getParentOfType<exec::FusedOp>())
         return;
       const Place &place = liveness.storages.placeOf(liveness.arrayOf(constant));
-      exec::ConstantOp::create(b, constant.getLoc(), place.index, cast<ElementsAttr>(constant.getValue()));
+      exec::ConstantOp::create(b, constant.getLoc(), place.index,
+                               cast<ElementsAttr>(constant.getValue()));
     });
     // Buffers first, for people; instructions after them.
     auto marker = exec::WaitOp::create(b, func.getLoc(), 0);
@@ -48,22 +50,27 @@ private:
     if (!buffer) {
       const Place &place = liveness.storages.placeOf(c);
       bool isParameter = place.kind == Place::Input || place.kind == Place::Output;
-      int64_t offset = place.kind == Place::Arena ? offsets.at(c) : place.kind == Place::Constant ? place.index : 0;
+      int64_t offset = place.kind == Place::Arena      ? offsets.at(c)
+                       : place.kind == Place::Constant ? place.index
+                                                       : 0;
       exec::Space space = place.kind == Place::Arena    ? exec::Space::Arena
                           : place.kind == Place::Input  ? exec::Space::Input
                           : place.kind == Place::Output ? exec::Space::Output
                                                         : exec::Space::Constant;
-      buffer = exec::BufferOp::create(buffers, func.getLoc(), exec::BufferType::get(b.getContext()), space,
-                                      isParameter ? place.index : 0, offset, type);
+      buffer = exec::BufferOp::create(buffers, func.getLoc(), exec::BufferType::get(b.getContext()),
+                                      space, isParameter ? place.index : 0, offset, type);
     }
     return buffer;
   }
-  Value bufferOf(Value value) { return bufferOf(liveness.arrayOf(value), cast<RankedTensorType>(value.getType())); }
+  Value bufferOf(Value value) {
+    return bufferOf(liveness.arrayOf(value), cast<RankedTensorType>(value.getType()));
+  }
   SmallVector<Value> buffersOf(ValueRange values) {
     return llvm::map_to_vector(values, [&](Value v) { return bufferOf(v); });
   }
 
-  // The moves that happen at once at an op, as single copies; needed before arrays have places, for their temporaries.
+  // The moves that happen at once at an op, as single copies; needed before arrays have places, for
+  // their temporaries.
   struct Copy {
     int from, to;
     RankedTensorType type;
@@ -109,7 +116,8 @@ private:
     Operation *ret = func.getBody().front().getTerminator();
     SmallVector<int> slots(ret->getNumOperands(), -1);
     for (BlockArgument argument : func.getArguments())
-      if (auto output = func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tf.aliasing_output"))
+      if (auto output =
+              func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tf.aliasing_output"))
         slots[output.getInt()] = liveness.arrayOf(argument);
     for (auto [i, value] : llvm::enumerate(ret->getOperands())) {
       if (slots[i] >= 0)
@@ -117,7 +125,8 @@ private:
       Place place{Place::Output, static_cast<int64_t>(i)};
       slots[i] = liveness.storages.placeOf(liveness.arrayOf(value)) == place
                      ? liveness.arrayOf(value)
-                     : liveness.storages.add(exec::byteSize(cast<RankedTensorType>(value.getType())), place, false);
+                     : liveness.storages.add(
+                           exec::byteSize(cast<RankedTensorType>(value.getType())), place, false);
     }
     planMove(ret, ret->getOperands(), slots);
   }
@@ -154,15 +163,17 @@ private:
         loc = NameLoc::get(info);
     }
     auto name = dyn_cast<NameLoc>(loc);
-    return exec::ParameterAttr::get(b.getContext(), name ? name.getName().getValue() : "", local, global, sharding,
-                                    donated, alias);
+    return exec::ParameterAttr::get(b.getContext(), name ? name.getName().getValue() : "", local,
+                                    global, sharding, donated, alias);
   }
   ArrayAttr inputs() {
     SmallVector<Attribute> result;
     for (BlockArgument argument : func.getArguments()) {
       unsigned i = argument.getArgNumber();
-      bool donated = func.getArgAttr(i, "tf.aliasing_output") || func.getArgAttr(i, "jax.buffer_donor");
-      result.push_back(parameter(argument.getLoc(), argument.getType(), func.getArgAttrDict(i), donated, -1));
+      bool donated =
+          func.getArgAttr(i, "tf.aliasing_output") || func.getArgAttr(i, "jax.buffer_donor");
+      result.push_back(
+          parameter(argument.getLoc(), argument.getType(), func.getArgAttrDict(i), donated, -1));
     }
     return b.getArrayAttr(result);
   }
@@ -173,21 +184,23 @@ private:
         alias[output.getInt()] = i;
     SmallVector<Attribute> result;
     for (auto [i, type] : llvm::enumerate(func.getResultTypes()))
-      result.push_back(parameter(b.getUnknownLoc(), type, func.getResultAttrDict(i), false, alias[i]));
+      result.push_back(
+          parameter(b.getUnknownLoc(), type, func.getResultAttrDict(i), false, alias[i]));
     return b.getArrayAttr(result);
   }
 
   void emitCopies(Operation *at) {
     for (const Copy &copy : copies[at])
-      exec::CopyOp::create(b, at->getLoc(), bufferOf(copy.from, copy.type), bufferOf(copy.to, copy.type));
+      exec::CopyOp::create(b, at->getLoc(), bufferOf(copy.from, copy.type),
+                           bufferOf(copy.to, copy.type));
   }
 
   void emit(Block &block) {
     for (Operation &op : block) {
       Location loc = op.getLoc();
       if (auto fused = dyn_cast<exec::FusedOp>(op)) {
-        exec::DispatchOp::create(b, loc, fused->getAttrOfType<FlatSymbolRefAttr>("kernel"), buffersOf(fused.getInputs()),
-                                 buffersOf(fused.getResults()));
+        exec::DispatchOp::create(b, loc, fused->getAttrOfType<FlatSymbolRefAttr>("kernel"),
+                                 buffersOf(fused.getInputs()), buffersOf(fused.getResults()));
       } else if (auto start = dyn_cast<comm::StartOp>(op)) {
         emitStart(start);
       } else if (auto wait = dyn_cast<comm::WaitOp>(op)) {
@@ -197,7 +210,8 @@ private:
       } else if (auto loop = dyn_cast<WhileOp>(op)) {
         emitLoop(loop);
       } else if (auto branch = dyn_cast<CaseOp>(op)) {
-        auto made = exec::BranchOp::create(b, loc, bufferOf(branch.getIndex()), branch.getBranches().size());
+        auto made = exec::BranchOp::create(b, loc, bufferOf(branch.getIndex()),
+                                           branch.getBranches().size());
         for (auto [from, to] : llvm::zip(branch.getBranches(), made.getBlocks()))
           emitInto(from.front(), to);
       } else if (op.hasTrait<OpTrait::IsTerminator>()) {
@@ -218,7 +232,8 @@ private:
     Value predicate;
     if (!trips)
       predicate = bufferOf(loop.getCond().front().getTerminator()->getOperand(0));
-    auto made = exec::LoopOp::create(b, loop.getLoc(), trips ? b.getI64IntegerAttr(*trips) : nullptr, predicate);
+    auto made = exec::LoopOp::create(b, loop.getLoc(),
+                                     trips ? b.getI64IntegerAttr(*trips) : nullptr, predicate);
     if (!trips)
       emitInto(loop.getCond().front(), made.getCondition());
     emitInto(loop.getBody().front(), made.getBody());
@@ -229,15 +244,17 @@ private:
     sites[start] = site;
     exec::ReductionAttr reduction;
     if (start.getReduction())
-      reduction = exec::ReductionAttr::get(b.getContext(), static_cast<exec::Reduction>(*start.getReduction()));
+      reduction = exec::ReductionAttr::get(b.getContext(),
+                                           static_cast<exec::Reduction>(*start.getReduction()));
     bool shift = start.getKind() == comm::CollectiveKind::Shift;
     exec::CollectiveKind kind =
         shift ? exec::CollectiveKind::Permute : static_cast<exec::CollectiveKind>(start.getKind());
     SmallVector<Value> to;
     for (Value output : start.getOutputs())
       to.push_back(bufferOf(output));
-    exec::StartOp::create(b, start.getLoc(), site, kind, start.getAxes(), buffersOf(start.getInputs()), to, reduction,
-                          start.getDim().value_or(0), start.getConcatDim().value_or(0), start.getPairsAttr(),
+    exec::StartOp::create(b, start.getLoc(), site, kind, start.getAxes(),
+                          buffersOf(start.getInputs()), to, reduction, start.getDim().value_or(0),
+                          start.getConcatDim().value_or(0), start.getPairsAttr(),
                           start.getOffset().value_or(0), start.getWrap(), nullptr);
   }
 
@@ -252,6 +269,8 @@ private:
 
 } // namespace
 
-LogicalResult emitProgram(func::FuncOp func, Liveness &liveness) { return Emitter(func, liveness).run(); }
+LogicalResult emitProgram(func::FuncOp func, Liveness &liveness) {
+  return Emitter(func, liveness).run();
+}
 
 } // namespace tessera::memory

@@ -15,7 +15,9 @@ std::optional<int64_t> tripCountOf(Operation *loop) {
   return std::nullopt;
 }
 
-static int64_t bytesOf(Value value) { return exec::byteSize(cast<RankedTensorType>(value.getType())); }
+static int64_t bytesOf(Value value) {
+  return exec::byteSize(cast<RankedTensorType>(value.getType()));
+}
 
 namespace {
 
@@ -30,7 +32,8 @@ public:
     for (BlockArgument argument : entry.getArguments()) {
       // Only what an output takes over may be written.
       bool writable = func.getArgAttr(argument.getArgNumber(), "tf.aliasing_output") != nullptr;
-      int array = result.storages.add(bytesOf(argument), {Place::Input, argument.getArgNumber()}, writable);
+      int array =
+          result.storages.add(bytesOf(argument), {Place::Input, argument.getArgNumber()}, writable);
       result.arrays[argument] = array;
       result.storages.live(array, 0, 1);
     }
@@ -90,7 +93,8 @@ private:
           alias(value, of);
       } else if (isa<stablehlo::ConstantOp>(op)) {
         Value value = op.getResult(0);
-        int array = result.storages.add(bytesOf(value), {Place::Constant, result.constantBytes}, false);
+        int array =
+            result.storages.add(bytesOf(value), {Place::Constant, result.constantBytes}, false);
         result.arrays[value] = array;
         result.constantBytes += (bytesOf(value) + 63) / 64 * 64;
       } else if (isa<exec::FusedOp, comm::StartOp, comm::AxisIndexOp>(op)) {
@@ -98,7 +102,8 @@ private:
           if (isa<RankedTensorType>(value.getType()))
             result.storages.live(add(value), 4 * at + 1, 4 * at + 2);
       } else if (!op.hasTrait<OpTrait::IsTerminator>()) {
-        op.emitOpError("has no place in a program on buffers; run --tessera-fuse and --tessera-order first");
+        op.emitOpError(
+            "has no place in a program on buffers; run --tessera-fuse and --tessera-order first");
         return false;
       }
     }
@@ -112,21 +117,24 @@ private:
     int64_t tested = result.at.begin.lookup(condition.getTerminator());
     for (unsigned i = 0; i < loop->getNumOperands(); ++i) {
       if (yield->getOperand(i) == body.getArgument(i)) { // never changes
-        for (Value value : {Value(condition.getArgument(i)), Value(body.getArgument(i)), Value(loop->getResult(i))})
+        for (Value value : {Value(condition.getArgument(i)), Value(body.getArgument(i)),
+                            Value(loop->getResult(i))})
           alias(value, loop->getOperand(i));
         continue;
       }
       int array = add(loop->getResult(i));
       alias(condition.getArgument(i), loop->getResult(i));
       alias(body.getArgument(i), loop->getResult(i));
-      // Written on entry and at the end of every iteration; there while the condition is evaluated, and at the end.
+      // Written on entry and at the end of every iteration; there while the condition is evaluated,
+      // and at the end.
       result.storages.live(array, 4 * at + 1, 4 * tested + 2);
       result.storages.live(array, 4 * leave + 1, 4 * end + 2);
     }
     return (tripCountOf(loop) || define(condition)) && define(body);
   }
 
-  // Makes arrays live until their last reader; a reader in a loop that does not define the value reads until its end.
+  // Makes arrays live until their last reader; a reader in a loop that does not define the value
+  // reads until its end.
   void extend(Block &block) {
     for (Operation &op : block) {
       int64_t at = result.at.begin.lookup(&op), until = 4 * at + 2;
@@ -153,7 +161,8 @@ private:
         origin = def->getOperand(0);
       else if (auto wait = dyn_cast<comm::WaitOp>(def))
         origin = wait.getInputs()[cast<OpResult>(origin).getResultNumber()];
-      else if (auto loop = dyn_cast<WhileOp>(def); loop && passesThrough(loop, cast<OpResult>(origin).getResultNumber()))
+      else if (auto loop = dyn_cast<WhileOp>(def);
+               loop && passesThrough(loop, cast<OpResult>(origin).getResultNumber()))
         origin = loop->getOperand(cast<OpResult>(origin).getResultNumber());
       else
         break;
@@ -170,7 +179,9 @@ private:
         until = std::max(until, 4 * result.at.end.lookup(loop) + 2);
     int64_t from;
     if (Operation *def = origin.getDefiningOp())
-      from = 4 * (def->getNumRegions() && !isa<exec::FusedOp>(def) ? result.at.end.lookup(def) : result.at.begin.lookup(def)) + 1;
+      from = 4 * (def->getNumRegions() && !isa<exec::FusedOp>(def) ? result.at.end.lookup(def)
+                                                                   : result.at.begin.lookup(def)) +
+             1;
     else if (home == &func.getBody().front())
       from = 0;
     else
@@ -238,7 +249,8 @@ private:
     return isa_and_nonnull<stablehlo::DynamicUpdateSliceOp, stablehlo::ScatterOp>(def);
   }
 
-  // Whether result i is the next state of the operand that it may overwrite: what a loop carries, or a donated argument.
+  // Whether result i is the next state of the operand that it may overwrite: what a loop carries,
+  // or a donated argument.
   bool continues(exec::FusedOp fused, unsigned i) {
     auto operand = dyn_cast<BlockArgument>(originOf(fused.getInputs()[fused.inplaceOperand(i)]));
     if (!operand)
@@ -252,11 +264,14 @@ private:
         if (!use.getOwner()->hasTrait<OpTrait::IsTerminator>())
           continue;
         if (isa<func::ReturnOp>(use.getOwner())) {
-          auto output = func.getArgAttrOfType<IntegerAttr>(operand.getArgNumber(), "tf.aliasing_output");
-          if (operand.getOwner()->isEntryBlock() && output && output.getInt() == use.getOperandNumber() &&
+          auto output =
+              func.getArgAttrOfType<IntegerAttr>(operand.getArgNumber(), "tf.aliasing_output");
+          if (operand.getOwner()->isEntryBlock() && output &&
+              output.getInt() == use.getOperandNumber() &&
               operand.getOwner()->getParentOp() == func)
             return true;
-        } else if (operand.getOwner() == use.getOwner()->getBlock() && operand.getArgNumber() == use.getOperandNumber()) {
+        } else if (operand.getOwner() == use.getOwner()->getBlock() &&
+                   operand.getArgNumber() == use.getOperandNumber()) {
           return true;
         }
       }
@@ -297,9 +312,11 @@ private:
     int64_t at = liveness.at.begin.lookup(ret);
     SmallVector<bool> aliased(ret->getNumOperands(), false);
     for (BlockArgument argument : func.getArguments())
-      if (auto output = func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tf.aliasing_output")) {
+      if (auto output =
+              func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tf.aliasing_output")) {
         aliased[output.getInt()] = true;
-        // The argument's array is also the result's: whoever shares it must leave it alone at the end.
+        // The argument's array is also the result's: whoever shares it must leave it alone at the
+        // end.
         share(argument, ret->getOperand(output.getInt()), at);
       }
     for (auto [i, value] : llvm::enumerate(ret->getOperands()))

@@ -1,4 +1,5 @@
-// The values of a program on tensors as arrays with live segments, and the moves where control flow joins.
+// The values of a program on tensors as arrays with live segments, and the moves where control flow
+// joins.
 #pragma once
 
 #include "dialects/exec/ExecOps.h"
@@ -7,7 +8,8 @@
 
 namespace tessera::memory {
 
-// Positions number the ops in the order in which they stand; a loop or branch has a second one after its regions.
+// Positions number the ops in the order in which they stand; a loop or branch has a second one
+// after its regions.
 struct Positions {
   llvm::DenseMap<mlir::Operation *, int64_t> begin, end;
 };
@@ -15,7 +17,8 @@ struct Positions {
 struct Liveness {
   Positions at;
   Storages storages;
-  // The array of each tensor value; views, waits and what loops pass through unchanged share their origin's.
+  // The array of each tensor value; views, waits and what loops pass through unchanged share their
+  // origin's.
   llvm::DenseMap<mlir::Value, int> arrays;
   int64_t constantBytes = 0;
 
@@ -28,8 +31,8 @@ std::optional<int64_t> tripCountOf(mlir::Operation *loop);
 // Values get arrays and live segments; nothing is shared yet but what is the same value.
 mlir::FailureOr<Liveness> analyse(mlir::func::FuncOp func);
 
-// Shares arrays where that saves copies or memory: in-place updates first, then what loops carry, results, and
-// pointwise kernels.
+// Shares arrays where that saves copies or memory: in-place updates first, then what loops carry,
+// results, and pointwise kernels.
 void shareArrays(mlir::func::FuncOp func, Liveness &liveness);
 
 } // namespace tessera::memory

@@ -1,10 +1,14 @@
-// Names the computation of every kernel, once for all that are equal but for their locations and annotations:
+// Names the computation of every kernel, once for all that are equal but for their locations and
+// annotations:
 //
 //   %r = exec.fused(%x = %a : ..) -> .. {..}        exec.kernel @add_0(%x: ..) -> .. {..}
-//   %s = exec.fused(%x = %b : ..) -> .. {..}        %r = exec.fused(..) attributes {kernel = @add_0} {..}
-//                                                   %s = exec.fused(..) attributes {kernel = @add_0} {..}
+//   %s = exec.fused(%x = %b : ..) -> .. {..}        %r = exec.fused(..) attributes {kernel =
+//   @add_0} {..}
+//                                                   %s = exec.fused(..) attributes {kernel =
+//                                                   @add_0} {..}
 //
-// The region stays on exec.fused, so that the program still reads as one on tensors; the next pass drops it.
+// The region stays on exec.fused, so that the program still reads as one on tensors; the next pass
+// drops it.
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/memory/Passes.h"
@@ -39,10 +43,12 @@ static StringRef heroOf(Block *body) {
 }
 
 static exec::KernelOp outline(exec::FusedOp fused, OpBuilder &b) {
-  auto kernel = exec::KernelOp::create(b, fused.getLoc(), "kernel", fused.getInplaceAttr(), nullptr, nullptr, nullptr);
+  auto kernel = exec::KernelOp::create(b, fused.getLoc(), "kernel", fused.getInplaceAttr(), nullptr,
+                                       nullptr, nullptr);
   IRMapping mapping;
   fused.getBody().cloneInto(&kernel.getBody(), mapping);
-  // What users wrote on ops for people or other tools has no meaning here and would keep equal kernels apart.
+  // What users wrote on ops for people or other tools has no meaning here and would keep equal
+  // kernels apart.
   kernel.walk([](Operation *op) {
     if (isa<stablehlo::CustomCallOp, exec::KernelOp>(op))
       return;

@@ -18,7 +18,8 @@ void buildMemoryPipeline(mlir::OpPassManager &pm) {
 void registerMemoryPasses() {
   registerMemoryPhasePasses();
   static mlir::PassPipelineRegistration<> pipeline(
-      "tessera-memory", "Give every value a place in memory: the program becomes instructions on buffers.",
+      "tessera-memory",
+      "Give every value a place in memory: the program becomes instructions on buffers.",
       buildMemoryPipeline);
 }
 

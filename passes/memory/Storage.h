@@ -1,5 +1,5 @@
-// Which values share one array, on plain data. Time: an op at position p reads at 4p (what it may overwrite), writes at
-// 4p + 1, and reads everything else until 4p + 2.
+// Which values share one array, on plain data. Time: an op at position p reads at 4p (what it may
+// overwrite), writes at 4p + 1, and reads everything else until 4p + 2.
 #pragma once
 
 #include "passes/memory/Arena.h"
@@ -26,8 +26,8 @@ public:
   int64_t bytesOf(int value) const { return classes[find(value)].bytes; }
   size_t size() const { return classes.size(); }
 
-  // Puts both into one array when they are not needed at the same time; at position `at`, `from` is read for the last
-  // time by what writes `to`. Says whether they now share.
+  // Puts both into one array when they are not needed at the same time; at position `at`, `from` is
+  // read for the last time by what writes `to`. Says whether they now share.
   bool share(int from, int to, int64_t at);
   // Lets `value` lie at a place of the caller's, unless it has one.
   bool moveTo(int value, Place place);
@@ -49,8 +49,8 @@ struct Move {
   bool operator==(const Move &) const = default;
 };
 
-// An order of moves that happen at once, as single copies: a copy comes after all that read its target. Cycles go
-// through `temporary()`, called once for each.
+// An order of moves that happen at once, as single copies: a copy comes after all that read its
+// target. Cycles go through `temporary()`, called once for each.
 //   a->b, b->c     b->c, a->b
 //   a->b, b->a     b->t, a->b, t->a
 std::vector<Move> sequenced(llvm::ArrayRef<Move> moves, llvm::function_ref<int(int)> temporary);

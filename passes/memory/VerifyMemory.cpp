@@ -1,7 +1,9 @@
 // Checks the program on buffers by its instructions alone:
 //
-//   - a read finds every byte written before, on every path; nothing writes constants or inputs that are not donated
-//   - a kernel's outputs overlap neither each other nor its inputs, but exactly one that it may overwrite
+//   - a read finds every byte written before, on every path; nothing writes constants or inputs
+//   that are not donated
+//   - a kernel's outputs overlap neither each other nor its inputs, but exactly one that it may
+//   overwrite
 //   - between start and wait nobody writes the operands or touches the results
 //   - at the end every output is written
 #include "dialects/exec/ExecOps.h"
@@ -23,7 +25,9 @@ namespace {
 struct Range {
   int64_t space; // 0 arena, 1 constants, 2 + 2i input i, 3 + 2i output i
   int64_t begin, end;
-  bool overlaps(const Range &other) const { return space == other.space && begin < other.end && other.begin < end; }
+  bool overlaps(const Range &other) const {
+    return space == other.space && begin < other.end && other.begin < end;
+  }
   bool operator==(const Range &) const = default;
 };
 
@@ -66,7 +70,8 @@ public:
   LogicalResult run() {
     Written written;
     for (auto [i, attr] : llvm::enumerate(program.getInputs())) {
-      Range range{2 + 2 * static_cast<int64_t>(i), 0, byteSize(cast<ParameterAttr>(attr).getLocal())};
+      Range range{2 + 2 * static_cast<int64_t>(i), 0,
+                  byteSize(cast<ParameterAttr>(attr).getLocal())};
       written.add(range);
       if (!cast<ParameterAttr>(attr).getDonated())
         fixed.insert(range.space);
@@ -108,7 +113,8 @@ private:
   LogicalResult read(Operation *op, Value buffer, const Written &written) {
     Range range = rangeOf(buffer);
     if (!written.has(range))
-      return op->emitOpError("reads bytes [") << range.begin << ", " << range.end << ") that nothing has written";
+      return op->emitOpError("reads bytes [")
+             << range.begin << ", " << range.end << ") that nothing has written";
     for (auto &[site, flight] : flying)
       for (const Range &result : flight.results)
         if (result.overlaps(range))
@@ -119,14 +125,17 @@ private:
   LogicalResult write(Operation *op, Value buffer, Written &written) {
     Range range = rangeOf(buffer);
     if (fixed.contains(range.space) && range.begin != range.end)
-      return op->emitOpError("writes ") << (range.space == 1 ? "the constants" : "an input that is not donated");
+      return op->emitOpError("writes ")
+             << (range.space == 1 ? "the constants" : "an input that is not donated");
     for (auto &[site, flight] : flying) {
       for (const Range &operand : flight.operands)
         if (operand.overlaps(range))
-          return op->emitOpError("overwrites an operand of site ") << site << " before its exec.wait";
+          return op->emitOpError("overwrites an operand of site ")
+                 << site << " before its exec.wait";
       for (const Range &result : flight.results)
         if (result.overlaps(range))
-          return op->emitOpError("overwrites the result of site ") << site << " before its exec.wait";
+          return op->emitOpError("overwrites the result of site ")
+                 << site << " before its exec.wait";
     }
     written.add(range);
     return success();
@@ -136,7 +145,8 @@ private:
     return success(llvm::all_of(buffers, [&](Value v) { return succeeded(read(op, v, written)); }));
   }
   LogicalResult writeAll(Operation *op, ValueRange buffers, Written &written) {
-    return success(llvm::all_of(buffers, [&](Value v) { return succeeded(write(op, v, written)); }));
+    return success(
+        llvm::all_of(buffers, [&](Value v) { return succeeded(write(op, v, written)); }));
   }
 
   LogicalResult checkDispatch(DispatchOp op) {
@@ -144,7 +154,8 @@ private:
     if (!kernel)
       return op.emitOpError("names no exec.kernel");
     auto typesOf = [](ValueRange buffers) {
-      return llvm::map_to_vector(buffers, [](Value v) -> Type { return v.getDefiningOp<BufferOp>().getTensorType(); });
+      return llvm::map_to_vector(
+          buffers, [](Value v) -> Type { return v.getDefiningOp<BufferOp>().getTensorType(); });
     };
     if (TypeRange(typesOf(op.getInputs())) != kernel.getInputTypes() ||
         TypeRange(typesOf(op.getOutputs())) != kernel.getOutputTypes())
@@ -157,8 +168,10 @@ private:
           return op.emitOpError("writes two outputs to the same bytes");
       for (auto [j, input] : llvm::enumerate(op.getInputs())) {
         Range from = rangeOf(input);
-        if (from.overlaps(range) && !(from == range && kernel.inplaceOperand(i) == static_cast<int64_t>(j)))
-          return op.emitOpError("writes output ") << i << " over input " << j << ", which it still reads";
+        if (from.overlaps(range) &&
+            !(from == range && kernel.inplaceOperand(i) == static_cast<int64_t>(j)))
+          return op.emitOpError("writes output ")
+                 << i << " over input " << j << ", which it still reads";
       }
       outputs.push_back(range);
     }
@@ -170,11 +183,13 @@ private:
       if (isa<BufferOp, exec::ConstantOp>(op))
         continue;
       if (auto dispatch = dyn_cast<DispatchOp>(op)) {
-        if (failed(checkDispatch(dispatch)) || failed(readAll(&op, dispatch.getInputs(), written)) ||
+        if (failed(checkDispatch(dispatch)) ||
+            failed(readAll(&op, dispatch.getInputs(), written)) ||
             failed(writeAll(&op, dispatch.getOutputs(), written)))
           return failure();
       } else if (auto start = dyn_cast<StartOp>(op)) {
-        if (failed(readAll(&op, start.getFrom(), written)) || failed(writeAll(&op, start.getTo(), written)))
+        if (failed(readAll(&op, start.getFrom(), written)) ||
+            failed(writeAll(&op, start.getTo(), written)))
           return failure();
         Flight &flight = flying[start.getSite()];
         for (Value buffer : start.getFrom())
@@ -191,7 +206,8 @@ private:
         if (failed(write(&op, coordinate.getTo(), written)))
           return failure();
       } else if (auto loop = dyn_cast<LoopOp>(op)) {
-        // A body that runs at least once, or none: only what the condition writes is written after it.
+        // A body that runs at least once, or none: only what the condition writes is written after
+        // it.
         if (loop.getPredicate()) {
           if (failed(check(loop.getCondition().front(), written)) ||
               failed(read(&op, loop.getPredicate(), written)))
@@ -212,8 +228,9 @@ private:
           pending.push_back(std::move(inside));
         }
         // What every block writes is written.
-        std::vector<Written> blocks(std::make_move_iterator(pending.end() - branch.getBlocks().size()),
-                                    std::make_move_iterator(pending.end()));
+        std::vector<Written> blocks(
+            std::make_move_iterator(pending.end() - branch.getBlocks().size()),
+            std::make_move_iterator(pending.end()));
         pending.resize(pending.size() - branch.getBlocks().size());
         addCommon(branch, blocks, written);
       } else {

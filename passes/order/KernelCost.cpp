@@ -21,8 +21,10 @@ double flopsOf(Region &body) {
       flops += 2 * depth * elementsOf(dot.getResult());
     } else if (auto conv = dyn_cast<stablehlo::ConvolutionOp>(op)) {
       auto kernel = cast<RankedTensorType>(conv.getRhs().getType());
-      int64_t features = kernel.getDimSize(conv.getDimensionNumbers().getKernelOutputFeatureDimension());
-      flops += 2 * elementsOf(conv.getResult()) * elementsOf(conv.getRhs()) / std::max<int64_t>(features, 1);
+      int64_t features =
+          kernel.getDimSize(conv.getDimensionNumbers().getKernelOutputFeatureDimension());
+      flops += 2 * elementsOf(conv.getResult()) * elementsOf(conv.getRhs()) /
+               std::max<int64_t>(features, 1);
     } else if (auto reduce = dyn_cast<stablehlo::ReduceOp>(op)) {
       flops += elementsOf(reduce.getInputs().front());
     } else if (op.getNumResults() && !isa<stablehlo::ConstantOp>(op)) {

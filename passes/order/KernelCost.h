@@ -5,7 +5,8 @@
 
 namespace tessera::order {
 
-// Floating-point operations of the contractions inside; elementwise work counts one an element and op.
+// Floating-point operations of the contractions inside; elementwise work counts one an element and
+// op.
 double flopsOf(mlir::Region &body);
 
 // Bytes that the kernel reads and writes.

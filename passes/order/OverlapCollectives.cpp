@@ -1,9 +1,9 @@
 // Orders every block by Schedule.h and splits its collectives:
 //
 //   %k = exec.fused(..)                                 %k = exec.fused(..)
-//   %g = comm.all_gather(%k) dim 0 over <..>            %r, %h = comm.start all_gather(%k) over <..> {dim = 0}
-//   %u = exec.fused(.. %g ..)             becomes       %v = exec.fused(..)          // work that needs no %g
-//   %v = exec.fused(..)                                 %g = comm.wait %h (%r)
+//   %g = comm.all_gather(%k) dim 0 over <..>            %r, %h = comm.start all_gather(%k) over
+//   <..> {dim = 0} %u = exec.fused(.. %g ..)             becomes       %v = exec.fused(..) // work
+//   that needs no %g %v = exec.fused(..)                                 %g = comm.wait %h (%r)
 //                                                       %u = exec.fused(.. %g ..)
 //
 // Views and constants cost nothing and follow whoever reads them.
@@ -29,8 +29,8 @@ namespace tessera {
 using namespace mlir;
 
 static bool isCollective(Operation *op) {
-  return isa<comm::AllReduceOp, comm::AllGatherOp, comm::ReduceScatterOp, comm::AllToAllOp, comm::PermuteOp,
-             comm::ShiftOp, comm::BroadcastOp>(op);
+  return isa<comm::AllReduceOp, comm::AllGatherOp, comm::ReduceScatterOp, comm::AllToAllOp,
+             comm::PermuteOp, comm::ShiftOp, comm::BroadcastOp>(op);
 }
 
 // Follows its readers: no instruction of its own.
@@ -80,7 +80,8 @@ private:
 double Orderer::collectiveSeconds(Operation *op) {
   auto axes = op->getAttrOfType<comm::AxesAttr>("axes");
   double bytes = 0;
-  for (Type type : isa<comm::ReduceScatterOp>(op) ? TypeRange(op->getOperandTypes()) : TypeRange(op->getResultTypes()))
+  for (Type type : isa<comm::ReduceScatterOp>(op) ? TypeRange(op->getOperandTypes())
+                                                  : TypeRange(op->getResultTypes()))
     bytes += exec::byteSize(cast<RankedTensorType>(type));
   const sharding::Mesh *mesh = meshes.lookup(axes.getMesh().getValue());
   if (!mesh)
@@ -178,8 +179,8 @@ double Orderer::order(Block &block) {
       break;
     case order::Step::Wait: {
       comm::StartOp start = starts[step.task];
-      auto wait = comm::WaitOp::create(b, op->getLoc(), start.getOutputs().getTypes(), start.getHandle(),
-                                       start.getOutputs());
+      auto wait = comm::WaitOp::create(b, op->getLoc(), start.getOutputs().getTypes(),
+                                       start.getHandle(), start.getOutputs());
       op->replaceAllUsesWith(wait.getOutputs());
       op->erase();
       break;

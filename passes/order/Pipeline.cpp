@@ -17,7 +17,8 @@ void buildOrderPipeline(mlir::OpPassManager &pm) {
 void registerOrderPasses() {
   registerOrderPhasePasses();
   static mlir::PassPipelineRegistration<> pipeline(
-      "tessera-order", "Fix one order of kernels and collectives that overlaps the two.", buildOrderPipeline);
+      "tessera-order", "Fix one order of kernels and collectives that overlaps the two.",
+      buildOrderPipeline);
 }
 
 } // namespace tessera

@@ -10,8 +10,9 @@ namespace {
 class Scheduler {
 public:
   Scheduler(llvm::ArrayRef<Task> tasks, int window)
-      : tasks(tasks), window(window), users(tasks.size()), missing(tasks.size()), remaining(tasks.size()),
-        doneAt(tasks.size(), 0), waited(tasks.size(), false), done(tasks.size(), false) {
+      : tasks(tasks), window(window), users(tasks.size()), missing(tasks.size()),
+        remaining(tasks.size()), doneAt(tasks.size(), 0), waited(tasks.size(), false),
+        done(tasks.size(), false) {
     for (auto [i, task] : llvm::enumerate(tasks)) {
       missing[i] = task.operands.size();
       for (int operand : task.operands)
@@ -53,7 +54,8 @@ private:
   int choose(int first) const {
     int best = -1;
     auto better = [&](int a, int b) {
-      double waitA = std::max(0.0, availableAt(a) - now), waitB = std::max(0.0, availableAt(b) - now);
+      double waitA = std::max(0.0, availableAt(a) - now),
+             waitB = std::max(0.0, availableAt(b) - now);
       if (waitA != waitB)
         return waitA < waitB;
       if (tasks[a].collective != tasks[b].collective)
@@ -104,6 +106,8 @@ private:
 
 } // namespace
 
-std::vector<Step> schedule(llvm::ArrayRef<Task> tasks, int window) { return Scheduler(tasks, window).run(); }
+std::vector<Step> schedule(llvm::ArrayRef<Task> tasks, int window) {
+  return Scheduler(tasks, window).run();
+}
 
 } // namespace tessera::order

@@ -1,11 +1,13 @@
-// The order of a block's tasks, decided on plain data: a simulation in which collectives run beside compute.
+// The order of a block's tasks, decided on plain data: a simulation in which collectives run beside
+// compute.
 //
 //   base order      a  G  g  b  c        G: collective on a, g reads it; b, c need neither
 //   schedule        a  start G  b  c  wait G  g
 //
-// A collective starts as soon as its operand is there. Whoever reads its result is put off while other work within
-// `window` tasks of the base order can run; among those the longest remaining path goes first. The window bounds how
-// far memory use departs from the base order's. Without collectives the base order stays.
+// A collective starts as soon as its operand is there. Whoever reads its result is put off while
+// other work within `window` tasks of the base order can run; among those the longest remaining
+// path goes first. The window bounds how far memory use departs from the base order's. Without
+// collectives the base order stays.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"

@@ -1,4 +1,5 @@
-// What later phases rely on: no collective but as start and wait, one wait for each start, in the same block.
+// What later phases rely on: no collective but as start and wait, one wait for each start, in the
+// same block.
 #include "dialects/comm/CommOps.h"
 #include "passes/order/Passes.h"
 
@@ -22,7 +23,8 @@ static WalkResult check(Operation *op) {
     return WalkResult::advance();
   }
   if (isa<comm::CommDialect>(op->getDialect()) && !isa<comm::WaitOp, comm::AxisIndexOp>(op))
-    return op->emitOpError("is not split into comm.start and comm.wait; run --tessera-overlap-collectives");
+    return op->emitOpError(
+        "is not split into comm.start and comm.wait; run --tessera-overlap-collectives");
   return WalkResult::advance();
 }
 
