@@ -1,6 +1,7 @@
 #include "lib/sharding/FactorAxes.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include <numeric>
 
 namespace tessera::sharding {
 
@@ -10,18 +11,34 @@ static int64_t realFactors(const FactorRule &rule, const DimFactors &dim) {
 }
 
 FactorAxes::FactorAxes(const RuledOp &op)
-    : op(&op), axes(op.rule.factors.size()), mustDivide(op.rule.factors.size()) {
+    : op(&op), axes(op.rule.factors.size()), mustDivide(op.rule.factors.size()),
+      computation(op.rule.factors.size()) {
+  std::iota(computation.begin(), computation.end(), 0);
   for (const auto *tensors : {&op.rule.operands, &op.rule.results})
     for (const TensorFactors &tensor : *tensors)
       for (const DimFactors &dim : tensor)
         if (realFactors(op.rule, dim) > 1)
           for (int32_t factor : dim)
             mustDivide[factor] = true;
+  for (const auto *tensors : {&op.rule.operands, &op.rule.results})
+    for (const TensorFactors &tensor : *tensors) {
+      int32_t first = -1;
+      for (const DimFactors &dim : tensor)
+        for (int32_t factor : dim) {
+          if (first < 0)
+            first = factor;
+          int32_t from = computation[factor], to = computation[first];
+          if (from != to)
+            llvm::replace(computation, from, to);
+        }
+    }
 }
 
-bool FactorAxes::isFree(const AxisRef &axis) const {
-  return llvm::none_of(axes,
-                       [&](const AxisRefs &taken) { return overlap(taken, llvm::ArrayRef(axis)); });
+bool FactorAxes::isFree(const AxisRef &axis, int32_t factor) const {
+  for (size_t f = 0; f < axes.size(); ++f)
+    if (computation[f] == computation[factor] && overlap(axes[f], llvm::ArrayRef(axis)))
+      return false;
+  return true;
 }
 
 void FactorAxes::claim(const TensorFactors &factors, const TensorSharding &sharding) {
@@ -65,7 +82,7 @@ void FactorAxes::claim(const TensorFactors &factors, const TensorSharding &shard
       }
       bool all = true;
       for (size_t i = have.size(); i < wanted.size() && all; ++i) {
-        all = isFree(wanted[i]);
+        all = isFree(wanted[i], f);
         if (all)
           have.push_back(wanted[i]);
       }
@@ -139,10 +156,11 @@ ReductionKind FactorAxes::reduction() const {
 }
 
 int64_t FactorAxes::shards() const {
-  int64_t n = 1;
-  for (const AxisRefs &each : axes)
-    n *= shardCount(each);
-  return n;
+  llvm::SmallVector<int64_t> of(axes.size(), 1);
+  int64_t most = 1;
+  for (size_t f = 0; f < axes.size(); ++f)
+    most = std::max(most, of[computation[f]] *= shardCount(axes[f]));
+  return most;
 }
 
 static void dropUnits(AxisRefs &axes) {

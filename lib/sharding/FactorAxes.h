@@ -19,7 +19,9 @@ struct RuledOp {
 //   operands [{x}, {}, {y}]  [{x}, {}, {y}]    results [{x}, {}, {}] partial over y
 //
 // What an op can do on shards alone, given these axes:
-//   - no axis is used by two factors, and none by a factor that needs replication;
+//   - no axis is used by two factors of one computation (factors that tensors connect), and none by
+//   a factor that needs
+//     replication; an optimization_barrier is as many computations as it has operands;
 //   - in a dimension of several factors (larger than 1) the axes of each divide it evenly, and a
 //   factor has axes only
 //     if all that are more major are split down to single elements: 4 x 6 over 8 shards is {4, 2};
@@ -46,19 +48,20 @@ public:
 
   // By what the result of a sharded reduction is combined; Sum when none is sharded.
   ReductionKind reduction() const;
-  // The number of parts into which the computation is split.
+  // The number of parts into which the (most split) computation is split.
   int64_t shards() const;
 
 private:
   void claim(const TensorFactors &factors, const TensorSharding &sharding);
   TensorSharding shardingOf(const TensorFactors &factors) const;
-  bool isFree(const AxisRef &axis) const;
+  bool isFree(const AxisRef &axis, int32_t factor) const;
   // Takes away what breaks the rules of a minor factor in any tensor.
   void settle();
 
   const RuledOp *op;
   std::vector<AxisRefs> axes;
   std::vector<bool> mustDivide;
+  std::vector<int32_t> computation; // of each factor
 };
 
 // Without axes of size 1.
