@@ -1,6 +1,8 @@
 // tessera: compiles programs and runs them. Neither half loads what only the other needs: the
 // compiler (and with it MLIR and LLVM) is a shared library that is opened when a subcommand asks
 // for it.
+#include "runtime/tool/RunCommand.h"
+
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -44,6 +46,8 @@ int main(int argc, char **argv) {
   const char *command = argc > 1 ? argv[1] : "";
   if (!std::strcmp(command, "compile"))
     return compileInLibrary(argc - 2, argv + 2);
+  if (!std::strcmp(command, "run"))
+    return tessera::runCommand(argc - 2, argv + 2);
   if (!std::strcmp(command, "--help") || !std::strcmp(command, "-h") ||
       !std::strcmp(command, "help")) {
     std::fputs(kUsage, stdout);

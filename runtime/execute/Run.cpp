@@ -41,6 +41,12 @@ void Run::fail(Status status) {
     wakeAll();
 }
 
+void Run::failFromOutside(Status status) {
+  hold();
+  fail(std::move(status));
+  retire();
+}
+
 Status Run::status() {
   std::lock_guard lock(mutex_);
   return status_;

@@ -28,6 +28,9 @@ public:
   // The first failure counts. `wakeAll` of begin's owner wakes whoever is parked, so that all
   // devices end.
   void fail(Status status);
+  // The same for a caller that is no active device or timer: keeps the run from ending while it
+  // wakes devices.
+  void failFromOutside(Status status);
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
   Status status();
 

@@ -178,10 +178,18 @@ Status Session::runDevices() {
     devices_[d]->next = chain;
     chain = devices_[d].get();
   }
-  run_->wake(chain);
+  {
+    std::lock_guard lock(cancelling_);
+    run_->wake(chain);
+    running_ = true;
+  }
   if (!run_->wait()) {
-    run_->begin(0); // nothing runs: the stalled devices stay where they are until the next step
-    run_->fail(describeStall());
+    run_->failFromOutside(describeStall()); // wakes the stalled devices, which end
+    run_->wait();
+  }
+  {
+    std::lock_guard lock(cancelling_);
+    running_ = false;
   }
   Status status = run_->status();
   if (!status.ok()) {
@@ -202,7 +210,11 @@ Status Session::describeStall() const {
   return {Code::Failed, text};
 }
 
-void Session::cancel() { run_->fail({Code::Cancelled, "the step was cancelled"}); }
+void Session::cancel() {
+  std::lock_guard lock(cancelling_);
+  if (running_)
+    run_->failFromOutside({Code::Cancelled, "the step was cancelled"});
+}
 
 void Session::count(const std::vector<std::shared_ptr<Array>> &inputs,
                     const std::vector<std::shared_ptr<Array>> &outputs) {

@@ -74,6 +74,8 @@ private:
   std::vector<std::unique_ptr<Device>> devices_;
   Counters counters_;
   std::mutex executing_;
+  std::mutex cancelling_; // guards running_
+  bool running_ = false;
 };
 
 } // namespace tessera::runtime

@@ -1,0 +1,327 @@
+#include "runtime/tool/RunCommand.h"
+#include "runtime/array/Npz.h"
+#include "runtime/comm/exchange/Transport.h"
+#include "runtime/comm/local/TopologyFile.h"
+#include "runtime/execute/Session.h"
+#include "runtime/tool/RandomInputs.h"
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+namespace tessera {
+
+namespace {
+
+using namespace runtime;
+
+const char kUsage[] = R"(usage: tessera run P.tsr --inputs=IN.npz --outputs=OUT.npz [options]
+
+Runs a compiled program. Arrays are global values in0.., out0..; bf16, f16 and f8 travel as float32.
+
+  --inputs=FILE         the inputs; random small ones without it
+  --outputs=FILE        the outputs of the last step
+  --comm=local|mpi      all devices in this process, or one a process (mpirun -n N tessera run ..)
+  --topology=FILE       simulate the file's links (local)
+  --repeat=N            run N steps, each on the same inputs
+  --carry=outI:inJ,..   feed outputs of a step to inputs of the next
+  --report=FILE         write times, collectives and memory as JSON
+  --trace=FILE          write what each device did when, in Chrome's trace format
+)";
+
+struct RunOptions {
+  std::string program, inputs, outputs, comm = "local", topology, report, trace;
+  int64_t repeat = 1;
+  std::vector<std::pair<int, int>> carry; // output, input
+};
+
+std::optional<int> parseIndex(std::string_view text, std::string_view prefix) {
+  if (!text.starts_with(prefix))
+    return std::nullopt;
+  text.remove_prefix(prefix.size());
+  int value = -1;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0)
+    return std::nullopt;
+  return value;
+}
+
+Status parseCarry(std::string_view text, RunOptions &options) {
+  while (!text.empty()) {
+    std::string_view pair = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), pair.size() + 1));
+    size_t colon = pair.find(':');
+    auto out = parseIndex(pair.substr(0, colon), "out");
+    auto in = colon == pair.npos ? std::nullopt : parseIndex(pair.substr(colon + 1), "in");
+    if (!out || !in)
+      return invalidArgument("--carry takes pairs outI:inJ, not '" + std::string(pair) + "'");
+    options.carry.emplace_back(*out, *in);
+  }
+  return {};
+}
+
+Status parseArguments(int argc, const char *const *argv, RunOptions &options) {
+  const std::pair<std::string_view, std::string *> files[] = {
+      {"--inputs", &options.inputs}, {"--outputs", &options.outputs},
+      {"--comm", &options.comm},     {"--topology", &options.topology},
+      {"--report", &options.report}, {"--trace", &options.trace}};
+  for (int i = 0; i < argc; ++i) {
+    std::string_view argument = argv[i], name = argument.substr(0, argument.find('='));
+    std::string_view value = name.size() == argument.size() ? "" : argument.substr(name.size() + 1);
+    auto file =
+        std::find_if(std::begin(files), std::end(files), [&](auto &f) { return f.first == name; });
+    if (file != std::end(files)) {
+      if (value.empty())
+        return invalidArgument(std::string(name) + " takes a value: " + std::string(name) + "=..");
+      *file->second = value;
+    } else if (name == "--repeat") {
+      auto n = parseIndex(value, "");
+      if (!n || *n < 1)
+        return invalidArgument("--repeat takes a number of steps, not '" + std::string(value) +
+                               "'");
+      options.repeat = *n;
+    } else if (name == "--carry") {
+      if (Status s = parseCarry(value, options); !s.ok())
+        return s;
+    } else if (argument.starts_with("-")) {
+      return invalidArgument("unknown option " + std::string(argument) +
+                             "; see tessera run --help");
+    } else if (options.program.empty()) {
+      options.program = argument;
+    } else {
+      return invalidArgument("two programs: " + options.program + " and " + std::string(argument));
+    }
+  }
+  if (options.program.empty())
+    return invalidArgument("no program: tessera run P.tsr; see tessera run --help");
+  if (options.comm != "local" && !options.topology.empty())
+    return invalidArgument("--topology simulates links in one process: it goes with --comm=local");
+  return {};
+}
+
+struct Totals {
+  std::vector<double> steps; // seconds
+  Counters most;
+};
+
+class RunCommand {
+public:
+  explicit RunCommand(RunOptions options) : options_(std::move(options)) {}
+
+  Status run() {
+    auto program = LoadedProgram::loadFile(options_.program);
+    if (!program.ok())
+      return program.status();
+    SessionOptions sessionOptions;
+    if (options_.comm != "local") {
+      auto transport = Transport::open(options_.comm);
+      if (!transport.ok())
+        return transport.status();
+      sessionOptions.transport = *transport;
+    }
+    if (!options_.topology.empty()) {
+      auto links = readTopology(options_.topology, (*program)->manifest().mesh());
+      if (!links.ok())
+        return links.status();
+      sessionOptions.links = *links;
+    }
+    Status status = runIn(*program, sessionOptions);
+    if (!status.ok() && sessionOptions.transport)
+      sessionOptions.transport->announce(status.message());
+    return status;
+  }
+
+private:
+  Status runIn(const std::shared_ptr<const LoadedProgram> &program,
+               const SessionOptions &sessionOptions) {
+    const auto &manifest = program->manifest();
+    for (auto [out, in] : options_.carry)
+      if (out >= manifest.outputs_size() || in >= manifest.inputs_size())
+        return invalidArgument("--carry=out" + std::to_string(out) + ":in" + std::to_string(in) +
+                               ": the program has " + std::to_string(manifest.inputs_size()) +
+                               " inputs and " + std::to_string(manifest.outputs_size()) +
+                               " outputs");
+    auto session = Session::create(program, sessionOptions);
+    if (!session.ok())
+      return session.status();
+    session_ = std::move(*session);
+    session_->setTracing(!options_.trace.empty());
+    if (Status s = readInputs(); !s.ok())
+      return s;
+    for (int64_t step = 0; step < options_.repeat; ++step)
+      if (Status s = runStep(); !s.ok())
+        return s;
+    if (Status s = writeOutputs(); !s.ok())
+      return s;
+    if (Status s = collectCounters(); !s.ok())
+      return s;
+    if (!options_.trace.empty())
+      if (Status s = session_->writeTrace(options_.trace + traceSuffix()); !s.ok())
+        return s;
+    return isRoot() && !options_.report.empty() ? writeReport() : Status();
+  }
+
+  bool isRoot() const { return !session_->transport() || session_->transport()->rank() == 0; }
+  std::string traceSuffix() const {
+    return isRoot() ? "" : "." + std::to_string(session_->transport()->rank());
+  }
+
+  Status readInputs() {
+    const auto &parameters = session_->program().manifest().inputs();
+    std::optional<NpzReader> reader;
+    if (!options_.inputs.empty()) {
+      auto opened = NpzReader::open(options_.inputs);
+      if (!opened.ok())
+        return opened.status();
+      reader = std::move(*opened);
+    }
+    for (int i = 0; i < parameters.size(); ++i) {
+      if (!reader) {
+        hosts_.push_back(randomInput(parameters[i], static_cast<uint64_t>(i)));
+        continue;
+      }
+      auto host = reader->read("in" + std::to_string(i), parameters[i]);
+      if (!host.ok())
+        return host.status();
+      hosts_.push_back(std::move(*host));
+    }
+    arrays_.resize(parameters.size());
+    return {};
+  }
+
+  // Inputs that the last step took over are placed anew; carried ones come from its outputs.
+  Status prepareInputs() {
+    const auto &parameters = session_->program().manifest().inputs();
+    for (auto [out, in] : options_.carry) {
+      if (outputs_.empty())
+        break;
+      if (sameLayout(outputs_[out]->parameter, parameters[in])) {
+        arrays_[in] = outputs_[out];
+        continue;
+      }
+      auto host = session_->fetch(*outputs_[out]);
+      if (!host.ok())
+        return host.status();
+      if (host->type != parameters[in].type() || host->shape != globalShape(parameters[in]) ||
+          session_->transport())
+        return invalidArgument("--carry=out" + std::to_string(out) + ":in" + std::to_string(in) +
+                               ": " + describe(outputs_[out]->parameter) + " cannot become " +
+                               describe(parameters[in]));
+      hosts_[in] = std::move(*host);
+      arrays_[in] = nullptr;
+    }
+    outputs_.clear(); // their memory serves the next step
+    for (int i = 0; i < parameters.size(); ++i) {
+      if (arrays_[i] && arrays_[i]->valid)
+        continue;
+      auto array = session_->place(parameters[i], hosts_[i].bytes.data());
+      if (!array.ok())
+        return array.status();
+      arrays_[i] = *array;
+    }
+    return {};
+  }
+
+  Status runStep() {
+    if (Status s = prepareInputs(); !s.ok())
+      return s;
+    int64_t begin = Pool::now();
+    auto outputs = session_->execute(arrays_);
+    totals_.steps.push_back(static_cast<double>(Pool::now() - begin) * 1e-9);
+    if (!outputs.ok())
+      return outputs.status();
+    outputs_ = std::move(*outputs);
+    const Counters &now = session_->counters();
+    totals_.most = {std::max(totals_.most.collectives, now.collectives),
+                    std::max(totals_.most.collectiveBytes, now.collectiveBytes),
+                    std::max(totals_.most.peakBytes, now.peakBytes)};
+    return {};
+  }
+
+  Status writeOutputs() {
+    if (options_.outputs.empty())
+      return {};
+    std::optional<NpzWriter> writer;
+    if (isRoot()) {
+      auto created = NpzWriter::create(options_.outputs);
+      if (!created.ok())
+        return created.status();
+      writer.emplace(std::move(*created));
+    }
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      auto host = session_->fetch(*outputs_[i]);
+      if (!host.ok())
+        return host.status();
+      if (writer)
+        if (Status s = writer->add("out" + std::to_string(i), *host); !s.ok())
+          return s;
+    }
+    return writer ? writer->close() : Status();
+  }
+
+  // The device that has most may be another process's.
+  Status collectCounters() {
+    Transport *transport = session_->transport();
+    if (!transport)
+      return {};
+    if (!isRoot())
+      return transport->finish({transport->send(0, kFetchTag, &totals_.most, sizeof totals_.most)});
+    for (int32_t peer = 1; peer < transport->size(); ++peer) {
+      Counters theirs;
+      if (Status s =
+              transport->finish({transport->receive(peer, kFetchTag, &theirs, sizeof theirs)});
+          !s.ok())
+        return s;
+      totals_.most = {std::max(totals_.most.collectives, theirs.collectives),
+                      std::max(totals_.most.collectiveBytes, theirs.collectiveBytes),
+                      std::max(totals_.most.peakBytes, theirs.peakBytes)};
+    }
+    return {};
+  }
+
+  Status writeReport() {
+    std::string text =
+        "{\"devices\":" + std::to_string(session_->program().mesh().size()) + ",\"steps\":[";
+    char number[32];
+    for (size_t i = 0; i < totals_.steps.size(); ++i) {
+      std::snprintf(number, sizeof number, "%s%.9g", i ? "," : "", totals_.steps[i]);
+      text += number;
+    }
+    text += "],\"collectives\":{\"count\":" + std::to_string(totals_.most.collectives) +
+            ",\"bytes\":" + std::to_string(totals_.most.collectiveBytes) +
+            "},\"peak_bytes\":" + std::to_string(totals_.most.peakBytes) + "}\n";
+    FILE *file = std::fopen(options_.report.c_str(), "we");
+    if (!file || std::fwrite(text.data(), 1, text.size(), file) != text.size() ||
+        std::fclose(file) != 0)
+      return {Code::Io, options_.report + ": " + std::strerror(errno)};
+    return {};
+  }
+
+  RunOptions options_;
+  std::unique_ptr<Session> session_;
+  std::vector<HostArray> hosts_;
+  std::vector<std::shared_ptr<Array>> arrays_, outputs_;
+  Totals totals_;
+};
+
+} // namespace
+
+int runCommand(int argc, const char *const *argv) {
+  if (argc > 0 && (!std::strcmp(argv[0], "--help") || !std::strcmp(argv[0], "-h"))) {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
+  RunOptions options;
+  Status status = parseArguments(argc, argv, options);
+  if (status.ok())
+    status = RunCommand(std::move(options)).run();
+  if (status.ok())
+    return 0;
+  std::fprintf(stderr, "error: %s\n", status.message().c_str());
+  return 1;
+}
+
+} // namespace tessera

@@ -1,0 +1,184 @@
+// What is refused before anything of a program runs, and with which words.
+#include "runtime/program/CpuFeatures.h"
+#include "test/unit/runtime/ProgramBuilder.h"
+
+namespace tessera::runtime {
+namespace {
+
+int32_t nothing(const TesseraKernelArgs *, uint32_t, uint32_t) { return 0; }
+
+// A program with one of each kind of instruction.
+ProgramBuilder sample() {
+  ProgramBuilder builder({2, 2});
+  auto in = builder.addInput(program::F32, {4}), out = builder.addOutput(program::F32, {4});
+  auto arena = builder.addArena(64);
+  builder.constants = std::string(64, '\1');
+  uint32_t kernel = builder.addKernel("nothing", nothing);
+  auto constant = ProgramBuilder::buffer(program::Buffer::CONSTANT, 0, 0, 64);
+  ProgramBuilder::dispatch(builder.body(), kernel, {in, constant, arena},
+                           builder.addLocation("model.py:3:7"));
+  ProgramBuilder::start(
+      builder.body(), 0,
+      builder.collective(program::Collective::ALL_REDUCE, {0}, program::F32, {4}, in, out),
+      builder.addLocation("model.py:4:1"));
+  ProgramBuilder::wait(builder.body(), 0);
+  return builder;
+}
+
+std::string refusal(ProgramBuilder &builder) {
+  auto loaded = builder.load();
+  return loaded.ok() ? "" : loaded.status().message();
+}
+
+TEST(LoadTest, AGoodProgramLoads) {
+  ProgramBuilder builder = sample();
+  EXPECT_EQ(refusal(builder), "");
+}
+
+TEST(LoadTest, EveryTruncationIsFound) {
+  std::string file = sample().file();
+  for (size_t size = 0; size < file.size(); ++size) {
+    auto loaded = LoadedProgram::load(std::string_view(file).substr(0, size), nullptr);
+    ASSERT_FALSE(loaded.ok()) << size;
+    ASSERT_EQ(loaded.status().code(), Code::InvalidProgram);
+  }
+}
+
+TEST(LoadTest, EveryAlteredByteIsFound) {
+  std::string file = sample().file();
+  for (size_t at = 0; at < file.size(); ++at) {
+    std::string altered = file;
+    altered[at] ^= 0x20;
+    ASSERT_FALSE(
+        LoadedProgram::load(altered, nullptr, [](const std::string &) { return (void *)nothing; })
+            .ok())
+        << at;
+  }
+}
+
+TEST(LoadTest, VersionsAndTargets) {
+  ProgramBuilder builder = sample();
+  builder.program.set_version(99);
+  EXPECT_NE(refusal(builder).find("program version 99"), std::string::npos);
+  builder = sample();
+  builder.program.add_target_features("+amx-fp8-of-the-future"); // unknown: tuning, passed over
+  EXPECT_EQ(refusal(builder), "");
+  if (!missingCpuFeatures({"amx-tile"}).empty()) {
+    builder.program.add_target_features("+amx-tile");
+    builder.program.set_target_cpu("sapphirerapids");
+    EXPECT_EQ(
+        refusal(builder),
+        "the program was compiled for CPU 'sapphirerapids'; this one lacks amx-tile: compile it "
+        "on this machine");
+  }
+}
+
+TEST(LoadTest, MissingKernel) {
+  ProgramBuilder builder = sample();
+  builder.kernels.clear();
+  EXPECT_EQ(refusal(builder), "the code section lacks kernel 'nothing'");
+  auto file = builder.file();
+  EXPECT_EQ(LoadedProgram::load(file, nullptr).status().message(),
+            "altered: there is no code section");
+}
+
+TEST(LoadTest, CodeThatIsNoSharedObject) {
+  ProgramBuilder builder = sample();
+  builder.program.set_constant_bytes(64);
+  std::string manifest = builder.program.SerializeAsString();
+  std::string file =
+      container::write({{"manifest", container::SectionKind::Manifest, manifest},
+                        {"constants", container::SectionKind::Constants, builder.constants},
+                        {"code", container::SectionKind::Code, "no elf"}});
+  EXPECT_NE(LoadedProgram::load(file, nullptr)
+                .status()
+                .message()
+                .find("the code section cannot be loaded"),
+            std::string::npos);
+}
+
+// Each case breaks one thing of the sample.
+TEST(LoadTest, BrokenInstructionsAreRefusedWithTheirLocation) {
+  struct Case {
+    const char *message;
+    std::function<void(program::Program &)> breakIt;
+  };
+  auto collective = [](program::Program &p) {
+    return p.mutable_body(1)->mutable_start()->mutable_collective();
+  };
+  const Case cases[] = {
+      {"model.py:3:7: kernel 9 does not exist",
+       [](auto &p) { p.mutable_body(0)->mutable_dispatch()->set_kernel(9); }},
+      {"model.py:3:7: bytes 32 to 96 of the arena, which has 64",
+       [](auto &p) { p.mutable_body(0)->mutable_dispatch()->mutable_operands(2)->set_offset(32); }},
+      {"model.py:3:7: input 5 does not exist",
+       [](auto &p) { p.mutable_body(0)->mutable_dispatch()->mutable_operands(0)->set_index(5); }},
+      {"model.py:3:7: bytes 18446744073709551600 to 48 of the constants, which has 64",
+       [](auto &p) {
+         p.mutable_body(0)->mutable_dispatch()->mutable_operands(1)->set_offset(~15ull);
+       }},
+      {"model.py:4:1: all_reduce: operands, results and shapes differ in number",
+       [&](auto &p) { collective(p)->clear_operands(); }},
+      {"model.py:4:1: a buffer of 16 bytes where 32 are used",
+       [&](auto &p) { collective(p)->mutable_shapes(0)->set_dims(0, 8); }},
+      {"model.py:4:1: mesh axis 7 does not exist",
+       [&](auto &p) { collective(p)->mutable_axes(0)->set_axis(7); }},
+      {"model.py:4:1: a part (1)3 of a mesh axis of size 2 does not exist",
+       [&](auto &p) { collective(p)->mutable_axes(0)->set_size(3); }},
+      {"model.py:4:1: all_gather: dimension 1 of a rank 1 array",
+       [&](auto &p) {
+         collective(p)->set_kind(program::Collective::ALL_GATHER);
+         collective(p)->set_dim(1);
+       }},
+      {"model.py:4:1: reduce_scatter: dimension 0 of size 3 does not divide by the group's 2",
+       [&](auto &p) {
+         collective(p)->set_kind(program::Collective::REDUCE_SCATTER);
+         collective(p)->mutable_shapes(0)->set_dims(0, 3);
+       }},
+      {"model.py:4:1: permute has two sources for rank 1",
+       [&](auto &p) {
+         collective(p)->set_kind(program::Collective::PERMUTE);
+         for (int64_t r : {0, 1, 1, 1})
+           collective(p)->add_source_target(r);
+       }},
+      {"model.py:4:1: device 3 is in no group of a collective",
+       [&](auto &p) {
+         for (int64_t d : {0, 1, 2})
+           collective(p)->add_groups()->add_devices(d);
+       }},
+      {"model.py:4:1: writes to the constants",
+       [&](auto &p) { collective(p)->mutable_results(0)->set_space(program::Buffer::CONSTANT); }},
+      {"model.py:4:1: permute writes a result over an operand",
+       [&](auto &p) {
+         collective(p)->set_kind(program::Collective::PERMUTE);
+         *collective(p)->mutable_results(0) = collective(p)->operands(0);
+       }},
+      {"instruction 2: waits for site 4, which nothing starts",
+       [](auto &p) { p.mutable_body(2)->mutable_wait()->set_site(4); }},
+      {"instruction 3: a branch without blocks", [](auto &p) { p.add_body()->mutable_branch(); }},
+      {"instruction 3: a counted loop has a condition",
+       [](auto &p) { p.add_body()->mutable_loop()->add_condition()->mutable_wait(); }},
+      {"instruction 3: a buffer of 0 bytes where 1 are used",
+       [](auto &p) { p.add_body()->mutable_loop()->set_trip_count(-1); }},
+      {"instruction 3: an instruction of an unknown kind", [](auto &p) { p.add_body(); }},
+      {"kernel 'nothing' has an empty grid", [](auto &p) { p.mutable_kernels(0)->set_grid(0); }},
+      {"parameter 'in0': 4 tiles of 0 do not cover dimension 0 of size 4",
+       [](auto &p) { p.mutable_inputs(0)->mutable_layout(0)->set_tile(0); }},
+      {"output 'out0' takes the buffer of an input that does not exist",
+       [](auto &p) { p.mutable_outputs(0)->set_alias(7); }},
+      {"the mesh's device ids are not a permutation of 0..3",
+       [](auto &p) {
+         for (int64_t d : {0, 1, 1, 3})
+           p.mutable_mesh()->add_device_ids(d);
+       }},
+      {"an arena of 18446744073709551615 bytes", [](auto &p) { p.set_arena_bytes(~0ull); }},
+  };
+  for (const Case &c : cases) {
+    ProgramBuilder builder = sample();
+    c.breakIt(builder.program);
+    EXPECT_EQ(refusal(builder), c.message);
+  }
+}
+
+} // namespace
+} // namespace tessera::runtime

@@ -1,0 +1,171 @@
+// Arrays to and from .npz, and what is said of files that do not fit.
+#include "runtime/array/Npz.h"
+#include "runtime/array/ElementType.h"
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+namespace tessera::runtime {
+namespace {
+
+std::string temporary(const std::string &name) {
+  return testing::TempDir() + "tessera-npz-" + name;
+}
+
+program::Parameter parameter(program::ElementType type, const std::vector<int64_t> &shape) {
+  program::Parameter p;
+  p.set_type(type);
+  for (int64_t n : shape) {
+    p.add_global_shape(n);
+    p.add_layout()->set_tile(n);
+  }
+  return p;
+}
+
+std::string npyHeader(const std::string &dictionary) {
+  std::string head("\x93NUMPY\x01\x00", 8);
+  head.push_back(static_cast<char>(dictionary.size()));
+  head.push_back(0);
+  return head + dictionary;
+}
+
+TEST(NpzTest, RoundTrip) {
+  std::string path = temporary("round.npz");
+  HostArray f32{program::F32, {2, 3}, std::string(24, '\0')},
+      scalar{program::I64, {}, std::string(8, '\3')}, empty{program::U8, {0, 4}, ""},
+      flags{program::I1, {3}, std::string("\1\0\1", 3)};
+  float values[6] = {1, -2.5f, 3e30f, 0, INFINITY, -0.0f};
+  std::memcpy(f32.bytes.data(), values, sizeof values);
+  {
+    auto writer = NpzWriter::create(path);
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE(writer->add("in0", f32).ok());
+    ASSERT_TRUE(writer->add("in1", scalar).ok());
+    ASSERT_TRUE(writer->add("in2", empty).ok());
+    ASSERT_TRUE(writer->add("in3", flags).ok());
+    ASSERT_TRUE(writer->close().ok());
+  }
+  auto reader = NpzReader::open(path);
+  ASSERT_TRUE(reader.ok()) << reader.status().message();
+  int i = 0;
+  for (const HostArray *array : {&f32, &scalar, &empty, &flags}) {
+    auto read = reader->read("in" + std::to_string(i++), parameter(array->type, array->shape));
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_EQ(read->bytes, array->bytes);
+  }
+}
+
+// bf16 travels as float32: exact on the way out, rounded to nearest even on the way in.
+TEST(NpzTest, SmallFloatsTravelAsFloat32) {
+  std::string path = temporary("bf16.npz");
+  HostArray f32{program::F32, {3}, std::string(12, '\0')};
+  float values[3] = {1.0f + 0x1p-8f, 1.0f + 0x1.8p-7f, -3.0f};
+  std::memcpy(f32.bytes.data(), values, sizeof values);
+  auto writer = NpzWriter::create(path);
+  ASSERT_TRUE(writer->add("x", f32).ok());
+  ASSERT_TRUE(writer->close().ok());
+  auto read = NpzReader::open(path)->read("x", parameter(program::BF16, {3}));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  float back[3];
+  toFloat32(program::BF16, read->bytes.data(), back, 3);
+  EXPECT_EQ(back[0], 1.0f);
+  EXPECT_EQ(back[1], 1.0f + 0x1p-6f);
+  EXPECT_EQ(back[2], -3.0f);
+}
+
+TEST(NpzTest, MismatchesNameArrayExpectedAndGiven) {
+  std::string path = temporary("bad.npz");
+  auto writer = NpzWriter::create(path);
+  ASSERT_TRUE(writer->add("in0", {program::F64, {2}, std::string(16, '\0')}).ok());
+  ASSERT_TRUE(writer->close().ok());
+  auto reader = NpzReader::open(path);
+  EXPECT_EQ(reader->read("in0", parameter(program::F32, {2})).status().message(),
+            path + ": array 'in0' is float64 (2,), the program expects float32 (2,)");
+  EXPECT_EQ(reader->read("in0", parameter(program::F64, {2, 1})).status().message(),
+            path + ": array 'in0' is float64 (2,), the program expects float64 (2, 1)");
+  EXPECT_EQ(reader->read("in1", parameter(program::F64, {2})).status().message(),
+            path + ": array 'in1' is missing");
+  EXPECT_EQ(NpzReader::open("/nonexistent.npz").status().code(), Code::Io);
+}
+
+TEST(NpzTest, TruncatedAndAlteredFilesAreErrors) {
+  std::string path = temporary("cut.npz");
+  auto writer = NpzWriter::create(path);
+  ASSERT_TRUE(writer->add("x", {program::F32, {64}, std::string(256, '\1')}).ok());
+  ASSERT_TRUE(writer->close().ok());
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  auto tryRead = [&](const std::string &contents) {
+    std::ofstream(path, std::ios::binary) << contents;
+    auto reader = NpzReader::open(path);
+    return reader.ok() && reader->read("x", parameter(program::F32, {64})).ok();
+  };
+  EXPECT_TRUE(tryRead(bytes));
+  for (size_t size = 0; size < bytes.size(); size += 7)
+    EXPECT_FALSE(tryRead(bytes.substr(0, size))) << size;
+  for (size_t at = 200; at < 400; at += 13) {
+    std::string altered = bytes;
+    altered[at] ^= 4;
+    EXPECT_FALSE(tryRead(altered)) << at;
+  }
+}
+
+TEST(NpzTest, FortranOrderAndByteOrder) {
+  // Columns of [[1,2,3],[4,5,6]].
+  std::string data("\1\4\2\5\3\6", 6);
+  auto array = parseNpy(
+      "x", npyHeader("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 3), }\n") + data);
+  ASSERT_TRUE(array.ok()) << array.status().message();
+  EXPECT_EQ(array->data, std::string("\1\2\3\4\5\6", 6));
+  EXPECT_EQ(array->shape, (std::vector<int64_t>{2, 3}));
+  array = parseNpy("x", npyHeader("{'descr': '>i2', 'fortran_order': False, 'shape': (1,), }\n") +
+                            std::string("\1\2", 2));
+  ASSERT_TRUE(array.ok());
+  EXPECT_EQ(array->data, std::string("\2\1", 2));
+  EXPECT_EQ(array->descr, "<i2");
+  EXPECT_FALSE(
+      parseNpy("x",
+               npyHeader("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }\n") + "12345678")
+          .ok());
+  EXPECT_FALSE(
+      parseNpy("x",
+               npyHeader("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n") + "1234")
+          .ok());
+}
+
+TEST(ElementTypeTest, EveryCodeOfASmallFloatComesBack) {
+  using namespace program;
+  for (auto type :
+       {F16, F8E4M3FN, F8E5M2, F8E4M3B11FNUZ, F8E4M3FNUZ, F8E5M2FNUZ, F8E4M3, F8E3M4, F8E8M0FNU})
+    for (uint32_t code = 0; code < (type == F16 ? 65536u : 256u); ++code) {
+      float value;
+      uint16_t back = 0;
+      toFloat32(type, &code, &value, 1);
+      fromFloat32(type, &value, &back, 1);
+      if (!std::isnan(value)) {
+        ASSERT_EQ(back, code) << nameOf(type);
+      }
+    }
+}
+
+TEST(ElementTypeTest, RoundingAndOverflow) {
+  auto through = [](program::ElementType type, float value) {
+    uint16_t bits = 0;
+    fromFloat32(type, &value, &bits, 1);
+    toFloat32(type, &bits, &value, 1);
+    return value;
+  };
+  EXPECT_EQ(through(program::F16, 1.0f + 0x1p-11f), 1.0f); // ties to even
+  EXPECT_EQ(through(program::F16, 1.0f + 0x1.8p-10f), 1.0f + 0x1p-9f);
+  EXPECT_EQ(through(program::F16, 65519.0f), 65504.0f);
+  EXPECT_EQ(through(program::F16, 65520.0f), INFINITY);
+  EXPECT_EQ(through(program::F16, 0x1p-25f), 0.0f);
+  EXPECT_EQ(through(program::F8E4M3FN, 448.0f), 448.0f);
+  EXPECT_TRUE(std::isnan(through(program::F8E4M3FN, 500.0f)));
+  EXPECT_EQ(through(program::F8E5M2, 1e6f), INFINITY);
+}
+
+} // namespace
+} // namespace tessera::runtime
