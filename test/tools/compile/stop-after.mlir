@@ -1,0 +1,19 @@
+// --stop-after writes the module as that phase leaves it; --print-after prints it and goes on.
+// RUN: tessera compile %s -o - --stop-after=import --verify-each | FileCheck %s
+// RUN: tessera compile %s -o %t.mlir --stop-after=import --print-after=import --entry=other | FileCheck %s --check-prefix=OTHER
+// RUN: FileCheck %s --check-prefix=OTHER < %t.mlir
+
+// CHECK: func.func @main(%{{.*}}: tensor<8xf32>) -> tensor<8xf32>
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  return %a : tensor<8xf32>
+}
+// Another entry takes the name main.
+// OTHER: func.func @main(%{{.*}}: tensor<4xf32>) -> tensor<4xf32>
+// OTHER-NOT: tensor<8xf32>
+func.func @other(%a: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}
+
+// Bytecode is read like text.
+// RUN: tessera-opt %s --emit-bytecode -o %t.mlirbc
+// RUN: tessera compile %t.mlirbc -o - --stop-after=import | FileCheck %s
