@@ -1,0 +1,304 @@
+#include "lib/sharding/FactorPropagation.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tessera::sharding {
+namespace {
+
+// What is left of an axis when its first `size` are taken.
+AxisRef restOf(const AxisRef &axis, int64_t size) {
+  return {axis.axis, axis.preSize * size, axis.size / size};
+}
+
+// A factor in one tensor.
+struct Cell {
+  AxisRefs axes;
+  bool present = false;
+  bool closed = false;
+  bool minorMost =
+      false; // the last factor of its dimension takes all axes, whether they divide it or not
+  bool operator==(const Cell &) const = default;
+};
+
+using Row = llvm::SmallVector<Cell, 6>; // of one tensor, by factor
+
+// Takes from the front of `axes` what a factor of `size` can be sharded on without padding.
+AxisRefs takeFront(llvm::SmallVectorImpl<AxisRef> &axes, int64_t size) {
+  AxisRefs taken;
+  while (!axes.empty() && size > 1) {
+    AxisRef &axis = axes.front();
+    if (size % axis.size == 0) {
+      size /= axis.size;
+      taken.push_back(axis);
+      axes.erase(axes.begin());
+    } else if (axis.size % size == 0) {
+      taken.push_back({axis.axis, axis.preSize, size});
+      axis = restOf(axis, size);
+      size = 1;
+    } else {
+      break;
+    }
+  }
+  return normalized(taken);
+}
+
+// The axes of each dimension, distributed over its factors.
+//   reshape's ([ij]) with i=2, j=4, dimension on {"x" of 4}:  i {"x":(1)2}   j {"x":(2)2}
+Row project(const TensorSharding &tensor, const TensorFactors &factors, const FactorRule &rule) {
+  Row row(rule.factors.size());
+  for (auto [dim, dimFactors] : llvm::zip_equal(tensor.dims, factors)) {
+    AxisRefs rest = dim.axes;
+    bool stuck = false;
+    for (int32_t f : dimFactors) {
+      Cell &cell = row[f];
+      cell.present = true;
+      cell.minorMost = f == dimFactors.back();
+      cell.closed = dim.closed || stuck;
+      if (stuck)
+        continue;
+      if (cell.minorMost) {
+        cell.axes = normalized(rest);
+        continue;
+      }
+      cell.axes = takeFront(rest, rule.factors[f].size);
+      // Axes that don't divide this factor stay where they are; nothing can be added around them.
+      if (!rest.empty() && shardCount(cell.axes) < rule.factors[f].size) {
+        stuck = true;
+        cell.closed = true;
+      }
+    }
+  }
+  return row;
+}
+
+// The axes of a dimension from those of its factors: a minor factor counts when the more major ones
+// are fully sharded.
+AxisRefs dimensionAxes(const Row &row, const DimFactors &factors, const FactorRule &rule) {
+  AxisRefs axes;
+  for (int32_t f : factors) {
+    axes.append(row[f].axes);
+    if (shardCount(row[f].axes) < rule.factors[f].size)
+      break;
+  }
+  return normalized(axes);
+}
+
+// Axes on which several tensors agree so far.
+struct Agreed {
+  AxisRefs axes;
+  bool bounded = false; // nothing may be added
+
+  void meet(llvm::ArrayRef<AxisRef> other, bool otherClosed) {
+    AxisRefs a = axes, b(other.begin(), other.end()), common;
+    size_t i = 0, j = 0;
+    while (i < a.size() && j < b.size()) {
+      if (a[i] == b[j]) {
+        common.push_back(a[i]);
+        ++i, ++j;
+        continue;
+      }
+      if (a[i].axis != b[j].axis || a[i].preSize != b[j].preSize)
+        break;
+      int64_t size = std::min(a[i].size, b[j].size);
+      if (a[i].size % size || b[j].size % size)
+        break;
+      common.push_back({a[i].axis, a[i].preSize, size});
+      for (auto [list, at] : {std::pair(&a, &i), std::pair(&b, &j)}) {
+        if ((*list)[*at].size == size)
+          ++*at;
+        else
+          (*list)[*at] = restOf((*list)[*at], size);
+      }
+    }
+    bool aEnds = i == a.size(), bEnds = j == b.size();
+    if (!aEnds && !bEnds) { // they part here
+      bounded = true;
+    } else if (aEnds && !bEnds) {
+      if (!bounded) {
+        common.append(b.begin() + j, b.end());
+        bounded = otherClosed;
+      }
+    } else if (bEnds && !aEnds) {
+      if (otherClosed)
+        bounded = true;
+      else
+        common.append(a.begin() + i, a.end());
+    } else {
+      bounded |= otherClosed;
+    }
+    axes = normalized(common);
+  }
+};
+
+struct Candidate {
+  int32_t factor;
+  AxisRefs axes;
+  int32_t source; // the tensor it comes from
+  int64_t sourceElements;
+};
+
+class Propagation {
+public:
+  Propagation(const OpPropagation &op, llvm::ArrayRef<TensorSharding *> tensors)
+      : op(op), rule(op.rule), tensors(tensors), numOperands(rule.operands.size()) {
+    for (auto [t, tensor] : llvm::enumerate(tensors))
+      rows.push_back(project(*tensor, factorsOf(t), rule));
+  }
+
+  llvm::SmallVector<int32_t> run() {
+    llvm::SmallVector<int32_t> changed;
+    llvm::SmallVector<Candidate> candidates = findCandidates();
+    if (candidates.empty())
+      return changed;
+    for (int32_t t = 0, e = tensors.size(); t < e; ++t)
+      if (isTarget(t) && extend(t, candidates))
+        changed.push_back(t);
+    return changed;
+  }
+
+private:
+  const TensorFactors &factorsOf(int32_t t) const {
+    return t < numOperands ? rule.operands[t] : rule.results[t - numOperands];
+  }
+  bool flows(Flow flow) const { return static_cast<int>(op.flow) & static_cast<int>(flow); }
+  bool isSource(int32_t t) const { return flows(t < numOperands ? Flow::Forward : Flow::Backward); }
+  bool isTarget(int32_t t) const {
+    return op.flow == Flow::Both || flows(t < numOperands ? Flow::Backward : Flow::Forward);
+  }
+
+  // What flows along each factor, the most important first.
+  llvm::SmallVector<Candidate> findCandidates() const {
+    llvm::SmallVector<Candidate> candidates;
+    for (int32_t f = 0, e = rule.factors.size(); f < e; ++f) {
+      if (llvm::is_contained(op.blocked, f))
+        continue;
+      AxisRefs axes = agreedAxes(f);
+      if (axes.empty())
+        continue;
+      Candidate candidate{f, axes, -1, -1};
+      for (int32_t t = 0, n = tensors.size(); t < n; ++t)
+        if (isSource(t) && rows[t][f].present && op.elements[t] > candidate.sourceElements &&
+            isPrefix(axes, rows[t][f].axes)) {
+          candidate.source = t;
+          candidate.sourceElements = op.elements[t];
+        }
+      candidates.push_back(candidate);
+    }
+    llvm::stable_sort(candidates,
+                      [&](const Candidate &a, const Candidate &b) { return before(a, b); });
+    return candidates;
+  }
+
+  bool before(const Candidate &a, const Candidate &b) const {
+    if (op.elementwise) {
+      bool aResult = a.source >= numOperands, bResult = b.source >= numOperands;
+      if (aResult != bResult)
+        return aResult;
+      if (int64_t as = shardCount(a.axes), bs = shardCount(b.axes); as != bs)
+        return as > bs;
+      return a.source < b.source;
+    }
+    if (a.sourceElements != b.sourceElements)
+      return a.sourceElements > b.sourceElements;
+    return a.source < b.source;
+  }
+
+  AxisRefs agreedAxes(int32_t f) const {
+    Agreed agreed;
+    for (int32_t t = 0, e = tensors.size(); t < e; ++t)
+      if (isSource(t) && rows[t][f].present)
+        agreed.meet(rows[t][f].axes, rows[t][f].closed);
+    for (int32_t t = 0, e = tensors.size(); t < e && !agreed.axes.empty(); ++t)
+      if (isSource(t) && rows[t][f].present) {
+        agreed.axes = prefixWithout(agreed.axes, tensors[t]->replicated);
+        agreed.axes = prefixWithout(agreed.axes, tensors[t]->unreduced);
+      }
+    return agreed.axes;
+  }
+
+  // Gives tensor `t` the axes it can take; whether that changes it.
+  bool extend(int32_t t, llvm::ArrayRef<Candidate> candidates) {
+    Row &row = rows[t];
+    const TensorLimits *limits = op.limits.empty() ? nullptr : op.limits[t];
+    bool any = false;
+    for (const Candidate &candidate : candidates) {
+      Cell &cell = row[candidate.factor];
+      if (!cell.present || cell.closed)
+        continue;
+      AxisRefs taken = tensors[t]->replicated;
+      taken.append(tensors[t]->unreduced);
+      if (limits)
+        taken.append(limits->reserved);
+      for (int32_t f = 0, e = row.size(); f < e; ++f)
+        if (f != candidate.factor)
+          taken.append(row[f].axes);
+      AxisRefs axes = prefixWithout(candidate.axes, taken);
+      if (!cell.minorMost)
+        axes = takeFront(axes, rule.factors[candidate.factor].size);
+      if (axes != cell.axes && isPrefix(cell.axes, axes)) {
+        cell.axes = axes;
+        any = true;
+      }
+    }
+    if (!any)
+      return false;
+    bool changed = false;
+    for (auto [d, dim, factors] : llvm::enumerate(tensors[t]->dims, factorsOf(t))) {
+      if (factors.empty() || dim.closed ||
+          (limits && llvm::is_contained(limits->frozen, int32_t(d))))
+        continue;
+      AxisRefs axes = dimensionAxes(row, factors, rule);
+      if (axes != dim.axes && isPrefix(dim.axes, axes)) {
+        dim.axes = axes;
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+  const OpPropagation &op;
+  const FactorRule &rule;
+  llvm::ArrayRef<TensorSharding *> tensors;
+  int32_t numOperands;
+  llvm::SmallVector<Row, 4> rows;
+};
+
+} // namespace
+
+llvm::SmallVector<int32_t> propagateThroughOp(const OpPropagation &op,
+                                              llvm::ArrayRef<TensorSharding *> tensors) {
+  return Propagation(op, tensors).run();
+}
+
+AxisRefs prefixWithout(llvm::ArrayRef<AxisRef> axes, llvm::ArrayRef<AxisRef> taken) {
+  AxisRefs prefix;
+  for (const AxisRef &axis : axes) {
+    int64_t size = axis.size;
+    for (const AxisRef &other : taken)
+      if (overlap(axis, other)) {
+        bool majorPart = other.preSize > axis.preSize && other.preSize % axis.preSize == 0 &&
+                         axis.size % (other.preSize / axis.preSize) == 0;
+        size = std::min(size, majorPart ? other.preSize / axis.preSize : 1);
+      }
+    if (size > 1)
+      prefix.push_back({axis.axis, axis.preSize, size});
+    if (size != axis.size)
+      break;
+  }
+  return prefix;
+}
+
+bool isPrefix(llvm::ArrayRef<AxisRef> shorter, llvm::ArrayRef<AxisRef> longer) {
+  if (shorter.size() > longer.size())
+    return false;
+  for (size_t i = 0; i < shorter.size(); ++i) {
+    if (shorter[i] == longer[i])
+      continue;
+    // The last may be the major part of what the other has there.
+    return i + 1 == shorter.size() && shorter[i].axis == longer[i].axis &&
+           shorter[i].preSize == longer[i].preSize && longer[i].size % shorter[i].size == 0;
+  }
+  return true;
+}
+
+} // namespace tessera::sharding

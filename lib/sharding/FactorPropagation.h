@@ -1,0 +1,51 @@
+// Propagation of shardings through one op, along the factors of its rule.
+#pragma once
+
+#include "lib/sharding/FactorRule.h"
+
+namespace tessera::sharding {
+
+// Where shardings may flow in an op. Forward: from operands to results.
+enum class Flow : uint8_t { None = 0, Forward = 1, Backward = 2, Both = 3 };
+
+// What propagation must not do to a tensor besides what its sharding says.
+struct TensorLimits {
+  AxisRefs reserved;                 // axes that no dimension may take
+  llvm::SmallVector<int32_t> frozen; // dimensions that take none
+};
+
+struct OpPropagation {
+  const FactorRule &rule;
+  llvm::ArrayRef<int64_t> elements; // of each tensor, operands first: larger ones decide conflicts
+  llvm::ArrayRef<int64_t> blocked;  // factors along which nothing flows
+  Flow flow = Flow::Both;
+  llvm::ArrayRef<const TensorLimits *> limits; // of each tensor, or none at all
+  bool elementwise = false; // equally large tensors: results and finer shardings decide
+};
+
+// Extends the shardings of one op's tensors (operands, then results) by what the others say, and
+// returns the indices of those that changed. Nothing that is there is taken back, and closed
+// dimensions stay as they are.
+//
+//   C = dot(A, B), factors i, j, k                      i           j       k
+//     A [{"a","b"}, {?}]                          A     a b                 c
+//     B [{"c"}, {"d", ?}]                         B                 d       c
+//     C [{?}, {?}]                                C     (a b)      (d)
+//
+// The axes that flow along a factor are the longest that no tensor of it contradicts: "a","b" and
+// "a",? give "a","b"; "a","b" and "a","c" give "a"; a closed dimension and explicitly replicated
+// axes bound them. Where two factors of a tensor want the same axis, the factor that has it from
+// the larger tensor gets it. (After the description of propagation in Shardy's documentation, 2024,
+// "aggressive" strategy.)
+llvm::SmallVector<int32_t> propagateThroughOp(const OpPropagation &op,
+                                              llvm::ArrayRef<TensorSharding *> tensors);
+
+// The first axes of `axes` that are disjoint from `taken`, the last one cut where only its major
+// part is.
+//   {"x", "y"} without {"y"}: {"x"};   {"x" of 4} without {"x":(2)2}: {"x":(1)2}
+AxisRefs prefixWithout(llvm::ArrayRef<AxisRef> axes, llvm::ArrayRef<AxisRef> taken);
+
+// Whether `shorter` is how `longer` begins (the same when equal).
+bool isPrefix(llvm::ArrayRef<AxisRef> shorter, llvm::ArrayRef<AxisRef> longer);
+
+} // namespace tessera::sharding

@@ -1,0 +1,56 @@
+// Merges copies of a constant expression that ended with the same sharding: the reverse of
+// tessera-split-constants.
+//
+//   %0 = constant dense<0.0> {[{"x"}]}
+//   %1 = constant dense<0.0> {[{"x"}]}       becomes %0
+//   %2 = constant dense<0.0> {[{}]}          stays
+#include "passes/propagate/ConstantExpressions.h"
+#include "passes/propagate/Passes.h"
+
+#include "mlir/IR/OperationSupport.h"
+#include <unordered_map>
+
+namespace tessera {
+#define GEN_PASS_DEF_MERGECONSTANTS
+#include "passes/propagate/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+void mergeIn(Block &block, ConstantExpressions &expressions) {
+  std::unordered_multimap<size_t, Operation *> seen;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (!expressions.add(&op)) {
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          mergeIn(inner, expressions);
+      continue;
+    }
+    size_t hash = OperationEquivalence::computeHash(&op, OperationEquivalence::directHashValue,
+                                                    OperationEquivalence::ignoreHashValue,
+                                                    OperationEquivalence::IgnoreLocations);
+    auto [begin, end] = seen.equal_range(hash);
+    auto same = std::find_if(begin, end, [&](const auto &entry) {
+      return OperationEquivalence::isEquivalentTo(entry.second, &op,
+                                                  OperationEquivalence::IgnoreLocations);
+    });
+    if (same == end) {
+      seen.emplace(hash, &op);
+      continue;
+    }
+    op.replaceAllUsesWith(same->second);
+    expressions.forget(&op);
+    op.erase();
+  }
+}
+
+struct MergeConstants : impl::MergeConstantsBase<MergeConstants> {
+  void runOnOperation() override {
+    ConstantExpressions expressions;
+    mergeIn(*getOperation().getBody(), expressions);
+  }
+};
+
+} // namespace
+} // namespace tessera

@@ -1,0 +1,309 @@
+#include "passes/propagate/ModuleGraph.h"
+
+#include "dialects/stablehlo/StablehloOps.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tessera::sdy;
+using tessera::sharding::OpClass;
+using tessera::sharding::PropagatedOp;
+
+namespace tessera {
+namespace {
+
+OpClass classOf(Operation *op) {
+  using namespace tessera::stablehlo;
+  if (op->hasTrait<OpTrait::Elementwise>() ||
+      isa<ReshapeOp, TransposeOp, SelectOp, ClampOp, BitcastConvertOp, ReducePrecisionOp,
+          ShardingConstraintOp>(op))
+    return OpClass::PassThrough;
+  if (isa<DynamicSliceOp, DynamicUpdateSliceOp>(op))
+    return OpClass::Slice;
+  if (isa<BroadcastInDimOp>(op))
+    return OpClass::Broadcast;
+  return OpClass::Other;
+}
+
+bool isElementwise(Operation *op) {
+  using namespace tessera::stablehlo;
+  return op->hasTrait<OpTrait::Elementwise>() ||
+         isa<SelectOp, ClampOp, BitcastConvertOp, ReducePrecisionOp>(op);
+}
+
+bool hasSingleUseOperands(Operation *op) {
+  return llvm::all_of(op->getOperands(), [](Value operand) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    return !type || type.getRank() == 0 || operand.hasOneUse();
+  });
+}
+
+sharding::FactorRule identity(ArrayRef<int64_t> shape, size_t sources) {
+  sharding::FactorRule rule;
+  sharding::TensorFactors dims;
+  for (auto [d, size] : llvm::enumerate(shape)) {
+    rule.factors.push_back({size});
+    dims.push_back({static_cast<int32_t>(d)});
+  }
+  rule.operands.assign(sources, dims);
+  rule.results.push_back(dims);
+  return rule;
+}
+
+sharding::Flow flowOf(PropagationDirection direction) {
+  return static_cast<sharding::Flow>(direction);
+}
+
+} // namespace
+
+ModuleGraph::ModuleGraph(ModuleOp module) : meshes(module) {
+  for (auto function : module.getOps<FunctionOpInterface>()) {
+    if (function.isExternal())
+      continue;
+    addRegion(function.getFunctionBody());
+    addReturns(function);
+  }
+  for (auto [i, op] : llvm::enumerate(graph.ops)) {
+    auto note = [&, index = static_cast<int32_t>(i)](ArrayRef<int32_t> values) {
+      for (int32_t v : values)
+        if (auto &ops = graph.values[v].ops; ops.empty() || ops.back() != index)
+          ops.push_back(index);
+    };
+    note(op.operands);
+    note(op.results);
+  }
+}
+
+int32_t ModuleGraph::newValue(Value value, Type type, TensorShardingAttr attr) {
+  sharding::PropagatedValue entry;
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (tensor) {
+    entry.sharding.dims.resize(tensor.getRank(), {{}, /*closed=*/false, std::nullopt});
+    entry.elements = tensor.hasStaticShape() ? tensor.getNumElements() : 1;
+  }
+  if (const sharding::Mesh *mesh = attr ? meshes.lookup(attr) : nullptr; mesh && tensor) {
+    if (attr.getRank() == tensor.getRank())
+      entry.sharding = toSharding(attr, *mesh);
+    auto at = llvm::find(meshOf, mesh);
+    entry.mesh = at - meshOf.begin();
+    if (at == meshOf.end())
+      meshOf.push_back(mesh);
+  }
+  graph.values.push_back(std::move(entry));
+  valueOf.push_back(value);
+  return graph.values.size() - 1;
+}
+
+int32_t ModuleGraph::numberOf(Value value) {
+  auto it = numbers.find(value);
+  if (it != numbers.end())
+    return it->second;
+  int32_t number = newValue(value, value.getType(), getSharding(value));
+  numbers[value] = number;
+  return number;
+}
+
+int32_t ModuleGraph::ruleNumber(sharding::FactorRule rule) {
+  std::vector<int64_t> key;
+  for (const sharding::Factor &factor : rule.factors)
+    key.insert(key.end(), {factor.size, static_cast<int64_t>(factor.kind)});
+  for (const auto *tensors : {&rule.operands, &rule.results}) {
+    key.push_back(-1);
+    for (const sharding::TensorFactors &tensor : *tensors) {
+      key.push_back(-2);
+      for (const sharding::DimFactors &dim : tensor) {
+        key.push_back(-3);
+        key.insert(key.end(), dim.begin(), dim.end());
+      }
+    }
+  }
+  auto [it, isNew] = ruleNumbers.insert({std::move(key), graph.rules.size()});
+  if (isNew)
+    graph.rules.push_back(std::move(rule));
+  return it->second;
+}
+
+int32_t ModuleGraph::identityRule(Type type, size_t sources) {
+  return ruleNumber(identity(cast<RankedTensorType>(type).getShape(), sources));
+}
+
+void ModuleGraph::append(Operation *op, PropagatedOp entry) {
+  graph.ops.push_back(std::move(entry));
+  opOf.push_back(op);
+}
+
+sharding::ManualView ModuleGraph::viewOf(TensorShardingAttr attr, ManualAxesAttr manual) {
+  sharding::ManualView view;
+  const sharding::Mesh *mesh = meshes.lookup(attr);
+  auto isManual = [&](const sharding::AxisRef &axis) {
+    return llvm::any_of(manual.getValue(), [&](StringAttr name) {
+      return mesh->axisIndex(name.getValue()) == axis.axis;
+    });
+  };
+  auto manualOf = [&](const sharding::AxisRefs &axes) {
+    sharding::AxisRefs kept;
+    llvm::copy_if(axes, std::back_inserter(kept), isManual);
+    return kept;
+  };
+  if (!mesh)
+    return view;
+  sharding::TensorSharding sharding = toSharding(attr, *mesh);
+  for (const sharding::DimSharding &dim : sharding.dims)
+    view.dims.push_back(manualOf(dim.axes));
+  view.replicated = manualOf(sharding.replicated);
+  return view;
+}
+
+void ModuleGraph::addEdge(Operation *op, const DataFlowEdge &edge) {
+  Value owner = edge.targets[0];
+  int32_t target = numberOf(owner);
+  for (Value other : edge.targets)
+    numbers[other] = target;
+  auto type = dyn_cast<RankedTensorType>(edge.sources.empty() ? owner.getType()
+                                                              : edge.sources[0].getType());
+  if (!type)
+    return;
+  PropagatedOp entry;
+  entry.opClass = OpClass::PassThrough;
+  entry.singleUse = true;
+  for (Value source : edge.sources)
+    entry.operands.push_back(numberOf(source));
+  entry.results.push_back(target);
+  if (auto manual = dyn_cast<ManualComputationOp>(op)) {
+    auto side = edge.entersRegion ? manual.getInShardings() : manual.getOutShardings();
+    entry.view = viewOf(side.getShardings()[edge.index], manual.getManualAxes());
+    entry.viewed = edge.entersRegion ? 1 : 0;
+    type = cast<RankedTensorType>(edge.entersRegion ? edge.sources[0].getType() : owner.getType());
+    if (entry.view.dims.size() != static_cast<size_t>(type.getRank()))
+      return; // a mesh without axes
+    if (edge.entersRegion)
+      manualArguments.push_back({manual, edge.index, target, entry.view});
+  }
+  entry.rule = identityRule(type, entry.operands.size());
+  append(op, std::move(entry));
+}
+
+void ModuleGraph::addRegion(Region &region) {
+  for (Block &block : region)
+    for (Operation &op : block)
+      addOp(&op);
+}
+
+void ModuleGraph::addOp(Operation *op) {
+  SmallVector<DataFlowEdge> edges = dataFlowEdges(op);
+  if (edges.empty() && !holdsProgram(op))
+    return addRuled(op);
+  // Values that share a number get it before the regions that use them are looked at.
+  for (const DataFlowEdge &edge : edges) {
+    int32_t target = numberOf(edge.targets[0]);
+    for (Value other : edge.targets)
+      numbers[other] = target;
+    if (edge.entersRegion)
+      addEdge(op, edge);
+  }
+  for (Region &region : op->getRegions())
+    addRegion(region);
+  for (const DataFlowEdge &edge : edges)
+    if (!edge.entersRegion)
+      addEdge(op, edge);
+}
+
+void ModuleGraph::addRuled(Operation *op) {
+  if (auto group = dyn_cast<ShardingGroupOp>(op)) {
+    int32_t value = numberOf(group.getInput());
+    // A value in two groups makes them one.
+    int32_t number =
+        groupNumbers.try_emplace(group.getGroupId(), groupNumbers.size()).first->second;
+    int32_t old = graph.values[value].group;
+    if (old >= 0 && old != number) {
+      for (auto &entry : groupNumbers)
+        if (entry.second == number)
+          entry.second = old;
+      for (sharding::PropagatedValue &other : graph.values)
+        if (other.group == number)
+          other.group = old;
+      number = old;
+    }
+    graph.values[value].group = number;
+    return;
+  }
+  PropagatedOp entry;
+  entry.opClass = classOf(op);
+  std::optional<sharding::FactorRule> rule;
+  if (auto constraint = dyn_cast<ShardingConstraintOp>(op)) {
+    if (auto type = dyn_cast<RankedTensorType>(constraint.getType()))
+      rule = identity(type.getShape(), 1);
+  } else if (auto barrier = dyn_cast<PropagationBarrierOp>(op)) {
+    rule = identity(cast<RankedTensorType>(barrier.getType()).getShape(), 1);
+    entry.opClass = OpClass::Fixed;
+    entry.flow = flowOf(barrier.getAllowedDirection());
+  } else if (!isa<SdyDialect>(op->getDialect())) {
+    rule = getRule(op);
+  }
+  if (!rule || rule->factors.empty())
+    return;
+  entry.rule = ruleNumber(std::move(*rule));
+  entry.elementwise = isElementwise(op);
+  entry.singleUse = hasSingleUseOperands(op);
+  for (int64_t factor : blockedFactors(op))
+    entry.blocked.push_back(factor);
+  for (Value operand : op->getOperands())
+    entry.operands.push_back(numberOf(operand));
+  for (Value result : op->getResults())
+    entry.results.push_back(numberOf(result));
+  append(op, std::move(entry));
+}
+
+void ModuleGraph::addReturns(FunctionOpInterface function) {
+  for (Block &block : function.getFunctionBody()) {
+    auto terminator = dyn_cast<func::ReturnOp>(block.getTerminator());
+    if (!terminator)
+      continue;
+    for (auto [i, value] : llvm::enumerate(terminator.getOperands())) {
+      if (!isa<RankedTensorType>(value.getType()))
+        continue;
+      auto attr = function.getResultAttrOfType<TensorShardingAttr>(i, kShardingAttr);
+      PropagatedOp entry;
+      entry.opClass = OpClass::Return;
+      entry.rule = identityRule(value.getType(), 1);
+      entry.operands.push_back(numberOf(value));
+      entry.results.push_back(newValue(Value(), value.getType(), attr));
+      functionResults.push_back({function, static_cast<unsigned>(i), entry.results[0]});
+      append(terminator, std::move(entry));
+    }
+  }
+}
+
+void ModuleGraph::writeBack() {
+  auto attrOf = [&](const sharding::PropagatedValue &value, MLIRContext *context) {
+    return toAttr(context, *meshOf[value.mesh], value.sharding);
+  };
+  for (auto [number, value] : llvm::enumerate(graph.values)) {
+    Value ir = valueOf[number];
+    if (!ir || value.mesh < 0 || !isa<RankedTensorType>(ir.getType()))
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(ir))
+      if (isa<ManualComputationOp>(argument.getOwner()->getParentOp()))
+        continue; // below, as seen from outside
+    if (TensorShardingAttr attr = attrOf(value, ir.getContext()); attr != getSharding(ir))
+      setSharding(ir, attr);
+  }
+  for (ManualArgument &argument : manualArguments) {
+    const sharding::PropagatedValue &value = graph.values[argument.value];
+    if (value.mesh < 0)
+      continue;
+    SmallVector<TensorShardingAttr> all(argument.op.getInShardings().getShardings());
+    MLIRContext *context = argument.op.getContext();
+    all[argument.index] =
+        toAttr(context, *meshOf[value.mesh], seenThrough(argument.view, value.sharding));
+    argument.op.setInShardingsAttr(TensorShardingPerValueAttr::get(context, all));
+  }
+  for (FunctionResult &result : functionResults)
+    if (const sharding::PropagatedValue &value = graph.values[result.value]; value.mesh >= 0)
+      result.function.setResultAttr(result.index,
+                                    StringAttr::get(result.function.getContext(), kShardingAttr),
+                                    attrOf(value, result.function.getContext()));
+}
+
+} // namespace tessera

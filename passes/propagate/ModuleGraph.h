@@ -1,0 +1,64 @@
+// A module as the graph that lib/sharding propagates through, and back.
+#pragma once
+
+#include "dialects/sdy/DataFlow.h"
+#include "dialects/sdy/PlainData.h"
+#include "lib/sharding/PropagationGraph.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/DenseMap.h"
+#include <map>
+
+namespace tessera {
+
+class ModuleGraph {
+public:
+  explicit ModuleGraph(mlir::ModuleOp module);
+
+  sharding::PropagationGraph graph;
+
+  // Writes the shardings of values that are on a mesh to where values keep them (see PlainData.h).
+  void writeBack();
+
+  // The IR behind the graph's numbers. A function's result has no value of its own: null. An edge
+  // goes with the op whose edge it is.
+  mlir::Value valueAt(int32_t value) const { return valueOf[value]; }
+  mlir::Operation *opAt(int32_t op) const { return opOf[op]; }
+  const sharding::Mesh *meshAt(int32_t mesh) const { return meshOf[mesh]; }
+
+private:
+  struct FunctionResult {
+    mlir::FunctionOpInterface function;
+    unsigned index;
+    int32_t value;
+  };
+  struct ManualArgument {
+    sdy::ManualComputationOp op;
+    unsigned index;
+    int32_t value;
+    sharding::ManualView view;
+  };
+
+  void addRegion(mlir::Region &region);
+  void addOp(mlir::Operation *op);
+  void addEdge(mlir::Operation *op, const sdy::DataFlowEdge &edge);
+  void addRuled(mlir::Operation *op);
+  void addReturns(mlir::FunctionOpInterface function);
+  int32_t numberOf(mlir::Value value);
+  int32_t newValue(mlir::Value value, mlir::Type type, sdy::TensorShardingAttr sharding);
+  int32_t ruleNumber(sharding::FactorRule rule);
+  int32_t identityRule(mlir::Type type, size_t sources);
+  void append(mlir::Operation *op, sharding::PropagatedOp entry);
+  sharding::ManualView viewOf(sdy::TensorShardingAttr sharding, sdy::ManualAxesAttr manual);
+
+  sdy::MeshTable meshes;
+  std::vector<const sharding::Mesh *> meshOf;
+  llvm::DenseMap<mlir::Value, int32_t> numbers;
+  std::vector<mlir::Value> valueOf;
+  std::vector<mlir::Operation *> opOf;
+  std::vector<FunctionResult> functionResults;
+  std::vector<ManualArgument> manualArguments;
+  std::map<std::vector<int64_t>, int32_t> ruleNumbers;
+  llvm::DenseMap<int64_t, int32_t> groupNumbers;
+};
+
+} // namespace tessera

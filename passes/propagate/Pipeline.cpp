@@ -1,0 +1,28 @@
+#include "passes/propagate/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+namespace tessera {
+
+#define GEN_PASS_REGISTRATION
+#include "passes/propagate/Passes.h.inc"
+
+void buildPropagatePipeline(mlir::OpPassManager &pm) {
+  pm.addPass(createNormalizeShardings());
+  pm.addPass(createSplitConstants());
+  pm.addPass(createApplyConstraints());
+  pm.addPass(createPropagateShardings());
+  pm.addPass(createSettleShardings());
+  pm.addPass(createMergeConstants());
+  pm.addPass(createVerifyPropagate());
+}
+
+void registerPropagatePasses() {
+  registerPropagatePhasePasses();
+  static mlir::PassPipelineRegistration<> pipeline(
+      "tessera-propagate", "Give every value a sharding, from the annotations on some.",
+      buildPropagatePipeline);
+}
+
+} // namespace tessera

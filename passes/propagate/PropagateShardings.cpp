@@ -1,0 +1,35 @@
+// Extends the annotations to all values: the module becomes a graph of plain data, lib/sharding
+// decides, and the result is written back. Dimensions stay open where they were;
+// tessera-settle-shardings closes them.
+//
+//   func @main(%x : .. {sdy.sharding = <@mesh, [{"a"}, {?}]>}, %w) {
+//     %0 = dot_general %x, %w ..
+// becomes
+//     %0 = dot_general %x, %w .. {sdy.sharding = [<@mesh, [{"a", ?}, {?}]>]}
+#include "passes/propagate/ModuleGraph.h"
+#include "passes/propagate/Origins.h"
+#include "passes/propagate/Passes.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_PROPAGATESHARDINGS
+#include "passes/propagate/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
+  using impl::PropagateShardingsBase<PropagateShardings>::PropagateShardingsBase;
+
+  void runOnOperation() override {
+    ModuleGraph module(getOperation());
+    module.graph.recordSteps = recordOrigins;
+    sharding::propagate(module.graph);
+    module.writeBack();
+    if (recordOrigins)
+      attachOrigins(module);
+  }
+};
+
+} // namespace
+} // namespace tessera

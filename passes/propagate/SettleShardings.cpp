@@ -1,0 +1,174 @@
+// Makes what propagation found final: every value gets a sharding with closed dimensions
+// (replicated where nothing reached it), constraints become reshards, and ops that only spoke to
+// propagation go. Dimensions of inputs and outputs that were open keep only whole axes that divide
+// them, so that callers can hold them as plain shards.
+//
+//   %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {?}]>    %1 = sdy.reshard %0 <@mesh, [{"x"},
+//   {}]> %2 = tanh %1 {[{"x", ?}, {?}]}                            %2 = tanh %1 {[{"x"}, {}]}
+#include "dialects/sdy/DataFlow.h"
+#include "dialects/sdy/PlainData.h"
+#include "passes/propagate/Passes.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_SETTLESHARDINGS
+#include "passes/propagate/Passes.h.inc"
+
+using namespace mlir;
+using namespace tessera::sdy;
+
+namespace {
+
+TensorShardingAttr closed(TensorShardingAttr sharding) {
+  SmallVector<DimensionShardingAttr> dims;
+  for (DimensionShardingAttr dim : sharding.getDimShardings())
+    dims.push_back(
+        DimensionShardingAttr::get(sharding.getContext(), dim.getAxes(), /*isClosed=*/true));
+  return TensorShardingAttr::get(sharding.getContext(), sharding.getMeshOrRef(), dims, {},
+                                 sharding.getUnreducedAxes());
+}
+
+// The first axes of an open dimension that are whole and divide `size`.
+ArrayRef<AxisRefAttr> evenAxes(DimensionShardingAttr dim, int64_t size, MeshAttr mesh) {
+  ArrayRef<AxisRefAttr> axes = dim.getAxes();
+  if (dim.getIsClosed())
+    return axes;
+  int64_t shards = 1;
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    shards *= axis.getSize(mesh);
+    if (axis.getSubAxisInfo() || size % shards != 0)
+      return axes.take_front(i);
+  }
+  return axes;
+}
+
+class Settler {
+public:
+  explicit Settler(ModuleOp module) : module(module), meshes(module) {
+    if (!meshes.main()) { // a program for one device
+      OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+      MLIRContext *context = module.getContext();
+      auto mesh = MeshAttr::get(context, {MeshAxisAttr::get(context, "device", 1)}, {});
+      std::string name = "mesh";
+      while (SymbolTable::lookupSymbolIn(module, name))
+        name += "_";
+      MeshOp::create(builder, module.getLoc(), name, mesh);
+      meshes = MeshTable(module);
+    }
+  }
+
+  void run() {
+    for (auto function : module.getOps<FunctionOpInterface>()) {
+      settleBorders(function);
+      settleRegion(function.getFunctionBody());
+    }
+  }
+
+private:
+  TensorShardingAttr settled(TensorShardingAttr sharding, Type type) const {
+    if (sharding)
+      return closed(sharding);
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return TensorShardingAttr::getReplicated(module.getContext(), meshes.main()->name,
+                                             tensor ? tensor.getRank() : 0);
+  }
+
+  TensorShardingAttr settledBorder(TensorShardingAttr sharding, Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    MeshAttr mesh = sharding ? sharding.getMesh(module) : MeshAttr();
+    if (!mesh || !tensor || sharding.getRank() != tensor.getRank())
+      return settled(sharding, type);
+    SmallVector<DimensionShardingAttr> dims;
+    for (auto [dim, size] : llvm::zip_equal(sharding.getDimShardings(), tensor.getShape()))
+      dims.push_back(
+          DimensionShardingAttr::get(module.getContext(), evenAxes(dim, size, mesh), true));
+    return TensorShardingAttr::get(module.getContext(), sharding.getMeshOrRef(), dims, {},
+                                   sharding.getUnreducedAxes());
+  }
+
+  void settleBorders(FunctionOpInterface function) {
+    auto name = StringAttr::get(module.getContext(), kShardingAttr);
+    for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
+      function.setArgAttr(
+          i, name, settledBorder(function.getArgAttrOfType<TensorShardingAttr>(i, name), type));
+    for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
+      function.setResultAttr(
+          i, name, settledBorder(function.getResultAttrOfType<TensorShardingAttr>(i, name), type));
+  }
+
+  void settleRegion(Region &region) {
+    for (Block &block : region)
+      for (Operation &op : llvm::make_early_inc_range(block)) {
+        if (holdsProgram(&op))
+          for (Region &inner : op.getRegions())
+            settleRegion(inner);
+        settleOp(&op);
+      }
+  }
+
+  void settleOp(Operation *op) {
+    if (isa<ShardingGroupOp>(op))
+      return op->erase();
+    if (isa<PropagationBarrierOp, DataFlowEdgeOp>(op)) {
+      op->replaceAllUsesWith(ValueRange(op->getOperand(0)));
+      return op->erase();
+    }
+    if (auto constraint = dyn_cast<ShardingConstraintOp>(op))
+      return settleConstraint(constraint);
+    if (auto manual = dyn_cast<ManualComputationOp>(op)) {
+      manual.setInShardingsAttr(closedAll(manual.getInShardings()));
+      manual.setOutShardingsAttr(closedAll(manual.getOutShardings()));
+      return;
+    }
+    if (op->getNumResults() == 0)
+      return;
+    if (isa<ReshardOp>(op))
+      return setSharding(op->getResult(0), closed(getSharding(op->getResult(0))));
+    if (auto named = dyn_cast<NamedComputationOp>(op)) {
+      named.setInShardingsAttr(settledAll(named.getBody().getArguments()));
+      named.setOutShardingsAttr(settledAll(named.getResults()));
+      return;
+    }
+    if (isa<SdyDialect>(op->getDialect()) && !isa<sdy::ConstantOp>(op))
+      return;
+    op->setAttr(kShardingAttr, settledAll(op->getResults()));
+  }
+
+  void settleConstraint(ShardingConstraintOp op) {
+    TensorShardingAttr sharding = closed(op.getSharding()), input = getSharding(op.getInput());
+    Value result = op.getInput();
+    if (!op->use_empty() && (!input || closed(input) != sharding)) {
+      OpBuilder builder(op);
+      auto reshard = ReshardOp::create(builder, op.getLoc(), op.getInput(), sharding);
+      reshard->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+      result = reshard;
+    }
+    op->replaceAllUsesWith(ValueRange(result));
+    op.erase();
+  }
+
+  TensorShardingPerValueAttr closedAll(TensorShardingPerValueAttr shardings) const {
+    SmallVector<TensorShardingAttr> all;
+    for (TensorShardingAttr sharding : shardings.getShardings())
+      all.push_back(closed(sharding));
+    return TensorShardingPerValueAttr::get(module.getContext(), all);
+  }
+
+  TensorShardingPerValueAttr settledAll(ValueRange values) const {
+    SmallVector<TensorShardingAttr> all;
+    for (Value value : values)
+      all.push_back(settled(getSharding(value), value.getType()));
+    return TensorShardingPerValueAttr::get(module.getContext(), all);
+  }
+
+  mutable ModuleOp module;
+  MeshTable meshes;
+};
+
+struct SettleShardings : impl::SettleShardingsBase<SettleShardings> {
+  void runOnOperation() override { Settler(getOperation()).run(); }
+};
+
+} // namespace
+} // namespace tessera
