@@ -4,6 +4,7 @@
 #include "runtime/comm/local/TopologyFile.h"
 #include "runtime/execute/Session.h"
 #include "runtime/tool/RandomInputs.h"
+#include "runtime/trace/Report.h"
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -234,10 +235,7 @@ private:
     if (!outputs.ok())
       return outputs.status();
     outputs_ = std::move(*outputs);
-    const Counters &now = session_->counters();
-    totals_.most = {std::max(totals_.most.collectives, now.collectives),
-                    std::max(totals_.most.collectiveBytes, now.collectiveBytes),
-                    std::max(totals_.most.peakBytes, now.peakBytes)};
+    totals_.most = larger(totals_.most, session_->counters());
     return {};
   }
 
@@ -275,24 +273,13 @@ private:
               transport->finish({transport->receive(peer, kFetchTag, &theirs, sizeof theirs)});
           !s.ok())
         return s;
-      totals_.most = {std::max(totals_.most.collectives, theirs.collectives),
-                      std::max(totals_.most.collectiveBytes, theirs.collectiveBytes),
-                      std::max(totals_.most.peakBytes, theirs.peakBytes)};
+      totals_.most = larger(totals_.most, theirs);
     }
     return {};
   }
 
   Status writeReport() {
-    std::string text =
-        "{\"devices\":" + std::to_string(session_->program().mesh().size()) + ",\"steps\":[";
-    char number[32];
-    for (size_t i = 0; i < totals_.steps.size(); ++i) {
-      std::snprintf(number, sizeof number, "%s%.9g", i ? "," : "", totals_.steps[i]);
-      text += number;
-    }
-    text += "],\"collectives\":{\"count\":" + std::to_string(totals_.most.collectives) +
-            ",\"bytes\":" + std::to_string(totals_.most.collectiveBytes) +
-            "},\"peak_bytes\":" + std::to_string(totals_.most.peakBytes) + "}\n";
+    std::string text = reportJson(session_->program().mesh().size(), totals_.steps, totals_.most);
     FILE *file = std::fopen(options_.report.c_str(), "we");
     if (!file || std::fwrite(text.data(), 1, text.size(), file) != text.size() ||
         std::fclose(file) != 0)

@@ -86,24 +86,31 @@ Status readLink(const Value &object, Link base, Link &link) {
 
 } // namespace
 
+Result<std::shared_ptr<const Links>> parseTopology(std::string_view text,
+                                                   const program::Mesh &mesh) {
+  Value root;
+  if (!Parser(text).parseFile(root))
+    return invalidArgument("a topology is a JSON object of numbers, strings and objects, such as "
+                           "{\"alpha\": 1e-6, \"beta\": 1e10}");
+  Link link;
+  if (Status s = readLink(root, {1e-6, 5e9}, link); !s.ok())
+    return s;
+  std::map<std::string, Link> axes;
+  for (const auto &[name, object] : root.members["axes"].members)
+    if (Status s = readLink(object, link, axes[name]); !s.ok())
+      return invalidArgument("axis '" + name + "': " + s.message());
+  return std::make_shared<const Links>(link, axes, mesh);
+}
+
 Result<std::shared_ptr<const Links>> readTopology(const std::string &path,
                                                   const program::Mesh &mesh) {
   auto file = MappedFile::open(path);
   if (!file.ok())
     return file.status();
-  Value root;
-  if (!Parser((*file)->bytes()).parseFile(root))
-    return invalidArgument(path +
-                           ": a topology is a JSON object of numbers, strings and objects, such as "
-                           "{\"alpha\": 1e-6, \"beta\": 1e10}");
-  Link link;
-  if (Status s = readLink(root, {1e-6, 5e9}, link); !s.ok())
-    return invalidArgument(path + ": " + s.message());
-  std::map<std::string, Link> axes;
-  for (const auto &[name, object] : root.members["axes"].members)
-    if (Status s = readLink(object, link, axes[name]); !s.ok())
-      return invalidArgument(path + ": axis '" + name + "': " + s.message());
-  return std::make_shared<const Links>(link, axes, mesh);
+  auto links = parseTopology((*file)->bytes(), mesh);
+  if (!links.ok())
+    return invalidArgument(path + ": " + links.status().message());
+  return links;
 }
 
 } // namespace tessera::runtime

@@ -1,0 +1,25 @@
+#include "runtime/trace/Report.h"
+#include <algorithm>
+#include <cstdio>
+
+namespace tessera::runtime {
+
+std::string reportJson(int64_t devices, const std::vector<double> &steps,
+                       const Counters &counters) {
+  std::string text = "{\"devices\":" + std::to_string(devices) + ",\"steps\":[";
+  for (size_t i = 0; i < steps.size(); ++i) {
+    char number[32];
+    std::snprintf(number, sizeof number, "%s%.9g", i ? "," : "", steps[i]);
+    text += number;
+  }
+  return text + "],\"collectives\":{\"count\":" + std::to_string(counters.collectives) +
+         ",\"bytes\":" + std::to_string(counters.collectiveBytes) +
+         "},\"peak_bytes\":" + std::to_string(counters.peakBytes) + "}\n";
+}
+
+Counters larger(const Counters &a, const Counters &b) {
+  return {std::max(a.collectives, b.collectives), std::max(a.collectiveBytes, b.collectiveBytes),
+          std::max(a.peakBytes, b.peakBytes)};
+}
+
+} // namespace tessera::runtime
