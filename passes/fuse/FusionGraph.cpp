@@ -286,8 +286,9 @@ private:
       std::sort(group.nodes.begin(), group.nodes.end());
       for (int n : group.nodes) {
         if (nodes[n].kind == NodeKind::Reshape) {
-          int from = nodes[n].operands.front().node;
-          if (!llvm::is_contained(kernel.nodes, from)) {
+          // An operand from outside of the block is no node.
+          const auto &from = nodes[n].operands;
+          if (from.empty() || !llvm::is_contained(kernel.nodes, from.front().node)) {
             view[n] = true;
             continue;
           }

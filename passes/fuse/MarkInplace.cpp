@@ -25,7 +25,7 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 
 static int64_t argumentNumber(Value value, Block *body) {
   auto argument = dyn_cast<BlockArgument>(value);
-  return argument && argument.getOwner() == body ? argument.getArgNumber() : -1;
+  return argument && argument.getOwner() == body ? int64_t{argument.getArgNumber()} : -1;
 }
 
 // For each operand whether it is read only at the index that is written, by a kernel of ops without
