@@ -10,7 +10,7 @@ namespace tessera::codegen {
 using namespace tessera::stablehlo;
 
 static Direction directionOf(CompareOp op) {
-  Direction direction = EQ;
+  Direction direction;
   switch (op.getComparisonDirection()) {
   case ComparisonDirection::EQ:
     direction = EQ;

@@ -1,0 +1,182 @@
+#include "passes/localize/Localizer.h"
+
+#include "dialects/sdy/PlainData.h"
+#include "passes/localize/ExpandReshard.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tessera::localize {
+namespace {
+
+AxisRefs withoutUnitAxes(ArrayRef<sharding::AxisRef> axes) {
+  AxisRefs kept;
+  for (const sharding::AxisRef &axis : axes)
+    if (axis.size > 1)
+      kept.push_back(axis);
+  return sharding::normalized(kept);
+}
+
+ReductionKind reductionOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  auto name = op ? op->getAttrOfType<StringAttr>("tessera.partial") : StringAttr();
+  if (!name)
+    return ReductionKind::Sum;
+  std::optional<comm::ReductionKind> kind = comm::symbolizeReductionKind(name.getValue());
+  return kind ? ReductionKind(*kind) : ReductionKind::Sum;
+}
+
+bool sameAxes(const LocalLayout &a, const LocalLayout &b) {
+  return llvm::all_of(llvm::zip_equal(a.dims, b.dims),
+                      [](auto pair) { return std::get<0>(pair).axes == std::get<1>(pair).axes; });
+}
+
+bool speaksOfShardings(StringRef attribute) {
+  return attribute.starts_with("sdy.") || attribute == "tessera.partial" ||
+         attribute == "mhlo.sharding";
+}
+
+} // namespace
+
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+AxisRefs commonAxes(ArrayRef<sharding::AxisRef> a, ArrayRef<sharding::AxisRef> b) {
+  AxisRefs common;
+  for (const sharding::AxisRef &axis : a)
+    if (sharding::overlap(ArrayRef(axis), b))
+      common.push_back(axis);
+  return common;
+}
+
+void addAxes(AxisRefs &axes, ArrayRef<sharding::AxisRef> more) {
+  for (const sharding::AxisRef &axis : more)
+    if (!llvm::is_contained(axes, axis))
+      axes.push_back(axis);
+}
+
+Localizer::Localizer(ModuleOp module, const sharding::Mesh &mesh, const cost::Topology &topology,
+                     const HandlerTable &handlers)
+    : b(module.getContext()), loc(module.getLoc()), planner(mesh, topology), handlers(handlers) {}
+
+LocalLayout Localizer::whole(Value global) {
+  LocalLayout layout;
+  for (int64_t size : shapeOf(global))
+    layout.dims.push_back(wholeDim(size));
+  return layout;
+}
+
+LocalLayout Localizer::layoutOf(sdy::TensorShardingAttr attr, ArrayRef<int64_t> shape) {
+  LocalLayout layout;
+  for (int64_t size : shape)
+    layout.dims.push_back(wholeDim(size));
+  if (!attr)
+    return layout;
+  sharding::TensorSharding sharding = sdy::toSharding(attr, getMesh());
+  if (sharding.dims.size() == layout.dims.size())
+    for (auto [dim, annotation, size] : llvm::zip_equal(layout.dims, sharding.dims, shape)) {
+      dim.axes = withoutUnitAxes(annotation.axes);
+      dim.tile = llvm::divideCeil(size, sharding::shardCount(dim.axes));
+    }
+  layout.partial = withoutUnitAxes(sharding.unreduced);
+  return layout;
+}
+
+LocalLayout Localizer::annotated(Value global) {
+  LocalLayout layout = layoutOf(sdy::getSharding(global), shapeOf(global));
+  layout.reduction = reductionOf(global);
+  return layout;
+}
+
+LocalLayout Localizer::annotatedLike(Value global, const LocalLayout &found) {
+  LocalLayout layout = annotated(global);
+  if (found.dims.size() == layout.dims.size())
+    for (auto [dim, other] : llvm::zip_equal(layout.dims, found.dims))
+      if (dim.axes == other.axes)
+        dim.tile = other.tile;
+  return layout;
+}
+
+RankedTensorType Localizer::localType(Value global, const LocalLayout &layout) {
+  return cast<RankedTensorType>(global.getType()).clone(sharding::localShape(layout));
+}
+
+const LocalValue &Localizer::local(Value global) {
+  auto it = values.find(global);
+  assert(it != values.end() && "operands are visited before their uses");
+  return it->second;
+}
+
+Value Localizer::get(Value global, const LocalLayout &want) {
+  LocalValue from = local(global);
+  LocalLayout to = want;
+  to.partial = commonAxes(from.layout.partial, want.partial);
+  to.reduction = from.layout.reduction;
+  return move(from, shapeOf(global), to);
+}
+
+Value Localizer::move(LocalValue from, ArrayRef<int64_t> globalShape, const LocalLayout &to) {
+  if (from.layout.dims == to.dims && from.layout.partial == to.partial)
+    return from.value;
+  return expandReshard(*this, planner, std::move(from), globalShape, to);
+}
+
+void Localizer::bind(Value global, Value value, LocalLayout layout) {
+  LocalLayout want = annotatedLike(global, layout);
+  want.reduction = layout.reduction;
+  AxisRefs kept = commonAxes(layout.partial, want.partial);
+  bool stays = sameAxes(layout, want) && kept == layout.partial;
+  if (!stays) {
+    want.partial = kept;
+    value = move({value, layout}, shapeOf(global), want);
+    layout = want;
+  }
+  values[global] = {value, std::move(layout)};
+}
+
+Operation *Localizer::copy(Operation *op, ValueRange operands, TypeRange types) {
+  NamedAttrList attributes;
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    if (!speaksOfShardings(attribute.getName()))
+      attributes.push_back(attribute);
+  Operation *made = Operation::create(op->getLoc(), op->getName(), types, operands,
+                                      attributes.getDictionary(op->getContext()),
+                                      op->getPropertiesStorage(), {}, op->getNumRegions());
+  b.insert(made);
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), made->getRegions())) {
+    IRMapping mapping;
+    from.cloneInto(&to, mapping);
+    to.walk([](Operation *inner) {
+      SmallVector<StringAttr> drop;
+      for (NamedAttribute attribute : inner->getDiscardableAttrs())
+        if (speaksOfShardings(attribute.getName()))
+          drop.push_back(attribute.getName());
+      for (StringAttr name : drop)
+        inner->removeDiscardableAttr(name);
+    });
+  }
+  return made;
+}
+
+comm::AxesAttr Localizer::axesAttr(ArrayRef<sharding::AxisRef> axes) {
+  return comm::AxesAttr::get(b.getContext(), getMesh(), axes);
+}
+
+LogicalResult Localizer::visit(Operation *op) {
+  loc = op->getLoc();
+  auto it = handlers.find(op->getName());
+  if (it == handlers.end())
+    return op->emitError() << "cannot be partitioned: localize has no rule for '" << op->getName()
+                           << "'; please report the program";
+  return it->second(*this, op);
+}
+
+LogicalResult Localizer::visitBlock(Block &global) {
+  for (Operation &op : global.without_terminator())
+    if (failed(visit(&op)))
+      return failure();
+  return success();
+}
+
+} // namespace tessera::localize

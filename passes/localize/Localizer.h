@@ -1,0 +1,112 @@
+// The state of localize: which local value stands for each global value, and how it lies on the
+// devices.
+#pragma once
+
+#include "dialects/comm/CommOps.h"
+#include "dialects/sdy/SdyAttrs.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "lib/sharding/ReshardSearch.h"
+#include "lib/sharding/Sharding.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tessera::localize {
+
+using sharding::AxisRefs;
+using sharding::DimLayout;
+using sharding::LocalLayout;
+using sharding::ReductionKind;
+
+struct LocalValue {
+  mlir::Value value;
+  LocalLayout layout;
+};
+
+class Localizer;
+// Makes the local form of one global op and binds its results.
+using Handler = mlir::LogicalResult (*)(Localizer &, mlir::Operation *);
+using HandlerTable = llvm::DenseMap<mlir::OperationName, Handler>;
+
+// Ops are visited in program order. A handler asks for its operands in the layout it needs, builds
+// at `b`, and binds the results in whatever layout came out: `bind` moves them to the annotated
+// axes when they differ.
+class Localizer {
+public:
+  Localizer(mlir::ModuleOp module, const sharding::Mesh &mesh, const cost::Topology &topology,
+            const HandlerTable &handlers);
+
+  mlir::OpBuilder b;
+  mlir::Location loc;
+
+  const sharding::Mesh &getMesh() const { return planner.getMesh(); }
+
+  // --- Layouts ---
+  // What the annotation of a global value asks for, with canonical tiles and without axes of
+  // size 1.
+  LocalLayout annotated(mlir::Value global);
+  // The same for an attribute; null is whole.
+  LocalLayout layoutOf(sdy::TensorShardingAttr sharding, llvm::ArrayRef<int64_t> shape);
+  // The annotation, but with the tiles of `found` wherever the axes agree.
+  LocalLayout annotatedLike(mlir::Value global, const LocalLayout &found);
+  LocalLayout whole(mlir::Value global);
+  static mlir::RankedTensorType localType(mlir::Value global, const LocalLayout &layout);
+
+  // --- Values ---
+  const LocalValue &local(mlir::Value global);
+  // The value in layout `want`; axes over which it is partial stay unless `reduceAll`.
+  mlir::Value get(mlir::Value global, const LocalLayout &want);
+  mlir::Value getWhole(mlir::Value global) { return get(global, whole(global)); }
+  void bind(mlir::Value global, mlir::Value local, LocalLayout layout);
+  // Exactly `to`, made partial or reduced as it says.
+  mlir::Value move(LocalValue from, llvm::ArrayRef<int64_t> globalShape, const LocalLayout &to);
+  void setLocal(mlir::Value global, LocalValue value) { values[global] = std::move(value); }
+
+  // --- Ops ---
+  mlir::LogicalResult visitBlock(mlir::Block &global); // all but the terminator
+  // A copy with local operands and types: without what speaks of shardings, with its regions.
+  mlir::Operation *copy(mlir::Operation *op, mlir::ValueRange operands, mlir::TypeRange types);
+  comm::AxesAttr axesAttr(llvm::ArrayRef<sharding::AxisRef> axes);
+
+private:
+  mlir::LogicalResult visit(mlir::Operation *op);
+
+  sharding::ReshardPlanner planner;
+  const HandlerTable &handlers;
+  llvm::DenseMap<mlir::Value, LocalValue> values;
+};
+
+// Whether a dimension holds rows past the end on some device.
+inline bool isUneven(const DimLayout &dim, int64_t size) {
+  return dim.tile * sharding::shardCount(dim.axes) != size;
+}
+inline bool isSharded(const DimLayout &dim) { return !dim.axes.empty(); }
+inline DimLayout wholeDim(int64_t size) { return {{}, size}; }
+llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
+AxisRefs commonAxes(llvm::ArrayRef<sharding::AxisRef> a, llvm::ArrayRef<sharding::AxisRef> b);
+void addAxes(AxisRefs &axes,
+             llvm::ArrayRef<sharding::AxisRef> more); // those that are not there yet
+
+template <typename Op> void add(HandlerTable &table, mlir::MLIRContext *context, Handler handler) {
+  table[mlir::OperationName(Op::getOperationName(), context)] = handler;
+}
+
+// One file a family.
+void addElementwise(HandlerTable &table, mlir::MLIRContext *context);
+void addConstants(HandlerTable &table, mlir::MLIRContext *context);
+void addRearrange(HandlerTable &table, mlir::MLIRContext *context);
+void addReshape(HandlerTable &table, mlir::MLIRContext *context);
+void addReduce(HandlerTable &table, mlir::MLIRContext *context);
+void addDotGeneral(HandlerTable &table, mlir::MLIRContext *context);
+void addSlicing(HandlerTable &table, mlir::MLIRContext *context);
+void addDynamicSlices(HandlerTable &table, mlir::MLIRContext *context);
+void addGather(HandlerTable &table, mlir::MLIRContext *context);
+void addScatter(HandlerTable &table, mlir::MLIRContext *context);
+void addConvolution(HandlerTable &table, mlir::MLIRContext *context);
+void addWindows(HandlerTable &table, mlir::MLIRContext *context);
+void addWholeDimensions(HandlerTable &table, mlir::MLIRContext *context);
+void addControlFlow(HandlerTable &table, mlir::MLIRContext *context);
+void addAnnotations(HandlerTable &table, mlir::MLIRContext *context);
+
+} // namespace tessera::localize

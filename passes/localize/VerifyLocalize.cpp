@@ -1,0 +1,66 @@
+// What localize leaves: no op or attribute of a sharding but on @main's signature, local types of
+// known shape only.
+//
+//   func.func @main(%x: tensor<3x8xf32> {sdy.sharding = .., tessera.global = tensor<10x8xf32>}) as
+//   it should be %0 = sdy.reshard ..          refused
+#include "passes/localize/Passes.h"
+
+#include "dialects/comm/CommOps.h"
+#include "dialects/sdy/SdyOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_VERIFYLOCALIZE
+#include "passes/localize/Passes.h.inc"
+} // namespace tessera
+
+using namespace mlir;
+
+namespace tessera::localize {
+namespace {
+
+LogicalResult verifyOp(Operation *op) {
+  if (isa_and_nonnull<sdy::SdyDialect>(op->getDialect()) && !isa<sdy::MeshOp>(op))
+    return op->emitError() << "'" << op->getName() << "' must be gone after localize";
+  if (!isa<func::FuncOp>(op))
+    for (NamedAttribute attribute : op->getDiscardableAttrs())
+      if (attribute.getName().strref().starts_with("sdy.") ||
+          attribute.getName() == "tessera.partial")
+        return op->emitError() << "attribute '" << attribute.getName().strref()
+                               << "' must be gone after localize: it speaks of global values";
+  for (Type type : op->getResultTypes())
+    if (auto shaped = dyn_cast<ShapedType>(type); shaped && !shaped.hasStaticShape())
+      return op->emitError() << "shapes must be static after localize, not " << type;
+  return success();
+}
+
+LogicalResult verifySignature(func::FuncOp function) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (!function.getArgAttrOfType<TypeAttr>(i, "tessera.global"))
+      return function.emitError() << "argument " << i
+                                  << " must name its global type in 'tessera.global'";
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (!function.getResultAttrOfType<TypeAttr>(i, "tessera.global"))
+      return function.emitError() << "result " << i
+                                  << " must name its global type in 'tessera.global'";
+  return success();
+}
+
+struct VerifyLocalize : impl::VerifyLocalizeBase<VerifyLocalize> {
+  void runOnOperation() override {
+    WalkResult walked = getOperation().walk([](Operation *op) {
+      if (failed(verifyOp(op)))
+        return WalkResult::interrupt();
+      auto function = dyn_cast<func::FuncOp>(op);
+      return function && function.isPublic() && failed(verifySignature(function))
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (walked.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace tessera::localize

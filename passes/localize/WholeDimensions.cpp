@@ -1,0 +1,88 @@
+// Ops that need some dimensions whole and are independent along the others: sort, fft, linear
+// algebra; and those that need all whole: random bits, custom calls.
+#include "passes/localize/Localizer.h"
+
+using namespace mlir;
+
+namespace tessera::localize {
+namespace {
+
+LogicalResult localizeBatched(Localizer &l, Operation *op,
+                              function_ref<bool(int64_t)> mustBeWhole) {
+  Value result = op->getResult(0);
+  LocalLayout layout = l.annotatedLike(result, l.local(op->getOperand(0)).layout);
+  layout.partial.clear();
+  auto layoutFor = [&](Value value) {
+    LocalLayout own = l.whole(value);
+    for (auto [d, dim] : llvm::enumerate(own.dims))
+      if (!mustBeWhole(d))
+        dim = layout.dims[d];
+    return own;
+  };
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(l.get(operand, layoutFor(operand)));
+  SmallVector<Type> types;
+  for (Value each : op->getResults())
+    types.push_back(l.localType(each, layoutFor(each)));
+  Operation *made = l.copy(op, operands, types);
+  for (auto [global, local] : llvm::zip_equal(op->getResults(), made->getResults()))
+    l.bind(global, local, layoutFor(global));
+  return success();
+}
+
+LogicalResult localizeSort(Localizer &l, Operation *op) {
+  int64_t dim = cast<stablehlo::SortOp>(op).getDimension();
+  if (dim < 0)
+    dim += shapeOf(op->getResult(0)).size();
+  return localizeBatched(l, op, [&](int64_t d) { return d == dim; });
+}
+
+LogicalResult localizeFft(Localizer &l, Operation *op) {
+  int64_t batch =
+      shapeOf(op->getResult(0)).size() - cast<stablehlo::FftOp>(op).getFftLength().size();
+  return localizeBatched(l, op, [&](int64_t d) { return d >= batch; });
+}
+
+LogicalResult localizeMatrices(Localizer &l, Operation *op) {
+  int64_t batch = shapeOf(op->getResult(0)).size() - 2;
+  return localizeBatched(l, op, [&](int64_t d) { return d >= batch; });
+}
+
+LogicalResult localizeWhole(Localizer &l, Operation *op) {
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(l.getWhole(operand));
+  Operation *made = l.copy(op, operands, op->getResultTypes());
+  for (auto [global, local] : llvm::zip_equal(op->getResults(), made->getResults()))
+    l.bind(global, local, l.whole(global));
+  return success();
+}
+
+LogicalResult localizeCustomCall(Localizer &l, Operation *op) {
+  for (Value value : llvm::concat<Value>(SmallVector<Value>(op->getOperands()),
+                                         SmallVector<Value>(op->getResults()))) {
+    if (!isa<RankedTensorType>(value.getType()))
+      return op->emitError("cannot be partitioned: a custom call on values that are no tensors");
+    LocalLayout layout = value.getDefiningOp() == op ? l.annotated(value) : l.local(value).layout;
+    if (layout.dims != l.whole(value).dims)
+      return op->emitError() << "a custom call cannot be partitioned: "
+                             << (value.getDefiningOp() == op ? "a result" : "an operand")
+                             << " is sharded; constrain it to be replicated";
+  }
+  return localizeWhole(l, op);
+}
+
+} // namespace
+
+void addWholeDimensions(HandlerTable &table, MLIRContext *context) {
+  add<stablehlo::SortOp>(table, context, localizeSort);
+  add<stablehlo::FftOp>(table, context, localizeFft);
+  add<stablehlo::CholeskyOp>(table, context, localizeMatrices);
+  add<stablehlo::TriangularSolveOp>(table, context, localizeMatrices);
+  add<stablehlo::RngBitGeneratorOp>(table, context, localizeWhole);
+  add<stablehlo::RngOp>(table, context, localizeWhole);
+  add<stablehlo::CustomCallOp>(table, context, localizeCustomCall);
+}
+
+} // namespace tessera::localize

@@ -1,0 +1,185 @@
+// reduce_window and select_and_scatter along sharded dimensions: by halo exchange.
+//
+//   reduce_window max, window 3, padding 1, %x [{"x"}]: each shard reduces its rows and the halo
+//   its windows reach; rows past the ends are the start value select_and_scatter: each shard redoes
+//   the selections of all windows that touch its rows, and keeps its rows
+#include "passes/localize/WindowRows.h"
+
+using namespace mlir;
+
+namespace tessera::localize {
+namespace {
+
+template <typename Op> SmallVector<WindowDim> windowsOf(Op op, ArrayRef<int64_t> sizes) {
+  SmallVector<WindowDim> windows;
+  for (auto [d, size] : llvm::enumerate(sizes)) {
+    WindowDim window{size};
+    if (auto strides = op.getWindowStrides())
+      window.stride = (*strides)[d];
+    if (auto padding = op.getPadding()) {
+      window.low = padding->template getValues<int64_t>()[2 * d];
+      window.high = padding->template getValues<int64_t>()[2 * d + 1];
+    }
+    windows.push_back(window);
+  }
+  return windows;
+}
+
+DenseIntElementsAttr paddingAttr(Localizer &l, ArrayRef<WindowDim> windows) {
+  SmallVector<int64_t> padding;
+  for (const WindowDim &window : windows)
+    padding.append({window.low, window.high});
+  return DenseIntElementsAttr::get(
+      RankedTensorType::get({int64_t(windows.size()), 2}, l.b.getI64Type()), padding);
+}
+
+bool isTrivial(const WindowDim &window) {
+  return window.size == 1 && window.stride == 1 && window.low == 0 && window.high == 0 &&
+         window.baseDilation == 1;
+}
+
+LogicalResult localizeReduceWindow(Localizer &l, Operation *op) {
+  auto reduce = cast<stablehlo::ReduceWindowOp>(op);
+  Value first = reduce.getInputs().front();
+  SmallVector<WindowDim> windows = windowsOf(reduce, reduce.getWindowDimensions());
+  for (auto [d, window] : llvm::enumerate(windows)) {
+    if (auto dilation = reduce.getWindowDilations())
+      window.dilation = (*dilation)[d];
+    if (auto dilation = reduce.getBaseDilations())
+      window.baseDilation = (*dilation)[d];
+  }
+  LocalLayout want = l.local(first).layout, layout = l.annotated(op->getResult(0));
+  layout.partial = want.partial = commonAxes(want.partial, layout.partial);
+  layout.reduction = want.reduction;
+  SmallVector<int64_t> halos;
+  for (auto [d, window] : llvm::enumerate(windows)) {
+    DimLayout &out = layout.dims[d];
+    if (isTrivial(window)) {
+      if (want.dims[d].axes == out.axes)
+        out.tile = want.dims[d].tile;
+      want.dims[d] = out;
+      continue;
+    }
+    if (isSharded(out) && keepsPhase(window, out.tile * window.stride)) {
+      halos.push_back(d);
+      if (want.dims[d].axes != out.axes)
+        want.dims[d] = wholeDim(shapeOf(first)[d]);
+    } else {
+      out = wholeDim(shapeOf(op->getResult(0))[d]);
+      want.dims[d] = wholeDim(shapeOf(first)[d]);
+    }
+  }
+  SmallVector<Value> operands, starts;
+  SmallVector<WindowDim> done = windows;
+  for (auto [input, init] : llvm::zip_equal(reduce.getInputs(), reduce.getInitValues())) {
+    Value start = l.getWhole(init), value = l.get(input, want);
+    done = windows;
+    for (int64_t d : halos) {
+      WindowDim &window = done[d];
+      const DimLayout &out = layout.dims[d];
+      int64_t span = (out.tile - 1) * window.stride + (window.size - 1) * window.dilation + 1;
+      value = windowRows(l, value, d, want.dims[d], shapeOf(input)[d], out.axes,
+                         out.tile * window.stride, -window.low, span, window, start);
+    }
+    operands.push_back(value);
+    starts.push_back(start);
+  }
+  llvm::append_range(operands, starts);
+  SmallVector<Type> types;
+  for (Value result : op->getResults())
+    types.push_back(l.localType(result, layout));
+  auto made = cast<stablehlo::ReduceWindowOp>(l.copy(op, operands, types));
+  made.setPaddingAttr(paddingAttr(l, done));
+  for (auto [global, local] : llvm::zip_equal(op->getResults(), made->getResults()))
+    l.bind(global, local, layout);
+  return success();
+}
+
+// What the selection never takes when it has a choice.
+std::optional<ReductionKind> leastSelected(Region &select) {
+  for (Operation &op : select.front())
+    if (auto compare = dyn_cast<stablehlo::CompareOp>(op)) {
+      using Direction = stablehlo::ComparisonDirection;
+      Direction direction = compare.getComparisonDirection();
+      bool straight = compare.getLhs() == select.getArgument(0);
+      if (direction == Direction::GE || direction == Direction::GT)
+        return straight ? ReductionKind::Max : ReductionKind::Min;
+      if (direction == Direction::LE || direction == Direction::LT)
+        return straight ? ReductionKind::Min : ReductionKind::Max;
+    }
+  return std::nullopt;
+}
+
+LogicalResult localizeSelectAndScatter(Localizer &l, Operation *op) {
+  auto scatter = cast<stablehlo::SelectAndScatterOp>(op);
+  Value operand = scatter.getOperand(), source = scatter.getSource(), result = op->getResult(0);
+  ArrayRef<int64_t> shape = shapeOf(operand), sourceShape = shapeOf(source);
+  SmallVector<int64_t> ones(shape.size(), 1);
+  SmallVector<WindowDim> windows =
+      windowsOf(scatter, scatter.getWindowDimensions().value_or(ArrayRef<int64_t>(ones)));
+  std::optional<ReductionKind> least = leastSelected(scatter.getSelect());
+  LocalLayout layout = l.annotatedLike(result, l.local(operand).layout),
+              sourceWant = l.local(source).layout;
+  layout.partial.clear();
+  sourceWant.partial.clear();
+  SmallVector<int64_t> halos;
+  for (auto [d, window] : llvm::enumerate(windows)) {
+    DimLayout &dim = layout.dims[d];
+    if (isTrivial(window)) {
+      sourceWant.dims[d] = dim;
+    } else if (isSharded(dim) && least && window.size >= window.stride) {
+      dim.tile = (dim.tile + window.stride - 1) / window.stride * window.stride;
+      if (sourceWant.dims[d].axes != dim.axes)
+        sourceWant.dims[d] = wholeDim(sourceShape[d]);
+      halos.push_back(d);
+    } else {
+      dim = wholeDim(shape[d]);
+      sourceWant.dims[d] = wholeDim(sourceShape[d]);
+    }
+  }
+  Value image = l.get(operand, layout), part = l.get(source, sourceWant),
+        init = l.getWhole(scatter.getInitValue());
+  auto floorDivide = [](int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); };
+  SmallVector<int64_t> keepFrom(shape.size(), 0);
+  for (int64_t d : halos) {
+    WindowDim &window = windows[d];
+    const DimLayout &dim = layout.dims[d];
+    // Windows that touch the tile: sources from `from` on, relative to tile / stride times my
+    // index.
+    int64_t step = dim.tile / window.stride;
+    int64_t from = -floorDivide(-(window.low - window.size + 1), window.stride);
+    int64_t count = floorDivide(dim.tile - 1 + window.low, window.stride) - from + 1;
+    int64_t begin = from * window.stride - window.low,
+            span = (count - 1) * window.stride + window.size;
+    part =
+        wantedRows(l, part, d, sourceWant.dims[d], sourceShape[d], dim.axes, {step, from, count});
+    part = select(
+        l, rowsBetween(l, shapeOf(part), d, myStart(l, dim.axes, step, from), 0, sourceShape[d]),
+        part, splat(l, init, shapeOf(part)));
+    Value lowest = neutral(
+        l, RankedTensorType::get({}, cast<RankedTensorType>(image.getType()).getElementType()),
+        *least);
+    image = wantedRows(l, image, d, dim, shape[d], dim.axes, {dim.tile, begin, span});
+    image = select(
+        l, rowsBetween(l, shapeOf(image), d, myStart(l, dim.axes, dim.tile, begin), 0, shape[d]),
+        image, splat(l, lowest, shapeOf(image)));
+    keepFrom[d] = -begin;
+    window.low = window.high = 0;
+  }
+  auto made = cast<stablehlo::SelectAndScatterOp>(l.copy(op, {image, part, init}, image.getType()));
+  made.setPaddingAttr(paddingAttr(l, windows));
+  Value rows = made->getResult(0);
+  for (int64_t d : halos)
+    rows = sliceRows(l, rows, d, keepFrom[d], keepFrom[d] + layout.dims[d].tile);
+  l.bind(result, rows, layout);
+  return success();
+}
+
+} // namespace
+
+void addWindows(HandlerTable &table, MLIRContext *context) {
+  add<stablehlo::ReduceWindowOp>(table, context, localizeReduceWindow);
+  add<stablehlo::SelectAndScatterOp>(table, context, localizeSelectAndScatter);
+}
+
+} // namespace tessera::localize
