@@ -8,7 +8,7 @@ def DotGeneralOp : Stablehlo_Op<"dot_general", [Pure]> {
                        OptionalAttr<PrecisionConfig>:$precision_config, OptionalAttr<DotAlgorithmAttr>:$algorithm);
   let results = (outs AnyTensorValue:$result);
   let assemblyFormat = [{
-    $lhs `,` $rhs `,` custom<DotDimensions>($dot_dimension_numbers) custom<PrecisionAndAlgorithm>($precision_config, $algorithm)
+    $lhs `,` $rhs `,` custom<DotDimensions>($dot_dimension_numbers) `` custom<PrecisionAndAlgorithm>($precision_config, $algorithm)
       attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
@@ -17,7 +17,7 @@ def DotOp : Stablehlo_Op<"dot", [Pure]> {
   let arguments = (ins AnyTensorValue:$lhs, AnyTensorValue:$rhs, OptionalAttr<PrecisionConfig>:$precision_config);
   let results = (outs AnyTensorValue:$result);
   let assemblyFormat = [{
-    $lhs `,` $rhs custom<PrecisionList>($precision_config) attr-dict `:` functional-type(operands, results)
+    $lhs `,` $rhs `` custom<PrecisionList>($precision_config) attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }

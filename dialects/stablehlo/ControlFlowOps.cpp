@@ -31,7 +31,6 @@ void CustomCallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &ef
 
 LogicalResult CaseOp::verify() { return success(); }
 LogicalResult GetTupleElementOp::verify() { return success(); }
-OpFoldResult GetTupleElementOp::fold(FoldAdaptor) { return {}; }
 LogicalResult IfOp::verify() { return success(); }
 LogicalResult OptimizationBarrierOp::verify() { return success(); }
 LogicalResult TupleOp::verify() { return success(); }

@@ -15,18 +15,21 @@ def WhileOp : Stablehlo_Op<"while", [RecursiveMemoryEffects, SingleBlockImplicit
   let regions = (region SizedRegion<1>:$cond, SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 def IfOp : Stablehlo_Op<"if", [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins PredTensor:$pred);
   let results = (outs Variadic<AnyValue>);
   let regions = (region SizedRegion<1>:$true_branch, SizedRegion<1>:$false_branch);
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 def CaseOp : Stablehlo_Op<"case", [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins IntTensor:$index);
   let results = (outs Variadic<AnyValue>);
   let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 def OptimizationBarrierOp : Stablehlo_Op<"optimization_barrier", [Pure]> {
   let arguments = (ins Variadic<AnyValue>:$operand);

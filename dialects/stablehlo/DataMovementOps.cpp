@@ -51,31 +51,17 @@ void TransposeOp::build(OpBuilder &builder, OperationState &state, Value operand
 }
 
 LogicalResult BroadcastInDimOp::verify() { return success(); }
-OpFoldResult BroadcastInDimOp::fold(FoldAdaptor) { return {}; }
-void BroadcastInDimOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
 LogicalResult BroadcastOp::verify() { return success(); }
 LogicalResult ConcatenateOp::verify() { return success(); }
-OpFoldResult ConcatenateOp::fold(FoldAdaptor) { return {}; }
 LogicalResult ConstantOp::verify() { return success(); }
-OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 LogicalResult DynamicSliceOp::verify() { return success(); }
-void DynamicSliceOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
 LogicalResult DynamicUpdateSliceOp::verify() { return success(); }
-OpFoldResult DynamicUpdateSliceOp::fold(FoldAdaptor) { return {}; }
 LogicalResult GatherOp::verify() { return success(); }
-OpFoldResult GetDimensionSizeOp::fold(FoldAdaptor) { return {}; }
 LogicalResult IotaOp::verify() { return success(); }
 LogicalResult PadOp::verify() { return success(); }
-OpFoldResult PadOp::fold(FoldAdaptor) { return {}; }
 LogicalResult ReshapeOp::verify() { return success(); }
-OpFoldResult ReshapeOp::fold(FoldAdaptor) { return {}; }
-void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
 LogicalResult ReverseOp::verify() { return success(); }
-OpFoldResult ReverseOp::fold(FoldAdaptor) { return {}; }
 LogicalResult SliceOp::verify() { return success(); }
-OpFoldResult SliceOp::fold(FoldAdaptor) { return {}; }
 LogicalResult TransposeOp::verify() { return success(); }
-OpFoldResult TransposeOp::fold(FoldAdaptor) { return {}; }
-void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
 
 } // namespace tessera::stablehlo

@@ -61,32 +61,9 @@ void SelectOp::build(OpBuilder &builder, OperationState &state, Value pred, Valu
   build(builder, state, onTrue.getType(), pred, onTrue, onFalse);
 }
 
-OpFoldResult AddOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult AndOp::fold(FoldAdaptor) { return {}; }
 LogicalResult BitcastConvertOp::verify() { return success(); }
-OpFoldResult BitcastConvertOp::fold(FoldAdaptor) { return {}; }
 LogicalResult ClampOp::verify() { return success(); }
-OpFoldResult ClampOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult CompareOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult ConvertOp::fold(FoldAdaptor) { return {}; }
-void ConvertOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
-OpFoldResult DivOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult ImagOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult MaxOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult MinOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult MulOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult NegOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult NotOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult OrOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult RealOp::fold(FoldAdaptor) { return {}; }
 LogicalResult ReducePrecisionOp::verify() { return success(); }
-OpFoldResult RemOp::fold(FoldAdaptor) { return {}; }
 LogicalResult SelectOp::verify() { return success(); }
-OpFoldResult SelectOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult ShiftLeftOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult ShiftRightArithmeticOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult ShiftRightLogicalOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult SubtractOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult XorOp::fold(FoldAdaptor) { return {}; }
 
 } // namespace tessera::stablehlo

@@ -20,7 +20,6 @@ LogicalResult BatchNormInferenceOp::verify() { return success(); }
 LogicalResult BatchNormTrainingOp::verify() { return success(); }
 LogicalResult MapOp::verify() { return success(); }
 LogicalResult ReduceOp::verify() { return success(); }
-LogicalResult ReduceOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &) { return failure(); }
 LogicalResult ReduceWindowOp::verify() { return success(); }
 LogicalResult ScatterOp::verify() { return success(); }
 LogicalResult SelectAndScatterOp::verify() { return success(); }

@@ -9,7 +9,6 @@ def ReduceOp : Stablehlo_Op<"reduce", [RecursiveMemoryEffects, RecursivelySpecul
   let results = (outs Variadic<AnyTensorValue>);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
-  let hasFolder = 1;
   let hasVerifier = 1;
 }
 def ReduceWindowOp : Stablehlo_Op<"reduce_window", [RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,

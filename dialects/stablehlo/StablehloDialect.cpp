@@ -1,6 +1,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
+#include "mlir/Interfaces/FoldInterfaces.h"
 #include "mlir/Transforms/InliningUtils.h"
 
 #include "dialects/stablehlo/StablehloDialect.cpp.inc"
@@ -49,6 +50,15 @@ struct StablehloInliner : DialectInlinerInterface {
   bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
 };
+
+// Constants stay in the scalar computation of a reduction, sort or scatter, so that it can be read by itself.
+struct StablehloFolder : DialectFoldInterface {
+  using DialectFoldInterface::DialectFoldInterface;
+  bool shouldMaterializeInto(Region *region) const final {
+    return isa<ReduceOp, ReduceWindowOp, ScatterOp, SelectAndScatterOp, SortOp, MapOp, AllReduceOp, ReduceScatterOp>(
+        region->getParentOp());
+  }
+};
 } // namespace
 
 void StablehloDialect::initialize() {
@@ -63,7 +73,7 @@ void StablehloDialect::initialize() {
   registerLinearAlgebraOps();
   registerDynamicOps();
   registerQuantizedOps();
-  addInterfaces<StablehloInliner>();
+  addInterfaces<StablehloInliner, StablehloFolder>();
 }
 
 Operation *StablehloDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
