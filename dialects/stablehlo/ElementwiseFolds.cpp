@@ -3,6 +3,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/APSInt.h"
 
 using namespace mlir;
 using namespace tessera::stablehlo;
