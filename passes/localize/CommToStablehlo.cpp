@@ -11,6 +11,7 @@
 #include "dialects/comm/CommOps.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace tessera {
@@ -200,13 +201,39 @@ struct Lowering {
   int64_t lastChannel = 0;
 };
 
+bool isOurs(StringAttr name) {
+  return name.strref().starts_with("sdy.") || name.strref().starts_with("tessera.");
+}
+
+// What only Tessera reads.
+void dropOwnAttributes(ModuleOp module) {
+  for (auto mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
+    mesh.erase();
+  auto kept = [](DictionaryAttr attributes) {
+    NamedAttrList list;
+    for (NamedAttribute attribute : attributes)
+      if (!isOurs(attribute.getName()))
+        list.push_back(attribute);
+    return list;
+  };
+  module.walk([&](Operation *op) {
+    op->setDiscardableAttrs(kept(op->getDiscardableAttrDictionary()).getDictionary(op->getContext()));
+    auto function = dyn_cast<func::FuncOp>(op);
+    if (!function)
+      return;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      function.setArgAttrs(i, kept(function.getArgAttrDict(i) ? function.getArgAttrDict(i) : DictionaryAttr::get(op->getContext())).getDictionary(op->getContext()));
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      function.setResultAttrs(i, kept(function.getResultAttrDict(i) ? function.getResultAttrDict(i) : DictionaryAttr::get(op->getContext())).getDictionary(op->getContext()));
+  });
+}
+
 struct CommToStablehlo : impl::CommToStablehloBase<CommToStablehlo> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     sdy::MeshTable meshes(module);
-    if (!meshes.main())
-      return;
-    Lowering lowering{*meshes.main(), OpBuilder(&getContext()), module.getLoc()};
+    sharding::Mesh none{"mesh", {}, {}};
+    Lowering lowering{meshes.main() ? *meshes.main() : none, OpBuilder(&getContext()), module.getLoc()};
     bool failed = false;
     module.walk([&](Operation *op) {
       if (!isa_and_nonnull<comm::CommDialect>(op->getDialect()) || failed)
@@ -227,7 +254,8 @@ struct CommToStablehlo : impl::CommToStablehloBase<CommToStablehlo> {
       op->erase();
     });
     if (failed)
-      signalPassFailure();
+      return signalPassFailure();
+    dropOwnAttributes(module);
   }
 };
 
