@@ -1,5 +1,6 @@
 #include "dialects/sdy/DataFlow.h"
 
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -58,8 +59,10 @@ bool holdsProgram(Operation *op) {
 
 bool isEdgeTarget(Value value) {
   if (Operation *op = value.getDefiningOp())
-    return kindOf(op) != Kind::None;
+    return kindOf(op) != Kind::None || isa<CallOpInterface>(op);
   Operation *parent = cast<BlockArgument>(value).getOwner()->getParentOp();
+  if (auto function = dyn_cast_or_null<FunctionOpInterface>(parent))
+    return function.isPrivate();
   return parent && kindOf(parent) != Kind::None;
 }
 

@@ -58,10 +58,10 @@ sharding::Flow flowOf(PropagationDirection direction) {
 } // namespace
 
 ModuleGraph::ModuleGraph(ModuleOp module) : meshes(module) {
-  for (auto function : module.getOps<FunctionOpInterface>()) {
-    if (function.isExternal())
-      continue;
-    addRegion(function.getFunctionBody());
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal() || function.isPrivate())
+      continue; // private functions are part of their caller
+    addRegion(function.getBody());
     addReturns(function);
   }
   for (auto [i, op] : llvm::enumerate(graph.ops)) {
@@ -191,6 +191,8 @@ void ModuleGraph::addRegion(Region &region) {
 }
 
 void ModuleGraph::addOp(Operation *op) {
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return addCall(call);
   SmallVector<DataFlowEdge> edges = dataFlowEdges(op);
   if (edges.empty() && !holdsProgram(op))
     return addRuled(op);
@@ -207,6 +209,23 @@ void ModuleGraph::addOp(Operation *op) {
   for (const DataFlowEdge &edge : edges)
     if (!edge.entersRegion)
       addEdge(op, edge);
+}
+
+// Each call has a function of its own: its body takes part where it is called.
+void ModuleGraph::addCall(func::CallOp call) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+  if (!callee || callee.isExternal() || callee.isPublic() || !called.insert(callee).second)
+    return;
+  for (auto [i, argument] : llvm::enumerate(callee.getArguments()))
+    addEdge(call, {{call.getOperand(i)}, {argument}, true, static_cast<unsigned>(i)});
+  addRegion(callee.getBody());
+  Operation *terminator = callee.getBody().front().getTerminator();
+  for (auto [i, result] : llvm::enumerate(call.getResults())) {
+    Value returned = terminator->getOperand(i);
+    addEdge(call, {{returned}, {result}, false, static_cast<unsigned>(i)});
+    if (isa<RankedTensorType>(result.getType()))
+      functionResults.push_back({callee, static_cast<unsigned>(i), numberOf(returned)});
+  }
 }
 
 void ModuleGraph::addRuled(Operation *op) {
@@ -255,7 +274,7 @@ void ModuleGraph::addRuled(Operation *op) {
   append(op, std::move(entry));
 }
 
-void ModuleGraph::addReturns(FunctionOpInterface function) {
+void ModuleGraph::addReturns(func::FuncOp function) {
   for (Block &block : function.getFunctionBody()) {
     auto terminator = dyn_cast<func::ReturnOp>(block.getTerminator());
     if (!terminator)

@@ -4,8 +4,9 @@
 #include "dialects/sdy/DataFlow.h"
 #include "dialects/sdy/PlainData.h"
 #include "lib/sharding/PropagationGraph.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include <map>
 
 namespace tessera {
@@ -27,7 +28,7 @@ public:
 
 private:
   struct FunctionResult {
-    mlir::FunctionOpInterface function;
+    mlir::func::FuncOp function;
     unsigned index;
     int32_t value;
   };
@@ -41,8 +42,9 @@ private:
   void addRegion(mlir::Region &region);
   void addOp(mlir::Operation *op);
   void addEdge(mlir::Operation *op, const sdy::DataFlowEdge &edge);
+  void addCall(mlir::func::CallOp call);
   void addRuled(mlir::Operation *op);
-  void addReturns(mlir::FunctionOpInterface function);
+  void addReturns(mlir::func::FuncOp function);
   int32_t numberOf(mlir::Value value);
   int32_t newValue(mlir::Value value, mlir::Type type, sdy::TensorShardingAttr sharding);
   int32_t ruleNumber(sharding::FactorRule rule);
@@ -55,6 +57,7 @@ private:
   llvm::DenseMap<mlir::Value, int32_t> numbers;
   std::vector<mlir::Value> valueOf;
   std::vector<mlir::Operation *> opOf;
+  llvm::DenseSet<mlir::Operation *> called;
   std::vector<FunctionResult> functionResults;
   std::vector<ManualArgument> manualArguments;
   std::map<std::vector<int64_t>, int32_t> ruleNumbers;

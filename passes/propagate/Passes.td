@@ -8,6 +8,10 @@ def NormalizeShardings : Pass<"tessera-normalize-shardings", "::mlir::ModuleOp">
   let summary = "Write annotations in one way: meshes by name, no axes of size 1, every manual axis mentioned.";
 }
 
+def FlattenCalls : Pass<"tessera-flatten-calls", "::mlir::ModuleOp"> {
+  let summary = "Give every call its own copy of the function it calls.";
+}
+
 def SplitConstants : Pass<"tessera-split-constants", "::mlir::ModuleOp"> {
   let summary = "Give each use of a constant expression its own copy, so that uses need not be sharded alike.";
 }
@@ -24,6 +28,10 @@ def PropagateShardings : Pass<"tessera-propagate-shardings", "::mlir::ModuleOp">
 
 def MergeConstants : Pass<"tessera-merge-constants", "::mlir::ModuleOp"> {
   let summary = "Merge the copies of constant expressions that ended with the same sharding.";
+}
+
+def MergeFunctions : Pass<"tessera-merge-functions", "::mlir::ModuleOp"> {
+  let summary = "Merge the copies of a function that ended with the same shardings.";
 }
 
 def SettleShardings : Pass<"tessera-settle-shardings", "::mlir::ModuleOp"> {

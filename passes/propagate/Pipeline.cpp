@@ -10,11 +10,13 @@ namespace tessera {
 
 void buildPropagatePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createNormalizeShardings());
+  pm.addPass(createFlattenCalls());
   pm.addPass(createSplitConstants());
   pm.addPass(createApplyConstraints());
   pm.addPass(createPropagateShardings());
   pm.addPass(createSettleShardings());
   pm.addPass(createMergeConstants());
+  pm.addPass(createMergeFunctions());
   pm.addPass(createVerifyPropagate());
 }
 

@@ -74,10 +74,10 @@ private:
                                              tensor ? tensor.getRank() : 0);
   }
 
-  TensorShardingAttr settledBorder(TensorShardingAttr sharding, Type type) {
+  TensorShardingAttr settledBorder(bool isEntry, TensorShardingAttr sharding, Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     MeshAttr mesh = sharding ? sharding.getMesh(module) : MeshAttr();
-    if (!mesh || !tensor || sharding.getRank() != tensor.getRank())
+    if (!isEntry || !mesh || !tensor || sharding.getRank() != tensor.getRank())
       return settled(sharding, type);
     SmallVector<DimensionShardingAttr> dims;
     for (auto [dim, size] : llvm::zip_equal(sharding.getDimShardings(), tensor.getShape()))
@@ -90,11 +90,15 @@ private:
   void settleBorders(FunctionOpInterface function) {
     auto name = StringAttr::get(module.getContext(), kShardingAttr);
     for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
-      function.setArgAttr(
-          i, name, settledBorder(function.getArgAttrOfType<TensorShardingAttr>(i, name), type));
+      function.setArgAttr(i, name,
+                          settledBorder(function.isPublic(),
+                                        function.getArgAttrOfType<TensorShardingAttr>(i, name),
+                                        type));
     for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
       function.setResultAttr(
-          i, name, settledBorder(function.getResultAttrOfType<TensorShardingAttr>(i, name), type));
+          i, name,
+          settledBorder(function.isPublic(),
+                        function.getResultAttrOfType<TensorShardingAttr>(i, name), type));
   }
 
   void settleRegion(Region &region) {
