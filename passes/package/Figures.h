@@ -1,0 +1,38 @@
+// What one execution of a device program moves and holds: the "collectives" and "memory" of the
+// compile report.
+#pragma once
+
+#include "dialects/exec/ExecOps.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera {
+
+struct CollectiveFigures {
+  std::string kind; // all-reduce, all-gather, ..
+  std::string axes; // "data,model:(1)2", major to minor
+  std::optional<int64_t>
+      trips; // of the loops around it; absent where data decides: then figures are of one trip
+  int64_t count = 0; // executions
+  int64_t bytes = 0; // what the device receives or reduces: the result's bytes, of a reduce-scatter
+                     // the operand's
+  int64_t wireBytes = 0; // what it sends in a ring
+  std::string location;  // file:line:column
+};
+
+struct MemoryFigures {
+  int64_t arguments = 0, outputs = 0; // outputs that take an argument's buffer count there
+  int64_t arena = 0;                  // with the largest scratch of a kernel
+};
+
+// One row a site, in program order; of a branch the block that sends most.
+std::vector<CollectiveFigures> collectiveFigures(exec::ProgramOp program);
+
+MemoryFigures memoryFigures(exec::ProgramOp program);
+
+// "file:line:column", the name of a location without a file, or "".
+std::string locationText(mlir::Location location);
+
+} // namespace tessera
