@@ -8,7 +8,10 @@ namespace tessera {
 #define GEN_PASS_REGISTRATION
 #include "passes/reshard/Passes.h.inc"
 
-void buildReshardPipeline(mlir::OpPassManager &pm) { pm.addPass(createInsertReshards()); }
+void buildReshardPipeline(mlir::OpPassManager &pm) {
+  pm.addPass(createInsertReshards());
+  pm.addPass(createDeferReductions());
+}
 
 void registerReshardPasses() {
   registerReshardPhasePasses();

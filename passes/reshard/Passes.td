@@ -14,3 +14,8 @@ def InsertReshards : Pass<"tessera-insert-reshards", "::mlir::ModuleOp"> {
 def ExplainReshards : Pass<"tessera-explain-reshards", "::mlir::ModuleOp"> {
   let summary = "Says of every reshard what it moves and how many bytes a device sends for it";
 }
+
+def DeferReductions : Pass<"tessera-defer-reductions", "::mlir::ModuleOp"> {
+  let summary = "Reduces partial values after the operations that commute with the reduction, where that is cheaper";
+  let dependentDialects = ["::tessera::sdy::SdyDialect"];
+}

@@ -1,0 +1,297 @@
+// Moves reductions of partial values behind ops that commute with them, where that takes less time;
+// the partial-value law (lib/sharding/PartialLaw.h) says which do.
+//
+//   %a = sdy.reshard %p <@mesh, [{"x"}, {}]>      // %p, %q: unreduced={"y"}
+//   %b = sdy.reshard %q <@mesh, [{"x"}, {}]>
+//   %c = stablehlo.add %a, %b
+// becomes
+//   %c = stablehlo.add %p, %q                     // unreduced={"y"}
+//   %d = sdy.reshard %c <@mesh, [{"x"}, {}]>      // one all-reduce
+//
+// Behind loops, too: an accumulator that starts neutral, that each round only adds to (or writes a
+// part of), and that nothing else reads, is carried partial and reduced once after the loop.
+#include "dialects/stablehlo/StablehloOps.h"
+#include "lib/cost/TopologyAttr.h"
+#include "lib/sharding/FactorAxes.h"
+#include "lib/sharding/ReshardSearch.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/reshard/PartialOperands.h"
+#include "passes/reshard/Passes.h"
+#include "passes/reshard/ValuePlaces.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+namespace tessera {
+
+#define GEN_PASS_DEF_DEFERREDUCTIONS
+#include "passes/reshard/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using sharding::AxisRefs;
+using sharding::TensorSharding;
+
+// The reshard that makes `value`, if it does nothing but reduce or also moves: from partial to not
+// partial.
+sdy::ReshardOp reductionOf(Value value, const ValuePlaces &places) {
+  auto reshard = value.getDefiningOp<sdy::ReshardOp>();
+  if (!reshard || places.of(reshard.getInput()).unreduced.empty() ||
+      !places.of(reshard.getResult()).unreduced.empty())
+    return {};
+  return reshard;
+}
+
+TensorSharding reduced(TensorSharding sharding) {
+  sharding.unreduced.clear();
+  return sharding;
+}
+
+class Deferrer {
+public:
+  Deferrer(ValuePlaces &places, sharding::ReshardPlanner &planner)
+      : places(places), planner(planner) {}
+
+  void visit(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp, sdy::ManualComputationOp>(op))
+        for (Region &region : op.getRegions())
+          visit(region.front());
+      if (auto loop = dyn_cast<stablehlo::WhileOp>(op))
+        carry(loop);
+      else
+        sink(&op);
+    }
+  }
+
+private:
+  void sink(Operation *op);
+  bool sink(Operation *op, ArrayRef<sdy::ReshardOp> reductions);
+  void carry(stablehlo::WhileOp loop);
+  bool carry(stablehlo::WhileOp loop, unsigned index);
+
+  double seconds(Value value, const TensorSharding &from, const TensorSharding &to,
+                 sharding::ReductionKind kind) {
+    auto source = sharding::canonicalLayout(shapeOf(value), from),
+         target = sharding::canonicalLayout(shapeOf(value), to);
+    source.reduction = target.reduction = kind;
+    return planner.plan(shapeOf(value), elementBytes(value), source, target).seconds;
+  }
+  // The roofline of the op's own work, of which the result is what matters here.
+  double computing(Operation *op, const sharding::RuledOp &ruled,
+                   const sharding::FactorAxes &axes) {
+    double flops = 0, bytes = 2 * elementBytes(op->getResult(0));
+    for (int64_t tile : sharding::localShape(
+             sharding::canonicalLayout(shapeOf(op->getResult(0)), reduced(axes.resultSharding(0)))))
+      bytes *= tile;
+    if (isa<stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::ConvolutionOp>(op)) {
+      flops = 2;
+      for (const sharding::Factor &factor : ruled.rule.factors)
+        flops *= factor.size;
+    }
+    return cost::computeSeconds(planner.getTopology(), flops / axes.shards(), bytes);
+  }
+
+  ValuePlaces &places;
+  sharding::ReshardPlanner &planner;
+};
+
+void Deferrer::sink(Operation *op) {
+  if (op->getNumResults() != 1 || isa<sdy::ReshardOp>(op))
+    return;
+  SmallVector<sdy::ReshardOp> reductions;
+  bool any = false;
+  for (Value operand : op->getOperands()) {
+    sdy::ReshardOp reduction = reductionOf(operand, places);
+    if (reduction && !llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == op; }))
+      reduction = {};
+    reductions.push_back(reduction);
+    any |= bool(reduction);
+  }
+  if (!any || sink(op, reductions))
+    return;
+  if (reductions.size() == 2 && reductions[0] && reductions[1]) { // a product of two partial values
+    if (!sink(op, {reductions[0], sdy::ReshardOp()}))
+      sink(op, {sdy::ReshardOp(), reductions[1]});
+  }
+}
+
+bool Deferrer::sink(Operation *op, ArrayRef<sdy::ReshardOp> reductions) {
+  SmallVector<bool> partial;
+  sdy::ReshardOp first;
+  for (sdy::ReshardOp reduction : reductions) {
+    partial.push_back(bool(reduction));
+    if (reduction && !first)
+      first = reduction;
+  }
+  const TensorSharding from = places.of(first.getInput());
+  const AxisRefs unreduced = from.unreduced;
+  sharding::ReductionKind kind = places.reductionOf(first.getInput());
+  for (sdy::ReshardOp reduction : reductions)
+    if (reduction && (places.of(reduction.getInput()).unreduced != unreduced ||
+                      places.reductionOf(reduction.getInput()) != kind))
+      return false;
+  if (!carriesPartial(op, partial, kind))
+    return false;
+  std::optional<sharding::FactorRule> rule = sdy::getRule(op);
+  if (!rule)
+    return false;
+
+  // The op on partial operands as they are, the others brought to them.
+  sharding::RuledOp ruled;
+  ruled.rule = std::move(*rule);
+  for (Value operand : op->getOperands())
+    ruled.operands.emplace_back(shapeOf(operand));
+  Value result = op->getResult(0);
+  ruled.results.emplace_back(shapeOf(result));
+  TensorSharding resultNow = places.of(result);
+  if (!resultNow.unreduced.empty())
+    return false; // partial already, by its own reduction
+  sharding::FactorAxes now(ruled), deferred(ruled);
+  now.claimResult(0, resultNow);
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    now.claimOperand(i, places.of(operand));
+  for (auto [i, reduction] : llvm::enumerate(reductions))
+    if (reduction)
+      deferred.claimOperand(i, reduced(places.of(reduction.getInput())));
+  for (auto [i, reduction] : llvm::enumerate(reductions))
+    if (!reduction && !isFree(op->getOperand(i)))
+      deferred.claimOperand(i, places.of(op->getOperand(i)));
+  for (size_t f = 0; f < deferred.size(); ++f)
+    if (sharding::overlap(deferred[f], unreduced))
+      deferred.release(f);
+  TensorSharding resultThen = deferred.resultSharding(0);
+  if (!resultThen.unreduced.empty())
+    return false; // would mix two reductions
+  resultThen.unreduced = unreduced;
+
+  Value last = result; // what is wanted in the end
+  if (result.hasOneUse())
+    if (auto reshard = dyn_cast<sdy::ReshardOp>(*result.user_begin()))
+      last = reshard.getResult();
+  TensorSharding wanted = places.of(last);
+  double before = computing(op, ruled, now), after = computing(op, ruled, deferred);
+  for (auto [i, reduction] : llvm::enumerate(reductions)) {
+    Value operand = op->getOperand(i);
+    if (!reduction) {
+      if (!isFree(operand))
+        after += seconds(operand, places.of(operand), deferred.operandSharding(i),
+                         sharding::ReductionKind::Sum);
+      continue;
+    }
+    TensorSharding source = places.of(reduction.getInput());
+    if (!sharding::sameAxes(reduced(source), deferred.operandSharding(i)))
+      return false;
+    if (!llvm::is_contained(reductions.take_front(i), reduction)) // add(%a, %a) reduces once
+      before += seconds(operand, source, places.of(operand), kind);
+  }
+  before += seconds(result, resultNow, wanted, kind);
+  after += seconds(result, resultThen, wanted, kind);
+  if (after > before * (1 + 1e-6) + 1e-9)
+    return false;
+
+  for (auto [i, reduction] : llvm::enumerate(reductions)) {
+    OpOperand &operand = op->getOpOperand(i);
+    operand.set(reduction ? Value(reduction.getInput())
+                          : places.moved(operand.get(), deferred.operandSharding(i), op));
+  }
+  sdy::TensorShardingAttr target = places.attr(wanted);
+  places.set(result, resultThen);
+  setPartialKind(op, kind);
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  auto reshard = sdy::ReshardOp::create(builder, op->getLoc(), result.getType(), result, target);
+  if (last == result) {
+    result.replaceAllUsesExcept(reshard, reshard);
+  } else {
+    last.replaceAllUsesWith(reshard);
+    last.getDefiningOp()->erase();
+  }
+  llvm::SmallPtrSet<Operation *, 2> spent;
+  for (sdy::ReshardOp reduction : reductions)
+    if (reduction && spent.insert(reduction).second && reduction->use_empty())
+      reduction->erase();
+  return true;
+}
+
+void Deferrer::carry(stablehlo::WhileOp loop) {
+  for (unsigned index = 0; index < loop->getNumResults(); ++index)
+    carry(loop, index);
+}
+
+bool Deferrer::carry(stablehlo::WhileOp loop, unsigned index) {
+  Block &body = loop.getBody().front();
+  BlockArgument argument = body.getArgument(index);
+  OpOperand &yield = body.getTerminator()->getOpOperand(index);
+  if (!argument.hasOneUse() || !loop.getCond().front().getArgument(index).use_empty())
+    return false;
+  // Each round: accumulator op reduced contribution.
+  Operation *op = *argument.user_begin();
+  if (op->getBlock() != &body || op->getNumResults() != 1 || yield.get() != op->getResult(0) ||
+      !yield.get().hasOneUse())
+    return false;
+  sdy::ReshardOp reduction;
+  SmallVector<bool> partial;
+  for (Value operand : op->getOperands()) {
+    sdy::ReshardOp found = operand == argument ? sdy::ReshardOp() : reductionOf(operand, places);
+    if (found && !found.getResult().hasOneUse())
+      found = {};
+    if (found && reduction)
+      return false;
+    if (found)
+      reduction = found;
+    partial.push_back(found || operand == argument);
+  }
+  if (!reduction)
+    return false;
+  TensorSharding source = places.of(reduction.getInput());
+  sharding::ReductionKind kind = places.reductionOf(reduction.getInput());
+  // Only where the rounds' contributions are not also scattered: a whole accumulator would take
+  // more memory.
+  if (!sharding::sameAxes(reduced(source), places.of(reduction.getResult())) ||
+      !isNeutral(loop->getOperand(index), kind) || !carriesPartial(op, partial, kind))
+    return false;
+
+  TensorSharding carried = places.of(loop->getResult(index));
+  sdy::TensorShardingAttr target = places.attr(carried);
+  carried.unreduced = source.unreduced;
+  for (OpOperand &operand : op->getOpOperands())
+    if (operand.get() == reduction.getResult())
+      operand.set(reduction.getInput());
+  reduction->erase();
+  places.set(op->getResult(0), carried);
+  setPartialKind(op, kind);
+  Value result = loop->getResult(index);
+  places.set(result, carried);
+  if (kind != sharding::ReductionKind::Sum)
+    setPartialKind(loop, kind);
+  OpBuilder builder(loop->getContext());
+  builder.setInsertionPointAfter(loop);
+  auto reshard = sdy::ReshardOp::create(builder, loop->getLoc(), result.getType(), result, target);
+  result.replaceAllUsesExcept(reshard, reshard);
+  // The start is neutral: partial as it is.
+  OpOperand &start = loop->getOpOperand(index);
+  builder.setInsertionPoint(loop);
+  auto partialStart = sdy::ReshardOp::create(builder, loop->getLoc(), start.get().getType(),
+                                             start.get(), places.attr(carried));
+  start.set(partialStart);
+  return true;
+}
+
+struct DeferReductions : impl::DeferReductionsBase<DeferReductions> {
+  void runOnOperation() override {
+    sdy::MeshTable meshes(getOperation());
+    if (!meshes.main())
+      return;
+    cost::Topology topology = cost::topologyOf(getOperation());
+    sharding::ReshardPlanner planner(*meshes.main(), topology);
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function.isDeclaration())
+        continue;
+      ValuePlaces places(*meshes.main(), &getContext());
+      Deferrer(places, planner).visit(function.getBody().front());
+    }
+  }
+};
+
+} // namespace
+} // namespace tessera

@@ -1,0 +1,46 @@
+#include "passes/reshard/PartialOperands.h"
+
+#include "dialects/sdy/SdyOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/rules/Combiner.h"
+
+namespace tessera {
+
+using sharding::OperandState;
+using sharding::ReductionKind;
+
+bool isNeutral(mlir::Value value, ReductionKind kind) {
+  while (mlir::Operation *op = value.getDefiningOp()) {
+    if (!llvm::isa<stablehlo::BroadcastInDimOp, sdy::ReshardOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return stablehlo::mayRepeat(value, kind);
+}
+
+static bool hasIntegers(mlir::TypeRange types) {
+  return llvm::any_of(types, [](mlir::Type type) {
+    auto shaped = llvm::dyn_cast<mlir::ShapedType>(type);
+    return shaped && shaped.getElementType().isInteger();
+  });
+}
+
+bool carriesPartial(mlir::Operation *op, llvm::ArrayRef<bool> partial, ReductionKind kind) {
+  if (llvm::isa<stablehlo::OptimizationBarrierOp, sdy::ReshardOp>(op))
+    return true;
+  llvm::SmallVector<OperandState> states;
+  for (auto [operand, isPartial] : llvm::zip_equal(op->getOperands(), partial))
+    states.push_back(isPartial                  ? OperandState::Partial
+                     : isNeutral(operand, kind) ? OperandState::Neutral
+                                                : OperandState::Whole);
+  sharding::PartialQuery query{op->getName().getStringRef(), kind, states};
+  query.integer = hasIntegers(op->getOperandTypes()) || hasIntegers(op->getResultTypes());
+  if (llvm::isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::ScatterOp>(op)) {
+    if (op->getNumResults() > 1)
+      return false;
+    query.combiner = stablehlo::combinerOf(op->getRegion(0));
+  }
+  return sharding::commutesWithReduction(query);
+}
+
+} // namespace tessera
