@@ -41,6 +41,8 @@ sdy::ReshardOp reductionOf(Value value, const ValuePlaces &places) {
   return reshard;
 }
 
+Value inputOf(sdy::ReshardOp reshard) { return reshard.getInput(); }
+
 TensorSharding reduced(TensorSharding sharding) {
   sharding.unreduced.clear();
   return sharding;
@@ -152,7 +154,7 @@ bool Deferrer::sink(Operation *op, ArrayRef<sdy::ReshardOp> reductions) {
     now.claimOperand(i, places.of(operand));
   for (auto [i, reduction] : llvm::enumerate(reductions))
     if (reduction)
-      deferred.claimOperand(i, reduced(places.of(reduction.getInput())));
+      deferred.claimOperand(i, reduced(places.of(inputOf(reduction))));
   for (auto [i, reduction] : llvm::enumerate(reductions))
     if (!reduction && !isFree(op->getOperand(i)))
       deferred.claimOperand(i, places.of(op->getOperand(i)));
@@ -178,7 +180,7 @@ bool Deferrer::sink(Operation *op, ArrayRef<sdy::ReshardOp> reductions) {
                          sharding::ReductionKind::Sum);
       continue;
     }
-    TensorSharding source = places.of(reduction.getInput());
+    TensorSharding source = places.of(inputOf(reduction));
     if (!sharding::sameAxes(reduced(source), deferred.operandSharding(i)))
       return false;
     if (!llvm::is_contained(reductions.take_front(i), reduction)) // add(%a, %a) reduces once
@@ -191,7 +193,7 @@ bool Deferrer::sink(Operation *op, ArrayRef<sdy::ReshardOp> reductions) {
 
   for (auto [i, reduction] : llvm::enumerate(reductions)) {
     OpOperand &operand = op->getOpOperand(i);
-    operand.set(reduction ? Value(reduction.getInput())
+    operand.set(reduction ? inputOf(reduction)
                           : places.moved(operand.get(), deferred.operandSharding(i), op));
   }
   sdy::TensorShardingAttr target = places.attr(wanted);
