@@ -1,7 +1,9 @@
-// Trains the character-level transformer of train.py on eight devices of this process: compiles the StableHLO that JAX
-// exported, keeps the state on the devices from step to step, and shows the loss beside JAX's.
+// Trains the character-level transformer of train.py on eight devices of this process: compiles the
+// StableHLO that JAX exported, keeps the state on the devices from step to step, and shows the loss
+// beside JAX's.
 //
-//   train-char-transformer [DIRECTORY] [--steps=N]      DIRECTORY: where init.mlir, train_step.mlir, .. lie
+//   train-char-transformer [DIRECTORY] [--steps=N]      DIRECTORY: where init.mlir,
+//   train_step.mlir, .. lie
 #include "tessera/compiler.h"
 #include "tessera/runtime.h"
 
@@ -22,7 +24,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 std::string readFile(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
@@ -41,7 +45,9 @@ struct Reference {
 
 Reference readReference(const std::string &path) {
   std::string text = readFile(path);
-  auto after = [&](const char *key) { return text.c_str() + text.find(key) + std::string(key).size(); };
+  auto after = [&](const char *key) {
+    return text.c_str() + text.find(key) + std::string(key).size();
+  };
   Reference reference{std::atoi(after("\"batch\": ")), std::atoi(after("\"length\": ")), {}};
   char *end = nullptr;
   for (const char *at = after("\"losses\": ["); *at && *at != ']'; at = *end == ',' ? end + 1 : end)
@@ -64,7 +70,8 @@ std::vector<int32_t> encode(const std::string &text) {
 }
 
 // Rows of the text at scattered offsets, as train.py takes them.
-std::vector<int32_t> makeBatch(const std::vector<int32_t> &text, const Reference &reference, int step) {
+std::vector<int32_t> makeBatch(const std::vector<int32_t> &text, const Reference &reference,
+                               int step) {
   std::vector<int32_t> rows;
   for (int i = 0; i < reference.batch; ++i) {
     uint32_t hash = (uint32_t(i) + uint32_t(step) * uint32_t(reference.batch)) * 2654435761u;
@@ -97,10 +104,11 @@ void printCollectives(const tessera::Compiled &compiled) {
       row->wire += site.wire_bytes;
     }
   rows["total"] = total;
-  std::printf("\n%-36s%8s%10s%12s%12s\n", "collectives of one step", "sites", "count", "MB", "MB sent");
+  std::printf("\n%-36s%8s%10s%12s%12s\n", "collectives of one step", "sites", "count", "MB",
+              "MB sent");
   auto print = [](const std::string &name, const Row &row) {
-    std::printf("%-36s%8lld%10lld%12.3f%12.3f\n", name.c_str(), (long long)row.sites, (long long)row.count,
-                row.bytes / 1e6, row.wire / 1e6);
+    std::printf("%-36s%8lld%10lld%12.3f%12.3f\n", name.c_str(), (long long)row.sites,
+                (long long)row.count, row.bytes / 1e6, row.wire / 1e6);
   };
   for (const auto &[name, row] : rows)
     if (name != "total")
@@ -127,40 +135,42 @@ int train(const std::string &directory, int steps) {
 
   tessera::Compiled initCompiled = compileFile(directory, "init.mlir");
   tessera::Compiled stepCompiled = compileFile(directory, "train_step.mlir");
-  tessera::Session init(initCompiled.program()), step(stepCompiled.program());
+  tessera::Program stepProgram(stepCompiled.program());
+  tessera::Session init(tessera::Program(initCompiled.program())), step(stepProgram);
   printCollectives(stepCompiled);
 
-  int32_t seed = 0;
-  std::vector<tessera::Array> seedArray;
-  seedArray.push_back(init.place(0, &seed));
-  std::vector<tessera::Array> state = init.run(std::move(seedArray));
+  std::vector<tessera::Array> seed;
+  seed.push_back(init.place(0, std::vector<int32_t>{0}));
+  std::vector<tessera::Array> state = init.execute(seed);
 
-  std::printf("\n%d devices, %zu characters, %d x %d a step\n", int(step.deviceCount()), text.size(),
-              reference.batch, reference.length);
+  std::printf("\n%d devices, %zu characters of text, %d x %d a step\n", int(stepProgram.devices()),
+              text.size(), reference.batch, reference.length);
   std::printf("%6s%10s%10s%12s\n", "step", "loss", "JAX's", "ms a step");
   bool terminal = isatty(STDOUT_FILENO);
   std::vector<double> losses, times;
   for (int i = 0; i < steps; ++i) {
     auto start = Clock::now();
-    state.push_back(step.place(state.size(), makeBatch(text, reference, i).data()));
-    state = step.run(std::move(state)); // the old state is donated: its buffers take the new one
-    losses.push_back(step.fetch<float>(state.back()).at(0));
+    state.push_back(step.place(state.size(), makeBatch(text, reference, i)));
+    state = step.execute(state); // the old state is donated: the new one takes its buffers
+    losses.push_back(state.back().read<float>().at(0));
     state.pop_back();
     times.push_back(secondsSince(start));
     bool keep = i % 20 == 0 || i == steps - 1;
     if (keep || terminal) {
-      std::printf("%s%6d%10.4f%10.4f%12.1f", terminal ? "\r" : "", i, losses[i], reference.losses[i],
-                  1e3 * median(times));
+      std::printf("%s%6d%10.4f%10.4f%12.1f", terminal ? "\r" : "", i, losses[i],
+                  reference.losses[i], 1e3 * median(times));
       std::fputs(keep ? "\n" : "", stdout);
       std::fflush(stdout);
     }
   }
 
-  // Rounding differs, and training amplifies it: the first steps agree closely, later ones as curves do.
+  // Rounding differs, and training amplifies it: the first steps agree closely, later ones as
+  // curves do.
   size_t last = std::min<size_t>(20, losses.size());
-  double ours = meanOfLast(losses, losses.size(), last), theirs = meanOfLast(reference.losses, losses.size(), last);
-  std::printf("\nloss over the last %zu steps: %.3f, JAX's %.3f; %.0f ms a step\n", last, ours, theirs,
-              1e3 * median(times));
+  double ours = meanOfLast(losses, losses.size(), last),
+         theirs = meanOfLast(reference.losses, losses.size(), last);
+  std::printf("\nloss over the last %zu steps: %.3f, JAX's %.3f; %.0f ms a step\n", last, ours,
+              theirs, 1e3 * median(times));
   if (std::abs(losses[0] - reference.losses[0]) > 1e-4 || !(std::abs(ours - theirs) < 0.05)) {
     std::fprintf(stderr, "error: the loss does not follow JAX's\n");
     return 1;
