@@ -10,7 +10,7 @@ namespace tessera::codegen {
 using namespace tessera::stablehlo;
 
 static Direction directionOf(CompareOp op) {
-  Direction direction;
+  Direction direction = EQ;
   switch (op.getComparisonDirection()) {
   case ComparisonDirection::EQ:
     direction = EQ;

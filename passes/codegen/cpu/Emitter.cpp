@@ -17,6 +17,13 @@ void Emitter::openBody(llvm::Instruction *insertBefore) {
   resumeInsertion();
 }
 
+// A block's level shares its place with the level around it: all of them move.
+void Emitter::moveInsertion(llvm::Instruction *from, llvm::Instruction *to) {
+  for (Level &level : levels)
+    if (level.insertBefore == from)
+      level.insertBefore = to;
+}
+
 Value Emitter::openLoop(Value low, Value high, int64_t step, bool mayBeEmpty) {
   llvm::Instruction *after = levels.back().insertBefore;
   llvm::BasicBlock *before = after->getParent();
@@ -25,8 +32,9 @@ Value Emitter::openLoop(Value low, Value high, int64_t step, bool mayBeEmpty) {
       llvm::BasicBlock::Create(b.getContext(), "loop", before->getParent(), exit);
   llvm::Instruction *jump = before->getTerminator();
   b.SetInsertPoint(jump);
-  levels.back().insertBefore =
-      mayBeEmpty ? b.CreateCondBr(b.CreateICmpSLT(low, high), body, exit) : b.CreateBr(body);
+  Level level;
+  level.entry = mayBeEmpty ? b.CreateCondBr(b.CreateICmpSLT(low, high), body, exit)
+                           : b.CreateBr(body);
   jump->eraseFromParent();
   b.SetInsertPoint(body);
   auto *variable = b.CreatePHI(b.getInt64Ty(), 2, "i");
@@ -35,9 +43,9 @@ Value Emitter::openLoop(Value low, Value high, int64_t step, bool mayBeEmpty) {
       llvm::BinaryOperator::CreateNSWAdd(variable, i64(step), "next", body));
   b.CreateCondBr(b.CreateICmpSLT(next, high), body, exit);
   variable->addIncoming(next, body);
-  Level level;
   level.insertBefore = next;
   level.resume = after;
+  moveInsertion(after, level.entry);
   levels.push_back(std::move(level));
   resumeInsertion();
   return variable;
@@ -52,9 +60,20 @@ void Emitter::bindLevel(unsigned dim, DimSet all, Value variable, unsigned lanes
 }
 
 void Emitter::closeLoop() {
-  llvm::Instruction *resume = levels.back().resume;
+  llvm::Instruction *resume = levels.back().resume, *entry = levels.back().entry;
   levels.pop_back();
-  levels.back().insertBefore = resume;
+  moveInsertion(entry, resume);
+  resumeInsertion();
+}
+
+void Emitter::openIf(Value condition) {
+  llvm::Instruction *after = levels.back().insertBefore;
+  Level level;
+  level.insertBefore = llvm::SplitBlockAndInsertIfThen(condition, after, /*Unreachable=*/false);
+  level.resume = after;
+  level.entry = level.insertBefore->getParent()->getSinglePredecessor()->getTerminator();
+  moveInsertion(after, level.entry);
+  levels.push_back(std::move(level));
   resumeInsertion();
 }
 
@@ -203,13 +222,22 @@ llvm::SmallVector<Value> Emitter::combine(const Reduction &reduction,
     }
     return results;
   }
+  llvm::SmallVector<std::pair<Node *, Value>> given;
+  for (auto [node, value] : llvm::zip(reduction.lhs, accumulated))
+    given.push_back({node, value});
+  for (auto [node, value] : llvm::zip(reduction.rhs, fresh))
+    given.push_back({node, value});
+  return evaluate(reduction.results, given);
+}
+
+llvm::SmallVector<Value> Emitter::evaluate(llvm::ArrayRef<Node *> nodes,
+                                           llvm::ArrayRef<std::pair<Node *, Value>> given) {
   auto outer = std::move(locals);
   locals.clear();
-  for (auto [i, node] : llvm::enumerate(reduction.lhs))
-    locals[node] = accumulated[i];
-  for (auto [i, node] : llvm::enumerate(reduction.rhs))
-    locals[node] = fresh[i];
-  for (Node *node : reduction.results)
+  for (auto [node, value] : given)
+    locals[node] = value;
+  llvm::SmallVector<Value> results;
+  for (Node *node : nodes)
     results.push_back(emit(node));
   locals = std::move(outer);
   return results;

@@ -46,6 +46,7 @@ public:
     llvm::DenseMap<Reduction *, llvm::SmallVector<Value>> reductions;
     // Of a loop: what to resume after it.
     llvm::Instruction *resume = nullptr;
+    llvm::Instruction *entry = nullptr; // its jump: where code of the levels around it goes meanwhile
   };
   std::vector<Level> levels;
   // The loops' variables; null: part of the next dimension's loop, see `collapse`.
@@ -59,9 +60,12 @@ public:
   // collapsed into it.
   void bindLevel(unsigned dim, DimSet all, Value variable, unsigned lanes, Value laneMask);
   void closeLoop();
+  // What follows only runs where `condition` (one lane) holds, until closeLoop.
+  void openIf(Value condition);
   // A level without a loop: `dim` is `variable` in it.
   void openBlock();
   void closeBlock();
+  void moveInsertion(llvm::Instruction *from, llvm::Instruction *to);
   void resumeInsertion() { b.SetInsertPoint(levels.back().insertBefore); }
 
   // Nodes and indices at the current position.
@@ -90,6 +94,9 @@ public:
   // The reducer applied to accumulated and new components.
   llvm::SmallVector<Value> combine(const Reduction &reduction, llvm::ArrayRef<Value> accumulated,
                                    llvm::ArrayRef<Value> fresh);
+  // Nodes in terms of External ones, whose values are given; nothing of it is kept.
+  llvm::SmallVector<Value> evaluate(llvm::ArrayRef<Node *> nodes,
+                                    llvm::ArrayRef<std::pair<Node *, Value>> given);
   Value temporary(llvm::Type *type, const llvm::Twine &name = ""); // a stack slot of the function
 
   // Loops merged into the next one: found once for the whole graph.

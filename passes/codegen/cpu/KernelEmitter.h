@@ -64,6 +64,13 @@ Work workOf(const Graph &graph, llvm::ArrayRef<Node *> nodes);
 bool emitElemental(KernelFunction &function, llvm::ArrayRef<unsigned> outputs);
 // One operation alone. `known` is false when the body holds none of theirs.
 bool emitWhole(KernelFunction &function, bool &known);
+bool emitScatter(KernelFunction &function, mlir::Operation *op);
+bool emitSelectAndScatter(KernelFunction &function, mlir::Operation *op);
+bool emitSort(KernelFunction &function, mlir::Operation *op);
+// The kernel's output that is result `i` of `op`; -1 if none is.
+int outputOf(const KernelFunction &function, mlir::Operation *op, unsigned result);
+// A block argument that result `i` may overwrite and that is `value` itself, else -1.
+int64_t sharedInput(const KernelFunction &function, unsigned output, mlir::Value value);
 
 bool emitKernel(const KernelSource &kernel, llvm::Module &module, const VectorFeatures &features,
                 KernelInfo &info);

@@ -25,7 +25,7 @@ linkSharedObject(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects, std::string
       "noexecstack", "-O0",     "--threads=1"};
   std::vector<int> files;
   llvm::SmallString<128> output;
-  auto cleanUp = llvm::make_scope_exit([&] {
+  llvm::scope_exit cleanUp([&] {
     for (int file : files)
       close(file);
     if (!output.empty())

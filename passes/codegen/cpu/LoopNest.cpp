@@ -1,0 +1,53 @@
+#include "passes/codegen/cpu/LoopNest.h"
+
+namespace tessera::codegen {
+
+void loopOver(Emitter &e, llvm::ArrayRef<LoopRange> loops, unsigned lanes,
+              llvm::function_ref<void()> body) {
+  if (loops.empty()) {
+    e.openBlock();
+    body();
+    e.closeBlock();
+    return;
+  }
+  const LoopRange &loop = loops.front();
+  int64_t size = e.graph.dims[loop.dim].size;
+  DimSet set = DimSet(1) << loop.dim;
+  bool isFixed = !loop.low;
+  if (isFixed && size == 0)
+    return;
+  Value low = isFixed ? e.i64(0) : loop.low, high = isFixed ? e.i64(size) : loop.high;
+  if (loops.size() > 1 || lanes == 1) {
+    Value variable = e.openLoop(low, high, 1, !isFixed);
+    e.bindLevel(loop.dim, set, variable, 1, nullptr);
+    loopOver(e, loops.drop_front(), lanes, body);
+    e.closeLoop();
+    return;
+  }
+  Value length = e.b.CreateNSWSub(high, low);
+  Value whole = e.b.CreateNSWAdd(low, e.b.CreateAnd(length, e.i64(-static_cast<int64_t>(lanes))));
+  if (!isFixed || size >= lanes) {
+    Value variable = e.openLoop(low, whole, lanes, !isFixed);
+    e.bindLevel(loop.dim, set, variable, lanes, nullptr);
+    body();
+    e.closeLoop();
+  }
+  if (isFixed && size % lanes == 0)
+    return;
+  e.openLoop(whole, high, lanes, true);
+  llvm::Type *type = llvm::FixedVectorType::get(e.b.getInt32Ty(), lanes);
+  Value left = e.b.CreateTrunc(e.b.CreateNSWSub(high, whole), e.b.getInt32Ty());
+  Value mask = e.b.CreateICmpULT(e.b.CreateStepVector(type), e.splat(left, lanes));
+  e.bindLevel(loop.dim, set, whole, lanes, mask);
+  body();
+  e.closeLoop();
+}
+
+std::pair<Value, Value> chunkRange(Emitter &e, Value number, int64_t chunk, int64_t size) {
+  Value low = e.b.CreateNSWMul(number, e.i64(chunk));
+  Value high = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, e.b.CreateNSWAdd(low, e.i64(chunk)),
+                                         e.i64(size));
+  return {low, high};
+}
+
+} // namespace tessera::codegen

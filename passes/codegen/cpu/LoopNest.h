@@ -1,0 +1,26 @@
+// Plain loops over a graph's dimensions, for kernels that walk an index space in an order of their
+// own.
+#ifndef TESSERA_PASSES_CODEGEN_CPU_LOOPNEST_H
+#define TESSERA_PASSES_CODEGEN_CPU_LOOPNEST_H
+
+#include "passes/codegen/cpu/Emitter.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace tessera::codegen {
+
+struct LoopRange {
+  unsigned dim;
+  Value low = nullptr, high = nullptr; // null: the whole dimension
+};
+
+// Runs `body` at every point, the last loop by vectors of `lanes`; a rest is masked. Bodies are
+// emitted once, or twice when there is a rest.
+void loopOver(Emitter &emitter, llvm::ArrayRef<LoopRange> loops, unsigned lanes,
+              llvm::function_ref<void()> body);
+
+// The part of `size` indices that chunk `number` of `chunk` indices each has.
+std::pair<Value, Value> chunkRange(Emitter &emitter, Value number, int64_t chunk, int64_t size);
+
+} // namespace tessera::codegen
+
+#endif

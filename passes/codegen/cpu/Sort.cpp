@@ -1,0 +1,207 @@
+// sort: each row along the dimension is merge-sorted in the scratch, stably, by the comparator
+// inline.
+#include "passes/codegen/cpu/KernelEmitter.h"
+#include "passes/codegen/cpu/LoopNest.h"
+
+#include "dialects/stablehlo/StablehloOps.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tessera::codegen {
+
+using namespace tessera::stablehlo;
+using Indices = llvm::SmallVector<Index, 6>;
+
+namespace {
+
+// One number of each element: an operand, or half of a complex one. Rows lie at two places in the
+// scratch in turn.
+struct Column {
+  ElementKind kind;
+  Node *value; // what is sorted, at the loops' index
+  Node *left, *right;
+  int64_t scratch[2];
+};
+
+struct RowSorter {
+  Emitter &e;
+  llvm::ArrayRef<Column> columns;
+  Node *comparator;
+  int64_t size;
+
+  Value slot(const Column &column, Value second, Value index) {
+    Value place = second
+                      ? e.b.CreateSelect(second, e.i64(column.scratch[1]), e.i64(column.scratch[0]))
+                      : e.i64(column.scratch[0]);
+    return e.element(e.b.CreateGEP(e.b.getInt8Ty(), e.scratch, place), column.kind, index);
+  }
+  Value read(const Column &column, Value second, Value index) {
+    llvm::Type *type = memoryType(column.kind, e.b.getContext());
+    return e.fromMemory(column.kind, e.b.CreateLoad(type, slot(column, second, index)));
+  }
+  // Merges runs of 1, 2, 4, .. until one is left; the place of the result is returned.
+  int sort();
+  void mergeStep(Value from, Value to, Value leftSlot, Value rightSlot, Value middle, Value high,
+                 Value k);
+};
+
+} // namespace
+
+// The next of two sorted runs goes to position k: the left one's, unless the right one's comes
+// before it.
+void RowSorter::mergeStep(Value from, Value to, Value leftSlot, Value rightSlot, Value middle,
+                          Value high, Value k) {
+  auto &b = e.b;
+  Value i = b.CreateLoad(b.getInt64Ty(), leftSlot), j = b.CreateLoad(b.getInt64Ty(), rightSlot);
+  Value last = e.i64(size - 1);
+  Value iRead = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, i, last);
+  Value jRead = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, j, last);
+  llvm::SmallVector<std::pair<Node *, Value>> given;
+  llvm::SmallVector<Value> left, right;
+  for (const Column &column : columns) {
+    left.push_back(read(column, from, iRead));
+    right.push_back(read(column, from, jRead));
+    // Is the right one less? Equal ones keep their order.
+    given.push_back({column.left, right.back()});
+    given.push_back({column.right, left.back()});
+  }
+  Value rightIsLess = e.evaluate({comparator}, given)[0];
+  Value leftIsDone = b.CreateICmpSGE(i, middle), rightIsLeft = b.CreateICmpSLT(j, high);
+  Value takesRight = b.CreateOr(leftIsDone, b.CreateAnd(rightIsLeft, rightIsLess));
+  for (auto [column, l, r] : llvm::zip(columns, left, right))
+    b.CreateStore(e.toMemory(column.kind, b.CreateSelect(takesRight, r, l)), slot(column, to, k));
+  Value step = b.CreateZExt(takesRight, b.getInt64Ty());
+  b.CreateStore(b.CreateAdd(j, step), rightSlot);
+  b.CreateStore(b.CreateAdd(i, b.CreateSub(e.i64(1), step)), leftSlot);
+}
+
+int RowSorter::sort() {
+  auto &b = e.b;
+  int passes = llvm::Log2_64_Ceil(size);
+  if (passes == 0)
+    return 0;
+  Value leftSlot = e.temporary(b.getInt64Ty()), rightSlot = e.temporary(b.getInt64Ty());
+  Value pass = e.openLoop(e.i64(0), e.i64(passes), 1, false);
+  Value width = b.CreateShl(e.i64(1), pass), twice = b.CreateShl(e.i64(2), pass);
+  Value from = b.CreateTrunc(pass, b.getInt1Ty()), to = b.CreateNot(from);
+  Value count = b.CreateUDiv(b.CreateAdd(e.i64(size - 1), twice), twice);
+  Value number = e.openLoop(e.i64(0), count, 1, false);
+  Value start = b.CreateMul(number, twice), n = e.i64(size);
+  auto clamped = [&](Value x) { return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, n); };
+  Value middle = clamped(b.CreateAdd(start, width)), high = clamped(b.CreateAdd(start, twice));
+  b.CreateStore(start, leftSlot);
+  b.CreateStore(middle, rightSlot);
+  Value k = e.openLoop(start, high, 1, false);
+  mergeStep(from, to, leftSlot, rightSlot, middle, high, k);
+  e.closeLoop();
+  e.closeLoop();
+  e.closeLoop();
+  return passes % 2;
+}
+
+bool emitSort(KernelFunction &function, mlir::Operation *operation) {
+  auto op = mlir::cast<SortOp>(operation);
+  auto shape = mlir::cast<mlir::ShapedType>(op->getOperand(0).getType()).getShape();
+  int64_t rank = shape.size(), dimension = op.getDimension();
+  if (dimension < 0)
+    dimension += rank;
+  int64_t size = shape[dimension], rows = 1;
+  int split = -1;
+  for (int64_t d = 0; d < rank; ++d) {
+    if (d == dimension)
+      continue;
+    rows *= shape[d];
+    if (split < 0 || shape[d] > shape[split])
+      split = d;
+  }
+  if (rows * size == 0)
+    return true;
+  int64_t chunk = 1, cells = 1;
+  if (split >= 0) {
+    int64_t steps = rows * size * (1 + llvm::Log2_64_Ceil(size));
+    chunk = std::clamp<int64_t>(shape[split] * 8192 / steps, 1, shape[split]);
+    cells = llvm::divideCeil(shape[split], chunk);
+  }
+
+  bool ok = true;
+  function.forEachCell(cells, [&](Value cell, llvm::Instruction *before) {
+    SplitTable none;
+    KernelGraph g(function, none);
+    Indices index;
+    llvm::SmallVector<unsigned> dims;
+    for (auto [d, n] : llvm::enumerate(shape))
+      index.push_back(g.builder.loop(nullptr, d, n, &dims));
+    mlir::Block &body = op->getRegion(0).front();
+    llvm::SmallVector<Column> columns;
+    for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+      Element value = g.builder.at(op->getOperand(i), index);
+      ok = ok && value;
+      if (!ok)
+        return;
+      Element sides[2];
+      for (int side = 0; side < 2; ++side) {
+        sides[side].re = g.graph.external(value.re->kind);
+        if (value.im)
+          sides[side].im = g.graph.external(value.im->kind);
+        g.builder.bindElement(body.getArgument(2 * i + side), sides[side]);
+      }
+      auto add = [&](Node *node, Node *left, Node *right) {
+        int64_t bytes = size * byteSize(node->kind);
+        columns.push_back({node->kind,
+                           node,
+                           left,
+                           right,
+                           {function.reserveScratch(bytes), function.reserveScratch(bytes)}});
+      };
+      add(value.re, sides[0].re, sides[1].re);
+      if (value.im)
+        add(value.im, sides[0].im, sides[1].im);
+    }
+    Element comparator = g.builder.at(body.getTerminator()->getOperand(0), {});
+    ok = ok && comparator;
+    if (!ok)
+      return;
+
+    Emitter &e = g.emitter;
+    e.openBody(before);
+    llvm::SmallVector<LoopRange> loops, along;
+    for (auto [d, dim] : llvm::enumerate(dims)) {
+      if (static_cast<int64_t>(d) == dimension) {
+        if (size > 1)
+          along.push_back({dim});
+        continue;
+      }
+      if (shape[d] == 1)
+        continue;
+      loops.push_back({dim});
+      if (static_cast<int>(d) == split)
+        std::tie(loops.back().low, loops.back().high) = chunkRange(e, cell, chunk, shape[d]);
+    }
+    RowSorter sorter{e, columns, comparator.re, size};
+    Index position = index[dimension], offset = g.graph.linearise(index, shape);
+    loopOver(e, loops, 1, [&] {
+      loopOver(e, along, 1, [&] {
+        for (const Column &column : columns)
+          e.b.CreateStore(e.toMemory(column.kind, e.emit(column.value)),
+                          sorter.slot(column, nullptr, e.emitIndex(position)));
+      });
+      Value second = e.b.getInt1(sorter.sort());
+      loopOver(e, along, 1, [&] {
+        Value at = e.emitIndex(position);
+        unsigned next = 0;
+        for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+          bool isComplex = elementType(op->getOperand(i).getType())->complex;
+          const Column &column = columns[next++];
+          Value re = sorter.read(column, second, at);
+          Value im = isComplex ? sorter.read(columns[next++], second, at) : nullptr;
+          int output = outputOf(function, op, i);
+          if (output >= 0)
+            e.store(function.buffers[function.inputCount() + output], column.kind,
+                    isComplex ? g.graph.multiply(offset, 2) : offset, re, im);
+        }
+      });
+    });
+  });
+  return ok;
+}
+
+} // namespace tessera::codegen
