@@ -92,7 +92,8 @@ TESSERA_API int32_t tessera_session_process(const tessera_session *session);
 TESSERA_API int32_t tessera_session_process_count(const tessera_session *session);
 
 /* One step: `outputs` gets output_count new arrays. Donated inputs are invalid afterwards, also
- * when it fails. */
+ * when it fails. Arrays of another session serve as inputs too: as they are where every device
+ * holds the tile that it needs, otherwise (in one process) as a copy that goes through the host. */
 TESSERA_API tessera_code tessera_session_execute(tessera_session *session,
                                                  tessera_array *const *inputs, size_t input_count,
                                                  tessera_array **outputs, size_t output_count);

@@ -1,19 +1,24 @@
-/* What a generated kernel and its caller agree on. Shared by compiler and runtime; C, no includes beyond stdint.
+/* What a generated kernel and its caller agree on. Shared by compiler and runtime; C, no includes
+ * beyond stdint.
  *
- * A kernel is a leaf function: it computes grid cells [grid_begin, grid_end) of its grid, never waits, never
- * allocates. Cells may run in any order and on any core; together they write every element of every output once.
+ * A kernel is a leaf function: it computes grid cells [grid_begin, grid_end) of its grid, never
+ * waits, never allocates. Cells may run in any order and on any core; together they write every
+ * element of every output once.
  */
 #ifndef TESSERA_KERNEL_ABI_H
 #define TESSERA_KERNEL_ABI_H
 #include <stdint.h>
 
 typedef struct TesseraKernelArgs {
-  void *const *buffers; /* inputs, then outputs: dense row-major arrays, 64-byte aligned. An output may be the same
-                           address as the input that the kernel names as its in-place operand. */
-  void *scratch;        /* at least the kernel's scratch bytes, 64-byte aligned, private to this call */
+  void *const
+      *buffers;  /* inputs, then outputs: dense row-major arrays, 64-byte aligned. An output may be
+                    the same  address as the input that the kernel names as its in-place operand. */
+  void *scratch; /* at least the kernel's scratch bytes, 64-byte aligned, private to this call */
 } TesseraKernelArgs;
 
-/* 0, or a code of the kernel's own that the runtime reports with the kernel's name and source location. */
-typedef int32_t (*TesseraKernel)(const TesseraKernelArgs *args, uint32_t grid_begin, uint32_t grid_end);
+/* 0, or a code of the kernel's own that the runtime reports with the kernel's name and source
+ * location. */
+typedef int32_t (*TesseraKernel)(const TesseraKernelArgs *args, uint32_t grid_begin,
+                                 uint32_t grid_end);
 
 #endif

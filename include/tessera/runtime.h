@@ -122,7 +122,8 @@ class Session {
 public:
   explicit Session(const Program &program, const SessionSettings &settings = {})
       : session_(nullptr, tessera_session_free),
-        outputs_(tessera_program_output_count(program.get())) {
+        outputs_(tessera_program_output_count(program.get())),
+        devices_(tessera_program_devices(program.get())) {
     tessera_session_options options{};
     options.struct_size = sizeof options;
     options.workers = settings.workers;
@@ -169,6 +170,7 @@ public:
     return counters;
   }
   std::string report() { return tessera_session_report(get()); }
+  int64_t devices() const { return devices_; }
   int process() const { return tessera_session_process(get()); }
   int processCount() const { return tessera_session_process_count(get()); }
   tessera_session *get() const { return session_.get(); }
@@ -176,6 +178,7 @@ public:
 private:
   std::unique_ptr<tessera_session, void (*)(tessera_session *)> session_;
   size_t outputs_;
+  int64_t devices_;
 };
 
 } // namespace tessera

@@ -22,6 +22,8 @@ public:
   int64_t positionOf(int64_t device) const { return positions_[device]; }
   int axisCount() const { return static_cast<int>(sizes_.size()); }
 
+  bool operator==(const MeshGrid &other) const = default;
+
   // The index of `position` along `axes`, major to minor; the product of their sizes.
   int64_t indexAlong(int64_t position, const AxisRefs &axes) const;
   static int64_t sizeOf(const AxisRefs &axes);

@@ -209,13 +209,26 @@ tessera_code tessera_session_execute(tessera_session *session, tessera_array *co
       return invalidArgument("the program has " + std::to_string(expected) +
                              " outputs, there is room for " + std::to_string(output_count));
     std::vector<std::shared_ptr<Array>> arrays;
+    std::vector<std::pair<std::shared_ptr<Array>, std::shared_ptr<Array>>> moved;
     for (size_t i = 0; i < input_count; ++i) {
-      if (inputs[i] && inputs[i]->session != session->session)
-        return invalidArgument("input " + std::to_string(i) + " belongs to another session");
       arrays.push_back(inputs[i] ? inputs[i]->array : nullptr);
+      const auto &parameters = session->session->program().manifest().inputs();
+      if (!arrays[i] || inputs[i]->session == session->session ||
+          i >= static_cast<size_t>(parameters.size()))
+        continue;
+      auto adopted = session->session->adopt(arrays[i], parameters[static_cast<int>(i)]);
+      if (!adopted.ok())
+        return invalidArgument("input " + std::to_string(i) + ": " + adopted.status().message());
+      moved.emplace_back(arrays[i], *adopted);
+      arrays[i] = *adopted;
     }
     int64_t begin = Pool::now();
     auto results = session->session->execute(arrays);
+    for (auto &[original, copy] : moved) // a copy that was donated stands for its original
+      if (!copy->valid && original->valid) {
+        original->valid = false;
+        original->tiles.clear();
+      }
     if (!results.ok())
       return results.status();
     session->steps.push_back(static_cast<double>(Pool::now() - begin) * 1e-9);

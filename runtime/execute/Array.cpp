@@ -1,6 +1,6 @@
 #include "runtime/execute/Array.h"
 #include "runtime/array/ElementType.h"
-#include "runtime/array/Layout.h"
+#include <algorithm>
 
 namespace tessera::runtime {
 
@@ -13,24 +13,32 @@ std::string listText(const std::vector<int64_t> &list) {
   return text + "]";
 }
 
-// Parts of size 1 say nothing.
-std::vector<int64_t> significantAxes(const program::DimLayout &dim) {
-  std::vector<int64_t> list;
-  for (const auto &ref : dim.axes())
-    if (ref.size() > 1)
-      list.insert(list.end(), {ref.axis(), ref.pre_size(), ref.size()});
-  return list;
+// The index of a device's tile along a dimension.
+int64_t tileIndex(const program::DimLayout &dim, const MeshGrid &mesh, int64_t device) {
+  return mesh.indexAlong(mesh.positionOf(device), dim.axes());
+}
+
+bool equalAxes(const program::DimLayout &a, const program::DimLayout &b) {
+  return std::equal(
+      a.axes().begin(), a.axes().end(), b.axes().begin(), b.axes().end(), [](auto &x, auto &y) {
+        return x.axis() == y.axis() && x.pre_size() == y.pre_size() && x.size() == y.size();
+      });
 }
 
 } // namespace
 
-bool sameLayout(const program::Parameter &a, const program::Parameter &b) {
-  if (a.type() != b.type() || globalShape(a) != globalShape(b))
+bool samePlacement(const program::Parameter &a, const MeshGrid &aMesh, const program::Parameter &b,
+                   const MeshGrid &bMesh) {
+  if (a.type() != b.type() || globalShape(a) != globalShape(b) || localShape(a) != localShape(b) ||
+      aMesh.size() != bMesh.size())
     return false;
-  for (int i = 0; i < a.layout_size(); ++i)
-    if (a.layout(i).tile() != b.layout(i).tile() ||
-        significantAxes(a.layout(i)) != significantAxes(b.layout(i)))
-      return false;
+  for (int i = 0; i < a.layout_size(); ++i) {
+    if (aMesh == bMesh && equalAxes(a.layout(i), b.layout(i)))
+      continue;
+    for (int64_t device = 0; device < aMesh.size(); ++device)
+      if (tileIndex(a.layout(i), aMesh, device) != tileIndex(b.layout(i), bMesh, device))
+        return false;
+  }
   return true;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "include/tessera/program.pb.h"
+#include "runtime/array/Layout.h"
 #include "runtime/device/cpu/Memory.h"
 #include <memory>
 #include <vector>
@@ -11,12 +12,15 @@ namespace tessera::runtime {
 // Values are not changed once made; a run that takes the buffers over leaves the array invalid.
 struct Array {
   program::Parameter parameter; // type, global shape, layout; the name is the one it was made for
+  std::shared_ptr<const MeshGrid> mesh;       // that the layout speaks of
   std::vector<std::shared_ptr<Buffer>> tiles; // by device of this process; null when invalid
   bool valid = true;
 };
 
-// Same type, shape and layout: an output of the one can be an input of the other.
-bool sameLayout(const program::Parameter &a, const program::Parameter &b);
+// Same type and shape, and every device holds the same tile: an array of the one kind can be used
+// as the other.
+bool samePlacement(const program::Parameter &a, const MeshGrid &aMesh, const program::Parameter &b,
+                   const MeshGrid &bMesh);
 std::string describe(const program::Parameter &parameter); // "f32[8,16] in tiles [4,16]"
 
 } // namespace tessera::runtime

@@ -52,6 +52,7 @@ Result<std::shared_ptr<Array>> Session::place(const program::Parameter &paramete
                                               const void *global) {
   auto array = std::make_shared<Array>();
   array->parameter = parameter;
+  array->mesh = program_->sharedMesh();
   for (uint32_t position : positions_) {
     auto tile = memory_->allocate(localBytes(parameter));
     if (!tile)
@@ -60,6 +61,28 @@ Result<std::shared_ptr<Array>> Session::place(const program::Parameter &paramete
     array->tiles.push_back(std::move(tile));
   }
   return array;
+}
+
+bool Session::fits(const Array &array, const program::Parameter &parameter) const {
+  // Tiles are in the order of positions: those of another mesh may be permuted.
+  return array.tiles.size() == devices_.size() &&
+         array.mesh->devices() == program_->mesh().devices() &&
+         samePlacement(array.parameter, *array.mesh, parameter, program_->mesh());
+}
+
+Result<std::shared_ptr<Array>> Session::adopt(const std::shared_ptr<Array> &array,
+                                              const program::Parameter &parameter) {
+  if (!array->valid || fits(*array, parameter))
+    return array;
+  if (array->parameter.type() != parameter.type() ||
+      globalShape(array->parameter) != globalShape(parameter) ||
+      array->mesh->size() != program_->mesh().size() || transport_)
+    return invalidArgument("an array " + describe(array->parameter) + " cannot be used as '" +
+                           parameter.name() + "', which is " + describe(parameter));
+  auto host = fetch(*array);
+  if (!host.ok())
+    return host.status();
+  return place(parameter, host->bytes.data());
 }
 
 Result<HostArray> Session::fetch(const Array &array) {
@@ -72,12 +95,12 @@ Result<HostArray> Session::fetch(const Array &array) {
     host.bytes.resize(elementCount(host.shape) * byteSize(host.type));
   size_t bytes = localBytes(array.parameter);
   std::vector<char> received;
-  for (int64_t position : firstReplicas(array.parameter, program_->mesh())) {
+  for (int64_t position : firstReplicas(array.parameter, *array.mesh)) {
     const void *tile = nullptr;
     if (!transport_) {
       tile = array.tiles[position]->data();
     } else {
-      auto owner = static_cast<int32_t>(program_->mesh().devices()[position]);
+      auto owner = static_cast<int32_t>(array.mesh->devices()[position]);
       Status status;
       if (owner == transport_->rank())
         tile = array.tiles[0]->data();
@@ -93,7 +116,7 @@ Result<HostArray> Session::fetch(const Array &array) {
         return status;
     }
     if (root)
-      gatherTile(array.parameter, program_->mesh(), position, tile, host.bytes.data());
+      gatherTile(array.parameter, *array.mesh, position, tile, host.bytes.data());
   }
   return host;
 }
@@ -110,11 +133,9 @@ Status Session::checkInputs(const std::vector<std::shared_ptr<Array>> &inputs) c
       return invalidArgument(who + " is null");
     if (!inputs[i]->valid)
       return invalidArgument(who + " was donated to an earlier step and is no longer valid");
-    if (!sameLayout(inputs[i]->parameter, expected[i]))
+    if (!fits(*inputs[i], expected[i]))
       return invalidArgument(who + " is " + describe(inputs[i]->parameter) +
                              ", the program expects " + describe(expected[i]));
-    if (inputs[i]->tiles.size() != devices_.size())
-      return invalidArgument(who + " belongs to another session");
   }
   for (int i = 0; i < expected.size(); ++i)
     for (int j = 0; j < expected.size() && expected[i].donated(); ++j)
@@ -139,6 +160,7 @@ Session::execute(const std::vector<std::shared_ptr<Array>> &inputs) {
   for (const auto &parameter : manifest.outputs()) {
     auto output = std::make_shared<Array>();
     output->parameter = parameter;
+    output->mesh = program_->sharedMesh();
     if (int alias = parameter.alias()) {
       output->tiles = inputs[alias - 1]->tiles;
       consumed[alias - 1] = true;

@@ -41,6 +41,10 @@ public:
 
   // Cuts a global host array into the devices' tiles, for input (or output) `parameter`.
   Result<std::shared_ptr<Array>> place(const program::Parameter &parameter, const void *global);
+  // The array itself when each device holds what `parameter` asks for; otherwise, within one
+  // process, a copy that fits.
+  Result<std::shared_ptr<Array>> adopt(const std::shared_ptr<Array> &array,
+                                       const program::Parameter &parameter);
   // The global array. With several processes all must call; only rank 0 gets the contents.
   Result<HostArray> fetch(const Array &array);
 
@@ -58,6 +62,7 @@ public:
 private:
   Session(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<Pool> pool);
 
+  bool fits(const Array &array, const program::Parameter &parameter) const;
   Status checkInputs(const std::vector<std::shared_ptr<Array>> &inputs) const;
   Status runDevices();
   Status describeStall() const;

@@ -98,10 +98,10 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(std::string_vie
   auto mesh = MeshGrid::make(manifest.mesh());
   if (!mesh.ok())
     return mesh.status();
-  loaded->mesh_ = std::move(*mesh);
+  loaded->mesh_ = std::make_shared<const MeshGrid>(std::move(*mesh));
   for (const auto *list : {&manifest.inputs(), &manifest.outputs()})
     for (const auto &parameter : *list)
-      if (Status s = checkParameter(parameter, loaded->mesh_); !s.ok())
+      if (Status s = checkParameter(parameter, loaded->mesh()); !s.ok())
         return s;
   if (Status s = checkAliases(manifest); !s.ok())
     return s;
@@ -110,7 +110,7 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(std::string_vie
                           " bytes of " + std::to_string(manifest.constant_bytes()));
   if (manifest.arena_bytes() > (uint64_t{1} << 46))
     return invalidProgram("an arena of " + std::to_string(manifest.arena_bytes()) + " bytes");
-  auto decoded = decode(manifest, loaded->mesh_);
+  auto decoded = decode(manifest, loaded->mesh());
   if (!decoded.ok())
     return decoded.status();
   loaded->decoded_ = std::move(*decoded);

@@ -25,7 +25,8 @@ public:
   static Result<std::shared_ptr<const LoadedProgram>> loadFile(const std::string &path);
 
   const program::Program &manifest() const { return manifest_; }
-  const MeshGrid &mesh() const { return mesh_; }
+  const MeshGrid &mesh() const { return *mesh_; }
+  const std::shared_ptr<const MeshGrid> &sharedMesh() const { return mesh_; }
   const Decoded &decoded() const { return decoded_; }
   const char *constants() const { return constants_; }
   // The source location that an instruction carries, or "an unknown place".
@@ -35,7 +36,7 @@ private:
   LoadedProgram() = default;
 
   program::Program manifest_;
-  MeshGrid mesh_;
+  std::shared_ptr<const MeshGrid> mesh_;
   Decoded decoded_;
   std::shared_ptr<SharedObject> code_;
   std::shared_ptr<const void> owner_; // of the constants

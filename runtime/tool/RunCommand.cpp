@@ -199,20 +199,11 @@ private:
     for (auto [out, in] : options_.carry) {
       if (outputs_.empty())
         break;
-      if (sameLayout(outputs_[out]->parameter, parameters[in])) {
-        arrays_[in] = outputs_[out];
-        continue;
-      }
-      auto host = session_->fetch(*outputs_[out]);
-      if (!host.ok())
-        return host.status();
-      if (host->type != parameters[in].type() || host->shape != globalShape(parameters[in]) ||
-          session_->transport())
+      auto array = session_->adopt(outputs_[out], parameters[in]);
+      if (!array.ok())
         return invalidArgument("--carry=out" + std::to_string(out) + ":in" + std::to_string(in) +
-                               ": " + describe(outputs_[out]->parameter) + " cannot become " +
-                               describe(parameters[in]));
-      hosts_[in] = std::move(*host);
-      arrays_[in] = nullptr;
+                               ": " + array.status().message());
+      arrays_[in] = *array;
     }
     outputs_.clear(); // their memory serves the next step
     for (int i = 0; i < parameters.size(); ++i) {

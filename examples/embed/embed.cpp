@@ -1,0 +1,33 @@
+// The smallest program that embeds the runtime: loads a compiled program and runs two steps of it
+// on arrays that stay on the devices.
+//
+//   embed P.tsr       P.tsr: its outputs fit its inputs, one for one
+#include "tessera/runtime.h"
+
+#include <cstdio>
+#include <exception>
+
+int main(int argc, char **argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: embed P.tsr\n");
+    return 1;
+  }
+  try {
+    tessera::Program program = tessera::Program::fromFile(argv[1]);
+    tessera::Session session(program);
+    std::vector<tessera::Array> arrays;
+    for (const tessera::Parameter &input : program.inputs())
+      arrays.push_back(session.place(arrays.size(), std::vector<char>(input.bytes))); // zeros
+    for (int step = 0; step < 2; ++step)
+      arrays = session.execute(arrays);
+    for (const tessera::Array &array : arrays)
+      if (array.parameter().type == "f32") {
+        std::vector<float> values = array.read<float>();
+        std::printf("%s[0] = %g\n", array.parameter().name.c_str(),
+                    values.empty() ? 0.0 : values[0]);
+      }
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,118 @@
+// The C interface and the C++ over it, from the outside: libtessera_runtime.so and a file.
+#include "include/tessera/runtime.h"
+#include "test/unit/runtime/CompiledKernels.h"
+
+namespace tessera {
+namespace {
+
+using runtime::accumulator;
+using runtime::accumulatorCode;
+using runtime::fileWithCode;
+
+std::string accumulatorFile(const std::vector<int64_t> &mesh, bool donate) {
+  auto builder = accumulator(mesh, donate);
+  return fileWithCode(builder, accumulatorCode());
+}
+
+TEST(CApiTest, StateStaysOnTheDevices) {
+  Program program(accumulatorFile({2, 2}, true));
+  EXPECT_EQ(program.devices(), 4);
+  ASSERT_EQ(program.inputs().size(), 2u);
+  EXPECT_EQ(program.inputs()[0].type, "f32");
+  EXPECT_EQ(program.inputs()[0].shape, (std::vector<int64_t>{4, 3}));
+  EXPECT_TRUE(program.inputs()[0].donated);
+  EXPECT_FALSE(program.inputs()[1].donated);
+  SessionSettings settings;
+  settings.workers = 2;
+  Session session(program, settings);
+  std::vector<Array> arrays;
+  arrays.push_back(session.place(0, std::vector<float>(12, 0)));
+  arrays.push_back(session.place(1, std::vector<float>(12, 1)));
+  for (int step = 1; step <= 5; ++step) {
+    auto outputs = session.execute(arrays);
+    EXPECT_FALSE(arrays[0].valid());
+    EXPECT_TRUE(arrays[1].valid());
+    arrays = std::move(outputs);
+    EXPECT_EQ(arrays[0].read<float>(), std::vector<float>(12, 4.0f * static_cast<float>(step)));
+  }
+  EXPECT_EQ(session.counters().collectives, 1u);
+  EXPECT_EQ(session.counters().collective_bytes, 12u);
+  EXPECT_NE(session.report().find("\"devices\":4,\"steps\":["), std::string::npos);
+}
+
+// State made by one program is used by another, whose mesh has other axes and other order.
+TEST(CApiTest, ArraysGoFromSessionToSession) {
+  Session one(Program(accumulatorFile({4}, false))), other(Program(accumulatorFile({2, 2}, true)));
+  auto permuted = accumulator({4}, false);
+  for (int64_t d : {3, 1, 2, 0})
+    permuted.program.mutable_mesh()->add_device_ids(d);
+  Session third(Program(fileWithCode(permuted, accumulatorCode())));
+  std::vector<float> rows = {1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4};
+  std::vector<Array> arrays;
+  arrays.push_back(one.place(0, std::vector<float>(12, 0)));
+  arrays.push_back(one.place(1, rows));
+  arrays = one.execute(arrays);
+  EXPECT_EQ(arrays[0].read<float>(), std::vector<float>(12, 10));
+  auto next = third.execute(arrays);
+  EXPECT_EQ(next[1].read<float>(), rows);
+  auto last = other.execute(next);
+  EXPECT_EQ(last[0].read<float>(), std::vector<float>(12, 30));
+  EXPECT_FALSE(next[0].valid()); // donated, though a copy may have been used
+  EXPECT_EQ(last[1].read<float>(), rows);
+}
+
+TEST(CApiTest, ErrorsAreCodesWithMessages) {
+  EXPECT_THROW(Program("nonsense"), Error);
+  EXPECT_STREQ(tessera_error_message(), "not a .tsr file");
+  tessera_program *none = nullptr;
+  EXPECT_EQ(tessera_program_load_file("/nonexistent.tsr", &none), TESSERA_IO);
+  EXPECT_EQ(tessera_program_load(nullptr, 5, &none), TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(none, nullptr);
+  Program program(accumulatorFile({2}, true));
+  Session session(program);
+  try {
+    session.place(0, std::vector<float>(5));
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.code, TESSERA_INVALID_ARGUMENT);
+    EXPECT_STREQ(error.what(),
+                 "input 0 ('in0') is f32[2,3] in tiles [1,3] of 24 bytes, 20 are given");
+  }
+  std::vector<Array> arrays;
+  arrays.push_back(session.place(0, std::vector<float>(6, 13)));
+  EXPECT_THROW(session.execute(arrays), Error);
+  arrays.push_back(session.place(1, std::vector<float>(6, 1)));
+  try {
+    session.execute(arrays);
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.code, TESSERA_FAILED);
+    EXPECT_NE(std::string(error.what()).find("kernel 'add' failed with code 9 at model.py:8:3"),
+              std::string::npos)
+        << error.what();
+  }
+  EXPECT_FALSE(arrays[0].valid()); // donated to a step that failed
+  EXPECT_THROW(arrays[0].read<float>(), Error);
+  SessionSettings settings;
+  settings.communicator = "pigeon";
+  try {
+    Session(program, settings);
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.code, TESSERA_UNSUPPORTED);
+  }
+  settings = {};
+  settings.topology = "{\"alpha\": -1}";
+  EXPECT_THROW(Session(program, settings), Error);
+}
+
+TEST(CApiTest, TheEmbeddingExampleRuns) {
+  std::string path = testing::TempDir() + "tessera-embed.tsr";
+  std::ofstream(path, std::ios::binary) << accumulatorFile({4}, true);
+  std::string command = std::string(TESSERA_EMBED) + " " + path + " > " + path + ".out";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(runtime::readBytes(path + ".out"), "out0[0] = 0\nout1[0] = 0\n");
+}
+
+} // namespace
+} // namespace tessera

@@ -1,0 +1,75 @@
+// A .tsr file with real code: kernels in C, compiled when the test runs.
+#pragma once
+
+#include "test/unit/runtime/ProgramBuilder.h"
+#include <cstdlib>
+#include <fstream>
+
+namespace tessera::runtime {
+
+inline std::string readBytes(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string((std::istreambuf_iterator<char>(file)), {});
+}
+
+// The program's file with `source` as its code section.
+inline std::string fileWithCode(ProgramBuilder &builder, const std::string &source) {
+  std::string stem = testing::TempDir() + "tessera-kernels";
+  std::ofstream(stem + ".c") << "#include \"" TESSERA_SOURCE_DIR "/include/tessera/kernel_abi.h\"\n"
+                             << source;
+  std::string command = TESSERA_CC " -O1 -shared -fPIC -o " + stem + ".so " + stem + ".c";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  std::string code = readBytes(stem + ".so");
+  builder.program.set_constant_bytes(builder.constants.size());
+  std::string manifest = builder.program.SerializeAsString();
+  return container::write({{"manifest", container::SectionKind::Manifest, manifest},
+                           {"code", container::SectionKind::Code, code},
+                           {"constants", container::SectionKind::Constants, builder.constants}});
+}
+
+// Two inputs, state and step, f32; outputs: state + the sum of step over all devices (it takes the
+// state's buffer), and step. A program that can be fed with its outputs.
+inline ProgramBuilder accumulator(const std::vector<int64_t> &mesh, bool donate) {
+  ProgramBuilder builder(mesh);
+  auto state = builder.addInput(program::F32, {3}), step = builder.addInput(program::F32, {3});
+  auto newState = builder.addOutput(program::F32, {3}),
+       sameStep = builder.addOutput(program::F32, {3});
+  auto sum = builder.addArena(12);
+  std::vector<int> axes;
+  for (size_t i = 0; i < mesh.size(); ++i)
+    axes.push_back(static_cast<int>(i));
+  ProgramBuilder::start(
+      builder.body(), 0,
+      builder.collective(program::Collective::ALL_REDUCE, axes, program::F32, {3}, step, sum),
+      builder.addLocation("model.py:7:3"));
+  ProgramBuilder::wait(builder.body(), 0);
+  uint32_t add = builder.addKernel("add", nullptr);
+  ProgramBuilder::dispatch(builder.body(), add, {state, sum, newState},
+                           builder.addLocation("model.py:8:3"));
+  auto *copy = builder.body()->Add()->mutable_copy();
+  *copy->mutable_from() = step;
+  *copy->mutable_to() = sameStep;
+  if (donate) {
+    builder.program.mutable_inputs(0)->set_donated(true);
+    builder.program.mutable_outputs(0)->set_alias(1);
+  }
+  return builder;
+}
+
+// Fails with code 9 when the state is 13 anywhere.
+inline const char *accumulatorCode() {
+  return R"(
+int32_t add(const TesseraKernelArgs *args, uint32_t begin, uint32_t end) {
+  const float *x = args->buffers[0], *y = args->buffers[1];
+  float *z = args->buffers[2];
+  for (int i = 0; i < 3; ++i) {
+    if (x[i] == 13)
+      return 9;
+    z[i] = x[i] + y[i];
+  }
+  return 0;
+}
+)";
+}
+
+} // namespace tessera::runtime

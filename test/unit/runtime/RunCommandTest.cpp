@@ -1,0 +1,123 @@
+// `tessera run` as scripts see it: files in, files out, one error line.
+#include "runtime/tool/RunCommand.h"
+#include "test/unit/runtime/CompiledKernels.h"
+
+namespace tessera {
+namespace {
+
+using namespace runtime;
+
+class RunCommandTest : public testing::Test {
+protected:
+  void SetUp() override {
+    auto builder = accumulator({2, 2}, true);
+    std::ofstream(path("p.tsr"), std::ios::binary) << fileWithCode(builder, accumulatorCode());
+  }
+  static std::string path(const std::string &name) {
+    return testing::TempDir() + "tessera-run-" + name;
+  }
+
+  // The exit code; what it wrote to standard error is in `error`.
+  int run(const std::vector<std::string> &arguments) {
+    std::vector<const char *> argv;
+    for (const std::string &argument : arguments)
+      argv.push_back(argument.c_str());
+    testing::internal::CaptureStderr();
+    int code = runCommand(static_cast<int>(argv.size()), argv.data());
+    error = testing::internal::GetCapturedStderr();
+    return code;
+  }
+
+  // `first`: the state of device 0, where it differs.
+  void writeInputs(float state, float step, float first = 0) {
+    std::vector<float> states(12, state);
+    if (first)
+      states[0] = first;
+    auto writer = NpzWriter::create(path("in.npz"));
+    ASSERT_TRUE(writer->add("in0", {program::F32, {4, 3}, bytesOf(states)}).ok());
+    ASSERT_TRUE(
+        writer->add("in1", {program::F32, {4, 3}, bytesOf(std::vector<float>(12, step))}).ok());
+    ASSERT_TRUE(writer->close().ok());
+  }
+
+  std::vector<float> output() {
+    auto builder = accumulator({2, 2}, true);
+    auto array = NpzReader::open(path("out.npz"))->read("out0", builder.program.outputs(0));
+    EXPECT_TRUE(array.ok()) << array.status().message();
+    return array.ok() ? valuesOf<float>(array->bytes) : std::vector<float>();
+  }
+
+  std::string error;
+};
+
+TEST_F(RunCommandTest, RepeatsOnTheSameInputs) {
+  writeInputs(1, 2);
+  ASSERT_EQ(run({path("p.tsr"), "--inputs=" + path("in.npz"), "--outputs=" + path("out.npz"),
+                 "--repeat=3", "--report=" + path("r.json")}),
+            0)
+      << error;
+  EXPECT_EQ(output(), std::vector<float>(12, 9));
+  std::string report = readBytes(path("r.json"));
+  EXPECT_EQ(std::count(report.begin(), report.end(), ','), 6); // 3 steps among the members
+  // Two inputs, of which one is the first output, the second output, and the arena.
+  EXPECT_NE(report.find("\"collectives\":{\"count\":1,\"bytes\":12},\"peak_bytes\":48}"),
+            std::string::npos)
+      << report;
+}
+
+TEST_F(RunCommandTest, CarriesState) {
+  writeInputs(1, 2);
+  ASSERT_EQ(run({path("p.tsr"), "--inputs=" + path("in.npz"), "--outputs=" + path("out.npz"),
+                 "--repeat=3", "--carry=out0:in0,out1:in1", "--trace=" + path("t.json")}),
+            0)
+      << error;
+  EXPECT_EQ(output(), std::vector<float>(12, 25));
+  std::string trace = readBytes(path("t.json"));
+  EXPECT_NE(trace.find("{\"name\":\"add\",\"ph\":\"X\",\"pid\":0,\"tid\":3,"), std::string::npos);
+}
+
+TEST_F(RunCommandTest, RandomInputs) {
+  EXPECT_EQ(run({path("p.tsr"), "--outputs=" + path("out.npz")}), 0) << error;
+}
+
+TEST_F(RunCommandTest, SimulatesATopology) {
+  std::ofstream(path("topology.json"))
+      << R"({"name": "slow", "alpha": 2e-3, "axes": {"a1": {"alpha": 5e-3}}})";
+  EXPECT_EQ(
+      run({path("p.tsr"), "--topology=" + path("topology.json"), "--report=" + path("r.json")}), 0)
+      << error;
+  std::string report = readBytes(path("r.json"));
+  double step = std::atof(report.c_str() + report.find("[") + 1);
+  EXPECT_GE(step, 0.020); // 4 steps over the slower axis
+}
+
+TEST_F(RunCommandTest, EveryErrorIsOneLine) {
+  writeInputs(1, 2, 13);
+  auto expectError = [&](const std::vector<std::string> &arguments, const std::string &message) {
+    EXPECT_EQ(run(arguments), 1);
+    EXPECT_EQ(error, "error: " + message + "\n");
+  };
+  std::string p = path("p.tsr");
+  expectError({}, "no program: tessera run P.tsr; see tessera run --help");
+  expectError({"/none.tsr"}, "/none.tsr: No such file or directory");
+  expectError({p, "--bogus"}, "unknown option --bogus; see tessera run --help");
+  expectError({p, "--repeat=0"}, "--repeat takes a number of steps, not '0'");
+  expectError({p, "--carry=in0:out0"}, "--carry takes pairs outI:inJ, not 'in0:out0'");
+  expectError({p, "--carry=out0:in9"}, "--carry=out0:in9: the program has 2 inputs and 2 outputs");
+  expectError({p, "--inputs=/none.npz"}, "/none.npz: No such file or directory");
+  expectError({p, "--outputs=/none/out.npz"}, "/none/out.npz: No such file or directory");
+  expectError({p, "--inputs=" + path("in.npz")},
+              "device 0: kernel 'add' failed with code 9 at model.py:8:3");
+  std::string bytes = readBytes(p);
+  std::ofstream(path("cut.tsr"), std::ios::binary) << bytes.substr(0, bytes.size() / 2);
+  expectError({path("cut.tsr")}, path("cut.tsr") +
+                                     ": truncated: " + std::to_string(bytes.size() / 2) +
+                                     " bytes of " + std::to_string(bytes.size()));
+  bytes[bytes.size() / 2] ^= 1;
+  std::ofstream(path("cut.tsr"), std::ios::binary) << bytes;
+  expectError({path("cut.tsr")},
+              path("cut.tsr") + ": altered: the checksum of section 'code' is wrong");
+}
+
+} // namespace
+} // namespace tessera
