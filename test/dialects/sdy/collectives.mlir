@@ -1,0 +1,26 @@
+// Collectives on global values: each must turn the operand's sharding into its `out_sharding`.
+// RUN: tessera-opt %s | tessera-opt | FileCheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=8, "z"=4]>
+
+// CHECK-LABEL: @chain
+func.func @chain(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<8x8xf32> {
+  // CHECK: sdy.all_gather [{"x"}, {"y":(2)4}] %{{.*}} out_sharding=<@mesh, [{}, {"y":(1)2}]> : tensor<8x8xf32>
+  %0 = sdy.all_gather [{"x"}, {"y":(2)4}] %a out_sharding=<@mesh, [{}, {"y":(1)2}]> : tensor<8x8xf32>
+  // CHECK: sdy.all_slice [{"x"}, {}] %{{.*}} out_sharding=<@mesh, [{"x"}, {"y":(1)2}]> : tensor<8x8xf32>
+  %1 = sdy.all_slice [{"x"}, {}] %0 out_sharding=<@mesh, [{"x"}, {"y":(1)2}]> : tensor<8x8xf32>
+  // CHECK: sdy.all_to_all [{"x"}: 0->1] %{{.*}} out_sharding=<@mesh, [{}, {"y":(1)2, "x"}]> : tensor<8x8xf32>
+  %2 = sdy.all_to_all [{"x"}: 0->1] %1 out_sharding=<@mesh, [{}, {"y":(1)2, "x"}]> : tensor<8x8xf32>
+  // CHECK: sdy.collective_permute %{{.*}} out_sharding=<@mesh, [{}, {"x", "y":(1)2}]> : tensor<8x8xf32>
+  %3 = sdy.collective_permute %2 out_sharding=<@mesh, [{}, {"x", "y":(1)2}]> : tensor<8x8xf32>
+  // CHECK: sdy.replicated_to_unreduced {"z"} %{{.*}} out_sharding=<@mesh, [{}, {"x", "y":(1)2}], unreduced={"z"}> : tensor<8x8xf32>
+  %4 = sdy.replicated_to_unreduced {"z"} %3 out_sharding=<@mesh, [{}, {"x", "y":(1)2}], unreduced={"z"}> : tensor<8x8xf32>
+  // CHECK: sdy.all_reduce {"z"} %{{.*}} out_sharding=<@mesh, [{}, {"x", "y":(1)2}]> : tensor<8x8xf32>
+  %5 = sdy.all_reduce {"z"} %4 out_sharding=<@mesh, [{}, {"x", "y":(1)2}]> : tensor<8x8xf32>
+  %6 = sdy.replicated_to_unreduced {"z"} %5 out_sharding=<@mesh, [{}, {"x", "y":(1)2}], unreduced={"z"}> : tensor<8x8xf32>
+  // CHECK: sdy.reduce_scatter max [{"z"}, {}] %{{.*}} out_sharding=<@mesh, [{"z"}, {"x", "y":(1)2}]> : tensor<8x8xf32>
+  %7 = sdy.reduce_scatter max [{"z"}, {}] %6 out_sharding=<@mesh, [{"z"}, {"x", "y":(1)2}]> : tensor<8x8xf32>
+  // CHECK: sdy.sharded_to_unreduced [{"z"}, {}] %{{.*}} out_sharding=<@mesh, [{}, {"x", "y":(1)2}], unreduced={"z"}> : tensor<8x8xf32>
+  %8 = sdy.sharded_to_unreduced [{"z"}, {}] %7 out_sharding=<@mesh, [{}, {"x", "y":(1)2}], unreduced={"z"}> : tensor<8x8xf32>
+  return %8 : tensor<8x8xf32>
+}
