@@ -4,7 +4,7 @@
 // where a reshape needs it, cut where a concatenation or padding changes what is read (each piece
 // is a nest of its own, with its own graph), merged where every access allows it, and the innermost
 // is run by vectors.
-#include "passes/codegen/cpu/KernelEmitter.h"
+#include "passes/codegen/cpu/NestGraph.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,44 +13,20 @@ namespace tessera::codegen {
 
 namespace {
 
-// An output and where it goes: at `index` of `shape`, the point of the nest's loops or that moved
-// by an update's start.
-struct Root {
-  unsigned output;
-  Element value;
-  ElementKind kind;
-  Index offset;
-};
-
 using Cuts = llvm::SmallVector<llvm::SmallVector<int64_t, 2>>; // a loop's inner borders
-using Box = llvm::SmallVector<std::pair<int64_t, int64_t>>;
 
-class Nest {
+class Nest : public NestGraph {
 public:
-  // `update`: the outputs are dynamic_update_slices whose operand's buffer is theirs: only the
-  // update is written.
-  Nest(KernelFunction &function, llvm::ArrayRef<unsigned> outputs, bool update)
-      : function(function), outputs(outputs), update(update) {}
+  using NestGraph::NestGraph;
   bool emit();
 
 private:
-  llvm::ArrayRef<int64_t> shape() const;
-  std::unique_ptr<KernelGraph> build(const Box *box);
-  void addSplits(const KernelGraph &g, bool &changed);
-  void emitBox(KernelGraph &g, const Partition &part, Value cell, llvm::Instruction *before);
-  void emitLoops(KernelGraph &g, llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups,
-                 unsigned depth, std::optional<unsigned> chunked, Value low, Value high);
-  void emitRoots(KernelGraph &g);
-  bool keepsVectors(KernelGraph &g, unsigned lastDim) const;
-  unsigned lanesOf(KernelGraph &g, llvm::ArrayRef<unsigned> group) const;
-  llvm::SmallVector<Node *> rootNodes() const;
-
-  KernelFunction &function;
-  llvm::ArrayRef<unsigned> outputs;
-  bool update;
-  SplitTable splits;
-  llvm::SmallVector<Root> roots;
-  llvm::SmallVector<unsigned> dims; // the nest's loops, outer first
+  void emitBox(const Partition &part, Value cell, llvm::Instruction *before);
+  void emitLoops(llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups, unsigned depth,
+                 std::optional<unsigned> chunked, Value low, Value high);
+  void emitRoots();
+  bool keepsVectors(unsigned lastDim) const;
+  unsigned lanesOf(llvm::ArrayRef<unsigned> group) const;
 };
 
 } // namespace
@@ -59,103 +35,14 @@ static llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return mlir::cast<mlir::ShapedType>(value.getType()).getShape();
 }
 
-llvm::ArrayRef<int64_t> Nest::shape() const {
-  mlir::Value value = function.kernel.outputs()[outputs[0]];
-  return shapeOf(update ? value.getDefiningOp()->getOperand(1) : value);
-}
-
-llvm::SmallVector<Node *> Nest::rootNodes() const {
-  llvm::SmallVector<Node *> nodes;
-  for (const Root &root : roots) {
-    nodes.push_back(root.value.re);
-    if (root.value.im)
-      nodes.push_back(root.value.im);
-    for (auto [node, factor] : root.offset->nodes)
-      nodes.push_back(node);
-  }
-  return nodes;
-}
-
-std::unique_ptr<KernelGraph> Nest::build(const Box *box) {
-  auto g = std::make_unique<KernelGraph>(function, splits);
-  Graph &graph = g->graph;
-  roots.clear();
-  dims.clear();
-  llvm::SmallVector<Index, 6> index;
-  for (auto [i, size] : llvm::enumerate(shape()))
-    index.push_back(g->builder.loop(nullptr, i, size, &dims));
-  if (box)
-    for (auto [dim, range] : llvm::zip(dims, *box))
-      std::tie(graph.dims[dim].low, graph.dims[dim].high) = range;
-  for (unsigned output : outputs) {
-    mlir::Value value = function.kernel.outputs()[output];
-    std::optional<ElementType> type = elementType(value.getType());
-    if (!type) {
-      mlir::emitError(value.getLoc(), "no CPU code for element type ") << value.getType();
-      return nullptr;
-    }
-    llvm::SmallVector<Index, 6> to(index);
-    mlir::Value computed = value;
-    if (update) {
-      mlir::Operation *op = value.getDefiningOp();
-      computed = op->getOperand(1);
-      for (auto [d, size] : llvm::enumerate(shape())) {
-        Index start =
-            g->builder.clampedStart(op->getOperand(d + 2), {}, nullptr, shapeOf(value)[d] - size);
-        if (!start)
-          return nullptr;
-        to[d] = graph.add(start, index[d]);
-      }
-    }
-    Element element = g->builder.at(computed, index);
-    if (!element)
-      return nullptr;
-    Index offset = graph.linearise(to, shapeOf(value));
-    if (type->complex)
-      offset = graph.multiply(offset, 2);
-    roots.push_back({output, element, type->kind, offset});
-  }
-  if (graph.dims.size() > 64) {
-    mlir::emitError(function.kernel.body->getTerminator()->getLoc(),
-                    "a kernel with more than 64 loops; fuse fewer operations");
-    return nullptr;
-  }
-  return g;
-}
-
-void Nest::addSplits(const KernelGraph &g, bool &changed) {
-  for (auto [dim, inner] : g.graph.wantedSplits) {
-    GraphBuilder::Origin origin = g.builder.origins()[dim];
-    int64_t size = inner * origin.inner; // within the whole loop
-    auto &list = splits[{origin.key, origin.loop}];
-    if (llvm::is_contained(list, size))
-      continue;
-    auto at = llvm::find_if(list, [&](int64_t other) { return other < size; });
-    bool fits = (at == list.begin() || at[-1] % size == 0) && (at == list.end() || size % *at == 0);
-    if (!fits || list.size() >= 4)
-      continue;
-    list.insert(at, size);
-    changed = true;
-  }
-}
-
 bool Nest::emit() {
   int64_t points = 1;
   for (int64_t size : shape())
     points *= size;
   if (points == 0)
     return true;
-  std::unique_ptr<KernelGraph> g;
-  for (unsigned attempt = 0; attempt < 5; ++attempt) {
-    g = build(nullptr);
-    if (!g)
-      return false;
-    bool changed = false;
-    if (attempt < 4)
-      addSplits(*g, changed);
-    if (!changed)
-      break;
-  }
+  if (!build())
+    return false;
 
   Cuts cuts(dims.size());
   for (auto [dim, at] : g->graph.wantedCuts)
@@ -179,7 +66,7 @@ bool Nest::emit() {
   bool ok = true;
   function.forEachCell(part.cells, [&](Value cell, llvm::Instruction *before) {
     if (boxCount == 1)
-      return emitBox(*g, part, cell, before);
+      return emitBox(part, cell, before);
     for (int64_t number = 0; number < boxCount && ok; ++number) {
       Box box;
       int64_t rest = number;
@@ -188,10 +75,9 @@ bool Nest::emit() {
         rest /= list.size();
         box.push_back({piece ? list[piece - 1] : 0, list[piece]});
       }
-      std::unique_ptr<KernelGraph> part1 = build(&box);
-      ok = part1 != nullptr;
+      ok = rebuild(box);
       if (ok)
-        emitBox(*part1, part, cell, before);
+        emitBox(part, cell, before);
     }
   });
   return ok;
@@ -199,10 +85,10 @@ bool Nest::emit() {
 
 // Whether the innermost loop of the nest should be the vector loop, rather than those of the
 // reductions inside it.
-bool Nest::keepsVectors(KernelGraph &g, unsigned lastDim) const {
+bool Nest::keepsVectors(unsigned lastDim) const {
   int64_t along = 0, against = 0;
   bool anyReduction = false;
-  for (Node *node : g.emitter.live) {
+  for (Node *node : g->emitter.live) {
     if (node->op != Op::Reduced || !(node->deps >> lastDim & 1))
       continue;
     anyReduction = true;
@@ -214,7 +100,7 @@ bool Nest::keepsVectors(KernelGraph &g, unsigned lastDim) const {
       bool keptIsFree = !(load->deps >> lastDim & 1);
       bool keptIsGood = keptIsFree || (kept == 1 && load->index->nodes.empty());
       bool reducedIsGood = llvm::any_of(r.dims, [&](unsigned dim) {
-        return load->index->coefficient(dim) == 1 && g.graph.dims[dim].size >= 8;
+        return load->index->coefficient(dim) == 1 && g->graph.dims[dim].size >= 8;
       });
       along += keptIsGood && !keptIsFree;
       against += !keptIsGood;
@@ -224,22 +110,22 @@ bool Nest::keepsVectors(KernelGraph &g, unsigned lastDim) const {
   return !anyReduction || against == 0 || along > against;
 }
 
-unsigned Nest::lanesOf(KernelGraph &g, llvm::ArrayRef<unsigned> group) const {
-  auto [low, high] = g.emitter.bounds(group);
-  if (high - low < 2 || !keepsVectors(g, group.back()))
+unsigned Nest::lanesOf(llvm::ArrayRef<unsigned> group) const {
+  auto [low, high] = g->emitter.bounds(group);
+  if (high - low < 2 || !keepsVectors(group.back()))
     return 1;
-  return g.emitter.chooseLanes(high - low, g.emitter.live);
+  return g->emitter.chooseLanes(high - low, g->emitter.live);
 }
 
-void Nest::emitRoots(KernelGraph &g) {
+void Nest::emitRoots() {
   llvm::SmallVector<std::pair<Value, Value>> values;
   for (const Root &root : roots) {
-    Value re = g.emitter.emit(root.value.re);
-    values.push_back({re, root.value.im ? g.emitter.emit(root.value.im) : nullptr});
+    Value re = g->emitter.emit(root.value.re);
+    values.push_back({re, root.value.im ? g->emitter.emit(root.value.im) : nullptr});
   }
   for (auto [root, value] : llvm::zip(roots, values))
-    g.emitter.store(function.buffers[function.inputCount() + root.output], root.kind, root.offset,
-                    value.first, value.second);
+    g->emitter.store(function.buffers[function.inputCount() + root.output], root.kind, root.offset,
+                     value.first, value.second);
 }
 
 static DimSet setOf(llvm::ArrayRef<unsigned> group) {
@@ -249,12 +135,12 @@ static DimSet setOf(llvm::ArrayRef<unsigned> group) {
   return all;
 }
 
-void Nest::emitLoops(KernelGraph &g, llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups,
-                     unsigned depth, std::optional<unsigned> chunked, Value low, Value high) {
-  Emitter &e = g.emitter;
+void Nest::emitLoops(llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups, unsigned depth,
+                     std::optional<unsigned> chunked, Value low, Value high) {
+  Emitter &e = g->emitter;
   if (depth == groups.size()) {
     e.openBlock();
-    emitRoots(g);
+    emitRoots();
     e.closeBlock();
     return;
   }
@@ -262,15 +148,15 @@ void Nest::emitLoops(KernelGraph &g, llvm::ArrayRef<llvm::SmallVector<unsigned, 
   bool isChunked = chunked && group.front() == *chunked;
   auto [first, last] = e.bounds(group);
   Value from = isChunked ? low : e.i64(first), to = isChunked ? high : e.i64(last);
-  if (depth + 1 < groups.size() || lanesOf(g, group) == 1) {
+  if (depth + 1 < groups.size() || lanesOf(group) == 1) {
     Value variable = e.openLoop(from, to, 1, isChunked);
     e.bindLevel(group.back(), setOf(group), variable, 1, nullptr);
-    emitLoops(g, groups, depth + 1, chunked, low, high);
+    emitLoops(groups, depth + 1, chunked, low, high);
     e.closeLoop();
     return;
   }
 
-  unsigned lanes = lanesOf(g, group);
+  unsigned lanes = lanesOf(group);
   int64_t size = last - first, rest = size % lanes;
   Value whole = to;
   if (isChunked || rest) {
@@ -280,7 +166,7 @@ void Nest::emitLoops(KernelGraph &g, llvm::ArrayRef<llvm::SmallVector<unsigned, 
   if (size >= lanes) {
     Value variable = e.openLoop(from, whole, lanes, isChunked);
     e.bindLevel(group.back(), setOf(group), variable, lanes, nullptr);
-    emitRoots(g);
+    emitRoots();
     e.closeLoop();
   }
   // Chunks are whole vectors long: only the loop's very end leaves a rest, or a piece that starts
@@ -302,12 +188,12 @@ void Nest::emitLoops(KernelGraph &g, llvm::ArrayRef<llvm::SmallVector<unsigned, 
     mask = llvm::ConstantVector::get(exists);
   }
   e.bindLevel(group.back(), setOf(group), whole, tailLanes, mask);
-  emitRoots(g);
+  emitRoots();
   isChunked ? e.closeLoop() : e.closeBlock();
 }
 
-void Nest::emitBox(KernelGraph &g, const Partition &part, Value cell, llvm::Instruction *before) {
-  Emitter &e = g.emitter;
+void Nest::emitBox(const Partition &part, Value cell, llvm::Instruction *before) {
+  Emitter &e = g->emitter;
   e.live = Graph::reachable(rootNodes());
   e.openBody(before);
   // Which cell: an index for each outer loop, and a chunk of the next.
@@ -320,12 +206,12 @@ void Nest::emitBox(KernelGraph &g, const Partition &part, Value cell, llvm::Inst
   }
   unsigned opened = 0;
   auto clampRange = [&](unsigned dim, Value &from, Value &to) {
-    const Dim &loop = g.graph.dims[dim];
+    const Dim &loop = g->graph.dims[dim];
     from = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, from, e.i64(loop.low));
     to = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, to, e.i64(loop.high));
   };
   for (unsigned i = part.prefix; i-- > 0;) {
-    const Dim &loop = g.graph.dims[dims[i]];
+    const Dim &loop = g->graph.dims[dims[i]];
     Value index = i ? e.b.CreateURem(rest, e.i64(loop.size)) : rest;
     if (i)
       rest = e.b.CreateUDiv(rest, e.i64(loop.size));
@@ -352,13 +238,13 @@ void Nest::emitBox(KernelGraph &g, const Partition &part, Value cell, llvm::Inst
     // In units of the loop that the chunked one was merged into.
     int64_t rows = 1;
     for (unsigned dim : llvm::ArrayRef(groups[0]).drop_front())
-      rows *= g.graph.dims[dim].size;
+      rows *= g->graph.dims[dim].size;
     low = e.b.CreateNSWMul(low, e.i64(rows));
     high = e.b.CreateNSWMul(high, e.i64(rows));
     // A chunk need not meet the piece of this box.
     high = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, low, high);
   }
-  emitLoops(g, groups, 0, chunked, low, high);
+  emitLoops(groups, 0, chunked, low, high);
   while (opened--)
     e.closeLoop();
 }

@@ -33,8 +33,8 @@ Value Emitter::openLoop(Value low, Value high, int64_t step, bool mayBeEmpty) {
   llvm::Instruction *jump = before->getTerminator();
   b.SetInsertPoint(jump);
   Level level;
-  level.entry = mayBeEmpty ? b.CreateCondBr(b.CreateICmpSLT(low, high), body, exit)
-                           : b.CreateBr(body);
+  level.entry =
+      mayBeEmpty ? b.CreateCondBr(b.CreateICmpSLT(low, high), body, exit) : b.CreateBr(body);
   jump->eraseFromParent();
   b.SetInsertPoint(body);
   auto *variable = b.CreatePHI(b.getInt64Ty(), 2, "i");

@@ -46,7 +46,8 @@ public:
     llvm::DenseMap<Reduction *, llvm::SmallVector<Value>> reductions;
     // Of a loop: what to resume after it.
     llvm::Instruction *resume = nullptr;
-    llvm::Instruction *entry = nullptr; // its jump: where code of the levels around it goes meanwhile
+    llvm::Instruction *entry =
+        nullptr; // its jump: where code of the levels around it goes meanwhile
   };
   std::vector<Level> levels;
   // The loops' variables; null: part of the next dimension's loop, see `collapse`.

@@ -1,5 +1,7 @@
 #include "passes/codegen/cpu/KernelEmitter.h"
 
+#include "dialects/stablehlo/StablehloOps.h"
+#include "passes/codegen/cpu/Contraction.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen {
@@ -149,12 +151,20 @@ Partition partition(llvm::ArrayRef<int64_t> sizes, double cost, int64_t inner) {
   return result;
 }
 
+static bool hasContraction(const KernelSource &kernel) {
+  return llvm::any_of(*kernel.body, [](mlir::Operation &op) {
+    return mlir::isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op);
+  });
+}
+
 bool emitKernel(const KernelSource &kernel, llvm::Module &module, const VectorFeatures &features,
                 KernelInfo &info) {
   KernelFunction function(kernel, module, features);
   bool known = true;
   bool ok = emitWhole(function, known);
-  if (!known) {
+  if (!known && ok && hasContraction(kernel))
+    ok = emitContraction(function, known);
+  if (!known && ok) {
     llvm::SmallVector<unsigned> all;
     for (unsigned i = 0; i < kernel.outputs().size(); ++i)
       all.push_back(i);

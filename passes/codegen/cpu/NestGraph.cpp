@@ -1,0 +1,104 @@
+#include "passes/codegen/cpu/NestGraph.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tessera::codegen {
+
+static llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return mlir::cast<mlir::ShapedType>(value.getType()).getShape();
+}
+
+llvm::ArrayRef<int64_t> NestGraph::shape() const {
+  mlir::Value value = function.kernel.outputs()[outputs[0]];
+  return shapeOf(update ? value.getDefiningOp()->getOperand(1) : value);
+}
+
+llvm::SmallVector<Node *> NestGraph::rootNodes() const {
+  llvm::SmallVector<Node *> nodes;
+  for (const Root &root : roots) {
+    nodes.push_back(root.value.re);
+    if (root.value.im)
+      nodes.push_back(root.value.im);
+    for (auto [node, factor] : root.offset->nodes)
+      nodes.push_back(node);
+  }
+  return nodes;
+}
+
+bool NestGraph::construct(const Box *box) {
+  g = std::make_unique<KernelGraph>(function, splits);
+  Graph &graph = g->graph;
+  roots.clear();
+  dims.clear();
+  llvm::SmallVector<Index, 6> index;
+  for (auto [i, size] : llvm::enumerate(shape()))
+    index.push_back(g->builder.loop(nullptr, i, size, &dims));
+  if (box)
+    for (auto [dim, range] : llvm::zip(dims, *box))
+      std::tie(graph.dims[dim].low, graph.dims[dim].high) = range;
+  for (unsigned output : outputs) {
+    mlir::Value value = function.kernel.outputs()[output];
+    std::optional<ElementType> type = elementType(value.getType());
+    if (!type) {
+      mlir::emitError(value.getLoc(), "no CPU code for element type ") << value.getType();
+      return false;
+    }
+    llvm::SmallVector<Index, 6> to(index);
+    mlir::Value computed = value;
+    if (update) {
+      mlir::Operation *op = value.getDefiningOp();
+      computed = op->getOperand(1);
+      for (auto [d, size] : llvm::enumerate(shape())) {
+        Index start =
+            g->builder.clampedStart(op->getOperand(d + 2), {}, nullptr, shapeOf(value)[d] - size);
+        if (!start)
+          return false;
+        to[d] = graph.add(start, index[d]);
+      }
+    }
+    Element element = g->builder.at(computed, index);
+    if (!element)
+      return false;
+    Index offset = graph.linearise(to, shapeOf(value));
+    if (type->complex)
+      offset = graph.multiply(offset, 2);
+    roots.push_back({output, element, type->kind, offset});
+  }
+  if (graph.dims.size() > 64) {
+    mlir::emitError(function.kernel.body->getTerminator()->getLoc(),
+                    "a kernel with more than 64 loops; fuse fewer operations");
+    return false;
+  }
+  return true;
+}
+
+bool NestGraph::addSplits() {
+  bool changed = false;
+  for (auto [dim, inner] : g->graph.wantedSplits) {
+    GraphBuilder::Origin origin = g->builder.origins()[dim];
+    int64_t size = inner * origin.inner; // within the whole loop
+    auto &list = splits[{origin.key, origin.loop}];
+    if (llvm::is_contained(list, size))
+      continue;
+    auto at = llvm::find_if(list, [&](int64_t other) { return other < size; });
+    bool fits = (at == list.begin() || at[-1] % size == 0) && (at == list.end() || size % *at == 0);
+    if (!fits || list.size() >= 4)
+      continue;
+    list.insert(at, size);
+    changed = true;
+  }
+  return changed;
+}
+
+bool NestGraph::build() {
+  for (unsigned attempt = 0;; ++attempt) {
+    if (!construct(nullptr))
+      return false;
+    if (attempt == 4 || !addSplits())
+      return true;
+  }
+}
+
+bool NestGraph::rebuild(const Box &box) { return construct(&box); }
+
+} // namespace tessera::codegen
