@@ -50,5 +50,6 @@ def export(build, sizes, manual):
     """The module's text for `build(mesh) -> (function, args, in_specs, out_specs)` on a mesh of these sizes."""
     mesh = make_mesh(sizes if manual else ones(sizes))
     function, args, in_specs, out_specs = build(mesh)
-    jitted = jax.jit(function, in_shardings=place(mesh, in_specs), out_shardings=place(mesh, out_specs))
+    jitted = jax.jit(function, in_shardings=place(mesh, in_specs), out_shardings=place(mesh, out_specs),
+                     keep_unused=True)
     return with_sizes(jitted.lower(*args).as_text(debug_info=True), sizes)
