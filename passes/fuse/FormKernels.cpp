@@ -69,8 +69,8 @@ static NodeKind kindOf(Operation *op) {
       .Case([](BroadcastInDimOp) { return NodeKind::Broadcast; })
       .Case([](ReshapeOp) { return NodeKind::Reshape; })
       .Case([](TransposeOp) { return NodeKind::Transpose; })
-      .Case<SliceOp, DynamicSliceOp, PadOp, ConcatenateOp, ReverseOp, GatherOp>(
-          [](auto) { return NodeKind::Movement; })
+      .Case<SliceOp, DynamicSliceOp>([](auto) { return NodeKind::Slice; })
+      .Case<PadOp, ConcatenateOp, ReverseOp, GatherOp>([](auto) { return NodeKind::Movement; })
       .Case([](ReduceOp) { return NodeKind::Reduce; })
       .Case<DotGeneralOp, ConvolutionOp>([](auto) { return NodeKind::Contraction; })
       .Case([](DynamicUpdateSliceOp) { return NodeKind::Update; })
@@ -104,6 +104,8 @@ static Use useOf(Operation *op, unsigned operand, NodeKind kind) {
     return Use::Once;
   case NodeKind::Broadcast:
     return Use::Reread;
+  case NodeKind::Slice:
+    return operand == 0 ? Use::Once : Use::Reread;
   case NodeKind::Movement:
     if (isa<ConcatenateOp>(op))
       return Use::Piece;
@@ -147,6 +149,16 @@ static void copySplatsInto(Block &block) {
       if (!copy)
         copy = b.clone(*def);
       operand.set(copy->getResult(0));
+    }
+}
+
+// Each loop that starts from a large splat gets its own, which it may then overwrite.
+static void copyInitialSplats(Block &block) {
+  for (auto loop : block.getOps<WhileOp>())
+    for (OpOperand &operand : loop->getOpOperands()) {
+      Operation *def = operand.get().getDefiningOp();
+      if (def && isSplat(def) && !operand.get().hasOneUse())
+        operand.set(OpBuilder(loop).clone(*def)->getResult(0));
     }
 }
 
@@ -372,6 +384,7 @@ private:
 
 static LogicalResult formKernels(Block &block) {
   copySplatsInto(block);
+  copyInitialSplats(block);
   BlockGraph graph = graphOf(block);
   fusion::Plan plan = fusion::planKernels(graph.nodes);
   if (failed(Emitter(block, graph, plan).run()))

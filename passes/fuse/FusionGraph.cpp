@@ -135,8 +135,8 @@ private:
     if (group.kind == GroupKind::Alone)
       return node.kind == NodeKind::Constant;
     if (member.side == Side::Packed)
-      return node.kind == NodeKind::Transpose || node.kind == NodeKind::Reshape ||
-             node.kind == NodeKind::Convert;
+      return readsThrough(node.kind) || (node.elements == 1 && (node.kind == NodeKind::Constant ||
+                                                                node.kind == NodeKind::Pointwise));
     if (member.reread && node.expensive)
       return false;
     if (use == Use::Piece && node.expensive)
@@ -162,10 +162,17 @@ private:
     case NodeKind::Reshape:
       return true;
     case NodeKind::Transpose:
+    case NodeKind::Slice:
     case NodeKind::Movement:
       return group.kind != GroupKind::Contraction;
     }
     return false;
+  }
+
+  // What the operand of a contraction may be read through.
+  static bool readsThrough(NodeKind kind) {
+    return kind == NodeKind::Transpose || kind == NodeKind::Reshape || kind == NodeKind::Convert ||
+           kind == NodeKind::Slice || kind == NodeKind::Broadcast;
   }
 
   // Whether computing n in each of the targets costs less than writing and reading it.
@@ -175,8 +182,12 @@ private:
       return false;
     if (node.kind == NodeKind::Broadcast)
       return true;
+    bool packed =
+        llvm::all_of(targets, [](const Target &t) { return t.member.side == Side::Packed; });
+    if (packed && readsThrough(node.kind))
+      return true;
     if (node.kind == NodeKind::Transpose)
-      return llvm::all_of(targets, [](const Target &t) { return t.member.side == Side::Packed; });
+      return false;
     if (node.elements == 1)
       return targets.size() <= 16;
     int reads = 0;
@@ -255,8 +266,8 @@ private:
     members[n].push_back(member);
     group.nodes.push_back(n);
     group.size += node.kind != NodeKind::Constant;
-    group.movesElements |= node.kind == NodeKind::Movement || node.kind == NodeKind::Transpose ||
-                           node.kind == NodeKind::Reshape ||
+    group.movesElements |= node.kind == NodeKind::Movement || node.kind == NodeKind::Slice ||
+                           node.kind == NodeKind::Transpose || node.kind == NodeKind::Reshape ||
                            (node.kind == NodeKind::Pointwise && !member.aligned);
     if (node.kind == NodeKind::Reduce) {
       group.kind = GroupKind::Reduce;

@@ -26,7 +26,8 @@ enum class NodeKind : uint8_t {
   Broadcast,
   Reshape, // a view when its operand is in memory
   Transpose,
-  Movement, // slice, pad, concatenate, reverse, dynamic slice, gather
+  Slice,    // slice, dynamic_slice
+  Movement, // pad, concatenate, reverse, gather
   Reduce,
   Contraction, // dot_general, convolution
   Update,      // dynamic_update_slice

@@ -28,13 +28,13 @@ static int64_t argumentNumber(Value value, Block *body) {
   return argument && argument.getOwner() == body ? int64_t{argument.getArgNumber()} : -1;
 }
 
-// For each operand whether it is read only at the index that is written, by a kernel of ops without
-// loops of their own. Empty when the kernel has others.
+// For each operand whether it is read only at the index that is written. A contraction finishes a
+// result's element before it writes it. Empty when the kernel has others.
 static SmallVector<bool> readAtWrittenIndex(Block *body) {
   SmallVector<bool> result(body->getNumArguments(), true);
   for (Operation &op : body->without_terminator()) {
     bool moves = isa<BroadcastInDimOp, TransposeOp, SliceOp, DynamicSliceOp, PadOp, ConcatenateOp,
-                     ReverseOp, GatherOp>(op);
+                     ReverseOp, GatherOp, DotGeneralOp, ConvolutionOp>(op);
     bool known =
         moves || op.hasTrait<OpTrait::Elementwise>() ||
         isa<SelectOp, ClampOp, ReshapeOp, ConstantOp, IotaOp, BitcastConvertOp, ConvertOp>(op);

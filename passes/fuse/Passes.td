@@ -14,6 +14,10 @@ def IfToCase : Pass<"tessera-if-to-case", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
+def ForwardInvariants : Pass<"tessera-forward-invariants", "::mlir::ModuleOp"> {
+  let summary = "Read what a loop carries unchanged from outside the loop instead of carrying it.";
+}
+
 def SimplifyShapes : Pass<"tessera-simplify-shapes", "::mlir::ModuleOp"> {
   let summary = "Merge chains of broadcasts, reshapes and transposes, and drop those that change nothing.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];

@@ -13,6 +13,7 @@ namespace tessera {
 void buildFusePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createExpandSlices());
   pm.addPass(createIfToCase());
+  pm.addPass(createForwardInvariants());
   pm.addPass(createSimplifyShapes());
   pm.addPass(createFormKernels());
   pm.addPass(createMarkInplace());

@@ -1,11 +1,13 @@
 // Data movement that says in several ops what one can say, or nothing:
 //
-//   broadcast_in_dim 8 -> 8x1 -> 8x4, reshape 8 -> 8x1 then broadcast     one broadcast_in_dim 8 ->
-//   8x4 broadcast_in_dim 8 -> 1x8, transpose of dimensions of size 1          reshape (a view of
-//   the same memory) broadcast or reshape of a splat constant                              a splat
-//   constant of that shape optimization_barrier its operands: nothing after this phase
-//                                                                         merges or hoists
-//                                                                         computations
+//   broadcast 8 -> 8x1 -> 8x4; reshape 8 -> 8x1, then broadcast    one broadcast 8 -> 8x4
+//   broadcast 8 -> 1x8, transpose of dimensions of size 1          reshape: a view of the same
+//   memory broadcast or reshape of a splat constant                       a splat constant of that
+//   shape pointwise op of reshapes                                       reshape of the pointwise
+//   op multiplication by 1                                            the other factor
+//   optimization_barrier                                           its operands: from here on
+//   nothing
+//                                                                  merges or hoists computations
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"
 
@@ -152,6 +154,74 @@ static LogicalResult mergeTranspose(TransposeOp op, PatternRewriter &rewriter) {
   return failure();
 }
 
+// Reshapes move behind pointwise ops, towards the broadcasts and views that take them up; the op
+// then has the shape of the reduction or contraction before it and can be its epilogue.
+//   add(reshape a : 8 -> 8x1, splat)      reshape(add(a, splat)) : 8 -> 8x1
+static LogicalResult sinkReshape(Operation *op, PatternRewriter &rewriter) {
+  if (!op->hasTrait<OpTrait::Elementwise>() || op->getNumResults() != 1)
+    return failure();
+  auto to = cast<RankedTensorType>(op->getResult(0).getType());
+  RankedTensorType from;
+  for (Value operand : op->getOperands()) {
+    if (typeOf(operand).getShape() != to.getShape())
+      return failure();
+    if (auto reshape = operand.getDefiningOp<ReshapeOp>()) {
+      RankedTensorType source = typeOf(reshape.getOperand());
+      if (from && from.getShape() != source.getShape())
+        return failure();
+      from = source;
+    } else if (!splatOf(operand)) {
+      auto broadcast = operand.getDefiningOp<BroadcastInDimOp>();
+      if (!broadcast || typeOf(broadcast.getOperand()).getRank() != 0)
+        return failure();
+    }
+  }
+  if (!from)
+    return failure();
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    auto type = RankedTensorType::get(from.getShape(), typeOf(operand).getElementType());
+    if (auto reshape = operand.getDefiningOp<ReshapeOp>())
+      operands.push_back(reshape.getOperand());
+    else if (SplatElementsAttr splat = splatOf(operand))
+      operands.push_back(ConstantOp::create(rewriter, op->getLoc(), splat.resizeSplat(type)));
+    else
+      operands.push_back(BroadcastInDimOp::create(
+          rewriter, op->getLoc(), type, operand.getDefiningOp<BroadcastInDimOp>().getOperand(),
+          ArrayRef<int64_t>{}));
+  }
+  OperationState state(op->getLoc(), op->getName());
+  state.addOperands(operands);
+  state.addTypes(RankedTensorType::get(from.getShape(), to.getElementType()));
+  state.addAttributes(op->getAttrs());
+  Operation *made = rewriter.create(state);
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, to, made->getResult(0));
+  return success();
+}
+
+namespace {
+struct SinkReshape : RewritePattern {
+  explicit SinkReshape(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    return sinkReshape(op, rewriter);
+  }
+};
+} // namespace
+
+static LogicalResult dropOne(MulOp op, PatternRewriter &rewriter) {
+  for (auto [one, other] :
+       {std::pair<Value, Value>(op.getLhs(), op.getRhs()), {op.getRhs(), op.getLhs()}}) {
+    SplatElementsAttr splat = splatOf(one);
+    if (!splat || !isa<FloatType>(splat.getElementType()) ||
+        !splat.getSplatValue<APFloat>().isExactlyValue(1.0))
+      continue;
+    rewriter.replaceOp(op, other);
+    return success();
+  }
+  return failure();
+}
+
 static LogicalResult dropBarrier(OptimizationBarrierOp op, PatternRewriter &rewriter) {
   rewriter.replaceOp(op, op.getOperands());
   return success();
@@ -165,6 +235,8 @@ struct SimplifyShapes : impl::SimplifyShapesBase<SimplifyShapes> {
     patterns.add(mergeReshape);
     patterns.add(mergeTranspose);
     patterns.add(dropBarrier);
+    patterns.add(dropOne);
+    patterns.add<SinkReshape>(&getContext());
     GreedyRewriteConfig config;
     config.enableConstantCSE(false).setRegionSimplificationLevel(
         GreedySimplifyRegionLevel::Disabled);

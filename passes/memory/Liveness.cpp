@@ -279,6 +279,22 @@ private:
     return false;
   }
 
+  // Where a loop's body ends that carries `value` on in `array`; -1 when none does.
+  int64_t carriedBack(Value value, int array) {
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<stablehlo::ReshapeOp>(user))
+        if (int64_t back = carriedBack(user->getResult(0), array); back >= 0)
+          return back;
+      auto loop = dyn_cast<WhileOp>(user->getParentOp());
+      if (loop && user == loop.getBody().front().getTerminator() &&
+          liveness.storages.find(liveness.arrayOf(loop->getResult(use.getOperandNumber()))) ==
+              array)
+        return liveness.at.begin.lookup(user);
+    }
+    return -1;
+  }
+
   static Value originOf(Value value) {
     while (auto view = value.getDefiningOp<stablehlo::ReshapeOp>())
       value = view.getOperand();
@@ -296,7 +312,9 @@ private:
         return liveness.storages.find(liveness.arrayOf(input)) == array;
       });
       if (readers == 1)
-        share(fused.getInputs()[operand], fused.getResult(i), liveness.at.begin.lookup(fused));
+        liveness.storages.share(array, liveness.arrayOf(fused.getResult(i)),
+                                liveness.at.begin.lookup(fused),
+                                carriedBack(fused.getResult(i), array));
     }
   }
 
