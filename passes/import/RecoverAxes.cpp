@@ -17,6 +17,7 @@
 #include "dialects/sdy/PlainData.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "lib/sharding/DeviceGroups.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -56,17 +57,21 @@ SmallVector<SmallVector<int64_t>> rowsOf(DenseIntElementsAttr table) {
   return rows;
 }
 
-// The reduction that a region of one operation is.
+// The reduction that a region of one operation is. JAX constrains the scalar that it returns where
+// some axes are free.
 std::optional<comm::ReductionKind> reductionOf(Region &region) {
   Block &block = region.front();
-  if (!llvm::hasNItems(block, 2) || block.getNumArguments() != 2)
+  if (block.getNumArguments() != 2)
     return std::nullopt;
-  Operation &op = block.front();
-  if (op.getNumResults() != 1 || block.getTerminator()->getOperand(0) != op.getResult(0) ||
-      !llvm::is_contained(op.getOperands(), block.getArgument(0)) ||
-      !llvm::is_contained(op.getOperands(), block.getArgument(1)))
+  Value returned = block.getTerminator()->getOperand(0);
+  while (auto constraint = returned.getDefiningOp<sdy::ShardingConstraintOp>())
+    returned = constraint->getOperand(0);
+  Operation *op = returned.getDefiningOp();
+  if (!op || op != &block.front() || op->getNumResults() != 1 ||
+      !llvm::is_contained(op->getOperands(), block.getArgument(0)) ||
+      !llvm::is_contained(op->getOperands(), block.getArgument(1)))
     return std::nullopt;
-  return TypeSwitch<Operation *, std::optional<comm::ReductionKind>>(&op)
+  return TypeSwitch<Operation *, std::optional<comm::ReductionKind>>(op)
       .Case([](stablehlo::AddOp) { return comm::ReductionKind::Sum; })
       .Case([](stablehlo::MulOp) { return comm::ReductionKind::Product; })
       .Case([](stablehlo::MaxOp) { return comm::ReductionKind::Max; })
@@ -85,13 +90,15 @@ std::optional<int64_t> positive(Value value) {
   return number.getZExtValue();
 }
 
+// The program of one device of `mesh`: the body of a manual computation, or of a function where
+// there is one device.
 class ManualRegion {
 public:
-  ManualRegion(sdy::ManualComputationOp manual, const Mesh &mesh) : manual(manual), mesh(mesh) {}
+  ManualRegion(Region &body, const Mesh &mesh) : body(body), mesh(mesh) {}
 
   LogicalResult rewrite() {
     SmallVector<Operation *> ops;
-    manual.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    body.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<sdy::ManualComputationOp>(op))
         return WalkResult::skip(); // has a turn of its own
       if (isa<stablehlo::PartitionIdOp, stablehlo::AllReduceOp, stablehlo::AllGatherOp,
@@ -150,7 +157,7 @@ public:
 
 private:
   comm::AxesAttr attr(const AxisRefs &axes) {
-    return comm::AxesAttr::get(manual.getContext(), mesh, axes);
+    return comm::AxesAttr::get(body.getContext(), mesh, axes);
   }
 
   LogicalResult unknownReduction(Operation *op) {
@@ -279,7 +286,7 @@ private:
     return success();
   }
 
-  sdy::ManualComputationOp manual;
+  Region &body;
   const Mesh &mesh;
 };
 
@@ -288,11 +295,24 @@ struct RecoverAxesPass : impl::RecoverAxesBase<RecoverAxesPass> {
     sdy::MeshTable meshes(getOperation());
     WalkResult result = getOperation().walk([&](sdy::ManualComputationOp manual) {
       const Mesh *mesh = meshOf(manual, meshes);
-      return mesh && failed(ManualRegion(manual, *mesh).rewrite()) ? WalkResult::interrupt()
-                                                                   : WalkResult::advance();
+      return mesh && failed(ManualRegion(manual.getBody(), *mesh).rewrite())
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
     });
-    if (result.wasInterrupted())
+    if (result.wasInterrupted() || failed(rewriteForOneDevice(meshes)))
       signalPassFailure();
+  }
+
+  // JAX leaves out the manual computation around the program of a mesh of one device.
+  LogicalResult rewriteForOneDevice(const sdy::MeshTable &meshes) {
+    Mesh alone{"", {}, {}};
+    const Mesh *mesh = meshes.main() ? meshes.main() : &alone;
+    if (mesh->numDevices() != 1)
+      return success();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (failed(ManualRegion(function.getBody(), *mesh).rewrite()))
+        return failure();
+    return success();
   }
 };
 
