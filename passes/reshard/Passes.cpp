@@ -11,6 +11,7 @@ namespace tessera {
 void buildReshardPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createInsertReshards());
   pm.addPass(createDeferReductions());
+  pm.addPass(createVerifyReshard());
 }
 
 void registerReshardPasses() {

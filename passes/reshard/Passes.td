@@ -19,3 +19,7 @@ def DeferReductions : Pass<"tessera-defer-reductions", "::mlir::ModuleOp"> {
   let summary = "Reduces partial values after the operations that commute with the reduction, where that is cheaper";
   let dependentDialects = ["::tessera::sdy::SdyDialect"];
 }
+
+def VerifyReshard : Pass<"tessera-verify-reshard", "::mlir::ModuleOp"> {
+  let summary = "Checks that every operation can be computed on the shards that its operands have";
+}
