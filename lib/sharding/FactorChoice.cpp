@@ -117,9 +117,13 @@ private:
     double seconds = permuting(axes), touched = 0;
     for (size_t i = 0; i < placed.operands.size(); ++i) {
       const PlacedTensor &operand = placed.operands[i];
-      if (!operand.free)
-        seconds += moving(placed.op.operands[i], operand, operand.sharding, axes.operandSharding(i),
-                          operand.reduction);
+      TensorSharding needed = axes.operandSharding(i);
+      bool there = operand.free || llvm::any_of(operand.copies, [&](const TensorSharding &copy) {
+                     return sameAxes(copy, needed);
+                   });
+      if (!there)
+        seconds += operand.share * moving(placed.op.operands[i], operand, operand.sharding, needed,
+                                          operand.reduction);
     }
     for (size_t i = 0; i < placed.results.size(); ++i) {
       TensorSharding made = axes.resultSharding(i);

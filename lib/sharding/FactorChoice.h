@@ -11,7 +11,10 @@ struct PlacedTensor {
   TensorSharding sharding; // where it is (operands) or is wanted (results)
   int64_t elementBytes = 0;
   bool free = false; // an operand that any device can make for itself: constants
-  ReductionKind reduction = ReductionKind::Sum; // of a partial operand
+  ReductionKind reduction = ReductionKind::Sum;     // of a partial operand
+  llvm::SmallVector<TensorSharding, 1> copies = {}; // where an operand is already, besides
+  double share = 1; // of the cost of moving an operand: one out of the rounds of a loop that all
+                    // use what is moved once
 };
 
 struct PlacedOp {

@@ -39,15 +39,6 @@ llvm::StringRef nameOf(sharding::ReshardKind kind) {
   return "";
 }
 
-// How often `op` runs: the product of the counted loops around it; data-dependent ones count once.
-int64_t tripsOf(Operation *op) {
-  int64_t trips = 1;
-  for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
-    if (auto count = parent->getAttrOfType<IntegerAttr>("tessera.trip_count"))
-      trips *= count.getInt();
-  return trips;
-}
-
 struct ExplainReshards : impl::ExplainReshardsBase<ExplainReshards> {
   void runOnOperation() override {
     sdy::MeshTable meshes(getOperation());

@@ -95,12 +95,21 @@ void Inserter::visitRuled(Operation *op, sharding::FactorRule rule) {
   placed.op.rule = std::move(rule);
   for (Value operand : op->getOperands()) {
     placed.op.operands.emplace_back(shapeOf(operand));
-    placed.operands.push_back(
-        {places.of(operand), elementBytes(operand), isFree(operand), places.reductionOf(operand)});
+    sharding::PlacedTensor &tensor = placed.operands.emplace_back();
+    tensor.sharding = places.of(operand);
+    tensor.elementBytes = elementBytes(operand);
+    tensor.free = isFree(operand);
+    tensor.reduction = places.reductionOf(operand);
+    tensor.copies.assign(places.copiesOf(operand).begin(), places.copiesOf(operand).end());
+    Operation *around =
+        operand.getParentBlock()->getParentOp(); // it is moved there, once for all rounds inside
+    tensor.share = 1.0 / double(std::max<int64_t>(1, tripsOf(op, around)));
   }
   for (Value result : op->getResults()) {
     placed.op.results.emplace_back(shapeOf(result));
-    placed.results.push_back({places.of(result), elementBytes(result)});
+    sharding::PlacedTensor &tensor = placed.results.emplace_back();
+    tensor.sharding = places.of(result);
+    tensor.elementBytes = elementBytes(result);
   }
   sharding::FactorChoice choice = sharding::chooseFactorAxes(placed, planner);
   for (OpOperand &operand : op->getOpOperands())

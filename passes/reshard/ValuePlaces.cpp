@@ -22,6 +22,15 @@ std::optional<llvm::StringRef> partialName(ReductionKind kind) {
   return std::nullopt;
 }
 
+int64_t tripsOf(mlir::Operation *op, mlir::Operation *ancestor) {
+  int64_t trips = 1;
+  for (mlir::Operation *parent = op->getParentOp(); parent != ancestor;
+       parent = parent->getParentOp())
+    if (auto count = parent->getAttrOfType<mlir::IntegerAttr>("tessera.trip_count"))
+      trips *= count.getInt();
+  return trips;
+}
+
 ReductionKind partialKind(mlir::Operation *op) {
   auto attr = op ? op->getAttrOfType<mlir::StringAttr>(kPartialAttr) : mlir::StringAttr();
   for (auto &[kind, name] : partialNames)
@@ -94,6 +103,7 @@ mlir::Value ValuePlaces::moved(mlir::Value value, const TensorSharding &to, mlir
     return slot;
   while (user->getBlock() != value.getParentBlock())
     user = user->getParentOp();
+  copies[value].push_back(to);
   mlir::OpBuilder builder(user);
   if (isFree(value)) {
     mlir::Operation *copy = builder.clone(*value.getDefiningOp());

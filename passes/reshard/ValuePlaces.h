@@ -10,6 +10,10 @@ namespace tessera {
 // `tessera.partial` on an op: by what its unreduced results are combined; sums say nothing.
 constexpr llvm::StringLiteral kPartialAttr = "tessera.partial";
 std::optional<llvm::StringRef> partialName(sharding::ReductionKind kind); // none for sums
+// How often `op` runs for each time that `ancestor` (null: the program) does: the product of the
+// counted loops around it; loops that data end count once.
+int64_t tripsOf(mlir::Operation *op, mlir::Operation *ancestor = nullptr);
+
 sharding::ReductionKind partialKind(mlir::Operation *op);
 void setPartialKind(mlir::Operation *op, sharding::ReductionKind kind);
 
@@ -37,12 +41,19 @@ public:
   // loops that it does not depend on.
   mlir::Value moved(mlir::Value value, const sharding::TensorSharding &to, mlir::Operation *user);
 
+  // The shardings to which `value` was moved before.
+  llvm::ArrayRef<sharding::TensorSharding> copiesOf(mlir::Value value) const {
+    auto it = copies.find(value);
+    return it == copies.end() ? llvm::ArrayRef<sharding::TensorSharding>() : it->second;
+  }
+
   const sharding::Mesh &getMesh() const { return mesh; }
 
 private:
   const sharding::Mesh &mesh;
   mlir::MLIRContext *context;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> made;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<sharding::TensorSharding, 1>> copies;
 };
 
 } // namespace tessera

@@ -1,0 +1,72 @@
+// RUN: tessera-opt %s --tessera-defer-reductions | FileCheck %s
+sdy.mesh @mesh = <["data"=2, "model"=4]>
+
+// The sum of two partial values is reduced once.
+// CHECK-LABEL: @one_reduction
+func.func @one_reduction(%x: tensor<128x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>},
+                         %w: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]>}) -> tensor<128x32xf32> {
+  // CHECK: %[[P:.*]] = stablehlo.dot_general
+  // CHECK-NEXT: %[[Q:.*]] = stablehlo.dot_general
+  // CHECK-NEXT: %[[S:.*]] = stablehlo.add %[[P]], %[[Q]] {{.*}}unreduced={"model"}
+  // CHECK-NEXT: %[[R:.*]] = sdy.reshard %[[S]] <@mesh, [{}, {}]>
+  // CHECK-NEXT: return %[[R]]
+  %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"model"}>]>}
+      : (tensor<128x64xf32>, tensor<64x32xf32>) -> tensor<128x32xf32>
+  %a = sdy.reshard %p <@mesh, [{}, {}]> : tensor<128x32xf32>
+  %q = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"model"}>]>}
+      : (tensor<128x64xf32>, tensor<64x32xf32>) -> tensor<128x32xf32>
+  %b = sdy.reshard %q <@mesh, [{}, {}]> : tensor<128x32xf32>
+  %c = stablehlo.add %a, %b : tensor<128x32xf32>
+  return %c : tensor<128x32xf32>
+}
+
+// A whole value would be added once a device, and the exponential of a sum is no sum.
+// CHECK-LABEL: @stays
+func.func @stays(%x: tensor<128x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>}, %y: tensor<128xf32>)
+    -> (tensor<128xf32>, tensor<128xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %p = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"model"}>]>}
+      : (tensor<128x64xf32>, tensor<f32>) -> tensor<128xf32>
+  // CHECK: %[[A:.*]] = sdy.reshard
+  // CHECK: stablehlo.add %[[A]], %arg1
+  %a = sdy.reshard %p <@mesh, [{}]> : tensor<128xf32>
+  %b = stablehlo.add %a, %y : tensor<128xf32>
+  %q = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"model"}>]>}
+      : (tensor<128x64xf32>, tensor<f32>) -> tensor<128xf32>
+  // CHECK: %[[C:.*]] = sdy.reshard
+  // CHECK: stablehlo.exponential %[[C]]
+  %c = sdy.reshard %q <@mesh, [{}]> : tensor<128xf32>
+  %d = stablehlo.exponential %c : tensor<128xf32>
+  return %b, %d : tensor<128xf32>, tensor<128xf32>
+}
+
+// Gradients accumulated over a loop from zero are reduced once, after it.
+// CHECK-LABEL: @after_the_loop
+func.func @after_the_loop(%x: tensor<128x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}, %n: tensor<i32>)
+    -> tensor<64xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %start = stablehlo.constant dense<0.0> : tensor<64xf32>
+  // CHECK: %[[W:.*]]:2 = stablehlo.while
+  // CHECK-SAME: unreduced={"data"}
+  // CHECK: stablehlo.reduce(
+  // CHECK: stablehlo.add {{.*}}unreduced={"data"}
+  // CHECK: %[[R:.*]] = sdy.reshard %[[W]]#1 <@mesh, [{}]>
+  // CHECK: return %[[R]]
+  %r:2 = stablehlo.while(%i = %n, %acc = %start) : tensor<i32>, tensor<64xf32>
+    cond {
+      %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      %p = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
+          {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"data"}>]>}
+          : (tensor<128x64xf32>, tensor<f32>) -> tensor<64xf32>
+      %g = sdy.reshard %p <@mesh, [{}]> : tensor<64xf32>
+      %s = stablehlo.add %acc, %g : tensor<64xf32>
+      stablehlo.return %i, %s : tensor<i32>, tensor<64xf32>
+    }
+  return %r#1 : tensor<64xf32>
+}
