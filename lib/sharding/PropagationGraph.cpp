@@ -210,8 +210,8 @@ private:
       for (auto [d, dim] : llvm::enumerate(value.sharding.dims))
         if (dim.priority.value_or(0) > priority) {
           hidden.push_back({static_cast<int32_t>(v), static_cast<int32_t>(d), dim});
-          value.sharding.replicated.append(
-              dim.axes); // not to be used for another dimension meanwhile
+          limits[v].reserved.append(dim.axes);
+          limits[v].frozen.push_back(d);
           dim = {{}, /*closed=*/false, dim.priority};
         }
   }

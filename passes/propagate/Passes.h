@@ -1,6 +1,7 @@
 // The propagate phase: every value gets a sharding.
 #pragma once
 
+#include "dialects/sdy/SdyOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

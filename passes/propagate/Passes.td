@@ -6,6 +6,7 @@ include "mlir/Pass/PassBase.td"
 
 def NormalizeShardings : Pass<"tessera-normalize-shardings", "::mlir::ModuleOp"> {
   let summary = "Write annotations in one way: meshes by name, no axes of size 1, every manual axis mentioned.";
+  let dependentDialects = ["::tessera::sdy::SdyDialect"];
 }
 
 def FlattenCalls : Pass<"tessera-flatten-calls", "::mlir::ModuleOp"> {
@@ -22,6 +23,7 @@ def ApplyConstraints : Pass<"tessera-apply-constraints", "::mlir::ModuleOp"> {
 
 def PropagateShardings : Pass<"tessera-propagate-shardings", "::mlir::ModuleOp"> {
   let summary = "Extend the annotations to all values, along the sharding rules of ops.";
+  let dependentDialects = ["::tessera::sdy::SdyDialect"];
   let options = [Option<"recordOrigins", "record-origins", "bool", /*default=*/"false",
                         "note on every op where its axes came from (tessera.origin)">];
 }
@@ -36,6 +38,7 @@ def MergeFunctions : Pass<"tessera-merge-functions", "::mlir::ModuleOp"> {
 
 def SettleShardings : Pass<"tessera-settle-shardings", "::mlir::ModuleOp"> {
   let summary = "Close all shardings, turn constraints into reshards, and keep inputs and outputs evenly sharded.";
+  let dependentDialects = ["::tessera::sdy::SdyDialect"];
 }
 
 def VerifyPropagate : Pass<"tessera-verify-propagate", "::mlir::ModuleOp"> {

@@ -1,0 +1,36 @@
+// After propagation everything is closed and said. Wrong would be: a value without a sharding, or an input that its
+// caller can't split evenly without having asked for that.
+// RUN: tessera-opt %s --tessera-settle-shardings --split-input-file | FileCheck %s
+
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+
+// An open dimension of 6 rows over 4 devices goes back to whole axes that divide it; a closed one is the user's choice.
+// CHECK-LABEL: @main
+// CHECK-SAME: %[[A:.*]]: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}
+// CHECK-SAME: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}
+// CHECK-SAME: -> (tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}, tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})
+func.func @main(%a: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x", ?}, {?}]>},
+                %b: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>})
+    -> (tensor<6x8xf32>, tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, ?}, {}]>}) {
+  // CHECK: %[[T:.*]] = stablehlo.tanh %[[A]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y", "x"}, {}]>]>}
+  %0 = stablehlo.tanh %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y", "x", ?}p1, {?}]>]>} : tensor<6x8xf32>
+  // CHECK: %[[R:.*]] = sdy.reshard %[[T]] <@mesh, [{"x"}, {}]> : tensor<6x8xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {?}]> : tensor<6x8xf32>
+  sdy.sharding_group %0 group_id=0 : tensor<6x8xf32>
+  %2 = sdy.propagation_barrier %1 allowed_direction=NONE : tensor<6x8xf32>
+  // CHECK-NEXT: %[[U:.*]] = stablehlo.tanh %[[R]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+  %3 = stablehlo.tanh %2 : tensor<6x8xf32>
+  // A constraint that the value satisfies leaves nothing.
+  %4 = sdy.sharding_constraint %0 <@mesh, [{"y", "x"}, {}]> : tensor<6x8xf32>
+  // CHECK-NEXT: return %[[U]], %[[T]]
+  return %3, %4 : tensor<6x8xf32>, tensor<6x8xf32>
+}
+
+// -----
+
+// A program without a mesh runs on a mesh of one device.
+// CHECK: sdy.mesh @mesh = <["device"=1]>
+// CHECK: @main(%{{.*}}: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>})
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  return %a : tensor<8xf32>
+}

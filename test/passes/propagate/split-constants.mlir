@@ -1,0 +1,29 @@
+// Each use of a constant expression has its own copy, each use of a spread-out scalar too. Wrong would be: one use's
+// sharding reaching another through a constant they share.
+// RUN: tessera-opt %s --tessera-split-constants | FileCheck %s
+
+// CHECK: @main(%[[X:.*]]: tensor<8xf32>, %[[S:.*]]: tensor<f32>)
+func.func @main(%x: tensor<8xf32>, %s: tensor<f32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  // CHECK: %[[C:.*]] = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+  // CHECK: %[[B1:.*]] = stablehlo.broadcast_in_dim %[[C]]
+  // CHECK: %[[B2:.*]] = stablehlo.broadcast_in_dim %[[C]]
+  %c = stablehlo.constant dense<1.0> : tensor<f32>
+  %b = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<8xf32>
+  // CHECK: %[[I1:.*]] = stablehlo.iota
+  // CHECK: %[[I2:.*]] = stablehlo.iota
+  %i = stablehlo.iota dim = 0 : tensor<8xf32>
+  // CHECK: %[[E1:.*]] = stablehlo.add %[[I1]], %[[B1]]
+  // CHECK: %[[E2:.*]] = stablehlo.add %[[I2]], %[[B2]]
+  %e = stablehlo.add %i, %b : tensor<8xf32>
+  // CHECK: %[[S1:.*]] = stablehlo.broadcast_in_dim %[[S]]
+  // CHECK: %[[S2:.*]] = stablehlo.broadcast_in_dim %[[S]]
+  %p = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<8xf32>
+  // CHECK: %[[Y:.*]] = stablehlo.multiply %[[X]], %[[E1]]
+  %0 = stablehlo.multiply %x, %e : tensor<8xf32>
+  // CHECK: %[[Z:.*]] = stablehlo.multiply %[[Y]], %[[S1]]
+  %1 = stablehlo.multiply %0, %p : tensor<8xf32>
+  // CHECK: %[[V:.*]] = stablehlo.add %[[E2]], %[[S2]]
+  %2 = stablehlo.add %e, %p : tensor<8xf32>
+  // CHECK: return %[[Z]], %[[V]]
+  return %1, %2 : tensor<8xf32>, tensor<8xf32>
+}

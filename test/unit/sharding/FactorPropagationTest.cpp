@@ -1,0 +1,132 @@
+// Propagation through one op, on plain data.
+#include "lib/sharding/FactorPropagation.h"
+
+#include <gtest/gtest.h>
+
+namespace tessera::sharding {
+namespace {
+
+// A mesh a 2, b 2, c 4.
+const AxisRef a{0, 1, 2}, b{1, 1, 2}, c{2, 1, 4}, cMajor{2, 1, 2}, cMinor{2, 2, 2};
+
+DimSharding open(AxisRefs axes = {}) { return {axes, false, std::nullopt}; }
+DimSharding closed(AxisRefs axes = {}) { return {axes, true, std::nullopt}; }
+TensorSharding tensor(std::initializer_list<DimSharding> dims) {
+  return {llvm::SmallVector<DimSharding, 4>(dims), {}, {}};
+}
+
+// b=lhs [i, k], rhs [k, j] -> [i, j]
+FactorRule dot(int64_t i, int64_t j, int64_t k) {
+  return {{{i}, {j}, {k, FactorKind::Reduction}}, {{{0}, {2}}, {{2}, {1}}}, {{{0}, {1}}}};
+}
+
+FactorRule elementwise(int64_t i, int64_t j) {
+  return {{{i}, {j}}, {{{0}, {1}}, {{0}, {1}}}, {{{0}, {1}}}};
+}
+
+struct Result {
+  std::vector<TensorSharding> tensors;
+  llvm::SmallVector<int32_t> changed;
+  const AxisRefs &axes(size_t t, size_t d) const { return tensors[t].dims[d].axes; }
+};
+
+Result run(const FactorRule &rule, std::vector<int64_t> elements,
+           std::vector<TensorSharding> tensors, Flow flow = Flow::Both, bool elementwise = false) {
+  Result result{std::move(tensors), {}};
+  llvm::SmallVector<TensorSharding *> pointers;
+  for (TensorSharding &tensor : result.tensors)
+    pointers.push_back(&tensor);
+  result.changed = propagateThroughOp({rule, elements, {}, flow, {}, elementwise}, pointers);
+  return result;
+}
+
+TEST(FactorPropagation, FlowsAlongFactorsBothWays) {
+  Result r =
+      run(dot(8, 8, 8), {64, 64, 64},
+          {tensor({open({a}), open({c})}), tensor({open(), open()}), tensor({open(), open({b})})});
+  EXPECT_EQ(r.axes(1, 0), AxisRefs({c}));
+  EXPECT_EQ(r.axes(1, 1), AxisRefs({b}));
+  EXPECT_EQ(r.axes(2, 0), AxisRefs({a}));
+  EXPECT_EQ(r.changed, (llvm::SmallVector<int32_t>{1, 2}));
+}
+
+TEST(FactorPropagation, ForwardLeavesOperandsAlone) {
+  Result r =
+      run(dot(8, 8, 8), {64, 64, 64},
+          {tensor({open({a}), open({c})}), tensor({open(), open()}), tensor({open(), open({b})})},
+          Flow::Forward);
+  EXPECT_EQ(r.changed, (llvm::SmallVector<int32_t>{2}));
+}
+
+TEST(FactorPropagation, LargerTensorWinsTheAxis) {
+  auto result = [](int64_t i) {
+    return run(
+        dot(i, 8, 8), {i * 8, 64, i * 8},
+        {tensor({open({a}), open()}), tensor({open(), open({a})}), tensor({open(), open()})});
+  };
+  EXPECT_EQ(result(16).axes(2, 0), AxisRefs({a}));
+  EXPECT_EQ(result(8).axes(2, 0), AxisRefs({a})); // as large: the first operand
+  EXPECT_EQ(result(4).axes(2, 1), AxisRefs({a}));
+  EXPECT_TRUE(result(4).axes(2, 0).empty());
+}
+
+TEST(FactorPropagation, ElementwisePrefersResultsThenFinerShardings) {
+  auto result = [](TensorSharding lhs, TensorSharding rhs, TensorSharding out) {
+    return run(elementwise(8, 8), {64, 64, 64}, {lhs, rhs, out}, Flow::Both, true);
+  };
+  TensorSharding none = tensor({open(), open()});
+  EXPECT_EQ(result(tensor({open({a}), open()}), tensor({open(), open({a, b})}), none).axes(2, 1),
+            AxisRefs({a, b}));
+  EXPECT_EQ(result(tensor({open(), open({a, b})}), none, tensor({open({a}), open()})).axes(1, 0),
+            AxisRefs({a}));
+}
+
+TEST(FactorPropagation, OperandsAgreeOnWhatBothBeginWith) {
+  TensorSharding none = tensor({open(), open()});
+  Result r = run(elementwise(16, 8), {128, 128, 128},
+                 {tensor({open({c, a}), open()}), tensor({open({cMajor, b}), open()}), none});
+  EXPECT_EQ(r.axes(2, 0), AxisRefs({cMajor}));
+  r = run(elementwise(16, 8), {128, 128, 128},
+          {tensor({open({c, a}), open()}), tensor({open({cMinor}), open()}), none});
+  EXPECT_TRUE(r.axes(2, 0).empty());
+}
+
+TEST(FactorPropagation, ClosedAndReplicatedBound) {
+  TensorSharding none = tensor({open(), open()});
+  Result r = run(elementwise(8, 8), {64, 64, 64},
+                 {tensor({open({a, b}), open()}), none, tensor({closed({a}), open()})});
+  EXPECT_EQ(r.axes(1, 0), AxisRefs({a}));
+  EXPECT_EQ(r.axes(2, 0), AxisRefs({a}));
+  TensorSharding replicated = none;
+  replicated.replicated = {a};
+  r = run(elementwise(8, 8), {64, 64, 64}, {tensor({open({a, b}), open()}), none, replicated});
+  EXPECT_TRUE(r.changed.empty());
+}
+
+// [ij] -> [i, j] with i 2, j 4.
+TEST(FactorPropagation, ReshapeSplitsAxes) {
+  FactorRule split{{{2}, {4}}, {{{0, 1}}}, {{{0}, {1}}}};
+  Result r = run(split, {8, 8}, {tensor({open({c})}), tensor({open(), open()})});
+  EXPECT_EQ(r.axes(1, 0), AxisRefs({cMajor}));
+  EXPECT_EQ(r.axes(1, 1), AxisRefs({cMinor}));
+  r = run(split, {8, 8}, {tensor({open()}), tensor({open({a}), open({c})})});
+  EXPECT_EQ(r.axes(0, 0), AxisRefs({a, c}));
+  // The minor factor alone can't be sharded in the merged dimension.
+  r = run(split, {8, 8}, {tensor({open()}), tensor({open(), open({c})})});
+  EXPECT_TRUE(r.changed.empty());
+}
+
+TEST(FactorPropagation, AxesThatDoNotDivideAMajorFactorStayWhereTheyAre) {
+  FactorRule split{{{3}, {4}}, {{{0, 1}}}, {{{0}, {1}}}};
+  Result r = run(split, {12, 12}, {tensor({open({a})}), tensor({open(), open()})});
+  EXPECT_TRUE(r.changed.empty());
+}
+
+TEST(PrefixWithout, CutsAnAxisWhereOnlyItsMajorPartIsFree) {
+  EXPECT_EQ(prefixWithout({a, b}, {b}), AxisRefs({a}));
+  EXPECT_EQ(prefixWithout({c, a}, {cMinor}), AxisRefs({cMajor}));
+  EXPECT_TRUE(prefixWithout({c, a}, {cMajor}).empty());
+}
+
+} // namespace
+} // namespace tessera::sharding
