@@ -148,8 +148,25 @@ struct Lowering {
                       return shift.getWrap() ? ((to % g) + g) % g : to >= 0 && to < g ? to : -1;
                     })});
               })
-              .Case([&](comm::BroadcastOp) {
-                return make("collective_broadcast", input, type, {replicas});
+              .Case([&](comm::BroadcastOp) { // a sum to which only rank 0 has something to add
+                auto tensor = cast<RankedTensorType>(type);
+                auto bits = tensor.clone(b.getI1Type());
+                Value zero =
+                    stablehlo::ConstantOp::create(b, loc, cast<ElementsAttr>(b.getZeroAttr(type)));
+                Value first = make("compare", {axisIndex(axes), i32(0)},
+                                   {RankedTensorType::get({}, b.getI1Type())},
+                                   {named("comparison_direction",
+                                          stablehlo::ComparisonDirectionAttr::get(
+                                              b.getContext(), stablehlo::ComparisonDirection::EQ))})
+                                  ->getResult(0);
+                Value mask =
+                    stablehlo::BroadcastInDimOp::create(b, loc, bits, first, ArrayRef<int64_t>{});
+                Value mine = make("select", {mask, input, zero}, {type}, {})->getResult(0);
+                Operation *made = make("all_reduce", mine, type,
+                                       {replicas, named("channel_handle", channel())}, 1);
+                combiner(made->getRegion(0), element,
+                         element.isInteger(1) ? comm::ReductionKind::Or : comm::ReductionKind::Sum);
+                return made;
               })
               .Default([](Operation *) { return nullptr; });
       if (!made) {
@@ -217,14 +234,21 @@ void dropOwnAttributes(ModuleOp module) {
     return list;
   };
   module.walk([&](Operation *op) {
-    op->setDiscardableAttrs(kept(op->getDiscardableAttrDictionary()).getDictionary(op->getContext()));
+    op->setDiscardableAttrs(
+        kept(op->getDiscardableAttrDictionary()).getDictionary(op->getContext()));
     auto function = dyn_cast<func::FuncOp>(op);
     if (!function)
       return;
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      function.setArgAttrs(i, kept(function.getArgAttrDict(i) ? function.getArgAttrDict(i) : DictionaryAttr::get(op->getContext())).getDictionary(op->getContext()));
+      function.setArgAttrs(i,
+                           kept(function.getArgAttrDict(i) ? function.getArgAttrDict(i)
+                                                           : DictionaryAttr::get(op->getContext()))
+                               .getDictionary(op->getContext()));
     for (unsigned i = 0; i < function.getNumResults(); ++i)
-      function.setResultAttrs(i, kept(function.getResultAttrDict(i) ? function.getResultAttrDict(i) : DictionaryAttr::get(op->getContext())).getDictionary(op->getContext()));
+      function.setResultAttrs(i, kept(function.getResultAttrDict(i)
+                                          ? function.getResultAttrDict(i)
+                                          : DictionaryAttr::get(op->getContext()))
+                                     .getDictionary(op->getContext()));
   });
 }
 
@@ -233,7 +257,8 @@ struct CommToStablehlo : impl::CommToStablehloBase<CommToStablehlo> {
     ModuleOp module = getOperation();
     sdy::MeshTable meshes(module);
     sharding::Mesh none{"mesh", {}, {}};
-    Lowering lowering{meshes.main() ? *meshes.main() : none, OpBuilder(&getContext()), module.getLoc()};
+    Lowering lowering{meshes.main() ? *meshes.main() : none, OpBuilder(&getContext()),
+                      module.getLoc()};
     bool failed = false;
     module.walk([&](Operation *op) {
       if (!isa_and_nonnull<comm::CommDialect>(op->getDialect()) || failed)

@@ -44,6 +44,10 @@ Value expandStep(Localizer &l, Value value, const ReshardStep &step, const Local
   auto fitted = [&] { return fit(l, value, step.dim, step.after.dims[step.dim].tile * shards); };
   switch (step.kind) {
   case ReshardKind::AllGather:
+    // A single row lies on the first shard: the next step drops what else a gather would bring.
+    if (globalShape[step.dim] == 1 && before.dims[step.dim].tile == 1 &&
+        step.after.dims[step.dim].axes.empty())
+      return comm::BroadcastOp::create(l.b, l.loc, value, l.axesAttr(step.axes)).getResult(0);
     return comm::AllGatherOp::create(l.b, l.loc, value, l.axesAttr(step.axes), step.dim)
         .getResult(0);
   case ReshardKind::Slice:

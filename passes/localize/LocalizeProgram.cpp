@@ -15,6 +15,7 @@
 #include "dialects/sdy/PlainData.h"
 #include "lib/cost/TopologyAttr.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/localize/Localizer.h"
 
 namespace tessera {
@@ -47,6 +48,19 @@ LogicalResult verifyOneMesh(ModuleOp module, const sharding::Mesh &mesh) {
                                << mesh.name << ": use the axes of one mesh throughout";
   }
   return result;
+}
+
+// Slices that a roll made superfluous, masks of operands that turned out to need none.
+void dropUnused(Region &region) {
+  for (Block &block : region)
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+      if (isOpTriviallyDead(&op)) {
+        op.erase();
+        continue;
+      }
+      for (Region &inner : op.getRegions())
+        dropUnused(inner);
+    }
 }
 
 LogicalResult localizeFunction(func::FuncOp function, Localizer &l) {
@@ -82,6 +96,7 @@ LogicalResult localizeFunction(func::FuncOp function, Localizer &l) {
     return failure();
   global.dropAllReferences();
   global.takeBody(local);
+  dropUnused(global);
   function.setType(FunctionType::get(function.getContext(), inputs, outputs));
   return success();
 }

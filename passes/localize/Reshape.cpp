@@ -123,6 +123,13 @@ LogicalResult localizeReshape(Localizer &l, Operation *op) {
   for (const LocalLayout *each : {&want, &layout})
     for (const DimLayout &dim : each->dims)
       refs.append(dim.axes.begin(), dim.axes.end());
+  for (auto [dim, size] :
+       llvm::zip_equal(want.dims, fromShape)) // a single row that only the first shard has
+    if (size == 1 && isSharded(dim))
+      dim = wholeDim(1);
+  for (auto [dim, size] : llvm::zip_equal(layout.dims, toShape))
+    if (size == 1 && isSharded(dim))
+      dim = wholeDim(1);
   sharding::AxisAtoms atoms(l.getMesh(), refs, /*primes=*/false);
   for (const Group &group : groupsOf(fromShape, toShape)) {
     if (atoms.valid() && agree(fromShape, want.dims, toShape, layout.dims, group, atoms))

@@ -220,8 +220,10 @@ def differ(got, want, low):
     if not finite.any():
         return None
     rms = np.sqrt(np.mean(np.abs(w[finite]) ** 2))
-    error = np.max(np.abs(g[finite] - w[finite]) / (np.maximum(np.abs(w[finite]), 0.3 * rms) + 1e-30))
-    return None if error <= (6e-2 if low else 2e-3) else f"error {error:.2e}"
+    allowed = 6e-2 if low else 2e-3
+    errors = np.abs(g[finite] - w[finite]) / (np.maximum(np.abs(w[finite]), 0.3 * rms) + 1e-30)
+    far = errors > allowed
+    return f"error {errors.max():.2e}, {far.sum()} of {far.size} beyond {allowed}" if far.any() else None
 
 
 def check(text, inputs, outputs, opt, road=ROAD, communicate=False):

@@ -1,0 +1,71 @@
+// A collective on what a loop does not change gives the same in every round.
+//
+//   stablehlo.while(%w = %0, ..) do { %g = comm.all_gather(%w) ..; .. stablehlo.return %w, .. }
+// becomes
+//   %g0 = comm.all_gather(%0) ..;  stablehlo.while(%w = %0, ..) do { .. %g0 .. }
+// Only in loops that are known to run, and only while the hoisted values stay small beside what the
+// loop carries.
+#include "passes/communicate/Passes.h"
+
+#include "dialects/comm/Collective.h"
+#include "dialects/stablehlo/StablehloOps.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_HOISTCOLLECTIVES
+#include "passes/communicate/Passes.h.inc"
+} // namespace tessera
+
+using namespace mlir;
+
+namespace tessera::communicate {
+namespace {
+
+constexpr int64_t shareOfCarried =
+    2; // hoisted bytes may be this many times smaller than the carried ones
+
+// What `value` is outside of the loop when no round changes it, else null.
+Value outside(Value value, stablehlo::WhileOp loop) {
+  Region &body = loop.getBody();
+  if (!body.isAncestor(value.getParentRegion()))
+    return value;
+  auto arg = dyn_cast<BlockArgument>(value);
+  if (!arg || arg.getOwner() != &body.front())
+    return {};
+  unsigned i = arg.getArgNumber();
+  return body.front().getTerminator()->getOperand(i) == value ? loop->getOperand(i) : Value();
+}
+
+void hoistFrom(stablehlo::WhileOp loop) {
+  auto trips = loop->getAttrOfType<IntegerAttr>("tessera.trip_count");
+  if (!trips || trips.getInt() < 2)
+    return;
+  int64_t budget = 0;
+  for (Type type : loop->getResultTypes())
+    budget += comm::tensorBytes(type);
+  budget /= shareOfCarried;
+  for (Operation &op : llvm::make_early_inc_range(loop.getBody().front())) {
+    std::optional<comm::CollectiveFacts> facts = comm::collectiveFacts(&op);
+    if (!facts || isa<comm::StartOp>(op))
+      continue;
+    SmallVector<Value> operands;
+    for (Value operand : op.getOperands())
+      operands.push_back(outside(operand, loop));
+    int64_t bytes = 0;
+    for (Type type : op.getResultTypes())
+      bytes += comm::tensorBytes(type);
+    if (llvm::is_contained(operands, Value()) || bytes > budget)
+      continue;
+    budget -= bytes;
+    op.moveBefore(loop);
+    op.setOperands(operands);
+  }
+}
+
+struct HoistCollectives : impl::HoistCollectivesBase<HoistCollectives> {
+  void runOnOperation() override { // inner loops first, so that what leaves them can go on
+    getOperation().walk([](stablehlo::WhileOp loop) { hoistFrom(loop); });
+  }
+};
+
+} // namespace
+} // namespace tessera::communicate
