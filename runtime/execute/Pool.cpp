@@ -44,14 +44,17 @@ int64_t Pool::now() {
   return t.tv_sec * int64_t{1'000'000'000} + t.tv_nsec;
 }
 
+uint32_t Pool::defaultSize() {
+  const char *text = std::getenv("TESSERA_WORKERS");
+  auto workers = text ? static_cast<uint32_t>(std::clamp(std::atoi(text), 0, 1024)) : 0;
+  return workers ? workers : static_cast<uint32_t>(std::max<size_t>(1, allowedCores().size()));
+}
+
 std::shared_ptr<Pool> Pool::shared(uint32_t workers) {
   static std::mutex mutex;
   static auto &pools = *new std::map<uint32_t, std::weak_ptr<Pool>>;
   if (workers == 0)
-    if (const char *text = std::getenv("TESSERA_WORKERS"))
-      workers = static_cast<uint32_t>(std::clamp(std::atoi(text), 0, 1024));
-  if (workers == 0)
-    workers = static_cast<uint32_t>(std::max<size_t>(1, allowedCores().size()));
+    workers = defaultSize();
   std::lock_guard lock(mutex);
   std::shared_ptr<Pool> pool = pools[workers].lock();
   if (!pool)
@@ -67,7 +70,8 @@ Pool::Pool(uint32_t workers) {
   std::vector<int> cores = allowedCores();
   for (auto &worker : workers_) {
     worker->thread_ = std::thread([w = worker.get()] { w->main(); });
-    if (workers <= cores.size()) {
+    if (workers == cores.size()) { // fewer may share the machine with other processes: they go
+                                   // where there is room
       cpu_set_t set;
       CPU_ZERO(&set);
       CPU_SET(cores[worker->index_], &set);

@@ -1,5 +1,5 @@
-// The workers that run devices: one pinned thread a core, shared by all sessions of the process
-// that ask for the same number.
+// The workers that run devices: by default one pinned thread a core, shared by all sessions of the
+// process that ask for the same number.
 //
 // A Task is run until it parks; whoever makes it ready pushes it again. A Job is a range of cells
 // (a kernel's grid, the parts of a collective) that its worker opens and that idle workers take
@@ -94,6 +94,7 @@ public:
   // The process's pool of `workers` threads; 0 means TESSERA_WORKERS, or else one a core that the
   // process may use.
   static std::shared_ptr<Pool> shared(uint32_t workers);
+  static uint32_t defaultSize();
   explicit Pool(uint32_t workers);
   ~Pool();
 

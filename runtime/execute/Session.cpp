@@ -14,7 +14,10 @@ Session::~Session() = default;
 
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedProgram> program,
                                                  const SessionOptions &options) {
-  std::unique_ptr<Session> session(new Session(std::move(program), Pool::shared(options.workers)));
+  uint32_t workers = options.workers;
+  if (workers == 0 && options.transport) // the processes share the machine's cores
+    workers = std::max(1u, Pool::defaultSize() / static_cast<uint32_t>(options.transport->size()));
+  std::unique_ptr<Session> session(new Session(std::move(program), Pool::shared(workers)));
   const LoadedProgram &loaded = session->program();
   if (options.transport) {
     session->transport_ = options.transport;
@@ -94,7 +97,7 @@ Result<HostArray> Session::fetch(const Array &array) {
   if (root)
     host.bytes.resize(elementCount(host.shape) * byteSize(host.type));
   size_t bytes = localBytes(array.parameter);
-  std::vector<char> received;
+  auto received = std::make_shared<std::vector<char>>();
   for (int64_t position : firstReplicas(array.parameter, *array.mesh)) {
     const void *tile = nullptr;
     if (!transport_) {
@@ -105,15 +108,19 @@ Result<HostArray> Session::fetch(const Array &array) {
       if (owner == transport_->rank())
         tile = array.tiles[0]->data();
       if (root && !tile) {
-        received.resize(bytes);
+        received->resize(bytes);
         status =
-            transport_->finish({transport_->receive(owner, kFetchTag, received.data(), bytes)});
-        tile = received.data();
+            transport_->finish({transport_->receive(owner, kFetchTag, received->data(), bytes)});
+        tile = received->data();
       } else if (!root && tile) {
         status = transport_->finish({transport_->send(0, kFetchTag, tile, bytes)});
       }
-      if (!status.ok())
+      if (!status.ok()) {
+        transport_->bury(received);
+        for (const auto &own : array.tiles)
+          transport_->bury(own);
         return status;
+      }
     }
     if (root)
       gatherTile(array.parameter, *array.mesh, position, tile, host.bytes.data());

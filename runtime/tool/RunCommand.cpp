@@ -296,10 +296,10 @@ int runCommand(int argc, const char *const *argv) {
   Status status = parseArguments(argc, argv, options);
   if (status.ok())
     status = RunCommand(std::move(options)).run();
-  if (status.ok())
-    return 0;
-  std::fprintf(stderr, "error: %s\n", status.message().c_str());
-  return 1;
+  if (!status.ok())
+    std::fprintf(stderr, "error: %s\n", status.message().c_str());
+  Transport::closeAll();
+  return status.ok() ? 0 : 1;
 }
 
 } // namespace tessera

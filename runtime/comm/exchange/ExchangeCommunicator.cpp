@@ -15,9 +15,11 @@ ExchangeCommunicator::ExchangeCommunicator(const LoadedProgram &program, Run &ru
       flights_(program.decoded().sites), sequences_(program.decoded().groupSets.size()) {}
 
 void ExchangeCommunicator::reset() {
-  // Requests of a failed run stay with the transport: its peers are gone or about to go.
-  for (Flight &flight : flights_)
-    flight.plan = nullptr;
+  // The messages of a failed run may still arrive: their memory stays with the transport.
+  for (uint32_t site : active_) {
+    transport_.bury(std::make_shared<Flight>(std::move(flights_[site])));
+    flights_[site] = Flight();
+  }
   active_.clear();
 }
 
@@ -92,9 +94,8 @@ Status ExchangeCommunicator::post(Flight &flight) {
   const GroupSet &set = groupsOf(plan);
   const auto &peers = set.groups[set.groupOf[position_]];
   uint32_t g = plan.groupSize, rank = set.rankOf[position_];
-  // Phases are apart: while one collective is in its second, the next one of the group may be in
-  // its first.
-  int32_t tag = kFirstGroupTag + static_cast<int32_t>(2 * plan.groupSet) + flight.phase;
+  int32_t tag = flight.phase == 0 ? kFirstGroupTag + static_cast<int32_t>(plan.groupSet)
+                                  : kFirstSiteTag + static_cast<int32_t>(plan.site);
   flight.in.resize(g);
   flight.out.resize(g);
   for (uint32_t r = 0; r < g; ++r)

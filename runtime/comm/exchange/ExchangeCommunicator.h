@@ -18,6 +18,7 @@ namespace tessera::runtime {
 class ExchangeCommunicator : public Communicator {
 public:
   ExchangeCommunicator(const LoadedProgram &program, Run &run, Transport &transport);
+  ~ExchangeCommunicator() override { reset(); }
 
   Status start(Worker &worker, uint32_t position, const CollectivePlan &plan,
                void *const *buffers) override;

@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <sched.h>
 
 namespace tessera::runtime {
@@ -27,8 +29,11 @@ std::vector<std::string> candidates(const std::string &file) {
 
 } // namespace
 
-Result<std::shared_ptr<Transport>> Transport::open(std::string_view name) {
-  std::string file = "libtessera_comm_" + std::string(name) + ".so", reason = "it is not installed";
+static Result<std::shared_ptr<Transport>> openPlugin(const std::string &name) {
+  std::string file = "libtessera_comm_" + name + ".so", reason = "it is not installed";
+  auto unsupported = [&](const std::string &what) {
+    return Status(Code::Unsupported, "communicator '" + name + "': " + what);
+  };
   void *handle = nullptr;
   for (const std::string &path : candidates(file)) {
     if (!std::filesystem::exists(path))
@@ -40,16 +45,39 @@ Result<std::shared_ptr<Transport>> Transport::open(std::string_view name) {
     reason = dlerror();
   }
   if (!handle)
-    return Status(Code::Unsupported,
-                  "communicator '" + std::string(name) + "': " + file + ": " + reason);
+    return unsupported(file + ": " + reason);
   auto open = reinterpret_cast<TesseraTransportOpen>(dlsym(handle, TESSERA_TRANSPORT_OPEN));
   TesseraTransport plugin = {};
-  const char *problem = open ? open(&plugin) : "it is no communicator";
-  if (!problem && plugin.abi != TESSERA_TRANSPORT_ABI)
-    problem = "it was built for another version of the runtime";
-  if (problem)
-    return Status(Code::Unsupported, "communicator '" + std::string(name) + "': " + problem);
+  if (!open)
+    return unsupported(file + " is no communicator");
+  if (const char *problem = open(&plugin))
+    return unsupported(problem);
+  if (plugin.abi != TESSERA_TRANSPORT_ABI)
+    return unsupported(file + " was built for another version of the runtime");
   return std::make_shared<Transport>(plugin);
+}
+
+// The process's connections by name.
+static std::map<std::string, std::shared_ptr<Transport>> &connections() {
+  static std::map<std::string, std::shared_ptr<Transport>> all;
+  return all;
+}
+static std::mutex connectionsMutex;
+
+Result<std::shared_ptr<Transport>> Transport::open(const std::string &name) {
+  std::lock_guard lock(connectionsMutex);
+  auto it = connections().find(name);
+  if (it != connections().end())
+    return it->second;
+  auto opened = openPlugin(name);
+  if (opened.ok())
+    connections()[name] = *opened;
+  return opened;
+}
+
+void Transport::closeAll() {
+  std::lock_guard lock(connectionsMutex);
+  connections().clear();
 }
 
 Transport::~Transport() { plugin_.close(plugin_.state); }

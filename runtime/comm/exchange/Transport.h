@@ -5,7 +5,6 @@
 #include "runtime/comm/exchange/TransportPlugin.h"
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace tessera::runtime {
@@ -13,8 +12,10 @@ namespace tessera::runtime {
 class Transport {
 public:
   // Opens the plug-in for "mpi": libtessera_comm_mpi.so in TESSERA_PLUGIN_PATH, beside this binary,
-  // or in its ../lib.
-  static Result<std::shared_ptr<Transport>> open(std::string_view name);
+  // or in its ../lib. Once in a process: the connection lasts until closeAll or the end of the
+  // process, and serves all sessions.
+  static Result<std::shared_ptr<Transport>> open(const std::string &name);
+  static void closeAll();
   explicit Transport(const TesseraTransport &plugin) : plugin_(plugin) {}
   ~Transport();
   Transport(const Transport &) = delete;
@@ -29,13 +30,18 @@ public:
   Status progress(std::vector<void *> &requests);
   Status finish(std::vector<void *> requests); // progress until the list is empty
   Status health() const;
+  // Keeps memory that a message of a failed run may still use, until the connection is closed.
+  void bury(std::shared_ptr<void> memory) { buried_.push_back(std::move(memory)); }
   void announce(const std::string &text) { plugin_.announce(plugin_.state, text.c_str()); }
 
 private:
   TesseraTransport plugin_;
+  std::vector<std::shared_ptr<void>> buried_;
 };
 
-// Tags: collectives use those of their group sets from kFirstGroupTag on.
-enum : int32_t { kFetchTag = 8, kFirstGroupTag = 16 };
+// Tags. The first phase of a collective has one of its group set, in which the ranks' order of
+// starts shows; the second phases of several collectives overtake each other, and have one of their
+// site.
+enum : int32_t { kFetchTag = 8, kFirstGroupTag = 16, kFirstSiteTag = 1 << 20 };
 
 } // namespace tessera::runtime

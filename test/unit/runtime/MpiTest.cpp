@@ -1,0 +1,144 @@
+// One device a process over MPI: the same bits as in one process, and failures that every rank
+// hears of.
+#include "runtime/tool/RunCommand.h"
+#include "test/unit/runtime/CompiledKernels.h"
+
+namespace tessera::runtime {
+namespace {
+
+using program::Collective;
+
+std::string path(const std::string &name) { return testing::TempDir() + "tessera-mpi-" + name; }
+
+// The exit code of `tessera run` in n processes; what they wrote is in `output`.
+int runProcesses(int n, const std::string &arguments, std::string &output,
+                 const std::string &environment = "") {
+  std::string command =
+      environment + " TESSERA_PLUGIN_PATH=" TESSERA_PLUGINS " mpirun --oversubscribe -n " +
+      std::to_string(n) + " " TESSERA_RUN " " + arguments + " > " + path("log") + " 2>&1";
+  int status = std::system(command.c_str());
+  output = readBytes(path("log"));
+  return status;
+}
+
+// Every kind of collective over several groups of a 2 x 2 mesh, in some types, started early and
+// waited for late.
+std::string everyCollective() {
+  ProgramBuilder builder({2, 2});
+  for (int64_t d : {2, 0, 3, 1})
+    builder.program.mutable_mesh()->add_device_ids(d);
+  uint32_t site = 0;
+  const std::vector<std::vector<int>> groups = {{0}, {1}, {0, 1}, {1, 0}, {}};
+  for (auto type : {program::F32, program::BF16, program::I64, program::F16}) {
+    auto in = builder.addInput(type, {4, 12});
+    for (const auto &axes : groups)
+      for (int kind = 0; kind < 7; ++kind) {
+        int64_t g = 1;
+        for (int axis : axes)
+          g *= builder.program.mesh().axes(axis).size();
+        std::vector<int64_t> shape = {4, 12};
+        if (kind == Collective::ALL_GATHER)
+          shape[1] *= g;
+        if (kind == Collective::REDUCE_SCATTER || kind == Collective::ALL_TO_ALL)
+          shape[1] /= g;
+        if (kind == Collective::ALL_TO_ALL)
+          shape[0] *= g;
+        auto out = builder.addOutput(type, shape);
+        bool shift = kind == 6;
+        auto c =
+            builder.collective(static_cast<Collective::Kind>(shift ? Collective::PERMUTE : kind),
+                               axes, type, {4, 12}, in, out);
+        c.set_dim(1);
+        c.set_concat_dim(0);
+        if (shift)
+          c.set_shift(1);
+        else if (kind == Collective::PERMUTE)
+          for (int64_t r : {g - 1, int64_t{0}})
+            c.add_source_target(r);
+        ProgramBuilder::start(builder.body(), site++, c);
+      }
+  }
+  for (uint32_t s = site; s-- > 0;)
+    ProgramBuilder::wait(builder.body(), s);
+  return fileWithCode(builder, "");
+}
+
+TEST(MpiTest, TheSameBitsAsInOneProcess) {
+  std::ofstream(path("p.tsr"), std::ios::binary) << everyCollective();
+  std::string program = path("p.tsr"), local = "--outputs=" + path("local.npz"),
+              repeat = "--repeat=2";
+  const char *argv[] = {program.c_str(), local.c_str(), repeat.c_str()};
+  ASSERT_EQ(runCommand(3, argv), 0);
+  std::string output;
+  ASSERT_EQ(runProcesses(4,
+                         program + " --comm=mpi --repeat=2 --outputs=" + path("mpi.npz") +
+                             " --report=" + path("r.json"),
+                         output),
+            0)
+      << output;
+  std::string want = readBytes(path("local.npz"));
+  EXPECT_GT(want.size(), 10000u);
+  EXPECT_TRUE(readBytes(path("mpi.npz")) == want);
+  EXPECT_NE(readBytes(path("r.json")).find("{\"devices\":4,"), std::string::npos);
+}
+
+TEST(MpiTest, AFailedRankFailsEveryRank) {
+  auto builder = accumulator({4}, false);
+  std::ofstream(path("fail.tsr"), std::ios::binary) << fileWithCode(builder, accumulatorCode());
+  std::vector<float> states(12, 1);
+  states[6] = 13; // of device 2
+  auto writer = NpzWriter::create(path("in.npz"));
+  ASSERT_TRUE(writer->add("in0", {program::F32, {4, 3}, bytesOf(states)}).ok());
+  ASSERT_TRUE(writer->add("in1", {program::F32, {4, 3}, bytesOf(std::vector<float>(12, 1))}).ok());
+  ASSERT_TRUE(writer->close().ok());
+  std::string output;
+  EXPECT_NE(runProcesses(4, path("fail.tsr") + " --comm=mpi --repeat=3 --inputs=" + path("in.npz"),
+                         output),
+            0);
+  size_t count = 0, at = 0;
+  for (; (at = output.find("device 2: kernel 'add' failed with code 9 at model.py:8:3", at)) !=
+         output.npos;
+       ++at)
+    ++count;
+  EXPECT_EQ(count, 4u) << output;
+}
+
+TEST(MpiTest, ASilentRankFailsTheOthers) {
+  auto builder = accumulator({3}, false);
+  std::ofstream(path("silent.tsr"), std::ios::binary) << fileWithCode(builder, R"(
+#include <signal.h>
+int32_t add(const TesseraKernelArgs *args, uint32_t begin, uint32_t end) {
+  if (((const float *)args->buffers[0])[0] == 13)
+    raise(SIGSTOP);
+  return 0;
+}
+)");
+  std::vector<float> states(9, 1);
+  states[3] = 13; // of device 1
+  auto writer = NpzWriter::create(path("in.npz"));
+  ASSERT_TRUE(writer->add("in0", {program::F32, {3, 3}, bytesOf(states)}).ok());
+  ASSERT_TRUE(writer->add("in1", {program::F32, {3, 3}, bytesOf(std::vector<float>(9, 1))}).ok());
+  ASSERT_TRUE(writer->close().ok());
+  std::string output;
+  EXPECT_NE(runProcesses(3,
+                         path("silent.tsr") + " --comm=mpi --repeat=3 --inputs=" + path("in.npz"),
+                         output, "TESSERA_COMM_TIMEOUT=1"),
+            0);
+  EXPECT_NE(output.find(
+                "error: rank 1: has been silent for 1 s (waiting for all_reduce at model.py:7:3)"),
+            std::string::npos)
+      << output;
+}
+
+TEST(MpiTest, TheNumberOfProcessesMustFit) {
+  auto builder = accumulator({4}, false);
+  std::ofstream(path("fit.tsr"), std::ios::binary) << fileWithCode(builder, accumulatorCode());
+  std::string output;
+  EXPECT_NE(runProcesses(2, path("fit.tsr") + " --comm=mpi", output), 0);
+  EXPECT_NE(output.find("error: the program is for 4 devices, there are 2 processes"),
+            std::string::npos)
+      << output;
+}
+
+} // namespace
+} // namespace tessera::runtime
