@@ -56,7 +56,7 @@ def CompositeOp : Stablehlo_Op<"composite", [DeclareOpInterfaceMethods<SymbolUse
                        FlatSymbolRefAttr:$decomposition, DefaultValuedOptionalAttr<I32Attr, "0">:$version);
   let results = (outs Variadic<AnyValue>);
   let regions = (region VariadicRegion<AnyRegion>:$composite_regions);
-  let assemblyFormat = "$name $inputs (` ` $composite_regions^)? attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$name $inputs (`(` $composite_regions^ `)`)? attr-dict `:` functional-type(operands, results)";
 }
 def CustomCallOp : Stablehlo_Op<"custom_call", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let arguments = (ins Variadic<AnyValue>:$inputs, StrAttr:$call_target_name,

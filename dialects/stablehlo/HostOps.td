@@ -6,7 +6,7 @@ include "dialects/stablehlo/StablehloBase.td"
 def AfterAllOp : Stablehlo_Op<"after_all", [Pure]> {
   let arguments = (ins Variadic<TokenType>:$inputs);
   let results = (outs TokenType:$result);
-  let assemblyFormat = "$inputs attr-dict `:` custom<TokenTypes>(type($inputs), type($result))";
+  let assemblyFormat = "$inputs attr-dict `:` type($result)";
 }
 def CreateTokenOp : Stablehlo_Op<"create_token", [Pure]> {
   let results = (outs TokenType:$output);

@@ -116,25 +116,6 @@ void printTupleTypes(OpAsmPrinter &printer, Operation *, TypeRange, Type result)
   printer << result;
 }
 
-ParseResult parseTokenTypes(OpAsmParser &parser, SmallVectorImpl<Type> &operands, Type &result) {
-  Type type;
-  if (parser.parseType(type))
-    return failure();
-  if (auto function = dyn_cast<FunctionType>(type); function && function.getNumResults() == 1) {
-    llvm::append_range(operands, function.getInputs());
-    result = function.getResult(0);
-    return success();
-  }
-  result = type;
-  for (Type &operand : operands)
-    operand = type;
-  return success();
-}
-
-void printTokenTypes(OpAsmPrinter &printer, Operation *, TypeRange operands, Type result) {
-  printer.printFunctionalType(operands, ArrayRef<Type>{result});
-}
-
 //===-------------------------- Numbers and operands --------------------------===//
 
 ParseResult parseDimArray(OpAsmParser &parser, DenseI64ArrayAttr &dims) {

@@ -46,8 +46,6 @@ ParseResult parsePairwiseTypes(OpAsmParser &parser, SmallVectorImpl<Type> &opera
 void printPairwiseTypes(OpAsmPrinter &printer, Operation *, TypeRange operands, TypeRange results);
 ParseResult parseTupleTypes(OpAsmParser &parser, SmallVectorImpl<Type> &operands, Type &result);
 void printTupleTypes(OpAsmPrinter &printer, Operation *, TypeRange operands, Type result);
-ParseResult parseTokenTypes(OpAsmParser &parser, SmallVectorImpl<Type> &operands, Type &result);
-void printTokenTypes(OpAsmPrinter &printer, Operation *, TypeRange operands, Type result);
 
 // `[0, 1]`.
 ParseResult parseDimArray(OpAsmParser &parser, DenseI64ArrayAttr &dims);

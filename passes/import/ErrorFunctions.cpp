@@ -67,17 +67,20 @@ static Expr tail32(Expr y) {
   return gaussian(y) * t * p;
 }
 
+// |x|, or a number whose erfc is zero: infinities would make NaN on the way.
+static Expr magnitude(Expr x) { return x.abs().apply<stablehlo::MinOp>(x.number(30.0)); }
+
 Expr erf(Expr x) {
   if (!x.isDouble())
     return erf32(x);
-  Expr y = x.abs();
+  Expr y = magnitude(x);
   Expr outer = 1.0 - codyTail(y);
   outer = (x < 0.0).select(-outer, outer);
   return (y <= 0.46875).select(codyCentre(x), outer);
 }
 
 Expr erfc(Expr x) {
-  Expr y = x.abs();
+  Expr y = magnitude(x);
   Expr tail = x.isDouble() ? codyTail(y) : tail32(y);
   tail = (x < 0.0).select(2.0 - tail, tail);
   return (y <= 0.46875).select(1.0 - (x.isDouble() ? codyCentre(x) : erf32(x)), tail);

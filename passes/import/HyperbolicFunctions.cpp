@@ -11,14 +11,15 @@ static constexpr double ln2 = 0.69314718055994530942;
 Expr sinh(Expr x) {
   Expr y = x.abs(), e = y.expm1();
   Expr small = (e + e / (e + 1.0)) * 0.5;
-  Expr large = (y - ln2).exp(); // exp(y) itself may overflow
+  Expr half = (y * 0.5).exp(); // exp(y) itself may overflow
+  Expr large = half * 0.5 * half;
   Expr r = (y < 20.0).select(small, large);
   return (x < 0.0).select(-r, r);
 }
 
 Expr cosh(Expr x) {
-  Expr y = x.abs();
-  return (y - ln2).exp() + (-y - ln2).exp();
+  Expr half = (x.abs() * 0.5).exp();
+  return half * 0.5 * half + 0.5 / half / half;
 }
 
 Expr tan(Expr x) { return x.apply<stablehlo::SineOp>() / x.apply<stablehlo::CosineOp>(); }
