@@ -1,0 +1,123 @@
+// Each of these is one way in which ops become kernels.
+// RUN: tessera-opt %s --tessera-form-kernels --tessera-verify-fuse --split-input-file | FileCheck %s
+
+// The exponential is read by the sum and after it: computed once, in a kernel of its own, as the contraction's epilogue.
+// CHECK-LABEL: func.func @softmax
+// CHECK: %[[E:.*]] = exec.fused
+// CHECK: dot_general
+// CHECK-NEXT: exponential
+// CHECK-NEXT: yield
+// CHECK: %[[S:.*]] = exec.fused(%{{.*}} = %[[E]]
+// CHECK: reduce
+// CHECK: exec.fused(
+// CHECK: broadcast_in_dim
+// CHECK-NEXT: divide
+// CHECK-NOT: exec.fused
+func.func @softmax(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> tensor<8x4xf32> {
+  %d = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  %e = stablehlo.exponential %d : tensor<8x4xf32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %r = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [1] : (tensor<8x4xf32>, tensor<f32>) -> tensor<8xf32>
+  %b = stablehlo.broadcast_in_dim %r, dims = [0] : (tensor<8xf32>) -> tensor<8x4xf32>
+  %q = stablehlo.divide %e, %b : tensor<8x4xf32>
+  return %q : tensor<8x4xf32>
+}
+
+// -----
+
+// An optimiser's step: both new states come out of one kernel.
+// CHECK-LABEL: func.func @step
+// CHECK: exec.fused({{.*}}) -> (tensor<8xf32>, tensor<8xf32>)
+// CHECK-NOT: exec.fused
+// CHECK: return
+func.func @step(%p: tensor<8xf32>, %m: tensor<8xf32>, %g: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %c = stablehlo.constant dense<0.9> : tensor<8xf32>
+  %0 = stablehlo.multiply %m, %c : tensor<8xf32>
+  %1 = stablehlo.add %0, %g : tensor<8xf32>
+  %2 = stablehlo.subtract %p, %1 : tensor<8xf32>
+  return %2, %1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// What a collective reads ends its kernel, even when more would fit in.
+// CHECK-LABEL: func.func @collective
+// CHECK: %[[A:.*]] = exec.fused
+// CHECK-NEXT: add
+// CHECK-NEXT: yield
+// CHECK: comm.all_reduce sum(%[[A]])
+// CHECK: exec.fused
+// CHECK: tanh
+func.func @collective(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = stablehlo.add %x, %y : tensor<8xf32>
+  %1 = comm.all_reduce sum(%0) over <@mesh, ["x"=4]> : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = stablehlo.tanh %0 : tensor<8xf32>
+  return %1, %2 : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Joining %0 as an output of the last kernel would make it wait for its own result.
+// CHECK-LABEL: func.func @cycle
+// CHECK: %[[A:.*]] = exec.fused
+// CHECK: exponential
+// CHECK: %[[S:.*]] = exec.fused(%{{.*}} = %[[A]]
+// CHECK: "stablehlo.sort"
+// CHECK: exec.fused
+// CHECK: add
+func.func @cycle(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.exponential %x : tensor<8xf32>
+  %1 = "stablehlo.sort"(%0) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %p = stablehlo.compare LT, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }) {dimension = 0 : i64} : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = stablehlo.add %0, %1 : tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+
+// -----
+
+// The slice of a stacked weight and its transpose are how the contraction reads it; reshapes of values in memory stay views.
+// CHECK-LABEL: func.func @operands
+// CHECK-NOT: exec.fused
+// CHECK: stablehlo.reshape %arg0
+// CHECK: exec.fused
+// CHECK: dynamic_slice
+// CHECK: dot_general
+// CHECK-NOT: exec.fused
+// CHECK: return
+func.func @operands(%x: tensor<2x4x16xf32>, %w: tensor<3x4x16xf32>, %i: tensor<i32>) -> tensor<8x4xf32> {
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %0 = stablehlo.reshape %x : (tensor<2x4x16xf32>) -> tensor<8x16xf32>
+  %1 = stablehlo.dynamic_slice %w, %i, %z, %z, sizes = [1, 4, 16] : (tensor<3x4x16xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x4x16xf32>
+  %2 = stablehlo.reshape %1 : (tensor<1x4x16xf32>) -> tensor<4x16xf32>
+  %3 = stablehlo.transpose %2, dims = [1, 0] : (tensor<4x16xf32>) -> tensor<16x4xf32>
+  %4 = stablehlo.dot_general %0, %3, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  return %4 : tensor<8x4xf32>
+}
+
+// -----
+
+// A splat of the outer block goes into the loop's kernels.
+// CHECK-LABEL: func.func @loop
+// CHECK: stablehlo.while
+// CHECK: exec.fused(%{{.*}} = %{{.*}} : tensor<8xf32>) -> tensor<8xf32>
+// CHECK: constant
+// CHECK: multiply
+func.func @loop(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %c = stablehlo.constant dense<2.0> : tensor<8xf32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %zero, %v = %x) : tensor<i32>, tensor<8xf32>
+  cond {
+    %n = stablehlo.constant dense<3> : tensor<i32>
+    %p = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %w = stablehlo.multiply %v, %c : tensor<8xf32>
+    stablehlo.return %j, %w : tensor<i32>, tensor<8xf32>
+  }
+  return %r#1 : tensor<8xf32>
+}

@@ -1,0 +1,48 @@
+// Which operand a result may overwrite.
+// RUN: tessera-opt %s --tessera-mark-inplace | FileCheck %s
+
+// The donated argument rather than the first that would fit.
+// CHECK-LABEL: func.func @donated
+// CHECK: attributes {inplace = array<i64: 1>}
+func.func @donated(%g: tensor<8xf32>, %p: tensor<8xf32> {tf.aliasing_output = 0 : i32}) -> tensor<8xf32> {
+  %r = exec.fused(%a = %g : tensor<8xf32>, %b = %p : tensor<8xf32>) -> tensor<8xf32> {
+    %0 = stablehlo.subtract %b, %a : tensor<8xf32>
+    exec.yield %0 : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// An operand that is read elsewhere too is not overwritten.
+// CHECK-LABEL: func.func @reversed
+// CHECK-NOT: inplace
+func.func @reversed(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %r = exec.fused(%a = %x : tensor<8xf32>) -> tensor<8xf32> {
+    %0 = stablehlo.reverse %a, dims = [0] : tensor<8xf32>
+    %1 = stablehlo.add %a, %0 : tensor<8xf32>
+    exec.yield %1 : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// A contraction overwrites what its epilogue adds, never what it multiplies.
+// CHECK-LABEL: func.func @epilogue
+// CHECK: attributes {inplace = array<i64: 2>}
+func.func @epilogue(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %r = exec.fused(%a = %x : tensor<8x8xf32>, %b = %y : tensor<8x8xf32>, %c = %z : tensor<8x8xf32>) -> tensor<8x8xf32> {
+    %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %1 = stablehlo.add %0, %c : tensor<8x8xf32>
+    exec.yield %1 : tensor<8x8xf32>
+  }
+  return %r : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func.func @update
+// CHECK: attributes {inplace = array<i64: 0>}
+func.func @update(%x: tensor<8x4xf32>, %u: tensor<1x4xf32>, %i: tensor<i32>) -> tensor<8x4xf32> {
+  %r = exec.fused(%a = %x : tensor<8x4xf32>, %b = %u : tensor<1x4xf32>, %k = %i : tensor<i32>) -> tensor<8x4xf32> {
+    %z = stablehlo.constant dense<0> : tensor<i32>
+    %0 = stablehlo.dynamic_update_slice %a, %b, %k, %z : (tensor<8x4xf32>, tensor<1x4xf32>, tensor<i32>, tensor<i32>) -> tensor<8x4xf32>
+    exec.yield %0 : tensor<8x4xf32>
+  }
+  return %r : tensor<8x4xf32>
+}

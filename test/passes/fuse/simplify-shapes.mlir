@@ -1,0 +1,38 @@
+// Chains of shape changes become one; what only renames dimensions of size 1 becomes a reshape.
+// RUN: tessera-opt %s --tessera-simplify-shapes | FileCheck %s
+
+// A row scalar is computed on rows, and broadcast in one step.
+// CHECK-LABEL: func.func @rows
+// CHECK-NEXT: %[[C:.*]] = stablehlo.constant dense<2.000000e+00> : tensor<8xf32>
+// CHECK-NEXT: %[[M:.*]] = stablehlo.add %arg0, %[[C]] : tensor<8xf32>
+// CHECK-NEXT: %[[B:.*]] = stablehlo.broadcast_in_dim %[[M]], dims = [0] : (tensor<8xf32>) -> tensor<8x4xf32>
+// CHECK-NEXT: return %[[B]]
+func.func @rows(%r: tensor<8xf32>) -> tensor<8x4xf32> {
+  %0 = stablehlo.broadcast_in_dim %r, dims = [0] : (tensor<8xf32>) -> tensor<8x1xf32>
+  %c = stablehlo.constant dense<2.0> : tensor<f32>
+  %1 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<8x1xf32>
+  %2 = stablehlo.add %0, %1 : tensor<8x1xf32>
+  %one = stablehlo.constant dense<1.0> : tensor<8x1xf32>
+  %3 = stablehlo.multiply %2, %one : tensor<8x1xf32>
+  %4 = stablehlo.broadcast_in_dim %3, dims = [0, 1] : (tensor<8x1xf32>) -> tensor<8x4xf32>
+  return %4 : tensor<8x4xf32>
+}
+
+// CHECK-LABEL: func.func @units
+// CHECK-NEXT: %[[R:.*]] = stablehlo.reshape %arg0 : (tensor<8x1x4xf32>) -> tensor<1x8x4xf32>
+// CHECK-NEXT: return %[[R]]
+func.func @units(%x: tensor<8x1x4xf32>) -> tensor<1x8x4xf32> {
+  %0 = stablehlo.transpose %x, dims = [1, 0, 2] : (tensor<8x1x4xf32>) -> tensor<1x8x4xf32>
+  %1 = stablehlo.optimization_barrier %0 : tensor<1x8x4xf32>
+  return %1 : tensor<1x8x4xf32>
+}
+
+// A real transpose stays one.
+// CHECK-LABEL: func.func @transposes
+// CHECK-NEXT: stablehlo.transpose %arg0, dims = [1, 2, 0]
+// CHECK-NEXT: return
+func.func @transposes(%x: tensor<2x3x4xf32>) -> tensor<3x4x2xf32> {
+  %0 = stablehlo.transpose %x, dims = [2, 1, 0] : (tensor<2x3x4xf32>) -> tensor<4x3x2xf32>
+  %1 = stablehlo.transpose %0, dims = [1, 0, 2] : (tensor<4x3x2xf32>) -> tensor<3x4x2xf32>
+  return %1 : tensor<3x4x2xf32>
+}

@@ -1,0 +1,55 @@
+// Programs that read what is not there, or overwrite what is needed, are refused.
+// RUN: tessera-opt %s --tessera-verify-memory --split-input-file --verify-diagnostics
+
+exec.kernel @exp(%x: tensor<8xf32>) -> tensor<8xf32> {
+  exec.yield %x : tensor<8xf32>
+}
+exec.program @unwritten arena 64 constants 0 inputs [] outputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>] {
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  %y = exec.buffer output 0 : tensor<8xf32>
+  // expected-error @+1 {{reads bytes [0, 32) that nothing has written}}
+  exec.dispatch @exp(%t) -> (%y)
+}
+
+// -----
+
+exec.kernel @exp(%x: tensor<8xf32>) -> tensor<8xf32> {
+  exec.yield %x : tensor<8xf32>
+}
+exec.program @overwrites arena 64 constants 0 inputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>] outputs [] {
+  %x = exec.buffer input 0 : tensor<8xf32>
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  exec.dispatch @exp(%x) -> (%t)
+  // expected-error @+1 {{writes output 0 over input 0, which it still reads}}
+  exec.dispatch @exp(%t) -> (%t)
+}
+
+// -----
+
+exec.kernel @exp(%x: tensor<8xf32>) -> tensor<8xf32> {
+  exec.yield %x : tensor<8xf32>
+}
+exec.program @argument arena 0 constants 0 inputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>, #exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>] outputs [] {
+  %x = exec.buffer input 0 : tensor<8xf32>
+  %y = exec.buffer input 1 : tensor<8xf32>
+  // expected-error @+1 {{writes an input that is not donated}}
+  exec.dispatch @exp(%x) -> (%y)
+}
+
+// -----
+
+exec.program @flight arena 128 constants 0 inputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>] outputs [] {
+  %x = exec.buffer input 0 : tensor<8xf32>
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  %u = exec.buffer arena at 64 : tensor<8xf32>
+  exec.start 0 all_reduce sum over "x" (%x) -> (%t)
+  // expected-error @+1 {{reads the result of site 0 before its exec.wait}}
+  exec.copy %t to %u
+  exec.wait 0
+}
+
+// -----
+
+// expected-error @+1 {{does not write all of output 0}}
+exec.program @missing arena 0 constants 0 inputs [] outputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>] {
+}
