@@ -1,0 +1,51 @@
+// RUN: tessera-opt %s --tessera-verify-import --split-input-file --verify-diagnostics
+
+// A module as import leaves it is accepted; each promise broken is refused.
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.sine %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @main() {
+  // expected-error@+1 {{after import there are no calls; run --tessera-inline-calls first}}
+  call @f() : () -> ()
+  return
+}
+func.func private @f() {
+  return
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{after import there is no chlo; run --tessera-decompose-chlo first}}
+  %0 = chlo.square %x : tensor<4xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @main() -> tensor<ui32> {
+  // expected-error@+1 {{names devices by number outside of a manual computation over mesh axes}}
+  %0 = stablehlo.partition_id : tensor<ui32>
+  return %0 : tensor<ui32>
+}
+
+// -----
+
+func.func @main() {
+  return
+}
+// expected-error@+1 {{after import only the entry is public}}
+func.func @other() {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{after import there is one public function, of one block}}
+module {
+}
