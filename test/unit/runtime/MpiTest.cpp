@@ -14,7 +14,7 @@ std::string path(const std::string &name) { return testing::TempDir() + "tessera
 int runProcesses(int n, const std::string &arguments, std::string &output,
                  const std::string &environment = "") {
   std::string command =
-      environment + " TESSERA_PLUGIN_PATH=" TESSERA_PLUGINS " mpirun --oversubscribe -n " +
+      environment + " OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TESSERA_PLUGIN_PATH=" TESSERA_PLUGINS " mpirun --oversubscribe -n " +
       std::to_string(n) + " " TESSERA_RUN " " + arguments + " > " + path("log") + " 2>&1";
   int status = std::system(command.c_str());
   output = readBytes(path("log"));
