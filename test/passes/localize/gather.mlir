@@ -1,0 +1,16 @@
+// RUN: tessera-opt %s --tessera-localize | FileCheck %s
+// A table sharded by rows: indices are clamped by the whole table, looked up where they are, zeros elsewhere, then summed.
+
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+// CHECK-LABEL: @main
+func.func public @main(%t: tensor<10x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}, %i: tensor<6x1xi32>) -> (tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) {
+  // CHECK-DAG: stablehlo.constant dense<9> : tensor<6x1xi32>
+  // CHECK: stablehlo.clamp
+  // CHECK: %[[R:.*]] = stablehlo.subtract
+  // CHECK: %[[G:.*]] = "stablehlo.gather"(%arg0, %[[R]]) {{.*}}slice_sizes = array<i64: 1, 4>{{.*}} : (tensor<3x4xf32>, tensor<6x1xi32>) -> tensor<6x4xf32>
+  // CHECK: %[[S:.*]] = stablehlo.select %{{.*}}, %[[G]], %{{.*}} : tensor<6x4xi1>, tensor<6x4xf32>
+  %0 = "stablehlo.gather"(%t, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 8>}> {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}], unreduced={"x"}>]>} : (tensor<10x8xf32>, tensor<6x1xi32>) -> tensor<6x8xf32>
+  // CHECK: comm.all_reduce sum(%[[S]]) over <@mesh, ["x"=4]>
+  %1 = sdy.reshard %0 <@mesh, [{}, {"y"}]> : tensor<6x8xf32>
+  return %1 : tensor<6x8xf32>
+}

@@ -1,0 +1,19 @@
+// RUN: tessera-opt %s --tessera-localize | FileCheck %s
+// Rows of a sharded operand: indices are taken relative to the shard, and those outside are dropped by the op itself.
+
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+// CHECK-LABEL: @main
+func.func public @main(%t: tensor<10x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %i: tensor<6x1xi32>, %u: tensor<6x8xf32>) -> (tensor<10x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  // CHECK-DAG: stablehlo.constant dense<-1> : tensor<6x1xi32>
+  // CHECK-DAG: stablehlo.constant dense<10> : tensor<6x1xi32>
+  // CHECK: stablehlo.clamp
+  // CHECK: %[[R:.*]] = stablehlo.subtract
+  // CHECK: "stablehlo.scatter"(%arg0, %[[R]], %arg2)
+  // CHECK: (tensor<3x8xf32>, tensor<6x1xi32>, tensor<6x8xf32>) -> tensor<3x8xf32>
+  %0 = "stablehlo.scatter"(%t, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<10x8xf32>, tensor<6x1xi32>, tensor<6x8xf32>) -> tensor<10x8xf32>
+  return %0 : tensor<10x8xf32>
+}

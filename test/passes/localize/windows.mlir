@@ -1,0 +1,18 @@
+// RUN: tessera-opt %s --tessera-localize | FileCheck %s
+// A window of 3 by steps of 2: shard 1 sees one row of shard 0's neighbour; rows outside are the start value.
+
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+// CHECK-LABEL: @main
+func.func public @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
+  %c = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  // CHECK: comm.shift(%{{.*}}) by -1 over <@mesh, ["y"=2]> : (tensor<1xf32>) -> tensor<1xf32>
+  // CHECK: %[[M:.*]] = stablehlo.select %{{.*}} : tensor<5xi1>, tensor<5xf32>
+  // CHECK: "stablehlo.reduce_window"(%[[M]]
+  // CHECK: (tensor<5xf32>, tensor<f32>) -> tensor<2xf32>
+  %0 = "stablehlo.reduce_window"(%x, %c) <{window_dimensions = array<i64: 3>, window_strides = array<i64: 2>, padding = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<8xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
