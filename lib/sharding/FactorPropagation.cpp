@@ -86,9 +86,9 @@ AxisRefs dimensionAxes(const Row &row, const DimFactors &factors, const FactorRu
 // Axes on which several tensors agree so far.
 struct Agreed {
   AxisRefs axes;
-  bool bounded = false; // nothing may be added
+  bool parted = false; // nothing can be added: two go on differently
 
-  void meet(llvm::ArrayRef<AxisRef> other, bool otherClosed) {
+  void meet(llvm::ArrayRef<AxisRef> other) {
     AxisRefs a = axes, b(other.begin(), other.end()), common;
     size_t i = 0, j = 0;
     while (i < a.size() && j < b.size()) {
@@ -111,21 +111,12 @@ struct Agreed {
       }
     }
     bool aEnds = i == a.size(), bEnds = j == b.size();
-    if (!aEnds && !bEnds) { // they part here
-      bounded = true;
-    } else if (aEnds && !bEnds) {
-      if (!bounded) {
-        common.append(b.begin() + j, b.end());
-        bounded = otherClosed;
-      }
-    } else if (bEnds && !aEnds) {
-      if (otherClosed)
-        bounded = true;
-      else
-        common.append(a.begin() + i, a.end());
-    } else {
-      bounded |= otherClosed;
-    }
+    if (!aEnds && !bEnds)
+      parted = true;
+    else if (!bEnds && !parted)
+      common.append(b.begin() + j, b.end());
+    else if (!aEnds)
+      common.append(a.begin() + i, a.end());
     axes = normalized(common);
   }
 };
@@ -150,7 +141,13 @@ public:
     llvm::SmallVector<Candidate> candidates = findCandidates();
     if (candidates.empty())
       return changed;
-    for (int32_t t = 0, e = tensors.size(); t < e; ++t)
+    int32_t numTensors = tensors.size();
+    for (int32_t t = numOperands; t < numTensors; ++t)
+      if (isTarget(t) && extend(t, candidates))
+        changed.push_back(t);
+    if (op.elementwise)
+      boundByResult(candidates);
+    for (int32_t t = 0; t < numOperands; ++t)
       if (isTarget(t) && extend(t, candidates))
         changed.push_back(t);
     return changed;
@@ -189,11 +186,19 @@ private:
     return candidates;
   }
 
+  // An elementwise op computes where its result lies: what the result can't have, no operand needs.
+  void boundByResult(llvm::SmallVectorImpl<Candidate> &candidates) const {
+    for (Candidate &candidate : candidates) {
+      const AxisRefs &result = rows.back()[candidate.factor].axes;
+      if (isPrefix(result, candidate.axes))
+        candidate.axes = result;
+      else if (!isPrefix(candidate.axes, result))
+        candidate.axes.clear();
+    }
+  }
+
   bool before(const Candidate &a, const Candidate &b) const {
     if (op.elementwise) {
-      bool aResult = a.source >= numOperands, bResult = b.source >= numOperands;
-      if (aResult != bResult)
-        return aResult;
       if (int64_t as = shardCount(a.axes), bs = shardCount(b.axes); as != bs)
         return as > bs;
       return a.source < b.source;
@@ -207,12 +212,7 @@ private:
     Agreed agreed;
     for (int32_t t = 0, e = tensors.size(); t < e; ++t)
       if (isSource(t) && rows[t][f].present)
-        agreed.meet(rows[t][f].axes, rows[t][f].closed);
-    for (int32_t t = 0, e = tensors.size(); t < e && !agreed.axes.empty(); ++t)
-      if (isSource(t) && rows[t][f].present) {
-        agreed.axes = prefixWithout(agreed.axes, tensors[t]->replicated);
-        agreed.axes = prefixWithout(agreed.axes, tensors[t]->unreduced);
-      }
+        agreed.meet(rows[t][f].axes);
     return agreed.axes;
   }
 

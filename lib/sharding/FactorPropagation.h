@@ -20,7 +20,7 @@ struct OpPropagation {
   llvm::ArrayRef<int64_t> blocked;  // factors along which nothing flows
   Flow flow = Flow::Both;
   llvm::ArrayRef<const TensorLimits *> limits; // of each tensor, or none at all
-  bool elementwise = false; // equally large tensors: results and finer shardings decide
+  bool elementwise = false; // operands follow the result, and finer shardings decide
 };
 
 // Extends the shardings of one op's tensors (operands, then results) by what the others say, and
@@ -32,11 +32,12 @@ struct OpPropagation {
 //     B [{"c"}, {"d", ?}]                         B                 d       c
 //     C [{?}, {?}]                                C     (a b)      (d)
 //
-// The axes that flow along a factor are the longest that no tensor of it contradicts: "a","b" and
-// "a",? give "a","b"; "a","b" and "a","c" give "a"; a closed dimension and explicitly replicated
-// axes bound them. Where two factors of a tensor want the same axis, the factor that has it from
-// the larger tensor gets it. (After the description of propagation in Shardy's documentation, 2024,
-// "aggressive" strategy.)
+// The axes that flow along a factor are the longest on which its tensors agree: "a","b" and "a",?
+// give "a","b"; "a","b" and "a","c" give "a". Where two factors of a tensor want the same axis, the
+// factor that has it from the larger tensor gets it. Operands of an elementwise op follow its
+// result: what the result can't take (closed, replicated, or used by another dimension) isn't
+// spread among them. (After the description of propagation in Shardy's documentation, 2024, and the
+// behaviour of its "aggressive" strategy.)
 llvm::SmallVector<int32_t> propagateThroughOp(const OpPropagation &op,
                                               llvm::ArrayRef<TensorSharding *> tensors);
 

@@ -32,7 +32,7 @@ func.func @common_beginning(%x: tensor<16xf32> {sdy.sharding = #sdy.sharding<@me
   return %0 : tensor<16xf32>
 }
 
-// A closed result bounds what flows between the operands too: axes that it can't have would have to be gathered.
+// The operands of an elementwise op follow its result: axes that it can't have would have to be gathered.
 // CHECK-LABEL: @closed
 // CHECK-SAME: %arg1: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a", ?}]>}
 func.func @closed(%x: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a", "b"}]>}, %y: tensor<16xf32>)

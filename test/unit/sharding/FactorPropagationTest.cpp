@@ -70,7 +70,7 @@ TEST(FactorPropagation, LargerTensorWinsTheAxis) {
   EXPECT_TRUE(result(4).axes(2, 0).empty());
 }
 
-TEST(FactorPropagation, ElementwisePrefersResultsThenFinerShardings) {
+TEST(FactorPropagation, ElementwisePrefersFinerShardings) {
   auto result = [](TensorSharding lhs, TensorSharding rhs, TensorSharding out) {
     return run(elementwise(8, 8), {64, 64, 64}, {lhs, rhs, out}, Flow::Both, true);
   };
@@ -91,16 +91,27 @@ TEST(FactorPropagation, OperandsAgreeOnWhatBothBeginWith) {
   EXPECT_TRUE(r.axes(2, 0).empty());
 }
 
-TEST(FactorPropagation, ClosedAndReplicatedBound) {
-  TensorSharding none = tensor({open(), open()});
-  Result r = run(elementwise(8, 8), {64, 64, 64},
-                 {tensor({open({a, b}), open()}), none, tensor({closed({a}), open()})});
-  EXPECT_EQ(r.axes(1, 0), AxisRefs({a}));
-  EXPECT_EQ(r.axes(2, 0), AxisRefs({a}));
-  TensorSharding replicated = none;
+TEST(FactorPropagation, ElementwiseOperandsFollowTheResult) {
+  TensorSharding none = tensor({open(), open()}), lhs = tensor({open({a, b}), open()});
+  auto result = [&](TensorSharding out, bool isElementwise) {
+    return run(elementwise(8, 8), {64, 64, 64}, {lhs, none, out}, Flow::Both, isElementwise);
+  };
+  TensorSharding bounded = tensor({closed({a}), open()}), replicated = none;
   replicated.replicated = {a};
-  r = run(elementwise(8, 8), {64, 64, 64}, {tensor({open({a, b}), open()}), none, replicated});
-  EXPECT_TRUE(r.changed.empty());
+  EXPECT_EQ(result(bounded, true).axes(1, 0), AxisRefs({a}));
+  EXPECT_EQ(result(bounded, true).axes(2, 0), AxisRefs({a}));
+  EXPECT_EQ(result(bounded, false).axes(1, 0), AxisRefs({a, b}));
+  EXPECT_TRUE(result(replicated, true).changed.empty());
+  EXPECT_EQ(result(replicated, false).axes(1, 0), AxisRefs({a, b}));
+}
+
+TEST(FactorPropagation, ClosedOperandBoundsNobodyElse) {
+  Result r =
+      run(elementwise(8, 8), {64, 64, 64},
+          {tensor({open({a}), open()}), tensor({closed(), closed()}), tensor({open(), open()})},
+          Flow::Both, true);
+  EXPECT_EQ(r.axes(2, 0), AxisRefs({a}));
+  EXPECT_TRUE(r.axes(1, 0).empty());
 }
 
 // [ij] -> [i, j] with i 2, j 4.
