@@ -23,6 +23,7 @@ class Case:
     manual: bool = False  # holds a shard_map: exported on the mesh itself
     own_mesh: bool = False  # what it computes depends on the mesh, so JAX runs it on the mesh too
     exact: bool = True  # compare with the value in float64 too; off where more precision means another program
+    refused: str = None  # not supported: the compiler must say this (docs/limits.md)
     labels: list = None  # names of the outputs, for messages
 
 
@@ -100,6 +101,9 @@ def check(case):
         text = exporting.export(case.build, sizes, case.manual)
         with tempfile.TemporaryDirectory() as directory:
             wrong, outputs = run_text(text, args, directory)
+        if case.refused:
+            yield sizes, None if wrong and case.refused in wrong else f"should be refused: {case.refused}"
+            continue
         if outputs is None:
             yield sizes, wrong
             continue

@@ -116,9 +116,10 @@ def complex_numbers():
     table = {
         "mul": lambda a, b: jnp.imag(z(a, b) * z(b, a)), "div": lambda a, b: jnp.imag(z(a, b) / (z(b, a) + 3)), "abs": lambda a, b: jnp.abs(z(a, b)),
         "exp": lambda a, b: z(jnp.exp(a), b) * jnp.exp(z(a, b)), "conj": lambda a, b: jnp.conj(z(a, b)), "sum": lambda a, b: jnp.sum(z(a, b), 0),
-        "fft": lambda a, b: jnp.fft.fft(z(a, b)), "rfft": lambda a, b: jnp.fft.rfft(a), "irfft": lambda a, b: jnp.fft.irfft(z(a, b)[:, :5]), "fft2": lambda a, b: jnp.fft.fft2(z(a, b)),
     }
-    return [family("complex", (a, b), table)]
+    transforms = {"fft": lambda a, b: jnp.fft.fft(z(a, b)), "rfft": lambda a, b: jnp.fft.rfft(a),
+                  "irfft": lambda a, b: jnp.fft.irfft(z(a, b)[:, :5]), "fft2": lambda a, b: jnp.fft.fft2(z(a, b))}
+    return [family("complex", (a, b), table), family("fourier", (a, b), transforms, refused="no CPU code for 'stablehlo.fft'")]
 
 
 def linear_algebra():
@@ -127,7 +128,7 @@ def linear_algebra():
         "cholesky": lambda a, b: jnp.linalg.cholesky(a @ jnp.swapaxes(a, 1, 2) + 4 * jnp.eye(6, dtype=a.dtype)),
         "triangular": lambda a, b: lax.linalg.triangular_solve(jnp.tril(a) + 5 * jnp.eye(6, dtype=a.dtype), b, left_side=True, lower=True),
     }
-    return [family("linear_algebra", (a, b), table, specs=(P("x", None, "y"), P("x", "y")))]
+    return [family("linear_algebra", (a, b), table, specs=(P("x", None, "y"), P("x", "y")), refused="custom")]
 
 
 def narrow_floats():
