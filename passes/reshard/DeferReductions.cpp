@@ -54,7 +54,7 @@ public:
       : places(places), planner(planner) {}
 
   void visit(Block &block) {
-    for (Operation &op : llvm::make_early_inc_range(block)) {
+    for (Operation &op : block) { // sinking an op may erase ops right behind it, never itself
       if (isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp, sdy::ManualComputationOp>(op))
         for (Region &region : op.getRegions())
           visit(region.front());

@@ -69,7 +69,7 @@ def reshape(rng, pool):
 
 def window(rng, pool):
     x = pool[int(rng.integers(len(pool)))]
-    if not x.ndim or x.size > 2000:
+    if not x.ndim or x.size > 2000 or 1 in x.shape:
         return None
     dim = int(rng.integers(x.ndim))
     kind = int(rng.integers(4))
