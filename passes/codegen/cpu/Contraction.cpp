@@ -39,9 +39,13 @@ private:
   void packA();
   void packB();
   void packPairs(Value n0, Value panel);
-  void overK(int64_t step, llvm::function_ref<void()> body);
+  void overK(int64_t step, llvm::function_ref<void()> body) {
+    overK(step, e.i64(0), e.i64(e.bounds(plan.k.back()).second), body);
+  }
+  void overK(int64_t step, Value innerLow, Value innerHigh, llvm::function_ref<void()> body);
   void emitTile(Tile tile);
   void multiply(Tile tile, llvm::ArrayRef<Value> sums);
+  void multiplyBlock(Tile tile, Value innerLow, Value innerHigh, llvm::ArrayRef<Value> sums);
   void finishTile(Tile tile, llvm::ArrayRef<Value> sums);
 
   void bind(llvm::ArrayRef<unsigned> group, Value variable, unsigned lanes = 1,
@@ -103,11 +107,11 @@ Value ContractionEmitter::flatK() {
   return sum;
 }
 
-void ContractionEmitter::overK(int64_t step, llvm::function_ref<void()> body) {
-  for (const Group &group : plan.k) {
-    bool isInner = &group == &plan.k.back();
-    bind(group, e.openLoop(e.i64(0), e.i64(e.bounds(group).second), isInner ? step : 1, false));
-  }
+void ContractionEmitter::overK(int64_t step, Value innerLow, Value innerHigh,
+                               llvm::function_ref<void()> body) {
+  for (const Group &group : llvm::ArrayRef(plan.k).drop_back())
+    bind(group, e.openLoop(e.i64(0), e.i64(e.bounds(group).second), 1, false));
+  bind(plan.k.back(), e.openLoop(innerLow, innerHigh, step, false));
   body();
   for (size_t i = 0; i < plan.k.size(); ++i)
     e.closeLoop();
@@ -201,7 +205,30 @@ void ContractionEmitter::packB() {
 //===- Tiles
 //----------------------------------------------------------------------------------------------------===//
 
+// A long sum is made of sums over blocks of k: its rounding error grows with the block and the
+// number of blocks, not with k.
 void ContractionEmitter::multiply(Tile tile, llvm::ArrayRef<Value> sums) {
+  auto clear = [&](Value sum) { b.CreateStore(llvm::Constant::getNullValue(vectorType()), sum); };
+  llvm::for_each(sums, clear);
+  int64_t size = e.bounds(plan.k.back()).second;
+  if (plan.k.size() > 1 || plan.kBlock >= size)
+    return multiplyBlock(tile, e.i64(0), e.i64(size), sums);
+  llvm::SmallVector<Value> parts;
+  for (size_t i = 0; i < sums.size(); ++i)
+    parts.push_back(e.temporary(vectorType(), "part"));
+  Value low = e.openLoop(e.i64(0), e.i64(size), plan.kBlock, false);
+  Value high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                       b.CreateNSWAdd(low, e.i64(plan.kBlock)), e.i64(size));
+  llvm::for_each(parts, clear);
+  multiplyBlock(tile, low, high, parts);
+  for (auto [sum, part] : llvm::zip(sums, parts))
+    b.CreateStore(b.CreateFAdd(b.CreateLoad(vectorType(), sum), b.CreateLoad(vectorType(), part)),
+                  sum);
+  e.closeLoop();
+}
+
+void ContractionEmitter::multiplyBlock(Tile tile, Value innerLow, Value innerHigh,
+                                       llvm::ArrayRef<Value> sums) {
   Value m0 = tile.m0, n0 = tile.n0;
   int64_t columns = plan.columns(), bytes = byteSize(kind);
   ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
@@ -217,7 +244,7 @@ void ContractionEmitter::multiply(Tile tile, llvm::ArrayRef<Value> sums) {
     panel = e.element(panel, stored, b.CreateNSWMul(number, e.i64(plan.kSize * columns)));
   }
   int64_t aStride = plan.packsA ? plan.kSize : e.coefficient(plan.a->index, plan.m);
-  overK(plan.isPaired ? 2 : 1, [&] {
+  overK(plan.isPaired ? 2 : 1, innerLow, innerHigh, [&] {
     Value fromA = plan.packsA ? e.element(rowsOfA, stored, flatK())
                               : e.element(e.bufferPointer(plan.a->buffer()), stored,
                                           e.emitIndex(plan.a->index));
@@ -300,10 +327,8 @@ void ContractionEmitter::finishTile(Tile tile, llvm::ArrayRef<Value> sums) {
 void ContractionEmitter::emitTile(Tile tile) {
   auto [m0, n0, skipM, skipN] = tile;
   llvm::SmallVector<Value> sums;
-  for (int64_t i = 0; i < plan.rows * plan.vectors; ++i) {
+  for (int64_t i = 0; i < plan.rows * plan.vectors; ++i)
     sums.push_back(e.temporary(vectorType(), "sum"));
-    b.CreateStore(llvm::Constant::getNullValue(vectorType()), sums.back());
-  }
   e.openBlock();
   bind(plan.m, m0);
   bind(plan.n, n0);

@@ -23,6 +23,7 @@ struct ContractionPlan {
   unsigned lanes = 1, vectors = 1;    // its columns: `vectors` of `lanes`
   bool packsA = false, packsB = false;
   bool isPaired = false; // bf16 by pairs of k
+  int64_t kBlock = 0;    // sums of that many products are added up
   // Cells: chunks of n, times chunks of m, times ranges of the outer loops' points.
   int64_t mChunk = 1, nChunk = 1, outerChunk = 1, outerCount = 1;
   int64_t columns() const { return static_cast<int64_t>(lanes) * vectors; }
