@@ -28,10 +28,6 @@ def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::exec::ExecDialect"];
 }
 
-def MarkInplace : Pass<"tessera-mark-inplace", "::mlir::ModuleOp"> {
-  let summary = "Note for each result of a kernel which operand's buffer it may overwrite.";
-}
-
 def VerifyFuse : Pass<"tessera-verify-fuse", "::mlir::ModuleOp"> {
   let summary = "Check that every computation is inside a kernel and that kernels hold what code generation accepts.";
 }

@@ -16,7 +16,6 @@ void buildFusePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createForwardInvariants());
   pm.addPass(createSimplifyShapes());
   pm.addPass(createFormKernels());
-  pm.addPass(createMarkInplace());
   pm.addPass(createVerifyFuse());
 }
 

@@ -1,13 +1,13 @@
 // Data movement that says in several ops what one can say, or nothing:
 //
-//   broadcast 8 -> 8x1 -> 8x4; reshape 8 -> 8x1, then broadcast    one broadcast 8 -> 8x4
-//   broadcast 8 -> 1x8, transpose of dimensions of size 1          reshape: a view of the same
-//   memory broadcast or reshape of a splat constant                       a splat constant of that
-//   shape pointwise op of reshapes                                       reshape of the pointwise
-//   op multiplication by 1                                            the other factor
-//   optimization_barrier                                           its operands: from here on
-//   nothing
-//                                                                  merges or hoists computations
+//   broadcast 8 -> 8x1 -> 8x4; reshape 8 -> 8x1, broadcast    one broadcast 8 -> 8x4
+//   broadcast 8 -> 1x8, transpose of dimensions of size 1     reshape, a view of the same memory
+//   broadcast or reshape of a splat constant                  a splat constant of that shape
+//   pointwise op of reshapes                                  reshape of the pointwise op
+//   transpose of a contraction                                the factors the other way round
+//   multiplication by 1                                       the other factor
+//   optimization_barrier                                      its operands: from here on nothing
+//                                                             merges or hoists computations
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"
 
@@ -209,6 +209,38 @@ struct SinkReshape : RewritePattern {
 };
 } // namespace
 
+// The transpose of a product is the product of the factors the other way round:
+//   transpose(dot_general(a, b) : b m n, [0, 2, 1])      dot_general(b, a) : b n m
+static LogicalResult swapFactors(TransposeOp op, PatternRewriter &rewriter) {
+  auto dot = op.getOperand().getDefiningOp<DotGeneralOp>();
+  if (!dot || !dot->hasOneUse())
+    return failure();
+  DotDimensionNumbersAttr dims = dot.getDotDimensionNumbers();
+  int64_t batch = dims.getLhsBatchingDimensions().size();
+  int64_t m = typeOf(dot.getLhs()).getRank() - batch - dims.getLhsContractingDimensions().size();
+  int64_t n = typeOf(dot.getRhs()).getRank() - batch - dims.getRhsContractingDimensions().size();
+  SmallVector<int64_t> swapped;
+  for (int64_t i = 0; i < batch; ++i)
+    swapped.push_back(i);
+  for (int64_t i = 0; i < n; ++i)
+    swapped.push_back(batch + m + i);
+  for (int64_t i = 0; i < m; ++i)
+    swapped.push_back(batch + i);
+  if (op.getPermutation() != ArrayRef<int64_t>(swapped))
+    return failure();
+  if (dot.getAlgorithmAttr())
+    return failure(); // has types of its own for each side
+  ArrayAttr precision = dot.getPrecisionConfigAttr();
+  if (precision && precision.size() == 2)
+    precision = rewriter.getArrayAttr({precision[1], precision[0]});
+  auto made = DotDimensionNumbersAttr::get(
+      rewriter.getContext(), dims.getRhsBatchingDimensions(), dims.getLhsBatchingDimensions(),
+      dims.getRhsContractingDimensions(), dims.getLhsContractingDimensions());
+  rewriter.replaceOpWithNewOp<DotGeneralOp>(op, op.getResult().getType(), dot.getRhs(),
+                                            dot.getLhs(), made, precision, nullptr);
+  return success();
+}
+
 static LogicalResult dropOne(MulOp op, PatternRewriter &rewriter) {
   for (auto [one, other] :
        {std::pair<Value, Value>(op.getLhs(), op.getRhs()), {op.getRhs(), op.getLhs()}}) {
@@ -236,6 +268,7 @@ struct SimplifyShapes : impl::SimplifyShapesBase<SimplifyShapes> {
     patterns.add(mergeTranspose);
     patterns.add(dropBarrier);
     patterns.add(dropOne);
+    patterns.add(swapFactors);
     patterns.add<SinkReshape>(&getContext());
     GreedyRewriteConfig config;
     config.enableConstantCSE(false).setRegionSimplificationLevel(

@@ -4,6 +4,10 @@
 
 include "mlir/Pass/PassBase.td"
 
+def MarkInplace : Pass<"tessera-mark-inplace", "::mlir::ModuleOp"> {
+  let summary = "Note for each result of a kernel which operand's buffer it may overwrite.";
+}
+
 def OutlineKernels : Pass<"tessera-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Give each kernel's computation a name (exec.kernel), equal ones the same.";
   let dependentDialects = ["::tessera::exec::ExecDialect"];

@@ -27,7 +27,7 @@ func.func @reversed(%x: tensor<8xf32>) -> tensor<8xf32> {
 // A contraction overwrites what its epilogue adds, never what it multiplies.
 // CHECK-LABEL: func.func @epilogue
 // CHECK: attributes {inplace = array<i64: 2>}
-func.func @epilogue(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> tensor<8x8xf32> {
+func.func @epilogue(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>, %z: tensor<8x8xf32> {tf.aliasing_output = 0 : i32}) -> tensor<8x8xf32> {
   %r = exec.fused(%a = %x : tensor<8x8xf32>, %b = %y : tensor<8x8xf32>, %c = %z : tensor<8x8xf32>) -> tensor<8x8xf32> {
     %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
     %1 = stablehlo.add %0, %c : tensor<8x8xf32>
@@ -45,4 +45,19 @@ func.func @update(%x: tensor<8x4xf32>, %u: tensor<1x4xf32>, %i: tensor<i32>) -> 
     exec.yield %0 : tensor<8x4xf32>
   }
   return %r : tensor<8x4xf32>
+}
+
+// Of two operands that fit, the one that nobody needs any more: an argument stays the caller's.
+// CHECK-LABEL: func.func @dying
+// CHECK: exec.fused(%{{.*}} = %arg0 : tensor<8xf32>, %{{.*}} attributes {inplace = array<i64: 1>}
+func.func @dying(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %t = exec.fused(%a = %x : tensor<8xf32>) -> tensor<8xf32> {
+    %0 = stablehlo.negate %a : tensor<8xf32>
+    exec.yield %0 : tensor<8xf32>
+  }
+  %r = exec.fused(%a = %x : tensor<8xf32>, %b = %t : tensor<8xf32>) -> tensor<8xf32> {
+    %0 = stablehlo.add %a, %b : tensor<8xf32>
+    exec.yield %0 : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
 }

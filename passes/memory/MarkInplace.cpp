@@ -1,22 +1,23 @@
-// Notes for each result of a kernel an operand whose buffer it may overwrite, so that *memory* can
-// give both one buffer:
+// Notes for each result of a kernel an operand whose buffer it may overwrite:
 //
 //   - pointwise kernels: an operand of the same size that is read only at the index that is written
+//   - contractions: such an operand of their epilogue
 //   - dynamic_update_slice and scatter: the array that they update
 //
-// Which pairs really share a buffer depends on liveness; a kernel must be right whether they do or
-// not. It may only rely on reading an element of such an operand before the same element of the
-// result is written.
+// Of several, the one whose next state the result is (loops, donated arguments), else one that
+// nobody reads later. Which pairs really share a buffer depends on liveness; a kernel must be right
+// whether they do or not. It may only rely on reading an element of such an operand before the same
+// element of the result is written.
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
-#include "passes/fuse/Passes.h"
+#include "passes/memory/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_MARKINPLACE
-#include "passes/fuse/Passes.h.inc"
+#include "passes/memory/Passes.h.inc"
 
 using namespace mlir;
 using namespace tessera::stablehlo;
@@ -86,6 +87,28 @@ static Value originOf(Value value) {
   return value;
 }
 
+// Whether `op` is the last reader of what lies behind `value`, and it was made in the same block.
+static bool isReadLastBy(Value value, Operation *op) {
+  value = originOf(value);
+  Operation *def = value.getDefiningOp();
+  if (def && isa<ConstantOp>(def))
+    return false;
+  if (value.getParentBlock() != op->getBlock() || (isa<func::FuncOp>(op->getParentOp()) && !def))
+    return false;
+  SmallVector<Value> work{value};
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val().getUsers()) {
+      if (isa<ReshapeOp>(user)) {
+        work.push_back(user->getResult(0));
+        continue;
+      }
+      Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
+      if (!here || (here != op && op->isBeforeInBlock(here)))
+        return false;
+    }
+  return true;
+}
+
 static void mark(exec::FusedOp fused) {
   Block *body = fused.getBlock();
   Operation *yield = body->getTerminator();
@@ -121,7 +144,7 @@ static void mark(exec::FusedOp fused) {
       operand = argumentNumber(scatter.getInputs()[cast<OpResult>(value).getResultNumber()], body);
     } else if (!aligned.empty() && oneSpace) {
       for (unsigned k = 0; k < body->getNumArguments() && operand < 0; ++k)
-        if (mayOverwrite(value, k))
+        if (mayOverwrite(value, k) && isReadLastBy(fused.getInputs()[k], fused))
           operand = k;
     }
     // An array that is updated must not be read in any other way.

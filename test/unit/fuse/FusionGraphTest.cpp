@@ -1,0 +1,155 @@
+// Kernel plans: what runs together, and that any plan can run at all.
+#include "passes/fuse/FusionGraph.h"
+
+#include <algorithm>
+#include <functional>
+#include <gtest/gtest.h>
+#include <random>
+#include <set>
+
+using namespace tessera::fusion;
+
+static Node outside(std::vector<int> reads, bool collective = false) {
+  Node node;
+  node.collective = collective;
+  for (int n : reads)
+    node.operands.push_back({n, Use::Whole});
+  return node;
+}
+
+static Node compute(NodeKind kind, std::vector<Edge> reads, uint32_t space = 1,
+                    int64_t elements = 64, bool expensive = false) {
+  Node node;
+  node.kind = kind;
+  node.space = space;
+  node.elements = elements;
+  node.expensive = expensive;
+  node.operands.append(reads.begin(), reads.end());
+  return node;
+}
+
+TEST(FusionGraph, ExpensiveValuesAreComputedOnce) {
+  // exp is read by a sum and by what divides by it.
+  Node sum = compute(NodeKind::Reduce, {{1, Use::Reduced}}, 2, 8);
+  sum.reduced = 3;
+  std::vector<Node> nodes = {outside({}),
+                             compute(NodeKind::Pointwise, {{0, Use::Once}}, 1, 64, true),
+                             sum,
+                             compute(NodeKind::Broadcast, {{2, Use::Reread}}),
+                             compute(NodeKind::Pointwise, {{1, Use::Once}, {3, Use::Once}}),
+                             outside({4})};
+  Plan plan = planKernels(nodes);
+  EXPECT_EQ(plan.kernels.size(), 3u);
+}
+
+TEST(FusionGraph, CollectiveOperandsAreNotDelayed) {
+  std::vector<Node> nodes = {
+      outside({}), compute(NodeKind::Pointwise, {{0, Use::Once}}, 1, 64, true), outside({1}, true),
+      compute(NodeKind::Pointwise, {{1, Use::Once}}, 1, 64, true), outside({3})};
+  EXPECT_EQ(planKernels(nodes).kernels.size(), 2u);
+  nodes[2].collective = false;
+  EXPECT_EQ(planKernels(nodes).kernels.size(), 1u) << "otherwise one kernel yields both";
+}
+
+TEST(FusionGraph, ReshapesOfArraysAreViews) {
+  std::vector<Node> nodes = {outside({}), compute(NodeKind::Reshape, {{0, Use::Once}}, 2),
+                             compute(NodeKind::Pointwise, {{1, Use::Once}}, 2), outside({2})};
+  Plan plan = planKernels(nodes);
+  ASSERT_EQ(plan.kernels.size(), 1u);
+  EXPECT_EQ(plan.kernels[0].nodes, (std::vector<int>{2}));
+  EXPECT_EQ(plan.views, (std::vector<int>{1}));
+}
+
+// In a plan every read value is in the same kernel or is an output of another one, and kernels
+// don't wait for each other in a circle.
+static void check(const std::vector<Node> &nodes, const Plan &plan) {
+  std::vector<int> maker(nodes.size(), -1);
+  std::vector<bool> view(nodes.size(), false);
+  for (size_t k = 0; k < plan.kernels.size(); ++k)
+    for (int n : plan.kernels[k].outputs) {
+      EXPECT_EQ(maker[n], -1) << "node " << n << " is made by two kernels";
+      maker[n] = k;
+    }
+  for (int n : plan.views)
+    view[n] = true;
+  // Units: kernels, then nodes outside.
+  std::vector<std::set<int>> waitsFor(plan.kernels.size() + nodes.size());
+  auto unit = [&](int n) {
+    bool stays = nodes[n].kind == NodeKind::Outside || view[n] ||
+                 (nodes[n].kind == NodeKind::Constant && nodes[n].free && maker[n] < 0);
+    return stays ? static_cast<int>(plan.kernels.size()) + n : maker[n];
+  };
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    std::set<int> inside(plan.kernels[k].nodes.begin(), plan.kernels[k].nodes.end());
+    for (int n : plan.kernels[k].nodes)
+      for (const Edge &edge : nodes[n].operands)
+        if (!inside.contains(edge.node)) {
+          ASSERT_GE(unit(edge.node), 0) << "node " << edge.node << " is read but nobody makes it";
+          waitsFor[k].insert(unit(edge.node));
+        }
+  }
+  for (size_t n = 0; n < nodes.size(); ++n)
+    if (nodes[n].kind == NodeKind::Outside || view[n])
+      for (const Edge &edge : nodes[n].operands) {
+        ASSERT_GE(unit(edge.node), 0);
+        waitsFor[plan.kernels.size() + n].insert(unit(edge.node));
+      }
+  std::vector<int> state(waitsFor.size(), 0);
+  std::function<void(int)> visit = [&](int u) {
+    ASSERT_NE(state[u], 1) << "a circle";
+    if (state[u]++)
+      return;
+    for (int on : waitsFor[u])
+      visit(on);
+    state[u] = 2;
+  };
+  for (size_t u = 0; u < waitsFor.size(); ++u)
+    visit(u);
+}
+
+TEST(FusionGraph, AnyPlanCanRun) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Node> nodes = {outside({}), outside({})};
+    int count = 10 + random() % 60;
+    for (int n = 2; n < count; ++n) {
+      auto any = [&] { return static_cast<int>(random() % n); };
+      switch (random() % 12) {
+      case 0:
+        nodes.push_back(outside({any()}, true));
+        break;
+      case 1: {
+        Node sum = compute(NodeKind::Reduce, {{any(), Use::Reduced}}, 2, 8);
+        sum.reduced = 3;
+        nodes.push_back(sum);
+        break;
+      }
+      case 2:
+        nodes.push_back(compute(NodeKind::Broadcast, {{any(), Use::Reread}}));
+        break;
+      case 3:
+        nodes.push_back(compute(NodeKind::Reshape, {{any(), Use::Once}}, 1 + random() % 2));
+        break;
+      case 4:
+        nodes.push_back(
+            compute(NodeKind::Contraction, {{any(), Use::Packed}, {any(), Use::Packed}}));
+        break;
+      case 5:
+        nodes.push_back(compute(NodeKind::Alone, {{any(), Use::Whole}}));
+        break;
+      case 6:
+        nodes.push_back(compute(NodeKind::Update, {{any(), Use::Whole}, {any(), Use::Once}}));
+        break;
+      case 7:
+        nodes.push_back(compute(NodeKind::Constant, {}));
+        nodes.back().free = random() % 2;
+        break;
+      default:
+        nodes.push_back(compute(NodeKind::Pointwise, {{any(), Use::Once}, {any(), Use::Once}}, 1,
+                                64, random() % 3 == 0));
+      }
+    }
+    nodes.push_back(outside({count - 1, count - 2, count / 2}));
+    check(nodes, planKernels(nodes));
+  }
+}
