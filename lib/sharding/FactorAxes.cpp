@@ -20,17 +20,23 @@ FactorAxes::FactorAxes(const RuledOp &op)
         if (realFactors(op.rule, dim) > 1)
           for (int32_t factor : dim)
             mustDivide[factor] = true;
+  auto connect = [&](int32_t a, int32_t b) {
+    if (a >= 0 && computation[a] != computation[b])
+      llvm::replace(computation, int32_t(computation[b]), int32_t(computation[a]));
+  };
   for (const auto *tensors : {&op.rule.operands, &op.rule.results})
     for (const TensorFactors &tensor : *tensors) {
       int32_t first = -1;
+      auto add = [&](int32_t factor) {
+        connect(first, factor);
+        first = factor;
+      };
       for (const DimFactors &dim : tensor)
-        for (int32_t factor : dim) {
-          if (first < 0)
-            first = factor;
-          int32_t from = computation[factor], to = computation[first];
-          if (from != to)
-            llvm::replace(computation, from, to);
-        }
+        llvm::for_each(dim, add);
+      if (tensors == &op.rule.results) // which are partial over the axes of reductions
+        for (size_t f = 0; f < axes.size(); ++f)
+          if (op.rule.factors[f].kind == FactorKind::Reduction)
+            add(f);
     }
 }
 
@@ -46,7 +52,7 @@ void FactorAxes::claim(const TensorFactors &factors, const TensorSharding &shard
     llvm::SmallVector<AxisRef> rest(llvm::reverse(dimSharding.axes));
     for (int32_t f : dim) {
       const Factor &factor = op->rule.factors[f];
-      if (factor.size == 1 && dim.size() > 1)
+      if (factor.size == 1)
         continue;
       if (factor.kind == FactorKind::NeedReplication || rest.empty())
         break;
@@ -102,7 +108,7 @@ void FactorAxes::settle() {
           bool split = true; // all more major factors are single elements
           for (int32_t f : dim) {
             int64_t size = op->rule.factors[f].size;
-            if (size == 1 && dim.size() > 1)
+            if (size == 1)
               continue;
             if (!split && !axes[f].empty()) {
               axes[f].clear();

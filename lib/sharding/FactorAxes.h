@@ -27,6 +27,7 @@ struct RuledOp {
 //     if all that are more major are split down to single elements: 4 x 6 over 8 shards is {4, 2};
 //   - so do those of a factor that is one of several in any tensor: 8 x 12 -> 96 splits 8 by 2, 4
 //   or 8, not by 3.
+//   - a factor of size 1 is not split.
 // A factor that is alone in all its dimensions may be split unevenly.
 class FactorAxes {
 public:
