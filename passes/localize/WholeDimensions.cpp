@@ -59,17 +59,16 @@ LogicalResult localizeWhole(Localizer &l, Operation *op) {
   return success();
 }
 
+// Nobody knows what it does to a part: every device calls it on the whole, which must do no harm.
 LogicalResult localizeCustomCall(Localizer &l, Operation *op) {
-  for (Value value : llvm::concat<Value>(SmallVector<Value>(op->getOperands()),
-                                         SmallVector<Value>(op->getResults()))) {
-    if (!isa<RankedTensorType>(value.getType()))
-      return op->emitError("cannot be partitioned: a custom call on values that are no tensors");
-    LocalLayout layout = value.getDefiningOp() == op ? l.annotated(value) : l.local(value).layout;
-    if (layout.dims != l.whole(value).dims)
-      return op->emitError() << "a custom call cannot be partitioned: "
-                             << (value.getDefiningOp() == op ? "a result" : "an operand")
-                             << " is sharded; constrain it to be replicated";
-  }
+  auto call = cast<stablehlo::CustomCallOp>(op);
+  for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()), SmallVector<Type>(op->getResultTypes())))
+    if (!isa<RankedTensorType>(type))
+      return op->emitError() << "custom call @" << call.getCallTargetName() << " cannot be partitioned: it uses a "
+                             << type << "; only tensors can be";
+  if (call.getHasSideEffect() && l.getMesh().numDevices() > 1)
+    return op->emitError() << "custom call @" << call.getCallTargetName()
+                           << " has side effects, which every device would repeat; take it out of the partitioned program";
   return localizeWhole(l, op);
 }
 

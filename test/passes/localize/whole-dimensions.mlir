@@ -1,5 +1,5 @@
 // RUN: tessera-opt %s --tessera-localize -split-input-file -verify-diagnostics | FileCheck %s
-// A sort is local along the dimensions it does not sort; a custom call on sharded values is refused.
+// A sort is local along the dimensions it does not sort; a custom call with side effects is refused.
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 // CHECK-LABEL: @main
@@ -18,7 +18,7 @@ func.func public @main(%x: tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 func.func public @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
-  // expected-error @+1 {{a custom call cannot be partitioned: an operand is sharded; constrain it to be replicated}}
-  %0 = stablehlo.custom_call @mine(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  // expected-error @+1 {{custom call @mine has side effects, which every device would repeat}}
+  %0 = stablehlo.custom_call @mine(%x) {has_side_effect = true} : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
