@@ -1,3 +1,4 @@
+#include "dialects/stablehlo/Constraints.h"
 #include "dialects/stablehlo/StablehloAssembly.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -61,9 +62,76 @@ void SelectOp::build(OpBuilder &builder, OperationState &state, Value pred, Valu
   build(builder, state, onTrue.getType(), pred, onTrue, onFalse);
 }
 
-LogicalResult BitcastConvertOp::verify() { return success(); }
-LogicalResult ClampOp::verify() { return success(); }
-LogicalResult ReducePrecisionOp::verify() { return success(); }
-LogicalResult SelectOp::verify() { return success(); }
+//===------------------------------- Constraints ------------------------------===//
+
+LogicalResult BitcastConvertOp::verify() {
+  RankedTensorType from = getOperand().getType(), to = getType();
+  if (isa<ComplexType>(from.getElementType()) != isa<ComplexType>(to.getElementType()))
+    return violates(*this, 2) << "complex values may be cast to complex values only";
+  auto width = [](Type element) -> int64_t {
+    auto complex = dyn_cast<ComplexType>(element);
+    Type part = complex ? complex.getElementType() : element;
+    return part.isIntOrFloat() ? part.getIntOrFloatBitWidth() * (complex ? 2 : 1) : 0;
+  };
+  int64_t narrow = width(from.getElementType()), wide = width(to.getElementType());
+  if (narrow == 0 || wide == 0)
+    return success();
+  // The wider one's shape, and the narrower one's, which has one dimension more.
+  ArrayRef<int64_t> shorter = to.getShape(), longer = from.getShape();
+  if (narrow > wide)
+    std::swap(narrow, wide), std::swap(shorter, longer);
+  if (narrow == wide) {
+    if (!sameShape(shorter, longer))
+      return violates(*this, 1) << "elements of one width keep their shape: " << from << ", " << to;
+    return success();
+  }
+  if (longer.size() != shorter.size() + 1 || !sameShape(longer.drop_back(), shorter) ||
+      !sameSize(longer.back(), wide / narrow))
+    return violates(*this, 1) << "the type of narrower elements needs a last dimension of "
+                              << wide / narrow << " more than the other: " << from << ", " << to;
+  return success();
+}
+
+LogicalResult ReducePrecisionOp::verify() {
+  if (int32_t(getExponentBits()) < 1)
+    return violates(*this, 2) << "exponent_bits is " << int32_t(getExponentBits())
+                              << ", at least 1 is needed";
+  if (int32_t(getMantissaBits()) < 0)
+    return violates(*this, 3) << "mantissa_bits is " << int32_t(getMantissaBits());
+  return success();
+}
+
+LogicalResult SelectOp::verify() {
+  RankedTensorType pred = getPred().getType(), onTrue = getOnTrue().getType(),
+                   onFalse = getOnFalse().getType();
+  if (pred.getRank() != 0 && !sameShape(pred.getShape(), onTrue.getShape()))
+    return violates(*this, 1) << "pred has shape " << shapeText(pred.getShape()) << ", the values "
+                              << shapeText(onTrue.getShape());
+  if (!sameShape(onTrue.getShape(), onFalse.getShape()) ||
+      onTrue.getElementType() != onFalse.getElementType() ||
+      onTrue.getElementType() != getType().getElementType() ||
+      !sameShape(onTrue.getShape(), getType().getShape()))
+    return violates(*this, 2) << "on_true, on_false and the result must have one type: " << onTrue
+                              << ", " << onFalse << ", " << getType();
+  return success();
+}
+
+LogicalResult ClampOp::verify() {
+  RankedTensorType type = getOperand().getType();
+  for (auto [bound, constraint] : {std::pair(getMin(), 1), std::pair(getMax(), 2)}) {
+    RankedTensorType boundType = bound.getType();
+    if (boundType.getRank() != 0 && !sameShape(boundType.getShape(), type.getShape()))
+      return violates(*this, constraint) << "a bound has shape " << shapeText(boundType.getShape())
+                                         << ", the operand " << shapeText(type.getShape());
+    if (boundType.getElementType() != type.getElementType())
+      return violates(*this, 3) << "a bound has elements " << boundType.getElementType()
+                                << ", the operand " << type.getElementType();
+  }
+  if (type.getElementType() != getType().getElementType() ||
+      !sameShape(type.getShape(), getType().getShape()))
+    return violates(*this, 4) << "the result must have the operand's type " << type << ", not "
+                              << getType();
+  return success();
+}
 
 } // namespace tessera::stablehlo

@@ -1,3 +1,4 @@
+#include "dialects/stablehlo/Constraints.h"
 #include "dialects/stablehlo/StablehloAssembly.h"
 
 using namespace mlir;
@@ -15,9 +16,67 @@ void StablehloDialect::registerLinearAlgebraOps() {
       >();
 }
 
-LogicalResult CholeskyOp::verify() { return success(); }
-LogicalResult FftOp::verify() { return success(); }
-LogicalResult RngBitGeneratorOp::verify() { return success(); }
-LogicalResult TriangularSolveOp::verify() { return success(); }
+//===------------------------------- Constraints ------------------------------===//
+
+LogicalResult CholeskyOp::verify() {
+  RankedTensorType type = getA().getType();
+  if (type.getRank() < 2)
+    return violates(*this, 2) << "takes matrices, not " << type;
+  ArrayRef<int64_t> last = type.getShape().take_back(2);
+  if (!sameSize(last[0], last[1]))
+    return violates(*this, 3) << "takes square matrices, not " << last[0] << " by " << last[1];
+  return success();
+}
+
+LogicalResult TriangularSolveOp::verify() {
+  RankedTensorType a = getA().getType(), b = getB().getType();
+  if (a.getRank() < 2 || a.getRank() != b.getRank())
+    return violates(*this, 2) << "takes matrices of one rank, not " << a << " and " << b;
+  ArrayRef<int64_t> last = a.getShape().take_back(2), right = b.getShape().take_back(2);
+  if (!sameSize(last[0], last[1]) || !sameSize(last[0], right[getLeftSide() ? 0 : 1]) ||
+      !sameShape(a.getShape().drop_back(2), b.getShape().drop_back(2)))
+    return violates(*this, 3) << "a has shape " << shapeText(a.getShape()) << ", b "
+                              << shapeText(b.getShape());
+  return verifyResultShape(*this, getType(), b.getShape(), 4);
+}
+
+LogicalResult FftOp::verify() {
+  RankedTensorType from = getOperand().getType(), to = getType();
+  ArrayRef<int64_t> length = getFftLength();
+  size_t rank = from.getRank(), n = length.size();
+  if (n < 1 || n > 3)
+    return violates(*this, 3) << "fft_length has " << n << " entries, 1 to 3 are possible";
+  if (n > rank)
+    return violates(*this, 1) << "fft_length has " << n << " entries for an operand of rank "
+                              << rank;
+  bool realIn = getFftType() == FftType::RFFT, realOut = getFftType() == FftType::IRFFT;
+  if (isa<ComplexType>(from.getElementType()) == realIn ||
+      isa<ComplexType>(to.getElementType()) == realOut)
+    return violates(*this, 2) << "element types do not fit a transform of this kind: " << from
+                              << ", " << to;
+  ArrayRef<int64_t> real = realIn ? from.getShape() : realOut ? to.getShape() : ArrayRef<int64_t>();
+  if (!real.empty() && !sameShape(real.take_back(n), length))
+    return violates(*this, 4) << "the real side has shape " << shapeText(real) << ", fft_length is "
+                              << shapeText(length);
+  SmallVector<int64_t> shape(from.getShape());
+  if (realIn)
+    shape.back() = length.back() == 0 ? 0 : length.back() / 2 + 1;
+  if (realOut)
+    shape.back() = length.back();
+  return verifyResultShape(*this, to, shape, 5);
+}
+
+LogicalResult RngBitGeneratorOp::verify() {
+  RankedTensorType state = getInitialState().getType();
+  if (state != getOutputState().getType())
+    return violates(*this, 1) << "the state has type " << state << ", the new state "
+                              << getOutputState().getType();
+  int64_t size = state.getRank() == 1 ? state.getDimSize(0) : 0;
+  bool fits = getRngAlgorithm() == RngAlgorithm::DEFAULT || ShapedType::isDynamic(size) ||
+              size == 2 || (getRngAlgorithm() == RngAlgorithm::PHILOX && size == 3);
+  if (!fits)
+    return violates(*this, 2) << "a state of type " << state << " does not fit the algorithm";
+  return success();
+}
 
 } // namespace tessera::stablehlo

@@ -1,0 +1,50 @@
+// What the verifiers of several op families check. Constraints are named by their numbers in the
+// specification's section on the op; sizes that are not known statically agree with any.
+#ifndef TESSERA_DIALECTS_STABLEHLO_CONSTRAINTS_H
+#define TESSERA_DIALECTS_STABLEHLO_CONSTRAINTS_H
+
+#include "dialects/stablehlo/StablehloOps.h"
+
+namespace tessera::stablehlo {
+
+/// An error that names the constraint: `'stablehlo.slice' op constraint C3: `.
+inline mlir::InFlightDiagnostic violates(mlir::Operation *op, int constraint) {
+  return op->emitOpError() << "constraint C" << constraint << ": ";
+}
+
+bool sameSize(int64_t a, int64_t b);
+bool sameShape(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
+
+/// `[2, ?, 4]`.
+std::string shapeText(llvm::ArrayRef<int64_t> shape);
+
+/// Each of `dims` is in [0, rank). -1 when all are, else the first that is not, by position.
+int64_t firstOutside(llvm::ArrayRef<int64_t> dims, int64_t rank);
+bool isUnique(llvm::ArrayRef<int64_t> dims);
+bool isSorted(llvm::ArrayRef<int64_t> dims);
+
+/// `dims` lie in [0, rank), by constraint `inRange`, and differ, by `unique` (0: they may repeat).
+mlir::LogicalResult verifyDims(mlir::Operation *op, llvm::StringRef name,
+                               llvm::ArrayRef<int64_t> dims, int64_t rank, int inRange, int unique);
+
+/// The shape of a result is `expected`.
+mlir::LogicalResult verifyResultShape(mlir::Operation *op, mlir::Type result,
+                                      llvm::ArrayRef<int64_t> expected, int constraint);
+
+/// A computation on scalars: `arguments` scalars in, `results` scalars out (of i1 where
+/// `predicate`).
+mlir::LogicalResult verifyScalarComputation(mlir::Operation *op, mlir::Region &region,
+                                            llvm::StringRef name, size_t arguments, size_t results,
+                                            bool predicate, int constraint);
+
+/// The values that a region returns have the types of the op's results.
+mlir::LogicalResult verifyReturned(mlir::Operation *op, mlir::Region &region, llvm::StringRef name,
+                                   mlir::TypeRange expected, int constraint);
+
+/// The size of a dimension after dilation and padding, and the number of windows that fit.
+int64_t paddedSize(int64_t size, int64_t dilation, int64_t low, int64_t high);
+int64_t windowCount(int64_t padded, int64_t window, int64_t dilation, int64_t stride);
+
+} // namespace tessera::stablehlo
+
+#endif
