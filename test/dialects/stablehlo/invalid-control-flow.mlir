@@ -1,0 +1,64 @@
+// Loops, branches and tuples: what breaks a constraint of the specification is refused by its number.
+// RUN: tessera-opt %s --split-input-file --verify-diagnostics
+
+func.func @f(%a: tensor<4xf32>) {
+  // expected-error@+1 {{constraint C1: cond must return one tensor<i1>}}
+  %0 = "stablehlo.while"(%a) ({
+  ^bb0(%x: tensor<4xf32>):
+    stablehlo.return %x : tensor<4xf32>
+  }, {
+  ^bb0(%x: tensor<4xf32>):
+    stablehlo.return %x : tensor<4xf32>
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xf32>, %b: tensor<i1>) {
+  // expected-error@+1 {{constraint C2: body returns 0 values, expected 1}}
+  %0 = "stablehlo.while"(%a) ({
+  ^bb0(%x: tensor<4xf32>):
+    stablehlo.return %b : tensor<i1>
+  }, {
+  ^bb0(%x: tensor<4xf32>):
+    stablehlo.return
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<i1>, %b: tensor<4xf32>) {
+  // expected-error@+1 {{constraint C3: false_branch returns 'tensor<i1>' as value 0, expected 'tensor<4xf32>'}}
+  %0 = "stablehlo.if"(%a) ({
+    stablehlo.return %b : tensor<4xf32>
+  }, {
+    stablehlo.return %a : tensor<i1>
+  }) : (tensor<i1>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<i32>, %b: tensor<4xf32>) {
+  // expected-error@+1 {{constraint C1: needs a branch}}
+  %0 = "stablehlo.case"(%a) : (tensor<i32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tuple<tensor<4xf32>>) {
+  // expected-error@+1 {{constraint C1: index is 1, the tuple has 1 elements}}
+  %0 = stablehlo.get_tuple_element %a[1] : (tuple<tensor<4xf32>>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xf32>) {
+  // expected-error@+1 {{names a decomposition '@nowhere' that the module lacks}}
+  %0 = stablehlo.composite "x" %a {decomposition = @nowhere} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}

@@ -1,0 +1,56 @@
+// Elementwise operations: what breaks a constraint of the specification is refused by its number.
+// RUN: tessera-opt %s --split-input-file --verify-diagnostics
+
+func.func @f(%a: tensor<4xf32>, %b: tensor<4xi32>) {
+  // expected-error@+1 {{requires the same type for all operands and results}}
+  %0 = "stablehlo.add"(%a, %b) : (tensor<4xf32>, tensor<4xi32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xi32>) {
+  // expected-error@+1 {{must be ranked tensor of floating-point or complex values}}
+  %0 = stablehlo.sine %a : tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xf32>) {
+  // expected-error@+1 {{constraint C2: exponent_bits is 0}}
+  %0 = stablehlo.reduce_precision %a, format = e0m7 : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<3xi1>, %b: tensor<4xf32>) {
+  // expected-error@+1 {{constraint C1: pred has shape [3], the values [4]}}
+  %0 = stablehlo.select %a, %b, %b : tensor<3xi1>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<3xf32>, %b: tensor<4xf32>) {
+  // expected-error@+1 {{constraint C1: a bound has shape [3], the operand [4]}}
+  %0 = stablehlo.clamp %a, %b, %b : (tensor<3xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xf32>) {
+  // expected-error@+1 {{constraint C1: the type of narrower elements needs a last dimension of 2}}
+  %0 = stablehlo.bitcast_convert %a : (tensor<4xf32>) -> tensor<4xui16>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xf32>) {
+  // expected-error@+1 {{constraint C2}}
+  %0 = stablehlo.bitcast_convert %a : (tensor<4xf32>) -> tensor<4xcomplex<f32>>
+  return
+}
