@@ -128,7 +128,7 @@ Status checkParameter(const program::Parameter &parameter, const MeshGrid &mesh)
     all.MergeFrom(dim.axes());
     int64_t n = parameter.global_shape(i), shards = MeshGrid::sizeOf(dim.axes());
     if (n < 0 || n > (int64_t{1} << 40) || dim.tile() < 0 || dim.tile() > (int64_t{1} << 40) ||
-        dim.tile() * shards < n)
+        dim.tile() < (n + shards - 1) / shards)
       return invalidProgram(who + std::to_string(shards) + " tiles of " +
                             std::to_string(dim.tile()) + " do not cover dimension " +
                             std::to_string(i) + " of size " + std::to_string(n));

@@ -135,7 +135,7 @@ Result<CollectivePlan> planCollective(const Collective &c, uint32_t groupSize) {
     std::vector<int64_t> shape(s.dims().begin(), s.dims().end());
     int64_t bytes = element;
     for (int64_t n : shape)
-      if (n < 0 || __builtin_mul_overflow(bytes, n, &bytes) || bytes > (int64_t{1} << 46))
+      if (n < 0 || __builtin_mul_overflow(bytes, n, &bytes) || bytes > (int64_t{1} << 46) / g)
         return bad("impossible shape");
     std::vector<int64_t> result = shape, extent = shape;
     bool divides = c.kind() == Collective::REDUCE_SCATTER || c.kind() == Collective::ALL_TO_ALL;

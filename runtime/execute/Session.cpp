@@ -30,6 +30,11 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedPro
     session->communicator_ =
         std::make_unique<ExchangeCommunicator>(loaded, *session->run_, *options.transport);
   } else {
+    constexpr int64_t most = 1 << 14; // pairs of ranks are counted in 32 bits
+    if (loaded.mesh().size() > most)
+      return Status(Code::Unsupported,
+                    "the program is for " + std::to_string(loaded.mesh().size()) +
+                        " devices: one process runs at most " + std::to_string(most));
     for (int64_t p = 0; p < loaded.mesh().size(); ++p)
       session->positions_.push_back(static_cast<uint32_t>(p));
     session->communicator_ =

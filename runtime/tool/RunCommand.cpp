@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <optional>
 #include <string_view>
 
@@ -294,8 +295,12 @@ int runCommand(int argc, const char *const *argv) {
   }
   RunOptions options;
   Status status = parseArguments(argc, argv, options);
-  if (status.ok())
-    status = RunCommand(std::move(options)).run();
+  try {
+    if (status.ok())
+      status = RunCommand(std::move(options)).run();
+  } catch (const std::exception &e) { // memory, above all
+    status = {Code::Failed, e.what()};
+  }
   if (!status.ok())
     std::fprintf(stderr, "error: %s\n", status.message().c_str());
   Transport::closeAll();
