@@ -135,21 +135,34 @@ using ShapeKey = std::vector<int64_t>;
 
 } // namespace
 
-// Splats from outer blocks are copied to where they are used: they cost nothing there, and an
-// operand here.
-static void copySplatsInto(Block &block) {
+// What costs less where it is used than to be read from memory there.
+static bool isCheap(Operation *op) {
+  return isSplat(op) || isa<IotaOp>(op) ||
+         (isa<BroadcastInDimOp>(op) &&
+          typeOf(op->getOperand(0)).getNumElements() < typeOf(op->getResult(0)).getNumElements());
+}
+
+// Cheap values of outer blocks are made again in the block that uses them.
+static void copyCheapInto(Block &block) {
   DenseMap<Operation *, Operation *> copies;
-  OpBuilder b(&block, block.begin());
-  for (Operation &op : block)
-    for (OpOperand &operand : op.getOpOperands()) {
-      Operation *def = operand.get().getDefiningOp();
-      if (!def || def->getBlock() == &block || !isSplat(def))
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    SmallVector<OpOperand *> work;
+    for (OpOperand &operand : op.getOpOperands())
+      work.push_back(&operand);
+    while (!work.empty()) {
+      OpOperand *operand = work.pop_back_val();
+      Operation *def = operand->get().getDefiningOp();
+      if (!def || def->getBlock() == &block || !isCheap(def))
         continue;
       Operation *&copy = copies[def];
-      if (!copy)
-        copy = b.clone(*def);
-      operand.set(copy->getResult(0));
+      if (!copy) {
+        copy = OpBuilder(operand->getOwner()).clone(*def);
+        for (OpOperand &inner : copy->getOpOperands())
+          work.push_back(&inner);
+      }
+      operand->set(copy->getResult(0));
     }
+  }
 }
 
 // Each loop that starts from a large splat gets its own, which it may then overwrite.
@@ -383,7 +396,6 @@ private:
 } // namespace
 
 static LogicalResult formKernels(Block &block) {
-  copySplatsInto(block);
   copyInitialSplats(block);
   BlockGraph graph = graphOf(block);
   fusion::Plan plan = fusion::planKernels(graph.nodes);
@@ -403,6 +415,12 @@ static LogicalResult formKernels(Block &block) {
 namespace {
 struct FormKernels : impl::FormKernelsBase<FormKernels> {
   void runOnOperation() override {
+    // Before any value is put in memory: also for the inner blocks.
+    getOperation().walk([](Operation *op) {
+      if (isa<WhileOp, CaseOp>(op))
+        for (Region &region : op->getRegions())
+          copyCheapInto(region.front());
+    });
     for (auto func : getOperation().getOps<func::FuncOp>())
       for (Block &block : func.getBody())
         if (failed(formKernels(block)))

@@ -5,7 +5,8 @@
 //   broadcast or reshape of a splat constant                  a splat constant of that shape
 //   pointwise op of reshapes                                  reshape of the pointwise op
 //   transpose of a contraction                                the factors the other way round
-//   multiplication by 1                                       the other factor
+//   reduction over dimensions of size 1                       reshape
+//   select between equals, multiplication by 1                the value
 //   optimization_barrier                                      its operands: from here on nothing
 //                                                             merges or hoists computations
 #include "dialects/stablehlo/StablehloOps.h"
@@ -241,6 +242,52 @@ static LogicalResult swapFactors(TransposeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+static bool isNeutral(Operation *combiner, DenseElementsAttr init) {
+  if (auto type = dyn_cast<FloatType>(init.getElementType())) {
+    APFloat value = init.getSplatValue<APFloat>();
+    if (isa<AddOp>(combiner))
+      return value.isZero();
+    if (isa<MulOp>(combiner))
+      return value.isExactlyValue(1.0);
+    return value.isInfinity() && isa<MaxOp, MinOp>(combiner) &&
+           value.isNegative() == isa<MaxOp>(combiner);
+  }
+  return init.getElementType().isSignlessInteger() && isa<AddOp, OrOp>(combiner) &&
+         init.getSplatValue<APInt>().isZero();
+}
+
+// A reduction over dimensions of size 1 reduces nothing.
+static LogicalResult dropReduce(ReduceOp op, PatternRewriter &rewriter) {
+  if (op.getInputs().size() != 1)
+    return failure();
+  RankedTensorType from = typeOf(op.getInputs().front());
+  for (int64_t dim : op.getDimensions())
+    if (from.getDimSize(dim) != 1)
+      return failure();
+  Block &body = op.getBody().front();
+  SplatElementsAttr init = splatOf(op.getInitValues().front());
+  if (!init || body.getOperations().size() != 2)
+    return failure();
+  Operation *combiner = &body.front();
+  bool plain =
+      combiner->getNumOperands() == 2 && combiner->getOperand(0) != combiner->getOperand(1) &&
+      llvm::all_of(combiner->getOperands(), [](Value v) { return isa<BlockArgument>(v); }) &&
+      body.getTerminator()->getOperand(0) == combiner->getResult(0);
+  if (!plain || !isNeutral(combiner, init))
+    return failure();
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, op->getResult(0).getType(), op.getInputs().front());
+  return success();
+}
+
+// Both ways the same: localize makes such selects where a partial value starts from zero.
+static LogicalResult dropSelect(SelectOp op, PatternRewriter &rewriter) {
+  SplatElementsAttr a = splatOf(op.getOnTrue()), b = splatOf(op.getOnFalse());
+  if (op.getOnTrue() != op.getOnFalse() && !(a && a == b))
+    return failure();
+  rewriter.replaceOp(op, op.getOnTrue());
+  return success();
+}
+
 static LogicalResult dropOne(MulOp op, PatternRewriter &rewriter) {
   for (auto [one, other] :
        {std::pair<Value, Value>(op.getLhs(), op.getRhs()), {op.getRhs(), op.getLhs()}}) {
@@ -268,6 +315,8 @@ struct SimplifyShapes : impl::SimplifyShapesBase<SimplifyShapes> {
     patterns.add(mergeTranspose);
     patterns.add(dropBarrier);
     patterns.add(dropOne);
+    patterns.add(dropReduce);
+    patterns.add(dropSelect);
     patterns.add(swapFactors);
     patterns.add<SinkReshape>(&getContext());
     GreedyRewriteConfig config;

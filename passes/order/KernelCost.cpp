@@ -43,4 +43,17 @@ double bytesOf(exec::FusedOp fused) {
   return bytes;
 }
 
+int64_t newBytesOf(Operation *op) {
+  int64_t bytes = 0;
+  auto fused = dyn_cast<exec::FusedOp>(op);
+  for (auto [i, type] : llvm::enumerate(op->getResultTypes())) {
+    Operation *def =
+        fused ? fused.getBlock()->getTerminator()->getOperand(i).getDefiningOp() : nullptr;
+    if (!isa_and_nonnull<stablehlo::DynamicUpdateSliceOp>(def))
+      if (auto tensor = dyn_cast<RankedTensorType>(type))
+        bytes += exec::byteSize(tensor);
+  }
+  return bytes;
+}
+
 } // namespace tessera::order

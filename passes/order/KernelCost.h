@@ -12,4 +12,7 @@ double flopsOf(mlir::Region &body);
 // Bytes that the kernel reads and writes.
 double bytesOf(exec::FusedOp fused);
 
+// Bytes of an op's results, but for arrays that it updates in place.
+int64_t newBytesOf(mlir::Operation *op);
+
 } // namespace tessera::order

@@ -144,6 +144,7 @@ double Orderer::order(Block &block) {
     ops.push_back(&op);
     order::Task task{secondsOf(&op), isCollective(&op), {}};
     task.operands.append(on.begin(), on.end());
+    task.bytes = order::newBytesOf(&op);
     total += task.seconds;
     tasks.push_back(std::move(task));
   }

@@ -12,11 +12,13 @@ public:
   Scheduler(llvm::ArrayRef<Task> tasks, int window)
       : tasks(tasks), window(window), users(tasks.size()), missing(tasks.size()),
         remaining(tasks.size()), doneAt(tasks.size(), 0), waited(tasks.size(), false),
-        done(tasks.size(), false) {
+        done(tasks.size(), false), readers(tasks.size()) {
     for (auto [i, task] : llvm::enumerate(tasks)) {
       missing[i] = task.operands.size();
-      for (int operand : task.operands)
+      for (int operand : task.operands) {
         users[operand].push_back(i);
+        ++readers[operand];
+      }
       if (!missing[i])
         ready.insert(i);
     }
@@ -51,6 +53,15 @@ private:
     return at;
   }
 
+  // Whether the task is short and leaves less memory in use than before.
+  bool frees(int task) const {
+    int64_t freed = 0;
+    for (int operand : tasks[task].operands)
+      if (readers[operand] == 1)
+        freed += tasks[operand].bytes;
+    return tasks[task].seconds <= 2e-5 && freed > tasks[task].bytes;
+  }
+
   int choose(int first) const {
     int best = -1;
     auto better = [&](int a, int b) {
@@ -60,6 +71,8 @@ private:
         return waitA < waitB;
       if (tasks[a].collective != tasks[b].collective)
         return tasks[a].collective;
+      if (frees(a) != frees(b))
+        return frees(a);
       return remaining[a] > remaining[b];
     };
     for (int task : ready) {
@@ -86,6 +99,8 @@ private:
     }
     steps.push_back({tasks[task].collective ? Step::Start : Step::Run, task});
     done[task] = true;
+    for (int operand : tasks[task].operands)
+      --readers[operand];
     ready.erase(task);
     for (int user : users[task])
       if (--missing[user] == 0)
@@ -99,6 +114,7 @@ private:
   std::vector<double> remaining; // seconds of the longest path from here to the end
   std::vector<double> doneAt;
   std::vector<bool> waited, done;
+  std::vector<int> readers; // that are still to run
   std::set<int> ready;
   std::vector<Step> steps;
   double now = 0, linkFree = 0;

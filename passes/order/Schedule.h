@@ -5,9 +5,9 @@
 //   schedule        a  start G  b  c  wait G  g
 //
 // A collective starts as soon as its operand is there. Whoever reads its result is put off while
-// other work within `window` tasks of the base order can run; among those the longest remaining
-// path goes first. The window bounds how far memory use departs from the base order's. Without
-// collectives the base order stays.
+// other work within `window` tasks of the base order can run; among that, short tasks which free
+// more memory than they take go first, then the longest remaining path. The window bounds how far
+// memory use departs from the base order's. Without collectives the base order stays.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -20,6 +20,7 @@ struct Task {
   double seconds = 0; // of a collective: from start until its result is there
   bool collective = false;
   llvm::SmallVector<int, 4> operands; // earlier tasks
+  int64_t bytes = 0;                  // new memory for its results
 };
 
 struct Step {
