@@ -109,7 +109,7 @@ TESSERA_API const char *tessera_session_report(tessera_session *session);
 TESSERA_API tessera_code tessera_array_place(tessera_session *session, size_t input,
                                              const void *data, size_t bytes, tessera_array **array);
 /* Gathers the global array; `bytes` is its size. With several processes all call, and process 0
- * gets the contents. */
+ * gets the contents; all do when every device holds the whole array. */
 TESSERA_API tessera_code tessera_array_read(tessera_array *array, void *data, size_t bytes);
 TESSERA_API tessera_code tessera_array_describe(const tessera_array *array,
                                                 tessera_parameter *parameter);

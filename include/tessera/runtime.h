@@ -99,7 +99,8 @@ public:
     return Parameter(p);
   }
   bool valid() const { return tessera_array_is_valid(get()) != 0; }
-  // The global array. With several processes all call, and process 0 gets the contents.
+  // The global array. With several processes all call, and process 0 gets the contents; all do when
+  // every device holds the whole array.
   template <class T> std::vector<T> read() const {
     size_t bytes = parameter().bytes;
     std::vector<T> values(bytes / sizeof(T));

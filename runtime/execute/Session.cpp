@@ -98,19 +98,21 @@ Result<HostArray> Session::fetch(const Array &array) {
     return invalidArgument("array '" + array.parameter.name() +
                            "' was donated to a step and is no longer valid");
   HostArray host{array.parameter.type(), globalShape(array.parameter), {}};
-  bool root = !transport_ || transport_->rank() == 0;
+  std::vector<int64_t> holders = firstReplicas(array.parameter, *array.mesh);
+  bool everywhere = holders.size() == 1; // every device holds the whole array
+  bool root = !transport_ || transport_->rank() == 0 || everywhere;
   if (root)
     host.bytes.resize(elementCount(host.shape) * byteSize(host.type));
   size_t bytes = localBytes(array.parameter);
   auto received = std::make_shared<std::vector<char>>();
-  for (int64_t position : firstReplicas(array.parameter, *array.mesh)) {
+  for (int64_t position : holders) {
     const void *tile = nullptr;
     if (!transport_) {
       tile = array.tiles[position]->data();
     } else {
       auto owner = static_cast<int32_t>(array.mesh->devices()[position]);
       Status status;
-      if (owner == transport_->rank())
+      if (owner == transport_->rank() || everywhere)
         tile = array.tiles[0]->data();
       if (root && !tile) {
         received->resize(bytes);

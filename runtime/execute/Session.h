@@ -45,7 +45,8 @@ public:
   // process, a copy that fits.
   Result<std::shared_ptr<Array>> adopt(const std::shared_ptr<Array> &array,
                                        const program::Parameter &parameter);
-  // The global array. With several processes all must call; only rank 0 gets the contents.
+  // The global array. With several processes all must call; only rank 0 gets the contents, unless
+  // every device holds the whole array: then all do.
   Result<HostArray> fetch(const Array &array);
 
   // One step. Inputs that are donated are invalid afterwards, also when the step fails.

@@ -10,12 +10,14 @@ using program::Collective;
 
 std::string path(const std::string &name) { return testing::TempDir() + "tessera-mpi-" + name; }
 
-// The exit code of `tessera run` in n processes; what they wrote is in `output`.
+// The exit code of `program` in n processes; what they wrote is in `output`.
 int runProcesses(int n, const std::string &arguments, std::string &output,
-                 const std::string &environment = "") {
-  std::string command =
-      environment + " OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TESSERA_PLUGIN_PATH=" TESSERA_PLUGINS " mpirun --oversubscribe -n " +
-      std::to_string(n) + " " TESSERA_RUN " " + arguments + " > " + path("log") + " 2>&1";
+                 const std::string &environment = "", const std::string &program = TESSERA_RUN) {
+  std::string command = environment +
+                        " OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
+                        " TESSERA_PLUGIN_PATH=" TESSERA_PLUGINS " mpirun --oversubscribe -n " +
+                        std::to_string(n) + " " + program + " " + arguments + " > " + path("log") +
+                        " 2>&1";
   int status = std::system(command.c_str());
   output = readBytes(path("log"));
   return status;
@@ -128,6 +130,14 @@ int32_t add(const TesseraKernelArgs *args, uint32_t begin, uint32_t end) {
                 "error: rank 1: has been silent for 1 s (waiting for all_reduce at model.py:7:3)"),
             std::string::npos)
       << output;
+}
+
+TEST(MpiTest, TheEmbeddingExampleRuns) {
+  auto builder = accumulator({2}, true);
+  std::ofstream(path("embed.tsr"), std::ios::binary) << fileWithCode(builder, accumulatorCode());
+  std::string output;
+  EXPECT_EQ(runProcesses(2, path("embed.tsr") + " mpi", output, "", TESSERA_EMBED), 0);
+  EXPECT_EQ(output, "out0[0] = 0\nout1[0] = 0\n");
 }
 
 TEST(MpiTest, TheNumberOfProcessesMustFit) {
