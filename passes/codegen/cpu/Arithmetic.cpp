@@ -36,9 +36,12 @@ Value Emitter::toMemory(ElementKind kind, Value value) {
   llvm::Type *type = value->getType();
   if (kind == ElementKind::I1)
     return b.CreateZExt(value, like(type, b.getInt8Ty()));
+  if (kind == ElementKind::BF16 && features.bf16)
+    return b.CreateBitCast(b.CreateFPTrunc(value, like(type, b.getBFloatTy())),
+                           like(type, b.getInt16Ty()));
   if (kind == ElementKind::BF16) {
-    Value high = b.CreateLShr(b.CreateBitCast(value, like(type, b.getInt32Ty())), 16);
-    return b.CreateTrunc(high, like(type, b.getInt16Ty()));
+    Value bits = b.CreateBitCast(round(kind, value), like(type, b.getInt32Ty()));
+    return b.CreateTrunc(b.CreateLShr(bits, 16), like(type, b.getInt16Ty()));
   }
   if (kind == ElementKind::F16)
     return b.CreateFPTrunc(value, like(type, b.getHalfTy()));
@@ -51,6 +54,8 @@ Value Emitter::round(ElementKind kind, Value value) {
     return b.CreateFPExt(b.CreateFPTrunc(value, like(type, b.getHalfTy())), type);
   if (kind != ElementKind::BF16)
     return value;
+  if (features.bf16)
+    return fromMemory(kind, toMemory(kind, value));
   // To nearest, ties to even, on the bit pattern; NaN stays NaN.
   llvm::Type *bitsType = like(type, b.getInt32Ty());
   Value bits = b.CreateBitCast(value, bitsType);
@@ -125,6 +130,14 @@ Value Emitter::shift(Op op, ElementKind kind, Value x, Value y) {
 
 Value Emitter::compare(const Node *node, Value x, Value y) {
   ElementKind kind = node->operands[0]->kind;
+  // What another kernel wrote and read again must be equal to what is computed here.
+  if (isNarrowFloat(kind)) {
+    auto isRounded = [](Node *n) {
+      return n->op == Op::Load || n->op == Op::Constant || n->op == Op::Convert;
+    };
+    x = isRounded(node->operands[0]) ? x : round(kind, x);
+    y = isRounded(node->operands[1]) ? y : round(kind, y);
+  }
   int direction = node->aux & 7;
   if (isFloat(kind) && node->aux & TotalOrder) {
     // Sign and magnitude to two's complement: -NaN < -inf < .. < -0 < 0 < .. < NaN.
@@ -299,8 +312,7 @@ Value Emitter::arithmetic(Op op, ElementKind kind, llvm::ArrayRef<Value> v, cons
     return floorDivision(b, op, node, v[0]);
   llvm::Type *type = v[0]->getType();
   if (type->getScalarType()->isFloatingPointTy()) {
-    Value result = floatArithmetic(b, op, v, node);
-    return op == Op::IsFinite ? result : round(kind, result);
+    return floatArithmetic(b, op, v, node);
   }
   auto binary = [&](llvm::Intrinsic::ID id) { return b.CreateBinaryIntrinsic(id, v[0], v[1]); };
   bool isBool = kind == ElementKind::I1;

@@ -38,11 +38,14 @@ private:
   void emitPoint(); // one point of the outer loops
   void packA();
   void packB();
-  void packPairs(Value n0, Value panel);
   void overK(int64_t step, llvm::function_ref<void()> body) {
     overK(step, e.i64(0), e.i64(e.bounds(plan.k.back()).second), body);
   }
   void overK(int64_t step, Value innerLow, Value innerHigh, llvm::function_ref<void()> body);
+  void packAcrossA();
+  void packAcrossB(Value n0, Value panel);
+  // Elements of rows k and k + 1 of a or b in turn; `lanes` of them from `start` on in `group`.
+  Value pairs(Node *node, llvm::ArrayRef<unsigned> group, Value start, unsigned lanes, Value mask);
   void emitTile(Tile tile);
   void multiply(Tile tile, llvm::ArrayRef<Value> sums);
   void multiplyBlock(Tile tile, Value innerLow, Value innerHigh, llvm::ArrayRef<Value> sums);
@@ -156,28 +159,87 @@ void ContractionEmitter::packA() {
     e.closeLoop();
 }
 
-// Rows k and k + 1 of b as pairs: what vdpbf16ps multiplies.
-void ContractionEmitter::packPairs(Value n0, Value panel) {
-  unsigned columns = plan.columns();
+// What vdpbf16ps multiplies.
+Value ContractionEmitter::pairs(Node *node, llvm::ArrayRef<unsigned> group, Value start,
+                                unsigned lanes, Value mask) {
   const Group &inner = plan.k.back();
   Value rows[2], k = e.variables[inner.back()];
-  Value mask = columnMask();
   for (int odd = 0; odd < 2; ++odd) {
     e.openBlock();
     bind(inner, odd ? b.CreateNSWAdd(k, e.i64(1)) : k);
     e.openBlock();
-    bind(plan.n, n0, columns, mask);
-    rows[odd] = e.toMemory(ElementKind::BF16, e.splat(e.emit(plan.b), columns));
+    bind(group, start, lanes, mask);
+    rows[odd] = e.toMemory(ElementKind::BF16, e.splat(e.emit(node), lanes));
     e.closeBlock();
     e.closeBlock();
   }
   e.variables[inner.back()] = k;
   llvm::SmallVector<int> order;
-  for (unsigned i = 0; i < columns; ++i)
-    order.append({static_cast<int>(i), static_cast<int>(i + columns)});
-  Value pairs = b.CreateShuffleVector(rows[0], rows[1], order);
-  Value to = e.element(panel, ElementKind::BF16, b.CreateNSWMul(flatK(), e.i64(columns)));
-  b.CreateAlignedStore(pairs, to, llvm::Align(4));
+  for (unsigned i = 0; i < lanes; ++i)
+    order.append({static_cast<int>(i), static_cast<int>(i + lanes)});
+  return b.CreateShuffleVector(rows[0], rows[1], order);
+}
+
+// a with its rows side by side: [k][m], or [k / 2][m][2].
+void ContractionEmitter::packAcrossA() {
+  constexpr unsigned lanes = 16;
+  ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
+  Value to = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchA);
+  overK(plan.isPaired ? 2 : 1, [&] {
+    Value m0 = e.openLoop(mLow, mHigh, lanes, false);
+    Value mask = nullptr;
+    if (plan.mSize % lanes != 0 || plan.mChunk % lanes != 0) {
+      llvm::Type *type = llvm::FixedVectorType::get(b.getInt32Ty(), lanes);
+      Value left = b.CreateTrunc(b.CreateNSWSub(mHigh, m0), b.getInt32Ty());
+      mask = b.CreateICmpULT(b.CreateStepVector(type), e.splat(left, lanes));
+    }
+    Value row = b.CreateNSWMul(flatK(), e.i64(plan.packedRows()));
+    Value column = b.CreateNSWMul(b.CreateNSWSub(m0, mLow), e.i64(plan.isPaired ? 2 : 1));
+    Value place = e.element(to, stored, b.CreateNSWAdd(row, column)), value;
+    if (plan.isPaired) {
+      value = pairs(plan.a, plan.m, m0, lanes, mask);
+    } else {
+      e.openBlock();
+      bind(plan.m, m0, lanes, mask);
+      value = e.splat(e.emit(plan.a), lanes);
+      e.closeBlock();
+    }
+    b.CreateAlignedStore(value, place, llvm::Align(byteSize(stored)));
+    e.closeLoop();
+  });
+}
+
+// A panel of b from rows of k: by squares of 16 x 16 elements, or pairs of them.
+void ContractionEmitter::packAcrossB(Value n0, Value panel) {
+  ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
+  llvm::Type *element = plan.isPaired ? static_cast<llvm::Type *>(b.getInt32Ty()) : b.getFloatTy();
+  llvm::Type *square = llvm::FixedVectorType::get(element, 16);
+  int64_t step = plan.isPaired ? 32 : 16, stride = e.coefficient(plan.b->index, plan.n);
+  for (const Group &group : llvm::ArrayRef(plan.k).drop_back())
+    bind(group, e.openLoop(e.i64(0), e.i64(e.bounds(group).second), 1, false));
+  const Group &inner = plan.k.back();
+  int64_t size = e.bounds(inner).second;
+  Value k0 = e.openLoop(e.i64(0), e.i64(size), step, false);
+  k0 = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, k0, e.i64(size - step));
+  e.openBlock();
+  bind(inner, k0);
+  bind(plan.n, n0);
+  Value from = e.element(e.bufferPointer(plan.b->buffer()), stored, e.emitIndex(plan.b->index));
+  Value to = e.element(panel, stored, b.CreateNSWMul(flatK(), e.i64(plan.columns())));
+  for (unsigned v = 0; v < plan.vectors; ++v) {
+    llvm::SmallVector<Value> rows;
+    for (int64_t r = v * 16; r < (v + 1) * 16; ++r) {
+      Value row = b.CreateConstGEP1_64(memoryType(stored, b.getContext()), from, r * stride);
+      rows.push_back(r < plan.nSize ? b.CreateAlignedLoad(square, row, llvm::Align(2))
+                                    : static_cast<Value>(llvm::Constant::getNullValue(square)));
+    }
+    for (auto [i, column] : llvm::enumerate(e.transpose(std::move(rows))))
+      b.CreateAlignedStore(column, b.CreateConstGEP1_64(element, to, i * plan.columns() + v * 16),
+                           llvm::Align(4));
+  }
+  e.closeBlock();
+  for (size_t i = 0; i < plan.k.size(); ++i)
+    e.closeLoop();
 }
 
 // b's columns of this chunk, in panels as wide as a tile.
@@ -190,10 +252,14 @@ void ContractionEmitter::packB() {
         b.CreateUDiv(b.CreateNSWAdd(b.CreateNSWSub(n0, nLow), e.i64(columns - 1)), e.i64(columns));
     Value panel = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchB);
     panel = e.element(panel, stored, b.CreateNSWMul(number, e.i64(plan.kSize * columns)));
+    if (plan.acrossB)
+      return packAcrossB(n0, panel);
     overK(plan.isPaired ? 2 : 1, [&] {
-      if (plan.isPaired)
-        return packPairs(n0, panel);
       Value to = e.element(panel, stored, b.CreateNSWMul(flatK(), e.i64(columns)));
+      if (plan.isPaired) {
+        b.CreateAlignedStore(pairs(plan.b, plan.n, n0, columns, columnMask()), to, llvm::Align(4));
+        return;
+      }
       e.openBlock();
       bind(plan.n, n0, columns, columnMask());
       b.CreateAlignedStore(e.splat(e.emit(plan.b), columns), to, llvm::Align(byteSize(kind)));
@@ -234,7 +300,8 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value innerLow, Value innerHig
   ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
   Value rowsOfA = nullptr, panel = nullptr;
   if (plan.packsA) {
-    Value first = b.CreateNSWMul(b.CreateNSWSub(m0, mLow), e.i64(plan.kSize));
+    int64_t step = !plan.acrossA ? plan.kSize : plan.isPaired ? 2 : 1;
+    Value first = b.CreateNSWMul(b.CreateNSWSub(m0, mLow), e.i64(step));
     rowsOfA = e.element(b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchA), stored, first);
   }
   if (plan.packsB) {
@@ -243,11 +310,15 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value innerLow, Value innerHig
     panel = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchB);
     panel = e.element(panel, stored, b.CreateNSWMul(number, e.i64(plan.kSize * columns)));
   }
-  int64_t aStride = plan.packsA ? plan.kSize : e.coefficient(plan.a->index, plan.m);
+  int64_t aStride = plan.acrossA  ? (plan.isPaired ? 2 : 1)
+                    : plan.packsA ? plan.kSize
+                                  : e.coefficient(plan.a->index, plan.m);
   overK(plan.isPaired ? 2 : 1, innerLow, innerHigh, [&] {
-    Value fromA = plan.packsA ? e.element(rowsOfA, stored, flatK())
-                              : e.element(e.bufferPointer(plan.a->buffer()), stored,
-                                          e.emitIndex(plan.a->index));
+    Value fromA =
+        plan.packsA
+            ? e.element(rowsOfA, stored,
+                        b.CreateNSWMul(flatK(), e.i64(plan.acrossA ? plan.packedRows() : 1)))
+            : e.element(e.bufferPointer(plan.a->buffer()), stored, e.emitIndex(plan.a->index));
     Value fromB = plan.packsB ? e.element(panel, stored, b.CreateNSWMul(flatK(), e.i64(columns)))
                               : e.element(e.bufferPointer(plan.b->buffer()), stored,
                                           e.emitIndex(plan.b->index));
@@ -362,7 +433,7 @@ void ContractionEmitter::emitPoint() {
   if (plan.packsB)
     packB();
   if (plan.packsA)
-    packA();
+    plan.acrossA ? packAcrossA() : packA();
   overTiles(nLow, nHigh, plan.columns(), plan.nSize, [&](Value n0, Value skipN) {
     overTiles(mLow, mHigh, plan.rows, plan.mSize,
               [&](Value m0, Value skipM) { emitTile({m0, n0, skipM, skipN}); });
@@ -393,7 +464,8 @@ void ContractionEmitter::emitCell(Value cell, llvm::Instruction *before) {
 void ContractionEmitter::emit() {
   int64_t bytes = plan.isPaired ? 2 : byteSize(kind);
   if (plan.packsA)
-    scratchA = function.reserveScratch(plan.mChunk * plan.kSize * bytes);
+    scratchA = function.reserveScratch((plan.acrossA ? plan.packedRows() : plan.mChunk) *
+                                       plan.kSize * bytes);
   if (plan.packsB)
     scratchB =
         function.reserveScratch(llvm::alignTo(plan.nChunk, plan.columns()) * plan.kSize * bytes);

@@ -164,6 +164,16 @@ std::optional<ContractionPlan> planContraction(NestGraph &nest) {
   // longest and least balanced of a training step.
   bool isAlongRows = plan.packsA || e.coefficient(plan.a->index, inner) == 1;
   plan.kBlock = isAlongRows ? 512 : 256;
+  // Copies go along what is contiguous in memory.
+  auto isAlong = [&](Node *node, const Group &group) {
+    Node *raw = throughConvert(node);
+    return raw->op == Op::Load && e.coefficient(raw->index, group) == 1;
+  };
+  plan.acrossA = plan.packsA && isAlong(plan.a, plan.m) && !isAlong(plan.a, inner);
+  int64_t step = plan.isPaired ? 32 : 16;
+  plan.acrossB = plan.packsB && isAlong(plan.b, inner) && !isAlong(plan.b, plan.n) &&
+                 isDirect(plan.b, plan.isPaired ? ElementKind::BF16 : ElementKind::F32) &&
+                 plan.lanes == 16 && sizeOf(inner) >= step;
   chooseCells(plan);
   return plan;
 }

@@ -32,7 +32,7 @@ unsigned bitWidth(ElementKind kind); // of the value: 1 for I1
 bool isFloat(ElementKind kind);
 bool isSigned(ElementKind kind);
 inline bool isInteger(ElementKind kind) { return !isFloat(kind); }
-// bf16 and f16: computed in f32, rounded after each operation.
+// bf16 and f16: computed in f32, rounded once.
 inline bool isNarrowFloat(ElementKind kind) {
   return kind == ElementKind::BF16 || kind == ElementKind::F16;
 }

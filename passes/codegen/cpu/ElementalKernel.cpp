@@ -25,8 +25,15 @@ private:
   void emitLoops(llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups, unsigned depth,
                  std::optional<unsigned> chunked, Value low, Value high);
   void emitRoots();
+  // Loops in the order they are opened; the last two are run by square tiles when loads lie across
+  // the vector loop.
+  bool findTransposed(llvm::SmallVectorImpl<llvm::SmallVector<unsigned, 4>> &groups);
+  void emitTiles(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector,
+                 std::pair<Value, Value> alongRange, std::pair<Value, Value> vectorRange);
   bool keepsVectors(unsigned lastDim) const;
   unsigned lanesOf(llvm::ArrayRef<unsigned> group) const;
+
+  llvm::SmallVector<Node *> transposed; // loads that are contiguous in the last loop but one
 };
 
 } // namespace
@@ -147,6 +154,14 @@ void Nest::emitLoops(llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups, unsi
   llvm::ArrayRef<unsigned> group = groups[depth];
   bool isChunked = chunked && group.front() == *chunked;
   auto [first, last] = e.bounds(group);
+  if (!transposed.empty() && depth + 2 == groups.size()) {
+    auto range = [&](llvm::ArrayRef<unsigned> loop) -> std::pair<Value, Value> {
+      if (chunked && loop.front() == *chunked)
+        return {low, high};
+      return {e.i64(e.bounds(loop).first), e.i64(e.bounds(loop).second)};
+    };
+    return emitTiles(group, groups.back(), range(group), range(groups.back()));
+  }
   Value from = isChunked ? low : e.i64(first), to = isChunked ? high : e.i64(last);
   if (depth + 1 < groups.size() || lanesOf(group) == 1) {
     Value variable = e.openLoop(from, to, 1, isChunked);
@@ -192,6 +207,87 @@ void Nest::emitLoops(llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups, unsi
   isChunked ? e.closeLoop() : e.closeBlock();
 }
 
+static constexpr int64_t tileSize = 16;
+
+bool Nest::findTransposed(llvm::SmallVectorImpl<llvm::SmallVector<unsigned, 4>> &groups) {
+  transposed.clear();
+  Emitter &e = g->emitter;
+  if (groups.size() < 2 || e.live.size() > 16 ||
+      llvm::any_of(function.kernel.inplace, [](int64_t input) { return input >= 0; }))
+    return false;
+  auto extent = [&](llvm::ArrayRef<unsigned> group) {
+    auto [low, high] = e.bounds(group);
+    return low == 0 ? high : 0;
+  };
+  auto &vector = groups.back();
+  auto hangsOn = [](Index index, DimSet dims) {
+    return llvm::any_of(index->nodes, [&](auto &term) { return (term.first->deps & dims) != 0; });
+  };
+  size_t along = groups.size();
+  for (Node *node : e.live) {
+    if (node->op == Op::Reduced)
+      return false;
+    if (node->op != Op::Load || std::abs(e.coefficient(node->index, vector)) <= 1 || node->mask)
+      continue;
+    for (size_t i = 0; i + 1 < groups.size(); ++i)
+      if (e.coefficient(node->index, groups[i]) == 1 && extent(groups[i]) >= tileSize &&
+          (along == groups.size() || along == i) &&
+          !hangsOn(node->index, setOf(groups[i]) | setOf(vector))) {
+        along = i;
+        transposed.push_back(node);
+      }
+  }
+  if (transposed.empty() || extent(vector) < tileSize) {
+    transposed.clear();
+    return false;
+  }
+  std::rotate(groups.begin() + along, groups.begin() + along + 1, groups.end() - 1);
+  return true;
+}
+
+void Nest::emitTiles(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector,
+                     std::pair<Value, Value> alongRange, std::pair<Value, Value> vectorRange) {
+  Emitter &e = g->emitter;
+  auto &b = e.b;
+  // The last tile of a loop overlaps the one before: it writes the same values again.
+  auto open = [&](std::pair<Value, Value> range) {
+    Value start = e.openLoop(range.first, range.second, tileSize, true);
+    Value last = b.CreateNSWSub(range.second, e.i64(tileSize));
+    Value moved = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, start, last);
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, moved, e.i64(0));
+  };
+  Value t0 = open(alongRange), v0 = open(vectorRange);
+  llvm::SmallVector<llvm::SmallVector<Value>> columns;
+  e.openBlock();
+  e.bindLevel(along.back(), setOf(along), t0, 1, nullptr);
+  e.bindLevel(vector.back(), setOf(vector), v0, 1, nullptr);
+  for (Node *node : transposed) {
+    llvm::Type *type = memoryType(node->kind, b.getContext());
+    Value first = e.element(e.bufferPointer(node->buffer()), node->kind, e.emitIndex(node->index));
+    int64_t stride = e.coefficient(node->index, vector);
+    llvm::SmallVector<Value> rows;
+    for (int64_t i = 0; i < tileSize; ++i)
+      rows.push_back(b.CreateAlignedLoad(llvm::FixedVectorType::get(type, tileSize),
+                                         b.CreateConstGEP1_64(type, first, i * stride),
+                                         llvm::Align(byteSize(node->kind))));
+    columns.push_back(e.transpose(std::move(rows)));
+  }
+  e.closeBlock();
+  for (int64_t i = 0; i < tileSize; ++i) {
+    e.openBlock();
+    e.bindLevel(along.back(), setOf(along), b.CreateNSWAdd(t0, e.i64(i)), 1, nullptr);
+    e.openBlock();
+    e.bindLevel(vector.back(), setOf(vector), v0, tileSize, nullptr);
+    for (auto [node, list] : llvm::zip(transposed, columns))
+      e.levels.back().values[node] = e.fromMemory(node->kind, list[i]);
+    emitRoots();
+    e.closeBlock();
+    e.closeBlock();
+  }
+  e.closeLoop();
+  e.closeLoop();
+}
+
 void Nest::emitBox(const Partition &part, Value cell, llvm::Instruction *before) {
   Emitter &e = g->emitter;
   e.live = Graph::reachable(rootNodes());
@@ -234,16 +330,18 @@ void Nest::emitBox(const Partition &part, Value cell, llvm::Instruction *before)
   std::optional<unsigned> chunked;
   if (part.chunks > 1) {
     chunked = inner.front();
+    llvm::ArrayRef<unsigned> outermost = groups[0];
     clampRange(*chunked, low, high);
     // In units of the loop that the chunked one was merged into.
     int64_t rows = 1;
-    for (unsigned dim : llvm::ArrayRef(groups[0]).drop_front())
+    for (unsigned dim : outermost.drop_front())
       rows *= g->graph.dims[dim].size;
     low = e.b.CreateNSWMul(low, e.i64(rows));
     high = e.b.CreateNSWMul(high, e.i64(rows));
     // A chunk need not meet the piece of this box.
     high = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, low, high);
   }
+  findTransposed(groups);
   emitLoops(groups, 0, chunked, low, high);
   while (opened--)
     e.closeLoop();

@@ -78,6 +78,9 @@ public:
   // value[index] = re (, im), by the current lanes.
   void store(Value pointer, ElementKind kind, Index offset, Value re, Value im = nullptr);
 
+  // The columns of a square of vectors (as many as each has elements).
+  llvm::SmallVector<Value> transpose(llvm::SmallVector<Value> rows);
+
   // Values.
   Value splat(Value value, unsigned lanes);
   Value i64(int64_t value) { return b.getInt64(value); }

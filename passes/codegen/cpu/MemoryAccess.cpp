@@ -192,6 +192,25 @@ Value Emitter::gather(Node *node, Value base, int64_t stride, Value perLane, Val
                                          mask, llvm::Constant::getNullValue(vectorType)));
 }
 
+// Interleaving the halves log2(n) times.
+llvm::SmallVector<Value> Emitter::transpose(llvm::SmallVector<Value> rows) {
+  int n = rows.size();
+  llvm::SmallVector<int> low, high;
+  for (int i = 0; i < n / 2; ++i) {
+    low.append({i, n + i});
+    high.append({n / 2 + i, n + n / 2 + i});
+  }
+  for (int round = n; round > 1; round /= 2) {
+    llvm::SmallVector<Value> next;
+    for (int i = 0; i < n / 2; ++i) {
+      next.push_back(b.CreateShuffleVector(rows[i], rows[i + n / 2], low));
+      next.push_back(b.CreateShuffleVector(rows[i], rows[i + n / 2], high));
+    }
+    rows = std::move(next);
+  }
+  return rows;
+}
+
 void Emitter::store(Value pointer, ElementKind kind, Index offset, Value re, Value im) {
   llvm::Type *type = memoryType(kind, b.getContext());
   llvm::Align align(byteSize(kind));
