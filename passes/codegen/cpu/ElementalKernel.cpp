@@ -213,6 +213,7 @@ bool Nest::findTransposed(llvm::SmallVectorImpl<llvm::SmallVector<unsigned, 4>> 
   transposed.clear();
   Emitter &e = g->emitter;
   if (groups.size() < 2 || e.live.size() > 16 ||
+      llvm::any_of(e.live, [](Node *node) { return node->op == Op::Reduced; }) ||
       llvm::any_of(function.kernel.inplace, [](int64_t input) { return input >= 0; }))
     return false;
   auto extent = [&](llvm::ArrayRef<unsigned> group) {
@@ -225,8 +226,6 @@ bool Nest::findTransposed(llvm::SmallVectorImpl<llvm::SmallVector<unsigned, 4>> 
   };
   size_t along = groups.size();
   for (Node *node : e.live) {
-    if (node->op == Op::Reduced)
-      return false;
     if (node->op != Op::Load || std::abs(e.coefficient(node->index, vector)) <= 1 || node->mask)
       continue;
     for (size_t i = 0; i + 1 < groups.size(); ++i)
