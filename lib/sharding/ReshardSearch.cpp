@@ -146,6 +146,9 @@ std::pair<double, double> Search::costOf(const State &before, const State &after
     }
     return {seconds, wire};
   }
+  case ReshardKind::Broadcast:
+    kind = cost::CollectiveKind::Broadcast;
+    break;
   case ReshardKind::AllGather:
     bytes = localBytes(after);
     break;
@@ -229,6 +232,11 @@ void Search::gathers(const State &s) {
   for (int32_t d = 0; d < int32_t(s.dims.size()); ++d) {
     if (prefixOfGoal(s, d) && neededTile(d, atoms.shards(s.dims[d])) == s.tiles[d])
       continue;
+    if (!s.dims[d].empty() && s.tiles[d] >= shape[d]) {
+      State next = s;
+      next.dims[d].clear();
+      add(std::move(next), {ReshardKind::Broadcast, d, -1, s.dims[d]});
+    }
     for (size_t keep = s.dims[d].size(); keep-- > 0;) {
       State next = s;
       Atoms gone(s.dims[d].begin() + keep, s.dims[d].end());

@@ -23,6 +23,7 @@ enum class ReshardKind {
                  // between devices
   AllReduce,     // no longer partial over `axes`
   ReduceScatter, // no longer partial over `axes`; `dim` gains them as suffix
+  Broadcast,     // `dim` loses all its axes; its first shard has every row
   Retile, // `dim` keeps its axes and changes its tile: rows move between neighbours along the
           // dimension; local (pad or slice) when the dimension is not sharded
 };

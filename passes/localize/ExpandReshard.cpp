@@ -64,6 +64,8 @@ Value expandStep(Localizer &l, Value value, const ReshardStep &step, const Local
     return comm::ReduceScatterOp::create(l.b, l.loc, fitted(), l.axesAttr(step.axes), step.dim,
                                          kind)
         .getResult(0);
+  case ReshardKind::Broadcast:
+    return comm::BroadcastOp::create(l.b, l.loc, value, l.axesAttr(step.axes)).getResult(0);
   case ReshardKind::Retile: {
     const DimLayout &dim = before.dims[step.dim];
     int64_t tile = step.after.dims[step.dim].tile;

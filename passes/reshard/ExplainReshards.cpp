@@ -33,6 +33,8 @@ llvm::StringRef nameOf(sharding::ReshardKind kind) {
     return "all-reduce";
   case sharding::ReshardKind::ReduceScatter:
     return "reduce-scatter";
+  case sharding::ReshardKind::Broadcast:
+    return "broadcast";
   case sharding::ReshardKind::Retile:
     return "retile";
   }

@@ -69,6 +69,13 @@ TEST_F(PlanOf, PartsOfAnAxisMoveAlone) {
   EXPECT_LT(p.wireBytes, 4096 * 4 * 3 / 4);
 }
 
+// Gathering would bring four tiles of which three are padding.
+TEST_F(PlanOf, OneRowIsBroadcast) {
+  ReshardPlan p = plan({1, 4096}, sharding({{y}, {}}), sharding({{}, {}}));
+  EXPECT_EQ(kinds(p), Kinds{ReshardKind::Broadcast});
+  EXPECT_EQ(p.wireBytes, 4096 * 4);
+}
+
 TEST_F(PlanOf, UnevenTilesMoveBetweenNeighbours) {
   // [0..4][5..9] -> tile 6 -> [0..2][3..5][6..8][9..]
   mesh = {"mesh", {{"x", 2}, {"y", 2}}, {}};
@@ -89,7 +96,7 @@ TEST(RetileShifts, RowsByDistance) {
 // Any layout, and the one that any plan leads to, hold the same tensor: uneven sizes, parts of
 // axes, partial values.
 TEST(ReshardPlans, ExecutedOnSimulatedDevices) {
-  for (uint32_t seed = 0; seed < 400; ++seed) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random{std::mt19937(seed)};
     Mesh mesh = random.mesh();

@@ -92,6 +92,9 @@ void Devices::execute(const ReshardStep &step) {
         parts.push_back(arrays[peer]);
       next.push_back(concat(parts, d));
       break;
+    case ReshardKind::Broadcast:
+      next.push_back(arrays[peers[0]]);
+      break;
     case ReshardKind::Slice:
       next.push_back(splitPart(arrays[device], rank));
       break;
