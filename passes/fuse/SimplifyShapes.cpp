@@ -6,6 +6,7 @@
 //   pointwise op of reshapes                                  reshape of the pointwise op
 //   transpose of a contraction                                the factors the other way round
 //   reduction over dimensions of size 1                       reshape
+//   sum of two arrays padded to alternate                     concatenate, reshape
 //   select between equals, multiplication by 1                the value
 //   optimization_barrier                                      its operands: from here on nothing
 //                                                             merges or hoists computations
@@ -288,6 +289,52 @@ static LogicalResult dropSelect(SelectOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// The part of an interleaving of two that `pad` makes along dimension `dim`: 0 for even places, 1
+// for odd ones, -1 for other paddings.
+static int interleavedPart(PadOp pad, int64_t &dim) {
+  ArrayRef<int64_t> low = pad.getEdgePaddingLow(), high = pad.getEdgePaddingHigh();
+  SplatElementsAttr value = splatOf(pad.getPaddingValue());
+  if (!value || !isa<FloatType>(value.getElementType()) || !value.getSplatValue<APFloat>().isZero())
+    return -1;
+  dim = -1;
+  for (auto [d, interior] : llvm::enumerate(pad.getInteriorPadding())) {
+    if (!interior && !low[d] && !high[d])
+      continue;
+    if (dim >= 0 || interior != 1 || low[d] + high[d] != 1 || low[d] * high[d] != 0)
+      return -1;
+    dim = d;
+  }
+  return dim < 0 ? -1 : static_cast<int>(low[dim]);
+}
+
+// Two arrays side by side, as the gradient of taking every other element makes them:
+//   add(pad(a, interior 1, high 1), pad(b, interior 1, low 1)) : n -> 2n
+// becomes
+//   reshape(concatenate(reshape a : n x 1, reshape b : n x 1) : n x 2)
+static LogicalResult interleave(AddOp op, PatternRewriter &rewriter) {
+  auto a = op.getLhs().getDefiningOp<PadOp>(), b = op.getRhs().getDefiningOp<PadOp>();
+  int64_t dim = -1, other = -1;
+  if (!a || !b)
+    return failure();
+  int partA = interleavedPart(a, dim), partB = interleavedPart(b, other);
+  if (partA < 0 || partB < 0 || partA == partB || dim != other)
+    return failure();
+  if (partA == 1)
+    std::swap(a, b);
+  RankedTensorType from = typeOf(a.getOperand()), to = typeOf(op.getResult());
+  SmallVector<int64_t> shape(from.getShape());
+  shape.insert(shape.begin() + dim + 1, 1);
+  auto thin = RankedTensorType::get(shape, from.getElementType());
+  shape[dim + 1] = 2;
+  auto pair = RankedTensorType::get(shape, from.getElementType());
+  Location loc = op.getLoc();
+  Value parts[] = {ReshapeOp::create(rewriter, loc, thin, a.getOperand()),
+                   ReshapeOp::create(rewriter, loc, thin, b.getOperand())};
+  Value both = ConcatenateOp::create(rewriter, loc, pair, ValueRange(parts), dim + 1);
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, to, both);
+  return success();
+}
+
 static LogicalResult dropOne(MulOp op, PatternRewriter &rewriter) {
   for (auto [one, other] :
        {std::pair<Value, Value>(op.getLhs(), op.getRhs()), {op.getRhs(), op.getLhs()}}) {
@@ -315,6 +362,7 @@ struct SimplifyShapes : impl::SimplifyShapesBase<SimplifyShapes> {
     patterns.add(mergeTranspose);
     patterns.add(dropBarrier);
     patterns.add(dropOne);
+    patterns.add(interleave);
     patterns.add(dropReduce);
     patterns.add(dropSelect);
     patterns.add(swapFactors);

@@ -36,3 +36,36 @@ func.func @transposes(%x: tensor<2x3x4xf32>) -> tensor<3x4x2xf32> {
   %1 = stablehlo.transpose %0, dims = [1, 0, 2] : (tensor<4x3x2xf32>) -> tensor<3x4x2xf32>
   return %1 : tensor<3x4x2xf32>
 }
+
+// Two halves that alternate: no element is padded and added.
+// CHECK-LABEL: func.func @interleave
+// CHECK-DAG: %[[A:.*]] = stablehlo.reshape %arg0 : (tensor<4x3xf32>) -> tensor<4x3x1xf32>
+// CHECK-DAG: %[[B:.*]] = stablehlo.reshape %arg1 : (tensor<4x3xf32>) -> tensor<4x3x1xf32>
+// CHECK: %[[C:.*]] = stablehlo.concatenate %[[B]], %[[A]], dim = 2
+// CHECK-NEXT: stablehlo.reshape %[[C]] : (tensor<4x3x2xf32>) -> tensor<4x6xf32>
+func.func @interleave(%a: tensor<4x3xf32>, %b: tensor<4x3xf32>) -> tensor<4x6xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.pad %a, %z, low = [0, 1], high = [0, 0], interior = [0, 1] : (tensor<4x3xf32>, tensor<f32>) -> tensor<4x6xf32>
+  %1 = stablehlo.pad %b, %z, low = [0, 0], high = [0, 1], interior = [0, 1] : (tensor<4x3xf32>, tensor<f32>) -> tensor<4x6xf32>
+  %2 = stablehlo.add %0, %1 : tensor<4x6xf32>
+  return %2 : tensor<4x6xf32>
+}
+
+// CHECK-LABEL: func.func @reduces_nothing
+// CHECK-NEXT: stablehlo.reshape %arg0
+// CHECK-NEXT: return
+func.func @reduces_nothing(%a: tensor<1x8x1xf32>) -> tensor<8xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%a init: %z) applies stablehlo.add across dimensions = [0, 2] : (tensor<1x8x1xf32>, tensor<f32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// Both factors change sides with their batch and contracted dimensions.
+// CHECK-LABEL: func.func @swaps
+// CHECK-NEXT: stablehlo.dot_general %arg1, %arg0, batching_dims = [0] x [0], contracting_dims = [2] x [1]
+// CHECK-NEXT: return
+func.func @swaps(%a: tensor<2x3x4xf32>, %b: tensor<2x5x3xf32>) -> tensor<2x5x4xf32> {
+  %0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [1] x [2] : (tensor<2x3x4xf32>, tensor<2x5x3xf32>) -> tensor<2x4x5xf32>
+  %1 = stablehlo.transpose %0, dims = [0, 2, 1] : (tensor<2x4x5xf32>) -> tensor<2x5x4xf32>
+  return %1 : tensor<2x5x4xf32>
+}
