@@ -8,10 +8,9 @@ namespace tessera::sdy {
 
 // Shardings flow between the sources and the targets of an edge as through an identity. The targets
 // share one sharding, that of the first.
-//   y = while (x) cond(c) { .. } do(b) { .. return r }      sources x, r      targets y, c, b
-//   y = case .. { .. return r0 } { .. return r1 }           sources r0, r1    targets y
-//   y = manual_computation(x) (b) { .. return r }           sources x, targets b; and sources r,
-//   targets y
+//   y = while (x) cond(c) { .. } do(b) { .. return r }    sources x, r      targets y, c, b
+//   y = case .. { .. return r0 } { .. return r1 }         sources r0, r1    targets y
+//   y = manual_computation(x) (b) { .. return r }         source x, target b; source r, target y
 struct DataFlowEdge {
   llvm::SmallVector<mlir::Value, 4> sources, targets;
   bool entersRegion = false; // the targets are block arguments only

@@ -34,10 +34,11 @@ std::optional<sharding::FactorRule> getRule(mlir::Operation *op);
 llvm::ArrayRef<int64_t> blockedFactors(mlir::Operation *op);
 
 // The sharding of a value, null when it has none:
-//   op results        `sdy.sharding` of the op; `sharding`, `out_sharding` or `out_shardings` of an
-//   sdy op function args     the argument's attribute loop-carried      block arguments of
-//   stablehlo.while share the sharding of the loop's result inside a manual computation
-//   in_shardings without the manual axes; of a named one: in_shardings
+//   op results      `sdy.sharding` of the op; the sharding that an sdy op says its result has
+//   function args   the argument's attribute
+//   loop-carried    block arguments of stablehlo.while share the sharding of the loop's result
+//   regions         of a manual computation: in_shardings without the manual axes
+//                   of a named one: in_shardings
 TensorShardingAttr getSharding(mlir::Value value);
 
 // Sets it in the same place (setting a loop-carried argument sets the loop's result). Not for

@@ -1,6 +1,5 @@
 // The text of regions and shardings in ops that hold both:
-//   sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>] .. (%arg0: tensor<4xf32>) { .. } :
-//   ..
+//   sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>] (%arg0: tensor<4xf32>) { .. }
 #include "dialects/sdy/SdyOps.h"
 
 using namespace mlir;

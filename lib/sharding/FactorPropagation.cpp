@@ -150,6 +150,7 @@ public:
     for (int32_t t = 0; t < numOperands; ++t)
       if (isTarget(t) && extend(t, candidates))
         changed.push_back(t);
+    llvm::sort(changed);
     return changed;
   }
 

@@ -23,7 +23,6 @@ struct PropagatedValue {
   int32_t group = -1; // values of one sharding group are sharded alike
   TensorSharding sharding;
   llvm::SmallVector<int32_t, 4> ops; // that use or make it, in program order
-  bool fixed = false;                // never to be changed
 };
 
 // How a value inside a manual computation looks from outside: its dimensions begin with the manual

@@ -2,9 +2,11 @@
 // value that has none, the value gets it: openness doesn't propagate, so that the constraint alone
 // would not keep other axes out.
 //
-//   %1 = add %0, %0                                  %1 = add %0, %0 {sdy.sharding = [<@mesh,
-//   [{"x"}, {}]>]} %2 = sdy.sharding_constraint %1 <[{"x"}, {}]>    %2 = sdy.sharding_constraint %1
-//   <[{"x"}, {}]>
+//   %1 = add %0, %0
+//   %2 = sdy.sharding_constraint %1 <@mesh, [{"x"}, {}]>
+// becomes
+//   %1 = add %0, %0 {sdy.sharding = [<@mesh, [{"x"}, {}]>]}
+//   %2 = sdy.sharding_constraint %1 <@mesh, [{"x"}, {}]>
 //
 // A loop's or branch's value is shared by many; there the uses after the constraint go to its
 // result instead. The same holds for uses after a chain of constraints on a value.

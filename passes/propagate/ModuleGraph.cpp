@@ -61,6 +61,8 @@ ModuleGraph::ModuleGraph(ModuleOp module) : meshes(module) {
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isExternal() || function.isPrivate())
       continue; // private functions are part of their caller
+    for (BlockArgument argument : function.getArguments())
+      addBorder(numberOf(argument), argument.getType());
     addRegion(function.getBody());
     addReturns(function);
   }
@@ -289,12 +291,43 @@ void ModuleGraph::addReturns(func::FuncOp function) {
       entry.operands.push_back(numberOf(value));
       entry.results.push_back(newValue(Value(), value.getType(), attr));
       functionResults.push_back({function, static_cast<unsigned>(i), entry.results[0]});
+      addBorder(entry.results[0], value.getType());
       append(terminator, std::move(entry));
     }
   }
 }
 
+void ModuleGraph::addBorder(int32_t value, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return;
+  Border border{value, tensor.getShape(), {}};
+  for (const sharding::DimSharding &dim : graph.values[value].sharding.dims)
+    border.annotated.push_back(dim.axes.size());
+  borders.push_back(std::move(border));
+}
+
+// Of what propagation added to an input or output, whole axes that divide the dimension stay:
+// callers hold plain, equal shards unless they ask for others.
+void ModuleGraph::evenBorders() {
+  for (const Border &border : borders) {
+    sharding::PropagatedValue &value = graph.values[border.value];
+    for (auto [d, dim] : llvm::enumerate(value.sharding.dims)) {
+      int64_t shards = 1;
+      for (size_t i = 0; i < dim.axes.size(); ++i) {
+        shards *= dim.axes[i].size;
+        bool even = isWhole(*meshOf[value.mesh], dim.axes[i]) && border.shape[d] % shards == 0;
+        if (i >= border.annotated[d] && !even) {
+          dim.axes.truncate(i);
+          break;
+        }
+      }
+    }
+  }
+}
+
 void ModuleGraph::writeBack() {
+  evenBorders();
   auto attrOf = [&](const sharding::PropagatedValue &value, MLIRContext *context) {
     return toAttr(context, *meshOf[value.mesh], value.sharding);
   };

@@ -39,6 +39,15 @@ private:
     sharding::ManualView view;
   };
 
+  // A value that callers see, and how many axes its dimensions have from annotations.
+  struct Border {
+    int32_t value;
+    llvm::ArrayRef<int64_t> shape;
+    llvm::SmallVector<size_t> annotated;
+  };
+
+  void addBorder(int32_t value, mlir::Type type);
+  void evenBorders();
   void addRegion(mlir::Region &region);
   void addOp(mlir::Operation *op);
   void addEdge(mlir::Operation *op, const sdy::DataFlowEdge &edge);
@@ -59,6 +68,7 @@ private:
   std::vector<mlir::Operation *> opOf;
   llvm::DenseSet<mlir::Operation *> called;
   std::vector<FunctionResult> functionResults;
+  std::vector<Border> borders;
   std::vector<ManualArgument> manualArguments;
   std::map<std::vector<int64_t>, int32_t> ruleNumbers;
   llvm::DenseMap<int64_t, int32_t> groupNumbers;

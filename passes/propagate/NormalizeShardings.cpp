@@ -3,9 +3,9 @@
 // a manual computation mention each manual axis, as replicated where they don't shard by it.
 //
 //   mesh <["x"=2, "one"=1]>
-//   sdy.manual_computation(%0) in_shardings=[<@mesh, [{"one"}, {?}]>] .. manual_axes={"x", "one"}
+//   sdy.manual_computation(%0) in_shardings=[<@mesh, [{"one"}, {?}]>] manual_axes={"x", "one"}
 // becomes
-//   sdy.manual_computation(%0) in_shardings=[<@mesh, [{}, {?}], replicated={"x"}>] ..
+//   sdy.manual_computation(%0) in_shardings=[<@mesh, [{}, {?}], replicated={"x"}>]
 //   manual_axes={"x"}
 #include "dialects/sdy/PlainData.h"
 #include "passes/propagate/Passes.h"

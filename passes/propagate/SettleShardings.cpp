@@ -1,10 +1,12 @@
 // Makes what propagation found final: every value gets a sharding with closed dimensions
 // (replicated where nothing reached it), constraints become reshards, and ops that only spoke to
-// propagation go. Dimensions of inputs and outputs that were open keep only whole axes that divide
-// them, so that callers can hold them as plain shards.
+// propagation go.
 //
-//   %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {?}]>    %1 = sdy.reshard %0 <@mesh, [{"x"},
-//   {}]> %2 = tanh %1 {[{"x", ?}, {?}]}                            %2 = tanh %1 {[{"x"}, {}]}
+//   %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {?}]>
+//   %2 = tanh %1 {[<@mesh, [{"x", ?}, {?}]>]}
+// becomes
+//   %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]>
+//   %2 = tanh %1 {[<@mesh, [{"x"}, {}]>]}
 #include "dialects/sdy/DataFlow.h"
 #include "dialects/sdy/PlainData.h"
 #include "passes/propagate/Passes.h"
@@ -27,20 +29,6 @@ TensorShardingAttr closed(TensorShardingAttr sharding) {
         DimensionShardingAttr::get(sharding.getContext(), dim.getAxes(), /*isClosed=*/true));
   return TensorShardingAttr::get(sharding.getContext(), sharding.getMeshOrRef(), dims, {},
                                  sharding.getUnreducedAxes());
-}
-
-// The first axes of an open dimension that are whole and divide `size`.
-ArrayRef<AxisRefAttr> evenAxes(DimensionShardingAttr dim, int64_t size, MeshAttr mesh) {
-  ArrayRef<AxisRefAttr> axes = dim.getAxes();
-  if (dim.getIsClosed())
-    return axes;
-  int64_t shards = 1;
-  for (auto [i, axis] : llvm::enumerate(axes)) {
-    shards *= axis.getSize(mesh);
-    if (axis.getSubAxisInfo() || size % shards != 0)
-      return axes.take_front(i);
-  }
-  return axes;
 }
 
 class Settler {
@@ -74,31 +62,14 @@ private:
                                              tensor ? tensor.getRank() : 0);
   }
 
-  TensorShardingAttr settledBorder(bool isEntry, TensorShardingAttr sharding, Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    MeshAttr mesh = sharding ? sharding.getMesh(module) : MeshAttr();
-    if (!isEntry || !mesh || !tensor || sharding.getRank() != tensor.getRank())
-      return settled(sharding, type);
-    SmallVector<DimensionShardingAttr> dims;
-    for (auto [dim, size] : llvm::zip_equal(sharding.getDimShardings(), tensor.getShape()))
-      dims.push_back(
-          DimensionShardingAttr::get(module.getContext(), evenAxes(dim, size, mesh), true));
-    return TensorShardingAttr::get(module.getContext(), sharding.getMeshOrRef(), dims, {},
-                                   sharding.getUnreducedAxes());
-  }
-
   void settleBorders(FunctionOpInterface function) {
     auto name = StringAttr::get(module.getContext(), kShardingAttr);
     for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
       function.setArgAttr(i, name,
-                          settledBorder(function.isPublic(),
-                                        function.getArgAttrOfType<TensorShardingAttr>(i, name),
-                                        type));
+                          settled(function.getArgAttrOfType<TensorShardingAttr>(i, name), type));
     for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
       function.setResultAttr(
-          i, name,
-          settledBorder(function.isPublic(),
-                        function.getResultAttrOfType<TensorShardingAttr>(i, name), type));
+          i, name, settled(function.getResultAttrOfType<TensorShardingAttr>(i, name), type));
   }
 
   void settleRegion(Region &region) {

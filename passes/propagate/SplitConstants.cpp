@@ -2,9 +2,10 @@
 // nothing to do with each other, and should not pass shardings on to one another. Scalars are
 // shared: nothing shards them.
 //
-//   %0 = constant dense<0.0> : tensor<8xf32>          %0 = constant ..   %0' = constant ..
-//   %1 = add %x, %0                                    %1 = add %x, %0
-//   %2 = add %y, %0                                    %2 = add %y, %0'
+//   %0 = constant dense<0.0>              %0 = constant dense<0.0>
+//   %1 = add %x, %0              ->       %0' = constant dense<0.0>
+//   %2 = add %y, %0                       %1 = add %x, %0
+//                                         %2 = add %y, %0'
 #include "dialects/sdy/SdyOps.h"
 #include "passes/propagate/ConstantExpressions.h"
 #include "passes/propagate/Passes.h"

@@ -60,6 +60,16 @@ func.func @reshape(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"c"}
   return %1 : tensor<8xf32>
 }
 
+// What propagation adds to inputs and outputs divides them evenly; what the user says stays.
+// CHECK-LABEL: @borders
+// CHECK-SAME: %arg0: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"c", ?}]>}
+// CHECK-SAME: %arg1: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}]>}
+func.func @borders(%x: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"c", ?}]>}, %y: tensor<6xf32>) -> tensor<6xf32> {
+  // CHECK: stablehlo.add {{.*}}<@mesh, [{"c", ?}]>
+  %0 = stablehlo.add %x, %y : tensor<6xf32>
+  return %0 : tensor<6xf32>
+}
+
 // Elementwise ops go first: the dot takes what the sum has from the bias.
 // CHECK-LABEL: @op_priority
 func.func @op_priority(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}, %y: tensor<8x8xf32>,
