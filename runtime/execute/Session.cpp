@@ -237,10 +237,11 @@ Status Session::runDevices() {
 
 Status Session::describeStall() const {
   std::string text = "the devices wait for each other:";
-  int named = 0;
+  std::set<uint32_t> sites; // one device speaks for all that wait there
   for (const auto &device : devices_)
-    if (!device->ended() && device->current().opcode == Opcode::Wait && named++ < 4)
-      text += (named > 1 ? "; device " : " device ") +
+    if (!device->ended() && device->current().opcode == Opcode::Wait && sites.size() < 4 &&
+        sites.insert(device->current().a).second)
+      text += (sites.size() > 1 ? "; device " : " device ") +
               std::to_string(program_->mesh().devices()[device->position()]) + " waits for " +
               communicator_->describeWait(device->position(), device->current().a);
   return {Code::Failed, text};

@@ -33,7 +33,7 @@ LocalCommunicator::LocalCommunicator(const LoadedProgram &program, Run &run,
     meetings_[plan.site] = std::make_unique<Meeting[]>(set.groups.size());
     for (size_t i = 0; i < set.groups.size(); ++i) {
       Meeting &meeting = meetings_[plan.site][i];
-      meeting.buffers.resize(set.size);
+      meeting.arrivals.resize(set.size);
       meeting.owner = this;
       meeting.timer.context = &meeting;
       meeting.timer.fire = [](Timer *timer) {
@@ -58,35 +58,26 @@ void LocalCommunicator::reset() {
     for (Place &place : places)
       place.epoch = 0;
   for (auto &memberships : memberships_)
-    for (Membership &membership : memberships) {
+    for (Membership &membership : memberships)
       membership.sequence = 0;
-      for (auto &entry : membership.group->order)
-        entry = 0;
-    }
 }
 
-Status LocalCommunicator::checkOrder(Membership &membership, const CollectivePlan &plan,
-                                     uint32_t position) {
-  uint32_t sequence = ++membership.sequence;
-  std::atomic<uint64_t> &entry = membership.group->order[sequence % kOrderRing];
-  uint64_t mine = (uint64_t{sequence} << 32) | (plan.site + 1),
-           seen = entry.load(std::memory_order_relaxed);
-  while (seen != mine) {
-    auto ahead = static_cast<int32_t>(sequence - static_cast<uint32_t>(seen >> 32));
-    if (ahead < 0)
-      break; // peers have gone on by a whole ring: they found each other equal, this one will be
-             // missed or not
-    if (ahead == 0) {
-      const CollectivePlan &other = *planOfSite_[static_cast<uint32_t>(seen) - 1];
-      return {Code::Failed, "device " + std::to_string(program_.mesh().devices()[position]) +
-                                ": collective " + std::to_string(sequence) + " of its group is " +
-                                nameOf(plan.kind) + " at " + program_.location(plan.location) +
-                                ", on another device it is " + nameOf(other.kind) + " at " +
-                                program_.location(other.location) +
-                                ": the devices took different ways through the program"};
-    }
-    if (entry.compare_exchange_weak(seen, mine, std::memory_order_relaxed))
-      break;
+Status LocalCommunicator::checkOrder(const Meeting &meeting, const CollectivePlan &plan,
+                                     uint32_t position) const {
+  uint32_t first = meeting.arrivals[0].sequence;
+  for (uint32_t rank = 1; rank < plan.groupSize; ++rank) {
+    if (meeting.arrivals[rank].sequence == first)
+      continue;
+    const GroupSet &set = program_.decoded().groupSets[plan.groupSet];
+    const auto &group = set.groups[set.groupOf[position]];
+    const auto &devices = program_.mesh().devices();
+    return {Code::Failed, std::string(nameOf(plan.kind)) + " at " +
+                              program_.location(plan.location) + " is collective " +
+                              std::to_string(first) + " of its group on device " +
+                              std::to_string(devices[group[0]]) + " and collective " +
+                              std::to_string(meeting.arrivals[rank].sequence) + " on device " +
+                              std::to_string(devices[group[rank]]) +
+                              ": the devices took different ways through the program"};
   }
   return {};
 }
@@ -101,16 +92,15 @@ Status LocalCommunicator::start(Worker &worker, uint32_t position, const Collect
                               program_.location(plan.location) +
                               " again before it has waited for it"};
   Membership &membership = memberships_[position][plan.groupSet];
-  if (plan.groupSize > 1)
-    if (Status s = checkOrder(membership, plan, position); !s.ok())
-      return s;
   uint32_t epoch = ++place.epoch;
-  meeting.buffers[place.rank] = buffers;
+  meeting.arrivals[place.rank] = {buffers, ++membership.sequence};
   if (meeting.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 != plan.groupSize)
     return {};
+  if (Status s = checkOrder(meeting, plan, position); !s.ok())
+    return s;
   meeting.arrived.store(0, std::memory_order_relaxed);
   const Work &work = works_[&plan - program_.decoded().collectives.data()];
-  Job job{&plan, &work, meeting.buffers.data()};
+  Job job{&plan, &work, meeting.arrivals.data()};
   if (work.units)
     worker.runJob(runUnits, &job, work.units, work.chunk, work.wakes);
   if (!links_ || plan.groupSize == 1) {
@@ -163,11 +153,13 @@ std::string LocalCommunicator::describeWait(uint32_t position, uint32_t site) co
   const CollectivePlan &plan = *planOfSite_[site];
   const GroupSet &set = program_.decoded().groupSets[plan.groupSet];
   std::string missing;
+  int count = 0;
   for (uint32_t peer : set.groups[set.groupOf[position]])
-    if (places_[peer][site].epoch != places_[position][site].epoch)
+    if (places_[peer][site].epoch != places_[position][site].epoch && count++ < 4)
       missing += (missing.empty() ? "" : ", ") + std::to_string(program_.mesh().devices()[peer]);
   return std::string(nameOf(plan.kind)) + " at " + program_.location(plan.location) +
-         ", which device " + missing + " has not started";
+         ", which device " + missing +
+         (count > 4 ? " and others have not started" : " has not started");
 }
 
 // About this much is read and written for a unit, and for a chunk that is worth handing to another
@@ -224,8 +216,12 @@ void LocalCommunicator::runUnit(const Job &job, uint32_t unit) {
   local /= work.pieces[i];
   int64_t begin = piece * work.pieceBytes,
           end = std::min(begin + work.pieceBytes, transfer.block.bytes());
-  auto operand = [&](uint32_t rank) { return static_cast<const char *>(job.buffers[rank][i]); };
-  auto result = [&](uint32_t rank) { return static_cast<char *>(job.buffers[rank][count + i]); };
+  auto operand = [&](uint32_t rank) {
+    return static_cast<const char *>(job.arrivals[rank].buffers[i]);
+  };
+  auto result = [&](uint32_t rank) {
+    return static_cast<char *>(job.arrivals[rank].buffers[count + i]);
+  };
   switch (plan.kind) {
   case Collective::ALL_REDUCE: {
     const char *fixedSources[32];

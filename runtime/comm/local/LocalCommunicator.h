@@ -7,8 +7,9 @@
 // before all ranks have joined it, and a rank joins again only after its wait, one meeting place a
 // site and group is enough.
 //
-// The order of starts is checked apart from that: a ring of (sequence, site) a group, in which
-// ranks that start different collectives as their n-th find each other.
+// Each rank also leaves how many collectives of the group it had started: ranks that start them in
+// different orders find out when they meet. Ranks that take different ways do not meet at all; then
+// the run stalls, which is an error of its own.
 #pragma once
 
 #include "runtime/comm/Communicator.h"
@@ -34,16 +35,17 @@ public:
   void reset() override;
 
 private:
-  static constexpr uint32_t kOrderRing = 16;
-
   struct alignas(64) Group {
-    std::atomic<uint64_t> order[kOrderRing]; // (sequence, site + 1)
-    std::atomic<int64_t> linkFree{0};        // when the simulated link is free again
+    std::atomic<int64_t> linkFree{0}; // when the simulated link is free again
+  };
+  struct Arrival {
+    void *const *buffers = nullptr;
+    uint32_t sequence = 0; // of the rank's starts in the group
   };
   struct alignas(64) Meeting {
     std::atomic<uint32_t> arrived{0}, completed{0}; // completed: the epoch
     std::atomic<Task *> waiters{nullptr};
-    std::vector<void *const *> buffers; // by rank
+    std::vector<Arrival> arrivals; // by rank
     LocalCommunicator *owner = nullptr;
     Timer timer = {};
     uint32_t epoch = 0; // of the collective that the timer completes
@@ -71,13 +73,13 @@ private:
   struct Job {
     const CollectivePlan *plan;
     const Work *work;
-    void *const *const *buffers;
+    const Arrival *arrivals;
   };
 
   static Work makeWork(const CollectivePlan &plan);
   static int32_t runUnits(void *job, Worker &worker, uint32_t begin, uint32_t end);
   static void runUnit(const Job &job, uint32_t unit);
-  Status checkOrder(Membership &membership, const CollectivePlan &plan, uint32_t position);
+  Status checkOrder(const Meeting &meeting, const CollectivePlan &plan, uint32_t position) const;
   void complete(Meeting &meeting, uint32_t epoch);
 
   const LoadedProgram &program_;

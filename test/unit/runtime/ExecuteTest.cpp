@@ -217,6 +217,36 @@ TEST(ExecuteTest, DifferentCollectivesAreAnErrorNamingBoth) {
       runOnce(*session, {std::string(64, '\0'), bytesOf(std::vector<int32_t>{1, 1, 1, 1})}).ok());
 }
 
+// Guards against results that are right by luck: the same collectives, in another order.
+TEST(ExecuteTest, AnotherOrderOfStartsIsAnError) {
+  ProgramBuilder builder({4});
+  auto in = builder.addInput(program::F32, {4}), index = builder.addInput(program::I32, {}),
+       out = builder.addOutput(program::F32, {4}), other = builder.addOutput(program::F32, {4});
+  auto *branch = builder.body()->Add()->mutable_branch();
+  *branch->mutable_index() = index;
+  uint32_t location = builder.addLocation("model.py:1:1");
+  for (int first : {0, 1}) {
+    auto *body = branch->add_blocks()->mutable_body();
+    for (int site : {first, 1 - first})
+      ProgramBuilder::start(body, site,
+                            builder.collective(Collective::ALL_REDUCE, {0}, program::F32, {4}, in,
+                                               site ? other : out),
+                            location);
+    for (int site : {0, 1})
+      ProgramBuilder::wait(body, site);
+  }
+  auto session = builder.session(2);
+  auto result =
+      runOnce(*session, {std::string(64, '\0'), bytesOf(std::vector<int32_t>{0, 0, 1, 0})});
+  ASSERT_FALSE(result.ok());
+  EXPECT_NE(result.status().message().find("of its group on device 0 and collective"),
+            std::string::npos)
+      << result.status().message();
+  EXPECT_NE(result.status().message().find("on device 2: the devices took different ways"),
+            std::string::npos);
+  EXPECT_TRUE(runOnce(*session, {std::string(64, '\0'), bytesOf(std::vector<int32_t>(4, 1))}).ok());
+}
+
 TEST(ExecuteTest, WaitingInVainIsAnError) {
   ProgramBuilder builder({4});
   auto in = builder.addInput(program::F32, {4}), index = builder.addInput(program::I32, {}),
