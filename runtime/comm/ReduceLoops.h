@@ -87,18 +87,25 @@ void reduce(const char *const *sources, uint32 sourceCount, char *const *targets
       Format::store(target + 3 * step, a3);
     }
   }
-  for (; at < bytes; at += step) { // a vector at a time; the last one through a copy
-    int64 here = bytes - at < step ? bytes - at : step;
+  for (; at + step <= bytes; at += step) {
+    V a = Format::load(sources[0] + at);
+    for (uint32 q = 1; q < sourceCount; ++q)
+      a = apply<op>(a, Format::load(sources[q] + at));
+    for (uint32 t = 0; t < targetCount; ++t)
+      Format::store(targets[t] + at, a);
+  }
+  if (at < bytes) { // less than a vector: through a copy
+    int64 rest = bytes - at;
     char part[64] = {};
-    __builtin_memcpy(part, sources[0] + at, here);
+    __builtin_memcpy(part, sources[0] + at, rest);
     V a = Format::load(part);
     for (uint32 q = 1; q < sourceCount; ++q) {
-      __builtin_memcpy(part, sources[q] + at, here);
+      __builtin_memcpy(part, sources[q] + at, rest);
       a = apply<op>(a, Format::load(part));
     }
     Format::store(part, a);
     for (uint32 t = 0; t < targetCount; ++t)
-      __builtin_memcpy(targets[t] + at, part, here);
+      __builtin_memcpy(targets[t] + at, part, rest);
   }
 }
 
