@@ -82,6 +82,32 @@ Value updateOwnRows(Localizer &l, Value mine, Value update, int64_t dim, const D
   return select(l, inside, shifted, mine);
 }
 
+// One row of each dimension in `partly`: the shard that has it writes it, the others write back
+// what is there.
+Value updateOwnRow(Localizer &l, Value mine, Value update, const LocalLayout &layout,
+                   ArrayRef<int64_t> partly, ArrayRef<int64_t> globalShape,
+                   SmallVector<Value> starts) {
+  Value inside;
+  for (int64_t d : partly) {
+    const DimLayout &dim = layout.dims[d];
+    Value row = clampedStart(l, starts[d], globalShape[d] - 1);
+    row = binary(l, "subtract", row, myStart(l, dim.axes, dim.tile, 0));
+    using Direction = stablehlo::ComparisonDirection;
+    Value has = binary(l, "and", compare(l, row, scalar(l, 0), Direction::GE),
+                       compare(l, row, scalar(l, dim.tile), Direction::LT));
+    inside = inside ? binary(l, "and", inside, has) : has;
+    starts[d] = clampedStart(l, row, dim.tile - 1);
+  }
+  for (Value &start : starts) // of one type
+    if (!cast<RankedTensorType>(start.getType()).getElementType().isSignlessInteger(32))
+      start = stablehlo::ConvertOp::create(l.b, l.loc, RankedTensorType::get({}, l.b.getI32Type()),
+                                           start);
+  Value there = stablehlo::DynamicSliceOp::create(
+      l.b, l.loc, cast<RankedTensorType>(update.getType()), mine, starts, shapeOf(update));
+  return stablehlo::DynamicUpdateSliceOp::create(l.b, l.loc, mine, select(l, inside, update, there),
+                                                 starts);
+}
+
 LogicalResult localizeDynamicUpdateSlice(Localizer &l, Operation *op) {
   auto slice = cast<stablehlo::DynamicUpdateSliceOp>(op);
   Value operand = slice.getOperand(), update = slice.getUpdate(), result = op->getResult(0);
@@ -100,8 +126,9 @@ LogicalResult localizeDynamicUpdateSlice(Localizer &l, Operation *op) {
     }
     operands.push_back(index);
   }
-  if (partly.size() >
-      1) // one dimension at a time would need the corners: make all but the first whole
+  bool oneRow = llvm::all_of(partly, [&](int64_t d) { return shapeOf(update)[d] == 1; });
+  // One dimension at a time would need the corners: all but the first become whole.
+  if (partly.size() > 1 && !oneRow)
     for (int64_t d : ArrayRef(partly).drop_front())
       layout.dims[d] = wholeDim(shapeOf(operand)[d]);
   LocalLayout want = layout;
@@ -115,6 +142,11 @@ LogicalResult localizeDynamicUpdateSlice(Localizer &l, Operation *op) {
   if (partly.empty()) {
     operands[0] = mine, operands[1] = part;
     l.bind(result, l.copy(op, operands, l.localType(result, layout))->getResult(0), layout);
+    return success();
+  }
+  if (oneRow) {
+    SmallVector<Value> starts(operands.begin() + 2, operands.end());
+    l.bind(result, updateOwnRow(l, mine, part, layout, partly, shapeOf(operand), starts), layout);
     return success();
   }
   // The update is first put in place along the other dimensions, in a slab of its rows of the

@@ -1,6 +1,7 @@
 // Rows of one dimension: their global numbers, masks, and their movement between shards.
 #pragma once
 
+#include "lib/sharding/RowExchange.h"
 #include "passes/localize/Localizer.h"
 
 namespace tessera::localize {
@@ -38,31 +39,8 @@ mlir::Value concatRows(Localizer &l, mlir::ValueRange values, int64_t dim);
 mlir::Value dynamicRows(Localizer &l, mlir::Value value, int64_t dim, mlir::Value start,
                         int64_t length);
 
-// Shard i along a dimension holds rows [i * tile + origin, (i + 1) * tile + origin), as far as they
-// exist.
-struct HeldRows {
-  int64_t size, shards, tile, origin = 0;
-};
-// Shard i wants rows [i * step + offset, i * step + offset + length); those that do not exist may
-// be anything.
-struct WantedRows {
-  int64_t step, offset, length;
-};
-// Rows [begin, end) of the tile that is `distance` shards further come to me.
-struct RowPiece {
-  int64_t distance, begin, end;
-};
-// The pieces, by distance; they lie in the window [begin, end) of rows relative to my own tile, of
-// which I need `length` rows from i * drift - begin on.
-struct RowExchange {
-  std::vector<RowPiece> pieces;
-  int64_t begin = 0, end = 0, drift = 0, start = 0;
-  int64_t rowsSent() const; // by a device
-};
-// Held: 8 rows on 4 shards, tile 2. Wanted: a halo of one row on both sides, step 2, offset -1,
-// length 4.
-//   pieces  {-1, 1, 2} {0, 0, 2} {1, 0, 1}     window [-1, 3), drift 0
-RowExchange planExchange(const HeldRows &held, const WantedRows &wanted);
+using sharding::HeldRows;
+using sharding::WantedRows;
 
 // Moves rows by shifts between shards, or by gathering all where that is cheaper.
 mlir::Value exchangeRows(Localizer &l, mlir::Value value, int64_t dim,

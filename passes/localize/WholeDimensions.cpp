@@ -62,13 +62,16 @@ LogicalResult localizeWhole(Localizer &l, Operation *op) {
 // Nobody knows what it does to a part: every device calls it on the whole, which must do no harm.
 LogicalResult localizeCustomCall(Localizer &l, Operation *op) {
   auto call = cast<stablehlo::CustomCallOp>(op);
-  for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()), SmallVector<Type>(op->getResultTypes())))
+  for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
+                                            SmallVector<Type>(op->getResultTypes())))
     if (!isa<RankedTensorType>(type))
-      return op->emitError() << "custom call @" << call.getCallTargetName() << " cannot be partitioned: it uses a "
-                             << type << "; only tensors can be";
+      return op->emitError() << "custom call @" << call.getCallTargetName()
+                             << " cannot be partitioned: it uses a " << type
+                             << "; only tensors can be";
   if (call.getHasSideEffect() && l.getMesh().numDevices() > 1)
     return op->emitError() << "custom call @" << call.getCallTargetName()
-                           << " has side effects, which every device would repeat; take it out of the partitioned program";
+                           << " has side effects, which every device would repeat; take it out of "
+                              "the partitioned program";
   return localizeWhole(l, op);
 }
 
