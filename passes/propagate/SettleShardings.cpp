@@ -55,7 +55,9 @@ public:
 
 private:
   TensorShardingAttr settled(TensorShardingAttr sharding, Type type) const {
-    if (sharding)
+    // A mesh without axes places a value on one device, or nowhere yet: all devices will do.
+    const sharding::Mesh *mesh = sharding ? meshes.lookup(sharding) : nullptr;
+    if (mesh && !mesh->axes.empty())
       return closed(sharding);
     auto tensor = dyn_cast<RankedTensorType>(type);
     return TensorShardingAttr::getReplicated(module.getContext(), meshes.main()->name,

@@ -25,6 +25,18 @@ func.func @main(%a: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", 
 
 // -----
 
+// A value placed on one device is repeated on all.
+sdy.mesh @mesh = <["x"=4]>
+sdy.mesh @maximal = <[], device_ids=[1]>
+// CHECK-LABEL: @main
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK: stablehlo.tanh %{{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
+  %0 = stablehlo.tanh %a {sdy.sharding = #sdy.sharding_per_value<[<@maximal, []>]>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
 // A program without a mesh runs on a mesh of one device.
 // CHECK: sdy.mesh @mesh = <["device"=1]>
 // CHECK: @main(%{{.*}}: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>})
