@@ -19,6 +19,7 @@ void buildImportPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createGspmdToSdy());
   pm.addPass(createDecomposeChlo());
   pm.addPass(createDecomposeBatchNorm());
+  pm.addPass(createNormalizeOperations());
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());
   pm.addPass(createMarkCountedLoops());

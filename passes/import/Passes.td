@@ -14,6 +14,10 @@ def DecomposeBatchNorm : Pass<"tessera-decompose-batch-norm", "mlir::ModuleOp"> 
   let summary = "Writes batch normalisation and its gradient as reductions and arithmetic.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
+def NormalizeOperations : Pass<"tessera-normalize-operations", "mlir::ModuleOp"> {
+  let summary = "Writes dot, broadcast, map and shapes known after all by the more general operations that later phases know.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
 def GspmdToSdy : Pass<"tessera-gspmd-to-sdy", "mlir::ModuleOp"> {
   let summary = "Turns the sharding strings of GSPMD into sdy annotations over a mesh that has their axes.";
   let dependentDialects = ["::tessera::sdy::SdyDialect"];

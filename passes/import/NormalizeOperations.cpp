@@ -1,0 +1,172 @@
+// Writes operations that say the same as a more general one in that one's words.
+//
+//   stablehlo.dot %a, %b                                 ->  stablehlo.dot_general,
+//   contracting_dims = [1] x [0] stablehlo.broadcast %a, sizes = [2]                  ->
+//   stablehlo.broadcast_in_dim, dims = [1] "stablehlo.map"(%a) ({sine of a scalar})             ->
+//   stablehlo.sine on the tensors "stablehlo.torch_index_select"(%a, %i)               ->
+//   "stablehlo.gather" stablehlo.dynamic_reshape %a, %shape : .. -> 2x3     ->  stablehlo.reshape,
+//   and so on where shapes are known after all
+//
+// Later phases know the general ones only.
+#include "passes/import/Passes.h"
+
+#include "dialects/stablehlo/StablehloOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_NORMALIZEOPERATIONS
+#include "passes/import/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+Value fromDot(OpBuilder &b, stablehlo::DotOp op) {
+  auto dims = stablehlo::DotDimensionNumbersAttr::get(op.getContext(), {}, {},
+                                                      {op.getLhs().getType().getRank() - 1}, {0});
+  return stablehlo::DotGeneralOp::create(b, op.getLoc(), op.getType(), op.getLhs(), op.getRhs(),
+                                         dims, op.getPrecisionConfigAttr(),
+                                         stablehlo::DotAlgorithmAttr());
+}
+
+Value fromBroadcast(OpBuilder &b, stablehlo::BroadcastOp op) {
+  int64_t rank = op.getOperand().getType().getRank(), added = op.getBroadcastSizes().size();
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(added, added + rank));
+  return stablehlo::BroadcastInDimOp::create(b, op.getLoc(), op.getType(), op.getOperand(), dims);
+}
+
+// The computation with tensors in place of scalars; null when it holds more than elementwise
+// operations.
+Value fromMap(OpBuilder &b, stablehlo::MapOp op) {
+  Block &body = op.getComputation().front();
+  auto elementwise = [](Operation &inner) {
+    return inner.hasTrait<OpTrait::Elementwise>() ||
+           isa<stablehlo::ConstantOp, stablehlo::SelectOp, stablehlo::ClampOp>(inner);
+  };
+  if (!llvm::all_of(body.without_terminator(), elementwise) || !op.getType().hasStaticShape())
+    return {};
+  IRMapping mapping;
+  mapping.map(body.getArguments(), op.getInputs());
+  for (Operation &inner : body.without_terminator()) {
+    auto type =
+        op.getType().clone(cast<RankedTensorType>(inner.getResult(0).getType()).getElementType());
+    if (auto constant = dyn_cast<stablehlo::ConstantOp>(inner)) {
+      auto scalar = cast<DenseElementsAttr>(constant.getValue());
+      mapping.map(
+          constant.getResult(),
+          stablehlo::ConstantOp::create(b, inner.getLoc(), scalar.resizeSplat(type)).getResult());
+      continue;
+    }
+    Operation *copy = b.clone(inner, mapping);
+    copy->getResult(0).setType(type);
+  }
+  Value result = mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
+  return result.getType() == op.getType() ? result : Value();
+}
+
+Value fromIndexSelect(OpBuilder &b, stablehlo::TorchIndexSelectOp op) {
+  if (op.getBatchDims() != 0 || !op.getOperand().getType().hasStaticShape())
+    return {};
+  int64_t dim = op.getDim(), indexRank = op.getIndex().getType().getRank();
+  SmallVector<int64_t> sizes(op.getOperand().getType().getShape()), offset;
+  sizes[dim] = 1;
+  for (int64_t d = 0; d < op.getType().getRank(); ++d)
+    if (d < dim || d >= dim + indexRank)
+      offset.push_back(d);
+  auto dims = stablehlo::GatherDimensionNumbersAttr::get(op.getContext(), offset, {dim}, {}, {},
+                                                         {dim}, indexRank);
+  return stablehlo::GatherOp::create(b, op.getLoc(), op.getType(), op.getOperand(), op.getIndex(),
+                                     dims, sizes);
+}
+
+// The integers of a constant vector.
+std::optional<SmallVector<int64_t>> constants(Value value) {
+  DenseIntElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)))
+    return std::nullopt;
+  SmallVector<int64_t> numbers;
+  for (const APInt &number : elements.getValues<APInt>())
+    numbers.push_back(number.getSExtValue());
+  return numbers;
+}
+
+Value fromDynamicSlice(OpBuilder &b, stablehlo::RealDynamicSliceOp op) {
+  auto start = constants(op.getStartIndices()), limit = constants(op.getLimitIndices()),
+       step = constants(op.getStrides());
+  if (!start || !limit || !step)
+    return {};
+  return stablehlo::SliceOp::create(b, op.getLoc(), op.getOperand(), *start, *limit, *step);
+}
+
+Value fromDynamicPad(OpBuilder &b, stablehlo::DynamicPadOp op) {
+  auto low = constants(op.getEdgePaddingLow()), high = constants(op.getEdgePaddingHigh());
+  auto interior = constants(op.getInteriorPadding());
+  if (!low || !high || !interior)
+    return {};
+  return stablehlo::PadOp::create(b, op.getLoc(), op.getOperand(), op.getPaddingValue(), *low,
+                                  *high, *interior);
+}
+
+Value fromDynamicGather(OpBuilder &b, stablehlo::DynamicGatherOp op) {
+  auto sizes = constants(op.getSliceSizes());
+  if (!sizes)
+    return {};
+  return stablehlo::GatherOp::create(b, op.getLoc(), op.getType(), op.getOperand(),
+                                     op.getStartIndices(), op.getDimensionNumbers(), *sizes,
+                                     op.getIndicesAreSorted());
+}
+
+// What says the same, or null.
+Value normalized(Operation *op) {
+  OpBuilder b(op);
+  bool known = op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()) &&
+               cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
+  if (!known)
+    return {};
+  return TypeSwitch<Operation *, Value>(op)
+      .Case([&](stablehlo::DotOp op) { return fromDot(b, op); })
+      .Case([&](stablehlo::BroadcastOp op) { return fromBroadcast(b, op); })
+      .Case([&](stablehlo::MapOp op) { return fromMap(b, op); })
+      .Case([&](stablehlo::TorchIndexSelectOp op) { return fromIndexSelect(b, op); })
+      .Case([&](stablehlo::DynamicReshapeOp op) {
+        return stablehlo::ReshapeOp::create(b, op.getLoc(), op.getType(), op.getOperand());
+      })
+      .Case([&](stablehlo::DynamicBroadcastInDimOp op) {
+        return stablehlo::BroadcastInDimOp::create(b, op.getLoc(), op.getType(), op.getOperand(),
+                                                   op.getBroadcastDimensions());
+      })
+      .Case([&](stablehlo::DynamicIotaOp op) {
+        return stablehlo::IotaOp::create(b, op.getLoc(), op.getType(), op.getIotaDimension());
+      })
+      .Case([&](stablehlo::RealDynamicSliceOp op) { return fromDynamicSlice(b, op); })
+      .Case([&](stablehlo::DynamicPadOp op) { return fromDynamicPad(b, op); })
+      .Case([&](stablehlo::DynamicGatherOp op) { return fromDynamicGather(b, op); })
+      .Default([](Operation *) { return Value(); });
+}
+
+struct NormalizeOperationsPass : impl::NormalizeOperationsBase<NormalizeOperationsPass> {
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      if (isa<stablehlo::DotOp, stablehlo::BroadcastOp, stablehlo::MapOp,
+              stablehlo::TorchIndexSelectOp, stablehlo::DynamicReshapeOp,
+              stablehlo::DynamicBroadcastInDimOp, stablehlo::DynamicIotaOp,
+              stablehlo::RealDynamicSliceOp, stablehlo::DynamicPadOp, stablehlo::DynamicGatherOp>(
+              op))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops)
+      if (Value value = normalized(op)) {
+        if (Attribute sharding = op->getAttr("sdy.sharding"); sharding && value.getDefiningOp())
+          value.getDefiningOp()->setAttr("sdy.sharding", sharding);
+        op->getResult(0).replaceAllUsesWith(value);
+        op->erase();
+      }
+  }
+};
+
+} // namespace
+} // namespace tessera
