@@ -24,7 +24,7 @@ struct Group {
   uint32_t space;
   uint32_t reduced = 0;
   int64_t elements;
-  int size = 0;
+  int size = 0, movements = 0;
   bool movesElements =
       false; // more than elements at the result's index and broadcasts: no epilogue
   std::vector<int> nodes = {}, outputs = {};
@@ -161,9 +161,10 @@ private:
     case NodeKind::Broadcast:
     case NodeKind::Reshape:
       return true;
+    case NodeKind::Movement:
+      return group.kind != GroupKind::Contraction && group.movements < limits.movements;
     case NodeKind::Transpose:
     case NodeKind::Slice:
-    case NodeKind::Movement:
       return group.kind != GroupKind::Contraction;
     }
     return false;
@@ -266,6 +267,7 @@ private:
     members[n].push_back(member);
     group.nodes.push_back(n);
     group.size += node.kind != NodeKind::Constant;
+    group.movements += node.kind == NodeKind::Movement;
     group.movesElements |= node.kind == NodeKind::Movement || node.kind == NodeKind::Slice ||
                            node.kind == NodeKind::Transpose || node.kind == NodeKind::Reshape ||
                            (node.kind == NodeKind::Pointwise && !member.aligned);

@@ -66,8 +66,10 @@ struct Kernel {
 };
 
 struct Limits {
-  int nodes = 160;   // constants not counted
-  int copies = 3;    // kernels that may compute a cheap value again
+  int nodes = 160; // constants not counted
+  int movements =
+      4;          // Movement nodes: each may cut the index space into pieces with code of their own
+  int copies = 3; // kernels that may compute a cheap value again
   int copyDepth = 2; // length of a chain of such values
   int searchSteps = 4000;
 };
