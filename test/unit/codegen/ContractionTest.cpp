@@ -1,0 +1,82 @@
+// Products by tiles, at sizes that leave rests in every direction; with operands in either order of
+// dimensions, and what follows applied to the tiles, over an operand's own buffer too.
+#include "test/unit/codegen/KernelRun.h"
+
+#include <gtest/gtest.h>
+
+namespace tessera::test {
+namespace {
+
+std::string shape(int64_t a, int64_t b) {
+  return "tensor<" + std::to_string(a) + "x" + std::to_string(b) + "xf32>";
+}
+
+void check(int64_t m, int64_t k, int64_t n, bool transposesA, bool transposesB, bool isShared) {
+  std::string a = transposesA ? shape(k, m) : shape(m, k),
+              b = transposesB ? shape(n, k) : shape(k, n);
+  std::string c = shape(m, n);
+  Floats x = numbers(m * k), y = numbers(k * n, 2), z = numbers(m * n, 3);
+  auto got = runKernel("(%a: " + a + ", %b: " + b + ", %c: " + c + ") -> " + c,
+                       "%d = stablehlo.dot_general %a, %b, contracting_dims = [" +
+                           std::string(transposesA ? "0" : "1") + "] x [" +
+                           (transposesB ? "1" : "0") + "] : (" + a + ", " + b + ") -> " + c +
+                           "\n%s = stablehlo.add %d, %c : " + c + "\nexec.yield %s : " + c,
+                       {x, y, z}, {isShared ? 2 : -1});
+  ASSERT_EQ(got.size(), 1u);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = z[i * n + j];
+      for (int64_t l = 0; l < k; ++l)
+        sum +=
+            double(x[transposesA ? l * m + i : i * k + l]) * y[transposesB ? j * k + l : l * n + j];
+      ASSERT_NEAR(got[0][i * n + j], sum, 1e-4)
+          << m << "x" << k << "x" << n << " at " << i << ", " << j;
+    }
+}
+
+TEST(Contraction, OddSizes) {
+  for (bool transposesA : {false, true})
+    for (bool transposesB : {false, true}) {
+      check(7, 33, 40, transposesA, transposesB, false);
+      check(33, 100, 10, transposesA, transposesB, true);
+      check(130, 17, 97, transposesA, transposesB, true);
+    }
+}
+
+TEST(Contraction, ThinOnes) {
+  check(1, 64, 64, false, false, false);
+  check(64, 64, 1, false, false, true);
+  check(5, 1, 100, false, false, false);
+}
+
+// Longer than one block of k.
+TEST(Contraction, LongSums) { check(9, 1500, 33, false, true, false); }
+
+TEST(Contraction, ConvolutionWithPaddingAndStride) {
+  Floats x = numbers(1 * 6 * 5 * 3), w = numbers(3 * 3 * 3 * 16, 2);
+  auto got =
+      runKernel("(%x: tensor<1x6x5x3xf32>, %w: tensor<3x3x3x16xf32>) -> tensor<1x3x3x16xf32>",
+                "%r = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, "
+                "0, 1, f], window "
+                "= {stride = [2, 2], pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, "
+                "feature_group_count = 1 "
+                ": i64} : (tensor<1x6x5x3xf32>, tensor<3x3x3x16xf32>) -> tensor<1x3x3x16xf32>\n"
+                "exec.yield %r : tensor<1x3x3x16xf32>",
+                {x, w});
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      for (int o = 0; o < 16; ++o) {
+        double sum = 0;
+        for (int p = 0; p < 3; ++p)
+          for (int q = 0; q < 3; ++q)
+            for (int f = 0; f < 3; ++f) {
+              int u = 2 * i + p - 1, v = 2 * j + q - 1;
+              if (u >= 0 && u < 6 && v >= 0 && v < 5)
+                sum += double(x[(u * 5 + v) * 3 + f]) * w[((p * 3 + q) * 3 + f) * 16 + o];
+            }
+        ASSERT_NEAR(got[0][(i * 3 + j) * 16 + o], sum, 1e-5);
+      }
+}
+
+} // namespace
+} // namespace tessera::test

@@ -1,0 +1,144 @@
+// Kernels that are functions of an index, at sizes that leave rests of vectors.
+#include "test/unit/codegen/KernelRun.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+namespace tessera::test {
+namespace {
+
+std::string tensor(std::initializer_list<int64_t> shape, const char *element = "f32") {
+  std::string text = "tensor<";
+  for (int64_t size : shape)
+    text += std::to_string(size) + "x";
+  return text + element + ">";
+}
+
+// Tails are masked: nothing is left out and nothing past the end is touched.
+TEST(Elemental, EverySizeIsCovered) {
+  for (int64_t n : {0, 1, 7, 33, 64, 1000, 100003}) {
+    std::string t = tensor({n});
+    Floats x = numbers(n);
+    auto out = runKernel("(%x: " + t + ") -> " + t,
+                         "%e = stablehlo.exponential %x : " + t + "\nexec.yield %e : " + t, {x});
+    for (int64_t i = 0; i < n; ++i)
+      ASSERT_NEAR(out[0][i], std::exp(x[i]), 1e-6 * std::exp(x[i])) << n << " at " << i;
+  }
+}
+
+TEST(Elemental, TransposeAndBroadcast) {
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{1, 5}, {17, 40}, {64, 64}, {33, 100}}) {
+    std::string in = tensor({rows, columns}), out = tensor({columns, rows}), v = tensor({rows});
+    Floats x = numbers(rows * columns), bias = numbers(rows, 2);
+    auto got =
+        runKernel("(%x: " + in + ", %b: " + v + ") -> " + out,
+                  "%t = stablehlo.transpose %x, dims = [1, 0] : (" + in + ") -> " + out +
+                      "\n%c = stablehlo.broadcast_in_dim %b, dims = [1] : (" + v + ") -> " + out +
+                      "\n%s = stablehlo.add %t, %c : " + out + "\nexec.yield %s : " + out,
+                  {x, bias});
+    for (int64_t i = 0; i < columns; ++i)
+      for (int64_t j = 0; j < rows; ++j)
+        ASSERT_EQ(got[0][i * rows + j], x[j * columns + i] + bias[j]);
+  }
+}
+
+// Pieces of a concatenation and the edge of a padding fall in the middle of vectors.
+TEST(Elemental, ConcatenateAndPad) {
+  Floats x = numbers(5 * 30), y = numbers(5 * 7, 2), pad{9};
+  auto got =
+      runKernel("(%x: tensor<5x30xf32>, %y: tensor<5x7xf32>, %p: tensor<f32>) -> tensor<6x40xf32>",
+                "%c = stablehlo.concatenate %x, %y, dim = 1 : (tensor<5x30xf32>, tensor<5x7xf32>)"
+                " -> tensor<5x37xf32>\n"
+                "%r = stablehlo.pad %c, %p, low = [0, 2], high = [1, 1], interior = [0, 0] : "
+                "(tensor<5x37xf32>, tensor<f32>) -> tensor<6x40xf32>\n"
+                "exec.yield %r : tensor<6x40xf32>",
+                {x, y, pad});
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 40; ++j) {
+      int k = j - 2;
+      float want = i == 5 || k < 0 || k >= 37 ? 9 : k < 30 ? x[i * 30 + k] : y[i * 7 + k - 30];
+      ASSERT_EQ(got[0][i * 40 + j], want) << i << " " << j;
+    }
+}
+
+// A start beyond the end is moved back, so that the whole slice is inside.
+TEST(Elemental, DynamicUpdateSliceInAndOutOfPlace) {
+  for (bool isShared : {false, true}) {
+    Floats x = numbers(20 * 30), u = numbers(3 * 10, 2);
+    auto got =
+        runKernel("(%x: tensor<20x30xf32>, %u: tensor<3x10xf32>, %i: tensor<i32>, %j: tensor<i32>)"
+                  " -> tensor<20x30xf32>",
+                  "%r = stablehlo.dynamic_update_slice %x, %u, %i, %j : (tensor<20x30xf32>, "
+                  "tensor<3x10xf32>, tensor<i32>, tensor<i32>) -> tensor<20x30xf32>\n"
+                  "exec.yield %r : tensor<20x30xf32>",
+                  {x, u, {5}, {99}}, {isShared ? 0 : -1});
+    for (int i = 0; i < 20; ++i)
+      for (int j = 0; j < 30; ++j) {
+        bool isNew = i >= 5 && i < 8 && j >= 20;
+        ASSERT_EQ(got[0][i * 30 + j], isNew ? u[(i - 5) * 10 + j - 20] : x[i * 30 + j]);
+      }
+  }
+}
+
+TEST(Reduction, RowsColumnsAndAll) {
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{1, 1}, {7, 33}, {50, 1000}, {3, 64}}) {
+    std::string in = tensor({rows, columns});
+    Floats x = numbers(rows * columns);
+    auto reduce = [&](const std::string &name, const std::string &dims, const std::string &out) {
+      return "%" + name +
+             " = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = " + dims +
+             " : (" + in + ", tensor<f32>) -> " + out + "\n";
+    };
+    std::string r = tensor({rows}), c = tensor({columns});
+    auto got = runKernel("(%x: " + in + ", %z: tensor<f32>) -> (" + r + ", " + c + ", tensor<f32>)",
+                         reduce("r", "[1]", r) + reduce("c", "[0]", c) +
+                             reduce("a", "[0, 1]", "tensor<f32>") + "exec.yield %r, %c, %a : " + r +
+                             ", " + c + ", tensor<f32>",
+                         {x, {0.5f}});
+    double all = 0.5;
+    std::vector<double> byColumn(columns, 0.5);
+    for (int64_t i = 0; i < rows; ++i) {
+      double sum = 0.5;
+      for (int64_t j = 0; j < columns; ++j) {
+        sum += x[i * columns + j];
+        byColumn[j] += x[i * columns + j];
+        all += x[i * columns + j];
+      }
+      ASSERT_NEAR(got[0][i], sum, 1e-4);
+    }
+    for (int64_t j = 0; j < columns; ++j)
+      ASSERT_NEAR(got[1][j], byColumn[j], 1e-4);
+    ASSERT_NEAR(got[2][0], all, 1e-3);
+  }
+}
+
+// Rows staged between reductions: the maximum is subtracted before exp, so nothing overflows.
+TEST(Reduction, SoftmaxOfLargeNumbers) {
+  Floats x = numbers(5 * 100);
+  for (float &value : x)
+    value = 1000 + 10 * value;
+  auto got = runKernel(
+      "(%x: tensor<5x100xf32>) -> tensor<5x100xf32>",
+      "%low = stablehlo.constant dense<0xFF800000> : tensor<f32>\n"
+      "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+      "%m = stablehlo.reduce(%x init: %low) applies stablehlo.maximum across dimensions = [1] : "
+      "(tensor<5x100xf32>, tensor<f32>) -> tensor<5xf32>\n"
+      "%mb = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<5xf32>) -> tensor<5x100xf32>\n"
+      "%d = stablehlo.subtract %x, %mb : tensor<5x100xf32>\n"
+      "%e = stablehlo.exponential %d : tensor<5x100xf32>\n"
+      "%s = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [1] : "
+      "(tensor<5x100xf32>, tensor<f32>) -> tensor<5xf32>\n"
+      "%sb = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<5xf32>) -> tensor<5x100xf32>\n"
+      "%r = stablehlo.divide %e, %sb : tensor<5x100xf32>\nexec.yield %r : tensor<5x100xf32>",
+      {x});
+  for (int i = 0; i < 5; ++i) {
+    double sum = 0;
+    for (int j = 0; j < 100; ++j)
+      sum += std::exp(double(x[i * 100 + j]) - 1000);
+    for (int j = 0; j < 100; ++j)
+      ASSERT_NEAR(got[0][i * 100 + j], std::exp(double(x[i * 100 + j]) - 1000) / sum, 1e-6);
+  }
+}
+
+} // namespace
+} // namespace tessera::test

@@ -1,0 +1,116 @@
+#include "test/unit/codegen/KernelRun.h"
+
+#include "dialects/exec/ExecOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "include/tessera/kernel_abi.h"
+#include "passes/codegen/cpu/CompileKernels.h"
+#include "passes/codegen/cpu/ElementKind.h"
+
+#include "mlir/Parser/Parser.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <memory>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace tessera::test {
+
+namespace {
+
+struct Buffer {
+  mlir::RankedTensorType type;
+  std::shared_ptr<char> owner;
+  char *data;
+
+  explicit Buffer(mlir::Type t) : type(mlir::cast<mlir::RankedTensorType>(t)) {
+    owner.reset(static_cast<char *>(std::aligned_alloc(64, (bytes() + 127) / 64 * 64)), std::free);
+    data = owner.get();
+    write(Floats(type.getNumElements(), -777));
+  }
+  int64_t bytes() const { return type.getNumElements() * codegen::elementType(type)->bytes(); }
+  bool isInteger() const { return type.getElementType().isInteger(32); }
+  void write(const Floats &values) {
+    for (size_t i = 0; i < values.size(); ++i)
+      if (isInteger())
+        reinterpret_cast<int32_t *>(data)[i] = static_cast<int32_t>(values[i]);
+      else
+        reinterpret_cast<float *>(data)[i] = values[i];
+  }
+  Floats read() const {
+    Floats values(type.getNumElements());
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] =
+          isInteger() ? reinterpret_cast<int32_t *>(data)[i] : reinterpret_cast<float *>(data)[i];
+    return values;
+  }
+};
+
+} // namespace
+
+std::vector<Floats> runKernel(const std::string &signature, const std::string &body,
+                              std::vector<Floats> inputs, std::vector<int64_t> inplace) {
+  mlir::MLIRContext context;
+  context.loadDialect<exec::ExecDialect, stablehlo::StablehloDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(
+      "exec.kernel @k" + signature + " {\n" + body + "\n}", &context);
+  if (!module) {
+    ADD_FAILURE() << "the kernel does not parse";
+    return {};
+  }
+  exec::KernelOp op = *module->getOps<exec::KernelOp>().begin();
+  codegen::KernelSource source{"k", op.getBlock(), {}};
+  source.inplace.assign(inplace.begin(), inplace.end());
+  auto compiled = codegen::compileKernels({source}, codegen::CpuTarget::host());
+  if (!compiled) {
+    ADD_FAILURE() << "the kernel does not compile";
+    return {};
+  }
+  int file = memfd_create("kernel", 0);
+  EXPECT_GT(write(file, compiled->sharedObject.data(), compiled->sharedObject.size()), 0);
+  void *library = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    ADD_FAILURE() << dlerror();
+    return {};
+  }
+
+  std::vector<Buffer> buffers, results;
+  std::vector<void *> pointers;
+  for (auto [type, values] : llvm::zip(op.getInputTypes(), inputs)) {
+    buffers.emplace_back(type);
+    buffers.back().write(values);
+    pointers.push_back(buffers.back().data);
+  }
+  for (auto [i, type] : llvm::enumerate(op.getOutputTypes())) {
+    int64_t input = i < inplace.size() ? inplace[i] : -1;
+    results.push_back(input >= 0 ? buffers[input] : Buffer(type));
+    pointers.push_back(results.back().data);
+  }
+  std::vector<char> scratch(compiled->infos[0].scratchBytes + 64);
+  auto aligned = (reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64;
+  TesseraKernelArgs args{pointers.data(), reinterpret_cast<void *>(aligned)};
+  auto kernel = reinterpret_cast<TesseraKernel>(dlsym(library, "k"));
+  for (uint32_t cell = compiled->infos[0].grid; cell-- > 0;)
+    EXPECT_EQ(kernel(&args, cell, cell + 1), 0);
+
+  std::vector<Floats> outputs;
+  for (const Buffer &result : results)
+    outputs.push_back(result.read());
+  dlclose(library);
+  close(file);
+  return outputs;
+}
+
+Floats numbers(int64_t n, unsigned seed) {
+  Floats values(n);
+  uint32_t state = seed * 2654435761u + 12345;
+  for (float &value : values) {
+    state = state * 1664525u + 1013904223u;
+    value = static_cast<float>(state >> 8) / (1 << 23) - 1;
+  }
+  return values;
+}
+
+} // namespace tessera::test

@@ -1,0 +1,25 @@
+// Compiles one exec.kernel from text and runs it in this process.
+#ifndef TESSERA_TEST_UNIT_CODEGEN_KERNELRUN_H
+#define TESSERA_TEST_UNIT_CODEGEN_KERNELRUN_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera::test {
+
+using Floats = std::vector<float>;
+
+// The kernel's outputs, all f32 like its inputs (integers travel as floats). `body` is what stands
+// between the braces; its last line yields. With `inplace`, output i takes the buffer of input
+// inplace[i]. The grid is run back to front, in as many parts as there are cells; unwritten
+// elements come back as -777.
+std::vector<Floats> runKernel(const std::string &signature, const std::string &body,
+                              std::vector<Floats> inputs, std::vector<int64_t> inplace = {});
+
+// n numbers in [-1, 1), the same each time.
+Floats numbers(int64_t n, unsigned seed = 1);
+
+} // namespace tessera::test
+
+#endif
