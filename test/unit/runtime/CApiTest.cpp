@@ -107,7 +107,7 @@ TEST(CApiTest, ErrorsAreCodesWithMessages) {
 }
 
 TEST(CApiTest, TheEmbeddingExampleRuns) {
-  std::string path = testing::TempDir() + "tessera-embed.tsr";
+  std::string path = runtime::temporaryFile("embed.tsr");
   std::ofstream(path, std::ios::binary) << accumulatorFile({4}, true);
   std::string command = std::string(TESSERA_EMBED) + " " + path + " > " + path + ".out";
   ASSERT_EQ(std::system(command.c_str()), 0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "test/unit/runtime/ProgramBuilder.h"
+#include "test/unit/runtime/TemporaryFiles.h"
 #include <cstdlib>
 #include <fstream>
 
@@ -14,7 +15,7 @@ inline std::string readBytes(const std::string &path) {
 
 // The program's file with `source` as its code section.
 inline std::string fileWithCode(ProgramBuilder &builder, const std::string &source) {
-  std::string stem = testing::TempDir() + "tessera-kernels";
+  std::string stem = temporaryFile("kernels");
   std::ofstream(stem + ".c") << "#include \"" TESSERA_SOURCE_DIR "/include/tessera/kernel_abi.h\"\n"
                              << source;
   std::string command = TESSERA_CC " -O1 -shared -fPIC -o " + stem + ".so " + stem + ".c";

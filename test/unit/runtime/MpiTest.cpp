@@ -8,7 +8,7 @@ namespace {
 
 using program::Collective;
 
-std::string path(const std::string &name) { return testing::TempDir() + "tessera-mpi-" + name; }
+std::string path(const std::string &name) { return temporaryFile(name); }
 
 // The exit code of `program` in n processes; what they wrote is in `output`.
 int runProcesses(int n, const std::string &arguments, std::string &output,

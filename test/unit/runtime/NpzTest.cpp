@@ -1,6 +1,7 @@
 // Arrays to and from .npz, and what is said of files that do not fit.
 #include "runtime/array/Npz.h"
 #include "runtime/array/ElementType.h"
+#include "test/unit/runtime/TemporaryFiles.h"
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -9,10 +10,6 @@
 
 namespace tessera::runtime {
 namespace {
-
-std::string temporary(const std::string &name) {
-  return testing::TempDir() + "tessera-npz-" + name;
-}
 
 program::Parameter parameter(program::ElementType type, const std::vector<int64_t> &shape) {
   program::Parameter p;
@@ -32,7 +29,7 @@ std::string npyHeader(const std::string &dictionary) {
 }
 
 TEST(NpzTest, RoundTrip) {
-  std::string path = temporary("round.npz");
+  std::string path = temporaryFile("round.npz");
   HostArray f32{program::F32, {2, 3}, std::string(24, '\0')},
       scalar{program::I64, {}, std::string(8, '\3')}, empty{program::U8, {0, 4}, ""},
       flags{program::I1, {3}, std::string("\1\0\1", 3)};
@@ -59,7 +56,7 @@ TEST(NpzTest, RoundTrip) {
 
 // bf16 travels as float32: exact on the way out, rounded to nearest even on the way in.
 TEST(NpzTest, SmallFloatsTravelAsFloat32) {
-  std::string path = temporary("bf16.npz");
+  std::string path = temporaryFile("bf16.npz");
   HostArray f32{program::F32, {3}, std::string(12, '\0')};
   float values[3] = {1.0f + 0x1p-8f, 1.0f + 0x1.8p-7f, -3.0f};
   std::memcpy(f32.bytes.data(), values, sizeof values);
@@ -76,7 +73,7 @@ TEST(NpzTest, SmallFloatsTravelAsFloat32) {
 }
 
 TEST(NpzTest, MismatchesNameArrayExpectedAndGiven) {
-  std::string path = temporary("bad.npz");
+  std::string path = temporaryFile("bad.npz");
   auto writer = NpzWriter::create(path);
   ASSERT_TRUE(writer->add("in0", {program::F64, {2}, std::string(16, '\0')}).ok());
   ASSERT_TRUE(writer->close().ok());
@@ -91,7 +88,7 @@ TEST(NpzTest, MismatchesNameArrayExpectedAndGiven) {
 }
 
 TEST(NpzTest, TruncatedAndAlteredFilesAreErrors) {
-  std::string path = temporary("cut.npz");
+  std::string path = temporaryFile("cut.npz");
   auto writer = NpzWriter::create(path);
   ASSERT_TRUE(writer->add("x", {program::F32, {64}, std::string(256, '\1')}).ok());
   ASSERT_TRUE(writer->close().ok());

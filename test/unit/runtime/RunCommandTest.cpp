@@ -13,9 +13,7 @@ protected:
     auto builder = accumulator({2, 2}, true);
     std::ofstream(path("p.tsr"), std::ios::binary) << fileWithCode(builder, accumulatorCode());
   }
-  static std::string path(const std::string &name) {
-    return testing::TempDir() + "tessera-run-" + name;
-  }
+  static std::string path(const std::string &name) { return temporaryFile(name); }
 
   // The exit code; what it wrote to standard error is in `error`.
   int run(const std::vector<std::string> &arguments) {
