@@ -53,6 +53,8 @@ private:
   void visit(Operation *op);
   void visitRuled(Operation *op, sharding::FactorRule rule);
   void replicateOperands(Operation *op);
+  // Says that `operand` is gathered because of what the op is, along `dim` or in all dimensions.
+  void remarkGathered(OpOperand &operand, std::optional<size_t> dim);
   void makeResult(OpResult result, const TensorSharding &made, sharding::ReductionKind kind);
 
   void place(OpOperand &operand, const TensorSharding &sharding) {
@@ -68,6 +70,28 @@ private:
   ValuePlaces &places;
   sharding::ReshardPlanner &planner;
 };
+
+void Inserter::remarkGathered(OpOperand &operand, std::optional<size_t> dim) {
+  TensorSharding from = places.of(operand.get()), to = from;
+  for (auto [d, each] : llvm::enumerate(to.dims))
+    if (!dim || d == *dim)
+      each.axes.clear();
+  if (isFree(operand.get()) || sharding::sameAxes(from, to))
+    return;
+  ArrayRef<int64_t> shape = shapeOf(operand.get());
+  const sharding::ReshardPlan &plan =
+      planner.plan(shape, elementBytes(operand.get()), sharding::canonicalLayout(shape, from),
+                   sharding::canonicalLayout(shape, to));
+  Operation *op = operand.getOwner();
+  InFlightDiagnostic remark = op->emitRemark("'") << op->getName() << "' needs operand #"
+                                                  << operand.getOperandNumber() << " whole";
+  if (dim)
+    remark << " along dimension " << *dim;
+  remark << ": " << operand.get().getType() << " with " << places.attr(from)
+         << " is gathered, at up to " << int64_t(plan.wireBytes) << " bytes sent by each device; "
+         << (dim ? "shard it along another dimension to avoid that"
+                 : "give the operation an sdy.sharding_rule to avoid that");
+}
 
 void Inserter::replicateOperands(Operation *op) {
   for (OpOperand &operand : op->getOpOperands())
@@ -112,8 +136,16 @@ void Inserter::visitRuled(Operation *op, sharding::FactorRule rule) {
     tensor.elementBytes = elementBytes(result);
   }
   sharding::FactorChoice choice = sharding::chooseFactorAxes(placed, planner);
-  for (OpOperand &operand : op->getOpOperands())
+  for (OpOperand &operand : op->getOpOperands()) {
+    const sharding::TensorFactors &factors = placed.op.rule.operands[operand.getOperandNumber()];
+    for (auto [dim, dimFactors] : llvm::enumerate(factors))
+      if (llvm::any_of(dimFactors, [&](int32_t f) {
+            return placed.op.rule.factors[f].kind == sharding::FactorKind::NeedReplication &&
+                   placed.op.rule.factors[f].size > 1;
+          }))
+        remarkGathered(operand, dim);
     place(operand, choice.axes.operandSharding(operand.getOperandNumber()));
+  }
   for (OpResult result : op->getResults())
     makeResult(result, choice.axes.resultSharding(result.getResultNumber()),
                choice.axes.reduction());
@@ -174,6 +206,8 @@ void Inserter::visit(Operation *op) {
           return; // a terminator's operands are placed by the op that holds it
         if (std::optional<sharding::FactorRule> rule = sdy::getRule(op))
           return visitRuled(op, std::move(*rule));
+        for (OpOperand &operand : op->getOpOperands())
+          remarkGathered(operand, std::nullopt);
         replicateOperands(op);
         for (OpResult result : op->getResults())
           if (isa<RankedTensorType>(result.getType()))

@@ -1,4 +1,4 @@
-// RUN: tessera-opt %s --tessera-insert-reshards | FileCheck %s
+// RUN: tessera-opt %s --tessera-insert-reshards --verify-diagnostics | FileCheck %s
 sdy.mesh @mesh = <["data"=2, "model"=4]>
 
 // FSDP: 'data' is wanted by the batch and by the contracted dimension. The small weight is gathered, not the activations.
@@ -60,6 +60,7 @@ func.func @shared(%x: tensor<128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"mo
   // CHECK: sort
   // CHECK: while
   // CHECK-NOT: reshard
+  // expected-remark @+1 {{'stablehlo.sort' needs operand #0 whole along dimension 0}}
   %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %c = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
