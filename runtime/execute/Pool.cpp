@@ -18,6 +18,15 @@ inline void pause() {
 #endif
 }
 
+// Numbers below the normal range count as zero, as in XLA: a training step is full of them where
+// gradients vanish, and computing with them is up to a hundred times slower.
+inline void flushDenormals() {
+#if defined(__x86_64__)
+  constexpr unsigned flushToZero = 0x8000, denormalsAreZero = 0x0040;
+  __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | flushToZero | denormalsAreZero);
+#endif
+}
+
 std::vector<int> allowedCores() {
   std::vector<int> cores;
   cpu_set_t set;
@@ -69,7 +78,10 @@ Pool::Pool(uint32_t workers) {
     workers_.push_back(std::make_unique<Worker>(*this, i));
   std::vector<int> cores = allowedCores();
   for (auto &worker : workers_) {
-    worker->thread_ = std::thread([w = worker.get()] { w->main(); });
+    worker->thread_ = std::thread([w = worker.get()] {
+      flushDenormals();
+      w->main();
+    });
     if (workers == cores.size()) { // fewer may share the machine with other processes: they go
                                    // where there is room
       cpu_set_t set;
