@@ -16,8 +16,18 @@ static llvm::Constant *integer(llvm::Type *type, int64_t value) {
   return llvm::ConstantInt::getSigned(type, value);
 }
 
-//===- Memory and rounding
-//--------------------------------------------------------------------------------------===//
+//===--- Memory and rounding ---===//
+
+// bf16 to nearest, ties to even, on the bit pattern; NaN stays NaN.
+static Value roundToBf16(llvm::IRBuilder<> &b, Value value) {
+  llvm::Type *bitsType = like(value->getType(), b.getInt32Ty());
+  Value bits = b.CreateBitCast(value, bitsType);
+  Value isOdd = b.CreateAnd(b.CreateLShr(bits, 16), integer(bitsType, 1));
+  Value rounded = b.CreateAdd(bits, b.CreateAdd(isOdd, integer(bitsType, 0x7fff)));
+  rounded = b.CreateSelect(b.CreateFCmpUNO(value, value),
+                           b.CreateOr(bits, integer(bitsType, 0x400000)), rounded);
+  return b.CreateBitCast(b.CreateAnd(rounded, integer(bitsType, 0xffff0000)), value->getType());
+}
 
 Value Emitter::fromMemory(ElementKind kind, Value stored) {
   llvm::Type *type = stored->getType();
@@ -40,7 +50,7 @@ Value Emitter::toMemory(ElementKind kind, Value value) {
     return b.CreateBitCast(b.CreateFPTrunc(value, like(type, b.getBFloatTy())),
                            like(type, b.getInt16Ty()));
   if (kind == ElementKind::BF16) {
-    Value bits = b.CreateBitCast(round(kind, value), like(type, b.getInt32Ty()));
+    Value bits = b.CreateBitCast(roundToBf16(b, value), like(type, b.getInt32Ty()));
     return b.CreateTrunc(b.CreateLShr(bits, 16), like(type, b.getInt16Ty()));
   }
   if (kind == ElementKind::F16)
@@ -54,16 +64,7 @@ Value Emitter::round(ElementKind kind, Value value) {
     return b.CreateFPExt(b.CreateFPTrunc(value, like(type, b.getHalfTy())), type);
   if (kind != ElementKind::BF16)
     return value;
-  if (features.bf16)
-    return fromMemory(kind, toMemory(kind, value));
-  // To nearest, ties to even, on the bit pattern; NaN stays NaN.
-  llvm::Type *bitsType = like(type, b.getInt32Ty());
-  Value bits = b.CreateBitCast(value, bitsType);
-  Value isOdd = b.CreateAnd(b.CreateLShr(bits, 16), integer(bitsType, 1));
-  Value rounded = b.CreateAdd(bits, b.CreateAdd(isOdd, integer(bitsType, 0x7fff)));
-  rounded = b.CreateSelect(b.CreateFCmpUNO(value, value),
-                           b.CreateOr(bits, integer(bitsType, 0x400000)), rounded);
-  return b.CreateBitCast(b.CreateAnd(rounded, integer(bitsType, 0xffff0000)), type);
+  return features.bf16 ? fromMemory(kind, toMemory(kind, value)) : roundToBf16(b, value);
 }
 
 Value Emitter::convert(Value value, ElementKind from, ElementKind to) {
@@ -72,8 +73,11 @@ Value Emitter::convert(Value value, ElementKind from, ElementKind to) {
   llvm::Type *type = value->getType();
   llvm::Type *target = like(type, computeType(to, b.getContext()));
   if (isFloat(from) && isFloat(to)) {
-    if (from == ElementKind::F64)
-      return round(to, b.CreateFPTrunc(value, target));
+    if (from == ElementKind::F64) {
+      Value single = b.CreateFPTrunc(value, target);
+      // By bits, or LLVM makes one conversion of the two and calls a library for it.
+      return to == ElementKind::BF16 ? roundToBf16(b, single) : round(to, single);
+    }
     if (to == ElementKind::F64)
       return b.CreateFPExt(value, target);
     return round(to, value);
@@ -94,8 +98,7 @@ Value Emitter::convert(Value value, ElementKind from, ElementKind to) {
   return isSigned(from) ? b.CreateSExtOrTrunc(value, target) : b.CreateZExtOrTrunc(value, target);
 }
 
-//===- Integers
-//-------------------------------------------------------------------------------------------------===//
+//===--- Integers ---===//
 
 // x / 0 = -1, x % 0 = x; the smallest number over -1 wraps.
 Value Emitter::integerDivision(Op op, ElementKind kind, Value x, Value y) {
@@ -216,8 +219,7 @@ static Value reducePrecision(llvm::IRBuilder<> &b, Value x, int exponentBits, in
   return b.CreateSelect(b.CreateFCmpUNO(x, x), x, result);
 }
 
-//===- Operations
-//-----------------------------------------------------------------------------------------------===//
+//===--- Operations ---===//
 
 static llvm::StringRef libraryName(Op op) {
   switch (op) {

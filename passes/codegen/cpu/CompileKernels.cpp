@@ -45,7 +45,7 @@ std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kerne
   CompiledKernels result;
   result.infos.resize(kernels.size());
   VectorFeatures vectors = target.vectors();
-  size_t partCount = std::min<size_t>(2, kernels.size());
+  size_t partCount = kernels.size() > 1 ? 2 : 1; // without kernels: an empty shared object
   std::vector<Part> parts(partCount);
   for (size_t p = 0; p < partCount; ++p) {
     Part &part = parts[p];

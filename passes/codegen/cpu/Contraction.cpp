@@ -120,8 +120,7 @@ void ContractionEmitter::overK(int64_t step, Value innerLow, Value innerHigh,
     e.closeLoop();
 }
 
-//===- Packing
-//--------------------------------------------------------------------------------------------------===//
+//===--- Packing ---===//
 
 // a's rows of this chunk, one after the other, k contiguous.
 void ContractionEmitter::packA() {
@@ -268,8 +267,7 @@ void ContractionEmitter::packB() {
   });
 }
 
-//===- Tiles
-//----------------------------------------------------------------------------------------------------===//
+//===--- Tiles ---===//
 
 // A long sum is made of sums over blocks of k: its rounding error grows with the block and the
 // number of blocks, not with k.
@@ -426,8 +424,7 @@ void ContractionEmitter::emitTile(Tile tile) {
   e.closeBlock();
 }
 
-//===- Cells
-//----------------------------------------------------------------------------------------------------===//
+//===--- Cells ---===//
 
 void ContractionEmitter::emitPoint() {
   if (plan.packsB)

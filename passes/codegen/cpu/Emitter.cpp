@@ -6,8 +6,7 @@
 
 namespace tessera::codegen {
 
-//===- Levels
-//---------------------------------------------------------------------------------------------------===//
+//===--- Levels ---===//
 
 void Emitter::openBody(llvm::Instruction *insertBefore) {
   levels.clear();
@@ -107,8 +106,7 @@ unsigned Emitter::lanes() const {
   return level ? level->lanes : 1;
 }
 
-//===- Loops that can be one
-//------------------------------------------------------------------------------------===//
+//===--- Loops that can be one ---===//
 
 llvm::SmallVector<llvm::SmallVector<unsigned, 4>> Emitter::collapse(llvm::ArrayRef<unsigned> order,
                                                                     llvm::ArrayRef<Node *> nodes,
@@ -142,8 +140,7 @@ std::pair<int64_t, int64_t> Emitter::bounds(llvm::ArrayRef<unsigned> group) cons
   return {graph.dims[group[0]].low * inner, graph.dims[group[0]].high * inner};
 }
 
-//===- Nodes
-//----------------------------------------------------------------------------------------------------===//
+//===--- Nodes ---===//
 
 Value Emitter::emit(Node *node) {
   if (node->op == Op::Constant)
@@ -243,8 +240,7 @@ llvm::SmallVector<Value> Emitter::evaluate(llvm::ArrayRef<Node *> nodes,
   return results;
 }
 
-//===- Values
-//---------------------------------------------------------------------------------------------------===//
+//===--- Values ---===//
 
 Value Emitter::splat(Value value, unsigned lanes) {
   if (lanes == 1 || value->getType()->isVectorTy())

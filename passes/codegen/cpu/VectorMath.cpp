@@ -126,8 +126,7 @@ Value VectorMath::apply(Op op, llvm::ArrayRef<Value> v) {
   }
 }
 
-//===- Exponentials
-//---------------------------------------------------------------------------------------------===//
+//===--- Exponentials ---===//
 
 Value VectorMath::power2(Value exponent) {
   llvm::Type *type = exponent->getType();
@@ -195,8 +194,7 @@ Value VectorMath::tanh(Value x) {
   return copySign(b.CreateFDiv(t, b.CreateFAdd(t, number(x, 2))), x);
 }
 
-//===- Logarithms
-//-----------------------------------------------------------------------------------------------===//
+//===--- Logarithms ---===//
 
 Value VectorMath::log(Value x) {
   Value isSmall = b.CreateFCmpOLT(x, number(x, 1.17549435e-38));
@@ -231,8 +229,7 @@ Value VectorMath::log1p(Value x) {
   return select(b.CreateFCmpOEQ(x, number(x, 0)), x, result);
 }
 
-//===- Powers, in double
-//----------------------------------------------------------------------------------------===//
+//===--- Powers, in double ---===//
 
 Value VectorMath::log2Double(Value x) {
   Value pattern = bits(x);
@@ -296,8 +293,7 @@ Value VectorMath::cbrt(Value x) {
   return select(isPlain, copySign(b.CreateFPTrunc(root, x->getType()), x), x);
 }
 
-//===- Angles
-//---------------------------------------------------------------------------------------------------===//
+//===--- Angles ---===//
 
 VectorMath::SinCos VectorMath::sinCos(Value x) {
   // Reduced in double, whose 53 bits and a second part of pi/2 are enough up to 2^50.
