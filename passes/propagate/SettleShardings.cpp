@@ -54,11 +54,14 @@ public:
   }
 
 private:
-  TensorShardingAttr settled(TensorShardingAttr sharding, Type type) const {
+  TensorShardingAttr settled(Operation *op, TensorShardingAttr sharding, Type type) const {
     // A mesh without axes places a value on one device, or nowhere yet: all devices will do.
     const sharding::Mesh *mesh = sharding ? meshes.lookup(sharding) : nullptr;
     if (mesh && !mesh->axes.empty())
       return closed(sharding);
+    if (mesh && !mesh->deviceIds.empty())
+      op->emitWarning() << "a value that is to be on device " << mesh->deviceIds[0]
+                        << " alone is repeated on all: programs place values by mesh axes";
     auto tensor = dyn_cast<RankedTensorType>(type);
     return TensorShardingAttr::getReplicated(module.getContext(), meshes.main()->name,
                                              tensor ? tensor.getRank() : 0);
@@ -67,11 +70,12 @@ private:
   void settleBorders(FunctionOpInterface function) {
     auto name = StringAttr::get(module.getContext(), kShardingAttr);
     for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
-      function.setArgAttr(i, name,
-                          settled(function.getArgAttrOfType<TensorShardingAttr>(i, name), type));
+      function.setArgAttr(
+          i, name, settled(function, function.getArgAttrOfType<TensorShardingAttr>(i, name), type));
     for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
       function.setResultAttr(
-          i, name, settled(function.getResultAttrOfType<TensorShardingAttr>(i, name), type));
+          i, name,
+          settled(function, function.getResultAttrOfType<TensorShardingAttr>(i, name), type));
   }
 
   void settleRegion(Region &region) {
@@ -103,13 +107,13 @@ private:
     if (isa<ReshardOp>(op))
       return setSharding(op->getResult(0), closed(getSharding(op->getResult(0))));
     if (auto named = dyn_cast<NamedComputationOp>(op)) {
-      named.setInShardingsAttr(settledAll(named.getBody().getArguments()));
-      named.setOutShardingsAttr(settledAll(named.getResults()));
+      named.setInShardingsAttr(settledAll(named, named.getBody().getArguments()));
+      named.setOutShardingsAttr(settledAll(named, named.getResults()));
       return;
     }
     if (isa<SdyDialect>(op->getDialect()) && !isa<sdy::ConstantOp>(op))
       return;
-    op->setAttr(kShardingAttr, settledAll(op->getResults()));
+    op->setAttr(kShardingAttr, settledAll(op, op->getResults()));
   }
 
   void settleConstraint(ShardingConstraintOp op) {
@@ -132,10 +136,10 @@ private:
     return TensorShardingPerValueAttr::get(module.getContext(), all);
   }
 
-  TensorShardingPerValueAttr settledAll(ValueRange values) const {
+  TensorShardingPerValueAttr settledAll(Operation *op, ValueRange values) const {
     SmallVector<TensorShardingAttr> all;
     for (Value value : values)
-      all.push_back(settled(getSharding(value), value.getType()));
+      all.push_back(settled(op, getSharding(value), value.getType()));
     return TensorShardingPerValueAttr::get(module.getContext(), all);
   }
 

@@ -1,6 +1,6 @@
 // After propagation everything is closed and said. Wrong would be: a value without a sharding, or two that disagree
 // without a reshard between them.
-// RUN: tessera-opt %s --tessera-settle-shardings --split-input-file | FileCheck %s
+// RUN: tessera-opt %s --tessera-settle-shardings --split-input-file --verify-diagnostics | FileCheck %s
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
@@ -31,6 +31,7 @@ sdy.mesh @maximal = <[], device_ids=[1]>
 // CHECK-LABEL: @main
 func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: stablehlo.tanh %{{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
+  // expected-warning @+1 {{a value that is to be on device 1 alone is repeated on all}}
   %0 = stablehlo.tanh %a {sdy.sharding = #sdy.sharding_per_value<[<@maximal, []>]>} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
