@@ -1,10 +1,8 @@
 // Which ops run together as one kernel, decided on plain data.
 //
-//   x ── exp ──┬── sum ── 1/s ── bcast ──┐        kernel A: exp            (dear, read twice:
-//   computed once)
-//              └─────────────────────── mul       kernel B: sum, 1/s       (reduction with its
-//              epilogue)
-//                                                 kernel C: bcast, mul
+//   x -- exp --+-- sum -- 1/s -- bcast --+      kernel A: exp (dear, read twice: computed once)
+//              |                         |      kernel B: sum, 1/s (a reduction, its epilogue)
+//              +------------------------ mul    kernel C: bcast, mul
 //
 // Nodes are visited from last to first, so that the kernels of a node's users are known: it joins
 // them, is copied into them, or starts a kernel of its own. Time is linear but for a search for

@@ -1,6 +1,8 @@
 // A branch on a boolean is one on a number:
 //
-//   "stablehlo.if"(%p) ({A}, {B})     becomes     %i = stablehlo.select %p, 0, 1
+//   "stablehlo.if"(%p) ({A}, {B})
+// becomes
+//   %i = stablehlo.select %p, 0, 1
 //   "stablehlo.case"(%i) ({A}, {B})
 //
 // so that the device program has one kind of branch.

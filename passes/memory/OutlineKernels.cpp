@@ -1,11 +1,9 @@
 // Names the computation of every kernel, once for all that are equal but for their locations and
 // annotations:
 //
-//   %r = exec.fused(%x = %a : ..) -> .. {..}        exec.kernel @add_0(%x: ..) -> .. {..}
-//   %s = exec.fused(%x = %b : ..) -> .. {..}        %r = exec.fused(..) attributes {kernel =
-//   @add_0} {..}
-//                                                   %s = exec.fused(..) attributes {kernel =
-//                                                   @add_0} {..}
+//   %r = exec.fused(%x = %a : ..) {..}     exec.kernel @add_0(%x: ..) -> .. {..}
+//   %s = exec.fused(%x = %b : ..) {..}     %r = exec.fused(..) {kernel = @add_0} {..}
+//                                          %s = exec.fused(..) {kernel = @add_0} {..}
 //
 // The region stays on exec.fused, so that the program still reads as one on tensors; the next pass
 // drops it.

@@ -1,10 +1,10 @@
 // Orders every block by Schedule.h and splits its collectives:
 //
-//   %k = exec.fused(..)                                 %k = exec.fused(..)
-//   %g = comm.all_gather(%k) dim 0 over <..>            %r, %h = comm.start all_gather(%k) over
-//   <..> {dim = 0} %u = exec.fused(.. %g ..)             becomes       %v = exec.fused(..) // work
-//   that needs no %g %v = exec.fused(..)                                 %g = comm.wait %h (%r)
-//                                                       %u = exec.fused(.. %g ..)
+//   %k = exec.fused(..)                     %k = exec.fused(..)
+//   %g = comm.all_gather(%k)                %r, %h = comm.start all_gather(%k)
+//   %u = exec.fused(.. %g ..)    becomes    %v = exec.fused(..)     // needs no %g
+//   %v = exec.fused(..)                     %g = comm.wait %h (%r)
+//                                           %u = exec.fused(.. %g ..)
 //
 // Views and constants cost nothing and follow whoever reads them.
 #include "dialects/comm/CommOps.h"
