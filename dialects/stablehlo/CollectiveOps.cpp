@@ -1,5 +1,6 @@
 #include "dialects/stablehlo/Constraints.h"
 #include "dialects/stablehlo/StablehloAssembly.h"
+#include <set>
 
 using namespace mlir;
 using namespace tessera::stablehlo;
@@ -25,7 +26,7 @@ static LogicalResult verifyGroups(Operation *op, DenseIntElementsAttr groups, in
   if (groups.getType().getRank() != 2)
     return violates(op, constraint)
            << "replica_groups must be a table of rank 2, not " << groups.getType();
-  llvm::DenseSet<int64_t> seen;
+  std::set<int64_t> seen;
   bool padded = false;
   for (const APInt &device : groups.getValues<APInt>()) {
     int64_t d = device.getSExtValue();
@@ -119,7 +120,7 @@ LogicalResult CollectivePermuteOp::verify() {
   if (type.getRank() != 2 || type.getDimSize(1) != 2)
     return violates(*this, 1) << "source_target_pairs must be a table of pairs, not " << type;
   SmallVector<int64_t> pairs(getSourceTargetPairs().getValues<int64_t>());
-  llvm::DenseSet<int64_t> sources, targets;
+  std::set<int64_t> sources, targets;
   for (size_t i = 0; i < pairs.size(); i += 2) {
     if (pairs[i] < 0 || pairs[i + 1] < 0)
       return violates(*this, 4) << "pair " << i / 2 << " is (" << pairs[i] << ", " << pairs[i + 1]

@@ -28,6 +28,18 @@ static SmallVector<int64_t> takeNumbers(StringRef &text) {
   return numbers;
 }
 
+// The product of positive numbers; 0 when one is not positive or there are more than a million
+// devices.
+static int64_t deviceCount(ArrayRef<int64_t> shape) {
+  int64_t count = 1;
+  for (int64_t size : shape) {
+    if (size <= 0 || size > (1 << 20) / count)
+      return 0;
+    count *= size;
+  }
+  return count;
+}
+
 // Devices 0 .. n-1 as an array of `shape`, transposed: the short form `<=[2,4]T(1,0)`.
 static std::vector<int64_t> transposedIota(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
   SmallVector<int64_t> strides(shape.size(), 1);
@@ -55,7 +67,8 @@ llvm::Expected<TileAssignment> parseTileAssignment(StringRef text) {
   if (!text.consume_front("devices=["))
     return unsupported(text);
   result.tiles = takeNumbers(text);
-  if (!text.consume_front("]"))
+  int64_t tiles = deviceCount(result.tiles);
+  if (!text.consume_front("]") || result.tiles.empty() || tiles == 0)
     return unsupported(all);
   if (text.consume_front("<=[")) {
     SmallVector<int64_t> shape = takeNumbers(text), permutation;
@@ -68,7 +81,7 @@ llvm::Expected<TileAssignment> parseTileAssignment(StringRef text) {
       permutation.resize(shape.size());
       std::iota(permutation.begin(), permutation.end(), 0);
     }
-    if (permutation.size() != shape.size() ||
+    if (deviceCount(shape) != tiles || permutation.size() != shape.size() ||
         llvm::any_of(permutation, [&](int64_t d) { return d < 0 || d >= int64_t(shape.size()); }))
       return unsupported(all);
     result.devices = transposedIota(shape, permutation);
@@ -81,11 +94,9 @@ llvm::Expected<TileAssignment> parseTileAssignment(StringRef text) {
     result.lastReplicated = true;
   if (!text.trim().empty())
     return unsupported(text.trim());
-  int64_t tiles =
-      std::accumulate(result.tiles.begin(), result.tiles.end(), int64_t(1), std::multiplies<>());
   std::set<int64_t> distinct(result.devices.begin(), result.devices.end());
   if (tiles != int64_t(result.devices.size()) || distinct.size() != result.devices.size() ||
-      result.tiles.empty() || *distinct.begin() != 0 || *distinct.rbegin() != tiles - 1)
+      *distinct.begin() != 0 || *distinct.rbegin() != tiles - 1)
     return unsupported(all);
   return result;
 }

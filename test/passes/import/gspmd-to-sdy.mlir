@@ -31,3 +31,24 @@ func.func @main(%arg0: tensor<4x4xf32> {mhlo.sharding = "{devices=[2,2]<=[2,2]T(
 func.func @main(%arg0: tensor<4x4xf32> {mhlo.sharding = "{manual}"}) -> tensor<4x4xf32> {
   return %arg0 : tensor<4x4xf32>
 }
+
+// -----
+
+// expected-error@+1 {{the sharding string holds '{devices=[9000000,9000000]<=[81000000000000]}', which is not supported}}
+func.func @main(%arg0: tensor<4x4xf32> {mhlo.sharding = "{devices=[9000000,9000000]<=[81000000000000]}"}) -> tensor<4x4xf32> {
+  return %arg0 : tensor<4x4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{the sharding string holds '{devices=[0,2]}', which is not supported}}
+func.func @main(%arg0: tensor<4x4xf32> {mhlo.sharding = "{devices=[0,2]}"}) -> tensor<4x4xf32> {
+  return %arg0 : tensor<4x4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{the sharding string holds 'last_tile_dims={manual}', which is not supported}}
+func.func @main(%arg0: tensor<4x4xf32> {mhlo.sharding = "{devices=[2,1,2]<=[4] last_tile_dims={manual}}"}) -> tensor<4x4xf32> {
+  return %arg0 : tensor<4x4xf32>
+}
