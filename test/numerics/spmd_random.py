@@ -36,7 +36,7 @@ def convolution(rng):
     dilate, rhs = pick(rng, (1, 1), (1, 1), (2, 1)), pick(rng, (1, 1), (1, 1), (2, 1))
     if padding != "SAME" and (k - 1) * rhs[0] + 1 > 4:
         padding = "SAME"
-    if padding == "SAME" and dilate != (1, 1):
+    if isinstance(padding, str) and dilate != (1, 1):
         padding = ((k, k), (1, 1))
     c, o = pick(rng, 3, 4), pick(rng, 4, 6)
     return lambda x, f: lax.conv_general_dilated(x, f, (stride, 1), padding, dilate, rhs, ("NHWC", "HWIO", "NHWC")), \
