@@ -338,6 +338,10 @@ void ModuleGraph::writeBack() {
     if (auto argument = dyn_cast<BlockArgument>(ir))
       if (isa<ManualComputationOp>(argument.getOwner()->getParentOp()))
         continue; // below, as seen from outside
+    for (auto [dim, size] :
+         llvm::zip(value.sharding.dims, cast<RankedTensorType>(ir.getType()).getShape()))
+      if (size == 0) // nothing to shard
+        dim.axes.clear();
     if (TensorShardingAttr attr = attrOf(value, ir.getContext()); attr != getSharding(ir))
       setSharding(ir, attr);
   }
