@@ -481,8 +481,8 @@ bool emitContraction(KernelFunction &function, bool &known) {
   llvm::SmallVector<unsigned> all;
   for (unsigned i = 0; i < outputs.size(); ++i) {
     all.push_back(i);
-    if (mlir::cast<mlir::ShapedType>(outputs[i].getType()).getShape() !=
-        mlir::cast<mlir::ShapedType>(outputs[0].getType()).getShape())
+    if (mlir::cast<mlir::ShapedType>(outputs[i].getType()).getNumElements() !=
+        mlir::cast<mlir::ShapedType>(outputs[0].getType()).getNumElements())
       return true;
   }
   NestGraph nest(function, all, /*update=*/false);

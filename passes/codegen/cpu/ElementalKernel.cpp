@@ -38,10 +38,6 @@ private:
 
 } // namespace
 
-static llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  return mlir::cast<mlir::ShapedType>(value.getType()).getShape();
-}
-
 bool Nest::emit() {
   int64_t points = 1;
   for (int64_t size : shape())
@@ -357,7 +353,9 @@ static std::optional<int64_t> updatedInput(KernelFunction &function, unsigned ou
 }
 
 bool emitElemental(KernelFunction &function, llvm::ArrayRef<unsigned> outputs) {
-  // Outputs of one shape share their loops.
+  // Outputs of one shape share their loops; of one size too when some overwrite what others may
+  // still read.
+  bool isShared = llvm::any_of(function.kernel.inplace, [](int64_t input) { return input >= 0; });
   llvm::SmallVector<llvm::SmallVector<unsigned>> groups;
   bool ok = true;
   for (unsigned output : outputs) {
@@ -369,9 +367,12 @@ bool emitElemental(KernelFunction &function, llvm::ArrayRef<unsigned> outputs) {
           [&] { ok &= ok && Nest(function, one, /*update=*/false).emit(); });
       continue;
     }
-    auto shape = shapeOf(function.kernel.outputs()[output]);
-    auto it = llvm::find_if(
-        groups, [&](auto &group) { return shapeOf(function.kernel.outputs()[group[0]]) == shape; });
+    auto type = mlir::cast<mlir::ShapedType>(function.kernel.outputs()[output].getType());
+    auto it = llvm::find_if(groups, [&](auto &group) {
+      auto first = mlir::cast<mlir::ShapedType>(function.kernel.outputs()[group[0]].getType());
+      return first.getShape() == type.getShape() ||
+             (isShared && first.getNumElements() == type.getNumElements());
+    });
     if (it == groups.end())
       groups.push_back({output});
     else

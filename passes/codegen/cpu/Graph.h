@@ -21,7 +21,7 @@
 namespace tessera::codegen {
 
 struct Node;
-using DimSet = uint64_t; // bit i: depends on dimension i
+using DimSet = unsigned __int128; // bit i: depends on dimension i
 
 struct Dim {
   int64_t size;

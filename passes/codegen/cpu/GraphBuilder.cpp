@@ -60,6 +60,8 @@ std::optional<Op> elementwiseOp(mlir::Operation *op) {
 Index GraphBuilder::loop(mlir::Operation *key, unsigned i, int64_t size,
                          llvm::SmallVectorImpl<unsigned> *dims) {
   auto add = [&](int64_t partSize, int64_t inner) {
+    if (key && partSize == 1) // a reduced dimension of one element is no loop
+      return graph.constant(0);
     unsigned dim = graph.addDim(partSize);
     dimOrigins.resize(dim + 1);
     dimOrigins[dim] = {key, i, inner};

@@ -43,7 +43,11 @@ bool NestGraph::construct(const Box *box) {
       mlir::emitError(value.getLoc(), "no CPU code for element type ") << value.getType();
       return false;
     }
-    llvm::SmallVector<Index, 6> to(index);
+    // Outputs of as many elements but other shapes go along in the same order.
+    llvm::SmallVector<Index, 6> from(index);
+    if (!update && shapeOf(value) != shape())
+      from = graph.delinearise(graph.linearise(index, shape()), shapeOf(value));
+    llvm::SmallVector<Index, 6> to(from);
     mlir::Value computed = value;
     if (update) {
       mlir::Operation *op = value.getDefiningOp();
@@ -56,17 +60,17 @@ bool NestGraph::construct(const Box *box) {
         to[d] = graph.add(start, index[d]);
       }
     }
-    Element element = g->builder.at(computed, index);
+    Element element = g->builder.at(computed, from);
     if (!element)
       return false;
-    Index offset = graph.linearise(to, shapeOf(value));
+    Index offset = update ? graph.linearise(to, shapeOf(value)) : graph.linearise(index, shape());
     if (type->complex)
       offset = graph.multiply(offset, 2);
     roots.push_back({output, element, type->kind, offset});
   }
-  if (graph.dims.size() > 64) {
+  if (graph.dims.size() > 128) {
     mlir::emitError(function.kernel.body->getTerminator()->getLoc(),
-                    "a kernel with more than 64 loops; fuse fewer operations");
+                    "a kernel with more than 128 loops; fuse fewer operations");
     return false;
   }
   return true;
