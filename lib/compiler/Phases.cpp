@@ -1,35 +1,15 @@
 #include "lib/compiler/Phases.h"
 
-#ifdef HAVE_TESSERAIMPORT
-#include "passes/import/Passes.h"
-#endif
-#ifdef HAVE_TESSERAPROPAGATE
-#include "passes/propagate/Passes.h"
-#endif
-#ifdef HAVE_TESSERARESHARD
-#include "passes/reshard/Passes.h"
-#endif
-#ifdef HAVE_TESSERALOCALIZE
-#include "passes/localize/Passes.h"
-#endif
-#ifdef HAVE_TESSERACOMMUNICATE
-#include "passes/communicate/Passes.h"
-#endif
-#ifdef HAVE_TESSERAFUSE
-#include "passes/fuse/Passes.h"
-#endif
-#ifdef HAVE_TESSERAORDER
-#include "passes/order/Passes.h"
-#endif
-#ifdef HAVE_TESSERAMEMORY
-#include "passes/memory/Passes.h"
-#endif
-#ifdef HAVE_TESSERACODEGENCPU
 #include "passes/codegen/cpu/Passes.h"
-#endif
-#ifdef HAVE_TESSERAPACKAGE
+#include "passes/communicate/Passes.h"
+#include "passes/fuse/Passes.h"
+#include "passes/import/Passes.h"
+#include "passes/localize/Passes.h"
+#include "passes/memory/Passes.h"
+#include "passes/order/Passes.h"
 #include "passes/package/Passes.h"
-#endif
+#include "passes/propagate/Passes.h"
+#include "passes/reshard/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -38,40 +18,19 @@
 namespace tessera {
 
 static const Phase kPhases[] = {
-#ifdef HAVE_TESSERAIMPORT
-    {"import", buildImportPipeline},
-#endif
-#ifdef HAVE_TESSERAPROPAGATE
-    {"propagate", buildPropagatePipeline},
-#endif
-#ifdef HAVE_TESSERARESHARD
-    {"reshard", buildReshardPipeline},
-#endif
-#ifdef HAVE_TESSERALOCALIZE
-    {"localize", buildLocalizePipeline},
-#endif
-#ifdef HAVE_TESSERACOMMUNICATE
-    {"communicate", buildCommunicatePipeline},
-#endif
-#ifdef HAVE_TESSERAFUSE
-    {"fuse", buildFusePipeline},
-#endif
-#ifdef HAVE_TESSERAORDER
-    {"order", buildOrderPipeline},
-#endif
-#ifdef HAVE_TESSERAMEMORY
-    {"memory", buildMemoryPipeline},
-#endif
-#ifdef HAVE_TESSERACODEGENCPU
-    {"codegen", buildCodegenCpuPipeline},
-#endif
-#ifdef HAVE_TESSERAPACKAGE
-    {"package", buildPackagePipeline},
-#endif
-    {"", nullptr}, // so that the list is never empty
+    {"import", buildImportPipeline, registerImportPasses},
+    {"propagate", buildPropagatePipeline, registerPropagatePasses},
+    {"reshard", buildReshardPipeline, registerReshardPasses},
+    {"localize", buildLocalizePipeline, registerLocalizePasses},
+    {"communicate", buildCommunicatePipeline, registerCommunicatePasses},
+    {"fuse", buildFusePipeline, registerFusePasses},
+    {"order", buildOrderPipeline, registerOrderPasses},
+    {"memory", buildMemoryPipeline, registerMemoryPasses},
+    {"codegen", buildCodegenCpuPipeline, registerCodegenCpuPasses},
+    {"package", buildPackagePipeline, registerPackagePasses},
 };
 
-llvm::ArrayRef<Phase> phases() { return llvm::ArrayRef(kPhases).drop_back(); }
+llvm::ArrayRef<Phase> phases() { return kPhases; }
 
 const Phase *findPhase(llvm::StringRef name) {
   const Phase *found =

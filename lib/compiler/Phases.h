@@ -13,6 +13,7 @@ namespace tessera {
 struct Phase {
   llvm::StringRef name;
   void (*build)(mlir::OpPassManager &);
+  void (*registerPasses)();
 };
 
 // In the order in which they run. The last leaves the exec dialect; packageProgram (passes/package)
