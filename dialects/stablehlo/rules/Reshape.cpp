@@ -19,6 +19,13 @@ sharding::FactorRule reshapeRule(ReshapeOp op) {
   auto whole = [&](int64_t size) {
     return builder.factor(size, RuleBuilder::Kind::NeedReplication);
   };
+  if (op.getType().getNumElements() == 0) { // sizes don't say which dimensions belong together
+    for (auto [dim, size] : llvm::enumerate(from))
+      builder.operand(0, dim, whole(size));
+    for (auto [dim, size] : llvm::enumerate(to))
+      builder.result(0, dim, whole(size));
+    return builder.take();
+  }
   while (i < from.size() || o < to.size()) {
     if (inRest == 0 && i < from.size())
       inRest = from[i];
