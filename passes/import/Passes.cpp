@@ -15,11 +15,16 @@ namespace tessera {
 #include "passes/import/Passes.h.inc"
 
 void buildImportPipeline(mlir::OpPassManager &pm) {
+  pm.addPass(createDecomposeCustomCalls());
   pm.addPass(createInlineCalls());
+  pm.addPass(createFlattenTuples());
   pm.addPass(createGspmdToSdy());
   pm.addPass(createDecomposeChlo());
   pm.addPass(createDecomposeBatchNorm());
   pm.addPass(createNormalizeOperations());
+  pm.addPass(createFoldEmptyValues());
+  pm.addPass(createDecomposeRandom());
+  pm.addPass(createLoopOverMap());
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());
   pm.addPass(createMarkCountedLoops());

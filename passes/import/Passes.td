@@ -6,6 +6,26 @@ def InlineCalls : Pass<"tessera-inline-calls", "mlir::ModuleOp"> {
   let summary = "Puts the bodies of called functions where they are called, until only the entry is left.";
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
+def DecomposeCustomCalls : Pass<"tessera-decompose-custom-calls", "mlir::ModuleOp"> {
+  let summary = "Writes custom calls that name what StableHLO and chlo have words for (top_k, erf) in those words.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect", "::tessera::chlo::ChloDialect"];
+}
+def FlattenTuples : Pass<"tessera-flatten-tuples", "mlir::ModuleOp"> {
+  let summary = "Takes tuples and tokens out of a program, and refuses transfers to and from the host.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+def DecomposeRandom : Pass<"tessera-decompose-random", "mlir::ModuleOp"> {
+  let summary = "Writes random numbers as integer arithmetic on counters, with XLA's bits.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+def LoopOverMap : Pass<"tessera-loop-over-map", "mlir::ModuleOp"> {
+  let summary = "Runs maps whose computation holds more than elementwise operations element by element.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+def FoldEmptyValues : Pass<"tessera-fold-empty-values", "mlir::ModuleOp"> {
+  let summary = "Takes arrays without elements out of a program: they are constants, and what is computed from them alone is known.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
 def DecomposeChlo : Pass<"tessera-decompose-chlo", "mlir::ModuleOp"> {
   let summary = "Writes functions such as erf, sinh and top_k as arithmetic and sorts of the StableHLO specification.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];

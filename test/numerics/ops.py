@@ -139,8 +139,34 @@ def narrow_floats():
     return [family("bfloat16", (a, b), table, exact=False)]
 
 
+def empty():
+    a, b, z = data(18, 4, 6), data(19, 6, 3), np.zeros((0, 6), np.float32)
+    table = {
+        "dot": lambda a, b, z: z @ b, "dot_of_none": lambda a, b, z: z.T @ jnp.zeros((0, 3), a.dtype), "sum": lambda a, b, z: (z + 1).sum(0),
+        "all": lambda a, b, z: jnp.all(z > 0), "max": lambda a, b, z: z.max(initial=3), "concatenate": lambda a, b, z: jnp.concatenate([z, a]),
+        "pad": lambda a, b, z: jnp.pad(z, ((1, 2), (0, 1))), "sort": lambda a, b, z: jnp.sort(z, 0), "gather": lambda a, b, z: a[jnp.zeros((0,), jnp.int32)],
+        "scatter": lambda a, b, z: a.at[jnp.zeros((0,), jnp.int32)].add(z), "identity": lambda a, b, z: z, "reshape": lambda a, b, z: z.reshape(3, 0, 2),
+        "loop": lambda a, b, z: lax.fori_loop(0, 3, lambda i, c: (c[0] * 2, c[1] + 1), (z, a))[1], "window": lambda a, b, z: lax.reduce_window(
+            z, jnp.float32(0), lax.add, (2, 1), (1, 1), ((1, 1), (0, 0))), "branch": lambda a, b, z: lax.cond(a[0, 0] > 0, lambda: z + 1, lambda: z),
+    }
+    return [family("empty", (a, b, z), table, specs=(P("x", "y"), P("y", "x"), P(None, "x")), exact=False)]
+
+
+def random_bits():
+    state, wide = np.array([1, 2, 2**32 - 1, 2**32 - 1], np.uint32), data(20, 6, 10)
+    bits = lambda algorithm, dtype, *shape: lambda s, x: lax.rng_bit_generator(s, shape, dtype=dtype, algorithm=algorithm)[1]
+    table = {f"{algorithm.name} {np.dtype(dtype)} {shape}": bits(algorithm, dtype, *shape)
+             for algorithm in (lax.RandomAlgorithm.RNG_DEFAULT, lax.RandomAlgorithm.RNG_THREE_FRY)
+             for dtype in (np.uint8, np.uint16, np.uint32) for shape in ((), (7,), (6, 10), (5, 3, 3))}
+    table |= {"state": lambda s, x: lax.rng_bit_generator(s, (9,))[0],
+              "dropout": lambda s, x: x * (lax.rng_bit_generator(s, (6, 10))[1] > np.uint32(2**31)),
+              "rbg": lambda s, x: jax.random.normal(jax.random.wrap_key_data(s, impl="rbg"), (6, 10)) + x}
+    return [family("random_bits", (state, wide), table, specs=(P(), P("x", "y")), exact=False)]
+
+
 def cases():
     found = []
-    for families in (elementwise, integers, movement, reductions, contractions, complex_numbers, linear_algebra, narrow_floats):
+    for families in (elementwise, integers, movement, reductions, contractions, complex_numbers, linear_algebra, narrow_floats, empty,
+                     random_bits):
         found += families()
     return found

@@ -1,0 +1,165 @@
+// Writes custom calls that name what StableHLO has words for in those words.
+//
+//   stablehlo.custom_call @mhlo.topk(%x) {mhlo.attributes = {k = 2 : i64, largest = true}}
+//                                                              -> chlo.top_k(%x, k = 2)
+//   stablehlo.custom_call @mhlo.erf(%x)                        -> chlo.erf %x
+//   stablehlo.custom_call @ApproxTopK(%x, %i, ..), reduction_dim = 1, called = [@greater]
+//                                                              -> stablehlo.sort, slices
+//   stablehlo.custom_call @annotate_device_placement(%x)       -> %x
+//
+// ApproxTopK is exact here, as it is on CPUs in XLA.
+#include "passes/import/Passes.h"
+
+#include "dialects/chlo/ChloOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_DECOMPOSECUSTOMCALLS
+#include "passes/import/Passes.h.inc"
+
+using namespace mlir;
+using stablehlo::CustomCallOp;
+
+namespace {
+
+// The integer (or boolean) that a call's dictionaries of attributes give a name.
+std::optional<int64_t> integerOf(CustomCallOp call, StringRef name) {
+  for (Attribute attribute : {call->getAttr("mhlo.attributes"),
+                              call->getAttr("mhlo.backend_config"), call.getBackendConfigAttr()})
+    if (auto dictionary = dyn_cast_or_null<DictionaryAttr>(attribute)) {
+      if (auto integer = dictionary.getAs<IntegerAttr>(name))
+        return integer.getType().isInteger(1) ? integer.getValue().getZExtValue()
+                                              : integer.getInt();
+    }
+  return std::nullopt;
+}
+
+// The first of each row of sorted values.
+SmallVector<Value> firstOf(OpBuilder &b, Location loc, ValueRange sorted, TypeRange types) {
+  SmallVector<Value> parts;
+  for (auto [value, type] : llvm::zip(sorted, types)) {
+    ArrayRef<int64_t> limits = cast<RankedTensorType>(type).getShape();
+    SmallVector<int64_t> starts(limits.size(), 0), strides(limits.size(), 1);
+    parts.push_back(
+        value.getType() == type
+            ? value
+            : stablehlo::SliceOp::create(b, loc, value, starts, limits, strides).getResult());
+  }
+  return parts;
+}
+
+LogicalResult fromTopK(CustomCallOp call) {
+  auto type = dyn_cast<RankedTensorType>(call->getOperand(0).getType());
+  bool fits =
+      type && type.getRank() > 0 && call->getNumOperands() == 1 && call->getNumResults() == 2;
+  if (!fits)
+    return call.emitError("a top-k takes one array and gives values and indices");
+  auto values = cast<RankedTensorType>(call->getResult(0).getType());
+  int64_t k = integerOf(call, "k").value_or(values.getShape().back());
+  OpBuilder b(call);
+  Location loc = call.getLoc();
+  Value operand = call->getOperand(0);
+  // The smallest are the largest of the complement, which has their order reversed.
+  bool smallest = integerOf(call, "largest") == 0;
+  bool isFloat = isa<FloatType>(type.getElementType());
+  auto turned = [&](Value value) -> Value {
+    if (!smallest)
+      return value;
+    if (isFloat)
+      return stablehlo::NegOp::create(b, loc, value);
+    return stablehlo::NotOp::create(b, loc, value);
+  };
+  auto top = chlo::TopKOp::create(b, loc, values, call->getResult(1).getType(), turned(operand), k);
+  call->replaceAllUsesWith(ValueRange{turned(top.getValues()), top.getIndices()});
+  call.erase();
+  return success();
+}
+
+// Operands: arrays, then as many initial values; the called function compares.
+LogicalResult fromApproxTopK(CustomCallOp call) {
+  size_t count = call->getNumResults();
+  std::optional<int64_t> dim = integerOf(call, "reduction_dim");
+  auto names = call.getCalledComputations();
+  auto comparator = names && names.size() == 1 ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+                                                     call, cast<FlatSymbolRefAttr>(names[0]))
+                                               : func::FuncOp();
+  if (!dim || !comparator || comparator.isExternal() || call->getNumOperands() != 2 * count ||
+      comparator.getNumArguments() != 2 * count)
+    return call.emitError("an approximate top-k needs reduction_dim, a comparator in "
+                          "called_computations and an initial value for each array");
+  OpBuilder b(call);
+  ValueRange arrays = call->getOperands().take_front(count);
+  auto sort = stablehlo::SortOp::create(b, call.getLoc(), arrays.getTypes(), arrays,
+                                        /*dimension=*/*dim, /*is_stable=*/true);
+  IRMapping mapping;
+  comparator.getBody().cloneInto(&sort.getComparator(), mapping);
+  Operation *end = sort.getComparator().front().getTerminator();
+  b.setInsertionPoint(end);
+  stablehlo::ReturnOp::create(b, end->getLoc(), end->getOperands());
+  end->erase();
+  b.setInsertionPointAfter(sort);
+  call->replaceAllUsesWith(firstOf(b, call.getLoc(), sort.getResults(), call->getResultTypes()));
+  call.erase();
+  return success();
+}
+
+// The elementwise function that frontends name mhlo.<name> where the specification had no word.
+StringRef functionOf(StringRef target) {
+  if (!target.consume_front("mhlo."))
+    return "";
+  return llvm::StringSwitch<StringRef>(target)
+      .Case("acos", "chlo.acos")
+      .Case("acosh", "chlo.acosh")
+      .Case("asin", "chlo.asin")
+      .Case("asinh", "chlo.asinh")
+      .Case("atan", "chlo.atan")
+      .Case("atanh", "chlo.atanh")
+      .Case("cosh", "chlo.cosh")
+      .Case("erf", "chlo.erf")
+      .Case("sinh", "chlo.sinh")
+      .Case("tan", "stablehlo.tan")
+      .Default("");
+}
+
+LogicalResult decompose(CustomCallOp call) {
+  StringRef target = call.getCallTargetName();
+  if (target == "mhlo.topk" || target == "TopK")
+    return fromTopK(call);
+  if (target == "ApproxTopK" || target == "PartialReduce")
+    return fromApproxTopK(call);
+  bool placement =
+      target == "annotate_device_placement" || target == "MoveToDevice" || target == "MoveToHost";
+  if (placement && call->getNumOperands() == call->getNumResults() &&
+      call->getOperandTypes() == call->getResultTypes()) {
+    call->replaceAllUsesWith(call->getOperands());
+    call.erase();
+    return success();
+  }
+  StringRef function = functionOf(target);
+  if (!function.empty() && call->getNumOperands() == 1 && call->getNumResults() == 1) {
+    OpBuilder b(call);
+    Operation *made = b.create(call.getLoc(), b.getStringAttr(function), call->getOperands(),
+                               call->getResultTypes());
+    call->replaceAllUsesWith(made);
+    call.erase();
+  }
+  return success();
+}
+
+struct DecomposeCustomCallsPass : impl::DecomposeCustomCallsBase<DecomposeCustomCallsPass> {
+  void runOnOperation() override {
+    SmallVector<CustomCallOp> calls;
+    getOperation().walk([&](CustomCallOp call) { calls.push_back(call); });
+    for (CustomCallOp call : calls)
+      if (failed(decompose(call)))
+        return signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace tessera

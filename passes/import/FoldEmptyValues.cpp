@@ -1,0 +1,165 @@
+// Takes arrays without elements out of a program: a value of size 0 is a constant, and what is
+// computed from one alone is known.
+//
+//   %0 = stablehlo.dot_general %a, %b : (tensor<2x0xf32>, tensor<0x3xf32>) -> tensor<2x3xf32>
+//   %1 = stablehlo.concatenate %e, %x : (tensor<0xf32>, tensor<4xf32>) -> tensor<4xf32>
+// becomes
+//   %0 = stablehlo.constant dense<0.0> : tensor<2x3xf32>
+//   uses of %1 use %x
+//
+// Loops and branches stop carrying them. Only arguments, constants and what @main returns may have
+// size 0 afterwards; they take no bytes.
+#include "passes/import/Passes.h"
+
+#include "dialects/comm/CommOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/import/DropValues.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_FOLDEMPTYVALUES
+#include "passes/import/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+bool isEmpty(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 0;
+}
+
+Value emptyConstant(OpBuilder &b, Location loc, Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return stablehlo::ConstantOp::create(b, loc,
+                                       DenseElementsAttr::get(tensor, ArrayRef<Attribute>()));
+}
+
+Value zeros(OpBuilder &b, Location loc, Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  Type element = tensor.getElementType();
+  Attribute zero;
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    Attribute part = b.getZeroAttr(complex.getElementType());
+    zero = b.getArrayAttr({part, part});
+  } else {
+    zero = isa<IntegerType>(element) ? Attribute(IntegerAttr::get(element, 0))
+                                     : b.getZeroAttr(element);
+  }
+  return stablehlo::ConstantOp::create(b, loc, DenseElementsAttr::get(tensor, ArrayRef(zero)));
+}
+
+Value splat(OpBuilder &b, Location loc, Type type, Value scalar) {
+  return stablehlo::BroadcastInDimOp::create(b, loc, type, scalar, ArrayRef<int64_t>());
+}
+
+using Values = SmallVector<Value>;
+
+// Every window sees initial values only.
+Values ofWindows(OpBuilder &b, stablehlo::ReduceWindowOp op) {
+  auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+  SmallVector<int64_t> shape;
+  auto padding = op.getPadding();
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    int64_t size = type.getDimSize(d);
+    int64_t dilation = op.getBaseDilations() ? (*op.getBaseDilations())[d] : 1;
+    int64_t added = 0;
+    if (padding)
+      added = padding->getValues<int64_t>()[{static_cast<uint64_t>(d), 0}] +
+              padding->getValues<int64_t>()[{static_cast<uint64_t>(d), 1}];
+    shape.push_back((size ? (size - 1) * dilation + 1 : 0) + added);
+  }
+  size_t count = op->getNumOperands() / 2;
+  auto made = cast<stablehlo::ReduceWindowOp>(b.clone(*op));
+  made.removePaddingAttr();
+  made.removeBaseDilationsAttr();
+  b.setInsertionPoint(made);
+  for (size_t i = 0; i < count; ++i) {
+    Value initial = op->getOperand(count + i);
+    auto element = cast<RankedTensorType>(initial.getType()).getElementType();
+    made->setOperand(i, splat(b, op.getLoc(), RankedTensorType::get(shape, element), initial));
+  }
+  return Values(made->getResults());
+}
+
+// The results of an operation that reads arrays without elements though its results have some;
+// empty when nothing is known.
+Values results(OpBuilder &b, Operation *op) {
+  Location loc = op->getLoc();
+  auto initials = [&](ValueRange scalars) {
+    Values made;
+    for (auto [scalar, type] : llvm::zip(scalars, op->getResultTypes()))
+      made.push_back(splat(b, loc, type, scalar));
+    return made;
+  };
+  auto allZeros = [&] {
+    Values made;
+    for (Type type : op->getResultTypes())
+      made.push_back(zeros(b, loc, type));
+    return made;
+  };
+  return TypeSwitch<Operation *, Values>(op)
+      .Case([&](stablehlo::ReduceOp) {
+        return initials(op->getOperands().drop_front(op->getNumOperands() / 2));
+      })
+      .Case([&](stablehlo::ReduceWindowOp window) { return ofWindows(b, window); })
+      .Case<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp, stablehlo::GatherOp>(
+          [&](auto) { return allZeros(); })
+      .Case([&](stablehlo::PadOp pad) { return initials(pad.getPaddingValue()); })
+      .Case([&](stablehlo::SelectAndScatterOp) { return initials(op->getOperand(2)); })
+      .Case([&](stablehlo::DynamicUpdateSliceOp update) { return Values{update.getOperand()}; })
+      .Case([&](stablehlo::ScatterOp) {
+        return Values(op->getOperands().take_front(op->getNumResults()));
+      })
+      .Case([&](stablehlo::ConcatenateOp concatenate) {
+        Values parts;
+        for (Value part : op->getOperands())
+          if (!isEmpty(part.getType()))
+            parts.push_back(part);
+        return Values{stablehlo::ConcatenateOp::create(b, loc, concatenate.getType(), parts,
+                                                       concatenate.getDimension())};
+      })
+      .Case([&](stablehlo::CustomCallOp call) {
+        // LAPACK's functions on matrices of size 0 succeed: info is 0.
+        return call.getCallTargetName().starts_with("lapack_") ? allZeros() : Values();
+      })
+      .Default([](Operation *) { return Values(); });
+}
+
+struct FoldEmptyValuesPass : impl::FoldEmptyValuesBase<FoldEmptyValuesPass> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      SmallVector<Operation *> readers;
+      bool found = false;
+      function.walk([&](Operation *op) {
+        bool reads = llvm::any_of(op->getOperandTypes(), isEmpty);
+        found |= reads || llvm::any_of(op->getResultTypes(), isEmpty);
+        if (reads && op->getNumResults() && !llvm::any_of(op->getResultTypes(), isEmpty))
+          readers.push_back(op);
+      });
+      if (!found)
+        continue;
+      for (Operation *op : readers) {
+        OpBuilder b(op);
+        if (Values values = results(b, op); !values.empty()) {
+          op->replaceAllUsesWith(values);
+          op->erase();
+        }
+      }
+      foldBits(function);
+      import::dropValues(function, isEmpty, emptyConstant);
+    }
+  }
+
+  // No bits are taken: the state stays.
+  static void foldBits(func::FuncOp function) {
+    function.walk([](stablehlo::RngBitGeneratorOp op) {
+      if (isEmpty(op.getOutput().getType()))
+        op.getOutputState().replaceAllUsesWith(op.getInitialState());
+    });
+  }
+};
+
+} // namespace
+} // namespace tessera

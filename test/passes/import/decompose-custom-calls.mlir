@@ -1,0 +1,49 @@
+// RUN: tessera-opt %s --tessera-decompose-custom-calls | FileCheck %s
+
+// Custom calls that StableHLO and chlo have words for; others stay.
+
+// CHECK-LABEL: func.func @topk
+// CHECK-NEXT:    %[[V:.*]], %[[I:.*]] = chlo.top_k(%arg0, k = 2) : tensor<3x8xf32> -> (tensor<3x2xf32>, tensor<3x2xi32>)
+// CHECK-NEXT:    return %[[V]], %[[I]]
+func.func @topk(%x: tensor<3x8xf32>) -> (tensor<3x2xf32>, tensor<3x2xi32>) {
+  %0:2 = stablehlo.custom_call @mhlo.topk(%x) {mhlo.attributes = {k = 2 : i64, largest = true}, mhlo.version = 1 : i64} : (tensor<3x8xf32>) -> (tensor<3x2xf32>, tensor<3x2xi32>)
+  return %0#0, %0#1 : tensor<3x2xf32>, tensor<3x2xi32>
+}
+
+// The smallest are the largest of the complement: -x would not do for the least integer.
+// CHECK-LABEL: func.func @smallest
+// CHECK-NEXT:    %[[N:.*]] = stablehlo.not %arg0
+// CHECK-NEXT:    %[[V:.*]], %[[I:.*]] = chlo.top_k(%[[N]], k = 2)
+// CHECK-NEXT:    %[[M:.*]] = stablehlo.not %[[V]]
+// CHECK-NEXT:    return %[[M]], %[[I]]
+func.func @smallest(%x: tensor<8xi32>) -> (tensor<2xi32>, tensor<2xi32>) {
+  %0:2 = stablehlo.custom_call @mhlo.topk(%x) {mhlo.attributes = {k = 2 : i64, largest = false}} : (tensor<8xi32>) -> (tensor<2xi32>, tensor<2xi32>)
+  return %0#0, %0#1 : tensor<2xi32>, tensor<2xi32>
+}
+
+// CHECK-LABEL: func.func @approximate
+// CHECK-NEXT:    %[[S:.*]]:2 = "stablehlo.sort"(%arg0, %arg1)
+// CHECK-SAME:      dimension = 1 : i64, is_stable = true
+// CHECK:           stablehlo.compare GT
+// CHECK:         stablehlo.slice %[[S]]#0 [0:3, 0:2]
+// CHECK:         stablehlo.slice %[[S]]#1 [0:3, 0:2]
+func.func @approximate(%x: tensor<3x8xf32>, %i: tensor<3x8xi32>, %a: tensor<f32>, %b: tensor<i32>) -> (tensor<3x2xf32>, tensor<3x2xi32>) {
+  %0:2 = stablehlo.custom_call @ApproxTopK(%x, %i, %a, %b) {called_computations = [@greater], mhlo.backend_config = {aggregate_to_topk = true, is_fallback = true, recall_target = 0.95 : f32, reduction_dim = 1 : i64, reduction_input_size_override = -1 : i64, top_k = 2 : i64}} : (tensor<3x8xf32>, tensor<3x8xi32>, tensor<f32>, tensor<i32>) -> (tensor<3x2xf32>, tensor<3x2xi32>)
+  return %0#0, %0#1 : tensor<3x2xf32>, tensor<3x2xi32>
+}
+func.func private @greater(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<i1> {
+  %0 = stablehlo.compare GT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+
+// CHECK-LABEL: func.func @functions
+// CHECK-NEXT:    %[[E:.*]] = chlo.erf %arg0
+// CHECK-NEXT:    %[[T:.*]] = stablehlo.tan %[[E]]
+// CHECK-NEXT:    stablehlo.custom_call @unknown(%[[T]])
+func.func @functions(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.custom_call @mhlo.erf(%x) {mhlo.attributes = {}} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = stablehlo.custom_call @annotate_device_placement(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = stablehlo.custom_call @mhlo.tan(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = stablehlo.custom_call @unknown(%2) : (tensor<4xf32>) -> tensor<4xf32>
+  return %3 : tensor<4xf32>
+}
