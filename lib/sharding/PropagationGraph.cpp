@@ -147,6 +147,11 @@ private:
       for (int32_t v : values)
         valueLimits.push_back(limits.contains(v) ? &limits[v] : nullptr);
     OpPropagation step{graph.rules[op.rule], elements, blocked, flow, valueLimits, op.elementwise};
+    auto seconds = [&](llvm::ArrayRef<TensorSharding> after) {
+      return graph.seconds(index, mesh, after);
+    };
+    if (graph.seconds && op.viewed < 0)
+      step.seconds = seconds;
     llvm::SmallVector<int32_t> changed = propagateThroughOp(step, tensors);
     for (int32_t t : changed) {
       PropagatedValue &value = graph.values[values[t]];
@@ -174,6 +179,10 @@ private:
       if (member == from)
         continue;
       PropagatedValue &value = graph.values[member];
+      if (graph.recordSteps)
+        for (auto [was, now] : llvm::zip_equal(value.sharding.dims, source.sharding.dims))
+          if (was.axes != now.axes)
+            graph.steps.push_back({member, -1, from, now.axes});
       value.sharding = source.sharding;
       value.mesh = source.mesh;
       notify(member);

@@ -1,7 +1,10 @@
 // Propagation of shardings through a whole program, on plain data.
 #pragma once
 
+#include "lib/sharding/FactorAxes.h"
 #include "lib/sharding/FactorPropagation.h"
+
+#include <functional>
 
 namespace tessera::sharding {
 
@@ -19,6 +22,9 @@ enum class OpClass : uint8_t {
 // A value, or several that are always sharded alike (a loop's result and its block arguments).
 struct PropagatedValue {
   int64_t elements = 1;
+  Shape shape;
+  int64_t elementBytes = 4;
+  bool free = false;  // a constant: any device can make it for itself
   int32_t mesh = -1;  // -1: none yet
   int32_t group = -1; // values of one sharding group are sharded alike
   TensorSharding sharding;
@@ -38,6 +44,7 @@ struct PropagatedOp {
   int32_t rule; // index into rules: equal rules are stored once
   OpClass opClass = OpClass::Other;
   bool elementwise = false;
+  bool contraction = false;              // its work is the product of its factors
   bool singleUse = false;                // no operand is used by another op
   Flow flow = Flow::Both;                // of Fixed ops
   llvm::SmallVector<int32_t, 2> blocked; // factors along which nothing flows
@@ -48,9 +55,13 @@ struct PropagatedOp {
 
 // Why a value is sharded along an axis: `op` brought it from `source`.
 struct PropagationStep {
-  int32_t value, op, source; // source: -1 when several agreed
+  int32_t value, op, source; // source: -1 when several agreed; op: -1 for a sharding group
   AxisRefs axes;
 };
+
+// Seconds of op number `op` on mesh number `mesh` with its tensors sharded so; see ConflictCost.h.
+using GraphSeconds =
+    std::function<double(int32_t op, int32_t mesh, llvm::ArrayRef<TensorSharding> tensors)>;
 
 struct PropagationGraph {
   std::vector<FactorRule> rules;
@@ -58,6 +69,7 @@ struct PropagationGraph {
   std::vector<PropagatedOp> ops;      // in program order
   std::vector<PropagationStep> steps; // filled by `propagate` when `recordSteps`
   bool recordSteps = false;
+  GraphSeconds seconds; // decides conflicts; without it the larger tensor does
 };
 
 // Shards all values as far as annotations and rules say. Rounds: by user priority; in each,

@@ -51,6 +51,17 @@ sharding::FactorRule identity(ArrayRef<int64_t> shape, size_t sources) {
   return rule;
 }
 
+int64_t bytesOf(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2 * bytesOf(complex.getElementType());
+  return element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 1;
+}
+
+bool isContraction(Operation *op) {
+  using namespace tessera::stablehlo;
+  return isa<DotGeneralOp, DotOp, ConvolutionOp>(op);
+}
+
 sharding::Flow flowOf(PropagationDirection direction) {
   return static_cast<sharding::Flow>(direction);
 }
@@ -83,6 +94,9 @@ int32_t ModuleGraph::newValue(Value value, Type type, TensorShardingAttr attr) {
   if (tensor) {
     entry.sharding.dims.resize(tensor.getRank(), {{}, /*closed=*/false, std::nullopt});
     entry.elements = tensor.hasStaticShape() ? tensor.getNumElements() : 1;
+    entry.shape.assign(tensor.getShape().begin(), tensor.getShape().end());
+    entry.elementBytes = bytesOf(tensor.getElementType());
+    entry.free = value && value.getDefiningOp() && constants.contains(value.getDefiningOp());
   }
   if (const sharding::Mesh *mesh = attr ? meshes.lookup(attr) : nullptr; mesh && tensor) {
     if (attr.getRank() == tensor.getRank())
@@ -193,6 +207,7 @@ void ModuleGraph::addRegion(Region &region) {
 }
 
 void ModuleGraph::addOp(Operation *op) {
+  constants.add(op);
   if (auto call = dyn_cast<func::CallOp>(op))
     return addCall(call);
   SmallVector<DataFlowEdge> edges = dataFlowEdges(op);
@@ -266,6 +281,7 @@ void ModuleGraph::addRuled(Operation *op) {
     return;
   entry.rule = ruleNumber(std::move(*rule));
   entry.elementwise = isElementwise(op);
+  entry.contraction = isContraction(op);
   entry.singleUse = hasSingleUseOperands(op);
   for (int64_t factor : blockedFactors(op))
     entry.blocked.push_back(factor);
@@ -324,6 +340,13 @@ void ModuleGraph::evenBorders() {
       }
     }
   }
+}
+
+void ModuleGraph::decideByCost(const cost::Topology &topology) {
+  conflictCost = std::make_unique<sharding::ConflictCost>(graph, meshOf, topology);
+  graph.seconds = [this](int32_t op, int32_t mesh, ArrayRef<sharding::TensorSharding> tensors) {
+    return conflictCost->seconds(op, mesh, tensors);
+  };
 }
 
 void ModuleGraph::writeBack() {

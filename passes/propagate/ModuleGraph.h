@@ -3,8 +3,10 @@
 
 #include "dialects/sdy/DataFlow.h"
 #include "dialects/sdy/PlainData.h"
+#include "lib/sharding/ConflictCost.h"
 #include "lib/sharding/PropagationGraph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/propagate/ConstantExpressions.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include <map>
@@ -16,6 +18,9 @@ public:
   explicit ModuleGraph(mlir::ModuleOp module);
 
   sharding::PropagationGraph graph;
+
+  // Lets the predicted time on `topology`, which must outlive the graph, decide conflicts.
+  void decideByCost(const cost::Topology &topology);
 
   // Writes the shardings of values that are on a mesh to where values keep them (see PlainData.h).
   void writeBack();
@@ -62,6 +67,8 @@ private:
   sharding::ManualView viewOf(sdy::TensorShardingAttr sharding, sdy::ManualAxesAttr manual);
 
   sdy::MeshTable meshes;
+  ConstantExpressions constants;
+  std::unique_ptr<sharding::ConflictCost> conflictCost;
   std::vector<const sharding::Mesh *> meshOf;
   llvm::DenseMap<mlir::Value, int32_t> numbers;
   std::vector<mlir::Value> valueOf;

@@ -1,6 +1,8 @@
 #include "passes/propagate/Origins.h"
 
+#include "lib/sharding/PropagationConflicts.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -8,25 +10,54 @@ using namespace mlir;
 namespace tessera {
 namespace {
 
-std::string nameOf(const ModuleGraph &module, int32_t number) {
-  Value value = module.valueAt(number);
+// "file:line:column", innermost; "" where the location has none.
+std::string placeOf(Location location) {
   std::string text;
-  llvm::raw_string_ostream stream(text);
-  if (!value)
-    stream << "a result of the function";
-  else if (auto argument = dyn_cast<BlockArgument>(value))
-    stream << "argument " << argument.getArgNumber()
-           << (isa<FunctionOpInterface>(argument.getOwner()->getParentOp()) ? "" : " of a region");
-  else
-    stream << value.getDefiningOp()->getName() << " at " << value.getLoc();
+  location->walk([&](Location inner) {
+    auto file = dyn_cast<FileLineColLoc>(inner);
+    if (!file)
+      return WalkResult::advance();
+    text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+            Twine(file.getColumn()))
+               .str();
+    return WalkResult::interrupt();
+  });
   return text;
 }
 
-std::string axisText(const sharding::Mesh &mesh, const sharding::AxisRef &axis) {
-  std::string text = "\"" + mesh.axes[axis.axis].name + "\"";
-  if (!isWhole(mesh, axis))
-    text += ":(" + std::to_string(axis.preSize) + ")" + std::to_string(axis.size);
+std::string opText(Operation *op) {
+  std::string place = placeOf(op->getLoc());
+  return op->getName().stripDialect().str() + (place.empty() ? "" : " at " + place);
+}
+
+std::string axesText(const sharding::Mesh &mesh, ArrayRef<sharding::AxisRef> axes) {
+  std::string text;
+  for (const sharding::AxisRef &axis : axes) {
+    text += (text.empty() ? "\"" : ", \"") + mesh.axes[axis.axis].name + "\"";
+    if (!isWhole(mesh, axis))
+      text += ":(" + std::to_string(axis.preSize) + ")" + std::to_string(axis.size);
+  }
   return text;
+}
+
+StringRef describe(sharding::Refusal refusal) {
+  switch (refusal) {
+  case sharding::Refusal::None:
+    return " has it";
+  case sharding::Refusal::Closed:
+    return " is closed there";
+  case sharding::Refusal::OtherDim:
+    return " uses it in another dimension";
+  case sharding::Refusal::OtherAxes:
+    return " is sharded otherwise there";
+  case sharding::Refusal::Replicated:
+    return " must be replicated along it";
+  case sharding::Refusal::Uneven:
+    return " has it in a dimension of several that it would cut";
+  case sharding::Refusal::NotReached:
+    return " was not reached";
+  }
+  return "";
 }
 
 } // namespace
@@ -34,6 +65,21 @@ std::string axisText(const sharding::Mesh &mesh, const sharding::AxisRef &axis) 
 Origins::Origins(const ModuleGraph &module) : module(module) {
   for (auto [i, step] : llvm::enumerate(module.graph.steps))
     steps[step.value].push_back(i);
+}
+
+std::string Origins::nameOf(int32_t number) const {
+  Value value = module.valueAt(number);
+  if (!value)
+    return "a result of the function";
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    std::string text = "argument " + std::to_string(argument.getArgNumber());
+    if (!isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
+      return text + " of a region";
+    if (auto name = dyn_cast<NameLoc>(argument.getLoc()))
+      text += " (" + name.getName().str() + ")";
+    return text;
+  }
+  return opText(value.getDefiningOp());
 }
 
 const sharding::PropagationStep *Origins::stepOf(int32_t value,
@@ -47,7 +93,7 @@ const sharding::PropagationStep *Origins::stepOf(int32_t value,
   return nullptr;
 }
 
-SmallVector<std::string> Origins::linesOf(int32_t value) const {
+SmallVector<std::string> Origins::linesOf(int32_t value, int32_t hops) const {
   SmallVector<std::string> lines;
   const sharding::PropagatedValue &entry = module.graph.values[value];
   if (entry.mesh < 0)
@@ -55,33 +101,87 @@ SmallVector<std::string> Origins::linesOf(int32_t value) const {
   for (const sharding::DimSharding &dim : entry.sharding.dims)
     for (const sharding::AxisRef &axis : dim.axes) {
       int32_t at = value, ops = 0;
+      std::string way;
       while (const sharding::PropagationStep *step = stepOf(at, axis)) {
         ++ops;
+        if (ops <= hops)
+          way += (ops == 1 ? ": " : ", ") +
+                 (step->op < 0 ? "a sharding group" : opText(module.opAt(step->op)));
+        else if (ops == hops + 1 && hops)
+          way += ", ..";
         if (step->source < 0 || ops > static_cast<int32_t>(module.graph.steps.size()))
           break;
         at = step->source;
       }
-      std::string text = axisText(*module.meshAt(entry.mesh), axis);
-      lines.push_back(ops ? text + " from " + nameOf(module, at) + ", through " +
-                                std::to_string(ops) + (ops == 1 ? " op" : " ops")
+      std::string text = axesText(*module.meshAt(entry.mesh), axis);
+      lines.push_back(ops ? text + " from " + nameOf(at) + ", through " + std::to_string(ops) +
+                                (ops == 1 ? " op" : " ops") + way
                           : text + " as annotated");
     }
   return lines;
 }
 
-void attachOrigins(ModuleGraph &module) {
+SmallVector<std::string> Origins::conflictLinesOf(int32_t index) const {
+  SmallVector<std::string> lines;
+  const sharding::PropagatedOp &op = module.graph.ops[index];
+  int32_t mesh = -1;
+  for (int32_t v : op.operands)
+    mesh = std::max(mesh, module.graph.values[v].mesh);
+  for (int32_t v : op.results)
+    mesh = std::max(mesh, module.graph.values[v].mesh);
+  if (mesh < 0)
+    return lines;
+  const sharding::FactorRule &rule = module.graph.rules[op.rule];
+  for (const sharding::Conflict &conflict : conflictsOf(module.graph, index)) {
+    std::string text = axesText(*module.meshAt(mesh), conflict.axes) + " along a factor of " +
+                       std::to_string(rule.factors[conflict.factor].size) + ":";
+    StringRef separator = " ";
+    for (const sharding::Proposal &proposal : conflict.proposals) {
+      int32_t operands = op.operands.size(), t = proposal.tensor;
+      text +=
+          (separator + (t < operands ? "operand " + Twine(t) : "result " + Twine(t - operands)) +
+           describe(proposal.refusal))
+              .str();
+      separator = "; ";
+    }
+    lines.push_back(std::move(text));
+  }
+  return lines;
+}
+
+void attachOrigins(ModuleGraph &module, int32_t hops) {
   Origins origins(module);
   DenseMap<Operation *, SmallVector<Attribute>> notes;
   for (int32_t v = 0, e = module.graph.values.size(); v < e; ++v) {
     Value value = module.valueAt(v);
-    Operation *op = value ? value.getDefiningOp() : nullptr;
-    if (!op)
+    SmallVector<std::string> lines = value ? origins.linesOf(v, hops) : SmallVector<std::string>();
+    if (lines.empty())
       continue;
-    for (const std::string &line : origins.linesOf(v))
-      notes[op].push_back(StringAttr::get(op->getContext(), line));
+    SmallVector<Attribute> attrs;
+    for (const std::string &line : lines)
+      attrs.push_back(StringAttr::get(value.getContext(), line));
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      if (auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp()))
+        function.setArgAttr(argument.getArgNumber(), kOriginAttr,
+                            ArrayAttr::get(value.getContext(), attrs));
+    } else if (!module.graph.values[v]
+                    .free) { // copies of constants that end alike are merged again
+      notes[value.getDefiningOp()].append(attrs);
+    }
   }
   for (auto &[op, lines] : notes)
-    op->setAttr("tessera.origin", ArrayAttr::get(op->getContext(), lines));
+    op->setAttr(kOriginAttr, ArrayAttr::get(op->getContext(), lines));
+  for (int32_t i = 0, e = module.graph.ops.size(); i < e; ++i) {
+    SmallVector<Attribute> lines;
+    Operation *op = module.opAt(i);
+    for (const std::string &line : origins.conflictLinesOf(i))
+      lines.push_back(StringAttr::get(op->getContext(), line));
+    if (lines.empty())
+      continue;
+    if (auto others = op->getAttrOfType<ArrayAttr>(kConflictAttr)) // several edges of one op
+      lines.append(others.begin(), others.end());
+    op->setAttr(kConflictAttr, ArrayAttr::get(op->getContext(), lines));
+  }
 }
 
 } // namespace tessera

@@ -2,6 +2,7 @@
 // is; run it where tessera-propagate-shardings would run.
 //
 //   <stdin>:4:8: stablehlo.dot_general: "data" from argument 0, through 2 ops
+#include "lib/cost/TopologyAttr.h"
 #include "passes/propagate/Origins.h"
 #include "passes/propagate/Passes.h"
 
@@ -18,6 +19,8 @@ namespace {
 struct PrintShardingOrigins : impl::PrintShardingOriginsBase<PrintShardingOrigins> {
   void runOnOperation() override {
     ModuleGraph module(getOperation());
+    cost::Topology topology = cost::topologyOf(getOperation());
+    module.decideByCost(topology);
     module.graph.recordSteps = true;
     sharding::propagate(module.graph);
     Origins origins(module);

@@ -6,6 +6,7 @@
 //     %0 = dot_general %x, %w ..
 // becomes
 //     %0 = dot_general %x, %w .. {sdy.sharding = [<@mesh, [{"a", ?}, {?}]>]}
+#include "lib/cost/TopologyAttr.h"
 #include "passes/propagate/ModuleGraph.h"
 #include "passes/propagate/Origins.h"
 #include "passes/propagate/Passes.h"
@@ -23,11 +24,14 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
 
   void runOnOperation() override {
     ModuleGraph module(getOperation());
-    module.graph.recordSteps = recordOrigins;
+    cost::Topology topology = cost::topologyOf(getOperation());
+    module.decideByCost(topology);
+    bool explain = getOperation()->hasAttr(kExplainAttr);
+    module.graph.recordSteps = recordOrigins || explain;
     sharding::propagate(module.graph);
     module.writeBack();
-    if (recordOrigins)
-      attachOrigins(module);
+    if (module.graph.recordSteps)
+      attachOrigins(module, explain ? 6 : 0);
   }
 };
 

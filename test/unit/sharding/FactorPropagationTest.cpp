@@ -70,6 +70,28 @@ TEST(FactorPropagation, LargerTensorWinsTheAxis) {
   EXPECT_TRUE(result(4).axes(2, 0).empty());
 }
 
+// Both operands want a for the result; bringing the first where the second wants it costs less.
+TEST(FactorPropagation, TimeDecidesConflictsWhereItIsGiven) {
+  auto result = [&](double first, double second) {
+    std::vector<TensorSharding> tensors{tensor({open({a}), open()}), tensor({open(), open({a})}),
+                                        tensor({open(), open()})};
+    llvm::SmallVector<TensorSharding *> pointers;
+    for (TensorSharding &each : tensors)
+      pointers.push_back(&each);
+    FactorRule rule = dot(16, 8, 8);
+    std::vector<int64_t> elements{128, 64, 128};
+    auto seconds = [&](llvm::ArrayRef<TensorSharding> after) {
+      return after[2].dims[0].axes.empty() ? second : first;
+    };
+    propagateThroughOp({rule, elements, {}, Flow::Both, {}, false, seconds}, pointers);
+    return tensors[2];
+  };
+  EXPECT_EQ(result(1.0, 2.0).dims[0].axes, AxisRefs({a}));
+  EXPECT_EQ(result(2.0, 1.0).dims[1].axes, AxisRefs({a}));
+  EXPECT_TRUE(result(2.0, 1.0).dims[0].axes.empty());
+  EXPECT_EQ(result(1.01, 1.0).dims[0].axes, AxisRefs({a})) << "as good as equal: the larger tensor";
+}
+
 TEST(FactorPropagation, ElementwisePrefersFinerShardings) {
   auto result = [](TensorSharding lhs, TensorSharding rhs, TensorSharding out) {
     return run(elementwise(8, 8), {64, 64, 64}, {lhs, rhs, out}, Flow::Both, true);
