@@ -10,7 +10,7 @@ import export as exporting
 import jax
 import jax.numpy as jnp
 import numpy as np
-from compare import differ
+from compare import differ, unequal
 
 BIN = os.environ.get("TESSERA_BIN", os.path.join(os.path.dirname(__file__), "..", "..", "build", "bin"))
 
@@ -22,6 +22,7 @@ class Case:
     meshes: list  # of {"axis": size}
     manual: bool = False  # holds a shard_map: exported on the mesh itself
     own_mesh: bool = False  # what it computes depends on the mesh, so JAX runs it on the mesh too
+    bits: bool = False  # equal to JAX's result in every bit
     exact: bool = True  # compare with the value in float64 too; off where more precision means another program
     refused: str = None  # not supported: the compiler must say this (docs/limits.md)
     labels: list = None  # names of the outputs, for messages
@@ -84,7 +85,7 @@ def references(case, sizes):
     """JAX's own results on a mesh of these sizes: as they are, and in float64."""
     function, args, _, _ = case.build(exporting.make_mesh(sizes))
     plain = jax.tree.leaves(jax.jit(function)(*args))
-    if not case.exact:
+    if case.bits or not case.exact:
         return args, plain, [None] * len(plain)
     with jax.enable_x64(True):
         function, _, _, _ = case.build(exporting.make_mesh(sizes))
@@ -110,7 +111,7 @@ def check(case):
         if len(outputs) != len(plain):
             wrong = f"{len(outputs)} outputs, JAX has {len(plain)}"
         for i, (got, reference, precise) in enumerate(zip(outputs, plain, exact)):
-            difference = differ(got, reference, precise)
+            difference = unequal(got, reference) if case.bits else differ(got, reference, precise)
             if difference:
                 wrong = f"out{i}{' (' + case.labels[i] + ')' if case.labels else ''}: {difference}"
                 break

@@ -133,14 +133,6 @@ Value Emitter::shift(Op op, ElementKind kind, Value x, Value y) {
 
 Value Emitter::compare(const Node *node, Value x, Value y) {
   ElementKind kind = node->operands[0]->kind;
-  // What another kernel wrote and read again must be equal to what is computed here.
-  if (isNarrowFloat(kind)) {
-    auto isRounded = [](Node *n) {
-      return n->op == Op::Load || n->op == Op::Constant || n->op == Op::Convert;
-    };
-    x = isRounded(node->operands[0]) ? x : round(kind, x);
-    y = isRounded(node->operands[1]) ? y : round(kind, y);
-  }
   int direction = node->aux & 7;
   if (isFloat(kind) && node->aux & TotalOrder) {
     // Sign and magnitude to two's complement: -NaN < -inf < .. < -0 < 0 < .. < NaN.
@@ -309,12 +301,33 @@ static Value floatArithmetic(llvm::IRBuilder<> &b, Op op, llvm::ArrayRef<Value> 
   return math.callEachLane(libraryName(op), v);
 }
 
+// Whether the result of numbers of a type is again a number of that type, without rounding.
+static bool isExact(Op op) {
+  switch (op) {
+  case Op::Max:
+  case Op::Min:
+  case Op::Neg:
+  case Op::Abs:
+  case Op::Sign:
+  case Op::Ceil:
+  case Op::Floor:
+  case Op::RoundAfz:
+  case Op::RoundEven:
+  case Op::Rem:
+  case Op::ReducePrecision:
+    return true;
+  default:
+    return false;
+  }
+}
+
 Value Emitter::arithmetic(Op op, ElementKind kind, llvm::ArrayRef<Value> v, const Node *node) {
   if (op == Op::FloorDiv || op == Op::FloorRem)
     return floorDivision(b, op, node, v[0]);
   llvm::Type *type = v[0]->getType();
   if (type->getScalarType()->isFloatingPointTy()) {
-    return floatArithmetic(b, op, v, node);
+    Value value = floatArithmetic(b, op, v, node);
+    return isNarrowFloat(kind) && !isExact(op) ? round(kind, value) : value;
   }
   auto binary = [&](llvm::Intrinsic::ID id) { return b.CreateBinaryIntrinsic(id, v[0], v[1]); };
   bool isBool = kind == ElementKind::I1;

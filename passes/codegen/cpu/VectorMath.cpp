@@ -231,6 +231,12 @@ Value VectorMath::log1p(Value x) {
 
 //===--- Powers, in double ---===//
 
+// Rounds here: LLVM makes one conversion of this and a later one to bf16, in a library.
+static Value toSingle(llvm::IRBuilder<> &b, Value wide, llvm::Type *type) {
+  return b.CreateIntrinsic(llvm::Intrinsic::arithmetic_fence, {type},
+                           {b.CreateFPTrunc(wide, type)});
+}
+
 Value VectorMath::log2Double(Value x) {
   Value pattern = bits(x);
   Value e = b.CreateAShr(b.CreateSub(pattern, integer(x, 0x3fe6a09e667f3bcd)), 52);
@@ -266,7 +272,7 @@ Value VectorMath::pow(Value x, Value y) {
   logarithm = select(b.CreateFCmpOEQ(a, number(x, inf)), number(logarithm, inf), logarithm);
   logarithm = select(b.CreateFCmpUNO(x, x), b.CreateFPExt(x, wide), logarithm);
   Value magnitude =
-      b.CreateFPTrunc(exp2Double(b.CreateFMul(b.CreateFPExt(y, wide), logarithm)), x->getType());
+      toSingle(b, exp2Double(b.CreateFMul(b.CreateFPExt(y, wide), logarithm)), x->getType());
   // A negative base: the sign of an odd power, NaN where the power is no integer.
   Value isWhole = b.CreateFCmpOEQ(b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, y), y);
   Value half = b.CreateFMul(y, number(x, 0.5));
@@ -290,7 +296,7 @@ Value VectorMath::cbrt(Value x) {
   Value logarithm = log2Double(b.CreateFPExt(a, wide));
   Value root = exp2Double(b.CreateFMul(logarithm, number(logarithm, 1.0 / 3)));
   Value isPlain = b.CreateAnd(b.CreateFCmpOGT(a, number(x, 0)), b.CreateFCmpOLT(a, number(x, inf)));
-  return select(isPlain, copySign(b.CreateFPTrunc(root, x->getType()), x), x);
+  return select(isPlain, copySign(toSingle(b, root, x->getType()), x), x);
 }
 
 //===--- Angles ---===//
