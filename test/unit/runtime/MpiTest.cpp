@@ -137,7 +137,8 @@ TEST(MpiTest, TheEmbeddingExampleRuns) {
   std::ofstream(path("embed.tsr"), std::ios::binary) << fileWithCode(builder, accumulatorCode());
   std::string output;
   EXPECT_EQ(runProcesses(2, path("embed.tsr") + " mpi", output, "", TESSERA_EMBED), 0);
-  EXPECT_EQ(output, "out0[0] = 0\nout1[0] = 0\n");
+  // MPI may say things of its own first.
+  EXPECT_TRUE(output.ends_with("out0[0] = 0\nout1[0] = 0\n")) << output;
 }
 
 TEST(MpiTest, TheNumberOfProcessesMustFit) {
