@@ -46,11 +46,19 @@ static LogicalResult verifyChannel(Operation *op, bool global,
   return success();
 }
 
+// With a channel but no global ids a group also spans the partitions, of which the op doesn't know
+// the number.
+static bool spansPartitions(bool global, std::optional<ChannelHandleAttr> channel) {
+  return !global && channel && channel->getHandle() > 0;
+}
+
 LogicalResult AllGatherOp::verify() {
   int64_t size, d = getAllGatherDim();
   if (failed(verifyGroups(*this, getReplicaGroups(), 2, size)) ||
       failed(verifyChannel(*this, getUseGlobalDeviceIds(), getChannelHandle(), 5)))
     return failure();
+  if (spansPartitions(getUseGlobalDeviceIds(), getChannelHandle()))
+    size = ShapedType::kDynamic;
   if (getNumOperands() != getNumResults())
     return emitOpError("needs a result for each operand");
   for (auto [operand, result] : llvm::zip(getOperandTypes(), getResultTypes())) {
@@ -139,6 +147,8 @@ LogicalResult ReduceScatterOp::verify() {
       failed(verifyChannel(*this, getUseGlobalDeviceIds(), getChannelHandle(), 6)) ||
       failed(verifyScalarComputation(*this, getComputation(), "computation", 2, 1, false, 7)))
     return failure();
+  if (spansPartitions(getUseGlobalDeviceIds(), getChannelHandle()))
+    size = ShapedType::kDynamic;
   SmallVector<int64_t> shape(getOperand().getType().getShape());
   if (d < 0 || d >= int64_t(shape.size()))
     return violates(*this, 2) << "scatter_dimension is " << d << ", the operand has rank "

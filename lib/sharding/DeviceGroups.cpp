@@ -138,6 +138,32 @@ commonPairs(const Mesh &mesh, llvm::ArrayRef<int64_t> pairs, const AxisRefs &axe
   return common;
 }
 
+GroupTable tableOfGroups(const Mesh &mesh, llvm::ArrayRef<llvm::SmallVector<int64_t>> groups) {
+  GroupTable table;
+  llvm::SmallVector<int64_t> pairs;
+  for (const auto &group : groups)
+    for (int64_t device : group)
+      pairs.append({group.front(), device});
+  table.axes = axesThatDiffer(mesh, pairs);
+  table.members.resize(mesh.numDevices());
+  table.rank.resize(mesh.numDevices());
+  AxisRefs all;
+  for (size_t axis = 0; axis < mesh.axes.size(); ++axis)
+    all.push_back(wholeAxis(mesh, axis));
+  for (const auto &group : groups) {
+    llvm::SmallVector<int64_t> ranks;
+    for (int64_t device : group)
+      ranks.push_back(indexAlong(mesh, device, table.axes));
+    for (auto [rank, device] : llvm::enumerate(group)) {
+      int64_t position = indexAlong(mesh, device, all);
+      table.members[position] = ranks;
+      table.rank[position] = rank;
+    }
+    table.largest = std::max<int64_t>(table.largest, group.size());
+  }
+  return table;
+}
+
 RankPairs ranksOfPairs(const Mesh &mesh, llvm::ArrayRef<int64_t> pairs) {
   RankPairs result;
   result.axes = axesThatDiffer(mesh, pairs);

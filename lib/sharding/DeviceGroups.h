@@ -38,4 +38,16 @@ struct RankPairs {
 // axes it always does.
 RankPairs ranksOfPairs(const Mesh &mesh, llvm::ArrayRef<int64_t> pairs);
 
+// Groups that no axes have: for each position in the mesh, which ranks along `axes` are its group,
+// in the group's order. `axes` are the fewest whole axes that hold every group.
+//   mesh ["x"=2, "y"=4], {0, 3}, {1, 2}, {4, 7}, {5, 6}: y; 0 -> {0, 3}, 1 -> {1, 2}, ..
+struct GroupTable {
+  AxisRefs axes;
+  std::vector<llvm::SmallVector<int64_t>> members; // empty for devices in no group
+  std::vector<int64_t> rank;                       // the position's own place in its group
+  int64_t largest = 0;                             // number of members of a group
+};
+
+GroupTable tableOfGroups(const Mesh &mesh, llvm::ArrayRef<llvm::SmallVector<int64_t>> groups);
+
 } // namespace tessera::sharding

@@ -17,6 +17,7 @@ namespace tessera {
 void buildImportPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createDecomposeCustomCalls());
   pm.addPass(createInlineCalls());
+  pm.addPass(createPairTransfers());
   pm.addPass(createFlattenTuples());
   pm.addPass(createGspmdToSdy());
   pm.addPass(createDecomposeChlo());
@@ -28,6 +29,7 @@ void buildImportPipeline(mlir::OpPassManager &pm) {
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());
   pm.addPass(createMarkCountedLoops());
+  pm.addPass(createWrapDeviceProgram());
   pm.addPass(createRecoverAxes());
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());

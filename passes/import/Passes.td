@@ -45,6 +45,14 @@ def GspmdToSdy : Pass<"tessera-gspmd-to-sdy", "mlir::ModuleOp"> {
 def MarkCountedLoops : Pass<"tessera-mark-counted-loops", "mlir::ModuleOp"> {
   let summary = "Marks while loops that count from a constant to a constant with their number of trips.";
 }
+def PairTransfers : Pass<"tessera-pair-transfers", "mlir::ModuleOp"> {
+  let summary = "Makes one permutation of a send between devices and the recv of its channel.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+def WrapDeviceProgram : Pass<"tessera-wrap-device-program", "mlir::ModuleOp"> {
+  let summary = "Puts a program written for one device of many into a manual computation over replicas and partitions.";
+  let dependentDialects = ["::tessera::sdy::SdyDialect", "::tessera::stablehlo::StablehloDialect"];
+}
 def RecoverAxes : Pass<"tessera-recover-axes", "mlir::ModuleOp"> {
   let summary = "Finds the mesh axes behind tables of device numbers and arithmetic on partition_id in manual computations.";
   let dependentDialects = ["::tessera::comm::CommDialect", "::tessera::stablehlo::StablehloDialect"];

@@ -9,17 +9,20 @@
 //   <@mesh, ["model"=4]>
 //
 // The groups are the same for any number of devices then. A permutation that fits no fewer axes
-// keeps its table over all of them, with a remark; a group that fits none is an error, for it
-// cannot be run by axes.
+// keeps its table over all of them; groups that fit none, and reductions by a region of their own,
+// are taken from what is gathered along the axes around them (GatheredGroup.h): both with a remark.
 #include "passes/import/Passes.h"
 
 #include "dialects/comm/CommOps.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "lib/sharding/DeviceGroups.h"
+#include "lib/sharding/ProcessGrid.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/import/DeviceProgram.h"
+#include "passes/import/GatheredGroup.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace tessera {
@@ -41,11 +44,11 @@ const Mesh *meshOf(sdy::ManualComputationOp manual, const sdy::MeshTable &meshes
   return meshes.main();
 }
 
-SmallVector<SmallVector<int64_t>> rowsOf(DenseIntElementsAttr table) {
+sharding::DeviceGroups rowsOf(DenseIntElementsAttr table) {
   // A row ends at the first -1: groups of unequal size are padded so.
-  SmallVector<SmallVector<int64_t>> rows;
+  sharding::DeviceGroups rows;
   auto shape = table.getType().getShape();
-  if (shape.size() != 2)
+  if (shape.size() != 2 || shape[1] == 0)
     return rows;
   auto value = table.value_begin<APInt>();
   for (int64_t r = 0; r < shape[0]; ++r) {
@@ -71,9 +74,11 @@ std::optional<comm::ReductionKind> reductionOf(Region &region) {
       !llvm::is_contained(op->getOperands(), block.getArgument(0)) ||
       !llvm::is_contained(op->getOperands(), block.getArgument(1)))
     return std::nullopt;
+  bool isBoolean = getElementTypeOrSelf(returned.getType()).isInteger(1);
+  using Kind = comm::ReductionKind;
   return TypeSwitch<Operation *, std::optional<comm::ReductionKind>>(op)
-      .Case([](stablehlo::AddOp) { return comm::ReductionKind::Sum; })
-      .Case([](stablehlo::MulOp) { return comm::ReductionKind::Product; })
+      .Case([&](stablehlo::AddOp) { return isBoolean ? Kind::Or : Kind::Sum; })
+      .Case([&](stablehlo::MulOp) { return isBoolean ? Kind::And : Kind::Product; })
       .Case([](stablehlo::MaxOp) { return comm::ReductionKind::Max; })
       .Case([](stablehlo::MinOp) { return comm::ReductionKind::Min; })
       .Case([](stablehlo::AndOp) { return comm::ReductionKind::And; })
@@ -90,20 +95,43 @@ std::optional<int64_t> positive(Value value) {
   return number.getZExtValue();
 }
 
+// How the numbers in a collective's table name devices, by its channel and its global ids.
+sharding::Addressing addressingOf(Operation *op) {
+  auto channel = op->getAttrOfType<stablehlo::ChannelHandleAttr>("channel_handle");
+  bool hasChannel = channel && channel.getHandle() > 0;
+  if (isa<stablehlo::AllReduceOp, stablehlo::AllGatherOp, stablehlo::ReduceScatterOp>(op)) {
+    if (op->hasAttr("use_global_device_ids"))
+      return sharding::Addressing::FlattenedIds;
+    return hasChannel ? sharding::Addressing::CrossReplicaAndPartition
+                      : sharding::Addressing::CrossReplica;
+  }
+  return hasChannel ? sharding::Addressing::CrossPartition : sharding::Addressing::CrossReplica;
+}
+
+bool isRaggedAllToAll(Operation *op) {
+  auto call = dyn_cast<stablehlo::CustomCallOp>(op);
+  return call && call.getCallTargetName() == "ragged_all_to_all";
+}
+
 // The program of one device of `mesh`: the body of a manual computation, or of a function where
 // there is one device.
 class ManualRegion {
 public:
-  ManualRegion(Region &body, const Mesh &mesh) : body(body), mesh(mesh) {}
+  ManualRegion(Region &body, const Mesh &mesh, sharding::ProcessGrid grid)
+      : body(body), mesh(mesh), grid(grid) {
+    if (grid.numDevices() != mesh.numDevices())
+      this->grid = {1, mesh.numDevices()};
+  }
 
   LogicalResult rewrite() {
     SmallVector<Operation *> ops;
     body.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<sdy::ManualComputationOp>(op))
         return WalkResult::skip(); // has a turn of its own
-      if (isa<stablehlo::PartitionIdOp, stablehlo::AllReduceOp, stablehlo::AllGatherOp,
-              stablehlo::ReduceScatterOp, stablehlo::AllToAllOp, stablehlo::CollectivePermuteOp,
-              stablehlo::CollectiveBroadcastOp>(op))
+      if (isa<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp, stablehlo::AllReduceOp,
+              stablehlo::AllGatherOp, stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
+              stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp>(op) ||
+          isRaggedAllToAll(op))
         ops.push_back(op);
       return WalkResult::advance();
     });
@@ -112,43 +140,10 @@ public:
       LogicalResult result =
           TypeSwitch<Operation *, LogicalResult>(op)
               .Case([&](stablehlo::PartitionIdOp op) { return rewritePartitionId(b, op); })
+              .Case([&](stablehlo::ReplicaIdOp op) { return rewriteReplicaId(b, op); })
               .Case([&](stablehlo::CollectivePermuteOp op) { return rewritePermute(b, op); })
-              .Case([&](stablehlo::AllReduceOp op) { return rewriteAllReduce(b, op); })
-              .Case([&](stablehlo::AllGatherOp op) {
-                return rewriteByGroups(op, op.getReplicaGroups(),
-                                       [&](comm::AxesAttr axes, Value x) -> Value {
-                                         return comm::AllGatherOp::create(b, op.getLoc(), x, axes,
-                                                                          op.getAllGatherDim())
-                                             .getResult(0);
-                                       });
-              })
-              .Case([&](stablehlo::ReduceScatterOp op) {
-                std::optional<comm::ReductionKind> kind = reductionOf(op.getComputation());
-                if (!kind)
-                  return unknownReduction(op);
-                return rewriteByGroups(
-                    op, op.getReplicaGroups(), [&](comm::AxesAttr axes, Value x) -> Value {
-                      return comm::ReduceScatterOp::create(b, op.getLoc(), x, axes,
-                                                           op.getScatterDimension(), *kind)
-                          .getResult(0);
-                    });
-              })
-              .Case([&](stablehlo::AllToAllOp op) {
-                return rewriteByGroups(op, op.getReplicaGroups(),
-                                       [&](comm::AxesAttr axes, Value x) -> Value {
-                                         return comm::AllToAllOp::create(b, op.getLoc(), x, axes,
-                                                                         op.getSplitDimension(),
-                                                                         op.getConcatDimension())
-                                             .getResult(0);
-                                       });
-              })
-              .Case([&](stablehlo::CollectiveBroadcastOp op) {
-                return rewriteByGroups(
-                    op, op.getReplicaGroups(), [&](comm::AxesAttr axes, Value x) -> Value {
-                      return comm::BroadcastOp::create(b, op.getLoc(), x, axes).getResult(0);
-                    });
-              })
-              .Default([](Operation *) { return success(); });
+              .Case([&](stablehlo::CustomCallOp op) { return rewriteRagged(b, op); })
+              .Default([&](Operation *op) { return rewriteGrouped(b, op); });
       if (failed(result))
         return failure();
     }
@@ -160,10 +155,132 @@ private:
     return comm::AxesAttr::get(body.getContext(), mesh, axes);
   }
 
-  LogicalResult unknownReduction(Operation *op) {
-    return op->emitError(
-        "reduces by a region that is not one of add, multiply, maximum, minimum, and, or; "
-        "gather the values and reduce them locally");
+  // The groups of devices in an attribute; empty with an error when they are no groups of this
+  // mesh.
+  sharding::DeviceGroups groupsOf(Operation *op, DenseIntElementsAttr table) {
+    sharding::DeviceGroups groups = sharding::devicesOf(rowsOf(table), addressingOf(op), grid);
+    std::vector<bool> seen(mesh.numDevices());
+    for (const auto &group : groups)
+      for (int64_t device : group) {
+        if (device >= mesh.numDevices() || seen[device]) {
+          op->emitError() << "device " << device << " is "
+                          << (device >= mesh.numDevices() ? "not one of" : "in two groups of")
+                          << " the " << mesh.numDevices() << " of mesh @" << mesh.name
+                          << "; mend replica_groups";
+          return {};
+        }
+        seen[device] = true;
+      }
+    return groups;
+  }
+
+  // By axes where the groups have some and the reduction is one of comm's, else of what is
+  // gathered.
+  LogicalResult rewriteGrouped(OpBuilder &b, Operation *op) {
+    sharding::DeviceGroups groups =
+        groupsOf(op, op->getAttrOfType<DenseIntElementsAttr>("replica_groups"));
+    if (groups.empty())
+      return failure();
+    bool anySize = isa<stablehlo::AllReduceOp, stablehlo::CollectiveBroadcastOp>(op);
+    for (const auto &group : groups)
+      if (group.size() != groups[0].size() && !anySize)
+        return op->emitError("needs groups of one size: the shape of its result follows from it");
+    std::optional<comm::ReductionKind> kind;
+    bool reduces = op->getNumRegions() == 1;
+    if (reduces)
+      kind = reductionOf(op->getRegion(0));
+    std::optional<AxisRefs> axes = sharding::axesOfGroups(mesh, groups);
+    Location loc = op->getLoc();
+    SmallVector<Value> results;
+    if (axes && axes->empty()) {
+      llvm::append_range(results, op->getOperands());
+    } else if (axes && (kind || !reduces)) {
+      for (Value x : op->getOperands())
+        results.push_back(byAxes(b, op, x, attr(*axes), kind)->getResult(0));
+    } else {
+      import::GatheredGroup group(b, loc, mesh, sharding::tableOfGroups(mesh, groups));
+      op->emitRemark() << (axes ? "reduces by a region of its own"
+                                : "has replica groups that are no axes of the mesh")
+                       << ": every device receives the operands of all "
+                       << sharding::shardCount(sharding::tableOfGroups(mesh, groups).axes)
+                       << " devices around its group";
+      for (Value x : op->getOperands())
+        results.push_back(gathered(op, x, group));
+    }
+    for (auto [value, result] : llvm::zip(results, op->getResults())) {
+      auto type = cast<RankedTensorType>(result.getType());
+      if (value.getType() != type &&
+          cast<RankedTensorType>(value.getType()).getShape() == type.getShape())
+        value = stablehlo::ConvertOp::create(b, loc, type, value);
+      if (value.getType() != type)
+        return op->emitError() << "returns " << type << " where groups of " << groups[0].size()
+                               << " give " << value.getType();
+    }
+    op->replaceAllUsesWith(results);
+    op->erase();
+    return success();
+  }
+
+  static Operation *byAxes(OpBuilder &b, Operation *op, Value x, comm::AxesAttr axes,
+                           std::optional<comm::ReductionKind> kind) {
+    Location loc = op->getLoc();
+    return TypeSwitch<Operation *, Operation *>(op)
+        .Case([&](stablehlo::AllReduceOp) {
+          return comm::AllReduceOp::create(b, loc, x, axes, *kind);
+        })
+        .Case([&](stablehlo::AllGatherOp op) {
+          return comm::AllGatherOp::create(b, loc, x, axes, op.getAllGatherDim());
+        })
+        .Case([&](stablehlo::ReduceScatterOp op) {
+          return comm::ReduceScatterOp::create(b, loc, x, axes, op.getScatterDimension(), *kind);
+        })
+        .Case([&](stablehlo::AllToAllOp op) {
+          return comm::AllToAllOp::create(b, loc, x, axes, op.getSplitDimension(),
+                                          op.getConcatDimension());
+        })
+        .Default([&](Operation *) { return comm::BroadcastOp::create(b, loc, x, axes); });
+  }
+
+  static Value gathered(Operation *op, Value x, import::GatheredGroup &group) {
+    return TypeSwitch<Operation *, Value>(op)
+        .Case([&](stablehlo::AllReduceOp op) { return group.allReduce(x, op.getComputation()); })
+        .Case([&](stablehlo::AllGatherOp op) { return group.allGather(x, op.getAllGatherDim()); })
+        .Case([&](stablehlo::ReduceScatterOp op) {
+          return group.reduceScatter(x, op.getScatterDimension(), op.getComputation());
+        })
+        .Case([&](stablehlo::AllToAllOp op) {
+          return group.allToAll(x, op.getSplitDimension(), op.getConcatDimension());
+        })
+        .Default([&](Operation *) { return group.broadcast(x); });
+  }
+
+  // Its groups are in the dictionary that is its backend_config.
+  LogicalResult rewriteRagged(OpBuilder &b, stablehlo::CustomCallOp op) {
+    DenseIntElementsAttr table;
+    if (auto config = op->getAttrOfType<DictionaryAttr>("backend_config"))
+      table = config.getAs<DenseIntElementsAttr>("replica_groups");
+    if (!table || op->getNumOperands() != 6 || op->getNumResults() != 1)
+      return op.emitError("ragged_all_to_all takes an operand, an output, four vectors of offsets "
+                          "and sizes, and replica_groups in its backend_config");
+    sharding::DeviceGroups groups = groupsOf(op, table);
+    if (groups.empty())
+      return failure();
+    int64_t size = groups[0].size();
+    for (Value numbers : op->getOperands().drop_front(2)) {
+      auto type = dyn_cast<RankedTensorType>(numbers.getType());
+      if (!type || type.getRank() != 1 || type.getDimSize(0) != size)
+        return op.emitError() << "needs one offset or size for each of the " << size
+                              << " devices of a group, not " << numbers.getType();
+    }
+    import::GatheredGroup group(b, op.getLoc(), mesh, sharding::tableOfGroups(mesh, groups));
+    op->replaceAllUsesWith(ValueRange{group.raggedAllToAll(op->getOperands())});
+    op->erase();
+    return success();
+  }
+
+  LogicalResult rewriteReplicaId(OpBuilder &b, stablehlo::ReplicaIdOp op) {
+    replaceByIndex(b, op, grid.partitions, grid.replicas);
+    return success();
   }
 
   // (partition_id / c) rem n, with either step left out, becomes the index along the axes of that
@@ -179,7 +296,7 @@ private:
       if (auto divide = dyn_cast<stablehlo::DivOp>(user);
           divide && divide.getLhs() == op.getResult()) {
         std::optional<int64_t> by = positive(divide.getRhs());
-        if (!by)
+        if (!by || grid.partitions % *by)
           continue;
         stride = *by;
         quotient = divide.getResult();
@@ -189,14 +306,14 @@ private:
         std::optional<int64_t> count = remainder && remainder.getLhs() == quotient
                                            ? positive(remainder.getRhs())
                                            : std::nullopt;
-        if (count)
+        if (count && grid.partitions % (stride * *count) == 0)
           replaceByIndex(b, remainder, stride, *count);
       }
-      if (quotient != op.getResult() && !quotient.use_empty() && mesh.numDevices() % stride == 0)
-        replaceByIndex(b, user, stride, mesh.numDevices() / stride);
+      if (quotient != op.getResult() && !quotient.use_empty())
+        replaceByIndex(b, user, stride, grid.partitions / stride);
     }
     if (!op->use_empty())
-      replaceByIndex(b, op, 1, mesh.numDevices());
+      replaceByIndex(b, op, 1, grid.partitions);
     return success();
   }
 
@@ -225,35 +342,11 @@ private:
       op->erase();
   }
 
-  template <typename Make>
-  LogicalResult rewriteByGroups(Operation *op, DenseIntElementsAttr groups, Make make) {
-    std::optional<AxisRefs> axes = sharding::axesOfGroups(mesh, rowsOf(groups));
-    if (!axes)
-      return op->emitError() << "no axes of mesh @" << mesh.name
-                             << " have these replica groups; use collectives by axis names";
-    SmallVector<Value> results;
-    for (Value operand : op->getOperands())
-      results.push_back(axes->empty() ? operand : make(attr(*axes), operand));
-    for (auto [value, result] : llvm::zip(results, op->getResults()))
-      if (value.getType() != result.getType())
-        return op->emitError() << "returns " << result.getType() << " where groups of "
-                               << sharding::shardCount(*axes) << " give " << value.getType();
-    op->replaceAllUsesWith(results);
-    op->erase();
-    return success();
-  }
-
-  LogicalResult rewriteAllReduce(OpBuilder &b, stablehlo::AllReduceOp op) {
-    std::optional<comm::ReductionKind> kind = reductionOf(op.getComputation());
-    if (!kind)
-      return unknownReduction(op);
-    return rewriteByGroups(op, op.getReplicaGroups(), [&](comm::AxesAttr axes, Value x) -> Value {
-      return comm::AllReduceOp::create(b, op.getLoc(), x, axes, *kind).getResult(0);
-    });
-  }
-
   LogicalResult rewritePermute(OpBuilder &b, stablehlo::CollectivePermuteOp op) {
-    SmallVector<int64_t> pairs(op.getSourceTargetPairs().getValues<int64_t>());
+    SmallVector<int64_t> pairs;
+    if (auto table = rowsOf(op.getSourceTargetPairs()); !table.empty())
+      for (const auto &pair : sharding::devicesOf(table, addressingOf(op), grid))
+        pairs.append(pair);
     int64_t devices = mesh.numDevices();
     if (llvm::any_of(pairs, [&](int64_t d) { return d < 0 || d >= devices; }))
       return op.emitError() << "names a device that mesh @" << mesh.name << " of " << devices
@@ -288,14 +381,16 @@ private:
 
   Region &body;
   const Mesh &mesh;
+  sharding::ProcessGrid grid;
 };
 
 struct RecoverAxesPass : impl::RecoverAxesBase<RecoverAxesPass> {
   void runOnOperation() override {
     sdy::MeshTable meshes(getOperation());
+    sharding::ProcessGrid grid = import::processGridOf(getOperation());
     WalkResult result = getOperation().walk([&](sdy::ManualComputationOp manual) {
       const Mesh *mesh = meshOf(manual, meshes);
-      return mesh && failed(ManualRegion(manual.getBody(), *mesh).rewrite())
+      return mesh && failed(ManualRegion(manual.getBody(), *mesh, grid).rewrite())
                  ? WalkResult::interrupt()
                  : WalkResult::advance();
     });
@@ -310,7 +405,7 @@ struct RecoverAxesPass : impl::RecoverAxesBase<RecoverAxesPass> {
     if (mesh->numDevices() != 1)
       return success();
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (failed(ManualRegion(function.getBody(), *mesh).rewrite()))
+      if (failed(ManualRegion(function.getBody(), *mesh, {}).rewrite()))
         return failure();
     return success();
   }

@@ -2,6 +2,7 @@
 //   one public function @main with one block, and no calls; functions that custom calls name may
 //   stay; no chlo, composites or batch normalisation; no tables of devices or partition_id left in
 //   manual computations; no sharding strings of GSPMD.
+#include "passes/import/DeviceProgram.h"
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"
@@ -17,13 +18,6 @@ using namespace mlir;
 
 namespace {
 
-bool namesDevices(Operation *op) {
-  return isa<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp, stablehlo::AllReduceOp,
-             stablehlo::AllGatherOp, stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
-             stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp,
-             stablehlo::CrossReplicaSumOp>(op);
-}
-
 LogicalResult verifyOp(Operation *op, Dialect *chlo) {
   if (isa<func::CallOp, stablehlo::CompositeOp>(op))
     return op->emitError("after import there are no calls; run --tessera-inline-calls first");
@@ -33,7 +27,7 @@ LogicalResult verifyOp(Operation *op, Dialect *chlo) {
           stablehlo::BatchNormGradOp>(op))
     return op->emitError(
         "after import there is no batch normalisation; run --tessera-decompose-batch-norm first");
-  if (namesDevices(op))
+  if (import::namesDevices(op))
     return op->emitError("names devices by number outside of a manual computation over mesh axes; "
                          "write it in sdy.manual_computation (shard_map in JAX)");
   if (op->hasAttr("mhlo.sharding"))

@@ -55,14 +55,14 @@ class Refused(Exception):
         self.message, self.crash = message, crash
 
 
-def _tessera(*arguments):
+def tessera(*arguments):
     done = subprocess.run([os.path.join(BIN, "tessera"), *arguments], capture_output=True, text=True, timeout=300)
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.startswith("error:")]
         raise Refused("\n".join(lines) or f"exit code {done.returncode}: {done.stderr[-300:]}", done.returncode != 1 or not lines)
 
 
-def _as_input(x):
+def as_input(x):
     """16-bit and narrower floats travel as float32; narrow integers as int8."""
     if "float" in str(x.dtype) and x.dtype.itemsize < 4:
         return x.astype(np.float32)
@@ -77,10 +77,10 @@ def execute(cases):
         path = lambda name: os.path.join(directory, name)
         with open(path("p.mlir"), "w") as f:
             f.write(module(cases))
-        _tessera("compile", path("p.mlir"), "-o", path("p.tsr"))
+        tessera("compile", path("p.mlir"), "-o", path("p.tsr"))
         inputs = [x for c in cases for x in c.data]
-        np.savez(path("in.npz"), **{f"in{i}": _as_input(x) for i, x in enumerate(inputs)})
-        _tessera("run", path("p.tsr"), f"--inputs={path('in.npz')}", f"--outputs={path('out.npz')}")
+        np.savez(path("in.npz"), **{f"in{i}": as_input(x) for i, x in enumerate(inputs)})
+        tessera("run", path("p.tsr"), f"--inputs={path('in.npz')}", f"--outputs={path('out.npz')}")
         with np.load(path("out.npz")) as found:
             outputs = iter([found[f"out{i}"] for i in range(len(found.files))])
         return [[next(outputs) for _ in c.results] for c in cases]

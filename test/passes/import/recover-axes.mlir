@@ -77,9 +77,17 @@ func.func @permutations(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 sdy.mesh @mesh = <["x"=6]>
 
+// Groups that no axes have are taken from what all devices around them hold; each device finds its
+// group's members and its own place among them in a table by its position.
+
+// CHECK-LABEL: func.func @no_axes
+// CHECK:         %[[ALL:.*]] = comm.all_gather(%{{.*}}) dim 0 over <@mesh, ["x"=6]> : (tensor<1x1xf32>) -> tensor<6x1xf32>
+// CHECK:         stablehlo.constant dense<{{\[\[}}0, 1, 3], [0, 1, 3], [2, 4, 5], [0, 1, 3], [2, 4, 5], [2, 4, 5]]> : tensor<6x3xi32>
+// CHECK:         "stablehlo.gather"(%[[ALL]]
+// CHECK:         stablehlo.reduce
 func.func @no_axes(%x: tensor<6xf32>) -> tensor<6xf32> {
   %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%a: tensor<1xf32>) {
-    // expected-error@+1 {{no axes of mesh @mesh have these replica groups; use collectives by axis names}}
+    // expected-remark@+1 {{has replica groups that are no axes of the mesh: every device receives the operands of all 6 devices around its group}}
     %1 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1, 3], [2, 4, 5]]> : tensor<2x3xi64>}> ({
     ^bb0(%l: tensor<f32>, %r: tensor<f32>):
       %s = stablehlo.add %l, %r : tensor<f32>
@@ -88,4 +96,40 @@ func.func @no_axes(%x: tensor<6xf32>) -> tensor<6xf32> {
     sdy.return %1 : tensor<1xf32>
   } : (tensor<6xf32>) -> tensor<6xf32>
   return %0 : tensor<6xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+
+// A reduction that no collective knows.
+
+// CHECK-LABEL: func.func @any_region
+// CHECK:         comm.all_gather
+// CHECK:         stablehlo.reduce
+func.func @any_region(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%a: tensor<1xi32>) {
+    // expected-remark@+1 {{reduces by a region of its own}}
+    %1 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}> ({
+    ^bb0(%l: tensor<i32>, %r: tensor<i32>):
+      %s = stablehlo.xor %l, %r : tensor<i32>
+      stablehlo.return %s : tensor<i32>
+    }) : (tensor<1xi32>) -> tensor<1xi32>
+    sdy.return %1 : tensor<1xi32>
+  } : (tensor<4xi32>) -> tensor<4xi32>
+  return %0 : tensor<4xi32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+func.func @unknown_device(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%a: tensor<1xf32>) {
+    // expected-error@+1 {{device 2 is not one of the 2 of mesh @mesh; mend replica_groups}}
+    %1 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 2]]> : tensor<1x2xi64>}> : (tensor<1xf32>) -> tensor<2xf32>
+    %2 = stablehlo.slice %1 [0:1] : (tensor<2xf32>) -> tensor<1xf32>
+    sdy.return %2 : tensor<1xf32>
+  } : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
 }
