@@ -99,6 +99,9 @@ std::optional<int64_t> positive(Value value) {
 sharding::Addressing addressingOf(Operation *op) {
   auto channel = op->getAttrOfType<stablehlo::ChannelHandleAttr>("channel_handle");
   bool hasChannel = channel && channel.getHandle() > 0;
+  if (auto config = op->getAttrOfType<DictionaryAttr>("backend_config"))
+    if (auto id = config.getAs<IntegerAttr>("channel_id"))
+      hasChannel = id.getValue().isStrictlyPositive();
   if (isa<stablehlo::AllReduceOp, stablehlo::AllGatherOp, stablehlo::ReduceScatterOp>(op)) {
     if (op->hasAttr("use_global_device_ids"))
       return sharding::Addressing::FlattenedIds;

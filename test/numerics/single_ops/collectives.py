@@ -44,7 +44,8 @@ class Program:
         self.rng = rng = np.random.default_rng(seed)
         self.replicas, self.partitions = [(1, 4), (2, 2), (4, 1), (2, 3), (1, 6), (3, 2), (1, 8), (8, 1), (2, 4)][rng.integers(9)]
         self.devices = self.replicas * self.partitions
-        self.op = rng.choice(["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_permute", "collective_broadcast", "ids", "send"])
+        self.op = rng.choice(["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_permute", "collective_broadcast", "ids", "send", "ragged_all_to_all"])
+        self.more = []  # arguments after the first
         getattr(self, self.op)()
 
     # Tables.
@@ -88,9 +89,9 @@ class Program:
         body = f'  %0 = "stablehlo.{self.op}"(%x) <{{{attributes}}}>{region} : ({before}) -> {after}\n'
         self.module(body, after)
 
-    def module(self, body, result):
+    def module(self, body, result, more=""):
         self.text = (f"module attributes {{mhlo.num_replicas = {self.replicas} : i32, mhlo.num_partitions = {self.partitions} : i32}} {{\n"
-                     f"func.func public @main(%x: {tensor(self.type, self.shape)}) -> {result} {{\n{body}  return %0 : {result}\n}}\n}}\n")
+                     f"func.func public @main(%x: {tensor(self.type, self.shape)}{more}) -> {result} {{\n{body}  return %0 : {result}\n}}\n}}\n")
 
     def reducer(self):
         names = ["add", "multiply", "maximum", "minimum", "larger"]
@@ -210,6 +211,34 @@ class Program:
                     f'  %0, %u = "stablehlo.recv"(%s) {attributes} : ({token}) -> ({t}, {token})\n', t)
         self.permuted(pairs)
 
+    def ragged_all_to_all(self):
+        self.kind(["cross_replica", "cross_partition"])
+        rows = self.table(self.addressing)
+        everyone = self.everyone(rows)
+        size, sent, received = len(everyone[0]), int(self.rng.integers(1, 9)), int(self.rng.integers(1, 12))
+        rest = [int(n) for n in self.rng.integers(1, 4, self.rng.integers(0, 3))]
+        self.operand([sent, *rest])
+        output = data(self.rng, self.type, (self.devices, received, *rest), None)
+        start, count, target, arriving = (np.zeros((self.devices, size), np.int32) for _ in "scta")
+        self.expected = output.copy()
+        for members in everyone:
+            for j, receiver in enumerate(members):
+                row = 0
+                for i in self.rng.permutation(size):
+                    sender = members[i]
+                    length = int(self.rng.integers(0, min(sent, received - row), endpoint=True))
+                    first = int(self.rng.integers(0, sent - length, endpoint=True))
+                    start[sender, j], count[sender, j], target[sender, j], arriving[receiver, i] = first, length, row, length
+                    self.expected[receiver, row:row + length] = self.x[sender, first:first + length]
+                    row += length
+        self.more = [output, start, count, target, arriving]
+        operand, result, numbers = tensor(self.type, self.shape), tensor(self.type, output.shape[1:]), f"tensor<{size}xi32>"
+        channel = 1 if self.addressing == "cross_partition" else 0
+        config = f"{{channel_id = {channel} : i64, replica_groups = dense<{rows}> : tensor<{len(rows)}x{size}xi64>}}"
+        self.module(f"  %0 = stablehlo.custom_call @ragged_all_to_all(%x, %o, %a, %b, %c, %d) {{api_version = 4 : i32, backend_config = {config}}} : "
+                    f"({operand}, {result}{f', {numbers}' * 4}) -> {result}\n", result,
+                    f", %o: {result}, " + ", ".join(f"{name}: {numbers}" for name in ("%a", "%b", "%c", "%d")))
+
     def ids(self):
         self.operand((), [BY_NAME["ui32"]])
         self.addressing = ""
@@ -225,7 +254,7 @@ def check(program):
         path = lambda name: os.path.join(directory, name)
         with open(path("p.mlir"), "w") as f:
             f.write(program.text)
-        np.savez(path("in.npz"), in0=run.as_input(program.x))
+        np.savez(path("in.npz"), **{f"in{i}": run.as_input(x) for i, x in enumerate([program.x, *program.more])})
         try:
             run.tessera("compile", path("p.mlir"), "-o", path("p.tsr"))
             run.tessera("run", path("p.tsr"), f"--inputs={path('in.npz')}", f"--outputs={path('out.npz')}")

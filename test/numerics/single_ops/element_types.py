@@ -50,7 +50,15 @@ F32, F64, I32, I64, I1 = (BY_NAME[name] for name in ("f32", "f64", "i32", "i64",
 WEIGHT = {"f32": 6, "i32": 4, "bf16": 2, "f64": 2, "i1": 2, "complex<f32>": 2}
 
 
+class Forced:
+    """For the coverage table: the type that every choice falls on where the op takes it, and whether one did."""
+    type, used = None, False
+
+
 def choose(rng, types):
+    if Forced.type and Forced.type.kind in {t.kind for t in types}:
+        Forced.used = True
+        return Forced.type
     weights = np.array([WEIGHT.get(t.name, 1) for t in types], float)
     return types[rng.choice(len(types), p=weights / weights.sum())]
 

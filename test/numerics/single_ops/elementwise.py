@@ -1,7 +1,7 @@
 """Elementwise ops, conversions, constants of a shape, and selections."""
 import numpy as np
 from case import Case
-from element_types import ALL, BY_NAME, F8, FLOATS, F46, I1, I32, NARROW_INTEGERS, PLAIN, choose, data, of
+from element_types import ALL, BY_NAME, F8, FLOATS, F46, Forced, I1, I32, NARROW_INTEGERS, PLAIN, choose, data, of
 
 # name -> (types, units in the last place of its type that a result may be away)
 UNARY = {
@@ -96,6 +96,8 @@ def convert(rng, **options):
     t, to, shape = choose(rng, types), choose(rng, types), c.shape()
     if t.kind == "complex" and to.kind != "complex":
         to = BY_NAME["f32"]
+    if Forced.type:
+        t, to = (t, I32) if c.chance() and t.kind != "complex" else (BY_NAME["f32"], t)
     x = c.argument(t, shape, data(rng, t, shape))
     c.label = f"{t} -> {to}"
     return c.returns(c.emit("convert", [x], to, shape))
