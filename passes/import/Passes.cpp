@@ -28,6 +28,7 @@ void buildImportPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createLoopOverMap());
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());
+  pm.addPass(createWidenConverted());
   pm.addPass(createMarkCountedLoops());
   pm.addPass(createWrapDeviceProgram());
   pm.addPass(createRecoverAxes());

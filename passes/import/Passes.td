@@ -38,6 +38,10 @@ def NormalizeOperations : Pass<"tessera-normalize-operations", "mlir::ModuleOp">
   let summary = "Writes dot, broadcast, map and shapes known after all by the more general operations that later phases know.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
+def WidenConverted : Pass<"tessera-widen-converted", "mlir::ModuleOp"> {
+  let summary = "Computes in f32 what a program computes in bf16 and converts to f32 right away.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
 def GspmdToSdy : Pass<"tessera-gspmd-to-sdy", "mlir::ModuleOp"> {
   let summary = "Turns the sharding strings of GSPMD into sdy annotations over a mesh that has their axes.";
   let dependentDialects = ["::tessera::sdy::SdyDialect"];

@@ -141,7 +141,8 @@ def narrow_floats():
         "fused": lambda a, b: a * b + a, "mixed": lambda a, b: (a * b + a - b) * b / a, "cube": lambda a, b: a**3 - b**2,
         "moments": lambda a, b: 0.9 * a + 0.1 * b * b, "gelu": lambda a, b: jax.nn.gelu(a), "silu": lambda a, b: jax.nn.silu(a) * b,
         "softplus": lambda a, b: jax.nn.softplus(a), "compare": lambda a, b: jnp.where(a * b + b > a, a * b, jnp.sqrt(jnp.abs(a) + b * b)),
-        "power": lambda a, b: jnp.abs(a) ** b,
+        "power": lambda a, b: jnp.abs(a) ** b, "widened": lambda a, b: (a * b).astype(jnp.float32) + 1,
+        "widened_last": lambda a, b: (a * b - a).astype(jnp.float32) + 1,
     }
     wide = [data(seed, 24, 40) for seed in (18, 19)]
     return [family("bfloat16", (a, b), table, exact=False)] + [

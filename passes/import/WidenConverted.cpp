@@ -1,0 +1,112 @@
+// What a program converts from bf16 to f32 is computed in f32 to begin with.
+//
+//   %m = stablehlo.multiply %a, %b : tensor<4xbf16>        %p = stablehlo.convert %a : bf16 -> f32
+//   %w = stablehlo.convert %m : bf16 -> f32                %q = stablehlo.convert %b : bf16 -> f32
+//   return %m, %w                                    ->    %w = stablehlo.multiply %p, %q : f32
+//                                                          %m = stablehlo.convert %w : f32 -> bf16
+//                                                          return %m, %w
+//
+// Such a conversion asks for precision (a sum, a loss), and XLA gives it, so JAX's numbers have no
+// rounding there either. The operation must be the conversion's own operand, and one that rounds; a
+// contraction must be a product of matrices (XLA reshapes others, which parts the two). It is done
+// before anything is sharded or fused, so that neither can change a number.
+#include "passes/import/Passes.h"
+
+#include "dialects/stablehlo/StablehloOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_WIDENCONVERTED
+#include "passes/import/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+// Leading batch dimensions, one that is contracted, and at most one more in each operand.
+bool isMatrixProduct(stablehlo::DotGeneralOp dot) {
+  auto dims = dot.getDotDimensionNumbers();
+  auto isMatrix = [](RankedTensorType type, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracted) {
+    auto leading = llvm::to_vector(llvm::seq<int64_t>(0, batch.size()));
+    return contracted.size() == 1 && batch == ArrayRef(leading) &&
+           type.getRank() <= static_cast<int64_t>(batch.size()) + 2;
+  };
+  return isMatrix(dot.getLhs().getType(), dims.getLhsBatchingDimensions(),
+                  dims.getLhsContractingDimensions()) &&
+         isMatrix(dot.getRhs().getType(), dims.getRhsBatchingDimensions(),
+                  dims.getRhsContractingDimensions());
+}
+
+// Whether the operation rounds its result to bf16, and can be one on f32.
+bool rounds(Operation *op) {
+  if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op))
+    return isMatrixProduct(dot);
+  return isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MulOp, stablehlo::DivOp,
+             stablehlo::PowOp, stablehlo::Atan2Op, stablehlo::ExpOp, stablehlo::Expm1Op,
+             stablehlo::LogOp, stablehlo::Log1pOp, stablehlo::LogisticOp, stablehlo::TanhOp,
+             stablehlo::SineOp, stablehlo::CosineOp, stablehlo::TanOp, stablehlo::SqrtOp,
+             stablehlo::RsqrtOp, stablehlo::CbrtOp>(op);
+}
+
+// `value` in f32.
+Value widened(OpBuilder &b, Location loc, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  DenseElementsAttr data;
+  if (auto constant = value.getDefiningOp<stablehlo::ConstantOp>())
+    data = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (data && data.isSplat()) {
+    bool inexact;
+    APFloat number = data.getSplatValue<APFloat>();
+    number.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &inexact);
+    return stablehlo::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(type.clone(b.getF32Type()), number));
+  }
+  auto convert = stablehlo::ConvertOp::create(b, loc, type.clone(b.getF32Type()), value);
+  if (Operation *def = value.getDefiningOp())
+    if (Attribute sharding = def->getAttr("sdy.sharding"); sharding && def->getNumResults() == 1)
+      convert->setAttr("sdy.sharding", sharding);
+  return convert;
+}
+
+void widen(Operation *op, ArrayRef<stablehlo::ConvertOp> conversions) {
+  OpBuilder b(op);
+  Value narrow = op->getResult(0);
+  auto type = cast<RankedTensorType>(narrow.getType());
+  Operation *wide = b.clone(*op);
+  wide->getResult(0).setType(type.clone(b.getF32Type()));
+  if (!isa<stablehlo::DotGeneralOp>(op)) {
+    b.setInsertionPoint(wide);
+    for (OpOperand &operand : wide->getOpOperands())
+      operand.set(widened(b, op->getLoc(), operand.get()));
+    b.setInsertionPointAfter(wide);
+  }
+  for (stablehlo::ConvertOp convert : conversions) {
+    convert.getResult().replaceAllUsesWith(wide->getResult(0));
+    convert.erase();
+  }
+  if (!narrow.use_empty()) {
+    auto rounded = stablehlo::ConvertOp::create(b, op->getLoc(), type, wide->getResult(0));
+    if (Attribute sharding = op->getAttr("sdy.sharding"))
+      rounded->setAttr("sdy.sharding", sharding);
+    narrow.replaceAllUsesWith(rounded);
+  }
+  op->erase();
+}
+
+struct WidenConvertedPass : impl::WidenConvertedBase<WidenConvertedPass> {
+  void runOnOperation() override {
+    llvm::MapVector<Operation *, SmallVector<stablehlo::ConvertOp>> conversions;
+    getOperation().walk([&](stablehlo::ConvertOp convert) {
+      Operation *op = convert.getOperand().getDefiningOp();
+      if (op && rounds(op) && convert.getOperand().getType().getElementType().isBF16() &&
+          convert.getType().getElementType().isF32())
+        conversions[op].push_back(convert);
+    });
+    for (auto &[op, ofOp] : conversions)
+      widen(op, ofOp);
+  }
+};
+
+} // namespace
+} // namespace tessera
