@@ -135,6 +135,21 @@ void Localizer::bind(Value global, Value value, LocalLayout layout) {
   values[global] = {value, std::move(layout)};
 }
 
+// Scalar constants that a computation on scalars reads from outside: made again before `made`.
+static void mapConstants(Operation *made, Region &from, IRMapping &mapping) {
+  from.walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands()) {
+      auto constant = operand.getDefiningOp<stablehlo::ConstantOp>();
+      if (constant && constant.getType().getRank() == 0 && !mapping.contains(operand) &&
+          !from.isAncestor(constant->getParentRegion())) {
+        OpBuilder b(made);
+        mapping.map(operand,
+                    stablehlo::ConstantOp::create(b, constant.getLoc(), constant.getValue()));
+      }
+    }
+  });
+}
+
 Operation *Localizer::copy(Operation *op, ValueRange operands, TypeRange types) {
   NamedAttrList attributes;
   for (NamedAttribute attribute : op->getDiscardableAttrs())
@@ -146,6 +161,7 @@ Operation *Localizer::copy(Operation *op, ValueRange operands, TypeRange types) 
   b.insert(made);
   for (auto [from, to] : llvm::zip_equal(op->getRegions(), made->getRegions())) {
     IRMapping mapping;
+    mapConstants(made, from, mapping);
     from.cloneInto(&to, mapping);
     to.walk([](Operation *inner) {
       SmallVector<StringAttr> drop;

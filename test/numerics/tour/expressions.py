@@ -17,11 +17,11 @@ ELEMENTWISE = {
         lax.min(x,y) lax.mul(x,y) lax.ne(x,y) lax.neg(x) lax.nextafter(x,y) lax.pow(p,y) lax.real(z) lax.reciprocal(x) lax.rem(x,y)
         lax.reduce_precision(x,5,10) lax.round(x) lax.rsqrt(p) lax.select(b,x,y) lax.shift_left(i,jnp.abs(j)%32) lax.shift_right_arithmetic(i,jnp.abs(j)%32)
         lax.shift_right_logical(k,k%32) lax.sign(x) lax.sin(x) lax.sinh(x) lax.sqrt(p) lax.square(x) lax.sub(x,y) lax.tan(x) lax.tanh(x) lax.zeta(1.5+p,p)
-        lax.polygamma(jnp.float32(1),p) lax.bessel_i0e(x) lax.bessel_i1e(x) lax.random_gamma_grad(p,p) lax.regularized_incomplete_beta(p,p,jnp.abs(u))
+        lax.polygamma(jnp.float32(1),p) lax.bessel_i0e(x) lax.bessel_i1e(x) lax.random_gamma_grad(p,p)
         lax.mulhi(k,k) lax.bitcast_convert_type(x,jnp.int32) lax.add(i,j) lax.mul(i,j) lax.div(i,jnp.where(j==0,1,j)) lax.rem(i,jnp.where(j==0,1,j))""",
     "numpy": """jnp.abs(i) jnp.angle(z) jnp.arccos(u) jnp.arccosh(1+p) jnp.arcsin(u) jnp.arcsinh(x) jnp.arctan(x) jnp.arctan2(x,y) jnp.arctanh(u) jnp.bitwise_count(k)
         jnp.bitwise_invert(i) jnp.cbrt(x) jnp.ceil(x) jnp.clip(x,-1,1) jnp.copysign(x,y) jnp.cos(x) jnp.cosh(x) jnp.deg2rad(x) jnp.divide(x,y) jnp.divmod(i,jnp.where(j==0,1,j))
-        jnp.equal(x,y) jnp.exp(x) jnp.exp2(x) jnp.expm1(x) jnp.fabs(x) jnp.fix(x) jnp.float_power(p,y) jnp.floor(x) jnp.floor_divide(i,jnp.where(j==0,1,j)) jnp.fmax(x,y) jnp.fmin(x,y)
+        jnp.equal(x,y) jnp.exp(x) jnp.exp2(x) jnp.expm1(x) jnp.fabs(x) jnp.float_power(p,y) jnp.floor(x) jnp.floor_divide(i,jnp.where(j==0,1,j)) jnp.fmax(x,y) jnp.fmin(x,y)
         jnp.fmod(x,y) jnp.frexp(x) jnp.gcd(i,j) jnp.greater(x,y) jnp.greater_equal(x,y) jnp.heaviside(x,y) jnp.hypot(x,y) jnp.i0(u) jnp.imag(z) jnp.invert(i) jnp.isclose(x,y) jnp.isfinite(x)
         jnp.isinf(x) jnp.isnan(x) jnp.isneginf(x) jnp.isposinf(x) jnp.isreal(z) jnp.iscomplex(z) jnp.lcm(i%97,j%89) jnp.ldexp(x,i%8) jnp.left_shift(i,jnp.abs(j)%32) jnp.less(x,y)
         jnp.less_equal(x,y) jnp.log(p) jnp.log10(p) jnp.log1p(p) jnp.log2(p) jnp.logaddexp(x,y) jnp.logaddexp2(x,y) jnp.logical_and(b,c) jnp.logical_not(b) jnp.logical_or(b,c)
@@ -36,8 +36,8 @@ ELEMENTWISE = {
         jax.nn.glu(x) jax.nn.squareplus(x) jax.nn.mish(x) jax.nn.identity(x)""",
     "special": """jsp.bernoulli(12) jsp.beta(p,p+1) jsp.betainc(p,p+1,jnp.abs(u)) jsp.betaln(p,p+1) jsp.digamma(p) jsp.entr(p) jsp.erf(x) jsp.erfc(x) jsp.erfinv(u) jsp.exp1(p)
         jsp.expi(p) jsp.expit(x) jsp.expn(2,p) jsp.factorial(p) jsp.gamma(p) jsp.gammainc(p,p+1) jsp.gammaincc(p,p+1) jsp.gammaln(p) jsp.gammasgn(x) jsp.hyp1f1(p,p+1,u)
-        jsp.i0(u) jsp.i0e(x) jsp.i1(u) jsp.i1e(x) jsp.kl_div(p,p+1) jsp.log_ndtr(x) jsp.log_softmax(x,1) jsp.logit(jnp.abs(u)) jsp.logsumexp(x,1) jsp.multigammaln(p+4,2) jsp.ndtr(x)
-        jsp.ndtri(jnp.abs(u)) jsp.poch(p,2.0) jsp.polygamma(1,p) jsp.rel_entr(p,p+1) jsp.softmax(x,1) jsp.spence(p) jsp.xlog1py(x,p) jsp.xlogy(x,p) jsp.zeta(p+1.5,p)
+        jsp.i0(u) jsp.i0e(x) jsp.i1(u) jsp.i1e(x) jsp.kl_div(p,p+1) jsp.log_ndtr(x) jsp.log_softmax(x,axis=1) jsp.logit(jnp.abs(u)) jsp.logsumexp(x,1) jsp.multigammaln(p+4,2) jsp.ndtr(x)
+        jsp.ndtri(jnp.abs(u)) jsp.poch(p,2.0) jsp.polygamma(1,p) jsp.rel_entr(p,p+1) jsp.softmax(x,axis=1) jsp.spence(p) jsp.xlog1py(x,p) jsp.xlogy(x,p) jsp.zeta(p+1.5,p)
         jsp.bessel_jn(p,v=2) jsp.lpmn_values(2,2,r*0.05,False) jsp.sph_harm_y(jnp.array([1]),jnp.array([2]),r[:1],r[1:2],n_max=3) jsp.fresnel(x) jsp.comb(p+4,p) jsp.sici(p) jsp.wofz(z)""",
 }
 
@@ -46,7 +46,7 @@ WHOLE = {
     "reductions": """jnp.all(b) jnp.any(b,0) jnp.amax(x,1) jnp.argmax(x) jnp.argmin(x,1) jnp.average(x,0) jnp.average(x,0,weights=p) jnp.count_nonzero(i) jnp.cumprod(u,1) jnp.cumsum(x,0) jnp.cumsum(i)
         jnp.max(x) jnp.mean(x,1) jnp.median(x) jnp.median(x,1) jnp.min(x,0) jnp.nanargmax(x,1) jnp.nanmax(x) jnp.nanmean(x,0) jnp.nansum(x) jnp.nanstd(x) jnp.nanvar(x,1) jnp.nanprod(u)
         jnp.percentile(x,30) jnp.prod(p,1) jnp.ptp(x,0) jnp.quantile(x,0.3,1) jnp.std(x) jnp.sum(x) jnp.sum(i,1) jnp.var(x,0) lax.argmax(x,1,jnp.int32) lax.argmin(x,0,jnp.int32)
-        lax.cumlogsumexp(x,1) lax.cummax(x,0) lax.cummin(x,1) lax.cumprod(u,0) lax.cumsum(x,1,reverse=True) lax.reduce_and_p.bind(b,axes=(0,)) lax.reduce_xor(i,axes=(1,))
+        lax.cumlogsumexp(x,1) lax.cummax(x,0) lax.cummin(x,1) lax.cumprod(u,0) lax.cumsum(x,1,reverse=True) lax.reduce_and(b,axes=(0,)) lax.reduce_xor(i,axes=(1,))
         lax.reduce(x,0.0,lax.add,(0,)) lax.reduce_window(x,0.0,lax.add,(2,2),(1,1),'VALID') lax.reduce_window(x,-jnp.inf,lax.max,(2,3),(2,1),'SAME') jnp.nanmedian(x,1) jnp.nanpercentile(x,20)
         jnp.cumulative_sum(r,include_initial=True) jnp.logaddexp.reduce(x,1) jnp.add.accumulate(x,1) jnp.nanmin(x,1) jnp.nancumsum(x) jax.nn.logmeanexp(x,1) jax.nn.standardize(x) jnp.trapezoid(x,axis=1)
         jax.nn.softmax(x) jax.nn.log_softmax(x,0) jax.nn.logsumexp(x) jax.nn.one_hot(l,12) jax.nn.dot_product_attention(f,f,f) jnp.all(jnp.isfinite(x),1)""",
@@ -57,13 +57,13 @@ WHOLE = {
         jnp.pad(x,1,mode='mean') jnp.permute_dims(t,(2,0,1)) jnp.put_along_axis(x,jnp.argmax(x,1,keepdims=True),0.0,1,inplace=False) jnp.ravel(t) jnp.repeat(x,3,1) jnp.repeat(r,jnp.array([1,2]*6),total_repeat_length=18)
         jnp.reshape(t,(5,12)) jnp.resize(r,(3,5)) jnp.roll(x,2,1) jnp.roll(x,(1,-2),(0,1)) jnp.rollaxis(t,2) jnp.rot90(x) jnp.split(x,4,1)[2] jnp.squeeze(t[:1]) jnp.stack([x,y],1) jnp.swapaxes(t,0,2) jnp.take(r,l)
         jnp.take(x,l%5,0) jnp.take_along_axis(x,jnp.argsort(x,1),1) jnp.tile(x,(2,3)) jnp.transpose(t) jnp.tri(4,5) jnp.tril(m,-1) jnp.triu(m,1) jnp.vander(r[:4]) jnp.vsplit(m,3)[0] jnp.vstack([x,y]) jnp.unstack(t)[1]
-        jnp.choose(l%3,[r,q,r*2]) jnp.apply_along_axis(jnp.sum,1,x) jnp.matrix_transpose(t) jnp.trim_zeros(jnp.ones(3)) jnp.packbits(b) jnp.unpackbits(k[0].astype(jnp.uint8)) jnp.r_[r,q] jnp.c_[r,q] lax.rev(x,(0,))
+        jnp.choose(l%3,[r,q,r*2],mode='clip') jnp.apply_along_axis(jnp.sum,1,x) jnp.matrix_transpose(t) jnp.packbits(b) jnp.unpackbits(k[0].astype(jnp.uint8)) jnp.r_[r,q] jnp.c_[r,q] lax.rev(x,(0,))
         lax.broadcast_in_dim(r,(12,3),(0,)) lax.pad(x,0.0,((1,-1,2),(0,2,1))) lax.slice(x,(1,2),(4,8),(1,3)) lax.dynamic_slice(x,(l[0],l[1]),(2,3)) lax.dynamic_update_slice(x,y[:2,:2],(l[2],l[3])) lax.expand_dims(r,(0,))
         lax.dynamic_index_in_dim(x,l[0],1) lax.dynamic_update_index_in_dim(x,r[:5],l[1],1) lax.slice_in_dim(x,1,3) lax.concatenate([x,y],0) lax.collapse(t,0,2) lax.iota(jnp.float32,7) lax.broadcasted_iota(jnp.int32,(3,4),1)
         lax.index_take(x,(l%5,),(0,)) lax.full_like(x,2.0) lax.split(r,(3,4,5))[1]""",
     "indexing": """x[1:4,::2] x[:,-1] x[l%5,l%8] x[b[:,0].argsort()] r[l] r[-1] r[::-1] x.at[2].set(1.0) x.at[:,l%8].add(2.0) r.at[l].add(q) r.at[l].max(q) r.at[l].min(q) r.at[l].multiply(q) r.at[l].mul(2.0) r.at[l].set(q,mode='drop')
         r.at[l].get() r.at[l+6].get(mode='fill',fill_value=0.0) r.at[l+6].get(mode='clip') r.at[l*3].add(1.0,mode='clip') r.at[2:5].divide(2.0) r.at[l].power(2.0) r.at[l].apply(jnp.sin) jnp.searchsorted(q,r) jnp.searchsorted(q,r,side='right')
-        jnp.digitize(r,q) jnp.interp(r,q,r) jnp.bincount(l,length=12) jnp.histogram(r,8) jnp.histogram2d(r,q,4) jnp.unravel_index(l,(3,4)) jnp.ravel_multi_index((l%3,l%4),(3,4)) jnp.nonzero(b,size=10) jnp.argwhere(b,size=5) jnp.flatnonzero(b,size=9)
+        jnp.digitize(r,q) jnp.interp(r,q,r) jnp.bincount(l,length=12) jnp.histogram(r,8) jnp.histogram2d(r,q,4) jnp.unravel_index(l,(3,4)) jnp.ravel_multi_index((l%3,l%4),(3,4),mode='clip') jnp.nonzero(b,size=10) jnp.argwhere(b,size=5) jnp.flatnonzero(b,size=9)
         jnp.where(b,size=6) jnp.compress(b[0],x,axis=1,size=4) jnp.extract(b,x,size=7) jnp.unique(l,size=12) jnp.place(r,r>0,q,inplace=False) jnp.tril_indices(4) jnp.triu_indices(4) jnp.diag_indices(5) jnp.isin(l,l[:3]) jnp.setdiff1d(l,l[:3],size=9)
         jnp.union1d(l,l[:3],size=12) jnp.intersect1d(l,l[:3],size=3) jax.ops.segment_sum(r,l,12) jax.ops.segment_max(r,l,12) jax.ops.segment_prod(r,l,12) jax.ops.segment_min(r,l,12)
         jnp.put(r,l[:3],q[:3],inplace=False)""",

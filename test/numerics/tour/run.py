@@ -162,7 +162,7 @@ def tour(family, edges, share, only):
     for text in texts:
         got = found[text]
         if isinstance(got, str):
-            yield text, "refused", got
+            yield text, "refused" if got.startswith("error:") else "crash", got
             continue
         plain, exact = expected[text]
         wrong = [d for d in (differ(g, p, None if family in NO_WIDER else e) for g, p, e in zip(got, plain, exact)) if d]
@@ -193,7 +193,7 @@ def main():
             f.write("| family | function | result | |\n| --- | --- | --- | --- |\n")
             for row in rows:
                 f.write("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n")
-    sys.exit(1 if tally["wrong"] or not tally["ok"] else 0)
+    sys.exit(1 if tally["wrong"] or tally["crash"] or not tally["ok"] else 0)
 
 
 if __name__ == "__main__":

@@ -22,3 +22,25 @@ func.func public @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   %0 = stablehlo.custom_call @mine(%x) {has_side_effect = true} : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+// A comparator that reads a constant from outside of it: the constant is there again in the local
+// program (the global one goes).
+
+sdy.mesh @mesh = <["x"=2]>
+
+// CHECK-LABEL: func.func @comparator_with_constant
+// CHECK:         %[[ZERO:.*]] = stablehlo.constant dense<0.000000e+00>
+// CHECK:         "stablehlo.sort"
+// CHECK:           stablehlo.maximum %{{.*}}, %[[ZERO]]
+func.func @comparator_with_constant(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
+  %zero = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>]>} dense<0.0> : tensor<f32>
+  %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %zero : tensor<f32>
+    %c = stablehlo.compare LT, %m, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
