@@ -104,13 +104,17 @@ Values results(OpBuilder &b, Operation *op) {
         return initials(op->getOperands().drop_front(op->getNumOperands() / 2));
       })
       .Case([&](stablehlo::ReduceWindowOp window) { return ofWindows(b, window); })
-      .Case<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp, stablehlo::GatherOp>(
-          [&](auto) { return allZeros(); })
+      .Case<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>([&](auto) { return allZeros(); })
+      .Case([&](stablehlo::GatherOp) { // indices without elements start at 0
+        return isEmpty(op->getOperand(0).getType()) ? allZeros() : Values();
+      })
       .Case([&](stablehlo::PadOp pad) { return initials(pad.getPaddingValue()); })
       .Case([&](stablehlo::SelectAndScatterOp) { return initials(op->getOperand(2)); })
       .Case([&](stablehlo::DynamicUpdateSliceOp update) { return Values{update.getOperand()}; })
       .Case([&](stablehlo::ScatterOp) {
-        return Values(op->getOperands().take_front(op->getNumResults()));
+        Value update = op->getOperands().back();
+        return isEmpty(update.getType()) ? Values(op->getOperands().take_front(op->getNumResults()))
+                                         : Values();
       })
       .Case([&](stablehlo::ConcatenateOp concatenate) {
         Values parts;

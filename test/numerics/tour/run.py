@@ -28,7 +28,7 @@ from jax import lax
 NAMES = {"jax": jax, "jnp": jnp, "lax": lax, "jsp": jsp}
 FAMILIES = expressions.ELEMENTWISE | expressions.WHOLE
 # Where float64 computes something else: other random bits, another number of bits.
-NO_WIDER = ("random", "indexing", "movement", "control")
+NO_WIDER = ("random", "indexing", "movement")
 
 
 def inputs(edges):

@@ -57,3 +57,18 @@ func.func @windows(%e: tensor<0xf32>, %i: tensor<f32>) -> tensor<2xf32> {
   }) : (tensor<0xf32>, tensor<f32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+
+// -----
+
+// Indices of no elements name one window, at 0: it is still written.
+
+// CHECK-LABEL: func.func @scatter_at_zero
+// CHECK:         "stablehlo.scatter"
+func.func @scatter_at_zero(%x: tensor<4xf32>, %i: tensor<0xi32>, %u: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [0]>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<4xf32>, tensor<0xi32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
