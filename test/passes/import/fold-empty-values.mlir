@@ -58,8 +58,6 @@ func.func @windows(%e: tensor<0xf32>, %i: tensor<f32>) -> tensor<2xf32> {
   return %0 : tensor<2xf32>
 }
 
-// -----
-
 // Indices of no elements name one window, at 0: it is still written.
 
 // CHECK-LABEL: func.func @scatter_at_zero
