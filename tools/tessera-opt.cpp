@@ -1,10 +1,37 @@
 // tessera-opt: runs any pass or phase over a module, for tests and for reading what each leaves.
+#include "lib/compiler/PortableArtifact.h"
 #include "lib/compiler/Registration.h"
-#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+static llvm::cl::opt<std::string> emitPortable(
+    "emit-portable", llvm::cl::value_desc("VERSION"),
+    llvm::cl::desc("Write a portable artifact that this release of StableHLO reads, such as 1.9.0 "
+                   "or current"));
+static llvm::cl::opt<bool>
+    keepVhlo("keep-vhlo",
+             llvm::cl::desc("Leave a portable artifact's operations as they are written"));
 
 int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
   mlir::DialectRegistry registry;
   tessera::registerDialects(registry);
   tessera::registerPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Tessera's pass driver\n", registry));
+  auto [inputName, outputName] =
+      mlir::registerAndParseCLIOptions(argc, argv, "Tessera's pass driver\n", registry);
+  std::string error;
+  auto input = mlir::openInputFile(inputName, &error);
+  auto output = input ? mlir::openOutputFile(outputName, &error) : nullptr;
+  if (!output) {
+    llvm::errs() << "error: " << error << "\n";
+    return 1;
+  }
+  if (failed(tessera::optimize(output->os(), std::move(input), registry,
+                               mlir::MlirOptMainConfig::createFromCLOptions(), emitPortable,
+                               keepVhlo)))
+    return 1;
+  output->keep();
+  return 0;
 }

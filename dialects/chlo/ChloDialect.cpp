@@ -27,6 +27,8 @@ struct ChloInliner : DialectInlinerInterface {
 };
 } // namespace
 
+void registerBytecode(ChloDialect *dialect); // Bytecode.cpp
+
 void ChloDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
@@ -37,6 +39,7 @@ void ChloDialect::initialize() {
 #include "dialects/chlo/ChloOps.cpp.inc"
       >();
   registerBroadcastOps();
+  registerBytecode(this);
   addInterfaces<ChloInliner>();
 }
 

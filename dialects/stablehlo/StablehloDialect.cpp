@@ -61,6 +61,8 @@ struct StablehloFolder : DialectFoldInterface {
 };
 } // namespace
 
+void registerBytecode(StablehloDialect *dialect); // Bytecode.cpp
+
 void StablehloDialect::initialize() {
   registerAttributes();
   registerElementwiseOps();
@@ -73,6 +75,7 @@ void StablehloDialect::initialize() {
   registerLinearAlgebraOps();
   registerDynamicOps();
   registerQuantizedOps();
+  registerBytecode(this);
   addInterfaces<StablehloInliner, StablehloFolder>();
 }
 

@@ -4,6 +4,7 @@
 #include "lib/compiler/Diagnostics.h"
 #include "lib/compiler/Entry.h"
 #include "lib/compiler/Phases.h"
+#include "lib/compiler/PortableArtifact.h"
 #include "lib/compiler/Registration.h"
 #include "lib/compiler/Report.h"
 #include "lib/compiler/TopologyFile.h"
@@ -101,7 +102,7 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
       llvm::MemoryBuffer::getMemBuffer(text, options.inputName, /*RequiresNullTerminator=*/false),
       llvm::SMLoc());
   mlir::ParserConfig config(&context);
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(sources, config);
+  mlir::OwningOpRef<mlir::ModuleOp> module = readModule(sources, config);
   if (!module) {
     result.error = diagnostics.error("is not a module in MLIR text or bytecode");
     return result;

@@ -6,7 +6,9 @@
 #include "dialects/sdy/SdyOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/rules/Rules.h"
+#include "dialects/vhlo/Vhlo.h"
 #include "lib/compiler/Phases.h"
+#include "passes/portable/Passes.h"
 
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -16,13 +18,14 @@ namespace tessera {
 
 void registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, stablehlo::StablehloDialect, chlo::ChloDialect,
-                  sdy::SdyDialect, comm::CommDialect, exec::ExecDialect>();
+                  vhlo::VhloDialect, sdy::SdyDialect, comm::CommDialect, exec::ExecDialect>();
   mlir::func::registerInlinerExtension(registry);
   stablehlo::registerStablehloShardingRules(registry);
 }
 
 void registerPasses() {
   mlir::registerTransformsPasses();
+  registerPortablePasses();
   for (const Phase &phase : phases())
     phase.registerPasses();
   registerCompilePipeline();

@@ -1,0 +1,471 @@
+// How versioned types and attributes stand in an artifact: a code, then their fields.
+#include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/vhlo/Types.h"
+#include "mlir/Bytecode/BytecodeImplementation.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tessera::vhlo {
+namespace {
+
+using Reader = DialectBytecodeReader;
+using Writer = DialectBytecodeWriter;
+
+//===----------------------------------- Types ---------------------------------------===//
+
+LogicalResult readPlain(Reader &reader, Type &type) {
+  if (failed(reader.readType(type)))
+    return failure();
+  type = plain(type);
+  return success();
+}
+
+LogicalResult readPlain(Reader &reader, SmallVectorImpl<Type> &types) {
+  if (failed(reader.readTypes(types)))
+    return failure();
+  for (Type &type : types)
+    type = plain(type);
+  return success();
+}
+
+void write(Writer &writer, TypeRange types) {
+  writer.writeVarInt(types.size());
+  for (Type type : types)
+    writer.writeType(versioned(type));
+}
+
+Type readShaped(Reader &reader, TypeForm form) {
+  Attribute encoding;
+  SmallVector<int64_t> shape;
+  Type element;
+  if (form == TypeForm::TensorWithEncoding && failed(reader.readAttribute(encoding)))
+    return {};
+  if (failed(reader.readSignedVarInts(shape)) || failed(readPlain(reader, element)))
+    return {};
+  auto error = [&] { return reader.emitError("a tensor's type: "); };
+  if (form == TypeForm::Buffer)
+    return MemRefType::getChecked(error, shape, element);
+  return RankedTensorType::getChecked(error, shape, element, plain(encoding));
+}
+
+Type readQuantized(Reader &reader, bool perAxis) {
+  uint64_t flags, axis = 0;
+  Type storage, expressed;
+  SmallVector<double> scales;
+  SmallVector<int64_t> zeroPoints;
+  int64_t min, max;
+  auto scale = [&]() -> LogicalResult {
+    FailureOr<APFloat> value = reader.readAPFloatWithKnownSemantics(APFloat::IEEEdouble());
+    if (failed(value))
+      return failure();
+    scales.push_back(value->convertToDouble());
+    return success();
+  };
+  if (failed(reader.readVarInt(flags)) || failed(readPlain(reader, storage)) ||
+      failed(readPlain(reader, expressed)))
+    return {};
+  if (!perAxis) {
+    if (failed(scale()) || failed(reader.readSignedVarInt(zeroPoints.emplace_back())) ||
+        failed(reader.readSignedVarInt(min)) || failed(reader.readSignedVarInt(max)))
+      return {};
+  } else {
+    uint64_t count;
+    if (failed(reader.readVarInt(axis)) || failed(reader.readSignedVarInt(min)) ||
+        failed(reader.readSignedVarInt(max)) || failed(reader.readVarInt(count)))
+      return {};
+    for (uint64_t i = 0; i < count; ++i)
+      if (failed(scale()))
+        return {};
+    if (failed(reader.readSignedVarInts(zeroPoints)))
+      return {};
+  }
+  auto error = [&] { return reader.emitError("a quantized type: "); };
+  if (!isa<IntegerType>(storage) || !isa<FloatType>(expressed) || flags > 1 ||
+      axis > uint64_t(INT32_MAX))
+    return error() << "storage, expressed type or flags", Type();
+  if (perAxis)
+    return quant::UniformQuantizedPerAxisType::getChecked(error, flags, storage, expressed, scales,
+                                                          zeroPoints, axis, min, max);
+  return quant::UniformQuantizedType::getChecked(error, flags, storage, expressed, scales[0],
+                                                 zeroPoints[0], min, max);
+}
+
+Type readPlainType(Reader &reader) {
+  uint64_t code;
+  if (failed(reader.readVarInt(code)))
+    return {};
+  MLIRContext *context = reader.getContext();
+  if (const SimpleType *simple = findSimpleType(code))
+    return simple->make(context);
+  SmallVector<Type> types, results;
+  Type element;
+  auto error = [&] { return reader.emitError("a type: "); };
+  switch (TypeForm(code)) {
+  case TypeForm::Complex:
+    return failed(readPlain(reader, element)) ? Type() : ComplexType::getChecked(error, element);
+  case TypeForm::Function:
+    if (failed(readPlain(reader, types)) || failed(readPlain(reader, results)))
+      return {};
+    return FunctionType::get(context, types, results);
+  case TypeForm::Tensor:
+  case TypeForm::TensorWithEncoding:
+  case TypeForm::Buffer:
+    return readShaped(reader, TypeForm(code));
+  case TypeForm::UnrankedTensor:
+    return failed(readPlain(reader, element)) ? Type()
+                                              : UnrankedTensorType::getChecked(error, element);
+  case TypeForm::Tuple:
+    return failed(readPlain(reader, types)) ? Type() : TupleType::get(context, types);
+  case TypeForm::Future:
+    return failed(readPlain(reader, types)) ? Type() : stablehlo::FutureType::get(context, types);
+  case TypeForm::Quantized:
+  case TypeForm::QuantizedPerAxis:
+    return readQuantized(reader, TypeForm(code) == TypeForm::QuantizedPerAxis);
+  }
+  reader.emitError() << "no type of StableHLO " << current.str() << " or before has the code "
+                     << code;
+  return {};
+}
+
+void writePlainType(Writer &writer, Type plain) {
+  auto code = [&](TypeForm form) { writer.writeVarInt(uint64_t(form)); };
+  TypeSwitch<Type>(plain)
+      .Case([&](ComplexType t) {
+        code(TypeForm::Complex);
+        writer.writeType(versioned(t.getElementType()));
+      })
+      .Case([&](FunctionType t) {
+        code(TypeForm::Function);
+        write(writer, t.getInputs());
+        write(writer, t.getResults());
+      })
+      .Case([&](RankedTensorType t) {
+        code(t.getEncoding() ? TypeForm::TensorWithEncoding : TypeForm::Tensor);
+        if (t.getEncoding())
+          writer.writeAttribute(versioned(t.getEncoding()));
+        writer.writeSignedVarInts(t.getShape());
+        writer.writeType(versioned(t.getElementType()));
+      })
+      .Case([&](UnrankedTensorType t) {
+        code(TypeForm::UnrankedTensor);
+        writer.writeType(versioned(t.getElementType()));
+      })
+      .Case([&](MemRefType t) {
+        code(TypeForm::Buffer);
+        writer.writeSignedVarInts(t.getShape());
+        writer.writeType(versioned(t.getElementType()));
+      })
+      .Case([&](TupleType t) {
+        code(TypeForm::Tuple);
+        write(writer, t.getTypes());
+      })
+      .Case([&](stablehlo::FutureType t) {
+        code(TypeForm::Future);
+        write(writer, t.getTypes());
+      })
+      .Case([&](quant::UniformQuantizedType t) {
+        code(TypeForm::Quantized);
+        writer.writeVarInt(t.getFlags());
+        writer.writeType(versioned(t.getStorageType()));
+        writer.writeType(versioned(t.getExpressedType()));
+        writer.writeAPFloatWithKnownSemantics(APFloat(t.getScale()));
+        writer.writeSignedVarInt(t.getZeroPoint());
+        writer.writeSignedVarInt(t.getStorageTypeMin());
+        writer.writeSignedVarInt(t.getStorageTypeMax());
+      })
+      .Case([&](quant::UniformQuantizedPerAxisType t) {
+        code(TypeForm::QuantizedPerAxis);
+        writer.writeVarInt(t.getFlags());
+        writer.writeType(versioned(t.getStorageType()));
+        writer.writeType(versioned(t.getExpressedType()));
+        writer.writeVarInt(t.getQuantizedDimension());
+        writer.writeSignedVarInt(t.getStorageTypeMin());
+        writer.writeSignedVarInt(t.getStorageTypeMax());
+        writer.writeList(t.getScales(), [&](double scale) {
+          writer.writeAPFloatWithKnownSemantics(APFloat(scale));
+        });
+        writer.writeSignedVarInts(t.getZeroPoints());
+      })
+      .Default([&](Type t) { writer.writeVarInt(findSimpleType(t)->code); });
+}
+
+//===--------------------------------- Attributes ------------------------------------===//
+
+template <typename AttrT, typename Symbolize>
+Attribute readEnum(Reader &reader, Symbolize symbolize) {
+  uint64_t number;
+  if (failed(reader.readVarInt(number)))
+    return {};
+  if (number <= 255)
+    if (auto value = symbolize(uint32_t(number)))
+      return AttrT::get(reader.getContext(), *value);
+  return reader.emitError() << "an enumeration has no value " << number, Attribute();
+}
+
+Attribute readDictionary(Reader &reader) {
+  uint64_t count;
+  if (failed(reader.readVarInt(count)))
+    return {};
+  SmallVector<NamedAttribute> entries;
+  for (uint64_t i = 0; i < count; ++i) {
+    Attribute name, value;
+    if (failed(reader.readAttribute(name)) || failed(reader.readAttribute(value)))
+      return {};
+    auto string = dyn_cast<StringAttr>(plain(name));
+    if (!string || string.empty())
+      return reader.emitError("a dictionary has a name that is no text"), Attribute();
+    entries.emplace_back(string, plain(value));
+  }
+  if (DictionaryAttr::findDuplicate(entries, /*isSorted=*/false))
+    return reader.emitError("a dictionary has a name twice"), Attribute();
+  return DictionaryAttr::get(reader.getContext(), entries);
+}
+
+Attribute readNumber(Reader &reader, bool isFloat) {
+  Type type;
+  if (failed(readPlain(reader, type)))
+    return {};
+  if (isFloat) {
+    const llvm::fltSemantics *semantics = floatSemantics(type);
+    if (!semantics)
+      return reader.emitError("a float has a type that is none"), Attribute();
+    FailureOr<APFloat> value = reader.readAPFloatWithKnownSemantics(*semantics);
+    return failed(value) ? Attribute() : FloatAttr::get(type, *value);
+  }
+  unsigned width = integerWidth(type);
+  if (!width)
+    return reader.emitError("an integer has a type that is none"), Attribute();
+  FailureOr<APInt> value = reader.readAPIntWithKnownWidth(width);
+  return failed(value) ? Attribute() : IntegerAttr::get(type, *value);
+}
+
+Attribute readTensor(Reader &reader) {
+  Type type;
+  ArrayRef<char> bytes;
+  if (failed(readPlain(reader, type)) || failed(reader.readBlob(bytes)))
+    return {};
+  if (Attribute tensor = tensorFromBytes(type, bytes))
+    return tensor;
+  return reader.emitError() << "a constant of " << bytes.size() << " bytes is no " << type,
+         Attribute();
+}
+
+Attribute readBody(Reader &reader, AttrForm form) {
+  MLIRContext *context = reader.getContext();
+  switch (form) {
+  case AttrForm::None:
+    break;
+  case AttrForm::Array: {
+    SmallVector<Attribute> elements;
+    if (failed(reader.readAttributes(elements)))
+      return {};
+    for (Attribute &element : elements)
+      element = plain(element);
+    return ArrayAttr::get(context, elements);
+  }
+  case AttrForm::Boolean: {
+    uint64_t value;
+    if (failed(reader.readVarInt(value)))
+      return {};
+    return BoolAttr::get(context, value != 0);
+  }
+  case AttrForm::ComparisonDirection:
+    return readEnum<stablehlo::ComparisonDirectionAttr>(
+        reader, [](uint32_t n) { return stablehlo::symbolizeComparisonDirection(n); });
+  case AttrForm::ComparisonType:
+    return readEnum<stablehlo::ComparisonTypeAttr>(
+        reader, [](uint32_t n) { return stablehlo::symbolizeComparisonType(n); });
+  case AttrForm::ApiVersion: {
+    uint64_t value;
+    if (failed(reader.readVarInt(value)))
+      return {};
+    return Builder(context).getI32IntegerAttr(std::min<uint64_t>(value, 255));
+  }
+  case AttrForm::Dictionary:
+    return readDictionary(reader);
+  case AttrForm::FftType:
+    return readEnum<stablehlo::FftTypeAttr>(
+        reader, [](uint32_t n) { return stablehlo::symbolizeFftType(n); });
+  case AttrForm::Float:
+  case AttrForm::Integer:
+    return readNumber(reader, form == AttrForm::Float);
+  case AttrForm::OutputOperandAlias: {
+    SmallVector<int64_t> output, operand;
+    int64_t index;
+    if (failed(reader.readSignedVarInts(output)) || failed(reader.readSignedVarInt(index)) ||
+        failed(reader.readSignedVarInts(operand)))
+      return {};
+    return stablehlo::OutputOperandAliasAttr::get(context, output, index, operand);
+  }
+  case AttrForm::Precision:
+    return readEnum<stablehlo::PrecisionAttr>(
+        reader, [](uint32_t n) { return stablehlo::symbolizePrecision(n); });
+  case AttrForm::RngAlgorithm:
+    return readEnum<stablehlo::RngAlgorithmAttr>(
+        reader, [](uint32_t n) { return stablehlo::symbolizeRngAlgorithm(n); });
+  case AttrForm::RngDistribution:
+    return readEnum<stablehlo::RngDistributionAttr>(
+        reader, [](uint32_t n) { return stablehlo::symbolizeRngDistribution(n); });
+  case AttrForm::String: {
+    StringRef text;
+    return failed(reader.readString(text)) ? Attribute() : StringAttr::get(context, text);
+  }
+  case AttrForm::Tensor:
+    return readTensor(reader);
+  case AttrForm::Transpose:
+    return readEnum<stablehlo::TransposeAttr>(
+        reader, [](uint32_t n) { return stablehlo::symbolizeTranspose(n); });
+  case AttrForm::Type: {
+    Type type;
+    return failed(readPlain(reader, type)) ? Attribute() : TypeAttr::get(type);
+  }
+  case AttrForm::TypeExtensions: {
+    SmallVector<int64_t> bounds;
+    return failed(reader.readSignedVarInts(bounds))
+               ? Attribute()
+               : stablehlo::TypeExtensionsAttr::get(context, bounds);
+  }
+  case AttrForm::ResultAccuracyMode:
+    return readEnum<stablehlo::ResultAccuracyModeAttr>(
+        reader, [](uint32_t n) { return stablehlo::symbolizeResultAccuracyMode(n); });
+  case AttrForm::ResultAccuracy: {
+    FailureOr<APFloat> atol = reader.readAPFloatWithKnownSemantics(APFloat::IEEEdouble());
+    FailureOr<APFloat> rtol = failure();
+    int64_t ulps;
+    Attribute mode;
+    if (failed(atol) ||
+        failed(rtol = reader.readAPFloatWithKnownSemantics(APFloat::IEEEdouble())) ||
+        failed(reader.readSignedVarInt(ulps)) || failed(reader.readAttribute(mode)))
+      return {};
+    auto plainMode = dyn_cast<stablehlo::ResultAccuracyModeAttr>(plain(mode));
+    if (!plainMode)
+      return reader.emitError("an accuracy has no mode"), Attribute();
+    return stablehlo::ResultAccuracyAttr::get(context, *atol, *rtol, ulps, plainMode);
+  }
+  }
+  reader.emitError() << "no attribute of StableHLO " << current.str() << " or before that Tessera "
+                     << "knows has the code " << uint64_t(form);
+  return {};
+}
+
+template <typename AttrT> void writeEnum(Writer &writer, Attribute plain) {
+  writer.writeVarInt(uint64_t(cast<AttrT>(plain).getValue()));
+}
+
+void writeBody(Writer &writer, AttrForm form, Attribute plain) {
+  switch (form) {
+  case AttrForm::None:
+    break;
+  case AttrForm::Array:
+    writer.writeList(cast<ArrayAttr>(plain).getValue(),
+                     [&](Attribute each) { writer.writeAttribute(versioned(each)); });
+    break;
+  case AttrForm::Boolean:
+    writer.writeVarInt(cast<BoolAttr>(plain).getValue());
+    break;
+  case AttrForm::ComparisonDirection:
+    return writeEnum<stablehlo::ComparisonDirectionAttr>(writer, plain);
+  case AttrForm::ComparisonType:
+    return writeEnum<stablehlo::ComparisonTypeAttr>(writer, plain);
+  case AttrForm::ApiVersion:
+    writer.writeVarInt(cast<IntegerAttr>(plain).getInt());
+    break;
+  case AttrForm::Dictionary:
+    writer.writeList(cast<DictionaryAttr>(plain).getValue(), [&](NamedAttribute each) {
+      writer.writeAttribute(versioned(Attribute(each.getName())));
+      writer.writeAttribute(versioned(each.getValue()));
+    });
+    break;
+  case AttrForm::FftType:
+    return writeEnum<stablehlo::FftTypeAttr>(writer, plain);
+  case AttrForm::Float:
+    writer.writeType(versioned(cast<FloatAttr>(plain).getType()));
+    writer.writeAPFloatWithKnownSemantics(cast<FloatAttr>(plain).getValue());
+    break;
+  case AttrForm::Integer:
+    writer.writeType(versioned(cast<IntegerAttr>(plain).getType()));
+    writer.writeAPIntWithKnownWidth(cast<IntegerAttr>(plain).getValue());
+    break;
+  case AttrForm::OutputOperandAlias: {
+    auto alias = cast<stablehlo::OutputOperandAliasAttr>(plain);
+    writer.writeSignedVarInts(alias.getOutputTupleIndices());
+    writer.writeSignedVarInt(alias.getOperandIndex());
+    writer.writeSignedVarInts(alias.getOperandTupleIndices());
+    break;
+  }
+  case AttrForm::Precision:
+    return writeEnum<stablehlo::PrecisionAttr>(writer, plain);
+  case AttrForm::RngAlgorithm:
+    return writeEnum<stablehlo::RngAlgorithmAttr>(writer, plain);
+  case AttrForm::RngDistribution:
+    return writeEnum<stablehlo::RngDistributionAttr>(writer, plain);
+  case AttrForm::String:
+    writer.writeOwnedString(cast<StringAttr>(plain).getValue());
+    break;
+  case AttrForm::Tensor:
+    writer.writeType(versioned(Type(cast<DenseElementsAttr>(plain).getType())));
+    writer.writeOwnedBlob(cast<DenseElementsAttr>(plain).getRawData());
+    break;
+  case AttrForm::Transpose:
+    return writeEnum<stablehlo::TransposeAttr>(writer, plain);
+  case AttrForm::Type:
+    writer.writeType(versioned(cast<TypeAttr>(plain).getValue()));
+    break;
+  case AttrForm::TypeExtensions:
+    writer.writeSignedVarInts(cast<stablehlo::TypeExtensionsAttr>(plain).getBounds());
+    break;
+  case AttrForm::ResultAccuracyMode:
+    return writeEnum<stablehlo::ResultAccuracyModeAttr>(writer, plain);
+  case AttrForm::ResultAccuracy: {
+    auto accuracy = cast<stablehlo::ResultAccuracyAttr>(plain);
+    writer.writeAPFloatWithKnownSemantics(accuracy.getAtol());
+    writer.writeAPFloatWithKnownSemantics(accuracy.getRtol());
+    writer.writeSignedVarInt(accuracy.getUlps());
+    writer.writeAttribute(versioned(Attribute(accuracy.getMode())));
+    break;
+  }
+  }
+}
+
+struct Bytecode : BytecodeDialectInterface {
+  explicit Bytecode(Dialect *dialect) : BytecodeDialectInterface(dialect) {}
+
+  Type readType(Reader &reader) const override {
+    Type type = readPlainType(reader);
+    if (!type)
+      return {};
+    if (hasVersionedForm(type))
+      return VersionedType::get(reader.getContext(), type);
+    return reader.emitError() << "not a type that artifacts hold: " << type, Type();
+  }
+
+  LogicalResult writeType(Type type, Writer &writer) const override {
+    writePlainType(writer, plain(type));
+    return success();
+  }
+
+  Attribute readAttribute(Reader &reader) const override {
+    uint64_t form;
+    if (failed(reader.readVarInt(form)))
+      return {};
+    Attribute value = readBody(reader, AttrForm(form));
+    return value ? VersionedAttr::get(reader.getContext(), AttrForm(form), value) : Attribute();
+  }
+
+  LogicalResult writeAttribute(Attribute attr, Writer &writer) const override {
+    auto wrapper = cast<VersionedAttr>(attr);
+    writer.writeVarInt(uint64_t(wrapper.getForm()));
+    writeBody(writer, wrapper.getForm(), wrapper.getPlain());
+    return success();
+  }
+};
+
+} // namespace
+
+void VhloDialect::registerBytecode() { addInterfaces<Bytecode>(); }
+
+} // namespace tessera::vhlo

@@ -1,0 +1,479 @@
+// The text of versioned types and attributes, as other readers of artifacts print them:
+//   !vhlo.tensor_v1<2x?x!vhlo.f32_v1>, #vhlo.array_v1<[#vhlo<precision_v1 HIGH>]>
+#include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/vhlo/Types.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tessera::vhlo {
+namespace {
+
+//===----------------------------------- Types ---------------------------------------===//
+
+void printTypes(AsmPrinter &printer, TypeRange types) {
+  llvm::interleaveComma(types, printer, [&](Type type) { printer << versioned(type); });
+}
+
+void printShape(AsmPrinter &printer, ArrayRef<int64_t> shape) {
+  for (int64_t size : shape) {
+    if (ShapedType::isDynamic(size))
+      printer << "?x";
+    else
+      printer << size << "x";
+  }
+}
+
+void printPlainType(AsmPrinter &printer, Type plain) {
+  TypeSwitch<Type>(plain)
+      .Case(
+          [&](ComplexType t) { printer << "complex_v1<" << versioned(t.getElementType()) << ">"; })
+      .Case([&](FunctionType t) {
+        printer << "func_v1<(";
+        printTypes(printer, t.getInputs());
+        printer << ") -> (";
+        printTypes(printer, t.getResults());
+        printer << ")>";
+      })
+      .Case([&](RankedTensorType t) {
+        printer << "tensor_v1<";
+        printShape(printer, t.getShape());
+        printer << versioned(t.getElementType());
+        if (t.getEncoding())
+          printer << ", " << versioned(t.getEncoding());
+        printer << ">";
+      })
+      .Case([&](UnrankedTensorType t) {
+        printer << "unranked_tensor_v1<" << versioned(t.getElementType()) << ">";
+      })
+      .Case([&](MemRefType t) {
+        printer << "buffer_v1<";
+        printShape(printer, t.getShape());
+        printer << versioned(t.getElementType()) << ">";
+      })
+      .Case([&](TupleType t) {
+        printer << "tuple_v1<";
+        printTypes(printer, t.getTypes());
+        printer << ">";
+      })
+      .Case([&](stablehlo::FutureType t) {
+        printer << "future_v1<";
+        printTypes(printer, t.getTypes());
+        printer << ">";
+      })
+      .Case([&](quant::UniformQuantizedType t) {
+        printer << "quant_v1<" << versioned(t.getStorageType()) << ":"
+                << versioned(t.getExpressedType()) << ", ";
+        printer.printFloat(APFloat(t.getScale()));
+        printer << ":" << t.getZeroPoint() << ", " << t.getStorageTypeMin() << ":"
+                << t.getStorageTypeMax() << ", " << t.getFlags() << ">";
+      })
+      .Case([&](quant::UniformQuantizedPerAxisType t) {
+        printer << "quant_per_axis_v1<" << versioned(t.getStorageType()) << ":"
+                << versioned(t.getExpressedType()) << ", " << t.getQuantizedDimension() << ", [";
+        llvm::interleaveComma(t.getScales(), printer,
+                              [&](double scale) { printer.printFloat(APFloat(scale)); });
+        printer << "], [";
+        llvm::interleaveComma(t.getZeroPoints(), printer);
+        printer << "], " << t.getStorageTypeMin() << ":" << t.getStorageTypeMax() << ", "
+                << t.getFlags() << ">";
+      })
+      .Default([&](Type t) { printer << findSimpleType(t)->name; });
+}
+
+ParseResult parsePlain(AsmParser &parser, Type &type) {
+  if (parser.parseType(type))
+    return failure();
+  type = plain(type);
+  return success();
+}
+
+ParseResult parseTypes(AsmParser &parser, AsmParser::Delimiter delimiter,
+                       SmallVectorImpl<Type> &types) {
+  return parser.parseCommaSeparatedList(delimiter,
+                                        [&] { return parsePlain(parser, types.emplace_back()); });
+}
+
+ParseResult parseQuantized(AsmParser &parser, bool perAxis, Type &type) {
+  Type storage, expressed;
+  int32_t axis = 0;
+  SmallVector<double> scales;
+  SmallVector<int64_t> zeroPoints;
+  int64_t min, max;
+  unsigned flags;
+  auto scale = [&] { return parser.parseFloat(scales.emplace_back()); };
+  auto zeroPoint = [&] { return parser.parseInteger(zeroPoints.emplace_back()); };
+  using Delimiter = AsmParser::Delimiter;
+  if (parser.parseLess() || parsePlain(parser, storage) || parser.parseColon() ||
+      parsePlain(parser, expressed) || parser.parseComma())
+    return failure();
+  if (perAxis) {
+    if (parser.parseInteger(axis) || parser.parseComma() ||
+        parser.parseCommaSeparatedList(Delimiter::Square, scale) || parser.parseComma() ||
+        parser.parseCommaSeparatedList(Delimiter::Square, zeroPoint))
+      return failure();
+  } else if (scale() || parser.parseColon() || zeroPoint()) {
+    return failure();
+  }
+  if (parser.parseComma() || parser.parseInteger(min) || parser.parseColon() ||
+      parser.parseInteger(max) || parser.parseComma() || parser.parseInteger(flags) ||
+      parser.parseGreater())
+    return failure();
+  auto error = [&] { return parser.emitError(parser.getNameLoc()); };
+  if (perAxis)
+    type = quant::UniformQuantizedPerAxisType::getChecked(error, flags, storage, expressed, scales,
+                                                          zeroPoints, axis, min, max);
+  else
+    type = quant::UniformQuantizedType::getChecked(error, flags, storage, expressed, scales[0],
+                                                   zeroPoints[0], min, max);
+  return success(bool(type));
+}
+
+ParseResult parseShaped(AsmParser &parser, StringRef name, Type &type) {
+  SmallVector<int64_t> shape;
+  Type element;
+  Attribute encoding;
+  if (parser.parseLess() || (name != "unranked_tensor_v1" && parser.parseDimensionList(shape)) ||
+      parsePlain(parser, element))
+    return failure();
+  if (succeeded(parser.parseOptionalComma())) {
+    if (parser.parseAttribute(encoding))
+      return failure();
+    encoding = plain(encoding);
+  }
+  if (parser.parseGreater())
+    return failure();
+  auto error = [&] { return parser.emitError(parser.getNameLoc()); };
+  if (name == "tensor_v1")
+    type = RankedTensorType::getChecked(error, shape, element, encoding);
+  else if (name == "buffer_v1")
+    type = MemRefType::getChecked(error, shape, element);
+  else
+    type = UnrankedTensorType::getChecked(error, element);
+  return success(bool(type));
+}
+
+ParseResult parsePlainType(AsmParser &parser, StringRef name, Type &type) {
+  MLIRContext *context = parser.getContext();
+  if (const SimpleType *simple = findSimpleType(name)) {
+    type = simple->make(context);
+    return success();
+  }
+  if (name == "tensor_v1" || name == "unranked_tensor_v1" || name == "buffer_v1")
+    return parseShaped(parser, name, type);
+  if (name == "quant_v1" || name == "quant_per_axis_v1")
+    return parseQuantized(parser, name == "quant_per_axis_v1", type);
+  SmallVector<Type> types, results;
+  if (name == "complex_v1") {
+    Type element;
+    if (parser.parseLess() || parsePlain(parser, element) || parser.parseGreater())
+      return failure();
+    type = ComplexType::getChecked([&] { return parser.emitError(parser.getNameLoc()); }, element);
+    return success(bool(type));
+  }
+  if (name == "func_v1") {
+    if (parser.parseLess() || parseTypes(parser, AsmParser::Delimiter::Paren, types) ||
+        parser.parseArrow() || parseTypes(parser, AsmParser::Delimiter::Paren, results) ||
+        parser.parseGreater())
+      return failure();
+    type = FunctionType::get(context, types, results);
+    return success();
+  }
+  if (name == "tuple_v1" || name == "future_v1") {
+    if (parseTypes(parser, AsmParser::Delimiter::LessGreater, types))
+      return failure();
+    type = name == "tuple_v1" ? Type(TupleType::get(context, types))
+                              : Type(stablehlo::FutureType::get(context, types));
+    return success();
+  }
+  return parser.emitError(parser.getNameLoc()) << "vhlo has no type '" << name << "'";
+}
+
+//===-------------------------------- Enumerators ------------------------------------===//
+
+struct EnumForm {
+  AttrForm form;
+  StringRef name;
+  std::string (*print)(Attribute plain);
+  Attribute (*parse)(MLIRContext *context, StringRef word);
+};
+
+template <typename AttrT, auto stringify, auto symbolize>
+EnumForm enumForm(AttrForm form, StringRef name) {
+  return {form, name,
+          [](Attribute plain) { return stringify(cast<AttrT>(plain).getValue()).str(); },
+          [](MLIRContext *context, StringRef word) -> Attribute {
+            auto value = symbolize(word);
+            return value ? AttrT::get(context, *value) : AttrT();
+          }};
+}
+
+std::string printApi(Attribute plain) {
+  auto value = stablehlo::symbolizeCustomCallApiVersion(cast<IntegerAttr>(plain).getInt());
+  return value ? stablehlo::stringifyCustomCallApiVersion(*value).str() : "";
+}
+
+Attribute parseApi(MLIRContext *context, StringRef word) {
+  auto value = stablehlo::symbolizeCustomCallApiVersion(word);
+  return value ? Builder(context).getI32IntegerAttr(uint32_t(*value)) : IntegerAttr();
+}
+
+ArrayRef<EnumForm> enumForms() {
+  using namespace stablehlo;
+#define ENUM(NAME, TEXT)                                                                           \
+  enumForm<NAME##Attr, static_cast<StringRef (*)(NAME)>(stringify##NAME),                          \
+           static_cast<std::optional<NAME> (*)(StringRef)>(symbolize##NAME)>(AttrForm::NAME, TEXT)
+  static const EnumForm forms[] = {ENUM(ComparisonDirection, "comparison_direction_v1"),
+                                   ENUM(ComparisonType, "comparison_type_v1"),
+                                   ENUM(FftType, "fft_type_v1"),
+                                   ENUM(Precision, "precision_v1"),
+                                   ENUM(RngAlgorithm, "rng_algorithm_v1"),
+                                   ENUM(RngDistribution, "rng_distribution_v1"),
+                                   ENUM(Transpose, "transpose_v1"),
+                                   ENUM(ResultAccuracyMode, "result_accuracy_mode_v1"),
+                                   {AttrForm::ApiVersion, "api_version_v1", printApi, parseApi}};
+#undef ENUM
+  return forms;
+}
+
+//===--------------------------------- Attributes ------------------------------------===//
+
+constexpr std::pair<AttrForm, StringLiteral> attrNames[] = {
+    {AttrForm::Array, "array_v1"},
+    {AttrForm::Boolean, "bool_v1"},
+    {AttrForm::Dictionary, "dict_v1"},
+    {AttrForm::Float, "float_v1"},
+    {AttrForm::Integer, "integer_v1"},
+    {AttrForm::OutputOperandAlias, "output_operand_alias_v1"},
+    {AttrForm::String, "string_v1"},
+    {AttrForm::Tensor, "tensor_v1"},
+    {AttrForm::Type, "type_v1"},
+    {AttrForm::TypeExtensions, "type_extensions_v1"},
+    {AttrForm::ResultAccuracy, "result_accuracy_v1"}};
+
+void printDims(AsmPrinter &printer, ArrayRef<int64_t> dims) {
+  printer << "[";
+  llvm::interleaveComma(dims, printer);
+  printer << "]";
+}
+
+ParseResult parseDims(AsmParser &parser, SmallVectorImpl<int64_t> &dims) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                        [&] { return parser.parseInteger(dims.emplace_back()); });
+}
+
+void printBody(AsmPrinter &printer, AttrForm form, Attribute plain) {
+  switch (form) {
+  case AttrForm::Array:
+    printer << "[";
+    llvm::interleaveComma(cast<ArrayAttr>(plain), printer,
+                          [&](Attribute each) { printer << versioned(each); });
+    printer << "]";
+    break;
+  case AttrForm::Dictionary:
+    printer << "{";
+    llvm::interleaveComma(cast<DictionaryAttr>(plain), printer, [&](NamedAttribute each) {
+      printer << versioned(Attribute(each.getName())) << " = " << versioned(each.getValue());
+    });
+    printer << "}";
+    break;
+  case AttrForm::Float:
+    printer.printFloat(cast<FloatAttr>(plain).getValue());
+    printer << " : " << versioned(cast<FloatAttr>(plain).getType());
+    break;
+  case AttrForm::Type:
+    printer << versioned(cast<TypeAttr>(plain).getValue());
+    break;
+  case AttrForm::OutputOperandAlias: {
+    auto alias = cast<stablehlo::OutputOperandAliasAttr>(plain);
+    printer << "outputTupleIndices = ";
+    printDims(printer, alias.getOutputTupleIndices());
+    printer << ", operandIndex = " << alias.getOperandIndex() << ", operandTupleIndices = ";
+    printDims(printer, alias.getOperandTupleIndices());
+    break;
+  }
+  case AttrForm::TypeExtensions:
+    printer << "bounds = ";
+    printDims(printer, cast<stablehlo::TypeExtensionsAttr>(plain).getBounds());
+    break;
+  case AttrForm::ResultAccuracy: {
+    auto accuracy = cast<stablehlo::ResultAccuracyAttr>(plain);
+    printer << "atol = ";
+    printer.printFloat(accuracy.getAtol());
+    printer << ", rtol = ";
+    printer.printFloat(accuracy.getRtol());
+    printer << ", ulps = " << accuracy.getUlps()
+            << ", mode = " << versioned(Attribute(accuracy.getMode()));
+    break;
+  }
+  default:
+    printer << plain; // as it is: true, "text", 1 : i64, dense<..>
+  }
+}
+
+ParseResult parseDictionary(AsmParser &parser, Attribute &result) {
+  NamedAttrList entries;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, [&]() -> ParseResult {
+        Attribute name, value;
+        SMLoc at = parser.getCurrentLocation();
+        if (parser.parseAttribute(name) || parser.parseEqual() || parser.parseAttribute(value))
+          return failure();
+        auto string = dyn_cast<StringAttr>(plain(name));
+        if (!string || string.empty() || entries.get(string))
+          return parser.emitError(at) << "expected a name of its own";
+        entries.append(string, plain(value));
+        return success();
+      }))
+    return failure();
+  result = entries.getDictionary(parser.getContext());
+  return success();
+}
+
+ParseResult parseBody(AsmParser &parser, AttrForm form, Attribute &result) {
+  MLIRContext *context = parser.getContext();
+  switch (form) {
+  case AttrForm::Array: {
+    SmallVector<Attribute> elements;
+    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+          return parser.parseAttribute(elements.emplace_back());
+        }))
+      return failure();
+    for (Attribute &element : elements)
+      element = plain(element);
+    result = ArrayAttr::get(context, elements);
+    return success();
+  }
+  case AttrForm::Dictionary:
+    return parseDictionary(parser, result);
+  case AttrForm::Float: {
+    Attribute value;
+    Type type;
+    double number;
+    SMLoc at = parser.getCurrentLocation();
+    if (parser.parseFloat(number) || parser.parseColon() || parsePlain(parser, type))
+      return failure();
+    if (!floatSemantics(type))
+      return parser.emitError(at) << "expected the type of a float";
+    result = FloatAttr::get(type, number);
+    return success();
+  }
+  case AttrForm::Type: {
+    Type type;
+    if (parsePlain(parser, type))
+      return failure();
+    result = TypeAttr::get(type);
+    return success();
+  }
+  case AttrForm::OutputOperandAlias: {
+    SmallVector<int64_t> output, operand;
+    int64_t index;
+    if (parser.parseKeyword("outputTupleIndices") || parser.parseEqual() ||
+        parseDims(parser, output) || parser.parseComma() || parser.parseKeyword("operandIndex") ||
+        parser.parseEqual() || parser.parseInteger(index) || parser.parseComma() ||
+        parser.parseKeyword("operandTupleIndices") || parser.parseEqual() ||
+        parseDims(parser, operand))
+      return failure();
+    result = stablehlo::OutputOperandAliasAttr::get(context, output, index, operand);
+    return success();
+  }
+  case AttrForm::TypeExtensions: {
+    SmallVector<int64_t> bounds;
+    if (parser.parseKeyword("bounds") || parser.parseEqual() || parseDims(parser, bounds))
+      return failure();
+    result = stablehlo::TypeExtensionsAttr::get(context, bounds);
+    return success();
+  }
+  case AttrForm::ResultAccuracy: {
+    double atol, rtol;
+    int64_t ulps;
+    Attribute mode;
+    SMLoc at = parser.getCurrentLocation();
+    if (parser.parseKeyword("atol") || parser.parseEqual() || parser.parseFloat(atol) ||
+        parser.parseComma() || parser.parseKeyword("rtol") || parser.parseEqual() ||
+        parser.parseFloat(rtol) || parser.parseComma() || parser.parseKeyword("ulps") ||
+        parser.parseEqual() || parser.parseInteger(ulps) || parser.parseComma() ||
+        parser.parseKeyword("mode") || parser.parseEqual() || parser.parseAttribute(mode))
+      return failure();
+    auto plainMode = dyn_cast<stablehlo::ResultAccuracyModeAttr>(plain(mode));
+    if (!plainMode)
+      return parser.emitError(at) << "expected a mode of accuracy";
+    result =
+        stablehlo::ResultAccuracyAttr::get(context, APFloat(atol), APFloat(rtol), ulps, plainMode);
+    return success();
+  }
+  default: {
+    SMLoc at = parser.getCurrentLocation();
+    if (parser.parseAttribute(result))
+      return failure();
+    if (formOf(result) != form)
+      return parser.emitError(at) << "this attribute is written in another form";
+    return success();
+  }
+  }
+}
+
+} // namespace
+
+void VersionedType::print(AsmPrinter &printer) const { printPlainType(printer, getPlain()); }
+void VersionedAttr::print(AsmPrinter &printer) const {
+  for (const EnumForm &each : enumForms())
+    if (each.form == getForm()) {
+      printer << each.name << " " << each.print(getPlain());
+      return;
+    }
+  for (auto [form, name] : attrNames)
+    if (form == getForm()) {
+      printer << name << "<";
+      printBody(printer, form, getPlain());
+      printer << ">";
+    }
+}
+
+Type VhloDialect::parseType(DialectAsmParser &parser) const {
+  StringRef name;
+  Type type;
+  if (parser.parseKeyword(&name) || parsePlainType(parser, name, type))
+    return {};
+  if (!hasVersionedForm(type)) {
+    parser.emitError(parser.getNameLoc()) << "not a type that artifacts hold: " << type;
+    return {};
+  }
+  return VersionedType::get(parser.getContext(), type);
+}
+
+void VhloDialect::printType(Type type, DialectAsmPrinter &printer) const {
+  cast<VersionedType>(type).print(printer);
+}
+
+Attribute VhloDialect::parseAttribute(DialectAsmParser &parser, Type) const {
+  StringRef name, word;
+  if (parser.parseKeyword(&name))
+    return {};
+  for (const EnumForm &each : enumForms())
+    if (each.name == name) {
+      if (parser.parseKeyword(&word))
+        return {};
+      if (Attribute value = each.parse(parser.getContext(), word))
+        return VersionedAttr::get(parser.getContext(), each.form, value);
+      parser.emitError(parser.getNameLoc()) << name << " has no '" << word << "'";
+      return {};
+    }
+  for (auto [form, formName] : attrNames)
+    if (formName == name) {
+      Attribute value;
+      if (parser.parseLess() || parseBody(parser, form, value) || parser.parseGreater())
+        return {};
+      return VersionedAttr::get(parser.getContext(), form, value);
+    }
+  parser.emitError(parser.getNameLoc()) << "vhlo has no attribute '" << name << "'";
+  return {};
+}
+
+void VhloDialect::printAttribute(Attribute attr, DialectAsmPrinter &printer) const {
+  cast<VersionedAttr>(attr).print(printer);
+}
+
+} // namespace tessera::vhlo

@@ -1,0 +1,75 @@
+#include "lib/compiler/PortableArtifact.h"
+
+#include "dialects/vhlo/Vhlo.h"
+#include "passes/portable/Passes.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace tessera {
+
+mlir::OwningOpRef<mlir::ModuleOp> readModule(llvm::SourceMgr &sources,
+                                             const mlir::ParserConfig &config) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(sources, config);
+  if (!module || !config.getContext()->getLoadedDialect<vhlo::VhloDialect>())
+    return module;
+  if (failed(legalizeToStablehlo(*module)) || failed(mlir::verify(*module)))
+    return nullptr;
+  return module;
+}
+
+llvm::LogicalResult writePortableArtifact(mlir::ModuleOp module, vhlo::Version release,
+                                          llvm::raw_ostream &out) {
+  if (failed(legalizeToVhlo(module, release)) || failed(mlir::verify(module)))
+    return llvm::failure();
+  mlir::BytecodeWriterConfig config("StableHLO_v" + release.str());
+  config.setDesiredBytecodeVersion(release.bytecodeVersion());
+  return mlir::writeBytecodeToFile(module, out, config);
+}
+
+namespace {
+struct WritePortablePass
+    : mlir::PassWrapper<WritePortablePass, mlir::OperationPass<mlir::ModuleOp>> {
+  WritePortablePass(vhlo::Version release, llvm::raw_ostream &out) : release(release), out(out) {}
+  void runOnOperation() override {
+    if (failed(writePortableArtifact(getOperation(), release, out)))
+      signalPassFailure();
+  }
+  llvm::StringRef getName() const override { return "write-portable-artifact"; }
+  void getDependentDialects(mlir::DialectRegistry &registry) const override {
+    registry.insert<vhlo::VhloDialect>();
+  }
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(WritePortablePass)
+
+  vhlo::Version release;
+  llvm::raw_ostream &out;
+};
+} // namespace
+
+llvm::LogicalResult optimize(llvm::raw_ostream &out, std::unique_ptr<llvm::MemoryBuffer> input,
+                             mlir::DialectRegistry &registry, mlir::MlirOptMainConfig config,
+                             const std::string &emitPortable, bool keepVhlo) {
+  bool legalize = !keepVhlo && vhlo::artifactVersion(input->getBuffer());
+  std::optional<vhlo::Version> release;
+  if (!emitPortable.empty() && !(release = vhlo::Version::parse(emitPortable))) {
+    llvm::errs() << "error: --emit-portable=" << emitPortable
+                 << ": no release of StableHLO; write it as " << vhlo::current.str() << "\n";
+    return llvm::failure();
+  }
+  mlir::MlirOptMainConfig passes = config;
+  config.setPassPipelineSetupFn([&](mlir::PassManager &pm) {
+    if (legalize)
+      pm.addPass(createVhloToStablehlo());
+    if (failed(passes.setupPassPipeline(pm)))
+      return llvm::failure();
+    if (release)
+      pm.addPass(std::make_unique<WritePortablePass>(*release, out));
+    return llvm::success();
+  });
+  // With --emit-portable the artifact is the output, and the text that follows is not.
+  return mlir::MlirOptMain(release ? llvm::nulls() : out, std::move(input), registry, config);
+}
+
+} // namespace tessera

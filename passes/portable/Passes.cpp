@@ -1,0 +1,11 @@
+#include "passes/portable/Passes.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tessera {
+
+#define GEN_PASS_REGISTRATION
+#include "passes/portable/Passes.h.inc"
+
+void registerPortablePasses() { registerPortablePhasePasses(); }
+
+} // namespace tessera
