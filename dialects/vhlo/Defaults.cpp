@@ -24,6 +24,7 @@ Attribute defaultValue(Default absent, MLIRContext *context, int64_t windowRank)
   case Default::MinusOne:
     return b.getI64IntegerAttr(-1);
   case Default::EmptyString:
+  case Default::WrittenEmptyString:
   case Default::BackendConfig:
     return b.getStringAttr("");
   case Default::EmptyList:
@@ -71,6 +72,7 @@ static bool isSplat(Attribute value, int64_t expected) {
 bool isDefault(Default absent, Attribute value) {
   switch (absent) {
   case Default::Required:
+  case Default::WrittenEmptyString:
     return false;
   case Default::Zero:
     return isInteger(value, 0);

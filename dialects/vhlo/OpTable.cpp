@@ -84,13 +84,13 @@ constexpr Row rows[] = {
      "dimension_numbers:gather slice_sizes:dims indices_are_sorted=false"},
     {"get_dimension_size", "1:0.9", "dimension"},
     {"get_tuple_element", "1:0.9", "index"},
-    {"infeed", "1:0.9", "infeed_config=string layout=list"},
+    {"infeed", "1:0.9", "infeed_config=written_string layout=list"},
     {"iota", "1:0.9", "iota_dimension"},
     {"log", "1:0.9-1.9 2:1.10", "result_accuracy=accuracy@2"},
     {"log_plus_one", "1:0.9-1.9 2:1.10", "result_accuracy=accuracy@2"},
     {"logistic", "1:0.9-1.9 2:1.10", "result_accuracy=accuracy@2"},
     {"map", "1:0.9", "dimensions:dims"},
-    {"outfeed", "1:0.9", "outfeed_config=string"},
+    {"outfeed", "1:0.9", "outfeed_config=written_string"},
     {"pad", "1:0.9", "edge_padding_low:dims edge_padding_high:dims interior_padding:dims"},
     {"recv", "1:0.9-1.11 2:1.12",
      "channel_handle:channel is_host_transfer=false source_target_pairs=tensor@2"},
@@ -149,6 +149,7 @@ Default defaultFrom(StringRef word) {
       .Case("0", Default::Zero)
       .Case("-1", Default::MinusOne)
       .Case("string", Default::EmptyString)
+      .Case("written_string", Default::WrittenEmptyString)
       .Case("list", Default::EmptyList)
       .Case("dictionary", Default::EmptyDictionary)
       .Case("tensor", Default::EmptyTensor)

@@ -34,6 +34,7 @@ enum class Default {
   Zero,
   MinusOne,
   EmptyString,
+  WrittenEmptyString, // for writing only: StableHLO writes it too
   EmptyList,
   EmptyDictionary,
   EmptyTensor,

@@ -158,7 +158,7 @@ private:
                                        [](Type input) { return versioned(input); }));
   }
   static void printFunction(Operation *operation, OpAsmPrinter &printer) {
-    printer << " ";
+    printer << operation->getName().getStringRef() << " ";
     printer.printSymbolName(cast<StringAttr>(plain(operation->getAttr("sym_name"))).getValue());
     printer << "(";
     llvm::interleaveComma(operation->getRegion(0).getArguments(), printer,

@@ -24,7 +24,8 @@ llvm::LogicalResult writePortableArtifact(mlir::ModuleOp module, vhlo::Version r
                                           llvm::raw_ostream &out) {
   if (failed(legalizeToVhlo(module, release)) || failed(mlir::verify(module)))
     return llvm::failure();
-  mlir::BytecodeWriterConfig config("StableHLO_v" + release.str());
+  std::string producer = "StableHLO_v" + release.str(); // not copied
+  mlir::BytecodeWriterConfig config(producer);
   config.setDesiredBytecodeVersion(release.bytecodeVersion());
   return mlir::writeBytecodeToFile(module, out, config);
 }
