@@ -24,9 +24,10 @@ static LogicalResult writeElements(exec::ConstantOp op, ElementsAttr value, char
     return op.emitOpError("has contents of a kind that cannot be written: ") << value.getType();
   Type element = dense.getElementType();
   bool narrow = element.isInteger() && element.getIntOrFloatBitWidth() < 8;
-  if (narrow) { // packed in the attribute, a byte each in memory
+  if (narrow) { // a byte each in memory, with the sign extended
+    bool isSigned = !element.isInteger(1) && !element.isUnsignedInteger();
     for (auto [i, number] : llvm::enumerate(dense.getValues<APInt>()))
-      to[i] = static_cast<char>(number.getZExtValue());
+      to[i] = static_cast<char>(isSigned ? number.getSExtValue() : number.getZExtValue());
     return success();
   }
   ArrayRef<char> raw = dense.getRawData();

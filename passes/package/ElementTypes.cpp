@@ -45,6 +45,9 @@ program::ElementType elementTypeOf(Type type) {
       .Case([](Float8E4M3Type) { return program::F8E4M3; })
       .Case([](Float8E3M4Type) { return program::F8E3M4; })
       .Case([](Float8E8M0FNUType) { return program::F8E8M0FNU; })
+      .Case([](Float4E2M1FNType) { return program::F4E2M1FN; })
+      .Case([](Float6E2M3FNType) { return program::F6E2M3FN; })
+      .Case([](Float6E3M2FNType) { return program::F6E3M2FN; })
       .Default([](Type) { return program::ELEMENT_INVALID; });
 }
 

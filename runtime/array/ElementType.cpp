@@ -25,6 +25,9 @@ int64_t byteSize(ElementType type) {
   case F8E4M3:
   case F8E3M4:
   case F8E8M0FNU:
+  case F4E2M1FN:
+  case F6E2M3FN:
+  case F6E3M2FN:
     return 1;
   case I16:
   case U16:
@@ -75,12 +78,15 @@ std::string_view nameOf(ElementType type) {
                                                "f8E5M2FNUZ",
                                                "f8E4M3",
                                                "f8E3M4",
-                                               "f8E8M0FNU"};
+                                               "f8E8M0FNU",
+                                               "f4E2M1FN",
+                                               "f6E2M3FN",
+                                               "f6E3M2FN"};
   return type >= 0 && type < static_cast<int>(std::size(names)) ? names[type] : "unknown";
 }
 
 bool isSmallFloat(ElementType type) {
-  return type == BF16 || type == F16 || (type >= F8E4M3FN && type <= F8E8M0FNU);
+  return type == BF16 || type == F16 || (type >= F8E4M3FN && type <= F6E3M2FN);
 }
 
 namespace {
@@ -88,7 +94,7 @@ namespace {
 // How a float of at most 16 bits is laid out: sign, exponent, mantissa.
 struct Format {
   int exponentBits, mantissaBits, bias;
-  enum { Ieee, NoInfinity, NoInfinityNoMinusZero } special;
+  enum { Ieee, NoInfinity, NoInfinityNoMinusZero, Finite } special;
 };
 
 Format formatOf(ElementType type) {
@@ -109,6 +115,12 @@ Format formatOf(ElementType type) {
     return {5, 2, 16, Format::NoInfinityNoMinusZero};
   case F8E4M3:
     return {4, 3, 7, Format::Ieee};
+  case F4E2M1FN:
+    return {2, 1, 1, Format::Finite};
+  case F6E2M3FN:
+    return {2, 3, 1, Format::Finite};
+  case F6E3M2FN:
+    return {3, 2, 3, Format::Finite};
   default:
     return {3, 4, 3, Format::Ieee}; // F8E3M4
   }
@@ -116,7 +128,7 @@ Format formatOf(ElementType type) {
 
 float decode(const Format &f, uint32_t bits) {
   int total = f.exponentBits + f.mantissaBits;
-  uint32_t sign = bits >> total, magnitude = bits & ((1u << total) - 1);
+  uint32_t sign = bits >> total & 1, magnitude = bits & ((1u << total) - 1);
   uint32_t exponent = magnitude >> f.mantissaBits,
            mantissa = magnitude & ((1u << f.mantissaBits) - 1);
   uint32_t top = (1u << f.exponentBits) - 1;
@@ -139,7 +151,9 @@ uint32_t encode(const Format &f, float value) {
   uint32_t nan = f.special == Format::Ieee         ? sign | top | (1u << (f.mantissaBits - 1))
                  : f.special == Format::NoInfinity ? sign | all
                                                    : 1u << total;
-  uint32_t overflow = f.special == Format::Ieee ? sign | top : nan;
+  uint32_t overflow = f.special == Format::Ieee     ? sign | top
+                      : f.special == Format::Finite ? sign | all
+                                                    : nan;
   uint32_t largest = f.special == Format::Ieee         ? top - 1
                      : f.special == Format::NoInfinity ? all - 1
                                                        : all;
@@ -171,15 +185,13 @@ uint32_t encode(const Format &f, float value) {
 float decodeE8M0(uint8_t bits) { return bits == 255 ? NAN : std::ldexp(1.0f, bits - 127); }
 
 uint8_t encodeE8M0(float value) {
-  if (std::isnan(value) || value < 0 || std::isinf(value))
+  if (!(value > 0) || std::isinf(value))
     return 255;
-  if (value == 0)
-    return 0;
-  // Nearest power of two, ties to the even exponent code.
+  // Nearest power of two, ties upwards.
   int exponent;
   float fraction = std::frexp(value, &exponent); // [0.5, 1)
   int code = exponent - 1 + 127;
-  if (fraction > 0.75f || (fraction == 0.75f && (code & 1)))
+  if (fraction >= 0.75f)
     ++code;
   return static_cast<uint8_t>(code < 0 ? 0 : code > 254 ? 255 : code);
 }

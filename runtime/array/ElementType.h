@@ -1,7 +1,7 @@
 // Element types: sizes, names, and small floats to and from float32.
 //
-// In memory elements are dense and row-major; i1 is a byte 0 or 1, and the 2- and 4-bit integers
-// take a byte each.
+// In memory elements are dense and row-major; i1 is a byte 0 or 1, and what is narrower than a byte
+// takes one: integers of 2 and 4 bits with their sign extended, floats with zeros above.
 #pragma once
 
 #include "include/tessera/program.pb.h"
@@ -15,11 +15,12 @@ using program::ElementType;
 int64_t byteSize(ElementType type);        // 0 for an unknown type
 std::string_view nameOf(ElementType type); // "f32", "bf16", "u8", ..
 
-// bf16, f16 and the 8-bit floats: those that travel as float32.
+// bf16, f16 and the floats of 8 bits and less: those that travel as float32.
 bool isSmallFloat(ElementType type);
 
 // Converts `count` elements of a small float type. To float32 exactly; from it with one rounding to
-// nearest even; out of range becomes infinity, or NaN in the types that have no infinity.
+// nearest even; out of range becomes infinity, or NaN in the types that have no infinity, or the
+// largest number in those that have neither (f4, f6).
 void toFloat32(ElementType type, const void *from, float *to, int64_t count);
 void fromFloat32(ElementType type, const float *from, void *to, int64_t count);
 

@@ -39,7 +39,7 @@ ReduceFunction pick(char kind, int size, int op) {
   return baseline::pick(kind, size, op);
 }
 
-// f16 and the 8-bit floats, by way of float32.
+// f16 and the floats of 8 bits and less, by way of float32.
 template <program::ElementType type, int op>
 void reduceSmallFloats(const char *const *sources, uint32_t sourceCount, char *const *targets,
                        uint32_t targetCount, int64_t count) {
@@ -73,6 +73,32 @@ template <program::ElementType type> ReduceFunction pickSmallFloat(int op) {
     return reduceSmallFloats<type, 2>;
   default:
     return reduceSmallFloats<type, 3>;
+  }
+}
+
+// Integers of 2 and 4 bits wrap at their own width.
+template <program::ElementType type, int op>
+void reduceSubByte(const char *const *sources, uint32_t sourceCount, char *const *targets,
+                   uint32_t targetCount, int64_t count) {
+  constexpr bool isSigned = type == program::I2 || type == program::I4;
+  constexpr int unused = type == program::I2 || type == program::U2 ? 6 : 4;
+  pick(isSigned ? 'i' : 'u', 1, op)(sources, sourceCount, targets, targetCount, count);
+  for (uint32_t t = 0; t < targetCount; ++t)
+    for (int64_t i = 0; i < count; ++i) {
+      auto top = static_cast<unsigned char>(targets[t][i] << unused);
+      targets[t][i] = isSigned ? static_cast<char>(static_cast<signed char>(top) >> unused)
+                               : static_cast<char>(top >> unused);
+    }
+}
+
+template <program::ElementType type> ReduceFunction pickSubByte(int op) {
+  switch (op) {
+  case Collective::SUM:
+    return reduceSubByte<type, 0>;
+  case Collective::PRODUCT:
+    return reduceSubByte<type, 1>;
+  default: // the others keep to the width
+    return pick(type == program::I2 || type == program::I4 ? 'i' : 'u', 1, op);
   }
 }
 
@@ -139,8 +165,20 @@ ReduceFunction reduceFunction(program::ElementType type, Collective::Reduction r
     return pickSmallFloat<F8E3M4>(reduction);
   case F8E8M0FNU:
     return pickSmallFloat<F8E8M0FNU>(reduction);
+  case F4E2M1FN:
+    return pickSmallFloat<F4E2M1FN>(reduction);
+  case F6E2M3FN:
+    return pickSmallFloat<F6E2M3FN>(reduction);
+  case F6E3M2FN:
+    return pickSmallFloat<F6E3M2FN>(reduction);
+  case I2:
+    return pickSubByte<I2>(reduction);
+  case I4:
+    return pickSubByte<I4>(reduction);
   case U2:
+    return pickSubByte<U2>(reduction);
   case U4:
+    return pickSubByte<U4>(reduction);
   case U8:
   case U16:
   case U32:

@@ -1,5 +1,6 @@
 // One operation on scalars or vectors, by StableHLO's rules for the corner cases.
 #include "passes/codegen/cpu/Emitter.h"
+#include "passes/codegen/cpu/TinyFloat.h"
 #include "passes/codegen/cpu/VectorMath.h"
 
 #include "llvm/IR/Intrinsics.h"
@@ -39,6 +40,10 @@ Value Emitter::fromMemory(ElementKind kind, Value stored) {
   }
   if (kind == ElementKind::F16)
     return b.CreateFPExt(stored, like(type, b.getFloatTy()));
+  if (isTinyFloat(kind))
+    return decodeTinyFloat(b, kind, stored);
+  if (isInteger(kind) && bitWidth(kind) < 8)
+    return b.CreateTrunc(stored, like(type, b.getIntNTy(bitWidth(kind))));
   return stored;
 }
 
@@ -55,6 +60,11 @@ Value Emitter::toMemory(ElementKind kind, Value value) {
   }
   if (kind == ElementKind::F16)
     return b.CreateFPTrunc(value, like(type, b.getHalfTy()));
+  if (isTinyFloat(kind))
+    return encodeTinyFloat(b, kind, value);
+  if (isInteger(kind) && bitWidth(kind) < 8)
+    return isSigned(kind) ? b.CreateSExt(value, like(type, b.getInt8Ty()))
+                          : b.CreateZExt(value, like(type, b.getInt8Ty()));
   return value;
 }
 
@@ -62,9 +72,28 @@ Value Emitter::round(ElementKind kind, Value value) {
   llvm::Type *type = value->getType();
   if (kind == ElementKind::F16)
     return b.CreateFPExt(b.CreateFPTrunc(value, like(type, b.getHalfTy())), type);
+  if (isTinyFloat(kind))
+    return decodeTinyFloat(b, kind, encodeTinyFloat(b, kind, value));
   if (kind != ElementKind::BF16)
     return value;
   return features.bf16 ? fromMemory(kind, toMemory(kind, value)) : roundToBf16(b, value);
+}
+
+// f64 to f32 so that rounding once more gives what rounding the f64 would (S. Boldo and G.
+// Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to
+// odd", 2008): an inexact result keeps a one in its last place.
+static Value roundToOdd(llvm::IRBuilder<> &b, Value value) {
+  llvm::Type *single = like(value->getType(), b.getFloatTy());
+  llvm::Type *bitsType = like(value->getType(), b.getInt32Ty());
+  Value nearest = b.CreateFPTrunc(value, single);
+  Value back = b.CreateFPExt(nearest, value->getType());
+  Value isAway = b.CreateFCmpOGT(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back),
+                                 b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value));
+  Value bits = b.CreateBitCast(nearest, bitsType);
+  Value towardsZero = b.CreateSub(bits, b.CreateZExt(isAway, bitsType));
+  Value isInexact = b.CreateFCmpONE(back, value);
+  bits = b.CreateOr(towardsZero, b.CreateZExt(isInexact, bitsType));
+  return b.CreateBitCast(bits, single);
 }
 
 Value Emitter::convert(Value value, ElementKind from, ElementKind to) {
@@ -74,9 +103,8 @@ Value Emitter::convert(Value value, ElementKind from, ElementKind to) {
   llvm::Type *target = like(type, computeType(to, b.getContext()));
   if (isFloat(from) && isFloat(to)) {
     if (from == ElementKind::F64) {
-      Value single = b.CreateFPTrunc(value, target);
-      // By bits, or LLVM makes one conversion of the two and calls a library for it.
-      return to == ElementKind::BF16 ? roundToBf16(b, single) : round(to, single);
+      return to == ElementKind::F32 ? b.CreateFPTrunc(value, target)
+                                    : round(to, roundToOdd(b, value));
     }
     if (to == ElementKind::F64)
       return b.CreateFPExt(value, target);

@@ -3,6 +3,7 @@
 #include "passes/codegen/cpu/GraphBuilder.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
+#include "passes/codegen/cpu/ComplexMath.h"
 #include "llvm/ADT/APFloat.h"
 
 namespace tessera::codegen {
@@ -65,6 +66,30 @@ Element GraphBuilder::elementwise(mlir::Operation *op, Op code, IndexRange index
   return {graph.make(code, type.kind, nodes, aux)};
 }
 
+// Real parts first; imaginary ones where those are equal.
+static Node *complexCompare(Graph &graph, Direction direction, Element a, Element b) {
+  Node *re = graph.compare(direction, a.re, b.re), *im = graph.compare(direction, a.im, b.im);
+  auto kind = static_cast<Direction>(direction & TotalOrder);
+  switch (direction & ~TotalOrder) {
+  case EQ:
+    return graph.make(Op::And, ElementKind::I1, {re, im});
+  case NE:
+    return graph.make(Op::Or, ElementKind::I1, {re, im});
+  default: {
+    Node *tied = graph.compare(static_cast<Direction>(EQ + kind), a.re, b.re);
+    return graph.select(tied, im, re);
+  }
+  }
+}
+
+// The larger or smaller of two numbers.
+static Element extreme(Graph &graph, Op code, Element a, Element b) {
+  if (!a.im)
+    return {graph.make(code, a.re->kind, {a.re, b.re})};
+  Node *takesFirst = complexCompare(graph, code == Op::Max ? GE : LE, a, b);
+  return {graph.select(takesFirst, a.re, b.re), graph.select(takesFirst, a.im, b.im)};
+}
+
 Element GraphBuilder::mixed(mlir::Operation *op, IndexRange index, Node *mask, bool &known) {
   auto operand = [&](unsigned i) {
     mlir::Value value = op->getOperand(i);
@@ -75,8 +100,7 @@ Element GraphBuilder::mixed(mlir::Operation *op, IndexRange index, Node *mask, b
     Element low = operand(0), x = operand(1), high = operand(2);
     if (!low || !x || !high)
       return {};
-    Node *raised = graph.make(Op::Max, x.re->kind, {low.re, x.re});
-    return {graph.make(Op::Min, x.re->kind, {raised, high.re})};
+    return extreme(graph, Op::Min, extreme(graph, Op::Max, low, x), high);
   }
   if (mlir::isa<ComplexOp>(op)) {
     Element re = operand(0), im = operand(1);
@@ -101,42 +125,6 @@ Element GraphBuilder::complexElementwise(mlir::Operation *op, Op code,
   auto unary = [&](Op code, Node *a) { return graph.make(code, kind, {a}); };
   auto binary = [&](Op code, Node *a, Node *b) { return graph.make(code, kind, {a, b}); };
   auto mul = [&](Node *a, Node *b) { return binary(Op::Mul, a, b); };
-  auto number = [&](double value) { return graph.floatConstant(kind, value); };
-  // sqrt(re^2 + im^2) without overflow in between.
-  auto magnitude = [&](Element z) {
-    Node *x = unary(Op::Abs, z.re), *y = unary(Op::Abs, z.im);
-    Node *larger = binary(Op::Max, x, y), *smaller = binary(Op::Min, x, y);
-    Node *ratio = binary(Op::Div, smaller, larger);
-    Node *length = mul(larger, unary(Op::Sqrt, binary(Op::Add, number(1), mul(ratio, ratio))));
-    Node *isPlain = graph.logicalAnd(graph.compare(GT, larger, number(0)),
-                                     graph.make(Op::IsFinite, ElementKind::I1, {larger}));
-    return graph.select(isPlain, length, larger);
-  };
-  auto times = [&](Element a, Element b) {
-    return Element{binary(Op::Sub, mul(a.re, b.re), mul(a.im, b.im)),
-                   binary(Op::Add, mul(a.re, b.im), mul(a.im, b.re))};
-  };
-  // Smith's division: the larger part of the divisor scales.
-  auto over = [&](Element a, Element b) {
-    Node *isReal = graph.compare(GE, unary(Op::Abs, b.re), unary(Op::Abs, b.im));
-    Node *large = graph.select(isReal, b.re, b.im), *small = graph.select(isReal, b.im, b.re);
-    Node *ratio = binary(Op::Div, small, large);
-    Node *scale = binary(Op::Add, large, mul(small, ratio));
-    Node *p = graph.select(isReal, a.re, a.im), *q = graph.select(isReal, a.im, a.re);
-    Node *re = binary(Op::Div, binary(Op::Add, p, mul(q, ratio)), scale);
-    Node *im = binary(Op::Div, binary(Op::Sub, q, mul(p, ratio)), scale);
-    return Element{re, graph.select(isReal, im, unary(Op::Neg, im))};
-  };
-  auto exponential = [&](Element a) {
-    Node *scale = unary(Op::Exp, a.re);
-    return Element{mul(scale, unary(Op::Cos, a.im)), mul(scale, unary(Op::Sin, a.im))};
-  };
-  auto logarithm = [&](Element a) {
-    return Element{unary(Op::Log, magnitude(a)), binary(Op::Atan2, a.im, a.re)};
-  };
-  auto polar = [&](Node *radius, Node *angle) {
-    return Element{mul(radius, unary(Op::Cos, angle)), mul(radius, unary(Op::Sin, angle))};
-  };
   Element a = operands[0], b = operands.size() > 1 ? operands[1] : Element();
   switch (code) {
   case Op::Add:
@@ -145,35 +133,16 @@ Element GraphBuilder::complexElementwise(mlir::Operation *op, Op code,
   case Op::Neg:
     return {unary(code, a.re), unary(code, a.im)};
   case Op::Mul:
-    return times(a, b);
-  case Op::Div:
-    return over(a, b);
-  case Op::Abs:
-    return {magnitude(a)};
-  case Op::Exp:
-    return exponential(a);
-  case Op::Log:
-    return logarithm(a);
-  case Op::Pow:
-    return exponential(times(logarithm(a), b));
-  case Op::Sqrt:
-    return polar(unary(Op::Sqrt, magnitude(a)), mul(binary(Op::Atan2, a.im, a.re), number(0.5)));
-  case Op::Rsqrt:
-    return polar(unary(Op::Rsqrt, magnitude(a)), mul(binary(Op::Atan2, a.im, a.re), number(-0.5)));
-  case Op::Sign: {
-    Node *length = magnitude(a);
-    Node *isZero = graph.compare(EQ, length, number(0));
-    return {graph.select(isZero, number(0), binary(Op::Div, a.re, length)),
-            graph.select(isZero, number(0), binary(Op::Div, a.im, length))};
-  }
+    return {binary(Op::Sub, mul(a.re, b.re), mul(a.im, b.im)),
+            binary(Op::Add, mul(a.re, b.im), mul(a.im, b.re))};
   case Op::IsFinite:
     return {graph.logicalAnd(graph.make(code, ElementKind::I1, {a.re}),
                              graph.make(code, ElementKind::I1, {a.im}))};
-  case Op::Compare: {
-    Direction direction = directionOf(mlir::cast<CompareOp>(op));
-    Node *re = graph.compare(direction, a.re, b.re), *im = graph.compare(direction, a.im, b.im);
-    return {graph.make(direction == NE ? Op::Or : Op::And, ElementKind::I1, {re, im})};
-  }
+  case Op::Compare:
+    return {complexCompare(graph, directionOf(mlir::cast<CompareOp>(op)), a, b)};
+  case Op::Max:
+  case Op::Min:
+    return extreme(graph, code, a, b);
   case Op::Select: {
     Element c = operands[2];
     return {graph.select(a.re, b.re, c.re), graph.select(a.re, b.im, c.im)};
@@ -185,6 +154,8 @@ Element GraphBuilder::complexElementwise(mlir::Operation *op, Op code,
     return {re, a.im ? graph.convert(a.im, type.kind) : graph.floatConstant(type.kind, 0)};
   }
   default:
+    if (Element result = complexFunction(graph, code, kind, operands))
+      return result;
     op->emitError("no CPU code for '") << op->getName() << "' on complex numbers";
     return {};
   }

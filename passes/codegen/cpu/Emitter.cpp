@@ -203,8 +203,10 @@ Value Emitter::compute(Node *node) {
                                           ? memoryType(node->kind, b.getContext())
                                           : llvm::FixedVectorType::get(
                                                 memoryType(node->kind, b.getContext()), width)));
-  default:
-    return arithmetic(node->op, node->kind, operands, node);
+  default: {
+    Value value = arithmetic(node->op, node->kind, operands, node);
+    return isTinyFloat(node->kind) ? round(node->kind, value) : value;
+  }
   }
 }
 
@@ -255,25 +257,14 @@ llvm::Type *Emitter::typeOf(ElementKind kind, unsigned lanes) {
 
 Value Emitter::constantOf(ElementKind kind, int64_t bits) {
   llvm::Type *type = computeType(kind, b.getContext());
-  switch (kind) {
-  case ElementKind::F64:
-    return llvm::ConstantFP::get(type,
-                                 llvm::APFloat(llvm::APFloat::IEEEdouble(), llvm::APInt(64, bits)));
-  case ElementKind::F32:
-    return llvm::ConstantFP::get(
-        type, llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, bits & 0xffffffff)));
-  case ElementKind::BF16:
-  case ElementKind::F16: {
-    llvm::APFloat value(kind == ElementKind::BF16 ? llvm::APFloat::BFloat()
-                                                  : llvm::APFloat::IEEEhalf(),
-                        llvm::APInt(16, bits & 0xffff));
+  if (!isFloat(kind))
+    return llvm::ConstantInt::get(type, llvm::APInt(64, bits).trunc(bitWidth(kind)));
+  llvm::APFloat value(semanticsOf(kind), llvm::APInt(64, bits).trunc(bitWidth(kind)));
+  if (isNarrowFloat(kind)) {
     bool losesInfo;
     value.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-    return llvm::ConstantFP::get(type, value);
   }
-  default:
-    return llvm::ConstantInt::get(type, llvm::APInt(64, bits).trunc(bitWidth(kind)));
-  }
+  return llvm::ConstantFP::get(type, value);
 }
 
 Value Emitter::temporary(llvm::Type *type, const llvm::Twine &name) {

@@ -86,6 +86,7 @@ public:
   Value i64(int64_t value) { return b.getInt64(value); }
   llvm::Type *typeOf(ElementKind kind, unsigned lanes);
   Value constantOf(ElementKind kind, int64_t bits);
+  Value identity(Op op, ElementKind kind); // of a reducer
   Value fromMemory(ElementKind kind, Value stored);
   Value toMemory(ElementKind kind, Value value);
   Value round(ElementKind kind, Value value); // f32 to what bf16 or f16 can hold

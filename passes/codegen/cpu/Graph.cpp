@@ -219,22 +219,7 @@ Node *Graph::constant(ElementKind kind, int64_t bits) {
 }
 
 Node *Graph::floatConstant(ElementKind kind, double value) {
-  llvm::APFloat number(value);
-  bool losesInfo;
-  switch (kind) {
-  case ElementKind::F64:
-    return constant(kind, llvm::bit_cast<int64_t>(value));
-  case ElementKind::F32:
-    return constant(kind, llvm::bit_cast<uint32_t>(static_cast<float>(value)));
-  case ElementKind::BF16:
-    number.convert(llvm::APFloat::BFloat(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-    return constant(kind, number.bitcastToAPInt().getZExtValue());
-  case ElementKind::F16:
-    number.convert(llvm::APFloat::IEEEhalf(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-    return constant(kind, number.bitcastToAPInt().getZExtValue());
-  default:
-    return constant(kind, static_cast<int64_t>(value));
-  }
+  return constant(kind, isFloat(kind) ? floatBits(kind, value) : static_cast<int64_t>(value));
 }
 
 Node *Graph::iota(ElementKind kind, Index index) {
@@ -309,6 +294,30 @@ Node *Graph::convert(Node *a, ElementKind to) {
     node->high = a->high;
   }
   return node;
+}
+
+Node *Graph::movedBits(Node *a) {
+  if (!isNarrowFloat(a->kind))
+    return nullptr;
+  ElementKind bits = bitsKind(8 * byteSize(a->kind));
+  switch (a->op) {
+  case Op::Load:
+    return load(bits, a->buffer(), a->index, a->mask);
+  case Op::Constant:
+    return constant(bits, a->bits);
+  case Op::Bitcast: {
+    Node *from = a->operands[0];
+    if (isFloat(from->kind))
+      return movedBits(from);
+    return convert(convert(from, bitsKind(bitWidth(from->kind))), bits);
+  }
+  case Op::Select: {
+    Node *x = movedBits(a->operands[1]), *y = x ? movedBits(a->operands[2]) : nullptr;
+    return y ? select(a->operands[0], x, y) : nullptr;
+  }
+  default:
+    return nullptr;
+  }
 }
 
 Node *Graph::inRange(Index index, int64_t low, int64_t high) {

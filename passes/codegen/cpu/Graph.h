@@ -175,6 +175,9 @@ public:
   Node *select(Node *predicate, Node *a, Node *b);
   Node *logicalAnd(Node *a, Node *b); // either may be null: true
   Node *convert(Node *a, ElementKind to);
+  // The bits of a narrow float that is only moved, never computed with, as an unsigned integer;
+  // null for others.
+  Node *movedBits(Node *a);
   // low <= index < high as a node; null when it always holds. `always` false and the result a
   // constant when never.
   Node *inRange(Index index, int64_t low, int64_t high);

@@ -99,7 +99,7 @@ Value Emitter::iota(Node *node) {
   unsigned width = (stride || perLane) ? lanes() : 1;
   // Integers of 32 bits and less wrap alike whether they are added before or after being narrowed.
   ElementKind via =
-      isInteger(node->kind) && node->kind != ElementKind::I1 ? node->kind : ElementKind::I64;
+      isInteger(node->kind) && bitWidth(node->kind) >= 8 ? node->kind : ElementKind::I64;
   // Where every value fits, 32 bits are cheaper.
   if (via == ElementKind::I64 && node->kind != ElementKind::I64 && node->low > INT32_MIN &&
       node->high < INT32_MAX && !perLane)

@@ -66,7 +66,11 @@ bool NestGraph::construct(const Box *box) {
     Index offset = update ? graph.linearise(to, shapeOf(value)) : graph.linearise(index, shape());
     if (type->complex)
       offset = graph.multiply(offset, 2);
-    roots.push_back({output, element, type->kind, offset});
+    ElementKind kind = type->kind;
+    // Moving keeps every bit, those of NaN and of subnormal numbers too.
+    if (Node *bits = graph.movedBits(element.re))
+      element.re = bits, kind = bits->kind;
+    roots.push_back({output, element, kind, offset});
   }
   if (graph.dims.size() > 128) {
     mlir::emitError(function.kernel.body->getTerminator()->getLoc(),

@@ -8,42 +8,34 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <limits>
+
 namespace tessera::codegen {
 
-// x such that op(x, y) = y.
-static int64_t identityBits(Op op, ElementKind kind) {
-  bool isWide = kind == ElementKind::F64;
-  int64_t width = bitWidth(kind);
-  int64_t lowest = isSigned(kind) ? (width == 64 ? INT64_MIN : -(int64_t(1) << (width - 1))) : 0;
+// x such that op(x, y) = y, as it is computed with.
+Value Emitter::identity(Op op, ElementKind kind) {
+  llvm::Type *type = computeType(kind, b.getContext());
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (isFloat(kind)) // of a sum -0 would be exact; 0 only differs where all else is -0
+    return llvm::ConstantFP::get(type, op == Op::Mul   ? 1
+                                       : op == Op::Max ? -infinity
+                                       : op == Op::Min ? infinity
+                                                       : 0);
+  unsigned width = bitWidth(kind);
+  auto number = [&](const llvm::APInt &value) { return llvm::ConstantInt::get(type, value); };
   switch (op) {
   case Op::Mul:
-    if (isFloat(kind))
-      return isWide                      ? 0x3ff0000000000000
-             : kind == ElementKind::BF16 ? 0x3f80
-             : kind == ElementKind::F16  ? 0x3c00
-                                         : 0x3f800000;
-    return 1;
+    return number(llvm::APInt(width, 1));
   case Op::And:
-    return kind == ElementKind::I1 ? 1 : -1;
+    return number(llvm::APInt::getAllOnes(width));
   case Op::Max:
-    if (isFloat(kind))
-      return isWide                      ? static_cast<int64_t>(0xfff0000000000000)
-             : kind == ElementKind::BF16 ? 0xff80
-             : kind == ElementKind::F16  ? 0xfc00
-                                         : 0xff800000;
-    return lowest;
+    return number(isSigned(kind) ? llvm::APInt::getSignedMinValue(width)
+                                 : llvm::APInt::getMinValue(width));
   case Op::Min:
-    if (isFloat(kind))
-      return isWide                      ? 0x7ff0000000000000
-             : kind == ElementKind::BF16 ? 0x7f80
-             : kind == ElementKind::F16  ? 0x7c00
-                                         : 0x7f800000;
-    if (!isSigned(kind))
-      return -1;
-    return width == 64 ? INT64_MAX : ~lowest;
-  case Op::Add: // -0 would be exact; 0 only differs for a sum of nothing but -0
+    return number(isSigned(kind) ? llvm::APInt::getSignedMaxValue(width)
+                                 : llvm::APInt::getMaxValue(width));
   default:
-    return 0;
+    return number(llvm::APInt::getZero(width));
   }
 }
 
@@ -152,8 +144,7 @@ llvm::SmallVector<Value> Emitter::reduce(Reduction &reduction) {
   llvm::SmallVector<Value> slots;
   for (auto [i, input] : llvm::enumerate(reduction.inputs)) {
     slots.push_back(temporary(typeOf(input->kind, width), "accumulator"));
-    Value start =
-        byRows ? constantOf(input->kind, identityBits(reduction.simple[i], input->kind)) : inits[i];
+    Value start = byRows ? identity(reduction.simple[i], input->kind) : inits[i];
     b.CreateStore(splat(start, width), slots.back());
   }
 

@@ -33,3 +33,22 @@ exec.kernel @sort(%x: tensor<5x37xf32>) -> tensor<5x37xf32> {
   }) : (tensor<5x37xf32>) -> tensor<5x37xf32>
   exec.yield %r : tensor<5x37xf32>
 }
+
+// Types of less than a byte, and of eight bits, compute in i4 and f32.
+// CHECK: exec.kernel @narrow
+// CHECK-SAME: grid = 1 : i64
+exec.kernel @narrow(%x: tensor<9xi4>, %y: tensor<9xf8E4M3FN>) -> (tensor<9xf4E2M1FN>, tensor<9x2xi2>) {
+  %a = stablehlo.add %x, %x : tensor<9xi4>
+  %b = stablehlo.convert %a : (tensor<9xi4>) -> tensor<9xf8E4M3FN>
+  %c = stablehlo.multiply %b, %y : tensor<9xf8E4M3FN>
+  %d = stablehlo.convert %c : (tensor<9xf8E4M3FN>) -> tensor<9xf4E2M1FN>
+  %e = stablehlo.bitcast_convert %a : (tensor<9xi4>) -> tensor<9x2xi2>
+  exec.yield %d, %e : tensor<9xf4E2M1FN>, tensor<9x2xi2>
+}
+
+// CHECK: exec.kernel @complex
+exec.kernel @complex(%x: tensor<9xcomplex<f64>>) -> tensor<9xcomplex<f64>> {
+  %a = stablehlo.tanh %x : tensor<9xcomplex<f64>>
+  %b = stablehlo.power %a, %x : tensor<9xcomplex<f64>>
+  exec.yield %b : tensor<9xcomplex<f64>>
+}

@@ -1,0 +1,19 @@
+// Functions of complex numbers as nodes.
+//
+// Those of complex<f32> are computed in f64 and rounded once: no product over- or underflows on the
+// way, and what cancels leaves digits enough. Those of complex<f64> scale instead. Infinities and
+// NaN follow C's Annex G where XLA does.
+#ifndef TESSERA_PASSES_CODEGEN_CPU_COMPLEXMATH_H
+#define TESSERA_PASSES_CODEGEN_CPU_COMPLEXMATH_H
+
+#include "passes/codegen/cpu/GraphBuilder.h"
+
+namespace tessera::codegen {
+
+// `op` on one or two complex numbers whose parts are of `kind` (F32 or F64); `im` of the result is
+// null for Abs. Empty for what is no function of complex numbers.
+Element complexFunction(Graph &graph, Op op, ElementKind kind, llvm::ArrayRef<Element> operands);
+
+} // namespace tessera::codegen
+
+#endif
