@@ -80,6 +80,14 @@ FailureOr<Value> inFloat(Operation *op, Expr (*function)(Operands...)) {
   }
 }
 
+FailureOr<Value> realOrComplex(Operation *op, Expr (*real)(Expr),
+                               import::ComplexFunction function) {
+  if (!isa<ComplexType>(getElementTypeOrSelf(op->getResult(0).getType())))
+    return inFloat(op, real);
+  OpBuilder builder(op);
+  return import::complexFunction(builder, op->getLoc(), op->getOperand(0), function);
+}
+
 // The operand repeated to `shape`: its dimensions are the last ones, or those that `dims` names.
 Value broadcastTo(OpBuilder &b, Location loc, Value operand, ArrayRef<int64_t> shape,
                   std::optional<ArrayRef<int64_t>> dims) {
@@ -178,15 +186,33 @@ FailureOr<Value> decompose(Operation *op) {
       .Case([&](chlo::ZetaOp op) { return inFloat(op, import::zeta); })
       .Case([&](chlo::PolygammaOp op) { return inFloat(op, import::polygamma); })
       .Case([&](chlo::BesselI1eOp op) { return inFloat(op, import::besselI1e); })
-      .Case([&](chlo::SinhOp op) { return inFloat(op, import::sinh); })
-      .Case([&](chlo::CoshOp op) { return inFloat(op, import::cosh); })
-      .Case([&](chlo::TanOp op) { return inFloat(op, import::tan); })
-      .Case([&](chlo::AsinOp op) { return inFloat(op, import::asin); })
-      .Case([&](chlo::AcosOp op) { return inFloat(op, import::acos); })
-      .Case([&](chlo::AtanOp op) { return inFloat(op, import::atan); })
-      .Case([&](chlo::AsinhOp op) { return inFloat(op, import::asinh); })
-      .Case([&](chlo::AcoshOp op) { return inFloat(op, import::acosh); })
-      .Case([&](chlo::AtanhOp op) { return inFloat(op, import::atanh); })
+      .Case([&](chlo::SinhOp op) {
+        return realOrComplex(op, import::sinh, import::ComplexFunction::Sinh);
+      })
+      .Case([&](chlo::CoshOp op) {
+        return realOrComplex(op, import::cosh, import::ComplexFunction::Cosh);
+      })
+      .Case([&](chlo::TanOp op) {
+        return realOrComplex(op, import::tan, import::ComplexFunction::Tan);
+      })
+      .Case([&](chlo::AsinOp op) {
+        return realOrComplex(op, import::asin, import::ComplexFunction::Asin);
+      })
+      .Case([&](chlo::AcosOp op) {
+        return realOrComplex(op, import::acos, import::ComplexFunction::Acos);
+      })
+      .Case([&](chlo::AtanOp op) {
+        return realOrComplex(op, import::atan, import::ComplexFunction::Atan);
+      })
+      .Case([&](chlo::AsinhOp op) {
+        return realOrComplex(op, import::asinh, import::ComplexFunction::Asinh);
+      })
+      .Case([&](chlo::AcoshOp op) {
+        return realOrComplex(op, import::acosh, import::ComplexFunction::Acosh);
+      })
+      .Case([&](chlo::AtanhOp op) {
+        return realOrComplex(op, import::atanh, import::ComplexFunction::Atanh);
+      })
       .Case([&](chlo::NextAfterOp op) {
         Expr x(b, op.getLoc(), op.getX()), y(b, op.getLoc(), op.getY());
         return FailureOr<Value>(import::nextAfter(x, y).get());

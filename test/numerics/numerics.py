@@ -3,6 +3,7 @@
   numerics.py models [NAME..]          the programs of models/, each on several meshes, uneven ones among them
   numerics.py ops [NAME..]             single ops, sharded in each of their dimensions
   numerics.py bits [NAME..]            the same bits from each run, on one worker and on two, and from processes over MPI
+  numerics.py types [NAME..]           every element type against numpy and ml_dtypes: conversions, bitcasts, arithmetic
   numerics.py random [--seed=N] [--count=N]
                                        random programs with random shardings; a failure prints its seed
 Options: --shard=I/N takes every N-th case from the I-th on. The binaries are those of build/bin, or of $TESSERA_BIN.
@@ -12,6 +13,7 @@ import sys
 import time
 
 import bits
+import element_types
 import harness
 import models
 import ops
@@ -20,14 +22,14 @@ import random_programs
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=("models", "ops", "bits", "random"))
+    parser.add_argument("kind", choices=("models", "ops", "bits", "types", "random"))
     parser.add_argument("names", nargs="*")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=24)
     parser.add_argument("--shard", default="0/1")
     arguments = parser.parse_args()
 
-    cases = {"models": models.cases, "ops": ops.cases, "bits": bits.cases,
+    cases = {"models": models.cases, "ops": ops.cases, "bits": bits.cases, "types": element_types.cases,
              "random": lambda: random_programs.cases(arguments.seed, arguments.count)}[arguments.kind]()
     if arguments.names:
         cases = [case for case in cases if case.name in arguments.names]
@@ -37,8 +39,8 @@ def main():
     failed = ran = 0
     for case in cases:
         start = time.time()
-        for sizes, wrong in (bits.check if arguments.kind == "bits" else harness.check)(case):
-            mesh = "x".join(f"{axis}{size}" for axis, size in sizes.items())
+        for sizes, wrong in {"bits": bits.check, "types": element_types.check}.get(arguments.kind, harness.check)(case):
+            mesh = sizes if isinstance(sizes, str) else "x".join(f"{axis}{size}" for axis, size in sizes.items())
             ran += 1
             failed += wrong is not None
             print(f"{'FAIL' if wrong else 'ok  '} {case.name:32s} {mesh:16s} {wrong or ''}", flush=True)

@@ -129,7 +129,9 @@ Real ComplexMath::magnitude(Complex z) {
     Real larger = x.max(y), ratio = x.min(y) / larger;
     length = choose(larger.isZero(), larger, larger * (ratio * ratio + 1).sqrt());
   }
-  return choose(isInfinite(z), x.number(infinity), length);
+  // NaN beats infinity, as in XLA.
+  Node *isPlain = graph.make(Op::IsFinite, ElementKind::I1, {x.max(y).node});
+  return choose(isPlain, length, x.max(y));
 }
 
 // By the larger part of the divisor, which scales.
@@ -181,10 +183,7 @@ Complex ComplexMath::exp(Complex z) {
     Real scale = (z.re * 0.5).exp();
     result = {scale * cosine * scale, scale * sine * scale};
   }
-  Node *vanishes = z.re.compare(EQ, -infinity);
-  Real zero = z.re.number(0);
-  return {choose(z.im.isZero(), z.re.exp(), choose(vanishes, zero, result.re)),
-          choose(z.im.isZero(), z.im, choose(vanishes, zero, result.im))};
+  return {choose(z.im.isZero(), z.re.exp(), result.re), choose(z.im.isZero(), z.im, result.im)};
 }
 
 Complex ComplexMath::expm1(Complex z) {
@@ -199,9 +198,9 @@ Complex ComplexMath::expm1(Complex z) {
 Real ComplexMath::logOfMagnitude(Complex z) {
   Real x = z.re.abs(), y = z.im.abs(), large = x.max(y), small = x.min(y);
   Real near = halfLog1p((large - 1) * (large + 1) + small * small);
-  Node *isExtreme = either(large.isZero(), isInfinite(z));
+  Node *isExtreme = either(large.isZero(), large.isInfinite());
   Real ratio = choose(isExtreme, x.number(0), small / large);
-  Real far = choose(isInfinite(z), x.number(infinity), large.log()) + halfLog1p(ratio * ratio);
+  Real far = large.log() + halfLog1p(ratio * ratio);
   return choose(both(large.compare(GE, 0.5), large.compare(LE, 2)), near, far);
 }
 
@@ -227,12 +226,12 @@ Complex ComplexMath::hyperbolic(Real a, Real b, Real y) {
 
 Complex ComplexMath::sin(Complex z) {
   Complex result = hyperbolic(z.re.sin(), z.re.cos(), z.im);
-  return {result.re, choose(z.im.isZero(), z.im, result.im)};
+  return {choose(z.re.isZero(), z.re, result.re), result.im};
 }
 
 Complex ComplexMath::cos(Complex z) {
   Complex result = hyperbolic(z.re.cos(), -z.re.sin(), z.im);
-  return {result.re, result.im};
+  return {result.re, choose(z.re.isZero(), z.re.number(0), result.im)};
 }
 
 Complex ComplexMath::tanh(Complex z) {
@@ -242,10 +241,13 @@ Complex ComplexMath::tanh(Complex z) {
   Real rho = (s * s + 1).sqrt(), scale = beta * s * s + 1;
   Complex near = {beta * rho * s / scale, t / scale};
   Real rest = (size * -2).exp() * 4;
-  Complex far = {z.re.number(1).withSignOf(z.re), z.im.sin() * z.im.cos() * rest};
+  Real one = z.re.number(1).withSignOf(z.re);
+  Node *isKnown = either(z.re.isInfinite(), graph.make(Op::IsFinite, ElementKind::I1, {z.im.node}));
+  Complex far = {choose(isKnown, one, z.im - z.im), z.im.sin() * z.im.cos() * rest};
   Real zero = z.re.number(0);
   far.im = choose(z.re.isInfinite(), zero.withSignOf(choose(isNaN(far.im), z.im, far.im)), far.im);
-  return choose(size.compare(GT, 22), far, near);
+  Complex result = choose(size.compare(GT, 22), far, near);
+  return {result.re, choose(z.im.isZero(), z.im, result.im)};
 }
 
 Complex ComplexMath::tan(Complex z) { // -i tanh(iz)
@@ -271,10 +273,11 @@ Complex ComplexMath::sqrt(Complex z) {
   }
   Real t = ((x.abs() + magnitude({x, y})) * 0.5).sqrt();
   Real u = choose(t.isZero(), t, y.abs() / (t + t));
-  u = choose(y.isInfinite(), y.abs(), u);
-  t = choose(y.isInfinite(), y.abs(), t);
+  Node *isSteep = both(y.isInfinite(), invert(isNaN(x)));
+  u = choose(isSteep, y.abs(), u);
+  t = choose(isSteep, y.abs(), t);
   Node *isRight = x.isPositive();
-  return {choose(isRight, t, u) * back, choose(isRight, u, t).withSignOf(z.im) * back};
+  return {choose(isRight, t, u) * back, choose(isRight, u, t).withSignOf(y) * back};
 }
 
 Complex ComplexMath::rsqrt(Complex z) { return over({z.re.number(1), z.re.number(0)}, sqrt(z)); }
@@ -290,12 +293,19 @@ Complex ComplexMath::sign(Complex z) {
 }
 
 Complex ComplexMath::pow(Complex z, Complex w) {
-  Complex power = exp(times(w, log(z)));
-  Real zero = z.re.number(0), one = z.re.number(1);
+  // |z|^c e^(-d arg z) at the angle c arg z + d log |z|, w = c + id
+  Real length = magnitude(z), angle = z.im.atan2(z.re), zero = z.re.number(0);
+  Real radius =
+      length.make(Op::Pow, w.re) * choose(w.im.isZero(), z.re.number(1), (-(w.im * angle)).exp());
+  Real turn = w.re * angle + w.im * logOfMagnitude(z);
+  Complex power = {radius * turn.cos(), radius * turn.sin()};
+  Node *isReal = both(both(z.im.isZero(), z.re.compare(EQ, infinity)), w.im.isZero());
+  power = choose(isReal, {z.re.make(Op::Pow, w.re), zero}, power);
   Node *baseIsZero = both(z.re.isZero(), z.im.isZero());
-  Node *powerIsZero = both(w.re.isZero(), w.im.isZero());
+  Node *isOne =
+      either(both(w.re.isZero(), w.im.isZero()), both(z.im.isZero(), z.re.compare(EQ, 1)));
   Node *vanishes = both(baseIsZero, both(w.im.isZero(), w.re.compare(GT, 0)));
-  return choose(powerIsZero, {one, zero}, choose(vanishes, {zero, zero}, power));
+  return choose(isOne, {z.re.number(1), zero}, choose(vanishes, {zero, zero}, power));
 }
 
 Complex ComplexMath::atan2(Complex y, Complex x) {
@@ -339,8 +349,12 @@ Element complexFunction(Graph &graph, Op op, ElementKind kind, llvm::ArrayRef<El
     return result(math.tanh(a));
   case Op::Logistic:
     return result(math.logistic(a));
-  case Op::Sqrt:
+  case Op::Sqrt: {
+    // The lower side of the branch cut has the upper one's root, as in XLA.
+    Node *isOnCut = graph.logicalAnd(a.im.isZero(), a.re.compare(LT, 0));
+    a.im = choose(isOnCut, a.im.number(0), a.im);
     return result(math.sqrt(a));
+  }
   case Op::Rsqrt:
     return result(math.rsqrt(a));
   case Op::Cbrt:
