@@ -60,15 +60,18 @@ namespace {
 
 using import::Expr;
 
-// A function of f32 or f64, at the operands' type: narrower ones go through f32.
+// A function of f32 or f64, at the operands' type: narrower ones go through f32, or all through
+// f64.
 template <typename... Operands>
-FailureOr<Value> inFloat(Operation *op, Expr (*function)(Operands...)) {
+FailureOr<Value> inFloat(Operation *op, Expr (*function)(Operands...), bool inDouble = false) {
   OpBuilder builder(op);
   auto element = dyn_cast<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
   if (!element)
     return op->emitError("takes floating-point values only; write it by real and imaginary parts"),
            failure();
-  Type wide = element.getWidth() < 32 ? Type(builder.getF32Type()) : Type(element);
+  Type wide = inDouble                  ? Type(builder.getF64Type())
+              : element.getWidth() < 32 ? Type(builder.getF32Type())
+                                        : Type(element);
   auto operand = [&](unsigned i) {
     return Expr(builder, op->getLoc(), op->getOperand(i)).convert(wide);
   };
@@ -127,25 +130,41 @@ Value compareWithInfinity(Operation *op, bool magnitude, double sign) {
   return (x == sign * std::numeric_limits<double>::infinity()).get();
 }
 
-// The high half of the product, through integers of twice the width.
+// The high half of the product: through integers of twice the width, or by halves.
 FailureOr<Value> highProduct(chlo::MulhiOp op) {
   OpBuilder b(op);
+  Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getResult().getType());
-  auto element = dyn_cast<IntegerType>(type.getElementType());
-  if (!element || element.getWidth() > 32)
-    return op.emitError("mulhi of integers wider than 32 bits is not supported"), failure();
-  auto wide = type.clone(
-      IntegerType::get(op.getContext(), 2 * element.getWidth(), element.getSignedness()));
-  Value lhs = stablehlo::ConvertOp::create(b, op.getLoc(), wide, op.getLhs());
-  Value rhs = stablehlo::ConvertOp::create(b, op.getLoc(), wide, op.getRhs());
-  Value product = stablehlo::MulOp::create(b, op.getLoc(), lhs, rhs);
-  APInt width(2 * element.getWidth(), element.getWidth());
-  Value shift = stablehlo::ConstantOp::create(b, op.getLoc(), DenseElementsAttr::get(wide, width));
-  Value high =
-      element.isUnsigned()
-          ? stablehlo::ShiftRightLogicalOp::create(b, op.getLoc(), product, shift).getResult()
-          : stablehlo::ShiftRightArithmeticOp::create(b, op.getLoc(), product, shift).getResult();
-  return stablehlo::ConvertOp::create(b, op.getLoc(), type, high).getResult();
+  auto element = cast<IntegerType>(type.getElementType());
+  unsigned width = element.getWidth();
+  auto constant = [&](RankedTensorType type, const APInt &value) {
+    return Expr(
+        b, loc,
+        stablehlo::ConstantOp::create(b, loc, DenseElementsAttr::get(type, value)).getResult());
+  };
+  if (width <= 32) {
+    auto wide = type.clone(IntegerType::get(op.getContext(), 2 * width, element.getSignedness()));
+    auto widened = [&](Value value) {
+      return Expr(b, loc, stablehlo::ConvertOp::create(b, loc, wide, value).getResult());
+    };
+    Expr product = widened(op.getLhs()) * widened(op.getRhs());
+    Expr shift = constant(wide, APInt(2 * width, width));
+    Expr high = element.isUnsigned() ? product.apply<stablehlo::ShiftRightLogicalOp>(shift)
+                                     : product.apply<stablehlo::ShiftRightArithmeticOp>(shift);
+    return stablehlo::ConvertOp::create(b, loc, type, high.get()).getResult();
+  }
+  // x = x1 2^32 + x0 with x0 >= 0, and x1 of x's sign: no sum below overflows.
+  Expr shift = constant(type, APInt(width, 32)), low = constant(type, APInt(width, 0xffffffff));
+  auto upper = [&](Expr x) {
+    return element.isUnsigned() ? x.apply<stablehlo::ShiftRightLogicalOp>(shift)
+                                : x.apply<stablehlo::ShiftRightArithmeticOp>(shift);
+  };
+  auto lower = [&](Expr x) { return x.apply<stablehlo::AndOp>(low); };
+  Expr x(b, loc, op.getLhs()), y(b, loc, op.getRhs());
+  Expr x0 = lower(x), x1 = upper(x), y0 = lower(y), y1 = upper(y);
+  Expr middle = x1 * y0 + (x0 * y0).apply<stablehlo::ShiftRightLogicalOp>(shift);
+  Expr other = x0 * y1 + lower(middle);
+  return (x1 * y1 + upper(middle) + upper(other)).get();
 }
 
 Value constantLike(chlo::ConstantLikeOp op) {
@@ -181,11 +200,11 @@ FailureOr<Value> decompose(Operation *op) {
       .Case([&](chlo::ErfOp op) { return inFloat(op, import::erf); })
       .Case([&](chlo::ErfcOp op) { return inFloat(op, import::erfc); })
       .Case([&](chlo::ErfInvOp op) { return inFloat(op, import::erfInv); })
-      .Case([&](chlo::LgammaOp op) { return inFloat(op, import::lgamma); })
-      .Case([&](chlo::DigammaOp op) { return inFloat(op, import::digamma); })
-      .Case([&](chlo::ZetaOp op) { return inFloat(op, import::zeta); })
-      .Case([&](chlo::PolygammaOp op) { return inFloat(op, import::polygamma); })
-      .Case([&](chlo::BesselI1eOp op) { return inFloat(op, import::besselI1e); })
+      .Case([&](chlo::LgammaOp op) { return inFloat(op, import::lgamma, /*inDouble=*/true); })
+      .Case([&](chlo::DigammaOp op) { return inFloat(op, import::digamma, /*inDouble=*/true); })
+      .Case([&](chlo::ZetaOp op) { return inFloat(op, import::zeta, /*inDouble=*/true); })
+      .Case([&](chlo::PolygammaOp op) { return inFloat(op, import::polygamma, /*inDouble=*/true); })
+      .Case([&](chlo::BesselI1eOp op) { return inFloat(op, import::besselI1e, /*inDouble=*/true); })
       .Case([&](chlo::SinhOp op) {
         return realOrComplex(op, import::sinh, import::ComplexFunction::Sinh);
       })

@@ -2,8 +2,9 @@
 //
 // lgamma and digamma: C. Lanczos, "A precision approximation of the gamma function" (1964), with P.
 // Godfrey's coefficients for g = 7, and Euler's reflection for x < 1/2. zeta: Euler-Maclaurin
-// summation. I1: M. Abramowitz and I. Stegun, "Handbook of Mathematical Functions", 9.8.3
-// and 9.8.4.
+// summation. I1: its power series, and a polynomial in 1/x of our own (Chebyshev interpolation).
+//
+// All of them are computed in f64, whatever the type: f32 has no digits to lose near their zeros.
 #include "passes/import/ScalarFunctions.h"
 
 using namespace mlir;
@@ -39,6 +40,8 @@ Expr lgamma(Expr x) {
   Expr infinity = x.number(std::numeric_limits<double>::infinity());
   Expr pole = (x <= 0.0).apply<stablehlo::AndOp>(fraction(x) == 0.0);
   result = pole.select(infinity, result);
+  Expr isZero = (x == 1.0).apply<stablehlo::OrOp>(x == 2.0);
+  result = isZero.select(x.number(0.0), result);
   return (x.abs() == std::numeric_limits<double>::infinity()).select(infinity, result);
 }
 
@@ -63,9 +66,9 @@ Expr digamma(Expr x) {
 }
 
 Expr zeta(Expr x, Expr q) {
-  // The first 12 terms, the integral of the rest, and corrections by Bernoulli numbers over
+  // The first 16 terms, the integral of the rest, and corrections by Bernoulli numbers over
   // factorials.
-  constexpr int terms = 12;
+  constexpr int terms = 16;
   Expr minus = -x;
   Expr sum = q.pow(minus), a = q;
   for (int i = 1; i < terms; ++i) {
@@ -76,10 +79,11 @@ Expr zeta(Expr x, Expr q) {
   Expr power = a.pow(minus);
   sum = sum + power * a / (x - 1.0) + power * 0.5;
   // B_2k / (2k)! for k = 1 ..
-  static constexpr double bernoulli[] = {1.0 / 12,           -1.0 / 720,
-                                         1.0 / 30240,        -1.0 / 1209600,
-                                         1.0 / 47900160,     -691.0 / 1307674368000,
-                                         1.0 / 74724249600., -3617.0 / 10670622842880000.};
+  static constexpr double bernoulli[] = {0.083333333333333333,   -0.0013888888888888889,
+                                         3.3068783068783069e-05, -8.2671957671957672e-07,
+                                         2.0876756987868099e-08, -5.2841901386874932e-10,
+                                         1.3382536530684679e-11, -3.3896802963225829e-13,
+                                         8.5860620562778446e-15, -2.1748686985580619e-16};
   Expr factor = x, inverse = 1.0 / a;
   power = power * inverse;
   for (auto [k, b] : llvm::enumerate(bernoulli)) {
@@ -87,31 +91,58 @@ Expr zeta(Expr x, Expr q) {
     factor = factor * (x + double(2 * k + 1)) * (x + double(2 * k + 2));
     power = power * inverse * inverse;
   }
+  constexpr double infinite = std::numeric_limits<double>::infinity();
   Expr nan = x.number(std::numeric_limits<double>::quiet_NaN());
-  Expr infinity = x.number(std::numeric_limits<double>::infinity());
-  Expr domain = (x > 1.0).apply<stablehlo::AndOp>(q > 0.0);
-  return (x == 1.0).select(infinity, domain.select(sum, nan));
+  Expr infinity = x.number(infinite);
+  // Left of zero there are poles at the integers, and values between them for integral x only; so
+  // far left that the sum above has not reached positive terms they are not known here.
+  Expr isWhole = x.floor().compare(stablehlo::ComparisonDirection::EQ, x);
+  Expr half = x * 0.5;
+  Expr isEven = half.floor().compare(stablehlo::ComparisonDirection::EQ, half);
+  Expr isPole = q.floor().compare(stablehlo::ComparisonDirection::EQ, q);
+  Expr left = isPole.select(isEven.select(infinity, nan),
+                            isWhole.apply<stablehlo::AndOp>(q > -8.0).select(sum, nan));
+  Expr inDomain = (x > 1.0).apply<stablehlo::AndOp>(x < infinite);
+  Expr value = inDomain.select((q <= 0.0).select(left, sum), nan);
+  return (x == 1.0).select(infinity, value);
 }
 
 Expr polygamma(Expr n, Expr x) {
   Expr order = n + 1.0;
   Expr parity = (n * 0.5 - (n * 0.5).floor()) == 0.0; // n even
   Expr value = lgamma(order).exp() * zeta(order, x);
-  return (n == 0.0).select(digamma(x), parity.select(-value, value));
+  value = parity.select(-value, value);
+  Expr isWhole = n.floor().compare(stablehlo::ComparisonDirection::EQ, n);
+  value = isWhole.select(value, n.number(std::numeric_limits<double>::quiet_NaN()));
+  return (n == 0.0).select(digamma(x), value);
 }
 
+// e^-x I1(x): up to 8 by the series sum (x/2)^(2k+1) / (k! (k+1)!), whose terms have one sign.
 Expr besselI1e(Expr x) {
-  Expr y = x.abs(), t = x / 3.75, z = t * t;
-  Expr small =
-      x *
-      polynomial(z, {0.00032411, 0.00301532, 0.02658733, 0.15084934, 0.51498869, 0.87890594, 0.5}) *
-      (-y).exp();
-  Expr u = 3.75 / y;
-  Expr large = polynomial(u, {-0.00420059, 0.01787654, -0.02895312, 0.02282967, -0.01031555,
-                              0.00163801, -0.00362018, -0.03988024, 0.39894228}) /
-               y.sqrt();
-  large = (x < 0.0).select(-large, large);
-  return (y <= 3.75).select(small, large);
+  Expr y = x.abs();
+  Expr bounded = y.apply<stablehlo::MinOp>(y.number(8.0)), z = bounded * bounded * 0.25;
+  constexpr int terms = 25;
+  double series[terms], term = 0.5;
+  for (int k = 0; k < terms; ++k) {
+    series[terms - 1 - k] = term;
+    term /= (k + 1.0) * (k + 2.0);
+  }
+  Expr small = bounded * polynomial(z, series) * (-bounded).exp();
+  // e^-x I1(x) sqrt(x) in t = 16/x - 1; 2e-17
+  Expr t = 16.0 / y.apply<stablehlo::MaxOp>(y.number(8.0)) - 1.0;
+  Expr large =
+      polynomial(t, {7.347992441734663e-11,   1.7502497778701306e-11,  -5.388285995923524e-10,
+                     -1.342266320082222e-10,  1.8513716745511988e-09,  5.146498826087142e-10,
+                     -4.047785403711858e-09,  -1.4171698018664596e-09, 6.4870195719816896e-09,
+                     3.406636130196794e-09,   -8.044231276166508e-09,  -7.630751970065577e-09,
+                     6.040877342160988e-09,   1.4029693589852716e-08,  6.715795128085017e-09,
+                     -8.426622829598154e-09,  -2.337059627111857e-08,  -4.312935369971356e-08,
+                     -1.0001323461066435e-07, -3.483855609009937e-07,  -1.8349101134666435e-06,
+                     -1.5038547201176271e-05, -0.00021923576383430274, -0.009749577193235728,
+                     0.38939845902587233}) /
+      y.sqrt();
+  Expr result = (y <= 8.0).select(small, large);
+  return (x < 0.0).select(-result, (x == 0.0).select(x, result));
 }
 
 } // namespace tessera::import

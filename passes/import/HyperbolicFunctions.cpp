@@ -2,6 +2,8 @@
 // arguments accurate.
 #include "passes/import/ScalarFunctions.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace tessera::import {
@@ -14,7 +16,7 @@ Expr sinh(Expr x) {
   Expr half = (y * 0.5).exp(); // exp(y) itself may overflow
   Expr large = half * 0.5 * half;
   Expr r = (y < 20.0).select(small, large);
-  return (x < 0.0).select(-r, r);
+  return (x < 0.0).select(-r, (x == 0.0).select(x, r));
 }
 
 Expr cosh(Expr x) {
@@ -43,13 +45,14 @@ Expr acosh(Expr x) {
   Expr large = x.log() + ln2;
   Expr d = x - 1.0;
   Expr small = (d + (d * (x + 1.0)).sqrt()).log1p();
+  small = (x < 1.0).select(x.number(std::numeric_limits<double>::quiet_NaN()), small);
   return (x > (x.isDouble() ? 1e8 : 1e4)).select(large, small);
 }
 
 Expr atanh(Expr x) {
   Expr y = x.abs();
   Expr r = (y * 2.0 / (1.0 - y)).log1p() * 0.5;
-  return (x < 0.0).select(-r, r);
+  return (x < 0.0).select(-r, (x == 0.0).select(x, r));
 }
 
 // The neighbour is one step of the bit pattern away; patterns order like the numbers of one sign.

@@ -81,11 +81,12 @@ Expr polynomial(Expr x, llvm::ArrayRef<double> coefficients);
 Expr erf(Expr x);
 Expr erfc(Expr x);
 Expr erfInv(Expr x);
+// On f64 only:
 Expr lgamma(Expr x);            // relative error 1e-13 away from its zeros
 Expr digamma(Expr x);           // relative error 1e-13 away from its zeros
-Expr zeta(Expr x, Expr q);      // Hurwitz's, for x > 1 and q > 0
-Expr polygamma(Expr n, Expr x); // for integral n >= 0 and x > 0
-Expr besselI1e(Expr x);         // absolute error 3e-7
+Expr zeta(Expr x, Expr q);      // Hurwitz's, for x > 1 and q > -8
+Expr polygamma(Expr n, Expr x); // for integral n >= 0 and x > -8
+Expr besselI1e(Expr x);
 Expr sinh(Expr x);
 Expr cosh(Expr x);
 Expr tan(Expr x);

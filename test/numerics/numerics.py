@@ -4,6 +4,7 @@
   numerics.py ops [NAME..]             single ops, sharded in each of their dimensions
   numerics.py bits [NAME..]            the same bits from each run, on one worker and on two, and from processes over MPI
   numerics.py types [NAME..]           every element type against numpy and ml_dtypes: conversions, bitcasts, arithmetic
+  numerics.py accuracy [f32] [f64]      elementary and special functions against exact values
   numerics.py random [--seed=N] [--count=N]
                                        random programs with random shardings; a failure prints its seed
 Options: --shard=I/N takes every N-th case from the I-th on. The binaries are those of build/bin, or of $TESSERA_BIN.
@@ -12,6 +13,7 @@ import argparse
 import sys
 import time
 
+import accuracy
 import bits
 import element_types
 import harness
@@ -22,14 +24,14 @@ import random_programs
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=("models", "ops", "bits", "types", "random"))
+    parser.add_argument("kind", choices=("models", "ops", "bits", "types", "accuracy", "random"))
     parser.add_argument("names", nargs="*")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=24)
     parser.add_argument("--shard", default="0/1")
     arguments = parser.parse_args()
 
-    cases = {"models": models.cases, "ops": ops.cases, "bits": bits.cases, "types": element_types.cases,
+    cases = {"models": models.cases, "ops": ops.cases, "bits": bits.cases, "types": element_types.cases, "accuracy": accuracy.cases,
              "random": lambda: random_programs.cases(arguments.seed, arguments.count)}[arguments.kind]()
     if arguments.names:
         cases = [case for case in cases if case.name in arguments.names]
@@ -39,7 +41,7 @@ def main():
     failed = ran = 0
     for case in cases:
         start = time.time()
-        for sizes, wrong in {"bits": bits.check, "types": element_types.check}.get(arguments.kind, harness.check)(case):
+        for sizes, wrong in {"bits": bits.check, "types": element_types.check, "accuracy": accuracy.check}.get(arguments.kind, harness.check)(case):
             mesh = sizes if isinstance(sizes, str) else "x".join(f"{axis}{size}" for axis, size in sizes.items())
             ran += 1
             failed += wrong is not None
