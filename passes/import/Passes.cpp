@@ -20,6 +20,7 @@ void buildImportPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createPairTransfers());
   pm.addPass(createFlattenTuples());
   pm.addPass(createGspmdToSdy());
+  pm.addPass(createWidenConverted()); // before there are conversions that the program didn't write
   pm.addPass(createDecomposeChlo());
   pm.addPass(createDecomposeBatchNorm());
   pm.addPass(createNormalizeOperations());
@@ -28,7 +29,6 @@ void buildImportPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createLoopOverMap());
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());
-  pm.addPass(createWidenConverted());
   pm.addPass(createMarkCountedLoops());
   pm.addPass(createWrapDeviceProgram());
   pm.addPass(createRecoverAxes());

@@ -12,6 +12,7 @@
 // before anything is sharded or fused, so that neither can change a number.
 #include "passes/import/Passes.h"
 
+#include "dialects/chlo/ChloOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -42,11 +43,11 @@ bool isMatrixProduct(stablehlo::DotGeneralOp dot) {
 bool rounds(Operation *op) {
   if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op))
     return isMatrixProduct(dot);
-  return isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MulOp, stablehlo::DivOp,
-             stablehlo::PowOp, stablehlo::Atan2Op, stablehlo::ExpOp, stablehlo::Expm1Op,
-             stablehlo::LogOp, stablehlo::Log1pOp, stablehlo::LogisticOp, stablehlo::TanhOp,
-             stablehlo::SineOp, stablehlo::CosineOp, stablehlo::TanOp, stablehlo::SqrtOp,
-             stablehlo::RsqrtOp, stablehlo::CbrtOp>(op);
+  return isa<chlo::SquareOp, stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MulOp,
+             stablehlo::DivOp, stablehlo::PowOp, stablehlo::Atan2Op, stablehlo::ExpOp,
+             stablehlo::Expm1Op, stablehlo::LogOp, stablehlo::Log1pOp, stablehlo::LogisticOp,
+             stablehlo::TanhOp, stablehlo::SineOp, stablehlo::CosineOp, stablehlo::TanOp,
+             stablehlo::SqrtOp, stablehlo::RsqrtOp, stablehlo::CbrtOp>(op);
 }
 
 // `value` in f32.
