@@ -17,7 +17,6 @@ import run
 from element_types import ALL, Forced
 from oracles import Oracles
 
-# One generator for several ops, named apart in the table.
 BATCH = 64
 
 
@@ -25,13 +24,11 @@ def cases_of(generator, t, count):
     """Programs of one op about one type; none when the op doesn't take it."""
     name, make, _ = generator
     cases = []
-    for i in range(20 * count):
+    for i in range(8 * count):
         Forced.type, Forced.used = t, False
         case = make(np.random.default_rng([i, len(name), t.bits]), zero=False)
         case.seed = i
-        if not Forced.used:
-            break
-        cases.append(case)
+        cases += [case] if Forced.used else []
         if len(cases) == count:
             break
     Forced.type = None

@@ -27,7 +27,7 @@ def _types(c, types):
     """Now and then a narrow type where its wide sibling is allowed."""
     kinds = {t.kind for t in types}
     narrow = [t for t in NARROW_INTEGERS + F8 + F46 if t.kind in kinds]
-    return choose(c.rng, narrow if narrow and c.chance(0.08) else types)
+    return choose(c.rng, narrow if narrow and not Forced.type and c.chance(0.08) else types)
 
 
 def unary(rng, name, **options):
