@@ -95,8 +95,7 @@ def convolution(rng, **options):
     return c.returns(c.emit("convolution", operands, to, out, attributes + _precision(c, "precision_config"))).allow(2 * length + 2, by_magnitude=True)
 
 
-def batch_norm(rng, **options):
-    name = ["batch_norm_inference", "batch_norm_training", "batch_norm_grad"][rng.integers(3)]
+def batch_norm(rng, name, **options):
     c = Case(rng, name, **options)
     t, shape = choose(rng, FLOATS), c.shape(low=1)
     d = int(rng.integers(len(shape)))
@@ -166,5 +165,7 @@ def rng_bit_generator(rng, **options):
                                   f"rng_algorithm = #stablehlo<rng_algorithm {algorithm}>"))
 
 
-GENERATORS = [("dot_general", dot_general, 8), ("convolution", convolution, 8), ("batch_norm", batch_norm, 3), ("fft", fft, 2),
+GENERATORS = [("dot_general", dot_general, 8), ("convolution", convolution, 8), ("fft", fft, 2),
               ("cholesky", cholesky, 1), ("triangular_solve", triangular_solve, 2), ("rng_bit_generator", rng_bit_generator, 1)]
+GENERATORS += [(name, lambda rng, name=name, **o: batch_norm(rng, name, **o), 1)
+               for name in ("batch_norm_inference", "batch_norm_training", "batch_norm_grad")]

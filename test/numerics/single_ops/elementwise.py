@@ -128,8 +128,7 @@ def reduce_precision(rng, **options):
                             f"exponent_bits = {exponent} : i32, mantissa_bits = {mantissa} : i32"))
 
 
-def parts(rng, **options):
-    name = ["complex", "real", "imag", "is_finite"][rng.integers(4)]
+def part(rng, name, **options):
     c = Case(rng, name, **options)
     shape = c.shape()
     if name == "complex":
@@ -159,5 +158,6 @@ def constant(rng, **options):
 
 GENERATORS = ([(name, lambda rng, name=name, **o: unary(rng, name, **o), 1) for name in UNARY]
               + [(name, lambda rng, name=name, **o: binary(rng, name, **o), 1) for name in BINARY]
+              + [(name, lambda rng, name=name, **o: part(rng, name, **o), 0.5) for name in ("complex", "real", "imag", "is_finite")]
               + [("compare", compare, 2), ("clamp", clamp, 2), ("select", select, 2), ("convert", convert, 4), ("bitcast_convert", bitcast_convert, 2),
-                 ("reduce_precision", reduce_precision, 1), ("parts", parts, 2), ("iota", iota, 2), ("constant", constant, 1)])
+                 ("reduce_precision", reduce_precision, 1), ("iota", iota, 2), ("constant", constant, 1)])
