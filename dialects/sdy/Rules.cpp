@@ -38,6 +38,20 @@ SmallVector<TensorMappingAttr> toMappings(MLIRContext *context,
   return mappings;
 }
 
+// Of an operation that nobody knows but by the user's rule, a dimension that no other tensor shares
+// must be whole: the matrix dimensions of ([b, i, j]) -> ([b, k, l]).
+void keepLonelyFactorsWhole(sharding::FactorRule &rule) {
+  std::vector<int> tensors(rule.factors.size());
+  for (const auto *list : {&rule.operands, &rule.results})
+    for (const sharding::TensorFactors &tensor : *list)
+      for (const sharding::DimFactors &dim : tensor)
+        for (int32_t factor : dim)
+          ++tensors[factor];
+  for (auto [factor, count] : llvm::zip_equal(rule.factors, tensors))
+    if (count <= 1 && factor.kind == sharding::FactorKind::PassThrough)
+      factor.kind = sharding::FactorKind::NeedReplication;
+}
+
 } // namespace
 
 sharding::FactorRule toRule(OpShardingRuleAttr attr) {
@@ -52,6 +66,8 @@ sharding::FactorRule toRule(OpShardingRuleAttr attr) {
     rule.factors[factor].kind = sharding::FactorKind::Permutation;
   rule.operands = toTensors(attr.getOperandMappings());
   rule.results = toTensors(attr.getResultMappings());
+  if (attr.getIsCustomRule())
+    keepLonelyFactorsWhole(rule);
   return rule;
 }
 

@@ -87,10 +87,16 @@ static NodeKind kindOf(Operation *op) {
       });
 }
 
+// Computed by a library, which reads and writes arrays in memory.
+static bool isLibraryCall(Operation *op) {
+  return isa<FftOp, CholeskyOp, TriangularSolveOp, CustomCallOp>(op);
+}
+
 static Use useOf(Operation *op, unsigned operand, NodeKind kind) {
   switch (kind) {
-  case NodeKind::Outside:
   case NodeKind::Alone:
+    return isLibraryCall(op) ? Use::Memory : Use::Whole;
+  case NodeKind::Outside:
   case NodeKind::Constant:
     return Use::Whole;
   case NodeKind::Pointwise:
@@ -173,6 +179,19 @@ static void copyInitialSplats(Block &block) {
       if (def && isSplat(def) && !operand.get().hasOneUse())
         operand.set(OpBuilder(loop).clone(*def)->getResult(0));
     }
+}
+
+// A library's kernel has an input for each operand: of equal ones, each is a view of its own.
+static void separateOperands(Block &block) {
+  for (Operation &op : block) {
+    if (!isLibraryCall(&op))
+      continue;
+    DenseSet<Value> seen;
+    OpBuilder b(&op);
+    for (OpOperand &operand : op.getOpOperands())
+      if (!seen.insert(operand.get()).second)
+        operand.set(ReshapeOp::create(b, op.getLoc(), operand.get().getType(), operand.get()));
+  }
 }
 
 static BlockGraph graphOf(Block &block) {
@@ -397,6 +416,7 @@ private:
 
 static LogicalResult formKernels(Block &block) {
   copyInitialSplats(block);
+  separateOperands(block);
   BlockGraph graph = graphOf(block);
   fusion::Plan plan = fusion::planKernels(graph.nodes);
   if (failed(Emitter(block, graph, plan).run()))

@@ -128,6 +128,8 @@ private:
 
   bool fits(int n, Use use, const Member &member, const Group &group) const {
     const Node &node = nodes[n];
+    if (use == Use::Memory)
+      return false;
     if (use == Use::Whole && !(group.kind == GroupKind::Alone && node.kind == NodeKind::Constant))
       return false;
     if (group.size >= limits.nodes && node.kind != NodeKind::Constant)

@@ -39,7 +39,8 @@ enum class Use : uint8_t {
   Reread,  // each element often: broadcast; index scalars
   Reduced, // the input of a reduction
   Packed,  // an operand of a contraction
-  Whole,   // as an array in memory
+  Whole,   // as an array, whatever its place; a constant need have none
+  Memory,  // as an array in memory
 };
 
 struct Edge {

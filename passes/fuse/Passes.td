@@ -18,6 +18,11 @@ def ForwardInvariants : Pass<"tessera-forward-invariants", "::mlir::ModuleOp"> {
   let summary = "Read what a loop carries unchanged from outside the loop instead of carrying it.";
 }
 
+def ExplicitLayouts : Pass<"tessera-explicit-layouts", "::mlir::ModuleOp"> {
+  let summary = "Write the layouts of custom calls as transposes, so that every array is row-major.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def SimplifyShapes : Pass<"tessera-simplify-shapes", "::mlir::ModuleOp"> {
   let summary = "Merge chains of broadcasts, reshapes and transposes, and drop those that change nothing.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];

@@ -14,6 +14,7 @@ void buildFusePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createExpandSlices());
   pm.addPass(createIfToCase());
   pm.addPass(createForwardInvariants());
+  pm.addPass(createExplicitLayouts());
   pm.addPass(createSimplifyShapes());
   pm.addPass(createFormKernels());
   pm.addPass(createVerifyFuse());

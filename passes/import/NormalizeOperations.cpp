@@ -119,6 +119,25 @@ Value fromDynamicGather(OpBuilder &b, stablehlo::DynamicGatherOp op) {
                                      op.getIndicesAreSorted());
 }
 
+// Factorisations and solves of narrow floating-point numbers compute in f32 and round once.
+Value inSingle(OpBuilder &b, Operation *op) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  auto element = dyn_cast<FloatType>(type.getElementType());
+  if (!element || element.getWidth() >= 32)
+    return {};
+  Operation *wide = op->clone();
+  b.insert(wide);
+  b.setInsertionPoint(wide);
+  for (OpOperand &operand : wide->getOpOperands()) {
+    auto from = cast<RankedTensorType>(operand.get().getType());
+    operand.set(stablehlo::ConvertOp::create(b, op->getLoc(), from.clone(b.getF32Type()),
+                                             operand.get()));
+  }
+  wide->getResult(0).setType(type.clone(b.getF32Type()));
+  b.setInsertionPointAfter(wide);
+  return stablehlo::ConvertOp::create(b, op->getLoc(), type, wide->getResult(0));
+}
+
 // What says the same, or null.
 Value normalized(Operation *op) {
   OpBuilder b(op);
@@ -128,6 +147,8 @@ Value normalized(Operation *op) {
     return {};
   return TypeSwitch<Operation *, Value>(op)
       .Case([&](stablehlo::DotOp op) { return fromDot(b, op); })
+      .Case<stablehlo::CholeskyOp, stablehlo::TriangularSolveOp>(
+          [&](auto op) { return inSingle(b, op); })
       .Case([&](stablehlo::BroadcastOp op) { return fromBroadcast(b, op); })
       .Case([&](stablehlo::MapOp op) { return fromMap(b, op); })
       .Case([&](stablehlo::TorchIndexSelectOp op) { return fromIndexSelect(b, op); })
@@ -151,7 +172,8 @@ struct NormalizeOperationsPass : impl::NormalizeOperationsBase<NormalizeOperatio
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<stablehlo::DotOp, stablehlo::BroadcastOp, stablehlo::MapOp,
+      if (isa<stablehlo::DotOp, stablehlo::CholeskyOp, stablehlo::TriangularSolveOp,
+              stablehlo::BroadcastOp, stablehlo::MapOp,
               stablehlo::TorchIndexSelectOp, stablehlo::DynamicReshapeOp,
               stablehlo::DynamicBroadcastInDimOp, stablehlo::DynamicIotaOp,
               stablehlo::RealDynamicSliceOp, stablehlo::DynamicPadOp, stablehlo::DynamicGatherOp>(

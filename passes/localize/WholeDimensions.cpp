@@ -1,5 +1,6 @@
 // Ops that need some dimensions whole and are independent along the others: sort, fft, linear
 // algebra; and those that need all whole: random bits, custom calls.
+#include "dialects/sdy/PlainData.h"
 #include "passes/localize/Localizer.h"
 
 using namespace mlir;
@@ -59,7 +60,41 @@ LogicalResult localizeWhole(Localizer &l, Operation *op) {
   return success();
 }
 
-// Nobody knows what it does to a part: every device calls it on the whole, which must do no harm.
+// By the rule that the user gave: dimensions of factors that operands and results share lie as they
+// are, with one tile; all others are whole.
+LogicalResult localizeByRule(Localizer &l, Operation *op, const sharding::FactorRule &rule) {
+  std::vector<std::optional<DimLayout>> byFactor(rule.factors.size());
+  auto factorOf = [&](const sharding::TensorFactors &tensor, size_t d) {
+    bool shared = tensor[d].size() == 1 &&
+                  rule.factors[tensor[d][0]].kind == sharding::FactorKind::PassThrough;
+    return shared ? tensor[d][0] : -1;
+  };
+  for (auto [operand, tensor] : llvm::zip_equal(op->getOperands(), rule.operands))
+    for (size_t d = 0; d < tensor.size(); ++d)
+      if (int32_t factor = factorOf(tensor, d); factor >= 0 && !byFactor[factor])
+        byFactor[factor] = l.local(operand).layout.dims[d];
+  auto layoutFor = [&](Value value, const sharding::TensorFactors &tensor) {
+    LocalLayout layout = l.whole(value);
+    for (size_t d = 0; d < tensor.size(); ++d)
+      if (int32_t factor = factorOf(tensor, d); factor >= 0 && byFactor[factor])
+        layout.dims[d] = *byFactor[factor];
+    return layout;
+  };
+  SmallVector<Value> operands;
+  for (auto [operand, tensor] : llvm::zip_equal(op->getOperands(), rule.operands))
+    operands.push_back(l.get(operand, layoutFor(operand, tensor)));
+  SmallVector<Type> types;
+  for (auto [result, tensor] : llvm::zip_equal(op->getResults(), rule.results))
+    types.push_back(l.localType(result, layoutFor(result, tensor)));
+  Operation *made = l.copy(op, operands, types);
+  for (auto [result, local, tensor] :
+       llvm::zip_equal(op->getResults(), made->getResults(), rule.results))
+    l.bind(result, local, layoutFor(result, tensor));
+  return success();
+}
+
+// Without a rule nobody knows what it does to a part: every device calls it on the whole, which must
+// do no harm.
 LogicalResult localizeCustomCall(Localizer &l, Operation *op) {
   auto call = cast<stablehlo::CustomCallOp>(op);
   for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
@@ -72,6 +107,8 @@ LogicalResult localizeCustomCall(Localizer &l, Operation *op) {
     return op->emitError() << "custom call @" << call.getCallTargetName()
                            << " has side effects, which every device would repeat; take it out of "
                               "the partitioned program";
+  if (std::optional<sharding::FactorRule> rule = sdy::getRule(op))
+    return localizeByRule(l, op, *rule);
   return localizeWhole(l, op);
 }
 

@@ -106,6 +106,10 @@ private:
     to.set_grid(*from.getGrid());
     to.set_scratch_bytes(from.getScratchBytes().value_or(0));
     to.set_flops(from.getFlops() ? from.getFlops()->convertToDouble() : 0);
+    if (from.getLibrary())
+      to.set_library(from.getLibrary()->str());
+    for (int64_t number : from.getNumbers().value_or(ArrayRef<int64_t>()))
+      to.add_numbers(number);
     return success();
   }
 

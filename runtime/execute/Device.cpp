@@ -79,13 +79,14 @@ struct GridJob {
   TesseraKernel function;
   void *const *buffers;
   size_t scratchBytes;
+  const void *plan;
 };
 
 constexpr int32_t kNoScratch = INT32_MIN; // a helper had no memory
 
 int32_t runCells(void *context, Worker &worker, uint32_t begin, uint32_t end) {
   const GridJob &job = *static_cast<const GridJob *>(context);
-  TesseraKernelArgs args{job.buffers, worker.scratch(job.scratchBytes)};
+  TesseraKernelArgs args{job.buffers, worker.scratch(job.scratchBytes), job.plan};
   if (!args.scratch && job.scratchBytes)
     return kNoScratch;
   return job.function(&args, begin, end);
@@ -96,10 +97,10 @@ int32_t runCells(void *context, Worker &worker, uint32_t begin, uint32_t end) {
 int32_t Device::dispatch(Worker &worker, const KernelEntry &kernel, void *const *buffers,
                          void *scratch) {
   if (kernel.chunk >= kernel.grid) {
-    TesseraKernelArgs args{buffers, scratch};
+    TesseraKernelArgs args{buffers, scratch, kernel.plan.get()};
     return kernel.function(&args, 0, kernel.grid);
   }
-  GridJob job{kernel.function, buffers, program_.decoded().scratchBytes};
+  GridJob job{kernel.function, buffers, program_.decoded().scratchBytes, kernel.plan.get()};
   return worker.runJob(runCells, &job, kernel.grid, kernel.chunk, kernel.wakes);
 }
 

@@ -1,4 +1,5 @@
 #include "runtime/array/ElementType.h"
+#include "runtime/library/Library.h"
 #include "runtime/program/Decoded.h"
 #include "runtime/program/Groups.h"
 #include <algorithm>
@@ -22,6 +23,10 @@ public:
       if (kernel.grid() == 0)
         return invalidProgram("kernel '" + kernel.symbol() + "' has an empty grid");
       out_.kernels.push_back({nullptr, kernel.grid(), kernel.grid(), false, kernel.symbol()});
+      operandBytes_.emplace_back();
+      if (!kernel.library().empty())
+        if (Status s = findInLibrary(kernel); !s.ok())
+          return s;
       out_.scratchBytes = std::max(out_.scratchBytes, kernel.scratch_bytes());
     }
     kernelBytes_.assign(program_.kernels_size(), 0);
@@ -35,6 +40,20 @@ public:
   }
 
 private:
+  Status findInLibrary(const program::Kernel &kernel) {
+    auto found = findLibraryKernel(
+        {kernel.library(), {kernel.numbers().begin(), kernel.numbers().end()}});
+    if (!found.ok())
+      return found.status();
+    if (kernel.grid() != found->grid || kernel.scratch_bytes() < found->scratchBytes)
+      return invalidProgram("kernel '" + kernel.symbol() +
+                            "' has another grid or less scratch than its library needs");
+    out_.kernels.back().function = found->function;
+    out_.kernels.back().plan = std::move(found->plan);
+    operandBytes_.back() = std::move(found->operandBytes);
+    return {};
+  }
+
   Status error(const std::string &what) const {
     std::string where = location_ < static_cast<uint32_t>(program_.locations_size()) && location_
                             ? program_.locations(static_cast<int>(location_))
@@ -174,8 +193,13 @@ private:
       return error("kernel " + std::to_string(dispatch.kernel()) + " does not exist");
     uint32_t slot = nextSlot();
     uint64_t bytes = 0;
-    for (const auto &buffer : dispatch.operands()) {
-      if (Status s = addSlot(buffer, 0, false); !s.ok())
+    const std::vector<uint64_t> &needed = operandBytes_[dispatch.kernel()];
+    if (!needed.empty() && needed.size() != static_cast<size_t>(dispatch.operands_size()))
+      return error("a library kernel with " + std::to_string(dispatch.operands_size()) +
+                   " operands takes " + std::to_string(needed.size()));
+    for (int i = 0; i < dispatch.operands_size(); ++i) {
+      const auto &buffer = dispatch.operands(i);
+      if (Status s = addSlot(buffer, needed.empty() ? 0 : needed[i], false); !s.ok())
         return s;
       bytes += buffer.bytes();
     }
@@ -321,6 +345,7 @@ private:
   std::unordered_map<uint32_t, uint32_t> groupSetOfSite_;
   std::map<std::string, uint32_t> groupSetOf_;
   std::vector<uint64_t> kernelBytes_;
+  std::vector<std::vector<uint64_t>> operandBytes_; // of library kernels, at least
 };
 
 } // namespace
@@ -332,6 +357,8 @@ Result<Decoded> decode(const program::Program &program, const MeshGrid &mesh) {
 Status resolveKernels(const program::Program &program, const SymbolResolver &symbols,
                       Decoded &decoded) {
   for (KernelEntry &kernel : decoded.kernels) {
+    if (kernel.function)
+      continue; // the runtime brings it
     kernel.function = reinterpret_cast<TesseraKernel>(symbols(kernel.symbol));
     if (!kernel.function)
       return invalidProgram("the code section lacks kernel '" + kernel.symbol + "'");

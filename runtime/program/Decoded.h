@@ -8,6 +8,7 @@
 #include "runtime/array/Layout.h"
 #include "runtime/comm/Blocks.h"
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ struct KernelEntry {
       chunk;  // cells that a worker takes at a time; the whole grid when it is not worth sharing
   bool wakes; // worth waking sleeping workers for
   std::string symbol;
+  std::shared_ptr<const void> plan = nullptr; // of a kernel that the runtime brings
 };
 
 // The groups that one list of axes (or one table) divides the mesh into.

@@ -9,6 +9,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "passes/codegen/cpu/CompileKernels.h"
+#include "passes/codegen/cpu/LibraryCall.h"
 
 namespace tessera {
 
@@ -20,9 +21,16 @@ namespace {
 struct CodegenCpuPass : impl::CodegenCpuBase<CodegenCpuPass> {
   void runOnOperation() override {
     mlir::ModuleOp module = getOperation();
-    llvm::SmallVector<exec::KernelOp> ops(module.getOps<exec::KernelOp>());
+    llvm::SmallVector<exec::KernelOp> ops;
     std::vector<codegen::KernelSource> sources;
-    for (exec::KernelOp op : ops) {
+    for (auto op : module.getOps<exec::KernelOp>()) {
+      mlir::Operation *called = codegen::libraryOperation(*op.getBlock());
+      if (called) {
+        if (failed(callLibrary(op, called)))
+          return signalPassFailure();
+        continue;
+      }
+      ops.push_back(op);
       codegen::KernelSource source;
       source.symbol = op.getSymName().str();
       source.body = op.getBlock();
@@ -52,6 +60,20 @@ struct CodegenCpuPass : impl::CodegenCpuBase<CodegenCpuPass> {
     for (const std::string &feature : target.enabled())
       features.push_back(b.getStringAttr(feature));
     module->setAttr("exec.target_features", b.getArrayAttr(features));
+  }
+
+  // A kernel that the runtime brings needs no code.
+  static mlir::LogicalResult callLibrary(exec::KernelOp kernel, mlir::Operation *op) {
+    auto call = codegen::libraryCall(kernel, op);
+    if (failed(call))
+      return mlir::failure();
+    mlir::Builder b(kernel.getContext());
+    kernel.setLibrary(call->call.name);
+    kernel.setNumbers(call->call.numbers);
+    kernel.setGrid(call->info.grid);
+    kernel.setScratchBytes(call->info.scratchBytes);
+    kernel.setFlopsAttr(b.getF64FloatAttr(call->info.flops));
+    return mlir::success();
   }
 };
 

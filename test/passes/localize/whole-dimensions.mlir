@@ -1,5 +1,5 @@
 // RUN: tessera-opt %s --tessera-localize -split-input-file -verify-diagnostics | FileCheck %s
-// A sort is local along the dimensions it does not sort; a custom call with side effects is refused.
+// A sort is local along the dimensions it does not sort; a custom call with side effects is refused, one with a rule follows it.
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 // CHECK-LABEL: @main
@@ -43,4 +43,16 @@ func.func @comparator_with_constant(%x: tensor<4xf32> {sdy.sharding = #sdy.shard
     stablehlo.return %c : tensor<i1>
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+
+// -----
+
+// A custom call's own rule: the batch (factor i) stays sharded, rows that pad it included.
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+// CHECK-LABEL: @main
+func.func public @main(%x: tensor<10x3x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) -> (tensor<10x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  // CHECK: stablehlo.custom_call @f(%arg0) : (tensor<3x3x3xf32>) -> tensor<3x3xf32>
+  // CHECK-NOT: comm.
+  %0 = stablehlo.custom_call @f(%x) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j, k])->([i, l]) {i=10, j=3, k=3, l=3}, custom>} : (tensor<10x3x3xf32>) -> tensor<10x3xf32>
+  return %0 : tensor<10x3xf32>
 }

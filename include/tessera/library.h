@@ -1,0 +1,280 @@
+// Kernels that the runtime brings instead of the compiled program: Fourier transforms,
+// factorisations, LAPACK. A program.Kernel names one and gives it numbers; what those mean, and how
+// much scratch a call takes, stands here for the compiler that writes them and the runtime that
+// reads them. Every kernel computes `batch` problems of one shape; each is independent of the
+// others, and a grid divides them evenly: cell c has the problems [c batch / grid, (c + 1) batch /
+// grid). Arrays lie as program.Dispatch's operands do: inputs, then outputs, row-major.
+#ifndef TESSERA_LIBRARY_H
+#define TESSERA_LIBRARY_H
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera::library {
+
+enum class Element : int64_t { F32, F64, C64, C128 };
+
+inline bool isComplex(Element element) { return element >= Element::C64; }
+inline bool isDouble(Element element) { return element == Element::F64 || element == Element::C128; }
+inline int64_t realBytes(Element element) { return isDouble(element) ? 8 : 4; }
+inline int64_t bytesOf(Element element) { return realBytes(element) * (isComplex(element) ? 2 : 1); }
+
+// What a program.Kernel says: its library's name and the numbers.
+struct Call {
+  std::string name;
+  std::vector<int64_t> numbers;
+};
+
+// Problems of one shape are divided over so many cells.
+inline int64_t gridOf(int64_t batch) { return std::clamp<int64_t>(batch, 1, 1024); }
+
+//===------------------------------------ fft -----------------------------------===//
+
+// "fft": kind, isDouble, batch, then 1 to 3 lengths. One input, one output; the last length is that
+// of the real side of RFFT and IRFFT.
+struct Fft {
+  enum Kind : int64_t { Forward, Inverse, RealForward, RealInverse }; // FFT IFFT RFFT IRFFT
+  int64_t kind = Forward, isDouble = 0, batch = 1;
+  std::vector<int64_t> lengths;
+
+  Call call() const {
+    Call call{"fft", {kind, isDouble, batch}};
+    call.numbers.insert(call.numbers.end(), lengths.begin(), lengths.end());
+    return call;
+  }
+  static bool read(const std::vector<int64_t> &numbers, Fft &fft) {
+    if (numbers.size() < 4 || numbers.size() > 6)
+      return false;
+    fft = {numbers[0], numbers[1], numbers[2], {numbers.begin() + 3, numbers.end()}};
+    bool positive = fft.batch > 0;
+    for (int64_t length : fft.lengths)
+      positive &= length > 0 && length < (int64_t{1} << 40);
+    return positive && fft.kind >= Forward && fft.kind <= RealInverse;
+  }
+  // Complex numbers along the last dimension of the side that is complex.
+  int64_t half() const {
+    return kind >= RealForward ? lengths.back() / 2 + 1 : lengths.back();
+  }
+  int64_t outer() const { // of all dimensions but the last
+    int64_t product = 1;
+    for (size_t d = 0; d + 1 < lengths.size(); ++d)
+      product *= lengths[d];
+    return product;
+  }
+  int64_t realSize() const { return outer() * lengths.back() * (isDouble ? 8 : 4); }
+  int64_t complexSize() const { return outer() * half() * (isDouble ? 16 : 8); }
+  int64_t inputBytes() const { return kind == RealForward ? realSize() : complexSize(); }
+  int64_t outputBytes() const { return kind == RealInverse ? realSize() : complexSize(); }
+
+  // Lines whose length has a prime factor above this one are transformed as a convolution
+  // (Bluestein 1970, "A linear filtering approach to the computation of discrete Fourier
+  // transform").
+  static constexpr int64_t kLargestRadix = 31;
+  static int64_t largeFactor(int64_t n) { // what is left without the small prime factors
+    for (int64_t p = 2; p <= kLargestRadix; ++p)
+      while (n % p == 0)
+        n /= p;
+    return n;
+  }
+  static int64_t convolutionLength(int64_t n) {
+    int64_t length = 1;
+    while (length < 2 * n - 1)
+      length *= 2;
+    return length;
+  }
+  // Complex doubles that the transform of one line works in.
+  static int64_t lineWork(int64_t n) {
+    return largeFactor(n) == 1 ? 2 * n : n + 2 * convolutionLength(n);
+  }
+  int64_t scratchBytes() const {
+    int64_t line = 0;
+    for (int64_t length : lengths)
+      line = std::max(line, lineWork(length));
+    // Several dimensions to real numbers: what lies between them is kept.
+    int64_t between = kind == RealInverse && lengths.size() > 1 ? complexSize() : 0;
+    return line * 16 + (between + 63) / 64 * 64;
+  }
+};
+
+//===-------------------------- cholesky, triangular_solve ------------------------===//
+
+// "cholesky": element, batch, n, lower. One input, one output of n x n.
+struct Cholesky {
+  int64_t element = 0, batch = 1, n = 0, lower = 0;
+  Call call() const { return {"cholesky", {element, batch, n, lower}}; }
+  static bool read(const std::vector<int64_t> &numbers, Cholesky &call) {
+    if (numbers.size() != 4)
+      return false;
+    call = {numbers[0], numbers[1], numbers[2], numbers[3]};
+    return call.element >= 0 && call.element <= 3 && call.batch > 0 && call.n > 0 &&
+           call.n < (int64_t{1} << 24);
+  }
+};
+
+// "triangular_solve": element, batch, rows and columns of b, then flags. Inputs a and b, output as
+// b.
+struct TriangularSolve {
+  enum Transpose : int64_t { None, Plain, Adjoint };
+  int64_t element = 0, batch = 1, rows = 0, columns = 0;
+  int64_t leftSide = 0, lower = 0, unitDiagonal = 0, transpose = None;
+  int64_t order() const { return leftSide ? rows : columns; } // of a
+  Call call() const {
+    return {"triangular_solve",
+            {element, batch, rows, columns, leftSide, lower, unitDiagonal, transpose}};
+  }
+  static bool read(const std::vector<int64_t> &n, TriangularSolve &call) {
+    if (n.size() != 8)
+      return false;
+    call = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]};
+    return call.element >= 0 && call.element <= 3 && call.batch > 0 && call.rows > 0 &&
+           call.columns > 0 && call.rows < (int64_t{1} << 24) &&
+           call.columns < (int64_t{1} << 24) && call.transpose >= None &&
+           call.transpose <= Adjoint;
+  }
+};
+
+//===------------------------------------ LAPACK ----------------------------------===//
+
+// What an operand or work array of a function holds for one problem.
+struct LapackArray {
+  enum Kind { Own, Real, Complex, Integer }; // the function's element type, its real or complex one
+  Kind kind;
+  int64_t count;
+};
+
+// "lapack.<function>" (getrf, syevd, ..: the real ones' names, without the letter of the type):
+// element, batch, m, n, k, then the function's flags. Matrices lie column by column, m x n. The
+// operands are those of the targets that XLA's foreign functions have on CPUs: arrays that LAPACK
+// works on in place are an input and an output. Arrays without elements are not passed.
+struct Lapack {
+  std::string function;
+  Element element = Element::F32;
+  int64_t batch = 1, m = 0, n = 0, k = 0;
+  std::vector<int64_t> flags; // as many as the function takes: characters, switches, numbers
+  std::vector<LapackArray> inputs, outputs, work;
+
+  Call call() const {
+    Call call{"lapack." + function, {static_cast<int64_t>(element), batch, m, n, k}};
+    call.numbers.insert(call.numbers.end(), flags.begin(), flags.end());
+    return call;
+  }
+  static bool read(const Call &call, Lapack &lapack) {
+    if (call.name.rfind("lapack.", 0) != 0 || call.numbers.size() < 5)
+      return false;
+    lapack.function = call.name.substr(7);
+    const std::vector<int64_t> &n = call.numbers;
+    if (n[0] < 0 || n[0] > 3 || n[1] < 1)
+      return false;
+    for (size_t i = 1; i < 5; ++i)
+      if (n[i] < 0 || n[i] > (int64_t{1} << 30))
+        return false;
+    lapack.element = static_cast<Element>(n[0]);
+    lapack.batch = n[1];
+    lapack.m = n[2];
+    lapack.n = n[3];
+    lapack.k = n[4];
+    lapack.flags.assign(n.begin() + 5, n.end());
+    return lapack.describe();
+  }
+
+  // Fills in the arrays; false where there is no such function with so many flags.
+  bool describe() {
+    using A = LapackArray;
+    inputs.clear();
+    outputs.clear();
+    work.clear();
+    bool isComplex = library::isComplex(element);
+    int64_t least = std::min(m, n), most = std::max(m, n), square = n * n;
+    constexpr int64_t block = 32, extra = 4160; // columns at a time; triangular factors of a block
+    auto arrays = [&](size_t flagCount, std::vector<A> in, std::vector<A> out,
+                      std::vector<A> scratch) {
+      inputs = std::move(in);
+      outputs = std::move(out);
+      work = std::move(scratch);
+      return flags.size() == flagCount;
+    };
+    A a{A::Own, m * n}, info{A::Integer, 1};
+    if (function == "potrf") // uplo
+      return arrays(1, {a}, {a, info}, {});
+    if (function == "getrf")
+      return arrays(0, {a}, {a, {A::Integer, least}, info}, {});
+    if (function == "trsm") // side, uplo, transpose, diagonal
+      return arrays(4, {{A::Own, k * k}, a}, {a}, {});
+    if (function == "geqrf")
+      return arrays(0, {a}, {a, {A::Own, least}}, {{A::Own, n * block}});
+    if (function == "geqp3")
+      return arrays(0, {a, {A::Integer, n}}, {a, {A::Integer, n}, {A::Own, least}},
+                    {{A::Own, 2 * n + (n + 1) * block}, {A::Real, 2 * n}});
+    if (function == "orgqr") // k reflectors
+      return arrays(0, {a, {A::Own, k}}, {a}, {{A::Own, n * block}});
+    if (function == "ormqr") { // left, transpose
+      bool left = !flags.empty() && flags[0];
+      int64_t rows = left ? m : n, others = left ? n : m;
+      return arrays(2, {{A::Own, rows * k}, {A::Own, k}, a}, {a},
+                    {{A::Own, others * block + extra}});
+    }
+    if (function == "gesdd" || function == "gesvd") { // mode, elements of u and of vt
+      if (flags.size() != 3 || flags[1] < 0 || flags[2] < 0)
+        return false;
+      int64_t reals = std::max(5 * least * least + 7 * least, 2 * most * least + 2 * least * least + least);
+      int64_t own = isComplex ? least * least + 4 * least + most + block * (m + n)
+                              : 4 * least * least + 10 * least + most + block * (m + n);
+      return arrays(3, {a},
+                    {a, {A::Real, least}, {A::Own, flags[1]}, {A::Own, flags[2]}, info},
+                    {{A::Own, own}, {A::Real, isComplex ? reals : 0}, {A::Integer, 8 * least}});
+    }
+    if (m != n)
+      return false;
+    if (function == "syevd") // mode, uplo
+      return arrays(2, {a}, {a, {A::Real, n}, info},
+                    {{A::Own, isComplex ? 2 * n + square + block * n : 1 + 6 * n + 2 * square + block * n},
+                     {A::Real, isComplex ? 1 + 5 * n + 2 * square : 0},
+                     {A::Integer, 3 + 5 * n}});
+    if (function == "geev") { // left, right
+      A vectors{A::Complex, square};
+      if (isComplex)
+        return arrays(2, {a}, {{A::Own, n}, vectors, vectors, info},
+                      {{A::Own, square}, {A::Own, (2 + block) * n}, {A::Real, 2 * n}});
+      return arrays(2, {a}, {{A::Real, n}, {A::Real, n}, vectors, vectors, info},
+                    {{A::Own, square}, {A::Own, (4 + block) * n}, {A::Own, square}, {A::Own, square}});
+    }
+    if (function == "gees") { // mode, sort
+      if (isComplex)
+        return arrays(2, {a}, {a, a, {A::Own, n}, info, info},
+                      {{A::Own, (2 + block) * n}, {A::Real, n}});
+      return arrays(2, {a}, {a, a, {A::Real, n}, {A::Real, n}, info, info},
+                    {{A::Own, (3 + block) * n}});
+    }
+    if (function == "gehrd") // low, high
+      return arrays(2, {a}, {a, {A::Own, n - 1}, info}, {{A::Own, n * block + extra}});
+    if (function == "sytrd") // uplo
+      return arrays(1, {a}, {a, {A::Real, n}, {A::Real, n - 1}, {A::Own, n - 1}, info},
+                    {{A::Own, n * block}});
+    if (function == "gtsv") { // k right-hand sides
+      A line{A::Own, n}, b{A::Own, n * k};
+      return arrays(0, {line, line, line, b}, {line, line, line, b, info}, {});
+    }
+    return false;
+  }
+
+  int64_t bytesOf(const LapackArray &array) const {
+    int64_t real = realBytes(element);
+    int64_t each = array.kind == LapackArray::Own      ? library::bytesOf(element)
+                   : array.kind == LapackArray::Real    ? real
+                   : array.kind == LapackArray::Complex ? 2 * real
+                                                        : 4;
+    return array.count * each;
+  }
+  int64_t scratchBytes() const {
+    int64_t bytes = 0;
+    for (const LapackArray &array : work)
+      bytes += (bytesOf(array) + 63) / 64 * 64;
+    return bytes;
+  }
+};
+
+} // namespace tessera::library
+
+#endif

@@ -1,0 +1,25 @@
+// RUN: tessera-opt %s --tessera-codegen-cpu --split-input-file --verify-diagnostics
+
+// What no library computes is refused where it stands.
+
+exec.kernel @unknown(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{custom call @my_function: no function of this name is known on CPUs; write it as StableHLO operations}}
+  %0 = stablehlo.custom_call @my_function(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  exec.yield %0 : tensor<4xf32>
+}
+
+// -----
+
+exec.kernel @wrong_results(%a: tensor<3x5xf32>) -> tensor<3x5xf32> {
+  // expected-error @+1 {{its operands, results or attributes are not those that JAX gives this function}}
+  %0 = stablehlo.custom_call @lapack_sgeqrf_ffi(%a) {mhlo.backend_config = {}} : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  exec.yield %0 : tensor<3x5xf32>
+}
+
+// -----
+
+exec.kernel @narrow(%a: tensor<4x4xbf16>) -> tensor<4x4xbf16> {
+  // expected-error @+1 {{a Cholesky decomposition of 'bf16' has no CPU code; convert to f32 or f64 before it}}
+  %0 = stablehlo.cholesky %a, lower = true : tensor<4x4xbf16>
+  exec.yield %0 : tensor<4x4xbf16>
+}
