@@ -17,9 +17,13 @@ namespace tessera::library {
 enum class Element : int64_t { F32, F64, C64, C128 };
 
 inline bool isComplex(Element element) { return element >= Element::C64; }
-inline bool isDouble(Element element) { return element == Element::F64 || element == Element::C128; }
+inline bool isDouble(Element element) {
+  return element == Element::F64 || element == Element::C128;
+}
 inline int64_t realBytes(Element element) { return isDouble(element) ? 8 : 4; }
-inline int64_t bytesOf(Element element) { return realBytes(element) * (isComplex(element) ? 2 : 1); }
+inline int64_t bytesOf(Element element) {
+  return realBytes(element) * (isComplex(element) ? 2 : 1);
+}
 
 // What a program.Kernel says: its library's name and the numbers.
 struct Call {
@@ -54,9 +58,7 @@ struct Fft {
     return positive && fft.kind >= Forward && fft.kind <= RealInverse;
   }
   // Complex numbers along the last dimension of the side that is complex.
-  int64_t half() const {
-    return kind >= RealForward ? lengths.back() / 2 + 1 : lengths.back();
-  }
+  int64_t half() const { return kind >= RealForward ? lengths.back() / 2 + 1 : lengths.back(); }
   int64_t outer() const { // of all dimensions but the last
     int64_t product = 1;
     for (size_t d = 0; d + 1 < lengths.size(); ++d)
@@ -130,8 +132,7 @@ struct TriangularSolve {
     call = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]};
     return call.element >= 0 && call.element <= 3 && call.batch > 0 && call.rows > 0 &&
            call.columns > 0 && call.rows < (int64_t{1} << 24) &&
-           call.columns < (int64_t{1} << 24) && call.transpose >= None &&
-           call.transpose <= Adjoint;
+           call.columns < (int64_t{1} << 24) && call.transpose >= None && call.transpose <= Adjoint;
   }
 };
 
@@ -218,27 +219,29 @@ struct Lapack {
     if (function == "gesdd" || function == "gesvd") { // mode, elements of u and of vt
       if (flags.size() != 3 || flags[1] < 0 || flags[2] < 0)
         return false;
-      int64_t reals = std::max(5 * least * least + 7 * least, 2 * most * least + 2 * least * least + least);
+      int64_t reals =
+          std::max(5 * least * least + 7 * least, 2 * most * least + 2 * least * least + least);
       int64_t own = isComplex ? least * least + 4 * least + most + block * (m + n)
                               : 4 * least * least + 10 * least + most + block * (m + n);
-      return arrays(3, {a},
-                    {a, {A::Real, least}, {A::Own, flags[1]}, {A::Own, flags[2]}, info},
+      return arrays(3, {a}, {a, {A::Real, least}, {A::Own, flags[1]}, {A::Own, flags[2]}, info},
                     {{A::Own, own}, {A::Real, isComplex ? reals : 0}, {A::Integer, 8 * least}});
     }
     if (m != n)
       return false;
     if (function == "syevd") // mode, uplo
-      return arrays(2, {a}, {a, {A::Real, n}, info},
-                    {{A::Own, isComplex ? 2 * n + square + block * n : 1 + 6 * n + 2 * square + block * n},
-                     {A::Real, isComplex ? 1 + 5 * n + 2 * square : 0},
-                     {A::Integer, 3 + 5 * n}});
+      return arrays(
+          2, {a}, {a, {A::Real, n}, info},
+          {{A::Own, isComplex ? 2 * n + square + block * n : 1 + 6 * n + 2 * square + block * n},
+           {A::Real, isComplex ? 1 + 5 * n + 2 * square : 0},
+           {A::Integer, 3 + 5 * n}});
     if (function == "geev") { // left, right
       A vectors{A::Complex, square};
       if (isComplex)
         return arrays(2, {a}, {{A::Own, n}, vectors, vectors, info},
                       {{A::Own, square}, {A::Own, (2 + block) * n}, {A::Real, 2 * n}});
-      return arrays(2, {a}, {{A::Real, n}, {A::Real, n}, vectors, vectors, info},
-                    {{A::Own, square}, {A::Own, (4 + block) * n}, {A::Own, square}, {A::Own, square}});
+      return arrays(
+          2, {a}, {{A::Real, n}, {A::Real, n}, vectors, vectors, info},
+          {{A::Own, square}, {A::Own, (4 + block) * n}, {A::Own, square}, {A::Own, square}});
     }
     if (function == "gees") { // mode, sort
       if (isComplex)
@@ -261,7 +264,7 @@ struct Lapack {
 
   int64_t bytesOf(const LapackArray &array) const {
     int64_t real = realBytes(element);
-    int64_t each = array.kind == LapackArray::Own      ? library::bytesOf(element)
+    int64_t each = array.kind == LapackArray::Own       ? library::bytesOf(element)
                    : array.kind == LapackArray::Real    ? real
                    : array.kind == LapackArray::Complex ? 2 * real
                                                         : 4;

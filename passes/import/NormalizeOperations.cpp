@@ -130,8 +130,8 @@ Value inSingle(OpBuilder &b, Operation *op) {
   b.setInsertionPoint(wide);
   for (OpOperand &operand : wide->getOpOperands()) {
     auto from = cast<RankedTensorType>(operand.get().getType());
-    operand.set(stablehlo::ConvertOp::create(b, op->getLoc(), from.clone(b.getF32Type()),
-                                             operand.get()));
+    operand.set(
+        stablehlo::ConvertOp::create(b, op->getLoc(), from.clone(b.getF32Type()), operand.get()));
   }
   wide->getResult(0).setType(type.clone(b.getF32Type()));
   b.setInsertionPointAfter(wide);
@@ -173,11 +173,10 @@ struct NormalizeOperationsPass : impl::NormalizeOperationsBase<NormalizeOperatio
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
       if (isa<stablehlo::DotOp, stablehlo::CholeskyOp, stablehlo::TriangularSolveOp,
-              stablehlo::BroadcastOp, stablehlo::MapOp,
-              stablehlo::TorchIndexSelectOp, stablehlo::DynamicReshapeOp,
-              stablehlo::DynamicBroadcastInDimOp, stablehlo::DynamicIotaOp,
-              stablehlo::RealDynamicSliceOp, stablehlo::DynamicPadOp, stablehlo::DynamicGatherOp>(
-              op))
+              stablehlo::BroadcastOp, stablehlo::MapOp, stablehlo::TorchIndexSelectOp,
+              stablehlo::DynamicReshapeOp, stablehlo::DynamicBroadcastInDimOp,
+              stablehlo::DynamicIotaOp, stablehlo::RealDynamicSliceOp, stablehlo::DynamicPadOp,
+              stablehlo::DynamicGatherOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops)

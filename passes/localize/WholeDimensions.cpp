@@ -93,8 +93,8 @@ LogicalResult localizeByRule(Localizer &l, Operation *op, const sharding::Factor
   return success();
 }
 
-// Without a rule nobody knows what it does to a part: every device calls it on the whole, which must
-// do no harm.
+// Without a rule nobody knows what it does to a part: every device calls it on the whole, which
+// must do no harm.
 LogicalResult localizeCustomCall(Localizer &l, Operation *op) {
   auto call = cast<stablehlo::CustomCallOp>(op);
   for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),

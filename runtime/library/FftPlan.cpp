@@ -13,7 +13,7 @@ Complex root(int64_t k, int64_t n) {
   bool below = 2 * k > n; // the lower half mirrors the upper one
   if (below)
     k = n - k;
-  bool left = 4 * k > n; // the left quarter mirrors the right one
+  bool left = 4 * k > n;                    // the left quarter mirrors the right one
   int64_t twice = left ? n - 2 * k : 2 * k; // 2 k' of an angle 2 pi k' / n in the first quarter
   bool steep = 4 * twice > n;
   long double angle = pi * static_cast<long double>(steep ? n - 2 * twice : 2 * twice) /
@@ -75,9 +75,9 @@ Complex *FftPlan::run(Complex *work) const {
   return inner_.empty() ? passes(work, work + length_) : convolve(work);
 }
 
-// With n' = n / s what is left to transform and s how many lie side by side, a pass of radix r takes
-// a[k] = x[q + s (p + m k)], m = n' / r, to y[q + s (r p + j)] = w^(p j) sum of a[k] v^(j k), where
-// w = exp(-2 pi i / n') and v = exp(-2 pi i / r).
+// With n' = n / s what is left to transform and s how many lie side by side, a pass of radix r
+// takes a[k] = x[q + s (p + m k)], m = n' / r, to y[q + s (r p + j)] = w^(p j) sum of a[k] v^(j k),
+// where w = exp(-2 pi i / n') and v = exp(-2 pi i / r).
 Complex *FftPlan::passes(Complex *from, Complex *to) const {
   int64_t s = 1;
   for (int radix : radices_) {

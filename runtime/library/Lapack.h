@@ -40,7 +40,7 @@ using LapackFunction = void (*)(const LapackProblem &);
 struct LapackPlan {
   library::Lapack call;
   LapackFunction run = nullptr;
-  void *symbol = nullptr; // Fortran's function
+  void *symbol = nullptr;   // Fortran's function
   std::vector<int> buffers; // of each array, inputs then outputs: its operand, -1 for none
 };
 
@@ -58,7 +58,7 @@ template <typename T> struct RealOf<std::complex<T>> {
 template <typename T> constexpr bool kIsComplex = !std::is_same_v<T, typename RealOf<T>::type>;
 
 // The functions of the families, one for each of LAPACK's four types; null for other names.
-LapackFunction factorFunction(const std::string &name, library::Element element);   // LU, QR, solves
+LapackFunction factorFunction(const std::string &name, library::Element element); // LU, QR, solves
 LapackFunction spectrumFunction(const std::string &name, library::Element element); // eigenvalues
 
 // The instance for an element type of a template of functions.

@@ -35,8 +35,8 @@ template <typename T> void trsm(const LapackProblem &p) {
   p.start(0, 1);
   char side = flag(p, 0), uplo = flag(p, 1), transpose = flag(p, 2), diagonal = flag(p, 3);
   T one = 1;
-  callFortran(p.plan.symbol, &side, &uplo, &transpose, &diagonal, &s.m, &s.n, &one,
-              p.input<T>(0), &s.k, p.output<T>(0), &s.m, kOne, kOne, kOne, kOne);
+  callFortran(p.plan.symbol, &side, &uplo, &transpose, &diagonal, &s.m, &s.n, &one, p.input<T>(0),
+              &s.k, p.output<T>(0), &s.m, kOne, kOne, kOne, kOne);
 }
 
 template <typename T> void geqrf(const LapackProblem &p) {
@@ -117,8 +117,8 @@ template <typename T> void gesvd(const LapackProblem &p) {
                 p.output<int>(4), kOne, kOne);
   else
     callFortran(p.plan.symbol, &mode, &mode, &s.m, &s.n, p.output<T>(0), &s.m, p.output<Real>(1),
-                p.output<T>(2), &s.m, p.output<T>(3), &rows, p.work<T>(0), &size,
-                p.output<int>(4), kOne, kOne);
+                p.output<T>(2), &s.m, p.output<T>(3), &rows, p.work<T>(0), &size, p.output<int>(4),
+                kOne, kOne);
 }
 
 // JAX's lower diagonal has an element before the first row that counts for nothing.

@@ -13,7 +13,7 @@ namespace tessera::runtime {
 
 struct LibraryKernel {
   TesseraKernel function = nullptr;
-  std::shared_ptr<const void> plan;  // what the function finds in its arguments
+  std::shared_ptr<const void> plan;   // what the function finds in its arguments
   std::vector<uint64_t> operandBytes; // at least, of each operand: inputs, then outputs
   uint64_t scratchBytes = 0;
   uint32_t grid = 1;

@@ -41,8 +41,8 @@ public:
 
 private:
   Status findInLibrary(const program::Kernel &kernel) {
-    auto found = findLibraryKernel(
-        {kernel.library(), {kernel.numbers().begin(), kernel.numbers().end()}});
+    auto found =
+        findLibraryKernel({kernel.library(), {kernel.numbers().begin(), kernel.numbers().end()}});
     if (!found.ok())
       return found.status();
     if (kernel.grid() != found->grid || kernel.scratch_bytes() < found->scratchBytes)

@@ -21,7 +21,7 @@ std::optional<int64_t> numberOf(CustomCallOp op, StringRef name) {
   for (Attribute attribute : {op->getAttr("mhlo.backend_config"), op.getBackendConfigAttr()})
     if (auto dictionary = dyn_cast_or_null<DictionaryAttr>(attribute))
       if (auto integer = dictionary.getAs<IntegerAttr>(name))
-        return integer.getType().isInteger(1) ? integer.getValue().getZExtValue()
+        return integer.getType().isInteger(1)          ? integer.getValue().getZExtValue()
                : integer.getType().isUnsignedInteger() ? integer.getValue().getZExtValue()
                                                        : integer.getValue().getSExtValue();
   return std::nullopt;
@@ -66,7 +66,8 @@ bool fits(const Lapack &lapack, const LapackArray &array, Value value) {
   Type real = isDouble ? Type(Float64Type::get(element.getContext()))
                        : Type(Float32Type::get(element.getContext()));
   Type complex = ComplexType::get(real);
-  Type wanted = array.kind == LapackArray::Own       ? (library::isComplex(lapack.element) ? complex : real)
+  Type wanted = array.kind == LapackArray::Own
+                    ? (library::isComplex(lapack.element) ? complex : real)
                 : array.kind == LapackArray::Real    ? real
                 : array.kind == LapackArray::Complex ? complex
                                                      : IntegerType::get(element.getContext(), 32);
@@ -86,10 +87,11 @@ bool fit(const Lapack &lapack, ArrayRef<LapackArray> arrays, ValueRange values) 
 
 double flopsOf(const Lapack &lapack) {
   double m = lapack.m, n = lapack.n;
-  double each = lapack.function == "trsm"                                  ? m * n * lapack.k
-                : lapack.function == "gtsv"                                ? 8 * n * lapack.k
-                : lapack.function == "gesdd" || lapack.function == "gesvd" ? 12 * m * n * std::min(m, n)
-                                                                           : 4 * m * n * std::min(m, n);
+  double each = lapack.function == "trsm"   ? m * n * lapack.k
+                : lapack.function == "gtsv" ? 8 * n * lapack.k
+                : lapack.function == "gesdd" || lapack.function == "gesvd"
+                    ? 12 * m * n * std::min(m, n)
+                    : 4 * m * n * std::min(m, n);
   return lapack.batch * each;
 }
 
@@ -106,8 +108,9 @@ FailureOr<LibraryCall> lapackCall(CustomCallOp op) {
   lapack.function = realName(name.drop_front()).str();
   auto refuse = [&] {
     return op.emitError("custom call @")
-           << target << ": its operands, results or attributes are not those that JAX "
-                        "gives this function";
+           << target
+           << ": its operands, results or attributes are not those that JAX "
+              "gives this function";
   };
   if (op->getNumOperands() == 0)
     return refuse();
