@@ -110,7 +110,7 @@ int main(int argc, char **argv) {
     }
     const auto &info = compiled->infos[i];
     Array scratch(info.scratchBytes);
-    TesseraKernelArgs args{buffers.data(), scratch.data.get()};
+    TesseraKernelArgs args{buffers.data(), scratch.data.get(), nullptr};
     auto kernel = reinterpret_cast<TesseraKernel>(dlsym(library, sources[i].symbol.c_str()));
     uint32_t grid = info.grid;
     int32_t status = kernel(&args, grid / 2, grid);

@@ -90,7 +90,7 @@ std::vector<Floats> runKernel(const std::string &signature, const std::string &b
   }
   std::vector<char> scratch(compiled->infos[0].scratchBytes + 64);
   auto aligned = (reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64;
-  TesseraKernelArgs args{pointers.data(), reinterpret_cast<void *>(aligned)};
+  TesseraKernelArgs args{pointers.data(), reinterpret_cast<void *>(aligned), nullptr};
   auto kernel = reinterpret_cast<TesseraKernel>(dlsym(library, "k"));
   for (uint32_t cell = compiled->infos[0].grid; cell-- > 0;)
     EXPECT_EQ(kernel(&args, cell, cell + 1), 0);
