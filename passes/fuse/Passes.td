@@ -28,6 +28,11 @@ def SimplifyShapes : Pass<"tessera-simplify-shapes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
+def RewriteQuotients : Pass<"tessera-rewrite-quotients", "::mlir::ModuleOp"> {
+  let summary = "Turn divisions into products where one reciprocal does for many elements.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Group ops into kernels (exec.fused) so that values pass through memory as rarely as pays.";
   let dependentDialects = ["::tessera::exec::ExecDialect"];

@@ -16,6 +16,7 @@ void buildFusePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createForwardInvariants());
   pm.addPass(createExplicitLayouts());
   pm.addPass(createSimplifyShapes());
+  pm.addPass(createRewriteQuotients());
   pm.addPass(createFormKernels());
   pm.addPass(createVerifyFuse());
 }

@@ -307,6 +307,8 @@ static Value floatArithmetic(llvm::IRBuilder<> &b, Op op, llvm::ArrayRef<Value> 
   case Op::Sqrt:
     return intrinsic(llvm::Intrinsic::sqrt);
   case Op::Rsqrt:
+    if (isSingle)
+      break;
     return b.CreateFDiv(number(1), intrinsic(llvm::Intrinsic::sqrt));
   case Op::Sign: {
     Value unit = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, number(1), v[0]);

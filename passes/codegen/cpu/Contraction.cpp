@@ -42,6 +42,7 @@ private:
     overK(step, e.i64(0), e.i64(e.bounds(plan.k.back()).second), body);
   }
   void overK(int64_t step, Value innerLow, Value innerHigh, llvm::function_ref<void()> body);
+  void multiplyStrided(Tile tile, Value innerLow, Value innerHigh, llvm::ArrayRef<Value> sums);
   void packAcrossA();
   void packAcrossB(Value n0, Value panel);
   // Elements of rows k and k + 1 of a or b in turn; `lanes` of them from `start` on in `group`.
@@ -58,6 +59,16 @@ private:
   // Position in the flattened k of the k loops' variables.
   Value flatK();
   llvm::Type *vectorType() { return e.typeOf(kind, plan.lanes); }
+  llvm::SmallVector<Value> makeSums(const char *name) {
+    llvm::SmallVector<Value> sums;
+    for (int64_t i = 0; i < plan.rows * plan.vectors; ++i)
+      sums.push_back(e.temporary(vectorType(), name));
+    return sums;
+  }
+  void clear(Value sum) { b.CreateStore(llvm::Constant::getNullValue(vectorType()), sum); }
+  void addTo(Value sum, Value term) {
+    b.CreateStore(b.CreateFAdd(b.CreateLoad(vectorType(), sum), term), sum);
+  }
   // Which of the columns [first, first + count) exist; null when all do.
   Value columnMask(int64_t first, int64_t count) {
     if (plan.nSize >= plan.columns())
@@ -272,23 +283,44 @@ void ContractionEmitter::packB() {
 // A long sum is made of sums over blocks of k: its rounding error grows with the block and the
 // number of blocks, not with k.
 void ContractionEmitter::multiply(Tile tile, llvm::ArrayRef<Value> sums) {
-  auto clear = [&](Value sum) { b.CreateStore(llvm::Constant::getNullValue(vectorType()), sum); };
-  llvm::for_each(sums, clear);
   int64_t size = e.bounds(plan.k.back()).second;
   if (plan.k.size() > 1 || plan.kBlock >= size)
-    return multiplyBlock(tile, e.i64(0), e.i64(size), sums);
-  llvm::SmallVector<Value> parts;
-  for (size_t i = 0; i < sums.size(); ++i)
-    parts.push_back(e.temporary(vectorType(), "part"));
+    return multiplyStrided(tile, e.i64(0), e.i64(size), sums);
+  llvm::for_each(sums, [&](Value sum) { clear(sum); });
+  llvm::SmallVector<Value> parts = makeSums("part");
   Value low = e.openLoop(e.i64(0), e.i64(size), plan.kBlock, false);
   Value high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
                                        b.CreateNSWAdd(low, e.i64(plan.kBlock)), e.i64(size));
-  llvm::for_each(parts, clear);
-  multiplyBlock(tile, low, high, parts);
+  multiplyStrided(tile, low, high, parts);
   for (auto [sum, part] : llvm::zip(sums, parts))
-    b.CreateStore(b.CreateFAdd(b.CreateLoad(vectorType(), sum), b.CreateLoad(vectorType(), part)),
-                  sum);
+    addTo(sum, b.CreateLoad(vectorType(), part));
   e.closeLoop();
+}
+
+// A block: for each remainder of k by the stride a sum of its own, (s0 + s1) + (s2 + s3).
+void ContractionEmitter::multiplyStrided(Tile tile, Value innerLow, Value innerHigh,
+                                         llvm::ArrayRef<Value> sums) {
+  llvm::for_each(sums, [&](Value sum) { clear(sum); });
+  if (plan.sumStride == 1)
+    return multiplyBlock(tile, innerLow, innerHigh, sums);
+  llvm::SmallVector<Value> parts = makeSums("strided");
+  int64_t pairs = plan.sumStride / 2, count = sums.size();
+  Value pair = e.temporary(llvm::ArrayType::get(vectorType(), pairs * count), "pair");
+  auto place = [&](Value first, int64_t i) {
+    return b.CreateInBoundsGEP(vectorType(), pair, b.CreateNSWAdd(first, e.i64(i)));
+  };
+  for (int64_t i = 0; i < pairs * count; ++i)
+    clear(place(e.i64(0), i));
+  Value remainder = e.openLoop(e.i64(0), e.i64(plan.sumStride), 1, false);
+  llvm::for_each(parts, [&](Value part) { clear(part); });
+  multiplyBlock(tile, b.CreateNSWAdd(innerLow, remainder), innerHigh, parts);
+  Value first = b.CreateNSWMul(b.CreateLShr(remainder, 1), e.i64(count));
+  for (auto [i, part] : llvm::enumerate(parts))
+    addTo(place(first, i), b.CreateLoad(vectorType(), part));
+  e.closeLoop();
+  for (int64_t p = 0; p < pairs; ++p)
+    for (int64_t i = 0; i < count; ++i)
+      addTo(sums[i], b.CreateLoad(vectorType(), place(e.i64(p * count), i)));
 }
 
 void ContractionEmitter::multiplyBlock(Tile tile, Value innerLow, Value innerHigh,
@@ -311,7 +343,7 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value innerLow, Value innerHig
   int64_t aStride = plan.acrossA  ? (plan.isPaired ? 2 : 1)
                     : plan.packsA ? plan.kSize
                                   : e.coefficient(plan.a->index, plan.m);
-  overK(plan.isPaired ? 2 : 1, innerLow, innerHigh, [&] {
+  overK(plan.isPaired ? 2 : plan.sumStride, innerLow, innerHigh, [&] {
     Value fromA =
         plan.packsA
             ? e.element(rowsOfA, stored,
@@ -395,9 +427,7 @@ void ContractionEmitter::finishTile(Tile tile, llvm::ArrayRef<Value> sums) {
 
 void ContractionEmitter::emitTile(Tile tile) {
   auto [m0, n0, skipM, skipN] = tile;
-  llvm::SmallVector<Value> sums;
-  for (int64_t i = 0; i < plan.rows * plan.vectors; ++i)
-    sums.push_back(e.temporary(vectorType(), "sum"));
+  llvm::SmallVector<Value> sums = makeSums("sum");
   e.openBlock();
   bind(plan.m, m0);
   bind(plan.n, n0);

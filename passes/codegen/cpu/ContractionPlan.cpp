@@ -160,10 +160,9 @@ std::optional<ContractionPlan> planContraction(NestGraph &nest) {
     bool isFar = !plan.packsB && e.coefficient(plan.b->index, inner) >= 256;
     plan.packsB |= isFar && plan.mSize >= 64 && plan.kSize >= 64;
   }
-  // Shorter where a is read across its rows: those sums run over the examples of a batch, the
-  // longest and least balanced of a training step.
-  bool isAlongRows = plan.packsA || e.coefficient(plan.a->index, inner) == 1;
-  plan.kBlock = isAlongRows ? 512 : 256;
+  plan.kBlock = reduction.kBlock;
+  if (!plan.isPaired && sizeOf(inner) % reduction.kStride == 0)
+    plan.sumStride = reduction.kStride;
   // Copies go along what is contiguous in memory.
   auto isAlong = [&](Node *node, const Group &group) {
     Node *raw = throughConvert(node);

@@ -215,6 +215,10 @@ llvm::SmallVector<Value> Emitter::combine(const Reduction &reduction,
                                           llvm::ArrayRef<Value> fresh) {
   llvm::SmallVector<Value> results;
   if (!reduction.simple.empty()) {
+    // Terms are rounded before they are added, whatever else they are fused with.
+    llvm::IRBuilderBase::FastMathFlagGuard guard(b);
+    if (!reduction.isProduct)
+      b.setFastMathFlags({});
     for (auto [i, op] : llvm::enumerate(reduction.simple)) {
       ElementKind kind = reduction.inputs[i]->kind;
       results.push_back(arithmetic(op, kind, {accumulated[i], fresh[i]}));

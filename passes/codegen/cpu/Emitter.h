@@ -130,6 +130,10 @@ private:
   llvm::SmallVector<Value> reduce(Reduction &reduction);
   void accumulate(Reduction &reduction, llvm::ArrayRef<Value> slots, unsigned lanes,
                   Value laneMask);
+  struct RowSums;
+  llvm::SmallVector<Value> sumRows(Reduction &reduction,
+                                   llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups,
+                                   llvm::ArrayRef<Node *> nodes);
   llvm::SmallVector<Value> foldLanes(const Reduction &reduction, llvm::SmallVector<Value> vectors);
   unsigned levelOf(DimSet deps) const;
   // Splits an index over the vector level: scalar part, lane stride, per-lane part (i64 vector or

@@ -118,6 +118,10 @@ struct Reduction {
   llvm::SmallVector<Node *, 2> lhs, rhs, results;
   // One per component when each is a known commutative operation of its own.
   llvm::SmallVector<Op, 2> simple;
+  bool isProduct = false; // a contraction's: each term is added by a fused multiply-add
+  // A contraction adds the products k, k + stride, k + 2 stride, .. of each block in turn; then the
+  // strided sums in pairs; then the blocks.
+  int64_t kStride = 1, kBlock = INT64_MAX;
   DimSet ownDims = 0;
   DimSet deps = 0; // without its own
 };

@@ -5,6 +5,10 @@
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
 
 namespace tessera::codegen {
 
@@ -206,6 +210,7 @@ bool GraphBuilder::windowInputs(mlir::Operation *op, IndexRange index, Node *mas
 // sum of a * b in the type that accumulates `result`.
 void GraphBuilder::productSum(Element a, Element b, ElementKind result, Reduction &reduction) {
   ElementKind kind = isNarrowFloat(result) ? ElementKind::F32 : result;
+  reduction.isProduct = true;
   auto to = [&](Node *node) { return graph.convert(node, kind); };
   auto mul = [&](Node *x, Node *y) { return graph.make(Op::Mul, kind, {to(x), to(y)}); };
   auto add = [&](Node *input) {
@@ -217,6 +222,39 @@ void GraphBuilder::productSum(Element a, Element b, ElementKind result, Reductio
     return add(mul(a.re, b.re));
   add(graph.make(Op::Sub, kind, {mul(a.re, b.re), mul(a.im, b.im)}));
   add(graph.make(Op::Add, kind, {mul(a.re, b.im), mul(a.im, b.re)}));
+}
+
+// The order in which XLA:CPU adds the products of a dot, found by probing it: rounding is the same
+// where it can be. (docs/rationale/tolerances.md.)
+static void orderDot(DotGeneralOp dot, Reduction &reduction) {
+  auto numbers = dot.getDotDimensionNumbers();
+  auto lhs = shapeOf(dot.getLhs()), rhs = shapeOf(dot.getRhs()), out = shapeOf(dot.getResult());
+  int64_t batch = numbers.getLhsBatchingDimensions().size();
+  int64_t lhsFree = lhs.size() - batch - numbers.getLhsContractingDimensions().size();
+  auto product = [](llvm::ArrayRef<int64_t> sizes) {
+    return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<int64_t>());
+  };
+  int64_t m = product(out.slice(batch, lhsFree)), n = product(out.drop_front(batch + lhsFree));
+  // A matrix, or a stack of them, that is transposed on the fly where it has to be; anything else
+  // is copied into the order that suits.
+  auto isTransposed = [&](llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> batchDims,
+                          llvm::ArrayRef<int64_t> contracting, int64_t usual) {
+    return static_cast<int64_t>(shape.size()) == batch + 2 && contracting.size() == 1 &&
+           contracting[0] != usual && !llvm::is_contained(shape, 1) &&
+           llvm::equal(batchDims, llvm::seq<int64_t>(0, batch));
+  };
+  if (isTransposed(lhs, numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions(),
+                   batch + 1)) {
+    int64_t k = lhs[numbers.getLhsContractingDimensions()[0]];
+    reduction.kBlock = llvm::alignTo(llvm::divideCeil(k, llvm::divideCeil(k, 320)), 8);
+    return;
+  }
+  // Tiles narrower than 64 columns take several k at a time, unless there are so few rows that the
+  // right operand is read where it is.
+  bool isPacked = m > 50 || isTransposed(rhs, numbers.getRhsBatchingDimensions(),
+                                         numbers.getRhsContractingDimensions(), batch);
+  reduction.kStride = !isPacked || n % 64 == 0 ? 1 : n % 32 == 0 ? 2 : 4;
+  reduction.kBlock = 512 * reduction.kStride;
 }
 
 bool GraphBuilder::dotInputs(mlir::Operation *op, IndexRange index, Node *mask,
@@ -242,7 +280,11 @@ bool GraphBuilder::dotInputs(mlir::Operation *op, IndexRange index, Node *mask,
   Element a = at(op->getOperand(0), lhs, mask), b = at(op->getOperand(1), rhs, mask);
   if (!a || !b)
     return false;
-  productSum(a, b, elementType(op->getResult(0).getType())->kind, reduction);
+  ElementType type = *elementType(op->getResult(0).getType());
+  productSum(a, b, type.kind, reduction);
+  reduction.kBlock = 512;
+  if (type.kind == ElementKind::F32 && !type.complex)
+    orderDot(mlir::cast<DotGeneralOp>(op), reduction);
   return true;
 }
 
@@ -307,6 +349,7 @@ bool GraphBuilder::convolutionInputs(mlir::Operation *op, IndexRange index, Node
   auto zeroOutside = [&](Node *node) {
     return node ? graph.select(inside, node, graph.floatConstant(node->kind, 0)) : nullptr;
   };
+  reduction.kBlock = 512;
   productSum({zeroOutside(a.re), zeroOutside(a.im)}, b, kind, reduction);
   return true;
 }

@@ -113,6 +113,13 @@ llvm::SmallVector<Value> Emitter::foldLanes(const Reduction &reduction,
   return vectors;
 }
 
+// Sums of f32 whose terms are rounded before they are added.
+static bool isSumOfSingles(const Reduction &reduction) {
+  return !reduction.isProduct &&
+         llvm::all_of(reduction.simple, [](Op op) { return op == Op::Add; }) &&
+         llvm::all_of(reduction.inputs, [](Node *in) { return in->kind == ElementKind::F32; });
+}
+
 llvm::SmallVector<Value> Emitter::reduce(Reduction &reduction) {
   llvm::SmallVector<Value> inits;
   for (Node *init : reduction.inits)
@@ -139,6 +146,8 @@ llvm::SmallVector<Value> Emitter::reduce(Reduction &reduction) {
   }
   bool byRows = outerLanes == 1 && !groups.empty() && !reduction.simple.empty() &&
                 bounds(groups.back()).second >= 4;
+  if (byRows && isSumOfSingles(reduction))
+    return combine(reduction, inits, foldLanes(reduction, sumRows(reduction, groups, nodes)));
   unsigned width = byRows ? chooseLanes(bounds(groups.back()).second, nodes) : outerLanes;
 
   llvm::SmallVector<Value> slots;
