@@ -33,6 +33,11 @@ def RewriteQuotients : Pass<"tessera-rewrite-quotients", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
+def MarkExponentials : Pass<"tessera-mark-exponentials", "::mlir::ModuleOp"> {
+  let summary = "Mark exponentials of a row minus its maximum, which code generation computes more simply.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Group ops into kernels (exec.fused) so that values pass through memory as rarely as pays.";
   let dependentDialects = ["::tessera::exec::ExecDialect"];

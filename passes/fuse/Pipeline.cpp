@@ -17,6 +17,7 @@ void buildFusePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createExplicitLayouts());
   pm.addPass(createSimplifyShapes());
   pm.addPass(createRewriteQuotients());
+  pm.addPass(createMarkExponentials());
   pm.addPass(createFormKernels());
   pm.addPass(createVerifyFuse());
 }

@@ -12,6 +12,7 @@
 #include "passes/fuse/Passes.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 
 #include <algorithm>
@@ -91,8 +92,15 @@ private:
     return {};
   }
 
+  bool isPartitioned() {
+    auto devices =
+        op->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>("mhlo.num_partitions");
+    return devices && devices.getInt() > 1;
+  }
+
   // One division for all elements of a broadcast. One that is broadcast to several shapes would
-  // be computed in the kernel of each.
+  // be computed in the kernel of each. A product's quotient XLA leaves alone in a program for
+  // several devices.
   Value byBroadcast() {
     auto broadcast = y.getDefiningOp<stablehlo::BroadcastInDimOp>();
     if (!broadcast)
@@ -104,7 +112,7 @@ private:
              user->getResultTypes() == broadcast->getResultTypes();
     });
     if (!isAlone || small.getNumElements() >= type().getNumElements() ||
-        x.getDefiningOp<stablehlo::DotGeneralOp>())
+        (x.getDefiningOp<stablehlo::DotGeneralOp>() && isPartitioned()))
       return {};
     Value reciprocal = over(constant(1, small), divisor);
     Value spread = stablehlo::BroadcastInDimOp::create(b, op.getLoc(), type(), reciprocal,

@@ -5,6 +5,7 @@
   numerics.py bits [NAME..]            the same bits from each run, on one worker and on two, and from processes over MPI
   numerics.py types [NAME..]           every element type against numpy and ml_dtypes: conversions, bitcasts, arithmetic
   numerics.py accuracy [f32] [f64]      elementary and special functions against exact values
+  numerics.py rounding [NAME..]        single ops that have the bits that JAX has
   numerics.py random [--seed=N] [--count=N]
                                        random programs with random shardings; a failure prints its seed
 Options: --shard=I/N takes every N-th case from the I-th on. The binaries are those of build/bin, or of $TESSERA_BIN.
@@ -20,11 +21,12 @@ import harness
 import models
 import ops
 import random_programs
+import rounding
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=("models", "ops", "bits", "types", "accuracy", "random"))
+    parser.add_argument("kind", choices=("models", "ops", "bits", "types", "accuracy", "rounding", "random"))
     parser.add_argument("names", nargs="*")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=24)
@@ -32,6 +34,7 @@ def main():
     arguments = parser.parse_args()
 
     cases = {"models": models.cases, "ops": ops.cases, "bits": bits.cases, "types": element_types.cases, "accuracy": accuracy.cases,
+             "rounding": rounding.cases,
              "random": lambda: random_programs.cases(arguments.seed, arguments.count)}[arguments.kind]()
     if arguments.names:
         cases = [case for case in cases if case.name in arguments.names]
@@ -41,7 +44,8 @@ def main():
     failed = ran = 0
     for case in cases:
         start = time.time()
-        for sizes, wrong in {"bits": bits.check, "types": element_types.check, "accuracy": accuracy.check}.get(arguments.kind, harness.check)(case):
+        for sizes, wrong in {"bits": bits.check, "types": element_types.check, "accuracy": accuracy.check,
+                            "rounding": rounding.check}.get(arguments.kind, harness.check)(case):
             mesh = sizes if isinstance(sizes, str) else "x".join(f"{axis}{size}" for axis, size in sizes.items())
             ran += 1
             failed += wrong is not None

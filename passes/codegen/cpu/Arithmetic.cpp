@@ -323,6 +323,8 @@ static Value floatArithmetic(llvm::IRBuilder<> &b, Op op, llvm::ArrayRef<Value> 
   default:
     break;
   }
+  if (isSingle && op == Op::Exp && node && node->aux)
+    return math.expOfNonpositive(v[0]);
   if (isSingle)
     return math.apply(op, v);
   if (op == Op::Logistic)

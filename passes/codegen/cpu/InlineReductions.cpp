@@ -227,32 +227,45 @@ void GraphBuilder::productSum(Element a, Element b, ElementKind result, Reductio
 // The order in which XLA:CPU adds the products of a dot, found by probing it: rounding is the same
 // where it can be. (docs/rationale/tolerances.md.)
 static void orderDot(DotGeneralOp dot, Reduction &reduction) {
+  struct Side {
+    llvm::ArrayRef<int64_t> shape, batching, contracting;
+  };
   auto numbers = dot.getDotDimensionNumbers();
-  auto lhs = shapeOf(dot.getLhs()), rhs = shapeOf(dot.getRhs()), out = shapeOf(dot.getResult());
-  int64_t batch = numbers.getLhsBatchingDimensions().size();
-  int64_t lhsFree = lhs.size() - batch - numbers.getLhsContractingDimensions().size();
+  Side lhs{shapeOf(dot.getLhs()), numbers.getLhsBatchingDimensions(),
+           numbers.getLhsContractingDimensions()};
+  Side rhs{shapeOf(dot.getRhs()), numbers.getRhsBatchingDimensions(),
+           numbers.getRhsContractingDimensions()};
+  auto out = shapeOf(dot.getResult());
+  size_t batch = lhs.batching.size();
+  size_t lhsFree = lhs.shape.size() - batch - lhs.contracting.size();
   auto product = [](llvm::ArrayRef<int64_t> sizes) {
     return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<int64_t>());
   };
   int64_t m = product(out.slice(batch, lhsFree)), n = product(out.drop_front(batch + lhsFree));
   // A matrix, or a stack of them, that is transposed on the fly where it has to be; anything else
   // is copied into the order that suits.
-  auto isTransposed = [&](llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> batchDims,
-                          llvm::ArrayRef<int64_t> contracting, int64_t usual) {
-    return static_cast<int64_t>(shape.size()) == batch + 2 && contracting.size() == 1 &&
-           contracting[0] != usual && !llvm::is_contained(shape, 1) &&
-           llvm::equal(batchDims, llvm::seq<int64_t>(0, batch));
+  auto isTransposed = [&](const Side &side, size_t usual) {
+    return side.shape.size() == batch + 2 && side.contracting.size() == 1 &&
+           side.contracting[0] != static_cast<int64_t>(usual) &&
+           !llvm::is_contained(side.shape, 1) &&
+           llvm::equal(side.batching, llvm::seq<int64_t>(0, batch));
   };
-  if (isTransposed(lhs, numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions(),
-                   batch + 1)) {
-    int64_t k = lhs[numbers.getLhsContractingDimensions()[0]];
+  auto swapped = dot->getAttrOfType<mlir::StringAttr>("tessera.swapped");
+  bool isFolded = swapped && swapped.getValue() == "folded";
+  if (swapped && !isFolded) {
+    std::swap(lhs, rhs);
+    std::swap(m, n);
+  }
+  if (isTransposed(lhs, batch + 1) || isFolded) {
+    int64_t k = 1;
+    for (int64_t d : lhs.contracting)
+      k *= lhs.shape[d];
     reduction.kBlock = llvm::alignTo(llvm::divideCeil(k, llvm::divideCeil(k, 320)), 8);
     return;
   }
   // Tiles narrower than 64 columns take several k at a time, unless there are so few rows that the
   // right operand is read where it is.
-  bool isPacked = m > 50 || isTransposed(rhs, numbers.getRhsBatchingDimensions(),
-                                         numbers.getRhsContractingDimensions(), batch);
+  bool isPacked = m > 50 || isTransposed(rhs, batch);
   reduction.kStride = !isPacked || n % 64 == 0 ? 1 : n % 32 == 0 ? 2 : 4;
   reduction.kBlock = 512 * reduction.kStride;
 }

@@ -3,7 +3,6 @@
 // comment gives the error of the fit.
 #include "passes/codegen/cpu/VectorMath.h"
 
-#include "llvm/ADT/bit.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
@@ -154,26 +153,6 @@ VectorMath::Reduced VectorMath::reduceExponent(Value x) {
   return {rest, b.CreateSub(bits(shifted), bits(magic))};
 }
 
-// The reduction and the polynomial are XLA:CPU's, so that results are the same bits; where it
-// leaves the polynomial's range, above 88.37, this one does not.
-Value VectorMath::exp(Value x) {
-  auto single = [&](uint32_t pattern) { return number(x, llvm::bit_cast<float>(pattern)); };
-  // Beyond these the result is 0 or infinite anyhow. Ordered comparisons leave NaN alone.
-  Value y = select(b.CreateFCmpOLT(x, number(x, -87.8f)), number(x, -87.8f), x);
-  y = select(b.CreateFCmpOGT(y, number(x, 88.8f)), number(x, 88.8f), y);
-  Value n = fma(y, single(0x3fb8aa3b), number(x, 0.5));
-  n = b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, n);
-  Value r = fma(n, single(0xbf318000), y); // ln 2 in two parts
-  r = fma(n, single(0x395e8083), r);
-  // exp(r) = 1 + r + r^2 Q(r)
-  Value q = single(0x39506967);
-  for (uint32_t coefficient : {0x3ab743ceu, 0x3c088908u, 0x3d2aa9c1u, 0x3e2aaaaau, 0x3f000000u})
-    q = fma(q, r, single(coefficient));
-  Value p = b.CreateFAdd(fma(q, b.CreateFMul(r, r), r), number(x, 1));
-  Value magic = number(x, 12582912.0); // leaves the integer in the low bits
-  return scale(p, b.CreateSub(bits(b.CreateFAdd(n, magic)), bits(magic)));
-}
-
 // expm1 of the reduced argument: r + r^2 Q(r); 3e-10.
 static constexpr double expm1Coefficients[] = {0.500000005,   0.166666668,   0.0416663288,
                                                0.00833326921, 0.00139431184, 0.000199165209};
@@ -322,15 +301,13 @@ VectorMath::SinCos VectorMath::sinCos(Value x) {
   Value rest = fma(n, number(d, -1.5707963267948966), d);
   rest = fma(n, number(d, -6.123233995736766e-17), rest);
   Value quadrant = b.CreateTrunc(bits(shifted), integerType(x));
-  // Taylor's series in double: rounded once, as the C library's are.
+  // In double, rounded once, by the C library's polynomials (glibc's), and so with its bits.
   Value square = b.CreateFMul(rest, rest);
-  Value p = horner(
-      square, {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800});
+  Value p = horner(square, {-0x1.555545995a603p-3, 0x1.1107605230bc4p-7, -0x1.994eb3774cf24p-13});
   Value sine = b.CreateFPTrunc(fma(p, b.CreateFMul(rest, square), rest), x->getType());
-  Value cosine =
-      b.CreateFPTrunc(horner(square, {1, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320,
-                                      -1.0 / 3628800, 1.0 / 479001600, -1.0 / 87178291200}),
-                      x->getType());
+  Value cosine = b.CreateFPTrunc(horner(square, {1, -0x1.ffffffd0c621cp-2, 0x1.55553e1068f19p-5,
+                                                 -0x1.6c087e89a359dp-10, 0x1.99343027bf8c3p-16}),
+                                 x->getType());
   Value isOdd = b.CreateICmpNE(b.CreateAnd(quadrant, integer(x, 1)), integer(x, 0));
   auto withSign = [&](Value value, Value quadrant) {
     Value sign = b.CreateShl(b.CreateAnd(quadrant, integer(x, 2)), 30);

@@ -17,6 +17,8 @@ public:
   // f32 (or a vector of it); the operation must be one of the elementary functions of Op. Null: not
   // known here.
   Value apply(Op op, llvm::ArrayRef<Value> operands);
+  // f32: of what is at most zero, as in a softmax.
+  Value expOfNonpositive(Value x);
   // Any float type by the C library, one lane at a time.
   Value callEachLane(llvm::StringRef function, llvm::ArrayRef<Value> operands);
 

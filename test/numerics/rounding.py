@@ -1,0 +1,75 @@
+"""Which ops round as XLA:CPU does: the share of results with the same bits as JAX's must not fall below a floor.
+
+docs/rationale/tolerances.md tells why it matters. XLA's order depends on the vector length: elsewhere than with AVX-512,
+where it was found, nothing is checked."""
+import dataclasses
+import tempfile
+from typing import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from harness import run_text
+
+AVX512 = "avx512bw" in open("/proc/cpuinfo").read()
+
+
+@dataclasses.dataclass
+class RoundingCase:
+    name: str
+    function: Callable
+    shapes: tuple
+    floor: float = 1.0
+    positive: bool = False
+
+
+def einsum(formula, *shapes, floor=1.0):
+    return RoundingCase(formula, lambda a, b: jnp.einsum(formula, a, b), shapes, floor)
+
+
+def cases():
+    rows, heads = (384, 192), (4, 96, 2, 24)
+    scores = (4, 2, 96, 96)
+    return [
+        RoundingCase("exp", jnp.exp, rows),
+        RoundingCase("rsqrt", jax.lax.rsqrt, rows, positive=True),
+        RoundingCase("logistic", jax.nn.sigmoid, rows),
+        RoundingCase("sin", jnp.sin, rows, 0.999),
+        RoundingCase("cos", jnp.cos, rows, 0.999),
+        RoundingCase("power", lambda k: 1 / 10000 ** (k / 24), rows, 0.99),
+        RoundingCase("quotient by a constant", lambda x: x / 3, rows),
+        RoundingCase("sum of rows", lambda x: jnp.sum(x, -1), rows),
+        RoundingCase("sum of long rows", lambda x: jnp.sum(x, -1), (384, 640)),
+        RoundingCase("sum of ragged rows", lambda x: jnp.sum(x, -1), (384, 1000)),
+        RoundingCase("sum of squares", lambda x: jnp.mean(jnp.square(x), -1), rows),
+        RoundingCase("sum of products", lambda x: jnp.sum(x * jnp.flip(x, 0), -1), rows, 0.99),
+        RoundingCase("root mean square", lambda x: x * jax.lax.rsqrt(jnp.mean(jnp.square(x), -1, keepdims=True) + 1e-6),
+                     rows),
+        RoundingCase("softmax", lambda x: jax.nn.softmax(x, -1), scores, 0.99),
+        einsum("tk,kd->td", rows, (192, 128)),
+        einsum("tk,kd->td", rows, (192, 24)),
+        einsum("tk,dk->td", (768, 640), (192, 640)),
+        einsum("kt,kd->td", (768, 192), (768, 512)),
+        einsum("btd,btf->df", (4, 96, 192), (4, 96, 48)),
+        einsum("bthk,bshk->bhts", heads, heads),
+        einsum("bhts,bshk->bthk", scores, heads),
+        einsum("bhts,bthk->bshk", scores, heads, floor=0.99),
+    ]
+
+
+def check(case):
+    if not AVX512:
+        return
+    shapes = case.shapes if isinstance(case.shapes[0], tuple) else (case.shapes,)
+    random = np.random.default_rng(0)
+    args = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+    if case.positive:
+        args = [np.abs(x) for x in args]
+    function = jax.jit(case.function)
+    wanted = np.asarray(function(*args))
+    with tempfile.TemporaryDirectory() as directory:
+        wrong, outputs = run_text(function.lower(*args).as_text(), args, directory)
+    if not wrong:
+        share = np.mean(outputs[0] == wanted)
+        wrong = None if share >= case.floor else f"{share:.4f} have JAX's bits, not {case.floor}"
+    yield {}, wrong
