@@ -1,12 +1,13 @@
 """Distance of every elementary and special function from the exact value, in units in the last place.
 
-f32 is held against float64; f64 against 80-bit long double, or scipy's float64 functions with a wider bound. Arguments are taken from all
+f32 is held against float64, and so are all numbers of f16 and bf16; f64 against 80-bit long double, or scipy's float64 functions with a wider bound. Arguments are taken from all
 bit patterns, each an edge value or of some magnitude. Results that are subnormal are left out: kernels flush them.
 The table of docs/numbers.md is what `numerics.py accuracy` prints with more samples.
 """
 import dataclasses
 import warnings
 
+import ml_dtypes
 import numpy as np
 import scipy.special as special
 from element_types import module, run, shape
@@ -177,19 +178,82 @@ def measure(functions, dtype, count, seed):
             yield f, float(error[i]), [v[i] for v in arguments], result[i]
 
 
+def measure_narrow(functions, name, dtype):
+    """Every number of f16 or bf16: (function, worst error, argument, what came out)."""
+    x = np.arange(1 << 16, dtype=np.uint16).view(dtype)
+    single = x.astype(np.float32)
+    x = x[np.isnan(single) | (np.abs(single) >= np.finfo(np.float32).tiny) | (single == 0)]
+    info = ml_dtypes.finfo(dtype)
+    t = f"tensor<{len(x)}x{name}>"
+    functions = [f for f in functions if f.operands == 1]
+    lines = [f"%r{i} = {f.op} %a0 : {t}" + ("" if f.op.startswith("stablehlo.") else f" -> {t}") for i, f in enumerate(functions)]
+    got = run(module([shape(len(x), name)], lines, [(f"%r{i}", shape(len(x), name)) for i in range(len(functions))]), x)
+    if isinstance(got, str):
+        raise RuntimeError(got)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for f, result in zip(functions, got):
+            argument = x.astype(LONG if f.long and f.exact.__module__ == __name__ else np.float64)
+            exact = np.asarray(f.exact(argument)).astype(np.float64)
+            size = np.maximum(np.abs(exact), float(info.smallest_normal))
+            error = np.abs(result.astype(np.float64) - exact) / np.exp2(np.floor(np.log2(size)) - info.nmant)
+            rounded = exact.astype(np.float32).astype(dtype).astype(np.float32)
+            error = np.where((rounded == result) | (np.isnan(exact) & np.isnan(result)), np.where(np.isfinite(error), error, 0), error)
+            flushed = (np.abs(exact) < np.finfo(np.float32).tiny) & (np.abs(result) <= np.finfo(np.float32).tiny)
+            error = np.where(np.isnan(error), np.inf, np.where(flushed, 0, error))
+            i = int(np.argmax(error))
+            yield f, float(error[i]), [x[i]], result[i]
+
+
+COMPLEX = {"exponential": np.exp, "exponential_minus_one": np.expm1, "log": np.log, "log_plus_one": np.log1p, "sine": np.sin, "cosine": np.cos,
+           "tan": np.tan, "tanh": np.tanh, "logistic": lambda z: 1 / (1 + np.exp(-z)), "sqrt": np.sqrt, "rsqrt": lambda z: 1 / np.sqrt(z),
+           "cbrt": lambda z: np.exp(np.log(z) / 3), "sign": lambda z: z / np.abs(z), "power": np.power, "divide": np.divide,
+           "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
+           "sinh": np.sinh, "cosh": np.cosh}
+CHLO = ("asin", "acos", "atan", "asinh", "acosh", "atanh", "sinh", "cosh")
+
+
+def measure_complex(name, dtype, count, seed):
+    """(function, |got - exact| / (eps |exact|) at its worst, arguments, what came out)."""
+    rng = np.random.default_rng(seed)
+    draw = lambda: (rng.standard_normal(count) * 10.0 ** rng.uniform(-3, 0.5, count)).astype(np.finfo(dtype).dtype)
+    a, b = ((draw() + 1j * draw()).astype(dtype) for _ in range(2))
+    t = f"tensor<{count}x{name}>"
+    lines = []
+    for op in COMPLEX:
+        operands = "%a0, %a1" if op in ("power", "divide") else "%a0"
+        lines.append(f"%{op} = chlo.{op} %a0 : {t} -> {t}" if op in CHLO else f"%{op} = stablehlo.{op} {operands} : {t}")
+    got = run(module([shape(count, name)] * 2, lines, [(f"%{op}", shape(count, name)) for op in COMPLEX]), a, b)
+    if isinstance(got, str):
+        raise RuntimeError(got)
+    exact_type = np.clongdouble if dtype == np.complex128 else np.complex128
+    for (op, exact), result in zip(COMPLEX.items(), got):
+        arguments = (a, b) if op in ("power", "divide") else (a,)
+        want = exact(*(v.astype(exact_type) for v in arguments))
+        error = np.abs(result.astype(exact_type) - want) / np.abs(want) / np.finfo(dtype).eps
+        i = int(np.argmax(error))
+        yield op, float(error[i]), [v[i] for v in arguments], result[i]
+
+
 @dataclasses.dataclass
 class Case:
     name: str
-    dtype: type
+    measure: object  # (count, seed) -> (function, error, arguments, result)
+    limit: object  # function -> error allowed
 
 
 def cases():
-    return [Case("f32", np.float32), Case("f64", np.float64)]
+    narrow = lambda name, dtype: Case(name, lambda count, seed: measure_narrow(FUNCTIONS, name, dtype), lambda f: 0.51)
+    several = lambda name, dtype, limit: Case(name, lambda count, seed: measure_complex(name, dtype, count // 4, seed), limit)
+    return [Case("f32", lambda *how: measure(FUNCTIONS, np.float32, *how), lambda f: f.f32),
+            Case("f64", lambda *how: measure(FUNCTIONS, np.float64, *how), lambda f: f.f64),
+            narrow("f16", np.float16), narrow("bf16", ml_dtypes.bfloat16),
+            several("complex<f32>", np.complex64, lambda op: 1.5), several("complex<f64>", np.complex128, lambda op: 64 if op == "power" else 8)]
 
 
 def check(case, count=1 << 14, seed=0):
     """Yields (function and its worst error, None or what is wrong)."""
-    for f, error, arguments, result in measure(FUNCTIONS, case.dtype, count, seed):
-        limit = f.f32 if case.dtype == np.float32 else f.f64
-        yield f"{f.name} {error:.2f}", None if error <= limit else \
+    for f, error, arguments, result in case.measure(count, seed):
+        limit = case.limit(f)
+        yield f"{getattr(f, 'name', f)} {error:.2f}", None if error <= limit else \
             f"{error:.2f} units in the last place at {', '.join(map(repr, arguments))}: {result!r}; {limit} allowed"

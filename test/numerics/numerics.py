@@ -3,7 +3,7 @@
   numerics.py models [NAME..]          the programs of models/, each on several meshes, uneven ones among them
   numerics.py ops [NAME..]             single ops, sharded in each of their dimensions
   numerics.py bits [NAME..]            the same bits from each run, on one worker and on two, and from processes over MPI
-  numerics.py types [NAME..]           every element type against numpy and ml_dtypes: conversions, bitcasts, arithmetic
+  numerics.py types [NAME..]           every element type against numpy and ml_dtypes: conversions, bitcasts, arithmetic, other ops
   numerics.py accuracy [f32] [f64]      elementary and special functions against exact values
   numerics.py rounding [NAME..]        single ops that have the bits that JAX has
   numerics.py random [--seed=N] [--count=N]
@@ -22,6 +22,8 @@ import models
 import ops
 import random_programs
 import rounding
+import sums
+import typed_ops
 
 
 def main():
@@ -33,8 +35,8 @@ def main():
     parser.add_argument("--shard", default="0/1")
     arguments = parser.parse_args()
 
-    cases = {"models": models.cases, "ops": ops.cases, "bits": bits.cases, "types": element_types.cases, "accuracy": accuracy.cases,
-             "rounding": rounding.cases,
+    cases = {"models": models.cases, "ops": ops.cases, "bits": bits.cases, "accuracy": accuracy.cases, "rounding": rounding.cases,
+             "types": lambda: element_types.cases() + typed_ops.cases() + sums.cases(),
              "random": lambda: random_programs.cases(arguments.seed, arguments.count)}[arguments.kind]()
     if arguments.names:
         cases = [case for case in cases if case.name in arguments.names]

@@ -260,7 +260,10 @@ Complex ComplexMath::logistic(Complex z) {
   Complex e = exp(choose(isPositive, -z, z)); // at most 1 in magnitude
   Real one = z.re.number(1);
   Complex numerator = {choose(isPositive, one, e.re), choose(isPositive, z.re.number(0), e.im)};
-  return over(numerator, {e.re + 1, e.im});
+  // 1 + e^-|x| cos y by parts of one sign where it is small, at the poles.
+  Real half = (z.im * 0.5).cos();
+  Real whole = (-z.re.abs()).expm1() * z.im.cos() + half * half * 2;
+  return over(numerator, {whole, e.im});
 }
 
 Complex ComplexMath::sqrt(Complex z) {

@@ -1,0 +1,71 @@
+"""Sums and products within the bounds of docs/numbers.md: every term passes at most h additions, each within half a unit of its result,
+and the result is rounded once to its type."""
+import ml_dtypes
+import numpy as np
+from element_types import FLOATS, Case, module, run, shape
+
+LONG = np.longdouble
+
+
+def unit(name):
+    """Half of the distance from 1 to the next number."""
+    return float(ml_dtypes.finfo(FLOATS[name]).eps) / 2
+
+
+def bound(name, additions, magnitudes, exact):
+    """What docs/numbers.md promises; `magnitudes` is the sum of the terms' absolute values."""
+    accumulator = unit("f64") if name == "f64" else unit("f32")
+    inner = (additions + 1) * accumulator * magnitudes * 1.01
+    own = unit(name) if name not in ("f32", "f64") else 0
+    return inner + own * (np.abs(exact) + inner) * 1.01
+
+
+def within(got, exact, allowed):
+    error = np.abs(got.astype(LONG) - exact)
+    worst = float(np.max(error / np.maximum(allowed, np.finfo(np.float64).tiny)))
+    return None if worst <= 1 else f"error {worst:.2f} times the bound"
+
+
+def sums(name):
+    def check():
+        found = []
+        for n in (7, 1000, 20000):
+            x = np.random.default_rng(n).standard_normal((3, n)).astype(np.float32 if name != "f64" else np.float64)
+            x = (x / (n if name.startswith("f8") else 1)).astype(FLOATS[name])
+            wide = x.astype(LONG) if name == "f64" else x.astype(np.float32).astype(LONG)
+            exact, size = wide.sum(1), np.abs(wide).sum(1)
+            t = lambda *sizes: f"tensor<{shape(*sizes, name)}>"
+            lines = [f"%zero = stablehlo.constant dense<0.0> : {t()}", f"%turned = stablehlo.transpose %a0, dims = [1, 0] : ({t(3, n)}) -> {t(n, 3)}",
+                     f"%rows = stablehlo.reduce(%a0 init: %zero) applies stablehlo.add across dimensions = [1] : ({t(3, n)}, {t()}) -> {t(3)}",
+                     f"%columns = stablehlo.reduce(%turned init: %zero) applies stablehlo.add across dimensions = [0] : ({t(n, 3)}, {t()}) -> {t(3)}"]
+            got = run(module([shape(3, n, name)], lines, [("%rows", shape(3, name)), ("%columns", shape(3, name))]), x)
+            if isinstance(got, str):
+                return [(name, got)]
+            found += [(f"{way} of {n}", within(g, exact, bound(name, n, size, exact))) for way, g in zip(("row", "column"), got)]
+        return found
+
+    return Case(f"sums_{name}", check)
+
+
+def products(name):
+    def check():
+        found = []
+        for m, k, n in ((3, 5, 4), (33, 700, 40), (64, 5000, 64)):
+            rng = np.random.default_rng(k)
+            a, b = (rng.standard_normal(s).astype(np.float64 if name == "f64" else np.float32).astype(FLOATS[name]) for s in ((m, k), (k, n)))
+            p, q = (v.astype(LONG if name == "f64" else np.float64) for v in (a, b))
+            exact, size = p @ q, np.abs(p) @ np.abs(q)
+            result = name if name in ("f32", "f64", "bf16", "f16") else "f32"
+            kinds = f"(tensor<{shape(m, k, name)}>, tensor<{shape(k, n, name)}>) -> tensor<{shape(m, n, result)}>"
+            lines = [f"%r = stablehlo.dot_general %a0, %a1, contracting_dims = [1] x [0] : {kinds}"]
+            got = run(module([shape(m, k, name), shape(k, n, name)], lines, [("%r", shape(m, n, result))]), a, b)
+            if isinstance(got, str):
+                return [(name, got)]
+            found.append((f"{m}x{k}x{n}", within(got[0], exact, bound(result, min(k, 512 + k / 256), size, exact))))
+        return found
+
+    return Case(f"products_{name}", check)
+
+
+def cases():
+    return [sums(name) for name in ("f32", "f64", "bf16", "f16", "f8E5M2")] + [products(name) for name in ("f32", "f64", "bf16", "f16", "f8E4M3FN")]
