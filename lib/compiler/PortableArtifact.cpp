@@ -1,8 +1,10 @@
 #include "lib/compiler/PortableArtifact.h"
 
 #include "dialects/vhlo/Vhlo.h"
+#include "lib/compiler/ReadTrial.h"
 #include "passes/portable/Passes.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -10,14 +12,54 @@
 
 namespace tessera {
 
-mlir::OwningOpRef<mlir::ModuleOp> readModule(llvm::SourceMgr &sources,
-                                             const mlir::ParserConfig &config) {
+namespace {
+
+// Reads and legalizes, whatever the bytes do to MLIR's reader.
+mlir::OwningOpRef<mlir::ModuleOp> readTrusted(llvm::SourceMgr &sources,
+                                              const mlir::ParserConfig &config) {
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(sources, config);
   if (!module || !config.getContext()->getLoadedDialect<vhlo::VhloDialect>())
     return module;
   if (failed(legalizeToStablehlo(*module)) || failed(mlir::verify(*module)))
     return nullptr;
   return module;
+}
+
+// What is wrong with bytes that MLIR's reader does not survive; nothing for all others.
+std::string damage(const llvm::MemoryBuffer &buffer, mlir::MLIRContext *context) {
+  if (!mlir::isBytecode(buffer.getMemBufferRef()))
+    return "";
+  auto read = [&] {
+    llvm::SourceMgr sources;
+    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(buffer.getMemBufferRef(), false),
+                               llvm::SMLoc());
+    readTrusted(sources, mlir::ParserConfig(context));
+  };
+  switch (tryInChild(read, buffer.getBufferSize())) {
+  case Trial::Fine:
+    return "";
+  case Trial::Crashed:
+    return "the bytecode is damaged: its lengths or references lead nowhere; write the file again";
+  case Trial::TooLong:
+    return "the bytecode takes more than 8 seconds to read, as a damaged file does; write it "
+           "again, "
+           "or as text";
+  }
+  return "";
+}
+
+} // namespace
+
+mlir::OwningOpRef<mlir::ModuleOp> readModule(llvm::SourceMgr &sources,
+                                             const mlir::ParserConfig &config) {
+  const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
+  std::string problem = damage(*buffer, config.getContext());
+  if (problem.empty())
+    return readTrusted(sources, config);
+  mlir::emitError(
+      mlir::FileLineColLoc::get(config.getContext(), buffer->getBufferIdentifier(), 0, 0))
+      << problem;
+  return nullptr;
 }
 
 llvm::LogicalResult writePortableArtifact(mlir::ModuleOp module, vhlo::Version release,
@@ -58,6 +100,14 @@ llvm::LogicalResult optimize(llvm::raw_ostream &out, std::unique_ptr<llvm::Memor
     llvm::errs() << "error: --emit-portable=" << emitPortable
                  << ": no release of StableHLO; write it as " << vhlo::current.str() << "\n";
     return llvm::failure();
+  }
+  {
+    mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+    context.allowUnregisteredDialects(config.shouldAllowUnregisteredDialects());
+    if (std::string problem = damage(*input, &context); !problem.empty()) {
+      llvm::errs() << "error: " << input->getBufferIdentifier() << ": " << problem << "\n";
+      return llvm::failure();
+    }
   }
   mlir::MlirOptMainConfig passes = config;
   config.setPassPipelineSetupFn([&](mlir::PassManager &pm) {
