@@ -13,10 +13,12 @@
 namespace {
 
 const char kUsage[] = R"(usage: tessera compile IN.mlir -o OUT.tsr [options]
+       tessera explain IN.mlir [options]
        tessera run P.tsr --inputs=IN.npz --outputs=OUT.npz [options]
 
 compile  turns a StableHLO module with Shardy annotations into a program for many devices
-run      executes such a program
+explain  says why such a module is sharded as it is, and what that moves
+run      executes a compiled program
 `tessera SUBCOMMAND --help` tells the options.
 )";
 
@@ -28,7 +30,7 @@ std::string besideBinary(const char *library) {
   return binary.substr(0, binary.rfind('/') + 1) + "../lib/" + library;
 }
 
-int compileInLibrary(int argc, char **argv) {
+int commandInLibrary(const char *name, int argc, char **argv) {
   void *library = dlopen(besideBinary("libtessera_compiler.so").c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!library)
     library = dlopen("libtessera_compiler.so", RTLD_LAZY | RTLD_LOCAL);
@@ -37,7 +39,7 @@ int compileInLibrary(int argc, char **argv) {
     return 1;
   }
   using Command = int (*)(int, char **);
-  return reinterpret_cast<Command>(dlsym(library, "tessera_compile_command"))(argc, argv);
+  return reinterpret_cast<Command>(dlsym(library, name))(argc, argv);
 }
 
 } // namespace
@@ -45,7 +47,9 @@ int compileInLibrary(int argc, char **argv) {
 int main(int argc, char **argv) {
   const char *command = argc > 1 ? argv[1] : "";
   if (!std::strcmp(command, "compile"))
-    return compileInLibrary(argc - 2, argv + 2);
+    return commandInLibrary("tessera_compile_command", argc - 2, argv + 2);
+  if (!std::strcmp(command, "explain"))
+    return commandInLibrary("tessera_explain_command", argc - 2, argv + 2);
   if (!std::strcmp(command, "run"))
     return tessera::runCommand(argc - 2, argv + 2);
   if (!std::strcmp(command, "--help") || !std::strcmp(command, "-h") ||

@@ -2,22 +2,17 @@
 #include "lib/compiler/Compile.h"
 
 #include "lib/compiler/Diagnostics.h"
-#include "lib/compiler/Entry.h"
 #include "lib/compiler/Phases.h"
-#include "lib/compiler/PortableArtifact.h"
+#include "lib/compiler/ReadProgram.h"
 #include "lib/compiler/Registration.h"
 #include "lib/compiler/Report.h"
-#include "lib/compiler/TopologyFile.h"
 #include "passes/package/Package.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
@@ -97,30 +92,12 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
   DiagnosticCollector diagnostics(&context, options.inputName, listener.diagnostic);
 
   listener.began("parse");
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBuffer(text, options.inputName, /*RequiresNullTerminator=*/false),
-      llvm::SMLoc());
-  mlir::ParserConfig config(&context);
-  mlir::OwningOpRef<mlir::ModuleOp> module = readModule(sources, config);
-  if (!module) {
-    result.error = diagnostics.error("is not a module in MLIR text or bytecode");
+  SourceProgram read = readProgram(text, options, &context, diagnostics);
+  if (!read.error.empty()) {
+    result.error = read.error;
     return result;
   }
-  mlir::FailureOr<int64_t> devices = 1;
-  if (failed(refuseUnknownOps(*module)) || failed(selectEntry(*module, options.entry)) ||
-      failed(devices = countDevices(*module))) {
-    result.error = diagnostics.error("is not a program");
-    return result;
-  }
-  if (!options.topology.empty()) {
-    llvm::Expected<mlir::DictionaryAttr> topology = parseTopologyFile(&context, options.topology);
-    if (!topology) {
-      result.error = "error: the topology file: " + oneLine(llvm::toString(topology.takeError()));
-      return result;
-    }
-    (*module)->setAttr("tessera.topology", *topology);
-  }
+  mlir::ModuleOp module = *read.module;
   timed("parse");
 
   for (const Phase &phase : phases()) {
@@ -128,7 +105,7 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
     mlir::PassManager pm(&context);
     pm.enableVerifier(options.verifyEach);
     phase.build(pm);
-    if (failed(pm.run(*module)) || diagnostics.failed()) {
+    if (failed(pm.run(module)) || diagnostics.failed()) {
       result.error = diagnostics.error(
           ("phase " + phase.name + " failed and did not say why: a mistake in Tessera").str());
       return result;
@@ -136,18 +113,18 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
     if (&phase != &phases().back())
       timed(phase.name); // the last one's time includes the writing below
     if (phase.name == options.printAfter)
-      listener.print(printed(*module));
+      listener.print(printed(module));
     if (phase.name == options.stopAfter) {
-      result.program = printed(*module);
+      result.program = printed(module);
       break;
     }
   }
 
   bool whole = options.stopAfter.empty();
-  llvm::json::Object report = reportProgram(*module, *devices);
+  llvm::json::Object report = reportProgram(module, read.devices);
   if (whole) {
     // The program carries its figures, but no times: the same input gives the same bytes.
-    mlir::FailureOr<Package> package = packageProgram(*module, toText(llvm::json::Object(report)));
+    mlir::FailureOr<Package> package = packageProgram(module, toText(llvm::json::Object(report)));
     if (failed(package)) {
       result.error = diagnostics.error("the program cannot be written");
       return result;

@@ -103,3 +103,7 @@ tessera_compiled_collectives(const tessera_compiled *compiled, size_t *count) {
 TESSERA_EXPORT int tessera_compile_command(int argc, const char *const *argv) {
   return tessera::compileCommand(argc, argv);
 }
+
+TESSERA_EXPORT int tessera_explain_command(int argc, const char *const *argv) {
+  return tessera::explainCommand(argc, argv);
+}

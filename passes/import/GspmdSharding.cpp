@@ -62,8 +62,18 @@ llvm::Expected<TileAssignment> parseTileAssignment(StringRef text) {
   text = text.trim();
   if (!text.consume_front("{") || !text.consume_back("}"))
     return unsupported(all);
+  text = text.split("metadata=").first.trim();
   if (text == "replicated")
     return result;
+  if (text == "manual") {
+    result.manual = true;
+    return result;
+  }
+  if (text.consume_front("maximal device=")) {
+    if (text.getAsInteger(10, result.only) || result.only < 0)
+      return unsupported(all);
+    return result;
+  }
   if (!text.consume_front("devices=["))
     return unsupported(text);
   result.tiles = takeNumbers(text);
@@ -91,7 +101,20 @@ llvm::Expected<TileAssignment> parseTileAssignment(StringRef text) {
   }
   text = text.trim();
   if (text.consume_front("last_tile_dim_replicate"))
-    result.lastReplicated = true;
+    result.last = {TileKind::Replicated};
+  StringRef kinds = text;
+  if (kinds.consume_front("last_tile_dims={") && kinds.consume_back("}")) {
+    SmallVector<StringRef> names;
+    kinds.split(names, ',');
+    for (StringRef name : names) {
+      if (name.trim() != "replicated" && name.trim() != "manual")
+        return unsupported(text);
+      result.last.push_back(name.trim() == "manual" ? TileKind::Manual : TileKind::Replicated);
+    }
+    if (result.last.size() > result.tiles.size())
+      return unsupported(text);
+    text = "";
+  }
   if (!text.trim().empty())
     return unsupported(text.trim());
   std::set<int64_t> distinct(result.devices.begin(), result.devices.end());
@@ -99,6 +122,36 @@ llvm::Expected<TileAssignment> parseTileAssignment(StringRef text) {
       *distinct.begin() != 0 || *distinct.rbegin() != tiles - 1)
     return unsupported(all);
   return result;
+}
+
+llvm::Expected<SmallVector<TileAssignment>> parseTileAssignments(StringRef text, size_t count) {
+  SmallVector<TileAssignment> all;
+  StringRef inner = text.trim();
+  if (!inner.starts_with("{{")) { // one for all
+    llvm::Expected<TileAssignment> one = parseTileAssignment(text);
+    if (!one)
+      return one.takeError();
+    all.assign(count, *one);
+    return all;
+  }
+  inner = inner.drop_front().drop_back();
+  size_t depth = 0, begin = 0;
+  for (size_t i = 0; i < inner.size(); ++i) {
+    depth += inner[i] == '{';
+    depth -= inner[i] == '}' && depth > 0;
+    if (inner[i] == '}' && depth == 0) {
+      llvm::Expected<TileAssignment> one =
+          parseTileAssignment(inner.slice(begin, i + 1).trim(" ,"));
+      if (!one)
+        return one.takeError();
+      all.push_back(*one);
+      begin = i + 1;
+    }
+  }
+  if (all.size() != count)
+    return llvm::createStringError("the sharding string has " + llvm::Twine(all.size()) +
+                                   " parts for " + llvm::Twine(count) + " values");
+  return all;
 }
 
 // The digits of each tile dimension, minor first; none when the table has no such structure.
@@ -165,7 +218,7 @@ std::optional<sharding::TensorSharding> onMesh(const sharding::Mesh &mesh,
   if (assignment.isReplicated())
     return result;
   auto digits = digitsOfTiles(assignment);
-  if (!digits || int64_t(digits->size()) != rank + assignment.lastReplicated)
+  if (!digits || int64_t(digits->size()) != rank + int64_t(assignment.last.size()))
     return std::nullopt;
   for (int64_t d = 0; d < rank; ++d)
     for (sharding::Digit digit : llvm::reverse((*digits)[d])) {
@@ -175,6 +228,32 @@ std::optional<sharding::TensorSharding> onMesh(const sharding::Mesh &mesh,
       result.dims[d].axes.append(*axes);
     }
   return result;
+}
+
+std::optional<sharding::AxisRefs> manualAxes(const sharding::Mesh &mesh,
+                                             const TileAssignment &assignment) {
+  sharding::AxisRefs axes;
+  if (assignment.manual) {
+    for (size_t axis = 0; axis < mesh.axes.size(); ++axis)
+      axes.push_back(sharding::wholeAxis(mesh, axis));
+    return axes;
+  }
+  if (assignment.isReplicated())
+    return axes;
+  auto digits = digitsOfTiles(assignment);
+  if (!digits)
+    return std::nullopt;
+  for (auto [kind, of] :
+       llvm::zip(assignment.last, llvm::ArrayRef(*digits).take_back(assignment.last.size())))
+    if (kind == TileKind::Manual)
+      for (sharding::Digit digit : llvm::reverse(of)) {
+        auto part = sharding::axesOfDigit(mesh, digit);
+        if (!part)
+          return std::nullopt;
+        axes.append(*part);
+      }
+  llvm::sort(axes);
+  return axes;
 }
 
 } // namespace tessera::import

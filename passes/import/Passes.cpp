@@ -20,6 +20,7 @@ void buildImportPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createPairTransfers());
   pm.addPass(createFlattenTuples());
   pm.addPass(createGspmdToSdy());
+  pm.addPass(createFormManualComputations());
   pm.addPass(createWidenConverted()); // before there are conversions that the program didn't write
   pm.addPass(createDecomposeChlo());
   pm.addPass(createDecomposeBatchNorm());

@@ -42,6 +42,10 @@ def WidenConverted : Pass<"tessera-widen-converted", "mlir::ModuleOp"> {
   let summary = "Computes in f32 what a program computes in bf16 and converts to f32 right away.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
+def FormManualComputations : Pass<"tessera-form-manual-computations", "::mlir::ModuleOp"> {
+  let summary = "Turn what lies between SPMDFullToShardShape and SPMDShardToFullShape calls into manual computations";
+  let dependentDialects = ["::tessera::sdy::SdyDialect"];
+}
 def GspmdToSdy : Pass<"tessera-gspmd-to-sdy", "mlir::ModuleOp"> {
   let summary = "Turns the sharding strings of GSPMD into sdy annotations over a mesh that has their axes.";
   let dependentDialects = ["::tessera::sdy::SdyDialect"];

@@ -72,6 +72,7 @@ static CollectiveFigures figuresOf(StartOp start) {
     break;
   }
   figures.location = locationText(start.getLoc());
+  figures.start = start;
   return figures;
 }
 

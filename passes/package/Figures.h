@@ -20,6 +20,7 @@ struct CollectiveFigures {
                      // the operand's
   int64_t wireBytes = 0; // what it sends in a ring
   std::string location;  // file:line:column
+  exec::StartOp start;   // the site
 };
 
 struct MemoryFigures {

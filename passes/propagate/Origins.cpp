@@ -75,7 +75,7 @@ std::string Origins::nameOf(int32_t number) const {
     std::string text = "argument " + std::to_string(argument.getArgNumber());
     if (!isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
       return text + " of a region";
-    if (auto name = dyn_cast<NameLoc>(argument.getLoc()))
+    if (auto name = argument.getLoc()->findInstanceOf<NameLoc>())
       text += " (" + name.getName().str() + ")";
     return text;
   }
@@ -157,9 +157,12 @@ void attachOrigins(ModuleGraph &module, int32_t hops) {
     SmallVector<std::string> lines = value ? origins.linesOf(v, hops) : SmallVector<std::string>();
     if (lines.empty())
       continue;
+    std::string which; // of several results
+    if (auto result = dyn_cast<OpResult>(value); result && result.getOwner()->getNumResults() > 1)
+      which = "#" + std::to_string(result.getResultNumber()) + " ";
     SmallVector<Attribute> attrs;
     for (const std::string &line : lines)
-      attrs.push_back(StringAttr::get(value.getContext(), line));
+      attrs.push_back(StringAttr::get(value.getContext(), which + line));
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       if (auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp()))
         function.setArgAttr(argument.getArgNumber(), kOriginAttr,

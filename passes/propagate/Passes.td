@@ -9,6 +9,10 @@ def NormalizeShardings : Pass<"tessera-normalize-shardings", "::mlir::ModuleOp">
   let dependentDialects = ["::tessera::sdy::SdyDialect"];
 }
 
+def CheckGroups : Pass<"tessera-check-groups", "::mlir::ModuleOp"> {
+  let summary = "Refuse sharding groups whose members are annotated differently.";
+}
+
 def FlattenCalls : Pass<"tessera-flatten-calls", "::mlir::ModuleOp"> {
   let summary = "Give every call its own copy of the function it calls.";
 }

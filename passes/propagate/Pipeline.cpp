@@ -10,6 +10,7 @@ namespace tessera {
 
 void buildPropagatePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createNormalizeShardings());
+  pm.addPass(createCheckGroups());
   pm.addPass(createFlattenCalls());
   pm.addPass(createSplitConstants());
   pm.addPass(createApplyConstraints());

@@ -6,9 +6,8 @@
 // and of the module the sum. Rows that cross shards inside of an op (halos) are not in it.
 #include "dialects/stablehlo/StablehloOps.h"
 #include "lib/cost/TopologyAttr.h"
-#include "lib/sharding/ReshardSearch.h"
+#include "passes/reshard/Movement.h"
 #include "passes/reshard/Passes.h"
-#include "passes/reshard/ValuePlaces.h"
 
 namespace tessera {
 
@@ -18,28 +17,6 @@ namespace tessera {
 namespace {
 
 using namespace mlir;
-
-llvm::StringRef nameOf(sharding::ReshardKind kind) {
-  switch (kind) {
-  case sharding::ReshardKind::AllGather:
-    return "all-gather";
-  case sharding::ReshardKind::Slice:
-    return "slice";
-  case sharding::ReshardKind::AllToAll:
-    return "all-to-all";
-  case sharding::ReshardKind::Permute:
-    return "permute";
-  case sharding::ReshardKind::AllReduce:
-    return "all-reduce";
-  case sharding::ReshardKind::ReduceScatter:
-    return "reduce-scatter";
-  case sharding::ReshardKind::Broadcast:
-    return "broadcast";
-  case sharding::ReshardKind::Retile:
-    return "retile";
-  }
-  return "";
-}
 
 struct ExplainReshards : impl::ExplainReshardsBase<ExplainReshards> {
   void runOnOperation() override {
@@ -51,22 +28,15 @@ struct ExplainReshards : impl::ExplainReshardsBase<ExplainReshards> {
     ValuePlaces places(*meshes.main(), &getContext());
     double total = 0;
     getOperation().walk([&](sdy::ReshardOp op) {
-      ArrayRef<int64_t> shape = shapeOf(op.getInput());
-      auto from = sharding::canonicalLayout(shape, places.of(op.getInput()));
-      auto to = sharding::canonicalLayout(shape, places.of(op.getResult()));
-      from.reduction = to.reduction = places.reductionOf(op.getInput());
-      const sharding::ReshardPlan &plan =
-          planner.plan(shape, elementBytes(op.getInput()), from, to);
+      const sharding::ReshardPlan &plan = planOf(op, places, planner);
       if (plan.wireBytes == 0)
         return;
       int64_t trips = tripsOf(op);
       total += plan.wireBytes * double(trips);
       InFlightDiagnostic remark = op.emitRemark("reshard ");
       remark << sdy::getSharding(op.getInput()) << " -> " << op.getSharding() << " : "
-             << op.getType() << ":";
-      for (const sharding::ReshardStep &step : plan.steps)
-        remark << " " << nameOf(step.kind) << ",";
-      remark << " " << int64_t(plan.wireBytes) << " wire bytes, " << trips << " trips";
+             << op.getType() << ": " << stepsText(plan) << ", " << int64_t(plan.wireBytes)
+             << " wire bytes, " << trips << " trips";
     });
     getOperation().emitRemark("reshards send ") << int64_t(total) << " wire bytes in all";
   }

@@ -1,0 +1,85 @@
+#include "lib/compiler/ReadProgram.h"
+
+#include "lib/compiler/Compile.h"
+#include "lib/compiler/Entry.h"
+#include "lib/compiler/PortableArtifact.h"
+#include "lib/compiler/TopologyFile.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/AsmParser/AsmParserState.h"
+#include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace tessera {
+
+using namespace mlir;
+
+static Location named(Location location, llvm::SMRange name) {
+  llvm::StringRef text(name.Start.getPointer(), name.End.getPointer() - name.Start.getPointer());
+  return FusedLoc::get(location.getContext(), {location},
+                       StringAttr::get(location.getContext(), text.split(':').first));
+}
+
+static OwningOpRef<ModuleOp> parseWithNames(const llvm::SourceMgr &sources,
+                                            const ParserConfig &config) {
+  Block block;
+  AsmParserState names;
+  if (failed(parseAsmSourceFile(sources, &block, config, &names)))
+    return {};
+  for (const AsmParserState::OperationDefinition &definition : names.getOpDefs())
+    if (!definition.resultGroups.empty())
+      definition.op->setLoc(
+          named(definition.op->getLoc(), definition.resultGroups.front().definition.loc));
+  for (const AsmParserState::BlockDefinition &definition : names.getBlockDefs())
+    for (auto [argument, source] :
+         llvm::zip(definition.block->getArguments(), definition.arguments))
+      if (source.loc.isValid())
+        argument.setLoc(named(argument.getLoc(), source.loc));
+  auto module = llvm::hasSingleElement(block) ? dyn_cast<ModuleOp>(block.front()) : ModuleOp();
+  if (module) {
+    module->remove();
+    return module;
+  }
+  // Top-level ops stand in a module of their own.
+  OwningOpRef<ModuleOp> around = ModuleOp::create(UnknownLoc::get(config.getContext()));
+  around->getBody()->getOperations().splice(around->getBody()->end(), block.getOperations());
+  return succeeded(verify(*around)) ? std::move(around) : OwningOpRef<ModuleOp>();
+}
+
+SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, MLIRContext *context,
+                          DiagnosticCollector &diagnostics, bool keepNames) {
+  SourceProgram result;
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBuffer(text, options.inputName, /*RequiresNullTerminator=*/false),
+      llvm::SMLoc());
+  ParserConfig config(context);
+  const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
+  OwningOpRef<ModuleOp> module = keepNames && !isBytecode(*buffer) ? parseWithNames(sources, config)
+                                                                   : readModule(sources, config);
+  if (!module) {
+    result.error = diagnostics.error("is not a module in MLIR text or bytecode");
+    return result;
+  }
+  FailureOr<int64_t> devices = 1;
+  if (failed(refuseUnknownOps(*module)) || failed(selectEntry(*module, options.entry)) ||
+      failed(devices = countDevices(*module))) {
+    result.error = diagnostics.error("is not a program");
+    return result;
+  }
+  if (!options.topology.empty()) {
+    llvm::Expected<DictionaryAttr> topology = parseTopologyFile(context, options.topology);
+    if (!topology) {
+      result.error = "error: the topology file: " + oneLine(llvm::toString(topology.takeError()));
+      return result;
+    }
+    (*module)->setAttr("tessera.topology", *topology);
+  }
+  result.module = std::move(module);
+  result.devices = *devices;
+  return result;
+}
+
+} // namespace tessera

@@ -1,0 +1,211 @@
+// Between GSPMD's border calls lies what devices do on their own parts: it becomes a manual
+// computation. gspmd-to-sdy has written on the calls which sharding they cross in which axes.
+//
+//   %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {tessera.crosses = <@mesh, [{"x"}]>, ..} :
+//   (8) -> 2 %2 = stablehlo.tanh %1 : 2 %3 = stablehlo.custom_call @SPMDShardToFullShape(%2)
+//   {tessera.crosses = <@mesh, [{"x"}]>, ..} : (2) -> 8
+// becomes
+//   %3 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh,
+//   [{"x"}]>]
+//        manual_axes={"x"} (%1: 2) { %2 = stablehlo.tanh %1 : 2   sdy.return %2 }
+//
+// What belongs to one is connected through the values inside. Constants that it uses are repeated
+// in it, and other values from outside enter whole; device numbers are asked for inside.
+#include "passes/import/Passes.h"
+
+#include "dialects/sdy/PlainData.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_FORMMANUALCOMPUTATIONS
+#include "passes/import/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+constexpr StringLiteral kCrosses = "tessera.crosses", kManual = "tessera.manual_axes";
+
+bool calls(Operation *op, StringRef target) {
+  auto call = dyn_cast<stablehlo::CustomCallOp>(op);
+  return call && call.getCallTargetName() == target && op->getNumOperands() == 1 &&
+         op->getNumResults() == 1;
+}
+bool enters(Operation *op) { return calls(op, "SPMDFullToShardShape"); }
+bool leaves(Operation *op) { return calls(op, "SPMDShardToFullShape"); }
+bool isSeed(Operation *op) {
+  return enters(op) || isa<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp>(op);
+}
+
+struct Part {
+  SmallVector<Operation *> entries, inside, exits; // in program order
+};
+
+// The op of `block` that is or holds `op`.
+Operation *inBlock(Block &block, Operation *op) { return block.findAncestorOpInBlock(*op); }
+
+SmallVector<Part> partsOf(Block &block) {
+  llvm::EquivalenceClasses<Operation *> connected;
+  llvm::SetVector<Operation *> members;
+  // In program order, so that what an op uses is known when it is reached.
+  for (Operation &op : block) {
+    if (isSeed(&op)) {
+      members.insert(&op);
+      connected.insert(&op);
+      continue;
+    }
+    op.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands()) {
+        Operation *definition = operand.getDefiningOp();
+        Operation *from = definition ? inBlock(block, definition) : nullptr;
+        if (!from || from == &op || !members.contains(from) || leaves(from))
+          continue;
+        members.insert(&op);
+        connected.unionSets(from, &op);
+      }
+    });
+  }
+  llvm::MapVector<Operation *, Part> parts;
+  for (Operation &op : block) {
+    if (!members.contains(&op))
+      continue;
+    Part &part = parts[connected.getLeaderValue(&op)];
+    (enters(&op) ? part.entries : leaves(&op) ? part.exits : part.inside).push_back(&op);
+  }
+  SmallVector<Part> list;
+  for (auto &[leader, part] : parts)
+    if (!part.entries.empty() || !part.exits.empty())
+      list.push_back(std::move(part));
+  return list;
+}
+
+sdy::TensorShardingAttr crossed(Operation *op) {
+  return op->getAttrOfType<sdy::TensorShardingAttr>(kCrosses);
+}
+
+class Former {
+public:
+  LogicalResult form(Block &block) {
+    for (Part &part : partsOf(block))
+      if (failed(form(block, part)))
+        return failure();
+    return success();
+  }
+
+private:
+  LogicalResult form(Block &block, Part &part) {
+    Operation *first = (part.entries.empty() ? part.exits : part.entries).front();
+    auto manual = first->getAttrOfType<sdy::ManualAxesAttr>(kManual);
+    for (Operation *border : llvm::concat<Operation *>(part.entries, part.exits))
+      if (!crossed(border) || border->getAttr(kManual) != manual)
+        return border->emitError("this border of a manual region does not say the sharding that it "
+                                 "crosses, or is manual in other axes than the region's first; "
+                                 "give it mhlo.sharding, or use sdy.manual_computation");
+    llvm::SmallPtrSet<Operation *, 16> moved(part.inside.begin(), part.inside.end());
+
+    SmallVector<Value> operands, arguments; // outside and in the old code
+    SmallVector<sdy::TensorShardingAttr> in, out;
+    for (Operation *entry : part.entries) {
+      operands.push_back(entry->getOperand(0));
+      arguments.push_back(entry->getResult(0));
+      in.push_back(crossed(entry));
+    }
+    llvm::SetVector<Value> others; // from outside
+    auto note = [&](Value value, Operation *user) {
+      Operation *definition = value.getDefiningOp();
+      Operation *at = definition ? inBlock(block, definition) : nullptr;
+      bool within = definition && at != definition && at && moved.contains(at);
+      if (auto argument = dyn_cast<BlockArgument>(value))
+        within =
+            inBlock(block, argument.getOwner()->getParentOp()) && argument.getOwner() != &block;
+      if (!within && !(at && moved.contains(at)) && !llvm::is_contained(arguments, value))
+        others.insert(value);
+    };
+    for (Operation *op : part.inside)
+      op->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          note(operand, inner);
+      });
+    for (Operation *exit : part.exits)
+      note(exit->getOperand(0), exit);
+
+    // After all that enters, before the first use of what leaves.
+    Operation *position = part.exits.empty() ? part.entries.back() : part.exits.back();
+    for (Operation *exit : part.exits)
+      for (Operation *user : exit->getResult(0).getUsers())
+        if (Operation *at = inBlock(block, user); at && at->isBeforeInBlock(position))
+          position = at;
+    for (Value value : llvm::concat<const Value>(operands, others))
+      if (Operation *definition = value.getDefiningOp();
+          definition && definition->getBlock() == &block &&
+          (llvm::is_contained(part.exits, definition) || !definition->isBeforeInBlock(position)))
+        return definition->emitError("enters a manual region after a result of it is used; use "
+                                     "sdy.manual_computation");
+
+    OpBuilder builder(position);
+    IRMapping mapping;
+    SmallVector<Operation *> constants;
+    for (Value value : others) {
+      Operation *definition = value.getDefiningOp();
+      if (definition && definition->getNumOperands() == 0 && isPure(definition)) {
+        constants.push_back(definition);
+        continue;
+      }
+      operands.push_back(value);
+      arguments.push_back(value);
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      in.push_back(sdy::TensorShardingAttr::getReplicated(
+          builder.getContext(), crossed(first).getMeshName(), type ? type.getRank() : 0));
+    }
+    SmallVector<Type> results;
+    for (Operation *exit : part.exits) {
+      out.push_back(crossed(exit));
+      results.push_back(exit->getResult(0).getType());
+    }
+    MLIRContext *context = builder.getContext();
+    auto computation = sdy::ManualComputationOp::create(
+        builder, first->getLoc(), results, operands,
+        sdy::TensorShardingPerValueAttr::get(context, in),
+        sdy::TensorShardingPerValueAttr::get(context, out), manual);
+    Block &body = computation.getBody().emplaceBlock();
+    for (Value argument : arguments)
+      mapping.map(argument, body.addArgument(argument.getType(), argument.getLoc()));
+    builder.setInsertionPointToEnd(&body);
+    for (Operation *constant : constants)
+      builder.clone(*constant, mapping);
+    for (Operation *op : part.inside)
+      builder.clone(*op, mapping);
+    SmallVector<Value> returned;
+    for (Operation *exit : part.exits)
+      returned.push_back(mapping.lookup(exit->getOperand(0)));
+    sdy::ReturnOp::create(builder, computation.getLoc(), returned);
+    for (auto [exit, result] : llvm::zip_equal(part.exits, computation.getResults()))
+      exit->getResult(0).replaceAllUsesWith(result);
+    for (Operation *op : llvm::reverse(part.exits))
+      op->erase();
+    for (Operation *op : llvm::reverse(part.inside))
+      op->erase();
+    for (Operation *op : part.entries)
+      op->erase();
+    return success();
+  }
+};
+
+struct FormManualComputations : impl::FormManualComputationsBase<FormManualComputations> {
+  void runOnOperation() override {
+    llvm::SetVector<Block *> blocks;
+    getOperation().walk([&](Operation *op) {
+      if (enters(op) || leaves(op))
+        blocks.insert(op->getBlock());
+    });
+    for (Block *block : blocks)
+      if (failed(Former().form(*block)))
+        return signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace tessera

@@ -1,0 +1,45 @@
+// Refuses sharding groups whose members are annotated with different closed shardings: they are to
+// be sharded alike, and cannot be.
+//
+//   %0 = tanh %a {[<@mesh, [{"x"}, {}]>]}        sdy.sharding_group %0 group_id=0
+//   %1 = negate %a {[<@mesh, [{}, {"x"}]>]}      sdy.sharding_group %1 group_id=0      error
+#include "dialects/sdy/PlainData.h"
+#include "passes/propagate/Passes.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_CHECKGROUPS
+#include "passes/propagate/Passes.h.inc"
+
+using namespace mlir;
+using namespace tessera::sdy;
+
+namespace {
+
+bool isClosed(TensorShardingAttr sharding) {
+  return llvm::all_of(sharding.getDimShardings(),
+                      [](DimensionShardingAttr dim) { return dim.getIsClosed(); });
+}
+
+struct CheckGroups : impl::CheckGroupsBase<CheckGroups> {
+  void runOnOperation() override {
+    DenseMap<int64_t, Value> first; // that is annotated, of each group
+    getOperation().walk([&](ShardingGroupOp op) {
+      TensorShardingAttr sharding = getSharding(op.getInput());
+      if (!sharding || !isClosed(sharding))
+        return;
+      Value other = first.try_emplace(op.getGroupId(), op.getInput()).first->second;
+      TensorShardingAttr before = getSharding(other);
+      if (before == sharding)
+        return;
+      InFlightDiagnostic error = emitError(op.getInput().getLoc())
+                                 << "sharding group " << op.getGroupId() << " holds a value with "
+                                 << sharding << " here and one with " << before
+                                 << "; give both the same sharding, or take one out of the group";
+      error.attachNote(other.getLoc()) << "the other value";
+      signalPassFailure();
+    });
+  }
+};
+
+} // namespace
+} // namespace tessera

@@ -1,0 +1,64 @@
+#include "passes/reshard/Movement.h"
+
+#include "lib/cost/TopologyAttr.h"
+
+namespace tessera {
+
+using namespace mlir;
+
+const sharding::ReshardPlan &planOf(sdy::ReshardOp op, const ValuePlaces &places,
+                                    sharding::ReshardPlanner &planner) {
+  ArrayRef<int64_t> shape = shapeOf(op.getInput());
+  auto from = sharding::canonicalLayout(shape, places.of(op.getInput()));
+  auto to = sharding::canonicalLayout(shape, places.of(op.getResult()));
+  from.reduction = to.reduction = places.reductionOf(op.getInput());
+  return planner.plan(shape, elementBytes(op.getInput()), from, to);
+}
+
+static StringRef nameOf(sharding::ReshardKind kind) {
+  switch (kind) {
+  case sharding::ReshardKind::AllGather:
+    return "all-gather";
+  case sharding::ReshardKind::Slice:
+    return "slice";
+  case sharding::ReshardKind::AllToAll:
+    return "all-to-all";
+  case sharding::ReshardKind::Permute:
+    return "permute";
+  case sharding::ReshardKind::AllReduce:
+    return "all-reduce";
+  case sharding::ReshardKind::ReduceScatter:
+    return "reduce-scatter";
+  case sharding::ReshardKind::Broadcast:
+    return "broadcast";
+  case sharding::ReshardKind::Retile:
+    return "retile";
+  }
+  return "";
+}
+
+std::string stepsText(const sharding::ReshardPlan &plan) {
+  std::string text;
+  for (const sharding::ReshardStep &step : plan.steps)
+    text += (text.empty() ? "" : ", ") + nameOf(step.kind).str();
+  return text;
+}
+
+Movement movementOf(ModuleOp module) {
+  Movement all;
+  sdy::MeshTable meshes(module);
+  if (!meshes.main())
+    return all;
+  cost::Topology topology = cost::topologyOf(module);
+  sharding::ReshardPlanner planner(*meshes.main(), topology);
+  ValuePlaces places(*meshes.main(), module.getContext());
+  module.walk([&](sdy::ReshardOp op) {
+    const sharding::ReshardPlan &plan = planOf(op, places, planner);
+    double trips = double(tripsOf(op));
+    all.seconds += plan.seconds * trips;
+    all.wireBytes += plan.wireBytes * trips;
+  });
+  return all;
+}
+
+} // namespace tessera

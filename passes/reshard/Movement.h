@@ -1,0 +1,24 @@
+// What the reshards of a module move, as predicted before they become collectives.
+#pragma once
+
+#include "lib/sharding/ReshardSearch.h"
+#include "passes/reshard/ValuePlaces.h"
+
+namespace tessera {
+
+const sharding::ReshardPlan &planOf(sdy::ReshardOp op, const ValuePlaces &places,
+                                    sharding::ReshardPlanner &planner);
+
+// "all-gather, slice"
+std::string stepsText(const sharding::ReshardPlan &plan);
+
+struct Movement {
+  double seconds = 0;
+  double wireBytes = 0; // that a device sends
+};
+
+// Of all reshards, trips of counted loops included. Rows that cross shards inside of an op (halos)
+// are not in it.
+Movement movementOf(mlir::ModuleOp module);
+
+} // namespace tessera

@@ -1,0 +1,52 @@
+// What GSPMD's border calls enclose becomes a manual computation.
+// RUN: tessera-opt %s --tessera-gspmd-to-sdy --tessera-form-manual-computations --split-input-file --verify-diagnostics | FileCheck %s
+
+// In all axes: constants and the device number are asked for inside, a value from outside enters whole.
+// CHECK-LABEL: func.func @all
+// CHECK: %[[B:.*]] = stablehlo.broadcast_in_dim %arg1
+// CHECK: %[[OUT:.*]] = sdy.manual_computation(%{{.*}}, %[[B]]) in_shardings=[<@mesh, [{"axis_0"}, {}]>, <@mesh, [{}, {}]>] out_shardings=[<@mesh, [{"axis_0"}, {}]>] manual_axes={"axis_0"} (%[[X:.*]]: tensor<2x4xf32>, %[[S:.*]]: tensor<2x4xf32>) {
+// CHECK:   stablehlo.constant
+// CHECK:   stablehlo.partition_id
+// CHECK:   stablehlo.add %[[X]]
+// CHECK:   stablehlo.add {{.*}}, %[[S]]
+// CHECK:   sdy.return
+// CHECK: return %[[OUT]]
+// CHECK-NOT: tessera.
+func.func @all(%x: tensor<8x4xf32> {mhlo.sharding = "{devices=[4,1]<=[4]}"}, %s: tensor<4xf32>) -> tensor<8x4xf32> {
+  %one = stablehlo.constant dense<1.0> : tensor<2x4xf32>
+  %id = stablehlo.partition_id : tensor<ui32>
+  %0 = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{devices=[4,1]<=[4]}"} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {mhlo.sharding = "{manual}"} : (tensor<8x4xf32>) -> tensor<2x4xf32>
+  %2 = stablehlo.add %1, %one : tensor<2x4xf32>
+  %b = stablehlo.broadcast_in_dim %s, dims = [1] : (tensor<4xf32>) -> tensor<2x4xf32>
+  %c = stablehlo.convert %id : (tensor<ui32>) -> tensor<f32>
+  %d = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<2x4xf32>
+  %3 = stablehlo.multiply %2, %d : tensor<2x4xf32>
+  %4 = stablehlo.add %3, %b : tensor<2x4xf32>
+  %5 = stablehlo.custom_call @Sharding(%4) {mhlo.sharding = "{manual}"} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %6 = stablehlo.custom_call @SPMDShardToFullShape(%5) {mhlo.sharding = "{devices=[4,1]<=[4]}"} : (tensor<2x4xf32>) -> tensor<8x4xf32>
+  return %6 : tensor<8x4xf32>
+}
+
+// -----
+
+// In one axis of two; two regions one after the other are two computations.
+// CHECK-LABEL: func.func @some
+// CHECK: sdy.manual_computation({{.*}}) in_shardings=[<@mesh, [{"axis_0"}, {}]>] out_shardings=[<@mesh, [{"axis_0"}, {}]>] manual_axes={"axis_0"} ({{.*}}: tensor<4x4xf32>) {
+// CHECK-NEXT: stablehlo.tanh
+// CHECK: stablehlo.negate
+// CHECK: sdy.manual_computation({{.*}}) in_shardings=[<@mesh, [{"axis_0"}, {}]>] out_shardings=[<@mesh, [{"axis_0"}, {}]>] manual_axes={"axis_0"} ({{.*}}: tensor<4x4xf32>) {
+// CHECK-NEXT: stablehlo.exponential
+func.func @some(%x: tensor<8x4xf32> {mhlo.sharding = "{devices=[2,1,2]<=[4] last_tile_dim_replicate}"}) -> tensor<8x4xf32> {
+  %1 = stablehlo.custom_call @SPMDFullToShardShape(%x) {mhlo.sharding = "{devices=[1,1,2,2]<=[4] last_tile_dims={manual, replicated}}"} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+  %2 = stablehlo.tanh %1 : tensor<4x4xf32>
+  %3 = stablehlo.custom_call @Sharding(%2) {mhlo.sharding = "{devices=[1,1,2,2]<=[4] last_tile_dims={manual, replicated}}"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %4 = stablehlo.custom_call @SPMDShardToFullShape(%3) {mhlo.sharding = "{devices=[2,1,2]<=[4] last_tile_dim_replicate}"} : (tensor<4x4xf32>) -> tensor<8x4xf32>
+  %5 = stablehlo.negate %4 : tensor<8x4xf32>
+  %6 = stablehlo.custom_call @Sharding(%5) {mhlo.sharding = "{devices=[2,1,2]<=[4] last_tile_dim_replicate}"} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %7 = stablehlo.custom_call @SPMDFullToShardShape(%6) {mhlo.sharding = "{devices=[1,1,2,2]<=[4] last_tile_dims={manual, replicated}}"} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+  %8 = stablehlo.exponential %7 : tensor<4x4xf32>
+  %9 = stablehlo.custom_call @Sharding(%8) {mhlo.sharding = "{devices=[1,1,2,2]<=[4] last_tile_dims={manual, replicated}}"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %10 = stablehlo.custom_call @SPMDShardToFullShape(%9) {mhlo.sharding = "{devices=[2,1,2]<=[4] last_tile_dim_replicate}"} : (tensor<4x4xf32>) -> tensor<8x4xf32>
+  return %10 : tensor<8x4xf32>
+}

@@ -1,0 +1,43 @@
+// Every collective with its cause, its figures, and annotations that would remove it; every sharding with its origin.
+// RUN: tessera explain %s | FileCheck %s
+// RUN: tessera explain %s --value=%y | FileCheck %s --check-prefix=VALUE
+// RUN: tessera explain %s --value=w | FileCheck %s --check-prefix=ARGUMENT
+// RUN: tessera explain %s --line=model.py:7 | FileCheck %s --check-prefix=LINE
+// RUN: not tessera explain %s --value=nothing 2>&1 | FileCheck %s --check-prefix=NOTHING
+// RUN: not tessera explain %s --line=model.py:1 2>&1 | FileCheck %s --check-prefix=NOLINE
+// RUN: not tessera explain %s --line=model.py 2>&1 | FileCheck %s --check-prefix=BADLINE
+
+// CHECK: 8 devices, mesh @mesh: data=2, model=4; topology "host"
+// CHECK-NEXT: 1 collectives at 1 places send 3072 B a device
+// CHECK: #1 all-reduce over model, 1 time: 2048 B, 3072 B sent
+// CHECK-NEXT: why: %y = dot_general at model.py:7 combines over what "model" splits; x is split along dimension 1 ("model" as annotated); w is split along dimension 0 ("model" as annotated)
+// CHECK-NEXT: try: with_sharding_constraint(%y, P(("data", "model"), None)) at model.py:7: 50% less time to move, 50% fewer bytes
+// CHECK-NEXT: try: with_sharding_constraint(%y, P("data", "model")) at model.py:7: 50% less time to move, 50% fewer bytes
+// CHECK: Shardings
+// CHECK: x argument {{.*}}[{"data"}, {"model"}]
+// CHECK: %z tanh
+// CHECK-NEXT: "data" from argument 0 (x), through 2 ops: tanh at model.py:8:1, dot_general at model.py:7:1
+
+// VALUE: %y = dot_general : tensor<32x32xf32>
+// VALUE: at model.py:7 in loss
+// VALUE: from train.py:3 in main
+// VALUE: scope jit(step)/layer/dot
+// VALUE: "data" from argument 0 (x), through 1 op
+// VALUE: operand w = argument [{"model"}, {}]
+// ARGUMENT: w = argument : tensor<64x32xf32>
+// ARGUMENT: sharding [{"model"}, {}]
+// LINE: %y = dot_general
+// LINE-NOT: tanh
+// NOTHING: error: {{.*}}no value nothing; names are
+// NOLINE: error: {{.*}}line model.py:1 made nothing
+// BADLINE: error: --line=model.py is not of the form FILE:N
+
+sdy.mesh @mesh = <["data"=2, "model"=4]>
+func.func public @main(%arg0: tensor<32x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"model"}]>} loc("x"),
+                       %arg1: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]>} loc("w")) -> tensor<32x32xf32> {
+  %y = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<32x64xf32>, tensor<64x32xf32>) -> tensor<32x32xf32> loc(#dot)
+  %z = stablehlo.tanh %y : tensor<32x32xf32> loc(#tanh)
+  return %z : tensor<32x32xf32>
+}
+#dot = loc("jit(step)/layer/dot"(callsite("loss"("model.py":7:1) at "main"("train.py":3:1))))
+#tanh = loc("jit(step)/layer/tanh"(callsite("loss"("model.py":8:1) at "main"("train.py":3:1))))
