@@ -77,6 +77,14 @@ Parts asinParts(Parts w) {
           far.select(withSign(logOfTwice(z), z.im), asinh(a.re * b.im - a.im * b.re))};
 }
 
+// w with asin z = atan2(Re z, Re w) +- i Im w and acos z = atan2(Re w, Re z) +- i Im w.
+Parts asinAcosKernel(Parts z) {
+  Parts a = sqrt({1.0 - z.re, -z.im}), b = sqrt({z.re + 1.0, z.im});
+  Expr far = isFar(z);
+  return {far.select(z.im.abs(), a.re * b.re - a.im * b.im),
+          far.select(logOfTwice(z), asinh(a.re * b.im - a.im * b.re).abs())};
+}
+
 Parts acosParts(Parts w) {
   Parts z = aboveCut(w);
   Parts a = sqrt({1.0 - z.re, -z.im}), b = sqrt({z.re + 1.0, z.im});
@@ -135,6 +143,8 @@ Value complexFunction(OpBuilder &b, Location loc, Value operand, ComplexFunction
   switch (function) {
   case ComplexFunction::Asin:
     return complex(asinParts(z));
+  case ComplexFunction::AsinAcosKernel:
+    return complex(asinAcosKernel(z));
   case ComplexFunction::Acos:
     return complex(acosParts(z));
   case ComplexFunction::Atan:

@@ -217,6 +217,10 @@ FailureOr<Value> decompose(Operation *op) {
       .Case([&](chlo::AsinOp op) {
         return realOrComplex(op, import::asin, import::ComplexFunction::Asin);
       })
+      .Case([&](chlo::AsinAcosKernelOp op) -> FailureOr<Value> {
+        return import::complexFunction(b, op.getLoc(), op.getOperand(),
+                                       import::ComplexFunction::AsinAcosKernel);
+      })
       .Case([&](chlo::AcosOp op) {
         return realOrComplex(op, import::acos, import::ComplexFunction::Acos);
       })

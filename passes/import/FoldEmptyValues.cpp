@@ -15,6 +15,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/import/DropValues.h"
+#include "passes/import/Zeros.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace tessera {
@@ -30,24 +31,8 @@ bool isEmpty(Type type) {
   return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 0;
 }
 
-Value emptyConstant(OpBuilder &b, Location loc, Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return stablehlo::ConstantOp::create(b, loc,
-                                       DenseElementsAttr::get(tensor, ArrayRef<Attribute>()));
-}
-
 Value zeros(OpBuilder &b, Location loc, Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  Type element = tensor.getElementType();
-  Attribute zero;
-  if (auto complex = dyn_cast<ComplexType>(element)) {
-    Attribute part = b.getZeroAttr(complex.getElementType());
-    zero = b.getArrayAttr({part, part});
-  } else {
-    zero = isa<IntegerType>(element) ? Attribute(IntegerAttr::get(element, 0))
-                                     : b.getZeroAttr(element);
-  }
-  return stablehlo::ConstantOp::create(b, loc, DenseElementsAttr::get(tensor, ArrayRef(zero)));
+  return import::zeros(b, loc, cast<RankedTensorType>(type));
 }
 
 Value splat(OpBuilder &b, Location loc, Type type, Value scalar) {
@@ -152,7 +137,7 @@ struct FoldEmptyValuesPass : impl::FoldEmptyValuesBase<FoldEmptyValuesPass> {
         }
       }
       foldBits(function);
-      import::dropValues(function, isEmpty, emptyConstant);
+      import::dropValues(function, isEmpty, zeros);
     }
   }
 

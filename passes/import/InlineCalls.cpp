@@ -161,6 +161,23 @@ private:
   DenseMap<Operation *, State> states;
 };
 
+// An asynchronous operation runs where it starts: communicate and order decide anew what overlaps.
+void startAtOnce(func::FuncOp entry) {
+  SmallVector<stablehlo::AsyncStartOp> starts;
+  entry.walk([&](stablehlo::AsyncStartOp op) { starts.push_back(op); });
+  for (stablehlo::AsyncStartOp start : starts) {
+    Block &body = start.getBody().front();
+    Operation *inner = &body.front();
+    inner->setOperands(start->getOperands());
+    inner->moveBefore(start);
+    for (Operation *done : llvm::make_early_inc_range(start->getUsers())) {
+      done->replaceAllUsesWith(inner->getResults());
+      done->erase();
+    }
+    start.erase();
+  }
+}
+
 // The public function @main, or the only public one.
 func::FuncOp entryOf(ModuleOp module) {
   func::FuncOp only;
@@ -189,6 +206,7 @@ struct InlineCallsPass : impl::InlineCallsBase<InlineCallsPass> {
     if (failed(inliner.checkNoRecursion(entry)))
       return signalPassFailure();
     inliner.inlineInto(entry);
+    startAtOnce(entry);
 
     // Custom calls may still name functions; what nothing names goes.
     llvm::DenseSet<StringAttr> named;

@@ -8,6 +8,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/import/Zeros.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_LOOPOVERMAP
@@ -37,15 +38,7 @@ void loopOver(stablehlo::MapOp op) {
     carried.push_back(reshape(b, loc, input, {size}));
   // The result starts as anything of its type: all of it is written.
   auto flat = type.clone(ArrayRef<int64_t>{size});
-  Attribute zero = b.getZeroAttr(type.getElementType());
-  if (auto complex = dyn_cast<ComplexType>(type.getElementType())) {
-    Attribute part = b.getZeroAttr(complex.getElementType());
-    zero = b.getArrayAttr({part, part});
-  } else if (isa<IntegerType>(type.getElementType())) {
-    zero = IntegerAttr::get(type.getElementType(), 0);
-  }
-  carried.push_back(
-      stablehlo::ConstantOp::create(b, loc, DenseElementsAttr::get(flat, ArrayRef(zero))));
+  carried.push_back(import::zeros(b, loc, flat));
   SmallVector<Type> types = llvm::to_vector(ValueRange(carried).getTypes());
   SmallVector<Location> locations(types.size(), loc);
   auto loop = stablehlo::WhileOp::create(b, loc, types, carried);

@@ -14,6 +14,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/import/Einsum.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace tessera {
@@ -67,17 +68,25 @@ Value fromMap(OpBuilder &b, stablehlo::MapOp op) {
   return result.getType() == op.getType() ? result : Value();
 }
 
+// Dimensions before `batch_dims` go with the index's, each with its own indices.
 Value fromIndexSelect(OpBuilder &b, stablehlo::TorchIndexSelectOp op) {
-  if (op.getBatchDims() != 0 || !op.getOperand().getType().hasStaticShape())
+  if (!op.getOperand().getType().hasStaticShape())
     return {};
-  int64_t dim = op.getDim(), indexRank = op.getIndex().getType().getRank();
-  SmallVector<int64_t> sizes(op.getOperand().getType().getShape()), offset;
+  int64_t dim = op.getDim(), batches = op.getBatchDims(),
+          indexRank = op.getIndex().getType().getRank();
+  SmallVector<int64_t> sizes(op.getOperand().getType().getShape()), offset, batching;
+  for (int64_t d = 0; d < batches; ++d) {
+    sizes[d] = 1;
+    batching.push_back(d);
+  }
   sizes[dim] = 1;
-  for (int64_t d = 0; d < op.getType().getRank(); ++d)
-    if (d < dim || d >= dim + indexRank)
+  // The result: batches, the operand's dimensions up to `dim`, the index's others, the rest. A
+  // gather has all of the index's dimensions in the places that are not `offset`.
+  for (int64_t d = batches; d < op.getType().getRank(); ++d)
+    if (d < dim || d >= dim + indexRank - batches)
       offset.push_back(d);
-  auto dims = stablehlo::GatherDimensionNumbersAttr::get(op.getContext(), offset, {dim}, {}, {},
-                                                         {dim}, indexRank);
+  auto dims = stablehlo::GatherDimensionNumbersAttr::get(op.getContext(), offset, {dim}, batching,
+                                                         batching, {dim}, indexRank);
   return stablehlo::GatherOp::create(b, op.getLoc(), op.getType(), op.getOperand(), op.getIndex(),
                                      dims, sizes);
 }
@@ -119,6 +128,65 @@ Value fromDynamicGather(OpBuilder &b, stablehlo::DynamicGatherOp op) {
                                      op.getIndicesAreSorted());
 }
 
+Value fromDynamicConv(OpBuilder &b, stablehlo::DynamicConvOp op) {
+  auto padding = constants(op.getPadding());
+  if (!padding)
+    return {};
+  int64_t spatial = padding->size() / 2;
+  auto type = RankedTensorType::get({spatial, 2}, b.getI64Type());
+  return stablehlo::ConvolutionOp::create(
+      b, op.getLoc(), op.getType(), op.getLhs(), op.getRhs(), op.getWindowStridesAttr(),
+      DenseIntElementsAttr::get(type, ArrayRef<int64_t>(*padding)), op.getLhsDilationAttr(),
+      op.getRhsDilationAttr(), op.getWindowReversalAttr(), op.getDimensionNumbersAttr(),
+      op.getFeatureGroupCountAttr(), op.getBatchGroupCountAttr(), op.getPrecisionConfigAttr());
+}
+
+// The size that the dimension has already.
+Value fromSetSize(stablehlo::SetDimensionSizeOp op) {
+  auto size = constants(op.getSize());
+  auto type = op.getOperand().getType();
+  bool same = size && type.hasStaticShape() && type == op.getType() &&
+              size->front() == type.getDimSize(op.getDimension());
+  return same ? op.getOperand() : Value();
+}
+
+// Updates are added to a wider operand than the program has: all in the result's type.
+void widenScattered(stablehlo::ScatterOp op) {
+  OpBuilder b(op);
+  size_t count = op->getNumResults();
+  for (auto [i, result] : llvm::enumerate(op->getResultTypes()))
+    for (size_t operand : {i, count + 1 + i}) {
+      Value value = op->getOperand(operand);
+      auto from = cast<RankedTensorType>(value.getType());
+      Type to = cast<RankedTensorType>(result).getElementType();
+      if (from.getElementType() != to)
+        op->setOperand(operand,
+                       stablehlo::ConvertOp::create(b, op.getLoc(), from.clone(to), value));
+    }
+}
+
+// The same; its comparison goes on in the operand's type, whose numbers the wider one has all.
+void widenSelected(stablehlo::SelectAndScatterOp op) {
+  auto from = cast<RankedTensorType>(op->getOperand(0).getType());
+  auto to = cast<RankedTensorType>(op->getResult(0).getType());
+  if (from.getElementType() == to.getElementType())
+    return;
+  OpBuilder b(op);
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = cast<RankedTensorType>(operand.get().getType());
+    operand.set(stablehlo::ConvertOp::create(b, op.getLoc(), type.clone(to.getElementType()),
+                                             operand.get()));
+  }
+  Block &select = op.getSelect().front();
+  b.setInsertionPointToStart(&select);
+  for (BlockArgument argument : select.getArguments()) {
+    Type narrow = argument.getType();
+    argument.setType(RankedTensorType::get({}, to.getElementType()));
+    auto back = stablehlo::ConvertOp::create(b, op.getLoc(), narrow, argument);
+    argument.replaceAllUsesExcept(back, back);
+  }
+}
+
 // Factorisations and solves of narrow floating-point numbers compute in f32 and round once.
 Value inSingle(OpBuilder &b, Operation *op) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
@@ -149,6 +217,14 @@ Value normalized(Operation *op) {
       .Case([&](stablehlo::DotOp op) { return fromDot(b, op); })
       .Case<stablehlo::CholeskyOp, stablehlo::TriangularSolveOp>(
           [&](auto op) { return inSingle(b, op); })
+      .Case([&](stablehlo::EinsumOp op) {
+        return import::fromEinsum(b, op, {op.getLhs(), op.getRhs()}, op.getEinsumConfig());
+      })
+      .Case([&](stablehlo::UnaryEinsumOp op) {
+        return import::fromEinsum(b, op, op.getOperand(), op.getEinsumConfig());
+      })
+      .Case([&](stablehlo::DynamicConvOp op) { return fromDynamicConv(b, op); })
+      .Case([&](stablehlo::SetDimensionSizeOp op) { return fromSetSize(op); })
       .Case([&](stablehlo::BroadcastOp op) { return fromBroadcast(b, op); })
       .Case([&](stablehlo::MapOp op) { return fromMap(b, op); })
       .Case([&](stablehlo::TorchIndexSelectOp op) { return fromIndexSelect(b, op); })
@@ -172,11 +248,17 @@ struct NormalizeOperationsPass : impl::NormalizeOperationsBase<NormalizeOperatio
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<stablehlo::DotOp, stablehlo::CholeskyOp, stablehlo::TriangularSolveOp,
-              stablehlo::BroadcastOp, stablehlo::MapOp, stablehlo::TorchIndexSelectOp,
-              stablehlo::DynamicReshapeOp, stablehlo::DynamicBroadcastInDimOp,
-              stablehlo::DynamicIotaOp, stablehlo::RealDynamicSliceOp, stablehlo::DynamicPadOp,
-              stablehlo::DynamicGatherOp>(op))
+      if (auto scatter = dyn_cast<stablehlo::ScatterOp>(op))
+        widenScattered(scatter);
+      if (auto scatter = dyn_cast<stablehlo::SelectAndScatterOp>(op))
+        widenSelected(scatter);
+      if (isa<stablehlo::EinsumOp, stablehlo::UnaryEinsumOp, stablehlo::DynamicConvOp,
+              stablehlo::SetDimensionSizeOp, stablehlo::DotOp, stablehlo::CholeskyOp,
+              stablehlo::TriangularSolveOp, stablehlo::BroadcastOp, stablehlo::MapOp,
+              stablehlo::TorchIndexSelectOp, stablehlo::DynamicReshapeOp,
+              stablehlo::DynamicBroadcastInDimOp, stablehlo::DynamicIotaOp,
+              stablehlo::RealDynamicSliceOp, stablehlo::DynamicPadOp, stablehlo::DynamicGatherOp>(
+              op))
         ops.push_back(op);
     });
     for (Operation *op : ops)

@@ -22,6 +22,8 @@ void buildImportPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createGspmdToSdy());
   pm.addPass(createFormManualComputations());
   pm.addPass(createWidenConverted()); // before there are conversions that the program didn't write
+  pm.addPass(createDecomposeRaggedDot());
+  pm.addPass(createLoopOverScan());
   pm.addPass(createDecomposeChlo());
   pm.addPass(createDecomposeBatchNorm());
   pm.addPass(createNormalizeOperations());

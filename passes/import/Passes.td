@@ -30,6 +30,14 @@ def DecomposeChlo : Pass<"tessera-decompose-chlo", "mlir::ModuleOp"> {
   let summary = "Writes functions such as erf, sinh and top_k as arithmetic and sorts of the StableHLO specification.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
+def DecomposeRaggedDot : Pass<"tessera-decompose-ragged-dot", "mlir::ModuleOp"> {
+  let summary = "Writes products over groups of rows, contracted elements or batches as plain products.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+def LoopOverScan : Pass<"tessera-loop-over-scan", "mlir::ModuleOp"> {
+  let summary = "Runs the body of a scan in a counted loop over the scanned dimension.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
 def DecomposeBatchNorm : Pass<"tessera-decompose-batch-norm", "mlir::ModuleOp"> {
   let summary = "Writes batch normalisation and its gradient as reductions and arithmetic.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];

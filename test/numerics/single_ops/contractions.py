@@ -123,9 +123,9 @@ def fft(rng, **options):
     length = shape[-n:]
     source, to, result = t, t, list(shape)
     if kind == "RFFT":
-        source, result = t.real, shape[:-1] + [shape[-1] // 2 + 1]
+        source, result = t.real, shape[:-1] + [shape[-1] // 2 + 1 if shape[-1] else 0]
     if kind == "IRFFT":
-        to, shape = t.real, shape[:-1] + [shape[-1] // 2 + 1]
+        to, shape = t.real, shape[:-1] + [shape[-1] // 2 + 1 if shape[-1] else 0]
     x = data(rng, source, shape, None)
     return c.returns(c.emit("fft", [c.argument(source, shape, x)], to, result, f"fft_type = #stablehlo<fft_type {kind}>,"
                             f" fft_length = {array_attribute(length)}")).allow(64, of_norm=True)

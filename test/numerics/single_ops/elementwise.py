@@ -1,7 +1,7 @@
 """Elementwise ops, conversions, constants of a shape, and selections."""
 import numpy as np
 from case import Case
-from element_types import ALL, BY_NAME, F8, FLOATS, F46, Forced, I1, I32, NARROW_INTEGERS, PLAIN, choose, data, of
+from element_types import ALL, BY_NAME, FLOATS, Forced, I1, I32, PLAIN, choose, data, of
 
 # name -> (types, units in the last place of its type that a result may be away)
 UNARY = {
@@ -23,17 +23,10 @@ BINARY = {
 }
 
 
-def _types(c, types):
-    """Now and then a narrow type where its wide sibling is allowed."""
-    kinds = {t.kind for t in types}
-    narrow = [t for t in NARROW_INTEGERS + F8 + F46 if t.kind in kinds]
-    return choose(c.rng, narrow if narrow and not Forced.type and c.chance(0.08) else types)
-
-
 def unary(rng, name, **options):
     c = Case(rng, name, **options)
     types, ulps = UNARY[name]
-    t, shape = _types(c, types), c.shape()
+    t, shape = choose(rng, types), c.shape()
     x = c.argument(t, shape, data(rng, t, shape))
     result = t.real if name == "abs" else t
     exact = name in EXACT_UNARY_REAL and t.kind != "complex"
@@ -45,7 +38,7 @@ def unary(rng, name, **options):
 def binary(rng, name, **options):
     c = Case(rng, name, **options)
     types, ulps = BINARY[name]
-    t, shape = _types(c, types), c.shape()
+    t, shape = choose(rng, types), c.shape()
     a, b = data(rng, t, shape), data(rng, t, shape)
     if name.startswith("shift"):
         b = np.where(c.rng.random(shape) < 0.8, rng.integers(0, t.bits, shape, endpoint=True).astype(np.int64), b.astype(np.int64)).astype(t.dtype)
@@ -61,7 +54,7 @@ def binary(rng, name, **options):
 
 def compare(rng, **options):
     c = Case(rng, "compare", **options)
-    t, shape = _types(c, PLAIN), c.shape()
+    t, shape = choose(rng, PLAIN), c.shape()
     x, y = data(rng, t, shape), data(rng, t, shape)
     y = np.where(rng.random(shape) < 0.4, x, y).astype(t.dtype)
     direction = c.pick(["EQ", "NE"] if t.kind == "complex" else ["EQ", "NE", "GE", "GT", "LE", "LT"])
@@ -75,7 +68,7 @@ def compare(rng, **options):
 
 def clamp(rng, **options):
     c = Case(rng, "clamp", **options)
-    t, shape = _types(c, of("int", "float", "bool")), c.shape()
+    t, shape = choose(rng, of("int", "float", "bool")), c.shape()
     bound = lambda: shape if c.chance() else ()
     low, high = bound(), bound()
     operands = [c.argument(t, s, data(rng, t, s)) for s in (low, shape, high)]
@@ -84,7 +77,7 @@ def clamp(rng, **options):
 
 def select(rng, **options):
     c = Case(rng, "select", **options)
-    t, shape = _types(c, PLAIN), c.shape()
+    t, shape = choose(rng, PLAIN), c.shape()
     predicate = shape if c.chance(0.7) else ()
     operands = [c.argument(I1, predicate, data(rng, I1, predicate)), *(c.argument(t, shape, data(rng, t, shape)) for _ in "ab")]
     return c.returns(c.emit("select", operands, t, shape))
@@ -107,7 +100,12 @@ def bitcast_convert(rng, **options):
     c = Case(rng, "bitcast_convert", **options)
     while True:
         t, to = choose(rng, PLAIN), choose(rng, PLAIN)
-        if t.bits > 1 and to.bits > 1 and t.kind == to.kind == "complex" or "complex" not in (t.kind, to.kind) and min(t.bits, to.bits) > 1:
+        if Forced.type:
+            t, to = Forced.type, {1: I1, 2: BY_NAME["ui8"], 4: BY_NAME["ui8"], 6: BY_NAME["f6E2M3FN"], 8: BY_NAME["i32"], 16: BY_NAME["i8"],
+                                  32: I32, 64: BY_NAME["f64"], 128: BY_NAME["complex<f64>"]}[Forced.type.bits]
+            to = t if t.kind == "complex" else to
+            break
+        if t.kind == to.kind == "complex" or "complex" not in (t.kind, to.kind) and min(t.bits, to.bits) > 1 and t.bits % to.bits * (to.bits % t.bits) == 0:
             break
     shape = c.shape(high=3)
     if t.bits < to.bits:
@@ -141,7 +139,7 @@ def part(rng, name, **options):
 
 def iota(rng, **options):
     c = Case(rng, "iota", **options)
-    t, shape = _types(c, of("int", "float", "complex")), c.shape(low=1)
+    t, shape = choose(rng, of("int", "float", "complex")), c.shape(low=1)
     d = int(rng.integers(len(shape)))
     c.label = str(t)
     return c.returns(c.emit("iota", [], t, shape, f"iota_dimension = {d} : i64"))
@@ -149,9 +147,14 @@ def iota(rng, **options):
 
 def constant(rng, **options):
     c = Case(rng, "constant", **options)
-    t, shape = choose(rng, of("bool", "int", "float")), c.shape(high=3)
+    t, shape = choose(rng, PLAIN), c.shape(high=3)
     values = data(rng, t, shape, None)
-    nested = lambda x: "[" + ", ".join(map(nested, x)) + "]" if x.ndim else (str(bool(x)).lower() if t.kind == "bool" else f"{float(x):e}" if t.kind == "float" else str(int(x)))
+    number = lambda x: f"{float(x):e}"
+    scalar = lambda x: (str(bool(x)).lower() if t.kind == "bool" else number(x) if t.kind == "float" else f"({number(x.real)}, {number(x.imag)})" if t.kind == "complex"
+                        else str(int(x)))
+    nested = lambda x: "[" + ", ".join(map(nested, x)) + "]" if x.ndim else scalar(x)
+    if values.size and c.chance(0.3):
+        values = values.ravel()[0]
     c.label = str(t)
     return c.returns(c.constant(t, shape, nested(values) if values.size else ""))
 

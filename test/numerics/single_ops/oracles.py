@@ -108,7 +108,9 @@ def _xla(case):
         from jax._src.lib import xla_client
         executable = client.compile_and_load(parsed, xla_client.DeviceList(tuple(client.local_devices()[:1])),
                                              compiler.get_compile_options(num_replicas=1, num_partitions=1))
-        return [np.asarray(x) for x in executable.execute([jax.device_put(x) for x in case.data])]
+        found = [np.asarray(x) for x in executable.execute([jax.device_put(x) for x in case.data])]
+        # Random bits come as unsigned integers whatever the type.
+        return [x.view(r.type.dtype) if x.dtype.kind == "u" and r.type.kind == "sint" else x for x, r in zip(found, case.results)]
 
 
 def _serve(pipe):

@@ -128,7 +128,7 @@ def select_and_scatter(rng, **options):
     t = choose(rng, of("int", "float"))
     shape = c.shape(low=1, high=4, most=200)  # the interpreter counts a scalar's initial value twice
     sizes, strides, _, _, padding, result = window(c, shape, plain=True)
-    name = c.pick([n for n in COMMUTATIVE if t in COMMUTATIVE[n]])
+    name = c.pick([n for n in COMMUTATIVE if t.kind in {u.kind for u in COMMUTATIVE[n]}])
     direction = c.pick(["GE", "GT", "LE", "LT"])
     x = data(rng, t, shape, None)
     if t.kind == "float":

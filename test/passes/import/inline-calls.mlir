@@ -59,7 +59,8 @@ func.func private @sine(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // What a custom call names stays.
 
-// CHECK: func.func private @named
+// CHECK-LABEL: func.func @main
+// CHECK:       func.func private @named
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.custom_call @f(%x) {called_computations = [@named]} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
@@ -96,4 +97,23 @@ module {
   func.func private @f() {
     return
   }
+}
+
+// -----
+
+// What starts asynchronously runs where it starts.
+
+// CHECK-LABEL: func.func @main
+// CHECK:         %[[G:.*]] = "stablehlo.all_gather"(%arg0)
+// CHECK:         %[[N:.*]] = stablehlo.negate %arg0
+// CHECK:         return %[[G]], %[[N]]
+func.func @main(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
+  %f = "stablehlo.async_start"(%x) ({
+  ^bb0(%p: tensor<4xf32>):
+    %g = "stablehlo.all_gather"(%p) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<8xf32>
+    stablehlo.return %g : tensor<8xf32>
+  }) : (tensor<4xf32>) -> !stablehlo.future<tensor<8xf32>>
+  %n = stablehlo.negate %x : tensor<4xf32>
+  %d = "stablehlo.async_done"(%f) : (!stablehlo.future<tensor<8xf32>>) -> tensor<8xf32>
+  return %d, %n : tensor<8xf32>, tensor<4xf32>
 }

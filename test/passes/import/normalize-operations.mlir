@@ -54,3 +54,64 @@ func.func @known_after_all(%a: tensor<6xf32>, %s: tensor<2xi64>) -> (tensor<2x3x
   %2 = stablehlo.dynamic_reshape %a, %s : (tensor<6xf32>, tensor<2xi64>) -> tensor<?x?xf32>
   return %0, %1, %2 : tensor<2x3xf32>, tensor<2xf32>, tensor<?x?xf32>
 }
+
+// Letters of one operand alone are summed first; those of both are batches where the result has them.
+
+// CHECK-LABEL: func.func @einsum
+// CHECK:         %[[S:.*]] = stablehlo.reduce(%arg0 {{.*}} across dimensions = [3]
+// CHECK:         %[[P:.*]] = stablehlo.dot_general %[[S]], %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1]
+// CHECK:         stablehlo.transpose %[[P]], dims = [0, 2, 1]
+func.func @einsum(%a: tensor<5x2x3x7xf32>, %b: tensor<5x3x4xf32>) -> tensor<5x4x2xf32> {
+  %0 = "stablehlo.einsum"(%a, %b) <{einsum_config = "bijs,bjk->bki"}> : (tensor<5x2x3x7xf32>, tensor<5x3x4xf32>) -> tensor<5x4x2xf32>
+  return %0 : tensor<5x4x2xf32>
+}
+
+// CHECK-LABEL: func.func @unary_einsum
+// CHECK:         %[[S:.*]] = stablehlo.reduce(%arg0 {{.*}} across dimensions = [1]
+// CHECK:         stablehlo.transpose %[[S]], dims = [1, 0]
+func.func @unary_einsum(%a: tensor<2x3x5xf32>) -> tensor<5x2xf32> {
+  %0 = "stablehlo.unary_einsum"(%a) <{einsum_config = "abc->ca"}> : (tensor<2x3x5xf32>) -> tensor<5x2xf32>
+  return %0 : tensor<5x2xf32>
+}
+
+// CHECK-LABEL: func.func @batched_index_select
+// CHECK:         "stablehlo.gather"(%arg0, %arg1)
+// CHECK-SAME:      collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2
+func.func @batched_index_select(%x: tensor<2x3xf32>, %i: tensor<2x4xi32>) -> tensor<2x4xf32> {
+  %0 = "stablehlo.torch_index_select"(%x, %i) <{dim = 1 : i64, batch_dims = 1 : i64}> : (tensor<2x3xf32>, tensor<2x4xi32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// CHECK-LABEL: func.func @known_padding
+// CHECK:         stablehlo.convolution(%arg0, %arg1)
+// CHECK-SAME:      pad = {{\[\[}}1, 1]]
+func.func @known_padding(%x: tensor<1x1x5xf32>, %w: tensor<1x1x3xf32>) -> tensor<1x1x5xf32> {
+  %p = stablehlo.constant dense<[[1, 1]]> : tensor<1x2xi32>
+  %0 = "stablehlo.dynamic_conv"(%x, %w, %p) <{dimension_numbers = #stablehlo.conv<[b, f, 0]x[o, i, 0]->[b, f, 0]>, feature_group_count = 1 : i64,
+    batch_group_count = 1 : i64}> : (tensor<1x1x5xf32>, tensor<1x1x3xf32>, tensor<1x2xi32>) -> tensor<1x1x5xf32>
+  return %0 : tensor<1x1x5xf32>
+}
+
+// CHECK-LABEL: func.func @own_size
+// CHECK:         return %arg0
+func.func @own_size(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %s = stablehlo.constant dense<3> : tensor<i32>
+  %0 = "stablehlo.set_dimension_size"(%x, %s) <{dimension = 1 : i64}> : (tensor<2x3xf32>, tensor<i32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+
+// The kernel's output has the result's type: bytes of a bf16 operand read as f32 were wrong numbers.
+
+// CHECK-LABEL: func.func @promoted_scatter
+// CHECK:         %[[X:.*]] = stablehlo.convert %arg0 : (tensor<2x3xbf16>) -> tensor<2x3xf32>
+// CHECK:         %[[U:.*]] = stablehlo.convert %arg0 : (tensor<2x3xbf16>) -> tensor<2x3xf32>
+// CHECK:         "stablehlo.scatter"(%[[X]], %arg1, %[[U]])
+func.func @promoted_scatter(%x: tensor<2x3xbf16>, %i: tensor<2x1xi32>) -> tensor<2x3xf32> {
+  %0 = "stablehlo.scatter"(%x, %i, %x) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+    scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %s = stablehlo.add %p, %q : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<2x3xbf16>, tensor<2x1xi32>, tensor<2x3xbf16>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
