@@ -3,10 +3,11 @@
   beside_shardy.py DIR.. [NAME..]   every annotated program DIR/NAME.mlir: compiled as it is, and compiled with the shardings that Shardy's
                                     published pass pipeline (in jaxlib) gives to the values of the imported program pinned on them. Prints the
                                     ratio of what a device sends.
-Options: --bin DIR (tessera's directory; build/bin), --need R (no ratio above; exit code 1 otherwise), --values (also say which values differ).
-A program that Shardy's pipeline or the comparison refuses is named and left out.
+Options: --bin DIR (tessera's directory; build/bin), --need R (no ratio above; exit code 1 otherwise), --kinds (where bytes differ: by kind and axes),
+--values (also which values differ, by source place), --random N (instead of each program, N of it with other annotations on its arguments; --seed S).
+A program that Shardy's pipeline or the comparison refuses is named and left out; it has not been compared.
 """
-import argparse, glob, json, os, pickle, re, signal, subprocess, sys, tempfile, time
+import argparse, collections, glob, json, os, pickle, random, re, signal, subprocess, sys, tempfile, time
 
 
 def context():
@@ -84,40 +85,174 @@ def by_kind(collectives):
     return sums
 
 
+def reannotated(text, rng):
+    """The program with other annotations on its arguments: a third keeps its own, the rest get axes in random dimensions, or none."""
+    from jaxlib.mlir import ir
+    with context() as c:
+        c.allow_unregistered_dialects = True
+        module = ir.Module.parse(text)
+        axes = [(a, int(n)) for a, n in re.findall(r'"([^"]+)"=(\d+)', next(str(o) for o in module.body.operations if o.operation.name == "sdy.mesh")) if int(n) > 1]
+        name = next(o for o in module.body.operations if o.operation.name == "sdy.mesh").attributes["sym_name"].value
+        main = next(o for o in module.body.operations if o.operation.name == "func.func" and o.attributes["sym_name"].value == "main")
+        attributes = []
+        for type, old in zip(main.type.inputs, ir.ArrayAttr(main.operation.attributes["arg_attrs"])):
+            entries = {each.name: each.attr for each in ir.DictAttr(old)}
+            if rng.random() > 1 / 3:
+                entries.pop("sdy.sharding", None)
+                shape = list(ir.RankedTensorType(type).shape)
+                dims, left = [[] for _ in shape], shape[:]
+                for axis, size in rng.sample(axes, len(axes)):
+                    fits = [d for d in range(len(shape)) if left[d] % size == 0]
+                    if fits and rng.random() < 0.6:
+                        d = rng.choice(fits)
+                        dims[d].append(axis)
+                        left[d] //= size
+                spelled = ", ".join("{" + ", ".join([f'"{a}"' for a in d] + ([] if d else ["?"])) + "}" for d in dims)
+                if any(dims):
+                    entries["sdy.sharding"] = ir.Attribute.parse(f"#sdy.sharding<@{name}, [{spelled}]>")
+            attributes.append(ir.DictAttr.get(entries))
+        main.operation.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+        return module.operation.get_asm(enable_debug_info=True)
+
+
+def differing(binaries, text):
+    """[(source place, op, Shardy's, ours)] of the values that are sharded differently. Numbers on ops find them in both."""
+    from jaxlib.mlir import ir
+
+    def number(text):
+        with context() as c:
+            c.allow_unregistered_dialects = True
+            module, count = ir.Module.parse(text), 0
+
+            def walk(op):
+                nonlocal count
+                for region in op.regions:
+                    for block in region.blocks:
+                        for inner in block.operations:
+                            o = inner.operation
+                            if o.name.startswith("stablehlo.") and o.name not in ("stablehlo.constant", "stablehlo.return") and len(o.results):
+                                o.attributes["test.id"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), count)
+                                count += 1
+                            walk(o)
+
+            walk(module.operation)
+            return module.operation.get_asm(enable_debug_info=True)
+
+    def axes(attribute):
+        values = []
+        for dims in re.findall(r"<@[\w.\-\"]*,\s*\[(.*?)\](?:,[^>]*)?>", str(attribute)):
+            of = [re.findall(r'"([^"]+"(?::\(\d+\)\d+)?)', d) for d in re.findall(r"\{([^}]*)\}", dims)]
+            values.append("P(" + ", ".join("+".join(a.replace('"', "") for a in d) or "-" for d in of) + ")" if any(of) else None)
+        return tuple(values) if any(values) else None
+
+    def read(text):
+        found = {}
+        with context() as c:
+            c.allow_unregistered_dialects = True
+            module = ir.Module.parse(text)
+
+            def walk(op):
+                for region in op.regions:
+                    for block in region.blocks:
+                        for inner in block.operations:
+                            o = inner.operation
+                            if "test.id" in o.attributes:
+                                place = re.findall(r'"([^"]+)":(\d+)', str(o.location))
+                                found[ir.IntegerAttr(o.attributes["test.id"]).value] = (
+                                    ":".join(place[0]) if place else "", o.name, axes(o.attributes["sdy.sharding"]) if "sdy.sharding" in o.attributes else None)
+                            walk(o)
+
+            walk(module.operation)
+            for function in module.body.operations:
+                if function.operation.name == "func.func":
+                    for kind in ("arg_attrs", "res_attrs"):
+                        for i, each in enumerate(ir.ArrayAttr(function.operation.attributes[kind]) if kind in function.operation.attributes else []):
+                            each = ir.DictAttr(each)
+                            found[kind, i] = ("", f"{'argument' if kind == 'arg_attrs' else 'result'} {i}", axes(each["sdy.sharding"]) if "sdy.sharding" in each else None)
+        return found
+
+    numbered = in_child(lambda: number(text))
+    theirs = in_child(lambda: read(shardy(numbered)))
+    run = subprocess.run([f"{binaries}/tessera-opt", "--tessera-propagate", "--mlir-print-debuginfo"], input=numbered, capture_output=True, text=True)
+    ours = in_child(lambda: read(run.stdout))
+    if theirs is None or ours is None:
+        return None
+    return [(*theirs[k][:2], theirs[k][2], ours[k][2]) for k in sorted(theirs, key=str) if k in ours and theirs[k][2] != ours[k][2]]
+
+
+def show_differing(found):
+    if found is None:
+        print("    the values cannot be compared")
+        return
+    groups = collections.Counter((place, op, str(t), str(o)) for place, op, t, o in found)
+    for (place, op, theirs, ours), count in groups.most_common(40):
+        print(f"    {count:4d} {op:28s}{place:32s}Shardy {theirs}, ours {ours}")
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("what", nargs="+")
     p.add_argument("--bin", default="build/bin")
     p.add_argument("--need", type=float)
+    p.add_argument("--kinds", action="store_true")
     p.add_argument("--values", action="store_true")
+    p.add_argument("--random", type=int, default=0)
+    p.add_argument("--seed", type=int, default=0)
+    p.add_argument("--keep", help="a directory for programs that send more than with Shardy's shardings")
     a = p.parse_args()
     names = {w for w in a.what if not os.path.isdir(w)}
     files = [f for d in a.what if os.path.isdir(d) for f in sorted(glob.glob(f"{d}/*.mlir"))]
-    worst = 0
+    ratios = []
     for file in files:
         name, text = os.path.basename(file)[:-5], open(file).read()
         if names and name not in names or "sdy.mesh" not in text:
             continue
-        pinned = in_child(lambda: shardy(imported(a.bin, file)))
-        if pinned is None:
-            print(f"{name:36s}Shardy refuses it", flush=True)
-            continue
-        ours, error = compiled(f"{a.bin}/tessera", text)
-        theirs, error2 = (None, None) if error else compiled(f"{a.bin}/tessera", pinned)
-        if error or error2:
-            print(f"{name:36s}{'ours: ' + error if error else 'pinned: ' + error2}", flush=True)
-            continue
-        o, t = total(ours), total(theirs)
-        ratio = o / t if t else (1.0 if o == 0 else float("inf"))
-        worst = max(worst, ratio)
-        print(f"{name:36s}x{ratio:.4f}", flush=True)
-        if a.values and o != t:
-            left, right = by_kind(ours), by_kind(theirs)
-            for key in sorted(set(left) | set(right), key=lambda k: right.get(k, 0) - left.get(k, 0)):
-                if left.get(key, 0) != right.get(key, 0):
-                    print(f"    {key:40s}{left.get(key, 0):12d} beside {right.get(key, 0):12d}")
-    print(f"worst x{worst:.4f}")
-    sys.exit(1 if a.need and worst > a.need else 0)
+        cases = [(name, text)] if not a.random else [
+            (f"{name} {k}", in_child(lambda: reannotated(text, random.Random(f"{a.seed} {name} {k}")))) for k in range(a.random)]
+        for name, text in cases:
+            ratio = compare(a, name, text)
+            if ratio is not None:
+                ratios.append(ratio)
+            if a.keep and (ratio or 0) > 1:
+                open(f"{a.keep}/{name.replace(' ', '_')}.mlir", "w").write(text)
+    worst = max(ratios, default=0)
+    print(f"worst x{worst:.4f}; {len(ratios)} compared, {sum(r > 1 for r in ratios)} send more, {sum(r < 1 for r in ratios)} less")
+    sys.exit(1 if not ratios or a.need and worst > a.need else 0)
+
+
+def compare(a, name, text):
+    """The ratio, printed; None where it cannot be said."""
+    if text is None:
+        print(f"{name:36s}cannot be annotated otherwise")
+        return None
+    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as source:
+        source.write(text)
+        source.flush()
+        try:
+            program = imported(a.bin, source.name)
+        except subprocess.CalledProcessError as e:
+            print(f"{name:36s}import: {(e.stderr.strip().splitlines() or ['no error line'])[0][:200]}")
+            return None
+    pinned = in_child(lambda: shardy(program))
+    if pinned is None:
+        print(f"{name:36s}Shardy refuses it", flush=True)
+        return None
+    ours, error = compiled(f"{a.bin}/tessera", text)
+    theirs, error2 = (None, None) if error else compiled(f"{a.bin}/tessera", pinned)
+    if error or error2:
+        print(f"{name:36s}{'ours: ' + error if error else 'pinned: ' + error2}", flush=True)
+        return None
+    o, t = total(ours), total(theirs)
+    ratio = o / t if t else (1.0 if o == 0 else float("inf"))
+    print(f"{name:36s}x{ratio:.4f}", flush=True)
+    if a.kinds and o != t:
+        left, right = by_kind(ours), by_kind(theirs)
+        for key in sorted(set(left) | set(right), key=lambda k: right.get(k, 0) - left.get(k, 0)):
+            if left.get(key, 0) != right.get(key, 0):
+                print(f"    {key:40s}{left.get(key, 0):12d} beside {right.get(key, 0):12d}")
+    if a.values:
+        show_differing(differing(a.bin, program))
+    return ratio
 
 
 if __name__ == "__main__":

@@ -29,7 +29,9 @@ def PropagateShardings : Pass<"tessera-propagate-shardings", "::mlir::ModuleOp">
   let summary = "Extend the annotations to all values, along the sharding rules of ops.";
   let dependentDialects = ["::tessera::sdy::SdyDialect"];
   let options = [Option<"recordOrigins", "record-origins", "bool", /*default=*/"false",
-                        "note on every op where its axes came from (tessera.origin)">];
+                        "note on every op where its axes came from (tessera.origin)">,
+                 Option<"bySize", "by-size", "bool", /*default=*/"false",
+                        "let the larger tensor decide conflicts, as Shardy does, not the predicted time">];
 }
 
 def MergeConstants : Pass<"tessera-merge-constants", "::mlir::ModuleOp"> {

@@ -1,6 +1,6 @@
-// Gives each op that uses a constant expression its own copy of it. Two uses of one constant have
-// nothing to do with each other, and should not pass shardings on to one another. Scalars are
-// shared: nothing shards them.
+// Gives each use of a constant expression its own copy of it, two operands of one op (a loop's
+// zeros, say) included. Two uses of one constant have nothing to do with each other, and should not
+// pass shardings on to one another. Scalars are shared: nothing shards them.
 //
 //   %0 = constant dense<0.0>              %0 = constant dense<0.0>
 //   %1 = add %x, %0              ->       %0' = constant dense<0.0>
@@ -21,7 +21,7 @@ using namespace mlir;
 
 namespace {
 
-// Copies for one user: an expression that it reaches in two ways is copied once.
+// Copies for one use: an expression that it reaches in two ways is copied once.
 class Copies {
 public:
   explicit Copies(const ConstantExpressions &expressions) : expressions(expressions) {}
@@ -58,12 +58,10 @@ struct SplitConstants : impl::SplitConstantsBase<SplitConstants> {
       else
         users.push_back(op);
     });
-    for (Operation *user : users) {
-      Copies copies(expressions);
+    for (Operation *user : users)
       for (OpOperand &operand : user->getOpOperands())
         if (isa<ShapedType>(operand.get().getType()))
-          operand.set(copies.copy(operand.get()));
-    }
+          operand.set(Copies(expressions).copy(operand.get()));
     for (Operation *op : llvm::reverse(originals))
       if (op->use_empty())
         op->erase();

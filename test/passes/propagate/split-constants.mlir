@@ -27,3 +27,14 @@ func.func @main(%x: tensor<8xf32>, %s: tensor<f32>) -> (tensor<8xf32>, tensor<8x
   // CHECK: return %[[Z]], %[[V]]
   return %1, %2 : tensor<8xf32>, tensor<8xf32>
 }
+
+// Two operands of one op are two uses.
+// CHECK: @barrier
+func.func @barrier() -> (tensor<8xf32>, tensor<8xf32>) {
+  // CHECK: %[[I1:.*]] = stablehlo.iota
+  // CHECK: %[[I2:.*]] = stablehlo.iota
+  %i = stablehlo.iota dim = 0 : tensor<8xf32>
+  // CHECK: stablehlo.optimization_barrier %[[I1]], %[[I2]]
+  %0:2 = stablehlo.optimization_barrier %i, %i : tensor<8xf32>, tensor<8xf32>
+  return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
+}
