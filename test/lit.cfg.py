@@ -16,4 +16,7 @@ config.excludes = ["unit", "numerics", "inputs"]
 config.test_source_root = here
 config.substitutions += [("%python", config.tessera_python), ("%root", os.path.dirname(here))]
 config.environment["PATH"] = os.pathsep.join([config.tessera_bin, config.llvm_bin, os.environ["PATH"]])
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):  # of scripts/test --sanitize
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
 config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"

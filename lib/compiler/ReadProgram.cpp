@@ -2,8 +2,10 @@
 
 #include "lib/compiler/Compile.h"
 #include "lib/compiler/Entry.h"
+#include "lib/compiler/InputCheck.h"
 #include "lib/compiler/PortableArtifact.h"
 #include "lib/compiler/TopologyFile.h"
+#include "lib/cost/TopologyAttr.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
@@ -65,7 +67,7 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
   }
   FailureOr<int64_t> devices = 1;
   if (failed(refuseUnknownOps(*module)) || failed(selectEntry(*module, options.entry)) ||
-      failed(devices = countDevices(*module))) {
+      failed(checkInput(*module)) || failed(devices = countDevices(*module))) {
     result.error = diagnostics.error("is not a program");
     return result;
   }
@@ -73,6 +75,10 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
     llvm::Expected<DictionaryAttr> topology = parseTopologyFile(context, options.topology);
     if (!topology) {
       result.error = "error: the topology file: " + oneLine(llvm::toString(topology.takeError()));
+      return result;
+    }
+    if (failed(cost::topologyFromAttr(*topology, [&] { return emitError(module->getLoc()); }))) {
+      result.error = diagnostics.error("the topology file is wrong");
       return result;
     }
     (*module)->setAttr("tessera.topology", *topology);

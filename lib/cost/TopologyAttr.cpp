@@ -7,21 +7,23 @@ namespace tessera::cost {
 
 using ErrorFn = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
-static mlir::LogicalResult read(mlir::Attribute attr, llvm::StringRef name, double &into,
-                                ErrorFn error) {
+// A time or rate of at least `least`; costs are ratios of these, and have to stay finite.
+static mlir::LogicalResult read(mlir::Attribute attr, llvm::StringRef name, double least,
+                                double &into, ErrorFn error) {
   if (!attr)
     return mlir::success();
   auto number = llvm::dyn_cast<mlir::FloatAttr>(attr);
-  if (!number || number.getValueAsDouble() < 0)
-    return error() << "topology: '" << name << "' must be a positive number such as 1.0e+09, found "
-                   << attr;
-  into = number.getValueAsDouble();
+  double value = number ? number.getValueAsDouble() : -1;
+  if (!(value >= least && value <= 1e30))
+    return error() << "topology: '" << name << "' must be a number from " << (least > 0 ? "1" : "0")
+                   << " to 1e30, such as " << (least > 0 ? "1e9" : "1e-6") << ", found " << attr;
+  into = value;
   return mlir::success();
 }
 
 static mlir::LogicalResult readLink(mlir::DictionaryAttr dict, Link &link, ErrorFn error) {
-  return mlir::success(mlir::succeeded(read(dict.get("alpha"), "alpha", link.alpha, error)) &&
-                       mlir::succeeded(read(dict.get("beta"), "beta", link.beta, error)));
+  return mlir::success(mlir::succeeded(read(dict.get("alpha"), "alpha", 0, link.alpha, error)) &&
+                       mlir::succeeded(read(dict.get("beta"), "beta", 1, link.beta, error)));
 }
 
 mlir::FailureOr<Topology> topologyFromAttr(mlir::DictionaryAttr attr, ErrorFn error) {
@@ -29,8 +31,8 @@ mlir::FailureOr<Topology> topologyFromAttr(mlir::DictionaryAttr attr, ErrorFn er
   if (auto name = attr.getAs<mlir::StringAttr>("name"))
     topology.name = name.str();
   if (mlir::failed(readLink(attr, topology.link, error)) ||
-      mlir::failed(read(attr.get("flops"), "flops", topology.flopsPerSecond, error)) ||
-      mlir::failed(read(attr.get("memory"), "memory", topology.bytesPerSecond, error)))
+      mlir::failed(read(attr.get("flops"), "flops", 1, topology.flopsPerSecond, error)) ||
+      mlir::failed(read(attr.get("memory"), "memory", 1, topology.bytesPerSecond, error)))
     return mlir::failure();
   if (auto axes = attr.getAs<mlir::DictionaryAttr>("axes"))
     for (mlir::NamedAttribute axis : axes) {

@@ -1,7 +1,8 @@
 // Checks what import promises to later phases:
 //   one public function @main with one block, and no calls; functions that custom calls name may
-//   stay; no chlo, composites or batch normalisation; no tables of devices or partition_id left in
-//   manual computations; no sharding strings of GSPMD.
+//   stay; values are arrays of numbers of static shapes; no chlo, composites or batch
+//   normalisation; no tables of devices or partition_id left in manual computations; no sharding
+//   strings of GSPMD.
 #include "passes/import/DeviceProgram.h"
 #include "passes/import/Passes.h"
 
@@ -17,6 +18,41 @@ namespace tessera {
 using namespace mlir;
 
 namespace {
+
+bool isNumber(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    element = complex.getElementType();
+  if (isa<FloatType>(element))
+    return true;
+  auto integer = dyn_cast<IntegerType>(element);
+  return integer && llvm::is_contained({1, 2, 4, 8, 16, 32, 64}, integer.getWidth());
+}
+
+// Values of other types have no code: dynamic shapes, quantized elements, the specification's
+// index.
+LogicalResult verifyTypes(Operation *op, TypeRange types) {
+  for (Type type : types) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !isNumber(tensor.getElementType()))
+      return op->emitError() << "a value of type " << type
+                             << "; programs compute with arrays of integers, floating-point and "
+                                "complex numbers";
+    if (!tensor.hasStaticShape())
+      return op->emitError() << "a value of type " << type
+                             << ", whose shape is not known when the program is compiled";
+  }
+  return success();
+}
+
+LogicalResult verifyValues(Operation *op) {
+  if (failed(verifyTypes(op, op->getResultTypes())))
+    return failure();
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      if (failed(verifyTypes(op, block.getArgumentTypes())))
+        return failure();
+  return success();
+}
 
 LogicalResult verifyOp(Operation *op, Dialect *chlo) {
   if (isa<func::CallOp, stablehlo::CompositeOp>(op))
@@ -56,7 +92,8 @@ struct VerifyImportPass : impl::VerifyImportBase<VerifyImportPass> {
     }
     Dialect *chlo = getContext().getLoadedDialect<chlo::ChloDialect>();
     WalkResult result = entry.walk([&](Operation *op) {
-      return failed(verifyOp(op, chlo)) ? WalkResult::interrupt() : WalkResult::advance();
+      return failed(verifyOp(op, chlo)) || failed(verifyValues(op)) ? WalkResult::interrupt()
+                                                                    : WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();

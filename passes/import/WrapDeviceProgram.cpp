@@ -70,7 +70,7 @@ sharding::ProcessGrid gridOfTables(func::FuncOp function) {
         auto channel = op->getAttrOfType<stablehlo::ChannelHandleAttr>("channel_handle");
         int64_t &count = channel && channel.getHandle() > 0 ? partitions : replicas;
         for (const APInt &device : table.getValues<APInt>())
-          count = std::max(count, device.getSExtValue() + 1);
+          count = std::max(count, std::min<int64_t>(device.getSExtValue(), 1 << 24) + 1);
       }
   });
   return replicas > 1 ? sharding::ProcessGrid{std::max(replicas, partitions), 1}

@@ -63,7 +63,7 @@ public:
         return WalkResult::advance();
       }
       if (op != module && !isa<ModuleOp>(op)) {
-        if (isa<stablehlo::StablehloDialect, func::FuncDialect>(op->getDialect()))
+        if (isa_and_nonnull<stablehlo::StablehloDialect, func::FuncDialect>(op->getDialect()))
           return op->emitError() << "portable artifacts of StableHLO " << release.str()
                                  << " cannot hold this operation",
                  WalkResult::interrupt();

@@ -79,7 +79,8 @@ public:
             arg.setType(vhlo::plain(arg.getType()));
       for (OpResult result : op->getResults())
         result.setType(vhlo::plain(result.getType()));
-      if (isa<vhlo::VhloDialect>(op->getDialect()) || isa<UnrealizedConversionCastOp>(op))
+      if (isa_and_nonnull<vhlo::VhloDialect>(op->getDialect()) ||
+          isa<UnrealizedConversionCastOp>(op))
         ops.push_back(op); // inner ones first
     });
     for (Operation *op : ops) {

@@ -120,7 +120,8 @@ Status checkParameter(const program::Parameter &parameter, const MeshGrid &mesh)
   if (parameter.layout_size() != parameter.global_shape_size())
     return invalidProgram(who + "layout and shape differ in rank");
   AxisRefs all;
-  int64_t bytes = byteSize(parameter.type());
+  int64_t bytes = byteSize(parameter.type()),
+          whole = bytes; // of a device's array, of the global one
   for (int i = 0; i < parameter.layout_size(); ++i) {
     const auto &dim = parameter.layout(i);
     if (Status s = mesh.check(dim.axes()); !s.ok())
@@ -132,9 +133,11 @@ Status checkParameter(const program::Parameter &parameter, const MeshGrid &mesh)
       return invalidProgram(who + std::to_string(shards) + " tiles of " +
                             std::to_string(dim.tile()) + " do not cover dimension " +
                             std::to_string(i) + " of size " + std::to_string(n));
-    if (dim.tile() && bytes > (int64_t{1} << 46) / dim.tile())
+    if ((dim.tile() && bytes > (int64_t{1} << 46) / dim.tile()) ||
+        (n && whole > (int64_t{1} << 46) / n))
       return invalidProgram(who + "too large");
     bytes *= std::max<int64_t>(dim.tile(), 1);
+    whole *= std::max<int64_t>(n, 1);
   }
   if (Status s = mesh.check(all); !s.ok())
     return invalidProgram(who + s.message());

@@ -113,8 +113,8 @@ Result<NpyArray> parseNpy(const std::string &name, std::string contents) {
   if (contents.size() - start != bytes)
     return bad("has " + std::to_string(contents.size() - start) + " bytes of data for shape " +
                shapeText(array.shape));
-  bool columnMajor =
-      headerField(header, "fortran_order").starts_with("True") && array.shape.size() > 1;
+  bool columnMajor = headerField(header, "fortran_order").starts_with("True") &&
+                     array.shape.size() > 1 && bytes > 0;
   contents.erase(0, start);
   if (array.descr[0] == '>') {
     bool complex = array.descr[1] == 'c';
@@ -176,6 +176,13 @@ Result<HostArray> NpzReader::read(const std::string &name,
       member = &m;
   if (!member)
     return invalidArgument(path_ + ": array '" + name + "' is missing");
+  // A header has some hundred bytes; what is much larger is refused before it is unpacked.
+  constexpr uint64_t header = 1 << 20, largestItem = 16;
+  uint64_t count = elementCount(globalShape(expected));
+  if (member->size > header && (member->size - header) / largestItem > count)
+    return invalidArgument(path_ + ": array '" + name + "' has " + std::to_string(member->size) +
+                           " bytes, the program expects " + npyDescr(expected.type()) + " " +
+                           shapeText(globalShape(expected)));
   auto contents = zip_.read(*member);
   if (!contents.ok())
     return Status(Code::Io, path_ + ": " + contents.status().message());

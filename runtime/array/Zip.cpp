@@ -44,7 +44,7 @@ namespace {
 
 template <class T> T readInt(std::string_view bytes, size_t at) {
   T value = 0;
-  if (at + sizeof value <= bytes.size())
+  if (at <= bytes.size() && sizeof value <= bytes.size() - at)
     std::memcpy(&value, bytes.data() + at, sizeof value);
   return value;
 }
@@ -98,7 +98,8 @@ Result<ZipReader> ZipReader::open(const std::string &path) {
   if ((count == 0xffff || at == 0xffffffff) && end >= 20 &&
       readInt<uint32_t>(bytes, end - 20) == kLocator64) {
     uint64_t end64 = readInt<uint64_t>(bytes, end - 12);
-    if (end64 + 56 > bytes.size() || readInt<uint32_t>(bytes, end64) != kEnd64)
+    if (end64 > bytes.size() || bytes.size() - end64 < 56 ||
+        readInt<uint32_t>(bytes, end64) != kEnd64)
       return bad("its 64-bit directory is damaged");
     count = readInt<uint64_t>(bytes, end64 + 32);
     at = readInt<uint64_t>(bytes, end64 + 48);

@@ -2,10 +2,37 @@
 #include "runtime/array/ElementType.h"
 #include "runtime/comm/exchange/ExchangeCommunicator.h"
 #include "runtime/comm/local/LocalCommunicator.h"
+#include "runtime/device/cpu/Memory.h"
 #include <algorithm>
+#include <cstdio>
 #include <set>
 
 namespace tessera::runtime {
+
+namespace {
+
+// Says so when the arrays of one step can't fit into this machine, before any of them is made:
+// what is promised and not there would end the process later.
+Status checkMemory(const LoadedProgram &program, size_t devices) {
+  const auto &manifest = program.manifest();
+  double bytes = static_cast<double>(manifest.arena_bytes()); // doubles don't wrap around
+  for (const auto &input : manifest.inputs())
+    bytes += static_cast<double>(localBytes(input));
+  for (const auto &output : manifest.outputs())
+    bytes += output.alias() ? 0 : static_cast<double>(localBytes(output));
+  auto machine = static_cast<double>(mostMemory());
+  if (bytes * static_cast<double>(devices) <= machine)
+    return {};
+  constexpr double gib = 1 << 30;
+  char text[240];
+  std::snprintf(text, sizeof text,
+                "the program needs %.1f GiB on each of %zu devices, and the machine has %.1f GiB: "
+                "use more processes on other machines (--comm=mpi), or shard its arrays further",
+                bytes / gib, devices, machine / gib);
+  return {Code::Failed, text};
+}
+
+} // namespace
 
 Session::Session(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<Pool> pool)
     : program_(std::move(program)), pool_(std::move(pool)), run_(std::make_unique<Run>(*pool_)) {}
@@ -40,6 +67,8 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedPro
     session->communicator_ =
         std::make_unique<LocalCommunicator>(loaded, *session->run_, options.links);
   }
+  if (Status s = checkMemory(loaded, session->positions_.size()); !s.ok())
+    return s;
   session->run_->wakeAll = [communicator = session->communicator_.get()] {
     communicator->wakeAll();
   };

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <optional>
 #include <string_view>
 
@@ -298,7 +299,9 @@ int runCommand(int argc, const char *const *argv) {
   try {
     if (status.ok())
       status = RunCommand(std::move(options)).run();
-  } catch (const std::exception &e) { // memory, above all
+  } catch (const std::bad_alloc &) {
+    status = {Code::Failed, "no memory for the program's arrays"};
+  } catch (const std::exception &e) {
     status = {Code::Failed, e.what()};
   }
   if (!status.ok())

@@ -1,189 +1,231 @@
 """Mutated inputs end in success or in one clear error: no crash, no hang, no memory without bound.
 
-  mutate.py [--count=N] [--seed=S] [--kinds=text,bytecode,program] [--keep=DIR]
+  mutate.py [--count=N] [--seed=S] [--kinds=text,..] [--jobs=N] [--corpus=DIR ..] [--keep=DIR]
 
-Seeds are the IR tests of this tree and the example. text: tokens dropped, doubled, swapped for others; bytecode: bytes of
-what `tessera-opt --emit-bytecode` writes; program: bytes of a compiled .tsr, which is then run. Each mutant is a
-function of the seed and its number, so that `--seed=S --only=K` makes the K-th again. Prints each bad end and the count
-of all; exit code 1 when there was one.
+Seeds are the IR tests of this tree, the example, and the .mlir files of each --corpus. Each mutant is a function of the
+seed and its number, so that `--seed=S --only=K` makes the K-th again. Prints each bad end and the count of all; exit code
+1 when there was one. Kinds:
+
+  text        of a module, compiled                 parse      of a module, read and printed as text and bytecode
+  bytecode    of a module, compiled                 portable   artifact of a random release, compiled
+  program     .tsr, run                             manifest   of a .tsr with right checksums, loaded
+  npz         inputs of a program, run              topology   file, for compile and run
+  arguments   of both command lines                 execute    text of a module, compiled and run
 """
 import argparse
 import collections
+import io
+import multiprocessing
 import os
 import pathlib
 import random
 import re
-import resource
-import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BIN = pathlib.Path(os.environ.get("TESSERA_BIN", ROOT / "build" / "bin"))
-SECONDS, BYTES = 10, 4 << 30
-NUMBERS = ["0", "1", "2", "3", "4", "7", "8", "16", "64", "1000", "-1", "2147483647", "2147483648", "9223372036854775807"]
-TYPES = ["f32", "f64", "f16", "bf16", "i1", "i8", "i16", "i32", "i64", "ui8", "ui32", "i4", "f8E4M3FN", "f8E5M2", "index",
-         "complex<f32>", "complex<f64>", "!quant.uniform<i8:f32, 0.5>"]
-TOKENS = ["0", "-1", "1", "8", "2147483648", "9223372036854775807", "f32", "i32", "bf16", "ui8", "i1", "f8E4M3FN",
-          "complex<f32>", "?", "x", "*", "[", "]", "{", "}", "<", ">", "(", ")", "tensor<", "tensor<0xf32>", '"data"',
-          "@main", "#sdy.sharding", "dense<", "unit", ":", "->", ",", "%0", "^bb0", '"', "loc(", "0x7FC00000", "1.0e+40"]
+sys.dont_write_bytecode = True
+import engine
+import mutations
+import seeds
+import shrink
+
+BIN = pathlib.Path(os.environ.get("TESSERA_BIN", seeds.ROOT / "build" / "bin"))
+KINDS = ["text", "parse", "bytecode", "portable", "program", "manifest", "npz", "topology", "arguments", "execute"]
+RELEASES = ["0.9.0", "0.14.0", "0.17.0", "1.0.0", "1.5.0", "1.9.0", "1.11.0", "1.13.0", "1.17.0", "current"]
+TOPOLOGY = '{"alpha": 1e-6, "beta": 1e10, "axes": {"data": {"alpha": 1e-5, "beta": 1e9}, "model": {"beta": 1e11}}, "name": "two"}'
+DYNAMIC = """func.func @main(%a: tensor<?x4xf32>, %b: tensor<4x?xf32>) -> tensor<?x?xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<?x4xf32>, tensor<4x?xf32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+"""
+COMPILE = ["--input-shapes=in0:8x4xf32,in1:4x16", "--entry=main", "--target=cpu", "--stop-after=memory", "--print-after=import",
+           "--report=/dev/null", "--verify-each", "--topology=/dev/null"]
+RUN = ["--inputs=/dev/null", "--outputs=/dev/null", "--comm=local", "--repeat=2", "--carry=out0:in0,out1:in1", "--report=/dev/null",
+       "--trace=/dev/null", "--topology=/dev/null"]
 
 
-def limit():
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if not os.environ.get("ASAN_OPTIONS"):  # a sanitizer's shadow takes terabytes of addresses
-        resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+class Mutants:
+    """Mutants of all kinds, for one process. Seeds of other forms are made when first asked for."""
+
+    def __init__(self, options, scratch):
+        self.options, self.scratch = options, scratch
+        self.engine = engine.Engine(BIN / "tessera-fuzz", options.seconds, options.bytes, scratch)
+        self.seeds = seeds.texts(options.corpus, options.most_bytes)
+        self.others = [text for _, text in self.seeds]
+        self.made = {}
+        self.index = self.number = 0
+
+    def file(self, name, contents):
+        path = self.scratch / name
+        path.write_bytes(contents.encode(errors="replace") if isinstance(contents, str) else contents)
+        return path
+
+    def seed(self, form, *command):
+        """The current seed in another form, or None where it has none."""
+        key = (form, self.index)
+        if key not in self.made:
+            source, target = self.file("seed.mlir", self.seeds[self.index][1]), self.scratch / "seed.out"
+            arguments = [{"IN": source, "OUT": target}.get(argument, argument) for argument in command]
+            self.made[key] = target.read_bytes() if self.engine.run(*arguments).end == "ok" else None
+        return self.made[key]
+
+    def program(self, rng):
+        """The .tsr of a seed that compiles, which is then the current one."""
+        for _ in range(20):
+            self.index = rng.randrange(len(self.seeds))
+            entry = self.seeds[self.index][0]
+            if data := self.seed("program", "compile", "IN", f"--entry={entry}", "-o", "OUT"):
+                return data
+        return None
+
+    def mutant(self, rng, kind):
+        """(what was mutated, the commands that take a file with it), or None."""
+        self.index = rng.randrange(len(self.seeds))
+        if rng.random() < 0.85:
+            self.program(rng)
+        entry, text = self.seeds[self.index]
+        compiled = ["compile", "FILE", f"--entry={entry}", "-o", "/dev/null"]
+        if kind == "text":
+            return mutations.mutate_text(rng, text, self.others), [compiled]
+        if kind == "parse":
+            return mutations.mutate_text(rng, text, self.others), [["roundtrip", "FILE"]]
+        if kind == "execute":
+            target = self.scratch / "mutant.tsr"
+            return mutations.mutate_text(rng, text, self.others), [compiled[:-1] + [target], ["run", target, "--outputs=/dev/null"]]
+        if kind in ("bytecode", "portable"):
+            release = rng.choice(RELEASES) if kind == "portable" else ""
+            data = self.seed(kind + release, kind, "IN", "OUT", *[release] * (kind == "portable"))
+            return data and (mutations.mutate_bytes(rng, data), [compiled])
+        if kind == "topology":
+            text = mutations.mutate_text(rng, TOPOLOGY, [TOPOLOGY])
+            runs = [["compile", self.file("seed.mlir", self.seeds[self.index][1]), f"--entry={entry}", "-o", "/dev/null",
+                     "--topology=FILE", "--stop-after=order"]]
+            if data := self.program(rng):
+                runs.append(["run", self.file("seed.tsr", data), "--topology=FILE"])
+            return text, runs
+        if kind == "arguments":
+            return self.arguments(rng)
+        data = self.program(rng)
+        if data is None or kind == "program":
+            return data and (mutations.mutate_bytes(rng, data), [["run", "FILE", "--outputs=/dev/null"]])
+        if kind == "manifest":
+            return mutations.mutate_manifest(rng, data), [["load", "FILE"]]
+        return self.inputs(rng, data)
+
+    def inputs(self, rng, program):
+        key = ("npz", self.index)
+        if key not in self.made:
+            self.made[key] = b""
+            answer = self.engine.run("run", self.file("seed.tsr", program), f"--outputs={self.scratch / 'seed.npz'}")
+            if answer.end == "ok":  # what it returns is as good as what it takes, under other names
+                self.made[key] = rename_outputs((self.scratch / "seed.npz").read_bytes())
+        data = self.made[key]
+        return (mutations.mutate_npz(rng, data), [["run", self.file("seed.tsr", program), "--inputs=FILE"]]) if data else None
+
+    def arguments(self, rng):
+        compiles = rng.random() < 0.6
+        line = rng.sample(COMPILE if compiles else RUN, rng.randint(1, 3))
+        at = rng.randrange(len(line))
+        line[at] = mutations.mutate_text(rng, line[at], [" ".join(COMPILE + RUN)]).replace("\n", "")
+        line[at] = re.sub(r"(repeat=\d{3})\d+", r"\1", line[at])  # more is no mistake, but takes long
+        if compiles:
+            return "\t".join(line), [["compile", self.file("seed.mlir", DYNAMIC), "-o", "/dev/null", *line]]
+        data = self.program(rng)
+        return data and ("\t".join(line), [["run", self.file("seed.tsr", data), *line]])
+
+    def end(self, kind, data, commands):
+        path = self.file("mutant", data)
+        answers = []
+        for command in commands:
+            line = [str(argument).replace("FILE", str(path)) for argument in command]
+            answers.append(self.engine.run(*line))
+            if answers[-1].end != "ok":
+                break
+        worst = answers[-1]
+        if kind == "execute" and len(answers) == 2 and "no end" in worst.end and "while" in data:
+            return answers[0]  # some programs don't end
+        return worst
+
+    def check(self, number):
+        """(kind, end), and says and keeps what is bad."""
+        kind = self.options.kinds[number % len(self.options.kinds)]
+        rng = random.Random(f"{self.options.seed}/{number}")
+        made = self.mutant(rng, kind)
+        if not made:
+            return kind, "none"
+        data, commands = made
+        answer = self.end(kind, data, commands)
+        if answer.end in ("ok", "error"):
+            return kind, answer.end
+        print(f"--seed={self.options.seed} --only={number} --kinds={','.join(self.options.kinds)} ({kind}): {answer.end}", flush=True)
+        if self.options.keep:
+            self.keep(f"{self.options.seed}-{number}.{kind}", kind, data, commands, answer)
+        return kind, "bad"
+
+    def keep(self, name, kind, data, commands, answer):
+        folder = self.options.keep
+        folder.mkdir(parents=True, exist_ok=True)
+        if self.options.shrink and kind not in ("arguments", "program", "manifest", "npz"):
+            is_bad = lambda less: engine.same_kind(self.end(kind, less, commands).end, answer.end)
+            data = (shrink.shrink_text if isinstance(data, str) else shrink.shrink_bytes)(data, is_bad)
+        (folder / name).write_bytes(data.encode(errors="replace") if isinstance(data, str) else data)
+        for extra in ("seed.mlir", "seed.tsr"):
+            if any(extra in str(argument) for command in commands for argument in command):
+                (folder / f"{name}.{extra}").write_bytes((self.scratch / extra).read_bytes())
+        lines = "\n".join(" ".join(map(str, command)) for command in commands)
+        (folder / f"{name}.txt").write_text(f"{lines}\n{answer.end}\n{answer.messages[:4000]}\n")
 
 
-def text_seeds():
-    """(entry function, module) of each test."""
-    paths = sorted(ROOT.glob("test/**/*.mlir")) + sorted(ROOT.glob("examples/**/train_step.mlir"))
-    for path in paths:
-        for part in re.split(r"^// -----.*$", path.read_text(), flags=re.M):
-            code = "\n".join(line for line in part.splitlines() if not line.lstrip().startswith("//")).strip()
-            entry = re.search(r"func\.func (?:public )?@(\w+)", code)
-            if entry and len(code) < 20000:
-                yield entry[1], code
+def rename_outputs(archive):
+    import zipfile
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(archive)) as source, zipfile.ZipFile(out, "w") as target:
+        for name in source.namelist():
+            for copy in {name.replace("out", "in"), "in0.npy", "in1.npy"}:
+                if copy not in target.namelist():
+                    target.writestr(copy, source.read(name))
+    return out.getvalue()
 
 
-def mutate_text(rng, text, others):
-    for _ in range(rng.choice([1, 1, 1, 2, 4, 8])):
-        spans = [m.span() for m in re.finditer(r"[\w.]+|[^\w\s]", text)]
-        if not spans:
-            return text
-        begin, end = rng.choice(spans)
-        kind = rng.random()
-        old = text[begin:end]
-        if kind < 0.7 and re.fullmatch(r"\d+", old):
-            new = rng.choice(NUMBERS)
-        elif kind < 0.7 and (shape := re.fullmatch(r"((?:\d+x)*)(bf16|[uf]?i?\d+)", old)) and old != shape[1]:
-            sizes = shape[1].split("x")[:-1]
-            change = rng.random()
-            if change < 0.5 and sizes:
-                sizes[rng.randrange(len(sizes))] = rng.choice(NUMBERS[:10])
-            elif change < 0.6:
-                sizes.append(rng.choice(NUMBERS[:6]))
-            new = "x".join(sizes + [rng.choice(TYPES) if change > 0.6 else shape[2]])
-            if rng.random() < 0.7:  # everywhere: more often a program again
-                text = re.sub(rf"\b{old}\b", new, text)
-                continue
-        elif kind < 0.15:
-            new = ""
-        elif kind < 0.5:
-            new = rng.choice(TOKENS)
-        elif kind < 0.75:
-            other = rng.choice(spans)
-            new = text[slice(*other)]
-        elif kind < 0.85:
-            new = text[begin:end] * 2
-        elif kind < 0.95:
-            lines = rng.choice(others).splitlines()
-            new = text[begin:end] + "\n" + rng.choice(lines) + "\n"
-        else:
-            new = text[begin:end]
-            text = text[: rng.choice(spans)[0]] if rng.random() < 0.2 else text
-        text = text[:begin] + new + text[end:]
-    return text
-
-
-def mutate_bytes(rng, data):
-    data = bytearray(data)
-    for _ in range(rng.choice([1, 1, 2, 4, 16])):
-        at = rng.randrange(len(data))
-        kind = rng.random()
-        if kind < 0.4:
-            data[at] ^= 1 << rng.randrange(8)
-        elif kind < 0.7:
-            data[at] = rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)])
-        elif kind < 0.8:
-            del data[at : at + rng.choice([1, 2, 8, 64])]
-        elif kind < 0.9:
-            data[at:at] = data[rng.randrange(len(data)) :][: rng.choice([1, 4, 32])]
-        else:
-            del data[max(at, 8) :]
-        if not data:
-            data = bytearray(b"\0")
-    return bytes(data)
-
-
-def run(command):
-    """How it ended: 'ok', 'error', or what is bad about it."""
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=SECONDS, preexec_fn=limit)
-    except subprocess.TimeoutExpired:
-        return f"no end in {SECONDS} s"
-    messages = done.stderr.decode(errors="replace")
-    if done.returncode == 0:
-        return "ok"
-    if done.returncode == 1 and re.search(r"(^|: )error: ", messages, re.M):
-        return "error"
-    return f"exit code {done.returncode}: {messages.strip()[-400:]}"
-
-
-class Inputs:
-    """Mutants of one kind; `seeds` are made when first asked for."""
-
-    def __init__(self, kind, directory):
-        self.kind, self.directory = kind, directory
-        self.entries, self.texts = zip(*text_seeds())
-        self.binaries = {}
-
-    def binary(self, index):
-        if index not in self.binaries:
-            source = self.directory / "seed.mlir"
-            source.write_text(self.texts[index])
-            target = self.directory / "seed.out"
-            command = ([BIN / "tessera-opt", source, "--emit-bytecode", "-o", target] if self.kind == "bytecode" else
-                       [BIN / "tessera", "compile", source, f"--entry={self.entries[index]}", "-o", target])
-            made = run(command) == "ok"
-            self.binaries[index] = target.read_bytes() if made else None
-        return self.binaries[index]
-
-    def mutant(self, rng):
-        """(bytes, command) or None."""
-        index = rng.randrange(len(self.texts))
-        path = self.directory / f"mutant.{self.kind}"
-        out = self.directory / "out"
-        if self.kind == "text":
-            data = mutate_text(rng, self.texts[index], self.texts).encode()
-        else:
-            seed = self.binary(index)
-            if seed is None:
-                return None
-            data = mutate_bytes(rng, seed)
-        path.write_bytes(data)
-        if self.kind == "program":
-            return data, [BIN / "tessera", "run", path, f"--outputs={out}.npz"]
-        return data, [BIN / "tessera", "compile", path, f"--entry={self.entries[index]}", "-o", out]
+def work(options, job):
+    """The mutants of one process: how many of each kind ended how."""
+    ends = collections.Counter()
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as scratch:
+        mutants = Mutants(options, pathlib.Path(scratch))
+        numbers = [options.only] if options.only is not None else range(options.first + job, options.first + options.count, options.jobs)
+        for number in numbers:
+            ends[mutants.check(number)] += 1
+        mutants.engine.close()
+    return ends
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", type=int)
-    parser.add_argument("--kinds", type=lambda s: s.split(","), default=["text", "bytecode", "program"])
+    parser.add_argument("--first", type=int, default=0, help="number of the first mutant")
+    parser.add_argument("--only", type=int, help="number of the only one")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--kinds", type=lambda s: s.split(","), default=KINDS)
+    parser.add_argument("--corpus", type=pathlib.Path, action="append", default=[])
+    parser.add_argument("--most-bytes", type=int, default=20000, help="of a seed")
+    parser.add_argument("--seconds", type=int, default=10, help="of a core, for one mutant")
+    parser.add_argument("--bytes", type=int, default=4 << 30, help="of memory, for one mutant; 0: no limit")
     parser.add_argument("--keep", type=pathlib.Path, help="where the inputs that ended badly are kept")
+    parser.add_argument("--shrink", action="store_true", help="make them small first")
     options = parser.parse_args()
-    ends = collections.Counter()
-    bad = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        inputs = [Inputs(kind, pathlib.Path(scratch)) for kind in options.kinds]
-        for number in range(options.count) if options.only is None else [options.only]:
-            source = inputs[number % len(inputs)]
-            made = source.mutant(random.Random(f"{options.seed}/{number}"))
-            if made is None:
-                continue
-            data, command = made
-            end = run(command)
-            ends[f"{source.kind}: {end if end in ('ok', 'error') else 'bad'}"] += 1
-            if end not in ("ok", "error"):
-                bad += 1
-                print(f"--seed={options.seed} --only={number} ({source.kind}): {end}", flush=True)
-                if options.keep:
-                    options.keep.mkdir(parents=True, exist_ok=True)
-                    (options.keep / f"{options.seed}-{number}.{source.kind}").write_bytes(data)
-    print(f"seed {options.seed}: " + ", ".join(f"{end} {count}" for end, count in sorted(ends.items())))
+    if os.environ.get("ASAN_OPTIONS"):  # a sanitizer's shadow takes terabytes of addresses
+        options.bytes = 0
+    if options.jobs == 1 or options.only is not None:
+        options.jobs = 1
+        ends = work(options, 0)
+    else:
+        with multiprocessing.Pool(options.jobs) as pool:
+            ends = sum(pool.starmap(work, [(options, job) for job in range(options.jobs)]), collections.Counter())
+    for kind in options.kinds:
+        print(f"{kind:10}" + "  ".join(f"{end} {count}" for (k, end), count in sorted(ends.items()) if k == kind))
+    bad = sum(count for (_, end), count in ends.items() if end == "bad")
+    print(f"seed {options.seed}: {sum(ends.values())} mutants, {bad} bad")
     return 1 if bad else 0
 
 

@@ -78,9 +78,9 @@ Status readLink(const Value &object, Link base, Link &link) {
     if (it != object.members.end())
       *field = it->second.isNumber ? it->second.number : -1;
   }
-  if (!(link.alpha >= 0) || !(link.beta > 0))
-    return invalidArgument(
-        "alpha (seconds) must not be negative and beta (bytes per second) must be positive");
+  if (!(link.alpha >= 0 && link.alpha <= 10) || !(link.beta >= 1000))
+    return invalidArgument("alpha (seconds) must be from 0 to 10, and beta (bytes per second) at "
+                           "least 1000");
   return {};
 }
 

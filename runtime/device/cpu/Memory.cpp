@@ -1,6 +1,9 @@
 #include "runtime/device/cpu/Memory.h"
+#include <algorithm>
 #include <cstdlib>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace tessera::runtime {
 
@@ -26,6 +29,17 @@ void *allocateAligned(size_t bytes) {
 }
 
 void freeAligned(void *data) { std::free(data); }
+
+uint64_t mostMemory() {
+  long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  uint64_t bytes = pages > 0 && size > 0
+                       ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size)
+                       : UINT64_MAX;
+  rlimit limit; // `ulimit -v`
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    bytes = std::min<uint64_t>(bytes, limit.rlim_cur);
+  return bytes;
+}
 
 Buffer::~Buffer() { pool_->release(data_, bytes_); }
 

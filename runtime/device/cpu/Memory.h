@@ -49,4 +49,7 @@ private:
 void *allocateAligned(size_t bytes);
 void freeAligned(void *data);
 
+// What the machine has, or this process may take, in bytes.
+uint64_t mostMemory();
+
 } // namespace tessera::runtime

@@ -49,3 +49,17 @@ func.func @other() {
 // expected-error@+1 {{after import there is one public function, of one block}}
 module {
 }
+
+// -----
+
+// expected-error@+1 {{a value of type 'tensor<4xindex>'; programs compute with arrays of integers, floating-point and complex numbers}}
+func.func @main(%x: tensor<4xindex>) -> tensor<4xindex> {
+  return %x : tensor<4xindex>
+}
+
+// -----
+
+// expected-error@+1 {{a value of type 'tensor<?xf32>', whose shape is not known when the program is compiled}}
+func.func @main(%x: tensor<?xf32>) {
+  return
+}
