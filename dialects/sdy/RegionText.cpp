@@ -39,7 +39,8 @@ static ParseResult parseSingleBlockRegion(OpAsmParser &parser, Region &region) {
   if (region.empty())
     region.emplaceBlock();
   if (region.front().empty() || !region.front().back().hasTrait<OpTrait::IsTerminator>()) {
-    OpBuilder builder = OpBuilder::atBlockEnd(&region.front());
+    OpBuilder builder(parser.getContext()); // the region is in no operation yet
+    builder.setInsertionPointToEnd(&region.front());
     ReturnOp::create(builder, parser.getEncodedSourceLoc(parser.getCurrentLocation()));
   }
   return success();
