@@ -1,6 +1,7 @@
 #include "lib/compiler/PortableArtifact.h"
 
 #include "dialects/vhlo/Vhlo.h"
+#include "lib/compiler/Diagnostics.h"
 #include "lib/compiler/ReadTrial.h"
 #include "passes/portable/Passes.h"
 
@@ -25,27 +26,31 @@ mlir::OwningOpRef<mlir::ModuleOp> readTrusted(llvm::SourceMgr &sources,
   return module;
 }
 
-// What is wrong with bytes that MLIR's reader does not survive; nothing for all others.
-std::string damage(const llvm::MemoryBuffer &buffer, mlir::MLIRContext *context) {
-  if (!mlir::isBytecode(buffer.getMemBufferRef()))
-    return "";
-  auto read = [&] {
-    llvm::SourceMgr sources;
-    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(buffer.getMemBufferRef(), false),
-                               llvm::SMLoc());
-    readTrusted(sources, mlir::ParserConfig(context));
-  };
-  switch (tryInChild(read, buffer.getBufferSize())) {
-  case Trial::Fine:
-    return "";
-  case Trial::Crashed:
+// Why a trial has nothing to show.
+std::string describe(Trial end) {
+  if (end == Trial::Crashed)
     return "the bytecode is damaged: its lengths or references lead nowhere; write the file again";
-  case Trial::TooLong:
-    return "the bytecode takes more than 8 seconds to read, as a damaged file does; write it "
-           "again, "
-           "or as text";
-  }
-  return "";
+  return "the bytecode takes more than 8 seconds to read, as a damaged file does; write it again, "
+         "or as text";
+}
+
+// The module of a file of bytecode, in bytecode that is sound: 'M' before it; or 'E' and the place
+// and text of an error, each behind a zero.
+std::string readAnew(llvm::SourceMgr &sources, const mlir::ParserConfig &config, bool legalize) {
+  std::string error;
+  mlir::ScopedDiagnosticHandler handler(config.getContext(), [&](mlir::Diagnostic &diagnostic) {
+    if (error.empty() && diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+      error = describeLocation(diagnostic.getLocation(), "") + '\0' + diagnostic.str();
+    return mlir::success();
+  });
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      legalize ? readTrusted(sources, config)
+               : mlir::parseSourceFile<mlir::ModuleOp>(sources, config);
+  std::string out = "M";
+  llvm::raw_string_ostream stream(out);
+  if (!module || failed(mlir::writeBytecodeToFile(*module, stream)))
+    return "E" + error;
+  return out;
 }
 
 } // namespace
@@ -53,12 +58,33 @@ std::string damage(const llvm::MemoryBuffer &buffer, mlir::MLIRContext *context)
 mlir::OwningOpRef<mlir::ModuleOp> readModule(llvm::SourceMgr &sources,
                                              const mlir::ParserConfig &config) {
   const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
-  std::string problem = damage(*buffer, config.getContext());
-  if (problem.empty())
+  if (!mlir::isBytecode(buffer->getMemBufferRef()))
     return readTrusted(sources, config);
-  mlir::emitError(
-      mlir::FileLineColLoc::get(config.getContext(), buffer->getBufferIdentifier(), 0, 0))
-      << problem;
+  TrialResult trial = tryInChild([&] { return readAnew(sources, config, /*legalize=*/true); },
+                                 buffer->getBufferSize());
+  if (trial.end == Trial::NotTried)
+    return readTrusted(sources, config);
+  mlir::MLIRContext *context = config.getContext();
+  llvm::StringRef output = trial.output;
+  if (trial.end == Trial::Fine && output.consume_front("M")) {
+    llvm::SourceMgr sound;
+    sound.AddNewSourceBuffer(
+        llvm::MemoryBuffer::getMemBufferCopy(output, buffer->getBufferIdentifier()), llvm::SMLoc());
+    return mlir::parseSourceFile<mlir::ModuleOp>(sound, config);
+  }
+  std::string text = describe(trial.end);
+  mlir::Location location = mlir::FileLineColLoc::get(context, buffer->getBufferIdentifier(), 0, 0);
+  if (trial.end == Trial::Fine) {
+    output.consume_front("E");
+    auto [place, message] = output.split('\0');
+    text = message.empty() ? "is no module in bytecode" : message.str();
+    auto [front, column] = place.rsplit(':');
+    auto [file, line] = front.rsplit(':');
+    unsigned l, c;
+    if (!line.getAsInteger(10, l) && !column.getAsInteger(10, c))
+      location = mlir::FileLineColLoc::get(context, file, l, c);
+  }
+  mlir::emitError(location) << text;
   return nullptr;
 }
 
@@ -104,9 +130,18 @@ llvm::LogicalResult optimize(llvm::raw_ostream &out, std::unique_ptr<llvm::Memor
   {
     mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
     context.allowUnregisteredDialects(config.shouldAllowUnregisteredDialects());
-    if (std::string problem = damage(*input, &context); !problem.empty()) {
-      llvm::errs() << "error: " << input->getBufferIdentifier() << ": " << problem << "\n";
-      return llvm::failure();
+    if (mlir::isBytecode(input->getMemBufferRef())) {
+      llvm::SourceMgr sources;
+      sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(input->getMemBufferRef(), false),
+                                 llvm::SMLoc());
+      TrialResult trial =
+          tryInChild([&] { return readAnew(sources, mlir::ParserConfig(&context), legalize); },
+                     input->getBufferSize());
+      if (trial.end == Trial::Crashed || trial.end == Trial::TooLong) {
+        llvm::errs() << "error: " << input->getBufferIdentifier() << ": " << describe(trial.end)
+                     << "\n";
+        return llvm::failure();
+      }
     }
   }
   mlir::MlirOptMainConfig passes = config;

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -36,7 +37,7 @@ rlim_t addressSpace() {
   }
 }
 
-[[noreturn]] void child(llvm::function_ref<void()> read, size_t bytes) {
+[[noreturn]] void child(llvm::function_ref<std::string()> read, size_t bytes, int to) {
   // A crash ends it at once, without a trace on the terminal or a core file.
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGXCPU, SIGALRM})
     std::signal(signal, SIG_DFL);
@@ -46,31 +47,62 @@ rlim_t addressSpace() {
   }
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, 8);
-  alarm(9);
+  alarm(30);                      // of a machine that has much else to do
 #ifndef TESSERA_ADDRESS_SANITIZER // whose shadow is larger than any limit
-  limit(RLIMIT_AS, addressSpace() + std::max<rlim_t>(rlim_t(2) << 30, 4 * rlim_t(bytes)));
+  limit(RLIMIT_AS, addressSpace() + std::max<rlim_t>(rlim_t(2) << 30, 8 * rlim_t(bytes)));
 #endif
-  read();
+  std::string output = read();
+  for (size_t at = 0; at < output.size();) {
+    ssize_t written = write(to, output.data() + at, output.size() - at);
+    if (written <= 0)
+      _exit(1);
+    at += written;
+  }
   _exit(0);
+}
+
+bool hasOtherThreads() {
+  int threads = 0;
+  if (DIR *tasks = opendir("/proc/self/task")) {
+    while (dirent *task = readdir(tasks))
+      threads += task->d_name[0] != '.';
+    closedir(tasks);
+  }
+  return threads != 1;
 }
 
 } // namespace
 
-Trial tryInChild(llvm::function_ref<void()> read, size_t bytes) {
+TrialResult tryInChild(llvm::function_ref<std::string()> read, size_t bytes) {
+  int ends[2];
+  if (hasOtherThreads() || pipe2(ends, O_CLOEXEC) != 0)
+    return {Trial::NotTried, ""};
   pid_t pid = fork();
-  if (pid < 0)
-    return Trial::Fine;
   if (pid == 0)
-    child(read, bytes);
+    child(read, bytes, ends[1]);
+  close(ends[1]);
+  TrialResult result{Trial::NotTried, ""};
+  char part[1 << 16];
+  while (pid > 0) {
+    ssize_t n = ::read(ends[0], part, sizeof part);
+    if (n > 0)
+      result.output.append(part, n);
+    else if (n == 0 || errno != EINTR)
+      break;
+  }
+  close(ends[0]);
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0)
+  while (pid > 0 && waitpid(pid, &status, 0) < 0)
     if (errno != EINTR)
-      return Trial::Fine;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-    return Trial::Fine;
+      return result;
+  if (pid < 0)
+    return result;
   bool late = WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGALRM ||
                                       WTERMSIG(status) == SIGKILL);
-  return late ? Trial::TooLong : Trial::Crashed;
+  result.end = WIFEXITED(status) && WEXITSTATUS(status) == 0 ? Trial::Fine
+               : late                                        ? Trial::TooLong
+                                                             : Trial::Crashed;
+  return result;
 }
 
 } // namespace tessera

@@ -1,10 +1,11 @@
-// MLIR's bytecode reader trusts its input: a damaged length makes it allocate, read or recurse
-// without bound and takes the process with it. So bytecode is read twice: first by a child that may
-// die.
+// MLIR's bytecode reader trusts its input: a damaged length makes it allocate, read, free or
+// recurse without bound and takes the process with it. So bytecode is read by a child that may die,
+// and what comes back is written anew.
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <cstddef>
+#include <string>
 
 namespace tessera {
 
@@ -12,10 +13,16 @@ enum class Trial {
   Fine,    // it came to an end, whatever it found
   Crashed, // or wanted too much memory
   TooLong,
+  NotTried, // no child can be had: a process with other threads can't be copied safely
 };
 
-// Runs `read` in a child process, silently, with memory for a file of `bytes` and 10 seconds of a
-// core. Fine where no child can be had.
-Trial tryInChild(llvm::function_ref<void()> read, size_t bytes);
+struct TrialResult {
+  Trial end;
+  std::string output; // of `read`, where it is Fine
+};
+
+// Runs `read` in a child process, silently, with memory for a file of `bytes` and 8 seconds of a
+// core.
+TrialResult tryInChild(llvm::function_ref<std::string()> read, size_t bytes);
 
 } // namespace tessera

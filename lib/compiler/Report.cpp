@@ -35,12 +35,12 @@ llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
   for (const CollectiveFigures &site : collectiveFigures(program))
     collectives.push_back(llvm::json::Object{
         {"kind", site.kind},
-        {"axes", site.axes},
+        {"axes", llvm::json::fixUTF8(site.axes)},
         {"trips", site.trips ? llvm::json::Value(*site.trips) : llvm::json::Value("unknown")},
         {"count", site.count},
         {"bytes", site.bytes},
         {"wire_bytes", site.wireBytes},
-        {"location", site.location}});
+        {"location", llvm::json::fixUTF8(site.location)}});
   report["collectives"] = std::move(collectives);
 
   MemoryFigures memory = memoryFigures(program);

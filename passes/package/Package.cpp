@@ -12,6 +12,7 @@
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace tessera::exec;
@@ -31,7 +32,7 @@ public:
     if (mesh) {
       for (const sharding::MeshAxis &axis : mesh->axes) {
         program::MeshAxis *to = out.mutable_mesh()->add_axes();
-        to->set_name(axis.name);
+        to->set_name(llvm::json::fixUTF8(axis.name));
         to->set_size(axis.size);
       }
       for (int64_t id : mesh->deviceIds)
@@ -57,7 +58,7 @@ private:
   using Body = google::protobuf::RepeatedPtrField<program::Instruction>;
 
   LogicalResult writeParameter(ParameterAttr from, program::Parameter &to) {
-    to.set_name(from.getName().str());
+    to.set_name(llvm::json::fixUTF8(from.getName())); // bytes of the source, if damaged
     program::ElementType type = elementTypeOf(from.getGlobal().getElementType());
     if (type == program::ELEMENT_INVALID)
       return program.emitOpError("has a parameter of type ")
@@ -181,7 +182,7 @@ private:
       return 0;
     auto [it, isNew] = locationNumbers.try_emplace(text, locations->locations_size());
     if (isNew)
-      locations->add_locations(text);
+      locations->add_locations(llvm::json::fixUTF8(text));
     return it->second;
   }
 
