@@ -36,7 +36,10 @@ typedef struct tessera_collective {
 typedef struct tessera_compiled tessera_compiled;
 
 /* Compiles a StableHLO module, as text or MLIR bytecode. `options` may be NULL. Always returns an
- * object (NULL only when out of memory), to be freed by tessera_compiled_free. */
+ * object (NULL only when out of memory), to be freed by tessera_compiled_free. Bytecode is first read
+ * by a child process, which damaged bytecode may end; in a process with several threads, whose copy
+ * would not be safe, it is trusted: give text, or let `tessera compile` read what is of unknown
+ * origin. */
 tessera_compiled *tessera_compile(const char *module, size_t bytes,
                                   const tessera_compile_options *options);
 void tessera_compiled_free(tessera_compiled *compiled);
