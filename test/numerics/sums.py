@@ -67,5 +67,25 @@ def products(name):
     return Case(f"products_{name}", check)
 
 
+def sharded(name):
+    """Over a dimension that eight devices share: their parts are rounded to the type and added in the accumulator's."""
+    def check():
+        n, devices = 4001, 8  # the last device has less
+        x = np.random.default_rng(n).standard_normal((3, n)).astype(np.float32).astype(FLOATS[name])
+        wide = x.astype(LONG) if name == "f64" else x.astype(np.float32).astype(LONG)
+        exact, size = wide.sum(1), np.abs(wide).sum(1)
+        t = lambda *sizes: f"tensor<{shape(*sizes, name)}>"
+        text = (f'module {{\nsdy.mesh @m = <["x"={devices}]>\nfunc.func @main(%a: {t(3, n)} {{sdy.sharding = #sdy.sharding<@m, [{{}}, {{"x"}}]>}}) -> {t(3)} {{\n'
+                f"  %zero = stablehlo.constant dense<0.0> : {t()}\n"
+                f"  %r = stablehlo.reduce(%a init: %zero) applies stablehlo.add across dimensions = [1] : ({t(3, n)}, {t()}) -> {t(3)}\n  return %r : {t(3)}\n}}\n}}\n")
+        got = run(text, x)
+        if isinstance(got, str):
+            return [(name, got)]
+        travel = unit(name) * size * 1.01 if name not in ("f32", "f64") else 0
+        return [(f"row of {n} on {devices}", within(got[0], exact, bound(name, n // devices + 1 + devices, size, exact) + travel))]
+
+    return Case(f"sharded_sums_{name}", check)
+
+
 def cases():
-    return [sums(name) for name in ("f32", "f64", "bf16", "f16", "f8E5M2")] + [products(name) for name in ("f32", "f64", "bf16", "f16", "f8E4M3FN")]
+    return [sums(name) for name in ("f32", "f64", "bf16", "f16", "f8E5M2")] + [products(name) for name in ("f32", "f64", "bf16", "f16", "f8E4M3FN")] + [sharded(name) for name in ("f32", "f64", "bf16")]

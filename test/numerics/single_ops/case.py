@@ -49,6 +49,7 @@ class Case:
         self.functions = []  # private functions that it calls
         self.large = False  # XLA is asked first: the interpreter takes its time
         self.seed = None
+        self.expected = None  # results, where no oracle knows the op
 
     # Random choices.
     def chance(self, p=0.5):

@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import expressions
 import harness
 import jax
+import jax.flatten_util  # noqa: F401
 import jax.numpy as jnp
 import jax.scipy.special as jsp
 import ml_dtypes
