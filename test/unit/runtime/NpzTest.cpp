@@ -109,6 +109,32 @@ TEST(NpzTest, TruncatedAndAlteredFilesAreErrors) {
   }
 }
 
+// The directory's place, as 64 bits, is the last byte that can be numbered.
+TEST(NpzTest, DirectoryBeyondTheFileIsAnError) {
+  std::string path = temporaryFile("beyond.npz");
+  std::string locator = std::string("PK\6\7", 4) + std::string(4, '\0') + std::string(8, '\xff') +
+                        std::string(4, '\0'),
+              end = std::string("PK\5\6", 4) + std::string(4, '\0') + std::string(12, '\xff') +
+                    std::string(2, '\0');
+  std::ofstream(path, std::ios::binary) << locator << end;
+  auto reader = NpzReader::open(path);
+  ASSERT_FALSE(reader.ok());
+  EXPECT_NE(reader.status().message().find("64-bit directory is damaged"), std::string::npos);
+}
+
+TEST(NpzTest, MoreBytesThanTheProgramTakesAreNotRead) {
+  std::string path = temporaryFile("large.npz");
+  {
+    auto writer = NpzWriter::create(path);
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE(writer->add("in0", {program::U8, {4 << 20}, std::string(4 << 20, '\0')}).ok());
+    ASSERT_TRUE(writer->close().ok());
+  }
+  auto read = NpzReader::open(path)->read("in0", parameter(program::U8, {4}));
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.status().message().find("bytes, the program expects"), std::string::npos);
+}
+
 TEST(NpzTest, FortranOrderAndByteOrder) {
   // Columns of [[1,2,3],[4,5,6]].
   std::string data("\1\4\2\5\3\6", 6);
