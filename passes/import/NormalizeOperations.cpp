@@ -14,6 +14,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/Verifier.h"
 #include "passes/import/Einsum.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -73,7 +74,13 @@ Value fromIndexSelect(OpBuilder &b, stablehlo::TorchIndexSelectOp op) {
   if (!op.getOperand().getType().hasStaticShape())
     return {};
   int64_t dim = op.getDim(), batches = op.getBatchDims(),
-          indexRank = op.getIndex().getType().getRank();
+          rank = op.getOperand().getType().getRank(), indexRank = op.getIndex().getType().getRank();
+  if (dim < 0 || dim >= rank || batches < 0 || batches > dim || batches > indexRank) {
+    op.emitError() << "selects along dimension " << dim << " with " << batches
+                   << " batch dimensions, from an operand of " << rank << " and by an index of "
+                   << indexRank << " dimensions";
+    return {};
+  }
   SmallVector<int64_t> sizes(op.getOperand().getType().getShape()), offset, batching;
   for (int64_t d = 0; d < batches; ++d) {
     sizes[d] = 1;
@@ -107,7 +114,8 @@ Value fromDynamicSlice(OpBuilder &b, stablehlo::RealDynamicSliceOp op) {
        step = constants(op.getStrides());
   if (!start || !limit || !step)
     return {};
-  return stablehlo::SliceOp::create(b, op.getLoc(), op.getOperand(), *start, *limit, *step);
+  return stablehlo::SliceOp::create(b, op.getLoc(), op.getType(), op.getOperand(), *start, *limit,
+                                    *step);
 }
 
 Value fromDynamicPad(OpBuilder &b, stablehlo::DynamicPadOp op) {
@@ -115,8 +123,8 @@ Value fromDynamicPad(OpBuilder &b, stablehlo::DynamicPadOp op) {
   auto interior = constants(op.getInteriorPadding());
   if (!low || !high || !interior)
     return {};
-  return stablehlo::PadOp::create(b, op.getLoc(), op.getOperand(), op.getPaddingValue(), *low,
-                                  *high, *interior);
+  return stablehlo::PadOp::create(b, op.getLoc(), op.getType(), op.getOperand(),
+                                  op.getPaddingValue(), *low, *high, *interior);
 }
 
 Value fromDynamicGather(OpBuilder &b, stablehlo::DynamicGatherOp op) {
@@ -130,7 +138,7 @@ Value fromDynamicGather(OpBuilder &b, stablehlo::DynamicGatherOp op) {
 
 Value fromDynamicConv(OpBuilder &b, stablehlo::DynamicConvOp op) {
   auto padding = constants(op.getPadding());
-  if (!padding)
+  if (!padding || padding->size() % 2)
     return {};
   int64_t spatial = padding->size() / 2;
   auto type = RankedTensorType::get({spatial, 2}, b.getI64Type());
@@ -184,6 +192,27 @@ void widenSelected(stablehlo::SelectAndScatterOp op) {
     argument.setType(RankedTensorType::get({}, to.getElementType()));
     auto back = stablehlo::ConvertOp::create(b, op.getLoc(), narrow, argument);
     argument.replaceAllUsesExcept(back, back);
+  }
+}
+
+// Places in arrays, which are counted in what the program has for it: up to the largest size that
+// need not be enough, and arithmetic on places is done in their type.
+void widenIndices(Operation *op) {
+  unsigned first = isa<stablehlo::DynamicUpdateSliceOp>(op) ? 2 : 1;
+  unsigned count = op->getNumOperands();
+  if (auto scatter = dyn_cast<stablehlo::ScatterOp>(op)) {
+    first = scatter->getNumResults();
+    count = first + 1;
+  } else if (isa<stablehlo::GatherOp>(op)) {
+    count = 2;
+  }
+  OpBuilder b(op);
+  for (unsigned i = first; i < count; ++i) {
+    Value value = op->getOperand(i);
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getElementType().isInteger() && type.getElementTypeBitWidth() < 32)
+      op->setOperand(
+          i, stablehlo::ConvertOp::create(b, op->getLoc(), type.clone(b.getI32Type()), value));
   }
 }
 
@@ -252,6 +281,9 @@ struct NormalizeOperationsPass : impl::NormalizeOperationsBase<NormalizeOperatio
         widenScattered(scatter);
       if (auto scatter = dyn_cast<stablehlo::SelectAndScatterOp>(op))
         widenSelected(scatter);
+      if (isa<stablehlo::DynamicSliceOp, stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp,
+              stablehlo::ScatterOp>(op))
+        widenIndices(op);
       if (isa<stablehlo::EinsumOp, stablehlo::UnaryEinsumOp, stablehlo::DynamicConvOp,
               stablehlo::SetDimensionSizeOp, stablehlo::DotOp, stablehlo::CholeskyOp,
               stablehlo::TriangularSolveOp, stablehlo::BroadcastOp, stablehlo::MapOp,
@@ -261,8 +293,19 @@ struct NormalizeOperationsPass : impl::NormalizeOperationsBase<NormalizeOperatio
               op))
         ops.push_back(op);
     });
+    // What was a value in the program is an attribute now, which a verifier sees.
+    auto isSound = [](Operation *op, Value value) {
+      Operation *def = value.getDefiningOp();
+      if (value.getType() == op->getResult(0).getType())
+        return !def || succeeded(verify(def));
+      op->emitError() << "has type " << op->getResult(0).getType() << " where its operands make it "
+                      << value.getType();
+      return false;
+    };
     for (Operation *op : ops)
       if (Value value = normalized(op)) {
+        if (!isSound(op, value))
+          return signalPassFailure();
         if (Attribute sharding = op->getAttr("sdy.sharding"); sharding && value.getDefiningOp())
           value.getDefiningOp()->setAttr("sdy.sharding", sharding);
         op->getResult(0).replaceAllUsesWith(value);

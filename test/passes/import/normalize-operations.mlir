@@ -115,3 +115,12 @@ func.func @promoted_scatter(%x: tensor<2x3xbf16>, %i: tensor<2x1xi32>) -> tensor
   }) : (tensor<2x3xbf16>, tensor<2x1xi32>, tensor<2x3xbf16>) -> tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }
+
+// Places in arrays that are counted in few bits get more: the clamp to the array's size is done in their type.
+// CHECK-LABEL: func.func @narrow_indices
+// CHECK:         %[[I:.*]] = stablehlo.convert %arg1 : (tensor<ui2>) -> tensor<i32>
+// CHECK:         stablehlo.dynamic_slice %arg0, %[[I]], sizes = [2]
+func.func @narrow_indices(%a: tensor<8xf32>, %i: tensor<ui2>) -> tensor<2xf32> {
+  %0 = stablehlo.dynamic_slice %a, %i, sizes = [2] : (tensor<8xf32>, tensor<ui2>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
