@@ -5,12 +5,13 @@
 // becomes
 //   comm.all_reduce sum(stablehlo.add %x, %y) over A
 // likewise for reduce_scatter, where nobody else uses %a and %b. Likewise maximum with max, minimum
-// with min.
+// with min. Sums of 16-bit floats stay apart, for the reason in DeferReductions.
 #include "passes/communicate/Passes.h"
 
 #include "dialects/comm/CommOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_MERGEREDUCTIONS
@@ -23,8 +24,12 @@ namespace tessera::communicate {
 namespace {
 
 std::optional<comm::ReductionKind> kindOf(Operation *op) {
-  if (isa<stablehlo::AddOp>(op))
+  if (isa<stablehlo::AddOp>(op)) {
+    Type element = getElementTypeOrSelf(op->getResult(0).getType());
+    if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() <= 16)
+      return std::nullopt;
     return comm::ReductionKind::Sum;
+  }
   if (isa<stablehlo::MaxOp>(op))
     return comm::ReductionKind::Max;
   if (isa<stablehlo::MinOp>(op))

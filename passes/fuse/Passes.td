@@ -38,6 +38,11 @@ def MarkExponentials : Pass<"tessera-mark-exponentials", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
+def SplitNarrowSums : Pass<"tessera-split-narrow-sums", "::mlir::ModuleOp"> {
+  let summary = "Make long sums of bf16 and f16 of sums of blocks.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Group ops into kernels (exec.fused) so that values pass through memory as rarely as pays.";
   let dependentDialects = ["::tessera::exec::ExecDialect"];

@@ -111,8 +111,11 @@ private:
       return !isa<stablehlo::BroadcastInDimOp>(user) ||
              user->getResultTypes() == broadcast->getResultTypes();
     });
+    Value product = x;
+    if (auto convert = x.getDefiningOp<stablehlo::ConvertOp>())
+      product = convert.getOperand();
     if (!isAlone || small.getNumElements() >= type().getNumElements() ||
-        (x.getDefiningOp<stablehlo::DotGeneralOp>() && isPartitioned()))
+        (product.getDefiningOp<stablehlo::DotGeneralOp>() && isPartitioned()))
       return {};
     Value reciprocal = over(constant(1, small), divisor);
     Value spread = stablehlo::BroadcastInDimOp::create(b, op.getLoc(), type(), reciprocal,

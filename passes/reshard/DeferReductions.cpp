@@ -8,6 +8,9 @@
 //   %c = stablehlo.add %p, %q                     // unreduced={"y"}
 //   %d = sdy.reshard %c <@mesh, [{"x"}, {}]>      // one all-reduce
 //
+// Not where the op's result would be rounded to 16 bits: each device would round its part of a sum
+// that is rounded once when it is made of reduced values (and by XLA, so by JAX).
+//
 // Behind loops, too: an accumulator that starts neutral, that each round only adds to (or writes a
 // part of), and that nothing else reads, is carried partial and reduced once after the loop.
 #include "dialects/stablehlo/StablehloOps.h"
@@ -97,8 +100,20 @@ private:
   sharding::ReshardPlanner &planner;
 };
 
+// Whether the op rounds what it computes to few bits.
+static bool roundsNarrowly(Operation *op) {
+  auto type = dyn_cast<ShapedType>(op->getResult(0).getType());
+  if (isa<stablehlo::ReduceOp>(op) && type && // nothing to add along dimensions of size 1
+      cast<ShapedType>(op->getOperand(0).getType()).getNumElements() == type.getNumElements())
+    return false;
+  return type && isa<FloatType>(type.getElementType()) && type.getElementTypeBitWidth() <= 16 &&
+         isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MulOp, stablehlo::DivOp,
+             stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::ConvolutionOp,
+             stablehlo::ReduceOp, stablehlo::ReduceWindowOp>(op);
+}
+
 void Deferrer::sink(Operation *op) {
-  if (op->getNumResults() != 1 || isa<sdy::ReshardOp>(op))
+  if (op->getNumResults() != 1 || isa<sdy::ReshardOp>(op) || roundsNarrowly(op))
     return;
   SmallVector<sdy::ReshardOp> reductions;
   bool any = false;

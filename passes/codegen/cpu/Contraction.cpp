@@ -45,7 +45,8 @@ private:
   void multiplyStrided(Tile tile, Value innerLow, Value innerHigh, llvm::ArrayRef<Value> sums);
   void packAcrossA();
   void packAcrossB(Value n0, Value panel);
-  // Elements of rows k and k + 1 of a or b in turn; `lanes` of them from `start` on in `group`.
+  Value swapNeighbours(Value row);
+  // Elements of rows k + 1 and k of a or b in turn; `lanes` of them from `start` on in `group`.
   Value pairs(Node *node, llvm::ArrayRef<unsigned> group, Value start, unsigned lanes, Value mask);
   void emitTile(Tile tile);
   void multiply(Tile tile, llvm::ArrayRef<Value> sums);
@@ -149,7 +150,10 @@ void ContractionEmitter::packA() {
   int64_t size = e.bounds(inner).second;
   unsigned lanes = e.chooseLanes(size, Graph::reachable({plan.a}));
   int64_t whole = size / lanes * lanes;
-  auto copy = [&] { e.store(to, stored, offset, e.emit(plan.a)); };
+  auto copy = [&] {
+    Value row = e.emit(plan.a);
+    e.store(to, stored, offset, plan.isPaired ? swapNeighbours(row) : row);
+  };
   if (whole) {
     bind(inner, e.openLoop(e.i64(0), e.i64(whole), lanes, false), lanes);
     copy();
@@ -169,7 +173,9 @@ void ContractionEmitter::packA() {
     e.closeLoop();
 }
 
-// What vdpbf16ps multiplies.
+// What vdpbf16ps multiplies. It adds the product of the second of a pair first, so k + 1 comes
+// before k: products are then added in the order of k, with the bits of a chain of fused
+// multiply-adds.
 Value ContractionEmitter::pairs(Node *node, llvm::ArrayRef<unsigned> group, Value start,
                                 unsigned lanes, Value mask) {
   const Group &inner = plan.k.back();
@@ -186,8 +192,16 @@ Value ContractionEmitter::pairs(Node *node, llvm::ArrayRef<unsigned> group, Valu
   e.variables[inner.back()] = k;
   llvm::SmallVector<int> order;
   for (unsigned i = 0; i < lanes; ++i)
-    order.append({static_cast<int>(i), static_cast<int>(i + lanes)});
+    order.append({static_cast<int>(i + lanes), static_cast<int>(i)});
   return b.CreateShuffleVector(rows[0], rows[1], order);
+}
+
+Value ContractionEmitter::swapNeighbours(Value row) {
+  llvm::SmallVector<int> order;
+  for (int i = 0, n = llvm::cast<llvm::FixedVectorType>(row->getType())->getNumElements(); i < n;
+       ++i)
+    order.push_back(i ^ 1);
+  return b.CreateShuffleVector(row, order);
 }
 
 // a with its rows side by side: [k][m], or [k / 2][m][2].
@@ -243,9 +257,14 @@ void ContractionEmitter::packAcrossB(Value n0, Value panel) {
       rows.push_back(r < plan.nSize ? b.CreateAlignedLoad(square, row, llvm::Align(2))
                                     : static_cast<Value>(llvm::Constant::getNullValue(square)));
     }
-    for (auto [i, column] : llvm::enumerate(e.transpose(std::move(rows))))
-      b.CreateAlignedStore(column, b.CreateConstGEP1_64(element, to, i * plan.columns() + v * 16),
+    for (auto [i, column] : llvm::enumerate(e.transpose(std::move(rows)))) {
+      Value value = column;
+      if (plan.isPaired) // k + 1 first, as in pairs()
+        value = b.CreateIntrinsic(llvm::Intrinsic::fshl, {square},
+                                  {value, value, llvm::ConstantInt::get(square, 16)});
+      b.CreateAlignedStore(value, b.CreateConstGEP1_64(element, to, i * plan.columns() + v * 16),
                            llvm::Align(4));
+    }
   }
   e.closeBlock();
   for (size_t i = 0; i < plan.k.size(); ++i)

@@ -147,12 +147,11 @@ std::optional<ContractionPlan> planContraction(NestGraph &nest) {
   const Group &inner = plan.k.back();
   plan.isPaired = e.features.bf16 && widest == 16 && plan.lanes == 16 && kind == ElementKind::F32 &&
                   rawA->kind == ElementKind::BF16 && rawB->kind == ElementKind::BF16 &&
-                  sizeOf(inner) % 2 == 0;
+                  sizeOf(inner) % 2 == 0 && reduction.kStride == 1;
   if (plan.isPaired) {
     plan.a = rawA;
     plan.b = rawB;
-    plan.packsB = true;
-    plan.packsA = !isDirect(rawA, ElementKind::BF16) || e.coefficient(rawA->index, inner) != 1;
+    plan.packsA = plan.packsB = true; // in the order that adds the products in the order of k
   } else {
     plan.packsA = !isDirect(plan.a, kind);
     plan.packsB = !isDirect(plan.b, kind) || e.coefficient(plan.b->index, plan.n) != 1;
@@ -161,7 +160,7 @@ std::optional<ContractionPlan> planContraction(NestGraph &nest) {
     plan.packsB |= isFar && plan.mSize >= 64 && plan.kSize >= 64;
   }
   plan.kBlock = reduction.kBlock;
-  if (!plan.isPaired && sizeOf(inner) % reduction.kStride == 0)
+  if (sizeOf(inner) % reduction.kStride == 0)
     plan.sumStride = reduction.kStride;
   // Copies go along what is contiguous in memory.
   auto isAlong = [&](Node *node, const Group &group) {

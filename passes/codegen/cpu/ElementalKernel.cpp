@@ -94,8 +94,10 @@ bool Nest::keepsVectors(unsigned lastDim) const {
   for (Node *node : g->emitter.live) {
     if (node->op != Op::Reduced || !(node->deps >> lastDim & 1))
       continue;
-    anyReduction = true;
     Reduction &r = *node->reduction;
+    if (r.isStepwise) // can't run by vectors inside
+      continue;
+    anyReduction = true;
     for (Node *load : Graph::reachable(r.inputs)) {
       if (load->op != Op::Load || !(load->deps & r.ownDims))
         continue;

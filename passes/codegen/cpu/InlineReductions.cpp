@@ -132,10 +132,13 @@ bool GraphBuilder::foldInputs(mlir::Operation *op, llvm::ArrayRef<Element> input
     Element init = at(op->getOperand(inputs.size() + i), {}, mask);
     if (!input || !init)
       return false;
-    // Sums of narrow floats are kept in f32.
-    bool widen = !reduction.simple.empty() && isNarrowFloat(input.re->kind) &&
-                 (reduction.simple[reduction.inputs.size()] == Op::Add ||
-                  reduction.simple[reduction.inputs.size()] == Op::Mul);
+    // Sums of narrow floats are kept in f32; but those of a reduce, which tessera-split-narrow-sums
+    // has cut into blocks, are rounded after each addition.
+    Op step = reduction.simple.empty() ? Op::Constant : reduction.simple[reduction.inputs.size()];
+    bool isNarrow = isNarrowFloat(input.re->kind);
+    bool isHalf = input.re->kind == ElementKind::BF16 || input.re->kind == ElementKind::F16;
+    reduction.isStepwise |= isHalf && step == Op::Add && mlir::isa<ReduceOp>(op);
+    bool widen = isNarrow && !reduction.isStepwise && (step == Op::Add || step == Op::Mul);
     auto add = [&](Node *value, Node *start) {
       reduction.inputs.push_back(widen ? graph.convert(value, ElementKind::F32) : value);
       reduction.inits.push_back(widen ? graph.convert(start, ElementKind::F32) : start);
@@ -228,13 +231,23 @@ void GraphBuilder::productSum(Element a, Element b, ElementKind result, Reductio
 // where it can be. (docs/rationale/tolerances.md.)
 static void orderDot(DotGeneralOp dot, Reduction &reduction) {
   struct Side {
-    llvm::ArrayRef<int64_t> shape, batching, contracting;
+    // A transpose that only the dot reads is part of the dot.
+    Side(mlir::Value value, llvm::ArrayRef<int64_t> batch, llvm::ArrayRef<int64_t> contracted)
+        : shape(shapeOf(value)), batching(batch), contracting(contracted) {
+      auto transpose = value.getDefiningOp<TransposeOp>();
+      if (!transpose || !value.hasOneUse())
+        return;
+      shape = shapeOf(transpose.getOperand());
+      for (llvm::SmallVector<int64_t> *dims : {&batching, &contracting})
+        for (int64_t &dim : *dims)
+          dim = transpose.getPermutation()[dim];
+    }
+    llvm::ArrayRef<int64_t> shape;
+    llvm::SmallVector<int64_t> batching, contracting;
   };
   auto numbers = dot.getDotDimensionNumbers();
-  Side lhs{shapeOf(dot.getLhs()), numbers.getLhsBatchingDimensions(),
-           numbers.getLhsContractingDimensions()};
-  Side rhs{shapeOf(dot.getRhs()), numbers.getRhsBatchingDimensions(),
-           numbers.getRhsContractingDimensions()};
+  Side lhs{dot.getLhs(), numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions()};
+  Side rhs{dot.getRhs(), numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions()};
   auto out = shapeOf(dot.getResult());
   size_t batch = lhs.batching.size();
   size_t lhsFree = lhs.shape.size() - batch - lhs.contracting.size();
@@ -296,7 +309,8 @@ bool GraphBuilder::dotInputs(mlir::Operation *op, IndexRange index, Node *mask,
   ElementType type = *elementType(op->getResult(0).getType());
   productSum(a, b, type.kind, reduction);
   reduction.kBlock = 512;
-  if (type.kind == ElementKind::F32 && !type.complex)
+  // XLA computes bf16 in f32, too.
+  if ((type.kind == ElementKind::F32 || type.kind == ElementKind::BF16) && !type.complex)
     orderDot(mlir::cast<DotGeneralOp>(op), reduction);
   return true;
 }

@@ -137,7 +137,7 @@ llvm::SmallVector<Value> Emitter::reduce(Reduction &reduction) {
       return node->op == Op::Load && coefficient(node->index, group) == 1;
     });
   };
-  if (outerLanes == 1 && groups.size() > 1) {
+  if (outerLanes == 1 && groups.size() > 1 && !reduction.isStepwise) {
     size_t best = groups.size() - 1;
     for (size_t i = groups.size(); i-- > 0;)
       if (contiguous(groups[i]) > contiguous(groups[best]))
@@ -145,7 +145,7 @@ llvm::SmallVector<Value> Emitter::reduce(Reduction &reduction) {
     std::rotate(groups.begin() + best, groups.begin() + best + 1, groups.end());
   }
   bool byRows = outerLanes == 1 && !groups.empty() && !reduction.simple.empty() &&
-                bounds(groups.back()).second >= 4;
+                !reduction.isStepwise && bounds(groups.back()).second >= 4;
   if (byRows && isSumOfSingles(reduction))
     return combine(reduction, inits, foldLanes(reduction, sumRows(reduction, groups, nodes)));
   unsigned width = byRows ? chooseLanes(bounds(groups.back()).second, nodes) : outerLanes;
