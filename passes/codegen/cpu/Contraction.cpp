@@ -45,8 +45,9 @@ private:
   void multiplyStrided(Tile tile, Value innerLow, Value innerHigh, llvm::ArrayRef<Value> sums);
   void packAcrossA();
   void packAcrossB(Value n0, Value panel);
-  Value swapNeighbours(Value row);
-  // Elements of rows k + 1 and k of a or b in turn; `lanes` of them from `start` on in `group`.
+  Value pairedOrder(Value row);
+  // Elements of the two rows of a pair of slots of a or b in turn; `lanes` of them from `start` on
+  // in `group`.
   Value pairs(Node *node, llvm::ArrayRef<unsigned> group, Value start, unsigned lanes, Value mask);
   void emitTile(Tile tile);
   void multiply(Tile tile, llvm::ArrayRef<Value> sums);
@@ -152,7 +153,7 @@ void ContractionEmitter::packA() {
   int64_t whole = size / lanes * lanes;
   auto copy = [&] {
     Value row = e.emit(plan.a);
-    e.store(to, stored, offset, plan.isPaired ? swapNeighbours(row) : row);
+    e.store(to, stored, offset, plan.isPaired ? pairedOrder(row) : row);
   };
   if (whole) {
     bind(inner, e.openLoop(e.i64(0), e.i64(whole), lanes, false), lanes);
@@ -173,35 +174,46 @@ void ContractionEmitter::packA() {
     e.closeLoop();
 }
 
-// What vdpbf16ps multiplies. It adds the product of the second of a pair first, so k + 1 comes
-// before k: products are then added in the order of k, with the bits of a chain of fused
-// multiply-adds.
+// Which k a slot of packed pairs holds. vdpbf16ps adds the product of the second of a pair first,
+// so that comes to hold the lower k: products are then added in the order of k, with the bits of a
+// chain of fused multiply-adds. With a stride of 2 the slots of a group are
+// k + 2, k, k + 3, k + 1: the pairs of one strided sum lie 2 * stride slots apart.
+static int64_t pairedK(int64_t slot, int64_t stride) {
+  int64_t within = slot % (2 * stride);
+  return slot - within + within / 2 + (slot % 2 ? 0 : stride);
+}
+
+// `row`, k's side by side, as the slots want it.
+Value ContractionEmitter::pairedOrder(Value row) {
+  llvm::SmallVector<int> order;
+  for (int i = 0, n = llvm::cast<llvm::FixedVectorType>(row->getType())->getNumElements(); i < n;
+       ++i)
+    order.push_back(pairedK(i, plan.sumStride));
+  return b.CreateShuffleVector(row, order);
+}
+
+// What vdpbf16ps multiplies.
 Value ContractionEmitter::pairs(Node *node, llvm::ArrayRef<unsigned> group, Value start,
                                 unsigned lanes, Value mask) {
   const Group &inner = plan.k.back();
-  Value rows[2], k = e.variables[inner.back()];
-  for (int odd = 0; odd < 2; ++odd) {
+  Value rows[2], slot = e.variables[inner.back()];
+  int64_t stride = plan.sumStride;
+  Value within = b.CreateAnd(slot, e.i64(2 * stride - 1));
+  Value k = b.CreateNSWSub(slot, b.CreateLShr(within, 1));
+  for (int first = 0; first < 2; ++first) {
     e.openBlock();
-    bind(inner, odd ? b.CreateNSWAdd(k, e.i64(1)) : k);
+    bind(inner, first ? b.CreateNSWAdd(k, e.i64(stride)) : k);
     e.openBlock();
     bind(group, start, lanes, mask);
-    rows[odd] = e.toMemory(ElementKind::BF16, e.splat(e.emit(node), lanes));
+    rows[first] = e.toMemory(ElementKind::BF16, e.splat(e.emit(node), lanes));
     e.closeBlock();
     e.closeBlock();
   }
-  e.variables[inner.back()] = k;
+  e.variables[inner.back()] = slot;
   llvm::SmallVector<int> order;
   for (unsigned i = 0; i < lanes; ++i)
     order.append({static_cast<int>(i + lanes), static_cast<int>(i)});
   return b.CreateShuffleVector(rows[0], rows[1], order);
-}
-
-Value ContractionEmitter::swapNeighbours(Value row) {
-  llvm::SmallVector<int> order;
-  for (int i = 0, n = llvm::cast<llvm::FixedVectorType>(row->getType())->getNumElements(); i < n;
-       ++i)
-    order.push_back(i ^ 1);
-  return b.CreateShuffleVector(row, order);
 }
 
 // a with its rows side by side: [k][m], or [k / 2][m][2].
@@ -254,17 +266,19 @@ void ContractionEmitter::packAcrossB(Value n0, Value panel) {
     llvm::SmallVector<Value> rows;
     for (int64_t r = v * 16; r < (v + 1) * 16; ++r) {
       Value row = b.CreateConstGEP1_64(memoryType(stored, b.getContext()), from, r * stride);
-      rows.push_back(r < plan.nSize ? b.CreateAlignedLoad(square, row, llvm::Align(2))
-                                    : static_cast<Value>(llvm::Constant::getNullValue(square)));
+      Value loaded = llvm::Constant::getNullValue(square);
+      if (r < plan.nSize && plan.isPaired) {
+        auto *pairs = llvm::FixedVectorType::get(b.getInt16Ty(), 32);
+        loaded = pairedOrder(b.CreateAlignedLoad(pairs, row, llvm::Align(2)));
+        loaded = b.CreateBitCast(loaded, square);
+      } else if (r < plan.nSize) {
+        loaded = b.CreateAlignedLoad(square, row, llvm::Align(2));
+      }
+      rows.push_back(loaded);
     }
-    for (auto [i, column] : llvm::enumerate(e.transpose(std::move(rows)))) {
-      Value value = column;
-      if (plan.isPaired) // k + 1 first, as in pairs()
-        value = b.CreateIntrinsic(llvm::Intrinsic::fshl, {square},
-                                  {value, value, llvm::ConstantInt::get(square, 16)});
-      b.CreateAlignedStore(value, b.CreateConstGEP1_64(element, to, i * plan.columns() + v * 16),
+    for (auto [i, column] : llvm::enumerate(e.transpose(std::move(rows))))
+      b.CreateAlignedStore(column, b.CreateConstGEP1_64(element, to, i * plan.columns() + v * 16),
                            llvm::Align(4));
-    }
   }
   e.closeBlock();
   for (size_t i = 0; i < plan.k.size(); ++i)
@@ -332,7 +346,8 @@ void ContractionEmitter::multiplyStrided(Tile tile, Value innerLow, Value innerH
     clear(place(e.i64(0), i));
   Value remainder = e.openLoop(e.i64(0), e.i64(plan.sumStride), 1, false);
   llvm::for_each(parts, [&](Value part) { clear(part); });
-  multiplyBlock(tile, b.CreateNSWAdd(innerLow, remainder), innerHigh, parts);
+  Value slot = plan.isPaired ? b.CreateShl(remainder, 1) : remainder;
+  multiplyBlock(tile, b.CreateNSWAdd(innerLow, slot), innerHigh, parts);
   Value first = b.CreateNSWMul(b.CreateLShr(remainder, 1), e.i64(count));
   for (auto [i, part] : llvm::enumerate(parts))
     addTo(place(first, i), b.CreateLoad(vectorType(), part));
@@ -362,7 +377,7 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value innerLow, Value innerHig
   int64_t aStride = plan.acrossA  ? (plan.isPaired ? 2 : 1)
                     : plan.packsA ? plan.kSize
                                   : e.coefficient(plan.a->index, plan.m);
-  overK(plan.isPaired ? 2 : plan.sumStride, innerLow, innerHigh, [&] {
+  overK(plan.isPaired ? 2 * plan.sumStride : plan.sumStride, innerLow, innerHigh, [&] {
     Value fromA =
         plan.packsA
             ? e.element(rowsOfA, stored,

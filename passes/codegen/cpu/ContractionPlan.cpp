@@ -147,7 +147,7 @@ std::optional<ContractionPlan> planContraction(NestGraph &nest) {
   const Group &inner = plan.k.back();
   plan.isPaired = e.features.bf16 && widest == 16 && plan.lanes == 16 && kind == ElementKind::F32 &&
                   rawA->kind == ElementKind::BF16 && rawB->kind == ElementKind::BF16 &&
-                  sizeOf(inner) % 2 == 0 && reduction.kStride == 1;
+                  sizeOf(inner) % (2 * reduction.kStride) == 0;
   if (plan.isPaired) {
     plan.a = rawA;
     plan.b = rawB;
