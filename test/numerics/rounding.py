@@ -21,10 +21,22 @@ class RoundingCase:
     shapes: tuple
     floor: float = 1.0
     positive: bool = False
+    kind: type = jnp.float32
 
 
-def einsum(formula, *shapes, floor=1.0):
-    return RoundingCase(formula, lambda a, b: jnp.einsum(formula, a, b), shapes, floor)
+def einsum(formula, *shapes, floor=1.0, kind=jnp.float32):
+    return RoundingCase(
+        f"{formula} in {kind.__name__}",
+        lambda a, b: jnp.einsum(formula, a, b).astype(jnp.float32),
+        shapes,
+        floor,
+        kind=kind,
+    )
+
+
+def narrow_sum(name, dims, shape, kind=jnp.bfloat16):
+    """What differentiation writes; jnp.sum converts to f32."""
+    return RoundingCase(name, lambda x: jax.lax.reduce(x * x, kind(0), jax.lax.add, dims), shape, kind=kind)
 
 
 def cases():
@@ -53,7 +65,24 @@ def cases():
         einsum("bthk,bshk->bhts", heads, heads),
         einsum("bhts,bshk->bthk", scores, heads),
         einsum("bhts,bthk->bshk", scores, heads, floor=0.99),
+        einsum("bhtk,bhsk->bhts", (4, 2, 24, 96), (4, 2, 24, 96)),
+        *(einsum("tk,kd->td", rows, (192, n), kind=jnp.bfloat16) for n in (256, 96, 48)),
+        einsum("td,fd->tf", rows, (256, 192), kind=jnp.bfloat16),
+        einsum("btd,btf->df", (4, 96, 192), (4, 96, 256), kind=jnp.bfloat16),
+        einsum("bthk,bshk->bhts", heads, heads, kind=jnp.bfloat16),
+        einsum("bhts,bshk->bthk", scores, heads, kind=jnp.bfloat16),
+        RoundingCase("softmax of a product", attention, (heads, heads), 0.99),
+        narrow_sum("sum of bf16 rows", (1,), rows),
+        narrow_sum("sum of long bf16 rows", (1,), (8, 2048)),
+        narrow_sum("sum of ragged bf16 rows", (1,), (384, 100)),
+        narrow_sum("sum of bf16 columns", (0, 1), (4, 96, 192)),
+        narrow_sum("sum of a bf16 array", (0, 1, 2), (4, 96, 33)),
+        narrow_sum("sum of f16 rows", (1,), rows, jnp.float16),
     ]
+
+
+def attention(q, k):
+    return jax.nn.softmax(jnp.einsum("bthk,bshk->bhts", q, k), -1)
 
 
 def check(case):
@@ -64,8 +93,9 @@ def check(case):
     args = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
     if case.positive:
         args = [np.abs(x) for x in args]
+    args = [x.astype(case.kind) for x in args]
     function = jax.jit(case.function)
-    wanted = np.asarray(function(*args))
+    wanted = np.asarray(function(*args)).astype(np.float32)
     with tempfile.TemporaryDirectory() as directory:
         wrong, outputs = run_text(function.lower(*args).as_text(), args, directory)
     if not wrong:

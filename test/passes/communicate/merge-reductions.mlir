@@ -26,3 +26,14 @@ func.func @other(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
   %2 = stablehlo.maximum %0, %1 : tensor<8xf32>
   return %2 : tensor<8xf32>
 }
+
+// Each sum of bf16 is rounded once, as where devices do not add up at all.
+// CHECK-LABEL: @narrow
+func.func @narrow(%x: tensor<8xbf16>, %y: tensor<8xbf16>) -> tensor<8xbf16> {
+  // CHECK-COUNT-2: comm.all_reduce
+  // CHECK-NEXT: stablehlo.add
+  %0 = comm.all_reduce sum(%x) over <@mesh, ["x"=4]> : (tensor<8xbf16>) -> tensor<8xbf16>
+  %1 = comm.all_reduce sum(%y) over <@mesh, ["x"=4]> : (tensor<8xbf16>) -> tensor<8xbf16>
+  %2 = stablehlo.add %0, %1 : tensor<8xbf16>
+  return %2 : tensor<8xbf16>
+}

@@ -70,3 +70,27 @@ func.func @after_the_loop(%x: tensor<128x64xf32> {sdy.sharding = #sdy.sharding<@
     }
   return %r#1 : tensor<64xf32>
 }
+
+// In bf16 the sum would be rounded on each device: reduced values are added. What only moves
+// elements, or changes signs, still comes before the reduction.
+// CHECK-LABEL: @narrow
+func.func @narrow(%x: tensor<128x64xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>},
+                  %w: tensor<64x32xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]>}) -> tensor<128x32xbf16> {
+  // CHECK: %[[P:.*]] = stablehlo.dot_general
+  // CHECK-NEXT: %[[A:.*]] = sdy.reshard %[[P]] <@mesh, [{}, {}]>
+  // CHECK-NEXT: %[[Q:.*]] = stablehlo.dot_general
+  // CHECK-NEXT: %[[N:.*]] = stablehlo.negate %[[Q]] {{.*}}unreduced={"model"}
+  // CHECK-NEXT: %[[B:.*]] = sdy.reshard %[[N]] <@mesh, [{}, {}]>
+  // CHECK-NEXT: stablehlo.add %[[A]], %[[B]]
+  %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"model"}>]>}
+      : (tensor<128x64xbf16>, tensor<64x32xbf16>) -> tensor<128x32xbf16>
+  %a = sdy.reshard %p <@mesh, [{}, {}]> : tensor<128x32xbf16>
+  %q = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"model"}>]>}
+      : (tensor<128x64xbf16>, tensor<64x32xbf16>) -> tensor<128x32xbf16>
+  %b = sdy.reshard %q <@mesh, [{}, {}]> : tensor<128x32xbf16>
+  %n = stablehlo.negate %b : tensor<128x32xbf16>
+  %c = stablehlo.add %a, %n : tensor<128x32xbf16>
+  return %c : tensor<128x32xbf16>
+}
