@@ -25,6 +25,7 @@ def context():
 
 def in_child(function, seconds=120):
     """function() in a process of its own: a pass that ends the process on what it does not know ends only that."""
+    import jax._src.interpreters.mlir  # once for all children
     with tempfile.NamedTemporaryFile() as file:
         child = os.fork()
         if child == 0:

@@ -7,7 +7,9 @@
 namespace tessera::sharding {
 namespace {
 
-constexpr int kLevels = 4;
+constexpr int kLevels = 5;
+constexpr int kAllFactors = 3; // the first level at which axes also flow along factors that an op
+                               // reduces, or whose values cross the borders of shards
 
 Flow flowAt(const PropagatedOp &op, int level) {
   switch (op.opClass) {
@@ -16,7 +18,7 @@ Flow flowAt(const PropagatedOp &op, int level) {
   case OpClass::Slice:
     return level >= 2 ? Flow::Both : level > 0 || op.singleUse ? Flow::Forward : Flow::None;
   case OpClass::Broadcast:
-    return level >= 3 ? Flow::Both : level == 2 ? Flow::Backward : Flow::None;
+    return level >= 4 ? Flow::Both : level >= 2 ? Flow::Backward : Flow::None;
   case OpClass::Other:
     return level >= 2 ? Flow::Both : Flow::None;
   case OpClass::Fixed:
@@ -90,7 +92,8 @@ public:
   }
 
 private:
-  void runLevel(int level) {
+  void runLevel(int now) {
+    level = now;
     for (int32_t op : returns)
       visit(op, Flow::Both);
     for (size_t i = graph.ops.size(); i-- > 0;)
@@ -128,6 +131,10 @@ private:
     llvm::SmallVector<int64_t> elements, blocked(op.blocked.begin(), op.blocked.end());
     llvm::SmallVector<int32_t> values(op.operands.begin(), op.operands.end());
     values.append(op.results.begin(), op.results.end());
+    if (level < kAllFactors)
+      for (auto [f, factor] : llvm::enumerate(graph.rules[op.rule].factors))
+        if (factor.kind != FactorKind::PassThrough)
+          blocked.push_back(f);
     // A value that is operand twice is extended once for both.
     for (int32_t v : values) {
       tensors.push_back(&graph.values[v].sharding);
@@ -168,9 +175,15 @@ private:
     }
   }
 
+  // What makes the value, then its users from the last to the first: the first of them comes next.
   void notify(int32_t value) {
+    auto makes = [&](int32_t op) { return llvm::is_contained(graph.ops[op].results, value); };
     for (int32_t op : graph.values[value].ops)
-      worklist.push(op);
+      if (makes(op))
+        worklist.push(op);
+    for (int32_t op : llvm::reverse(graph.values[value].ops))
+      if (!makes(op))
+        worklist.push(op);
   }
 
   void copyToGroup(int32_t from) {
@@ -233,6 +246,7 @@ private:
   }
 
   PropagationGraph &graph;
+  int level = 0;
   Worklist worklist;
   std::vector<llvm::SmallVector<int32_t>> groups;
   llvm::SmallVector<int32_t> returns;

@@ -225,3 +225,19 @@ func.func public @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
+// -----
+// What an op keeps flows before what it reduces, however large the tensor that the latter comes from.
+sdy.mesh @mesh = <["x"=4]>
+func.func public @main(%a: tensor<128x1536xf32>, %b: tensor<1536x384xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>}) -> (tensor<128x384xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {?}]>}) {
+  %0 = stablehlo.tanh %a : tensor<128x1536xf32>
+  %1 = stablehlo.dot_general %0, %b, contracting_dims = [1] x [0] : (tensor<128x1536xf32>, tensor<1536x384xf32>) -> tensor<128x384xf32>
+  return %1 : tensor<128x384xf32>
+}
+// -----
+// Output features of a convolution before its spatial dimensions.
+sdy.mesh @mesh = <["h"=4]>
+func.func public @main(%a: tensor<4x16x16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"h", ?}, {?}, {?}]>}, %k: tensor<3x3x8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {?}, {?}, {"h"}]>}) -> tensor<4x16x16x16xf32> {
+  %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x16x16x8xf32>, tensor<3x3x8x16xf32>) -> tensor<4x16x16x16xf32>
+  %1 = stablehlo.tanh %0 : tensor<4x16x16x16xf32>
+  return %1 : tensor<4x16x16x16xf32>
+}
