@@ -92,7 +92,7 @@ def sharded(name):
         if isinstance(got, str):
             return [(name, got)]
         travel = unit(name) * size * 1.01 if name not in ("f32", "f64") else 0
-        return [(f"row of {n} on {devices}", within(got[0], exact, bound(name, n // devices + 1 + devices, size, exact) + travel))]
+        return [(f"row of {n} on {devices}", within(got[0], exact, sum_bound(name, n // devices + 1, size, exact) + bound(name, devices, size, exact) + travel))]
 
     return Case(f"sharded_sums_{name}", check)
 
