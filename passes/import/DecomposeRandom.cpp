@@ -128,7 +128,12 @@ LogicalResult decompose(stablehlo::RngOp op, uint64_t number) {
       Expr inside = (unit * 2.0 - 1.0).apply<stablehlo::MaxOp>(unit.number(least));
       drawn = x + y * (import::erfInv(inside) * std::sqrt(2.0));
     } else {
-      drawn = x + unit * (y - x);
+      // Below the upper bound, where rounding meets it too.
+      Expr rounded = (x + unit * (y - x)).convert(element);
+      replace(
+          op,
+          rounded.compare(stablehlo::ComparisonDirection::LT, second).select(rounded, first).get());
+      return success();
     }
     replace(op, drawn.convert(element).get());
     return success();

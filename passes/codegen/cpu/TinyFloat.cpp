@@ -60,6 +60,8 @@ llvm::Type *like(Value value, llvm::Type *scalar) {
 }
 
 constexpr int64_t quietNaN = 0x7fc00000, infinityBits = 0x7f800000;
+// The NaN of types that write it as -0: below all numbers in a total order, as their bits are.
+constexpr int64_t negativeNaN = quietNaN - 0x80000000;
 
 } // namespace
 
@@ -94,7 +96,7 @@ Value decodeTinyFloat(llvm::IRBuilder<> &b, ElementKind kind, Value byte) {
     single = b.CreateSelect(b.CreateICmpEQ(magnitude, number(f.all())), number(quietNaN), single);
   single = b.CreateOr(single, sign);
   if (f.special == Format::OneNaN)
-    single = b.CreateSelect(b.CreateICmpEQ(bits, number(f.sign())), number(quietNaN), single);
+    single = b.CreateSelect(b.CreateICmpEQ(bits, number(f.sign())), number(negativeNaN), single);
   return b.CreateBitCast(single, floatType);
 }
 

@@ -39,7 +39,9 @@ def binary(rng, name, **options):
     c = Case(rng, name, **options)
     types, ulps = BINARY[name]
     t, shape = choose(rng, types), c.shape()
-    a, b = data(rng, t, shape), data(rng, t, shape)
+    # Of large complex numbers the references' formula overflows.
+    edges = "special" if name == "atan2" and t.kind == "complex" else "all"
+    a, b = data(rng, t, shape, edges), data(rng, t, shape, edges)
     if name.startswith("shift"):
         b = np.where(c.rng.random(shape) < 0.8, rng.integers(0, t.bits, shape, endpoint=True).astype(np.int64), b.astype(np.int64)).astype(t.dtype)
     if name == "power" and t.kind in ("sint", "uint"):

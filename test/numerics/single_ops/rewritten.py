@@ -156,6 +156,46 @@ def promoted_scatter(rng, **options):
     return _expect(c.returns(*out), total)
 
 
+def promoted_reduce(rng, **options):
+    c = Case(rng, "reduce to a wider type", **options)
+    t, to = (BY_NAME[name] for name in c.pick([("bf16", "f32"), ("i8", "i32"), ("f16", "f32"), ("f32", "f64"), ("ui8", "ui32"), ("i4", "i32"), ("i16", "i64")]))
+    shape = c.shape(1, 4)
+    x, start = (data(rng, t, s, None).astype(np.float32).round().astype(t.dtype) for s in (shape, ()))
+    dims, name = c.subset(len(shape)), c.pick(["add", "maximum"])
+    region = c.block([(to, ())] * 2, lambda a, b: c.emit(name, [a, b], to, ()))
+    kept = [n for d, n in enumerate(shape) if d not in dims]
+    out = c.emit_many("reduce", [c.argument(t, shape, x), c.argument(t, (), start)], [(to, kept)], f"dimensions = {array_attribute(dims)}", [region])
+    wide, first = x.astype(np.float64), float(start)
+    total = wide.sum(tuple(dims)) + first if name == "add" else np.maximum(wide.max(tuple(dims), initial=-np.inf), first)
+    return _expect(c.returns(*out), total)
+
+
+def rng(rng, **options):
+    c = Case(rng, "rng", **options)
+    t, shape = choose(rng, of("int", "float", "bool")), c.shape(0, 3) if c.chance() else (c.size(), 3000)
+    normal = t.kind == "float" and c.chance()
+    low, high = ("false", "true") if t.kind == "bool" else ("0.0", "1.0") if t.kind == "float" else ("0", str(min(2 ** (t.bits - 1) - 1, 100)))
+    if t.name == "f8E8M0FNU":
+        t = F32
+    bounds = [c.constant(t, (), low), c.constant(t, (), high)]
+    out = c.emit("rng", [*bounds, _vector(c, shape)], t, shape, f"rng_distribution = #stablehlo<rng_distribution {'NORMAL' if normal else 'UNIFORM'}>")
+    c.label = str(t)
+
+    def check(got):
+        x = got[0].astype(np.float64)
+        top = {"false": 0, "true": 1}.get(high) or float(high)
+        if x.shape != tuple(shape):
+            return f"shape {x.shape}"
+        if not normal and ((x < 0) | (x >= top + (t.kind == "bool"))).any():
+            return f"{x.max()} is not in [{low}, {high})"
+        mean = 0 if normal else (top - (t.kind in ("sint", "uint"))) / 2
+        spread = 1 if normal else top / 12**0.5
+        return f"mean {x.mean()}" if x.size > 2000 and abs(x.mean() - mean) > 0.12 * spread + (0.07 if t.bits < 16 and t.kind == "float" else 0) else None
+
+    c.check = check
+    return c.returns(out)
+
+
 def ragged_dot(rng, **options):
     c = Case(rng, "ragged_dot", **options)
     t = BY_NAME[c.pick(["f32", "f32", "f64", "bf16", "i32", "f16"])]
@@ -264,6 +304,6 @@ def top_k(rng, **options):
 
 
 GENERATORS = [(f.__name__, f, 1) for f in (einsum, unary_einsum, dot, torch_index_select, broadcast, dynamic_broadcast_in_dim, dynamic_reshape, dynamic_iota,
-                                           real_dynamic_slice, dynamic_pad, set_dimension_size, promoted_scatter, ragged_dot, scan, top_k)]
+                                           real_dynamic_slice, dynamic_pad, set_dimension_size, promoted_scatter, promoted_reduce, rng, ragged_dot, scan, top_k)]
 GENERATORS += [("chlo_broadcast", chlo_broadcast, 3)]
 GENERATORS += [("chlo." + name, lambda rng, name=name, **o: chlo_unary(rng, name, **o), 0.5) for name in CHLO]

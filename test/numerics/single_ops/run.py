@@ -124,7 +124,7 @@ def judge(cases, oracles):
     ran = outcomes(cases)
     there = [c for c in cases if not isinstance(ran[c.number], Refused)]
     answers, magnitudes = {c.number: c.expected for c in there if c.expected}, {}
-    first = {c.number: "xla" if c.large else "interpreter" for c in there if c.number not in answers}
+    first = {c.number: "xla" if c.large else "interpreter" for c in there if c.number not in answers and not c.check}
     for which in ("interpreter", "xla"):
         asked = [c for c in there if first.get(c.number) == which]
         answers |= dict(zip((c.number for c in asked), oracles.answers(which, asked)))
@@ -133,6 +133,10 @@ def judge(cases, oracles):
         got = ran[c.number]
         if isinstance(got, Refused):
             yield c, "crash" if got.crash else "refused", got.message.splitlines()[0]
+            continue
+        if c.check:
+            wrong = c.check(got)
+            yield c, "wrong" if wrong else "ok", wrong or ""
             continue
         found = [answers[c.number]]
         wrong = compared(got, found, c, magnitudes)
