@@ -57,6 +57,16 @@ void putBack(const ManualView &view, const TensorSharding &outside, TensorShardi
     to.axes.assign(from.axes.begin() + prefix.size(), from.axes.end());
 }
 
+// Elements of a tensor along what can be sharded: a convolution's window doesn't count.
+int64_t elementsOf(const TensorFactors &tensor, const FactorRule &rule) {
+  int64_t elements = 1;
+  for (const DimFactors &dim : tensor)
+    for (int32_t factor : dim)
+      if (rule.factors[factor].kind != FactorKind::NeedReplication)
+        elements *= rule.factors[factor].size;
+  return elements;
+}
+
 class Propagator {
 public:
   explicit Propagator(PropagationGraph &graph) : graph(graph), worklist(graph.ops.size()) {
@@ -136,10 +146,12 @@ private:
         if (factor.kind != FactorKind::PassThrough)
           blocked.push_back(f);
     // A value that is operand twice is extended once for both.
-    for (int32_t v : values) {
+    for (int32_t v : values)
       tensors.push_back(&graph.values[v].sharding);
-      elements.push_back(graph.values[v].elements);
-    }
+    const FactorRule &rule = graph.rules[op.rule];
+    for (const auto *side : {&rule.operands, &rule.results})
+      for (const TensorFactors &tensor : *side)
+        elements.push_back(elementsOf(tensor, rule));
     TensorSharding outside;
     if (op.viewed >= 0) {
       outside = seenThrough(op.view, *tensors[op.viewed]);

@@ -21,7 +21,6 @@ enum class OpClass : uint8_t {
 
 // A value, or several that are always sharded alike (a loop's result and its block arguments).
 struct PropagatedValue {
-  int64_t elements = 1;
   Shape shape;
   int64_t elementBytes = 4;
   bool free = false;  // a constant: any device can make it for itself

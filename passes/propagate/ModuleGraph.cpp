@@ -93,7 +93,6 @@ int32_t ModuleGraph::newValue(Value value, Type type, TensorShardingAttr attr) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (tensor) {
     entry.sharding.dims.resize(tensor.getRank(), {{}, /*closed=*/false, std::nullopt});
-    entry.elements = tensor.hasStaticShape() ? tensor.getNumElements() : 1;
     entry.shape.assign(tensor.getShape().begin(), tensor.getShape().end());
     entry.elementBytes = bytesOf(tensor.getElementType());
     entry.free = value && value.getDefiningOp() && constants.contains(value.getDefiningOp());

@@ -241,3 +241,10 @@ func.func public @main(%a: tensor<4x16x16x8xf32> {sdy.sharding = #sdy.sharding<@
   %1 = stablehlo.tanh %0 : tensor<4x16x16x16xf32>
   return %1 : tensor<4x16x16x16xf32>
 }
+// -----
+// Which tensor is larger: a convolution's kernel counts without its window.
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+func.func public @main(%a: tensor<16x4x4x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}, {?}, {?}]>}, %k: tensor<3x3x128x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {?}, {?}, {"x", "y"}]>}) -> tensor<16x4x4x128xf32> {
+  %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<16x4x4x128xf32>, tensor<3x3x128x128xf32>) -> tensor<16x4x4x128xf32>
+  return %0 : tensor<16x4x4x128xf32>
+}

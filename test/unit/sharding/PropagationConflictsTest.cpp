@@ -20,7 +20,6 @@ struct Dot {
     for (Shape shape : {Shape{m, k}, Shape{k, n}, Shape{m, n}}) {
       PropagatedValue value;
       value.shape = shape;
-      value.elements = shape[0] * shape[1];
       value.mesh = 0;
       value.sharding.dims.resize(2, {{}, false, std::nullopt});
       value.ops = {0};

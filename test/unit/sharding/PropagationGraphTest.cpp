@@ -16,7 +16,6 @@ struct Chain {
 
   int32_t value(AxisRefs axes = {}, std::optional<int64_t> priority = std::nullopt) {
     PropagatedValue value;
-    value.elements = 8;
     value.mesh = axes.empty() ? -1 : 0;
     value.sharding.dims.push_back({axes, /*closed=*/false, priority});
     graph.values.push_back(value);
