@@ -50,6 +50,7 @@ class Case:
         self.large = False  # XLA is asked first: the interpreter takes its time
         self.seed = None
         self.expected = None  # results, where no oracle knows the op
+        self.unknown = None  # where the expected ones are not: an array of booleans
         self.check = None  # or a function of the outputs: None, or what is wrong
 
     # Random choices.

@@ -133,7 +133,7 @@ def fft(rng, **options):
 
 def cholesky(rng, **options):
     c = Case(rng, "cholesky", **options)
-    t, batch, n = choose(rng, [x for x in of("float", "complex") if x.real in (F32, F64)]), c.shape(0, 2), c.size()
+    t, batch, n = choose(rng, [x for x in of("float", "complex") if x.real in (F32, F64)], narrow_too=False), c.shape(0, 2), c.size()
     a = data(rng, t, [*batch, n, n], None)
     with np.errstate(all="ignore"):
         a = (a @ np.conj(np.swapaxes(a, -1, -2)) + 8 * n * np.eye(n)).astype(t.dtype)
@@ -143,7 +143,7 @@ def cholesky(rng, **options):
 
 def triangular_solve(rng, **options):
     c = Case(rng, "triangular_solve", **options)
-    t, batch, n, m = choose(rng, [x for x in of("float", "complex") if x.real in (F32, F64)]), c.shape(0, 2), c.size(), c.size()
+    t, batch, n, m = choose(rng, [x for x in of("float", "complex") if x.real in (F32, F64)], narrow_too=False), c.shape(0, 2), c.size(), c.size()
     left, lower, unit = c.chance(), c.chance(), c.chance(0.3)
     a = data(rng, t, [*batch, n, n], None) / (4 * n + 1) + 2 * np.eye(n)
     b = data(rng, t, [*batch, n, m] if left else [*batch, m, n], None)

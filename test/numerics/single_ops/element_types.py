@@ -55,14 +55,14 @@ class Forced:
     type, used = None, False
 
 
-def choose(rng, types):
+def choose(rng, types, narrow_too=True):
     """One of `types`; now and then a narrow type of the same kinds, unless there are few to choose from."""
     kinds = {t.kind for t in types}
-    if Forced.type and Forced.type.kind in kinds and (Forced.type in types or len(types) > 2):
+    if Forced.type and Forced.type.kind in kinds and (Forced.type in types or (narrow_too and len(types) > 2)):
         Forced.used = True
         return Forced.type
     narrow = [t for t in NARROW_INTEGERS + F8 + F46 if t.kind in kinds]
-    if narrow and not Forced.type and types is not ALL and len(types) > 4 and rng.random() < 0.06:
+    if narrow and not Forced.type and types is not ALL and len(types) > 4 and narrow_too and rng.random() < 0.06:
         return narrow[rng.integers(len(narrow))]
     weights = np.array([WEIGHT.get(t.name, 1) for t in types], float)
     return types[rng.choice(len(types), p=weights / weights.sum())]

@@ -23,6 +23,24 @@ BINARY = {
 }
 
 
+# Types below a byte, whose rounding the interpreter has not: in float64, rounded once.
+BY_NUMPY = {"abs": np.abs, "cbrt": np.cbrt, "ceil": np.ceil, "cosine": np.cos, "exponential": np.exp, "exponential_minus_one": np.expm1, "floor": np.floor,
+            "log": np.log, "log_plus_one": np.log1p, "logistic": lambda x: 1 / (1 + np.exp(-x)), "negate": np.negative, "round_nearest_even": np.rint,
+            "round_nearest_afz": lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x), "rsqrt": lambda x: 1 / np.sqrt(x), "sign": np.sign, "sine": np.sin,
+            "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh, "add": np.add, "atan2": np.arctan2, "divide": np.divide, "maximum": np.maximum,
+            "minimum": np.minimum, "multiply": np.multiply, "power": np.power, "remainder": np.fmod, "subtract": np.subtract}
+
+
+def _by_numpy(c, name):
+    if c.args[0].type.kind == "float" and c.args[0].type.bits < 8:
+        with np.errstate(all="ignore"):
+            x = BY_NUMPY[name](*(x.astype(np.float64) for x in c.data))
+            known = np.where(np.isnan(x), 0, x)  # NaN has no number here
+            c.expected = [known.astype(np.float32).astype(c.results[0].type.dtype)]
+            c.unknown = np.isnan(x)
+    return c
+
+
 def unary(rng, name, **options):
     c = Case(rng, name, **options)
     types, ulps = UNARY[name]
@@ -32,7 +50,8 @@ def unary(rng, name, **options):
     exact = name in EXACT_UNARY_REAL and t.kind != "complex"
     if t.kind == "complex":
         ulps *= 4
-    return c.returns(c.emit(name, [x], result, shape)).allow(0 if exact or t.kind not in ("float", "complex") else ulps)
+    c.returns(c.emit(name, [x], result, shape)).allow(0 if exact or t.kind not in ("float", "complex") else ulps)
+    return _by_numpy(c, name)
 
 
 def binary(rng, name, **options):
@@ -51,7 +70,7 @@ def binary(rng, name, **options):
         c.allow(16 if ulps else 4, of_norm=False)
     else:
         c.allow(ulps if t.kind == "float" else 0)
-    return c.returns(c.emit(name, [x, y], t, shape))
+    return _by_numpy(c.returns(c.emit(name, [x, y], t, shape)), name)
 
 
 def compare(rng, **options):

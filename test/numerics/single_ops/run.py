@@ -146,6 +146,8 @@ def judge(cases, oracles):
             if c.number not in magnitudes:
                 magnitudes |= scales([c], other, oracles)
             wrong = compared(got, found, c, magnitudes)
+        if wrong and not c.expected:  # of some sorts XLA gives other results among others than alone
+            wrong = compared(got, found + oracles.answers("xla", [c]), c, magnitudes)
         unchecked = all(isinstance(answer, str) for answer in found)
         yield c, "unchecked" if unchecked else "wrong" if wrong else "ok", wrong or ""
 

@@ -48,6 +48,8 @@ def differ(got, answers, case, scales):
         right = np.zeros(value.shape, bool)
         for answer in answers:
             right |= agreeing(got[i], answer[i], value, case.tolerance, scales[i] if scales else None)
+        if case.unknown is not None:
+            right |= case.unknown
         if not right.all():
             at = tuple(int(n) for n in np.argwhere(~right)[0])
             said = " or ".join(str(wide(answer[i])[at]) for answer in answers)
