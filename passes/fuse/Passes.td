@@ -38,6 +38,11 @@ def MarkExponentials : Pass<"tessera-mark-exponentials", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
+def MarkRowDifferences : Pass<"tessera-mark-row-differences", "::mlir::ModuleOp"> {
+  let summary = "Mark sums of a product and a row's total, before which the product is rounded.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def SplitNarrowSums : Pass<"tessera-split-narrow-sums", "::mlir::ModuleOp"> {
   let summary = "Make long sums of bf16 and f16 of sums of blocks.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];

@@ -18,6 +18,7 @@ void buildFusePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createSimplifyShapes());
   pm.addPass(createRewriteQuotients());
   pm.addPass(createMarkExponentials());
+  pm.addPass(createMarkRowDifferences());
   pm.addPass(createSplitNarrowSums());
   pm.addPass(createFormKernels());
   pm.addPass(createVerifyFuse());

@@ -46,12 +46,13 @@ static exec::KernelOp outline(exec::FusedOp fused, OpBuilder &b) {
   IRMapping mapping;
   fused.getBody().cloneInto(&kernel.getBody(), mapping);
   // What users wrote on ops for people or other tools has no meaning here and would keep equal
-  // kernels apart. Code generation knows two.
+  // kernels apart. Code generation knows three.
   kernel.walk([](Operation *op) {
     if (isa<stablehlo::CustomCallOp, exec::KernelOp>(op))
       return;
     for (NamedAttribute attr : llvm::to_vector(op->getDiscardableAttrs()))
-      if (attr.getName() != "tessera.nonpositive" && attr.getName() != "tessera.swapped")
+      if (attr.getName() != "tessera.nonpositive" && attr.getName() != "tessera.swapped" &&
+          attr.getName() != "tessera.uncontracted")
         op->removeDiscardableAttr(attr.getName());
   });
   return kernel;
