@@ -112,8 +112,11 @@ private:
              user->getResultTypes() == broadcast->getResultTypes();
     });
     Value product = x;
-    if (auto convert = x.getDefiningOp<stablehlo::ConvertOp>())
-      product = convert.getOperand();
+    while (Operation *op = product.getDefiningOp()) {
+      if (!isa<stablehlo::ConvertOp, stablehlo::ReshapeOp>(op))
+        break;
+      product = op->getOperand(0);
+    }
     if (!isAlone || small.getNumElements() >= type().getNumElements() ||
         (product.getDefiningOp<stablehlo::DotGeneralOp>() && isPartitioned()))
       return {};

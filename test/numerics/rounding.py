@@ -72,6 +72,8 @@ def cases():
         einsum("bthk,bshk->bhts", heads, heads, kind=jnp.bfloat16),
         einsum("bhts,bshk->bthk", scores, heads, kind=jnp.bfloat16),
         RoundingCase("softmax of a product", attention, (heads, heads), 0.99),
+        RoundingCase("gradient of attention", attention_gradient, (heads,) * 4, 0.99),
+        RoundingCase("gradient of a large attention", attention_gradient, ((8, 96, 8, 24),) * 4, 0.99),
         narrow_sum("sum of bf16 rows", (1,), rows),
         narrow_sum("sum of long bf16 rows", (1,), (8, 2048)),
         narrow_sum("sum of ragged bf16 rows", (1,), (384, 100)),
@@ -79,6 +81,11 @@ def cases():
         narrow_sum("sum of a bf16 array", (0, 1, 2), (4, 96, 33)),
         narrow_sum("sum of f16 rows", (1,), rows, jnp.float16),
     ]
+
+
+def attention_gradient(q, k, v, g):
+    output = lambda q, k, v: jnp.einsum("bhts,bshk->bthk", attention(q, k), v)
+    return sum(jax.vjp(output, q, k, v)[1](g))
 
 
 def attention(q, k):
