@@ -2,7 +2,7 @@
 
   mutate.py [--count=N] [--seed=S] [--kinds=text,..] [--jobs=N] [--corpus=DIR ..] [--keep=DIR]
 
-Seeds are the IR tests of this tree, the example, and the .mlir files of each --corpus. Each mutant is a function of the
+Seeds are the IR tests of this tree and the example, or the .mlir files of each --corpus. Each mutant is a function of the
 seed and its number, so that `--seed=S --only=K` makes the K-th again. Prints each bad end and the count of all; exit code
 1 when there was one. Kinds:
 

@@ -1,4 +1,4 @@
-"""What mutants are made of: the modules of this tree's tests and examples, and of any folder that is named."""
+"""What mutants are made of: the modules of this tree's tests and examples, or of folders that are named."""
 import pathlib
 import re
 
@@ -16,7 +16,8 @@ def modules(path):
 
 def texts(corpora, most_bytes):
     """(entry, text) of all seeds, in the same order everywhere. Larger ones take long to compile."""
-    paths = sorted(ROOT.glob("test/**/*.mlir")) + sorted(ROOT.glob("examples/**/train_step.mlir"))
+    own = sorted(ROOT.glob("test/**/*.mlir")) + sorted(ROOT.glob("examples/**/train_step.mlir"))
+    paths = [] if corpora else own
     for folder in corpora:
         paths += sorted(folder.glob("*.mlir"))
     return [module for path in paths for module in modules(path) if len(module[1]) <= most_bytes]
