@@ -124,10 +124,17 @@ template <class Format> Function pickArithmetic(int op) {
   }
 }
 
-template <class T> Function pickInteger(int op) {
+template <class T> Function pickUnsigned(int op) {
   return op == 4   ? reduce<Op::And, Plain<T>>
          : op == 5 ? reduce<Op::Or, Plain<T>>
                    : pickArithmetic<Plain<T>>(op);
+}
+
+// Sums and products wrap, which only unsigned numbers do by C++'s rules; the bits are the same.
+template <class Signed, class Unsigned> Function pickSigned(int op) {
+  return op == 2   ? reduce<Op::Max, Plain<Signed>>
+         : op == 3 ? reduce<Op::Min, Plain<Signed>>
+                   : pickUnsigned<Unsigned>(op);
 }
 
 // `kind`: 'f' float, 'i' signed, 'u' unsigned, 'h' bf16; `op` as in Collective::Reduction.
@@ -138,15 +145,15 @@ Function pick(char kind, int size, int op) {
   case 'h':
     return pickArithmetic<Bf16>(op);
   case 'i':
-    return size == 1   ? pickInteger<signed char>(op)
-           : size == 2 ? pickInteger<short>(op)
-           : size == 4 ? pickInteger<int>(op)
-                       : pickInteger<long>(op);
+    return size == 1   ? pickSigned<signed char, uint8>(op)
+           : size == 2 ? pickSigned<short, uint16>(op)
+           : size == 4 ? pickSigned<int, uint32>(op)
+                       : pickSigned<long, unsigned long>(op);
   default:
-    return size == 1   ? pickInteger<uint8>(op)
-           : size == 2 ? pickInteger<uint16>(op)
-           : size == 4 ? pickInteger<uint32>(op)
-                       : pickInteger<unsigned long>(op);
+    return size == 1   ? pickUnsigned<uint8>(op)
+           : size == 2 ? pickUnsigned<uint16>(op)
+           : size == 4 ? pickUnsigned<uint32>(op)
+                       : pickUnsigned<unsigned long>(op);
   }
 }
 

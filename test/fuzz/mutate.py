@@ -11,6 +11,7 @@ seed and its number, so that `--seed=S --only=K` makes the K-th again. Prints ea
   program     .tsr, run                             manifest   of a .tsr with right checksums, loaded
   npz         inputs of a program, run              topology   file, for compile and run
   arguments   of both command lines                 execute    text of a module, compiled and run
+  explain     text of a module, explained
 """
 import argparse
 import collections
@@ -30,7 +31,7 @@ import seeds
 import shrink
 
 BIN = pathlib.Path(os.environ.get("TESSERA_BIN", seeds.ROOT / "build" / "bin"))
-KINDS = ["text", "parse", "bytecode", "portable", "program", "manifest", "npz", "topology", "arguments", "execute"]
+KINDS = ["text", "parse", "bytecode", "portable", "program", "manifest", "npz", "topology", "arguments", "execute", "explain"]
 RELEASES = ["0.9.0", "0.14.0", "0.17.0", "1.0.0", "1.5.0", "1.9.0", "1.11.0", "1.13.0", "1.17.0", "current"]
 TOPOLOGY = '{"alpha": 1e-6, "beta": 1e10, "axes": {"data": {"alpha": 1e-5, "beta": 1e9}, "model": {"beta": 1e11}}, "name": "two"}'
 DYNAMIC = """func.func @main(%a: tensor<?x4xf32>, %b: tensor<4x?xf32>) -> tensor<?x?xf32> {
@@ -89,6 +90,8 @@ class Mutants:
             return mutations.mutate_text(rng, text, self.others), [compiled]
         if kind == "parse":
             return mutations.mutate_text(rng, text, self.others), [["roundtrip", "FILE"]]
+        if kind == "explain":
+            return mutations.mutate_text(rng, text, self.others), [["explain", "FILE", f"--entry={entry}", "--html=/dev/null"]]
         if kind == "execute":
             target = self.scratch / "mutant.tsr"
             return mutations.mutate_text(rng, text, self.others), [compiled[:-1] + [target], ["run", target, "--outputs=/dev/null"]]

@@ -4,7 +4,7 @@
 //
 //   tessera-fuzz [--seconds=10] [--bytes=4294967296]
 //
-// Reads command lines, one a line, arguments separated by tabs: `compile ..`, `run ..`, and those
+// Reads command lines, one a line, arguments separated by tabs: `compile ..`, `explain ..`, `run ..`, and those
 // of Commands.h. Answers each by a line `END CODE SECONDS BYTES`, END one of exit, signal, and then
 // BYTES of what the child wrote to its standard error. A child has `seconds` of a core and four
 // times that by the clock, and `bytes` of memory.
@@ -57,6 +57,8 @@ int execute(const std::vector<std::string> &line) {
   };
   if (line[0] == "compile")
     return compileCommand(argc, arguments.data() + 1);
+  if (line[0] == "explain")
+    return explainCommand(argc, arguments.data() + 1);
   if (line[0] == "run")
     return runCommand(argc, arguments.data() + 1);
   if (is("roundtrip", 1))
