@@ -105,6 +105,14 @@ private:
                                  "crosses, or is manual in other axes than the region's first; "
                                  "give it mhlo.sharding, or use sdy.manual_computation");
     llvm::SmallPtrSet<Operation *, 16> moved(part.inside.begin(), part.inside.end());
+    llvm::SmallPtrSet<Operation *, 4> ends(part.exits.begin(), part.exits.end());
+    for (Operation *op : llvm::concat<Operation *>(part.entries, part.inside))
+      for (Operation *user : op->getUsers()) {
+        Operation *at = inBlock(block, user);
+        if (at == block.getTerminator() || !(moved.contains(at) || ends.contains(at)))
+          return user->emitError("takes a value of a manual region that has not left it by "
+                                 "@SPMDShardToFullShape");
+      }
 
     SmallVector<Value> operands, arguments; // outside and in the old code
     SmallVector<sdy::TensorShardingAttr> in, out;

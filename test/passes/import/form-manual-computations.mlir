@@ -50,3 +50,13 @@ func.func @some(%x: tensor<8x4xf32> {mhlo.sharding = "{devices=[2,1,2]<=[4] last
   %10 = stablehlo.custom_call @SPMDShardToFullShape(%9) {mhlo.sharding = "{devices=[2,1,2]<=[4] last_tile_dim_replicate}"} : (tensor<4x4xf32>) -> tensor<8x4xf32>
   return %10 : tensor<8x4xf32>
 }
+
+// -----
+
+// A region that nothing leaves by @SPMDShardToFullShape.
+func.func @stays(%x: tensor<8x4xf32> {mhlo.sharding = "{devices=[2,1]<=[2]}"}) -> tensor<4x4xf32> {
+  %1 = stablehlo.custom_call @SPMDFullToShardShape(%x) {mhlo.sharding = "{manual}"} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+  %2 = stablehlo.tanh %1 : tensor<4x4xf32>
+  // expected-error@+1 {{takes a value of a manual region that has not left it by @SPMDShardToFullShape}}
+  return %2 : tensor<4x4xf32>
+}
