@@ -10,10 +10,13 @@ static const char kPage[] =
 #include "lib/explain/page.html.inc"
     ;
 
+// Names and places are bytes of the source; JSON takes UTF-8 only.
+static std::string utf8(const std::string &text) { return llvm::json::fixUTF8(text); }
+
 static llvm::json::Array strings(llvm::ArrayRef<std::string> list) {
   llvm::json::Array array;
   for (const std::string &each : list)
-    array.push_back(each);
+    array.push_back(utf8(each));
   return array;
 }
 
@@ -22,12 +25,12 @@ static llvm::json::Value toJson(const Explanation &explanation) {
   for (const Value &value : explanation.values) {
     llvm::json::Array frames, operands(value.operands);
     for (const Frame &frame : value.frames)
-      frames.push_back(llvm::json::Array{frame.function, frame.file, frame.line});
-    values.push_back(llvm::json::Object{{"name", value.name},
-                                        {"op", value.op},
-                                        {"type", value.type},
-                                        {"sharding", value.sharding},
-                                        {"scope", value.scope},
+      frames.push_back(llvm::json::Array{utf8(frame.function), utf8(frame.file), frame.line});
+    values.push_back(llvm::json::Object{{"name", utf8(value.name)},
+                                        {"op", utf8(value.op)},
+                                        {"type", utf8(value.type)},
+                                        {"sharding", utf8(value.sharding)},
+                                        {"scope", utf8(value.scope)},
                                         {"frames", std::move(frames)},
                                         {"origins", strings(value.origins)},
                                         {"conflicts", strings(value.conflicts)},
@@ -35,20 +38,22 @@ static llvm::json::Value toJson(const Explanation &explanation) {
   }
   for (const Collective &each : explanation.collectives)
     collectives.push_back(llvm::json::Object{
-        {"kind", each.kind},
-        {"axes", each.axes},
+        {"kind", utf8(each.kind)},
+        {"axes", utf8(each.axes)},
         {"count", each.trips ? llvm::json::Value(each.count) : llvm::json::Value(nullptr)},
         {"bytes", each.bytes},
         {"wire", each.wireBytes},
         {"seconds", each.seconds},
-        {"location", each.location},
+        {"location", utf8(each.location)},
         {"value", each.value},
-        {"cause", each.cause},
+        {"cause", utf8(each.cause)},
         {"remedies", strings(each.remedies)}});
-  return llvm::json::Object{
-      {"name", explanation.name},         {"mesh", explanation.mesh},
-      {"topology", explanation.topology}, {"devices", explanation.devices},
-      {"values", std::move(values)},      {"collectives", std::move(collectives)}};
+  return llvm::json::Object{{"name", utf8(explanation.name)},
+                            {"mesh", utf8(explanation.mesh)},
+                            {"topology", utf8(explanation.topology)},
+                            {"devices", explanation.devices},
+                            {"values", std::move(values)},
+                            {"collectives", std::move(collectives)}};
 }
 
 std::string pageText(const Explanation &explanation) {

@@ -6,6 +6,8 @@
 #include "dialects/sdy/PlainData.h"
 #include "passes/propagate/Passes.h"
 
+#include <map>
+
 namespace tessera {
 #define GEN_PASS_DEF_CHECKGROUPS
 #include "passes/propagate/Passes.h.inc"
@@ -22,7 +24,7 @@ bool isClosed(TensorShardingAttr sharding) {
 
 struct CheckGroups : impl::CheckGroupsBase<CheckGroups> {
   void runOnOperation() override {
-    DenseMap<int64_t, Value> first; // that is annotated, of each group
+    std::map<int64_t, Value> first; // that is annotated, of each group
     getOperation().walk([&](ShardingGroupOp op) {
       TensorShardingAttr sharding = getSharding(op.getInput());
       if (!sharding || !isClosed(sharding))

@@ -78,7 +78,7 @@ private:
   std::vector<Border> borders;
   std::vector<ManualArgument> manualArguments;
   std::map<std::vector<int64_t>, int32_t> ruleNumbers;
-  llvm::DenseMap<int64_t, int32_t> groupNumbers;
+  std::map<int64_t, int32_t> groupNumbers; // a user's numbers: any but those a DenseMap keeps
 };
 
 } // namespace tessera
