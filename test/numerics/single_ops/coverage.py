@@ -85,7 +85,7 @@ def cells_of(path):
                 types = parts[1:]
             elif line.startswith("| ") and types and "---" not in line:
                 cells |= {(parts[0], t): c for t, c in zip(types, parts[1:])}
-            elif line[:1].isdigit():
+            elif types and line[:1].isdigit():
                 number, text = line.strip().split(". ", 1)
                 reasons[text] = int(number)
     return cells, reasons
