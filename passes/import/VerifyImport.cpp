@@ -21,7 +21,7 @@ namespace {
 
 bool isNumber(Type element) {
   if (auto complex = dyn_cast<ComplexType>(element))
-    element = complex.getElementType();
+    return complex.getElementType().isF32() || complex.getElementType().isF64();
   if (isa<FloatType>(element))
     return true;
   auto integer = dyn_cast<IntegerType>(element);

@@ -63,3 +63,10 @@ func.func @main(%x: tensor<4xindex>) -> tensor<4xindex> {
 func.func @main(%x: tensor<?xf32>) {
   return
 }
+
+// -----
+
+// expected-error@+1 {{a value of type 'tensor<4xcomplex<i32>>'; programs compute}}
+func.func @main(%x: tensor<4xcomplex<i32>>) {
+  return
+}
