@@ -51,6 +51,18 @@ def imported(binaries, file):
                           capture_output=True, text=True, check=True).stdout
 
 
+def without_notes(op):
+    """What import found out is taken off: a program that comes in may not say it."""
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                o = inner.operation
+                for name in [a if isinstance(a, str) else a.name for a in o.attributes]:
+                    if name.startswith("tessera."):
+                        del o.attributes[name]
+                without_notes(o)
+
+
 def shardy(text):
     """The program with every sharding that Shardy finds, dimensions closed."""
     from jaxlib.mlir import ir, passmanager
@@ -58,6 +70,7 @@ def shardy(text):
         c.allow_unregistered_dialects = True
         module = ir.Module.parse(text)
         passmanager.PassManager.parse("builtin.module(sdy-propagation-pipeline)").run(module.operation)
+        without_notes(module.operation)
         # Its own constants stand for those of StableHLO until partitioning.
         return module.operation.get_asm(enable_debug_info=True).replace("sdy.constant ", "stablehlo.constant ")
 

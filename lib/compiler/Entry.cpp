@@ -46,13 +46,6 @@ mlir::FailureOr<int64_t> countDevices(mlir::ModuleOp module) {
       return mesh.emitError() << "mesh @" << mesh.getSymName() << " has " << plain.numDevices()
                               << " devices and mesh @" << first.getSymName() << " has " << devices
                               << "; all meshes of a program must have the same number";
-    } else if (llvm::any_of(mesh.getMesh().getAxes(),
-                            [&](sdy::MeshAxisAttr axis) {
-                              return first.getMesh().getAxisIndex(axis.getName()) < 0;
-                            }) &&
-               !mlir::SymbolTable::symbolKnownUseEmpty(mesh, module)) {
-      return mesh.emitError() << "mesh @" << mesh.getSymName() << " has other axes than mesh @"
-                              << first.getSymName() << ": use the axes of one mesh throughout";
     }
   }
   return devices;

@@ -175,6 +175,13 @@ void Inserter::visit(Operation *op) {
           place(operand, places.of(sdy::insideManual(out, manual.getManualAxes()),
                                    shapeOf(operand.get()).size()));
       })
+      .Case([&](sdy::NamedComputationOp named) {
+        for (auto [operand, argument] :
+             llvm::zip_equal(op->getOpOperands(), named.getBody().getArguments()))
+          placeLike(operand, argument);
+        visit(named.getBody().front());
+        placeReturns(named.getBody(), op->getResults());
+      })
       .Case([&](stablehlo::WhileOp loop) {
         for (auto [operand, result] : llvm::zip_equal(op->getOpOperands(), op->getResults()))
           placeLike(operand, result);

@@ -9,6 +9,7 @@ namespace tessera {
 #include "passes/reshard/Passes.h.inc"
 
 void buildReshardPipeline(mlir::OpPassManager &pm) {
+  pm.addPass(createUnifyMeshes());
   pm.addPass(createInsertReshards());
   pm.addPass(createDeferReductions());
   pm.addPass(createVerifyReshard());

@@ -6,6 +6,11 @@ def ShowShardingRules : Pass<"tessera-show-sharding-rules", "::mlir::ModuleOp"> 
   let dependentDialects = ["::tessera::sdy::SdyDialect"];
 }
 
+def UnifyMeshes : Pass<"tessera-unify-meshes", "::mlir::ModuleOp"> {
+  let summary = "Writes all shardings with the axes of the module's first mesh";
+  let dependentDialects = ["::tessera::sdy::SdyDialect"];
+}
+
 def InsertReshards : Pass<"tessera-insert-reshards", "::mlir::ModuleOp"> {
   let summary = "Chooses the axes along which each operation is computed and inserts the reshards that this needs";
   let dependentDialects = ["::tessera::sdy::SdyDialect"];

@@ -77,3 +77,19 @@ func.func @shared(%x: tensor<128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"mo
     }
   return %1#1 : tensor<128xf32>
 }
+
+// The body of a named computation is part of the program: what enters and leaves it lies as it says. Wrong would be: gathering what enters.
+// CHECK-LABEL: @named
+// CHECK: %[[IN:.*]] = sdy.reshard %arg0 <@mesh, [{"data"}, {}]>
+// CHECK: sdy.named_computation<"f">(%[[IN]])
+// CHECK: %[[T:.*]] = stablehlo.tanh
+// CHECK: %[[OUT:.*]] = sdy.reshard %[[T]] <@mesh, [{}, {"data"}]>
+// CHECK: sdy.return %[[OUT]]
+func.func @named(%x: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]>})
+    -> (tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"data"}]>}) {
+  %0 = sdy.named_computation<"f">(%x) in_shardings=[<@mesh, [{"data"}, {}]>] out_shardings=[<@mesh, [{}, {"data"}]>] (%b: tensor<16x8xf32>) {
+    %1 = stablehlo.tanh %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"data"}, {}]>]>} : tensor<16x8xf32>
+    sdy.return %1 : tensor<16x8xf32>
+  } : (tensor<16x8xf32>) -> tensor<16x8xf32>
+  return %0 : tensor<16x8xf32>
+}
