@@ -71,15 +71,19 @@ LogicalResult decompose(stablehlo::RngBitGeneratorOp op) {
   if (bytes != 16 && (threefry || bytes != 24))
     return op.emitError("takes a state of 16 bytes")
            << (threefry ? "" : " or 24") << ", not " << stateType;
-  if (width != 8 && width != 16 && width != 32 && width != 64)
+  bool narrow = isa<IntegerType>(element) && (width == 2 || width == 4); // the low bits of a byte
+  if (!narrow && width != 8 && width != 16 && width != 32 && width != 64)
     return op.emitError("gives integers or floating-point numbers of 8 to 64 bits, not ")
            << element;
+  unsigned drawn = narrow ? 8 : width;
   OpBuilder b(op);
   Location loc = op.getLoc();
   Value state = wideState(b, loc, op.getInitialState());
-  RandomBits made = threefry ? import::threefryBits(b, loc, state, type.getShape(), width)
-                             : import::philoxBits(b, loc, state, type.getShape(), width);
+  RandomBits made = threefry ? import::threefryBits(b, loc, state, type.getShape(), drawn)
+                             : import::philoxBits(b, loc, state, type.getShape(), drawn);
   Value bits = made.bits;
+  if (narrow)
+    bits = stablehlo::ConvertOp::create(b, loc, type, bits);
   if (bits.getType() != type)
     bits = stablehlo::BitcastConvertOp::create(b, loc, type, bits);
   replace(op, {narrowState(b, loc, made.state, stateType), bits});

@@ -96,6 +96,13 @@ def _interpret(case):
         return closed.decode(np.array(x) for x in found)
 
 
+def _signed(x, t):
+    if t.bits >= 8:
+        return x.view(t.dtype)
+    x = x.astype(np.int64)
+    return np.where(x >> (t.bits - 1), x - 2**t.bits, x).astype(t.dtype)
+
+
 def _xla(case):
     import jax
     jax.config.update("jax_enable_x64", True)
@@ -112,7 +119,7 @@ def _xla(case):
                                              compiler.get_compile_options(num_replicas=1, num_partitions=1))
         found = [np.asarray(x) for x in executable.execute([jax.device_put(x) for x in case.data])]
         # Random bits come as unsigned integers whatever the type.
-        return [x.view(r.type.dtype) if x.dtype.kind == "u" and r.type.kind == "sint" else x for x, r in zip(found, case.results)]
+        return [_signed(x, r.type) if x.dtype.name.startswith("uint") and r.type.kind == "sint" else x for x, r in zip(found, case.results)]
 
 
 def _answer(which, cases, pipe):
