@@ -167,11 +167,16 @@ FailureOr<Value> highProduct(chlo::MulhiOp op) {
   return (x1 * y1 + upper(middle) + upper(other)).get();
 }
 
-Value constantLike(chlo::ConstantLikeOp op) {
+FailureOr<Value> constantLike(chlo::ConstantLikeOp op) {
   OpBuilder b(op);
   auto type = cast<RankedTensorType>(op.getResult().getType());
+  if (op.getValue().getType() != type.getElementType())
+    return op.emitError() << "has a value of type " << op.getValue().getType()
+                          << " for elements of type " << type.getElementType(),
+           failure();
   return stablehlo::ConstantOp::create(b, op.getLoc(),
-                                       DenseElementsAttr::get(type, Attribute(op.getValue())));
+                                       DenseElementsAttr::get(type, Attribute(op.getValue())))
+      .getResult();
 }
 
 Value conjugate(chlo::ConjOp op) {

@@ -65,7 +65,7 @@ LogicalResult decompose(stablehlo::RngBitGeneratorOp op) {
   Type element = type.getElementType();
   unsigned width = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
   bool threefry = op.getRngAlgorithm() == stablehlo::RngAlgorithm::THREE_FRY;
-  int64_t bytes = stateType.getRank() == 1
+  int64_t bytes = stateType.getRank() == 1 && stateType.getElementType().isInteger()
                       ? stateType.getDimSize(0) * stateType.getElementTypeBitWidth() / 8
                       : 0;
   if (bytes != 16 && (threefry || bytes != 24))
