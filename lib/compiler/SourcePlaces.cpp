@@ -23,8 +23,9 @@ std::string joined(std::string outer, llvm::StringRef inner) {
 //   "jit(f)/sin"(callsite("g"("file":3) at "f"("file":9)))
 void read(Location location, bool inScope, SourcePlace &place) {
   if (auto fused = dyn_cast<FusedLoc>(location)) {
-    if (auto name = dyn_cast_or_null<StringAttr>(fused.getMetadata()); name && place.name.empty())
-      place.name = name.getValue().str();
+    if (auto name =
+            dyn_cast_or_null<StringAttr>(fused.getMetadata())) // of a call, then inside of it
+      place.name = joined(place.name, name.getValue());
     if (auto number = dyn_cast_or_null<IntegerAttr>(fused.getMetadata())) {
       int32_t &slot = number.getType().isInteger(kImported) ? place.imported : place.number;
       if (slot < 0)

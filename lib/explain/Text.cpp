@@ -152,7 +152,9 @@ std::string valueText(const Explanation &explanation, llvm::StringRef name) {
     llvm::StringRef own = value.name;
     own.consume_front("%");
     llvm::StringRef scope = llvm::StringRef(value.scope).rsplit('/').second;
-    if (own == name || own.split('#').first == name || scope == name)
+    llvm::StringRef inner = own.rsplit('/').second; // of %call/%value
+    inner.consume_front("%");
+    if (own == name || own.split('#').first == name || inner == name || scope == name)
       writer.whole(i);
   }
   return writer.take();
