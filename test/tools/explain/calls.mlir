@@ -1,5 +1,5 @@
 // A value inside of a called function is named by its call and its own name: two calls of one function, two values.
-// RUN: tessera explain %s --value=%t | FileCheck %s
+// RUN: tessera explain %s --value=t | FileCheck %s
 // CHECK: %p/%t = tanh
 // CHECK: sharding [{"x"}, {}]
 // CHECK: %q/%t = tanh
