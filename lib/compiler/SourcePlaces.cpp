@@ -31,8 +31,9 @@ void read(Location location, bool inScope, SourcePlace &place) {
       if (slot < 0)
         slot = number.getInt();
     }
+    size_t frames = place.frames.size(), scope = place.scope.size();
     for (Location part : fused.getLocations()) // where several were merged, the first speaks
-      if (place.frames.empty() && place.scope.empty())
+      if (place.frames.size() == frames && place.scope.size() == scope)
         read(part, inScope, place);
   } else if (auto name = dyn_cast<NameLoc>(location)) {
     StringRef text = name.getName().getValue();

@@ -2,6 +2,8 @@
 // RUN: tessera explain %s --value=t | FileCheck %s
 // CHECK: %p/%t = tanh
 // CHECK: sharding [{"x"}, {}]
+// CHECK-NEXT: at {{.*}}calls.mlir:17
+// CHECK-NEXT: from {{.*}}calls.mlir:12
 // CHECK: %q/%t = tanh
 // CHECK: sharding [{}, {"x"}]
 
