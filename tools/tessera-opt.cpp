@@ -1,6 +1,7 @@
 // tessera-opt: runs any pass or phase over a module, for tests and for reading what each leaves.
 #include "lib/compiler/PortableArtifact.h"
 #include "lib/compiler/Registration.h"
+#include "lib/compiler/SourceText.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
@@ -22,15 +23,19 @@ int main(int argc, char **argv) {
   tessera::registerPasses();
   auto [inputName, outputName] =
       mlir::registerAndParseCLIOptions(argc, argv, "Tessera's pass driver\n", registry);
+  auto config = mlir::MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, inputName, outputName, registry));
   std::string error;
   auto input = mlir::openInputFile(inputName, &error);
   auto output = input ? mlir::openOutputFile(outputName, &error) : nullptr;
-  if (!output) {
+  if (output)
+    error = tessera::refuseText(input->getBuffer(), inputName);
+  if (!error.empty()) {
     llvm::errs() << "error: " << error << "\n";
     return 1;
   }
-  if (failed(tessera::optimize(output->os(), std::move(input), registry,
-                               mlir::MlirOptMainConfig::createFromCLOptions(), emitPortable,
+  if (failed(tessera::optimize(output->os(), std::move(input), registry, config, emitPortable,
                                keepVhlo)))
     return 1;
   output->keep();

@@ -87,6 +87,66 @@ void RaggedDotDimensionNumbersAttr::print(AsmPrinter &printer) const {
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
+// Rows of lhs, or its contracted dimension, or batches fall into groups of `group_sizes`.
+LogicalResult RaggedDotOp::verify() {
+  RaggedDotDimensionNumbersAttr dims = getRaggedDotDimensionNumbers();
+  RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(),
+                   sizes = getGroupSizes().getType();
+  auto inRange = [](ArrayRef<int64_t> list, RankedTensorType type) {
+    return llvm::all_of(list, [&](int64_t d) { return d >= 0 && d < type.getRank(); });
+  };
+  if (!inRange(dims.getLhsBatchingDimensions(), lhs) ||
+      !inRange(dims.getLhsContractingDimensions(), lhs) ||
+      !inRange(dims.getLhsRaggedDimensions(), lhs) ||
+      !inRange(dims.getRhsBatchingDimensions(), rhs) ||
+      !inRange(dims.getRhsContractingDimensions(), rhs) ||
+      !inRange(dims.getRhsGroupDimensions(), rhs))
+    return emitOpError() << "names a dimension that an operand lacks: " << dims;
+  if (dims.getLhsBatchingDimensions().size() != dims.getRhsBatchingDimensions().size() ||
+      dims.getLhsContractingDimensions().size() != dims.getRhsContractingDimensions().size())
+    return emitOpError("needs as many batching and contracting dimensions of lhs as of rhs");
+  if (dims.getLhsRaggedDimensions().size() != 1 || dims.getRhsGroupDimensions().size() > 1)
+    return emitOpError("needs one ragged dimension of lhs and at most one group dimension of rhs");
+  auto same = [](int64_t a, int64_t b) {
+    return a == b || ShapedType::isDynamic(a) || ShapedType::isDynamic(b);
+  };
+  auto agree = [&](ArrayRef<int64_t> l, ArrayRef<int64_t> r) {
+    return llvm::all_of(llvm::zip(l, r), [&](auto p) {
+      return same(lhs.getDimSize(std::get<0>(p)), rhs.getDimSize(std::get<1>(p)));
+    });
+  };
+  if (!agree(dims.getLhsBatchingDimensions(), dims.getRhsBatchingDimensions()) ||
+      !agree(dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions()))
+    return emitOpError() << "batches or contracts dimensions of two sizes: " << lhs << ", " << rhs;
+  if (sizes.getRank() == 0 || !isa<IntegerType>(sizes.getElementType()))
+    return emitOpError() << "takes integers as group_sizes, not " << sizes;
+  if (!dims.getRhsGroupDimensions().empty() &&
+      !same(rhs.getDimSize(dims.getRhsGroupDimensions()[0]), sizes.getShape().back()))
+    return emitOpError() << "has " << sizes.getShape().back() << " groups, rhs has "
+                         << rhs.getDimSize(dims.getRhsGroupDimensions()[0]);
+  // Groups along the contracted dimension come first in the result.
+  SmallVector<int64_t> shape;
+  int64_t ragged = dims.getLhsRaggedDimensions()[0];
+  if (llvm::is_contained(dims.getLhsContractingDimensions(), ragged))
+    shape.push_back(sizes.getShape().back());
+  for (int64_t d : dims.getLhsBatchingDimensions())
+    shape.push_back(lhs.getDimSize(d));
+  for (int64_t d = 0; d < lhs.getRank(); ++d)
+    if (!llvm::is_contained(dims.getLhsBatchingDimensions(), d) &&
+        !llvm::is_contained(dims.getLhsContractingDimensions(), d))
+      shape.push_back(lhs.getDimSize(d));
+  for (int64_t d = 0; d < rhs.getRank(); ++d)
+    if (!llvm::is_contained(dims.getRhsBatchingDimensions(), d) &&
+        !llvm::is_contained(dims.getRhsContractingDimensions(), d) &&
+        !llvm::is_contained(dims.getRhsGroupDimensions(), d))
+      shape.push_back(rhs.getDimSize(d));
+  if (!stablehlo::typesAgree(getType(),
+                             RankedTensorType::get(shape, getType().getElementType())))
+    return emitOpError() << "returns " << getType() << ", expected the shape "
+                         << RankedTensorType::get(shape, getType().getElementType());
+  return success();
+}
+
 LogicalResult TopKOp::verify() {
   RankedTensorType operand = getOperand().getType(), values = getValues().getType(),
                    indices = getIndices().getType();

@@ -5,6 +5,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -66,37 +67,46 @@ def RaggedDotDimensionNumbersAttr : AttrDef<Chlo_Dialect, "RaggedDotDimensionNum
 
 def Tensor : Type<CPred<"::llvm::isa<::mlir::RankedTensorType>($_self)">, "ranked tensor", "::mlir::RankedTensorType">;
 
+class ElementsOf<string kind, string summary>
+    : Type<CPred<"::tessera::stablehlo::isTensorOf($_self, ::tessera::stablehlo::ElementKind::" # kind # ")">, summary, "::mlir::RankedTensorType">;
+def PredOrIntTensor : ElementsOf<"PredOrInt", "ranked tensor of i1 or integer values">;
+def IntTensor : ElementsOf<"Int", "ranked tensor of integer values">;
+def FloatTensor : ElementsOf<"Float", "ranked tensor of floating-point values">;
+def FloatOrComplexTensor : ElementsOf<"FloatOrComplex", "ranked tensor of floating-point or complex values">;
+def ComplexTensor : ElementsOf<"Complex", "ranked tensor of complex values">;
+def PredTensor : ElementsOf<"Pred", "ranked tensor of i1 values">;
+
 class Chlo_Op<string mnemonic, list<Trait> traits = []> : Op<Chlo_Dialect, mnemonic, traits # [Pure]>;
 
 //===------------------------------- Elementwise ------------------------------===//
 
-class Unary<string mnemonic> : Chlo_Op<mnemonic, [Elementwise, SameOperandsAndResultType]> {
-  let arguments = (ins Tensor:$operand);
-  let results = (outs Tensor:$result);
+class Unary<string mnemonic, TypeConstraint type = FloatOrComplexTensor> : Chlo_Op<mnemonic, [Elementwise, SameOperandsAndResultType]> {
+  let arguments = (ins type:$operand);
+  let results = (outs type:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
 }
 def AcosOp : Unary<"acos">;
 def AcoshOp : Unary<"acosh">;
-def AsinAcosKernelOp : Unary<"_asin_acos_kernel">;
+def AsinAcosKernelOp : Unary<"_asin_acos_kernel", ComplexTensor>;
 def AsinOp : Unary<"asin">;
 def AsinhOp : Unary<"asinh">;
 def AtanOp : Unary<"atan">;
 def AtanhOp : Unary<"atanh">;
 def BesselI1eOp : Unary<"bessel_i1e">;
-def ConjOp : Unary<"conj">;
+def ConjOp : Unary<"conj", Tensor>;
 def CoshOp : Unary<"cosh">;
-def DigammaOp : Unary<"digamma">;
-def ErfInvOp : Unary<"erf_inv">;
-def ErfOp : Unary<"erf">;
-def ErfcOp : Unary<"erfc">;
-def LgammaOp : Unary<"lgamma">;
+def DigammaOp : Unary<"digamma", FloatTensor>;
+def ErfInvOp : Unary<"erf_inv", FloatTensor>;
+def ErfOp : Unary<"erf", FloatTensor>;
+def ErfcOp : Unary<"erfc", FloatTensor>;
+def LgammaOp : Unary<"lgamma", FloatTensor>;
 def SinhOp : Unary<"sinh">;
-def SquareOp : Unary<"square">;
+def SquareOp : Unary<"square", Tensor>;
 def TanOp : Unary<"tan">;
 
 class Classify<string mnemonic> : Chlo_Op<mnemonic, [Elementwise, SameOperandsAndResultShape]> {
-  let arguments = (ins Tensor:$operand);
-  let results = (outs Tensor:$result);
+  let arguments = (ins FloatTensor:$operand);
+  let results = (outs PredTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
 }
 def IsInfOp : Classify<"is_inf">;
@@ -108,10 +118,10 @@ class Binary<string mnemonic, dag operands> : Chlo_Op<mnemonic, [Elementwise, Sa
   let results = (outs Tensor:$result);
   let assemblyFormat = "operands attr-dict `:` type(operands) `->` type($result)";
 }
-def MulhiOp : Binary<"mulhi", (ins Tensor:$lhs, Tensor:$rhs)>;
-def NextAfterOp : Binary<"next_after", (ins Tensor:$x, Tensor:$y)>;
-def PolygammaOp : Binary<"polygamma", (ins Tensor:$n, Tensor:$x)>;
-def ZetaOp : Binary<"zeta", (ins Tensor:$x, Tensor:$q)>;
+def MulhiOp : Binary<"mulhi", (ins IntTensor:$lhs, IntTensor:$rhs)>;
+def NextAfterOp : Binary<"next_after", (ins FloatTensor:$x, FloatTensor:$y)>;
+def PolygammaOp : Binary<"polygamma", (ins FloatTensor:$n, FloatTensor:$x)>;
+def ZetaOp : Binary<"zeta", (ins FloatTensor:$x, FloatTensor:$q)>;
 
 def ConstantOp : Chlo_Op<"constant", [ConstantLike, AllTypesMatch<["value", "output"]>]> {
   let arguments = (ins ElementsAttr:$value);
@@ -136,11 +146,15 @@ def RaggedDotOp : Chlo_Op<"ragged_dot"> {
   let arguments = (ins Tensor:$lhs, Tensor:$rhs, Tensor:$group_sizes, RaggedDotDimensionNumbersAttr:$ragged_dot_dimension_numbers,
                        OptionalAttr<PrecisionConfig>:$precision_config);
   let results = (outs Tensor:$result);
+  let hasVerifier = 1;
 }
-def ScanOp : Op<Chlo_Dialect, "scan", [RecursiveMemoryEffects, AttrSizedOperandSegments, AttrSizedResultSegments]> {
+def ScanOp : Op<Chlo_Dialect, "scan", [RecursiveMemoryEffects, AttrSizedOperandSegments, AttrSizedResultSegments, IsolatedFromAbove,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames", "getAsmBlockArgumentNames"]>]> {
   let arguments = (ins Variadic<Tensor>:$inputs, Variadic<Tensor>:$inits, I64Attr:$dimension, OptionalAttr<I64Attr>:$scan_dim_size,
                        DefaultValuedOptionalAttr<BoolAttr, "false">:$is_reverse, OptionalAttr<BoolAttr>:$is_associative);
   let results = (outs Variadic<Tensor>:$outputs, Variadic<Tensor>:$carries);
   let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
 }
 #endif

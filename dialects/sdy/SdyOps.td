@@ -57,6 +57,13 @@ def Sdy_DataFlowEdgeOp : Sdy_Op<"data_flow_edge", [SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
+def Sdy_FuncDataFlowEdgeOp : Sdy_Op<"func_data_flow_edge", [SameOperandsAndResultType]> {
+  let summary = "an identity on a function's argument or a call's result, where shardings pass between caller and callee";
+  let arguments = (ins AnyShaped:$operand);
+  let results = (outs AnyShaped:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
+}
+
 def Sdy_ConstantOp : Sdy_Op<"constant", [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "a constant that is never merged with its equals, so that each use may be sharded its own way";
   let arguments = (ins ElementsAttr:$value);

@@ -1,5 +1,7 @@
 #include "dialects/stablehlo/Constraints.h"
+#include "dialects/stablehlo/ReplicaGroups.h"
 #include "dialects/stablehlo/StablehloAssembly.h"
+#include "mlir/IR/Matchers.h"
 #include <set>
 
 using namespace mlir;
@@ -19,22 +21,38 @@ void StablehloDialect::registerCollectiveOps() {
 
 //===------------------------------- Constraints ------------------------------===//
 
-// Groups of different devices; -1 fills up shorter ones. The size of a group, kDynamic when they
-// differ.
-static LogicalResult verifyGroups(Operation *op, DenseIntElementsAttr groups, int constraint,
+// What the specification asks of a table of groups, by the numbers of its constraints.
+struct GroupConstraints {
+  int unique, size, range;
+  bool mayBePadded = false; // -1 fills up shorter groups
+};
+
+// The size of a group goes to `size`, kDynamic when they differ.
+static LogicalResult verifyGroups(Operation *op, Attribute groups, GroupConstraints constraints,
                                   int64_t &size) {
-  if (groups.getType().getRank() != 2)
-    return violates(op, constraint)
-           << "replica_groups must be a table of rank 2, not " << groups.getType();
+  size = groupSize(groups);
+  auto table = dyn_cast<DenseIntElementsAttr>(groups);
+  if (!table)
+    return success();
+  if (table.getType().getRank() != 2)
+    return violates(op, constraints.unique)
+           << "replica_groups must be a table of rank 2, not " << table.getType();
   std::set<int64_t> seen;
-  bool padded = false;
-  for (const APInt &device : groups.getValues<APInt>()) {
+  for (const APInt &device : table.getValues<APInt>()) {
     int64_t d = device.getSExtValue();
-    padded |= d == -1;
-    if (d < -1 || (d >= 0 && !seen.insert(d).second))
-      return violates(op, constraint) << "replica_groups has " << d << (d < 0 ? "" : " twice");
+    if (d < (constraints.mayBePadded ? -1 : 0))
+      return violates(op, constraints.range) << "replica_groups has device " << d;
+    if (d >= 0 && !seen.insert(d).second)
+      return violates(op, constraints.unique) << "replica_groups has device " << d << " twice";
   }
-  size = padded ? ShapedType::kDynamic : groups.getType().getDimSize(1);
+  // Every device is in a group: with no two alike, the largest number says which is missing.
+  if (constraints.size && !seen.empty() && *seen.rbegin() >= int64_t(seen.size())) {
+    int64_t missing = 0;
+    while (seen.count(missing))
+      ++missing;
+    return violates(op, constraints.size)
+           << "replica_groups has device " << *seen.rbegin() << " but not device " << missing;
+  }
   return success();
 }
 
@@ -54,15 +72,17 @@ static bool spansPartitions(bool global, std::optional<ChannelHandleAttr> channe
 
 LogicalResult AllGatherOp::verify() {
   int64_t size, d = getAllGatherDim();
-  if (failed(verifyGroups(*this, getReplicaGroups(), 2, size)) ||
+  if (failed(verifyGroups(*this, getReplicaGroupsAttr(), {2, 3, 4}, size)) ||
       failed(verifyChannel(*this, getUseGlobalDeviceIds(), getChannelHandle(), 5)))
     return failure();
   if (spansPartitions(getUseGlobalDeviceIds(), getChannelHandle()))
     size = ShapedType::kDynamic;
-  if (getNumOperands() != getNumResults())
-    return emitOpError("needs a result for each operand");
+  if (getNumOperands() == 0 || getNumOperands() != getNumResults())
+    return violates(*this, 6) << "needs an operand, and a result for each";
   for (auto [operand, result] : llvm::zip(getOperandTypes(), getResultTypes())) {
     SmallVector<int64_t> shape(cast<RankedTensorType>(operand).getShape());
+    if (failed(verifyElements(*this, "a result", result, "its operand", operand, 6)))
+      return failure();
     if (d < 0 || d >= int64_t(shape.size()))
       return violates(*this, 1) << "all_gather_dim is " << d << ", the operand has rank "
                                 << shape.size();
@@ -76,12 +96,17 @@ LogicalResult AllGatherOp::verify() {
 
 LogicalResult AllReduceOp::verify() {
   int64_t size;
-  if (failed(verifyGroups(*this, getReplicaGroups(), 1, size)) ||
-      failed(verifyChannel(*this, getUseGlobalDeviceIds(), getChannelHandle(), 4)) ||
-      failed(verifyScalarComputation(*this, getComputation(), "computation", 2, 1, false, 5)))
+  if (failed(verifyGroups(*this, getReplicaGroupsAttr(), {1, 2, 3, true}, size)) ||
+      failed(verifyChannel(*this, getUseGlobalDeviceIds(), getChannelHandle(), 4)))
     return failure();
-  if (getNumOperands() != getNumResults())
-    return emitOpError("needs a result for each operand");
+  if (getNumOperands() == 0 || getNumOperands() != getNumResults())
+    return violates(*this, 6) << "needs an operand, and a result for each";
+  for (auto [operand, result] : llvm::zip(getOperandTypes(), getResultTypes())) {
+    SmallVector<Type> computed;
+    if (failed(verifyCombiner(*this, getComputation(), "computation", operand, 5, computed)) ||
+        failed(verifyComputed(*this, result, computed, 7)))
+      return failure();
+  }
   for (auto [operand, result] : llvm::zip(getOperandTypes(), getResultTypes()))
     if (failed(verifyResultShape(*this, result, cast<RankedTensorType>(operand).getShape(), 6)))
       return failure();
@@ -90,15 +115,19 @@ LogicalResult AllReduceOp::verify() {
 
 LogicalResult AllToAllOp::verify() {
   int64_t size, split = getSplitDimension(), concat = getConcatDimension(), count = getSplitCount();
-  if (failed(verifyGroups(*this, getReplicaGroups(), 5, size)))
+  if (failed(verifyGroups(*this, getReplicaGroupsAttr(), {5, 6, 7}, size)))
     return failure();
   if (count <= 0)
     return violates(*this, 4) << "split_count is " << count;
   if (!sameSize(size, count))
     return violates(*this, 8) << "split_count is " << count << ", a group has " << size
                               << " devices";
+  if (getNumOperands() == 0 || getNumOperands() != getNumResults())
+    return violates(*this, 9) << "needs an operand, and a result for each";
   for (auto [operand, result] : llvm::zip(getOperandTypes(), getResultTypes())) {
     SmallVector<int64_t> shape(cast<RankedTensorType>(operand).getShape());
+    if (failed(verifyElements(*this, "a result", result, "its operand", operand, 9)))
+      return failure();
     if (split < 0 || split >= int64_t(shape.size()))
       return violates(*this, 1) << "split_dimension is " << split << ", the operand has rank "
                                 << shape.size();
@@ -118,34 +147,97 @@ LogicalResult AllToAllOp::verify() {
   return success();
 }
 
-LogicalResult CollectiveBroadcastOp::verify() {
-  int64_t size;
-  return verifyGroups(*this, getReplicaGroups(), 1, size);
+// The operands that are sent: the last one says who sends (receives) where roots are dynamic.
+static LogicalResult verifyRoots(Operation *op, bool dynamic, int plain, int rooted, int count) {
+  size_t n = op->getNumOperands(), sent = n - (dynamic && n > 0);
+  if (sent == 0)
+    return violates(op, dynamic ? rooted : plain) << "has nothing to send";
+  if (op->getNumResults() != sent)
+    return violates(op, count) << op->getNumResults() << " results for " << sent << " operands";
+  if (!dynamic)
+    return success();
+  auto roots = cast<RankedTensorType>(op->getOperand(n - 1).getType());
+  if (roots.getRank() != 1 || !sameSize(roots.getDimSize(0), sent) ||
+      !roots.getElementType().isSignlessInteger(32))
+    return violates(op, rooted) << "the last operand must be the roots, tensor<" << sent
+                                << "xi32>, not " << roots;
+  return success();
 }
 
-LogicalResult CollectivePermuteOp::verify() {
-  auto type = getSourceTargetPairs().getType();
-  if (type.getRank() != 2 || type.getDimSize(1) != 2)
-    return violates(*this, 1) << "source_target_pairs must be a table of pairs, not " << type;
-  SmallVector<int64_t> pairs(getSourceTargetPairs().getValues<int64_t>());
-  std::set<int64_t> sources, targets;
-  for (size_t i = 0; i < pairs.size(); i += 2) {
-    if (pairs[i] < 0 || pairs[i + 1] < 0)
-      return violates(*this, 4) << "pair " << i / 2 << " is (" << pairs[i] << ", " << pairs[i + 1]
-                                << ")";
-    if (!sources.insert(pairs[i]).second)
-      return violates(*this, 2) << "device " << pairs[i] << " sends twice";
-    if (!targets.insert(pairs[i + 1]).second)
-      return violates(*this, 3) << "device " << pairs[i + 1] << " receives twice";
+LogicalResult CollectiveBroadcastOp::verify() {
+  int64_t size;
+  if (failed(verifyGroups(*this, getReplicaGroupsAttr(), {1, 0, 2}, size)) ||
+      failed(verifyRoots(*this, getHasDynamicRoot(), 3, 4, 5)))
+    return failure();
+  for (auto [operand, result] : llvm::zip(getOperandTypes(), getResultTypes()))
+    if (!typesAgree(operand, result))
+      return violates(*this, getHasDynamicRoot() ? 4 : 3)
+             << "a result has type " << result << ", its operand " << operand;
+  // C6: the roots are ranks of a group, where they are known.
+  DenseIntElementsAttr roots;
+  if (getHasDynamicRoot() && matchPattern(getOperands().back(), m_Constant(&roots)) &&
+      !ShapedType::isDynamic(size))
+    for (int32_t root : roots.getValues<int32_t>())
+      if (root < 0 || root >= size)
+        return violates(*this, 6) << "root " << root << " of groups of " << size;
+  return success();
+}
+
+LogicalResult CollectiveReduceOp::verify() {
+  int64_t size;
+  if (failed(verifyGroups(*this, getReplicaGroupsAttr(), {1, 0, 2}, size)) ||
+      failed(verifyRoots(*this, getHasDynamicRoot(), 3, 3, 3)))
+    return failure();
+  for (auto [operand, result] : llvm::zip(getOperandTypes(), getResultTypes())) {
+    SmallVector<Type> computed;
+    if (failed(verifySameShape(*this, "a result", result, "its operand", operand, 3)) ||
+        failed(verifyCombiner(*this, getComputation(), "computation", operand, 4, computed)) ||
+        failed(verifyComputed(*this, result, computed, 4)))
+      return failure();
   }
   return success();
 }
 
+// A process is known by one number.
+static LogicalResult verifyId(Operation *op) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (type.getRank() == 0 && type.getElementType().isUnsignedInteger(32))
+    return success();
+  return op->emitOpError() << "must return tensor<ui32>, not " << type;
+}
+LogicalResult PartitionIdOp::verify() { return verifyId(*this); }
+LogicalResult ReplicaIdOp::verify() { return verifyId(*this); }
+
+LogicalResult verifyPairs(Operation *op, DenseIntElementsAttr table) {
+  auto type = table.getType();
+  if (type.getRank() != 2 || type.getDimSize(1) != 2)
+    return violates(op, 1) << "source_target_pairs must be a table of pairs, not " << type;
+  SmallVector<int64_t> pairs(table.getValues<int64_t>());
+  std::set<int64_t> sources, targets;
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    if (pairs[i] < 0 || pairs[i + 1] < 0)
+      return violates(op, 4) << "pair " << i / 2 << " is (" << pairs[i] << ", " << pairs[i + 1]
+                             << ")";
+    if (!sources.insert(pairs[i]).second)
+      return violates(op, 2) << "device " << pairs[i] << " sends twice";
+    if (!targets.insert(pairs[i + 1]).second)
+      return violates(op, 3) << "device " << pairs[i + 1] << " receives twice";
+  }
+  return success();
+}
+
+LogicalResult CollectivePermuteOp::verify() {
+  return verifyPairs(*this, getSourceTargetPairs());
+}
+
 LogicalResult ReduceScatterOp::verify() {
   int64_t size, d = getScatterDimension();
-  if (failed(verifyGroups(*this, getReplicaGroups(), 3, size)) ||
+  SmallVector<Type> computed;
+  if (failed(verifyGroups(*this, getReplicaGroupsAttr(), {3, 4, 5}, size)) ||
       failed(verifyChannel(*this, getUseGlobalDeviceIds(), getChannelHandle(), 6)) ||
-      failed(verifyScalarComputation(*this, getComputation(), "computation", 2, 1, false, 7)))
+      failed(verifyCombiner(*this, getComputation(), "computation", getOperand().getType(), 7,
+                            computed)) ||
+      failed(verifyComputed(*this, getResult().getType(), computed, 9)))
     return failure();
   if (spansPartitions(getUseGlobalDeviceIds(), getChannelHandle()))
     size = ShapedType::kDynamic;

@@ -5,20 +5,22 @@ include "dialects/stablehlo/StablehloBase.td"
 
 def PartitionIdOp : Stablehlo_Op<"partition_id", [Pure]> {
   let results = (outs IntTensor:$result);
+  let hasVerifier = 1;
   let assemblyFormat = "attr-dict `:` type(results)";
 }
 def ReplicaIdOp : Stablehlo_Op<"replica_id", [Pure]> {
   let results = (outs IntTensor:$result);
+  let hasVerifier = 1;
   let assemblyFormat = "attr-dict `:` type(results)";
 }
 def AllGatherOp : Stablehlo_Op<"all_gather"> {
-  let arguments = (ins Variadic<AnyTensorValue>:$operands_, I64Attr:$all_gather_dim, I64ElementsAttr:$replica_groups,
+  let arguments = (ins Variadic<AnyTensorValue>:$operands_, I64Attr:$all_gather_dim, ReplicaGroups:$replica_groups,
                        OptionalAttr<ChannelHandleAttr>:$channel_handle, UnitAttr:$use_global_device_ids);
   let results = (outs Variadic<AnyTensorValue>);
   let hasVerifier = 1;
 }
 def AllReduceOp : Stablehlo_Op<"all_reduce", [SingleBlockImplicitTerminator<"ReturnOp">]> {
-  let arguments = (ins Variadic<AnyTensorValue>:$operands_, I64ElementsAttr:$replica_groups,
+  let arguments = (ins Variadic<AnyTensorValue>:$operands_, ReplicaGroups:$replica_groups,
                        OptionalAttr<ChannelHandleAttr>:$channel_handle, UnitAttr:$use_global_device_ids);
   let results = (outs Variadic<AnyTensorValue>);
   let regions = (region SizedRegion<1>:$computation);
@@ -26,26 +28,35 @@ def AllReduceOp : Stablehlo_Op<"all_reduce", [SingleBlockImplicitTerminator<"Ret
 }
 def AllToAllOp : Stablehlo_Op<"all_to_all"> {
   let arguments = (ins Variadic<AnyTensorValue>:$operands_, I64Attr:$split_dimension, I64Attr:$concat_dimension, I64Attr:$split_count,
-                       I64ElementsAttr:$replica_groups, OptionalAttr<ChannelHandleAttr>:$channel_handle);
+                       ReplicaGroups:$replica_groups, OptionalAttr<ChannelHandleAttr>:$channel_handle);
   let results = (outs Variadic<AnyTensorValue>);
   let hasVerifier = 1;
 }
-def CollectiveBroadcastOp : Stablehlo_Op<"collective_broadcast", [SameOperandsAndResultType]> {
-  let arguments = (ins AnyTensorValue:$operand, I64ElementsAttr:$replica_groups, OptionalAttr<ChannelHandleAttr>:$channel_handle);
-  let results = (outs AnyTensorValue);
+// With `has_dynamic_root` the last operand says for each of the others which rank of a group sends it (or receives the sum).
+def CollectiveBroadcastOp : Stablehlo_Op<"collective_broadcast"> {
+  let arguments = (ins Variadic<AnyTensorValue>:$operands_, ReplicaGroups:$replica_groups, OptionalAttr<ChannelHandleAttr>:$channel_handle,
+                       DefaultValuedOptionalAttr<BoolAttr, "false">:$has_dynamic_root);
+  let results = (outs Variadic<AnyTensorValue>);
   let hasVerifier = 1;
 }
-def CollectivePermuteOp : Stablehlo_Op<"collective_permute", [SameOperandsAndResultType]> {
+def CollectiveReduceOp : Stablehlo_Op<"collective_reduce", [SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let arguments = (ins Variadic<AnyTensorValue>:$operands_, ReplicaGroups:$replica_groups, OptionalAttr<ChannelHandleAttr>:$channel_handle,
+                       DefaultValuedOptionalAttr<BoolAttr, "false">:$has_dynamic_root);
+  let results = (outs Variadic<AnyTensorValue>);
+  let regions = (region SizedRegion<1>:$computation);
+  let hasVerifier = 1;
+}
+def CollectivePermuteOp : OneTypeOp<"collective_permute", [], 5> {
   let arguments = (ins AnyTensorValue:$operand, I64ElementsAttr:$source_target_pairs, OptionalAttr<ChannelHandleAttr>:$channel_handle);
   let results = (outs AnyTensorValue);
   let hasVerifier = 1;
 }
-def CrossReplicaSumOp : Stablehlo_Op<"cross-replica-sum", [SameOperandsAndResultType]> {
-  let arguments = (ins AnyTensorValue:$operand, I64ElementsAttr:$replica_groups);
+def CrossReplicaSumOp : OneTypeOp<"cross-replica-sum"> {
+  let arguments = (ins AnyTensorValue:$operand, ReplicaGroups:$replica_groups);
   let results = (outs AnyTensorValue);
 }
 def ReduceScatterOp : Stablehlo_Op<"reduce_scatter", [SingleBlockImplicitTerminator<"ReturnOp">]> {
-  let arguments = (ins AnyTensorValue:$operand, I64Attr:$scatter_dimension, I64ElementsAttr:$replica_groups,
+  let arguments = (ins AnyTensorValue:$operand, I64Attr:$scatter_dimension, ReplicaGroups:$replica_groups,
                        OptionalAttr<ChannelHandleAttr>:$channel_handle, UnitAttr:$use_global_device_ids);
   let results = (outs AnyTensorValue);
   let regions = (region SizedRegion<1>:$computation);

@@ -1,5 +1,7 @@
 #include "dialects/stablehlo/Constraints.h"
 
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
@@ -84,11 +86,66 @@ LogicalResult verifyScalarComputation(Operation *op, Region &region, StringRef n
   return success();
 }
 
-// Types that differ at most in what is not known.
-static bool agree(Type a, Type b) {
-  auto x = dyn_cast<RankedTensorType>(a), y = dyn_cast<RankedTensorType>(b);
-  return a == b || (x && y && x.getElementType() == y.getElementType() &&
-                    sameShape(x.getShape(), y.getShape()));
+LogicalResult verifyCombiner(Operation *op, Region &region, StringRef name, TypeRange inputs,
+                             int constraint, SmallVectorImpl<Type> &computed) {
+  size_t n = inputs.size();
+  if (failed(verifyScalarComputation(op, region, name, 2 * n, n, false, constraint)))
+    return failure();
+  Block &block = region.front();
+  for (size_t i = 0; i < n; ++i) {
+    Type element = getElementTypeOrSelf(block.back().getOperand(i).getType());
+    for (size_t argument : {i, n + i})
+      if (!elementsAgree(getElementTypeOrSelf(block.getArgument(argument).getType()), element))
+        return violates(op, constraint)
+               << name << " takes " << block.getArgument(argument).getType() << " as argument "
+               << argument << " and returns " << block.back().getOperand(i).getType();
+    if (!isPromotable(getElementTypeOrSelf(inputs[i]), element))
+      return violates(op, constraint) << name << " computes in " << element
+                                      << ", to which elements of " << inputs[i] << " don't promote";
+    computed.push_back(element);
+  }
+  return success();
+}
+
+LogicalResult verifyComputed(Operation *op, TypeRange results, ArrayRef<Type> computed,
+                             int constraint) {
+  for (auto [i, result, element] : llvm::enumerate(results, computed))
+    if (!elementsAgree(getElementTypeOrSelf(result), element))
+      return violates(op, constraint)
+             << "result " << i << " has elements " << getElementTypeOrSelf(result)
+             << ", the computation returns " << element;
+  return success();
+}
+
+LogicalResult verifyElements(Operation *op, StringRef what, Type type, StringRef name, Type like,
+                             int constraint) {
+  Type a = getElementTypeOrSelf(type), b = getElementTypeOrSelf(like);
+  if (elementsAgree(a, b))
+    return success();
+  return violates(op, constraint) << what << " has elements " << a << ", " << name << " " << b;
+}
+
+LogicalResult verifySameShape(Operation *op, StringRef what, Type type, StringRef name, Type like,
+                              int constraint) {
+  ArrayRef<int64_t> a = cast<RankedTensorType>(type).getShape(),
+                    b = cast<RankedTensorType>(like).getShape();
+  if (sameShape(a, b))
+    return success();
+  return violates(op, constraint) << what << " has shape " << shapeText(a) << ", " << name << " "
+                                  << shapeText(b);
+}
+
+LogicalResult verifyQuantizedDim(Operation *op, Type operand, Type result, int64_t expected,
+                                 int constraint) {
+  auto from = dyn_cast<quant::UniformQuantizedPerAxisType>(getElementTypeOrSelf(operand));
+  auto to = dyn_cast<quant::UniformQuantizedPerAxisType>(getElementTypeOrSelf(result));
+  if (!from != !to)
+    return violates(op, constraint) << "operand and result must both be quantized per axis: "
+                                    << operand << ", " << result;
+  if (from && to.getQuantizedDimension() != expected)
+    return violates(op, constraint) << "the result is quantized along dimension "
+                                    << to.getQuantizedDimension() << ", expected " << expected;
+  return success();
 }
 
 LogicalResult verifyReturned(Operation *op, Region &region, StringRef name, TypeRange expected,
@@ -100,7 +157,7 @@ LogicalResult verifyReturned(Operation *op, Region &region, StringRef name, Type
     return violates(op, constraint)
            << name << " returns " << types.size() << " values, expected " << expected.size();
   for (auto [i, pair] : llvm::enumerate(llvm::zip(types, expected)))
-    if (!agree(std::get<0>(pair), std::get<1>(pair)))
+    if (!typesAgree(std::get<0>(pair), std::get<1>(pair)))
       return violates(op, constraint) << name << " returns " << std::get<0>(pair) << " as value "
                                       << i << ", expected " << std::get<1>(pair);
   return success();

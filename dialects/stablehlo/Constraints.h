@@ -15,6 +15,28 @@ inline mlir::InFlightDiagnostic violates(mlir::Operation *op, int constraint) {
 bool sameSize(int64_t a, int64_t b);
 bool sameShape(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
 
+/// Elements of one type, but for the parameters of quantized ones.
+bool elementsAgree(mlir::Type a, mlir::Type b);
+/// Whether a computation may be done in `to` on elements of type `from`.
+bool isPromotable(mlir::Type from, mlir::Type to);
+
+/// The elements of `type` are those of `like`, the operand `name`.
+mlir::LogicalResult verifyElements(mlir::Operation *op, llvm::StringRef what, mlir::Type type,
+                                   llvm::StringRef name, mlir::Type like, int constraint);
+mlir::LogicalResult verifySameShape(mlir::Operation *op, llvm::StringRef what, mlir::Type type,
+                                    llvm::StringRef name, mlir::Type like, int constraint);
+
+/// A quantized dimension goes where `to` says, keeping its scales (-1: nowhere).
+mlir::LogicalResult verifyQuantizedDim(mlir::Operation *op, mlir::Type operand, mlir::Type result,
+                                       int64_t expected, int constraint);
+
+/// Pairs of a source and a target device (C1 to C4 of collective_permute, send and recv).
+mlir::LogicalResult verifyPairs(mlir::Operation *op, mlir::DenseIntElementsAttr table);
+
+/// broadcast_in_dim, static or dynamic: C1 to C6.
+mlir::LogicalResult verifyBroadcast(mlir::Operation *op, mlir::RankedTensorType from,
+                                    mlir::RankedTensorType to, llvm::ArrayRef<int64_t> dims);
+
 /// `[2, ?, 4]`.
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 
@@ -36,6 +58,16 @@ mlir::LogicalResult verifyResultShape(mlir::Operation *op, mlir::Type result,
 mlir::LogicalResult verifyScalarComputation(mlir::Operation *op, mlir::Region &region,
                                             llvm::StringRef name, size_t arguments, size_t results,
                                             bool predicate, int constraint);
+
+/// A computation `(E0, .., E0, ..) -> (E0, ..)` where each Ei may stand for an element of inputs[i]; its element
+/// types go to `computed`.
+mlir::LogicalResult verifyCombiner(mlir::Operation *op, mlir::Region &region, llvm::StringRef name,
+                                   mlir::TypeRange inputs, int constraint,
+                                   llvm::SmallVectorImpl<mlir::Type> &computed);
+
+/// The elements of each result are those that the computation returns.
+mlir::LogicalResult verifyComputed(mlir::Operation *op, mlir::TypeRange results,
+                                   llvm::ArrayRef<mlir::Type> computed, int constraint);
 
 /// The values that a region returns have the types of the op's results.
 mlir::LogicalResult verifyReturned(mlir::Operation *op, mlir::Region &region, llvm::StringRef name,

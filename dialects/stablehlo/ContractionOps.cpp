@@ -1,5 +1,6 @@
 #include "dialects/stablehlo/Constraints.h"
 #include "dialects/stablehlo/StablehloAssembly.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 
 using namespace mlir;
 using namespace tessera::stablehlo;
@@ -30,6 +31,54 @@ LogicalResult DotOp::verify() {
   if (!sameShape(getType().getShape(), shape))
     return emitOpError() << "returns " << shapeText(getType().getShape()) << ", expected "
                          << shapeText(shape);
+  return success();
+}
+
+// Quantized weights with quantized or real operands; the numbers of the specification's constraints.
+struct QuantizedConstraints {
+  int operands, storage, expressed, perTensor, real;
+};
+static LogicalResult verifyQuantized(Operation *op, RankedTensorType lhs, RankedTensorType rhs,
+                                     RankedTensorType result, QuantizedConstraints constraints) {
+  auto l = dyn_cast<quant::QuantizedType>(lhs.getElementType()),
+       r = dyn_cast<quant::QuantizedType>(rhs.getElementType()),
+       to = dyn_cast<quant::QuantizedType>(result.getElementType());
+  if (!r || !l != !to)
+    return violates(op, constraints.operands)
+           << "rhs must be quantized, and lhs just when the result is: " << lhs << ", " << rhs
+           << ", " << result;
+  if (!l) {
+    if (lhs.getElementType() != r.getExpressedType() ||
+        lhs.getElementType() != result.getElementType())
+      return violates(op, constraints.real)
+             << "lhs and the result must have the elements that rhs expresses: " << lhs << ", "
+             << rhs << ", " << result;
+    return success();
+  }
+  if (l.getStorageType() != r.getStorageType() || l.isSigned() != r.isSigned())
+    return violates(op, constraints.storage) << "operands are stored as " << l.getStorageType()
+                                             << " and " << r.getStorageType();
+  if (l.getExpressedType() != r.getExpressedType() || l.getExpressedType() != to.getExpressedType())
+    return violates(op, constraints.expressed)
+           << "operands and result must express one type: " << lhs << ", " << rhs << ", " << result;
+  if (isa<quant::UniformQuantizedType>(r) && !isa<quant::UniformQuantizedType>(to))
+    return violates(op, constraints.perTensor)
+           << "the result must be quantized per tensor, as rhs is";
+  return success();
+}
+
+static LogicalResult verifyAlgorithm(DotGeneralOp op, DotAlgorithmAttr algorithm) {
+  auto precision = op.getPrecisionConfig();
+  if (precision && llvm::any_of(*precision, [](Attribute p) {
+        return cast<PrecisionAttr>(p).getValue() != Precision::DEFAULT;
+      }))
+    return violates(op, 21) << "an algorithm is given, so that precision_config must be DEFAULT";
+  for (auto [count, name, constraint] :
+       {std::tuple(algorithm.getLhsComponentCount(), "lhs_component_count", 22),
+        std::tuple(algorithm.getRhsComponentCount(), "rhs_component_count", 23),
+        std::tuple(algorithm.getNumPrimitiveOperations(), "num_primitive_operations", 24)})
+    if (count <= 0)
+      return violates(op, constraint) << name << " is " << count;
   return success();
 }
 
@@ -76,7 +125,30 @@ LogicalResult DotGeneralOp::verify() {
     for (int64_t d = 0; d < type.getRank(); ++d)
       if (!llvm::is_contained(used, d))
         shape.push_back(type.getDimSize(d));
-  return verifyResultShape(*this, getType(), shape, 12);
+  if (failed(verifyResultShape(*this, getType(), shape, 12)))
+    return failure();
+  if (std::optional<DotAlgorithmAttr> algorithm = getAlgorithm())
+    if (failed(verifyAlgorithm(*this, *algorithm)))
+      return failure();
+  Type l = lhs.getElementType(), r = rhs.getElementType();
+  if (!isa<quant::QuantizedType>(r) && !isa<quant::QuantizedType>(l) &&
+      !isa<quant::QuantizedType>(getType().getElementType())) {
+    // Frontends multiply floating-point numbers of two formats (f8E4M3FN by f8E5M2).
+    if (l != r && !(isa<FloatType>(l) && isa<FloatType>(r)))
+      return violates(*this, 13) << "lhs has elements " << l << ", rhs " << r;
+    return success();
+  }
+  if (failed(verifyQuantized(*this, lhs, rhs, getType(), {14, 17, 18, 19, 20})))
+    return failure();
+  auto perTensor = dyn_cast<quant::UniformQuantizedType>(r);
+  auto perAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(r);
+  if ((perTensor && perTensor.getZeroPoint() != 0) ||
+      (perAxis && llvm::any_of(perAxis.getZeroPoints(), [](int64_t z) { return z != 0; })))
+    return violates(*this, 15) << "the zero points of rhs must be 0: " << rhs;
+  if (perAxis && llvm::is_contained(rhsContract, perAxis.getQuantizedDimension()))
+    return violates(*this, 16) << "rhs is quantized along dimension "
+                               << perAxis.getQuantizedDimension() << ", which is contracted";
+  return success();
 }
 
 // Roles of the dimensions of one tensor: all different, all in range, as many as its rank.
@@ -90,54 +162,57 @@ static LogicalResult verifyRoles(Operation *op, StringRef name, int64_t first, i
   return verifyDims(op, name, all, rank, unique, unique);
 }
 
-LogicalResult ConvolutionOp::verify() {
-  RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(), result = getType();
+// Static and dynamic convolutions; the padding is `known` unless it is a value.
+template <typename ConvOp>
+static LogicalResult verifyConvolution(ConvOp op, std::optional<DenseIntElementsAttr> pads,
+                                       bool known) {
+  RankedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType(), result = op.getType();
   int64_t rank = lhs.getRank(), spatial = rank - 2;
   if (rhs.getRank() != rank || spatial < 0)
-    return violates(*this, 1) << "operands have ranks " << rank << " and " << rhs.getRank();
+    return violates(op, 1) << "operands have ranks " << rank << " and " << rhs.getRank();
   if (result.getRank() != rank)
-    return violates(*this, 26) << "the result has rank " << result.getRank() << ", the operands "
+    return violates(op, 26) << "the result has rank " << result.getRank() << ", the operands "
                                << rank;
   struct PerDimension {
     StringRef name;
     std::optional<ArrayRef<int64_t>> values;
     int count, positive;
   };
-  for (const PerDimension &p : {PerDimension{"window_strides", getWindowStrides(), 2, 3},
-                                PerDimension{"lhs_dilation", getLhsDilation(), 5, 6},
-                                PerDimension{"rhs_dilation", getRhsDilation(), 7, 8}}) {
+  for (const PerDimension &p : {PerDimension{"window_strides", op.getWindowStrides(), 2, 3},
+                                PerDimension{"lhs_dilation", op.getLhsDilation(), 5, 6},
+                                PerDimension{"rhs_dilation", op.getRhsDilation(), 7, 8}}) {
     if (p.values && int64_t(p.values->size()) != spatial)
-      return violates(*this, p.count) << p.name << " has " << p.values->size() << " entries for "
+      return violates(op, p.count) << p.name << " has " << p.values->size() << " entries for "
                                       << spatial << " spatial dimensions";
     if (p.values && llvm::any_of(*p.values, [](int64_t v) { return v <= 0; }))
-      return violates(*this, p.positive)
+      return violates(op, p.positive)
              << p.name << " " << shapeText(*p.values) << " must be positive";
   }
-  if (getPadding() && getPadding()->getType().getShape() != ArrayRef<int64_t>({spatial, 2}))
-    return violates(*this, 4) << "padding has shape "
-                              << shapeText(getPadding()->getType().getShape()) << ", expected "
+  if (pads && pads->getType().getShape() != ArrayRef<int64_t>({spatial, 2}))
+    return violates(op, 4) << "padding has shape "
+                              << shapeText(pads->getType().getShape()) << ", expected "
                               << shapeText({spatial, 2});
-  if (getWindowReversal() && int64_t(getWindowReversal()->size()) != spatial)
-    return violates(*this, 9) << "window_reversal has " << getWindowReversal()->size()
+  if (op.getWindowReversal() && int64_t(op.getWindowReversal()->size()) != spatial)
+    return violates(op, 9) << "window_reversal has " << op.getWindowReversal()->size()
                               << " entries for " << spatial << " spatial dimensions";
-  ConvDimensionNumbersAttr dims = getDimensionNumbers();
-  if (failed(verifyRoles(*this, "the input", dims.getInputBatchDimension(),
+  ConvDimensionNumbersAttr dims = op.getDimensionNumbers();
+  if (failed(verifyRoles(op, "the input", dims.getInputBatchDimension(),
                          dims.getInputFeatureDimension(), dims.getInputSpatialDimensions(), rank,
                          12, 13)) ||
-      failed(verifyRoles(*this, "the kernel", dims.getKernelInputFeatureDimension(),
+      failed(verifyRoles(op, "the kernel", dims.getKernelInputFeatureDimension(),
                          dims.getKernelOutputFeatureDimension(), dims.getKernelSpatialDimensions(),
                          rank, 17, 18)) ||
-      failed(verifyRoles(*this, "the output", dims.getOutputBatchDimension(),
+      failed(verifyRoles(op, "the output", dims.getOutputBatchDimension(),
                          dims.getOutputFeatureDimension(), dims.getOutputSpatialDimensions(), rank,
                          19, 20)))
     return failure();
-  int64_t groups = getFeatureGroupCount(), batchGroups = getBatchGroupCount();
+  int64_t groups = op.getFeatureGroupCount(), batchGroups = op.getBatchGroupCount();
   if (groups <= 0)
-    return violates(*this, 21) << "feature_group_count is " << groups;
+    return violates(op, 21) << "feature_group_count is " << groups;
   if (batchGroups <= 0)
-    return violates(*this, 22) << "batch_group_count is " << batchGroups;
+    return violates(op, 22) << "batch_group_count is " << batchGroups;
   if (groups != 1 && batchGroups != 1)
-    return violates(*this, 23) << "one of feature_group_count and batch_group_count must be 1";
+    return violates(op, 23) << "one of feature_group_count and batch_group_count must be 1";
   int64_t batch = lhs.getDimSize(dims.getInputBatchDimension()),
           in = lhs.getDimSize(dims.getInputFeatureDimension());
   int64_t kernelIn = rhs.getDimSize(dims.getKernelInputFeatureDimension());
@@ -146,20 +221,20 @@ LogicalResult ConvolutionOp::verify() {
     return ShapedType::isDynamic(size) || size % by == 0;
   };
   if (!divides(batchGroups, batch))
-    return violates(*this, 10) << "a batch of " << batch << " in " << batchGroups << " groups";
+    return violates(op, 10) << "a batch of " << batch << " in " << batchGroups << " groups";
   if (!divides(groups, in))
-    return violates(*this, 11) << in << " input features in " << groups << " groups";
+    return violates(op, 11) << in << " input features in " << groups << " groups";
   if (!ShapedType::isDynamic(in) && !sameSize(kernelIn, in / groups))
-    return violates(*this, 14) << "the kernel takes " << kernelIn << " input features, expected "
+    return violates(op, 14) << "the kernel takes " << kernelIn << " input features, expected "
                                << in / groups;
   if (!divides(batchGroups, kernelOut))
-    return violates(*this, 15) << kernelOut << " output features in " << batchGroups
+    return violates(op, 15) << kernelOut << " output features in " << batchGroups
                                << " batch groups";
   if (!divides(groups, kernelOut))
-    return violates(*this, 16) << kernelOut << " output features in " << groups << " groups";
+    return violates(op, 16) << kernelOut << " output features in " << groups << " groups";
   SmallVector<int64_t> padding(2 * spatial, 0), shape(rank);
-  if (getPadding())
-    llvm::copy(getPadding()->getValues<int64_t>(), padding.begin());
+  if (pads)
+    llvm::copy(pads->getValues<int64_t>(), padding.begin());
   auto at = [](std::optional<ArrayRef<int64_t>> values, int64_t i) {
     return values ? (*values)[i] : 1;
   };
@@ -167,13 +242,52 @@ LogicalResult ConvolutionOp::verify() {
       ShapedType::isDynamic(batch) ? batch : batch / batchGroups;
   shape[dims.getOutputFeatureDimension()] = kernelOut;
   for (int64_t i = 0; i < spatial; ++i) {
+    if (!known) {
+      shape[dims.getOutputSpatialDimensions()[i]] = ShapedType::kDynamic;
+      continue;
+    }
     int64_t padded = paddedSize(lhs.getDimSize(dims.getInputSpatialDimensions()[i]),
-                                at(getLhsDilation(), i), padding[2 * i], padding[2 * i + 1]);
+                                at(op.getLhsDilation(), i), padding[2 * i], padding[2 * i + 1]);
     shape[dims.getOutputSpatialDimensions()[i]] =
         windowCount(padded, rhs.getDimSize(dims.getKernelSpatialDimensions()[i]),
-                    at(getRhsDilation(), i), at(getWindowStrides(), i));
+                    at(op.getRhsDilation(), i), at(op.getWindowStrides(), i));
   }
-  return verifyResultShape(*this, result, shape, 25);
+  if (auto precision = op.getPrecisionConfig();
+      precision && !precision->empty() && precision->size() != 2)
+    return violates(op, 24) << "precision_config has " << precision->size()
+                            << " entries, two are needed";
+  if (failed(verifyResultShape(op, result, shape, 25)))
+    return failure();
+  Type l = lhs.getElementType(), r = rhs.getElementType();
+  if (!isa<quant::QuantizedType>(r) && !isa<quant::QuantizedType>(l) &&
+      !isa<quant::QuantizedType>(result.getElementType())) {
+    if (l != r && !(isa<FloatType>(l) && isa<FloatType>(r)))
+      return violates(op, 27) << "lhs has elements " << l << ", rhs " << r;
+    return success();
+  }
+  if (failed(verifyQuantized(op, lhs, rhs, result, {28, 31, 32, 33, 34})))
+    return failure();
+  auto kernelAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(r);
+  if (kernelAxis && kernelAxis.getQuantizedDimension() != dims.getKernelOutputFeatureDimension())
+    return violates(op, 29) << "the kernel is quantized along dimension "
+                            << kernelAxis.getQuantizedDimension()
+                            << ", which is not its output features";
+  auto axis = dyn_cast<quant::UniformQuantizedPerAxisType>(result.getElementType());
+  if (axis && axis.getQuantizedDimension() != dims.getOutputFeatureDimension())
+    return violates(op, 30) << "the result is quantized along dimension "
+                            << axis.getQuantizedDimension() << ", which is not its features";
+  return success();
+}
+
+LogicalResult ConvolutionOp::verify() { return verifyConvolution(*this, getPadding(), true); }
+
+LogicalResult DynamicConvOp::verify() {
+  RankedTensorType padding = getPadding().getType();
+  int64_t spatial = getLhs().getType().getRank() - 2;
+  if (!sameShape(padding.getShape(), {spatial, 2}))
+    return violates(*this, 4) << "padding has shape " << shapeText(padding.getShape())
+                              << ", expected " << shapeText({spatial, 2});
+  return verifyConvolution(*this, std::nullopt, false);
 }
 
 } // namespace tessera::stablehlo

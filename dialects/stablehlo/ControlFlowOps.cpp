@@ -1,5 +1,7 @@
 #include "dialects/stablehlo/Constraints.h"
 #include "dialects/stablehlo/StablehloAssembly.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace tessera::stablehlo;
@@ -17,9 +19,69 @@ void StablehloDialect::registerControlFlowOps() {
 }
 
 LogicalResult CompositeOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (!symbols.lookupNearestSymbolFrom(*this, getDecompositionAttr()))
-    return emitOpError() << "names a decomposition '@" << getDecomposition()
-                         << "' that the module lacks";
+  auto function = dyn_cast_or_null<FunctionOpInterface>(
+      symbols.lookupNearestSymbolFrom(*this, getDecompositionAttr()));
+  if (!function)
+    return violates(*this, 2) << "names a decomposition '@" << getDecomposition()
+                              << "' that the module lacks";
+  if (!typesAgree(getOperandTypes(), function.getArgumentTypes()))
+    return violates(*this, 3) << "the decomposition takes (" << function.getArgumentTypes()
+                              << "), the inputs are (" << getOperandTypes() << ")";
+  if (!typesAgree(getResultTypes(), function.getResultTypes()))
+    return violates(*this, 4) << "the decomposition returns (" << function.getResultTypes()
+                              << "), the results are (" << getResultTypes() << ")";
+  return success();
+}
+
+LogicalResult CustomCallOp::verify() {
+  for (auto alias : getOutputOperandAliases().getAsRange<OutputOperandAliasAttr>())
+    if (alias.getOperandIndex() < 0 || alias.getOperandIndex() >= int64_t(getInputs().size()))
+      return emitOpError() << "has an alias of operand " << alias.getOperandIndex() << ", there are "
+                           << getInputs().size();
+  auto layouts = [&](std::optional<ArrayAttr> all, size_t values, StringRef name) -> LogicalResult {
+    if (all && all->size() != values && !(values == 1 && name == "result_layouts"))
+      return emitOpError() << name << " has " << all->size() << " entries for " << values
+                           << " values";
+    return success();
+  };
+  if (getOperandLayouts().has_value() != getResultLayouts().has_value())
+    return emitOpError("needs both operand_layouts and result_layouts, or neither");
+  return failure(failed(layouts(getOperandLayouts(), getInputs().size(), "operand_layouts")) ||
+                 failed(layouts(getResultLayouts(), getNumResults(), "result_layouts")));
+}
+
+// Two words of letters, digits and `_`, `.`, `$` with a dot between.
+LogicalResult CompositeOp::verify() {
+  auto plain = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; };
+  StringRef name = getName();
+  size_t dot = name.find('.');
+  if (dot == StringRef::npos || dot == 0 || dot + 1 == name.size() || !llvm::all_of(name, plain) ||
+      !(llvm::isAlpha(name[0]) || name[0] == '_'))
+    return violates(*this, 1) << "'" << name << "' is not a name as in 'dialect.operation'";
+  return success();
+}
+
+LogicalResult AsyncStartOp::verify() {
+  Block &block = getBody().front();
+  Operation *inner = block.empty() ? nullptr : &block.front();
+  if (!llvm::hasNItems(block, 2) || !isa<ReturnOp>(block.back()))
+    return violates(*this, 1) << "body must hold one operation and a return";
+  if (!isa<AllReduceOp, AllGatherOp, AllToAllOp, CollectivePermuteOp, ReduceScatterOp,
+           CollectiveBroadcastOp, SliceOp, DynamicSliceOp, DynamicUpdateSliceOp>(inner))
+    return violates(*this, 2) << "body may hold a collective or a slice, not '" << inner->getName()
+                              << "'";
+  if (!typesAgree(getOperandTypes(), block.getArgumentTypes()) ||
+      !llvm::equal(inner->getOperands(), block.getArguments()))
+    return violates(*this, 3) << "body's operation must take the operands, in order";
+  if (!typesAgree(TypeRange(getResult().getType().getTypes()), block.back().getOperandTypes()) ||
+      !llvm::equal(inner->getResults(), block.back().getOperands()))
+    return violates(*this, 4) << "body must return what " << getResult().getType() << " stands for";
+  return success();
+}
+
+LogicalResult AsyncDoneOp::verify() {
+  if (!typesAgree(TypeRange(getOperand().getType().getTypes()), getResultTypes()))
+    return violates(*this, 1) << "must return what " << getOperand().getType() << " stands for";
   return success();
 }
 
@@ -40,7 +102,7 @@ LogicalResult WhileOp::verify() {
       return violates(*this, constraint) << name << " takes " << types.size()
                                          << " values, the loop carries " << getNumOperands();
     for (auto [i, type, carried] : llvm::enumerate(types, getOperandTypes()))
-      if (type != carried)
+      if (!typesAgree(type, carried))
         return violates(*this, constraint) << name << " takes " << type << " as value " << i
                                            << ", the loop carries " << carried;
   }
@@ -52,7 +114,7 @@ LogicalResult WhileOp::verify() {
     return violates(*this, 1) << "cond must return one tensor<i1>";
   if (failed(verifyReturned(*this, getBody(), "body", getOperandTypes(), 2)))
     return failure();
-  if (getNumResults() != getNumOperands() || !llvm::equal(getResultTypes(), getOperandTypes()))
+  if (!typesAgree(getResultTypes(), getOperandTypes()))
     return violates(*this, 3) << "the results must have the types of the operands";
   return success();
 }
@@ -68,22 +130,22 @@ LogicalResult IfOp::verify() {
   if (getPred().getType().getRank() != 0)
     return emitOpError("takes a scalar predicate");
   return failure(failed(verifyBranch(*this, getTrueBranch(), "true_branch", 1, 3)) ||
-                 failed(verifyBranch(*this, getFalseBranch(), "false_branch", 1, 3)));
+                 failed(verifyBranch(*this, getFalseBranch(), "false_branch", 1, 2)));
 }
 
 LogicalResult CaseOp::verify() {
   if (getBranches().empty())
     return violates(*this, 1) << "needs a branch";
-  if (getIndex().getType().getRank() != 0)
-    return emitOpError("takes a scalar index");
+  if (getIndex().getType().getRank() != 0 || !getIndex().getType().getElementType().isInteger(32))
+    return emitOpError("takes a tensor<i32> as index");
   for (auto [i, branch] : llvm::enumerate(getBranches()))
-    if (failed(verifyBranch(*this, branch, "branch " + Twine(i), 2, 4)))
+    if (failed(verifyBranch(*this, branch, "branch " + Twine(i), 2, i == 0 ? 4 : 3)))
       return failure();
   return success();
 }
 
 LogicalResult OptimizationBarrierOp::verify() {
-  if (!llvm::equal(getOperandTypes(), getResultTypes()))
+  if (!typesAgree(getOperandTypes(), getResultTypes()))
     return violates(*this, 1) << "the results must have the types of the operands";
   return success();
 }

@@ -7,9 +7,10 @@ include "dialects/stablehlo/StablehloBase.td"
 def ReturnOp : Stablehlo_Op<"return", [Pure, Terminator]> {
   let arguments = (ins Variadic<AnyValue>:$results);
   let builders = [OpBuilder<(ins), [{ }]>];
-  let assemblyFormat = "attr-dict ($results^ `:` type($results))?";
+  let assemblyFormat = "$results attr-dict (`:` type($results)^)?";
 }
-def WhileOp : Stablehlo_Op<"while", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ReturnOp">]> {
+def WhileOp : Stablehlo_Op<"while", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ReturnOp">,
+                                     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let arguments = (ins Variadic<AnyValue>:$operand);
   let results = (outs Variadic<AnyValue>);
   let regions = (region SizedRegion<1>:$cond, SizedRegion<1>:$body);
@@ -57,6 +58,7 @@ def CompositeOp : Stablehlo_Op<"composite", [DeclareOpInterfaceMethods<SymbolUse
   let results = (outs Variadic<AnyValue>);
   let regions = (region VariadicRegion<AnyRegion>:$composite_regions);
   let assemblyFormat = "$name $inputs (`(` $composite_regions^ `)`)? attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
 }
 def CustomCallOp : Stablehlo_Op<"custom_call", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let arguments = (ins Variadic<AnyValue>:$inputs, StrAttr:$call_target_name,
@@ -69,14 +71,17 @@ def CustomCallOp : Stablehlo_Op<"custom_call", [DeclareOpInterfaceMethods<Memory
   let assemblyFormat = [{
     custom<CallTarget>($call_target_name) `(` $inputs `)` attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
-def AsyncStartOp : Stablehlo_Op<"async_start", []> {
+def AsyncStartOp : Stablehlo_Op<"async_start"> {
   let arguments = (ins Variadic<AnyTensorValue>:$operands_);
   let results = (outs FutureType:$result);
   let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
 }
-def AsyncDoneOp : Stablehlo_Op<"async_done", []> {
+def AsyncDoneOp : Stablehlo_Op<"async_done"> {
   let arguments = (ins FutureType:$operand);
   let results = (outs Variadic<AnyTensorValue>);
+  let hasVerifier = 1;
 }
 #endif

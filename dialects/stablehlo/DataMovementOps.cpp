@@ -1,5 +1,6 @@
 #include "dialects/stablehlo/Constraints.h"
 #include "dialects/stablehlo/StablehloAssembly.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -55,12 +56,18 @@ void TransposeOp::build(OpBuilder &builder, OperationState &state, Value operand
 
 LogicalResult ConstantOp::verify() {
   auto value = cast<ShapedType>(getValue().getType());
-  if (value != getType() && value.getShape() != getType().getShape())
+  auto quantized = dyn_cast<quant::QuantizedType>(getType().getElementType());
+  bool stored = quantized && quantized.getStorageType() == value.getElementType();
+  if (value != getType() && (value.getShape() != getType().getShape() ||
+                             (!stored && value.getElementType() != getType().getElementType())))
     return violates(*this, 1) << "the value has type " << value << ", the output " << getType();
   return success();
 }
 
 LogicalResult IotaOp::verify() {
+  if (!getType().hasStaticShape())
+    return emitOpError() << "needs a result of known shape, not " << getType()
+                         << "; use dynamic_iota";
   int64_t d = getIotaDimension(), rank = getType().getRank();
   if (d < 0 || d >= rank)
     return violates(*this, 1) << "iota_dimension is " << d << ", the output has rank " << rank;
@@ -68,25 +75,45 @@ LogicalResult IotaOp::verify() {
 }
 
 LogicalResult BroadcastOp::verify() {
+  if (llvm::any_of(getBroadcastSizes(), [](int64_t size) { return size < 0; }))
+    return emitOpError() << "broadcast_sizes " << shapeText(getBroadcastSizes())
+                         << " must not be negative";
+  if (failed(verifyElements(*this, "the result", getType(), "the operand", getOperand().getType(),
+                            1)))
+    return failure();
   SmallVector<int64_t> shape(getBroadcastSizes());
   llvm::append_range(shape, getOperand().getType().getShape());
   return verifyResultShape(*this, getType(), shape, 1);
 }
 
-LogicalResult BroadcastInDimOp::verify() {
-  RankedTensorType from = getOperand().getType(), to = getType();
-  ArrayRef<int64_t> dims = getBroadcastDimensions();
+// Where a dimension of per-axis quantization goes.
+static int64_t quantizedDim(Type type) {
+  auto axis = dyn_cast<quant::UniformQuantizedPerAxisType>(getElementTypeOrSelf(type));
+  return axis ? axis.getQuantizedDimension() : -1;
+}
+
+LogicalResult verifyBroadcast(Operation *op, RankedTensorType from, RankedTensorType to,
+                              ArrayRef<int64_t> dims) {
+  if (failed(verifyElements(op, "the result", to, "the operand", from, 1)))
+    return failure();
   if (int64_t(dims.size()) != from.getRank())
-    return violates(*this, 2) << "broadcast_dimensions names " << dims.size()
-                              << " dimensions, the operand has " << from.getRank();
-  if (failed(verifyDims(*this, "broadcast_dimensions", dims, to.getRank(), 3, 4)))
+    return violates(op, 2) << "broadcast_dimensions names " << dims.size()
+                           << " dimensions, the operand has " << from.getRank();
+  if (failed(verifyDims(op, "broadcast_dimensions", dims, to.getRank(), 3, 4)))
     return failure();
   for (auto [d, into] : llvm::enumerate(dims))
     if (from.getDimSize(d) != 1 && !sameSize(from.getDimSize(d), to.getDimSize(into)))
-      return violates(*this, 5) << "dimension " << d << " of the operand has size "
-                                << from.getDimSize(d) << ", dimension " << into << " of the result "
-                                << to.getDimSize(into);
-  return success();
+      return violates(op, 5) << "dimension " << d << " of the operand has size "
+                             << from.getDimSize(d) << ", dimension " << into << " of the result "
+                             << to.getDimSize(into);
+  int64_t axis = quantizedDim(from);
+  return verifyQuantizedDim(op, from, to,
+                            axis >= 0 && axis < int64_t(dims.size()) ? dims[axis] : -1, 6);
+}
+
+LogicalResult BroadcastInDimOp::verify() {
+  RankedTensorType from = getOperand().getType(), to = getType();
+  return verifyBroadcast(*this, from, to, getBroadcastDimensions());
 }
 
 LogicalResult ConcatenateOp::verify() {
@@ -99,6 +126,8 @@ LogicalResult ConcatenateOp::verify() {
                               << first.getRank();
   SmallVector<int64_t> shape(first.getShape());
   for (auto [i, input] : llvm::enumerate(getInputs().drop_front())) {
+    if (failed(verifyElements(*this, "an operand", input.getType(), "the first", first, 1)))
+      return failure();
     SmallVector<int64_t> other(cast<RankedTensorType>(input.getType()).getShape());
     int64_t size = int64_t(other.size()) > d ? other[d] : 0;
     if (int64_t(other.size()) == first.getRank())
@@ -112,6 +141,8 @@ LogicalResult ConcatenateOp::verify() {
     shape[d] = ShapedType::isDynamic(shape[d]) || ShapedType::isDynamic(size) ? ShapedType::kDynamic
                                                                               : shape[d] + size;
   }
+  if (failed(verifyElements(*this, "the result", getType(), "the first operand", first, 5)))
+    return failure();
   return verifyResultShape(*this, getType(), shape, 6);
 }
 
@@ -128,33 +159,39 @@ static LogicalResult verifySliceSizes(Operation *op, ArrayRef<int64_t> sizes,
   return success();
 }
 
+static LogicalResult verifyStarts(Operation *op, ValueRange starts, int constraint) {
+  for (Value start : starts)
+    if (cast<RankedTensorType>(start.getType()).getRank() != 0)
+      return op->emitOpError() << "takes scalar start indices, not " << start.getType();
+  if (!llvm::all_equal(starts.getTypes()))
+    return violates(op, constraint) << "start indices must have one type";
+  return success();
+}
+
 LogicalResult DynamicSliceOp::verify() {
   RankedTensorType from = getOperand().getType();
-  if (from.getElementType() != getType().getElementType())
-    return violates(*this, 1) << "the result has elements " << getType().getElementType()
-                              << ", the operand " << from.getElementType();
-  if (failed(verifySliceSizes(*this, getSliceSizes(), from.getShape(), getStartIndices().size(), 2,
+  if (failed(verifyElements(*this, "the result", getType(), "the operand", from, 1)) ||
+      failed(verifySliceSizes(*this, getSliceSizes(), from.getShape(), getStartIndices().size(), 2,
                               4)))
     return failure();
-  if (!llvm::all_equal(getStartIndices().getTypes()))
-    return violates(*this, 3) << "start indices must have one type";
+  if (failed(verifyStarts(*this, getStartIndices(), 3)))
+    return failure();
   return verifyResultShape(*this, getType(), getSliceSizes(), 5);
 }
 
 LogicalResult DynamicUpdateSliceOp::verify() {
   RankedTensorType into = getOperand().getType(), update = getUpdate().getType();
-  if (into.getElementType() != getType().getElementType() ||
-      !sameShape(into.getShape(), getType().getShape()))
+  if (!typesAgree(into, getType()))
     return violates(*this, 1) << "the result must have the operand's type " << into << ", not "
                               << getType();
-  if (update.getElementType() != into.getElementType())
+  if (!elementsAgree(update.getElementType(), into.getElementType()))
     return violates(*this, 2) << "the update has elements " << update.getElementType()
                               << ", the operand " << into.getElementType();
   if (update.getRank() != into.getRank())
     return violates(*this, 3) << "the update has rank " << update.getRank() << ", the operand "
                               << into.getRank();
-  if (!llvm::all_equal(getStartIndices().getTypes()))
-    return violates(*this, 5) << "start indices must have one type";
+  if (failed(verifyStarts(*this, getStartIndices(), 5)))
+    return failure();
   SmallVector<int64_t> sizes;
   for (auto [size, whole] : llvm::zip(update.getShape(), into.getShape()))
     sizes.push_back(ShapedType::isDynamic(size) ? 0 : size);
@@ -163,7 +200,9 @@ LogicalResult DynamicUpdateSliceOp::verify() {
 
 LogicalResult PadOp::verify() {
   RankedTensorType from = getOperand().getType(), value = getPaddingValue().getType();
-  if (value.getRank() != 0 || value.getElementType() != from.getElementType())
+  if (failed(verifyElements(*this, "the result", getType(), "the operand", from, 1)))
+    return failure();
+  if (value.getRank() != 0 || !elementsAgree(value.getElementType(), from.getElementType()))
     return violates(*this, 1) << "the padding value must be a scalar of " << from.getElementType()
                               << ", not " << value;
   size_t rank = from.getRank();
@@ -183,9 +222,27 @@ LogicalResult PadOp::verify() {
 
 LogicalResult ReshapeOp::verify() {
   RankedTensorType from = getOperand().getType(), to = getType();
+  if (failed(verifyElements(*this, "the result", to, "the operand", from, 1)))
+    return failure();
   if (from.hasStaticShape() && to.hasStaticShape() && from.getNumElements() != to.getNumElements())
     return violates(*this, 2) << "the operand has " << from.getNumElements()
                               << " elements, the result " << to.getNumElements();
+  // The dimensions before, at and after the quantized one keep their number of elements.
+  int64_t a = quantizedDim(from), b = quantizedDim(to);
+  if (a < 0 && b < 0)
+    return success();
+  auto product = [](ArrayRef<int64_t> sizes) {
+    int64_t all = 1;
+    for (int64_t size : sizes)
+      all = ShapedType::isDynamic(all) || ShapedType::isDynamic(size) ? ShapedType::kDynamic
+                                                                      : all * size;
+    return all;
+  };
+  ArrayRef<int64_t> x = from.getShape(), y = to.getShape();
+  if (a < 0 || b < 0 || a >= from.getRank() || b >= to.getRank() ||
+      !sameSize(product(x.take_front(a)), product(y.take_front(b))) || !sameSize(x[a], y[b]))
+    return violates(*this, 3) << "moves elements across the quantized dimension: " << from << ", "
+                              << to;
   return success();
 }
 
@@ -197,6 +254,8 @@ LogicalResult SliceOp::verify() {
   RankedTensorType from = getOperand().getType();
   ArrayRef<int64_t> start = getStartIndices(), limit = getLimitIndices(), strides = getStrides();
   size_t rank = from.getRank();
+  if (failed(verifyElements(*this, "the result", getType(), "the operand", from, 1)))
+    return failure();
   if (start.size() != rank || limit.size() != rank || strides.size() != rank)
     return violates(*this, 2) << "needs start, limit and stride for each of " << rank
                               << " dimensions";
@@ -215,6 +274,8 @@ LogicalResult SliceOp::verify() {
 
 LogicalResult TransposeOp::verify() {
   RankedTensorType from = getOperand().getType();
+  if (failed(verifyElements(*this, "the result", getType(), "the operand", from, 1)))
+    return failure();
   if (int64_t(getPermutation().size()) != from.getRank())
     return violates(*this, 2) << "the permutation has " << getPermutation().size()
                               << " entries for rank " << from.getRank();
@@ -223,7 +284,20 @@ LogicalResult TransposeOp::verify() {
   SmallVector<int64_t> shape;
   for (int64_t d : getPermutation())
     shape.push_back(from.getDimSize(d));
-  return verifyResultShape(*this, getType(), shape, 3);
+  if (failed(verifyResultShape(*this, getType(), shape, 3)))
+    return failure();
+  return verifyQuantizedDim(
+      *this, from, getType(),
+      llvm::find(getPermutation(), quantizedDim(from)) - getPermutation().begin(), 4);
+}
+
+LogicalResult GetDimensionSizeOp::verify() {
+  int64_t d = getDimension(), rank = getOperand().getType().getRank();
+  if (d < 0 || d >= rank)
+    return violates(*this, 1) << "dimension is " << d << ", the operand has rank " << rank;
+  if (getType().getRank() != 0 || !getType().getElementType().isSignlessInteger(32))
+    return emitOpError() << "must return tensor<i32>, not " << getType();
+  return success();
 }
 
 LogicalResult GatherOp::verify() {
@@ -254,17 +328,28 @@ LogicalResult GatherOp::verify() {
     return violates(*this, 7) << "collapsed_slice_dims " << shapeText(collapsed)
                               << " must be sorted";
   if (failed(verifyDims(*this, "offset_dims", offset, getType().getRank(), 5, 4)) ||
+      failed(verifyDims(*this, "collapsed_slice_dims", collapsed, rank, 8, 6)) ||
+      failed(verifyDims(*this, "operand_batching_dims", batching, rank, 11, 6)) ||
       failed(verifyDims(*this, "collapsed_slice_dims and operand_batching_dims", dropped, rank, 8,
                         6)) ||
       failed(verifyDims(*this, "start_indices_batching_dims", indexBatching, indices.getRank(), 14,
                         13)) ||
       failed(verifyDims(*this, "start_index_map", read, rank, 19, 18)))
     return failure();
+  if (failed(verifyElements(*this, "the result", getType(), "the operand", type, 23)))
+    return failure();
+  if (!isSorted(batching))
+    return violates(*this, 10) << "operand_batching_dims " << shapeText(batching)
+                               << " must be sorted";
   if (llvm::is_contained(indexBatching, vectorDim))
     return violates(*this, 15) << "index_vector_dim " << vectorDim << " is a batching dimension";
   if (batching.size() != indexBatching.size())
     return violates(*this, 16) << batching.size() << " and " << indexBatching.size()
                                << " batching dimensions";
+  for (auto [d, index] : llvm::zip(batching, indexBatching))
+    if (!sameSize(type.getDimSize(d), indices.getDimSize(index)))
+      return violates(*this, 17) << "batching dimensions have sizes " << type.getDimSize(d)
+                                 << " and " << indices.getDimSize(index);
   if (int64_t(sizes.size()) != rank)
     return violates(*this, 20) << sizes.size() << " slice sizes for an operand of rank " << rank;
   for (int64_t d = 0; d < rank; ++d) {

@@ -3,9 +3,9 @@
 #define TESSERA_STABLEHLO_DATA_MOVEMENT
 include "dialects/stablehlo/StablehloBase.td"
 
-def ConstantOp : Stablehlo_Op<"constant", [Pure, ConstantLike]> {
+def ConstantOp : Stablehlo_Op<"constant", [Pure, ConstantLike, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let arguments = (ins ElementsAttr:$value);
-  let results = (outs AnyTensorValue:$output);
+  let results = (outs PerAxisTensor:$output);
   let builders = [OpBuilder<(ins "::mlir::ElementsAttr":$value), [{ build($_builder, $_state, value.getType(), value); }]>];
   let hasCustomAssemblyFormat = 1;
   let hasFolder = 1;
@@ -17,21 +17,21 @@ def IotaOp : Stablehlo_Op<"iota", [Pure]> {
   let assemblyFormat = "`dim` `=` custom<BareInt>($iota_dimension) attr-dict `:` type($output)";
   let hasVerifier = 1;
 }
-def BroadcastOp : Stablehlo_Op<"broadcast", [Pure, SameOperandsAndResultElementType]> {
+def BroadcastOp : Stablehlo_Op<"broadcast", [Pure]> {
   let arguments = (ins AnyTensorValue:$operand, DenseI64ArrayAttr:$broadcast_sizes);
   let results = (outs AnyTensorValue:$result);
   let assemblyFormat = "$operand `,` `sizes` `=` custom<DimArray>($broadcast_sizes) attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
-def BroadcastInDimOp : Stablehlo_Op<"broadcast_in_dim", [Pure, SameOperandsAndResultElementType]> {
-  let arguments = (ins AnyTensorValue:$operand, DenseI64ArrayAttr:$broadcast_dimensions);
-  let results = (outs AnyTensorValue:$result);
+def BroadcastInDimOp : Stablehlo_Op<"broadcast_in_dim", [Pure]> {
+  let arguments = (ins PerAxisTensor:$operand, DenseI64ArrayAttr:$broadcast_dimensions);
+  let results = (outs PerAxisTensor:$result);
   let assemblyFormat = "$operand `,` `dims` `=` custom<DimArray>($broadcast_dimensions) attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
   let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
-def ConcatenateOp : Stablehlo_Op<"concatenate", [Pure, SameOperandsAndResultElementType]> {
+def ConcatenateOp : Stablehlo_Op<"concatenate", [Pure]> {
   let arguments = (ins Variadic<AnyTensorValue>:$inputs, I64Attr:$dimension);
   let results = (outs AnyTensorValue:$result);
   let assemblyFormat = "custom<OperandsThenDim>($inputs, $dimension) attr-dict `:` functional-type(operands, results)";
@@ -62,12 +62,13 @@ def GatherOp : Stablehlo_Op<"gather", [Pure]> {
   let hasVerifier = 1;
 }
 def GetDimensionSizeOp : Stablehlo_Op<"get_dimension_size", [Pure]> {
-  let arguments = (ins AnyTensorValue:$operand, I64Attr:$dimension);
+  let arguments = (ins PerAxisTensor:$operand, I64Attr:$dimension);
   let results = (outs IntTensor:$result);
   let assemblyFormat = "$operand `,` `dim` `=` custom<BareInt>($dimension) attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
+  let hasVerifier = 1;
 }
-def PadOp : Stablehlo_Op<"pad", [Pure, SameOperandsAndResultElementType]> {
+def PadOp : Stablehlo_Op<"pad", [Pure]> {
   let arguments = (ins AnyTensorValue:$operand, AnyTensorValue:$padding_value, DenseI64ArrayAttr:$edge_padding_low,
                        DenseI64ArrayAttr:$edge_padding_high, DenseI64ArrayAttr:$interior_padding);
   let results = (outs AnyTensorValue:$result);
@@ -81,22 +82,22 @@ def PadOp : Stablehlo_Op<"pad", [Pure, SameOperandsAndResultElementType]> {
   let hasFolder = 1;
   let hasVerifier = 1;
 }
-def ReshapeOp : Stablehlo_Op<"reshape", [Pure, SameOperandsAndResultElementType]> {
-  let arguments = (ins AnyTensorValue:$operand);
-  let results = (outs AnyTensorValue:$result);
+def ReshapeOp : Stablehlo_Op<"reshape", [Pure]> {
+  let arguments = (ins PerAxisTensor:$operand);
+  let results = (outs PerAxisTensor:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
   let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
-def ReverseOp : Stablehlo_Op<"reverse", [Pure, SameOperandsAndResultType]> {
+def ReverseOp : OneTypeOp<"reverse", [Pure]> {
   let arguments = (ins AnyTensorValue:$operand, DenseI64ArrayAttr:$dimensions);
   let results = (outs AnyTensorValue:$result);
-  let assemblyFormat = "$operand `,` `dims` `=` custom<DimArray>($dimensions) attr-dict `:` type($result)";
+  let assemblyFormat = "$operand `,` `dims` `=` custom<DimArray>($dimensions) attr-dict `:` custom<SameTypes>(type($operand), type($result))";
   let hasFolder = 1;
   let hasVerifier = 1;
 }
-def SliceOp : Stablehlo_Op<"slice", [Pure, SameOperandsAndResultElementType]> {
+def SliceOp : Stablehlo_Op<"slice", [Pure]> {
   let arguments = (ins AnyTensorValue:$operand, DenseI64ArrayAttr:$start_indices, DenseI64ArrayAttr:$limit_indices,
                        DenseI64ArrayAttr:$strides);
   let results = (outs AnyTensorValue:$result);
@@ -111,14 +112,10 @@ def SliceOp : Stablehlo_Op<"slice", [Pure, SameOperandsAndResultElementType]> {
 def TorchIndexSelectOp : Stablehlo_Op<"torch_index_select", [Pure]> {
   let arguments = (ins AnyTensorValue:$operand, IntTensor:$index, I64Attr:$dim, I64Attr:$batch_dims);
   let results = (outs AnyTensorValue:$result);
-  let assemblyFormat = [{
-    $operand `,` $index `,` `dim` `=` custom<BareInt>($dim) `,` `batch_dims` `=` custom<BareInt>($batch_dims) attr-dict `:`
-      functional-type(operands, results)
-  }];
 }
-def TransposeOp : Stablehlo_Op<"transpose", [Pure, SameOperandsAndResultElementType]> {
-  let arguments = (ins AnyTensorValue:$operand, DenseI64ArrayAttr:$permutation);
-  let results = (outs AnyTensorValue:$result);
+def TransposeOp : Stablehlo_Op<"transpose", [Pure]> {
+  let arguments = (ins PerAxisTensor:$operand, DenseI64ArrayAttr:$permutation);
+  let results = (outs PerAxisTensor:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::llvm::ArrayRef<int64_t>":$permutation)>];
   let assemblyFormat = "$operand `,` `dims` `=` custom<DimArray>($permutation) attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;

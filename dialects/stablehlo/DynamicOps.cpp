@@ -1,4 +1,7 @@
+#include "dialects/stablehlo/Constraints.h"
 #include "dialects/stablehlo/StablehloAssembly.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tessera::stablehlo;
@@ -13,6 +16,191 @@ void StablehloDialect::registerDynamicOps() {
 #define GET_OP_LIST
 #include "dialects/stablehlo/DynamicOps.cpp.inc"
       >();
+}
+
+//===------------------------------- Constraints ------------------------------===//
+
+// A vector of one number a dimension of a tensor of rank `rank`.
+static LogicalResult verifyPerDimension(Operation *op, StringRef name, Value vector, int64_t rank,
+                                        int constraint) {
+  auto type = cast<RankedTensorType>(vector.getType());
+  if (type.getRank() == 1 && sameSize(type.getDimSize(0), rank))
+    return success();
+  return violates(op, constraint) << name << " must have one number for each of " << rank
+                                  << " dimensions, not type " << type;
+}
+
+// The sizes of a result that are known twice agree.
+static LogicalResult verifySizes(Operation *op, Value sizes, RankedTensorType result,
+                                 int constraint) {
+  DenseIntElementsAttr values;
+  if (!matchPattern(sizes, m_Constant(&values)))
+    return success();
+  for (auto [d, size] : llvm::enumerate(values.getValues<APInt>()))
+    if (size.isNegative() || !sameSize(size.getSExtValue(), result.getDimSize(d)))
+      return violates(op, constraint) << "dimension " << d << " has size " << size.getSExtValue()
+                                      << " by the operand, the result is " << result;
+  return success();
+}
+
+LogicalResult DynamicBroadcastInDimOp::verify() {
+  RankedTensorType from = getOperand().getType(), to = getType();
+  if (failed(verifyBroadcast(*this, from, to, getBroadcastDimensions())) ||
+      failed(verifyPerDimension(*this, "output_dimensions", getOutputDimensions(), to.getRank(), 7)) ||
+      failed(verifySizes(*this, getOutputDimensions(), to, 7)))
+    return failure();
+  SmallVector<int64_t> known;
+  for (auto [dims, name, constraint] :
+       {std::tuple(getKnownExpandingDimensions(), "known_expanding_dimensions", 9),
+        std::tuple(getKnownNonexpandingDimensions(), "known_nonexpanding_dimensions", 10)}) {
+    if (!dims)
+      continue;
+    llvm::append_range(known, *dims);
+    if (failed(verifyDims(*this, name, *dims, from.getRank(), constraint, 8)))
+      return failure();
+  }
+  if (!isUnique(known))
+    return violates(*this, 8) << "a dimension is known both as expanding and as not expanding";
+  return success();
+}
+
+LogicalResult DynamicGatherOp::verify() {
+  RankedTensorType type = getOperand().getType(), indices = getStartIndices().getType();
+  GatherDimensionNumbersAttr dims = getDimensionNumbers();
+  ArrayRef<int64_t> offset = dims.getOffsetDims(), collapsed = dims.getCollapsedSliceDims(),
+                    map = dims.getStartIndexMap();
+  SmallVector<int64_t> dropped(collapsed);
+  llvm::append_range(dropped, dims.getOperandBatchingDims());
+  int64_t rank = type.getRank(), vectorDim = dims.getIndexVectorDim();
+  if (rank != int64_t(offset.size() + dropped.size()))
+    return violates(*this, 1) << "an operand of rank " << rank << " with " << offset.size()
+                              << " offset and " << dropped.size() << " collapsed dimensions";
+  if (vectorDim < 0 || vectorDim > indices.getRank())
+    return violates(*this, 2) << "index_vector_dim is " << vectorDim << ", the indices have rank "
+                              << indices.getRank();
+  int64_t components = vectorDim < indices.getRank() ? indices.getDimSize(vectorDim) : 1;
+  if (!sameSize(map.size(), components))
+    return violates(*this, 3) << "start_index_map has " << map.size() << " entries for "
+                              << components << " index components";
+  if (!isSorted(offset))
+    return violates(*this, 4) << "offset_dims " << shapeText(offset) << " must be sorted";
+  if (!isSorted(collapsed))
+    return violates(*this, 6) << "collapsed_slice_dims " << shapeText(collapsed)
+                              << " must be sorted";
+  if (failed(verifyDims(*this, "offset_dims", offset, getType().getRank(), 5, 4)) ||
+      failed(verifyDims(*this, "collapsed_slice_dims", dropped, rank, 7, 6)) ||
+      failed(verifyDims(*this, "start_index_map", map, rank, 10, 9)) ||
+      failed(verifyPerDimension(*this, "slice_sizes", getSliceSizes(), rank, 11)) ||
+      failed(verifyElements(*this, "the result", getType(), "the operand", type, 14)))
+    return failure();
+  DenseIntElementsAttr constant;
+  SmallVector<int64_t> sizes(rank, ShapedType::kDynamic), slices, batches, shape;
+  if (matchPattern(getSliceSizes(), m_Constant(&constant)))
+    for (auto [d, size] : llvm::enumerate(constant.getValues<APInt>())) {
+      sizes[d] = size.getSExtValue();
+      if (sizes[d] < 0 || (!type.isDynamicDim(d) && sizes[d] > type.getDimSize(d)))
+        return violates(*this, 12) << "takes " << sizes[d] << " of dimension " << d
+                                   << ", which has " << type.getDimSize(d);
+      if (sizes[d] > 1 && llvm::is_contained(dropped, int64_t(d)))
+        return violates(*this, 8) << "dimension " << d << " is dropped, yet its slice has size "
+                                  << sizes[d];
+    }
+  for (int64_t d = 0; d < indices.getRank(); ++d)
+    if (d != vectorDim)
+      batches.push_back(indices.getDimSize(d));
+  for (int64_t d = 0; d < rank; ++d)
+    if (!llvm::is_contained(dropped, d))
+      slices.push_back(sizes[d]);
+  size_t b = 0, o = 0;
+  for (size_t d = 0; d < batches.size() + slices.size(); ++d) {
+    bool isOffset = llvm::is_contained(offset, int64_t(d));
+    if (isOffset ? o == slices.size() : b == batches.size())
+      return violates(*this, 13) << "offset_dims " << shapeText(offset)
+                                 << " leave no place for the batch dimensions";
+    shape.push_back(isOffset ? slices[o++] : batches[b++]);
+  }
+  return verifyResultShape(*this, getType(), shape, 13);
+}
+
+LogicalResult DynamicIotaOp::verify() {
+  int64_t rank = getType().getRank(), d = getIotaDimension();
+  if (d < 0 || d >= rank)
+    return violates(*this, 1) << "iota_dimension is " << d << ", the result has rank " << rank;
+  return failure(
+      failed(verifyPerDimension(*this, "output_shape", getOutputShape(), rank, 2)) ||
+      failed(verifySizes(*this, getOutputShape(), getType(), 2)));
+}
+
+LogicalResult DynamicPadOp::verify() {
+  RankedTensorType type = getOperand().getType(), value = getPaddingValue().getType();
+  if (failed(verifyElements(*this, "the padding value", value, "the operand", type, 1)) ||
+      failed(verifyElements(*this, "the result", getType(), "the operand", type, 1)))
+    return failure();
+  if (value.getRank() != 0)
+    return violates(*this, 1) << "the padding value must be a scalar, not " << value;
+  int64_t rank = type.getRank();
+  DenseIntElementsAttr amounts[3];
+  bool known = true;
+  Value vectors[] = {getEdgePaddingLow(), getEdgePaddingHigh(), getInteriorPadding()};
+  for (auto [i, vector] : llvm::enumerate(vectors)) {
+    if (failed(verifyPerDimension(*this, "a padding", vector, rank, 2)))
+      return failure();
+    known &= matchPattern(vector, m_Constant(&amounts[i]));
+  }
+  if (amounts[2])
+    for (const APInt &inside : amounts[2].getValues<APInt>())
+      if (inside.isNegative())
+        return violates(*this, 3) << "interior padding is " << inside.getSExtValue();
+  SmallVector<int64_t> shape(rank, ShapedType::kDynamic);
+  auto at = [&](int i, int64_t d) { return amounts[i].getValues<APInt>()[d].getSExtValue(); };
+  for (int64_t d = 0; known && d < rank; ++d)
+    shape[d] = paddedSize(type.getDimSize(d), at(2, d) + 1, at(0, d), at(1, d));
+  return verifyResultShape(*this, getType(), shape, 4);
+}
+
+LogicalResult DynamicReshapeOp::verify() {
+  RankedTensorType from = getOperand().getType(), to = getType();
+  if (failed(verifyElements(*this, "the result", to, "the operand", from, 1)))
+    return failure();
+  if (from.hasStaticShape() && to.hasStaticShape() && from.getNumElements() != to.getNumElements())
+    return violates(*this, 2) << "the operand has " << from.getNumElements()
+                              << " elements, the result " << to.getNumElements();
+  if (isa<quant::UniformQuantizedPerAxisType>(from.getElementType()) !=
+      isa<quant::UniformQuantizedPerAxisType>(to.getElementType()))
+    return violates(*this, 3) << "operand and result must both be quantized per axis: " << from
+                              << ", " << to;
+  return failure(failed(verifyPerDimension(*this, "output_shape", getOutputShape(), to.getRank(), 4)) ||
+                 failed(verifySizes(*this, getOutputShape(), to, 4)));
+}
+
+// real_dynamic_slice and set_dimension_size are not in the specification: no numbers to name.
+LogicalResult RealDynamicSliceOp::verify() {
+  RankedTensorType from = getOperand().getType();
+  if (from.getElementType() != getType().getElementType() || from.getRank() != getType().getRank())
+    return emitOpError() << "the result must have the operand's rank and elements: " << from << ", "
+                         << getType();
+  for (Value vector : {Value(getStartIndices()), Value(getLimitIndices()), Value(getStrides())}) {
+    auto type = cast<RankedTensorType>(vector.getType());
+    if (type.getRank() != 1 || !sameSize(type.getDimSize(0), from.getRank()))
+      return emitOpError() << "needs one start, limit and stride for each of " << from.getRank()
+                           << " dimensions";
+  }
+  return success();
+}
+
+LogicalResult SetDimensionSizeOp::verify() {
+  RankedTensorType from = getOperand().getType(), to = getType();
+  int64_t d = getDimension();
+  if (d < 0 || d >= from.getRank())
+    return emitOpError() << "dimension is " << d << ", the operand has rank " << from.getRank();
+  if (getSize().getType().getRank() != 0)
+    return emitOpError() << "takes a scalar size, not " << getSize().getType();
+  SmallVector<int64_t> shape(from.getShape());
+  shape[d] = ShapedType::kDynamic;
+  if (from.getElementType() != to.getElementType() || !sameShape(to.getShape(), shape))
+    return emitOpError() << "the result must have the operand's type but for dimension " << d
+                         << ": " << from << ", " << to;
+  return success();
 }
 
 } // namespace tessera::stablehlo

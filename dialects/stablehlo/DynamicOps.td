@@ -4,11 +4,12 @@
 include "dialects/stablehlo/StablehloBase.td"
 
 class Dynamic<string mnemonic> : Stablehlo_Op<mnemonic, [Pure]> {
-  let results = (outs AnyTensorValue:$result);
+  let results = (outs PerAxisTensor:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
 }
 def DynamicBroadcastInDimOp : Dynamic<"dynamic_broadcast_in_dim"> {
-  let arguments = (ins AnyTensorValue:$operand, DimensionTensor:$output_dimensions, DenseI64ArrayAttr:$broadcast_dimensions,
+  let arguments = (ins PerAxisTensor:$operand, DimensionTensor:$output_dimensions, DenseI64ArrayAttr:$broadcast_dimensions,
                        OptionalAttr<DenseI64ArrayAttr>:$known_expanding_dimensions,
                        OptionalAttr<DenseI64ArrayAttr>:$known_nonexpanding_dimensions);
   let assemblyFormat = [{
@@ -29,7 +30,7 @@ def DynamicPadOp : Dynamic<"dynamic_pad"> {
                        DimensionTensor:$edge_padding_high, DimensionTensor:$interior_padding);
 }
 def DynamicReshapeOp : Dynamic<"dynamic_reshape"> {
-  let arguments = (ins AnyTensorValue:$operand, DimensionTensor:$output_shape);
+  let arguments = (ins PerAxisTensor:$operand, DimensionTensor:$output_shape);
 }
 def RealDynamicSliceOp : Dynamic<"real_dynamic_slice"> {
   let arguments = (ins AnyTensorValue:$operand, DimensionTensor:$start_indices, DimensionTensor:$limit_indices, DimensionTensor:$strides);

@@ -1,5 +1,6 @@
 #include "dialects/stablehlo/Constraints.h"
 #include "dialects/stablehlo/StablehloAssembly.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -64,11 +65,70 @@ void SelectOp::build(OpBuilder &builder, OperationState &state, Value pred, Valu
 
 //===------------------------------- Constraints ------------------------------===//
 
+// Shapes are checked by the trait OneShape.
+
+// The result's elements are the parts of a complex operand's.
+static LogicalResult verifyPart(Operation *op) {
+  return verifyElements(op, "the result", op->getResult(0).getType(), "a part of the operand",
+                        partType(op->getOperand(0)), 2);
+}
+LogicalResult AbsOp::verify() { return verifyPart(*this); }
+LogicalResult RealOp::verify() { return verifyPart(*this); }
+LogicalResult ImagOp::verify() { return verifyPart(*this); }
+
+LogicalResult AddOp::verify() {
+  auto dim = [](Value value) -> std::optional<int32_t> {
+    auto type =
+        dyn_cast<quant::UniformQuantizedPerAxisType>(getElementTypeOrSelf(value.getType()));
+    return type ? std::optional(type.getQuantizedDimension()) : std::nullopt;
+  };
+  // C2 to C4 are checked with C1: one type.
+  std::optional<int32_t> lhs = dim(getLhs()), rhs = dim(getRhs()), result = dim(getResult());
+  if ((lhs || rhs) != result.has_value())
+    return violates(*this, 5) << "the result must be quantized per axis just when an operand is";
+  for (auto [operand, constraint] : {std::pair(lhs, 6), std::pair(rhs, 7)})
+    if (operand && operand != result)
+      return violates(*this, constraint) << "an operand is quantized along dimension " << *operand
+                                         << ", the result along " << *result;
+  return success();
+}
+
+LogicalResult ComplexOp::verify() {
+  if (!typesAgree(getLhs().getType(), getRhs().getType()))
+    return violates(*this, 1) << "the parts have types " << getLhs().getType() << " and "
+                              << getRhs().getType();
+  return verifyElements(*this, "a part of the result", partType(getResult()), "lhs",
+                        getLhs().getType(), 3);
+}
+
+LogicalResult CompareOp::verify() {
+  Type lhs = getLhs().getType();
+  if (failed(verifyElements(*this, "rhs", getRhs().getType(), "lhs", lhs, 1)))
+    return failure();
+  Type element = getElementTypeOrSelf(lhs);
+  ComparisonType type = getCompareType().value_or(ComparisonType::NOTYPE);
+  bool fits = type == ComparisonType::NOTYPE || isa<quant::QuantizedType>(element);
+  if (isa<FloatType>(element))
+    fits |= type == ComparisonType::FLOAT || type == ComparisonType::TOTALORDER;
+  else if (isa<ComplexType>(element))
+    fits |= type == ComparisonType::FLOAT;
+  else if (element.isInteger(1) || element.isUnsignedInteger())
+    fits |= type == ComparisonType::UNSIGNED;
+  else
+    fits |= type == ComparisonType::SIGNED;
+  if (!fits)
+    return violates(*this, 3) << "compare_type " << stringifyComparisonType(type)
+                              << " does not fit elements " << element;
+  return success();
+}
+
 LogicalResult BitcastConvertOp::verify() {
   RankedTensorType from = getOperand().getType(), to = getType();
   if (isa<ComplexType>(from.getElementType()) != isa<ComplexType>(to.getElementType()))
     return violates(*this, 2) << "complex values may be cast to complex values only";
   auto width = [](Type element) -> int64_t {
+    if (auto quantized = dyn_cast<quant::QuantizedType>(element))
+      return quantized.getStorageTypeIntegralWidth();
     auto complex = dyn_cast<ComplexType>(element);
     Type part = complex ? complex.getElementType() : element;
     return part.isIntOrFloat() ? part.getIntOrFloatBitWidth() * (complex ? 2 : 1) : 0;
@@ -107,10 +167,7 @@ LogicalResult SelectOp::verify() {
   if (pred.getRank() != 0 && !sameShape(pred.getShape(), onTrue.getShape()))
     return violates(*this, 1) << "pred has shape " << shapeText(pred.getShape()) << ", the values "
                               << shapeText(onTrue.getShape());
-  if (!sameShape(onTrue.getShape(), onFalse.getShape()) ||
-      onTrue.getElementType() != onFalse.getElementType() ||
-      onTrue.getElementType() != getType().getElementType() ||
-      !sameShape(onTrue.getShape(), getType().getShape()))
+  if (!typesAgree(onTrue, onFalse) || !typesAgree(onTrue, getType()))
     return violates(*this, 2) << "on_true, on_false and the result must have one type: " << onTrue
                               << ", " << onFalse << ", " << getType();
   return success();
@@ -123,12 +180,11 @@ LogicalResult ClampOp::verify() {
     if (boundType.getRank() != 0 && !sameShape(boundType.getShape(), type.getShape()))
       return violates(*this, constraint) << "a bound has shape " << shapeText(boundType.getShape())
                                          << ", the operand " << shapeText(type.getShape());
-    if (boundType.getElementType() != type.getElementType())
+    if (!elementsAgree(boundType.getElementType(), type.getElementType()))
       return violates(*this, 3) << "a bound has elements " << boundType.getElementType()
                                 << ", the operand " << type.getElementType();
   }
-  if (type.getElementType() != getType().getElementType() ||
-      !sameShape(type.getShape(), getType().getShape()))
+  if (!typesAgree(type, getType()))
     return violates(*this, 4) << "the result must have the operand's type " << type << ", not "
                               << getType();
   return success();

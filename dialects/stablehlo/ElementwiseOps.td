@@ -5,24 +5,30 @@ include "dialects/stablehlo/StablehloBase.td"
 
 //===--------------------------------- Unary ----------------------------------===//
 
-class Unary<string mnemonic, TypeConstraint operandType = AnyTensorValue, TypeConstraint resultType = operandType,
-            list<Trait> traits = [SameOperandsAndResultType]>
-    : Stablehlo_Op<mnemonic, traits # [Pure, Elementwise, SameOperandsAndResultShape]> {
-  let arguments = (ins operandType:$operand);
+class Unary<string mnemonic, TypeConstraint type> : OneTypeOp<mnemonic, [Pure, Elementwise]> {
+  let arguments = (ins type:$operand);
+  let results = (outs type:$result);
+  let assemblyFormat = "$operand attr-dict `:` custom<SameTypes>(type($operand), type($result))";
+}
+// The result has other elements than the operand.
+class UnaryTo<string mnemonic, TypeConstraint type, TypeConstraint resultType> : Stablehlo_Op<mnemonic, [OneShape<1>, Pure, Elementwise]> {
+  let arguments = (ins type:$operand);
   let results = (outs resultType:$result);
   let assemblyFormat = "$operand attr-dict `:` custom<SameTypes>(type($operand), type($result))";
 }
 class UnaryAccurate<string mnemonic> : Unary<mnemonic, FloatOrComplexTensor> {
-  let arguments = (ins FloatOrComplexTensor:$operand, OptionalAttr<ResultAccuracyAttr>:$result_accuracy);
+  let arguments = (ins FloatOrComplexTensor:$operand,
+                       DefaultValuedOptionalAttr<ResultAccuracyAttr, "ResultAccuracyMode::DEFAULT">:$result_accuracy);
   let builders = [OpBuilder<(ins "::mlir::Value":$operand), [{ build($_builder, $_state, operand, ResultAccuracyAttr()); }]>];
 }
 
-def AbsOp : Unary<"abs", IntFloatOrComplexTensor, IntFloatOrComplexTensor, []> {
+def AbsOp : UnaryTo<"abs", SignedFloatOrComplexTensor, SignedFloatOrComplexTensor> {
+  let hasVerifier = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$operand)>];
 }
 def CbrtOp : UnaryAccurate<"cbrt">;
 def CeilOp : Unary<"ceil", FloatTensor>;
-def ConvertOp : Unary<"convert", AnyTensorValue, AnyTensorValue, []> {
+def ConvertOp : UnaryTo<"convert", PlainTensor, PlainTensor> {
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
@@ -31,11 +37,12 @@ def ClzOp : Unary<"count_leading_zeros", IntTensor>;
 def ExpOp : UnaryAccurate<"exponential">;
 def Expm1Op : UnaryAccurate<"exponential_minus_one">;
 def FloorOp : Unary<"floor", FloatTensor>;
-def ImagOp : Unary<"imag", FloatOrComplexTensor, FloatTensor, []> {
+def ImagOp : UnaryTo<"imag", FloatOrComplexTensor, FloatTensor> {
+  let hasVerifier = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$operand)>];
   let hasFolder = 1;
 }
-def IsFiniteOp : Stablehlo_Op<"is_finite", [Pure, Elementwise, SameOperandsAndResultShape]> {
+def IsFiniteOp : Stablehlo_Op<"is_finite", [OneShape<1>, Pure, Elementwise]> {
   let arguments = (ins FloatTensor:$x);
   let results = (outs PredTensor:$y);
   let builders = [OpBuilder<(ins "::mlir::Value":$x)>];
@@ -47,27 +54,28 @@ def LogisticOp : UnaryAccurate<"logistic">;
 def NegOp : Unary<"negate", IntFloatOrComplexTensor> { let hasFolder = 1; }
 def NotOp : Unary<"not", PredOrIntTensor> { let hasFolder = 1; }
 def PopulationCountOp : Unary<"popcnt", IntTensor>;
-def RealOp : Unary<"real", FloatOrComplexTensor, FloatTensor, []> {
+def RealOp : UnaryTo<"real", FloatOrComplexTensor, FloatTensor> {
+  let hasVerifier = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$operand)>];
   let hasFolder = 1;
 }
 def RoundNearestAfzOp : Unary<"round_nearest_afz", FloatTensor>;
 def RoundNearestEvenOp : Unary<"round_nearest_even", FloatTensor>;
 def RsqrtOp : UnaryAccurate<"rsqrt">;
-def SignOp : Unary<"sign", IntFloatOrComplexTensor>;
+def SignOp : Unary<"sign", SignedFloatOrComplexTensor>;
 def SineOp : UnaryAccurate<"sine">;
 def SqrtOp : UnaryAccurate<"sqrt">;
 def TanOp : UnaryAccurate<"tan">;
 def TanhOp : UnaryAccurate<"tanh">;
 
 def BitcastConvertOp : Stablehlo_Op<"bitcast_convert", [Pure]> {
-  let arguments = (ins AnyTensorValue:$operand);
-  let results = (outs AnyTensorValue:$result);
+  let arguments = (ins PerAxisTensor:$operand);
+  let results = (outs PerAxisTensor:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
   let hasVerifier = 1;
 }
-def ReducePrecisionOp : Stablehlo_Op<"reduce_precision", [Pure, Elementwise, SameOperandsAndResultType]> {
+def ReducePrecisionOp : OneTypeOp<"reduce_precision", [Pure, Elementwise]> {
   let arguments = (ins FloatTensor:$operand, I32Attr:$exponent_bits, I32Attr:$mantissa_bits);
   let results = (outs FloatTensor:$output);
   let assemblyFormat = [{
@@ -80,38 +88,39 @@ def ReducePrecisionOp : Stablehlo_Op<"reduce_precision", [Pure, Elementwise, Sam
 //===--------------------------------- Binary ---------------------------------===//
 
 class Binary<string mnemonic, TypeConstraint type = AnyTensorValue, list<Trait> traits = []>
-    : Stablehlo_Op<mnemonic, traits # [Pure, Elementwise, SameOperandsAndResultType]> {
+    : OneTypeOp<mnemonic, traits # [Pure, Elementwise]> {
   let arguments = (ins type:$lhs, type:$rhs);
   let results = (outs type:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` custom<SameTypes>(type($lhs), type($rhs), type($result))";
 }
 
 let hasFolder = 1 in {
-def AddOp : Binary<"add", AnyTensorValue, [Commutative]>;
+def AddOp : Binary<"add", PerAxisTensor, [Commutative]> { let hasVerifier = 1; }
 def AndOp : Binary<"and", PredOrIntTensor, [Commutative]>;
-def DivOp : Binary<"divide">;
+def DivOp : Binary<"divide", IntFloatOrComplexTensor>;
 def MaxOp : Binary<"maximum", AnyTensorValue, [Commutative]>;
 def MinOp : Binary<"minimum", AnyTensorValue, [Commutative]>;
 def MulOp : Binary<"multiply", AnyTensorValue, [Commutative]>;
 def OrOp : Binary<"or", PredOrIntTensor, [Commutative]>;
-def RemOp : Binary<"remainder">;
+def RemOp : Binary<"remainder", IntFloatOrComplexTensor>;
 def ShiftLeftOp : Binary<"shift_left", IntTensor>;
 def ShiftRightArithmeticOp : Binary<"shift_right_arithmetic", IntTensor>;
 def ShiftRightLogicalOp : Binary<"shift_right_logical", IntTensor>;
-def SubtractOp : Binary<"subtract">;
+def SubtractOp : Binary<"subtract", IntFloatOrComplexTensor>;
 def XorOp : Binary<"xor", PredOrIntTensor, [Commutative]>;
 }
 def Atan2Op : Binary<"atan2", FloatOrComplexTensor>;
 def PowOp : Binary<"power", IntFloatOrComplexTensor>;
 
-def ComplexOp : Stablehlo_Op<"complex", [Pure, Elementwise, SameOperandsAndResultShape]> {
-  let arguments = (ins FloatTensor:$lhs, FloatTensor:$rhs);
+def ComplexOp : Stablehlo_Op<"complex", [OneShape<2>, Pure, Elementwise]> {
+  let arguments = (ins PartTensor:$lhs, PartTensor:$rhs);
   let results = (outs ComplexTensor:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs)>];
   let assemblyFormat = "operands attr-dict `:` custom<ComplexTypes>(type($lhs), type($rhs), type($result))";
+  let hasVerifier = 1;
 }
 
-def CompareOp : Stablehlo_Op<"compare", [Pure, Elementwise, SameOperandsAndResultShape, SameOperandsElementType]> {
+def CompareOp : Stablehlo_Op<"compare", [OneShape<2>, Pure, Elementwise]> {
   let arguments = (ins AnyTensorValue:$lhs, AnyTensorValue:$rhs,
                        ComparisonDirectionAttr:$comparison_direction, OptionalAttr<ComparisonTypeAttr>:$compare_type);
   let results = (outs PredTensor:$result);
@@ -122,6 +131,7 @@ def CompareOp : Stablehlo_Op<"compare", [Pure, Elementwise, SameOperandsAndResul
       functional-type(operands, results)
   }];
   let hasFolder = 1;
+  let hasVerifier = 1;
 }
 
 //===-------------------------------- Ternary ---------------------------------===//

@@ -1,5 +1,6 @@
 #include "dialects/stablehlo/Constraints.h"
 #include "dialects/stablehlo/StablehloAssembly.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tessera::stablehlo;
@@ -30,6 +31,8 @@ LogicalResult CholeskyOp::verify() {
 
 LogicalResult TriangularSolveOp::verify() {
   RankedTensorType a = getA().getType(), b = getB().getType();
+  if (failed(verifyElements(*this, "b", b, "a", a, 1)))
+    return failure();
   if (a.getRank() < 2 || a.getRank() != b.getRank())
     return violates(*this, 2) << "takes matrices of one rank, not " << a << " and " << b;
   ArrayRef<int64_t> last = a.getShape().take_back(2), right = b.getShape().take_back(2);
@@ -37,6 +40,10 @@ LogicalResult TriangularSolveOp::verify() {
       !sameShape(a.getShape().drop_back(2), b.getShape().drop_back(2)))
     return violates(*this, 3) << "a has shape " << shapeText(a.getShape()) << ", b "
                               << shapeText(b.getShape());
+  if (getTransposeA() == Transpose::TRANSPOSE_INVALID)
+    return emitOpError("transpose_a must be NO_TRANSPOSE, TRANSPOSE or ADJOINT");
+  if (failed(verifyElements(*this, "the result", getType(), "b", b, 4)))
+    return failure();
   return verifyResultShape(*this, getType(), b.getShape(), 4);
 }
 
@@ -50,20 +57,55 @@ LogicalResult FftOp::verify() {
     return violates(*this, 1) << "fft_length has " << n << " entries for an operand of rank "
                               << rank;
   bool realIn = getFftType() == FftType::RFFT, realOut = getFftType() == FftType::IRFFT;
+  auto part = [](Type element) {
+    auto complex = dyn_cast<ComplexType>(element);
+    return complex ? complex.getElementType() : element;
+  };
   if (isa<ComplexType>(from.getElementType()) == realIn ||
-      isa<ComplexType>(to.getElementType()) == realOut)
+      isa<ComplexType>(to.getElementType()) == realOut ||
+      part(from.getElementType()) != part(to.getElementType()))
     return violates(*this, 2) << "element types do not fit a transform of this kind: " << from
                               << ", " << to;
   ArrayRef<int64_t> real = realIn ? from.getShape() : realOut ? to.getShape() : ArrayRef<int64_t>();
   if (!real.empty() && !sameShape(real.take_back(n), length))
     return violates(*this, 4) << "the real side has shape " << shapeText(real) << ", fft_length is "
                               << shapeText(length);
+  if (llvm::any_of(length, [](int64_t size) { return size < 0; }))
+    return violates(*this, 4) << "fft_length " << shapeText(length) << " must not be negative";
   SmallVector<int64_t> shape(from.getShape());
+  int64_t half = length.back() == 0 ? 0 : length.back() / 2 + 1;
+  if (realOut && !sameSize(shape.back(), half))
+    return violates(*this, 5) << "the operand's last dimension has size " << shape.back()
+                              << ", expected " << half;
   if (realIn)
     shape.back() = length.back() == 0 ? 0 : length.back() / 2 + 1;
   if (realOut)
     shape.back() = length.back();
   return verifyResultShape(*this, to, shape, 5);
+}
+
+LogicalResult RngOp::verify() {
+  RankedTensorType a = getA().getType(), b = getB().getType();
+  Type element = a.getElementType();
+  if (a.getRank() != 0 || b.getRank() != 0)
+    return emitOpError() << "takes scalars a and b, not " << a << " and " << b;
+  if (failed(verifyElements(*this, "b", b, "a", a, 1)) ||
+      failed(verifyElements(*this, "the result", getType(), "a", a, 1)))
+    return failure();
+  if (getRngDistribution() == RngDistribution::NORMAL && !isa<FloatType>(element))
+    return violates(*this, 2) << "a normal distribution has no elements " << element;
+  RankedTensorType shape = getShape().getType();
+  if (shape.getRank() != 1 || !sameSize(shape.getDimSize(0), getType().getRank()))
+    return violates(*this, 3) << "shape is " << shape << " for a result of rank "
+                              << getType().getRank();
+  DenseIntElementsAttr sizes;
+  if (matchPattern(getShape(), m_Constant(&sizes)))
+    for (auto [d, size] : llvm::enumerate(sizes.getValues<APInt>()))
+      if (!sameSize(size.getSExtValue(), getType().getDimSize(d)))
+        return violates(*this, 3) << "dimension " << d << " of the result has size "
+                                  << getType().getDimSize(d) << ", shape says "
+                                  << size.getSExtValue();
+  return success();
 }
 
 LogicalResult RngBitGeneratorOp::verify() {

@@ -3,13 +3,13 @@
 #define TESSERA_STABLEHLO_LINEAR_ALGEBRA
 include "dialects/stablehlo/StablehloBase.td"
 
-def CholeskyOp : Stablehlo_Op<"cholesky", [Pure, SameOperandsAndResultType]> {
+def CholeskyOp : OneTypeOp<"cholesky", [Pure]> {
   let arguments = (ins FloatOrComplexTensor:$a, DefaultValuedOptionalAttr<BoolAttr, "false">:$lower);
   let results = (outs FloatOrComplexTensor:$result);
   let assemblyFormat = "$a (`,` `lower` `=` custom<BareBool>($lower)^)? attr-dict `:` custom<SameTypes>(type($a), type($result))";
   let hasVerifier = 1;
 }
-def TriangularSolveOp : Stablehlo_Op<"triangular_solve", [Pure, SameOperandsAndResultElementType]> {
+def TriangularSolveOp : Stablehlo_Op<"triangular_solve", [Pure]> {
   let arguments = (ins FloatOrComplexTensor:$a, FloatOrComplexTensor:$b, BoolAttr:$left_side, BoolAttr:$lower, BoolAttr:$unit_diagonal,
                        TransposeAttr:$transpose_a);
   let results = (outs FloatOrComplexTensor:$result);
@@ -25,11 +25,12 @@ def FftOp : Stablehlo_Op<"fft", [Pure]> {
   let hasVerifier = 1;
 }
 def RngOp : Stablehlo_Op<"rng"> {
-  let arguments = (ins AnyTensorValue:$a, AnyTensorValue:$b, DimensionTensor:$shape, RngDistributionAttr:$rng_distribution);
+  let arguments = (ins PlainTensor:$a, PlainTensor:$b, DimensionTensor:$shape, RngDistributionAttr:$rng_distribution);
   let results = (outs AnyTensorValue:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $shape `,` `distribution` `=` custom<BareEnum>($rng_distribution) attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 def RngBitGeneratorOp : Stablehlo_Op<"rng_bit_generator", [Pure]> {
   let arguments = (ins RngAlgorithmAttr:$rng_algorithm, AnyTensorValue:$initial_state);

@@ -3,14 +3,16 @@
 #define TESSERA_STABLEHLO_QUANTIZED
 include "dialects/stablehlo/StablehloBase.td"
 
-def UniformQuantizeOp : Stablehlo_Op<"uniform_quantize", [Pure, Elementwise, SameOperandsAndResultShape]> {
-  let arguments = (ins AnyTensorValue:$operand);
+def UniformQuantizeOp : Stablehlo_Op<"uniform_quantize", [OneShape<1>, Pure, Elementwise]> {
+  let arguments = (ins FloatOrQuantizedTensor:$operand);
   let results = (outs QuantizedTensor:$result);
-  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+  let assemblyFormat = "operands attr-dict `:` custom<SameTypes>(type($operand), type($result))";
 }
-def UniformDequantizeOp : Stablehlo_Op<"uniform_dequantize", [Pure, Elementwise, SameOperandsAndResultShape]> {
+def UniformDequantizeOp : Stablehlo_Op<"uniform_dequantize", [OneShape<1>, Pure, Elementwise]> {
   let arguments = (ins QuantizedTensor:$operand);
   let results = (outs FloatTensor:$result);
+  let hasVerifier = 1;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 #endif

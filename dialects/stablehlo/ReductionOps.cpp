@@ -35,7 +35,8 @@ static LogicalResult verifyReduced(Operation *op, ValueRange inputs, ValueRange 
     if (initType.getRank() != 0)
       return violates(op, elements)
              << "initial value " << i << " must be a scalar, not " << initType;
-    if (isa<IntegerType>(type.getElementType()) != isa<IntegerType>(initType.getElementType()))
+    // A wider computation starts from a value of its own type.
+    if (!isPromotable(type.getElementType(), initType.getElementType()))
       return violates(op, elements)
              << "initial value " << i << " has elements " << initType.getElementType()
              << ", its input " << type.getElementType();
@@ -47,24 +48,18 @@ LogicalResult ReduceOp::verify() {
   if (failed(verifyReduced(*this, getInputs(), getInitValues(), 3, 1, 2)))
     return failure();
   auto type = cast<RankedTensorType>(getInputs()[0].getType());
+  SmallVector<Type> computed;
   if (failed(verifyDims(*this, "dimensions", getDimensions(), type.getRank(), 4, 5)) ||
-      failed(verifyScalarComputation(*this, getBody(), "body", 2 * getInputs().size(),
-                                     getInputs().size(), false, 6)))
+      failed(verifyCombiner(*this, getBody(), "body", getInputs().getTypes(), 6, computed)))
     return failure();
   SmallVector<int64_t> shape;
   for (int64_t d = 0; d < type.getRank(); ++d)
     if (!llvm::is_contained(getDimensions(), d))
       shape.push_back(type.getDimSize(d));
-  for (auto [i, result] : llvm::enumerate(getResultTypes())) {
+  for (Type result : getResultTypes())
     if (failed(verifyResultShape(*this, result, shape, 7)))
       return failure();
-    auto returned = cast<RankedTensorType>(getBody().front().back().getOperand(i).getType());
-    if (cast<RankedTensorType>(result).getElementType() != returned.getElementType())
-      return violates(*this, 8) << "result " << i << " has elements "
-                                << cast<RankedTensorType>(result).getElementType()
-                                << ", body returns " << returned.getElementType();
-  }
-  return success();
+  return verifyComputed(*this, getResultTypes(), computed, 8);
 }
 
 // One positive number a dimension, where given.
@@ -99,13 +94,13 @@ LogicalResult ReduceWindowOp::verify() {
     return failure();
   auto type = cast<RankedTensorType>(getInputs()[0].getType());
   int64_t rank = type.getRank();
+  SmallVector<Type> computed;
   if (failed(verifyWindowNumbers(*this, "window_dimensions", getWindowDimensions(), rank, 4, 5)) ||
       failed(verifyWindowNumbers(*this, "window_strides", getWindowStrides(), rank, 6, 7)) ||
       failed(verifyWindowNumbers(*this, "base_dilations", getBaseDilations(), rank, 8, 9)) ||
       failed(verifyWindowNumbers(*this, "window_dilations", getWindowDilations(), rank, 10, 11)) ||
       failed(verifyPadding(*this, getPadding(), rank, 12)) ||
-      failed(verifyScalarComputation(*this, getBody(), "body", 2 * getInputs().size(),
-                                     getInputs().size(), false, 13)))
+      failed(verifyCombiner(*this, getBody(), "body", getInputs().getTypes(), 13, computed)))
     return failure();
   auto at = [](std::optional<ArrayRef<int64_t>> values, int64_t i) {
     return values ? (*values)[i] : 1;
@@ -117,27 +112,32 @@ LogicalResult ReduceWindowOp::verify() {
                                 getWindowDimensions()[d], at(getWindowDilations(), d),
                                 at(getWindowStrides(), d)));
   for (Type result : getResultTypes())
-    if (failed(verifyResultShape(*this, result, shape, 15)))
+    if (failed(verifyResultShape(*this, result, shape, 15)) ||
+        failed(verifySameShape(*this, "a result", result, "the first", getResultTypes()[0], 14)))
       return failure();
-  return success();
+  return verifyComputed(*this, getResultTypes(), computed, 16);
 }
 
 LogicalResult SelectAndScatterOp::verify() {
   RankedTensorType type = getOperand().getType(), source = getSource().getType(),
                    init = getInitValue().getType();
   int64_t rank = type.getRank();
-  if (type.getElementType() != source.getElementType())
+  SmallVector<Type> computed;
+  if (!elementsAgree(type.getElementType(), source.getElementType()))
     return violates(*this, 1) << "the source has elements " << source.getElementType()
                               << ", the operand " << type.getElementType();
-  if (init.getRank() != 0 || init.getElementType() != type.getElementType())
+  if (init.getRank() != 0 || !isPromotable(type.getElementType(), init.getElementType()))
     return violates(*this, 3) << "the initial value must be a scalar of " << type.getElementType()
                               << ", not " << init;
   if (failed(verifyWindowNumbers(*this, "window_dimensions", getWindowDimensions(), rank, 4, 5)) ||
       failed(verifyWindowNumbers(*this, "window_strides", getWindowStrides(), rank, 6, 7)) ||
       failed(verifyPadding(*this, getPadding(), rank, 8)) ||
       failed(verifyScalarComputation(*this, getSelect(), "select", 2, 1, true, 9)) ||
-      failed(verifyScalarComputation(*this, getScatter(), "scatter", 2, 1, false, 10)))
+      failed(verifyCombiner(*this, getScatter(), "scatter", type, 10, computed)))
     return failure();
+  for (Type argument : getSelect().getArgumentTypes())
+    if (failed(verifyElements(*this, "an argument of select", argument, "the operand", type, 9)))
+      return failure();
   auto at = [](std::optional<ArrayRef<int64_t>> values, int64_t i) {
     return values ? (*values)[i] : 1;
   };
@@ -149,48 +149,73 @@ LogicalResult SelectAndScatterOp::verify() {
   if (!sameShape(source.getShape(), windows))
     return violates(*this, 2) << "the source has shape " << shapeText(source.getShape())
                               << ", the windows " << shapeText(windows);
+  if (failed(verifyComputed(*this, getResult().getType(), computed, 12)))
+    return failure();
   return verifyResultShape(*this, getResult().getType(), type.getShape(), 11);
 }
 
 LogicalResult SortOp::verify() {
   if (getInputs().empty())
     return violates(*this, 1) << "needs an operand";
-  if (!llvm::equal(getInputs().getTypes(), getResultTypes()))
+  if (!typesAgree(getInputs().getTypes(), getResultTypes()))
     return violates(*this, 2) << "the results must have the types of the operands";
+  for (Type type : getInputs().getTypes())
+    if (failed(verifySameShape(*this, "an operand", type, "the first", getInputs()[0].getType(), 3)))
+      return failure();
   int64_t rank = cast<RankedTensorType>(getInputs()[0].getType()).getRank(), d = getDimension();
   if (d < -rank || d >= rank)
     return violates(*this, 4) << "dimension is " << d << ", the operands have rank " << rank;
-  return verifyScalarComputation(*this, getComparator(), "comparator", 2 * getInputs().size(), 1,
-                                 true, 5);
+  if (failed(verifyScalarComputation(*this, getComparator(), "comparator", 2 * getInputs().size(),
+                                     1, true, 5)))
+    return failure();
+  for (auto [i, argument] : llvm::enumerate(getComparator().getArgumentTypes()))
+    if (failed(verifyElements(*this, "an argument of comparator", argument, "its operand",
+                              getInputs()[i / 2].getType(), 5)))
+      return failure();
+  return success();
 }
 
 LogicalResult MapOp::verify() {
   if (getInputs().empty())
     return violates(*this, 2) << "needs an operand";
+  for (Type type : getInputs().getTypes())
+    if (failed(verifySameShape(*this, "an operand", type, "the result", getType(), 1)))
+      return failure();
   int64_t rank = getType().getRank();
   if (llvm::to_vector(getDimensions()) != llvm::to_vector(llvm::seq<int64_t>(0, rank)))
     return violates(*this, 3) << "dimensions " << shapeText(getDimensions())
                               << " must be all of the operands', in order";
-  return verifyScalarComputation(*this, getComputation(), "computation", getInputs().size(), 1,
-                                 false, 4);
+  if (failed(verifyScalarComputation(*this, getComputation(), "computation", getInputs().size(), 1,
+                                     false, 4)))
+    return failure();
+  for (auto [argument, input] : llvm::zip(getComputation().getArgumentTypes(), getInputs()))
+    if (failed(verifyElements(*this, "an argument of computation", argument, "its operand",
+                              input.getType(), 4)))
+      return failure();
+  return verifyElements(*this, "the result", getType(), "what computation returns",
+                        getComputation().front().back().getOperand(0).getType(), 4);
 }
 
+// Values of one number a feature, by constraints `first`, `first` + `step`, ..
 static LogicalResult verifyFeatures(Operation *op, RankedTensorType operand, int64_t feature,
-                                    ValueRange perFeature) {
+                                    ValueRange perFeature, int first = 3, int step = 1) {
   if (feature < 0 || feature >= operand.getRank())
     return violates(op, 1) << "feature_index is " << feature << ", the operand has rank "
                            << operand.getRank();
   for (auto [i, value] : llvm::enumerate(perFeature)) {
     auto type = cast<RankedTensorType>(value.getType());
+    if (failed(verifyElements(op, "a value of each feature", type, "the operand", operand, 2)))
+      return failure();
     if (type.getRank() != 1 || !sameSize(type.getDimSize(0), operand.getDimSize(feature)))
-      return violates(op, 3 + i) << "expected one number for each of "
-                                 << operand.getDimSize(feature) << " features, not " << type;
+      return violates(op, first + i * step)
+             << "expected one number for each of " << operand.getDimSize(feature)
+             << " features, not " << type;
   }
   return success();
 }
 
 LogicalResult BatchNormTrainingOp::verify() {
-  if (getOutput().getType() != getOperand().getType())
+  if (!typesAgree(getOutput().getType(), getOperand().getType()))
     return violates(*this, 7) << "the output must have the operand's type "
                               << getOperand().getType();
   return verifyFeatures(*this, getOperand().getType(), getFeatureIndex(),
@@ -198,7 +223,7 @@ LogicalResult BatchNormTrainingOp::verify() {
 }
 
 LogicalResult BatchNormInferenceOp::verify() {
-  if (getType() != getOperand().getType())
+  if (!typesAgree(getType(), getOperand().getType()))
     return violates(*this, 7) << "the result must have the operand's type "
                               << getOperand().getType();
   return verifyFeatures(*this, getOperand().getType(), getFeatureIndex(),
@@ -206,11 +231,20 @@ LogicalResult BatchNormInferenceOp::verify() {
 }
 
 LogicalResult BatchNormGradOp::verify() {
-  if (getGradOutput().getType().getShape() != getOperand().getType().getShape() ||
-      getGradOperand().getType().getShape() != getOperand().getType().getShape())
-    return violates(*this, 3) << "operand, grad_output and grad_operand must have one shape";
-  return verifyFeatures(*this, getOperand().getType(), getFeatureIndex(),
-                        {getScale(), getMean(), getVariance()});
+  RankedTensorType type = getOperand().getType(), scale = getScale().getType();
+  for (Value value : {Value(getGradOutput()), Value(getGradOperand())})
+    if (failed(verifyElements(*this, "a gradient", value.getType(), "the operand", type, 2)) ||
+        failed(verifySameShape(*this, "a gradient", value.getType(), "the operand", type, 3)))
+      return failure();
+  if (failed(verifyFeatures(*this, type, getFeatureIndex(), {getScale()}, 5)))
+    return failure();
+  for (Value value : {getMean(), getVariance(), getGradScale(), getGradOffset()})
+    if (failed(verifyElements(*this, "a value of each feature", value.getType(), "the operand",
+                              type, 2)) ||
+        failed(verifySameShape(*this, "a value of each feature", value.getType(), "scale", scale,
+                               4)))
+      return failure();
+  return success();
 }
 
 //===-------------------------------- Scatter ---------------------------------===//
@@ -236,7 +270,7 @@ LogicalResult ScatterOp::verify() {
     if (!sameShape(u.getShape(), update.getShape()))
       return violates(*this, 3) << "update " << i << " has shape " << shapeText(u.getShape())
                                 << ", the first " << shapeText(update.getShape());
-    if (t.getElementType() != u.getElementType())
+    if (!elementsAgree(u.getElementType(), t.getElementType()))
       return violates(*this, 6) << "update " << i << " has elements " << u.getElementType()
                                 << ", its input " << t.getElementType();
   }
@@ -256,6 +290,8 @@ LogicalResult ScatterOp::verify() {
     return violates(*this, 10) << "inserted_window_dims " << shapeText(inserted)
                                << " must be sorted";
   if (failed(verifyDims(*this, "update_window_dims", window, update.getRank(), 8, 7)) ||
+      failed(verifyDims(*this, "inserted_window_dims", inserted, rank, 11, 9)) ||
+      failed(verifyDims(*this, "input_batching_dims", batching, rank, 13, 9)) ||
       failed(verifyDims(*this, "inserted_window_dims and input_batching_dims", outside, rank, 11,
                         9)) ||
       failed(verifyDims(*this, "scatter_indices_batching_dims", indexBatching, indices.getRank(),
@@ -265,8 +301,15 @@ LogicalResult ScatterOp::verify() {
   if (batching.size() != indexBatching.size())
     return violates(*this, 17) << batching.size() << " and " << indexBatching.size()
                                << " batching dimensions";
+  if (!isSorted(batching))
+    return violates(*this, 12) << "input_batching_dims " << shapeText(batching)
+                               << " must be sorted";
   if (llvm::is_contained(indexBatching, vectorDim))
     return violates(*this, 16) << "index_vector_dim " << vectorDim << " is a batching dimension";
+  for (auto [d, index] : llvm::zip(batching, indexBatching))
+    if (!sameSize(type.getDimSize(d), indices.getDimSize(index)))
+      return violates(*this, 18) << "batching dimensions have sizes " << type.getDimSize(d)
+                                 << " and " << indices.getDimSize(index);
   int64_t components = vectorDim < indices.getRank() ? indices.getDimSize(vectorDim) : 1;
   if (!sameSize(toOperand.size(), components))
     return violates(*this, 19) << "scatter_dims_to_operand_dims has " << toOperand.size()
@@ -296,8 +339,10 @@ LogicalResult ScatterOp::verify() {
       return violates(*this, 4) << "dimension " << d << " of the updates has size "
                                 << update.getDimSize(d) << ", more than the input's " << whole;
   }
-  if (failed(verifyScalarComputation(*this, getUpdateComputation(), "update_computation",
-                                     2 * getInputs().size(), getInputs().size(), false, 23)))
+  SmallVector<Type> computed;
+  if (failed(verifyCombiner(*this, getUpdateComputation(), "update_computation",
+                            getInputs().getTypes(), 23, computed)) ||
+      failed(verifyComputed(*this, getResultTypes(), computed, 25)))
     return failure();
   for (Type result : getResultTypes())
     if (failed(verifyResultShape(*this, result, type.getShape(), 24)))

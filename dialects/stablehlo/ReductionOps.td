@@ -39,14 +39,14 @@ def ScatterOp : Stablehlo_Op<"scatter", [RecursiveMemoryEffects, RecursivelySpec
   let regions = (region SizedRegion<1>:$update_computation);
   let hasVerifier = 1;
 }
-def SortOp : Stablehlo_Op<"sort", [RecursiveMemoryEffects, RecursivelySpeculatable, SameOperandsAndResultShape]> {
+def SortOp : Stablehlo_Op<"sort", [RecursiveMemoryEffects, RecursivelySpeculatable]> {
   let arguments = (ins Variadic<AnyTensorValue>:$inputs, DefaultValuedOptionalAttr<I64Attr, "-1">:$dimension,
                        DefaultValuedOptionalAttr<BoolAttr, "false">:$is_stable);
   let results = (outs Variadic<AnyTensorValue>);
   let regions = (region SizedRegion<1>:$comparator);
   let hasVerifier = 1;
 }
-def MapOp : Stablehlo_Op<"map", [RecursiveMemoryEffects, RecursivelySpeculatable, SameOperandsAndResultShape,
+def MapOp : Stablehlo_Op<"map", [RecursiveMemoryEffects, RecursivelySpeculatable,
                                  SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins Variadic<AnyTensorValue>:$inputs, DenseI64ArrayAttr:$dimensions);
   let results = (outs AnyTensorValue:$result);

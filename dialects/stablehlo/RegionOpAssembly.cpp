@@ -1,5 +1,6 @@
 // The text forms that ODS cannot say: constant, while and reduce.
 #include "dialects/stablehlo/StablehloAssembly.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 
@@ -7,7 +8,32 @@ namespace tessera::stablehlo {
 
 //===-------------------------------- constant --------------------------------===//
 
+void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn name) {
+  name(getResult(), isa<IntegerType>(getType().getElementType()) ? "c" : "cst");
+}
+
+// Elements that have another type than the output (quantized ones) are written in generic form.
 ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
+  if (succeeded(parser.parseOptionalLParen())) {
+    FunctionType type;
+    if (parser.parseRParen())
+      return failure();
+    if (succeeded(parser.parseOptionalLess())) {
+      NamedAttrList inherent;
+      Attribute value;
+      SMLoc at = parser.getCurrentLocation();
+      if (parser.parseOptionalAttrDict(inherent) || parser.parseGreater())
+        return failure();
+      auto elements = dyn_cast_or_null<ElementsAttr>(inherent.get("value"));
+      if (!elements || inherent.getAttrs().size() != 1)
+        return parser.emitError(at, "expected the elements of a tensor, as 'value'");
+      result.getOrAddProperties<Properties>().value = elements;
+    }
+    if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type))
+      return failure();
+    result.addTypes(type.getResults());
+    return success();
+  }
   if (parser.parseOptionalAttrDict(result.attributes))
     return failure();
   Attribute value;
@@ -23,11 +49,18 @@ ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void ConstantOp::print(OpAsmPrinter &printer) {
+  if (getValue().getType() != getType())
+    return printer.printGenericOp(*this, /*printOpName=*/false);
   printer.printOptionalAttrDict((*this)->getAttrs(), {"value"});
   printer << ' ' << getValueAttr();
 }
 
 //===---------------------------------- while ---------------------------------===//
+
+void WhileOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn name) {
+  for (BlockArgument argument : region.getArguments())
+    name(argument, "iterArg");
+}
 
 // stablehlo.while(%a = %x, %b = %y) : types attributes {..} cond {..} do {..}
 ParseResult WhileOp::parse(OpAsmParser &parser, OperationState &result) {
@@ -82,6 +115,7 @@ static Operation *soleReducer(ReduceOp reduce) {
                op.getOperand(0) == block.getArgument(0) &&
                op.getOperand(1) == block.getArgument(1) && op.getAttrDictionary().empty() &&
                op.getOperand(0).getType() == op.getResult(0).getType() &&
+               op.getOperand(0).getType() == reduce.getInitValues()[0].getType() &&
                op.getOperand(0).getType() == op.getOperand(1).getType();
   bool returned = isa<ReturnOp>(last) && last.getNumOperands() == 1 &&
                   last.getOperand(0) == op.getResult(0) && last.getAttrs().empty();
@@ -184,6 +218,7 @@ void ReduceOp::print(OpAsmPrinter &printer) {
     printer.printRegionArgument(block.getArgument(n + i));
     printer << ") ";
   }
+  printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 

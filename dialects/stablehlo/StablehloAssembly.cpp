@@ -206,6 +206,7 @@ ParseResult parseOperandsThenSizes(OpAsmParser &parser, Unresolved &operand,
   if (parser.parseOperand(operand) || parser.parseComma())
     return failure();
   do {
+    (void)parser.parseOptionalComma(); // two of them where there is no start index
     if (succeeded(parser.parseOptionalKeyword("sizes")))
       return failure(parser.parseEqual() || parseDimArray(parser, sizes));
     if (parser.parseOperand(starts.emplace_back()))

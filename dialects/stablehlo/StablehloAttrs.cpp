@@ -156,6 +156,45 @@ void OutputOperandAliasAttr::print(AsmPrinter &printer) const {
   printer << "]>";
 }
 
+Attribute MeshAttr::parse(AsmParser &parser, Type) {
+  SmallVector<MeshAxisAttr> axes;
+  DenseIntElementsAttr devices;
+  SMLoc at = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseKeyword("axes") || parser.parseEqual() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        return parser.parseCustomAttributeWithFallback(axes.emplace_back());
+      }))
+    return {};
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("device_ids") || parser.parseEqual() || parser.parseAttribute(devices)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(at); }, parser.getContext(), axes, devices);
+}
+
+void MeshAttr::print(AsmPrinter &printer) const {
+  printer << "<axes=[";
+  llvm::interleaveComma(getAxes(), printer,
+                        [&](MeshAxisAttr axis) { printer.printStrippedAttrOrType(axis); });
+  printer << "]";
+  if (getDeviceIds())
+    printer << ", device_ids=" << getDeviceIds();
+  printer << ">";
+}
+
+ResultAccuracyAttr defaultAccuracy(MLIRContext *context) {
+  return ResultAccuracyAttr::get(context, APFloat(0.0), APFloat(0.0), 0,
+                                 ResultAccuracyModeAttr::get(context, ResultAccuracyMode::DEFAULT));
+}
+
+LogicalResult ResultAccuracyAttr::verify(function_ref<InFlightDiagnostic()> error, APFloat atol,
+                                         APFloat rtol, int64_t ulps, ResultAccuracyModeAttr) {
+  if (atol.isNegative() || rtol.isNegative() || ulps < 0)
+    return error() << "a tolerance must not be negative";
+  return success();
+}
+
 // `<atol = 1.0e-5, rtol = 0.0, ulps = 2, mode = ..>`: numbers that are zero are left out.
 Attribute ResultAccuracyAttr::parse(AsmParser &parser, Type) {
   double atol = 0, rtol = 0;
@@ -181,7 +220,8 @@ Attribute ResultAccuracyAttr::parse(AsmParser &parser, Type) {
     parser.emitError(parser.getCurrentLocation(), "expected 'mode'");
     return {};
   }
-  return get(parser.getContext(), APFloat(atol), APFloat(rtol), ulps, mode);
+  return parser.getChecked<ResultAccuracyAttr>(parser.getContext(), APFloat(atol), APFloat(rtol),
+                                               ulps, mode);
 }
 
 void ResultAccuracyAttr::print(AsmPrinter &printer) const {

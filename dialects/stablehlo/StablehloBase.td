@@ -44,7 +44,12 @@ class Stablehlo_Tensor<string kind, string summary>
     : Type<CPred<"::tessera::stablehlo::isTensorOf($_self, ::tessera::stablehlo::ElementKind::" # kind # ")">,
            summary, "::mlir::RankedTensorType">;
 
-def AnyTensorValue : Stablehlo_Tensor<"Any", "ranked tensor">;
+def AnyTensorValue : Stablehlo_Tensor<"Any", "ranked tensor, quantized per tensor at most">;
+def PerAxisTensor : Stablehlo_Tensor<"PerAxis", "ranked tensor, quantized per axis or tensor">;
+def FloatOrQuantizedTensor : Stablehlo_Tensor<"FloatOrQuantized", "ranked tensor of floating-point or quantized values">;
+def PlainTensor : Stablehlo_Tensor<"Plain", "ranked tensor of values that are not quantized">;
+def SignedFloatOrComplexTensor : Stablehlo_Tensor<"SignedFloatOrComplex", "ranked tensor of signed integer, floating-point or complex values">;
+def PartTensor : Stablehlo_Tensor<"Part", "ranked tensor of f32 or f64 values">;
 def PredTensor : Stablehlo_Tensor<"Pred", "ranked tensor of i1 values">;
 def IntTensor : Stablehlo_Tensor<"Int", "ranked tensor of integer values">;
 def PredOrIntTensor : Stablehlo_Tensor<"PredOrInt", "ranked tensor of i1 or integer values">;
@@ -64,7 +69,7 @@ def FutureType : Stablehlo_Type<"Future", "future"> {
   let parameters = (ins ArrayRefParameter<"::mlir::Type">:$types);
   let assemblyFormat = "`<` $types `>`";
 }
-def TensorOrToken : AnyTypeOf<[AnyTensorValue, TokenType], "tensor or token">;
+def TensorOrToken : AnyTypeOf<[PerAxisTensor, TokenType], "tensor or token">;
 def AnyValue : Type<CPred<"true">, "any type">;
 def TupleValue : Type<CPred<"::llvm::isa<::mlir::TupleType>($_self)">, "tuple", "::mlir::TupleType">;
 
@@ -179,14 +184,52 @@ def OutputOperandAliasAttr : Stablehlo_Attr<"OutputOperandAlias", "output_operan
 
 def ResultAccuracyAttr : Stablehlo_Attr<"ResultAccuracy", "result_accuracy"> {
   let summary = "How accurate a transcendental function must be";
+  let constBuilderCall = "::tessera::stablehlo::defaultAccuracy($_builder.getContext())";
   let parameters = (ins "::llvm::APFloat":$atol, "::llvm::APFloat":$rtol, "int64_t":$ulps, "ResultAccuracyModeAttr":$mode);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
 
 def TypeExtensionsAttr : Stablehlo_Attr<"TypeExtensions", "bounds"> {
   let summary = "Upper bounds of a tensor type's dynamic dimensions, as #stablehlo.bounds<4, ?>";
   let parameters = (ins ArrayRefParameter<"int64_t">:$bounds);
   let hasCustomAssemblyFormat = 1;
+}
+
+// Groups of devices by the axes of a mesh, instead of a table of numbers.
+def MeshAxisAttr : Stablehlo_Attr<"MeshAxis", "mesh_axis"> {
+  let summary = "An axis of a mesh: its name and size";
+  let parameters = (ins StringRefParameter<>:$name, "int64_t":$size);
+  let assemblyFormat = "`<` `name` `=` $name `,` `size` `=` $size `>`";
+}
+def MeshAttr : Stablehlo_Attr<"Mesh", "mesh"> {
+  let summary = "A grid of devices with named axes; device_ids says which device is where, where it is not in row-major order";
+  let parameters = (ins ArrayRefParameter<"MeshAxisAttr">:$axes, OptionalParameter<"::mlir::DenseIntElementsAttr">:$device_ids);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+def SubAxisInfoAttr : Stablehlo_Attr<"SubAxisInfo", "sub_axis_info"> {
+  let summary = "A part of an axis: (product of the parts before it)size";
+  let parameters = (ins "int64_t":$pre_size, "int64_t":$size);
+  let assemblyFormat = "`(` $pre_size `)` `` $size";
+}
+def AxisRefAttr : Stablehlo_Attr<"AxisRef", "axis_ref"> {
+  let summary = "An axis, or a part of one";
+  let parameters = (ins StringRefParameter<>:$name, OptionalParameter<"SubAxisInfoAttr">:$sub_axis_info);
+  let assemblyFormat = "`<` `name` `=` $name (`,` `sub_axis_info` `=` $sub_axis_info^)? `>`";
+}
+def ReplicaGroupMeshAxesAttr : Stablehlo_Attr<"ReplicaGroupMeshAxes", "replica_group_mesh_axes"> {
+  let summary = "Groups of the devices that differ along these axes only";
+  let parameters = (ins "::mlir::Attribute":$mesh, "::mlir::ArrayAttr":$axes);
+  let assemblyFormat = "`<` `mesh` `=` $mesh `,` `axes` `=` $axes `>`";
+  let genVerifyDecl = 1;
+}
+def ReplicaGroups : Attr<CPred<"::tessera::stablehlo::isReplicaGroups($_self)">,
+                         "64-bit signless integer elements attribute or groups by mesh axes"> {
+  let storageType = "::mlir::Attribute";
+  // The table, null where the groups are given by axes; import writes those as tables.
+  let returnType = "::mlir::DenseIntElementsAttr";
+  let convertFromStorage = "::llvm::dyn_cast_or_null<::mlir::DenseIntElementsAttr>($_self)";
 }
 
 def PrecisionConfig : TypedArrayAttrBase<PrecisionAttr, "precision of each operand">;
@@ -197,5 +240,29 @@ def OperandAliases : TypedArrayAttrBase<OutputOperandAliasAttr, "aliases">;
 //===------------------------------- Op classes -------------------------------===//
 
 class Stablehlo_Op<string mnemonic, list<Trait> traits = []> : Op<Stablehlo_Dialect, mnemonic, traits>;
+
+// Operands and result of one shape.
+class OneShape<int constraint> : NativeOpTrait<"OneShape<" # constraint # ">::Impl"> {
+  let cppNamespace = "::tessera::stablehlo";
+}
+
+// Operands and result of one type, up to sizes that are not known and the parameters of quantized
+// elements. The result's type follows from the operands' when it isn't given.
+class OneType<int constraint> : NativeOpTrait<"OneType<" # constraint # ">::Impl"> {
+  let cppNamespace = "::tessera::stablehlo";
+}
+class OneTypeOp<string mnemonic, list<Trait> traits = [], int constraint = 1>
+    : Stablehlo_Op<mnemonic, [OneType<constraint>] # traits #
+                             [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let extraClassDeclaration = [{
+    static bool isCompatibleReturnTypes(::mlir::TypeRange a, ::mlir::TypeRange b) { return ::tessera::stablehlo::typesAgree(a, b); }
+  }];
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::MLIRContext *, std::optional<::mlir::Location>, ::mlir::ValueRange operands,
+        ::mlir::DictionaryAttr, ::mlir::OpaqueProperties, ::mlir::RegionRange, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      return ::tessera::stablehlo::inferOneType(operands, types);
+    }
+  }];
+}
 
 #endif

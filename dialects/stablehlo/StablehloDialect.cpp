@@ -10,20 +10,45 @@ using namespace mlir;
 
 namespace tessera::stablehlo {
 
+// What a complex number may consist of.
+static bool isPart(Type element) { return element.isF32() || element.isF64(); }
+
 bool isTensorOf(Type type, ElementKind kind) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return false;
   Type e = tensor.getElementType();
-  bool pred = e.isInteger(1), integer = isa<IntegerType>(e) && !pred, real = isa<FloatType>(e);
-  bool complex = isa<ComplexType>(e), quantized = isa<quant::QuantizedType>(e);
+  auto width = [](Type t) { return t.isIntOrFloat() ? t.getIntOrFloatBitWidth() : 0; };
+  bool pred = e.isInteger(1);
+  bool integer = isa<IntegerType>(e) && !e.isSignedInteger() &&
+                 llvm::is_contained({2, 4, 8, 16, 32, 64}, width(e));
+  bool real = isa<FloatType>(e) && width(e) <= 64 && !isa<FloatTF32Type>(e);
+  bool complex = isa<ComplexType>(e) && isPart(cast<ComplexType>(e).getElementType());
+  bool quantized = isa<quant::UniformQuantizedType>(e);
+  // One scale for each index of the quantized dimension (C12 and C13 of quantized types).
+  if (auto axis = dyn_cast<quant::UniformQuantizedPerAxisType>(e)) {
+    int32_t d = axis.getQuantizedDimension();
+    if (d >= tensor.getRank() ||
+        (!tensor.isDynamicDim(d) && tensor.getDimSize(d) != int64_t(axis.getScales().size())))
+      return false;
+  }
   switch (kind) {
   case ElementKind::Any:
-    return true;
+    return pred || integer || real || complex || quantized;
+  case ElementKind::PerAxis:
+    return pred || integer || real || complex || isa<quant::QuantizedType>(e);
+  case ElementKind::FloatOrQuantized:
+    return real || isa<quant::QuantizedType>(e);
+  case ElementKind::Plain:
+    return pred || integer || real || complex;
+  case ElementKind::SignedFloatOrComplex:
+    return (integer && !e.isUnsignedInteger()) || real || complex || quantized;
+  case ElementKind::Part:
+    return isPart(e);
   case ElementKind::Pred:
     return pred;
   case ElementKind::Int:
-    return integer || quantized;
+    return integer;
   case ElementKind::PredOrInt:
     return pred || integer;
   case ElementKind::Float:
@@ -35,7 +60,7 @@ bool isTensorOf(Type type, ElementKind kind) {
   case ElementKind::IntFloatOrComplex:
     return integer || real || complex || quantized;
   case ElementKind::Quantized:
-    return quantized;
+    return isa<quant::QuantizedType>(e);
   case ElementKind::Dimension:
     return integer || isa<IndexType>(e);
   }

@@ -17,6 +17,11 @@ namespace tessera::stablehlo {
 /// The element types that an operand may have.
 enum class ElementKind {
   Any,
+  PerAxis,
+  Plain,
+  FloatOrQuantized,
+  SignedFloatOrComplex,
+  Part,
   Pred,
   Int,
   PredOrInt,
@@ -30,6 +35,39 @@ enum class ElementKind {
 
 /// Whether `type` is a ranked tensor whose elements are of `kind`.
 bool isTensorOf(mlir::Type type, ElementKind kind);
+
+/// Whether one value may have both types: equal up to sizes that are not known and the parameters
+/// of quantized elements.
+bool typesAgree(mlir::Type a, mlir::Type b);
+bool typesAgree(mlir::TypeRange a, mlir::TypeRange b);
+
+/// The one type that the operands agree on, with every size that one of them knows.
+llvm::LogicalResult inferOneType(mlir::ValueRange operands,
+                                 llvm::SmallVectorImpl<mlir::Type> &types);
+llvm::LogicalResult verifyOneType(mlir::Operation *op, int constraint);
+
+llvm::LogicalResult verifyOneShape(mlir::Operation *op, int constraint);
+
+template <int constraint> struct OneShape {
+  template <typename Op> struct Impl : mlir::OpTrait::TraitBase<Op, Impl> {
+    static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
+      return verifyOneShape(op, constraint);
+    }
+  };
+};
+template <int constraint> struct OneType {
+  template <typename Op> struct Impl : mlir::OpTrait::TraitBase<Op, Impl> {
+    static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
+      return verifyOneType(op, constraint);
+    }
+  };
+};
+
+/// A table of device numbers, or axes of a mesh.
+bool isReplicaGroups(mlir::Attribute groups);
+
+class ResultAccuracyAttr;
+ResultAccuracyAttr defaultAccuracy(mlir::MLIRContext *context);
 
 } // namespace tessera::stablehlo
 

@@ -17,6 +17,7 @@ Compiles a StableHLO module with Shardy annotations into a program for the devic
 
   -o FILE              the program; with --stop-after, the module's text (- is standard output)
   --entry=NAME         the function to compile (main)
+  --input-shapes=LIST  shapes of arguments that have dynamic ones: in0:8x128xf32,in1:4
   --target=cpu         what kernels are generated for
   --topology=FILE      the machine that costs are predicted for (a default is built in)
   --stop-after=PHASE   stop there and write the module as text
@@ -49,6 +50,8 @@ std::string parseArguments(int argc, const char *const *argv, CommandLine &line)
       line.options.entry = value.str();
     } else if (name == "--target") {
       line.options.target = value.str();
+    } else if (name == "--input-shapes") {
+      line.options.inputShapes = value.str();
     } else if (name == "--topology") {
       line.topologyFile = value.str();
     } else if (name == "--stop-after") {

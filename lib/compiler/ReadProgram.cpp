@@ -3,6 +3,7 @@
 #include "lib/compiler/Compile.h"
 #include "lib/compiler/Entry.h"
 #include "lib/compiler/InputCheck.h"
+#include "lib/compiler/InputShapes.h"
 #include "lib/compiler/PortableArtifact.h"
 #include "lib/compiler/TopologyFile.h"
 #include "lib/cost/TopologyAttr.h"
@@ -67,7 +68,8 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
   }
   FailureOr<int64_t> devices = 1;
   if (failed(refuseUnknownOps(*module)) || failed(selectEntry(*module, options.entry)) ||
-      failed(checkInput(*module)) || failed(devices = countDevices(*module))) {
+      failed(noteInputShapes(*module, options.inputShapes)) || failed(checkInput(*module)) ||
+      failed(devices = countDevices(*module))) {
     result.error = diagnostics.error("is not a program");
     return result;
   }

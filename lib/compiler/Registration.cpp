@@ -12,13 +12,15 @@
 
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace tessera {
 
 void registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, stablehlo::StablehloDialect, chlo::ChloDialect,
-                  vhlo::VhloDialect, sdy::SdyDialect, comm::CommDialect, exec::ExecDialect>();
+                  vhlo::VhloDialect, sdy::SdyDialect, comm::CommDialect, exec::ExecDialect,
+                  mlir::quant::QuantDialect>();
   mlir::func::registerInlinerExtension(registry);
   stablehlo::registerStablehloShardingRules(registry);
 }

@@ -1,5 +1,6 @@
 #include "passes/import/Passes.h"
 
+#include "dialects/chlo/ChloOps.h"
 #include "dialects/comm/CommOps.h"
 #include "dialects/sdy/SdyOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
@@ -17,8 +18,11 @@ namespace tessera {
 void buildImportPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createDecomposeCustomCalls());
   pm.addPass(createInlineCalls());
+  pm.addPass(createRefineShapes());
   pm.addPass(createPairTransfers());
   pm.addPass(createFlattenTuples());
+  pm.addPass(createDecomposeQuantized());
+  pm.addPass(createTabulateGroups());
   pm.addPass(createGspmdToSdy());
   pm.addPass(createFormManualComputations());
   pm.addPass(createWidenConverted()); // before there are conversions that the program didn't write

@@ -26,6 +26,17 @@ def FoldEmptyValues : Pass<"tessera-fold-empty-values", "mlir::ModuleOp"> {
   let summary = "Takes arrays without elements out of a program: they are constants, and what is computed from them alone is known.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
+def TabulateGroups : Pass<"tessera-tabulate-groups", "mlir::ModuleOp"> {
+  let summary = "Writes groups of devices that are given by mesh axes as tables of device numbers.";
+}
+def DecomposeQuantized : Pass<"tessera-decompose-quantized", "mlir::ModuleOp"> {
+  let summary = "Writes operations on quantized values as real arithmetic between dequantising and quantising the stored integers.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+def RefineShapes : Pass<"tessera-refine-shapes", "mlir::ModuleOp"> {
+  let summary = "Makes dynamic shapes static where the arguments' shapes are given, and says what to give where not.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect", "::tessera::chlo::ChloDialect"];
+}
 def DecomposeChlo : Pass<"tessera-decompose-chlo", "mlir::ModuleOp"> {
   let summary = "Writes functions such as erf, sinh and top_k as arithmetic and sorts of the StableHLO specification.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];

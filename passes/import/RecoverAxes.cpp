@@ -180,6 +180,10 @@ private:
   // By axes where the groups have some and the reduction is one of comm's, else of what is
   // gathered.
   LogicalResult rewriteGrouped(OpBuilder &b, Operation *op) {
+    if (auto broadcast = dyn_cast<stablehlo::CollectiveBroadcastOp>(op);
+        broadcast && broadcast.getHasDynamicRoot())
+      return op->emitError("has roots that are known at run time only, which is not supported; "
+                           "order replica_groups so that the first device of each sends");
     sharding::DeviceGroups groups =
         groupsOf(op, op->getAttrOfType<DenseIntElementsAttr>("replica_groups"));
     if (groups.empty())

@@ -66,6 +66,8 @@ LogicalResult verifyOp(Operation *op, Dialect *chlo) {
   if (import::namesDevices(op))
     return op->emitError("names devices by number outside of a manual computation over mesh axes; "
                          "write it in sdy.manual_computation (shard_map in JAX)");
+  if (isa<stablehlo::CollectiveReduceOp>(op))
+    return op->emitError("collective_reduce is not supported; use all_reduce");
   if (op->hasAttr("mhlo.sharding"))
     return op->emitError(
         "after import there is no mhlo.sharding; run --tessera-gspmd-to-sdy first");

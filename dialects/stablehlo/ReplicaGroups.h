@@ -1,0 +1,19 @@
+// Groups of devices as collectives name them: a table of numbers, or axes of a mesh.
+#ifndef TESSERA_DIALECTS_STABLEHLO_REPLICAGROUPS_H
+#define TESSERA_DIALECTS_STABLEHLO_REPLICAGROUPS_H
+
+#include "dialects/stablehlo/StablehloOps.h"
+
+namespace tessera::stablehlo {
+
+/// The devices of a group: kDynamic where groups differ in size or the mesh is elsewhere.
+int64_t groupSize(mlir::Attribute groups);
+
+/// The table of the groups along `axes` of `mesh`, one row a group, ranks with the last axis minor.
+/// Axes [x, y] of the mesh x=2, y=2 give [[0, 1, 2, 3]]; [y] gives [[0, 1], [2, 3]].
+mlir::FailureOr<mlir::DenseIntElementsAttr> groupTable(MeshAttr mesh,
+                                                       llvm::ArrayRef<AxisRefAttr> axes);
+
+} // namespace tessera::stablehlo
+
+#endif

@@ -1,0 +1,18 @@
+// Custom calls by which frontends write what StableHLO has no dynamic operation for.
+#ifndef TESSERA_PASSES_IMPORT_DYNAMICCALLS_H
+#define TESSERA_PASSES_IMPORT_DYNAMICCALLS_H
+
+#include "dialects/stablehlo/StablehloOps.h"
+
+namespace tessera {
+
+/// A shape assertion, a `stablehlo.dynamic_*` call, or a call with operands that are shapes.
+bool isDynamicCall(mlir::Operation *op);
+
+/// Writes such a call as an operation, or drops an assertion that holds. Whether it did; failure
+/// for an assertion that does not hold, and for operands that are no constants.
+mlir::FailureOr<bool> rewriteDynamicCall(tessera::stablehlo::CustomCallOp call);
+
+} // namespace tessera
+
+#endif

@@ -1,0 +1,72 @@
+// Writes the groups of a collective that are given by mesh axes as the table of their devices:
+//   "stablehlo.all_reduce"(%x) <{replica_groups = #stablehlo.replica_group_mesh_axes<
+//       mesh = @mesh, axes = [#stablehlo.axis_ref<name = "y">]>}> ..     (@mesh: x=2, y=2)
+// becomes
+//   "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>}> ..
+// Later passes find the axes behind either form alike.
+#include "passes/import/Passes.h"
+
+#include "dialects/sdy/SdyOps.h"
+#include "dialects/stablehlo/ReplicaGroups.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_TABULATEGROUPS
+#include "passes/import/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+stablehlo::MeshAttr meshOf(sdy::MeshAttr mesh) {
+  MLIRContext *context = mesh.getContext();
+  SmallVector<stablehlo::MeshAxisAttr> axes;
+  for (sdy::MeshAxisAttr axis : mesh.getAxes())
+    axes.push_back(stablehlo::MeshAxisAttr::get(context, axis.getName(), axis.getSize()));
+  DenseIntElementsAttr devices;
+  if (ArrayRef<int64_t> ids = mesh.getDeviceIds(); !ids.empty())
+    devices = DenseIntElementsAttr::get(
+        RankedTensorType::get(ids.size(), IntegerType::get(context, 64)), ids);
+  return stablehlo::MeshAttr::get(context, axes, devices);
+}
+
+LogicalResult tabulate(Operation *op, stablehlo::ReplicaGroupMeshAxesAttr groups,
+                       SymbolTable &symbols) {
+  auto mesh = dyn_cast<stablehlo::MeshAttr>(groups.getMesh());
+  if (!mesh) {
+    StringAttr name = cast<FlatSymbolRefAttr>(groups.getMesh()).getAttr();
+    auto symbol = symbols.lookup<sdy::MeshOp>(name);
+    if (!symbol)
+      return op->emitError() << "names mesh @" << name.getValue() << ", which the module lacks";
+    mesh = meshOf(symbol.getMesh());
+  }
+  SmallVector<stablehlo::AxisRefAttr> axes;
+  for (Attribute axis : groups.getAxes())
+    axes.push_back(cast<stablehlo::AxisRefAttr>(axis));
+  FailureOr<DenseIntElementsAttr> table = stablehlo::groupTable(mesh, axes);
+  if (failed(table))
+    return op->emitError() << "has replica_groups along axes that the mesh lacks, or that overlap: "
+                           << groups;
+  op->setAttr("replica_groups", *table);
+  return success();
+}
+
+struct TabulateGroupsPass : impl::TabulateGroupsBase<TabulateGroupsPass> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    WalkResult walked = getOperation().walk([&](Operation *op) {
+      if (!isa_and_nonnull<stablehlo::StablehloDialect>(op->getDialect()) ||
+          !op->getPropertiesStorage())
+        return WalkResult::advance();
+      auto groups = dyn_cast_or_null<stablehlo::ReplicaGroupMeshAxesAttr>(
+          op->getInherentAttr("replica_groups").value_or(Attribute()));
+      return groups && failed(tabulate(op, groups, symbols)) ? WalkResult::interrupt()
+                                                             : WalkResult::advance();
+    });
+    if (walked.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace tessera
