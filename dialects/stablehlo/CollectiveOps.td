@@ -35,13 +35,13 @@ def AllToAllOp : Stablehlo_Op<"all_to_all"> {
 // With `has_dynamic_root` the last operand says for each of the others which rank of a group sends it (or receives the sum).
 def CollectiveBroadcastOp : Stablehlo_Op<"collective_broadcast"> {
   let arguments = (ins Variadic<AnyTensorValue>:$operands_, ReplicaGroups:$replica_groups, OptionalAttr<ChannelHandleAttr>:$channel_handle,
-                       DefaultValuedOptionalAttr<BoolAttr, "false">:$has_dynamic_root);
+                       UnitAttr:$has_dynamic_root);
   let results = (outs Variadic<AnyTensorValue>);
   let hasVerifier = 1;
 }
 def CollectiveReduceOp : Stablehlo_Op<"collective_reduce", [SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins Variadic<AnyTensorValue>:$operands_, ReplicaGroups:$replica_groups, OptionalAttr<ChannelHandleAttr>:$channel_handle,
-                       DefaultValuedOptionalAttr<BoolAttr, "false">:$has_dynamic_root);
+                       UnitAttr:$use_global_device_ids, UnitAttr:$has_dynamic_root);
   let results = (outs Variadic<AnyTensorValue>);
   let regions = (region SizedRegion<1>:$computation);
   let hasVerifier = 1;

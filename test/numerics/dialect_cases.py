@@ -353,10 +353,10 @@ def collectives():
         yield op("stablehlo.collective_permute", [t("f32", 4)], t("f32", 4), "source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>" + c)
     yield op("stablehlo.collective_permute", [t("f32", 4)], t("f32", 4), "source_target_pairs = dense<> : tensor<0x2xi64>")
     yield op("stablehlo.cross-replica-sum", [t("f32", 4)], t("f32", 4), g)
-    yield op("stablehlo.collective_broadcast", [t("f32", 4), t("i32", 1)], [t("f32", 4)], g + ", has_dynamic_root = true")
+    yield op("stablehlo.collective_broadcast", [t("f32", 4), t("i32", 1)], [t("f32", 4)], g + ", has_dynamic_root")
     yield op("stablehlo.collective_broadcast", [t("f32", 4), t("i8", 3)], [t("f32", 4), t("i8", 3)], g)
     yield op("stablehlo.collective_reduce", [t("f32", 4)], [t("f32", 4)], g, SCALAR_SUM)
-    yield op("stablehlo.collective_reduce", [t("f32", 4), t("i32", 1)], [t("f32", 4)], g + ", has_dynamic_root = true", SCALAR_SUM)
+    yield op("stablehlo.collective_reduce", [t("f32", 4), t("i32", 1)], [t("f32", 4)], g + ", has_dynamic_root", SCALAR_SUM)
 
 
 def linear_algebra():

@@ -444,7 +444,7 @@ def collectives():
     yield from (exchange(1, a=2), exchange(2, a=1), exchange(3, b=2), exchange(4, count=0), exchange(5, twice), exchange(6, gap), exchange(7, negative), exchange(8, count=1), exchange(9, result=x))
     scatter = lambda n, groups=GROUPS, d=0, result=t("f32", 1, 3), more="", body=SCALAR_SUM: (n, op("stablehlo.reduce_scatter", [x], result, f"scatter_dimension = {d} : i64, {groups}{more}", body))
     yield from (scatter(1, d=1), scatter(2, d=2), scatter(3, twice), scatter(4, gap), scatter(5, negative), scatter(6, more=ids), scatter(7, body=summing("i32")), scatter(8, result=x), scatter(9, result=t("f64", 1, 3)))
-    dynamic = ", has_dynamic_root = true"
+    dynamic = ", has_dynamic_root"
     for name, body in (("collective_broadcast", ""), ("collective_reduce", SCALAR_SUM)):
         yield 1, op(f"stablehlo.{name}", [x], [x], twice, body)
         yield 2, op(f"stablehlo.{name}", [x], [x], negative, body)
