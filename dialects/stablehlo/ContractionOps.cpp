@@ -133,8 +133,8 @@ LogicalResult DotGeneralOp::verify() {
   Type l = lhs.getElementType(), r = rhs.getElementType();
   if (!isa<quant::QuantizedType>(r) && !isa<quant::QuantizedType>(l) &&
       !isa<quant::QuantizedType>(getType().getElementType())) {
-    // Frontends multiply floating-point numbers of two formats (f8E4M3FN by f8E5M2).
-    if (l != r && !(isa<FloatType>(l) && isa<FloatType>(r)))
+    // Frontends multiply numbers of two formats: f8E4M3FN by f8E5M2, bf16 by i8.
+    if (l != r && !(l.isIntOrFloat() && r.isIntOrFloat()))
       return violates(*this, 13) << "lhs has elements " << l << ", rhs " << r;
     return success();
   }

@@ -1,3 +1,4 @@
+#include "dialects/stablehlo/ConstantElements.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
@@ -67,6 +68,10 @@ bool isTensorOf(Type type, ElementKind kind) {
   return false;
 }
 
+OpFoldResult foldAbs(AbsOp op, Attribute operand);   // ElementwiseFolds.cpp
+OpFoldResult foldSign(SignOp op, Attribute operand); // ElementwiseFolds.cpp
+OpFoldResult foldIota(IotaOp op);                    // DataMovementFolds.cpp
+
 namespace {
 // Everything may be inlined anywhere: the dialect's regions hold no symbols.
 struct StablehloInliner : DialectInlinerInterface {
@@ -82,6 +87,22 @@ struct StablehloFolder : DialectFoldInterface {
   bool shouldMaterializeInto(Region *region) const final {
     return isa<ReduceOp, ReduceWindowOp, ScatterOp, SelectAndScatterOp, SortOp, MapOp, AllReduceOp, ReduceScatterOp>(
         region->getParentOp());
+  }
+  LogicalResult fold(Operation *op, ArrayRef<Attribute> operands,
+                     SmallVectorImpl<OpFoldResult> &results) const final {
+    if (isAnnotated(op))
+      return failure();
+    OpFoldResult result;
+    if (auto abs = dyn_cast<AbsOp>(op))
+      result = foldAbs(abs, operands[0]);
+    else if (auto sign = dyn_cast<SignOp>(op))
+      result = foldSign(sign, operands[0]);
+    else if (auto iota = dyn_cast<IotaOp>(op))
+      result = foldIota(iota);
+    if (!result)
+      return failure();
+    results.push_back(result);
+    return success();
   }
 };
 } // namespace

@@ -10,9 +10,12 @@
 #include "lib/compiler/Phases.h"
 #include "passes/portable/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Quant/IR/Quant.h"
+#include "mlir/Dialect/Shape/IR/Shape.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace tessera {
@@ -20,7 +23,8 @@ namespace tessera {
 void registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, stablehlo::StablehloDialect, chlo::ChloDialect,
                   vhlo::VhloDialect, sdy::SdyDialect, comm::CommDialect, exec::ExecDialect,
-                  mlir::quant::QuantDialect>();
+                  mlir::quant::QuantDialect, mlir::arith::ArithDialect, mlir::tensor::TensorDialect,
+                  mlir::shape::ShapeDialect>();
   mlir::func::registerInlinerExtension(registry);
   stablehlo::registerStablehloShardingRules(registry);
 }

@@ -10,6 +10,7 @@
 //   select between equals, multiplication by 1                the value
 //   optimization_barrier                                      its operands: from here on nothing
 //                                                             merges or hoists computations
+#include "dialects/stablehlo/DimensionMaps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"
 
@@ -30,43 +31,13 @@ static SplatElementsAttr splatOf(Value value) {
   return constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
 }
 
-// Where a reshape that only adds and drops dimensions of size 1 puts each dimension of its operand:
-// -1 for dropped ones. Nothing when it does more.
-static std::optional<SmallVector<int64_t>> unitReshape(ArrayRef<int64_t> from,
-                                                       ArrayRef<int64_t> to) {
-  SmallVector<int64_t> result(from.size(), -1);
-  size_t j = 0;
-  for (size_t i = 0; i < from.size(); ++i) {
-    if (from[i] == 1)
-      continue;
-    while (j < to.size() && to[j] == 1)
-      ++j;
-    if (j == to.size() || to[j] != from[i])
-      return std::nullopt;
-    result[i] = j++;
-  }
-  for (; j < to.size(); ++j)
-    if (to[j] != 1)
-      return std::nullopt;
-  return result;
-}
-
+// Beyond its canonical form: a view where nothing is repeated, and dimensions of size 1 that a
+// reshape drops dropped by one reshape of the operand first.
 static LogicalResult mergeBroadcast(BroadcastInDimOp op, PatternRewriter &rewriter) {
   RankedTensorType from = typeOf(op.getOperand()), to = typeOf(op.getResult());
   ArrayRef<int64_t> dims = op.getBroadcastDimensions();
-  if (SplatElementsAttr splat = splatOf(op.getOperand())) {
-    rewriter.replaceOpWithNewOp<ConstantOp>(op, splat.resizeSplat(to));
-    return success();
-  }
   if (from.getNumElements() == to.getNumElements() && llvm::is_sorted(dims)) {
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, to, op.getOperand());
-    return success();
-  }
-  if (auto inner = op.getOperand().getDefiningOp<BroadcastInDimOp>()) {
-    SmallVector<int64_t> composed;
-    for (int64_t dim : inner.getBroadcastDimensions())
-      composed.push_back(dims[dim]);
-    rewriter.replaceOpWithNewOp<BroadcastInDimOp>(op, to, inner.getOperand(), composed);
     return success();
   }
   auto reshape = op.getOperand().getDefiningOp<ReshapeOp>();
@@ -76,84 +47,33 @@ static LogicalResult mergeBroadcast(BroadcastInDimOp op, PatternRewriter &rewrit
   auto map = unitReshape(base.getShape(), from.getShape());
   if (!map)
     return failure();
-  // Dimensions of size 1 that the reshape drops are dropped by one reshape of the operand first.
   SmallVector<int64_t> kept, composed;
   for (auto [i, target] : llvm::enumerate(*map))
     if (target >= 0) {
       kept.push_back(base.getDimSize(i));
       composed.push_back(dims[target]);
     }
-  Value operand = reshape.getOperand();
-  if (kept.size() != static_cast<size_t>(base.getRank())) {
-    if (llvm::equal(kept, from.getShape()))
-      return failure(); // that reshape already
-    operand = ReshapeOp::create(rewriter, op.getLoc(),
-                                RankedTensorType::get(kept, base.getElementType()), operand);
-  }
+  if (llvm::equal(kept, from.getShape()))
+    return failure(); // that reshape already
+  Value operand =
+      ReshapeOp::create(rewriter, op.getLoc(), RankedTensorType::get(kept, base.getElementType()),
+                        reshape.getOperand());
   rewriter.replaceOpWithNewOp<BroadcastInDimOp>(op, to, operand, composed);
   return success();
 }
 
-static LogicalResult mergeReshape(ReshapeOp op, PatternRewriter &rewriter) {
+// A reshape of one value repeated is that value repeated.
+static LogicalResult reshapeSpread(ReshapeOp op, PatternRewriter &rewriter) {
   RankedTensorType to = typeOf(op.getResult());
-  if (op.getOperand().getType() == to) {
-    rewriter.replaceOp(op, op.getOperand());
-    return success();
-  }
-  if (SplatElementsAttr splat = splatOf(op.getOperand())) {
-    rewriter.replaceOpWithNewOp<ConstantOp>(op, splat.resizeSplat(to));
-    return success();
-  }
-  if (auto inner = op.getOperand().getDefiningOp<ReshapeOp>()) {
-    rewriter.replaceOpWithNewOp<ReshapeOp>(op, to, inner.getOperand());
-    return success();
-  }
   auto inner = op.getOperand().getDefiningOp<BroadcastInDimOp>();
-  if (!inner)
+  if (!inner || typeOf(inner.getOperand()).getNumElements() != 1)
     return failure();
-  if (typeOf(inner.getOperand()).getNumElements() == 1) {
-    Value scalar = inner.getOperand();
-    if (typeOf(scalar).getRank())
-      scalar = ReshapeOp::create(rewriter, op.getLoc(),
-                                 RankedTensorType::get({}, to.getElementType()), scalar);
-    rewriter.replaceOpWithNewOp<BroadcastInDimOp>(op, to, scalar, ArrayRef<int64_t>{});
-    return success();
-  }
-  auto map = unitReshape(typeOf(inner.getResult()).getShape(), to.getShape());
-  if (!map)
-    return failure();
-  SmallVector<int64_t> composed;
-  for (int64_t dim : inner.getBroadcastDimensions()) {
-    if ((*map)[dim] < 0)
-      return failure();
-    composed.push_back((*map)[dim]);
-  }
-  rewriter.replaceOpWithNewOp<BroadcastInDimOp>(op, to, inner.getOperand(), composed);
+  Value scalar = inner.getOperand();
+  if (typeOf(scalar).getRank())
+    scalar = ReshapeOp::create(rewriter, op.getLoc(),
+                               RankedTensorType::get({}, to.getElementType()), scalar);
+  rewriter.replaceOpWithNewOp<BroadcastInDimOp>(op, to, scalar, ArrayRef<int64_t>{});
   return success();
-}
-
-static LogicalResult mergeTranspose(TransposeOp op, PatternRewriter &rewriter) {
-  RankedTensorType from = typeOf(op.getOperand()), to = typeOf(op.getResult());
-  if (SplatElementsAttr splat = splatOf(op.getOperand())) {
-    rewriter.replaceOpWithNewOp<ConstantOp>(op, splat.resizeSplat(to));
-    return success();
-  }
-  SmallVector<int64_t> moved; // the dimensions that hold anything, in their new order
-  for (int64_t dim : op.getPermutation())
-    if (from.getDimSize(dim) != 1)
-      moved.push_back(dim);
-  if (llvm::is_sorted(moved)) {
-    rewriter.replaceOpWithNewOp<ReshapeOp>(op, to, op.getOperand());
-    return success();
-  }
-  if (auto inner = op.getOperand().getDefiningOp<TransposeOp>()) {
-    SmallVector<int64_t> composed;
-    for (int64_t dim : op.getPermutation())
-      composed.push_back(inner.getPermutation()[dim]);
-    rewriter.replaceOpWithNewOp<TransposeOp>(op, to, inner.getOperand(), composed);
-    return success();
-  }
-  return failure();
 }
 
 // Reshapes move behind pointwise ops, towards the broadcasts and views that take them up; the op
@@ -366,8 +286,10 @@ struct SimplifyShapes : impl::SimplifyShapesBase<SimplifyShapes> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add(mergeBroadcast);
-    patterns.add(mergeReshape);
-    patterns.add(mergeTranspose);
+    patterns.add(reshapeSpread);
+    BroadcastInDimOp::getCanonicalizationPatterns(patterns, &getContext());
+    ReshapeOp::getCanonicalizationPatterns(patterns, &getContext());
+    TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
     patterns.add(dropBarrier);
     patterns.add(dropOne);
     patterns.add(interleave);

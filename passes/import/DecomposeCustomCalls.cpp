@@ -140,11 +140,18 @@ LogicalResult decompose(CustomCallOp call) {
     call.erase();
     return success();
   }
+  if (target.contains("python") && target.contains("callback"))
+    return call.emitError() << "@" << target
+                            << " calls back into Python, where no compiled program goes; leave "
+                               "jax.debug.print and callbacks out of what you export";
   StringRef function = functionOf(target);
   if (!function.empty() && call->getNumOperands() == 1 && call->getNumResults() == 1) {
     OpBuilder b(call);
     Operation *made = b.create(call.getLoc(), b.getStringAttr(function), call->getOperands(),
                                call->getResultTypes());
+    for (StringRef name : {"sdy.sharding", "mhlo.sharding"})
+      if (Attribute sharding = call->getAttr(name))
+        made->setAttr(name, sharding);
     call->replaceAllUsesWith(made);
     call.erase();
   }

@@ -16,11 +16,12 @@
 
 #include "dialects/chlo/ChloOps.h"
 #include "dialects/stablehlo/ShapeInference.h"
-#include "passes/import/DynamicCalls.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
+#include "passes/import/DynamicCalls.h"
+#include "passes/import/ReadShapeArithmetic.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace tessera {
@@ -237,30 +238,45 @@ LogicalResult refineFunction(func::FuncOp function) {
                                 << ", whose shape does not follow from the shapes of the inputs: "
                                    "it depends on data, which no static program has";
   Operation *terminator = function.getBody().front().getTerminator();
-  function.setType(FunctionType::get(function.getContext(), function.getArgumentTypes(),
+  function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(),
                                      terminator->getOperandTypes()));
   return verify(function);
 }
 
 struct RefineShapesPass : impl::RefineShapesBase<RefineShapesPass> {
+  // Computations that only a custom call named.
+  void dropUnused() {
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+      if (function.isPrivate() && SymbolTable::symbolKnownUseEmpty(function, getOperation()))
+        function.erase();
+  }
+
   void runOnOperation() override {
+    bool refinedAny = false;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!function.isPublic() || !function.getBody().hasOneBlock())
         continue;
+      if (failed(readShapeArithmetic(function)))
+        return signalPassFailure();
       bool dynamic = llvm::any_of(function.getArgumentTypes(), isUnknown);
       for (unsigned i = 0; i < function.getNumArguments(); ++i)
         dynamic |= bool(function.getArgAttr(i, "tessera.shape"));
       if (!dynamic)
         dynamic = function.getBody()
                       .walk([](Operation *op) {
-                        bool unknown = llvm::any_of(op->getResultTypes(), isUnknown) ||
-                                       isDynamicCall(op);
+                        bool unknown =
+                            llvm::any_of(op->getResultTypes(), isUnknown) || isDynamicCall(op);
                         return unknown ? WalkResult::interrupt() : WalkResult::advance();
                       })
                       .wasInterrupted();
-      if (dynamic && failed(refineFunction(function)))
+      if (!dynamic)
+        continue;
+      if (failed(refineFunction(function)))
         return signalPassFailure();
+      refinedAny = true;
     }
+    if (refinedAny)
+      dropUnused();
   }
 };
 

@@ -122,7 +122,7 @@ def movement():
     yield 4, op("stablehlo.pad", [F2, F], F2, pad([1], [0], [0]))
     yield 1, op("stablehlo.reshape", [F2], t("f64", 2))
     yield 2, op("stablehlo.reshape", [F2], F3)
-    yield 3, op("stablehlo.reshape", [t(PER_AXIS, 2, 3)], t(PER_AXIS, 3, 2))
+    yield 3, op("stablehlo.reshape", [t(PER_AXIS, 2, 3)], t(PER_AXIS, 1, 3, 2))
     yield 1, op("stablehlo.reverse", [F2], F3, i64s(dimensions=[0]))
     yield 2, op("stablehlo.reverse", [x], x, i64s(dimensions=[0, 0]))
     yield 3, op("stablehlo.reverse", [x], x, i64s(dimensions=[2]))
@@ -135,7 +135,7 @@ def movement():
     yield 1, op("stablehlo.transpose", [x], t("f64", 3, 2), i64s(permutation=[1, 0]))
     yield 2, op("stablehlo.transpose", [x], t("f32", 3, 3), i64s(permutation=[1, 1]))
     yield 3, op("stablehlo.transpose", [x], x, i64s(permutation=[1, 0]))
-    yield 4, op("stablehlo.transpose", [t(PER_AXIS, 2, 3)], t(PER_AXIS, 3, 2), i64s(permutation=[1, 0]))
+    yield 4, op("stablehlo.transpose", [t(PER_AXIS, 3, 3)], t(PER_AXIS, 3, 3), i64s(permutation=[1, 0]))
     yield 1, op("stablehlo.dynamic_iota", [t("i32", 2)], t("f32", "?", "?"), i64(iota_dimension=2))
     yield 2, op("stablehlo.dynamic_iota", [t("i32", 3)], t("f32", "?", "?"), i64(iota_dimension=1))
     amounts = [t("i32", 1)] * 3
@@ -260,7 +260,7 @@ def contractions():
     yield 10, dot(lhs=t("f32", 2, 4))
     yield 11, dot(more=", precision_config = [#stablehlo<precision DEFAULT>]")
     yield 12, dot(result=t("f32", 2, 5))
-    yield 13, dot(rhs=t("f64", 3, 4))
+    yield 13, dot(rhs=t("complex<f32>", 3, 4))
     q = lambda storage="i8", expressed="f32", scale="1.000000e+00", zero="", axis="": f"!quant.uniform<{storage}:{expressed}{axis}, {scale}{zero}>"
     yield 14, dot(t(q(), 2, 3), t(q(), 3, 4), r)
     yield 15, dot(t(q(), 2, 3), t(q(zero=":3"), 3, 4), t(q("i32"), 2, 4))
@@ -301,7 +301,7 @@ def contractions():
         yield 24, conv(name, more=", precision_config = [#stablehlo<precision DEFAULT>]")
         yield 25, conv(name, result=t("f32", 2, 6, 6, 16))
         yield 26, conv(name, result=t("f32", 1, 6, 16))
-        yield 27, conv(name, rhs=t("f64", 3, 3, 4, 16))
+        yield 27, conv(name, rhs=t("i8", 3, 3, 4, 16))
         lhs, rhs, out = (lambda e: t(e, 1, 8, 8, 4)), (lambda e: t(e, 3, 3, 4, 2)), (lambda e: t(e, 1, 6, 6, 2))
         two = "{1.000000e+00,2.000000e+00}"
         yield 28, conv(name, lhs(q()), rhs(q()), out("f32"))

@@ -97,9 +97,9 @@ func.func @f(%arg0: tensor<2x3xf32>) {
 
 // -----
 
-// CHECK: stablehlo.torch_index_select %{{.*}}, %{{.*}}, dim = 0, batch_dims = 0 : (tensor<4xf32>, tensor<4xi32>) -> tensor<4xf32>
+// CHECK: "stablehlo.torch_index_select"(%{{.*}}, %{{.*}}) <{batch_dims = 0 : i64, dim = 0 : i64}> : (tensor<4xf32>, tensor<4xi32>) -> tensor<4xf32>
 func.func @f(%arg0: tensor<4xf32>, %arg1: tensor<4xi32>) {
-  %0 = stablehlo.torch_index_select %arg0, %arg1, dim = 0, batch_dims = 0 : (tensor<4xf32>, tensor<4xi32>) -> tensor<4xf32>
+  %0 = "stablehlo.torch_index_select"(%arg0, %arg1) <{batch_dims = 0 : i64, dim = 0 : i64}> : (tensor<4xf32>, tensor<4xi32>) -> tensor<4xf32>
   return
 }
 

@@ -30,7 +30,7 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<i1>) {
 // -----
 
 func.func @f(%a: tensor<i1>, %b: tensor<4xf32>) {
-  // expected-error@+1 {{constraint C3: false_branch returns 'tensor<i1>' as value 0, expected 'tensor<4xf32>'}}
+  // expected-error@+1 {{constraint C2: false_branch returns 'tensor<i1>' as value 0, expected 'tensor<4xf32>'}}
   %0 = "stablehlo.if"(%a) ({
     stablehlo.return %b : tensor<4xf32>
   }, {
@@ -59,6 +59,6 @@ func.func @f(%a: tuple<tensor<4xf32>>) {
 
 func.func @f(%a: tensor<4xf32>) {
   // expected-error@+1 {{names a decomposition '@nowhere' that the module lacks}}
-  %0 = stablehlo.composite "x" %a {decomposition = @nowhere} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = stablehlo.composite "a.x" %a {decomposition = @nowhere} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }

@@ -2,7 +2,7 @@
 // RUN: tessera-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%a: tensor<4xf32>, %b: tensor<4xi32>) {
-  // expected-error@+1 {{requires the same type for all operands and results}}
+  // expected-error@+1 {{constraint C1: operands and result must have one type: an operand has type 'tensor<4xi32>', the first operand 'tensor<4xf32>'}}
   %0 = "stablehlo.add"(%a, %b) : (tensor<4xf32>, tensor<4xi32>) -> tensor<4xf32>
   return
 }

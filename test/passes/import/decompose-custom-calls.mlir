@@ -1,4 +1,4 @@
-// RUN: tessera-opt %s --tessera-decompose-custom-calls | FileCheck %s
+// RUN: tessera-opt %s --split-input-file --verify-diagnostics --tessera-decompose-custom-calls | FileCheck %s
 
 // Custom calls that StableHLO and chlo have words for; others stay.
 
@@ -46,4 +46,25 @@ func.func @functions(%x: tensor<4xf32>) -> tensor<4xf32> {
   %2 = stablehlo.custom_call @mhlo.tan(%1) : (tensor<4xf32>) -> tensor<4xf32>
   %3 = stablehlo.custom_call @unknown(%2) : (tensor<4xf32>) -> tensor<4xf32>
   return %3 : tensor<4xf32>
+}
+
+// -----
+
+// A sharding is said of the value, whatever computes it.
+
+sdy.mesh @mesh = <["x"=2]>
+
+// CHECK-LABEL: func.func @annotated
+// CHECK:         chlo.erf %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+func.func @annotated(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.custom_call @mhlo.erf(%x) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @print(%x: tensor<4xf32>) {
+  // expected-error@+1 {{calls back into Python, where no compiled program goes; leave jax.debug.print and callbacks out of what you export}}
+  stablehlo.custom_call @xla_ffi_python_cpu_callback(%x) {has_side_effect = true} : (tensor<4xf32>) -> ()
+  return
 }

@@ -127,7 +127,7 @@ sdy.mesh @mesh = <["x"=2]>
 func.func @unknown_device(%x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%a: tensor<1xf32>) {
     // expected-error@+1 {{device 2 is not one of the 2 of mesh @mesh; mend replica_groups}}
-    %1 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 2]]> : tensor<1x2xi64>}> : (tensor<1xf32>) -> tensor<2xf32>
+    %1 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>}> : (tensor<1xf32>) -> tensor<2xf32>
     %2 = stablehlo.slice %1 [0:1] : (tensor<2xf32>) -> tensor<1xf32>
     sdy.return %2 : tensor<1xf32>
   } : (tensor<2xf32>) -> tensor<2xf32>
