@@ -1,5 +1,6 @@
 #include "lib/compiler/InputShapes.h"
 
+#include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -55,8 +56,14 @@ llvm::LogicalResult noteInputShapes(mlir::ModuleOp module, llvm::StringRef text)
       fits = type.isDynamicDim(d) || type.getDimSize(d) == (*sizes)[d];
     if (!fits)
       return wrong() << "does not fit argument " << index << " of type " << type;
-    main.setArgAttr(index, "tessera.shape",
-                    mlir::TypeAttr::get(mlir::RankedTensorType::get(*sizes, type.getElementType())));
+    if (auto extensions = llvm::dyn_cast_or_null<stablehlo::TypeExtensionsAttr>(type.getEncoding()))
+      for (auto [size, bound] : llvm::zip(*sizes, extensions.getBounds()))
+        if (!mlir::ShapedType::isDynamic(bound) && size > bound)
+          return wrong() << "argument " << index << " has at most " << bound
+                         << " in a dimension of size " << size;
+    main.setArgAttr(
+        index, "tessera.shape",
+        mlir::TypeAttr::get(mlir::RankedTensorType::get(*sizes, type.getElementType())));
   }
   return llvm::success();
 }

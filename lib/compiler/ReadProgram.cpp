@@ -68,7 +68,7 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
   }
   FailureOr<int64_t> devices = 1;
   if (failed(refuseUnknownOps(*module)) || failed(selectEntry(*module, options.entry)) ||
-      failed(noteInputShapes(*module, options.inputShapes)) || failed(checkInput(*module)) ||
+      failed(checkInput(*module)) || failed(noteInputShapes(*module, options.inputShapes)) ||
       failed(devices = countDevices(*module))) {
     result.error = diagnostics.error("is not a program");
     return result;

@@ -163,7 +163,28 @@ private:
     }
     if (failed(infer(op)))
       return failure();
+    if (auto resize = dyn_cast<stablehlo::SetDimensionSizeOp>(op))
+      return cut(resize);
     (void)fold(op); // known shapes may make it an identity
+    return success();
+  }
+
+  // What lies past the new size is no longer part of the value.
+  LogicalResult cut(stablehlo::SetDimensionSizeOp op) {
+    RankedTensorType from = op.getOperand().getType(), to = op.getType();
+    if (!from.hasStaticShape() || !to.hasStaticShape())
+      return success(); // refused at the end
+    int64_t size = to.getDimSize(op.getDimension());
+    if (size > from.getDimSize(op.getDimension()))
+      return op.emitError() << "sets dimension " << op.getDimension() << " of " << from << " to "
+                            << size << ", which is larger";
+    OpBuilder b(op);
+    SmallVector<int64_t> start(from.getRank(), 0), strides(from.getRank(), 1);
+    Value value = from == to ? Value(op.getOperand())
+                             : stablehlo::SliceOp::create(b, op.getLoc(), to, op.getOperand(),
+                                                          start, to.getShape(), strides);
+    op.replaceAllUsesWith(value);
+    op.erase();
     return success();
   }
 

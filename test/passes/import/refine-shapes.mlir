@@ -85,3 +85,12 @@ func.func @main(%n: tensor<1xi32>) -> tensor<?xf32> {
   %0 = stablehlo.dynamic_iota %n, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<?xf32> {
+  %n = stablehlo.constant dense<5> : tensor<i32>
+  // expected-error@+1 {{sets dimension 0 of 'tensor<4xf32>' to 5, which is larger}}
+  %0 = stablehlo.set_dimension_size %x, %n, dim = 0 : (tensor<4xf32>, tensor<i32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
