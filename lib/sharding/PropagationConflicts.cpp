@@ -2,6 +2,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
+
 namespace tessera::sharding {
 namespace {
 
@@ -39,8 +41,14 @@ llvm::SmallVector<Conflict, 0> conflictsOf(const PropagationGraph &graph, int32_
   auto factorsOf = [&](size_t t) -> const TensorFactors & {
     return t < rule.operands.size() ? rule.operands[t] : rule.results[t - rule.operands.size()];
   };
+  int32_t mesh = -1;
   for (const auto *values : {&op.operands, &op.results})
     for (int32_t value : *values) {
+      // Axes of two meshes can't be compared, and none was turned down for the other.
+      int32_t other = graph.values[value].mesh;
+      if (mesh >= 0 && other >= 0 && other != mesh)
+        return conflicts;
+      mesh = std::max(mesh, other);
       const TensorSharding &sharding = graph.values[value].sharding;
       int32_t t = tensors.size();
       tensors.push_back(op.viewed == t ? seenThrough(op.view, sharding) : sharding);
