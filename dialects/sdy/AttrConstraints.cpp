@@ -36,7 +36,8 @@ LogicalResult verifyAxis(AxisRefAttr axis, MeshAttr mesh, EmitError emitError) {
   SubAxisInfoAttr part = axis.getSubAxisInfo();
   if (!part)
     return success();
-  if (size % (part.getPreSize() * part.getSize()))
+  // Two divisions: the product of huge sizes would wrap.
+  if (size % part.getPreSize() || (size / part.getPreSize()) % part.getSize())
     return emitError("sub-axis " + textOf(axis) + " does not divide axis \"" + axis.getName() +
                      "\" of size " + Twine(size));
   if (part.getSize() == size)

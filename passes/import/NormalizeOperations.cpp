@@ -173,7 +173,21 @@ void widenScattered(stablehlo::ScatterOp op) {
     }
 }
 
-// The same; its comparison goes on in the operand's type, whose numbers the wider one has all.
+// Real factors of a complex product are complex numbers too.
+void widenFactors(Operation *product) {
+  auto to = dyn_cast<ComplexType>(
+      cast<RankedTensorType>(product->getResult(0).getType()).getElementType());
+  if (!to)
+    return;
+  OpBuilder b(product);
+  for (OpOperand &factor : product->getOpOperands().take_front(2)) {
+    auto from = cast<RankedTensorType>(factor.get().getType());
+    if (!isa<ComplexType>(from.getElementType()))
+      factor.set(stablehlo::ConvertOp::create(b, product->getLoc(), from.clone(to), factor.get()));
+  }
+}
+
+// As scatter; its comparison goes on in the operand's type, whose numbers the wider one has all.
 void widenSelected(stablehlo::SelectAndScatterOp op) {
   auto from = cast<RankedTensorType>(op->getOperand(0).getType());
   auto to = cast<RankedTensorType>(op->getResult(0).getType());
@@ -281,6 +295,9 @@ struct NormalizeOperationsPass : impl::NormalizeOperationsBase<NormalizeOperatio
         widenScattered(scatter);
       if (auto scatter = dyn_cast<stablehlo::SelectAndScatterOp>(op))
         widenSelected(scatter);
+      if (isa<stablehlo::DotOp, stablehlo::DotGeneralOp, stablehlo::ConvolutionOp,
+              stablehlo::DynamicConvOp>(op))
+        widenFactors(op);
       if (isa<stablehlo::DynamicSliceOp, stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp,
               stablehlo::ScatterOp>(op))
         widenIndices(op);

@@ -10,6 +10,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_VERIFYIMPORT
@@ -68,6 +69,12 @@ LogicalResult verifyOp(Operation *op, Dialect *chlo) {
                          "write it in sdy.manual_computation (shard_map in JAX)");
   if (isa<stablehlo::CollectiveReduceOp>(op))
     return op->emitError("collective_reduce is not supported; use all_reduce");
+  if (isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op)) {
+    auto isComplex = [](Type type) { return isa<ComplexType>(getElementTypeOrSelf(type)); };
+    if (!isComplex(op->getResult(0).getType()) && llvm::any_of(op->getOperandTypes(), isComplex))
+      return op->emitError("a product of complex numbers with a real result; make the result "
+                           "complex and take its real part");
+  }
   if (op->hasAttr("mhlo.sharding"))
     return op->emitError(
         "after import there is no mhlo.sharding; run --tessera-gspmd-to-sdy first");

@@ -113,3 +113,11 @@ func.func @f(%a: tensor<8xf32>) {
   %0 = sdy.reshard %a <@mesh, [{"x"}], shattered={"y"}> : tensor<8xf32>
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=8]>
+// expected-error@+1 {{sub-axis "x":(9223372036854775807)4 does not divide axis "x" of size 8}}
+func.func @huge_pre_size(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(9223372036854775807)4}]>}) {
+  return
+}

@@ -124,3 +124,12 @@ func.func @narrow_indices(%a: tensor<8xf32>, %i: tensor<ui2>) -> tensor<2xf32> {
   %0 = stablehlo.dynamic_slice %a, %i, sizes = [2] : (tensor<8xf32>, tensor<ui2>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+
+// CHECK-LABEL: func.func @real_factors
+// CHECK:         %[[X:.*]] = stablehlo.convert %arg0 : (tensor<2x3xf32>) -> tensor<2x3xcomplex<f32>>
+// CHECK:         %[[W:.*]] = stablehlo.convert %arg1 : (tensor<3x4xf32>) -> tensor<3x4xcomplex<f32>>
+// CHECK:         stablehlo.dot_general %[[X]], %[[W]]
+func.func @real_factors(%x: tensor<2x3xf32>, %w: tensor<3x4xf32>) -> tensor<2x4xcomplex<f32>> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xcomplex<f32>>
+  return %0 : tensor<2x4xcomplex<f32>>
+}

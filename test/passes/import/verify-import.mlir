@@ -70,3 +70,11 @@ func.func @main(%x: tensor<?xf32>) {
 func.func @main(%x: tensor<4xcomplex<i32>>) {
   return
 }
+
+// -----
+
+func.func @main(%x: tensor<2x3xcomplex<f32>>, %w: tensor<3x4xcomplex<f32>>) -> tensor<2x4xf32> {
+  // expected-error@+1 {{a product of complex numbers with a real result}}
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<2x3xcomplex<f32>>, tensor<3x4xcomplex<f32>>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
