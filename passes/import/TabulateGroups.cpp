@@ -39,6 +39,9 @@ LogicalResult tabulate(Operation *op, stablehlo::ReplicaGroupMeshAxesAttr groups
     if (!symbol)
       return op->emitError() << "names mesh @" << name.getValue() << ", which the module lacks";
     mesh = meshOf(symbol.getMesh());
+    auto error = [&] { return op->emitError() << "has replica_groups in which "; };
+    if (failed(stablehlo::ReplicaGroupMeshAxesAttr::verify(error, mesh, groups.getAxes())))
+      return failure();
   }
   SmallVector<stablehlo::AxisRefAttr> axes;
   for (Attribute axis : groups.getAxes())

@@ -21,3 +21,10 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "stablehlo.collective_broadcast"(%x) <{replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @absent, axes = [#stablehlo.axis_ref<name = "x">]>}> : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+// -----
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // ERROR: error: has replica_groups in which (0)2 is no part of axis "y" of size 4
+  %0 = "stablehlo.collective_broadcast"(%x) <{replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "y", sub_axis_info = (0)2>]>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
