@@ -3,6 +3,7 @@
 #include "dialects/comm/CommOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/import/Zeros.h"
 #include "llvm/ADT/Sequence.h"
 
 namespace tessera::import {
@@ -21,6 +22,13 @@ static SmallVector<int64_t> withFront(int64_t size, ArrayRef<int64_t> shape) {
   return result;
 }
 
+Value elementOf(OpBuilder &b, Location loc, Value vector, int64_t i) {
+  auto one = typeOf(vector).clone(ArrayRef<int64_t>{1});
+  Value element = stablehlo::SliceOp::create(b, loc, one, vector, ArrayRef<int64_t>{i},
+                                             ArrayRef<int64_t>{i + 1}, ArrayRef<int64_t>{1});
+  return stablehlo::ReshapeOp::create(b, loc, one.clone(ArrayRef<int64_t>{}), element);
+}
+
 Value GatheredGroup::reshape(Value x, ArrayRef<int64_t> shape) {
   return stablehlo::ReshapeOp::create(b, loc, typeOf(x).clone(shape), x);
 }
@@ -30,14 +38,7 @@ Value GatheredGroup::broadcastTo(Value x, ArrayRef<int64_t> shape, ArrayRef<int6
 }
 
 Value GatheredGroup::zeros(Type element, ArrayRef<int64_t> shape) {
-  auto type = RankedTensorType::get(shape, element);
-  auto complex = dyn_cast<ComplexType>(element);
-  if (!complex)
-    return stablehlo::ConstantOp::create(b, loc,
-                                         DenseElementsAttr::get(type, b.getZeroAttr(element)));
-  llvm::APFloat zero(cast<FloatType>(complex.getElementType()).getFloatSemantics());
-  return stablehlo::ConstantOp::create(
-      b, loc, DenseElementsAttr::get(type, std::complex<llvm::APFloat>(zero, zero)));
+  return import::zeros(b, loc, RankedTensorType::get(shape, element));
 }
 
 Value GatheredGroup::entryOfTable(ArrayRef<int64_t> flat, int64_t columns) {
@@ -159,20 +160,19 @@ Value GatheredGroup::allToAll(Value operand, int64_t split, int64_t concat) {
   return joined(part(rows(operand), split + 1), concat);
 }
 
-Value GatheredGroup::broadcast(Value operand) {
+Value GatheredGroup::broadcast(Value operand, Value root) {
   auto type = typeOf(operand);
   Value values = rows(operand);
-  SmallVector<int64_t> limits = withFront(1, type.getShape()), starts(limits.size(), 0),
-                       strides(limits.size(), 1);
-  Value first = reshape(stablehlo::SliceOp::create(b, loc, typeOf(values).clone(limits), values,
-                                                   starts, limits, strides),
-                        type.getShape());
+  Value zero = zeros(b.getI32Type(), {});
+  SmallVector<int64_t> sizes = withFront(1, type.getShape());
+  SmallVector<Value> starts(sizes.size(), zero);
+  starts[0] = root ? root : zero;
+  Value first = reshape(
+      stablehlo::DynamicSliceOp::create(b, loc, typeOf(values).clone(sizes), values, starts, sizes),
+      type.getShape());
   if (llvm::none_of(table.members, [](const auto &members) { return members.empty(); }))
     return first;
-  Value member =
-      stablehlo::SliceOp::create(b, loc, RankedTensorType::get({1}, b.getI1Type()), isMember(),
-                                 ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1});
-  return stablehlo::SelectOp::create(b, loc, type, reshape(member, {}), first,
+  return stablehlo::SelectOp::create(b, loc, type, elementOf(b, loc, isMember(), 0), first,
                                      zeros(type.getElementType(), type.getShape()));
 }
 

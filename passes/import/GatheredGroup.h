@@ -16,6 +16,9 @@
 
 namespace tessera::import {
 
+/// Element `i` of a vector, a scalar.
+mlir::Value elementOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value vector, int64_t i);
+
 class GatheredGroup {
 public:
   GatheredGroup(mlir::OpBuilder &b, mlir::Location loc, const sharding::Mesh &mesh,
@@ -33,7 +36,8 @@ public:
   mlir::Value allReduce(mlir::Value operand, mlir::Region &computation);
   mlir::Value reduceScatter(mlir::Value operand, int64_t dim, mlir::Region &computation);
   mlir::Value allToAll(mlir::Value operand, int64_t split, int64_t concat);
-  mlir::Value broadcast(mlir::Value operand); // the first member's; zeros outside of groups
+  // The first member's, or that of the member `root` (i32); zeros outside of groups.
+  mlir::Value broadcast(mlir::Value operand, mlir::Value root = {});
   // Rows of each member's operand go where their sender says: jax.lax.ragged_all_to_all.
   mlir::Value raggedAllToAll(mlir::ValueRange operands);
 

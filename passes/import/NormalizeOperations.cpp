@@ -34,6 +34,17 @@ Value fromDot(OpBuilder &b, stablehlo::DotOp op) {
                                          stablehlo::DotAlgorithmAttr());
 }
 
+Value fromCrossReplicaSum(OpBuilder &b, stablehlo::CrossReplicaSumOp op) {
+  Location loc = op.getLoc();
+  auto sum = stablehlo::AllReduceOp::create(b, loc, op->getResultTypes(), op->getOperands(),
+                                            op.getReplicaGroupsAttr(), {}, {});
+  auto scalar = RankedTensorType::get({}, cast<RankedTensorType>(op.getType()).getElementType());
+  Block *body = b.createBlock(&sum.getComputation(), {}, {scalar, scalar}, {loc, loc});
+  Value added = stablehlo::AddOp::create(b, loc, body->getArgument(0), body->getArgument(1));
+  stablehlo::ReturnOp::create(b, loc, added);
+  return sum->getResult(0);
+}
+
 Value fromBroadcast(OpBuilder &b, stablehlo::BroadcastOp op) {
   int64_t rank = op.getOperand().getType().getRank(), added = op.getBroadcastSizes().size();
   auto dims = llvm::to_vector(llvm::seq<int64_t>(added, added + rank));
@@ -269,6 +280,7 @@ Value normalized(Operation *op) {
       .Case([&](stablehlo::DynamicConvOp op) { return fromDynamicConv(b, op); })
       .Case([&](stablehlo::SetDimensionSizeOp op) { return fromSetSize(op); })
       .Case([&](stablehlo::BroadcastOp op) { return fromBroadcast(b, op); })
+      .Case([&](stablehlo::CrossReplicaSumOp op) { return fromCrossReplicaSum(b, op); })
       .Case([&](stablehlo::MapOp op) { return fromMap(b, op); })
       .Case([&](stablehlo::TorchIndexSelectOp op) { return fromIndexSelect(b, op); })
       .Case([&](stablehlo::DynamicReshapeOp op) {
@@ -304,10 +316,10 @@ struct NormalizeOperationsPass : impl::NormalizeOperationsBase<NormalizeOperatio
       if (isa<stablehlo::EinsumOp, stablehlo::UnaryEinsumOp, stablehlo::DynamicConvOp,
               stablehlo::SetDimensionSizeOp, stablehlo::DotOp, stablehlo::CholeskyOp,
               stablehlo::TriangularSolveOp, stablehlo::BroadcastOp, stablehlo::MapOp,
-              stablehlo::TorchIndexSelectOp, stablehlo::DynamicReshapeOp,
-              stablehlo::DynamicBroadcastInDimOp, stablehlo::DynamicIotaOp,
-              stablehlo::RealDynamicSliceOp, stablehlo::DynamicPadOp, stablehlo::DynamicGatherOp>(
-              op))
+              stablehlo::CrossReplicaSumOp, stablehlo::TorchIndexSelectOp,
+              stablehlo::DynamicReshapeOp, stablehlo::DynamicBroadcastInDimOp,
+              stablehlo::DynamicIotaOp, stablehlo::RealDynamicSliceOp, stablehlo::DynamicPadOp,
+              stablehlo::DynamicGatherOp>(op))
         ops.push_back(op);
     });
     // What was a value in the program is an attribute now, which a verifier sees.

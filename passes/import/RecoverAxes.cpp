@@ -9,8 +9,10 @@
 //   <@mesh, ["model"=4]>
 //
 // The groups are the same for any number of devices then. A permutation that fits no fewer axes
-// keeps its table over all of them; groups that fit none, and reductions by a region of their own,
-// are taken from what is gathered along the axes around them (GatheredGroup.h): both with a remark.
+// keeps its table over all of them; groups that fit none, reductions by a region of their own, and
+// broadcasts whose roots only the run knows are taken from what is gathered along the axes around
+// them (GatheredGroup.h): all with a remark. A collective_reduce is an all_reduce of which only the
+// root keeps the result.
 #include "passes/import/Passes.h"
 
 #include "dialects/comm/CommOps.h"
@@ -23,6 +25,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/import/DeviceProgram.h"
 #include "passes/import/GatheredGroup.h"
+#include "passes/import/Zeros.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace tessera {
@@ -133,7 +136,8 @@ public:
         return WalkResult::skip(); // has a turn of its own
       if (isa<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp, stablehlo::AllReduceOp,
               stablehlo::AllGatherOp, stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
-              stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp>(op) ||
+              stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp,
+              stablehlo::CollectiveReduceOp>(op) ||
           isRaggedAllToAll(op))
         ops.push_back(op);
       return WalkResult::advance();
@@ -180,15 +184,12 @@ private:
   // By axes where the groups have some and the reduction is one of comm's, else of what is
   // gathered.
   LogicalResult rewriteGrouped(OpBuilder &b, Operation *op) {
-    if (auto broadcast = dyn_cast<stablehlo::CollectiveBroadcastOp>(op);
-        broadcast && broadcast.getHasDynamicRoot())
-      return op->emitError("has roots that are known at run time only, which is not supported; "
-                           "order replica_groups so that the first device of each sends");
     sharding::DeviceGroups groups =
         groupsOf(op, op->getAttrOfType<DenseIntElementsAttr>("replica_groups"));
     if (groups.empty())
       return failure();
-    bool anySize = isa<stablehlo::AllReduceOp, stablehlo::CollectiveBroadcastOp>(op);
+    bool anySize = isa<stablehlo::AllReduceOp, stablehlo::CollectiveBroadcastOp,
+                       stablehlo::CollectiveReduceOp>(op);
     for (const auto &group : groups)
       if (group.size() != groups[0].size() && !anySize)
         return op->emitError("needs groups of one size: the shape of its result follows from it");
@@ -198,21 +199,42 @@ private:
       kind = reductionOf(op->getRegion(0));
     std::optional<AxisRefs> axes = sharding::axesOfGroups(mesh, groups);
     Location loc = op->getLoc();
+    // With roots, the last operand says which member sends, or receives, each of the others.
+    bool hasRoots = op->hasAttr("has_dynamic_root");
+    ValueRange sent = hasRoots ? op->getOperands().drop_back() : op->getOperands();
+    auto rootOf = [&](size_t i) -> Value {
+      return hasRoots ? import::elementOf(b, loc, op->getOperands().back(), i)
+                      : import::zeros(b, loc, RankedTensorType::get({}, b.getI32Type()));
+    };
+    bool readsRoots = hasRoots && isa<stablehlo::CollectiveBroadcastOp>(op);
     SmallVector<Value> results;
     if (axes && axes->empty()) {
-      llvm::append_range(results, op->getOperands());
-    } else if (axes && (kind || !reduces)) {
-      for (Value x : op->getOperands())
+      llvm::append_range(results, sent);
+    } else if (axes && (kind || !reduces) && !readsRoots) {
+      for (Value x : sent)
         results.push_back(byAxes(b, op, x, attr(*axes), kind)->getResult(0));
     } else {
       import::GatheredGroup group(b, loc, mesh, sharding::tableOfGroups(mesh, groups));
-      op->emitRemark() << (axes ? "reduces by a region of its own"
-                                : "has replica groups that are no axes of the mesh")
+      op->emitRemark() << (!axes        ? "has replica groups that are no axes of the mesh"
+                           : readsRoots ? "has roots that only the run knows"
+                                        : "reduces by a region of its own")
                        << ": every device receives the operands of all "
                        << sharding::shardCount(sharding::tableOfGroups(mesh, groups).axes)
                        << " devices around its group";
-      for (Value x : op->getOperands())
-        results.push_back(gathered(op, x, group));
+      for (auto [i, x] : llvm::enumerate(sent))
+        results.push_back(readsRoots ? group.broadcast(x, rootOf(i)) : gathered(op, x, group));
+    }
+    if (isa<stablehlo::CollectiveReduceOp>(op) && !(axes && axes->empty())) {
+      Value rank =
+          axes ? Value(comm::AxisIndexOp::create(b, loc, attr(*axes)))
+               : import::GatheredGroup(b, loc, mesh, sharding::tableOfGroups(mesh, groups)).rank();
+      for (auto [i, result] : llvm::enumerate(results)) {
+        Value isRoot = stablehlo::CompareOp::create(b, loc, rank, rootOf(i),
+                                                    stablehlo::ComparisonDirection::EQ);
+        auto type = cast<RankedTensorType>(result.getType());
+        result =
+            stablehlo::SelectOp::create(b, loc, type, isRoot, result, import::zeros(b, loc, type));
+      }
     }
     for (auto [value, result] : llvm::zip(results, op->getResults())) {
       auto type = cast<RankedTensorType>(result.getType());
@@ -232,9 +254,8 @@ private:
                            std::optional<comm::ReductionKind> kind) {
     Location loc = op->getLoc();
     return TypeSwitch<Operation *, Operation *>(op)
-        .Case([&](stablehlo::AllReduceOp) {
-          return comm::AllReduceOp::create(b, loc, x, axes, *kind);
-        })
+        .Case<stablehlo::AllReduceOp, stablehlo::CollectiveReduceOp>(
+            [&](auto) { return comm::AllReduceOp::create(b, loc, x, axes, *kind); })
         .Case([&](stablehlo::AllGatherOp op) {
           return comm::AllGatherOp::create(b, loc, x, axes, op.getAllGatherDim());
         })
@@ -250,7 +271,8 @@ private:
 
   static Value gathered(Operation *op, Value x, import::GatheredGroup &group) {
     return TypeSwitch<Operation *, Value>(op)
-        .Case([&](stablehlo::AllReduceOp op) { return group.allReduce(x, op.getComputation()); })
+        .Case<stablehlo::AllReduceOp, stablehlo::CollectiveReduceOp>(
+            [&](auto op) { return group.allReduce(x, op.getComputation()); })
         .Case([&](stablehlo::AllGatherOp op) { return group.allGather(x, op.getAllGatherDim()); })
         .Case([&](stablehlo::ReduceScatterOp op) {
           return group.reduceScatter(x, op.getScatterDimension(), op.getComputation());

@@ -67,8 +67,6 @@ LogicalResult verifyOp(Operation *op, Dialect *chlo) {
   if (import::namesDevices(op))
     return op->emitError("names devices by number outside of a manual computation over mesh axes; "
                          "write it in sdy.manual_computation (shard_map in JAX)");
-  if (isa<stablehlo::CollectiveReduceOp>(op))
-    return op->emitError("collective_reduce is not supported; use all_reduce");
   if (isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op)) {
     auto isComplex = [](Type type) { return isa<ComplexType>(getElementTypeOrSelf(type)); };
     if (!isComplex(op->getResult(0).getType()) && llvm::any_of(op->getOperandTypes(), isComplex))

@@ -37,7 +37,7 @@ bool import::namesDevices(Operation *op) {
   return isa<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp, stablehlo::AllReduceOp,
              stablehlo::AllGatherOp, stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
              stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp,
-             stablehlo::CrossReplicaSumOp>(op);
+             stablehlo::CollectiveReduceOp, stablehlo::CrossReplicaSumOp>(op);
 }
 
 namespace {

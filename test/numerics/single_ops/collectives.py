@@ -44,7 +44,8 @@ class Program:
         self.rng = rng = np.random.default_rng(seed)
         self.replicas, self.partitions = [(1, 4), (2, 2), (4, 1), (2, 3), (1, 6), (3, 2), (1, 8), (8, 1), (2, 4)][rng.integers(9)]
         self.devices = self.replicas * self.partitions
-        self.op = rng.choice(["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_permute", "collective_broadcast", "ids", "send", "ragged_all_to_all"])
+        self.op = rng.choice(["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_permute", "collective_broadcast",
+                              "rooted_broadcast", "collective_reduce", "cross_replica_sum", "ids", "send", "ragged_all_to_all"])
         self.more = []  # arguments after the first
         getattr(self, self.op)()
 
@@ -86,8 +87,10 @@ class Program:
 
     def write(self, attributes, result_shape, region=""):
         before, after = tensor(self.type, self.shape), tensor(self.type, result_shape)
-        body = f'  %0 = "stablehlo.{self.op}"(%x) <{{{attributes}}}>{region} : ({before}) -> {after}\n'
-        self.module(body, after)
+        name = {"rooted_broadcast": "collective_broadcast", "cross_replica_sum": "cross-replica-sum"}.get(self.op, self.op)
+        roots = len(self.more)
+        body = f'  %0 = "stablehlo.{name}"(%x{", %roots" * roots}) <{{{attributes}}}>{region} : ({before}{", tensor<1xi32>" * roots}) -> {after}\n'
+        self.module(body, after, ", %roots: tensor<1xi32>" * roots)
 
     def module(self, body, result, more=""):
         self.text = (f"module attributes {{mhlo.num_replicas = {self.replicas} : i32, mhlo.num_partitions = {self.partitions} : i32}} {{\n"
@@ -198,6 +201,43 @@ class Program:
         self.expected = np.zeros_like(self.x)
         for members in self.everyone(rows):
             self.expected[members] = self.x[members[0]]
+
+    def root(self, size):
+        """The member of each group that is meant, as the operation's last operand half of the time. Returns the attribute."""
+        self.at = 0
+        if self.op == "rooted_broadcast" or self.rng.random() < 0.5:
+            self.at = int(self.rng.integers(size))
+            self.more = [np.full((self.devices, 1), self.at, np.int32)]
+        return ", has_dynamic_root" if self.more else ""
+
+    def rooted_broadcast(self):
+        self.kind(["cross_replica", "cross_partition"])
+        rows = self.table(self.addressing)
+        attribute = self.root(len(rows[0]))
+        self.operand(self.rng.integers(1, 5, self.rng.integers(0, 3)), of("int", "float", "bool", "complex"))
+        self.write(self.groups(rows) + attribute, self.shape)
+        self.expected = np.zeros_like(self.x)
+        for members in self.everyone(rows):
+            self.expected[members] = self.x[members[self.at]]
+
+    def collective_reduce(self):
+        rows = self.table(self.kind(["cross_replica", "cross_partition"]))
+        attribute = self.root(len(rows[0]))
+        self.operand(self.rng.integers(1, 5, self.rng.integers(0, 3)))
+        region, function = self.reducer()
+        self.write(self.groups(rows) + attribute, self.shape, region)
+        self.expected = np.zeros_like(self.x)
+        for members in self.everyone(rows):
+            self.expected[members[self.at]] = self.reduced(members, function)
+
+    def cross_replica_sum(self):
+        self.addressing, self.channel = "cross_replica", ""
+        rows = self.table(self.addressing, uneven=True)
+        self.operand(self.rng.integers(1, 5, self.rng.integers(0, 3)), of("int", "float"))
+        self.write(self.groups(rows), self.shape)
+        self.expected = np.empty_like(self.x)
+        for members in self.everyone(rows):
+            self.expected[members] = self.reduced(members, np.add)
 
     def send(self):
         self.kind(["cross_replica", "cross_partition"])

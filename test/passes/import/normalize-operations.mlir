@@ -133,3 +133,11 @@ func.func @real_factors(%x: tensor<2x3xf32>, %w: tensor<3x4xf32>) -> tensor<2x4x
   %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xcomplex<f32>>
   return %0 : tensor<2x4xcomplex<f32>>
 }
+
+// CHECK-LABEL: func.func @cross_replica_sum
+// CHECK:         "stablehlo.all_reduce"(%{{.*}}) <{replica_groups = dense<{{\[\[}}0, 1]]> : tensor<1x2xi64>}> ({
+// CHECK:           stablehlo.add
+func.func @cross_replica_sum(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "stablehlo.cross-replica-sum"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

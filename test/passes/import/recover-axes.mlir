@@ -122,6 +122,33 @@ func.func @any_region(%x: tensor<4xi32>) -> tensor<4xi32> {
 
 // -----
 
+sdy.mesh @mesh = <["x"=4]>
+
+// One member of a group has the sum; a member that only the run knows sends.
+
+// CHECK-LABEL: func.func @roots
+// CHECK:         %[[SUM:.*]] = comm.all_reduce sum(%{{.*}}) over <@mesh, ["x"=4]>
+// CHECK:         %[[RANK:.*]] = comm.axis_index over <@mesh, ["x"=4]>
+// CHECK:         %[[ROOT:.*]] = stablehlo.compare EQ, %[[RANK]]
+// CHECK:         stablehlo.select %[[ROOT]], %[[SUM]]
+// CHECK:         comm.all_gather
+// CHECK:         stablehlo.dynamic_slice
+func.func @roots(%x: tensor<4xf32>, %root: tensor<1xi32>) -> tensor<4xf32> {
+  %0 = sdy.manual_computation(%x, %root) in_shardings=[<@mesh, [{"x"}]>, <@mesh, [{}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%a: tensor<1xf32>, %r: tensor<1xi32>) {
+    %1 = "stablehlo.collective_reduce"(%a) <{replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}> ({
+    ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+      %s = stablehlo.add %p, %q : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<1xf32>) -> tensor<1xf32>
+    // expected-remark@+1 {{has roots that only the run knows}}
+    %2 = "stablehlo.collective_broadcast"(%1, %r) <{replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, has_dynamic_root}> : (tensor<1xf32>, tensor<1xi32>) -> tensor<1xf32>
+    sdy.return %2 : tensor<1xf32>
+  } : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
 sdy.mesh @mesh = <["x"=2]>
 
 func.func @unknown_device(%x: tensor<2xf32>) -> tensor<2xf32> {
