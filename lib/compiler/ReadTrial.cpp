@@ -16,18 +16,18 @@
 #endif
 
 namespace tessera {
-namespace {
 
-// The address space in use, in bytes.
-rlim_t addressSpace() {
+uint64_t addressSpaceInUse() {
   unsigned long pages = 0;
   if (FILE *statm = std::fopen("/proc/self/statm", "r")) {
     if (std::fscanf(statm, "%lu", &pages) != 1)
       pages = 0;
     std::fclose(statm);
   }
-  return rlim_t(pages) * sysconf(_SC_PAGESIZE);
+  return uint64_t(pages) * sysconf(_SC_PAGESIZE);
 }
+
+namespace {
 
 [[maybe_unused]] void limit(int resource, rlim_t value) {
   rlimit limits;
@@ -49,7 +49,7 @@ rlim_t addressSpace() {
   limit(RLIMIT_CPU, 8);
   alarm(30);                      // of a machine that has much else to do
 #ifndef TESSERA_ADDRESS_SANITIZER // whose shadow is larger than any limit
-  limit(RLIMIT_AS, addressSpace() + std::max<rlim_t>(rlim_t(2) << 30, 8 * rlim_t(bytes)));
+  limit(RLIMIT_AS, addressSpaceInUse() + std::max<rlim_t>(rlim_t(2) << 30, 8 * rlim_t(bytes)));
 #endif
   std::string output = read();
   for (size_t at = 0; at < output.size();) {

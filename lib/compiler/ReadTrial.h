@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace tessera {
@@ -24,5 +25,8 @@ struct TrialResult {
 // Runs `read` in a child process, silently, with memory for a file of `bytes` and 8 seconds of a
 // core.
 TrialResult tryInChild(llvm::function_ref<std::string()> read, size_t bytes);
+
+/// Bytes of address space that this process has mapped.
+uint64_t addressSpaceInUse();
 
 } // namespace tessera

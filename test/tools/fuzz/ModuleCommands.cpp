@@ -4,6 +4,7 @@
 #include "lib/compiler/Diagnostics.h"
 #include "lib/compiler/PortableArtifact.h"
 #include "lib/compiler/Registration.h"
+#include "lib/compiler/SourceText.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/MLIRContext.h"
@@ -36,6 +37,9 @@ int fail(const llvm::Twine &what, int code = 1) {
 // Null where it is none; `problem` is then the reason.
 mlir::OwningOpRef<mlir::ModuleOp> parse(llvm::StringRef bytes, llvm::StringRef name,
                                         std::string &problem) {
+  problem = refuseText(bytes, name);
+  if (!problem.empty())
+    return nullptr;
   DiagnosticCollector diagnostics(&context(), name, [](const std::string &) {});
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(

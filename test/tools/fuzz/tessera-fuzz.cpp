@@ -4,11 +4,12 @@
 //
 //   tessera-fuzz [--seconds=10] [--bytes=4294967296]
 //
-// Reads command lines, one a line, arguments separated by tabs: `compile ..`, `explain ..`, `run ..`, and those
-// of Commands.h. Answers each by a line `END CODE SECONDS BYTES`, END one of exit, signal, and then
-// BYTES of what the child wrote to its standard error. A child has `seconds` of a core and four
-// times that by the clock, and `bytes` of memory.
+// Reads command lines, one a line, arguments separated by tabs: `compile ..`, `explain ..`, `run
+// ..`, and those of Commands.h. Answers each by a line `END CODE SECONDS BYTES`, END one of exit,
+// signal, and then BYTES of what the child wrote to its standard error. A child has `seconds` of a
+// core and four times that by the clock, and `bytes` of memory.
 #include "lib/compiler/CommandLine.h"
+#include "lib/compiler/ReadTrial.h"
 #include "runtime/tool/RunCommand.h"
 #include "test/tools/fuzz/Commands.h"
 
@@ -31,16 +32,6 @@ struct Limits {
   rlim_t seconds = 10;
   rlim_t bytes = rlim_t(4) << 30; // beyond what the libraries take; 0: no limit
 };
-
-rlim_t addressSpace() {
-  unsigned long pages = 0;
-  if (FILE *statm = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(statm, "%lu", &pages) != 1)
-      pages = 0;
-    std::fclose(statm);
-  }
-  return rlim_t(pages) * sysconf(_SC_PAGESIZE);
-}
 
 void setLimit(int resource, rlim_t value) {
   rlimit limits{value, value};
@@ -77,7 +68,7 @@ int execute(const std::vector<std::string> &line) {
   setLimit(RLIMIT_CORE, 0);
   setLimit(RLIMIT_CPU, limits.seconds);
   if (limits.bytes)
-    setLimit(RLIMIT_AS, addressSpace() + limits.bytes);
+    setLimit(RLIMIT_AS, addressSpaceInUse() + limits.bytes);
   alarm(static_cast<unsigned>(4 * limits.seconds));
   dup2(messages, STDERR_FILENO);
   if (!std::freopen("/dev/null", "w", stdout))
