@@ -43,6 +43,11 @@ def MarkRowDifferences : Pass<"tessera-mark-row-differences", "::mlir::ModuleOp"
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
+def MarkRowProducts : Pass<"tessera-mark-row-products", "::mlir::ModuleOp"> {
+  let summary = "Mark sums of products along rows that are added up as a dot product is.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def SplitNarrowSums : Pass<"tessera-split-narrow-sums", "::mlir::ModuleOp"> {
   let summary = "Make long sums of bf16 and f16 of sums of blocks.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];

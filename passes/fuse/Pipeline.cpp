@@ -19,6 +19,7 @@ void buildFusePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createRewriteQuotients());
   pm.addPass(createMarkExponentials());
   pm.addPass(createMarkRowDifferences());
+  pm.addPass(createMarkRowProducts());
   pm.addPass(createSplitNarrowSums());
   pm.addPass(createFormKernels());
   pm.addPass(createVerifyFuse());

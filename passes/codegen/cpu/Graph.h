@@ -118,8 +118,9 @@ struct Reduction {
   llvm::SmallVector<Node *, 2> lhs, rhs, results;
   // One per component when each is a known commutative operation of its own.
   llvm::SmallVector<Op, 2> simple;
-  bool isProduct = false;  // a contraction's: each term is added by a fused multiply-add
-  bool isStepwise = false; // in the order of its dimensions, rounded after each step
+  bool isProduct = false;    // a contraction's: each term is added by a fused multiply-add
+  bool isRowProduct = false; // a sum of products along rows: added as RowSums.cpp says
+  bool isStepwise = false;   // in the order of its dimensions, rounded after each step
   // A contraction adds the products k, k + stride, k + 2 stride, .. of each block in turn; then the
   // strided sums in pairs; then the blocks.
   int64_t kStride = 1, kBlock = INT64_MAX;

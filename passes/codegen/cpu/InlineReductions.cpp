@@ -163,7 +163,10 @@ bool GraphBuilder::reduceInputs(mlir::Operation *op, IndexRange index, Node *mas
   llvm::SmallVector<Element> inputs;
   for (unsigned i = 0, count = op->getNumOperands() / 2; i < count; ++i)
     inputs.push_back(at(op->getOperand(i), from, mask));
-  return foldInputs(op, inputs, index, mask, reduction);
+  if (!foldInputs(op, inputs, index, mask, reduction))
+    return false;
+  reduction.isRowProduct = op->hasAttr("tessera.row_product") && inputs[0].re->op == Op::Mul;
+  return true;
 }
 
 // A missing or single-valued attribute counts for every dimension.

@@ -146,6 +146,8 @@ llvm::SmallVector<Value> Emitter::reduce(Reduction &reduction) {
   }
   bool byRows = outerLanes == 1 && !groups.empty() && !reduction.simple.empty() &&
                 !reduction.isStepwise && bounds(groups.back()).second >= 4;
+  if (byRows && groups.size() == 1 && reduction.isRowProduct)
+    return combine(reduction, inits, sumRowProducts(reduction, groups, nodes));
   if (byRows && isSumOfSingles(reduction))
     return combine(reduction, inits, foldLanes(reduction, sumRows(reduction, groups, nodes)));
   unsigned width = byRows ? chooseLanes(bounds(groups.back()).second, nodes) : outerLanes;

@@ -6,6 +6,11 @@
 //   smaller one; at the end the lanes are folded by halves.
 //
 // The error grows with the logarithm of the length, as with pairwise summation.
+//
+// Sums of products that the pass tessera-mark-row-products has marked:
+//
+//   four sums of every fourth product, by fused multiply-adds, are added in pairs; then the
+//   products that are left over, which are added in pairs, too.
 #include "passes/codegen/cpu/Emitter.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -175,6 +180,67 @@ llvm::SmallVector<Value> Emitter::sumRows(Reduction &reduction, llvm::ArrayRef<G
   for (Value slot : sums.row)
     results.push_back(sums.load(slot));
   return results;
+}
+
+llvm::SmallVector<Value> Emitter::sumRowProducts(Reduction &reduction, llvm::ArrayRef<Group> groups,
+                                                 llvm::ArrayRef<Node *> nodes) {
+  constexpr unsigned lanes = 4;
+  const Group &inner = groups.back();
+  int64_t size = bounds(inner).second;
+  llvm::Type *type = typeOf(ElementKind::F32, lanes);
+  Node *product = reduction.inputs[0];
+  Value sum = temporary(type, "four"), rest = temporary(type, "rest");
+  for (Value slot : {sum, rest})
+    b.CreateStore(llvm::Constant::getNullValue(type), slot);
+  // Multiplies `width` elements from `start` on and adds the products of the first `count`.
+  auto add = [&](Value start, unsigned width, int64_t count) {
+    Value mask = nullptr;
+    if (count < width) {
+      llvm::SmallVector<llvm::Constant *> exists;
+      for (unsigned lane = 0; lane < width; ++lane)
+        exists.push_back(b.getInt1(lane < count));
+      mask = llvm::ConstantVector::get(exists);
+    }
+    DimSet all = 0;
+    for (unsigned dim : inner)
+      all |= DimSet(1) << dim;
+    bindLevel(inner.back(), all, start, width, mask);
+    auto factor = [&](Node *node) {
+      Value value = splat(emit(node), width);
+      if (mask)
+        value = b.CreateSelect(mask, value, llvm::Constant::getNullValue(value->getType()));
+      return registersOf(b, value, lanes);
+    };
+    llvm::SmallVector<Value> lhs = factor(product->operands[0]);
+    llvm::SmallVector<Value> rhs = factor(product->operands[1]);
+    for (int64_t i = 0; i * lanes < count; ++i) {
+      Value slot = (i + 1) * lanes <= count ? sum : rest;
+      Value total = b.CreateIntrinsic(llvm::Intrinsic::fma, {type},
+                                      {lhs[i], rhs[i], b.CreateLoad(type, slot)});
+      b.CreateStore(total, slot);
+    }
+  };
+  unsigned width = std::max(chooseLanes(size, nodes), lanes);
+  int64_t whole = size / width * width;
+  if (whole) {
+    add(openLoop(i64(0), i64(whole), width, false), width, width);
+    closeLoop();
+  }
+  if (whole < size) {
+    openBlock();
+    add(i64(whole), std::max<unsigned>(llvm::PowerOf2Ceil(size - whole), lanes), size - whole);
+    closeBlock();
+  }
+  resumeInsertion();
+  llvm::IRBuilderBase::FastMathFlagGuard guard(b);
+  b.setFastMathFlags({});
+  auto inPairs = [&](Value slot) {
+    Value vector = b.CreateLoad(type, slot);
+    auto at = [&](uint64_t lane) { return b.CreateExtractElement(vector, lane); };
+    return b.CreateFAdd(b.CreateFAdd(at(0), at(1)), b.CreateFAdd(at(2), at(3)));
+  };
+  Value total = inPairs(sum);
+  return {size % lanes ? b.CreateFAdd(total, inPairs(rest)) : total};
 }
 
 } // namespace tessera::codegen
