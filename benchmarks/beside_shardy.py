@@ -47,30 +47,51 @@ def in_child(function, seconds=120):
 
 
 def imported(binaries, file):
-    return subprocess.run([f"{binaries}/tessera-opt", file, "--tessera-import", "--mlir-print-debuginfo"],
-                          capture_output=True, text=True, check=True).stdout
+    """The imported program; where import speaks of mesh axes in a dialect of ours, as it was before that."""
+    with tempfile.TemporaryDirectory() as directory:
+        text = subprocess.run([f"{binaries}/tessera-opt", file, "--tessera-import", "--mlir-print-debuginfo", "--mlir-disable-threading",
+                               "--mlir-print-ir-before=tessera-recover-axes", f"--mlir-print-ir-tree-dir={directory}"],
+                              capture_output=True, text=True, check=True).stdout
+        return open(glob.glob(f"{directory}/**/*.mlir", recursive=True)[0]).read() if " comm." in text else text
 
 
-def without_notes(op):
-    """What import found out is taken off: a program that comes in may not say it."""
+def ops_in(op):
+    """All ops in the regions of `op`, outer ones first."""
     for region in op.regions:
         for block in region.blocks:
-            for inner in block.operations:
-                o = inner.operation
-                for name in [a if isinstance(a, str) else a.name for a in o.attributes]:
-                    if name.startswith("tessera."):
-                        del o.attributes[name]
-                without_notes(o)
+            for inner in list(block.operations):
+                yield inner.operation
+                yield from ops_in(inner.operation)
+
+
+def without_notes(module):
+    """What import found out is taken off: a program that comes in may not say it."""
+    for op in ops_in(module.operation):
+        for name in [a if isinstance(a, str) else a.name for a in op.attributes]:
+            if name.startswith("tessera."):
+                del op.attributes[name]
+
+
+def replicate_the_rest(module):
+    """What Shardy gives no sharding lies whole on every device: said, so that propagation doesn't go on from there."""
+    from jaxlib.mlir import ir
+    mesh = next(o for o in module.body.operations if o.operation.name == "sdy.mesh").attributes["sym_name"].value
+    for op in ops_in(module.operation):
+        if op.name.startswith("stablehlo.") and "sdy.sharding" not in op.attributes and len(op.results):
+            if all(isinstance(r.type, ir.RankedTensorType) for r in op.results):
+                whole = ", ".join(f"<@{mesh}, [{', '.join(['{}'] * r.type.rank)}]>" for r in op.results)
+                op.attributes["sdy.sharding"] = ir.Attribute.parse(f"#sdy.sharding_per_value<[{whole}]>")
 
 
 def shardy(text):
-    """The program with every sharding that Shardy finds, dimensions closed."""
+    """The program with every sharding that Shardy finds, dimensions closed; what it finds none for is replicated."""
     from jaxlib.mlir import ir, passmanager
     with context() as c:
         c.allow_unregistered_dialects = True
         module = ir.Module.parse(text)
         passmanager.PassManager.parse("builtin.module(sdy-propagation-pipeline)").run(module.operation)
-        without_notes(module.operation)
+        without_notes(module)
+        replicate_the_rest(module)
         # Its own constants stand for those of StableHLO until partitioning.
         return module.operation.get_asm(enable_debug_info=True).replace("sdy.constant ", "stablehlo.constant ")
 
@@ -129,76 +150,73 @@ def reannotated(text, rng):
         return module.operation.get_asm(enable_debug_info=True)
 
 
-def differing(binaries, text):
-    """[(source place, op, Shardy's, ours)] of the values that are sharded differently. Numbers on ops find them in both."""
+def numbered(text):
+    """The program with a number on every op with results, constants apart: they find it again in what passes make of it."""
     from jaxlib.mlir import ir
+    with context() as c:
+        c.allow_unregistered_dialects = True
+        module, count = ir.Module.parse(text), 0
+        for op in ops_in(module.operation):
+            if op.name.startswith("stablehlo.") and op.name not in ("stablehlo.constant", "stablehlo.return") and len(op.results):
+                op.attributes["test.id"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), count)
+                count += 1
+        return module.operation.get_asm(enable_debug_info=True)
 
-    def number(text):
-        with context() as c:
-            c.allow_unregistered_dialects = True
-            module, count = ir.Module.parse(text), 0
 
-            def walk(op):
-                nonlocal count
-                for region in op.regions:
-                    for block in region.blocks:
-                        for inner in block.operations:
-                            o = inner.operation
-                            if o.name.startswith("stablehlo.") and o.name not in ("stablehlo.constant", "stablehlo.return") and len(o.results):
-                                o.attributes["test.id"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), count)
-                                count += 1
-                            walk(o)
+def axes(attribute):
+    """Of each value: a tuple of axes a dimension; None where nothing is sharded."""
+    values = []
+    for dims in re.findall(r"<@[\w.\-\"]*,\s*\[(.*?)\](?:,[^>]*)?>", str(attribute)):
+        of = tuple(tuple(re.findall(r'"[^"]+"(?::\(\d+\)\d+)?', d)) for d in re.findall(r"\{([^}]*)\}", dims))
+        values.append(of if any(of) else None)
+    return tuple(values) if any(values) else None
 
-            walk(module.operation)
-            return module.operation.get_asm(enable_debug_info=True)
 
-    def axes(attribute):
-        values = []
-        for dims in re.findall(r"<@[\w.\-\"]*,\s*\[(.*?)\](?:,[^>]*)?>", str(attribute)):
-            of = [re.findall(r'"([^"]+"(?::\(\d+\)\d+)?)', d) for d in re.findall(r"\{([^}]*)\}", dims)]
-            values.append("P(" + ", ".join("+".join(a.replace('"', "") for a in d) or "-" for d in of) + ")" if any(of) else None)
-        return tuple(values) if any(values) else None
+def shardings(text):
+    """{number, or (kind, index) of an argument or result of a function: (source place, op, axes)}"""
+    from jaxlib.mlir import ir
+    found = {}
+    with context() as c:
+        c.allow_unregistered_dialects = True
+        module = ir.Module.parse(text)
+        for op in ops_in(module.operation):
+            if "test.id" in op.attributes:
+                place = re.findall(r'"([^"]+)":(\d+)', str(op.location))
+                sharding = op.attributes["sdy.sharding"] if "sdy.sharding" in op.attributes else None
+                found[ir.IntegerAttr(op.attributes["test.id"]).value] = (":".join(place[0]) if place else "", op.name, axes(sharding))
+        for function in module.body.operations:
+            if function.operation.name == "func.func":
+                for kind in ("arg_attrs", "res_attrs"):
+                    for i, each in enumerate(ir.ArrayAttr(function.operation.attributes[kind]) if kind in function.operation.attributes else []):
+                        each = ir.DictAttr(each)
+                        sharding = each["sdy.sharding"] if "sdy.sharding" in each else None
+                        found[kind, i] = ("", f"{'argument' if kind == 'arg_attrs' else 'result'} {i}", axes(sharding))
+    return found
 
-    def read(text):
-        found = {}
-        with context() as c:
-            c.allow_unregistered_dialects = True
-            module = ir.Module.parse(text)
 
-            def walk(op):
-                for region in op.regions:
-                    for block in region.blocks:
-                        for inner in block.operations:
-                            o = inner.operation
-                            if "test.id" in o.attributes:
-                                place = re.findall(r'"([^"]+)":(\d+)', str(o.location))
-                                found[ir.IntegerAttr(o.attributes["test.id"]).value] = (
-                                    ":".join(place[0]) if place else "", o.name, axes(o.attributes["sdy.sharding"]) if "sdy.sharding" in o.attributes else None)
-                            walk(o)
-
-            walk(module.operation)
-            for function in module.body.operations:
-                if function.operation.name == "func.func":
-                    for kind in ("arg_attrs", "res_attrs"):
-                        for i, each in enumerate(ir.ArrayAttr(function.operation.attributes[kind]) if kind in function.operation.attributes else []):
-                            each = ir.DictAttr(each)
-                            found[kind, i] = ("", f"{'argument' if kind == 'arg_attrs' else 'result'} {i}", axes(each["sdy.sharding"]) if "sdy.sharding" in each else None)
-        return found
-
-    numbered = in_child(lambda: number(text))
-    theirs = in_child(lambda: read(shardy(numbered)))
-    run = subprocess.run([f"{binaries}/tessera-opt", "--tessera-propagate", "--mlir-print-debuginfo"], input=numbered, capture_output=True, text=True)
-    ours = in_child(lambda: read(run.stdout))
+def differing(binaries, text):
+    """[(source place, op, Shardy's axes, ours)] of the values that are sharded differently."""
+    text = in_child(lambda: numbered(text))
+    theirs = in_child(lambda: shardings(shardy(text)))
+    run = subprocess.run([f"{binaries}/tessera-opt", "--tessera-propagate", "--mlir-print-debuginfo"], input=text, capture_output=True, text=True)
+    ours = in_child(lambda: shardings(run.stdout))
     if theirs is None or ours is None:
         return None
-    return [(*theirs[k][:2], theirs[k][2], ours[k][2]) for k in sorted(theirs, key=str) if k in ours and theirs[k][2] != ours[k][2]]
+    return [(*theirs[k], ours[k][2]) for k in sorted(theirs, key=str) if k in ours and theirs[k][2] != ours[k][2]]
+
+
+def spelled(values):
+    """P(x+y, -) of each value; - of one that is nowhere sharded."""
+    if values is None:
+        return "-"
+    return " ".join("P(" + ", ".join("+".join(a.replace('"', "") for a in d) or "-" for d in dims) + ")" if dims else "-" for dims in values)
 
 
 def show_differing(found):
     if found is None:
         print("    the values cannot be compared")
         return
-    groups = collections.Counter((place, op, str(t), str(o)) for place, op, t, o in found)
+    groups = collections.Counter((place, op, spelled(t), spelled(o)) for place, op, t, o in found)
     for (place, op, theirs, ours), count in groups.most_common(40):
         print(f"    {count:4d} {op:28s}{place:32s}Shardy {theirs}, ours {ours}")
 
@@ -219,7 +237,7 @@ def main():
     ratios = []
     for file in files:
         name, text = os.path.basename(file)[:-5], open(file).read()
-        if names and name not in names or "sdy.mesh" not in text:
+        if names and name not in names or "sdy.mesh" not in text and "mhlo.sharding" not in text:
             continue
         cases = [(name, text)] if not a.random else [
             (f"{name} {k}", in_child(lambda: reannotated(text, random.Random(f"{a.seed} {name} {k}")))) for k in range(a.random)]

@@ -1,6 +1,7 @@
 #include "passes/propagate/ModuleGraph.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
+#include "passes/propagate/ElementwiseOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -15,21 +16,13 @@ namespace {
 
 OpClass classOf(Operation *op) {
   using namespace tessera::stablehlo;
-  if (op->hasTrait<OpTrait::Elementwise>() ||
-      isa<ReshapeOp, TransposeOp, SelectOp, ClampOp, BitcastConvertOp, ReducePrecisionOp,
-          ShardingConstraintOp>(op))
+  if (isElementwise(op) || isa<ReshapeOp, TransposeOp, ShardingConstraintOp>(op))
     return OpClass::PassThrough;
   if (isa<DynamicSliceOp, DynamicUpdateSliceOp>(op))
     return OpClass::Slice;
   if (isa<BroadcastInDimOp>(op))
     return OpClass::Broadcast;
   return OpClass::Other;
-}
-
-bool isElementwise(Operation *op) {
-  using namespace tessera::stablehlo;
-  return op->hasTrait<OpTrait::Elementwise>() ||
-         isa<SelectOp, ClampOp, BitcastConvertOp, ReducePrecisionOp>(op);
 }
 
 bool hasSingleUseOperands(Operation *op) {

@@ -30,6 +30,7 @@ public:
   mlir::Value valueAt(int32_t value) const { return valueOf[value]; }
   mlir::Operation *opAt(int32_t op) const { return opOf[op]; }
   const sharding::Mesh *meshAt(int32_t mesh) const { return meshOf[mesh]; }
+  llvm::ArrayRef<const sharding::Mesh *> allMeshes() const { return meshOf; }
 
 private:
   struct FunctionResult {

@@ -9,8 +9,11 @@
 //
 // Where the predicted time of an op decided a conflict, the program is propagated once more with
 // the larger tensor deciding, as Shardy does, and both are resharded on a copy: what is best for an
-// op is kept only where it is no worse for the program, in time and in bytes.
+// op is kept only where it is no worse for the program, in time and in bytes. In the same way
+// products keep the axes along which their operands make them where that sends less
+// (ProductResults.h): kept where the program sends less and takes as long, to a twentieth.
 #include "lib/cost/TopologyAttr.h"
+#include "lib/sharding/ProductResults.h"
 #include "passes/propagate/ModuleGraph.h"
 #include "passes/propagate/Origins.h"
 #include "passes/propagate/Passes.h"
@@ -70,7 +73,7 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
   }
 
   void propagateByCost(ModuleGraph &module, const cost::Topology &topology) {
-    sharding::PropagationGraph larger = module.graph;
+    sharding::PropagationGraph annotated = module.graph;
     module.decideByCost(topology);
     int64_t decided = 0;
     module.graph.seconds = [&decided, seconds = module.graph.seconds](
@@ -81,18 +84,25 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
     };
     sharding::propagate(module.graph);
     module.graph.seconds = nullptr;
-    if (!decided)
-      return;
-    sharding::propagate(larger);
-    if (!sameShardings(module.graph, larger) && !paysOff(module.graph, larger))
-      module.graph = std::move(larger);
+    if (decided) {
+      sharding::PropagationGraph larger = annotated;
+      sharding::propagate(larger);
+      if (!sameShardings(module.graph, larger) && !isBetter(module.graph, larger, /*slack=*/1))
+        module.graph = std::move(larger);
+    }
+    sharding::PropagationGraph moved = module.graph;
+    if (sharding::reduceWhereMade(moved, annotated, module.allMeshes(), topology) &&
+        isBetter(moved, module.graph, /*slack=*/1.05))
+      module.graph = std::move(moved);
   }
 
-  bool paysOff(const sharding::PropagationGraph &byCost, const sharding::PropagationGraph &larger) {
-    std::optional<Movement> ours = movementWith(byCost.values, getOperation());
-    std::optional<Movement> theirs = movementWith(larger.values, getOperation());
-    return !ours || !theirs ||
-           (ours->seconds <= theirs->seconds && ours->wireBytes <= theirs->wireBytes);
+  // Resharded, it sends no more bytes, and takes no more than `slack` times as long.
+  bool isBetter(const sharding::PropagationGraph &one, const sharding::PropagationGraph &other,
+                double slack) {
+    std::optional<Movement> ours = movementWith(one.values, getOperation());
+    std::optional<Movement> theirs = movementWith(other.values, getOperation());
+    return ours && (!theirs || (ours->seconds <= theirs->seconds * slack &&
+                                ours->wireBytes <= theirs->wireBytes));
   }
 };
 

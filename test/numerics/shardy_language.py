@@ -9,29 +9,7 @@ import argparse, os, re, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "benchmarks"))
-from beside_shardy import context, in_child
-
-
-def tagged(text):
-    """The program with a number on every op with results, constants apart."""
-    from jaxlib.mlir import ir
-    with context() as c:
-        c.allow_unregistered_dialects = True
-        module, count = ir.Module.parse(text), 0
-
-        def walk(op):
-            nonlocal count
-            for region in op.regions:
-                for block in region.blocks:
-                    for inner in block.operations:
-                        o = inner.operation
-                        if o.name.startswith("stablehlo.") and o.name not in ("stablehlo.constant", "stablehlo.return") and len(o.results):
-                            o.attributes["test.id"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), count)
-                            count += 1
-                        walk(o)
-
-        walk(module.operation)
-        return str(module)
+from beside_shardy import context, in_child, numbered, shardings
 
 
 def by_shardy(text):
@@ -43,39 +21,8 @@ def by_shardy(text):
         return str(module)
 
 
-def axes(sharding):
-    """Of each value: a tuple of axes a dimension; None where nothing is sharded."""
-    values = []
-    for dims in re.findall(r"<@[\w.\-\"]*,\s*\[(.*?)\](?:,[^>]*)?>", sharding):
-        of = tuple(tuple(re.findall(r'"[^"]+"(?::\(\d+\)\d+)?', d)) for d in re.findall(r"\{([^}]*)\}", dims))
-        values.append(of if any(of) else None)
-    return tuple(values) if any(values) else None
-
-
-def shardings(text):
-    from jaxlib.mlir import ir
-    found = {}
-    with context() as c:
-        c.allow_unregistered_dialects = True
-        module = ir.Module.parse(text)
-
-        def walk(op):
-            for region in op.regions:
-                for block in region.blocks:
-                    for inner in block.operations:
-                        at = inner.operation.attributes
-                        if "test.id" in at:
-                            found[ir.IntegerAttr(at["test.id"]).value] = axes(str(at["sdy.sharding"])) if "sdy.sharding" in at else None
-                        walk(inner.operation)
-
-        walk(module.operation)
-        for function in module.body.operations:
-            if function.operation.name == "func.func":
-                for kind in ("arg_attrs", "res_attrs"):
-                    for i, each in enumerate(ir.ArrayAttr(function.operation.attributes[kind]) if kind in function.operation.attributes else []):
-                        each = ir.DictAttr(each)
-                        found[kind, i] = axes(str(each["sdy.sharding"])) if "sdy.sharding" in each else None
-    return {k: v for k, v in found.items() if v}
+def sharded(text):
+    return {k: axes for k, (_, _, axes) in shardings(text).items() if axes}
 
 
 def main():
@@ -87,17 +34,17 @@ def main():
     programs = re.split(r"^// -----.*$", open(a.file).read(), flags=re.M)
     for program in programs:
         name = [line[3:] for line in program.strip().splitlines() if line.startswith("// ")][-1]
-        text = in_child(lambda: tagged(program))
+        text = in_child(lambda: numbered(program))
         if text is None:
             bad += 1
             print(f"{name}\n    jaxlib does not read it")
             continue
-        theirs = in_child(lambda: shardings(by_shardy(text)))
+        theirs = in_child(lambda: sharded(by_shardy(text)))
         if theirs is None:
             print(f"{name}\n    Shardy has no opinion")
             continue
         run = subprocess.run([a.opt, "--tessera-propagate"], input=text, capture_output=True, text=True)
-        ours = in_child(lambda: shardings(run.stdout)) if run.returncode == 0 else None
+        ours = in_child(lambda: sharded(run.stdout)) if run.returncode == 0 else None
         if ours is None:
             bad += 1
             print(f"{name}\n    {(run.stderr.strip().splitlines() or ['what was printed is not read back'])[0]}")

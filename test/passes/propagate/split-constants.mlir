@@ -38,3 +38,19 @@ func.func @barrier() -> (tensor<8xf32>, tensor<8xf32>) {
   %0:2 = stablehlo.optimization_barrier %i, %i : tensor<8xf32>, tensor<8xf32>
   return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
 }
+
+// A choice among constants is one, too: each user of such indices may lie elsewhere.
+// CHECK: @choice
+func.func @choice(%x: tensor<8xi32>, %y: tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>) {
+  %c = stablehlo.constant dense<[0, 9, 1, 9, 2, 9, 3, 9]> : tensor<8xi32>
+  %i = stablehlo.iota dim = 0 : tensor<8xi32>
+  %less = stablehlo.compare LT, %i, %c : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi1>
+  // CHECK: %[[E1:.*]] = stablehlo.select
+  // CHECK: %[[E2:.*]] = stablehlo.select
+  %e = stablehlo.select %less, %i, %c : tensor<8xi1>, tensor<8xi32>
+  // CHECK: stablehlo.add %{{.*}}, %[[E1]]
+  // CHECK: stablehlo.add %{{.*}}, %[[E2]]
+  %0 = stablehlo.add %x, %e : tensor<8xi32>
+  %1 = stablehlo.add %y, %e : tensor<8xi32>
+  return %0, %1 : tensor<8xi32>, tensor<8xi32>
+}
