@@ -30,6 +30,13 @@ struct Move {
 
 constexpr double stepSeconds = 1e-9; // breaks ties towards fewer steps
 
+// Of two equally dear ways that end with a reduce-scatter, the one is taken that scatters the last
+// dimension first. A sum over two axes has other bits in the other order, and this is XLA's.
+bool isBetterEnd(const Move &end, const Move &than) {
+  return end.kind == ReshardKind::ReduceScatter && than.kind == ReshardKind::ReduceScatter &&
+         end.dim < than.dim;
+}
+
 class Search {
 public:
   Search(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
@@ -82,7 +89,7 @@ private:
   const cost::Topology &topology;
 
   std::vector<Node> nodes;
-  std::map<State, double> best;
+  std::map<State, int32_t> best; // the node that reaches a state at least cost
   using Entry = std::pair<double, int32_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
   int32_t current = -1;
@@ -178,11 +185,17 @@ void Search::add(State next, Move move) {
   double total = from.seconds + seconds;
   if (total > bound)
     return;
-  auto [it, fresh] = best.try_emplace(next, total);
+  auto [it, fresh] = best.try_emplace(next, int32_t(nodes.size()));
   if (!fresh) {
-    if (it->second <= total)
+    const Node &rival = nodes[it->second];
+    if (total > rival.seconds * (1 + 1e-9))
       return;
-    it->second = total;
+    if (total >= rival.seconds * (1 - 1e-9)) {
+      if (!isBetterEnd(move, rival.move))
+        return;
+      total = rival.seconds; // ahead of what is open
+    }
+    it->second = int32_t(nodes.size());
   }
   double wireTotal = from.wire + wire; // `from` dangles after the push
   nodes.push_back({std::move(next), current, std::move(move), total, wireTotal});
@@ -448,12 +461,12 @@ std::vector<Search::Node> Search::run(int64_t budget) {
   std::vector<Node> path;
   bound = gatherAndSlice(path);
   nodes.push_back({start, -1, {}, 0, 0});
-  best[start] = 0;
+  best[start] = 0; // the node above
   open.push({0, 0});
   while (!open.empty() && budget-- > 0) {
-    auto [seconds, at] = open.top();
+    int32_t at = open.top().second;
     open.pop();
-    if (best[nodes[at].state] < seconds)
+    if (best[nodes[at].state] != at)
       continue;
     if (nodes[at].state == goal) {
       path.clear();

@@ -54,6 +54,15 @@ TEST_F(PlanOf, PartialValueIsScatteredWhereItIsWanted) {
   EXPECT_EQ(kinds(p), (Kinds{ReshardKind::ReduceScatter, ReshardKind::AllReduce}));
 }
 
+// Both orders cost the same; which it is decides about the last bits.
+TEST_F(PlanOf, LastDimensionIsScatteredFirst) {
+  for (auto dims : {std::vector<AxisRefs>{{x}, {y}}, std::vector<AxisRefs>{{y}, {x}}}) {
+    ReshardPlan p = plan({64, 64}, sharding({{}, {}}, {x, y}), sharding(dims));
+    EXPECT_EQ(kinds(p), (Kinds{ReshardKind::ReduceScatter, ReshardKind::ReduceScatter}));
+    EXPECT_EQ(p.steps[0].dim, 1);
+  }
+}
+
 TEST_F(PlanOf, StaysPartialWhereItMay) {
   EXPECT_EQ(kinds(plan({64}, sharding({{}}, {x, y}), sharding({{}}, {y}))),
             Kinds{ReshardKind::AllReduce});
