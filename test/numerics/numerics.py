@@ -6,6 +6,7 @@
   numerics.py types [NAME..]           every element type against numpy and ml_dtypes: conversions, bitcasts, arithmetic, other ops
   numerics.py accuracy [f32] [f64]      elementary and special functions against exact values
   numerics.py rounding [NAME..]        single ops that have the bits that JAX has
+  numerics.py steps [NAME..]           training steps with Adam on uneven meshes: no farther from float64 than JAX
   numerics.py random [--seed=N] [--count=N]
                                        random programs with random shardings; a failure prints its seed
 Options: --shard=I/N takes every N-th case from the I-th on. The binaries are those of build/bin, or of $TESSERA_BIN.
@@ -20,6 +21,7 @@ import element_types
 import harness
 import models
 import ops
+import optimizer_steps
 import random_programs
 import rounding
 import sums
@@ -28,7 +30,7 @@ import typed_ops
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=("models", "ops", "bits", "types", "accuracy", "rounding", "random"))
+    parser.add_argument("kind", choices=("models", "ops", "bits", "types", "accuracy", "rounding", "steps", "random"))
     parser.add_argument("names", nargs="*")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=24)
@@ -36,6 +38,7 @@ def main():
     arguments = parser.parse_args()
 
     cases = {"models": models.cases, "ops": ops.cases, "bits": bits.cases, "accuracy": accuracy.cases, "rounding": rounding.cases,
+             "steps": optimizer_steps.cases,
              "types": lambda: element_types.cases() + typed_ops.cases() + sums.cases(),
              "random": lambda: random_programs.cases(arguments.seed, arguments.count)}[arguments.kind]()
     if arguments.names:
@@ -47,7 +50,7 @@ def main():
     for case in cases:
         start = time.time()
         for sizes, wrong in {"bits": bits.check, "types": element_types.check, "accuracy": accuracy.check,
-                            "rounding": rounding.check}.get(arguments.kind, harness.check)(case):
+                            "rounding": rounding.check, "steps": optimizer_steps.check}.get(arguments.kind, harness.check)(case):
             mesh = sizes if isinstance(sizes, str) else "x".join(f"{axis}{size}" for axis, size in sizes.items())
             ran += 1
             failed += wrong is not None
