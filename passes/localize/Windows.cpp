@@ -3,6 +3,7 @@
 //   reduce_window max, window 3, padding 1, %x [{"x"}]: each shard reduces its rows and the halo
 //   its windows reach; rows past the ends are the start value select_and_scatter: each shard redoes
 //   the selections of all windows that touch its rows, and keeps its rows
+#include "dialects/stablehlo/rules/Combiner.h"
 #include "passes/localize/WindowRows.h"
 
 using namespace mlir;
@@ -117,7 +118,11 @@ LogicalResult localizeSelectAndScatter(Localizer &l, Operation *op) {
   SmallVector<int64_t> ones(shape.size(), 1);
   SmallVector<WindowDim> windows =
       windowsOf(scatter, scatter.getWindowDimensions().value_or(ArrayRef<int64_t>(ones)));
-  std::optional<ReductionKind> least = leastSelected(scatter.getSelect());
+  std::optional<ReductionKind> least;
+  // An integer may be as low as what stands for rows beyond the ends, and would lose to it.
+  if (isa<FloatType>(cast<RankedTensorType>(operand.getType()).getElementType()))
+    least = leastSelected(scatter.getSelect());
+  std::optional<ReductionKind> combined = stablehlo::combinerOf(scatter.getScatter());
   LocalLayout layout = l.annotatedLike(result, l.local(operand).layout),
               sourceWant = l.local(source).layout;
   layout.partial.clear();
@@ -127,7 +132,7 @@ LogicalResult localizeSelectAndScatter(Localizer &l, Operation *op) {
     DimLayout &dim = layout.dims[d];
     if (isTrivial(window)) {
       sourceWant.dims[d] = dim;
-    } else if (isSharded(dim) && least && window.size >= window.stride) {
+    } else if (isSharded(dim) && least && combined && window.size >= window.stride) {
       dim.tile = (dim.tile + window.stride - 1) / window.stride * window.stride;
       if (sourceWant.dims[d].axes != dim.axes)
         sourceWant.dims[d] = wholeDim(sourceShape[d]);
@@ -153,12 +158,13 @@ LogicalResult localizeSelectAndScatter(Localizer &l, Operation *op) {
             span = (count - 1) * window.stride + window.size;
     part =
         wantedRows(l, part, d, sourceWant.dims[d], sourceShape[d], dim.axes, {step, from, count});
+    auto scalar =
+        RankedTensorType::get({}, cast<RankedTensorType>(image.getType()).getElementType());
+    // Not the start value: it would be combined once more for each source that is none.
     part = select(
         l, rowsBetween(l, shapeOf(part), d, myStart(l, dim.axes, step, from), 0, sourceShape[d]),
-        part, splat(l, init, shapeOf(part)));
-    Value lowest = neutral(
-        l, RankedTensorType::get({}, cast<RankedTensorType>(image.getType()).getElementType()),
-        *least);
+        part, splat(l, neutral(l, scalar, *combined), shapeOf(part)));
+    Value lowest = neutral(l, scalar, *least);
     image = wantedRows(l, image, d, dim, shape[d], dim.axes, {dim.tile, begin, span});
     image = select(
         l, rowsBetween(l, shapeOf(image), d, myStart(l, dim.axes, dim.tile, begin), 0, shape[d]),

@@ -15,6 +15,7 @@ class Value:
     name: str
     type: ElementType
     shape: tuple
+    sharding: str = ""  # the attribute of an argument or result; sharded.py
 
     def __str__(self):
         return self.name
@@ -153,9 +154,11 @@ class Case:
 
 def module(cases):
     """One program whose results are those of all of the cases."""
-    args = ", ".join(f"{a}: {a.text}" for c in cases for a in c.args)
+    args = ", ".join(f"{a}: {a.text}{a.sharding}" for c in cases for a in c.args)
     results = [r for c in cases for r in c.results]
-    lines = [f'module @single_ops {cases[0].header}{{', f'func.func public @main({args}) -> ({", ".join(r.text for r in results)}) {{']
+    types = ", ".join(f"{r.text}{r.sharding}" for r in results)
+    mesh = ['sdy.mesh @mesh = <["x"=2, "y"=3]>'] if "@mesh" in "".join([args, types] + [line for c in cases for line in c.lines]) else []
+    lines = [f'module @single_ops {cases[0].header}{{', *mesh, f'func.func public @main({args}) -> ({types}) {{']
     for c in cases:
         lines += [f'{line} loc("case{c.number}")' if line.rstrip().endswith((")", ">")) else line for line in c.lines]
     lines.append(f'  return {", ".join(r.name for r in results)} : {", ".join(r.text for r in results)}')

@@ -281,8 +281,8 @@ BROADCAST = {"add": SUMMED, "subtract": SUMMED, "multiply": SUMMED, "divide": of
              "atan2": of("float"), "shift_left": of("int"), "shift_right_logical": of("int"), "shift_right_arithmetic": of("int"), "next_after": FLOATS[2:]}
 
 
-def chlo_broadcast(rng, **options):
-    name = list(BROADCAST)[rng.integers(len(BROADCAST))]
+def chlo_broadcast(rng, name=None, **options):
+    name = name or list(BROADCAST)[rng.integers(len(BROADCAST))]
     c = Case(rng, "chlo.broadcast_" + name, **options)
     t, shape = choose(rng, BROADCAST[name]), c.shape(0, 4)
     if t.kind == "float" and t.bits < 32 and name == "next_after":
