@@ -1,12 +1,9 @@
 #include "lib/compiler/CommandLine.h"
 
-#include "lib/compiler/Compile.h"
+#include "lib/compiler/ProgramArguments.h"
 
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include <unistd.h>
 
 namespace tessera {
 namespace {
@@ -16,10 +13,9 @@ const char kUsage[] = R"(usage: tessera compile IN.mlir|IN.mlirbc -o OUT.tsr [op
 Compiles a StableHLO module with Shardy annotations into a program for the devices of its mesh.
 
   -o FILE              the program; with --stop-after, the module's text (- is standard output)
-  --entry=NAME         the function to compile (main)
-  --input-shapes=LIST  shapes of arguments that have dynamic ones: in0:8x128xf32,in1:4
-  --target=cpu         what kernels are generated for
-  --topology=FILE      the machine that costs are predicted for (a default is built in)
+)";
+const char kMoreUsage[] =
+    R"(  --target=cpu         what kernels are generated for
   --stop-after=PHASE   stop there and write the module as text
   --print-after=PHASE  print the module after that phase, and go on
   --report=FILE        write times, collectives and memory as JSON
@@ -28,17 +24,13 @@ phases: import, propagate, reshard, localize, communicate, fuse, order, memory, 
 )";
 
 struct CommandLine {
-  CompileOptions options;
-  std::string input, output, topologyFile, reportFile;
+  ProgramArguments program;
+  std::string output, reportFile;
 };
-
-int fail(const llvm::Twine &line) {
-  llvm::errs() << line << "\n";
-  return 1;
-}
 
 // Empty, or what is wrong with the arguments.
 std::string parseArguments(int argc, const char *const *argv, CommandLine &line) {
+  CompileOptions &options = line.program.options;
   for (int i = 0; i < argc; ++i) {
     llvm::StringRef argument = argv[i];
     auto [name, value] = argument.split('=');
@@ -46,33 +38,23 @@ std::string parseArguments(int argc, const char *const *argv, CommandLine &line)
       if (++i == argc)
         return "-o takes a file";
       line.output = argv[i];
-    } else if (name == "--entry") {
-      line.options.entry = value.str();
     } else if (name == "--target") {
-      line.options.target = value.str();
-    } else if (name == "--input-shapes") {
-      line.options.inputShapes = value.str();
-    } else if (name == "--topology") {
-      line.topologyFile = value.str();
+      options.target = value.str();
     } else if (name == "--stop-after") {
-      line.options.stopAfter = value.str();
+      options.stopAfter = value.str();
     } else if (name == "--print-after") {
-      line.options.printAfter = value.str();
+      options.printAfter = value.str();
     } else if (name == "--report") {
       line.reportFile = value.str();
     } else if (argument == "--verify-each") {
-      line.options.verifyEach = true;
-    } else if (argument.starts_with("-") && argument != "-") {
-      return ("unknown option " + argument).str();
-    } else if (line.input.empty()) {
-      line.input = argument.str();
-    } else {
-      return ("two inputs: " + line.input + " and " + argument).str();
+      options.verifyEach = true;
+    } else if (std::string wrong = line.program.take(argument); !wrong.empty()) {
+      return wrong;
     }
   }
-  if (line.input.empty())
+  if (line.program.input.empty())
     return "no input file";
-  if (line.output.empty() && line.options.stopAfter.empty())
+  if (line.output.empty() && options.stopAfter.empty())
     return "no output file: -o OUT.tsr";
   return "";
 }
@@ -105,53 +87,24 @@ std::string writeFile(llvm::StringRef path, llvm::StringRef bytes) {
 } // namespace
 
 int compileCommand(int argc, const char *const *argv) {
-  for (int i = 0; i < argc; ++i)
-    if (llvm::StringRef(argv[i]) == "--help" || llvm::StringRef(argv[i]) == "-h") {
-      llvm::outs() << kUsage;
-      return 0;
-    }
+  if (printedHelp(argc, argv, llvm::Twine(kUsage) + kProgramUsage + kMoreUsage))
+    return 0;
   CommandLine line;
   if (std::string wrong = parseArguments(argc, argv, line); !wrong.empty())
-    return fail("error: " + wrong + "; see tessera compile --help");
-
-  auto input = llvm::MemoryBuffer::getFileOrSTDIN(line.input);
+    return failCommand("error: " + wrong + "; see tessera compile --help");
+  std::unique_ptr<llvm::MemoryBuffer> input = readFiles(line.program);
   if (!input)
-    return fail("error: " + line.input + ": cannot be read: " + input.getError().message());
-  line.options.inputName = line.input == "-" ? "<stdin>" : line.input;
-  if (!line.topologyFile.empty()) {
-    auto topology = llvm::MemoryBuffer::getFile(line.topologyFile);
-    if (!topology)
-      return fail("error: " + line.topologyFile +
-                  ": cannot be read: " + topology.getError().message());
-    line.options.topology = (*topology)->getBuffer().str();
-  }
-
-  bool progress = isatty(STDERR_FILENO);
-  auto clearProgress = [&] {
-    if (progress)
-      llvm::errs() << "\r\033[K";
-  };
-  CompileResult result = compile((*input)->getBuffer(), line.options,
-                                 {.diagnostic =
-                                      [&](const std::string &text) {
-                                        clearProgress();
-                                        llvm::errs() << text << "\n";
-                                      },
-                                  .began =
-                                      [&](llvm::StringRef phase) {
-                                        clearProgress();
-                                        if (progress)
-                                          llvm::errs() << "tessera: " << phase;
-                                      },
-                                  .print = [&](llvm::StringRef text) { llvm::outs() << text; }});
-  clearProgress();
+    return 1;
+  ProgressLine progress;
+  CompileResult result = compile(input->getBuffer(), line.program.options, progress.listener());
+  progress.clear();
   if (!result.error.empty())
-    return fail(result.error);
+    return failCommand(result.error);
   if (std::string wrong = writeFile(line.output, result.program); !wrong.empty())
-    return fail(wrong);
+    return failCommand(wrong);
   if (!line.reportFile.empty())
     if (std::string wrong = writeFile(line.reportFile, result.report); !wrong.empty())
-      return fail(wrong);
+      return failCommand(wrong);
   return 0;
 }
 

@@ -32,23 +32,23 @@ llvm::LogicalResult selectEntry(mlir::ModuleOp module, llvm::StringRef entry) {
   return symbols.rename(function, "main");
 }
 
-mlir::FailureOr<int64_t> countDevices(mlir::ModuleOp module) {
-  sdy::MeshOp first;
-  int64_t devices = 1;
-  for (auto mesh : module.getOps<sdy::MeshOp>()) {
-    sharding::Mesh plain = sdy::toMesh(mesh);
-    if (plain.axes.empty())
-      continue;
-    if (!first) {
-      first = mesh;
-      devices = plain.numDevices();
-    } else if (plain.numDevices() != devices) {
-      return mesh.emitError() << "mesh @" << mesh.getSymName() << " has " << plain.numDevices()
-                              << " devices and mesh @" << first.getSymName() << " has " << devices
-                              << "; all meshes of a program must have the same number";
-    }
-  }
-  return devices;
+void dropUnusedMeshes(mlir::ModuleOp module) {
+  llvm::SmallVector<sdy::MeshOp> meshes(module.getOps<sdy::MeshOp>()), unused;
+  if (meshes.size() > 1)
+    llvm::copy_if(meshes, std::back_inserter(unused), [&](sdy::MeshOp mesh) {
+      return mlir::SymbolTable::symbolKnownUseEmpty(mesh, module);
+    });
+  if (unused.size() == meshes.size()) // they say how many devices there are
+    return;
+  for (sdy::MeshOp mesh : unused)
+    mesh.erase();
+}
+
+int64_t countDevices(mlir::ModuleOp module) {
+  for (auto mesh : module.getOps<sdy::MeshOp>())
+    if (!mesh.getMesh().getAxes().empty())
+      return mesh.getMesh().getNumDevices();
+  return 1;
 }
 
 } // namespace tessera

@@ -13,7 +13,10 @@ namespace tessera {
 // cannot.
 llvm::LogicalResult selectEntry(mlir::ModuleOp module, llvm::StringRef entry);
 
-// The devices of the module's meshes, 1 without any. All meshes of a program have the same number.
-mlir::FailureOr<int64_t> countDevices(mlir::ModuleOp module);
+// Erases meshes on which nothing is: they may be of other numbers of devices.
+void dropUnusedMeshes(mlir::ModuleOp module);
+
+// The devices of the module's first mesh, 1 without any.
+int64_t countDevices(mlir::ModuleOp module);
 
 } // namespace tessera

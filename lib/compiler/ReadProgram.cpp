@@ -66,10 +66,8 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
     result.error = diagnostics.error("is not a module in MLIR text or bytecode");
     return result;
   }
-  FailureOr<int64_t> devices = 1;
   if (failed(refuseUnknownOps(*module)) || failed(selectEntry(*module, options.entry)) ||
-      failed(checkInput(*module)) || failed(noteInputShapes(*module, options.inputShapes)) ||
-      failed(devices = countDevices(*module))) {
+      failed(checkInput(*module)) || failed(noteInputShapes(*module, options.inputShapes))) {
     result.error = diagnostics.error("is not a program");
     return result;
   }
@@ -86,7 +84,8 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
     (*module)->setAttr("tessera.topology", *topology);
   }
   result.module = std::move(module);
-  result.devices = *devices;
+  dropUnusedMeshes(*result.module);
+  result.devices = countDevices(*result.module);
   return result;
 }
 
