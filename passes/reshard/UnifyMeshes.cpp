@@ -1,18 +1,22 @@
-// Writes all shardings with the axes of one mesh, the module's first. Meshes over the same devices
-// may cut them otherwise, or name or order them otherwise: an axis of one is then axes, or parts of
-// them, of the other.
+// Writes all shardings, and what manual computations do along axes, with the axes of one mesh, the
+// module's first (lib/sharding/MeshTranslation.h).
 //
 //   sdy.mesh @a = <["x"=2, "y"=4]>      sdy.mesh @b = <["p"=4, "q"=2]>
 //   stablehlo.add .. {sdy.sharding = [<@b, [{"p"}, {"q"}]>]}
 // becomes
 //   stablehlo.add .. {sdy.sharding = [<@a, [{"x", "y":(1)2}, {"y":(2)2}]>]}
 //
-// After propagation, as Shardy has it: shardings on different meshes do not flow into each other.
+// Where a manual computation is manual in what would be a part of an axis, the first mesh gets that
+// part as an axis. After propagation, as Shardy has it: shardings on different meshes do not flow
+// into each other.
+#include "dialects/comm/CommOps.h"
 #include "dialects/sdy/PlainData.h"
-#include "lib/sharding/DeviceGroups.h"
+#include "lib/sharding/MeshTranslation.h"
 #include "passes/reshard/Passes.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_UNIFYMESHES
@@ -22,144 +26,275 @@ using namespace mlir;
 using sharding::AxisRef;
 using sharding::AxisRefs;
 using sharding::Mesh;
+using sharding::MeshTranslation;
 
 namespace {
 
-// Where in `to` the device at each position of `from` is; empty when they hold other devices.
-std::vector<int64_t> positionsIn(const Mesh &to, const Mesh &from) {
-  int64_t n = from.numDevices();
-  std::vector<int64_t> of(n, -1), positions;
-  if (to.numDevices() != n)
-    return {};
-  for (int64_t i = 0; i < n; ++i)
-    if (int64_t device = to.deviceIds.empty() ? i : to.deviceIds[i]; device >= 0 && device < n)
-      of[device] = i;
-  for (int64_t i = 0; i < n; ++i) {
-    int64_t device = from.deviceIds.empty() ? i : from.deviceIds[i];
-    if (device < 0 || device >= n || of[device] < 0)
-      return {};
-    positions.push_back(of[device]);
-  }
-  return positions;
+StringRef meshNameOf(Attribute attr) {
+  if (auto sharding = dyn_cast<sdy::TensorShardingAttr>(attr))
+    return sharding.getMeshName();
+  if (auto axes = dyn_cast<comm::AxesAttr>(attr))
+    return axes.getMesh().getValue();
+  return {};
 }
 
-// The axes of one mesh in the words of another.
-class Translation {
-public:
-  Translation(const Mesh &to, const Mesh &from)
-      : to(to), from(from), positions(positionsIn(to, from)) {
-    int64_t stride = from.numDevices();
-    for (const sharding::MeshAxis &axis : from.axes)
-      strides.push_back(stride /= axis.size);
-    possible = !positions.empty() && positions[0] == 0 && isSumOfAxes();
-    for (size_t i = 0; possible && i < from.axes.size(); ++i)
-      possible = axesOf(sharding::wholeAxis(from, i)).has_value();
+// Calls `visit` with every attribute of the op that names a mesh.
+void walkNamed(Operation *op, function_ref<void(Attribute)> visit) {
+  if (isa<sdy::MeshOp>(op))
+    return;
+  AttrTypeWalker walker;
+  walker.addWalk([&](Attribute attr) {
+    if (!meshNameOf(attr).empty())
+      visit(attr);
+    return WalkResult::advance();
+  });
+  walker.walk(op->getAttrDictionary());
+}
+
+AxisRefs axesIn(Attribute attr, const Mesh &mesh) {
+  if (auto axes = dyn_cast<comm::AxesAttr>(attr))
+    return axes.toAxisRefs(mesh);
+  AxisRefs all;
+  sharding::TensorSharding sharding = sdy::toSharding(cast<sdy::TensorShardingAttr>(attr), mesh);
+  for (const sharding::DimSharding &dim : sharding.dims)
+    all.append(dim.axes);
+  all.append(sharding.replicated);
+  all.append(sharding.unreduced);
+  return all;
+}
+
+// The mesh of a manual computation that is manual in something.
+StringRef meshNameOf(sdy::ManualComputationOp manual) {
+  if (!manual.getManualAxes().getValue().empty())
+    for (auto side : {manual.getInShardings(), manual.getOutShardings()})
+      for (sdy::TensorShardingAttr sharding : side.getShardings())
+        return sharding.getMeshName();
+  return {};
+}
+
+// Where the user has the attribute: an argument has a place of its own.
+Location placeOf(Operation *op, StringRef mesh) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  for (unsigned i = 0; function && i < function.getNumArguments(); ++i)
+    if (auto sharding = function.getArgAttrOfType<sdy::TensorShardingAttr>(i, sdy::kShardingAttr))
+      if (sharding.getMeshName() == mesh)
+        return function.getArgument(i).getLoc();
+  return op->getLoc();
+}
+
+std::string axesText(const Mesh &mesh, ArrayRef<AxisRef> axes) {
+  std::string text;
+  for (const AxisRef &axis : axes) {
+    text += (text.empty() ? "\"" : ", \"") + mesh.axes[axis.axis].name + "\"";
+    if (!isWhole(mesh, axis))
+      text += ":(" + std::to_string(axis.preSize) + ")" + std::to_string(axis.size);
   }
-
-  bool isPossible() const { return possible; }
-
-  std::optional<AxisRefs> axesOf(const AxisRef &axis) const {
-    int64_t step = strides[axis.axis] * from.axes[axis.axis].size / (axis.preSize * axis.size);
-    llvm::SmallVector<int64_t> offsets;
-    for (int64_t i = 0; i < axis.size; ++i)
-      offsets.push_back(positions[i * step]);
-    auto digits = sharding::digitsOf(offsets);
-    if (!digits)
-      return std::nullopt;
-    AxisRefs axes;
-    for (sharding::Digit digit : llvm::reverse(*digits)) {
-      auto part = sharding::axesOfDigit(to, digit);
-      if (!part)
-        return std::nullopt;
-      axes.append(*part);
-    }
-    return axes;
-  }
-
-private:
-  bool isSumOfAxes() const {
-    for (size_t at = 0; at < positions.size(); ++at) {
-      int64_t sum = 0;
-      for (auto [stride, axis] : llvm::zip(strides, from.axes))
-        sum += positions[at / stride % axis.size * stride];
-      if (sum != positions[at])
-        return false;
-    }
-    return true;
-  }
-
-  const Mesh &to, &from;
-  std::vector<int64_t> positions;
-  llvm::SmallVector<int64_t> strides;
-  bool possible = false;
-};
-
-bool same(const Mesh &a, const Mesh &b) { return a.axes == b.axes && a.deviceIds == b.deviceIds; }
+  return text;
+}
 
 struct UnifyMeshes : impl::UnifyMeshesBase<UnifyMeshes> {
+  // A mesh to be rewritten.
+  struct Other {
+    sdy::MeshOp op;
+    Mesh mesh;
+    AxisRefs used;
+    std::optional<MeshTranslation> translation;
+  };
+
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    sdy::MeshTable meshes(module);
+    sdy::MeshTable meshes(getOperation());
     if (!meshes.main())
       return;
-    for (sdy::MeshOp op : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>())) {
+    for (auto op : getOperation().getOps<sdy::MeshOp>()) {
       const Mesh &mesh = *meshes.lookup(op.getSymName());
-      if (mesh.axes.empty() || &mesh == meshes.main())
-        continue;
-      if (failed(rewrite(op, mesh, *meshes.main())))
-        return signalPassFailure();
-      op.erase();
+      if (&mesh == meshes.main())
+        others.insert(others.begin(), {op, mesh, {}, {}});
+      else if (!mesh.axes.empty())
+        others.push_back({op, mesh, {}, {}});
     }
+    if (others.size() == 1)
+      return;
+    if (failed(unify()))
+      signalPassFailure();
   }
 
-  LogicalResult rewrite(sdy::MeshOp op, const Mesh &mesh, const Mesh &main) {
-    if (SymbolTable::symbolKnownUseEmpty(op, getOperation()))
+  LogicalResult unify() {
+    WalkResult counted = getOperation().walk([&](Operation *op) {
+      bool fits = true;
+      walkNamed(op, [&](Attribute attr) { fits &= succeeded(note(op, attr)); });
+      return fits ? WalkResult::advance() : WalkResult::interrupt();
+    });
+    if (counted.wasInterrupted())
+      return failure();
+    main = others[0].mesh;
+    translate();
+    if (AxisRefs needed = manualParts(); !needed.empty()) {
+      main = refined(main, needed);
+      others[0].op.setMeshAttr(attrOf(main));
+      translate();
+    }
+    for (Other &other : others)
+      remarkRenumbered(other);
+    WalkResult rewritten = getOperation().walk([&](Operation *op) {
+      return isa<sdy::MeshOp>(op) ? WalkResult::advance() : WalkResult(rewrite(op));
+    });
+    if (rewritten.wasInterrupted())
+      return failure();
+    for (Other &other : llvm::drop_begin(others))
+      other.op.erase();
+    return verifyManual();
+  }
+
+  Other *lookup(StringRef name) {
+    auto found = llvm::find_if(others, [&](const Other &each) { return each.mesh.name == name; });
+    return found == others.end() ? nullptr : &*found;
+  }
+
+  LogicalResult note(Operation *op, Attribute attr) {
+    Other *other = lookup(meshNameOf(attr));
+    if (!other)
       return success();
-    Translation translation(main, mesh);
-    if (!translation.isPossible())
-      return op.emitError() << "the axes of mesh @" << mesh.name
-                            << " are no parts of the axes of mesh @" << main.name
-                            << ": use the axes of one mesh throughout";
-    auto translated = [&](const AxisRefs &axes) {
-      AxisRefs result;
-      for (const AxisRef &axis : axes)
-        result.append(*translation.axesOf(axis));
-      return sharding::normalized(result);
-    };
+    other->used.append(axesIn(attr, other->mesh));
+    int64_t here = other->mesh.numDevices(), first = others[0].mesh.numDevices();
+    if (here == first)
+      return success();
+    return emitError(placeOf(op, other->mesh.name))
+           << "is on mesh @" << other->mesh.name << " of " << here << " devices, but mesh @"
+           << others[0].mesh.name << " has " << first
+           << "; all meshes of a program must have the same number";
+  }
+
+  void translate() {
+    for (Other &other : others)
+      other.translation.emplace(main, other.mesh, others[0].used, other.used);
+  }
+
+  // The parts of axes of the main mesh in which manual computations on others are manual.
+  AxisRefs manualParts() {
+    AxisRefs needed;
+    getOperation().walk([&](sdy::ManualComputationOp manual) {
+      if (Other *other = lookup(meshNameOf(manual)))
+        for (StringAttr name : manual.getManualAxes().getValue()) {
+          AxisRef axis = sharding::wholeAxis(other->mesh, other->mesh.axisIndex(name.getValue()));
+          for (const AxisRef &part : other->translation->axesOf(axis).value_or(AxisRefs()))
+            if (!isWhole(main, part))
+              needed.push_back(part);
+        }
+    });
+    return needed;
+  }
+
+  void remarkRenumbered(Other &other) {
+    if (other.translation->keepsDevices() || other.used.empty())
+      return;
+    std::string images;
+    for (auto [i, axis] : llvm::enumerate(other.mesh.axes))
+      if (axis.size > 1)
+        images += (images.empty() ? "\"" : ", \"") + axis.name + "\" is " +
+                  axesText(main, *other.translation->axesOf(ArrayRef(wholeAxis(other.mesh, i))));
+    other.op.emitRemark() << "mesh @" << other.mesh.name << " cuts the devices as no axes of mesh @"
+                          << main.name << " do: its devices are renumbered, so that " << images;
+  }
+
+  sdy::MeshAttr attrOf(const Mesh &mesh) {
+    SmallVector<sdy::MeshAxisAttr> axes;
+    for (const sharding::MeshAxis &axis : mesh.axes)
+      axes.push_back(sdy::MeshAxisAttr::get(&getContext(), axis.name, axis.size));
+    return sdy::MeshAttr::get(&getContext(), axes, ArrayRef<int64_t>(mesh.deviceIds));
+  }
+
+  LogicalResult rewrite(Operation *op) {
+    if (auto manual = dyn_cast<sdy::ManualComputationOp>(op))
+      rewriteManualAxes(manual);
+    LogicalResult result = success();
     AttrTypeReplacer replacer;
-    replacer.addReplacement(
-        [&](sdy::TensorShardingAttr attr) -> std::optional<std::pair<Attribute, WalkResult>> {
-          if (!isa<FlatSymbolRefAttr>(attr.getMeshOrRef()) || attr.getMeshName() != mesh.name)
-            return std::pair(Attribute(attr), WalkResult::skip());
-          sharding::TensorSharding sharding = sdy::toSharding(attr, mesh);
-          for (sharding::DimSharding &dim : sharding.dims)
-            dim.axes = translated(dim.axes);
-          sharding.replicated = translated(sharding.replicated);
-          llvm::sort(sharding.replicated);
-          sharding.unreduced = translated(sharding.unreduced);
-          llvm::sort(sharding.unreduced);
-          return std::pair(Attribute(sdy::toAttr(&getContext(), main, sharding)),
-                           WalkResult::skip());
-        });
-    WalkResult walk = getOperation().walk([&](Operation *inner) {
-      if (isa<sdy::MeshOp>(inner))
+    auto replace = [&](Attribute attr) -> std::optional<std::pair<Attribute, WalkResult>> {
+      Other *other = lookup(meshNameOf(attr));
+      if (other == &others[0] && main.axes == other->mesh.axes)
+        other = nullptr;
+      Attribute written = other ? inWordsOfMain(attr, *other) : attr;
+      if (!written) {
+        result = op->emitError() << "cuts axes of mesh @" << other->mesh.name
+                                 << " in ways that do not nest; use parts of one splitting inside "
+                                    "of manual computations";
+        written = attr;
+      }
+      return std::pair(written, WalkResult::skip());
+    };
+    replacer.addReplacement([&](sdy::TensorShardingAttr attr) { return replace(attr); });
+    replacer.addReplacement([&](comm::AxesAttr attr) { return replace(attr); });
+    replacer.replaceElementsIn(op, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                               /*replaceTypes=*/false);
+    return result;
+  }
+
+  // Null where the axes of an attribute that must be in tune with others have no translation.
+  Attribute inWordsOfMain(Attribute attr, const Other &other) {
+    AxisRefs axes = axesIn(attr, other.mesh);
+    const MeshTranslation *translation = &*other.translation;
+    std::optional<MeshTranslation> own;
+    if (llvm::any_of(axes, [&](const AxisRef &axis) { return !translation->axesOf(axis); })) {
+      own.emplace(main, other.mesh, others[0].used, axes);
+      translation = &*own;
+    }
+    auto axesAttr = dyn_cast<comm::AxesAttr>(attr);
+    if (axesAttr)
+      return own ? Attribute()
+                 : comm::AxesAttr::get(&getContext(), main, *translation->axesOf(axes));
+    sharding::TensorSharding sharding =
+        sdy::toSharding(cast<sdy::TensorShardingAttr>(attr), other.mesh);
+    for (sharding::DimSharding &dim : sharding.dims)
+      dim.axes = *translation->axesOf(ArrayRef(dim.axes));
+    for (AxisRefs *set : {&sharding.replicated, &sharding.unreduced}) {
+      *set = *translation->axesOf(ArrayRef(*set));
+      llvm::sort(*set);
+    }
+    return sdy::toAttr(&getContext(), main, sharding);
+  }
+
+  void rewriteManualAxes(sdy::ManualComputationOp manual) {
+    Other *other = lookup(meshNameOf(manual));
+    if (!other)
+      return;
+    AxisRefs axes;
+    for (StringAttr name : manual.getManualAxes().getValue())
+      axes.append(*other->translation->axesOf(
+          sharding::wholeAxis(other->mesh, other->mesh.axisIndex(name.getValue()))));
+    llvm::sort(axes);
+    SmallVector<StringAttr> names;
+    for (const AxisRef &axis : axes)
+      names.push_back(StringAttr::get(&getContext(), main.axes[axis.axis].name));
+    manual.setManualAxesAttr(sdy::ManualAxesAttr::get(&getContext(), names));
+  }
+
+  // What is inside of a manual computation may come from another mesh than it, and then be sharded
+  // along what it is manual in.
+  LogicalResult verifyManual() {
+    WalkResult walk = getOperation().walk([&](Operation *op) {
+      llvm::StringSet<> manual;
+      for (auto outer = op->getParentOfType<sdy::ManualComputationOp>(); outer;
+           outer = outer->getParentOfType<sdy::ManualComputationOp>())
+        for (StringAttr name : outer.getManualAxes().getValue())
+          manual.insert(name.getValue());
+      if (manual.empty())
         return WalkResult::advance();
-      if (auto manual = dyn_cast<sdy::ManualComputationOp>(inner); manual && !same(mesh, main))
-        for (auto side : {manual.getInShardings(), manual.getOutShardings()})
-          for (sdy::TensorShardingAttr attr : side.getShardings())
-            if (!manual.getManualAxes().getValue().empty() &&
-                isa<FlatSymbolRefAttr>(attr.getMeshOrRef()) && attr.getMeshName() == mesh.name) {
-              manual.emitError() << "a manual computation on mesh @" << mesh.name
-                                 << ", and values on mesh @" << main.name
-                                 << ": use the axes of one mesh throughout";
-              return WalkResult::interrupt();
-            }
-      replacer.replaceElementsIn(inner, /*replaceAttrs=*/true, /*replaceLocs=*/false,
-                                 /*replaceTypes=*/false);
-      return WalkResult::advance();
+      LogicalResult result = success();
+      walkNamed(op, [&](Attribute attr) {
+        if (!isa<sdy::TensorShardingAttr>(attr) || failed(result))
+          return;
+        for (const AxisRef &axis : axesIn(attr, main))
+          if (manual.contains(main.axes[axis.axis].name) && succeeded(result))
+            result = op->emitError() << "is sharded on another mesh than the manual computation "
+                                        "around it, along what that is manual in: "
+                                     << attr << "; use the axes of one mesh in it";
+      });
+      return WalkResult(result);
     });
     return failure(walk.wasInterrupted());
   }
+
+  std::vector<Other> others; // the main mesh first
+  Mesh main;
 };
 
 } // namespace

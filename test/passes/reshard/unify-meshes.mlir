@@ -33,9 +33,79 @@ func.func @order(%b: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@b, [{"p"}, 
 }
 
 // -----
+// No axes are these: the devices are renumbered, alike for all that is on the mesh. A part of an axis that does not nest with another is
+// one of as many others.
+// CHECK: %arg1: tensor<12xf32> {sdy.sharding = #sdy.sharding<@a, [{"y"}]>}, %arg2: tensor<12xf32> {sdy.sharding = #sdy.sharding<@a, [{"y", "x"}]>}
 sdy.mesh @a = <["x"=2, "y"=3]>
-// expected-error@+1 {{the axes of mesh @b are no parts of the axes of mesh @a: use the axes of one mesh throughout}}
+// expected-remark@+1 {{mesh @b cuts the devices as no axes of mesh @a do: its devices are renumbered, so that "p" is "y", "q" is "x"}}
 sdy.mesh @b = <["p"=3, "q"=2]>
-func.func @parts(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>}, %b: tensor<12xf32> {sdy.sharding = #sdy.sharding<@b, [{"p"}]>}) -> tensor<12xf32> {
+func.func @parts(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>}, %b: tensor<12xf32> {sdy.sharding = #sdy.sharding<@b, [{"p"}]>},
+                 %c: tensor<12xf32> {sdy.sharding = #sdy.sharding<@b, [{"p", "q"}]>}) -> tensor<12xf32> {
+  return %b : tensor<12xf32>
+}
+
+// -----
+// CHECK: %arg0: tensor<12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>}, %arg1: tensor<12xf32> {sdy.sharding = #sdy.sharding<@a, [{"y"}]>}
+sdy.mesh @a = <["x"=2, "y"=3]>
+sdy.mesh @b = <["z"=6]>
+func.func @not_nested(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@b, [{"z":(1)2}]>}, %b: tensor<12xf32> {sdy.sharding = #sdy.sharding<@b, [{"z":(1)3}]>},
+                      %c: tensor<12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>}) -> tensor<12xf32> {
+  return %b : tensor<12xf32>
+}
+
+// -----
+// A manual computation on another mesh: its axes, those of its collectives, and its free ones.
+// CHECK: sdy.mesh @a = <["x"=2, "y"=3, "z"=2]>
+// CHECK: in_shardings=[<@a, [{"y", "z"}, {}], replicated={"x"}>] out_shardings=[<@a, [{"y"}, {}], unreduced={"x"}>] manual_axes={"x", "y"}
+// CHECK: comm.all_reduce sum(%{{.*}}) over <@a, ["y"=3, "x"=2]>
+// CHECK: sdy.sharding_constraint %{{.*}} <@a, [{"z"}, {}]>
+sdy.mesh @a = <["x"=2, "y"=3, "z"=2]>
+// expected-remark@+1 {{so that "p" is "y", "q" is "x", "r" is "z"}}
+sdy.mesh @b = <["p"=3, "q"=2, "r"=2]>
+func.func @manual(%a: tensor<12x4xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {}]>}) -> tensor<12x4xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@b, [{"p", "r"}, {}], replicated={"q"}>] out_shardings=[<@b, [{"p"}, {}], unreduced={"q"}>] manual_axes={"p", "q"} (%b: tensor<4x4xf32>) {
+    %1 = comm.all_reduce sum(%b) over <@b, ["p"=3, "q"=2]> : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %2 = sdy.sharding_constraint %1 <@b, [{"r"}, {}]> : tensor<4x4xf32>
+    sdy.return %2 : tensor<4x4xf32>
+  } : (tensor<12x4xf32>) -> tensor<12x4xf32>
+  return %0 : tensor<12x4xf32>
+}
+
+// -----
+// Manual in what is a part of an axis of the first mesh: that gets the part as an axis.
+// CHECK: sdy.mesh @a = <["x"=2, "y_0"=2, "y_1"=2]>
+// CHECK: %arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {"y_0", "y_1"}]>}
+// CHECK: in_shardings=[<@a, [{"x", "y_0"}, {}]>] out_shardings=[<@a, [{"x", "y_0"}, {}]>] manual_axes={"x", "y_0"}
+// CHECK: comm.axis_index over <@a, ["x"=2, "y_0"=2]>
+sdy.mesh @a = <["x"=2, "y"=4]>
+sdy.mesh @b = <["p"=4, "q"=2]>
+func.func @refined(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {"y"}]>}) -> tensor<8x4xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@b, [{"p"}, {}]>] out_shardings=[<@b, [{"p"}, {}]>] manual_axes={"p"} (%b: tensor<2x4xf32>) {
+    %1 = comm.axis_index over <@b, ["p"=4]> : tensor<i32>
+    sdy.return %b : tensor<2x4xf32>
+  } : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+
+// -----
+// Inside of a manual computation, another mesh may cut across what is manual.
+sdy.mesh @a = <["x"=2, "y"=4]>
+sdy.mesh @b = <["p"=4, "q"=2]>
+func.func @across(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {"y"}]>}) -> tensor<8x4xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@a, [{"x"}, {}]>] out_shardings=[<@a, [{"x"}, {}]>] manual_axes={"x"} (%b: tensor<4x4xf32>) {
+    %1 = sdy.sharding_constraint %b <@b, [{"q"}, {}]> : tensor<4x4xf32>
+    // expected-error@+1 {{is sharded on another mesh than the manual computation around it, along what that is manual in: #sdy.sharding<@a, [{"x", "y":(1)2}, {}]>; use the axes of one mesh in it}}
+    %2 = sdy.sharding_constraint %b <@b, [{"p"}, {}]> : tensor<4x4xf32>
+    sdy.return %1 : tensor<4x4xf32>
+  } : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+
+// -----
+sdy.mesh @a = <["x"=2, "y"=3]>
+sdy.mesh @b = <["z"=2]>
+func.func @fewer(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>},
+                 // expected-error@+1 {{is on mesh @b of 2 devices, but mesh @a has 6; all meshes of a program must have the same number}}
+                 %b: tensor<12xf32> {sdy.sharding = #sdy.sharding<@b, [{"z"}]>}) -> tensor<12xf32> {
   return %b : tensor<12xf32>
 }

@@ -1,0 +1,41 @@
+// The axes of one mesh in the words of another over as many devices.
+#pragma once
+
+#include "lib/sharding/Mesh.h"
+#include <optional>
+
+namespace tessera::sharding {
+
+// Where the axes of `from` are axes of `to`, or parts of them, every part stays on its device:
+//   from <["p"=4, "q"=2]> to <["x"=2, "y"=4]>      p is x, y:(1)2; q is y:(2)2
+// Elsewhere the devices of `from` are renumbered: its axes are cut into primes, of which both
+// meshes have the same, and each prime is taken for one of `to`. Which device holds a part changes,
+// but for all values on `from` alike, so a program that names no devices means the same.
+//   from <["p"=3, "q"=2]> to <["x"=2, "y"=3]>      p is y, q is x
+// `used`: parts of axes that should have a translation each. All do but where they cut an axis in
+// ways that don't nest, as z:(1)2 and z:(1)3.
+class MeshTranslation {
+public:
+  MeshTranslation(const Mesh &to, const Mesh &from, llvm::ArrayRef<AxisRef> usedOfTo,
+                  llvm::ArrayRef<AxisRef> usedOfFrom);
+
+  bool isPossible() const { return possible; } // false: other numbers of devices
+  bool keepsDevices() const { return keeps; }
+
+  // None where no parts of `to` are this one.
+  std::optional<AxisRefs> axesOf(const AxisRef &axis) const;
+  std::optional<AxisRefs> axesOf(llvm::ArrayRef<AxisRef> axes) const; // normalized
+
+private:
+  struct Part {
+    AxisRef from, to;
+  };
+  std::vector<Part> parts;
+  bool possible = false, keeps = false;
+};
+
+// The mesh with axes cut so that each of `needed` is whole: x:(2)2 of "x"=8 makes "x_0"=2, "x_1"=2,
+// "x_2"=2.
+Mesh refined(const Mesh &mesh, llvm::ArrayRef<AxisRef> needed);
+
+} // namespace tessera::sharding
