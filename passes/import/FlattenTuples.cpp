@@ -12,6 +12,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/import/DropValues.h"
+#include "passes/import/GspmdSharding.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_FLATTENTUPLES
@@ -84,6 +85,20 @@ void flatten(Operation *op) {
   op->erase();
 }
 
+// What is said of each part of a tuple of the signature: its sharding string.
+SmallVector<DictionaryAttr> attributesOfParts(Attribute sharding, size_t count, Builder &b) {
+  SmallVector<DictionaryAttr> attributes(count, b.getDictionaryAttr({}));
+  auto text = dyn_cast_or_null<StringAttr>(sharding);
+  if (!text)
+    return attributes;
+  SmallVector<StringRef> parts = import::tupleParts(text);
+  for (auto [i, each] : llvm::enumerate(attributes))
+    if (parts.size() == count || parts.size() == 1)
+      each = b.getDictionaryAttr(b.getNamedAttr(
+          "mhlo.sharding", b.getStringAttr(parts.size() == 1 ? parts[0] : parts[i])));
+  return attributes;
+}
+
 // The entry's tuples become arguments and results one by one.
 void flattenSignature(func::FuncOp function) {
   Block &body = function.getBody().front();
@@ -98,7 +113,8 @@ void flattenSignature(func::FuncOp function) {
     SmallVector<Type> types;
     tuple.getFlattenedTypes(types);
     SmallVector<unsigned> places(types.size(), i + 1);
-    SmallVector<DictionaryAttr> attributes(types.size(), b.getDictionaryAttr({}));
+    SmallVector<DictionaryAttr> attributes =
+        attributesOfParts(function.getArgAttr(i, "mhlo.sharding"), types.size(), b);
     SmallVector<Location> locations(types.size(), argument.getLoc());
     (void)function.insertArguments(places, types, attributes, locations);
     argument = function.getArgument(i);
@@ -120,7 +136,8 @@ void flattenSignature(func::FuncOp function) {
     appendParts(b, end->getLoc(), end->getOperand(i), parts);
     SmallVector<Type> types = llvm::to_vector(ValueRange(parts).getTypes());
     SmallVector<unsigned> places(types.size(), i + 1);
-    SmallVector<DictionaryAttr> attributes(types.size(), b.getDictionaryAttr({}));
+    SmallVector<DictionaryAttr> attributes =
+        attributesOfParts(function.getResultAttr(i, "mhlo.sharding"), types.size(), b);
     (void)function.insertResults(places, types, attributes);
     (void)function.eraseResult(i);
     i += types.size();

@@ -1,4 +1,4 @@
-// GSPMD's sharding strings as plain data, and the mesh that a program's strings have in common.
+// GSPMD's sharding strings as plain data, and the meshes on whose axes a program's strings fall.
 #pragma once
 
 #include "lib/sharding/Sharding.h"
@@ -6,7 +6,7 @@
 
 namespace tessera::import {
 
-enum class TileKind { Replicated, Manual };
+enum class TileKind { Replicated, Manual, Unreduced };
 
 // `{devices=[2,1,4]0,1,2,3,4,5,6,7 last_tile_dim_replicate}`: devices of a tensor's tiles,
 // row-major over `tiles`.
@@ -14,22 +14,54 @@ struct TileAssignment {
   llvm::SmallVector<int64_t> tiles;
   std::vector<int64_t> devices;     // empty for the short forms below, and where it is replicated
   llvm::SmallVector<TileKind> last; // of the last tile dimensions, which are none of the tensor's
-  bool manual = false;              // `{manual}`: each device has its own part, in all axes
-  int64_t only = -1;                // `{maximal device=3}`
+  TileKind all = TileKind::Replicated; // of the short forms `{manual}` and `{unreduced}`
+  int64_t only = -1;                   // `{maximal device=3}`
+  bool unknown = false;                // `{unknown}`: says nothing
+  int64_t group = -1; // `shard_as 1`, `shard_like 1`: sharded as the others of this number
 
-  bool isReplicated() const { return devices.empty(); }
+  bool hasTiles() const { return !devices.empty(); }
 };
 
-// Errors say what the string holds that is not supported.
+// Errors say what is wrong with the string.
 llvm::Expected<TileAssignment> parseTileAssignment(llvm::StringRef text);
 
-// Of `count` values: a tuple `{{..}, {..}}`, or one string for all.
+// The shardings of a tuple `{{..}, {..}}` and of the tuples in it; the text itself if it is no
+// tuple.
+llvm::SmallVector<llvm::StringRef> tupleParts(llvm::StringRef text);
+
+// Of `count` values: a tuple of them, or one string for all.
 llvm::Expected<llvm::SmallVector<TileAssignment>> parseTileAssignments(llvm::StringRef text,
                                                                        size_t count);
 
-// The coarsest mesh on whose axes all assignments fall, axes named axis_0 .. major to minor; none
-// when there is none.
-std::optional<sharding::Mesh> commonMesh(llvm::ArrayRef<TileAssignment> assignments);
+// The meshes that a program's assignments need: given ones, and as few more as will do, the
+// coarsest, their axes named axis_0 .. major to minor.
+//   {devices=[2,3]<=[6]}, {devices=[3,2]<=[6]}     <["axis_0"=2, "axis_1"=3]>, <["axis_0"=3,
+//                                                  "axis_1"=2]>: no mesh has axes for both
+//   {devices=[4]0,2,3,1}                           <["axis_0"=4], device_ids=[0, 2, 3, 1]>
+class TileMeshes {
+public:
+  explicit TileMeshes(llvm::ArrayRef<sharding::Mesh> given);
+
+  // The number of a mesh that has axes for all of these, which concern one value; none when they
+  // are of another number of devices than those before. Its axes follow from all that is added.
+  std::optional<size_t> add(llvm::ArrayRef<TileAssignment> assignments);
+
+  std::vector<sharding::Mesh> meshes() const;    // at least one
+  int64_t numDevices() const { return devices; } // 0: nothing says it
+
+private:
+  // A mesh in the making: borders of its axes as distances between positions in `order`.
+  struct Candidate {
+    std::vector<int64_t> order; // as Mesh::deviceIds
+    llvm::SmallVector<int64_t> borders = {1};
+    std::optional<sharding::Mesh> given;
+
+    bool take(llvm::ArrayRef<TileAssignment> assignments);
+  };
+
+  std::vector<Candidate> candidates;
+  int64_t devices = 0;
+};
 
 // The assignment by the axes of `mesh`, for a tensor of `rank` dimensions.
 std::optional<sharding::TensorSharding> onMesh(const sharding::Mesh &mesh,

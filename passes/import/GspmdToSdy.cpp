@@ -1,4 +1,5 @@
-// Turns the sharding strings of GSPMD into sdy annotations over a mesh that has their axes.
+// Turns the sharding strings of GSPMD into sdy annotations over a mesh that has their axes, or
+// several where no mesh has the axes of all.
 //
 //   func.func @main(%x: .. {mhlo.sharding = "{devices=[2,1,4]0,1,.. last_tile_dim_replicate}"})
 //     %0 = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{devices=[4,1,2]0,2,..}"}
@@ -13,6 +14,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "passes/import/DeviceProgram.h"
 #include "passes/import/GspmdSharding.h"
 
 namespace tessera {
@@ -56,47 +58,105 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
     int64_t rank;
     TileAssignment assignment;
     TileAssignment manual; // of borders: what is manual on their inner side
+
+    Location loc() const {
+      return where == Where::Argument ? cast<func::FuncOp>(op).getArgument(index).getLoc()
+                                      : op->getLoc();
+    }
   };
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    bool hasMesh = !module.getOps<sdy::MeshOp>().empty();
     if (failed(collect(module)))
       return signalPassFailure();
     if (annotated.empty())
       return;
-    if (hasMesh) { // sdy annotations are there already: the strings say the same
-      strip();
-      return;
-    }
-    SmallVector<TileAssignment> assignments;
-    for (const Annotated &a : annotated)
-      assignments.insert(assignments.end(), {a.assignment, a.manual});
-    std::optional<sharding::Mesh> mesh = import::commonMesh(assignments);
-    if (!mesh) {
-      module.emitError("no mesh has axes for all of this module's mhlo.sharding strings; "
-                       "annotate it with sdy shardings instead");
+    if (hasSdyShardings(module)) // the strings say the same, but for calls
+      llvm::erase_if(annotated, [](const Annotated &a) {
+        return a.where != Where::Constraint && a.where != Where::Border;
+      });
+    if (failed(annotateAll()))
       return signalPassFailure();
-    }
-    declare(mesh->name, *mesh);
-    for (const Annotated &a : annotated)
-      if (failed(annotate(a, *mesh)))
-        return signalPassFailure();
     strip();
   }
 
+  static bool hasSdyShardings(ModuleOp module) {
+    return module
+        .walk([](Operation *op) {
+          bool found = isa<sdy::ShardingConstraintOp, sdy::ManualComputationOp>(op) ||
+                       op->hasAttr(sdy::kShardingAttr);
+          if (auto function = dyn_cast<func::FuncOp>(op)) {
+            for (unsigned i = 0; i < function.getNumArguments(); ++i)
+              found |= bool(function.getArgAttr(i, sdy::kShardingAttr));
+            for (unsigned i = 0; i < function.getNumResults(); ++i)
+              found |= bool(function.getResultAttr(i, sdy::kShardingAttr));
+          }
+          return found ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  LogicalResult annotateAll() {
+    SmallVector<sharding::Mesh> given;
+    for (auto mesh : getOperation().getOps<sdy::MeshOp>())
+      if (!mesh.getMesh().getAxes().empty())
+        given.push_back(sdy::toMesh(mesh));
+    import::TileMeshes tiles(given);
+    int64_t partitions = import::processGridOf(getOperation()).partitions;
+    SmallVector<size_t> meshOf;
+    for (const Annotated &a : annotated) {
+      int64_t devices = a.assignment.devices.size();
+      if (devices && partitions > 1 && devices != partitions)
+        return emitError(a.loc()) << "mhlo.sharding is for " << devices
+                                  << " devices, but the program's mhlo.num_partitions is "
+                                  << partitions;
+      std::optional<size_t> mesh = tiles.add({a.assignment, a.manual});
+      if (!mesh)
+        return emitError(a.loc()) << "mhlo.sharding is for " << devices
+                                  << " devices, but others of the program are for "
+                                  << tiles.numDevices();
+      meshOf.push_back(*mesh);
+    }
+    devices = std::max(tiles.numDevices(), partitions);
+    getOperation().walk([&](sdy::ShardingGroupOp op) {
+      firstGroup = std::max<int64_t>(firstGroup, op.getGroupId() + 1);
+    });
+    std::vector<sharding::Mesh> meshes = tiles.meshes();
+    for (size_t i = given.size(); i < meshes.size(); ++i)
+      declare(meshes[i]);
+    for (auto [a, mesh] : llvm::zip_equal(annotated, meshOf))
+      if (failed(annotate(a, meshes[mesh])))
+        return failure();
+    return success();
+  }
+
   LogicalResult add(Operation *op, Where where, Attribute text, TypeRange types, unsigned index) {
-    auto string = dyn_cast_or_null<StringAttr>(text);
-    if (!string)
+    if (!text)
       return success();
-    auto assignments = import::parseTileAssignments(string.getValue(), types.size());
+    Location loc = Annotated{op, where, index, 0, {}, {}}.loc();
+    auto string = dyn_cast<StringAttr>(text);
+    if (!string)
+      return emitError(loc) << "mhlo.sharding must be a string, as \"{devices=[2,4]<=[8]}\"";
+    SmallVector<Type> parts;
+    for (Type type : types)
+      if (auto tuple = dyn_cast<TupleType>(type))
+        tuple.getFlattenedTypes(parts);
+      else
+        parts.push_back(type);
+    auto assignments = import::parseTileAssignments(string.getValue(), parts.size());
     if (!assignments)
-      return op->emitError() << llvm::toString(assignments.takeError())
-                             << "; annotate with sdy shardings instead";
-    for (auto [i, type] : llvm::enumerate(types))
+      return emitError(loc) << llvm::toString(assignments.takeError());
+    size_t part = 0;
+    for (auto [i, type] : llvm::enumerate(types)) {
       if (auto tensor = dyn_cast<RankedTensorType>(type))
         annotated.push_back(
-            {op, where, unsigned(index + i), tensor.getRank(), (*assignments)[i], {}});
+            {op, where, unsigned(index + i), tensor.getRank(), (*assignments)[part], {}});
+      auto tuple = dyn_cast<TupleType>(type);
+      SmallVector<Type> inside;
+      if (tuple)
+        tuple.getFlattenedTypes(inside);
+      part += tuple ? inside.size() : 1;
+    }
     return success();
   }
 
@@ -150,43 +210,66 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
     return success();
   }
 
-  void declare(StringRef name, const sharding::Mesh &mesh) {
+  // Gives the mesh a name of its own.
+  void declare(sharding::Mesh &mesh) {
+    if (mesh.name.empty())
+      mesh.name = "mesh";
+    for (int i = 1; SymbolTable::lookupSymbolIn(getOperation(), mesh.name); ++i)
+      mesh.name = "mesh_" + std::to_string(i);
     SmallVector<sdy::MeshAxisAttr> axes;
     for (const sharding::MeshAxis &axis : mesh.axes)
       axes.push_back(sdy::MeshAxisAttr::get(&getContext(), axis.name, axis.size));
     OpBuilder b = OpBuilder::atBlockBegin(getOperation().getBody());
-    sdy::MeshOp::create(b, getOperation().getLoc(), name,
+    while (b.getInsertionPoint() != getOperation().getBody()->end() &&
+           isa<sdy::MeshOp>(*b.getInsertionPoint()))
+      b.setInsertionPointAfter(&*b.getInsertionPoint());
+    sdy::MeshOp::create(b, getOperation().getLoc(), mesh.name,
                         sdy::MeshAttr::get(&getContext(), axes, ArrayRef<int64_t>(mesh.deviceIds)));
   }
 
   // A mesh of one device, by the name that Shardy gives it.
   sdy::TensorShardingAttr onDevice(int64_t device) {
-    std::string name = "maximal_mesh_" + std::to_string(device);
+    sharding::Mesh mesh{"maximal_mesh_" + std::to_string(device), {}, {device}};
     if (maximal.insert(device).second)
-      declare(name, {name, {}, {device}});
-    return sdy::TensorShardingAttr::get(&getContext(), name, {});
+      declare(mesh);
+    return sdy::TensorShardingAttr::get(&getContext(), mesh.name, {});
   }
 
   LogicalResult annotate(const Annotated &a, const sharding::Mesh &mesh) {
+    if (int64_t dims = a.assignment.tiles.size() - a.assignment.last.size();
+        a.assignment.hasTiles() && dims != a.rank)
+      return emitError(a.loc()) << "mhlo.sharding has tiles of " << dims
+                                << " dimensions for a value of rank " << a.rank;
+    if (a.assignment.only >= std::max<int64_t>(devices, 1) && devices)
+      return emitError(a.loc()) << "mhlo.sharding names device " << a.assignment.only
+                                << ", but the program has " << devices;
     std::optional<sharding::TensorSharding> sharding = import::onMesh(mesh, a.assignment, a.rank);
     std::optional<sharding::AxisRefs> own = import::manualAxes(mesh, a.assignment);
     if (!sharding || !own)
-      return a.op->emitError() << "has a sharding string that does not fit its type";
-    if (!own->empty()) { // on the inner side: nothing is left to say
-      if (a.where == Where::Constraint) {
-        a.op->replaceAllUsesWith(a.op->getOperands());
-        a.op->erase();
-        return success();
-      }
-      if (a.where == Where::Value)
-        return success();
-      return a.op->emitError() << "is manual at the border of the program; such a value has no "
-                                  "global meaning: annotate with sdy shardings instead";
+      return emitError(a.loc()) << "mhlo.sharding falls on no axes of mesh @" << mesh.name;
+    join(a);
+    if (a.assignment.unknown && a.where != Where::Border) {
+      if (a.where == Where::Constraint)
+        forward(a.op);
+      return success();
+    }
+    bool isManual = !own->empty() || a.assignment.all == import::TileKind::Manual;
+    if (isManual && (a.where == Where::Argument || a.where == Where::Result))
+      return emitError(a.loc()) << "mhlo.sharding is manual at the border of the program; such a "
+                                   "value has no global meaning: annotate with sdy shardings "
+                                   "instead";
+    if (isManual && a.where != Where::Border) { // on the inner side: nothing is left to say
+      if (a.where == Where::Constraint)
+        forward(a.op);
+      return success();
     }
     if (a.where == Where::Constraint)
-      for (int64_t dim : unspecifiedDims(a.op))
-        if (dim >= 0 && dim < a.rank)
-          sharding->dims[dim].closed = false;
+      for (int64_t dim : unspecifiedDims(a.op)) {
+        if (dim < 0 || dim >= a.rank)
+          return emitError(a.loc())
+                 << "names unspecified dimension " << dim << " of a value of rank " << a.rank;
+        sharding->dims[dim].closed = false;
+      }
     sdy::TensorShardingAttr attr = a.assignment.only >= 0
                                        ? onDevice(a.assignment.only)
                                        : sdy::toAttr(&getContext(), mesh, *sharding);
@@ -214,6 +297,29 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
     }
     }
     return success();
+  }
+
+  static void forward(Operation *op) {
+    op->replaceAllUsesWith(op->getOperands());
+    op->erase();
+  }
+
+  // `shard_as` and `shard_like`: into a sharding group.
+  void join(const Annotated &a) {
+    if (a.assignment.group < 0)
+      return;
+    OpBuilder b(&getContext());
+    Value value;
+    if (auto function = dyn_cast<func::FuncOp>(a.op)) {
+      Block &body = function.getBody().front();
+      bool isArgument = a.where == Where::Argument;
+      value = isArgument ? body.getArgument(a.index) : body.getTerminator()->getOperand(a.index);
+      isArgument ? b.setInsertionPointToStart(&body) : b.setInsertionPoint(body.getTerminator());
+    } else {
+      value = a.op->getResult(a.index);
+      b.setInsertionPointAfter(a.op);
+    }
+    sdy::ShardingGroupOp::create(b, a.loc(), value, firstGroup + a.assignment.group);
   }
 
   LogicalResult annotateBorder(const Annotated &a, const sharding::Mesh &mesh,
@@ -247,6 +353,8 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
 
   std::vector<Annotated> annotated;
   llvm::SmallDenseSet<int64_t> maximal;
+  int64_t devices = 0;    // 0: nothing says it
+  int64_t firstGroup = 0; // above the sharding groups that the program has
 };
 
 } // namespace

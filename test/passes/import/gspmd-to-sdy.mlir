@@ -35,23 +35,76 @@ func.func @main(%arg0: tensor<4x4xf32> {mhlo.sharding = "{manual}"}, %arg1: tens
 
 // -----
 
-// expected-error@+1 {{the sharding string holds '{devices=[9000000,9000000]<=[81000000000000]}', which is not supported}}
+// expected-error@+1 {{numbers of tiles must be positive, and make a million devices at most}}
 func.func @main(%arg0: tensor<4x4xf32> {mhlo.sharding = "{devices=[9000000,9000000]<=[81000000000000]}"}) -> tensor<4x4xf32> {
   return %arg0 : tensor<4x4xf32>
 }
 
 // -----
 
-// expected-error@+1 {{the sharding string holds '{devices=[0,2]}', which is not supported}}
+// expected-error@+1 {{numbers of tiles must be positive, and make a million devices at most}}
 func.func @main(%arg0: tensor<4x4xf32> {mhlo.sharding = "{devices=[0,2]}"}) -> tensor<4x4xf32> {
   return %arg0 : tensor<4x4xf32>
 }
 
 // -----
 
-// expected-error@+1 {{the sharding string holds 'last_tile_dims={unreduced}', which is not supported}}
-func.func @main(%arg0: tensor<4x4xf32> {mhlo.sharding = "{devices=[2,1,2]<=[4] last_tile_dims={unreduced}}"}) -> tensor<4x4xf32> {
-  return %arg0 : tensor<4x4xf32>
+// What is left unreduced, beside what is replicated; by a transposed table, and over all axes.
+
+// CHECK: sdy.mesh @mesh = <["axis_0"=2, "axis_1"=2, "axis_2"=2]>
+// CHECK: stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"axis_0"}, {}], unreduced={"axis_1"}>]>}
+// CHECK: stablehlo.tanh %{{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"axis_2"}, {}], unreduced={"axis_0", "axis_1"}>]>}
+// CHECK: sdy.sharding_constraint %{{.*}} <@mesh, [{}, {}], unreduced={"axis_0", "axis_1", "axis_2"}>
+func.func @main(%arg0: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = stablehlo.tanh %arg0 {mhlo.sharding = "{devices=[2,1,2,2]<=[8] last_tile_dims={unreduced, replicated}}"} : tensor<4x4xf32>
+  %1 = stablehlo.tanh %0 {mhlo.sharding = "{devices=[2,1,4]<=[4,2]T(1,0) last_tile_dims={unreduced} metadata={op_name=\"x\"}}"} : tensor<4x4xf32>
+  %2 = stablehlo.custom_call @Sharding(%1) {mhlo.sharding = "{unreduced}"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
+
+// -----
+
+// No mesh has axes for 2x3 and for 3x2 tiles, nor for devices in no order: several meshes.
+
+// CHECK: sdy.mesh @mesh = <["axis_0"=2, "axis_1"=3]>
+// CHECK: sdy.mesh @mesh_1 = <["axis_0"=3, "axis_1"=2]>
+// CHECK: sdy.mesh @mesh_2 = <["axis_0"=6], device_ids=[0, 2, 1, 5, 4, 3]>
+// CHECK: %arg0: tensor<6x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"axis_0"}, {"axis_1"}]>}
+// CHECK: %arg1: tensor<6x6xf32> {sdy.sharding = #sdy.sharding<@mesh_1, [{"axis_0"}, {"axis_1"}]>}
+// CHECK: %arg2: tensor<6x6xf32> {sdy.sharding = #sdy.sharding<@mesh_2, [{"axis_0"}, {}]>}
+func.func @main(%arg0: tensor<6x6xf32> {mhlo.sharding = "{devices=[2,3]<=[6]}"}, %arg1: tensor<6x6xf32> {mhlo.sharding = "{devices=[3,2]<=[6]}"},
+                %arg2: tensor<6x6xf32> {mhlo.sharding = "{devices=[6,1]0,2,1,5,4,3}"}) -> tensor<6x6xf32> {
+  return %arg0 : tensor<6x6xf32>
+}
+
+// -----
+
+// What must be sharded alike becomes a group; what says nothing goes.
+
+// CHECK: func.func @main(%arg0: tensor<4x4xf32>, %arg1: tensor<4x4xf32>)
+// CHECK: sdy.sharding_group %arg0 group_id=3
+// CHECK: sdy.sharding_group %arg1 group_id=3
+// CHECK: %0 = sdy.sharding_constraint %arg1
+// CHECK: sdy.sharding_group %0 group_id=1
+func.func @main(%arg0: tensor<4x4xf32> {mhlo.sharding = "{unknown}"}, %arg1: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = stablehlo.custom_call @Sharding(%arg0) {mhlo.sharding = "{unknown shard_as 3}"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = stablehlo.custom_call @Sharding(%arg1) {mhlo.sharding = "{unknown shard_as 3}"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = stablehlo.custom_call @Sharding(%1) {mhlo.sharding = "{devices=[2,1]<=[2] shard_like 1}"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
+
+// -----
+
+// A program with shardings of sdy and a call that has a string: on its mesh, where that has the axes.
+
+// CHECK: sdy.mesh @m = <["x"=2, "y"=2]>
+// CHECK-NOT: sdy.mesh
+// CHECK: %0 = sdy.sharding_constraint %arg0 <@m, [{"y"}, {}]>
+// CHECK: return %0
+sdy.mesh @m = <["x"=2, "y"=2]>
+func.func @main(%arg0: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>, mhlo.sharding = "{devices=[2,1,2]<=[4] last_tile_dim_replicate}"}) -> tensor<4x4xf32> {
+  %0 = stablehlo.custom_call @Sharding(%arg0) {mhlo.sharding = "{devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
 }
 
 // -----
@@ -59,8 +112,8 @@ func.func @main(%arg0: tensor<4x4xf32> {mhlo.sharding = "{devices=[2,1,2]<=[4] l
 // Replication in several last dimensions; a tuple for several results; metadata; what any op says of its result; a device by itself;
 // dimensions that propagation may shard.
 
-// CHECK: sdy.mesh @maximal_mesh_3 = <[], device_ids=[3]>
 // CHECK: sdy.mesh @mesh = <["axis_0"=2, "axis_1"=2]>
+// CHECK: sdy.mesh @maximal_mesh_3 = <[], device_ids=[3]>
 // CHECK: func.func @main(%arg0: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"axis_0"}, {}]>}, %arg1: tensor<f32> {sdy.sharding = #sdy.sharding<@maximal_mesh_3, []>})
 // CHECK: stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"axis_1"}]>]>}
 // CHECK: stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"axis_0", "axis_1"}, {}]>, <@mesh, [{}, {}]>]>}
