@@ -53,6 +53,11 @@ LogicalResult verifyNoOverlap(ArrayRef<AxisRefAttr> axes, EmitError emitError) {
         if (axis == other)
           return emitError("axis " + textOf(axis) + " is used twice");
         return emitError("axes " + textOf(other) + " and " + textOf(axis) + " overlap");
+      } else if (axis.getName() == other.getName() &&
+                 std::max(extent(axis).first, extent(other).first) %
+                     std::min(extent(axis).second, extent(other).second)) {
+        return emitError("sub-axes " + textOf(other) + " and " + textOf(axis) +
+                         " are no parts of one splitting of \"" + axis.getName() + "\"");
       }
   return success();
 }
@@ -96,8 +101,6 @@ LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (static_cast<int64_t>(ids.size()) != devices)
     return emitError() << "the axes make " << devices << " devices, but there are " << ids.size()
                        << " device ids";
-  if (llvm::is_sorted(ids))
-    return emitError() << "device ids 0, 1, 2, .. are the default; leave device_ids out";
   SmallVector<int64_t> sorted(ids);
   llvm::sort(sorted);
   for (auto [i, id] : llvm::enumerate(sorted))
@@ -190,6 +193,20 @@ LogicalResult verifyAxes(ArrayRef<AxisRefAttr> axes, MeshAttr mesh, EmitError em
   return verifyNoOverlap(axes, emitError);
 }
 
+// The axes of `mesh` in which the code around `op` is local already.
+static SmallVector<StringRef> manualAround(Operation *op, MeshAttr mesh) {
+  SmallVector<StringRef> axes;
+  for (auto outer = op->getParentOfType<ManualComputationOp>(); outer;
+       outer = outer->getParentOfType<ManualComputationOp>()) {
+    for (TensorShardingPerValueAttr side : {outer.getInShardings(), outer.getOutShardings()})
+      if (!side.getShardings().empty() && side.getShardings()[0].getMesh(outer) != mesh)
+        return axes;
+    for (StringAttr axis : outer.getManualAxes().getValue())
+      axes.push_back(axis.getValue());
+  }
+  return axes;
+}
+
 LogicalResult verifySharding(TensorShardingAttr sharding, Type type, Operation *from,
                              EmitError emitError) {
   MeshAttr mesh = sharding.getMesh(from);
@@ -233,6 +250,12 @@ LogicalResult verifySharding(TensorShardingAttr sharding, Type type, Operation *
       failed(verifySorted("replicated", sharding.getReplicatedAxes(), mesh, emitError)) ||
       failed(verifySorted("unreduced", sharding.getUnreducedAxes(), mesh, emitError)))
     return failure();
+  SmallVector<StringRef> manual = manualAround(from, mesh);
+  for (AxisRefAttr axis : all)
+    if (llvm::is_contained(manual, axis.getName()))
+      return emitError("axis \"" + axis.getName() +
+                       "\" is manual here: values inside the manual computation are local in it; "
+                       "leave it out");
   return verifyNoOverlap(all, emitError);
 }
 
@@ -249,6 +272,9 @@ LogicalResult verifyShardings(TensorShardingPerValueAttr shardings, TypeRange ty
 
 LogicalResult verifyRule(OpShardingRuleAttr rule, Operation *op, EmitError emitError) {
   int64_t factors = rule.getFactorSizes().size();
+  llvm::SmallBitVector used(factors), alone(factors), fits(factors), inResults(factors);
+  if (llvm::any_of(rule.getFactorSizes(), [](int64_t size) { return size < 1; }))
+    return emitError("the factors of the rule must have positive sizes");
   auto verifyTensors = [&](StringRef what, ArrayRef<TensorMappingAttr> tensors,
                            TypeRange types) -> LogicalResult {
     if (tensors.size() != types.size())
@@ -261,13 +287,31 @@ LogicalResult verifyRule(OpShardingRuleAttr rule, Operation *op, EmitError emitE
         return emitError("the rule's " + what + " " + Twine(i) + " must have " + Twine(rank) +
                          " dimensions");
       llvm::SmallDenseSet<int64_t> seen;
-      for (DimMappingAttr dim : tensor.getDimMappings())
+      for (auto [d, dim] : llvm::enumerate(tensor.getDimMappings())) {
+        int64_t product = 1, size = shaped.getDimSize(d);
         for (int64_t factor : dim.getFactorIndices()) {
           if (factor >= factors)
             return emitError("the rule uses a factor that has no size");
           if (!seen.insert(factor).second)
             return emitError("the rule uses a factor twice in " + what + " " + Twine(i));
+          used.set(factor);
+          if (what == "result")
+            inResults.set(factor);
+          if (llvm::MulOverflow(product, rule.getFactorSizes()[factor], product))
+            return emitError("the factors of the rule's " + what + " " + Twine(i) +
+                             " are larger than a 64-bit number can say");
         }
+        // One of several tensors may have more or less of a factor: parts that are concatenated.
+        if (dim.getFactorIndices().size() == 1) {
+          alone.set(dim.getFactorIndices()[0]);
+          if (product == size || ShapedType::isDynamic(size))
+            fits.set(dim.getFactorIndices()[0]);
+        } else if (product != size && !ShapedType::isDynamic(size)) {
+          return emitError("the factors of dimension " + Twine(d) + " of the rule's " + what + " " +
+                           Twine(i) + " make " + Twine(product) + ", but its size is " +
+                           Twine(size));
+        }
+      }
     }
     return success();
   };
@@ -286,6 +330,19 @@ LogicalResult verifyRule(OpShardingRuleAttr rule, Operation *op, EmitError emitE
         return emitError("a factor of the rule is of two kinds");
       special.set(factor);
     }
+  for (int64_t factor : rule.getBlockedPropagationFactors())
+    if (factor >= factors)
+      return emitError("the rule blocks a factor that has no size");
+  for (int64_t factor : rule.getReductionFactors())
+    if (inResults.test(factor))
+      return emitError("the rule reduces a factor that a result has still");
+  for (int64_t factor = 0; factor < factors; ++factor) {
+    if (!used.test(factor))
+      return emitError("the rule gives a size to a factor that no dimension has");
+    if (alone.test(factor) && !fits.test(factor))
+      return emitError("the rule gives a factor size " + Twine(rule.getFactorSizes()[factor]) +
+                       ", but no dimension that is this factor has that size");
+  }
   return success();
 }
 

@@ -83,6 +83,18 @@ struct ManualSide {
   }
 };
 
+MeshAttr meshOf(ManualComputationOp op) {
+  for (TensorShardingPerValueAttr side : {op.getInShardings(), op.getOutShardings()})
+    if (!side.getShardings().empty())
+      return side.getShardings()[0].getMesh(op);
+  return {};
+}
+
+bool onOneMesh(ManualComputationOp a, ManualComputationOp b) {
+  MeshAttr first = meshOf(a), second = meshOf(b);
+  return !first || !second || first == second;
+}
+
 } // namespace
 
 LogicalResult MeshOp::verify() { return success(); } // all is in MeshAttr
@@ -132,17 +144,32 @@ LogicalResult NamedComputationOp::verify() {
 
 LogicalResult ManualComputationOp::verify() {
   auto error = [&](const Twine &what) { return emitOpError() << what; };
+  llvm::SmallDenseSet<StringRef> named;
+  for (StringAttr axis : getManualAxes().getValue())
+    if (!named.insert(axis.getValue()).second)
+      return error("manual axis \"" + axis.getValue() + "\" is listed twice");
+  // Outer manual computations must use other axes.
+  for (auto outer = (*this)->getParentOfType<ManualComputationOp>();
+       outer && onOneMesh(*this, outer); outer = outer->getParentOfType<ManualComputationOp>())
+    for (StringAttr axis : getManualAxes().getValue())
+      if (llvm::is_contained(outer.getManualAxes().getValue(), axis))
+        return error("axis \"" + axis.getValue() +
+                     "\" is manual already in an enclosing computation");
   if (failed(verifyShardings(getInShardings(), getOperandTypes(), *this, error)) ||
       failed(verifyShardings(getOutShardings(), getResultTypes(), *this, error)))
     return failure();
-  MeshAttr mesh;
+  MeshAttr mesh = meshOf(*this);
   for (TensorShardingPerValueAttr side : {getInShardings(), getOutShardings()})
-    for (TensorShardingAttr sharding : side.getShardings()) {
-      if (mesh && sharding.getMesh(*this) != mesh)
-        return error("must be on one mesh");
-      mesh = sharding.getMesh(*this);
-    }
-  if (mesh) {
+    if (llvm::any_of(side.getShardings(),
+                     [&](TensorShardingAttr each) { return each.getMesh(*this) != mesh; }))
+      return error("must be on one mesh");
+  if (!mesh) { // nothing goes in or out
+    for (StringAttr axis : getManualAxes().getValue())
+      if (llvm::none_of((*this)->getParentOfType<ModuleOp>().getOps<MeshOp>(),
+                        [&](MeshOp each) { return each.getMesh().getAxisIndex(axis) >= 0; }))
+        return error("unknown manual axis \"" + axis.getValue() +
+                     "\"; no mesh has an axis of that name");
+  } else {
     for (StringAttr axis : getManualAxes().getValue())
       if (mesh.getAxisIndex(axis) < 0)
         return error("unknown manual axis \"" + axis.getValue() +
@@ -156,13 +183,6 @@ LogicalResult ManualComputationOp::verify() {
         return failure();
     }
   }
-  // Outer manual computations must use other axes.
-  for (auto outer = (*this)->getParentOfType<ManualComputationOp>(); outer;
-       outer = outer->getParentOfType<ManualComputationOp>())
-    for (StringAttr axis : getManualAxes().getValue())
-      if (llvm::is_contained(outer.getManualAxes().getValue(), axis))
-        return error("axis \"" + axis.getValue() +
-                     "\" is manual already in an enclosing computation");
   return success();
 }
 

@@ -9,7 +9,8 @@ sharding::Mesh toMesh(MeshAttr attr, StringRef name) {
   mesh.name = name.str();
   for (MeshAxisAttr axis : attr.getAxes())
     mesh.axes.push_back({axis.getName().str(), axis.getSize()});
-  mesh.deviceIds.assign(attr.getDeviceIds().begin(), attr.getDeviceIds().end());
+  if (attr.isMaximal() || !llvm::is_sorted(attr.getDeviceIds())) // 0, 1, 2, .. is the default
+    mesh.deviceIds.assign(attr.getDeviceIds().begin(), attr.getDeviceIds().end());
   return mesh;
 }
 

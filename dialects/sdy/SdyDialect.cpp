@@ -71,12 +71,12 @@ LogicalResult SdyDialect::verifyOperationAttribute(Operation *op, NamedAttribute
   return success();
 }
 
-static LogicalResult verifyFunctionSharding(Operation *op, Type type, NamedAttribute attr,
-                                            const Twine &where) {
+static LogicalResult verifyFunctionSharding(Operation *op, Location loc, Type type,
+                                            NamedAttribute attr, const Twine &where) {
   if (attr.getName() != kShardingAttr)
     return success();
   auto error = [&](const Twine &what) {
-    return op->emitError() << "sharding of " << where << ": " << what;
+    return emitError(loc) << "sharding of " << where << ": " << what;
   };
   auto sharding = dyn_cast<TensorShardingAttr>(attr.getValue());
   if (!sharding)
@@ -89,7 +89,9 @@ LogicalResult SdyDialect::verifyRegionArgAttribute(Operation *op, unsigned regio
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function)
     return success();
-  return verifyFunctionSharding(op, function.getArgumentTypes()[index], attr,
+  bool hasBody = !function.getFunctionBody().empty();
+  return verifyFunctionSharding(op, hasBody ? function.getArgument(index).getLoc() : op->getLoc(),
+                                function.getArgumentTypes()[index], attr,
                                 "argument " + Twine(index));
 }
 
@@ -98,7 +100,7 @@ LogicalResult SdyDialect::verifyRegionResultAttribute(Operation *op, unsigned re
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function)
     return success();
-  return verifyFunctionSharding(op, function.getResultTypes()[index], attr,
+  return verifyFunctionSharding(op, op->getLoc(), function.getResultTypes()[index], attr,
                                 "result " + Twine(index));
 }
 

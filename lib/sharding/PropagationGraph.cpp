@@ -275,6 +275,7 @@ TensorSharding seenThrough(const ManualView &view, const TensorSharding &inside)
     dim.axes = axes;
   }
   outside.replicated.append(view.replicated);
+  outside.unreduced.append(view.unreduced);
   return outside;
 }
 

@@ -34,7 +34,7 @@ struct PropagatedValue {
 // axes.
 struct ManualView {
   llvm::SmallVector<AxisRefs, 4> dims;
-  AxisRefs replicated;
+  AxisRefs replicated, unreduced;
 };
 
 TensorSharding seenThrough(const ManualView &view, const TensorSharding &inside);

@@ -26,6 +26,7 @@
 #include "passes/import/DeviceProgram.h"
 #include "passes/import/GatheredGroup.h"
 #include "passes/import/Zeros.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace tessera {
@@ -127,6 +128,10 @@ public:
       : body(body), mesh(mesh), grid(grid) {
     if (grid.numDevices() != mesh.numDevices())
       this->grid = {1, mesh.numDevices()};
+    for (Operation *op = body.getParentOp(); op; op = op->getParentOp())
+      if (auto manual = dyn_cast<sdy::ManualComputationOp>(op))
+        for (StringAttr name : manual.getManualAxes().getValue())
+          manualAxes.insert(name.getValue());
   }
 
   LogicalResult rewrite() {
@@ -181,6 +186,17 @@ private:
     return groups;
   }
 
+  // Along free axes all devices hold one value, which the compiler shards as it likes: they can't
+  // be told apart there.
+  LogicalResult verifyManual(Operation *op, ArrayRef<sharding::AxisRef> axes) {
+    for (const sharding::AxisRef &axis : axes)
+      if (axis.size > 1 && !manualAxes.contains(mesh.axes[axis.axis].name))
+        return op->emitError() << "tells devices apart along axis \"" << mesh.axes[axis.axis].name
+                               << "\", which is free here; add it to manual_axes, or use the "
+                                  "manual axes only";
+    return success();
+  }
+
   // By axes where the groups have some and the reduction is one of comm's, else of what is
   // gathered.
   LogicalResult rewriteGrouped(OpBuilder &b, Operation *op) {
@@ -198,6 +214,8 @@ private:
     if (reduces)
       kind = reductionOf(op->getRegion(0));
     std::optional<AxisRefs> axes = sharding::axesOfGroups(mesh, groups);
+    if (failed(verifyManual(op, axes ? *axes : sharding::tableOfGroups(mesh, groups).axes)))
+      return failure();
     Location loc = op->getLoc();
     // With roots, the last operand says which member sends, or receives, each of the others.
     bool hasRoots = op->hasAttr("has_dynamic_root");
@@ -301,15 +319,17 @@ private:
         return op.emitError() << "needs one offset or size for each of the " << size
                               << " devices of a group, not " << numbers.getType();
     }
-    import::GatheredGroup group(b, op.getLoc(), mesh, sharding::tableOfGroups(mesh, groups));
+    sharding::GroupTable members = sharding::tableOfGroups(mesh, groups);
+    if (failed(verifyManual(op, members.axes)))
+      return failure();
+    import::GatheredGroup group(b, op.getLoc(), mesh, std::move(members));
     op->replaceAllUsesWith(ValueRange{group.raggedAllToAll(op->getOperands())});
     op->erase();
     return success();
   }
 
   LogicalResult rewriteReplicaId(OpBuilder &b, stablehlo::ReplicaIdOp op) {
-    replaceByIndex(b, op, grid.partitions, grid.replicas);
-    return success();
+    return replaceByIndex(b, op, grid.partitions, grid.replicas);
   }
 
   // (partition_id / c) rem n, with either step left out, becomes the index along the axes of that
@@ -335,24 +355,26 @@ private:
         std::optional<int64_t> count = remainder && remainder.getLhs() == quotient
                                            ? positive(remainder.getRhs())
                                            : std::nullopt;
-        if (count && grid.partitions % (stride * *count) == 0)
-          replaceByIndex(b, remainder, stride, *count);
+        if (count && grid.partitions % (stride * *count) == 0 &&
+            failed(replaceByIndex(b, remainder, stride, *count)))
+          return failure();
       }
-      if (quotient != op.getResult() && !quotient.use_empty())
-        replaceByIndex(b, user, stride, grid.partitions / stride);
+      if (quotient != op.getResult() && !quotient.use_empty() &&
+          failed(replaceByIndex(b, user, stride, grid.partitions / stride)))
+        return failure();
     }
-    if (!op->use_empty())
-      replaceByIndex(b, op, 1, grid.partitions);
-    return success();
+    return op->use_empty() ? success() : replaceByIndex(b, op, 1, grid.partitions);
   }
 
   // Leaves `op` as it is when no axes have that digit.
-  void replaceByIndex(OpBuilder &b, Operation *op, int64_t stride, int64_t count) {
+  LogicalResult replaceByIndex(OpBuilder &b, Operation *op, int64_t stride, int64_t count) {
     std::optional<AxisRefs> axes;
     if (stride * count <= mesh.numDevices())
       axes = sharding::axesOfDigit(mesh, {stride, count});
     if (!axes)
-      return;
+      return success();
+    if (failed(verifyManual(op, *axes)))
+      return failure();
     Type type = op->getResult(0).getType();
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(op);
@@ -369,6 +391,7 @@ private:
     op->getResult(0).replaceAllUsesWith(index);
     if (op->use_empty())
       op->erase();
+    return success();
   }
 
   LogicalResult rewritePermute(OpBuilder &b, stablehlo::CollectivePermuteOp op) {
@@ -381,6 +404,8 @@ private:
       return op.emitError() << "names a device that mesh @" << mesh.name << " of " << devices
                             << " does not have";
     sharding::RankPairs ranks = sharding::ranksOfPairs(mesh, pairs);
+    if (failed(verifyManual(op, ranks.axes)))
+      return failure();
     Value result;
     if (ranks.axes.empty()) { // nobody sends elsewhere
       if (!ranks.pairs.empty()) {
@@ -411,6 +436,7 @@ private:
   Region &body;
   const Mesh &mesh;
   sharding::ProcessGrid grid;
+  llvm::StringSet<> manualAxes;
 };
 
 struct RecoverAxesPass : impl::RecoverAxesBase<RecoverAxesPass> {

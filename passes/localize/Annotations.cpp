@@ -127,6 +127,7 @@ void addAnnotations(HandlerTable &table, MLIRContext *context) {
   add<sdy::AllReduceOp>(table, context, localizeReshard);
   add<sdy::ReduceScatterOp>(table, context, localizeReshard);
   add<sdy::ReplicatedToUnreducedOp>(table, context, localizeReshard);
+  add<sdy::ShardedToUnreducedOp>(table, context, localizeReshard);
   add<sdy::PropagationBarrierOp>(table, context, passThrough);
   add<sdy::DataFlowEdgeOp>(table, context, passThrough);
   add<sdy::ShardingGroupOp>(table, context, localizeNothing);

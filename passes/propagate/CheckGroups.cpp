@@ -1,5 +1,5 @@
-// Refuses sharding groups whose members are annotated with different closed shardings: they are to
-// be sharded alike, and cannot be.
+// Refuses sharding groups whose members have different ranks, or are annotated with different
+// closed shardings: they are to be sharded alike, and cannot be.
 //
 //   %0 = tanh %a {[<@mesh, [{"x"}, {}]>]}        sdy.sharding_group %0 group_id=0
 //   %1 = negate %a {[<@mesh, [{}, {"x"}]>]}      sdy.sharding_group %1 group_id=0      error
@@ -24,8 +24,16 @@ bool isClosed(TensorShardingAttr sharding) {
 
 struct CheckGroups : impl::CheckGroupsBase<CheckGroups> {
   void runOnOperation() override {
-    std::map<int64_t, Value> first; // that is annotated, of each group
+    std::map<int64_t, Value> any, first; // of each group; that is annotated
     getOperation().walk([&](ShardingGroupOp op) {
+      auto rankOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getRank(); };
+      Value member = any.try_emplace(op.getGroupId(), op.getInput()).first->second;
+      if (rankOf(member) != rankOf(op.getInput())) {
+        op.emitError() << "sharding group " << op.getGroupId() << " holds a value of rank "
+                       << rankOf(op.getInput()) << " here and one of rank " << rankOf(member)
+                       << "; give them groups of their own";
+        return signalPassFailure();
+      }
       TensorShardingAttr sharding = getSharding(op.getInput());
       if (!sharding || !isClosed(sharding))
         return;

@@ -160,6 +160,7 @@ sharding::ManualView ModuleGraph::viewOf(TensorShardingAttr attr, ManualAxesAttr
   for (const sharding::DimSharding &dim : sharding.dims)
     view.dims.push_back(manualOf(dim.axes));
   view.replicated = manualOf(sharding.replicated);
+  view.unreduced = manualOf(sharding.unreduced);
   return view;
 }
 

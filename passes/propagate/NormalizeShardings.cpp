@@ -1,6 +1,8 @@
 // Writes annotations in one way, so that later passes see no synonyms: meshes that are written
 // inline or twice become references to one sdy.mesh, axes of size 1 vanish, and in/out shardings of
 // a manual computation mention each manual axis, as replicated where they don't shard by it.
+// Arguments and results of the program are whole values: what their annotations leave unreduced is
+// dropped, with a warning.
 //
 //   mesh <["x"=2, "one"=1]>
 //   sdy.manual_computation(%0) in_shardings=[<@mesh, [{"one"}, {?}]>] manual_axes={"x", "one"}
@@ -10,6 +12,7 @@
 #include "dialects/sdy/PlainData.h"
 #include "passes/propagate/Passes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -143,6 +146,31 @@ void normalizeManual(ManualComputationOp op, const Meshes &meshes) {
   op.setOutShardingsAttr(complete(op.getOutShardings()));
 }
 
+// The annotation without its unreduced axes, which only the inside of a program can mean.
+Attribute whole(TensorShardingAttr sharding, Location loc, StringRef what, unsigned index) {
+  if (!sharding || sharding.getUnreducedAxes().empty())
+    return sharding;
+  InFlightDiagnostic warning = emitWarning(loc)
+                               << what << " " << index << " of the program is unreduced over ";
+  llvm::interleave(
+      sharding.getUnreducedAxes(),
+      [&](AxisRefAttr axis) { warning << '"' << axis.getName() << '"'; }, [&] { warning << ", "; });
+  warning << ": the caller and the program pass whole values, so every device has the sum";
+  return TensorShardingAttr::get(sharding.getContext(), sharding.getMeshOrRef(),
+                                 sharding.getDimShardings(), sharding.getReplicatedAxes(), {});
+}
+
+void passWholeValues(func::FuncOp function) {
+  auto name = StringAttr::get(function.getContext(), kShardingAttr);
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (auto sharding = function.getArgAttrOfType<TensorShardingAttr>(i, name))
+      function.setArgAttr(i, name,
+                          whole(sharding, function.getArgument(i).getLoc(), "argument", i));
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (auto sharding = function.getResultAttrOfType<TensorShardingAttr>(i, name))
+      function.setResultAttr(i, name, whole(sharding, function.getLoc(), "result", i));
+}
+
 struct NormalizeShardings : impl::NormalizeShardingsBase<NormalizeShardings> {
   void runOnOperation() override {
     Meshes meshes(getOperation());
@@ -161,6 +189,9 @@ struct NormalizeShardings : impl::NormalizeShardingsBase<NormalizeShardings> {
       if (auto manual = dyn_cast<ManualComputationOp>(op))
         normalizeManual(manual, meshes);
     });
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function.isPublic() && !function.isDeclaration())
+        passWholeValues(function);
     meshes.eraseUnused();
   }
 };

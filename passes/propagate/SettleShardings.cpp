@@ -34,7 +34,8 @@ TensorShardingAttr closed(TensorShardingAttr sharding) {
 class Settler {
 public:
   explicit Settler(ModuleOp module) : module(module), meshes(module) {
-    if (!meshes.main()) { // a program for one device
+    devices = meshes.main() ? meshes.main()->numDevices() : 0;
+    if (!devices) { // a program for one device
       OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
       MLIRContext *context = module.getContext();
       auto mesh = MeshAttr::get(context, {MeshAxisAttr::get(context, "device", 1)}, {});
@@ -46,22 +47,28 @@ public:
     }
   }
 
-  void run() {
+  LogicalResult run() {
     for (auto function : module.getOps<FunctionOpInterface>()) {
       settleBorders(function);
       settleRegion(function.getFunctionBody());
     }
+    return failure(refused);
   }
 
 private:
-  TensorShardingAttr settled(Operation *op, TensorShardingAttr sharding, Type type) const {
+  TensorShardingAttr settled(Location loc, TensorShardingAttr sharding, Type type) {
     // A mesh without axes places a value on one device, or nowhere yet: all devices will do.
     const sharding::Mesh *mesh = sharding ? meshes.lookup(sharding) : nullptr;
     if (mesh && !mesh->axes.empty())
       return closed(sharding);
-    if (mesh && !mesh->deviceIds.empty())
-      op->emitWarning() << "a value that is to be on device " << mesh->deviceIds[0]
-                        << " alone is repeated on all: programs place values by mesh axes";
+    if (mesh && !mesh->deviceIds.empty() && devices && mesh->deviceIds[0] >= devices) {
+      emitError(loc) << "a value is to be on device " << mesh->deviceIds[0] << " alone, but mesh @"
+                     << meshes.main()->name << " has " << devices;
+      refused = true;
+    } else if (mesh && !mesh->deviceIds.empty()) {
+      emitWarning(loc) << "a value that is to be on device " << mesh->deviceIds[0]
+                       << " alone is repeated on all: programs place values by mesh axes";
+    }
     auto tensor = dyn_cast<RankedTensorType>(type);
     return TensorShardingAttr::getReplicated(module.getContext(), meshes.main()->name,
                                              tensor ? tensor.getRank() : 0);
@@ -71,11 +78,14 @@ private:
     auto name = StringAttr::get(module.getContext(), kShardingAttr);
     for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
       function.setArgAttr(
-          i, name, settled(function, function.getArgAttrOfType<TensorShardingAttr>(i, name), type));
-    for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
-      function.setResultAttr(
           i, name,
-          settled(function, function.getResultAttrOfType<TensorShardingAttr>(i, name), type));
+          settled(function.isExternal() ? function.getLoc() : function.getArgument(i).getLoc(),
+                  function.getArgAttrOfType<TensorShardingAttr>(i, name), type));
+    for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
+      function.setResultAttr(i, name,
+                             settled(function.getLoc(),
+                                     function.getResultAttrOfType<TensorShardingAttr>(i, name),
+                                     type));
   }
 
   void settleRegion(Region &region) {
@@ -136,19 +146,24 @@ private:
     return TensorShardingPerValueAttr::get(module.getContext(), all);
   }
 
-  TensorShardingPerValueAttr settledAll(Operation *op, ValueRange values) const {
+  TensorShardingPerValueAttr settledAll(Operation *op, ValueRange values) {
     SmallVector<TensorShardingAttr> all;
     for (Value value : values)
-      all.push_back(settled(op, getSharding(value), value.getType()));
+      all.push_back(settled(op->getLoc(), getSharding(value), value.getType()));
     return TensorShardingPerValueAttr::get(module.getContext(), all);
   }
 
   mutable ModuleOp module;
   MeshTable meshes;
+  int64_t devices; // of the program's mesh; 0: it has none
+  bool refused = false;
 };
 
 struct SettleShardings : impl::SettleShardingsBase<SettleShardings> {
-  void runOnOperation() override { Settler(getOperation()).run(); }
+  void runOnOperation() override {
+    if (failed(Settler(getOperation()).run()))
+      signalPassFailure();
+  }
 };
 
 } // namespace

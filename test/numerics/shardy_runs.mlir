@@ -141,3 +141,370 @@ func.func public @main(%a: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@m, [
   return %1 : tensor<64x32xf32>
 }
 // collectives: reduce-scatter x1
+// -----
+// Meshes of which none has the axes of the other, both at arguments, constraints and the result.
+sdy.mesh @a = <["x"=2, "y"=3]>
+sdy.mesh @b = <["p"=3, "q"=2]>
+func.func public @main(%a: tensor<6x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {"y"}]>}, %b: tensor<6x12xf32> {sdy.sharding = #sdy.sharding<@b, [{"p"}, {"q"}]>}) -> (tensor<6x12xf32> {sdy.sharding = #sdy.sharding<@b, [{"p"}, {}]>}) {
+  %0 = stablehlo.add %a, %b : tensor<6x12xf32>
+  %1 = sdy.sharding_constraint %0 <@b, [{"q"}, {"p"}]> : tensor<6x12xf32>
+  %2 = stablehlo.tanh %1 : tensor<6x12xf32>
+  return %2 : tensor<6x12xf32>
+}
+// -----
+// Meshes in orders of devices that no axes give.
+sdy.mesh @b = <["z"=4]>
+sdy.mesh @a = <["x"=4], device_ids=[3,1,2,0]>
+func.func public @main(%a: tensor<6x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {}]>}, %b: tensor<6x12xf32> {sdy.sharding = #sdy.sharding<@b, [{"z"}, {}]>}) -> tensor<6x12xf32> {
+  %0 = stablehlo.add %a, %b : tensor<6x12xf32>
+  return %0 : tensor<6x12xf32>
+}
+// -----
+// A manual computation on a mesh that cuts the devices otherwise.
+sdy.mesh @a = <["x"=2, "y"=3]>
+sdy.mesh @b = <["p"=3, "q"=2]>
+func.func public @main(%a: tensor<6x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {"y"}]>}) -> tensor<6x12xf32> {
+  %0 = stablehlo.tanh %a : tensor<6x12xf32>
+  %1 = sdy.manual_computation(%0) in_shardings=[<@b, [{"p"}, {}]>] out_shardings=[<@b, [{"p"}, {}]>] manual_axes={"p"} (%l: tensor<2x12xf32>) {
+    %2 = stablehlo.add %l, %l : tensor<2x12xf32>
+    sdy.return %2 : tensor<2x12xf32>
+  } : (tensor<6x12xf32>) -> tensor<6x12xf32>
+  return %1 : tensor<6x12xf32>
+}
+// plain:
+func.func public @main(%a: tensor<6x12xf32>) -> tensor<6x12xf32> {
+  %0 = stablehlo.tanh %a : tensor<6x12xf32>
+  %1 = stablehlo.add %0, %0 : tensor<6x12xf32>
+  return %1 : tensor<6x12xf32>
+}
+// -----
+// A manual computation, with a collective, on a mesh whose axis is axes and parts of the first's.
+sdy.mesh @a = <["x"=2, "y"=4]>
+sdy.mesh @b = <["p"=4, "q"=2]>
+func.func public @main(%a: tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {"y"}]>}) -> tensor<8x12xf32> {
+  %0 = stablehlo.tanh %a : tensor<8x12xf32>
+  %1 = sdy.manual_computation(%0) in_shardings=[<@b, [{"p"}, {}]>] out_shardings=[<@b, [{"p"}, {}]>] manual_axes={"p"} (%l: tensor<2x12xf32>) {
+    %2 = stablehlo.add %l, %l : tensor<2x12xf32>
+    %3 = "stablehlo.all_reduce"(%2) ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %s = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) {replica_groups = dense<[[0,2,4,6],[1,3,5,7]]> : tensor<2x4xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids} : (tensor<2x12xf32>) -> tensor<2x12xf32>
+    sdy.return %3 : tensor<2x12xf32>
+  } : (tensor<8x12xf32>) -> tensor<8x12xf32>
+  return %1 : tensor<8x12xf32>
+}
+// plain:
+func.func public @main(%a: tensor<8x12xf32>) -> tensor<8x12xf32> {
+  %0 = stablehlo.tanh %a : tensor<8x12xf32>
+  %1 = stablehlo.add %0, %0 : tensor<8x12xf32>
+  %2 = stablehlo.reshape %1 : (tensor<8x12xf32>) -> tensor<4x2x12xf32>
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %3 = stablehlo.reduce(%2 init: %c) applies stablehlo.add across dimensions = [0] : (tensor<4x2x12xf32>, tensor<f32>) -> tensor<2x12xf32>
+  %4 = stablehlo.broadcast_in_dim %3, dims = [1, 2] : (tensor<2x12xf32>) -> tensor<4x2x12xf32>
+  %5 = stablehlo.reshape %4 : (tensor<4x2x12xf32>) -> tensor<8x12xf32>
+  return %5 : tensor<8x12xf32>
+}
+// -----
+// An argument that is said to be unreduced is passed whole.
+sdy.mesh @a = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {}], unreduced={"y"}>}) -> tensor<8x12xf32> {
+  %0 = stablehlo.tanh %a : tensor<8x12xf32>
+  return %0 : tensor<8x12xf32>
+}
+// -----
+// Sharding strings that leave a sum unreduced.
+module attributes {mhlo.num_partitions = 8 : i32} {
+func.func public @main(%a: tensor<8x12xf32> {mhlo.sharding = "{devices=[2,4]<=[8]}"}, %w: tensor<12x4xf32>) -> (tensor<8x4xf32> {mhlo.sharding = "{devices=[2,1,4]<=[8] last_tile_dim_replicate}"}) {
+  %0 = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] {mhlo.sharding = "{devices=[2,1,4]<=[8] last_tile_dims={unreduced}}"} : (tensor<8x12xf32>, tensor<12x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+}
+// -----
+// Unreduced beside replicated.
+module attributes {mhlo.num_partitions = 8 : i32} {
+func.func public @main(%a: tensor<8x12xf32> {mhlo.sharding = "{devices=[2,2,2]<=[8] last_tile_dims={replicated}}"}, %w: tensor<12x4xf32>) -> (tensor<8x4xf32> {mhlo.sharding = "{devices=[2,1,4]<=[8] last_tile_dim_replicate metadata={op_name=\"hello\"}}"}) {
+  %0 = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] {mhlo.sharding = "{devices=[2,1,2,2]<=[8] last_tile_dims={unreduced, replicated}}"} : (tensor<8x12xf32>, tensor<12x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+}
+// -----
+// Unreduced over all devices.
+module attributes {mhlo.num_partitions = 8 : i32} {
+func.func public @main(%a: tensor<8x16xf32> {mhlo.sharding = "{devices=[1,8]<=[8]}"}, %w: tensor<16x4xf32>) -> (tensor<8x4xf32> {mhlo.sharding = "{replicated}"}) {
+  %0 = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] {mhlo.sharding = "{unreduced}"} : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+}
+// -----
+// Strings that put values into groups.
+module attributes {mhlo.num_partitions = 8 : i32} {
+func.func public @main(%a: tensor<8x16xf32> {mhlo.sharding = "{devices=[1,8]<=[8]}"}, %b: tensor<8x16xf32>) -> (tensor<8x16xf32>) {
+  %0 = stablehlo.custom_call @Sharding(%a) {mhlo.sharding = "{unknown shard_as 0}"} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %1 = stablehlo.custom_call @Sharding(%b) {mhlo.sharding = "{unknown shard_as 0}"} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %2 = stablehlo.add %0, %1 : tensor<8x16xf32>
+  %3 = stablehlo.custom_call @Sharding(%2) {mhlo.sharding = "{devices=[8,1]<=[8] shard_like 1}"} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %3 : tensor<8x16xf32>
+}
+}
+// -----
+// Strings that no one mesh has the axes for.
+module attributes {mhlo.num_partitions = 6 : i32} {
+func.func public @main(%a: tensor<6x12xf32> {mhlo.sharding = "{devices=[2,3]<=[6]}"}, %b: tensor<6x12xf32> {mhlo.sharding = "{devices=[3,2]<=[6]}"}) -> (tensor<6x12xf32>) {
+  %2 = stablehlo.add %a, %b : tensor<6x12xf32>
+  return %2 : tensor<6x12xf32>
+}
+}
+// -----
+// Strings with devices in no order.
+module attributes {mhlo.num_partitions = 4 : i32} {
+func.func public @main(%a: tensor<6x12xf32> {mhlo.sharding = "{devices=[4,1]0,2,3,1}"}, %b: tensor<6x12xf32> {mhlo.sharding = "{devices=[4,1]3,2,1,0}"}) -> (tensor<6x12xf32>) {
+  %2 = stablehlo.add %a, %b : tensor<6x12xf32>
+  return %2 : tensor<6x12xf32>
+}
+}
+// -----
+// Strings of nested tuples, and of one device.
+module attributes {mhlo.num_partitions = 4 : i32} {
+func.func public @main(%a: tensor<6x12xf32> {mhlo.sharding = "{devices=[4,1]<=[4]}"}, %b: tensor<6x12xf32> {mhlo.sharding = "{maximal device=2}"}) -> (tensor<6x12xf32>) {
+  %0 = stablehlo.tuple %a, %b {mhlo.sharding = "{{devices=[4,1]<=[4]}, {replicated}}"} : tuple<tensor<6x12xf32>, tensor<6x12xf32>>
+  %t = stablehlo.tuple %0, %b {mhlo.sharding = "{{devices=[4,1]<=[4]}, {replicated}, {maximal device=1}}"} : tuple<tuple<tensor<6x12xf32>, tensor<6x12xf32>>, tensor<6x12xf32>>
+  %u = stablehlo.get_tuple_element %t[0] {mhlo.sharding = "{{devices=[4,1]<=[4]}, {replicated}}"} : (tuple<tuple<tensor<6x12xf32>, tensor<6x12xf32>>, tensor<6x12xf32>>) -> tuple<tensor<6x12xf32>, tensor<6x12xf32>>
+  %1 = stablehlo.get_tuple_element %u[0] : (tuple<tensor<6x12xf32>, tensor<6x12xf32>>) -> tensor<6x12xf32>
+  %2 = stablehlo.add %1, %b : tensor<6x12xf32>
+  return %2 : tensor<6x12xf32>
+}
+}
+// plain:
+func.func public @main(%a: tensor<6x12xf32>, %b: tensor<6x12xf32>) -> tensor<6x12xf32> {
+  %0 = stablehlo.add %a, %b : tensor<6x12xf32>
+  return %0 : tensor<6x12xf32>
+}
+// -----
+// Border calls with a free axis.
+module attributes {mhlo.num_partitions = 8 : i32} {
+func.func public @main(%x: tensor<8x4xf32> {mhlo.sharding = "{devices=[4,2]<=[8]}"}) -> tensor<8x4xf32> {
+  %0 = stablehlo.custom_call @Sharding(%x) {backend_config = "unspecified_dims=[1]", mhlo.sharding = "{devices=[4,1,2]<=[8] last_tile_dim_replicate}"} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {backend_config = "unspecified_dims=[1]", mhlo.sharding = "{devices=[1,1,4,2]<=[8] last_tile_dims={manual, replicated}}"} : (tensor<8x4xf32>) -> tensor<2x4xf32>
+  %2 = stablehlo.tanh %1 : tensor<2x4xf32>
+  %3 = stablehlo.custom_call @Sharding(%2) {backend_config = "unspecified_dims=[1]", mhlo.sharding = "{devices=[1,1,4,2]<=[8] last_tile_dims={manual, replicated}}"} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %4 = stablehlo.custom_call @SPMDShardToFullShape(%3) {backend_config = "unspecified_dims=[1]", mhlo.sharding = "{devices=[4,1,2]<=[8] last_tile_dim_replicate}"} : (tensor<2x4xf32>) -> tensor<8x4xf32>
+  return %4 : tensor<8x4xf32>
+}
+}
+// plain:
+func.func public @main(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %1 = stablehlo.tanh %a : tensor<8x4xf32>
+  return %1 : tensor<8x4xf32>
+}
+// -----
+// Free axes of a manual computation in parts.
+sdy.mesh @a = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x","y":(1)2}, {"y":(2)2}]>}) -> tensor<8x12xf32> {
+  %1 = sdy.manual_computation(%a) in_shardings=[<@a, [{"x", "y":(1)2}, {"y":(2)2, ?}]>] out_shardings=[<@a, [{"x", ?}, {?}]>] manual_axes={"x"} (%l: tensor<4x12xf32>) {
+    %2 = stablehlo.tanh %l : tensor<4x12xf32>
+    %c = sdy.sharding_constraint %2 <@a, [{"y":(2)2}, {"y":(1)2}]> : tensor<4x12xf32>
+    sdy.return %c : tensor<4x12xf32>
+  } : (tensor<8x12xf32>) -> tensor<8x12xf32>
+  return %1 : tensor<8x12xf32>
+}
+// plain:
+func.func public @main(%a: tensor<8x12xf32>) -> tensor<8x12xf32> {
+  %1 = stablehlo.tanh %a : tensor<8x12xf32>
+  return %1 : tensor<8x12xf32>
+}
+// -----
+// Parts of an axis that don't nest.
+sdy.mesh @m = <["x"=6, "y"=2]>
+func.func public @main(%a: tensor<12x12xf32> {sdy.sharding = #sdy.sharding<@m, [{"x":(1)2}, {"y"}]>}, %b: tensor<12x12xf32> {sdy.sharding = #sdy.sharding<@m, [{"x":(1)3}, {"x":(3)2}]>}) -> (tensor<12x12xf32> {sdy.sharding = #sdy.sharding<@m, [{"x":(1)3}, {}]>}) {
+  %0 = stablehlo.add %a, %b : tensor<12x12xf32>
+  %1 = sdy.sharding_constraint %0 <@m, [{"x":(2)3}, {"x":(1)2}]> : tensor<12x12xf32>
+  %2 = stablehlo.dot_general %1, %b, contracting_dims = [1] x [0] : (tensor<12x12xf32>, tensor<12x12xf32>) -> tensor<12x12xf32>
+  return %2 : tensor<12x12xf32>
+}
+// -----
+// An elementwise operation whose result is said to be unreduced.
+sdy.mesh @a = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {}]>}) -> (tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {}]>}) {
+  %0 = stablehlo.tanh %a {sdy.sharding = #sdy.sharding_per_value<[<@a, [{"x"}, {}], unreduced={"y"}>]>} : tensor<8x12xf32>
+  %1 = stablehlo.tanh %0 : tensor<8x12xf32>
+  return %1 : tensor<8x12xf32>
+}
+// -----
+// A result of the program that is said to be unreduced.
+sdy.mesh @a = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {"y"}]>}, %w: tensor<12x4xf32>) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {}], unreduced={"y"}>}) {
+  %0 = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] : (tensor<8x12xf32>, tensor<12x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+// -----
+// A constraint that leaves a sum unreduced, with a linear use and one that is not.
+sdy.mesh @a = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {"y"}]>}, %w: tensor<12x4xf32>) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {}]>}) {
+  %0 = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] : (tensor<8x12xf32>, tensor<12x4xf32>) -> tensor<8x4xf32>
+  %1 = sdy.sharding_constraint %0 <@a, [{"x"}, {}], unreduced={"y"}> : tensor<8x4xf32>
+  %2 = stablehlo.add %1, %1 : tensor<8x4xf32>
+  %3 = sdy.sharding_constraint %2 <@a, [{"x"}, {}]> : tensor<8x4xf32>
+  %4 = stablehlo.multiply %1, %1 : tensor<8x4xf32>
+  %5 = stablehlo.add %3, %4 : tensor<8x4xf32>
+  return %5 : tensor<8x4xf32>
+}
+// -----
+// A constraint that makes a whole value unreduced.
+sdy.mesh @a = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {}]>}) -> (tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {}]>}) {
+  %0 = stablehlo.tanh %a : tensor<8x12xf32>
+  %1 = sdy.sharding_constraint %0 <@a, [{"x"}, {}], unreduced={"y"}> : tensor<8x12xf32>
+  %4 = stablehlo.multiply %1, %1 : tensor<8x12xf32>
+  return %4 : tensor<8x12xf32>
+}
+// -----
+// A manual computation whose operand and result are unreduced over a free axis.
+sdy.mesh @a = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {"y"}]>}, %w: tensor<12x4xf32>) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {}]>}) {
+  %0 = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] : (tensor<8x12xf32>, tensor<12x4xf32>) -> tensor<8x4xf32>
+  %1 = sdy.manual_computation(%0) in_shardings=[<@a, [{"x"}, {}], unreduced={"y"}>] out_shardings=[<@a, [{"x"}, {}], unreduced={"y"}>] manual_axes={"x"} (%l: tensor<4x4xf32>) {
+    %2 = stablehlo.add %l, %l : tensor<4x4xf32>
+    %3 = stablehlo.tanh %2 : tensor<4x4xf32>
+    sdy.return %3 : tensor<4x4xf32>
+  } : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %2 = stablehlo.tanh %1 : tensor<8x4xf32>
+  return %2 : tensor<8x4xf32>
+}
+// plain:
+func.func public @main(%a: tensor<8x12xf32>, %w: tensor<12x4xf32>) -> (tensor<8x4xf32>) {
+  %0 = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] : (tensor<8x12xf32>, tensor<12x4xf32>) -> tensor<8x4xf32>
+  %1 = stablehlo.add %0, %0 : tensor<8x4xf32>
+  %2 = stablehlo.tanh %1 : tensor<8x4xf32>
+  %3 = stablehlo.tanh %2 : tensor<8x4xf32>
+  return %3 : tensor<8x4xf32>
+}
+// -----
+// A manual computation that returns summands, in a manual axis.
+sdy.mesh @a = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {"y"}]>}) -> (tensor<4x12xf32>) {
+  %1 = sdy.manual_computation(%a) in_shardings=[<@a, [{"x"}, {}]>] out_shardings=[<@a, [{}, {}], unreduced={"x"}>] manual_axes={"x"} (%l: tensor<4x12xf32>) {
+    %2 = stablehlo.add %l, %l : tensor<4x12xf32>
+    sdy.return %2 : tensor<4x12xf32>
+  } : (tensor<8x12xf32>) -> tensor<4x12xf32>
+  %2 = stablehlo.tanh %1 : tensor<4x12xf32>
+  return %2 : tensor<4x12xf32>
+}
+// plain:
+func.func public @main(%a: tensor<8x12xf32>) -> (tensor<4x12xf32>) {
+  %0 = stablehlo.slice %a [0:4, 0:12] : (tensor<8x12xf32>) -> tensor<4x12xf32>
+  %1 = stablehlo.slice %a [4:8, 0:12] : (tensor<8x12xf32>) -> tensor<4x12xf32>
+  %2 = stablehlo.add %0, %1 : tensor<4x12xf32>
+  %3 = stablehlo.add %2, %2 : tensor<4x12xf32>
+  %4 = stablehlo.tanh %3 : tensor<4x12xf32>
+  return %4 : tensor<4x12xf32>
+}
+// -----
+// A manual computation that takes summands, in a manual axis.
+sdy.mesh @a = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@a, [{}, {"x"}]>}, %w: tensor<12x4xf32>) -> (tensor<8x4xf32>) {
+  %0 = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] : (tensor<8x12xf32>, tensor<12x4xf32>) -> tensor<8x4xf32>
+  %1 = sdy.manual_computation(%0) in_shardings=[<@a, [{}, {}], unreduced={"x"}>] out_shardings=[<@a, [{}, {}]>] manual_axes={"x"} (%l: tensor<8x4xf32>) {
+    %3 = "stablehlo.all_reduce"(%l) ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %s = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) {replica_groups = dense<[[0,4],[1,5],[2,6],[3,7]]> : tensor<4x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    sdy.return %3 : tensor<8x4xf32>
+  } : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %2 = stablehlo.tanh %1 : tensor<8x4xf32>
+  return %2 : tensor<8x4xf32>
+}
+// plain:
+func.func public @main(%a: tensor<8x12xf32>, %w: tensor<12x4xf32>) -> (tensor<8x4xf32>) {
+  %0 = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] : (tensor<8x12xf32>, tensor<12x4xf32>) -> tensor<8x4xf32>
+  %2 = stablehlo.tanh %0 : tensor<8x4xf32>
+  return %2 : tensor<8x4xf32>
+}
+// -----
+// The same of a value that is whole outside.
+sdy.mesh @a = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@a, [{}, {"x"}]>}) -> (tensor<8x12xf32>) {
+  %0 = stablehlo.tanh %a : tensor<8x12xf32>
+  %1 = sdy.manual_computation(%0) in_shardings=[<@a, [{}, {}], unreduced={"x"}>] out_shardings=[<@a, [{}, {}]>] manual_axes={"x"} (%l: tensor<8x12xf32>) {
+    %3 = "stablehlo.all_reduce"(%l) ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %s = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) {replica_groups = dense<[[0,4],[1,5],[2,6],[3,7]]> : tensor<4x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids} : (tensor<8x12xf32>) -> tensor<8x12xf32>
+    sdy.return %3 : tensor<8x12xf32>
+  } : (tensor<8x12xf32>) -> tensor<8x12xf32>
+  return %1 : tensor<8x12xf32>
+}
+// plain:
+func.func public @main(%a: tensor<8x12xf32>) -> (tensor<8x12xf32>) {
+  %2 = stablehlo.tanh %a : tensor<8x12xf32>
+  return %2 : tensor<8x12xf32>
+}
+// -----
+// Manual in an axis of which a part shards.
+sdy.mesh @m = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"y":(1)2}, {}]>] out_shardings=[<@m, [{"y":(1)2}, {}]>] manual_axes={"y"} (%l: tensor<4x8xf32>) {
+    %1 = stablehlo.tanh %l : tensor<4x8xf32>
+    sdy.return %1 : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+// plain:
+func.func public @main(%a: tensor<8x8xf32>) -> (tensor<8x8xf32>) {
+  %2 = stablehlo.tanh %a : tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}
+// -----
+// A free axis that does not divide what the manual one leaves.
+sdy.mesh @m = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<6x8xf32>) -> tensor<6x8xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"x", "y"}, {}]>] out_shardings=[<@m, [{"x", "y"}, {}]>] manual_axes={"x"} (%l: tensor<3x8xf32>) {
+    %1 = stablehlo.tanh %l : tensor<3x8xf32>
+    sdy.return %1 : tensor<3x8xf32>
+  } : (tensor<6x8xf32>) -> tensor<6x8xf32>
+  return %0 : tensor<6x8xf32>
+}
+// plain:
+func.func public @main(%a: tensor<6x8xf32>) -> (tensor<6x8xf32>) {
+  %2 = stablehlo.tanh %a : tensor<6x8xf32>
+  return %2 : tensor<6x8xf32>
+}
+// -----
+// One mesh in an odd order of devices, and a collective by device numbers.
+sdy.mesh @m = <["x"=2, "y"=2], device_ids=[3,0,2,1]>
+func.func @main(%a: tensor<6x8xf32>) -> tensor<6x8xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"x"}, {"y"}]>] out_shardings=[<@m, [{"x"}, {"y"}]>] manual_axes={"x", "y"} (%l: tensor<3x4xf32>) {
+    %3 = "stablehlo.all_reduce"(%l) ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %s = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) {replica_groups = dense<[[3,2],[0,1]]> : tensor<2x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids} : (tensor<3x4xf32>) -> tensor<3x4xf32>
+    sdy.return %3 : tensor<3x4xf32>
+  } : (tensor<6x8xf32>) -> tensor<6x8xf32>
+  return %0 : tensor<6x8xf32>
+}
+// plain:
+func.func public @main(%a: tensor<6x8xf32>) -> (tensor<6x8xf32>) {
+  %0 = stablehlo.slice %a [0:3, 0:8] : (tensor<6x8xf32>) -> tensor<3x8xf32>
+  %1 = stablehlo.slice %a [3:6, 0:8] : (tensor<6x8xf32>) -> tensor<3x8xf32>
+  %2 = stablehlo.add %0, %1 : tensor<3x8xf32>
+  %3 = stablehlo.concatenate %2, %2, dim = 0 : (tensor<3x8xf32>, tensor<3x8xf32>) -> tensor<6x8xf32>
+  return %3 : tensor<6x8xf32>
+}
+// -----
+// Summands made of a whole value and of a sharded one.
+sdy.mesh @m = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) -> (tensor<8x8xf32>) {
+  %0 = sdy.replicated_to_unreduced {"y"} %a out_sharding=<@m, [{"x"}, {}], unreduced={"y"}> : tensor<8x8xf32>
+  %1 = sdy.all_reduce {"y"} %0 out_sharding=<@m, [{"x"}, {}]> : tensor<8x8xf32>
+  %2 = sdy.sharded_to_unreduced [{"x"}, {}] %1 out_sharding=<@m, [{}, {}], unreduced={"x"}> : tensor<8x8xf32>
+  %3 = stablehlo.negate %2 : tensor<8x8xf32>
+  return %3 : tensor<8x8xf32>
+}
+// plain:
+func.func public @main(%a: tensor<8x8xf32>) -> (tensor<8x8xf32>) {
+  %0 = stablehlo.negate %a : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}

@@ -16,8 +16,8 @@ sdy.mesh @mesh = <["x"=4], device_ids=[1, 0]>
 
 // -----
 
-// expected-error @+1 {{device ids 0, 1, 2, .. are the default; leave device_ids out}}
-sdy.mesh @mesh = <["x"=4], device_ids=[0, 1, 2, 3]>
+// expected-error @+1 {{device ids must be a permutation of 0 to 3}}
+sdy.mesh @mesh = <["x"=4], device_ids=[0, 1, 2, 2]>
 
 // -----
 
