@@ -9,6 +9,8 @@ A program that Shardy's pipeline or the comparison refuses is named and left out
 """
 import argparse, collections, glob, json, os, pickle, random, re, signal, subprocess, sys, tempfile, time
 
+AXIS = re.compile(r'"[^"]+"(?::\(\d+\)\d+)?')
+
 
 def context():
     from jax._src.interpreters import mlir as jmlir
@@ -83,15 +85,51 @@ def replicate_the_rest(module):
                 op.attributes["sdy.sharding"] = ir.Attribute.parse(f"#sdy.sharding_per_value<[{whole}]>")
 
 
+def borders(module):
+    """(function, "arg_attrs" or "res_attrs", [the dictionary of each])"""
+    from jaxlib.mlir import ir
+    for function in module.body.operations:
+        if function.operation.name == "func.func":
+            for kind in ("arg_attrs", "res_attrs"):
+                if kind in function.operation.attributes:
+                    yield function.operation, kind, [ir.DictAttr(each) for each in ir.ArrayAttr(function.operation.attributes[kind])]
+
+
+def dims_of(sharding):
+    return re.findall(r"\{[^}]*\}", str(sharding).split("[", 1)[1].split("]", 1)[0])
+
+
+def keep_uneven(module, annotated):
+    """Shardy takes axes that don't divide a dimension off inputs and outputs, the user's own too: those are the program's, and stay."""
+    from jaxlib.mlir import ir
+    for function, kind, entries in borders(module):
+        for i, entry in enumerate(entries):
+            users = annotated.get((function.attributes["sym_name"].value, kind, i))
+            if not users or "sdy.sharding" not in entry:
+                continue
+            dims, lost = dims_of(entry["sdy.sharding"]), False
+            for d, (mine, theirs) in enumerate(zip(dims_of(users), dims)):
+                own = AXIS.findall(mine)
+                if AXIS.findall(theirs)[:len(own)] != own:
+                    dims[d], lost = mine, True
+            if lost:
+                kept = ir.Attribute.parse(f"{str(entry['sdy.sharding']).split('[', 1)[0]}[{', '.join(dims)}]>")
+                entries[i] = ir.DictAttr.get({e.name: kept if e.name == "sdy.sharding" else e.attr for e in entry})
+        function.attributes[kind] = ir.ArrayAttr.get(entries)
+
+
 def shardy(text):
     """The program with every sharding that Shardy finds, dimensions closed; what it finds none for is replicated."""
     from jaxlib.mlir import ir, passmanager
     with context() as c:
         c.allow_unregistered_dialects = True
         module = ir.Module.parse(text)
+        annotated = {(function.attributes["sym_name"].value, kind, i): str(entry["sdy.sharding"])
+                     for function, kind, entries in borders(module) for i, entry in enumerate(entries) if "sdy.sharding" in entry}
         passmanager.PassManager.parse("builtin.module(sdy-propagation-pipeline)").run(module.operation)
         without_notes(module)
         replicate_the_rest(module)
+        keep_uneven(module, annotated)
         # Its own constants stand for those of StableHLO until partitioning.
         return module.operation.get_asm(enable_debug_info=True).replace("sdy.constant ", "stablehlo.constant ")
 
@@ -167,7 +205,7 @@ def axes(attribute):
     """Of each value: a tuple of axes a dimension; None where nothing is sharded."""
     values = []
     for dims in re.findall(r"<@[\w.\-\"]*,\s*\[(.*?)\](?:,[^>]*)?>", str(attribute)):
-        of = tuple(tuple(re.findall(r'"[^"]+"(?::\(\d+\)\d+)?', d)) for d in re.findall(r"\{([^}]*)\}", dims))
+        of = tuple(tuple(AXIS.findall(d)) for d in re.findall(r"\{([^}]*)\}", dims))
         values.append(of if any(of) else None)
     return tuple(values) if any(values) else None
 
@@ -184,13 +222,10 @@ def shardings(text):
                 place = re.findall(r'"([^"]+)":(\d+)', str(op.location))
                 sharding = op.attributes["sdy.sharding"] if "sdy.sharding" in op.attributes else None
                 found[ir.IntegerAttr(op.attributes["test.id"]).value] = (":".join(place[0]) if place else "", op.name, axes(sharding))
-        for function in module.body.operations:
-            if function.operation.name == "func.func":
-                for kind in ("arg_attrs", "res_attrs"):
-                    for i, each in enumerate(ir.ArrayAttr(function.operation.attributes[kind]) if kind in function.operation.attributes else []):
-                        each = ir.DictAttr(each)
-                        sharding = each["sdy.sharding"] if "sdy.sharding" in each else None
-                        found[kind, i] = ("", f"{'argument' if kind == 'arg_attrs' else 'result'} {i}", axes(sharding))
+        for _, kind, entries in borders(module):
+            for i, entry in enumerate(entries):
+                sharding = entry["sdy.sharding"] if "sdy.sharding" in entry else None
+                found[kind, i] = ("", f"{'argument' if kind == 'arg_attrs' else 'result'} {i}", axes(sharding))
     return found
 
 
@@ -242,7 +277,7 @@ def main():
         cases = [(name, text)] if not a.random else [
             (f"{name} {k}", in_child(lambda: reannotated(text, random.Random(f"{a.seed} {name} {k}")))) for k in range(a.random)]
         for name, text in cases:
-            ratio = compare(a, name, text)
+            ratio = compare(a.bin, name, text, a.kinds, a.values)
             if ratio is not None:
                 ratios.append(ratio)
             if a.keep and (ratio or 0) > 1:
@@ -252,7 +287,7 @@ def main():
     sys.exit(1 if not ratios or a.need and worst > a.need else 0)
 
 
-def compare(a, name, text):
+def compare(binaries, name, text, kinds=False, values=False):
     """The ratio, printed; None where it cannot be said."""
     if text is None:
         print(f"{name:36s}cannot be annotated otherwise")
@@ -261,7 +296,7 @@ def compare(a, name, text):
         source.write(text)
         source.flush()
         try:
-            program = imported(a.bin, source.name)
+            program = imported(binaries, source.name)
         except subprocess.CalledProcessError as e:
             print(f"{name:36s}import: {(e.stderr.strip().splitlines() or ['no error line'])[0][:200]}")
             return None
@@ -269,21 +304,21 @@ def compare(a, name, text):
     if pinned is None:
         print(f"{name:36s}Shardy refuses it", flush=True)
         return None
-    ours, error = compiled(f"{a.bin}/tessera", text)
-    theirs, error2 = (None, None) if error else compiled(f"{a.bin}/tessera", pinned)
+    ours, error = compiled(f"{binaries}/tessera", text)
+    theirs, error2 = (None, None) if error else compiled(f"{binaries}/tessera", pinned)
     if error or error2:
         print(f"{name:36s}{'ours: ' + error if error else 'pinned: ' + error2}", flush=True)
         return None
     o, t = total(ours), total(theirs)
     ratio = o / t if t else (1.0 if o == 0 else float("inf"))
     print(f"{name:36s}x{ratio:.4f}", flush=True)
-    if a.kinds and o != t:
+    if kinds and o != t:
         left, right = by_kind(ours), by_kind(theirs)
         for key in sorted(set(left) | set(right), key=lambda k: right.get(k, 0) - left.get(k, 0)):
             if left.get(key, 0) != right.get(key, 0):
                 print(f"    {key:40s}{left.get(key, 0):12d} beside {right.get(key, 0):12d}")
-    if a.values:
-        show_differing(differing(a.bin, program))
+    if values:
+        show_differing(differing(binaries, program))
     return ratio
 
 

@@ -2,6 +2,7 @@
 
 #include "dialects/chlo/ChloOps.h"
 #include "dialects/comm/CommOps.h"
+#include "dialects/comm/ShardingRules.h"
 #include "dialects/exec/ExecOps.h"
 #include "dialects/sdy/SdyOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
@@ -27,6 +28,7 @@ void registerDialects(mlir::DialectRegistry &registry) {
                   mlir::shape::ShapeDialect>();
   mlir::func::registerInlinerExtension(registry);
   stablehlo::registerStablehloShardingRules(registry);
+  comm::registerCommShardingRules(registry);
 }
 
 void registerPasses() {

@@ -71,8 +71,8 @@ std::optional<comm::ReductionKind> reductionOf(Region &region) {
   if (block.getNumArguments() != 2)
     return std::nullopt;
   Value returned = block.getTerminator()->getOperand(0);
-  while (auto constraint = returned.getDefiningOp<sdy::ShardingConstraintOp>())
-    returned = constraint->getOperand(0);
+  while (isa_and_nonnull<sdy::ShardingConstraintOp, sdy::ReshardOp>(returned.getDefiningOp()))
+    returned = returned.getDefiningOp()->getOperand(0);
   Operation *op = returned.getDefiningOp();
   if (!op || op != &block.front() || op->getNumResults() != 1 ||
       !llvm::is_contained(op->getOperands(), block.getArgument(0)) ||
