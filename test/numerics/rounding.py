@@ -56,6 +56,8 @@ def cases():
         RoundingCase("sum of products", lambda x: jnp.sum(x * jnp.flip(x, 0), -1), rows, 0.99),
         *(RoundingCase(f"sum of products in one row of a batch, {k} each", lambda x, y: jnp.sum(x * y, -1),
                        ((1, 96, k), (1, 96, k))) for k in (96, 102, 640)),
+        *(RoundingCase(f"sum of columns of {shape}", lambda x: jnp.sum(x, range(x.ndim - 1)), (shape,))
+          for shape in ((96, 192), (384, 192), (8, 96, 192), (20, 10, 192), (4096, 1000), (30, 20))),
         RoundingCase("root mean square", lambda x: x * jax.lax.rsqrt(jnp.mean(jnp.square(x), -1, keepdims=True) + 1e-6),
                      rows),
         RoundingCase("softmax", lambda x: jax.nn.softmax(x, -1), scores, 0.99),

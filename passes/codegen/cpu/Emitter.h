@@ -137,6 +137,9 @@ private:
   llvm::SmallVector<Value> sumRowProducts(Reduction &reduction,
                                           llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups,
                                           llvm::ArrayRef<Node *> nodes);
+  llvm::SmallVector<Value> sumColumns(Reduction &reduction,
+                                      llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups,
+                                      unsigned lanes);
   llvm::SmallVector<Value> foldLanes(const Reduction &reduction, llvm::SmallVector<Value> vectors);
   unsigned levelOf(DimSet deps) const;
   // Splits an index over the vector level: scalar part, lane stride, per-lane part (i64 vector or

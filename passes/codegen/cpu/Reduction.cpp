@@ -150,6 +150,12 @@ llvm::SmallVector<Value> Emitter::reduce(Reduction &reduction) {
     return combine(reduction, inits, sumRowProducts(reduction, groups, nodes));
   if (byRows && isSumOfSingles(reduction))
     return combine(reduction, inits, foldLanes(reduction, sumRows(reduction, groups, nodes)));
+  if (outerLanes > 1 && !reduction.isStepwise && !groups.empty() && !reduction.simple.empty() &&
+      isSumOfSingles(reduction)) {
+    for (Value &init : inits)
+      init = splat(init, outerLanes);
+    return combine(reduction, inits, sumColumns(reduction, groups, outerLanes));
+  }
   unsigned width = byRows ? chooseLanes(bounds(groups.back()).second, nodes) : outerLanes;
 
   llvm::SmallVector<Value> slots;
