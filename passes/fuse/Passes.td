@@ -33,13 +33,13 @@ def RewriteQuotients : Pass<"tessera-rewrite-quotients", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
-def MarkExponentials : Pass<"tessera-mark-exponentials", "::mlir::ModuleOp"> {
-  let summary = "Mark exponentials of a row minus its maximum, which code generation computes more simply.";
+def RoundClusters : Pass<"tessera-round-clusters", "::mlir::ModuleOp"> {
+  let summary = "Compute what surrounds a large reduction in f32 throughout, and round its products before they are added.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
-def MarkRowDifferences : Pass<"tessera-mark-row-differences", "::mlir::ModuleOp"> {
-  let summary = "Mark sums of a product and a row's total, before which the product is rounded.";
+def MarkExponentials : Pass<"tessera-mark-exponentials", "::mlir::ModuleOp"> {
+  let summary = "Mark exponentials of a row minus its maximum, which code generation computes more simply.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 

@@ -17,8 +17,8 @@ void buildFusePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createExplicitLayouts());
   pm.addPass(createSimplifyShapes());
   pm.addPass(createRewriteQuotients());
+  pm.addPass(createRoundClusters());
   pm.addPass(createMarkExponentials());
-  pm.addPass(createMarkRowDifferences());
   pm.addPass(createMarkRowProducts());
   pm.addPass(createSplitNarrowSums());
   pm.addPass(createFormKernels());

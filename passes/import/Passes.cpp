@@ -25,6 +25,7 @@ void buildImportPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createTabulateGroups());
   pm.addPass(createGspmdToSdy());
   pm.addPass(createFormManualComputations());
+  pm.addPass(createDropConstraints());
   pm.addPass(createWidenConverted()); // before there are conversions that the program didn't write
   pm.addPass(createDecomposeRaggedDot());
   pm.addPass(createLoopOverScan());

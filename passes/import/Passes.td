@@ -57,6 +57,9 @@ def NormalizeOperations : Pass<"tessera-normalize-operations", "mlir::ModuleOp">
   let summary = "Writes dot, broadcast, map and shapes known after all by the more general operations that later phases know.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
+def DropConstraints : Pass<"tessera-drop-constraints", "mlir::ModuleOp"> {
+  let summary = "Takes sharding constraints out of a program for one device.";
+}
 def WidenConverted : Pass<"tessera-widen-converted", "mlir::ModuleOp"> {
   let summary = "Computes in f32 what a program computes in bf16 and converts to f32 right away.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];

@@ -40,7 +40,7 @@ def narrow_sum(name, dims, shape, kind=jnp.bfloat16):
 
 
 def cases():
-    rows, heads = (384, 192), (4, 96, 2, 24)
+    rows, heads, many_heads = (384, 192), (4, 96, 2, 24), (8, 96, 8, 24)
     scores = (4, 2, 96, 96)
     return [
         RoundingCase("exp", jnp.exp, rows),
@@ -78,7 +78,15 @@ def cases():
         RoundingCase("softmax of a product", attention, (heads, heads), 0.99),
         RoundingCase("gradient of attention", attention_gradient, (heads,) * 4, 0.99),
         RoundingCase("gradient of attention, one row of a batch", attention_gradient, ((1, 96, 8, 24),) * 4, 0.99),
-        RoundingCase("gradient of a large attention", attention_gradient, ((8, 96, 8, 24),) * 4, 0.99),
+        RoundingCase("gradient of a large attention", attention_gradient, (many_heads,) * 4, 0.99),
+        RoundingCase("transposed product in bf16", lambda a, b: jnp.einsum("btv,btd->vd", a, b).T,
+                     ((8, 96, 640), (8, 96, 192)), kind=jnp.bfloat16),
+        RoundingCase("large attention in bf16", projected_attention, (many_heads,) * 3 + ((8, 24, 192),),
+                     kind=jnp.bfloat16),
+        RoundingCase("gradient of a large attention in bf16", narrow_gradient, (many_heads,) * 3 + ((8, 24, 192),),
+                     kind=jnp.bfloat16),
+        RoundingCase("large softmax in bf16", lambda x: jax.nn.softmax(x, -1), (4096, 64), 0.99, kind=jnp.bfloat16),
+        RoundingCase("loss of bf16 logits", loss_gradient, ((8, 96, 192), (192, 640)), kind=jnp.bfloat16),
         narrow_sum("sum of bf16 rows", (1,), rows),
         narrow_sum("sum of long bf16 rows", (1,), (8, 2048)),
         narrow_sum("sum of ragged bf16 rows", (1,), (384, 100)),
@@ -91,6 +99,23 @@ def cases():
 def attention_gradient(q, k, v, g):
     output = lambda q, k, v: jnp.einsum("bhts,bshk->bthk", attention(q, k), v)
     return sum(jax.vjp(output, q, k, v)[1](g))
+
+
+def projected_attention(q, k, v, w):
+    scores = jnp.einsum("bthk,bshk->bhts", q, k).astype(jnp.float32)
+    weights = jax.nn.softmax(scores, -1).astype(q.dtype)
+    return jnp.einsum("bthk,hkd->btd", jnp.einsum("bhts,bshk->bthk", weights, v), w)
+
+
+def narrow_gradient(q, k, v, w):
+    loss = lambda q, v: jnp.mean(jnp.square(projected_attention(q, k, v, w).astype(jnp.float32)))
+    of_q, of_v = jax.grad(loss, (0, 1))(q, v)
+    return of_q + of_v
+
+
+def loss_gradient(x, w):
+    loss = lambda x: jnp.mean(jax.nn.log_softmax((x @ w).astype(jnp.float32), -1)[..., 0])
+    return jax.grad(loss)(x)
 
 
 def attention(q, k):

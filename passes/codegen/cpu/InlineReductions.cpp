@@ -234,9 +234,11 @@ void GraphBuilder::productSum(Element a, Element b, ElementKind result, Reductio
 // where it can be. (docs/rationale/tolerances.md.)
 static void orderDot(DotGeneralOp dot, Reduction &reduction) {
   struct Side {
-    // A transpose that only the dot reads is part of the dot.
+    // A transpose that only the dot reads is part of the dot, also before a conversion.
     Side(mlir::Value value, llvm::ArrayRef<int64_t> batch, llvm::ArrayRef<int64_t> contracted)
         : shape(shapeOf(value)), batching(batch), contracting(contracted) {
+      if (auto convert = value.getDefiningOp<ConvertOp>(); convert && value.hasOneUse())
+        value = convert.getOperand();
       auto transpose = value.getDefiningOp<TransposeOp>();
       if (!transpose || !value.hasOneUse())
         return;
