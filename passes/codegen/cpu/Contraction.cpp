@@ -58,8 +58,9 @@ private:
             Value mask = nullptr) {
     e.bindLevel(group.back(), setOf(group), variable, lanes, mask);
   }
-  // Position in the flattened k of the k loops' variables.
+  // Position in the flattened k of the k loops' variables, or of the one loop over panels.
   Value flatK();
+  bool readsPanels() const { return plan.packsA && plan.packsB; }
   llvm::Type *vectorType() { return e.typeOf(kind, plan.lanes); }
   llvm::SmallVector<Value> makeSums(const char *name) {
     llvm::SmallVector<Value> sums;
@@ -94,6 +95,7 @@ private:
   llvm::IRBuilder<> &b;
   ElementKind kind;
   Value mLow, mHigh, nLow, nHigh;
+  Value flat = nullptr; // the variable of a loop over panels
   int64_t scratchA = 0, scratchB = 0;
 };
 
@@ -113,6 +115,8 @@ void ContractionEmitter::overTiles(Value low, Value high, int64_t step, int64_t 
 }
 
 Value ContractionEmitter::flatK() {
+  if (flat)
+    return flat;
   Value sum = nullptr;
   for (auto [group, stride] : llvm::zip(plan.k, plan.kStride)) {
     Value term = e.variables[group.back()];
@@ -316,8 +320,8 @@ void ContractionEmitter::packB() {
 // A long sum is made of sums over blocks of k: its rounding error grows with the block and the
 // number of blocks, not with k.
 void ContractionEmitter::multiply(Tile tile, llvm::ArrayRef<Value> sums) {
-  int64_t size = e.bounds(plan.k.back()).second;
-  if (plan.k.size() > 1 || plan.kBlock >= size)
+  int64_t size = readsPanels() ? plan.kSize : e.bounds(plan.k.back()).second;
+  if ((plan.k.size() > 1 && !readsPanels()) || plan.kBlock >= size)
     return multiplyStrided(tile, e.i64(0), e.i64(size), sums);
   llvm::for_each(sums, [&](Value sum) { clear(sum); });
   llvm::SmallVector<Value> parts = makeSums("part");
@@ -377,7 +381,7 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value innerLow, Value innerHig
   int64_t aStride = plan.acrossA  ? (plan.isPaired ? 2 : 1)
                     : plan.packsA ? plan.kSize
                                   : e.coefficient(plan.a->index, plan.m);
-  overK(plan.isPaired ? 2 * plan.sumStride : plan.sumStride, innerLow, innerHigh, [&] {
+  auto multiplyStep = [&] {
     Value fromA =
         plan.packsA
             ? e.element(rowsOfA, stored,
@@ -422,7 +426,14 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value innerLow, Value innerHig
         b.CreateStore(sum, slot);
       }
     }
-  });
+  };
+  int64_t step = plan.isPaired ? 2 * plan.sumStride : plan.sumStride;
+  if (!readsPanels())
+    return overK(step, innerLow, innerHigh, multiplyStep);
+  flat = e.openLoop(innerLow, innerHigh, step, false);
+  multiplyStep();
+  e.closeLoop();
+  flat = nullptr;
 }
 
 // The sums through the rest of the graph, row by row, to the outputs.
