@@ -78,6 +78,8 @@ class _Closed:
 
 
 class _Raw:
+    sharding = ""
+
     def __init__(self, name, text):
         self.name, self.text = name, text
 
