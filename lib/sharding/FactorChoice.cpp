@@ -62,6 +62,41 @@ private:
     return axes;
   }
 
+  // What an operand has along a dimension that is needed whole, or whose rows cross shards, may go
+  // to another dimension instead of being gathered: operands [{}, {"x"}] of a concatenation along
+  // dimension 1 become [{"x"}, {}].
+  void moveAside(size_t operand, std::vector<FactorAxes> &list) const {
+    const FactorRule &rule = placed.op.rule;
+    const TensorFactors &factors = rule.operands[operand];
+    const TensorSharding &sharding = placed.operands[operand].sharding;
+    auto passes = [&](const DimFactors &dim) {
+      return !dim.empty() && llvm::all_of(dim, [&](int32_t f) {
+        return rule.factors[f].kind == FactorKind::PassThrough;
+      });
+    };
+    for (size_t d = 0; d < factors.size(); ++d) {
+      bool stays = llvm::none_of(factors[d], [&](int32_t f) {
+        return rule.factors[f].kind == FactorKind::NeedReplication ||
+               rule.factors[f].kind == FactorKind::Permutation;
+      });
+      // Of fewer rows than shards most would travel as padding.
+      if (stays || sharding.dims[d].axes.empty() ||
+          placed.op.operands[operand][d] < shardCount(sharding.dims[d].axes))
+        continue;
+      for (size_t other = 0; other < factors.size(); ++other) {
+        if (!passes(factors[other]))
+          continue;
+        TensorSharding moved = sharding;
+        moved.dims[other].axes.append(sharding.dims[d].axes);
+        moved.dims[d].axes.clear();
+        FactorAxes axes(placed.op);
+        axes.claimOperand(operand, moved);
+        list.push_back(axes);
+        list.push_back(filled(axes, true));
+      }
+    }
+  }
+
   std::vector<FactorAxes> candidates() const {
     std::vector<FactorAxes> list{FactorAxes(placed.op), filled(FactorAxes(placed.op), true)};
     for (size_t i = 0; i < placed.operands.size(); ++i) {
@@ -72,6 +107,7 @@ private:
       list.push_back(axes);
       list.push_back(filled(axes, true));
       list.push_back(filled(axes, false));
+      moveAside(i, list);
     }
     for (size_t i = 0; i < placed.results.size(); ++i) {
       FactorAxes axes(placed.op);

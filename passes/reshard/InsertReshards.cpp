@@ -39,6 +39,13 @@ double flopsOf(Operation *op, const sharding::FactorRule &rule) {
   return flops;
 }
 
+int64_t shards(const TensorSharding &sharding) {
+  int64_t count = 1;
+  for (const sharding::DimSharding &dim : sharding.dims)
+    count *= sharding::shardCount(dim.axes);
+  return count;
+}
+
 class Inserter {
 public:
   Inserter(ValuePlaces &places, sharding::ReshardPlanner &planner)
@@ -138,8 +145,10 @@ void Inserter::visitRuled(Operation *op, sharding::FactorRule rule) {
   sharding::FactorChoice choice = sharding::chooseFactorAxes(placed, planner);
   for (OpOperand &operand : op->getOpOperands()) {
     const sharding::TensorFactors &factors = placed.op.rule.operands[operand.getOperandNumber()];
+    bool gathered = shards(choice.axes.operandSharding(operand.getOperandNumber())) <
+                    shards(places.of(operand.get()));
     for (auto [dim, dimFactors] : llvm::enumerate(factors))
-      if (llvm::any_of(dimFactors, [&](int32_t f) {
+      if (gathered && llvm::any_of(dimFactors, [&](int32_t f) {
             return placed.op.rule.factors[f].kind == sharding::FactorKind::NeedReplication &&
                    placed.op.rule.factors[f].size > 1;
           }))

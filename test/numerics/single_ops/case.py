@@ -154,9 +154,9 @@ class Case:
 
 def module(cases):
     """One program whose results are those of all of the cases."""
-    args = ", ".join(f"{a}: {a.text}{a.sharding}" for c in cases for a in c.args)
+    args = ", ".join(f"{a}: {a.text}{getattr(a, 'sharding', '')}" for c in cases for a in c.args)
     results = [r for c in cases for r in c.results]
-    types = ", ".join(f"{r.text}{r.sharding}" for r in results)
+    types = ", ".join(f"{r.text}{getattr(r, 'sharding', '')}" for r in results)
     mesh = ['sdy.mesh @mesh = <["x"=2, "y"=3]>'] if "@mesh" in "".join([args, types] + [line for c in cases for line in c.lines]) else []
     lines = [f'module @single_ops {cases[0].header}{{', *mesh, f'func.func public @main({args}) -> ({types}) {{']
     for c in cases:

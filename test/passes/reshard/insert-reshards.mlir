@@ -93,3 +93,15 @@ func.func @named(%x: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"mo
   } : (tensor<16x8xf32>) -> tensor<16x8xf32>
   return %0 : tensor<16x8xf32>
 }
+
+// A concatenation needs its dimension whole: what lies along it goes to the rows and comes back, instead of being gathered.
+// CHECK-LABEL: @moves_aside
+func.func @moves_aside(%x: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>}, %y: tensor<1024x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>})
+    -> (tensor<1024x1536xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>}) {
+  // CHECK: %[[X:.*]] = sdy.reshard %arg0 <@mesh, [{"model"}, {}]>
+  // CHECK: %[[Y:.*]] = sdy.reshard %arg1 <@mesh, [{"model"}, {}]>
+  // CHECK: %[[C:.*]] = stablehlo.concatenate %[[X]], %[[Y]], dim = 1 {{.*}}[{"model"}, {}]
+  %0 = stablehlo.concatenate %x, %y, dim = 1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"model"}]>]>} : (tensor<1024x1024xf32>, tensor<1024x512xf32>) -> tensor<1024x1536xf32>
+  // CHECK: sdy.reshard %[[C]] <@mesh, [{}, {"model"}]>
+  return %0 : tensor<1024x1536xf32>
+}
