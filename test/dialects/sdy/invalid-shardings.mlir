@@ -86,12 +86,6 @@ func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}p1]>}) { 
 // -----
 
 sdy.mesh @mesh = <["x"=2]>
-// expected-error @+1 {{a dimension of size 0 can't be sharded}}
-func.func @f(%a: tensor<0xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) { return }
-
-// -----
-
-sdy.mesh @mesh = <["x"=2]>
 func.func @f(%a: tensor<8xf32>) {
   // expected-error @+1 {{'sdy.sharding': 2 shardings for 1 values}}
   %0 = stablehlo.tanh %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>, <@mesh, [{}]>]>} : tensor<8xf32>
