@@ -224,9 +224,6 @@ LogicalResult verifySharding(TensorShardingAttr sharding, Type type, Operation *
     if (shaped.getRank() != sharding.getRank())
       return emitError("the sharding has " + Twine(sharding.getRank()) +
                        " dimensions, but the value has " + Twine(shaped.getRank()));
-    for (auto [dim, size] : llvm::zip_equal(sharding.getDimShardings(), shaped.getShape()))
-      if (size == 0 && !dim.getAxes().empty())
-        return emitError("a dimension of size 0 can't be sharded");
   } else if (type && (sharding.getRank() != 0 || !sharding.getReplicatedAxes().empty())) {
     return emitError("only tensors have dimensions to shard");
   }

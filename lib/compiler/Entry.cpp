@@ -33,13 +33,16 @@ llvm::LogicalResult selectEntry(mlir::ModuleOp module, llvm::StringRef entry) {
 }
 
 void dropUnusedMeshes(mlir::ModuleOp module) {
-  llvm::SmallVector<sdy::MeshOp> meshes(module.getOps<sdy::MeshOp>()), unused;
+  llvm::SmallVector<sdy::MeshOp> meshes, unused;
+  for (auto mesh : module.getOps<sdy::MeshOp>())
+    if (!mesh.getMesh().getAxes().empty()) // they say how many devices there are
+      meshes.push_back(mesh);
   if (meshes.size() > 1)
     llvm::copy_if(meshes, std::back_inserter(unused), [&](sdy::MeshOp mesh) {
       return mlir::SymbolTable::symbolKnownUseEmpty(mesh, module);
     });
-  if (unused.size() == meshes.size()) // they say how many devices there are
-    return;
+  if (unused.size() == meshes.size() && !unused.empty())
+    unused.erase(unused.begin());
   for (sdy::MeshOp mesh : unused)
     mesh.erase();
 }

@@ -24,13 +24,19 @@ bool isWhole(const Mesh &mesh, const AxisRef &ref) {
   return ref.preSize == 1 && ref.size == mesh.axes[ref.axis].size;
 }
 
+// Parts of no one splitting of an axis, as x:(1)2 and x:(3)2 of "x"=6, have no device in common for
+// some pairs of places: they can't be used together either.
 bool overlap(const AxisRef &a, const AxisRef &b) {
-  return a.axis == b.axis && a.preSize < b.preSize * b.size && b.preSize < a.preSize * a.size;
+  if (a.axis != b.axis || a.size == 1 || b.size == 1)
+    return false;
+  const auto &[major, minor] = a.preSize < b.preSize ? std::tie(a, b) : std::tie(b, a);
+  return minor.preSize % (major.preSize * major.size) != 0;
 }
 
 bool overlap(llvm::ArrayRef<AxisRef> a, llvm::ArrayRef<AxisRef> b) {
-  return llvm::any_of(
-      a, [&](const AxisRef &x) { return llvm::any_of(b, [&](const AxisRef &y) { return overlap(x, y); }); });
+  return llvm::any_of(a, [&](const AxisRef &x) {
+    return llvm::any_of(b, [&](const AxisRef &y) { return overlap(x, y); });
+  });
 }
 
 int64_t shardCount(llvm::ArrayRef<AxisRef> axes) {

@@ -83,15 +83,18 @@ MeshTranslation::MeshTranslation(const Mesh &to, const Mesh &from, ArrayRef<Axis
   if (!possible)
     return;
   std::vector<int64_t> strides = stridesOf(from);
-  // Devices stay where the position in `to` is the sum of what each axis adds, in digits of `to`.
+  // Devices stay where the position in `to` is the sum of what each part adds, in digits of `to`.
+  const std::vector<AxisRef> segments = cut(from, usedOfFrom, /*primes=*/false);
   keeps = positions[0] == 0;
   for (size_t at = 0; keeps && at < positions.size(); ++at) {
     int64_t sum = 0;
-    for (auto [stride, axis] : llvm::zip(strides, from.axes))
-      sum += positions[at / stride % axis.size * stride];
+    for (const AxisRef &part : segments) {
+      int64_t stride = strideOf(from, strides, part);
+      sum += positions[at / stride % part.size * stride];
+    }
     keeps = sum == positions[at];
   }
-  for (const AxisRef &part : cut(from, usedOfFrom, /*primes=*/false)) {
+  for (const AxisRef &part : segments) {
     if (!keeps)
       break;
     llvm::SmallVector<int64_t> offsets;

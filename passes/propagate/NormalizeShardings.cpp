@@ -47,10 +47,26 @@ public:
     if (isNew) {
       entry->second = StringAttr::get(module.getContext(), freshName(mesh));
       OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+      for (MeshOp op : module.getOps<MeshOp>()) // the first stays the program's
+        builder.setInsertionPointAfter(op);
       MeshOp::create(builder, module.getLoc(), entry->second, mesh);
       byName[entry->second.getValue()] = mesh;
     }
     return FlatSymbolRefAttr::get(entry->second);
+  }
+
+  // The program's: the first with axes.
+  MeshOp main() const {
+    for (MeshOp op : module.getOps<MeshOp>())
+      if (!op.getMesh().getAxes().empty())
+        return op;
+    return {};
+  }
+
+  // The name that stays of two for one mesh.
+  StringAttr canonicalName(StringAttr name) const {
+    MeshAttr mesh = byName.lookup(name);
+    return mesh ? canonical.lookup(mesh) : name;
   }
 
   void eraseUnused() {
@@ -69,7 +85,7 @@ private:
     return name;
   }
 
-  ModuleOp module;
+  mutable ModuleOp module;
   llvm::StringMap<MeshAttr> byName;
   llvm::MapVector<MeshAttr, StringAttr> canonical;
 };
@@ -171,6 +187,41 @@ void passWholeValues(func::FuncOp function) {
       function.setResultAttr(i, name, whole(sharding, function.getLoc(), "result", i));
 }
 
+// Where the user has a sharding: an argument has a place of its own.
+Location placeOf(Operation *op, TensorShardingAttr sharding) {
+  auto function = dyn_cast<func::FuncOp>(op);
+  for (unsigned i = 0; function && i < function.getNumArguments(); ++i)
+    if (function.getArgAttr(i, kShardingAttr) == sharding)
+      return function.getArgument(i).getLoc();
+  return op->getLoc();
+}
+
+LogicalResult verifyDevices(ModuleOp module, const Meshes &meshes) {
+  MeshOp main = meshes.main();
+  auto differs = [&](MeshAttr mesh) {
+    return !mesh.getAxes().empty() && mesh.getNumDevices() != main.getMesh().getNumDevices();
+  };
+  if (!main ||
+      llvm::none_of(module.getOps<MeshOp>(), [&](MeshOp op) { return differs(op.getMesh()); }))
+    return success();
+  WalkResult walk = module.walk([&](Operation *op) {
+    AttrTypeWalker walker;
+    walker.addWalk([&](TensorShardingAttr sharding) {
+      MeshAttr mesh = meshes.meshOf(sharding);
+      if (!mesh || !differs(mesh))
+        return WalkResult::advance();
+      emitError(placeOf(op, sharding))
+          << "is on mesh @" << sharding.getMeshName() << " of " << mesh.getNumDevices()
+          << " devices, but mesh @" << main.getSymName() << " has "
+          << main.getMesh().getNumDevices()
+          << "; all meshes of a program must have the same number";
+      return WalkResult::interrupt();
+    });
+    return walker.walk(op->getAttrDictionary());
+  });
+  return failure(walk.wasInterrupted());
+}
+
 struct NormalizeShardings : impl::NormalizeShardingsBase<NormalizeShardings> {
   void runOnOperation() override {
     Meshes meshes(getOperation());
@@ -181,6 +232,10 @@ struct NormalizeShardings : impl::NormalizeShardingsBase<NormalizeShardings> {
           Attribute clean = mesh ? withoutUnitAxes(sharding, mesh, meshes.nameOf(mesh)) : sharding;
           return std::pair(clean, WalkResult::skip());
         });
+    // Collectives of manual computations name it too.
+    replacer.addReplacement([&](FlatSymbolRefAttr ref) -> std::optional<Attribute> {
+      return FlatSymbolRefAttr::get(meshes.canonicalName(ref.getAttr()));
+    });
     getOperation().walk([&](Operation *op) {
       if (isa<MeshOp>(op))
         return;
@@ -189,6 +244,8 @@ struct NormalizeShardings : impl::NormalizeShardingsBase<NormalizeShardings> {
       if (auto manual = dyn_cast<ManualComputationOp>(op))
         normalizeManual(manual, meshes);
     });
+    if (failed(verifyDevices(getOperation(), meshes)))
+      return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function.isPublic() && !function.isDeclaration())
         passWholeValues(function);

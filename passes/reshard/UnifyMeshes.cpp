@@ -15,7 +15,6 @@
 #include "passes/reshard/Passes.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace tessera {
@@ -72,16 +71,6 @@ StringRef meshNameOf(sdy::ManualComputationOp manual) {
   return {};
 }
 
-// Where the user has the attribute: an argument has a place of its own.
-Location placeOf(Operation *op, StringRef mesh) {
-  auto function = dyn_cast<FunctionOpInterface>(op);
-  for (unsigned i = 0; function && i < function.getNumArguments(); ++i)
-    if (auto sharding = function.getArgAttrOfType<sdy::TensorShardingAttr>(i, sdy::kShardingAttr))
-      if (sharding.getMeshName() == mesh)
-        return function.getArgument(i).getLoc();
-  return op->getLoc();
-}
-
 std::string axesText(const Mesh &mesh, ArrayRef<AxisRef> axes) {
   std::string text;
   for (const AxisRef &axis : axes) {
@@ -119,13 +108,17 @@ struct UnifyMeshes : impl::UnifyMeshesBase<UnifyMeshes> {
   }
 
   LogicalResult unify() {
-    WalkResult counted = getOperation().walk([&](Operation *op) {
-      bool fits = true;
-      walkNamed(op, [&](Attribute attr) { fits &= succeeded(note(op, attr)); });
-      return fits ? WalkResult::advance() : WalkResult::interrupt();
+    getOperation().walk([&](Operation *op) {
+      walkNamed(op, [&](Attribute attr) {
+        if (Other *other = lookup(meshNameOf(attr)))
+          other->used.append(axesIn(attr, other->mesh));
+      });
     });
-    if (counted.wasInterrupted())
-      return failure();
+    for (Other &other : others)
+      if (!other.used.empty() && other.mesh.numDevices() != others[0].mesh.numDevices())
+        return other.op.emitError() << "has " << other.mesh.numDevices() << " devices, but mesh @"
+                                    << others[0].mesh.name << " has " << others[0].mesh.numDevices()
+                                    << "; all meshes of a program must have the same number";
     main = others[0].mesh;
     translate();
     if (AxisRefs needed = manualParts(); !needed.empty()) {
@@ -150,23 +143,13 @@ struct UnifyMeshes : impl::UnifyMeshesBase<UnifyMeshes> {
     return found == others.end() ? nullptr : &*found;
   }
 
-  LogicalResult note(Operation *op, Attribute attr) {
-    Other *other = lookup(meshNameOf(attr));
-    if (!other)
-      return success();
-    other->used.append(axesIn(attr, other->mesh));
-    int64_t here = other->mesh.numDevices(), first = others[0].mesh.numDevices();
-    if (here == first)
-      return success();
-    return emitError(placeOf(op, other->mesh.name))
-           << "is on mesh @" << other->mesh.name << " of " << here << " devices, but mesh @"
-           << others[0].mesh.name << " has " << first
-           << "; all meshes of a program must have the same number";
-  }
-
   void translate() {
-    for (Other &other : others)
-      other.translation.emplace(main, other.mesh, others[0].used, other.used);
+    others[0].translation.emplace(main, others[0].mesh, AxisRefs(), others[0].used);
+    usedOfMain.clear();
+    for (const AxisRef &axis : others[0].used)
+      usedOfMain.append(others[0].translation->axesOf(axis).value_or(AxisRefs()));
+    for (Other &other : llvm::drop_begin(others))
+      other.translation.emplace(main, other.mesh, usedOfMain, other.used);
   }
 
   // The parts of axes of the main mesh in which manual computations on others are manual.
@@ -185,7 +168,7 @@ struct UnifyMeshes : impl::UnifyMeshesBase<UnifyMeshes> {
   }
 
   void remarkRenumbered(Other &other) {
-    if (other.translation->keepsDevices() || other.used.empty())
+    if (other.used.empty() || other.translation->keepsDevices())
       return;
     std::string images;
     for (auto [i, axis] : llvm::enumerate(other.mesh.axes))
@@ -234,7 +217,7 @@ struct UnifyMeshes : impl::UnifyMeshesBase<UnifyMeshes> {
     const MeshTranslation *translation = &*other.translation;
     std::optional<MeshTranslation> own;
     if (llvm::any_of(axes, [&](const AxisRef &axis) { return !translation->axesOf(axis); })) {
-      own.emplace(main, other.mesh, others[0].used, axes);
+      own.emplace(main, other.mesh, usedOfMain, axes);
       translation = &*own;
     }
     auto axesAttr = dyn_cast<comm::AxesAttr>(attr);
@@ -295,6 +278,7 @@ struct UnifyMeshes : impl::UnifyMeshesBase<UnifyMeshes> {
 
   std::vector<Other> others; // the main mesh first
   Mesh main;
+  AxisRefs usedOfMain; // parts of its axes that something on it is along
 };
 
 } // namespace

@@ -323,6 +323,15 @@ func.func public @main(%a: tensor<12x12xf32> {sdy.sharding = #sdy.sharding<@m, [
   return %2 : tensor<12x12xf32>
 }
 // -----
+// The same where one of the parts is in use.
+sdy.mesh @m = <["x"=6]>
+func.func public @main(%a: tensor<12x12xf32>, %b: tensor<12x12xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}]>}) -> tensor<12x12xf32> {
+  %0 = stablehlo.add %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x":(3)2}, {"x":(1)3}]>]>} : tensor<12x12xf32>
+  %1 = sdy.sharding_constraint %0 <@m, [{}, {"x":(1)2}]> : tensor<12x12xf32>
+  %2 = stablehlo.dot_general %1, %b, contracting_dims = [1] x [1] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x":(3)2}, {"x":(1)3}]>]>} : (tensor<12x12xf32>, tensor<12x12xf32>) -> tensor<12x12xf32>
+  return %2 : tensor<12x12xf32>
+}
+// -----
 // An elementwise operation whose result is said to be unreduced.
 sdy.mesh @a = <["x"=2, "y"=4]>
 func.func public @main(%a: tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {}]>}) -> (tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {}]>}) {
@@ -507,4 +516,15 @@ func.func public @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"
 func.func public @main(%a: tensor<8x8xf32>) -> (tensor<8x8xf32>) {
   %0 = stablehlo.negate %a : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
+}
+// -----
+// Dimensions of size 0, sharded.
+sdy.mesh @m = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<0x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {"y"}]>}, %b: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {"y"}]>}) -> (tensor<0x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {"y"}]>}, tensor<4x8xf32>) {
+  %0 = stablehlo.tanh %a {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}, {}]>]>} : tensor<0x8xf32>
+  %1 = stablehlo.concatenate %0, %b, dim = 0 : (tensor<0x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [1] : (tensor<0x8xf32>, tensor<4x8xf32>) -> tensor<0x4xf32>
+  %3 = sdy.sharding_constraint %2 <@m, [{"y"}, {"x"}]> : tensor<0x4xf32>
+  %4 = stablehlo.dot_general %3, %1, contracting_dims = [1] x [0] : (tensor<0x4xf32>, tensor<4x8xf32>) -> tensor<0x8xf32>
+  return %4, %1 : tensor<0x8xf32>, tensor<4x8xf32>
 }

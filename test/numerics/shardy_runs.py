@@ -54,44 +54,52 @@ def reference(text, inputs):
         return [np.array(r) for r in results]
 
 
+def verify(program, bin, seed=0):
+    """Name and error of one program; the error is empty where compile and run do as the interpreter."""
+    lines = [line[3:] for line in program.strip().splitlines() if line.startswith("// ")]
+    name = next(line for line in lines if not line.startswith("What the sdy language"))
+    text, _, other = program.partition("// plain:")
+    shapes = re.findall(r"%\w+: tensor<([0-9x]+)xf32>", re.search(r"@main\((.*?)\) ->", text, re.S)[1])
+    rng = np.random.default_rng(seed)
+    inputs = [rng.standard_normal([int(n) for n in s.split("x")]).astype(np.float32) for s in shapes]
+    with tempfile.TemporaryDirectory() as d:
+        open(f"{d}/p.mlir", "w").write(text)
+        np.savez(f"{d}/in.npz", **{f"in{i}": x for i, x in enumerate(inputs)})
+        for command in (["compile", f"{d}/p.mlir", "-o", f"{d}/p.tsr", f"--report={d}/r.json"],
+                        ["run", f"{d}/p.tsr", f"--inputs={d}/in.npz", f"--outputs={d}/out.npz"]):
+            run = subprocess.run([f"{bin}/tessera", *command], capture_output=True, text=True)
+            if run.returncode:
+                return name, (run.stderr.strip().splitlines() or ["no error line"])[-1]
+        ours = np.load(f"{d}/out.npz")
+        for i, want in enumerate(reference(other or text, inputs)):
+            if not np.allclose(ours[f"out{i}"], want, rtol=2e-5, atol=1e-4):
+                return name, f"result {i} differs by {np.max(np.abs(ours[f'out{i}'] - want))}"
+        for line in lines:
+            if line.startswith("collectives: "):
+                found = sorted(f"{c['kind']} x{c['count']}" for c in json.load(open(f"{d}/r.json"))["collectives"])
+                if found != sorted(line[13:].split(", ")):
+                    return name, f"{line}, but found {', '.join(found)}"
+    return name, ""
+
+
+def verify_all(programs, bin):
+    """Prints what is wrong; the exit code."""
+    bad = 0
+    for program in programs:
+        name, error = verify(program, bin)
+        if error:
+            bad += 1
+            print(f"{name}\n    {error}")
+    print(f"{len(programs) - bad} of {len(programs)} programs")
+    return 1 if bad else 0
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--bin", default=os.path.join(HERE, "..", "..", "build", "bin"))
     p.add_argument("--file", default=os.path.join(HERE, "shardy_runs.mlir"))
     a = p.parse_args()
-    programs, bad = re.split(r"^// -----.*$", open(a.file).read(), flags=re.M), 0
-    rng = np.random.default_rng(0)
-    for program in programs:
-        lines = [line[3:] for line in program.strip().splitlines() if line.startswith("// ")]
-        name = next(line for line in lines if not line.startswith("What the sdy language"))
-        text, _, other = program.partition("// plain:")
-        shapes = re.findall(r"%\w+: tensor<([0-9x]+)xf32>", re.search(r"@main\((.*?)\) ->", text, re.S)[1])
-        inputs = [rng.standard_normal([int(n) for n in s.split("x")]).astype(np.float32) for s in shapes]
-        with tempfile.TemporaryDirectory() as d:
-            open(f"{d}/p.mlir", "w").write(text)
-            np.savez(f"{d}/in.npz", **{f"in{i}": x for i, x in enumerate(inputs)})
-            error = ""
-            for command in (["compile", f"{d}/p.mlir", "-o", f"{d}/p.tsr", f"--report={d}/r.json"],
-                            ["run", f"{d}/p.tsr", f"--inputs={d}/in.npz", f"--outputs={d}/out.npz"]):
-                run = subprocess.run([f"{a.bin}/tessera", *command], capture_output=True, text=True)
-                if run.returncode:
-                    error = (run.stderr.strip().splitlines() or ["no error line"])[-1]
-                    break
-            if not error:
-                ours = np.load(f"{d}/out.npz")
-                for i, want in enumerate(reference(other or text, inputs)):
-                    if not np.allclose(ours[f"out{i}"], want, rtol=2e-5, atol=1e-4):
-                        error = f"result {i} differs by {np.max(np.abs(ours[f'out{i}'] - want))}"
-                for line in lines:
-                    if line.startswith("collectives: "):
-                        found = sorted(f"{c['kind']} x{c['count']}" for c in json.load(open(f"{d}/r.json"))["collectives"])
-                        if found != sorted(line[13:].split(", ")):
-                            error = f"{line}, but found {', '.join(found)}"
-        if error:
-            bad += 1
-            print(f"{name}\n    {error}")
-    print(f"{len(programs) - bad} of {len(programs)} programs")
-    sys.exit(1 if bad else 0)
+    sys.exit(verify_all(re.split(r"^// -----.*$", open(a.file).read(), flags=re.M), a.bin))
 
 
 if __name__ == "__main__":

@@ -103,9 +103,8 @@ func.func @across(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, 
 
 // -----
 sdy.mesh @a = <["x"=2, "y"=3]>
+// expected-error@+1 {{has 2 devices, but mesh @a has 6; all meshes of a program must have the same number}}
 sdy.mesh @b = <["z"=2]>
-func.func @fewer(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>},
-                 // expected-error@+1 {{is on mesh @b of 2 devices, but mesh @a has 6; all meshes of a program must have the same number}}
-                 %b: tensor<12xf32> {sdy.sharding = #sdy.sharding<@b, [{"z"}]>}) -> tensor<12xf32> {
+func.func @fewer(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>}, %b: tensor<12xf32> {sdy.sharding = #sdy.sharding<@b, [{"z"}]>}) -> tensor<12xf32> {
   return %b : tensor<12xf32>
 }
