@@ -1,0 +1,70 @@
+// The moves of the search for a reshard: from one layout to those that one collective, or none,
+// leads to.
+#pragma once
+
+#include "lib/sharding/AxisAtoms.h"
+#include "lib/sharding/ReshardSearch.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <algorithm>
+#include <tuple>
+
+namespace tessera::sharding {
+
+// A layout in atoms. Partial atoms are a set: their order means nothing.
+struct ReshardState {
+  llvm::SmallVector<Atoms, 4> dims;
+  llvm::SmallVector<int64_t, 4> tiles;
+  uint64_t partial = 0;
+  bool operator==(const ReshardState &) const = default;
+  bool operator<(const ReshardState &other) const {
+    return std::tie(partial, tiles, dims) < std::tie(other.partial, other.tiles, other.dims);
+  }
+};
+
+struct ReshardMove {
+  ReshardKind kind;
+  int32_t dim = -1, fromDim = -1;
+  Atoms atoms;
+};
+
+// Only moves that may lead to `goal` at least cost, or at all: parts of its axes where a dimension
+// begins as it does, its tiles where they are known.
+class ReshardMoves {
+public:
+  using AddMove = llvm::function_ref<void(ReshardState next, ReshardMove move)>;
+
+  // All are kept by reference.
+  ReshardMoves(llvm::ArrayRef<int64_t> shape, const AxisAtoms &atoms, const ReshardState &goal)
+      : shape(shape), atoms(atoms), goal(goal) {}
+
+  void from(const ReshardState &state, AddMove then);
+
+private:
+  void reductions(const ReshardState &s);
+  void gathers(const ReshardState &s);
+  void slices(const ReshardState &s);
+  void allToAlls(const ReshardState &s);
+  void permutes(const ReshardState &s);
+  void retiles(const ReshardState &s);
+  // The tile that leads to the goal's once `dim` has `shards` shards; 0 when nothing tells.
+  int64_t neededTile(int32_t dim, int64_t shards) const;
+  bool split(ReshardState &s, int32_t dim, llvm::ArrayRef<uint8_t> by) const;
+  uint64_t used(const ReshardState &s) const;
+  bool prefixOfGoal(const ReshardState &s, int32_t d) const {
+    return s.dims[d].size() <= goal.dims[d].size() &&
+           std::equal(s.dims[d].begin(), s.dims[d].end(), goal.dims[d].begin());
+  }
+
+  llvm::ArrayRef<int64_t> shape;
+  const AxisAtoms &atoms;
+  const ReshardState &goal;
+  AddMove add = nullptr;
+};
+
+ReshardState toState(const LocalLayout &layout, const AxisAtoms &atoms);
+LocalLayout toLayout(const ReshardState &state, const AxisAtoms &atoms, ReductionKind reduction);
+
+// The axes that either layout speaks of.
+llvm::SmallVector<AxisRef> allRefs(const LocalLayout &a, const LocalLayout &b);
+
+} // namespace tessera::sharding
