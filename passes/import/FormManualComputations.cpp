@@ -86,6 +86,30 @@ sdy::TensorShardingAttr crossed(Operation *op) {
   return op->getAttrOfType<sdy::TensorShardingAttr>(kCrosses);
 }
 
+bool isSharded(sdy::TensorShardingAttr sharding) {
+  return !sharding.getUnreducedAxes().empty() ||
+         llvm::any_of(sharding.getDimShardings(), [](auto dim) { return !dim.getAxes().empty(); });
+}
+
+bool isManualInAll(Operation *border) {
+  return border->getAttrOfType<sdy::ManualAxesAttr>(kManual).getValue().size() ==
+         crossed(border).getMesh(border).getAxes().size();
+}
+
+// What crosses a border whole says no mesh: it takes that of the region, `first`'s. False where the
+// borders are in different axes.
+bool isAlike(Operation *border, Operation *first) {
+  sdy::TensorShardingAttr here = crossed(border), there = crossed(first);
+  if (here.getMeshOrRef() == there.getMeshOrRef())
+    return border->getAttr(kManual) == first->getAttr(kManual);
+  if (isSharded(here) || !isManualInAll(border) || !isManualInAll(first))
+    return false;
+  border->setAttr(kCrosses, sdy::TensorShardingAttr::getReplicated(
+                                border->getContext(), there.getMeshName(), here.getRank()));
+  border->setAttr(kManual, first->getAttr(kManual));
+  return true;
+}
+
 class Former {
 public:
   LogicalResult form(Block &block) {
@@ -98,9 +122,12 @@ public:
 private:
   LogicalResult form(Block &block, Part &part) {
     Operation *first = (part.entries.empty() ? part.exits : part.entries).front();
+    for (Operation *border : llvm::concat<Operation *>(part.exits, part.entries))
+      if (crossed(border) && isSharded(crossed(border)))
+        first = border;
     auto manual = first->getAttrOfType<sdy::ManualAxesAttr>(kManual);
     for (Operation *border : llvm::concat<Operation *>(part.entries, part.exits))
-      if (!crossed(border) || border->getAttr(kManual) != manual)
+      if (!crossed(border) || !isAlike(border, first))
         return border->emitError("this border of a manual region does not say the sharding that it "
                                  "crosses, or is manual in other axes than the region's first; "
                                  "give it mhlo.sharding, or use sdy.manual_computation");

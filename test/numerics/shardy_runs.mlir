@@ -528,3 +528,121 @@ func.func public @main(%a: tensor<0x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"
   %4 = stablehlo.dot_general %3, %1, contracting_dims = [1] x [0] : (tensor<0x4xf32>, tensor<4x8xf32>) -> tensor<0x8xf32>
   return %4, %1 : tensor<0x8xf32>, tensor<4x8xf32>
 }
+// -----
+// A manual computation in another, on a mesh that cuts the free axes.
+sdy.mesh @a = <["x"=2, "y"=4]>
+sdy.mesh @b = <["x"=2, "p"=2, "q"=2]>
+func.func public @main(%a: tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {"y"}]>}) -> tensor<8x12xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@a, [{"x", ?}, {?}]>] out_shardings=[<@a, [{"x", ?}, {?}]>] manual_axes={"x"} (%l: tensor<4x12xf32>) {
+    %1 = sdy.manual_computation(%l) in_shardings=[<@b, [{"q"}, {"p", ?}]>] out_shardings=[<@b, [{"q"}, {"p"}]>] manual_axes={"q"} (%k: tensor<2x12xf32>) {
+      %2 = stablehlo.tanh %k : tensor<2x12xf32>
+      sdy.return %2 : tensor<2x12xf32>
+    } : (tensor<4x12xf32>) -> tensor<4x12xf32>
+    sdy.return %1 : tensor<4x12xf32>
+  } : (tensor<8x12xf32>) -> tensor<8x12xf32>
+  return %0 : tensor<8x12xf32>
+}
+// plain:
+func.func public @main(%a: tensor<8x12xf32>) -> tensor<8x12xf32> {
+  %1 = stablehlo.tanh %a : tensor<8x12xf32>
+  return %1 : tensor<8x12xf32>
+}
+// -----
+// A manual computation in another, both on a mesh that cuts the devices otherwise than the first.
+sdy.mesh @a = <["x"=2, "y"=3, "z"=2]>
+sdy.mesh @b = <["u"=3, "v"=4]>
+func.func public @main(%a: tensor<12x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {"y"}]>}) -> tensor<12x12xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@b, [{?}, {"u", ?}]>] out_shardings=[<@b, [{?}, {"u", ?}]>] manual_axes={"u"} (%l: tensor<12x4xf32>) {
+    %1 = sdy.manual_computation(%l) in_shardings=[<@b, [{"v"}, {}]>] out_shardings=[<@b, [{"v"}, {}]>] manual_axes={"v"} (%k: tensor<3x4xf32>) {
+      %2 = stablehlo.tanh %k : tensor<3x4xf32>
+      sdy.return %2 : tensor<3x4xf32>
+    } : (tensor<12x4xf32>) -> tensor<12x4xf32>
+    sdy.return %1 : tensor<12x4xf32>
+  } : (tensor<12x12xf32>) -> tensor<12x12xf32>
+  %1 = stablehlo.add %0, %a {sdy.sharding = #sdy.sharding_per_value<[<@a, [{"z", "y"}, {}]>]>} : tensor<12x12xf32>
+  return %1 : tensor<12x12xf32>
+}
+// plain:
+func.func public @main(%a: tensor<12x12xf32>) -> tensor<12x12xf32> {
+  %1 = stablehlo.tanh %a : tensor<12x12xf32>
+  %2 = stablehlo.add %1, %a : tensor<12x12xf32>
+  return %2 : tensor<12x12xf32>
+}
+// -----
+// Collectives and the device number in one on such a mesh, along all its axes.
+sdy.mesh @a = <["x"=2, "y"=3]>
+sdy.mesh @b = <["p"=3, "q"=2]>
+func.func public @main(%a: tensor<6x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {"y"}]>}) -> tensor<6x2xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@b, [{}, {"q", "p"}]>] out_shardings=[<@b, [{"p", "q"}, {}]>] manual_axes={"p", "q"} (%l: tensor<6x2xf32>) {
+    %3 = "stablehlo.reduce_scatter"(%l) ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %s = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) {scatter_dimension = 0 : i64, replica_groups = dense<[[0,1,2,3,4,5]]> : tensor<1x6xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids} : (tensor<6x2xf32>) -> tensor<1x2xf32>
+    %p = stablehlo.partition_id : tensor<ui32>
+    %f = stablehlo.convert %p : (tensor<ui32>) -> tensor<f32>
+    %b = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> tensor<1x2xf32>
+    %r = stablehlo.add %3, %b : tensor<1x2xf32>
+    sdy.return %r : tensor<1x2xf32>
+  } : (tensor<6x12xf32>) -> tensor<6x2xf32>
+  return %0 : tensor<6x2xf32>
+}
+// plain:
+func.func public @main(%a: tensor<6x12xf32>) -> tensor<6x2xf32> {
+  %0 = stablehlo.reshape %a : (tensor<6x12xf32>) -> tensor<6x6x2xf32>
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %1 = stablehlo.reduce(%0 init: %c) applies stablehlo.add across dimensions = [1] : (tensor<6x6x2xf32>, tensor<f32>) -> tensor<6x2xf32>
+  %i = stablehlo.iota dim = 0 : tensor<6x2xf32>
+  %2 = stablehlo.add %1, %i : tensor<6x2xf32>
+  return %2 : tensor<6x2xf32>
+}
+// -----
+// Permutations by device numbers there, and a gather.
+sdy.mesh @a = <["x"=2, "y"=3]>
+sdy.mesh @b = <["p"=3, "q"=2]>
+func.func public @main(%a: tensor<6x12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {"y"}]>}) -> tensor<6x12xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@b, [{"p", "q"}, {}]>] out_shardings=[<@b, [{"p", "q"}, {}]>] manual_axes={"p", "q"} (%l: tensor<1x12xf32>) {
+    %3 = "stablehlo.collective_permute"(%l) {source_target_pairs = dense<[[0,1],[1,2],[2,3],[3,4],[4,5],[5,0]]> : tensor<6x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>} : (tensor<1x12xf32>) -> tensor<1x12xf32>
+    %4 = "stablehlo.collective_permute"(%3) {source_target_pairs = dense<[[0,4],[4,3],[3,5],[5,0],[1,2],[2,1]]> : tensor<6x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>} : (tensor<1x12xf32>) -> tensor<1x12xf32>
+    %5 = "stablehlo.all_gather"(%4) {all_gather_dim = 0 : i64, replica_groups = dense<[[0,2,4],[1,3,5]]> : tensor<2x3xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids} : (tensor<1x12xf32>) -> tensor<3x12xf32>
+    %6 = stablehlo.slice %5 [1:2, 0:12] : (tensor<3x12xf32>) -> tensor<1x12xf32>
+    %7 = stablehlo.add %6, %4 : tensor<1x12xf32>
+    sdy.return %7 : tensor<1x12xf32>
+  } : (tensor<6x12xf32>) -> tensor<6x12xf32>
+  return %0 : tensor<6x12xf32>
+}
+// plain:
+func.func public @main(%a: tensor<6x12xf32>) -> tensor<6x12xf32> {
+  %r0 = stablehlo.slice %a [0:1, 0:12] : (tensor<6x12xf32>) -> tensor<1x12xf32>
+  %r1 = stablehlo.slice %a [1:2, 0:12] : (tensor<6x12xf32>) -> tensor<1x12xf32>
+  %r2 = stablehlo.slice %a [2:3, 0:12] : (tensor<6x12xf32>) -> tensor<1x12xf32>
+  %r3 = stablehlo.slice %a [3:4, 0:12] : (tensor<6x12xf32>) -> tensor<1x12xf32>
+  %r4 = stablehlo.slice %a [4:5, 0:12] : (tensor<6x12xf32>) -> tensor<1x12xf32>
+  %r5 = stablehlo.slice %a [5:6, 0:12] : (tensor<6x12xf32>) -> tensor<1x12xf32>
+  %s = stablehlo.concatenate %r4, %r1, %r0, %r3, %r5, %r2, dim = 0 : (tensor<1x12xf32>, tensor<1x12xf32>, tensor<1x12xf32>, tensor<1x12xf32>, tensor<1x12xf32>, tensor<1x12xf32>) -> tensor<6x12xf32>
+  %t = stablehlo.concatenate %r0, %r3, %r0, %r3, %r0, %r3, dim = 0 : (tensor<1x12xf32>, tensor<1x12xf32>, tensor<1x12xf32>, tensor<1x12xf32>, tensor<1x12xf32>, tensor<1x12xf32>) -> tensor<6x12xf32>
+  %u = stablehlo.add %s, %t : tensor<6x12xf32>
+  return %u : tensor<6x12xf32>
+}
+// -----
+// Border calls of a region whose operand on all devices was counted to another mesh.
+module attributes {mhlo.num_partitions = 6 : i32} {
+func.func public @main(%a: tensor<6x12xf32> {mhlo.sharding = "{devices=[2,3]<=[6]}"}, %w: tensor<2x12xf32>) -> tensor<6x12xf32> {
+  %0 = stablehlo.custom_call @Sharding(%a) {mhlo.sharding = "{devices=[3,1,2]<=[6] last_tile_dim_replicate}"} : (tensor<6x12xf32>) -> tensor<6x12xf32>
+  %1 = stablehlo.custom_call @SPMDFullToShardShape(%w) {mhlo.sharding = "{manual}"} : (tensor<2x12xf32>) -> tensor<2x12xf32>
+  %2 = stablehlo.custom_call @SPMDFullToShardShape(%0) {mhlo.sharding = "{manual}"} : (tensor<6x12xf32>) -> tensor<2x12xf32>
+  %3 = stablehlo.add %1, %2 : tensor<2x12xf32>
+  %4 = "stablehlo.collective_permute"(%3) {source_target_pairs = dense<[[0, 2], [1, 3], [2, 4], [3, 5], [4, 0], [5, 1]]> : tensor<6x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>} : (tensor<2x12xf32>) -> tensor<2x12xf32>
+  %5 = stablehlo.custom_call @SPMDShardToFullShape(%4) {mhlo.sharding = "{devices=[3,1,2]<=[6] last_tile_dim_replicate}"} : (tensor<2x12xf32>) -> tensor<6x12xf32>
+  return %5 : tensor<6x12xf32>
+}
+}
+// plain:
+func.func public @main(%a: tensor<6x12xf32>, %w: tensor<2x12xf32>) -> tensor<6x12xf32> {
+  %0 = stablehlo.concatenate %w, %w, %w, dim = 0 : (tensor<2x12xf32>, tensor<2x12xf32>, tensor<2x12xf32>) -> tensor<6x12xf32>
+  %1 = stablehlo.add %0, %a : tensor<6x12xf32>
+  %2 = stablehlo.slice %1 [4:6, 0:12] : (tensor<6x12xf32>) -> tensor<2x12xf32>
+  %3 = stablehlo.slice %1 [0:4, 0:12] : (tensor<6x12xf32>) -> tensor<4x12xf32>
+  %4 = stablehlo.concatenate %2, %3, dim = 0 : (tensor<2x12xf32>, tensor<4x12xf32>) -> tensor<6x12xf32>
+  return %4 : tensor<6x12xf32>
+}

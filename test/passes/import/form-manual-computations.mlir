@@ -60,3 +60,28 @@ func.func @stays(%x: tensor<8x4xf32> {mhlo.sharding = "{devices=[2,1]<=[2]}"}) -
   // expected-error@+1 {{takes a value of a manual region that has not left it by @SPMDShardToFullShape}}
   return %2 : tensor<4x4xf32>
 }
+
+// -----
+
+// Borders on several meshes: what crosses whole goes with the others; where they are cut otherwise there is no one region.
+// CHECK-LABEL: func.func @meshes
+// CHECK: sdy.manual_computation(%{{.*}}, %{{.*}}) in_shardings=[<@mesh_1, [{}]>, <@mesh_1, [{"axis_0"}]>] out_shardings=[<@mesh_1, [{"axis_0"}]>] manual_axes={"axis_0", "axis_1"}
+func.func @meshes(%a: tensor<2xf32>, %b: tensor<6x6xf32> {mhlo.sharding = "{devices=[2,3]<=[6]}"}, %c: tensor<6xf32> {mhlo.sharding = "{devices=[3,2]<=[6] last_tile_dim_replicate}"}) -> tensor<6xf32> {
+  %0 = stablehlo.custom_call @SPMDFullToShardShape(%a) {mhlo.sharding = "{manual}"} : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = stablehlo.custom_call @SPMDFullToShardShape(%c) {mhlo.sharding = "{manual}"} : (tensor<6xf32>) -> tensor<2xf32>
+  %2 = stablehlo.add %0, %1 : tensor<2xf32>
+  %3 = stablehlo.custom_call @SPMDShardToFullShape(%2) {mhlo.sharding = "{devices=[3,2]<=[6] last_tile_dim_replicate}"} : (tensor<2xf32>) -> tensor<6xf32>
+  return %3 : tensor<6xf32>
+}
+
+// -----
+
+func.func @two_meshes(%a: tensor<6xf32> {mhlo.sharding = "{devices=[2,3]<=[6] last_tile_dim_replicate}"}, %b: tensor<9xf32> {mhlo.sharding = "{devices=[3,2]<=[6] last_tile_dim_replicate}"}) -> tensor<6xf32> {
+  // expected-error@+1 {{this border of a manual region does not say the sharding that it crosses, or is manual in other axes than the region's first}}
+  %0 = stablehlo.custom_call @SPMDFullToShardShape(%a) {mhlo.sharding = "{manual}"} : (tensor<6xf32>) -> tensor<3xf32>
+  %1 = stablehlo.custom_call @SPMDFullToShardShape(%b) {mhlo.sharding = "{manual}"} : (tensor<9xf32>) -> tensor<3xf32>
+  %2 = stablehlo.add %0, %1 : tensor<3xf32>
+  %3 = stablehlo.custom_call @SPMDShardToFullShape(%2) {mhlo.sharding = "{devices=[3,2]<=[6] last_tile_dim_replicate}"} : (tensor<3xf32>) -> tensor<9xf32>
+  %4 = stablehlo.slice %3 [0:6] : (tensor<9xf32>) -> tensor<6xf32>
+  return %4 : tensor<6xf32>
+}
