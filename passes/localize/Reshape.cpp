@@ -67,7 +67,8 @@ Side sideOf(ArrayRef<int64_t> shape, ArrayRef<DimLayout> dims, int64_t begin, in
   int64_t elements = 1;
   for (int64_t d = end; d-- > begin;) {
     int64_t stride = elements * dims[d].tile;
-    for (uint8_t atom : llvm::reverse(atoms.cut(dims[d].axes))) {
+    auto cut = atoms.cut(dims[d].axes); // minor to major
+    for (uint8_t atom : llvm::reverse(cut)) {
       side.splits.push_back({atom, stride});
       stride *= atoms.size(atom);
     }
