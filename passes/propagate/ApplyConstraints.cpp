@@ -12,6 +12,7 @@
 // result instead. The same holds for uses after a chain of constraints on a value.
 #include "dialects/sdy/DataFlow.h"
 #include "dialects/sdy/PlainData.h"
+#include "passes/propagate/ClosedSharding.h"
 #include "passes/propagate/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,11 +25,6 @@ using namespace mlir;
 using namespace tessera::sdy;
 
 namespace {
-
-bool isClosed(TensorShardingAttr sharding) {
-  return llvm::all_of(sharding.getDimShardings(),
-                      [](DimensionShardingAttr dim) { return dim.getIsClosed(); });
-}
 
 // What this use demands; null when nothing.
 TensorShardingAttr demandOf(OpOperand &use) {

@@ -4,6 +4,7 @@
 //   %0 = tanh %a {[<@mesh, [{"x"}, {}]>]}        sdy.sharding_group %0 group_id=0
 //   %1 = negate %a {[<@mesh, [{}, {"x"}]>]}      sdy.sharding_group %1 group_id=0      error
 #include "dialects/sdy/PlainData.h"
+#include "passes/propagate/ClosedSharding.h"
 #include "passes/propagate/Passes.h"
 
 #include <map>
@@ -16,11 +17,6 @@ using namespace mlir;
 using namespace tessera::sdy;
 
 namespace {
-
-bool isClosed(TensorShardingAttr sharding) {
-  return llvm::all_of(sharding.getDimShardings(),
-                      [](DimensionShardingAttr dim) { return dim.getIsClosed(); });
-}
 
 struct CheckGroups : impl::CheckGroupsBase<CheckGroups> {
   void runOnOperation() override {

@@ -14,7 +14,6 @@
 // Behind loops, too: an accumulator that starts neutral, that each round only adds to (or writes a
 // part of), and that nothing else reads, is carried partial and reduced once after the loop.
 #include "dialects/stablehlo/StablehloOps.h"
-#include "lib/cost/TopologyAttr.h"
 #include "lib/sharding/FactorAxes.h"
 #include "lib/sharding/ReshardSearch.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -84,16 +83,12 @@ private:
   // The roofline of the op's own work, of which the result is what matters here.
   double computing(Operation *op, const sharding::RuledOp &ruled,
                    const sharding::FactorAxes &axes) {
-    double flops = 0, bytes = 2 * elementBytes(op->getResult(0));
+    double bytes = 2 * elementBytes(op->getResult(0));
     for (int64_t tile : sharding::localShape(
              sharding::canonicalLayout(shapeOf(op->getResult(0)), reduced(axes.resultSharding(0)))))
       bytes *= tile;
-    if (isa<stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::ConvolutionOp>(op)) {
-      flops = 2;
-      for (const sharding::Factor &factor : ruled.rule.factors)
-        flops *= factor.size;
-    }
-    return cost::computeSeconds(planner.getTopology(), flops / axes.shards(), bytes);
+    return cost::computeSeconds(planner.getTopology(), flopsOf(op, ruled.rule) / axes.shards(),
+                                bytes);
   }
 
   ValuePlaces &places;
@@ -211,18 +206,11 @@ bool Deferrer::sink(Operation *op, ArrayRef<sdy::ReshardOp> reductions) {
     operand.set(reduction ? inputOf(reduction)
                           : places.moved(operand.get(), deferred.operandSharding(i), op));
   }
-  sdy::TensorShardingAttr target = places.attr(wanted);
-  places.set(result, resultThen);
   setPartialKind(op, kind);
-  OpBuilder builder(op->getContext());
-  builder.setInsertionPointAfter(op);
-  auto reshard = sdy::ReshardOp::create(builder, op->getLoc(), result.getType(), result, target);
-  if (last == result) {
-    result.replaceAllUsesExcept(reshard, reshard);
-  } else {
-    last.replaceAllUsesWith(reshard);
-    last.getDefiningOp()->erase();
-  }
+  if (last == result)
+    places.leave(op->getResult(0), resultThen);
+  else // what moves it now also reduces it
+    places.set(result, resultThen);
   llvm::SmallPtrSet<Operation *, 2> spent;
   for (sdy::ReshardOp reduction : reductions)
     if (reduction && spent.insert(reduction).second && reduction->use_empty())
@@ -269,7 +257,6 @@ bool Deferrer::carry(stablehlo::WhileOp loop, unsigned index) {
     return false;
 
   TensorSharding carried = places.of(loop->getResult(index));
-  sdy::TensorShardingAttr target = places.attr(carried);
   carried.unreduced = source.unreduced;
   for (OpOperand &operand : op->getOpOperands())
     if (operand.get() == reduction.getResult())
@@ -277,17 +264,12 @@ bool Deferrer::carry(stablehlo::WhileOp loop, unsigned index) {
   reduction->erase();
   places.set(op->getResult(0), carried);
   setPartialKind(op, kind);
-  Value result = loop->getResult(index);
-  places.set(result, carried);
+  places.leave(loop->getResult(index), carried);
   if (kind != sharding::ReductionKind::Sum)
     setPartialKind(loop, kind);
-  OpBuilder builder(loop->getContext());
-  builder.setInsertionPointAfter(loop);
-  auto reshard = sdy::ReshardOp::create(builder, loop->getLoc(), result.getType(), result, target);
-  result.replaceAllUsesExcept(reshard, reshard);
   // The start is neutral: partial as it is.
   OpOperand &start = loop->getOpOperand(index);
-  builder.setInsertionPoint(loop);
+  OpBuilder builder(loop);
   auto partialStart = sdy::ReshardOp::create(builder, loop->getLoc(), start.get().getType(),
                                              start.get(), places.attr(carried));
   start.set(partialStart);
@@ -296,17 +278,10 @@ bool Deferrer::carry(stablehlo::WhileOp loop, unsigned index) {
 
 struct DeferReductions : impl::DeferReductionsBase<DeferReductions> {
   void runOnOperation() override {
-    sdy::MeshTable meshes(getOperation());
-    if (!meshes.main())
-      return;
-    cost::Topology topology = cost::topologyOf(getOperation());
-    sharding::ReshardPlanner planner(*meshes.main(), topology);
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (function.isDeclaration())
-        continue;
-      ValuePlaces places(*meshes.main(), &getContext());
-      Deferrer(places, planner).visit(function.getBody().front());
-    }
+    forEachBody(getOperation(),
+                [](Block &body, ValuePlaces &places, sharding::ReshardPlanner &planner) {
+                  Deferrer(places, planner).visit(body);
+                });
   }
 };
 

@@ -13,7 +13,6 @@
 // reshard that follows it.
 #include "dialects/sdy/ShardingRuleOpInterface.h"
 #include "dialects/stablehlo/StablehloOps.h"
-#include "lib/cost/TopologyAttr.h"
 #include "lib/sharding/FactorChoice.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/reshard/Passes.h"
@@ -29,15 +28,6 @@ namespace {
 
 using namespace mlir;
 using sharding::TensorSharding;
-
-double flopsOf(Operation *op, const sharding::FactorRule &rule) {
-  if (!isa<stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::ConvolutionOp>(op))
-    return 0;
-  double flops = 2;
-  for (const sharding::Factor &factor : rule.factors)
-    flops *= factor.size;
-  return flops;
-}
 
 int64_t shards(const TensorSharding &sharding) {
   int64_t count = 1;
@@ -110,14 +100,9 @@ void Inserter::makeResult(OpResult result, const TensorSharding &made,
   TensorSharding wanted = places.of(result);
   if (sharding::sameAxes(made, wanted))
     return;
-  sdy::TensorShardingAttr target = places.attr(wanted);
-  places.set(result, made);
+  places.leave(result, made);
   if (!made.unreduced.empty())
     setPartialKind(result.getOwner(), kind);
-  OpBuilder builder(result.getContext());
-  builder.setInsertionPointAfter(result.getOwner());
-  auto reshard = sdy::ReshardOp::create(builder, result.getLoc(), result.getType(), result, target);
-  result.replaceAllUsesExcept(reshard, reshard);
 }
 
 void Inserter::visitRuled(Operation *op, sharding::FactorRule rule) {
@@ -234,17 +219,10 @@ void Inserter::visit(Operation *op) {
 
 struct InsertReshards : impl::InsertReshardsBase<InsertReshards> {
   void runOnOperation() override {
-    sdy::MeshTable meshes(getOperation());
-    if (!meshes.main())
-      return;
-    cost::Topology topology = cost::topologyOf(getOperation());
-    sharding::ReshardPlanner planner(*meshes.main(), topology);
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (function.isDeclaration())
-        continue;
-      ValuePlaces places(*meshes.main(), &getContext());
-      Inserter(places, planner).visit(function.getBody().front());
-    }
+    forEachBody(getOperation(),
+                [](Block &body, ValuePlaces &places, sharding::ReshardPlanner &planner) {
+                  Inserter(places, planner).visit(body);
+                });
   }
 };
 

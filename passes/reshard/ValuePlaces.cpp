@@ -1,6 +1,8 @@
 #include "passes/reshard/ValuePlaces.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
+#include "lib/cost/TopologyAttr.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
 namespace tessera {
@@ -72,6 +74,15 @@ bool isFree(mlir::Value value) {
   return llvm::isa<stablehlo::IotaOp>(op);
 }
 
+double flopsOf(mlir::Operation *op, const sharding::FactorRule &rule) {
+  if (!llvm::isa<stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::ConvolutionOp>(op))
+    return 0;
+  double flops = 2;
+  for (const sharding::Factor &factor : rule.factors)
+    flops *= double(factor.size);
+  return flops;
+}
+
 TensorSharding ValuePlaces::of(sdy::TensorShardingAttr attr, size_t rank) const {
   if (!attr || attr.getDimShardings().size() != rank)
     return TensorSharding::replicatedOver(rank);
@@ -111,6 +122,32 @@ mlir::Value ValuePlaces::moved(mlir::Value value, const TensorSharding &to, mlir
     return slot = copy->getResult(0);
   }
   return slot = sdy::ReshardOp::create(builder, user->getLoc(), value.getType(), value, target);
+}
+
+sdy::ReshardOp ValuePlaces::leave(mlir::OpResult result, const TensorSharding &made) {
+  sdy::TensorShardingAttr before = attr(of(result));
+  set(result, made);
+  mlir::OpBuilder builder(context);
+  builder.setInsertionPointAfter(result.getOwner());
+  auto reshard = sdy::ReshardOp::create(builder, result.getLoc(), result.getType(), result, before);
+  result.replaceAllUsesExcept(reshard, reshard);
+  return reshard;
+}
+
+void forEachBody(
+    mlir::ModuleOp module,
+    llvm::function_ref<void(mlir::Block &, ValuePlaces &, sharding::ReshardPlanner &)> visit) {
+  sdy::MeshTable meshes(module);
+  if (!meshes.main())
+    return;
+  cost::Topology topology = cost::topologyOf(module);
+  sharding::ReshardPlanner planner(*meshes.main(), topology);
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    if (function.isDeclaration())
+      continue;
+    ValuePlaces places(*meshes.main(), module.getContext());
+    visit(function.getBody().front(), places, planner);
+  }
 }
 
 } // namespace tessera

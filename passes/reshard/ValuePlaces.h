@@ -3,6 +3,8 @@
 
 #include "dialects/sdy/PlainData.h"
 #include "lib/sharding/FactorAxes.h"
+#include "lib/sharding/ReshardSearch.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace tessera {
@@ -24,6 +26,9 @@ int64_t elementBytes(mlir::Value value);
 // constant of one element, an iota, a broadcast scalar.
 bool isFree(mlir::Value value);
 
+// Of an op with this rule: those of products and convolutions, else 0.
+double flopsOf(mlir::Operation *op, const sharding::FactorRule &rule);
+
 class ValuePlaces {
 public:
   ValuePlaces(const sharding::Mesh &mesh, mlir::MLIRContext *context)
@@ -41,6 +46,9 @@ public:
   // loops that it does not depend on.
   mlir::Value moved(mlir::Value value, const sharding::TensorSharding &to, mlir::Operation *user);
 
+  // Makes `result` under `made`; its users get it under what it had before.
+  sdy::ReshardOp leave(mlir::OpResult result, const sharding::TensorSharding &made);
+
   // The shardings to which `value` was moved before.
   llvm::ArrayRef<sharding::TensorSharding> copiesOf(mlir::Value value) const {
     auto it = copies.find(value);
@@ -55,5 +63,10 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> made;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<sharding::TensorSharding, 1>> copies;
 };
+
+// The body of each function of a module that has a mesh, with places and one planner for all.
+void forEachBody(
+    mlir::ModuleOp module,
+    llvm::function_ref<void(mlir::Block &, ValuePlaces &, sharding::ReshardPlanner &)> visit);
 
 } // namespace tessera
