@@ -63,6 +63,7 @@ def cases():
         RoundingCase("softmax", lambda x: jax.nn.softmax(x, -1), scores, 0.99),
         einsum("tk,kd->td", rows, (192, 128)),
         einsum("tk,kd->td", rows, (192, 24)),
+        *(einsum("tk,kd->td", (48, 192), (192, n)) for n in (96, 192, 320, 512)),
         einsum("tk,dk->td", (768, 640), (192, 640)),
         einsum("kt,kd->td", (768, 192), (768, 512)),
         einsum("btd,btf->df", (4, 96, 192), (4, 96, 48)),

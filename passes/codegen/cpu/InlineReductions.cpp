@@ -286,6 +286,15 @@ static void orderDot(DotGeneralOp dot, Reduction &reduction) {
   bool isPacked = m > 50 || isTransposed(rhs, batch);
   reduction.kStride = !isPacked || n % 64 == 0 ? 1 : n % 32 == 0 ? 2 : 4;
   reduction.kBlock = 512 * reduction.kStride;
+  if (isPacked || batch)
+    return;
+  // There, blocks of at most 512 columns and 32,768 elements of it are gone through. For more k
+  // the columns are cut further, in a way not known.
+  int64_t k = 1, rows = 32'768 / std::clamp<int64_t>(n, 1, 512);
+  for (int64_t d : lhs.contracting)
+    k *= lhs.shape[d];
+  if (k < 256 && (n <= 512 || n % 512 == 0) && rows % 2 == 0) // bf16 goes in pairs
+    reduction.kBlock = rows;
 }
 
 bool GraphBuilder::dotInputs(mlir::Operation *op, IndexRange index, Node *mask,
