@@ -117,6 +117,12 @@ Value Localizer::get(Value global, const LocalLayout &want) {
 }
 
 Value Localizer::move(LocalValue from, ArrayRef<int64_t> globalShape, const LocalLayout &to) {
+  if (!from.layout.partial.empty() && !to.partial.empty() &&
+      from.layout.reduction != to.reduction) {
+    LocalLayout reduced = to; // a maximum of the parts is no sum of them
+    reduced.partial.clear();
+    from = {move(from, globalShape, reduced), reduced};
+  }
   if (from.layout.dims == to.dims && from.layout.partial == to.partial)
     return from.value;
   return expandReshard(*this, planner, std::move(from), globalShape, to);

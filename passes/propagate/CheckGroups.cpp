@@ -1,5 +1,6 @@
-// Refuses sharding groups whose members have different ranks, or are annotated with different
-// closed shardings: they are to be sharded alike, and cannot be.
+// Refuses sharding groups whose members have different ranks, are annotated with different closed
+// shardings, or lie in different manual computations, where different axes are left: they are to be
+// sharded alike, and cannot be.
 //
 //   %0 = tanh %a {[<@mesh, [{"x"}, {}]>]}        sdy.sharding_group %0 group_id=0
 //   %1 = negate %a {[<@mesh, [{}, {"x"}]>]}      sdy.sharding_group %1 group_id=0      error
@@ -21,6 +22,7 @@ namespace {
 struct CheckGroups : impl::CheckGroupsBase<CheckGroups> {
   void runOnOperation() override {
     std::map<int64_t, Value> any, first; // of each group; that is annotated
+    std::map<int64_t, ManualAxesAttr> around;
     getOperation().walk([&](ShardingGroupOp op) {
       auto rankOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getRank(); };
       Value member = any.try_emplace(op.getGroupId(), op.getInput()).first->second;
@@ -28,6 +30,14 @@ struct CheckGroups : impl::CheckGroupsBase<CheckGroups> {
         op.emitError() << "sharding group " << op.getGroupId() << " holds a value of rank "
                        << rankOf(op.getInput()) << " here and one of rank " << rankOf(member)
                        << "; give them groups of their own";
+        return signalPassFailure();
+      }
+      auto outer = op->getParentOfType<ManualComputationOp>();
+      ManualAxesAttr manual = outer ? outer.getManualAxes() : ManualAxesAttr();
+      if (around.try_emplace(op.getGroupId(), manual).first->second != manual) {
+        op.emitError() << "sharding group " << op.getGroupId()
+                       << " has members on both sides of the border of a manual computation; give "
+                          "them groups of their own";
         return signalPassFailure();
       }
       TensorShardingAttr sharding = getSharding(op.getInput());

@@ -244,6 +244,10 @@ struct NormalizeShardings : impl::NormalizeShardingsBase<NormalizeShardings> {
       if (auto manual = dyn_cast<ManualComputationOp>(op))
         normalizeManual(manual, meshes);
     });
+    getOperation().walk([](FuncDataFlowEdgeOp edge) { // calls are inlined
+      edge.getResult().replaceAllUsesWith(edge.getOperand());
+      edge.erase();
+    });
     if (failed(verifyDevices(getOperation(), meshes)))
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())

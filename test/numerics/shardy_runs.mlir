@@ -646,3 +646,152 @@ func.func public @main(%a: tensor<6x12xf32>, %w: tensor<2x12xf32>) -> tensor<6x1
   %4 = stablehlo.concatenate %2, %3, dim = 0 : (tensor<2x12xf32>, tensor<4x12xf32>) -> tensor<6x12xf32>
   return %4 : tensor<6x12xf32>
 }
+// -----
+// Edges of data flow, a constant of sdy, a function whose border is unreduced.
+sdy.mesh @m = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  %c = sdy.constant dense<1.0> : tensor<8x8xf32>
+  %0 = sdy.data_flow_edge %a sharding=<@m, [{"y"}, {}]> : tensor<8x8xf32>
+  %1 = call @f(%0) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = sdy.func_data_flow_edge %1 : tensor<8x8xf32>
+  %3 = stablehlo.add %2, %c : tensor<8x8xf32>
+  return %3 : tensor<8x8xf32>
+}
+func.func private @f(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"x"}], unreduced={"y"}>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}], unreduced={"y"}>}) {
+  %0 = stablehlo.negate %a : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+// plain:
+func.func public @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %1 = stablehlo.negate %a : tensor<8x8xf32>
+  %c = stablehlo.constant dense<1.0> : tensor<8x8xf32>
+  %3 = stablehlo.add %1, %c : tensor<8x8xf32>
+  return %3 : tensor<8x8xf32>
+}
+// -----
+// A loop over two meshes.
+sdy.mesh @m = <["x"=2, "y"=3]>
+sdy.mesh @n = <["p"=3, "q"=2]>
+func.func public @main(%a: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) -> tensor<6x8xf32> {
+  %c0 = stablehlo.constant dense<0> : tensor<i32>
+  %c1 = stablehlo.constant dense<1> : tensor<i32>
+  %c3 = stablehlo.constant dense<3> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %c0, %s = %a) : tensor<i32>, tensor<6x8xf32>
+    cond {
+      %p = stablehlo.compare LT, %i, %c3 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %g = sdy.sharding_constraint %s <@n, [{"p"}, {"q"}]> : tensor<6x8xf32>
+      %u = sdy.sharding_constraint %g <@m, [{"x"}, {}], unreduced={"y"}> : tensor<6x8xf32>
+      %t = stablehlo.add %u, %u : tensor<6x8xf32>
+      %k = stablehlo.add %i, %c1 : tensor<i32>
+      stablehlo.return %k, %t : tensor<i32>, tensor<6x8xf32>
+    }
+  return %0#1 : tensor<6x8xf32>
+}
+// -----
+// A named computation on two meshes, its result unreduced.
+sdy.mesh @m = <["x"=2, "y"=3]>
+sdy.mesh @n = <["p"=3, "q"=2]>
+func.func public @main(%a: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) -> tensor<6x8xf32> {
+  %0 = sdy.named_computation<"f">(%a) in_shardings=[<@n, [{"p"}, {}]>] out_shardings=[<@m, [{}, {"x"}], unreduced={"y"}>] (%b: tensor<6x8xf32>) {
+    %1 = stablehlo.tanh %b : tensor<6x8xf32>
+    sdy.return %1 : tensor<6x8xf32>
+  } : (tensor<6x8xf32>) -> tensor<6x8xf32>
+  %2 = stablehlo.tanh %0 : tensor<6x8xf32>
+  return %2 : tensor<6x8xf32>
+}
+// -----
+// Branches with values of two meshes, their result unreduced.
+sdy.mesh @m = <["x"=2, "y"=3]>
+sdy.mesh @n = <["p"=3, "q"=2]>
+func.func public @main(%a: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}, %b: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@n, [{"p"}, {"q"}]>}) -> tensor<6x8xf32> {
+  %i = stablehlo.constant dense<1> : tensor<i32>
+  %0 = "stablehlo.case"(%i) ({
+    stablehlo.return %a : tensor<6x8xf32>
+  }, {
+    %t = stablehlo.tanh %b : tensor<6x8xf32>
+    stablehlo.return %t : tensor<6x8xf32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@n, [{"q"}, {}], unreduced={"p"}>]>} : (tensor<i32>) -> tensor<6x8xf32>
+  return %0 : tensor<6x8xf32>
+}
+// -----
+// Booleans and integers that are said to be unreduced.
+sdy.mesh @m = <["x"=2, "y"=3]>
+func.func public @main(%a: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) -> tensor<6x8xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<6x8xf32>
+  %p = stablehlo.compare GT, %a, %z {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}, {}], unreduced={"y"}>]>} : (tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<6x8xi1>
+  %q = stablehlo.convert %p {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}], unreduced={"x", "y"}>]>} : (tensor<6x8xi1>) -> tensor<6x8xi32>
+  %r = stablehlo.add %q, %q : tensor<6x8xi32>
+  %s = stablehlo.convert %r {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}], unreduced={"x"}>]>} : (tensor<6x8xi32>) -> tensor<6x8xf32>
+  %t = stablehlo.add %s, %a : tensor<6x8xf32>
+  return %t : tensor<6x8xf32>
+}
+// -----
+// Parts of a maximum are no summands: they are reduced before a manual computation that takes those.
+sdy.mesh @m = <["x"=2, "y"=3]>
+func.func public @main(%a: tensor<6x9xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {"y"}]>}) -> tensor<6xf32> {
+  %c = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %0 = stablehlo.reduce(%a init: %c) applies stablehlo.maximum across dimensions = [1] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}], unreduced={"y"}>]>} : (tensor<6x9xf32>, tensor<f32>) -> tensor<6xf32>
+  %1 = sdy.manual_computation(%0) in_shardings=[<@m, [{}], unreduced={"y"}>] out_shardings=[<@m, [{}], unreduced={"y"}>] manual_axes={"y"} (%l: tensor<6xf32>) {
+    %2 = stablehlo.add %l, %l : tensor<6xf32>
+    sdy.return %2 : tensor<6xf32>
+  } : (tensor<6xf32>) -> tensor<6xf32>
+  return %1 : tensor<6xf32>
+}
+// plain:
+func.func public @main(%a: tensor<6x9xf32>) -> tensor<6xf32> {
+  %c = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %0 = stablehlo.reduce(%a init: %c) applies stablehlo.maximum across dimensions = [1] : (tensor<6x9xf32>, tensor<f32>) -> tensor<6xf32>
+  %1 = stablehlo.add %0, %0 : tensor<6xf32>
+  return %1 : tensor<6xf32>
+}
+// -----
+// Nor for branches.
+sdy.mesh @m = <["x"=2, "y"=3]>
+func.func public @main(%a: tensor<6x9xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {"y"}]>}) -> tensor<6xf32> {
+  %c = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %i = stablehlo.constant dense<0> : tensor<i32>
+  %0 = stablehlo.reduce(%a init: %c) applies stablehlo.maximum across dimensions = [1] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}], unreduced={"y"}>]>} : (tensor<6x9xf32>, tensor<f32>) -> tensor<6xf32>
+  %1 = "stablehlo.case"(%i) ({
+    stablehlo.return %0 : tensor<6xf32>
+  }, {
+    %t = stablehlo.negate %0 : tensor<6xf32>
+    stablehlo.return %t : tensor<6xf32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}], unreduced={"y"}>]>} : (tensor<i32>) -> tensor<6xf32>
+  return %1 : tensor<6xf32>
+}
+// -----
+// Nor where a loop carries them.
+sdy.mesh @m = <["x"=2, "y"=3]>
+func.func public @main(%a: tensor<6x9xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {"y"}]>}) -> tensor<6xf32> {
+  %c = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %c0 = stablehlo.constant dense<0> : tensor<i32>
+  %c1 = stablehlo.constant dense<1> : tensor<i32>
+  %c3 = stablehlo.constant dense<3> : tensor<i32>
+  %0 = stablehlo.reduce(%a init: %c) applies stablehlo.maximum across dimensions = [1] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}], unreduced={"y"}>]>} : (tensor<6x9xf32>, tensor<f32>) -> tensor<6xf32>
+  %1:2 = stablehlo.while(%i = %c0, %s = %0) : tensor<i32>, tensor<6xf32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@m, []>, <@m, [{"x"}], unreduced={"y"}>]>}
+    cond {
+      %p = stablehlo.compare LT, %i, %c3 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %t = stablehlo.maximum %s, %0 : tensor<6xf32>
+      %k = stablehlo.add %i, %c1 : tensor<i32>
+      stablehlo.return %k, %t : tensor<i32>, tensor<6xf32>
+    }
+  return %1#1 : tensor<6xf32>
+}
+// -----
+// A constraint and a named computation of parts of a maximum.
+sdy.mesh @m = <["x"=2, "y"=3]>
+func.func public @main(%a: tensor<6x9xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {"y"}]>}) -> tensor<6xf32> {
+  %c = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %0 = stablehlo.reduce(%a init: %c) applies stablehlo.maximum across dimensions = [1] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}], unreduced={"y"}>]>} : (tensor<6x9xf32>, tensor<f32>) -> tensor<6xf32>
+  %1 = sdy.sharding_constraint %0 <@m, [{}], unreduced={"y"}> : tensor<6xf32>
+  %2 = stablehlo.add %1, %1 {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}], unreduced={"y"}>]>} : tensor<6xf32>
+  %3 = sdy.named_computation<"f">(%2) in_shardings=[<@m, [{"x"}], unreduced={"y"}>] out_shardings=[<@m, [{"x"}], unreduced={"y"}>] (%b: tensor<6xf32>) {
+    %4 = stablehlo.add %b, %b : tensor<6xf32>
+    sdy.return %4 : tensor<6xf32>
+  } : (tensor<6xf32>) -> tensor<6xf32>
+  return %3 : tensor<6xf32>
+}

@@ -31,10 +31,10 @@ def on_op(sharding, error):
     body(f"  %0 = stablehlo.tanh %a {{sdy.sharding = {sharding}}} : tensor<8x8xf32> @@", error)
 
 
-def manual(ins, outs, axes, error, local="tensor<4x8xf32>", whole="tensor<8x8xf32>", mesh=MESH, inner=None):
+def manual(ins, outs, axes, error, local="tensor<4x8xf32>", whole="tensor<8x8xf32>", mesh=MESH, inner=None, before=""):
     at, inner = (" @@", f"    sdy.return %l : {local}") if inner is None else ("", inner)
     CASES.append((f"""{mesh}func.func @main(%a: {whole}) -> {whole} {{
-  %0 = sdy.manual_computation(%a) in_shardings=[{ins}] out_shardings=[{outs}] manual_axes={{{axes}}} (%l: {local}) {{{at}
+{before}  %0 = sdy.manual_computation(%a) in_shardings=[{ins}] out_shardings=[{outs}] manual_axes={{{axes}}} (%l: {local}) {{{at}
 {inner}
   }} : ({whole}) -> {whole}
   return %0 : {whole}
@@ -133,6 +133,8 @@ for shardings, error in ((f"in_shardings=[{{0}}, {{0}}]", "2 shardings for 1 val
     body(f'  %0 = sdy.named_computation<"f">(%a) {shardings.format("<@m, [{}, {}]>")} (%b: tensor<8x8xf32>) {{ @@\n    sdy.return %b : tensor<8x8xf32>\n'
          "  } : (tensor<8x8xf32>) -> tensor<8x8xf32>", error)
 
+X = '<@m, [{"x"}, {}]>'
+
 # Groups.
 body("  %1 = stablehlo.reshape %a : (tensor<8x8xf32>) -> tensor<64xf32>\n  sdy.sharding_group %a group_id=1 : tensor<8x8xf32>\n"
      "  sdy.sharding_group %1 group_id=1 : tensor<64xf32> @@", "sharding group 1 holds a value of rank 1 here and one of rank 2")
@@ -143,8 +145,11 @@ for there in ('@m, [{"y"}, {}]', '@n, [{"x"}, {}]'):
          arguments='\n  %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}, !!\n'
                    f"  %b: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<{there}>}} @@\n")
 
+manual(X, X, '"x"', "sharding group 1 has members on both sides of the border of a manual computation",
+       before="  sdy.sharding_group %a group_id=1 : tensor<8x8xf32>\n",
+       inner="    sdy.sharding_group %l group_id=1 : tensor<4x8xf32> @@\n    sdy.return %l : tensor<4x8xf32>")
+
 # Manual computations that lie about their axes.
-X = '<@m, [{"x"}, {}]>'
 manual(X, X, '"x", "q"', 'unknown manual axis "q"; the mesh has no axis of that name')
 manual(X, X, '"x", "x"', 'manual axis "x" is listed twice')
 manual(X, X, '"x"', "operand 0: has type 'tensor<8x8xf32>' inside, but the sharding makes it 'tensor<4x8xf32>'", local="tensor<8x8xf32>")
