@@ -2,6 +2,7 @@
 #include "lib/compiler/Compile.h"
 
 #include "lib/compiler/Diagnostics.h"
+#include "lib/compiler/Entry.h"
 #include "lib/compiler/Phases.h"
 #include "lib/compiler/ReadProgram.h"
 #include "lib/compiler/Registration.h"
@@ -127,7 +128,7 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
   }
 
   bool whole = options.stopAfter.empty();
-  llvm::json::Object report = reportProgram(module, read.devices);
+  llvm::json::Object report = reportProgram(module, countDevices(module));
   if (whole) {
     // The program carries its figures, but no times: the same input gives the same bytes.
     mlir::FailureOr<Package> package = packageProgram(module, toText(llvm::json::Object(report)));

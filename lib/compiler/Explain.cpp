@@ -5,6 +5,7 @@
 #include "dialects/comm/CommOps.h"
 #include "dialects/sdy/PlainData.h"
 #include "lib/compiler/Diagnostics.h"
+#include "lib/compiler/Entry.h"
 #include "lib/compiler/ExplainModule.h"
 #include "lib/compiler/ExplainRemedies.h"
 #include "lib/compiler/Phases.h"
@@ -155,7 +156,7 @@ ExplainResult explainProgram(llvm::StringRef text, const CompileOptions &options
   explanation.name = options.inputName;
   explanation.mesh = meshText(meshes.main());
   explanation.topology = cost::topologyOf(module).name;
-  explanation.devices = read.devices;
+  explanation.devices = countDevices(module);
   RemedyTrials trials(*imported, moved, kTrials);
   addCollectives(module, explained, trials, explanation);
   explanation.values = std::move(explained.values);

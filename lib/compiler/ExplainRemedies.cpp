@@ -58,6 +58,10 @@ std::optional<std::string> RemedyTrials::tryOut(const Remedy &remedy) {
   OwningOpRef<ModuleOp> trial = imported.clone();
   // What does not fit is no remedy; nobody needs to hear of it.
   ScopedDiagnosticHandler quiet(imported.getContext(), [](Diagnostic &) { return success(); });
+  // In the words of the mesh after reshard, which the program need not have.
+  auto error = [&](const Twine &what) { return imported.emitError() << what; };
+  if (remedy.sharding && failed(sdy::verifySharding(remedy.sharding, Type(), *trial, error)))
+    return std::nullopt;
   if (!apply(*trial, remedy))
     return std::nullopt;
   PassManager passes(imported.getContext());

@@ -85,7 +85,6 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
   }
   result.module = std::move(module);
   dropUnusedMeshes(*result.module);
-  result.devices = countDevices(*result.module);
   return result;
 }
 

@@ -12,7 +12,6 @@ struct CompileOptions;
 
 struct SourceProgram {
   mlir::OwningOpRef<mlir::ModuleOp> module; // null where `error` is set
-  int64_t devices = 1;
   std::string error; // one line that begins with `error:`
 };
 
