@@ -15,7 +15,6 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace tessera {
@@ -76,16 +75,6 @@ static bool isArithmetic(Operation *op) {
              LogisticOp, TanhOp, SqrtOp, RsqrtOp, AbsOp, NegOp, FloorOp, CeilOp, SignOp>(op);
 }
 
-// XLA takes the larger of a maximum and -inf for the maximum.
-static bool isMaximumItself(Operation *op) {
-  return isa<MaxOp>(op) && llvm::any_of(op->getOperands(), [](Value side) {
-           DenseFPElementsAttr floor;
-           return matchPattern(side, m_Constant(&floor)) && floor.isSplat() &&
-                  floor.getSplatValue<APFloat>().isInfinity() &&
-                  floor.getSplatValue<APFloat>().isNegative();
-         });
-}
-
 static ClusterNode::Kind kindOf(Operation *op) {
   if (op->getNumResults() != 1 || !llvm::all_of(op->getResults(), isFloat) ||
       !llvm::all_of(op->getOperands(), isFloat))
@@ -107,7 +96,7 @@ static ClusterNode::Kind kindOf(Operation *op) {
     return orderOfLhs(dot) == OperandOrder::ContractedFirst ? ClusterNode::Edge
                                                             : ClusterNode::Member;
   }
-  if (isa<BroadcastInDimOp, ReshapeOp>(op) || isMaximumItself(op))
+  if (isa<BroadcastInDimOp, ReshapeOp>(op))
     return ClusterNode::Member;
   if (!isLarge)
     return ClusterNode::Outside;
@@ -184,9 +173,13 @@ void BlockRounding::findUnrounded() {
     auto it = clusterOf.find(&op);
     if (it == clusterOf.end() || !isBF16(op.getResult(0)) || isa<ReduceOp>(op))
       continue;
-    SmallVector<Value> moved{op.getResult(0)};
-    bool isLarge = typeOf(moved.front()).getNumElements() >= large;
-    if (it->second != &op || (isLarge && (moved.clear(), isReadInF32(op.getResult(0), moved))))
+    Value value = op.getResult(0);
+    if (it->second != &op) {
+      unrounded.insert(value);
+      continue;
+    }
+    SmallVector<Value> moved;
+    if (typeOf(value).getNumElements() >= large && isReadInF32(value, moved))
       unrounded.insert(moved.begin(), moved.end());
   }
 }
