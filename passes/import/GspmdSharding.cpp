@@ -19,6 +19,7 @@ static llvm::Error wrong(StringRef text, const Twine &what) {
 // `1,2,3]` with its end; false where that is not what stands there.
 static bool takeNumbers(StringRef &text, StringRef end, llvm::SmallVectorImpl<int64_t> &numbers) {
   do {
+    text = text.ltrim();
     if (text.consumeInteger(10, numbers.emplace_back()))
       return false;
   } while (text.consume_front(","));
@@ -37,8 +38,20 @@ static int64_t deviceCount(ArrayRef<int64_t> shape) {
   return count;
 }
 
-// Devices 0 .. n-1 as an array of `shape`, transposed: the short form `<=[2,4]T(1,0)`.
-static std::vector<int64_t> transposedIota(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
+static bool isPermutation(ArrayRef<int64_t> numbers) {
+  std::vector<bool> seen(numbers.size());
+  for (int64_t number : numbers) {
+    if (number < 0 || number >= int64_t(numbers.size()) || seen[number])
+      return false;
+    seen[number] = true;
+  }
+  return true;
+}
+
+std::optional<std::vector<int64_t>> transposedIota(ArrayRef<int64_t> shape,
+                                                   ArrayRef<int64_t> permutation) {
+  if (permutation.size() != shape.size() || !isPermutation(permutation) || !deviceCount(shape))
+    return std::nullopt;
   SmallVector<int64_t> strides(shape.size(), 1);
   for (int64_t i = int64_t(shape.size()) - 2; i >= 0; --i)
     strides[i] = strides[i + 1] * shape[i + 1];
@@ -51,16 +64,6 @@ static std::vector<int64_t> transposedIota(ArrayRef<int64_t> shape, ArrayRef<int
     devices = std::move(longer);
   }
   return devices;
-}
-
-static bool isPermutation(ArrayRef<int64_t> numbers) {
-  std::vector<bool> seen(numbers.size());
-  for (int64_t number : numbers) {
-    if (number < 0 || number >= int64_t(numbers.size()) || seen[number])
-      return false;
-    seen[number] = true;
-  }
-  return true;
 }
 
 // `[2,4]<=[8]` or `[2,4]0,1,2,3,4,5,6,7`: tiles and their devices. Empty, or what is wrong.
@@ -98,7 +101,7 @@ static std::string takeTiles(StringRef &text, TileAssignment &result) {
   }
   if (deviceCount(shape) != tiles)
     return (Twine(deviceCount(shape)) + " devices for " + Twine(tiles) + " tiles").str();
-  result.devices = transposedIota(shape, permutation);
+  result.devices = *transposedIota(shape, permutation);
   return "";
 }
 
@@ -112,6 +115,8 @@ static std::string takeKinds(StringRef &text, TileAssignment &result) {
     list.split(names, ',');
     for (StringRef name : names) {
       name = name.trim();
+      if (list.trim().empty())
+        break;
       if (name == "manual")
         result.last.push_back(TileKind::Manual);
       else if (name == "unreduced")
@@ -130,12 +135,24 @@ static std::string takeKinds(StringRef &text, TileAssignment &result) {
   return "";
 }
 
+// Where all devices have the whole, their order says nothing.
+static TileAssignment inOrderIfWhole(TileAssignment assignment) {
+  bool whole = true;
+  for (auto [i, tiles] : llvm::enumerate(assignment.tiles)) {
+    size_t dims = assignment.tiles.size() - assignment.last.size();
+    whole &= tiles == 1 || (i >= dims && assignment.last[i - dims] == TileKind::Replicated);
+  }
+  if (whole)
+    std::iota(assignment.devices.begin(), assignment.devices.end(), 0);
+  return assignment;
+}
+
 llvm::Expected<TileAssignment> parseTileAssignment(StringRef all) {
   TileAssignment result;
   StringRef text = all.trim();
   if (!text.consume_front("{") || !text.consume_back("}"))
     return wrong(all, "a sharding stands in braces, as {replicated} or {devices=[2,4]<=[8]}");
-  text = text.split("metadata=").first.trim();
+  text = text.split("metadata=").first.trim().rtrim(",");
   if (text.consume_front("manual")) {
     result.all = TileKind::Manual;
   } else if (text.consume_front("unreduced")) {
@@ -146,6 +163,10 @@ llvm::Expected<TileAssignment> parseTileAssignment(StringRef all) {
     text = text.ltrim();
     if (!text.consume_front("device=") || text.consumeInteger(10, result.only) || result.only < 0)
       return wrong(all, "maximal names one device, as {maximal device=0}");
+  } else if (text.consume_front("mesh")) {
+    if (std::string what = readNamedTiles(text, result); !what.empty())
+      return wrong(all, what);
+    return inOrderIfWhole(result);
   } else if (text.consume_front("devices=")) {
     if (std::string what = takeTiles(text, result); !what.empty())
       return wrong(all, what);
@@ -153,8 +174,8 @@ llvm::Expected<TileAssignment> parseTileAssignment(StringRef all) {
     if (std::string what = takeKinds(text, result); !what.empty())
       return wrong(all, what);
   } else if (!text.consume_front("replicated")) {
-    return wrong(all, "it is none of replicated, manual, unreduced, unknown, maximal device=N and "
-                      "devices=[..]..");
+    return wrong(all, "it is none of replicated, manual, unreduced, unknown, maximal device=N, "
+                      "devices=[..].. and mesh[..]..");
   }
   text = text.ltrim();
   if ((text.consume_front("shard_as ") || text.consume_front("shard_like ")) &&
@@ -162,7 +183,7 @@ llvm::Expected<TileAssignment> parseTileAssignment(StringRef all) {
     return wrong(all, "shard_as and shard_like take the number of a group");
   if (!text.trim().empty())
     return wrong(all, "'" + text.trim() + "' has no meaning here");
-  return result;
+  return inOrderIfWhole(result);
 }
 
 SmallVector<StringRef> tupleParts(StringRef text) {

@@ -17,6 +17,7 @@ struct TileAssignment {
   TileKind all = TileKind::Replicated; // of the short forms `{manual}` and `{unreduced}`
   int64_t only = -1;                   // `{maximal device=3}`
   bool unknown = false;                // `{unknown}`: says nothing
+  llvm::SmallVector<bool> open;        // dimensions with `?`, of strings on a mesh
   int64_t group = -1; // `shard_as 1`, `shard_like 1`: sharded as the others of this number
 
   bool hasTiles() const { return !devices.empty(); }
@@ -24,6 +25,15 @@ struct TileAssignment {
 
 // Errors say what is wrong with the string.
 llvm::Expected<TileAssignment> parseTileAssignment(llvm::StringRef text);
+
+// The string `{mesh['a'=2], [{'a'}, {}]}` from behind its `mesh` on, without the braces. Empty, or
+// what is wrong (NamedTileSharding.cpp).
+std::string readNamedTiles(llvm::StringRef text, TileAssignment &result);
+
+// Devices 0 .. n-1 as an array of `shape`, transposed: `<=[2,4]T(1,0)`. None where the permutation
+// is none, or there are more than a million devices.
+std::optional<std::vector<int64_t>> transposedIota(llvm::ArrayRef<int64_t> shape,
+                                                   llvm::ArrayRef<int64_t> permutation);
 
 // The shardings of a tuple `{{..}, {..}}` and of the tuples in it; the text itself if it is no
 // tuple.

@@ -270,6 +270,8 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
                  << "names unspecified dimension " << dim << " of a value of rank " << a.rank;
         sharding->dims[dim].closed = false;
       }
+    for (auto [dim, open] : llvm::zip(sharding->dims, a.assignment.open))
+      dim.closed &= !open;
     sdy::TensorShardingAttr attr = a.assignment.only >= 0
                                        ? onDevice(a.assignment.only)
                                        : sdy::toAttr(&getContext(), mesh, *sharding);

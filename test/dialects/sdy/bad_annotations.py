@@ -221,6 +221,12 @@ for text, error in (("{devices=[4,1]<=[4]}", "mhlo.sharding is for 4 devices, bu
                     ("{{replicated}, {replicated}}", "2 shardings for 1 values"),
                     ("{{replicated}", "a sharding stands in braces"),
                     ("{devices=[0,1]<=[0]}", "numbers of tiles must be positive"),
+                    ("{mesh['a'=2,'a'=4], [{'a'}, {}]}", "a mesh is written as mesh['a'=2,'b'=4]"),
+                    ("{mesh['a'=8], device_ids=(1,2), [{'a'}, {}]}", "with each device once"),
+                    ("{mesh['a'=8], [{'b'}, {}]}", "after the mesh must come the axes of each dimension"),
+                    ("{mesh['a'=8], [{'a'}, {'a'}]}", "axis 'a' is used twice"),
+                    ("{mesh['a'=8], [{'a'}, {}], partial={'a'}}", "after the dimensions can come manual={..}"),
+                    ("{mesh['a'=8], [{'a'}]}", "mhlo.sharding has tiles of 1 dimensions for a value of rank 2"),
                     ("{manual}", "mhlo.sharding is manual at the border of the program")):
     string(f'"{text}"', error)
 string("3 : i32", "mhlo.sharding must be a string")

@@ -95,6 +95,18 @@ func.func @main(%arg0: tensor<4x4xf32> {mhlo.sharding = "{unknown}"}, %arg1: ten
 
 // -----
 
+// Strings that name axes of a mesh of their own, in any order of devices, with parts, open dimensions, unreduced ones.
+
+// CHECK: sdy.mesh @mesh = <["axis_0"=2, "axis_1"=2, "axis_2"=2]>
+// CHECK: %arg0: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"axis_0"}, {"axis_1", ?}]>}
+// CHECK: sdy.sharding_constraint %arg0 <@mesh, [{"axis_0", "axis_2"}, {}], unreduced={"axis_1"}>
+func.func @main(%arg0: tensor<4x4xf32> {mhlo.sharding = "{mesh['a'=2,'b'=4], [{'a'}, {'b':(1)2, ?}], metadata={op_name=\"x\"}}"}) -> tensor<4x4xf32> {
+  %0 = stablehlo.custom_call @Sharding(%arg0) {mhlo.sharding = "{mesh['x'=2,'y'=2,'z'=2], device_ids=([2,2,2]T(0,2,1)), [{'x', 'y'}, {}], replicated={}, unreduced={'z'}}"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
 // A program with shardings of sdy and a call that has a string: on its mesh, where that has the axes.
 
 // CHECK: sdy.mesh @m = <["x"=2, "y"=2]>
