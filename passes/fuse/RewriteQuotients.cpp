@@ -42,6 +42,8 @@ public:
 
   // What it is as a product, or null.
   Value rewritten() {
+    if (type().getElementType().isBF16())
+      return byBroadcast();
     if (std::optional<float> divisor = splatOf(y)) {
       float reciprocal = 1 / *divisor;
       if (std::isnormal(*divisor) && std::isnormal(reciprocal))
@@ -98,9 +100,9 @@ private:
     return devices && devices.getInt() > 1;
   }
 
-  // One division for all elements of a broadcast. One that is broadcast to several shapes would
-  // be computed in the kernel of each. A product's quotient XLA leaves alone in a program for
-  // several devices.
+  // One division for all elements of a broadcast, in f32 also where they are bf16. One that is
+  // broadcast to several shapes would be computed in the kernel of each. A product's quotient XLA
+  // leaves alone in a program for several devices.
   Value byBroadcast() {
     auto broadcast = y.getDefiningOp<stablehlo::BroadcastInDimOp>();
     if (!broadcast)
@@ -120,10 +122,16 @@ private:
     if (!isAlone || small.getNumElements() >= type().getNumElements() ||
         (product.getDefiningOp<stablehlo::DotGeneralOp>() && isPartitioned()))
       return {};
-    Value reciprocal = over(constant(1, small), divisor);
-    Value spread = stablehlo::BroadcastInDimOp::create(b, op.getLoc(), type(), reciprocal,
+    Value reciprocal = over(constant(1, inF32(small)), converted(divisor, inF32(small)));
+    Value spread = stablehlo::BroadcastInDimOp::create(b, op.getLoc(), inF32(type()), reciprocal,
                                                        broadcast.getBroadcastDimensions());
-    return times(x, spread);
+    return converted(times(converted(x, inF32(type())), spread), type());
+  }
+  RankedTensorType inF32(RankedTensorType type) { return type.clone(b.getF32Type()); }
+  Value converted(Value value, RankedTensorType type) {
+    if (value.getType() == type)
+      return value;
+    return stablehlo::ConvertOp::create(b, op.getLoc(), type, value);
   }
 
   OpBuilder b;
@@ -135,7 +143,8 @@ struct RewriteQuotients : impl::RewriteQuotientsBase<RewriteQuotients> {
   void runOnOperation() override {
     SmallVector<stablehlo::DivOp> quotients;
     auto collect = [&](stablehlo::DivOp op) {
-      if (cast<RankedTensorType>(op.getType()).getElementType().isF32())
+      Type element = cast<RankedTensorType>(op.getType()).getElementType();
+      if (element.isF32() || element.isBF16())
         quotients.push_back(op);
     };
     getOperation().walk(collect);

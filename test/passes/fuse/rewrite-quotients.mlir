@@ -20,6 +20,20 @@ func.func @broadcast(%x: tensor<8x4xf32>, %s: tensor<8xf32>) -> tensor<8x4xf32> 
   return %0 : tensor<8x4xf32>
 }
 
+// In bf16 the reciprocal is not rounded.
+// CHECK-LABEL: func.func @narrow
+// CHECK: %[[S:.*]] = stablehlo.convert %arg1 : (tensor<8xbf16>) -> tensor<8xf32>
+// CHECK: %[[R:.*]] = stablehlo.divide %{{.*}}, %[[S]] : tensor<8xf32>
+// CHECK: %[[B:.*]] = stablehlo.broadcast_in_dim %[[R]], dims = [0]
+// CHECK: %[[X:.*]] = stablehlo.convert %arg0 : (tensor<8x4xbf16>) -> tensor<8x4xf32>
+// CHECK: %[[P:.*]] = stablehlo.multiply %[[X]], %[[B]] : tensor<8x4xf32>
+// CHECK: stablehlo.convert %[[P]] : (tensor<8x4xf32>) -> tensor<8x4xbf16>
+func.func @narrow(%x: tensor<8x4xbf16>, %s: tensor<8xbf16>) -> tensor<8x4xbf16> {
+  %b = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<8xbf16>) -> tensor<8x4xbf16>
+  %0 = stablehlo.divide %x, %b : tensor<8x4xbf16>
+  return %0 : tensor<8x4xbf16>
+}
+
 // Not where the divisor is spread to several shapes: each kernel would divide once more.
 // CHECK-LABEL: func.func @several
 // CHECK-COUNT-2: stablehlo.divide %arg
