@@ -55,6 +55,13 @@ bool sameShardings(const sharding::PropagationGraph &a, const sharding::Propagat
   });
 }
 
+// Whether one sends no more bytes, and takes no more than `slack` times as long.
+bool isBetter(const std::optional<Movement> &one, const std::optional<Movement> &other,
+              double slack) {
+  return one &&
+         (!other || (one->seconds <= other->seconds * slack && one->wireBytes <= other->wireBytes));
+}
+
 struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
   using impl::PropagateShardingsBase<PropagateShardings>::PropagateShardingsBase;
 
@@ -84,25 +91,26 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
     };
     sharding::propagate(module.graph);
     module.graph.seconds = nullptr;
+    std::optional<Movement> best; // of what stands, once it was asked for
     if (decided) {
       sharding::PropagationGraph larger = annotated;
       sharding::propagate(larger);
-      if (!sameShardings(module.graph, larger) && !isBetter(module.graph, larger, /*slack=*/1))
-        module.graph = std::move(larger);
+      if (!sameShardings(module.graph, larger)) {
+        best = movementWith(module.graph.values, getOperation());
+        std::optional<Movement> other = movementWith(larger.values, getOperation());
+        if (!isBetter(best, other, /*slack=*/1)) {
+          module.graph = std::move(larger);
+          best = other;
+        }
+      }
     }
     sharding::PropagationGraph moved = module.graph;
-    if (sharding::reduceWhereMade(moved, annotated, module.allMeshes(), topology) &&
-        isBetter(moved, module.graph, /*slack=*/1.05))
+    if (!sharding::reduceWhereMade(moved, annotated, module.allMeshes(), topology))
+      return;
+    if (!best)
+      best = movementWith(module.graph.values, getOperation());
+    if (isBetter(movementWith(moved.values, getOperation()), best, /*slack=*/1.05))
       module.graph = std::move(moved);
-  }
-
-  // Resharded, it sends no more bytes, and takes no more than `slack` times as long.
-  bool isBetter(const sharding::PropagationGraph &one, const sharding::PropagationGraph &other,
-                double slack) {
-    std::optional<Movement> ours = movementWith(one.values, getOperation());
-    std::optional<Movement> theirs = movementWith(other.values, getOperation());
-    return ours && (!theirs || (ours->seconds <= theirs->seconds * slack &&
-                                ours->wireBytes <= theirs->wireBytes));
   }
 };
 
