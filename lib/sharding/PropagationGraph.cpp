@@ -187,13 +187,20 @@ private:
     }
   }
 
-  // What makes the value, then its users from the last to the first: the first of them comes next.
+  // Comes next: its users in order, then what makes it, then those in the regions of a loop that
+  // carries it.
   void notify(int32_t value) {
+    const PropagatedValue &changed = graph.values[value];
     auto makes = [&](int32_t op) { return llvm::is_contained(graph.ops[op].results, value); };
-    for (int32_t op : graph.values[value].ops)
+    for (int32_t op : llvm::reverse(
+             llvm::ArrayRef(changed.ops).drop_front(std::min(changed.outside, changed.ops.size()))))
+      worklist.push(op);
+    llvm::ArrayRef<int32_t> outside =
+        llvm::ArrayRef(changed.ops).take_front(std::min(changed.outside, changed.ops.size()));
+    for (int32_t op : outside)
       if (makes(op))
         worklist.push(op);
-    for (int32_t op : llvm::reverse(graph.values[value].ops))
+    for (int32_t op : llvm::reverse(outside))
       if (!makes(op))
         worklist.push(op);
   }

@@ -28,6 +28,7 @@ struct PropagatedValue {
   int32_t group = -1; // values of one sharding group are sharded alike
   TensorSharding sharding;
   llvm::SmallVector<int32_t, 4> ops; // that use or make it, in program order
+  size_t outside = SIZE_MAX;         // how many of them, the first, are not in a loop's regions
 };
 
 // How a value inside a manual computation looks from outside: its dimensions begin with the manual

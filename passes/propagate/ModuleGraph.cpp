@@ -79,6 +79,17 @@ ModuleGraph::ModuleGraph(ModuleOp module) : meshes(module) {
     note(op.operands);
     note(op.results);
   }
+  // Of a loop's value those outside come before those in its regions.
+  for (auto [number, value] : llvm::enumerate(graph.values))
+    if (Operation *owner = !valueOf[number] ? nullptr
+                           : isa<BlockArgument>(valueOf[number])
+                               ? valueOf[number].getParentBlock()->getParentOp()
+                               : valueOf[number].getDefiningOp();
+        owner && owner->getNumRegions())
+      value.outside =
+          std::stable_partition(value.ops.begin(), value.ops.end(),
+                                [&](int32_t op) { return !owner->isProperAncestor(opOf[op]); }) -
+          value.ops.begin();
 }
 
 int32_t ModuleGraph::newValue(Value value, Type type, TensorShardingAttr attr) {

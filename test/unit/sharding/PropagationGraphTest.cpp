@@ -98,5 +98,34 @@ TEST(PropagationGraph, StepsNameTheirSource) {
   EXPECT_EQ(chain.graph.steps[0].source, x);
 }
 
+// A loop's value reaches its users after the loop before those inside, as in Shardy.
+TEST(PropagationGraph, UsersOutsideOfALoopComeFirst) {
+  PropagationGraph graph;
+  graph.rules.push_back({{{8}, {8}}, {{{0}, {1}}}, {{{0}, {1}}}});
+  graph.rules.push_back({{{8}, {8}}, {{{0}, {1}}}, {{{1}, {0}}}}); // transposed
+  for (int i = 0; i < 3; ++i)
+    graph.values.emplace_back().sharding.dims.resize(2, {{}, false, std::nullopt});
+  constexpr int32_t kStart = 0, kCarried = 1, kUsed = 2;
+  graph.values[kStart].mesh = 0;
+  graph.values[kStart].sharding.dims[0].axes = {a};
+  auto op = [&](int32_t rule, int32_t operand, int32_t result) {
+    PropagatedOp op;
+    op.rule = rule;
+    op.opClass = OpClass::PassThrough;
+    op.operands = {operand};
+    op.results = {result};
+    graph.ops.push_back(op);
+  };
+  op(1, kCarried, kUsed); // inside
+  op(0, kCarried, kUsed);
+  op(0, kStart, kCarried);
+  graph.values[kStart].ops = {2};
+  graph.values[kCarried].ops = {1, 2, 0};
+  graph.values[kCarried].outside = 2;
+  graph.values[kUsed].ops = {0, 1};
+  propagate(graph);
+  EXPECT_EQ(graph.values[kUsed].sharding.dims[0].axes, AxisRefs({a}));
+}
+
 } // namespace
 } // namespace tessera::sharding
