@@ -64,34 +64,21 @@ static LogicalResult verifyChannel(Operation *op, bool global,
   return success();
 }
 
-// With a channel but no global ids a group also spans the partitions, of which the op doesn't know
-// the number.
-static bool spansPartitions(bool global, std::optional<ChannelHandleAttr> channel) {
-  return !global && channel && channel->getHandle() > 0;
-}
-
 LogicalResult AllGatherOp::verify() {
   int64_t size, d = getAllGatherDim();
   if (failed(verifyGroups(*this, getReplicaGroupsAttr(), {2, 3, 4}, size)) ||
       failed(verifyChannel(*this, getUseGlobalDeviceIds(), getChannelHandle(), 5)))
     return failure();
-  if (spansPartitions(getUseGlobalDeviceIds(), getChannelHandle()))
-    size = ShapedType::kDynamic;
   if (getNumOperands() == 0 || getNumOperands() != getNumResults())
     return violates(*this, 6) << "needs an operand, and a result for each";
   for (auto [operand, result] : llvm::zip(getOperandTypes(), getResultTypes())) {
-    SmallVector<int64_t> shape(cast<RankedTensorType>(operand).getShape());
+    int64_t rank = cast<RankedTensorType>(operand).getRank();
     if (failed(verifyElements(*this, "a result", result, "its operand", operand, 6)))
       return failure();
-    if (d < 0 || d >= int64_t(shape.size()))
-      return violates(*this, 1) << "all_gather_dim is " << d << ", the operand has rank "
-                                << shape.size();
-    bool known = !ShapedType::isDynamic(shape[d]) && !ShapedType::isDynamic(size) && size > 0;
-    shape[d] = known ? shape[d] * size : ShapedType::kDynamic;
-    if (failed(verifyResultShape(*this, result, shape, 6)))
-      return failure();
+    if (d < 0 || d >= rank)
+      return violates(*this, 1) << "all_gather_dim is " << d << ", the operand has rank " << rank;
   }
-  return success();
+  return verifyInferredShapes(*this, 6);
 }
 
 LogicalResult AllReduceOp::verify() {
@@ -107,10 +94,7 @@ LogicalResult AllReduceOp::verify() {
         failed(verifyComputed(*this, result, computed, 7)))
       return failure();
   }
-  for (auto [operand, result] : llvm::zip(getOperandTypes(), getResultTypes()))
-    if (failed(verifyResultShape(*this, result, cast<RankedTensorType>(operand).getShape(), 6)))
-      return failure();
-  return success();
+  return verifyInferredShapes(*this, 6);
 }
 
 LogicalResult AllToAllOp::verify() {
@@ -125,7 +109,7 @@ LogicalResult AllToAllOp::verify() {
   if (getNumOperands() == 0 || getNumOperands() != getNumResults())
     return violates(*this, 9) << "needs an operand, and a result for each";
   for (auto [operand, result] : llvm::zip(getOperandTypes(), getResultTypes())) {
-    SmallVector<int64_t> shape(cast<RankedTensorType>(operand).getShape());
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(operand).getShape();
     if (failed(verifyElements(*this, "a result", result, "its operand", operand, 9)))
       return failure();
     if (split < 0 || split >= int64_t(shape.size()))
@@ -137,14 +121,8 @@ LogicalResult AllToAllOp::verify() {
     if (!ShapedType::isDynamic(shape[split]) && shape[split] % count)
       return violates(*this, 2) << "dimension " << split << " of size " << shape[split] << " in "
                                 << count << " parts";
-    if (!ShapedType::isDynamic(shape[split]))
-      shape[split] /= count;
-    if (!ShapedType::isDynamic(shape[concat]))
-      shape[concat] *= count;
-    if (failed(verifyResultShape(*this, result, shape, 9)))
-      return failure();
   }
-  return success();
+  return verifyInferredShapes(*this, 9);
 }
 
 // The operands that are sent: the last one says who sends (receives) where roots are dynamic.
@@ -226,9 +204,7 @@ LogicalResult verifyPairs(Operation *op, DenseIntElementsAttr table) {
   return success();
 }
 
-LogicalResult CollectivePermuteOp::verify() {
-  return verifyPairs(*this, getSourceTargetPairs());
-}
+LogicalResult CollectivePermuteOp::verify() { return verifyPairs(*this, getSourceTargetPairs()); }
 
 LogicalResult ReduceScatterOp::verify() {
   int64_t size, d = getScatterDimension();
@@ -239,18 +215,16 @@ LogicalResult ReduceScatterOp::verify() {
                             computed)) ||
       failed(verifyComputed(*this, getResult().getType(), computed, 9)))
     return failure();
-  if (spansPartitions(getUseGlobalDeviceIds(), getChannelHandle()))
-    size = ShapedType::kDynamic;
-  SmallVector<int64_t> shape(getOperand().getType().getShape());
+  ArrayRef<int64_t> shape = getOperand().getType().getShape();
   if (d < 0 || d >= int64_t(shape.size()))
     return violates(*this, 2) << "scatter_dimension is " << d << ", the operand has rank "
                               << shape.size();
+  size = spannedGroup(*this);
   bool known = !ShapedType::isDynamic(shape[d]) && !ShapedType::isDynamic(size) && size > 0;
   if (known && shape[d] % size)
     return violates(*this, 1) << "dimension " << d << " of size " << shape[d] << " in " << size
                               << " parts";
-  shape[d] = known ? shape[d] / size : ShapedType::kDynamic;
-  return verifyResultShape(*this, getResult().getType(), shape, 8);
+  return verifyInferredShapes(*this, 8);
 }
 
 } // namespace tessera::stablehlo

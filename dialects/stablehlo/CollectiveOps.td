@@ -3,43 +3,43 @@
 #define TESSERA_STABLEHLO_COLLECTIVE
 include "dialects/stablehlo/StablehloBase.td"
 
-def PartitionIdOp : Stablehlo_Op<"partition_id", [Pure]> {
+def PartitionIdOp : InferredOp<"partition_id", [Pure]> {
   let results = (outs IntTensor:$result);
   let hasVerifier = 1;
   let assemblyFormat = "attr-dict `:` type(results)";
 }
-def ReplicaIdOp : Stablehlo_Op<"replica_id", [Pure]> {
+def ReplicaIdOp : InferredOp<"replica_id", [Pure]> {
   let results = (outs IntTensor:$result);
   let hasVerifier = 1;
   let assemblyFormat = "attr-dict `:` type(results)";
 }
-def AllGatherOp : Stablehlo_Op<"all_gather"> {
+def AllGatherOp : InferredOp<"all_gather"> {
   let arguments = (ins Variadic<AnyTensorValue>:$operands_, I64Attr:$all_gather_dim, ReplicaGroups:$replica_groups,
                        OptionalAttr<ChannelHandleAttr>:$channel_handle, UnitAttr:$use_global_device_ids);
   let results = (outs Variadic<AnyTensorValue>);
   let hasVerifier = 1;
 }
-def AllReduceOp : Stablehlo_Op<"all_reduce", [SingleBlockImplicitTerminator<"ReturnOp">]> {
+def AllReduceOp : InferredOp<"all_reduce", [SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins Variadic<AnyTensorValue>:$operands_, ReplicaGroups:$replica_groups,
                        OptionalAttr<ChannelHandleAttr>:$channel_handle, UnitAttr:$use_global_device_ids);
   let results = (outs Variadic<AnyTensorValue>);
   let regions = (region SizedRegion<1>:$computation);
   let hasVerifier = 1;
 }
-def AllToAllOp : Stablehlo_Op<"all_to_all"> {
+def AllToAllOp : InferredOp<"all_to_all"> {
   let arguments = (ins Variadic<AnyTensorValue>:$operands_, I64Attr:$split_dimension, I64Attr:$concat_dimension, I64Attr:$split_count,
                        ReplicaGroups:$replica_groups, OptionalAttr<ChannelHandleAttr>:$channel_handle);
   let results = (outs Variadic<AnyTensorValue>);
   let hasVerifier = 1;
 }
 // With `has_dynamic_root` the last operand says for each of the others which rank of a group sends it (or receives the sum).
-def CollectiveBroadcastOp : Stablehlo_Op<"collective_broadcast"> {
+def CollectiveBroadcastOp : InferredOp<"collective_broadcast"> {
   let arguments = (ins Variadic<AnyTensorValue>:$operands_, ReplicaGroups:$replica_groups, OptionalAttr<ChannelHandleAttr>:$channel_handle,
                        UnitAttr:$has_dynamic_root);
   let results = (outs Variadic<AnyTensorValue>);
   let hasVerifier = 1;
 }
-def CollectiveReduceOp : Stablehlo_Op<"collective_reduce", [SingleBlockImplicitTerminator<"ReturnOp">]> {
+def CollectiveReduceOp : InferredOp<"collective_reduce", [SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins Variadic<AnyTensorValue>:$operands_, ReplicaGroups:$replica_groups, OptionalAttr<ChannelHandleAttr>:$channel_handle,
                        UnitAttr:$use_global_device_ids, UnitAttr:$has_dynamic_root);
   let results = (outs Variadic<AnyTensorValue>);
@@ -55,7 +55,7 @@ def CrossReplicaSumOp : OneTypeOp<"cross-replica-sum"> {
   let arguments = (ins AnyTensorValue:$operand, ReplicaGroups:$replica_groups);
   let results = (outs AnyTensorValue);
 }
-def ReduceScatterOp : Stablehlo_Op<"reduce_scatter", [SingleBlockImplicitTerminator<"ReturnOp">]> {
+def ReduceScatterOp : InferredOp<"reduce_scatter", [SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins AnyTensorValue:$operand, I64Attr:$scatter_dimension, ReplicaGroups:$replica_groups,
                        OptionalAttr<ChannelHandleAttr>:$channel_handle, UnitAttr:$use_global_device_ids);
   let results = (outs AnyTensorValue);

@@ -1,5 +1,6 @@
 #include "dialects/stablehlo/Constraints.h"
 
+#include "dialects/stablehlo/ShapeInference.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SmallSet.h"
@@ -56,6 +57,13 @@ LogicalResult verifyResultShape(Operation *op, Type result, ArrayRef<int64_t> ex
   if (type && !sameShape(type.getShape(), expected))
     return violates(op, constraint) << "the result has shape " << shapeText(type.getShape())
                                     << ", expected " << shapeText(expected);
+  return success();
+}
+
+LogicalResult verifyInferredShapes(Operation *op, int constraint) {
+  for (auto [result, shape] : llvm::zip(op->getResultTypes(), inferShapes(op)))
+    if (failed(verifyResultShape(op, result, shape, constraint)))
+      return failure();
   return success();
 }
 
@@ -140,8 +148,8 @@ LogicalResult verifyQuantizedDim(Operation *op, Type operand, Type result, int64
   auto from = dyn_cast<quant::UniformQuantizedPerAxisType>(getElementTypeOrSelf(operand));
   auto to = dyn_cast<quant::UniformQuantizedPerAxisType>(getElementTypeOrSelf(result));
   if (!from != !to)
-    return violates(op, constraint) << "operand and result must both be quantized per axis: "
-                                    << operand << ", " << result;
+    return violates(op, constraint)
+           << "operand and result must both be quantized per axis: " << operand << ", " << result;
   if (from && to.getQuantizedDimension() != expected)
     return violates(op, constraint) << "the result is quantized along dimension "
                                     << to.getQuantizedDimension() << ", expected " << expected;

@@ -53,14 +53,18 @@ mlir::LogicalResult verifyDims(mlir::Operation *op, llvm::StringRef name,
 mlir::LogicalResult verifyResultShape(mlir::Operation *op, mlir::Type result,
                                       llvm::ArrayRef<int64_t> expected, int constraint);
 
+/// The shapes of the results are those that follow from the rest of the op, which satisfies all
+/// constraints that this needs.
+mlir::LogicalResult verifyInferredShapes(mlir::Operation *op, int constraint);
+
 /// A computation on scalars: `arguments` scalars in, `results` scalars out (of i1 where
 /// `predicate`).
 mlir::LogicalResult verifyScalarComputation(mlir::Operation *op, mlir::Region &region,
                                             llvm::StringRef name, size_t arguments, size_t results,
                                             bool predicate, int constraint);
 
-/// A computation `(E0, .., E0, ..) -> (E0, ..)` where each Ei may stand for an element of inputs[i]; its element
-/// types go to `computed`.
+/// A computation `(E0, .., E0, ..) -> (E0, ..)` where each Ei may stand for an element of
+/// inputs[i]; its element types go to `computed`.
 mlir::LogicalResult verifyCombiner(mlir::Operation *op, mlir::Region &region, llvm::StringRef name,
                                    mlir::TypeRange inputs, int constraint,
                                    llvm::SmallVectorImpl<mlir::Type> &computed);

@@ -1,4 +1,5 @@
 #include "dialects/stablehlo/Constraints.h"
+#include "dialects/stablehlo/ShapeInference.h"
 #include "dialects/stablehlo/StablehloAssembly.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 
@@ -26,15 +27,15 @@ LogicalResult DotOp::verify() {
   if (!sameSize(lhs.getShape().back(), rhs.getShape().front()))
     return emitOpError() << "contracts " << lhs.getShape().back() << " with "
                          << rhs.getShape().front() << " elements";
-  SmallVector<int64_t> shape(lhs.getShape().drop_back());
-  llvm::append_range(shape, rhs.getShape().drop_front());
+  SmallVector<int64_t> shape = inferShapes(*this).front();
   if (!sameShape(getType().getShape(), shape))
     return emitOpError() << "returns " << shapeText(getType().getShape()) << ", expected "
                          << shapeText(shape);
   return success();
 }
 
-// Quantized weights with quantized or real operands; the numbers of the specification's constraints.
+// Quantized weights with quantized or real operands; the numbers of the specification's
+// constraints.
 struct QuantizedConstraints {
   int operands, storage, expressed, perTensor, real;
 };
@@ -56,8 +57,8 @@ static LogicalResult verifyQuantized(Operation *op, RankedTensorType lhs, Ranked
     return success();
   }
   if (l.getStorageType() != r.getStorageType() || l.isSigned() != r.isSigned())
-    return violates(op, constraints.storage) << "operands are stored as " << l.getStorageType()
-                                             << " and " << r.getStorageType();
+    return violates(op, constraints.storage)
+           << "operands are stored as " << l.getStorageType() << " and " << r.getStorageType();
   if (l.getExpressedType() != r.getExpressedType() || l.getExpressedType() != to.getExpressedType())
     return violates(op, constraints.expressed)
            << "operands and result must express one type: " << lhs << ", " << rhs << ", " << result;
@@ -118,14 +119,7 @@ LogicalResult DotGeneralOp::verify() {
       precision && !precision->empty() && precision->size() != 2)
     return violates(*this, 11) << "precision_config has " << precision->size()
                                << " entries, two are needed";
-  SmallVector<int64_t> shape;
-  for (int64_t d : lhsBatch)
-    shape.push_back(lhs.getDimSize(d));
-  for (auto [type, used] : {std::pair(lhs, ArrayRef(lhsUsed)), std::pair(rhs, ArrayRef(rhsUsed))})
-    for (int64_t d = 0; d < type.getRank(); ++d)
-      if (!llvm::is_contained(used, d))
-        shape.push_back(type.getDimSize(d));
-  if (failed(verifyResultShape(*this, getType(), shape, 12)))
+  if (failed(verifyInferredShapes(*this, 12)))
     return failure();
   if (std::optional<DotAlgorithmAttr> algorithm = getAlgorithm())
     if (failed(verifyAlgorithm(*this, *algorithm)))
@@ -162,17 +156,16 @@ static LogicalResult verifyRoles(Operation *op, StringRef name, int64_t first, i
   return verifyDims(op, name, all, rank, unique, unique);
 }
 
-// Static and dynamic convolutions; the padding is `known` unless it is a value.
+// Static and dynamic convolutions; the padding may be a value.
 template <typename ConvOp>
-static LogicalResult verifyConvolution(ConvOp op, std::optional<DenseIntElementsAttr> pads,
-                                       bool known) {
+static LogicalResult verifyConvolution(ConvOp op, std::optional<DenseIntElementsAttr> pads) {
   RankedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType(), result = op.getType();
   int64_t rank = lhs.getRank(), spatial = rank - 2;
   if (rhs.getRank() != rank || spatial < 0)
     return violates(op, 1) << "operands have ranks " << rank << " and " << rhs.getRank();
   if (result.getRank() != rank)
     return violates(op, 26) << "the result has rank " << result.getRank() << ", the operands "
-                               << rank;
+                            << rank;
   struct PerDimension {
     StringRef name;
     std::optional<ArrayRef<int64_t>> values;
@@ -183,18 +176,17 @@ static LogicalResult verifyConvolution(ConvOp op, std::optional<DenseIntElements
                                 PerDimension{"rhs_dilation", op.getRhsDilation(), 7, 8}}) {
     if (p.values && int64_t(p.values->size()) != spatial)
       return violates(op, p.count) << p.name << " has " << p.values->size() << " entries for "
-                                      << spatial << " spatial dimensions";
+                                   << spatial << " spatial dimensions";
     if (p.values && llvm::any_of(*p.values, [](int64_t v) { return v <= 0; }))
       return violates(op, p.positive)
              << p.name << " " << shapeText(*p.values) << " must be positive";
   }
   if (pads && pads->getType().getShape() != ArrayRef<int64_t>({spatial, 2}))
-    return violates(op, 4) << "padding has shape "
-                              << shapeText(pads->getType().getShape()) << ", expected "
-                              << shapeText({spatial, 2});
+    return violates(op, 4) << "padding has shape " << shapeText(pads->getType().getShape())
+                           << ", expected " << shapeText({spatial, 2});
   if (op.getWindowReversal() && int64_t(op.getWindowReversal()->size()) != spatial)
     return violates(op, 9) << "window_reversal has " << op.getWindowReversal()->size()
-                              << " entries for " << spatial << " spatial dimensions";
+                           << " entries for " << spatial << " spatial dimensions";
   ConvDimensionNumbersAttr dims = op.getDimensionNumbers();
   if (failed(verifyRoles(op, "the input", dims.getInputBatchDimension(),
                          dims.getInputFeatureDimension(), dims.getInputSpatialDimensions(), rank,
@@ -226,37 +218,17 @@ static LogicalResult verifyConvolution(ConvOp op, std::optional<DenseIntElements
     return violates(op, 11) << in << " input features in " << groups << " groups";
   if (!ShapedType::isDynamic(in) && !sameSize(kernelIn, in / groups))
     return violates(op, 14) << "the kernel takes " << kernelIn << " input features, expected "
-                               << in / groups;
+                            << in / groups;
   if (!divides(batchGroups, kernelOut))
     return violates(op, 15) << kernelOut << " output features in " << batchGroups
-                               << " batch groups";
+                            << " batch groups";
   if (!divides(groups, kernelOut))
     return violates(op, 16) << kernelOut << " output features in " << groups << " groups";
-  SmallVector<int64_t> padding(2 * spatial, 0), shape(rank);
-  if (pads)
-    llvm::copy(pads->getValues<int64_t>(), padding.begin());
-  auto at = [](std::optional<ArrayRef<int64_t>> values, int64_t i) {
-    return values ? (*values)[i] : 1;
-  };
-  shape[dims.getOutputBatchDimension()] =
-      ShapedType::isDynamic(batch) ? batch : batch / batchGroups;
-  shape[dims.getOutputFeatureDimension()] = kernelOut;
-  for (int64_t i = 0; i < spatial; ++i) {
-    if (!known) {
-      shape[dims.getOutputSpatialDimensions()[i]] = ShapedType::kDynamic;
-      continue;
-    }
-    int64_t padded = paddedSize(lhs.getDimSize(dims.getInputSpatialDimensions()[i]),
-                                at(op.getLhsDilation(), i), padding[2 * i], padding[2 * i + 1]);
-    shape[dims.getOutputSpatialDimensions()[i]] =
-        windowCount(padded, rhs.getDimSize(dims.getKernelSpatialDimensions()[i]),
-                    at(op.getRhsDilation(), i), at(op.getWindowStrides(), i));
-  }
   if (auto precision = op.getPrecisionConfig();
       precision && !precision->empty() && precision->size() != 2)
     return violates(op, 24) << "precision_config has " << precision->size()
                             << " entries, two are needed";
-  if (failed(verifyResultShape(op, result, shape, 25)))
+  if (failed(verifyInferredShapes(op, 25)))
     return failure();
   Type l = lhs.getElementType(), r = rhs.getElementType();
   if (!isa<quant::QuantizedType>(r) && !isa<quant::QuantizedType>(l) &&
@@ -279,7 +251,7 @@ static LogicalResult verifyConvolution(ConvOp op, std::optional<DenseIntElements
   return success();
 }
 
-LogicalResult ConvolutionOp::verify() { return verifyConvolution(*this, getPadding(), true); }
+LogicalResult ConvolutionOp::verify() { return verifyConvolution(*this, getPadding()); }
 
 LogicalResult DynamicConvOp::verify() {
   RankedTensorType padding = getPadding().getType();
@@ -287,7 +259,7 @@ LogicalResult DynamicConvOp::verify() {
   if (!sameShape(padding.getShape(), {spatial, 2}))
     return violates(*this, 4) << "padding has shape " << shapeText(padding.getShape())
                               << ", expected " << shapeText({spatial, 2});
-  return verifyConvolution(*this, std::nullopt, false);
+  return verifyConvolution(*this, std::nullopt);
 }
 
 } // namespace tessera::stablehlo

@@ -9,7 +9,7 @@ def ReturnOp : Stablehlo_Op<"return", [Pure, Terminator]> {
   let builders = [OpBuilder<(ins), [{ }]>];
   let assemblyFormat = "$results attr-dict (`:` type($results)^)?";
 }
-def WhileOp : Stablehlo_Op<"while", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ReturnOp">,
+def WhileOp : InferredOp<"while", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ReturnOp">,
                                      DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let arguments = (ins Variadic<AnyValue>:$operand);
   let results = (outs Variadic<AnyValue>);
@@ -18,34 +18,33 @@ def WhileOp : Stablehlo_Op<"while", [RecursiveMemoryEffects, SingleBlockImplicit
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
 }
-def IfOp : Stablehlo_Op<"if", [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlockImplicitTerminator<"ReturnOp">]> {
+def IfOp : InferredOp<"if", [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins PredTensor:$pred);
   let results = (outs Variadic<AnyValue>);
   let regions = (region SizedRegion<1>:$true_branch, SizedRegion<1>:$false_branch);
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
 }
-def CaseOp : Stablehlo_Op<"case", [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlockImplicitTerminator<"ReturnOp">]> {
+def CaseOp : InferredOp<"case", [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins IntTensor:$index);
   let results = (outs Variadic<AnyValue>);
   let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
 }
-def OptimizationBarrierOp : Stablehlo_Op<"optimization_barrier", [Pure]> {
+def OptimizationBarrierOp : InferredOp<"optimization_barrier", [Pure]> {
   let arguments = (ins Variadic<AnyValue>:$operand);
   let results = (outs Variadic<AnyValue>:$result);
-  let builders = [OpBuilder<(ins "::mlir::ValueRange":$operand), [{ build($_builder, $_state, operand.getTypes(), operand); }]>];
   let assemblyFormat = "attr-dict ($operand^ `:` custom<PairwiseTypes>(type($operand), type($result))):(`(` `)`)?";
   let hasVerifier = 1;
 }
-def TupleOp : Stablehlo_Op<"tuple", [Pure]> {
+def TupleOp : InferredOp<"tuple", [Pure]> {
   let arguments = (ins Variadic<AnyValue>:$val);
   let results = (outs TupleValue:$result);
   let assemblyFormat = "$val attr-dict `:` custom<TupleTypes>(type($val), type($result))";
   let hasVerifier = 1;
 }
-def GetTupleElementOp : Stablehlo_Op<"get_tuple_element", [Pure]> {
+def GetTupleElementOp : InferredOp<"get_tuple_element", [Pure]> {
   let arguments = (ins TupleValue:$operand, I32Attr:$index);
   let results = (outs AnyValue:$result);
   let assemblyFormat = "$operand `[` custom<BareInt32>($index) `]` attr-dict `:` functional-type(operands, results)";

@@ -18,40 +18,6 @@ void StablehloDialect::registerDataMovementOps() {
       >();
 }
 
-//===--------------------------------- Builders -------------------------------===//
-
-static RankedTensorType withShape(Value value, ArrayRef<int64_t> shape) {
-  return RankedTensorType::get(shape, getElementTypeOrSelf(value.getType()));
-}
-
-void DynamicSliceOp::build(OpBuilder &builder, OperationState &state, Value operand,
-                           ValueRange starts, ArrayRef<int64_t> sizes) {
-  build(builder, state, withShape(operand, sizes), operand, starts, sizes);
-}
-void PadOp::build(OpBuilder &builder, OperationState &state, Value operand, Value value,
-                  ArrayRef<int64_t> low, ArrayRef<int64_t> high, ArrayRef<int64_t> interior) {
-  SmallVector<int64_t> shape(cast<RankedTensorType>(operand.getType()).getShape());
-  for (size_t i = 0; i < shape.size(); ++i)
-    if (!ShapedType::isDynamic(shape[i]))
-      shape[i] += low[i] + high[i] + std::max<int64_t>(shape[i] - 1, 0) * interior[i];
-  build(builder, state, withShape(operand, shape), operand, value, low, high, interior);
-}
-void SliceOp::build(OpBuilder &builder, OperationState &state, Value operand,
-                    ArrayRef<int64_t> start, ArrayRef<int64_t> limit, ArrayRef<int64_t> strides) {
-  SmallVector<int64_t> shape;
-  for (size_t i = 0; i < start.size(); ++i)
-    shape.push_back((limit[i] - start[i] + strides[i] - 1) / strides[i]);
-  build(builder, state, withShape(operand, shape), operand, start, limit, strides);
-}
-void TransposeOp::build(OpBuilder &builder, OperationState &state, Value operand,
-                        ArrayRef<int64_t> permutation) {
-  ArrayRef<int64_t> from = cast<RankedTensorType>(operand.getType()).getShape();
-  SmallVector<int64_t> shape;
-  for (int64_t d : permutation)
-    shape.push_back(from[d]);
-  build(builder, state, withShape(operand, shape), operand, permutation);
-}
-
 //===------------------------------- Constraints ------------------------------===//
 
 LogicalResult ConstantOp::verify() {
@@ -78,12 +44,10 @@ LogicalResult BroadcastOp::verify() {
   if (llvm::any_of(getBroadcastSizes(), [](int64_t size) { return size < 0; }))
     return emitOpError() << "broadcast_sizes " << shapeText(getBroadcastSizes())
                          << " must not be negative";
-  if (failed(verifyElements(*this, "the result", getType(), "the operand", getOperand().getType(),
-                            1)))
+  if (failed(
+          verifyElements(*this, "the result", getType(), "the operand", getOperand().getType(), 1)))
     return failure();
-  SmallVector<int64_t> shape(getBroadcastSizes());
-  llvm::append_range(shape, getOperand().getType().getShape());
-  return verifyResultShape(*this, getType(), shape, 1);
+  return verifyInferredShapes(*this, 1);
 }
 
 // Where a dimension of per-axis quantization goes.
@@ -124,12 +88,10 @@ LogicalResult ConcatenateOp::verify() {
   if (d < 0 || d >= first.getRank())
     return violates(*this, 4) << "dimension is " << d << ", the operands have rank "
                               << first.getRank();
-  SmallVector<int64_t> shape(first.getShape());
   for (auto [i, input] : llvm::enumerate(getInputs().drop_front())) {
     if (failed(verifyElements(*this, "an operand", input.getType(), "the first", first, 1)))
       return failure();
     SmallVector<int64_t> other(cast<RankedTensorType>(input.getType()).getShape());
-    int64_t size = int64_t(other.size()) > d ? other[d] : 0;
     if (int64_t(other.size()) == first.getRank())
       other[d] = first.getDimSize(d);
     if (!sameShape(other, first.getShape()))
@@ -138,12 +100,10 @@ LogicalResult ConcatenateOp::verify() {
                                 << ", which differs from the first's "
                                 << shapeText(first.getShape()) << " elsewhere than in dimension "
                                 << d;
-    shape[d] = ShapedType::isDynamic(shape[d]) || ShapedType::isDynamic(size) ? ShapedType::kDynamic
-                                                                              : shape[d] + size;
   }
   if (failed(verifyElements(*this, "the result", getType(), "the first operand", first, 5)))
     return failure();
-  return verifyResultShape(*this, getType(), shape, 6);
+  return verifyInferredShapes(*this, 6);
 }
 
 static LogicalResult verifySliceSizes(Operation *op, ArrayRef<int64_t> sizes,
@@ -176,7 +136,7 @@ LogicalResult DynamicSliceOp::verify() {
     return failure();
   if (failed(verifyStarts(*this, getStartIndices(), 3)))
     return failure();
-  return verifyResultShape(*this, getType(), getSliceSizes(), 5);
+  return verifyInferredShapes(*this, 5);
 }
 
 LogicalResult DynamicUpdateSliceOp::verify() {
@@ -210,14 +170,10 @@ LogicalResult PadOp::verify() {
       getInteriorPadding().size() != rank)
     return violates(*this, 2) << "low, high and interior need one amount for each of " << rank
                               << " dimensions";
-  SmallVector<int64_t> shape;
-  for (size_t d = 0; d < rank; ++d) {
+  for (size_t d = 0; d < rank; ++d)
     if (getInteriorPadding()[d] < 0)
       return violates(*this, 3) << "interior[" << d << "] is " << getInteriorPadding()[d];
-    shape.push_back(paddedSize(from.getDimSize(d), getInteriorPadding()[d] + 1,
-                               getEdgePaddingLow()[d], getEdgePaddingHigh()[d]));
-  }
-  return verifyResultShape(*this, getType(), shape, 4);
+  return verifyInferredShapes(*this, 4);
 }
 
 LogicalResult ReshapeOp::verify() {
@@ -259,7 +215,6 @@ LogicalResult SliceOp::verify() {
   if (start.size() != rank || limit.size() != rank || strides.size() != rank)
     return violates(*this, 2) << "needs start, limit and stride for each of " << rank
                               << " dimensions";
-  SmallVector<int64_t> shape;
   for (size_t d = 0; d < rank; ++d) {
     bool known = !ShapedType::isDynamic(from.getDimSize(d));
     if (start[d] < 0 || start[d] > limit[d] || (known && limit[d] > from.getDimSize(d)))
@@ -267,9 +222,8 @@ LogicalResult SliceOp::verify() {
                                 << d << ", which has " << from.getDimSize(d);
     if (strides[d] <= 0)
       return violates(*this, 4) << "the stride of dimension " << d << " is " << strides[d];
-    shape.push_back((limit[d] - start[d] + strides[d] - 1) / strides[d]);
   }
-  return verifyResultShape(*this, getType(), shape, 5);
+  return verifyInferredShapes(*this, 5);
 }
 
 LogicalResult TransposeOp::verify() {
@@ -281,10 +235,7 @@ LogicalResult TransposeOp::verify() {
                               << " entries for rank " << from.getRank();
   if (failed(verifyDims(*this, "permutation", getPermutation(), from.getRank(), 2, 2)))
     return failure();
-  SmallVector<int64_t> shape;
-  for (int64_t d : getPermutation())
-    shape.push_back(from.getDimSize(d));
-  if (failed(verifyResultShape(*this, getType(), shape, 3)))
+  if (failed(verifyInferredShapes(*this, 3)))
     return failure();
   return verifyQuantizedDim(
       *this, from, getType(),
@@ -360,26 +311,10 @@ LogicalResult GatherOp::verify() {
       return violates(*this, llvm::is_contained(collapsed, d) ? 9 : 12)
              << "dimension " << d << " is dropped, yet its slice has size " << sizes[d];
   }
-  // The result: offset dimensions from the slices, the others from the indices.
-  SmallVector<int64_t> shape, batches, slices;
-  for (int64_t d = 0; d < indices.getRank(); ++d)
-    if (d != vectorDim)
-      batches.push_back(indices.getDimSize(d));
-  for (int64_t d = 0; d < rank; ++d)
-    if (!llvm::is_contained(dropped, d))
-      slices.push_back(sizes[d]);
-  size_t b = 0, o = 0;
-  for (size_t d = 0; d < batches.size() + slices.size(); ++d) {
-    bool isOffset = llvm::is_contained(offset, int64_t(d));
-    if (isOffset ? o == slices.size() : b == batches.size())
-      return violates(*this, 22) << "offset_dims " << shapeText(offset)
-                                 << " leave no room for the batch dimensions";
-    shape.push_back(isOffset ? slices[o++] : batches[b++]);
-  }
   if (type.getElementType() != getType().getElementType())
     return violates(*this, 23) << "the result has elements " << getType().getElementType()
                                << ", the operand " << type.getElementType();
-  return verifyResultShape(*this, getType(), shape, 22);
+  return verifyInferredShapes(*this, 22);
 }
 
 } // namespace tessera::stablehlo

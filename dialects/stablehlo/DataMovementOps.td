@@ -17,7 +17,7 @@ def IotaOp : Stablehlo_Op<"iota", [Pure]> {
   let assemblyFormat = "`dim` `=` custom<BareInt>($iota_dimension) attr-dict `:` type($output)";
   let hasVerifier = 1;
 }
-def BroadcastOp : Stablehlo_Op<"broadcast", [Pure]> {
+def BroadcastOp : InferredOp<"broadcast", [Pure]> {
   let arguments = (ins AnyTensorValue:$operand, DenseI64ArrayAttr:$broadcast_sizes);
   let results = (outs AnyTensorValue:$result);
   let assemblyFormat = "$operand `,` `sizes` `=` custom<DimArray>($broadcast_sizes) attr-dict `:` functional-type(operands, results)";
@@ -31,49 +31,44 @@ def BroadcastInDimOp : Stablehlo_Op<"broadcast_in_dim", [Pure]> {
   let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
-def ConcatenateOp : Stablehlo_Op<"concatenate", [Pure]> {
+def ConcatenateOp : InferredOp<"concatenate", [Pure]> {
   let arguments = (ins Variadic<AnyTensorValue>:$inputs, I64Attr:$dimension);
   let results = (outs AnyTensorValue:$result);
   let assemblyFormat = "custom<OperandsThenDim>($inputs, $dimension) attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
   let hasVerifier = 1;
 }
-def DynamicSliceOp : Stablehlo_Op<"dynamic_slice", [Pure]> {
+def DynamicSliceOp : InferredOp<"dynamic_slice", [Pure]> {
   let arguments = (ins AnyTensorValue:$operand, Variadic<IntTensor>:$start_indices, DenseI64ArrayAttr:$slice_sizes);
   let results = (outs AnyTensorValue:$result);
-  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::mlir::ValueRange":$start_indices, "::llvm::ArrayRef<int64_t>":$slice_sizes)>];
   let assemblyFormat = "custom<OperandsThenSizes>($operand, $start_indices, $slice_sizes) attr-dict `:` functional-type(operands, results)";
   let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
-def DynamicUpdateSliceOp : Stablehlo_Op<"dynamic_update_slice", [Pure]> {
+def DynamicUpdateSliceOp : InferredOp<"dynamic_update_slice", [Pure]> {
   let arguments = (ins AnyTensorValue:$operand, AnyTensorValue:$update, Variadic<IntTensor>:$start_indices);
   let results = (outs AnyTensorValue:$result);
-  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::mlir::Value":$update, "::mlir::ValueRange":$start_indices),
-                            [{ build($_builder, $_state, operand.getType(), operand, update, start_indices); }]>];
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
   let hasVerifier = 1;
 }
-def GatherOp : Stablehlo_Op<"gather", [Pure]> {
+def GatherOp : InferredOp<"gather", [Pure]> {
   let arguments = (ins AnyTensorValue:$operand, IntTensor:$start_indices, GatherDimensionNumbersAttr:$dimension_numbers,
                        DenseI64ArrayAttr:$slice_sizes, DefaultValuedOptionalAttr<BoolAttr, "false">:$indices_are_sorted);
   let results = (outs AnyTensorValue:$result);
   let hasVerifier = 1;
 }
-def GetDimensionSizeOp : Stablehlo_Op<"get_dimension_size", [Pure]> {
+def GetDimensionSizeOp : InferredOp<"get_dimension_size", [Pure]> {
   let arguments = (ins PerAxisTensor:$operand, I64Attr:$dimension);
   let results = (outs IntTensor:$result);
   let assemblyFormat = "$operand `,` `dim` `=` custom<BareInt>($dimension) attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
   let hasVerifier = 1;
 }
-def PadOp : Stablehlo_Op<"pad", [Pure]> {
+def PadOp : InferredOp<"pad", [Pure]> {
   let arguments = (ins AnyTensorValue:$operand, AnyTensorValue:$padding_value, DenseI64ArrayAttr:$edge_padding_low,
                        DenseI64ArrayAttr:$edge_padding_high, DenseI64ArrayAttr:$interior_padding);
   let results = (outs AnyTensorValue:$result);
-  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::mlir::Value":$padding_value, "::llvm::ArrayRef<int64_t>":$low,
-                                 "::llvm::ArrayRef<int64_t>":$high, "::llvm::ArrayRef<int64_t>":$interior)>];
   let assemblyFormat = [{
     $operand `,` $padding_value `,` `low` `=` custom<DimArray>($edge_padding_low) `,` `high` `=`
       custom<DimArray>($edge_padding_high) `,` `interior` `=` custom<DimArray>($interior_padding) attr-dict `:`
@@ -97,12 +92,10 @@ def ReverseOp : OneTypeOp<"reverse", [Pure]> {
   let hasFolder = 1;
   let hasVerifier = 1;
 }
-def SliceOp : Stablehlo_Op<"slice", [Pure]> {
+def SliceOp : InferredOp<"slice", [Pure]> {
   let arguments = (ins AnyTensorValue:$operand, DenseI64ArrayAttr:$start_indices, DenseI64ArrayAttr:$limit_indices,
                        DenseI64ArrayAttr:$strides);
   let results = (outs AnyTensorValue:$result);
-  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::llvm::ArrayRef<int64_t>":$start,
-                                 "::llvm::ArrayRef<int64_t>":$limit, "::llvm::ArrayRef<int64_t>":$strides)>];
   let assemblyFormat = [{
     $operand custom<SliceRanges>($start_indices, $limit_indices, $strides) attr-dict `:` functional-type(operands, results)
   }];
@@ -113,10 +106,9 @@ def TorchIndexSelectOp : Stablehlo_Op<"torch_index_select", [Pure]> {
   let arguments = (ins AnyTensorValue:$operand, IntTensor:$index, I64Attr:$dim, I64Attr:$batch_dims);
   let results = (outs AnyTensorValue:$result);
 }
-def TransposeOp : Stablehlo_Op<"transpose", [Pure]> {
+def TransposeOp : InferredOp<"transpose", [Pure]> {
   let arguments = (ins PerAxisTensor:$operand, DenseI64ArrayAttr:$permutation);
   let results = (outs PerAxisTensor:$result);
-  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::llvm::ArrayRef<int64_t>":$permutation)>];
   let assemblyFormat = "$operand `,` `dims` `=` custom<DimArray>($permutation) attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
   let hasCanonicalizer = 1;

@@ -46,7 +46,8 @@ static LogicalResult verifySizes(Operation *op, Value sizes, RankedTensorType re
 LogicalResult DynamicBroadcastInDimOp::verify() {
   RankedTensorType from = getOperand().getType(), to = getType();
   if (failed(verifyBroadcast(*this, from, to, getBroadcastDimensions())) ||
-      failed(verifyPerDimension(*this, "output_dimensions", getOutputDimensions(), to.getRank(), 7)) ||
+      failed(
+          verifyPerDimension(*this, "output_dimensions", getOutputDimensions(), to.getRank(), 7)) ||
       failed(verifySizes(*this, getOutputDimensions(), to, 7)))
     return failure();
   SmallVector<int64_t> known;
@@ -94,41 +95,25 @@ LogicalResult DynamicGatherOp::verify() {
       failed(verifyElements(*this, "the result", getType(), "the operand", type, 14)))
     return failure();
   DenseIntElementsAttr constant;
-  SmallVector<int64_t> sizes(rank, ShapedType::kDynamic), slices, batches, shape;
   if (matchPattern(getSliceSizes(), m_Constant(&constant)))
-    for (auto [d, size] : llvm::enumerate(constant.getValues<APInt>())) {
-      sizes[d] = size.getSExtValue();
-      if (sizes[d] < 0 || (!type.isDynamicDim(d) && sizes[d] > type.getDimSize(d)))
-        return violates(*this, 12) << "takes " << sizes[d] << " of dimension " << d
-                                   << ", which has " << type.getDimSize(d);
-      if (sizes[d] > 1 && llvm::is_contained(dropped, int64_t(d)))
+    for (auto [d, value] : llvm::enumerate(constant.getValues<APInt>())) {
+      int64_t size = value.getSExtValue();
+      if (size < 0 || (!type.isDynamicDim(d) && size > type.getDimSize(d)))
+        return violates(*this, 12)
+               << "takes " << size << " of dimension " << d << ", which has " << type.getDimSize(d);
+      if (size > 1 && llvm::is_contained(dropped, int64_t(d)))
         return violates(*this, 8) << "dimension " << d << " is dropped, yet its slice has size "
-                                  << sizes[d];
+                                  << size;
     }
-  for (int64_t d = 0; d < indices.getRank(); ++d)
-    if (d != vectorDim)
-      batches.push_back(indices.getDimSize(d));
-  for (int64_t d = 0; d < rank; ++d)
-    if (!llvm::is_contained(dropped, d))
-      slices.push_back(sizes[d]);
-  size_t b = 0, o = 0;
-  for (size_t d = 0; d < batches.size() + slices.size(); ++d) {
-    bool isOffset = llvm::is_contained(offset, int64_t(d));
-    if (isOffset ? o == slices.size() : b == batches.size())
-      return violates(*this, 13) << "offset_dims " << shapeText(offset)
-                                 << " leave no place for the batch dimensions";
-    shape.push_back(isOffset ? slices[o++] : batches[b++]);
-  }
-  return verifyResultShape(*this, getType(), shape, 13);
+  return verifyInferredShapes(*this, 13);
 }
 
 LogicalResult DynamicIotaOp::verify() {
   int64_t rank = getType().getRank(), d = getIotaDimension();
   if (d < 0 || d >= rank)
     return violates(*this, 1) << "iota_dimension is " << d << ", the result has rank " << rank;
-  return failure(
-      failed(verifyPerDimension(*this, "output_shape", getOutputShape(), rank, 2)) ||
-      failed(verifySizes(*this, getOutputShape(), getType(), 2)));
+  return failure(failed(verifyPerDimension(*this, "output_shape", getOutputShape(), rank, 2)) ||
+                 failed(verifySizes(*this, getOutputShape(), getType(), 2)));
 }
 
 LogicalResult DynamicPadOp::verify() {
@@ -139,23 +124,15 @@ LogicalResult DynamicPadOp::verify() {
   if (value.getRank() != 0)
     return violates(*this, 1) << "the padding value must be a scalar, not " << value;
   int64_t rank = type.getRank();
-  DenseIntElementsAttr amounts[3];
-  bool known = true;
-  Value vectors[] = {getEdgePaddingLow(), getEdgePaddingHigh(), getInteriorPadding()};
-  for (auto [i, vector] : llvm::enumerate(vectors)) {
+  for (Value vector : {getEdgePaddingLow(), getEdgePaddingHigh(), getInteriorPadding()})
     if (failed(verifyPerDimension(*this, "a padding", vector, rank, 2)))
       return failure();
-    known &= matchPattern(vector, m_Constant(&amounts[i]));
-  }
-  if (amounts[2])
-    for (const APInt &inside : amounts[2].getValues<APInt>())
+  DenseIntElementsAttr interior;
+  if (matchPattern(getInteriorPadding(), m_Constant(&interior)))
+    for (const APInt &inside : interior.getValues<APInt>())
       if (inside.isNegative())
         return violates(*this, 3) << "interior padding is " << inside.getSExtValue();
-  SmallVector<int64_t> shape(rank, ShapedType::kDynamic);
-  auto at = [&](int i, int64_t d) { return amounts[i].getValues<APInt>()[d].getSExtValue(); };
-  for (int64_t d = 0; known && d < rank; ++d)
-    shape[d] = paddedSize(type.getDimSize(d), at(2, d) + 1, at(0, d), at(1, d));
-  return verifyResultShape(*this, getType(), shape, 4);
+  return verifyInferredShapes(*this, 4);
 }
 
 LogicalResult DynamicReshapeOp::verify() {
@@ -169,8 +146,9 @@ LogicalResult DynamicReshapeOp::verify() {
       isa<quant::UniformQuantizedPerAxisType>(to.getElementType()))
     return violates(*this, 3) << "operand and result must both be quantized per axis: " << from
                               << ", " << to;
-  return failure(failed(verifyPerDimension(*this, "output_shape", getOutputShape(), to.getRank(), 4)) ||
-                 failed(verifySizes(*this, getOutputShape(), to, 4)));
+  return failure(
+      failed(verifyPerDimension(*this, "output_shape", getOutputShape(), to.getRank(), 4)) ||
+      failed(verifySizes(*this, getOutputShape(), to, 4)));
 }
 
 // real_dynamic_slice and set_dimension_size are not in the specification: no numbers to name.

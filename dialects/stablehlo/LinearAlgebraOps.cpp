@@ -44,7 +44,7 @@ LogicalResult TriangularSolveOp::verify() {
     return emitOpError("transpose_a must be NO_TRANSPOSE, TRANSPOSE or ADJOINT");
   if (failed(verifyElements(*this, "the result", getType(), "b", b, 4)))
     return failure();
-  return verifyResultShape(*this, getType(), b.getShape(), 4);
+  return verifyInferredShapes(*this, 4);
 }
 
 LogicalResult FftOp::verify() {
@@ -72,16 +72,11 @@ LogicalResult FftOp::verify() {
                               << shapeText(length);
   if (llvm::any_of(length, [](int64_t size) { return size < 0; }))
     return violates(*this, 4) << "fft_length " << shapeText(length) << " must not be negative";
-  SmallVector<int64_t> shape(from.getShape());
-  int64_t half = length.back() == 0 ? 0 : length.back() / 2 + 1;
-  if (realOut && !sameSize(shape.back(), half))
-    return violates(*this, 5) << "the operand's last dimension has size " << shape.back()
-                              << ", expected " << half;
-  if (realIn)
-    shape.back() = length.back() == 0 ? 0 : length.back() / 2 + 1;
-  if (realOut)
-    shape.back() = length.back();
-  return verifyResultShape(*this, to, shape, 5);
+  int64_t last = from.getShape().back(), half = length.back() == 0 ? 0 : length.back() / 2 + 1;
+  if (realOut && !sameSize(last, half))
+    return violates(*this, 5) << "the operand's last dimension has size " << last << ", expected "
+                              << half;
+  return verifyInferredShapes(*this, 5);
 }
 
 LogicalResult RngOp::verify() {

@@ -9,13 +9,13 @@ def CholeskyOp : OneTypeOp<"cholesky", [Pure]> {
   let assemblyFormat = "$a (`,` `lower` `=` custom<BareBool>($lower)^)? attr-dict `:` custom<SameTypes>(type($a), type($result))";
   let hasVerifier = 1;
 }
-def TriangularSolveOp : Stablehlo_Op<"triangular_solve", [Pure]> {
+def TriangularSolveOp : InferredOp<"triangular_solve", [Pure]> {
   let arguments = (ins FloatOrComplexTensor:$a, FloatOrComplexTensor:$b, BoolAttr:$left_side, BoolAttr:$lower, BoolAttr:$unit_diagonal,
                        TransposeAttr:$transpose_a);
   let results = (outs FloatOrComplexTensor:$result);
   let hasVerifier = 1;
 }
-def FftOp : Stablehlo_Op<"fft", [Pure]> {
+def FftOp : InferredOp<"fft", [Pure]> {
   let arguments = (ins FloatOrComplexTensor:$operand, FftTypeAttr:$fft_type, DenseI64ArrayAttr:$fft_length);
   let results = (outs FloatOrComplexTensor:$result);
   let assemblyFormat = [{
@@ -24,7 +24,7 @@ def FftOp : Stablehlo_Op<"fft", [Pure]> {
   }];
   let hasVerifier = 1;
 }
-def RngOp : Stablehlo_Op<"rng"> {
+def RngOp : InferredOp<"rng"> {
   let arguments = (ins PlainTensor:$a, PlainTensor:$b, DimensionTensor:$shape, RngDistributionAttr:$rng_distribution);
   let results = (outs AnyTensorValue:$result);
   let assemblyFormat = [{

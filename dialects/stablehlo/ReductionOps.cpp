@@ -1,4 +1,5 @@
 #include "dialects/stablehlo/Constraints.h"
+#include "dialects/stablehlo/ShapeInference.h"
 #include "dialects/stablehlo/StablehloAssembly.h"
 
 using namespace mlir;
@@ -52,13 +53,8 @@ LogicalResult ReduceOp::verify() {
   if (failed(verifyDims(*this, "dimensions", getDimensions(), type.getRank(), 4, 5)) ||
       failed(verifyCombiner(*this, getBody(), "body", getInputs().getTypes(), 6, computed)))
     return failure();
-  SmallVector<int64_t> shape;
-  for (int64_t d = 0; d < type.getRank(); ++d)
-    if (!llvm::is_contained(getDimensions(), d))
-      shape.push_back(type.getDimSize(d));
-  for (Type result : getResultTypes())
-    if (failed(verifyResultShape(*this, result, shape, 7)))
-      return failure();
+  if (failed(verifyInferredShapes(*this, 7)))
+    return failure();
   return verifyComputed(*this, getResultTypes(), computed, 8);
 }
 
@@ -82,13 +78,6 @@ static LogicalResult verifyPadding(Operation *op, std::optional<DenseIntElements
   return success();
 }
 
-static SmallVector<int64_t> paddingOf(std::optional<DenseIntElementsAttr> padding, int64_t rank) {
-  SmallVector<int64_t> values(2 * rank, 0);
-  if (padding)
-    llvm::copy(padding->getValues<int64_t>(), values.begin());
-  return values;
-}
-
 LogicalResult ReduceWindowOp::verify() {
   if (failed(verifyReduced(*this, getInputs(), getInitValues(), 1, 2, 3)))
     return failure();
@@ -102,18 +91,10 @@ LogicalResult ReduceWindowOp::verify() {
       failed(verifyPadding(*this, getPadding(), rank, 12)) ||
       failed(verifyCombiner(*this, getBody(), "body", getInputs().getTypes(), 13, computed)))
     return failure();
-  auto at = [](std::optional<ArrayRef<int64_t>> values, int64_t i) {
-    return values ? (*values)[i] : 1;
-  };
-  SmallVector<int64_t> padding = paddingOf(getPadding(), rank), shape;
-  for (int64_t d = 0; d < rank; ++d)
-    shape.push_back(windowCount(paddedSize(type.getDimSize(d), at(getBaseDilations(), d),
-                                           padding[2 * d], padding[2 * d + 1]),
-                                getWindowDimensions()[d], at(getWindowDilations(), d),
-                                at(getWindowStrides(), d)));
+  if (failed(verifyInferredShapes(*this, 15)))
+    return failure();
   for (Type result : getResultTypes())
-    if (failed(verifyResultShape(*this, result, shape, 15)) ||
-        failed(verifySameShape(*this, "a result", result, "the first", getResultTypes()[0], 14)))
+    if (failed(verifySameShape(*this, "a result", result, "the first", getResultTypes()[0], 14)))
       return failure();
   return verifyComputed(*this, getResultTypes(), computed, 16);
 }
@@ -138,20 +119,17 @@ LogicalResult SelectAndScatterOp::verify() {
   for (Type argument : getSelect().getArgumentTypes())
     if (failed(verifyElements(*this, "an argument of select", argument, "the operand", type, 9)))
       return failure();
-  auto at = [](std::optional<ArrayRef<int64_t>> values, int64_t i) {
-    return values ? (*values)[i] : 1;
-  };
-  SmallVector<int64_t> padding = paddingOf(getPadding(), rank), windows;
-  for (int64_t d = 0; d < rank; ++d)
-    windows.push_back(
-        windowCount(paddedSize(type.getDimSize(d), 1, padding[2 * d], padding[2 * d + 1]),
-                    at(getWindowDimensions(), d), 1, at(getWindowStrides(), d)));
+  SmallVector<int64_t> sizes(rank, 1);
+  if (getWindowDimensions())
+    sizes.assign(getWindowDimensions()->begin(), getWindowDimensions()->end());
+  Shape windows = windowShape(type.getShape(), sizes,
+                              {getWindowStrides(), {}, {}, paddingOf(getPadding(), rank)});
   if (!sameShape(source.getShape(), windows))
     return violates(*this, 2) << "the source has shape " << shapeText(source.getShape())
                               << ", the windows " << shapeText(windows);
   if (failed(verifyComputed(*this, getResult().getType(), computed, 12)))
     return failure();
-  return verifyResultShape(*this, getResult().getType(), type.getShape(), 11);
+  return verifyInferredShapes(*this, 11);
 }
 
 LogicalResult SortOp::verify() {
@@ -160,7 +138,8 @@ LogicalResult SortOp::verify() {
   if (!typesAgree(getInputs().getTypes(), getResultTypes()))
     return violates(*this, 2) << "the results must have the types of the operands";
   for (Type type : getInputs().getTypes())
-    if (failed(verifySameShape(*this, "an operand", type, "the first", getInputs()[0].getType(), 3)))
+    if (failed(
+            verifySameShape(*this, "an operand", type, "the first", getInputs()[0].getType(), 3)))
       return failure();
   int64_t rank = cast<RankedTensorType>(getInputs()[0].getType()).getRank(), d = getDimension();
   if (d < -rank || d >= rank)
@@ -241,8 +220,8 @@ LogicalResult BatchNormGradOp::verify() {
   for (Value value : {getMean(), getVariance(), getGradScale(), getGradOffset()})
     if (failed(verifyElements(*this, "a value of each feature", value.getType(), "the operand",
                               type, 2)) ||
-        failed(verifySameShape(*this, "a value of each feature", value.getType(), "scale", scale,
-                               4)))
+        failed(
+            verifySameShape(*this, "a value of each feature", value.getType(), "scale", scale, 4)))
       return failure();
   return success();
 }
@@ -344,10 +323,7 @@ LogicalResult ScatterOp::verify() {
                             getInputs().getTypes(), 23, computed)) ||
       failed(verifyComputed(*this, getResultTypes(), computed, 25)))
     return failure();
-  for (Type result : getResultTypes())
-    if (failed(verifyResultShape(*this, result, type.getShape(), 24)))
-      return failure();
-  return success();
+  return verifyInferredShapes(*this, 24);
 }
 
 } // namespace tessera::stablehlo

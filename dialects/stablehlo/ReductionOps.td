@@ -3,7 +3,7 @@
 #define TESSERA_STABLEHLO_REDUCTION
 include "dialects/stablehlo/StablehloBase.td"
 
-def ReduceOp : Stablehlo_Op<"reduce", [RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
+def ReduceOp : InferredOp<"reduce", [RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
                                        SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins Variadic<AnyTensorValue>:$inputs, Variadic<AnyTensorValue>:$init_values, DenseI64ArrayAttr:$dimensions);
   let results = (outs Variadic<AnyTensorValue>);
@@ -11,7 +11,7 @@ def ReduceOp : Stablehlo_Op<"reduce", [RecursiveMemoryEffects, RecursivelySpecul
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
-def ReduceWindowOp : Stablehlo_Op<"reduce_window", [RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
+def ReduceWindowOp : InferredOp<"reduce_window", [RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
                                                     SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins Variadic<AnyTensorValue>:$inputs, Variadic<AnyTensorValue>:$init_values,
                        DenseI64ArrayAttr:$window_dimensions, OptionalAttr<DenseI64ArrayAttr>:$window_strides,
@@ -21,7 +21,7 @@ def ReduceWindowOp : Stablehlo_Op<"reduce_window", [RecursiveMemoryEffects, Recu
   let regions = (region SizedRegion<1>:$body);
   let hasVerifier = 1;
 }
-def SelectAndScatterOp : Stablehlo_Op<"select_and_scatter", [RecursiveMemoryEffects, RecursivelySpeculatable]> {
+def SelectAndScatterOp : InferredOp<"select_and_scatter", [RecursiveMemoryEffects, RecursivelySpeculatable]> {
   let arguments = (ins AnyTensorValue:$operand, AnyTensorValue:$source, AnyTensorValue:$init_value,
                        OptionalAttr<DenseI64ArrayAttr>:$window_dimensions, OptionalAttr<DenseI64ArrayAttr>:$window_strides,
                        OptionalAttr<I64ElementsAttr>:$padding);
@@ -29,7 +29,7 @@ def SelectAndScatterOp : Stablehlo_Op<"select_and_scatter", [RecursiveMemoryEffe
   let regions = (region SizedRegion<1>:$select, SizedRegion<1>:$scatter);
   let hasVerifier = 1;
 }
-def ScatterOp : Stablehlo_Op<"scatter", [RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
+def ScatterOp : InferredOp<"scatter", [RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
                                          SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins Variadic<AnyTensorValue>:$inputs, IntTensor:$scatter_indices, Variadic<AnyTensorValue>:$updates,
                        ScatterDimensionNumbersAttr:$scatter_dimension_numbers,
@@ -39,32 +39,32 @@ def ScatterOp : Stablehlo_Op<"scatter", [RecursiveMemoryEffects, RecursivelySpec
   let regions = (region SizedRegion<1>:$update_computation);
   let hasVerifier = 1;
 }
-def SortOp : Stablehlo_Op<"sort", [RecursiveMemoryEffects, RecursivelySpeculatable]> {
+def SortOp : InferredOp<"sort", [RecursiveMemoryEffects, RecursivelySpeculatable]> {
   let arguments = (ins Variadic<AnyTensorValue>:$inputs, DefaultValuedOptionalAttr<I64Attr, "-1">:$dimension,
                        DefaultValuedOptionalAttr<BoolAttr, "false">:$is_stable);
   let results = (outs Variadic<AnyTensorValue>);
   let regions = (region SizedRegion<1>:$comparator);
   let hasVerifier = 1;
 }
-def MapOp : Stablehlo_Op<"map", [RecursiveMemoryEffects, RecursivelySpeculatable,
+def MapOp : InferredOp<"map", [RecursiveMemoryEffects, RecursivelySpeculatable,
                                  SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins Variadic<AnyTensorValue>:$inputs, DenseI64ArrayAttr:$dimensions);
   let results = (outs AnyTensorValue:$result);
   let regions = (region SizedRegion<1>:$computation);
   let hasVerifier = 1;
 }
-def BatchNormTrainingOp : Stablehlo_Op<"batch_norm_training", [Pure]> {
+def BatchNormTrainingOp : InferredOp<"batch_norm_training", [Pure]> {
   let arguments = (ins FloatTensor:$operand, FloatTensor:$scale, FloatTensor:$offset, F32Attr:$epsilon, I64Attr:$feature_index);
   let results = (outs FloatTensor:$output, FloatTensor:$batch_mean, FloatTensor:$batch_var);
   let hasVerifier = 1;
 }
-def BatchNormInferenceOp : Stablehlo_Op<"batch_norm_inference", [Pure]> {
+def BatchNormInferenceOp : InferredOp<"batch_norm_inference", [Pure]> {
   let arguments = (ins FloatTensor:$operand, FloatTensor:$scale, FloatTensor:$offset, FloatTensor:$mean, FloatTensor:$variance,
                        F32Attr:$epsilon, I64Attr:$feature_index);
   let results = (outs FloatTensor:$result);
   let hasVerifier = 1;
 }
-def BatchNormGradOp : Stablehlo_Op<"batch_norm_grad", [Pure]> {
+def BatchNormGradOp : InferredOp<"batch_norm_grad", [Pure]> {
   let arguments = (ins FloatTensor:$operand, FloatTensor:$scale, FloatTensor:$mean, FloatTensor:$variance, FloatTensor:$grad_output,
                        F32Attr:$epsilon, I64Attr:$feature_index);
   let results = (outs FloatTensor:$grad_operand, FloatTensor:$grad_scale, FloatTensor:$grad_offset);

@@ -265,4 +265,25 @@ class OneTypeOp<string mnemonic, list<Trait> traits = [], int constraint = 1>
   }];
 }
 
+// The types of the results follow from operands, attributes and regions: `inferTypes` (TypeInference.cpp),
+// by which builders go that are given none. The op's verifier compares, with the numbers of the specification's
+// constraints.
+class InferredOp<string mnemonic, list<Trait> traits = []>
+    : Stablehlo_Op<mnemonic, traits # [DeclareOpInterfaceMethods<InferTypeOpInterface, ["refineReturnTypes"]>]> {
+  let extraClassDeclaration = [{
+    static ::llvm::LogicalResult inferTypes(Adaptor op, ::llvm::SmallVectorImpl<::mlir::Type> &types);
+  }];
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::MLIRContext *, std::optional<::mlir::Location>, ::mlir::ValueRange operands,
+        ::mlir::DictionaryAttr attributes, ::mlir::OpaqueProperties properties, ::mlir::RegionRange regions,
+        ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      return inferTypes(Adaptor(operands, attributes, properties, regions), types);
+    }
+    ::llvm::LogicalResult $cppClass::refineReturnTypes(::mlir::MLIRContext *, std::optional<::mlir::Location>, ::mlir::ValueRange,
+        ::mlir::DictionaryAttr, ::mlir::OpaqueProperties, ::mlir::RegionRange, ::llvm::SmallVectorImpl<::mlir::Type> &) {
+      return ::llvm::success();
+    }
+  }];
+}
+
 #endif

@@ -1,8 +1,9 @@
 // erf, erfc and the inverse of erf.
 //
 // f64: W. J. Cody, "Rational Chebyshev approximations for the error function", Math. Comp. 23
-// (1969). f32: polynomials of our own, fitted by Lawson's reweighted least squares. Inverse: M.
-// Giles, "Approximating the erfinv function", GPU Computing Gems (2011); f64 adds two Newton steps.
+// (1969), and below 1 a polynomial of our own, by Chebyshev interpolation. f32: polynomials of our
+// own, fitted by Lawson's reweighted least squares. Inverse: M. Giles, "Approximating the erfinv
+// function", GPU Computing Gems (2011); f64 adds two Newton steps.
 #include "passes/import/ScalarFunctions.h"
 
 using namespace mlir;
@@ -16,14 +17,16 @@ static Expr gaussian(Expr y) {
   return (-(head * head)).exp() * (-tail).exp();
 }
 
-// erf on |x| <= 0.46875.
-static Expr codyCentre(Expr x) {
+// erf on |x| <= 1: x + x p(2 x^2 - 1).
+static Expr erfCentre(Expr x) {
   Expr z = x * x;
-  return x *
-         polynomial(z, {1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2,
-                        3.77485237685302021e2, 3.20937758913846947e3}) /
-         polynomial(z, {1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3,
-                        2.84423683343917062e3});
+  return x * polynomial(z + z - 1.0,
+                        {1.4543887079465116e-14, -3.8078824063194953e-13, 9.167619596865806e-12,
+                         -2.035228405815769e-10, 4.115800583208149e-09, -7.511569286591727e-08,
+                         1.223382738359897e-06, -1.7537169441124866e-05, 0.00021751715604159932,
+                         -0.0022854855611441132, 0.019852496688983708, -0.1405360890227171,
+                         -0.03453126133013269}) +
+         x;
 }
 
 // erfc on y > 0.46875.
@@ -83,14 +86,14 @@ Expr erf(Expr x) {
   Expr y = magnitude(x);
   Expr outer = 1.0 - codyTail(y);
   outer = (x < 0.0).select(-outer, outer);
-  return (y <= 0.46875).select(codyCentre(x), outer);
+  return (y <= 1.0).select(erfCentre(x), outer);
 }
 
 Expr erfc(Expr x) {
   Expr y = magnitude(x);
   Expr tail = x.isDouble() ? codyTail(y) : tail32(y);
   tail = (x < 0.0).select(2.0 - tail, tail);
-  return (y <= 0.46875).select(1.0 - (x.isDouble() ? codyCentre(x) : erf32(x)), tail);
+  return (y <= 0.46875).select(1.0 - (x.isDouble() ? erfCentre(x) : erf32(x)), tail);
 }
 
 Expr erfInv(Expr x) {

@@ -1,8 +1,10 @@
 // Gamma and its relatives, zeta, and a Bessel function.
 //
 // lgamma and digamma: C. Lanczos, "A precision approximation of the gamma function" (1964), with P.
-// Godfrey's coefficients for g = 7, and Euler's reflection for x < 1/2. zeta: Euler-Maclaurin
-// summation. I1: its power series, and a polynomial in 1/x of our own (Chebyshev interpolation).
+// Godfrey's coefficients for g = 7, and Euler's reflection for x < 1/2; about their positive zeros
+// polynomials of our own (Chebyshev interpolation of lgamma(x) / ((x - 1) (x - 2)) and digamma(x) /
+// (x - zero)), with the recurrences. zeta: Euler-Maclaurin summation. I1: its power series, and a
+// polynomial in 1/x of our own.
 //
 // All of them are computed in f64, whatever the type: f32 has no digits to lose near their zeros.
 #include "passes/import/ScalarFunctions.h"
@@ -22,6 +24,46 @@ static constexpr double lanczos[] = {
 // Distance to the nearest integer, for sin(pi x) and its like at large x.
 static Expr fraction(Expr x) { return x - x.apply<stablehlo::RoundNearestEvenOp>(); }
 
+// lgamma on [1/2, 15/2]: from x moved into [3/2, 5/2] by the recurrence.
+static Expr lgammaCentre(Expr x) {
+  Expr steps = x.apply<stablehlo::RoundNearestEvenOp>() - 2.0;
+  Expr y = x - steps, t = y - 2.0;
+  Expr near =
+      (y - 1.0) * t *
+      polynomial(t + t, {4.59095297373529e-13, -1.9267924064320764e-12, 5.926129300171418e-12,
+                         -2.5051841561037664e-11, 1.1062065421231002e-10, -4.707414073873874e-10,
+                         2.0071970014794e-09, -8.62314160999568e-09, 3.7274374879083245e-08,
+                         -1.6229545557682996e-07, 7.130962303634812e-07, -3.169588976392627e-06,
+                         1.430276441219686e-05, -6.587908856948172e-05, 0.0003124150727934668,
+                         -0.0015480240241709335, 0.008241250155288959, -0.050158650837176966,
+                         0.42278433509846713});
+  Expr product = (steps < 0.0).select(x, y); // the factors between the gammas of x and of y
+  for (int i = 1; i < 5; ++i)
+    product = (steps > double(i)).select(product * (y + double(i)), product);
+  Expr between = product.log();
+  return (steps == 0.0).select(near, (steps < 0.0).select(near - between, near + between));
+}
+
+// digamma on [1/2, 3]: from x moved into [1, 2].
+static Expr digammaCentre(Expr x) {
+  Expr up = x < 1.0, down = x > 2.0;
+  Expr y = up.select(x + 1.0, down.select(x - 1.0, x));
+  // The zero, to twice f64's digits.
+  Expr distance = (y - 1.4616321449683622) - 9.549995429965697e-17;
+  Expr near = distance *
+              polynomial(y + y - 3.0,
+                         {-9.720300404202244e-12, 2.916093601085364e-11,   -2.9161179626023815e-11,
+                          8.748420037436287e-11,  -4.1555064115551965e-10, 1.2466690231864029e-09,
+                          -3.509235492410718e-09, 1.0528133851878114e-08,  -3.1807298477301726e-08,
+                          9.543261570760428e-08,  -2.8621216825577647e-07, 8.589062683365892e-07,
+                          -2.578133701610713e-06, 7.741234441368395e-06,   -2.325823275895313e-05,
+                          6.99501882655044e-05,   -0.00021074841284590126, 0.0006368880303847901,
+                          -0.0019350666647392832, 0.005936795278301875,    -0.018550615381739702,
+                          0.06013562106019684,    -0.21181371064073024,    0.9510558760318328});
+  Expr step = 1.0 / up.select(x, y);
+  return up.select(near - step, down.select(near + step, near));
+}
+
 Expr lgamma(Expr x) {
   Expr reflected = x < 0.5;
   Expr z = reflected.select(-x, x - 1.0); // gamma(z + 1)
@@ -36,12 +78,10 @@ Expr lgamma(Expr x) {
   Expr direct = (z + 0.5 - t / logT) * logT + (sum.log() + 0.5 * std::log(2 * pi));
   Expr sine = (fraction(x).abs() * pi).apply<stablehlo::SineOp>();
   Expr mirrored = x.number(std::log(pi)) - sine.log() - direct;
-  Expr result = reflected.select(mirrored, direct);
+  Expr result = reflected.select(mirrored, (x < 7.5).select(lgammaCentre(x), direct));
   Expr infinity = x.number(std::numeric_limits<double>::infinity());
   Expr pole = (x <= 0.0).apply<stablehlo::AndOp>(fraction(x) == 0.0);
   result = pole.select(infinity, result);
-  Expr isZero = (x == 1.0).apply<stablehlo::OrOp>(x == 2.0);
-  result = isZero.select(x.number(0.0), result);
   return (x.abs() == std::numeric_limits<double>::infinity()).select(infinity, result);
 }
 
@@ -60,7 +100,8 @@ Expr digamma(Expr x) {
   Expr direct = (z / shift).log1p() + std::log(shift) + slope / sum - z.number(lanczosG) / t;
   Expr angle = fraction(x) * pi;
   Expr cotangent = angle.apply<stablehlo::CosineOp>() / angle.apply<stablehlo::SineOp>();
-  Expr result = reflected.select(direct - cotangent * pi, direct);
+  Expr result =
+      reflected.select(direct - cotangent * pi, (x <= 3.0).select(digammaCentre(x), direct));
   Expr pole = (x <= 0.0).apply<stablehlo::AndOp>(fraction(x) == 0.0);
   return pole.select(x.number(std::numeric_limits<double>::quiet_NaN()), result);
 }
@@ -70,27 +111,25 @@ Expr zeta(Expr x, Expr q) {
   // factorials.
   constexpr int terms = 16;
   Expr minus = -x;
-  Expr sum = q.pow(minus), a = q;
-  for (int i = 1; i < terms; ++i) {
-    a = a + 1.0;
-    sum = sum + a.pow(minus);
-  }
-  a = a + 1.0;
+  Expr a = q + double(terms);
   Expr power = a.pow(minus);
-  sum = sum + power * a / (x - 1.0) + power * 0.5;
+  Expr sum = power * 0.5;
   // B_2k / (2k)! for k = 1 ..
   static constexpr double bernoulli[] = {0.083333333333333333,   -0.0013888888888888889,
                                          3.3068783068783069e-05, -8.2671957671957672e-07,
                                          2.0876756987868099e-08, -5.2841901386874932e-10,
                                          1.3382536530684679e-11, -3.3896802963225829e-13,
                                          8.5860620562778446e-15, -2.1748686985580619e-16};
-  Expr factor = x, inverse = 1.0 / a;
+  Expr factor = x, inverse = 1.0 / a, integral = power * a / (x - 1.0);
   power = power * inverse;
   for (auto [k, b] : llvm::enumerate(bernoulli)) {
     sum = sum + factor * power * b;
     factor = factor * (x + double(2 * k + 1)) * (x + double(2 * k + 2));
     power = power * inverse * inverse;
   }
+  sum = sum + integral;
+  for (int i = terms - 1; i >= 0; --i) // the largest last
+    sum = sum + (q + double(i)).pow(minus);
   constexpr double infinite = std::numeric_limits<double>::infinity();
   Expr nan = x.number(std::numeric_limits<double>::quiet_NaN());
   Expr infinity = x.number(infinite);
@@ -107,10 +146,31 @@ Expr zeta(Expr x, Expr q) {
   return (x == 1.0).select(infinity, value);
 }
 
+// n! of integral n >= 0, from a table.
+static Expr factorial(Expr n) {
+  constexpr int64_t count = 172; // 171! is infinite
+  double table[count];
+  long double product = 1;
+  for (int64_t i = 0; i < count; ++i) {
+    product *= std::max<int64_t>(i, 1);
+    table[i] = static_cast<double>(product);
+  }
+  OpBuilder &b = *n.builder;
+  auto type = RankedTensorType::get({count}, b.getF64Type());
+  Value values = stablehlo::ConstantOp::create(
+      b, n.loc, DenseElementsAttr::get(type, ArrayRef<double>(table)));
+  Expr index = n.apply<stablehlo::MinOp>(n.number(count)).convert(b.getI32Type());
+  auto numbers = stablehlo::GatherDimensionNumbersAttr::get(b.getContext(), {}, {0}, {}, {}, {0},
+                                                            n.type().getRank());
+  return Expr(
+      b, n.loc,
+      stablehlo::GatherOp::create(b, n.loc, values, index.get(), numbers, ArrayRef<int64_t>{1}));
+}
+
 Expr polygamma(Expr n, Expr x) {
   Expr order = n + 1.0;
   Expr parity = (n * 0.5 - (n * 0.5).floor()) == 0.0; // n even
-  Expr value = lgamma(order).exp() * zeta(order, x);
+  Expr value = factorial(n) * zeta(order, x);
   value = parity.select(-value, value);
   Expr isWhole = n.floor().compare(stablehlo::ComparisonDirection::EQ, n);
   value = isWhole.select(value, n.number(std::numeric_limits<double>::quiet_NaN()));

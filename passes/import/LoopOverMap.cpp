@@ -8,6 +8,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/import/CountedLoop.h"
 #include "passes/import/Zeros.h"
 
 namespace tessera {
@@ -15,42 +16,25 @@ namespace tessera {
 #include "passes/import/Passes.h.inc"
 
 using namespace mlir;
+using namespace tessera::import;
 
 namespace {
-
-Value constant(OpBuilder &b, Location loc, int64_t number) {
-  auto type = RankedTensorType::get({}, b.getI64Type());
-  return stablehlo::ConstantOp::create(b, loc, DenseElementsAttr::get(type, number));
-}
-
-Value reshape(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> shape) {
-  auto type = cast<RankedTensorType>(value.getType()).clone(shape);
-  return stablehlo::ReshapeOp::create(b, loc, type, value);
-}
 
 void loopOver(stablehlo::MapOp op) {
   OpBuilder b(op);
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getType());
   int64_t size = type.getNumElements();
-  SmallVector<Value> carried{constant(b, loc, 0)};
+  SmallVector<Value> carried;
   for (Value input : op.getInputs())
     carried.push_back(reshape(b, loc, input, {size}));
   // The result starts as anything of its type: all of it is written.
   auto flat = type.clone(ArrayRef<int64_t>{size});
-  carried.push_back(import::zeros(b, loc, flat));
-  SmallVector<Type> types = llvm::to_vector(ValueRange(carried).getTypes());
-  SmallVector<Location> locations(types.size(), loc);
-  auto loop = stablehlo::WhileOp::create(b, loc, types, carried);
+  carried.push_back(zeros(b, loc, flat));
+  stablehlo::WhileOp loop = countedLoop(b, loc, carried, size);
 
-  OpBuilder inside(op.getContext());
-  Block *condition = inside.createBlock(&loop.getCond(), {}, types, locations);
-  Value more = stablehlo::CompareOp::create(
-      inside, loc, condition->getArgument(0), constant(inside, loc, size),
-      stablehlo::ComparisonDirection::LT, stablehlo::ComparisonType::SIGNED);
-  stablehlo::ReturnOp::create(inside, loc, more);
-
-  Block *body = inside.createBlock(&loop.getBody(), {}, types, locations);
+  Block *body = &loop.getBody().front();
+  OpBuilder inside = OpBuilder::atBlockEnd(body);
   Value index = body->getArgument(0);
   IRMapping mapping;
   Block &computation = op.getComputation().front();
@@ -65,7 +49,7 @@ void loopOver(stablehlo::MapOp op) {
   SmallVector<Value> next(body->getArguments());
   next.back() = stablehlo::DynamicUpdateSliceOp::create(inside, loc, next.back(),
                                                         reshape(inside, loc, made, {1}), index);
-  next.front() = stablehlo::AddOp::create(inside, loc, index, constant(inside, loc, 1));
+  next.front() = stablehlo::AddOp::create(inside, loc, index, scalar(inside, loc, 1));
   stablehlo::ReturnOp::create(inside, loc, next);
 
   Value result = reshape(b, loc, loop->getResults().back(), type.getShape());

@@ -8,6 +8,7 @@
 #include "dialects/chlo/ChloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/import/CountedLoop.h"
 #include "passes/import/Zeros.h"
 
 namespace tessera {
@@ -15,18 +16,9 @@ namespace tessera {
 #include "passes/import/Passes.h.inc"
 
 using namespace mlir;
+using namespace tessera::import;
 
 namespace {
-
-Value number(OpBuilder &b, Location loc, int64_t n) {
-  auto type = RankedTensorType::get({}, b.getI64Type());
-  return stablehlo::ConstantOp::create(b, loc, DenseElementsAttr::get(type, n));
-}
-
-Value reshape(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> shape) {
-  auto type = cast<RankedTensorType>(value.getType()).clone(shape);
-  return stablehlo::ReshapeOp::create(b, loc, type, value);
-}
 
 // The number of places; nothing names it when there are no inputs, no outputs and no scan_dim_size.
 int64_t tripsOf(chlo::ScanOp op) {
@@ -41,10 +33,9 @@ void loopOver(chlo::ScanOp op) {
   Location loc = op.getLoc();
   int64_t trips = tripsOf(op), dimension = op.getDimension();
   size_t inputs = op.getInputs().size(), outputs = op.getOutputs().size();
-  SmallVector<Value> carried{number(b, loc, 0)};
-  llvm::append_range(carried, op.getInits());
+  SmallVector<Value> carried(op.getInits());
   for (Value output : op.getOutputs()) // all of it is written
-    carried.push_back(import::zeros(b, loc, cast<RankedTensorType>(output.getType())));
+    carried.push_back(zeros(b, loc, cast<RankedTensorType>(output.getType())));
   if (trips == 0) {
     for (auto [result, value] : llvm::zip(op.getOutputs(), ArrayRef(carried).take_back(outputs)))
       result.replaceAllUsesWith(value);
@@ -52,21 +43,13 @@ void loopOver(chlo::ScanOp op) {
       result.replaceAllUsesWith(value);
     return op.erase();
   }
-  SmallVector<Type> types = llvm::to_vector(ValueRange(carried).getTypes());
-  SmallVector<Location> locations(types.size(), loc);
-  auto loop = stablehlo::WhileOp::create(b, loc, types, carried);
+  stablehlo::WhileOp loop = countedLoop(b, loc, carried, trips);
 
-  OpBuilder inside(op.getContext());
-  Block *condition = inside.createBlock(&loop.getCond(), {}, types, locations);
-  Value more = stablehlo::CompareOp::create(
-      inside, loc, condition->getArgument(0), number(inside, loc, trips),
-      stablehlo::ComparisonDirection::LT, stablehlo::ComparisonType::SIGNED);
-  stablehlo::ReturnOp::create(inside, loc, more);
-
-  Block *body = inside.createBlock(&loop.getBody(), {}, types, locations);
-  Value counter = body->getArgument(0), zero = number(inside, loc, 0), at = counter;
+  Block *body = &loop.getBody().front();
+  OpBuilder inside = OpBuilder::atBlockEnd(body);
+  Value counter = body->getArgument(0), zero = scalar(inside, loc, 0), at = counter;
   if (op.getIsReverse())
-    at = stablehlo::SubtractOp::create(inside, loc, number(inside, loc, trips - 1), counter);
+    at = stablehlo::SubtractOp::create(inside, loc, scalar(inside, loc, trips - 1), counter);
   auto starts = [&](int64_t rank) {
     SmallVector<Value> indices(rank, zero);
     indices[dimension] = at;
@@ -87,7 +70,7 @@ void loopOver(chlo::ScanOp op) {
     mapping.map(computation.getArgument(inputs + i), body->getArgument(1 + i));
   for (Operation &inner : computation.without_terminator())
     inside.clone(inner, mapping);
-  SmallVector<Value> next{stablehlo::AddOp::create(inside, loc, counter, number(inside, loc, 1))};
+  SmallVector<Value> next{stablehlo::AddOp::create(inside, loc, counter, scalar(inside, loc, 1))};
   OperandRange returned = computation.getTerminator()->getOperands();
   for (Value carry : returned.drop_front(outputs))
     next.push_back(mapping.lookupOrDefault(carry));

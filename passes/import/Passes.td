@@ -22,6 +22,10 @@ def LoopOverMap : Pass<"tessera-loop-over-map", "mlir::ModuleOp"> {
   let summary = "Runs maps whose computation holds more than elementwise operations element by element.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
+def CloseComputations : Pass<"tessera-close-computations", "mlir::ModuleOp"> {
+  let summary = "Computations on elements take the scalars around them that they use as operands.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect", "::tessera::sdy::SdyDialect"];
+}
 def FoldEmptyValues : Pass<"tessera-fold-empty-values", "mlir::ModuleOp"> {
   let summary = "Takes arrays without elements out of a program: they are constants, and what is computed from them alone is known.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];

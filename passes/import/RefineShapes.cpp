@@ -190,16 +190,6 @@ private:
 
   LogicalResult infer(Operation *op) {
     SmallVector<Shape> shapes = stablehlo::inferShapes(op);
-    if (auto inference = dyn_cast<InferTypeOpInterface>(op); inference && shapes.empty()) {
-      SmallVector<Type> types;
-      if (succeeded(inference.inferReturnTypes(
-              op->getContext(), op->getLoc(), op->getOperands(), op->getDiscardableAttrDictionary(),
-              op->getPropertiesStorage(), op->getRegions(), types)))
-        for (auto [value, type] : llvm::zip(op->getResults(), types))
-          if (failed(set(op, value, type)))
-            return failure();
-      return success();
-    }
     for (auto [value, shape] : llvm::zip(op->getResults(), shapes)) {
       auto type = dyn_cast<RankedTensorType>(value.getType());
       if (!type || type.getRank() != int64_t(shape.size()))

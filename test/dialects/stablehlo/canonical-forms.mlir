@@ -167,3 +167,33 @@ func.func @integers(%x: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>, tensor<
   %4 = stablehlo.select %i, %n, %n : tensor<3xi1>, tensor<3xi32>
   return %0, %1, %2, %3, %4 : tensor<4xi32>, tensor<4xi32>, tensor<3xi32>, tensor<3xi32>, tensor<3xi32>
 }
+
+// A product takes the transposes that only it reads, batched ones, too.
+// CHECK-LABEL: func.func @transposes_into_products
+// CHECK-NOT:     transpose
+// CHECK:         %[[A:.*]] = stablehlo.dot_general %arg0, %arg1, contracting_dims = [0] x [1], precision = [HIGH, DEFAULT] : (tensor<4x8xf32>, tensor<6x4xf32>) -> tensor<8x6xf32>
+// CHECK:         %[[B:.*]] = stablehlo.dot_general %arg2, %arg3, batching_dims = [1, 0] x [1, 2], contracting_dims = [3] x [0] : (tensor<2x3x5x7xf32>, tensor<7x3x2x9xf32>) -> tensor<3x2x5x9xf32>
+// CHECK:         return %[[A]], %[[B]]
+func.func @transposes_into_products(%a: tensor<4x8xf32>, %b: tensor<6x4xf32>, %c: tensor<2x3x5x7xf32>, %d: tensor<7x3x2x9xf32>) -> (tensor<8x6xf32>, tensor<3x2x5x9xf32>) {
+  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %1 = stablehlo.transpose %b, dims = [1, 0] : (tensor<6x4xf32>) -> tensor<4x6xf32>
+  %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [0], precision = [HIGH, DEFAULT] : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %3 = stablehlo.transpose %c, dims = [3, 1, 0, 2] : (tensor<2x3x5x7xf32>) -> tensor<7x3x2x5xf32>
+  %4 = stablehlo.transpose %d, dims = [3, 2, 1, 0] : (tensor<7x3x2x9xf32>) -> tensor<9x2x3x7xf32>
+  %5 = stablehlo.dot_general %3, %4, batching_dims = [1, 2] x [2, 1], contracting_dims = [0] x [3] : (tensor<7x3x2x5xf32>, tensor<9x2x3x7xf32>) -> tensor<3x2x5x9xf32>
+  return %2, %5 : tensor<8x6xf32>, tensor<3x2x5x9xf32>
+}
+
+// Not those that turn dimensions of the result around, that others read, or that are annotated.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func.func @transposes_that_stay
+// CHECK-COUNT-3: stablehlo.transpose
+func.func @transposes_that_stay(%a: tensor<4x8x6xf32>, %b: tensor<4x8xf32>, %c: tensor<4x5xf32>) -> (tensor<6x8x5xf32>, tensor<8x8xf32>, tensor<8x5xf32>) {
+  %0 = stablehlo.transpose %a, dims = [0, 2, 1] : (tensor<4x8x6xf32>) -> tensor<4x6x8xf32>
+  %1 = stablehlo.dot_general %0, %c, contracting_dims = [0] x [0] : (tensor<4x6x8xf32>, tensor<4x5xf32>) -> tensor<6x8x5xf32>
+  %2 = stablehlo.transpose %b, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %3 = stablehlo.dot_general %2, %2, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x8xf32>
+  %4 = stablehlo.transpose %b, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %5 = stablehlo.dot_general %4, %c, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4x5xf32>) -> tensor<8x5xf32>
+  return %1, %3, %5 : tensor<6x8x5xf32>, tensor<8x8xf32>, tensor<8x5xf32>
+}

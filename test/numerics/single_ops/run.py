@@ -26,12 +26,13 @@ import indexing
 import movement
 import reductions
 import rewritten
+import unusual
 from case import module
 from oracles import Oracles
 from verdict import differ
 
 BIN = os.environ.get("TESSERA_BIN", os.path.join(os.path.dirname(__file__), "..", "..", "..", "build", "bin"))
-FAMILIES = [elementwise, movement, reductions, indexing, contractions, control, rewritten]
+FAMILIES = [elementwise, movement, reductions, indexing, contractions, control, rewritten, unusual]
 GENERATORS = [(name, make, weight) for family in FAMILIES for name, make, weight in family.GENERATORS]
 
 

@@ -28,6 +28,7 @@ from jax import lax
 
 NAMES = {"jax": jax, "jnp": jnp, "lax": lax, "jsp": jsp}
 FAMILIES = expressions.ELEMENTWISE | expressions.WHOLE
+BATCH = 24  # expressions in one program
 # Where float64 computes something else: other random bits, another number of bits.
 NO_WIDER = ("random", "indexing", "movement")
 
@@ -126,25 +127,33 @@ def differ(got, reference, exact):
     return f"{wrong.sum()} of {wrong.size} elements differ, first {list(at)}: {got[at]}, JAX has {reference[at]}"
 
 
-def jax_results(texts, values):
-    """{expression: (JAX's results, the same in float64 or Nones)} of those that this JAX can trace."""
-    found = {}
-    for text in texts:
+def evaluated(texts, values):
+    """{expression: JAX's results, or what JAX says of one that it does not take}. Many are compiled at once: a program for each is slow."""
+    try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            try:
-                plain = [np.asarray(a) for a in jax.tree.leaves(jax.jit(program([text]))(values))]
-            except Exception as error:  # whatever JAX says of an expression that it does not take
-                found[text] = f"JAX: {str(error).splitlines()[0][:120]}"
-                continue
-            exact = [None] * len(plain)
-            with jax.enable_x64(True):
-                try:
-                    wider = [np.asarray(a) for a in jax.tree.leaves(jax.jit(program([text]))(jax.tree.map(harness.widen, values)))]
-                    exact = wider if len(wider) == len(plain) else exact
-                except Exception:  # some have no float64 form
-                    pass
-        found[text] = (plain, exact)
+            found = jax.jit(program(texts))(values)
+    except Exception as error:
+        if len(texts) == 1:
+            return {texts[0]: f"JAX: {str(error).splitlines()[0][:120]}"}
+        half = len(texts) // 2
+        return evaluated(texts[:half], values) | evaluated(texts[half:], values)
+    return {text: [np.asarray(a) for a in results] for text, results in zip(texts, found)}
+
+
+def jax_results(texts, values):
+    """{expression: (JAX's results, the same in float64 or Nones)} of those that this JAX can trace."""
+    plain, exact = {}, {}
+    for first in range(0, len(texts), BATCH):
+        batch = texts[first:first + BATCH]
+        plain |= evaluated(batch, values)
+        with jax.enable_x64(True):
+            exact |= evaluated(batch, jax.tree.map(harness.widen, values))
+    found = {}
+    for text, results in plain.items():
+        # Some have no float64 form, or another number of results.
+        same = not isinstance(results, str) and not isinstance(exact[text], str) and len(exact[text]) == len(results)
+        found[text] = results if isinstance(results, str) else (results, exact[text] if same else [None] * len(results))
     return found
 
 
@@ -158,8 +167,8 @@ def tour(family, edges, share, only):
         yield text, "skipped", expected[text]
     texts = [t for t in texts if not isinstance(expected[t], str)]
     found = {}
-    for first in range(0, len(texts), 24):
-        found |= attempts(texts[first:first + 24], values)
+    for first in range(0, len(texts), BATCH):
+        found |= attempts(texts[first:first + BATCH], values)
     for text in texts:
         got = found[text]
         if isinstance(got, str):
