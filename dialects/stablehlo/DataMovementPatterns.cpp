@@ -145,7 +145,7 @@ LogicalResult mergeSlice(SliceOp op, PatternRewriter &rewriter) {
       int64_t step = inner.getStrides()[d], first = inner.getStartIndices()[d];
       int64_t count = op.getType().getDimSize(d);
       start[d] = first + start[d] * step;
-      strides[d] *= step;
+      strides[d] = count > 1 ? strides[d] * step : 1;
       limit[d] = count ? start[d] + (count - 1) * strides[d] + 1 : start[d];
     }
     rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), inner.getOperand(), start, limit,

@@ -26,7 +26,8 @@ std::optional<Shape> constantIntegers(Value value) {
 //===--------------------------- What shapes become ---------------------------===//
 
 ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type ? type.getShape() : ArrayRef<int64_t>();
 }
 
 Shape mergedShape(ValueRange operands) {
@@ -71,7 +72,8 @@ Shape slicedShape(ArrayRef<int64_t> start, ArrayRef<int64_t> limit, ArrayRef<int
   Shape to;
   for (size_t d = 0; d < start.size(); ++d) {
     bool known = !llvm::is_contained({start[d], limit[d], strides[d]}, unknown) && strides[d] > 0;
-    to.push_back(known ? (limit[d] - start[d] + strides[d] - 1) / strides[d] : unknown);
+    int64_t span = limit[d] - start[d]; // strides may be as long as 64 bits allow
+    to.push_back(!known ? unknown : span > 0 ? (span - 1) / strides[d] + 1 : span);
   }
   return to;
 }

@@ -19,6 +19,7 @@ llvm::SmallVector<Shape> inferShapes(mlir::Operation *op);
 // What each kind of operation does to shapes; kDynamic is an unknown number, in sizes and
 // attributes alike.
 
+/// No dimensions for what is not a ranked tensor.
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 
 /// What operands of one shape know together; those of rank 0 are let through among others.

@@ -24,12 +24,12 @@ static constexpr double lanczos[] = {
 // Distance to the nearest integer, for sin(pi x) and its like at large x.
 static Expr fraction(Expr x) { return x - x.apply<stablehlo::RoundNearestEvenOp>(); }
 
-// lgamma on [1/2, 15/2]: from x moved into [3/2, 5/2] by the recurrence.
+// lgamma on [1/2, 15/2]: from x moved to 2 + t in [3/2, 5/2] by the recurrence. (2 + t would lose
+// bits of t.)
 static Expr lgammaCentre(Expr x) {
-  Expr steps = x.apply<stablehlo::RoundNearestEvenOp>() - 2.0;
-  Expr y = x - steps, t = y - 2.0;
+  Expr whole = x.apply<stablehlo::RoundNearestEvenOp>(), t = x - whole;
   Expr near =
-      (y - 1.0) * t *
+      (t + 1.0) * t *
       polynomial(t + t, {4.59095297373529e-13, -1.9267924064320764e-12, 5.926129300171418e-12,
                          -2.5051841561037664e-11, 1.1062065421231002e-10, -4.707414073873874e-10,
                          2.0071970014794e-09, -8.62314160999568e-09, 3.7274374879083245e-08,
@@ -37,11 +37,12 @@ static Expr lgammaCentre(Expr x) {
                          1.430276441219686e-05, -6.587908856948172e-05, 0.0003124150727934668,
                          -0.0015480240241709335, 0.008241250155288959, -0.050158650837176966,
                          0.42278433509846713});
-  Expr product = (steps < 0.0).select(x, y); // the factors between the gammas of x and of y
-  for (int i = 1; i < 5; ++i)
-    product = (steps > double(i)).select(product * (y + double(i)), product);
+  Expr isBelow = whole < 2.0;
+  Expr product = isBelow.select(x, t + 2.0); // the factors between the gammas of x and of 2 + t
+  for (int i = 3; i < 7; ++i)
+    product = (whole > double(i)).select(product * (t + double(i)), product);
   Expr between = product.log();
-  return (steps == 0.0).select(near, (steps < 0.0).select(near - between, near + between));
+  return (whole == 2.0).select(near, isBelow.select(near - between, near + between));
 }
 
 // digamma on [1/2, 3]: from x moved into [1, 2].
@@ -127,9 +128,9 @@ Expr zeta(Expr x, Expr q) {
     factor = factor * (x + double(2 * k + 1)) * (x + double(2 * k + 2));
     power = power * inverse * inverse;
   }
-  sum = sum + integral;
-  for (int i = terms - 1; i >= 0; --i) // the largest last
+  for (int i = terms - 1; i >= 0; --i) // the larger the later
     sum = sum + (q + double(i)).pow(minus);
+  sum = sum + integral;
   constexpr double infinite = std::numeric_limits<double>::infinity();
   Expr nan = x.number(std::numeric_limits<double>::quiet_NaN());
   Expr infinity = x.number(infinite);

@@ -2,11 +2,6 @@
 
 namespace tessera::stablehlo {
 
-llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
-  return type ? type.getShape() : llvm::ArrayRef<int64_t>();
-}
-
 RuleBuilder::RuleBuilder(mlir::Operation *op) {
   for (mlir::Value operand : op->getOperands())
     rule.operands.emplace_back(shapeOf(operand).size());

@@ -1,14 +1,12 @@
 // Puts a factor rule together from an op's shapes.
 #pragma once
 
+#include "dialects/stablehlo/ShapeInference.h"
 #include "lib/sharding/FactorRule.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 
 namespace tessera::stablehlo {
-
-// No dimensions for what is not a ranked tensor.
-llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 
 class RuleBuilder {
 public:

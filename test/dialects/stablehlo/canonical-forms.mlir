@@ -185,7 +185,6 @@ func.func @transposes_into_products(%a: tensor<4x8xf32>, %b: tensor<6x4xf32>, %c
 }
 
 // Not those that turn dimensions of the result around, that others read, or that are annotated.
-sdy.mesh @mesh = <["x"=2]>
 // CHECK-LABEL: func.func @transposes_that_stay
 // CHECK-COUNT-3: stablehlo.transpose
 func.func @transposes_that_stay(%a: tensor<4x8x6xf32>, %b: tensor<4x8xf32>, %c: tensor<4x5xf32>) -> (tensor<6x8x5xf32>, tensor<8x8xf32>, tensor<8x5xf32>) {
