@@ -27,7 +27,7 @@ static Expr fraction(Expr x) { return x - x.apply<stablehlo::RoundNearestEvenOp>
 // lgamma on [1/2, 15/2]: from x moved to 2 + t in [3/2, 5/2] by the recurrence. (2 + t would lose
 // bits of t.)
 static Expr lgammaCentre(Expr x) {
-  Expr whole = x.apply<stablehlo::RoundNearestEvenOp>(), t = x - whole;
+  Expr whole = (x + 0.5).floor(), t = x - whole;
   Expr near =
       (t + 1.0) * t *
       polynomial(t + t, {4.59095297373529e-13, -1.9267924064320764e-12, 5.926129300171418e-12,

@@ -116,8 +116,8 @@ FUNCTIONS = [
     Function("atanh", "chlo.atanh", np.arctanh),
     Function("lgamma", "chlo.lgamma", exact_lgamma, f64=64, long=False, floor=1),
     Function("digamma", "chlo.digamma", exact_digamma, f64=64, long=False, floor=1, arguments=lambda x: (away_from_poles(x),)),
-    Function("zeta", "chlo.zeta", special.zeta, f64=512, operands=2, long=False, arguments=lambda x, q: (bounded(x, 1.125, 9), bounded(q, 0.25, 40))),
-    Function("polygamma", "chlo.polygamma", lambda n, x: special.polygamma(n.astype(int), x), f64=512, operands=2, long=False,
+    Function("zeta", "chlo.zeta", special.zeta, f64=8, operands=2, long=False, arguments=lambda x, q: (bounded(x, 1.125, 9), bounded(q, 0.25, 40))),
+    Function("polygamma", "chlo.polygamma", lambda n, x: special.polygamma(n.astype(int), x), f64=32, operands=2, long=False,
              arguments=lambda n, x: (np.floor(bounded(n, 0, 6)), bounded(x, 0.25, 40)), floor=1),
     Function("bessel_i1e", "chlo.bessel_i1e", special.i1e, f64=16, long=False),
 ]
