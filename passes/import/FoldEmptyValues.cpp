@@ -35,7 +35,17 @@ Value zeros(OpBuilder &b, Location loc, Type type) {
   return import::zeros(b, loc, cast<RankedTensorType>(type));
 }
 
+// A computation may be in a wider type than the values that it starts from.
+Value converted(OpBuilder &b, Location loc, Type type, Value value) {
+  auto from = cast<RankedTensorType>(value.getType());
+  Type element = cast<RankedTensorType>(type).getElementType();
+  if (from.getElementType() == element)
+    return value;
+  return stablehlo::ConvertOp::create(b, loc, from.clone(element), value);
+}
+
 Value splat(OpBuilder &b, Location loc, Type type, Value scalar) {
+  scalar = converted(b, loc, type, scalar);
   return stablehlo::BroadcastInDimOp::create(b, loc, type, scalar, ArrayRef<int64_t>());
 }
 
@@ -98,8 +108,11 @@ Values results(OpBuilder &b, Operation *op) {
       .Case([&](stablehlo::DynamicUpdateSliceOp update) { return Values{update.getOperand()}; })
       .Case([&](stablehlo::ScatterOp) {
         Value update = op->getOperands().back();
-        return isEmpty(update.getType()) ? Values(op->getOperands().take_front(op->getNumResults()))
-                                         : Values();
+        Values inputs;
+        if (isEmpty(update.getType()))
+          for (auto [input, type] : llvm::zip(op->getOperands(), op->getResultTypes()))
+            inputs.push_back(converted(b, loc, type, input));
+        return inputs;
       })
       .Case([&](stablehlo::ConcatenateOp concatenate) {
         Values parts;

@@ -113,8 +113,7 @@ def main():
     parser.add_argument("--ops", default="")
     arguments = parser.parse_args()
     names = arguments.ops.split(",") if arguments.ops else []
-    generators = [g for g in run.GENERATORS if g not in run.unusual.GENERATORS and (not names or g[0] in names)]
-    pairs = [(t, generator) for t in ALL for generator in generators]
+    pairs = [(t, generator) for t in ALL for generator in run.GENERATORS if not names or generator[0] in names]
     first, every = map(int, arguments.share.split("/"))
     if arguments.check:
         sys.exit(0 if check(arguments.check, pairs[first::every], arguments.cases) else 1)

@@ -1,6 +1,6 @@
 """Random single-op programs against StableHLO's reference interpreter and XLA.
 
-  run.py [--count=N] [--seed=S] [--ops=NAME,..] [--batch=N] [--zero] [--json=FILE]
+  run.py [--count=N] [--seed=S] [--ops=NAME,..|unusual] [--batch=N] [--zero] [--json=FILE]
 Case i has seed S + i and is the same in every batch: `run.py --count=1 --seed=THAT --show` prints its program. --batch=1 compiles a
 program for each case. An element is right when the interpreter or XLA gives it, within what its type and the length of its sums allow.
 The binaries are those of build/bin, or of $TESSERA_BIN.
@@ -32,7 +32,7 @@ from oracles import Oracles
 from verdict import differ
 
 BIN = os.environ.get("TESSERA_BIN", os.path.join(os.path.dirname(__file__), "..", "..", "..", "build", "bin"))
-FAMILIES = [elementwise, movement, reductions, indexing, contractions, control, rewritten, unusual]
+FAMILIES = [elementwise, movement, reductions, indexing, contractions, control, rewritten]
 GENERATORS = [(name, make, weight) for family in FAMILIES for name, make, weight in family.GENERATORS]
 
 
@@ -176,7 +176,9 @@ def main():
     parser.add_argument("--json")
     arguments = parser.parse_args()
     names = arguments.ops.split(",") if arguments.ops else []
-    generators = [g for g in GENERATORS if not names or g[0] in names]
+    generators = [g for g in GENERATORS + unusual.GENERATORS if g[0] in names] if names else GENERATORS
+    if names == ["unusual"]:
+        generators = unusual.GENERATORS
     start, oracles, tally, table = time.time(), Oracles(), collections.Counter(), []
     reasons, unexpected = collections.Counter(), 0
     for first in range(0, arguments.count, arguments.batch):

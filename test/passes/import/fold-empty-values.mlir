@@ -70,3 +70,17 @@ func.func @scatter_at_zero(%x: tensor<4xf32>, %i: tensor<0xi32>, %u: tensor<4xf3
   }) : (tensor<4xf32>, tensor<0xi32>, tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// In the type that it is computed in.
+// CHECK-LABEL: func.func @wider
+// CHECK:         %[[C:.*]] = stablehlo.convert %arg1 : (tensor<i8>) -> tensor<i32>
+// CHECK:         %[[B:.*]] = stablehlo.broadcast_in_dim %[[C]], dims = [] : (tensor<i32>) -> tensor<3xi32>
+// CHECK:         return %[[B]]
+func.func @wider(%a: tensor<0x3xi8>, %i: tensor<i8>) -> tensor<3xi32> {
+  %0 = "stablehlo.reduce"(%a, %i) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+    %1 = stablehlo.maximum %x, %y : tensor<i32>
+    stablehlo.return %1 : tensor<i32>
+  }) : (tensor<0x3xi8>, tensor<i8>) -> tensor<3xi32>
+  return %0 : tensor<3xi32>
+}
