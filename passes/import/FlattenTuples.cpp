@@ -213,8 +213,10 @@ struct FlattenTuplesPass : impl::FlattenTuplesBase<FlattenTuplesPass> {
       import::dropValues(function, isToken,
                          [&](OpBuilder &, Location, Type) -> Value { return token.getResult(); });
       dropTokensOfSignature(function);
-      if (token->use_empty())
-        token->erase();
+      function.walk([](stablehlo::CreateTokenOp unused) {
+        if (unused->use_empty())
+          unused.erase();
+      });
     }
   }
 
