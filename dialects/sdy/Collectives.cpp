@@ -12,16 +12,20 @@ namespace {
 // The two sides of a collective as plain data: axes of each dimension, and of the partial sum.
 struct Sides {
   Operation *op;
+  MeshAttr meshAttr;
   sharding::Mesh mesh;
   sharding::TensorSharding in, out;
 
   InFlightDiagnostic error() const { return op->emitOpError(); }
 };
 
-AxisRefs toAxes(ArrayRef<AxisRefAttr> axes, const sharding::Mesh &mesh) {
+FailureOr<AxisRefs> toAxes(ArrayRef<AxisRefAttr> axes, const Sides &sides) {
+  if (failed(verifyAxes(axes, sides.meshAttr,
+                        [&](const Twine &what) { return sides.error() << what; })))
+    return failure();
   AxisRefs refs;
   for (AxisRefAttr axis : axes)
-    refs.push_back(toAxisRef(axis, mesh));
+    refs.push_back(toAxisRef(axis, sides.mesh));
   return refs;
 }
 
@@ -65,7 +69,7 @@ FailureOr<Sides> sidesOf(Operation *op, Value tensor, TensorShardingAttr out) {
                             [&](const Twine &what) { return op->emitOpError() << what; })))
     return failure();
   MeshAttr mesh = out.getMesh(op);
-  Sides sides{op, toMesh(mesh, out.getMeshName()), {}, {}};
+  Sides sides{op, mesh, toMesh(mesh, out.getMeshName()), {}, {}};
   TensorShardingAttr in = getSharding(tensor);
   if (in) {
     MeshAttr inMesh = in.getMesh(op);
@@ -119,11 +123,13 @@ LogicalResult removeAxes(const Sides &sides, ListOfAxisRefListsAttr lists,
   if (failed(checkRank(sides, lists)))
     return failure();
   for (auto [d, list] : llvm::enumerate(lists.getValue())) {
-    AxisRefs axes = toAxes(list.getValue(), sides.mesh);
-    if (!dropSuffix(dims[d], axes))
+    FailureOr<AxisRefs> axes = toAxes(list.getValue(), sides);
+    if (failed(axes))
+      return failure();
+    if (!dropSuffix(dims[d], *axes))
       return sides.error() << "dimension " << d
                            << " of the operand does not end in the axes given for it";
-    removed.append(axes);
+    removed.append(*axes);
   }
   return success();
 }
@@ -132,8 +138,12 @@ LogicalResult addAxes(const Sides &sides, ListOfAxisRefListsAttr lists,
                       SmallVector<AxisRefs> &dims) {
   if (failed(checkRank(sides, lists)))
     return failure();
-  for (auto [d, list] : llvm::enumerate(lists.getValue()))
-    dims[d] = joined(dims[d], toAxes(list.getValue(), sides.mesh));
+  for (auto [d, list] : llvm::enumerate(lists.getValue())) {
+    FailureOr<AxisRefs> axes = toAxes(list.getValue(), sides);
+    if (failed(axes))
+      return failure();
+    dims[d] = joined(dims[d], *axes);
+  }
   return success();
 }
 
@@ -179,11 +189,13 @@ LogicalResult AllToAllOp::verify() {
     if (source < last)
       return emitOpError() << "must have its source dimensions in ascending order";
     last = source;
-    AxisRefs axes = toAxes(param.getAxes(), sides->mesh);
-    if (!dropSuffix(dims[source], axes))
+    FailureOr<AxisRefs> axes = toAxes(param.getAxes(), *sides);
+    if (failed(axes))
+      return failure();
+    if (!dropSuffix(dims[source], *axes))
       return emitOpError() << "dimension " << source
                            << " of the operand does not end in the axes to be moved";
-    dims[target] = joined(dims[target], axes);
+    dims[target] = joined(dims[target], *axes);
   }
   if (failed(compareDims(*sides, dims)))
     return failure();
@@ -206,7 +218,10 @@ LogicalResult AllReduceOp::verify() {
   auto sides = sidesOf(*this, getTensor(), getOutSharding());
   if (failed(sides))
     return failure();
-  AxisRefs axes = toAxes(getReductionAxes().getValue(), sides->mesh);
+  FailureOr<AxisRefs> given = toAxes(getReductionAxes().getValue(), *sides);
+  if (failed(given))
+    return failure();
+  const AxisRefs &axes = *given;
   for (const sharding::DimSharding &dim : sides->in.dims)
     if (overlap(dim.axes, axes))
       return emitOpError() << "reduces along an axis that shards the operand";
@@ -231,7 +246,10 @@ LogicalResult ReplicatedToUnreducedOp::verify() {
   auto sides = sidesOf(*this, getTensor(), getOutSharding());
   if (failed(sides))
     return failure();
-  AxisRefs axes = toAxes(getAxes().getValue(), sides->mesh);
+  FailureOr<AxisRefs> given = toAxes(getAxes().getValue(), *sides);
+  if (failed(given))
+    return failure();
+  const AxisRefs &axes = *given;
   if (axes.empty())
     return emitOpError() << "must name an axis";
   for (const sharding::DimSharding &dim : sides->in.dims)

@@ -7,7 +7,6 @@
 #include "lib/compiler/ReadProgram.h"
 #include "lib/compiler/Registration.h"
 #include "lib/compiler/Report.h"
-#include "lib/compiler/SourceText.h"
 #include "passes/package/Package.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -77,11 +76,6 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
   CompileResult result;
   if (result.error = checkOptions(options); !result.error.empty())
     return result;
-
-  if (std::string wrong = refuseText(text, options.inputName); !wrong.empty()) {
-    result.error = "error: " + wrong;
-    return result;
-  }
 
   Stopwatch watch;
   llvm::json::Array seconds;

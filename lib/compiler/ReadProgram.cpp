@@ -5,6 +5,7 @@
 #include "lib/compiler/InputCheck.h"
 #include "lib/compiler/InputShapes.h"
 #include "lib/compiler/PortableArtifact.h"
+#include "lib/compiler/SourceText.h"
 #include "lib/compiler/TopologyFile.h"
 #include "lib/cost/TopologyAttr.h"
 
@@ -54,6 +55,10 @@ static OwningOpRef<ModuleOp> parseWithNames(const llvm::SourceMgr &sources,
 SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, MLIRContext *context,
                           DiagnosticCollector &diagnostics, bool keepNames) {
   SourceProgram result;
+  if (std::string wrong = refuseText(text, options.inputName); !wrong.empty()) {
+    result.error = "error: " + wrong;
+    return result;
+  }
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBuffer(text, options.inputName, /*RequiresNullTerminator=*/false),

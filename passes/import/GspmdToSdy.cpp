@@ -197,6 +197,12 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
   }
 
   LogicalResult addBorder(Operation *op, Attribute outside, Attribute inside) {
+    auto from = dyn_cast<RankedTensorType>(op->getOperand(0).getType()),
+         to = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    if (!from || !to || from.getRank() != to.getRank())
+      return op->emitError() << "a value keeps its rank where a manual region begins or ends, but "
+                             << op->getOperand(0).getType() << " becomes "
+                             << op->getResult(0).getType();
     Type whole = calls(op, "SPMDFullToShardShape") ? op->getOperand(0).getType()
                                                    : op->getResult(0).getType();
     StringAttr none = StringAttr::get(&getContext(), "{replicated}");

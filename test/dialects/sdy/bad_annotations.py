@@ -127,6 +127,7 @@ body("  %0 = sdy.propagation_barrier %a allowed_direction=UP : tensor<8x8xf32> @
 body('  %0:2 = "stablehlo.optimization_barrier"(%a, %a) {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}, {}]>]>} '
      ": (tensor<8x8xf32>, tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) @@", "'sdy.sharding': 1 shardings for 2 values")
 body('  %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@m, [{}, {}]> : tensor<8x8xf32> @@', "needs an operand that has a sharding")
+body('  %0 = sdy.all_slice [{"w"}, {}] %a out_sharding=<@m, [{}, {"x"}]> : tensor<8x8xf32> @@', "\"w\"")
 body('  %0 = sdy.all_slice [{"x"}, {}] %a out_sharding=<@m, [{}, {"x"}]> : tensor<8x8xf32> @@', "out_sharding does not match")
 for shardings, error in ((f"in_shardings=[{{0}}, {{0}}]", "2 shardings for 1 values"), ("out_shardings=[]", "0 shardings for 1 values"),
                          ('in_shardings=[<@m, [{{"q"}}, {{}}]>]', 'unknown axis "q"')):

@@ -138,3 +138,11 @@ func.func @main(%arg0: tensor<4x4xf32> {mhlo.sharding = "{devices=[2,1,2,1]<=[4]
   %2 = stablehlo.custom_call @Sharding(%1#0) {backend_config = "unspecified_dims=[0]", mhlo.sharding = "{devices=[2,1,2]<=[4] last_tile_dim_replicate}"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return %2 : tensor<4x4xf32>
 }
+
+// -----
+
+func.func @main(%arg0: tensor<8xf32> {mhlo.sharding = "{devices=[2]<=[2]}"}) -> tensor<4x1xf32> {
+  // expected-error@+1 {{a value keeps its rank where a manual region begins or ends, but 'tensor<8xf32>' becomes 'tensor<4x1xf32>'}}
+  %0 = stablehlo.custom_call @SPMDFullToShardShape(%arg0) {mhlo.sharding = "{manual}"} : (tensor<8xf32>) -> tensor<4x1xf32>
+  return %0 : tensor<4x1xf32>
+}
