@@ -133,6 +133,15 @@ LogicalResult verifyElements(Operation *op, StringRef what, Type type, StringRef
   return violates(op, constraint) << what << " has elements " << a << ", " << name << " " << b;
 }
 
+LogicalResult verifyReshape(Operation *op, RankedTensorType from, RankedTensorType to) {
+  if (failed(verifyElements(op, "the result", to, "the operand", from, 1)))
+    return failure();
+  if (from.hasStaticShape() && to.hasStaticShape() && from.getNumElements() != to.getNumElements())
+    return violates(op, 2) << "the operand has " << from.getNumElements()
+                           << " elements, the result " << to.getNumElements();
+  return success();
+}
+
 LogicalResult verifySameShape(Operation *op, StringRef what, Type type, StringRef name, Type like,
                               int constraint) {
   ArrayRef<int64_t> a = cast<RankedTensorType>(type).getShape(),

@@ -37,6 +37,10 @@ mlir::LogicalResult verifyPairs(mlir::Operation *op, mlir::DenseIntElementsAttr 
 mlir::LogicalResult verifyBroadcast(mlir::Operation *op, mlir::RankedTensorType from,
                                     mlir::RankedTensorType to, llvm::ArrayRef<int64_t> dims);
 
+/// reshape, static or dynamic: C1 and C2.
+mlir::LogicalResult verifyReshape(mlir::Operation *op, mlir::RankedTensorType from,
+                                  mlir::RankedTensorType to);
+
 /// `[2, ?, 4]`.
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 

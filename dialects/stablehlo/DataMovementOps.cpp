@@ -178,11 +178,8 @@ LogicalResult PadOp::verify() {
 
 LogicalResult ReshapeOp::verify() {
   RankedTensorType from = getOperand().getType(), to = getType();
-  if (failed(verifyElements(*this, "the result", to, "the operand", from, 1)))
+  if (failed(verifyReshape(*this, from, to)))
     return failure();
-  if (from.hasStaticShape() && to.hasStaticShape() && from.getNumElements() != to.getNumElements())
-    return violates(*this, 2) << "the operand has " << from.getNumElements()
-                              << " elements, the result " << to.getNumElements();
   // The dimensions before, at and after the quantized one keep their number of elements.
   int64_t a = quantizedDim(from), b = quantizedDim(to);
   if (a < 0 && b < 0)

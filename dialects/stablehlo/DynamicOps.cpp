@@ -137,11 +137,8 @@ LogicalResult DynamicPadOp::verify() {
 
 LogicalResult DynamicReshapeOp::verify() {
   RankedTensorType from = getOperand().getType(), to = getType();
-  if (failed(verifyElements(*this, "the result", to, "the operand", from, 1)))
+  if (failed(verifyReshape(*this, from, to)))
     return failure();
-  if (from.hasStaticShape() && to.hasStaticShape() && from.getNumElements() != to.getNumElements())
-    return violates(*this, 2) << "the operand has " << from.getNumElements()
-                              << " elements, the result " << to.getNumElements();
   if (isa<quant::UniformQuantizedPerAxisType>(from.getElementType()) !=
       isa<quant::UniformQuantizedPerAxisType>(to.getElementType()))
     return violates(*this, 3) << "operand and result must both be quantized per axis: " << from

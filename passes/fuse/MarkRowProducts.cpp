@@ -9,6 +9,7 @@
 // added otherwise than one with two. Found by probing, like docs/rationale/tolerances.md says.
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"
+#include "passes/fuse/ReductionClusters.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -18,16 +19,13 @@ namespace tessera {
 
 using namespace mlir;
 
-// XLA keeps arrays of 4,032 elements and hands over those of 4,096.
-static constexpr int64_t large = 4'096;
-
 static bool isRowProduct(stablehlo::ReduceOp reduce) {
   if (reduce.getInputs().size() != 1 || reduce.getDimensions().size() != 1 ||
       !isa<stablehlo::AddOp>(reduce.getBody().front().front()))
     return false;
   auto type = cast<RankedTensorType>(reduce.getInputs()[0].getType());
   auto product = reduce.getInputs()[0].getDefiningOp<stablehlo::MulOp>();
-  return type.getElementType().isF32() && type.getNumElements() >= large &&
+  return type.getElementType().isF32() && type.getNumElements() >= fusion::kLargeArray &&
          reduce.getDimensions()[0] == type.getRank() - 1 &&
          llvm::is_contained(type.getShape().drop_back(), 1) && product && product->hasOneUse() &&
          product.getLhs() != product.getRhs();

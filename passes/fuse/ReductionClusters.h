@@ -16,6 +16,9 @@
 
 namespace tessera::fusion {
 
+// The library gets arrays of this many elements; XLA keeps those of 4,032.
+inline constexpr int64_t kLargeArray = 4'096;
+
 struct ClusterNode {
   enum Kind : uint8_t {
     Outside,

@@ -25,8 +25,6 @@ using namespace mlir;
 using namespace tessera::stablehlo;
 using fusion::ClusterNode;
 
-static constexpr int64_t large = 4096;
-
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 static bool isBF16(Value value) { return typeOf(value).getElementType().isBF16(); }
 static bool isFloat(Value value) {
@@ -80,14 +78,14 @@ static ClusterNode::Kind kindOf(Operation *op) {
       !llvm::all_of(op->getOperands(), isFloat))
     return ClusterNode::Outside;
   Value result = op->getResult(0);
-  bool isLarge = typeOf(result).getNumElements() >= large;
+  bool isLarge = typeOf(result).getNumElements() >= fusion::kLargeArray;
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
     // Sums of bf16 round after each addition.
     Block &combiner = reduce.getBody().front();
     bool isKnown =
         llvm::hasNItems(combiner, 2) &&
         (isa<MaxOp, MinOp>(combiner.front()) || (isa<AddOp>(combiner.front()) && !isBF16(result)));
-    isLarge = typeOf(reduce.getInputs()[0]).getNumElements() >= large;
+    isLarge = typeOf(reduce.getInputs()[0]).getNumElements() >= fusion::kLargeArray;
     return isKnown && isLarge ? ClusterNode::Reduction : ClusterNode::Outside;
   }
   if (auto dot = dyn_cast<DotGeneralOp>(op)) {
@@ -179,7 +177,7 @@ void BlockRounding::findUnrounded() {
       continue;
     }
     SmallVector<Value> moved;
-    if (typeOf(value).getNumElements() >= large && isReadInF32(value, moved))
+    if (typeOf(value).getNumElements() >= fusion::kLargeArray && isReadInF32(value, moved))
       unrounded.insert(moved.begin(), moved.end());
   }
 }

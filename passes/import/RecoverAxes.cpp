@@ -214,9 +214,11 @@ private:
     if (reduces)
       kind = reductionOf(op->getRegion(0));
     std::optional<AxisRefs> axes = sharding::axesOfGroups(mesh, groups);
-    if (failed(verifyManual(op, axes ? *axes : sharding::tableOfGroups(mesh, groups).axes)))
+    sharding::GroupTable table = sharding::tableOfGroups(mesh, groups);
+    if (failed(verifyManual(op, axes ? *axes : table.axes)))
       return failure();
     Location loc = op->getLoc();
+    import::GatheredGroup group(b, loc, mesh, table);
     // With roots, the last operand says which member sends, or receives, each of the others.
     bool hasRoots = op->hasAttr("has_dynamic_root");
     ValueRange sent = hasRoots ? op->getOperands().drop_back() : op->getOperands();
@@ -232,20 +234,16 @@ private:
       for (Value x : sent)
         results.push_back(byAxes(b, op, x, attr(*axes), kind)->getResult(0));
     } else {
-      import::GatheredGroup group(b, loc, mesh, sharding::tableOfGroups(mesh, groups));
       op->emitRemark() << (!axes        ? "has replica groups that are no axes of the mesh"
                            : readsRoots ? "has roots that only the run knows"
                                         : "reduces by a region of its own")
                        << ": every device receives the operands of all "
-                       << sharding::shardCount(sharding::tableOfGroups(mesh, groups).axes)
-                       << " devices around its group";
+                       << sharding::shardCount(table.axes) << " devices around its group";
       for (auto [i, x] : llvm::enumerate(sent))
         results.push_back(readsRoots ? group.broadcast(x, rootOf(i)) : gathered(op, x, group));
     }
     if (isa<stablehlo::CollectiveReduceOp>(op) && !(axes && axes->empty())) {
-      Value rank =
-          axes ? Value(comm::AxisIndexOp::create(b, loc, attr(*axes)))
-               : import::GatheredGroup(b, loc, mesh, sharding::tableOfGroups(mesh, groups)).rank();
+      Value rank = axes ? Value(comm::AxisIndexOp::create(b, loc, attr(*axes))) : group.rank();
       for (auto [i, result] : llvm::enumerate(results)) {
         Value isRoot = stablehlo::CompareOp::create(b, loc, rank, rootOf(i),
                                                     stablehlo::ComparisonDirection::EQ);
