@@ -1,0 +1,95 @@
+// What emits a contraction: its panels (ContractionPanels.cpp), its tiles and cells
+// (Contraction.cpp). The plan has been made (ContractionPlan.cpp).
+#ifndef TESSERA_PASSES_CODEGEN_CPU_CONTRACTIONEMITTER_H
+#define TESSERA_PASSES_CODEGEN_CPU_CONTRACTIONEMITTER_H
+
+#include "passes/codegen/cpu/Contraction.h"
+#include "passes/codegen/cpu/LoopNest.h"
+
+namespace tessera::codegen {
+
+// A tile's first row and column, and how many of its rows and columns an earlier tile has done
+// (null: none).
+struct Tile {
+  Value m0, n0, skipM, skipN;
+};
+
+class ContractionEmitter {
+public:
+  ContractionEmitter(KernelFunction &function, NestGraph &nest, const ContractionPlan &plan)
+      : function(function), nest(nest), plan(plan), e(nest.g->emitter), graph(nest.g->graph),
+        b(e.b), kind(plan.product->kind) {}
+  void emit();
+
+private:
+  void emitCell(Value cell, llvm::Instruction *before);
+  void emitPoint(); // one point of the outer loops
+  void packA();
+  void packB();
+  void overK(int64_t step, llvm::function_ref<void()> body) {
+    overK(step, e.i64(0), e.i64(e.bounds(plan.k.back()).second), body);
+  }
+  void overK(int64_t step, Value innerLow, Value innerHigh, llvm::function_ref<void()> body);
+  void multiplyStrided(Tile tile, Value innerLow, Value innerHigh, llvm::ArrayRef<Value> sums);
+  void packAcrossA();
+  void packAcrossB(Value n0, Value panel);
+  Value pairedOrder(Value row);
+  // Elements of the two rows of a pair of slots of a or b in turn; `lanes` of them from `start` on
+  // in `group`.
+  Value pairs(Node *node, llvm::ArrayRef<unsigned> group, Value start, unsigned lanes, Value mask);
+  void emitTile(Tile tile);
+  void multiply(Tile tile, llvm::ArrayRef<Value> sums);
+  void multiplyBlock(Tile tile, Value innerLow, Value innerHigh, llvm::ArrayRef<Value> sums);
+  void finishTile(Tile tile, llvm::ArrayRef<Value> sums);
+
+  void bind(llvm::ArrayRef<unsigned> group, Value variable, unsigned lanes = 1,
+            Value mask = nullptr) {
+    DimSet dims = 0;
+    for (unsigned dim : group)
+      dims |= DimSet(1) << dim;
+    e.bindLevel(group.back(), dims, variable, lanes, mask);
+  }
+  // Position in the flattened k of the k loops' variables, or of the one loop over panels.
+  Value flatK();
+  bool readsPanels() const { return plan.packsA && plan.packsB; }
+  llvm::Type *vectorType() { return e.typeOf(kind, plan.lanes); }
+  llvm::SmallVector<Value> makeSums(const char *name) {
+    llvm::SmallVector<Value> sums;
+    for (int64_t i = 0; i < plan.rows * plan.vectors; ++i)
+      sums.push_back(e.temporary(vectorType(), name));
+    return sums;
+  }
+  void clear(Value sum) { b.CreateStore(llvm::Constant::getNullValue(vectorType()), sum); }
+  void addTo(Value sum, Value term) {
+    b.CreateStore(b.CreateFAdd(b.CreateLoad(vectorType(), sum), term), sum);
+  }
+  // Which of the columns [first, first + count) exist; null when all do.
+  Value columnMask(int64_t first, int64_t count) {
+    if (plan.nSize >= plan.columns())
+      return nullptr;
+    llvm::SmallVector<llvm::Constant *> exists;
+    for (int64_t i = first; i < first + count; ++i)
+      exists.push_back(b.getInt1(i < plan.nSize));
+    return llvm::ConstantVector::get(exists);
+  }
+  Value columnMask() { return columnMask(0, plan.columns()); }
+  // Runs body with the start of each tile in [low, high). The last one is moved back to end at
+  // `high`: by how much is `skip` (null: no tile is).
+  void overTiles(Value low, Value high, int64_t step, int64_t size,
+                 llvm::function_ref<void(Value start, Value skip)> body);
+
+  KernelFunction &function;
+  NestGraph &nest;
+  const ContractionPlan &plan;
+  Emitter &e;
+  Graph &graph;
+  llvm::IRBuilder<> &b;
+  ElementKind kind;
+  Value mLow, mHigh, nLow, nHigh;
+  Value flat = nullptr; // the variable of a loop over panels
+  int64_t scratchA = 0, scratchB = 0;
+};
+
+} // namespace tessera::codegen
+
+#endif
