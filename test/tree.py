@@ -1,4 +1,4 @@
-"""What must hold of the tree itself: each pass has a lit test of its name, each phase a test of its verifier, links in
+"""What must hold of the tree itself: each pass and each phase has a lit test of its name, links in
 documentation lead somewhere, file names say what is inside."""
 import pathlib
 import re
@@ -25,6 +25,14 @@ def passes_without_test():
                 yield f"{td.relative_to(ROOT)}: pass tessera-{name} has no summary that a stranger understands"
 
 
+def pipelines_without_test():
+    for source in tracked("passes/**/*.cpp", "lib/compiler/*.cpp"):
+        for name in re.findall(r'PassPipelineRegistration<>[^"]*"tessera-([\w-]+)"', source.read_text()):
+            test = next((t for t in tracked("test/passes/*.mlir", "test/passes/**/*.mlir") if t.name == f"{name}.mlir"), None)
+            if not test or f"--tessera-{name}" not in test.read_text():
+                yield f"{source.relative_to(ROOT)}: pipeline tessera-{name} has no test {name}.mlir that runs it"
+
+
 def broken_links():
     for page in tracked("*.md"):
         for link in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
@@ -45,7 +53,7 @@ def machine_paths():
 
 
 def main():
-    found = [line for check in (passes_without_test, broken_links, vague_names, machine_paths) for line in check()]
+    found = [line for check in (passes_without_test, pipelines_without_test, broken_links, vague_names, machine_paths) for line in check()]
     print("\n".join(found) or "the tree is in order")
     sys.exit(bool(found))
 
