@@ -270,8 +270,8 @@ LogicalResult verifyShardings(TensorShardingPerValueAttr shardings, TypeRange ty
 LogicalResult verifyRule(OpShardingRuleAttr rule, Operation *op, EmitError emitError) {
   int64_t factors = rule.getFactorSizes().size();
   llvm::SmallBitVector used(factors), alone(factors), fits(factors), inResults(factors);
-  if (llvm::any_of(rule.getFactorSizes(), [](int64_t size) { return size < 1; }))
-    return emitError("the factors of the rule must have positive sizes");
+  if (llvm::any_of(rule.getFactorSizes(), [](int64_t size) { return size < 0; }))
+    return emitError("the factors of the rule must not have negative sizes");
   auto verifyTensors = [&](StringRef what, ArrayRef<TensorMappingAttr> tensors,
                            TypeRange types) -> LogicalResult {
     if (tensors.size() != types.size())

@@ -7,7 +7,8 @@
 //
 // A product of a rounded reciprocal is off by an ulp where the quotient was exact, and cheaper.
 // Above all, XLA does the same: where rounding is amplified (Adam's first step), results agree only
-// if both round alike. See docs/rationale/tolerances.md.
+// if both round alike. See docs/rationale/tolerances.md. Quotients that the import phase marks as
+// exact, those of quantizing, stay.
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"
 
@@ -144,7 +145,7 @@ struct RewriteQuotients : impl::RewriteQuotientsBase<RewriteQuotients> {
     SmallVector<stablehlo::DivOp> quotients;
     auto collect = [&](stablehlo::DivOp op) {
       Type element = cast<RankedTensorType>(op.getType()).getElementType();
-      if (element.isF32() || element.isBF16())
+      if ((element.isF32() || element.isBF16()) && !op->hasAttr("tessera.exact_quotient"))
         quotients.push_back(op);
     };
     getOperation().walk(collect);

@@ -409,9 +409,7 @@ private:
       if (!ranks.pairs.empty()) {
         result = op.getOperand();
       } else {
-        auto type = op.getOperand().getType();
-        result = stablehlo::ConstantOp::create(
-            b, op.getLoc(), DenseElementsAttr::get(type, b.getZeroAttr(type.getElementType())));
+        result = import::zeros(b, op.getLoc(), op.getOperand().getType());
       }
     } else if (ranks.shift) {
       result = comm::ShiftOp::create(b, op.getLoc(), op.getOperand(), attr(ranks.axes),

@@ -21,6 +21,7 @@ NARROW = "!quant.uniform<i8<-10:10>:f32, 5.000000e-01>"
 WIDE = "!quant.uniform<i32:f32, 1.250000e-01>"
 AXIS = "!quant.uniform<i8:f32:1, {1.250000e-01:2,5.000000e-01,2.500000e-01:-1}>"
 WEIGHTS = "!quant.uniform<i8:f32:1, {1.250000e-01,5.000000e-01,2.500000e-01}>"
+THIRDS = "!quant.uniform<i8:f32, 3.000000e-01:1>"  # many quotients of quarters are beside a tie
 ZERO = "!quant.uniform<i8:f32, 1.250000e-01>"
 OPS = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide, "maximum": np.maximum, "minimum": np.minimum}
 
@@ -70,6 +71,8 @@ def cases():
     for e in (Q, R, U, NARROW, WIDE):
         yield f"quantize {e}", program([shape], [e], f"%r = stablehlo.reverse %q0, dims = [0] : {t(e, *shape)}", e, shape), [shape], lambda x, e=e: fake(x, e)[::-1]
     yield "requantize", program([shape], [Q], f"%r = stablehlo.uniform_quantize %q0 : ({t(Q, *shape)}) -> {t(R, *shape)}", R, shape), [shape], lambda x: fake(fake(x, Q), R)
+    large = (64, 16)
+    yield "requantize beside ties", program([large], [R], f"%r = stablehlo.uniform_quantize %q0 : ({t(R, *large)}) -> {t(THIRDS, *large)}", THIRDS, large), [large], lambda x: fake(fake(x, R), THIRDS)
     yield "transpose", program([shape], [AXIS], f"%r = stablehlo.transpose %q0, dims = [1, 0] : ({t(AXIS, *shape)}) -> {t(AXIS.replace(':1,', ':0,'), 3, 4)}", AXIS.replace(":1,", ":0,"), (3, 4)), [shape], lambda x: fake(x, AXIS).T
     yield "concatenate", program([shape] * 2, [Q, Q], f"%r = stablehlo.concatenate %q0, %q1, dim = 0 : ({t(Q, *shape)}, {t(Q, *shape)}) -> {t(Q, 8, 3)}", Q, (8, 3)), [shape] * 2, lambda x, y: fake(np.concatenate([x, y]), Q)
     yield "select", program([shape] * 2, [Q, R], f"%p = stablehlo.compare LT, %x0, %x1 : ({t('f32', *shape)}, {t('f32', *shape)}) -> {t('i1', *shape)}\n"

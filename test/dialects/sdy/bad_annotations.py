@@ -248,7 +248,7 @@ for text, error in (("([i, j])->([i, j]) {i=8, j=8}", "the rule has 1 operands, 
                     ("([i, ?], [i, j])->([i, j]) {i=8, j=8}", "expected valid keyword"),
                     ("([i, j], [i, j])->([i, j]) {i=8, j=8} reduction={k}", "the rule names a factor that has no size"),
                     ("([i, j], [i, j])->([i, j]) {i=8, j=8} reduction={i} permutation={i}", "a factor of the rule is of two kinds"),
-                    ("([i, j], [i, j])->([i, j]) {i=0, j=8}", "the factors of the rule must have positive sizes"),
+                    ("([i, j], [i, j])->([i, j]) {i=0, j=8}", "the rule gives a factor size 0, but no dimension that is this factor has that size"),
                     ("([i, j], [i, j])->([i, j]) {i=8, j=8} reduction={i}", "the rule reduces a factor that a result has still"),
                     ("([i, j], [i, j])->([i, j]) {i=8, j=8} blocked_propagation={k}", "the rule blocks a factor that has no size")):
     einsum(text, error)

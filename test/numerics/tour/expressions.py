@@ -86,7 +86,7 @@ WHOLE = {
         jnp.linalg.svd(m,compute_uv=False) jnp.linalg.svdvals(m) jnp.linalg.tensorinv(m.reshape(6,3,2),1) jnp.linalg.tensorsolve(s.reshape(2,3,6),m[:2,:3]) jnp.linalg.trace(m) jnp.linalg.vector_norm(r) jnp.sort(jnp.abs(jnp.linalg.eigvals(m)))
         lax.linalg.cholesky(s) lax.linalg.triangular_solve(jnp.tril(s),m,left_side=True,lower=True) lax.linalg.lu(m)[0] jax.scipy.linalg.expm(m*0.1) jax.scipy.linalg.lu_solve(jax.scipy.linalg.lu_factor(s),r[:6]) jax.scipy.linalg.block_diag(m,n)
         jax.scipy.linalg.cho_solve((jnp.linalg.cholesky(s),True),r[:6]) jax.scipy.linalg.solve_triangular(jnp.triu(s),r[:6]) jax.scipy.linalg.toeplitz(r) jax.scipy.linalg.det(m) lax.linalg.tridiagonal_solve(r,q+9,r,m[:1].T.repeat(2,0))
-        jax.scipy.linalg.hilbert(4) jax.scipy.linalg.solve(s,r[:6]) jax.scipy.linalg.polar(s)[1]""",
+        jax.scipy.linalg.hilbert(4) jax.scipy.linalg.solve(s,r[:6]) jax.scipy.linalg.polar(s)[1] jnp.linalg.det(t[:2,:0,:0]) jnp.linalg.solve(m[:0,:0],m[:0])""",
     "fourier": """jnp.fft.fft(z) jnp.fft.ifft(z) jnp.fft.rfft(x) jnp.fft.irfft(z) jnp.fft.fft2(z) jnp.fft.ifft2(z) jnp.fft.rfft2(x) jnp.fft.irfft2(z) jnp.fft.fftn(z) jnp.fft.ifftn(z) jnp.fft.rfftn(t) jnp.fft.irfftn(z) jnp.fft.hfft(z) jnp.fft.ihfft(x)
         jnp.fft.fftshift(x) jnp.fft.ifftshift(x) jnp.fft.fftfreq(9) jnp.fft.rfftfreq(9) jax.scipy.fft.dct(x) jax.scipy.fft.idct(x) jax.scipy.signal.fftconvolve(r,q)""",
     "random": """jax.random.bits(key,(9,)) jax.random.uniform(key,(9,)) jax.random.normal(key,(9,)) jax.random.randint(key,(9,),0,100) jax.random.bernoulli(key,0.3,(9,)) jax.random.permutation(key,12) jax.random.permutation(key,r) jax.random.choice(key,r,(5,))

@@ -78,3 +78,15 @@ func.func @left_alone(%x: tensor<8xf64>, %y: tensor<8xf32>) -> (tensor<8xf64>, t
   %1 = stablehlo.divide %y, %d : tensor<8xf32>
   return %0, %1 : tensor<8xf64>, tensor<8xf32>
 }
+
+// -----
+
+// Quantizing rounds the quotient to an integer: an ulp would show as a whole step.
+
+// CHECK-LABEL: func.func @exact
+// CHECK: stablehlo.divide
+func.func @exact(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %c = stablehlo.constant dense<3.000000e-01> : tensor<8xf32>
+  %0 = stablehlo.divide %x, %c {tessera.exact_quotient} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -53,6 +53,18 @@ func.func @collectives(%x: tensor<64xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
+// Without pairs, everyone has zeros: complex ones too.
+
+// CHECK-LABEL: func.func @no_pairs
+// CHECK:         stablehlo.constant dense<(0.000000e+00,0.000000e+00)> : tensor<1xcomplex<f32>>
+func.func @no_pairs(%x: tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>> {
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"data", "model"}]>] out_shardings=[<@mesh, [{"data", "model"}]>] manual_axes={"data", "model"} (%a: tensor<1xcomplex<f32>>) {
+    %1 = "stablehlo.collective_permute"(%a) <{source_target_pairs = dense<> : tensor<0x2xi64>}> : (tensor<1xcomplex<f32>>) -> tensor<1xcomplex<f32>>
+    sdy.return %1 : tensor<1xcomplex<f32>>
+  } : (tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>>
+  return %0 : tensor<8xcomplex<f32>>
+}
+
 // A ring along one axis is a shift; backwards by its distance; an open chain does not wrap; else a table of ranks.
 
 // CHECK-LABEL: func.func @permutations
