@@ -184,6 +184,18 @@ void widenScattered(stablehlo::ScatterOp op) {
     }
 }
 
+// What is reduced in a wider type than its own has that type from the start.
+void widenReduced(Operation *op) {
+  OpBuilder b(op);
+  size_t count = op->getNumResults();
+  for (auto [i, operand] : llvm::enumerate(op->getOpOperands())) {
+    auto from = cast<RankedTensorType>(operand.get().getType());
+    Type to = cast<RankedTensorType>(op->getResult(i % count).getType()).getElementType();
+    if (from.getElementType() != to)
+      operand.set(stablehlo::ConvertOp::create(b, op->getLoc(), from.clone(to), operand.get()));
+  }
+}
+
 // Real factors of a complex product are complex numbers too.
 void widenFactors(Operation *product) {
   auto to = dyn_cast<ComplexType>(
@@ -307,6 +319,9 @@ struct NormalizeOperationsPass : impl::NormalizeOperationsBase<NormalizeOperatio
         widenScattered(scatter);
       if (auto scatter = dyn_cast<stablehlo::SelectAndScatterOp>(op))
         widenSelected(scatter);
+      if (isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::AllReduceOp,
+              stablehlo::ReduceScatterOp>(op))
+        widenReduced(op);
       if (isa<stablehlo::DotOp, stablehlo::DotGeneralOp, stablehlo::ConvolutionOp,
               stablehlo::DynamicConvOp>(op))
         widenFactors(op);

@@ -160,7 +160,7 @@ def promoted_reduce(rng, **options):
     c = Case(rng, "reduce to a wider type", **options)
     t, to = (BY_NAME[name] for name in c.pick([("bf16", "f32"), ("i8", "i32"), ("f16", "f32"), ("f32", "f64"), ("ui8", "ui32"), ("i4", "i32"), ("i16", "i64")]))
     shape = c.shape(1, 4)
-    x, start = (data(rng, t, s, None).astype(np.float32).round().astype(t.dtype) for s in (shape, ()))
+    x, start = (data(rng, t, s, None if t.kind == "float" else "all").astype(np.float32).round().astype(t.dtype) for s in (shape, ()))
     dims, name = c.subset(len(shape)), c.pick(["add", "maximum"])
     region = c.block([(to, ())] * 2, lambda a, b: c.emit(name, [a, b], to, ()))
     kept = [n for d, n in enumerate(shape) if d not in dims]

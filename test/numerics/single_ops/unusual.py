@@ -198,7 +198,7 @@ def wide_window(rng, **options):
     c = Case(rng, "windows that compute in a wider type", **options)
     t, to = (BY_NAME[name] for name in c.pick([("bf16", "f32"), ("i8", "i32"), ("f16", "f32"), ("f32", "f64"), ("ui8", "ui32")]))
     n = int(rng.integers(2, 12))
-    x, start = (data(rng, t, s, None).astype(np.float32).round().astype(t.dtype) for s in ((n,), ()))
+    x, start = (data(rng, t, s, None if t.kind == "float" else "all").astype(np.float32).round().astype(t.dtype) for s in ((n,), ()))
     add = c.block([(to, ())] * 2, lambda a, b: c.emit("add", [a, b], to, ()))
     if c.chance():
         out = c.emit_many("reduce_window", [c.argument(t, (n,), x), c.argument(t, (), start)], [(to, (n - 1,))], "window_dimensions = array<i64: 2>", [add])

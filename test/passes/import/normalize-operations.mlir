@@ -141,3 +141,17 @@ func.func @cross_replica_sum(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "stablehlo.cross-replica-sum"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// Sums of 8-bit numbers in 32 bits don't wrap in between.
+// CHECK-LABEL: func.func @wider_sum
+// CHECK:         %[[X:.*]] = stablehlo.convert %arg0 : (tensor<8xi8>) -> tensor<8xi32>
+// CHECK:         %[[I:.*]] = stablehlo.convert %arg1 : (tensor<i8>) -> tensor<i32>
+// CHECK:         stablehlo.reduce(%[[X]] init: %[[I]])
+func.func @wider_sum(%x: tensor<8xi8>, %i: tensor<i8>) -> tensor<i32> {
+  %0 = stablehlo.reduce(%x init: %i) across dimensions = [0] : (tensor<8xi8>, tensor<i8>) -> tensor<i32>
+   reducer(%a: tensor<i32>, %b: tensor<i32>) {
+    %1 = stablehlo.add %a, %b : tensor<i32>
+    stablehlo.return %1 : tensor<i32>
+  }
+  return %0 : tensor<i32>
+}
