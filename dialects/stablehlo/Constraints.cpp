@@ -180,17 +180,26 @@ LogicalResult verifyReturned(Operation *op, Region &region, StringRef name, Type
   return success();
 }
 
-int64_t paddedSize(int64_t size, int64_t dilation, int64_t low, int64_t high) {
+int64_t sizeFrom(Wide size) {
+  return int64_t(std::clamp<Wide>(size, ShapedType::kDynamic + 1, INT64_MAX));
+}
+
+// What `size` elements span that lie `dilation` apart.
+static Wide spanOf(int64_t size, Wide dilation) {
+  return size == 0 ? 0 : (size - 1) * dilation + 1;
+}
+
+int64_t paddedSize(int64_t size, Wide dilation, int64_t low, int64_t high) {
   if (ShapedType::isDynamic(size))
     return size;
-  return low + (size == 0 ? 0 : (size - 1) * dilation + 1) + high;
+  return sizeFrom(low + spanOf(size, dilation) + high);
 }
 
 int64_t windowCount(int64_t padded, int64_t window, int64_t dilation, int64_t stride) {
   if (ShapedType::isDynamic(padded) || ShapedType::isDynamic(window))
     return ShapedType::kDynamic;
-  int64_t span = window == 0 ? 0 : (window - 1) * dilation + 1;
-  return padded <= 0 || span > padded ? 0 : (padded - span) / stride + 1;
+  Wide span = spanOf(window, dilation);
+  return padded <= 0 || span > padded ? 0 : int64_t((padded - span) / stride) + 1;
 }
 
 } // namespace tessera::stablehlo

@@ -81,8 +81,14 @@ mlir::LogicalResult verifyComputed(mlir::Operation *op, mlir::TypeRange results,
 mlir::LogicalResult verifyReturned(mlir::Operation *op, mlir::Region &region, llvm::StringRef name,
                                    mlir::TypeRange expected, int constraint);
 
+/// Attributes may be as large as 64 bits allow; sizes are computed without wrapping around.
+using Wide = __int128;
+
+/// `size`, or the nearest number that is none a tensor can have.
+int64_t sizeFrom(Wide size);
+
 /// The size of a dimension after dilation and padding, and the number of windows that fit.
-int64_t paddedSize(int64_t size, int64_t dilation, int64_t low, int64_t high);
+int64_t paddedSize(int64_t size, Wide dilation, int64_t low, int64_t high);
 int64_t windowCount(int64_t padded, int64_t window, int64_t dilation, int64_t stride);
 
 } // namespace tessera::stablehlo

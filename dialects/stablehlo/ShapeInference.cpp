@@ -45,9 +45,13 @@ Shape mergedShape(ValueRange operands) {
   return all;
 }
 
+static std::optional<Shape> amountsOf(Value value, size_t count) {
+  std::optional<Shape> amounts = constantIntegers(value);
+  return amounts && amounts->size() == count ? amounts : std::nullopt;
+}
+
 Shape valuesOf(Value value, size_t rank) {
-  std::optional<Shape> values = constantIntegers(value);
-  return values && values->size() == rank ? *values : Shape(rank, unknown);
+  return amountsOf(value, rank).value_or(Shape(rank, unknown));
 }
 
 Shape without(ArrayRef<int64_t> sizes, ArrayRef<int64_t> dims) {
@@ -61,19 +65,17 @@ Shape without(ArrayRef<int64_t> sizes, ArrayRef<int64_t> dims) {
 Shape paddedShape(ArrayRef<int64_t> from, ArrayRef<int64_t> low, ArrayRef<int64_t> high,
                   ArrayRef<int64_t> interior) {
   Shape to;
-  for (size_t d = 0; d < from.size(); ++d) {
-    bool known = !llvm::is_contained({low[d], high[d], interior[d]}, unknown);
-    to.push_back(known ? paddedSize(from[d], interior[d] + 1, low[d], high[d]) : unknown);
-  }
+  for (size_t d = 0; d < from.size(); ++d)
+    to.push_back(paddedSize(from[d], Wide(interior[d]) + 1, low[d], high[d]));
   return to;
 }
 
 Shape slicedShape(ArrayRef<int64_t> start, ArrayRef<int64_t> limit, ArrayRef<int64_t> strides) {
   Shape to;
   for (size_t d = 0; d < start.size(); ++d) {
-    bool known = !llvm::is_contained({start[d], limit[d], strides[d]}, unknown) && strides[d] > 0;
-    int64_t span = limit[d] - start[d]; // strides may be as long as 64 bits allow
-    to.push_back(!known ? unknown : span > 0 ? (span - 1) / strides[d] + 1 : span);
+    Wide span = Wide(limit[d]) - start[d];
+    to.push_back(strides[d] <= 0 ? unknown
+                                 : sizeFrom(span > 0 ? (span - 1) / strides[d] + 1 : span));
   }
   return to;
 }
@@ -105,12 +107,12 @@ Shape paddingOf(std::optional<DenseIntElementsAttr> padding, size_t dims) {
 
 Shape windowShape(ArrayRef<int64_t> from, ArrayRef<int64_t> sizes, const Windows &windows) {
   Shape result;
+  if (!windows.padding)
+    return Shape(from.size(), unknown);
   for (auto [d, size] : llvm::enumerate(from)) {
-    int64_t low = windows.padding[2 * d], high = windows.padding[2 * d + 1];
-    bool known = low != unknown && high != unknown;
-    result.push_back(known ? windowCount(paddedSize(size, at(windows.baseDilations, d), low, high),
-                                         sizes[d], at(windows.dilations, d), at(windows.strides, d))
-                           : unknown);
+    int64_t low = (*windows.padding)[2 * d], high = (*windows.padding)[2 * d + 1];
+    result.push_back(windowCount(paddedSize(size, at(windows.baseDilations, d), low, high),
+                                 sizes[d], at(windows.dilations, d), at(windows.strides, d)));
   }
   return result;
 }
@@ -204,15 +206,20 @@ SmallVector<Shape> inferShapes(Operation *op) {
       })
       .Case([&](DynamicPadOp op) {
         size_t rank = resultRank(op);
-        return one(paddedShape(shapeOf(op.getOperand()), valuesOf(op.getEdgePaddingLow(), rank),
-                               valuesOf(op.getEdgePaddingHigh(), rank),
-                               valuesOf(op.getInteriorPadding(), rank)));
+        auto low = amountsOf(op.getEdgePaddingLow(), rank),
+             high = amountsOf(op.getEdgePaddingHigh(), rank),
+             interior = amountsOf(op.getInteriorPadding(), rank);
+        return one(low && high && interior
+                       ? paddedShape(shapeOf(op.getOperand()), *low, *high, *interior)
+                       : Shape(rank, unknown));
       })
       .Case([&](RealDynamicSliceOp op) {
         size_t rank = resultRank(op);
-        return one(slicedShape(valuesOf(op.getStartIndices(), rank),
-                               valuesOf(op.getLimitIndices(), rank),
-                               valuesOf(op.getStrides(), rank)));
+        auto start = amountsOf(op.getStartIndices(), rank),
+             limit = amountsOf(op.getLimitIndices(), rank),
+             strides = amountsOf(op.getStrides(), rank);
+        return one(start && limit && strides ? slicedShape(*start, *limit, *strides)
+                                             : Shape(rank, unknown));
       })
       .Case([&](DynamicGatherOp op) {
         return one(gatheredShape(shapeOf(op.getStartIndices()), op.getDimensionNumbers(),
@@ -223,7 +230,7 @@ SmallVector<Shape> inferShapes(Operation *op) {
         return one(convolvedShape(shapeOf(op.getLhs()), shapeOf(op.getRhs()),
                                   op.getDimensionNumbers(), op.getBatchGroupCount(),
                                   {op.getWindowStrides(), op.getLhsDilation(), op.getRhsDilation(),
-                                   valuesOf(op.getPadding(), 2 * spatial)}));
+                                   amountsOf(op.getPadding(), 2 * spatial)}));
       })
       .Case([&](SetDimensionSizeOp op) {
         Shape result = shape(op.getOperand());

@@ -16,8 +16,7 @@ std::optional<Shape> constantIntegers(mlir::Value value);
 /// specification's constraints on ranks and numbers of attributes.
 llvm::SmallVector<Shape> inferShapes(mlir::Operation *op);
 
-// What each kind of operation does to shapes; kDynamic is an unknown number, in sizes and
-// attributes alike.
+// What each kind of operation does to shapes; kDynamic is an unknown size.
 
 /// No dimensions for what is not a ranked tensor.
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
@@ -40,7 +39,7 @@ Shape gatheredShape(llvm::ArrayRef<int64_t> indices, GatherDimensionNumbersAttr 
 /// How windows move over an operand: absent strides and dilations are 1, absent padding is 0.
 struct Windows {
   std::optional<llvm::ArrayRef<int64_t>> strides, baseDilations, dilations;
-  Shape padding; // low and high of each dimension
+  std::optional<Shape> padding; // low and high of each dimension; nothing: unknown
 };
 Shape paddingOf(std::optional<mlir::DenseIntElementsAttr> padding, size_t dims);
 

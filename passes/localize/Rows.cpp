@@ -167,7 +167,8 @@ Value sliceRows(Localizer &l, Value value, int64_t dim, int64_t begin, int64_t e
       by(shapeOf(value).size(), 1);
   from[dim] = begin, to[dim] = end, by[dim] = stride;
   SmallVector<int64_t> shape(shapeOf(value));
-  shape[dim] = (end - begin + stride - 1) / stride;
+  // Without end - begin + stride: a stride may be the largest number.
+  shape[dim] = end > begin ? (end - begin - 1) / stride + 1 : 0;
   return stablehlo::SliceOp::create(l.b, l.loc, typeOf(value).clone(shape), value, from, to, by);
 }
 

@@ -77,7 +77,9 @@ LogicalResult localizePad(Localizer &l, Operation *op) {
   SmallVector<int64_t> low(pad.getEdgePaddingLow()), high(pad.getEdgePaddingHigh()),
       between(pad.getInteriorPadding());
   for (int64_t d = 0, rank = fromShape.size(); d < rank; ++d) {
-    if (low[d] == 0 && high[d] == 0 && (between[d] == 0 || fromShape[d] <= 1)) {
+    if (fromShape[d] <= 1)
+      between[d] = 0;
+    if (low[d] == 0 && high[d] == 0 && between[d] == 0) {
       want.dims[d] = layout.dims[d];
       continue;
     }

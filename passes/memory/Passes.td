@@ -4,6 +4,10 @@
 
 include "mlir/Pass/PassBase.td"
 
+def PairDonations : Pass<"tessera-pair-donations", "::mlir::ModuleOp"> {
+  let summary = "Choose for each donated argument the output that takes its memory.";
+}
+
 def MarkInplace : Pass<"tessera-mark-inplace", "::mlir::ModuleOp"> {
   let summary = "Note for each result of a kernel which operand's buffer it may overwrite.";
 }

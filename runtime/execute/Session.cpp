@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
+#include <unordered_map>
 
 namespace tessera::runtime {
 
@@ -169,7 +170,7 @@ Status Session::checkInputs(const std::vector<std::shared_ptr<Array>> &inputs) c
   if (static_cast<int>(inputs.size()) != expected.size())
     return invalidArgument("the program has " + std::to_string(expected.size()) + " inputs, " +
                            std::to_string(inputs.size()) + " are given");
-  std::set<const Array *> donated;
+  std::unordered_map<const Array *, int> firstUse;
   for (int i = 0; i < expected.size(); ++i) {
     std::string who = "input " + std::to_string(i) + " ('" + expected[i].name() + "')";
     if (!inputs[i])
@@ -179,12 +180,14 @@ Status Session::checkInputs(const std::vector<std::shared_ptr<Array>> &inputs) c
     if (!fits(*inputs[i], expected[i]))
       return invalidArgument(who + " is " + describe(inputs[i]->parameter) +
                              ", the program expects " + describe(expected[i]));
+    auto [first, isNew] = firstUse.try_emplace(inputs[i].get(), i);
+    int other = first->second;
+    if (!isNew && (expected[i].donated() || expected[other].donated())) {
+      int given = expected[i].donated() ? i : other;
+      return invalidArgument("input " + std::to_string(given) + " is donated, and given as input " +
+                             std::to_string(i + other - given) + " too");
+    }
   }
-  for (int i = 0; i < expected.size(); ++i)
-    for (int j = 0; j < expected.size() && expected[i].donated(); ++j)
-      if (i != j && inputs[i] == inputs[j])
-        return invalidArgument("input " + std::to_string(i) + " is donated, and given as input " +
-                               std::to_string(j) + " too");
   return {};
 }
 

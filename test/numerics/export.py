@@ -6,6 +6,7 @@ computation has local shapes inside; such a function is exported on the mesh its
 """
 import os
 import re
+import warnings
 
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=16")
 import jax
@@ -46,10 +47,13 @@ def with_sizes(text, sizes):
     return re.sub(r"mhlo.num_partitions = \d+", f"mhlo.num_partitions = {count}", "\n".join(lines) + "\n")
 
 
-def export(build, sizes, manual):
-    """The module's text for `build(mesh) -> (function, args, in_specs, out_specs)` on a mesh of these sizes."""
+def export(build, sizes, manual, donated=False):
+    """The module's text for `build(mesh) -> (function, args, in_specs, out_specs)` on a mesh of these sizes; `donated`:
+    the results may take the arguments' memory."""
     mesh = make_mesh(sizes if manual else ones(sizes))
     function, args, in_specs, out_specs = build(mesh)
     jitted = jax.jit(function, in_shardings=place(mesh, in_specs), out_shardings=place(mesh, out_specs),
-                     keep_unused=True)
-    return with_sizes(jitted.lower(*args).as_text(debug_info=True), sizes)
+                     keep_unused=True, donate_argnums=range(len(args)) if donated else ())
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Some donated buffers were not usable")
+        return with_sizes(jitted.lower(*args).as_text(debug_info=True), sizes)

@@ -111,7 +111,7 @@ Element GraphBuilder::pad(mlir::Operation *op, IndexRange index, Node *mask) {
   Node *inside = nullptr;
   for (auto [d, i] : llvm::enumerate(index)) {
     Index at = graph.addConstant(i, -pad.getEdgePaddingLow()[d]);
-    int64_t step = pad.getInteriorPadding()[d] + 1;
+    int64_t step = shape[d] > 1 ? pad.getInteriorPadding()[d] + 1 : 1;
     inside = graph.logicalAnd(inside, graph.inRange(at, 0, (shape[d] - 1) * step + 1));
     if (isFalse(inside))
       break;

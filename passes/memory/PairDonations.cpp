@@ -1,0 +1,183 @@
+// Chooses for each donated argument (`jax.buffer_donor`) the output that takes its memory:
+//
+//   @main(%p: tensor<8xf32> {jax.buffer_donor = true}, %g) -> tensor<8xf32>
+//   @main(%p: tensor<8xf32> {tf.aliasing_output = 0 : i32}, %g) -> tensor<8xf32>
+//
+// Best is an output that is computed in place, from the argument's last reading; else one that is
+// written later. Pairs that the frontend made stay, unless a device's parts of the two differ in
+// size: such an argument is donated to whoever can use it.
+#include "dialects/comm/CommOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "passes/memory/Donations.h"
+#include "passes/memory/InplaceOperands.h"
+#include "passes/memory/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_PAIRDONATIONS
+#include "passes/memory/Passes.h.inc"
+
+using namespace mlir;
+using tessera::stablehlo::WhileOp;
+
+namespace {
+
+constexpr llvm::StringLiteral kDonor = "jax.buffer_donor", kOutput = "tf.aliasing_output";
+
+class Donations {
+public:
+  explicit Donations(func::FuncOp func)
+      : func(func), entry(func.getBody().front()), ret(entry.getTerminator()) {}
+
+  void run() {
+    dropUnequal();
+    std::vector<memory::DonatedArray> arrays, outputs;
+    for (BlockArgument argument : entry.getArguments())
+      if (isFree(argument))
+        arguments.push_back(argument);
+    if (arguments.empty())
+      return;
+    for (Operation &op : entry)
+      time[&op] = time.size();
+    SmallVector<bool> taken(ret->getNumOperands(), false);
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      if (auto output = func.getArgAttrOfType<IntegerAttr>(i, kOutput))
+        taken[output.getInt()] = true;
+    for (OpOperand &use : ret->getOpOperands()) {
+      if (taken[use.getOperandNumber()])
+        continue;
+      outputNumbers.push_back(use.getOperandNumber());
+      // Of a value that is returned twice the second is a copy, made at the end.
+      bool isCopy = !outputOf.try_emplace(use.get(), outputs.size()).second;
+      outputs.push_back(describe(use.get(), isCopy ? time.lookup(ret) : writtenAt(use.get())));
+    }
+    for (auto [i, argument] : llvm::enumerate(arguments)) {
+      lastReaders.clear();
+      lastRead = -1;
+      read(argument);
+      arrays.push_back(describe(argument, lastRead));
+      if (lastReaders.size() == 1)
+        findInplace(i, *lastReaders.front());
+    }
+    for (auto [argument, output] :
+         llvm::zip_equal(arguments, memory::pairDonations(arrays, outputs, inplace)))
+      if (output >= 0)
+        lend(argument, outputNumbers[output]);
+  }
+
+private:
+  bool isFree(BlockArgument argument) {
+    unsigned i = argument.getArgNumber();
+    return func.getArgAttr(i, kDonor) && !func.getArgAttr(i, kOutput);
+  }
+
+  void dropUnequal() {
+    for (BlockArgument argument : entry.getArguments()) {
+      unsigned i = argument.getArgNumber();
+      auto output = func.getArgAttrOfType<IntegerAttr>(i, kOutput);
+      if (!output || bytesOf(argument) == bytesOf(ret->getOperand(output.getInt())))
+        continue;
+      func.removeArgAttr(i, kOutput);
+      func.setArgAttr(i, kDonor, BoolAttr::get(func.getContext(), true));
+    }
+  }
+
+  void lend(BlockArgument argument, int output) {
+    Builder b(func.getContext());
+    func.removeArgAttr(argument.getArgNumber(), kDonor);
+    func.setArgAttr(argument.getArgNumber(), kOutput, b.getI32IntegerAttr(output));
+  }
+
+  static int64_t bytesOf(Value value) {
+    return exec::byteSize(cast<RankedTensorType>(value.getType()));
+  }
+
+  memory::DonatedArray describe(Value value, int64_t when) {
+    int type = types.try_emplace(value.getType(), types.size()).first->second;
+    return {bytesOf(value), type, when};
+  }
+
+  // When the array of a returned value is written first.
+  int64_t writtenAt(Value value) {
+    Operation *def = value.getDefiningOp();
+    if (!def || isa<stablehlo::ConstantOp>(def))
+      return time.lookup(ret); // a copy
+    if (isa<stablehlo::ReshapeOp>(def))
+      return writtenAt(def->getOperand(0));
+    if (auto wait = dyn_cast<comm::WaitOp>(def))
+      return time.lookup(wait.getHandle().getDefiningOp());
+    return time.lookup(def);
+  }
+
+  // Every reading of the array behind `value`.
+  void read(Value value) {
+    for (OpOperand &use : value.getUses()) {
+      Operation *reader = entry.findAncestorOpInBlock(*use.getOwner());
+      if (reader == use.getOwner() && isa<stablehlo::ReshapeOp>(reader)) {
+        read(reader->getResult(0));
+        continue;
+      }
+      int64_t when = time.lookup(reader);
+      if (auto start = dyn_cast<comm::StartOp>(reader))
+        when = time.lookup(*start.getHandle().user_begin());
+      if (when > lastRead)
+        lastReaders.clear();
+      lastRead = std::max(lastRead, when);
+      if (when == lastRead)
+        lastReaders.push_back(&use);
+    }
+  }
+
+  // The outputs that the last reader of argument `i` computes in its place.
+  void findInplace(int i, OpOperand &use) {
+    Operation *reader = use.getOwner();
+    unsigned operand = use.getOperandNumber();
+    if (reader == ret)
+      return addInplace(i, use.get());
+    if (reader->getBlock() != &entry)
+      return;
+    if (isa<WhileOp>(reader))
+      return addInplace(i, reader->getResult(operand));
+    auto fused = dyn_cast<exec::FusedOp>(reader);
+    if (!fused)
+      return;
+    memory::InplaceOperands operands(fused);
+    for (unsigned k = 0; k < fused.getNumResults(); ++k)
+      if (operands.isUpdate(k) ? operands.updatedBy(k) == operand
+                               : operands.isReadWhereWritten(operand, k))
+        addInplace(i, fused.getResult(k));
+  }
+
+  void addInplace(int i, Value value) {
+    if (auto it = outputOf.find(value); it != outputOf.end())
+      inplace.push_back({i, it->second});
+    for (Operation *user : value.getUsers())
+      if (isa<stablehlo::ReshapeOp>(user))
+        addInplace(i, user->getResult(0));
+  }
+
+  func::FuncOp func;
+  Block &entry;
+  Operation *ret;
+  DenseMap<Operation *, int64_t> time;
+  DenseMap<Type, int> types;
+  SmallVector<BlockArgument> arguments; // that are donated
+  SmallVector<int> outputNumbers;       // that nobody lends memory to
+  DenseMap<Value, int> outputOf;
+  SmallVector<OpOperand *> lastReaders; // of the argument that is looked at
+  int64_t lastRead = -1;
+  std::vector<std::pair<int, int>> inplace;
+};
+
+struct PairDonations : impl::PairDonationsBase<PairDonations> {
+  void runOnOperation() override {
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (!func.isExternal())
+        Donations(func).run();
+  }
+};
+
+} // namespace
+} // namespace tessera
