@@ -184,11 +184,6 @@ int64_t sizeFrom(Wide size) {
   return int64_t(std::clamp<Wide>(size, ShapedType::kDynamic + 1, INT64_MAX));
 }
 
-// What `size` elements span that lie `dilation` apart.
-static Wide spanOf(int64_t size, Wide dilation) {
-  return size == 0 ? 0 : (size - 1) * dilation + 1;
-}
-
 int64_t paddedSize(int64_t size, Wide dilation, int64_t low, int64_t high) {
   if (ShapedType::isDynamic(size))
     return size;

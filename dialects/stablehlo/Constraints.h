@@ -84,6 +84,11 @@ mlir::LogicalResult verifyReturned(mlir::Operation *op, mlir::Region &region, ll
 /// Attributes may be as large as 64 bits allow; sizes are computed without wrapping around.
 using Wide = __int128;
 
+/// What `size` elements span that lie `dilation` apart.
+inline Wide spanOf(int64_t size, Wide dilation) {
+  return size == 0 ? 0 : (size - 1) * dilation + 1;
+}
+
 /// `size`, or the nearest number that is none a tensor can have.
 int64_t sizeFrom(Wide size);
 

@@ -33,6 +33,7 @@ void buildImportPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createDecomposeChlo());
   pm.addPass(createDecomposeBatchNorm());
   pm.addPass(createNormalizeOperations());
+  pm.addPass(createBoundPadding());
   pm.addPass(createFoldEmptyValues());
   pm.addPass(createDecomposeRandom());
   pm.addPass(createLoopOverMap());

@@ -26,6 +26,9 @@ def CloseComputations : Pass<"tessera-close-computations", "mlir::ModuleOp"> {
   let summary = "Computations on elements take the scalars around them that they use as operands.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect", "::tessera::sdy::SdyDialect"];
 }
+def BoundPadding : Pass<"tessera-bound-padding", "mlir::ModuleOp"> {
+  let summary = "Padding moves elements that leave the result no farther than just outside of it.";
+}
 def FoldEmptyValues : Pass<"tessera-fold-empty-values", "mlir::ModuleOp"> {
   let summary = "Takes arrays without elements out of a program: they are constants, and what is computed from them alone is known.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
