@@ -35,8 +35,15 @@ int main(int argc, char **argv) {
     llvm::errs() << "error: " << error << "\n";
     return 1;
   }
-  if (failed(tessera::optimize(output->os(), std::move(input), registry, config, emitPortable,
-                               keepVhlo)))
+  if (std::string packed = tessera::packBooleans(input->getBuffer()); !packed.empty())
+    input = llvm::MemoryBuffer::getMemBufferCopy(packed, input->getBufferIdentifier());
+  std::string written;
+  llvm::raw_string_ostream stream(written);
+  bool failed = llvm::failed(
+      tessera::optimize(stream, std::move(input), registry, config, emitPortable, keepVhlo));
+  bool isBytecode = llvm::StringRef(written).starts_with("ML\xefR");
+  output->os() << (isBytecode ? written : tessera::unpackBooleans(written));
+  if (failed)
     return 1;
   output->keep();
   return 0;

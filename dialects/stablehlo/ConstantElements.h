@@ -28,6 +28,14 @@ inline bool isUnsigned(mlir::Type element) {
   return element.isUnsignedInteger() || element.isInteger(1);
 }
 
+/// Whether APFloat rounds to the type as a kernel does. In types that lack infinity and NaN, or a
+/// sign, it gives -0 or the magnitude where kernels give the largest number or NaN.
+inline bool isRoundedTo(mlir::Type element) {
+  auto type = llvm::dyn_cast<mlir::FloatType>(element);
+  return type && llvm::APFloat::semanticsHasNaN(type.getFloatSemantics()) &&
+         llvm::APFloat::semanticsHasSignedRepr(type.getFloatSemantics());
+}
+
 /// The constants, or failure where one is none, has no elements, or stands for quantized values.
 inline llvm::LogicalResult constantsOf(llvm::ArrayRef<mlir::Attribute> attrs,
                                        llvm::SmallVectorImpl<mlir::DenseElementsAttr> &constants) {

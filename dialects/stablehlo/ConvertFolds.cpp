@@ -37,6 +37,10 @@ OpFoldResult ConvertOp::fold(FoldAdaptor a) {
     return getOperand();
   SmallVector<DenseElementsAttr> operands;
   auto type = getType();
+  // The type has no zero. Its smallest number is one to kernels, which compute in f32.
+  if (isa<Float8E8M0FNUType>(getOperand().getType().getElementType()) && type.hasStaticShape() &&
+      type.getElementType().isInteger(1))
+    return DenseElementsAttr::get(type, true);
   if (!type.hasStaticShape() || failed(constantsOf(a.getOperands(), operands)))
     return {};
   Type from = getOperand().getType().getElementType(), to = type.getElementType();
@@ -52,9 +56,9 @@ OpFoldResult ConvertOp::fold(FoldAdaptor a) {
   if (isa<FloatType>(from) && isa<IntegerType>(to))
     return mapElements<APFloat, APInt>(
         operands, type, [&](auto at) { return toInt(at(0), cast<IntegerType>(to)); });
-  if (isa<FloatType>(from) && isa<FloatType>(to))
+  if (isa<FloatType>(from) && isRoundedTo(to))
     return mapElements<APFloat, APFloat>(operands, type, [&](auto at) { return toFloat(at(0)); });
-  if (isa<IntegerType>(from) && isa<FloatType>(to))
+  if (isa<IntegerType>(from) && isRoundedTo(to))
     return mapElements<APInt, APFloat>(operands, type, [&](auto at) {
       APFloat value(cast<FloatType>(to).getFloatSemantics());
       value.convertFromAPInt(at(0), !isUnsigned(from), rounding);

@@ -25,7 +25,7 @@ static OpFoldResult foldBinary(ArrayRef<Attribute> attrs, Type resultType, IntFo
   if (isa<IntegerType>(element) && onInts)
     return mapElements<APInt, APInt>(
         operands, type, [&](auto at) { return onInts(at(0), at(1), isUnsigned(element)); });
-  if (isa<FloatType>(element) && onFloats)
+  if (isRoundedTo(element) && onFloats)
     return mapElements<APFloat, APFloat>(operands, type,
                                          [&](auto at) { return onFloats(at(0), at(1)); });
   return {};
@@ -88,7 +88,9 @@ OpFoldResult AddOp::fold(FoldAdaptor a) {
     return known(*this, getLhs());
   return foldBinary(
       a.getOperands(), getType(),
-      [](const APInt &x, const APInt &y, bool) { return std::optional(x + y); },
+      [](const APInt &x, const APInt &y, bool) { // of booleans: or
+        return std::optional(x.getBitWidth() == 1 ? x | y : x + y);
+      },
       [](APFloat x, const APFloat &y) { return x.add(y, rounding), std::optional(x); });
 }
 

@@ -59,6 +59,9 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
     result.error = "error: " + wrong;
     return result;
   }
+  std::string packed = packBooleans(text);
+  if (!packed.empty())
+    text = packed;
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBuffer(text, options.inputName, /*RequiresNullTerminator=*/false),

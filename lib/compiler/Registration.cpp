@@ -12,6 +12,7 @@
 #include "passes/portable/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Quant/IR/Quant.h"
@@ -22,10 +23,11 @@
 namespace tessera {
 
 void registerDialects(mlir::DialectRegistry &registry) {
-  registry.insert<mlir::func::FuncDialect, stablehlo::StablehloDialect, chlo::ChloDialect,
-                  vhlo::VhloDialect, sdy::SdyDialect, comm::CommDialect, exec::ExecDialect,
-                  mlir::quant::QuantDialect, mlir::arith::ArithDialect, mlir::tensor::TensorDialect,
-                  mlir::shape::ShapeDialect>();
+  registry.insert<
+      mlir::func::FuncDialect, stablehlo::StablehloDialect, chlo::ChloDialect, vhlo::VhloDialect,
+      sdy::SdyDialect, comm::CommDialect, exec::ExecDialect, mlir::quant::QuantDialect,
+      mlir::arith::ArithDialect, mlir::tensor::TensorDialect, mlir::shape::ShapeDialect,
+      mlir::complex::ComplexDialect>(); // whose attribute a number of chlo.constant_like is
   mlir::func::registerInlinerExtension(registry);
   stablehlo::registerStablehloShardingRules(registry);
   comm::registerCommShardingRules(registry);

@@ -9,6 +9,7 @@
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/import/DecomposeTopK.h"
@@ -174,9 +175,14 @@ FailureOr<Value> constantLike(chlo::ConstantLikeOp op) {
     return op.emitError() << "has a value of type " << op.getValue().getType()
                           << " for elements of type " << type.getElementType(),
            failure();
-  return stablehlo::ConstantOp::create(b, op.getLoc(),
-                                       DenseElementsAttr::get(type, Attribute(op.getValue())))
-      .getResult();
+  DenseElementsAttr value;
+  if (auto number = dyn_cast<complex::NumberAttr>(op.getValue()))
+    value = DenseElementsAttr::get(type, std::complex(number.getReal(), number.getImag()));
+  else if (isa<IntegerAttr, FloatAttr>(op.getValue()))
+    value = DenseElementsAttr::get(type, Attribute(op.getValue()));
+  else
+    return op.emitError("has a value that is no number"), failure();
+  return stablehlo::ConstantOp::create(b, op.getLoc(), value).getResult();
 }
 
 Value conjugate(chlo::ConjOp op) {

@@ -34,6 +34,7 @@ void buildImportPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createDecomposeBatchNorm());
   pm.addPass(createNormalizeOperations());
   pm.addPass(createBoundPadding());
+  pm.addPass(createWidenExponents());
   pm.addPass(createFoldEmptyValues());
   pm.addPass(createDecomposeRandom());
   pm.addPass(createLoopOverMap());

@@ -71,6 +71,10 @@ def WidenConverted : Pass<"tessera-widen-converted", "mlir::ModuleOp"> {
   let summary = "Computes in f32 what a program computes in bf16 and converts to f32 right away.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
+def WidenExponents : Pass<"tessera-widen-exponents", "mlir::ModuleOp"> {
+  let summary = "Computes in f64 what a program computes in f8E8M0FNU, whose smallest number kernels would flush to zero in f32.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
 def FormManualComputations : Pass<"tessera-form-manual-computations", "::mlir::ModuleOp"> {
   let summary = "Turn what lies between SPMDFullToShardShape and SPMDShardToFullShape calls into manual computations";
   let dependentDialects = ["::tessera::sdy::SdyDialect"];

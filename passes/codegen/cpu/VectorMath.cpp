@@ -305,6 +305,9 @@ VectorMath::SinCos VectorMath::sinCos(Value x) {
   Value square = b.CreateFMul(rest, rest);
   Value p = horner(square, {-0x1.555545995a603p-3, 0x1.1107605230bc4p-7, -0x1.994eb3774cf24p-13});
   Value sine = b.CreateFPTrunc(fma(p, b.CreateFMul(rest, square), rest), x->getType());
+  // The sum of -0 and the products of zeros is +0.
+  Value isZero = b.CreateICmpEQ(b.CreateShl(bits(x), 1), integer(x, 0));
+  sine = select(isZero, x, sine);
   Value cosine = b.CreateFPTrunc(horner(square, {1, -0x1.ffffffd0c621cp-2, 0x1.55553e1068f19p-5,
                                                  -0x1.6c087e89a359dp-10, 0x1.99343027bf8c3p-16}),
                                  x->getType());

@@ -121,3 +121,27 @@ func.func @computation(%x: tensor<4xi32>, %i: tensor<i32>) -> tensor<i32> {
   }
   return %0 : tensor<i32>
 }
+
+// The sum of booleans is their disjunction. f4E2M1FN has no infinity to round 1/0 to, f8E8M0FNU neither
+// zero nor sign: what kernels give there is left to them. Nothing of f8E8M0FNU converts to false.
+
+// CHECK-LABEL: func.func @rounding
+// CHECK-DAG:     %[[BOTH:.*]] = stablehlo.constant dense<true> : tensor<2xi1>
+// CHECK-DAG:     %[[TRUE:.*]] = stablehlo.constant dense<true> : tensor<3xi1>
+// CHECK-DAG:     %[[Q:.*]] = stablehlo.divide {{.*}} : tensor<f4E2M1FN>
+// CHECK-DAG:     %[[S:.*]] = stablehlo.convert {{.*}} : (tensor<f32>) -> tensor<f4E2M1FN>
+// CHECK-DAG:     %[[N:.*]] = stablehlo.convert {{.*}} : (tensor<i32>) -> tensor<f8E8M0FNU>
+// CHECK:         return %[[BOTH]], %[[Q]], %[[S]], %[[N]], %[[TRUE]]
+func.func @rounding(%e: tensor<3xf8E8M0FNU>) -> (tensor<2xi1>, tensor<f4E2M1FN>, tensor<f4E2M1FN>, tensor<f8E8M0FNU>, tensor<3xi1>) {
+  %true = stablehlo.constant dense<true> : tensor<2xi1>
+  %0 = stablehlo.add %true, %true : tensor<2xi1>
+  %one = stablehlo.constant dense<1.0> : tensor<f4E2M1FN>
+  %zero = stablehlo.constant dense<0.0> : tensor<f4E2M1FN>
+  %1 = stablehlo.divide %one, %zero : tensor<f4E2M1FN>
+  %inf = stablehlo.constant dense<0x7F800000> : tensor<f32>
+  %2 = stablehlo.convert %inf : (tensor<f32>) -> tensor<f4E2M1FN>
+  %minus = stablehlo.constant dense<-4> : tensor<i32>
+  %3 = stablehlo.convert %minus : (tensor<i32>) -> tensor<f8E8M0FNU>
+  %4 = stablehlo.convert %e : (tensor<3xf8E8M0FNU>) -> tensor<3xi1>
+  return %0, %1, %2, %3, %4 : tensor<2xi1>, tensor<f4E2M1FN>, tensor<f4E2M1FN>, tensor<f8E8M0FNU>, tensor<3xi1>
+}

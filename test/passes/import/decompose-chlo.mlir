@@ -65,3 +65,12 @@ func.func @complex(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
   %0 = chlo.sinh %x : tensor<4xcomplex<f32>> -> tensor<4xcomplex<f32>>
   return %0 : tensor<4xcomplex<f32>>
 }
+
+// A constant like a complex tensor.
+
+// CHECK-LABEL: func.func @complex_like
+// CHECK:         stablehlo.constant dense<(1.000000e+00,-2.000000e+00)> : tensor<3xcomplex<f32>>
+func.func @complex_like(%a: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
+  %0 = "chlo.constant_like"(%a) <{value = #complex.number<:f32 1.0, -2.0> : complex<f32>}> : (tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>>
+  return %0 : tensor<3xcomplex<f32>>
+}

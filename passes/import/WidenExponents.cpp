@@ -1,0 +1,70 @@
+// Computes in f64 what a program computes in f8E8M0FNU, and rounds each result to it.
+//
+//   %m = stablehlo.multiply %a, %b : tensor<4xf8E8M0FNU>
+//     ->
+//   %p = stablehlo.convert %a : f8E8M0FNU -> f64
+//   %q = stablehlo.convert %b : f8E8M0FNU -> f64
+//   %w = stablehlo.multiply %p, %q : tensor<4xf64>
+//   %m = stablehlo.convert %w : f64 -> f8E8M0FNU
+//
+// Its smallest number, 2^-127, is subnormal in f32, in which kernels compute narrow types, and
+// kernels flush those to zero, which the type has none of: NaN would come out.
+#include "passes/import/Passes.h"
+
+#include "dialects/stablehlo/StablehloOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_WIDENEXPONENTS
+#include "passes/import/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+bool isExponent(Value value) {
+  return isa<Float8E8M0FNUType>(getElementTypeOrSelf(value.getType()));
+}
+
+bool isArithmetic(Operation *op) {
+  return isa<stablehlo::AbsOp, stablehlo::AddOp, stablehlo::Atan2Op, stablehlo::CbrtOp,
+             stablehlo::CeilOp, stablehlo::ClampOp, stablehlo::CosineOp, stablehlo::DivOp,
+             stablehlo::ExpOp, stablehlo::Expm1Op, stablehlo::FloorOp, stablehlo::Log1pOp,
+             stablehlo::LogOp, stablehlo::LogisticOp, stablehlo::MaxOp, stablehlo::MinOp,
+             stablehlo::MulOp, stablehlo::NegOp, stablehlo::PowOp, stablehlo::RemOp,
+             stablehlo::RoundNearestEvenOp, stablehlo::RoundNearestAfzOp, stablehlo::RsqrtOp,
+             stablehlo::SignOp, stablehlo::SineOp, stablehlo::SqrtOp, stablehlo::SubtractOp,
+             stablehlo::TanOp, stablehlo::TanhOp>(op);
+}
+
+Type widened(OpBuilder &b, Value value) {
+  return cast<RankedTensorType>(value.getType()).clone(b.getF64Type());
+}
+
+struct WidenExponentsPass : impl::WidenExponentsBase<WidenExponentsPass> {
+  void runOnOperation() override {
+    SmallVector<Operation *> found;
+    getOperation().walk([&](Operation *op) {
+      if (isArithmetic(op) && isExponent(op->getResult(0)))
+        found.push_back(op);
+    });
+    for (Operation *op : found) {
+      OpBuilder b(op);
+      for (OpOperand &operand : op->getOpOperands())
+        operand.set(stablehlo::ConvertOp::create(b, op->getLoc(), widened(b, operand.get()),
+                                                 operand.get()));
+      Value result = op->getResult(0);
+      Type narrow = result.getType();
+      result.setType(widened(b, result));
+      b.setInsertionPointAfter(op);
+      auto rounded = stablehlo::ConvertOp::create(b, op->getLoc(), narrow, result);
+      if (Attribute sharding = op->getAttr("sdy.sharding"))
+        rounded->setAttr("sdy.sharding", sharding);
+      result.replaceAllUsesExcept(rounded, rounded);
+    }
+  }
+};
+
+} // namespace
+} // namespace tessera
