@@ -61,10 +61,17 @@ Parts sqrt(Parts z) {
 // The lower side of a branch cut counts as the upper one, as in JAX.
 Parts aboveCut(Parts z) { return {z.re, (z.im == 0.0).select(z.im.number(0.0), z.im)}; }
 
+// The larger part's magnitude; infinite beside NaN, too, as C's Annex G has it.
+Expr largest(Parts z) {
+  Expr p = z.re.abs(), q = z.im.abs();
+  Expr isInfinite = (p == infinity).apply<stablehlo::OrOp>(q == infinity);
+  return isInfinite.select(p.number(infinity), max(p, q));
+}
+
 // Far out asin and its like are logarithms.
-Expr isFar(Parts z) { return max(z.re.abs(), z.im.abs()) > 1e100; }
+Expr isFar(Parts z) { return largest(z) > 1e100; }
 Expr logOfTwice(Parts z) {
-  Expr p = z.re.abs(), q = z.im.abs(), large = max(p, q);
+  Expr p = z.re.abs(), q = z.im.abs(), large = largest(z);
   Expr ratio = (large == infinity).select(large.number(0.0), min(p, q) / large);
   return large.log() + (ratio * ratio).log1p() * 0.5 + 0.69314718055994530942;
 }
@@ -104,15 +111,16 @@ Parts acoshParts(Parts w) {
 Parts atanhParts(Parts z) {
   Expr x = z.re.abs(), y = z.im, rest = 1.0 - x;
   Expr square = rest * rest + y * y;
-  Expr re = (x * 4.0 / square).log1p() * 0.25;
+  Expr re = (x == 0.0).select(x, (x * 4.0 / square).log1p() * 0.25);
   Expr im = atan2(y * 2.0, rest * (x + 1.0) - y * y) * 0.5;
   // Far out it is pi/2 i, but for 1/z.
   Expr far = isFar(z);
-  Expr large = max(x, y.abs()), p = x / large, q = y / large;
+  Expr large = largest(z), p = x / large, q = y / large;
   Expr inverse = p / (p * p + q * q) / large;
   inverse = (large == infinity).select(x.number(0.0), inverse);
-  return {withSign(far.select(inverse, re), z.re),
-          far.select(withSign(x.number(1.57079632679489661923), y), im)};
+  Expr quarter = withSign(x.number(1.57079632679489661923), y);
+  quarter = y.compare(stablehlo::ComparisonDirection::EQ, y).select(quarter, y); // NaN
+  return {withSign(far.select(inverse, re), z.re), far.select(quarter, im)};
 }
 
 // f(iz) / i

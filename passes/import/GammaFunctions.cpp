@@ -140,10 +140,14 @@ Expr zeta(Expr x, Expr q) {
   Expr half = x * 0.5;
   Expr isEven = half.floor().compare(stablehlo::ComparisonDirection::EQ, half);
   Expr isPole = q.floor().compare(stablehlo::ComparisonDirection::EQ, q);
-  Expr left = isPole.select(isEven.select(infinity, nan),
-                            isWhole.apply<stablehlo::AndOp>(q > -8.0).select(sum, nan));
+  Expr left = isPole.select(nan, isWhole.apply<stablehlo::AndOp>(q > -8.0).select(sum, nan));
   Expr inDomain = (x > 1.0).apply<stablehlo::AndOp>(x < infinite);
   Expr value = inDomain.select((q <= 0.0).select(left, sum), nan);
+  // At poles JAX has no lower bound for x.
+  Expr isEvenAtPole = isPole.apply<stablehlo::AndOp>(q <= 0.0)
+                          .apply<stablehlo::AndOp>(isEven)
+                          .apply<stablehlo::AndOp>(x.abs() < infinite);
+  value = isEvenAtPole.select(infinity, value);
   return (x == 1.0).select(infinity, value);
 }
 
@@ -174,7 +178,8 @@ Expr polygamma(Expr n, Expr x) {
   Expr value = factorial(n) * zeta(order, x);
   value = parity.select(-value, value);
   Expr isWhole = n.floor().compare(stablehlo::ComparisonDirection::EQ, n);
-  value = isWhole.select(value, n.number(std::numeric_limits<double>::quiet_NaN()));
+  Expr isOrder = isWhole.apply<stablehlo::AndOp>(n > -1.0);
+  value = isOrder.select(value, n.number(std::numeric_limits<double>::quiet_NaN()));
   return (n == 0.0).select(digamma(x), value);
 }
 

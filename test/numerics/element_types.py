@@ -383,6 +383,24 @@ def odd_functions(name):
     return Case(f"odd_functions_{name}", check)
 
 
+def infinite_parts(name):
+    """Inverse functions where a part is infinite or NaN: C's Annex G by way of numpy, but for the signs that it leaves open."""
+    def check():
+        parts = np.array([np.inf, -np.inf, np.nan, 2.5])
+        x = np.empty(16, TYPES[name])
+        x.real, x.imag = np.repeat(parts, 4), np.tile(parts, 4)
+        x = x[~np.isfinite(x)]
+        t, table = f"tensor<{len(x)}x{name}>", {"asin": np.arcsin, "acos": np.arccos, "asinh": np.arcsinh, "acosh": np.arccosh, "atan": np.arctan, "atanh": np.arctanh}
+        got = run(module([shape(len(x), name)], [f"%{op} = chlo.{op} %a0 : {t} -> {t}" for op in table], [(f"%{op}", shape(len(x), name)) for op in table]), x)
+        if isinstance(got, str):
+            return [(name, got)]
+        magnitude = lambda v: np.stack([np.abs(v.real), np.abs(v.imag)]).round(5)
+        with np.errstate(all="ignore"):
+            return [(op, same(magnitude(g), magnitude(f(x)))) for (op, f), g in zip(table.items(), got)]
+
+    return Case(f"infinite_parts_{name.strip('>').replace('<', '_')}", check)
+
+
 def constants():
     def check():
         table = {"dense<[1, -2, 7, -8]> : tensor<4xi4>": np.array([1, -2, 7, -8], np.int8), "dense<-3> : tensor<2xi4>": np.array([-3, -3], np.int8),
@@ -421,6 +439,7 @@ def cases():
     found += [arithmetic(name) for name in FLOATS] + [integer_arithmetic(name) for name in INTEGERS]
     found += [total_order(name) for name in ("f8E5M2", "f8E4M3FN", "bf16", "f16", "f32", "f64")] + [constants()]
     found += [odd_functions(name) for name in ("f4E2M1FN", "f8E5M2", "bf16", "f16", "f32", "f64")]
+    found += [infinite_parts(name) for name in ("complex<f32>", "complex<f64>")]
     return found
 
 
