@@ -29,6 +29,10 @@ def CloseComputations : Pass<"tessera-close-computations", "mlir::ModuleOp"> {
 def BoundPadding : Pass<"tessera-bound-padding", "mlir::ModuleOp"> {
   let summary = "Padding moves elements that leave the result no farther than just outside of it.";
 }
+def SelectInComputations : Pass<"tessera-select-in-computations", "mlir::ModuleOp"> {
+  let summary = "Branches in computations on elements become selections.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
 def FoldEmptyValues : Pass<"tessera-fold-empty-values", "mlir::ModuleOp"> {
   let summary = "Takes arrays without elements out of a program: they are constants, and what is computed from them alone is known.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];

@@ -84,7 +84,15 @@ def capture(rng, **options):
     t, n = choose(rng, INTEGRAL, narrow_too=False), max(c.size(), 1)
     x, bound, start = data(rng, t, (n,)), data(rng, t, ()), data(rng, t, ())
     operand, outer, init = c.argument(t, (n,), x), c.argument(t, (), bound), c.argument(t, (), start)
-    larger = lambda a, b: c.emit("maximum", [c.emit("maximum", [a, b], t, ()), outer], t, ())
+    branches = c.chance()
+
+    def maximum(a, b):
+        if not branches:
+            return c.emit("maximum", [a, b], t, ())
+        greater = c.emit("compare", [a, b], I1, (), "comparison_direction = #stablehlo<comparison_direction GT>")
+        return c.emit_many("if", [greater], [(t, ())], regions=[c.block([], lambda: a), c.block([], lambda: b)])[0]
+
+    larger = lambda a, b: c.emit("maximum", [maximum(a, b), outer], t, ())
     kind = c.pick(["reduce", "reduce_window", "map", "scatter", "sort"])
     if kind == "reduce":
         out = c.emit_many("reduce", [operand, init], [(t, ())], "dimensions = array<i64: 0>", [c.block([(t, ())] * 2, larger)])
