@@ -40,17 +40,16 @@ double wireBytes(CollectiveKind kind, double bytes, int64_t groupSize) {
   return 0;
 }
 
-// A tree's latency: what the in-process and the usual library algorithms need for small messages.
-static double steps(CollectiveKind kind, int64_t groupSize) {
-  double depth = std::ceil(std::log2(double(groupSize)));
-  switch (kind) {
-  case CollectiveKind::AllReduce:
-    return 2 * depth;
-  case CollectiveKind::Permute:
-    return 1;
-  default:
-    return depth;
+// Parts of 2^i devices scatter and gather what the parts then exchange by recursive doubling, for
+// the best i: few bytes are doubled only, many scattered all the way. (Thakur, Rabenseifner & Gropp
+// 2005, Optimization of Collective Communication Operations in MPICH, has the two ends.)
+static double allReduceSeconds(const Link &link, double bytes, double depth, double scattered) {
+  double best = 2 * depth * link.alpha + scattered / link.beta;
+  for (double i = 0, part = 1; i < depth; ++i, part *= 2) {
+    double sent = 2 * (part - 1) / part * bytes + (depth - i) * bytes / part;
+    best = std::min(best, (depth + i) * link.alpha + sent / link.beta);
   }
+  return best;
 }
 
 double collectiveSeconds(const Topology &topology, const sharding::Mesh &mesh, CollectiveKind kind,
@@ -61,7 +60,11 @@ double collectiveSeconds(const Topology &topology, const sharding::Mesh &mesh, C
   if (size <= 1)
     return 0;
   Link link = topology.linkAlong(mesh, group);
-  return steps(kind, size) * link.alpha + wireBytes(kind, bytes, size) / link.beta;
+  // A tree's latency: what the in-process and the usual library algorithms need for small messages.
+  double depth = std::ceil(std::log2(double(size))), sent = wireBytes(kind, bytes, size);
+  if (kind == CollectiveKind::AllReduce)
+    return allReduceSeconds(link, bytes, depth, sent);
+  return (kind == CollectiveKind::Permute ? 1 : depth) * link.alpha + sent / link.beta;
 }
 
 double computeSeconds(const Topology &topology, double flops, double bytes) {

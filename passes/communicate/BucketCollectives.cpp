@@ -42,14 +42,14 @@ public:
   }
 
 private:
-  // Latency is at least the time its bytes take.
+  // Sending its bytes takes no longer than the latency of scattering and gathering them.
   bool isSmall(comm::AllReduceOp reduce) {
     comm::CollectiveFacts facts = *comm::collectiveFacts(reduce);
     sharding::AxisRefs axes = facts.axes.toAxisRefs(mesh);
     auto seconds = [&](double bytes) {
       return cost::collectiveSeconds(topology, mesh, cost::CollectiveKind::AllReduce, bytes, axes);
     };
-    return reduce->getNumOperands() == 1 && seconds(facts.bytes) <= 2 * seconds(0);
+    return reduce->getNumOperands() == 1 && seconds(facts.bytes) <= 4 * seconds(0);
   }
 
   void take(comm::AllReduceOp reduce) {

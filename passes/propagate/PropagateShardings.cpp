@@ -9,11 +9,8 @@
 //
 // Where the predicted time of an op decided a conflict, the program is propagated once more with
 // the larger tensor deciding, as Shardy does, and both are resharded on a copy: what is best for an
-// op is kept only where it is no worse for the program, in time and in bytes. In the same way
-// products keep the axes along which their operands make them where that sends less
-// (ProductResults.h): kept where the program sends less and takes as long, to a twentieth.
+// op is kept only where it is no worse for the program, in time and in bytes.
 #include "lib/cost/TopologyAttr.h"
-#include "lib/sharding/ProductResults.h"
 #include "passes/propagate/ModuleGraph.h"
 #include "passes/propagate/Origins.h"
 #include "passes/propagate/Passes.h"
@@ -55,11 +52,9 @@ bool sameShardings(const sharding::PropagationGraph &a, const sharding::Propagat
   });
 }
 
-// Whether one sends no more bytes, and takes no more than `slack` times as long.
-bool isBetter(const std::optional<Movement> &one, const std::optional<Movement> &other,
-              double slack) {
-  return one &&
-         (!other || (one->seconds <= other->seconds * slack && one->wireBytes <= other->wireBytes));
+// Whether one takes no longer, and sends no more bytes.
+bool isBetter(const std::optional<Movement> &one, const std::optional<Movement> &other) {
+  return one && (!other || (one->seconds <= other->seconds && one->wireBytes <= other->wireBytes));
 }
 
 struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
@@ -80,7 +75,7 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
   }
 
   void propagateByCost(ModuleGraph &module, const cost::Topology &topology) {
-    sharding::PropagationGraph annotated = module.graph;
+    sharding::PropagationGraph larger = module.graph;
     module.decideByCost(topology);
     int64_t decided = 0;
     module.graph.seconds = [&decided, seconds = module.graph.seconds](
@@ -91,26 +86,13 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
     };
     sharding::propagate(module.graph);
     module.graph.seconds = nullptr;
-    std::optional<Movement> best; // of what stands, once it was asked for
-    if (decided) {
-      sharding::PropagationGraph larger = annotated;
-      sharding::propagate(larger);
-      if (!sameShardings(module.graph, larger)) {
-        best = movementWith(module.graph.values, getOperation());
-        std::optional<Movement> other = movementWith(larger.values, getOperation());
-        if (!isBetter(best, other, /*slack=*/1)) {
-          module.graph = std::move(larger);
-          best = other;
-        }
-      }
-    }
-    sharding::PropagationGraph moved = module.graph;
-    if (!sharding::reduceWhereMade(moved, annotated, module.allMeshes(), topology))
+    if (!decided)
       return;
-    if (!best)
-      best = movementWith(module.graph.values, getOperation());
-    if (isBetter(movementWith(moved.values, getOperation()), best, /*slack=*/1.05))
-      module.graph = std::move(moved);
+    sharding::propagate(larger);
+    if (!sameShardings(module.graph, larger) &&
+        !isBetter(movementWith(module.graph.values, getOperation()),
+                  movementWith(larger.values, getOperation())))
+      module.graph = std::move(larger);
   }
 };
 
