@@ -257,6 +257,10 @@ bool Deferrer::carry(stablehlo::WhileOp loop, unsigned index) {
     return false;
 
   TensorSharding carried = places.of(loop->getResult(index));
+  if (llvm::any_of(carried.dims, [&](const sharding::DimSharding &dim) {
+        return sharding::overlap(dim.axes, source.unreduced);
+      }))
+    return false;
   carried.unreduced = source.unreduced;
   for (OpOperand &operand : op->getOpOperands())
     if (operand.get() == reduction.getResult())

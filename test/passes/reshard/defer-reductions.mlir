@@ -71,6 +71,33 @@ func.func @after_the_loop(%x: tensor<128x64xf32> {sdy.sharding = #sdy.sharding<@
   return %r#1 : tensor<64xf32>
 }
 
+// An accumulator that is split over the axis that is summed over can't be partial over it, too.
+// CHECK-LABEL: @split_accumulator
+func.func @split_accumulator(%x: tensor<128x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}, %n: tensor<i32>)
+    -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}]>}) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %start = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"data"}]>]>} dense<0.0> : tensor<4xf32>
+  // CHECK: stablehlo.while
+  // CHECK: %[[P:.*]] = stablehlo.reduce(
+  // CHECK: %[[G:.*]] = sdy.reshard
+  // CHECK: stablehlo.dynamic_update_slice %{{.*}}, %[[G]]
+  %r:2 = stablehlo.while(%i = %n, %acc = %start) : tensor<i32>, tensor<4xf32>
+      attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>, <@mesh, [{"data"}]>]>}
+    cond {
+      %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      %p = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0, 1]
+          {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [], unreduced={"data"}>]>}
+          : (tensor<128x64xf32>, tensor<f32>) -> tensor<f32>
+      %b = stablehlo.reshape %p {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"data"}>]>} : (tensor<f32>) -> tensor<1xf32>
+      %g = sdy.reshard %b <@mesh, [{}]> : tensor<1xf32>
+      %s = stablehlo.dynamic_update_slice %acc, %g, %i {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"data"}]>]>} : (tensor<4xf32>, tensor<1xf32>, tensor<i32>) -> tensor<4xf32>
+      stablehlo.return %i, %s : tensor<i32>, tensor<4xf32>
+    }
+  return %r#1 : tensor<4xf32>
+}
+
 // In bf16 the sum would be rounded on each device: reduced values are added. What only moves
 // elements, or changes signs, still comes before the reduction.
 // CHECK-LABEL: @narrow
