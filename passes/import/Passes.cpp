@@ -26,6 +26,7 @@ void buildImportPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createGspmdToSdy());
   pm.addPass(createFormManualComputations());
   pm.addPass(createDropConstraints());
+  pm.addPass(createLoopOverReduce());
   pm.addPass(createSelectInComputations());
   pm.addPass(createCloseComputations());
   pm.addPass(createWidenConverted()); // before there are conversions that the program didn't write

@@ -22,6 +22,10 @@ def LoopOverMap : Pass<"tessera-loop-over-map", "mlir::ModuleOp"> {
   let summary = "Runs maps whose computation holds more than elementwise operations element by element.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
+def LoopOverReduce : Pass<"tessera-loop-over-reduce", "mlir::ModuleOp"> {
+  let summary = "Runs reductions whose computation has loops or arrays of several elements one element after the other.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect", "::tessera::sdy::SdyDialect"];
+}
 def CloseComputations : Pass<"tessera-close-computations", "mlir::ModuleOp"> {
   let summary = "Computations on elements take the scalars around them that they use as operands.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect", "::tessera::sdy::SdyDialect"];

@@ -116,6 +116,26 @@ def capture(rng, **options):
     return _expect(c.returns(*out), x[np.argsort(x ^ bound, kind="stable")])
 
 
+def loop_in_reduction(rng, **options):
+    """The sum of the numbers of bits, counted by a loop in the computation."""
+    c = Case(rng, "reduce with a loop", **options)
+    t = BY_NAME[c.pick(["i32", "ui8", "i64"])]
+    shape = c.shape(1, 3, 60)
+    dims = c.subset(len(shape))
+    x = rng.integers(0, 100, shape).astype(t.dtype)
+
+    number = lambda n: c.emit("constant", [], t, (), f"value = dense<{n}> : tensor<{t}>")
+    more = c.block([(t, ())] * 2, lambda u, v: c.emit("compare", [v, number(0)], I1, (), "comparison_direction = #stablehlo<comparison_direction NE>"))
+    step = c.block([(t, ())] * 2, lambda u, v: [c.emit("add", [u, number(1)], t, ()), c.emit("shift_right_logical", [v, number(1)], t, ())])
+    body = lambda total, element: c.emit_many("while", [total, element], [(t, ())] * 2, "", [more, step])[0]
+    start = np.asarray(3, t.dtype)
+    kept = tuple(n for i, n in enumerate(shape) if i not in dims)
+    out = c.emit_many("reduce", [c.argument(t, shape, x), c.argument(t, (), start)], [(t, kept)], f"dimensions = {array_attribute(dims)}",
+                      [c.block([(t, ())] * 2, body)])
+    lengths = np.array([int(v).bit_length() for v in x.ravel()], np.int64).reshape(shape)
+    return _expect(c.returns(*out), lengths.sum(axis=tuple(dims)) + 3)
+
+
 def huge_steps(rng, **options):
     c = Case(rng, "steps as long as 64 bits allow", **options)
     t, shape = choose(rng, of("int", "float", "complex", "bool")), c.shape(1, 3)
@@ -246,4 +266,4 @@ def lone_collective(rng, **options):
     return _expect(c.returns(*out), x)
 
 
-GENERATORS = [(f.__name__, f, 1) for f in (accuracy, algorithm, mixed, sorted_gather, unique_scatter, capture, huge_steps, many_dimensions, half_matrix, wide_window, lone_collective)]
+GENERATORS = [(f.__name__, f, 1) for f in (accuracy, algorithm, mixed, sorted_gather, unique_scatter, capture, loop_in_reduction, huge_steps, many_dimensions, half_matrix, wide_window, lone_collective)]
