@@ -209,8 +209,15 @@ COMPLEX = {"exponential": np.exp, "exponential_minus_one": np.expm1, "log": np.l
            "tan": np.tan, "tanh": np.tanh, "logistic": lambda z: 1 / (1 + np.exp(-z)), "sqrt": np.sqrt, "rsqrt": lambda z: 1 / np.sqrt(z),
            "cbrt": lambda z: np.exp(np.log(z) / 3), "sign": lambda z: z / np.abs(z), "power": np.power, "divide": np.divide,
            "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
-           "sinh": np.sinh, "cosh": np.cosh}
+           "sinh": np.sinh, "cosh": np.cosh, "atan2": lambda y, x: atan2(y, x)}
 CHLO = ("asin", "acos", "atan", "asinh", "acosh", "atanh", "sinh", "cosh")
+
+
+def atan2(y, x):
+    """-i log((x + iy) / sqrt(x^2 + y^2)), as an arc tangent: of no small difference."""
+    root = np.sqrt(x * x + y * y)
+    near = 2 * np.arctan(y / (x + root))
+    return np.where((x * root.conj()).real > 0, near, -1j * np.log((x + 1j * y) / root))
 
 
 def measure_complex(name, dtype, count, seed):
@@ -221,14 +228,14 @@ def measure_complex(name, dtype, count, seed):
     t = f"tensor<{count}x{name}>"
     lines = []
     for op in COMPLEX:
-        operands = "%a0, %a1" if op in ("power", "divide") else "%a0"
+        operands = "%a0, %a1" if op in ("power", "divide", "atan2") else "%a0"
         lines.append(f"%{op} = chlo.{op} %a0 : {t} -> {t}" if op in CHLO else f"%{op} = stablehlo.{op} {operands} : {t}")
     got = run(module([shape(count, name)] * 2, lines, [(f"%{op}", shape(count, name)) for op in COMPLEX]), a, b)
     if isinstance(got, str):
         raise RuntimeError(got)
     exact_type = np.clongdouble if dtype == np.complex128 else np.complex128
     for (op, exact), result in zip(COMPLEX.items(), got):
-        arguments = (a, b) if op in ("power", "divide") else (a,)
+        arguments = (a, b) if op in ("power", "divide", "atan2") else (a,)
         want = exact(*(v.astype(exact_type) for v in arguments))
         error = np.abs(result.astype(exact_type) - want) / np.abs(want) / np.finfo(dtype).eps
         i = int(np.argmax(error))

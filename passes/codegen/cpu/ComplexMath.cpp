@@ -315,7 +315,14 @@ Complex ComplexMath::atan2(Complex y, Complex x) {
   // -i log((x + iy) / sqrt(x^2 + y^2))
   Complex p = times(x, x), q = times(y, y);
   Complex root = sqrt({p.re + q.re, p.im + q.im});
-  Complex logarithm = log(over({x.re - y.im, x.im + y.re}, root));
+  Complex plain = log(over({x.re - y.im, x.im + y.re}, root));
+  // Where y is small the logarithm is one of nearly 1, less which the quotient has (x - root),
+  // which is -y^2 / (x + root), without cancellation if x is on the root's side.
+  Complex rest = over(q, {x.re + root.re, x.im + root.im});
+  Complex less = over({-y.im - rest.re, y.re - rest.im}, root);
+  Node *isNear = both((x.re * root.re + x.im * root.im).compare(GT, 0),
+                      both(less.re.abs().compare(LT, 0.5), less.im.abs().compare(LT, 0.5)));
+  Complex logarithm = choose(isNear, log1p(less), plain);
   return {logarithm.im, -logarithm.re};
 }
 
