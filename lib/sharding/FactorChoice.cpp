@@ -132,13 +132,36 @@ private:
     return bytes;
   }
 
-  // Rows that cross shard borders inside the op: at most what a device holds.
+  bool isInResults(int32_t factor) const {
+    return llvm::any_of(placed.op.rule.results, [&](const TensorFactors &result) {
+      return llvm::any_of(result,
+                          [&](const DimFactors &dim) { return llvm::is_contained(dim, factor); });
+    });
+  }
+
+  // What every device along `group` has made of its rows, gathered.
+  double gatheringParts(const FactorAxes &axes, const AxisRefs &group) {
+    double bytes = 0;
+    for (size_t i = 0; i < placed.results.size(); ++i)
+      bytes += localBytes(placed.op.results[i], placed.results[i], axes.resultSharding(i));
+    return cost::collectiveSeconds(planner.getTopology(), planner.getMesh(),
+                                   cost::CollectiveKind::AllGather,
+                                   bytes * double(shardCount(group)), group);
+  }
+
+  // Rows that cross shard borders inside the op: at most what a device holds, and where the op
+  // reduces them what it has made of its own.
   double permuting(const FactorAxes &axes) {
     double seconds = 0;
+    for (size_t f = 0; f < axes.size(); ++f)
+      if (placed.op.rule.factors[f].kind == FactorKind::Permutation && !axes[f].empty() &&
+          !isInResults(f))
+        seconds += gatheringParts(axes, axes[f]);
     for (size_t i = 0; i < placed.operands.size(); ++i)
       for (const DimFactors &dim : placed.op.rule.operands[i])
         for (int32_t f : dim)
-          if (placed.op.rule.factors[f].kind == FactorKind::Permutation && !axes[f].empty())
+          if (placed.op.rule.factors[f].kind == FactorKind::Permutation && !axes[f].empty() &&
+              isInResults(f))
             seconds += cost::collectiveSeconds(
                 planner.getTopology(), planner.getMesh(), cost::CollectiveKind::Permute,
                 localBytes(placed.op.operands[i], placed.operands[i], axes.operandSharding(i)) / 4,

@@ -5,6 +5,9 @@
 // becomes
 //   %m = select(row < 10, %x, 0) : tensor<3xf32>;  reduce(%m init: first rank ? %c : 0)     partial
 //   over "x"
+//
+// Of a region that is of no kind (argmax), each device's result is gathered, and reduced again:
+//   %p = reduce(%m init: %c) over [0];  %g = comm.all_gather(%p as one row);  reduce(%g init: %c)
 #include "dialects/stablehlo/rules/Combiner.h"
 #include "passes/localize/Rows.h"
 
@@ -26,6 +29,24 @@ Value startValue(Localizer &l, Value init, ReductionKind kind, ArrayRef<sharding
   return select(l, first, init, neutral(l, cast<RankedTensorType>(init.getType()), kind));
 }
 
+// The results of `parts`, one on each device along `axes`, reduced by the same region.
+Operation *reduceParts(Localizer &l, stablehlo::ReduceOp parts, ArrayRef<sharding::AxisRef> axes) {
+  SmallVector<Value> operands;
+  for (Value part : parts.getResults()) {
+    SmallVector<int64_t> row(shapeOf(part));
+    row.insert(row.begin(), 1);
+    Value asRow = stablehlo::ReshapeOp::create(
+        l.b, l.loc, cast<RankedTensorType>(part.getType()).clone(row), part);
+    operands.push_back(
+        comm::AllGatherOp::create(l.b, l.loc, asRow, l.axesAttr(axes), 0).getResult(0));
+  }
+  llvm::append_range(operands, parts.getInitValues());
+  auto all = cast<stablehlo::ReduceOp>(l.b.clone(*parts));
+  all->setOperands(operands);
+  all.setDimensions({0});
+  return all;
+}
+
 LogicalResult localizeReduce(Localizer &l, Operation *op) {
   auto reduce = cast<stablehlo::ReduceOp>(op);
   Value first = reduce.getInputs().front();
@@ -37,20 +58,24 @@ LogicalResult localizeReduce(Localizer &l, Operation *op) {
   for (const DimLayout &dim : layout.dims)
     used.append(dim.axes);
   size_t r = 0;
+  bool hasRowsBefore = false; // whose parts would mix with those of a later dimension
   for (auto [d, dim] : llvm::enumerate(want.dims)) {
     if (!llvm::is_contained(reduce.getDimensions(), int64_t(d))) {
       DimLayout &kept = layout.dims[r++];
       if (kept.axes == dim.axes)
         kept.tile = dim.tile;
       dim = kept;
-    } else if (!kind || sharding::overlap(dim.axes, used)) {
+    } else if (sharding::overlap(dim.axes, used) || (!kind && hasRowsBefore)) {
       dim = wholeDim(shapeOf(first)[d]);
     } else {
       reduced.append(dim.axes);
     }
+    hasRowsBefore |=
+        llvm::is_contained(reduce.getDimensions(), int64_t(d)) && shapeOf(first)[d] > 1;
   }
   want.partial = annotatedPartial;
-  layout.partial = reduced;
+  if (kind)
+    layout.partial = reduced;
   if (kind)
     layout.reduction = *kind;
   for (Value input : reduce.getInputs())
@@ -72,6 +97,8 @@ LogicalResult localizeReduce(Localizer &l, Operation *op) {
   for (Value result : op->getResults())
     types.push_back(l.localType(result, layout));
   Operation *made = l.copy(op, operands, types);
+  if (!kind && !reduced.empty())
+    made = reduceParts(l, cast<stablehlo::ReduceOp>(made), reduced);
   for (auto [global, local] : llvm::zip_equal(op->getResults(), made->getResults()))
     l.bind(global, local, layout);
   return success();

@@ -157,6 +157,17 @@ def reducing(rng):
         [(size(rng), size(rng))]
 
 
+def selecting(rng):
+    """Reductions of several operands; the last one depends on the order of the rows."""
+    def first(x, dims):
+        def take(a, b):
+            return jnp.where(a[1], a[0], jnp.where(b[1], b[0], 0)), a[1] | b[1]
+        return lax.reduce((x, x > 0.8), (jnp.float32(0), False), take, dims)
+
+    dims = pick(rng, (0,), (1,), (0, 1))
+    return lambda x: (jnp.argmax(x), jnp.argmin(x, 1), jnp.nanargmax(x, 0), *first(x, dims)), [(size(rng), size(rng))]
+
+
 def softmax(rng):
     return lambda x: jax.nn.softmax(x, -1) + jax.nn.logsumexp(x, 0), [(size(rng), size(rng))]
 
@@ -187,7 +198,7 @@ def choosing(rng):
 
 PROGRAMS = (convolution, convolution_gradient, pooling, pooling_gradient, average, cumulative, padding, slicing, joining,
             rolling, rolling_gradient, reversing, reshaping, unflattening, looking_up, looking_up_gradient, along,
-            scattering, scattering_far, dynamic, updating, sorting, reducing, softmax, contracting, counting, looping,
+            scattering, scattering_far, dynamic, updating, sorting, reducing, selecting, softmax, contracting, counting, looping,
             looping_gradient, choosing)
 
 

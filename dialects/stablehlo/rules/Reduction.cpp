@@ -1,8 +1,9 @@
 // reduce: reduced dimensions reduce by the region's kind. Batch norms and sort.
 //
 //   reduce add over 1       ([i, j], []) -> ([i])     j reduces (sum)
-//   argmax: two results     ([i, j], [i, j], [], []) -> ([i], [i])     j whole: its region is of no
-//   kind sort dim 1              ([i, j]) -> ([i, j])      j whole
+//   argmax: two results     ([i, j], [i, j], [], []) -> ([i], [i])     j permutes: what shards make
+//                                                         of their rows is gathered, and reduced
+//   sort dim 1              ([i, j]) -> ([i, j])      j whole
 #include "dialects/stablehlo/rules/Combiner.h"
 #include "dialects/stablehlo/rules/RuleBuilder.h"
 #include "dialects/stablehlo/rules/Rules.h"
@@ -14,18 +15,22 @@ using Kind = RuleBuilder::Kind;
 
 sharding::FactorRule reduceRule(ReduceOp op) {
   RuleBuilder builder(op);
-  Kind reduced = Kind::NeedReplication;
+  Kind reduced = Kind::NeedReplication, first = Kind::NeedReplication;
   auto by = sharding::ReductionKind::Sum;
   if (std::optional<sharding::ReductionKind> combiner = combinerOf(op.getBody())) {
     by = *combiner;
     // Any other start would be added once more by each shard.
     if (llvm::all_of(op.getInitValues(), [&](mlir::Value init) { return mayRepeat(init, by); }))
-      reduced = Kind::Reduction;
+      reduced = first = Kind::Reduction;
+  } else {
+    // Parts are reduced in the order of their rows: only the first dimension may have some.
+    first = Kind::Permutation;
   }
   size_t inputs = op.getInputs().size(), at = 0;
   for (auto [dim, size] : llvm::enumerate(shapeOf(op.getInputs()[0]))) {
     bool gone = llvm::is_contained(op.getDimensions(), int64_t(dim));
-    int32_t factor = builder.factor(size, gone ? reduced : Kind::PassThrough, by);
+    Kind kind = !gone ? Kind::PassThrough : size > 1 ? std::exchange(first, reduced) : reduced;
+    int32_t factor = builder.factor(size, kind, by);
     for (size_t i = 0; i < inputs; ++i) {
       builder.operand(i, dim, factor);
       if (!gone)

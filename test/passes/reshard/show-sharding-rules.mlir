@@ -43,8 +43,8 @@ func.func @gather(%table: tensor<640x192xf32>, %rows: tensor<8x96x1xi32>) -> ten
 func.func @argmax(%x: tensor<8x16xf32>, %i: tensor<8x16xi32>) -> (tensor<8xf32>, tensor<8xi32>) {
   %lowest = stablehlo.constant dense<0xFF800000> : tensor<f32>
   %zero = stablehlo.constant dense<0> : tensor<i32>
-  // A region that is neither a sum nor another kind that devices combine.
-  // CHECK: reduce{{.*}}([i, j], [i, j], [], [])->([i], [i]) {i=8, j=16} need_replication={j}
+  // A region that is neither a sum nor another kind that collectives combine: the op combines what shards make of their rows.
+  // CHECK: reduce{{.*}}([i, j], [i, j], [], [])->([i], [i]) {i=8, j=16} permutation={j}
   %0:2 = stablehlo.reduce(%x init: %lowest), (%i init: %zero) across dimensions = [1]
       : (tensor<8x16xf32>, tensor<8x16xi32>, tensor<f32>, tensor<i32>) -> (tensor<8xf32>, tensor<8xi32>)
     reducer(%a: tensor<f32>, %b: tensor<f32>) (%c: tensor<i32>, %d: tensor<i32>) {
