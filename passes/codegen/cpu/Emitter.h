@@ -121,6 +121,7 @@ public:
 private:
   Value compute(Node *node);
   Value load(Node *node);
+  bool reachesFar(Node *node);
   Value gather(Node *node, Value base, int64_t stride, Value laneOffsets, Value mask);
   Value iota(Node *node);
   Value compare(const Node *node, Value a, Value b);

@@ -113,6 +113,15 @@ Value Emitter::iota(Node *node) {
   return convert(value, via, node->kind);
 }
 
+// Whether a masked load may look at pages that are not there: the processor then takes a fault and
+// drops it, each time, though no lane reads anything.
+bool Emitter::reachesFar(Node *node) {
+  constexpr int64_t kNear = 65'536; // bytes; around a buffer others lie
+  auto [low, high] = graph.range(node->index);
+  int64_t elements = graph.buffers[node->buffer()].elements, near = kNear / byteSize(node->kind);
+  return low < -near || high > elements + near;
+}
+
 Value Emitter::load(Node *node) {
   llvm::Type *type = memoryType(node->kind, b.getContext());
   llvm::Align align(byteSize(node->kind));
@@ -136,6 +145,8 @@ Value Emitter::load(Node *node) {
     mask = splat(mask, width);
   if (vector->laneMask)
     mask = mask ? b.CreateAnd(mask, vector->laneMask) : vector->laneMask;
+  if (stride == 1 && node->mask && reachesFar(node))
+    base = b.CreateSelect(b.CreateOrReduce(mask), base, i64(0));
   Value from = element(pointer, node->kind, base);
   if (stride == 1 && !perLane) {
     Value value = mask ? b.CreateMaskedLoad(vectorType, from, align, mask,
