@@ -12,8 +12,12 @@
 #include "passes/import/Passes.h"
 
 #include "dialects/comm/CommOps.h"
+#include "dialects/stablehlo/Constraints.h"
+#include "dialects/stablehlo/ShapeInference.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "passes/import/Converted.h"
 #include "passes/import/DropValues.h"
 #include "passes/import/Zeros.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -35,17 +39,9 @@ Value zeros(OpBuilder &b, Location loc, Type type) {
   return import::zeros(b, loc, cast<RankedTensorType>(type));
 }
 
-// A computation may be in a wider type than the values that it starts from.
-Value converted(OpBuilder &b, Location loc, Type type, Value value) {
-  auto from = cast<RankedTensorType>(value.getType());
-  Type element = cast<RankedTensorType>(type).getElementType();
-  if (from.getElementType() == element)
-    return value;
-  return stablehlo::ConvertOp::create(b, loc, from.clone(element), value);
-}
-
 Value splat(OpBuilder &b, Location loc, Type type, Value scalar) {
-  scalar = converted(b, loc, type, scalar);
+  // A computation may be in a wider type than the values that it starts from.
+  scalar = import::converted(b, loc, scalar, getElementTypeOrSelf(type));
   return stablehlo::BroadcastInDimOp::create(b, loc, type, scalar, ArrayRef<int64_t>());
 }
 
@@ -54,17 +50,11 @@ using Values = SmallVector<Value>;
 // Every window sees initial values only.
 Values ofWindows(OpBuilder &b, stablehlo::ReduceWindowOp op) {
   auto type = cast<RankedTensorType>(op->getOperand(0).getType());
-  SmallVector<int64_t> shape;
-  auto padding = op.getPadding();
-  for (int64_t d = 0; d < type.getRank(); ++d) {
-    int64_t size = type.getDimSize(d);
-    int64_t dilation = op.getBaseDilations() ? (*op.getBaseDilations())[d] : 1;
-    int64_t added = 0;
-    if (padding)
-      added = padding->getValues<int64_t>()[{static_cast<uint64_t>(d), 0}] +
-              padding->getValues<int64_t>()[{static_cast<uint64_t>(d), 1}];
-    shape.push_back((size ? (size - 1) * dilation + 1 : 0) + added);
-  }
+  stablehlo::Shape shape, padding = stablehlo::paddingOf(op.getPadding(), type.getRank());
+  for (auto [d, size] : llvm::enumerate(type.getShape()))
+    shape.push_back(stablehlo::paddedSize(size,
+                                          op.getBaseDilations() ? (*op.getBaseDilations())[d] : 1,
+                                          padding[2 * d], padding[2 * d + 1]));
   size_t count = op->getNumOperands() / 2;
   auto made = cast<stablehlo::ReduceWindowOp>(b.clone(*op));
   made.removePaddingAttr();
@@ -111,7 +101,7 @@ Values results(OpBuilder &b, Operation *op) {
         Values inputs;
         if (isEmpty(update.getType()))
           for (auto [input, type] : llvm::zip(op->getOperands(), op->getResultTypes()))
-            inputs.push_back(converted(b, loc, type, input));
+            inputs.push_back(import::converted(b, loc, input, getElementTypeOrSelf(type)));
         return inputs;
       })
       .Case([&](stablehlo::ConcatenateOp concatenate) {

@@ -13,7 +13,9 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/import/Converted.h"
 #include "passes/import/CountedLoop.h"
+#include "passes/import/ElementComputations.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_LOOPOVERREDUCE
@@ -29,24 +31,11 @@ bool isStatic(Type type) { return cast<RankedTensorType>(type).hasStaticShape();
 bool needsLoop(stablehlo::ReduceOp op) {
   if (!llvm::all_of(op->getOperandTypes(), isStatic))
     return false;
-  auto isLarge = [](Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && tensor.hasStaticShape() && tensor.getNumElements() > 1;
-  };
   return op.getBody()
-      .walk([&](Operation *inner) {
-        bool found =
-            isa<stablehlo::WhileOp>(inner) || llvm::any_of(inner->getResultTypes(), isLarge);
-        return found ? WalkResult::interrupt() : WalkResult::advance();
+      .walk([](Operation *inner) {
+        return exceedsElements(inner) ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
-}
-
-Value convert(OpBuilder &b, Location loc, Value value, Type element) {
-  auto type = cast<RankedTensorType>(value.getType());
-  if (type.getElementType() == element)
-    return value;
-  return stablehlo::ConvertOp::create(b, loc, type.clone(element), value);
 }
 
 // The computation's result number `index` for all elements of `operands` at once.
@@ -79,10 +68,10 @@ void loopOver(stablehlo::ReduceOp op) {
        llvm::zip_equal(op.getInputs(), op.getInitValues(), op.getResults())) {
     auto element = cast<RankedTensorType>(result.getType()).getElementType();
     Value turned = stablehlo::TransposeOp::create(b, loc, input, order);
-    rows.push_back(convert(b, loc, reshape(b, loc, turned, {trips, width}), element));
+    rows.push_back(converted(b, loc, reshape(b, loc, turned, {trips, width}), element));
     carried.push_back(
         stablehlo::BroadcastInDimOp::create(b, loc, RankedTensorType::get({width}, element),
-                                            convert(b, loc, init, element), ArrayRef<int64_t>{}));
+                                            converted(b, loc, init, element), ArrayRef<int64_t>{}));
   }
   if (trips > 0 && width > 0) {
     stablehlo::WhileOp loop = countedLoop(b, loc, carried, trips);
@@ -115,18 +104,17 @@ void loopOver(stablehlo::ReduceOp op) {
 
 struct LoopOverReducePass : impl::LoopOverReduceBase<LoopOverReducePass> {
   void runOnOperation() override {
-    // Outer ones first: what their computations hold is copied.
-    for (bool changed = true; changed;) {
-      stablehlo::ReduceOp found;
+    // Outer ones first: what their computations hold is copied. A round for each depth.
+    for (SmallVector<stablehlo::ReduceOp> found;; found.clear()) {
       getOperation().walk<WalkOrder::PreOrder>([&](stablehlo::ReduceOp op) {
         if (!needsLoop(op))
           return WalkResult::advance();
-        found = op;
-        return WalkResult::interrupt();
+        found.push_back(op);
+        return WalkResult::skip();
       });
-      changed = static_cast<bool>(found);
-      if (changed)
-        loopOver(found);
+      if (found.empty())
+        return;
+      llvm::for_each(found, loopOver);
     }
   }
 };

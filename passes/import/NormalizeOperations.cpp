@@ -8,6 +8,7 @@
 //   and so on where shapes are known after all
 //
 // Later phases know the general ones only.
+#include "passes/import/Converted.h"
 #include "passes/import/Passes.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
@@ -189,10 +190,8 @@ void widenReduced(Operation *op) {
   OpBuilder b(op);
   size_t count = op->getNumResults();
   for (auto [i, operand] : llvm::enumerate(op->getOpOperands())) {
-    auto from = cast<RankedTensorType>(operand.get().getType());
     Type to = cast<RankedTensorType>(op->getResult(i % count).getType()).getElementType();
-    if (from.getElementType() != to)
-      operand.set(stablehlo::ConvertOp::create(b, op->getLoc(), from.clone(to), operand.get()));
+    operand.set(import::converted(b, op->getLoc(), operand.get(), to));
   }
 }
 

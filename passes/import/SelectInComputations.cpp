@@ -13,6 +13,7 @@
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/import/ElementComputations.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_SELECTINCOMPUTATIONS
@@ -61,11 +62,7 @@ LogicalResult verifyElementwise(Operation *outer) {
   WalkResult result = outer->walk([&](Operation *op) {
     if (op == outer)
       return WalkResult::advance();
-    auto isLarge = [](Type type) {
-      auto tensor = dyn_cast<RankedTensorType>(type);
-      return tensor && tensor.hasStaticShape() && tensor.getNumElements() > 1;
-    };
-    if (!isa<WhileOp>(op) && !llvm::any_of(op->getResultTypes(), isLarge))
+    if (!import::exceedsElements(op))
       return WalkResult::advance();
     op->emitError() << "'" << op->getName() << "' "
                     << (isa<WhileOp>(op) ? "is a loop" : "makes an array of several elements")

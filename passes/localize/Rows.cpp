@@ -1,6 +1,8 @@
 // Masks and slices of rows, as StableHLO.
 #include "passes/localize/Rows.h"
 
+#include "dialects/stablehlo/ShapeInference.h"
+
 using namespace mlir;
 
 namespace tessera::localize {
@@ -166,10 +168,8 @@ Value sliceRows(Localizer &l, Value value, int64_t dim, int64_t begin, int64_t e
   SmallVector<int64_t> from(shapeOf(value).size(), 0), to(shapeOf(value)),
       by(shapeOf(value).size(), 1);
   from[dim] = begin, to[dim] = end, by[dim] = stride;
-  SmallVector<int64_t> shape(shapeOf(value));
-  // Without end - begin + stride: a stride may be the largest number.
-  shape[dim] = end > begin ? (end - begin - 1) / stride + 1 : 0;
-  return stablehlo::SliceOp::create(l.b, l.loc, typeOf(value).clone(shape), value, from, to, by);
+  return stablehlo::SliceOp::create(
+      l.b, l.loc, typeOf(value).clone(stablehlo::slicedShape(from, to, by)), value, from, to, by);
 }
 
 Value padRows(Localizer &l, Value value, int64_t dim, int64_t low, int64_t high) {

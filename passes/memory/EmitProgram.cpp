@@ -3,6 +3,7 @@
 #include "dialects/comm/CommOps.h"
 #include "dialects/sdy/SdyOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "passes/memory/Lenders.h"
 
 #include "mlir/IR/Builders.h"
 #include <map>
@@ -115,13 +116,12 @@ private:
     });
     Operation *ret = func.getBody().front().getTerminator();
     SmallVector<int> slots(ret->getNumOperands(), -1);
-    for (BlockArgument argument : func.getArguments())
-      if (auto output =
-              func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tf.aliasing_output"))
-        slots[output.getInt()] = liveness.arrayOf(argument);
+    SmallVector<BlockArgument> lenders = lendersOf(func);
     for (auto [i, value] : llvm::enumerate(ret->getOperands())) {
-      if (slots[i] >= 0)
+      if (lenders[i]) {
+        slots[i] = liveness.arrayOf(lenders[i]);
         continue;
+      }
       Place place{Place::Output, static_cast<int64_t>(i)};
       slots[i] = liveness.storages.placeOf(liveness.arrayOf(value)) == place
                      ? liveness.arrayOf(value)
@@ -178,14 +178,11 @@ private:
     return b.getArrayAttr(result);
   }
   ArrayAttr outputs() {
-    SmallVector<int64_t> alias(func.getNumResults(), -1);
-    for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      if (auto output = func.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output"))
-        alias[output.getInt()] = i;
+    SmallVector<BlockArgument> lenders = lendersOf(func);
     SmallVector<Attribute> result;
     for (auto [i, type] : llvm::enumerate(func.getResultTypes()))
-      result.push_back(
-          parameter(b.getUnknownLoc(), type, func.getResultAttrDict(i), false, alias[i]));
+      result.push_back(parameter(b.getUnknownLoc(), type, func.getResultAttrDict(i), false,
+                                 lenders[i] ? int64_t{lenders[i].getArgNumber()} : -1));
     return b.getArrayAttr(result);
   }
 

@@ -10,6 +10,7 @@
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/memory/InplaceOperands.h"
+#include "passes/memory/Lenders.h"
 #include "passes/memory/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,22 +25,16 @@ using namespace tessera::stablehlo;
 
 // The argument whose next state `value` is: what a loop carries, or a donated argument of the
 // program.
-static Value stateOf(Value value) {
+static Value stateOf(Value value, ArrayRef<BlockArgument> lenders) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
     if (isa<ReshapeOp>(user))
-      if (Value state = stateOf(user->getResult(0)))
+      if (Value state = stateOf(user->getResult(0), lenders))
         return state;
     if (isa<stablehlo::ReturnOp>(user) && isa<WhileOp>(user->getParentOp()))
       return user->getBlock()->getArgument(use.getOperandNumber());
-    if (isa<func::ReturnOp>(user)) {
-      auto func = cast<func::FuncOp>(user->getParentOp());
-      for (BlockArgument argument : func.getArguments())
-        if (auto output =
-                func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tf.aliasing_output"))
-          if (output.getInt() == use.getOperandNumber())
-            return argument;
-    }
+    if (isa<func::ReturnOp>(user) && lenders[use.getOperandNumber()])
+      return lenders[use.getOperandNumber()];
   }
   return {};
 }
@@ -72,7 +67,7 @@ static bool isReadLastBy(Value value, Operation *op) {
   return true;
 }
 
-static void mark(exec::FusedOp fused) {
+static void mark(exec::FusedOp fused, ArrayRef<BlockArgument> lenders) {
   memory::InplaceOperands operands(fused);
   unsigned count = fused.getInputs().size();
   SmallVector<int64_t> inplace(fused.getNumResults(), -1);
@@ -90,7 +85,7 @@ static void mark(exec::FusedOp fused) {
   // Results that are the next state of an operand take its buffer; the others choose from what is
   // left.
   for (unsigned i = 0; i < fused.getNumResults(); ++i)
-    if (Value state = stateOf(fused.getResult(i)))
+    if (Value state = stateOf(fused.getResult(i), lenders))
       overwrite(i,
                 firstWhere(i, [&](unsigned k) { return originOf(fused.getInputs()[k]) == state; }));
   for (unsigned i = 0; i < fused.getNumResults(); ++i)
@@ -104,7 +99,12 @@ static void mark(exec::FusedOp fused) {
 
 namespace {
 struct MarkInplace : impl::MarkInplaceBase<MarkInplace> {
-  void runOnOperation() override { getOperation().walk(mark); }
+  void runOnOperation() override {
+    for (auto func : getOperation().getOps<func::FuncOp>()) {
+      SmallVector<BlockArgument> lenders = memory::lendersOf(func);
+      func.walk([&](exec::FusedOp fused) { mark(fused, lenders); });
+    }
+  }
 };
 } // namespace
 } // namespace tessera

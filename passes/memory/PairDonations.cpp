@@ -10,6 +10,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/memory/Donations.h"
 #include "passes/memory/InplaceOperands.h"
+#include "passes/memory/Lenders.h"
 #include "passes/memory/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -41,12 +42,9 @@ public:
       return;
     for (Operation &op : entry)
       time[&op] = time.size();
-    SmallVector<bool> taken(ret->getNumOperands(), false);
-    for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      if (auto output = func.getArgAttrOfType<IntegerAttr>(i, kOutput))
-        taken[output.getInt()] = true;
+    SmallVector<BlockArgument> lenders = memory::lendersOf(func);
     for (OpOperand &use : ret->getOpOperands()) {
-      if (taken[use.getOperandNumber()])
+      if (lenders[use.getOperandNumber()])
         continue;
       outputNumbers.push_back(use.getOperandNumber());
       // Of a value that is returned twice the second is a copy, made at the end.

@@ -1,0 +1,12 @@
+// Values in other element types.
+#pragma once
+
+#include "mlir/IR/Builders.h"
+
+namespace tessera::import {
+
+/// A tensor's elements as `element`: itself where they are.
+mlir::Value converted(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
+                      mlir::Type element);
+
+} // namespace tessera::import
