@@ -1,6 +1,5 @@
 // The CHLO dialect: what frontends emit beyond the StableHLO specification.
-#ifndef TESSERA_DIALECTS_CHLO_CHLOOPS_H
-#define TESSERA_DIALECTS_CHLO_CHLOOPS_H
+#pragma once
 
 #include "dialects/stablehlo/StablehloOps.h"
 
@@ -14,5 +13,3 @@
 #include "dialects/chlo/ChloOps.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/chlo/BroadcastOps.h.inc"
-
-#endif

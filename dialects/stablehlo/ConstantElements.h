@@ -1,6 +1,5 @@
 // What the folders share: constants with few elements, read and made.
-#ifndef TESSERA_DIALECTS_STABLEHLO_CONSTANTELEMENTS_H
-#define TESSERA_DIALECTS_STABLEHLO_CONSTANTELEMENTS_H
+#pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -71,5 +70,3 @@ mlir::DenseElementsAttr mapElements(llvm::ArrayRef<mlir::DenseElementsAttr> oper
 }
 
 } // namespace tessera::stablehlo
-
-#endif

@@ -1,7 +1,6 @@
 // What the verifiers of several op families check. Constraints are named by their numbers in the
 // specification's section on the op; sizes that are not known statically agree with any.
-#ifndef TESSERA_DIALECTS_STABLEHLO_CONSTRAINTS_H
-#define TESSERA_DIALECTS_STABLEHLO_CONSTRAINTS_H
+#pragma once
 
 #include "dialects/stablehlo/StablehloOps.h"
 
@@ -97,5 +96,3 @@ int64_t paddedSize(int64_t size, Wide dilation, int64_t low, int64_t high);
 int64_t windowCount(int64_t padded, int64_t window, int64_t dilation, int64_t stride);
 
 } // namespace tessera::stablehlo
-
-#endif

@@ -1,6 +1,5 @@
 // Where dimensions go.
-#ifndef TESSERA_DIALECTS_STABLEHLO_DIMENSIONMAPS_H
-#define TESSERA_DIALECTS_STABLEHLO_DIMENSIONMAPS_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -15,5 +14,3 @@ std::optional<llvm::SmallVector<int64_t>> unitReshape(llvm::ArrayRef<int64_t> fr
                                                       llvm::ArrayRef<int64_t> to);
 
 } // namespace tessera::stablehlo
-
-#endif

@@ -1,6 +1,5 @@
 // Groups of devices as collectives name them: a table of numbers, or axes of a mesh.
-#ifndef TESSERA_DIALECTS_STABLEHLO_REPLICAGROUPS_H
-#define TESSERA_DIALECTS_STABLEHLO_REPLICAGROUPS_H
+#pragma once
 
 #include "dialects/stablehlo/StablehloOps.h"
 
@@ -23,5 +22,3 @@ mlir::FailureOr<mlir::DenseIntElementsAttr> groupTable(MeshAttr mesh,
                                                        llvm::ArrayRef<AxisRefAttr> axes);
 
 } // namespace tessera::stablehlo
-
-#endif

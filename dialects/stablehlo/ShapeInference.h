@@ -1,6 +1,5 @@
 // The shapes of results from those of operands, and from operands that are constant.
-#ifndef TESSERA_DIALECTS_STABLEHLO_SHAPEINFERENCE_H
-#define TESSERA_DIALECTS_STABLEHLO_SHAPEINFERENCE_H
+#pragma once
 
 #include "dialects/stablehlo/StablehloOps.h"
 
@@ -50,5 +49,3 @@ Shape convolvedShape(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs,
                      ConvDimensionNumbersAttr dims, int64_t batchGroups, const Windows &windows);
 
 } // namespace tessera::stablehlo
-
-#endif

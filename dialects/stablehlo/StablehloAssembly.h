@@ -1,6 +1,5 @@
 // The custom directives of the ops' text form: for each NAME, parseNAME reads and printNAME writes.
-#ifndef TESSERA_DIALECTS_STABLEHLO_STABLEHLOASSEMBLY_H
-#define TESSERA_DIALECTS_STABLEHLO_STABLEHLOASSEMBLY_H
+#pragma once
 
 #include "dialects/stablehlo/StablehloOps.h"
 
@@ -126,5 +125,3 @@ ParseResult parseCallTarget(OpAsmParser &parser, mlir::StringAttr &name);
 void printCallTarget(OpAsmPrinter &printer, Operation *, mlir::StringAttr name);
 
 } // namespace tessera::stablehlo
-
-#endif

@@ -1,6 +1,5 @@
 // The StableHLO dialect: types, attributes and the operation classes of every family.
-#ifndef TESSERA_DIALECTS_STABLEHLO_STABLEHLOOPS_H
-#define TESSERA_DIALECTS_STABLEHLO_STABLEHLOOPS_H
+#pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -99,5 +98,3 @@ ResultAccuracyAttr defaultAccuracy(mlir::MLIRContext *context);
 #include "dialects/stablehlo/QuantizedOps.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/stablehlo/ReductionOps.h.inc"
-
-#endif

@@ -1,6 +1,5 @@
 // The operations of vhlo as data: which releases have which version of each, and its attributes.
-#ifndef TESSERA_DIALECTS_VHLO_OPTABLE_H
-#define TESSERA_DIALECTS_VHLO_OPTABLE_H
+#pragma once
 
 #include "dialects/vhlo/Version.h"
 #include "mlir/IR/Attributes.h"
@@ -91,5 +90,3 @@ mlir::Attribute defaultValue(Default absent, mlir::MLIRContext *context, int64_t
 bool isDefault(Default absent, mlir::Attribute value);
 
 } // namespace tessera::vhlo
-
-#endif

@@ -1,6 +1,5 @@
 // Attributes with fields, such as dimension numbers: in an artifact each field is an attribute.
-#ifndef TESSERA_DIALECTS_VHLO_STRUCTURES_H
-#define TESSERA_DIALECTS_VHLO_STRUCTURES_H
+#pragma once
 
 #include "dialects/vhlo/OpTable.h"
 
@@ -24,5 +23,3 @@ mlir::Attribute putTogether(Kind kind, llvm::ArrayRef<mlir::Attribute> fields, b
 std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::Attribute value);
 
 } // namespace tessera::vhlo
-
-#endif

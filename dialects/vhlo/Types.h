@@ -1,6 +1,5 @@
 // The types of vhlo by their codes in the bytecode and their names in the text.
-#ifndef TESSERA_DIALECTS_VHLO_TYPES_H
-#define TESSERA_DIALECTS_VHLO_TYPES_H
+#pragma once
 
 #include "dialects/vhlo/Vhlo.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -41,5 +40,3 @@ const llvm::fltSemantics *floatSemantics(mlir::Type plain);
 unsigned integerWidth(mlir::Type plain);
 
 } // namespace tessera::vhlo
-
-#endif

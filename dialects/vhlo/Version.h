@@ -1,6 +1,5 @@
 // Releases of StableHLO as portable artifacts name them: "1.13.0".
-#ifndef TESSERA_DIALECTS_VHLO_VERSION_H
-#define TESSERA_DIALECTS_VHLO_VERSION_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <compare>
@@ -34,5 +33,3 @@ inline constexpr Version mixesDialects{1, 11};
 std::optional<Version> artifactVersion(llvm::StringRef bytes);
 
 } // namespace tessera::vhlo
-
-#endif

@@ -1,6 +1,5 @@
 // The vhlo dialect: what portable artifacts hold. Its operations are found in a table (OpTable.h).
-#ifndef TESSERA_DIALECTS_VHLO_VHLO_H
-#define TESSERA_DIALECTS_VHLO_VHLO_H
+#pragma once
 
 #include "dialects/vhlo/Version.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -71,5 +70,3 @@ Version introduced(mlir::Attribute plain);
 mlir::Attribute tensorFromBytes(mlir::Type plainType, llvm::ArrayRef<char> bytes);
 
 } // namespace tessera::vhlo
-
-#endif

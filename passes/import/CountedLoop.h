@@ -1,6 +1,5 @@
 // Loops that import writes: over a counter from 0.
-#ifndef TESSERA_PASSES_IMPORT_COUNTEDLOOP_H
-#define TESSERA_PASSES_IMPORT_COUNTEDLOOP_H
+#pragma once
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/Builders.h"
@@ -19,5 +18,3 @@ stablehlo::WhileOp countedLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::Val
                                int64_t trips);
 
 } // namespace tessera::import
-
-#endif

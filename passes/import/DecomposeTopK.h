@@ -1,6 +1,5 @@
 // top_k as a sort and two slices.
-#ifndef TESSERA_PASSES_IMPORT_DECOMPOSETOPK_H
-#define TESSERA_PASSES_IMPORT_DECOMPOSETOPK_H
+#pragma once
 
 #include "dialects/chlo/ChloOps.h"
 
@@ -10,5 +9,3 @@ namespace tessera::import {
 mlir::LogicalResult decomposeTopK(chlo::TopKOp op);
 
 } // namespace tessera::import
-
-#endif

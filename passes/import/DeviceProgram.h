@@ -1,6 +1,5 @@
 // Programs written for one device of many, whose collectives name devices by number.
-#ifndef TESSERA_PASSES_IMPORT_DEVICEPROGRAM_H
-#define TESSERA_PASSES_IMPORT_DEVICEPROGRAM_H
+#pragma once
 
 #include "lib/sharding/ProcessGrid.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -14,5 +13,3 @@ sharding::ProcessGrid processGridOf(mlir::ModuleOp module);
 bool namesDevices(mlir::Operation *op);
 
 } // namespace tessera::import
-
-#endif

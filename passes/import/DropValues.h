@@ -1,7 +1,6 @@
 // Takes values of some types (tokens, arrays without elements) out of what loops carry and branches
 // return.
-#ifndef TESSERA_PASSES_IMPORT_DROPVALUES_H
-#define TESSERA_PASSES_IMPORT_DROPVALUES_H
+#pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -23,5 +22,3 @@ mlir::Operation *withoutValues(mlir::Operation *op, IsDropped isDropped);
 void dropValues(mlir::func::FuncOp function, IsDropped isDropped, Substitute substitute);
 
 } // namespace tessera::import
-
-#endif

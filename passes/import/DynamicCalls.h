@@ -1,6 +1,5 @@
 // Custom calls by which frontends write what StableHLO has no dynamic operation for.
-#ifndef TESSERA_PASSES_IMPORT_DYNAMICCALLS_H
-#define TESSERA_PASSES_IMPORT_DYNAMICCALLS_H
+#pragma once
 
 #include "dialects/stablehlo/StablehloOps.h"
 
@@ -14,5 +13,3 @@ bool isDynamicCall(mlir::Operation *op);
 mlir::FailureOr<bool> rewriteDynamicCall(tessera::stablehlo::CustomCallOp call);
 
 } // namespace tessera
-
-#endif

@@ -1,6 +1,5 @@
 // Products and sums written by letters.
-#ifndef TESSERA_PASSES_IMPORT_EINSUM_H
-#define TESSERA_PASSES_IMPORT_EINSUM_H
+#pragma once
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/Builders.h"
@@ -13,5 +12,3 @@ mlir::Value fromEinsum(mlir::OpBuilder &b, mlir::Operation *op, mlir::ValueRange
                        llvm::StringRef config);
 
 } // namespace tessera::import
-
-#endif

@@ -7,8 +7,7 @@
 //   %mine = stablehlo.gather(%all, row axis_index of [[0, 3], [1, 2], [1, 2], [0, 3]])  // 2x..
 //
 // What it receives grows with those axes, not with the group.
-#ifndef TESSERA_PASSES_IMPORT_GATHEREDGROUP_H
-#define TESSERA_PASSES_IMPORT_GATHEREDGROUP_H
+#pragma once
 
 #include "lib/sharding/DeviceGroups.h"
 #include "mlir/IR/Builders.h"
@@ -58,5 +57,3 @@ private:
 };
 
 } // namespace tessera::import
-
-#endif

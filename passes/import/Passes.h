@@ -1,6 +1,5 @@
 // import: a program as a frontend exports it becomes one function in StableHLO, sdy and comm.
-#ifndef TESSERA_PASSES_IMPORT_PASSES_H
-#define TESSERA_PASSES_IMPORT_PASSES_H
+#pragma once
 
 #include "mlir/Pass/Pass.h"
 #include <memory>
@@ -19,5 +18,3 @@ void buildImportPipeline(mlir::OpPassManager &pm);
 void registerImportPasses();
 
 } // namespace tessera
-
-#endif

@@ -12,8 +12,7 @@
 //   Philox              elements take the four words of block 0, 1, .. one after the other, or two
 //                       each
 //   8 and 16 bits       the low bits of what 32-bit elements would get
-#ifndef TESSERA_PASSES_IMPORT_RANDOMBITS_H
-#define TESSERA_PASSES_IMPORT_RANDOMBITS_H
+#pragma once
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -32,5 +31,3 @@ RandomBits philoxBits(mlir::OpBuilder &b, mlir::Location loc, mlir::Value state,
                       llvm::ArrayRef<int64_t> shape, unsigned width);
 
 } // namespace tessera::import
-
-#endif

@@ -11,8 +11,7 @@
 //
 // A constraint (shape.cstr_broadcastable) becomes a shape assertion, and what it guards
 // (shape.assuming) runs anyway. Constants of arith are constants, wherever they are used.
-#ifndef TESSERA_PASSES_IMPORT_READSHAPEARITHMETIC_H
-#define TESSERA_PASSES_IMPORT_READSHAPEARITHMETIC_H
+#pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -23,5 +22,3 @@ namespace tessera {
 llvm::LogicalResult readShapeArithmetic(mlir::func::FuncOp function);
 
 } // namespace tessera
-
-#endif

@@ -1,6 +1,5 @@
 // Elementwise functions beyond the StableHLO specification, written as StableHLO arithmetic.
-#ifndef TESSERA_PASSES_IMPORT_SCALARFUNCTIONS_H
-#define TESSERA_PASSES_IMPORT_SCALARFUNCTIONS_H
+#pragma once
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/Builders.h"
@@ -104,5 +103,3 @@ mlir::Value complexFunction(mlir::OpBuilder &b, mlir::Location loc, mlir::Value 
                             ComplexFunction function);
 
 } // namespace tessera::import
-
-#endif

@@ -1,6 +1,5 @@
 // Constants of zeros.
-#ifndef TESSERA_PASSES_IMPORT_ZEROS_H
-#define TESSERA_PASSES_IMPORT_ZEROS_H
+#pragma once
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -11,5 +10,3 @@ namespace tessera::import {
 mlir::Value zeros(mlir::OpBuilder &b, mlir::Location loc, mlir::RankedTensorType type);
 
 } // namespace tessera::import
-
-#endif

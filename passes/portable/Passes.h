@@ -1,6 +1,5 @@
 // portable: between StableHLO and the versioned form that portable artifacts hold.
-#ifndef TESSERA_PASSES_PORTABLE_PASSES_H
-#define TESSERA_PASSES_PORTABLE_PASSES_H
+#pragma once
 
 #include "dialects/vhlo/Version.h"
 #include "mlir/Pass/Pass.h"
@@ -23,5 +22,3 @@ mlir::LogicalResult legalizeToVhlo(mlir::ModuleOp module, vhlo::Version release)
 void registerPortablePasses();
 
 } // namespace tessera
-
-#endif

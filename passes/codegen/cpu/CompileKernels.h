@@ -1,7 +1,6 @@
 // Kernels to one shared object: int32_t symbol(const TesseraKernelArgs *, uint32_t, uint32_t) for
 // each.
-#ifndef TESSERA_PASSES_CODEGEN_CPU_COMPILEKERNELS_H
-#define TESSERA_PASSES_CODEGEN_CPU_COMPILEKERNELS_H
+#pragma once
 
 #include "passes/codegen/cpu/KernelSource.h"
 #include "passes/codegen/cpu/ObjectCode.h"
@@ -22,5 +21,3 @@ std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kerne
                                               const CpuTarget &target, unsigned threads = 2);
 
 } // namespace tessera::codegen
-
-#endif

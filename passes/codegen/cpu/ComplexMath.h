@@ -3,8 +3,7 @@
 // Those of complex<f32> are computed in f64 and rounded once: no product over- or underflows on the
 // way, and what cancels leaves digits enough. Those of complex<f64> scale instead. Infinities and
 // NaN follow C's Annex G where XLA does.
-#ifndef TESSERA_PASSES_CODEGEN_CPU_COMPLEXMATH_H
-#define TESSERA_PASSES_CODEGEN_CPU_COMPLEXMATH_H
+#pragma once
 
 #include "passes/codegen/cpu/GraphBuilder.h"
 
@@ -15,5 +14,3 @@ namespace tessera::codegen {
 Element complexFunction(Graph &graph, Op op, ElementKind kind, llvm::ArrayRef<Element> operands);
 
 } // namespace tessera::codegen
-
-#endif

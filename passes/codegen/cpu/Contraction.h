@@ -1,8 +1,7 @@
 // dot_general and convolution as one thing: out[m, n] = sum over k of a[m, k] * b[k, n], where m, n
 // and k each may be several loops and a and b are any nodes (a convolution's a is a masked load at
 // strided places).
-#ifndef TESSERA_PASSES_CODEGEN_CPU_CONTRACTION_H
-#define TESSERA_PASSES_CODEGEN_CPU_CONTRACTION_H
+#pragma once
 
 #include "passes/codegen/cpu/NestGraph.h"
 
@@ -41,5 +40,3 @@ std::optional<ContractionPlan> planContraction(NestGraph &nest);
 bool emitContraction(KernelFunction &function, bool &known);
 
 } // namespace tessera::codegen
-
-#endif

@@ -1,7 +1,6 @@
 // What emits a contraction: its panels (ContractionPanels.cpp), its tiles and cells
 // (Contraction.cpp). The plan has been made (ContractionPlan.cpp).
-#ifndef TESSERA_PASSES_CODEGEN_CPU_CONTRACTIONEMITTER_H
-#define TESSERA_PASSES_CODEGEN_CPU_CONTRACTIONEMITTER_H
+#pragma once
 
 #include "passes/codegen/cpu/Contraction.h"
 #include "passes/codegen/cpu/LoopNest.h"
@@ -91,5 +90,3 @@ private:
 };
 
 } // namespace tessera::codegen
-
-#endif

@@ -6,8 +6,7 @@
 // less than a byte take a byte each in memory: i2 and i4 with their sign extended, the others with
 // zeros above. Complex numbers never reach this level: the graph builder splits them into two real
 // values.
-#ifndef TESSERA_PASSES_CODEGEN_CPU_ELEMENTKIND_H
-#define TESSERA_PASSES_CODEGEN_CPU_ELEMENTKIND_H
+#pragma once
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/IR/IRBuilder.h"
@@ -82,5 +81,3 @@ llvm::Type *computeType(ElementKind kind, llvm::LLVMContext &context);
 llvm::Type *memoryType(ElementKind kind, llvm::LLVMContext &context);
 
 } // namespace tessera::codegen
-
-#endif

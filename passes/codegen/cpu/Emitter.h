@@ -4,8 +4,7 @@
 // the deepest level that it depends on, so what doesn't change in a loop is computed before it. One
 // level may be a vector level: its loop steps by `lanes`, and nodes that depend on it are vectors
 // of that many elements.
-#ifndef TESSERA_PASSES_CODEGEN_CPU_EMITTER_H
-#define TESSERA_PASSES_CODEGEN_CPU_EMITTER_H
+#pragma once
 
 #include "passes/codegen/cpu/Graph.h"
 #include "llvm/IR/IRBuilder.h"
@@ -152,5 +151,3 @@ private:
 };
 
 } // namespace tessera::codegen
-
-#endif

@@ -5,8 +5,7 @@
 // one scalar: a load at an index, a constant, an operation on nodes, or a reduction over dimensions
 // of its own. Data movement leaves no node: a transpose or broadcast is another index of the same
 // load. Nodes are shared: equal ones are one object.
-#ifndef TESSERA_PASSES_CODEGEN_CPU_GRAPH_H
-#define TESSERA_PASSES_CODEGEN_CPU_GRAPH_H
+#pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "passes/codegen/cpu/ElementKind.h"
@@ -204,5 +203,3 @@ private:
 };
 
 } // namespace tessera::codegen
-
-#endif

@@ -1,7 +1,6 @@
 // Turns StableHLO on static tensors into a Graph: "the element of this value at this index" as a
 // node.
-#ifndef TESSERA_PASSES_CODEGEN_CPU_GRAPHBUILDER_H
-#define TESSERA_PASSES_CODEGEN_CPU_GRAPHBUILDER_H
+#pragma once
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
@@ -91,5 +90,3 @@ private:
 std::optional<Op> elementwiseOp(mlir::Operation *op);
 
 } // namespace tessera::codegen
-
-#endif

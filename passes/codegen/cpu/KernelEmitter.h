@@ -1,6 +1,5 @@
 // Emits one kernel's function; see KernelEmitter.cpp for the roads a kernel can take.
-#ifndef TESSERA_PASSES_CODEGEN_CPU_KERNELEMITTER_H
-#define TESSERA_PASSES_CODEGEN_CPU_KERNELEMITTER_H
+#pragma once
 
 #include "passes/codegen/cpu/Emitter.h"
 #include "passes/codegen/cpu/GraphBuilder.h"
@@ -76,5 +75,3 @@ bool emitKernel(const KernelSource &kernel, llvm::Module &module, const VectorFe
                 KernelInfo &info);
 
 } // namespace tessera::codegen
-
-#endif

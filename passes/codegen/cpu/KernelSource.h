@@ -1,6 +1,5 @@
 // What is compiled: the body of one kernel; and what comes of it beside its code.
-#ifndef TESSERA_PASSES_CODEGEN_CPU_KERNELSOURCE_H
-#define TESSERA_PASSES_CODEGEN_CPU_KERNELSOURCE_H
+#pragma once
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
@@ -30,5 +29,3 @@ struct KernelInfo {
 };
 
 } // namespace tessera::codegen
-
-#endif

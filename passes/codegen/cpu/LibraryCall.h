@@ -1,7 +1,6 @@
 // Kernels that the runtime brings: what of a module's operations they compute, and with which
 // numbers (include/tessera/library.h).
-#ifndef TESSERA_PASSES_CODEGEN_CPU_LIBRARYCALL_H
-#define TESSERA_PASSES_CODEGEN_CPU_LIBRARYCALL_H
+#pragma once
 
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
@@ -28,5 +27,3 @@ int64_t batchOf(mlir::RankedTensorType type, size_t inner);
 std::optional<library::Element> libraryElement(mlir::Type type);
 
 } // namespace tessera::codegen
-
-#endif

@@ -1,7 +1,6 @@
 // Plain loops over a graph's dimensions, for kernels that walk an index space in an order of their
 // own.
-#ifndef TESSERA_PASSES_CODEGEN_CPU_LOOPNEST_H
-#define TESSERA_PASSES_CODEGEN_CPU_LOOPNEST_H
+#pragma once
 
 #include "passes/codegen/cpu/Emitter.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -22,5 +21,3 @@ void loopOver(Emitter &emitter, llvm::ArrayRef<LoopRange> loops, unsigned lanes,
 std::pair<Value, Value> chunkRange(Emitter &emitter, Value number, int64_t chunk, int64_t size);
 
 } // namespace tessera::codegen
-
-#endif

@@ -1,6 +1,5 @@
 // The outputs of one shape as a graph over the loops of that shape.
-#ifndef TESSERA_PASSES_CODEGEN_CPU_NESTGRAPH_H
-#define TESSERA_PASSES_CODEGEN_CPU_NESTGRAPH_H
+#pragma once
 
 #include "passes/codegen/cpu/KernelEmitter.h"
 
@@ -47,5 +46,3 @@ private:
 };
 
 } // namespace tessera::codegen
-
-#endif

@@ -1,6 +1,5 @@
 // LLVM modules to native code for one processor.
-#ifndef TESSERA_PASSES_CODEGEN_CPU_OBJECTCODE_H
-#define TESSERA_PASSES_CODEGEN_CPU_OBJECTCODE_H
+#pragma once
 
 #include "passes/codegen/cpu/Emitter.h"
 #include "llvm/ADT/SmallVector.h"
@@ -34,5 +33,3 @@ private:
 };
 
 } // namespace tessera::codegen
-
-#endif

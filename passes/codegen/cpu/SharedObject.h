@@ -1,6 +1,5 @@
 // Object files to one shared object, by lld in this process.
-#ifndef TESSERA_PASSES_CODEGEN_CPU_SHAREDOBJECT_H
-#define TESSERA_PASSES_CODEGEN_CPU_SHAREDOBJECT_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -16,5 +15,3 @@ std::optional<std::vector<char>>
 linkSharedObject(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects, std::string &error);
 
 } // namespace tessera::codegen
-
-#endif

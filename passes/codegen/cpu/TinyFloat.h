@@ -5,8 +5,7 @@
 // Encoding rounds to nearest, ties to even; f8E8M0FNU, which has no mantissa, upwards in a tie.
 // What is too large becomes infinity, or NaN where there is no infinity, or the largest number
 // where there is neither (f4, f6: there NaN becomes -0).
-#ifndef TESSERA_PASSES_CODEGEN_CPU_TINYFLOAT_H
-#define TESSERA_PASSES_CODEGEN_CPU_TINYFLOAT_H
+#pragma once
 
 #include "passes/codegen/cpu/ElementKind.h"
 
@@ -18,5 +17,3 @@ llvm::Value *decodeTinyFloat(llvm::IRBuilder<> &b, ElementKind kind, llvm::Value
 llvm::Value *encodeTinyFloat(llvm::IRBuilder<> &b, ElementKind kind, llvm::Value *single);
 
 } // namespace tessera::codegen
-
-#endif

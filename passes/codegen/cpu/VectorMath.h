@@ -1,7 +1,6 @@
 // Elementary functions on f32 scalars and vectors as inline polynomial code, within 4 ULP; no
 // lookups, no calls but for rare arguments. f64 goes to libm, lane by lane.
-#ifndef TESSERA_PASSES_CODEGEN_CPU_VECTORMATH_H
-#define TESSERA_PASSES_CODEGEN_CPU_VECTORMATH_H
+#pragma once
 
 #include "passes/codegen/cpu/Graph.h"
 #include "llvm/IR/IRBuilder.h"
@@ -68,5 +67,3 @@ private:
 };
 
 } // namespace tessera::codegen
-
-#endif

@@ -1,8 +1,7 @@
 /* What a plug-in that moves bytes between processes gives to the runtime: point-to-point messages
  * in order, and news of failed peers. C, so that the plug-in can be built apart. All functions may
  * be called by several threads. */
-#ifndef TESSERA_TRANSPORT_PLUGIN_H
-#define TESSERA_TRANSPORT_PLUGIN_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,5 +30,3 @@ typedef struct TesseraTransport {
 /* The plug-in's entry point: fills `transport` and returns null, or says why it cannot. */
 typedef const char *(*TesseraTransportOpen)(TesseraTransport *transport);
 #define TESSERA_TRANSPORT_OPEN "tessera_transport_open"
-
-#endif

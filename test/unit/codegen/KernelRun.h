@@ -1,6 +1,5 @@
 // Compiles one exec.kernel from text and runs it in this process.
-#ifndef TESSERA_TEST_UNIT_CODEGEN_KERNELRUN_H
-#define TESSERA_TEST_UNIT_CODEGEN_KERNELRUN_H
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -21,5 +20,3 @@ std::vector<Floats> runKernel(const std::string &signature, const std::string &b
 Floats numbers(int64_t n, unsigned seed = 1);
 
 } // namespace tessera::test
-
-#endif
