@@ -11,4 +11,4 @@ set(CMAKE_BUILD_RPATH ${LLVM_LIBRARY_DIR})
 add_link_options(-fuse-ld=lld -B/usr/lib/llvm-22/bin)
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-comment -Wno-init-list-lifetime)
 # For code that includes LLVM: as Debian builds it, and see TypeName.h.
-set(TESSERA_LLVM_OPTIONS -fno-rtti -include ${CMAKE_SOURCE_DIR}/cmake/TypeName.h)
+set(TESSERA_LLVM_OPTIONS -fno-rtti -fno-exceptions -include ${CMAKE_SOURCE_DIR}/cmake/TypeName.h)
