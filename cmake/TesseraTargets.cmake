@@ -4,12 +4,20 @@ function(tessera_library name)
   cmake_parse_arguments(ARG "RTTI" "" "SRCS;DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SRCS})
   if(NOT ARG_RTTI)
-    target_compile_options(${name} PRIVATE ${TESSERA_LLVM_OPTIONS})
+    tessera_uses_llvm(${name} ${ARG_LINK})
   endif()
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
+endfunction()
+
+# tessera_uses_llvm(NAME LINK..): compiled as LLVM is; where MLIR is linked, with the headers that are precompiled.
+function(tessera_uses_llvm name)
+  target_compile_options(${name} PRIVATE ${TESSERA_LLVM_OPTIONS})
+  if(MLIR IN_LIST ARGN)
+    target_precompile_headers(${name} REUSE_FROM ${TESSERA_PRECOMPILED})
+  endif()
 endfunction()
 
 # tessera_tablegen(TARGET file.td OUT flags OUT flags ..): runs mlir-tblgen into the build tree beside the source's path.

@@ -202,7 +202,7 @@ LogicalResult joinSlices(ConcatenateOp op, PatternRewriter &rewriter) {
     if (!next || next.getOperand() != first.getOperand() || next.getStrides() != first.getStrides())
       return failure();
     for (size_t d = 0; d < limit.size(); ++d) {
-      bool joined = int64_t(d) == op.getDimension();
+      bool joined = d == op.getDimension();
       if (next.getStartIndices()[d] != (joined ? limit[d] : first.getStartIndices()[d]) ||
           (!joined && next.getLimitIndices()[d] != limit[d]))
         return failure();

@@ -20,7 +20,6 @@ ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     if (succeeded(parser.parseOptionalLess())) {
       NamedAttrList inherent;
-      Attribute value;
       SMLoc at = parser.getCurrentLocation();
       if (parser.parseOptionalAttrDict(inherent) || parser.parseGreater())
         return failure();

@@ -349,7 +349,6 @@ ParseResult parseBody(AsmParser &parser, AttrForm form, Attribute &result) {
   case AttrForm::Dictionary:
     return parseDictionary(parser, result);
   case AttrForm::Float: {
-    Attribute value;
     Type type;
     double number;
     SMLoc at = parser.getCurrentLocation();

@@ -149,7 +149,7 @@ TEST(AxisAlgebra, OperandsAgreeOnTheLongestCommonList) {
       pointers.push_back(&tensor);
     }
     int64_t elements[] = {8, 8, 8};
-    propagateThroughOp({rule, elements, {}, Flow::Forward}, pointers);
+    propagateThroughOp({rule, elements, {}, Flow::Forward, {}}, pointers);
     EXPECT_EQ(tensors[2].dims[0].axes, expected) << "seed " << seed;
   }
 }
