@@ -38,7 +38,7 @@ int commandInLibrary(const char *name, int argc, char **argv) {
     std::fprintf(stderr, "error: the compiler is not installed beside tessera: %s\n", dlerror());
     return 1;
   }
-  using Command = int (*)(int, char **);
+  using Command = int (*)(int, const char *const *);
   return reinterpret_cast<Command>(dlsym(library, name))(argc, argv);
 }
 

@@ -9,6 +9,11 @@ def ExpandSlices : Pass<"tessera-expand-slices", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
+def BlockRunningReductions : Pass<"tessera-block-running-reductions", "::mlir::ModuleOp"> {
+  let summary = "Compute long running reductions (cumulative sums) in blocks of sixteen and running reductions of their totals.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def IfToCase : Pass<"tessera-if-to-case", "::mlir::ModuleOp"> {
   let summary = "Turn a branch on a boolean (if) into one on a number (case).";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];

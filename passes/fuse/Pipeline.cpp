@@ -12,6 +12,7 @@ namespace tessera {
 
 void buildFusePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createExpandSlices());
+  pm.addPass(createBlockRunningReductions());
   pm.addPass(createIfToCase());
   pm.addPass(createForwardInvariants());
   pm.addPass(createExplicitLayouts());

@@ -93,7 +93,13 @@ def reductions():
         "window_sum": lambda a, c: lax.reduce_window(a, 0.0, lax.add, (2, 3), (1, 2), "SAME"),
         "window_max": lambda a, c: lax.reduce_window(a, -jnp.inf, lax.max, (3, 3), (1, 1), "VALID"),
         # Its first windows lie on pages before the array, of which no lane may be read: 18 s, where each costs a fault.
-        "long_running_sum": lambda a, c: jnp.cumsum(jnp.resize(a, 40_000))[::997],
+        "far_window_sum": lambda a, c: lax.reduce_window(jnp.resize(a, 40_000), 0.0, lax.add, (39_999,), (997,), [(39_998, 0)]),
+        "running_sum": lambda a, c: jnp.cumsum(jnp.resize(a, 5_000)),
+        "running_sum_from_the_end": lambda a, c: lax.cumsum(jnp.resize(a, (3, 333, 2)), 1, reverse=True),
+        "running_max": lambda a, c: lax.cummax(jnp.resize(a, (70, 3))), "running_logsumexp": lambda a, c: lax.cumlogsumexp(jnp.resize(a, 500)),
+        "running_argmax": lambda a, c: lax.reduce_window(
+            (a.ravel(), jnp.arange(a.size)), (-jnp.inf, 0), lambda p, q: (jnp.maximum(p[0], q[0]), jnp.where(p[0] >= q[0], p[1], q[1])),
+            (a.size,), (1,), [(a.size - 1, 0)]),
         "two_at_once": lambda a, c: lax.reduce((a, a * 2), (jnp.zeros((), a.dtype), jnp.zeros((), a.dtype)),
                                                lambda p, q: (p[0] + q[0], p[1] + q[1]), (0,))[1],
     }

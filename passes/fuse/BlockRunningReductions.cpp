@@ -1,0 +1,209 @@
+// Long running reductions (cumulative sums, maxima) go in blocks of sixteen:
+//
+//   %r = reduce_window(%x) add, window 4096, padding [4095, 0]
+// becomes
+//   %b = reshape %x to 256x16
+//   %s = reduce_window(%b) add, window 1x16, padding [[0, 0], [15, 0]]     within each block
+//   %t = the last column of %s, running, moved on by one                   what lies before a block
+//   %r = reshape of %s + broadcast of %t
+//
+// and so again for the 256 totals: work and roundings of n and log n where one pass over each
+// window takes n * n and n. XLA:CPU has blocks of the same size. (Blelloch 1990, Prefix sums and
+// their applications.)
+#include "dialects/stablehlo/ShapeInference.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "passes/fuse/Passes.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_BLOCKRUNNINGREDUCTIONS
+#include "passes/fuse/Passes.h.inc"
+
+using namespace mlir;
+using namespace tessera::stablehlo;
+
+namespace {
+
+constexpr int64_t kBlock = 16;
+
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+struct Running {
+  int64_t dim;
+  bool forward; // windows end at their element, or begin there
+};
+
+// Windows as long as one dimension, one for each element.
+std::optional<Running> runningOf(ReduceWindowOp op) {
+  auto areOnes = [](std::optional<ArrayRef<int64_t>> list) {
+    return !list || llvm::all_of(*list, [](int64_t n) { return n == 1; });
+  };
+  if (!areOnes(op.getWindowStrides()) || !areOnes(op.getBaseDilations()) ||
+      !areOnes(op.getWindowDilations()))
+    return std::nullopt;
+  ArrayRef<int64_t> shape = shapeOf(op.getInputs()[0]);
+  Shape padding = paddingOf(op.getPadding(), shape.size());
+  std::optional<Running> running;
+  for (auto [d, window] : llvm::enumerate(op.getWindowDimensions())) {
+    int64_t low = padding[2 * d], high = padding[2 * d + 1];
+    if (window == 1 && low == 0 && high == 0)
+      continue;
+    bool isLong = window == shape[d] && low + high == window - 1 && (low == 0 || high == 0);
+    if (running || !isLong)
+      return std::nullopt;
+    running = {int64_t(d), high == 0};
+  }
+  return running;
+}
+
+// Blocks take it more often than one pass does: it must be what changes nothing.
+bool isNeutral(Value init, Block &body) {
+  while (isa_and_nonnull<BroadcastInDimOp, ReshapeOp, ConvertOp>(init.getDefiningOp()))
+    init = init.getDefiningOp()->getOperand(0);
+  if (!llvm::hasNItems(body, 2)) // a computation and its constant form a monoid by specification
+    return matchPattern(init, m_Constant());
+  Operation &only = body.front();
+  if (only.getNumOperands() != 2 || only.getOperand(0) == only.getOperand(1))
+    return false;
+  if (isa<AddOp, XorOp>(only))
+    return matchPattern(init, m_Zero()) || matchPattern(init, m_AnyZeroFloat());
+  if (isa<MulOp>(only))
+    return matchPattern(init, m_One()) || matchPattern(init, m_OneFloat());
+  return isa<MaxOp, MinOp, AndOp, OrOp>(only);
+}
+
+// An operation that can as well be applied to arrays.
+bool isElementwise(Operation &op) {
+  auto isInside = [&](Value value) { return value.getParentBlock() == op.getBlock(); };
+  return (op.hasTrait<OpTrait::Elementwise>() || isa<ConstantOp, SelectOp, ClampOp>(op)) &&
+         op.getNumResults() == 1 && op.getNumRegions() == 0 &&
+         typeOf(op.getResult(0)).getRank() == 0 && llvm::all_of(op.getOperands(), isInside);
+}
+
+class Blocks {
+public:
+  Blocks(ReduceWindowOp op, Running running)
+      : b(op), loc(op.getLoc()), op(op), body(op.getBody().front()), dim(running.dim),
+        forward(running.forward) {}
+
+  // The running reductions of arrays.
+  SmallVector<Value> running(ValueRange values) {
+    int64_t size = typeOf(values[0]).getDimSize(dim);
+    if (size <= kBlock)
+      return windows(values, dim);
+    int64_t blocks = llvm::divideCeil(size, kBlock);
+    SmallVector<Value> split, totals, before, results;
+    for (auto [value, init] : llvm::zip_equal(values, op.getInitValues())) {
+      Shape shape(typeOf(value).getShape());
+      shape[dim] = blocks;
+      shape.insert(shape.begin() + dim + 1, kBlock);
+      split.push_back(reshaped(padded(value, init, 0, blocks * kBlock - size), shape));
+    }
+    SmallVector<Value> within = windows(split, dim + 1);
+    for (Value value : within) {
+      Shape shape(typeOf(value).getShape());
+      shape.erase(shape.begin() + dim + 1);
+      totals.push_back(reshaped(part(value, dim + 1, forward ? kBlock - 1 : 0, 1), shape));
+    }
+    for (auto [value, init] : llvm::zip_equal(running(totals), op.getInitValues())) {
+      Value moved = forward ? padded(value, init, 1, -1) : padded(value, init, -1, 1);
+      SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(value).getRank()));
+      for (int64_t &d : dims)
+        d += d > dim;
+      before.push_back(
+          BroadcastInDimOp::create(b, loc, within[before.size()].getType(), moved, dims));
+    }
+    for (Value value : forward ? applied(before, within) : applied(within, before)) {
+      Shape shape(typeOf(value).getShape());
+      shape.erase(shape.begin() + dim + 1);
+      shape[dim] = blocks * kBlock;
+      results.push_back(part(reshaped(value, shape), dim, 0, size));
+    }
+    return results;
+  }
+
+private:
+  Value reshaped(Value value, ArrayRef<int64_t> shape) {
+    return ReshapeOp::create(b, loc, typeOf(value).clone(shape), value);
+  }
+  Value padded(Value value, Value init, int64_t low, int64_t high) {
+    if (low == 0 && high == 0)
+      return value;
+    Shape lows(typeOf(value).getRank(), 0), highs(lows), interior(lows);
+    lows[dim] = low, highs[dim] = high;
+    Shape shape = paddedShape(typeOf(value).getShape(), lows, highs, interior);
+    return PadOp::create(b, loc, typeOf(value).clone(shape), value, init, lows, highs, interior);
+  }
+  Value part(Value value, int64_t along, int64_t start, int64_t size) {
+    Shape starts(typeOf(value).getRank(), 0), limits(typeOf(value).getShape()),
+        strides(starts.size(), 1);
+    starts[along] = start, limits[along] = start + size;
+    RankedTensorType type = typeOf(value).clone(slicedShape(starts, limits, strides));
+    return type == value.getType() ? value
+                                   : SliceOp::create(b, loc, type, value, starts, limits, strides);
+  }
+
+  // One pass over each window.
+  SmallVector<Value> windows(ValueRange values, int64_t along) {
+    int64_t rank = typeOf(values[0]).getRank(), size = typeOf(values[0]).getDimSize(along);
+    Shape sizes(rank, 1), padding(2 * rank, 0);
+    sizes[along] = size;
+    padding[2 * along + !forward] = size - 1;
+    auto paddingType = RankedTensorType::get({rank, 2}, b.getI64Type());
+    auto made = ReduceWindowOp::create(b, loc, values.getTypes(), values, op.getInitValues(), sizes,
+                                       {}, {}, {}, DenseIntElementsAttr::get(paddingType, padding));
+    IRMapping mapping;
+    op.getBody().cloneInto(&made.getBody(), mapping);
+    return llvm::to_vector_of<Value>(made.getResults());
+  }
+
+  // The computation on arrays in place of scalars.
+  SmallVector<Value> applied(ArrayRef<Value> left, ArrayRef<Value> right) {
+    IRMapping mapping;
+    mapping.map(body.getArguments().take_front(left.size()), left);
+    mapping.map(body.getArguments().drop_front(left.size()), right);
+    for (Operation &inner : body.without_terminator()) {
+      RankedTensorType type = typeOf(left[0]).clone(typeOf(inner.getResult(0)).getElementType());
+      if (auto constant = dyn_cast<ConstantOp>(inner)) {
+        auto splat = cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type);
+        mapping.map(constant.getResult(), ConstantOp::create(b, loc, splat).getResult());
+        continue;
+      }
+      b.clone(inner, mapping)->getResult(0).setType(type);
+    }
+    return llvm::map_to_vector(body.getTerminator()->getOperands(),
+                               [&](Value value) { return mapping.lookup(value); });
+  }
+
+  OpBuilder b;
+  Location loc;
+  ReduceWindowOp op;
+  Block &body;
+  int64_t dim;
+  bool forward;
+};
+
+struct BlockRunningReductionsPass : impl::BlockRunningReductionsBase<BlockRunningReductionsPass> {
+  void runOnOperation() override {
+    SmallVector<ReduceWindowOp> windows;
+    getOperation().walk([&](ReduceWindowOp op) { windows.push_back(op); });
+    for (ReduceWindowOp op : windows) {
+      std::optional<Running> running = runningOf(op);
+      Block &body = op.getBody().front();
+      auto neutral = [&](Value init) { return isNeutral(init, body); };
+      if (!running || typeOf(op.getInputs()[0]).getDimSize(running->dim) <= kBlock ||
+          !llvm::all_of(op.getInitValues(), neutral) ||
+          !llvm::all_of(body.without_terminator(), isElementwise))
+        continue;
+      op->replaceAllUsesWith(Blocks(op, *running).running(op.getInputs()));
+      op->erase();
+    }
+  }
+};
+
+} // namespace
+} // namespace tessera
