@@ -1,9 +1,10 @@
 """How compile time grows: with the length of the program, with the number of devices, and beside XLA.
 
-  scaling.py [--layers=48,96] [--devices=8,4096] [--xla] [--stop-after=PHASE]
+  scaling.py [--layers=48,96] [--devices=8,4096] [--runs=5] [--xla] [--stop-after=PHASE]
 
 length: a training step of unrolled transformer layers. The ratio of the last column is (time / time of the row above).
 devices: the shorter program, its batch grown with the mesh so that what a device holds stays the same.
+Times are the quickest of --runs rounds.
 --stop-after: up to a phase only: --layers=160,320 --devices=8,65536 --stop-after=propagate is propagation of 37,000 lines and of twice as many.
 --xla: XLA's compile of the longest program on one device, and ours of the same text, one after the other.
 Needs build/bin and the Python environment that scripts/bootstrap makes.
@@ -65,21 +66,23 @@ def lower(layers, devices):
     return jitted.trace(weights, x).lower(lowering_platforms=("cpu",))
 
 
-def compile_ours(text, directory, runs=3, stop_after=None):
-    """Seconds of the quickest of some compiles, and of each of its phases."""
+def compile_ours(text, directory, stop_after=None):
+    """Seconds of a compile, and of each of its phases."""
     path = lambda name: os.path.join(directory, name)
     with open(path("p.mlir"), "w") as f:
         f.write(text)
-    best = None
-    for _ in range(runs):
-        start = time.perf_counter()
-        subprocess.run([os.path.join(BIN, "tessera"), "compile", path("p.mlir"), "-o", path("p.tsr"),
-                        f"--report={path('r.json')}"] + ([f"--stop-after={stop_after}"] if stop_after else []), check=True)
-        seconds = time.perf_counter() - start
-        if best is None or seconds < best[0]:
-            with open(path("r.json")) as r:
-                best = seconds, {phase["name"]: phase["seconds"] for phase in json.load(r)["phases"]}
-    return best
+    start = time.perf_counter()
+    subprocess.run([os.path.join(BIN, "tessera"), "compile", path("p.mlir"), "-o", path("p.tsr"),
+                    f"--report={path('r.json')}"] + ([f"--stop-after={stop_after}"] if stop_after else []), check=True)
+    seconds = time.perf_counter() - start
+    with open(path("r.json")) as r:
+        return seconds, {phase["name"]: phase["seconds"] for phase in json.load(r)["phases"]}
+
+
+def quickest(texts, directory, runs, stop_after):
+    """Of each text its quickest compile. They take turns, so that a machine that slows down slows them alike."""
+    rounds = [[compile_ours(text, directory, stop_after) for text in texts] for _ in range(runs)]
+    return [min(results, key=lambda result: result[0]) for results in zip(*rounds)]
 
 
 def show(label, text, result, before):
@@ -94,16 +97,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--layers", type=numbers, default=[48, 96])
     parser.add_argument("--devices", type=numbers, default=[8, 4096])
+    parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--xla", action="store_true")
     parser.add_argument("--stop-after")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         for label, cases in (("layers", [(n, 8) for n in arguments.layers]),
                              ("devices", [(min(arguments.layers), n) for n in arguments.devices])):
+            texts = [lower(layers, devices).as_text(debug_info=True) for layers, devices in cases]
             before = None
-            for layers, devices in cases:
-                text = lower(layers, devices).as_text(debug_info=True)
-                result = compile_ours(text, directory, stop_after=arguments.stop_after)
+            for (layers, devices), text, result in zip(cases, texts, quickest(texts, directory, arguments.runs, arguments.stop_after)):
                 show(f"{label} {layers if label == 'layers' else devices}", text, result, before)
                 before = result
         if arguments.xla:
@@ -112,7 +115,7 @@ def main():
             start = time.perf_counter()
             lowered.compile()
             show("XLA, 1 device", text, theirs := (time.perf_counter() - start, {}), None)
-            show("ours, 1 device", text, compile_ours(text, directory, 1), theirs)
+            show("ours, 1 device", text, compile_ours(text, directory), theirs)
 
 
 if __name__ == "__main__":
