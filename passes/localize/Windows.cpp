@@ -61,7 +61,10 @@ LogicalResult localizeReduceWindow(Localizer &l, Operation *op) {
       want.dims[d] = out;
       continue;
     }
-    if (isSharded(out) && keepsPhase(window, out.tile * window.stride)) {
+    // A window as long as the dimension (a running sum) reaches every shard: one gather, and the
+    // fuse phase makes blocks of it.
+    bool reachesAll = window.size >= shapeOf(first)[d];
+    if (isSharded(out) && !reachesAll && keepsPhase(window, out.tile * window.stride)) {
       halos.push_back(d);
       if (want.dims[d].axes != out.axes)
         want.dims[d] = wholeDim(shapeOf(first)[d]);
