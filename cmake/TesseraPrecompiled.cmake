@@ -1,5 +1,6 @@
 # Headers parsed once: MLIR's, and for all that reads programs MLIR's and the ops of StableHLO and Shardy. Parsing them is
-# most of what compiling a pass takes. Every file still includes what it uses. TESSERA_PRECOMPILED is what a directory takes.
+# most of what compiling a pass takes. Every file still includes what it uses. TESSERA_PRECOMPILED is what a directory takes:
+# TesseraMlirHeaders where TesseraProgramHeaders is made from it.
 set(CMAKE_PCH_INSTANTIATE_TEMPLATES ON)
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang$<SEMICOLON>-fno-pch-timestamp>)
 

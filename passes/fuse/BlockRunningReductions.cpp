@@ -10,6 +10,7 @@
 // and so again for the 256 totals: work and roundings of n and log n where one pass over each
 // window takes n * n and n. XLA:CPU has blocks of the same size. (Blelloch 1990, Prefix sums and
 // their applications.)
+#include "dialects/stablehlo/Computations.h"
 #include "dialects/stablehlo/ShapeInference.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"
@@ -76,19 +77,10 @@ bool isNeutral(Value init, Block &body) {
   return isa<MaxOp, MinOp, AndOp, OrOp>(only);
 }
 
-// An operation that can as well be applied to arrays.
-bool isElementwise(Operation &op) {
-  auto isInside = [&](Value value) { return value.getParentBlock() == op.getBlock(); };
-  return (op.hasTrait<OpTrait::Elementwise>() || isa<ConstantOp, SelectOp, ClampOp>(op)) &&
-         op.getNumResults() == 1 && op.getNumRegions() == 0 &&
-         typeOf(op.getResult(0)).getRank() == 0 && llvm::all_of(op.getOperands(), isInside);
-}
-
 class Blocks {
 public:
   Blocks(ReduceWindowOp op, Running running)
-      : b(op), loc(op.getLoc()), op(op), body(op.getBody().front()), dim(running.dim),
-        forward(running.forward) {}
+      : b(op), loc(op.getLoc()), op(op), dim(running.dim), forward(running.forward) {}
 
   // The running reductions of arrays.
   SmallVector<Value> running(ValueRange values) {
@@ -117,7 +109,9 @@ public:
       before.push_back(
           BroadcastInDimOp::create(b, loc, within[before.size()].getType(), moved, dims));
     }
-    for (Value value : forward ? applied(before, within) : applied(within, before)) {
+    SmallVector<Value> operands =
+        llvm::to_vector(llvm::concat<Value>(forward ? before : within, forward ? within : before));
+    for (Value value : appliedToArrays(b, op.getBody().front(), operands)) {
       Shape shape(typeOf(value).getShape());
       shape.erase(shape.begin() + dim + 1);
       shape[dim] = blocks * kBlock;
@@ -161,28 +155,9 @@ private:
     return llvm::to_vector_of<Value>(made.getResults());
   }
 
-  // The computation on arrays in place of scalars.
-  SmallVector<Value> applied(ArrayRef<Value> left, ArrayRef<Value> right) {
-    IRMapping mapping;
-    mapping.map(body.getArguments().take_front(left.size()), left);
-    mapping.map(body.getArguments().drop_front(left.size()), right);
-    for (Operation &inner : body.without_terminator()) {
-      RankedTensorType type = typeOf(left[0]).clone(typeOf(inner.getResult(0)).getElementType());
-      if (auto constant = dyn_cast<ConstantOp>(inner)) {
-        auto splat = cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type);
-        mapping.map(constant.getResult(), ConstantOp::create(b, loc, splat).getResult());
-        continue;
-      }
-      b.clone(inner, mapping)->getResult(0).setType(type);
-    }
-    return llvm::map_to_vector(body.getTerminator()->getOperands(),
-                               [&](Value value) { return mapping.lookup(value); });
-  }
-
   OpBuilder b;
   Location loc;
   ReduceWindowOp op;
-  Block &body;
   int64_t dim;
   bool forward;
 };
@@ -196,8 +171,7 @@ struct BlockRunningReductionsPass : impl::BlockRunningReductionsBase<BlockRunnin
       Block &body = op.getBody().front();
       auto neutral = [&](Value init) { return isNeutral(init, body); };
       if (!running || typeOf(op.getInputs()[0]).getDimSize(running->dim) <= kBlock ||
-          !llvm::all_of(op.getInitValues(), neutral) ||
-          !llvm::all_of(body.without_terminator(), isElementwise))
+          !llvm::all_of(op.getInitValues(), neutral) || !isElementwise(body))
         continue;
       op->replaceAllUsesWith(Blocks(op, *running).running(op.getInputs()));
       op->erase();

@@ -11,9 +11,9 @@
 #include "passes/import/Converted.h"
 #include "passes/import/Passes.h"
 
+#include "dialects/stablehlo/Computations.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
 #include "passes/import/Einsum.h"
@@ -56,28 +56,9 @@ Value fromBroadcast(OpBuilder &b, stablehlo::BroadcastOp op) {
 // operations.
 Value fromMap(OpBuilder &b, stablehlo::MapOp op) {
   Block &body = op.getComputation().front();
-  auto elementwise = [](Operation &inner) {
-    return inner.hasTrait<OpTrait::Elementwise>() ||
-           isa<stablehlo::ConstantOp, stablehlo::SelectOp, stablehlo::ClampOp>(inner);
-  };
-  if (!llvm::all_of(body.without_terminator(), elementwise) || !op.getType().hasStaticShape())
+  if (!stablehlo::isElementwise(body) || !op.getType().hasStaticShape())
     return {};
-  IRMapping mapping;
-  mapping.map(body.getArguments(), op.getInputs());
-  for (Operation &inner : body.without_terminator()) {
-    auto type =
-        op.getType().clone(cast<RankedTensorType>(inner.getResult(0).getType()).getElementType());
-    if (auto constant = dyn_cast<stablehlo::ConstantOp>(inner)) {
-      auto scalar = cast<DenseElementsAttr>(constant.getValue());
-      mapping.map(
-          constant.getResult(),
-          stablehlo::ConstantOp::create(b, inner.getLoc(), scalar.resizeSplat(type)).getResult());
-      continue;
-    }
-    Operation *copy = b.clone(inner, mapping);
-    copy->getResult(0).setType(type);
-  }
-  Value result = mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
+  Value result = stablehlo::appliedToArrays(b, body, op.getInputs()).front();
   return result.getType() == op.getType() ? result : Value();
 }
 
