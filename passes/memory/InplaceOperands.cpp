@@ -21,6 +21,9 @@ static SmallVector<bool> readAtWrittenIndex(Block *body) {
   for (Operation &op : body->without_terminator()) {
     bool moves = isa<BroadcastInDimOp, TransposeOp, SliceOp, DynamicSliceOp, PadOp, ConcatenateOp,
                      ReverseOp, GatherOp, DotGeneralOp, ConvolutionOp>(op);
+    // Between widths, parts of one element are read for several that are written.
+    if (auto bitcast = dyn_cast<BitcastConvertOp>(op))
+      moves = typeOf(bitcast.getOperand()).getShape() != typeOf(bitcast.getResult()).getShape();
     bool known =
         moves || op.hasTrait<OpTrait::Elementwise>() ||
         isa<SelectOp, ClampOp, ReshapeOp, ConstantOp, IotaOp, BitcastConvertOp, ConvertOp>(op);

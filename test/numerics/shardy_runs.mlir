@@ -795,3 +795,34 @@ func.func public @main(%a: tensor<6x9xf32> {sdy.sharding = #sdy.sharding<@m, [{"
   } : (tensor<6xf32>) -> tensor<6xf32>
   return %3 : tensor<6xf32>
 }
+// -----
+// A device's part of merged dimensions begins inside one of them: rows of a contraction's left operand (24 of 3 x 32 for each device).
+sdy.mesh @m = <["x"=4]>
+func.func public @main(%a: tensor<3x16x32xf32>, %b: tensor<16x40xf32>) -> tensor<96x40xf32> {
+  %0 = stablehlo.transpose %a, dims = [1, 0, 2] : (tensor<3x16x32xf32>) -> tensor<16x3x32xf32>
+  %1 = stablehlo.reshape %0 : (tensor<16x3x32xf32>) -> tensor<16x96xf32>
+  %2 = sdy.sharding_constraint %1 <@m, [{}, {"x"}]> : tensor<16x96xf32>
+  %3 = stablehlo.dot_general %2, %b, contracting_dims = [0] x [0] : (tensor<16x96xf32>, tensor<16x40xf32>) -> tensor<96x40xf32>
+  return %3 : tensor<96x40xf32>
+}
+// -----
+// Such parts as columns of the right operand, and as what is contracted.
+sdy.mesh @m = <["x"=4]>
+func.func public @main(%a: tensor<3x16x32xf32>, %b: tensor<16x40xf32>, %c: tensor<40x96xf32>) -> (tensor<40x96xf32>, tensor<40x16xf32>) {
+  %0 = stablehlo.transpose %a, dims = [1, 0, 2] : (tensor<3x16x32xf32>) -> tensor<16x3x32xf32>
+  %1 = stablehlo.reshape %0 : (tensor<16x3x32xf32>) -> tensor<16x96xf32>
+  %2 = sdy.sharding_constraint %1 <@m, [{}, {"x"}]> : tensor<16x96xf32>
+  %3 = stablehlo.dot_general %b, %2, contracting_dims = [0] x [0] : (tensor<16x40xf32>, tensor<16x96xf32>) -> tensor<40x96xf32>
+  %4 = stablehlo.dot_general %c, %2, contracting_dims = [1] x [1] : (tensor<40x96xf32>, tensor<16x96xf32>) -> tensor<40x16xf32>
+  return %3, %4 : tensor<40x96xf32>, tensor<40x16xf32>
+}
+// -----
+// And as columns of a right operand that lies the other way round.
+sdy.mesh @m = <["x"=4]>
+func.func public @main(%a: tensor<32x3x64xf32>, %b: tensor<40x64xf32>) -> tensor<40x96xf32> {
+  %0 = stablehlo.transpose %a, dims = [1, 0, 2] : (tensor<32x3x64xf32>) -> tensor<3x32x64xf32>
+  %1 = stablehlo.reshape %0 : (tensor<3x32x64xf32>) -> tensor<96x64xf32>
+  %2 = sdy.sharding_constraint %1 <@m, [{"x"}, {}]> : tensor<96x64xf32>
+  %3 = stablehlo.dot_general %b, %2, contracting_dims = [1] x [1] : (tensor<40x64xf32>, tensor<96x64xf32>) -> tensor<40x96xf32>
+  return %3 : tensor<40x96xf32>
+}

@@ -111,7 +111,7 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value innerLow, Value innerHig
   }
   int64_t aStride = plan.acrossA  ? (plan.isPaired ? 2 : 1)
                     : plan.packsA ? plan.kSize
-                                  : e.coefficient(plan.a->index, plan.m);
+                                  : *e.stride(plan.a->index, plan.m);
   auto multiplyStep = [&] {
     Value fromA =
         plan.packsA
@@ -219,7 +219,7 @@ void ContractionEmitter::emitTile(Tile tile) {
   bind(plan.n, n0);
   Value to = e.element(function.buffers[function.inputCount() + root.output], kind,
                        e.emitIndex(root.offset));
-  int64_t stride = e.coefficient(root.offset, plan.m);
+  int64_t stride = *e.stride(root.offset, plan.m);
   for (int64_t r = 0; r < plan.rows; ++r)
     for (unsigned v = 0; v < plan.vectors; ++v) {
       Value place =

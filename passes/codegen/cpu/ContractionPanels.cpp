@@ -120,7 +120,7 @@ void ContractionEmitter::packAcrossB(Value n0, Value panel) {
   ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
   llvm::Type *element = plan.isPaired ? static_cast<llvm::Type *>(b.getInt32Ty()) : b.getFloatTy();
   llvm::Type *square = llvm::FixedVectorType::get(element, 16);
-  int64_t step = plan.isPaired ? 32 : 16, stride = e.coefficient(plan.b->index, plan.n);
+  int64_t step = plan.isPaired ? 32 : 16, stride = *e.stride(plan.b->index, plan.n);
   for (const Group &group : llvm::ArrayRef(plan.k).drop_back())
     bind(group, e.openLoop(e.i64(0), e.i64(e.bounds(group).second), 1, false));
   const Group &inner = plan.k.back();

@@ -124,7 +124,7 @@ std::optional<ContractionPlan> planContraction(NestGraph &nest) {
   plan.mSize = sizeOf(plan.m);
   plan.nSize = sizeOf(plan.n);
   for (Index store : stores)
-    if (e.coefficient(store, plan.n) != 1)
+    if (e.stride(store, plan.n) != 1)
       return std::nullopt;
   for (const Group &group : e.collapse(reduction.dims, e.live, {}))
     plan.k.push_back(group);
@@ -153,10 +153,10 @@ std::optional<ContractionPlan> planContraction(NestGraph &nest) {
     plan.b = rawB;
     plan.packsA = plan.packsB = true; // in the order that adds the products in the order of k
   } else {
-    plan.packsA = !isDirect(plan.a, kind);
-    plan.packsB = !isDirect(plan.b, kind) || e.coefficient(plan.b->index, plan.n) != 1;
+    plan.packsA = !isDirect(plan.a, kind) || !e.stride(plan.a->index, plan.m);
+    plan.packsB = !isDirect(plan.b, kind) || e.stride(plan.b->index, plan.n) != 1;
     // Rows of b that lie apart are worth copying when many rows of a go past them.
-    bool isFar = !plan.packsB && e.coefficient(plan.b->index, inner) >= 256;
+    bool isFar = !plan.packsB && e.stride(plan.b->index, inner).value_or(0) >= 256;
     plan.packsB |= isFar && plan.mSize >= 64 && plan.kSize >= 64;
   }
   plan.kBlock = reduction.kBlock;
@@ -165,13 +165,13 @@ std::optional<ContractionPlan> planContraction(NestGraph &nest) {
   // Copies go along what is contiguous in memory.
   auto isAlong = [&](Node *node, const Group &group) {
     Node *raw = throughConvert(node);
-    return raw->op == Op::Load && e.coefficient(raw->index, group) == 1;
+    return raw->op == Op::Load && e.stride(raw->index, group) == 1;
   };
   plan.acrossA = plan.packsA && isAlong(plan.a, plan.m) && !isAlong(plan.a, inner);
   int64_t step = plan.isPaired ? 32 : 16;
   plan.acrossB = plan.packsB && isAlong(plan.b, inner) && !isAlong(plan.b, plan.n) &&
                  isDirect(plan.b, plan.isPaired ? ElementKind::BF16 : ElementKind::F32) &&
-                 plan.lanes == 16 && sizeOf(inner) >= step;
+                 e.stride(plan.b->index, plan.n) && plan.lanes == 16 && sizeOf(inner) >= step;
   chooseCells(plan);
   return plan;
 }

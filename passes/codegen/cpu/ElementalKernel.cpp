@@ -219,17 +219,14 @@ bool Nest::findTransposed(llvm::SmallVectorImpl<llvm::SmallVector<unsigned, 4>> 
     return low == 0 ? high : 0;
   };
   auto &vector = groups.back();
-  auto hangsOn = [](Index index, DimSet dims) {
-    return llvm::any_of(index->nodes, [&](auto &term) { return (term.first->deps & dims) != 0; });
-  };
   size_t along = groups.size();
   for (Node *node : e.live) {
-    if (node->op != Op::Load || std::abs(e.coefficient(node->index, vector)) <= 1 || node->mask)
+    if (node->op != Op::Load || std::abs(e.stride(node->index, vector).value_or(0)) <= 1 ||
+        node->mask)
       continue;
     for (size_t i = 0; i + 1 < groups.size(); ++i)
-      if (e.coefficient(node->index, groups[i]) == 1 && extent(groups[i]) >= tileSize &&
-          (along == groups.size() || along == i) &&
-          !hangsOn(node->index, setOf(groups[i]) | setOf(vector))) {
+      if (e.stride(node->index, groups[i]) == 1 && extent(groups[i]) >= tileSize &&
+          (along == groups.size() || along == i)) {
         along = i;
         transposed.push_back(node);
       }
@@ -261,7 +258,7 @@ void Nest::emitTiles(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> ve
   for (Node *node : transposed) {
     llvm::Type *type = memoryType(node->kind, b.getContext());
     Value first = e.element(e.bufferPointer(node->buffer()), node->kind, e.emitIndex(node->index));
-    int64_t stride = e.coefficient(node->index, vector);
+    int64_t stride = *e.stride(node->index, vector);
     llvm::SmallVector<Value> rows;
     for (int64_t i = 0; i < tileSize; ++i)
       rows.push_back(b.CreateAlignedLoad(llvm::FixedVectorType::get(type, tileSize),

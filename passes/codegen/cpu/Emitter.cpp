@@ -133,6 +133,14 @@ llvm::SmallVector<llvm::SmallVector<unsigned, 4>> Emitter::collapse(llvm::ArrayR
   return groups;
 }
 
+std::optional<int64_t> Emitter::stride(Index index, llvm::ArrayRef<unsigned> group) {
+  for (auto [node, factor] : index->nodes)
+    for (unsigned dim : group)
+      if (node->deps >> dim & 1)
+        return std::nullopt;
+  return index->coefficient(group.back());
+}
+
 std::pair<int64_t, int64_t> Emitter::bounds(llvm::ArrayRef<unsigned> group) const {
   int64_t inner = 1;
   for (unsigned dim : group.drop_front())

@@ -110,9 +110,9 @@ public:
                                                              llvm::ArrayRef<Index> stores);
   // Bounds of a group's loop.
   std::pair<int64_t, int64_t> bounds(llvm::ArrayRef<unsigned> group) const;
-  int64_t coefficient(Index index, llvm::ArrayRef<unsigned> group) const {
-    return index->coefficient(group.back());
-  }
+  // How far the index moves with each step of a group's loop. None where that differs from step to
+  // step: of what a reshape leaves as quotients and remainders, and of positions read from data.
+  static std::optional<int64_t> stride(Index index, llvm::ArrayRef<unsigned> group);
   std::vector<Node *> live; // every node that is used: set before loops are opened
   // A good number of lanes for a loop of `size` over `nodes`.
   unsigned chooseLanes(int64_t size, llvm::ArrayRef<Node *> nodes) const;

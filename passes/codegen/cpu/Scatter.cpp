@@ -212,7 +212,7 @@ bool ScatterEmitter::emitUpdates(Value cell, llvm::Instruction *before) {
     unsigned inner = loops.back().dim;
     bool isFree = !inside || !(inside->deps >> inner & 1);
     bool isWindow = llvm::is_contained(numbers.getUpdateWindowDims(), static_cast<int64_t>(inner));
-    if (isFree && isWindow && offset->coefficient(inner) == 1)
+    if (isFree && isWindow && e.stride(offset, inner) == 1)
       lanes = e.chooseLanes(graph.dims[inner].size, Graph::reachable(reduction.inputs));
   }
   function.info.flops += workOf(graph, Graph::reachable(reduction.inputs)).flops;

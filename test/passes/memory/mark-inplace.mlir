@@ -24,6 +24,19 @@ func.func @reversed(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %r : tensor<8xf32>
 }
 
+// Nor one whose elements are parts of what is computed: the four bytes of a number all count for each byte written.
+// CHECK-LABEL: func.func @bytes
+// CHECK-NOT: inplace
+func.func @bytes(%x: tensor<8x4xui8> {tf.aliasing_output = 0 : i32}) -> tensor<8x4xui8> {
+  %r = exec.fused(%a = %x : tensor<8x4xui8>) -> tensor<8x4xui8> {
+    %0 = stablehlo.bitcast_convert %a : (tensor<8x4xui8>) -> tensor<8xui32>
+    %1 = stablehlo.add %0, %0 : tensor<8xui32>
+    %2 = stablehlo.bitcast_convert %1 : (tensor<8xui32>) -> tensor<8x4xui8>
+    exec.yield %2 : tensor<8x4xui8>
+  }
+  return %r : tensor<8x4xui8>
+}
+
 // A contraction overwrites what its epilogue adds, never what it multiplies.
 // CHECK-LABEL: func.func @epilogue
 // CHECK: attributes {inplace = array<i64: 2>}
