@@ -1,6 +1,8 @@
 #include "lib/sharding/FactorChoice.h"
 
+#include "lib/sharding/ShardScan.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
 namespace tessera::sharding {
@@ -161,12 +163,25 @@ private:
       for (const DimFactors &dim : placed.op.rule.operands[i])
         for (int32_t f : dim)
           if (placed.op.rule.factors[f].kind == FactorKind::Permutation && !axes[f].empty() &&
-              isInResults(f))
-            seconds += cost::collectiveSeconds(
-                planner.getTopology(), planner.getMesh(), cost::CollectiveKind::Permute,
-                localBytes(placed.op.operands[i], placed.operands[i], axes.operandSharding(i)) / 4,
-                axes[f]);
+              isInResults(f)) {
+            double bytes =
+                localBytes(placed.op.operands[i], placed.operands[i], axes.operandSharding(i));
+            seconds +=
+                placed.op.rule.factors[f].scanned
+                    ? scanning(bytes, placed.op.rule.factors[f].size,
+                               placed.operands[i].elementBytes, axes[f])
+                    : cost::collectiveSeconds(planner.getTopology(), planner.getMesh(),
+                                              cost::CollectiveKind::Permute, bytes / 4, axes[f]);
+          }
     return seconds;
+  }
+
+  // Totals of shards of `bytes` along a dimension of `size`.
+  double scanning(double bytes, int64_t size, int64_t elementBytes, const AxisRefs &group) {
+    int64_t tile = llvm::divideCeil(size, shardCount(group));
+    int64_t totals = std::max<int64_t>(1, bytes / double(tile * elementBytes));
+    return planShardScan(planner.getTopology(), planner.getMesh(), totals, elementBytes, group)
+        .seconds;
   }
 
   void consider(const FactorAxes &axes) {

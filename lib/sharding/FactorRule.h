@@ -16,6 +16,9 @@ struct Factor {
   int64_t size;
   FactorKind kind = FactorKind::PassThrough;
   ReductionKind reduction = ReductionKind::Sum; // of Reduction factors
+  // Of a Permutation factor: only one row for all rows of a shard crosses borders (running
+  // reductions).
+  bool scanned = false;
 };
 
 // The factors of one dimension, major to minor; none for a dimension of size 1 that no other shares.

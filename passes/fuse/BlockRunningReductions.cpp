@@ -11,13 +11,12 @@
 // window takes n * n and n. XLA:CPU has blocks of the same size. (Blelloch 1990, Prefix sums and
 // their applications.)
 #include "dialects/stablehlo/Computations.h"
+#include "dialects/stablehlo/RunningReduction.h"
 #include "dialects/stablehlo/ShapeInference.h"
-#include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace tessera {
@@ -33,53 +32,26 @@ constexpr int64_t kBlock = 16;
 
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-struct Running {
-  int64_t dim;
-  bool forward; // windows end at their element, or begin there
-};
-
-// Windows as long as one dimension, one for each element.
-std::optional<Running> runningOf(ReduceWindowOp op) {
-  auto areOnes = [](std::optional<ArrayRef<int64_t>> list) {
+// Along one dimension, and nothing else: no windows, steps or padding along the others.
+std::optional<RunningDim> runningOf(ReduceWindowOp op) {
+  SmallVector<RunningDim> dims = runningDims(op);
+  if (dims.size() != 1)
+    return std::nullopt;
+  auto allOne = [](std::optional<ArrayRef<int64_t>> list) {
     return !list || llvm::all_of(*list, [](int64_t n) { return n == 1; });
   };
-  if (!areOnes(op.getWindowStrides()) || !areOnes(op.getBaseDilations()) ||
-      !areOnes(op.getWindowDilations()))
-    return std::nullopt;
-  ArrayRef<int64_t> shape = shapeOf(op.getInputs()[0]);
-  Shape padding = paddingOf(op.getPadding(), shape.size());
-  std::optional<Running> running;
-  for (auto [d, window] : llvm::enumerate(op.getWindowDimensions())) {
-    int64_t low = padding[2 * d], high = padding[2 * d + 1];
-    if (window == 1 && low == 0 && high == 0)
-      continue;
-    bool isLong = window == shape[d] && low + high == window - 1 && (low == 0 || high == 0);
-    if (running || !isLong)
-      return std::nullopt;
-    running = {int64_t(d), high == 0};
-  }
-  return running;
-}
-
-// Blocks take it more often than one pass does: it must be what changes nothing.
-bool isNeutral(Value init, Block &body) {
-  while (isa_and_nonnull<BroadcastInDimOp, ReshapeOp, ConvertOp>(init.getDefiningOp()))
-    init = init.getDefiningOp()->getOperand(0);
-  if (!llvm::hasNItems(body, 2)) // a computation and its constant form a monoid by specification
-    return matchPattern(init, m_Constant());
-  Operation &only = body.front();
-  if (only.getNumOperands() != 2 || only.getOperand(0) == only.getOperand(1))
-    return false;
-  if (isa<AddOp, XorOp>(only))
-    return matchPattern(init, m_Zero()) || matchPattern(init, m_AnyZeroFloat());
-  if (isa<MulOp>(only))
-    return matchPattern(init, m_One()) || matchPattern(init, m_OneFloat());
-  return isa<MaxOp, MinOp, AndOp, OrOp>(only);
+  bool plain = allOne(op.getWindowStrides()) && allOne(op.getBaseDilations()) &&
+               allOne(op.getWindowDilations());
+  Shape padding = paddingOf(op.getPadding(), op.getWindowDimensions().size());
+  for (auto [d, window] : llvm::enumerate(op.getWindowDimensions()))
+    plain &= int64_t(d) == dims[0].dim ||
+             (window == 1 && padding[2 * d] == 0 && padding[2 * d + 1] == 0);
+  return plain ? std::optional(dims[0]) : std::nullopt;
 }
 
 class Blocks {
 public:
-  Blocks(ReduceWindowOp op, Running running)
+  Blocks(ReduceWindowOp op, RunningDim running)
       : b(op), loc(op.getLoc()), op(op), dim(running.dim), forward(running.forward) {}
 
   // The running reductions of arrays.
@@ -167,11 +139,9 @@ struct BlockRunningReductionsPass : impl::BlockRunningReductionsBase<BlockRunnin
     SmallVector<ReduceWindowOp> windows;
     getOperation().walk([&](ReduceWindowOp op) { windows.push_back(op); });
     for (ReduceWindowOp op : windows) {
-      std::optional<Running> running = runningOf(op);
-      Block &body = op.getBody().front();
-      auto neutral = [&](Value init) { return isNeutral(init, body); };
+      std::optional<RunningDim> running = runningOf(op);
       if (!running || typeOf(op.getInputs()[0]).getDimSize(running->dim) <= kBlock ||
-          !llvm::all_of(op.getInitValues(), neutral) || !isElementwise(body))
+          !isSplittable(op))
         continue;
       op->replaceAllUsesWith(Blocks(op, *running).running(op.getInputs()));
       op->erase();

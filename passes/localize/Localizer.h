@@ -41,6 +41,7 @@ public:
   mlir::Location loc;
 
   const sharding::Mesh &getMesh() const { return planner.getMesh(); }
+  const cost::Topology &getTopology() const { return planner.getTopology(); }
 
   // --- Layouts ---
   // What the annotation of a global value asks for, with canonical tiles and without axes of

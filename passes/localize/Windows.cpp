@@ -1,9 +1,12 @@
-// reduce_window and select_and_scatter along sharded dimensions: by halo exchange.
+// reduce_window and select_and_scatter along sharded dimensions: by halo exchange; running
+// reductions by the totals of shards.
 //
 //   reduce_window max, window 3, padding 1, %x [{"x"}]: each shard reduces its rows and the halo
 //   its windows reach; rows past the ends are the start value select_and_scatter: each shard redoes
 //   the selections of all windows that touch its rows, and keeps its rows
+#include "dialects/stablehlo/RunningReduction.h"
 #include "dialects/stablehlo/rules/Combiner.h"
+#include "passes/localize/ShardScan.h"
 #include "passes/localize/WindowRows.h"
 
 using namespace mlir;
@@ -53,16 +56,23 @@ LogicalResult localizeReduceWindow(Localizer &l, Operation *op) {
   layout.partial = want.partial = commonAxes(want.partial, layout.partial);
   layout.reduction = want.reduction;
   SmallVector<int64_t> halos;
+  SmallVector<stablehlo::RunningDim> running;
+  if (stablehlo::isSplittable(reduce))
+    for (stablehlo::RunningDim each : stablehlo::runningDims(reduce))
+      if (isSharded(layout.dims[each.dim]))
+        running.push_back(each);
+  auto isRunning = [&](size_t d) {
+    return llvm::any_of(running, [&](auto each) { return each.dim == int64_t(d); });
+  };
   for (auto [d, window] : llvm::enumerate(windows)) {
     DimLayout &out = layout.dims[d];
-    if (isTrivial(window)) {
+    if (isTrivial(window) || isRunning(d)) {
       if (want.dims[d].axes == out.axes)
         out.tile = want.dims[d].tile;
       want.dims[d] = out;
       continue;
     }
-    // A window as long as the dimension (a running sum) reaches every shard: one gather, and the
-    // fuse phase makes blocks of it.
+    // A window as long as the dimension reaches every shard: one gather.
     bool reachesAll = window.size >= shapeOf(first)[d];
     if (isSharded(out) && !reachesAll && keepsPhase(window, out.tile * window.stride)) {
       halos.push_back(d);
@@ -78,6 +88,12 @@ LogicalResult localizeReduceWindow(Localizer &l, Operation *op) {
   for (auto [input, init] : llvm::zip_equal(reduce.getInputs(), reduce.getInitValues())) {
     Value start = l.getWhole(init), value = l.get(input, want);
     done = windows;
+    for (auto [d, forward] : running) {
+      if (!forward) // rows past the end come first
+        value = maskPadding(l, value, d, want.dims[d], shapeOf(input)[d], start);
+      done[d].size = want.dims[d].tile;
+      (forward ? done[d].low : done[d].high) = done[d].size - 1;
+    }
     for (int64_t d : halos) {
       WindowDim &window = done[d];
       const DimLayout &out = layout.dims[d];
@@ -94,7 +110,12 @@ LogicalResult localizeReduceWindow(Localizer &l, Operation *op) {
     types.push_back(l.localType(result, layout));
   auto made = cast<stablehlo::ReduceWindowOp>(l.copy(op, operands, types));
   made.setPaddingAttr(paddingAttr(l, done));
-  for (auto [global, local] : llvm::zip_equal(op->getResults(), made->getResults()))
+  made.setWindowDimensions(
+      llvm::map_to_vector(done, [](const WindowDim &window) { return window.size; }));
+  SmallVector<Value> results(made->getResults());
+  for (auto [d, forward] : running)
+    results = acrossShards(l, reduce, results, starts, d, forward, layout.dims[d].axes);
+  for (auto [global, local] : llvm::zip_equal(op->getResults(), results))
     l.bind(global, local, layout);
   return success();
 }

@@ -65,7 +65,9 @@ def average(rng):
 
 
 def cumulative(rng):
-    return lambda x: jnp.cumsum(x, 0) + lax.cummax(x, 1), [(size(rng), size(rng))]
+    first, second = pick(rng, lax.cumsum, lax.cumlogsumexp, lax.cumprod), pick(rng, lax.cummax, lax.cummin, lax.cumsum)
+    back, forth = pick(rng, True, False), pick(rng, True, False)
+    return lambda x: (first(x, 0, reverse=back), second(x, 1, reverse=forth)), [(size(rng), size(rng))]
 
 
 def padding(rng):

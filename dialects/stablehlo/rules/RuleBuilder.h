@@ -18,6 +18,8 @@ public:
   // A new factor, by number.
   int32_t factor(int64_t size, Kind kind = Kind::PassThrough,
                  sharding::ReductionKind reduction = sharding::ReductionKind::Sum);
+  // Rows of this Permutation factor stay; each shard's total crosses borders.
+  void scanned(int32_t factor) { rule.factors[factor].scanned = true; }
 
   // Adds a factor to a dimension, as its most minor.
   RuleBuilder &operand(size_t index, size_t dim, int32_t factor);

@@ -1,8 +1,9 @@
 // Ops with windows: windowed dimensions permute; sharded, each shard needs a halo of its
-// neighbours' rows.
+// neighbours' rows, or, for windows as long as the dimension, the totals of the shards before it.
 //
 //   reduce_window 1x3x1      ([b, s, f], []) -> ([b, s, f])              s permutes
 //   select_and_scatter 1x3x1 ([b, s, f], [b, s, f], []) -> ([b, s, f])   s permutes
+#include "dialects/stablehlo/RunningReduction.h"
 #include "dialects/stablehlo/rules/RuleBuilder.h"
 #include "dialects/stablehlo/rules/Rules.h"
 
@@ -14,10 +15,15 @@ using Kind = RuleBuilder::Kind;
 sharding::FactorRule reduceWindowRule(ReduceWindowOp op) {
   RuleBuilder builder(op);
   llvm::ArrayRef<int64_t> from = shapeOf(op.getInputs()[0]), to = shapeOf(op.getResult(0));
+  llvm::SmallVector<RunningDim> running;
+  if (isSplittable(op))
+    running = runningDims(op);
   for (size_t dim = 0; dim < from.size(); ++dim) {
     bool plain = op.getWindowDimensions()[dim] == 1 && from[dim] == to[dim];
     int32_t factor =
         builder.factor(std::min(from[dim], to[dim]), plain ? Kind::PassThrough : Kind::Permutation);
+    if (llvm::any_of(running, [&](RunningDim each) { return each.dim == int64_t(dim); }))
+      builder.scanned(factor);
     for (size_t i = 0; i < op.getInputs().size(); ++i)
       builder.operand(i, dim, factor).result(i, dim, factor);
   }

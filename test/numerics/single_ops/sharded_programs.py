@@ -1,7 +1,7 @@
 """Programs that only sharded.py runs: ops whose numbers have tests of their own (special functions, quantized values, collectives), and each
 op of a family of which run.py draws one."""
 import numpy as np
-from case import Case, array_attribute
+from case import Case, array_attribute, matrix_attribute
 from element_types import BY_NAME, F32, I32, I64, data
 from rewritten import BROADCAST, chlo_broadcast
 
@@ -125,6 +125,43 @@ def quantize(rng, **options):
     return c.returns(result)
 
 
+# Running reductions, of one value or two, from the first row or the last.
+
+def running(rng, kind, **options):
+    c = Case(rng, "reduce_window", **options)
+    shape = c.shape(low=1, high=3)
+    shape = [max(2, n) for n in shape]
+    dim, low = int(rng.integers(len(shape))), c.chance()
+    t, start = {"maximum": (I32, "-2147483648"), "argmax": (F32, "0xFF800000"), "log_plus_one": (F32, "0xFF800000"),
+                "multiply": (F32, "1.0"), "add": (F32, "0.0")}[kind]
+    types = [t, I32] if kind == "argmax" else [t]
+    values = [(data(rng, u, shape, None) if u is I32 else rng.uniform(0.5, 1.5, shape)).astype(u.dtype) for u in types]
+    inputs = [c.argument(u, shape, x) for u, x in zip(types, values)]
+    inits = [c.constant(u, (), start if u is t else "0") for u in types]
+
+    def body(*values):
+        if kind == "argmax":
+            a, i, b, j = values
+            keeps = c.emit("compare", [a, b], BY_NAME["i1"], (), "comparison_direction = #stablehlo<comparison_direction GE>")
+            return [c.emit("select", [keeps, a, b], F32, ()), c.emit("select", [keeps, i, j], I32, ())]
+        if kind == "log_plus_one":
+            a, b = values  # infinities of one sign: their difference is no number
+            apart = c.emit("subtract", [a, b], F32, ())
+            none = c.emit("compare", [apart, apart], BY_NAME["i1"], (), "comparison_direction = #stablehlo<comparison_direction NE>")
+            scaled = c.emit("exponential", [c.emit("negate", [c.emit("abs", [apart], F32, ())], F32, ())], F32, ())
+            total = c.emit("add", [c.emit("maximum", [a, b], F32, ()), c.emit("log_plus_one", [scaled], F32, ())], F32, ())
+            return [c.emit("select", [none, c.emit("add", [a, b], F32, ()), total], F32, ())]
+        return [c.emit(kind, list(values), t, ())]
+
+    n = shape[dim]
+    padding = [([n - 1, 0] if low else [0, n - 1]) if d == dim else [0, 0] for d in range(len(shape))]
+    attributes = (f"window_dimensions = {array_attribute([n if d == dim else 1 for d in range(len(shape))])},"
+                  f" padding = {matrix_attribute(np.array(padding))}")
+    region = c.block([(u, ()) for u in types * 2], body)
+    results = c.emit_many("reduce_window", inputs + inits, [(u, shape) for u in types], attributes, [region])
+    return c.returns(*results).allow(0 if kind in ("maximum", "argmax") else 4 * n)
+
+
 # A library's function with a rule of its own: the batch may be sharded.
 
 def custom_call(rng, **options):
@@ -205,6 +242,7 @@ GENERATORS = [(f.__name__, f) for f in (broadcast_compare, broadcast_select, bro
                                         dynamic_gather, dynamic_conv, asynchronous, quantize, custom_call)]
 GENERATORS += [(("broadcast_" if b else "") + n, lambda rng, n=n, b=b, **o: binary(rng, n, b, **o)) for n in ("zeta", "polygamma", "next_after", "mulhi")
                for b in (False, True) if (n, b) != ("mulhi", True)]
+GENERATORS += [("running_" + kind, lambda rng, kind=kind, **o: running(rng, kind, **o)) for kind in ("add", "maximum", "multiply", "argmax", "log_plus_one")]
 GENERATORS += [("broadcast_" + name, lambda rng, name=name, **o: chlo_broadcast(rng, name, **o)) for name in BROADCAST if name != "next_after"]
 GENERATORS += [(name, lambda rng, name=name, **o: collective(rng, name, **o)) for name in COLLECTIVES]
 GENERATORS += [(name, lambda rng, name=name, **o: device_number(rng, name, **o)) for name in ("partition_id", "replica_id")]

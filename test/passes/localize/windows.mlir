@@ -35,20 +35,3 @@ func.func @products(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<8xf32>, tensor<4xf32>, tensor<f32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
-
-// A running sum sees every shard before its own: one gather and windows of all rows, of which later phases make blocks.
-// Wrong would be windows of a shard's own length, or a halo of all other shards, for which no blocks can be made.
-// CHECK-LABEL: @running
-func.func @running(%x: tensor<9xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> (tensor<9xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
-  %c = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-  // CHECK: comm.all_gather(%{{.*}}) dim 0 over <@mesh, ["y"=2]> : (tensor<5xf32>) -> tensor<10xf32>
-  // CHECK: "stablehlo.reduce_window"(%{{.*}}) <{padding = dense<{{\[\[}}8, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 9>}>
-  // CHECK: (tensor<9xf32>, tensor<f32>) -> tensor<9xf32>
-  // CHECK: comm.slice %{{.*}} dim 0 over <@mesh, ["y"=2]> : (tensor<10xf32>) -> tensor<5xf32>
-  %0 = "stablehlo.reduce_window"(%x, %c) <{window_dimensions = array<i64: 9>, padding = dense<[[8, 0]]> : tensor<1x2xi64>}> ({
-  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %m = stablehlo.add %a, %b : tensor<f32>
-    stablehlo.return %m : tensor<f32>
-  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<9xf32>, tensor<f32>) -> tensor<9xf32>
-  return %0 : tensor<9xf32>
-}

@@ -1,0 +1,153 @@
+"""Ops whose rows cross the borders of shards, on eight devices: the numbers beside those of one device, and the wire bytes beside XLA's for
+the same shardings and beside the least there can be (docs/rationale/rows-across-shards.md derives it).
+
+  rows_across_shards.py [--bin DIR] [NAME..]
+Each runs twice: with the default topology, and with links that cost bytes only.
+"""
+import argparse
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=8"
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+WIDTHS = {"pred": 1, "s8": 1, "u8": 1, "bf16": 2, "f16": 2, "s32": 4, "u32": 4, "f32": 4, "s64": 8, "f64": 8, "c64": 8, "c128": 16}
+X, XY = P("x"), P(("x", "y"))
+
+
+def rng_array(shape, dtype=np.float32):
+    x = np.random.default_rng(list(shape)).uniform(0.5, 1.5, shape)
+    return x.astype(dtype) if dtype != np.complex64 else (x + 1j * x[::-1]).astype(dtype)
+
+
+class Case:
+    """`least`: wire bytes that no program can do without; `within`: how many times that many are sent where only bytes cost."""
+
+    def __init__(self, name, function, inputs, specs, out, least=None, within=None):
+        self.name, self.function, self.inputs, self.specs, self.out = name, function, inputs, specs, out
+        self.least, self.within = least, within
+
+
+def cases():
+    # Each shard but the first receives one element for each total.
+    for rows, columns in ((1024, 1024), (1001, 960), (4096, 1), (29, 3)):
+        x = rng_array((rows, columns))
+        for name, f in (("cumsum", lambda x: jnp.cumsum(x, 0)), ("cummax_reversed", lambda x: lax.cummax(x, 0, reverse=True)),
+                        ("cumlogsumexp", lambda x: lax.cumlogsumexp(x, 0))):
+            for axes in (X, XY):
+                yield Case(f"{name}_{rows}x{columns}_{len(axes[0])}", f, [x], [axes], axes, 4 * columns, 1.1 if columns >= 960 else 3)
+
+
+def xla_wire_bytes(text):
+    sent = 0
+    for line in text.splitlines():
+        m = re.match(r"\s*(?:ROOT )?%?[\w.-]+ = (.*?) (all-gather|all-reduce|reduce-scatter|all-to-all|collective-permute)(?:-start)?\(", line)
+        if not m:
+            continue
+        size = sum(WIDTHS[t] * int(np.prod([int(n) for n in dims.split(",") if n] or [1])) for t, dims in re.findall(r"(\w+)\[([\d,]*)\]", m[1]))
+        sizes = {n: int(k) for n, k in re.findall(r"'(\w+)'=(\d+)", line)}
+        axes, tables = re.search(r"replica_groups=mesh\[[^\]]*\] \{(.*?)\}", line), re.search(r"replica_groups=(?:\{\{([\d,]+)\}|\[\d+,(\d+)\])", line)
+        if axes:
+            g = int(np.prod([int(part or sizes[n]) for n, part in re.findall(r"'(\w+)'(?::\(\d+\)(\d+))?", axes[1])]))
+        elif tables:
+            g = len(tables[1].split(",")) if tables[1] else int(tables[2])
+        elif m[2] != "collective-permute":
+            raise RuntimeError(f"groups of {line}")
+        share = {"all-gather": lambda: (g - 1) / g, "all-reduce": lambda: 2 * (g - 1) / g, "reduce-scatter": lambda: g - 1,
+                 "all-to-all": lambda: (g - 1) / g, "collective-permute": lambda: 1}
+        sent += share[m[2]]() * size
+    return sent
+
+
+def annotated(text, mesh, specs):
+    """The program with these shardings of @main's arguments and its result."""
+    head = re.search(r"@main\((.*?)\) -> \((.*?)\) \{\n", text)
+    text_of = lambda spec, rank: "[" + ", ".join(
+        "{" + ", ".join(f'"{a}"' for a in ([d] if isinstance(d, str) else d or ())) + "}" for d in [*spec] + [None] * (rank - len(spec))) + "]"
+    types = re.findall(r"tensor<[^<>]*(?:<\w+>)?>", head[1]) + re.findall(r"tensor<[^<>]*(?:<\w+>)?>", head[2])
+    written = [f"{t} {{sdy.sharding = #sdy.sharding<@mesh, {text_of(s, len(re.findall(r'[0-9]+x', t)))}>}}" for t, s in zip(types, specs)]
+    arguments = ", ".join(f"%arg{i}: {t}" for i, t in enumerate(written[:-1]))
+    text = text.replace(head[0], f"@main({arguments}) -> ({written[-1]}) {{\n")
+    axes = ", ".join(f'"{name}"={size}' for name, size in mesh.shape.items())
+    return re.sub(r"(module [^\n]*\{\n)", lambda m: m[1] + f"  sdy.mesh @mesh = <[{axes}]>\n", text, count=1)
+
+
+def tessera(binary, text, inputs, topology, directory):
+    path = lambda name: os.path.join(directory, name)
+    with open(path("p.mlir"), "w") as f:
+        f.write(text)
+    np.savez(path("in.npz"), **{f"in{i}": x for i, x in enumerate(inputs)})
+    for command in (["compile", path("p.mlir"), "-o", path("p.tsr"), f"--report={path('r.json')}", *topology],
+                    ["run", path("p.tsr"), f"--inputs={path('in.npz')}", f"--outputs={path('out.npz')}"]):
+        done = subprocess.run([binary, *command], capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr[-600:])
+    with open(path("r.json")) as f:
+        sent = sum(c["wire_bytes"] for c in json.load(f)["collectives"])
+    with np.load(path("out.npz")) as found:
+        return [found[f"out{i}"] for i in range(len(found.files))], sent
+
+
+def check(case, binary, directory):
+    """What is wrong, and a line of figures."""
+    axes = {a for spec in [*case.specs, case.out] for dim in spec if dim for a in ([dim] if isinstance(dim, str) else dim)}
+    shape, names = ((2, 4), ("x", "y")) if "y" in axes else ((8,), ("x",))
+    mesh = Mesh(np.array(jax.devices()).reshape(shape), names)
+
+    text = annotated(jax.jit(case.function, keep_unused=True).lower(*case.inputs).as_text(), mesh, [*case.specs, case.out])
+    want = np.asarray(jax.jit(case.function)(*case.inputs))
+    xla = None
+    with contextlib.suppress(ValueError):  # it has no arguments and results in uneven shards
+        places = [NamedSharding(mesh, s) for s in [*case.specs, case.out]]
+        compiled = jax.jit(case.function, in_shardings=tuple(places[:-1]), out_shardings=places[-1], keep_unused=True).lower(*case.inputs).compile()
+        xla = xla_wire_bytes(compiled.as_text())
+    wrong, figures = [], [f"{case.name:32s} XLA " + ("    uneven" if xla is None else f"{xla:10.0f}")]
+    for kind, topology in (("default", []), ("bytes only", [f"--topology={os.path.join(directory, 'bytes.json')}"])):
+        (got, *_), sent = tessera(binary, text, case.inputs, topology, directory)
+        figures.append(f"{kind} {sent:10.0f}" + (f" ({sent / case.least:.2f} of the least)" if case.least else ""))
+        scale = max(1.0, float(np.abs(want).max(initial=0)))
+        if not np.allclose(got, want, rtol=0, atol=3e-5 * scale if want.dtype.kind in "fc" else 0, equal_nan=True):
+            wrong.append(f"numbers differ by {np.abs(got - want).max()}")
+        if xla is not None and sent > xla + 1:
+            wrong.append(f"sends more than XLA ({kind})")
+        if kind == "bytes only" and case.within and sent > case.within * case.least:
+            wrong.append(f"sends {sent / case.least:.2f} times the least")
+    return wrong, "  ".join(figures)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--bin", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/bin"))
+    p.add_argument("names", nargs="*")
+    a = p.parse_args()
+    jax.config.update("jax_use_shardy_partitioner", True)
+    failed = count = 0
+    with tempfile.TemporaryDirectory() as directory:
+        with open(os.path.join(directory, "bytes.json"), "w") as f:
+            json.dump({"name": "bytes", "alpha": 0, "beta": 1e9, "flops": 1e15, "memory": 1e15}, f)
+        for case in cases():
+            if a.names and not any(case.name.startswith(n) for n in a.names):
+                continue
+            try:
+                wrong, figures = check(case, os.path.join(a.bin, "tessera"), directory)
+            except RuntimeError as e:
+                wrong, figures = [str(e)], case.name
+            count, failed = count + 1, failed + bool(wrong)
+            print("WRONG" if wrong else "right", figures, "; ".join(wrong), flush=True)
+    print(f"{failed} wrong of {count}")
+    sys.exit(1 if failed or not count else 0)
+
+
+if __name__ == "__main__":
+    main()
