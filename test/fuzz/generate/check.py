@@ -1,0 +1,111 @@
+"""Compiles and runs one program by tessera-fuzz, and says what is wrong with what came back."""
+import json
+import re
+import struct
+import zlib
+
+import numpy as np
+
+import engine
+
+from .compare import difference
+from .program import Printer
+
+# What may be refused, and why: messages and the limits that they stand for.
+REFUSED = []
+
+
+class Ended(Exception):
+    """What was wrong."""
+
+
+class Checker:
+    def __init__(self, binary, scratch, seconds=10, limit_bytes=4 << 30):
+        self.engine = engine.Engine(binary, seconds, limit_bytes, scratch)
+        self.scratch = scratch
+        self.seconds = {"compile": 0.0, "run": 0.0}
+
+    def close(self):
+        self.engine.close()
+
+    def check(self, program, placement, thorough=False):
+        """None, or what is wrong. `thorough`: verified after each pass, and run twice."""
+        return self.check_text(Printer(program, placement).text(), program, thorough)
+
+    def check_text(self, text, program, thorough=False):
+        path = lambda name: self.scratch / name
+        path("p.mlir").write_text(text)
+        write_npz(path("in.npz"), {f"in{i}": v.data.astype(v.element.own).astype(v.element.passed) for i, v in enumerate(program.arguments)})
+        compiled = self.command("compile", "compile", path("p.mlir"), "-o", path("p.tsr"), f"--report={path('c.json')}", *["--verify-each"] * thorough)
+        if compiled:
+            return compiled
+        wrong = self.run(program, path("out.npz"))
+        if wrong or not thorough:
+            return wrong
+        first = {name: array.tobytes() for name, array in read_npz(path("out.npz")).items()}
+        wrong = self.run(program, path("out2.npz"))
+        if not wrong and first != {name: array.tobytes() for name, array in read_npz(path("out2.npz")).items()}:
+            wrong = "wrong: another run gives other bits"
+        return wrong
+
+    def command(self, kind, *line):
+        answer = self.engine.run(*line)
+        self.seconds[kind] += answer.seconds
+        if answer.end == "ok":
+            return None
+        if answer.end == "error":
+            message = next(line for line in answer.messages.splitlines() if re.search(r"(^|: )error: ", line))
+            if kind == "compile" and any(re.search(pattern, message) for pattern in REFUSED):
+                return None
+            message = re.sub(r"\S*p\.mlir:", "", message)
+            return f"{kind} refuses: {message[:300]}"
+        return f"{kind}: {answer.end}"
+
+    def run(self, program, out):
+        wrong = self.command("run", "run", self.scratch / "p.tsr", f"--inputs={self.scratch / 'in.npz'}", f"--outputs={out}",
+                             f"--report={self.scratch / 'r.json'}")
+        if wrong:
+            return wrong
+        arrays = read_npz(out)
+        for i, value in enumerate(program.results):
+            if f"out{i}" not in arrays:
+                return f"wrong: no out{i}"
+            if differs := difference(value, arrays[f"out{i}"]):
+                return f"wrong: out{i} {value.type}: {differs}"
+        if any(op.name == "stablehlo.case" for op in program.all_ops()):
+            return None  # the compiler's figures are those of the more expensive branch
+        return figures_differ(json.loads((self.scratch / "c.json").read_text()), json.loads((self.scratch / "r.json").read_text()))
+
+
+def figures_differ(compiled, ran):
+    """None, or which of the compiler's figures the runtime did not find."""
+    sites = compiled["collectives"]
+    if any(site["trips"] == "unknown" for site in sites):
+        return None
+    predicted = {key: sum(site[key] for site in sites) for key in ("count", "bytes")}
+    if any(predicted[key] != ran["collectives"][key] for key in predicted):
+        return f"figures: the compiler says {predicted}, the runtime counted {ran['collectives']}"
+    memory = sum(compiled["memory"].values())
+    if memory != ran["peak_bytes"]:
+        return f"figures: the compiler says {memory} bytes of memory, the runtime counted {ran['peak_bytes']}"
+    return None
+
+
+def write_npz(path, arrays):
+    """Stored, not deflated; numpy's own writer takes a millisecond an array."""
+    body, table = b"", b""
+    for name, array in arrays.items():
+        header = f"{{'descr': '{array.dtype.str}', 'fortran_order': False, 'shape': {array.shape!r}, }}"
+        header += " " * (-(len(header) + 11) % 64) + "\n"
+        data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + np.ascontiguousarray(array).tobytes()
+        file = f"{name}.npy".encode()
+        fields = struct.pack("<HHHHHIIIHH", 20, 0, 0, 0, 33, zlib.crc32(data), len(data), len(data), len(file), 0)
+        table += b"PK\x01\x02" + struct.pack("<H", 20) + fields + struct.pack("<HHHII", 0, 0, 0, 0, len(body)) + file
+        body += b"PK\x03\x04" + fields + file + data
+    end = struct.pack("<4sHHHHIIH", b"PK\x05\x06", 0, 0, len(arrays), len(arrays), len(table), len(body), 0)
+    path.write_bytes(body + table + end)
+
+
+def read_npz(path):
+    with np.load(path) as archive:
+        return {name: archive[name] for name in archive.files}

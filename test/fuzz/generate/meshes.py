@@ -1,0 +1,92 @@
+"""Random meshes, and random shardings of the values of a program."""
+
+MESHES = [{"x": 2, "y": 4}, {"x": 8}, {"x": 2, "y": 2, "z": 2}, {"x": 3, "y": 2}, {"x": 5}, {"x": 7, "y": 2}, {"x": 16}, {"x": 4, "y": 4},
+          {"x": 2, "y": 3, "z": 2}, {"x": 2}, {"x": 4}, {"x": 3}, {"x": 2, "y": 2}, {"x": 4, "y": 2}, {"x": 6}, {"x": 2, "y": 1, "z": 3},
+          {"x": 4, "y": 3}, {"x": 8, "y": 2}]
+
+
+class Placement:
+    """A mesh and notes: ("argument", i), ("constrained", i): of the entry's arguments; ("result", i); ("op", k): on the k-th operation;
+    ("value", k, i): a constraint on its i-th result; ("use", k, i): a constraint on its i-th operand. All are shardings as text."""
+
+    def __init__(self, mesh, notes):
+        self.mesh, self.notes = mesh, notes
+
+    def head(self):
+        return [f"sdy.mesh @m = <[{', '.join(f'{chr(34)}{a}{chr(34)}={n}' for a, n in self.mesh.items())}]>"]
+
+
+def axis_parts(rng, mesh):
+    """(text, size) of the mesh's axes, some cut into sub-axes, in random order. Parts of one axis don't follow each other in a dimension."""
+    parts = []
+    for axis, size in mesh.items():
+        cuts = [k for k in range(2, size) if size % k == 0]
+        if cuts and rng.random() < 0.2:
+            k = rng.choice(cuts)
+            parts += [(f'"{axis}":(1){k}', k), (f'"{axis}":({k}){size // k}', size // k)]
+        else:
+            parts.append((f'"{axis}"', size))
+    rng.shuffle(parts)
+    return parts
+
+
+def base(part):
+    return part.split(":")[0]
+
+
+def sharding(rng, mesh, shape, *, open=0.2, unreduced=0.0, density=0.75):
+    dims, left, replicated = [[] for _ in shape], [], []
+    sharded = [1] * len(shape)
+    for part, size in axis_parts(rng, mesh):
+        where = rng.random()
+        candidates = [d for d, n in enumerate(shape) if (n >= sharded[d] * size or rng.random() < 0.06)
+                      and not (dims[d] and base(dims[d][-1]) == base(part))]
+        if where < density and candidates:
+            d = rng.choice(candidates)
+            dims[d].append(part)
+            sharded[d] *= size
+        elif rng.random() < unreduced and base(part) not in map(base, left):
+            left.append(part)
+        elif rng.random() < 0.05 and base(part) not in map(base, replicated):
+            replicated.append(part)
+    texts = []
+    for dim in dims:
+        is_open = rng.random() < open
+        text = "{" + ", ".join(dim + ["?"] * is_open) + "}"
+        if dim and rng.random() < 0.05:
+            text += f"p{rng.randrange(3)}"
+        texts.append(text)
+    in_mesh_order = lambda parts: ", ".join(sorted(parts, key=lambda p: (list(mesh).index(base(p).strip('"')), p)))
+    return (f"<@m, [{', '.join(texts)}]" + (f", replicated={{{in_mesh_order(replicated)}}}" if replicated else "") +
+            (f", unreduced={{{in_mesh_order(left)}}}" if left else "") + ">")
+
+
+def place(rng, program, mesh=None):
+    """Random notes on the values of a program."""
+    mesh = mesh or rng.choice(MESHES)
+    notes = {}
+    often = rng.choice([0.3, 0.6, 0.9])
+    inside = rng.choice([0.05, 0.15, 0.4])
+    partial = rng.choice([0.0, 0.0, 0.3, 0.6])
+    def random_sharding(value, **options):
+        return sharding(rng, mesh, value.shape, **options)
+    def unreduced(value):
+        return partial if value.element.kind != "b" and value not in program.arguments else 0.0
+    for i, value in enumerate(program.arguments):
+        if rng.random() < often:
+            notes["argument", i] = random_sharding(value, open=0.3)
+        if rng.random() < inside / 2:
+            notes["constrained", i] = random_sharding(value)
+    for i, value in enumerate(program.results):
+        if rng.random() < often / 2:
+            notes["result", i] = random_sharding(value)
+    for k, op in enumerate(program.all_ops()):
+        if len(op.results) == 1 and rng.random() < inside / 2 and not op.regions:
+            notes["op", k] = random_sharding(op.results[0], unreduced=unreduced(op.results[0]) / 2)
+        for i, value in enumerate(op.results):
+            if rng.random() < inside:
+                notes["value", k, i] = random_sharding(value, unreduced=unreduced(value))
+        for i, value in enumerate(op.operands):
+            if value.shape and rng.random() < inside / 3:
+                notes["use", k, i] = random_sharding(value, unreduced=unreduced(value) / 2)
+    return Placement(mesh, notes)
