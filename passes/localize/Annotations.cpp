@@ -18,7 +18,7 @@ LogicalResult localizeReshard(Localizer &l, Operation *op) {
   Value input = op->getOperand(0), result = op->getResult(0);
   LocalValue from = l.local(input);
   LocalLayout to = l.annotatedLike(result, from.layout);
-  if (to.partial.empty() || !from.layout.partial.empty())
+  if (to.partial.empty())
     to.reduction = from.layout.reduction;
   Value moved = l.move(from, shapeOf(input), to);
   l.setLocal(result, {moved, to});

@@ -7,6 +7,12 @@
 // becomes
 //   %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]>
 //   %2 = tanh %1 {[<@mesh, [{"x"}, {}]>]}
+//
+// The program takes and returns whole values. An argument that a constraint makes unreduced becomes
+// so behind the border, where one device of each group keeps it:
+//   %1 = sdy.sharding_constraint %arg0 <@mesh, [{}], unreduced={"x"}>
+// becomes
+//   %1 = sdy.reshard %arg0 <@mesh, [{}], unreduced={"x"}>       (%arg0: [{}])
 #include "dialects/sdy/DataFlow.h"
 #include "dialects/sdy/PlainData.h"
 #include "passes/propagate/Passes.h"
@@ -29,6 +35,11 @@ TensorShardingAttr closed(TensorShardingAttr sharding) {
         DimensionShardingAttr::get(sharding.getContext(), dim.getAxes(), /*isClosed=*/true));
   return TensorShardingAttr::get(sharding.getContext(), sharding.getMeshOrRef(), dims, {},
                                  sharding.getUnreducedAxes());
+}
+
+TensorShardingAttr reduced(TensorShardingAttr sharding) {
+  return TensorShardingAttr::get(sharding.getContext(), sharding.getMeshOrRef(),
+                                 sharding.getDimShardings(), sharding.getReplicatedAxes(), {});
 }
 
 class Settler {
@@ -76,16 +87,20 @@ private:
 
   void settleBorders(FunctionOpInterface function) {
     auto name = StringAttr::get(module.getContext(), kShardingAttr);
+    auto border = [&](Location loc, TensorShardingAttr sharding, Type type) {
+      TensorShardingAttr made = settled(loc, sharding, type);
+      return function.isPublic() ? reduced(made) : made;
+    };
     for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
       function.setArgAttr(
           i, name,
-          settled(function.isExternal() ? function.getLoc() : function.getArgument(i).getLoc(),
-                  function.getArgAttrOfType<TensorShardingAttr>(i, name), type));
+          border(function.isExternal() ? function.getLoc() : function.getArgument(i).getLoc(),
+                 function.getArgAttrOfType<TensorShardingAttr>(i, name), type));
     for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
       function.setResultAttr(i, name,
-                             settled(function.getLoc(),
-                                     function.getResultAttrOfType<TensorShardingAttr>(i, name),
-                                     type));
+                             border(function.getLoc(),
+                                    function.getResultAttrOfType<TensorShardingAttr>(i, name),
+                                    type));
   }
 
   void settleRegion(Region &region) {

@@ -261,6 +261,10 @@ bool Deferrer::carry(stablehlo::WhileOp loop, unsigned index) {
         return sharding::overlap(dim.axes, source.unreduced);
       }))
     return false;
+  // A loop says once how its partial values are combined.
+  for (Value other : loop->getResults())
+    if (!places.of(other).unreduced.empty() && places.reductionOf(other) != kind)
+      return false;
   carried.unreduced = source.unreduced;
   for (OpOperand &operand : op->getOpOperands())
     if (operand.get() == reduction.getResult())
@@ -269,13 +273,13 @@ bool Deferrer::carry(stablehlo::WhileOp loop, unsigned index) {
   places.set(op->getResult(0), carried);
   setPartialKind(op, kind);
   places.leave(loop->getResult(index), carried);
-  if (kind != sharding::ReductionKind::Sum)
-    setPartialKind(loop, kind);
+  setPartialKind(loop, kind);
   // The start is neutral: partial as it is.
   OpOperand &start = loop->getOpOperand(index);
   OpBuilder builder(loop);
   auto partialStart = sdy::ReshardOp::create(builder, loop->getLoc(), start.get().getType(),
                                              start.get(), places.attr(carried));
+  setPartialKind(partialStart, kind);
   start.set(partialStart);
   return true;
 }

@@ -98,10 +98,12 @@ void Inserter::replicateOperands(Operation *op) {
 void Inserter::makeResult(OpResult result, const TensorSharding &made,
                           sharding::ReductionKind kind) {
   TensorSharding wanted = places.of(result);
-  if (sharding::sameAxes(made, wanted))
+  // Annotations speak of sums: other partial results are none that one could ask for.
+  bool isPartial = !made.unreduced.empty();
+  if (sharding::sameAxes(made, wanted) && (!isPartial || kind == sharding::ReductionKind::Sum))
     return;
   places.leave(result, made);
-  if (!made.unreduced.empty())
+  if (isPartial)
     setPartialKind(result.getOwner(), kind);
 }
 

@@ -826,3 +826,181 @@ func.func public @main(%a: tensor<32x3x64xf32>, %b: tensor<40x64xf32>) -> tensor
   %3 = stablehlo.dot_general %b, %2, contracting_dims = [1] x [1] : (tensor<40x64xf32>, tensor<96x64xf32>) -> tensor<40x96xf32>
   return %3 : tensor<40x96xf32>
 }
+// -----
+// An argument that a constraint makes unreduced: one device keeps it, the others hold zero.
+sdy.mesh @m = <["x"=8]>
+func.func public @main(%a: tensor<4x2xf32>) -> (tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}]>}) {
+  %0 = sdy.sharding_constraint %a <@m, [{}, {}], unreduced={"x"}> : tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}
+// -----
+// Arguments unreduced over a part of an axis, sharded otherwise too.
+sdy.mesh @m = <["x"=4, "y"=2]>
+func.func public @main(%a: tensor<5x2xf32> {sdy.sharding = #sdy.sharding<@m, [{"y", ?}, {?}]>}, %b: tensor<5x2xf32>) -> (tensor<5x2xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}]>}, tensor<5x2xf32>) {
+  %0 = sdy.sharding_constraint %a <@m, [{"y"}, {}], unreduced={"x":(1)2}> : tensor<5x2xf32>
+  %1 = sdy.sharding_constraint %b <@m, [{"y"}, {}], unreduced={"x":(2)2}> : tensor<5x2xf32>
+  %2 = stablehlo.add %0, %1 : tensor<5x2xf32>
+  return %2, %1 : tensor<5x2xf32>, tensor<5x2xf32>
+}
+// -----
+// Constants, iota and what is broadcast, unreduced.
+sdy.mesh @m = <["x"=4, "y"=2]>
+func.func public @main(%a: tensor<5x2xf32>) -> (tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>) {
+  %c = stablehlo.constant dense<2.5> : tensor<5x2xf32>
+  %d = stablehlo.constant dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0], [9.0, 10.0]]> : tensor<5x2xf32>
+  %i = stablehlo.iota dim = 0 : tensor<5x2xf32>
+  %s = stablehlo.constant dense<0.5> : tensor<f32>
+  %b = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<5x2xf32>
+  %0 = sdy.sharding_constraint %c <@m, [{"y"}, {}], unreduced={"x"}> : tensor<5x2xf32>
+  %1 = sdy.sharding_constraint %d <@m, [{"y"}, {}], unreduced={"x"}> : tensor<5x2xf32>
+  %2 = sdy.sharding_constraint %i <@m, [{"y"}, {}], unreduced={"x"}> : tensor<5x2xf32>
+  %3 = sdy.sharding_constraint %b <@m, [{"y"}, {}], unreduced={"x"}> : tensor<5x2xf32>
+  %4 = stablehlo.add %2, %a : tensor<5x2xf32>
+  return %0, %1, %2, %3 : tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>
+}
+// -----
+// A number that is repeated, and positions, unreduced and whole.
+sdy.mesh @m = <["x"=4, "y"=2]>
+func.func public @main(%a: tensor<1xf32>) -> tensor<5x2xf32> {
+  %k = stablehlo.reshape %a : (tensor<1xf32>) -> tensor<f32>
+  %b = stablehlo.broadcast_in_dim %k, dims = [] : (tensor<f32>) -> tensor<5x2xf32>
+  %i = stablehlo.iota dim = 0 : tensor<5x2xf32>
+  %t = stablehlo.tanh %b : tensor<5x2xf32>
+  %3 = sdy.sharding_constraint %b <@m, [{"y"}, {}], unreduced={"x"}> : tensor<5x2xf32>
+  %6 = sdy.sharding_constraint %i <@m, [{"y"}, {}], unreduced={"x"}> : tensor<5x2xf32>
+  %4 = stablehlo.add %3, %t : tensor<5x2xf32>
+  %5 = stablehlo.add %4, %i : tensor<5x2xf32>
+  %7 = stablehlo.add %5, %6 : tensor<5x2xf32>
+  return %7 : tensor<5x2xf32>
+}
+// -----
+// What enters a manual computation unreduced is summed inside.
+sdy.mesh @m = <["x"=4, "y"=2]>
+func.func public @main(%a: tensor<6x2xf32>) -> tensor<6x2xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"y"}, {}], unreduced={"x"}>] out_shardings=[<@m, [{"y"}, {}]>] manual_axes={"x", "y"} (%b: tensor<3x2xf32>) {
+    %1 = "stablehlo.all_reduce"(%b) <{replica_groups = dense<[[0, 2, 4, 6], [1, 3, 5, 7]]> : tensor<2x4xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}> ({
+    ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+      %s = stablehlo.add %l, %r : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<3x2xf32>) -> tensor<3x2xf32>
+    sdy.return %1 : tensor<3x2xf32>
+  } : (tensor<6x2xf32>) -> tensor<6x2xf32>
+  return %0 : tensor<6x2xf32>
+}
+// plain:
+func.func public @main(%a: tensor<6x2xf32>) -> tensor<6x2xf32> {
+  return %a : tensor<6x2xf32>
+}
+// -----
+// A loop that carries unreduced values, used linearly and not.
+sdy.mesh @m = <["x"=4, "y"=2]>
+func.func public @main(%a: tensor<5x2xf32>, %b: tensor<5x2xf32>) -> (tensor<5x2xf32>, tensor<5x2xf32>) {
+  %c0 = stablehlo.constant dense<0> : tensor<i32>
+  %c1 = stablehlo.constant dense<1> : tensor<i32>
+  %c3 = stablehlo.constant dense<3> : tensor<i32>
+  %0 = sdy.sharding_constraint %a <@m, [{"y"}, {}], unreduced={"x"}> : tensor<5x2xf32>
+  %w:3 = stablehlo.while(%i = %c0, %x = %0, %z = %b) : tensor<i32>, tensor<5x2xf32>, tensor<5x2xf32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@m, []>, <@m, [{"y"}, {}], unreduced={"x"}>, <@m, [{}, {}], unreduced={"x"}>]>}
+    cond {
+      %p = stablehlo.compare LT, %i, %c3 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %n = stablehlo.add %i, %c1 : tensor<i32>
+      %y = stablehlo.add %x, %b : tensor<5x2xf32>
+      %t = stablehlo.tanh %z : tensor<5x2xf32>
+      stablehlo.return %n, %y, %t : tensor<i32>, tensor<5x2xf32>, tensor<5x2xf32>
+    }
+  return %w#1, %w#2 : tensor<5x2xf32>, tensor<5x2xf32>
+}
+// -----
+// Maxima of shards are no sums of them, though annotated as unreduced.
+sdy.mesh @m = <["x"=4, "y"=2]>
+func.func public @main(%a: tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) -> (tensor<2xf32> {sdy.sharding = #sdy.sharding<@m, [{}]>}, tensor<2xf32>) {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %0 = stablehlo.reduce(%a init: %i) applies stablehlo.maximum across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}], unreduced={"x"}>]>} : (tensor<8x2xf32>, tensor<f32>) -> tensor<2xf32>
+  %1 = stablehlo.reduce(%a init: %i) applies stablehlo.maximum across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}], unreduced={"x"}>]>} : (tensor<8x2xf32>, tensor<f32>) -> tensor<2xf32>
+  %2 = stablehlo.negate %1 : tensor<2xf32>
+  return %0, %2 : tensor<2xf32>, tensor<2xf32>
+}
+// -----
+// Maxima that become unreduced over more axes.
+sdy.mesh @m = <["x"=4, "y"=2]>
+func.func public @main(%a: tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) -> (tensor<2xf32>, tensor<2xf32>) {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %0 = stablehlo.reduce(%a init: %i) applies stablehlo.maximum across dimensions = [0] : (tensor<8x2xf32>, tensor<f32>) -> tensor<2xf32>
+  %1 = sdy.sharding_constraint %0 <@m, [{}], unreduced={"x","y"}> : tensor<2xf32>
+  %2 = stablehlo.reduce(%a init: %i) applies stablehlo.maximum across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}], unreduced={"x", "y"}>]>}: (tensor<8x2xf32>, tensor<f32>) -> tensor<2xf32>
+  return %1, %2 : tensor<2xf32>, tensor<2xf32>
+}
+// -----
+// A loop whose accumulators could be carried as partial products and as partial sums.
+sdy.mesh @m = <["x"=4]>
+func.func public @main(%a: tensor<3x8x2xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"x"}, {}]>}, %b: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+  %c0 = stablehlo.constant dense<0> : tensor<i32>
+  %c1 = stablehlo.constant dense<1> : tensor<i32>
+  %c3 = stablehlo.constant dense<3> : tensor<i32>
+  %inf = stablehlo.constant dense<1.0> : tensor<2xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<2xf32>
+  %is = stablehlo.constant dense<1.0> : tensor<f32>
+  %zs = stablehlo.constant dense<0.0> : tensor<f32>
+  %w:4 = stablehlo.while(%i = %c0, %x = %inf, %z = %zero, %q = %zero) : tensor<i32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+    cond {
+      %p = stablehlo.compare LT, %i, %c3 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %n = stablehlo.add %i, %c1 : tensor<i32>
+      %s = stablehlo.dynamic_slice %a, %i, %c0, %c0, sizes = [1, 8, 2] : (tensor<3x8x2xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x8x2xf32>
+      %r = stablehlo.reshape %s : (tensor<1x8x2xf32>) -> tensor<8x2xf32>
+      %m = stablehlo.reduce(%r init: %is) applies stablehlo.multiply across dimensions = [0] : (tensor<8x2xf32>, tensor<f32>) -> tensor<2xf32>
+      %u = stablehlo.reduce(%r init: %zs) applies stablehlo.add across dimensions = [0] : (tensor<8x2xf32>, tensor<f32>) -> tensor<2xf32>
+      %x2 = stablehlo.multiply %x, %m : tensor<2xf32>
+      %z2 = stablehlo.add %z, %u : tensor<2xf32>
+      %q2 = stablehlo.subtract %q, %b : tensor<2xf32>
+      stablehlo.return %n, %x2, %z2, %q2 : tensor<i32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+    }
+  return %w#1, %w#2, %w#3 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+}
+// -----
+// Results of a sort, a branch, a barrier and a product, annotated as unreduced.
+sdy.mesh @m = <["x"=4, "y"=2]>
+func.func public @main(%a: tensor<8x2xf32>) -> (tensor<8x2xf32>, tensor<8x2xf32>, tensor<8x2xf32>, tensor<8x2xf32>) {
+  %0 = "stablehlo.sort"(%a) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+    %s = stablehlo.compare LT, %l, %r : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %s : tensor<i1>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}], unreduced={"x"}>]>} : (tensor<8x2xf32>) -> tensor<8x2xf32>
+  %c = stablehlo.constant dense<1> : tensor<i32>
+  %1 = "stablehlo.case"(%c) ({
+    stablehlo.return %a : tensor<8x2xf32>
+  }, {
+    %t = stablehlo.exponential %a : tensor<8x2xf32>
+    stablehlo.return %t : tensor<8x2xf32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"y"}, {}], unreduced={"x"}>]>} : (tensor<i32>) -> tensor<8x2xf32>
+  %2 = "stablehlo.optimization_barrier"(%a) {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"y"}, {}], unreduced={"x"}>]>} : (tensor<8x2xf32>) -> tensor<8x2xf32>
+  %3 = stablehlo.multiply %a, %a {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"y"}, {}], unreduced={"x"}>]>} : tensor<8x2xf32>
+  return %0, %1, %2, %3 : tensor<8x2xf32>, tensor<8x2xf32>, tensor<8x2xf32>, tensor<8x2xf32>
+}
+// -----
+// A group of values that makes an argument unreduced; an argument and a result annotated so.
+sdy.mesh @m = <["x"=4, "y"=2]>
+func.func public @main(%a: tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}], unreduced={"x"}>}, %b: tensor<8x2xf32>, %c: tensor<8x2xf32>) -> (tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}], unreduced={"y"}>}, tensor<8x2xf32>) {
+  %t = stablehlo.multiply %b, %b {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"y"}, {}], unreduced={"x"}>]>} : tensor<8x2xf32>
+  sdy.sharding_group %t group_id=1 : tensor<8x2xf32>
+  sdy.sharding_group %c group_id=1 : tensor<8x2xf32>
+  %0 = stablehlo.add %a, %t : tensor<8x2xf32>
+  %1 = stablehlo.add %0, %c : tensor<8x2xf32>
+  %2 = sdy.reshard %1 <@m, [{}, {}], unreduced={"x"}> : tensor<8x2xf32>
+  return %2, %c : tensor<8x2xf32>, tensor<8x2xf32>
+}
+// -----
+// Unreduced into and out of a named computation; two constraints on an argument.
+sdy.mesh @m = <["x"=4, "y"=2]>
+func.func public @main(%a: tensor<8x2xf32>, %d: tensor<8x2xf32>) -> (tensor<8x2xf32>, tensor<8x2xf32>, tensor<8x2xf32>) {
+  %0 = sdy.named_computation<"f">(%a) in_shardings=[<@m, [{"y"}, {}], unreduced={"x"}>] out_shardings=[<@m, [{}, {}], unreduced={"x"}>] (%b: tensor<8x2xf32>) {
+    %1 = stablehlo.add %b, %b : tensor<8x2xf32>
+    sdy.return %1 : tensor<8x2xf32>
+  } : (tensor<8x2xf32>) -> tensor<8x2xf32>
+  %2 = sdy.sharding_constraint %d <@m, [{"y"}, {}], unreduced={"x"}> : tensor<8x2xf32>
+  %3 = sdy.sharding_constraint %2 <@m, [{"y"}, {}]> : tensor<8x2xf32>
+  %4 = sdy.sharding_constraint %d <@m, [{"y"}, {}], unreduced={"x"}> : tensor<8x2xf32>
+  return %0, %3, %4 : tensor<8x2xf32>, tensor<8x2xf32>, tensor<8x2xf32>
+}

@@ -133,9 +133,8 @@ llvm::SmallVector<Value> Emitter::reduce(Reduction &reduction) {
   auto groups = collapse(reduction.dims, live, {});
   // The loop that most loads run along goes innermost.
   auto contiguous = [&](llvm::ArrayRef<unsigned> group) {
-    return llvm::count_if(nodes, [&](Node *node) {
-      return node->op == Op::Load && stride(node->index, group) == 1;
-    });
+    return llvm::count_if(
+        nodes, [&](Node *node) { return node->op == Op::Load && stride(node->index, group) == 1; });
   };
   if (outerLanes == 1 && groups.size() > 1 && !reduction.isStepwise) {
     size_t best = groups.size() - 1;

@@ -44,3 +44,16 @@ func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
 func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %a : tensor<8xf32>
 }
+
+// -----
+
+// A program takes whole values: an argument becomes unreduced behind its border. Wrong would be to pass it whole to devices
+// whose values are then summed.
+sdy.mesh @mesh = <["x"=4]>
+// CHECK-LABEL: @unreduced
+// CHECK-SAME: {sdy.sharding = #sdy.sharding<@mesh, [{}]>})
+func.func @unreduced(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) -> tensor<8xf32> {
+  // CHECK: sdy.reshard %arg0 <@mesh, [{}], unreduced={"x"}>
+  %0 = sdy.sharding_constraint %a <@mesh, [{}], unreduced={"x"}> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -71,6 +71,40 @@ func.func @after_the_loop(%x: tensor<128x64xf32> {sdy.sharding = #sdy.sharding<@
   return %r#1 : tensor<64xf32>
 }
 
+// A loop's partial values are all combined alike: the product is carried partial, the sum is reduced in each round. Wrong
+// would be to multiply the devices' sums.
+// CHECK-LABEL: @sum_and_product
+func.func @sum_and_product(%x: tensor<128x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}, %n: tensor<i32>)
+    -> (tensor<64xf32>, tensor<64xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %sum = stablehlo.constant dense<0.0> : tensor<64xf32>
+  %product = stablehlo.constant dense<1.0> : tensor<64xf32>
+  // CHECK: sdy.reshard %{{.*}} <@mesh, [{}], unreduced={"data"}> {tessera.partial = "product"}
+  // CHECK: stablehlo.while
+  // CHECK-SAME: [<@mesh, []>, <@mesh, [{}], unreduced={"data"}>, <@mesh, [{?}]>]>, tessera.partial = "product"
+  // CHECK: applies stablehlo.add
+  // CHECK-NEXT: sdy.reshard %{{.*}} <@mesh, [{}]>
+  %r:3 = stablehlo.while(%i = %n, %m = %product, %s = %sum) : tensor<i32>, tensor<64xf32>, tensor<64xf32>
+    cond {
+      %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      %p = stablehlo.reduce(%x init: %one) applies stablehlo.multiply across dimensions = [0]
+          {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"data"}>]>, tessera.partial = "product"}
+          : (tensor<128x64xf32>, tensor<f32>) -> tensor<64xf32>
+      %g = sdy.reshard %p <@mesh, [{}]> : tensor<64xf32>
+      %q = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
+          {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"data"}>]>}
+          : (tensor<128x64xf32>, tensor<f32>) -> tensor<64xf32>
+      %h = sdy.reshard %q <@mesh, [{}]> : tensor<64xf32>
+      %m2 = stablehlo.multiply %m, %g : tensor<64xf32>
+      %s2 = stablehlo.add %s, %h : tensor<64xf32>
+      stablehlo.return %i, %m2, %s2 : tensor<i32>, tensor<64xf32>, tensor<64xf32>
+    }
+  return %r#1, %r#2 : tensor<64xf32>, tensor<64xf32>
+}
+
 // An accumulator that is split over the axis that is summed over can't be partial over it, too.
 // CHECK-LABEL: @split_accumulator
 func.func @split_accumulator(%x: tensor<128x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}, %n: tensor<i32>)
