@@ -90,8 +90,13 @@ public:
         }
     std::set<int64_t> priorities = {0};
     for (const PropagatedValue &value : graph.values)
-      for (const DimSharding &dim : value.sharding.dims)
+      for (const DimSharding &dim : value.sharding.dims) {
+        afterAll = std::max(afterAll, dim.priority.value_or(0) + 1);
         priorities.insert(dim.priority.value_or(0));
+      }
+    for (const PropagatedValue &value : graph.values)
+      for (const DimSharding &dim : value.sharding.dims)
+        priorities.insert(priorityOf(value, dim));
     std::vector<Hidden> hidden;
     for (int64_t priority : priorities) {
       show(hidden);
@@ -240,6 +245,10 @@ private:
     }
   }
 
+  int64_t priorityOf(const PropagatedValue &value, const DimSharding &dim) const {
+    return dim.priority.value_or(0) + (value.last ? afterAll : 0);
+  }
+
   // Dimensions whose priority isn't due yet.
   struct Hidden {
     int32_t value, dim;
@@ -249,7 +258,7 @@ private:
   void hide(std::vector<Hidden> &hidden, int64_t priority) {
     for (auto [v, value] : llvm::enumerate(graph.values))
       for (auto [d, dim] : llvm::enumerate(value.sharding.dims))
-        if (dim.priority.value_or(0) > priority) {
+        if (priorityOf(value, dim) > priority) {
           hidden.push_back({static_cast<int32_t>(v), static_cast<int32_t>(d), dim});
           limits[v].reserved.append(dim.axes);
           limits[v].frozen.push_back(d);
@@ -266,6 +275,7 @@ private:
 
   PropagationGraph &graph;
   int level = 0;
+  int64_t afterAll = 1; // the first priority behind all that users gave
   Worklist worklist;
   std::vector<llvm::SmallVector<int32_t>> groups;
   llvm::SmallVector<int32_t> returns;

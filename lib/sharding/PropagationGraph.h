@@ -24,6 +24,7 @@ struct PropagatedValue {
   Shape shape;
   int64_t elementBytes = 4;
   bool free = false;  // a constant: any device can make it for itself
+  bool last = false;  // its axes wait until those of all others have gone as far as they go
   int32_t mesh = -1;  // -1: none yet
   int32_t group = -1; // values of one sharding group are sharded alike
   TensorSharding sharding;

@@ -353,6 +353,39 @@ void ModuleGraph::decideByCost(const cost::Topology &topology) {
   };
 }
 
+// State is an argument of a public function that one of its results has the type and annotation of.
+bool ModuleGraph::postponeState() {
+  DenseMap<std::tuple<Operation *, Type, Attribute>, SmallVector<int32_t>> results;
+  for (FunctionResult &result : functionResults)
+    if (auto attr = result.function.getResultAttr(result.index, kShardingAttr))
+      results[{result.function, result.function.getResultTypes()[result.index], attr}].push_back(
+          result.value);
+  auto isSharded = [](const sharding::PropagatedValue &value) {
+    return llvm::any_of(value.sharding.dims,
+                        [](const sharding::DimSharding &dim) { return !dim.axes.empty(); });
+  };
+  auto postpone = [&](int32_t number) {
+    sharding::PropagatedValue &value = graph.values[number];
+    value.last = value.group < 0 && isSharded(value);
+    return value.last;
+  };
+  bool any = false;
+  for (auto [number, ir] : llvm::enumerate(valueOf)) {
+    auto argument = dyn_cast_if_present<BlockArgument>(ir);
+    auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
+    if (!function)
+      continue;
+    auto alike = results.find({function, argument.getType(), getSharding(argument)});
+    if (alike == results.end() || !postpone(number))
+      continue;
+    any = true;
+    llvm::for_each(alike->second, postpone);
+  }
+  return any && llvm::any_of(graph.values, [&](const sharding::PropagatedValue &value) {
+           return !value.last && isSharded(value);
+         });
+}
+
 void ModuleGraph::writeBack() {
   evenBorders();
   auto attrOf = [&](const sharding::PropagatedValue &value, MLIRContext *context) {

@@ -22,6 +22,10 @@ public:
   // Lets the predicted time on `topology`, which must outlive the graph, decide conflicts.
   void decideByCost(const cost::Topology &topology);
 
+  // Lets what the program takes and gives back alike (weights, moments) wait until everything else
+  // has propagated. False where nothing would wait, or for nothing.
+  bool postponeState();
+
   // Writes the shardings of values that are on a mesh to where values keep them (see PlainData.h).
   void writeBack();
 

@@ -7,9 +7,11 @@
 // becomes
 //     %0 = dot_general %x, %w .. {sdy.sharding = [<@mesh, [{"a", ?}, {?}]>]}
 //
-// Where the predicted time of an op decided a conflict, the program is propagated once more with
-// the larger tensor deciding, as Shardy does, and both are resharded on a copy: what is best for an
-// op is kept only where it is no worse for the program, in time and in bytes.
+// As it stands where the larger tensor decides conflicts, as in Shardy, and where the predicted time
+// of an op does; and where the program's state (weights and moments, which it takes and gives back)
+// waits until its other inputs have gone as far as they go. Of those that differ, copies are
+// resharded: what is best for an op, or for the state to follow, is kept only where it is no worse
+// for the program, in time and in bytes.
 #include "lib/cost/TopologyAttr.h"
 #include "passes/propagate/ModuleGraph.h"
 #include "passes/propagate/Origins.h"
@@ -52,10 +54,17 @@ bool sameShardings(const sharding::PropagationGraph &a, const sharding::Propagat
   });
 }
 
-// Whether one takes no longer, and sends no more bytes.
-bool isBetter(const std::optional<Movement> &one, const std::optional<Movement> &other) {
-  return one && (!other || (one->seconds <= other->seconds && one->wireBytes <= other->wireBytes));
-}
+// Shardings of all values, and what they move once that has been asked for.
+struct Candidate {
+  sharding::PropagationGraph graph;
+  std::optional<std::optional<Movement>> moves;
+
+  const std::optional<Movement> &movement(ModuleOp original) {
+    if (!moves)
+      moves = movementWith(graph.values, original);
+    return *moves;
+  }
+};
 
 struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
   using impl::PropagateShardingsBase<PropagateShardings>::PropagateShardingsBase;
@@ -75,24 +84,40 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
   }
 
   void propagateByCost(ModuleGraph &module, const cost::Topology &topology) {
-    sharding::PropagationGraph larger = module.graph;
+    sharding::PropagationGraph annotated = module.graph;
     module.decideByCost(topology);
     int64_t decided = 0;
-    module.graph.seconds = [&decided, seconds = module.graph.seconds](
-                               int32_t op, int32_t mesh,
-                               llvm::ArrayRef<sharding::TensorSharding> tensors) {
-      ++decided;
-      return seconds(op, mesh, tensors);
+    auto byTime = [&](sharding::PropagationGraph graph) {
+      graph.seconds = [&decided, seconds = module.graph.seconds](
+                          int32_t op, int32_t mesh,
+                          llvm::ArrayRef<sharding::TensorSharding> tensors) {
+        ++decided;
+        return seconds(op, mesh, tensors);
+      };
+      sharding::propagate(graph);
+      graph.seconds = nullptr;
+      return Candidate{std::move(graph), {}};
     };
-    sharding::propagate(module.graph);
-    module.graph.seconds = nullptr;
-    if (!decided)
+    Candidate best = byTime(annotated);
+    if (decided) {
+      Candidate timed = std::exchange(best, Candidate{annotated, {}});
+      sharding::propagate(best.graph);
+      keepBetter(best, std::move(timed), /*orEqual=*/true);
+    }
+    if (module.postponeState())
+      keepBetter(best, byTime(module.graph), /*orEqual=*/false);
+    module.graph = std::move(best.graph);
+  }
+
+  // A candidate must take no longer than the best so far, and send no more bytes.
+  void keepBetter(Candidate &best, Candidate other, bool orEqual) {
+    if (sameShardings(best.graph, other.graph))
       return;
-    sharding::propagate(larger);
-    if (!sameShardings(module.graph, larger) &&
-        !isBetter(movementWith(module.graph.values, getOperation()),
-                  movementWith(larger.values, getOperation())))
-      module.graph = std::move(larger);
+    const std::optional<Movement> &one = other.movement(getOperation());
+    const std::optional<Movement> &now = best.movement(getOperation());
+    if (one && (!now || (one->seconds <= now->seconds && one->wireBytes <= now->wireBytes &&
+                         (orEqual || one->wireBytes < now->wireBytes))))
+      best = std::move(other);
   }
 };
 

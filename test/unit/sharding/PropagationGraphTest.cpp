@@ -69,6 +69,17 @@ TEST(PropagationGraph, PrioritiesGoInOrder) {
   EXPECT_EQ(chain.axes(x), AxisRefs({a})); // put off, not overridden
 }
 
+TEST(PropagationGraph, WhatComesLastIsBehindAllPriorities) {
+  Chain chain;
+  int32_t x = chain.value({a}), y = chain.value(), z = chain.value({b}, 5);
+  chain.graph.values[x].last = true;
+  chain.op(x, y);
+  chain.op(y, z);
+  propagate(chain.graph);
+  EXPECT_EQ(chain.axes(y), AxisRefs({b}));
+  EXPECT_EQ(chain.axes(x), AxisRefs({a}));
+}
+
 TEST(PropagationGraph, BarrierLetsThroughOneWay) {
   Chain chain;
   int32_t x = chain.value(), y = chain.value({a});
