@@ -18,6 +18,7 @@ namespace {
 
 struct ScatterPlan {
   LocalLayout result, indices, updates;
+  SmallVector<int64_t> windowSizes; // of the updates, by dimension of the operand
   SmallVector<int64_t> shifted; // sharded operand dimensions that indices name
   SmallVector<std::pair<int64_t, int64_t>>
       reduced; // (dim of indices, dim of updates) sharded, to be reduced
@@ -32,6 +33,7 @@ ScatterPlan planScatter(Localizer &l, stablehlo::ScatterOp scatter,
   ScatterPlan plan{l.annotatedLike(scatter->getResult(0), l.local(operand).layout),
                    l.whole(indices),
                    l.whole(update),
+                   SmallVector<int64_t>(shapeOf(operand).size(), 1),
                    {},
                    {},
                    {}};
@@ -45,7 +47,7 @@ ScatterPlan planScatter(Localizer &l, stablehlo::ScatterOp scatter,
     int64_t size = shapeOf(operand)[d], taken = 1;
     if (!llvm::is_contained(dims.getInsertedWindowDims(), d)) {
       int64_t u = dims.getUpdateWindowDims()[window++];
-      taken = shapeOf(update)[u];
+      taken = plan.windowSizes[d] = shapeOf(update)[u];
       if (taken == size) {
         plan.updates.dims[u] = result.dims[d];
         continue;
@@ -88,13 +90,13 @@ ScatterPlan planScatter(Localizer &l, stablehlo::ScatterOp scatter,
   return plan;
 }
 
-// Index vectors of rows past the end point nowhere.
-Value dropPadding(Localizer &l, Value column, const ScatterPlan &plan, Value global) {
+// Index vectors of rows past the end point nowhere: windows of `size` lie before the operand.
+Value dropPadding(Localizer &l, Value column, const ScatterPlan &plan, Value global, int64_t size) {
   for (auto [i, u] : plan.reduced) {
     auto type = cast<RankedTensorType>(column.getType());
     Value nowhere = stablehlo::ConstantOp::create(
         l.b, l.loc,
-        DenseElementsAttr::get(RankedTensorType::get({}, type.getElementType()), int32_t(-1)));
+        DenseElementsAttr::get(RankedTensorType::get({}, type.getElementType()), int32_t(-size)));
     column = maskPadding(l, column, i, plan.indices.dims[i], shapeOf(global)[i], nowhere);
   }
   return column;
@@ -119,13 +121,13 @@ LogicalResult localizeScatter(Localizer &l, Operation *op) {
     for (int64_t c = 0; c < components; ++c) {
       int64_t d = dims.getScatterDimsToOperandDims()[c];
       Value column =
-          indexColumn(l, indices, vectorDim, c, -1, shapeOf(scatter.getInputs().front())[d]);
+          indexColumn(l, indices, vectorDim, c, -plan.windowSizes[d], shapeOf(scatter.getInputs().front())[d]);
       if (llvm::is_contained(plan.shifted, d)) {
         const DimLayout &dim = plan.result.dims[d];
         column = binary(l, "subtract", column,
                         splat(l, myStart(l, dim.axes, dim.tile, 0), shapeOf(column)));
       }
-      columns.push_back(dropPadding(l, column, plan, globalIndices));
+      columns.push_back(dropPadding(l, column, plan, globalIndices, plan.windowSizes[d]));
     }
     indices = joinColumns(l, columns, shapeOf(indices), vectorDim);
   }

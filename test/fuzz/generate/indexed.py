@@ -8,10 +8,10 @@ from .reduction import simple, computation
 from .contraction import small
 
 
-def index_array(b, shape, limits, unique=None, outside=0.1):
-    """Indices of the last dimension's places into dimensions of sizes `limits`: from the pool where some fit, or new."""
+def index_array(b, places, components, limits, unique, outside=0.1):
+    """Indices into dimensions of sizes `limits`: from the pool where some fit, or new."""
     element = I32 if b.rng.random() < 0.8 else I64
-    n = int(np.prod(shape[:-1]))
+    n, shape = int(np.prod(places)), places + components
     generator = np.random.default_rng(b.rng.getrandbits(64))
     far = 2 if b.rng.random() < outside and not unique else 0
     if unique:
@@ -60,11 +60,8 @@ class Places:
         if unique and int(np.prod(self.places)) > int(np.prod(limits)):
             raise elements.Inexact
         self.vector = len(self.places)
-        shape = self.places + [len(self.map)]
-        self.indices = index_array(b, shape, limits, unique)
-        if len(self.map) == 1 and rng.random() < 0.2 and self.indices in b.top().arguments and self.indices.shape == tuple(shape):
-            self.indices.data = self.indices.data.reshape(self.places)
-            self.indices.shape = tuple(self.places)
+        components = [len(self.map)] if len(self.map) > 1 or rng.random() < 0.8 else []  # one may do without a dimension
+        self.indices = index_array(b, self.places, components, limits, unique)
         self.kept = [d for d in range(x.rank) if d not in self.collapsed and d not in self.batching]
         count = len(self.places) + len(self.kept)
         self.offset_dims = sorted(rng.sample(range(count), len(self.kept)))

@@ -71,12 +71,12 @@ def place(rng, program, mesh=None):
     def random_sharding(value, **options):
         return sharding(rng, mesh, value.shape, **options)
     def unreduced(value):
-        return partial if value.element.kind != "b" and value not in program.arguments else 0.0
+        return partial if value.element.kind != "b" else 0.0
     for i, value in enumerate(program.arguments):
         if rng.random() < often:
             notes["argument", i] = random_sharding(value, open=0.3)
         if rng.random() < inside / 2:
-            notes["constrained", i] = random_sharding(value)
+            notes["constrained", i] = random_sharding(value, unreduced=unreduced(value))
     for i, value in enumerate(program.results):
         if rng.random() < often / 2:
             notes["result", i] = random_sharding(value)

@@ -17,3 +17,19 @@ func.func public @main(%t: tensor<10x8xf32> {sdy.sharding = #sdy.sharding<@mesh,
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<10x8xf32>, tensor<6x1xi32>, tensor<6x8xf32>) -> tensor<10x8xf32>
   return %0 : tensor<10x8xf32>
 }
+
+// Windows of three rows that may lie partly outside: index vectors of rows past the end point before all of a window's rows, not one before.
+// CHECK-LABEL: @windows
+func.func public @windows(%t: tensor<10xf32>, %i: tensor<7x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %u: tensor<7x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<10xf32> {
+  // CHECK-DAG: stablehlo.constant dense<-3> : tensor<2x1xi32>
+  // CHECK: stablehlo.clamp
+  // CHECK: stablehlo.select
+  // CHECK: "stablehlo.scatter"
+  %0 = "stablehlo.scatter"(%t, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>} : (tensor<10xf32>, tensor<7x1xi32>, tensor<7x3xf32>) -> tensor<10xf32>
+  %1 = sdy.reshard %0 <@mesh, [{}]> : tensor<10xf32>
+  return %1 : tensor<10xf32>
+}
