@@ -13,9 +13,9 @@
 // reshard that follows it.
 #include "dialects/sdy/ShardingRuleOpInterface.h"
 #include "dialects/stablehlo/StablehloOps.h"
-#include "lib/sharding/FactorChoice.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/reshard/Passes.h"
+#include "passes/reshard/PlacedOps.h"
 #include "passes/reshard/ValuePlaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -108,27 +108,7 @@ void Inserter::makeResult(OpResult result, const TensorSharding &made,
 }
 
 void Inserter::visitRuled(Operation *op, sharding::FactorRule rule) {
-  sharding::PlacedOp placed;
-  placed.flops = flopsOf(op, rule);
-  placed.op.rule = std::move(rule);
-  for (Value operand : op->getOperands()) {
-    placed.op.operands.emplace_back(shapeOf(operand));
-    sharding::PlacedTensor &tensor = placed.operands.emplace_back();
-    tensor.sharding = places.of(operand);
-    tensor.elementBytes = elementBytes(operand);
-    tensor.free = isFree(operand);
-    tensor.reduction = places.reductionOf(operand);
-    tensor.copies.assign(places.copiesOf(operand).begin(), places.copiesOf(operand).end());
-    Operation *around =
-        operand.getParentBlock()->getParentOp(); // it is moved there, once for all rounds inside
-    tensor.share = 1.0 / double(std::max<int64_t>(1, tripsOf(op, around)));
-  }
-  for (Value result : op->getResults()) {
-    placed.op.results.emplace_back(shapeOf(result));
-    sharding::PlacedTensor &tensor = placed.results.emplace_back();
-    tensor.sharding = places.of(result);
-    tensor.elementBytes = elementBytes(result);
-  }
+  const sharding::PlacedOp placed = placedOp(op, std::move(rule), places);
   sharding::FactorChoice choice = sharding::chooseFactorAxes(placed, planner);
   for (OpOperand &operand : op->getOpOperands()) {
     const sharding::TensorFactors &factors = placed.op.rule.operands[operand.getOperandNumber()];

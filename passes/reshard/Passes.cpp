@@ -10,6 +10,8 @@ namespace tessera {
 
 void buildReshardPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createUnifyMeshes());
+  pm.addPass(createSelectFirstRows());
+  pm.addPass(createDistributeSorts());
   pm.addPass(createInsertReshards());
   pm.addPass(createDeferReductions());
   pm.addPass(createVerifyReshard());

@@ -11,6 +11,16 @@ def UnifyMeshes : Pass<"tessera-unify-meshes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::sdy::SdyDialect"];
 }
 
+def SelectFirstRows : Pass<"tessera-select-first-rows", "::mlir::ModuleOp"> {
+  let summary = "Gathers only the first rows of each shard for the first rows of a sort along a sharded dimension";
+  let dependentDialects = ["::tessera::sdy::SdyDialect"];
+}
+
+def DistributeSorts : Pass<"tessera-distribute-sorts", "::mlir::ModuleOp"> {
+  let summary = "Sorts along sharded dimensions by column sorts, where that is cheaper than gathering them";
+  let dependentDialects = ["::tessera::sdy::SdyDialect"];
+}
+
 def InsertReshards : Pass<"tessera-insert-reshards", "::mlir::ModuleOp"> {
   let summary = "Chooses the axes along which each operation is computed and inserts the reshards that this needs";
   let dependentDialects = ["::tessera::sdy::SdyDialect"];

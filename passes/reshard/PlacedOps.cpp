@@ -1,0 +1,59 @@
+#include "passes/reshard/PlacedOps.h"
+
+#include "dialects/sdy/PlainData.h"
+
+namespace tessera {
+
+using namespace mlir;
+using sharding::TensorSharding;
+
+sharding::PlacedOp placedOp(Operation *op, sharding::FactorRule rule, const ValuePlaces &places) {
+  sharding::PlacedOp placed;
+  placed.flops = flopsOf(op, rule);
+  placed.op.rule = std::move(rule);
+  for (Value operand : op->getOperands()) {
+    placed.op.operands.emplace_back(shapeOf(operand));
+    sharding::PlacedTensor &tensor = placed.operands.emplace_back();
+    tensor.sharding = places.of(operand);
+    tensor.elementBytes = elementBytes(operand);
+    tensor.free = isFree(operand);
+    tensor.reduction = places.reductionOf(operand);
+    tensor.copies.assign(places.copiesOf(operand).begin(), places.copiesOf(operand).end());
+    Operation *around =
+        operand.getParentBlock()->getParentOp(); // it is moved there, once for all rounds inside
+    tensor.share = 1.0 / double(std::max<int64_t>(1, tripsOf(op, around)));
+  }
+  for (Value result : op->getResults()) {
+    placed.op.results.emplace_back(shapeOf(result));
+    sharding::PlacedTensor &tensor = placed.results.emplace_back();
+    tensor.sharding = places.of(result);
+    tensor.elementBytes = elementBytes(result);
+  }
+  return placed;
+}
+
+MovedBytes movedBytes(ArrayRef<int64_t> shape, int64_t elementBytes, const TensorSharding &from,
+                      const TensorSharding &to, sharding::ReshardPlanner &planner) {
+  const sharding::ReshardPlan &plan =
+      planner.plan(shape, elementBytes, sharding::canonicalLayout(shape, from),
+                   sharding::canonicalLayout(shape, to));
+  return {plan.seconds, plan.wireBytes};
+}
+
+MovedBytes cheapestByRule(Operation *op, const ValuePlaces &places,
+                          sharding::ReshardPlanner &planner) {
+  const sharding::PlacedOp placed = placedOp(op, *sdy::getRule(op), places);
+  sharding::FactorChoice choice = sharding::chooseFactorAxes(placed, planner);
+  MovedBytes moved;
+  for (size_t i = 0; i < placed.operands.size(); ++i)
+    if (!placed.operands[i].free)
+      moved += movedBytes(placed.op.operands[i], placed.operands[i].elementBytes,
+                          placed.operands[i].sharding, choice.axes.operandSharding(i), planner);
+  for (size_t i = 0; i < placed.results.size(); ++i)
+    moved += movedBytes(placed.op.results[i], placed.results[i].elementBytes,
+                        choice.axes.resultSharding(i), placed.results[i].sharding, planner);
+  moved.seconds = choice.seconds;
+  return moved;
+}
+
+} // namespace tessera

@@ -1,0 +1,128 @@
+#include "passes/reshard/ShardedSort.h"
+
+#include "llvm/Support/MathExtras.h"
+
+namespace tessera {
+
+using namespace mlir;
+using Direction = stablehlo::ComparisonDirection;
+
+int64_t ShardedSort::rowBytes() const {
+  int64_t bytes = 0;
+  for (Value operand : op->getOperands())
+    bytes += elementBytes(operand);
+  return bytes;
+}
+
+std::optional<ShardedSort> shardedSort(stablehlo::SortOp op, const ValuePlaces &places) {
+  ShardedSort sort{op, int64_t(op.getDimension()), 0, 1, 0, {}, {}};
+  ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
+  if (sort.dim < 0)
+    sort.dim += int64_t(shape.size());
+  auto *first = llvm::find_if(op->getOpOperands(), [](OpOperand &o) { return !isFree(o.get()); });
+  if (first == op->getOpOperands().end() || llvm::is_contained(shape, 0))
+    return std::nullopt;
+  sort.place = places.of(first->get());
+  sort.size = shape[sort.dim];
+  sort.axes = sort.place.dims[sort.dim].axes;
+  sort.shards = sharding::shardCount(sort.axes);
+  sort.tile = llvm::divideCeil(sort.size, sort.shards);
+  if (sort.shards < 2 || !sort.place.unreduced.empty())
+    return std::nullopt;
+  return sort;
+}
+
+SortCost::SortCost(const ShardedSort &sort, const ValuePlaces &places,
+                   sharding::ReshardPlanner &planner)
+    : sort(sort), places(places), planner(planner) {
+  sharding::LocalLayout layout = sharding::canonicalLayout(sort.shape(), sort.place);
+  for (auto [d, tile] : llvm::enumerate(sharding::localShape(layout)))
+    if (int64_t(d) != sort.dim)
+      lines *= tile;
+  for (Value operand : sort.op->getOperands())
+    if (!isFree(operand))
+      moved += movedBytes(shapeOf(operand), elementBytes(operand), places.of(operand), sort.place,
+                          planner);
+}
+
+void SortCost::collective(cost::CollectiveKind kind, int64_t rows, int64_t bytes) {
+  double all = double(lines * rows * bytes);
+  moved.seconds +=
+      cost::collectiveSeconds(planner.getTopology(), planner.getMesh(), kind, all, sort.axes);
+  moved.wireBytes += cost::wireBytes(kind, all, sort.shards);
+}
+
+void SortCost::sorting(int64_t rows, int64_t bytes) {
+  moved.seconds +=
+      cost::computeSeconds(planner.getTopology(), 0, 2.0 * double(lines * rows * bytes));
+}
+
+void SortCost::resultsMoved() {
+  for (Value result : sort.op->getResults())
+    moved +=
+        movedBytes(shapeOf(result), elementBytes(result), sort.place, places.of(result), planner);
+}
+
+// An operand that lies where the sort is computed.
+static Value placedOperand(const ShardedSort &sort, const ValuePlaces &places) {
+  return *llvm::find_if(sort.op->getOperands(), [&](Value operand) {
+    return sharding::sameAxes(places.of(operand), sort.place);
+  });
+}
+
+SortedShards::SortedShards(const ShardedSort &sort, const ValuePlaces &places)
+    : SplitDimension(places, sort.op, placedOperand(sort, places), sort.dim), sort(sort),
+      valuePlaces(places) {}
+
+IntegerType SortedShards::integer(int64_t rows) const {
+  return IntegerType::get(sort.op->getContext(), sort.shards * rows < (int64_t(1) << 30) ? 32 : 64);
+}
+
+Value SortedShards::isPast(Value shard, Value row) {
+  Value place = binary<stablehlo::AddOp>(binary<stablehlo::MulOp>(shard, sort.tile), row);
+  Value end = compare(place, number(place, sort.size), Direction::GE);
+  Value beyond = compare(row, number(row, sort.tile), Direction::GE);
+  return binary<stablehlo::OrOp>(end, beyond);
+}
+
+Value SortedShards::before(OpBuilder &b, ValueRange x, ValueRange y) const {
+  return comesBefore(b, sort.op, x, y);
+}
+
+Value SortedShards::beforeUnlessPast(OpBuilder &b, ValueRange x, ValueRange y) const {
+  Value exists = stablehlo::NotOp::create(b, loc, x.back());
+  Value only = stablehlo::AndOp::create(b, loc, exists, y.back());
+  Value any = stablehlo::OrOp::create(b, loc, x.back(), y.back());
+  return stablehlo::SelectOp::create(b, loc, any, only, before(b, x, y));
+}
+
+SplitDimension::Values SortedShards::locally(int64_t rows) {
+  Values values;
+  int64_t all = sort.shards * sort.tile;
+  for (Value operand : sort.op->getOperands()) {
+    if (!sharding::sameAxes(valuePlaces.of(operand), sort.place))
+      operand = move(operand, {sort.axes});
+    Value shards =
+        reshaped(padded(operand, 0, 0, all - sort.size), {sort.shards, sort.tile}, {sort.axes, {}});
+    values.push_back(padded(shards, 1, 0, rows - sort.tile));
+  }
+  if (!isPadded(rows))
+    return sorted(values, 1,
+                  [&](OpBuilder &b, ValueRange x, ValueRange y) { return before(b, x, y); });
+  Value shard = positions(values[0], 0, integer(rows));
+  values.push_back(isPast(shard, positions(values[0], 1, integer(rows))));
+  values = sorted(values, 1, [&](OpBuilder &b, ValueRange x, ValueRange y) {
+    return beforeUnlessPast(b, x, y);
+  });
+  values.pop_back();
+  return values;
+}
+
+void replaceSharded(OpBuilder &b, Value result, Value value, const ValuePlaces &places) {
+  sharding::TensorSharding wanted = places.of(result);
+  if (!sharding::sameAxes(places.of(value), wanted))
+    value = sdy::ReshardOp::create(b, value.getLoc(), value.getType(), value, places.attr(wanted));
+  result.replaceAllUsesWith(value);
+}
+
+} // namespace tessera
