@@ -1,6 +1,7 @@
 // Assembly and verifiers of exec.program and its instructions.
 #include "dialects/exec/ExecOps.h"
 
+#include "dialects/sdy/SdyAttrs.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -52,7 +53,44 @@ void ProgramOp::print(OpAsmPrinter &p) {
   p.printRegion(getBody());
 }
 
+// A device's arrays hold their parts of the whole, and what the caller passes is a whole value.
+static LogicalResult verifyParameter(ProgramOp program, ParameterAttr parameter, StringRef side,
+                                     unsigned index) {
+  auto error = [&](const Twine &what) {
+    return program.emitOpError() << side << ' ' << index << ": " << what;
+  };
+  RankedTensorType local = parameter.getLocal(), global = parameter.getGlobal();
+  if (local.getElementType() != global.getElementType() || local.getRank() != global.getRank())
+    return error("a device's array has another type than the whole");
+  SmallVector<int64_t> shards(global.getRank(), 1);
+  if (Attribute attr = parameter.getSharding()) {
+    auto sharding = dyn_cast<sdy::TensorShardingAttr>(attr);
+    if (!sharding)
+      return error("its sharding must be a #sdy.sharding");
+    if (failed(sdy::verifySharding(sharding, global, program, error)))
+      return failure();
+    if (!sharding.getUnreducedAxes().empty())
+      return error("a program takes and returns whole values, none that are unreduced");
+    sdy::MeshAttr mesh = sharding.getMesh(program);
+    for (auto [count, dim] : llvm::zip(shards, sharding.getDimShardings()))
+      for (sdy::AxisRefAttr axis : dim.getAxes())
+        count *= axis.getSize(mesh);
+  }
+  for (int64_t d = 0; d < global.getRank(); ++d)
+    if (llvm::divideCeil(global.getDimSize(d), shards[d]) >
+        static_cast<uint64_t>(local.getDimSize(d)))
+      return error(Twine(shards[d]) + " parts of " + Twine(local.getDimSize(d)) +
+                   " do not cover dimension " + Twine(d) + " of size " +
+                   Twine(global.getDimSize(d)));
+  return success();
+}
+
 LogicalResult ProgramOp::verify() {
+  for (auto [side, parameters] :
+       {std::pair(StringRef("input"), getInputs()), {"output", getOutputs()}})
+    for (auto [i, attr] : llvm::enumerate(parameters))
+      if (failed(verifyParameter(*this, cast<ParameterAttr>(attr), side, i)))
+        return failure();
   int64_t inputs = getInputs().size();
   for (auto [i, attr] : llvm::enumerate(getOutputs())) {
     int64_t alias = cast<ParameterAttr>(attr).getAlias();

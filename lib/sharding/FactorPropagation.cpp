@@ -42,9 +42,12 @@ AxisRefs takeFront(llvm::SmallVectorImpl<AxisRef> &axes, int64_t size) {
   return normalized(taken);
 }
 
-// The axes of each dimension, distributed over its factors.
+// The axes of each dimension, distributed over its factors; `left`: what no factor gets, but the
+// tensor has.
 //   reshape's ([ij]) with i=2, j=4, dimension on {"x" of 4}:  i {"x":(1)2}   j {"x":(2)2}
-Row project(const TensorSharding &tensor, const TensorFactors &factors, const FactorRule &rule) {
+//   ([ij]) with i=8, j=4, dimension on {"a" of 2, "b" of 3}:  i {"a"}        left {"b"}
+Row project(const TensorSharding &tensor, const TensorFactors &factors, const FactorRule &rule,
+            AxisRefs &left) {
   Row row(rule.factors.size());
   for (auto [dim, dimFactors] : llvm::zip_equal(tensor.dims, factors)) {
     AxisRefs rest = dim.axes;
@@ -58,6 +61,7 @@ Row project(const TensorSharding &tensor, const TensorFactors &factors, const Fa
         continue;
       if (cell.minorMost) {
         cell.axes = normalized(rest);
+        rest.clear();
         continue;
       }
       cell.axes = takeFront(rest, rule.factors[f].size);
@@ -67,6 +71,7 @@ Row project(const TensorSharding &tensor, const TensorFactors &factors, const Fa
         cell.closed = true;
       }
     }
+    left.append(rest);
   }
   return row;
 }
@@ -133,7 +138,7 @@ public:
   Propagation(const OpPropagation &op, llvm::ArrayRef<TensorSharding *> tensors)
       : op(op), rule(op.rule), tensors(tensors), numOperands(rule.operands.size()) {
     for (auto [t, tensor] : llvm::enumerate(tensors))
-      rows.push_back(project(*tensor, factorsOf(t), rule));
+      rows.push_back(project(*tensor, factorsOf(t), rule, left.emplace_back()));
   }
 
   llvm::SmallVector<int32_t> run() {
@@ -280,6 +285,7 @@ private:
         continue;
       AxisRefs taken = tensors[t]->replicated;
       taken.append(tensors[t]->unreduced);
+      taken.append(left[t]);
       if (limits)
         taken.append(limits->reserved);
       for (int32_t f = 0, e = row.size(); f < e; ++f)
@@ -314,6 +320,7 @@ private:
   llvm::ArrayRef<TensorSharding *> tensors;
   int32_t numOperands;
   llvm::SmallVector<Row, 4> rows;
+  llvm::SmallVector<AxisRefs, 4> left;
 };
 
 } // namespace
@@ -326,7 +333,8 @@ llvm::SmallVector<int32_t> propagateThroughOp(const OpPropagation &op,
 llvm::SmallVector<std::optional<AxisRefs>>
 axesByFactor(const TensorSharding &tensor, const TensorFactors &factors, const FactorRule &rule) {
   llvm::SmallVector<std::optional<AxisRefs>> axes;
-  for (Cell &cell : project(tensor, factors, rule))
+  AxisRefs left;
+  for (Cell &cell : project(tensor, factors, rule, left))
     axes.push_back(cell.present ? std::optional(cell.axes) : std::nullopt);
   return axes;
 }

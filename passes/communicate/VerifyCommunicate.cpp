@@ -6,6 +6,7 @@
 #include "passes/communicate/Passes.h"
 
 #include "dialects/comm/Collective.h"
+#include "dialects/sdy/ModuleShardings.h"
 #include "dialects/sdy/PlainData.h"
 
 namespace tessera {
@@ -38,6 +39,8 @@ LogicalResult verifyAxes(Operation *op, comm::AxesAttr axes, const sdy::MeshTabl
 
 struct VerifyCommunicate : impl::VerifyCommunicateBase<VerifyCommunicate> {
   void runOnOperation() override {
+    if (failed(sdy::verifyShardings(getOperation())))
+      return signalPassFailure();
     sdy::MeshTable meshes(getOperation());
     WalkResult walked = getOperation().walk([&](Operation *op) -> WalkResult {
       if (!isa_and_nonnull<comm::CommDialect>(op->getDialect()))

@@ -3,6 +3,7 @@
 // in-place operands are arrays that exist.
 #include "dialects/comm/CommOps.h"
 #include "dialects/exec/ExecOps.h"
+#include "dialects/sdy/ModuleShardings.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"
 
@@ -36,6 +37,8 @@ static WalkResult check(Operation *op) {
 namespace {
 struct VerifyFuse : impl::VerifyFuseBase<VerifyFuse> {
   void runOnOperation() override {
+    if (failed(sdy::verifyShardings(getOperation())))
+      return signalPassFailure();
     if (getOperation()->walk<WalkOrder::PreOrder>(check).wasInterrupted())
       signalPassFailure();
   }

@@ -7,6 +7,7 @@
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"
+#include "dialects/sdy/ModuleShardings.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -81,6 +82,8 @@ LogicalResult verifyOp(Operation *op, Dialect *chlo) {
 
 struct VerifyImportPass : impl::VerifyImportBase<VerifyImportPass> {
   void runOnOperation() override {
+    if (failed(sdy::verifyShardings(getOperation())))
+      return signalPassFailure();
     ModuleOp module = getOperation();
     auto main = module.lookupSymbol<func::FuncOp>("main");
     func::FuncOp entry = main && main.isPublic() ? main : func::FuncOp();

@@ -6,6 +6,7 @@
 #include "passes/localize/Passes.h"
 
 #include "dialects/comm/CommOps.h"
+#include "dialects/sdy/ModuleShardings.h"
 #include "dialects/sdy/SdyOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -49,6 +50,8 @@ LogicalResult verifySignature(func::FuncOp function) {
 
 struct VerifyLocalize : impl::VerifyLocalizeBase<VerifyLocalize> {
   void runOnOperation() override {
+    if (failed(sdy::verifyShardings(getOperation())))
+      return signalPassFailure();
     WalkResult walked = getOperation().walk([](Operation *op) {
       if (failed(verifyOp(op)))
         return WalkResult::interrupt();

@@ -7,6 +7,7 @@
 //   - between start and wait nobody writes the operands or touches the results
 //   - at the end every output is written
 #include "dialects/exec/ExecOps.h"
+#include "dialects/sdy/ModuleShardings.h"
 #include "passes/memory/Passes.h"
 
 #include <map>
@@ -272,9 +273,11 @@ private:
 
 struct VerifyMemory : impl::VerifyMemoryBase<VerifyMemory> {
   void runOnOperation() override {
+    if (failed(sdy::verifyShardings(getOperation())))
+      return signalPassFailure();
     SymbolTable symbols(getOperation());
     for (auto program : getOperation().getOps<ProgramOp>())
-      if (failed(Checker(program, symbols).run()))
+      if (failed(program.verify()) || failed(Checker(program, symbols).run()))
         return signalPassFailure();
   }
 };

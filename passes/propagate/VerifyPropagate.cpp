@@ -1,7 +1,8 @@
 // What later phases rely on: every tensor has a sharding on a mesh of the module, with closed
-// dimensions, and nothing is left that only speaks to propagation. (That shardings fit their
-// tensors is the sdy dialect's own invariant.)
+// dimensions, none at the program's border is unreduced, and nothing is left that only speaks to
+// propagation.
 #include "dialects/sdy/DataFlow.h"
+#include "dialects/sdy/ModuleShardings.h"
 #include "dialects/sdy/PlainData.h"
 #include "passes/propagate/Passes.h"
 
@@ -31,18 +32,24 @@ LogicalResult check(TensorShardingAttr sharding, Type type,
 }
 
 LogicalResult checkFunction(FunctionOpInterface function) {
+  auto checkBorder = [&](TensorShardingAttr sharding, Type type,
+                         function_ref<InFlightDiagnostic()> error) -> LogicalResult {
+    if (function.isPublic() && sharding && !sharding.getUnreducedAxes().empty())
+      return error() << "is unreduced; a program takes and returns whole values" << kMend;
+    return check(sharding, type, error);
+  };
   auto at = [&](StringRef what, unsigned i) {
     return [&, what, i] {
       return function.emitError() << what << " " << i << " of @" << function.getName() << " ";
     };
   };
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
-    if (failed(check(function.getArgAttrOfType<TensorShardingAttr>(i, kShardingAttr), type,
-                     at("argument", i))))
+    if (failed(checkBorder(function.getArgAttrOfType<TensorShardingAttr>(i, kShardingAttr), type,
+                           at("argument", i))))
       return failure();
   for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
-    if (failed(check(function.getResultAttrOfType<TensorShardingAttr>(i, kShardingAttr), type,
-                     at("result", i))))
+    if (failed(checkBorder(function.getResultAttrOfType<TensorShardingAttr>(i, kShardingAttr), type,
+                           at("result", i))))
       return failure();
   return success();
 }
@@ -62,6 +69,8 @@ WalkResult checkOp(Operation *op) {
 
 struct VerifyPropagate : impl::VerifyPropagateBase<VerifyPropagate> {
   void runOnOperation() override {
+    if (failed(sdy::verifyShardings(getOperation())))
+      return signalPassFailure();
     if (getOperation()->walk<WalkOrder::PreOrder>(checkOp).wasInterrupted())
       signalPassFailure();
   }

@@ -6,7 +6,9 @@
 //   in the same way; a
 //     result is partial over the axes of the reduction factors besides;
 //   - carried values, branch results, function results and what enters a manual computation lie as
-//   annotated.
+//   annotated;
+//   - what the program is given is whole.
+#include "dialects/sdy/ModuleShardings.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "lib/sharding/FactorAxes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -150,12 +152,20 @@ LogicalResult Verifier::verify(Operation *op) {
 
 struct VerifyReshard : impl::VerifyReshardBase<VerifyReshard> {
   void runOnOperation() override {
+    if (failed(sdy::verifyShardings(getOperation())))
+      return signalPassFailure();
     sdy::MeshTable meshes(getOperation());
     if (!meshes.main())
       return;
     ValuePlaces places(*meshes.main(), &getContext());
     Verifier verifier(places);
     for (auto function : getOperation().getOps<func::FuncOp>()) {
+      for (BlockArgument argument : function.getArguments())
+        if (function.isPublic() && !places.of(argument).unreduced.empty()) {
+          function.emitError() << "argument " << argument.getArgNumber()
+                               << " is unreduced, but a program takes whole values";
+          return signalPassFailure();
+        }
       // Reducers and the like compute on elements: nothing in them is sharded.
       auto result = function.walk<WalkOrder::PreOrder>([&](Operation *op) {
         if (op == function)

@@ -1004,3 +1004,10 @@ func.func public @main(%a: tensor<8x2xf32>, %d: tensor<8x2xf32>) -> (tensor<8x2x
   %4 = sdy.sharding_constraint %d <@m, [{"y"}, {}], unreduced={"x"}> : tensor<8x2xf32>
   return %0, %3, %4 : tensor<8x2xf32>, tensor<8x2xf32>, tensor<8x2xf32>
 }
+// -----
+// A dimension keeps axes that its factors have no place for; none of them goes to another dimension.
+sdy.mesh @m = <["a"=2, "b"=3]>
+func.func public @main(%a: tensor<3x32xf32> {sdy.sharding = #sdy.sharding<@m, [{?}, {"a", "b", ?}]>}) -> (tensor<3x8x4xf32> {sdy.sharding = #sdy.sharding<@m, [{"b"}, {?}, {?}]>}) {
+  %0 = stablehlo.reshape %a : (tensor<3x32xf32>) -> tensor<3x8x4xf32>
+  return %0 : tensor<3x8x4xf32>
+}

@@ -2,6 +2,7 @@
 // `exec.code`.
 #include "passes/codegen/cpu/Passes.h"
 
+#include "dialects/sdy/ModuleShardings.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 namespace tessera {
@@ -13,7 +14,12 @@ namespace {
 
 struct VerifyCodegenPass : impl::VerifyCodegenBase<VerifyCodegenPass> {
   void runOnOperation() override {
+    if (failed(sdy::verifyShardings(getOperation())))
+      return signalPassFailure();
     mlir::ModuleOp module = getOperation();
+    for (auto program : module.getOps<exec::ProgramOp>())
+      if (failed(program.verify()))
+        return signalPassFailure();
     for (exec::KernelOp op : module.getOps<exec::KernelOp>())
       if (!op.getGrid() || *op.getGrid() < 1 || !op.getScratchBytes() || !op.getFlops()) {
         op.emitError("kernel '") << op.getSymName()

@@ -43,3 +43,24 @@ exec.program @main arena 64 constants 0 inputs [] outputs [] {
   // expected-error @+1 {{copies 32 bytes to 16}}
   exec.copy %t to %u
 }
+
+// -----
+
+// What the runtime asks of inputs and outputs.
+// expected-error @+1 {{input 0: 1 parts of 8 do not cover dimension 0 of size 16}}
+exec.program @main arena 0 constants 0 inputs [#exec.param<name = "x", local = tensor<8xf32>, global = tensor<16xf32>>] outputs [] {
+}
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+// expected-error @+1 {{output 0: a program takes and returns whole values, none that are unreduced}}
+exec.program @main mesh @m arena 0 constants 0 inputs [] outputs [#exec.param<name = "x", local = tensor<8xf32>, global = tensor<8xf32>, sharding = #sdy.sharding<@m, [{}], unreduced={"x"}>>] {
+}
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+// expected-error @+1 {{output 0: axis "x" is used twice}}
+exec.program @main mesh @m arena 0 constants 0 inputs [] outputs [#exec.param<name = "x", local = tensor<4x4xf32>, global = tensor<8x8xf32>, sharding = #sdy.sharding<@m, [{"x"}, {"x"}]>>] {
+}

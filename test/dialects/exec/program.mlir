@@ -5,10 +5,10 @@ exec.kernel @exp(%x: tensor<8xf32>) -> tensor<8xf32> {
   exec.yield %x : tensor<8xf32>
 }
 
-// CHECK: exec.program @main arena 192 constants 4 inputs [#exec.param<name = "x", local = tensor<8xf32>, global = tensor<16xf32>, donated = true>] outputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<16xf32>, alias = 0>] {
+// CHECK: exec.program @main arena 192 constants 4 inputs [#exec.param<name = "x", local = tensor<8xf32>, global = tensor<8xf32>, donated = true>] outputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>, alias = 0>] {
 exec.program @main arena 192 constants 4
-    inputs [#exec.param<name = "x", local = tensor<8xf32>, global = tensor<16xf32>, donated = true>]
-    outputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<16xf32>, alias = 0>] {
+    inputs [#exec.param<name = "x", local = tensor<8xf32>, global = tensor<8xf32>, donated = true>]
+    outputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>, alias = 0>] {
   // CHECK-NEXT: exec.constant at 0 dense<3> : tensor<i32>
   exec.constant at 0 dense<3> : tensor<i32>
   // CHECK-NEXT: %[[X:.*]] = exec.buffer input 0 : tensor<8xf32>

@@ -155,6 +155,16 @@ TEST(FactorPropagation, AxesThatDoNotDivideAMajorFactorStayWhereTheyAre) {
   EXPECT_TRUE(r.changed.empty());
 }
 
+// A third dimension on {a, d}: d has no place among the factors, but is taken.
+TEST(FactorPropagation, AxesThatStayGoNowhereElse) {
+  AxisRef d{3, 1, 3};
+  FactorRule split{{{3}, {8}, {4}}, {{{0}, {1, 2}}}, {{{0}, {1}, {2}}}};
+  Result r =
+      run(split, {96, 96}, {tensor({open(), open({a, d})}), tensor({open({d}), open(), open()})});
+  EXPECT_TRUE(r.axes(0, 0).empty());
+  EXPECT_EQ(r.axes(1, 1), AxisRefs({a}));
+}
+
 TEST(PrefixWithout, CutsAnAxisWhereOnlyItsMajorPartIsFree) {
   EXPECT_EQ(prefixWithout({a, b}, {b}), AxisRefs({a}));
   EXPECT_EQ(prefixWithout({c, a}, {cMinor}), AxisRefs({cMajor}));
