@@ -120,14 +120,6 @@ LogicalResult localizePartitionId(Localizer &l, Operation *op) {
 void addAnnotations(HandlerTable &table, MLIRContext *context) {
   add<sdy::ReshardOp>(table, context, localizeReshard);
   add<sdy::ShardingConstraintOp>(table, context, localizeReshard);
-  add<sdy::AllGatherOp>(table, context, localizeReshard);
-  add<sdy::AllSliceOp>(table, context, localizeReshard);
-  add<sdy::AllToAllOp>(table, context, localizeReshard);
-  add<sdy::CollectivePermuteOp>(table, context, localizeReshard);
-  add<sdy::AllReduceOp>(table, context, localizeReshard);
-  add<sdy::ReduceScatterOp>(table, context, localizeReshard);
-  add<sdy::ReplicatedToUnreducedOp>(table, context, localizeReshard);
-  add<sdy::ShardedToUnreducedOp>(table, context, localizeReshard);
   add<sdy::PropagationBarrierOp>(table, context, passThrough);
   add<sdy::DataFlowEdgeOp>(table, context, passThrough);
   add<sdy::ShardingGroupOp>(table, context, localizeNothing);

@@ -8,6 +8,9 @@
 //   %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]>
 //   %2 = tanh %1 {[<@mesh, [{"x"}, {}]>]}
 //
+// A collective on global values (sdy.all_gather) becomes a reshard, too: it names one way to its
+// sharding, and *localize* takes the shortest.
+//
 // The program takes and returns whole values. An argument that a constraint makes unreduced becomes
 // so behind the border, where one device of each group keeps it:
 //   %1 = sdy.sharding_constraint %arg0 <@mesh, [{}], unreduced={"x"}>
@@ -135,6 +138,12 @@ private:
       named.setInShardingsAttr(settledAll(named, named.getBody().getArguments()));
       named.setOutShardingsAttr(settledAll(named, named.getResults()));
       return;
+    }
+    if (auto out = op->getAttrOfType<TensorShardingAttr>("out_sharding")) { // a collective
+      OpBuilder builder(op);
+      op->replaceAllUsesWith(
+          ReshardOp::create(builder, op->getLoc(), op->getOperand(0), closed(out)));
+      return op->erase();
     }
     if (isa<SdyDialect>(op->getDialect()) && !isa<sdy::ConstantOp>(op))
       return;

@@ -57,7 +57,8 @@ LogicalResult checkFunction(FunctionOpInterface function) {
 WalkResult checkOp(Operation *op) {
   if (auto function = dyn_cast<FunctionOpInterface>(op))
     return WalkResult(checkFunction(function));
-  if (isa<ShardingConstraintOp, ShardingGroupOp, PropagationBarrierOp, DataFlowEdgeOp>(op))
+  if (isa<ShardingConstraintOp, ShardingGroupOp, PropagationBarrierOp, DataFlowEdgeOp>(op) ||
+      (isa<SdyDialect>(op->getDialect()) && op->hasAttr("out_sharding")))
     return op->emitOpError() << "is left after propagation" << kMend;
   for (OpResult result : op->getResults())
     if (failed(check(getSharding(result), result.getType(), [&] {

@@ -98,12 +98,9 @@ void Inserter::replicateOperands(Operation *op) {
 void Inserter::makeResult(OpResult result, const TensorSharding &made,
                           sharding::ReductionKind kind) {
   TensorSharding wanted = places.of(result);
-  // Annotations speak of sums: other partial results are none that one could ask for.
-  bool isPartial = !made.unreduced.empty();
-  if (sharding::sameAxes(made, wanted) && (!isPartial || kind == sharding::ReductionKind::Sum))
-    return;
-  places.leave(result, made);
-  if (isPartial)
+  if (!sharding::sameAxes(made, wanted))
+    places.leave(result, made);
+  if (!made.unreduced.empty())
     setPartialKind(result.getOwner(), kind);
 }
 

@@ -106,7 +106,9 @@ void ValuePlaces::set(mlir::Value value, const TensorSharding &sharding) const {
 }
 
 mlir::Value ValuePlaces::moved(mlir::Value value, const TensorSharding &to, mlir::Operation *user) {
-  if (sharding::sameAxes(of(value), to))
+  // Where an unreduced value is asked for, its parts are to be added.
+  bool addsUp = to.unreduced.empty() || reductionOf(value) == ReductionKind::Sum;
+  if (sharding::sameAxes(of(value), to) && addsUp)
     return value;
   sdy::TensorShardingAttr target = attr(to);
   mlir::Value &slot = made[{value, target}];

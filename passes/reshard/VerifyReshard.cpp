@@ -44,9 +44,15 @@ private:
            << " is needed; move it there by sdy.reshard";
   }
   LogicalResult lieLike(Operation *user, ValueRange like) {
-    for (auto [operand, value] : llvm::zip_equal(user->getOpOperands(), like))
-      if (failed(lies(operand, places.of(value))))
+    for (auto [operand, value] : llvm::zip_equal(user->getOpOperands(), like)) {
+      TensorSharding expected = places.of(value);
+      if (failed(lies(operand, expected)))
         return failure();
+      if (!expected.unreduced.empty() &&
+          places.reductionOf(operand.get()) != places.reductionOf(value))
+        return user->emitOpError() << "operand #" << operand.getOperandNumber()
+                                   << " is combined otherwise than the value that it becomes";
+    }
     return success();
   }
   LogicalResult whole(Operation *op) {
