@@ -227,7 +227,8 @@ void ReshardMoves::retiles(const ReshardState &s) {
       add(std::move(next), {ReshardKind::Retile, d, -1, {}});
     };
     retile(needed);
-    if (s.dims[d].empty())
+    // Where most shards hold padding only, less is moved to the first and sent from there.
+    if (s.dims[d].empty() || 2 * shape[d] <= s.tiles[d] * atoms.shards(s.dims[d]))
       retile(shape[d]);
   }
 }

@@ -1,15 +1,16 @@
 #include "lib/sharding/ReshardSearch.h"
 
+#include "lib/sharding/ReshardDigits.h"
 #include "lib/sharding/ReshardMoves.h"
+#include "lib/sharding/ReshardPrice.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <queue>
 
 namespace tessera::sharding {
 namespace {
-
-constexpr double stepSeconds = 1e-9; // breaks ties towards fewer steps
 
 // Of two equally dear ways that end with a reduce-scatter, the one is taken that scatters the last
 // dimension first. A sum over two axes has other bits in the other order, and this is XLA's.
@@ -33,8 +34,9 @@ public:
     double seconds, wire;
   };
 
-  // The cheapest path within `budget` expanded states, never dearer than gathering and slicing.
-  std::vector<Node> run(int64_t budget);
+  // The cheapest path within `budget` expanded states that takes no more than `limit`, never dearer
+  // than gathering and slicing.
+  std::vector<Node> run(int64_t budget, double limit);
 
 private:
   double localBytes(const ReshardState &s) const {
@@ -46,8 +48,8 @@ private:
   double gatherAndSlice(std::vector<Node> &path);
   void expand(int32_t from);
   void add(ReshardState next, ReshardMove move);
-  std::pair<double, double> costOf(const ReshardState &before, const ReshardState &after,
-                                   const ReshardMove &m) const;
+  StepPrice costOf(const ReshardState &before, const ReshardState &after,
+                   const ReshardMove &m) const;
 
   const Mesh &mesh;
   llvm::ArrayRef<int64_t> shape;
@@ -65,53 +67,13 @@ private:
   double bound = 0;
 };
 
-std::pair<double, double> Search::costOf(const ReshardState &before, const ReshardState &after,
-                                         const ReshardMove &m) const {
-  auto kind = cost::CollectiveKind::AllGather;
+StepPrice Search::costOf(const ReshardState &before, const ReshardState &after,
+                         const ReshardMove &m) const {
   double bytes = localBytes(before);
-  switch (m.kind) {
-  case ReshardKind::Slice:
-    return {stepSeconds, 0};
-  case ReshardKind::Retile: {
-    const Atoms &dim = before.dims[m.dim];
-    if (dim.empty())
-      return {stepSeconds, 0};
-    double seconds = stepSeconds, wire = 0;
-    for (RetileShift shift :
-         retileShifts(shape[m.dim], atoms.shards(dim), before.tiles[m.dim], after.tiles[m.dim])) {
-      if (shift.distance == 0)
-        continue;
-      double moved = bytes / before.tiles[m.dim] * shift.rows;
-      seconds += cost::collectiveSeconds(topology, mesh, cost::CollectiveKind::Permute, moved,
-                                         atoms.refs(dim));
-      wire += moved;
-    }
-    return {seconds, wire};
-  }
-  case ReshardKind::Broadcast:
-    kind = cost::CollectiveKind::Broadcast;
-    break;
-  case ReshardKind::AllGather:
-    bytes = localBytes(after);
-    break;
-  case ReshardKind::AllToAll: // padding travels, too
-    kind = cost::CollectiveKind::AllToAll;
-    bytes = std::max(bytes, localBytes(after));
-    break;
-  case ReshardKind::Permute:
-    kind = cost::CollectiveKind::Permute;
-    break;
-  case ReshardKind::AllReduce:
-    kind = cost::CollectiveKind::AllReduce;
-    break;
-  case ReshardKind::ReduceScatter:
-    kind = cost::CollectiveKind::ReduceScatter;
-    bytes = std::max(bytes, localBytes(after) * atoms.shards(m.atoms));
-    break;
-  }
-  AxisRefs group = atoms.refs(m.atoms);
-  return {stepSeconds + cost::collectiveSeconds(topology, mesh, kind, bytes, group),
-          cost::wireBytes(kind, bytes, atoms.shards(m.atoms))};
+  if (m.kind == ReshardKind::Retile)
+    return retilePrice(shape[m.dim], before.tiles[m.dim], after.tiles[m.dim], bytes,
+                       atoms.refs(before.dims[m.dim]), mesh, topology);
+  return priceOf(m.kind, bytes, localBytes(after), atoms.refs(m.atoms), mesh, topology);
 }
 
 void Search::add(ReshardState next, ReshardMove move) {
@@ -195,9 +157,9 @@ double Search::gatherAndSlice(std::vector<Node> &path) {
   return path.back().seconds;
 }
 
-std::vector<Search::Node> Search::run(int64_t budget) {
+std::vector<Search::Node> Search::run(int64_t budget, double limit) {
   std::vector<Node> path;
-  bound = gatherAndSlice(path);
+  bound = std::min(gatherAndSlice(path), limit);
   nodes.push_back({start, -1, {}, 0, 0});
   best[start] = 0; // the node above
   open.push({0, 0});
@@ -242,25 +204,24 @@ ReshardPlan planReshard(const Mesh &mesh, llvm::ArrayRef<int64_t> globalShape, i
     return plan;
   }
   ReshardState start = toState(from, whole), goal = toState(to, whole);
-  const AxisAtoms *cut = &whole;
-  auto path = Search(mesh, globalShape, elementBytes, whole, start, goal, topology).run(2000);
-
-  // Finer parts only help where a dimension's shards change by a part of an axis.
-  AxisAtoms fine(mesh, refs, /*primes=*/true);
-  if (path.back().wire > 0 && fine.count() > whole.count() && fine.count() <= 8) {
-    ReshardState fineStart = toState(from, fine), fineGoal = toState(to, fine);
-    auto finer =
-        Search(mesh, globalShape, elementBytes, fine, fineStart, fineGoal, topology).run(300);
-    if (finer.back().seconds < path.back().seconds) {
-      path = std::move(finer);
-      cut = &fine;
-    }
-  }
+  std::optional<ReshardPlan> digits =
+      planByDigits(mesh, globalShape, elementBytes, from, to, topology);
+  double limit = digits ? digits->seconds : std::numeric_limits<double>::infinity();
+  auto path =
+      Search(mesh, globalShape, elementBytes, whole, start, goal, topology).run(2000, limit);
+  if (limit < path.back().seconds * (1 - 1e-9))
+    return *digits;
   plan.seconds = path.back().seconds;
   plan.wireBytes = path.back().wire;
   for (auto &node : llvm::drop_begin(path))
-    plan.steps.push_back({node.move.kind, node.move.dim, node.move.fromDim,
-                          cut->refs(node.move.atoms), toLayout(node.state, *cut, from.reduction)});
+    plan.steps.push_back({node.move.kind,
+                          node.move.dim,
+                          node.move.fromDim,
+                          whole.refs(node.move.atoms),
+                          toLayout(node.state, whole, from.reduction),
+                          {},
+                          {},
+                          {}});
   return plan;
 }
 

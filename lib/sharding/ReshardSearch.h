@@ -26,6 +26,8 @@ enum class ReshardKind {
   Broadcast,     // `dim` loses all its axes; its first shard has every row
   Retile, // `dim` keeps its axes and changes its tile: rows move between neighbours along the
           // dimension; local (pad or slice) when the dimension is not sharded
+  View,   // the local array is reshaped to `digits`, transposed by `order`, and reshaped to the
+          // tiles of `after`: the same tensor with other dimensions, whose global sizes are `shape`
 };
 
 // Where an unsharded dimension is split (Slice, AllToAll, ReduceScatter) and its tile is not the
@@ -37,6 +39,7 @@ struct ReshardStep {
   int32_t fromDim = -1; // of AllToAll
   AxisRefs axes;        // of Permute: all axes along which values move
   LocalLayout after;
+  llvm::SmallVector<int64_t> digits, order, shape; // of View
 };
 
 struct ReshardPlan {

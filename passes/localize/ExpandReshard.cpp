@@ -35,6 +35,22 @@ Value expandPermute(Localizer &l, Value value, const ReshardStep &step, const Lo
   return comm::PermuteOp::create(l.b, l.loc, value, l.axesAttr(step.axes), pairs).getResult(0);
 }
 
+Value expandView(Localizer &l, Value value, const ReshardStep &step) {
+  auto reshaped = [&](ArrayRef<int64_t> shape) {
+    auto type = cast<RankedTensorType>(value.getType()).clone(shape);
+    return type == value.getType() ? value : stablehlo::ReshapeOp::create(l.b, l.loc, type, value);
+  };
+  if (!llvm::is_sorted(step.order)) {
+    value = reshaped(step.digits);
+    SmallVector<int64_t> shape;
+    for (int64_t i : step.order)
+      shape.push_back(step.digits[i]);
+    value = stablehlo::TransposeOp::create(
+        l.b, l.loc, cast<RankedTensorType>(value.getType()).clone(shape), value, step.order);
+  }
+  return reshaped(sharding::localShape(step.after));
+}
+
 Value expandStep(Localizer &l, Value value, const ReshardStep &step, const LocalLayout &before,
                  ArrayRef<int64_t> globalShape) {
   int64_t shards = sharding::shardCount(step.axes);
@@ -66,6 +82,8 @@ Value expandStep(Localizer &l, Value value, const ReshardStep &step, const Local
         .getResult(0);
   case ReshardKind::Broadcast:
     return comm::BroadcastOp::create(l.b, l.loc, value, l.axesAttr(step.axes)).getResult(0);
+  case ReshardKind::View:
+    return expandView(l, value, step);
   case ReshardKind::Retile: {
     const DimLayout &dim = before.dims[step.dim];
     int64_t tile = step.after.dims[step.dim].tile;
@@ -93,6 +111,7 @@ Value makePartial(Localizer &l, Value value, ArrayRef<sharding::AxisRef> axes, R
 
 Value expandReshard(Localizer &l, sharding::ReshardPlanner &planner, LocalValue from,
                     ArrayRef<int64_t> globalShape, const LocalLayout &to) {
+  SmallVector<int64_t> shape(globalShape);
   LocalLayout goal = to;
   AxisRefs added;
   goal.partial.clear();
@@ -104,8 +123,10 @@ Value expandReshard(Localizer &l, sharding::ReshardPlanner &planner, LocalValue 
   Value value = from.value;
   LocalLayout layout = from.layout;
   for (const ReshardStep &step : plan.steps) {
-    value = expandStep(l, value, step, layout, globalShape);
+    value = expandStep(l, value, step, layout, shape);
     layout = step.after;
+    if (step.kind == ReshardKind::View)
+      shape = step.shape;
   }
   return added.empty() ? value : makePartial(l, value, added, to.reduction);
 }

