@@ -207,8 +207,21 @@ ReshardPlan planReshard(const Mesh &mesh, llvm::ArrayRef<int64_t> globalShape, i
   std::optional<ReshardPlan> digits =
       planByDigits(mesh, globalShape, elementBytes, from, to, topology);
   double limit = digits ? digits->seconds : std::numeric_limits<double>::infinity();
+  const AxisAtoms *cut = &whole;
   auto path =
       Search(mesh, globalShape, elementBytes, whole, start, goal, topology).run(2000, limit);
+
+  // Finer parts only help where a dimension's shards change by a part of an axis.
+  AxisAtoms fine(mesh, refs, /*primes=*/true);
+  if (!digits && path.back().wire > 0 && fine.count() > whole.count() && fine.count() <= 8) {
+    ReshardState fineStart = toState(from, fine), fineGoal = toState(to, fine);
+    auto finer = Search(mesh, globalShape, elementBytes, fine, fineStart, fineGoal, topology)
+                     .run(300, limit);
+    if (finer.back().seconds < path.back().seconds) {
+      path = std::move(finer);
+      cut = &fine;
+    }
+  }
   if (limit < path.back().seconds * (1 - 1e-9))
     return *digits;
   plan.seconds = path.back().seconds;
@@ -217,8 +230,8 @@ ReshardPlan planReshard(const Mesh &mesh, llvm::ArrayRef<int64_t> globalShape, i
     plan.steps.push_back({node.move.kind,
                           node.move.dim,
                           node.move.fromDim,
-                          whole.refs(node.move.atoms),
-                          toLayout(node.state, whole, from.reduction),
+                          cut->refs(node.move.atoms),
+                          toLayout(node.state, *cut, from.reduction),
                           {},
                           {},
                           {}});
