@@ -1,9 +1,15 @@
-// dynamic_slice and dynamic_update_slice: local along the dimensions that are taken whole. An
-// update of part of a sharded dimension is written by the shard that has the rows; a slice of part
-// of one needs it whole.
+// dynamic_slice and dynamic_update_slice: local along the dimensions that are taken whole. Along a
+// sharded dimension of which a part is taken, each shard gives the rows that it has, and a zero for
+// the others: a partial sum of the slice's size. An update is written where its rows are.
 //
-//   dynamic_slice %x, %i, %zero, sizes = [1, 8], %x [{}, {"x"}] : 4x8   ->   dynamic_slice %x, %i,
-//   0, sizes = [1, 2]
+//   dynamic_slice %x, %i, %zero, sizes = [1, 8], %x [{"x"}, {}] : 4x8 on 2 devices   ->
+//   unreduced {"x"}
+// becomes
+//   %row = clamp(0, %i, 3) - 2 * my index;  %mine = 0 <= %row < 2
+//   select(%mine, dynamic_slice %x, clamp(0, %row, 1), 0, sizes = [1, 8], -0)
+//
+// Of several rows a shard may have some: what it has of as many is moved to their places. -0, since
+// it alone changes no number that is added to it.
 #include "passes/localize/Rows.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -15,33 +21,6 @@ namespace {
 
 Value zeroLike(Localizer &l, Value index) {
   return zeros(l, cast<RankedTensorType>(index.getType()));
-}
-
-LogicalResult localizeDynamicSlice(Localizer &l, Operation *op) {
-  auto slice = cast<stablehlo::DynamicSliceOp>(op);
-  Value operand = slice.getOperand(), result = slice.getResult();
-  LocalLayout want = l.local(operand).layout, layout = l.annotatedLike(result, want);
-  layout.partial = want.partial = commonAxes(want.partial, layout.partial);
-  layout.reduction = want.reduction;
-  SmallVector<Value> operands{Value()};
-  SmallVector<int64_t> sizes(slice.getSliceSizes());
-  for (int64_t d = 0, rank = sizes.size(); d < rank; ++d) {
-    Value index = l.getWhole(slice.getStartIndices()[d]);
-    if (sizes[d] == shapeOf(operand)[d]) {
-      want.dims[d] = layout.dims[d];
-      sizes[d] = layout.dims[d].tile;
-      index = zeroLike(l, index);
-    } else {
-      want.dims[d] = wholeDim(shapeOf(operand)[d]);
-      layout.dims[d] = wholeDim(sizes[d]);
-    }
-    operands.push_back(index);
-  }
-  operands[0] = l.get(operand, want);
-  auto made = cast<stablehlo::DynamicSliceOp>(l.copy(op, operands, l.localType(result, layout)));
-  made.setSliceSizes(sizes);
-  l.bind(result, made.getResult(), layout);
-  return success();
 }
 
 // The global start, clamped as the op does, as i32.
@@ -63,49 +42,161 @@ Value clampedStart(Localizer &l, Value index, int64_t last) {
                                       clamped);
 }
 
-// Writes `update`, which all have, into the rows of mine that it covers.
-Value updateOwnRows(Localizer &l, Value mine, Value update, int64_t dim, const DimLayout &layout,
-                    Value start) {
-  int64_t rows = shapeOf(update)[dim];
-  Value first = binary(l, "subtract", start,
-                       myStart(l, layout.axes, layout.tile, 0)); // where it begins among mine
-  // Row r of mine is row r - first of the update: with a tile of room before and after.
-  Value room = padRows(l, update, dim, layout.tile, layout.tile);
-  Value from = binary(l, "subtract", scalar(l, layout.tile), first);
-  Value shifted = dynamicRows(l, room, dim, from, layout.tile);
-  Value numbers = rowNumbers(l, shapeOf(mine), dim, binary(l, "subtract", scalar(l, 0), first));
-  Value inside = binary(l, "and",
-                        compare(l, numbers, splat(l, scalar(l, 0), shapeOf(mine)),
-                                stablehlo::ComparisonDirection::GE),
-                        compare(l, numbers, splat(l, scalar(l, rows), shapeOf(mine)),
-                                stablehlo::ComparisonDirection::LT));
-  return select(l, inside, shifted, mine);
+// Where a slice or an update of `rows` rows, of which others have a part, lies among mine.
+struct OwnRows {
+  int64_t dim, rows, taken; // `taken` of mine can have a part in it
+  Value start;              // the first of those
+  Value shift;              // the first row of all is row `shift` of them, often outside
+};
+
+OwnRows ownRows(Localizer &l, int64_t dim, int64_t rows, int64_t size, const DimLayout &layout,
+                Value index) {
+  OwnRows own{dim, rows, std::min(rows, layout.tile), {}, {}};
+  Value first = binary(l, "subtract", clampedStart(l, index, size - rows),
+                       myStart(l, layout.axes, layout.tile, 0));
+  own.start = clampedStart(l, first, layout.tile - own.taken);
+  own.shift = binary(l, "subtract", first, own.start);
+  return own;
 }
 
-// One row of each dimension in `partly`: the shard that has it writes it, the others write back
-// what is there.
-Value updateOwnRow(Localizer &l, Value mine, Value update, const LocalLayout &layout,
-                   ArrayRef<int64_t> partly, ArrayRef<int64_t> globalShape,
-                   SmallVector<Value> starts) {
-  Value inside;
-  for (int64_t d : partly) {
-    const DimLayout &dim = layout.dims[d];
-    Value row = clampedStart(l, starts[d], globalShape[d] - 1);
-    row = binary(l, "subtract", row, myStart(l, dim.axes, dim.tile, 0));
-    using Direction = stablehlo::ComparisonDirection;
-    Value has = binary(l, "and", compare(l, row, scalar(l, 0), Direction::GE),
-                       compare(l, row, scalar(l, dim.tile), Direction::LT));
-    inside = inside ? binary(l, "and", inside, has) : has;
-    starts[d] = clampedStart(l, row, dim.tile - 1);
+// Which elements of `shape`, the taken rows, belong to it.
+Value covered(Localizer &l, ArrayRef<OwnRows> parts, ArrayRef<int64_t> shape) {
+  Value mask;
+  auto both = [&](Value next) { mask = mask ? binary(l, "and", mask, next) : next; };
+  using Direction = stablehlo::ComparisonDirection;
+  for (const OwnRows &own : parts) {
+    if (own.rows == 1) {
+      both(splat(l, compare(l, own.shift, scalar(l, 0), Direction::EQ), shape));
+      continue;
+    }
+    Value start = binary(l, "subtract", scalar(l, 0), own.shift);
+    both(rowsBetween(l, shape, own.dim, start, 0, own.rows));
   }
-  for (Value &start : starts) // of one type
-    if (!cast<RankedTensorType>(start.getType()).getElementType().isSignlessInteger(32))
-      start = stablehlo::ConvertOp::create(l.b, l.loc, RankedTensorType::get({}, l.b.getI32Type()),
-                                           start);
+  return mask;
+}
+
+// Starts of the rows that are taken of a local value: all of one type.
+SmallVector<Value> localStarts(Localizer &l, ValueRange indices, ArrayRef<OwnRows> parts,
+                               ArrayRef<int64_t> shape, ArrayRef<int64_t> sizes) {
+  SmallVector<Value> starts;
+  for (auto [index, size, taken] : llvm::zip_equal(indices, shape, sizes))
+    starts.push_back(size == taken ? scalar(l, 0) : clampedStart(l, index, size - taken));
+  for (const OwnRows &own : parts)
+    starts[own.dim] = own.start;
+  return starts;
+}
+
+// What no device but one has, in the others.
+Value absent(Localizer &l, Type element) {
+  auto type = RankedTensorType::get({}, element);
+  Type part = element;
+  if (auto complex = dyn_cast<ComplexType>(element))
+    part = complex.getElementType();
+  if (!isa<Float64Type, Float32Type, Float16Type, BFloat16Type>(part))
+    return zeros(l, type);
+  APFloat zero = APFloat::getZero(cast<FloatType>(part).getFloatSemantics(), /*Negative=*/true);
+  if (part == element)
+    return stablehlo::ConstantOp::create(l.b, l.loc, DenseElementsAttr::get(type, zero));
+  return stablehlo::ConstantOp::create(
+      l.b, l.loc, DenseElementsAttr::get(type, std::complex<APFloat>(zero, zero)));
+}
+
+// The slice of what others have a part of: what is mine, in its place.
+Value sliceOwnRows(Localizer &l, Value mine, ArrayRef<OwnRows> parts, ValueRange indices,
+                   ArrayRef<int64_t> sizes) {
+  SmallVector<int64_t> taken(sizes);
+  for (const OwnRows &own : parts)
+    taken[own.dim] = own.taken;
+  auto type = cast<RankedTensorType>(mine.getType());
+  Value slice = stablehlo::DynamicSliceOp::create(
+      l.b, l.loc, type.clone(taken), mine, localStarts(l, indices, parts, shapeOf(mine), taken),
+      taken);
+  Value none = absent(l, type.getElementType());
+  SmallVector<OwnRows> single;
+  for (const OwnRows &own : parts) {
+    if (own.rows == 1) {
+      single.push_back(own);
+      continue;
+    }
+    Value room = padRows(l, slice, own.dim, own.rows, own.rows, none);
+    Value from = binary(l, "add", own.shift, scalar(l, own.rows));
+    slice = dynamicRows(l, room, own.dim, from, own.rows);
+  }
+  if (single.empty())
+    return slice;
+  return select(l, covered(l, single, shapeOf(slice)), slice, splat(l, none, shapeOf(slice)));
+}
+
+// Writes an update, which all have, into the rows of mine that it covers; the others write back
+// what is there.
+Value updateOwnRows(Localizer &l, Value mine, Value update, ArrayRef<OwnRows> parts,
+                    ValueRange indices) {
+  for (const OwnRows &own : parts) {
+    if (own.rows == 1)
+      continue;
+    Value room = padRows(l, update, own.dim, own.taken, own.taken);
+    Value from = binary(l, "subtract", scalar(l, own.taken), own.shift);
+    update = dynamicRows(l, room, own.dim, from, own.taken);
+  }
+  ArrayRef<int64_t> taken = shapeOf(update);
+  SmallVector<Value> starts = localStarts(l, indices, parts, shapeOf(mine), taken);
   Value there = stablehlo::DynamicSliceOp::create(
-      l.b, l.loc, cast<RankedTensorType>(update.getType()), mine, starts, shapeOf(update));
-  return stablehlo::DynamicUpdateSliceOp::create(l.b, l.loc, mine, select(l, inside, update, there),
-                                                 starts);
+      l.b, l.loc, cast<RankedTensorType>(update.getType()), mine, starts, taken);
+  return stablehlo::DynamicUpdateSliceOp::create(
+      l.b, l.loc, mine, select(l, covered(l, parts, taken), update, there), starts);
+}
+
+LogicalResult localizeDynamicSlice(Localizer &l, Operation *op) {
+  auto slice = cast<stablehlo::DynamicSliceOp>(op);
+  Value operand = slice.getOperand(), result = slice.getResult();
+  ArrayRef<int64_t> shape = shapeOf(operand);
+  LocalLayout want = l.local(operand).layout, layout = l.annotatedLike(result, want);
+  bool predicate = slice.getType().getElementType().isInteger(1);
+  ReductionKind kind = predicate ? ReductionKind::Or : ReductionKind::Sum;
+  layout.partial = want.partial = commonAxes(want.partial, layout.partial);
+  SmallVector<int64_t> sizes(slice.getSliceSizes()), shared;
+  AxisRefs used(layout.partial);
+  for (auto [d, dim] : llvm::enumerate(layout.dims))
+    if (sizes[d] == shape[d])
+      addAxes(used, dim.axes);
+  for (auto [d, dim] : llvm::enumerate(layout.dims)) {
+    DimLayout &from = want.dims[d];
+    if (sizes[d] == shape[d]) {
+      from = dim;
+      continue;
+    }
+    dim = wholeDim(sizes[d]);
+    if (isSharded(from) && !sharding::overlap(from.axes, used))
+      shared.push_back(d);
+    else
+      from = wholeDim(shape[d]);
+  }
+  if (!shared.empty() && want.reduction != kind) // a maximum of parts is no sum of them
+    layout.partial = want.partial = {};
+  layout.reduction = shared.empty() ? want.reduction : kind;
+  Value mine = l.get(operand, want);
+  SmallVector<Value> indices;
+  SmallVector<OwnRows> parts;
+  for (auto [d, dim] : llvm::enumerate(want.dims)) {
+    Value index = l.getWhole(slice.getStartIndices()[d]);
+    if (llvm::is_contained(shared, int64_t(d))) {
+      parts.push_back(ownRows(l, d, sizes[d], shape[d], dim, index));
+      addAxes(layout.partial, dim.axes);
+    } else if (sizes[d] == shape[d]) {
+      sizes[d] = dim.tile;
+      index = zeroLike(l, index);
+    }
+    indices.push_back(index);
+  }
+  if (!parts.empty()) {
+    l.bind(result, sliceOwnRows(l, mine, parts, indices, sizes), layout);
+    return success();
+  }
+  indices.insert(indices.begin(), mine);
+  auto made = cast<stablehlo::DynamicSliceOp>(l.copy(op, indices, l.localType(result, layout)));
+  made.setSliceSizes(sizes);
+  l.bind(result, made.getResult(), layout);
+  return success();
 }
 
 LogicalResult localizeDynamicUpdateSlice(Localizer &l, Operation *op) {
@@ -114,23 +205,19 @@ LogicalResult localizeDynamicUpdateSlice(Localizer &l, Operation *op) {
   LocalLayout layout = l.annotatedLike(result, l.local(operand).layout),
               updateWant = l.whole(update);
   const AxisRefs annotatedPartial = layout.partial;
-  SmallVector<Value> operands{Value(), Value()};
-  SmallVector<int64_t> partly; // dimensions that are sharded and not updated as a whole
-  for (int64_t d = 0, rank = layout.dims.size(); d < rank; ++d) {
+  SmallVector<Value> indices;
+  SmallVector<OwnRows> parts; // along dimensions that are sharded and not updated as a whole
+  for (auto [d, dim] : llvm::enumerate(layout.dims)) {
+    int64_t size = shapeOf(operand)[d], rows = shapeOf(update)[d];
     Value index = l.getWhole(slice.getStartIndices()[d]);
-    if (shapeOf(update)[d] == shapeOf(operand)[d]) {
-      updateWant.dims[d] = layout.dims[d];
+    if (rows == size) {
+      updateWant.dims[d] = dim;
       index = zeroLike(l, index);
-    } else if (isSharded(layout.dims[d])) {
-      partly.push_back(d);
+    } else if (isSharded(dim)) {
+      parts.push_back(ownRows(l, d, rows, size, dim, index));
     }
-    operands.push_back(index);
+    indices.push_back(index);
   }
-  bool oneRow = llvm::all_of(partly, [&](int64_t d) { return shapeOf(update)[d] == 1; });
-  // One dimension at a time would need the corners: all but the first become whole.
-  if (partly.size() > 1 && !oneRow)
-    for (int64_t d : ArrayRef(partly).drop_front())
-      layout.dims[d] = wholeDim(shapeOf(operand)[d]);
   LocalLayout want = layout;
   want.partial = updateWant.partial = annotatedPartial;
   Value mine = l.get(operand, want), part = l.get(update, updateWant);
@@ -138,44 +225,12 @@ LogicalResult localizeDynamicUpdateSlice(Localizer &l, Operation *op) {
   addAxes(layout.partial, commonAxes(l.local(update).layout.partial, annotatedPartial));
   layout.reduction =
       layout.partial.empty() ? ReductionKind::Sum : l.local(operand).layout.reduction;
-
-  if (partly.empty()) {
-    operands[0] = mine, operands[1] = part;
-    l.bind(result, l.copy(op, operands, l.localType(result, layout))->getResult(0), layout);
+  if (!parts.empty()) {
+    l.bind(result, updateOwnRows(l, mine, part, parts, indices), layout);
     return success();
   }
-  if (oneRow) {
-    SmallVector<Value> starts(operands.begin() + 2, operands.end());
-    l.bind(result, updateOwnRow(l, mine, part, layout, partly, shapeOf(operand), starts), layout);
-    return success();
-  }
-  // The update is first put in place along the other dimensions, in a slab of its rows of the
-  // sharded one.
-  int64_t d = partly.front();
-  int64_t rows = shapeOf(update)[d];
-  Value start = clampedStart(l, operands[2 + d], shapeOf(operand)[d] - rows);
-  SmallVector<int64_t> slabShape(shapeOf(mine));
-  slabShape[d] = rows;
-  bool full = ArrayRef<int64_t>(slabShape) == shapeOf(part);
-  if (full) {
-    l.bind(result, updateOwnRows(l, mine, part, d, layout.dims[d], start), layout);
-    return success();
-  }
-  // Which elements of the slab the update covers, moved along with it.
-  auto boolType = RankedTensorType::get(slabShape, l.b.getI1Type());
-  auto slabType = cast<RankedTensorType>(mine.getType()).clone(slabShape);
-  SmallVector<Value> starts(operands.begin() + 2, operands.end());
-  starts[d] = zeroLike(l, starts[d]);
-  Value ones =
-      neutral(l, RankedTensorType::get(shapeOf(part), l.b.getI1Type()), ReductionKind::And);
-  Value covered =
-      stablehlo::DynamicUpdateSliceOp::create(l.b, l.loc, zeros(l, boolType), ones, starts);
-  Value slab =
-      stablehlo::DynamicUpdateSliceOp::create(l.b, l.loc, zeros(l, slabType), part, starts);
-  auto falses = zeros(l, RankedTensorType::get(shapeOf(mine), l.b.getI1Type()));
-  Value mineCovered = updateOwnRows(l, falses, covered, d, layout.dims[d], start);
-  Value mineUpdated = updateOwnRows(l, mine, slab, d, layout.dims[d], start);
-  l.bind(result, select(l, mineCovered, mineUpdated, mine), layout);
+  indices.insert(indices.begin(), {mine, part});
+  l.bind(result, l.copy(op, indices, l.localType(result, layout))->getResult(0), layout);
   return success();
 }
 

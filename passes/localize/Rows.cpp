@@ -172,14 +172,15 @@ Value sliceRows(Localizer &l, Value value, int64_t dim, int64_t begin, int64_t e
       l.b, l.loc, typeOf(value).clone(stablehlo::slicedShape(from, to, by)), value, from, to, by);
 }
 
-Value padRows(Localizer &l, Value value, int64_t dim, int64_t low, int64_t high) {
+Value padRows(Localizer &l, Value value, int64_t dim, int64_t low, int64_t high, Value fill) {
   if (low == 0 && high == 0)
     return value;
   SmallVector<int64_t> lows(shapeOf(value).size(), 0), highs(lows), interior(lows),
       shape(shapeOf(value));
   lows[dim] = low, highs[dim] = high, shape[dim] += low + high;
-  Value zero = zeros(l, RankedTensorType::get({}, typeOf(value).getElementType()));
-  return stablehlo::PadOp::create(l.b, l.loc, typeOf(value).clone(shape), value, zero, lows, highs,
+  if (!fill)
+    fill = zeros(l, RankedTensorType::get({}, typeOf(value).getElementType()));
+  return stablehlo::PadOp::create(l.b, l.loc, typeOf(value).clone(shape), value, fill, lows, highs,
                                   interior);
 }
 

@@ -34,7 +34,8 @@ mlir::Value maskPadding(Localizer &l, mlir::Value value, int64_t dim, const DimL
 
 mlir::Value sliceRows(Localizer &l, mlir::Value value, int64_t dim, int64_t begin, int64_t end,
                       int64_t stride = 1);
-mlir::Value padRows(Localizer &l, mlir::Value value, int64_t dim, int64_t low, int64_t high);
+mlir::Value padRows(Localizer &l, mlir::Value value, int64_t dim, int64_t low, int64_t high,
+                    mlir::Value fill = {}); // zeros by default
 mlir::Value concatRows(Localizer &l, mlir::ValueRange values, int64_t dim);
 mlir::Value dynamicRows(Localizer &l, mlir::Value value, int64_t dim, mlir::Value start,
                         int64_t length);

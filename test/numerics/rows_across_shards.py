@@ -47,6 +47,15 @@ def cases():
                         ("cumlogsumexp", lambda x: lax.cumlogsumexp(x, 0))):
             for axes in (X, XY):
                 yield Case(f"{name}_{rows}x{columns}_{len(axes[0])}", f, [x], [axes], axes, 4 * columns, 1.1 if columns >= 960 else 3)
+    # Whoever lacks a row has to receive it; a sum of what each has sends it twice, but for one part.
+    x = rng_array((1024, 96))
+    for rows in (1, 8, 100):
+        f = lambda x, i: lax.dynamic_slice(x, (i, 0), (rows, 96))
+        for i in (0, 200, 1023):
+            yield Case(f"dynamic_slice_{rows}_at_{i}", f, [x, np.int32(i)], [X, P()], P(), rows * 96 * 4, 1.75)
+        yield Case(f"dynamic_slice_{rows}_split", f, [x, np.int32(100)], [XY, P()], P(None, "x"), rows * 96 * 4, 1.75)
+    update = lambda x, u, i: lax.dynamic_update_slice(x, u, (i, 4))
+    yield Case("dynamic_update_slice", update, [x, x[:100, :50] + 1, np.int32(300)], [P("x", "y"), P(), P()], P("x", "y"), 1, 0)
 
 
 def xla_wire_bytes(text):

@@ -140,13 +140,14 @@ def scattering_far(rng):  # indices beyond the end are dropped
 
 
 def dynamic(rng):
-    n, k = int(rng.integers(4, 14)), int(rng.integers(1, 4))
-    return lambda x, i: lax.dynamic_slice(jnp.sin(x), (i, 0), (k, 6)), [(n, 6), ((), n)]
+    n, m = int(rng.integers(4, 14)), int(rng.integers(4, 14))
+    k, j = pick(rng, 1, 1, 2, int(rng.integers(1, n + 1))), pick(rng, 1, m, int(rng.integers(1, m + 1)))
+    return lambda x, a, b: jnp.sin(lax.dynamic_slice(jnp.sin(x), (a, b), (k, j))), [(n, m), ((), n), ((), m)]
 
 
 def updating(rng):
-    n, k = int(rng.integers(4, 14)), pick(rng, 1, 1, 3)
-    m = pick(rng, 6, 2)
+    n, k = int(rng.integers(4, 14)), pick(rng, 1, 1, 3, 4)
+    m = pick(rng, 6, 2, 1, 5)
     return lambda x, u, i, j: jnp.sin(lax.dynamic_update_slice(x, u, (i, j))), [(n, 6), (k, m), ((), n), ((), 5)]
 
 

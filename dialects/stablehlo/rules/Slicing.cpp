@@ -3,9 +3,12 @@
 //   slice [0:8, 2:6]        ([i, j]) -> ([i, j])             j permutes, with the operand's size
 //   pad, reverse            ([i, j]) -> ([i, j])             padded or reversed dimensions permute
 //   concatenate dim 1       ([i, j], [i, j]) -> ([i, j])     j permutes when it rolls one value,
-//   else is whole dynamic_slice 1x16      ([k, j], [], []) -> ([l, j])     k, l whole
-//   dynamic_update_slice    ([k, j], [l, j], [], []) -> ([k, j])   k passes through when one row is
-//   set
+//                                                            else is whole
+//   dynamic_slice 1x16      ([k, j], [], []) -> ([l, j])     k reduces: a device gives what it has
+//                                                            of the slice, zeros else; l whole
+//   dynamic_update_slice    ([k, j], [l, j], [], []) -> ([k, j])   k passes through: a device
+//   writes
+//                                                                  what it has; l whole
 #include "dialects/stablehlo/rules/RuleBuilder.h"
 #include "dialects/stablehlo/rules/Rules.h"
 
@@ -13,6 +16,7 @@ namespace tessera::stablehlo {
 namespace {
 
 using Kind = RuleBuilder::Kind;
+using sharding::ReductionKind;
 
 // One factor a dimension, shared by the first operand and the result.
 sharding::FactorRule perDimension(mlir::Operation *op, llvm::function_ref<Kind(size_t)> kind) {
@@ -75,10 +79,12 @@ sharding::FactorRule concatenateRule(ConcatenateOp op) {
 
 sharding::FactorRule dynamicSliceRule(DynamicSliceOp op) {
   RuleBuilder builder(op);
+  bool predicate = op.getType().getElementType().isInteger(1);
   for (auto [dim, size] : llvm::enumerate(shapeOf(op.getOperand()))) {
     int64_t taken = op.getSliceSizes()[dim];
     bool whole = taken == size;
-    int32_t factor = builder.factor(size, whole ? Kind::PassThrough : Kind::NeedReplication);
+    int32_t factor = builder.factor(size, whole ? Kind::PassThrough : Kind::Reduction,
+                                    predicate ? ReductionKind::Or : ReductionKind::Sum);
     builder.operand(0, dim, factor);
     builder.result(0, dim, whole ? factor : builder.factor(taken, Kind::NeedReplication));
   }
@@ -90,8 +96,7 @@ sharding::FactorRule dynamicUpdateSliceRule(DynamicUpdateSliceOp op) {
   llvm::ArrayRef<int64_t> update = shapeOf(op.getUpdate());
   for (auto [dim, size] : llvm::enumerate(shapeOf(op.getOperand()))) {
     bool whole = update[dim] == size;
-    int32_t factor =
-        builder.factor(size, whole || update[dim] == 1 ? Kind::PassThrough : Kind::NeedReplication);
+    int32_t factor = builder.factor(size);
     builder.operand(0, dim, factor).result(0, dim, factor);
     builder.operand(1, dim, whole ? factor : builder.factor(update[dim], Kind::NeedReplication));
   }

@@ -24,7 +24,7 @@ func.func @slices(%a: tensor<8x16xf32>, %i: tensor<i32>) -> (tensor<8x4xf32>, te
   // Rows cross shards, in a known pattern; what is taken whole passes through.
   // CHECK: slice {{.*}}([i, j])->([i, j]) {i=8, j=16} permutation={j}
   %0 = stablehlo.slice %a [0:8, 4:8] : (tensor<8x16xf32>) -> tensor<8x4xf32>
-  // CHECK: dynamic_slice {{.*}}([i, k], [], [])->([j, k]) {i=8, j=1, k=16} need_replication={i, j}
+  // CHECK: dynamic_slice {{.*}}([i, k], [], [])->([j, k]) {i=8, j=1, k=16} reduction={i} need_replication={j}
   %1 = stablehlo.dynamic_slice %a, %i, %i, sizes = [1, 16] : (tensor<8x16xf32>, tensor<i32>, tensor<i32>) -> tensor<1x16xf32>
   return %0, %1 : tensor<8x4xf32>, tensor<1x16xf32>
 }
