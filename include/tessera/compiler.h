@@ -25,6 +25,7 @@ struct CompileSettings {
   std::string name = "<module>"; // in diagnostics
   std::string entry = "main";
   std::string target = "cpu";
+  std::string targetCpu = "native"; // or "x86-64-v3", "x86-64-v4", ..: a processor that LLVM knows
   std::string topology = {}; // contents of a topology file; empty: the built-in default
 };
 
@@ -56,6 +57,7 @@ inline Compiled compile(std::string_view module, const CompileSettings &settings
   options.name = settings.name.c_str();
   options.entry = settings.entry.c_str();
   options.target = settings.target.c_str();
+  options.target_cpu = settings.targetCpu.c_str();
   options.topology = settings.topology.empty() ? nullptr : settings.topology.c_str();
   tessera_compiled *compiled = tessera_compile(module.data(), module.size(), &options);
   Compiled result(compiled);

@@ -23,6 +23,8 @@ typedef struct tessera_compile_options {
       *topology; /* contents of a topology file (docs/topology.md); NULL: the built-in default */
   void (*diagnostic)(void *user, const char *line); /* called for each warning; may be NULL */
   void *user;
+  const char *target_cpu; /* the processor that kernels are for: "x86-64-v3", "x86-64-v4", or what
+                             else LLVM knows; NULL: "native", this machine's */
 } tessera_compile_options;
 
 /* One site of a collective, of the device that has most, over one execution (docs/command-line.md).

@@ -1,6 +1,7 @@
 #include "lib/compiler/CommandLine.h"
 
 #include "lib/compiler/ProgramArguments.h"
+#include "passes/codegen/cpu/CpuTarget.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -16,6 +17,7 @@ Compiles a StableHLO module with Shardy annotations into a program for the devic
 )";
 const char kMoreUsage[] =
     R"(  --target=cpu         what kernels are generated for
+  --target-cpu=NAME    the processor: native (this one), x86-64-v3, x86-64-v4, .. (help lists all)
   --stop-after=PHASE   stop there and write the module as text
   --print-after=PHASE  print the module after that phase, and go on
   --report=FILE        write times, collectives and memory as JSON
@@ -40,6 +42,8 @@ std::string parseArguments(int argc, const char *const *argv, CommandLine &line)
       line.output = argv[i];
     } else if (name == "--target") {
       options.target = value.str();
+    } else if (name == "--target-cpu") {
+      options.targetCpu = value.str();
     } else if (name == "--stop-after") {
       options.stopAfter = value.str();
     } else if (name == "--print-after") {
@@ -89,6 +93,10 @@ std::string writeFile(llvm::StringRef path, llvm::StringRef bytes) {
 int compileCommand(int argc, const char *const *argv) {
   if (printedHelp(argc, argv, llvm::Twine(kUsage) + kProgramUsage + kMoreUsage))
     return 0;
+  if (llvm::is_contained(llvm::ArrayRef(argv, argc), llvm::StringRef("--target-cpu=help"))) {
+    llvm::outs() << codegen::CpuTarget::names();
+    return 0;
+  }
   CommandLine line;
   if (std::string wrong = parseArguments(argc, argv, line); !wrong.empty())
     return failCommand("error: " + wrong + "; see tessera compile --help");

@@ -7,6 +7,7 @@
 #include "lib/compiler/ReadProgram.h"
 #include "lib/compiler/Registration.h"
 #include "lib/compiler/Report.h"
+#include "passes/codegen/cpu/CpuTarget.h"
 #include "passes/package/Package.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -61,6 +62,8 @@ std::string checkOptions(const CompileOptions &options) {
     return "error: --target=cuda: this build generates code for CPUs only; use --target=cpu";
   if (options.target != "cpu")
     return "error: --target=" + options.target + ": no such target; use --target=cpu";
+  if (auto cpu = codegen::CpuTarget::named(options.targetCpu); !cpu)
+    return "error: " + llvm::toString(cpu.takeError());
   for (auto [flag, name] :
        {std::pair("--stop-after", options.stopAfter), {"--print-after", options.printAfter}})
     if (!name.empty() && !findPhase(name))
@@ -99,6 +102,8 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
     return result;
   }
   mlir::ModuleOp module = *read.module;
+  if (options.targetCpu != "native")
+    module->setAttr("exec.target_cpu", mlir::StringAttr::get(&context, options.targetCpu));
   timed("parse");
 
   for (const Phase &phase : phases()) {

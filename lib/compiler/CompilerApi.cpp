@@ -63,6 +63,7 @@ TESSERA_EXPORT tessera_compiled *tessera_compile(const char *module, size_t byte
   for (auto [value, into] : {std::pair(options.name, &chosen.inputName),
                              {options.entry, &chosen.entry},
                              {options.target, &chosen.target},
+                             {options.target_cpu, &chosen.targetCpu},
                              {options.topology, &chosen.topology}})
     if (value)
       *into = value;

@@ -26,6 +26,14 @@ static double countFlops(mlir::Block &block, const llvm::StringMap<double> &kern
 
 llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
   llvm::json::Object report{{"devices", devices}};
+  if (auto cpu = module->getAttrOfType<mlir::StringAttr>("exec.target_cpu")) {
+    llvm::json::Array features;
+    if (auto known = module->getAttrOfType<mlir::ArrayAttr>("exec.target_features"))
+      for (auto feature : known.getAsRange<mlir::StringAttr>())
+        features.push_back(feature.getValue());
+    report["target"] =
+        llvm::json::Object{{"cpu", cpu.getValue()}, {"features", std::move(features)}};
+  }
   auto programs = module.getOps<exec::ProgramOp>();
   if (programs.empty())
     return report;

@@ -263,15 +263,9 @@ FailureOr<Package> packageProgram(ModuleOp module, StringRef report) {
     return failure();
   if (auto cpu = module->getAttrOfType<StringAttr>("exec.target_cpu"))
     message.set_target_cpu(cpu.getValue().str());
-  if (auto features = module->getAttrOfType<ArrayAttr>("exec.target_features")) {
+  if (auto features = module->getAttrOfType<ArrayAttr>("exec.target_features"))
     for (Attribute feature : features)
       message.add_target_features(cast<StringAttr>(feature).getValue().str());
-  } else if (auto text = module->getAttrOfType<StringAttr>("exec.target_features")) {
-    SmallVector<StringRef> parts;
-    text.getValue().split(parts, ',', -1, /*KeepEmpty=*/false);
-    for (StringRef part : parts)
-      message.add_target_features(part.str());
-  }
   message.set_report_json(report.str());
 
   Package package;

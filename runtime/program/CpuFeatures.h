@@ -6,8 +6,8 @@
 
 namespace tessera::runtime {
 
-// Those of `wanted` ("+avx2", "avx512bf16", ..) that this CPU lacks. Names that are no instruction
-// set (tuning) are passed over.
+// Those of `wanted` ("avx2", "avx512bf16", ..) that this CPU lacks, or that are not in
+// tessera/cpu_features.h.
 std::vector<std::string> missingCpuFeatures(const std::vector<std::string> &wanted);
 
 } // namespace tessera::runtime

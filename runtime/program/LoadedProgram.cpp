@@ -72,7 +72,8 @@ Status checkTarget(const program::Program &manifest) {
   return invalidProgram(
       "the program was compiled for " +
       (manifest.target_cpu().empty() ? "another CPU" : "CPU '" + manifest.target_cpu() + "'") +
-      "; this one lacks " + list + ": compile it on this machine");
+      "; this one lacks " + list +
+      ": compile it here, or with a --target-cpu that every machine it shall run on has");
 }
 
 } // namespace

@@ -12,7 +12,8 @@ import export as exporting
 import jax
 import models
 import numpy as np
-from harness import BIN, as_numpy, command
+from command_line import BIN
+from harness import as_numpy, command
 
 NAMES = ("mlp", "attention", "conv_block", "gated_cell", "experts", "embedding", "iterate", "ring_matmul")
 

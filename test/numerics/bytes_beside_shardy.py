@@ -11,7 +11,7 @@ import time
 
 import export as exporting
 import models
-from harness import BIN
+from command_line import BIN
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "benchmarks"))
 from beside_shardy import compare, in_child, reannotated

@@ -1,11 +1,10 @@
 """Every op whose shape comes from values, on sizes that follow from --input-shapes: compiled, run, and compared with numpy. What has no shape is refused by name."""
-import argparse
 import os
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
+from command_line import tessera
 
 X = np.random.default_rng(0).uniform(-2, 2, (6, 4)).astype(np.float32)
 V = X[:, 0].copy()
@@ -97,12 +96,10 @@ return %r : tensor<?xf32>
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--bin", default=os.environ.get("TESSERA_BIN", "build/bin"))
-    tessera, failures = os.path.join(parser.parse_args().bin, "tessera"), []
+    failures = []
 
     def run(*arguments):
-        done = subprocess.run([tessera, *arguments], capture_output=True, text=True, timeout=300)
+        done = tessera(*arguments)
         return done.returncode, done.stderr.strip()
 
     with tempfile.TemporaryDirectory() as directory:

@@ -1,10 +1,10 @@
 """Programs that jax.export writes with symbolic shapes, compiled for given shapes and run, against JAX on the same inputs."""
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
 
+import command_line
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -89,7 +89,7 @@ CASES = {  # the function, its arguments' shapes and types, the shapes that it i
 
 
 def tessera(*arguments):
-    done = subprocess.run([os.path.join(BIN, "tessera"), *arguments], capture_output=True, text=True, timeout=300)
+    done = command_line.tessera(*arguments)
     return done.returncode, done.stderr.strip()
 
 
@@ -124,12 +124,10 @@ def check(name, directory):
 
 
 def main():
-    global BIN
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", nargs="*", default=[])
-    parser.add_argument("--bin", default=os.environ.get("TESSERA_BIN", "build/bin"))
     options = parser.parse_args()
-    BIN, failures = options.bin, 0
+    failures = 0
     names = options.cases or list(CASES)
     for name in names:
         with tempfile.TemporaryDirectory() as directory:

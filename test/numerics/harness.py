@@ -2,7 +2,6 @@
 import dataclasses
 import json
 import os
-import subprocess
 import tempfile
 from typing import Callable
 
@@ -10,10 +9,8 @@ import export as exporting
 import jax
 import jax.numpy as jnp
 import numpy as np
+from command_line import tessera
 from compare import differ, unequal
-
-BIN = os.environ.get("TESSERA_BIN", os.path.join(os.path.dirname(__file__), "..", "..", "build", "bin"))
-
 
 @dataclasses.dataclass
 class Case:
@@ -35,7 +32,7 @@ def as_numpy(x):
 
 def command(*arguments):
     """None, or the error line."""
-    done = subprocess.run([os.path.join(BIN, "tessera"), *arguments], capture_output=True, text=True, timeout=300)
+    done = tessera(*arguments)
     if done.returncode == 0:
         return None
     lines = [line for line in done.stderr.splitlines() if line.startswith("error:")]

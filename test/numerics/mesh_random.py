@@ -1,6 +1,6 @@
 """Random programs whose values lie on several meshes that cut the devices in unlike ways, compiled and run against StableHLO's interpreter.
 
-  mesh_random.py [--bin=DIR] [--count=16] [--seed=0] [--show]
+  mesh_random.py [--count=16] [--seed=0] [--show]
 
 Meshes have 4 to 12 devices, in any order, and axes of any sizes; shardings take whole axes and parts of them, and leave some unreduced. A third of
 the programs say it in GSPMD's strings, the others have a manual computation on one of the meshes, with free axes. --show prints the programs.
@@ -153,7 +153,6 @@ class Generator:
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--bin", default=os.path.join(HERE, "..", "..", "build", "bin"))
     p.add_argument("--count", type=int, default=16)
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--show", action="store_true")
@@ -162,7 +161,7 @@ def main():
     if a.show:
         print("// -----\n".join(programs))
     else:
-        sys.exit(verify_all(programs, a.bin))
+        sys.exit(verify_all(programs))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@
   numerics.py steps [NAME..]           training steps with Adam on uneven meshes: no farther from float64 than JAX
   numerics.py random [--seed=N] [--count=N]
                                        random programs with random shardings; a failure prints its seed
-Options: --shard=I/N takes every N-th case from the I-th on. The binaries are those of build/bin, or of $TESSERA_BIN.
+Options: --shard=I/N takes every N-th case from the I-th on. command_line.py tells which binaries, and which processor the programs are for.
 """
 import argparse
 import sys

@@ -2,13 +2,12 @@
 
 Inputs and outputs are real: what a program quantises it dequantises again.
 """
-import argparse
 import os
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
+from command_line import tessera
 from dialect_cases import t
 from dialect_text import context
 from jaxlib.mlir import ir
@@ -103,10 +102,7 @@ def interpreted(text, values, c):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", default=os.environ.get("TESSERA_BIN", "build/bin"))
-    options = parser.parse_args()
-    tessera, c, failures, count, judged = os.path.join(options.bin, "tessera"), context(), 0, 0, 0
+    c, failures, count, judged = context(), 0, 0, 0
     with tempfile.TemporaryDirectory() as directory:
         path = lambda name: os.path.join(directory, name)
         for i, (name, text, shapes, reference) in enumerate(cases()):
@@ -118,7 +114,7 @@ def main():
                 file.write(text)
             np.savez(path("in.npz"), **{f"in{j}": v for j, v in enumerate(values)})
             for command in (["compile", path("in.mlir"), "-o", path("p.tsr")], ["run", path("p.tsr"), f"--inputs={path('in.npz')}", f"--outputs={path('out.npz')}"]):
-                done = subprocess.run([tessera, *command], capture_output=True, text=True)
+                done = tessera(*command)
                 if done.returncode:
                     break
             if done.returncode:

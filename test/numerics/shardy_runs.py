@@ -1,16 +1,17 @@
 """What the sdy language can say, compiled and run, against StableHLO's reference interpreter on the program without its annotations.
 
-  shardy_runs.py [--bin=DIR] [--file=shardy_runs.mlir]
+  shardy_runs.py [--file=shardy_runs.mlir]
 
 A program that cannot be freed of its annotations op by op gives its plain form after `// plain:`. `// collectives: KIND xN ..` says what the
 compile report must list, with counts of one execution.
 """
-import argparse, json, os, re, subprocess, sys, tempfile
+import argparse, json, os, re, sys, tempfile
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "benchmarks"))
 from beside_shardy import context
+from command_line import tessera
 
 FORWARDED = {"sdy.sharding_constraint", "sdy.reshard", "sdy.propagation_barrier", "sdy.all_gather", "sdy.all_slice", "sdy.all_to_all",
              "sdy.all_reduce", "sdy.collective_permute"}
@@ -54,7 +55,7 @@ def reference(text, inputs):
         return [np.array(r) for r in results]
 
 
-def verify(program, bin, seed=0):
+def verify(program, seed=0):
     """Name and error of one program; the error is empty where compile and run do as the interpreter."""
     lines = [line[3:] for line in program.strip().splitlines() if line.startswith("// ")]
     name = next(line for line in lines if not line.startswith("What the sdy language"))
@@ -67,7 +68,7 @@ def verify(program, bin, seed=0):
         np.savez(f"{d}/in.npz", **{f"in{i}": x for i, x in enumerate(inputs)})
         for command in (["compile", f"{d}/p.mlir", "-o", f"{d}/p.tsr", f"--report={d}/r.json"],
                         ["run", f"{d}/p.tsr", f"--inputs={d}/in.npz", f"--outputs={d}/out.npz"]):
-            run = subprocess.run([f"{bin}/tessera", *command], capture_output=True, text=True)
+            run = tessera(*command)
             if run.returncode:
                 return name, (run.stderr.strip().splitlines() or ["no error line"])[-1]
         ours = np.load(f"{d}/out.npz")
@@ -82,11 +83,11 @@ def verify(program, bin, seed=0):
     return name, ""
 
 
-def verify_all(programs, bin):
+def verify_all(programs):
     """Prints what is wrong; the exit code."""
     bad = 0
     for program in programs:
-        name, error = verify(program, bin)
+        name, error = verify(program)
         if error:
             bad += 1
             print(f"{name}\n    {error}")
@@ -96,10 +97,9 @@ def verify_all(programs, bin):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--bin", default=os.path.join(HERE, "..", "..", "build", "bin"))
     p.add_argument("--file", default=os.path.join(HERE, "shardy_runs.mlir"))
     a = p.parse_args()
-    sys.exit(verify_all(re.split(r"^// -----.*$", open(a.file).read(), flags=re.M), a.bin))
+    sys.exit(verify_all(re.split(r"^// -----.*$", open(a.file).read(), flags=re.M)))
 
 
 if __name__ == "__main__":

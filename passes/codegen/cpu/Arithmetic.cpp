@@ -38,8 +38,10 @@ Value Emitter::fromMemory(ElementKind kind, Value stored) {
     Value wide = b.CreateShl(b.CreateZExt(stored, like(type, b.getInt32Ty())), 16);
     return b.CreateBitCast(wide, like(type, b.getFloatTy()));
   }
-  if (kind == ElementKind::F16)
+  if (kind == ElementKind::F16 && features.f16)
     return b.CreateFPExt(stored, like(type, b.getFloatTy()));
+  if (kind == ElementKind::F16)
+    return decodeTinyFloat(b, kind, b.CreateBitCast(stored, like(type, b.getInt16Ty())));
   if (isTinyFloat(kind))
     return decodeTinyFloat(b, kind, stored);
   if (isInteger(kind) && bitWidth(kind) < 8)
@@ -58,8 +60,10 @@ Value Emitter::toMemory(ElementKind kind, Value value) {
     Value bits = b.CreateBitCast(roundToBf16(b, value), like(type, b.getInt32Ty()));
     return b.CreateTrunc(b.CreateLShr(bits, 16), like(type, b.getInt16Ty()));
   }
-  if (kind == ElementKind::F16)
+  if (kind == ElementKind::F16 && features.f16)
     return b.CreateFPTrunc(value, like(type, b.getHalfTy()));
+  if (kind == ElementKind::F16)
+    return b.CreateBitCast(encodeTinyFloat(b, kind, value), like(type, b.getHalfTy()));
   if (isTinyFloat(kind))
     return encodeTinyFloat(b, kind, value);
   if (isInteger(kind) && bitWidth(kind) < 8)
@@ -69,9 +73,8 @@ Value Emitter::toMemory(ElementKind kind, Value value) {
 }
 
 Value Emitter::round(ElementKind kind, Value value) {
-  llvm::Type *type = value->getType();
   if (kind == ElementKind::F16)
-    return b.CreateFPExt(b.CreateFPTrunc(value, like(type, b.getHalfTy())), type);
+    return fromMemory(kind, toMemory(kind, value));
   if (isTinyFloat(kind))
     return decodeTinyFloat(b, kind, encodeTinyFloat(b, kind, value));
   if (kind != ElementKind::BF16)
@@ -309,9 +312,7 @@ static Value floatArithmetic(llvm::IRBuilder<> &b, Op op, llvm::ArrayRef<Value> 
     return intrinsic(llvm::Intrinsic::round);
   case Op::Sqrt:
     return intrinsic(llvm::Intrinsic::sqrt);
-  case Op::Rsqrt:
-    if (isSingle)
-      break;
+  case Op::Rsqrt: // approximations of processors differ between makers
     return b.CreateFDiv(number(1), intrinsic(llvm::Intrinsic::sqrt));
   case Op::Sign: {
     Value unit = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, number(1), v[0]);

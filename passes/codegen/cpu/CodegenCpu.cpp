@@ -1,6 +1,7 @@
 // Kernels to native code. Before:
 //   exec.kernel @exp(%x: tensor<8xf32>) -> tensor<8xf32> { .. }
-// after, with the code of all kernels as one shared object in the module's exec.code:
+// after, for the processor that the module names in exec.target_cpu (this machine's, when it names
+// none), with the code of all kernels as one shared object in the module's exec.code:
 //   module attributes {exec.code = dense_resource<exec_code>, exec.target_cpu = "..",
 //   exec.target_features = [..]} exec.kernel @exp(%x: tensor<8xf32>) -> tensor<8xf32> attributes
 //   {grid = 1, scratch_bytes = 0, flops = 8.0} { .. }
@@ -38,8 +39,12 @@ struct CodegenCpuPass : impl::CodegenCpuBase<CodegenCpuPass> {
         source.inplace.push_back(op.inplaceOperand(i));
       sources.push_back(std::move(source));
     }
-    codegen::CpuTarget target = codegen::CpuTarget::host();
-    std::optional<codegen::CompiledKernels> compiled = codegen::compileKernels(sources, target);
+    llvm::Expected<codegen::CpuTarget> target = targetOf(module);
+    if (!target) {
+      module.emitError(llvm::toString(target.takeError()));
+      return signalPassFailure();
+    }
+    std::optional<codegen::CompiledKernels> compiled = codegen::compileKernels(sources, *target);
     if (!compiled)
       return signalPassFailure();
 
@@ -55,11 +60,24 @@ struct CodegenCpuPass : impl::CodegenCpuBase<CodegenCpuPass> {
         "exec.code",
         mlir::DenseResourceElementsAttr::get(
             type, "exec_code", mlir::HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64)));
-    module->setAttr("exec.target_cpu", b.getStringAttr(target.cpu));
+    module->setAttr("exec.target_cpu", b.getStringAttr(target->cpu));
     llvm::SmallVector<mlir::Attribute> features;
-    for (const std::string &feature : target.enabled())
+    for (const std::string &feature : target->features)
       features.push_back(b.getStringAttr(feature));
     module->setAttr("exec.target_features", b.getArrayAttr(features));
+  }
+
+  // What the module says; code that is generated again is for the same instruction sets.
+  static llvm::Expected<codegen::CpuTarget> targetOf(mlir::ModuleOp module) {
+    auto cpu = module->getAttrOfType<mlir::StringAttr>("exec.target_cpu");
+    auto target = codegen::CpuTarget::named(cpu ? cpu.getValue() : "native");
+    auto features = module->getAttrOfType<mlir::ArrayAttr>("exec.target_features");
+    if (!target || !features)
+      return target;
+    target->features.clear();
+    for (auto feature : features.getAsRange<mlir::StringAttr>())
+      target->features.push_back(feature.str());
+    return target;
   }
 
   // A kernel that the runtime brings needs no code.

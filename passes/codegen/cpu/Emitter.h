@@ -6,17 +6,12 @@
 // of that many elements.
 #pragma once
 
+#include "passes/codegen/cpu/CpuTarget.h"
 #include "passes/codegen/cpu/Graph.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 
 namespace tessera::codegen {
-
-// What the host's instruction set offers to the emitters.
-struct VectorFeatures {
-  unsigned bytes = 16; // of a vector register
-  bool bf16 = false;   // conversions and dot products of bf16
-};
 
 using Value = llvm::Value *;
 

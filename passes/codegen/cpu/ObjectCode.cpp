@@ -1,6 +1,5 @@
 #include "passes/codegen/cpu/ObjectCode.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -21,40 +20,6 @@
 
 namespace tessera::codegen {
 
-CpuTarget CpuTarget::host() {
-  CpuTarget target;
-  target.cpu = llvm::sys::getHostCPUName().str();
-  std::vector<std::string> parts;
-  for (auto &[feature, on] : llvm::sys::getHostCPUFeatures())
-    parts.push_back((on ? "+" : "-") + feature.str());
-  std::sort(parts.begin(), parts.end());
-  target.features = llvm::join(parts, ",");
-  return target;
-}
-
-std::vector<std::string> CpuTarget::enabled() const {
-  std::vector<std::string> names;
-  llvm::SmallVector<llvm::StringRef> parts;
-  llvm::StringRef(features).split(parts, ',');
-  for (llvm::StringRef part : parts)
-    if (part.consume_front("+"))
-      names.push_back(part.str());
-  return names;
-}
-
-VectorFeatures CpuTarget::vectors() const {
-  VectorFeatures vectors;
-  for (const std::string &name : enabled()) {
-    if (name == "avx512f")
-      vectors.bytes = 64;
-    if (name == "avx2" || name == "avx")
-      vectors.bytes = std::max(vectors.bytes, 32u);
-    if (name == "avx512bf16")
-      vectors.bf16 = true;
-  }
-  return vectors;
-}
-
 ObjectCode::ObjectCode(const CpuTarget &target) {
   static bool isReady = [] {
     llvm::InitializeNativeTarget();
@@ -65,7 +30,7 @@ ObjectCode::ObjectCode(const CpuTarget &target) {
   llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
   std::string error;
   const llvm::Target *known = llvm::TargetRegistry::lookupTarget(triple, error);
-  machine.reset(known->createTargetMachine(triple, target.cpu, target.features,
+  machine.reset(known->createTargetMachine(triple, target.cpu, target.switches(),
                                            llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt,
                                            llvm::CodeGenOptLevel::Default));
 }

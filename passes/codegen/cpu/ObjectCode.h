@@ -1,25 +1,14 @@
 // LLVM modules to native code for one processor.
 #pragma once
 
-#include "passes/codegen/cpu/Emitter.h"
+#include "passes/codegen/cpu/CpuTarget.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace tessera::codegen {
-
-// The processor that code is for.
-struct CpuTarget {
-  std::string cpu;
-  std::string features; // as LLVM writes them: +avx512f,-sse4a,..
-  std::vector<std::string> enabled() const;
-  VectorFeatures vectors() const;
-  static CpuTarget host();
-};
 
 class ObjectCode {
 public:

@@ -15,7 +15,7 @@ void buildCodegenCpuPipeline(mlir::OpPassManager &pm) {
 void registerCodegenCpuPasses() {
   registerCodegenCpuPhasePasses();
   mlir::PassPipelineRegistration<>("tessera-codegen",
-                                   "Compiles the kernels for this machine's processor",
+                                   "Compiles the kernels to native code",
                                    buildCodegenCpuPipeline);
 }
 

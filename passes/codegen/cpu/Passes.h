@@ -1,6 +1,7 @@
 // The codegen phase for CPUs: every exec.kernel gets `grid`, `scratch_bytes` and `flops`, and the
 // module the attributes `exec.code` (the shared object's bytes, a dense resource of i8),
-// `exec.target_cpu` and `exec.target_features`.
+// `exec.target_cpu` and `exec.target_features`. What `exec.target_cpu` says before is
+// what code is generated for: `native` or a processor that LLVM knows.
 #pragma once
 
 #include "dialects/exec/ExecOps.h"

@@ -2,7 +2,7 @@
 include "mlir/Pass/PassBase.td"
 
 def CodegenCpu : Pass<"tessera-codegen-cpu", "::mlir::ModuleOp"> {
-  let summary = "Compiles every kernel to native code for this machine's processor, as one shared object in the module";
+  let summary = "Compiles every kernel to native code for the module's exec.target_cpu (this machine's processor, when there is none), as one shared object in the module";
   let dependentDialects = ["::tessera::exec::ExecDialect"];
 }
 def VerifyCodegen : Pass<"tessera-verify-codegen", "::mlir::ModuleOp"> {

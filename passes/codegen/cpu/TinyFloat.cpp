@@ -46,6 +46,8 @@ Format formatOf(ElementKind kind) {
     return {4, 3, 8, Format::OneNaN};
   case ElementKind::F8E4M3B11FNUZ:
     return {4, 3, 11, Format::OneNaN};
+  case ElementKind::F16:
+    return {5, 10, 15, Format::Ieee};
   case ElementKind::F8E5M2:
     return {5, 2, 15, Format::Ieee};
   default: // F8E5M2FNUZ
@@ -111,7 +113,7 @@ static Value encodeExponent(llvm::IRBuilder<> &b, Value bits) { // f8E8M0FNU
 }
 
 Value encodeTinyFloat(llvm::IRBuilder<> &b, ElementKind kind, Value single) {
-  llvm::Type *byteType = like(single, b.getInt8Ty());
+  llvm::Type *byteType = like(single, kind == ElementKind::F16 ? b.getInt16Ty() : b.getInt8Ty());
   Value bits = b.CreateBitCast(single, like(single, b.getInt32Ty()));
   if (kind == ElementKind::F8E8M0FNU)
     return b.CreateTrunc(encodeExponent(b, bits), byteType);

@@ -1,4 +1,4 @@
-// Floats of at most eight bits, by arithmetic on f32's bit pattern.
+// Floats of at most eight bits, and f16 where the target can't convert it, by arithmetic on f32's bit pattern.
 //
 //   f8E4M3FN 0 1000 101 (3.25)  <->  f32 0 10000000 101..0
 //
@@ -11,7 +11,7 @@
 
 namespace tessera::codegen {
 
-// Bytes (or a vector of them) as f32, and back; bits above the type's width are ignored, and
+// Bytes, or the 16 bits of f16 (or a vector of them), as f32, and back; bits above the type's width are ignored, and
 // written as zeros.
 llvm::Value *decodeTinyFloat(llvm::IRBuilder<> &b, ElementKind kind, llvm::Value *byte);
 llvm::Value *encodeTinyFloat(llvm::IRBuilder<> &b, ElementKind kind, llvm::Value *single);

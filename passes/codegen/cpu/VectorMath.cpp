@@ -115,8 +115,6 @@ Value VectorMath::apply(Op op, llvm::ArrayRef<Value> v) {
   case Op::Cos:
   case Op::Tan:
     return sineOrCosine(op, v[0]);
-  case Op::Rsqrt:
-    return rsqrt(v[0]);
   case Op::Cbrt:
     return cbrt(v[0]);
   case Op::Pow:

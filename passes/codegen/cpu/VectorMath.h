@@ -34,8 +34,6 @@ private:
   Value tanh(Value x);
   Value pow(Value x, Value y);
   Value cbrt(Value x);
-  Value rsqrt(Value x);
-  Value approximateRsqrt(Value x); // the processor's, good to 11 bits
   Value atan2(Value y, Value x);
   struct SinCos {
     Value sin, cos;

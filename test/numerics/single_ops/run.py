@@ -3,14 +3,13 @@
   run.py [--count=N] [--seed=S] [--ops=NAME,..|unusual] [--batch=N] [--zero] [--json=FILE]
 Case i has seed S + i and is the same in every batch: `run.py --count=1 --seed=THAT --show` prints its program. --batch=1 compiles a
 program for each case. An element is right when the interpreter or XLA gives it, within what its type and the length of its sums allow.
-The binaries are those of build/bin, or of $TESSERA_BIN.
+../command_line.py tells which binaries, and which processor the programs are for.
 """
 import argparse
 import collections
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,7 +17,9 @@ import time
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
+import command_line
 import contractions
 import control
 import elementwise
@@ -31,7 +32,6 @@ from case import module
 from oracles import Oracles
 from verdict import differ
 
-BIN = os.environ.get("TESSERA_BIN", os.path.join(os.path.dirname(__file__), "..", "..", "..", "build", "bin"))
 FAMILIES = [elementwise, movement, reductions, indexing, contractions, control, rewritten]
 GENERATORS = [(name, make, weight) for family in FAMILIES for name, make, weight in family.GENERATORS]
 
@@ -58,7 +58,7 @@ class Refused(Exception):
 
 
 def tessera(*arguments):
-    done = subprocess.run([os.path.join(BIN, "tessera"), *arguments], capture_output=True, text=True, timeout=300)
+    done = command_line.tessera(*arguments)
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.startswith("error:")]
         raise Refused("\n".join(lines) or f"exit code {done.returncode}: {done.stderr[-300:]}", done.returncode != 1 or not lines)

@@ -39,7 +39,7 @@ ELSEWHERE = {
 
 def ops_of_the_dialects():
     names = set()
-    for file in glob.glob(os.path.join(run.BIN, "..", "dialects", "*", "*.h.inc")):
+    for file in glob.glob(os.path.join(run.command_line.BIN, "..", "dialects", "*", "*.h.inc")):
         with open(file) as f:
             names |= set(re.findall(r'StringLiteral\("((?:stablehlo|chlo)\.[\w-]+)"\)', f.read()))
     return names

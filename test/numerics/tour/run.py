@@ -3,7 +3,7 @@
   run.py [FAMILY..] [--edges] [--share=I/N] [--only=TEXT] [--table=FILE.md] [--show]
 Functions of a family are outputs of one program, so that hundreds take a minute; one that is refused is taken out and named. --edges gives
 the elementwise families NaN, infinities, signed zeros and extreme numbers. A result may be 16 times as far from the value in float64 as JAX's.
-The binaries are those of build/bin, or of $TESSERA_BIN.
+../command_line.py tells which binaries, and which processor the programs are for.
 """
 import argparse
 import collections

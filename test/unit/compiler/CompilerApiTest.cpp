@@ -31,6 +31,11 @@ TEST(CompilerApi, TargetIsChecked) {
   EXPECT_EQ(error.rfind("error: --target=abacus: no such target", 0), 0u) << error;
 }
 
+TEST(CompilerApi, TargetCpuIsChecked) {
+  std::string error = errorOf("func.func @main() { return }", {.targetCpu = "abacus"});
+  EXPECT_EQ(error.rfind("error: --target-cpu=abacus: LLVM knows no x86 processor", 0), 0u) << error;
+}
+
 // A caller built against a version whose options ended after `name` gets defaults for the rest.
 TEST(CompilerApi, OlderOptions) {
   tessera_compile_options options{};

@@ -61,15 +61,18 @@ TEST(LoadTest, VersionsAndTargets) {
   builder.program.set_version(99);
   EXPECT_NE(refusal(builder).find("program version 99"), std::string::npos);
   builder = sample();
-  builder.program.add_target_features("+amx-fp8-of-the-future"); // unknown: tuning, passed over
-  EXPECT_EQ(refusal(builder), "");
+  builder.program.add_target_features("amx-fp8-of-the-future"); // none that this runtime knows
+  EXPECT_EQ(refusal(builder), "the program was compiled for another CPU; this one lacks "
+                              "amx-fp8-of-the-future: compile it here, or with a --target-cpu that "
+                              "every machine it shall run on has");
+  builder = sample();
   if (!missingCpuFeatures({"amx-tile"}).empty()) {
-    builder.program.add_target_features("+amx-tile");
+    builder.program.add_target_features("amx-tile");
     builder.program.set_target_cpu("sapphirerapids");
     EXPECT_EQ(
         refusal(builder),
         "the program was compiled for CPU 'sapphirerapids'; this one lacks amx-tile: compile it "
-        "on this machine");
+        "here, or with a --target-cpu that every machine it shall run on has");
   }
 }
 
