@@ -21,6 +21,7 @@ namespace tessera::container {
 
 inline constexpr char kMagic[8] = {'\x89', 'T', 'S', 'R', '\r', '\n', '\x1a', '\n'};
 inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kProgramVersion = 2; // of the manifest: program.Program.version
 inline constexpr uint64_t kAlignment = 64;
 
 enum class SectionKind : uint32_t {

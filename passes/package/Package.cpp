@@ -25,7 +25,7 @@ public:
   Writer(ModuleOp module, ProgramOp program) : module(module), program(program), meshes(module) {}
 
   LogicalResult write(program::Program &out) {
-    out.set_version(1);
+    out.set_version(container::kProgramVersion);
     out.set_name(program.getSymName().str());
     if (program.getMesh())
       mesh = meshes.lookup(*program.getMesh());

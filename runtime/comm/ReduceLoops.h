@@ -11,12 +11,12 @@ using int64 = long;
 
 enum class Op { Sum, Product, Max, Min, And, Or };
 
-// Vectors and scalars alike; `T` is the element.
+// Of two NaNs the first stays: which one an addition keeps is up to how it was compiled.
 template <Op op, class V> inline V apply(V a, V b) {
   if constexpr (op == Op::Sum)
-    return a + b;
+    return (a != a) ? a : a + b;
   else if constexpr (op == Op::Product)
-    return a * b;
+    return (a != a) ? a : a * b;
   else if constexpr (op == Op::Max)
     return ((a > b) | (a != a)) ? a : b;
   else if constexpr (op == Op::Min)

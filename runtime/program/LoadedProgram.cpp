@@ -92,9 +92,9 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(std::string_vie
   stream.SetRecursionLimit(400);
   if (!manifest.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
     return invalidProgram("altered: the manifest cannot be parsed");
-  if (manifest.version() != kProgramVersion)
+  if (manifest.version() != container::kProgramVersion)
     return invalidProgram("program version " + std::to_string(manifest.version()) +
-                          ", this runtime runs " + std::to_string(kProgramVersion) +
+                          ", this runtime runs " + std::to_string(container::kProgramVersion) +
                           ": compile it again");
   auto mesh = MeshGrid::make(manifest.mesh());
   if (!mesh.ok())

@@ -12,8 +12,6 @@
 
 namespace tessera::runtime {
 
-inline constexpr uint32_t kProgramVersion = 1;
-
 // Immutable; shared by the sessions that run it.
 class LoadedProgram {
 public:

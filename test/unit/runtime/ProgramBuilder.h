@@ -18,7 +18,7 @@ struct ProgramBuilder {
   std::string constants;
 
   explicit ProgramBuilder(const std::vector<int64_t> &mesh) {
-    program.set_version(kProgramVersion);
+    program.set_version(container::kProgramVersion);
     program.add_locations("?");
     for (size_t i = 0; i < mesh.size(); ++i) {
       auto *axis = program.mutable_mesh()->add_axes();
