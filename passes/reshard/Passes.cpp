@@ -10,6 +10,7 @@ namespace tessera {
 
 void buildReshardPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createUnifyMeshes());
+  pm.addPass(createSplitReductions());
   pm.addPass(createSelectFirstRows());
   pm.addPass(createDistributeSorts());
   pm.addPass(createInsertReshards());

@@ -11,6 +11,11 @@ def UnifyMeshes : Pass<"tessera-unify-meshes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::sdy::SdyDialect"];
 }
 
+def SplitReductions : Pass<"tessera-split-reductions", "::mlir::ModuleOp"> {
+  let summary = "Reduces shards first where a region that is of no kind reduces several dimensions";
+  let dependentDialects = ["::tessera::sdy::SdyDialect"];
+}
+
 def SelectFirstRows : Pass<"tessera-select-first-rows", "::mlir::ModuleOp"> {
   let summary = "Gathers only the first rows of each shard for the first rows of a sort along a sharded dimension";
   let dependentDialects = ["::tessera::sdy::SdyDialect"];

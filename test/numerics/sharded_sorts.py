@@ -87,7 +87,26 @@ def extremes(rng, n, lines):
     return (lambda x: (jnp.argmax(x, 0), jnp.argmin(x, 0), jnp.argmax(x))), [x], None
 
 
-PROGRAMS = (sort, argsort, top_k, by_key, smallest, extremes, by_distance, descending)
+def composed(a, b):
+    """Maps x -> m x + c of wrapping integers, a after b: the order of all elements counts, how they are grouped does not."""
+    return a[0] * b[0], a[0] * b[1] + a[1]
+
+
+def composition(rng, n, lines):
+    n = int(rng.choice([24, 48, 59, 60, 61]))
+    shape = (n, *lines) if rng.random() < 0.3 else (int(rng.choice([1, 2, 3, 4, 6, 8])), *lines, n)[::int(rng.integers(0, 2)) * 2 - 1]
+    inputs = [rng.integers(-9, 9, shape).astype(np.int32) * 2 + 1, rng.integers(-9, 9, shape).astype(np.int32)]
+    dims = [d for d in range(len(shape)) if rng.random() < 0.7] or [0]
+    return (lambda m, c: lax.reduce((m, c), (np.int32(1), np.int32(0)), composed, dims)), inputs, None
+
+
+def of_two_kinds(rng, n, lines):
+    f, inputs, _ = composition(rng, n, lines)
+    return (lambda x, y: lax.reduce((x, y), (np.int32(0), np.int32(-99)), lambda a, b: (a[0] + b[0], jnp.maximum(a[1], b[1])),
+                                    list(range(x.ndim))[-2:])), inputs, None
+
+
+PROGRAMS = (sort, argsort, top_k, by_key, smallest, composition, of_two_kinds, extremes, by_distance, descending)
 
 
 def exact(got, want, low):
@@ -129,19 +148,26 @@ def main():
         mesh = Mesh(np.array(jax.devices()[:math.prod(sizes.values())]).reshape(list(sizes.values())), tuple(sizes))
         others = [None] if not lines else [None, tuple(names[len(along):]) or None]
         spec = P(tuple(along), *([others[int(rng.integers(len(others)))]] if lines else []))
+        if make in (composition, of_two_kinds):  # any dimension, by any axes
+            dims = [()] * inputs[0].ndim
+            for name in names:
+                at = int(rng.integers(-1, inputs[0].ndim))
+                if at >= 0:
+                    dims[at] += (name,)
+            spec = P(*(d or None for d in dims))
         place = NamedSharding(mesh, spec)
         leaves = jax.tree.leaves(jax.eval_shape(function, *inputs))
         out = [place if x.shape == inputs[0].shape else NamedSharding(mesh, P()) for x in leaves]
         flat = lambda *args: jax.tree.leaves(function(*args))
         constrain = lambda values, places: [lax.with_sharding_constraint(x, s) for x, s in zip(values, places)]
         want = [np.asarray(x) for x in flat(*map(jnp.asarray, inputs))]
-        even = n % shards == 0 and all(x % math.prod(sizes[y] for y in spec[1] or ()) == 0 for x in lines)
+        even = all(x % math.prod(sizes[y] for y in d or ()) == 0 for x, d in zip(inputs[0].shape, spec))
         lowered = (jax.jit(flat, in_shardings=place, out_shardings=out, keep_unused=True) if even else jax.jit(
             lambda *args: constrain(flat(*constrain(args, [place] * len(args))), out), keep_unused=True)).lower(*inputs)
         text = lowered.as_text()
         text = text.replace("attributes {", f"attributes {{tessera.topology = {BYTES_ONLY}, ", 1)
         error, sent, xla = None, 0, math.inf
-        if even:  # JAX takes no others as arguments
+        if even and make is not composition:  # JAX takes no others as arguments; XLA does not keep the order
             xla = wire_bytes(lowered.compile().as_text(), math.prod(sizes.values()))
         try:
             error, collectives = spmd_oracle.check(text, inputs, want, a.opt, communicate=True)

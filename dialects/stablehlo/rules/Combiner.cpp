@@ -24,26 +24,33 @@ static std::optional<ReductionKind> kindOf(mlir::Operation *op) {
   return std::nullopt;
 }
 
-std::optional<ReductionKind> combinerOf(mlir::Region &body) {
+llvm::SmallVector<ReductionKind> combinersOf(mlir::Region &body) {
   mlir::Block &block = body.front();
   mlir::Operation *terminator = block.getTerminator();
   unsigned count = terminator->getNumOperands();
-  if (count == 0 || block.getNumArguments() != 2 * count)
-    return std::nullopt;
-  std::optional<ReductionKind> common;
+  if (block.getNumArguments() != 2 * count)
+    return {};
+  llvm::SmallVector<ReductionKind> kinds;
   for (unsigned i = 0; i < count; ++i) {
     mlir::Operation *op = terminator->getOperand(i).getDefiningOp();
     if (!op || op->getNumOperands() != 2 || op->getNumResults() != 1)
-      return std::nullopt;
+      return {};
     mlir::Value a = block.getArgument(i), b = block.getArgument(i + count);
     bool direct = (op->getOperand(0) == a && op->getOperand(1) == b) ||
                   (op->getOperand(0) == b && op->getOperand(1) == a);
     std::optional<ReductionKind> kind = kindOf(op);
-    if (!direct || !kind || (common && *common != *kind))
-      return std::nullopt;
-    common = kind;
+    if (!direct || !kind)
+      return {};
+    kinds.push_back(*kind);
   }
-  return common;
+  return kinds;
+}
+
+std::optional<ReductionKind> combinerOf(mlir::Region &body) {
+  llvm::SmallVector<ReductionKind> kinds = combinersOf(body);
+  if (kinds.empty() || !llvm::all_equal(kinds))
+    return std::nullopt;
+  return kinds.front();
 }
 
 bool mayRepeat(mlir::Value value, ReductionKind kind) {

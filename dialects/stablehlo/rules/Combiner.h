@@ -8,8 +8,12 @@
 
 namespace tessera::stablehlo {
 
-// The kind by which `body` combines its i-th accumulator with its i-th value, for all i alike; none
-// when it does anything else (argmax, or a scatter that overwrites).
+// The kinds by which `body` combines its i-th accumulator with its i-th value and nothing else, for
+// each i; empty when it does anything else with any of them (argmax, or a scatter that overwrites).
+llvm::SmallVector<sharding::ReductionKind> combinersOf(mlir::Region &body);
+
+// The kind by which `body` combines its i-th accumulator with its i-th value, for all i alike; else
+// none.
 std::optional<sharding::ReductionKind> combinerOf(mlir::Region &body);
 
 // Whether combining `value` any number of times more changes nothing: a constant neutral element,
