@@ -195,6 +195,7 @@ ReshardPlan planReshard(const Mesh &mesh, llvm::ArrayRef<int64_t> globalShape, i
     LocalLayout between = to;
     for (size_t d = 0; d < globalShape.size(); ++d)
       between.dims[d] = {{}, globalShape[d]};
+    between.partial.clear(); // parts of partial values, too
     between.reduction = from.reduction;
     plan = planReshard(mesh, globalShape, elementBytes, from, between, topology);
     ReshardPlan rest = planReshard(mesh, globalShape, elementBytes, between, to, topology);

@@ -1,6 +1,6 @@
 """Random programs give the right numbers, on one device and on many.
 
-  programs.py [--count=N] [--seconds=S] [--seed=S] [--jobs=N] [--keep=DIR] [--no-shrink] [--only=K] [--show]
+  programs.py [--count=N] [--seconds=S] [--seed=S] [--jobs=N] [--keep=DIR] [--no-shrink] [--only=K] [--show] [--cells]
 
 The K-th program of seed S is the same everywhere. It is written as StableHLO with shardings, compiled, run, and compared with an evaluation
 by numpy: mostly of numbers for which all arithmetic is exact, so that every element must be equal; see README.md. Prints each program that
@@ -47,7 +47,7 @@ class Worker:
     def __init__(self, options, scratch):
         self.options, self.scratch = options, scratch
         self.checker = check.Checker(BIN / "tessera-fuzz", scratch, options.limit)
-        self.counts = collections.Counter()
+        self.counts, self.cells = collections.Counter(), collections.Counter()
 
     def number(self, number):
         program, rng = generate(self.options.seed, number)
@@ -63,6 +63,8 @@ class Worker:
                 print(Printer(program, placement).text())
                 continue
             wrong = self.checker.check(program, placement, thorough)
+            if not wrong and self.options.cells and placement:
+                self.cells.update(self.checker.cells())
             if wrong:
                 self.counts["bad"] += 1
                 self.report(number, program, placement, wrong, thorough)
@@ -102,7 +104,21 @@ def work(options, job, numbers):
                 break
         worker.counts.update({f"ms to {k}": int(1000 * s) for k, s in worker.checker.seconds.items()})
         worker.checker.close()
+    worker.counts.update({("cell", cell): count for cell, count in worker.cells.items()})
     return worker.counts
+
+
+def print_cells(counts):
+    """A line for each op and kind of factor: how many programs had it even or uneven, beside whole or partial values."""
+    rows = collections.defaultdict(collections.Counter)
+    for key, count in counts.items():
+        if isinstance(key, tuple):
+            op, kind, *cell = key[1].split()
+            rows[op, kind][tuple(cell)] += count
+    columns = [(even, partial) for partial in ("whole", "partial") for even in ("even", "uneven")]
+    print(f"{'op':34}{'factor':18}" + "".join(f"{', '.join(c):>17}" for c in columns))
+    for (op, kind), cells in sorted(rows.items()):
+        print(f"{op:34}{kind:18}" + "".join(f"{cells[c]:17}" for c in columns))
 
 
 def main():
@@ -116,6 +132,7 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path, help="where programs that end badly are kept")
     parser.add_argument("--no-shrink", action="store_true", help="keep them as they are")
     parser.add_argument("--show", action="store_true", help="print the programs and run nothing")
+    parser.add_argument("--cells", action="store_true", help="print how often each op was sharded along each kind of factor")
     parser.add_argument("--first-only", action="store_true", help="stop at the first that ends badly")
     parser.add_argument("--limit", type=int, default=20, help="seconds of a core for one program")
     options = parser.parse_args()
@@ -131,6 +148,8 @@ def main():
     seconds = time.monotonic() - begin
     print(f"seed {options.seed}: {counts['programs']} programs of {counts['ops'] / max(1, counts['programs']):.1f} operations, {counts['runs']} runs, "
           f"{counts['bad']} bad, {seconds:.0f} s ({counts['ms to compile'] / 1000:.0f} compiling, {counts['ms to run'] / 1000:.0f} running)")
+    if options.cells:
+        print_cells(counts)
     return 1 if counts["bad"] else 0
 
 

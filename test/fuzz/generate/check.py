@@ -61,6 +61,10 @@ class Checker:
             return f"{kind} refuses: {message[:300]}"
         return f"{kind}: {answer.end}"
 
+    def cells(self):
+        """What the last program exercises, as tessera-fuzz has it (test/tools/fuzz/Commands.h)."""
+        return [line for line in self.engine.run("cells", self.scratch / "p.mlir").messages.splitlines() if line.startswith(("stablehlo.", "sdy.", "chlo."))]
+
     def run(self, program, out):
         wrong = self.command("run", "run", self.scratch / "p.tsr", f"--inputs={self.scratch / 'in.npz'}", f"--outputs={out}",
                              f"--report={self.scratch / 'r.json'}")

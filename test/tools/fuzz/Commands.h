@@ -18,6 +18,10 @@ int roundTrip(const std::string &path);
 int writeBytecode(const std::string &from, const std::string &to);
 int writePortable(const std::string &from, const std::string &to, const std::string &release);
 
+// cells IN: what the program exercises after reshard, a line for each op x kind of factor along which
+// it is sharded x even or uneven x partial or whole.
+int cells(const std::string &path);
+
 // load IN.tsr: all checks of a program, and its devices, but no kernel is run.
 int load(const std::string &path);
 

@@ -1,4 +1,5 @@
 #include "test/tools/fuzz/Commands.h"
+#include "test/tools/fuzz/Modules.h"
 
 #include "lib/compiler/Compile.h"
 #include "lib/compiler/Diagnostics.h"
@@ -32,23 +33,6 @@ mlir::MLIRContext &context() {
 int fail(const llvm::Twine &what, int code = 1) {
   llvm::errs() << "error: " << what << "\n";
   return code;
-}
-
-// Null where it is none; `problem` is then the reason.
-mlir::OwningOpRef<mlir::ModuleOp> parse(llvm::StringRef bytes, llvm::StringRef name,
-                                        std::string &problem) {
-  problem = refuseText(bytes, name);
-  if (!problem.empty())
-    return nullptr;
-  DiagnosticCollector diagnostics(&context(), name, [](const std::string &) {});
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBuffer(bytes, name, /*RequiresNullTerminator=*/false),
-      llvm::SMLoc());
-  auto module = readModule(sources, mlir::ParserConfig(&context()));
-  if (!module)
-    problem = diagnostics.error("is not a module");
-  return module;
 }
 
 std::string print(mlir::ModuleOp module) {
@@ -91,6 +75,22 @@ int compare(llvm::StringRef form, llvm::StringRef written, llvm::StringRef text)
 }
 
 } // namespace
+
+mlir::OwningOpRef<mlir::ModuleOp> parse(llvm::StringRef bytes, llvm::StringRef name,
+                                        std::string &problem) {
+  problem = refuseText(bytes, name);
+  if (!problem.empty())
+    return nullptr;
+  DiagnosticCollector diagnostics(&context(), name, [](const std::string &) {});
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBuffer(bytes, name, /*RequiresNullTerminator=*/false),
+      llvm::SMLoc());
+  auto module = readModule(sources, mlir::ParserConfig(&context()));
+  if (!module)
+    problem = diagnostics.error("is not a module");
+  return module;
+}
 
 void warmUp() {
   context();

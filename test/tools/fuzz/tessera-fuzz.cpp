@@ -56,6 +56,8 @@ int execute(const std::vector<std::string> &line) {
     return roundTrip(line[1]);
   if (is("load", 1))
     return load(line[1]);
+  if (is("cells", 1))
+    return cells(line[1]);
   if (is("bytecode", 2))
     return writeBytecode(line[1], line[2]);
   if (is("portable", 3))

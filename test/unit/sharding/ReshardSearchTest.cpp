@@ -79,6 +79,15 @@ TEST_F(PlanOf, PartsOfAnAxisMoveAlone) {
 }
 
 // Gathering would bring four tiles of which three are padding.
+// Of an axis of 6: a shard by its last 3 and a partial value over its last 2 have no parts in common.
+TEST_F(PlanOf, PartsThatDoNotDivideOneAnotherMeetWhole) {
+  mesh = {"mesh", {{"x", 6}}, {}};
+  ReshardPlan p = plan({60}, sharding({{}}, {{0, 3, 2}}), sharding({{{0, 2, 3}}}));
+  EXPECT_EQ(kinds(p), (Kinds{ReshardKind::AllReduce, ReshardKind::Slice}));
+  TensorSharding partial = sharding({{}}, {{0, 3, 2}});
+  EXPECT_FALSE(plan({60}, sharding({{{0, 2, 3}}}), partial).steps.empty());
+}
+
 TEST_F(PlanOf, OneRowIsBroadcast) {
   ReshardPlan p = plan({1, 4096}, sharding({{y}, {}}), sharding({{}, {}}));
   EXPECT_EQ(kinds(p), Kinds{ReshardKind::Broadcast});
