@@ -30,7 +30,7 @@ BIN = pathlib.Path(os.environ.get("TESSERA_BIN", ROOT / "build" / "bin"))
 
 def placements(rng, program, options):
     """None for one device without annotations, and a mesh or two."""
-    if rng.random() < 0.35:
+    if rng.random() < 0.35 and not program.mesh:
         yield None
     yield meshes.place(rng, program)
     if rng.random() < 0.3:

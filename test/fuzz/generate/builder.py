@@ -13,6 +13,7 @@ class Builder:
     def __init__(self, rng, *, element=F32, rounding=False, most=6000, parent=None):
         self.rng, self.element, self.rounding, self.most, self.parent = rng, element, rounding, most, parent
         self.pool, self.ops, self.arguments = [], [], parent.arguments if parent else []
+        self.mesh, self.has_manual = None, False  # of the entry, where the program itself names its devices
         self.own_arguments = True  # False where a body can't see values from outside
         self.depth = parent.depth + 1 if parent else 0
 
@@ -133,10 +134,12 @@ class Builder:
         pool, ops, arguments = len(self.pool), len(self.ops), len(top.arguments)
         top_pool = len(top.pool)
         try:
+            had = top.has_manual
             if family(self):
                 return True
         except Inexact:
             pass
+        top.has_manual = had
         del self.ops[ops:], self.pool[pool:], top.arguments[arguments:]
         if top is not self:
             del top.pool[top_pool:]

@@ -3,20 +3,20 @@ import random
 
 import numpy as np
 
-from . import arithmetic, contraction, control, indexed, movement, reduction
+from . import arithmetic, contraction, control, idioms, indexed, manual, meshes, movement, reduction
 from .builder import Builder
 from .elements import BF16, C64, F16, F32, F64, I32, INTEGERS
 from .program import Program
 
 # what may stand in bodies of loops and branches
-SIMPLE = [*movement.FAMILY, *arithmetic.FAMILY, *((f, w / 2) for f, w in contraction.FAMILY + reduction.FAMILY + indexed.FAMILY)]
+SIMPLE = [*movement.FAMILY, *arithmetic.FAMILY, *((f, w / 2) for f, w in contraction.FAMILY + reduction.FAMILY + indexed.FAMILY + idioms.FAMILY)]
 
 # (families with weights); programs have a character, so that rare kinds meet each other
 CHARACTERS = [
-    (3, [(movement.FAMILY, 1.0), (arithmetic.FAMILY, 0.6), (contraction.FAMILY, 1.2), (reduction.FAMILY, 0.3)]),
-    (2, [(movement.FAMILY, 1.0), (arithmetic.FAMILY, 0.8), (reduction.FAMILY, 1.2)]),
+    (3, [(movement.FAMILY, 1.0), (arithmetic.FAMILY, 0.6), (contraction.FAMILY, 1.2), (reduction.FAMILY, 0.3), (idioms.FAMILY, 1.0)]),
+    (2, [(movement.FAMILY, 1.0), (arithmetic.FAMILY, 0.8), (reduction.FAMILY, 1.2), (idioms.FAMILY, 1.0)]),
     (2, [(movement.FAMILY, 1.0), (arithmetic.FAMILY, 0.5), (indexed.FAMILY, 2.0), (reduction.FAMILY, 0.4), (contraction.FAMILY, 0.4)]),
-    (3, [(movement.FAMILY, 1.0), (arithmetic.FAMILY, 1.0), (contraction.FAMILY, 0.6), (reduction.FAMILY, 0.8), (indexed.FAMILY, 1.0)]),
+    (3, [(movement.FAMILY, 1.0), (arithmetic.FAMILY, 1.0), (contraction.FAMILY, 0.6), (reduction.FAMILY, 0.8), (indexed.FAMILY, 1.0), (idioms.FAMILY, 0.6)]),
     (2, [(movement.FAMILY, 0.7), (arithmetic.FAMILY, 0.7), (contraction.FAMILY, 0.4), (reduction.FAMILY, 0.5), (indexed.FAMILY, 0.6),
          (control.FAMILY, 8.0)]),
 ]
@@ -34,7 +34,10 @@ def generate(seed, number):
     character = draw(rng, [(c, w) for w, c in CHARACTERS])
     rounding = rng.random() < 0.12
     element = F32 if rounding and rng.random() < 0.8 else F64 if rounding else draw(rng, ELEMENTS)
-    b = Builder(rng, element=element, rounding=rounding, most=rng.choice([300, 2000, 2000, 6000, 20000]))
+    b = Builder(rng, element=element, rounding=rounding, most=rng.choices([300, 2000, 6000, 20000, 80000], [2, 4, 2, 1, 0.3])[0])
+    if rng.random() < 0.1 and not rounding:
+        b.mesh = rng.choice(meshes.MESHES)
+        character = character + [(manual.FAMILY, 2.0)]
     families = [(f, w * factor * rng.choice([0.3, 1, 1, 2.5])) for family, factor in character for f, w in family]
     for _ in range(rng.choice([1, 1, 2, 3])):
         least, span = 1, rng.choice([None, None, None, 4, 9])
@@ -75,4 +78,4 @@ def finish(b):
                 donated[i] = f"tf.aliasing_output = {fits[0]} : i32"
             elif rng.random() < 0.3:
                 donated[i] = "jax.buffer_donor = true"
-    return Program(arguments, b.ops, results, donated)
+    return Program(arguments, b.ops, results, donated, b.mesh if b.has_manual and any(op.name == "sdy.manual_computation" for op in b.ops) else None)

@@ -61,9 +61,9 @@ def sharding(rng, mesh, shape, *, open=0.2, unreduced=0.0, density=0.75):
             (f", unreduced={{{in_mesh_order(left)}}}" if left else "") + ">")
 
 
-def place(rng, program, mesh=None):
+def place(rng, program):
     """Random notes on the values of a program."""
-    mesh = mesh or rng.choice(MESHES)
+    mesh = program.mesh or rng.choice(MESHES)
     notes = {}
     often = rng.choice([0.3, 0.6, 0.9])
     inside = rng.choice([0.05, 0.15, 0.4])
@@ -80,7 +80,10 @@ def place(rng, program, mesh=None):
     for i, value in enumerate(program.results):
         if rng.random() < often / 2:
             notes["result", i] = random_sharding(value)
+    outside = set(program.all_ops(manual=False))
     for k, op in enumerate(program.all_ops()):
+        if op not in outside:
+            continue
         if len(op.results) == 1 and rng.random() < inside / 2 and not op.regions:
             notes["op", k] = random_sharding(op.results[0], unreduced=unreduced(op.results[0]) / 2)
         for i, value in enumerate(op.results):

@@ -70,16 +70,18 @@ def run_region(region, arrays, environment):
 
 
 class Program:
-    def __init__(self, arguments, ops, results, donated=None):
+    def __init__(self, arguments, ops, results, donated=None, mesh=None):
         self.arguments, self.ops, self.results = arguments, ops, results
+        self.mesh = mesh  # of the devices that the program names itself
         self.donated = donated or {}  # argument number -> attribute text
 
-    def all_ops(self):
+    def all_ops(self, manual=True):
+        """In order, those of regions behind the operation; without those of manual computations where `manual` is off."""
         def walk(ops):
             for op in ops:
                 yield op
                 for region in op.regions:
-                    if isinstance(region, Region):
+                    if isinstance(region, Region) and (manual or region.terminator != "sdy.return"):
                         yield from walk(region.ops)
         return list(walk(self.ops))
 

@@ -23,7 +23,7 @@ def used(program):
 
 def rebuilt(program, placement, *, results=None, ops=None, arguments=None, donated=None):
     """Another program, with the notes that still have a place."""
-    new = Program(arguments or program.arguments, ops if ops is not None else program.ops, results or program.results)
+    new = Program(arguments or program.arguments, ops if ops is not None else program.ops, results or program.results, mesh=program.mesh)
     needed, new.ops = used(new)
     new.arguments = [v for v in new.arguments if v in needed]
     if not new.results:
@@ -84,10 +84,10 @@ def candidates(program, placement):
                             text.split(", replicated")[0].removesuffix(">") + ">"):
                 if simpler != text:
                     yield program, Placement(placement.mesh, {**placement.notes, key: simpler})
-        for axis, n in placement.mesh.items():
+        for axis, n in {} if program.mesh else placement.mesh.items():
             if n > 2 and all(f'"{axis}":' not in t for t in placement.notes.values()):
                 yield program, Placement({**placement.mesh, axis: 2}, placement.notes)
-        unused = [a for a in placement.mesh if all(f'"{a}"' not in t for t in placement.notes.values())]
+        unused = [a for a in placement.mesh if not program.mesh and all(f'"{a}"' not in t for t in placement.notes.values())]
         if unused and len(placement.mesh) > 1:
             yield program, Placement({a: n for a, n in placement.mesh.items() if a != unused[0]}, placement.notes)
     # loops and branches give way to a region of theirs
