@@ -1,6 +1,6 @@
 // The text forms of sdy's attributes. An attribute's `print` gives its body alone, so that it nests
 // without the dialect's name: #sdy.sharding<@mesh, [{"x", ?}p1]> holds dimension shardings, which
-// hold axes.
+// hold axes. An attribute in a list may also be written out in full, as [#sdy.sharding<@mesh, []>].
 #include "dialects/sdy/SdyOps.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -13,12 +13,9 @@ namespace {
 
 using Delimiter = AsmParser::Delimiter;
 
+// An element as it is printed, or written out in full.
 template <typename T> ParseResult parseInto(AsmParser &parser, SmallVectorImpl<T> &list) {
-  auto attr = dyn_cast_or_null<T>(T::parse(parser, Type()));
-  if (!attr)
-    return failure();
-  list.push_back(attr);
-  return success();
+  return parser.parseCustomAttributeWithFallback(list.emplace_back());
 }
 
 template <typename T>

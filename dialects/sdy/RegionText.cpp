@@ -9,13 +9,7 @@ namespace tessera::sdy {
 static ParseResult parseShardingPerValue(OpAsmParser &parser,
                                          TensorShardingPerValueAttr &shardings) {
   SmallVector<TensorShardingAttr> list;
-  auto one = [&]() -> ParseResult {
-    auto sharding = dyn_cast_or_null<TensorShardingAttr>(TensorShardingAttr::parse(parser, Type()));
-    if (!sharding)
-      return failure();
-    list.push_back(sharding);
-    return success();
-  };
+  auto one = [&] { return parser.parseCustomAttributeWithFallback(list.emplace_back()); };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, one))
     return failure();
   shardings = TensorShardingPerValueAttr::get(parser.getContext(), list);

@@ -6,8 +6,26 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tessera {
+
+void dropUncalled(mlir::ModuleOp module, llvm::StringRef entry) {
+  mlir::SymbolTable symbols(module);
+  llvm::SetVector<mlir::Operation *> called;
+  if (auto function = symbols.lookup<mlir::func::FuncOp>(entry))
+    called.insert(function);
+  for (size_t i = 0; i < called.size(); ++i)
+    if (auto uses = mlir::SymbolTable::getSymbolUses(called[i]))
+      for (mlir::SymbolTable::SymbolUse use : *uses)
+        if (auto *other = symbols.lookup(use.getSymbolRef().getRootReference()))
+          called.insert(other);
+  if (called.empty())
+    return;
+  for (auto function : llvm::make_early_inc_range(module.getOps<mlir::func::FuncOp>()))
+    if (!called.contains(function))
+      symbols.erase(function);
+}
 
 llvm::LogicalResult selectEntry(mlir::ModuleOp module, llvm::StringRef entry) {
   mlir::SymbolTable symbols(module);

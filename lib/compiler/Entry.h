@@ -9,11 +9,15 @@
 
 namespace tessera {
 
+// Erases functions that `entry` doesn't call, directly or through others: they are none of the
+// program, and may be on meshes of other sizes or have ops that nobody knows.
+void dropUncalled(mlir::ModuleOp module, llvm::StringRef entry);
+
 // Makes function `entry` the module's only public one, under the name main. Says why where it
 // cannot.
 llvm::LogicalResult selectEntry(mlir::ModuleOp module, llvm::StringRef entry);
 
-// Erases meshes on which nothing is: they may be of other numbers of devices.
+// Erases meshes on which nothing is: they say nothing about the number of devices.
 void dropUnusedMeshes(mlir::ModuleOp module);
 
 // The devices of the module's first mesh, 1 without any.

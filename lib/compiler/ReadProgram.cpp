@@ -74,6 +74,7 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
     result.error = diagnostics.error("is not a module in MLIR text or bytecode");
     return result;
   }
+  dropUncalled(*module, options.entry);
   if (failed(refuseUnknownOps(*module)) || failed(selectEntry(*module, options.entry)) ||
       failed(checkInput(*module)) || failed(noteInputShapes(*module, options.inputShapes))) {
     result.error = diagnostics.error("is not a program");

@@ -78,14 +78,13 @@ static int64_t strideOf(const Mesh &mesh, ArrayRef<int64_t> strides, const AxisR
 
 MeshTranslation::MeshTranslation(const Mesh &to, const Mesh &from, ArrayRef<AxisRef> usedOfTo,
                                  ArrayRef<AxisRef> usedOfFrom) {
-  std::vector<int64_t> positions = positionsIn(to, from);
-  possible = !positions.empty();
+  possible = from.numDevices() <= to.numDevices();
   if (!possible)
     return;
-  std::vector<int64_t> strides = stridesOf(from);
+  std::vector<int64_t> positions = positionsIn(to, from), strides = stridesOf(from);
   // Devices stay where the position in `to` is the sum of what each part adds, in digits of `to`.
   const std::vector<AxisRef> segments = cut(from, usedOfFrom, /*primes=*/false);
-  keeps = positions[0] == 0;
+  keeps = !positions.empty() && positions[0] == 0;
   for (size_t at = 0; keeps && at < positions.size(); ++at) {
     int64_t sum = 0;
     for (const AxisRef &part : segments) {
@@ -134,8 +133,16 @@ MeshTranslation::MeshTranslation(const Mesh &to, const Mesh &from, ArrayRef<Axis
       image = *found;
       ours.erase(found);
     }
-  for (auto [part, image] : llvm::zip_equal(theirs, taken))
-    parts.push_back({part, *image}); // both have the primes of the number of devices
+  keeps = from.numDevices() < to.numDevices() && sameOrder;
+  for (auto [part, image] : llvm::zip_equal(theirs, taken)) {
+    parts.push_back({part, image});
+    keeps = keeps && image && strideOf(to, toStrides, *image) == strideOf(from, strides, part);
+  }
+}
+
+bool MeshTranslation::holds(const AxisRef &axis) const {
+  return llvm::all_of(parts,
+                      [&](const Part &part) { return part.to || !overlap(part.from, axis); });
 }
 
 std::optional<AxisRefs> MeshTranslation::axesOf(const AxisRef &axis) const {
@@ -147,7 +154,8 @@ std::optional<AxisRefs> MeshTranslation::axesOf(const AxisRef &axis) const {
     int64_t last = std::min(end, from.preSize * from.size), before = at / from.preSize;
     if (at % from.preSize || last % at || from.size % (before * (last / at)))
       return std::nullopt;
-    axes.push_back({to.axis, to.preSize * before, last / at});
+    if (to)
+      axes.push_back({to->axis, to->preSize * before, last / at});
     at = last;
   }
   if (at != end)

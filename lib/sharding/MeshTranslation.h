@@ -1,4 +1,4 @@
-// The axes of one mesh in the words of another over as many devices.
+// The axes of one mesh in the words of another over as many devices or more.
 #pragma once
 
 #include "lib/sharding/Mesh.h"
@@ -12,6 +12,11 @@ namespace tessera::sharding {
 // meshes have the same, and each prime is taken for one of `to`. Which device holds a part changes,
 // but for all values on `from` alike, so a program that names no devices means the same.
 //   from <["p"=3, "q"=2]> to <["x"=2, "y"=3]>      p is y, q is x
+// A mesh of fewer devices has a part of the primes: devices beyond it repeat what lies on it.
+//   from <["p"=4]> to <["x"=2, "y"=4]>             p is y, and x repeats it
+// Where its number doesn't divide that of the others, primes that these lack have no place: values
+// are cut into fewer parts.
+//   from <["p"=4]> to <["x"=2, "y"=3]>             p:(1)2 is x, p:(2)2 is lost
 // `used`: parts of axes that should have a translation each. All do but where they cut an axis in
 // ways that don't nest, as z:(1)2 and z:(1)3.
 class MeshTranslation {
@@ -19,16 +24,19 @@ public:
   MeshTranslation(const Mesh &to, const Mesh &from, llvm::ArrayRef<AxisRef> usedOfTo,
                   llvm::ArrayRef<AxisRef> usedOfFrom);
 
-  bool isPossible() const { return possible; } // false: other numbers of devices
-  bool keepsDevices() const { return keeps; }
+  bool isPossible() const { return possible; } // false: `from` has more devices
+  bool keepsDevices() const { return keeps; }  // those of `from` hold what it says they do
+  // Whether all of the axis has a place in `to`.
+  bool holds(const AxisRef &axis) const;
 
-  // None where no parts of `to` are this one.
+  // Without what is lost. None where no parts of `to` are this one.
   std::optional<AxisRefs> axesOf(const AxisRef &axis) const;
   std::optional<AxisRefs> axesOf(llvm::ArrayRef<AxisRef> axes) const; // normalized
 
 private:
   struct Part {
-    AxisRef from, to;
+    AxisRef from;
+    std::optional<AxisRef> to; // none: lost
   };
   std::vector<Part> parts;
   bool possible = false, keeps = false;

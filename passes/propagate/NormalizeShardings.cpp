@@ -1,6 +1,7 @@
 // Writes annotations in one way, so that later passes see no synonyms: meshes that are written
 // inline or twice become references to one sdy.mesh, axes of size 1 vanish, and in/out shardings of
-// a manual computation mention each manual axis, as replicated where they don't shard by it.
+// a manual computation mention each manual axis, as replicated where they don't shard by it. Of
+// meshes of several sizes the largest comes first: it says how many devices the program has.
 // Arguments and results of the program are whole values: what their annotations leave unreduced is
 // dropped, with a warning.
 //
@@ -53,14 +54,6 @@ public:
       byName[entry->second.getValue()] = mesh;
     }
     return FlatSymbolRefAttr::get(entry->second);
-  }
-
-  // The program's: the first with axes.
-  MeshOp main() const {
-    for (MeshOp op : module.getOps<MeshOp>())
-      if (!op.getMesh().getAxes().empty())
-        return op;
-    return {};
   }
 
   // The name that stays of two for one mesh.
@@ -187,39 +180,25 @@ void passWholeValues(func::FuncOp function) {
       function.setResultAttr(i, name, whole(sharding, function.getLoc(), "result", i));
 }
 
-// Where the user has a sharding: an argument has a place of its own.
-Location placeOf(Operation *op, TensorShardingAttr sharding) {
-  auto function = dyn_cast<func::FuncOp>(op);
-  for (unsigned i = 0; function && i < function.getNumArguments(); ++i)
-    if (function.getArgAttr(i, kShardingAttr) == sharding)
-      return function.getArgument(i).getLoc();
-  return op->getLoc();
-}
-
-LogicalResult verifyDevices(ModuleOp module, const Meshes &meshes) {
-  MeshOp main = meshes.main();
-  auto differs = [&](MeshAttr mesh) {
-    return !mesh.getAxes().empty() && mesh.getNumDevices() != main.getMesh().getNumDevices();
-  };
-  if (!main ||
-      llvm::none_of(module.getOps<MeshOp>(), [&](MeshOp op) { return differs(op.getMesh()); }))
-    return success();
-  WalkResult walk = module.walk([&](Operation *op) {
-    AttrTypeWalker walker;
-    walker.addWalk([&](TensorShardingAttr sharding) {
-      MeshAttr mesh = meshes.meshOf(sharding);
-      if (!mesh || !differs(mesh))
-        return WalkResult::advance();
-      emitError(placeOf(op, sharding))
-          << "is on mesh @" << sharding.getMeshName() << " of " << mesh.getNumDevices()
-          << " devices, but mesh @" << main.getSymName() << " has "
-          << main.getMesh().getNumDevices()
-          << "; all meshes of a program must have the same number";
-      return WalkResult::interrupt();
-    });
-    return walker.walk(op->getAttrDictionary());
-  });
-  return failure(walk.wasInterrupted());
+// The program has the devices of the largest mesh that something is on; that mesh becomes the
+// first.
+void putLargestFirst(ModuleOp module) {
+  SmallVector<MeshOp> meshes;
+  for (MeshOp op : module.getOps<MeshOp>())
+    if (!op.getMesh().getAxes().empty())
+      meshes.push_back(op);
+  llvm::StringSet<> used;
+  AttrTypeWalker walker;
+  walker.addWalk([&](FlatSymbolRefAttr name) { used.insert(name.getValue()); });
+  if (meshes.size() > 1)
+    module.walk([&](Operation *op) { walker.walk(op->getAttrDictionary()); });
+  MeshOp largest;
+  for (MeshOp op : meshes)
+    if (used.contains(op.getSymName()) &&
+        (!largest || op.getMesh().getNumDevices() > largest.getMesh().getNumDevices()))
+      largest = op;
+  if (largest && largest.getMesh().getNumDevices() != meshes[0].getMesh().getNumDevices())
+    largest->moveBefore(meshes[0]);
 }
 
 struct NormalizeShardings : impl::NormalizeShardingsBase<NormalizeShardings> {
@@ -248,12 +227,11 @@ struct NormalizeShardings : impl::NormalizeShardingsBase<NormalizeShardings> {
       edge.getResult().replaceAllUsesWith(edge.getOperand());
       edge.erase();
     });
-    if (failed(verifyDevices(getOperation(), meshes)))
-      return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function.isPublic() && !function.isDeclaration())
         passWholeValues(function);
     meshes.eraseUnused();
+    putLargestFirst(getOperation());
   }
 };
 

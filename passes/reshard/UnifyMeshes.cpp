@@ -6,6 +6,8 @@
 // becomes
 //   stablehlo.add .. {sdy.sharding = [<@a, [{"x", "y":(1)2}, {"y":(2)2}]>]}
 //
+// A mesh may have fewer devices than the first: those beyond it repeat what lies on it.
+//
 // Where a manual computation is manual in what would be a part of an axis, the first mesh gets that
 // part as an axis. After propagation, as Shardy has it: shardings on different meshes do not flow
 // into each other.
@@ -115,10 +117,10 @@ struct UnifyMeshes : impl::UnifyMeshesBase<UnifyMeshes> {
       });
     });
     for (Other &other : others)
-      if (!other.used.empty() && other.mesh.numDevices() != others[0].mesh.numDevices())
-        return other.op.emitError() << "has " << other.mesh.numDevices() << " devices, but mesh @"
-                                    << others[0].mesh.name << " has " << others[0].mesh.numDevices()
-                                    << "; all meshes of a program must have the same number";
+      if (!other.used.empty() && other.mesh.numDevices() > others[0].mesh.numDevices())
+        return other.op.emitError()
+               << "has " << other.mesh.numDevices() << " devices, but mesh @" << others[0].mesh.name
+               << " has " << others[0].mesh.numDevices() << "; the first mesh must have most";
     main = others[0].mesh;
     translate();
     if (AxisRefs needed = manualParts(); !needed.empty()) {
@@ -171,10 +173,22 @@ struct UnifyMeshes : impl::UnifyMeshesBase<UnifyMeshes> {
     if (other.used.empty() || other.translation->keepsDevices())
       return;
     std::string images;
-    for (auto [i, axis] : llvm::enumerate(other.mesh.axes))
-      if (axis.size > 1)
-        images += (images.empty() ? "\"" : ", \"") + axis.name + "\" is " +
-                  axesText(main, *other.translation->axesOf(ArrayRef(wholeAxis(other.mesh, i))));
+    bool isWhole = true;
+    for (auto [i, axis] : llvm::enumerate(other.mesh.axes)) {
+      if (axis.size == 1)
+        continue;
+      AxisRefs image = *other.translation->axesOf(ArrayRef(wholeAxis(other.mesh, i)));
+      images += (images.empty() ? "\"" : ", \"") + axis.name + "\" is " +
+                (image.empty() ? "nothing" : axesText(main, image));
+      isWhole &= other.translation->holds(wholeAxis(other.mesh, i));
+    }
+    if (!isWhole) {
+      other.op.emitWarning() << "the " << other.mesh.numDevices() << " devices of mesh @"
+                             << other.mesh.name << " do not divide the " << main.numDevices()
+                             << " of mesh @" << main.name
+                             << ": values on it are in fewer parts, so that " << images;
+      return;
+    }
     other.op.emitRemark() << "mesh @" << other.mesh.name << " cuts the devices as no axes of mesh @"
                           << main.name << " do: its devices are renumbered, so that " << images;
   }
@@ -187,8 +201,9 @@ struct UnifyMeshes : impl::UnifyMeshesBase<UnifyMeshes> {
   }
 
   LogicalResult rewrite(Operation *op) {
-    if (auto manual = dyn_cast<sdy::ManualComputationOp>(op))
-      rewriteManualAxes(manual);
+    auto manual = dyn_cast<sdy::ManualComputationOp>(op);
+    if (manual && failed(rewriteManualAxes(manual)))
+      return failure();
     LogicalResult result = success();
     AttrTypeReplacer replacer;
     auto replace = [&](Attribute attr) -> std::optional<std::pair<Attribute, WalkResult>> {
@@ -235,19 +250,27 @@ struct UnifyMeshes : impl::UnifyMeshesBase<UnifyMeshes> {
     return sdy::toAttr(&getContext(), main, sharding);
   }
 
-  void rewriteManualAxes(sdy::ManualComputationOp manual) {
+  LogicalResult rewriteManualAxes(sdy::ManualComputationOp manual) {
     Other *other = lookup(meshNameOf(manual));
     if (!other)
-      return;
+      return success();
     AxisRefs axes;
-    for (StringAttr name : manual.getManualAxes().getValue())
-      axes.append(*other->translation->axesOf(
-          sharding::wholeAxis(other->mesh, other->mesh.axisIndex(name.getValue()))));
+    for (StringAttr name : manual.getManualAxes().getValue()) {
+      AxisRef axis = sharding::wholeAxis(other->mesh, other->mesh.axisIndex(name.getValue()));
+      if (!other->translation->holds(axis))
+        return manual.emitError() << "is manual in \"" << name.getValue() << "\" of mesh @"
+                                  << other->mesh.name << ", whose " << other->mesh.numDevices()
+                                  << " devices do not divide the " << main.numDevices()
+                                  << " of mesh @" << main.name
+                                  << "; give the meshes numbers of devices that divide each other";
+      axes.append(*other->translation->axesOf(axis));
+    }
     llvm::sort(axes);
     SmallVector<StringAttr> names;
     for (const AxisRef &axis : axes)
       names.push_back(StringAttr::get(&getContext(), main.axes[axis.axis].name));
     manual.setManualAxesAttr(sdy::ManualAxesAttr::get(&getContext(), names));
+    return success();
   }
 
   // What is inside of a manual computation may come from another mesh than it, and then be sharded

@@ -2,7 +2,7 @@
 
   mesh_random.py [--count=16] [--seed=0] [--show]
 
-Meshes have 4 to 12 devices, in any order, and axes of any sizes; shardings take whole axes and parts of them, and leave some unreduced. A third of
+Meshes have 4 to 12 devices, a fifth of them fewer than others of the program, in any order, and axes of any sizes; shardings take whole axes and parts of them, and leave some unreduced. A third of
 the programs say it in GSPMD's strings, the others have a manual computation on one of the meshes, with free axes. --show prints the programs.
 """
 import argparse, os, random, sys
@@ -25,16 +25,16 @@ class Generator:
     def chance(self, of):
         return self.random.random() < of
 
-    def sizes(self):
+    def sizes(self, devices=None):
         """Numbers that make the number of devices."""
-        rest, sizes = self.devices, []
+        rest, sizes = devices or self.devices, []
         while rest > 1:
             sizes.append(self.random.choice([k for k in range(2, rest + 1) if rest % k == 0]))
             rest //= sizes[-1]
         return sizes
 
-    def order(self):
-        ids = list(range(self.devices))
+    def order(self, devices=None):
+        ids = list(range(devices or self.devices))
         self.random.shuffle(ids)
         return ids
 
@@ -82,9 +82,11 @@ class Generator:
         return f'mhlo.sharding = "{{devices=[{",".join(map(str, tiles + last))}]{devices}{kinds}}}"'
 
     def declarations(self):
-        self.meshes = {name: [(f"{name}{i}", size) for i, size in enumerate(self.sizes())] for name in "abc"[:self.random.choice([2, 3])]}
+        count = {name: self.random.choice([k for k in range(2, self.devices) if self.devices % k == 0]) if self.chance(0.2) else self.devices
+                 for name in "abc"[:self.random.choice([2, 3])]}
+        self.meshes = {name: [(f"{name}{i}", size) for i, size in enumerate(self.sizes(count[name]))] for name in count}
         for name, axes in self.meshes.items():
-            order = f", device_ids={self.order()}" if self.chance(0.3) else ""
+            order = f", device_ids={self.order(count[name])}" if self.chance(0.3) else ""
             yield f"sdy.mesh @{name} = <[{', '.join(f'{names([axis])}={size}' for axis, size in axes)}]{order}>"
 
     def border(self):

@@ -1011,3 +1011,56 @@ func.func public @main(%a: tensor<3x32xf32> {sdy.sharding = #sdy.sharding<@m, [{
   %0 = stablehlo.reshape %a : (tensor<3x32xf32>) -> tensor<3x8x4xf32>
   return %0 : tensor<3x8x4xf32>
 }
+// -----
+// Functions that the entry does not call are none of the program, on whatever mesh they are.
+sdy.mesh @other = <["z"=16]>
+sdy.mesh @m = <["x"=2, "y"=2]>
+func.func public @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {"y"}]>}) -> tensor<8x4xf32> {
+  %0 = stablehlo.add %a, %a {sdy.sharding = #sdy.sharding_per_value<[#sdy.sharding<@m, [{"y"}, {"x"}]>]>} : tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+func.func public @second(%b: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@other, [{"z"}, {}]>}) -> tensor<8x4xf32> {
+  %0 = func.call @third(%b) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+func.func private @third(%b: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %0 = stablehlo.tanh %b {sdy.sharding = #sdy.sharding_per_value<[<@other, [{}, {"z"}]>]>} : tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+// -----
+// Meshes of different sizes that never meet, the larger one second; devices beyond the smaller one repeat what lies on it.
+sdy.mesh @a = <["x"=2, "y"=2]>
+sdy.mesh @b = <["p"=8]>
+func.func public @main(%a: tensor<9x4xf32> {sdy.sharding = #sdy.sharding<@a, [{"y"}, {"x"}]>}, %b: tensor<9x4xf32> {sdy.sharding = #sdy.sharding<@b, [{"p"}, {}]>}) -> (tensor<9x9xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {}]>}, tensor<4xf32>) {
+  %0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [1] : (tensor<9x4xf32>, tensor<9x4xf32>) -> tensor<9x9xf32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %1 = stablehlo.reduce(%b init: %z) applies stablehlo.add across dimensions = [0] : (tensor<9x4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0, %1 : tensor<9x9xf32>, tensor<4xf32>
+}
+// -----
+// Meshes of 6, 4 and 1 devices: what 4 does not share with 6 is left out.
+sdy.mesh @one = <["o"=1]>
+sdy.mesh @a = <["x"=4]>
+sdy.mesh @b = <["p"=3, "q"=2], device_ids=[5, 4, 3, 2, 1, 0]>
+func.func public @main(%a: tensor<9x4xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, {}]>}, %b: tensor<9x4xf32> {sdy.sharding = #sdy.sharding<@b, [{"p"}, {"q"}]>}, %c: tensor<9x4xf32> {sdy.sharding = #sdy.sharding<@one, [{"o"}, {}]>}) -> (tensor<9x9xf32>, tensor<9x4xf32>, tensor<9x4xf32>) {
+  %0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [1] {sdy.sharding = #sdy.sharding_per_value<[<@a, [{"x":(2)2}, {}], unreduced={"x":(1)2}>]>} : (tensor<9x4xf32>, tensor<9x4xf32>) -> tensor<9x9xf32>
+  %1 = stablehlo.tanh %b : tensor<9x4xf32>
+  return %0, %1, %c : tensor<9x9xf32>, tensor<9x4xf32>, tensor<9x4xf32>
+}
+// -----
+// A manual computation on a smaller mesh, whose result meets what is on the larger one.
+sdy.mesh @a = <["x"=2, "y"=2]>
+sdy.mesh @b = <["p"=8]>
+func.func public @main(%a: tensor<8x4xf32>, %b: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@b, [{"p"}, {}]>}) -> tensor<8x4xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[#sdy.sharding<@a, [{"y"}, {}]>] out_shardings=[<@a, [{}, {}]>] manual_axes={"x", "y"} (%c: tensor<4x4xf32>) {
+    %1 = "stablehlo.all_gather"(%c) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}> : (tensor<4x4xf32>) -> tensor<8x4xf32>
+    sdy.return %1 : tensor<8x4xf32>
+  } : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %2 = stablehlo.add %0, %b : tensor<8x4xf32>
+  return %2 : tensor<8x4xf32>
+}
+// plain:
+func.func public @main(%a: tensor<8x4xf32>, %b: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %2 = stablehlo.add %a, %b : tensor<8x4xf32>
+  return %2 : tensor<8x4xf32>
+}

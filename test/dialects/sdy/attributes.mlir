@@ -44,3 +44,19 @@ module @others attributes {
   // CHECK-SAME: ([z_1z_2i]) {i=1, {{.*}}, z=1, z_1=3, z_2=4}>
   a.wide_rule = #sdy.op_sharding_rule<([i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z,z_1,z_2])->([z_1z_2i]) {i=1,j=1,k=1,l=1,m=1,n=1,o=1,p=1,q=1,r=1,s=1,t=1,u=1,v=1,w=1,x=1,y=1,z=1,z_1=3,z_2=4}>
 } {}
+
+// Elements of lists may be written out in full, or by an alias; they print short.
+#split = #sdy.sharding<@mesh, [{"z"}]>
+module @in_full {
+  sdy.mesh @mesh = <["x"=2, "y"=8, "z"=4]>
+  // CHECK-LABEL: func.func @written_out
+  func.func @written_out(%a: tensor<8xf32>) -> tensor<8xf32> {
+    // CHECK: sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, [{"z"}]>]>
+    %0:2 = "stablehlo.optimization_barrier"(%a, %a) {sdy.sharding = #sdy.sharding_per_value<[#sdy.sharding<@mesh, [{"x"}]>, #split]>} : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+    // CHECK: in_shardings=[<@mesh, [{"x"}]>, <@mesh, [{"z"}]>] out_shardings=[<@mesh, [{"z"}]>]
+    %1 = sdy.manual_computation(%0#0, %0#1) in_shardings=[#sdy.sharding<@mesh, [{"x"}]>, #split] out_shardings=[#split] manual_axes={} (%b: tensor<8xf32>, %c: tensor<8xf32>) {
+      sdy.return %c : tensor<8xf32>
+    } : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    return %1 : tensor<8xf32>
+  }
+}

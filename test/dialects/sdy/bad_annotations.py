@@ -107,9 +107,6 @@ mesh('<["x"=4], device_ids=[0, 1, 2, 4]>', "device ids must be a permutation of 
 mesh("<[], device_ids=[0, 1]>", "a mesh without axes has one device id at most")
 mesh("<[], device_ids=[-1]>", "a device id must not be negative")
 mesh('<["x"=4294967296, "y"=4294967296]>', "more devices than a 64-bit number can say")
-body('  %0 = sdy.sharding_constraint %a <@n, [{"x"}, {}]> : tensor<8x8xf32> @@',
-     "is on mesh @n of 4 devices, but mesh @m has 8; all meshes of a program must have the same number",
-     mesh=MESH + 'sdy.mesh @n = <["x"=4]>\n')
 
 # Operations.
 PER_VALUE = "#sdy.sharding_per_value<[{}]>"

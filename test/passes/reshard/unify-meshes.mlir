@@ -102,9 +102,40 @@ func.func @across(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}, 
 }
 
 // -----
-sdy.mesh @a = <["x"=2, "y"=3]>
-// expected-error@+1 {{has 2 devices, but mesh @a has 6; all meshes of a program must have the same number}}
+// Fewer devices than the first mesh has: the others repeat what is on it.
+// CHECK: %arg1: tensor<12xf32> {sdy.sharding = #sdy.sharding<@a, [{"y":(2)2}]>}
+sdy.mesh @a = <["x"=3, "y"=4]>
 sdy.mesh @b = <["z"=2]>
 func.func @fewer(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>}, %b: tensor<12xf32> {sdy.sharding = #sdy.sharding<@b, [{"z"}]>}) -> tensor<12xf32> {
+  return %b : tensor<12xf32>
+}
+
+// -----
+// 4 devices of 6: by one 2 of them only.
+// CHECK: %arg1: tensor<12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>}
+sdy.mesh @a = <["x"=2, "y"=3]>
+// expected-warning@+1 {{the 4 devices of mesh @b do not divide the 6 of mesh @a: values on it are in fewer parts, so that "z" is "x"}}
+sdy.mesh @b = <["z"=4]>
+func.func @not_divided(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>}, %b: tensor<12xf32> {sdy.sharding = #sdy.sharding<@b, [{"z"}]>}) -> tensor<12xf32> {
+  return %b : tensor<12xf32>
+}
+
+// -----
+sdy.mesh @a = <["x"=2, "y"=3]>
+// expected-warning@+1 {{do not divide}}
+sdy.mesh @b = <["z"=4]>
+func.func @manual_in_what_is_lost(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>}) -> tensor<12xf32> {
+  // expected-error@+1 {{is manual in "z" of mesh @b, whose 4 devices do not divide the 6 of mesh @a; give the meshes numbers of devices that divide each other}}
+  %0 = sdy.manual_computation(%a) in_shardings=[<@b, [{"z"}]>] out_shardings=[<@b, [{"z"}]>] manual_axes={"z"} (%b: tensor<3xf32>) {
+    sdy.return %b : tensor<3xf32>
+  } : (tensor<12xf32>) -> tensor<12xf32>
+  return %0 : tensor<12xf32>
+}
+
+// -----
+sdy.mesh @a = <["x"=2, "y"=3]>
+// expected-error@+1 {{has 8 devices, but mesh @a has 6; the first mesh must have most}}
+sdy.mesh @b = <["z"=8]>
+func.func @more(%b: tensor<12xf32> {sdy.sharding = #sdy.sharding<@b, [{"z"}]>}) -> tensor<12xf32> {
   return %b : tensor<12xf32>
 }

@@ -82,7 +82,27 @@ TEST(MeshTranslation, PartsThatDoNotNestHaveNone) {
 }
 
 TEST(MeshTranslation, NeedsAsManyDevices) {
-  EXPECT_FALSE(MeshTranslation(mesh({4}), mesh({2}), {}, {}).isPossible());
+  EXPECT_FALSE(MeshTranslation(mesh({2}), mesh({4}), {}, {}).isPossible());
+}
+
+TEST(MeshTranslation, FewerDevicesAreRepeated) {
+  Mesh to = mesh({2, 4}), from = mesh({4});
+  MeshTranslation translation(to, from, {}, {});
+  EXPECT_TRUE(translation.keepsDevices());
+  EXPECT_TRUE(translation.holds({0, 1, 4}));
+  EXPECT_EQ(translation.axesOf(AxisRefs({{0, 1, 4}})), AxisRefs({{1, 1, 4}}));
+  EXPECT_FALSE(MeshTranslation(to, mesh({4}, {1, 0, 2, 3}), {}, {}).keepsDevices());
+}
+
+TEST(MeshTranslation, WhatDoesNotDivideIsLost) {
+  Mesh to = mesh({2, 3}), from = mesh({4});
+  MeshTranslation translation(to, from, {}, {});
+  EXPECT_FALSE(translation.keepsDevices());
+  EXPECT_FALSE(translation.holds({0, 1, 4}));
+  EXPECT_EQ(translation.axesOf(AxisRef{0, 1, 4}), AxisRefs({{0, 1, 2}}));
+  EXPECT_TRUE(translation.holds({0, 1, 2}));
+  EXPECT_FALSE(translation.holds({0, 2, 2}));
+  EXPECT_EQ(translation.axesOf(AxisRef{0, 2, 2}), AxisRefs());
 }
 
 TEST(MeshTranslation, OneRenumberingExplainsAllAxes) {
