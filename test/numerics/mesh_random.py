@@ -82,8 +82,8 @@ class Generator:
         return f'mhlo.sharding = "{{devices=[{",".join(map(str, tiles + last))}]{devices}{kinds}}}"'
 
     def declarations(self):
-        count = {name: self.random.choice([k for k in range(2, self.devices) if self.devices % k == 0]) if self.chance(0.2) else self.devices
-                 for name in "abc"[:self.random.choice([2, 3])]}
+        fewer = self.random.choice([k for k in range(2, self.devices) if self.devices % k == 0])
+        count = {name: fewer if self.chance(0.2) else self.devices for name in "abc"[:self.random.choice([2, 3])]}
         self.meshes = {name: [(f"{name}{i}", size) for i, size in enumerate(self.sizes(count[name]))] for name in count}
         for name, axes in self.meshes.items():
             order = f", device_ids={self.order(count[name])}" if self.chance(0.3) else ""
