@@ -3,7 +3,7 @@ import random
 
 import numpy as np
 
-from . import arithmetic, contraction, control, idioms, indexed, manual, meshes, movement, reduction
+from . import arithmetic, contraction, control, idioms, indexed, manual, meshes, movement, reduction, special
 from .builder import Builder
 from .elements import BF16, C64, F16, F32, F64, I32, INTEGERS
 from .program import Program
@@ -38,6 +38,8 @@ def generate(seed, number):
     if rng.random() < 0.1 and not rounding:
         b.mesh = rng.choice(meshes.MESHES)
         character = character + [(manual.FAMILY, 2.0)]
+    if rng.random() < 0.3 or rounding:
+        character = character + [(special.FAMILY, 1.5)]
     families = [(f, w * factor * rng.choice([0.3, 1, 1, 2.5])) for family, factor in character for f, w in family]
     for _ in range(rng.choice([1, 1, 2, 3])):
         least, span = 1, rng.choice([None, None, None, 4, 9])
