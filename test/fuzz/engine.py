@@ -1,5 +1,6 @@
 """tessera-fuzz as an object: command lines in, how they ended out."""
 import collections
+import os
 import re
 import subprocess
 
@@ -7,9 +8,9 @@ Answer = collections.namedtuple("Answer", "end messages seconds")  # end: ok, er
 
 
 class Engine:
-    def __init__(self, binary, seconds, limit_bytes, folder):
+    def __init__(self, binary, seconds, limit_bytes, folder, **environment):
         self.process = subprocess.Popen([binary, f"--seconds={seconds}", f"--bytes={limit_bytes}"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, cwd=folder)
+                                        stdout=subprocess.PIPE, cwd=folder, env={**os.environ, **environment})
 
     def run(self, *arguments):
         line = "\t".join(str(argument).replace("\t", " ").replace("\n", " ") for argument in arguments)

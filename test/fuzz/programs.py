@@ -119,6 +119,8 @@ def print_cells(counts):
     print(f"{'op':34}{'factor':18}" + "".join(f"{', '.join(c):>17}" for c in columns))
     for (op, kind), cells in sorted(rows.items()):
         print(f"{op:34}{kind:18}" + "".join(f"{cells[c]:17}" for c in columns))
+    few = sum(cells[c] < 20 for cells in rows.values() for c in columns)
+    print(f"{len(rows) * len(columns)} cells, {few} of them in fewer than 20 programs")
 
 
 def main():

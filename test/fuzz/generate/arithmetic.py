@@ -56,6 +56,9 @@ def binary(b):
 def logic(b):
     x = b.pick(lambda v: v.element.kind == "b")
     if not x:
+        compare(b)
+        x = b.pick(lambda v: v.element.kind == "b")
+    if not x:
         return False
     name = b.rng.choice(list(BITS) + ["not"])
     if name == "not":
@@ -177,7 +180,10 @@ class OutOfRange(Exception):
 def shift(b):
     x = b.pick(lambda v: v.element.is_integer)
     if not x:
-        return False
+        f = b.pick(lambda v: v.element.is_float and v.exact and v.size and np.max(np.abs(v.data)) < 2**31 - 1)
+        if not f:
+            return False
+        x = b.emit("stablehlo.convert", [f], [(I32, f.shape)], lambda a: [np.trunc(a).astype(np.int32)])[0]
     name = b.rng.choice(["shift_left", "shift_right_logical", "shift_right_arithmetic"])
     bits = x.data.dtype.itemsize * 8
     by = constant_like(b, x, b.rng.randrange(min(bits, 5)))
@@ -191,4 +197,4 @@ def shift(b):
     return b.emit(f"stablehlo.{name}", [x, by], [(x.element, x.shape)], evaluate)
 
 
-FAMILY = [(binary, 8), (unary, 2), (tame, 1.5), (divide, 0.7), (compare, 1.5), (select, 2), (logic, 0.7), (clamp, 0.7), (convert, 2), (shift, 0.4)]
+FAMILY = [(binary, 8), (unary, 3), (tame, 1), (divide, 0.9), (compare, 1.5), (select, 2), (logic, 1.5), (clamp, 0.9), (convert, 2), (shift, 0.8)]
