@@ -1,7 +1,7 @@
 """Operations element by element."""
 import numpy as np
 
-from .elements import BF16, C64, F16, F32, F64, I1, I32, INTEGERS, checking
+from .elements import BF16, C64, F16, F32, F64, I1, I32, INTEGERS, Inexact, checking
 from .builder import i64s
 from .movement import spread
 
@@ -99,16 +99,20 @@ def tame(b, x=None):
     return b.emit("stablehlo.remainder", [x, constant_like(b, x, prime)], [(x.element, x.shape)], lambda p, q: [remainder(p, q)])
 
 
+def quotient(b, x, divisor):
+    """Of integers, rounded towards zero."""
+    if x.element.kind == "i" and np.any(x.data == np.iinfo(x.data.dtype).min):
+        return False
+    truncated = lambda p, q: [(np.sign(p) * (np.abs(p) // q)).astype(p.dtype) if p.dtype.kind == "i" else p // q]
+    return b.emit("stablehlo.divide", [x, constant_like(b, x, divisor)], [(x.element, x.shape)], truncated)
+
+
 def divide(b):
     x = b.pick(lambda v: v.element.kind in "fiu")
     if not x:
         return False
     if x.element.is_integer:
-        divisor = constant_like(b, x, b.rng.choice([2, 3, 7]))
-        truncated = lambda p, q: [(np.sign(p) * (np.abs(p) // q)).astype(p.dtype) if p.dtype.kind == "i" else p // q]
-        if x.element.kind == "i" and np.any(x.data == np.iinfo(x.data.dtype).min):
-            return False
-        return b.emit("stablehlo.divide", [x, divisor], [(x.element, x.shape)], truncated)
+        return quotient(b, x, b.rng.choice([2, 3, 7]))
     if x.exact:  # by a power of two
         divisor = constant_like(b, x, b.rng.choice([2, 0.5, 4, -2]))
     else:
@@ -173,7 +177,7 @@ def convert(b):
         return False
 
 
-class OutOfRange(Exception):
+class OutOfRange(Inexact):
     """A conversion to integers whose result is not defined."""
 
 

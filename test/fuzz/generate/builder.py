@@ -44,6 +44,8 @@ class Builder:
         else:
             values = generator.integers(low, span + 1, n)
         values = values.reshape(shape)
+        if element.kind == "u" and self.rng.random() < 0.3:  # the upper half
+            values = np.iinfo(element.held).max - values.astype(element.held)
         if element.kind == "c":
             return values + 1j * generator.integers(-span, span + 1, shape)
         if self.rounding and element.is_float:

@@ -2,10 +2,12 @@
 import numpy as np
 
 from . import elements
-from .arithmetic import tame
+from .arithmetic import BINARY, ORDER, tame
 from .builder import Builder, i64s
+from .contraction import small
 from .elements import F32, I1, I32, Inexact
 from .movement import padded, spread
+from .reduction import reduced
 from .program import Op, Region, Value, run_region
 
 
@@ -55,49 +57,95 @@ def next_state(b, v):
     return found
 
 
+def count_rounds(rng):
+    """The start, step and limit of a counter, the comparison that lets it go on, and how often it does."""
+    trips, step = rng.choice([0, 1, 2, 3, 4, 5]), rng.choice([1, 1, 1, 2, 3, -1, -2])
+    first = rng.choice([0, 0, 2])
+    direction = rng.choice(["LT", "LT", "LE", "NE"] if step > 0 else ["GT", "GE", "NE"])
+    last = first + (trips - 1) * step  # the last that it takes inside
+    if direction == "NE":
+        return first, step, first + trips * step, direction, trips
+    over = rng.randrange(abs(step)) * (1 if step > 0 else -1)  # the limit need not be met
+    limit = last + over if direction in ("LE", "GE") else last + over + (1 if step > 0 else -1)
+    return first, step, limit, direction, trips
+
+
+def loop(b, initial, body):
+    """Carries `initial` and a counter; `body(inner, state)` adds to the body and gives the next state."""
+    first, step, limit, direction, trips = count_rounds(b.rng)
+    initial = [b.constant(I32, first), *initial]
+    arguments = [Value(v.element, v.shape, v.data) for v in initial]
+    from_counter = Builder(b.rng, parent=b)
+    sides = [arguments[0], from_counter.constant(I32, limit)]
+    if b.rng.random() < 0.2:  # the limit on the left
+        sides.reverse()
+        direction = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}.get(direction, direction)
+    goes_on = from_counter.emit("stablehlo.compare", sides, [(I1, ())], lambda p, q: [ORDER[direction](p, q)],
+                                f"comparison_direction = #stablehlo<comparison_direction {direction}>")
+    state = [Value(v.element, v.shape, v.data) for v in initial]
+    inner = body_builder(b, state)
+    following = body(inner, state[1:])
+    by = inner.constant(I32, step)
+    following = [inner.emit("stablehlo.add", [state[0], by], [(I32, ())], lambda p, q: [p + q])[0], *following]
+    region = Region(state, inner.ops, following)
+    def evaluate(*arrays, environment):
+        for _ in range(trips):
+            arrays = [elements.check(v.element, np.asarray(a)) for v, a in zip(following, run_region(region, arrays, environment))]
+        return list(arrays)
+    return b.emit("stablehlo.while", initial, [(v.element, v.shape) for v in initial], evaluate, "", [Region(arguments, from_counter.ops, goes_on), region],
+                  evaluated=evaluate(*[v.data for v in initial], environment={}))
+
+
 def while_loop(b):
+    """Whatever the body makes of what is carried and seen; what is carried may also take turns, or add up."""
     from .generate import SIMPLE
     if b.depth >= 2 or b.rounding:
         return False
-    trips = b.rng.choice([0, 1, 2, 3, 4, 5])
     carried = list(dict.fromkeys(filter(None, [b.pick(lambda v: v.exact and v.element.kind != "b") for _ in range(b.rng.choice([1, 2, 3]))])))
+    if carried and b.rng.random() < 0.2:  # of one type, to take turns
+        alike = [v for v in b.pool if v.type == carried[0].type and v.exact]
+        carried = b.rng.sample(alike, min(len(alike), 3)) if len(alike) > 1 else [carried[0], b.argument(carried[0].element, carried[0].shape)]
     if not carried:
         return False
-    start = b.constant(I32, b.rng.choice([0, 0, 2]))
     accumulators = []
     for _ in range(b.rng.choice([0, 1, 1])):
         v = b.pick(lambda v: v.exact and v.element.kind in "fiu")
         if v:
             accumulators.append(b.constant(v.element, np.zeros(v.shape)))
-    initial = [start, *carried, *accumulators]
-    arguments = [Value(v.element, v.shape, v.data) for v in initial]
-    counter = arguments[0]
-    from_counter = Builder(b.rng, parent=b)
-    limit = from_counter.constant(I32, int(start.data) + trips)
-    less = from_counter.emit("stablehlo.compare", [counter, limit], [(I1, ())], lambda p, q: [p < q],
-                             "comparison_direction = #stablehlo<comparison_direction LT>")
-    condition = Region(arguments, from_counter.ops, less)
-    inner_arguments = [Value(v.element, v.shape, v.data) for v in initial]
-    inner = body_builder(b, inner_arguments)
-    if b.rng.random() < 0.5:
-        inner.pool += [v for v in b.pool[-4:] if v.exact]  # seen from inside
-    fill(inner, SIMPLE, b.rng.choice([1, 2, 3, 4, 6]))
-    one = inner.constant(I32, 1)
-    inner.pool.remove(one)
-    following = [inner.emit("stablehlo.add", [inner_arguments[0], one], [(I32, ())], lambda p, q: [p + q])[0]]
-    for v in inner_arguments[1 : len(carried) + 1]:
-        following.append(next_state(inner, v))
-    for v in inner_arguments[len(carried) + 1 :]:
-        term = next_state(inner, v)
-        following.append(inner.emit("stablehlo.add", [v, term], [(v.element, v.shape)], lambda p, q: [p + q])[0])
-    body = Region(inner_arguments, inner.ops, following)
-    def evaluate(*state, environment):
-        state = list(state)
-        for _ in range(trips):
-            state = [elements.check(v.element, np.asarray(a)) for v, a in zip(following, run_region(body, state, environment))]
-        return state
-    return b.emit("stablehlo.while", initial, [(v.element, v.shape) for v in initial], evaluate, "", [condition, body],
-                  evaluated=evaluate(*[v.data for v in initial], environment={}))
+    def body(inner, state):
+        state, sums = state[: len(carried)], state[len(carried) :]
+        if b.rng.random() < 0.5:
+            inner.pool += [v for v in b.pool[-4:] if v.exact]  # seen from inside
+        fill(inner, SIMPLE, b.rng.choice([1, 2, 3, 4, 6]))
+        turns = len({v.type for v in state}) == 1 and len(state) > 1 and b.rng.random() < 0.5
+        following = state[1:] + state[:1] if turns else [next_state(inner, v) for v in state]
+        for v in sums:
+            following += inner.emit("stablehlo.add", [v, next_state(inner, v)], [(v.element, v.shape)], lambda p, q: [p + q])
+        return following
+    return loop(b, [*carried, *accumulators], body)
+
+
+def accumulation(b):
+    """The sum or maximum, over the rounds, of a reduction that each round makes: as gradients of layers add up."""
+    if b.depth >= 2 or b.rounding:
+        return False
+    x = b.pick(lambda v: v.exact and v.rank and v.size > 1 and v.element.kind in "fi")
+    if not x:
+        return False
+    x = small(b, x)
+    axes = sorted(b.rng.sample(range(x.rank), min(x.rank, b.rng.choice([1, 1, 2]))))
+    name = b.rng.choice(["add", "add", "add", "maximum"])
+    shape = [n for d, n in enumerate(x.shape) if d not in axes]
+    start = b.constant(x.element, np.full(shape, b.rng.choice([0, 0, 1, 2])))
+    def body(inner, state):
+        total, v = state
+        term = reduced(inner, v, name, axes)[0]
+        operands = [total, term] if b.rng.random() < 0.5 else [term, total]
+        total = inner.emit(f"stablehlo.{name}", operands, [(v.element, shape)], lambda p, q: [BINARY[name](p, q)])[0]
+        if b.rng.random() < 0.5:
+            v = inner.emit("stablehlo.negate", [v], [(v.element, v.shape)], lambda a: [-a])[0]
+        return [total, v]
+    return loop(b, [start, x], body)
 
 
 def branch(b):
@@ -121,4 +169,4 @@ def branch(b):
     return b.emit("stablehlo.case", [scalar], [(kind.element, kind.shape)], evaluate, "", regions, evaluated=evaluate(scalar.data, environment={}))
 
 
-FAMILY = [(while_loop, 1.2), (branch, 0.5)]
+FAMILY = [(while_loop, 1.2), (accumulation, 0.5), (branch, 0.5)]

@@ -4,9 +4,9 @@ import numpy as np
 from .arithmetic import ORDER, constant_like, tame
 from .builder import i64s
 from .contraction import product, small
-from .elements import F32, I1, I32, check_sum
+from .elements import F32, I1, I32
 from .movement import padded, spread
-from .reduction import KINDS, lowest
+from .reduction import lowest, reduced
 
 
 def part(b, x, d, lo, hi):
@@ -54,17 +54,6 @@ def interleave(b):
     return b.emit("stablehlo.add", halves, [(x.element, shape)], lambda p, q: [p + q])
 
 
-def reduced(b, x, axes, name):
-    kind = KINDS[name]
-    init = b.constant_unchecked(x.element, kind.neutral(x.element))
-    shape = [n for d, n in enumerate(x.shape) if d not in axes]
-    def evaluate(a, i):
-        if name == "add":
-            check_sum(x.element, np.sum(np.abs(a), tuple(axes)), a)
-        return [kind.function(a, tuple(axes))]
-    return b.emit("stablehlo.reduce", [x, init], [(x.element, shape)], evaluate, f"dimensions = {i64s(axes)}", [kind.region(x.element)])[0]
-
-
 def against_reduction(b):
     """x - max(x) or x * sum(x), as softmax and norms have it: reduce, broadcast back, combine."""
     x = b.pick(lambda v: v.rank and v.size > 1 and v.element.kind in "fiu")
@@ -72,7 +61,7 @@ def against_reduction(b):
         return False
     x = small(b, x)
     axes = sorted(b.rng.sample(range(x.rank), b.rng.choice([1, 1, x.rank])))
-    r = reduced(b, x, axes, b.rng.choice(["maximum", "add", "minimum", "add"]))
+    r = reduced(b, x, b.rng.choice(["maximum", "add", "minimum", "add"]), axes)[0]
     if b.rng.random() < 0.3 and r.element.is_integer:
         two = constant_like(b, r, 3)
         truncated = lambda p, q: [(np.sign(p) * (np.abs(p) // q)).astype(p.dtype) if p.dtype.kind == "i" else p // q]
@@ -85,7 +74,7 @@ def against_reduction(b):
     if b.rng.random() < 0.5:
         if name == "multiply" and y.exact and y.element.is_float:
             y = tame(b, y)[0]
-        reduced(b, y, sorted(b.rng.sample(range(x.rank), 1)), b.rng.choice(["add", "maximum"]))
+        reduced(b, y, b.rng.choice(["add", "maximum"]), sorted(b.rng.sample(range(x.rank), 1)))[0]
     return True
 
 
@@ -100,7 +89,7 @@ def quotient(b):
     q = b.emit("stablehlo.divide", [x, p], [(x.element, x.shape)], lambda u, v: [u / v])[0]
     d = b.rng.randrange(x.rank)
     if b.rng.random() < 0.5:
-        reduced(b, q, [d], b.rng.choice(["add", "maximum", "minimum"]))
+        reduced(b, q, b.rng.choice(["add", "maximum", "minimum"]), [d])[0]
         return True
     n = b.rng.choice([1, 3, 8, 17])
     if x.size // x.shape[d] * n > b.most:

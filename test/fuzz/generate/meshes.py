@@ -5,9 +5,13 @@ MESHES = [{"x": 2, "y": 4}, {"x": 8}, {"x": 2, "y": 2, "z": 2}, {"x": 3, "y": 2}
           {"x": 4, "y": 3}, {"x": 8, "y": 2}]
 
 
+ELEMENTWISE = {"add", "subtract", "multiply", "maximum", "minimum", "negate", "abs", "tanh", "compare", "convert", "divide", "remainder", "select"}
+
+
 class Placement:
     """A mesh and notes: ("argument", i), ("constrained", i): of the entry's arguments; ("result", i); ("op", k): on the k-th operation;
-    ("value", k, i): a constraint on its i-th result; ("use", k, i): a constraint on its i-th operand. All are shardings as text."""
+    ("value", k, i): a constraint on its i-th result; ("use", k, i): a constraint on its i-th operand. All are shardings as text;
+    ("manual", k), the axes in which the operation is a manual computation before one."""
 
     def __init__(self, mesh, notes):
         self.mesh, self.notes = mesh, notes
@@ -47,8 +51,9 @@ def sharding(rng, mesh, shape, *, open=0.2, unreduced=0.0, density=0.75):
             sharded[d] *= size
         elif rng.random() < unreduced and base(part) not in map(base, left):
             left.append(part)
-        elif rng.random() < 0.05 and base(part) not in map(base, replicated):
+        elif rng.random() < 0.08 and base(part) not in map(base, replicated):
             replicated.append(part)
+            open = max(open, 0.6)
     texts = []
     for dim in dims:
         is_open = rng.random() < open
@@ -61,6 +66,38 @@ def sharding(rng, mesh, shape, *, open=0.2, unreduced=0.0, density=0.75):
             (f", unreduced={{{in_mesh_order(left)}}}" if left else "") + ">")
 
 
+def manual(rng, mesh, shape):
+    """Axes that are manual, and the sharding by which an operation enters and leaves; the others are free. None where none divides."""
+    dims, inside, replicated, axes = [[] for _ in shape], list(shape), [], []
+    order = list(mesh)
+    rng.shuffle(order)
+    for axis in order:
+        fits = [d for d, n in enumerate(inside) if n % mesh[axis] == 0]
+        if rng.random() < 0.6:
+            axes.append(axis)
+            if fits and rng.random() < 0.7:
+                d = rng.choice(fits)
+                dims[d].append(f'"{axis}"')
+                inside[d] //= mesh[axis]
+            elif rng.random() < 0.6:
+                replicated.append(axis)
+    for axis in order:
+        fits = [d for d, n in enumerate(inside) if n >= mesh[axis]]
+        if axis not in axes and fits and rng.random() < 0.5:
+            dims[rng.choice(fits)].append(f'"{axis}"')
+    if not axes:
+        return None
+    in_order = lambda names: ", ".join(f'"{axis}"' for axis in mesh if axis in names)
+    texts = ["{" + ", ".join(dim + ["?"] * (rng.random() < 0.4)) + "}" for dim in dims]
+    note = f", replicated={{{in_order(replicated)}}}" if replicated else ""
+    return f"{{{in_order(axes)}}}".replace(" ", "") + f" <@m, [{', '.join(texts)}]{note}>"
+
+
+def is_elementwise(op):
+    return (len(op.results) == 1 and op.results[0].shape and not op.regions and op.name.removeprefix("stablehlo.") in ELEMENTWISE and
+            all(v.shape == op.results[0].shape for v in op.operands))
+
+
 def place(rng, program):
     """Random notes on the values of a program."""
     mesh = program.mesh or rng.choice(MESHES)
@@ -68,6 +105,7 @@ def place(rng, program):
     often = rng.choice([0.3, 0.6, 0.9])
     inside = rng.choice([0.05, 0.15, 0.4])
     partial = rng.choice([0.0, 0.0, 0.3, 0.6])
+    enclosed = rng.choice([0.0, 0.0, 0.0, 0.15])
     def random_sharding(value, **options):
         return sharding(rng, mesh, value.shape, **options)
     def unreduced(value):
@@ -86,6 +124,9 @@ def place(rng, program):
             continue
         if len(op.results) == 1 and rng.random() < inside / 2 and not op.regions:
             notes["op", k] = random_sharding(op.results[0], unreduced=unreduced(op.results[0]) / 2)
+        if enclosed and is_elementwise(op) and ("op", k) not in notes and rng.random() < enclosed:
+            if text := manual(rng, mesh, op.results[0].shape):
+                notes["manual", k] = text
         for i, value in enumerate(op.results):
             if rng.random() < inside:
                 notes["value", k, i] = random_sharding(value, unreduced=unreduced(value))

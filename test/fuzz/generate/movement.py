@@ -59,11 +59,11 @@ def broadcast(b):
     shape, dims = [], []
     at = 0
     size = x.size
-    extra = b.rng.choice([0, 1, 1, 2])
+    extra = b.rng.choice([0, 0, 1, 1, 1, 2])
     order = ["new"] * extra + ["old"] * x.rank
     b.rng.shuffle(order)
     numbering = list(range(x.rank))
-    if b.rng.random() < 0.15:
+    if b.rng.random() < 0.25:
         b.rng.shuffle(numbering)
     dims = [0] * x.rank
     for kind in order:
@@ -117,7 +117,7 @@ def index_value(b, n):
     """A scalar integer near [0, n): an argument, a constant, or something made of the data."""
     kind = b.rng.random()
     element = I32 if b.rng.random() < 0.8 else b.rng.choice([I64, INTEGERS["ui32"]])
-    number = b.rng.randint(0 if element.kind == "u" or b.rng.random() < 0.8 else -3, n + 1)
+    number = b.rng.choice([b.rng.randint(0, n), b.rng.randint(0, n), n - 1, n + 1, 0 if element.kind == "u" else -b.rng.randint(1, 3)])
     if kind < 0.4:
         return b.argument(element, (), data=np.array(number, element.held))
     scalar = b.pick(lambda v: v.rank == 0 and v.element.is_integer and v.exact and v.element.name != "i8")
@@ -165,7 +165,10 @@ def dynamic_update_slice(b):
         return False
     sizes = [b.rng.randint(1, n) if b.rng.random() < 0.6 else n for n in x.shape]
     u = b.pick(lambda v: v.element is x.element and v.rank == x.rank and all(k <= n for k, n in zip(v.shape, x.shape)) and v is not x)
-    if not u or b.rng.random() < 0.4:
+    if b.rng.random() < 0.15:  # of its own elements
+        u = b.emit("stablehlo.slice", [x], [(x.element, sizes)], lambda a: [a[tuple(slice(0, k) for k in sizes)].copy()],
+                   f"start_indices = {i64s([0] * x.rank)}, limit_indices = {i64s(sizes)}, strides = {i64s([1] * x.rank)}")[0]
+    elif not u or b.rng.random() < 0.4:
         u = b.argument(x.element, sizes)
     def evaluate(a, u, *indices):
         a = a.copy()

@@ -2,6 +2,8 @@
 
 Each operation carries its own evaluation as a function of arrays, so that values are known as soon as an operation is made.
 """
+import re
+
 import numpy as np
 
 from . import elements
@@ -143,6 +145,9 @@ class Printer:
             results = [self.fresh() for _ in op.results]
             self.names.update(zip(op.results, results))
             attributes = op.attributes
+            if manual := self.note("manual", at):
+                self.manual(op, operands, results[0], manual, indent)
+                continue
             if sharding := self.note("op", at):
                 attributes = ", ".join(filter(None, [attributes, f"sdy.sharding = #sdy.sharding_per_value<[{sharding}]>"]))
             line = f'{indent}{", ".join(results)} = "{op.name}"({", ".join(operands)})'
@@ -157,6 +162,24 @@ class Printer:
             self.lines.append(f"{line} {{{attributes}}} : ({ins}) -> ({outs})")
             for i, value in enumerate(op.results):
                 self.constrain(value, "value", at, i, indent)
+
+    def manual(self, op, operands, result, note, indent):
+        """An operation on elements as a manual computation in the axes that the note begins with."""
+        axes, sharding = note.split(" ", 1)
+        inside = list(op.results[0].shape)
+        for d, dim in enumerate(re.findall(r"\{(.*?)\}", sharding)[: len(inside)]):
+            for axis in re.findall(r'"(\w+)"', dim):
+                if f'"{axis}"' in axes:
+                    inside[d] //= self.placement.mesh[axis]
+        types = [tensor(v.element, inside) for v in (*op.operands, *op.results)]
+        names = [self.fresh() for _ in operands]
+        inner = self.fresh()
+        self.lines += [
+            f"{indent}{result} = sdy.manual_computation({', '.join(operands)}) in_shardings=[{', '.join([sharding] * len(operands))}] "
+            f"out_shardings=[{sharding}] manual_axes={axes} ({', '.join(f'{n}: {t}' for n, t in zip(names, types))}) {{",
+            f'{indent}  {inner} = "{op.name}"({", ".join(names)}) {{{op.attributes}}} : ({", ".join(types[:-1])}) -> ({types[-1]})',
+            f"{indent}  sdy.return {inner} : {types[-1]}",
+            f"{indent}}} : ({', '.join(v.type for v in op.operands)}) -> {op.results[0].type}"]
 
     def region(self, region, indent):
         if isinstance(region, str):

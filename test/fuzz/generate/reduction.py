@@ -2,7 +2,7 @@
 import numpy as np
 
 from . import elements
-from .arithmetic import tame
+from .arithmetic import BINARY, constant_like, quotient, same_shape, tame
 from .builder import i64s, table
 from .contraction import small, windows
 from .elements import F32, I1, I32, check_sum
@@ -90,13 +90,39 @@ def reduce(b):
     if name == "add" and b.rng.random() < 0.4:
         x = small(b, x)
     axes = sorted(b.rng.sample(range(x.rank), min(x.rank, b.rng.choice([1, 1, 1, 2, 3]))))
-    init = initial(b, x, kind, name)
+    return reduced(b, x, name, axes, initial(b, x, kind, name))
+
+
+def reduced(b, x, name, axes, init=None):
+    kind = KINDS[name]
+    init = init or b.constant_unchecked(x.element, kind.neutral(x.element))
     shape = [n for d, n in enumerate(x.shape) if d not in axes]
     def evaluate(a, i):
         if name == "add":
             check_sum(x.element, np.sum(np.abs(a), tuple(axes)) + np.abs(i), np.append(a.reshape(-1), i))
         return [combine(kind, name, a, i, axes)]
     return b.emit("stablehlo.reduce", [x, init], [(x.element, shape)], evaluate, f"dimensions = {i64s(axes)}", [kind.region(x.element)])
+
+
+def meeting(b):
+    """Reductions of one shape that meet each other, a constant or another value: parts of them may not be combined as wholes are."""
+    x = b.pick(lambda v: v.rank and v.size > 1 and v.element.kind in "fiu" and v.exact)
+    if not x:
+        return False
+    axes = sorted(b.rng.sample(range(x.rank), min(x.rank, b.rng.choice([1, 1, 2]))))
+    alike = [v for v in b.pool if v.element is x.element and v.shape == x.shape and v.exact]
+    def one():
+        name = b.rng.choice(["add", "add", "add", "maximum", "minimum"])
+        v = b.rng.choice([x, b.rng.choice(alike)])
+        return reduced(b, small(b, v) if name == "add" else v, name, axes)[0]
+    p = one()
+    other = b.rng.random()
+    q = one() if other < 0.5 else p if other < 0.6 else constant_like(b, p, b.rng.randint(1, 5)) if other < 0.8 else same_shape(b, p, 9)
+    name = b.rng.choice(["add", "add", "subtract", "subtract", "multiply", "multiply", "maximum", "minimum"])
+    operands = [p, q] if b.rng.random() < 0.5 else [q, p]
+    if x.element.is_integer and b.rng.random() < 0.2:
+        return quotient(b, p, b.rng.choice([2, 3, 7]))
+    return b.emit(f"stablehlo.{name}", operands, [(p.element, p.shape)], lambda p, q: [BINARY[name](p, q)])
 
 
 ARGMAX = """^bb0(%a: tensor<{0}>, %i: tensor<i32>, %b: tensor<{0}>, %j: tensor<i32>):
@@ -203,14 +229,15 @@ def windowed(b, x, name, kind, window, stride, base, dilation, low, high):
     shape = [(n - ((w - 1) * k + 1)) // s + 1 for n, w, k, s in zip(full, window, dilation, stride)]
     if min(shape) < 1 or int(np.prod(shape)) > b.most or max(window) == 1:
         return False
-    init = b.constant_unchecked(x.element, kind.neutral(x.element))
+    init = initial(b, x, kind, name)
     dims = list(range(x.rank))
+    inside = tuple(range(x.rank, 2 * x.rank))
     def evaluate(a, i):
         if name == "add":
-            view = windows(padded(np.abs(a), 0, low, high, [e - 1 for e in base]), window, stride, dilation, dims)
-            check_sum(x.element, np.sum(view, tuple(range(x.rank, 2 * x.rank))), a)
-        a = padded(a, i, low, high, [e - 1 for e in base])
-        return [kind.function(windows(a, window, stride, dilation, dims), tuple(range(x.rank, 2 * x.rank)))]
+            view = windows(padded(np.abs(a), np.abs(i), low, high, [e - 1 for e in base]), window, stride, dilation, dims)
+            check_sum(x.element, np.sum(view, inside) + np.abs(i), np.append(a.reshape(-1), i))
+        a = padded(a, i, low, high, [e - 1 for e in base])  # what lies outside is the start value, too
+        return [combine(kind, name, windows(a, window, stride, dilation, dims), i, inside)]
     return b.emit("stablehlo.reduce_window", [x, init], [(x.element, shape)], evaluate,
                   f"window_dimensions = {i64s(window)}, window_strides = {i64s(stride)}, base_dilations = {i64s(base)}, "
                   f"window_dilations = {i64s(dilation)}, padding = {table(zip(low, high))}", [kind.region(x.element)])
@@ -296,4 +323,4 @@ def sort(b):
                   f"dimension = {axis} : i64, is_stable = true", [region])
 
 
-FAMILY = [(reduce, 5), (argmax, 1), (pair, 0.7), (reduce_window, 1.3), (running, 1.3), (select_and_scatter, 0.7), (sort, 1.3)]
+FAMILY = [(meeting, 2), (reduce, 5), (argmax, 1), (pair, 0.7), (reduce_window, 1.3), (running, 1.3), (select_and_scatter, 0.7), (sort, 1.3)]
