@@ -41,7 +41,10 @@ public:
   // is said above. Axes that a factor has already are extended, never changed.
   void claimOperand(size_t index, const TensorSharding &sharding);
   void claimResult(size_t index, const TensorSharding &sharding);
-  void release(int32_t factor) { axes[factor].clear(); }
+  void release(int32_t factor) {
+    axes[factor].clear();
+    settle(); // more minor factors of its dimension lose theirs, too
+  }
 
   TensorSharding operandSharding(size_t index) const;
   // Partial over the axes of the reduction factors that the result lacks.

@@ -118,7 +118,11 @@ mlir::Value ValuePlaces::moved(mlir::Value value, const TensorSharding &to, mlir
     user = user->getParentOp();
   copies[value].push_back(to);
   mlir::OpBuilder builder(user);
-  if (isFree(value)) {
+  // A copy lies where the op's rule can have it: along a dimension of size 1 no rule has axes.
+  bool splitsOneRow = llvm::any_of(llvm::zip_equal(shapeOf(value), to.dims), [](auto pair) {
+    return std::get<0>(pair) == 1 && !std::get<1>(pair).axes.empty();
+  });
+  if (isFree(value) && !splitsOneRow) {
     mlir::Operation *copy = builder.clone(*value.getDefiningOp());
     sdy::setSharding(copy->getResult(0), target);
     return slot = copy->getResult(0);

@@ -105,3 +105,13 @@ func.func @moves_aside(%x: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@
   // CHECK: sdy.reshard %[[C]] <@mesh, [{}, {"model"}]>
   return %0 : tensor<1024x1536xf32>
 }
+
+// A scalar repeated once along a sharded dimension of size 1 is not made again there: the rule has no axes for a single row.
+// CHECK-LABEL: @one_row
+func.func @one_row(%x: tensor<f32>) -> (tensor<1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}]>}) {
+  // CHECK: %[[B:.*]] = stablehlo.broadcast_in_dim
+  // CHECK: %[[R:.*]] = sdy.reshard %[[B]] <@mesh, [{"data"}]>
+  // CHECK: return %[[R]]
+  %0 = stablehlo.broadcast_in_dim %x, dims = [] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : (tensor<f32>) -> tensor<1xf32>
+  return %0 : tensor<1xf32>
+}

@@ -82,6 +82,8 @@ TEST(FactorAxes, ShardsOfFactorsAreShardsOfTensors) {
       axes.claimResult(0, random.sharding(mesh, op.results[0].size(), false));
     for (size_t i = 0; i < 2; ++i)
       axes.claimOperand(i, random.sharding(mesh, op.operands[i].size(), false));
+    if (random(3) == 0)
+      axes.release(random(axes.size()));
     sharded += axes.shards() > 1;
     for (size_t f = 0; f < axes.size(); ++f)
       EXPECT_TRUE(op.rule.factors[f].kind != FactorKind::NeedReplication || axes[f].empty());
