@@ -4,10 +4,12 @@
 //   %1 = sdy.sharding_constraint %0 <@mesh, [{"data"}]>       uses of %1 use %0
 //
 // Gone before other passes look at what a value is computed from, it can't keep them from anything
-// (XLA drops it first, too).
+// (XLA drops it first, too). Nor does it say anything in a computation on elements: JAX writes it
+// into the comparators of sorts within shard_map.
 #include "passes/import/Passes.h"
 
 #include "dialects/sdy/SdyOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace tessera {
@@ -22,12 +24,19 @@ static bool hasOneDevice(sdy::MeshOp mesh) {
          mesh.getMesh().getDeviceIds().empty();
 }
 
+static bool isInComputation(Operation *op) {
+  Operation *parent = op->getParentOp();
+  return isa_and_present<stablehlo::StablehloDialect>(parent->getDialect()) &&
+         !isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(parent);
+}
+
 namespace {
 struct DropConstraints : impl::DropConstraintsBase<DropConstraints> {
   void runOnOperation() override {
-    if (!llvm::all_of(getOperation().getOps<sdy::MeshOp>(), hasOneDevice))
-      return;
-    getOperation().walk([](sdy::ShardingConstraintOp op) {
+    bool oneDevice = llvm::all_of(getOperation().getOps<sdy::MeshOp>(), hasOneDevice);
+    getOperation().walk([&](sdy::ShardingConstraintOp op) {
+      if (!oneDevice && !isInComputation(op))
+        return;
       op.getResult().replaceAllUsesWith(op->getOperand(0));
       op.erase();
     });

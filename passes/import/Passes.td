@@ -73,7 +73,7 @@ def NormalizeOperations : Pass<"tessera-normalize-operations", "mlir::ModuleOp">
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 def DropConstraints : Pass<"tessera-drop-constraints", "mlir::ModuleOp"> {
-  let summary = "Takes sharding constraints out of a program for one device.";
+  let summary = "Takes sharding constraints out of programs for one device and out of computations on elements.";
 }
 def WidenConverted : Pass<"tessera-widen-converted", "mlir::ModuleOp"> {
   let summary = "Computes in f32 what a program computes in bf16 and converts to f32 right away.";

@@ -1,13 +1,16 @@
-"""Sorts, first rows, and reductions by regions along sharded dimensions: bit by bit what JAX has on one device, run by XLA
-on the devices (spmd_oracle.py); sending no more than XLA's partitioned program, and sorts at most 1.1 times the lower bound of
+"""Sorts, first rows, and reductions by regions along sharded dimensions: bit by bit what JAX has on one device, localized and
+run by XLA on the devices (spmd_oracle.py), and compiled and run; sending no more than XLA's partitioned program, and sorts at most 1.1 times the lower bound of
 docs/rationale/distributed-sort.md.
 
-  sharded_sorts.py [--seed 0] [--count 24] [--only NAME] [--opt tessera-opt] [--keep DIRECTORY]
+  sharded_sorts.py [--seed 0] [--count 24] [--only NAME] [--bin DIRECTORY] [--keep DIRECTORY]
 """
 import argparse
+import json
 import math
 import os
+import subprocess
 import sys
+import tempfile
 
 os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=16"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -24,7 +27,7 @@ sys.path.insert(0, os.path.join(spmd_oracle.HERE, "..", "..", "benchmarks"))
 from xla_collectives import wire_bytes
 
 MESHES = ({"x": 4}, {"x": 8}, {"x": 2, "y": 4}, {"x": 3}, {"x": 5}, {"x": 3, "y": 2}, {"x": 2, "y": 2, "z": 2}, {"x": 7}, {"x": 16})
-BYTES_ONLY = "{alpha = 0.0, beta = 1.0e+06, flops = 1.0e+15, memory = 1.0e+15}"
+BYTES_ONLY = {"alpha": 0.0, "beta": 1e6, "flops": 1e15, "memory": 1e15}
 
 
 def numbers(rng, shape, kind):
@@ -70,6 +73,12 @@ def by_distance(rng, n, lines):
     return (lambda x: lax.sort((jnp.abs(x - n // 3), x), 0, num_keys=1)[1]), [x], 8
 
 
+def repeated(rng, n, lines):
+    """In a loop, whose state stays sharded."""
+    x = numbers(rng, (n, *lines), "i32")
+    return (lambda x: lax.fori_loop(0, 3, lambda i, v: (jnp.sort(v, 0) * (7 + i)) % 101, x)), [x], None
+
+
 def top_k(rng, n, lines):
     k = int(rng.integers(1, 12))
     x = numbers(rng, (n, *lines), rng.choice(["f32", "i32", "bf16"]))
@@ -106,7 +115,7 @@ def of_two_kinds(rng, n, lines):
                                     list(range(x.ndim))[-2:])), inputs, None
 
 
-PROGRAMS = (sort, argsort, top_k, by_key, smallest, composition, of_two_kinds, extremes, by_distance, descending)
+PROGRAMS = (sort, argsort, top_k, by_key, smallest, composition, of_two_kinds, extremes, by_distance, descending, repeated)
 
 
 def exact(got, want, low):
@@ -120,13 +129,35 @@ def exact(got, want, low):
         f"expected {want[wrong][0]}" if wrong.any() else None
 
 
+def run(text, inputs, want, binaries, sent):
+    """What is wrong with the outputs of the compiled program, or with the figures of the two reports."""
+    with tempfile.TemporaryDirectory() as d:
+        f32 = lambda x: x.astype(np.float32) if x.dtype == jnp.bfloat16 else x
+        np.savez(f"{d}/in.npz", **{f"in{i}": f32(x) for i, x in enumerate(inputs)})
+        open(f"{d}/p.mlir", "w").write(text)
+        json.dump(BYTES_ONLY, open(f"{d}/t.json", "w"))
+        for command in (["compile", f"{d}/p.mlir", "-o", f"{d}/p.tsr", f"--report={d}/c.json", f"--topology={d}/t.json"],
+                        ["run", f"{d}/p.tsr", f"--inputs={d}/in.npz", f"--outputs={d}/out.npz", f"--report={d}/r.json"]):
+            done = subprocess.run([f"{binaries}/tessera", *command], capture_output=True, text=True, timeout=300)
+            if done.returncode:
+                return f"{command[0]}: {done.stderr.strip()[-300:]}"
+        got, c, r = np.load(f"{d}/out.npz"), json.load(open(f"{d}/c.json")), json.load(open(f"{d}/r.json"))
+        for i, x in enumerate(want):
+            if wrong := exact(got[f"out{i}"], f32(x), False):
+                return f"run: out{i}: {wrong}"
+        if r["collectives"]["bytes"] != sum(x["bytes"] for x in c["collectives"]):
+            return f"reported {c['collectives']}, counted {r['collectives']}"
+        if abs(sum(x["wire_bytes"] for x in c["collectives"]) - sent) > 8 * len(c["collectives"]):
+            return f"reported wire bytes {c['collectives']}, sent {sent}"
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--count", type=int, default=24)
     p.add_argument("--only", default="")
     p.add_argument("--keep", default="")
-    p.add_argument("--opt", default=os.path.join(spmd_oracle.HERE, "../../build/bin/tessera-opt"))
+    p.add_argument("--bin", default=os.path.join(spmd_oracle.HERE, "../../build/bin"))
     a = p.parse_args()
     jax.config.update("jax_use_shardy_partitioner", True)
     spmd_oracle.differ = exact
@@ -165,13 +196,15 @@ def main():
         lowered = (jax.jit(flat, in_shardings=place, out_shardings=out, keep_unused=True) if even else jax.jit(
             lambda *args: constrain(flat(*constrain(args, [place] * len(args))), out), keep_unused=True)).lower(*inputs)
         text = lowered.as_text()
-        text = text.replace("attributes {", f"attributes {{tessera.topology = {BYTES_ONLY}, ", 1)
+        topology = ", ".join(f"{name} = {value:.6e}" for name, value in BYTES_ONLY.items())
+        bytes_only = text.replace("attributes {", f"attributes {{tessera.topology = {{{topology}}}, ", 1)
         error, sent, xla = None, 0, math.inf
         if even and make is not composition:  # JAX takes no others as arguments; XLA does not keep the order
             xla = wire_bytes(lowered.compile().as_text(), math.prod(sizes.values()))
         try:
-            error, collectives = spmd_oracle.check(text, inputs, want, a.opt, communicate=True)
+            error, collectives = spmd_oracle.check(bytes_only, inputs, want, f"{a.bin}/tessera-opt", communicate=True)
             sent = sum(v[1] for v in collectives.values())
+            error = error or run(text, inputs, want, a.bin, sent)
         except Exception as e:
             error = f"{type(e).__name__}: {str(e)[:300]}"
         if error is None and sent > xla:

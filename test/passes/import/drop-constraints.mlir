@@ -24,3 +24,22 @@ func.func @two_devices(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = sdy.sharding_constraint %a <@mesh, [{"y"}]> : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// A computation on elements has no places: JAX writes constraints into the comparators of sorts within shard_map.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: @comparator
+func.func @comparator(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NOT: sharding_constraint
+  // CHECK: stablehlo.return
+  // CHECK: sharding_constraint
+  %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = sdy.sharding_constraint %a <@mesh, []> : tensor<f32>
+    %2 = stablehlo.compare LT, %1, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = sdy.sharding_constraint %0 <@mesh, [{"x"}]> : tensor<4xf32>
+  return %3 : tensor<4xf32>
+}
