@@ -11,6 +11,7 @@ ELEMENTWISE = {"add", "subtract", "multiply", "maximum", "minimum", "negate", "a
 class Placement:
     """A mesh and notes: ("argument", i), ("constrained", i): of the entry's arguments; ("result", i); ("op", k): on the k-th operation;
     ("value", k, i): a constraint on its i-th result; ("use", k, i): a constraint on its i-th operand. All are shardings as text;
+    ("value", ..) may also begin with `reshard`, or be a propagation barrier: `barrier DIRECTION`;
     ("manual", k), the axes in which the operation is a manual computation before one."""
 
     def __init__(self, mesh, notes):
@@ -38,7 +39,7 @@ def base(part):
     return part.split(":")[0]
 
 
-def sharding(rng, mesh, shape, *, open=0.2, unreduced=0.0, density=0.75):
+def sharding(rng, mesh, shape, *, open=0.2, unreduced=0.0, density=0.75, priorities=True):
     dims, left, replicated = [[] for _ in shape], [], []
     sharded = [1] * len(shape)
     for part, size in axis_parts(rng, mesh):
@@ -58,7 +59,7 @@ def sharding(rng, mesh, shape, *, open=0.2, unreduced=0.0, density=0.75):
     for dim in dims:
         is_open = rng.random() < open
         text = "{" + ", ".join(dim + ["?"] * is_open) + "}"
-        if dim and rng.random() < 0.05:
+        if dim and priorities and rng.random() < 0.05:
             text += f"p{rng.randrange(3)}"
         texts.append(text)
     in_mesh_order = lambda parts: ", ".join(sorted(parts, key=lambda p: (list(mesh).index(base(p).strip('"')), p)))
@@ -106,6 +107,7 @@ def place(rng, program):
     inside = rng.choice([0.05, 0.15, 0.4])
     partial = rng.choice([0.0, 0.0, 0.3, 0.6])
     enclosed = rng.choice([0.0, 0.0, 0.0, 0.15])
+    meeting = rng.choice([0.0, 0.0, 0.0, 0.3])  # operations one operand of which is to enter partial
     def random_sharding(value, **options):
         return sharding(rng, mesh, value.shape, **options)
     def unreduced(value):
@@ -122,15 +124,24 @@ def place(rng, program):
     for k, op in enumerate(program.all_ops()):
         if op not in outside:
             continue
-        if len(op.results) == 1 and rng.random() < inside / 2 and not op.regions:
-            notes["op", k] = random_sharding(op.results[0], unreduced=unreduced(op.results[0]) / 2)
+        if rng.random() < inside / 2 and op.name != "sdy.manual_computation":
+            alone = len(op.results) == 1 and not op.regions
+            notes["op", k] = ", ".join(random_sharding(v, unreduced=unreduced(v) / 2 if alone else 0.0) for v in op.results)
         if enclosed and is_elementwise(op) and ("op", k) not in notes and rng.random() < enclosed:
             if text := manual(rng, mesh, op.results[0].shape):
                 notes["manual", k] = text
         for i, value in enumerate(op.results):
             if rng.random() < inside:
                 notes["value", k, i] = random_sharding(value, unreduced=unreduced(value))
+            elif rng.random() < inside / 8:
+                notes["value", k, i] = "reshard " + random_sharding(value, open=0.0, priorities=False)
+            elif rng.random() < inside / 16:
+                notes["value", k, i] = "barrier " + rng.choice(["NONE", "FORWARD", "BACKWARD"])
         for i, value in enumerate(op.operands):
             if value.shape and rng.random() < inside / 3:
                 notes["use", k, i] = random_sharding(value, unreduced=unreduced(value) / 2)
+        if op.operands and rng.random() < meeting:
+            i = rng.randrange(len(op.operands))
+            if op.operands[i].element.kind != "b":
+                notes["use", k, i] = random_sharding(op.operands[i], unreduced=0.7, density=0.4)
     return Placement(mesh, notes)

@@ -127,9 +127,15 @@ class Printer:
 
     def constrain(self, value, *key_and_indent):
         *key, indent = key_and_indent
-        if sharding := self.note(*key):
+        if note := self.note(*key):
             name = self.fresh()
-            self.lines.append(f"{indent}{name} = sdy.sharding_constraint {self.names[value]} {sharding} : {value.type}")
+            if note.startswith("reshard "):
+                text = f"sdy.reshard {self.names[value]} {note.removeprefix('reshard ')}"
+            elif note.startswith("barrier "):
+                text = f"sdy.propagation_barrier {self.names[value]} allowed_direction={note.removeprefix('barrier ')}"
+            else:
+                text = f"sdy.sharding_constraint {self.names[value]} {note}"
+            self.lines.append(f"{indent}{name} = {text} : {value.type}")
             self.names[value] = name
 
     def ops(self, ops, indent):
