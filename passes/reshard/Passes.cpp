@@ -13,6 +13,7 @@ void buildReshardPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createSplitReductions());
   pm.addPass(createSelectFirstRows());
   pm.addPass(createDistributeSorts());
+  pm.addPass(createDistributeFfts());
   pm.addPass(createInsertReshards());
   pm.addPass(createDeferReductions());
   pm.addPass(createVerifyReshard());

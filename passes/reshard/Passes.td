@@ -26,6 +26,11 @@ def DistributeSorts : Pass<"tessera-distribute-sorts", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::sdy::SdyDialect"];
 }
 
+def DistributeFfts : Pass<"tessera-distribute-ffts", "::mlir::ModuleOp"> {
+  let summary = "Fourier transforms along sharded dimensions in four steps, or dimension by dimension, where that is cheaper than gathering them";
+  let dependentDialects = ["::tessera::sdy::SdyDialect"];
+}
+
 def InsertReshards : Pass<"tessera-insert-reshards", "::mlir::ModuleOp"> {
   let summary = "Chooses the axes along which each operation is computed and inserts the reshards that this needs";
   let dependentDialects = ["::tessera::sdy::SdyDialect"];

@@ -56,6 +56,30 @@ def cases():
         yield Case(f"dynamic_slice_{rows}_split", f, [x, np.int32(100)], [XY, P()], P(None, "x"), rows * 96 * 4, 1.75)
     update = lambda x, u, i: lax.dynamic_update_slice(x, u, (i, 4))
     yield Case("dynamic_update_slice", update, [x, x[:100, :50] + 1, np.int32(300)], [P("x", "y"), P(), P()], P("x", "y"), 1, 0)
+    # Each element goes to another shard three times in the four steps of a complex transform, twice where another dimension can take the
+    # axes; a real one has half the elements, and brings them together with their mirror images.
+    z, r = rng_array((4096,), np.complex64), rng_array((8192,))
+    for axes in (X, XY):
+        for name, f in (("fft", jnp.fft.fft), ("ifft", jnp.fft.ifft)):
+            yield Case(f"{name}_4096_{len(axes[0])}", f, [z], [axes], axes, 8 * 512 * 7 / 8, 3)
+        yield Case(f"rfft_8192_{len(axes[0])}", jnp.fft.rfft, [r], [axes], axes, 4 * 1024 * 7 / 8, 4.2)
+        yield Case(f"irfft_8192_{len(axes[0])}", lambda z: jnp.fft.irfft(z, 8192), [rng_array((4097,), np.complex64)], [axes], axes, 4 * 1024 * 7 / 8, 4.3)
+    yield Case("fft_batch", jnp.fft.fft, [rng_array((16, 1024), np.complex64)], [P(None, "x")], P(None, "x"), 8 * 2048 * 7 / 8, 2)
+    yield Case("fft_small_batch", jnp.fft.fft, [rng_array((3, 1024), np.complex64)], [P(None, "x")], P(None, "x"), 8 * 384 * 7 / 8, 3)
+    image = rng_array((64, 128))
+    yield Case("fft2", jnp.fft.fft2, [image.astype(np.complex64)], [X], X, 8 * 1024 * 7 / 8, 2)
+    yield Case("fft2_transposed", jnp.fft.fft2, [image.astype(np.complex64)], [X], P(None, "x"), 8 * 1024 * 7 / 8, 1)
+    yield Case("rfft2", jnp.fft.rfft2, [image], [X], X)
+    yield Case("irfft2", jnp.fft.irfft2, [image[:, :65].astype(np.complex64)], [X], X)
+    yield Case("fftn", jnp.fft.fftn, [rng_array((16, 8, 32), np.complex64)], [P("x", "y")], P("x", "y"))
+    rng = np.random.default_rng(0)
+    for i in range(24):
+        n, m = int(rng.choice([64, 128, 100, 9, 98, 192])), int(rng.integers(1, 12))
+        two, lie = rng.random() < 0.5, [[P("x", "y"), P(None, "x"), XY, P(None, ("y", "x")), P("y"), P()][k] for k in rng.integers(0, 6, 2)]
+        name, x = [("fft", rng_array((m, n), np.complex64)), ("ifft", rng_array((m, n), np.complex64)), ("rfft", rng_array((m, n))),
+                   ("irfft", rng_array((m, n // 2 + 1), np.complex64))][rng.integers(4)]
+        f = getattr(jnp.fft, name + "2" * two)
+        yield Case(f"random_{i}_{name}{'2' * two}_{m}x{n}", f if two or name != "irfft" else (lambda x, n=n: jnp.fft.irfft(x, n)), [x], [lie[0]], lie[1])
 
 
 def xla_wire_bytes(text):
@@ -66,7 +90,7 @@ def xla_wire_bytes(text):
             continue
         size = sum(WIDTHS[t] * int(np.prod([int(n) for n in dims.split(",") if n] or [1])) for t, dims in re.findall(r"(\w+)\[([\d,]*)\]", m[1]))
         sizes = {n: int(k) for n, k in re.findall(r"'(\w+)'=(\d+)", line)}
-        axes, tables = re.search(r"replica_groups=mesh\[[^\]]*\] \{(.*?)\}", line), re.search(r"replica_groups=(?:\{\{([\d,]+)\}|\[\d+,(\d+)\])", line)
+        axes, tables = re.search(r"replica_groups=mesh\[[^\]]*\](?:, device_ids=\(.*?\)\))? \{(.*?)\}", line), re.search(r"replica_groups=(?:\{\{([\d,]+)\}|\[\d+,(\d+)\])", line)
         if axes:
             g = int(np.prod([int(part or sizes[n]) for n, part in re.findall(r"'(\w+)'(?::\(\d+\)(\d+))?", axes[1])]))
         elif tables:
@@ -110,7 +134,7 @@ def tessera(binary, text, inputs, topology, directory):
 
 def check(case, binary, directory):
     """What is wrong, and a line of figures."""
-    axes = {a for spec in [*case.specs, case.out] for dim in spec if dim for a in ([dim] if isinstance(dim, str) else dim)}
+    axes = {"x"} | {a for spec in [*case.specs, case.out] for dim in spec if dim for a in ([dim] if isinstance(dim, str) else dim)}
     shape, names = ((2, 4), ("x", "y")) if "y" in axes else ((8,), ("x",))
     mesh = Mesh(np.array(jax.devices()).reshape(shape), names)
 

@@ -1,0 +1,164 @@
+// Fourier transforms along sharded dimensions.
+//
+//   %y = fft %x, type = FFT, length = [64]      %x, %y: tensor<64xcomplex<f32>> [{"x"}], "x" of
+//   size 4
+// becomes, where that takes less time and sends no more than gathering %x or sharding another
+// dimension meanwhile (passes/reshard/FourStepFft.cpp says what it is),
+//   %1 = sdy.reshard (%x as 4x16) [{}, {"x"}];  %2 = fft of each 4, times roots of 1
+//   %3 = sdy.reshard %2 [{"x"}, {}];  %4 = fft of each 16;  %5 = sdy.reshard (%4 transposed)
+//
+// One of several dimensions, of which some are sharded, goes dimension by dimension, the sharded
+// ones last: each of them may go along another meanwhile.
+#include "passes/reshard/FourStepFft.h"
+#include "passes/reshard/Passes.h"
+#include "passes/reshard/PlacedOps.h"
+#include "passes/reshard/ShardedSort.h"
+#include <numeric>
+
+namespace tessera {
+#define GEN_PASS_DEF_DISTRIBUTEFFTS
+#include "passes/reshard/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace tessera::stablehlo;
+using sharding::TensorSharding;
+
+MovedBytes costOf(ShardedFft fft, const ValuePlaces &places, sharding::ReshardPlanner &planner) {
+  Value operand = fft.op.getOperand(), result = fft.op.getResult();
+  TensorSharding place = places.of(operand);
+  double bytes = double(std::max(elementBytes(operand), elementBytes(result))) *
+                 double(fft.points / fft.shards);
+  auto tiles = sharding::localShape(sharding::canonicalLayout(shapeOf(operand), place));
+  for (int64_t tile : ArrayRef(tiles).drop_back())
+    bytes *= double(tile);
+  MovedBytes cost =
+      movedBytes(shapeOf(result), elementBytes(result), place, places.of(result), planner);
+  auto collective = [&](cost::CollectiveKind kind) {
+    cost.seconds +=
+        cost::collectiveSeconds(planner.getTopology(), planner.getMesh(), kind, bytes, fft.axes);
+    cost.wireBytes += cost::wireBytes(kind, bytes, fft.shards);
+    cost.seconds += cost::computeSeconds(planner.getTopology(), 0, 2 * bytes);
+  };
+  for (int i = 0; i < 3; ++i)
+    collective(cost::CollectiveKind::AllToAll);
+  if (fft.isReal()) // Z[k] meets Z[N - k]
+    collective(cost::CollectiveKind::Permute);
+  return cost;
+}
+
+// Transforms of one dimension each.
+class OneByOne {
+public:
+  OneByOne(FftOp op, const ValuePlaces &places)
+      : b(op), op(op), places(places), rank(shapeOf(op.getOperand()).size()),
+        first(rank - op.getFftLength().size()) {}
+
+  bool isNeeded() {
+    auto isSharded = [&](Value value) {
+      return llvm::any_of(ArrayRef(places.of(value).dims).drop_front(first),
+                          [](const sharding::DimSharding &dim) { return !dim.axes.empty(); });
+    };
+    return op.getFftLength().size() > 1 &&
+           (isSharded(op.getOperand()) || isSharded(op.getResult()));
+  }
+
+  Value build() {
+    SmallVector<int64_t> dims, sharded;
+    TensorSharding from = places.of(op.getOperand());
+    for (int64_t d = first; d < rank - 1; ++d)
+      if (op.getFftLength()[d - first] > 1)
+        (from.dims[d].axes.empty() ? dims : sharded).push_back(d);
+    dims.append(sharded);
+    // Of a real one, the last dimension is the first or the last to go.
+    bool forward = op.getFftType() == FftType::RFFT, backward = op.getFftType() == FftType::IRFFT;
+    bool lastIsLast = backward || (!forward && !from.dims[rank - 1].axes.empty());
+    dims.insert(lastIsLast ? dims.end() : dims.begin(), rank - 1);
+    Value value = op.getOperand();
+    for (int64_t d : dims) {
+      FftType type = op.getFftType();
+      if (d != rank - 1 && type != FftType::FFT)
+        type = forward ? FftType::FFT : FftType::IFFT;
+      value = along(value, d, type, d == dims.back());
+    }
+    return value;
+  }
+
+private:
+  Value along(Value value, int64_t dim, FftType type, bool isEnd) {
+    SmallVector<int64_t> order(rank);
+    std::iota(order.begin(), order.end(), 0);
+    std::swap(order[dim], order[rank - 1]);
+    TensorSharding after = places.of(isEnd ? op.getResult() : value);
+    value = swapped(value, order, places.of(value));
+    auto result = cast<RankedTensorType>(value.getType());
+    SmallVector<int64_t> shape(result.getShape());
+    Type element = result.getElementType();
+    if (dim == rank - 1) {
+      shape.back() = shapeOf(op.getResult())[dim];
+      if (type == FftType::RFFT)
+        element = cast<RankedTensorType>(op.getType()).getElementType();
+      if (type == FftType::IRFFT)
+        element = cast<ComplexType>(element).getElementType();
+    }
+    value = FftOp::create(b, op.getLoc(), RankedTensorType::get(shape, element), value, type,
+                          ArrayRef<int64_t>{op.getFftLength()[dim - first]});
+    TensorSharding there = after;
+    std::swap(there.dims[dim], there.dims[rank - 1]);
+    places.set(value, there);
+    return swapped(value, order, there);
+  }
+
+  // Transposed, where that changes anything; an own inverse.
+  Value swapped(Value value, ArrayRef<int64_t> order, const TensorSharding &from) {
+    if (llvm::is_sorted(order))
+      return value;
+    TensorSharding to = from;
+    for (auto [r, o] : llvm::enumerate(order))
+      to.dims[r] = from.dims[o];
+    Value made = TransposeOp::create(b, op.getLoc(), value, order);
+    places.set(made, to);
+    return made;
+  }
+
+  OpBuilder b;
+  FftOp op;
+  const ValuePlaces &places;
+  int64_t rank, first;
+};
+
+struct DistributeFfts : impl::DistributeFftsBase<DistributeFfts> {
+  void runOnOperation() override {
+    forEachBody(getOperation(),
+                [](Block &body, ValuePlaces &places, sharding::ReshardPlanner &planner) {
+                  auto replace = [&](FftOp op, Value value) {
+                    OpBuilder b(op);
+                    replaceSharded(b, op.getResult(), value, places);
+                    op->erase();
+                  };
+                  auto forEach = [&](function_ref<void(FftOp)> visit) {
+                    SmallVector<FftOp> ffts;
+                    body.walk([&](FftOp fft) { ffts.push_back(fft); });
+                    llvm::for_each(ffts, visit);
+                  };
+                  forEach([&](FftOp op) {
+                    OneByOne dims(op, places);
+                    if (dims.isNeeded())
+                      replace(op, dims.build());
+                  });
+                  forEach([&](FftOp op) {
+                    std::optional<ShardedFft> fft = shardedFft(op, places);
+                    if (!fft)
+                      return;
+                    MovedBytes cost = costOf(*fft, places, planner),
+                               byRule = cheapestByRule(op, places, planner);
+                    if (cost.seconds < byRule.seconds && cost.wireBytes <= byRule.wireBytes)
+                      replace(op, fourStepFft(*fft, places));
+                  });
+                });
+  }
+};
+
+} // namespace
+} // namespace tessera
