@@ -2,8 +2,8 @@
 
   mesh_random.py [--count=16] [--seed=0] [--show]
 
-Meshes have 4 to 12 devices, a fifth of them fewer than others of the program, in any order, and axes of any sizes; shardings take whole axes and parts of them, and leave some unreduced. A third of
-the programs say it in GSPMD's strings, the others have a manual computation on one of the meshes, with free axes. --show prints the programs.
+Meshes have 4 to 12 devices, a fifth of them fewer than others of the program, in any order, and axes of any sizes; shardings take whole axes and
+parts of them, and leave some values unreduced, arguments among them. A third of the programs say it in GSPMD's strings, the others have a manual computation on one of the meshes, with free axes. --show prints the programs.
 """
 import argparse, os, random, sys
 
@@ -127,9 +127,12 @@ class Generator:
                 f"    %m = stablehlo.negate %l : {inside}", f"    sdy.return %m : {inside}", f"  }} : ({self.type}) -> {self.type}"]
 
     def body(self, annotated):
-        one, two, value = self.type, self.square, "%0"
+        one, two, value, first = self.type, self.square, "%0", "%a"
         note = self.on_op if annotated else lambda: ""
-        yield f"  %0 = stablehlo.add %a, %b {note()} : {one}"
+        if annotated and self.chance(0.4):
+            yield self.constraint("%p", "%a")
+            first = "%p"
+        yield f"  %0 = stablehlo.add {first}, %b {note()} : {one}"
         if annotated:
             yield self.constraint("%1", "%0")
             value = "%1"
