@@ -47,8 +47,9 @@ MovedBytes costOf(const ShardedSort &sort, const ColumnSort &plan, const ValuePl
   }
   if (int64_t moved = (plan.shards - 1) * (plan.rows - plan.tile))
     cost.collective(Kind::Permute, moved, bytes);
-  for (int64_t rows : {plan.rows, plan.rows, plan.rows, plan.rows, 4 * plan.border})
-    cost.sorting(rows, numbered);
+  cost.sorting(plan.rows, 3);
+  cost.sorting(plan.part(), plan.shards);
+  cost.sorting(2 * plan.border, 2);
   cost.resultsMoved();
   return cost.moved;
 }
@@ -221,7 +222,7 @@ struct DistributeSorts : impl::DistributeSortsBase<DistributeSorts> {
             if (!plan)
               continue;
             MovedBytes cost = costOf(*sort, *plan, places, planner);
-            MovedBytes byRule = cheapestByRule(op, places, planner);
+            MovedBytes byRule = sortByRule(*sort, places, planner);
             if (cost.seconds >= byRule.seconds || cost.wireBytes > byRule.wireBytes)
               continue;
             OpBuilder b(op);

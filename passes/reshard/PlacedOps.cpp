@@ -40,20 +40,26 @@ MovedBytes movedBytes(ArrayRef<int64_t> shape, int64_t elementBytes, const Tenso
   return {plan.seconds, plan.wireBytes};
 }
 
-MovedBytes cheapestByRule(Operation *op, const ValuePlaces &places,
+CostByRule cheapestByRule(Operation *op, const ValuePlaces &places,
                           sharding::ReshardPlanner &planner) {
   const sharding::PlacedOp placed = placedOp(op, *sdy::getRule(op), places);
   sharding::FactorChoice choice = sharding::chooseFactorAxes(placed, planner);
-  MovedBytes moved;
+  CostByRule cost;
   for (size_t i = 0; i < placed.operands.size(); ++i)
     if (!placed.operands[i].free)
-      moved += movedBytes(placed.op.operands[i], placed.operands[i].elementBytes,
-                          placed.operands[i].sharding, choice.axes.operandSharding(i), planner);
-  for (size_t i = 0; i < placed.results.size(); ++i)
-    moved += movedBytes(placed.op.results[i], placed.results[i].elementBytes,
-                        choice.axes.resultSharding(i), placed.results[i].sharding, planner);
-  moved.seconds = choice.seconds;
-  return moved;
+      cost += movedBytes(placed.op.operands[i], placed.operands[i].elementBytes,
+                         placed.operands[i].sharding, choice.axes.operandSharding(i), planner);
+  for (size_t i = 0; i < placed.results.size(); ++i) {
+    TensorSharding made = choice.axes.resultSharding(i);
+    cost += movedBytes(placed.op.results[i], placed.results[i].elementBytes, made,
+                       placed.results[i].sharding, planner);
+    double bytes = double(placed.results[i].elementBytes);
+    for (int64_t tile : sharding::localShape(sharding::canonicalLayout(placed.op.results[i], made)))
+      bytes *= double(tile);
+    cost.resultBytes += bytes;
+  }
+  cost.seconds = choice.seconds;
+  return cost;
 }
 
 } // namespace tessera

@@ -24,7 +24,10 @@ MovedBytes movedBytes(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
                       sharding::ReshardPlanner &planner);
 
 // The cheapest way to compute an op by its rule: all seconds, and what operands and results send.
-MovedBytes cheapestByRule(mlir::Operation *op, const ValuePlaces &places,
+struct CostByRule : MovedBytes {
+  double resultBytes = 0; // that a device makes
+};
+CostByRule cheapestByRule(mlir::Operation *op, const ValuePlaces &places,
                           sharding::ReshardPlanner &planner);
 
 } // namespace tessera

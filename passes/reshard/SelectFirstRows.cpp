@@ -43,9 +43,9 @@ MovedBytes costOf(const ShardedSort &sort, int64_t rows, const ValuePlaces &plac
                   sharding::ReshardPlanner &planner) {
   SortCost cost(sort, places, planner);
   int64_t bytes = sort.rowBytes();
-  cost.sorting(sort.tile, bytes);
+  cost.sorting(sort.tile, 1);
   cost.collective(cost::CollectiveKind::AllGather, sort.shards * rows, bytes);
-  cost.sorting(sort.shards * rows, bytes);
+  cost.sorting(sort.shards * rows, 1);
   return cost.moved;
 }
 
@@ -86,7 +86,7 @@ struct SelectFirstRows : impl::SelectFirstRowsBase<SelectFirstRows> {
                     if (!rows)
                       continue;
                     MovedBytes cost = costOf(*sort, *rows, places, planner);
-                    MovedBytes byRule = cheapestByRule(op, places, planner);
+                    MovedBytes byRule = sortByRule(*sort, places, planner);
                     if (cost.seconds < byRule.seconds && cost.wireBytes <= byRule.wireBytes)
                       selectFirst(*sort, *rows, places);
                   }

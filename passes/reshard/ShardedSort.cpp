@@ -1,6 +1,7 @@
 #include "passes/reshard/ShardedSort.h"
 
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 namespace tessera {
 
@@ -52,9 +53,24 @@ void SortCost::collective(cost::CollectiveKind kind, int64_t rows, int64_t bytes
   moved.wireBytes += cost::wireBytes(kind, all, sort.shards);
 }
 
-void SortCost::sorting(int64_t rows, int64_t bytes) {
+// Of numbers that go with the rows little is seen: comparisons take the time.
+static double sortingSeconds(const cost::Topology &topology, double bytes, int64_t rows) {
+  return cost::computeSeconds(topology, 0,
+                              2 * bytes * std::log2(double(std::max<int64_t>(rows, 2))));
+}
+
+void SortCost::sorting(int64_t rows, int64_t count) {
   moved.seconds +=
-      cost::computeSeconds(planner.getTopology(), 0, 2.0 * double(lines * rows * bytes));
+      sortingSeconds(planner.getTopology(), double(lines * rows * count * sort.rowBytes()), rows);
+}
+
+MovedBytes sortByRule(const ShardedSort &sort, const ValuePlaces &places,
+                      sharding::ReshardPlanner &planner) {
+  CostByRule cost = cheapestByRule(sort.op, places, planner);
+  // Its results are written once in it already.
+  cost.seconds += sortingSeconds(planner.getTopology(), cost.resultBytes, sort.size) -
+                  cost::computeSeconds(planner.getTopology(), 0, 2 * cost.resultBytes);
+  return cost;
 }
 
 void SortCost::resultsMoved() {

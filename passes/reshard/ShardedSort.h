@@ -28,7 +28,7 @@ public:
   SortCost(const ShardedSort &sort, const ValuePlaces &places, sharding::ReshardPlanner &planner);
 
   void collective(cost::CollectiveKind kind, int64_t rows, int64_t bytes);
-  void sorting(int64_t rows, int64_t bytes); // local: read and written once
+  void sorting(int64_t rows, int64_t count); // local, of `count` times `rows` elements
   void resultsMoved(); // from where the sort has them to where they are wanted
   MovedBytes moved;
 
@@ -38,6 +38,10 @@ private:
   sharding::ReshardPlanner &planner;
   int64_t lines = 1;
 };
+
+// The cheapest way by the sort's rule. Sorts of n rows read and write them log2(n) times.
+MovedBytes sortByRule(const ShardedSort &sort, const ValuePlaces &places,
+                      sharding::ReshardPlanner &planner);
 
 // Ops on the sort's operands and what becomes of them.
 class SortedShards : public SplitDimension {
