@@ -6,6 +6,7 @@
 //   the selections of all windows that touch its rows, and keeps its rows
 #include "dialects/stablehlo/RunningReduction.h"
 #include "dialects/stablehlo/rules/Combiner.h"
+#include "passes/localize/SelectedRows.h"
 #include "passes/localize/ShardScan.h"
 #include "passes/localize/WindowRows.h"
 
@@ -143,7 +144,7 @@ LogicalResult localizeSelectAndScatter(Localizer &l, Operation *op) {
   SmallVector<WindowDim> windows =
       windowsOf(scatter, scatter.getWindowDimensions().value_or(ArrayRef<int64_t>(ones)));
   std::optional<ReductionKind> least;
-  // An integer may be as low as what stands for rows beyond the ends, and would lose to it.
+  // An integer may be as low as what would stand for rows beyond the ends, and lose to it.
   if (isa<FloatType>(cast<RankedTensorType>(operand.getType()).getElementType()))
     least = leastSelected(scatter.getSelect());
   std::optional<ReductionKind> combined = stablehlo::combinerOf(scatter.getScatter());
@@ -151,12 +152,14 @@ LogicalResult localizeSelectAndScatter(Localizer &l, Operation *op) {
               sourceWant = l.local(source).layout;
   layout.partial.clear();
   sourceWant.partial.clear();
+  bool byValue = least && combined; // some value is never selected, and some one changes nothing
+  bool byNumber = cast<RankedTensorType>(operand.getType()).getNumElements() < (int64_t(1) << 30);
   SmallVector<int64_t> halos;
   for (auto [d, window] : llvm::enumerate(windows)) {
     DimLayout &dim = layout.dims[d];
     if (isTrivial(window)) {
       sourceWant.dims[d] = dim;
-    } else if (isSharded(dim) && least && combined && window.size >= window.stride) {
+    } else if (isSharded(dim) && (byValue || byNumber) && window.size >= window.stride) {
       dim.tile = (dim.tile + window.stride - 1) / window.stride * window.stride;
       if (sourceWant.dims[d].axes != dim.axes)
         sourceWant.dims[d] = wholeDim(sourceShape[d]);
@@ -169,7 +172,7 @@ LogicalResult localizeSelectAndScatter(Localizer &l, Operation *op) {
   Value image = l.get(operand, layout), part = l.get(source, sourceWant),
         init = l.getWhole(scatter.getInitValue());
   auto floorDivide = [](int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); };
-  SmallVector<int64_t> keepFrom(shape.size(), 0);
+  SmallVector<int64_t> keepFrom(shape.size(), 0), firstSource(keepFrom), sourceStep(keepFrom);
   for (int64_t d : halos) {
     WindowDim &window = windows[d];
     const DimLayout &dim = layout.dims[d];
@@ -182,23 +185,35 @@ LogicalResult localizeSelectAndScatter(Localizer &l, Operation *op) {
             span = (count - 1) * window.stride + window.size;
     part =
         wantedRows(l, part, d, sourceWant.dims[d], sourceShape[d], dim.axes, {step, from, count});
-    auto scalar =
-        RankedTensorType::get({}, cast<RankedTensorType>(image.getType()).getElementType());
-    // Not the start value: it would be combined once more for each source that is none.
-    part = select(
-        l, rowsBetween(l, shapeOf(part), d, myStart(l, dim.axes, step, from), 0, sourceShape[d]),
-        part, splat(l, neutral(l, scalar, *combined), shapeOf(part)));
-    Value lowest = neutral(l, scalar, *least);
     image = wantedRows(l, image, d, dim, shape[d], dim.axes, {dim.tile, begin, span});
-    image = select(
-        l, rowsBetween(l, shapeOf(image), d, myStart(l, dim.axes, dim.tile, begin), 0, shape[d]),
-        image, splat(l, lowest, shapeOf(image)));
-    keepFrom[d] = -begin;
+    keepFrom[d] = -begin, firstSource[d] = from, sourceStep[d] = step;
     window.low = window.high = 0;
   }
-  auto made = cast<stablehlo::SelectAndScatterOp>(l.copy(op, {image, part, init}, image.getType()));
-  made.setPaddingAttr(paddingAttr(l, windows));
-  Value rows = made->getResult(0);
+  Value imageThere, sourceThere;
+  auto both = [&](Value &all, Value next) { all = all ? binary(l, "and", all, next) : next; };
+  for (int64_t d : halos) {
+    const DimLayout &dim = layout.dims[d];
+    both(imageThere, rowsBetween(l, shapeOf(image), d, myStart(l, dim.axes, dim.tile, -keepFrom[d]),
+                                 0, shape[d]));
+    both(sourceThere,
+         rowsBetween(l, shapeOf(part), d, myStart(l, dim.axes, sourceStep[d], firstSource[d]), 0,
+                     sourceShape[d]));
+  }
+  auto type = cast<RankedTensorType>(image.getType());
+  Value rows;
+  if (!halos.empty() && !byValue) {
+    rows = scatterSelected(l, scatter, image, imageThere, part, sourceThere, init, windows);
+  } else {
+    auto scalar = RankedTensorType::get({}, type.getElementType());
+    if (!halos.empty()) {
+      // Not the start value: it would be combined once more for each source that is none.
+      part = select(l, sourceThere, part, splat(l, neutral(l, scalar, *combined), shapeOf(part)));
+      image = select(l, imageThere, image, splat(l, neutral(l, scalar, *least), shapeOf(image)));
+    }
+    auto made = cast<stablehlo::SelectAndScatterOp>(l.copy(op, {image, part, init}, type));
+    made.setPaddingAttr(paddingAttr(l, windows));
+    rows = made->getResult(0);
+  }
   for (int64_t d : halos)
     rows = sliceRows(l, rows, d, keepFrom[d], keepFrom[d] + layout.dims[d].tile);
   l.bind(result, rows, layout);

@@ -162,6 +162,27 @@ def running(rng, kind, **options):
     return c.returns(*results).allow(0 if kind in ("maximum", "argmax") else 4 * n)
 
 
+# Windows whose selection no value stands for: the lowest integers, and selections and combinations of no kind.
+
+def selected(rng, kind, **options):
+    c = Case(rng, "select_and_scatter", **options)
+    t = I32 if kind == "lowest" else F32
+    size, stride, rows, columns = int(rng.integers(2, 4)), int(rng.integers(1, 3)), int(rng.integers(4, 14)), int(rng.integers(1, 4))
+    low, high = int(rng.integers(0, size)), int(rng.integers(0, size))
+    sources = (rows + low + high - size) // stride + 1
+    values = (lambda *shape: rng.choice([-2**31, -2**31, -2**31 + 1, 5], shape).astype(np.int32)) if kind == "lowest" else (
+        lambda *shape: rng.integers(-9, 9, shape).astype(np.float32))
+    operands = [c.argument(t, x.shape, x) for x in (values(rows, columns), values(sources, columns))] + [c.constant(t, (), "0" if t is I32 else "0.5")]
+    compared = lambda a, b: [c.emit("compare", [a, b], BY_NAME["i1"], (), "comparison_direction = #stablehlo<comparison_direction GE>")]
+    size_of = lambda x: c.emit("abs", [x], t, ())
+    bodies = {"lowest": (compared, lambda a, b: [c.emit("maximum", [a, b], t, ())]),
+              "magnitude": (lambda a, b: compared(size_of(a), size_of(b)), lambda a, b: [c.emit("maximum", [size_of(a), size_of(b)], t, ())])}[kind]
+    attributes = (f"window_dimensions = {array_attribute([size, 1])}, window_strides = {array_attribute([stride, 1])},"
+                  f" padding = {matrix_attribute(np.array([[low, high], [0, 0]]))}")
+    regions = [c.block([(t, ())] * 2, body) for body in bodies]
+    return c.returns(*c.emit_many("select_and_scatter", operands, [(t, (rows, columns))], attributes, regions))
+
+
 # A library's function with a rule of its own: the batch may be sharded.
 
 def custom_call(rng, **options):
@@ -243,6 +264,7 @@ GENERATORS = [(f.__name__, f) for f in (broadcast_compare, broadcast_select, bro
 GENERATORS += [(("broadcast_" if b else "") + n, lambda rng, n=n, b=b, **o: binary(rng, n, b, **o)) for n in ("zeta", "polygamma", "next_after", "mulhi")
                for b in (False, True) if (n, b) != ("mulhi", True)]
 GENERATORS += [("running_" + kind, lambda rng, kind=kind, **o: running(rng, kind, **o)) for kind in ("add", "maximum", "multiply", "argmax", "log_plus_one")]
+GENERATORS += [("selected_" + kind, lambda rng, kind=kind, **o: selected(rng, kind, **o)) for kind in ("lowest", "magnitude")]
 GENERATORS += [("broadcast_" + name, lambda rng, name=name, **o: chlo_broadcast(rng, name, **o)) for name in BROADCAST if name != "next_after"]
 GENERATORS += [(name, lambda rng, name=name, **o: collective(rng, name, **o)) for name in COLLECTIVES]
 GENERATORS += [(name, lambda rng, name=name, **o: device_number(rng, name, **o)) for name in ("partition_id", "replica_id")]

@@ -35,3 +35,26 @@ func.func @products(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<8xf32>, tensor<4xf32>, tensor<f32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// Of integers, each may be the lowest there is: what was selected is known by its number, and rows beyond the ends have none.
+// Wrong would be a value in their place, which a real row of the same value loses to; or a gather.
+// CHECK-LABEL: @integers
+func.func public @integers(%x: tensor<8xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}, %s: tensor<4xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>},
+                           %i: tensor<i32>) -> (tensor<8xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
+  // CHECK-NOT: comm.all_gather
+  // CHECK: %[[NUMBER:.*]] = stablehlo.select %[[THERE:.*]], %{{.*}}, %{{.*}} : tensor<7xi1>, tensor<7xi32>
+  // CHECK: %[[SELECTED:.*]]:2 = "stablehlo.reduce_window"(%{{.*}}, %[[NUMBER]], %{{.*}}, %{{.*}})
+  // CHECK: stablehlo.select %{{.*}}, %[[SELECTED]]#1, %{{.*}} : tensor<3xi1>, tensor<3xi32>
+  // CHECK: "stablehlo.scatter"
+  // CHECK: stablehlo.slice %{{.*}} [2:6] : (tensor<7xi32>) -> tensor<4xi32>
+  %0 = "stablehlo.select_and_scatter"(%x, %s, %i) <{window_dimensions = array<i64: 3>, window_strides = array<i64: 2>, padding = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+    %c = stablehlo.compare GE, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+    %c = stablehlo.add %a, %b : tensor<i32>
+    stablehlo.return %c : tensor<i32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<8xi32>, tensor<4xi32>, tensor<i32>) -> tensor<8xi32>
+  return %0 : tensor<8xi32>
+}
