@@ -110,13 +110,11 @@ def place(rng, program):
     meeting = rng.choice([0.0, 0.0, 0.0, 0.3])  # operations one operand of which is to enter partial
     def random_sharding(value, **options):
         return sharding(rng, mesh, value.shape, **options)
-    def unreduced(value):
-        return partial if value.element.kind != "b" else 0.0
     for i, value in enumerate(program.arguments):
         if rng.random() < often:
             notes["argument", i] = random_sharding(value, open=0.3)
         if rng.random() < inside / 2:
-            notes["constrained", i] = random_sharding(value, unreduced=unreduced(value))
+            notes["constrained", i] = random_sharding(value, unreduced=partial)
     for i, value in enumerate(program.results):
         if rng.random() < often / 2:
             notes["result", i] = random_sharding(value)
@@ -126,22 +124,21 @@ def place(rng, program):
             continue
         if rng.random() < inside / 2 and op.name != "sdy.manual_computation":
             alone = len(op.results) == 1 and not op.regions
-            notes["op", k] = ", ".join(random_sharding(v, unreduced=unreduced(v) / 2 if alone else 0.0) for v in op.results)
+            notes["op", k] = ", ".join(random_sharding(v, unreduced=partial / 2 if alone else 0.0) for v in op.results)
         if enclosed and is_elementwise(op) and ("op", k) not in notes and rng.random() < enclosed:
             if text := manual(rng, mesh, op.results[0].shape):
                 notes["manual", k] = text
         for i, value in enumerate(op.results):
             if rng.random() < inside:
-                notes["value", k, i] = random_sharding(value, unreduced=unreduced(value))
+                notes["value", k, i] = random_sharding(value, unreduced=partial)
             elif rng.random() < inside / 8:
                 notes["value", k, i] = "reshard " + random_sharding(value, open=0.0, priorities=False)
             elif rng.random() < inside / 16:
                 notes["value", k, i] = "barrier " + rng.choice(["NONE", "FORWARD", "BACKWARD"])
         for i, value in enumerate(op.operands):
             if value.shape and rng.random() < inside / 3:
-                notes["use", k, i] = random_sharding(value, unreduced=unreduced(value) / 2)
+                notes["use", k, i] = random_sharding(value, unreduced=partial / 2)
         if op.operands and rng.random() < meeting:
             i = rng.randrange(len(op.operands))
-            if op.operands[i].element.kind != "b":
-                notes["use", k, i] = random_sharding(op.operands[i], unreduced=0.7, density=0.4)
+            notes["use", k, i] = random_sharding(op.operands[i], unreduced=0.7, density=0.4)
     return Placement(mesh, notes)
