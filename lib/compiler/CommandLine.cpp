@@ -63,13 +63,15 @@ std::string parseArguments(int argc, const char *const *argv, CommandLine &line)
   return "";
 }
 
-// Writes beside the file first, so that a reader never sees half of it. Empty, or what went wrong.
+// Writes beside the file first, so that a reader never sees half of it; not where the path is a
+// link, which stays one: /dev/stdout. Empty, or what went wrong.
 std::string writeFile(llvm::StringRef path, llvm::StringRef bytes) {
   if (path.empty() || path == "-") {
     llvm::outs() << bytes;
     return "";
   }
-  bool plain = !llvm::sys::fs::exists(path) || llvm::sys::fs::is_regular_file(path);
+  bool plain = !llvm::sys::fs::is_symlink_file(path) &&
+               (!llvm::sys::fs::exists(path) || llvm::sys::fs::is_regular_file(path));
   std::string target = plain ? (path + ".partial").str() : path.str();
   std::error_code code;
   {

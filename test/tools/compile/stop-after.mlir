@@ -17,3 +17,7 @@ func.func @other(%a: tensor<4xf32>) -> tensor<4xf32> {
 // Bytecode is read like text.
 // RUN: tessera-opt %s --emit-bytecode -o %t.mlirbc
 // RUN: tessera compile %t.mlirbc -o - --stop-after=import | FileCheck %s
+
+// An output that is a link stays one, as /dev/stdout does.
+// RUN: rm -f %t.link && ln -s %t.linked %t.link && touch %t.linked
+// RUN: tessera compile %s -o %t.link --stop-after=import && test -L %t.link && FileCheck %s < %t.linked
