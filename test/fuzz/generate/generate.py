@@ -41,6 +41,8 @@ def generate(seed, number):
     if rng.random() < 0.3 or rounding:
         character = character + [(special.FAMILY, 1.5)]
     families = [(f, w * factor * rng.choice([0.3, 1, 1, 2.5])) for family, factor in character for f, w in family]
+    if rounding:
+        families.append((arithmetic.unary, 12))
     for _ in range(rng.choice([1, 1, 2, 3])):
         least, span = 1, rng.choice([None, None, None, 4, 9])
         b.argument(element, b.shape(least, 4), span)

@@ -107,7 +107,7 @@ def place(rng, program):
     inside = rng.choice([0.05, 0.15, 0.4])
     partial = rng.choice([0.0, 0.0, 0.3, 0.6])
     enclosed = rng.choice([0.0, 0.0, 0.0, 0.15])
-    meeting = rng.choice([0.0, 0.0, 0.0, 0.3])  # operations one operand of which is to enter partial
+    meeting = rng.choice([0.0, 0.0, 0.4]) if all(v.exact for v in program.results) else 0.4  # operations one operand of which is to enter partial
     def random_sharding(value, **options):
         return sharding(rng, mesh, value.shape, **options)
     for i, value in enumerate(program.arguments):
@@ -140,5 +140,5 @@ def place(rng, program):
                 notes["use", k, i] = random_sharding(value, unreduced=partial / 2)
         if op.operands and rng.random() < meeting:
             i = rng.randrange(len(op.operands))
-            notes["use", k, i] = random_sharding(op.operands[i], unreduced=0.7, density=0.4)
+            notes["use", k, i] = random_sharding(op.operands[i], unreduced=0.8, density=0.5)
     return Placement(mesh, notes)

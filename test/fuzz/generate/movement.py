@@ -262,4 +262,4 @@ def barrier(b):
 
 
 FAMILY = [(transpose, 5), (reshape, 6), (broadcast, 3), (slices, 4), (dynamic_slice, 2), (dynamic_update_slice, 2), (pad, 2.5),
-          (concatenate, 2.5), (reverse, 1.5), (iota, 0.7), (barrier, 0.3)]
+          (concatenate, 2.5), (reverse, 1.5), (iota, 0.7), (barrier, 0.7)]
