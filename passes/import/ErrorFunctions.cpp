@@ -17,16 +17,24 @@ static Expr gaussian(Expr y) {
   return (-(head * head)).exp() * (-tail).exp();
 }
 
+// x + x p, for |x| <= 1, where x p alone would be subnormal too: flushed to zero unless the target
+// has a fused multiply-add.
+static Expr plusTimes(Expr x, Expr p) {
+  constexpr double scale = 1 << 24;
+  Expr large = x * scale;
+  return (large * p + large) * (1 / scale);
+}
+
 // erf on |x| <= 1: x + x p(2 x^2 - 1).
 static Expr erfCentre(Expr x) {
   Expr z = x * x;
-  return x * polynomial(z + z - 1.0,
+  return plusTimes(
+      x, polynomial(z + z - 1.0,
                         {1.4543887079465116e-14, -3.8078824063194953e-13, 9.167619596865806e-12,
                          -2.035228405815769e-10, 4.115800583208149e-09, -7.511569286591727e-08,
                          1.223382738359897e-06, -1.7537169441124866e-05, 0.00021751715604159932,
                          -0.0022854855611441132, 0.019852496688983708, -0.1405360890227171,
-                         -0.03453126133013269}) +
-         x;
+                         -0.03453126133013269}));
 }
 
 // erfc on y > 0.46875.
@@ -59,7 +67,7 @@ static Expr erf32(Expr x) {
                                  -1.127089233770337, -0.0003415125918767433});
   Expr outer = 1.0 - exponent.exp();
   outer = (x < 0.0).select(-outer, outer);
-  return (x.abs() <= 1.0).select(x * centre + x, outer);
+  return (x.abs() <= 1.0).select(plusTimes(x, centre), outer);
 }
 
 // erfc on 0.3 < y < 10: exp(-y^2) t p(t) with t = 2 / (2 + y). All but the exponential in f64: what

@@ -39,7 +39,7 @@ DYNAMIC = """func.func @main(%a: tensor<?x4xf32>, %b: tensor<4x?xf32>) -> tensor
   return %0 : tensor<?x?xf32>
 }
 """
-COMPILE = ["--input-shapes=in0:8x4xf32,in1:4x16", "--entry=main", "--target=cpu", "--stop-after=memory", "--print-after=import",
+COMPILE = ["--input-shapes=in0:8x4xf32,in1:4x16", "--entry=main", "--target=cpu", "--target-cpu=x86-64-v3", "--target-cpu=help", "--target-cpu=z80", "--stop-after=memory", "--print-after=import",
            "--report=/dev/null", "--verify-each", "--topology=/dev/null"]
 RUN = ["--inputs=/dev/null", "--outputs=/dev/null", "--comm=local", "--repeat=2", "--carry=out0:in0,out1:in1", "--report=/dev/null",
        "--trace=/dev/null", "--topology=/dev/null"]

@@ -25,6 +25,9 @@ from generate.generate import generate
 from generate.program import Printer
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "test" / "numerics"))
+from command_line import TARGET_CPU  # of $TESSERA_TARGET_CPU
+
 BIN = pathlib.Path(os.environ.get("TESSERA_BIN", ROOT / "build" / "bin"))
 
 
@@ -46,7 +49,7 @@ def same(one, other):
 class Worker:
     def __init__(self, options, scratch):
         self.options, self.scratch = options, scratch
-        self.checker = check.Checker(BIN / "tessera-fuzz", scratch, options.limit)
+        self.checker = check.Checker(BIN / "tessera-fuzz", scratch, options.limit, target_cpu=TARGET_CPU)
         self.counts, self.cells = collections.Counter(), collections.Counter()
 
     def number(self, number):

@@ -20,11 +20,11 @@ class Ended(Exception):
 
 
 class Checker:
-    def __init__(self, binary, scratch, seconds=10, limit_bytes=4 << 30):
+    def __init__(self, binary, scratch, seconds=10, limit_bytes=4 << 30, target_cpu="native"):
         self.engine = engine.Engine(binary, seconds, limit_bytes, scratch)
         self.crowded = None  # an engine with more workers, made when first asked for
         self.more_workers = lambda: engine.Engine(binary, seconds, limit_bytes, scratch, TESSERA_WORKERS="5")
-        self.scratch = scratch
+        self.scratch, self.target_cpu = scratch, target_cpu
         self.seconds = {"compile": 0.0, "run": 0.0}
 
     def close(self):
@@ -40,7 +40,8 @@ class Checker:
         path = lambda name: self.scratch / name
         path("p.mlir").write_text(text)
         write_npz(path("in.npz"), {f"in{i}": v.data.astype(v.element.own).astype(v.element.passed) for i, v in enumerate(program.arguments)})
-        compiled = self.command(self.engine, "compile", "compile", path("p.mlir"), "-o", path("p.tsr"), f"--report={path('c.json')}", *["--verify-each"] * thorough)
+        compiled = self.command(self.engine, "compile", "compile", path("p.mlir"), "-o", path("p.tsr"), f"--target-cpu={self.target_cpu}", f"--report={path('c.json')}",
+                                *["--verify-each"] * thorough)
         if compiled:
             return compiled
         wrong = self.run(program, path("out.npz"))
