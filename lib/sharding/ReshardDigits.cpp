@@ -36,6 +36,7 @@ public:
   bool findDigits(bool targetsPadding);
   // Values that change their places first, or those that change the split dimension.
   ReshardPlan run(bool placesFirst);
+  llvm::ArrayRef<int64_t> paddedSizes() const { return padded; }
   bool changesPlaces() const {
     return llvm::any_of(digits, [](const Digit &d) {
       return d.source != none && d.target != none && d.source != d.target;
@@ -181,7 +182,7 @@ void DigitPlan::step(ReshardKind kind, int32_t dim, int32_t fromDim, llvm::Array
   plan.seconds += price.seconds;
   plan.wireBytes += price.wireBytes;
   layout = after;
-  plan.steps.push_back({kind, dim, fromDim, std::move(axes), std::move(after), {}, {}, {}});
+  plan.steps.push_back({kind, dim, fromDim, std::move(axes), std::move(after), {}, {}, {}, {}});
 }
 
 void DigitPlan::view(Arrangement wanted, llvm::ArrayRef<int64_t> global) {
@@ -211,7 +212,7 @@ void DigitPlan::retile(llvm::ArrayRef<int64_t> tiles) {
     layout.dims[d].tile = tiles[d];
     plan.seconds += price.seconds;
     plan.wireBytes += price.wireBytes;
-    plan.steps.push_back({ReshardKind::Retile, d, none, {}, layout, {}, {}, {}});
+    plan.steps.push_back({ReshardKind::Retile, d, none, {}, layout, {}, {}, {}, {}});
   }
 }
 
@@ -369,12 +370,14 @@ std::optional<ReshardPlan> planByDigits(const Mesh &mesh, llvm::ArrayRef<int64_t
                                         const LocalLayout &to, const cost::Topology &topology) {
   std::optional<ReshardPlan> best;
   AxisAtoms atoms(mesh, allRefs(from, to), /*primes=*/true);
-  if (!atoms.valid() || shardCount(from.partial) > 1)
+  if (!atoms.valid() || shardCount(from.partial) > 1 || llvm::is_contained(shape, 0))
     return best;
+  llvm::SmallVector<int64_t> tried;
   for (bool targetsPadding : {true, false}) {
     DigitPlan search(mesh, shape, elementBytes, from, to, atoms, topology);
-    if (!search.findDigits(targetsPadding))
+    if (!search.findDigits(targetsPadding) || search.paddedSizes() == llvm::ArrayRef(tried))
       return best;
+    tried.assign(search.paddedSizes().begin(), search.paddedSizes().end());
     for (bool placesFirst : {true, false}) {
       if (!placesFirst && !search.changesPlaces())
         continue;

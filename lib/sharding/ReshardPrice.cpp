@@ -4,7 +4,7 @@
 
 namespace tessera::sharding {
 
-static constexpr double stepSeconds = 1e-9; // breaks ties towards fewer steps
+static constexpr double stepSeconds = 1e-12; // breaks ties towards fewer steps
 
 StepPrice priceOf(ReshardKind kind, double before, double after, llvm::ArrayRef<AxisRef> group,
                   const Mesh &mesh, const cost::Topology &topology) {
@@ -27,6 +27,7 @@ StepPrice priceOf(ReshardKind kind, double before, double after, llvm::ArrayRef<
   case ReshardKind::AllToAll: // padding travels, too
     return price(CollectiveKind::AllToAll, std::max(before, after));
   case ReshardKind::Permute:
+  case ReshardKind::Exchange:
     return price(CollectiveKind::Permute, before);
   case ReshardKind::AllReduce:
     return price(CollectiveKind::AllReduce, before);

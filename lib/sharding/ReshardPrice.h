@@ -9,8 +9,8 @@ struct StepPrice {
   double seconds, wireBytes;
 };
 
-// Of every kind but Retile. `before` and `after` are the bytes of the local array, `group` the axes
-// along which it moves.
+// Of every kind but Retile, and of one round of an Exchange. `before` and `after` are the bytes of
+// the local array, `group` the axes along which it moves.
 StepPrice priceOf(ReshardKind kind, double before, double after, llvm::ArrayRef<AxisRef> group,
                   const Mesh &mesh, const cost::Topology &topology);
 

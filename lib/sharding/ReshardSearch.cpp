@@ -1,6 +1,7 @@
 #include "lib/sharding/ReshardSearch.h"
 
 #include "lib/sharding/ReshardDigits.h"
+#include "lib/sharding/ReshardExchange.h"
 #include "lib/sharding/ReshardMoves.h"
 #include "lib/sharding/ReshardPrice.h"
 #include "llvm/ADT/STLExtras.h"
@@ -85,9 +86,9 @@ void Search::add(ReshardState next, ReshardMove move) {
   auto [it, fresh] = best.try_emplace(next, int32_t(nodes.size()));
   if (!fresh) {
     const Node &rival = nodes[it->second];
-    if (total > rival.seconds * (1 + 1e-9))
+    if (total > rival.seconds * (1 + 1e-12))
       return;
-    if (total >= rival.seconds * (1 - 1e-9)) {
+    if (total >= rival.seconds * (1 - 1e-12)) {
       if (!isBetterEnd(move, rival.move))
         return;
       total = rival.seconds; // ahead of what is open
@@ -182,60 +183,67 @@ std::vector<Search::Node> Search::run(int64_t budget, double limit) {
 
 } // namespace
 
-ReshardPlan planReshard(const Mesh &mesh, llvm::ArrayRef<int64_t> globalShape, int64_t elementBytes,
-                        const LocalLayout &from, const LocalLayout &to,
-                        const cost::Topology &topology) {
-  ReshardPlan plan;
-  if (from == to)
-    return plan;
+// The cheapest sequence of moves between layouts; at most `limit` where there is one.
+static ReshardPlan searchLayouts(const Mesh &mesh, llvm::ArrayRef<int64_t> shape,
+                                 int64_t elementBytes, const LocalLayout &from,
+                                 const LocalLayout &to, const cost::Topology &topology,
+                                 std::optional<double> limit) {
   llvm::SmallVector<AxisRef> refs = allRefs(from, to);
-  AxisAtoms whole(mesh, refs, /*primes=*/false);
-  if (!whole.valid() ||
-      whole.count() > 60) { // parts that do not divide one another: through whole dimensions
-    LocalLayout between = to;
-    for (size_t d = 0; d < globalShape.size(); ++d)
-      between.dims[d] = {{}, globalShape[d]};
-    between.partial.clear(); // parts of partial values, too
-    between.reduction = from.reduction;
-    plan = planReshard(mesh, globalShape, elementBytes, from, between, topology);
-    ReshardPlan rest = planReshard(mesh, globalShape, elementBytes, between, to, topology);
-    plan.steps.insert(plan.steps.end(), rest.steps.begin(), rest.steps.end());
-    plan.seconds += rest.seconds;
-    plan.wireBytes += rest.wireBytes;
-    return plan;
-  }
-  ReshardState start = toState(from, whole), goal = toState(to, whole);
-  std::optional<ReshardPlan> digits =
-      planByDigits(mesh, globalShape, elementBytes, from, to, topology);
-  double limit = digits ? digits->seconds : std::numeric_limits<double>::infinity();
+  AxisAtoms whole(mesh, refs, /*primes=*/false), fine(mesh, refs, /*primes=*/true);
+  auto search = [&](const AxisAtoms &atoms, int64_t budget) {
+    ReshardState start = toState(from, atoms), goal = toState(to, atoms);
+    return Search(mesh, shape, elementBytes, atoms, start, goal, topology)
+        .run(budget, limit.value_or(std::numeric_limits<double>::infinity()));
+  };
   const AxisAtoms *cut = &whole;
-  auto path =
-      Search(mesh, globalShape, elementBytes, whole, start, goal, topology).run(2000, limit);
-
+  auto path = search(whole, 2000);
   // Finer parts only help where a dimension's shards change by a part of an axis.
-  AxisAtoms fine(mesh, refs, /*primes=*/true);
-  if (!digits && path.back().wire > 0 && fine.count() > whole.count() && fine.count() <= 8) {
-    ReshardState fineStart = toState(from, fine), fineGoal = toState(to, fine);
-    auto finer = Search(mesh, globalShape, elementBytes, fine, fineStart, fineGoal, topology)
-                     .run(300, limit);
+  if (!limit && path.back().wire > 0 && fine.count() > whole.count() && fine.count() <= 8) {
+    auto finer = search(fine, 300);
     if (finer.back().seconds < path.back().seconds) {
       path = std::move(finer);
       cut = &fine;
     }
   }
-  if (limit < path.back().seconds * (1 - 1e-9))
-    return *digits;
+  ReshardPlan plan;
   plan.seconds = path.back().seconds;
   plan.wireBytes = path.back().wire;
-  for (auto &node : llvm::drop_begin(path))
-    plan.steps.push_back({node.move.kind,
-                          node.move.dim,
-                          node.move.fromDim,
-                          cut->refs(node.move.atoms),
-                          toLayout(node.state, *cut, from.reduction),
-                          {},
-                          {},
-                          {}});
+  for (auto &node : llvm::drop_begin(path)) {
+    ReshardStep step{node.move.kind, node.move.dim, node.move.fromDim};
+    step.axes = cut->refs(node.move.atoms);
+    step.after = toLayout(node.state, *cut, from.reduction);
+    plan.steps.push_back(std::move(step));
+  }
+  return plan;
+}
+
+ReshardPlan planReshard(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
+                        const LocalLayout &from, const LocalLayout &to,
+                        const cost::Topology &topology) {
+  if (from == to)
+    return {};
+  AxisAtoms atoms(mesh, allRefs(from, to), /*primes=*/false);
+  if (!atoms.valid() ||
+      atoms.count() > 60) { // parts that do not divide one another: through whole dimensions
+    LocalLayout between = to;
+    for (size_t d = 0; d < shape.size(); ++d)
+      between.dims[d] = {{}, shape[d]};
+    between.partial.clear(); // parts of partial values, too
+    between.reduction = from.reduction;
+    ReshardPlan plan = planReshard(mesh, shape, elementBytes, from, between, topology);
+    ReshardPlan rest = planReshard(mesh, shape, elementBytes, between, to, topology);
+    plan.steps.insert(plan.steps.end(), rest.steps.begin(), rest.steps.end());
+    plan.seconds += rest.seconds;
+    plan.wireBytes += rest.wireBytes;
+    return plan;
+  }
+  auto digits = planByDigits(mesh, shape, elementBytes, from, to, topology);
+  ReshardPlan plan = searchLayouts(mesh, shape, elementBytes, from, to, topology,
+                                   digits ? std::optional<double>(digits->seconds) : std::nullopt);
+  if (digits && digits->seconds < plan.seconds * (1 - 1e-12))
+    plan = std::move(*digits);
+  if (auto exchange = planByExchange(mesh, shape, elementBytes, from, to, topology, plan.seconds))
+    return std::move(*exchange);
   return plan;
 }
 

@@ -9,7 +9,8 @@
 #pragma once
 
 #include "lib/cost/Topology.h"
-#include "lib/sharding/Sharding.h"
+#include "lib/sharding/ShardExchange.h"
+#include <memory>
 #include <string>
 #include <unordered_map>
 
@@ -28,6 +29,8 @@ enum class ReshardKind {
           // dimension; local (pad or slice) when the dimension is not sharded
   View,   // the local array is reshaped to `digits`, transposed by `order`, and reshaped to the
           // tiles of `after`: the same tensor with other dimensions, whose global sizes are `shape`
+  Exchange, // parts of local arrays move as `exchange` says. Where there is a `shape`, the result
+            // is seen with those dimensions
 };
 
 // Where an unsharded dimension is split (Slice, AllToAll, ReduceScatter) and its tile is not the
@@ -39,7 +42,9 @@ struct ReshardStep {
   int32_t fromDim = -1; // of AllToAll
   AxisRefs axes;        // of Permute: all axes along which values move
   LocalLayout after;
-  llvm::SmallVector<int64_t> digits, order, shape; // of View
+  llvm::SmallVector<int64_t> digits, order; // of View
+  llvm::SmallVector<int64_t> shape;         // of View and Exchange
+  std::shared_ptr<const ShardExchange> exchange;
 };
 
 struct ReshardPlan {

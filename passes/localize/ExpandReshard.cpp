@@ -11,6 +11,7 @@
 
 #include "dialects/comm/Collective.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "passes/localize/ExchangeShards.h"
 #include "passes/localize/Rows.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -35,20 +36,21 @@ Value expandPermute(Localizer &l, Value value, const ReshardStep &step, const Lo
   return comm::PermuteOp::create(l.b, l.loc, value, l.axesAttr(step.axes), pairs).getResult(0);
 }
 
+Value reshaped(Localizer &l, Value value, ArrayRef<int64_t> shape) {
+  auto type = cast<RankedTensorType>(value.getType()).clone(shape);
+  return type == value.getType() ? value : stablehlo::ReshapeOp::create(l.b, l.loc, type, value);
+}
+
 Value expandView(Localizer &l, Value value, const ReshardStep &step) {
-  auto reshaped = [&](ArrayRef<int64_t> shape) {
-    auto type = cast<RankedTensorType>(value.getType()).clone(shape);
-    return type == value.getType() ? value : stablehlo::ReshapeOp::create(l.b, l.loc, type, value);
-  };
   if (!llvm::is_sorted(step.order)) {
-    value = reshaped(step.digits);
+    value = reshaped(l, value, step.digits);
     SmallVector<int64_t> shape;
     for (int64_t i : step.order)
       shape.push_back(step.digits[i]);
     value = stablehlo::TransposeOp::create(
         l.b, l.loc, cast<RankedTensorType>(value.getType()).clone(shape), value, step.order);
   }
-  return reshaped(sharding::localShape(step.after));
+  return reshaped(l, value, sharding::localShape(step.after));
 }
 
 Value expandStep(Localizer &l, Value value, const ReshardStep &step, const LocalLayout &before,
@@ -82,6 +84,8 @@ Value expandStep(Localizer &l, Value value, const ReshardStep &step, const Local
         .getResult(0);
   case ReshardKind::Broadcast:
     return comm::BroadcastOp::create(l.b, l.loc, value, l.axesAttr(step.axes)).getResult(0);
+  case ReshardKind::Exchange:
+    return reshaped(l, exchangeShards(l, value, *step.exchange), sharding::localShape(step.after));
   case ReshardKind::View:
     return expandView(l, value, step);
   case ReshardKind::Retile: {
@@ -125,7 +129,7 @@ Value expandReshard(Localizer &l, sharding::ReshardPlanner &planner, LocalValue 
   for (const ReshardStep &step : plan.steps) {
     value = expandStep(l, value, step, layout, shape);
     layout = step.after;
-    if (step.kind == ReshardKind::View)
+    if (!step.shape.empty())
       shape = step.shape;
   }
   return added.empty() ? value : makePartial(l, value, added, to.reduction);

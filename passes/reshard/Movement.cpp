@@ -35,6 +35,8 @@ static StringRef nameOf(sharding::ReshardKind kind) {
     return "retile";
   case sharding::ReshardKind::View:
     return "view";
+  case sharding::ReshardKind::Exchange:
+    return "exchange";
   }
   return "";
 }

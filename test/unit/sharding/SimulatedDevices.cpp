@@ -80,6 +80,30 @@ static Array viewed(Array array, const ReshardStep &step) {
   return out;
 }
 
+Array Devices::exchanged(const ShardExchange &exchange, int64_t rank,
+                         const std::vector<int64_t> &peers, llvm::ArrayRef<int64_t> shape) {
+  Array out(exchange.shape, poison);
+  for (const ExchangeRound &round : exchange.rounds) {
+    int64_t source = round.pairs.empty() ? rank : -1;
+    for (size_t i = 0; i < round.pairs.size(); i += 2)
+      if (round.pairs[i + 1] == rank)
+        source = round.pairs[i];
+    std::vector<int64_t> rows;
+    for (size_t d = 0; d < exchange.shape.size(); ++d)
+      rows.push_back(source < 0 ? 0 : round.rows[d][rank]);
+    forEachIndex(rows, [&](llvm::ArrayRef<int64_t> index) {
+      std::vector<int64_t> at(index.begin(), index.end()), from(at);
+      for (size_t d = 0; d < at.size(); ++d) {
+        at[d] += round.to[d][rank];
+        from[d] += round.from[d][source];
+      }
+      out.at(at) = arrays[peers[source]].at(from);
+    });
+  }
+  out.shape.assign(shape.begin(), shape.end());
+  return out;
+}
+
 void Devices::execute(const ReshardStep &step) {
   const LocalLayout &after = step.after;
   std::vector<Array> next;
@@ -134,6 +158,9 @@ void Devices::execute(const ReshardStep &step) {
       next.push_back(arrived);
       break;
     }
+    case ReshardKind::Exchange:
+      next.push_back(exchanged(*step.exchange, rank, peers, localShape(after)));
+      break;
     case ReshardKind::View:
       next.push_back(viewed(arrays[device], step));
       break;
@@ -157,7 +184,7 @@ void Devices::execute(const ReshardStep &step) {
   }
   arrays = std::move(next);
   layout = after;
-  if (step.kind == ReshardKind::View)
+  if (!step.shape.empty())
     shape.assign(step.shape.begin(), step.shape.end());
 }
 

@@ -96,6 +96,8 @@ private:
   }
   // The devices that differ from `device` only along `axes`, in rank order.
   std::vector<int64_t> group(int64_t device, llvm::ArrayRef<AxisRef> axes) const;
+  Array exchanged(const ShardExchange &exchange, int64_t rank, const std::vector<int64_t> &peers,
+                  llvm::ArrayRef<int64_t> shape);
   Array padded(Array array, int64_t dim, int64_t size, int64_t fill) const;
   Array part(Array &array, int64_t dim, int64_t index, int64_t size) const;
 
