@@ -30,9 +30,9 @@ struct Law {
 
 constexpr Law laws[] = {
     {"stablehlo.add", sum, Form::Together, 0b11},
-    {"stablehlo.add", max | min, Form::One, 0b11},
+    {"stablehlo.add", max | min, Form::One, 0b11, false, true}, // integers wrap
     {"stablehlo.subtract", sum, Form::Together, 0b11},
-    {"stablehlo.subtract", max | min, Form::One, 0b01},
+    {"stablehlo.subtract", max | min, Form::One, 0b01, false, true},
     {"stablehlo.negate", sum, Form::One, 0b1},
     {"stablehlo.multiply", sum, Form::One, 0b11},
     {"stablehlo.multiply", product, Form::Together, 0b11},

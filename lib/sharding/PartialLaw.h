@@ -3,7 +3,10 @@
 //
 //   sum_i(a_i) * b == sum_i(a_i * b)              multiply is linear in one operand
 //   sum_i(a_i) + sum_i(b_i) == sum_i(a_i + b_i)   add in both together, not in one: b would be
-//   added once a device max_i(a_i) + b == max_i(a_i + b)              add commutes with max in one
+//                                                 added once a device
+//   max_i(a_i) + b == max_i(a_i + b)              add commutes with max in one, but not of
+//                                                 integers: they wrap, the least one minus 1 is the
+//                                                 largest
 #pragma once
 
 #include "lib/sharding/Sharding.h"
@@ -23,7 +26,8 @@ struct PartialQuery {
   llvm::ArrayRef<OperandState> operands;
   // What the op's own region computes (reduce, scatter, windows), where it is of a kind.
   std::optional<ReductionKind> combiner = std::nullopt;
-  bool integer = false; // an operand or result has integer elements: division and conversion round
+  // An operand or result has integer elements: division and conversion round, sums wrap.
+  bool integer = false;
 };
 
 // Whether the op's result is partial in the same way, so that reducing it gives what reducing the

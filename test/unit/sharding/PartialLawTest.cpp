@@ -114,6 +114,17 @@ TEST(PartialLaw, IntegersRound) {
   EXPECT_FALSE(commutesWithReduction(query));
 }
 
+// A device without rows holds the least number as its part of a maximum: less 1, that is the largest.
+TEST(PartialLaw, IntegersWrap) {
+  const State states[] = {State::Partial, State::Whole};
+  for (llvm::StringRef op : {"stablehlo.add", "stablehlo.subtract"}) {
+    PartialQuery query{op, ReductionKind::Max, states};
+    EXPECT_TRUE(commutesWithReduction(query));
+    query.integer = true;
+    EXPECT_FALSE(commutesWithReduction(query));
+  }
+}
+
 TEST(PartialLaw, RegionsMustCombineAlike) {
   const State states[] = {State::Partial, State::Neutral};
   PartialQuery query{"stablehlo.reduce", ReductionKind::Sum, states};
