@@ -78,6 +78,7 @@ def movement():
     yield program("stablehlo.dynamic_slice", [x, t("i32"), t("i32")], t("f32", 1, M), i64s(slice_sizes=[1, M]), note="(one row)")
     yield program("stablehlo.dynamic_slice", [x, t("i32"), t("i32")], t("f32", N // 2, M), i64s(slice_sizes=[N // 2, M]), note="(half)")
     yield program("stablehlo.dynamic_update_slice", [x, t("f32", 1, M), t("i32"), t("i32")], x, note="(one row)")
+    yield program("stablehlo.dynamic_update_slice", [x, t("f32", N // 2, M), t("i32"), t("i32")], x, note="(half)")
     yield program("stablehlo.gather", [x, t("i32", 1024, 1)], t("f32", 1024, M), f"dimension_numbers = #stablehlo.gather<{dims(offset_dims=[1], collapsed_slice_dims=[0], start_index_map=[0])}, index_vector_dim = 1>, {i64s(slice_sizes=[1, M])}", note="(rows)")
     yield program("stablehlo.gather", [t("f32", 64, N, 64), t("i32", 64, 1024, 1)], t("f32", 64, 1024, 64), f"dimension_numbers = #stablehlo.gather<{dims(offset_dims=[2], collapsed_slice_dims=[1], operand_batching_dims=[0], start_indices_batching_dims=[0], start_index_map=[1])}, index_vector_dim = 2>, {i64s(slice_sizes=[1, 1, 64])}", note="(batched)")
     yield program("stablehlo.torch_index_select", [x, t("i32", 1024)], t("f32", 1024, M), i64(dim=0, batch_dims=0))
@@ -116,6 +117,8 @@ def reductions():
     yield program("stablehlo.reduce", [x], t("f32", M), i64s(dimensions=[0]), SCALAR_SUM, starts=[ZERO], note="(sum)")
     yield program("stablehlo.reduce", [x], t("f32"), i64s(dimensions=[0, 1]), SCALAR_MAX, starts=[LOWEST], note="(maximum of all)")
     yield program("stablehlo.reduce", [x, t("i32", N, M)], [t("f32", M), t("i32", M)], i64s(dimensions=[0]), ARGMAX, starts=[LOWEST, ("0", t("i32"))], note="(another region)")
+    yield program("stablehlo.reduce", [x, t("i32", N, M)], [t("f32"), t("i32")], i64s(dimensions=[0, 1]), ARGMAX, starts=[LOWEST, ("0", t("i32"))],
+                  note="(another region, of all)")
     windows = "window_dimensions = array<i64: 5, 1>, padding = dense<[[2, 2], [0, 0]]> : tensor<2x2xi64>"
     yield program("stablehlo.reduce_window", [x], x, windows, SCALAR_SUM, starts=[ZERO], note="(overlapping)")
     yield program("stablehlo.reduce_window", [x], t("f32", N // 4, M), "window_dimensions = array<i64: 4, 1>, window_strides = array<i64: 4, 1>", SCALAR_MAX, starts=[LOWEST], note="(side by side)")
@@ -123,6 +126,8 @@ def reductions():
                   starts=[ZERO], note="(running)")
     yield program("stablehlo.select_and_scatter", [x, t("f32", N // 4, M)], x, "window_dimensions = array<i64: 4, 1>, window_strides = array<i64: 4, 1>",
                   f"({SCALAR_GE[1:-1]}, {SCALAR_SUM[1:-1]})", starts=[ZERO], note="(side by side)")
+    yield program("stablehlo.select_and_scatter", [x, t("f32", N // 2, M)], x, "window_dimensions = array<i64: 3, 1>, window_strides = array<i64: 2, 1>,"
+                  " padding = dense<[[1, 0], [0, 0]]> : tensor<2x2xi64>", f"({SCALAR_GE[1:-1]}, {SCALAR_SUM[1:-1]})", starts=[ZERO], note="(overlapping)")
     scatter = f"scatter_dimension_numbers = #stablehlo.scatter<{dims(update_window_dims=[1], inserted_window_dims=[0], scatter_dims_to_operand_dims=[0])}, index_vector_dim = 1>"
     yield program("stablehlo.scatter", [x, t("i32", 1024, 1), t("f32", 1024, M)], x, scatter, SCALAR_SUM, note="(sum)")
     yield program("stablehlo.scatter", [x, t("i32", 1024, 1), t("f32", 1024, M)], x, scatter, SECOND, note="(the last stays)")
