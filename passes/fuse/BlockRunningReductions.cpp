@@ -8,8 +8,7 @@
 //   %r = reshape of %s + broadcast of %t
 //
 // and so again for the 256 totals: work and roundings of n and log n where one pass over each
-// window takes n * n and n. XLA:CPU has blocks of the same size. (Blelloch 1990, Prefix sums and
-// their applications.)
+// window takes n * n and n. (Blelloch 1990, Prefix sums and their applications.)
 #include "dialects/stablehlo/Computations.h"
 #include "dialects/stablehlo/RunningReduction.h"
 #include "dialects/stablehlo/ShapeInference.h"

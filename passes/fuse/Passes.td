@@ -33,31 +33,6 @@ def SimplifyShapes : Pass<"tessera-simplify-shapes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
-def RewriteQuotients : Pass<"tessera-rewrite-quotients", "::mlir::ModuleOp"> {
-  let summary = "Turn divisions into products where one reciprocal does for many elements.";
-  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
-}
-
-def RoundClusters : Pass<"tessera-round-clusters", "::mlir::ModuleOp"> {
-  let summary = "Compute what surrounds a large reduction in f32 throughout, and round its products before they are added.";
-  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
-}
-
-def MarkExponentials : Pass<"tessera-mark-exponentials", "::mlir::ModuleOp"> {
-  let summary = "Mark exponentials of a row minus its maximum, which code generation computes more simply.";
-  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
-}
-
-def MarkRowProducts : Pass<"tessera-mark-row-products", "::mlir::ModuleOp"> {
-  let summary = "Mark sums of products along rows that are added up as a dot product is.";
-  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
-}
-
-def SplitNarrowSums : Pass<"tessera-split-narrow-sums", "::mlir::ModuleOp"> {
-  let summary = "Make long sums of bf16 and f16 of sums of blocks.";
-  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
-}
-
 def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Group ops into kernels (exec.fused) so that values pass through memory as rarely as pays.";
   let dependentDialects = ["::tessera::exec::ExecDialect"];

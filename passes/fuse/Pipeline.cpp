@@ -17,11 +17,6 @@ void buildFusePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createForwardInvariants());
   pm.addPass(createExplicitLayouts());
   pm.addPass(createSimplifyShapes());
-  pm.addPass(createRewriteQuotients());
-  pm.addPass(createRoundClusters());
-  pm.addPass(createMarkExponentials());
-  pm.addPass(createMarkRowProducts());
-  pm.addPass(createSplitNarrowSums());
   pm.addPass(createFormKernels());
   pm.addPass(createVerifyFuse());
 }

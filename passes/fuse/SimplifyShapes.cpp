@@ -158,18 +158,8 @@ static LogicalResult swapFactors(TransposeOp op, PatternRewriter &rewriter) {
   auto made = DotDimensionNumbersAttr::get(
       rewriter.getContext(), dims.getRhsBatchingDimensions(), dims.getLhsBatchingDimensions(),
       dims.getRhsContractingDimensions(), dims.getLhsContractingDimensions());
-  bool wasSwapped = dot->hasAttr("tessera.swapped");
-  auto product = rewriter.replaceOpWithNewOp<DotGeneralOp>(
-      op, op.getResult().getType(), dot.getRhs(), dot.getLhs(), made, precision, nullptr);
-  // Code generation adds the products in the order of the factors as they were; but for a matrix in
-  // f32 on one device, where XLA swaps them too. (Elsewhere a collective comes before the
-  // transpose, and in bf16 a rounding.)
-  auto devices =
-      product->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>("mhlo.num_partitions");
-  bool isFolded = typeOf(product).getRank() == batch + 2 &&
-                  !typeOf(product).getElementType().isBF16() && (!devices || devices.getInt() <= 1);
-  if (!wasSwapped)
-    product->setAttr("tessera.swapped", rewriter.getStringAttr(isFolded ? "folded" : "back"));
+  rewriter.replaceOpWithNewOp<DotGeneralOp>(op, op.getResult().getType(), dot.getRhs(),
+                                            dot.getLhs(), made, precision, nullptr);
   return success();
 }
 

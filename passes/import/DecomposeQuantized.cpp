@@ -112,10 +112,8 @@ FailureOr<Value> quantize(OpBuilder &b, Location loc, Value value, Type to) {
   if (failed(p))
     return failure();
   Expr real(b, loc, value);
-  Expr steps = real / spread(b, real, loc, p->scales, p->dimension);
-  // An ulp would be a whole step between two integers.
-  steps.get().getDefiningOp()->setAttr("tessera.exact_quotient", b.getUnitAttr());
-  real = steps + spread(b, real, loc, p->zeros, p->dimension);
+  real = real / spread(b, real, loc, p->scales, p->dimension);
+  real = real + spread(b, real, loc, p->zeros, p->dimension);
   Expr low = real.number(double(type.getStorageTypeMin())),
        high = real.number(double(type.getStorageTypeMax()));
   Expr rounded = low.apply<stablehlo::ClampOp>(real, high).apply<stablehlo::RoundNearestEvenOp>();

@@ -17,8 +17,7 @@ static Expr gaussian(Expr y) {
   return (-(head * head)).exp() * (-tail).exp();
 }
 
-// x + x p, for |x| <= 1, where x p alone would be subnormal too: flushed to zero unless the target
-// has a fused multiply-add.
+// x + x p, for |x| <= 1, where x p alone would be subnormal, and flushed to zero, too.
 static Expr plusTimes(Expr x, Expr p) {
   constexpr double scale = 1 << 24;
   Expr large = x * scale;

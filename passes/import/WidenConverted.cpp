@@ -6,10 +6,9 @@
 //                                                          %m = stablehlo.convert %w : f32 -> bf16
 //                                                          return %m, %w
 //
-// Such a conversion asks for precision (a sum, a loss), and XLA gives it, so JAX's numbers have no
-// rounding there either. The operation must be the conversion's own operand, and one that rounds; a
-// contraction must be a product of matrices (XLA reshapes others, which parts the two). It is done
-// before anything is sharded or fused, so that neither can change a number.
+// Such a conversion asks for precision (a sum, a loss). The operation must be the conversion's own
+// operand, and one that rounds. It is done before anything is sharded or fused, so that neither can
+// change a number.
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"
@@ -25,29 +24,13 @@ using namespace mlir;
 
 namespace {
 
-// Leading batch dimensions, one that is contracted, and at most one more in each operand.
-bool isMatrixProduct(stablehlo::DotGeneralOp dot) {
-  auto dims = dot.getDotDimensionNumbers();
-  auto isMatrix = [](RankedTensorType type, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracted) {
-    auto leading = llvm::to_vector(llvm::seq<int64_t>(0, batch.size()));
-    return contracted.size() == 1 && batch == ArrayRef(leading) &&
-           type.getRank() <= static_cast<int64_t>(batch.size()) + 2;
-  };
-  return isMatrix(dot.getLhs().getType(), dims.getLhsBatchingDimensions(),
-                  dims.getLhsContractingDimensions()) &&
-         isMatrix(dot.getRhs().getType(), dims.getRhsBatchingDimensions(),
-                  dims.getRhsContractingDimensions());
-}
-
 // Whether the operation rounds its result to bf16, and can be one on f32.
 bool rounds(Operation *op) {
-  if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op))
-    return isMatrixProduct(dot);
-  return isa<chlo::SquareOp, stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MulOp,
-             stablehlo::DivOp, stablehlo::PowOp, stablehlo::Atan2Op, stablehlo::ExpOp,
-             stablehlo::Expm1Op, stablehlo::LogOp, stablehlo::Log1pOp, stablehlo::LogisticOp,
-             stablehlo::TanhOp, stablehlo::SineOp, stablehlo::CosineOp, stablehlo::TanOp,
-             stablehlo::SqrtOp, stablehlo::RsqrtOp, stablehlo::CbrtOp>(op);
+  return isa<stablehlo::DotGeneralOp, chlo::SquareOp, stablehlo::AddOp, stablehlo::SubtractOp,
+             stablehlo::MulOp, stablehlo::DivOp, stablehlo::PowOp, stablehlo::Atan2Op,
+             stablehlo::ExpOp, stablehlo::Expm1Op, stablehlo::LogOp, stablehlo::Log1pOp,
+             stablehlo::LogisticOp, stablehlo::TanhOp, stablehlo::SineOp, stablehlo::CosineOp,
+             stablehlo::TanOp, stablehlo::SqrtOp, stablehlo::RsqrtOp, stablehlo::CbrtOp>(op);
 }
 
 // `value` in f32.

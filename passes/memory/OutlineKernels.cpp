@@ -46,14 +46,12 @@ static exec::KernelOp outline(exec::FusedOp fused, OpBuilder &b) {
   IRMapping mapping;
   fused.getBody().cloneInto(&kernel.getBody(), mapping);
   // What users wrote on ops for people or other tools has no meaning here and would keep equal
-  // kernels apart. Code generation knows four.
+  // kernels apart.
   kernel.walk([](Operation *op) {
     if (isa<stablehlo::CustomCallOp, exec::KernelOp>(op))
       return;
     for (NamedAttribute attr : llvm::to_vector(op->getDiscardableAttrs()))
-      if (attr.getName() != "tessera.nonpositive" && attr.getName() != "tessera.swapped" &&
-          attr.getName() != "tessera.uncontracted" && attr.getName() != "tessera.row_product")
-        op->removeDiscardableAttr(attr.getName());
+      op->removeDiscardableAttr(attr.getName());
   });
   return kernel;
 }

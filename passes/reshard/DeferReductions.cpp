@@ -9,7 +9,7 @@
 //   %d = sdy.reshard %c <@mesh, [{"x"}, {}]>      // one all-reduce
 //
 // Not where the op's result would be rounded to 16 bits: each device would round its part of a sum
-// that is rounded once when it is made of reduced values (and by XLA, so by JAX).
+// that is rounded once when it is made of reduced values.
 //
 // Behind loops, too: an accumulator that starts neutral, that each round only adds to (or writes a
 // part of), and that nothing else reads, is carried partial and reduced once after the loop.

@@ -18,7 +18,7 @@ inline void pause() {
 #endif
 }
 
-// Numbers below the normal range count as zero, as in XLA: a training step is full of them where
+// Numbers below the normal range count as zero: a training step is full of them where
 // gradients vanish, and computing with them is up to a hundred times slower.
 inline void flushDenormals() {
 #if defined(__x86_64__)

@@ -26,16 +26,6 @@ def error(got, exact):
     return float(np.max(np.abs(got[finite] - exact[finite]) / scale))
 
 
-def unequal(got, jax_value):
-    """None, or where `got` is another number than JAX computed (NaN: any)."""
-    reference = wide(jax_value)
-    same = (wide(got) == reference) | (np.isnan(got) & np.isnan(reference))
-    if same.all():
-        return None
-    at = tuple(int(i) for i in np.argwhere(~same)[0])
-    return f"{np.count_nonzero(~same)} of {same.size} differ, first at {list(at)}: {got[at]}, JAX has {reference[at]}"
-
-
 def differ(got, jax_value, exact):
     """None, or how `got` differs from what JAX computed; `exact` is the float64 value or None."""
     jax_value = np.asarray(jax_value)

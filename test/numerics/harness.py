@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from command_line import tessera
-from compare import differ, unequal
+from compare import differ
 
 @dataclasses.dataclass
 class Case:
@@ -19,7 +19,6 @@ class Case:
     meshes: list  # of {"axis": size}
     manual: bool = False  # holds a shard_map: exported on the mesh itself
     own_mesh: bool = False  # what it computes depends on the mesh, so JAX runs it on the mesh too
-    bits: bool = False  # equal to JAX's result in every bit
     exact: bool = True  # compare with the value in float64 too; off where more precision means another program
     refused: str = None  # not supported: the compiler must say this (docs/limits.md)
     labels: list = None  # names of the outputs, for messages
@@ -82,7 +81,7 @@ def references(case, sizes):
     """JAX's own results on a mesh of these sizes: as they are, and in float64."""
     function, args, _, _ = case.build(exporting.make_mesh(sizes))
     plain = jax.tree.leaves(jax.jit(function)(*args))
-    if case.bits or not case.exact:
+    if not case.exact:
         return args, plain, [None] * len(plain)
     with jax.enable_x64(True):
         function, _, _, _ = case.build(exporting.make_mesh(sizes))
@@ -108,7 +107,7 @@ def check(case):
         if len(outputs) != len(plain):
             wrong = f"{len(outputs)} outputs, JAX has {len(plain)}"
         for i, (got, reference, precise) in enumerate(zip(outputs, plain, exact)):
-            difference = unequal(got, reference) if case.bits else differ(got, reference, precise)
+            difference = differ(got, reference, precise)
             if difference:
                 wrong = f"out{i}{' (' + case.labels[i] + ')' if case.labels else ''}: {difference}"
                 break

@@ -5,7 +5,8 @@
   numerics.py bits [NAME..]            the same bits from each run, on one worker and on two, and from processes over MPI
   numerics.py types [NAME..]           every element type against numpy and ml_dtypes: conversions, bitcasts, arithmetic, other ops
   numerics.py accuracy [f32] [f64]      elementary and special functions against exact values
-  numerics.py rounding [NAME..]        single ops that have the bits that JAX has
+  numerics.py rounding [NAME..]        chains of operations that are rounded correctly, against exact arithmetic
+  numerics.py fusion [NAME..]          the same bits from a program and from each of its operations alone
   numerics.py steps [NAME..]           training steps with Adam on uneven meshes: no farther from float64 than JAX
   numerics.py random [--seed=N] [--count=N]
                                        random programs with random shardings; a failure prints its seed
@@ -18,6 +19,7 @@ import time
 import accuracy
 import bits
 import element_types
+import fusion
 import harness
 import models
 import ops
@@ -30,14 +32,14 @@ import typed_ops
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=("models", "ops", "bits", "types", "accuracy", "rounding", "steps", "random"))
+    parser.add_argument("kind", choices=("models", "ops", "bits", "types", "accuracy", "rounding", "fusion", "steps", "random"))
     parser.add_argument("names", nargs="*")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=24)
     parser.add_argument("--shard", default="0/1")
     arguments = parser.parse_args()
 
-    cases = {"models": models.cases, "ops": ops.cases, "bits": bits.cases, "accuracy": accuracy.cases, "rounding": rounding.cases,
+    cases = {"models": models.cases, "ops": ops.cases, "bits": bits.cases, "accuracy": accuracy.cases, "rounding": rounding.cases, "fusion": fusion.cases,
              "steps": optimizer_steps.cases,
              "types": lambda: element_types.cases() + typed_ops.cases() + sums.cases(),
              "random": lambda: random_programs.cases(arguments.seed, arguments.count)}[arguments.kind]()
@@ -50,7 +52,7 @@ def main():
     for case in cases:
         start = time.time()
         for sizes, wrong in {"bits": bits.check, "types": element_types.check, "accuracy": accuracy.check,
-                            "rounding": rounding.check, "steps": optimizer_steps.check}.get(arguments.kind, harness.check)(case):
+                            "rounding": rounding.check, "fusion": fusion.check, "steps": optimizer_steps.check}.get(arguments.kind, harness.check)(case):
             mesh = sizes if isinstance(sizes, str) else "x".join(f"{axis}{size}" for axis, size in sizes.items())
             ran += 1
             failed += wrong is not None

@@ -282,9 +282,6 @@ static Value floatArithmetic(llvm::IRBuilder<> &b, Op op, llvm::ArrayRef<Value> 
   bool isSingle = type->getScalarType()->isFloatTy();
   auto intrinsic = [&](llvm::Intrinsic::ID id) { return b.CreateUnaryIntrinsic(id, v[0]); };
   auto number = [&](double x) { return llvm::ConstantFP::get(type, x); };
-  llvm::IRBuilderBase::FastMathFlagGuard guard(b);
-  if ((op == Op::Add || op == Op::Sub) && node && node->aux)
-    b.setFastMathFlags({}); // a product in it is rounded
   switch (op) {
   case Op::Add:
     return b.CreateFAdd(v[0], v[1]);
@@ -327,8 +324,6 @@ static Value floatArithmetic(llvm::IRBuilder<> &b, Op op, llvm::ArrayRef<Value> 
   default:
     break;
   }
-  if (isSingle && op == Op::Exp && node && node->aux)
-    return math.expOfNonpositive(v[0]);
   if (isSingle)
     return math.apply(op, v);
   if (op == Op::Logistic)

@@ -313,9 +313,9 @@ Complex ComplexMath::pow(Complex z, Complex w) {
 
 Complex ComplexMath::atan2(Complex y, Complex x) {
   // -i log((x + iy) / sqrt(x^2 + y^2))
-  Complex p = times(x, x), q = times(y, y);
-  Complex root = sqrt({p.re + q.re, p.im + q.im});
-  Complex plain = log(over({x.re - y.im, x.im + y.re}, root));
+  Complex sum = {x.re - y.im, x.im + y.re}, difference = {x.re + y.im, x.im - y.re};
+  Complex root = sqrt(times(sum, difference)), q = times(y, y);
+  Complex plain = log(over(sum, root));
   // Where y is small the logarithm is one of nearly 1, less which the quotient has (x - root),
   // which is -y^2 / (x + root), without cancellation if x is on the root's side.
   Complex rest = over(q, {x.re + root.re, x.im + root.im});

@@ -36,11 +36,11 @@ Value ContractionEmitter::flatK() {
   return sum;
 }
 
-void ContractionEmitter::overK(int64_t step, Value innerLow, Value innerHigh,
-                               llvm::function_ref<void()> body) {
-  for (const Group &group : llvm::ArrayRef(plan.k).drop_back())
-    bind(group, e.openLoop(e.i64(0), e.i64(e.bounds(group).second), 1, false));
-  bind(plan.k.back(), e.openLoop(innerLow, innerHigh, step, false));
+void ContractionEmitter::overK(int64_t step, llvm::function_ref<void()> body) {
+  for (const Group &group : plan.k) {
+    bool isInner = &group == &plan.k.back();
+    bind(group, e.openLoop(e.i64(0), e.i64(e.bounds(group).second), isInner ? step : 1, false));
+  }
   body();
   for (size_t i = 0; i < plan.k.size(); ++i)
     e.closeLoop();
@@ -48,52 +48,54 @@ void ContractionEmitter::overK(int64_t step, Value innerLow, Value innerHigh,
 
 //===--- Tiles ---===//
 
-// A long sum is made of sums over blocks of k: its rounding error grows with the block and the
-// number of blocks, not with k.
+// A long sum is made of sums over blocks of the flattened k: its rounding error grows with the
+// block and the number of blocks, not with k.
 void ContractionEmitter::multiply(Tile tile, llvm::ArrayRef<Value> sums) {
-  int64_t size = readsPanels() ? plan.kSize : e.bounds(plan.k.back()).second;
-  if ((plan.k.size() > 1 && !readsPanels()) || plan.kBlock >= size)
-    return multiplyStrided(tile, e.i64(0), e.i64(size), sums);
+  constexpr int64_t block = Reduction::chainBlock;
   llvm::for_each(sums, [&](Value sum) { clear(sum); });
-  llvm::SmallVector<Value> parts = makeSums("part");
-  Value low = e.openLoop(e.i64(0), e.i64(size), plan.kBlock, false);
-  Value high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
-                                       b.CreateNSWAdd(low, e.i64(plan.kBlock)), e.i64(size));
-  multiplyStrided(tile, low, high, parts);
-  for (auto [sum, part] : llvm::zip(sums, parts))
-    addTo(sum, b.CreateLoad(vectorType(), part));
-  e.closeLoop();
-}
-
-// A block: for each remainder of k by the stride a sum of its own, (s0 + s1) + (s2 + s3).
-void ContractionEmitter::multiplyStrided(Tile tile, Value innerLow, Value innerHigh,
-                                         llvm::ArrayRef<Value> sums) {
-  llvm::for_each(sums, [&](Value sum) { clear(sum); });
-  if (plan.sumStride == 1)
-    return multiplyBlock(tile, innerLow, innerHigh, sums);
-  llvm::SmallVector<Value> parts = makeSums("strided");
-  int64_t pairs = plan.sumStride / 2, count = sums.size();
-  Value pair = e.temporary(llvm::ArrayType::get(vectorType(), pairs * count), "pair");
-  auto place = [&](Value first, int64_t i) {
-    return b.CreateInBoundsGEP(vectorType(), pair, b.CreateNSWAdd(first, e.i64(i)));
+  auto inBlocks = [&](int64_t size, int64_t step,
+                      llvm::function_ref<void(Value, Value, llvm::ArrayRef<Value>)> multiply) {
+    if (plan.kSize <= block)
+      return multiply(e.i64(0), e.i64(size), sums);
+    llvm::SmallVector<Value> parts = makeSums("part");
+    Value low = e.openLoop(e.i64(0), e.i64(size), step, false);
+    Value high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(low, e.i64(step)),
+                                         e.i64(size));
+    llvm::for_each(parts, [&](Value part) { clear(part); });
+    multiply(low, high, parts);
+    for (auto [sum, part] : llvm::zip(sums, parts))
+      addTo(sum, b.CreateLoad(vectorType(), part));
+    e.closeLoop();
   };
-  for (int64_t i = 0; i < pairs * count; ++i)
-    clear(place(e.i64(0), i));
-  Value remainder = e.openLoop(e.i64(0), e.i64(plan.sumStride), 1, false);
-  llvm::for_each(parts, [&](Value part) { clear(part); });
-  Value slot = plan.isPaired ? b.CreateShl(remainder, 1) : remainder;
-  multiplyBlock(tile, b.CreateNSWAdd(innerLow, slot), innerHigh, parts);
-  Value first = b.CreateNSWMul(b.CreateLShr(remainder, 1), e.i64(count));
-  for (auto [i, part] : llvm::enumerate(parts))
-    addTo(place(first, i), b.CreateLoad(vectorType(), part));
-  e.closeLoop();
-  for (int64_t p = 0; p < pairs; ++p)
-    for (int64_t i = 0; i < count; ++i)
-      addTo(sums[i], b.CreateLoad(vectorType(), place(e.i64(p * count), i)));
+  const Group &inner = plan.k.back();
+  int64_t innerSize = e.bounds(inner).second, outerSize = plan.kSize / innerSize;
+  llvm::SmallVector<unsigned> outer;
+  for (const Group &group : llvm::ArrayRef(plan.k).drop_back())
+    outer.append(group.begin(), group.end());
+  // k is one loop over panels; elsewhere the inner loop stays one if blocks fit into it, or it into
+  // them.
+  if (!readsPanels() && (plan.kSize <= block || innerSize % block == 0)) {
+    e.bindLoop(outer, e.openLoop(e.i64(0), e.i64(outerSize), 1, false));
+    inBlocks(innerSize, block, [&](Value low, Value high, llvm::ArrayRef<Value> into) {
+      multiplyBlock(tile, low, high, inner, into);
+    });
+    e.closeLoop();
+  } else if (!readsPanels() && block % innerSize == 0) {
+    inBlocks(outerSize, block / innerSize, [&](Value low, Value high, llvm::ArrayRef<Value> into) {
+      e.bindLoop(outer, e.openLoop(low, high, 1, false));
+      multiplyBlock(tile, e.i64(0), e.i64(innerSize), inner, into);
+      e.closeLoop();
+    });
+  } else {
+    inBlocks(plan.kSize, block, [&](Value low, Value high, llvm::ArrayRef<Value> into) {
+      multiplyBlock(tile, low, high, plan.product->reduction->dims, into);
+    });
+  }
 }
 
-void ContractionEmitter::multiplyBlock(Tile tile, Value innerLow, Value innerHigh,
-                                       llvm::ArrayRef<Value> sums) {
+// Adds the products of [low, high) of the loop over `along`.
+void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
+                                       llvm::ArrayRef<unsigned> along, llvm::ArrayRef<Value> sums) {
   Value m0 = tile.m0, n0 = tile.n0;
   int64_t columns = plan.columns(), bytes = byteSize(kind);
   ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
@@ -158,10 +160,11 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value innerLow, Value innerHig
       }
     }
   };
-  int64_t step = plan.isPaired ? 2 * plan.sumStride : plan.sumStride;
-  if (!readsPanels())
-    return overK(step, innerLow, innerHigh, multiplyStep);
-  flat = e.openLoop(innerLow, innerHigh, step, false);
+  Value k = e.openLoop(low, high, plan.isPaired ? 2 : 1, false);
+  if (readsPanels())
+    flat = k;
+  else
+    e.bindLoop(along, k);
   multiplyStep();
   e.closeLoop();
   flat = nullptr;

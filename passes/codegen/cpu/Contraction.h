@@ -24,8 +24,6 @@ struct ContractionPlan {
   bool acrossA = false;  // a is packed with m innermost rather than k
   bool acrossB = false;  // b lies with k innermost: it is transposed while it is packed
   bool isPaired = false; // bf16 by pairs of k
-  // The order of a sum, see Reduction; its own stride, since kStride is taken.
-  int64_t kBlock = 0, sumStride = 1;
   // Cells: chunks of n, times chunks of m, times ranges of the outer loops' points.
   int64_t mChunk = 1, nChunk = 1, outerChunk = 1, outerCount = 1;
   // Rows of a side by side when it is packed with m innermost.

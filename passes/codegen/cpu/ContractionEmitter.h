@@ -25,11 +25,7 @@ private:
   void emitPoint(); // one point of the outer loops
   void packA();
   void packB();
-  void overK(int64_t step, llvm::function_ref<void()> body) {
-    overK(step, e.i64(0), e.i64(e.bounds(plan.k.back()).second), body);
-  }
-  void overK(int64_t step, Value innerLow, Value innerHigh, llvm::function_ref<void()> body);
-  void multiplyStrided(Tile tile, Value innerLow, Value innerHigh, llvm::ArrayRef<Value> sums);
+  void overK(int64_t step, llvm::function_ref<void()> body);
   void packAcrossA();
   void packAcrossB(Value n0, Value panel);
   Value pairedOrder(Value row);
@@ -38,7 +34,8 @@ private:
   Value pairs(Node *node, llvm::ArrayRef<unsigned> group, Value start, unsigned lanes, Value mask);
   void emitTile(Tile tile);
   void multiply(Tile tile, llvm::ArrayRef<Value> sums);
-  void multiplyBlock(Tile tile, Value innerLow, Value innerHigh, llvm::ArrayRef<Value> sums);
+  void multiplyBlock(Tile tile, Value low, Value high, llvm::ArrayRef<unsigned> along,
+                     llvm::ArrayRef<Value> sums);
   void finishTile(Tile tile, llvm::ArrayRef<Value> sums);
 
   void bind(llvm::ArrayRef<unsigned> group, Value variable, unsigned lanes = 1,

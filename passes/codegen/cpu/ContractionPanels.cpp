@@ -44,21 +44,13 @@ void ContractionEmitter::packA() {
     e.closeLoop();
 }
 
-// Which k a slot of packed pairs holds. vdpbf16ps adds the product of the second of a pair first,
-// so that comes to hold the lower k: products are then added in the order of k, with the bits of a
-// chain of fused multiply-adds. With a stride of 2 the slots of a group are
-// k + 2, k, k + 3, k + 1: the pairs of one strided sum lie 2 * stride slots apart.
-static int64_t pairedK(int64_t slot, int64_t stride) {
-  int64_t within = slot % (2 * stride);
-  return slot - within + within / 2 + (slot % 2 ? 0 : stride);
-}
-
-// `row`, k's side by side, as the slots want it.
+// vdpbf16ps adds the product of the second of a pair first, so that comes to hold the lower k:
+// products are then added in the order of k, as fused multiply-adds elsewhere add them.
 Value ContractionEmitter::pairedOrder(Value row) {
   llvm::SmallVector<int> order;
   for (int i = 0, n = llvm::cast<llvm::FixedVectorType>(row->getType())->getNumElements(); i < n;
        ++i)
-    order.push_back(pairedK(i, plan.sumStride));
+    order.push_back(i ^ 1);
   return b.CreateShuffleVector(row, order);
 }
 
@@ -66,20 +58,17 @@ Value ContractionEmitter::pairedOrder(Value row) {
 Value ContractionEmitter::pairs(Node *node, llvm::ArrayRef<unsigned> group, Value start,
                                 unsigned lanes, Value mask) {
   const Group &inner = plan.k.back();
-  Value rows[2], slot = e.variables[inner.back()];
-  int64_t stride = plan.sumStride;
-  Value within = b.CreateAnd(slot, e.i64(2 * stride - 1));
-  Value k = b.CreateNSWSub(slot, b.CreateLShr(within, 1));
-  for (int first = 0; first < 2; ++first) {
+  Value rows[2], k = e.variables[inner.back()];
+  for (int second = 0; second < 2; ++second) {
     e.openBlock();
-    bind(inner, first ? b.CreateNSWAdd(k, e.i64(stride)) : k);
+    bind(inner, second ? b.CreateNSWAdd(k, e.i64(1)) : k);
     e.openBlock();
     bind(group, start, lanes, mask);
-    rows[first] = e.toMemory(ElementKind::BF16, e.splat(e.emit(node), lanes));
+    rows[second] = e.toMemory(ElementKind::BF16, e.splat(e.emit(node), lanes));
     e.closeBlock();
     e.closeBlock();
   }
-  e.variables[inner.back()] = slot;
+  e.variables[inner.back()] = k;
   llvm::SmallVector<int> order;
   for (unsigned i = 0; i < lanes; ++i)
     order.append({static_cast<int>(i + lanes), static_cast<int>(i)});

@@ -12,18 +12,13 @@ static DimSet setOf(llvm::ArrayRef<unsigned> group) {
   return all;
 }
 
-// The only product in the graph: sum of a * b, started from 0.
+// The only reduction in the graph, a chain of products.
 static Node *findProduct(llvm::ArrayRef<Node *> nodes) {
   Node *found = nullptr;
   for (Node *node : nodes) {
     if (node->op != Op::Reduced)
       continue;
-    Reduction &r = *node->reduction;
-    bool isProduct = r.inputs.size() == 1 && r.simple.size() == 1 && r.simple[0] == Op::Add &&
-                     r.inputs[0]->op == Op::Mul && r.inits[0]->op == Op::Constant &&
-                     r.inits[0]->bits == 0 &&
-                     (node->kind == ElementKind::F32 || node->kind == ElementKind::F64);
-    if (found || !isProduct)
+    if (found || node->reduction->order != Reduction::Chain)
       return nullptr;
     found = node;
   }
@@ -133,8 +128,8 @@ std::optional<ContractionPlan> planContraction(NestGraph &nest) {
     plan.kStride[i] = plan.kSize;
     plan.kSize *= sizeOf(plan.k[i]);
   }
-  // Thin products are better off as plain sums.
-  if (plan.nSize < 8 || plan.mSize < 2 || plan.kSize < 4)
+  // Products of a few terms are better off as plain sums.
+  if (plan.kSize < 4)
     return std::nullopt;
 
   ElementKind kind = plan.product->kind;
@@ -147,7 +142,7 @@ std::optional<ContractionPlan> planContraction(NestGraph &nest) {
   const Group &inner = plan.k.back();
   plan.isPaired = e.features.bf16 && widest == 16 && plan.lanes == 16 && kind == ElementKind::F32 &&
                   rawA->kind == ElementKind::BF16 && rawB->kind == ElementKind::BF16 &&
-                  sizeOf(inner) % (2 * reduction.kStride) == 0;
+                  sizeOf(inner) % 2 == 0;
   if (plan.isPaired) {
     plan.a = rawA;
     plan.b = rawB;
@@ -159,9 +154,6 @@ std::optional<ContractionPlan> planContraction(NestGraph &nest) {
     bool isFar = !plan.packsB && e.stride(plan.b->index, inner).value_or(0) >= 256;
     plan.packsB |= isFar && plan.mSize >= 64 && plan.kSize >= 64;
   }
-  plan.kBlock = reduction.kBlock;
-  if (sizeOf(inner) % reduction.kStride == 0)
-    plan.sumStride = reduction.kStride;
   // Copies go along what is contiguous in memory.
   auto isAlong = [&](Node *node, const Group &group) {
     Node *raw = throughConvert(node);

@@ -95,8 +95,6 @@ bool Nest::keepsVectors(unsigned lastDim) const {
     if (node->op != Op::Reduced || !(node->deps >> lastDim & 1))
       continue;
     Reduction &r = *node->reduction;
-    if (r.isStepwise) // can't run by vectors inside
-      continue;
     anyReduction = true;
     for (Node *load : Graph::reachable(r.inputs)) {
       if (load->op != Op::Load || !(load->deps & r.ownDims))
@@ -109,7 +107,7 @@ bool Nest::keepsVectors(unsigned lastDim) const {
       });
       along += keptIsGood && !keptIsFree;
       against += !keptIsGood;
-      against += reducedIsGood && kept != 1 && !r.simple.empty() && !keptIsFree;
+      against += reducedIsGood && kept != 1 && r.order == Reduction::Rows && !keptIsFree;
     }
   }
   return !anyReduction || against == 0 || along > against;

@@ -61,8 +61,6 @@ Element GraphBuilder::elementwise(mlir::Operation *op, Op code, IndexRange index
     return {graph.select(nodes[0], nodes[1], nodes[2])};
   if (code == Op::Compare)
     aux = directionOf(mlir::cast<CompareOp>(op));
-  if (op->hasAttr("tessera.nonpositive") || op->hasAttr("tessera.uncontracted"))
-    aux = 1;
   if (auto reduce = mlir::dyn_cast<ReducePrecisionOp>(op))
     aux = reduce.getExponentBits() * 256 + reduce.getMantissaBits();
   return {graph.make(code, type.kind, nodes, aux)};

@@ -58,6 +58,20 @@ void Emitter::bindLevel(unsigned dim, DimSet all, Value variable, unsigned lanes
   variables[dim] = variable;
 }
 
+void Emitter::bindLoop(llvm::ArrayRef<unsigned> dims, Value position) {
+  auto groups = collapse(dims, live, {});
+  for (const auto &group : llvm::reverse(groups)) {
+    DimSet all = 0;
+    for (unsigned dim : group)
+      all |= DimSet(1) << dim;
+    bool isOuter = &group == &groups.front();
+    Value index = isOuter ? position : b.CreateURem(position, i64(sizeOf(group)));
+    if (!isOuter)
+      position = b.CreateUDiv(position, i64(sizeOf(group)));
+    bindLevel(group.back(), all, index, 1, nullptr);
+  }
+}
+
 void Emitter::closeLoop() {
   llvm::Instruction *resume = levels.back().resume, *entry = levels.back().entry;
   levels.pop_back();
@@ -148,6 +162,13 @@ std::pair<int64_t, int64_t> Emitter::bounds(llvm::ArrayRef<unsigned> group) cons
   return {graph.dims[group[0]].low * inner, graph.dims[group[0]].high * inner};
 }
 
+int64_t Emitter::sizeOf(llvm::ArrayRef<unsigned> dims) const {
+  int64_t size = 1;
+  for (unsigned dim : dims)
+    size *= graph.dims[dim].size;
+  return size;
+}
+
 //===--- Nodes ---===//
 
 Value Emitter::emit(Node *node) {
@@ -223,10 +244,6 @@ llvm::SmallVector<Value> Emitter::combine(const Reduction &reduction,
                                           llvm::ArrayRef<Value> fresh) {
   llvm::SmallVector<Value> results;
   if (!reduction.simple.empty()) {
-    // Terms are rounded before they are added, whatever else they are fused with.
-    llvm::IRBuilderBase::FastMathFlagGuard guard(b);
-    if (!reduction.isProduct)
-      b.setFastMathFlags({});
     for (auto [i, op] : llvm::enumerate(reduction.simple)) {
       ElementKind kind = reduction.inputs[i]->kind;
       results.push_back(arithmetic(op, kind, {accumulated[i], fresh[i]}));

@@ -55,6 +55,8 @@ public:
   // collapsed into it.
   void bindLevel(unsigned dim, DimSet all, Value variable, unsigned lanes, Value laneMask);
   void closeLoop();
+  // In the innermost level the loop over `dims`, outer first, is at `position`.
+  void bindLoop(llvm::ArrayRef<unsigned> dims, Value position);
   // What follows only runs where `condition` (one lane) holds, until closeLoop.
   void openIf(Value condition);
   // A level without a loop: `dim` is `variable` in it.
@@ -105,6 +107,7 @@ public:
                                                              llvm::ArrayRef<Index> stores);
   // Bounds of a group's loop.
   std::pair<int64_t, int64_t> bounds(llvm::ArrayRef<unsigned> group) const;
+  int64_t sizeOf(llvm::ArrayRef<unsigned> dims) const; // points of the whole loops
   // How far the index moves with each step of a group's loop. None where that differs from step to
   // step: of what a reshape leaves as quotients and remainders, and of positions read from data.
   static std::optional<int64_t> stride(Index index, llvm::ArrayRef<unsigned> group);
@@ -123,19 +126,11 @@ private:
   Value shift(Op op, ElementKind kind, Value a, Value b);
   Value reduced(Node *node);
   llvm::SmallVector<Value> reduce(Reduction &reduction);
-  void accumulate(Reduction &reduction, llvm::ArrayRef<Value> slots, unsigned lanes,
-                  Value laneMask);
-  struct RowSums;
-  llvm::SmallVector<Value> sumRows(Reduction &reduction,
-                                   llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups,
-                                   llvm::ArrayRef<Node *> nodes);
-  llvm::SmallVector<Value> sumRowProducts(Reduction &reduction,
-                                          llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups,
-                                          llvm::ArrayRef<Node *> nodes);
-  llvm::SmallVector<Value> sumColumns(Reduction &reduction,
-                                      llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups,
-                                      unsigned lanes);
-  llvm::SmallVector<Value> foldLanes(const Reduction &reduction, llvm::SmallVector<Value> vectors);
+  llvm::SmallVector<Value> reduceInTurn(const Reduction &reduction, llvm::ArrayRef<Value> inits,
+                                        unsigned lanes);
+  // Of a simple reducer without its inits, by the current lanes.
+  llvm::SmallVector<Value> orderedSum(const Reduction &reduction, unsigned outerLanes);
+  Value chainOfProducts(const Reduction &reduction, unsigned outerLanes);
   unsigned levelOf(DimSet deps) const;
   // Splits an index over the vector level: scalar part, lane stride, per-lane part (i64 vector or
   // null).

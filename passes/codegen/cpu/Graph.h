@@ -112,17 +112,17 @@ struct Node {
 // results[i] = the reducer folded over every point of `dims`, starting from inits.
 struct Reduction {
   llvm::SmallVector<unsigned, 4> dims;
+  // The same by dimensions of the operation: each one loop, or the parts that it is split into.
+  llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 4> loops;
   llvm::SmallVector<Node *, 2> inputs, inits;
   // The reducer: `results` in terms of the External nodes `lhs` (accumulated) and `rhs` (new).
   llvm::SmallVector<Node *, 2> lhs, rhs, results;
   // One per component when each is a known commutative operation of its own.
   llvm::SmallVector<Op, 2> simple;
-  bool isProduct = false;    // a contraction's: each term is added by a fused multiply-add
-  bool isRowProduct = false; // a sum of products along rows: added as RowSums.cpp says
-  bool isStepwise = false;   // in the order of its dimensions, rounded after each step
-  // A contraction adds the products k, k + stride, k + 2 stride, .. of each block in turn; then the
-  // strided sums in pairs; then the blocks.
-  int64_t kStride = 1, kBlock = INT64_MAX;
+  // In which order, see OrderedSums.cpp; of a reducer that isn't simple one after the other. A
+  // chain's only input is a product.
+  enum Order : uint8_t { Columns, Rows, Chain } order = Columns;
+  static constexpr int64_t chainBlock = 128;
   DimSet ownDims = 0;
   DimSet deps = 0; // without its own
 };

@@ -69,6 +69,8 @@ private:
   Element constant(mlir::Operation *op, IndexRange index);
   Element reduction(mlir::Operation *op, unsigned result, IndexRange index, Node *mask,
                     bool &known);
+  // A dimension that `reduction` runs over.
+  Index reducedLoop(mlir::Operation *op, unsigned i, int64_t size, Reduction &reduction);
   bool reduceInputs(mlir::Operation *op, IndexRange index, Node *mask, Reduction &reduction);
   bool windowInputs(mlir::Operation *op, IndexRange index, Node *mask, Reduction &reduction);
   bool dotInputs(mlir::Operation *op, IndexRange index, Node *mask, Reduction &reduction);

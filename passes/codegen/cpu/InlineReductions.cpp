@@ -6,9 +6,6 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
-#include "llvm/Support/MathExtras.h"
-
-#include <numeric>
 
 namespace tessera::codegen {
 
@@ -132,13 +129,9 @@ bool GraphBuilder::foldInputs(mlir::Operation *op, llvm::ArrayRef<Element> input
     Element init = at(op->getOperand(inputs.size() + i), {}, mask);
     if (!input || !init)
       return false;
-    // Sums of narrow floats are kept in f32; but those of a reduce, which tessera-split-narrow-sums
-    // has cut into blocks, are rounded after each addition.
+    // Sums and products of narrow floats are kept in f32.
     Op step = reduction.simple.empty() ? Op::Constant : reduction.simple[reduction.inputs.size()];
-    bool isNarrow = isNarrowFloat(input.re->kind);
-    bool isHalf = input.re->kind == ElementKind::BF16 || input.re->kind == ElementKind::F16;
-    reduction.isStepwise |= isHalf && step == Op::Add && mlir::isa<ReduceOp>(op);
-    bool widen = isNarrow && !reduction.isStepwise && (step == Op::Add || step == Op::Mul);
+    bool widen = isNarrowFloat(input.re->kind) && (step == Op::Add || step == Op::Mul);
     auto add = [&](Node *value, Node *start) {
       reduction.inputs.push_back(widen ? graph.convert(value, ElementKind::F32) : value);
       reduction.inits.push_back(widen ? graph.convert(start, ElementKind::F32) : start);
@@ -158,15 +151,23 @@ bool GraphBuilder::reduceInputs(mlir::Operation *op, IndexRange index, Node *mas
   for (auto [d, size] : llvm::enumerate(shape)) {
     bool isReduced =
         llvm::is_contained(mlir::cast<ReduceOp>(op).getDimensions(), static_cast<int64_t>(d));
-    from.push_back(isReduced ? loop(op, d, size, &reduction.dims) : index[kept++]);
+    from.push_back(isReduced ? reducedLoop(op, d, size, reduction) : index[kept++]);
+    if (size != 1)
+      reduction.order = isReduced ? Reduction::Rows : Reduction::Columns;
   }
   llvm::SmallVector<Element> inputs;
   for (unsigned i = 0, count = op->getNumOperands() / 2; i < count; ++i)
     inputs.push_back(at(op->getOperand(i), from, mask));
-  if (!foldInputs(op, inputs, index, mask, reduction))
-    return false;
-  reduction.isRowProduct = op->hasAttr("tessera.row_product") && inputs[0].re->op == Op::Mul;
-  return true;
+  return foldInputs(op, inputs, index, mask, reduction);
+}
+
+Index GraphBuilder::reducedLoop(mlir::Operation *op, unsigned i, int64_t size,
+                                Reduction &reduction) {
+  size_t before = reduction.dims.size();
+  Index index = loop(op, i, size, &reduction.dims);
+  if (reduction.dims.size() > before)
+    reduction.loops.emplace_back(llvm::drop_begin(reduction.dims, before));
+  return index;
 }
 
 // A missing or single-valued attribute counts for every dimension.
@@ -190,7 +191,7 @@ bool GraphBuilder::windowInputs(mlir::Operation *op, IndexRange index, Node *mas
     Index at = graph.multiply(index[d], entry(window.getWindowStrides(), d, 1));
     int64_t extent = window.getWindowDimensions()[d];
     if (extent != 1)
-      at = graph.add(at, graph.multiply(loop(op, d, extent, &reduction.dims),
+      at = graph.add(at, graph.multiply(reducedLoop(op, d, extent, reduction),
                                         entry(window.getWindowDilations(), d, 1)));
     at = graph.addConstant(at, -low[d]);
     int64_t base = entry(window.getBaseDilations(), d, 1);
@@ -200,6 +201,9 @@ bool GraphBuilder::windowInputs(mlir::Operation *op, IndexRange index, Node *mas
       inside = graph.logicalAnd(inside, graph.compare(EQ, graph.iota(ElementKind::I64, rest),
                                                       graph.constant(ElementKind::I64, 0)));
     from.push_back(quotient);
+    if (size != 1)
+      reduction.order =
+          extent > 1 && shapeOf(op->getResult(0))[d] == 1 ? Reduction::Rows : Reduction::Columns;
   }
   llvm::SmallVector<Element> inputs;
   for (unsigned i = 0, count = op->getNumOperands() / 2; i < count; ++i) {
@@ -216,7 +220,6 @@ bool GraphBuilder::windowInputs(mlir::Operation *op, IndexRange index, Node *mas
 // sum of a * b in the type that accumulates `result`.
 void GraphBuilder::productSum(Element a, Element b, ElementKind result, Reduction &reduction) {
   ElementKind kind = isNarrowFloat(result) ? ElementKind::F32 : result;
-  reduction.isProduct = true;
   auto to = [&](Node *node) { return graph.convert(node, kind); };
   auto mul = [&](Node *x, Node *y) { return graph.make(Op::Mul, kind, {to(x), to(y)}); };
   auto add = [&](Node *input) {
@@ -230,71 +233,26 @@ void GraphBuilder::productSum(Element a, Element b, ElementKind result, Reductio
   add(graph.make(Op::Add, kind, {mul(a.re, b.im), mul(a.im, b.re)}));
 }
 
-// The order in which XLA:CPU adds the products of a dot, found by probing it: rounding is the same
-// where it can be. (docs/rationale/tolerances.md.)
-static void orderDot(DotGeneralOp dot, Reduction &reduction) {
-  struct Side {
-    // A transpose that only the dot reads is part of the dot, also before a conversion.
-    Side(mlir::Value value, llvm::ArrayRef<int64_t> batch, llvm::ArrayRef<int64_t> contracted)
-        : shape(shapeOf(value)), batching(batch), contracting(contracted) {
-      if (auto convert = value.getDefiningOp<ConvertOp>(); convert && value.hasOneUse())
-        value = convert.getOperand();
-      auto transpose = value.getDefiningOp<TransposeOp>();
-      if (!transpose || !value.hasOneUse())
-        return;
-      shape = shapeOf(transpose.getOperand());
-      for (llvm::SmallVector<int64_t> *dims : {&batching, &contracting})
-        for (int64_t &dim : *dims)
-          dim = transpose.getPermutation()[dim];
-    }
-    llvm::ArrayRef<int64_t> shape;
-    llvm::SmallVector<int64_t> batching, contracting;
-  };
+// A product of matrices is a chain; of a vector, it is added as its operands lie.
+static Reduction::Order orderOf(DotGeneralOp dot, ElementType type) {
   auto numbers = dot.getDotDimensionNumbers();
-  Side lhs{dot.getLhs(), numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions()};
-  Side rhs{dot.getRhs(), numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions()};
-  auto out = shapeOf(dot.getResult());
-  size_t batch = lhs.batching.size();
-  size_t lhsFree = lhs.shape.size() - batch - lhs.contracting.size();
-  auto product = [](llvm::ArrayRef<int64_t> sizes) {
-    return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<int64_t>());
+  struct Side {
+    Side(mlir::Value value, llvm::ArrayRef<int64_t> batch, llvm::ArrayRef<int64_t> contracted) {
+      for (auto [d, size] : llvm::enumerate(shapeOf(value))) {
+        if (size == 1)
+          continue;
+        endsContracted = llvm::is_contained(contracted, static_cast<int64_t>(d));
+        isVector &= endsContracted || llvm::is_contained(batch, static_cast<int64_t>(d));
+      }
+    }
+    bool isVector = true;       // no dimension of its own
+    bool endsContracted = true; // the innermost dimension is contracted
   };
-  int64_t m = product(out.slice(batch, lhsFree)), n = product(out.drop_front(batch + lhsFree));
-  // A matrix, or a stack of them, that is transposed on the fly where it has to be; anything else
-  // is copied into the order that suits.
-  auto isTransposed = [&](const Side &side, size_t usual) {
-    return side.shape.size() == batch + 2 && side.contracting.size() == 1 &&
-           side.contracting[0] != static_cast<int64_t>(usual) &&
-           !llvm::is_contained(side.shape, 1) &&
-           llvm::equal(side.batching, llvm::seq<int64_t>(0, batch));
-  };
-  auto swapped = dot->getAttrOfType<mlir::StringAttr>("tessera.swapped");
-  bool isFolded = swapped && swapped.getValue() == "folded";
-  if (swapped && !isFolded) {
-    std::swap(lhs, rhs);
-    std::swap(m, n);
-  }
-  if (isTransposed(lhs, batch + 1) || isFolded) {
-    int64_t k = 1;
-    for (int64_t d : lhs.contracting)
-      k *= lhs.shape[d];
-    reduction.kBlock = llvm::alignTo(llvm::divideCeil(k, llvm::divideCeil(k, 320)), 8);
-    return;
-  }
-  // Tiles narrower than 64 columns take several k at a time, unless there are so few rows that the
-  // right operand is read where it is.
-  bool isPacked = m > 50 || isTransposed(rhs, batch);
-  reduction.kStride = !isPacked || n % 64 == 0 ? 1 : n % 32 == 0 ? 2 : 4;
-  reduction.kBlock = 512 * reduction.kStride;
-  if (isPacked || batch)
-    return;
-  // There, blocks of at most 512 columns and 32,768 elements of it are gone through. For more k
-  // the columns are cut further, in a way not known.
-  int64_t k = 1, rows = 32'768 / std::clamp<int64_t>(n, 1, 512);
-  for (int64_t d : lhs.contracting)
-    k *= lhs.shape[d];
-  if (k < 256 && (n <= 512 || n % 512 == 0) && rows % 2 == 0) // bf16 goes in pairs
-    reduction.kBlock = rows;
+  Side lhs(dot.getLhs(), numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions());
+  Side rhs(dot.getRhs(), numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions());
+  if (isFloat(type.kind) && !type.complex && !lhs.isVector && !rhs.isVector)
+    return Reduction::Chain;
+  return lhs.endsContracted && rhs.endsContracted ? Reduction::Rows : Reduction::Columns;
 }
 
 bool GraphBuilder::dotInputs(mlir::Operation *op, IndexRange index, Node *mask,
@@ -309,7 +267,7 @@ bool GraphBuilder::dotInputs(mlir::Operation *op, IndexRange index, Node *mask,
   for (auto [i, pair] : llvm::enumerate(llvm::zip(numbers.getLhsContractingDimensions(),
                                                   numbers.getRhsContractingDimensions()))) {
     auto [l, r] = pair;
-    lhs[l] = rhs[r] = loop(op, i, lhsShape[l], &reduction.dims);
+    lhs[l] = rhs[r] = reducedLoop(op, i, lhsShape[l], reduction);
   }
   for (Index &i : lhs)
     if (!i)
@@ -322,10 +280,7 @@ bool GraphBuilder::dotInputs(mlir::Operation *op, IndexRange index, Node *mask,
     return false;
   ElementType type = *elementType(op->getResult(0).getType());
   productSum(a, b, type.kind, reduction);
-  reduction.kBlock = 512;
-  // XLA computes bf16 in f32, too.
-  if ((type.kind == ElementKind::F32 || type.kind == ElementKind::BF16) && !type.complex)
-    orderDot(mlir::cast<DotGeneralOp>(op), reduction);
+  reduction.order = orderOf(mlir::cast<DotGeneralOp>(op), type);
   return true;
 }
 
@@ -348,7 +303,7 @@ bool GraphBuilder::convolutionInputs(mlir::Operation *op, IndexRange index, Node
                                                   numbers.getKernelSpatialDimensions(),
                                                   numbers.getOutputSpatialDimensions()))) {
     auto [l, r, o] = pair;
-    Index k = loop(op, s, rhsShape[r], &reduction.dims);
+    Index k = reducedLoop(op, s, rhsShape[r], reduction);
     auto reversal = convolution.getWindowReversal();
     bool isReversed = reversal && !reversal->empty() && (*reversal)[s];
     rhs[r] = isReversed ? graph.addConstant(graph.multiply(k, -1), rhsShape[r] - 1) : k;
@@ -368,7 +323,7 @@ bool GraphBuilder::convolutionInputs(mlir::Operation *op, IndexRange index, Node
   Index outBatch = index[numbers.getOutputBatchDimension()];
   int64_t features = outShape[numbers.getOutputFeatureDimension()];
   int64_t kernelFeatures = rhsShape[numbers.getKernelInputFeatureDimension()];
-  Index feature = loop(op, low.size(), kernelFeatures, &reduction.dims);
+  Index feature = reducedLoop(op, low.size(), kernelFeatures, reduction);
   rhs[numbers.getKernelInputFeatureDimension()] = feature;
   rhs[numbers.getKernelOutputFeatureDimension()] = outFeature;
   Index lhsFeature = feature, lhsBatch = outBatch;
@@ -386,12 +341,13 @@ bool GraphBuilder::convolutionInputs(mlir::Operation *op, IndexRange index, Node
   Element b = at(op->getOperand(1), rhs, mask);
   if (!a || !b)
     return false;
-  ElementKind kind = elementType(op->getResult(0).getType())->kind;
+  ElementType type = *elementType(op->getResult(0).getType());
   auto zeroOutside = [&](Node *node) {
     return node ? graph.select(inside, node, graph.floatConstant(node->kind, 0)) : nullptr;
   };
-  reduction.kBlock = 512;
-  productSum({zeroOutside(a.re), zeroOutside(a.im)}, b, kind, reduction);
+  productSum({zeroOutside(a.re), zeroOutside(a.im)}, b, type.kind, reduction);
+  if (isFloat(type.kind) && !type.complex)
+    reduction.order = Reduction::Chain;
   return true;
 }
 

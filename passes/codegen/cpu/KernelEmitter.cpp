@@ -95,9 +95,6 @@ KernelGraph::KernelGraph(KernelFunction &function, const SplitTable &splits)
   }
   emitter.arguments = function.buffers;
   emitter.scratch = function.scratch;
-  llvm::FastMathFlags flags;
-  flags.setAllowContract();
-  emitter.b.setFastMathFlags(flags);
 }
 
 Work workOf(const Graph &graph, llvm::ArrayRef<Node *> nodes) {

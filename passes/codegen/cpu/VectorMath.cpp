@@ -45,18 +45,10 @@ Value VectorMath::copySign(Value magnitude, Value sign) {
 }
 
 Value VectorMath::maximum(Value x, Value y) {
-  llvm::FastMathFlags flags = b.getFastMathFlags();
-  flags.setNoSignedZeros();
-  llvm::IRBuilderBase::FastMathFlagGuard guard(b);
-  b.setFastMathFlags(flags);
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, x, y);
 }
 
 Value VectorMath::minimum(Value x, Value y) {
-  llvm::FastMathFlags flags = b.getFastMathFlags();
-  flags.setNoSignedZeros();
-  llvm::IRBuilderBase::FastMathFlagGuard guard(b);
-  b.setFastMathFlags(flags);
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, x, y);
 }
 
@@ -134,11 +126,6 @@ Value VectorMath::power2(Value exponent) {
   Value biased = b.CreateAdd(exponent, llvm::ConstantInt::getSigned(type, isSingle ? 127 : 1023));
   return b.CreateBitCast(b.CreateShl(biased, isSingle ? 23 : 52),
                          like(type, isSingle ? b.getFloatTy() : b.getDoubleTy()));
-}
-
-Value VectorMath::scale(Value x, Value exponent) {
-  Value half = b.CreateAShr(exponent, 1);
-  return b.CreateFMul(b.CreateFMul(x, power2(half)), power2(b.CreateSub(exponent, half)));
 }
 
 VectorMath::Reduced VectorMath::reduceExponent(Value x) {

@@ -16,8 +16,6 @@ public:
   // f32 (or a vector of it); the operation must be one of the elementary functions of Op. Null: not
   // known here.
   Value apply(Op op, llvm::ArrayRef<Value> operands);
-  // f32: of what is at most zero, as in a softmax.
-  Value expOfNonpositive(Value x);
   // Any float type by the C library, one lane at a time.
   Value callEachLane(llvm::StringRef function, llvm::ArrayRef<Value> operands);
 
@@ -48,8 +46,7 @@ private:
     Value rest, exponent; // exponent: i32
   };
   Reduced reduceExponent(Value x);
-  Value scale(Value x, Value exponent); // x * 2^exponent, through the subnormals
-  Value power2(Value exponent);         // normal results only
+  Value power2(Value exponent); // normal results only
 
   Value number(Value like, double value) { return llvm::ConstantFP::get(like->getType(), value); }
   Value integer(Value like, int64_t value); // of the integer type as wide as `like`

@@ -1,0 +1,307 @@
+// Sums (products, maxima, ..) in an order that the operation's shape decides, never what it is
+// fused with, how its loops are split and merged, or which of them runs by vectors:
+//
+//   columns: along each reduced dimension terms are added in fours, one after the other; the sums
+//            of fours in sixteens, the sums of those in sixteens, and so on. A term of an outer
+//            dimension is the sum along the inner ones.
+//   rows:    the same, where the terms of the innermost dimension are units of sixteen elements
+//            side by side, added lane by lane; less than four units that are left over at its end
+//            are added last. At the very end the sixteen lanes are folded by halves.
+//   chain:   fused multiply-adds, one after the other, in blocks of 128 of the flattened
+//            dimensions; then the sums of the blocks.
+//
+// So errors grow with the logarithm of the length, or (chain) with the block and the number of
+// blocks. See docs/numbers.md.
+#include "passes/codegen/cpu/Emitter.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <numeric>
+
+namespace tessera::codegen {
+
+using Slots = llvm::SmallVector<Value, 2>;
+
+// `value`'s registers, one after the other.
+static llvm::SmallVector<Value> registersOf(llvm::IRBuilder<> &b, Value value, unsigned lanes) {
+  unsigned width = llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements();
+  if (width == lanes)
+    return {value};
+  llvm::SmallVector<Value> parts;
+  for (unsigned first = 0; first < width; first += lanes) {
+    llvm::SmallVector<int> order(lanes);
+    std::iota(order.begin(), order.end(), first);
+    parts.push_back(b.CreateShuffleVector(value, order));
+  }
+  return parts;
+}
+
+namespace {
+
+class OrderedSum {
+public:
+  OrderedSum(Emitter &e, const Reduction &reduction, unsigned outerLanes)
+      : e(e), b(e.b), reduction(reduction), width(outerLanes) {
+    if (reduction.order != Reduction::Rows)
+      return;
+    const auto &inner = reduction.loops.back();
+    size = e.sizeOf(inner);
+    unit = std::min<int64_t>(16, llvm::PowerOf2Ceil(size));
+    group = e.collapse(inner, e.live, {});
+    isByVectors = outerLanes == 1 && group.size() == 1;
+    if (isByVectors)
+      width = unit;
+  }
+
+  Slots emit() {
+    if (reduction.order == Reduction::Rows && !isByVectors)
+      return sumLanes();
+    Slots total = cleared();
+    addLoop(0, total);
+    e.resumeInsertion();
+    Slots sums = loaded(total);
+    return isByVectors ? foldLanes(sums) : sums;
+  }
+
+private:
+  llvm::Type *typeOf(size_t input) { return e.typeOf(reduction.inputs[input]->kind, width); }
+  Slots cleared() {
+    Slots slots;
+    for (size_t i = 0; i < reduction.inputs.size(); ++i) {
+      slots.push_back(e.temporary(typeOf(i), "sum"));
+      b.CreateStore(neutral(i), slots.back());
+    }
+    return slots;
+  }
+  Value neutral(size_t input) {
+    return e.splat(e.identity(reduction.simple[input], reduction.inputs[input]->kind), width);
+  }
+  Slots loaded(llvm::ArrayRef<Value> slots) {
+    Slots values;
+    for (auto [i, slot] : llvm::enumerate(slots))
+      values.push_back(b.CreateLoad(typeOf(i), slot));
+    return values;
+  }
+  void add(llvm::ArrayRef<Value> into, llvm::ArrayRef<Value> terms) {
+    for (auto [slot, sum] : llvm::zip(into, e.combine(reduction, loaded(into), terms)))
+      b.CreateStore(sum, slot);
+  }
+  Slots terms() {
+    Slots values;
+    for (Node *input : reduction.inputs)
+      values.push_back(e.splat(e.emit(input), width));
+    return values;
+  }
+
+  // `addFour` for each four in [low, high), `most` at most, in sixteens of sixteens.
+  void addFours(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into,
+                llvm::function_ref<void(Value four, llvm::ArrayRef<Value> into)> addFour) {
+    int64_t block = 1;
+    while (block * 16 < most)
+      block *= 16;
+    Value start = e.openLoop(low, high, block, false);
+    Slots part = cleared();
+    if (block == 1) {
+      addFour(start, part);
+    } else {
+      Value end =
+          b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(start, e.i64(block)), high);
+      addFours(start, end, block, part, addFour);
+    }
+    add(into, loaded(part));
+    e.closeLoop();
+  }
+
+  // The sum over the loops from `depth` on, added to slots that are still clear.
+  void addLoop(size_t depth, llvm::ArrayRef<Value> into) {
+    const auto &loop = reduction.loops[depth];
+    bool isInner = depth + 1 == reduction.loops.size();
+    if (isInner && reduction.order == Reduction::Rows)
+      return isByVectors ? addRow(into) : addLane(into);
+    int64_t count = e.sizeOf(loop);
+    auto addTerms = [&](Value low, Value high, llvm::ArrayRef<Value> into) {
+      e.bindLoop(loop, e.openLoop(low, high, 1, false));
+      if (isInner) {
+        add(into, terms());
+      } else {
+        Slots inner = cleared();
+        addLoop(depth + 1, inner);
+        add(into, loaded(inner));
+      }
+      e.closeLoop();
+    };
+    if (count <= 4)
+      return addTerms(e.i64(0), e.i64(count), into);
+    int64_t fours = llvm::divideCeil(count, 4);
+    addFours(e.i64(0), e.i64(fours), fours, into, [&](Value four, llvm::ArrayRef<Value> into) {
+      Value low = b.CreateShl(four, 2);
+      Value high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(low, e.i64(4)),
+                                           e.i64(count));
+      addTerms(low, high, into);
+    });
+  }
+
+  // The innermost dimension of rows, by vectors.
+  void addRow(llvm::ArrayRef<Value> into) {
+    auto addVector = [&](Value start, unsigned lanes, Value mask, llvm::ArrayRef<Value> into) {
+      DimSet all = 0;
+      for (unsigned dim : group[0])
+        all |= DimSet(1) << dim;
+      e.bindLevel(group[0].back(), all, start, lanes, mask);
+      Slots values;
+      for (Node *input : reduction.inputs)
+        values.push_back(e.splat(e.emit(input), lanes));
+      for (unsigned part = 0; part < lanes / unit; ++part) {
+        Slots registers;
+        for (auto [i, value] : llvm::enumerate(values)) {
+          registers.push_back(registersOf(b, value, unit)[part]);
+          if (mask)
+            registers.back() = b.CreateSelect(mask, registers.back(), neutral(i));
+        }
+        add(into, registers);
+      }
+    };
+    // As many units at a time as registers allow.
+    unsigned lanes = e.chooseLanes(4 * unit, Graph::reachable(reduction.inputs));
+    lanes = std::clamp<unsigned>(lanes, unit, 4 * unit);
+    int64_t fours = size / (4 * unit), whole = fours * 4 * unit;
+    if (fours)
+      addFours(e.i64(0), e.i64(fours), fours, into, [&](Value four, llvm::ArrayRef<Value> into) {
+        Value start = b.CreateNSWMul(four, e.i64(4 * unit));
+        addVector(
+            e.openLoop(start, b.CreateNSWAdd(start, e.i64(4 * unit)), lanes, /*mayBeEmpty=*/false),
+            lanes, nullptr, into);
+        e.closeLoop();
+      });
+    if (whole == size)
+      return;
+    Slots rest = cleared();
+    Value start = e.openLoop(e.i64(whole), e.i64(size), unit, false), mask = nullptr;
+    if (size % unit) {
+      llvm::Type *type = llvm::FixedVectorType::get(b.getInt64Ty(), unit);
+      Value left = b.CreateNSWSub(e.i64(size), start);
+      mask = b.CreateICmpULT(b.CreateStepVector(type), e.splat(left, unit));
+    }
+    addVector(start, unit, mask, rest);
+    e.closeLoop();
+    add(into, loaded(rest));
+  }
+
+  // What one lane of rows gets: every `unit`th element, from `lane` on.
+  void addLane(llvm::ArrayRef<Value> into) {
+    int64_t fours = size / (4 * unit), whole = fours * 4 * unit;
+    auto addTerms = [&](Value low, Value high, llvm::ArrayRef<Value> into) {
+      e.bindLoop(reduction.loops.back(), e.openLoop(low, high, unit, /*mayBeEmpty=*/true));
+      add(into, terms());
+      e.closeLoop();
+    };
+    if (fours)
+      addFours(e.i64(0), e.i64(fours), fours, into, [&](Value four, llvm::ArrayRef<Value> into) {
+        Value start = b.CreateNSWMul(four, e.i64(4 * unit));
+        addTerms(b.CreateNSWAdd(start, lane), b.CreateNSWAdd(start, e.i64(4 * unit)), into);
+      });
+    if (whole == size)
+      return;
+    Slots rest = cleared();
+    addTerms(b.CreateNSWAdd(e.i64(whole), lane), e.i64(size), rest);
+    add(into, loaded(rest));
+  }
+
+  // Rows where another loop runs by vectors, or the innermost dimension lies in pieces: a lane
+  // after the other.
+  Slots sumLanes() {
+    Slots places;
+    for (size_t i = 0; i < reduction.inputs.size(); ++i)
+      places.push_back(e.temporary(llvm::ArrayType::get(typeOf(i), unit), "lanes"));
+    auto place = [&](size_t input, Value number) {
+      return b.CreateInBoundsGEP(typeOf(input), places[input], number);
+    };
+    lane = e.openLoop(e.i64(0), e.i64(unit), 1, false);
+    Slots sum = cleared();
+    addLoop(0, sum);
+    for (auto [i, value] : llvm::enumerate(loaded(sum)))
+      b.CreateStore(value, place(i, lane));
+    e.closeLoop();
+    e.resumeInsertion();
+    std::vector<Slots> lanes(unit);
+    for (unsigned number = 0; number < unit; ++number)
+      for (size_t i = 0; i < places.size(); ++i)
+        lanes[number].push_back(b.CreateLoad(typeOf(i), place(i, e.i64(number))));
+    for (unsigned half = unit / 2; half > 0; half /= 2)
+      for (unsigned number = 0; number < half; ++number)
+        lanes[number] = Slots(e.combine(reduction, lanes[number], lanes[number + half]));
+    return lanes[0];
+  }
+
+  Slots foldLanes(Slots vectors) {
+    for (unsigned half = unit / 2; half > 0; half /= 2) {
+      Slots lower, upper;
+      for (Value vector : vectors) {
+        lower.push_back(registersOf(b, vector, half)[0]);
+        upper.push_back(registersOf(b, vector, half)[1]);
+      }
+      vectors = Slots(e.combine(reduction, lower, upper));
+    }
+    for (Value &vector : vectors)
+      if (vector->getType()->isVectorTy())
+        vector = b.CreateExtractElement(vector, uint64_t(0));
+    return vectors;
+  }
+
+  Emitter &e;
+  llvm::IRBuilder<> &b;
+  const Reduction &reduction;
+  unsigned width; // of what is added
+  // Rows: elements of the innermost dimension, and those of a unit.
+  int64_t size = 1;
+  unsigned unit = 1;
+  llvm::SmallVector<llvm::SmallVector<unsigned, 4>> group;
+  bool isByVectors = false;
+  Value lane = nullptr;
+};
+
+} // namespace
+
+llvm::SmallVector<Value> Emitter::orderedSum(const Reduction &reduction, unsigned outerLanes) {
+  Slots sums = OrderedSum(*this, reduction, outerLanes).emit();
+  return {sums.begin(), sums.end()};
+}
+
+Value Emitter::chainOfProducts(const Reduction &reduction, unsigned outerLanes) {
+  Node *product = reduction.inputs[0];
+  llvm::Type *type = typeOf(product->kind, outerLanes);
+  Value sum = temporary(type, "sum"), part = temporary(type, "part");
+  auto clear = [&](Value slot) { b.CreateStore(llvm::Constant::getNullValue(type), slot); };
+  auto addProduct = [&] {
+    Value lhs = splat(emit(product->operands[0]), outerLanes);
+    Value rhs = splat(emit(product->operands[1]), outerLanes);
+    Value old = b.CreateLoad(type, part);
+    b.CreateStore(b.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {lhs, rhs, old}), part);
+  };
+  int64_t size = sizeOf(reduction.dims);
+  clear(part);
+  if (size <= Reduction::chainBlock) {
+    auto groups = collapse(reduction.dims, live, {});
+    for (const auto &group : groups)
+      bindLoop(group, openLoop(i64(0), i64(sizeOf(group)), 1, false));
+    addProduct();
+    for (size_t i = 0; i < groups.size(); ++i)
+      closeLoop();
+    resumeInsertion();
+    return b.CreateLoad(type, part);
+  }
+  clear(sum);
+  Value low = openLoop(i64(0), i64(size), Reduction::chainBlock, false);
+  Value high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                       b.CreateNSWAdd(low, i64(Reduction::chainBlock)), i64(size));
+  clear(part);
+  bindLoop(reduction.dims, openLoop(low, high, 1, false));
+  addProduct();
+  closeLoop();
+  b.CreateStore(b.CreateFAdd(b.CreateLoad(type, sum), b.CreateLoad(type, part)), sum);
+  closeLoop();
+  resumeInsertion();
+  return b.CreateLoad(type, sum);
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,136 @@
+"""Bits don't depend on what was fused: a function as one program, and each of its operations as a program of its own.
+
+Functions whose operations the fuse phase puts into few kernels: producers and consumers of sums along rows, columns and
+both, of products of matrices and of vectors, of windows; sizes around vectors and blocks."""
+import dataclasses
+import tempfile
+from typing import Callable
+
+import export as exporting
+import jax
+import jax.numpy as jnp
+import numpy as np
+from harness import as_numpy, run_text
+from jax import lax
+from jax.extend.core import Literal
+
+
+@dataclasses.dataclass
+class FusionCase:
+    name: str
+    function: Callable
+    shapes: tuple
+    dtype: type = jnp.float32
+
+
+def total(x, *dims):
+    """jnp.sum is in f32 for bf16: a conversion, and so no rounding, of what is added (docs/numbers.md)."""
+    kept = [1 if d in dims else size for d, size in enumerate(x.shape)]
+    return lax.reduce(x, np.array(0, x.dtype), lax.add, dims).reshape(kept)
+
+
+def softmax(x):
+    e = jnp.exp(x - jnp.max(x, -1, keepdims=True))
+    return e / total(e, x.ndim - 1)
+
+
+def normalise(x, scale, axes=(1,)):
+    mean = total(x, *axes) / 96
+    variance = total((x - mean) * (x - mean), *axes) / 96
+    return (x - mean) * lax.rsqrt(variance + 1e-6) * scale
+
+
+def sums(x, y):
+    """Along every choice of dimensions, of a product that is computed in the kernel of each."""
+    p = x * y + x
+    return tuple(lax.reduce(p, np.array(0, p.dtype), lax.add, dims)
+                 for dims in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)))
+
+
+def moved_sums(x):
+    """Of transposed, merged, split and repeated arrays."""
+    add = lambda v, *dims: lax.reduce(v * v, np.array(0, v.dtype), lax.add, dims)
+    a, b = x.shape
+    return (add(x.T, 0), add(x.T, 1), add(x.reshape(a * b), 0), add(x.reshape(a, b // 4, 4), 1, 2), add(x.reshape(a, b // 4, 4), 1),
+            add(lax.broadcast_in_dim(x, (a, 5, b), (0, 2)).reshape(a * 5, b), 0), add(lax.broadcast_in_dim(x, (a, b, 5), (0, 1)).reshape(a, b * 5), 1),
+            add(jnp.pad(x, ((1, 2), (3, 0))), 1), add(jnp.concatenate([x, 2 * x], 1), 1), add(x[:, 1:] * x[:, :-1], 1), add(x[::2, ::3], 0, 1))
+
+
+def products(x, y):
+    """a of matrices, with what leads to it and what comes after it; transposed; of a vector; in batches."""
+    p = jnp.tanh(x) @ (y * y)
+    b = lax.dot_general(x.reshape(2, -1, x.shape[1]), (y.T * 2).reshape(2, -1, y.shape[0]), (((2,), (2,)), ((0,), (0,))))
+    return p * p + p, jax.nn.relu(p).T, total(p, 0), x[0] @ (y + 1), (x - 1) @ y[:, 0], jnp.dot(x[1] * 2, y[:, 1]), b - 1, softmax(b)
+
+
+def convolution(x, w):
+    p = lax.conv_general_dilated(x * 2, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    return jax.nn.relu(p + 1), total(p, 0, 1, 2), lax.reduce_window(p, -np.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+
+
+def windows(x):
+    pool = lambda v, size: lax.reduce_window(v * v, np.array(0, v.dtype), lax.add, (1, size, size), (1, 1, 1), "VALID") / size
+    return pool(x, 3), pool(x, 9)
+
+
+def adam(p, m, v, g):
+    m = 0.9 * m + 0.1 * g
+    v = 0.999 * v + 0.001 * g * g
+    return p - 1e-3 * (m / 0.1) / (jnp.sqrt(jnp.abs(v) / 0.001) + 1e-8), m, v
+
+
+def cases():
+    f32, bf16, f16, f64 = jnp.float32, jnp.bfloat16, jnp.float16, np.float64
+    return [
+        *(FusionCase(f"softmax_{n}", softmax, ((33, n),)) for n in (5, 16, 100, 4097)),
+        FusionCase("softmax_f64", softmax, ((33, 70),), f64), FusionCase("softmax_bf16", softmax, ((33, 70),), bf16),
+        FusionCase("normalise", normalise, ((40, 96), (96,))), FusionCase("normalise_bf16", normalise, ((40, 96), (96,)), bf16),
+        FusionCase("normalise_columns", lambda x, s: normalise(x, s, (0, 2, 3)), ((6, 8, 7, 7), (7,))),
+        FusionCase("sums", sums, ((5, 70, 83),) * 2), FusionCase("sums_small", sums, ((3, 4, 2),) * 2), FusionCase("sums_long", sums, ((2, 300, 1030),) * 2),
+        *(FusionCase(f"sums_{np.dtype(kind).name}", sums, ((5, 70, 83),) * 2, kind) for kind in (bf16, f16, f64)),
+        FusionCase("moved_sums", moved_sums, ((37, 100),)), FusionCase("moved_sums_f64", moved_sums, ((37, 100),), f64),
+        FusionCase("products", products, ((6, 300), (300, 20))), FusionCase("products_thin", products, ((34, 130), (130, 2))),
+        FusionCase("products_bf16", products, ((34, 140), (140, 48)), bf16), FusionCase("products_f64", products, ((6, 300), (300, 20)), f64),
+        FusionCase("convolution", convolution, ((2, 9, 8, 20), (3, 3, 20, 24))), FusionCase("convolution_bf16", convolution, ((2, 9, 8, 20), (3, 3, 20, 24)), bf16),
+        FusionCase("windows", windows, ((4, 20, 30),)), FusionCase("adam", adam, ((33, 50),) * 4), FusionCase("adam_bf16", adam, ((33, 50),) * 4, bf16),
+        FusionCase("gelu", jax.nn.gelu, ((33, 50),)), FusionCase("functions", lambda x, y: jnp.log1p(jnp.exp(x * y)) * jnp.sin(x) + lax.rsqrt(x * x + y * y), ((33, 50),) * 2),
+        FusionCase("complex", lambda x, y: jnp.abs(lax.complex(x, y) * lax.complex(y, x) + lax.complex(x, x) / lax.complex(x * x + 1, y)), ((33, 50),) * 2),
+    ]
+
+
+def run(function, arguments):
+    with tempfile.TemporaryDirectory() as directory:
+        wrong, outputs = run_text(jax.jit(function, keep_unused=True).lower(*arguments).as_text(), arguments, directory)
+    if wrong:
+        raise RuntimeError(wrong)
+    return outputs
+
+
+def one_by_one(jaxpr, arguments, constants):
+    """The outputs of a jaxpr, each equation a program of its own."""
+    values = dict(zip(jaxpr.invars, arguments)) | dict(zip(jaxpr.constvars, constants))
+    read = lambda v: v.val if isinstance(v, Literal) else values[v]
+    for equation in jaxpr.eqns:
+        operands = [jnp.asarray(read(v), v.aval.dtype) for v in equation.invars]
+        inner = equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
+        if inner is not None:
+            results = one_by_one(inner.jaxpr, operands, inner.consts)
+        else:
+            bind = lambda *args: equation.primitive.bind(*args, **equation.params)
+            results = run(lambda *args: bind(*args) if equation.primitive.multiple_results else [bind(*args)], operands)
+        for v, result in zip(equation.outvars, results):
+            values[v] = jnp.asarray(result).astype(v.aval.dtype)
+    return [read(v) for v in jaxpr.outvars]
+
+
+def check(case):
+    with exporting.jax.enable_x64(case.dtype == np.float64):
+        random = np.random.default_rng(5)
+        arguments = [jnp.asarray(random.standard_normal(shape)).astype(case.dtype) for shape in case.shapes]
+        traced = jax.make_jaxpr(case.function)(*arguments)
+        wrong = None
+        for i, (got, alone) in enumerate(zip(run(case.function, arguments), one_by_one(traced.jaxpr, arguments, traced.consts))):
+            alone = as_numpy(alone)
+            if got.tobytes() != alone.tobytes() and not wrong:
+                wrong = f"out{i}: {np.count_nonzero(got != alone)} of {got.size} have other bits alone"
+        yield {}, wrong
