@@ -105,6 +105,8 @@ def work(options, job, numbers):
                 worker.counts["bad"] += 1
             if options.first_only and worker.counts["bad"]:
                 break
+            if worker.counts["programs"] % 500 == 0 and worker.counts["programs"]:
+                print(f"seed {options.seed}: {worker.counts['programs']} programs, {worker.counts['bad']} bad", file=sys.stderr, flush=True)
         worker.counts.update({f"ms to {k}": int(1000 * s) for k, s in worker.checker.seconds.items()})
         worker.checker.close()
     worker.counts.update({("cell", cell): count for cell, count in worker.cells.items()})
