@@ -13,13 +13,6 @@
 namespace tessera::sharding {
 namespace {
 
-// Of two equally dear ways that end with a reduce-scatter, the one is taken that scatters the last
-// dimension first. A sum over two axes has other bits in the other order, and this is XLA's.
-bool isBetterEnd(const ReshardMove &end, const ReshardMove &than) {
-  return end.kind == ReshardKind::ReduceScatter && than.kind == ReshardKind::ReduceScatter &&
-         end.dim < than.dim;
-}
-
 class Search {
 public:
   Search(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
@@ -86,13 +79,8 @@ void Search::add(ReshardState next, ReshardMove move) {
   auto [it, fresh] = best.try_emplace(next, int32_t(nodes.size()));
   if (!fresh) {
     const Node &rival = nodes[it->second];
-    if (total > rival.seconds * (1 + 1e-12))
+    if (total >= rival.seconds * (1 - 1e-12))
       return;
-    if (total >= rival.seconds * (1 - 1e-12)) {
-      if (!isBetterEnd(move, rival.move))
-        return;
-      total = rival.seconds; // ahead of what is open
-    }
     it->second = int32_t(nodes.size());
   }
   double wireTotal = from.wire + wire; // `from` dangles after the push

@@ -129,7 +129,7 @@ Real ComplexMath::magnitude(Complex z) {
     Real larger = x.max(y), ratio = x.min(y) / larger;
     length = choose(larger.isZero(), larger, larger * (ratio * ratio + 1).sqrt());
   }
-  // NaN beats infinity, as in XLA.
+  // NaN beats infinity.
   Node *isPlain = graph.make(Op::IsFinite, ElementKind::I1, {x.max(y).node});
   return choose(isPlain, length, x.max(y));
 }
@@ -360,7 +360,7 @@ Element complexFunction(Graph &graph, Op op, ElementKind kind, llvm::ArrayRef<El
   case Op::Logistic:
     return result(math.logistic(a));
   case Op::Sqrt: {
-    // The lower side of the branch cut has the upper one's root, as in XLA.
+    // The lower side of the branch cut has the upper one's root.
     Node *isOnCut = graph.logicalAnd(a.im.isZero(), a.re.compare(LT, 0));
     a.im = choose(isOnCut, a.im.number(0), a.im);
     return result(math.sqrt(a));

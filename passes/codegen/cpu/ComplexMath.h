@@ -2,7 +2,7 @@
 //
 // Those of complex<f32> are computed in f64 and rounded once: no product over- or underflows on the
 // way, and what cancels leaves digits enough. Those of complex<f64> scale instead. Infinities and
-// NaN follow C's Annex G where XLA does.
+// NaN follow C's Annex G, but where a comment says otherwise.
 #pragma once
 
 #include "passes/codegen/cpu/GraphBuilder.h"
