@@ -9,6 +9,7 @@
 //   dynamic_update_slice    ([k, j], [l, j], [], []) -> ([k, j])   k passes through: a device
 //   writes
 //                                                                  what it has; l whole
+#include "dialects/sdy/SdyOps.h"
 #include "dialects/stablehlo/rules/RuleBuilder.h"
 #include "dialects/stablehlo/rules/Rules.h"
 
@@ -51,10 +52,13 @@ sharding::FactorRule reverseRule(ReverseOp op) {
   });
 }
 
-// Slices of one value put together again, as jnp.roll does: rows move by a fixed distance.
+// Slices of one value put together again, as jnp.roll does: rows move by a fixed distance. They
+// still do where reshard has moved the slices to the result's axes.
 bool rolls(ConcatenateOp op) {
   mlir::Value rolled;
   for (mlir::Value input : op.getInputs()) {
+    while (auto moved = input.getDefiningOp<sdy::ReshardOp>())
+      input = moved.getInput();
     auto slice = input.getDefiningOp<SliceOp>();
     if (!slice || (rolled && slice.getOperand() != rolled))
       return false;
