@@ -108,11 +108,15 @@ def in_place(b):
     x = b.pick(lambda v: v.rank and v.size > 1 and v.element.kind in "fiu")
     if not x:
         return False
-    kinds = ["reverse"] + ["transpose"] * (x.rank > 1 and x.shape[-1] == x.shape[-2]) * 3 + ["roll"] * (max(x.shape) > 1)
+    kinds = ["reverse", "reverse all"] + ["transpose"] * (x.rank > 1 and x.shape[-1] == x.shape[-2]) * 3 + ["roll"] * (max(x.shape) > 1)
     kind = b.rng.choice(kinds)
     if kind == "reverse":
         d = b.rng.randrange(x.rank)
         y = b.emit("stablehlo.reverse", [x], [(x.element, x.shape)], lambda a: [np.flip(a, d).copy()], f"dimensions = {i64s([d])}")[0]
+    elif kind == "reverse all":  # by another view of the same memory
+        flat = b.emit("stablehlo.reshape", [x], [(x.element, (x.size,))], lambda a: [a.reshape(-1)])[0]
+        back = b.emit("stablehlo.reverse", [flat], [(x.element, (x.size,))], lambda a: [a[::-1].copy()], f"dimensions = {i64s([0])}")[0]
+        y = b.emit("stablehlo.reshape", [back], [(x.element, x.shape)], lambda a: [a.reshape(x.shape)])[0]
     elif kind == "transpose":
         order = [*range(x.rank - 2), x.rank - 1, x.rank - 2]
         y = b.emit("stablehlo.transpose", [x], [(x.element, x.shape)], lambda a: [np.transpose(a, order)], f"permutation = {i64s(order)}")[0]
@@ -136,4 +140,18 @@ def square(b):
     return b.emit("stablehlo.add", [x, y], [(element, (n, n))], lambda p, q: [p + q])
 
 
-FAMILY = [(roll, 1), (interleave, 0.5), (against_reduction, 1.5), (quotient, 1), (in_place, 1), (square, 0.5)]
+def large_product(b):
+    """Of more than a cell of the grid: its rows and columns are divided among workers."""
+    if b.parent or b.rounding or not b.element.is_float:
+        return False
+    m, n, k = (b.rng.choice([130, 192, 200, 256, 257, 300, 384]) for _ in range(3))
+    turned = [b.rng.random() < 0.4 for _ in range(2)]
+    x = b.argument(b.element, (k, m) if turned[0] else (m, k), 2)
+    y = b.argument(b.element, (n, k) if turned[1] else (k, n), 2)
+    lhs, rhs = ([2, 0] if turned[0] else [0, 2]), ([1, 2] if turned[1] else [2, 1])
+    return b.emit("stablehlo.dot_general", [x, y], [(b.element, (m, n))], lambda u, v: [product(b.element, u, v, lhs, rhs, [0, 1])],
+                  f"dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], "
+                  f"lhs_contracting_dimensions = [{lhs.index(2)}], rhs_contracting_dimensions = [{rhs.index(2)}]>")
+
+
+FAMILY = [(roll, 1), (interleave, 0.5), (against_reduction, 1.5), (quotient, 1), (in_place, 1), (square, 0.5), (large_product, 0.15)]

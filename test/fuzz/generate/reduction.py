@@ -68,8 +68,8 @@ def draw(b, v, common=0.55):
 
 def initial(b, v, kind, name):
     """A scalar: the neutral, mostly; always where only a neutral makes the order of no matter."""
-    if name != "joined" and b.rng.random() < 0.12 and v.element.kind in "fiu" and v.exact:
-        return b.argument(v.element, (), 3)
+    if name != "joined" and b.rng.random() < 0.18 and v.element.kind in "fiu" and v.exact:
+        return b.argument(v.element, (), 3) if b.rng.random() < 0.5 else b.constant(v.element, b.rng.randint(1, 3))
     return b.constant_unchecked(v.element, kind.neutral(v.element))
 
 
@@ -117,10 +117,10 @@ def meeting(b):
         return reduced(b, small(b, v) if name == "add" else v, name, axes)[0]
     p = one()
     other = b.rng.random()
-    q = one() if other < 0.5 else p if other < 0.6 else constant_like(b, p, b.rng.randint(1, 5)) if other < 0.8 else same_shape(b, p, 9)
+    q = one() if other < 0.45 else p if other < 0.55 else constant_like(b, p, b.rng.randint(1, 5)) if other < 0.85 else same_shape(b, p, 9)
     name = b.rng.choice(["add", "add", "subtract", "subtract", "multiply", "multiply", "maximum", "minimum"])
     operands = [p, q] if b.rng.random() < 0.5 else [q, p]
-    if x.element.is_integer and b.rng.random() < 0.2:
+    if x.element.is_integer and b.rng.random() < 0.35:
         return quotient(b, p, b.rng.choice([2, 3, 7]))
     return b.emit(f"stablehlo.{name}", operands, [(p.element, p.shape)], lambda p, q: [BINARY[name](p, q)])
 
@@ -198,9 +198,11 @@ def reduce_window(b):
         if b.rng.random() < 0.65:
             window[d] = b.rng.choice([1, 2, 2, 3, 3, 4, 5])
             stride[d] = b.rng.choice([1, 1, 2, 3, window[d]])
-            base[d] = b.rng.choice([1, 1, 1, 1, 2])
+            base[d] = b.rng.choice([1, 1, 1, 2])
             dilation[d] = b.rng.choice([1, 1, 1, 2])
             low[d], high[d] = b.rng.choice([0, 0, 1, 2]), b.rng.choice([0, 0, 1, 2])
+            if b.rng.random() < 0.3:  # as many windows as elements, which see what comes before
+                stride[d], low[d], high[d] = 1, (window[d] - 1) * dilation[d], 0
     return windowed(b, x, name, kind, window, stride, base, dilation, low, high)
 
 
@@ -323,4 +325,4 @@ def sort(b):
                   f"dimension = {axis} : i64, is_stable = true", [region])
 
 
-FAMILY = [(meeting, 2), (reduce, 5), (argmax, 1), (pair, 0.7), (reduce_window, 1.3), (running, 1.3), (select_and_scatter, 1.4), (sort, 1.3)]
+FAMILY = [(meeting, 3), (reduce, 5), (argmax, 1), (pair, 0.7), (reduce_window, 1.3), (running, 1.3), (select_and_scatter, 1.4), (sort, 1.3)]
