@@ -26,7 +26,8 @@ def elements_of(v):
     if v.element.name == "bf16":
         return ir.DenseElementsAttr.get(array.view(np.uint16), shape=v.shape, type=ir.BF16Type.get())
     if v.element.kind == "b":
-        return ir.DenseElementsAttr.get(np.packbits(array, bitorder="little"), shape=v.shape, type=ir.IntegerType.get_signless(1))
+        truths = [ir.BoolAttr.get(bool(x)) for x in array.reshape(-1)]  # packed, eight in a byte would be taken for one that is repeated
+        return ir.DenseElementsAttr.get(truths, ir.RankedTensorType.get(v.shape, ir.IntegerType.get_signless(1)))
     return ir.DenseElementsAttr.get(array, signless=v.element.kind != "u")
 
 
