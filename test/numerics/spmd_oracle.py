@@ -32,7 +32,7 @@ class Program:
     """@main of a localized module: the mesh, and for each parameter its global and local shape and its axes."""
 
     def __init__(self, text):
-        mesh = re.search(r'sdy\.mesh @[\w".]+ = <\[(.+?)\](?:, device_ids=\[(.*?)\])?>', text)
+        mesh = re.search(r'sdy\.mesh @[\w".]+ = <\[([^\[\]]+)\](?:, device_ids=\[(.*?)\])?>', text)
         self.axes = [(n, int(s)) for n, s in re.findall(r'"([^"]+)"=(\d+)', mesh.group(1))] if mesh else []
         self.ids = [int(x) for x in mesh.group(2).split(",")] if mesh and mesh.group(2) else None
         self.devices = 1
