@@ -105,7 +105,7 @@ FUNCTIONS = [
     Function("atan2", "stablehlo.atan2", np.arctan2, operands=2),
     Function("erf", "chlo.erf", exact_erf),
     Function("erfc", "chlo.erfc", exact_erfc, f64=6),
-    Function("erf_inv", "chlo.erf_inv", exact_erf_inv),
+    Function("erf_inv", "chlo.erf_inv", exact_erf_inv, f64=5),
     Function("sinh", "chlo.sinh", np.sinh),
     Function("cosh", "chlo.cosh", np.cosh),
     Function("asin", "chlo.asin", np.arcsin),
