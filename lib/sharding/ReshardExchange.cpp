@@ -61,7 +61,7 @@ public:
   }
 
   // With dimension `dim` of the target cut along `within`, which is gathered at the end; -1: none.
-  std::optional<ReshardPlan> plan(int32_t dim, AxisRefs within) {
+  std::optional<ReshardPlan> plan(int32_t dim, AxisRefs within, bool alike) {
     std::vector<WantedDim> wanted;
     for (const DimLayout &d : to.dims)
       wanted.push_back({d.axes, d.tile, {}, d.tile});
@@ -78,7 +78,8 @@ public:
       seen[dim] = shardCount(to.dims[dim].axes);
       seen.insert(seen.begin() + dim + 1, tile);
     }
-    std::optional<ShardExchange> exchange = planShardExchange(mesh, shape, from.dims, wanted);
+    std::optional<ShardExchange> exchange =
+        planShardExchange(mesh, shape, from.dims, wanted, alike);
     if (!exchange)
       return std::nullopt;
     made = {};
@@ -157,10 +158,12 @@ std::optional<ReshardPlan> planByExchange(const Mesh &mesh, llvm::ArrayRef<int64
   auto consider = [&](int32_t dim, const AxisRefs &within) {
     if (planner.leastSeconds(dim, within) >= seconds * (1 - 1e-12))
       return;
-    std::optional<ReshardPlan> plan = planner.plan(dim, within);
-    if (plan && plan->seconds < seconds * (1 - 1e-12)) {
-      seconds = plan->seconds;
-      best = std::move(plan);
+    for (bool alike : {false, true}) {
+      std::optional<ReshardPlan> plan = planner.plan(dim, within, alike);
+      if (plan && plan->seconds < seconds * (1 - 1e-12)) {
+        seconds = plan->seconds;
+        best = std::move(plan);
+      }
     }
   };
   AxisRefs released = planner.released();

@@ -77,7 +77,7 @@ public:
            llvm::ArrayRef<WantedDim> wanted)
       : shape(shape), held(held), wanted(wanted), atoms(mesh, allRefs(), /*primes=*/false) {}
 
-  std::optional<ShardExchange> plan();
+  std::optional<ShardExchange> plan(bool alike);
 
 private:
   llvm::SmallVector<AxisRef> allRefs() const {
@@ -97,6 +97,7 @@ private:
   }
   void findBoxes();
   bool findMessages();
+  void cutMessages();
   ExchangeRound roundOf(llvm::ArrayRef<const Message *> messages, bool kept) const;
 
   llvm::ArrayRef<int64_t> shape;
@@ -201,7 +202,25 @@ ExchangeRound Exchange::roundOf(llvm::ArrayRef<const Message *> of, bool stays) 
   return round;
 }
 
-std::optional<ShardExchange> Exchange::plan() {
+// Along each dimension to pieces of as many rows as the smallest has.
+void Exchange::cutMessages() {
+  for (size_t d = 0; d < shape.size() && !messages.empty(); ++d) {
+    int64_t rows = shape[d];
+    for (const Message &message : messages)
+      rows = std::min(rows, message.box[d].rows());
+    std::vector<Message> pieces;
+    for (Message &message : messages)
+      for (Range all = message.box[d]; all.begin < all.end; all.begin += rows) {
+        message.box[d] = {all.begin, std::min(all.begin + rows, all.end)};
+        pieces.push_back(message);
+        if (pieces.size() > size_t(maxRounds * maxRanks))
+          return;
+      }
+    messages = std::move(pieces);
+  }
+}
+
+std::optional<ShardExchange> Exchange::plan(bool alike) {
   ShardExchange exchange;
   Atoms all;
   int64_t ranks = 1;
@@ -219,6 +238,8 @@ std::optional<ShardExchange> Exchange::plan() {
   findBoxes();
   if (!findMessages())
     return std::nullopt;
+  if (alike)
+    cutMessages();
   if (!kept.empty()) {
     llvm::SmallVector<const Message *> stay;
     for (const Message &message : kept)
@@ -250,8 +271,8 @@ std::optional<ShardExchange> Exchange::plan() {
 
 std::optional<ShardExchange> planShardExchange(const Mesh &mesh, llvm::ArrayRef<int64_t> shape,
                                                llvm::ArrayRef<DimLayout> held,
-                                               llvm::ArrayRef<WantedDim> wanted) {
-  return Exchange(mesh, shape, held, wanted).plan();
+                                               llvm::ArrayRef<WantedDim> wanted, bool alike) {
+  return Exchange(mesh, shape, held, wanted).plan(alike);
 }
 
 } // namespace tessera::sharding

@@ -34,9 +34,12 @@ struct ShardExchange {
   std::vector<ExchangeRound> rounds;
 };
 
-// None for more than 256 ranks, or more than 64 rounds.
+// None for more than 256 ranks, or more than 64 rounds. A round takes as long as its largest part:
+// with `alike`, parts are cut until they are about as large as the smallest, in more rounds of
+// less.
 std::optional<ShardExchange> planShardExchange(const Mesh &mesh, llvm::ArrayRef<int64_t> shape,
                                                llvm::ArrayRef<DimLayout> held,
-                                               llvm::ArrayRef<WantedDim> wanted);
+                                               llvm::ArrayRef<WantedDim> wanted,
+                                               bool alike = false);
 
 } // namespace tessera::sharding

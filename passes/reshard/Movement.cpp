@@ -44,7 +44,8 @@ static StringRef nameOf(sharding::ReshardKind kind) {
 std::string stepsText(const sharding::ReshardPlan &plan) {
   std::string text;
   for (const sharding::ReshardStep &step : plan.steps)
-    text += (text.empty() ? "" : ", ") + nameOf(step.kind).str();
+    if (step.kind != sharding::ReshardKind::View) // local
+      text += (text.empty() ? "" : ", ") + nameOf(step.kind).str();
   return text;
 }
 

@@ -48,6 +48,17 @@ TEST(ShardExchange, RoundsAreAsManyAsTheBusiestNeeds) {
   EXPECT_EQ(rowsSent(*exchange), 6);
 }
 
+// Rows 7 and 8 of a part lie on two devices, others on one: whole parts of two rows by nine columns
+// would need four rounds, two of them for half of a part.
+TEST(ShardExchange, PartsAreCutAlike) {
+  Mesh mesh{"mesh", {{"x", 2}, {"y", 4}}, {}};
+  AxisRef x{0, 1, 2}, y{1, 1, 4};
+  DimLayout held[] = {{{y}, 4}, {{x}, 9}};
+  WantedDim wanted[] = {{{x}, 7, {y}, 2}, {{}, 18, {}, 18}};
+  EXPECT_EQ(rowsSent(*planShardExchange(mesh, {14, 18}, held, wanted)), 54);
+  EXPECT_EQ(rowsSent(*planShardExchange(mesh, {14, 18}, held, wanted, true)), 36);
+}
+
 // In no round does a rank send or receive twice.
 TEST(ShardExchange, OneMessageARound) {
   Mesh mesh{"mesh", {{"x", 3}, {"y", 4}, {"z", 2}}, {}};
