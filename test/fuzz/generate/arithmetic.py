@@ -99,12 +99,13 @@ def tame(b, x=None):
     return b.emit("stablehlo.remainder", [x, constant_like(b, x, prime)], [(x.element, x.shape)], lambda p, q: [remainder(p, q)])
 
 
+def truncated(p, q):
+    """Integers divided, rounded towards zero."""
+    return (p // q + ((p % q != 0) & ((p < 0) != (q < 0)))).astype(p.dtype)
+
+
 def quotient(b, x, divisor):
-    """Of integers, rounded towards zero."""
-    if x.element.kind == "i" and np.any(x.data == np.iinfo(x.data.dtype).min):
-        return False
-    truncated = lambda p, q: [(np.sign(p) * (np.abs(p) // q)).astype(p.dtype) if p.dtype.kind == "i" else p // q]
-    return b.emit("stablehlo.divide", [x, constant_like(b, x, divisor)], [(x.element, x.shape)], truncated)
+    return b.emit("stablehlo.divide", [x, constant_like(b, x, divisor)], [(x.element, x.shape)], lambda p, q: [truncated(p, q)])
 
 
 def divide(b):

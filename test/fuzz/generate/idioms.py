@@ -1,7 +1,7 @@
 """Several operations that programs use together: what passes look for as a whole."""
 import numpy as np
 
-from .arithmetic import ORDER, constant_like, tame
+from .arithmetic import constant_like, tame, truncated
 from .builder import i64s
 from .contraction import product, small
 from .elements import F32, I1, I32
@@ -64,8 +64,7 @@ def against_reduction(b):
     r = reduced(b, x, b.rng.choice(["maximum", "add", "minimum", "add"]), axes)[0]
     if b.rng.random() < 0.3 and r.element.is_integer:
         two = constant_like(b, r, 3)
-        truncated = lambda p, q: [(np.sign(p) * (np.abs(p) // q)).astype(p.dtype) if p.dtype.kind == "i" else p // q]
-        r = b.emit("stablehlo.divide", [r, two], [(r.element, r.shape)], truncated)[0]
+        r = b.emit("stablehlo.divide", [r, two], [(r.element, r.shape)], lambda p, q: [truncated(p, q)])[0]
     dims = [d for d in range(x.rank) if d not in axes]
     wide = b.emit("stablehlo.broadcast_in_dim", [r], [(x.element, x.shape)], lambda a: [spread(a, x.shape, dims)], f"broadcast_dimensions = {i64s(dims)}")[0]
     name = b.rng.choice(["subtract", "add", "multiply"])
