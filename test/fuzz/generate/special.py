@@ -39,13 +39,13 @@ def top_k(b):
     x = b.pick(lambda v: v.rank and v.shape[-1] > 1 and v.exact and v.element.kind in "fi")
     if not x:
         return False
-    if x.element.is_float and np.any(np.signbit(x.data) & (x.data == 0)):
-        return False  # nobody says whether -0 ties with 0
     k = b.rng.randint(1, min(x.shape[-1], 9))
     shape = [*x.shape[:-1], k]
     def evaluate(a):
-        n = a.shape[-1]
-        order = (n - 1 - np.argsort(np.flip(a, -1), axis=-1, kind="stable"))[..., ::-1][..., :k]
+        if x.element.is_float:  # 0 comes before -0, as in JAX
+            order = np.lexsort((np.signbit(a), -a), axis=-1)[..., :k]
+        else:
+            order = (a.shape[-1] - 1 - np.argsort(np.flip(a, -1), axis=-1, kind="stable"))[..., ::-1][..., :k]
         return [np.take_along_axis(a, order, -1), order.astype(np.int32)]
     return b.emit("chlo.top_k", [x], [(x.element, shape), (I32, shape)], evaluate, f"k = {k} : i64")
 
