@@ -1,12 +1,12 @@
 """Several operations that programs use together: what passes look for as a whole."""
 import numpy as np
 
-from .arithmetic import constant_like, tame, truncated
+from .arithmetic import BINARY, constant_like, tame, truncated
 from .builder import i64s
 from .contraction import product, small
 from .elements import F32, I1, I32
 from .movement import padded, spread
-from .reduction import lowest, reduced
+from .reduction import comparison, lowest, reduced
 
 
 def part(b, x, d, lo, hi):
@@ -97,9 +97,14 @@ def quotient(b):
     shape = [k for e, k in enumerate(x.shape) if e != d] + [n]
     lhs, rhs = list(range(x.rank)), [d, x.rank]
     out = [e for e in lhs if e != d] + [x.rank]
-    return b.emit("stablehlo.dot_general", [q, w], [(x.element, shape)], lambda u, v: [product(x.element, u, v, lhs, rhs, out)],
+    sides = [(q, lhs, d), (w, rhs, 0)]
+    if b.rng.random() < 0.5:
+        sides.reverse()
+        shape, out = [n] + shape[:-1], out[-1:] + out[:-1]
+    (first, one, c), (second, other, e) = sides
+    return b.emit("stablehlo.dot_general", [first, second], [(x.element, shape)], lambda u, v: [product(x.element, u, v, one, other, out)],
                   f"dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], "
-                  f"lhs_contracting_dimensions = [{d}], rhs_contracting_dimensions = [0]>")
+                  f"lhs_contracting_dimensions = [{c}], rhs_contracting_dimensions = [{e}]>")
 
 
 def in_place(b):
@@ -139,18 +144,96 @@ def square(b):
     return b.emit("stablehlo.add", [x, y], [(element, (n, n))], lambda p, q: [p + q])
 
 
+def sorted_argument(b, shape):
+    """In memory, and of its own: nothing else is computed where it is."""
+    x = b.argument(b.element, shape, 9)
+    return b.emit("stablehlo.sort", [x], [(x.element, shape)], lambda a: [np.sort(a, -1)], f"dimension = {len(shape) - 1} : i64, is_stable = true",
+                  [comparison(x.element, "LT")])[0]
+
+
+def plain_product(b, element, m, n, k, turned):
+    x = b.argument(element, (k, m) if turned[0] else (m, k), 2)
+    y = b.argument(element, (n, k) if turned[1] else (k, n), 2)
+    lhs, rhs = ([2, 0] if turned[0] else [0, 2]), ([1, 2] if turned[1] else [2, 1])
+    return b.emit("stablehlo.dot_general", [x, y], [(element, (m, n))], lambda u, v: [product(element, u, v, lhs, rhs, [0, 1])],
+                  f"dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], "
+                  f"lhs_contracting_dimensions = [{lhs.index(2)}], rhs_contracting_dimensions = [{rhs.index(2)}]>")[0]
+
+
+def over_its_operand(b):
+    """A result that may overwrite the last operand to be read: a product or a transpose added to it, or an update by its own elements."""
+    if b.parent or b.rounding or b.element.kind not in "fi" or b.element.name == "i8":
+        return False
+    m, n, k = b.rng.choice([9, 13, 17, 20, 23, 31, 37]), b.rng.choice([17, 20, 33, 37, 40, 65, 70]), b.rng.choice([5, 8, 17, 33])
+    t = sorted_argument(b, (m, n))
+    kind = b.rng.choice(["product", "product", "transpose", "update"])
+    if kind == "update":
+        sizes = [b.rng.randint(2, m - 1), b.rng.randint(2, n - 1)]
+        own = part(b, part(b, t, 0, 0, sizes[0]), 1, 0, sizes[1])
+        turned = b.emit("stablehlo.negate", [own], [(t.element, own.shape)], lambda a: [-a])[0]
+        at = [b.constant(I32, b.rng.randint(0, 3)) for _ in sizes]
+        def evaluate(a, u, i, j):
+            a, i, j = a.copy(), min(int(i), m - sizes[0]), min(int(j), n - sizes[1])
+            a[i : i + sizes[0], j : j + sizes[1]] = u
+            return [a]
+        b.pool.remove(t)
+        return b.emit("stablehlo.dynamic_update_slice", [t, turned, *at], [(t.element, t.shape)], evaluate)
+    if kind == "product":
+        other = plain_product(b, t.element, m, n, k, [b.rng.random() < 0.4 for _ in range(2)])
+    else:
+        w = b.argument(t.element, (n, m), 9)
+        other = b.emit("stablehlo.transpose", [w], [(t.element, (m, n))], lambda a: [a.T.copy()], f"permutation = {i64s([1, 0])}")[0]
+    b.pool.remove(t), b.pool.remove(other)
+    return b.emit("stablehlo.add", [t, other], [(t.element, t.shape)], lambda p, q: [p + q])
+
+
+def turned_product(b):
+    """A stack of products, its dimensions in another order."""
+    if b.rounding or b.element.kind not in "fi":
+        return False
+    s, m, n = (b.rng.choice([2, 3, 4, 4, 5, 8, 8]) for _ in range(3))
+    m = m if b.rng.random() < 0.5 else s
+    x, y = b.argument(b.element, (s, m, 3), 2), b.argument(b.element, (s, 3, n), 2)
+    p = b.emit("stablehlo.dot_general", [x, y], [(b.element, (s, m, n))], lambda u, v: [product(b.element, u, v, [0, 1, 3], [0, 3, 2], [0, 1, 2])],
+               "dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], "
+               "lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [1]>")[0]
+    order = b.rng.choice([[0, 2, 1], [1, 0, 2], [2, 1, 0], [1, 2, 0], [2, 0, 1]])
+    b.pool.remove(p)
+    return b.emit("stablehlo.transpose", [p], [(p.element, [p.shape[d] for d in order])], lambda a: [np.transpose(a, order).copy()],
+                  f"permutation = {i64s(order)}")
+
+
+def parts_that_meet(b):
+    """Reductions along one dimension, combined as their parts must not be."""
+    if b.rounding or b.element.kind not in "fi":
+        return False
+    x = b.argument(b.element, (b.rng.choice([1, 3, 8, 16]), b.rng.choice([6, 8, 12, 16])), 5)
+    one, other, name = b.rng.choice([("add", "maximum", "add"), ("add", "minimum", "add"), ("add", "add", "multiply"), ("add", None, "add"),
+                                     (None, "maximum", "subtract"), (None, "minimum", "subtract"), ("add", "add", "maximum")])
+    values = [reduced(b, x, kind, [1])[0] if kind else b.constant(x.element, np.full(x.shape[:1], 3)) for kind in (one, other)]
+    return b.emit(f"stablehlo.{name}", values, [(x.element, x.shape[:1])], lambda p, q: [BINARY[name](p, q)])
+
+
+def large_chain(b):
+    """Arithmetic on more elements than one cell of the grid takes."""
+    if b.parent or b.rounding or b.element.kind not in "fi":
+        return False
+    shape = b.rng.choice([(100_003,), (70_001,), (301, 257), (90_000,), (37, 2_501)])
+    x, y = b.argument(b.element, shape, 9), b.argument(b.element, shape, 9)
+    for name in b.rng.sample(["add", "multiply", "subtract", "maximum", "minimum"], 3):
+        x = b.emit(f"stablehlo.{name}", [x, y], [(x.element, shape)], lambda p, q, f=BINARY[name]: [f(p, q)])[0]
+        b.pool.remove(x)
+    return True
+
+
 def large_product(b):
     """Of more than a cell of the grid: its rows and columns are divided among workers."""
     if b.parent or b.rounding or not b.element.is_float:
         return False
-    m, n, k = (b.rng.choice([130, 192, 200, 256, 257, 300, 384]) for _ in range(3))
-    turned = [b.rng.random() < 0.4 for _ in range(2)]
-    x = b.argument(b.element, (k, m) if turned[0] else (m, k), 2)
-    y = b.argument(b.element, (n, k) if turned[1] else (k, n), 2)
-    lhs, rhs = ([2, 0] if turned[0] else [0, 2]), ([1, 2] if turned[1] else [2, 1])
-    return b.emit("stablehlo.dot_general", [x, y], [(b.element, (m, n))], lambda u, v: [product(b.element, u, v, lhs, rhs, [0, 1])],
-                  f"dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], "
-                  f"lhs_contracting_dimensions = [{lhs.index(2)}], rhs_contracting_dimensions = [{rhs.index(2)}]>")
+    m = b.rng.choice([130, 192, 257, 384, 1000])
+    n, k = (b.rng.choice([130, 192, 257, 384]) for _ in range(2))
+    return plain_product(b, b.element, m, n, k, [b.rng.random() < 0.4 for _ in range(2)])
 
 
-FAMILY = [(roll, 1), (interleave, 0.5), (against_reduction, 1.5), (quotient, 1), (in_place, 1), (square, 0.5), (large_product, 0.15)]
+FAMILY = [(roll, 1), (interleave, 0.5), (against_reduction, 1.5), (quotient, 1), (in_place, 1), (square, 0.5), (large_product, 0.15),
+          (large_chain, 0.15), (over_its_operand, 0.8), (turned_product, 0.3), (parts_that_meet, 1.2)]

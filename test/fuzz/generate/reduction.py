@@ -68,7 +68,7 @@ def draw(b, v, common=0.55):
 
 def initial(b, v, kind, name):
     """A scalar: the neutral, mostly; always where only a neutral makes the order of no matter."""
-    if name != "joined" and b.rng.random() < 0.18 and v.element.kind in "fiu" and v.exact:
+    if name not in ("joined", "xor") and b.rng.random() < 0.18 and v.element.kind in "fiu" and v.exact:
         return b.argument(v.element, (), 3) if b.rng.random() < 0.5 else b.constant(v.element, b.rng.randint(1, 3))
     return b.constant_unchecked(v.element, kind.neutral(v.element))
 
@@ -90,7 +90,10 @@ def reduce(b):
     if name == "add" and b.rng.random() < 0.4:
         x = small(b, x)
     axes = sorted(b.rng.sample(range(x.rank), min(x.rank, b.rng.choice([1, 1, 1, 2, 3]))))
-    return reduced(b, x, name, axes, initial(b, x, kind, name))
+    init = initial(b, x, kind, name)
+    if name in ("add", "maximum", "minimum") and x.exact and all(x.shape[d] == 1 for d in axes) and b.rng.random() < 0.4:
+        init = b.constant(x.element, b.rng.randint(1, 3))  # the only thing that such a reduction does
+    return reduced(b, x, name, axes, init)
 
 
 def reduced(b, x, name, axes, init=None):
