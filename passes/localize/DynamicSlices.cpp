@@ -86,21 +86,6 @@ SmallVector<Value> localStarts(Localizer &l, ValueRange indices, ArrayRef<OwnRow
   return starts;
 }
 
-// What no device but one has, in the others.
-Value absent(Localizer &l, Type element) {
-  auto type = RankedTensorType::get({}, element);
-  Type part = element;
-  if (auto complex = dyn_cast<ComplexType>(element))
-    part = complex.getElementType();
-  if (!isa<Float64Type, Float32Type, Float16Type, BFloat16Type>(part))
-    return zeros(l, type);
-  APFloat zero = APFloat::getZero(cast<FloatType>(part).getFloatSemantics(), /*Negative=*/true);
-  if (part == element)
-    return stablehlo::ConstantOp::create(l.b, l.loc, DenseElementsAttr::get(type, zero));
-  return stablehlo::ConstantOp::create(
-      l.b, l.loc, DenseElementsAttr::get(type, std::complex<APFloat>(zero, zero)));
-}
-
 // The slice of what others have a part of: what is mine, in its place.
 Value sliceOwnRows(Localizer &l, Value mine, ArrayRef<OwnRows> parts, ValueRange indices,
                    ArrayRef<int64_t> sizes) {
@@ -111,7 +96,7 @@ Value sliceOwnRows(Localizer &l, Value mine, ArrayRef<OwnRows> parts, ValueRange
   Value slice = stablehlo::DynamicSliceOp::create(
       l.b, l.loc, type.clone(taken), mine, localStarts(l, indices, parts, shapeOf(mine), taken),
       taken);
-  Value none = absent(l, type.getElementType());
+  Value none = absent(l, RankedTensorType::get({}, type.getElementType()));
   SmallVector<OwnRows> single;
   for (const OwnRows &own : parts) {
     if (own.rows == 1) {

@@ -108,7 +108,8 @@ Value makePartial(Localizer &l, Value value, ArrayRef<sharding::AxisRef> axes, R
   auto type = cast<RankedTensorType>(value.getType());
   Value first =
       compare(l, myStart(l, axes, 1, 0), scalar(l, 0), stablehlo::ComparisonDirection::EQ);
-  return select(l, first, value, neutral(l, type, kind));
+  Value others = kind == ReductionKind::Sum ? absent(l, type) : neutral(l, type, kind);
+  return select(l, first, value, others);
 }
 
 } // namespace

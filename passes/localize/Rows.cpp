@@ -136,6 +136,19 @@ Value neutral(Localizer &l, RankedTensorType type, ReductionKind kind) {
   return stablehlo::ConstantOp::create(l.b, l.loc, DenseElementsAttr::get(type, element));
 }
 
+Value absent(Localizer &l, RankedTensorType type) {
+  Type element = type.getElementType(), part = element;
+  if (auto complex = dyn_cast<ComplexType>(element))
+    part = complex.getElementType();
+  if (!isa<Float64Type, Float32Type, Float16Type, BFloat16Type>(part))
+    return zeros(l, type);
+  APFloat zero = APFloat::getZero(cast<FloatType>(part).getFloatSemantics(), /*Negative=*/true);
+  auto elements = part == element
+                      ? DenseElementsAttr::get(type, zero)
+                      : DenseElementsAttr::get(type, std::complex<APFloat>(zero, zero));
+  return stablehlo::ConstantOp::create(l.b, l.loc, elements);
+}
+
 bool isNeutral(Value value, ReductionKind kind) {
   SplatElementsAttr constant = splatConstant(value);
   if (!constant)

@@ -125,7 +125,7 @@ class Builder:
                     raise Inexact
             elif not np.array_equal(array, near[i]):
                 raise Inexact  # rounding decides an integer
-            op.results.append(Value(element, shape, array, approx))
+            op.results.append(Value(element, shape, array, approx, 0.0 if exact else scale_of(name, operands)))
         self.ops.append(op)
         self.pool += op.results
         return op.results
@@ -146,6 +146,27 @@ class Builder:
         if top is not self:
             del top.pool[top_pool:]
         return False
+
+
+# Operations whose result may be small beside what it is added up from.
+SUMS = {"stablehlo." + name for name in ("add", "subtract", "reduce", "reduce_window", "dot_general", "convolution", "fft", "real", "imag")}
+
+# Operations whose result is what an operand holds.
+MOVES = {"stablehlo." + name for name in ("transpose", "reshape", "slice", "dynamic_slice", "dynamic_update_slice", "pad", "concatenate", "reverse",
+                                          "broadcast_in_dim", "gather", "select", "sort", "optimization_barrier", "negate", "abs")}
+
+
+def scale_of(name, operands):
+    """The largest of the terms that a result was added up from."""
+    floats = [v for v in operands if v.size and v.element.kind in "fc"]
+    if name in SUMS:
+        return max((max(v.scale, float(np.max(np.abs(v.data)))) for v in floats if np.all(np.isfinite(v.data))), default=0.0)
+    if name in ("stablehlo.multiply", "stablehlo.divide") and len(floats) == 2:
+        with np.errstate(all="ignore"):
+            x, y = floats[0].data, floats[1].data if name == "stablehlo.multiply" else 1 / floats[1].data
+        scales = floats[0].scale * np.max(np.abs(y)), floats[1].scale * np.max(np.abs(x)) if name == "stablehlo.multiply" else 0.0
+        return float(max(s for s in (0.0, *scales) if np.isfinite(s)))
+    return max((v.scale for v in floats), default=0.0) if name in MOVES or name.startswith("sdy.") else 0.0
 
 
 def rough(value):

@@ -22,11 +22,11 @@ def difference(value, got):
 
 
 def tolerance(value):
-    """Several times the distance of f32 arithmetic, and some units in the last place of the largest element."""
+    """Several times the distance of f32 arithmetic, and some units in the last place of the largest element, or of the largest term of a sum."""
     want = value.data
     if not want.size:
         return 0.0
-    scale = np.max(np.abs(want))
+    scale = max(np.max(np.abs(want)), value.scale)
     unit = 2.0**-23
     bound = 8 * np.max(np.abs(value.approx - want)) + 32 * unit * scale + 1e-30
     return bound * 2.0**-20 if value.element.name == "f64" else bound

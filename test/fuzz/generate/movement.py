@@ -137,7 +137,8 @@ def index_values(b, shape):
     first = index_value(b, max(shape))
     same = lambda v: v.rank == 0 and v.element is first.element
     values = [first]
-    for n in shape[1:]:
+    most = np.iinfo(first.element.held).max
+    for n in (min(n, most) for n in shape[1:]):
         values.append((b.pick(same) or first) if b.rng.random() < 0.4 else
                       b.constant(first.element, b.rng.randint(0, n)) if b.rng.random() < 0.5 else
                       b.argument(first.element, (), data=np.array(b.rng.randint(0, n), first.element.held)))

@@ -10,12 +10,13 @@ from . import elements
 
 
 class Value:
-    """A tensor of the program, and its elements. `approx`: what f32 arithmetic gives, where `data` is not exact."""
+    """A tensor of the program, and its elements. `approx`: what f32 arithmetic gives, where `data` is not exact;
+    `scale`: the largest of the terms that it was added up from."""
 
-    __slots__ = ("element", "shape", "data", "approx")
+    __slots__ = ("element", "shape", "data", "approx", "scale")
 
-    def __init__(self, element, shape, data, approx=None):
-        self.element, self.shape, self.data, self.approx = element, tuple(shape), data, approx
+    def __init__(self, element, shape, data, approx=None, scale=0.0):
+        self.element, self.shape, self.data, self.approx, self.scale = element, tuple(shape), data, approx, scale
 
     @property
     def exact(self):

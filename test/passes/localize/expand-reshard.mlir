@@ -80,3 +80,17 @@ module attributes {tessera.topology = {alpha = 0.0, beta = 1.0e+09}} {
     return %0 : tensor<16xf32>
   }
 }
+
+// -----
+
+// One device keeps what becomes partial. The others add -0 to it: 0 would turn -0 into 0.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: @main
+func.func public @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
+  // CHECK: %[[NOTHING:.*]] = stablehlo.constant dense<-0.000000e+00> : tensor<8xf32>
+  // CHECK: %[[MINE:.*]] = stablehlo.select %{{.*}}, %arg0, %[[NOTHING]]
+  // CHECK: comm.all_reduce {{ *}}sum(%[[MINE]])
+  %0 = sdy.reshard %a <@mesh, [{}], unreduced={"x"}> : tensor<8xf32>
+  %1 = sdy.reshard %0 <@mesh, [{}]> : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
