@@ -128,7 +128,7 @@ def print_cells(counts):
     print(f"{len(rows) * len(columns)} cells, {few} of them in fewer than 20 programs")
 
 
-def main():
+def parse(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seconds", type=float, help="stop after this time")
@@ -142,7 +142,11 @@ def main():
     parser.add_argument("--cells", action="store_true", help="print how often each op was sharded along each kind of factor")
     parser.add_argument("--first-only", action="store_true", help="stop at the first that ends badly")
     parser.add_argument("--limit", type=int, default=20, help="seconds of a core for one program")
-    options = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main():
+    options = parse()
     begin = time.monotonic()
     if options.only is not None:
         counts = work(options, 0, [options.only])
