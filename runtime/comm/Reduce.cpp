@@ -1,5 +1,6 @@
 #include "runtime/comm/Reduce.h"
 #include "runtime/array/ElementType.h"
+#include "runtime/comm/ReduceVariants.h"
 #include <algorithm>
 #include <array>
 #include <complex>
@@ -7,19 +8,6 @@
 #include <utility>
 
 namespace tessera::runtime {
-
-// Compiled for one instruction set each, see ReduceLoops.h.
-namespace baseline {
-ReduceFunction pick(char kind, int size, int op);
-}
-#if defined(__x86_64__)
-namespace avx2 {
-ReduceFunction pick(char kind, int size, int op);
-}
-namespace avx512 {
-ReduceFunction pick(char kind, int size, int op);
-}
-#endif
 
 namespace {
 

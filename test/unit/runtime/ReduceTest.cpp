@@ -1,23 +1,11 @@
 // The loops of reductions give the same bits on every instruction set: for all bit patterns, NaN,
 // infinities and subnormal numbers among them. Guards against a variant that fuses a product and a
 // sum, or that takes the other operand of two NaNs.
-#include "runtime/comm/Reduce.h"
+#include "runtime/comm/ReduceVariants.h"
 #include <gtest/gtest.h>
 #include <random>
 
 namespace tessera::runtime {
-namespace baseline {
-ReduceFunction pick(char kind, int size, int op);
-}
-#if defined(__x86_64__)
-namespace avx2 {
-ReduceFunction pick(char kind, int size, int op);
-}
-namespace avx512 {
-ReduceFunction pick(char kind, int size, int op);
-}
-#endif
-
 namespace {
 
 using Pick = ReduceFunction (*)(char kind, int size, int op);
