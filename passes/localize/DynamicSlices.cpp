@@ -205,11 +205,10 @@ LogicalResult localizeDynamicUpdateSlice(Localizer &l, Operation *op) {
   }
   LocalLayout want = layout;
   want.partial = updateWant.partial = annotatedPartial;
+  updateWant.reduction = layout.reduction;
   Value mine = l.get(operand, want), part = l.get(update, updateWant);
   layout.partial = commonAxes(l.local(operand).layout.partial, annotatedPartial);
   addAxes(layout.partial, commonAxes(l.local(update).layout.partial, annotatedPartial));
-  layout.reduction =
-      layout.partial.empty() ? ReductionKind::Sum : l.local(operand).layout.reduction;
   if (!parts.empty()) {
     l.bind(result, updateOwnRows(l, mine, part, parts, indices), layout);
     return success();

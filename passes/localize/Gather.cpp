@@ -89,7 +89,6 @@ GatherPlan planGather(Localizer &l, stablehlo::GatherOp gather) {
   plan.operand.partial = carried;
   plan.result.partial = partial;
   addAxes(plan.result.partial, carried);
-  plan.result.reduction = ReductionKind::Sum;
   return plan;
 }
 
@@ -154,7 +153,7 @@ LogicalResult localizeGather(Localizer &l, Operation *op) {
       Value everywhere = splat(l, mineScalar, type.getShape());
       mine = mine ? binary(l, "and", mine, everywhere) : everywhere;
     }
-    rows = select(l, mine, rows, zeros(l, type));
+    rows = select(l, mine, rows, neutral(l, type, plan.result.reduction));
   }
   l.bind(result, rows, plan.result);
   return success();

@@ -57,3 +57,16 @@ func.func public @corners(%x: tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mes
   %0 = stablehlo.dynamic_update_slice %x, %u, %i, %j {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>} : (tensor<8x6xf32>, tensor<5x2xf32>, tensor<i32>, tensor<i32>) -> tensor<8x6xf32>
   return %0 : tensor<8x6xf32>
 }
+
+// Parts of a maximum that are written into what changes no maximum are parts of one.
+// CHECK-LABEL: @parts
+func.func public @parts(%x: tensor<8x7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %i: tensor<i32>) -> (tensor<17xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
+  %c = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>]>} dense<0xFF800000> : tensor<f32>
+  %e = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} dense<0xFF800000> : tensor<17xf32>
+  %0 = stablehlo.reduce(%x init: %c) applies stablehlo.maximum across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, tessera.partial = "max"} : (tensor<8x7xf32>, tensor<f32>) -> tensor<7xf32>
+  // CHECK: %[[U:.*]] = stablehlo.dynamic_update_slice
+  %1 = stablehlo.dynamic_update_slice %e, %0, %i {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, tessera.partial = "max"} : (tensor<17xf32>, tensor<7xf32>, tensor<i32>) -> tensor<17xf32>
+  // CHECK: comm.all_reduce max(%[[U]]) over <@mesh, ["x"=4]>
+  %2 = sdy.reshard %1 <@mesh, [{}]> : tensor<17xf32>
+  return %2 : tensor<17xf32>
+}
