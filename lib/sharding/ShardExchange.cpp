@@ -97,7 +97,7 @@ private:
   }
   void findBoxes();
   bool findMessages();
-  void cutMessages();
+  bool cutMessages();
   ExchangeRound roundOf(llvm::ArrayRef<const Message *> messages, bool kept) const;
 
   llvm::ArrayRef<int64_t> shape;
@@ -202,22 +202,23 @@ ExchangeRound Exchange::roundOf(llvm::ArrayRef<const Message *> of, bool stays) 
   return round;
 }
 
-// Along each dimension to pieces of as many rows as the smallest has.
-void Exchange::cutMessages() {
+// Along each dimension to pieces of as many rows as the smallest has. False when those are too many.
+bool Exchange::cutMessages() {
   for (size_t d = 0; d < shape.size() && !messages.empty(); ++d) {
     int64_t rows = shape[d];
     for (const Message &message : messages)
       rows = std::min(rows, message.box[d].rows());
     std::vector<Message> pieces;
-    for (Message &message : messages)
+    for (const Message &message : messages)
       for (Range all = message.box[d]; all.begin < all.end; all.begin += rows) {
-        message.box[d] = {all.begin, std::min(all.begin + rows, all.end)};
+        if (pieces.size() == size_t(maxRounds * maxRanks))
+          return false;
         pieces.push_back(message);
-        if (pieces.size() > size_t(maxRounds * maxRanks))
-          return;
+        pieces.back().box[d] = {all.begin, std::min(all.begin + rows, all.end)};
       }
     messages = std::move(pieces);
   }
+  return true;
 }
 
 std::optional<ShardExchange> Exchange::plan(bool alike) {
@@ -238,8 +239,8 @@ std::optional<ShardExchange> Exchange::plan(bool alike) {
   findBoxes();
   if (!findMessages())
     return std::nullopt;
-  if (alike)
-    cutMessages();
+  if (alike && !cutMessages())
+    return std::nullopt;
   if (!kept.empty()) {
     llvm::SmallVector<const Message *> stay;
     for (const Message &message : kept)

@@ -140,7 +140,6 @@ LogicalResult localizeConcatenate(Localizer &l, Operation *op) {
     want.partial = annotatedPartial;
     Value value = l.get(input, want);
     addAxes(layout.partial, commonAxes(from.partial, annotatedPartial));
-    layout.reduction = from.reduction;
     if (!isSharded(layout.dims[dim])) {
       parts.push_back(value);
       continue;

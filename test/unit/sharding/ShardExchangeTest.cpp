@@ -59,6 +59,16 @@ TEST(ShardExchange, PartsAreCutAlike) {
   EXPECT_EQ(rowsSent(*planShardExchange(mesh, {14, 18}, held, wanted, true)), 36);
 }
 
+// Parts of thousands of rows beside one of three: as many pieces as that makes are no plan. It was one that left rows out.
+TEST(ShardExchange, PartsCutTooSmall) {
+  Mesh mesh{"mesh", {{"x", 4}, {"y", 4}}, {}};
+  AxisRef x{0, 1, 4}, y{1, 1, 4};
+  DimLayout held[] = {{{y}, 17501}};
+  WantedDim wanted[] = {{{x, y}, 4376, {}, 4376}};
+  EXPECT_TRUE(planShardExchange(mesh, {70001}, held, wanted));
+  EXPECT_FALSE(planShardExchange(mesh, {70001}, held, wanted, true));
+}
+
 // In no round does a rank send or receive twice.
 TEST(ShardExchange, OneMessageARound) {
   Mesh mesh{"mesh", {{"x", 3}, {"y", 4}, {"z", 2}}, {}};
