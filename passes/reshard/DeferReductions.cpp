@@ -114,6 +114,8 @@ void Deferrer::sink(Operation *op) {
   bool any = false;
   for (Value operand : op->getOperands()) {
     sdy::ReshardOp reduction = reductionOf(operand, places);
+    if (reduction && reduction->getBlock() != op->getBlock()) // not into a loop: once each round
+      reduction = {};
     if (reduction && !llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == op; }))
       reduction = {};
     reductions.push_back(reduction);

@@ -155,3 +155,30 @@ func.func @narrow(%x: tensor<128x64xbf16> {sdy.sharding = #sdy.sharding<@mesh, [
   %c = stablehlo.add %a, %n : tensor<128x32xbf16>
   return %c : tensor<128x32xbf16>
 }
+
+// A sum that a loop reads from outside is reduced once, before the loop, not in each round.
+// CHECK-LABEL: @read_by_a_loop
+func.func @read_by_a_loop(%x: tensor<128x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>},
+                          %w: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]>}, %n: tensor<i32>) -> tensor<128x32xf32> {
+  // CHECK: %[[P:.*]] = stablehlo.dot_general
+  // CHECK-NEXT: %[[A:.*]] = sdy.reshard %[[P]] <@mesh, [{}, {}]>
+  // CHECK: stablehlo.while
+  // CHECK-NOT: sdy.reshard
+  // CHECK: stablehlo.multiply %{{.*}}, %[[A]]
+  // CHECK-NOT: sdy.reshard
+  // CHECK: return
+  %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"model"}>]>}
+      : (tensor<128x64xf32>, tensor<64x32xf32>) -> tensor<128x32xf32>
+  %a = sdy.reshard %p <@mesh, [{}, {}]> : tensor<128x32xf32>
+  %one = stablehlo.constant dense<1.0> : tensor<128x32xf32>
+  %r:2 = stablehlo.while(%i = %n, %s = %one) : tensor<i32>, tensor<128x32xf32>
+    cond {
+      %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      %s2 = stablehlo.multiply %s, %a : tensor<128x32xf32>
+      stablehlo.return %i, %s2 : tensor<i32>, tensor<128x32xf32>
+    }
+  return %r#1 : tensor<128x32xf32>
+}
