@@ -108,8 +108,7 @@ Value makePartial(Localizer &l, Value value, ArrayRef<sharding::AxisRef> axes, R
   auto type = cast<RankedTensorType>(value.getType());
   Value first =
       compare(l, myStart(l, axes, 1, 0), scalar(l, 0), stablehlo::ComparisonDirection::EQ);
-  Value others = kind == ReductionKind::Sum ? absent(l, type) : neutral(l, type, kind);
-  return select(l, first, value, others);
+  return select(l, first, value, absent(l, type, kind));
 }
 
 } // namespace

@@ -1,12 +1,12 @@
 // gather. Operand dimensions taken whole stay sharded in the result. Along a sharded dimension of
-// which slices take one row, each shard looks up the rows it has and gives zeros for the others: a
+// which slices take one row, each shard looks up the rows it has and gives -0 for the others: a
 // partial sum.
 //
 //   gather(%table [{"x"}, {}] : 10x8, %i : 6x1), slice_sizes = [1, 8] -> unreduced {"x"}, x = 4,
 //   tile 3
 // becomes
 //   %g = clamp(0, %i, 9);  %r = %g - 3 * my index;  %mine = 0 <= %r < 3
-//   select(%mine, gather(%table, clamp(0, %r, 2)), 0)
+//   select(%mine, gather(%table, clamp(0, %r, 2)), -0)
 // Clamping is by the global bounds first, as the op says.
 #include "passes/localize/IndexColumns.h"
 #include "passes/localize/Rows.h"
@@ -153,7 +153,7 @@ LogicalResult localizeGather(Localizer &l, Operation *op) {
       Value everywhere = splat(l, mineScalar, type.getShape());
       mine = mine ? binary(l, "and", mine, everywhere) : everywhere;
     }
-    rows = select(l, mine, rows, neutral(l, type, plan.result.reduction));
+    rows = select(l, mine, rows, absent(l, type, plan.result.reduction));
   }
   l.bind(result, rows, plan.result);
   return success();

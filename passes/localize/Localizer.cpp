@@ -26,6 +26,14 @@ ReductionKind reductionOf(Value value) {
   return kind ? ReductionKind(*kind) : ReductionKind::Sum;
 }
 
+// Of truth values the sum is the disjunction.
+bool combinesAlike(Value value, ReductionKind a, ReductionKind b) {
+  auto orSum = [](ReductionKind kind) {
+    return kind == ReductionKind::Or || kind == ReductionKind::Sum;
+  };
+  return a == b || (getElementTypeOrSelf(value.getType()).isInteger(1) && orSum(a) && orSum(b));
+}
+
 bool sameAxes(const LocalLayout &a, const LocalLayout &b) {
   return llvm::all_of(llvm::zip_equal(a.dims, b.dims),
                       [](auto pair) { return std::get<0>(pair).axes == std::get<1>(pair).axes; });
@@ -191,7 +199,16 @@ LogicalResult Localizer::visit(Operation *op) {
   if (it == handlers.end())
     return op->emitError() << "cannot be partitioned: localize has no rule for '" << op->getName()
                            << "'; please report the program";
-  return it->second(*this, op);
+  if (failed(it->second(*this, op)))
+    return failure();
+  for (OpResult result : op->getResults())
+    if (auto made = values.find(result); made != values.end())
+      if (const LocalLayout &layout = made->second.layout;
+          !layout.partial.empty() &&
+          !combinesAlike(result, layout.reduction, reductionOf(result)))
+        return op->emitError() << "localize combines parts of '" << op->getName()
+                               << "' in another way than reshard; please report the program";
+  return success();
 }
 
 LogicalResult Localizer::visitBlock(Block &global) {

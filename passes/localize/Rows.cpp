@@ -136,7 +136,9 @@ Value neutral(Localizer &l, RankedTensorType type, ReductionKind kind) {
   return stablehlo::ConstantOp::create(l.b, l.loc, DenseElementsAttr::get(type, element));
 }
 
-Value absent(Localizer &l, RankedTensorType type) {
+Value absent(Localizer &l, RankedTensorType type, ReductionKind kind) {
+  if (kind != ReductionKind::Sum)
+    return neutral(l, type, kind);
   Type element = type.getElementType(), part = element;
   if (auto complex = dyn_cast<ComplexType>(element))
     part = complex.getElementType();

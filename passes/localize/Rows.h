@@ -27,8 +27,10 @@ mlir::Value compare(Localizer &l, mlir::Value lhs, mlir::Value rhs,
 mlir::Value neutral(Localizer &l, mlir::RankedTensorType type, ReductionKind kind);
 bool isNeutral(mlir::Value value, ReductionKind kind);
 mlir::Value zeros(Localizer &l, mlir::RankedTensorType type);
-// What devices add that have nothing of a sum of which another has all: -0, which keeps its sign.
-mlir::Value absent(Localizer &l, mlir::RankedTensorType type);
+// What devices have of a partial value of which another has all: what leaves that unchanged, in a
+// sum -0, which keeps its sign.
+mlir::Value absent(Localizer &l, mlir::RankedTensorType type,
+                   ReductionKind kind = ReductionKind::Sum);
 
 // Replaces the rows past the end of an uneven dimension.
 mlir::Value maskPadding(Localizer &l, mlir::Value value, int64_t dim, const DimLayout &layout,
