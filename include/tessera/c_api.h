@@ -71,6 +71,10 @@ TESSERA_API const char *tessera_error_message(void);
 TESSERA_API tessera_code tessera_program_load(const void *bytes, size_t size,
                                               tessera_program **program);
 TESSERA_API tessera_code tessera_program_load_file(const char *path, tessera_program **program);
+/* The same, but no other file than the one whose SHA-256 (64 hexadecimal digits, as `tessera
+ * compile` prints it) is `sha256`: a program is native code, see docs/trust.md. NULL: any. */
+TESSERA_API tessera_code tessera_program_load_file_sha256(const char *path, const char *sha256,
+                                                          tessera_program **program);
 TESSERA_API void tessera_program_free(tessera_program *program);
 TESSERA_API int64_t tessera_program_devices(const tessera_program *program);
 TESSERA_API size_t tessera_program_input_count(const tessera_program *program);

@@ -54,10 +54,12 @@ public:
     throwUnlessOk(tessera_program_load(bytes.data(), bytes.size(), &raw));
     program_.reset(raw);
   }
-  static Program fromFile(const std::string &path) {
+  // With `sha256` (64 hexadecimal digits) no other file than the one that has it.
+  static Program fromFile(const std::string &path, const std::string &sha256 = {}) {
     Program program;
     tessera_program *raw = nullptr;
-    throwUnlessOk(tessera_program_load_file(path.c_str(), &raw));
+    throwUnlessOk(tessera_program_load_file_sha256(
+        path.c_str(), sha256.empty() ? nullptr : sha256.c_str(), &raw));
     program.program_.reset(raw);
     return program;
   }

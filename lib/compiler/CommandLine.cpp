@@ -90,6 +90,26 @@ std::string writeFile(llvm::StringRef path, llvm::StringRef bytes) {
   return "";
 }
 
+bool isStandardOutput(llvm::StringRef path) {
+  llvm::sys::fs::file_status standard, file;
+  return path == "-" ||
+         (!llvm::sys::fs::status(1, standard) && !llvm::sys::fs::status(path, file) &&
+          llvm::sys::fs::equivalent(standard, file));
+}
+
+// Says which file was written, as sha256sum does: `sha256sum --check` and `tessera run --sha256`
+// take it. Not where standard output has something else already. Empty, or what went wrong.
+std::string printDigest(const CommandLine &line, llvm::StringRef digest) {
+  if (digest.empty() || !line.program.options.printAfter.empty() || isStandardOutput(line.output) ||
+      isStandardOutput(line.reportFile))
+    return "";
+  llvm::outs() << digest << "  " << line.output << "\n";
+  llvm::outs().flush();
+  std::error_code code = llvm::outs().error();
+  llvm::outs().clear_error();
+  return code ? "error: standard output: " + code.message() : "";
+}
+
 } // namespace
 
 int compileCommand(int argc, const char *const *argv) {
@@ -115,6 +135,8 @@ int compileCommand(int argc, const char *const *argv) {
   if (!line.reportFile.empty())
     if (std::string wrong = writeFile(line.reportFile, result.report); !wrong.empty())
       return failCommand(wrong);
+  if (std::string wrong = printDigest(line, result.sha256); !wrong.empty())
+    return failCommand(wrong);
   return 0;
 }
 

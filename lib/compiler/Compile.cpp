@@ -13,8 +13,10 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
@@ -136,6 +138,11 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
       return result;
     }
     result.program = writeContainer(*package);
+    result.sha256 =
+        llvm::toHex(llvm::SHA256::hash({reinterpret_cast<const uint8_t *>(result.program.data()),
+                                        result.program.size()}),
+                    /*LowerCase=*/true);
+    report["sha256"] = result.sha256;
     timed(phases().back().name);
   }
   report["phases"] = std::move(seconds);

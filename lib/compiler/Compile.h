@@ -30,6 +30,7 @@ struct CompileResult {
   std::string error;   // empty on success; otherwise one line that begins with `error:`
   std::string program; // .tsr bytes, or IR text with stopAfter
   std::string report;  // JSON; see docs/command-line.md
+  std::string sha256;  // of .tsr bytes, in hexadecimal
 };
 
 // Parses text or MLIR bytecode and takes it down the road. Keeps no state between calls.

@@ -112,10 +112,17 @@ tessera_code tessera_program_load(const void *bytes, size_t size, tessera_progra
 }
 
 tessera_code tessera_program_load_file(const char *path, tessera_program **program) {
+  return tessera_program_load_file_sha256(path, nullptr, program);
+}
+
+tessera_code tessera_program_load_file_sha256(const char *path, const char *sha256,
+                                              tessera_program **program) {
   return guarded([&]() -> Status {
     if (!program || !path)
       return invalidArgument("tessera_program_load_file: a null argument");
-    auto loaded = LoadedProgram::loadFile(path);
+    if (sha256 && !*sha256)
+      return invalidArgument("tessera_program_load_file_sha256: an empty SHA-256");
+    auto loaded = LoadedProgram::loadFile(path, sha256 ? sha256 : "");
     if (!loaded.ok())
       return loaded.status();
     *program = new tessera_program(*loaded);

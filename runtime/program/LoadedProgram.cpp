@@ -3,7 +3,9 @@
 #include "runtime/array/ElementType.h"
 #include "runtime/array/Zip.h"
 #include "runtime/device/cpu/Memory.h"
+#include "runtime/program/CodeSection.h"
 #include "runtime/program/CpuFeatures.h"
+#include "runtime/program/Sha256.h"
 #include <cstring>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
@@ -122,6 +124,8 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(std::string_vie
   if (!resolver && manifest.kernels_size()) {
     if (sections->code.empty())
       return invalidProgram("altered: there is no code section");
+    if (Status s = checkCode(sections->code); !s.ok())
+      return s;
     auto code = SharedObject::open(sections->code);
     if (!code.ok())
       return code.status();
@@ -144,10 +148,19 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(std::string_vie
   return std::shared_ptr<const LoadedProgram>(std::move(loaded));
 }
 
-Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::loadFile(const std::string &path) {
+Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::loadFile(const std::string &path,
+                                                                     std::string_view digest) {
+  std::string expected = readSha256(digest);
+  if (expected.empty() && !digest.empty())
+    return invalidArgument("a SHA-256 has 64 hexadecimal digits, not '" + std::string(digest) +
+                           "'");
   auto file = MappedFile::open(path);
   if (!file.ok())
     return file.status();
+  if (!expected.empty())
+    if (std::string found = sha256((*file)->bytes()); found != expected)
+      return invalidProgram(path + ": this is another file: its SHA-256 is " + found + ", not " +
+                            expected);
   auto loaded = load((*file)->bytes(), *file);
   if (!loaded.ok())
     return Status(loaded.status().code(), path + ": " + loaded.status().message());

@@ -20,7 +20,9 @@ public:
   static Result<std::shared_ptr<const LoadedProgram>> load(std::string_view file,
                                                            std::shared_ptr<const void> owner,
                                                            const SymbolResolver &symbols = nullptr);
-  static Result<std::shared_ptr<const LoadedProgram>> loadFile(const std::string &path);
+  // With a `digest`, no other file than the one with this SHA-256 is opened.
+  static Result<std::shared_ptr<const LoadedProgram>> loadFile(const std::string &path,
+                                                               std::string_view digest = {});
 
   const program::Program &manifest() const { return manifest_; }
   const MeshGrid &mesh() const { return *mesh_; }

@@ -33,10 +33,11 @@ Runs a compiled program. Arrays are global values in0.., out0..; bf16, f16 and f
   --carry=outI:inJ,..   feed outputs of a step to inputs of the next
   --report=FILE         write times, collectives and memory as JSON
   --trace=FILE          write what each device did when, in Chrome's trace format
+  --sha256=HEX          run no other file than the one that the compiler printed this for
 )";
 
 struct RunOptions {
-  std::string program, inputs, outputs, comm = "local", topology, report, trace;
+  std::string program, inputs, outputs, comm = "local", topology, report, trace, sha256;
   int64_t repeat = 1;
   std::vector<std::pair<int, int>> carry; // output, input
 };
@@ -70,7 +71,8 @@ Status parseArguments(int argc, const char *const *argv, RunOptions &options) {
   const std::pair<std::string_view, std::string *> files[] = {
       {"--inputs", &options.inputs}, {"--outputs", &options.outputs},
       {"--comm", &options.comm},     {"--topology", &options.topology},
-      {"--report", &options.report}, {"--trace", &options.trace}};
+      {"--report", &options.report}, {"--trace", &options.trace},
+      {"--sha256", &options.sha256}};
   for (int i = 0; i < argc; ++i) {
     std::string_view argument = argv[i], name = argument.substr(0, argument.find('='));
     std::string_view value = name.size() == argument.size() ? "" : argument.substr(name.size() + 1);
@@ -115,7 +117,7 @@ public:
   explicit RunCommand(RunOptions options) : options_(std::move(options)) {}
 
   Status run() {
-    auto program = LoadedProgram::loadFile(options_.program);
+    auto program = LoadedProgram::loadFile(options_.program, options_.sha256);
     if (!program.ok())
       return program.status();
     SessionOptions sessionOptions;

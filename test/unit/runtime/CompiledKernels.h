@@ -13,19 +13,30 @@ inline std::string readBytes(const std::string &path) {
   return std::string((std::istreambuf_iterator<char>(file)), {});
 }
 
-// The program's file with `source` as its code section.
-inline std::string fileWithCode(ProgramBuilder &builder, const std::string &source) {
+// A shared object as the compiler's are: no start files, no libraries, no constructors.
+inline std::string compiledCode(const std::string &source, const std::string &more = "") {
   std::string stem = temporaryFile("kernels");
   std::ofstream(stem + ".c") << "#include \"" TESSERA_SOURCE_DIR "/include/tessera/kernel_abi.h\"\n"
                              << source;
-  std::string command = TESSERA_CC " -O1 -shared -fPIC -o " + stem + ".so " + stem + ".c";
+  std::string command = TESSERA_CC
+                        " -O1 -shared -fPIC -nostdlib -fno-asynchronous-unwind-tables -fuse-ld=lld "
+                        "-B/usr/lib/llvm-22/bin -Wl,--hash-style=gnu,--build-id=none " +
+                        more + " -o " + stem + ".so " + stem + ".c";
   EXPECT_EQ(std::system(command.c_str()), 0);
-  std::string code = readBytes(stem + ".so");
+  return readBytes(stem + ".so");
+}
+
+// The program's file with `code` as its code section.
+inline std::string fileWithObject(ProgramBuilder &builder, const std::string &code) {
   builder.program.set_constant_bytes(builder.constants.size());
   std::string manifest = builder.program.SerializeAsString();
   return container::write({{"manifest", container::SectionKind::Manifest, manifest},
                            {"code", container::SectionKind::Code, code},
                            {"constants", container::SectionKind::Constants, builder.constants}});
+}
+
+inline std::string fileWithCode(ProgramBuilder &builder, const std::string &source) {
+  return fileWithObject(builder, compiledCode(source));
 }
 
 // Two inputs, state and step, f32; outputs: state + the sum of step over all devices (it takes the
