@@ -1,7 +1,7 @@
 """Ops whose rows cross the borders of shards, on eight devices: the numbers beside those of one device, and the wire bytes beside XLA's for
 the same shardings and beside the least there can be (docs/rationale/rows-across-shards.md derives it).
 
-  rows_across_shards.py [--bin DIR] [NAME..]
+  rows_across_shards.py [NAME..]
 Each runs twice: with the default topology, and with links that cost bytes only.
 """
 import argparse
@@ -9,7 +9,6 @@ import contextlib
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -21,6 +20,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+from command_line import tessera
 
 WIDTHS = {"pred": 1, "s8": 1, "u8": 1, "bf16": 2, "f16": 2, "s32": 4, "u32": 4, "f32": 4, "s64": 8, "f64": 8, "c64": 8, "c128": 16}
 X, XY = P("x"), P(("x", "y"))
@@ -116,14 +117,14 @@ def annotated(text, mesh, specs):
     return re.sub(r"(module [^\n]*\{\n)", lambda m: m[1] + f"  sdy.mesh @mesh = <[{axes}]>\n", text, count=1)
 
 
-def tessera(binary, text, inputs, topology, directory):
+def compile_and_run(text, inputs, topology, directory):
     path = lambda name: os.path.join(directory, name)
     with open(path("p.mlir"), "w") as f:
         f.write(text)
     np.savez(path("in.npz"), **{f"in{i}": x for i, x in enumerate(inputs)})
     for command in (["compile", path("p.mlir"), "-o", path("p.tsr"), f"--report={path('r.json')}", *topology],
                     ["run", path("p.tsr"), f"--inputs={path('in.npz')}", f"--outputs={path('out.npz')}"]):
-        done = subprocess.run([binary, *command], capture_output=True, text=True)
+        done = tessera(*command)
         if done.returncode:
             raise RuntimeError(done.stderr[-600:])
     with open(path("r.json")) as f:
@@ -132,7 +133,7 @@ def tessera(binary, text, inputs, topology, directory):
         return [found[f"out{i}"] for i in range(len(found.files))], sent
 
 
-def check(case, binary, directory):
+def check(case, directory):
     """What is wrong, and a line of figures."""
     axes = {"x"} | {a for spec in [*case.specs, case.out] for dim in spec if dim for a in ([dim] if isinstance(dim, str) else dim)}
     shape, names = ((2, 4), ("x", "y")) if "y" in axes else ((8,), ("x",))
@@ -147,7 +148,7 @@ def check(case, binary, directory):
         xla = xla_wire_bytes(compiled.as_text())
     wrong, figures = [], [f"{case.name:32s} XLA " + ("    uneven" if xla is None else f"{xla:10.0f}")]
     for kind, topology in (("default", []), ("bytes only", [f"--topology={os.path.join(directory, 'bytes.json')}"])):
-        (got, *_), sent = tessera(binary, text, case.inputs, topology, directory)
+        (got, *_), sent = compile_and_run(text, case.inputs, topology, directory)
         figures.append(f"{kind} {sent:10.0f}" + (f" ({sent / case.least:.2f} of the least)" if case.least else ""))
         scale = max(1.0, float(np.abs(want).max(initial=0)))
         if not np.allclose(got, want, rtol=0, atol=3e-5 * scale if want.dtype.kind in "fc" else 0, equal_nan=True):
@@ -161,7 +162,6 @@ def check(case, binary, directory):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--bin", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/bin"))
     p.add_argument("names", nargs="*")
     a = p.parse_args()
     jax.config.update("jax_use_shardy_partitioner", True)
@@ -173,7 +173,7 @@ def main():
             if a.names and not any(case.name.startswith(n) for n in a.names):
                 continue
             try:
-                wrong, figures = check(case, os.path.join(a.bin, "tessera"), directory)
+                wrong, figures = check(case, directory)
             except RuntimeError as e:
                 wrong, figures = [str(e)], case.name
             count, failed = count + 1, failed + bool(wrong)

@@ -2,13 +2,12 @@
 run by XLA on the devices (spmd_oracle.py), and compiled and run; sending no more than XLA's partitioned program, and sorts at most 1.1 times the lower bound of
 docs/rationale/distributed-sort.md.
 
-  sharded_sorts.py [--seed 0] [--count 24] [--only NAME] [--bin DIRECTORY] [--keep DIRECTORY]
+  sharded_sorts.py [--seed 0] [--count 24] [--only NAME] [--keep DIRECTORY]
 """
 import argparse
 import json
 import math
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -22,6 +21,7 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
 import spmd_oracle
+from command_line import BIN, tessera
 
 sys.path.insert(0, os.path.join(spmd_oracle.HERE, "..", "..", "benchmarks"))
 from xla_collectives import wire_bytes
@@ -129,7 +129,7 @@ def exact(got, want, low):
         f"expected {want[wrong][0]}" if wrong.any() else None
 
 
-def run(text, inputs, want, binaries, sent):
+def run(text, inputs, want, sent):
     """What is wrong with the outputs of the compiled program, or with the figures of the two reports."""
     with tempfile.TemporaryDirectory() as d:
         f32 = lambda x: x.astype(np.float32) if x.dtype == jnp.bfloat16 else x
@@ -138,7 +138,7 @@ def run(text, inputs, want, binaries, sent):
         json.dump(BYTES_ONLY, open(f"{d}/t.json", "w"))
         for command in (["compile", f"{d}/p.mlir", "-o", f"{d}/p.tsr", f"--report={d}/c.json", f"--topology={d}/t.json"],
                         ["run", f"{d}/p.tsr", f"--inputs={d}/in.npz", f"--outputs={d}/out.npz", f"--report={d}/r.json"]):
-            done = subprocess.run([f"{binaries}/tessera", *command], capture_output=True, text=True, timeout=300)
+            done = tessera(*command)
             if done.returncode:
                 return f"{command[0]}: {done.stderr.strip()[-300:]}"
         got, c, r = np.load(f"{d}/out.npz"), json.load(open(f"{d}/c.json")), json.load(open(f"{d}/r.json"))
@@ -157,7 +157,6 @@ def main():
     p.add_argument("--count", type=int, default=24)
     p.add_argument("--only", default="")
     p.add_argument("--keep", default="")
-    p.add_argument("--bin", default=os.path.join(spmd_oracle.HERE, "../../build/bin"))
     a = p.parse_args()
     jax.config.update("jax_use_shardy_partitioner", True)
     spmd_oracle.differ = exact
@@ -202,9 +201,9 @@ def main():
         if even and make is not composition:  # JAX takes no others as arguments; XLA does not keep the order
             xla = wire_bytes(lowered.compile().as_text(), math.prod(sizes.values()))
         try:
-            error, collectives = spmd_oracle.check(bytes_only, inputs, want, f"{a.bin}/tessera-opt", communicate=True)
+            error, collectives = spmd_oracle.check(bytes_only, inputs, want, os.path.join(BIN, "tessera-opt"), communicate=True)
             sent = sum(v[1] for v in collectives.values())
-            error = error or run(text, inputs, want, a.bin, sent)
+            error = error or run(text, inputs, want, sent)
         except Exception as e:
             error = f"{type(e).__name__}: {str(e)[:300]}"
         if error is None and sent > xla:
