@@ -2,11 +2,11 @@
 #include "lib/compiler/PortableArtifact.h"
 #include "lib/compiler/Registration.h"
 #include "lib/compiler/SourceText.h"
-#include "mlir/Support/FileUtilities.h"
+#include "lib/files/InputFile.h"
+#include "lib/files/OutputFile.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 static llvm::cl::opt<std::string> emitPortable(
     "emit-portable", llvm::cl::value_desc("VERSION"),
@@ -26,25 +26,29 @@ int main(int argc, char **argv) {
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects() || config.shouldListPasses())
     return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, inputName, outputName, registry));
-  std::string error;
-  auto input = mlir::openInputFile(inputName, &error);
-  auto output = input ? mlir::openOutputFile(outputName, &error) : nullptr;
-  if (output)
-    error = tessera::refuseText(input->getBuffer(), inputName);
-  if (!error.empty()) {
-    llvm::errs() << "error: " << error << "\n";
+  std::string wrong, name = inputName == "-" ? "<stdin>" : inputName;
+  auto text = tessera::files::readWhole(inputName, wrong);
+  tessera::files::OutputFile output;
+  if (text)
+    wrong = output.open(outputName);
+  if (wrong.empty())
+    wrong = tessera::refuseText(*text, inputName);
+  if (!wrong.empty()) {
+    llvm::errs() << "error: " << wrong << "\n";
     return 1;
   }
-  if (std::string packed = tessera::packBooleans(input->getBuffer()); !packed.empty())
-    input = llvm::MemoryBuffer::getMemBufferCopy(packed, input->getBufferIdentifier());
+  if (std::string packed = tessera::packBooleans(*text); !packed.empty())
+    text = std::move(packed);
   std::string written;
   llvm::raw_string_ostream stream(written);
-  bool failed = llvm::failed(
-      tessera::optimize(stream, std::move(input), registry, config, emitPortable, keepVhlo));
+  bool failed =
+      llvm::failed(tessera::optimize(stream, llvm::MemoryBuffer::getMemBufferCopy(*text, name),
+                                     registry, config, emitPortable, keepVhlo));
   bool isBytecode = llvm::StringRef(written).starts_with("ML\xefR");
-  output->os() << (isBytecode ? written : tessera::unpackBooleans(written));
-  if (failed)
-    return 1;
-  output->keep();
-  return 0;
+  wrong = output.write(isBytecode ? written : tessera::unpackBooleans(written));
+  if (wrong.empty())
+    wrong = failed ? output.finish() : output.commit();
+  if (!wrong.empty())
+    llvm::errs() << "error: " << wrong << "\n";
+  return failed || !wrong.empty();
 }

@@ -4,8 +4,11 @@
 #include "runtime/tool/RunCommand.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -42,9 +45,15 @@ int commandInLibrary(const char *name, int argc, char **argv) {
   return reinterpret_cast<Command>(dlsym(library, name))(argc, argv);
 }
 
-} // namespace
+// A closed standard stream would be the number of the next file that is opened, and what is printed
+// would go into that. These give errors instead.
+void occupyClosedStreams() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0)
+      open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
 
-int main(int argc, char **argv) {
+int runSubcommand(int argc, char **argv) {
   const char *command = argc > 1 ? argv[1] : "";
   if (!std::strcmp(command, "compile"))
     return commandInLibrary("tessera_compile_command", argc - 2, argv + 2);
@@ -60,4 +69,17 @@ int main(int argc, char **argv) {
   std::fprintf(stderr, "error: %s; see tessera --help\n",
                *command ? ("no subcommand " + std::string(command)).c_str() : "no subcommand");
   return 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  occupyClosedStreams();
+  std::signal(SIGXFSZ, SIG_IGN); // `ulimit -f`: an error of the file that is written
+  int code = runSubcommand(argc, argv);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+    std::fprintf(stderr, "error: standard output: cannot be written: %s\n", std::strerror(errno));
+    code = 1;
+  }
+  return code;
 }

@@ -1,10 +1,13 @@
 #include "lib/compiler/CommandLine.h"
 
 #include "lib/compiler/ProgramArguments.h"
+#include "lib/files/OutputFile.h"
 #include "passes/codegen/cpu/CpuTarget.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <optional>
 
 namespace tessera {
 namespace {
@@ -63,33 +66,6 @@ std::string parseArguments(int argc, const char *const *argv, CommandLine &line)
   return "";
 }
 
-// Writes beside the file first, so that a reader never sees half of it; not where the path is a
-// link, which stays one: /dev/stdout. Empty, or what went wrong.
-std::string writeFile(llvm::StringRef path, llvm::StringRef bytes) {
-  if (path.empty() || path == "-") {
-    llvm::outs() << bytes;
-    return "";
-  }
-  bool plain = !llvm::sys::fs::is_symlink_file(path) &&
-               (!llvm::sys::fs::exists(path) || llvm::sys::fs::is_regular_file(path));
-  std::string target = plain ? (path + ".partial").str() : path.str();
-  std::error_code code;
-  {
-    llvm::raw_fd_ostream file(target, code);
-    if (!code) {
-      file << bytes;
-      file.close();
-      code = file.error();
-      file.clear_error();
-    }
-  }
-  if (!code && plain)
-    code = llvm::sys::fs::rename(target, path);
-  if (code)
-    return ("error: " + path + ": cannot be written: " + code.message()).str();
-  return "";
-}
-
 bool isStandardOutput(llvm::StringRef path) {
   llvm::sys::fs::file_status standard, file;
   return path == "-" ||
@@ -98,21 +74,15 @@ bool isStandardOutput(llvm::StringRef path) {
 }
 
 // Says which file was written, as sha256sum does: `sha256sum --check` and `tessera run --sha256`
-// take it. Not where standard output has something else already. Empty, or what went wrong.
-std::string printDigest(const CommandLine &line, llvm::StringRef digest) {
-  if (digest.empty() || !line.program.options.printAfter.empty() || isStandardOutput(line.output) ||
-      isStandardOutput(line.reportFile))
-    return "";
-  llvm::outs() << digest << "  " << line.output << "\n";
-  llvm::outs().flush();
-  std::error_code code = llvm::outs().error();
-  llvm::outs().clear_error();
-  return code ? "error: standard output: " + code.message() : "";
+// take it. Not where standard output has something else already.
+void printDigest(const CommandLine &line, llvm::StringRef digest) {
+  if (!digest.empty() && line.program.options.printAfter.empty() &&
+      !isStandardOutput(line.output) && !isStandardOutput(line.reportFile))
+    llvm::outs() << digest << "  " << line.output << "\n";
 }
 
-} // namespace
-
-int compileCommand(int argc, const char *const *argv) {
+// The exit code.
+int compileProgram(int argc, const char *const *argv) {
   if (printedHelp(argc, argv, llvm::Twine(kUsage) + kProgramUsage + kMoreUsage))
     return 0;
   if (llvm::is_contained(llvm::ArrayRef(argv, argc), llvm::StringRef("--target-cpu=help"))) {
@@ -122,22 +92,36 @@ int compileCommand(int argc, const char *const *argv) {
   CommandLine line;
   if (std::string wrong = parseArguments(argc, argv, line); !wrong.empty())
     return failCommand("error: " + wrong + "; see tessera compile --help");
-  std::unique_ptr<llvm::MemoryBuffer> input = readFiles(line.program);
+  std::optional<std::string> input = readFiles(line.program);
   if (!input)
     return 1;
+  files::OutputFile output, report;
+  std::string wrong = output.open(line.output.empty() ? "-" : line.output);
+  if (wrong.empty() && !line.reportFile.empty())
+    wrong = report.open(line.reportFile);
+  if (!wrong.empty())
+    return failCommand("error: " + wrong);
   ProgressLine progress;
-  CompileResult result = compile(input->getBuffer(), line.program.options, progress.listener());
+  CompileResult result = compile(*input, line.program.options, progress.listener());
   progress.clear();
   if (!result.error.empty())
     return failCommand(result.error);
-  if (std::string wrong = writeFile(line.output, result.program); !wrong.empty())
-    return failCommand(wrong);
-  if (!line.reportFile.empty())
-    if (std::string wrong = writeFile(line.reportFile, result.report); !wrong.empty())
-      return failCommand(wrong);
-  if (std::string wrong = printDigest(line, result.sha256); !wrong.empty())
-    return failCommand(wrong);
+  llvm::outs().flush(); // what --print-after asks for comes first
+  wrong = output.write(result.program);
+  if (wrong.empty() && report.isOpen())
+    wrong = report.write(result.report);
+  if (wrong.empty())
+    wrong = files::commitTogether({&output, &report});
+  if (!wrong.empty())
+    return failCommand("error: " + wrong);
+  printDigest(line, result.sha256);
   return 0;
+}
+
+} // namespace
+
+int compileCommand(int argc, const char *const *argv) {
+  return finishCommand(compileProgram(argc, argv));
 }
 
 } // namespace tessera

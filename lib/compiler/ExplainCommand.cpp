@@ -3,9 +3,11 @@
 
 #include "lib/compiler/Explain.h"
 #include "lib/compiler/ProgramArguments.h"
+#include "lib/files/OutputFile.h"
 
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <optional>
 
 namespace tessera {
 namespace {
@@ -42,21 +44,7 @@ std::string parseArguments(int argc, const char *const *argv, Request &request) 
   return request.program.input.empty() ? "no input file" : "";
 }
 
-int write(llvm::StringRef path, llvm::StringRef text) {
-  std::error_code code;
-  llvm::raw_fd_ostream file(path, code);
-  if (!code) {
-    file << text;
-    file.close();
-    code = file.error();
-    file.clear_error();
-  }
-  return code ? failCommand("error: " + path + ": cannot be written: " + code.message()) : 0;
-}
-
 int print(const explain::Explanation &explanation, const Request &request) {
-  if (!request.html.empty())
-    return write(request.html, explain::pageText(explanation));
   std::string text;
   if (!request.value.empty()) {
     text = explain::valueText(explanation, request.value);
@@ -79,24 +67,37 @@ int print(const explain::Explanation &explanation, const Request &request) {
   return 0;
 }
 
-} // namespace
-
-int explainCommand(int argc, const char *const *argv) {
+// The exit code.
+int explainInput(int argc, const char *const *argv) {
   if (printedHelp(argc, argv, llvm::Twine(kUsage) + kProgramUsage))
     return 0;
   Request request;
   if (std::string wrong = parseArguments(argc, argv, request); !wrong.empty())
     return failCommand("error: " + wrong + "; see tessera explain --help");
-  std::unique_ptr<llvm::MemoryBuffer> input = readFiles(request.program);
+  std::optional<std::string> input = readFiles(request.program);
   if (!input)
     return 1;
+  files::OutputFile page;
+  if (!request.html.empty())
+    if (std::string wrong = page.open(request.html); !wrong.empty())
+      return failCommand("error: " + wrong);
   ProgressLine progress;
-  ExplainResult result =
-      explainProgram(input->getBuffer(), request.program.options, progress.listener());
+  ExplainResult result = explainProgram(*input, request.program.options, progress.listener());
   progress.clear();
   if (!result.error.empty())
     return failCommand(result.error);
-  return print(result.explanation, request);
+  if (request.html.empty())
+    return print(result.explanation, request);
+  std::string wrong = page.write(explain::pageText(result.explanation));
+  if (wrong.empty())
+    wrong = page.commit();
+  return wrong.empty() ? 0 : failCommand("error: " + wrong);
+}
+
+} // namespace
+
+int explainCommand(int argc, const char *const *argv) {
+  return finishCommand(explainInput(argc, argv));
 }
 
 } // namespace tessera

@@ -1,5 +1,7 @@
 #include "lib/compiler/ProgramArguments.h"
 
+#include "lib/files/InputFile.h"
+
 #include "llvm/Support/raw_ostream.h"
 
 #include <unistd.h>
@@ -37,23 +39,29 @@ bool printedHelp(int argc, const char *const *argv, const llvm::Twine &usage) {
   return false;
 }
 
-std::unique_ptr<llvm::MemoryBuffer> readFiles(ProgramArguments &arguments) {
-  auto input = llvm::MemoryBuffer::getFileOrSTDIN(arguments.input);
-  if (!input) {
-    failCommand("error: " + arguments.input + ": cannot be read: " + input.getError().message());
-    return nullptr;
+int finishCommand(int code) {
+  llvm::outs().flush();
+  if (std::error_code error = llvm::outs().error()) {
+    llvm::outs().clear_error(); // LLVM would end the process
+    code = failCommand("error: standard output: cannot be written: " + error.message());
   }
+  llvm::errs().clear_error(); // there is nowhere to say so
+  return code;
+}
+
+std::optional<std::string> readFiles(ProgramArguments &arguments) {
+  std::string wrong;
+  auto input = files::readWhole(arguments.input, wrong);
   arguments.options.inputName = arguments.input == "-" ? "<stdin>" : arguments.input;
-  if (!arguments.topologyFile.empty()) {
-    auto topology = llvm::MemoryBuffer::getFile(arguments.topologyFile);
-    if (!topology) {
-      failCommand("error: " + arguments.topologyFile +
-                  ": cannot be read: " + topology.getError().message());
-      return nullptr;
-    }
-    arguments.options.topology = (*topology)->getBuffer().str();
+  if (input && !arguments.topologyFile.empty()) {
+    if (auto topology = files::readWhole(arguments.topologyFile, wrong))
+      arguments.options.topology = std::move(*topology);
+    else
+      input.reset();
   }
-  return std::move(*input);
+  if (!input)
+    failCommand("error: " + wrong);
+  return input;
 }
 
 ProgressLine::ProgressLine() : onTerminal(isatty(STDERR_FILENO)) {

@@ -5,10 +5,9 @@
 #include "lib/compiler/Compile.h"
 
 #include "llvm/ADT/Twine.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
 
 namespace tessera {
@@ -35,8 +34,11 @@ int failCommand(const llvm::Twine &line);
 // Whether the arguments ask for help, which is then written.
 bool printedHelp(int argc, const char *const *argv, const llvm::Twine &usage);
 
-// The program's text, with the topology file read into the options; null after an error line.
-std::unique_ptr<llvm::MemoryBuffer> readFiles(ProgramArguments &arguments);
+// Sees to it that all of standard output was written; the exit code, 1 where it was not.
+int finishCommand(int code);
+
+// The program's text, with the topology file read into the options; nothing after an error line.
+std::optional<std::string> readFiles(ProgramArguments &arguments);
 
 // Shows diagnostics, and on a terminal the phase under way.
 class ProgressLine {

@@ -210,13 +210,6 @@ Result<HostArray> NpzReader::read(const std::string &name,
   return array;
 }
 
-Result<NpzWriter> NpzWriter::create(const std::string &path) {
-  auto zip = ZipWriter::create(path);
-  if (!zip.ok())
-    return zip.status();
-  return NpzWriter(std::move(*zip));
-}
-
 Status NpzWriter::add(const std::string &name, const HostArray &array) {
   std::string dictionary = "{'descr': '" + npyDescr(array.type) +
                            "', 'fortran_order': False, 'shape': " + shapeText(array.shape) + ", }";

@@ -43,12 +43,12 @@ private:
 
 class NpzWriter {
 public:
-  static Result<NpzWriter> create(const std::string &path);
+  // Into a file that stays the caller's, who commits it.
+  explicit NpzWriter(files::OutputFile &file) : zip_(file) {}
   Status add(const std::string &name, const HostArray &array);
-  Status close() { return zip_.close(); }
+  Status finish() { return zip_.finish(); }
 
 private:
-  explicit NpzWriter(ZipWriter zip) : zip_(std::move(zip)) {}
   ZipWriter zip_;
 };
 

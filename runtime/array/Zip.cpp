@@ -1,44 +1,9 @@
 #include "runtime/array/Zip.h"
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 namespace tessera::runtime {
-
-Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string &path) {
-  auto fail = [&] { return Status(Code::Io, path + ": " + std::strerror(errno)); };
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return fail();
-  struct stat info;
-  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    if (S_ISDIR(info.st_mode))
-      errno = EISDIR;
-    Status status = fail();
-    ::close(fd);
-    return status;
-  }
-  void *data = nullptr;
-  if (info.st_size > 0)
-    data = mmap(nullptr, info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-  int error = errno;
-  ::close(fd);
-  errno = error;
-  if (data == MAP_FAILED)
-    return fail();
-  return std::shared_ptr<MappedFile>(new MappedFile(static_cast<const char *>(data), info.st_size));
-}
-
-MappedFile::~MappedFile() {
-  if (size_)
-    munmap(const_cast<char *>(data_), size_);
-}
 
 namespace {
 
@@ -75,92 +40,125 @@ void applyZip64(std::string_view extra, ZipReader::Member &member) {
 } // namespace
 
 Result<ZipReader> ZipReader::open(const std::string &path) {
-  auto file = MappedFile::open(path);
-  if (!file.ok())
-    return file.status();
-  ZipReader reader;
-  reader.file_ = *file;
-  std::string_view bytes = reader.file_->bytes();
+  std::string wrong;
+  auto file = files::InputFile::open(path, wrong);
+  if (!file)
+    return Status(Code::Io, wrong);
+  ZipReader reader(std::move(*file));
+  uint64_t size = reader.file_->size();
   auto bad = [&](const char *what) {
     return Status(Code::Io, path + ": not a readable .npz archive: " + what);
   };
-  // The end record is the last thing in the file, before a comment of at most 64 KiB.
-  size_t end = bytes.npos;
-  for (size_t i = bytes.size() < 22 ? 0 : bytes.size() - 21;
-       i-- > 0 && bytes.size() - i < 22 + 65536;)
-    if (readInt<uint32_t>(bytes, i) == kEnd) {
+  // Records of a directory; empty where they don't lie in the file.
+  std::string record;
+  auto load = [&](uint64_t at, size_t bytes) -> bool {
+    if (at > size || bytes > size - at)
+      return false;
+    record.resize(bytes);
+    wrong = reader.file_->read(at, record.data(), bytes);
+    return wrong.empty();
+  };
+  // The end record is the last thing in the file, before a comment of at most 64 KiB; a locator of
+  // 20 bytes stands before it where the directory is a 64-bit one.
+  constexpr size_t endBytes = 22, locatorBytes = 20, mostComment = 65535;
+  uint64_t tailBytes = std::min<uint64_t>(size, locatorBytes + endBytes + mostComment);
+  if (!load(size - tailBytes, tailBytes))
+    return Status(Code::Io, wrong);
+  std::string tail = std::move(record);
+  size_t end = tail.npos;
+  for (size_t i = tail.size() < endBytes ? 0 : tail.size() - endBytes + 1; i-- > 0;)
+    if (readInt<uint32_t>(tail, i) == kEnd) {
       end = i;
       break;
     }
-  if (end == bytes.npos)
+  if (end == tail.npos)
     return bad("it has no directory (truncated?)");
-  uint64_t count = readInt<uint16_t>(bytes, end + 10), at = readInt<uint32_t>(bytes, end + 16);
-  if ((count == 0xffff || at == 0xffffffff) && end >= 20 &&
-      readInt<uint32_t>(bytes, end - 20) == kLocator64) {
-    uint64_t end64 = readInt<uint64_t>(bytes, end - 12);
-    if (end64 > bytes.size() || bytes.size() - end64 < 56 ||
-        readInt<uint32_t>(bytes, end64) != kEnd64)
+  uint64_t count = readInt<uint16_t>(tail, end + 10), at = readInt<uint32_t>(tail, end + 16);
+  if ((count == 0xffff || at == 0xffffffff) && end >= locatorBytes &&
+      readInt<uint32_t>(tail, end - locatorBytes) == kLocator64) {
+    if (!load(readInt<uint64_t>(tail, end - 12), 56) || readInt<uint32_t>(record, 0) != kEnd64)
       return bad("its 64-bit directory is damaged");
-    count = readInt<uint64_t>(bytes, end64 + 32);
-    at = readInt<uint64_t>(bytes, end64 + 48);
+    count = readInt<uint64_t>(record, 32);
+    at = readInt<uint64_t>(record, 48);
   }
   for (uint64_t i = 0; i < count; ++i) {
-    if (at > bytes.size() || bytes.size() - at < 46 || readInt<uint32_t>(bytes, at) != kCentral)
+    if (!load(at, 46) || readInt<uint32_t>(record, 0) != kCentral)
       return bad("its directory is damaged");
-    size_t name = readInt<uint16_t>(bytes, at + 28), extra = readInt<uint16_t>(bytes, at + 30),
-           comment = readInt<uint16_t>(bytes, at + 32);
-    if (bytes.size() - at < 46 + name + extra + comment)
+    size_t name = readInt<uint16_t>(record, 28), extra = readInt<uint16_t>(record, 30),
+           comment = readInt<uint16_t>(record, 32);
+    Member member{"",
+                  readInt<uint16_t>(record, 10),
+                  readInt<uint32_t>(record, 16),
+                  readInt<uint32_t>(record, 20),
+                  readInt<uint32_t>(record, 24),
+                  readInt<uint32_t>(record, 42)};
+    if (!load(at + 46, name + extra + comment))
       return bad("its directory is cut off");
-    Member member{std::string(bytes.substr(at + 46, name)), readInt<uint16_t>(bytes, at + 10),
-                  readInt<uint32_t>(bytes, at + 16),        readInt<uint32_t>(bytes, at + 20),
-                  readInt<uint32_t>(bytes, at + 24),        readInt<uint32_t>(bytes, at + 42)};
-    applyZip64(bytes.substr(at + 46 + name, extra), member);
+    member.name = record.substr(0, name);
+    applyZip64(std::string_view(record).substr(name, extra), member);
     reader.members_.push_back(std::move(member));
     at += 46 + name + extra + comment;
   }
   return reader;
 }
 
+// Inflates what lies at `at` of the file to `contents`, whose size is what must come out. Empty, or
+// what is wrong.
+static std::string inflateFrom(const files::InputFile &file, uint64_t at, uint64_t packed,
+                               std::string &contents) {
+  z_stream stream = {};
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
+    return "cannot be inflated";
+  std::string part(std::min<uint64_t>(packed, 1 << 20), '\0'), wrong;
+  size_t out = 0;
+  int code = Z_OK;
+  while (code == Z_OK && wrong.empty()) {
+    if (stream.avail_in == 0 && packed > 0) {
+      size_t bytes = std::min<uint64_t>(packed, part.size());
+      if (!file.read(at, part.data(), bytes).empty())
+        wrong = "is cut off";
+      stream.next_in = reinterpret_cast<Bytef *>(part.data());
+      stream.avail_in = static_cast<uInt>(bytes);
+      at += bytes;
+      packed -= bytes;
+    }
+    size_t room = std::min<size_t>(1u << 30, contents.size() - out);
+    stream.next_out = reinterpret_cast<Bytef *>(contents.data() + out);
+    stream.avail_out = static_cast<uInt>(room);
+    code = inflate(&stream, Z_NO_FLUSH);
+    out += room - stream.avail_out;
+  }
+  inflateEnd(&stream);
+  if (wrong.empty() && (code != Z_STREAM_END || out != contents.size()))
+    wrong = "is damaged";
+  return wrong;
+}
+
 Result<std::string> ZipReader::read(const Member &member) const {
-  std::string_view bytes = file_->bytes();
-  auto bad = [&](const char *what) {
+  auto bad = [&](const std::string &what) {
     return Status(Code::Io, "member '" + member.name + "' of the archive " + what);
   };
-  uint64_t at = member.headerOffset;
-  if (at > bytes.size() || bytes.size() - at < 30 || readInt<uint32_t>(bytes, at) != kLocal)
+  uint64_t at = member.headerOffset, size = file_->size();
+  char header[30];
+  if (at > size || size - at < sizeof header || !file_->read(at, header, sizeof header).empty() ||
+      readInt<uint32_t>({header, sizeof header}, 0) != kLocal)
     return bad("is damaged");
-  at += 30 + readInt<uint16_t>(bytes, at + 26) + readInt<uint16_t>(bytes, at + 28);
-  if (at > bytes.size() || member.packed > bytes.size() - at)
+  at += sizeof header + readInt<uint16_t>({header, sizeof header}, 26) +
+        readInt<uint16_t>({header, sizeof header}, 28);
+  if (at > size || member.packed > size - at)
     return bad("is cut off");
-  std::string_view packed = bytes.substr(at, member.packed);
   std::string contents;
   if (member.method == 0 && member.packed == member.size) {
-    contents = packed;
+    contents.resize(member.size);
+    if (!file_->read(at, contents.data(), contents.size()).empty())
+      return bad("is cut off");
   } else if (member.method == 8) {
     // Deflate cannot shrink by more than about 1,032.
     if (member.size / 1100 > member.packed)
       return bad("has an impossible size");
     contents.resize(member.size);
-    z_stream stream = {};
-    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
-      return bad("cannot be inflated");
-    size_t in = 0, out = 0;
-    int code = Z_OK;
-    while (code == Z_OK) {
-      constexpr size_t step = 1u << 30;
-      size_t give = std::min(step, packed.size() - in),
-             room = std::min(step, contents.size() - out);
-      stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(packed.data() + in));
-      stream.avail_in = static_cast<uInt>(give);
-      stream.next_out = reinterpret_cast<Bytef *>(contents.data() + out);
-      stream.avail_out = static_cast<uInt>(room);
-      code = inflate(&stream, Z_NO_FLUSH);
-      in += give - stream.avail_in;
-      out += room - stream.avail_out;
-    }
-    inflateEnd(&stream);
-    if (code != Z_STREAM_END || out != contents.size())
-      return bad("is damaged");
+    if (std::string wrong = inflateFrom(*file_, at, member.packed, contents); !wrong.empty())
+      return bad(wrong);
   } else {
     return bad("is packed by a method other than stored and deflate");
   }
@@ -169,26 +167,10 @@ Result<std::string> ZipReader::read(const Member &member) const {
   return contents;
 }
 
-Result<ZipWriter> ZipWriter::create(const std::string &path) {
-  FILE *file = std::fopen(path.c_str(), "wbe");
-  if (!file)
-    return Status(Code::Io, path + ": " + std::strerror(errno));
-  return ZipWriter(path, file);
-}
-
-ZipWriter::ZipWriter(ZipWriter &&other) noexcept
-    : path_(std::move(other.path_)), file_(std::exchange(other.file_, nullptr)),
-      offset_(other.offset_), entries_(other.entries_), directory_(std::move(other.directory_)) {}
-
-ZipWriter::~ZipWriter() {
-  if (file_)
-    std::fclose(static_cast<FILE *>(file_));
-}
-
 Status ZipWriter::write(std::string_view bytes) {
   offset_ += bytes.size();
-  if (std::fwrite(bytes.data(), 1, bytes.size(), static_cast<FILE *>(file_)) != bytes.size())
-    return {Code::Io, path_ + ": " + std::strerror(errno)};
+  if (std::string wrong = file_.write(bytes); !wrong.empty())
+    return {Code::Io, wrong};
   return {};
 }
 
@@ -239,7 +221,7 @@ Status ZipWriter::add(const std::string &name, std::string_view head, std::strin
   return {};
 }
 
-Status ZipWriter::close() {
+Status ZipWriter::finish() {
   uint64_t start = offset_, end64 = start + directory_.size();
   std::string tail = directory_;
   put<uint32_t>(tail, kEnd64);
@@ -264,10 +246,7 @@ Status ZipWriter::close() {
   put<uint32_t>(tail, static_cast<uint32_t>(std::min<uint64_t>(directory_.size(), 0xffffffff)));
   put<uint32_t>(tail, 0xffffffff);
   put<uint16_t>(tail, 0);
-  Status status = write(tail);
-  if (std::fclose(static_cast<FILE *>(std::exchange(file_, nullptr))) != 0 && status.ok())
-    return {Code::Io, path_ + ": " + std::strerror(errno)};
-  return status;
+  return write(tail);
 }
 
 } // namespace tessera::runtime

@@ -2,6 +2,8 @@
 // needs it.
 #pragma once
 
+#include "lib/files/InputFile.h"
+#include "lib/files/OutputFile.h"
 #include "runtime/Status.h"
 #include <memory>
 #include <string>
@@ -9,21 +11,6 @@
 #include <vector>
 
 namespace tessera::runtime {
-
-// A file's bytes, mapped read-only.
-class MappedFile {
-public:
-  static Result<std::shared_ptr<MappedFile>> open(const std::string &path);
-  ~MappedFile();
-  MappedFile(const MappedFile &) = delete;
-  MappedFile &operator=(const MappedFile &) = delete;
-  std::string_view bytes() const { return {data_, size_}; }
-
-private:
-  MappedFile(const char *data, size_t size) : data_(data), size_(size) {}
-  const char *data_;
-  size_t size_;
-};
 
 class ZipReader {
 public:
@@ -40,26 +27,27 @@ public:
   Result<std::string> read(const Member &member) const;
 
 private:
-  std::shared_ptr<MappedFile> file_;
+  explicit ZipReader(files::InputFile file)
+      : file_(std::make_unique<files::InputFile>(std::move(file))) {}
+
+  std::unique_ptr<files::InputFile> file_;
   std::vector<Member> members_;
 };
 
 // Writes stored members one after the other; nothing is kept but the directory.
 class ZipWriter {
 public:
-  static Result<ZipWriter> create(const std::string &path);
-  ZipWriter(ZipWriter &&other) noexcept;
-  ~ZipWriter();
+  // Into a file that stays the caller's, who commits it.
+  explicit ZipWriter(files::OutputFile &file) : file_(file) {}
   // `head` and `body` follow each other in the member.
   Status add(const std::string &name, std::string_view head, std::string_view body);
-  Status close();
+  // The directory, after the last member.
+  Status finish();
 
 private:
-  explicit ZipWriter(std::string path, void *file) : path_(std::move(path)), file_(file) {}
   Status write(std::string_view bytes);
 
-  std::string path_;
-  void *file_; // FILE*
+  files::OutputFile &file_;
   uint64_t offset_ = 0, entries_ = 0;
   std::string directory_;
 };

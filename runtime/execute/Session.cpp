@@ -306,11 +306,11 @@ void Session::setTracing(bool on) {
     device->tracing = on;
 }
 
-Status Session::writeTrace(const std::string &path) const {
+Status Session::writeTrace(files::OutputFile &file) const {
   std::vector<std::vector<TraceEvent>> events;
   for (const auto &device : devices_)
     events.push_back(device->trace);
-  return runtime::writeTrace(path, *program_, positions_, events);
+  return runtime::writeTrace(file, *program_, positions_, events);
 }
 
 } // namespace tessera::runtime

@@ -58,7 +58,7 @@ public:
   const Counters &counters() const { return counters_; }
 
   void setTracing(bool on);
-  Status writeTrace(const std::string &path) const;
+  Status writeTrace(files::OutputFile &file) const;
 
 private:
   Session(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<Pool> pool);

@@ -1,7 +1,7 @@
 #include "runtime/program/LoadedProgram.h"
 #include "include/tessera/container.h"
+#include "lib/files/InputFile.h"
 #include "runtime/array/ElementType.h"
-#include "runtime/array/Zip.h"
 #include "runtime/device/cpu/Memory.h"
 #include "runtime/program/CodeSection.h"
 #include "runtime/program/CpuFeatures.h"
@@ -148,20 +148,51 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(std::string_vie
   return std::shared_ptr<const LoadedProgram>(std::move(loaded));
 }
 
+// A program's file, in memory that its constants can stay in: who writes over it or cuts it off
+// cannot reach what runs, as with a mapped file. Of what is no program, the beginning.
+static Result<std::shared_ptr<const std::string_view>> readFile(const std::string &path) {
+  struct Contents {
+    std::unique_ptr<void, void (*)(void *)> memory{nullptr, freeAligned};
+    std::string_view bytes;
+  };
+  std::string wrong;
+  auto file = files::InputFile::open(path, wrong);
+  if (!file)
+    return Status(Code::Io, wrong);
+  char magic[sizeof container::kMagic] = {};
+  size_t size = file->size();
+  if (wrong = file->read(0, magic, std::min(size, sizeof magic)); !wrong.empty())
+    return Status(Code::Io, wrong);
+  if (std::memcmp(magic, container::kMagic, sizeof magic) != 0)
+    size = std::min(size, sizeof magic);
+  auto contents = std::make_shared<Contents>();
+  if (size <= mostMemory())
+    contents->memory.reset(allocateAligned(size));
+  if (!contents->memory)
+    return Status(Code::Failed,
+                  path + ": no memory for a program of " + std::to_string(size) + " bytes");
+  auto *data = static_cast<char *>(contents->memory.get());
+  if (wrong = file->read(0, data, size); !wrong.empty())
+    return Status(Code::Io, wrong);
+  contents->bytes = {data, size};
+  return std::shared_ptr<const std::string_view>(contents, &contents->bytes);
+}
+
 Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::loadFile(const std::string &path,
                                                                      std::string_view digest) {
   std::string expected = readSha256(digest);
   if (expected.empty() && !digest.empty())
     return invalidArgument("a SHA-256 has 64 hexadecimal digits, not '" + std::string(digest) +
                            "'");
-  auto file = MappedFile::open(path);
+  auto file = readFile(path);
   if (!file.ok())
     return file.status();
-  if (!expected.empty())
-    if (std::string found = sha256((*file)->bytes()); found != expected)
+  std::string_view bytes = **file;
+  if (!expected.empty() && bytes.starts_with(std::string_view(container::kMagic, 8)))
+    if (std::string found = sha256(bytes); found != expected)
       return invalidProgram(path + ": this is another file: its SHA-256 is " + found + ", not " +
                             expected);
-  auto loaded = load((*file)->bytes(), *file);
+  auto loaded = load(bytes, *file);
   if (!loaded.ok())
     return Status(loaded.status().code(), path + ": " + loaded.status().message());
   return loaded;

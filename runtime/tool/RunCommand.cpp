@@ -1,4 +1,5 @@
 #include "runtime/tool/RunCommand.h"
+#include "lib/files/OutputFile.h"
 #include "runtime/array/Npz.h"
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/comm/local/TopologyFile.h"
@@ -6,7 +7,6 @@
 #include "runtime/tool/RandomInputs.h"
 #include "runtime/trace/Report.h"
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -133,7 +133,9 @@ public:
         return links.status();
       sessionOptions.links = *links;
     }
-    Status status = runIn(*program, sessionOptions);
+    Status status = openOutputs(sessionOptions.transport.get());
+    if (status.ok())
+      status = runIn(*program, sessionOptions);
     if (!status.ok() && sessionOptions.transport)
       sessionOptions.transport->announce(status.message());
     return status;
@@ -163,16 +165,36 @@ private:
       return s;
     if (Status s = collectCounters(); !s.ok())
       return s;
-    if (!options_.trace.empty())
-      if (Status s = session_->writeTrace(options_.trace + traceSuffix()); !s.ok())
+    if (trace_.isOpen())
+      if (Status s = session_->writeTrace(trace_); !s.ok())
         return s;
-    return isRoot() && !options_.report.empty() ? writeReport() : Status();
+    if (report_.isOpen())
+      if (Status s = fileStatus(report_.write(
+              reportJson(session_->program().mesh().size(), totals_.steps, totals_.most)));
+          !s.ok())
+        return s;
+    return fileStatus(files::commitTogether({&outputsFile_, &trace_, &report_}));
+  }
+
+  static Status fileStatus(const std::string &wrong) {
+    return wrong.empty() ? Status() : Status(Code::Io, wrong);
+  }
+
+  // Before the work. Outputs and report are rank 0's; every rank has a trace.
+  Status openOutputs(Transport *transport) {
+    int32_t rank = transport ? transport->rank() : 0;
+    if (!options_.trace.empty())
+      options_.trace += rank == 0 ? "" : "." + std::to_string(rank);
+    for (auto [path, file] : {std::pair(rank == 0 ? options_.outputs : "", &outputsFile_),
+                              {options_.trace, &trace_},
+                              {rank == 0 ? options_.report : "", &report_}})
+      if (!path.empty())
+        if (std::string wrong = file->open(path); !wrong.empty())
+          return fileStatus(wrong);
+    return {};
   }
 
   bool isRoot() const { return !session_->transport() || session_->transport()->rank() == 0; }
-  std::string traceSuffix() const {
-    return isRoot() ? "" : "." + std::to_string(session_->transport()->rank());
-  }
 
   Status readInputs() {
     const auto &parameters = session_->program().manifest().inputs();
@@ -237,22 +259,16 @@ private:
   Status writeOutputs() {
     if (options_.outputs.empty())
       return {};
-    std::optional<NpzWriter> writer;
-    if (isRoot()) {
-      auto created = NpzWriter::create(options_.outputs);
-      if (!created.ok())
-        return created.status();
-      writer.emplace(std::move(*created));
-    }
+    NpzWriter writer(outputsFile_);
     for (size_t i = 0; i < outputs_.size(); ++i) {
       auto host = session_->fetch(*outputs_[i]);
       if (!host.ok())
         return host.status();
-      if (writer)
-        if (Status s = writer->add("out" + std::to_string(i), *host); !s.ok())
+      if (outputsFile_.isOpen())
+        if (Status s = writer.add("out" + std::to_string(i), *host); !s.ok())
           return s;
     }
-    return writer ? writer->close() : Status();
+    return outputsFile_.isOpen() ? writer.finish() : Status();
   }
 
   // The device that has most may be another process's.
@@ -273,20 +289,12 @@ private:
     return {};
   }
 
-  Status writeReport() {
-    std::string text = reportJson(session_->program().mesh().size(), totals_.steps, totals_.most);
-    FILE *file = std::fopen(options_.report.c_str(), "we");
-    if (!file || std::fwrite(text.data(), 1, text.size(), file) != text.size() ||
-        std::fclose(file) != 0)
-      return {Code::Io, options_.report + ": " + std::strerror(errno)};
-    return {};
-  }
-
   RunOptions options_;
   std::unique_ptr<Session> session_;
   std::vector<HostArray> hosts_;
   std::vector<std::shared_ptr<Array>> arrays_, outputs_;
   Totals totals_;
+  files::OutputFile outputsFile_, trace_, report_;
 };
 
 } // namespace

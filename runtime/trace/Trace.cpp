@@ -1,9 +1,7 @@
 #include "runtime/trace/Trace.h"
 #include "runtime/program/LoadedProgram.h"
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 
 namespace tessera::runtime {
 
@@ -38,35 +36,33 @@ std::string quoted(const std::string &text) {
 
 } // namespace
 
-Status writeTrace(const std::string &path, const LoadedProgram &program,
+Status writeTrace(files::OutputFile &file, const LoadedProgram &program,
                   const std::vector<uint32_t> &positions,
                   const std::vector<std::vector<TraceEvent>> &events) {
-  FILE *file = std::fopen(path.c_str(), "we");
-  if (!file)
-    return {Code::Io, path + ": " + std::strerror(errno)};
   int64_t start = INT64_MAX;
   for (const auto &list : events)
     if (!list.empty())
       start = std::min(start, list.front().begin);
-  std::fputs("[", file);
+  std::string wrong = file.write("[");
   const char *separator = "\n";
   for (size_t d = 0; d < events.size(); ++d)
     for (const TraceEvent &event : events[d]) {
       const Instruction &instruction = program.decoded().code[event.instruction];
-      std::fprintf(file,
-                   "%s{\"name\":%s,\"ph\":\"X\",\"pid\":0,\"tid\":%lld,\"ts\":%.3f,\"dur\":%.3f,"
-                   "\"args\":{\"location\":%s}}",
-                   separator, quoted(titleOf(program, instruction)).c_str(),
-                   static_cast<long long>(program.mesh().devices()[positions[d]]),
-                   static_cast<double>(event.begin - start) / 1e3,
-                   static_cast<double>(event.end - event.begin) / 1e3,
-                   quoted(program.location(instruction.location)).c_str());
+      char numbers[160];
+      std::snprintf(numbers, sizeof numbers,
+                    ",\"ph\":\"X\",\"pid\":0,\"tid\":%lld,\"ts\":%.3f,\"dur\":%.3f,",
+                    static_cast<long long>(program.mesh().devices()[positions[d]]),
+                    static_cast<double>(event.begin - start) / 1e3,
+                    static_cast<double>(event.end - event.begin) / 1e3);
+      if (wrong.empty())
+        wrong = file.write(
+            separator + ("{\"name\":" + quoted(titleOf(program, instruction))) + numbers +
+            "\"args\":{\"location\":" + quoted(program.location(instruction.location)) + "}}");
       separator = ",\n";
     }
-  std::fputs("\n]\n", file);
-  if (std::fclose(file) != 0)
-    return {Code::Io, path + ": " + std::strerror(errno)};
-  return {};
+  if (wrong.empty())
+    wrong = file.write("\n]\n");
+  return wrong.empty() ? Status() : Status(Code::Io, wrong);
 }
 
 } // namespace tessera::runtime

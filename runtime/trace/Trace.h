@@ -1,6 +1,7 @@
 // What each device did when, as Chrome's trace format (chrome://tracing, Perfetto).
 #pragma once
 
+#include "lib/files/OutputFile.h"
 #include "runtime/Status.h"
 #include <cstdint>
 #include <string>
@@ -15,8 +16,8 @@ struct TraceEvent {
   int64_t begin, end;   // nanoseconds of the steady clock
 };
 
-// `events[d]` are those of the device at position `positions[d]`.
-Status writeTrace(const std::string &path, const LoadedProgram &program,
+// `events[d]` are those of the device at position `positions[d]`. The caller commits the file.
+Status writeTrace(files::OutputFile &file, const LoadedProgram &program,
                   const std::vector<uint32_t> &positions,
                   const std::vector<std::vector<TraceEvent>> &events);
 

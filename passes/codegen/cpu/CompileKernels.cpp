@@ -1,5 +1,6 @@
 #include "passes/codegen/cpu/CompileKernels.h"
 
+#include "lib/files/OutputFile.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/codegen/cpu/KernelEmitter.h"
 #include "passes/codegen/cpu/SharedObject.h"
@@ -27,9 +28,19 @@ struct Part {
 
 static bool compilePart(Part &part, ObjectCode &code) {
   if (const char *path = std::getenv("TESSERA_DUMP_LLVM")) {
-    std::error_code error;
-    llvm::raw_fd_ostream stream(path, error);
+    std::string text;
+    llvm::raw_string_ostream stream(text);
     part.module->print(stream, nullptr);
+    files::OutputFile file;
+    std::string wrong = file.open(path);
+    if (wrong.empty())
+      wrong = file.write(text);
+    if (wrong.empty())
+      wrong = file.commit();
+    if (!wrong.empty()) {
+      llvm::errs() << "error: TESSERA_DUMP_LLVM=" << wrong << "\n";
+      return false;
+    }
   }
   std::string broken;
   llvm::raw_string_ostream stream(broken);

@@ -1,12 +1,15 @@
 #include "passes/codegen/cpu/SharedObject.h"
 
 #include "lld/Common/Driver.h"
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
 #include <mutex>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,42 +17,114 @@ LLD_HAS_DRIVER(elf)
 
 namespace tessera::codegen {
 
+namespace {
+
+// A file in memory: no directory has room for it or has not, and nothing of it is ever left.
+class MemoryFile {
+public:
+  explicit MemoryFile(const char *name) : descriptor(memfd_create(name, MFD_CLOEXEC)) {}
+  MemoryFile(MemoryFile &&other) noexcept : descriptor(std::exchange(other.descriptor, -1)) {}
+  ~MemoryFile() {
+    if (descriptor >= 0)
+      close(descriptor);
+  }
+  bool isOpen() const { return descriptor >= 0; }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor); }
+
+  // False with errno.
+  bool write(llvm::ArrayRef<char> bytes) {
+    while (!bytes.empty()) {
+      ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+      if (written < 0 && errno != EINTR)
+        return false;
+      bytes = bytes.drop_front(std::max<ssize_t>(written, 0));
+    }
+    return true;
+  }
+
+private:
+  int descriptor;
+};
+
+// A name to write to, and a thread that receives what is written. lld makes a temporary file beside
+// an output that is a regular file, and maps it: not where it is a pipe.
+class ReceivedFile {
+public:
+  ReceivedFile() {
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+      return;
+    // Of the writer's name for it, not of this descriptor: lld opens its own, which waits.
+    if ((written = eventfd(0, EFD_CLOEXEC)) >= 0)
+      started = (errno = pthread_create(&thread, nullptr, receive, this)) == 0;
+  }
+  ReceivedFile(const ReceivedFile &) = delete;
+  ~ReceivedFile() {
+    if (started)
+      finish();
+    for (int descriptor : {ends[0], ends[1], written})
+      if (descriptor >= 0)
+        close(descriptor);
+  }
+  // If not, errno says why.
+  bool isOpen() const { return started; }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(ends[1]); }
+
+  // After all is written. The pipe's end would be no sign of it: a child that somebody forked
+  // meanwhile holds it open.
+  std::vector<char> finish() {
+    eventfd_write(written, 1);
+    pthread_join(thread, nullptr);
+    started = false;
+    return std::move(bytes);
+  }
+
+private:
+  void receiveWhatIsThere() {
+    char part[1 << 14];
+    for (ssize_t count; (count = read(ends[0], part, sizeof part)) > 0;)
+      bytes.insert(bytes.end(), part, part + count);
+  }
+  static void *receive(void *self) {
+    auto &file = *static_cast<ReceivedFile *>(self);
+    pollfd either[] = {{file.ends[0], POLLIN, 0}, {file.written, POLLIN, 0}};
+    do {
+      poll(either, 2, -1);
+      file.receiveWhatIsThere();
+    } while (!(either[1].revents & POLLIN));
+    return nullptr;
+  }
+
+  int ends[2] = {-1, -1}, written = -1;
+  bool started = false;
+  pthread_t thread;
+  std::vector<char> bytes;
+};
+
+} // namespace
+
 std::optional<std::vector<char>>
 linkSharedObject(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects, std::string &error) {
   static std::mutex oneAtATime; // lld keeps its state in globals
   std::lock_guard lock(oneAtATime);
+  auto noMemory = [&] {
+    error = std::string("no memory for the linker's files: ") + std::strerror(errno);
+    return std::nullopt;
+  };
 
-  // Inputs are files in memory; lld renames its output into place, so that one is a temporary file.
   std::vector<std::string> arguments{
       "ld.lld",      "-shared", "--build-id=none", "--hash-style=gnu", "-z",
       "noexecstack", "-O0",     "--threads=1"};
-  std::vector<int> files;
-  llvm::SmallString<128> output;
-  llvm::scope_exit cleanUp([&] {
-    for (int file : files)
-      close(file);
-    if (!output.empty())
-      llvm::sys::fs::remove(output);
-  });
+  std::vector<MemoryFile> inputs;
   for (const auto &object : objects) {
-    int file = memfd_create("tessera-kernels.o", MFD_CLOEXEC);
-    if (file < 0) {
-      error = "cannot create a file in memory";
-      return std::nullopt;
-    }
-    files.push_back(file);
-    llvm::raw_fd_ostream stream(file, /*shouldClose=*/false);
-    stream.write(object.data(), object.size());
-    stream.flush();
-    arguments.push_back("/proc/self/fd/" + std::to_string(file));
+    MemoryFile &input = inputs.emplace_back("tessera-kernels.o");
+    if (!input.isOpen() || !input.write(object))
+      return noMemory();
+    arguments.push_back(input.path());
   }
-  if (llvm::sys::fs::createTemporaryFile("tessera-kernels", "so", output)) {
-    error = "cannot create a temporary file for the linker (is TMPDIR writable?)";
-    output.clear();
-    return std::nullopt;
-  }
-  arguments.push_back("-o");
-  arguments.push_back(output.str().str());
+  ReceivedFile output;
+  if (!output.isOpen())
+    return noMemory();
+  arguments.insert(arguments.end(), {"-o", output.path()});
 
   std::vector<const char *> raw;
   for (const std::string &argument : arguments)
@@ -58,14 +133,13 @@ linkSharedObject(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects, std::string
   lld::Result result = lld::lldMain(raw, messages, messages, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0)
     return std::nullopt;
-  auto linked =
-      llvm::MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!linked) {
-    error = "cannot read the linker's output";
+  std::vector<char> linked = output.finish();
+  if (linked.empty()) {
+    error = "the linker wrote nothing";
     return std::nullopt;
   }
   error.clear();
-  return std::vector<char>((*linked)->getBufferStart(), (*linked)->getBufferEnd());
+  return linked;
 }
 
 } // namespace tessera::codegen

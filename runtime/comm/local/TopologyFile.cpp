@@ -1,5 +1,5 @@
 #include "runtime/comm/local/TopologyFile.h"
-#include "runtime/array/Zip.h"
+#include "lib/files/InputFile.h"
 #include <charconv>
 #include <memory>
 
@@ -104,10 +104,11 @@ Result<std::shared_ptr<const Links>> parseTopology(std::string_view text,
 
 Result<std::shared_ptr<const Links>> readTopology(const std::string &path,
                                                   const program::Mesh &mesh) {
-  auto file = MappedFile::open(path);
-  if (!file.ok())
-    return file.status();
-  auto links = parseTopology((*file)->bytes(), mesh);
+  std::string wrong;
+  auto text = files::readWhole(path, wrong);
+  if (!text)
+    return Status(Code::Io, wrong);
+  auto links = parseTopology(*text, mesh);
   if (!links.ok())
     return invalidArgument(path + ": " + links.status().message());
   return links;

@@ -2,6 +2,7 @@
 // hears of.
 #include "runtime/tool/RunCommand.h"
 #include "test/unit/runtime/CompiledKernels.h"
+#include "test/unit/runtime/WrittenArchive.h"
 
 namespace tessera::runtime {
 namespace {
@@ -89,10 +90,9 @@ TEST(MpiTest, AFailedRankFailsEveryRank) {
   std::ofstream(path("fail.tsr"), std::ios::binary) << fileWithCode(builder, accumulatorCode());
   std::vector<float> states(12, 1);
   states[6] = 13; // of device 2
-  auto writer = NpzWriter::create(path("in.npz"));
-  ASSERT_TRUE(writer->add("in0", {program::F32, {4, 3}, bytesOf(states)}).ok());
-  ASSERT_TRUE(writer->add("in1", {program::F32, {4, 3}, bytesOf(std::vector<float>(12, 1))}).ok());
-  ASSERT_TRUE(writer->close().ok());
+  writeArchive(path("in.npz"),
+               {{"in0", {program::F32, {4, 3}, bytesOf(states)}},
+                {"in1", {program::F32, {4, 3}, bytesOf(std::vector<float>(12, 1))}}});
   std::string output;
   EXPECT_NE(runProcesses(4, path("fail.tsr") + " --comm=mpi --repeat=3 --inputs=" + path("in.npz"),
                          output),
@@ -117,10 +117,9 @@ int32_t add(const TesseraKernelArgs *args, uint32_t begin, uint32_t end) {
 )");
   std::vector<float> states(9, 1);
   states[3] = 13; // of device 1
-  auto writer = NpzWriter::create(path("in.npz"));
-  ASSERT_TRUE(writer->add("in0", {program::F32, {3, 3}, bytesOf(states)}).ok());
-  ASSERT_TRUE(writer->add("in1", {program::F32, {3, 3}, bytesOf(std::vector<float>(9, 1))}).ok());
-  ASSERT_TRUE(writer->close().ok());
+  writeArchive(path("in.npz"),
+               {{"in0", {program::F32, {3, 3}, bytesOf(states)}},
+                {"in1", {program::F32, {3, 3}, bytesOf(std::vector<float>(9, 1))}}});
   std::string output;
   EXPECT_NE(runProcesses(3,
                          path("silent.tsr") + " --comm=mpi --repeat=3 --inputs=" + path("in.npz"),

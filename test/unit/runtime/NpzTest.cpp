@@ -2,6 +2,7 @@
 #include "runtime/array/Npz.h"
 #include "runtime/array/ElementType.h"
 #include "test/unit/runtime/TemporaryFiles.h"
+#include "test/unit/runtime/WrittenArchive.h"
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -35,15 +36,7 @@ TEST(NpzTest, RoundTrip) {
       flags{program::I1, {3}, std::string("\1\0\1", 3)};
   float values[6] = {1, -2.5f, 3e30f, 0, INFINITY, -0.0f};
   std::memcpy(f32.bytes.data(), values, sizeof values);
-  {
-    auto writer = NpzWriter::create(path);
-    ASSERT_TRUE(writer.ok());
-    ASSERT_TRUE(writer->add("in0", f32).ok());
-    ASSERT_TRUE(writer->add("in1", scalar).ok());
-    ASSERT_TRUE(writer->add("in2", empty).ok());
-    ASSERT_TRUE(writer->add("in3", flags).ok());
-    ASSERT_TRUE(writer->close().ok());
-  }
+  writeArchive(path, {{"in0", f32}, {"in1", scalar}, {"in2", empty}, {"in3", flags}});
   auto reader = NpzReader::open(path);
   ASSERT_TRUE(reader.ok()) << reader.status().message();
   int i = 0;
@@ -60,9 +53,7 @@ TEST(NpzTest, SmallFloatsTravelAsFloat32) {
   HostArray f32{program::F32, {3}, std::string(12, '\0')};
   float values[3] = {1.0f + 0x1p-8f, 1.0f + 0x1.8p-7f, -3.0f};
   std::memcpy(f32.bytes.data(), values, sizeof values);
-  auto writer = NpzWriter::create(path);
-  ASSERT_TRUE(writer->add("x", f32).ok());
-  ASSERT_TRUE(writer->close().ok());
+  writeArchive(path, {{"x", f32}});
   auto read = NpzReader::open(path)->read("x", parameter(program::BF16, {3}));
   ASSERT_TRUE(read.ok()) << read.status().message();
   float back[3];
@@ -74,9 +65,7 @@ TEST(NpzTest, SmallFloatsTravelAsFloat32) {
 
 TEST(NpzTest, MismatchesNameArrayExpectedAndGiven) {
   std::string path = temporaryFile("bad.npz");
-  auto writer = NpzWriter::create(path);
-  ASSERT_TRUE(writer->add("in0", {program::F64, {2}, std::string(16, '\0')}).ok());
-  ASSERT_TRUE(writer->close().ok());
+  writeArchive(path, {{"in0", {program::F64, {2}, std::string(16, '\0')}}});
   auto reader = NpzReader::open(path);
   EXPECT_EQ(reader->read("in0", parameter(program::F32, {2})).status().message(),
             path + ": array 'in0' is float64 (2,), the program expects float32 (2,)");
@@ -89,9 +78,7 @@ TEST(NpzTest, MismatchesNameArrayExpectedAndGiven) {
 
 TEST(NpzTest, TruncatedAndAlteredFilesAreErrors) {
   std::string path = temporaryFile("cut.npz");
-  auto writer = NpzWriter::create(path);
-  ASSERT_TRUE(writer->add("x", {program::F32, {64}, std::string(256, '\1')}).ok());
-  ASSERT_TRUE(writer->close().ok());
+  writeArchive(path, {{"x", {program::F32, {64}, std::string(256, '\1')}}});
   std::ifstream in(path, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(in)), {});
   auto tryRead = [&](const std::string &contents) {
@@ -124,12 +111,7 @@ TEST(NpzTest, DirectoryBeyondTheFileIsAnError) {
 
 TEST(NpzTest, MoreBytesThanTheProgramTakesAreNotRead) {
   std::string path = temporaryFile("large.npz");
-  {
-    auto writer = NpzWriter::create(path);
-    ASSERT_TRUE(writer.ok());
-    ASSERT_TRUE(writer->add("in0", {program::U8, {4 << 20}, std::string(4 << 20, '\0')}).ok());
-    ASSERT_TRUE(writer->close().ok());
-  }
+  writeArchive(path, {{"in0", {program::U8, {4 << 20}, std::string(4 << 20, '\0')}}});
   auto read = NpzReader::open(path)->read("in0", parameter(program::U8, {4}));
   ASSERT_FALSE(read.ok());
   EXPECT_NE(read.status().message().find("bytes, the program expects"), std::string::npos);

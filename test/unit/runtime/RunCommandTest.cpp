@@ -1,6 +1,9 @@
 // `tessera run` as scripts see it: files in, files out, one error line.
 #include "runtime/tool/RunCommand.h"
 #include "test/unit/runtime/CompiledKernels.h"
+#include "test/unit/runtime/WrittenArchive.h"
+#include <filesystem>
+#include <sys/stat.h>
 
 namespace tessera {
 namespace {
@@ -31,11 +34,9 @@ protected:
     std::vector<float> states(12, state);
     if (first)
       states[0] = first;
-    auto writer = NpzWriter::create(path("in.npz"));
-    ASSERT_TRUE(writer->add("in0", {program::F32, {4, 3}, bytesOf(states)}).ok());
-    ASSERT_TRUE(
-        writer->add("in1", {program::F32, {4, 3}, bytesOf(std::vector<float>(12, step))}).ok());
-    ASSERT_TRUE(writer->close().ok());
+    writeArchive(path("in.npz"),
+                 {{"in0", {program::F32, {4, 3}, bytesOf(states)}},
+                  {"in1", {program::F32, {4, 3}, bytesOf(std::vector<float>(12, step))}}});
   }
 
   std::vector<float> output() {
@@ -103,7 +104,9 @@ TEST_F(RunCommandTest, EveryErrorIsOneLine) {
   expectError({p, "--carry=in0:out0"}, "--carry takes pairs outI:inJ, not 'in0:out0'");
   expectError({p, "--carry=out0:in9"}, "--carry=out0:in9: the program has 2 inputs and 2 outputs");
   expectError({p, "--inputs=/none.npz"}, "/none.npz: No such file or directory");
-  expectError({p, "--outputs=/none/out.npz"}, "/none/out.npz: No such file or directory");
+  expectError({p, "--outputs=/none/out.npz"},
+              "/none/out.npz: cannot be written: No such file or directory");
+  expectError({p, "--report=/dev/full"}, "/dev/full: cannot be written: No space left on device");
   expectError({p, "--inputs=" + path("in.npz")},
               "device 0: kernel 'add' failed with code 9 at model.py:8:3");
   std::string bytes = readBytes(p);
@@ -115,6 +118,66 @@ TEST_F(RunCommandTest, EveryErrorIsOneLine) {
   std::ofstream(path("cut.tsr"), std::ios::binary) << bytes;
   expectError({path("cut.tsr")},
               path("cut.tsr") + ": altered: the checksum of section 'code' is wrong");
+}
+
+// Before the steps, which fail here: no work is done for what can't be written.
+TEST_F(RunCommandTest, OutputsAreCheckedFirst) {
+  writeInputs(1, 2, 13);
+  for (std::string option : {"--outputs=", "--report=", "--trace="}) {
+    EXPECT_EQ(run({path("p.tsr"), "--inputs=" + path("in.npz"), option + "/none/file"}), 1);
+    EXPECT_EQ(error, "error: /none/file: cannot be written: No such file or directory\n");
+  }
+}
+
+// What fails leaves the outputs of an earlier run as they were, and no other file.
+TEST_F(RunCommandTest, AFailedRunLeavesTheOutputsOfTheLastOne) {
+  std::string directory = path("outputs");
+  ASSERT_TRUE(std::filesystem::create_directory(directory));
+  auto arguments = [&](std::string report) {
+    return std::vector<std::string>{path("p.tsr"), "--inputs=" + path("in.npz"),
+                                    "--outputs=" + directory + "/out.npz", "--report=" + report};
+  };
+  writeInputs(1, 2);
+  ASSERT_EQ(run(arguments(path("r.json"))), 0) << error;
+  std::string before = readBytes(directory + "/out.npz");
+  writeInputs(3, 4, 13);
+  EXPECT_EQ(run(arguments(path("r.json"))), 1);
+  EXPECT_EQ(readBytes(directory + "/out.npz"), before);
+  writeInputs(3, 4); // outputs and report are seen together
+  EXPECT_EQ(run(arguments("/dev/full")), 1);
+  EXPECT_EQ(readBytes(directory + "/out.npz"), before);
+  std::filesystem::directory_iterator files(directory);
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+}
+
+// Mapped, the rest of the file would be gone while it runs (SIGBUS); read, it is no longer needed.
+TEST_F(RunCommandTest, AProgramFileMayChangeWhileItRuns) {
+  auto builder = accumulator({1}, true);
+  builder.constants.assign(1 << 20, 7);
+  std::ofstream(path("large.tsr"), std::ios::binary) << fileWithCode(builder, accumulatorCode());
+  auto loaded = LoadedProgram::loadFile(path("large.tsr"));
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  std::filesystem::resize_file(path("large.tsr"), 0);
+  const char *constants = (*loaded)->constants();
+  EXPECT_EQ(std::count(constants, constants + (1 << 20), 7), 1 << 20);
+}
+
+TEST_F(RunCommandTest, InputsThatAreNoFiles) {
+  std::string p = path("p.tsr"), pipe = path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const char *byPosition = ": is no regular file: a pipe or a device cannot be read by position\n";
+  for (const std::string &file : {pipe, std::string("/dev/zero")}) {
+    EXPECT_EQ(run({file}), 1);
+    EXPECT_EQ(error, "error: " + file + byPosition);
+    EXPECT_EQ(run({p, "--inputs=" + file}), 1);
+    EXPECT_EQ(error, "error: " + file + byPosition);
+  }
+  EXPECT_EQ(run({p, "--topology=/dev/zero"}), 1);
+  EXPECT_EQ(error, "error: /dev/zero: cannot be read: it is a device\n");
+  for (const char *option : {"--inputs=/", "--topology=/"}) {
+    EXPECT_EQ(run({p, option}), 1);
+    EXPECT_NE(error.find("Is a directory"), std::string::npos) << error;
+  }
 }
 
 } // namespace
