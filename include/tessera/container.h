@@ -21,7 +21,9 @@ namespace tessera::container {
 
 inline constexpr char kMagic[8] = {'\x89', 'T', 'S', 'R', '\r', '\n', '\x1a', '\n'};
 inline constexpr uint32_t kVersion = 1;
-inline constexpr uint32_t kProgramVersion = 2; // of the manifest: program.Program.version
+inline constexpr uint32_t kProgramVersion = 3; // of the manifest: program.Program.version
+inline constexpr uint64_t kMostManifest = (uint64_t{1} << 31) - 1; // bytes: protobuf's limit
+inline constexpr uint32_t kDeepestNesting = 256; // loops and branches in each other
 inline constexpr uint64_t kAlignment = 64;
 
 enum class SectionKind : uint32_t {
@@ -158,6 +160,9 @@ inline std::string read(std::string_view file, std::vector<Section> &sections) {
     if (entry.offset % kAlignment || entry.offset > file.size() ||
         entry.size > file.size() - entry.offset)
       return "altered: section '" + name + "' lies outside of the file";
+    if (entry.kind == static_cast<uint32_t>(SectionKind::Manifest) && entry.size > kMostManifest)
+      return "a manifest of " + std::to_string(entry.size) + " bytes; programs have " +
+             std::to_string(kMostManifest) + " at most";
     std::string_view bytes = file.substr(entry.offset, entry.size);
     if (hash(bytes) != entry.hash)
       return "altered: the checksum of section '" + name + "' is wrong";

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::library {
@@ -23,6 +25,14 @@ inline bool isDouble(Element element) {
 inline int64_t realBytes(Element element) { return isDouble(element) ? 8 : 4; }
 inline int64_t bytesOf(Element element) {
   return realBytes(element) * (isComplex(element) ? 2 : 1);
+}
+
+// Whether an array of so many elements, along some dimensions, can be: at most 64 TiB.
+inline bool canBe(std::initializer_list<int64_t> sizes) {
+  double bytes = sizeof(double) * 2;
+  for (int64_t size : sizes)
+    bytes *= static_cast<double>(size);
+  return bytes <= static_cast<double>(int64_t{1} << 46);
 }
 
 // What a program.Kernel says: its library's name and the numbers.
@@ -55,7 +65,10 @@ struct Fft {
     bool positive = fft.batch > 0;
     for (int64_t length : fft.lengths)
       positive &= length > 0 && length < (int64_t{1} << 40);
-    return positive && fft.kind >= Forward && fft.kind <= RealInverse;
+    int64_t last = fft.lengths.back(), second = fft.lengths.size() > 1 ? fft.lengths[0] : 1,
+            third = fft.lengths.size() > 2 ? fft.lengths[1] : 1;
+    return positive && canBe({fft.batch, last, second, third}) && fft.kind >= Forward &&
+           fft.kind <= RealInverse;
   }
   // Complex numbers along the last dimension of the side that is complex.
   int64_t half() const { return kind >= RealForward ? lengths.back() / 2 + 1 : lengths.back(); }
@@ -111,7 +124,7 @@ struct Cholesky {
       return false;
     call = {numbers[0], numbers[1], numbers[2], numbers[3]};
     return call.element >= 0 && call.element <= 3 && call.batch > 0 && call.n > 0 &&
-           call.n < (int64_t{1} << 24);
+           call.n < (int64_t{1} << 24) && canBe({call.batch, call.n, call.n});
   }
 };
 
@@ -132,7 +145,9 @@ struct TriangularSolve {
     call = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]};
     return call.element >= 0 && call.element <= 3 && call.batch > 0 && call.rows > 0 &&
            call.columns > 0 && call.rows < (int64_t{1} << 24) &&
-           call.columns < (int64_t{1} << 24) && call.transpose >= None && call.transpose <= Adjoint;
+           call.columns < (int64_t{1} << 24) && canBe({call.batch, call.rows, call.columns}) &&
+           canBe({call.batch, call.order(), call.order()}) && call.transpose >= None &&
+           call.transpose <= Adjoint;
   }
 };
 
@@ -177,7 +192,45 @@ struct Lapack {
     lapack.n = n[3];
     lapack.k = n[4];
     lapack.flags.assign(n.begin() + 5, n.end());
-    return lapack.describe();
+    return lapack.describe() && lapack.isSound();
+  }
+
+  // Whether LAPACK takes the numbers: it ends the process where it does not, or writes past arrays.
+  // Sizes of work arrays are 32-bit integers there.
+  bool isSound() const {
+    for (const auto *arrays : {&inputs, &outputs, &work})
+      for (const LapackArray &array : *arrays)
+        if (array.count < 0 || !canBe({batch, array.count}) ||
+            (arrays == &work && array.count > INT32_MAX))
+          return false;
+    auto isOneOf = [&](size_t flag, std::string_view letters) {
+      return flags[flag] > 0 && flags[flag] < 128 &&
+             letters.find(static_cast<char>(flags[flag])) != letters.npos;
+    };
+    int64_t least = std::min(m, n);
+    if (least < 1)
+      return false;
+    if (function == "potrf" || function == "sytrd")
+      return isOneOf(0, "LU");
+    if (function == "trsm")
+      return isOneOf(0, "LR") && isOneOf(1, "LU") && isOneOf(2, "NTC") && isOneOf(3, "NU") &&
+             k == (flags[0] == 'L' ? m : n);
+    if (function == "orgqr")
+      return m >= n && n >= k;
+    if (function == "ormqr")
+      return (flags[0] ? m : n) >= k;
+    if (function == "gesdd" || function == "gesvd")
+      return isOneOf(0, "N") || (isOneOf(0, "A") && flags[1] == m * m && flags[2] == n * n) ||
+             (isOneOf(0, "S") && flags[1] == m * least && flags[2] == least * n);
+    if (function == "syevd")
+      return isOneOf(0, "NV") && isOneOf(1, "LU");
+    if (function == "geev")
+      return isOneOf(0, "NV") && isOneOf(1, "NV");
+    if (function == "gees")
+      return isOneOf(0, "NV");
+    if (function == "gehrd")
+      return flags[0] >= 1 && flags[0] <= n && flags[1] >= flags[0] && flags[1] <= n;
+    return true;
   }
 
   // Fills in the arrays; false where there is no such function with so many flags.

@@ -13,6 +13,7 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace tessera::exec;
@@ -109,6 +110,13 @@ private:
     to.set_flops(from.getFlops() ? from.getFlops()->convertToDouble() : 0);
     if (from.getLibrary())
       to.set_library(from.getLibrary()->str());
+    for (Type type : from.getInputTypes())
+      to.add_operands()->set_bytes(byteSize(cast<RankedTensorType>(type)));
+    for (Type type : from.getOutputTypes()) {
+      program::KernelOperand &operand = *to.add_operands();
+      operand.set_bytes(byteSize(cast<RankedTensorType>(type)));
+      operand.set_written(true);
+    }
     for (int64_t number : from.getNumbers().value_or(ArrayRef<int64_t>()))
       to.add_numbers(number);
     return success();
@@ -214,6 +222,11 @@ private:
       to.mutable_wait()->set_site(wait.getSite());
       return success();
     }
+    llvm::SaveAndRestore nested(depth, depth + 1);
+    if (isa<LoopOp, BranchOp>(op) && depth > container::kDeepestNesting)
+      return op->emitOpError("is nested in ")
+             << container::kDeepestNesting << " loops and conditionals; that is as deep as "
+             << "programs go: make functions or arrays of some of them";
     if (auto loop = dyn_cast<LoopOp>(op)) {
       program::Loop &made = *to.mutable_loop();
       made.set_trip_count(loop.getTripCount() ? static_cast<int64_t>(*loop.getTripCount()) : -1);
@@ -247,6 +260,7 @@ private:
   ProgramOp program;
   sdy::MeshTable meshes;
   const sharding::Mesh *mesh = nullptr;
+  uint32_t depth = 0; // of the instruction that is being written
   llvm::StringMap<uint32_t> kernels;
   llvm::StringMap<uint32_t> locationNumbers;
   program::Program *locations = nullptr;
@@ -276,7 +290,11 @@ FailureOr<Package> packageProgram(ModuleOp module, StringRef report) {
   if (auto code = module->getAttrOfType<DenseResourceElementsAttr>("exec.code"))
     if (AsmResourceBlob *blob = code.getRawHandle().getBlob())
       package.code.assign(blob->getData().data(), blob->getData().size());
-  message.SerializeToString(&package.manifest);
+  if (message.ByteSizeLong() > container::kMostManifest ||
+      !message.SerializeToString(&package.manifest))
+    return programs.front().emitError("has instructions and tables of ")
+           << message.ByteSizeLong() << " bytes; programs have " << container::kMostManifest
+           << " at most";
   return package;
 }
 

@@ -17,32 +17,40 @@ Result<MeshGrid> MeshGrid::make(const program::Mesh &mesh) {
     count *= axis.size();
   }
   grid.strides_ = rowMajorStrides(grid.sizes_);
-  bool permuted = mesh.device_ids_size() == count && mesh.axes_size() > 0;
-  if (mesh.device_ids_size() && !permuted && mesh.axes_size() > 0)
+  grid.size_ = count;
+  if (mesh.device_ids_size() == 0 || mesh.axes_size() == 0)
+    return grid;
+  if (mesh.device_ids_size() != count)
     return invalidProgram("the mesh has " + std::to_string(count) + " places and " +
                           std::to_string(mesh.device_ids_size()) + " device ids");
-  grid.devices_.resize(count);
+  grid.devices_.assign(mesh.device_ids().begin(), mesh.device_ids().end());
   grid.positions_.assign(count, -1);
+  bool identity = true;
   for (int64_t p = 0; p < count; ++p) {
-    int64_t device = permuted ? mesh.device_ids(static_cast<int>(p)) : p;
+    int64_t device = grid.devices_[p];
     if (device < 0 || device >= count || grid.positions_[device] >= 0)
       return invalidProgram("the mesh's device ids are not a permutation of 0.." +
                             std::to_string(count - 1));
-    grid.devices_[p] = device;
     grid.positions_[device] = p;
+    identity &= device == p;
+  }
+  if (identity) {
+    grid.devices_.clear();
+    grid.positions_.clear();
   }
   return grid;
 }
 
-int64_t MeshGrid::part(int64_t position, const program::AxisRef &ref) const {
-  int64_t coordinate = position / strides_[ref.axis()] % sizes_[ref.axis()];
-  return coordinate / (sizes_[ref.axis()] / (ref.pre_size() * ref.size())) % ref.size();
+MeshGrid::Part MeshGrid::part(const program::AxisRef &ref) const {
+  return {strides_[ref.axis()] * (sizes_[ref.axis()] / (ref.pre_size() * ref.size())), ref.size()};
 }
 
 int64_t MeshGrid::indexAlong(int64_t position, const AxisRefs &axes) const {
   int64_t index = 0;
-  for (const auto &ref : axes)
-    index = index * ref.size() + part(position, ref);
+  for (const auto &ref : axes) {
+    Part digit = part(ref);
+    index = index * digit.size + position / digit.stride % digit.size;
+  }
   return index;
 }
 
@@ -53,15 +61,25 @@ int64_t MeshGrid::sizeOf(const AxisRefs &axes) {
   return size;
 }
 
-int64_t MeshGrid::groupKey(int64_t position, const AxisRefs &axes) const {
-  int64_t key = position;
+std::vector<MeshGrid::Part> MeshGrid::partsBeside(const AxisRefs &axes) const {
+  std::vector<Part> used, left;
   for (const auto &ref : axes)
-    key -= part(position, ref) * (sizes_[ref.axis()] / (ref.pre_size() * ref.size())) *
-           strides_[ref.axis()];
-  return key;
+    used.push_back(part(ref));
+  std::sort(used.begin(), used.end(), [](auto &a, auto &b) { return a.stride > b.stride; });
+  // Below `above` nothing is said for yet.
+  int64_t above = size_;
+  for (const Part &digit : used) {
+    if (above > digit.stride * digit.size)
+      left.push_back({digit.stride * digit.size, above / (digit.stride * digit.size)});
+    above = digit.stride;
+  }
+  if (above > 1)
+    left.push_back({1, above});
+  return left;
 }
 
 Status MeshGrid::check(const AxisRefs &axes) const {
+  std::vector<const program::AxisRef *> used;
   for (const auto &ref : axes) {
     if (ref.axis() >= sizes_.size())
       return invalidProgram("mesh axis " + std::to_string(ref.axis()) + " does not exist");
@@ -71,16 +89,25 @@ Status MeshGrid::check(const AxisRefs &axes) const {
       return invalidProgram("a part (" + std::to_string(ref.pre_size()) + ")" +
                             std::to_string(ref.size()) + " of a mesh axis of size " +
                             std::to_string(size) + " does not exist");
+    if (ref.size() > 1)
+      used.push_back(&ref);
   }
-  for (int i = 0; i < axes.size(); ++i)
-    for (int j = 0; j < i; ++j)
-      if (axes[i].axis() == axes[j].axis() &&
-          axes[i].pre_size() < axes[j].pre_size() * axes[j].size() &&
-          axes[j].pre_size() < axes[i].pre_size() * axes[i].size() && axes[i].size() > 1 &&
-          axes[j].size() > 1)
-        return invalidProgram("a list of mesh axes uses axis " + std::to_string(axes[i].axis()) +
-                              " twice");
+  std::sort(used.begin(), used.end(), [](auto *a, auto *b) {
+    return std::pair(a->axis(), a->pre_size()) < std::pair(b->axis(), b->pre_size());
+  });
+  for (size_t i = 1; i < used.size(); ++i) {
+    const auto &above = *used[i - 1], &below = *used[i];
+    if (above.axis() == below.axis() && (below.pre_size() < above.pre_size() * above.size() ||
+                                         below.pre_size() % (above.pre_size() * above.size())))
+      return invalidProgram("a list of mesh axes uses axis " + std::to_string(below.axis()) +
+                            " twice");
+  }
   return {};
+}
+
+void dropTrivial(AxisRefs &axes) {
+  auto end = std::remove_if(axes.begin(), axes.end(), [](auto &ref) { return ref.size() == 1; });
+  axes.erase(end, axes.end());
 }
 
 int64_t elementCount(const std::vector<int64_t> &shape) {

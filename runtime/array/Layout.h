@@ -11,15 +11,22 @@ namespace tessera::runtime {
 using AxisRefs = google::protobuf::RepeatedPtrField<program::AxisRef>;
 using DimLayouts = google::protobuf::RepeatedPtrField<program::DimLayout>;
 
-// A mesh of logical devices. Position p is the row-major index of coordinates; devices()[p] is the
-// device there.
+// A mesh of logical devices. Position p is the row-major index of coordinates; deviceAt(p) is the
+// device there. Without device ids of its own a mesh takes no memory in its size.
 class MeshGrid {
 public:
   static Result<MeshGrid> make(const program::Mesh &mesh);
 
-  int64_t size() const { return static_cast<int64_t>(devices_.size()); }
-  const std::vector<int64_t> &devices() const { return devices_; }
-  int64_t positionOf(int64_t device) const { return positions_[device]; }
+  int64_t size() const { return size_; }
+  int64_t deviceAt(int64_t position) const {
+    return devices_.empty() ? position : devices_[position];
+  }
+  int64_t positionOf(int64_t device) const {
+    return positions_.empty() ? device : positions_[device];
+  }
+  bool sameDevices(const MeshGrid &other) const {
+    return size_ == other.size_ && devices_ == other.devices_;
+  }
   int axisCount() const { return static_cast<int>(sizes_.size()); }
 
   bool operator==(const MeshGrid &other) const = default;
@@ -27,17 +34,26 @@ public:
   // The index of `position` along `axes`, major to minor; the product of their sizes.
   int64_t indexAlong(int64_t position, const AxisRefs &axes) const;
   static int64_t sizeOf(const AxisRefs &axes);
-  // What distinguishes the groups that `axes` span: the position with its coordinates along `axes`
-  // set to 0.
-  int64_t groupKey(int64_t position, const AxisRefs &axes) const;
-  // Axis in range, sub-axis a true part of it, no part used twice.
+  // Axis in range, sub-axis a true part of it, no part used twice or across another.
   Status check(const AxisRefs &axes) const;
 
-private:
-  int64_t part(int64_t position, const program::AxisRef &ref) const;
+  // A digit of positions: the part of a position that is `position / stride % size`.
+  struct Part {
+    int64_t stride, size;
+  };
+  Part part(const program::AxisRef &ref) const;
+  // The parts that `axes` leave, major to minor: what distinguishes the groups that they span.
+  std::vector<Part> partsBeside(const AxisRefs &axes) const;
 
-  std::vector<int64_t> sizes_, strides_, devices_, positions_;
+private:
+  int64_t size_ = 1;
+  std::vector<int64_t> sizes_, strides_;
+  std::vector<int64_t> devices_, positions_; // empty: each device is at its own number
 };
+
+// Takes out the parts of size 1, which say nothing: what is left of a checked list has at most as
+// many entries as the number of devices has factors.
+void dropTrivial(AxisRefs &axes);
 
 int64_t elementCount(const std::vector<int64_t> &shape);
 std::vector<int64_t> rowMajorStrides(const std::vector<int64_t> &shape);

@@ -67,38 +67,27 @@ Block makeBlock(const std::vector<int64_t> &extent, const std::vector<int64_t> &
   return block;
 }
 
-Status planPermute(const Collective &c, uint32_t groupSize, CollectivePlan &plan) {
-  plan.source.assign(groupSize, -1);
-  auto connect = [&](int64_t s, int64_t d) -> Status {
-    if (s < 0 || d < 0 || s >= groupSize || d >= groupSize)
-      return invalidProgram("permute names rank " +
-                            std::to_string(s < 0 || s >= groupSize ? s : d) + " of a group of " +
-                            std::to_string(groupSize));
-    if (plan.source[d] >= 0)
-      return invalidProgram("permute has two sources for rank " + std::to_string(d));
-    plan.source[d] = static_cast<int32_t>(s);
-    return {};
-  };
+} // namespace
+
+Status Permutation::read(const Collective &c, uint32_t groupSize) {
   if (c.source_target_size() % 2)
     return invalidProgram("permute has an odd list of pairs");
-  for (int i = 0; i < c.source_target_size(); i += 2)
-    if (Status s = connect(c.source_target(i), c.source_target(i + 1)); !s.ok())
-      return s;
-  if (c.source_target_size())
-    return {};
-  for (int64_t r = 0, g = groupSize; r < g; ++r) {
-    int64_t target = r + (c.wrap() ? c.shift() % g : std::clamp(c.shift(), -g, g));
-    if (c.wrap())
-      target = (target % g + g) % g;
-    else if (target < 0 || target >= g)
-      continue;
-    if (Status s = connect(r, target); !s.ok())
-      return s;
+  size_ = groupSize;
+  wrap_ = c.wrap();
+  shift_ = wrap_ ? (c.shift() % size_ + size_) % size_ : std::clamp(c.shift(), -size_, size_);
+  for (int i = 0; i < c.source_target_size(); i += 2) {
+    int64_t s = c.source_target(i), d = c.source_target(i + 1);
+    if (s < 0 || d < 0 || s >= size_ || d >= size_)
+      return invalidProgram("permute names rank " + std::to_string(s < 0 || s >= size_ ? s : d) +
+                            " of a group of " + std::to_string(size_));
+    pairs_.emplace_back(static_cast<uint32_t>(d), static_cast<uint32_t>(s));
   }
+  std::sort(pairs_.begin(), pairs_.end());
+  for (size_t i = 1; i < pairs_.size(); ++i)
+    if (pairs_[i].first == pairs_[i - 1].first)
+      return invalidProgram("permute has two sources for rank " + std::to_string(pairs_[i].first));
   return {};
 }
-
-} // namespace
 
 Result<CollectivePlan> planCollective(const Collective &c, uint32_t groupSize) {
   CollectivePlan plan;
@@ -107,7 +96,8 @@ Result<CollectivePlan> planCollective(const Collective &c, uint32_t groupSize) {
   plan.type = c.type();
   plan.groupSize = groupSize;
   for (const auto &ref : c.axes())
-    plan.axes.push_back(ref.axis());
+    if (ref.size() > 1)
+      plan.axes.push_back(ref.axis());
   const char *name = nameOf(c.kind());
   auto bad = [&](const std::string &what) {
     return invalidProgram(std::string(name) + ": " + what);
@@ -120,7 +110,7 @@ Result<CollectivePlan> planCollective(const Collective &c, uint32_t groupSize) {
       c.results_size() != c.shapes_size())
     return bad("operands, results and shapes differ in number");
   if (plan.kind == Collective::PERMUTE)
-    if (Status s = planPermute(c, groupSize, plan); !s.ok())
+    if (Status s = plan.permutation.read(c, groupSize); !s.ok())
       return s;
   bool complex = c.type() == program::C64 || c.type() == program::C128;
   if (plan.reduces() && complex && c.reduction() != Collective::SUM &&

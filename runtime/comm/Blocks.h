@@ -6,6 +6,7 @@
 #include "runtime/Status.h"
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace tessera::runtime {
@@ -57,6 +58,28 @@ struct Transfer {
   int64_t operandBytes = 0, resultBytes = 0;
 };
 
+// Which rank each rank of a group receives from: a shift, or pairs. Takes memory in what a program
+// says, not in the size of the group.
+class Permutation {
+public:
+  Status read(const program::Collective &collective, uint32_t groupSize);
+  int64_t sourceOf(uint32_t rank) const { // -1: none
+    if (pairs_.empty()) {
+      int64_t source = rank - shift_;
+      if (wrap_ && source < 0)
+        source += size_;
+      return source >= 0 && source < size_ ? source : -1;
+    }
+    auto pair = std::lower_bound(pairs_.begin(), pairs_.end(), std::pair(rank, uint32_t{0}));
+    return pair == pairs_.end() || pair->first != rank ? -1 : int64_t{pair->second};
+  }
+
+private:
+  int64_t size_ = 1, shift_ = 0; // 0 <= shift_ < size_ with wrap_, else -size_ <= shift_ <= size_
+  bool wrap_ = false;
+  std::vector<std::pair<uint32_t, uint32_t>> pairs_; // (target, source), by target
+};
+
 // A collective as every communicator sees it.
 struct CollectivePlan {
   program::Collective::Kind kind;
@@ -68,7 +91,7 @@ struct CollectivePlan {
   uint32_t groupSize = 1;
   std::vector<uint32_t> axes; // the mesh axes that its groups lie along; none with explicit groups
   std::vector<Transfer> transfers; // one an operand
-  std::vector<int32_t> source;     // PERMUTE: the rank that rank d receives from, or -1
+  Permutation permutation;         // of PERMUTE
   int64_t bytes = 0;     // as reports count them: results, or operands of a reduce-scatter
   int64_t wireBytes = 0; // what a rank sends in a ring
 
@@ -79,7 +102,7 @@ struct CollectivePlan {
   bool moves(uint32_t s, uint32_t d) const {
     switch (kind) {
     case program::Collective::PERMUTE:
-      return source[d] == static_cast<int32_t>(s);
+      return permutation.sourceOf(d) == s;
     case program::Collective::BROADCAST:
       return s == 0;
     default:

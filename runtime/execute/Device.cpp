@@ -105,7 +105,7 @@ int32_t Device::dispatch(Worker &worker, const KernelEntry &kernel, void *const 
 }
 
 void Device::failKernel(const Instruction &instruction, int32_t code) {
-  std::string who = "device " + std::to_string(program_.mesh().devices()[position_]) +
+  std::string who = "device " + std::to_string(program_.mesh().deviceAt(position_)) +
                     ": kernel '" + program_.decoded().kernels[instruction.a].symbol + "' ";
   run_.fail({Code::Failed, who +
                                (code == kNoScratch ? std::string("found no memory for its scratch")

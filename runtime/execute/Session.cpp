@@ -33,6 +33,29 @@ Status checkMemory(const LoadedProgram &program, size_t devices) {
   return {Code::Failed, text};
 }
 
+// What devices in one process take beside their arrays: tables of pointers, places at collectives,
+// tiles. A short program can ask for much of it, and legitimate ones are far from the limit.
+Status checkBookkeeping(const LoadedProgram &program) {
+  const auto &manifest = program.manifest();
+  const Decoded &decoded = program.decoded();
+  constexpr double tile = 256, dimension = 32, most = 1 << 30;
+  double each = static_cast<double>(decoded.slots.size()) * 2 * sizeof(void *) +
+                static_cast<double>(decoded.counters + decoded.coordinates.size()) * 8;
+  for (const auto *list : {&manifest.inputs(), &manifest.outputs()})
+    for (const auto &parameter : *list)
+      each += tile + dimension * parameter.layout_size();
+  auto devices = static_cast<double>(program.mesh().size());
+  double bytes = devices * each + LocalCommunicator::bytesFor(program);
+  if (bytes <= most)
+    return {};
+  char text[200];
+  std::snprintf(text, sizeof text,
+                "%.0f devices in one process take %.1f GiB beside their arrays for this program, "
+                "and 1 GiB is the limit: use more processes (--comm=mpi)",
+                devices, bytes / most);
+  return {Code::Unsupported, text};
+}
+
 } // namespace
 
 Session::Session(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<Pool> pool)
@@ -63,6 +86,8 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedPro
       return Status(Code::Unsupported,
                     "the program is for " + std::to_string(loaded.mesh().size()) +
                         " devices: one process runs at most " + std::to_string(most));
+    if (Status s = checkBookkeeping(loaded); !s.ok())
+      return s;
     for (int64_t p = 0; p < loaded.mesh().size(); ++p)
       session->positions_.push_back(static_cast<uint32_t>(p));
     session->communicator_ =
@@ -70,6 +95,9 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedPro
   }
   if (Status s = checkMemory(loaded, session->positions_.size()); !s.ok())
     return s;
+  for (const KernelEntry &kernel : loaded.decoded().kernels)
+    if (kernel.used && kernel.prepare)
+      kernel.prepare(kernel.plan.get());
   session->run_->wakeAll = [communicator = session->communicator_.get()] {
     communicator->wakeAll();
   };
@@ -103,8 +131,7 @@ Result<std::shared_ptr<Array>> Session::place(const program::Parameter &paramete
 
 bool Session::fits(const Array &array, const program::Parameter &parameter) const {
   // Tiles are in the order of positions: those of another mesh may be permuted.
-  return array.tiles.size() == devices_.size() &&
-         array.mesh->devices() == program_->mesh().devices() &&
+  return array.tiles.size() == devices_.size() && array.mesh->sameDevices(program_->mesh()) &&
          samePlacement(array.parameter, *array.mesh, parameter, program_->mesh());
 }
 
@@ -140,7 +167,7 @@ Result<HostArray> Session::fetch(const Array &array) {
     if (!transport_) {
       tile = array.tiles[position]->data();
     } else {
-      auto owner = static_cast<int32_t>(array.mesh->devices()[position]);
+      auto owner = static_cast<int32_t>(array.mesh->deviceAt(position));
       Status status;
       if (owner == transport_->rank() || everywhere)
         tile = array.tiles[0]->data();
@@ -274,7 +301,7 @@ Status Session::describeStall() const {
     if (!device->ended() && device->current().opcode == Opcode::Wait && sites.size() < 4 &&
         sites.insert(device->current().a).second)
       text += (sites.size() > 1 ? "; device " : " device ") +
-              std::to_string(program_->mesh().devices()[device->position()]) + " waits for " +
+              std::to_string(program_->mesh().deviceAt(device->position())) + " waits for " +
               communicator_->describeWait(device->position(), device->current().a);
   return {Code::Failed, text};
 }

@@ -3,6 +3,7 @@
 #include "runtime/library/FftPlan.h"
 #include "runtime/library/Library.h"
 #include <map>
+#include <mutex>
 
 namespace tessera::runtime {
 
@@ -12,8 +13,17 @@ using library::Fft;
 
 struct Plan {
   Fft call;
-  std::map<int64_t, FftPlan> lines; // by length
+  mutable std::once_flag made;
+  mutable std::map<int64_t, FftPlan> lines; // by length
 };
+
+void prepare(const void *plan) {
+  const Plan &fft = *static_cast<const Plan *>(plan);
+  std::call_once(fft.made, [&] {
+    for (int64_t length : fft.call.lengths)
+      fft.lines.try_emplace(length, length);
+  });
+}
 
 template <typename T> class Transform {
 public:
@@ -143,9 +153,8 @@ Result<LibraryKernel> findFft(const library::Call &call) {
   if (!Fft::read(call.numbers, plan->call))
     return badNumbers(call);
   const Fft &fft = plan->call;
-  for (int64_t length : fft.lengths)
-    plan->lines.try_emplace(length, length);
   LibraryKernel kernel;
+  kernel.prepare = prepare;
   kernel.function = fft.isDouble ? runFft<double> : runFft<float>;
   kernel.operandBytes = {static_cast<uint64_t>(fft.batch * fft.inputBytes()),
                          static_cast<uint64_t>(fft.batch * fft.outputBytes())};

@@ -99,12 +99,14 @@ Result<LibraryKernel> findLapack(const library::Call &call) {
                                          ": install a complete one (Debian: liblapack3)");
   LibraryKernel kernel;
   kernel.function = runLapack;
-  for (const auto *arrays : {&lapack.inputs, &lapack.outputs})
+  for (const auto *arrays : {&lapack.inputs, &lapack.outputs}) {
+    kernel.inputs = kernel.operandBytes.size(); // when the outputs' turn has come
     for (const LapackArray &array : *arrays) {
       plan->buffers.push_back(array.count ? static_cast<int>(kernel.operandBytes.size()) : -1);
       if (array.count)
         kernel.operandBytes.push_back(lapack.batch * lapack.bytesOf(array));
     }
+  }
   kernel.scratchBytes = lapack.scratchBytes();
   kernel.grid = library::gridOf(lapack.batch);
   kernel.plan = std::move(plan);

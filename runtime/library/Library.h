@@ -14,7 +14,11 @@ namespace tessera::runtime {
 struct LibraryKernel {
   TesseraKernel function = nullptr;
   std::shared_ptr<const void> plan;   // what the function finds in its arguments
+  // Makes what the function needs and what takes memory in the size of its arrays: once they are
+  // known to be there.
+  void (*prepare)(const void *plan) = nullptr;
   std::vector<uint64_t> operandBytes; // at least, of each operand: inputs, then outputs
+  size_t inputs = 1;                  // among the operands
   uint64_t scratchBytes = 0;
   uint32_t grid = 1;
 };

@@ -95,6 +95,7 @@ Result<LibraryKernel> findTriangularSolve(const library::Call &call) {
   kernel.function = functions[plan->element];
   uint64_t element = bytesOf(static_cast<Element>(plan->element));
   uint64_t b = plan->batch * plan->rows * plan->columns * element;
+  kernel.inputs = 2;
   kernel.operandBytes = {plan->batch * plan->order() * plan->order() * element, b, b};
   kernel.grid = library::gridOf(plan->batch);
   kernel.plan = std::move(plan);

@@ -1,9 +1,12 @@
+#include "include/tessera/container.h"
 #include "runtime/array/ElementType.h"
 #include "runtime/library/Library.h"
 #include "runtime/program/Decoded.h"
 #include "runtime/program/Groups.h"
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
 namespace tessera::runtime {
@@ -14,6 +17,8 @@ using program::Collective;
 using Space = program::Buffer;
 using Body = google::protobuf::RepeatedPtrField<program::Instruction>;
 
+constexpr uint64_t kMostBytes = uint64_t{1} << 46; // of anything
+
 class Decoder {
 public:
   Decoder(const program::Program &program, const MeshGrid &mesh) : program_(program), mesh_(mesh) {}
@@ -22,14 +27,19 @@ public:
     for (const auto &kernel : program_.kernels()) {
       if (kernel.grid() == 0)
         return invalidProgram("kernel '" + kernel.symbol() + "' has an empty grid");
+      if (!std::isfinite(kernel.flops()) || kernel.scratch_bytes() > kMostBytes)
+        return invalidProgram("kernel '" + kernel.symbol() + "' has an impossible size");
       out_.kernels.push_back({nullptr, kernel.grid(), kernel.grid(), false, kernel.symbol()});
-      operandBytes_.emplace_back();
       if (!kernel.library().empty())
         if (Status s = findInLibrary(kernel); !s.ok())
           return s;
       out_.scratchBytes = std::max(out_.scratchBytes, kernel.scratch_bytes());
     }
     kernelBytes_.assign(program_.kernels_size(), 0);
+    isAliased_.resize(program_.inputs_size());
+    for (const auto &output : program_.outputs())
+      if (output.alias())
+        isAliased_[output.alias() - 1] = true;
     if (Status s = numberSites(program_.body()); !s.ok())
       return s;
     if (Status s = decodeBody(program_.body(), 0); !s.ok())
@@ -45,12 +55,18 @@ private:
         findLibraryKernel({kernel.library(), {kernel.numbers().begin(), kernel.numbers().end()}});
     if (!found.ok())
       return found.status();
-    if (kernel.grid() != found->grid || kernel.scratch_bytes() < found->scratchBytes)
+    bool fits = kernel.grid() == found->grid && kernel.scratch_bytes() >= found->scratchBytes &&
+                kernel.operands_size() == static_cast<int>(found->operandBytes.size());
+    for (int i = 0; fits && i < kernel.operands_size(); ++i)
+      fits = kernel.operands(i).bytes() >= found->operandBytes[i] &&
+             kernel.operands(i).written() == (i >= static_cast<int>(found->inputs));
+    if (!fits)
       return invalidProgram("kernel '" + kernel.symbol() +
-                            "' has another grid or less scratch than its library needs");
+                            "' has another grid, other operands or less scratch than its library "
+                            "needs: compile the program again");
     out_.kernels.back().function = found->function;
     out_.kernels.back().plan = std::move(found->plan);
-    operandBytes_.back() = std::move(found->operandBytes);
+    out_.kernels.back().prepare = found->prepare;
     return {};
   }
 
@@ -113,6 +129,8 @@ private:
       limit = static_cast<uint64_t>(localBytes(parameter));
       if (buffer.space() == Space::OUTPUT && parameter.alias())
         slot = {Space::INPUT, static_cast<uint32_t>(parameter.alias() - 1), buffer.offset()};
+      else if (buffer.space() == Space::INPUT && written && !mayOverwrite(buffer.index()))
+        return error("writes to " + where + ", which the caller keeps");
       break;
     }
     default:
@@ -127,6 +145,11 @@ private:
                    std::to_string(bytes) + " are used");
     out_.slots.push_back(slot);
     return {};
+  }
+
+  // Whether the program takes the input over: it is donated, or an output has its buffer.
+  bool mayOverwrite(uint32_t input) const {
+    return program_.inputs(static_cast<int>(input)).donated() || isAliased_[input];
   }
 
   uint32_t nextSlot() const { return static_cast<uint32_t>(out_.slots.size()); }
@@ -175,11 +198,13 @@ private:
     }
     case program::Instruction::kCoordinate: {
       uint32_t slot = nextSlot();
-      if (Status s = mesh_.check(instruction.coordinate().axes()); !s.ok())
+      AxisRefs axes = instruction.coordinate().axes();
+      if (Status s = mesh_.check(axes); !s.ok())
         return error(s.message());
+      dropTrivial(axes);
       if (Status s = addSlot(instruction.coordinate().to(), 4, true); !s.ok())
         return s;
-      out_.coordinates.push_back(instruction.coordinate().axes());
+      out_.coordinates.push_back(std::move(axes));
       emit({Opcode::Coordinate, static_cast<uint32_t>(out_.coordinates.size() - 1), slot});
       return {};
     }
@@ -193,16 +218,19 @@ private:
       return error("kernel " + std::to_string(dispatch.kernel()) + " does not exist");
     uint32_t slot = nextSlot();
     uint64_t bytes = 0;
-    const std::vector<uint64_t> &needed = operandBytes_[dispatch.kernel()];
-    if (!needed.empty() && needed.size() != static_cast<size_t>(dispatch.operands_size()))
-      return error("a library kernel with " + std::to_string(dispatch.operands_size()) +
-                   " operands takes " + std::to_string(needed.size()));
+    const auto &kernel = program_.kernels(static_cast<int>(dispatch.kernel()));
+    if (kernel.operands_size() != dispatch.operands_size())
+      return error("kernel '" + kernel.symbol() + "' takes " +
+                   std::to_string(kernel.operands_size()) + " operands, not " +
+                   std::to_string(dispatch.operands_size()));
     for (int i = 0; i < dispatch.operands_size(); ++i) {
       const auto &buffer = dispatch.operands(i);
-      if (Status s = addSlot(buffer, needed.empty() ? 0 : needed[i], false); !s.ok())
+      if (Status s = addSlot(buffer, kernel.operands(i).bytes(), kernel.operands(i).written());
+          !s.ok())
         return s;
       bytes += buffer.bytes();
     }
+    out_.kernels[dispatch.kernel()].used = true;
     kernelBytes_[dispatch.kernel()] = std::max(kernelBytes_[dispatch.kernel()], bytes);
     emit({Opcode::Dispatch, dispatch.kernel(), slot});
     return {};
@@ -213,12 +241,12 @@ private:
     auto [known, isNew] =
         groupSetOf_.try_emplace(groupSignature(c), static_cast<uint32_t>(out_.groupSets.size()));
     if (isNew) {
-      auto groups = groupsOf(c, mesh_);
+      auto groups = GroupSet::make(c, mesh_);
       if (!groups.ok())
         return error(groups.status().message());
       out_.groupSets.push_back(std::move(*groups));
     }
-    auto plan = planCollective(c, out_.groupSets[known->second].size);
+    auto plan = planCollective(c, out_.groupSets[known->second].size());
     if (!plan.ok())
       return error(plan.status().message());
     plan->groupSet = known->second;
@@ -243,30 +271,51 @@ private:
 
   // Peers read operands while results are written: only an all-reduce may use one buffer for both.
   Status checkOverlap(const CollectivePlan &plan, uint32_t slot) const {
-    auto count = static_cast<uint32_t>(plan.transfers.size());
-    auto overlaps = [&](uint32_t a, int64_t aBytes, uint32_t b, int64_t bBytes) {
-      const Slot &x = out_.slots[slot + a], &y = out_.slots[slot + b];
-      return x.space == y.space && (x.space == Space::ARENA || x.index == y.index) &&
-             x.offset < y.offset + bBytes && y.offset < x.offset + aBytes;
+    struct Range {
+      int space;
+      uint32_t index;
+      uint64_t begin, end;
+      bool written;
     };
-    for (uint32_t result = 0; result < count; ++result)
-      for (uint32_t other = 0; other < count; ++other) {
-        bool same = other == result &&
-                    out_.slots[slot + result].offset == out_.slots[slot + count + result].offset &&
-                    plan.kind == Collective::ALL_REDUCE;
-        if (!same && overlaps(count + result, plan.transfers[result].resultBytes, other,
-                              plan.transfers[other].operandBytes))
-          return error(std::string(nameOf(plan.kind)) + " writes a result over an operand");
-        if (other < result && overlaps(count + result, plan.transfers[result].resultBytes,
-                                       count + other, plan.transfers[other].resultBytes))
-          return error(std::string(nameOf(plan.kind)) + " writes two results to the same place");
-      }
+    std::vector<Range> ranges;
+    auto count = static_cast<uint32_t>(plan.transfers.size());
+    auto add = [&](const Slot &at, int64_t bytes, bool written) {
+      uint32_t index = at.space == Space::ARENA ? 0 : at.index;
+      if (bytes)
+        ranges.push_back({at.space, index, at.offset, at.offset + bytes, written});
+    };
+    for (uint32_t i = 0; i < count; ++i) {
+      const Slot &from = out_.slots[slot + i], &to = out_.slots[slot + count + i];
+      bool inPlace = plan.kind == Collective::ALL_REDUCE && from.space == to.space &&
+                     (from.space == Space::ARENA || from.index == to.index) &&
+                     from.offset == to.offset;
+      if (!inPlace)
+        add(from, plan.transfers[i].operandBytes, false);
+      add(to, plan.transfers[i].resultBytes, true);
+    }
+    std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) {
+      return std::tie(a.space, a.index, a.begin) < std::tie(b.space, b.index, b.begin);
+    });
+    uint64_t readEnd = 0, writtenEnd = 0; // of what begins before, in one buffer
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      const Range &range = ranges[i];
+      if (i &&
+          std::tie(ranges[i - 1].space, ranges[i - 1].index) != std::tie(range.space, range.index))
+        readEnd = writtenEnd = 0;
+      if (range.written && range.begin < writtenEnd)
+        return error(std::string(nameOf(plan.kind)) + " writes two results to the same place");
+      if (range.begin < (range.written ? readEnd : writtenEnd))
+        return error(std::string(nameOf(plan.kind)) + " writes a result over an operand");
+      uint64_t &end = range.written ? writtenEnd : readEnd;
+      end = std::max(end, range.end);
+    }
     return {};
   }
 
   Status decodeLoop(const program::Loop &loop, uint32_t depth) {
-    if (depth > 64)
-      return error("loops and branches are nested too deeply");
+    if (depth >= container::kDeepestNesting)
+      return error("loops and branches are nested more than " +
+                   std::to_string(container::kDeepestNesting) + " deep");
     uint32_t location = location_;
     if (loop.trip_count() >= 0) {
       if (loop.condition_size())
@@ -298,8 +347,9 @@ private:
   }
 
   Status decodeBranch(const program::Branch &branch, uint32_t depth) {
-    if (depth > 64)
-      return error("loops and branches are nested too deeply");
+    if (depth >= container::kDeepestNesting)
+      return error("loops and branches are nested more than " +
+                   std::to_string(container::kDeepestNesting) + " deep");
     if (branch.blocks_size() == 0)
       return error("a branch without blocks");
     uint32_t location = location_, slot = nextSlot();
@@ -345,7 +395,7 @@ private:
   std::unordered_map<uint32_t, uint32_t> groupSetOfSite_;
   std::map<std::string, uint32_t> groupSetOf_;
   std::vector<uint64_t> kernelBytes_;
-  std::vector<std::vector<uint64_t>> operandBytes_; // of library kernels, at least
+  std::vector<bool> isAliased_; // by input
 };
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "runtime/Status.h"
 #include "runtime/array/Layout.h"
 #include "runtime/comm/Blocks.h"
+#include "runtime/program/Groups.h"
 #include <functional>
 #include <memory>
 #include <string>
@@ -48,13 +49,9 @@ struct KernelEntry {
   bool wakes; // worth waking sleeping workers for
   std::string symbol;
   std::shared_ptr<const void> plan = nullptr; // of a kernel that the runtime brings
-};
-
-// The groups that one list of axes (or one table) divides the mesh into.
-struct GroupSet {
-  uint32_t size = 1;
-  std::vector<std::vector<uint32_t>> groups; // positions by rank
-  std::vector<uint32_t> groupOf, rankOf;     // by position
+  void (*prepare)(const void *plan) =
+      nullptr;       // makes tables before the first call; may be called twice
+  bool used = false; // some instruction runs it
 };
 
 struct Decoded {

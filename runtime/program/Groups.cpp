@@ -1,75 +1,76 @@
-// Which devices meet in a collective.
 #include "runtime/program/Groups.h"
-#include <map>
 
 namespace tessera::runtime {
 
-namespace {
-
 using program::Collective;
 
-Result<GroupSet> fromTables(const Collective &c, const MeshGrid &mesh) {
-  GroupSet set;
-  set.size = static_cast<uint32_t>(c.groups(0).devices_size());
-  set.groupOf.assign(mesh.size(), UINT32_MAX);
-  set.rankOf.assign(mesh.size(), 0);
-  for (const auto &table : c.groups()) {
-    if (table.devices_size() != static_cast<int>(set.size) || set.size == 0)
+uint32_t GroupSet::index(uint32_t position, const Parts &parts) {
+  int64_t index = 0;
+  for (const auto &part : parts)
+    index = index * part.size + position / part.stride % part.size;
+  return static_cast<uint32_t>(index);
+}
+
+uint32_t GroupSet::place(uint32_t index, const Parts &parts) {
+  int64_t position = 0;
+  for (size_t i = parts.size(); i-- > 0; index /= parts[i].size)
+    position += index % parts[i].size * parts[i].stride;
+  return static_cast<uint32_t>(position);
+}
+
+Status GroupSet::fromTables(const Collective &c, const MeshGrid &mesh) {
+  size_ = static_cast<uint32_t>(c.groups(0).devices_size());
+  count_ = static_cast<uint32_t>(c.groups_size());
+  groupOf_.assign(mesh.size(), UINT32_MAX);
+  rankOf_.assign(mesh.size(), 0);
+  for (const auto &group : c.groups()) {
+    if (group.devices_size() != static_cast<int>(size_) || size_ == 0)
       return invalidProgram("a collective's groups differ in size");
-    std::vector<uint32_t> group;
-    for (int64_t device : table.devices()) {
+    for (int64_t device : group.devices()) {
       if (device < 0 || device >= mesh.size())
         return invalidProgram("a collective's group names device " + std::to_string(device) +
                               " of " + std::to_string(mesh.size()));
       auto position = static_cast<uint32_t>(mesh.positionOf(device));
-      if (set.groupOf[position] != UINT32_MAX)
+      if (groupOf_[position] != UINT32_MAX)
         return invalidProgram("device " + std::to_string(device) +
                               " is in two groups of a collective");
-      set.groupOf[position] = static_cast<uint32_t>(set.groups.size());
-      set.rankOf[position] = static_cast<uint32_t>(group.size());
-      group.push_back(position);
+      groupOf_[position] = static_cast<uint32_t>(table_.size() / size_);
+      rankOf_[position] = static_cast<uint32_t>(table_.size() % size_);
+      table_.push_back(position);
     }
-    set.groups.push_back(std::move(group));
   }
   for (int64_t p = 0; p < mesh.size(); ++p)
-    if (set.groupOf[p] == UINT32_MAX)
-      return invalidProgram("device " + std::to_string(mesh.devices()[p]) +
+    if (groupOf_[p] == UINT32_MAX)
+      return invalidProgram("device " + std::to_string(mesh.deviceAt(p)) +
                             " is in no group of a collective");
-  return set;
+  return {};
 }
 
-GroupSet fromAxes(const Collective &c, const MeshGrid &mesh) {
+Result<GroupSet> GroupSet::make(const Collective &collective, const MeshGrid &mesh) {
   GroupSet set;
-  set.size = static_cast<uint32_t>(MeshGrid::sizeOf(c.axes()));
-  std::map<int64_t, uint32_t> groupOfKey;
-  for (int64_t p = 0; p < mesh.size(); ++p) {
-    auto [it, isNew] = groupOfKey.try_emplace(mesh.groupKey(p, c.axes()),
-                                              static_cast<uint32_t>(set.groups.size()));
-    if (isNew)
-      set.groups.emplace_back(set.size);
-    auto rank = static_cast<uint32_t>(mesh.indexAlong(p, c.axes()));
-    set.groups[it->second][rank] = static_cast<uint32_t>(p);
-    set.groupOf.push_back(it->second);
-    set.rankOf.push_back(rank);
+  if (collective.groups_size()) {
+    if (Status s = set.fromTables(collective, mesh); !s.ok())
+      return s;
+    return set;
   }
-  return set;
-}
-
-} // namespace
-
-Result<GroupSet> groupsOf(const Collective &collective, const MeshGrid &mesh) {
-  if (collective.groups_size())
-    return fromTables(collective, mesh);
   if (Status s = mesh.check(collective.axes()); !s.ok())
     return s;
-  return fromAxes(collective, mesh);
+  AxisRefs axes = collective.axes();
+  dropTrivial(axes);
+  for (const auto &ref : axes)
+    set.along_.push_back(mesh.part(ref));
+  set.beside_ = mesh.partsBeside(axes);
+  set.size_ = static_cast<uint32_t>(MeshGrid::sizeOf(axes));
+  set.count_ = static_cast<uint32_t>(mesh.size() / set.size_);
+  return set;
 }
 
 std::string groupSignature(const Collective &collective) {
   std::string text;
   for (const auto &ref : collective.axes())
-    text += std::to_string(ref.axis()) + ":" + std::to_string(ref.pre_size()) + "/" +
-            std::to_string(ref.size()) + ",";
+    if (ref.size() != 1)
+      text += std::to_string(ref.axis()) + ":" + std::to_string(ref.pre_size()) + "/" +
+              std::to_string(ref.size()) + ",";
   for (const auto &table : collective.groups()) {
     text += "|";
     for (int64_t device : table.devices())

@@ -91,7 +91,8 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(std::string_vie
   google::protobuf::io::ArrayInputStream array(sections->manifest.data(),
                                                static_cast<int>(sections->manifest.size()));
   google::protobuf::io::CodedInputStream stream(&array);
-  stream.SetRecursionLimit(400);
+  // A branch in a branch is three messages deeper.
+  stream.SetRecursionLimit(3 * static_cast<int>(container::kDeepestNesting) + 16);
   if (!manifest.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
     return invalidProgram("altered: the manifest cannot be parsed");
   if (manifest.version() != container::kProgramVersion)
@@ -102,10 +103,13 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(std::string_vie
   if (!mesh.ok())
     return mesh.status();
   loaded->mesh_ = std::make_shared<const MeshGrid>(std::move(*mesh));
-  for (const auto *list : {&manifest.inputs(), &manifest.outputs()})
-    for (const auto &parameter : *list)
+  for (auto *list : {manifest.mutable_inputs(), manifest.mutable_outputs()})
+    for (auto &parameter : *list) {
       if (Status s = checkParameter(parameter, loaded->mesh()); !s.ok())
         return s;
+      for (auto &dim : *parameter.mutable_layout())
+        dropTrivial(*dim.mutable_axes());
+    }
   if (Status s = checkAliases(manifest); !s.ok())
     return s;
   if (manifest.constant_bytes() > sections->constants.size())

@@ -51,7 +51,7 @@ Status writeTrace(files::OutputFile &file, const LoadedProgram &program,
       char numbers[160];
       std::snprintf(numbers, sizeof numbers,
                     ",\"ph\":\"X\",\"pid\":0,\"tid\":%lld,\"ts\":%.3f,\"dur\":%.3f,",
-                    static_cast<long long>(program.mesh().devices()[positions[d]]),
+                    static_cast<long long>(program.mesh().deviceAt(positions[d])),
                     static_cast<double>(event.begin - start) / 1e3,
                     static_cast<double>(event.end - event.begin) / 1e3);
       if (wrong.empty())

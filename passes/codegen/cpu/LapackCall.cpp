@@ -144,7 +144,7 @@ FailureOr<LibraryCall> lapackCall(CustomCallOp op) {
     for (unsigned i : {2u, 3u})
       lapack.flags.push_back(perProblem(op->getResult(i), lapack.batch));
   }
-  if (!lapack.describe() || !fit(lapack, lapack.inputs, op->getOperands()) ||
+  if (!lapack.describe() || !lapack.isSound() || !fit(lapack, lapack.inputs, op->getOperands()) ||
       !fit(lapack, lapack.outputs, op->getResults()))
     return refuse();
   LibraryCall call{lapack.call(), {}};

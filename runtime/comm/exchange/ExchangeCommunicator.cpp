@@ -50,7 +50,7 @@ int64_t ExchangeCommunicator::messageBytes(const Flight &flight, uint32_t from, 
 
 void ExchangeCommunicator::pack(const Flight &flight, uint32_t to, char *message) const {
   const CollectivePlan &plan = *flight.plan;
-  uint32_t rank = groupsOf(plan).rankOf[position_];
+  uint32_t rank = groupsOf(plan).rankOf(position_);
   Header header{flight.sequence, plan.site};
   std::memcpy(message, &header, sizeof header);
   message += sizeof header;
@@ -92,8 +92,8 @@ Status ExchangeCommunicator::start(Worker &, uint32_t position, const Collective
 Status ExchangeCommunicator::post(Flight &flight) {
   const CollectivePlan &plan = *flight.plan;
   const GroupSet &set = groupsOf(plan);
-  const auto &peers = set.groups[set.groupOf[position_]];
-  uint32_t g = plan.groupSize, rank = set.rankOf[position_];
+  uint32_t group = set.groupOf(position_);
+  uint32_t g = plan.groupSize, rank = set.rankOf(position_);
   int32_t tag = flight.phase == 0 ? kFirstGroupTag + static_cast<int32_t>(plan.groupSet)
                                   : kFirstSiteTag + static_cast<int32_t>(plan.site);
   flight.in.resize(g);
@@ -101,7 +101,7 @@ Status ExchangeCommunicator::post(Flight &flight) {
   for (uint32_t r = 0; r < g; ++r)
     if (sends(flight, r, rank)) {
       flight.in[r].resize(messageBytes(flight, r, rank));
-      auto peer = static_cast<int32_t>(program_.mesh().devices()[peers[r]]);
+      auto peer = static_cast<int32_t>(program_.mesh().deviceAt(set.member(group, r)));
       flight.requests.push_back(
           transport_.receive(peer, tag, flight.in[r].data(), flight.in[r].size()));
     }
@@ -109,7 +109,7 @@ Status ExchangeCommunicator::post(Flight &flight) {
     if (sends(flight, rank, r)) {
       flight.out[r].resize(messageBytes(flight, rank, r));
       pack(flight, r, flight.out[r].data());
-      auto peer = static_cast<int32_t>(program_.mesh().devices()[peers[r]]);
+      auto peer = static_cast<int32_t>(program_.mesh().deviceAt(set.member(group, r)));
       flight.requests.push_back(
           transport_.send(peer, tag, flight.out[r].data(), flight.out[r].size()));
     }
@@ -119,7 +119,7 @@ Status ExchangeCommunicator::post(Flight &flight) {
 // Reduces what the ranks gave to this one, in rank order, with its own part read where it is.
 void ExchangeCommunicator::reduceArrived(Flight &flight) {
   const CollectivePlan &plan = *flight.plan;
-  uint32_t g = plan.groupSize, rank = groupsOf(plan).rankOf[position_];
+  uint32_t g = plan.groupSize, rank = groupsOf(plan).rankOf(position_);
   ReduceFunction reduce = reduceFunction(plan.type, plan.reduction);
   int64_t element = byteSize(plan.type), at = sizeof(Header);
   std::vector<const char *> sources(g);
@@ -154,7 +154,7 @@ void ExchangeCommunicator::reduceArrived(Flight &flight) {
 Status ExchangeCommunicator::land(Flight &flight) {
   const CollectivePlan &plan = *flight.plan;
   const GroupSet &set = groupsOf(plan);
-  uint32_t g = plan.groupSize, rank = set.rankOf[position_];
+  uint32_t g = plan.groupSize, rank = set.rankOf(position_);
   for (uint32_t r = 0; r < g; ++r) {
     if (!sends(flight, r, rank))
       continue;
@@ -207,7 +207,7 @@ Status ExchangeCommunicator::land(Flight &flight) {
         at[r] += bytes;
       }
     }
-    if (plan.kind == Collective::PERMUTE && plan.source[rank] < 0)
+    if (plan.kind == Collective::PERMUTE && plan.permutation.sourceOf(rank) < 0)
       std::memset(result, 0, transfer.resultBytes);
   }
   return {};

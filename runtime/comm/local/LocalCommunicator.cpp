@@ -7,33 +7,48 @@ namespace tessera::runtime {
 
 using program::Collective;
 
+double LocalCommunicator::bytesFor(const LoadedProgram &program) {
+  const Decoded &decoded = program.decoded();
+  double bytes = 0, devices = static_cast<double>(program.mesh().size());
+  for (const GroupSet &set : decoded.groupSets)
+    bytes += static_cast<double>(set.count()) * sizeof(Group) + devices * sizeof(Membership);
+  std::vector<bool> counted(decoded.sites);
+  for (const CollectivePlan &plan : decoded.collectives)
+    if (!counted[plan.site]) {
+      counted[plan.site] = true;
+      bytes += static_cast<double>(decoded.groupSets[plan.groupSet].count()) * sizeof(Meeting) +
+               devices * (sizeof(Arrival) + sizeof(uint32_t));
+    }
+  return bytes;
+}
+
 LocalCommunicator::LocalCommunicator(const LoadedProgram &program, Run &run,
                                      std::shared_ptr<const Links> links)
     : program_(program), run_(run), links_(std::move(links)) {
   const Decoded &decoded = program.decoded();
-  size_t positions = program.mesh().size();
-  places_.assign(positions, std::vector<Place>(decoded.sites));
+  auto positions = static_cast<uint32_t>(program.mesh().size());
+  epochs_.assign(positions, std::vector<uint32_t>(decoded.sites));
   memberships_.assign(positions, std::vector<Membership>(decoded.groupSets.size()));
   for (size_t g = 0; g < decoded.groupSets.size(); ++g) {
     const GroupSet &set = decoded.groupSets[g];
-    groups_.push_back(std::make_unique<Group[]>(set.groups.size()));
-    for (size_t p = 0; p < positions; ++p)
-      memberships_[p][g].group = &groups_[g][set.groupOf[p]];
+    groups_.push_back(std::make_unique<Group[]>(set.count()));
+    for (uint32_t p = 0; p < positions; ++p)
+      memberships_[p][g] = {set.groupOf(p), set.rankOf(p), 0};
   }
-  meetings_.resize(decoded.sites);
-  meetingCount_.resize(decoded.sites);
-  planOfSite_.resize(decoded.sites);
+  sites_.resize(decoded.sites);
   for (const CollectivePlan &plan : decoded.collectives) {
     works_.push_back(makeWork(plan));
-    if (meetings_[plan.site])
+    Site &site = sites_[plan.site];
+    if (site.plan)
       continue;
     const GroupSet &set = decoded.groupSets[plan.groupSet];
-    planOfSite_[plan.site] = &plan;
-    meetingCount_[plan.site] = static_cast<uint32_t>(set.groups.size());
-    meetings_[plan.site] = std::make_unique<Meeting[]>(set.groups.size());
-    for (size_t i = 0; i < set.groups.size(); ++i) {
-      Meeting &meeting = meetings_[plan.site][i];
-      meeting.arrivals.resize(set.size);
+    site.plan = &plan;
+    site.count = set.count();
+    site.meetings = std::make_unique<Meeting[]>(set.count());
+    site.arrivals = std::make_unique<Arrival[]>(positions);
+    for (uint32_t i = 0; i < set.count(); ++i) {
+      Meeting &meeting = site.meetings[i];
+      meeting.arrivals = &site.arrivals[uint64_t{i} * set.size()];
       meeting.owner = this;
       meeting.timer.context = &meeting;
       meeting.timer.fire = [](Timer *timer) {
@@ -42,21 +57,18 @@ LocalCommunicator::LocalCommunicator(const LoadedProgram &program, Run &run,
         due->owner->run_.retire();
       };
     }
-    for (size_t p = 0; p < positions; ++p)
-      places_[p][plan.site] = {&meetings_[plan.site][set.groupOf[p]], set.rankOf[p], 0};
   }
 }
 
 void LocalCommunicator::reset() {
-  for (size_t site = 0; site < meetings_.size(); ++site)
-    for (uint32_t i = 0; i < meetingCount_[site]; ++i) {
-      meetings_[site][i].arrived = 0;
-      meetings_[site][i].completed = 0;
-      meetings_[site][i].waiters = nullptr;
+  for (Site &site : sites_)
+    for (uint32_t i = 0; i < site.count; ++i) {
+      site.meetings[i].arrived = 0;
+      site.meetings[i].completed = 0;
+      site.meetings[i].waiters = nullptr;
     }
-  for (auto &places : places_)
-    for (Place &place : places)
-      place.epoch = 0;
+  for (auto &epochs : epochs_)
+    std::fill(epochs.begin(), epochs.end(), 0);
   for (auto &memberships : memberships_)
     for (Membership &membership : memberships)
       membership.sequence = 0;
@@ -69,14 +81,15 @@ Status LocalCommunicator::checkOrder(const Meeting &meeting, const CollectivePla
     if (meeting.arrivals[rank].sequence == first)
       continue;
     const GroupSet &set = program_.decoded().groupSets[plan.groupSet];
-    const auto &group = set.groups[set.groupOf[position]];
-    const auto &devices = program_.mesh().devices();
+    uint32_t group = set.groupOf(position);
+    auto device = [&](uint32_t r) {
+      return std::to_string(program_.mesh().deviceAt(set.member(group, r)));
+    };
     return {Code::Failed, std::string(nameOf(plan.kind)) + " at " +
                               program_.location(plan.location) + " is collective " +
-                              std::to_string(first) + " of its group on device " +
-                              std::to_string(devices[group[0]]) + " and collective " +
-                              std::to_string(meeting.arrivals[rank].sequence) + " on device " +
-                              std::to_string(devices[group[rank]]) +
+                              std::to_string(first) + " of its group on device " + device(0) +
+                              " and collective " + std::to_string(meeting.arrivals[rank].sequence) +
+                              " on device " + device(rank) +
                               ": the devices took different ways through the program"};
   }
   return {};
@@ -84,33 +97,36 @@ Status LocalCommunicator::checkOrder(const Meeting &meeting, const CollectivePla
 
 Status LocalCommunicator::start(Worker &worker, uint32_t position, const CollectivePlan &plan,
                                 void *const *buffers) {
-  Place &place = places_[position][plan.site];
-  Meeting &meeting = *place.meeting;
-  if (meeting.completed.load(std::memory_order_relaxed) != place.epoch)
-    return {Code::Failed, "device " + std::to_string(program_.mesh().devices()[position]) +
+  Membership &membership = memberships_[position][plan.groupSet];
+  Meeting &meeting = sites_[plan.site].meetings[membership.group];
+  uint32_t &started = epochs_[position][plan.site];
+  if (meeting.completed.load(std::memory_order_relaxed) != started)
+    return {Code::Failed, "device " + std::to_string(program_.mesh().deviceAt(position)) +
                               " starts " + nameOf(plan.kind) + " at " +
                               program_.location(plan.location) +
                               " again before it has waited for it"};
-  Membership &membership = memberships_[position][plan.groupSet];
-  uint32_t epoch = ++place.epoch;
-  meeting.arrivals[place.rank] = {buffers, ++membership.sequence};
+  uint32_t epoch = ++started;
+  meeting.arrivals[membership.rank] = {buffers, ++membership.sequence};
   if (meeting.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 != plan.groupSize)
     return {};
   if (Status s = checkOrder(meeting, plan, position); !s.ok())
     return s;
   meeting.arrived.store(0, std::memory_order_relaxed);
   const Work &work = works_[&plan - program_.decoded().collectives.data()];
-  Job job{&plan, &work, meeting.arrivals.data()};
-  if (work.units)
-    worker.runJob(runUnits, &job, work.units, work.chunk, work.wakes);
+  Job job{&plan, &work, meeting.arrivals, 0};
+  for (; job.firstUnit < work.units; job.firstUnit += Work::kMostCells)
+    worker.runJob(runUnits, &job,
+                  static_cast<uint32_t>(std::min(work.units - job.firstUnit, Work::kMostCells)),
+                  work.chunk, work.wakes);
   if (!links_ || plan.groupSize == 1) {
     complete(meeting, epoch);
     return {};
   }
   // The group's link carries one collective after the other.
   int64_t now = Pool::now(), takes = links_->nanoseconds(plan);
-  int64_t free = membership.group->linkFree.load(std::memory_order_relaxed);
-  while (!membership.group->linkFree.compare_exchange_weak(free, std::max(now, free) + takes))
+  std::atomic<int64_t> &linkFree = groups_[plan.groupSet][membership.group].linkFree;
+  int64_t free = linkFree.load(std::memory_order_relaxed);
+  while (!linkFree.compare_exchange_weak(free, std::max(now, free) + takes))
     ;
   meeting.epoch = epoch;
   meeting.timer.deadline = std::max(now, free) + takes;
@@ -126,9 +142,8 @@ void LocalCommunicator::complete(Meeting &meeting, uint32_t epoch) {
 
 Communicator::Outcome LocalCommunicator::wait(Worker &, Task &task, uint32_t position,
                                               uint32_t site) {
-  const Place &place = places_[position][site];
-  Meeting &meeting = *place.meeting;
-  uint32_t epoch = place.epoch;
+  Meeting &meeting = meetingOf(position, site);
+  uint32_t epoch = epochs_[position][site];
   if (meeting.completed.load(std::memory_order_acquire) == epoch)
     return Outcome::Ready;
   if (run_.failed())
@@ -144,77 +159,44 @@ Communicator::Outcome LocalCommunicator::wait(Worker &, Task &task, uint32_t pos
 }
 
 void LocalCommunicator::wakeAll() {
-  for (size_t site = 0; site < meetings_.size(); ++site)
-    for (uint32_t i = 0; i < meetingCount_[site]; ++i)
-      run_.wake(meetings_[site][i].waiters.exchange(nullptr, std::memory_order_seq_cst));
+  for (Site &site : sites_)
+    for (uint32_t i = 0; i < site.count; ++i)
+      run_.wake(site.meetings[i].waiters.exchange(nullptr, std::memory_order_seq_cst));
 }
 
 std::string LocalCommunicator::describeWait(uint32_t position, uint32_t site) const {
-  const CollectivePlan &plan = *planOfSite_[site];
+  const CollectivePlan &plan = *sites_[site].plan;
   const GroupSet &set = program_.decoded().groupSets[plan.groupSet];
   std::string missing;
   int count = 0;
-  for (uint32_t peer : set.groups[set.groupOf[position]])
-    if (places_[peer][site].epoch != places_[position][site].epoch && count++ < 4)
-      missing += (missing.empty() ? "" : ", ") + std::to_string(program_.mesh().devices()[peer]);
+  for (uint32_t rank = 0; rank < set.size(); ++rank) {
+    uint32_t peer = set.member(set.groupOf(position), rank);
+    if (epochs_[peer][site] != epochs_[position][site] && count++ < 4)
+      missing += (missing.empty() ? "" : ", ") + std::to_string(program_.mesh().deviceAt(peer));
+  }
   return std::string(nameOf(plan.kind)) + " at " + program_.location(plan.location) +
          ", which device " + missing +
          (count > 4 ? " and others have not started" : " has not started");
 }
 
-// About this much is read and written for a unit, and for a chunk that is worth handing to another
-// worker.
-static constexpr int64_t kUnitTraffic = 128 << 10, kInlineTraffic = 64 << 10,
-                         kWakeTraffic = 512 << 10;
-
-LocalCommunicator::Work LocalCommunicator::makeWork(const CollectivePlan &plan) {
-  Work work;
-  int64_t g = plan.groupSize, traffic = 0, smallest = INT64_MAX;
-  if (plan.reduces())
-    work.reduce = reduceFunction(plan.type, plan.reduction);
-  // A unit touches `touched` times its piece.
-  int64_t touched = plan.kind == Collective::ALL_REDUCE       ? 2 * g
-                    : plan.kind == Collective::REDUCE_SCATTER ? g + 1
-                                                              : 2;
-  work.pieceBytes = std::max<int64_t>(4096, kUnitTraffic / touched / 256 * 256);
-  for (const Transfer &transfer : plan.transfers) {
-    int64_t bytes = transfer.block.bytes(),
-            pieces = (bytes + work.pieceBytes - 1) / work.pieceBytes;
-    int64_t targets = plan.kind == Collective::ALL_REDUCE ? 1 : g;
-    bool fromAll = plan.kind == Collective::ALL_GATHER || plan.kind == Collective::ALL_TO_ALL;
-    int64_t units = pieces * targets * (fromAll ? g : 1);
-    work.firstUnit.push_back(work.units);
-    work.pieces.push_back(static_cast<uint32_t>(pieces));
-    work.units += static_cast<uint32_t>(units);
-    traffic += units * std::min(bytes, work.pieceBytes) * touched;
-    if (units)
-      smallest = std::min(smallest, std::min(bytes, work.pieceBytes) * touched);
-  }
-  work.chunk = traffic <= 2 * kInlineTraffic
-                   ? work.units
-                   : static_cast<uint32_t>(std::clamp<int64_t>(
-                         kInlineTraffic / std::max<int64_t>(smallest, 1), 1, work.units));
-  work.wakes = traffic > kWakeTraffic;
-  return work;
-}
-
 int32_t LocalCommunicator::runUnits(void *context, Worker &, uint32_t begin, uint32_t end) {
   const Job &job = *static_cast<const Job *>(context);
   for (uint32_t unit = begin; unit < end; ++unit)
-    runUnit(job, unit);
+    runUnit(job, job.firstUnit + unit);
   return 0;
 }
 
-void LocalCommunicator::runUnit(const Job &job, uint32_t unit) {
+void LocalCommunicator::runUnit(const Job &job, uint64_t unit) {
   const CollectivePlan &plan = *job.plan;
   const Work &work = *job.work;
   size_t count = plan.transfers.size();
   size_t i = std::upper_bound(work.firstUnit.begin(), work.firstUnit.end(), unit) -
              work.firstUnit.begin() - 1;
   const Transfer &transfer = plan.transfers[i];
-  uint32_t g = plan.groupSize, local = unit - work.firstUnit[i], piece = local % work.pieces[i];
-  local /= work.pieces[i];
-  int64_t begin = piece * work.pieceBytes,
+  uint64_t ofTransfer = unit - work.firstUnit[i], piece = ofTransfer % work.pieces[i];
+  auto local = static_cast<uint32_t>(ofTransfer / work.pieces[i]);
+  uint32_t g = plan.groupSize;
+  int64_t begin = static_cast<int64_t>(piece) * work.pieceBytes,
           end = std::min(begin + work.pieceBytes, transfer.block.bytes());
   auto operand = [&](uint32_t rank) {
     return static_cast<const char *>(job.arrivals[rank].buffers[i]);
@@ -248,10 +230,11 @@ void LocalCommunicator::runUnit(const Job &job, uint32_t unit) {
     return;
   }
   case Collective::PERMUTE:
-    if (plan.source[local] < 0)
+    if (int64_t source = plan.permutation.sourceOf(local); source < 0)
       std::memset(result(local) + begin, 0, end - begin);
     else
-      std::memcpy(result(local) + begin, operand(plan.source[local]) + begin, end - begin);
+      std::memcpy(result(local) + begin, operand(static_cast<uint32_t>(source)) + begin,
+                  end - begin);
     return;
   case Collective::BROADCAST:
     std::memcpy(result(local) + begin, operand(0) + begin, end - begin);

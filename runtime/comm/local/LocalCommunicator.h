@@ -13,8 +13,8 @@
 #pragma once
 
 #include "runtime/comm/Communicator.h"
-#include "runtime/comm/Reduce.h"
 #include "runtime/comm/local/Links.h"
+#include "runtime/comm/local/Work.h"
 #include "runtime/execute/Run.h"
 #include "runtime/program/LoadedProgram.h"
 #include <memory>
@@ -24,6 +24,8 @@ namespace tessera::runtime {
 
 class LocalCommunicator : public Communicator {
 public:
+  // What one takes for a program: linear in devices x (sites + sets of groups).
+  static double bytesFor(const LoadedProgram &program);
   // `links`: simulated delays, or null for none.
   LocalCommunicator(const LoadedProgram &program, Run &run, std::shared_ptr<const Links> links);
 
@@ -45,53 +47,47 @@ private:
   struct alignas(64) Meeting {
     std::atomic<uint32_t> arrived{0}, completed{0}; // completed: the epoch
     std::atomic<Task *> waiters{nullptr};
-    std::vector<Arrival> arrivals; // by rank
+    Arrival *arrivals = nullptr; // by rank
     LocalCommunicator *owner = nullptr;
     Timer timer = {};
     uint32_t epoch = 0; // of the collective that the timer completes
   };
-  // What a device knows of a site.
-  struct Place {
-    Meeting *meeting = nullptr;
-    uint32_t rank = 0;
-    uint32_t epoch = 0; // how often it has started here
+  // All meetings of a site, by group, and the arrivals at them, by group and rank.
+  struct Site {
+    const CollectivePlan *plan = nullptr;
+    std::unique_ptr<Meeting[]> meetings;
+    std::unique_ptr<Arrival[]> arrivals;
+    uint32_t count = 0;
   };
-  // The same of a group.
+  // What a device knows of a set of groups.
   struct Membership {
-    Group *group = nullptr;
-    uint32_t sequence = 0;
-  };
-  // How a collective is cut into units of work: unit u of operand i moves piece u % pieces of one
-  // (target, source).
-  struct Work {
-    std::vector<uint32_t> firstUnit, pieces;
-    int64_t pieceBytes = 0;
-    uint32_t units = 0, chunk = 1;
-    bool wakes = false;
-    ReduceFunction reduce = nullptr;
+    uint32_t group = 0, rank = 0;
+    uint32_t sequence = 0; // how many collectives of its group it has started
   };
   struct Job {
     const CollectivePlan *plan;
     const Work *work;
     const Arrival *arrivals;
+    uint64_t firstUnit; // of the job
   };
-
-  static Work makeWork(const CollectivePlan &plan);
   static int32_t runUnits(void *job, Worker &worker, uint32_t begin, uint32_t end);
-  static void runUnit(const Job &job, uint32_t unit);
+  static void runUnit(const Job &job, uint64_t unit);
+  Meeting &meetingOf(uint32_t position, uint32_t site) const {
+    const Site &at = sites_[site];
+    return at.meetings[memberships_[position][at.plan->groupSet].group];
+  }
   Status checkOrder(const Meeting &meeting, const CollectivePlan &plan, uint32_t position) const;
   void complete(Meeting &meeting, uint32_t epoch);
 
   const LoadedProgram &program_;
   Run &run_;
   std::shared_ptr<const Links> links_;
-  std::vector<Work> works_;                          // by collective
-  std::vector<std::unique_ptr<Group[]>> groups_;     // by group set
-  std::vector<std::unique_ptr<Meeting[]>> meetings_; // by site
-  std::vector<uint32_t> meetingCount_;               // by site
-  std::vector<std::vector<Place>> places_;           // by position and site
+  std::vector<Work> works_;                      // by collective
+  std::vector<std::unique_ptr<Group[]>> groups_; // by group set
+  std::vector<Site> sites_;
+  std::vector<std::vector<uint32_t>>
+      epochs_; // by position and site: how often it has started there
   std::vector<std::vector<Membership>> memberships_; // by position and group set
-  std::vector<const CollectivePlan *> planOfSite_;
 };
 
 } // namespace tessera::runtime

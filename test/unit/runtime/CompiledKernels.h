@@ -28,6 +28,7 @@ inline std::string compiledCode(const std::string &source, const std::string &mo
 
 // The program's file with `code` as its code section.
 inline std::string fileWithObject(ProgramBuilder &builder, const std::string &code) {
+  builder.declareOperands(builder.program.body());
   builder.program.set_constant_bytes(builder.constants.size());
   std::string manifest = builder.program.SerializeAsString();
   return container::write({{"manifest", container::SectionKind::Manifest, manifest},

@@ -1,6 +1,7 @@
 // What is refused before anything of a program runs, and with which words.
 #include "runtime/program/CpuFeatures.h"
 #include "test/unit/runtime/ProgramBuilder.h"
+#include <limits>
 
 namespace tessera::runtime {
 namespace {
@@ -88,6 +89,7 @@ TEST(LoadTest, MissingKernel) {
 TEST(LoadTest, CodeThatIsNoSharedObject) {
   ProgramBuilder builder = sample();
   builder.program.set_constant_bytes(64);
+  builder.declareOperands(builder.program.body());
   std::string manifest = builder.program.SerializeAsString();
   std::string file =
       container::write({{"manifest", container::SectionKind::Manifest, manifest},
@@ -96,7 +98,7 @@ TEST(LoadTest, CodeThatIsNoSharedObject) {
   EXPECT_NE(LoadedProgram::load(file, nullptr)
                 .status()
                 .message()
-                .find("the code section cannot be loaded"),
+                .find("the code section cannot be loaded: it is no shared object for x86-64"),
             std::string::npos);
 }
 
@@ -151,10 +153,28 @@ TEST(LoadTest, BrokenInstructionsAreRefusedWithTheirLocation) {
        }},
       {"model.py:4:1: writes to the constants",
        [&](auto &p) { collective(p)->mutable_results(0)->set_space(program::Buffer::CONSTANT); }},
+      {"model.py:4:1: writes to input 0, which the caller keeps",
+       [&](auto &p) { *collective(p)->mutable_results(0) = collective(p)->operands(0); }},
+      {"model.py:3:7: kernel 'nothing' takes 4 operands, not 3",
+       [](auto &p) {
+         for (int i = 0; i < 4; ++i)
+           p.mutable_kernels(0)->add_operands();
+       }},
+      {"model.py:3:7: writes to input 0, which the caller keeps",
+       [](auto &p) { p.mutable_kernels(0)->add_operands()->set_written(true); }},
+      {"model.py:3:7: writes to the constants",
+       [](auto &p) {
+         p.mutable_kernels(0)->add_operands();
+         p.mutable_kernels(0)->add_operands()->set_written(true);
+       }},
+      {"model.py:3:7: a buffer of 16 bytes where 17 are used",
+       [](auto &p) { p.mutable_kernels(0)->add_operands()->set_bytes(17); }},
+      {"kernel 'nothing' has an impossible size",
+       [](auto &p) { p.mutable_kernels(0)->set_flops(std::numeric_limits<double>::quiet_NaN()); }},
       {"model.py:4:1: permute writes a result over an operand",
        [&](auto &p) {
          collective(p)->set_kind(program::Collective::PERMUTE);
-         *collective(p)->mutable_results(0) = collective(p)->operands(0);
+         *collective(p)->mutable_operands(0) = collective(p)->results(0);
        }},
       {"instruction 2: waits for site 4, which nothing starts",
        [](auto &p) { p.mutable_body(2)->mutable_wait()->set_site(4); }},

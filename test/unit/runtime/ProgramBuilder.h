@@ -138,7 +138,31 @@ struct ProgramBuilder {
     return c;
   }
 
+  // Kernels that say nothing of their operands take what their first dispatch gives, and write what
+  // lies in outputs and the arena.
+  void declareOperands(const Body &body) {
+    for (const auto &instruction : body) {
+      for (const auto &block : instruction.branch().blocks())
+        declareOperands(block.body());
+      declareOperands(instruction.loop().condition());
+      declareOperands(instruction.loop().body());
+      const auto &dispatch = instruction.dispatch();
+      if (!instruction.has_dispatch() ||
+          dispatch.kernel() >= static_cast<uint32_t>(program.kernels_size()))
+        continue;
+      auto *kernel = program.mutable_kernels(static_cast<int>(dispatch.kernel()));
+      for (int i = kernel->operands_size(); i < dispatch.operands_size(); ++i) {
+        const auto &buffer = dispatch.operands(i);
+        auto *operand = kernel->add_operands();
+        operand->set_bytes(buffer.bytes());
+        operand->set_written(buffer.space() == program::Buffer::OUTPUT ||
+                             buffer.space() == program::Buffer::ARENA);
+      }
+    }
+  }
+
   std::string file() {
+    declareOperands(program.body());
     program.set_constant_bytes(constants.size());
     std::string manifest = program.SerializeAsString();
     return container::write({{"manifest", container::SectionKind::Manifest, manifest},

@@ -1,0 +1,46 @@
+#include "runtime/comm/local/Work.h"
+#include "runtime/array/ElementType.h"
+#include <algorithm>
+
+namespace tessera::runtime {
+
+using program::Collective;
+
+// About this much is read and written for a unit, and for a chunk that is worth handing to another
+// worker.
+static constexpr int64_t kUnitTraffic = 128 << 10, kInlineTraffic = 64 << 10,
+                         kWakeTraffic = 512 << 10;
+
+Work makeWork(const CollectivePlan &plan) {
+  Work work;
+  int64_t g = plan.groupSize, traffic = 0, smallest = INT64_MAX;
+  if (plan.reduces())
+    work.reduce = reduceFunction(plan.type, plan.reduction);
+  // A unit touches `touched` times its piece.
+  int64_t touched = plan.kind == Collective::ALL_REDUCE       ? 2 * g
+                    : plan.kind == Collective::REDUCE_SCATTER ? g + 1
+                                                              : 2;
+  work.pieceBytes = std::max<int64_t>(4096, kUnitTraffic / touched / 256 * 256);
+  for (const Transfer &transfer : plan.transfers) {
+    int64_t bytes = transfer.block.bytes(),
+            pieces = (bytes + work.pieceBytes - 1) / work.pieceBytes;
+    int64_t targets = plan.kind == Collective::ALL_REDUCE ? 1 : g;
+    bool fromAll = plan.kind == Collective::ALL_GATHER || plan.kind == Collective::ALL_TO_ALL;
+    int64_t units = pieces * targets * (fromAll ? g : 1);
+    work.firstUnit.push_back(work.units);
+    work.pieces.push_back(static_cast<uint64_t>(pieces));
+    work.units += static_cast<uint64_t>(units);
+    traffic += units * std::min(bytes, work.pieceBytes) * touched;
+    if (units)
+      smallest = std::min(smallest, std::min(bytes, work.pieceBytes) * touched);
+  }
+  auto cells = static_cast<int64_t>(std::min(work.units, Work::kMostCells));
+  work.chunk = static_cast<uint32_t>(
+      traffic <= 2 * kInlineTraffic
+          ? cells
+          : std::clamp<int64_t>(kInlineTraffic / std::max<int64_t>(smallest, 1), 1, cells));
+  work.wakes = traffic > kWakeTraffic;
+  return work;
+}
+
+} // namespace tessera::runtime
