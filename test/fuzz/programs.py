@@ -59,6 +59,7 @@ class Worker:
             return
         self.counts["programs"] += 1
         self.counts["ops"] += len(program.all_ops())
+        self.counts.update({("operands of", op.name): len(op.operands) for op in program.all_ops()})
         for placement in placements(rng, program, self.options):
             thorough = rng.random() < 0.1
             self.counts["runs"] += 1
@@ -114,18 +115,20 @@ def work(options, job, numbers):
 
 
 def print_cells(counts):
-    """A line for each op and kind of factor: how many programs had it even or uneven, beside whole or partial values."""
+    """A line for each op and kind of factor: how many programs had it even or uneven, beside whole or partial values. An op without operands
+    has nothing partial beside it (a constant may: it is made again as a part)."""
     rows = collections.defaultdict(collections.Counter)
     for key, count in counts.items():
-        if isinstance(key, tuple):
+        if key[0] == "cell":
             op, kind, *cell = key[1].split()
             rows[op, kind][tuple(cell)] += count
     columns = [(even, partial) for partial in ("whole", "partial") for even in ("even", "uneven")]
+    exists = lambda op, cells, column: cells[column] or counts["operands of", op] or column[1] == "whole"
     print(f"{'op':34}{'factor':18}" + "".join(f"{', '.join(c):>17}" for c in columns))
     for (op, kind), cells in sorted(rows.items()):
-        print(f"{op:34}{kind:18}" + "".join(f"{cells[c]:17}" for c in columns))
-    few = sum(cells[c] < 20 for cells in rows.values() for c in columns)
-    print(f"{len(rows) * len(columns)} cells, {few} of them in fewer than 20 programs")
+        print(f"{op:34}{kind:18}" + "".join(f"{cells[c] if exists(op, cells, c) else '-':>17}" for c in columns))
+    all_cells = [cells[c] for (op, _), cells in rows.items() for c in columns if exists(op, cells, c)]
+    print(f"{len(all_cells)} cells, {sum(count < 20 for count in all_cells)} of them in fewer than 20 programs")
 
 
 def parse(arguments=None):

@@ -5,7 +5,7 @@ from . import elements
 from .arithmetic import tame
 from .builder import i64s, table
 from .elements import BF16, F16, F32, I32, check_sum
-from .movement import padded
+from .movement import cut, padded
 
 
 def small(b, v):
@@ -77,29 +77,30 @@ def dot_general(b):
         y_batch = [labels.index(("b", d)) for d in batch]
     if x.element.is_float and x.exact:
         x, y = small(b, x), small(b, y)
-    rest = [d for d in range(x.rank) if d not in contracted and d not in batch]
-    y_rest = [d for d in range(y.rank) if d not in y_contracted and d not in y_batch]
-    shape = [x.shape[d] for d in batch + rest] + [y.shape[d] for d in y_rest]
+    shape = dot_shape(x, y, contracted, y_contracted, batch, y_batch)
     if int(np.prod(shape)) > 2 * b.most or int(np.prod(shape)) * k > 4_000_000 or len(shape) > 5:
         return False
-    # labels: x's dimensions are 0.., y's follow
-    lhs = list(range(x.rank))
-    rhs = [x.rank + d for d in range(y.rank)]
-    for d, e in zip(contracted + batch, y_contracted + y_batch):
-        rhs[e] = d
-    out = batch + rest + [x.rank + d for d in y_rest]
     element = product_type(b, x)
     if b.rng.random() < 0.5:
-        first = (x, y, batch, y_batch, contracted, y_contracted, lhs, rhs)
-    else:
-        first = (y, x, y_batch, batch, y_contracted, contracted, rhs, lhs)
-        out = batch + [x.rank + d for d in y_rest] + rest
-        shape = [x.shape[d] for d in batch] + [y.shape[d] for d in y_rest] + [x.shape[d] for d in rest]
-    p, q, p_batch, q_batch, p_contracted, q_contracted, p_labels, q_labels = first
-    numbers = (f"dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = {p_batch}, rhs_batching_dimensions = {q_batch}, "
-               f"lhs_contracting_dimensions = {p_contracted}, rhs_contracting_dimensions = {q_contracted}>")
-    return b.emit("stablehlo.dot_general", [p, q], [(element, shape)],
-                  lambda u, v: [product(element, u, v, p_labels, q_labels, out)], numbers)
+        return dot(b, x, y, contracted, y_contracted, batch, y_batch, element)
+    return dot(b, y, x, y_contracted, contracted, y_batch, batch, element)
+
+
+def dot_shape(x, y, contracted, y_contracted, batch=(), y_batch=()):
+    free = lambda v, taken: [n for d, n in enumerate(v.shape) if d not in taken]
+    return [x.shape[d] for d in batch] + free(x, [*contracted, *batch]) + free(y, [*y_contracted, *y_batch])
+
+
+def dot(b, x, y, contracted, y_contracted, batch=(), y_batch=(), element=None):
+    element = element or x.element
+    lhs, rhs = list(range(x.rank)), [x.rank + d for d in range(y.rank)]  # labels for einsum
+    for d, e in zip([*contracted, *batch], [*y_contracted, *y_batch]):
+        rhs[e] = d
+    out = [*batch] + [d for d in lhs if d not in contracted and d not in batch] + [label for label in rhs if label >= x.rank]
+    return b.emit("stablehlo.dot_general", [x, y], [(element, dot_shape(x, y, contracted, y_contracted, batch, y_batch))],
+                  lambda u, v: [product(element, u, v, lhs, rhs, out)],
+                  f"dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = {[*batch]}, rhs_batching_dimensions = {[*y_batch]}, "
+                  f"lhs_contracting_dimensions = {[*contracted]}, rhs_contracting_dimensions = {[*y_contracted]}>")
 
 
 def windows(a, sizes, strides, dilations, dims):
@@ -157,9 +158,7 @@ def convolution(b):
         from_pool = b.pick(lambda v: v.element is element and v.size == n and v.rank) if rng.random() < 0.6 else None
         if not from_pool:
             if rng.random() < 0.5 and (other := b.pick(lambda v: v.element is element and v.size > n and v.rank)):
-                flat = b.emit("stablehlo.reshape", [other], [(element, (other.size,))], lambda a: [a.reshape(-1)])[0]
-                from_pool = b.emit("stablehlo.slice", [flat], [(element, (n,))], lambda a: [a[:n].copy()],
-                                   f"start_indices = {i64s([0])}, limit_indices = {i64s([n])}, strides = {i64s([1])}")[0]
+                from_pool = cut(b, b.emit("stablehlo.reshape", [other], [(element, (other.size,))], lambda a: [a.reshape(-1)])[0], [0], [n])
         if not from_pool:
             return b.argument(element, shape, span)
         v = small(b, from_pool)
@@ -213,19 +212,10 @@ def layer(b):
     rows = list(range(x.rank - 1))
     if int(np.prod(x.shape[:-1])) * n > b.most:
         return False
-    def dot(p, q, p_dims, q_dims):
-        shape = [m for d, m in enumerate(p.shape) if d not in p_dims] + [m for d, m in enumerate(q.shape) if d not in q_dims]
-        lhs, rhs = list(range(p.rank)), [p.rank + d for d in range(q.rank)]
-        for d, e in zip(p_dims, q_dims):
-            rhs[e] = d
-        out = [d for d in lhs if d not in p_dims] + [l for d, l in enumerate(rhs) if d not in q_dims]
-        return b.emit("stablehlo.dot_general", [p, q], [(element, shape)], lambda u, v: [product(element, u, v, lhs, rhs, out)],
-                      f"dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], "
-                      f"lhs_contracting_dimensions = {p_dims}, rhs_contracting_dimensions = {q_dims}>")[0]
-    y = dot(x, w, [x.rank - 1], [0])
+    y = dot(b, x, w, [x.rank - 1], [0])[0]
     g = tame(b, y)[0] if y.exact else y
-    dot(x, g, rows, rows)
-    dot(g, w, [g.rank - 1], [1])
+    dot(b, x, g, rows, rows)
+    dot(b, g, w, [g.rank - 1], [1])
     return True
 
 

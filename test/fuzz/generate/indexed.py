@@ -2,7 +2,7 @@
 import numpy as np
 
 from . import elements
-from .arithmetic import constant_like
+from .arithmetic import BINARY, constant_like
 from .builder import i64s
 from .elements import I32, I64, INTEGERS, check_sum
 from .reduction import simple, computation
@@ -141,7 +141,7 @@ def scatter(b):
             if name == "replace":
                 out[into] = part
             else:
-                out[into] = {"add": np.add, "maximum": np.maximum, "minimum": np.minimum}[name](out[into], part)
+                out[into] = BINARY[name](out[into], part)
                 magnitude[into] += np.abs(part)
         if name == "add":
             check_sum(x.element, magnitude, np.append(a.reshape(-1), u.reshape(-1)))

@@ -39,15 +39,18 @@ def base(part):
     return part.split(":")[0]
 
 
-def sharding(rng, mesh, shape, *, open=0.2, unreduced=0.0, density=0.75, priorities=True):
+def sharding(rng, mesh, shape, *, open=0.2, unreduced=0.0, density=0.75, priorities=True, exactly=0.3, parts=None):
+    """`parts`: the axes to place, major ones first. `exactly`: how often down to single rows where an axis allows it, so that merged
+    dimensions go on with the next."""
     dims, left, replicated = [[] for _ in shape], [], []
     sharded = [1] * len(shape)
-    for part, size in axis_parts(rng, mesh):
+    for part, size in parts or axis_parts(rng, mesh):
         where = rng.random()
         candidates = [d for d, n in enumerate(shape) if (n >= sharded[d] * size or rng.random() < 0.06)
                       and not (dims[d] and base(dims[d][-1]) == base(part))]
         if where < density and candidates:
-            d = rng.choice(candidates)
+            single = [d for d in candidates if shape[d] == sharded[d] * size]
+            d = rng.choice(single if single and rng.random() < exactly else candidates)
             dims[d].append(part)
             sharded[d] *= size
         elif rng.random() < unreduced and base(part) not in map(base, left):
@@ -99,9 +102,26 @@ def is_elementwise(op):
             all(v.shape == op.results[0].shape for v in op.operands))
 
 
+def aimed(rng, ops):
+    """A few operations that are to meet shardings on purpose: those that say so, and any, each name as likely as another however seldom it is."""
+    chosen = []
+    for _ in range(rng.choice([0, 1, 1, 2, 4]) if ops else 0):
+        name = rng.choice(sorted({op.name for op in ops}))
+        chosen.append(rng.choice([op for op in ops if op.name == name]))
+    return {*chosen, *(op for op in ops if op.meets_shardings and rng.random() < 0.7)}
+
+
+def some_mesh(rng, ops):
+    """Mostly one with an axis as large as a dimension of what is to meet shardings."""
+    sizes = {n for op in ops if op.meets_shardings for v in op.operands for n in v.shape}
+    fitting = [mesh for mesh in MESHES if len(mesh) > 1 and sizes & set(mesh.values())]
+    return rng.choice(fitting if fitting and rng.random() < 0.7 else MESHES)
+
+
 def place(rng, program):
     """Random notes on the values of a program."""
-    mesh = program.mesh or rng.choice(MESHES)
+    outside = program.all_ops(manual=False)
+    mesh = program.mesh or some_mesh(rng, outside)
     notes = {}
     often = rng.choice([0.3, 0.6, 0.9])
     inside = rng.choice([0.05, 0.15, 0.4])
@@ -118,9 +138,13 @@ def place(rng, program):
     for i, value in enumerate(program.results):
         if rng.random() < often / 2:
             notes["result", i] = random_sharding(value)
-    outside = set(program.all_ops(manual=False))
+    targets = aimed(rng, [op for op in outside if op.name != "stablehlo.constant"])
+    annotatable = set(outside)
     for k, op in enumerate(program.all_ops()):
-        if op not in outside:
+        if op not in annotatable:
+            continue
+        if op in targets:
+            aim(rng, mesh, op, k, notes)
             continue
         if rng.random() < inside / 2 and op.name != "sdy.manual_computation":
             alone = len(op.results) == 1 and not op.regions
@@ -142,3 +166,18 @@ def place(rng, program):
             i = rng.randrange(len(op.operands))
             notes["use", k, i] = random_sharding(op.operands[i], unreduced=0.8, density=0.5)
     return Placement(mesh, notes)
+
+
+def aim(rng, mesh, op, k, notes):
+    """Operands and results of one operation: sharded by some of the same axes, partial, or whole."""
+    parts = axis_parts(rng, mesh)
+    some = lambda: [part for part in parts if rng.random() < 0.7] or parts[:1]
+    kinds = [lambda: {"density": 0.95, "exactly": 0.7, "parts": some()}, lambda: {"density": 0.5, "unreduced": 0.8}, lambda: {"density": 0.0, "open": 0.0}]
+    weights = [1, 0, 0] if op.meets_shardings else rng.choice([[1, 0, 0], [2, 2, 1], [1, 3, 0], [2, 0, 2]])
+    draw = lambda value: sharding(rng, mesh, value.shape, **rng.choices(kinds, weights)[0]())
+    for i, value in enumerate(op.operands):
+        if rng.random() < 0.7:
+            notes["use", k, i] = draw(value)
+    for i, value in enumerate(op.results):
+        if rng.random() < 0.6:
+            notes["value", k, i] = draw(value)

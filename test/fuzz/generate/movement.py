@@ -105,12 +105,15 @@ def slices(b):
             hi = b.rng.randint(lo + 1, n) if b.rng.random() < 0.6 else n
             step = b.rng.choice([1, 1, 1, 2, 3])
         start.append(lo), limit.append(hi), stride.append(step)
-    shape = [-(-(h - l) // s) for l, h, s in zip(start, limit, stride)]
-    if tuple(shape) == x.shape:
-        return False
-    parts = tuple(slice(*t) for t in zip(start, limit, stride))
-    return b.emit("stablehlo.slice", [x], [(x.element, shape)], lambda a: [a[parts].copy()],
-                  f"start_indices = {i64s(start)}, limit_indices = {i64s(limit)}, strides = {i64s(stride)}")
+    whole = all(-(-(h - l) // s) == n for l, h, s, n in zip(start, limit, stride, x.shape))
+    return not whole and cut(b, x, start, limit, stride)
+
+
+def cut(b, x, start, limit, stride=None):
+    stride = stride or [1] * x.rank
+    at = tuple(slice(*t) for t in zip(start, limit, stride))
+    return b.emit("stablehlo.slice", [x], [(x.element, [-(-(h - l) // s) for l, h, s in zip(start, limit, stride)])], lambda a: [a[at].copy()],
+                  f"start_indices = {i64s(start)}, limit_indices = {i64s(limit)}, strides = {i64s(stride)}")[0]
 
 
 def index_value(b, n):
@@ -126,8 +129,7 @@ def index_value(b, n):
     row = b.pick(lambda v: v.rank == 1 and v.element.name == "i32" and v.exact)
     if row:
         at = b.rng.randrange(row.shape[0])
-        one = b.emit("stablehlo.slice", [row], [(row.element, (1,))], lambda a: [a[at : at + 1].copy()],
-                     f"start_indices = {i64s([at])}, limit_indices = {i64s([at + 1])}, strides = {i64s([1])}")[0]
+        one = cut(b, row, [at], [at + 1])
         return b.emit("stablehlo.reshape", [one], [(row.element, ())], lambda a: [a.reshape(())])[0]
     return b.constant(element, number)
 
@@ -167,8 +169,7 @@ def dynamic_update_slice(b):
     sizes = [b.rng.randint(1, n) if b.rng.random() < 0.6 else n for n in x.shape]
     u = b.pick(lambda v: v.element is x.element and v.rank == x.rank and all(k <= n for k, n in zip(v.shape, x.shape)) and v is not x)
     if b.rng.random() < 0.15:  # of its own elements
-        u = b.emit("stablehlo.slice", [x], [(x.element, sizes)], lambda a: [a[tuple(slice(0, k) for k in sizes)].copy()],
-                   f"start_indices = {i64s([0] * x.rank)}, limit_indices = {i64s(sizes)}, strides = {i64s([1] * x.rank)}")[0]
+        u = cut(b, x, [0] * x.rank, sizes)
     elif not u or b.rng.random() < 0.4:
         u = b.argument(x.element, sizes)
     def evaluate(a, u, *indices):

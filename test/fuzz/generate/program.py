@@ -45,13 +45,13 @@ class Region:
 
 
 class Op:
-    """`evaluate` takes the operands' arrays and returns those of the results. `regions`: of type Region, or text."""
+    """`evaluate` takes the operands' arrays and returns those of the results. `regions`: of type Region, or text. `meets_shardings`: made for that."""
 
-    __slots__ = ("name", "operands", "results", "attributes", "regions", "evaluate", "tag", "rounds")
+    __slots__ = ("name", "operands", "results", "attributes", "regions", "evaluate", "rounds", "meets_shardings")
 
     def __init__(self, name, operands, results, attributes, regions, evaluate, rounds=False):
         self.name, self.operands, self.results, self.attributes = name, list(operands), results, attributes
-        self.regions, self.evaluate, self.rounds = list(regions), evaluate, rounds
+        self.regions, self.evaluate, self.rounds, self.meets_shardings = list(regions), evaluate, rounds, False
 
 
 def interpret(ops, environment):

@@ -34,6 +34,15 @@ def highest(element):
     return np.inf if element.is_float else True if element.kind == "b" else np.iinfo(element.held).max
 
 
+def maximum_reduce(a, axis):
+    largest = np.maximum.reduce(a, axis=axis)
+    return np.where(largest == 0, np.where(np.all(np.signbit(a), axis), -0.0, 0.0), largest).astype(a.dtype) if a.dtype.kind == "f" else largest
+
+
+def minimum_reduce(a, axis):
+    return -maximum_reduce(-a, axis) if a.dtype.kind == "f" else np.minimum.reduce(a, axis=axis)
+
+
 def joined_reduce(a, axis):
     axes = (axis,) if isinstance(axis, int) else axis
     return np.subtract(np.multiply.reduce(a + a.dtype.type(1), axis=axes, dtype=a.dtype), np.ones((), a.dtype))
@@ -48,8 +57,8 @@ class Kind:
 
 KINDS = {
     "add": Kind(simple("add"), lambda e: 0, lambda a, axis: np.add.reduce(a, axis=axis, dtype=a.dtype), "fiuc"),
-    "maximum": Kind(simple("maximum"), lowest, lambda a, axis: np.maximum.reduce(a, axis=axis), "fiu"),
-    "minimum": Kind(simple("minimum"), highest, lambda a, axis: np.minimum.reduce(a, axis=axis), "fiu"),
+    "maximum": Kind(simple("maximum"), lowest, maximum_reduce, "fiu"),
+    "minimum": Kind(simple("minimum"), highest, minimum_reduce, "fiu"),
     "multiply": Kind(simple("multiply"), lambda e: 1, lambda a, axis: np.multiply.reduce(a, axis=axis, dtype=a.dtype), "iu"),
     "and": Kind(simple("and"), lambda e: True if e.kind == "b" else np.array(-1).astype(e.held), lambda a, axis: np.bitwise_and.reduce(a, axis=axis), "iub"),
     "or": Kind(simple("or"), lambda e: False if e.kind == "b" else 0, lambda a, axis: np.bitwise_or.reduce(a, axis=axis), "iub"),
@@ -181,7 +190,7 @@ def pair(b):
     zero, least = b.constant(x.element, 0), b.constant_unchecked(y.element, lowest(y.element))
     def evaluate(p, q, z, l):
         check_sum(x.element, np.sum(np.abs(p), tuple(axes)), p)
-        return [np.add.reduce(p, axis=tuple(axes), dtype=p.dtype), np.maximum.reduce(q, axis=tuple(axes))]
+        return [np.add.reduce(p, axis=tuple(axes), dtype=p.dtype), maximum_reduce(q, tuple(axes))]
     return b.emit("stablehlo.reduce", [x, y, zero, least], [(x.element, shape), (y.element, shape)], evaluate, f"dimensions = {i64s(axes)}", [region])
 
 
