@@ -19,4 +19,5 @@ config.environment["PATH"] = os.pathsep.join([config.tessera_bin, config.llvm_bi
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):  # of scripts/test --sanitize
     if name in os.environ:
         config.environment[name] = os.environ[name]
+        config.available_features.add("sanitizers")  # whose shadow is larger than any limit of memory
 config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,11 +35,23 @@ std::string besideBinary(const char *library) {
 }
 
 int commandInLibrary(const char *name, int argc, char **argv) {
-  void *library = dlopen(besideBinary("libtessera_compiler.so").c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (!library)
-    library = dlopen("libtessera_compiler.so", RTLD_LAZY | RTLD_LOCAL);
+  // What the libraries alone take. With less, their own start would end the process.
+  constexpr rlim_t least = rlim_t{384} << 20;
+  rlimit memory;
+  if (getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur < least) {
+    std::fprintf(stderr,
+                 "error: the compiler needs at least 384 MiB of address space, and the "
+                 "limit is %llu MiB (ulimit -v)\n",
+                 static_cast<unsigned long long>(memory.rlim_cur >> 20));
+    return 1;
+  }
+  std::string path = besideBinary("libtessera_compiler.so");
+  bool isHere = access(path.c_str(), F_OK) == 0;
+  void *library = dlopen(isHere ? path.c_str() : "libtessera_compiler.so", RTLD_LAZY | RTLD_LOCAL);
   if (!library) {
-    std::fprintf(stderr, "error: the compiler is not installed beside tessera: %s\n", dlerror());
+    const char *what = isHere ? "the compiler cannot be loaded" // no memory, no MLIR
+                              : "the compiler is not installed beside tessera";
+    std::fprintf(stderr, "error: %s: %s\n", what, dlerror());
     return 1;
   }
   using Command = int (*)(int, const char *const *);

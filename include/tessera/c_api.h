@@ -6,7 +6,13 @@
  * Functions never throw and never abort. Those that can fail return a code; the message of the last
  * failure on this thread is tessera_error_message(). Programs may be shared by threads; a session
  * and its arrays belong to one thread at a time (but for tessera_session_cancel). Objects are freed
- * by their *_free, in any order; NULL is ignored.
+ * by their *_free, in any order; NULL is ignored. Any other argument that is NULL where the text
+ * does not allow it makes a code TESSERA_INVALID_ARGUMENT, or the result that a function's comment
+ * names, and a message.
+ *
+ * Threads stay with the process that made them: in the child of a fork(), sessions of the parent
+ * don't execute (TESSERA_INVALID_ARGUMENT); their arrays can be read, and all can be freed.
+ * Sessions that the child makes work, but for those over MPI where the parent has one.
  */
 #ifndef TESSERA_C_API_H
 #define TESSERA_C_API_H
@@ -57,7 +63,7 @@ typedef struct tessera_counters {
 
 typedef struct tessera_session_options {
   size_t struct_size; /* sizeof(tessera_session_options): later versions add members at the end */
-  uint32_t workers;   /* threads; 0: TESSERA_WORKERS, or one a core */
+  uint32_t workers;   /* threads, at most 1024; 0: TESSERA_WORKERS, or one a core */
   const char *communicator; /* NULL or "local": all devices here; "mpi": one device a process, all
                                call alike */
   const char
@@ -76,6 +82,7 @@ TESSERA_API tessera_code tessera_program_load_file(const char *path, tessera_pro
 TESSERA_API tessera_code tessera_program_load_file_sha256(const char *path, const char *sha256,
                                                           tessera_program **program);
 TESSERA_API void tessera_program_free(tessera_program *program);
+/* -1 of NULL. The counts are 0 of NULL, and the report is "". */
 TESSERA_API int64_t tessera_program_devices(const tessera_program *program);
 TESSERA_API size_t tessera_program_input_count(const tessera_program *program);
 TESSERA_API size_t tessera_program_output_count(const tessera_program *program);
@@ -91,7 +98,7 @@ TESSERA_API tessera_code tessera_session_create(const tessera_program *program,
                                                 const tessera_session_options *options,
                                                 tessera_session **session);
 TESSERA_API void tessera_session_free(tessera_session *session);
-/* This process among those of the communicator: 0 of 1 for "local". */
+/* This process among those of the communicator: 0 of 1 for "local", -1 of 0 of NULL. */
 TESSERA_API int32_t tessera_session_process(const tessera_session *session);
 TESSERA_API int32_t tessera_session_process_count(const tessera_session *session);
 
@@ -105,8 +112,8 @@ TESSERA_API tessera_code tessera_session_execute(tessera_session *session,
 TESSERA_API void tessera_session_cancel(tessera_session *session);
 TESSERA_API tessera_code tessera_session_counters(const tessera_session *session,
                                                   tessera_counters *counters);
-/* All steps so far, as `tessera run --report` writes it. Valid until the next call for this
- * session. */
+/* The steps so far (times of the last 65,536), as `tessera run --report` writes it; "" of NULL.
+ * Valid until the next call for this session. */
 TESSERA_API const char *tessera_session_report(tessera_session *session);
 
 /* Arrays. Places a global host array, in the type and shape of input `input`, on the devices. */

@@ -3,7 +3,8 @@
  *
  * Functions never throw and never abort. They may be called from any thread; one object belongs to
  * one thread at a time. Memory that a function hands out belongs to the object it came from and
- * lives as long as it does.
+ * lives as long as it does. Of a NULL object there is an error, an empty report, and nothing else;
+ * a NULL for what is written to is ignored.
  */
 #ifndef TESSERA_COMPILER_API_H
 #define TESSERA_COMPILER_API_H
@@ -46,7 +47,8 @@ tessera_compiled *tessera_compile(const char *module, size_t bytes,
                                   const tessera_compile_options *options);
 void tessera_compiled_free(tessera_compiled *compiled);
 
-/* NULL on success; otherwise one line, `error: file:line:col: what`. */
+/* NULL on success; otherwise one line, `error: file:line:col: what`. Once memory has run out in a
+ * compilation, the process cannot compile any more, and each further one says so. */
 const char *tessera_compiled_error(const tessera_compiled *compiled);
 /* The program: the contents of a .tsr file. */
 const void *tessera_compiled_program(const tessera_compiled *compiled, size_t *bytes);

@@ -2,6 +2,7 @@
 
 #include "lib/compiler/ProgramArguments.h"
 #include "lib/files/OutputFile.h"
+#include "lib/process/OutOfMemory.h"
 #include "passes/codegen/cpu/CpuTarget.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -121,7 +122,10 @@ int compileProgram(int argc, const char *const *argv) {
 } // namespace
 
 int compileCommand(int argc, const char *const *argv) {
-  return finishCommand(compileProgram(argc, argv));
+  int code = 1;
+  if (!runWithinMemory([&] { code = compileProgram(argc, argv); }))
+    code = failCommand(std::string("error: ") + kOutOfMemory);
+  return finishCommand(code);
 }
 
 } // namespace tessera

@@ -4,10 +4,11 @@
 
 #include "lib/compiler/CommandLine.h"
 #include "lib/compiler/Compile.h"
+#include "lib/process/OutOfMemory.h"
 
 #include "llvm/Support/JSON.h"
 
-#include <deque>
+#include <forward_list>
 #include <new>
 #include <vector>
 
@@ -15,14 +16,15 @@
 
 struct tessera_compiled {
   tessera::CompileResult result;
-  std::deque<std::string> strings; // never move
+  bool ranOut = false;             // of memory: there is none for a message
+  std::forward_list<std::string> strings;
   std::vector<tessera_collective> collectives;
 };
 
 namespace {
 
 const char *keep(tessera_compiled &compiled, std::optional<llvm::StringRef> text) {
-  return compiled.strings.emplace_back(text.value_or("").str()).c_str();
+  return compiled.strings.emplace_front(text.value_or("").str()).c_str();
 }
 
 void readCollectives(tessera_compiled &compiled) {
@@ -51,14 +53,8 @@ tessera_compile_options complete(const tessera_compile_options *given) {
   return options;
 }
 
-} // namespace
-
-TESSERA_EXPORT tessera_compiled *tessera_compile(const char *module, size_t bytes,
-                                                 const tessera_compile_options *given) {
-  auto *compiled = new (std::nothrow) tessera_compiled;
-  if (!compiled)
-    return nullptr;
-  tessera_compile_options options = complete(given);
+void compileInto(tessera_compiled &compiled, llvm::StringRef module,
+                 const tessera_compile_options &options) {
   tessera::CompileOptions chosen;
   for (auto [value, into] : {std::pair(options.name, &chosen.inputName),
                              {options.entry, &chosen.entry},
@@ -67,38 +63,59 @@ TESSERA_EXPORT tessera_compiled *tessera_compile(const char *module, size_t byte
                              {options.topology, &chosen.topology}})
     if (value)
       *into = value;
-  compiled->result = tessera::compile(llvm::StringRef(module, bytes), chosen,
-                                      {.diagnostic =
-                                           [&](const std::string &line) {
-                                             if (options.diagnostic)
-                                               options.diagnostic(options.user, line.c_str());
-                                           },
-                                       .began = [](llvm::StringRef) {},
-                                       .print = [](llvm::StringRef) {}});
-  readCollectives(*compiled);
+  compiled.result = tessera::compile(module, chosen,
+                                     {.diagnostic =
+                                          [&](const std::string &line) {
+                                            if (options.diagnostic)
+                                              options.diagnostic(options.user, line.c_str());
+                                          },
+                                      .began = [](llvm::StringRef) {},
+                                      .print = [](llvm::StringRef) {}});
+  readCollectives(compiled);
+}
+
+} // namespace
+
+TESSERA_EXPORT tessera_compiled *tessera_compile(const char *module, size_t bytes,
+                                                 const tessera_compile_options *given) {
+  auto *compiled = new (std::nothrow) tessera_compiled;
+  if (!compiled)
+    return nullptr;
+  compiled->ranOut = !tessera::runWithinMemory([&] {
+    if (module || bytes == 0)
+      compileInto(*compiled, {module ? module : "", bytes}, complete(given));
+    else
+      compiled->result.error = "error: tessera_compile: a null module";
+  });
   return compiled;
 }
 
 TESSERA_EXPORT void tessera_compiled_free(tessera_compiled *compiled) { delete compiled; }
 
 TESSERA_EXPORT const char *tessera_compiled_error(const tessera_compiled *compiled) {
+  if (!compiled)
+    return "error: tessera_compiled_error: a null argument";
+  if (compiled->ranOut)
+    return "error: out of memory";
   return compiled->result.error.empty() ? nullptr : compiled->result.error.c_str();
 }
 
 TESSERA_EXPORT const void *tessera_compiled_program(const tessera_compiled *compiled,
                                                     size_t *bytes) {
-  *bytes = compiled->result.program.size();
-  return compiled->result.program.data();
+  if (bytes)
+    *bytes = compiled ? compiled->result.program.size() : 0;
+  return compiled ? compiled->result.program.data() : nullptr;
 }
 
 TESSERA_EXPORT const char *tessera_compiled_report(const tessera_compiled *compiled) {
-  return compiled->result.report.c_str();
+  return compiled ? compiled->result.report.c_str() : "";
 }
 
 TESSERA_EXPORT const tessera_collective *
 tessera_compiled_collectives(const tessera_compiled *compiled, size_t *count) {
-  *count = compiled->collectives.size();
-  return compiled->collectives.data();
+  if (count)
+    *count = compiled ? compiled->collectives.size() : 0;
+  return compiled ? compiled->collectives.data() : nullptr;
 }
 
 TESSERA_EXPORT int tessera_compile_command(int argc, const char *const *argv) {

@@ -4,6 +4,7 @@
 #include "lib/compiler/Explain.h"
 #include "lib/compiler/ProgramArguments.h"
 #include "lib/files/OutputFile.h"
+#include "lib/process/OutOfMemory.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -97,7 +98,10 @@ int explainInput(int argc, const char *const *argv) {
 } // namespace
 
 int explainCommand(int argc, const char *const *argv) {
-  return finishCommand(explainInput(argc, argv));
+  int code = 1;
+  if (!runWithinMemory([&] { code = explainInput(argc, argv); }))
+    code = failCommand(std::string("error: ") + kOutOfMemory);
+  return finishCommand(code);
 }
 
 } // namespace tessera

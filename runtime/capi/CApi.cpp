@@ -26,7 +26,9 @@ struct Described {
         bytes(elementCount(shape) * byteSize(p.type())), donated(p.donated()) {}
 
   Status fill(tessera_parameter *to) const {
-    if (!to || to->struct_size < sizeof(tessera_parameter))
+    if (!to)
+      return invalidArgument("tessera_parameter: a null argument");
+    if (to->struct_size < sizeof(tessera_parameter))
       return invalidArgument("tessera_parameter: set struct_size first");
     *to = {to->struct_size, name.c_str(), type.c_str(), shape.size(), shape.data(), bytes, donated};
     return {};
@@ -35,25 +37,36 @@ struct Described {
 
 thread_local std::string lastError;
 
-tessera_code report(const Status &status) {
-  if (!status.ok())
-    lastError = status.message();
+tessera_code report(const Status &status) noexcept {
+  if (!status.ok()) {
+    lastError.clear();
+    try {
+      lastError = status.message();
+    } catch (...) {
+      lastError = "out of memory"; // has room in the string itself
+    }
+  }
   return static_cast<tessera_code>(status.code());
+}
+
+// For functions that return no code.
+template <class T> T without(const char *function, T value) noexcept {
+  report(invalidArgument(std::string(function) + ": a null argument"));
+  return value;
 }
 
 // Runs f, which returns a Status; turns what is thrown (memory, above all) into one.
 template <class F> tessera_code guarded(F f) noexcept {
   try {
     return report(f());
+  } catch (const std::bad_alloc &) {
+    lastError = "out of memory"; // has room in the string itself
   } catch (const std::exception &e) {
-    try {
-      return report({Code::Failed, e.what()});
-    } catch (...) {
-      return TESSERA_FAILED;
-    }
+    return report({Code::Failed, e.what()});
   } catch (...) {
-    return TESSERA_FAILED;
+    lastError = "failed";
   }
+  return TESSERA_FAILED;
 }
 
 } // namespace
@@ -79,7 +92,7 @@ struct tessera_program {
 
 struct tessera_session {
   std::shared_ptr<Session> session;
-  std::vector<double> steps;
+  StepTimes steps;
   Counters most;
   std::string report;
 };
@@ -133,19 +146,21 @@ tessera_code tessera_program_load_file_sha256(const char *path, const char *sha2
 void tessera_program_free(tessera_program *program) { delete program; }
 
 int64_t tessera_program_devices(const tessera_program *program) {
-  return program->loaded->mesh().size();
+  return program ? program->loaded->mesh().size() : without("tessera_program_devices", -1);
 }
 size_t tessera_program_input_count(const tessera_program *program) {
-  return program->inputs.size();
+  return program ? program->inputs.size() : without("tessera_program_input_count", size_t{0});
 }
 size_t tessera_program_output_count(const tessera_program *program) {
-  return program->outputs.size();
+  return program ? program->outputs.size() : without("tessera_program_output_count", size_t{0});
 }
 
 tessera_code tessera_program_input(const tessera_program *program, size_t index,
                                    tessera_parameter *input) {
   return guarded([&]() -> Status {
-    if (!program || index >= program->inputs.size())
+    if (!program)
+      return invalidArgument("tessera_program_input: a null argument");
+    if (index >= program->inputs.size())
       return invalidArgument("there is no input " + std::to_string(index));
     return program->inputs[index].fill(input);
   });
@@ -154,14 +169,17 @@ tessera_code tessera_program_input(const tessera_program *program, size_t index,
 tessera_code tessera_program_output(const tessera_program *program, size_t index,
                                     tessera_parameter *output) {
   return guarded([&]() -> Status {
-    if (!program || index >= program->outputs.size())
+    if (!program)
+      return invalidArgument("tessera_program_output: a null argument");
+    if (index >= program->outputs.size())
       return invalidArgument("there is no output " + std::to_string(index));
     return program->outputs[index].fill(output);
   });
 }
 
 const char *tessera_program_report(const tessera_program *program) {
-  return program->loaded->manifest().report_json().c_str();
+  return program ? program->loaded->manifest().report_json().c_str()
+                 : without("tessera_program_report", "");
 }
 
 tessera_code tessera_session_create(const tessera_program *program,
@@ -198,10 +216,14 @@ tessera_code tessera_session_create(const tessera_program *program,
 void tessera_session_free(tessera_session *session) { delete session; }
 
 int32_t tessera_session_process(const tessera_session *session) {
+  if (!session)
+    return without("tessera_session_process", -1);
   return session->session->transport() ? session->session->transport()->rank() : 0;
 }
 
 int32_t tessera_session_process_count(const tessera_session *session) {
+  if (!session)
+    return without("tessera_session_process_count", 0);
   return session->session->transport() ? session->session->transport()->size() : 1;
 }
 
@@ -238,7 +260,7 @@ tessera_code tessera_session_execute(tessera_session *session, tessera_array *co
       }
     if (!results.ok())
       return results.status();
-    session->steps.push_back(static_cast<double>(Pool::now() - begin) * 1e-9);
+    session->steps.add(static_cast<double>(Pool::now() - begin) * 1e-9);
     session->most = larger(session->most, session->session->counters());
     std::vector<std::unique_ptr<tessera_array>> made;
     for (auto &result : *results) {
@@ -254,6 +276,8 @@ tessera_code tessera_session_execute(tessera_session *session, tessera_array *co
 
 void tessera_session_cancel(tessera_session *session) {
   guarded([&]() -> Status {
+    if (!session)
+      return invalidArgument("tessera_session_cancel: a null argument");
     session->session->cancel();
     return {};
   });
@@ -261,7 +285,9 @@ void tessera_session_cancel(tessera_session *session) {
 
 tessera_code tessera_session_counters(const tessera_session *session, tessera_counters *counters) {
   return guarded([&]() -> Status {
-    if (!session || !counters || counters->struct_size < sizeof(tessera_counters))
+    if (!session || !counters)
+      return invalidArgument("tessera_session_counters: a null argument");
+    if (counters->struct_size < sizeof(tessera_counters))
       return invalidArgument("tessera_counters: set struct_size first");
     const Counters &now = session->session->counters();
     *counters = {counters->struct_size, now.collectives, now.collectiveBytes, now.peakBytes};
@@ -270,6 +296,8 @@ tessera_code tessera_session_counters(const tessera_session *session, tessera_co
 }
 
 const char *tessera_session_report(tessera_session *session) {
+  if (!session)
+    return without("tessera_session_report", "");
   guarded([&]() -> Status {
     session->report =
         reportJson(session->session->program().mesh().size(), session->steps, session->most);
@@ -323,7 +351,9 @@ tessera_code tessera_array_describe(const tessera_array *array, tessera_paramete
   });
 }
 
-int32_t tessera_array_is_valid(const tessera_array *array) { return array && array->array->valid; }
+int32_t tessera_array_is_valid(const tessera_array *array) {
+  return array ? array->array->valid : without("tessera_array_is_valid", 0);
+}
 
 void tessera_array_free(tessera_array *array) { delete array; }
 

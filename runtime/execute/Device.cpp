@@ -1,5 +1,6 @@
 #include "runtime/execute/Device.h"
 #include <cstring>
+#include <new>
 
 namespace tessera::runtime {
 
@@ -61,10 +62,15 @@ void Device::prepare(const std::vector<void *> &inputs, const std::vector<void *
 }
 
 void Device::run(Worker &worker) {
-  if (tracing)
-    interpret<true>(worker);
-  else
-    interpret<false>(worker);
+  try {
+    if (tracing)
+      interpret<true>(worker);
+    else
+      interpret<false>(worker);
+  } catch (const std::bad_alloc &) { // of a message or a trace: nobody has parked the device then
+    run_.fail({Code::Failed, "out of memory"});
+    end();
+  }
 }
 
 void Device::end() {

@@ -1,12 +1,14 @@
 #include "runtime/execute/Pool.h"
+#include "runtime/Environment.h"
 #include "runtime/device/cpu/Memory.h"
 #include "runtime/execute/Futex.h"
 #include <algorithm>
-#include <cstdlib>
 #include <ctime>
 #include <map>
 #include <pthread.h>
 #include <sched.h>
+#include <system_error>
+#include <unistd.h>
 
 namespace tessera::runtime {
 
@@ -53,53 +55,90 @@ int64_t Pool::now() {
   return t.tv_sec * int64_t{1'000'000'000} + t.tv_nsec;
 }
 
-uint32_t Pool::defaultSize() {
-  const char *text = std::getenv("TESSERA_WORKERS");
-  auto workers = text ? static_cast<uint32_t>(std::clamp(std::atoi(text), 0, 1024)) : 0;
-  return workers ? workers : static_cast<uint32_t>(std::max<size_t>(1, allowedCores().size()));
+Result<uint32_t> Pool::defaultSize() {
+  auto workers = environmentNumber("TESSERA_WORKERS", 0, kMostWorkers);
+  if (!workers.ok())
+    return workers.status();
+  auto chosen = static_cast<uint32_t>(workers->value_or(0));
+  return chosen ? chosen : static_cast<uint32_t>(std::max<size_t>(1, allowedCores().size()));
 }
 
-std::shared_ptr<Pool> Pool::shared(uint32_t workers) {
+Result<std::shared_ptr<Pool>> Pool::shared(uint32_t workers) {
+  if (workers > kMostWorkers)
+    return invalidArgument(std::to_string(workers) + " workers: at most " +
+                           std::to_string(kMostWorkers));
+  if (workers == 0) {
+    auto size = defaultSize();
+    if (!size.ok())
+      return size.status();
+    workers = *size;
+  }
+  auto poll = environmentNumber("TESSERA_POLL_US", 0, 1e6);
+  if (!poll.ok())
+    return poll.status();
   static std::mutex mutex;
   static auto &pools = *new std::map<uint32_t, std::weak_ptr<Pool>>;
-  if (workers == 0)
-    workers = defaultSize();
   std::lock_guard lock(mutex);
+  std::erase_if(pools, [](const auto &entry) { return entry.second.expired(); });
   std::shared_ptr<Pool> pool = pools[workers].lock();
-  if (!pool)
-    pools[workers] = pool = std::make_shared<Pool>(workers);
+  if (!pool || !pool->isHere()) {
+    pool.reset(new Pool(workers, static_cast<int64_t>(poll->value_or(20) * 1e3)));
+    if (Status s = pool->start(); !s.ok())
+      return s;
+    pools[workers] = pool;
+  }
   return pool;
 }
 
-Pool::Pool(uint32_t workers) {
-  const char *poll = std::getenv("TESSERA_POLL_US");
-  pollNanoseconds_ = (poll ? std::atoi(poll) : 20) * int64_t{1000};
+Pool::Pool(uint32_t workers, int64_t pollNanoseconds)
+    : pollNanoseconds_(pollNanoseconds), process_(getpid()) {
   for (uint32_t i = 0; i < workers; ++i)
     workers_.push_back(std::make_unique<Worker>(*this, i));
+}
+
+bool Pool::isHere() const { return process_ == getpid(); }
+
+Status Pool::start() {
   std::vector<int> cores = allowedCores();
   for (auto &worker : workers_) {
-    worker->thread_ = std::thread([w = worker.get()] {
-      flushDenormals();
-      w->main();
-    });
-    if (workers == cores.size()) { // fewer may share the machine with other processes: they go
-                                   // where there is room
+    try {
+      worker->thread_ = std::thread([w = worker.get()] {
+        flushDenormals();
+        w->main();
+      });
+    } catch (const std::system_error &e) {
+      return {Code::Failed, "thread " + std::to_string(worker->index_ + 1) + " of " +
+                                std::to_string(workers_.size()) +
+                                " cannot be made: " + e.code().message() +
+                                " (limits are `ulimit -u` and `ulimit -v`; TESSERA_WORKERS=N "
+                                "takes fewer)"};
+    }
+    if (workers_.size() ==
+        cores.size()) { // fewer may share the machine with other processes: they go
+                        // where there is room
       cpu_set_t set;
       CPU_ZERO(&set);
       CPU_SET(cores[worker->index_], &set);
       pthread_setaffinity_np(worker->thread_.native_handle(), sizeof set, &set);
     }
   }
+  return {};
 }
 
 Pool::~Pool() {
+  if (!isHere()) { // there is nobody to join
+    for (auto &worker : workers_)
+      worker.release();
+    return;
+  }
   stop_ = true;
   for (auto &worker : workers_) {
     worker->asleep_ = 0;
     futexWake(worker->asleep_);
   }
   for (auto &worker : workers_)
-    worker->thread_.join();
+    if (worker->thread_.joinable()) // all are, unless start failed
+      worker->thread_.join();
 }
 
 void Pool::push(Task *chain) {

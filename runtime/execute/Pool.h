@@ -7,11 +7,13 @@
 // microseconds, then sleeps on a futex.
 #pragma once
 
+#include "runtime/Status.h"
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <sys/types.h>
 #include <thread>
 #include <vector>
 
@@ -91,12 +93,16 @@ private:
 
 class Pool {
 public:
+  static constexpr uint32_t kMostWorkers = 1024;
+
   // The process's pool of `workers` threads; 0 means TESSERA_WORKERS, or else one a core that the
-  // process may use.
-  static std::shared_ptr<Pool> shared(uint32_t workers);
-  static uint32_t defaultSize();
-  explicit Pool(uint32_t workers);
+  // process may use. Fails when there are too many, or no room for them.
+  static Result<std::shared_ptr<Pool>> shared(uint32_t workers);
+  static Result<uint32_t> defaultSize();
   ~Pool();
+
+  // False in the child of a fork: threads stay with the parent, so nothing can run there.
+  bool isHere() const;
 
   uint32_t size() const { return static_cast<uint32_t>(workers_.size()); }
 
@@ -108,6 +114,8 @@ public:
 private:
   friend class Worker;
 
+  Pool(uint32_t workers, int64_t pollNanoseconds);
+  Status start();
   bool wakeOne(uint32_t preferred);
   void fireTimers();
 
@@ -118,6 +126,7 @@ private:
   std::mutex timerMutex_;
   std::vector<Timer *> timers_; // heap, earliest first
   int64_t pollNanoseconds_;
+  pid_t process_; // that has the threads
 };
 
 } // namespace tessera::runtime

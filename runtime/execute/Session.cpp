@@ -66,9 +66,16 @@ Session::~Session() = default;
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedProgram> program,
                                                  const SessionOptions &options) {
   uint32_t workers = options.workers;
-  if (workers == 0 && options.transport) // the processes share the machine's cores
-    workers = std::max(1u, Pool::defaultSize() / static_cast<uint32_t>(options.transport->size()));
-  std::unique_ptr<Session> session(new Session(std::move(program), Pool::shared(workers)));
+  if (workers == 0 && options.transport) { // the processes share the machine's cores
+    auto all = Pool::defaultSize();
+    if (!all.ok())
+      return all.status();
+    workers = std::max(1u, *all / static_cast<uint32_t>(options.transport->size()));
+  }
+  auto pool = Pool::shared(workers);
+  if (!pool.ok())
+    return pool.status();
+  std::unique_ptr<Session> session(new Session(std::move(program), *pool));
   const LoadedProgram &loaded = session->program();
   if (options.transport) {
     session->transport_ = options.transport;
@@ -220,6 +227,9 @@ Status Session::checkInputs(const std::vector<std::shared_ptr<Array>> &inputs) c
 
 Result<std::vector<std::shared_ptr<Array>>>
 Session::execute(const std::vector<std::shared_ptr<Array>> &inputs) {
+  if (!pool_->isHere())
+    return invalidArgument("the session was made before this process was forked: its workers are "
+                           "threads of the parent; make a session here");
   std::unique_lock lock(executing_, std::try_to_lock);
   if (!lock)
     return invalidArgument("the session is executing a step already");
@@ -307,6 +317,8 @@ Status Session::describeStall() const {
 }
 
 void Session::cancel() {
+  if (!pool_->isHere())
+    return;
   std::lock_guard lock(cancelling_);
   if (running_)
     run_->failFromOutside({Code::Cancelled, "the step was cancelled"});

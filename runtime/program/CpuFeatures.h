@@ -6,8 +6,10 @@
 
 namespace tessera::runtime {
 
-// Those of `wanted` ("avx2", "avx512bf16", ..) that this CPU lacks, or that are not in
-// tessera/cpu_features.h.
+// Those of `wanted` ("avx2", "avx512bf16", ..) that are not in tessera/cpu_features.h: whether this
+// CPU has them cannot be told.
+std::vector<std::string> unknownCpuFeatures(const std::vector<std::string> &wanted);
+// Those that this CPU lacks, by CPUID.
 std::vector<std::string> missingCpuFeatures(const std::vector<std::string> &wanted);
 
 } // namespace tessera::runtime

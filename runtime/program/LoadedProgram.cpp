@@ -63,18 +63,27 @@ Status checkAliases(const program::Program &manifest) {
   return {};
 }
 
+std::string joined(const std::vector<std::string> &names) {
+  std::string list;
+  for (size_t i = 0; i < names.size() && i < 8; ++i)
+    list += (i ? ", " : "") + names[i].substr(0, 40);
+  return names.size() > 8 ? list + ", .." : list;
+}
+
 Status checkTarget(const program::Program &manifest) {
-  std::vector<std::string> missing =
-      missingCpuFeatures({manifest.target_features().begin(), manifest.target_features().end()});
+  std::vector<std::string> wanted(manifest.target_features().begin(),
+                                  manifest.target_features().end());
+  std::string unknown = joined(unknownCpuFeatures(wanted)),
+              missing = joined(missingCpuFeatures(wanted));
+  if (!unknown.empty())
+    return invalidProgram("the program needs CPU features that this runtime does not know: " +
+                          unknown + ": run it with the runtime of its compiler's version");
   if (missing.empty())
     return {};
-  std::string list;
-  for (const std::string &name : missing)
-    list += (list.empty() ? "" : ", ") + name;
   return invalidProgram(
       "the program was compiled for " +
       (manifest.target_cpu().empty() ? "another CPU" : "CPU '" + manifest.target_cpu() + "'") +
-      "; this one lacks " + list +
+      "; this one lacks " + missing +
       ": compile it here, or with a --target-cpu that every machine it shall run on has");
 }
 

@@ -108,7 +108,7 @@ Status parseArguments(int argc, const char *const *argv, RunOptions &options) {
 }
 
 struct Totals {
-  std::vector<double> steps; // seconds
+  StepTimes steps;
   Counters most;
 };
 
@@ -248,7 +248,7 @@ private:
       return s;
     int64_t begin = Pool::now();
     auto outputs = session_->execute(arrays_);
-    totals_.steps.push_back(static_cast<double>(Pool::now() - begin) * 1e-9);
+    totals_.steps.add(static_cast<double>(Pool::now() - begin) * 1e-9);
     if (!outputs.ok())
       return outputs.status();
     outputs_ = std::move(*outputs);

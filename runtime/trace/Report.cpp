@@ -4,8 +4,23 @@
 
 namespace tessera::runtime {
 
-std::string reportJson(int64_t devices, const std::vector<double> &steps,
-                       const Counters &counters) {
+void StepTimes::add(double seconds) {
+  if (times_.size() < kMost) {
+    times_.push_back(seconds);
+    return;
+  }
+  times_[oldest_] = seconds;
+  oldest_ = (oldest_ + 1) % kMost;
+}
+
+std::vector<double> StepTimes::list() const {
+  std::vector<double> ordered(times_.begin() + static_cast<ptrdiff_t>(oldest_), times_.end());
+  ordered.insert(ordered.end(), times_.begin(), times_.begin() + static_cast<ptrdiff_t>(oldest_));
+  return ordered;
+}
+
+std::string reportJson(int64_t devices, const StepTimes &stepTimes, const Counters &counters) {
+  std::vector<double> steps = stepTimes.list();
   std::string text = "{\"devices\":" + std::to_string(devices) + ",\"steps\":[";
   for (size_t i = 0; i < steps.size(); ++i) {
     char number[32];

@@ -7,8 +7,21 @@
 
 namespace tessera::runtime {
 
+// Seconds of the last steps: a session that takes any number of them keeps no more of their times
+// than that.
+class StepTimes {
+public:
+  static constexpr size_t kMost = 65536;
+  void add(double seconds);
+  std::vector<double> list() const; // oldest first
+
+private:
+  std::vector<double> times_;
+  size_t oldest_ = 0; // once there are kMost
+};
+
 // {"devices":N,"steps":[seconds],"collectives":{"count","bytes"},"peak_bytes"}
-std::string reportJson(int64_t devices, const std::vector<double> &steps, const Counters &counters);
+std::string reportJson(int64_t devices, const StepTimes &steps, const Counters &counters);
 
 // Of each counter the larger one.
 Counters larger(const Counters &a, const Counters &b);

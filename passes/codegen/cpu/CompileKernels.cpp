@@ -1,6 +1,7 @@
 #include "passes/codegen/cpu/CompileKernels.h"
 
 #include "lib/files/OutputFile.h"
+#include "lib/process/OutOfMemory.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/codegen/cpu/KernelEmitter.h"
 #include "passes/codegen/cpu/SharedObject.h"
@@ -9,7 +10,6 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
-#include <thread>
 
 namespace tessera::codegen {
 
@@ -72,9 +72,7 @@ std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kerne
     part.ok = compilePart(part, code);
   };
   if (threads > 1 && partCount > 1) {
-    std::thread other(work, std::ref(parts[1]));
-    work(parts[0]);
-    other.join();
+    runBoth([&] { work(parts[0]); }, [&] { work(parts[1]); });
   } else {
     for (Part &part : parts)
       work(part);

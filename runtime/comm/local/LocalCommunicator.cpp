@@ -2,6 +2,7 @@
 #include "runtime/array/ElementType.h"
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace tessera::runtime {
 
@@ -115,9 +116,10 @@ Status LocalCommunicator::start(Worker &worker, uint32_t position, const Collect
   const Work &work = works_[&plan - program_.decoded().collectives.data()];
   Job job{&plan, &work, meeting.arrivals, 0};
   for (; job.firstUnit < work.units; job.firstUnit += Work::kMostCells)
-    worker.runJob(runUnits, &job,
-                  static_cast<uint32_t>(std::min(work.units - job.firstUnit, Work::kMostCells)),
-                  work.chunk, work.wakes);
+    if (worker.runJob(runUnits, &job,
+                      static_cast<uint32_t>(std::min(work.units - job.firstUnit, Work::kMostCells)),
+                      work.chunk, work.wakes) != 0)
+      return {Code::Failed, "out of memory"};
   if (!links_ || plan.groupSize == 1) {
     complete(meeting, epoch);
     return {};
@@ -131,7 +133,12 @@ Status LocalCommunicator::start(Worker &worker, uint32_t position, const Collect
   meeting.epoch = epoch;
   meeting.timer.deadline = std::max(now, free) + takes;
   run_.hold();
-  worker.pool().add(&meeting.timer);
+  try {
+    worker.pool().add(&meeting.timer);
+  } catch (const std::bad_alloc &) {
+    run_.retire();
+    throw;
+  }
   return {};
 }
 
@@ -181,9 +188,13 @@ std::string LocalCommunicator::describeWait(uint32_t position, uint32_t site) co
 
 int32_t LocalCommunicator::runUnits(void *context, Worker &, uint32_t begin, uint32_t end) {
   const Job &job = *static_cast<const Job *>(context);
-  for (uint32_t unit = begin; unit < end; ++unit)
-    runUnit(job, job.firstUnit + unit);
-  return 0;
+  try {
+    for (uint32_t unit = begin; unit < end; ++unit)
+      runUnit(job, job.firstUnit + unit);
+    return 0;
+  } catch (const std::bad_alloc &) {
+    return 1;
+  }
 }
 
 void LocalCommunicator::runUnit(const Job &job, uint64_t unit) {

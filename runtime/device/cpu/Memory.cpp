@@ -1,6 +1,7 @@
 #include "runtime/device/cpu/Memory.h"
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -65,8 +66,12 @@ std::shared_ptr<Buffer> BufferPool::allocate(size_t bytes) {
 }
 
 void BufferPool::release(void *data, size_t bytes) {
-  std::lock_guard lock(mutex_);
-  free_[bytes].push_back(data);
+  try {
+    std::lock_guard lock(mutex_);
+    free_[bytes].push_back(data);
+  } catch (const std::bad_alloc &) { // no room to remember it
+    freeAligned(data);
+  }
 }
 
 } // namespace tessera::runtime

@@ -63,9 +63,9 @@ TEST(LoadTest, VersionsAndTargets) {
   EXPECT_NE(refusal(builder).find("program version 99"), std::string::npos);
   builder = sample();
   builder.program.add_target_features("amx-fp8-of-the-future"); // none that this runtime knows
-  EXPECT_EQ(refusal(builder), "the program was compiled for another CPU; this one lacks "
-                              "amx-fp8-of-the-future: compile it here, or with a --target-cpu that "
-                              "every machine it shall run on has");
+  EXPECT_EQ(refusal(builder), "the program needs CPU features that this runtime does not know: "
+                              "amx-fp8-of-the-future: run it with the runtime of its compiler's "
+                              "version");
   builder = sample();
   if (!missingCpuFeatures({"amx-tile"}).empty()) {
     builder.program.add_target_features("amx-tile");

@@ -1,0 +1,20 @@
+// Running out of memory as an answer instead of the end of the process.
+#pragma once
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace tessera {
+
+// What is said when it returns false.
+inline constexpr char kOutOfMemory[] = "out of memory";
+
+// Runs `work`; false when memory ran out on the way, or did so before in this process. LLVM and
+// MLIR are built without exceptions: what they held then is not given back, locks included, so that
+// the process can go on, but not compile again.
+bool runWithinMemory(llvm::function_ref<void()> work);
+
+// Runs both, the second on a thread of its own where one can be made. To be called from the work of
+// runWithinMemory, which then hears of memory that ran out in either.
+void runBoth(llvm::function_ref<void()> first, llvm::function_ref<void()> second);
+
+} // namespace tessera
