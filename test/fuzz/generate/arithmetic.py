@@ -215,4 +215,4 @@ def shift(b):
     return b.emit(f"stablehlo.{name}", [x, by], [(x.element, x.shape)], evaluate)
 
 
-FAMILY = [(binary, 8), (unary, 3), (tame, 1), (divide, 0.9), (compare, 1.5), (select, 2), (logic, 1.5), (clamp, 0.9), (convert, 2), (shift, 1.3)]
+FAMILY = [(binary, 8), (unary, 4), (tame, 1), (divide, 0.9), (compare, 1.5), (select, 2), (logic, 1.5), (clamp, 0.9), (convert, 2), (shift, 1.6)]

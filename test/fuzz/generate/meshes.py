@@ -105,7 +105,7 @@ def is_elementwise(op):
 def aimed(rng, ops):
     """A few operations that are to meet shardings on purpose: those that say so, and any, each name as likely as another however seldom it is."""
     chosen = []
-    for _ in range(rng.choice([0, 1, 1, 2, 4]) if ops else 0):
+    for _ in range(rng.choice([0, 1, 2, 2, 4]) if ops else 0):
         name = rng.choice(sorted({op.name for op in ops}))
         chosen.append(rng.choice([op for op in ops if op.name == name]))
     return {*chosen, *(op for op in ops if op.meets_shardings and rng.random() < 0.7)}
@@ -173,7 +173,7 @@ def aim(rng, mesh, op, k, notes):
     parts = axis_parts(rng, mesh)
     some = lambda: [part for part in parts if rng.random() < 0.7] or parts[:1]
     kinds = [lambda: {"density": 0.95, "exactly": 0.7, "parts": some()}, lambda: {"density": 0.5, "unreduced": 0.8}, lambda: {"density": 0.0, "open": 0.0}]
-    weights = [1, 0, 0] if op.meets_shardings else rng.choice([[1, 0, 0], [2, 2, 1], [1, 3, 0], [2, 0, 2]])
+    weights = [1, 0, 0] if op.meets_shardings else rng.choice([[1, 0, 0], [1, 2, 0], [1, 3, 0], [2, 1, 1], [0, 1, 0]])
     draw = lambda value: sharding(rng, mesh, value.shape, **rng.choices(kinds, weights)[0]())
     for i, value in enumerate(op.operands):
         if rng.random() < 0.7:

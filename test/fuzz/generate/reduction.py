@@ -337,4 +337,4 @@ def sort(b):
                   f"dimension = {axis} : i64, is_stable = true", [region])
 
 
-FAMILY = [(meeting, 3), (reduce, 5), (argmax, 1), (pair, 0.7), (reduce_window, 1.3), (running, 1.3), (select_and_scatter, 1.4), (sort, 1.3)]
+FAMILY = [(meeting, 3), (reduce, 5), (argmax, 1), (pair, 0.7), (reduce_window, 1.3), (running, 1.3), (select_and_scatter, 1.7), (sort, 1.3)]

@@ -87,4 +87,4 @@ def named(b):
                   evaluated=[v.data for v in returned])
 
 
-FAMILY = [(fft, 4), (top_k, 0.8), (parts_of_complex, 1.2), (named, 1)]
+FAMILY = [(fft, 4), (top_k, 0.8), (parts_of_complex, 2.5), (named, 1)]
