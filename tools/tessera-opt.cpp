@@ -8,6 +8,8 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <csignal>
+
 static llvm::cl::opt<std::string> emitPortable(
     "emit-portable", llvm::cl::value_desc("VERSION"),
     llvm::cl::desc("Write a portable artifact that this release of StableHLO reads, such as 1.9.0 "
@@ -18,6 +20,7 @@ static llvm::cl::opt<bool>
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  std::signal(SIGXFSZ, SIG_IGN); // `ulimit -f`: an error of the file that is written
   mlir::DialectRegistry registry;
   tessera::registerDialects(registry);
   tessera::registerPasses();

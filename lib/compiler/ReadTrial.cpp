@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,6 +46,8 @@ namespace {
     dup2(null, 1);
     dup2(null, 2);
   }
+  // It does not outlive who waits for it, nor keep what that one holds.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, 8);
   alarm(30);                      // of a machine that has much else to do
