@@ -19,6 +19,7 @@ static llvm::cl::opt<bool>
              llvm::cl::desc("Leave a portable artifact's operations as they are written"));
 
 int main(int argc, char **argv) {
+  tessera::files::watchSignals();
   llvm::InitLLVM init(argc, argv);
   std::signal(SIGXFSZ, SIG_IGN); // `ulimit -f`: an error of the file that is written
   mlir::DialectRegistry registry;

@@ -39,11 +39,14 @@ namespace {
 // In static memory, for signal handlers.
 PendingName pendingNames[64];
 std::atomic_flag namesLocked = ATOMIC_FLAG_INIT;
+bool ending = false; // with the names locked
 
 void lockNames() {
   while (namesLocked.test_and_set(std::memory_order_acquire))
     sched_yield();
 }
+
+void unlockNames() { namesLocked.clear(std::memory_order_release); }
 
 // Holds the names against other threads, and against handlers in this one.
 class NamesGuard {
@@ -55,7 +58,7 @@ public:
     lockNames();
   }
   ~NamesGuard() {
-    namesLocked.clear(std::memory_order_release);
+    unlockNames();
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
 
@@ -70,14 +73,16 @@ bool ownsNames() {
   return false;
 }
 
-// The process is ending: the names stay locked, so that no other thread makes one afterwards.
+// The process is ending: no other thread makes a file afterwards.
 void removeAll() {
   if (!ownsNames())
     return;
   lockNames();
+  ending = true;
   for (PendingName &pending : pendingNames)
     if (pending.owner == getpid())
       unlinkat(pending.directory, pending.name, 0);
+  unlockNames();
 }
 
 // Those that end a process unless it says otherwise.
@@ -97,7 +102,7 @@ void endBySignal(int signal, siginfo_t *info, void *) {
     raise(signal);
 }
 
-void watchTheEnd() {
+void handleSignals() {
   struct sigaction action = {};
   action.sa_sigaction = endBySignal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -148,12 +153,18 @@ void removeIfLeftOver(int directory, const char *name) {
 
 } // namespace
 
-int UnfinishedFile::create(int directory, mode_t mode) {
+void watchSignals() {
   static std::once_flag once;
-  std::call_once(once, watchTheEnd);
+  std::call_once(once, handleSignals);
+}
+
+int UnfinishedFile::create(int directory, mode_t mode) {
+  watchSignals();
   for (int attempt = 0; attempt < 100; ++attempt) {
     {
       NamesGuard guard;
+      if (ending)
+        return EINTR;
       PendingName *free = nullptr;
       for (PendingName &pending : pendingNames)
         if (pending.owner == 0)

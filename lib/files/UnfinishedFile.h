@@ -40,6 +40,11 @@ private:
   struct PendingName *pending_ = nullptr;
 };
 
+// Has unfinished files removed on signals, from the first file on at the latest. Who installs
+// handlers of other libraries, which may not leave ignored signals ignored (nohup), calls this
+// before.
+void watchSignals();
+
 // Removes what processes that were killed left in the directory, never what a live one writes.
 void removeLeftOvers(int directory);
 

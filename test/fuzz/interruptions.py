@@ -62,8 +62,10 @@ class Interruptions:
         self.bad = []
         self.seen = collections.Counter()
 
-    def start(self, argv, file_limit=None):
+    def start(self, argv, file_limit=None, ignored=None):
         def limit():
+            for number in SIGNALS[:-1]:
+                signal.signal(number, signal.SIG_IGN if number == ignored else signal.SIG_DFL)
             if file_limit is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
         return subprocess.Popen([str(argument) for argument in argv], cwd=self.disk, env=self.environment, stdin=subprocess.DEVNULL,
@@ -163,7 +165,8 @@ class Interruptions:
         how, while_written = self.choose.choice(SIGNALS), self.choose.random() < 0.5
         moment = self.choose.random() * (0.02 if while_written else 1.1 * seconds)
         context = f"#{number} {command.name}, {how.name} {moment:.4f} s after {'writing began' if while_written else 'the start'}"
-        process = self.start(command.argv)
+        ignored = how == signal.SIGHUP and self.choose.random() < 0.3  # nohup
+        process = self.start(command.argv, ignored=how if ignored else None)
         if while_written:
             self.wait_until_written(process, seconds)
         time.sleep(moment)
@@ -174,8 +177,8 @@ class Interruptions:
             process.kill()
             messages = process.communicate()[1].decode(errors="replace")
             self.expect(False, context, "no end in 60 s")
-        self.seen[how.name] += 1
-        self.expect(process.returncode in (0, -how), context, f"exit code {process.returncode}: {messages[-300:]}")
+        self.seen["ignored SIGHUP" if ignored else how.name] += 1
+        self.expect(process.returncode in ([0] if ignored else [0, -how]), context, f"exit code {process.returncode}: {messages[-300:]}")
         self.check(context, command, process.returncode, how == signal.SIGKILL)
 
     def fill(self, number, command):

@@ -69,6 +69,25 @@ TEST_F(UnfinishedFileTest, SignalsThatAreIgnoredStayIgnored) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 3);
 }
 
+// Before the first file is made.
+const auto handledBefore = std::signal(SIGXCPU, [](int) {});
+
+// Where a handler that was there before ours goes on, the file is gone, and that is an error.
+TEST_F(UnfinishedFileTest, AProcessThatSurvivesASignal) {
+  pid_t child = fork();
+  if (child == 0) {
+    UnfinishedFile file, next;
+    if (file.create(opened, 0666) != 0)
+      _exit(9);
+    raise(SIGXCPU);
+    _exit(file.moveTo("whole") == ENOENT && next.create(opened, 0666) == EINTR ? 0 : 8);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(directory.names().size(), 0u);
+}
+
 TEST_F(UnfinishedFileTest, WhatIsLeftAfterSigkillIsRemovedByTheNext) {
   UnfinishedFile living;
   ASSERT_EQ(living.create(opened, 0666), 0);
