@@ -172,7 +172,7 @@ def aim(rng, mesh, op, k, notes):
     """Operands and results of one operation: sharded by some of the same axes, partial, or whole."""
     parts = axis_parts(rng, mesh)
     some = lambda: [part for part in parts if rng.random() < 0.7] or parts[:1]
-    kinds = [lambda: {"density": 0.95, "exactly": 0.7, "parts": some()}, lambda: {"density": 0.5, "unreduced": 0.8}, lambda: {"density": 0.0, "open": 0.0}]
+    kinds = [lambda: {"density": 0.95, "exactly": 0.7, "parts": some()}, lambda: {"density": 0.35, "unreduced": 1.0}, lambda: {"density": 0.0, "open": 0.0}]
     weights = [1, 0, 0] if op.meets_shardings else rng.choice([[1, 0, 0], [1, 2, 0], [1, 3, 0], [2, 1, 1], [0, 1, 0]])
     draw = lambda value: sharding(rng, mesh, value.shape, **rng.choices(kinds, weights)[0]())
     for i, value in enumerate(op.operands):
