@@ -68,6 +68,7 @@ typedef struct tessera_session_options {
                                call alike */
   const char
       *topology; /* contents of a topology file whose links are simulated (local); NULL: none */
+  double time_limit; /* seconds that a step may take before it ends with TESSERA_FAILED; 0: any */
 } tessera_session_options;
 
 /* The message of the last failed call on this thread; "" before any. */

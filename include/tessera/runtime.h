@@ -119,6 +119,7 @@ struct SessionSettings {
   uint32_t workers = 0;               // 0: TESSERA_WORKERS, or one a core
   std::string communicator = "local"; // or "mpi"
   std::string topology = {};          // contents of a topology file whose links are simulated
+  double timeLimit = 0;               // seconds that a step may take; 0: any
 };
 
 class Session {
@@ -132,6 +133,7 @@ public:
     options.workers = settings.workers;
     options.communicator = settings.communicator.c_str();
     options.topology = settings.topology.empty() ? nullptr : settings.topology.c_str();
+    options.time_limit = settings.timeLimit;
     tessera_session *raw = nullptr;
     throwUnlessOk(tessera_session_create(program.get(), &options, &raw));
     session_.reset(raw);

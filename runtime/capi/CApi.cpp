@@ -193,6 +193,7 @@ tessera_code tessera_session_create(const tessera_program *program,
       std::memcpy(&options, given, std::min(given->struct_size, sizeof options));
     SessionOptions internal;
     internal.workers = options.workers;
+    internal.timeLimit = options.time_limit;
     if (options.topology) {
       auto links = parseTopology(options.topology, program->loaded->manifest().mesh());
       if (!links.ok())

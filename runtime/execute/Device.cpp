@@ -69,11 +69,12 @@ void Device::run(Worker &worker) {
       interpret<false>(worker);
   } catch (const std::bad_alloc &) { // of a message or a trace: nobody has parked the device then
     run_.fail({Code::Failed, "out of memory"});
-    end();
+    end(pc_);
   }
 }
 
-void Device::end() {
+void Device::end(uint32_t pc) {
+  pc_ = pc;
   ended_ = true;
   run_.deviceEnded();
   run_.retire();
@@ -111,8 +112,8 @@ int32_t Device::dispatch(Worker &worker, const KernelEntry &kernel, void *const 
 }
 
 void Device::failKernel(const Instruction &instruction, int32_t code) {
-  std::string who = "device " + std::to_string(program_.mesh().deviceAt(position_)) +
-                    ": kernel '" + program_.decoded().kernels[instruction.a].symbol + "' ";
+  std::string who = "device " + std::to_string(program_.mesh().deviceAt(position_)) + ": kernel '" +
+                    program_.decoded().kernels[instruction.a].symbol + "' ";
   run_.fail({Code::Failed, who +
                                (code == kNoScratch ? std::string("found no memory for its scratch")
                                                    : "failed with code " + std::to_string(code)) +
@@ -127,31 +128,33 @@ template <bool traced> void Device::interpret(Worker &worker) {
   if (!scratch && decoded.scratchBytes) {
     run_.fail({Code::Failed,
                "no memory for " + std::to_string(decoded.scratchBytes) + " bytes of scratch"});
-    return end();
+    return end(pc_);
   }
   uint32_t pc = pc_;
   if (run_.failed())
-    return end();
+    return end(pc);
   while (true) {
     const Instruction &instruction = code[pc];
     int64_t begin = traced ? Pool::now() : 0;
     switch (instruction.opcode) {
     case Opcode::Dispatch:
+      if (run_.failed())
+        return end(pc);
       if (int32_t failure =
               dispatch(worker, decoded.kernels[instruction.a], pointers + instruction.b, scratch)) {
         failKernel(instruction, failure);
-        return end();
+        return end(pc);
       }
       ++pc;
       break;
     case Opcode::Start: {
       const CollectivePlan &plan = decoded.collectives[instruction.a];
       if (run_.failed())
-        return end();
+        return end(pc);
       if (Status s = communicator_.start(worker, position_, plan, pointers + instruction.b);
           !s.ok()) {
         run_.fail(std::move(s));
-        return end();
+        return end(pc);
       }
       if (plan.groupSize > 1) {
         ++collectives_;
@@ -166,7 +169,7 @@ template <bool traced> void Device::interpret(Worker &worker) {
       if (outcome == Communicator::Outcome::Parked)
         return run_.retire();
       if (outcome == Communicator::Outcome::Failed)
-        return end();
+        return end(pc);
       ++pc;
       break;
     }
@@ -184,12 +187,12 @@ template <bool traced> void Device::interpret(Worker &worker) {
       continue;
     case Opcode::NextTrip:
       if (run_.failed())
-        return end();
+        return end(pc);
       pc = --counters_[instruction.a] ? instruction.b : pc + 1;
       continue;
     case Opcode::JumpIfFalse:
       if (run_.failed())
-        return end();
+        return end(pc);
       pc = *static_cast<const uint8_t *>(pointers[instruction.a]) ? pc + 1 : instruction.b;
       continue;
     case Opcode::Jump:
@@ -206,8 +209,7 @@ template <bool traced> void Device::interpret(Worker &worker) {
       continue;
     }
     case Opcode::End:
-      pc_ = pc;
-      return end();
+      return end(pc);
     }
     if constexpr (traced)
       trace.push_back({static_cast<uint32_t>(&instruction - code), begin, Pool::now()});

@@ -34,6 +34,8 @@ public:
   // Where it stands: for messages when the run cannot go on.
   bool ended() const { return ended_; }
   const Instruction &current() const { return program_.decoded().code[pc_]; }
+  // The innermost loop around it, by the instruction that jumps back; null outside of loops.
+  const Instruction *currentLoop() const { return enclosingLoop(program_.decoded(), pc_); }
 
   bool tracing = false;
   std::vector<TraceEvent> trace;
@@ -46,7 +48,7 @@ private:
             std::vector<void *> &bound);
   int32_t dispatch(Worker &worker, const KernelEntry &kernel, void *const *buffers, void *scratch);
   void failKernel(const Instruction &instruction, int32_t code);
-  void end();
+  void end(uint32_t pc);
 
   const LoadedProgram &program_;
   const uint32_t position_;

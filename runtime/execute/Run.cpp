@@ -29,22 +29,24 @@ void Run::retire() {
   }
 }
 
-void Run::fail(Status status) {
+bool Run::fail(Status status) {
   {
     std::lock_guard lock(mutex_);
     if (failed_)
-      return;
+      return false;
     status_ = std::move(status);
     failed_ = true;
   }
   if (wakeAll)
     wakeAll();
+  return true;
 }
 
-void Run::failFromOutside(Status status) {
+bool Run::failFromOutside(Status status) {
   hold();
-  fail(std::move(status));
+  bool first = fail(std::move(status));
   retire();
+  return first;
 }
 
 Status Run::status() {
@@ -52,11 +54,15 @@ Status Run::status() {
   return status_;
 }
 
-bool Run::wait() {
-  while (over_.load(std::memory_order_acquire) == 0)
-    futexWait(over_, 0);
+Run::End Run::wait(int64_t deadline) {
+  while (over_.load(std::memory_order_acquire) == 0) {
+    int64_t left = deadline == INT64_MAX ? -1 : deadline - Pool::now();
+    if (deadline != INT64_MAX && left <= 0)
+      return End::TooLate;
+    futexWait(over_, 0, left);
+  }
   over_.store(0, std::memory_order_relaxed);
-  return failed() || ended_.load(std::memory_order_relaxed) == devices_;
+  return failed() || ended_.load(std::memory_order_relaxed) == devices_ ? End::Done : End::Stalled;
 }
 
 } // namespace tessera::runtime

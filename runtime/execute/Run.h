@@ -25,18 +25,22 @@ public:
   void retire();
   void deviceEnded() { ended_.fetch_add(1, std::memory_order_relaxed); }
 
-  // The first failure counts. `wakeAll` of begin's owner wakes whoever is parked, so that all
-  // devices end.
-  void fail(Status status);
+  // The first failure counts: whether this is it. `wakeAll` of begin's owner wakes whoever is
+  // parked, so that all devices end.
+  bool fail(Status status);
   // The same for a caller that is no active device or timer: keeps the run from ending while it
   // wakes devices.
-  void failFromOutside(Status status);
+  bool failFromOutside(Status status);
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
   Status status();
 
-  // Sleeps until nothing is active. True when every device ended or the run failed; false when
-  // devices wait in vain.
-  bool wait();
+  enum class End {
+    Done,    // every device ended, or the run failed
+    Stalled, // devices wait in vain
+    TooLate, // something is still active
+  };
+  // Sleeps until nothing is active, or until `deadline` (of Pool::now).
+  End wait(int64_t deadline = INT64_MAX);
 
   std::function<void()> wakeAll;
   Pool &pool() const { return pool_; }

@@ -65,6 +65,8 @@ Session::~Session() = default;
 
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedProgram> program,
                                                  const SessionOptions &options) {
+  if (!(options.timeLimit >= 0))
+    return invalidArgument("a time limit is a number of seconds, 0 for none");
   uint32_t workers = options.workers;
   if (workers == 0 && options.transport) { // the processes share the machine's cores
     auto all = Pool::defaultSize();
@@ -76,6 +78,7 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedPro
   if (!pool.ok())
     return pool.status();
   std::unique_ptr<Session> session(new Session(std::move(program), *pool));
+  session->timeLimit_ = options.timeLimit;
   const LoadedProgram &loaded = session->program();
   if (options.transport) {
     session->transport_ = options.transport;
@@ -288,7 +291,17 @@ Status Session::runDevices() {
     run_->wake(chain);
     running_ = true;
   }
-  if (!run_->wait()) {
+  constexpr double longest = 1e9; // 30 years
+  int64_t deadline = timeLimit_ > 0
+                         ? Pool::now() + static_cast<int64_t>(std::min(timeLimit_, longest) * 1e9)
+                         : INT64_MAX;
+  Run::End end = run_->wait(deadline);
+  bool tooLate = false;
+  if (end == Run::End::TooLate) { // devices end at their next loop, kernel or collective
+    tooLate = run_->failFromOutside({Code::Failed, "the time limit has passed"});
+    end = run_->wait();
+  }
+  if (end == Run::End::Stalled) {
     run_->failFromOutside(describeStall()); // wakes the stalled devices, which end
     run_->wait();
   }
@@ -296,7 +309,7 @@ Status Session::runDevices() {
     std::lock_guard lock(cancelling_);
     running_ = false;
   }
-  Status status = run_->status();
+  Status status = tooLate ? describeLimit() : run_->status();
   if (!status.ok()) {
     communicator_->announceFailure(status.message());
     communicator_->reset();
@@ -314,6 +327,27 @@ Status Session::describeStall() const {
               std::to_string(program_->mesh().deviceAt(device->position())) + " waits for " +
               communicator_->describeWait(device->position(), device->current().a);
   return {Code::Failed, text};
+}
+
+Status Session::describeLimit() const {
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%g", timeLimit_);
+  std::string text = std::string("a step took longer than the time limit of ") + seconds + " s";
+  // A device that computes in a loop says more than one that waits for it.
+  const Device *best = nullptr;
+  auto rank = [](const Device &device) {
+    return (device.currentLoop() ? 2 : 0) + (device.current().opcode != Opcode::Wait ? 1 : 0);
+  };
+  for (const auto &device : devices_)
+    if (device->current().opcode != Opcode::End && (!best || rank(*device) > rank(*best)))
+      best = device.get();
+  if (!best)
+    return {Code::Failed, text};
+  const Instruction *loop = best->currentLoop();
+  return {Code::Failed, text + ": device " +
+                            std::to_string(program_->mesh().deviceAt(best->position())) + " was " +
+                            (loop ? "in the loop at " : "at ") +
+                            program_->location(loop ? loop->location : best->current().location)};
 }
 
 void Session::cancel() {

@@ -18,6 +18,7 @@ class Transport;
 struct SessionOptions {
   uint32_t workers = 0;               // 0: TESSERA_WORKERS, or one a core
   std::shared_ptr<const Links> links; // simulated delays of the local communicator
+  double timeLimit = 0;               // seconds that a step may take; 0: any
   std::shared_ptr<Transport>
       transport; // other processes, one device each; null: all devices are here
 };
@@ -67,6 +68,7 @@ private:
   Status checkInputs(const std::vector<std::shared_ptr<Array>> &inputs) const;
   Status runDevices();
   Status describeStall() const;
+  Status describeLimit() const;
   void count(const std::vector<std::shared_ptr<Array>> &inputs,
              const std::vector<std::shared_ptr<Array>> &outputs);
 
@@ -78,6 +80,7 @@ private:
   std::unique_ptr<Communicator> communicator_;
   std::vector<uint32_t> positions_;
   std::vector<std::unique_ptr<Device>> devices_;
+  double timeLimit_ = 0;
   Counters counters_;
   std::mutex executing_;
   std::mutex cancelling_; // guards running_

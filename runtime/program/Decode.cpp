@@ -404,6 +404,16 @@ Result<Decoded> decode(const program::Program &program, const MeshGrid &mesh) {
   return Decoder(program, mesh).run();
 }
 
+const Instruction *enclosingLoop(const Decoded &decoded, uint32_t instruction) {
+  // Only loops jump back, and inner ones do it before outer ones.
+  for (uint32_t i = instruction; i < decoded.code.size(); ++i) {
+    const Instruction &jump = decoded.code[i];
+    if ((jump.opcode == Opcode::NextTrip || jump.opcode == Opcode::Jump) && jump.b <= instruction)
+      return &jump;
+  }
+  return nullptr;
+}
+
 Status resolveKernels(const program::Program &program, const SymbolResolver &symbols,
                       Decoded &decoded) {
   for (KernelEntry &kernel : decoded.kernels) {

@@ -67,6 +67,9 @@ struct Decoded {
   uint64_t scratchBytes = 0;
 };
 
+// The jump back of the innermost loop around an instruction, or null.
+const Instruction *enclosingLoop(const Decoded &decoded, uint32_t instruction);
+
 using SymbolResolver = std::function<void *(const std::string &)>;
 
 // Validates every instruction and flattens them. Kernels have no functions yet: resolveKernels

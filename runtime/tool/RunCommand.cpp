@@ -33,12 +33,14 @@ Runs a compiled program. Arrays are global values in0.., out0..; bf16, f16 and f
   --carry=outI:inJ,..   feed outputs of a step to inputs of the next
   --report=FILE         write times, collectives and memory as JSON
   --trace=FILE          write what each device did when, in Chrome's trace format
+  --time-limit=SECONDS  end a step that takes longer, with the loop that it was in
   --sha256=HEX          run no other file than the one that the compiler printed this for
 )";
 
 struct RunOptions {
   std::string program, inputs, outputs, comm = "local", topology, report, trace, sha256;
   int64_t repeat = 1;
+  double timeLimit = 0;                   // seconds; 0: none
   std::vector<std::pair<int, int>> carry; // output, input
 };
 
@@ -88,6 +90,12 @@ Status parseArguments(int argc, const char *const *argv, RunOptions &options) {
         return invalidArgument("--repeat takes a number of steps, not '" + std::string(value) +
                                "'");
       options.repeat = *n;
+    } else if (name == "--time-limit") {
+      auto [end, error] =
+          std::from_chars(value.data(), value.data() + value.size(), options.timeLimit);
+      if (error != std::errc() || end != value.data() + value.size() || !(options.timeLimit > 0))
+        return invalidArgument("--time-limit takes a number of seconds, not '" +
+                               std::string(value) + "'");
     } else if (name == "--carry") {
       if (Status s = parseCarry(value, options); !s.ok())
         return s;
@@ -121,6 +129,7 @@ public:
     if (!program.ok())
       return program.status();
     SessionOptions sessionOptions;
+    sessionOptions.timeLimit = options_.timeLimit;
     if (options_.comm != "local") {
       auto transport = Transport::open(options_.comm);
       if (!transport.ok())

@@ -1,6 +1,7 @@
 // Control flow, shared grids, donation and failure.
 #include "test/unit/runtime/ProgramBuilder.h"
 #include <atomic>
+#include <limits>
 #include <thread>
 
 namespace tessera::runtime {
@@ -268,6 +269,96 @@ TEST(ExecuteTest, WaitingInVainIsAnError) {
             std::string::npos)
       << result.status().message();
   EXPECT_TRUE(runOnce(*session, {std::string(64, '\0'), bytesOf(std::vector<int32_t>(4, 0))}).ok());
+}
+
+int32_t alwaysTrue(const TesseraKernelArgs *args, uint32_t, uint32_t) {
+  *static_cast<uint8_t *>(args->buffers[0]) = 1;
+  return 0;
+}
+
+std::string endAfter(ProgramBuilder &builder, double seconds) {
+  auto loaded = builder.load();
+  EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+  SessionOptions options;
+  options.workers = 2;
+  options.timeLimit = seconds;
+  auto session = Session::create(*loaded, options);
+  EXPECT_TRUE(session.ok());
+  auto result = runOnce(**session, {});
+  EXPECT_NE(result.status().code(), Code::Cancelled);
+  // Whatever ended, the session can start again, and ends again.
+  EXPECT_EQ(runOnce(**session, {}).status().message(), result.status().message());
+  return result.status().message();
+}
+
+// Loops that never end, alone, in each other, and with a device that waits for who is in one: the
+// limit ends them, and the message says where.
+TEST(ExecuteTest, TheTimeLimitNamesTheLoop) {
+  const std::string start = "a step took longer than the time limit of 0.1 s: device ";
+  auto endless = [](ProgramBuilder &builder, ProgramBuilder::Body *body, const char *where) {
+    auto predicate = builder.addArena(1);
+    uint32_t location = builder.addLocation(where);
+    auto *loop = ProgramBuilder::loop(body, -1);
+    body->rbegin()->set_location(location);
+    ProgramBuilder::dispatch(loop->mutable_condition(), builder.addKernel("alwaysTrue", alwaysTrue),
+                             {predicate}, builder.addLocation("model.py:90:1"));
+    *loop->mutable_predicate() = predicate;
+    return loop;
+  };
+  {
+    ProgramBuilder builder({2});
+    endless(builder, builder.body(), "model.py:9:1");
+    EXPECT_EQ(endAfter(builder, 0.1), start + "0 was in the loop at model.py:9:1");
+  }
+  {
+    ProgramBuilder builder({1}); // only the inner one ends, each time
+    auto *loop = endless(builder, builder.body(), "model.py:9:1");
+    ProgramBuilder::loop(loop->mutable_body(), 3);
+    EXPECT_NE(endAfter(builder, 0.1).find("was in the loop at"), std::string::npos);
+  }
+  {
+    ProgramBuilder builder({1}); // trips that are counted, but too many
+    ProgramBuilder::loop(builder.body(), int64_t{1} << 62);
+    builder.body()->rbegin()->set_location(builder.addLocation("model.py:7:1"));
+    EXPECT_EQ(endAfter(builder, 0.1), start + "0 was in the loop at model.py:7:1");
+  }
+  {
+    // Device 0 waits for device 1, which never comes.
+    ProgramBuilder builder({2});
+    auto index = builder.addArena(4), from = builder.addArena(16), to = builder.addArena(16);
+    auto *coordinate = builder.body()->Add()->mutable_coordinate();
+    auto *axis = coordinate->add_axes();
+    axis->set_pre_size(1);
+    axis->set_size(2);
+    *coordinate->mutable_to() = index;
+    auto *branch = builder.body()->Add()->mutable_branch();
+    *branch->mutable_index() = index;
+    branch->add_blocks();
+    endless(builder, branch->add_blocks()->mutable_body(), "model.py:5:1");
+    ProgramBuilder::start(
+        builder.body(), 0,
+        builder.collective(program::Collective::ALL_REDUCE, {0}, program::F32, {4}, from, to));
+    ProgramBuilder::wait(builder.body(), 0);
+    EXPECT_EQ(endAfter(builder, 0.1), start + "1 was in the loop at model.py:5:1");
+  }
+}
+
+TEST(ExecuteTest, TheTimeLimitLetsOtherStepsBe) {
+  ProgramBuilder builder({2});
+  ProgramBuilder::loop(builder.body(), 1000);
+  auto loaded = builder.load();
+  SessionOptions options;
+  options.timeLimit = 60;
+  auto session = Session::create(*loaded, options);
+  for (int step = 0; step < 100; ++step)
+    EXPECT_TRUE(runOnce(**session, {}).ok());
+  options.timeLimit = 1e300;
+  session = Session::create(*loaded, options);
+  EXPECT_TRUE(runOnce(**session, {}).ok());
+  for (double wrong : {-1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    options.timeLimit = wrong;
+    EXPECT_EQ(Session::create(*loaded, options).status().code(), Code::InvalidArgument);
+  }
 }
 
 TEST(ExecuteTest, CancelEndsARunningStep) {
