@@ -151,11 +151,6 @@ class Builder:
 # Operations whose result may be small beside what it is added up from.
 SUMS = {"stablehlo." + name for name in ("add", "subtract", "reduce", "reduce_window", "dot_general", "convolution", "fft", "real", "imag")}
 
-# Operations whose result is what an operand holds.
-MOVES = {"stablehlo." + name for name in ("transpose", "reshape", "slice", "dynamic_slice", "dynamic_update_slice", "pad", "concatenate", "reverse",
-                                          "broadcast_in_dim", "gather", "select", "sort", "optimization_barrier", "negate", "abs")}
-
-
 def scale_of(name, operands):
     """The largest of the terms that a result was added up from."""
     floats = [v for v in operands if v.size and v.element.kind in "fc"]
@@ -166,7 +161,7 @@ def scale_of(name, operands):
             x, y = floats[0].data, floats[1].data if name == "stablehlo.multiply" else 1 / floats[1].data
         scales = floats[0].scale * np.max(np.abs(y)), floats[1].scale * np.max(np.abs(x)) if name == "stablehlo.multiply" else 0.0
         return float(max(s for s in (0.0, *scales) if np.isfinite(s)))
-    return max((v.scale for v in floats), default=0.0) if name in MOVES or name.startswith("sdy.") else 0.0
+    return max((v.scale for v in floats), default=0.0)
 
 
 def rough(value):

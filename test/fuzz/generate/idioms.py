@@ -136,7 +136,7 @@ def sorted_argument(b, shape):
     """In memory, and of its own: nothing else is computed where it is."""
     x = b.argument(b.element, shape, 9)
     return b.emit("stablehlo.sort", [x], [(x.element, shape)], lambda a: [np.sort(a, -1)], f"dimension = {len(shape) - 1} : i64, is_stable = true",
-                  [comparison(x.element, "LT")])[0]
+                  [comparison([x.element], "LT")])[0]
 
 
 def plain_product(b, element, m, n, k, turned):

@@ -150,28 +150,20 @@ def permute(b):
     n, at = b.mesh[axis], list(b.mesh).index(axis)
     by = b.rng.choice([1, -1, 2])
     ring = b.rng.random() < 0.6
+    def target(coordinates, at):
+        """Where the device's array goes, if anywhere."""
+        to = coordinates[at] + by
+        return (*coordinates[:at], to % n, *coordinates[at + 1 :]) if ring or 0 <= to < n else None
     sizes = list(b.mesh.values())
-    pairs = []
-    for coordinates in itertools.product(*(range(k) for k in sizes)):
-        to = list(coordinates)
-        to[at] += by
-        if not ring and not 0 <= to[at] < n:
-            continue
-        to[at] %= n
-        pairs.append([int(np.ravel_multi_index(coordinates, sizes)), int(np.ravel_multi_index(to, sizes))])
+    number = lambda coordinates: int(np.ravel_multi_index(coordinates, sizes))
+    pairs = [[number(c), number(to)] for c in itertools.product(*map(range, sizes)) if (to := target(c, at))]
     if not pairs:
         return False
-    place = {coordinates: i for i, coordinates in enumerate(b.devices)}
-    own = b.axes.index(axis)
     def together(arrays):
         out = [np.zeros_like(a) for a in arrays]
-        for i, coordinates in enumerate(b.devices):
-            to = list(coordinates)
-            to[own] += by
-            if not ring and not 0 <= to[own] < n:
-                continue
-            to[own] %= n
-            out[place[tuple(to)]] = arrays[i]
+        for array, coordinates in zip(arrays, b.devices):
+            if to := target(coordinates, b.axes.index(axis)):
+                out[b.devices.index(to)] = array
         return out
     return b.emit("stablehlo.collective_permute", [x], [(x.element, x.shape)], None,
                   f"{b.channel()}, source_target_pairs = dense<{pairs}> : tensor<{len(pairs)}x2xi64>", together=together)
@@ -219,6 +211,57 @@ def parts(array, dims, mesh, axes, coordinates):
     return array
 
 
+def enter(b, inner, mesh, axes):
+    """An operand, the value inside that stands for its parts, and the dimensions' axes; None where there is none to take."""
+    rng = b.rng
+    x = b.pick(lambda v: v.exact and v.rank and v.element.kind != "c")
+    if not x:
+        return None
+    dims, shape = [[] for _ in x.shape], list(x.shape)
+    for a in rng.sample(axes, len(axes)):
+        fits = [d for d, n in enumerate(shape) if n % mesh[a] == 0]
+        if fits and rng.random() < 0.85:
+            d = rng.choice(fits)
+            dims[d].append(a)
+            shape[d] //= mesh[a]
+    if not any(dims):  # a new argument that they divide
+        shape = [rng.choice([1, 2, 3, 5]) for _ in x.shape]
+        for a in axes:
+            dims[rng.randrange(x.rank)].append(a)
+        x = b.argument(x.element, whole_shape(shape, dims, mesh))
+    local = [parts(x.data, dims, mesh, axes, c) for c in inner.devices]
+    value = Value(x.element, shape, local[0])
+    for held, array in zip(inner.held, local):
+        held[value] = array
+    return x, value, dims
+
+
+def leave(b, inner, v, mesh, axes):
+    """The array that v's parts make up, and the dimensions' axes; None where no dimension can have those in which they differ."""
+    rng = b.rng
+    grid = np.array([inner.array(d, v) for d in range(len(inner.devices))]).reshape([mesh[a] for a in axes] + list(v.shape))
+    differ = [a for i, a in enumerate(axes) if not np.array_equal(grid, np.broadcast_to(np.take(grid, [0], i), grid.shape))]
+    if differ and not v.rank:
+        return None
+    dims = [[] for _ in v.shape]
+    for a in rng.sample(differ, len(differ)) + [a for a in axes if a not in differ and v.rank and rng.random() < 0.2]:
+        dims[rng.randrange(v.rank)].append(a)
+    whole = np.zeros(whole_shape(v.shape, dims, mesh), v.data.dtype)
+    for place, coordinates in enumerate(inner.devices):
+        at = []
+        for n, dim in zip(v.shape, dims):
+            k = 0
+            for a in dim:
+                k = k * mesh[a] + coordinates[axes.index(a)]
+            at.append(slice(k * n, (k + 1) * n))
+        whole[tuple(at)] = inner.array(place, v)
+    return whole, dims
+
+
+def whole_shape(shape, dims, mesh):
+    return [n * int(np.prod([mesh[a] for a in dim], dtype=int)) for n, dim in zip(shape, dims)]
+
+
 def manual_computation(b):
     if b.parent or b.rounding or not b.mesh or b.has_manual:
         return False
@@ -229,28 +272,13 @@ def manual_computation(b):
     if not axes:
         return False
     inner = ManualBuilder(b, axes)
-    outside, inside, notes = [], [], []
+    entered = []
     for _ in range(rng.choice([1, 2, 2, 3])):
-        x = b.pick(lambda v: v.exact and v.rank and v.element.kind != "c")
-        if not x:
+        found = enter(b, inner, mesh, axes)
+        if not found:
             return False
-        dims, shape = [[] for _ in x.shape], list(x.shape)
-        for a in rng.sample(axes, len(axes)):
-            fits = [d for d, n in enumerate(shape) if n % mesh[a] == 0]
-            if fits and rng.random() < 0.85:
-                d = rng.choice(fits)
-                dims[d].append(a)
-                shape[d] //= mesh[a]
-        if not any(dims):  # a new argument that they divide
-            shape = [rng.choice([1, 2, 3, 5]) for _ in x.shape]
-            for a in axes:
-                dims[rng.randrange(x.rank)].append(a)
-            x = b.argument(x.element, [n * int(np.prod([mesh[a] for a in dim], dtype=int)) for n, dim in zip(shape, dims)])
-        local = [parts(x.data, dims, mesh, axes, c) for c in inner.devices]
-        value = Value(x.element, shape, local[0])
-        for held, array in zip(inner.held, local):
-            held[value] = array
-        outside.append(x), inside.append(value), notes.append(f"<@m, {dims_text(dims)}>")
+        entered.append(found)
+    outside, inside, in_dims = zip(*entered)
     inner.pool = list(inside)
     families = COLLECTIVES + [(f, w / 4) for f, w in movement.FAMILY + arithmetic.FAMILY + reduction.FAMILY if f not in (movement.barrier,)]
     from .control import fill
@@ -260,33 +288,21 @@ def manual_computation(b):
     returned = [v for v in made if v not in used or rng.random() < 0.2][-4:]
     if not returned:
         return False
-    types, arrays, out_notes = [], [], []
+    left = []
     for v in returned:
-        grid = np.array([inner.array(d, v) for d in range(len(inner.devices))]).reshape([mesh[a] for a in axes] + list(v.shape))
-        differ = [a for i, a in enumerate(axes) if not np.array_equal(grid, np.broadcast_to(np.take(grid, [0], i), grid.shape))]
-        if differ and not v.rank:
+        found = leave(b, inner, v, mesh, axes)
+        if not found:
             return False
-        dims = [[] for _ in v.shape]
-        for a in rng.sample(differ, len(differ)) + [a for a in axes if a not in differ and v.rank and rng.random() < 0.2]:
-            dims[rng.randrange(v.rank)].append(a)
-        shape = [n * int(np.prod([mesh[a] for a in dim], dtype=int)) for n, dim in zip(v.shape, dims)]
-        whole = np.zeros(shape, v.data.dtype)
-        for place, coordinates in enumerate(inner.devices):
-            at = []
-            for n, dim in zip(v.shape, dims):
-                k = 0
-                for a in dim:
-                    k = k * mesh[a] + coordinates[axes.index(a)]
-                at.append(slice(k * n, (k + 1) * n))
-            whole[tuple(at)] = inner.array(place, v)
-        types.append((v.element, shape)), arrays.append(whole), out_notes.append(f"<@m, {dims_text(dims)}>")
+        left.append(found)
+    arrays, out_dims = zip(*left)
     if sum(a.size for a in arrays) > 4 * b.most:
         return False
-    attributes = (f"in_shardings = #sdy.sharding_per_value<[{', '.join(notes)}]>, out_shardings = #sdy.sharding_per_value<[{', '.join(out_notes)}]>, "
+    notes = lambda all_dims: ", ".join(f"<@m, {dims_text(dims)}>" for dims in all_dims)
+    attributes = (f"in_shardings = #sdy.sharding_per_value<[{notes(in_dims)}]>, out_shardings = #sdy.sharding_per_value<[{notes(out_dims)}]>, "
                   f"manual_axes = #sdy<manual_axes{{{', '.join(chr(34) + a + chr(34) for a in axes)}}}>")
     b.has_manual = True
-    return b.emit("sdy.manual_computation", outside, types, lambda *_, environment=None: arrays, attributes,
-                  [Region(inside, inner.ops, returned, "sdy.return")])
+    return b.emit("sdy.manual_computation", outside, [(v.element, a.shape) for v, a in zip(returned, arrays)], lambda *_, environment=None: list(arrays),
+                  attributes, [Region(list(inside), inner.ops, returned, "sdy.return")])
 
 
 FAMILY = [(manual_computation, 6)]

@@ -257,10 +257,12 @@ def windowed(b, x, name, kind, window, stride, base, dilation, low, high):
                   f"window_dilations = {i64s(dilation)}, padding = {table(zip(low, high))}", [kind.region(x.element)])
 
 
-def comparison(element, direction):
-    t = f"tensor<{element.name}>"
-    return (f"^bb0(%lhs: {t}, %rhs: {t}):\n  %res = \"stablehlo.compare\"(%lhs, %rhs) {{comparison_direction = #stablehlo<comparison_direction "
-            f"{direction}>}} : ({t}, {t}) -> tensor<i1>\n  \"stablehlo.return\"(%res) : (tensor<i1>) -> ()")
+def comparison(elements, direction):
+    """A region on two scalars of each of `elements`, which compares the first two."""
+    types = [f"tensor<{element.name}>" for element in elements]
+    names = ", ".join(f"%{side}{i}: {t}" for i, t in enumerate(types) for side in "ab")
+    return (f"^bb0({names}):\n  %res = \"stablehlo.compare\"(%a0, %b0) {{comparison_direction = #stablehlo<comparison_direction "
+            f"{direction}>}} : ({types[0]}, {types[0]}) -> tensor<i1>\n  \"stablehlo.return\"(%res) : (tensor<i1>) -> ()")
 
 
 def select_and_scatter(b):
@@ -301,7 +303,7 @@ def select_and_scatter(b):
         return [out.reshape(a.shape)]
     return b.emit("stablehlo.select_and_scatter", [x, source, init], [(x.element, x.shape)], evaluate,
                   f"window_dimensions = {i64s(window)}, window_strides = {i64s(stride)}, padding = {table(zip(low, high))}",
-                  [comparison(x.element, direction), simple("add")(x.element)])
+                  [comparison([x.element], direction), simple("add")(x.element)])
 
 
 def order_of(key, descending, axis):
@@ -326,15 +328,11 @@ def sort(b):
     axis = b.rng.randrange(x.rank)
     descending = b.rng.random() < 0.4
     direction = "GT" if descending else "LT"
-    types = [f"tensor<{v.element.name}>" for v in operands]
-    names = [f"%{side}{i}: {t}" for i, t in enumerate(types) for side in "ab"]
-    region = (f"^bb0({', '.join(names)}):\n  %res = \"stablehlo.compare\"(%a0, %b0) {{comparison_direction = #stablehlo<comparison_direction "
-              f"{direction}>}} : ({types[0]}, {types[0]}) -> tensor<i1>\n  \"stablehlo.return\"(%res) : (tensor<i1>) -> ()")
     def evaluate(*arrays):
         order = order_of(arrays[0], descending, axis)
         return [np.take_along_axis(a, order, axis) for a in arrays]
     return b.emit("stablehlo.sort", operands, [(v.element, v.shape) for v in operands], evaluate,
-                  f"dimension = {axis} : i64, is_stable = true", [region])
+                  f"dimension = {axis} : i64, is_stable = true", [comparison([v.element for v in operands], direction)])
 
 
 FAMILY = [(meeting, 3), (reduce, 5), (argmax, 1), (pair, 0.7), (reduce_window, 1.3), (running, 1.3), (select_and_scatter, 1.7), (sort, 1.3)]
