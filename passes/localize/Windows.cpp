@@ -87,7 +87,9 @@ LogicalResult localizeReduceWindow(Localizer &l, Operation *op) {
   SmallVector<Value> operands, starts;
   SmallVector<WindowDim> done = windows;
   for (auto [input, init] : llvm::zip_equal(reduce.getInputs(), reduce.getInitValues())) {
-    Value start = l.getWhole(init), value = l.get(input, want);
+    LocalLayout startWant = l.whole(init);
+    startWant.partial = layout.partial; // each window begins with its device's part of the start
+    Value start = l.get(init, startWant), value = l.get(input, want);
     done = windows;
     for (auto [d, forward] : running) {
       if (!forward) // rows past the end come first

@@ -58,3 +58,23 @@ func.func public @integers(%x: tensor<8xi32> {sdy.sharding = #sdy.sharding<@mesh
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<8xi32>, tensor<4xi32>, tensor<i32>) -> tensor<8xi32>
   return %0 : tensor<8xi32>
 }
+
+
+// A start that is still in parts: each device's windows begin with its own part, not with all of it.
+// CHECK-LABEL: @parts
+func.func public @parts(%x: tensor<5xi32>, %i: tensor<i32>) -> tensor<5xi32> {
+  %0 = sdy.reshard %x <@mesh, [{}], unreduced={"x"}> : tensor<5xi32>
+  %1 = sdy.reshard %i <@mesh, [], unreduced={"x"}> : tensor<i32>
+  // CHECK: %[[X:.*]] = stablehlo.select %{{.*}}, %arg0
+  // CHECK: %[[I:.*]] = stablehlo.select %{{.*}}, %arg1
+  // CHECK-NOT: comm.all_reduce
+  // CHECK: %[[W:.*]] = "stablehlo.reduce_window"(%[[X]], %[[I]])
+  // CHECK: comm.all_reduce sum(%[[W]])
+  %2 = "stablehlo.reduce_window"(%0, %1) <{window_dimensions = array<i64: 5>, padding = dense<[[4, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+    %s = stablehlo.add %a, %b : tensor<i32>
+    stablehlo.return %s : tensor<i32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>} : (tensor<5xi32>, tensor<i32>) -> tensor<5xi32>
+  %3 = sdy.reshard %2 <@mesh, [{}]> : tensor<5xi32>
+  return %3 : tensor<5xi32>
+}
