@@ -1,5 +1,6 @@
 #include "lib/compiler/InputShapes.h"
 
+#include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -27,6 +28,7 @@ mlir::FailureOr<llvm::SmallVector<int64_t>> takeSizes(llvm::StringRef &text) {
 
 llvm::LogicalResult noteInputShapes(mlir::ModuleOp module, llvm::StringRef text) {
   auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  sdy::SignatureAttributes attributes(main);
   llvm::SmallVector<llvm::StringRef> entries;
   text.split(entries, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
   for (llvm::StringRef entry : entries) {
@@ -39,7 +41,7 @@ llvm::LogicalResult noteInputShapes(mlir::ModuleOp module, llvm::StringRef text)
       return wrong() << "expected in<number>:<sizes>, such as in0:8x128xf32";
     if (index >= main.getNumArguments())
       return wrong() << "@main has " << main.getNumArguments() << " arguments";
-    if (main.getArgAttr(index, "tessera.shape"))
+    if (attributes.ofArgument(index).get("tessera.shape"))
       return wrong() << "argument " << index << " is given twice";
     auto type = llvm::dyn_cast<mlir::RankedTensorType>(main.getArgumentTypes()[index]);
     mlir::FailureOr<llvm::SmallVector<int64_t>> sizes = takeSizes(shape);
@@ -61,7 +63,7 @@ llvm::LogicalResult noteInputShapes(mlir::ModuleOp module, llvm::StringRef text)
         if (!mlir::ShapedType::isDynamic(bound) && size > bound)
           return wrong() << "argument " << index << " has at most " << bound
                          << " in a dimension of size " << size;
-    main.setArgAttr(
+    attributes.setArgument(
         index, "tessera.shape",
         mlir::TypeAttr::get(mlir::RankedTensorType::get(*sizes, type.getElementType())));
   }

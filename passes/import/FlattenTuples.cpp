@@ -99,52 +99,68 @@ SmallVector<DictionaryAttr> attributesOfParts(Attribute sharding, size_t count, 
   return attributes;
 }
 
-// The entry's tuples become arguments and results one by one.
-void flattenSignature(func::FuncOp function) {
-  Block &body = function.getBody().front();
-  OpBuilder b = OpBuilder::atBlockBegin(&body);
-  for (unsigned i = 0; i < function.getNumArguments();) {
-    BlockArgument argument = function.getArgument(i);
+// The entry's tuples become arguments one by one. All at once: each change of a signature makes a
+// new list of all its attributes.
+void flattenArguments(func::FuncOp function) {
+  OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
+  SmallVector<unsigned> places;
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  SmallVector<Location> locations;
+  for (BlockArgument argument : function.getArguments()) {
     auto tuple = dyn_cast<TupleType>(argument.getType());
-    if (!tuple) {
-      ++i;
+    if (!tuple)
       continue;
-    }
-    SmallVector<Type> types;
     tuple.getFlattenedTypes(types);
-    SmallVector<unsigned> places(types.size(), i + 1);
-    SmallVector<DictionaryAttr> attributes =
-        attributesOfParts(function.getArgAttr(i, "mhlo.sharding"), types.size(), b);
-    SmallVector<Location> locations(types.size(), argument.getLoc());
-    (void)function.insertArguments(places, types, attributes, locations);
-    argument = function.getArgument(i);
-    ValueRange parts = function.getArguments().slice(i + 1, types.size());
-    argument.replaceAllUsesWith(assemble(b, argument.getLoc(), argument.getType(), parts));
-    (void)function.eraseArgument(i);
-    i += types.size();
+    unsigned i = argument.getArgNumber();
+    size_t count = types.size() - places.size();
+    places.append(count, i + 1);
+    attributes.append(attributesOfParts(function.getArgAttr(i, "mhlo.sharding"), count, b));
+    locations.append(count, argument.getLoc());
   }
-  Operation *end = body.getTerminator();
-  b.setInsertionPoint(end);
-  for (unsigned i = 0; i < function.getNumResults();) {
-    auto tuple = dyn_cast<TupleType>(function.getResultTypes()[i]);
-    if (!tuple) {
-      ++i;
+  SmallVector<BlockArgument> before(function.getArguments());
+  (void)function.insertArguments(places, types, attributes, locations);
+  BitVector tuples(function.getNumArguments());
+  for (BlockArgument argument : before) {
+    auto tuple = dyn_cast<TupleType>(argument.getType());
+    if (!tuple)
+      continue;
+    SmallVector<Type> flat;
+    tuple.getFlattenedTypes(flat);
+    ValueRange parts = function.getArguments().slice(argument.getArgNumber() + 1, flat.size());
+    argument.replaceAllUsesWith(assemble(b, argument.getLoc(), tuple, parts));
+    tuples.set(argument.getArgNumber());
+  }
+  (void)function.eraseArguments(tuples);
+}
+
+// The same of its results.
+void flattenResults(func::FuncOp function) {
+  Operation *end = function.getBody().front().getTerminator();
+  OpBuilder b(end);
+  SmallVector<unsigned> places;
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  SmallVector<Value> returned;
+  BitVector tuples; // of the results with the parts among them
+  for (auto [i, value] : llvm::enumerate(end->getOperands())) {
+    tuples.push_back(isTuple(value.getType()));
+    if (!isTuple(value.getType())) {
+      returned.push_back(value);
       continue;
     }
-    SmallVector<Value> before(end->getOperands().take_front(i)),
-        after(end->getOperands().drop_front(i + 1)), parts;
-    appendParts(b, end->getLoc(), end->getOperand(i), parts);
-    SmallVector<Type> types = llvm::to_vector(ValueRange(parts).getTypes());
-    SmallVector<unsigned> places(types.size(), i + 1);
-    SmallVector<DictionaryAttr> attributes =
-        attributesOfParts(function.getResultAttr(i, "mhlo.sharding"), types.size(), b);
-    (void)function.insertResults(places, types, attributes);
-    (void)function.eraseResult(i);
-    i += types.size();
-    before.append(parts);
-    before.append(after);
-    end->setOperands(before);
+    SmallVector<Value> parts;
+    appendParts(b, end->getLoc(), value, parts);
+    llvm::append_range(types, ValueRange(parts).getTypes());
+    places.append(parts.size(), i + 1);
+    attributes.append(
+        attributesOfParts(function.getResultAttr(i, "mhlo.sharding"), parts.size(), b));
+    tuples.resize(tuples.size() + parts.size());
+    returned.append(parts);
   }
+  end->setOperands(returned);
+  (void)function.insertResults(places, types, attributes);
+  (void)function.eraseResults(tuples);
 }
 
 // Arguments and results that are tokens go; what aliases a later output follows it.
@@ -221,9 +237,10 @@ struct FlattenTuplesPass : impl::FlattenTuplesBase<FlattenTuplesPass> {
   }
 
   static void flattenValues(func::FuncOp function) {
-    if (llvm::any_of(function.getArgumentTypes(), isTuple) ||
-        llvm::any_of(function.getResultTypes(), isTuple))
-      flattenSignature(function);
+    if (llvm::any_of(function.getArgumentTypes(), isTuple))
+      flattenArguments(function);
+    if (llvm::any_of(function.getResultTypes(), isTuple))
+      flattenResults(function);
     SmallVector<Operation *> holders;
     function.walk([&](Operation *op) {
       if (isa<stablehlo::OptimizationBarrierOp, stablehlo::CustomCallOp>(op) &&

@@ -10,12 +10,15 @@
 #include "passes/import/Passes.h"
 
 #include "dialects/sdy/PlainData.h"
+#include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "passes/import/DeviceProgram.h"
 #include "passes/import/GspmdSharding.h"
+
+#include <map>
 
 namespace tessera {
 #define GEN_PASS_DEF_GSPMDTOSDY
@@ -124,8 +127,9 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
     std::vector<sharding::Mesh> meshes = tiles.meshes();
     for (size_t i = given.size(); i < meshes.size(); ++i)
       declare(meshes[i]);
+    std::map<Operation *, sdy::SignatureAttributes> signatures;
     for (auto [a, mesh] : llvm::zip_equal(annotated, meshOf))
-      if (failed(annotate(a, meshes[mesh])))
+      if (failed(annotate(a, meshes[mesh], signatures)))
         return failure();
     return success();
   }
@@ -241,7 +245,8 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
     return sdy::TensorShardingAttr::get(&getContext(), mesh.name, {});
   }
 
-  LogicalResult annotate(const Annotated &a, const sharding::Mesh &mesh) {
+  LogicalResult annotate(const Annotated &a, const sharding::Mesh &mesh,
+                         std::map<Operation *, sdy::SignatureAttributes> &signatures) {
     if (int64_t dims = a.assignment.tiles.size() - a.assignment.last.size();
         a.assignment.hasTiles() && dims != a.rank)
       return emitError(a.loc()) << "mhlo.sharding has tiles of " << dims
@@ -281,13 +286,15 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
     sdy::TensorShardingAttr attr = a.assignment.only >= 0
                                        ? onDevice(a.assignment.only)
                                        : sdy::toAttr(&getContext(), mesh, *sharding);
-    auto name = StringAttr::get(&getContext(), sdy::kShardingAttr);
+    auto signature = [&]() -> sdy::SignatureAttributes & {
+      return signatures.try_emplace(a.op, cast<func::FuncOp>(a.op)).first->second;
+    };
     switch (a.where) {
     case Where::Argument:
-      cast<func::FuncOp>(a.op).setArgAttr(a.index, name, attr);
+      signature().setArgument(a.index, sdy::kShardingAttr, attr);
       break;
     case Where::Result:
-      cast<func::FuncOp>(a.op).setResultAttr(a.index, name, attr);
+      signature().setResult(a.index, sdy::kShardingAttr, attr);
       break;
     case Where::Value:
       if (a.assignment.only < 0)
@@ -351,10 +358,11 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
     getOperation().walk([](Operation *op) {
       op->removeAttr(key);
       if (auto function = dyn_cast<func::FuncOp>(op)) {
+        sdy::SignatureAttributes attributes(function);
         for (unsigned i = 0; i < function.getNumArguments(); ++i)
-          function.removeArgAttr(i, key);
+          attributes.removeArgument(i, key);
         for (unsigned i = 0; i < function.getNumResults(); ++i)
-          function.removeResultAttr(i, StringAttr::get(function.getContext(), key));
+          attributes.removeResult(i, key);
       }
     });
   }

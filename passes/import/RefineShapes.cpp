@@ -15,6 +15,7 @@
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"
+#include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/stablehlo/ShapeInference.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -214,6 +215,7 @@ std::string shapeOption(int64_t index, RankedTensorType type) {
 }
 
 LogicalResult giveArguments(func::FuncOp function) {
+  sdy::SignatureAttributes attributes(function);
   for (BlockArgument argument : function.getArguments()) {
     unsigned i = argument.getArgNumber();
     auto given = function.getArgAttrOfType<TypeAttr>(i, "tessera.shape");
@@ -223,7 +225,7 @@ LogicalResult giveArguments(func::FuncOp function) {
         return function.emitError() << "argument " << i << " has type " << argument.getType()
                                     << ", which " << given.getValue() << " does not refine";
       argument.setType(*type);
-      function.removeArgAttr(i, "tessera.shape");
+      attributes.removeArgument(i, "tessera.shape");
     }
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     if (type && !type.hasStaticShape())

@@ -10,6 +10,7 @@
 
 #include "dialects/comm/CommOps.h"
 #include "dialects/sdy/PlainData.h"
+#include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -226,29 +227,23 @@ bool isOurs(StringAttr name) {
 void dropOwnAttributes(ModuleOp module) {
   for (auto mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
     mesh.erase();
-  auto kept = [](DictionaryAttr attributes) {
+  auto kept = [&](DictionaryAttr attributes) {
     NamedAttrList list;
     for (NamedAttribute attribute : attributes)
       if (!isOurs(attribute.getName()))
         list.push_back(attribute);
-    return list;
+    return list.getDictionary(module.getContext());
   };
   module.walk([&](Operation *op) {
-    op->setDiscardableAttrs(
-        kept(op->getDiscardableAttrDictionary()).getDictionary(op->getContext()));
+    op->setDiscardableAttrs(kept(op->getDiscardableAttrDictionary()));
     auto function = dyn_cast<func::FuncOp>(op);
     if (!function)
       return;
+    sdy::SignatureAttributes attributes(function);
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      function.setArgAttrs(i,
-                           kept(function.getArgAttrDict(i) ? function.getArgAttrDict(i)
-                                                           : DictionaryAttr::get(op->getContext()))
-                               .getDictionary(op->getContext()));
+      attributes.replaceArgument(i, kept(attributes.ofArgument(i)));
     for (unsigned i = 0; i < function.getNumResults(); ++i)
-      function.setResultAttrs(i, kept(function.getResultAttrDict(i)
-                                          ? function.getResultAttrDict(i)
-                                          : DictionaryAttr::get(op->getContext()))
-                                     .getDictionary(op->getContext()));
+      attributes.replaceResult(i, kept(attributes.ofResult(i)));
   });
 }
 

@@ -13,6 +13,7 @@
 #include "passes/localize/Passes.h"
 
 #include "dialects/sdy/PlainData.h"
+#include "dialects/sdy/SignatureAttributes.h"
 #include "lib/cost/TopologyAttr.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -68,11 +69,12 @@ LogicalResult localizeFunction(func::FuncOp function, Localizer &l) {
   Region &global = function.getBody(), local;
   Block *entry = l.b.createBlock(&local);
   SmallVector<Type> inputs, outputs;
+  sdy::SignatureAttributes attributes(function);
   for (BlockArgument arg : global.getArguments()) {
     l.loc = arg.getLoc();
     LocalLayout layout = l.annotated(arg);
     inputs.push_back(l.localType(arg, layout));
-    function.setArgAttr(arg.getArgNumber(), "tessera.global", TypeAttr::get(arg.getType()));
+    attributes.setArgument(arg.getArgNumber(), "tessera.global", TypeAttr::get(arg.getType()));
     l.setLocal(arg, {entry->addArgument(inputs.back(), arg.getLoc()), layout});
   }
   LogicalResult visited = l.visitBlock(global.front());
@@ -86,7 +88,7 @@ LogicalResult localizeFunction(func::FuncOp function, Localizer &l) {
           l.layoutOf(function.getResultAttrOfType<sdy::TensorShardingAttr>(i, sdy::kShardingAttr),
                      shapeOf(operand.get()));
       layout.partial.clear();
-      function.setResultAttr(i, "tessera.global", TypeAttr::get(operand.get().getType()));
+      attributes.setResult(i, "tessera.global", TypeAttr::get(operand.get().getType()));
       results.push_back(l.move(l.local(operand.get()), shapeOf(operand.get()), layout));
       outputs.push_back(results.back().getType());
     }

@@ -7,6 +7,7 @@
 // written later. Pairs that the frontend made stay, unless a device's parts of the two differ in
 // size: such an argument is donated to whoever can use it.
 #include "dialects/comm/CommOps.h"
+#include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/memory/Donations.h"
 #include "passes/memory/InplaceOperands.h"
@@ -59,10 +60,14 @@ public:
       if (lastReaders.size() == 1)
         findInplace(i, *lastReaders.front());
     }
+    sdy::SignatureAttributes attributes(func);
     for (auto [argument, output] :
          llvm::zip_equal(arguments, memory::pairDonations(arrays, outputs, inplace)))
-      if (output >= 0)
-        lend(argument, outputNumbers[output]);
+      if (output >= 0) {
+        attributes.removeArgument(argument.getArgNumber(), kDonor);
+        attributes.setArgument(argument.getArgNumber(), kOutput,
+                               Builder(func).getI32IntegerAttr(outputNumbers[output]));
+      }
   }
 
 private:
@@ -72,20 +77,15 @@ private:
   }
 
   void dropUnequal() {
+    sdy::SignatureAttributes attributes(func);
     for (BlockArgument argument : entry.getArguments()) {
       unsigned i = argument.getArgNumber();
       auto output = func.getArgAttrOfType<IntegerAttr>(i, kOutput);
       if (!output || bytesOf(argument) == bytesOf(ret->getOperand(output.getInt())))
         continue;
-      func.removeArgAttr(i, kOutput);
-      func.setArgAttr(i, kDonor, BoolAttr::get(func.getContext(), true));
+      attributes.removeArgument(i, kOutput);
+      attributes.setArgument(i, kDonor, BoolAttr::get(func.getContext(), true));
     }
-  }
-
-  void lend(BlockArgument argument, int output) {
-    Builder b(func.getContext());
-    func.removeArgAttr(argument.getArgNumber(), kDonor);
-    func.setArgAttr(argument.getArgNumber(), kOutput, b.getI32IntegerAttr(output));
   }
 
   static int64_t bytesOf(Value value) {

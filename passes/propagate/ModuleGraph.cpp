@@ -1,5 +1,6 @@
 #include "passes/propagate/ModuleGraph.h"
 
+#include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/propagate/ElementwiseOps.h"
 
@@ -10,6 +11,8 @@ using namespace mlir;
 using namespace tessera::sdy;
 using tessera::sharding::OpClass;
 using tessera::sharding::PropagatedOp;
+
+#include <map>
 
 namespace tessera {
 namespace {
@@ -391,6 +394,10 @@ void ModuleGraph::writeBack() {
   auto attrOf = [&](const sharding::PropagatedValue &value, MLIRContext *context) {
     return toAttr(context, *meshOf[value.mesh], value.sharding);
   };
+  std::map<Operation *, SignatureAttributes> signatures;
+  auto signatureOf = [&](FunctionOpInterface function) -> SignatureAttributes & {
+    return signatures.try_emplace(function, function).first->second;
+  };
   for (auto [number, value] : llvm::enumerate(graph.values)) {
     Value ir = valueOf[number];
     if (!ir || value.mesh < 0 || !isa<RankedTensorType>(ir.getType()))
@@ -402,7 +409,14 @@ void ModuleGraph::writeBack() {
          llvm::zip(value.sharding.dims, cast<RankedTensorType>(ir.getType()).getShape()))
       if (size == 0) // nothing to shard
         dim.axes.clear();
-    if (TensorShardingAttr attr = attrOf(value, ir.getContext()); attr != getSharding(ir))
+    TensorShardingAttr attr = attrOf(value, ir.getContext());
+    if (attr == getSharding(ir))
+      continue;
+    auto argument = dyn_cast<BlockArgument>(ir);
+    if (auto function = argument ? dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp())
+                                 : FunctionOpInterface())
+      signatureOf(function).setArgument(argument.getArgNumber(), kShardingAttr, attr);
+    else
       setSharding(ir, attr);
   }
   for (ManualArgument &argument : manualArguments) {
@@ -417,9 +431,8 @@ void ModuleGraph::writeBack() {
   }
   for (FunctionResult &result : functionResults)
     if (const sharding::PropagatedValue &value = graph.values[result.value]; value.mesh >= 0)
-      result.function.setResultAttr(result.index,
-                                    StringAttr::get(result.function.getContext(), kShardingAttr),
-                                    attrOf(value, result.function.getContext()));
+      signatureOf(result.function)
+          .setResult(result.index, kShardingAttr, attrOf(value, result.function.getContext()));
 }
 
 } // namespace tessera

@@ -11,6 +11,7 @@
 //   sdy.manual_computation(%0) in_shardings=[<@mesh, [{}, {?}], replicated={"x"}>]
 //   manual_axes={"x"}
 #include "dialects/sdy/PlainData.h"
+#include "dialects/sdy/SignatureAttributes.h"
 #include "passes/propagate/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -171,13 +172,14 @@ Attribute whole(TensorShardingAttr sharding, Location loc, StringRef what, unsig
 
 void passWholeValues(func::FuncOp function) {
   auto name = StringAttr::get(function.getContext(), kShardingAttr);
+  SignatureAttributes attributes(function);
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (auto sharding = function.getArgAttrOfType<TensorShardingAttr>(i, name))
-      function.setArgAttr(i, name,
-                          whole(sharding, function.getArgument(i).getLoc(), "argument", i));
+      attributes.setArgument(i, name,
+                             whole(sharding, function.getArgument(i).getLoc(), "argument", i));
   for (unsigned i = 0; i < function.getNumResults(); ++i)
     if (auto sharding = function.getResultAttrOfType<TensorShardingAttr>(i, name))
-      function.setResultAttr(i, name, whole(sharding, function.getLoc(), "result", i));
+      attributes.setResult(i, name, whole(sharding, function.getLoc(), "result", i));
 }
 
 // The program has the devices of the largest mesh that something is on; that mesh becomes the

@@ -1,11 +1,14 @@
 #include "passes/propagate/Origins.h"
 
+#include "dialects/sdy/SignatureAttributes.h"
 #include "lib/sharding/PropagationConflicts.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
+
+#include <map>
 
 namespace tessera {
 namespace {
@@ -152,6 +155,7 @@ SmallVector<std::string> Origins::conflictLinesOf(int32_t index) const {
 void attachOrigins(ModuleGraph &module, int32_t hops) {
   Origins origins(module);
   DenseMap<Operation *, SmallVector<Attribute>> notes;
+  std::map<Operation *, sdy::SignatureAttributes> signatures;
   for (int32_t v = 0, e = module.graph.values.size(); v < e; ++v) {
     Value value = module.valueAt(v);
     SmallVector<std::string> lines = value ? origins.linesOf(v, hops) : SmallVector<std::string>();
@@ -165,8 +169,9 @@ void attachOrigins(ModuleGraph &module, int32_t hops) {
       attrs.push_back(StringAttr::get(value.getContext(), which + line));
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       if (auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp()))
-        function.setArgAttr(argument.getArgNumber(), kOriginAttr,
-                            ArrayAttr::get(value.getContext(), attrs));
+        signatures.try_emplace(function, function)
+            .first->second.setArgument(argument.getArgNumber(), kOriginAttr,
+                                       ArrayAttr::get(value.getContext(), attrs));
     } else if (!module.graph.values[v]
                     .free) { // copies of constants that end alike are merged again
       notes[value.getDefiningOp()].append(attrs);

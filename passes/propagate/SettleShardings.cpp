@@ -18,6 +18,7 @@
 //   %1 = sdy.reshard %arg0 <@mesh, [{}], unreduced={"x"}>       (%arg0: [{}])
 #include "dialects/sdy/DataFlow.h"
 #include "dialects/sdy/PlainData.h"
+#include "dialects/sdy/SignatureAttributes.h"
 #include "passes/propagate/Passes.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -94,16 +95,16 @@ private:
       TensorShardingAttr made = settled(loc, sharding, type);
       return function.isPublic() ? reduced(made) : made;
     };
+    SignatureAttributes attributes(function);
     for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
-      function.setArgAttr(
+      attributes.setArgument(
           i, name,
           border(function.isExternal() ? function.getLoc() : function.getArgument(i).getLoc(),
                  function.getArgAttrOfType<TensorShardingAttr>(i, name), type));
     for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
-      function.setResultAttr(i, name,
-                             border(function.getLoc(),
-                                    function.getResultAttrOfType<TensorShardingAttr>(i, name),
-                                    type));
+      attributes.setResult(i, name,
+                           border(function.getLoc(),
+                                  function.getResultAttrOfType<TensorShardingAttr>(i, name), type));
   }
 
   void settleRegion(Region &region) {
