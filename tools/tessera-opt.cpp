@@ -1,4 +1,5 @@
 // tessera-opt: runs any pass or phase over a module, for tests and for reading what each leaves.
+#include "lib/compiler/DeepStack.h"
 #include "lib/compiler/PortableArtifact.h"
 #include "lib/compiler/Registration.h"
 #include "lib/compiler/SourceText.h"
@@ -31,23 +32,24 @@ int main(int argc, char **argv) {
   if (config.shouldShowDialects() || config.shouldListPasses())
     return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, inputName, outputName, registry));
   std::string wrong, name = inputName == "-" ? "<stdin>" : inputName;
-  auto text = tessera::files::readWhole(inputName, wrong);
+  auto read = tessera::files::readWhole(inputName, wrong);
   tessera::files::OutputFile output;
-  if (text)
+  if (read)
     wrong = output.open(outputName);
+  std::unique_ptr<llvm::MemoryBuffer> text;
   if (wrong.empty())
-    wrong = tessera::refuseText(*text, inputName);
-  if (!wrong.empty()) {
-    llvm::errs() << "error: " << wrong << "\n";
-    return 1;
-  }
-  if (std::string packed = tessera::packBooleans(*text); !packed.empty())
-    text = std::move(packed);
+    text = tessera::readableText(*read, name, wrong);
   std::string written;
   llvm::raw_string_ostream stream(written);
-  bool failed =
-      llvm::failed(tessera::optimize(stream, llvm::MemoryBuffer::getMemBufferCopy(*text, name),
-                                     registry, config, emitPortable, keepVhlo));
+  bool failed = false;
+  auto optimize = [&] {
+    failed = llvm::failed(
+        tessera::optimize(stream, std::move(text), registry, config, emitPortable, keepVhlo));
+  };
+  if (!wrong.empty() || !tessera::onDeepStack(optimize)) {
+    llvm::errs() << (wrong.empty() ? tessera::kNoDeepStack : "error: " + wrong) << "\n";
+    return 1;
+  }
   bool isBytecode = llvm::StringRef(written).starts_with("ML\xefR");
   wrong = output.write(isBytecode ? written : tessera::unpackBooleans(written));
   if (wrong.empty())

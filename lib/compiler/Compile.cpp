@@ -1,6 +1,7 @@
 // compile: parse, then one pass manager a phase, timed, then package.
 #include "lib/compiler/Compile.h"
 
+#include "lib/compiler/DeepStack.h"
 #include "lib/compiler/Diagnostics.h"
 #include "lib/compiler/Entry.h"
 #include "lib/compiler/Phases.h"
@@ -74,10 +75,8 @@ std::string checkOptions(const CompileOptions &options) {
   return "";
 }
 
-} // namespace
-
-CompileResult compile(llvm::StringRef text, const CompileOptions &options,
-                      const CompileListener &listener) {
+CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
+                          const CompileListener &listener) {
   CompileResult result;
   if (result.error = checkOptions(options); !result.error.empty())
     return result;
@@ -147,6 +146,16 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
   }
   report["phases"] = std::move(seconds);
   result.report = toText(std::move(report)) + "\n";
+  return result;
+}
+
+} // namespace
+
+CompileResult compile(llvm::StringRef text, const CompileOptions &options,
+                      const CompileListener &listener) {
+  CompileResult result;
+  if (!onDeepStack([&] { result = compileHere(text, options, listener); }))
+    result.error = kNoDeepStack;
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "dialects/comm/CommOps.h"
 #include "dialects/sdy/PlainData.h"
+#include "lib/compiler/DeepStack.h"
 #include "lib/compiler/Diagnostics.h"
 #include "lib/compiler/Entry.h"
 #include "lib/compiler/ExplainModule.h"
@@ -103,10 +104,8 @@ void addCollectives(ModuleOp module, const ExplainedModule &explained, RemedyTri
   }
 }
 
-} // namespace
-
-ExplainResult explainProgram(llvm::StringRef text, const CompileOptions &options,
-                             const CompileListener &listener) {
+ExplainResult explainHere(llvm::StringRef text, const CompileOptions &options,
+                          const CompileListener &listener) {
   ExplainResult result;
   DialectRegistry registry;
   registerDialects(registry);
@@ -160,6 +159,16 @@ ExplainResult explainProgram(llvm::StringRef text, const CompileOptions &options
   RemedyTrials trials(*imported, moved, kTrials);
   addCollectives(module, explained, trials, explanation);
   explanation.values = std::move(explained.values);
+  return result;
+}
+
+} // namespace
+
+ExplainResult explainProgram(llvm::StringRef text, const CompileOptions &options,
+                             const CompileListener &listener) {
+  ExplainResult result;
+  if (!onDeepStack([&] { result = explainHere(text, options, listener); }))
+    result.error = kNoDeepStack;
   return result;
 }
 

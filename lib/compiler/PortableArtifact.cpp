@@ -2,6 +2,7 @@
 
 #include "dialects/vhlo/Vhlo.h"
 #include "lib/compiler/Diagnostics.h"
+#include "lib/compiler/Nesting.h"
 #include "lib/compiler/ReadTrial.h"
 #include "passes/portable/Passes.h"
 
@@ -19,7 +20,9 @@ namespace {
 mlir::OwningOpRef<mlir::ModuleOp> readTrusted(llvm::SourceMgr &sources,
                                               const mlir::ParserConfig &config) {
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(sources, config);
-  if (!module || !config.getContext()->getLoadedDialect<vhlo::VhloDialect>())
+  if (!module || failed(checkNesting(module)))
+    return nullptr;
+  if (!config.getContext()->getLoadedDialect<vhlo::VhloDialect>())
     return module;
   if (failed(legalizeToStablehlo(*module)) || failed(mlir::verify(*module)))
     return nullptr;
@@ -48,7 +51,7 @@ std::string readAnew(llvm::SourceMgr &sources, const mlir::ParserConfig &config,
                : mlir::parseSourceFile<mlir::ModuleOp>(sources, config);
   std::string out = "M";
   llvm::raw_string_ostream stream(out);
-  if (!module || failed(mlir::writeBytecodeToFile(*module, stream)))
+  if (!module || failed(checkNesting(module)) || failed(mlir::writeBytecodeToFile(*module, stream)))
     return "E" + error;
   return out;
 }

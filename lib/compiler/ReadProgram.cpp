@@ -4,6 +4,7 @@
 #include "lib/compiler/Entry.h"
 #include "lib/compiler/InputCheck.h"
 #include "lib/compiler/InputShapes.h"
+#include "lib/compiler/Nesting.h"
 #include "lib/compiler/PortableArtifact.h"
 #include "lib/compiler/SourceText.h"
 #include "lib/compiler/TopologyFile.h"
@@ -41,31 +42,30 @@ static OwningOpRef<ModuleOp> parseWithNames(const llvm::SourceMgr &sources,
          llvm::zip(definition.block->getArguments(), definition.arguments))
       if (source.loc.isValid())
         argument.setLoc(named(argument.getLoc(), source.loc));
-  auto module = llvm::hasSingleElement(block) ? dyn_cast<ModuleOp>(block.front()) : ModuleOp();
-  if (module) {
-    module->remove();
-    return module;
+  OwningOpRef<ModuleOp> module;
+  if (auto only = llvm::hasSingleElement(block) ? dyn_cast<ModuleOp>(block.front()) : ModuleOp()) {
+    only->remove();
+    module = only;
+  } else { // top-level ops stand in a module of their own
+    module = ModuleOp::create(UnknownLoc::get(config.getContext()));
+    module->getBody()->getOperations().splice(module->getBody()->end(), block.getOperations());
   }
-  // Top-level ops stand in a module of their own.
-  OwningOpRef<ModuleOp> around = ModuleOp::create(UnknownLoc::get(config.getContext()));
-  around->getBody()->getOperations().splice(around->getBody()->end(), block.getOperations());
-  return succeeded(verify(*around)) ? std::move(around) : OwningOpRef<ModuleOp>();
+  if (failed(checkNesting(module)) || failed(verify(*module)))
+    return {};
+  return module;
 }
 
 SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, MLIRContext *context,
                           DiagnosticCollector &diagnostics, bool keepNames) {
   SourceProgram result;
-  if (std::string wrong = refuseText(text, options.inputName); !wrong.empty()) {
+  std::string wrong;
+  std::unique_ptr<llvm::MemoryBuffer> readable = readableText(text, options.inputName, wrong);
+  if (!readable) {
     result.error = "error: " + wrong;
     return result;
   }
-  std::string packed = packBooleans(text);
-  if (!packed.empty())
-    text = packed;
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBuffer(text, options.inputName, /*RequiresNullTerminator=*/false),
-      llvm::SMLoc());
+  sources.AddNewSourceBuffer(std::move(readable), llvm::SMLoc());
   ParserConfig config(context);
   const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
   OwningOpRef<ModuleOp> module = keepNames && !isBytecode(*buffer) ? parseWithNames(sources, config)

@@ -1,5 +1,7 @@
 #include "lib/compiler/SourceText.h"
 
+#include "lib/compiler/Nesting.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -10,22 +12,18 @@ namespace {
 
 constexpr unsigned long long kMostResults = 1 << 20;
 
+size_t behindString(llvm::StringRef text, size_t at) {
+  for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at)
+    at += text[at] == '\\';
+  return std::min(at + 1, text.size());
+}
+
 // Whether the text before `at`, in its line, ends in a value's name: `%x`.
 bool followsValue(llvm::StringRef text, size_t at) {
   size_t i = at;
   while (i > 0 && (llvm::isAlnum(text[i - 1]) || llvm::StringRef("_$.-").contains(text[i - 1])))
     --i;
   return i > 0 && i < at && text[i - 1] == '%';
-}
-
-bool inString(llvm::StringRef line, size_t at) {
-  bool inside = false;
-  for (size_t i = 0; i < at; ++i)
-    if (line[i] == '\\')
-      ++i;
-    else if (line[i] == '"')
-      inside = !inside;
-  return inside;
 }
 
 // Booleans in hexadecimal: `count` of them, by `digits`, which begin at `at`.
@@ -74,10 +72,23 @@ std::optional<Booleans> findBooleans(llvm::StringRef text, size_t from) {
 
 } // namespace
 
-std::string packBooleans(llvm::StringRef text) {
+size_t behindStringOrComment(llvm::StringRef text, size_t at) {
+  if (text[at] == '"')
+    return behindString(text, at);
+  if (text.substr(at).starts_with("//"))
+    return std::min(text.find('\n', at), text.size());
+  return at;
+}
+
+std::string lineAndColumn(llvm::StringRef text, size_t at) {
+  llvm::StringRef before = text.take_front(at);
+  size_t begin = before.rfind('\n') + 1; // npos + 1 is 0
+  return std::to_string(before.count('\n') + 1) + ":" + std::to_string(at - begin + 1);
+}
+
+// Empty where nothing is to be changed.
+static std::string packBooleans(llvm::StringRef text) {
   std::string packed;
-  if (text.starts_with("ML\xefR"))
-    return packed; // bytecode
   size_t from = 0;
   while (std::optional<Booleans> found = findBooleans(text, from)) {
     auto [at, digits, count] = *found;
@@ -124,26 +135,38 @@ std::string unpackBooleans(llvm::StringRef text) {
   return unpacked += text.substr(from);
 }
 
-std::string refuseText(llvm::StringRef text, llvm::StringRef name) {
-  if (text.starts_with("ML\xefR"))
-    return ""; // bytecode
-  for (size_t at = text.find('#'); at != llvm::StringRef::npos; at = text.find('#', at + 1)) {
+// Empty, or where a value's result has a number that no operation has results for.
+static std::string refuseResultNumbers(llvm::StringRef text, llvm::StringRef name) {
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (size_t behind = behindStringOrComment(text, at); behind != at) {
+      at = behind - 1;
+      continue;
+    }
+    if (text[at] != '#')
+      continue;
     llvm::StringRef number =
         text.substr(at + 1).take_while([](char c) { return llvm::isDigit(c); });
     unsigned long long index;
     bool small = number.size() < 7 || (!number.getAsInteger(10, index) && index <= kMostResults);
-    if (small || !followsValue(text, at))
-      continue;
-    size_t begin = text.rfind('\n', at);
-    begin = begin == llvm::StringRef::npos ? 0 : begin + 1;
-    if (inString(text.substr(begin), at - begin))
-      continue;
-    size_t line = 1 + text.take_front(begin).count('\n');
-    return (name + ":" + llvm::Twine(line) + ":" + llvm::Twine(at - begin + 2) +
-            ": no operation has a result number " + number + "; results are numbered from 0")
-        .str();
+    if (!small && followsValue(text, at))
+      return (name + ":" + lineAndColumn(text, at + 1) + ": no operation has a result number " +
+              number + "; results are numbered from 0")
+          .str();
   }
   return "";
+}
+
+std::unique_ptr<llvm::MemoryBuffer> readableText(llvm::StringRef text, llvm::StringRef name,
+                                                 std::string &wrong) {
+  if (text.starts_with("ML\xefR")) // bytecode
+    return llvm::MemoryBuffer::getMemBuffer(text, name, /*RequiresNullTerminator=*/false);
+  wrong = refuseNestedText(text, name);
+  if (wrong.empty())
+    wrong = refuseResultNumbers(text, name);
+  if (!wrong.empty())
+    return nullptr;
+  std::string packed = packBooleans(text);
+  return llvm::MemoryBuffer::getMemBufferCopy(packed.empty() ? text : packed, name);
 }
 
 } // namespace tessera

@@ -1,5 +1,7 @@
 #include "lib/compiler/TopologyFile.h"
 
+#include "lib/compiler/Nesting.h"
+
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/JSON.h"
 
@@ -23,6 +25,8 @@ static mlir::DictionaryAttr toDictionary(mlir::Builder &builder, const llvm::jso
 
 llvm::Expected<mlir::DictionaryAttr> parseTopologyFile(mlir::MLIRContext *context,
                                                        llvm::StringRef text) {
+  if (std::string wrong = refuseNestedJson(text); !wrong.empty())
+    return llvm::createStringError(wrong);
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
   if (!value)
     return value.takeError();

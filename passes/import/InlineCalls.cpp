@@ -15,6 +15,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
+#include "passes/import/CallGraph.h"
+#include "tessera/container.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_INLINECALLS
@@ -23,6 +25,11 @@ namespace tessera {
 using namespace mlir;
 
 namespace {
+
+// A program may have as many operations as it likes, but grow by calls only so far: to this many,
+// or this many times what is written.
+constexpr uint64_t kMostOperations = uint64_t(1) << 18, kMostGrowth = 16;
+constexpr uint32_t kMostCalls = 1000; // inside of one another; each is a level of locations
 
 // The name of the function that `op` calls, or null.
 FlatSymbolRefAttr calleeOf(Operation *op) {
@@ -72,28 +79,46 @@ public:
       });
   }
 
-  // Fails on a function that calls itself, directly or through others.
-  LogicalResult checkNoRecursion(func::FuncOp function) {
-    State &state = states[function];
-    if (state == State::Done)
-      return success();
-    if (state == State::Open)
-      return function.emitError() << "function @" << function.getSymName()
-                                  << " calls itself; write the recursion as stablehlo.while";
-    state = State::Open;
-    WalkResult result = function.walk([&](Operation *op) {
-      FlatSymbolRefAttr callee = calleeOf(op);
-      if (!callee)
-        return WalkResult::advance();
-      func::FuncOp target = functions.lookup(callee.getAttr());
-      if (!target || target.isExternal()) {
-        op->emitError() << "calls @" << callee.getValue() << ", which has no body in this module";
-        return WalkResult::interrupt();
-      }
-      return failed(checkNoRecursion(target)) ? WalkResult::interrupt() : WalkResult::advance();
-    });
-    states[function] = State::Done;
-    return failure(result.wasInterrupted());
+  // Fails on a function that calls itself or one without a body, and on programs that would be too
+  // large or too deeply nested with everything in place.
+  LogicalResult check(func::FuncOp entry) {
+    import::CallGraph graph;
+    SmallVector<func::FuncOp> numbered{entry};
+    DenseMap<Operation *, size_t> numbers{{entry, 0}};
+    for (size_t i = 0; i < numbered.size(); ++i)
+      if (failed(describe(numbered[i], graph.functions.emplace_back(), numbered, numbers)))
+        return failure();
+    bool recursive;
+    std::vector<size_t> order = graph.calleesFirst(0, recursive);
+    if (recursive)
+      return numbered[order.back()].emitError()
+             << "function @" << numbered[order.back()].getSymName()
+             << " calls itself; write the recursion as stablehlo.while";
+    std::vector<import::InlinedSize> sizes = graph.sizes(order);
+    uint64_t most = 0;
+    for (const import::CalledFunction &function : graph.functions)
+      most += kMostGrowth * function.operations;
+    most = std::max(most, kMostOperations);
+    for (size_t i : order) {
+      func::FuncOp function = numbered[i];
+      if (sizes[i].operations > most)
+        return function.emitError()
+               << "function @" << function.getSymName() << " has "
+               << (sizes[i].operations == import::kUncountable ? "more than " : "")
+               << sizes[i].operations << " operations with what it calls in place, more than the "
+               << most
+               << " that a program of this length may have; write what is called again and "
+                  "again as a loop (stablehlo.while)";
+      if (sizes[i].calls > kMostCalls)
+        return function.emitError() << "function @" << function.getSymName()
+                                    << " begins a chain of more than " << kMostCalls << " calls";
+      if (sizes[i].regions > container::kDeepestNesting)
+        return function.emitError()
+               << "function @" << function.getSymName() << " nests loops and branches "
+               << sizes[i].regions << " deep with what it calls in place; programs nest "
+               << container::kDeepestNesting << " at most";
+    }
+    return success();
   }
 
   void inlineInto(func::FuncOp entry) {
@@ -104,7 +129,33 @@ public:
   }
 
 private:
-  enum class State { New, Open, Done };
+  // Counts what is in a function, and gives those that it calls numbers.
+  LogicalResult describe(func::FuncOp function, import::CalledFunction &described,
+                         SmallVectorImpl<func::FuncOp> &numbered,
+                         DenseMap<Operation *, size_t> &numbers) {
+    SmallVector<std::pair<Region *, uint32_t>> regions{{&function.getBody(), 0}};
+    while (!regions.empty()) {
+      auto [region, depth] = regions.pop_back_val();
+      described.regions = std::max(described.regions, depth);
+      for (Operation &op : region->getOps()) {
+        ++described.operations;
+        for (Region &inner : op.getRegions())
+          regions.push_back({&inner, depth + 1});
+        FlatSymbolRefAttr callee = calleeOf(&op);
+        if (!callee)
+          continue;
+        func::FuncOp target = functions.lookup(callee.getAttr());
+        if (!target || target.isExternal())
+          return op.emitError() << "calls @" << callee.getValue()
+                                << ", which has no body in this module";
+        auto [number, isNew] = numbers.try_emplace(target, numbered.size());
+        if (isNew)
+          numbered.push_back(target);
+        described.calls.push_back({number->second, depth});
+      }
+    }
+    return success();
+  }
 
   void collect(Region &region, SmallVectorImpl<Operation *> &work) {
     region.walk([&](Operation *op) {
@@ -158,7 +209,6 @@ private:
 
   DenseMap<StringAttr, func::FuncOp> functions;
   DenseMap<StringAttr, int64_t> calls;
-  DenseMap<Operation *, State> states;
 };
 
 // An asynchronous operation runs where it starts: communicate and order decide anew what overlaps.
@@ -203,7 +253,7 @@ struct InlineCallsPass : impl::InlineCallsBase<InlineCallsPass> {
       return signalPassFailure();
     }
     Inliner inliner(module);
-    if (failed(inliner.checkNoRecursion(entry)))
+    if (failed(inliner.check(entry)))
       return signalPassFailure();
     inliner.inlineInto(entry);
     startAtOnce(entry);

@@ -78,14 +78,12 @@ int compare(llvm::StringRef form, llvm::StringRef written, llvm::StringRef text)
 
 mlir::OwningOpRef<mlir::ModuleOp> parse(llvm::StringRef bytes, llvm::StringRef name,
                                         std::string &problem) {
-  problem = refuseText(bytes, name);
-  if (!problem.empty())
+  std::unique_ptr<llvm::MemoryBuffer> readable = readableText(bytes, name, problem);
+  if (!readable)
     return nullptr;
   DiagnosticCollector diagnostics(&context(), name, [](const std::string &) {});
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBuffer(bytes, name, /*RequiresNullTerminator=*/false),
-      llvm::SMLoc());
+  sources.AddNewSourceBuffer(std::move(readable), llvm::SMLoc());
   auto module = readModule(sources, mlir::ParserConfig(&context()));
   if (!module)
     problem = diagnostics.error("is not a module");
