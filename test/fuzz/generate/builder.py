@@ -125,7 +125,7 @@ class Builder:
                     raise Inexact
             elif not np.array_equal(array, near[i]):
                 raise Inexact  # rounding decides an integer
-            op.results.append(Value(element, shape, array, approx, 0.0 if exact else scale_of(name, operands)))
+            op.results.append(Value(element, shape, array, approx, 0.0 if exact else scale_of(name, operands, array.size)))
         self.ops.append(op)
         self.pool += op.results
         return op.results
@@ -151,11 +151,13 @@ class Builder:
 # Operations whose result may be small beside what it is added up from.
 SUMS = {"stablehlo." + name for name in ("add", "subtract", "reduce", "reduce_window", "dot_general", "convolution", "fft", "real", "imag")}
 
-def scale_of(name, operands):
-    """The largest of the terms that a result was added up from."""
+
+def scale_of(name, operands, size):
+    """The largest of the terms that a result was added up from; of many terms, what their sums on the way may come to."""
     floats = [v for v in operands if v.size and v.element.kind in "fc"]
     if name in SUMS:
-        return max((max(v.scale, float(np.max(np.abs(v.data)))) for v in floats if np.all(np.isfinite(v.data))), default=0.0)
+        terms = max((v.size for v in floats), default=1) / max(1, size)
+        return max(1.0, terms**0.5 / 8) * max((max(v.scale, float(np.max(np.abs(v.data)))) for v in floats if np.all(np.isfinite(v.data))), default=0.0)
     if name in ("stablehlo.multiply", "stablehlo.divide") and len(floats) == 2:
         with np.errstate(all="ignore"):
             x, y = floats[0].data, floats[1].data if name == "stablehlo.multiply" else 1 / floats[1].data
