@@ -37,16 +37,16 @@ def reshape(b):
     shape = list(x.shape)
     for _ in range(b.rng.choice([1, 1, 2])):
         kind = b.rng.random()
-        if kind < 0.45 and len(shape) > 1:  # merge
+        if kind < 0.42 and len(shape) > 1:  # merge
             d = b.rng.randrange(len(shape) - 1)
             shape[d : d + 2] = [shape[d] * shape[d + 1]]
-        elif kind < 0.85 and shape:  # split
+        elif kind < 0.78 and shape:  # split
             d = b.rng.randrange(len(shape))
             shape[d : d + 1] = factors(b.rng, shape[d])
-        elif kind < 0.93:
+        elif kind < 0.85:
             shape.insert(b.rng.randrange(len(shape) + 1), 1)
         else:
-            shape = factors(b.rng, x.size)
+            shape = factors(b.rng, x.size)  # across the borders of dimensions
     if len(shape) > 5:
         return False
     return b.emit("stablehlo.reshape", [x], [(x.element, shape)], lambda a: [a.reshape(shape)])
