@@ -97,9 +97,8 @@ int compileProgram(int argc, const char *const *argv) {
   if (!input)
     return 1;
   files::OutputFile output, report;
-  std::string wrong = output.open(line.output.empty() ? "-" : line.output);
-  if (wrong.empty() && !line.reportFile.empty())
-    wrong = report.open(line.reportFile);
+  std::string wrong = files::openTogether(
+      {{line.output.empty() ? "-" : line.output, &output}, {line.reportFile, &report}});
   if (!wrong.empty())
     return failCommand("error: " + wrong);
   ProgressLine progress;

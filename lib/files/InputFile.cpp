@@ -46,7 +46,7 @@ private:
 
 // Until its end. A named pipe ends before it begins where nobody has opened it for writing yet:
 // then its writer is waited for.
-std::string readStream(int descriptor, bool named, std::string &text) {
+std::string readStream(int descriptor, bool named, bool waitsForMore, std::string &text) {
   int waits = named ? 250 : 0;
   // Amounts that grow with the text, so that it is moved seldom and never twice as large.
   while (text.size() <= kMostOfStream) {
@@ -62,7 +62,7 @@ std::string readStream(int descriptor, bool named, std::string &text) {
     if (count == 0) {
       --waits;
       poll(nullptr, 0, 20);
-    } else if (count < 0 && error == EAGAIN) {
+    } else if (count < 0 && error == EAGAIN && waitsForMore) {
       pollfd ready = {descriptor, POLLIN, 0};
       poll(&ready, 1, -1);
     } else if (count < 0 && error != EINTR) {
@@ -132,7 +132,7 @@ std::string InputFile::read(uint64_t offset, char *to, size_t bytes) const {
 }
 
 std::optional<std::string> readWhole(const std::string &path, std::string &wrong) {
-  bool standard = path == "-";
+  bool standard = path == "-" || path == "/dev/stdin";
   Opened opened = standard ? Opened(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)) : Opened(path);
   if (!opened.ok()) {
     wrong = path + ": cannot be read: " + std::strerror(errno);
@@ -142,8 +142,10 @@ std::optional<std::string> readWhole(const std::string &path, std::string &wrong
   mode_t type = opened.info.st_mode & S_IFMT;
   if (type == S_IFREG && opened.info.st_size > 0 && lseek(opened.descriptor, 0, SEEK_CUR) == 0)
     reason = readRegular(opened.descriptor, opened.info.st_size, text);
-  else if (type == S_IFREG || type == S_IFIFO || type == S_IFSOCK || isatty(opened.descriptor))
-    reason = readStream(opened.descriptor, type == S_IFIFO && !standard, text);
+  else if (type == S_IFREG) // /proc/kmsg waits for messages, and has no end
+    reason = readStream(opened.descriptor, false, false, text);
+  else if (type == S_IFIFO || type == S_IFSOCK || (standard && isatty(opened.descriptor)))
+    reason = readStream(opened.descriptor, !standard, true, text);
   else
     reason = "it is a device";
   if (reason.empty())

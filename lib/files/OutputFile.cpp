@@ -133,6 +133,26 @@ std::string OutputFile::commit() {
   return error ? fail(error) : "";
 }
 
+bool OutputFile::isSameFile(const OutputFile &other) const {
+  struct stat here, there;
+  return file_.isPending() && other.file_.isPending() && target_.name == other.target_.name &&
+         fstat(target_.directory, &here) == 0 && fstat(other.target_.directory, &there) == 0 &&
+         here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+std::string openTogether(std::initializer_list<std::pair<std::string, OutputFile *>> outputs) {
+  for (auto &[path, file] : outputs) {
+    if (path.empty())
+      continue;
+    if (std::string wrong = file->open(path); !wrong.empty())
+      return wrong;
+    for (auto &[earlier, other] : outputs)
+      if (other != file && file->isSameFile(*other))
+        return path + ": two outputs in one file";
+  }
+  return "";
+}
+
 std::string commitTogether(std::initializer_list<OutputFile *> files) {
   for (OutputFile *file : files)
     if (std::string wrong = file->finish(); !wrong.empty())

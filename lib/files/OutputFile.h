@@ -18,6 +18,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tessera::files {
 
@@ -37,6 +38,8 @@ public:
   [[nodiscard]] std::string finish();
   [[nodiscard]] std::string commit();
 
+  // Whether both are the same file, or will be.
+  bool isSameFile(const OutputFile &other) const;
   bool isOpen() const { return descriptor_ >= 0; }
 
 private:
@@ -52,6 +55,11 @@ private:
   int descriptor_ = -1; // the file's, or a stream's own
   bool finished_ = false;
 };
+
+// Opens what a command writes, each at its path; empty paths are passed over. One file for two
+// outputs is refused.
+[[nodiscard]] std::string
+openTogether(std::initializer_list<std::pair<std::string, OutputFile *>> outputs);
 
 // All are on the disk before any is seen. Those that were not opened are passed over.
 [[nodiscard]] std::string commitTogether(std::initializer_list<OutputFile *> files);

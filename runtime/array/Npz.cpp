@@ -1,6 +1,7 @@
 #include "runtime/array/Npz.h"
 #include "runtime/array/ElementType.h"
 #include "runtime/array/Layout.h"
+#include "runtime/array/NpyHeader.h"
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -26,18 +27,6 @@ std::string descrText(const std::string &descr) {
     if (descr == key)
       return name;
   return "'" + descr + "'";
-}
-
-// The value of `key` in the header's Python dictionary, as text up to the end of that value.
-std::string_view headerField(std::string_view header, std::string_view key) {
-  size_t at = header.find("'" + std::string(key) + "'");
-  if (at == header.npos || (at = header.find(':', at)) == header.npos)
-    return {};
-  at = header.find_first_not_of(' ', at + 1);
-  if (at == header.npos)
-    return {};
-  size_t end = header[at] == '(' ? header.find(')', at) : header.find_first_of(",}", at);
-  return end == header.npos ? std::string_view() : header.substr(at, end - at);
 }
 
 int64_t itemSize(const std::string &descr) {
@@ -78,6 +67,8 @@ Result<NpyArray> parseNpy(const std::string &name, std::string contents) {
   };
   if (contents.size() < 10 || contents.compare(0, 6, "\x93NUMPY") != 0)
     return bad("not in npy format");
+  if (contents[6] < 1 || contents[6] > 3 || contents[7] != 0)
+    return bad("its format is of another version than 1.0, 2.0 and 3.0");
   size_t sizeBytes = contents[6] == 1 ? 2 : 4, headerSize = 0;
   if (contents.size() < 8 + sizeBytes)
     return bad("truncated");
@@ -85,24 +76,13 @@ Result<NpyArray> parseNpy(const std::string &name, std::string contents) {
   size_t start = 8 + sizeBytes + headerSize;
   if (start > contents.size())
     return bad("truncated");
-  std::string_view header = std::string_view(contents).substr(8 + sizeBytes, headerSize);
-  NpyArray array;
-  std::string_view descr = headerField(header, "descr"), shape = headerField(header, "shape");
-  if (descr.size() < 3 || (descr[0] != '\'' && descr[0] != '"') || shape.empty())
+  auto header = parseNpyHeader(std::string_view(contents).substr(8 + sizeBytes, headerSize));
+  if (!header || header->descr.size() < 3)
     return bad("its header has no plain element type and shape");
-  array.descr = descr.substr(1, descr.size() - 2);
-  for (size_t at = 1; at < shape.size();) {
-    int64_t n = 0;
-    auto [end, error] = std::from_chars(shape.data() + at, shape.data() + shape.size(), n);
-    if (error == std::errc()) {
-      if (n < 0 || n > (int64_t{1} << 40))
-        return bad("impossible shape");
-      array.shape.push_back(n);
-      at = end - shape.data();
-    } else {
-      ++at;
-    }
-  }
+  for (int64_t n : header->shape)
+    if (n < 0 || n > (int64_t{1} << 40))
+      return bad("impossible shape");
+  NpyArray array{header->descr, header->shape, {}};
   int64_t item = itemSize(array.descr);
   if (item < 1 || item > 16)
     return bad("elements of type " + descrText(array.descr) + " are not supported");
@@ -113,8 +93,7 @@ Result<NpyArray> parseNpy(const std::string &name, std::string contents) {
   if (contents.size() - start != bytes)
     return bad("has " + std::to_string(contents.size() - start) + " bytes of data for shape " +
                shapeText(array.shape));
-  bool columnMajor = headerField(header, "fortran_order").starts_with("True") &&
-                     array.shape.size() > 1 && bytes > 0;
+  bool columnMajor = header->columnMajor && array.shape.size() > 1 && bytes > 0;
   contents.erase(0, start);
   if (array.descr[0] == '>') {
     bool complex = array.descr[1] == 'c';
@@ -161,6 +140,18 @@ std::string npyDescr(program::ElementType type) {
   }
 }
 
+// Whether bytes hold values of a type that is narrower than they: truth values are 0 and 1.
+static bool areValuesOf(program::ElementType type, const std::string &bytes) {
+  using namespace program;
+  int bits = type == I1 ? 1 : type == I2 || type == U2 ? 2 : type == I4 || type == U4 ? 4 : 8;
+  bool isSigned = type == I2 || type == I4;
+  int least = isSigned ? -(1 << (bits - 1)) : 0, most = (1 << (isSigned ? bits - 1 : bits)) - 1;
+  return bits == 8 || std::all_of(bytes.begin(), bytes.end(), [&](char c) {
+           int value = isSigned ? static_cast<signed char>(c) : static_cast<unsigned char>(c);
+           return value >= least && value <= most;
+         });
+}
+
 Result<NpzReader> NpzReader::open(const std::string &path) {
   auto zip = ZipReader::open(path);
   if (!zip.ok())
@@ -198,6 +189,9 @@ Result<HostArray> NpzReader::read(const std::string &name,
         (isSmallFloat(expected.type())
              ? " (its type " + std::string(nameOf(expected.type())) + " travels as float32)"
              : ""));
+  if (!areValuesOf(expected.type(), npy->data))
+    return invalidArgument(path_ + ": array '" + name + "' has values that are none of its type, " +
+                           std::string(nameOf(expected.type())));
   HostArray array{expected.type(), shape, {}};
   if (isSmallFloat(expected.type())) {
     int64_t count = elementCount(shape);

@@ -192,15 +192,12 @@ private:
   // Before the work. Outputs and report are rank 0's; every rank has a trace.
   Status openOutputs(Transport *transport) {
     int32_t rank = transport ? transport->rank() : 0;
-    if (!options_.trace.empty())
-      options_.trace += rank == 0 ? "" : "." + std::to_string(rank);
-    for (auto [path, file] : {std::pair(rank == 0 ? options_.outputs : "", &outputsFile_),
-                              {options_.trace, &trace_},
-                              {rank == 0 ? options_.report : "", &report_}})
-      if (!path.empty())
-        if (std::string wrong = file->open(path); !wrong.empty())
-          return fileStatus(wrong);
-    return {};
+    if (rank != 0)
+      return fileStatus(
+          options_.trace.empty() ? "" : trace_.open(options_.trace + "." + std::to_string(rank)));
+    return fileStatus(files::openTogether({{options_.outputs, &outputsFile_},
+                                           {options_.trace, &trace_},
+                                           {options_.report, &report_}}));
   }
 
   bool isRoot() const { return !session_->transport() || session_->transport()->rank() == 0; }

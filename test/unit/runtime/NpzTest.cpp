@@ -117,6 +117,41 @@ TEST(NpzTest, MoreBytesThanTheProgramTakesAreNotRead) {
   EXPECT_NE(read.status().message().find("bytes, the program expects"), std::string::npos);
 }
 
+TEST(NpzTest, ValuesAreThoseOfTheType) {
+  std::string path = temporaryFile("narrow.npz");
+  writeArchive(path, {{"b", {program::I1, {2}, std::string("\1\2", 2)}},
+                      {"s", {program::I4, {2}, std::string("\x07\xf8", 2)}},
+                      {"t", {program::I4, {2}, std::string("\x08\xf8", 2)}}});
+  auto reader = NpzReader::open(path);
+  EXPECT_EQ(reader->read("b", parameter(program::I1, {2})).status().message(),
+            path + ": array 'b' has values that are none of its type, i1");
+  EXPECT_TRUE(reader->read("s", parameter(program::I4, {2})).ok());
+  EXPECT_FALSE(reader->read("t", parameter(program::I4, {2})).ok());
+}
+
+// What is damaged is not taken for what it resembles: this was row-major.
+TEST(NpzTest, HeadersAreReadAsAWhole) {
+  auto read = [](const std::string &dictionary) {
+    return parseNpy("x", std::string("\x93NUMPY\x01\x00", 8) +
+                             static_cast<char>(dictionary.size()) + '\0' + dictionary +
+                             std::string(6, '\0'))
+        .ok();
+  };
+  EXPECT_TRUE(read("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n"));
+  EXPECT_TRUE(read("{\"shape\":(6,),\"descr\":\"|u1\",\"fortran_order\":False}"));
+  for (const char *damaged :
+       {"{'descr': '|u1', 'fortran_order':\xfeTrue, 'shape': (2, 3), }",
+        "{'descr': '|u1', 'fortran_order': Tru, 'shape': (2, 3), }",
+        "{'descr': '|u1', 'fortran_order': True, 'shape': (2x3), }",
+        "{'descr': '|u1', 'fortran_order': True, 'shape': (2 3), }",
+        "{'descr': '|u1', 'fortran_order': True, 'shape': (06,), }",
+        "{'descr': '|u1', 'fortran_order': True, 'shape': (6), }",
+        "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), } x",
+        "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), 'shape': (6,)}",
+        "{'descr': '|u1', 'shape': (2, 3), }", "'descr': '|u1', 'fortran_order': True", "{", ""})
+    EXPECT_FALSE(read(damaged)) << damaged;
+}
+
 TEST(NpzTest, FortranOrderAndByteOrder) {
   // Columns of [[1,2,3],[4,5,6]].
   std::string data("\1\4\2\5\3\6", 6);

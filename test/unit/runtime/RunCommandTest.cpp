@@ -129,6 +129,11 @@ TEST_F(RunCommandTest, OutputsAreCheckedFirst) {
   }
 }
 
+TEST_F(RunCommandTest, TwoOutputsAreTwoFiles) {
+  EXPECT_EQ(run({path("p.tsr"), "--outputs=" + path("o"), "--report=" + path("./o")}), 1);
+  EXPECT_EQ(error, "error: " + path("./o") + ": two outputs in one file\n");
+}
+
 // What fails leaves the outputs of an earlier run as they were, and no other file.
 TEST_F(RunCommandTest, AFailedRunLeavesTheOutputsOfTheLastOne) {
   std::string directory = path("outputs");
