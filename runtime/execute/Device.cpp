@@ -83,16 +83,20 @@ void Device::end(uint32_t pc) {
 namespace {
 
 struct GridJob {
+  const Run &run;
   TesseraKernel function;
   void *const *buffers;
   size_t scratchBytes;
   const void *plan;
 };
 
-constexpr int32_t kNoScratch = INT32_MIN; // a helper had no memory
+constexpr int32_t kNoScratch = INT32_MIN;   // a helper had no memory
+constexpr int32_t kGivenUp = INT32_MIN + 1; // the run has failed meanwhile
 
 int32_t runCells(void *context, Worker &worker, uint32_t begin, uint32_t end) {
   const GridJob &job = *static_cast<const GridJob *>(context);
+  if (job.run.failed())
+    return kGivenUp;
   TesseraKernelArgs args{job.buffers, worker.scratch(job.scratchBytes), job.plan};
   if (!args.scratch && job.scratchBytes)
     return kNoScratch;
@@ -107,7 +111,7 @@ int32_t Device::dispatch(Worker &worker, const KernelEntry &kernel, void *const 
     TesseraKernelArgs args{buffers, scratch, kernel.plan.get()};
     return kernel.function(&args, 0, kernel.grid);
   }
-  GridJob job{kernel.function, buffers, program_.decoded().scratchBytes, kernel.plan.get()};
+  GridJob job{run_, kernel.function, buffers, program_.decoded().scratchBytes, kernel.plan.get()};
   return worker.runJob(runCells, &job, kernel.grid, kernel.chunk, kernel.wakes);
 }
 

@@ -278,8 +278,14 @@ bool Worker::sleepOnce() {
 
 int32_t Worker::runJob(JobFunction function, void *context, uint32_t total, uint32_t chunk,
                        bool wakes) {
-  if (chunk >= total || pool_.size() == 1)
+  if (chunk >= total)
     return function(context, *this, 0, total);
+  if (pool_.size() == 1) {
+    int32_t code = 0;
+    for (uint32_t begin = 0; begin < total && !code; begin = chunkEnd(begin, chunk, total))
+      code = function(context, *this, begin, chunkEnd(begin, chunk, total));
+    return code;
+  }
   uint64_t epoch = (claim_.load(std::memory_order_relaxed) >> 32) + 1;
   total_.store(0, std::memory_order_relaxed);
   function_.store(function, std::memory_order_relaxed);
@@ -291,8 +297,8 @@ int32_t Worker::runJob(JobFunction function, void *context, uint32_t total, uint
   total_.store(total, std::memory_order_release);
   if (wakes) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    uint32_t chunks = (total + chunk - 1) / chunk;
-    for (uint32_t i = 1; i < chunks && pool_.sleepers_.load(std::memory_order_relaxed); ++i)
+    uint64_t chunks = (uint64_t{total} + chunk - 1) / chunk;
+    for (uint64_t i = 1; i < chunks && pool_.sleepers_.load(std::memory_order_relaxed); ++i)
       if (!pool_.wakeOne(index_ + 1))
         break;
   }
@@ -307,6 +313,12 @@ int32_t Worker::runJob(JobFunction function, void *context, uint32_t total, uint
       error = code;
     own += end - begin;
     claim = claim_.load(std::memory_order_relaxed);
+    // After an error nobody needs the cells that are left.
+    while (error && cellOf(claim) < total)
+      if (claim_.compare_exchange_weak(claim, (epoch << 32) | total, std::memory_order_acq_rel)) {
+        own += total - cellOf(claim);
+        break;
+      }
   }
   // Helpers may be in the middle of their last chunks.
   for (uint32_t polls = 0; finished_.load(std::memory_order_acquire) + own != total; ++polls) {

@@ -54,8 +54,9 @@ public:
   // Scratch of at least `bytes` that lasts until the next call; null when there is no memory.
   void *scratch(size_t bytes) { return bytes <= scratchBytes_ ? scratch_ : growScratch(bytes); }
 
-  // Runs all cells of [0, total), in chunks that idle workers take too, and returns the first error
-  // code or 0. `wakes`: sleeping workers are worth waking for it. Not reentrant.
+  // Runs all cells of [0, total), in chunks that idle workers take too; or some of them, where one
+  // gives an error code, which it returns. `wakes`: sleeping workers are worth waking for it. Not
+  // reentrant.
   int32_t runJob(JobFunction function, void *context, uint32_t total, uint32_t chunk, bool wakes);
 
 private:

@@ -140,6 +140,9 @@ private:
       return error("bytes " + std::to_string(buffer.offset()) + " to " +
                    std::to_string(buffer.offset() + buffer.bytes()) + " of " + where +
                    ", which has " + std::to_string(limit));
+    if (buffer.offset() % container::kAlignment)
+      return error("a buffer at byte " + std::to_string(buffer.offset()) + " of " + where +
+                   ", which is no multiple of " + std::to_string(container::kAlignment));
     if (bytes && buffer.bytes() < bytes)
       return error("a buffer of " + std::to_string(buffer.bytes()) + " bytes where " +
                    std::to_string(bytes) + " are used");

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
 #include <set>
 
 namespace tessera::runtime {
@@ -102,6 +103,7 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(std::string_vie
   google::protobuf::io::CodedInputStream stream(&array);
   // A branch in a branch is three messages deeper.
   stream.SetRecursionLimit(3 * static_cast<int>(container::kDeepestNesting) + 16);
+  google::protobuf::LogSilencer oneErrorIsEnough;
   if (!manifest.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
     return invalidProgram("altered: the manifest cannot be parsed");
   if (manifest.version() != container::kProgramVersion)

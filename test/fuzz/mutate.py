@@ -8,14 +8,14 @@ seed and its number, so that `--seed=S --only=K` makes the K-th again. Prints ea
 
   text        of a module, compiled                 parse      of a module, read and printed as text and bytecode
   bytecode    of a module, compiled                 portable   artifact of a random release, compiled
-  program     .tsr, run                             manifest   of a .tsr with right checksums, loaded
-  npz         inputs of a program, run              topology   file, for compile and run
+  program     .tsr, run                             topology   file, for compile and run
   arguments   of both command lines                 execute    text of a module, compiled and run
   explain     text of a module, explained
+
+Program files with right checksums, and archives: files.py.
 """
 import argparse
 import collections
-import io
 import multiprocessing
 import os
 import pathlib
@@ -31,7 +31,7 @@ import seeds
 import shrink
 
 BIN = pathlib.Path(os.environ.get("TESSERA_BIN", seeds.ROOT / "build" / "bin"))
-KINDS = ["text", "parse", "bytecode", "portable", "program", "manifest", "npz", "topology", "arguments", "execute", "explain"]
+KINDS = ["text", "parse", "bytecode", "portable", "program", "topology", "arguments", "execute", "explain"]
 RELEASES = ["0.9.0", "0.14.0", "0.17.0", "1.0.0", "1.5.0", "1.9.0", "1.11.0", "1.13.0", "1.17.0", "current"]
 TOPOLOGY = '{"alpha": 1e-6, "beta": 1e10, "axes": {"data": {"alpha": 1e-5, "beta": 1e9}, "model": {"beta": 1e11}}, "name": "two"}'
 DYNAMIC = """func.func @main(%a: tensor<?x4xf32>, %b: tensor<4x?xf32>) -> tensor<?x?xf32> {
@@ -109,21 +109,7 @@ class Mutants:
         if kind == "arguments":
             return self.arguments(rng)
         data = self.program(rng)
-        if data is None or kind == "program":
-            return data and (mutations.mutate_bytes(rng, data), [["run", "FILE", "--outputs=/dev/null"]])
-        if kind == "manifest":
-            return mutations.mutate_manifest(rng, data), [["load", "FILE"]]
-        return self.inputs(rng, data)
-
-    def inputs(self, rng, program):
-        key = ("npz", self.index)
-        if key not in self.made:
-            self.made[key] = b""
-            answer = self.engine.run("run", self.file("seed.tsr", program), f"--outputs={self.scratch / 'seed.npz'}")
-            if answer.end == "ok":  # what it returns is as good as what it takes, under other names
-                self.made[key] = rename_outputs((self.scratch / "seed.npz").read_bytes())
-        data = self.made[key]
-        return (mutations.mutate_npz(rng, data), [["run", self.file("seed.tsr", program), "--inputs=FILE"]]) if data else None
+        return data and (mutations.mutate_bytes(rng, data), [["run", "FILE", "--outputs=/dev/null"]])
 
     def arguments(self, rng):
         compiles = rng.random() < 0.6
@@ -168,7 +154,7 @@ class Mutants:
     def keep(self, name, kind, data, commands, answer):
         folder = self.options.keep
         folder.mkdir(parents=True, exist_ok=True)
-        if self.options.shrink and kind not in ("arguments", "program", "manifest", "npz"):
+        if self.options.shrink and kind not in ("arguments", "program"):
             is_bad = lambda less: engine.same_kind(self.end(kind, less, commands).end, answer.end)
             data = (shrink.shrink_text if isinstance(data, str) else shrink.shrink_bytes)(data, is_bad)
         (folder / name).write_bytes(data.encode(errors="replace") if isinstance(data, str) else data)
@@ -177,17 +163,6 @@ class Mutants:
                 (folder / f"{name}.{extra}").write_bytes((self.scratch / extra).read_bytes())
         lines = "\n".join(" ".join(map(str, command)) for command in commands)
         (folder / f"{name}.txt").write_text(f"{lines}\n{answer.end}\n{answer.messages[:4000]}\n")
-
-
-def rename_outputs(archive):
-    import zipfile
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(archive)) as source, zipfile.ZipFile(out, "w") as target:
-        for name in source.namelist():
-            for copy in {name.replace("out", "in"), "in0.npy", "in1.npy"}:
-                if copy not in target.namelist():
-                    target.writestr(copy, source.read(name))
-    return out.getvalue()
 
 
 def work(options, job):

@@ -1,10 +1,5 @@
 """Ways to damage an input: each takes a random.Random and what is to be damaged, and returns the mutant."""
-import functools
-import io
 import re
-import struct
-import warnings
-import zipfile
 
 NUMBERS = ["0", "1", "2", "3", "4", "7", "8", "16", "64", "1000", "-1", "2147483647", "2147483648", "9223372036854775807"]
 TYPES = ["f32", "f64", "f16", "bf16", "i1", "i8", "i16", "i32", "i64", "ui8", "ui32", "i4", "f8E4M3FN", "f8E5M2", "index",
@@ -167,79 +162,3 @@ def mutate_bytes(rng, data):
         if not data:
             data = bytearray(b"\0")
     return bytes(data)
-
-
-@functools.lru_cache(64)
-def xxh64(data):
-    """The hash of include/tessera/container.h."""
-    p1, p2, p3, p4, p5 = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
-    mask = (1 << 64) - 1
-    rotate = lambda x, r: ((x << r) | (x >> (64 - r))) & mask
-    step = lambda lane, word: rotate((lane + word * p2) & mask, 31) * p1 & mask
-    at, size = 0, len(data)
-    if size >= 32:
-        lanes = [(p1 + p2) & mask, p2, 0, -p1 & mask]
-        for at in range(0, size - 31, 32):
-            lanes = [step(lane, word) for lane, word in zip(lanes, struct.unpack_from("<4Q", data, at))]
-        at += 32
-        h = sum(rotate(lane, r) for lane, r in zip(lanes, (1, 7, 12, 18))) & mask
-        for lane in lanes:
-            h = ((h ^ step(0, lane)) * p1 + p4) & mask
-    else:
-        h = p5
-    h = (h + size) & mask
-    for at in range(at, size - 7, 8):
-        h = (rotate(h ^ step(0, struct.unpack_from("<Q", data, at)[0]), 27) * p1 + p4) & mask
-    at = size - size % 8
-    if size - at >= 4:
-        h = (rotate(h ^ struct.unpack_from("<I", data, at)[0] * p1 & mask, 23) * p2 + p3) & mask
-        at += 4
-    for byte in data[at:]:
-        h = rotate(h ^ byte * p5 & mask, 11) * p1 & mask
-    h = (h ^ (h >> 33)) * p2 & mask
-    h = (h ^ (h >> 29)) * p3 & mask
-    return h ^ (h >> 32)
-
-
-def sections(container):
-    """[(name, kind, contents)] of a .tsr file."""
-    count = struct.unpack_from("<I", container, 12)[0]
-    entries = [struct.unpack_from("<24sIIQQQQ", container, 64 + 64 * i) for i in range(count)]
-    return [(name, kind, container[offset : offset + size]) for name, kind, _, offset, size, _, _ in entries]
-
-
-def join_sections(parts):
-    """A .tsr file whose checksums are right."""
-    table, body = b"", b""
-    start = 64 + 64 * len(parts)
-    for name, kind, contents in parts:
-        table += struct.pack("<24sIIQQQQ", name, kind, 0, start + len(body), len(contents), xxh64(contents), 0)
-        body += contents + bytes(-(start + len(body) + len(contents)) % 64)
-    header = struct.pack("<8sIIQQ32x", b"\x89TSR\r\n\x1a\n", 1, len(parts), start + len(body), xxh64(table))
-    return header + table + body
-
-
-def mutate_manifest(rng, container):
-    """A program whose checksums are right and whose manifest (kind 1) is not."""
-    return join_sections([(name, kind, mutate_bytes(rng, contents) if kind == 1 and contents else contents)
-                          for name, kind, contents in sections(container)])
-
-
-def mutate_npz(rng, archive):
-    """Bytes of the archive, or of an array in an archive whose checksums are right."""
-    if rng.random() < 0.5 or not zipfile.ZipFile(io.BytesIO(archive)).namelist():
-        return mutate_bytes(rng, archive)
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(archive)) as source, zipfile.ZipFile(out, "w", rng.choice([0, 8])) as target:
-        names = source.namelist()
-        victim = rng.choice(names)
-        for name in names:
-            data = source.read(name)
-            if name == victim:
-                header = rng.random() < 0.7  # most of what can go wrong is in the first bytes
-                data = mutate_bytes(rng, data[:128]) + data[128:] if header else mutate_bytes(rng, data)
-                name = rng.choice([name] * 8 + ["in0", "in1.npy", "x", "in0.npy"])
-            with warnings.catch_warnings():  # of names that are there twice
-                warnings.simplefilter("ignore")
-                target.writestr(name, data)
-    return out.getvalue()

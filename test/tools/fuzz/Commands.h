@@ -22,7 +22,4 @@ int writePortable(const std::string &from, const std::string &to, const std::str
 // it is sharded x even or uneven x partial or whole.
 int cells(const std::string &path);
 
-// load IN.tsr: all checks of a program, and its devices, but no kernel is run.
-int load(const std::string &path);
-
 } // namespace tessera::fuzz

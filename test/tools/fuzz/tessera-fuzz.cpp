@@ -54,8 +54,6 @@ int execute(const std::vector<std::string> &line) {
     return runCommand(argc, arguments.data() + 1);
   if (is("roundtrip", 1))
     return roundTrip(line[1]);
-  if (is("load", 1))
-    return load(line[1]);
   if (is("cells", 1))
     return cells(line[1]);
   if (is("bytecode", 2))

@@ -343,6 +343,38 @@ TEST(ExecuteTest, TheTimeLimitNamesTheLoop) {
   }
 }
 
+// What is left of a grid is not run when the step is given up, or a cell has failed: these are
+// hours.
+TEST(ExecuteTest, TheTimeLimitEndsLargeGrids) {
+  auto slow = [](const TesseraKernelArgs *, uint32_t, uint32_t) {
+    std::this_thread::sleep_for(std::chrono::microseconds(10));
+    return 0;
+  };
+  for (uint32_t workers : {1u, 2u, 3u}) {
+    ProgramBuilder builder({1});
+    ProgramBuilder::dispatch(builder.body(), builder.addKernel("slow", slow, UINT32_MAX, 1e30), {},
+                             builder.addLocation("model.py:9:1"));
+    auto loaded = builder.load();
+    ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+    SessionOptions options;
+    options.workers = workers;
+    options.timeLimit = 0.05;
+    auto session = Session::create(*loaded, options);
+    int64_t begin = Pool::now();
+    EXPECT_EQ(runOnce(**session, {}).status().message(),
+              "a step took longer than the time limit of 0.05 s: device 0 was at model.py:9:1");
+    EXPECT_LT(Pool::now() - begin, 10'000'000'000);
+  }
+  ProgramBuilder builder({1});
+  auto failing = [](const TesseraKernelArgs *, uint32_t begin, uint32_t) {
+    return begin > 100 ? 7 : 0;
+  };
+  ProgramBuilder::dispatch(builder.body(), builder.addKernel("failing", failing, UINT32_MAX, 1e30),
+                           {});
+  EXPECT_EQ(runOnce(*builder.session(2), {}).status().message(),
+            "device 0: kernel 'failing' failed with code 7 at an unknown place");
+}
+
 TEST(ExecuteTest, TheTimeLimitLetsOtherStepsBe) {
   ProgramBuilder builder({2});
   ProgramBuilder::loop(builder.body(), 1000);

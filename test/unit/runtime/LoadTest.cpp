@@ -116,6 +116,11 @@ TEST(LoadTest, BrokenInstructionsAreRefusedWithTheirLocation) {
        [](auto &p) { p.mutable_body(0)->mutable_dispatch()->set_kernel(9); }},
       {"model.py:3:7: bytes 32 to 96 of the arena, which has 64",
        [](auto &p) { p.mutable_body(0)->mutable_dispatch()->mutable_operands(2)->set_offset(32); }},
+      {"model.py:3:7: a buffer at byte 32 of the arena, which is no multiple of 64",
+       [](auto &p) {
+         p.set_arena_bytes(128); // vectors are loaded as if they were aligned
+         p.mutable_body(0)->mutable_dispatch()->mutable_operands(2)->set_offset(32);
+       }},
       {"model.py:3:7: input 5 does not exist",
        [](auto &p) { p.mutable_body(0)->mutable_dispatch()->mutable_operands(0)->set_index(5); }},
       {"model.py:3:7: bytes 18446744073709551600 to 48 of the constants, which has 64",
