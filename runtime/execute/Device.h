@@ -34,8 +34,8 @@ public:
   // Where it stands: for messages when the run cannot go on.
   bool ended() const { return ended_; }
   const Instruction &current() const { return program_.decoded().code[pc_]; }
-  // The innermost loop around it, by the instruction that jumps back; null outside of loops.
-  const Instruction *currentLoop() const { return enclosingLoop(program_.decoded(), pc_); }
+  // The loop that it most likely stays in, by its jump back; null outside of loops.
+  const Instruction *currentLoop() const { return longestLoop(program_.decoded(), pc_); }
 
   bool tracing = false;
   std::vector<TraceEvent> trace;

@@ -407,14 +407,19 @@ Result<Decoded> decode(const program::Program &program, const MeshGrid &mesh) {
   return Decoder(program, mesh).run();
 }
 
-const Instruction *enclosingLoop(const Decoded &decoded, uint32_t instruction) {
+const Instruction *longestLoop(const Decoded &decoded, uint32_t instruction) {
   // Only loops jump back, and inner ones do it before outer ones.
+  const Instruction *counted = nullptr;
   for (uint32_t i = instruction; i < decoded.code.size(); ++i) {
     const Instruction &jump = decoded.code[i];
-    if ((jump.opcode == Opcode::NextTrip || jump.opcode == Opcode::Jump) && jump.b <= instruction)
+    if (jump.b > instruction)
+      continue;
+    if (jump.opcode == Opcode::Jump)
       return &jump;
+    if (jump.opcode == Opcode::NextTrip)
+      counted = &jump;
   }
-  return nullptr;
+  return counted;
 }
 
 Status resolveKernels(const program::Program &program, const SymbolResolver &symbols,

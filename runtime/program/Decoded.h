@@ -67,8 +67,9 @@ struct Decoded {
   uint64_t scratchBytes = 0;
 };
 
-// The jump back of the innermost loop around an instruction, or null.
-const Instruction *enclosingLoop(const Decoded &decoded, uint32_t instruction);
+// Of the loops around an instruction the one that most likely takes long, by its jump back: the
+// innermost whose end data decides, or the outermost that is counted. Null outside of loops.
+const Instruction *longestLoop(const Decoded &decoded, uint32_t instruction);
 
 using SymbolResolver = std::function<void *(const std::string &)>;
 

@@ -12,7 +12,7 @@ seed and its number, so that `--seed=S --only=K` makes the K-th again. Prints ea
   arguments   of both command lines                 execute    text of a module, compiled and run
   explain     text of a module, explained
 
-Program files with right checksums, and archives: files.py.
+Program files with right checksums: program_files.py; archives: archives.py.
 """
 import argparse
 import collections

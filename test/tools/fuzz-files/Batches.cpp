@@ -142,7 +142,7 @@ private:
                 static_cast<unsigned long long>(number), what.c_str());
     std::fflush(stdout);
     if (!options_.keep.empty())
-      std::ofstream(options_.keep + "/" + name_ + "-" + std::to_string(options_.seed) + "-" +
+      std::ofstream(options_.keep + "/" + "program-" + std::to_string(options_.seed) + "-" +
                         std::to_string(number),
                     std::ios::binary)
           << input;

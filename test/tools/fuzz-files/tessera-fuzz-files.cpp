@@ -1,12 +1,11 @@
-// tessera-fuzz-files: files that the runtime reads, mutated in the process that reads them: some
-// thousand a second. Run by test/fuzz/files.py.
+// tessera-fuzz-files: program files, mutated in the process that reads them: some thousand a
+// second. Run by test/fuzz/program_files.py.
 //
-//   tessera-fuzz-files programs|archives [--count=N] [--seed=S] [--first=N] [--only=K]
-//                      [--seconds=10] [--bytes=2147483648] [--keep=DIR] [P.tsr ..]
+//   tessera-fuzz-files [--count=N] [--seed=S] [--first=N] [--only=K] [--seconds=10]
+//                      [--bytes=2147483648] [--keep=DIR] [--given-only] [P.tsr ..]
 //
-// Programs: hand-made ones, and the files that are named. Prints each bad end, with the options
+// Of hand-made programs, and of the files that are named. Prints each bad end, with the options
 // that make it again, and the count of all; exit code 1 when there was one.
-#include "test/tools/fuzz-files/Archives.h"
 #include "test/tools/fuzz-files/Batches.h"
 #include "test/tools/fuzz-files/Programs.h"
 #include <cstdio>
@@ -18,7 +17,6 @@
 int main(int argc, char **argv) {
   using namespace tessera::fuzz;
   BatchOptions options;
-  std::string kind;
   std::vector<ProgramSeed> seeds;
   bool own = true;
   for (int i = 1; i < argc; ++i) {
@@ -41,8 +39,6 @@ int main(int argc, char **argv) {
       options.keep = value;
     else if (name == "--given-only")
       own = false;
-    else if (kind.empty())
-      kind = argument;
     else {
       std::ifstream file(argv[i], std::ios::binary);
       seeds.push_back(seedOf(std::string(std::istreambuf_iterator<char>(file), {})));
@@ -52,17 +48,9 @@ int main(int argc, char **argv) {
       }
     }
   }
-  if (kind == "programs") {
-    if (own)
-      for (ProgramSeed &seed : handMadeSeeds())
-        seeds.push_back(std::move(seed));
-    ProgramFiles programs(std::move(seeds));
-    return runBatches(kind, programs, options) ? 0 : 1;
-  }
-  if (kind == "archives") {
-    Archives archives;
-    return runBatches(kind, archives, options) ? 0 : 1;
-  }
-  std::fprintf(stderr, "error: programs or archives?\n");
-  return 2;
+  if (own)
+    for (ProgramSeed &seed : handMadeSeeds())
+      seeds.push_back(std::move(seed));
+  ProgramFiles programs(std::move(seeds));
+  return runBatches("program files", programs, options) ? 0 : 1;
 }
