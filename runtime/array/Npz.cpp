@@ -159,14 +159,22 @@ Result<NpzReader> NpzReader::open(const std::string &path) {
   return NpzReader(path, std::move(*zip));
 }
 
+NpzReader::NpzReader(std::string path, ZipReader zip)
+    : path_(std::move(path)), zip_(std::move(zip)) {
+  for (size_t i = 0; i < zip_.members().size(); ++i) {
+    std::string_view name = zip_.members()[i].name;
+    if (name.ends_with(".npy"))
+      name.remove_suffix(4);
+    byName_[std::string(name)] = i;
+  }
+}
+
 Result<HostArray> NpzReader::read(const std::string &name,
                                   const program::Parameter &expected) const {
-  const ZipReader::Member *member = nullptr;
-  for (const auto &m : zip_.members())
-    if (m.name == name + ".npy" || m.name == name)
-      member = &m;
-  if (!member)
+  auto found = byName_.find(name);
+  if (found == byName_.end())
     return invalidArgument(path_ + ": array '" + name + "' is missing");
+  const ZipReader::Member *member = &zip_.members()[found->second];
   // A header has some hundred bytes; what is much larger is refused before it is unpacked.
   constexpr uint64_t header = 1 << 20, largestItem = 16;
   uint64_t count = elementCount(globalShape(expected));

@@ -5,6 +5,7 @@
 #include "runtime/Status.h"
 #include "runtime/array/Zip.h"
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace tessera::runtime {
@@ -35,10 +36,10 @@ public:
   Result<HostArray> read(const std::string &name, const program::Parameter &expected) const;
 
 private:
-  explicit NpzReader(std::string path, ZipReader zip)
-      : path_(std::move(path)), zip_(std::move(zip)) {}
+  NpzReader(std::string path, ZipReader zip);
   std::string path_;
   ZipReader zip_;
+  std::unordered_map<std::string, size_t> byName_; // members, without .npy; the last of a name
 };
 
 class NpzWriter {

@@ -1,5 +1,6 @@
 // The C interface and the C++ over it, from the outside: libtessera_runtime.so and a file.
 #include "include/tessera/runtime.h"
+#include "runtime/program/Sha256.h"
 #include "test/unit/runtime/CompiledKernels.h"
 
 namespace tessera {
@@ -104,6 +105,28 @@ TEST(CApiTest, ErrorsAreCodesWithMessages) {
   settings = {};
   settings.topology = "{\"alpha\": -1}";
   EXPECT_THROW(Session(program, settings), Error);
+}
+
+TEST(CApiTest, AProgramIsTheOneThatIsNamedAndItsStepsEnd) {
+  std::string path = runtime::temporaryFile("named.tsr"), file = accumulatorFile({2}, false);
+  std::ofstream(path, std::ios::binary) << file;
+  std::string digest = runtime::sha256(file), other = digest;
+  other[0] = other[0] == '0' ? '1' : '0';
+  EXPECT_THROW(Program::fromFile(path, other), Error);
+  EXPECT_NE(std::string(tessera_error_message()).find("this is another file"), std::string::npos);
+  Program program = Program::fromFile(path, digest);
+  SessionSettings settings;
+  settings.timeLimit = -1;
+  EXPECT_THROW(Session(program, settings), Error);
+  settings.timeLimit = 60;
+  Session session(program, settings);
+  // Options of a host that was compiled before there was a limit.
+  tessera_session_options options{};
+  options.struct_size = offsetof(tessera_session_options, time_limit);
+  options.time_limit = -1;
+  tessera_session *raw = nullptr;
+  EXPECT_EQ(tessera_session_create(program.get(), &options, &raw), TESSERA_OK);
+  tessera_session_free(raw);
 }
 
 TEST(CApiTest, TheEmbeddingExampleRuns) {

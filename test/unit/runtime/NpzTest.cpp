@@ -5,6 +5,7 @@
 #include "test/unit/runtime/WrittenArchive.h"
 #include <cmath>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -45,6 +46,24 @@ TEST(NpzTest, RoundTrip) {
     ASSERT_TRUE(read.ok()) << read.status().message();
     EXPECT_EQ(read->bytes, array->bytes);
   }
+}
+
+// As many arrays as members: each is found without a look at all others.
+TEST(NpzTest, ManyMembers) {
+  constexpr int count = 20000;
+  std::string path = temporaryFile("many.npz");
+  std::vector<std::pair<std::string, HostArray>> arrays;
+  for (int i = 0; i < count; ++i)
+    arrays.emplace_back("in" + std::to_string(i),
+                        HostArray{program::U8, {}, std::string(1, static_cast<char>(i))});
+  writeArchive(path, arrays);
+  clock_t begin = std::clock();
+  auto reader = NpzReader::open(path);
+  ASSERT_TRUE(reader.ok()) << reader.status().message();
+  for (int i = 0; i < count; ++i)
+    ASSERT_EQ(reader->read("in" + std::to_string(i), parameter(program::U8, {}))->bytes,
+              arrays[i].second.bytes);
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 8);
 }
 
 // bf16 travels as float32: exact on the way out, rounded to nearest even on the way in.
