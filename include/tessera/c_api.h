@@ -94,7 +94,9 @@ TESSERA_API tessera_code tessera_program_output(const tessera_program *program, 
 /* What the compiler reported: JSON, "" when the program carries none. */
 TESSERA_API const char *tessera_program_report(const tessera_program *program);
 
-/* Sessions. `options` may be NULL. */
+/* Sessions. `options` may be NULL. Over MPI all processes make the same calls for a session, in the
+ * same order; creating one first compares what they have, and fails on all where they differ or one
+ * fails. Later a call that fails on one process is announced to the others, which fail too. */
 TESSERA_API tessera_code tessera_session_create(const tessera_program *program,
                                                 const tessera_session_options *options,
                                                 tessera_session **session);

@@ -2,6 +2,7 @@
 #include "include/tessera/c_api.h"
 #include "runtime/array/ElementType.h"
 #include "runtime/array/Layout.h"
+#include "runtime/comm/exchange/Agreement.h"
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/comm/local/TopologyFile.h"
 #include "runtime/execute/Session.h"
@@ -186,25 +187,29 @@ tessera_code tessera_session_create(const tessera_program *program,
                                     const tessera_session_options *given,
                                     tessera_session **session) {
   return guarded([&]() -> Status {
-    if (!program || !session)
-      return invalidArgument("tessera_session_create: a null argument");
     tessera_session_options options = {};
     if (given)
       std::memcpy(&options, given, std::min(given->struct_size, sizeof options));
     SessionOptions internal;
     internal.workers = options.workers;
     internal.timeLimit = options.time_limit;
-    if (options.topology) {
-      auto links = parseTopology(options.topology, program->loaded->manifest().mesh());
-      if (!links.ok())
-        return links.status();
-      internal.links = *links;
-    }
     if (options.communicator && std::strcmp(options.communicator, "local") != 0) {
       auto transport = Transport::open(options.communicator);
       if (!transport.ok())
         return transport.status();
       internal.transport = *transport;
+    }
+    // The other ranks wait to hear of what is wrong here.
+    auto refuse = [&](const Status &status) {
+      return internal.transport ? agree(*internal.transport, {status, {}}) : status;
+    };
+    if (!program || !session)
+      return refuse(invalidArgument("tessera_session_create: a null argument"));
+    if (options.topology) {
+      auto links = parseTopology(options.topology, program->loaded->manifest().mesh());
+      if (!links.ok())
+        return refuse(links.status());
+      internal.links = *links;
     }
     auto created = Session::create(program->loaded, internal);
     if (!created.ok())
@@ -232,12 +237,19 @@ tessera_code tessera_session_execute(tessera_session *session, tessera_array *co
                                      size_t input_count, tessera_array **outputs,
                                      size_t output_count) {
   return guarded([&]() -> Status {
-    if (!session || (input_count && !inputs) || (output_count && !outputs))
+    if (!session)
       return invalidArgument("tessera_session_execute: a null argument");
+    // Before the step the other ranks hear of what keeps this one from it.
+    auto refuse = [&](std::string message) {
+      session->session->announce(message);
+      return invalidArgument(std::move(message));
+    };
+    if ((input_count && !inputs) || (output_count && !outputs))
+      return refuse("tessera_session_execute: a null argument");
     auto expected = static_cast<size_t>(session->session->program().manifest().outputs_size());
     if (output_count != expected)
-      return invalidArgument("the program has " + std::to_string(expected) +
-                             " outputs, there is room for " + std::to_string(output_count));
+      return refuse("the program has " + std::to_string(expected) + " outputs, there is room for " +
+                    std::to_string(output_count));
     std::vector<std::shared_ptr<Array>> arrays;
     std::vector<std::pair<std::shared_ptr<Array>, std::shared_ptr<Array>>> moved;
     for (size_t i = 0; i < input_count; ++i) {
@@ -248,7 +260,7 @@ tessera_code tessera_session_execute(tessera_session *session, tessera_array *co
         continue;
       auto adopted = session->session->adopt(arrays[i], parameters[static_cast<int>(i)]);
       if (!adopted.ok())
-        return invalidArgument("input " + std::to_string(i) + ": " + adopted.status().message());
+        return refuse("input " + std::to_string(i) + ": " + adopted.status().message());
       moved.emplace_back(arrays[i], *adopted);
       arrays[i] = *adopted;
     }
@@ -332,11 +344,17 @@ tessera_code tessera_array_place(tessera_session *session, size_t input, const v
 
 tessera_code tessera_array_read(tessera_array *array, void *data, size_t bytes) {
   return guarded([&]() -> Status {
-    if (!array || (bytes && !data))
+    if (!array)
       return invalidArgument("tessera_array_read: a null argument");
+    auto refuse = [&](std::string message) { // the other ranks read it
+      array->session->announce(message);
+      return invalidArgument(std::move(message));
+    };
+    if (bytes && !data)
+      return refuse("tessera_array_read: a null argument");
     if (bytes != array->description.bytes)
-      return invalidArgument("the array has " + std::to_string(array->description.bytes) +
-                             " bytes, there is room for " + std::to_string(bytes));
+      return refuse("the array has " + std::to_string(array->description.bytes) +
+                    " bytes, there is room for " + std::to_string(bytes));
     auto host = array->session->fetch(*array->array);
     if (!host.ok())
       return host.status();

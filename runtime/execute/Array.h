@@ -15,6 +15,7 @@ struct Array {
   std::shared_ptr<const MeshGrid> mesh;       // that the layout speaks of
   std::vector<std::shared_ptr<Buffer>> tiles; // by device of this process; null when invalid
   bool valid = true;
+  uint64_t number = 0; // of those that its session made: the same on all ranks
 };
 
 // Same type and shape, and every device holds the same tile: an array of the one kind can be used

@@ -1,10 +1,13 @@
 #include "runtime/execute/Session.h"
+#include "include/tessera/container.h"
 #include "runtime/array/ElementType.h"
 #include "runtime/comm/exchange/ExchangeCommunicator.h"
 #include "runtime/comm/local/LocalCommunicator.h"
 #include "runtime/device/cpu/Memory.h"
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
+#include <new>
 #include <set>
 #include <unordered_map>
 
@@ -63,8 +66,38 @@ Session::Session(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<P
 
 Session::~Session() = default;
 
+// What every rank must have alike to run the program.
+static std::vector<Fact> factsOf(const LoadedProgram &program) {
+  char fingerprint[24];
+  std::snprintf(fingerprint, sizeof fingerprint, "%016llx",
+                static_cast<unsigned long long>(program.fingerprint()));
+  std::string inputs;
+  for (const auto &input : program.manifest().inputs())
+    inputs += (inputs.empty() ? "" : ", ") + describe(input);
+  return {{"program", fingerprint}, {"parameters", inputs}};
+}
+
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedProgram> program,
                                                  const SessionOptions &options) {
+  if (!options.transport)
+    return make(std::move(program), options, 0);
+  uint32_t number = options.transport->nextSession();
+  Result<std::unique_ptr<Session>> session = Status(Code::Failed, "out of memory");
+  try {
+    session = make(program, options, number);
+  } catch (const std::bad_alloc &) {
+    // The others wait to hear of it.
+  }
+  Position position{session.ok() ? Status() : session.status(), factsOf(*program)};
+  position.facts.push_back({"session", std::to_string(number)});
+  position.facts.insert(position.facts.end(), options.facts.begin(), options.facts.end());
+  if (Status s = agree(*options.transport, position); !s.ok())
+    return s;
+  return session;
+}
+
+Result<std::unique_ptr<Session>> Session::make(std::shared_ptr<const LoadedProgram> program,
+                                               const SessionOptions &options, uint32_t number) {
   if (!(options.timeLimit >= 0))
     return invalidArgument("a time limit is a number of seconds, 0 for none");
   uint32_t workers = options.workers;
@@ -82,6 +115,7 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedPro
   const LoadedProgram &loaded = session->program();
   if (options.transport) {
     session->transport_ = options.transport;
+    session->number_ = number;
     if (options.transport->size() != loaded.mesh().size())
       return invalidArgument("the program is for " + std::to_string(loaded.mesh().size()) +
                              " devices, there are " + std::to_string(options.transport->size()) +
@@ -89,7 +123,7 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedPro
     int64_t position = loaded.mesh().positionOf(options.transport->rank());
     session->positions_.push_back(static_cast<uint32_t>(position));
     session->communicator_ =
-        std::make_unique<ExchangeCommunicator>(loaded, *session->run_, *options.transport);
+        std::make_unique<ExchangeCommunicator>(loaded, *session->run_, *options.transport, number);
   } else {
     constexpr int64_t most = 1 << 14; // pairs of ranks are counted in 32 bits
     if (loaded.mesh().size() > most)
@@ -129,6 +163,7 @@ Result<std::shared_ptr<Array>> Session::place(const program::Parameter &paramete
   auto array = std::make_shared<Array>();
   array->parameter = parameter;
   array->mesh = program_->sharedMesh();
+  array->number = ++made_;
   for (uint32_t position : positions_) {
     auto tile = memory_->allocate(localBytes(parameter));
     if (!tile)
@@ -161,6 +196,20 @@ Result<std::shared_ptr<Array>> Session::adopt(const std::shared_ptr<Array> &arra
 }
 
 Result<HostArray> Session::fetch(const Array &array) {
+  if (transport_ && !transport_->isHere())
+    return invalidArgument("the processes of MPI are not those of a fork: read in the parent");
+  auto host = gather(array);
+  if (!host.ok())
+    announce(host.status().message());
+  return host;
+}
+
+void Session::announce(const std::string &failure) {
+  if (transport_ && transport_->isHere())
+    transport_->announce(failure);
+}
+
+Result<HostArray> Session::gather(const Array &array) {
   if (!array.valid)
     return invalidArgument("array '" + array.parameter.name() +
                            "' was donated to a step and is no longer valid");
@@ -170,36 +219,54 @@ Result<HostArray> Session::fetch(const Array &array) {
   bool root = !transport_ || transport_->rank() == 0 || everywhere;
   if (root)
     host.bytes.resize(elementCount(host.shape) * byteSize(host.type));
-  size_t bytes = localBytes(array.parameter);
-  auto received = std::make_shared<std::vector<char>>();
   for (int64_t position : holders) {
-    const void *tile = nullptr;
-    if (!transport_) {
-      tile = array.tiles[position]->data();
-    } else {
-      auto owner = static_cast<int32_t>(array.mesh->deviceAt(position));
-      Status status;
+    std::shared_ptr<std::vector<char>> received;
+    const void *tile = transport_ ? nullptr : array.tiles[position]->data();
+    if (transport_) {
+      auto owner = static_cast<int32_t>(array.mesh->deviceAt(static_cast<uint32_t>(position)));
       if (owner == transport_->rank() || everywhere)
         tile = array.tiles[0]->data();
       if (root && !tile) {
-        received->resize(bytes);
-        status =
-            transport_->finish({transport_->receive(owner, kFetchTag, received->data(), bytes)});
+        auto result = receiveTile(array, owner);
+        if (!result.ok())
+          return result.status();
+        received = *result;
         tile = received->data();
       } else if (!root && tile) {
-        status = transport_->finish({transport_->send(0, kFetchTag, tile, bytes)});
-      }
-      if (!status.ok()) {
-        transport_->bury(received);
-        for (const auto &own : array.tiles)
-          transport_->bury(own);
-        return status;
+        if (Status s = sendTile(array); !s.ok())
+          return s;
       }
     }
     if (root)
       gatherTile(array.parameter, *array.mesh, position, tile, host.bytes.data());
   }
   return host;
+}
+
+// Tells arrays apart where ranks read them in different orders.
+uint64_t Session::nameForRanks(const Array &array) const {
+  std::string name = std::to_string(number_) + " " + std::to_string(array.number) + " " +
+                     describe(array.parameter);
+  return container::hash(name);
+}
+
+Status Session::sendTile(const Array &array) {
+  auto name = std::make_shared<uint64_t>(nameForRanks(array));
+  if (Status s = transport_->deliver(0, kFetchTag, name.get(), sizeof *name, name); !s.ok())
+    return s;
+  return transport_->deliver(0, kFetchTag, array.tiles[0]->data(), localBytes(array.parameter),
+                             array.tiles[0]);
+}
+
+Result<std::shared_ptr<std::vector<char>>> Session::receiveTile(const Array &array, int32_t owner) {
+  uint64_t right = nameForRanks(array);
+  auto name = transport_->collect(owner, kFetchTag, sizeof right);
+  if (!name.ok())
+    return name.status();
+  if (std::memcmp((*name)->data(), &right, sizeof right) != 0)
+    return Status(Code::Failed, "rank " + std::to_string(owner) + " reads another array than '" +
+                                    array.parameter.name() + "', which rank 0 reads");
+  return transport_->collect(owner, kFetchTag, localBytes(array.parameter));
 }
 
 Status Session::checkInputs(const std::vector<std::shared_ptr<Array>> &inputs) const {
@@ -230,6 +297,14 @@ Status Session::checkInputs(const std::vector<std::shared_ptr<Array>> &inputs) c
 
 Result<std::vector<std::shared_ptr<Array>>>
 Session::execute(const std::vector<std::shared_ptr<Array>> &inputs) {
+  auto outputs = step(inputs);
+  if (!outputs.ok())
+    announce(outputs.status().message());
+  return outputs;
+}
+
+Result<std::vector<std::shared_ptr<Array>>>
+Session::step(const std::vector<std::shared_ptr<Array>> &inputs) {
   if (!pool_->isHere())
     return invalidArgument("the session was made before this process was forked: its workers are "
                            "threads of the parent; make a session here");
@@ -247,6 +322,7 @@ Session::execute(const std::vector<std::shared_ptr<Array>> &inputs) {
     auto output = std::make_shared<Array>();
     output->parameter = parameter;
     output->mesh = program_->sharedMesh();
+    output->number = ++made_;
     if (int alias = parameter.alias()) {
       output->tiles = inputs[alias - 1]->tiles;
       consumed[alias - 1] = true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/array/Npz.h"
+#include "runtime/comm/exchange/Agreement.h"
 #include "runtime/comm/local/Links.h"
 #include "runtime/execute/Array.h"
 #include "runtime/execute/Device.h"
@@ -20,7 +21,8 @@ struct SessionOptions {
   std::shared_ptr<const Links> links; // simulated delays of the local communicator
   double timeLimit = 0;               // seconds that a step may take; 0: any
   std::shared_ptr<Transport>
-      transport; // other processes, one device each; null: all devices are here
+      transport;           // other processes, one device each; null: all devices are here
+  std::vector<Fact> facts; // what the ranks must have alike beside the program
 };
 
 // Of the last step, on the device of this process that has most.
@@ -28,9 +30,12 @@ struct Counters {
   uint64_t collectives = 0, collectiveBytes = 0, peakBytes = 0;
 };
 
-// One thread at a time, but for cancel.
+// One thread at a time, but for cancel. With several processes all ranks make the same calls; what
+// fails on one before it comes to a collective is announced to the others, and ends the connection.
 class Session {
 public:
+  // With several processes all call it, and first compare what they have: a difference, or a
+  // failure of one, is an error on all.
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<const LoadedProgram> program,
                                                  const SessionOptions &options);
   ~Session();
@@ -53,6 +58,8 @@ public:
   // One step. Inputs that are donated are invalid afterwards, also when the step fails.
   Result<std::vector<std::shared_ptr<Array>>>
   execute(const std::vector<std::shared_ptr<Array>> &inputs);
+  // Tells the other ranks, if there are any, that nothing more comes from this one, and why.
+  void announce(const std::string &failure);
   // From any thread: the step that is running ends with an error.
   void cancel();
 
@@ -63,6 +70,14 @@ public:
 
 private:
   Session(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<Pool> pool);
+  static Result<std::unique_ptr<Session>> make(std::shared_ptr<const LoadedProgram> program,
+                                               const SessionOptions &options, uint32_t number);
+  Result<std::vector<std::shared_ptr<Array>>>
+  step(const std::vector<std::shared_ptr<Array>> &inputs);
+  Result<HostArray> gather(const Array &array);
+  Result<std::shared_ptr<std::vector<char>>> receiveTile(const Array &array, int32_t owner);
+  Status sendTile(const Array &array);
+  uint64_t nameForRanks(const Array &array) const;
 
   bool fits(const Array &array, const program::Parameter &parameter) const;
   Status checkInputs(const std::vector<std::shared_ptr<Array>> &inputs) const;
@@ -82,6 +97,8 @@ private:
   std::vector<std::unique_ptr<Device>> devices_;
   double timeLimit_ = 0;
   Counters counters_;
+  uint64_t made_ = 0;   // arrays
+  uint32_t number_ = 0; // among the sessions of the transport
   std::mutex executing_;
   std::mutex cancelling_; // guards running_
   bool running_ = false;

@@ -97,6 +97,9 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(std::string_vie
   if (!sections.ok())
     return sections.status();
   std::shared_ptr<LoadedProgram> loaded(new LoadedProgram);
+  container::Header header;
+  std::memcpy(&header, file.data(), sizeof header);
+  loaded->fingerprint_ = header.tableHash;
   program::Program &manifest = loaded->manifest_;
   google::protobuf::io::ArrayInputStream array(sections->manifest.data(),
                                                static_cast<int>(sections->manifest.size()));

@@ -29,6 +29,8 @@ public:
   const std::shared_ptr<const MeshGrid> &sharedMesh() const { return mesh_; }
   const Decoded &decoded() const { return decoded_; }
   const char *constants() const { return constants_; }
+  // Of every byte of the file, by the checksums in it: whether two ranks have the same program.
+  uint64_t fingerprint() const { return fingerprint_; }
   // The source location that an instruction carries, or "an unknown place".
   std::string location(uint32_t index) const;
 
@@ -41,6 +43,7 @@ private:
   std::shared_ptr<SharedObject> code_;
   std::shared_ptr<const void> owner_; // of the constants
   const char *constants_ = nullptr;
+  uint64_t fingerprint_ = 0;
 };
 
 } // namespace tessera::runtime

@@ -1,6 +1,7 @@
 #include "runtime/tool/RunCommand.h"
 #include "lib/files/OutputFile.h"
 #include "runtime/array/Npz.h"
+#include "runtime/comm/exchange/Agreement.h"
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/comm/local/TopologyFile.h"
 #include "runtime/execute/Session.h"
@@ -8,6 +9,7 @@
 #include "runtime/trace/Report.h"
 #include <algorithm>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -124,49 +126,93 @@ class RunCommand {
 public:
   explicit RunCommand(RunOptions options) : options_(std::move(options)) {}
 
-  Status run() {
-    auto program = LoadedProgram::loadFile(options_.program, options_.sha256);
-    if (!program.ok())
-      return program.status();
-    SessionOptions sessionOptions;
-    sessionOptions.timeLimit = options_.timeLimit;
+  // `arguments`: what was wrong with them. Until all ranks have agreed to begin, each hears of what
+  // keeps another from it; afterwards a failure is announced.
+  Status run(const Status &arguments) {
     if (options_.comm != "local") {
-      auto transport = Transport::open(options_.comm);
-      if (!transport.ok())
-        return transport.status();
-      sessionOptions.transport = *transport;
+      deferTermination();
+      auto opened = Transport::open(options_.comm);
+      if (!opened.ok())
+        return arguments.ok() ? opened.status() : arguments;
+      transport_ = *opened;
     }
-    if (!options_.topology.empty()) {
-      auto links = readTopology(options_.topology, (*program)->manifest().mesh());
-      if (!links.ok())
-        return links.status();
-      sessionOptions.links = *links;
-    }
-    Status status = openOutputs(sessionOptions.transport.get());
-    if (status.ok())
-      status = runIn(*program, sessionOptions);
-    if (!status.ok() && sessionOptions.transport)
-      sessionOptions.transport->announce(status.message());
+    SessionOptions options;
+    options.transport = transport_;
+    options.timeLimit = options_.timeLimit;
+    options.facts = {{"--repeat", std::to_string(options_.repeat)},
+                     {"--carry", carryText()},
+                     {"--inputs", options_.inputs.empty() ? "not given" : "given"},
+                     {"--outputs", options_.outputs.empty() ? "not given" : "given"}};
+    Status ready = arguments.ok() ? attempt([&] { return prepare(options); }) : arguments;
+    if (!ready.ok())
+      return transport_ ? agree(*transport_, {ready, {}}) : ready;
+    auto session = Session::create(program_, options);
+    if (!session.ok())
+      return session.status();
+    session_ = std::move(*session);
+    ready = attempt([&] { return readInputs(); });
+    if (transport_)
+      ready = agree(*transport_, {ready, {}});
+    if (!ready.ok())
+      return ready;
+    Status status = attempt([&] { return runSteps(); });
+    if (!status.ok() && transport_)
+      transport_->announce(status.message());
     return status;
   }
 
 private:
-  Status runIn(const std::shared_ptr<const LoadedProgram> &program,
-               const SessionOptions &sessionOptions) {
-    const auto &manifest = program->manifest();
+  // What is thrown as a status.
+  template <class F> static Status attempt(F f) {
+    try {
+      return f();
+    } catch (const std::bad_alloc &) {
+      return {Code::Failed, "no memory for the program's arrays"};
+    } catch (const std::exception &e) {
+      return {Code::Failed, e.what()};
+    }
+  }
+
+  // mpirun ends all processes by SIGTERM as soon as one has ended badly, while the others still
+  // have to say which one. The transport takes the signal when they have, or a moment later.
+  static void deferTermination() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  }
+
+  std::string carryText() const {
+    std::string text;
+    for (auto [out, in] : options_.carry)
+      text += (text.empty() ? "out" : ",out") + std::to_string(out) + ":in" + std::to_string(in);
+    return text.empty() ? "none" : text;
+  }
+
+  // What this process does before it is known whether the others can.
+  Status prepare(SessionOptions &options) {
+    auto program = LoadedProgram::loadFile(options_.program, options_.sha256);
+    if (!program.ok())
+      return program.status();
+    program_ = *program;
+    const auto &manifest = program_->manifest();
+    if (!options_.topology.empty()) {
+      auto links = readTopology(options_.topology, manifest.mesh());
+      if (!links.ok())
+        return links.status();
+      options.links = *links;
+    }
     for (auto [out, in] : options_.carry)
       if (out >= manifest.outputs_size() || in >= manifest.inputs_size())
         return invalidArgument("--carry=out" + std::to_string(out) + ":in" + std::to_string(in) +
                                ": the program has " + std::to_string(manifest.inputs_size()) +
                                " inputs and " + std::to_string(manifest.outputs_size()) +
                                " outputs");
-    auto session = Session::create(program, sessionOptions);
-    if (!session.ok())
-      return session.status();
-    session_ = std::move(*session);
+    return openOutputs();
+  }
+
+  Status runSteps() {
     session_->setTracing(!options_.trace.empty());
-    if (Status s = readInputs(); !s.ok())
-      return s;
     for (int64_t step = 0; step < options_.repeat; ++step)
       if (Status s = runStep(); !s.ok())
         return s;
@@ -190,8 +236,8 @@ private:
   }
 
   // Before the work. Outputs and report are rank 0's; every rank has a trace.
-  Status openOutputs(Transport *transport) {
-    int32_t rank = transport ? transport->rank() : 0;
+  Status openOutputs() {
+    int32_t rank = transport_ ? transport_->rank() : 0;
     if (rank != 0)
       return fileStatus(
           options_.trace.empty() ? "" : trace_.open(options_.trace + "." + std::to_string(rank)));
@@ -200,7 +246,7 @@ private:
                                            {options_.report, &report_}}));
   }
 
-  bool isRoot() const { return !session_->transport() || session_->transport()->rank() == 0; }
+  bool isRoot() const { return !transport_ || transport_->rank() == 0; }
 
   Status readInputs() {
     const auto &parameters = session_->program().manifest().inputs();
@@ -279,23 +325,26 @@ private:
 
   // The device that has most may be another process's.
   Status collectCounters() {
-    Transport *transport = session_->transport();
-    if (!transport)
+    if (!transport_)
       return {};
-    if (!isRoot())
-      return transport->finish({transport->send(0, kFetchTag, &totals_.most, sizeof totals_.most)});
-    for (int32_t peer = 1; peer < transport->size(); ++peer) {
+    if (!isRoot()) {
+      auto own = std::make_shared<Counters>(totals_.most);
+      return transport_->deliver(0, kCountersTag, own.get(), sizeof *own, own);
+    }
+    for (int32_t peer = 1; peer < transport_->size(); ++peer) {
       Counters theirs;
-      if (Status s =
-              transport->finish({transport->receive(peer, kFetchTag, &theirs, sizeof theirs)});
-          !s.ok())
-        return s;
+      auto bytes = transport_->collect(peer, kCountersTag, sizeof theirs);
+      if (!bytes.ok())
+        return bytes.status();
+      std::memcpy(&theirs, (*bytes)->data(), sizeof theirs);
       totals_.most = larger(totals_.most, theirs);
     }
     return {};
   }
 
   RunOptions options_;
+  std::shared_ptr<Transport> transport_; // null: all devices are here
+  std::shared_ptr<const LoadedProgram> program_;
   std::unique_ptr<Session> session_;
   std::vector<HostArray> hosts_;
   std::vector<std::shared_ptr<Array>> arrays_, outputs_;
@@ -312,11 +361,13 @@ int runCommand(int argc, const char *const *argv) {
   }
   RunOptions options;
   Status status = parseArguments(argc, argv, options);
+  for (int i = 0; i < argc && !status.ok(); ++i) // the other ranks must hear of it
+    if (std::string_view(argv[i]) == "--comm=mpi")
+      options.comm = "mpi";
   try {
-    if (status.ok())
-      status = RunCommand(std::move(options)).run();
+    status = RunCommand(std::move(options)).run(status);
   } catch (const std::bad_alloc &) {
-    status = {Code::Failed, "no memory for the program's arrays"};
+    status = {Code::Failed, "out of memory"};
   } catch (const std::exception &e) {
     status = {Code::Failed, e.what()};
   }

@@ -9,8 +9,8 @@ namespace tessera::runtime {
 using program::Collective;
 
 ExchangeCommunicator::ExchangeCommunicator(const LoadedProgram &program, Run &run,
-                                           Transport &transport)
-    : program_(program), run_(run), transport_(transport),
+                                           Transport &transport, uint32_t session)
+    : program_(program), run_(run), transport_(transport), session_(session),
       position_(static_cast<uint32_t>(program.mesh().positionOf(transport.rank()))),
       flights_(program.decoded().sites), sequences_(program.decoded().groupSets.size()) {}
 
@@ -51,7 +51,7 @@ int64_t ExchangeCommunicator::messageBytes(const Flight &flight, uint32_t from, 
 void ExchangeCommunicator::pack(const Flight &flight, uint32_t to, char *message) const {
   const CollectivePlan &plan = *flight.plan;
   uint32_t rank = groupsOf(plan).rankOf(position_);
-  Header header{flight.sequence, plan.site};
+  Header header{session_, flight.sequence, plan.site, 0};
   std::memcpy(message, &header, sizeof header);
   message += sizeof header;
   for (size_t i = 0; i < plan.transfers.size(); ++i) {
@@ -160,6 +160,12 @@ Status ExchangeCommunicator::land(Flight &flight) {
       continue;
     Header header;
     std::memcpy(&header, flight.in[r].data(), sizeof header);
+    if (header.session != session_)
+      return {Code::Failed,
+              nameOf(plan.kind) + std::string(" at ") + program_.location(plan.location) +
+                  ": rank " +
+                  std::to_string(program_.mesh().deviceAt(set.member(set.groupOf(position_), r))) +
+                  " runs another session"};
     if (header.sequence == flight.sequence && header.site == plan.site)
       continue;
     std::string other = "another collective";

@@ -2,8 +2,8 @@
 //
 // A collective is one exchange among the ranks of its group, or two: an all-reduce gives slice q of
 // the operand to rank q, which reduces what it got in rank order, and then gives the reduced slice
-// to all. Each message begins with (sequence, site), so that ranks that start different collectives
-// find out.
+// to all. Each message begins with (session, sequence, site), so that ranks that start different
+// collectives find out.
 #pragma once
 
 #include "runtime/comm/Communicator.h"
@@ -17,7 +17,10 @@ namespace tessera::runtime {
 
 class ExchangeCommunicator : public Communicator {
 public:
-  ExchangeCommunicator(const LoadedProgram &program, Run &run, Transport &transport);
+  // `session`: its number among those of the transport, so that messages of one are not taken for
+  // another's.
+  ExchangeCommunicator(const LoadedProgram &program, Run &run, Transport &transport,
+                       uint32_t session);
   ~ExchangeCommunicator() override { reset(); }
 
   Status start(Worker &worker, uint32_t position, const CollectivePlan &plan,
@@ -30,7 +33,7 @@ public:
 
 private:
   struct Header {
-    uint32_t sequence, site;
+    uint32_t session, sequence, site, zero; // 16 bytes: what follows is aligned
   };
   struct Range {
     int64_t begin, end;
@@ -60,7 +63,7 @@ private:
   const LoadedProgram &program_;
   Run &run_;
   Transport &transport_;
-  const uint32_t position_;
+  const uint32_t session_, position_;
   std::vector<Flight> flights_;     // by site
   std::vector<uint32_t> sequences_; // by group set
   std::vector<uint32_t> active_;    // sites in flight, oldest first

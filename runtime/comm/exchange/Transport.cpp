@@ -67,6 +67,10 @@ static std::mutex connectionsMutex;
 Result<std::shared_ptr<Transport>> Transport::open(const std::string &name) {
   std::lock_guard lock(connectionsMutex);
   auto it = connections().find(name);
+  if (it != connections().end() && !it->second->isHere())
+    return Status(Code::Unsupported, "communicator '" + name +
+                                         "': the process that this one was forked from has the "
+                                         "connection");
   if (it != connections().end())
     return it->second;
   auto opened = openPlugin(name);
@@ -80,7 +84,10 @@ void Transport::closeAll() {
   connections().clear();
 }
 
-Transport::~Transport() { plugin_.close(plugin_.state); }
+Transport::~Transport() {
+  if (isHere())
+    plugin_.close(plugin_.state);
+}
 
 void *Transport::send(int32_t peer, int32_t tag, const void *data, size_t bytes) {
   return plugin_.send(plugin_.state, peer, tag, data, bytes);
@@ -91,11 +98,8 @@ void *Transport::receive(int32_t peer, int32_t tag, void *data, size_t bytes) {
 }
 
 Status Transport::health() const {
-  char text[512];
-  int32_t peer = plugin_.failed_peer(plugin_.state, text, sizeof text);
-  if (peer < 0)
-    return {};
-  return {Code::Failed, "rank " + std::to_string(peer) + ": " + text};
+  char text[640];
+  return plugin_.failure(plugin_.state, text, sizeof text) ? Status(Code::Failed, text) : Status();
 }
 
 Status Transport::progress(std::vector<void *> &requests) {
@@ -108,6 +112,24 @@ Status Transport::progress(std::vector<void *> &requests) {
   Status status = health();
   if (status.ok() && broken)
     return {Code::Failed, "a message between processes failed"};
+  return status;
+}
+
+Status Transport::deliver(int32_t peer, int32_t tag, const void *data, size_t bytes,
+                          const std::shared_ptr<void> &owner) {
+  Status status = finish({send(peer, tag, data, bytes)});
+  if (!status.ok())
+    bury(owner);
+  return status;
+}
+
+Result<std::shared_ptr<std::vector<char>>> Transport::collect(int32_t peer, int32_t tag,
+                                                              size_t bytes) {
+  auto memory = std::make_shared<std::vector<char>>(bytes);
+  Status status = finish({receive(peer, tag, memory->data(), bytes)});
+  if (status.ok())
+    return memory;
+  bury(memory);
   return status;
 }
 

@@ -5,6 +5,8 @@
 #include "runtime/comm/exchange/TransportPlugin.h"
 #include <memory>
 #include <string>
+#include <sys/types.h>
+#include <unistd.h>
 #include <vector>
 
 namespace tessera::runtime {
@@ -13,22 +15,29 @@ class Transport {
 public:
   // Opens the plug-in for "mpi": libtessera_comm_mpi.so in TESSERA_PLUGIN_PATH, beside this binary,
   // or in its ../lib. Once in a process: the connection lasts until closeAll or the end of the
-  // process, and serves all sessions.
+  // process, and serves all sessions. It is not the child's of a fork.
   static Result<std::shared_ptr<Transport>> open(const std::string &name);
   static void closeAll();
-  explicit Transport(const TesseraTransport &plugin) : plugin_(plugin) {}
+  explicit Transport(const TesseraTransport &plugin) : plugin_(plugin), process_(getpid()) {}
   ~Transport();
   Transport(const Transport &) = delete;
   Transport &operator=(const Transport &) = delete;
 
   int32_t rank() const { return plugin_.rank; }
   int32_t size() const { return plugin_.size; }
+  bool isHere() const { return process_ == getpid(); }
+  // How many sessions have been made over it: the same number on all ranks.
+  uint32_t nextSession() { return ++sessions_; }
 
   void *send(int32_t peer, int32_t tag, const void *data, size_t bytes);
   void *receive(int32_t peer, int32_t tag, void *data, size_t bytes);
   // Takes the requests that are done out of the list. Fails when one failed or a peer did.
   Status progress(std::vector<void *> &requests);
   Status finish(std::vector<void *> requests); // progress until the list is empty
+  // One message, whole. Memory that a failed one may still use is kept: the sender's by its owner.
+  Status deliver(int32_t peer, int32_t tag, const void *data, size_t bytes,
+                 const std::shared_ptr<void> &owner);
+  Result<std::shared_ptr<std::vector<char>>> collect(int32_t peer, int32_t tag, size_t bytes);
   Status health() const;
   // Keeps memory that a message of a failed run may still use, until the connection is closed.
   void bury(std::shared_ptr<void> memory) { buried_.push_back(std::move(memory)); }
@@ -36,12 +45,20 @@ public:
 
 private:
   TesseraTransport plugin_;
+  const pid_t process_;
+  uint32_t sessions_ = 0;
   std::vector<std::shared_ptr<void>> buried_;
 };
 
 // Tags. The first phase of a collective has one of its group set, in which the ranks' order of
 // starts shows; the second phases of several collectives overtake each other, and have one of their
 // site.
-enum : int32_t { kFetchTag = 8, kFirstGroupTag = 16, kFirstSiteTag = 1 << 20 };
+enum : int32_t {
+  kFetchTag = 8,
+  kAgreementTag = 9,
+  kCountersTag = 10,
+  kFirstGroupTag = 16,
+  kFirstSiteTag = 1 << 20
+};
 
 } // namespace tessera::runtime

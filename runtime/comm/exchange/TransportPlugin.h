@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TESSERA_TRANSPORT_ABI 1
+#define TESSERA_TRANSPORT_ABI 2
 
 typedef struct TesseraTransport {
   uint32_t abi; /* TESSERA_TRANSPORT_ABI */
@@ -18,15 +18,18 @@ typedef struct TesseraTransport {
   void *(*receive)(void *state, int32_t peer, int32_t tag, void *data, size_t bytes);
   /* 1 when done (the request is gone then), 0 when not yet, -1 when it failed. */
   int32_t (*test)(void *state, void *request);
-  /* The rank of a peer that failed or fell silent, with the reason in `text`; -1 when all are well.
-   * Cheap. */
-  int32_t (*failed_peer)(void *state, char *text, size_t size);
+  /* 1, and what happened in `text`, once nothing more will come of the connection: a peer failed,
+   * ended or fell silent, all ranks wait for each other, or this one announced a failure. Otherwise
+   * 0. Cheap. */
+  int32_t (*failure)(void *state, char *text, size_t size);
   /* Tells all peers that this process failed, and why. */
   void (*announce)(void *state, const char *text);
-  /* Ends the connection; after a failure it waits a moment for peers to hear of it. */
+  /* Ends the connection when all ranks do so; after a failure it waits a moment for peers to hear
+   * of it. */
   void (*close)(void *state);
 } TesseraTransport;
 
-/* The plug-in's entry point: fills `transport` and returns null, or says why it cannot. */
+/* The plug-in's entry point: fills `transport` and returns null, or says why it cannot (valid until
+ * the next call of the thread). */
 typedef const char *(*TesseraTransportOpen)(TesseraTransport *transport);
 #define TESSERA_TRANSPORT_OPEN "tessera_transport_open"

@@ -2,48 +2,78 @@
 //
 // MPI 3 has no way to learn of a failed peer, so a thread of this plug-in sends a heartbeat to
 // every peer and listens for theirs, and for the notice of a peer that failed in an orderly way.
-// All calls of MPI are under one mutex (MPI_THREAD_SERIALIZED), which the thread holds only for
-// moments.
+// It is the thread that MPI begins and ends on, so that neither can hang the caller: ranks that
+// don't come, or a peer that dies meanwhile, are errors when the limit is over. All calls of MPI
+// are under one mutex (MPI_THREAD_SERIALIZED), which the thread holds only for moments.
+#include "runtime/Environment.h"
 #include "runtime/comm/exchange/TransportPlugin.h"
+#include "runtime/comm/mpi/PeerProcess.h"
+#include "runtime/comm/mpi/PeerWatch.h"
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
-#include <cstdlib>
+#include <csignal>
 #include <cstring>
 #include <list>
+#include <memory>
 #include <mpi.h>
 #include <mutex>
-#include <string>
+#include <sys/resource.h>
+#include <system_error>
 #include <thread>
-#include <vector>
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using namespace tessera::comm;
+using tessera::runtime::environmentNumber;
+using namespace std::chrono_literals;
 
 enum : int { kHeartbeatTag = 1, kFailureTag = 2, kGoodbyeTag = 3 };
-constexpr size_t kLargestPart = size_t{1} << 30; // MPI counts in int
-constexpr size_t kNotice = 480;                  // bytes of a failure's text
+constexpr size_t kLargestPart = size_t{64} << 20; // what comes in part counts as having come
+constexpr size_t kNotice = 480;                   // bytes of a failure's text
+// mpirun sends SIGTERM to all when one process ends badly, and SIGKILL a second later.
+constexpr auto kLookAround = 250ms, kLastWords = 700ms;
+constexpr char kTerminated[] = "ended by SIGTERM, as mpirun does with all ranks when one has ended";
 
 // A message: MPI requests of its parts.
 struct Request {
   std::vector<MPI_Request> parts;
 };
 
+bool isTerminationPending() {
+  sigset_t pending;
+  return sigpending(&pending) == 0 && sigismember(&pending, SIGTERM) == 1;
+}
+
 class Connection {
 public:
-  explicit Connection(MPI_Comm comm) : comm_(comm) {
-    MPI_Comm_rank(comm_, &rank_);
-    MPI_Comm_size(comm_, &size_);
-    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    if (const char *seconds = std::getenv("TESSERA_COMM_TIMEOUT"))
-      timeout_ = std::chrono::duration_cast<Clock::duration>(
-          std::chrono::duration<double>(std::atof(seconds)));
-    lastHeard_.assign(size_, Clock::now());
-    outgoing_.assign(size_, MPI_REQUEST_NULL);
-    gone_.assign(size_, false);
-    heart_ = std::thread([this] { beat(); });
+  Connection(Clock::duration limit, Clock::duration connectLimit)
+      : limit_(limit), connectLimit_(connectLimit) {}
+
+  // Nothing, or why there is no connection. Then the thread may hang in MPI for ever, and the
+  // object must stay.
+  std::string connect() {
+    try {
+      heart_ = std::thread([this] { live(); });
+    } catch (const std::system_error &e) {
+      return "no thread for heartbeats can be made: " + e.code().message() + " (`ulimit -u`)";
+    }
+    std::unique_lock lock(wakeMutex_);
+    auto end = Clock::now() + connectLimit_;
+    while (!begun_) {
+      changed_.wait_for(lock, 20ms);
+      if (begun_)
+        break;
+      bool late = Clock::now() > end;
+      if (late || isTerminationPending()) {
+        heart_.detach();
+        return late ? "not all processes of mpirun have connected in time (TESSERA_CONNECT_TIMEOUT)"
+                    : "mpirun ends the processes before all have connected: another one ended";
+      }
+    }
+    if (!problem_.empty())
+      heart_.join();
+    return problem_;
   }
 
   int rank() const { return rank_; }
@@ -72,59 +102,70 @@ public:
   int32_t test(Request *request) {
     std::lock_guard lock(mutex_);
     int done = 0;
-    if (MPI_Testall(static_cast<int>(request->parts.size()), request->parts.data(), &done,
-                    MPI_STATUSES_IGNORE) != MPI_SUCCESS)
-      done = -1;
-    if (done)
+    while (!request->parts.empty()) {
+      if (MPI_Test(&request->parts.back(), &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        done = -1;
+      if (done <= 0)
+        break;
+      request->parts.pop_back();
+      waiting_.came(Clock::now());
+    }
+    if (done == 0)
+      waiting_.asked(Clock::now());
+    else
       delete request;
     return done;
   }
 
-  int32_t failedPeer(char *text, size_t size) {
-    int32_t peer = failedPeer_.load(std::memory_order_acquire);
-    if (peer >= 0) {
-      std::lock_guard lock(mutex_);
-      std::snprintf(text, size, "%s", failure_.c_str());
-    }
-    return peer;
+  bool failure(char *text, size_t size) {
+    if (!failed_.load(std::memory_order_acquire))
+      return false;
+    std::lock_guard lock(mutex_);
+    std::snprintf(text, size, "%s", failure_.c_str());
+    return true;
   }
 
   void announce(const char *text) {
     std::lock_guard lock(mutex_);
-    if (announced_ || failedPeer_ >= 0)
-      return; // peers hear of a failure from the one that had it
-    announced_ = true;
-    std::string notice(text);
-    notice.resize(kNotice);
-    for (int peer = 0; peer < size_; ++peer)
-      if (peer != rank_) {
-        notices_.push_back({notice, MPI_REQUEST_NULL});
-        MPI_Isend(notices_.back().text.data(), kNotice, MPI_BYTE, peer, kFailureTag, comm_,
-                  &notices_.back().request);
-      }
+    announceLocked(text, text);
   }
 
-  // In good order all ranks come here. After a failure those that can be reached get time to hear
-  // of it.
-  void close() {
-    bool failed = announced_ || failedPeer_ >= 0;
-    if (failed) {
-      sayGoodbye();
-      auto end = Clock::now() + std::chrono::seconds(5);
-      while (Clock::now() < end && !allGone())
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    bool everybody = !failed || (allGone() && !anySilent_);
+  // In good order all ranks come here, and wait for each other: who has finished lives on until all
+  // have. After a failure those that can be reached get time to hear of it. False when MPI hangs:
+  // then the object must stay.
+  bool close() {
     {
-      std::lock_guard lock(wakeMutex_);
-      stop_ = true;
+      std::lock_guard lock(mutex_);
+      sayGoodbye();
     }
-    wake_.notify_all();
+    std::unique_lock lock(wakeMutex_);
+    closing_ = true;
+    changed_.notify_all();
+    // Longer than that, a failed rank would seem to hang; a second after the first exit, mpirun
+    // ends all.
+    auto grace = std::clamp<Clock::duration>(limit_ / 8, 500ms, 5s);
+    Clock::time_point failedSince{};
+    while (!over_) {
+      changed_.wait_for(lock, 5ms);
+      if (!failed_)
+        continue;
+      if (failedSince == Clock::time_point())
+        failedSince = Clock::now();
+      if (Clock::now() - failedSince > grace)
+        break;
+    }
+    stop_ = true;
+    changed_.notify_all();
+    auto end = Clock::now() + std::min<Clock::duration>(limit_, 5s);
+    while (!finalized_ && Clock::now() < end)
+      changed_.wait_for(lock, 5ms);
+    if (!finalized_) {
+      heart_.detach();
+      return false;
+    }
+    lock.unlock();
     heart_.join();
-    if (everybody)
-      MPI_Finalize();
-    // Otherwise a peer is dead and finalizing would wait for it: the process ends, and mpirun ends
-    // the rest.
+    return true;
   }
 
 private:
@@ -132,44 +173,130 @@ private:
     std::string text;
     MPI_Request request;
   };
+  struct Beat {
+    int64_t waiting; // nanoseconds
+  };
 
-  void beat() {
+  void live() {
+    std::string problem = begin();
     std::unique_lock lock(wakeMutex_);
-    while (!stop_) {
-      wake_.wait_for(lock, period_);
+    problem_ = problem;
+    begun_ = true;
+    changed_.notify_all();
+    if (!problem.empty())
+      return;
+    while (!stop_ && !over_) {
+      changed_.wait_for(lock, closing_ ? 5ms : 50ms);
+      bool closing = closing_;
       lock.unlock();
+      bool over = false;
       {
         std::lock_guard calls(mutex_);
-        exchangeHeartbeats();
-        readNotices();
-        checkSilence();
+        try {
+          beat();
+        } catch (const std::bad_alloc &) {
+          // The next beat comes soon.
+        }
+        over = closing && watch_->allGone() && noticesSent();
       }
       lock.lock();
+      over_ = over;
     }
+    lock.unlock();
+    end();
+    lock.lock();
+    finalized_ = true;
+    changed_.notify_all();
+  }
+
+  std::string begin() {
+    int provided = 0;
+    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS)
+      return "MPI cannot be initialized (mpirun -n N tessera run ..)";
+    if (provided < MPI_THREAD_SERIALIZED)
+      return "this MPI does not allow calls from several threads";
+    comm_ = MPI_COMM_WORLD;
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(comm_, &rank_);
+    MPI_Comm_size(comm_, &size_);
+    std::vector<ProcessName> names(size_);
+    ProcessName own = ProcessName::ofThisOne();
+    if (MPI_Allgather(&own, sizeof own, MPI_BYTE, names.data(), sizeof own, MPI_BYTE, comm_) !=
+        MPI_SUCCESS)
+      return "the processes cannot reach each other";
+    for (int peer = 0; peer < size_; ++peer)
+      processes_.push_back(peer == rank_ ? PeerProcess() : PeerProcess(names[peer]));
+    outgoing_.assign(size_, MPI_REQUEST_NULL);
+    beats_.resize(size_);
+    watch_ = std::make_unique<PeerWatch>(rank_, size_, limit_, Clock::now());
+    return "";
+  }
+
+  void end() {
     std::lock_guard calls(mutex_);
     for (int peer = 0; peer < size_; ++peer)
-      if (outgoing_[peer] != MPI_REQUEST_NULL) {
+      if (outgoing_[peer] != MPI_REQUEST_NULL)
         MPI_Request_free(&outgoing_[peer]);
-      }
+    // With a peer that is dead, finalizing would wait for it: the process ends, and mpirun ends the
+    // rest.
+    if (watch_->allGone() && !watch_->anyLost())
+      MPI_Finalize();
+  }
+
+  void beat() {
+    // Looked at first: what a process sent before it ended is read below.
+    std::vector<int> ended;
+    for (int peer = 0; peer < size_; ++peer)
+      if (processes_[peer].hasEnded())
+        ended.push_back(peer);
+    exchangeHeartbeats();
+    readNotices();
+    for (int peer : ended)
+      watch_->processEnded(peer);
+    Clock::time_point now = Clock::now();
+    if (std::string wrong = watch_->check(waiting_.length(now), now); !wrong.empty())
+      fail(wrong);
+    heedTermination(now);
+  }
+
+  // A host that blocks SIGTERM (`tessera run` does) hears first which rank has ended, and says so.
+  void heedTermination(Clock::time_point now) {
+    if (!isTerminationPending())
+      return;
+    if (terminatedSince_ == Clock::time_point())
+      terminatedSince_ = now;
+    if (now - terminatedSince_ > kLookAround && !failed_)
+      announceLocked(kTerminated, kTerminated);
+    if (now - terminatedSince_ > kLastWords) {
+      sigset_t signals;
+      sigemptyset(&signals);
+      sigaddset(&signals, SIGTERM);
+      pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+    }
   }
 
   void exchangeHeartbeats() {
+    auto waiting = std::chrono::nanoseconds(waiting_.length(Clock::now())).count();
     for (int peer = 0; peer < size_; ++peer) {
       if (peer == rank_)
         continue;
       int done = 1;
       if (outgoing_[peer] != MPI_REQUEST_NULL)
         MPI_Test(&outgoing_[peer], &done, MPI_STATUS_IGNORE);
-      if (done)
-        MPI_Isend(&beatByte_, 1, MPI_BYTE, peer, kHeartbeatTag, comm_, &outgoing_[peer]);
+      if (!done)
+        continue;
+      beats_[peer] = {waiting};
+      MPI_Isend(&beats_[peer], sizeof(Beat), MPI_BYTE, peer, kHeartbeatTag, comm_,
+                &outgoing_[peer]);
     }
     MPI_Status status;
     int there = 0;
     while (MPI_Iprobe(MPI_ANY_SOURCE, kHeartbeatTag, comm_, &there, &status) == MPI_SUCCESS &&
            there) {
-      char byte;
-      MPI_Recv(&byte, 1, MPI_BYTE, status.MPI_SOURCE, kHeartbeatTag, comm_, MPI_STATUS_IGNORE);
-      lastHeard_[status.MPI_SOURCE] = Clock::now();
+      Beat beat = {};
+      MPI_Recv(&beat, sizeof beat, MPI_BYTE, status.MPI_SOURCE, kHeartbeatTag, comm_,
+               MPI_STATUS_IGNORE);
+      watch_->heard(status.MPI_SOURCE, std::chrono::nanoseconds(beat.waiting), Clock::now());
     }
   }
 
@@ -180,49 +307,48 @@ private:
            there) {
       char text[kNotice + 1] = {};
       MPI_Recv(text, kNotice, MPI_BYTE, status.MPI_SOURCE, kFailureTag, comm_, MPI_STATUS_IGNORE);
-      fail(status.MPI_SOURCE, std::string("failed: ") + text);
+      fail("rank " + std::to_string(status.MPI_SOURCE) + ": failed: " + text);
     }
     while (MPI_Iprobe(MPI_ANY_SOURCE, kGoodbyeTag, comm_, &there, &status) == MPI_SUCCESS &&
            there) {
       char byte;
       MPI_Recv(&byte, 1, MPI_BYTE, status.MPI_SOURCE, kGoodbyeTag, comm_, MPI_STATUS_IGNORE);
-      gone_[status.MPI_SOURCE] = true;
+      watch_->saidGoodbye(status.MPI_SOURCE);
     }
   }
 
-  void checkSilence() {
+  void fail(const std::string &text) {
+    if (failed_)
+      return;
+    failure_ = text;
+    failed_.store(true, std::memory_order_release);
+  }
+
+  // `own`: what this process says from now on.
+  void announceLocked(const char *text, const std::string &own) {
+    if (failed_)
+      return; // peers hear of a failure from the one that had it
+    fail(own);
+    std::string notice(text);
+    notice.resize(kNotice);
     for (int peer = 0; peer < size_; ++peer)
-      if (peer != rank_ && !gone_[peer] && Clock::now() - lastHeard_[peer] > timeout_) {
-        char text[64];
-        std::snprintf(text, sizeof text, "has been silent for %.3g s",
-                      std::chrono::duration<double>(timeout_).count());
-        fail(peer, text);
-        gone_[peer] = anySilent_ = true;
+      if (peer != rank_) {
+        notices_.push_back({notice, MPI_REQUEST_NULL});
+        MPI_Isend(notices_.back().text.data(), kNotice, MPI_BYTE, peer, kFailureTag, comm_,
+                  &notices_.back().request);
       }
   }
 
-  void fail(int peer, std::string text) {
-    if (failedPeer_ >= 0)
-      return;
-    failure_ = std::move(text);
-    failedPeer_.store(peer, std::memory_order_release);
-  }
-
   void sayGoodbye() {
-    std::lock_guard lock(mutex_);
     for (int peer = 0; peer < size_; ++peer)
       if (peer != rank_) {
         MPI_Request request;
-        MPI_Isend(&beatByte_, 1, MPI_BYTE, peer, kGoodbyeTag, comm_, &request);
+        MPI_Isend(&goodbye_, 1, MPI_BYTE, peer, kGoodbyeTag, comm_, &request);
         MPI_Request_free(&request);
       }
   }
 
-  bool allGone() {
-    std::lock_guard lock(mutex_);
-    for (int peer = 0; peer < size_; ++peer)
-      if (peer != rank_ && !gone_[peer])
-        return false;
+  bool noticesSent() {
     for (Notice &notice : notices_) {
       int done = 0;
       MPI_Test(&notice.request, &done, MPI_STATUS_IGNORE);
@@ -232,42 +358,64 @@ private:
     return true;
   }
 
-  MPI_Comm comm_;
+  const Clock::duration limit_, connectLimit_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
-  Clock::duration timeout_ = std::chrono::seconds(30);
-  const std::chrono::milliseconds period_{100};
-  char beatByte_ = 0;
+  char goodbye_ = 0;
 
   std::mutex mutex_; // of all calls of MPI, and of what follows
-  std::vector<Clock::time_point> lastHeard_;
+  std::unique_ptr<PeerWatch> watch_;
+  std::vector<PeerProcess> processes_;
+  Waiting waiting_;
   std::vector<MPI_Request> outgoing_;
-  std::vector<bool> gone_;
+  std::vector<Beat> beats_;
   std::list<Notice> notices_;
   std::string failure_;
-  bool announced_ = false, anySilent_ = false;
-  std::atomic<int32_t> failedPeer_{-1};
+  Clock::time_point terminatedSince_{};
+  std::atomic<bool> failed_{false};
 
-  std::mutex wakeMutex_;
-  std::condition_variable wake_;
-  bool stop_ = false;
+  std::mutex wakeMutex_; // of what follows
+  std::condition_variable changed_;
+  std::string problem_;
+  bool begun_ = false, closing_ = false, over_ = false, stop_ = false, finalized_ = false;
   std::thread heart_;
 };
 
 Connection &of(void *state) { return *static_cast<Connection *>(state); }
 
+const char *explain(const std::string &problem) {
+  thread_local std::string kept;
+  kept = problem;
+  return kept.c_str();
+}
+
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const char *
 tessera_transport_open(TesseraTransport *transport) {
-  int provided = 0, initialized = 0;
+  int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized)
     return "MPI is in use already in this process";
-  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS)
-    return "MPI cannot be initialized (mpirun -n N tessera run ..)";
-  if (provided < MPI_THREAD_SERIALIZED)
-    return "this MPI does not allow calls from several threads";
-  auto *connection = new Connection(MPI_COMM_WORLD);
+  // With less, Open MPI would crash while it begins.
+  constexpr rlim_t least = rlim_t{256} << 20;
+  rlimit memory;
+  if (getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur < least)
+    return "MPI needs at least 256 MiB of address space (ulimit -v)";
+  auto limit = environmentNumber("TESSERA_COMM_TIMEOUT", 0.5, 86400);
+  double seconds = limit.ok() ? limit->value_or(30) : 30;
+  // Processes start one after the other, and MPI takes its time to begin.
+  auto start = environmentNumber("TESSERA_CONNECT_TIMEOUT", 0.5, 86400);
+  double startSeconds = start.ok() ? start->value_or(std::max(seconds, 4.0)) : 30;
+  auto inClock = [](double s) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
+  };
+  auto *connection = new Connection(inClock(seconds), inClock(startSeconds));
+  if (std::string problem = connection->connect(); !problem.empty())
+    return explain(problem);
+  for (const auto *number : {&limit, &start})
+    if (!number->ok()) // the other ranks must hear of it
+      connection->announce((number->status().message() + " (seconds)").c_str());
   transport->abi = TESSERA_TRANSPORT_ABI;
   transport->rank = connection->rank();
   transport->size = connection->size();
@@ -281,13 +429,13 @@ tessera_transport_open(TesseraTransport *transport) {
   transport->test = [](void *state, void *request) {
     return of(state).test(static_cast<Request *>(request));
   };
-  transport->failed_peer = [](void *state, char *text, size_t size) {
-    return of(state).failedPeer(text, size);
+  transport->failure = [](void *state, char *text, size_t size) -> int32_t {
+    return of(state).failure(text, size);
   };
   transport->announce = [](void *state, const char *text) { of(state).announce(text); };
   transport->close = [](void *state) {
-    of(state).close();
-    delete &of(state);
+    if (of(state).close())
+      delete &of(state);
   };
   return nullptr;
 }

@@ -265,34 +265,14 @@ static const char *workers(void) {
   return wrong;
 }
 
-/* However many steps there are, the session keeps the times of the last ones. */
-static const char *manySteps(void) {
-  struct Objects o = {0};
-  const char *wrong = make(&o);
-  for (int step = 0; !wrong && step < 70000; ++step) {
-    tessera_array *out[2];
-    if (tessera_session_execute(o.session, o.in, 2, out, 2) != TESSERA_OK)
-      wrong = complain("%s", tessera_error_message());
-    else
-      tessera_array_free(out[0]), tessera_array_free(out[1]);
-  }
-  if (!wrong) {
-    int commas = 0;
-    for (const char *at = tessera_session_report(o.session); *at && *at != ']'; ++at)
-      commas += *at == ',';
-    if (commas != 65536) /* one after "devices", and those between the times */
-      wrong = complain("the report has %d times", commas);
-  }
-  release(&o);
-  return wrong;
-}
-
 static const struct Scene {
   const char *name;
   const char *(*run)(void);
-} kScenes[] = {
-    {"nulls", nulls},          {"small-stack", smallStack}, {"eight-threads", eightThreads},
-    {"after-fork", afterFork}, {"workers", workers},        {"many-steps", manySteps}};
+} kScenes[] = {{"nulls", nulls},
+               {"small-stack", smallStack},
+               {"eight-threads", eightThreads},
+               {"after-fork", afterFork},
+               {"workers", workers}};
 
 static int playScene(const struct Scene *scene) {
   fflush(NULL);

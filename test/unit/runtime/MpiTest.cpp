@@ -14,11 +14,11 @@ std::string path(const std::string &name) { return temporaryFile(name); }
 // The exit code of `program` in n processes; what they wrote is in `output`.
 int runProcesses(int n, const std::string &arguments, std::string &output,
                  const std::string &environment = "", const std::string &program = TESSERA_RUN) {
-  std::string command = environment +
-                        " OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
-                        " TESSERA_PLUGIN_PATH=" TESSERA_PLUGINS " mpirun --oversubscribe -n " +
-                        std::to_string(n) + " " + program + " " + arguments + " > " + path("log") +
-                        " 2>&1";
+  std::string command =
+      environment +
+      " TESSERA_CONNECT_TIMEOUT=120 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
+      " TESSERA_PLUGIN_PATH=" TESSERA_PLUGINS " mpirun --oversubscribe -n " +
+      std::to_string(n) + " " + program + " " + arguments + " > " + path("log") + " 2>&1";
   int status = std::system(command.c_str());
   output = readBytes(path("log"));
   return status;

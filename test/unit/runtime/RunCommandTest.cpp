@@ -1,5 +1,6 @@
 // `tessera run` as scripts see it: files in, files out, one error line.
 #include "runtime/tool/RunCommand.h"
+#include "runtime/trace/Report.h"
 #include "test/unit/runtime/CompiledKernels.h"
 #include "test/unit/runtime/WrittenArchive.h"
 #include <filesystem>
@@ -62,6 +63,17 @@ TEST_F(RunCommandTest, RepeatsOnTheSameInputs) {
   EXPECT_NE(report.find("\"collectives\":{\"count\":1,\"bytes\":12},\"peak_bytes\":48}"),
             std::string::npos)
       << report;
+}
+
+// A session of any number of steps keeps the times of the last ones.
+TEST(StepTimesTest, TheLastOnes) {
+  StepTimes times;
+  for (size_t step = 0; step < StepTimes::kMost + 3; ++step)
+    times.add(static_cast<double>(step));
+  std::vector<double> list = times.list();
+  ASSERT_EQ(list.size(), StepTimes::kMost);
+  EXPECT_EQ(list.front(), 3);
+  EXPECT_EQ(list.back(), StepTimes::kMost + 2);
 }
 
 TEST_F(RunCommandTest, CarriesState) {
