@@ -38,12 +38,6 @@ TEST(InputFileTest, WhatIsNoFile) {
   EXPECT_EQ(wrong, "/dev/zero: cannot be read: it is a device");
 }
 
-// It says that it is a file, and waits for what the kernel has to say.
-TEST(InputFileTest, FilesThatWait) {
-  std::string wrong;
-  read("/proc/kmsg", wrong); // or there is no permission to
-}
-
 TEST(InputFileTest, AFileThatIsCutOffMeanwhile) {
   Directory directory;
   std::string path = directory.path("file"), wrong;
