@@ -1,6 +1,7 @@
 #include "lib/compiler/ExplainModule.h"
 
 #include "dialects/sdy/DataFlow.h"
+#include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "lib/compiler/SourcePlaces.h"
 #include "lib/cost/TopologyAttr.h"
@@ -64,8 +65,11 @@ public:
         planner(mesh, topology) {}
 
   ExplainedModule take(func::FuncOp main) {
-    for (BlockArgument argument : main.getArguments())
-      addArgument(main, argument);
+    {
+      sdy::SignatureAttributes signature(main);
+      for (BlockArgument argument : main.getArguments())
+        addArgument(main, argument, signature);
+    }
     addBlock(main.getBody().front());
     for (auto &[result, sources] : later) // what loops and branches return
       for (mlir::Value source : sources)
@@ -92,7 +96,7 @@ private:
     entry.frames = std::move(place.frames);
   }
 
-  void addArgument(func::FuncOp main, BlockArgument argument) {
+  void addArgument(func::FuncOp main, BlockArgument argument, sdy::SignatureAttributes &signature) {
     Value entry;
     describe(entry, argument.getLoc());
     if (!entry.scope.empty())
@@ -102,7 +106,7 @@ private:
     entry.op = "argument";
     unsigned index = argument.getArgNumber();
     entry.origins = notes(main.getArgAttrOfType<ArrayAttr>(index, kOriginAttr), "");
-    main.removeArgAttr(index, kOriginAttr);
+    signature.removeArgument(index, kOriginAttr);
     add(argument, std::move(entry));
   }
 

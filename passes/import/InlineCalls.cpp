@@ -28,7 +28,7 @@ namespace {
 
 // A program may have as many operations as it likes, but grow by calls only so far: to this many,
 // or this many times what is written.
-constexpr uint64_t kMostOperations = uint64_t(1) << 18, kMostGrowth = 16;
+constexpr uint64_t kMostOperations = uint64_t(1) << 17, kMostGrowth = 16;
 constexpr uint32_t kMostCalls = 1000; // inside of one another; each is a level of locations
 
 // The name of the function that `op` calls, or null.

@@ -208,6 +208,7 @@ NESTS = {
     "calls-and-loops": nested("call", "while", twice=True),
     "modules": lambda n: around("module {\n", f"func.func @f() {{\n  return\n}}\n", "}\n", n),
 }
+SLOW = {"results-computed": 1000, "concatenated": 1000}  # milliseconds of LLVM for each
 FORMS = {**ATTRIBUTES, **TYPES, **LOCATIONS, "constant": constant, **WIDE, **NESTS}
 
 
@@ -216,22 +217,22 @@ def size(rng, most):
     return int(most ** rng.random())
 
 
-def module(rng):
+def module(rng, scale=1):
     """A random module: mostly a nest, sometimes a form; sometimes with characters missing, so that what was opened stays open."""
     if rng.random() < 0.5:
         name = rng.choice(sorted(FORMS))
-        text = FORMS[name](size(rng, 128 if "doubling" in name else 4000 if name in NESTS else 20000))
+        most = 128 if "doubling" in name else 4000 if name in NESTS else SLOW.get(name, 20000)
+        text = FORMS[name](max(size(rng, scale * most), 1))
     else:
         nest, kinds = Nest(), rng.sample(["if", "else", "case", "while", "condition", "reduce", "map", "call"], rng.randint(1, 3))
         twice = rng.choice([0, 0, 0.1, 0.5, 1])
-        for _ in range(size(rng, 300)):
+        for _ in range(size(rng, 400)):
             nest.enter(rng.choice(kinds), rng.random() < twice)
         text = nest.text()
         if rng.random() < 0.3:
-            ornament = rng.choice([{**ATTRIBUTES}, LOCATIONS])
-            name = rng.choice(sorted(ornament))
-            other = ornament[name](size(rng, 40 if "doubling" in name else 3000)).replace("@main", "@other")
-            text = other + text
+            ornaments = rng.choice([ATTRIBUTES, LOCATIONS])
+            name = rng.choice(sorted(ornaments))
+            text = ornaments[name](size(rng, 40 if "doubling" in name else 3000)).replace("@main", "@other") + text
     if rng.random() < 0.1:
         at = rng.randrange(len(text))
         text = text[:at] + text[at + size(rng, len(text)) :]

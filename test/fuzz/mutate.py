@@ -13,6 +13,12 @@ seed and its number, so that `--seed=S --only=K` makes the K-th again. Prints ea
   explain     text of a module, explained
 
 Program files with right checksums: program_files.py; archives: archives.py.
+
+Of inputs that are made large, not damaged, on request (deep.py):
+
+  deep            modules that are nested, that double or have much of something, compiled, explained, printed or run
+  deep-bytecode   such modules in bytecode, whole and damaged
+  deep-topology   such topology files
 """
 import argparse
 import collections
@@ -25,6 +31,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
+import deep
 import engine
 import mutations
 import seeds
@@ -81,6 +88,8 @@ class Mutants:
 
     def mutant(self, rng, kind):
         """(what was mutated, the commands that take a file with it), or None."""
+        if kind.startswith("deep"):
+            return self.deep(rng, kind)
         self.index = rng.randrange(len(self.seeds))
         if rng.random() < 0.85:
             self.program(rng)
@@ -111,6 +120,24 @@ class Mutants:
         data = self.program(rng)
         return data and (mutations.mutate_bytes(rng, data), [["run", "FILE", "--outputs=/dev/null"]])
 
+    def deep(self, rng, kind):
+        target = self.scratch / "mutant.tsr"
+        compiled = ["compile", "FILE", "-o", target]
+        if kind == "deep-topology":
+            module = self.file("seed.mlir", deep.with_attribute("1"))
+            runs = [["compile", module, "-o", target, "--topology=FILE"]]
+            if rng.random() < 0.5:
+                runs = [["run", target, "--topology=FILE"]] if self.engine.run("compile", module, "-o", target).end == "ok" else runs
+            return deep.topology(rng), runs
+        if kind == "deep-bytecode":
+            source, written = self.file("seed.mlir", deep.module(rng, 0.2)), self.scratch / "seed.mlirbc"
+            if self.engine.run("bytecode", source, written).end != "ok":
+                return None
+            data = written.read_bytes()
+            return mutations.mutate_bytes(rng, data) if rng.random() < 0.5 else data, [compiled]
+        return deep.module(rng), rng.choice([[compiled], [compiled, ["run", target, "--time-limit=3"]], [compiled[:2] + ["-o", "/dev/null", "--stop-after=import"]],
+                                             [["explain", "FILE", "--html=/dev/null"]], [["roundtrip", "FILE"]]])
+
     def arguments(self, rng):
         compiles = rng.random() < 0.6
         line = rng.sample(COMPILE if compiles else RUN, rng.randint(1, 3))
@@ -133,6 +160,8 @@ class Mutants:
         worst = answers[-1]
         if kind == "execute" and len(answers) == 2 and "no end" in worst.end and "while" in data:
             return answers[0]  # some programs don't end
+        if kind == "deep" and len(answers) == 2 and worst.end == "error" and "longer than the time limit" not in worst.messages:
+            return worst._replace(end="what was compiled does not run: " + worst.messages.strip()[:100])
         return worst
 
     def check(self, number):

@@ -2,6 +2,7 @@
 #include "test/tools/fuzz/Modules.h"
 
 #include "lib/compiler/Compile.h"
+#include "lib/compiler/DeepStack.h"
 #include "lib/compiler/Diagnostics.h"
 #include "lib/compiler/PortableArtifact.h"
 #include "lib/compiler/Registration.h"
@@ -10,6 +11,7 @@
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -124,13 +126,19 @@ int roundTrip(const std::string &path) {
   return 0;
 }
 
+// As deeply nested as it may be: others write bytecode too.
 int writeBytecode(const std::string &from, const std::string &to) {
-  std::string problem, bytes;
-  auto module = parseFile(from, problem);
+  std::string bytes;
   llvm::raw_string_ostream stream(bytes);
-  if (!module || failed(mlir::writeBytecodeToFile(*module, stream)))
-    return fail(problem);
-  return save(to, bytes);
+  llvm::LogicalResult written = llvm::failure();
+  onDeepStack([&] {
+    DiagnosticCollector quiet(&context(), from, [](const std::string &) {});
+    auto module = mlir::parseSourceFile<mlir::ModuleOp>(from, mlir::ParserConfig(&context()));
+    if (module)
+      written = mlir::writeBytecodeToFile(*module, stream);
+    (void)module.release(); // which would recurse
+  });
+  return failed(written) ? fail(from + " is not a module") : save(to, bytes);
 }
 
 int writePortable(const std::string &from, const std::string &to, const std::string &release) {

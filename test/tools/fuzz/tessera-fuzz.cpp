@@ -7,7 +7,8 @@
 // Reads command lines, one a line, arguments separated by tabs: `compile ..`, `explain ..`, `run
 // ..`, and those of Commands.h. Answers each by a line `END CODE SECONDS BYTES`, END one of exit,
 // signal, and then BYTES of what the child wrote to its standard error. A child has `seconds` of a
-// core and four times that by the clock, and `bytes` of memory.
+// core and sixteen times that by the clock (others may need the machine, too), and `bytes` of
+// memory.
 #include "lib/compiler/CommandLine.h"
 #include "lib/compiler/ReadTrial.h"
 #include "runtime/tool/RunCommand.h"
@@ -69,7 +70,7 @@ int execute(const std::vector<std::string> &line) {
   setLimit(RLIMIT_CPU, limits.seconds);
   if (limits.bytes)
     setLimit(RLIMIT_AS, addressSpaceInUse() + limits.bytes);
-  alarm(static_cast<unsigned>(4 * limits.seconds));
+  alarm(static_cast<unsigned>(16 * limits.seconds));
   dup2(messages, STDERR_FILENO);
   if (!std::freopen("/dev/null", "w", stdout))
     _exit(2);
