@@ -51,10 +51,10 @@ Status checkAliases(const program::Program &manifest) {
   for (const auto &output : manifest.outputs()) {
     if (!output.alias())
       continue;
-    int input = output.alias() - 1;
-    if (input < 0 || input >= manifest.inputs_size())
+    if (output.alias() < 1 || output.alias() > manifest.inputs_size())
       return invalidProgram("output '" + output.name() +
                             "' takes the buffer of an input that does not exist");
+    int input = output.alias() - 1;
     if (localBytes(output) != localBytes(manifest.inputs(input)))
       return invalidProgram("output '" + output.name() +
                             "' and the input whose buffer it takes differ in size");

@@ -194,6 +194,8 @@ TEST(LoadTest, BrokenInstructionsAreRefusedWithTheirLocation) {
        [](auto &p) { p.mutable_inputs(0)->mutable_layout(0)->set_tile(0); }},
       {"output 'out0' takes the buffer of an input that does not exist",
        [](auto &p) { p.mutable_outputs(0)->set_alias(7); }},
+      {"output 'out0' takes the buffer of an input that does not exist",
+       [](auto &p) { p.mutable_outputs(0)->set_alias(INT32_MIN); }},
       {"the mesh's device ids are not a permutation of 0..3",
        [](auto &p) {
          for (int64_t d : {0, 1, 1, 3})

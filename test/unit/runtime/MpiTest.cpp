@@ -66,6 +66,28 @@ std::string everyCollective() {
   return fileWithCode(builder, "");
 }
 
+// Rank 0 waits for rank 1, which is in a loop that takes years.
+TEST(MpiTest, TheTimeLimitEndsAllRanks) {
+  ProgramBuilder builder({2});
+  auto index = builder.addArena(4), from = builder.addArena(16), to = builder.addArena(16);
+  auto reduce = builder.collective(Collective::ALL_REDUCE, {0}, program::F32, {4}, from, to);
+  auto *coordinate = builder.body()->Add()->mutable_coordinate();
+  *coordinate->mutable_axes() = reduce.axes();
+  *coordinate->mutable_to() = index;
+  auto *branch = builder.body()->Add()->mutable_branch();
+  *branch->mutable_index() = index;
+  branch->add_blocks();
+  ProgramBuilder::loop(branch->add_blocks()->mutable_body(), int64_t{1} << 62);
+  ProgramBuilder::start(builder.body(), 0, reduce);
+  ProgramBuilder::wait(builder.body(), 0);
+  std::ofstream(path("endless.tsr"), std::ios::binary) << fileWithCode(builder, "");
+  std::string output;
+  EXPECT_NE(runProcesses(2, path("endless.tsr") + " --comm=mpi --time-limit=1", output), 0);
+  EXPECT_NE(output.find("a step took longer than the time limit of 1 s: device "),
+            std::string::npos)
+      << output;
+}
+
 TEST(MpiTest, TheSameBitsAsInOneProcess) {
   std::ofstream(path("p.tsr"), std::ios::binary) << everyCollective();
   std::string program = path("p.tsr"), local = "--outputs=" + path("local.npz"),
