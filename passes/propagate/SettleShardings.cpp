@@ -127,8 +127,8 @@ private:
     if (auto constraint = dyn_cast<ShardingConstraintOp>(op))
       return settleConstraint(constraint);
     if (auto manual = dyn_cast<ManualComputationOp>(op)) {
-      manual.setInShardingsAttr(closedAll(manual.getInShardings()));
-      manual.setOutShardingsAttr(closedAll(manual.getOutShardings()));
+      manual.setInShardingsAttr(settledBorder(manual, manual.getInShardings(), op->getOperands()));
+      manual.setOutShardingsAttr(settledBorder(manual, manual.getOutShardings(), op->getResults()));
       return;
     }
     if (op->getNumResults() == 0)
@@ -164,11 +164,41 @@ private:
     op.erase();
   }
 
-  TensorShardingPerValueAttr closedAll(TensorShardingPerValueAttr shardings) const {
+  // The shardings by which values enter a manual computation, or leave it.
+  TensorShardingPerValueAttr settledBorder(ManualComputationOp manual,
+                                           TensorShardingPerValueAttr shardings,
+                                           ValueRange values) const {
     SmallVector<TensorShardingAttr> all;
-    for (TensorShardingAttr sharding : shardings.getShardings())
-      all.push_back(closed(sharding));
+    for (auto [sharding, value] : llvm::zip_equal(shardings.getShardings(), values))
+      all.push_back(closed(evenInside(sharding, value, manual.getManualAxes())));
     return TensorShardingPerValueAttr::get(module.getContext(), all);
+  }
+
+  // Without the free axes that divide no manual part evenly: 2 rows over {"manual", "free"} of 2
+  // and 2 are tiles of 1 for the first two devices, while of each manual part of 1 row the first of
+  // two free devices has all. Inside, values may be sharded so.
+  TensorShardingAttr evenInside(TensorShardingAttr attr, Value value, ManualAxesAttr manual) const {
+    auto tensor = dyn_cast<RankedTensorType>(value.getType());
+    const sharding::Mesh *mesh = meshes.lookup(attr);
+    if (!tensor || !mesh)
+      return attr;
+    sharding::TensorSharding sharding = toSharding(attr, *mesh);
+    bool changed = false;
+    for (auto [dim, size] : llvm::zip_equal(sharding.dims, tensor.getShape())) {
+      int64_t rows = size;
+      sharding::AxisRefs kept;
+      for (const sharding::AxisRef &axis : dim.axes) {
+        auto name = StringAttr::get(attr.getContext(), mesh->axes[axis.axis].name);
+        bool isFree = !llvm::is_contained(manual.getValue(), name);
+        if (isFree && rows % axis.size != 0)
+          break;
+        rows /= axis.size;
+        kept.push_back(axis);
+      }
+      changed |= kept.size() != dim.axes.size();
+      dim.axes = std::move(kept);
+    }
+    return changed ? toAttr(attr.getContext(), *mesh, sharding) : attr;
   }
 
   TensorShardingPerValueAttr settledAll(Operation *op, ValueRange values) {

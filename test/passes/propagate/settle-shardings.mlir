@@ -57,3 +57,17 @@ func.func @unreduced(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]
   %0 = sdy.sharding_constraint %a <@mesh, [{}], unreduced={"x"}> : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+// Free axes split each manual part evenly at the border, or stay inside: 2 rows over 2 x 2 devices are not 1 row of each "x" over "y".
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+// CHECK-LABEL: @manual
+func.func @manual(%a: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  // CHECK: in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {"y"}]>]
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x", "y"}, {}]>] out_shardings=[<@mesh, [{"x"}, {"y"}]>] manual_axes={"x"} (%b: tensor<1x4xf32>) {
+    %1 = stablehlo.tanh %b : tensor<1x4xf32>
+    sdy.return %1 : tensor<1x4xf32>
+  } : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
