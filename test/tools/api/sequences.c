@@ -5,7 +5,7 @@
  *   api-sequences [--count=200] [--seed=0] [--only=K] [--calls=40]
  *
  * Each sequence is a function of the seed and its number, and runs in a process of its own, which
- * has 10 seconds and 2 GB. What must hold after each call: a code that is not TESSERA_OK comes with
+ * has 10 seconds of a core, 90 by the clock, and 2 GB. What must hold after each call: a code that is not TESSERA_OK comes with
  * a message and hands nothing out; what should work does, and gives the right numbers; nothing that
  * is damaged is taken. Prints each bad end and their count; the exit code is 1 when there was one.
  */
@@ -279,7 +279,9 @@ static int play(struct Sequence *q) {
   struct State *s = &q->state;
   struct rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
-  alarm(10);
+  struct rlimit seconds = {10, 10};
+  setrlimit(RLIMIT_CPU, &seconds);
+  alarm(90); /* of a machine that has much else to do */
   s->scarce = sometimes(s, 6);
   limitMemory(s->scarce ? (rlim_t)(8 + draw(s, 120)) << 20 : (rlim_t)2 << 30);
   if (sometimes(s, 8)) {
@@ -292,7 +294,7 @@ static int play(struct Sequence *q) {
       (void)tessera_session_create(s->programs[0], NULL, &s->sessions[0]);
     pid_t child = fork();
     if (child == 0)
-      alarm(9), s->scarce = 1; /* the parent's session refuses to execute */
+      alarm(60), s->scarce = 1; /* the parent's session refuses to execute */
     int status = 0;
     if (child > 0 && (waitpid(child, &status, 0) != child || status != 0))
       return fprintf(stderr, "the child of a fork ended with %#x\n", (unsigned)status), 1;
