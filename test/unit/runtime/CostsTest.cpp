@@ -212,6 +212,13 @@ TEST(CostsTest, ManifestsBeyondWhatCanBeParsed) {
   munmap(memory, size);
 }
 
+// What a thread of a host may have at least. Frames are larger where accesses are checked.
+#if __has_feature(address_sanitizer)
+constexpr size_t kSmallStack = 8 << 20;
+#else
+constexpr size_t kSmallStack = 512 << 10;
+#endif
+
 // As deep as the compiler writes, and one more, on a small stack.
 TEST(CostsTest, DeepNesting) {
   auto nested = [](int depth, bool loops) {
@@ -229,7 +236,7 @@ TEST(CostsTest, DeepNesting) {
     std::string file = builder.file(), message;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 512 << 10);
+    pthread_attr_setstacksize(&attributes, kSmallStack);
     struct Load {
       std::string file, message;
     } load{std::move(file), {}};
