@@ -254,8 +254,8 @@ class Play:
         scenario = self.scenario
         for rank, text in enumerate(said):
             errors = re.findall(r"^error: .*", text, re.M)
-            if rank == scenario.culprit and scenario.kind in ("killed", "stopped", "ended", "memory") or scenario.kind in ("alone", "calls"):
-                continue  # it may not have come to say a word, or to hear of what was wrong
+            if rank == scenario.culprit and scenario.kind in ("killed", "stopped", "ended") or scenario.kind in ("alone", "calls", "memory"):
+                continue  # it may not have come to say a word, or mpirun ended it while it began
             if len(errors) != 1:
                 return f"rank {rank} has {len(errors)} error lines: {text[:200]}"
             if rank == scenario.culprit or UNCONNECTED.search(errors[0]):

@@ -5,7 +5,8 @@
  *   api-sequences [--count=200] [--seed=0] [--only=K] [--calls=40]
  *
  * Each sequence is a function of the seed and its number, and runs in a process of its own, which
- * has 10 seconds of a core, 90 by the clock, and 2 GB. What must hold after each call: a code that is not TESSERA_OK comes with
+ * has 10 seconds of a core, 90 by the clock, and 2 GB. What must hold after each call: a code that
+ * is not TESSERA_OK comes with
  * a message and hands nothing out; what should work does, and gives the right numbers; nothing that
  * is damaged is taken. Prints each bad end and their count; the exit code is 1 when there was one.
  */
