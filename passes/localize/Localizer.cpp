@@ -138,8 +138,15 @@ Value Localizer::move(LocalValue from, ArrayRef<int64_t> globalShape, const Loca
 
 void Localizer::bind(Value global, Value value, LocalLayout layout) {
   LocalLayout want = annotatedLike(global, layout);
-  want.reduction = layout.reduction;
   AxisRefs kept = commonAxes(layout.partial, want.partial);
+  if (!layout.partial.empty())
+    want.reduction = layout.reduction;
+  // Users count on parts where parts are marked: what each device has whole becomes the part of
+  // one, unless repeating it changes nothing.
+  bool repeats = want.reduction != ReductionKind::Sum && want.reduction != ReductionKind::Product;
+  for (const sharding::AxisRef &axis : want.partial)
+    if (!repeats && !sharding::overlap(ArrayRef(axis), layout.partial))
+      kept.push_back(axis);
   bool stays = sameAxes(layout, want) && kept == layout.partial;
   if (!stays) {
     want.partial = kept;
@@ -204,8 +211,7 @@ LogicalResult Localizer::visit(Operation *op) {
   for (OpResult result : op->getResults())
     if (auto made = values.find(result); made != values.end())
       if (const LocalLayout &layout = made->second.layout;
-          !layout.partial.empty() &&
-          !combinesAlike(result, layout.reduction, reductionOf(result)))
+          !layout.partial.empty() && !combinesAlike(result, layout.reduction, reductionOf(result)))
         return op->emitError() << "localize combines parts of '" << op->getName()
                                << "' in another way than reshard; please report the program";
   return success();

@@ -8,16 +8,19 @@ using namespace mlir;
 namespace tessera::localize {
 namespace {
 
-LogicalResult localizeBatched(Localizer &l, Operation *op,
-                              function_ref<bool(int64_t)> mustBeWhole) {
+// Of parts of a sum, linear ops make parts of their sum.
+LogicalResult localizeBatched(Localizer &l, Operation *op, function_ref<bool(int64_t)> mustBeWhole,
+                              bool isLinear = false) {
   Value result = op->getResult(0);
-  LocalLayout layout = l.annotatedLike(result, l.local(op->getOperand(0)).layout);
-  layout.partial.clear();
+  const LocalLayout &from = l.local(op->getOperand(0)).layout;
+  LocalLayout layout = l.annotatedLike(result, from);
+  layout.partial = isLinear ? commonAxes(from.partial, layout.partial) : AxisRefs();
   auto layoutFor = [&](Value value) {
     LocalLayout own = l.whole(value);
     for (auto [d, dim] : llvm::enumerate(own.dims))
       if (!mustBeWhole(d))
         dim = layout.dims[d];
+    own.partial = layout.partial;
     return own;
   };
   SmallVector<Value> operands;
@@ -42,7 +45,8 @@ LogicalResult localizeSort(Localizer &l, Operation *op) {
 LogicalResult localizeFft(Localizer &l, Operation *op) {
   int64_t batch =
       shapeOf(op->getResult(0)).size() - cast<stablehlo::FftOp>(op).getFftLength().size();
-  return localizeBatched(l, op, [&](int64_t d) { return d >= batch; });
+  return localizeBatched(
+      l, op, [&](int64_t d) { return d >= batch; }, /*isLinear=*/true);
 }
 
 LogicalResult localizeMatrices(Localizer &l, Operation *op) {

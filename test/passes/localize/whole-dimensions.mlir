@@ -56,3 +56,26 @@ func.func public @main(%x: tensor<10x3x3xf32> {sdy.sharding = #sdy.sharding<@mes
   %0 = stablehlo.custom_call @f(%x) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j, k])->([i, l]) {i=10, j=3, k=3, l=3}, custom>} : (tensor<10x3x3xf32>) -> tensor<10x3xf32>
   return %0 : tensor<10x3xf32>
 }
+
+// A transform is linear: parts of a sum become parts of its transform.
+// CHECK-LABEL: @parts
+func.func public @parts(%x: tensor<4x8xcomplex<f32>>) -> tensor<4x8xcomplex<f32>> {
+  %0 = sdy.reshard %x <@mesh, [{}, {}], unreduced={"x"}> : tensor<4x8xcomplex<f32>>
+  // CHECK: %[[P:.*]] = stablehlo.select
+  // CHECK-NEXT: %[[F:.*]] = stablehlo.fft %[[P]]
+  // CHECK-NEXT: comm.all_reduce sum(%[[F]])
+  %1 = stablehlo.fft %0, type = FFT, length = [8] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<4x8xcomplex<f32>>) -> tensor<4x8xcomplex<f32>>
+  %2 = sdy.reshard %1 <@mesh, [{}, {}]> : tensor<4x8xcomplex<f32>>
+  return %2 : tensor<4x8xcomplex<f32>>
+}
+
+// What is marked as parts is made of parts, also where an op cannot make them itself: its users add them up.
+// CHECK-LABEL: @marked
+func.func public @marked(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: %[[C:.*]] = stablehlo.cholesky
+  // CHECK: %[[P:.*]] = stablehlo.select %{{.*}}, %[[C]]
+  // CHECK: comm.all_reduce sum(%[[P]])
+  %0 = stablehlo.cholesky %x, lower = true {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<4x4xf32>
+  return %1 : tensor<4x4xf32>
+}
