@@ -1,6 +1,7 @@
 #include "passes/package/Figures.h"
 
 #include "dialects/comm/CommOps.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tessera::exec;
@@ -76,6 +77,12 @@ static CollectiveFigures figuresOf(StartOp start) {
   return figures;
 }
 
+// Of loops in loops there may be more than a number holds: then it is the largest.
+static int64_t times(int64_t a, int64_t b) {
+  int64_t product;
+  return llvm::MulOverflow(a, b, product) ? std::numeric_limits<int64_t>::max() : product;
+}
+
 static std::vector<CollectiveFigures> figuresOf(Block &block, std::optional<int64_t> trips,
                                                 int64_t known) {
   std::vector<CollectiveFigures> rows;
@@ -87,26 +94,25 @@ static std::vector<CollectiveFigures> figuresOf(Block &block, std::optional<int6
     if (auto start = dyn_cast<StartOp>(op)) {
       CollectiveFigures figures = figuresOf(start);
       figures.trips = trips;
-      figures.count *= known;
-      figures.bytes *= known;
-      figures.wireBytes *= known;
+      for (int64_t *figure : {&figures.count, &figures.bytes, &figures.wireBytes})
+        *figure = times(*figure, known);
       rows.push_back(std::move(figures));
     } else if (auto loop = dyn_cast<LoopOp>(op)) {
       std::optional<int64_t> inside;
       int64_t factor = loop.getTripCount().value_or(1);
       if (trips && loop.getTripCount())
-        inside = *trips * factor;
+        inside = times(*trips, factor);
       if (!loop.getCondition().empty())
         append(figuresOf(loop.getCondition().front(), std::nullopt, known));
-      append(figuresOf(loop.getBody().front(), inside, known * factor));
+      append(figuresOf(loop.getBody().front(), inside, times(known, factor)));
     } else if (auto branch = dyn_cast<BranchOp>(op)) {
       std::vector<CollectiveFigures> dearest;
-      std::pair<int64_t, int64_t> most{-1, -1};
+      std::pair<double, double> most{-1, -1};
       for (Region &region : branch.getBlocks()) {
         std::vector<CollectiveFigures> here = figuresOf(region.front(), trips, known);
-        std::pair<int64_t, int64_t> sum{0, 0};
+        std::pair<double, double> sum{0, 0};
         for (const CollectiveFigures &row : here)
-          sum = {sum.first + row.wireBytes, sum.second + row.bytes};
+          sum = {sum.first + double(row.wireBytes), sum.second + double(row.bytes)};
         if (sum > most) {
           most = sum;
           dearest = std::move(here);

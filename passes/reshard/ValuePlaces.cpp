@@ -4,6 +4,7 @@
 #include "lib/cost/TopologyAttr.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace tessera {
 
@@ -29,7 +30,8 @@ int64_t tripsOf(mlir::Operation *op, mlir::Operation *ancestor) {
   for (mlir::Operation *parent = op->getParentOp(); parent != ancestor;
        parent = parent->getParentOp())
     if (auto count = parent->getAttrOfType<mlir::IntegerAttr>("tessera.trip_count"))
-      trips *= count.getInt();
+      if (llvm::MulOverflow(trips, count.getInt(), trips))
+        return std::numeric_limits<int64_t>::max();
   return trips;
 }
 
