@@ -29,6 +29,8 @@ namespace {
 // A program may have as many operations as it likes, but grow by calls only so far: to this many,
 // or this many times what is written.
 constexpr uint64_t kMostOperations = uint64_t(1) << 17, kMostGrowth = 16;
+// Operations times the regions around them: copying and destroying take that long.
+constexpr uint64_t kMostNestedGrowth = uint64_t(1) << 19;
 constexpr uint32_t kMostCalls = 1000; // inside of one another; each is a level of locations
 
 // The name of the function that `op` calls, or null.
@@ -95,10 +97,10 @@ public:
              << "function @" << numbered[order.back()].getSymName()
              << " calls itself; write the recursion as stablehlo.while";
     std::vector<import::InlinedSize> sizes = graph.sizes(order);
-    uint64_t most = 0;
+    uint64_t written = 0;
     for (const import::CalledFunction &function : graph.functions)
-      most += kMostGrowth * function.operations;
-    most = std::max(most, kMostOperations);
+      written += function.operations;
+    uint64_t most = std::max(kMostGrowth * written, kMostOperations);
     for (size_t i : order) {
       func::FuncOp function = numbered[i];
       if (sizes[i].operations > most)
@@ -109,6 +111,13 @@ public:
                << most
                << " that a program of this length may have; write what is called again and "
                   "again as a loop (stablehlo.while)";
+      if (sizes[i].operations > 2 * written &&
+          sizes[i].operations * sizes[i].regions > kMostNestedGrowth)
+        return function.emitError()
+               << "function @" << function.getSymName() << " has " << sizes[i].operations
+               << " operations with what it calls in place, in loops and branches "
+               << sizes[i].regions << " deep; a program that grows by its calls may have "
+               << kMostNestedGrowth << " of them times the depth";
       if (sizes[i].calls > kMostCalls)
         return function.emitError() << "function @" << function.getSymName()
                                     << " begins a chain of more than " << kMostCalls << " calls";
