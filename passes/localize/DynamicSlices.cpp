@@ -205,7 +205,6 @@ LogicalResult localizeDynamicUpdateSlice(Localizer &l, Operation *op) {
   }
   LocalLayout want = layout;
   want.partial = updateWant.partial = annotatedPartial;
-  updateWant.reduction = layout.reduction;
   Value mine = l.get(operand, want), part = l.get(update, updateWant);
   layout.partial = commonAxes(l.local(operand).layout.partial, annotatedPartial);
   addAxes(layout.partial, commonAxes(l.local(update).layout.partial, annotatedPartial));
