@@ -2,7 +2,6 @@
 
 #include "lib/compiler/ProgramArguments.h"
 #include "lib/files/OutputFile.h"
-#include "lib/process/OutOfMemory.h"
 #include "passes/codegen/cpu/CpuTarget.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -121,10 +120,7 @@ int compileProgram(int argc, const char *const *argv) {
 } // namespace
 
 int compileCommand(int argc, const char *const *argv) {
-  int code = 1;
-  if (!runWithinMemory([&] { code = compileProgram(argc, argv); }))
-    code = failCommand(std::string("error: ") + kOutOfMemory);
-  return finishCommand(code);
+  return runCommand([&] { return compileProgram(argc, argv); });
 }
 
 } // namespace tessera

@@ -4,7 +4,6 @@
 #include "lib/compiler/Explain.h"
 #include "lib/compiler/ProgramArguments.h"
 #include "lib/files/OutputFile.h"
-#include "lib/process/OutOfMemory.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -98,10 +97,7 @@ int explainInput(int argc, const char *const *argv) {
 } // namespace
 
 int explainCommand(int argc, const char *const *argv) {
-  int code = 1;
-  if (!runWithinMemory([&] { code = explainInput(argc, argv); }))
-    code = failCommand(std::string("error: ") + kOutOfMemory);
-  return finishCommand(code);
+  return runCommand([&] { return explainInput(argc, argv); });
 }
 
 } // namespace tessera

@@ -1,6 +1,7 @@
 #include "lib/compiler/ProgramArguments.h"
 
 #include "lib/files/InputFile.h"
+#include "lib/process/OutOfMemory.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -39,7 +40,10 @@ bool printedHelp(int argc, const char *const *argv, const llvm::Twine &usage) {
   return false;
 }
 
-int finishCommand(int code) {
+int runCommand(llvm::function_ref<int()> command) {
+  int code = 1;
+  if (!runWithinMemory([&] { code = command(); }))
+    code = failCommand(llvm::Twine("error: ") + kOutOfMemory);
   llvm::outs().flush();
   if (std::error_code error = llvm::outs().error()) {
     llvm::outs().clear_error(); // LLVM would end the process

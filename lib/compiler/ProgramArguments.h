@@ -4,6 +4,7 @@
 
 #include "lib/compiler/Compile.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/Twine.h"
 
 #include <functional>
@@ -34,8 +35,9 @@ int failCommand(const llvm::Twine &line);
 // Whether the arguments ask for help, which is then written.
 bool printedHelp(int argc, const char *const *argv, const llvm::Twine &usage);
 
-// Sees to it that all of standard output was written; the exit code, 1 where it was not.
-int finishCommand(int code);
+// The exit code of `command`: 1, with an error line, where memory ran out or not all of standard
+// output was written.
+int runCommand(llvm::function_ref<int()> command);
 
 // The program's text, with the topology file read into the options; nothing after an error line.
 std::optional<std::string> readFiles(ProgramArguments &arguments);
