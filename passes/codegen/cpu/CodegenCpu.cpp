@@ -10,7 +10,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "passes/codegen/cpu/CompileKernels.h"
-#include "passes/codegen/cpu/LibraryCall.h"
+#include "passes/codegen/kernel/LibraryCall.h"
 
 namespace tessera {
 

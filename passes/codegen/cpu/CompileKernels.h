@@ -2,7 +2,7 @@
 // each.
 #pragma once
 
-#include "passes/codegen/cpu/KernelSource.h"
+#include "passes/codegen/kernel/KernelSource.h"
 #include "passes/codegen/cpu/ObjectCode.h"
 
 #include <optional>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "passes/codegen/cpu/CpuTarget.h"
-#include "passes/codegen/cpu/Graph.h"
+#include "passes/codegen/kernel/Graph.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 

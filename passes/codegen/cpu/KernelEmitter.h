@@ -2,8 +2,8 @@
 #pragma once
 
 #include "passes/codegen/cpu/Emitter.h"
-#include "passes/codegen/cpu/GraphBuilder.h"
-#include "passes/codegen/cpu/KernelSource.h"
+#include "passes/codegen/kernel/GraphBuilder.h"
+#include "passes/codegen/kernel/KernelSource.h"
 
 #include <functional>
 #include <memory>

@@ -7,7 +7,7 @@
 // where there is neither (f4, f6: there NaN becomes -0).
 #pragma once
 
-#include "passes/codegen/cpu/ElementKind.h"
+#include "passes/codegen/kernel/ElementKind.h"
 
 namespace tessera::codegen {
 

@@ -2,7 +2,7 @@
 // lookups, no calls but for rare arguments. f64 goes to libm, lane by lane.
 #pragma once
 
-#include "passes/codegen/cpu/Graph.h"
+#include "passes/codegen/kernel/Graph.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 

@@ -1,12 +1,12 @@
 """Code generation: index maps, vector loops, tiles and their edges."""
 from mutant import mutant
 
-MAPS = "passes/codegen/cpu/IndexMaps.cpp"
+MAPS = "passes/codegen/kernel/IndexMaps.cpp"
 LOOPS = "passes/codegen/cpu/ElementalKernel.cpp"
-FOLD = "passes/codegen/cpu/InlineReductions.cpp"
+FOLD = "passes/codegen/kernel/InlineReductions.cpp"
 PANELS = "passes/codegen/cpu/ContractionPanels.cpp"
 TILES = "passes/codegen/cpu/Contraction.cpp"
-GRAPH = "passes/codegen/cpu/Graph.cpp"
+GRAPH = "passes/codegen/kernel/Graph.cpp"
 
 MUTANTS = [
     mutant("codegen.range-of-a-reversed-index", GRAPH,
@@ -27,7 +27,7 @@ MUTANTS = [
            "from.push_back(graph.add(i, graph.multiply(start, -1))); ⟦inside = graph.logicalAnd(inside, graph.inRange(from.back(), 0, size));⟧",
            "inside = graph.logicalAnd(inside, graph.inRange(from.back(), 0, size + 1));",
            "an updated block is one row longer where the update is read with others"),
-    mutant("codegen.negative-index", "passes/codegen/cpu/GraphBuilder.cpp",
+    mutant("codegen.negative-index", "passes/codegen/kernel/GraphBuilder.cpp",
            "Node *low = ⟦graph.make(Op::Max, ElementKind::I64, {number, graph.constant(ElementKind::I64, 0)})⟧;", "number",
            "an index below zero is not clamped"),
     mutant("codegen.loops-merged", "passes/codegen/cpu/Emitter.cpp",

@@ -4,7 +4,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "include/tessera/kernel_abi.h"
 #include "passes/codegen/cpu/CompileKernels.h"
-#include "passes/codegen/cpu/ElementKind.h"
+#include "passes/codegen/kernel/ElementKind.h"
 
 #include "mlir/Parser/Parser.h"
 

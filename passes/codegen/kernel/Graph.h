@@ -8,7 +8,7 @@
 #pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
-#include "passes/codegen/cpu/ElementKind.h"
+#include "passes/codegen/kernel/ElementKind.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"

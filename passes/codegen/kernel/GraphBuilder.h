@@ -4,7 +4,7 @@
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
-#include "passes/codegen/cpu/Graph.h"
+#include "passes/codegen/kernel/Graph.h"
 
 #include <map>
 

@@ -1,4 +1,4 @@
-#include "passes/codegen/cpu/GraphBuilder.h"
+#include "passes/codegen/kernel/GraphBuilder.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "llvm/ADT/StringMap.h"

@@ -5,7 +5,7 @@
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "include/tessera/library.h"
-#include "passes/codegen/cpu/KernelSource.h"
+#include "passes/codegen/kernel/KernelSource.h"
 
 namespace tessera::codegen {
 

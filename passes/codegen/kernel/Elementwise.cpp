@@ -1,9 +1,9 @@
 // Elementwise operations and constants as nodes; complex arithmetic by its real and imaginary
 // parts.
-#include "passes/codegen/cpu/GraphBuilder.h"
+#include "passes/codegen/kernel/GraphBuilder.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
-#include "passes/codegen/cpu/ComplexMath.h"
+#include "passes/codegen/kernel/ComplexMath.h"
 #include "llvm/ADT/APFloat.h"
 
 namespace tessera::codegen {

@@ -1,4 +1,4 @@
-#include "passes/codegen/cpu/ElementKind.h"
+#include "passes/codegen/kernel/ElementKind.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/TypeSwitch.h"

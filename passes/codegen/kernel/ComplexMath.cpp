@@ -1,6 +1,6 @@
 // W. Kahan, "Branch cuts for complex elementary functions, or much ado about nothing's sign bit"
 // (1987), for tanh and the care about zeros; R. L. Smith, "Algorithm 116: complex division" (1962).
-#include "passes/codegen/cpu/ComplexMath.h"
+#include "passes/codegen/kernel/ComplexMath.h"
 
 #include <limits>
 

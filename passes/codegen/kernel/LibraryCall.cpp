@@ -1,4 +1,4 @@
-#include "passes/codegen/cpu/LibraryCall.h"
+#include "passes/codegen/kernel/LibraryCall.h"
 
 #include <cmath>
 

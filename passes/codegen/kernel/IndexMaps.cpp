@@ -1,5 +1,5 @@
 // Data movement: which element of which operand an element of the result is.
-#include "passes/codegen/cpu/GraphBuilder.h"
+#include "passes/codegen/kernel/GraphBuilder.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "llvm/ADT/STLExtras.h"

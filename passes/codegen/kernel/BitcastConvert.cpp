@@ -5,7 +5,7 @@
 //   tensor<5x2xi16> -> tensor<5xf32>            every two elements
 //   tensor<2xcomplex<f32>> -> tensor<complex<f64>>   real and imaginary part are elements side by
 //   side
-#include "passes/codegen/cpu/GraphBuilder.h"
+#include "passes/codegen/kernel/GraphBuilder.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
 

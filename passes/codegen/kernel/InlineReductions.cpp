@@ -1,7 +1,7 @@
 // Operations that fold many elements into one, as Reduction nodes: reduce, reduce_window,
 // dot_general, convolution. Any type and any shape is right this way; Contraction.cpp has the fast
 // road for the large products.
-#include "passes/codegen/cpu/GraphBuilder.h"
+#include "passes/codegen/kernel/GraphBuilder.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "llvm/ADT/STLExtras.h"

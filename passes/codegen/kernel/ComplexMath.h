@@ -5,7 +5,7 @@
 // NaN follow C's Annex G, but where a comment says otherwise.
 #pragma once
 
-#include "passes/codegen/cpu/GraphBuilder.h"
+#include "passes/codegen/kernel/GraphBuilder.h"
 
 namespace tessera::codegen {
 

@@ -1,4 +1,4 @@
-#include "passes/codegen/cpu/Graph.h"
+#include "passes/codegen/kernel/Graph.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"

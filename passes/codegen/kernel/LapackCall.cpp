@@ -5,7 +5,7 @@
 //
 // is "lapack.getrf" on 2 matrices of 5 x 3: their layout (column by column) was made explicit
 // before, so that the last dimension counts rows.
-#include "passes/codegen/cpu/LibraryCall.h"
+#include "passes/codegen/kernel/LibraryCall.h"
 
 namespace tessera::codegen {
 
