@@ -26,7 +26,7 @@ def passes_without_test():
 
 
 def pipelines_without_test():
-    for source in tracked("passes/**/*.cpp", "lib/compiler/*.cpp"):
+    for source in tracked("passes/**/*.cpp", "compiler/*.cpp"):
         for name in re.findall(r'PassPipelineRegistration<>[^"]*"tessera-([\w-]+)"', source.read_text()):
             test = next((t for t in tracked("test/passes/*.mlir", "test/passes/**/*.mlir") if t.name == f"{name}.mlir"), None)
             if not test or f"--tessera-{name}" not in test.read_text():
@@ -52,8 +52,87 @@ def machine_paths():
             yield f"{path.relative_to(ROOT)}: names a directory of somebody's machine"
 
 
+# Folders from the lowest layer up; each may include what stands before it. Folders of one line are beside each other, and may
+# include each other as long as there is no cycle.
+LAYERS = """
+include/tessera
+lib/files lib/process lib/mesh lib/cost lib/sharding
+dialects
+passes
+compiler
+"""
+# The runtime stands beside the compiler: of what is outside it sees only these.
+RUNTIME_SEES = ("include/tessera", "lib/files", "lib/process")
+RUNTIME_LAYERS = """
+runtime
+runtime/array
+runtime/device runtime/library
+runtime/program
+runtime/pool runtime/trace
+runtime/comm
+runtime/execute
+runtime/capi runtime/tool
+"""
+
+
+def includes():
+    """(file, the file it includes) of all our own, with paths from the root."""
+    for path in tracked("*.h", "*.cpp", "*.c", "*.td"):
+        file = path.relative_to(ROOT)
+        for name in re.findall(r'^\s*#?\s*include "([^"]+)"', path.read_text(), re.M):
+            if name.startswith("tessera/"):
+                name = f"include/{name}"
+            if "/" not in name:
+                name = f"{file.parent}/{name}"
+            if name.startswith(("include/tessera/", "lib/", "dialects/", "passes/", "compiler/", "runtime/", "tools/")):
+                yield file, pathlib.PurePath(name)
+
+
+def rank(file, layers):
+    """(the number of the layer that holds a file, the folder that it is named by); the longest name counts."""
+    named = [(folder, number) for number, line in enumerate(layers.split("\n")) for folder in line.split() if str(file).startswith(f"{folder}/")]
+    return max(named, key=lambda folder: len(folder[0]), default=(None, None))
+
+
+def includes_that_point_up():
+    for file, included in includes():
+        if str(file).startswith("runtime/"):
+            (own, here), (other, there) = rank(file, RUNTIME_LAYERS), rank(included, RUNTIME_LAYERS)
+            down = other and there <= here if other else str(included).startswith(RUNTIME_SEES)
+        else:
+            (own, here), (other, there) = rank(file, LAYERS), rank(included, LAYERS)
+            if own is None:  # tools, tests and examples stand above all
+                continue
+            down = other and there <= here
+        if not down:
+            yield f"{file}: includes {included}, which is not below it (LAYERS in {pathlib.Path(__file__).name})"
+
+
+def cycles_of_folders():
+    folders = {}
+    for file, included in includes():
+        if file.parent != included.parent and file.parts[0] not in ("test", "examples"):
+            folders.setdefault(str(file.parent), {}).setdefault(str(included.parent), file)
+    state = {}  # absent: not seen; True: on the way here; False: done
+
+    def walk(folder, way):
+        state[folder] = True
+        for other in sorted(folders.get(folder, {})):
+            if state.get(other):
+                circle = way[way.index(other):] + [other]
+                yield "folders include each other in a circle: " + " -> ".join(circle) + f" ({folders[folder][other]})"
+            elif other not in state:
+                yield from walk(other, way + [other])
+        state[folder] = False
+
+    for folder in sorted(folders):
+        if folder not in state:
+            yield from walk(folder, [folder])
+
+
 def main():
-    found = [line for check in (passes_without_test, pipelines_without_test, broken_links, vague_names, machine_paths) for line in check()]
+    checks = (passes_without_test, pipelines_without_test, broken_links, vague_names, machine_paths, includes_that_point_up, cycles_of_folders)
+    found = [line for check in checks for line in check()]
     print("\n".join(found) or "the tree is in order")
     sys.exit(bool(found))
 

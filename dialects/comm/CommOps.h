@@ -1,7 +1,7 @@
 // Collectives on local tensors. README.md of this directory shows them.
 #pragma once
 
-#include "lib/sharding/Mesh.h"
+#include "lib/mesh/Mesh.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"

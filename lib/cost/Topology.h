@@ -1,7 +1,7 @@
 // What moving and computing costs: links per mesh axis, and the roofline of one device. Plain data.
 #pragma once
 
-#include "lib/sharding/Mesh.h"
+#include "lib/mesh/Mesh.h"
 #include <map>
 
 namespace tessera::cost {

@@ -1,7 +1,7 @@
 // The mesh axes behind tables of device numbers, as frontends write collectives.
 #pragma once
 
-#include "lib/sharding/Mesh.h"
+#include "lib/mesh/Mesh.h"
 #include <optional>
 
 namespace tessera::sharding {

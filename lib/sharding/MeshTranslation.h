@@ -1,7 +1,7 @@
 // The axes of one mesh in the words of another over as many devices or more.
 #pragma once
 
-#include "lib/sharding/Mesh.h"
+#include "lib/mesh/Mesh.h"
 #include <optional>
 
 namespace tessera::sharding {

@@ -1,7 +1,7 @@
 // How one tensor lies on a mesh: by axes (what annotations say) and by tiles (what devices hold).
 #pragma once
 
-#include "lib/sharding/Mesh.h"
+#include "lib/mesh/Mesh.h"
 #include <optional>
 
 namespace tessera::sharding {
@@ -20,7 +20,9 @@ struct TensorSharding {
   AxisRefs replicated; // never to be used by a dimension
   AxisRefs unreduced;  // the value is the sum over these axes of what the devices hold
 
-  static TensorSharding replicatedOver(size_t rank) { return {llvm::SmallVector<DimSharding, 4>(rank), {}, {}}; }
+  static TensorSharding replicatedOver(size_t rank) {
+    return {llvm::SmallVector<DimSharding, 4>(rank), {}, {}};
+  }
 };
 
 // A dimension as devices hold it: device i along `axes` holds rows [i * tile, min(n, (i + 1) * tile)).

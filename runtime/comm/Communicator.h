@@ -2,8 +2,8 @@
 #pragma once
 
 #include "runtime/Status.h"
-#include "runtime/comm/Blocks.h"
-#include "runtime/execute/Pool.h"
+#include "runtime/pool/Pool.h"
+#include "runtime/program/Blocks.h"
 #include <cstdint>
 #include <string>
 

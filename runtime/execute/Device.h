@@ -3,7 +3,7 @@
 
 #include "runtime/comm/Communicator.h"
 #include "runtime/device/cpu/Memory.h"
-#include "runtime/execute/Run.h"
+#include "runtime/pool/Run.h"
 #include "runtime/program/LoadedProgram.h"
 #include "runtime/trace/Trace.h"
 #include <memory>

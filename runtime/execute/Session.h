@@ -6,8 +6,9 @@
 #include "runtime/comm/local/Links.h"
 #include "runtime/execute/Array.h"
 #include "runtime/execute/Device.h"
-#include "runtime/execute/Run.h"
+#include "runtime/pool/Run.h"
 #include "runtime/program/LoadedProgram.h"
+#include "runtime/trace/Report.h"
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -23,11 +24,6 @@ struct SessionOptions {
   std::shared_ptr<Transport>
       transport;           // other processes, one device each; null: all devices are here
   std::vector<Fact> facts; // what the ranks must have alike beside the program
-};
-
-// Of the last step, on the device of this process that has most.
-struct Counters {
-  uint64_t collectives = 0, collectiveBytes = 0, peakBytes = 0;
 };
 
 // One thread at a time, but for cancel. With several processes all ranks make the same calls; what

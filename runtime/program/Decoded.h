@@ -6,7 +6,7 @@
 #include "include/tessera/program.pb.h"
 #include "runtime/Status.h"
 #include "runtime/array/Layout.h"
-#include "runtime/comm/Blocks.h"
+#include "runtime/program/Blocks.h"
 #include "runtime/program/Groups.h"
 #include <functional>
 #include <memory>

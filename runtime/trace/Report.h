@@ -1,11 +1,17 @@
-// What `tessera run --report` writes.
+// What a step is counted to have done, and what `tessera run --report` writes of it.
 #pragma once
 
-#include "runtime/execute/Session.h"
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace tessera::runtime {
+
+// Of the last step, on the device of this process that has most.
+struct Counters {
+  uint64_t collectives = 0, collectiveBytes = 0, peakBytes = 0;
+};
 
 // Seconds of the last steps: a session that takes any number of them keeps no more of their times
 // than that.

@@ -9,7 +9,7 @@
 #include "runtime/comm/Communicator.h"
 #include "runtime/comm/Reduce.h"
 #include "runtime/comm/exchange/Transport.h"
-#include "runtime/execute/Run.h"
+#include "runtime/pool/Run.h"
 #include "runtime/program/LoadedProgram.h"
 #include <vector>
 

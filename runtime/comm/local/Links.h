@@ -3,7 +3,7 @@
 // No core is used for the delay.
 #pragma once
 
-#include "runtime/comm/Blocks.h"
+#include "runtime/program/Blocks.h"
 #include <map>
 #include <string>
 #include <vector>

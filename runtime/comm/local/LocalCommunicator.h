@@ -15,7 +15,7 @@
 #include "runtime/comm/Communicator.h"
 #include "runtime/comm/local/Links.h"
 #include "runtime/comm/local/Work.h"
-#include "runtime/execute/Run.h"
+#include "runtime/pool/Run.h"
 #include "runtime/program/LoadedProgram.h"
 #include <memory>
 #include <vector>

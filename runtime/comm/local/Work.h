@@ -1,8 +1,8 @@
 // How a collective of one process is cut into units of work, which idle workers take.
 #pragma once
 
-#include "runtime/comm/Blocks.h"
 #include "runtime/comm/Reduce.h"
+#include "runtime/program/Blocks.h"
 #include <cstdint>
 #include <vector>
 

@@ -4,7 +4,7 @@ from mutant import mutant
 LOCAL = "runtime/comm/local/LocalCommunicator.cpp"
 
 MUTANTS = [
-    mutant("runtime.block-merged-by-its-source", "runtime/comm/Blocks.cpp",
+    mutant("runtime.block-merged-by-its-source", "runtime/program/Blocks.cpp",
            "if (!block.extent.empty() && block.from.back() == f * extent[d] && ⟦block.to.back() == t * extent[d]⟧) {", "true",
            "a collective along a middle dimension: rows that lie side by side in the operand are taken to do so in the result"),
     mutant("runtime.wait-at-no-time", LOCAL,

@@ -1,8 +1,8 @@
 #include "test/tools/fuzz/Commands.h"
 #include "test/tools/fuzz/Modules.h"
 
+#include "compiler/Compile.h"
 #include "dialects/sdy/PlainData.h"
-#include "lib/compiler/Compile.h"
 #include "passes/reshard/ValuePlaces.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -89,7 +89,8 @@ int cells(const std::string &path) {
   CompileOptions options;
   options.stopAfter = "reshard";
   CompileResult result =
-      compile((*file)->getBuffer(), options, {[](const std::string &) {}, [](llvm::StringRef) {}, [](llvm::StringRef) {}});
+      compile((*file)->getBuffer(), options,
+              {[](const std::string &) {}, [](llvm::StringRef) {}, [](llvm::StringRef) {}});
   std::string problem;
   auto module = result.error.empty() ? parse(result.program, path, problem) : nullptr;
   if (!module) {

@@ -1,12 +1,12 @@
 #include "test/tools/fuzz/Commands.h"
 #include "test/tools/fuzz/Modules.h"
 
-#include "lib/compiler/Compile.h"
-#include "lib/compiler/DeepStack.h"
-#include "lib/compiler/Diagnostics.h"
-#include "lib/compiler/PortableArtifact.h"
-#include "lib/compiler/Registration.h"
-#include "lib/compiler/SourceText.h"
+#include "compiler/Compile.h"
+#include "compiler/DeepStack.h"
+#include "compiler/Diagnostics.h"
+#include "compiler/PortableArtifact.h"
+#include "compiler/Registration.h"
+#include "compiler/SourceText.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/MLIRContext.h"

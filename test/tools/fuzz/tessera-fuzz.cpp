@@ -9,8 +9,8 @@
 // signal, and then BYTES of what the child wrote to its standard error. A child has `seconds` of a
 // core and sixteen times that by the clock (others may need the machine, too), and `bytes` of
 // memory.
-#include "lib/compiler/CommandLine.h"
-#include "lib/compiler/ReadTrial.h"
+#include "compiler/CommandLine.h"
+#include "compiler/ReadTrial.h"
 #include "runtime/tool/RunCommand.h"
 #include "test/tools/fuzz/Commands.h"
 

@@ -1,0 +1,40 @@
+// The compiler as a function: an annotated module in, the bytes of a .tsr program out.
+#pragma once
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
+namespace tessera {
+
+struct CompileOptions {
+  std::string inputName = "<module>"; // for diagnostics
+  std::string entry = "main";
+  std::string target = "cpu";
+  std::string targetCpu = "native"; // or a processor that LLVM knows
+  std::string inputShapes;          // of dynamic arguments: in0:8x128xf32,in1:4 (InputShapes.h)
+  std::string topology;             // contents of a topology file; empty: the default of lib/cost
+  std::string stopAfter;   // a phase: the result is the module's text as that phase leaves it
+  std::string printAfter;  // a phase: its module's text goes to `print`
+  bool verifyEach = false; // MLIR's verifier after each pass, not only each phase's own
+};
+
+struct CompileListener {
+  llvm::function_ref<void(const std::string &line)> diagnostic; // a warning or remark
+  llvm::function_ref<void(llvm::StringRef phase)> began;        // progress
+  llvm::function_ref<void(llvm::StringRef text)> print;         // what printAfter asks for
+};
+
+struct CompileResult {
+  std::string error;   // empty on success; otherwise one line that begins with `error:`
+  std::string program; // .tsr bytes, or IR text with stopAfter
+  std::string report;  // JSON; see docs/command-line.md
+  std::string sha256;  // of .tsr bytes, in hexadecimal
+};
+
+// Parses text or MLIR bytecode and takes it down the road. Keeps no state between calls.
+CompileResult compile(llvm::StringRef module, const CompileOptions &options,
+                      const CompileListener &listener);
+
+} // namespace tessera

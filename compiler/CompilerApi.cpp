@@ -1,0 +1,127 @@
+// The symbols that libtessera_compiler.so exports: the C interface, and the command for
+// tools/tessera.
+#include "tessera/compiler_api.h"
+
+#include "compiler/CommandLine.h"
+#include "compiler/Compile.h"
+#include "lib/process/OutOfMemory.h"
+
+#include "llvm/Support/JSON.h"
+
+#include <forward_list>
+#include <new>
+#include <vector>
+
+#define TESSERA_EXPORT extern "C" __attribute__((visibility("default")))
+
+struct tessera_compiled {
+  tessera::CompileResult result;
+  bool ranOut = false; // of memory: there is none for a message
+  std::forward_list<std::string> strings;
+  std::vector<tessera_collective> collectives;
+};
+
+namespace {
+
+const char *keep(tessera_compiled &compiled, std::optional<llvm::StringRef> text) {
+  return compiled.strings.emplace_front(text.value_or("").str()).c_str();
+}
+
+void readCollectives(tessera_compiled &compiled) {
+  llvm::Expected<llvm::json::Value> report = llvm::json::parse(compiled.result.report);
+  const llvm::json::Object *object = report ? report->getAsObject() : nullptr;
+  if (!report)
+    llvm::consumeError(report.takeError());
+  const llvm::json::Array *sites = object ? object->getArray("collectives") : nullptr;
+  if (!sites)
+    return;
+  for (const llvm::json::Value &value : *sites) {
+    const llvm::json::Object &site = *value.getAsObject();
+    auto number = [&](llvm::StringRef key) { return site.getInteger(key).value_or(-1); };
+    compiled.collectives.push_back({keep(compiled, site.getString("kind")),
+                                    keep(compiled, site.getString("axes")),
+                                    keep(compiled, site.getString("location")), number("trips"),
+                                    number("count"), number("bytes"), number("wire_bytes")});
+  }
+}
+
+// Members that a caller of an older version does not know have their defaults.
+tessera_compile_options complete(const tessera_compile_options *given) {
+  tessera_compile_options options{};
+  if (given)
+    std::memcpy(&options, given, std::min(given->struct_size, sizeof options));
+  return options;
+}
+
+void compileInto(tessera_compiled &compiled, llvm::StringRef module,
+                 const tessera_compile_options &options) {
+  tessera::CompileOptions chosen;
+  for (auto [value, into] : {std::pair(options.name, &chosen.inputName),
+                             {options.entry, &chosen.entry},
+                             {options.target, &chosen.target},
+                             {options.target_cpu, &chosen.targetCpu},
+                             {options.topology, &chosen.topology}})
+    if (value)
+      *into = value;
+  compiled.result = tessera::compile(module, chosen,
+                                     {.diagnostic =
+                                          [&](const std::string &line) {
+                                            if (options.diagnostic)
+                                              options.diagnostic(options.user, line.c_str());
+                                          },
+                                      .began = [](llvm::StringRef) {},
+                                      .print = [](llvm::StringRef) {}});
+  readCollectives(compiled);
+}
+
+} // namespace
+
+TESSERA_EXPORT tessera_compiled *tessera_compile(const char *module, size_t bytes,
+                                                 const tessera_compile_options *given) {
+  auto *compiled = new (std::nothrow) tessera_compiled;
+  if (!compiled)
+    return nullptr;
+  compiled->ranOut = !tessera::runWithinMemory([&] {
+    if (module || bytes == 0)
+      compileInto(*compiled, {module ? module : "", bytes}, complete(given));
+    else
+      compiled->result.error = "error: tessera_compile: a null module";
+  });
+  return compiled;
+}
+
+TESSERA_EXPORT void tessera_compiled_free(tessera_compiled *compiled) { delete compiled; }
+
+TESSERA_EXPORT const char *tessera_compiled_error(const tessera_compiled *compiled) {
+  if (!compiled)
+    return "error: tessera_compiled_error: a null argument";
+  if (compiled->ranOut)
+    return "error: out of memory";
+  return compiled->result.error.empty() ? nullptr : compiled->result.error.c_str();
+}
+
+TESSERA_EXPORT const void *tessera_compiled_program(const tessera_compiled *compiled,
+                                                    size_t *bytes) {
+  if (bytes)
+    *bytes = compiled ? compiled->result.program.size() : 0;
+  return compiled ? compiled->result.program.data() : nullptr;
+}
+
+TESSERA_EXPORT const char *tessera_compiled_report(const tessera_compiled *compiled) {
+  return compiled ? compiled->result.report.c_str() : "";
+}
+
+TESSERA_EXPORT const tessera_collective *
+tessera_compiled_collectives(const tessera_compiled *compiled, size_t *count) {
+  if (count)
+    *count = compiled ? compiled->collectives.size() : 0;
+  return compiled ? compiled->collectives.data() : nullptr;
+}
+
+TESSERA_EXPORT int tessera_compile_command(int argc, const char *const *argv) {
+  return tessera::compileCommand(argc, argv);
+}
+
+TESSERA_EXPORT int tessera_explain_command(int argc, const char *const *argv) {
+  return tessera::explainCommand(argc, argv);
+}

@@ -1,0 +1,175 @@
+// explain: the road up to buffers, with notes on the way. Ops are numbered after import and after
+// reshard, in their locations, so that a collective at the end finds its cause.
+#include "compiler/Explain.h"
+
+#include "compiler/DeepStack.h"
+#include "compiler/Diagnostics.h"
+#include "compiler/Entry.h"
+#include "compiler/ExplainModule.h"
+#include "compiler/ExplainRemedies.h"
+#include "compiler/Phases.h"
+#include "compiler/ReadProgram.h"
+#include "compiler/Registration.h"
+#include "compiler/SourcePlaces.h"
+#include "dialects/comm/CommOps.h"
+#include "dialects/sdy/PlainData.h"
+#include "lib/cost/TopologyAttr.h"
+#include "passes/package/Figures.h"
+#include "passes/propagate/Origins.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace tessera {
+
+using namespace mlir;
+
+namespace {
+
+constexpr int kTrials = 16; // annotations that are tried, each one propagation and reshard
+constexpr int kListed = 8;  // collectives for which they are tried
+
+std::string meshText(const sharding::Mesh *mesh) {
+  if (!mesh)
+    return "no mesh";
+  std::string text = "mesh @" + mesh->name + ":";
+  for (auto [i, axis] : llvm::enumerate(mesh->axes))
+    text += (i ? ", " : " ") + axis.name + "=" + std::to_string(axis.size);
+  return text;
+}
+
+double secondsOf(const CollectiveFigures &figures, const sharding::Mesh *mesh,
+                 const cost::Topology &topology) {
+  exec::StartOp start = figures.start;
+  auto axes = dyn_cast<comm::AxesAttr>(start.getAxes());
+  if (!axes || !mesh || !figures.count)
+    return 0;
+  auto kind = [&] {
+    switch (start.getKind()) {
+    case exec::CollectiveKind::AllReduce:
+      return cost::CollectiveKind::AllReduce;
+    case exec::CollectiveKind::AllGather:
+      return cost::CollectiveKind::AllGather;
+    case exec::CollectiveKind::ReduceScatter:
+      return cost::CollectiveKind::ReduceScatter;
+    case exec::CollectiveKind::AllToAll:
+      return cost::CollectiveKind::AllToAll;
+    case exec::CollectiveKind::Broadcast:
+      return cost::CollectiveKind::Broadcast;
+    case exec::CollectiveKind::Permute:
+      return cost::CollectiveKind::Permute;
+    }
+    return cost::CollectiveKind::Permute;
+  }();
+  double bytes = double(figures.bytes) / double(figures.count);
+  return double(figures.count) *
+         cost::collectiveSeconds(topology, *mesh, kind, bytes, axes.toAxisRefs(*mesh));
+}
+
+void addCollectives(ModuleOp module, const ExplainedModule &explained, RemedyTrials &trials,
+                    explain::Explanation &into) {
+  auto programs = module.getOps<exec::ProgramOp>();
+  if (programs.empty())
+    return;
+  sdy::MeshTable meshes(module);
+  cost::Topology topology = cost::topologyOf(module);
+  std::vector<std::pair<explain::Collective, const Cause *>> found;
+  std::vector<CollectiveFigures> sites = collectiveFigures(*programs.begin());
+  for (CollectiveFigures &figures : sites) {
+    explain::Collective each;
+    each.kind = figures.kind;
+    each.axes = figures.axes;
+    each.trips = figures.trips;
+    each.count = figures.count;
+    each.bytes = figures.bytes;
+    each.wireBytes = figures.wireBytes;
+    each.location = figures.location;
+    each.seconds = secondsOf(figures, meshes.main(), topology);
+    auto cause = explained.causes.find(placeOf(figures.start.getLoc()).number);
+    found.push_back({each, cause == explained.causes.end() ? nullptr : &cause->second});
+  }
+  llvm::stable_sort(found,
+                    [](const auto &a, const auto &b) { return a.first.seconds > b.first.seconds; });
+  for (auto [i, pair] : llvm::enumerate(found)) {
+    auto &[each, cause] = pair;
+    if (cause) {
+      each.value = cause->value;
+      each.cause = cause->text;
+      if (i < kListed)
+        for (const Remedy &remedy : cause->remedies)
+          if (std::optional<std::string> line = trials.tryOut(remedy))
+            each.remedies.push_back(*line);
+    }
+    into.collectives.push_back(std::move(each));
+  }
+}
+
+ExplainResult explainHere(llvm::StringRef text, const CompileOptions &options,
+                          const CompileListener &listener) {
+  ExplainResult result;
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects();
+  DiagnosticCollector diagnostics(&context, options.inputName, listener.diagnostic);
+  listener.began("parse");
+  SourceProgram read = readProgram(text, options, &context, diagnostics, /*keepNames=*/true);
+  if (!read.error.empty()) {
+    result.error = read.error;
+    return result;
+  }
+  ModuleOp module = *read.module;
+  module->setAttr(kExplainAttr, UnitAttr::get(&context));
+
+  OwningOpRef<ModuleOp> imported;
+  ExplainedModule explained;
+  Movement moved;
+  for (const Phase &phase : phases()) {
+    if (phase.name == "codegen")
+      break;
+    listener.began(phase.name);
+    PassManager passes(&context);
+    passes.enableVerifier(options.verifyEach);
+    phase.build(passes);
+    if (failed(passes.run(module)) || diagnostics.failed()) {
+      result.error = diagnostics.error(
+          ("phase " + phase.name + " failed and did not say why: a mistake in Tessera").str());
+      return result;
+    }
+    if (phase.name == "import") {
+      int32_t count = 0;
+      module.walk([&](Operation *op) { setImportedNumber(op, count++); });
+      imported = module.clone();
+      (*imported)->removeAttr(kExplainAttr);
+    } else if (phase.name == "propagate") {
+      markReshardsAskedFor(module);
+    } else if (phase.name == "reshard") {
+      moved = movementOf(module);
+      explained = explainModule(module);
+      module->removeAttr(kExplainAttr);
+    }
+  }
+  listener.began("explain");
+  sdy::MeshTable meshes(module);
+  explain::Explanation &explanation = result.explanation;
+  explanation.name = options.inputName;
+  explanation.mesh = meshText(meshes.main());
+  explanation.topology = cost::topologyOf(module).name;
+  explanation.devices = countDevices(module);
+  RemedyTrials trials(*imported, moved, kTrials);
+  addCollectives(module, explained, trials, explanation);
+  explanation.values = std::move(explained.values);
+  return result;
+}
+
+} // namespace
+
+ExplainResult explainProgram(llvm::StringRef text, const CompileOptions &options,
+                             const CompileListener &listener) {
+  ExplainResult result;
+  if (!onDeepStack([&] { result = explainHere(text, options, listener); }))
+    result.error = kNoDeepStack;
+  return result;
+}
+
+} // namespace tessera

@@ -1,0 +1,39 @@
+// A resharded module as plain data: its values with their reasons, and for every op that moves data
+// the cause.
+#pragma once
+
+#include "compiler/explain/Explanation.h"
+#include "dialects/sdy/SdyOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tessera {
+
+// On every sdy.reshard that the program itself asks for, so that those of the reshard phase can be
+// told apart.
+constexpr llvm::StringLiteral kAskedForAttr = "tessera.asked_for";
+void markReshardsAskedFor(mlir::ModuleOp module);
+
+// An annotation that may remove a movement: `value` of the imported module, closed to `sharding`.
+struct Remedy {
+  int32_t imported;                 // number of the op after import; -1: an argument of main
+  unsigned result;                  // of the op, or the argument's number
+  sdy::TensorShardingAttr sharding; // null: the constraint `imported` is dropped
+  std::string text;                 // as a user would write it
+};
+
+struct Cause {
+  int32_t value = -1; // that is moved
+  std::string text;
+  std::vector<Remedy> remedies; // to be tried
+};
+
+struct ExplainedModule {
+  std::vector<explain::Value> values;
+  llvm::DenseMap<int32_t, Cause> causes; // by the op's number
+};
+
+// Reads @main after reshard, takes the notes of propagation off it, and numbers its ops.
+ExplainedModule explainModule(mlir::ModuleOp module);
+
+} // namespace tessera

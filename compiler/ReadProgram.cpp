@@ -1,0 +1,100 @@
+#include "compiler/ReadProgram.h"
+
+#include "compiler/Compile.h"
+#include "compiler/Entry.h"
+#include "compiler/InputCheck.h"
+#include "compiler/InputShapes.h"
+#include "compiler/Nesting.h"
+#include "compiler/PortableArtifact.h"
+#include "compiler/SourceText.h"
+#include "compiler/TopologyFile.h"
+#include "lib/cost/TopologyAttr.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/AsmParser/AsmParserState.h"
+#include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace tessera {
+
+using namespace mlir;
+
+static Location named(Location location, llvm::SMRange name) {
+  llvm::StringRef text(name.Start.getPointer(), name.End.getPointer() - name.Start.getPointer());
+  return FusedLoc::get(location.getContext(), {location},
+                       StringAttr::get(location.getContext(), text.split(':').first));
+}
+
+static OwningOpRef<ModuleOp> parseWithNames(const llvm::SourceMgr &sources,
+                                            const ParserConfig &config) {
+  Block block;
+  AsmParserState names;
+  if (failed(parseAsmSourceFile(sources, &block, config, &names)))
+    return {};
+  for (const AsmParserState::OperationDefinition &definition : names.getOpDefs())
+    if (!definition.resultGroups.empty())
+      definition.op->setLoc(
+          named(definition.op->getLoc(), definition.resultGroups.front().definition.loc));
+  for (const AsmParserState::BlockDefinition &definition : names.getBlockDefs())
+    for (auto [argument, source] :
+         llvm::zip(definition.block->getArguments(), definition.arguments))
+      if (source.loc.isValid())
+        argument.setLoc(named(argument.getLoc(), source.loc));
+  OwningOpRef<ModuleOp> module;
+  if (auto only = llvm::hasSingleElement(block) ? dyn_cast<ModuleOp>(block.front()) : ModuleOp()) {
+    only->remove();
+    module = only;
+  } else { // top-level ops stand in a module of their own
+    module = ModuleOp::create(UnknownLoc::get(config.getContext()));
+    module->getBody()->getOperations().splice(module->getBody()->end(), block.getOperations());
+  }
+  if (failed(checkNesting(module)) || failed(verify(*module)))
+    return {};
+  return module;
+}
+
+SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, MLIRContext *context,
+                          DiagnosticCollector &diagnostics, bool keepNames) {
+  SourceProgram result;
+  std::string wrong;
+  std::unique_ptr<llvm::MemoryBuffer> readable = readableText(text, options.inputName, wrong);
+  if (!readable) {
+    result.error = "error: " + wrong;
+    return result;
+  }
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(readable), llvm::SMLoc());
+  ParserConfig config(context);
+  const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
+  OwningOpRef<ModuleOp> module = keepNames && !isBytecode(*buffer) ? parseWithNames(sources, config)
+                                                                   : readModule(sources, config);
+  if (!module) {
+    result.error = diagnostics.error("is not a module in MLIR text or bytecode");
+    return result;
+  }
+  dropUncalled(*module, options.entry);
+  if (failed(refuseUnknownOps(*module)) || failed(selectEntry(*module, options.entry)) ||
+      failed(checkInput(*module)) || failed(noteInputShapes(*module, options.inputShapes))) {
+    result.error = diagnostics.error("is not a program");
+    return result;
+  }
+  if (!options.topology.empty()) {
+    llvm::Expected<DictionaryAttr> topology = parseTopologyFile(context, options.topology);
+    if (!topology) {
+      result.error = "error: the topology file: " + oneLine(llvm::toString(topology.takeError()));
+      return result;
+    }
+    if (failed(cost::topologyFromAttr(*topology, [&] { return emitError(module->getLoc()); }))) {
+      result.error = diagnostics.error("the topology file is wrong");
+      return result;
+    }
+    (*module)->setAttr("tessera.topology", *topology);
+  }
+  result.module = std::move(module);
+  dropUnusedMeshes(*result.module);
+  return result;
+}
+
+} // namespace tessera

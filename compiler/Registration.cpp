@@ -1,0 +1,44 @@
+#include "compiler/Registration.h"
+
+#include "compiler/Phases.h"
+#include "dialects/chlo/ChloOps.h"
+#include "dialects/comm/CommOps.h"
+#include "dialects/comm/ShardingRules.h"
+#include "dialects/exec/ExecOps.h"
+#include "dialects/sdy/SdyOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/rules/Rules.h"
+#include "dialects/vhlo/Vhlo.h"
+#include "passes/portable/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Quant/IR/Quant.h"
+#include "mlir/Dialect/Shape/IR/Shape.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace tessera {
+
+void registerDialects(mlir::DialectRegistry &registry) {
+  registry.insert<
+      mlir::func::FuncDialect, stablehlo::StablehloDialect, chlo::ChloDialect, vhlo::VhloDialect,
+      sdy::SdyDialect, comm::CommDialect, exec::ExecDialect, mlir::quant::QuantDialect,
+      mlir::arith::ArithDialect, mlir::tensor::TensorDialect, mlir::shape::ShapeDialect,
+      mlir::complex::ComplexDialect>(); // whose attribute a number of chlo.constant_like is
+  mlir::func::registerInlinerExtension(registry);
+  stablehlo::registerStablehloShardingRules(registry);
+  comm::registerCommShardingRules(registry);
+}
+
+void registerPasses() {
+  mlir::registerTransformsPasses();
+  registerPortablePasses();
+  for (const Phase &phase : phases())
+    phase.registerPasses();
+  registerCompilePipeline();
+}
+
+} // namespace tessera
