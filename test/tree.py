@@ -65,10 +65,9 @@ compiler
 RUNTIME_SEES = ("include/tessera", "lib/files", "lib/process")
 RUNTIME_LAYERS = """
 runtime
-runtime/array
-runtime/device runtime/library
+runtime/array runtime/library runtime/pool
 runtime/program
-runtime/pool runtime/trace
+runtime/device runtime/trace
 runtime/comm
 runtime/execute
 runtime/capi runtime/tool

@@ -1,5 +1,6 @@
 // The C interface over the runtime: handles, codes, and no exception past it.
 #include "include/tessera/c_api.h"
+#include "runtime/HostMemory.h"
 #include "runtime/array/ElementType.h"
 #include "runtime/array/Layout.h"
 #include "runtime/comm/exchange/Agreement.h"

@@ -3,7 +3,7 @@
 
 #include "include/tessera/program.pb.h"
 #include "runtime/array/Layout.h"
-#include "runtime/device/cpu/Memory.h"
+#include "runtime/device/Memory.h"
 #include <memory>
 #include <vector>
 
@@ -12,8 +12,8 @@ namespace tessera::runtime {
 // Values are not changed once made; a run that takes the buffers over leaves the array invalid.
 struct Array {
   program::Parameter parameter; // type, global shape, layout; the name is the one it was made for
-  std::shared_ptr<const MeshGrid> mesh;       // that the layout speaks of
-  std::vector<std::shared_ptr<Buffer>> tiles; // by device of this process; null when invalid
+  std::shared_ptr<const MeshGrid> mesh;               // that the layout speaks of
+  std::vector<std::shared_ptr<device::Memory>> tiles; // by device here; null when invalid
   bool valid = true;
   uint64_t number = 0; // of those that its session made: the same on all ranks
 };

@@ -1,9 +1,11 @@
 #include "runtime/execute/Session.h"
 #include "include/tessera/container.h"
+#include "runtime/HostMemory.h"
 #include "runtime/array/ElementType.h"
 #include "runtime/comm/exchange/ExchangeCommunicator.h"
 #include "runtime/comm/local/LocalCommunicator.h"
-#include "runtime/device/cpu/Memory.h"
+#include "runtime/device/HostAccess.h"
+#include "runtime/execute/Backends.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -17,14 +19,14 @@ namespace {
 
 // Says so when the arrays of one step can't fit into this machine, before any of them is made:
 // what is promised and not there would end the process later.
-Status checkMemory(const LoadedProgram &program, size_t devices) {
+Status checkMemory(const LoadedProgram &program, size_t devices, uint64_t most) {
   const auto &manifest = program.manifest();
   double bytes = static_cast<double>(manifest.arena_bytes()); // doubles don't wrap around
   for (const auto &input : manifest.inputs())
     bytes += static_cast<double>(localBytes(input));
   for (const auto &output : manifest.outputs())
     bytes += output.alias() ? 0 : static_cast<double>(localBytes(output));
-  auto machine = static_cast<double>(mostMemory());
+  auto machine = static_cast<double>(most);
   if (bytes * static_cast<double>(devices) <= machine)
     return {};
   constexpr double gib = 1 << 30;
@@ -137,7 +139,11 @@ Result<std::unique_ptr<Session>> Session::make(std::shared_ptr<const LoadedProgr
     session->communicator_ =
         std::make_unique<LocalCommunicator>(loaded, *session->run_, options.links);
   }
-  if (Status s = checkMemory(loaded, session->positions_.size()); !s.ok())
+  auto backend = makeBackend("cpu", *pool);
+  if (!backend.ok())
+    return backend.status();
+  session->backend_ = *backend;
+  if (Status s = checkMemory(loaded, session->positions_.size(), (*backend)->mostMemory()); !s.ok())
     return s;
   for (const KernelEntry &kernel : loaded.decoded().kernels)
     if (kernel.used && kernel.prepare)
@@ -145,15 +151,22 @@ Result<std::unique_ptr<Session>> Session::make(std::shared_ptr<const LoadedProgr
   session->run_->wakeAll = [communicator = session->communicator_.get()] {
     communicator->wakeAll();
   };
+  auto constants = (*backend)->constant(loaded.constants(), loaded.manifest().constant_bytes(),
+                                        session->program_);
+  if (!constants)
+    return Status(Code::Failed, "no memory for the program's constants");
   for (uint32_t position : session->positions_) {
+    auto arena = (*backend)->allocate(device::Space::Device, loaded.manifest().arena_bytes());
+    if (!arena)
+      return Status(Code::Failed, "no memory for an arena of " +
+                                      std::to_string(loaded.manifest().arena_bytes()) + " bytes");
     auto device =
-        Device::make(loaded, position, *session->run_, *session->communicator_, *session->memory_);
-    if (!device.ok())
-      return device.status();
+        std::make_unique<Interpreter>(loaded, position, *session->run_, *session->communicator_,
+                                      **backend, std::move(arena), constants);
     uint64_t index = session->devices_.size();
-    (*device)->home =
+    device->home =
         static_cast<uint32_t>(index * session->pool_->size() / session->positions_.size());
-    session->devices_.push_back(std::move(*device));
+    session->devices_.push_back(std::move(device));
   }
   return session;
 }
@@ -165,10 +178,14 @@ Result<std::shared_ptr<Array>> Session::place(const program::Parameter &paramete
   array->mesh = program_->sharedMesh();
   array->number = ++made_;
   for (uint32_t position : positions_) {
-    auto tile = memory_->allocate(localBytes(parameter));
+    auto tile = backend_->allocate(device::Space::Device, localBytes(parameter));
     if (!tile)
       return Status(Code::Failed, "no memory for array '" + parameter.name() + "'");
-    scatterTile(parameter, program_->mesh(), position, global, tile->data());
+    if (Status s = device::writeWhole(
+            tile,
+            [&](void *data) { scatterTile(parameter, program_->mesh(), position, global, data); });
+        !s.ok())
+      return s;
     array->tiles.push_back(std::move(tile));
   }
   return array;
@@ -177,6 +194,7 @@ Result<std::shared_ptr<Array>> Session::place(const program::Parameter &paramete
 bool Session::fits(const Array &array, const program::Parameter &parameter) const {
   // Tiles are in the order of positions: those of another mesh may be permuted.
   return array.tiles.size() == devices_.size() && array.mesh->sameDevices(program_->mesh()) &&
+         (array.tiles.empty() || array.tiles[0]->backend().name() == backend_->name()) &&
          samePlacement(array.parameter, *array.mesh, parameter, program_->mesh());
 }
 
@@ -220,25 +238,19 @@ Result<HostArray> Session::gather(const Array &array) {
   if (root)
     host.bytes.resize(elementCount(host.shape) * byteSize(host.type));
   for (int64_t position : holders) {
-    std::shared_ptr<std::vector<char>> received;
-    const void *tile = transport_ ? nullptr : array.tiles[position]->data();
-    if (transport_) {
-      auto owner = static_cast<int32_t>(array.mesh->deviceAt(static_cast<uint32_t>(position)));
-      if (owner == transport_->rank() || everywhere)
-        tile = array.tiles[0]->data();
-      if (root && !tile) {
-        auto result = receiveTile(array, owner);
-        if (!result.ok())
-          return result.status();
-        received = *result;
-        tile = received->data();
-      } else if (!root && tile) {
+    auto owner = static_cast<int32_t>(array.mesh->deviceAt(static_cast<uint32_t>(position)));
+    bool here = !transport_ || owner == transport_->rank() || everywhere;
+    if (!root) {
+      if (here)
         if (Status s = sendTile(array); !s.ok())
           return s;
-      }
+      continue;
     }
-    if (root)
-      gatherTile(array.parameter, *array.mesh, position, tile, host.bytes.data());
+    auto tile =
+        here ? device::readable(array.tiles[transport_ ? 0 : position]) : receiveTile(array, owner);
+    if (!tile.ok())
+      return tile.status();
+    gatherTile(array.parameter, *array.mesh, position, tile->get(), host.bytes.data());
   }
   return host;
 }
@@ -254,11 +266,13 @@ Status Session::sendTile(const Array &array) {
   auto name = std::make_shared<uint64_t>(nameForRanks(array));
   if (Status s = transport_->deliver(0, kFetchTag, name.get(), sizeof *name, name); !s.ok())
     return s;
-  return transport_->deliver(0, kFetchTag, array.tiles[0]->data(), localBytes(array.parameter),
-                             array.tiles[0]);
+  auto tile = device::readable(array.tiles[0]);
+  if (!tile.ok())
+    return tile.status();
+  return transport_->deliver(0, kFetchTag, tile->get(), localBytes(array.parameter), *tile);
 }
 
-Result<std::shared_ptr<std::vector<char>>> Session::receiveTile(const Array &array, int32_t owner) {
+Result<std::shared_ptr<const void>> Session::receiveTile(const Array &array, int32_t owner) {
   uint64_t right = nameForRanks(array);
   auto name = transport_->collect(owner, kFetchTag, sizeof right);
   if (!name.ok())
@@ -266,7 +280,10 @@ Result<std::shared_ptr<std::vector<char>>> Session::receiveTile(const Array &arr
   if (std::memcmp((*name)->data(), &right, sizeof right) != 0)
     return Status(Code::Failed, "rank " + std::to_string(owner) + " reads another array than '" +
                                     array.parameter.name() + "', which rank 0 reads");
-  return transport_->collect(owner, kFetchTag, localBytes(array.parameter));
+  auto tile = transport_->collect(owner, kFetchTag, localBytes(array.parameter));
+  if (!tile.ok())
+    return tile.status();
+  return std::shared_ptr<const void>(*tile, (*tile)->data());
 }
 
 Status Session::checkInputs(const std::vector<std::shared_ptr<Array>> &inputs) const {
@@ -328,19 +345,19 @@ Session::step(const std::vector<std::shared_ptr<Array>> &inputs) {
       consumed[alias - 1] = true;
     } else {
       for (size_t d = 0; d < devices_.size(); ++d) {
-        output->tiles.push_back(memory_->allocate(localBytes(parameter)));
+        output->tiles.push_back(backend_->allocate(device::Space::Device, localBytes(parameter)));
         if (!output->tiles.back())
           return Status(Code::Failed, "no memory for output '" + parameter.name() + "'");
       }
     }
     outputs.push_back(std::move(output));
   }
-  std::vector<void *> inputAddresses(inputs.size()), outputAddresses(outputs.size());
+  std::vector<device::Address> inputAddresses(inputs.size()), outputAddresses(outputs.size());
   for (size_t d = 0; d < devices_.size(); ++d) {
     for (size_t i = 0; i < inputs.size(); ++i)
-      inputAddresses[i] = inputs[i]->tiles[d]->data();
+      inputAddresses[i] = inputs[i]->tiles[d]->address();
     for (size_t i = 0; i < outputs.size(); ++i)
-      outputAddresses[i] = outputs[i]->tiles[d]->data();
+      outputAddresses[i] = outputs[i]->tiles[d]->address();
     devices_[d]->prepare(inputAddresses, outputAddresses);
   }
   Status status = runDevices();
@@ -410,8 +427,8 @@ Status Session::describeLimit() const {
   std::snprintf(seconds, sizeof seconds, "%g", timeLimit_);
   std::string text = std::string("a step took longer than the time limit of ") + seconds + " s";
   // A device that computes in a loop says more than one that waits for it.
-  const Device *best = nullptr;
-  auto rank = [](const Device &device) {
+  const Interpreter *best = nullptr;
+  auto rank = [](const Interpreter &device) {
     return (device.currentLoop() ? 2 : 0) + (device.current().opcode != Opcode::Wait ? 1 : 0);
   };
   for (const auto &device : devices_)
@@ -438,7 +455,7 @@ void Session::count(const std::vector<std::shared_ptr<Array>> &inputs,
                     const std::vector<std::shared_ptr<Array>> &outputs) {
   counters_ = Counters();
   for (size_t d = 0; d < devices_.size(); ++d) {
-    std::set<const Buffer *> buffers;
+    std::set<const device::Memory *> buffers;
     uint64_t bytes = devices_[d]->arenaBytes() + program_->decoded().scratchBytes;
     for (const auto *arrays : {&inputs, &outputs})
       for (const auto &array : *arrays)

@@ -5,7 +5,7 @@
 #include "runtime/comm/exchange/Agreement.h"
 #include "runtime/comm/local/Links.h"
 #include "runtime/execute/Array.h"
-#include "runtime/execute/Device.h"
+#include "runtime/execute/Interpreter.h"
 #include "runtime/pool/Run.h"
 #include "runtime/program/LoadedProgram.h"
 #include "runtime/trace/Report.h"
@@ -71,7 +71,7 @@ private:
   Result<std::vector<std::shared_ptr<Array>>>
   step(const std::vector<std::shared_ptr<Array>> &inputs);
   Result<HostArray> gather(const Array &array);
-  Result<std::shared_ptr<std::vector<char>>> receiveTile(const Array &array, int32_t owner);
+  Result<std::shared_ptr<const void>> receiveTile(const Array &array, int32_t owner);
   Status sendTile(const Array &array);
   uint64_t nameForRanks(const Array &array) const;
 
@@ -85,12 +85,12 @@ private:
 
   std::shared_ptr<const LoadedProgram> program_;
   std::shared_ptr<Pool> pool_;
-  std::shared_ptr<BufferPool> memory_ = std::make_shared<BufferPool>();
+  std::shared_ptr<device::Backend> backend_;
   std::shared_ptr<Transport> transport_;
   std::unique_ptr<Run> run_;
   std::unique_ptr<Communicator> communicator_;
   std::vector<uint32_t> positions_;
-  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<std::unique_ptr<Interpreter>> devices_;
   double timeLimit_ = 0;
   Counters counters_;
   uint64_t made_ = 0;   // arrays

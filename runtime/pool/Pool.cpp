@@ -1,6 +1,6 @@
 #include "runtime/pool/Pool.h"
 #include "runtime/Environment.h"
-#include "runtime/device/cpu/Memory.h"
+#include "runtime/HostMemory.h"
 #include "runtime/pool/Futex.h"
 #include <algorithm>
 #include <ctime>

@@ -29,7 +29,8 @@ public:
         return invalidProgram("kernel '" + kernel.symbol() + "' has an empty grid");
       if (!std::isfinite(kernel.flops()) || kernel.scratch_bytes() > kMostBytes)
         return invalidProgram("kernel '" + kernel.symbol() + "' has an impossible size");
-      out_.kernels.push_back({nullptr, kernel.grid(), kernel.grid(), false, kernel.symbol()});
+      out_.kernels.push_back({nullptr, kernel.grid(), kernel.grid(), false, kernel.symbol(),
+                              static_cast<uint32_t>(kernel.operands_size())});
       if (!kernel.library().empty())
         if (Status s = findInLibrary(kernel); !s.ok())
           return s;

@@ -48,6 +48,7 @@ struct KernelEntry {
       chunk;  // cells that a worker takes at a time; the whole grid when it is not worth sharing
   bool wakes; // worth waking sleeping workers for
   std::string symbol;
+  uint32_t operands = 0;
   std::shared_ptr<const void> plan = nullptr; // of a kernel that the runtime brings
   void (*prepare)(const void *plan) =
       nullptr;       // makes tables before the first call; may be called twice

@@ -2,7 +2,7 @@
 #include "include/tessera/container.h"
 #include "lib/files/InputFile.h"
 #include "runtime/array/ElementType.h"
-#include "runtime/device/cpu/Memory.h"
+#include "runtime/HostMemory.h"
 #include "runtime/program/CodeSection.h"
 #include "runtime/program/CpuFeatures.h"
 #include "runtime/program/Sha256.h"

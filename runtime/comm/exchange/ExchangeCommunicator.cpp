@@ -75,14 +75,14 @@ void ExchangeCommunicator::pack(const Flight &flight, uint32_t to, char *message
 }
 
 Status ExchangeCommunicator::start(Worker &, uint32_t position, const CollectivePlan &plan,
-                                   void *const *buffers) {
+                                   const device::Address *buffers) {
   Flight &flight = flights_[plan.site];
   if (flight.plan)
     return {Code::Failed, "device " + std::to_string(transport_.rank()) + " starts " +
                               nameOf(plan.kind) + " at " + program_.location(plan.location) +
                               " again before it has waited for it"};
   flight.plan = &plan;
-  flight.buffers = buffers;
+  flight.buffers = device::pointersOf(buffers);
   flight.sequence = ++sequences_[plan.groupSet];
   flight.phase = 0;
   active_.push_back(plan.site);
@@ -239,7 +239,8 @@ Status ExchangeCommunicator::progressAll() {
   return {};
 }
 
-Communicator::Outcome ExchangeCommunicator::wait(Worker &, Task &, uint32_t, uint32_t site) {
+device::Outcome ExchangeCommunicator::wait(Worker &, Task &, uint32_t, uint32_t site) {
+  using device::Outcome;
   // The process has one device, so there is nobody to give the worker to.
   while (flights_[site].plan) {
     if (run_.failed())
@@ -253,7 +254,7 @@ Communicator::Outcome ExchangeCommunicator::wait(Worker &, Task &, uint32_t, uin
     if (flights_[site].plan)
       sched_yield();
   }
-  return Outcome::Ready;
+  return Outcome::Done;
 }
 
 std::string ExchangeCommunicator::describeWait(uint32_t, uint32_t) const { return "a collective"; }

@@ -6,9 +6,9 @@
 // collectives find out.
 #pragma once
 
-#include "runtime/comm/Communicator.h"
 #include "runtime/comm/Reduce.h"
 #include "runtime/comm/exchange/Transport.h"
+#include "runtime/device/Communicator.h"
 #include "runtime/pool/Run.h"
 #include "runtime/program/LoadedProgram.h"
 #include <vector>
@@ -23,9 +23,10 @@ public:
                        uint32_t session);
   ~ExchangeCommunicator() override { reset(); }
 
+  bool inPlace() const override { return true; }
   Status start(Worker &worker, uint32_t position, const CollectivePlan &plan,
-               void *const *buffers) override;
-  Outcome wait(Worker &worker, Task &task, uint32_t position, uint32_t site) override;
+               const device::Address *buffers) override;
+  device::Outcome wait(Worker &worker, Task &task, uint32_t position, uint32_t site) override;
   void wakeAll() override {}
   std::string describeWait(uint32_t position, uint32_t site) const override;
   void reset() override;

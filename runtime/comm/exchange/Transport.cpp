@@ -116,7 +116,7 @@ Status Transport::progress(std::vector<void *> &requests) {
 }
 
 Status Transport::deliver(int32_t peer, int32_t tag, const void *data, size_t bytes,
-                          const std::shared_ptr<void> &owner) {
+                          const std::shared_ptr<const void> &owner) {
   Status status = finish({send(peer, tag, data, bytes)});
   if (!status.ok())
     bury(owner);

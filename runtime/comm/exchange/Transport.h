@@ -36,18 +36,18 @@ public:
   Status finish(std::vector<void *> requests); // progress until the list is empty
   // One message, whole. Memory that a failed one may still use is kept: the sender's by its owner.
   Status deliver(int32_t peer, int32_t tag, const void *data, size_t bytes,
-                 const std::shared_ptr<void> &owner);
+                 const std::shared_ptr<const void> &owner);
   Result<std::shared_ptr<std::vector<char>>> collect(int32_t peer, int32_t tag, size_t bytes);
   Status health() const;
   // Keeps memory that a message of a failed run may still use, until the connection is closed.
-  void bury(std::shared_ptr<void> memory) { buried_.push_back(std::move(memory)); }
+  void bury(std::shared_ptr<const void> memory) { buried_.push_back(std::move(memory)); }
   void announce(const std::string &text) { plugin_.announce(plugin_.state, text.c_str()); }
 
 private:
   TesseraTransport plugin_;
   const pid_t process_;
   uint32_t sessions_ = 0;
-  std::vector<std::shared_ptr<void>> buried_;
+  std::vector<std::shared_ptr<const void>> buried_;
 };
 
 // Tags. The first phase of a collective has one of its group set, in which the ranks' order of

@@ -97,7 +97,7 @@ Status LocalCommunicator::checkOrder(const Meeting &meeting, const CollectivePla
 }
 
 Status LocalCommunicator::start(Worker &worker, uint32_t position, const CollectivePlan &plan,
-                                void *const *buffers) {
+                                const device::Address *buffers) {
   Membership &membership = memberships_[position][plan.groupSet];
   Meeting &meeting = sites_[plan.site].meetings[membership.group];
   uint32_t &started = epochs_[position][plan.site];
@@ -107,7 +107,7 @@ Status LocalCommunicator::start(Worker &worker, uint32_t position, const Collect
                               program_.location(plan.location) +
                               " again before it has waited for it"};
   uint32_t epoch = ++started;
-  meeting.arrivals[membership.rank] = {buffers, ++membership.sequence};
+  meeting.arrivals[membership.rank] = {device::pointersOf(buffers), ++membership.sequence};
   if (meeting.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 != plan.groupSize)
     return {};
   if (Status s = checkOrder(meeting, plan, position); !s.ok())
@@ -147,12 +147,12 @@ void LocalCommunicator::complete(Meeting &meeting, uint32_t epoch) {
   run_.wake(meeting.waiters.exchange(nullptr, std::memory_order_seq_cst));
 }
 
-Communicator::Outcome LocalCommunicator::wait(Worker &, Task &task, uint32_t position,
-                                              uint32_t site) {
+device::Outcome LocalCommunicator::wait(Worker &, Task &task, uint32_t position, uint32_t site) {
+  using device::Outcome;
   Meeting &meeting = meetingOf(position, site);
   uint32_t epoch = epochs_[position][site];
   if (meeting.completed.load(std::memory_order_acquire) == epoch)
-    return Outcome::Ready;
+    return Outcome::Done;
   if (run_.failed())
     return Outcome::Failed;
   task.next = meeting.waiters.load(std::memory_order_relaxed);

@@ -12,9 +12,9 @@
 // the run stalls, which is an error of its own.
 #pragma once
 
-#include "runtime/comm/Communicator.h"
 #include "runtime/comm/local/Links.h"
 #include "runtime/comm/local/Work.h"
+#include "runtime/device/Communicator.h"
 #include "runtime/pool/Run.h"
 #include "runtime/program/LoadedProgram.h"
 #include <memory>
@@ -29,9 +29,10 @@ public:
   // `links`: simulated delays, or null for none.
   LocalCommunicator(const LoadedProgram &program, Run &run, std::shared_ptr<const Links> links);
 
+  bool inPlace() const override { return true; }
   Status start(Worker &worker, uint32_t position, const CollectivePlan &plan,
-               void *const *buffers) override;
-  Outcome wait(Worker &worker, Task &task, uint32_t position, uint32_t site) override;
+               const device::Address *buffers) override;
+  device::Outcome wait(Worker &worker, Task &task, uint32_t position, uint32_t site) override;
   void wakeAll() override;
   std::string describeWait(uint32_t position, uint32_t site) const override;
   void reset() override;

@@ -153,13 +153,13 @@ TEST(ExecuteTest, DonatedInputsAreTakenOverAndInvalid) {
   auto session = builder.session(2);
   std::vector<float> zeros(8);
   auto state = *session->place(builder.program.inputs(0), zeros.data());
-  void *address = state->tiles[0]->data();
+  device::Address address = state->tiles[0]->address();
   for (int step = 1; step <= 3; ++step) {
     auto old = state;
     auto outputs = session->execute({state});
     ASSERT_TRUE(outputs.ok()) << outputs.status().message();
     state = (*outputs)[0];
-    EXPECT_EQ(state->tiles[0]->data(), address);
+    EXPECT_EQ(state->tiles[0]->address(), address);
     EXPECT_FALSE(old->valid);
     EXPECT_EQ(session->execute({old}).status().message(),
               "input 0 ('in0') was donated to an earlier step and is no longer valid");

@@ -1,7 +1,10 @@
-// How devices reach each other. One object serves all devices of this process.
+// How devices reach each other: what their queues call when it is a collective's turn. One object
+// serves all devices of this process; runtime/comm has them.
 #pragma once
 
 #include "runtime/Status.h"
+#include "runtime/device/Memory.h"
+#include "runtime/device/Outcome.h"
 #include "runtime/pool/Pool.h"
 #include "runtime/program/Blocks.h"
 #include <cstdint>
@@ -11,20 +14,21 @@ namespace tessera::runtime {
 
 class Communicator {
 public:
-  enum class Outcome { Ready, Parked, Failed };
-
   virtual ~Communicator() = default;
+
+  // Whether the cores that call `start` read and write buffers where they are: then it is given
+  // addresses that they can reach, by the back end whose memory it is. Otherwise it is given those
+  // of the device, and copies.
+  virtual bool inPlace() const = 0;
 
   // The device at `position` joins its group's collective. `buffers`: operands, then results; valid
   // until the wait. May carry out the collective, and wake peers, when this device is the last to
   // come.
   virtual Status start(Worker &worker, uint32_t position, const CollectivePlan &plan,
-                       void *const *buffers) = 0;
+                       const device::Address *buffers) = 0;
 
-  // Ready: the results are there and the operands are free. Parked: the task is kept and pushed
-  // when it should ask again; the caller must not touch it any more. Failed: the run's status says
-  // why.
-  virtual Outcome wait(Worker &worker, Task &task, uint32_t position, uint32_t site) = 0;
+  // Done: the results are there and the operands are free.
+  virtual device::Outcome wait(Worker &worker, Task &task, uint32_t position, uint32_t site) = 0;
 
   // Wakes every parked task: the run has failed.
   virtual void wakeAll() = 0;

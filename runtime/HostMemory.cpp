@@ -1,7 +1,6 @@
-#include "runtime/device/cpu/Memory.h"
+#include "runtime/HostMemory.h"
 #include <algorithm>
 #include <cstdlib>
-#include <new>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -40,38 +39,6 @@ uint64_t mostMemory() {
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     bytes = std::min<uint64_t>(bytes, limit.rlim_cur);
   return bytes;
-}
-
-Buffer::~Buffer() { pool_->release(data_, bytes_); }
-
-BufferPool::~BufferPool() {
-  for (auto &[bytes, blocks] : free_)
-    for (void *data : blocks)
-      freeAligned(data);
-}
-
-std::shared_ptr<Buffer> BufferPool::allocate(size_t bytes) {
-  void *data = nullptr;
-  {
-    std::lock_guard lock(mutex_);
-    auto it = free_.find(bytes);
-    if (it != free_.end() && !it->second.empty()) {
-      data = it->second.back();
-      it->second.pop_back();
-    }
-  }
-  if (!data)
-    data = allocateAligned(bytes);
-  return data ? std::make_shared<Buffer>(shared_from_this(), data, bytes) : nullptr;
-}
-
-void BufferPool::release(void *data, size_t bytes) {
-  try {
-    std::lock_guard lock(mutex_);
-    free_[bytes].push_back(data);
-  } catch (const std::bad_alloc &) { // no room to remember it
-    freeAligned(data);
-  }
 }
 
 } // namespace tessera::runtime

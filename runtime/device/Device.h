@@ -1,0 +1,50 @@
+// What the runtime asks of a device: memory, copies from and to the host, queues of commands. A
+// back end is one kind of device; one object of it serves all logical devices of a session or
+// client.
+//
+//   cpu     the host's cores and memory; commands are carried out as they come
+//   shadow  computes like cpu, with memory of its own that the host can't touch and queues that run behind by random delays:
+//           finds what assumes a CPU, on any machine
+//
+// All back ends pass one suite of tests (DeviceTest). docs/runtime.md says how to add one.
+#pragma once
+
+#include "runtime/device/Event.h"
+#include "runtime/device/Memory.h"
+#include "runtime/device/Queue.h"
+#include "runtime/pool/Pool.h"
+#include <memory>
+#include <string_view>
+
+namespace tessera::runtime::device {
+
+// Thread-safe.
+class Backend : public std::enable_shared_from_this<Backend> {
+public:
+  virtual ~Backend() = default;
+
+  virtual std::string_view name() const = 0;
+
+  // Contents are unspecified, 64-byte aligned. Null when there is no memory.
+  virtual std::shared_ptr<Memory> allocate(Space space, size_t bytes) = 0;
+  // What the host has at `data` and nobody changes, such as a program's constants: the host's own
+  // memory where the device can read that, or else a copy. `owner` keeps it. Sleeps until it is
+  // there; null when there is no memory.
+  virtual std::shared_ptr<Memory> constant(const void *data, size_t bytes,
+                                           std::shared_ptr<const void> owner) = 0;
+  // In bytes, for all logical devices of this process together.
+  virtual uint64_t mostMemory() const = 0;
+
+  // Copies. They begin at once: what writes the source is over, and the target is in no use. Until
+  // the event both sides stay.
+  virtual std::shared_ptr<Event> copyToHost(void *to, Address from, size_t bytes) = 0;
+  virtual std::shared_ptr<Event> copyFromHost(Address to, const void *from, size_t bytes) = 0;
+  virtual std::shared_ptr<Event> copy(Address to, Address from, size_t bytes) = 0;
+  // The host's own view of what lies at an address, which spares a copy, or null where it has none.
+  // As for copies.
+  virtual void *hostView(Address address) const = 0;
+
+  virtual std::unique_ptr<Queue> makeQueue(const Lane &lane) = 0;
+};
+
+} // namespace tessera::runtime::device

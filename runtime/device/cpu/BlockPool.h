@@ -1,0 +1,34 @@
+// Blocks of the host's memory; those that are freed are kept for the next step, so that a training
+// loop meets no page faults after its first one.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace tessera::runtime::device {
+
+// Thread-safe.
+class BlockPool {
+public:
+  BlockPool() = default;
+  ~BlockPool();
+  BlockPool(const BlockPool &) = delete;
+  BlockPool &operator=(const BlockPool &) = delete;
+
+  // Contents are unspecified. Null when there is no memory.
+  void *take(size_t bytes);
+  void giveBack(void *data, size_t bytes);
+
+private:
+  std::mutex mutex_;
+  std::map<size_t, std::vector<void *>> free_; // by bytes
+};
+
+// A mapped file without a name in the directory for temporary files; null when there is no room.
+void *mapFile(size_t bytes);
+void unmapFile(void *data, size_t bytes);
+
+} // namespace tessera::runtime::device

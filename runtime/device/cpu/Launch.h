@@ -1,0 +1,29 @@
+// A kernel on the host's cores: what queues of the cpu and of shadow call.
+#pragma once
+
+#include "runtime/pool/Run.h"
+#include "runtime/program/Decoded.h"
+
+namespace tessera::runtime::device {
+
+// Codes beside those of kernels.
+constexpr int32_t kNoScratch = INT32_MIN;   // there is no memory for it
+constexpr int32_t kGivenUp = INT32_MIN + 1; // the run has failed meanwhile
+
+// In chunks that idle workers take too.
+int32_t launchShared(Worker &worker, const Run &run, const KernelEntry &kernel,
+                     void *const *buffers, uint64_t scratchBytes);
+
+// Runs every cell; 0 or the first code that is not.
+inline int32_t launchKernel(Worker &worker, const Run &run, const KernelEntry &kernel,
+                            void *const *buffers, uint64_t scratchBytes) {
+  if (kernel.chunk < kernel.grid) [[unlikely]]
+    return launchShared(worker, run, kernel, buffers, scratchBytes);
+  void *scratch = worker.scratch(scratchBytes);
+  if (!scratch && scratchBytes) [[unlikely]]
+    return kNoScratch;
+  TesseraKernelArgs args{buffers, scratch, kernel.plan.get()};
+  return kernel.function(&args, 0, kernel.grid);
+}
+
+} // namespace tessera::runtime::device

@@ -1,0 +1,190 @@
+#include "runtime/execute/Interpreter.h"
+#include "runtime/device/cpu/CpuQueue.h"
+#include <new>
+
+namespace tessera::runtime {
+
+using device::Address;
+using device::Outcome;
+using Space = program::Buffer;
+
+Interpreter::Interpreter(const LoadedProgram &program, uint32_t position, Run &run,
+                         Communicator &communicator, device::Backend &backend,
+                         std::shared_ptr<device::Memory> arena,
+                         std::shared_ptr<device::Memory> constants)
+    : program_(program), position_(position), run_(run), arena_(std::move(arena)),
+      constants_(std::move(constants)),
+      queue_(backend.makeQueue({position, run, communicator, *this, program.decoded().scratchBytes,
+                                program.decoded().sites})),
+      inlined_(dynamic_cast<device::CpuQueue *>(queue_.get()) != nullptr) {
+  const Decoded &decoded = program.decoded();
+  slotsOfInput_.resize(program.manifest().inputs_size());
+  slotsOfOutput_.resize(program.manifest().outputs_size());
+  boundInputs_.resize(slotsOfInput_.size());
+  boundOutputs_.resize(slotsOfOutput_.size());
+  addresses_.resize(decoded.slots.size());
+  for (uint32_t i = 0; i < decoded.slots.size(); ++i) {
+    const Slot &slot = decoded.slots[i];
+    if (slot.space == Space::ARENA)
+      addresses_[i] = arena_->address() + slot.offset;
+    else if (slot.space == Space::CONSTANT)
+      addresses_[i] = constants_->address() + slot.offset; // kernels only read it
+    else
+      (slot.space == Space::INPUT ? slotsOfInput_ : slotsOfOutput_)[slot.index].push_back(i);
+  }
+  for (const AxisRefs &axes : decoded.coordinates)
+    coordinates_.push_back(static_cast<int32_t>(program.mesh().indexAlong(position, axes)));
+  counters_.resize(decoded.counters);
+}
+
+void Interpreter::bind(Space::Space space, const std::vector<Address> &addresses,
+                       std::vector<Address> &bound) {
+  const auto &slots = space == Space::INPUT ? slotsOfInput_ : slotsOfOutput_;
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    if (addresses[i] == bound[i])
+      continue;
+    bound[i] = addresses[i];
+    for (uint32_t slot : slots[i])
+      addresses_[slot] = addresses[i] + program_.decoded().slots[slot].offset;
+  }
+}
+
+void Interpreter::prepare(const std::vector<Address> &inputs, const std::vector<Address> &outputs) {
+  bind(Space::INPUT, inputs, boundInputs_);
+  bind(Space::OUTPUT, outputs, boundOutputs_);
+  pc_ = 0;
+  ending_ = ended_ = false;
+  collectives_ = collectiveBytes_ = 0;
+}
+
+// The loop is there twice: commands of the cpu are called directly.
+void Interpreter::run(Worker &worker) {
+  try {
+    if (!inlined_)
+      interpret<device::Queue, false>(worker, *queue_); // the queue traces
+    else if (tracing)
+      interpret<device::CpuQueue, true>(worker, static_cast<device::CpuQueue &>(*queue_));
+    else
+      interpret<device::CpuQueue, false>(worker, static_cast<device::CpuQueue &>(*queue_));
+  } catch (const std::bad_alloc &) { // of a message or a trace: nobody has parked it then
+    run_.fail({Code::Failed, "out of memory"});
+    end(worker, pc_);
+  }
+}
+
+// When the queue has come so far too.
+void Interpreter::end(Worker &worker, uint32_t pc) {
+  pc_ = pc;
+  ending_ = true;
+  if (queue_->finish(worker) == Outcome::Parked)
+    return run_.retire();
+  ended_ = true;
+  run_.deviceEnded();
+  run_.retire();
+}
+
+std::string Interpreter::who() const {
+  return "device " + std::to_string(program_.mesh().deviceAt(position_)) + ": ";
+}
+
+void Interpreter::kernelFailed(uint32_t tag, int32_t code) {
+  const Instruction &instruction = program_.decoded().code[tag];
+  std::string what = code == device::kNoScratch ? std::string("found no memory for its scratch")
+                                                : "failed with code " + std::to_string(code);
+  run_.fail({Code::Failed, who() + "kernel '" + program_.decoded().kernels[instruction.a].symbol +
+                               "' " + what + " at " + program_.location(instruction.location)});
+}
+
+void Interpreter::commandFailed(uint32_t tag, const Status &status) {
+  run_.fail({status.code(), who() + status.message() + " at " +
+                                program_.location(program_.decoded().code[tag].location)});
+}
+
+void Interpreter::executed(uint32_t tag, int64_t begin, int64_t end) {
+  trace.push_back({tag, begin, end});
+}
+
+template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, Queue &queue) {
+  const Decoded &decoded = program_.decoded();
+  const Instruction *code = decoded.code.data();
+  const Address *addresses = addresses_.data();
+  uint32_t pc = pc_;
+  if (ending_ || run_.failed())
+    return end(worker, pc);
+  while (true) {
+    const Instruction &instruction = code[pc];
+    int64_t begin = traced ? Pool::now() : 0;
+    Outcome outcome = Outcome::Done;
+    pc_ = pc; // another worker may take over as soon as this task is parked
+    switch (instruction.opcode) {
+    case Opcode::Dispatch:
+      if (run_.failed())
+        return end(worker, pc);
+      outcome = queue.launch(worker, pc, decoded.kernels[instruction.a], addresses + instruction.b);
+      break;
+    case Opcode::Start: {
+      const CollectivePlan &plan = decoded.collectives[instruction.a];
+      if (run_.failed())
+        return end(worker, pc);
+      outcome = queue.start(worker, pc, plan, addresses + instruction.b);
+      if (outcome == Outcome::Done && plan.groupSize > 1) {
+        ++collectives_;
+        collectiveBytes_ += plan.bytes;
+      }
+      break;
+    }
+    case Opcode::Wait:
+      outcome = queue.wait(worker, pc, instruction.a);
+      break;
+    case Opcode::Copy:
+      outcome = queue.copy(worker, pc, addresses[instruction.b], addresses[instruction.b + 1],
+                           instruction.c);
+      break;
+    case Opcode::Coordinate:
+      outcome = queue.write(worker, pc, coordinates_[instruction.a], addresses[instruction.b]);
+      break;
+    case Opcode::EnterLoop:
+      counters_[instruction.a] = instruction.c;
+      pc = instruction.c ? pc + 1 : instruction.b;
+      continue;
+    case Opcode::NextTrip:
+      if (run_.failed())
+        return end(worker, pc);
+      pc = --counters_[instruction.a] ? instruction.b : pc + 1;
+      continue;
+    case Opcode::JumpIfFalse: {
+      if (run_.failed())
+        return end(worker, pc);
+      uint32_t predicate;
+      outcome = queue.read(worker, pc, addresses[instruction.a], 1, predicate);
+      if (outcome != Outcome::Done)
+        break;
+      pc = predicate ? pc + 1 : instruction.b;
+      continue;
+    }
+    case Opcode::Jump:
+      pc = instruction.b;
+      continue;
+    case Opcode::Switch: {
+      uint32_t index, last = static_cast<uint32_t>(instruction.c - 1);
+      outcome = queue.read(worker, pc, addresses[instruction.a], sizeof index, index);
+      if (outcome != Outcome::Done)
+        break;
+      pc = decoded.targets[instruction.b + (index > last ? last : index)];
+      continue;
+    }
+    case Opcode::End:
+      return end(worker, pc);
+    }
+    if (outcome == Outcome::Parked)
+      return run_.retire();
+    if (outcome == Outcome::Failed)
+      return end(worker, pc);
+    if constexpr (traced)
+      if (instruction.opcode != Opcode::Coordinate)
+        trace.push_back({pc, begin, Pool::now()});
+    ++pc;
+  }
+}
+
+} // namespace tessera::runtime

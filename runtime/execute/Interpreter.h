@@ -1,0 +1,75 @@
+// A logical device's way through the program: program counter and loop counters. It gives commands
+// to the device's queue and looks at no memory; what data decides it reads by a command.
+#pragma once
+
+#include "runtime/device/Device.h"
+#include "runtime/pool/Run.h"
+#include "runtime/program/LoadedProgram.h"
+#include "runtime/trace/Trace.h"
+#include <memory>
+#include <vector>
+
+namespace tessera::runtime {
+
+class Interpreter final : public device::Issuer {
+public:
+  // `arena` and `constants` lie on `backend`.
+  Interpreter(const LoadedProgram &program, uint32_t position, Run &run, Communicator &communicator,
+              device::Backend &backend, std::shared_ptr<device::Memory> arena,
+              std::shared_ptr<device::Memory> constants);
+
+  uint32_t position() const { return position_; }
+
+  // Where this run's inputs and outputs are, by parameter (an aliased output's entry is not used),
+  // and back to the program's first instruction. Nothing is running.
+  void prepare(const std::vector<device::Address> &inputs,
+               const std::vector<device::Address> &outputs);
+
+  // Runs until a command parks it or it ends.
+  void run(Worker &worker) override;
+
+  // Counted while running, since the last prepare.
+  uint64_t collectives() const { return collectives_; }
+  uint64_t collectiveBytes() const { return collectiveBytes_; }
+  uint64_t arenaBytes() const { return arena_->bytes(); }
+
+  // Where its device stands, which may be behind it: for messages when the run cannot go on.
+  bool ended() const { return ended_; }
+  const Instruction &current() const {
+    return program_.decoded().code[queue_->tag().value_or(pc_)];
+  }
+  // The loop that it most likely stays in, by its jump back; null outside of loops.
+  const Instruction *currentLoop() const {
+    return longestLoop(program_.decoded(), queue_->tag().value_or(pc_));
+  }
+
+  std::vector<TraceEvent> trace;
+
+private:
+  template <class Queue, bool traced> void interpret(Worker &worker, Queue &queue);
+  void bind(program::Buffer::Space space, const std::vector<device::Address> &addresses,
+            std::vector<device::Address> &bound);
+  void end(Worker &worker, uint32_t pc);
+  std::string who() const;
+
+  void kernelFailed(uint32_t tag, int32_t code) override;
+  void commandFailed(uint32_t tag, const Status &status) override;
+  void executed(uint32_t tag, int64_t begin, int64_t end) override;
+
+  const LoadedProgram &program_;
+  const uint32_t position_;
+  Run &run_;
+  std::shared_ptr<device::Memory> arena_, constants_;
+  std::unique_ptr<device::Queue> queue_;
+  const bool inlined_;                                              // commands run as they come
+  std::vector<device::Address> addresses_;                          // by slot
+  std::vector<device::Address> boundInputs_, boundOutputs_;         // what the slots hold now
+  std::vector<std::vector<uint32_t>> slotsOfInput_, slotsOfOutput_; // by parameter
+  std::vector<int32_t> coordinates_;                                // by list of axes
+  std::vector<uint64_t> counters_;
+  uint32_t pc_ = 0; // the command given last; a tag is one
+  bool ending_ = false, ended_ = false;
+  uint64_t collectives_ = 0, collectiveBytes_ = 0;
+};
+
+} // namespace tessera::runtime
