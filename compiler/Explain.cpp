@@ -13,7 +13,7 @@
 #include "compiler/SourcePlaces.h"
 #include "dialects/comm/CommOps.h"
 #include "dialects/sdy/PlainData.h"
-#include "lib/cost/TopologyAttr.h"
+#include "dialects/tessera/Marks.h"
 #include "passes/package/Figures.h"
 #include "passes/propagate/Origins.h"
 
@@ -72,7 +72,7 @@ void addCollectives(ModuleOp module, const ExplainedModule &explained, RemedyTri
   if (programs.empty())
     return;
   sdy::MeshTable meshes(module);
-  cost::Topology topology = cost::topologyOf(module);
+  cost::Topology topology = topologyOf(module);
   std::vector<std::pair<explain::Collective, const Cause *>> found;
   std::vector<CollectiveFigures> sites = collectiveFigures(*programs.begin());
   for (CollectiveFigures &figures : sites) {
@@ -154,7 +154,7 @@ ExplainResult explainHere(llvm::StringRef text, const CompileOptions &options,
   explain::Explanation &explanation = result.explanation;
   explanation.name = options.inputName;
   explanation.mesh = meshText(meshes.main());
-  explanation.topology = cost::topologyOf(module).name;
+  explanation.topology = topologyOf(module).name;
   explanation.devices = countDevices(module);
   RemedyTrials trials(*imported, moved, kTrials);
   addCollectives(module, explained, trials, explanation);

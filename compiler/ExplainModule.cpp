@@ -4,7 +4,7 @@
 #include "dialects/sdy/DataFlow.h"
 #include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/stablehlo/StablehloOps.h"
-#include "lib/cost/TopologyAttr.h"
+#include "dialects/tessera/Marks.h"
 #include "passes/propagate/Origins.h"
 #include "passes/reshard/Movement.h"
 
@@ -61,7 +61,7 @@ std::string constraintText(const Value &value, const sharding::Mesh &mesh, const
 class Explainer {
 public:
   Explainer(ModuleOp module, const sharding::Mesh &mesh)
-      : mesh(mesh), places(mesh, module.getContext()), topology(cost::topologyOf(module)),
+      : mesh(mesh), places(mesh, module.getContext()), topology(topologyOf(module)),
         planner(mesh, topology) {}
 
   ExplainedModule take(func::FuncOp main) {

@@ -8,7 +8,7 @@
 #include "compiler/PortableArtifact.h"
 #include "compiler/SourceText.h"
 #include "compiler/TopologyFile.h"
-#include "lib/cost/TopologyAttr.h"
+#include "dialects/tessera/Marks.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
@@ -81,16 +81,16 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
     return result;
   }
   if (!options.topology.empty()) {
-    llvm::Expected<DictionaryAttr> topology = parseTopologyFile(context, options.topology);
+    llvm::Expected<TopologyAttr> topology = parseTopologyFile(module->getLoc(), options.topology);
     if (!topology) {
       result.error = "error: the topology file: " + oneLine(llvm::toString(topology.takeError()));
       return result;
     }
-    if (failed(cost::topologyFromAttr(*topology, [&] { return emitError(module->getLoc()); }))) {
+    if (!*topology) {
       result.error = diagnostics.error("the topology file is wrong");
       return result;
     }
-    (*module)->setAttr("tessera.topology", *topology);
+    setTopology(*module, *topology);
   }
   result.module = std::move(module);
   dropUnusedMeshes(*result.module);

@@ -8,6 +8,7 @@
 #include "dialects/sdy/SdyOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/rules/Rules.h"
+#include "dialects/tessera/TesseraDialect.h"
 #include "dialects/vhlo/Vhlo.h"
 #include "passes/portable/Passes.h"
 
@@ -18,17 +19,23 @@
 #include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/Dialect/Shape/IR/Shape.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinDialect.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace tessera {
 
 void registerDialects(mlir::DialectRegistry &registry) {
-  registry.insert<
-      mlir::func::FuncDialect, stablehlo::StablehloDialect, chlo::ChloDialect, vhlo::VhloDialect,
-      sdy::SdyDialect, comm::CommDialect, exec::ExecDialect, mlir::quant::QuantDialect,
-      mlir::arith::ArithDialect, mlir::tensor::TensorDialect, mlir::shape::ShapeDialect,
-      mlir::complex::ComplexDialect>(); // whose attribute a number of chlo.constant_like is
+  registry
+      .insert<mlir::func::FuncDialect, stablehlo::StablehloDialect, chlo::ChloDialect,
+              vhlo::VhloDialect, sdy::SdyDialect, TesseraDialect, comm::CommDialect,
+              exec::ExecDialect, mlir::quant::QuantDialect, mlir::arith::ArithDialect,
+              mlir::tensor::TensorDialect, mlir::shape::ShapeDialect,
+              mlir::complex::ComplexDialect>(); // whose attribute a number of chlo.constant_like is
   mlir::func::registerInlinerExtension(registry);
+  // Any phase may leave marks, whatever the program says.
+  registry.addExtension(+[](mlir::MLIRContext *context, mlir::BuiltinDialect *) {
+    context->loadDialect<TesseraDialect>();
+  });
   stablehlo::registerStablehloShardingRules(registry);
   comm::registerCommShardingRules(registry);
 }

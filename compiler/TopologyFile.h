@@ -1,14 +1,16 @@
 // A topology file as the module attribute that the phases read.
 #pragma once
 
-#include "mlir/IR/BuiltinAttributes.h"
+#include "dialects/tessera/TesseraDialect.h"
+#include "mlir/IR/Location.h"
 #include "llvm/Support/Error.h"
 
 namespace tessera {
 
 // `text` is JSON of the form that docs/topology.md gives:
 //   {"name": "pod", "alpha": 1e-6, "beta": 1e11, "axes": {"data": {"alpha": 1e-5, "beta": 1e10}}}
-llvm::Expected<mlir::DictionaryAttr> parseTopologyFile(mlir::MLIRContext *context,
-                                                       llvm::StringRef text);
+// An error where it is no such object; null where a value of it is wrong, which was said at
+// `location`.
+llvm::Expected<TopologyAttr> parseTopologyFile(mlir::Location location, llvm::StringRef text);
 
 } // namespace tessera

@@ -9,7 +9,7 @@
 
 #include "dialects/comm/Collective.h"
 #include "dialects/sdy/PlainData.h"
-#include "lib/cost/TopologyAttr.h"
+#include "dialects/tessera/Marks.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -113,7 +113,7 @@ struct BucketCollectives : impl::BucketCollectivesBase<BucketCollectives> {
     sdy::MeshTable meshes(getOperation());
     if (!meshes.main())
       return;
-    cost::Topology topology = cost::topologyOf(getOperation());
+    cost::Topology topology = topologyOf(getOperation());
     SmallVector<Block *> blocks;
     getOperation().walk([&](Block *block) {
       if (llvm::any_of(*block, [](Operation &op) { return isa<comm::AllReduceOp>(op); }))

@@ -9,6 +9,7 @@
 
 #include "dialects/comm/Collective.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/Marks.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_HOISTCOLLECTIVES
@@ -36,8 +37,7 @@ Value outside(Value value, stablehlo::WhileOp loop) {
 }
 
 void hoistFrom(stablehlo::WhileOp loop) {
-  auto trips = loop->getAttrOfType<IntegerAttr>("tessera.trip_count");
-  if (!trips || trips.getInt() < 2)
+  if (getTripCount(loop).value_or(0) < 2)
     return;
   int64_t budget = 0;
   for (Type type : loop->getResultTypes())

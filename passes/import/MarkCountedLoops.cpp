@@ -9,6 +9,7 @@
 #include "passes/import/Passes.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/Marks.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 
@@ -160,12 +161,7 @@ std::optional<int64_t> tripCountOf(WhileOp loop) {
 
 struct MarkCountedLoopsPass : impl::MarkCountedLoopsBase<MarkCountedLoopsPass> {
   void runOnOperation() override {
-    getOperation().walk([](WhileOp loop) {
-      if (std::optional<int64_t> trips = tripCountOf(loop))
-        loop->setAttr("tessera.trip_count", Builder(loop).getI64IntegerAttr(*trips));
-      else
-        loop->removeAttr("tessera.trip_count");
-    });
+    getOperation().walk([](WhileOp loop) { setTripCount(loop, tripCountOf(loop)); });
   }
 };
 

@@ -12,6 +12,7 @@
 #include "dialects/sdy/PlainData.h"
 #include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/Marks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -220,7 +221,7 @@ struct Lowering {
 };
 
 bool isOurs(StringAttr name) {
-  return name.strref().starts_with("sdy.") || name.strref().starts_with("tessera.");
+  return isa_and_nonnull<sdy::SdyDialect, TesseraDialect>(name.getReferencedDialect());
 }
 
 // What only Tessera reads.

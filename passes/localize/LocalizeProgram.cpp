@@ -14,7 +14,7 @@
 
 #include "dialects/sdy/PlainData.h"
 #include "dialects/sdy/SignatureAttributes.h"
-#include "lib/cost/TopologyAttr.h"
+#include "dialects/tessera/Marks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/localize/Localizer.h"
@@ -111,7 +111,7 @@ struct LocalizeProgram : impl::LocalizeProgramBase<LocalizeProgram> {
     const sharding::Mesh &mesh = meshes.main() ? *meshes.main() : none;
     if (failed(verifyOneMesh(module, mesh)))
       return signalPassFailure();
-    cost::Topology topology = cost::topologyOf(module);
+    cost::Topology topology = topologyOf(module);
     HandlerTable handlers = allHandlers(&getContext());
     for (auto function : module.getOps<func::FuncOp>()) {
       if (function.isDeclaration())

@@ -1,6 +1,7 @@
 #include "passes/localize/Localizer.h"
 
 #include "dialects/sdy/PlainData.h"
+#include "dialects/tessera/Marks.h"
 #include "passes/localize/ExpandReshard.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -17,15 +18,6 @@ AxisRefs withoutUnitAxes(ArrayRef<sharding::AxisRef> axes) {
   return sharding::normalized(kept);
 }
 
-ReductionKind reductionOf(Value value) {
-  Operation *op = value.getDefiningOp();
-  auto name = op ? op->getAttrOfType<StringAttr>("tessera.partial") : StringAttr();
-  if (!name)
-    return ReductionKind::Sum;
-  std::optional<comm::ReductionKind> kind = comm::symbolizeReductionKind(name.getValue());
-  return kind ? ReductionKind(*kind) : ReductionKind::Sum;
-}
-
 // Of truth values the sum is the disjunction.
 bool combinesAlike(Value value, ReductionKind a, ReductionKind b) {
   auto orSum = [](ReductionKind kind) {
@@ -39,9 +31,9 @@ bool sameAxes(const LocalLayout &a, const LocalLayout &b) {
                       [](auto pair) { return std::get<0>(pair).axes == std::get<1>(pair).axes; });
 }
 
-bool speaksOfShardings(StringRef attribute) {
-  return attribute.starts_with("sdy.") || attribute == "tessera.partial" ||
-         attribute == "mhlo.sharding";
+bool speaksOfShardings(StringAttr attribute) {
+  return isa_and_nonnull<sdy::SdyDialect>(attribute.getReferencedDialect()) ||
+         speaksOfGlobalValues(attribute);
 }
 
 } // namespace
@@ -93,7 +85,7 @@ LocalLayout Localizer::layoutOf(sdy::TensorShardingAttr attr, ArrayRef<int64_t> 
 
 LocalLayout Localizer::annotated(Value global) {
   LocalLayout layout = layoutOf(sdy::getSharding(global), shapeOf(global));
-  layout.reduction = reductionOf(global);
+  layout.reduction = getPartialKind(global.getDefiningOp());
   return layout;
 }
 
@@ -211,7 +203,7 @@ LogicalResult Localizer::visit(Operation *op) {
   for (OpResult result : op->getResults())
     if (auto made = values.find(result); made != values.end())
       if (const LocalLayout &layout = made->second.layout;
-          !layout.partial.empty() && !combinesAlike(result, layout.reduction, reductionOf(result)))
+          !layout.partial.empty() && !combinesAlike(result, layout.reduction, getPartialKind(op)))
         return op->emitError() << "localize combines parts of '" << op->getName()
                                << "' in another way than reshard; please report the program";
   return success();

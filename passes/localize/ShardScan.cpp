@@ -16,6 +16,7 @@
 
 #include "dialects/comm/Collective.h"
 #include "dialects/stablehlo/Computations.h"
+#include "dialects/tessera/Marks.h"
 #include "lib/sharding/ShardScan.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -108,7 +109,7 @@ private:
                           function_ref<SmallVector<Value>(ValueRange)> body) {
     SmallVector<Location> locations(values.size(), l.loc);
     auto made = stablehlo::WhileOp::create(l.b, l.loc, values.getTypes(), values);
-    made->setAttr("tessera.trip_count", l.b.getI64IntegerAttr(end - 1));
+    setTripCount(made, end - 1);
     OpBuilder::InsertionGuard guard(l.b);
     Block *condition = l.b.createBlock(&made.getCond(), {}, values.getTypes(), locations);
     stablehlo::ReturnOp::create(

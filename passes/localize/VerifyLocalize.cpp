@@ -8,6 +8,7 @@
 #include "dialects/comm/CommOps.h"
 #include "dialects/sdy/ModuleShardings.h"
 #include "dialects/sdy/SdyOps.h"
+#include "dialects/tessera/Marks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -26,8 +27,8 @@ LogicalResult verifyOp(Operation *op) {
     return op->emitError() << "'" << op->getName() << "' must be gone after localize";
   if (!isa<func::FuncOp>(op))
     for (NamedAttribute attribute : op->getDiscardableAttrs())
-      if (attribute.getName().strref().starts_with("sdy.") ||
-          attribute.getName() == "tessera.partial")
+      if (isa_and_nonnull<sdy::SdyDialect>(attribute.getNameDialect()) ||
+          speaksOfGlobalValues(attribute.getName()))
         return op->emitError() << "attribute '" << attribute.getName().strref()
                                << "' must be gone after localize: it speaks of global values";
   for (Type type : op->getResultTypes())

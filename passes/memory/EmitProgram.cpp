@@ -3,6 +3,7 @@
 #include "dialects/comm/CommOps.h"
 #include "dialects/sdy/SdyOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/Marks.h"
 #include "passes/memory/Lenders.h"
 
 #include "mlir/IR/Builders.h"
@@ -225,7 +226,7 @@ private:
 
   void emitLoop(WhileOp loop) {
     emitCopies(loop);
-    std::optional<int64_t> trips = tripCountOf(loop);
+    std::optional<int64_t> trips = getTripCount(loop);
     Value predicate;
     if (!trips)
       predicate = bufferOf(loop.getCond().front().getTerminator()->getOperand(0));

@@ -2,18 +2,13 @@
 
 #include "dialects/comm/CommOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/Marks.h"
 
 using namespace mlir;
 using tessera::stablehlo::CaseOp;
 using tessera::stablehlo::WhileOp;
 
 namespace tessera::memory {
-
-std::optional<int64_t> tripCountOf(Operation *loop) {
-  if (auto trips = loop->getAttrOfType<IntegerAttr>("tessera.trip_count"))
-    return trips.getInt();
-  return std::nullopt;
-}
 
 static int64_t bytesOf(Value value) {
   return exec::byteSize(cast<RankedTensorType>(value.getType()));
@@ -130,7 +125,7 @@ private:
       result.storages.live(array, 4 * at + 1, 4 * tested + 2);
       result.storages.live(array, 4 * leave + 1, 4 * end + 2);
     }
-    return (tripCountOf(loop) || define(condition)) && define(body);
+    return (getTripCount(loop) || define(condition)) && define(body);
   }
 
   // Makes arrays live until their last reader; a reader in a loop that does not define the value
@@ -146,7 +141,7 @@ private:
       if (isa<exec::FusedOp>(op))
         continue;
       for (auto [i, region] : llvm::enumerate(op.getRegions()))
-        if (!(i == 0 && isa<WhileOp>(op) && tripCountOf(&op)))
+        if (!(i == 0 && isa<WhileOp>(op) && getTripCount(&op)))
           for (Block &inner : region)
             extend(inner);
     }

@@ -25,9 +25,6 @@ struct Liveness {
   int arrayOf(mlir::Value value) const { return arrays.lookup(value); }
 };
 
-// The number of times that a loop runs, when it is known: its condition is then not evaluated.
-std::optional<int64_t> tripCountOf(mlir::Operation *loop);
-
 // Values get arrays and live segments; nothing is shared yet but what is the same value.
 mlir::FailureOr<Liveness> analyse(mlir::func::FuncOp func);
 

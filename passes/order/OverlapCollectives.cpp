@@ -11,8 +11,8 @@
 #include "dialects/exec/ExecOps.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/Marks.h"
 #include "lib/cost/Topology.h"
-#include "lib/cost/TopologyAttr.h"
 #include "passes/order/KernelCost.h"
 #include "passes/order/Passes.h"
 #include "passes/order/Schedule.h"
@@ -62,7 +62,7 @@ namespace {
 
 class Orderer {
 public:
-  explicit Orderer(ModuleOp module) : topology(cost::topologyOf(module)), meshes(module) {}
+  explicit Orderer(ModuleOp module) : topology(topologyOf(module)), meshes(module) {}
 
   // Returns the seconds that the block takes.
   double order(Block &block);
@@ -106,8 +106,8 @@ double Orderer::secondsOf(Operation *op) {
   for (Region &region : op->getRegions())
     for (Block &block : region)
       inside += order(block);
-  if (auto trips = op->getAttrOfType<IntegerAttr>("tessera.trip_count"))
-    inside *= trips.getInt();
+  if (std::optional<int64_t> trips = getTripCount(op))
+    inside *= *trips;
   return inside;
 }
 

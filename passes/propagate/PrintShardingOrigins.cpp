@@ -2,7 +2,7 @@
 // is; run it where tessera-propagate-shardings would run.
 //
 //   <stdin>:4:8: stablehlo.dot_general: "data" from argument 0, through 2 ops
-#include "lib/cost/TopologyAttr.h"
+#include "dialects/tessera/Marks.h"
 #include "passes/propagate/Origins.h"
 #include "passes/propagate/Passes.h"
 
@@ -19,7 +19,7 @@ namespace {
 struct PrintShardingOrigins : impl::PrintShardingOriginsBase<PrintShardingOrigins> {
   void runOnOperation() override {
     ModuleGraph module(getOperation());
-    cost::Topology topology = cost::topologyOf(getOperation());
+    cost::Topology topology = topologyOf(getOperation());
     module.decideByCost(topology);
     module.graph.recordSteps = true;
     sharding::propagate(module.graph);

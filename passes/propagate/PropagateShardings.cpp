@@ -7,12 +7,12 @@
 // becomes
 //     %0 = dot_general %x, %w .. {sdy.sharding = [<@mesh, [{"a", ?}, {?}]>]}
 //
-// As it stands where the larger tensor decides conflicts, as in Shardy, and where the predicted time
-// of an op does; and where the program's state (weights and moments, which it takes and gives back)
-// waits until its other inputs have gone as far as they go. Of those that differ, copies are
+// As it stands where the larger tensor decides conflicts, as in Shardy, and where the predicted
+// time of an op does; and where the program's state (weights and moments, which it takes and gives
+// back) waits until its other inputs have gone as far as they go. Of those that differ, copies are
 // resharded: what is best for an op, or for the state to follow, is kept only where it is no worse
 // for the program, in time and in bytes.
-#include "lib/cost/TopologyAttr.h"
+#include "dialects/tessera/Marks.h"
 #include "passes/propagate/ModuleGraph.h"
 #include "passes/propagate/Origins.h"
 #include "passes/propagate/Passes.h"
@@ -73,7 +73,7 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
     ModuleGraph module(getOperation());
     bool explain = getOperation()->hasAttr(kExplainAttr);
     module.graph.recordSteps = recordOrigins || explain;
-    cost::Topology topology = cost::topologyOf(getOperation());
+    cost::Topology topology = topologyOf(getOperation());
     if (bySize)
       sharding::propagate(module.graph);
     else

@@ -14,6 +14,7 @@
 // Behind loops, too: an accumulator that starts neutral, that each round only adds to (or writes a
 // part of), and that nothing else reads, is carried partial and reduced once after the loop.
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/Marks.h"
 #include "lib/sharding/FactorAxes.h"
 #include "lib/sharding/ReshardSearch.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -5,7 +5,7 @@
 //   wire bytes, 12 trips
 // and of the module the sum. Rows that cross shards inside of an op (halos) are not in it.
 #include "dialects/stablehlo/StablehloOps.h"
-#include "lib/cost/TopologyAttr.h"
+#include "dialects/tessera/Marks.h"
 #include "passes/reshard/Movement.h"
 #include "passes/reshard/Passes.h"
 
@@ -23,7 +23,7 @@ struct ExplainReshards : impl::ExplainReshardsBase<ExplainReshards> {
     sdy::MeshTable meshes(getOperation());
     if (!meshes.main())
       return;
-    cost::Topology topology = cost::topologyOf(getOperation());
+    cost::Topology topology = topologyOf(getOperation());
     sharding::ReshardPlanner planner(*meshes.main(), topology);
     ValuePlaces places(*meshes.main(), &getContext());
     double total = 0;
@@ -31,7 +31,7 @@ struct ExplainReshards : impl::ExplainReshardsBase<ExplainReshards> {
       const sharding::ReshardPlan &plan = planOf(op, places, planner);
       if (plan.wireBytes == 0)
         return;
-      int64_t trips = tripsOf(op);
+      int64_t trips = tripsAround(op);
       total += plan.wireBytes * double(trips);
       InFlightDiagnostic remark = op.emitRemark("reshard ");
       remark << sdy::getSharding(op.getInput()) << " -> " << op.getSharding() << " : "

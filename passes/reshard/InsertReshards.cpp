@@ -13,6 +13,7 @@
 // reshard that follows it.
 #include "dialects/sdy/ShardingRuleOpInterface.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/Marks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/reshard/Passes.h"
 #include "passes/reshard/PlacedOps.h"

@@ -1,6 +1,6 @@
 #include "passes/reshard/Movement.h"
 
-#include "lib/cost/TopologyAttr.h"
+#include "dialects/tessera/Marks.h"
 
 namespace tessera {
 
@@ -54,12 +54,12 @@ Movement movementOf(ModuleOp module) {
   sdy::MeshTable meshes(module);
   if (!meshes.main())
     return all;
-  cost::Topology topology = cost::topologyOf(module);
+  cost::Topology topology = topologyOf(module);
   sharding::ReshardPlanner planner(*meshes.main(), topology);
   ValuePlaces places(*meshes.main(), module.getContext());
   module.walk([&](sdy::ReshardOp op) {
     const sharding::ReshardPlan &plan = planOf(op, places, planner);
-    double trips = double(tripsOf(op));
+    double trips = double(tripsAround(op));
     all.seconds += plan.seconds * trips;
     all.wireBytes += plan.wireBytes * trips;
   });

@@ -1,6 +1,7 @@
 #include "passes/reshard/PlacedOps.h"
 
 #include "dialects/sdy/PlainData.h"
+#include "dialects/tessera/Marks.h"
 
 namespace tessera {
 
@@ -21,7 +22,7 @@ sharding::PlacedOp placedOp(Operation *op, sharding::FactorRule rule, const Valu
     tensor.copies.assign(places.copiesOf(operand).begin(), places.copiesOf(operand).end());
     Operation *around =
         operand.getParentBlock()->getParentOp(); // it is moved there, once for all rounds inside
-    tensor.share = 1.0 / double(std::max<int64_t>(1, tripsOf(op, around)));
+    tensor.share = 1.0 / double(std::max<int64_t>(1, tripsAround(op, around)));
   }
   for (Value result : op->getResults()) {
     placed.op.results.emplace_back(shapeOf(result));

@@ -1,54 +1,14 @@
 #include "passes/reshard/ValuePlaces.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
-#include "lib/cost/TopologyAttr.h"
+#include "dialects/tessera/Marks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace tessera {
 
 using sharding::ReductionKind;
 using sharding::TensorSharding;
-
-static constexpr std::pair<ReductionKind, llvm::StringLiteral> partialNames[] = {
-    {ReductionKind::Product, "product"},
-    {ReductionKind::Max, "max"},
-    {ReductionKind::Min, "min"},
-    {ReductionKind::And, "and"},
-    {ReductionKind::Or, "or"}};
-
-std::optional<llvm::StringRef> partialName(ReductionKind kind) {
-  for (auto &[each, name] : partialNames)
-    if (each == kind)
-      return llvm::StringRef(name);
-  return std::nullopt;
-}
-
-int64_t tripsOf(mlir::Operation *op, mlir::Operation *ancestor) {
-  int64_t trips = 1;
-  for (mlir::Operation *parent = op->getParentOp(); parent != ancestor;
-       parent = parent->getParentOp())
-    if (auto count = parent->getAttrOfType<mlir::IntegerAttr>("tessera.trip_count"))
-      if (llvm::MulOverflow(trips, count.getInt(), trips))
-        return std::numeric_limits<int64_t>::max();
-  return trips;
-}
-
-ReductionKind partialKind(mlir::Operation *op) {
-  auto attr = op ? op->getAttrOfType<mlir::StringAttr>(kPartialAttr) : mlir::StringAttr();
-  for (auto &[kind, name] : partialNames)
-    if (attr && attr.getValue() == name)
-      return kind;
-  return ReductionKind::Sum;
-}
-
-void setPartialKind(mlir::Operation *op, ReductionKind kind) {
-  if (std::optional<llvm::StringRef> name = partialName(kind))
-    op->setAttr(kPartialAttr, mlir::StringAttr::get(op->getContext(), *name));
-  else
-    op->removeAttr(kPartialAttr);
-}
 
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
@@ -96,7 +56,7 @@ TensorSharding ValuePlaces::of(mlir::Value value) const {
 }
 
 ReductionKind ValuePlaces::reductionOf(mlir::Value value) const {
-  return partialKind(value.getDefiningOp());
+  return getPartialKind(value.getDefiningOp());
 }
 
 sdy::TensorShardingAttr ValuePlaces::attr(const TensorSharding &sharding) const {
@@ -148,7 +108,7 @@ void forEachBody(
   sdy::MeshTable meshes(module);
   if (!meshes.main())
     return;
-  cost::Topology topology = cost::topologyOf(module);
+  cost::Topology topology = topologyOf(module);
   sharding::ReshardPlanner planner(*meshes.main(), topology);
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     if (function.isDeclaration())

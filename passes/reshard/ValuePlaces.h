@@ -9,16 +9,6 @@
 
 namespace tessera {
 
-// `tessera.partial` on an op: by what its unreduced results are combined; sums say nothing.
-constexpr llvm::StringLiteral kPartialAttr = "tessera.partial";
-std::optional<llvm::StringRef> partialName(sharding::ReductionKind kind); // none for sums
-// How often `op` runs for each time that `ancestor` (null: the program) does: the product of the
-// counted loops around it; loops that data end count once.
-int64_t tripsOf(mlir::Operation *op, mlir::Operation *ancestor = nullptr);
-
-sharding::ReductionKind partialKind(mlir::Operation *op);
-void setPartialKind(mlir::Operation *op, sharding::ReductionKind kind);
-
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value); // empty for what is not a ranked tensor
 int64_t elementBytes(mlir::Value value);
 

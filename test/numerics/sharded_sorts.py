@@ -196,7 +196,7 @@ def main():
             lambda *args: constrain(flat(*constrain(args, [place] * len(args))), out), keep_unused=True)).lower(*inputs)
         text = lowered.as_text()
         topology = ", ".join(f"{name} = {value:.6e}" for name, value in BYTES_ONLY.items())
-        bytes_only = text.replace("attributes {", f"attributes {{tessera.topology = {{{topology}}}, ", 1)
+        bytes_only = text.replace("attributes {", f"attributes {{tessera.topology = #tessera.topology<{topology}>, ", 1)
         error, sent, xla = None, 0, math.inf
         if even and make is not composition:  # JAX takes no others as arguments; XLA does not keep the order
             xla = wire_bytes(lowered.compile().as_text(), math.prod(sizes.values()))

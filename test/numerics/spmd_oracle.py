@@ -146,13 +146,13 @@ def wire(text):
             entry[0] += trips
             entry[1] += w * trips
         if "stablehlo.while" in line:
-            pending = int((re.search(r"tessera\.trip_count = (\d+)", line) or [0, 1])[1])
+            pending = int((re.search(r"tessera\.trip_count = #tessera\.trip_count<(\d+)>", line) or [0, 1])[1])
         opens, closes = line.count("{"), line.count("}")
         stripped = line.strip()
         if stripped.startswith("} do {"):
             factor[-1] = depth.pop()
         elif stripped.startswith("cond {"):
-            trips = re.search(r"tessera\.trip_count = (\d+)", line)
+            trips = re.search(r"tessera\.trip_count = #tessera\.trip_count<(\d+)>", line)
             depth.append(pending)
             factor.append(pending)
             pending = 1

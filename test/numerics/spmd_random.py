@@ -255,7 +255,7 @@ def main():
             lowered = jax.jit(partitioned, keep_unused=True).lower(*inputs)
             text = lowered.as_text()
             if local_choice.integers(2):  # other choices are cheapest where only bytes cost
-                text = text.replace("attributes {", "attributes {tessera.topology = {alpha = 0.0, beta = 1.0e+06}, ", 1)
+                text = text.replace("attributes {", "attributes {tessera.topology = #tessera.topology<alpha = 0.0, beta = 1.0e+06>, ", 1)
             error, _ = spmd_oracle.check(text, inputs, want, a.opt, communicate=True)
         except Exception as e:
             error = f"{type(e).__name__}: {str(e)[:200]}"

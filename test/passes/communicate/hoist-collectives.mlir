@@ -9,7 +9,7 @@ func.func @loop(%w: tensor<2xf32>, %x: tensor<64xf32>) -> tensor<64xf32> {
   %n = stablehlo.constant dense<3> : tensor<i32>
   // CHECK: %[[G:.*]] = comm.all_gather(%arg0)
   // CHECK: stablehlo.while
-  %0:3 = stablehlo.while(%v = %w, %a = %x, %i = %c) : tensor<2xf32>, tensor<64xf32>, tensor<i32> attributes {tessera.trip_count = 3 : i64}
+  %0:3 = stablehlo.while(%v = %w, %a = %x, %i = %c) : tensor<2xf32>, tensor<64xf32>, tensor<i32> attributes {tessera.trip_count = #tessera.trip_count<3>}
   cond {
     %1 = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %1 : tensor<i1>

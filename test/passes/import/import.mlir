@@ -7,7 +7,7 @@ sdy.mesh @mesh = <["x"=4]>
 // CHECK-LABEL: func.func public @main
 // CHECK-COUNT-1: stablehlo.constant dense<1> : tensor<i32>
 // CHECK:         stablehlo.while
-// CHECK-SAME:    tessera.trip_count = 3 : i64
+// CHECK-SAME:    tessera.trip_count = #tessera.trip_count<3>
 // CHECK:           stablehlo.multiply
 // CHECK:         sdy.manual_computation
 // CHECK:           comm.axis_index over <@mesh, ["x"=4]> : tensor<i32>

@@ -3,7 +3,7 @@
 // Loops that count from a constant to a constant are marked with their trips; others are not.
 
 // CHECK-LABEL: func.func @up
-// CHECK:         tessera.trip_count = 8 : i64
+// CHECK:         tessera.trip_count = #tessera.trip_count<8>
 func.func @up() -> tensor<i32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>
@@ -22,7 +22,7 @@ func.func @up() -> tensor<i32> {
 // Down in steps of 3 with the sides exchanged: 10, 7, 4, 1.
 
 // CHECK-LABEL: func.func @down
-// CHECK:         tessera.trip_count = 4 : i64
+// CHECK:         tessera.trip_count = #tessera.trip_count<4>
 func.func @down() -> tensor<i32> {
   %ten = stablehlo.constant dense<10> : tensor<i32>
   %three = stablehlo.constant dense<3> : tensor<i32>
@@ -41,8 +41,8 @@ func.func @down() -> tensor<i32> {
 // The bound is carried unchanged, the inner loop's through the outer one.
 
 // CHECK-LABEL: func.func @nested
-// CHECK:         tessera.trip_count = 5 : i64
-// CHECK:           tessera.trip_count = 5 : i64
+// CHECK:         tessera.trip_count = #tessera.trip_count<5>
+// CHECK:           tessera.trip_count = #tessera.trip_count<5>
 func.func @nested() -> tensor<i64> {
   %zero = stablehlo.constant dense<0> : tensor<i64>
   %one = stablehlo.constant dense<1> : tensor<i64>

@@ -8,8 +8,8 @@ func.func public @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   %one = stablehlo.constant dense<1> : tensor<i32>
   %n = stablehlo.constant dense<3> : tensor<i32>
   // CHECK: stablehlo.while(%{{.*}} = %arg0, %{{.*}} = %{{.*}}) : tensor<2xf32>, tensor<i32>
-  // CHECK-SAME: tessera.trip_count = 3
-  %0:2 = stablehlo.while(%a = %x, %i = %c) : tensor<8xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, []>]>, tessera.trip_count = 3 : i64}
+  // CHECK-SAME: tessera.trip_count = #tessera.trip_count<3>
+  %0:2 = stablehlo.while(%a = %x, %i = %c) : tensor<8xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, []>]>, tessera.trip_count = #tessera.trip_count<3>}
   cond {
     %1 = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %1 : tensor<i1>

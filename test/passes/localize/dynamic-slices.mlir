@@ -40,7 +40,7 @@ func.func public @rows(%x: tensor<10x6xi1> {sdy.sharding = #sdy.sharding<@mesh, 
   // CHECK: %[[ROOM:.*]] = stablehlo.pad %[[R]], %{{.*}}, low = [5, 0], high = [5, 0]
   // CHECK: %[[P:.*]] = stablehlo.dynamic_slice %[[ROOM]], {{.*}} sizes = [5, 6]
   // CHECK: comm.all_reduce or(%[[P]])
-  %0 = stablehlo.dynamic_slice %x, %i, %c, sizes = [5, 6] {tessera.partial = "or", sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<10x6xi1>, tensor<i32>, tensor<i32>) -> tensor<5x6xi1>
+  %0 = stablehlo.dynamic_slice %x, %i, %c, sizes = [5, 6] {tessera.partial = #tessera.partial<or>, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<10x6xi1>, tensor<i32>, tensor<i32>) -> tensor<5x6xi1>
   %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<5x6xi1>
   return %1 : tensor<5x6xi1>
 }
@@ -63,9 +63,9 @@ func.func public @corners(%x: tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mes
 func.func public @parts(%x: tensor<8x7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %i: tensor<i32>) -> (tensor<17xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
   %c = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>]>} dense<0xFF800000> : tensor<f32>
   %e = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} dense<0xFF800000> : tensor<17xf32>
-  %0 = stablehlo.reduce(%x init: %c) applies stablehlo.maximum across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, tessera.partial = "max"} : (tensor<8x7xf32>, tensor<f32>) -> tensor<7xf32>
+  %0 = stablehlo.reduce(%x init: %c) applies stablehlo.maximum across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, tessera.partial = #tessera.partial<max>} : (tensor<8x7xf32>, tensor<f32>) -> tensor<7xf32>
   // CHECK: %[[U:.*]] = stablehlo.dynamic_update_slice
-  %1 = stablehlo.dynamic_update_slice %e, %0, %i {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, tessera.partial = "max"} : (tensor<17xf32>, tensor<7xf32>, tensor<i32>) -> tensor<17xf32>
+  %1 = stablehlo.dynamic_update_slice %e, %0, %i {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, tessera.partial = #tessera.partial<max>} : (tensor<17xf32>, tensor<7xf32>, tensor<i32>) -> tensor<17xf32>
   // CHECK: comm.all_reduce max(%[[U]]) over <@mesh, ["x"=4]>
   %2 = sdy.reshard %1 <@mesh, [{}]> : tensor<17xf32>
   return %2 : tensor<17xf32>

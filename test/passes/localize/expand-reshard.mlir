@@ -35,7 +35,7 @@ func.func public @main(%x: tensor<1x8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 // -----
 
 // Only bytes cost. The all-to-all of x does not wait for y behind it to be gathered: the dimension is seen as three.
-module attributes {tessera.topology = {alpha = 0.0, beta = 1.0e+09}} {
+module attributes {tessera.topology = #tessera.topology<alpha = 0.0, beta = 1.0e+09>} {
   sdy.mesh @mesh = <["x"=2, "y"=2]>
   // CHECK-LABEL: @main
   func.func public @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
@@ -51,7 +51,7 @@ module attributes {tessera.topology = {alpha = 0.0, beta = 1.0e+09}} {
 // -----
 
 // Axes of two dimensions go to the third in one all-to-all: their digits become one dimension.
-module attributes {tessera.topology = {alpha = 0.0, beta = 1.0e+09}} {
+module attributes {tessera.topology = #tessera.topology<alpha = 0.0, beta = 1.0e+09>} {
   sdy.mesh @mesh = <["x"=2, "y"=2]>
   // CHECK-LABEL: @main
   func.func public @main(%a: tensor<4x4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}, {}]>}) -> (tensor<4x4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"x", "y"}]>}) {
@@ -67,7 +67,7 @@ module attributes {tessera.topology = {alpha = 0.0, beta = 1.0e+09}} {
 // -----
 
 // Each device is sent its part of the tile that it shall have, and gathers the others: no shards of nothing.
-module attributes {tessera.topology = {alpha = 0.0, beta = 1.0e+09}} {
+module attributes {tessera.topology = #tessera.topology<alpha = 0.0, beta = 1.0e+09>} {
   sdy.mesh @mesh = <["x"=7, "y"=2]>
   // CHECK-LABEL: @main
   func.func public @main(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}) -> (tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {

@@ -19,9 +19,9 @@ func.func public @main(%t: tensor<10x8xf32> {sdy.sharding = #sdy.sharding<@mesh,
 // CHECK-LABEL: @parts
 func.func public @parts(%x: tensor<8x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %i: tensor<2x1xi32>) -> (tensor<2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
   %c = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>]>} dense<0xFF800000> : tensor<f32>
-  %0 = stablehlo.reduce(%x init: %c) applies stablehlo.maximum across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, tessera.partial = "max"} : (tensor<8x10xf32>, tensor<f32>) -> tensor<10xf32>
+  %0 = stablehlo.reduce(%x init: %c) applies stablehlo.maximum across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, tessera.partial = #tessera.partial<max>} : (tensor<8x10xf32>, tensor<f32>) -> tensor<10xf32>
   // CHECK: %[[G:.*]] = "stablehlo.gather"
-  %1 = "stablehlo.gather"(%0, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, tessera.partial = "max"} : (tensor<10xf32>, tensor<2x1xi32>) -> tensor<2xf32>
+  %1 = "stablehlo.gather"(%0, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, tessera.partial = #tessera.partial<max>} : (tensor<10xf32>, tensor<2x1xi32>) -> tensor<2xf32>
   // CHECK: comm.all_reduce max(%[[G]]) over <@mesh, ["x"=4]>
   %2 = sdy.reshard %1 <@mesh, [{}]> : tensor<2xf32>
   return %2 : tensor<2xf32>

@@ -29,7 +29,7 @@ func.func public @windows(%t: tensor<10xf32>, %i: tensor<7x1xi32> {sdy.sharding 
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %s = stablehlo.maximum %a, %b : tensor<f32>
     stablehlo.return %s : tensor<f32>
-  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, tessera.partial = "max"} : (tensor<10xf32>, tensor<7x1xi32>, tensor<7x3xf32>) -> tensor<10xf32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, tessera.partial = #tessera.partial<max>} : (tensor<10xf32>, tensor<7x1xi32>, tensor<7x3xf32>) -> tensor<10xf32>
   %1 = sdy.reshard %0 <@mesh, [{}]> : tensor<10xf32>
   return %1 : tensor<10xf32>
 }

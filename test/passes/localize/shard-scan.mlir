@@ -51,7 +51,7 @@ func.func public @reversed(%x: tensor<9xf32> {sdy.sharding = #sdy.sharding<@mesh
 func.func public @pipelined(%x: tensor<8x1000000xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x1000000xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   %c = stablehlo.constant dense<0.000000e+00> : tensor<f32>
   // CHECK: stablehlo.while
-  // CHECK-SAME: tessera.trip_count = [[TRIPS:.*]] : i64
+  // CHECK-SAME: tessera.trip_count = #tessera.trip_count<[[TRIPS:.*]]>
   // CHECK: comm.shift(%{{.*}}) by 1 over <@mesh, ["x"=4]> : (tensor<[[PART:.*]]xf32>) -> tensor<[[PART]]xf32>
   // CHECK-NOT: comm.shift
   // CHECK: return

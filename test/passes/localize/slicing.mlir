@@ -31,9 +31,9 @@ func.func public @main(%x: tensor<10xf32> {sdy.sharding = #sdy.sharding<@mesh, [
 // CHECK-LABEL: @parts
 func.func public @parts(%x: tensor<8x7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %y: tensor<3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) -> (tensor<10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
   %c = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>]>} dense<0xFF800000> : tensor<f32>
-  %0 = stablehlo.reduce(%x init: %c) applies stablehlo.maximum across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, tessera.partial = "max"} : (tensor<8x7xf32>, tensor<f32>) -> tensor<7xf32>
+  %0 = stablehlo.reduce(%x init: %c) applies stablehlo.maximum across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, tessera.partial = #tessera.partial<max>} : (tensor<8x7xf32>, tensor<f32>) -> tensor<7xf32>
   // CHECK: %[[C:.*]] = stablehlo.concatenate
-  %1 = stablehlo.concatenate %0, %y, dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, tessera.partial = "max"} : (tensor<7xf32>, tensor<3xf32>) -> tensor<10xf32>
+  %1 = stablehlo.concatenate %0, %y, dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, tessera.partial = #tessera.partial<max>} : (tensor<7xf32>, tensor<3xf32>) -> tensor<10xf32>
   // CHECK: comm.all_reduce max(%[[C]]) over <@mesh, ["x"=
   %2 = sdy.reshard %1 <@mesh, [{}]> : tensor<10xf32>
   return %2 : tensor<10xf32>

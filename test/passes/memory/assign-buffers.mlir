@@ -61,7 +61,7 @@ func.func @scan(%x: tensor<8xf32>) -> tensor<3x8xf32> {
     exec.yield %0 : tensor<3x8xf32>
   }
   %v = stablehlo.reshape %x : (tensor<8xf32>) -> tensor<1x8xf32>
-  %r:2 = stablehlo.while(%i = %zero, %t = %s) : tensor<i32>, tensor<3x8xf32> attributes {tessera.trip_count = 3 : i64}
+  %r:2 = stablehlo.while(%i = %zero, %t = %s) : tensor<i32>, tensor<3x8xf32> attributes {tessera.trip_count = #tessera.trip_count<3>}
   cond {
     %p = exec.fused(%k = %i : tensor<i32>) -> tensor<i1> {
       %n = stablehlo.constant dense<3> : tensor<i32>
@@ -95,7 +95,7 @@ func.func @scan(%x: tensor<8xf32>) -> tensor<3x8xf32> {
 // CHECK-NEXT: exec.copy %[[T]] to %[[B]]
 // CHECK-NEXT: }
 func.func @swap(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
-  %r:2 = stablehlo.while(%a = %x, %b = %y) : tensor<8xf32>, tensor<8xf32> attributes {tessera.trip_count = 3 : i64}
+  %r:2 = stablehlo.while(%a = %x, %b = %y) : tensor<8xf32>, tensor<8xf32> attributes {tessera.trip_count = #tessera.trip_count<3>}
   cond {
     %p = stablehlo.constant dense<true> : tensor<i1>
     stablehlo.return %p : tensor<i1>

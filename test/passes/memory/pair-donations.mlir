@@ -79,7 +79,7 @@ func.func @later(%p: tensor<8xf32> {jax.buffer_donor = true}, %q: tensor<2xf32> 
 // CHECK-SAME: %arg0: tensor<8xf32> {tf.aliasing_output = 0 : i32}
 func.func @loop(%p: tensor<8xf32> {jax.buffer_donor = true}) -> tensor<8xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
-  %r:2 = stablehlo.while(%i = %zero, %x = %p) : tensor<i32>, tensor<8xf32> attributes {tessera.trip_count = 3 : i64}
+  %r:2 = stablehlo.while(%i = %zero, %x = %p) : tensor<i32>, tensor<8xf32> attributes {tessera.trip_count = #tessera.trip_count<3>}
   cond {
     %c = stablehlo.constant dense<true> : tensor<i1>
     stablehlo.return %c : tensor<i1>

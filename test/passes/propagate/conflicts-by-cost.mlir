@@ -2,7 +2,7 @@
 // bytes, not by its elements: the left operand has as many elements, but an eighth of the bytes.
 // RUN: tessera-opt %s --tessera-propagate | FileCheck %s
 
-module attributes {tessera.topology = {beta = 1.0e+08}} {
+module attributes {tessera.topology = #tessera.topology<beta = 1.0e+08>} {
   sdy.mesh @mesh = <["x"=4]>
   // CHECK-LABEL: @bytes
   func.func @bytes(%a: tensor<256x256xi8> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},

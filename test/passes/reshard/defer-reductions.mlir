@@ -80,9 +80,9 @@ func.func @sum_and_product(%x: tensor<128x64xf32> {sdy.sharding = #sdy.sharding<
   %one = stablehlo.constant dense<1.0> : tensor<f32>
   %sum = stablehlo.constant dense<0.0> : tensor<64xf32>
   %product = stablehlo.constant dense<1.0> : tensor<64xf32>
-  // CHECK: sdy.reshard %{{.*}} <@mesh, [{}], unreduced={"data"}> {tessera.partial = "product"}
+  // CHECK: sdy.reshard %{{.*}} <@mesh, [{}], unreduced={"data"}> {tessera.partial = #tessera.partial<product>}
   // CHECK: stablehlo.while
-  // CHECK-SAME: [<@mesh, []>, <@mesh, [{}], unreduced={"data"}>, <@mesh, [{?}]>]>, tessera.partial = "product"
+  // CHECK-SAME: [<@mesh, []>, <@mesh, [{}], unreduced={"data"}>, <@mesh, [{?}]>]>, tessera.partial = #tessera.partial<product>
   // CHECK: applies stablehlo.add
   // CHECK-NEXT: sdy.reshard %{{.*}} <@mesh, [{}]>
   %r:3 = stablehlo.while(%i = %n, %m = %product, %s = %sum) : tensor<i32>, tensor<64xf32>, tensor<64xf32>
@@ -91,7 +91,7 @@ func.func @sum_and_product(%x: tensor<128x64xf32> {sdy.sharding = #sdy.sharding<
       stablehlo.return %c : tensor<i1>
     } do {
       %p = stablehlo.reduce(%x init: %one) applies stablehlo.multiply across dimensions = [0]
-          {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"data"}>]>, tessera.partial = "product"}
+          {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"data"}>]>, tessera.partial = #tessera.partial<product>}
           : (tensor<128x64xf32>, tensor<f32>) -> tensor<64xf32>
       %g = sdy.reshard %p <@mesh, [{}]> : tensor<64xf32>
       %q = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]

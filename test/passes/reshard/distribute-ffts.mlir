@@ -1,7 +1,7 @@
 // RUN: tessera-opt %s --tessera-distribute-ffts | FileCheck %s
 // A transform along a sharded dimension sends each element three times instead of everything to everybody.
 
-module attributes {tessera.topology = {alpha = 0.0, beta = 1.0e+06}} {
+module attributes {tessera.topology = #tessera.topology<alpha = 0.0, beta = 1.0e+06>} {
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
 // CHECK-LABEL: @four_steps

@@ -1,7 +1,7 @@
 // RUN: tessera-opt %s --tessera-distribute-sorts | FileCheck %s
 // A long sort along a sharded dimension sends each element twice instead of everything to everybody.
 
-module attributes {tessera.topology = {alpha = 0.0, beta = 1.0e+06}} {
+module attributes {tessera.topology = #tessera.topology<alpha = 0.0, beta = 1.0e+06>} {
 sdy.mesh @mesh = <["x"=3, "y"=2]>
 
 // CHECK-LABEL: @long

@@ -35,7 +35,7 @@ func.func @partial_result(
 func.func @partial_max(%x: tensor<128x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>})
     -> tensor<128xf32> {
   %lowest = stablehlo.constant dense<0xFF800000> : tensor<f32>
-  // CHECK: reduce({{.*}}unreduced={"model"}{{.*}}tessera.partial = "max"
+  // CHECK: reduce({{.*}}unreduced={"model"}{{.*}}tessera.partial = #tessera.partial<max>
   // CHECK: sdy.reshard {{.*}} <@mesh, [{}]>
   %0 = stablehlo.reduce(%x init: %lowest) applies stablehlo.maximum across dimensions = [1]
       : (tensor<128x64xf32>, tensor<f32>) -> tensor<128xf32>

@@ -1,7 +1,7 @@
 // RUN: tessera-opt %s --tessera-split-reductions | FileCheck %s
 // Reductions of several dimensions by a region of no kind reduce each shard first, innermost dimension first.
 
-module attributes {tessera.topology = {alpha = 0.0, beta = 1.0e+06}} {
+module attributes {tessera.topology = #tessera.topology<alpha = 0.0, beta = 1.0e+06>} {
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
 // The composition of maps x -> m x + c: which comes before which counts. 8 x 100 elements become 8 x 4, one of each shard; they

@@ -1,0 +1,12 @@
+// The tessera dialect: the types of what one phase leaves for another. Read and written by the
+// functions of Marks.h.
+#pragma once
+
+#include "lib/cost/Topology.h"
+#include "lib/sharding/Sharding.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Dialect.h"
+
+#include "dialects/tessera/TesseraDialect.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/tessera/TesseraAttrs.h.inc"
