@@ -37,9 +37,10 @@ Value ContractionEmitter::flatK() {
 }
 
 void ContractionEmitter::overK(int64_t step, llvm::function_ref<void()> body) {
-  for (const Group &group : plan.k) {
+  for (const LoopGroup &group : plan.k) {
     bool isInner = &group == &plan.k.back();
-    bind(group, e.openLoop(e.i64(0), e.i64(e.bounds(group).second), isInner ? step : 1, false));
+    bind(group,
+         e.openLoop(e.i64(0), e.i64(boundsOf(graph, group).second), isInner ? step : 1, false));
   }
   body();
   for (size_t i = 0; i < plan.k.size(); ++i)
@@ -67,10 +68,10 @@ void ContractionEmitter::multiply(Tile tile, llvm::ArrayRef<Value> sums) {
       addTo(sum, b.CreateLoad(vectorType(), part));
     e.closeLoop();
   };
-  const Group &inner = plan.k.back();
-  int64_t innerSize = e.bounds(inner).second, outerSize = plan.kSize / innerSize;
+  const LoopGroup &inner = plan.k.back();
+  int64_t innerSize = boundsOf(graph, inner).second, outerSize = plan.kSize / innerSize;
   llvm::SmallVector<unsigned> outer;
-  for (const Group &group : llvm::ArrayRef(plan.k).drop_back())
+  for (const LoopGroup &group : llvm::ArrayRef(plan.k).drop_back())
     outer.append(group.begin(), group.end());
   // k is one loop over panels; elsewhere the inner loop stays one if blocks fit into it, or it into
   // them.
@@ -113,7 +114,7 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
   }
   int64_t aStride = plan.acrossA  ? (plan.isPaired ? 2 : 1)
                     : plan.packsA ? plan.kSize
-                                  : *e.stride(plan.a->index, plan.m);
+                                  : *strideOf(plan.a->index, plan.m);
   auto multiplyStep = [&] {
     Value fromA =
         plan.packsA
@@ -182,7 +183,7 @@ void ContractionEmitter::finishTile(Tile tile, llvm::ArrayRef<Value> sums) {
                            b.CreateConstGEP1_64(vectorType(), place, r * plan.vectors + v),
                            llvm::Align(4));
   // What an earlier tile wrote over its own operand must not be done twice.
-  bool isShared = llvm::any_of(function.kernel.inplace, [](int64_t input) { return input >= 0; });
+  bool isShared = function.kernel.sharesBuffers();
   Value r = e.openLoop(isShared && skipM ? skipM : e.i64(0), e.i64(plan.rows), 1, false);
   bind(plan.m, b.CreateNSWAdd(m0, r));
   Value mask = columnMask();
@@ -199,7 +200,7 @@ void ContractionEmitter::finishTile(Tile tile, llvm::ArrayRef<Value> sums) {
   for (const Root &root : nest.roots)
     values.push_back(e.emit(root.value.re));
   for (auto [root, value] : llvm::zip(nest.roots, values))
-    e.store(function.buffers[function.inputCount() + root.output], root.kind, root.offset, value);
+    e.store(function.outputBuffer(root.output), root.kind, root.offset, value);
   e.closeBlock();
   e.closeLoop();
 }
@@ -220,9 +221,8 @@ void ContractionEmitter::emitTile(Tile tile) {
   e.openBlock();
   bind(plan.m, m0);
   bind(plan.n, n0);
-  Value to = e.element(function.buffers[function.inputCount() + root.output], kind,
-                       e.emitIndex(root.offset));
-  int64_t stride = *e.stride(root.offset, plan.m);
+  Value to = e.element(function.outputBuffer(root.output), kind, e.emitIndex(root.offset));
+  int64_t stride = *strideOf(root.offset, plan.m);
   for (int64_t r = 0; r < plan.rows; ++r)
     for (unsigned v = 0; v < plan.vectors; ++v) {
       Value place =
@@ -261,8 +261,8 @@ void ContractionEmitter::emitCell(Value cell, llvm::Instruction *before) {
   std::tie(nLow, nHigh) = chunkRange(e, digit(nChunks), plan.nChunk, plan.nSize);
   auto [low, high] = chunkRange(e, rest, plan.outerChunk, plan.outerCount);
   rest = e.openLoop(low, high, 1, false);
-  for (const Group &group : llvm::reverse(plan.outer))
-    bind(group, digit(e.bounds(group).second));
+  for (const LoopGroup &group : llvm::reverse(plan.outer))
+    bind(group, digit(boundsOf(graph, group).second));
   emitPoint();
   e.closeLoop();
 }
@@ -294,7 +294,7 @@ bool emitContraction(KernelFunction &function, bool &known) {
         mlir::cast<mlir::ShapedType>(outputs[0].getType()).getNumElements())
       return true;
   }
-  NestGraph nest(function, all, /*update=*/false);
+  NestGraph nest(function.kernel, all, /*update=*/false);
   if (mlir::cast<mlir::ShapedType>(outputs[0].getType()).getNumElements() == 0)
     return true;
   if (!nest.build())
@@ -302,8 +302,7 @@ bool emitContraction(KernelFunction &function, bool &known) {
   for (const Root &root : nest.roots)
     if (root.value.im)
       return true;
-  nest.g->emitter.live = Graph::reachable(nest.rootNodes());
-  std::optional<ContractionPlan> plan = planContraction(nest);
+  std::optional<ContractionPlan> plan = planContraction(nest, function.features);
   if (!plan)
     return true;
   known = true;

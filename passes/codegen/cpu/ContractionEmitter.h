@@ -16,8 +16,10 @@ struct Tile {
 class ContractionEmitter {
 public:
   ContractionEmitter(KernelFunction &function, NestGraph &nest, const ContractionPlan &plan)
-      : function(function), nest(nest), plan(plan), e(nest.g->emitter), graph(nest.g->graph),
-        b(e.b), kind(plan.product->kind) {}
+      : function(function), nest(nest), plan(plan), graph(nest.g->graph),
+        e(function.emitter(graph)), b(e.b), kind(plan.product->kind) {
+    e.live = Graph::reachable(nest.rootNodes());
+  }
   void emit();
 
 private:
@@ -40,10 +42,7 @@ private:
 
   void bind(llvm::ArrayRef<unsigned> group, Value variable, unsigned lanes = 1,
             Value mask = nullptr) {
-    DimSet dims = 0;
-    for (unsigned dim : group)
-      dims |= DimSet(1) << dim;
-    e.bindLevel(group.back(), dims, variable, lanes, mask);
+    e.bindLevel(group.back(), setOf(group), variable, lanes, mask);
   }
   // Position in the flattened k of the k loops' variables, or of the one loop over panels.
   Value flatK();
@@ -77,8 +76,8 @@ private:
   KernelFunction &function;
   NestGraph &nest;
   const ContractionPlan &plan;
-  Emitter &e;
   Graph &graph;
+  Emitter e;
   llvm::IRBuilder<> &b;
   ElementKind kind;
   Value mLow, mHigh, nLow, nHigh;

@@ -14,11 +14,11 @@ void ContractionEmitter::packA() {
   for (auto [group, stride] : llvm::zip(plan.k, plan.kStride))
     offset = graph.add(offset, graph.multiply(graph.dim(group.back()), stride));
   bind(plan.m, e.openLoop(mLow, mHigh, 1, false));
-  llvm::ArrayRef<Group> outer = llvm::ArrayRef(plan.k).drop_back();
-  for (const Group &group : outer)
-    bind(group, e.openLoop(e.i64(0), e.i64(e.bounds(group).second), 1, false));
-  const Group &inner = plan.k.back();
-  int64_t size = e.bounds(inner).second;
+  llvm::ArrayRef<LoopGroup> outer = llvm::ArrayRef(plan.k).drop_back();
+  for (const LoopGroup &group : outer)
+    bind(group, e.openLoop(e.i64(0), e.i64(boundsOf(graph, group).second), 1, false));
+  const LoopGroup &inner = plan.k.back();
+  int64_t size = boundsOf(graph, inner).second;
   unsigned lanes = e.chooseLanes(size, Graph::reachable({plan.a}));
   int64_t whole = size / lanes * lanes;
   auto copy = [&] {
@@ -57,7 +57,7 @@ Value ContractionEmitter::pairedOrder(Value row) {
 // What vdpbf16ps multiplies.
 Value ContractionEmitter::pairs(Node *node, llvm::ArrayRef<unsigned> group, Value start,
                                 unsigned lanes, Value mask) {
-  const Group &inner = plan.k.back();
+  const LoopGroup &inner = plan.k.back();
   Value rows[2], k = e.variables[inner.back()];
   for (int second = 0; second < 2; ++second) {
     e.openBlock();
@@ -109,11 +109,11 @@ void ContractionEmitter::packAcrossB(Value n0, Value panel) {
   ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
   llvm::Type *element = plan.isPaired ? static_cast<llvm::Type *>(b.getInt32Ty()) : b.getFloatTy();
   llvm::Type *square = llvm::FixedVectorType::get(element, 16);
-  int64_t step = plan.isPaired ? 32 : 16, stride = *e.stride(plan.b->index, plan.n);
-  for (const Group &group : llvm::ArrayRef(plan.k).drop_back())
-    bind(group, e.openLoop(e.i64(0), e.i64(e.bounds(group).second), 1, false));
-  const Group &inner = plan.k.back();
-  int64_t size = e.bounds(inner).second;
+  int64_t step = plan.isPaired ? 32 : 16, stride = *strideOf(plan.b->index, plan.n);
+  for (const LoopGroup &group : llvm::ArrayRef(plan.k).drop_back())
+    bind(group, e.openLoop(e.i64(0), e.i64(boundsOf(graph, group).second), 1, false));
+  const LoopGroup &inner = plan.k.back();
+  int64_t size = boundsOf(graph, inner).second;
   Value k0 = e.openLoop(e.i64(0), e.i64(size), step, false);
   k0 = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, k0, e.i64(size - step));
   e.openBlock();

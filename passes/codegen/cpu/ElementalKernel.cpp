@@ -4,9 +4,9 @@
 // where a reshape needs it, cut where a concatenation or padding changes what is read (each piece
 // is a nest of its own, with its own graph), merged where every access allows it, and the innermost
 // is run by vectors.
-#include "passes/codegen/cpu/NestGraph.h"
+#include "passes/codegen/cpu/KernelEmitter.h"
+#include "passes/codegen/kernel/NestGraph.h"
 
-#include "dialects/stablehlo/StablehloOps.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen {
@@ -17,22 +17,25 @@ using Cuts = llvm::SmallVector<llvm::SmallVector<int64_t, 2>>; // a loop's inner
 
 class Nest : public NestGraph {
 public:
-  using NestGraph::NestGraph;
+  Nest(KernelFunction &function, llvm::ArrayRef<unsigned> outputs, bool update)
+      : NestGraph(function.kernel, outputs, update), function(function) {}
   bool emit();
 
 private:
   void emitBox(const Partition &part, Value cell, llvm::Instruction *before);
-  void emitLoops(llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups, unsigned depth,
-                 std::optional<unsigned> chunked, Value low, Value high);
+  void emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth, std::optional<unsigned> chunked,
+                 Value low, Value high);
   void emitRoots();
   // Loops in the order they are opened; the last two are run by square tiles when loads lie across
   // the vector loop.
-  bool findTransposed(llvm::SmallVectorImpl<llvm::SmallVector<unsigned, 4>> &groups);
+  bool findTransposed(llvm::SmallVectorImpl<LoopGroup> &groups);
   void emitTiles(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector,
                  std::pair<Value, Value> alongRange, std::pair<Value, Value> vectorRange);
   bool keepsVectors(unsigned lastDim) const;
   unsigned lanesOf(llvm::ArrayRef<unsigned> group) const;
 
+  KernelFunction &function;
+  std::unique_ptr<Emitter> emitter;     // of the graph that was built last
   llvm::SmallVector<Node *> transposed; // loads that are contiguous in the last loop but one
 };
 
@@ -65,7 +68,7 @@ bool Nest::emit() {
     sizes.push_back(g->graph.dims[dim].size);
   Work work = workOf(g->graph, Graph::reachable(rootNodes()));
   function.info.flops += work.flops;
-  Partition part = partition(sizes, work.cost + 4 * points, 1);
+  Partition part = partitionWork(sizes, work.cost + 4 * points);
   bool ok = true;
   function.forEachCell(part.cells, [&](Value cell, llvm::Instruction *before) {
     if (boxCount == 1)
@@ -91,7 +94,7 @@ bool Nest::emit() {
 bool Nest::keepsVectors(unsigned lastDim) const {
   int64_t along = 0, against = 0;
   bool anyReduction = false;
-  for (Node *node : g->emitter.live) {
+  for (Node *node : emitter->live) {
     if (node->op != Op::Reduced || !(node->deps >> lastDim & 1))
       continue;
     Reduction &r = *node->reduction;
@@ -114,33 +117,26 @@ bool Nest::keepsVectors(unsigned lastDim) const {
 }
 
 unsigned Nest::lanesOf(llvm::ArrayRef<unsigned> group) const {
-  auto [low, high] = g->emitter.bounds(group);
+  auto [low, high] = boundsOf(g->graph, group);
   if (high - low < 2 || !keepsVectors(group.back()))
     return 1;
-  return g->emitter.chooseLanes(high - low, g->emitter.live);
+  return emitter->chooseLanes(high - low, emitter->live);
 }
 
 void Nest::emitRoots() {
   llvm::SmallVector<std::pair<Value, Value>> values;
   for (const Root &root : roots) {
-    Value re = g->emitter.emit(root.value.re);
-    values.push_back({re, root.value.im ? g->emitter.emit(root.value.im) : nullptr});
+    Value re = emitter->emit(root.value.re);
+    values.push_back({re, root.value.im ? emitter->emit(root.value.im) : nullptr});
   }
   for (auto [root, value] : llvm::zip(roots, values))
-    g->emitter.store(function.buffers[function.inputCount() + root.output], root.kind, root.offset,
-                     value.first, value.second);
+    emitter->store(function.outputBuffer(root.output), root.kind, root.offset, value.first,
+                   value.second);
 }
 
-static DimSet setOf(llvm::ArrayRef<unsigned> group) {
-  DimSet all = 0;
-  for (unsigned dim : group)
-    all |= DimSet(1) << dim;
-  return all;
-}
-
-void Nest::emitLoops(llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups, unsigned depth,
+void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
                      std::optional<unsigned> chunked, Value low, Value high) {
-  Emitter &e = g->emitter;
+  Emitter &e = *emitter;
   if (depth == groups.size()) {
     e.openBlock();
     emitRoots();
@@ -149,12 +145,12 @@ void Nest::emitLoops(llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups, unsi
   }
   llvm::ArrayRef<unsigned> group = groups[depth];
   bool isChunked = chunked && group.front() == *chunked;
-  auto [first, last] = e.bounds(group);
+  auto [first, last] = boundsOf(g->graph, group);
   if (!transposed.empty() && depth + 2 == groups.size()) {
     auto range = [&](llvm::ArrayRef<unsigned> loop) -> std::pair<Value, Value> {
       if (chunked && loop.front() == *chunked)
         return {low, high};
-      return {e.i64(e.bounds(loop).first), e.i64(e.bounds(loop).second)};
+      return {e.i64(boundsOf(g->graph, loop).first), e.i64(boundsOf(g->graph, loop).second)};
     };
     return emitTiles(group, groups.back(), range(group), range(groups.back()));
   }
@@ -205,25 +201,25 @@ void Nest::emitLoops(llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> groups, unsi
 
 static constexpr int64_t tileSize = 16;
 
-bool Nest::findTransposed(llvm::SmallVectorImpl<llvm::SmallVector<unsigned, 4>> &groups) {
+bool Nest::findTransposed(llvm::SmallVectorImpl<LoopGroup> &groups) {
   transposed.clear();
-  Emitter &e = g->emitter;
+  Emitter &e = *emitter;
   if (groups.size() < 2 || e.live.size() > 16 ||
       llvm::any_of(e.live, [](Node *node) { return node->op == Op::Reduced; }) ||
-      llvm::any_of(function.kernel.inplace, [](int64_t input) { return input >= 0; }))
+      function.kernel.sharesBuffers())
     return false;
   auto extent = [&](llvm::ArrayRef<unsigned> group) {
-    auto [low, high] = e.bounds(group);
+    auto [low, high] = boundsOf(g->graph, group);
     return low == 0 ? high : 0;
   };
   auto &vector = groups.back();
   size_t along = groups.size();
   for (Node *node : e.live) {
-    if (node->op != Op::Load || std::abs(e.stride(node->index, vector).value_or(0)) <= 1 ||
+    if (node->op != Op::Load || std::abs(strideOf(node->index, vector).value_or(0)) <= 1 ||
         node->mask)
       continue;
     for (size_t i = 0; i + 1 < groups.size(); ++i)
-      if (e.stride(node->index, groups[i]) == 1 && extent(groups[i]) >= tileSize &&
+      if (strideOf(node->index, groups[i]) == 1 && extent(groups[i]) >= tileSize &&
           (along == groups.size() || along == i)) {
         along = i;
         transposed.push_back(node);
@@ -239,7 +235,7 @@ bool Nest::findTransposed(llvm::SmallVectorImpl<llvm::SmallVector<unsigned, 4>> 
 
 void Nest::emitTiles(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector,
                      std::pair<Value, Value> alongRange, std::pair<Value, Value> vectorRange) {
-  Emitter &e = g->emitter;
+  Emitter &e = *emitter;
   auto &b = e.b;
   // The last tile of a loop overlaps the one before: it writes the same values again.
   auto open = [&](std::pair<Value, Value> range) {
@@ -256,7 +252,7 @@ void Nest::emitTiles(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> ve
   for (Node *node : transposed) {
     llvm::Type *type = memoryType(node->kind, b.getContext());
     Value first = e.element(e.bufferPointer(node->buffer()), node->kind, e.emitIndex(node->index));
-    int64_t stride = *e.stride(node->index, vector);
+    int64_t stride = *strideOf(node->index, vector);
     llvm::SmallVector<Value> rows;
     for (int64_t i = 0; i < tileSize; ++i)
       rows.push_back(b.CreateAlignedLoad(llvm::FixedVectorType::get(type, tileSize),
@@ -281,7 +277,8 @@ void Nest::emitTiles(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> ve
 }
 
 void Nest::emitBox(const Partition &part, Value cell, llvm::Instruction *before) {
-  Emitter &e = g->emitter;
+  emitter.reset(new Emitter(function.emitter(g->graph)));
+  Emitter &e = *emitter;
   e.live = Graph::reachable(rootNodes());
   e.openBody(before);
   // Which cell: an index for each outer loop, and a chunk of the next.
@@ -318,7 +315,7 @@ void Nest::emitBox(const Partition &part, Value cell, llvm::Instruction *before)
   llvm::SmallVector<Index> stores;
   for (const Root &root : roots)
     stores.push_back(root.offset);
-  auto groups = e.collapse(inner, e.live, stores);
+  auto groups = collapseLoops(g->graph, inner, e.live, stores);
   std::optional<unsigned> chunked;
   if (part.chunks > 1) {
     chunked = inner.front();
@@ -339,44 +336,23 @@ void Nest::emitBox(const Partition &part, Value cell, llvm::Instruction *before)
     e.closeLoop();
 }
 
-// A dynamic_update_slice of one of the kernel's inputs, whose buffer the output may share.
-static std::optional<int64_t> updatedInput(KernelFunction &function, unsigned output) {
-  mlir::Value value = function.kernel.outputs()[output];
-  auto op = value.getDefiningOp<stablehlo::DynamicUpdateSliceOp>();
-  int64_t input = function.kernel.inplaceOf(output);
-  if (!op || input < 0 || op->getOperand(0) != function.kernel.body->getArgument(input))
-    return std::nullopt;
-  return input;
-}
-
 bool emitElemental(KernelFunction &function, llvm::ArrayRef<unsigned> outputs) {
-  // Outputs of one shape share their loops; of one size too when some overwrite what others may
-  // still read.
-  bool isShared = llvm::any_of(function.kernel.inplace, [](int64_t input) { return input >= 0; });
-  llvm::SmallVector<llvm::SmallVector<unsigned>> groups;
   bool ok = true;
+  llvm::SmallVector<unsigned> whole;
   for (unsigned output : outputs) {
-    if (auto input = updatedInput(function, output)) {
-      llvm::SmallVector<unsigned> one{output};
-      function.ifSameBuffer(
-          function.buffers[*input], function.buffers[function.inputCount() + output],
-          [&] { ok &= Nest(function, one, /*update=*/true).emit(); },
-          [&] { ok &= ok && Nest(function, one, /*update=*/false).emit(); });
+    std::optional<int64_t> input = updatedInput(function.kernel, output);
+    if (!input) {
+      whole.push_back(output);
       continue;
     }
-    auto type = mlir::cast<mlir::ShapedType>(function.kernel.outputs()[output].getType());
-    auto it = llvm::find_if(groups, [&](auto &group) {
-      auto first = mlir::cast<mlir::ShapedType>(function.kernel.outputs()[group[0]].getType());
-      return first.getShape() == type.getShape() ||
-             (isShared && first.getNumElements() == type.getNumElements());
-    });
-    if (it == groups.end())
-      groups.push_back({output});
-    else
-      it->push_back(output);
+    llvm::SmallVector<unsigned> one{output};
+    function.ifSameBuffer(
+        function.buffers[*input], function.outputBuffer(output),
+        [&] { ok &= Nest(function, one, /*update=*/true).emit(); },
+        [&] { ok &= ok && Nest(function, one, /*update=*/false).emit(); });
   }
-  for (auto &group : groups)
-    ok = ok && Nest(function, group, /*update=*/false).emit();
+  for (const auto &nest : outputNests(function.kernel, whole))
+    ok = ok && Nest(function, nest, /*update=*/false).emit();
   return ok;
 }
 

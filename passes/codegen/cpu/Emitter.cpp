@@ -59,16 +59,13 @@ void Emitter::bindLevel(unsigned dim, DimSet all, Value variable, unsigned lanes
 }
 
 void Emitter::bindLoop(llvm::ArrayRef<unsigned> dims, Value position) {
-  auto groups = collapse(dims, live, {});
+  auto groups = collapseLoops(graph, dims, live, {});
   for (const auto &group : llvm::reverse(groups)) {
-    DimSet all = 0;
-    for (unsigned dim : group)
-      all |= DimSet(1) << dim;
     bool isOuter = &group == &groups.front();
-    Value index = isOuter ? position : b.CreateURem(position, i64(sizeOf(group)));
+    Value index = isOuter ? position : b.CreateURem(position, i64(pointsOf(graph, group)));
     if (!isOuter)
-      position = b.CreateUDiv(position, i64(sizeOf(group)));
-    bindLevel(group.back(), all, index, 1, nullptr);
+      position = b.CreateUDiv(position, i64(pointsOf(graph, group)));
+    bindLevel(group.back(), setOf(group), index, 1, nullptr);
   }
 }
 
@@ -118,55 +115,6 @@ const Emitter::Level *Emitter::vectorLevel() const {
 unsigned Emitter::lanes() const {
   const Level *level = vectorLevel();
   return level ? level->lanes : 1;
-}
-
-//===--- Loops that can be one ---===//
-
-llvm::SmallVector<llvm::SmallVector<unsigned, 4>> Emitter::collapse(llvm::ArrayRef<unsigned> order,
-                                                                    llvm::ArrayRef<Node *> nodes,
-                                                                    llvm::ArrayRef<Index> stores) {
-  auto merges = [&](unsigned outer, unsigned inner) {
-    const Dim &loop = graph.dims[inner];
-    if (loop.low != 0 || loop.high != loop.size)
-      return false;
-    auto fits = [&](Index index) {
-      return !index || index->coefficient(outer) == index->coefficient(inner) * loop.size;
-    };
-    return llvm::all_of(nodes, [&](Node *node) { return fits(node->index); }) &&
-           llvm::all_of(stores, fits);
-  };
-  llvm::SmallVector<llvm::SmallVector<unsigned, 4>> groups;
-  for (unsigned dim : order) {
-    if (graph.dims[dim].size == 1)
-      continue;
-    if (!groups.empty() && merges(groups.back().back(), dim))
-      groups.back().push_back(dim);
-    else
-      groups.push_back({dim});
-  }
-  return groups;
-}
-
-std::optional<int64_t> Emitter::stride(Index index, llvm::ArrayRef<unsigned> group) {
-  for (auto [node, factor] : index->nodes)
-    for (unsigned dim : group)
-      if (node->deps >> dim & 1)
-        return std::nullopt;
-  return index->coefficient(group.back());
-}
-
-std::pair<int64_t, int64_t> Emitter::bounds(llvm::ArrayRef<unsigned> group) const {
-  int64_t inner = 1;
-  for (unsigned dim : group.drop_front())
-    inner *= graph.dims[dim].size;
-  return {graph.dims[group[0]].low * inner, graph.dims[group[0]].high * inner};
-}
-
-int64_t Emitter::sizeOf(llvm::ArrayRef<unsigned> dims) const {
-  int64_t size = 1;
-  for (unsigned dim : dims)
-    size *= graph.dims[dim].size;
-  return size;
 }
 
 //===--- Nodes ---===//

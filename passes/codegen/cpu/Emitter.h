@@ -7,7 +7,8 @@
 #pragma once
 
 #include "passes/codegen/cpu/CpuTarget.h"
-#include "passes/codegen/kernel/Graph.h"
+#include "passes/codegen/cpu/LlvmTypes.h"
+#include "passes/codegen/kernel/LoopGroups.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 
@@ -17,17 +18,19 @@ using Value = llvm::Value *;
 
 class Emitter {
 public:
-  Emitter(llvm::Module &module, Graph &graph, const VectorFeatures &features)
-      : module(module), graph(graph), features(features), b(module.getContext()) {}
+  // `arguments` and `scratch`: the kernel's operands and scratch, loaded at its entry.
+  Emitter(llvm::Module &module, Graph &graph, const VectorFeatures &features,
+          llvm::ArrayRef<Value> arguments, Value scratch)
+      : module(module), graph(graph), features(features), b(module.getContext()),
+        arguments(arguments), scratch(scratch) {}
 
   llvm::Module &module;
   Graph &graph;
   VectorFeatures features;
   llvm::IRBuilder<> b;
 
-  // The kernel's operands and scratch, loaded at its entry.
   llvm::SmallVector<Value> arguments;
-  Value scratch = nullptr;
+  Value scratch;
   llvm::SmallVector<Value> constantArrays; // by buffer; made at first use
 
   // Levels.
@@ -44,7 +47,7 @@ public:
         nullptr; // its jump: where code of the levels around it goes meanwhile
   };
   std::vector<Level> levels;
-  // The loops' variables; null: part of the next dimension's loop, see `collapse`.
+  // The loops' variables; null: part of the next dimension's loop (LoopGroups.h).
   llvm::SmallVector<Value> variables;
 
   void openBody(llvm::Instruction *insertBefore); // level 0
@@ -100,17 +103,6 @@ public:
                                     llvm::ArrayRef<std::pair<Node *, Value>> given);
   Value temporary(llvm::Type *type, const llvm::Twine &name = ""); // a stack slot of the function
 
-  // Loops merged into the next one: found once for the whole graph.
-  // `order` is a list of loops, outer first; the result lists groups of them, outer first.
-  llvm::SmallVector<llvm::SmallVector<unsigned, 4>> collapse(llvm::ArrayRef<unsigned> order,
-                                                             llvm::ArrayRef<Node *> nodes,
-                                                             llvm::ArrayRef<Index> stores);
-  // Bounds of a group's loop.
-  std::pair<int64_t, int64_t> bounds(llvm::ArrayRef<unsigned> group) const;
-  int64_t sizeOf(llvm::ArrayRef<unsigned> dims) const; // points of the whole loops
-  // How far the index moves with each step of a group's loop. None where that differs from step to
-  // step: of what a reshape leaves as quotients and remainders, and of positions read from data.
-  static std::optional<int64_t> stride(Index index, llvm::ArrayRef<unsigned> group);
   std::vector<Node *> live; // every node that is used: set before loops are opened
   // A good number of lanes for a loop of `size` over `nodes`.
   unsigned chooseLanes(int64_t size, llvm::ArrayRef<Node *> nodes) const;

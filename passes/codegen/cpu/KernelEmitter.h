@@ -2,8 +2,8 @@
 #pragma once
 
 #include "passes/codegen/cpu/Emitter.h"
-#include "passes/codegen/kernel/GraphBuilder.h"
-#include "passes/codegen/kernel/KernelSource.h"
+#include "passes/codegen/kernel/KernelGraph.h"
+#include "passes/codegen/kernel/KernelWork.h"
 
 #include <functional>
 #include <memory>
@@ -25,6 +25,9 @@ public:
   KernelInfo info;
 
   unsigned inputCount() const { return kernel.body->getNumArguments(); }
+  Value outputBuffer(unsigned output) const { return buffers[inputCount() + output]; }
+  // Writes the nodes of a graph of this kernel.
+  Emitter emitter(Graph &graph) const { return {module, graph, features, buffers, scratch}; }
   // A loop over the function's cells, of which there are `cells`; `body` writes one.
   void forEachCell(int64_t cells,
                    const std::function<void(Value cell, llvm::Instruction *before)> &body);
@@ -35,28 +38,12 @@ public:
   int64_t reserveScratch(int64_t bytes);
 };
 
-// A graph of the kernel's values with its builder and emitter.
-struct KernelGraph {
-  KernelGraph(KernelFunction &function, const SplitTable &splits);
-  Graph graph;
-  GraphBuilder builder;
+// A graph of the kernel's values and the emitter of its nodes.
+struct EmittedGraph : KernelGraph {
+  EmittedGraph(KernelFunction &function, const SplitTable &splits)
+      : KernelGraph(function.kernel, splits), emitter(function.emitter(graph)) {}
   Emitter emitter;
 };
-
-// Cells of work: `order` lists loops outer first; cost is that of all of them.
-struct Partition {
-  unsigned prefix = 0; // loops before this one: one index a cell
-  int64_t chunks = 1;  // of loop `prefix`
-  int64_t chunk = 1;   // its indices a cell
-  int64_t cells = 1;
-};
-Partition partition(llvm::ArrayRef<int64_t> sizes, double cost, int64_t inner);
-// What running these nodes costs, in about a sixteenth of a cycle, and the floating-point
-// operations in it.
-struct Work {
-  double cost = 0, flops = 0;
-};
-Work workOf(const Graph &graph, llvm::ArrayRef<Node *> nodes);
 
 // Any kernel whose outputs are functions of an index: elementwise, data movement, reductions, small
 // contractions.
@@ -66,11 +53,6 @@ bool emitWhole(KernelFunction &function, bool &known);
 bool emitScatter(KernelFunction &function, mlir::Operation *op);
 bool emitSelectAndScatter(KernelFunction &function, mlir::Operation *op);
 bool emitSort(KernelFunction &function, mlir::Operation *op);
-// The kernel's output that is result `i` of `op`; -1 if none is.
-int outputOf(const KernelFunction &function, mlir::Operation *op, unsigned result);
-// A block argument that result `i` may overwrite and that is `value` itself, else -1.
-int64_t sharedInput(const KernelFunction &function, unsigned output, mlir::Value value);
-
 bool emitKernel(const KernelSource &kernel, llvm::Module &module, const VectorFeatures &features,
                 KernelInfo &info);
 

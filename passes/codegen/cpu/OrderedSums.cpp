@@ -45,9 +45,9 @@ public:
     if (reduction.order != Reduction::Rows)
       return;
     const auto &inner = reduction.loops.back();
-    size = e.sizeOf(inner);
+    size = pointsOf(e.graph, inner);
     unit = std::min<int64_t>(16, llvm::PowerOf2Ceil(size));
-    group = e.collapse(inner, e.live, {});
+    group = collapseLoops(e.graph, inner, e.live, {});
     isByVectors = outerLanes == 1 && group.size() == 1;
     if (isByVectors)
       width = unit;
@@ -118,7 +118,7 @@ private:
     bool isInner = depth + 1 == reduction.loops.size();
     if (isInner && reduction.order == Reduction::Rows)
       return isByVectors ? addRow(into) : addLane(into);
-    int64_t count = e.sizeOf(loop);
+    int64_t count = pointsOf(e.graph, loop);
     auto addTerms = [&](Value low, Value high, llvm::ArrayRef<Value> into) {
       e.bindLoop(loop, e.openLoop(low, high, 1, false));
       if (isInner) {
@@ -144,10 +144,7 @@ private:
   // The innermost dimension of rows, by vectors.
   void addRow(llvm::ArrayRef<Value> into) {
     auto addVector = [&](Value start, unsigned lanes, Value mask, llvm::ArrayRef<Value> into) {
-      DimSet all = 0;
-      for (unsigned dim : group[0])
-        all |= DimSet(1) << dim;
-      e.bindLevel(group[0].back(), all, start, lanes, mask);
+      e.bindLevel(group[0].back(), setOf(group[0]), start, lanes, mask);
       Slots values;
       for (Node *input : reduction.inputs)
         values.push_back(e.splat(e.emit(input), lanes));
@@ -255,7 +252,7 @@ private:
   // Rows: elements of the innermost dimension, and those of a unit.
   int64_t size = 1;
   unsigned unit = 1;
-  llvm::SmallVector<llvm::SmallVector<unsigned, 4>> group;
+  llvm::SmallVector<LoopGroup> group;
   bool isByVectors = false;
   Value lane = nullptr;
 };
@@ -278,12 +275,12 @@ Value Emitter::chainOfProducts(const Reduction &reduction, unsigned outerLanes) 
     Value old = b.CreateLoad(type, part);
     b.CreateStore(b.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {lhs, rhs, old}), part);
   };
-  int64_t size = sizeOf(reduction.dims);
+  int64_t size = pointsOf(graph, reduction.dims);
   clear(part);
   if (size <= Reduction::chainBlock) {
-    auto groups = collapse(reduction.dims, live, {});
+    auto groups = collapseLoops(graph, reduction.dims, live, {});
     for (const auto &group : groups)
-      bindLoop(group, openLoop(i64(0), i64(sizeOf(group)), 1, false));
+      bindLoop(group, openLoop(i64(0), i64(pointsOf(graph, group)), 1, false));
     addProduct();
     for (size_t i = 0; i < groups.size(); ++i)
       closeLoop();

@@ -78,7 +78,7 @@ llvm::SmallVector<Value> Emitter::reduce(Reduction &reduction) {
   unsigned outerLanes = lanes();
   for (Node *init : reduction.inits)
     inits.push_back(splat(emit(init), outerLanes));
-  if (sizeOf(reduction.dims) == 0)
+  if (pointsOf(graph, reduction.dims) == 0)
     return inits;
   if (reduction.order == Reduction::Chain)
     return {chainOfProducts(reduction, outerLanes)};
@@ -107,7 +107,7 @@ llvm::SmallVector<Value> Emitter::reduceInTurn(const Reduction &reduction,
     return values;
   };
   for (const auto &loop : reduction.loops)
-    bindLoop(loop, openLoop(i64(0), i64(sizeOf(loop)), 1, false));
+    bindLoop(loop, openLoop(i64(0), i64(pointsOf(graph, loop)), 1, false));
   llvm::SmallVector<Value> fresh;
   for (Node *input : reduction.inputs)
     fresh.push_back(splat(emit(input), lanes));

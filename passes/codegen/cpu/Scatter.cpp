@@ -31,10 +31,27 @@ private:
   void mapDimensions();
   bool emitCell(Value cell, llvm::Instruction *before, bool isShared);
   bool emitStart(Value cell, llvm::Instruction *before);
+  // The updates' values and places as functions of a loop over each dimension of the updates.
+  struct Updates {
+    Updates(KernelFunction &function, const SplitTable &splits) : g(function, splits) {}
+    EmittedGraph g;
+    Indices update;
+    llvm::SmallVector<unsigned> dims;
+    Node *inside = nullptr;
+    Index offset = nullptr; // in the operand
+    Reduction reduction;
+    llvm::SmallVector<Node *> old;    // of each input of the reduction
+    llvm::SmallVector<Index> offsets; // of each result, in numbers
+  };
+  bool buildTarget(Updates &to);
+  bool buildValues(Updates &to);
+  llvm::SmallVector<LoopRange> updateLoops(Updates &from, Value cell);
+  void emitUpdate(Updates &from, unsigned lanes);
   bool emitUpdates(Value cell, llvm::Instruction *before);
-  Value output(unsigned i) {
-    return function.buffers[function.inputCount() + outputOf(function, op, i)];
+  bool isWindow(int64_t dim) const {
+    return llvm::is_contained(numbers.getUpdateWindowDims(), dim);
   }
+  Value output(unsigned i) { return function.outputBuffer(function.kernel.outputOf(op, i)); }
 
   KernelFunction &function;
   ScatterOp op;
@@ -97,7 +114,7 @@ void ScatterEmitter::mapDimensions() {
 bool ScatterEmitter::emitStart(Value cell, llvm::Instruction *before) {
   for (unsigned i = 0; i < count; ++i) {
     SplitTable none;
-    KernelGraph g(function, none);
+    EmittedGraph g(function, none);
     Indices index;
     llvm::SmallVector<unsigned> dims;
     for (auto [d, size] : llvm::enumerate(operandShape))
@@ -130,19 +147,14 @@ bool ScatterEmitter::emitStart(Value cell, llvm::Instruction *before) {
   return true;
 }
 
-bool ScatterEmitter::emitUpdates(Value cell, llvm::Instruction *before) {
-  SplitTable none;
-  KernelGraph g(function, none);
-  Graph &graph = g.graph;
-  Indices update;
-  llvm::SmallVector<unsigned> dims;
+// Where an update goes, and whether that is inside.
+bool ScatterEmitter::buildTarget(Updates &to) {
+  Graph &graph = to.g.graph;
   for (auto [d, size] : llvm::enumerate(updateShape))
-    update.push_back(g.builder.loop(nullptr, d, size, &dims));
-
-  // Where the update goes, and whether that is inside.
+    to.update.push_back(to.g.builder.loop(nullptr, d, size, &to.dims));
   Indices scatter, target(operandShape.size(), graph.constant(0));
-  for (auto [u, i] : llvm::enumerate(update))
-    if (!llvm::is_contained(numbers.getUpdateWindowDims(), static_cast<int64_t>(u)))
+  for (auto [u, i] : llvm::enumerate(to.update))
+    if (!isWindow(u))
       scatter.push_back(i);
   mlir::Value indices = op->getOperand(count);
   int64_t vectorDim = numbers.getIndexVectorDim();
@@ -150,7 +162,7 @@ bool ScatterEmitter::emitUpdates(Value cell, llvm::Instruction *before) {
     Indices at(scatter);
     if (vectorDim < static_cast<int64_t>(shapeOf(indices).size()))
       at.insert(at.begin() + vectorDim, graph.constant(s));
-    Node *start = g.builder.scalarInteger(indices, at, nullptr);
+    Node *start = to.g.builder.scalarInteger(indices, at, nullptr);
     if (!start)
       return false;
     target[d] = graph.node(start);
@@ -159,81 +171,99 @@ bool ScatterEmitter::emitUpdates(Value cell, llvm::Instruction *before) {
        llvm::zip(numbers.getInputBatchingDims(), numbers.getScatterIndicesBatchingDims()))
     target[d] = graph.add(target[d], scatter[i - (i < vectorDim ? 0 : 1)]);
   for (auto [w, d] : llvm::enumerate(windowOperandDims))
-    target[d] = graph.add(target[d], update[numbers.getUpdateWindowDims()[w]]);
-  Node *inside = nullptr;
+    target[d] = graph.add(target[d], to.update[numbers.getUpdateWindowDims()[w]]);
   for (auto [d, size] : llvm::enumerate(operandShape))
-    inside = graph.logicalAnd(inside, graph.inRange(target[d], 0, size));
-  Index offset = graph.linearise(target, operandShape);
+    to.inside = graph.logicalAnd(to.inside, graph.inRange(target[d], 0, size));
+  to.offset = graph.linearise(target, operandShape);
+  return true;
+}
 
-  Reduction reduction;
-  if (!g.builder.buildReducer(op->getRegion(0).front(), reduction))
+// What is there and what comes.
+bool ScatterEmitter::buildValues(Updates &to) {
+  Graph &graph = to.g.graph;
+  if (!to.g.builder.buildReducer(op->getRegion(0).front(), to.reduction))
     return false;
-  llvm::SmallVector<Node *> old;
-  llvm::SmallVector<Index> offsets;
   for (unsigned i = 0; i < count; ++i) {
-    Element fresh = g.builder.at(op->getOperand(count + 1 + i), update);
+    Element fresh = to.g.builder.at(op->getOperand(count + 1 + i), to.update);
     if (!fresh)
       return false;
     BufferInfo buffer;
-    buffer.position = function.inputCount() + outputOf(function, op, i);
+    buffer.position = function.inputCount() + function.kernel.outputOf(op, i);
     buffer.kind = fresh.re->kind;
     graph.buffers.push_back(buffer);
-    Index first = fresh.im ? graph.multiply(offset, 2) : offset;
-    offsets.push_back(first);
+    Index first = fresh.im ? graph.multiply(to.offset, 2) : to.offset;
+    to.offsets.push_back(first);
     for (int part = 0; part < (fresh.im ? 2 : 1); ++part) {
       // Read again for each update: earlier ones may have written there.
       Node *node = graph.load(buffer.kind, graph.buffers.size() - 1, graph.addConstant(first, part),
                               nullptr);
       node->local = true;
-      old.push_back(node);
-      reduction.inputs.push_back(part ? fresh.im : fresh.re);
+      to.old.push_back(node);
+      to.reduction.inputs.push_back(part ? fresh.im : fresh.re);
     }
   }
+  return true;
+}
 
-  // The window's last dimension goes by vectors when all of its elements are inside or out
-  // together.
-  Emitter &e = g.emitter;
-  e.openBody(before);
+// Of the updates: scatter dimensions outside, the window's inside.
+llvm::SmallVector<LoopRange> ScatterEmitter::updateLoops(Updates &from, Value cell) {
   llvm::SmallVector<LoopRange> loops;
   auto addLoop = [&](size_t u) {
     if (updateShape[u] == 1)
       return;
-    loops.push_back({dims[u]});
+    loops.push_back({from.dims[u]});
     if (static_cast<int>(u) == splitUpdate)
-      std::tie(loops.back().low, loops.back().high) = chunkRange(e, cell, chunk, updateShape[u]);
+      std::tie(loops.back().low, loops.back().high) =
+          chunkRange(from.g.emitter, cell, chunk, updateShape[u]);
   };
   for (size_t u = 0; u < updateShape.size(); ++u)
-    if (!llvm::is_contained(numbers.getUpdateWindowDims(), static_cast<int64_t>(u)))
+    if (!isWindow(u))
       addLoop(u);
   for (int64_t u : numbers.getUpdateWindowDims())
     addLoop(u);
+  return loops;
+}
+
+void ScatterEmitter::emitUpdate(Updates &from, unsigned lanes) {
+  Emitter &e = from.g.emitter;
+  if (from.inside)
+    e.openIf(e.emit(from.inside));
+  llvm::SmallVector<Value> before, fresh;
+  for (auto [node, input] : llvm::zip(from.old, from.reduction.inputs)) {
+    before.push_back(e.evaluate({node}, {})[0]);
+    fresh.push_back(e.splat(e.emit(input), lanes));
+  }
+  llvm::SmallVector<Value> after = e.combine(from.reduction, before, fresh);
+  for (unsigned i = 0, part = 0; i < count; ++i) {
+    bool isComplex = elementType(op->getResult(i).getType())->complex;
+    e.store(output(i), from.old[part]->kind, from.offsets[i], after[part],
+            isComplex ? after[part + 1] : nullptr);
+    part += isComplex ? 2 : 1;
+  }
+  if (from.inside)
+    e.closeLoop();
+}
+
+bool ScatterEmitter::emitUpdates(Value cell, llvm::Instruction *before) {
+  SplitTable none;
+  Updates updates(function, none);
+  if (!buildTarget(updates) || !buildValues(updates))
+    return false;
+  Emitter &e = updates.g.emitter;
+  e.openBody(before);
+  llvm::SmallVector<LoopRange> loops = updateLoops(updates, cell);
+  std::vector<Node *> values = Graph::reachable(updates.reduction.inputs);
+  // The window's last dimension goes by vectors when all of its elements are inside or out
+  // together.
   unsigned lanes = 1;
   if (!loops.empty()) {
     unsigned inner = loops.back().dim;
-    bool isFree = !inside || !(inside->deps >> inner & 1);
-    bool isWindow = llvm::is_contained(numbers.getUpdateWindowDims(), static_cast<int64_t>(inner));
-    if (isFree && isWindow && e.stride(offset, inner) == 1)
-      lanes = e.chooseLanes(graph.dims[inner].size, Graph::reachable(reduction.inputs));
+    bool isFree = !updates.inside || !(updates.inside->deps >> inner & 1);
+    if (isFree && isWindow(inner) && strideOf(updates.offset, inner) == 1)
+      lanes = e.chooseLanes(e.graph.dims[inner].size, values);
   }
-  function.info.flops += workOf(graph, Graph::reachable(reduction.inputs)).flops;
-  loopOver(e, loops, lanes, [&] {
-    if (inside)
-      e.openIf(e.emit(inside));
-    llvm::SmallVector<Value> before, fresh;
-    for (auto [node, input] : llvm::zip(old, reduction.inputs)) {
-      before.push_back(e.evaluate({node}, {})[0]);
-      fresh.push_back(e.splat(e.emit(input), lanes));
-    }
-    llvm::SmallVector<Value> after = e.combine(reduction, before, fresh);
-    for (unsigned i = 0, part = 0; i < count; ++i) {
-      bool isComplex = elementType(op->getResult(i).getType())->complex;
-      e.store(output(i), old[part]->kind, offsets[i], after[part],
-              isComplex ? after[part + 1] : nullptr);
-      part += isComplex ? 2 : 1;
-    }
-    if (inside)
-      e.closeLoop();
-  });
+  function.info.flops += workOf(e.graph, values).flops;
+  loopOver(e, loops, lanes, [&] { emitUpdate(updates, lanes); });
   return true;
 }
 
@@ -243,7 +273,7 @@ bool ScatterEmitter::emitCell(Value cell, llvm::Instruction *before, bool isShar
 
 bool ScatterEmitter::emit() {
   for (unsigned i = 0; i < count; ++i)
-    if (outputOf(function, op, i) < 0) {
+    if (function.kernel.outputOf(op, i) < 0) {
       op.emitError("every result of a scatter must be an output of its kernel");
       return false;
     }
@@ -255,7 +285,8 @@ bool ScatterEmitter::emit() {
     });
   };
   int64_t input =
-      count == 1 ? sharedInput(function, outputOf(function, op, 0), op->getOperand(0)) : -1;
+      count == 1 ? function.kernel.sharedInput(function.kernel.outputOf(op, 0), op->getOperand(0))
+                 : -1;
   if (input >= 0)
     function.ifSameBuffer(
         function.buffers[input], output(0), [&] { run(true); }, [&] { run(false); });

@@ -16,16 +16,50 @@ static llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return mlir::cast<mlir::ShapedType>(value.getType()).getShape();
 }
 
-bool emitSelectAndScatter(KernelFunction &function, mlir::Operation *operation) {
-  auto op = mlir::cast<SelectAndScatterOp>(operation);
-  auto shape = shapeOf(op->getOperand(0)), sourceShape = shapeOf(op->getOperand(1));
-  size_t rank = shape.size();
-  std::optional<ElementType> type = elementType(op->getResult(0).getType());
-  if (!type || type->complex) {
-    op->emitError("no CPU code for select_and_scatter of this element type");
-    return false;
-  }
-  llvm::SmallVector<int64_t> window(rank, 1), strides(rank, 1), low(rank, 0);
+namespace {
+
+class SelectAndScatterEmitter {
+public:
+  SelectAndScatterEmitter(KernelFunction &function, SelectAndScatterOp op, ElementKind kind)
+      : function(function), op(op), kind(kind), shape(shapeOf(op->getOperand(0))),
+        sourceShape(shapeOf(op->getOperand(1))), window(shape.size(), 1), strides(shape.size(), 1),
+        low(shape.size(), 0), out(function.outputBuffer(function.kernel.outputOf(op, 0))) {}
+  bool emit();
+
+private:
+  // The graph of what a source element's window holds.
+  struct Windows {
+    Windows(KernelFunction &function, const SplitTable &splits) : g(function, splits) {}
+    EmittedGraph g;
+    llvm::SmallVector<unsigned> dims, windowDims; // of the source, of a window
+    Node *inside = nullptr, *position = nullptr;
+    Node *candidate = nullptr, *fresh = nullptr;
+    Node *kept = nullptr, *tried = nullptr, *prefers = nullptr; // select and its arguments
+    Reduction reduction;
+  };
+  void readAttributes();
+  bool emitStart(Value cell, llvm::Instruction *before);
+  bool buildWindows(Windows &to);
+  bool emitSelected(Value cell, llvm::Instruction *before);
+  Value choosePlace(Windows &from, unsigned lanes);
+  void scatter(Windows &from, Value at, unsigned lanes);
+  unsigned sourceLanes() const;
+  llvm::SmallVector<LoopRange> loopsOf(Emitter &e, llvm::ArrayRef<unsigned> dims,
+                                       llvm::ArrayRef<int64_t> sizes, Value cell) const;
+
+  KernelFunction &function;
+  SelectAndScatterOp op;
+  ElementKind kind;
+  llvm::ArrayRef<int64_t> shape, sourceShape;
+  llvm::SmallVector<int64_t> window, strides, low;
+  Value out;
+  int split = -1;                                // the dimension that cells divide
+  Value bestSlot = nullptr, placeSlot = nullptr; // the preferred element, and where it is
+};
+
+} // namespace
+
+void SelectAndScatterEmitter::readAttributes() {
   if (auto sizes = op.getWindowDimensions())
     window.assign(sizes->begin(), sizes->end());
   if (auto steps = op.getWindowStrides(); steps && !steps->empty())
@@ -34,134 +68,173 @@ bool emitSelectAndScatter(KernelFunction &function, mlir::Operation *operation) 
     for (auto [i, value] : llvm::enumerate(padding->getValues<int64_t>()))
       if (i % 2 == 0)
         low[i / 2] = value;
-  int split = -1;
-  for (size_t d = 0; d < rank; ++d)
+  for (size_t d = 0; d < shape.size(); ++d)
     if (window[d] == 1 && strides[d] == 1 && low[d] == 0 && sourceShape[d] == shape[d] &&
         shape[d] > (split < 0 ? 1 : 0) && (split < 0 || shape[split] == 1))
       split = d;
-  int64_t cells = split < 0 ? 1 : shape[split];
-  Value out = function.buffers[function.inputCount() + outputOf(function, op, 0)];
+}
+
+// Loops over dimensions of `sizes`, one index of the dimension that cells divide.
+llvm::SmallVector<LoopRange> SelectAndScatterEmitter::loopsOf(Emitter &e,
+                                                              llvm::ArrayRef<unsigned> dims,
+                                                              llvm::ArrayRef<int64_t> sizes,
+                                                              Value cell) const {
+  llvm::SmallVector<LoopRange> loops;
+  for (auto [d, dim] : llvm::enumerate(dims)) {
+    if (sizes[d] == 1)
+      continue;
+    loops.push_back({dim});
+    if (static_cast<int>(d) == split)
+      std::tie(loops.back().low, loops.back().high) = chunkRange(e, cell, 1, sizes[d]);
+  }
+  return loops;
+}
+
+// Every place starts from the initial value.
+bool SelectAndScatterEmitter::emitStart(Value cell, llvm::Instruction *before) {
+  SplitTable none;
+  EmittedGraph g(function, none);
+  Indices index;
+  llvm::SmallVector<unsigned> dims;
+  for (auto [d, size] : llvm::enumerate(shape))
+    index.push_back(g.builder.loop(nullptr, d, size, &dims));
+  Element init = g.builder.at(op->getOperand(2), {});
+  if (!init)
+    return false;
+  g.emitter.openBody(before);
+  auto loops = loopsOf(g.emitter, dims, shape, cell);
+  bool byVectors =
+      !loops.empty() && static_cast<int>(shape.size()) - 1 != split && shape.back() > 1;
+  Index offset = g.graph.linearise(index, shape);
+  loopOver(g.emitter, loops, byVectors ? 16 : 1,
+           [&] { g.emitter.store(out, kind, offset, g.emitter.emit(init.re)); });
+  return true;
+}
+
+bool SelectAndScatterEmitter::buildWindows(Windows &to) {
+  Graph &graph = to.g.graph;
+  GraphBuilder &builder = to.g.builder;
+  Indices source, place;
+  for (auto [d, size] : llvm::enumerate(sourceShape))
+    source.push_back(builder.loop(nullptr, d, size, &to.dims));
+  for (size_t d = 0; d < shape.size(); ++d) {
+    Index at = graph.addConstant(graph.multiply(source[d], strides[d]), -low[d]);
+    if (window[d] > 1)
+      at = graph.add(at, builder.loop(op, d, window[d], &to.windowDims));
+    to.inside = graph.logicalAnd(to.inside, graph.inRange(at, 0, shape[d]));
+    place.push_back(at);
+  }
+  Index offset = graph.linearise(place, shape);
+  to.candidate = builder.at(op->getOperand(0), place, to.inside).re;
+  to.fresh = builder.at(op->getOperand(1), source).re;
+  // select's first argument is the one preferred so far.
+  mlir::Block &select = op->getRegion(0).front();
+  to.kept = graph.external(kind);
+  to.tried = graph.external(kind);
+  builder.bindElement(select.getArgument(0), {to.kept});
+  builder.bindElement(select.getArgument(1), {to.tried});
+  to.prefers = builder.at(select.getTerminator()->getOperand(0), {}).re;
+  if (!to.candidate || !to.fresh || !to.prefers ||
+      !builder.buildReducer(op->getRegion(1).front(), to.reduction))
+    return false;
+  to.reduction.inputs.push_back(to.fresh);
+  to.position = graph.iota(ElementKind::I64, offset);
+  return true;
+}
+
+// All features of a place go together when they lie together.
+unsigned SelectAndScatterEmitter::sourceLanes() const {
+  int last = static_cast<int>(shape.size()) - 1;
+  if (last >= 0 && window[last] == 1 && strides[last] == 1 && low[last] == 0 && last != split &&
+      sourceShape[last] >= 4)
+    return std::min<int64_t>(16, llvm::PowerOf2Ceil(sourceShape[last]));
+  return 1;
+}
+
+// The place in the window that is preferred; -1 where none of it is inside.
+Value SelectAndScatterEmitter::choosePlace(Windows &from, unsigned lanes) {
+  Emitter &e = from.g.emitter;
+  llvm::Type *i64 = e.typeOf(ElementKind::I64, lanes);
+  e.b.CreateStore(llvm::Constant::getNullValue(e.typeOf(kind, lanes)), bestSlot);
+  e.b.CreateStore(llvm::ConstantInt::getSigned(i64, -1), placeSlot);
+  llvm::SmallVector<LoopRange> loops;
+  for (unsigned dim : from.windowDims)
+    loops.push_back({dim});
+  loopOver(e, loops, 1, [&] {
+    Value best = e.b.CreateLoad(e.typeOf(kind, lanes), bestSlot);
+    Value old = e.b.CreateLoad(i64, placeSlot);
+    Value value = e.splat(e.emit(from.candidate), lanes);
+    Value at = e.splat(e.emit(from.position), lanes);
+    Value keeps =
+        e.splat(e.evaluate({from.prefers}, {{from.kept, best}, {from.tried, value}})[0], lanes);
+    Value none = e.b.CreateICmpSLT(old, llvm::ConstantInt::getSigned(i64, 0));
+    Value takes = e.b.CreateOr(none, e.b.CreateNot(keeps));
+    if (from.inside)
+      takes = e.b.CreateAnd(takes, e.splat(e.emit(from.inside), lanes));
+    e.b.CreateStore(e.b.CreateSelect(takes, value, best), bestSlot);
+    e.b.CreateStore(e.b.CreateSelect(takes, at, old), placeSlot);
+  });
+  return e.b.CreateLoad(i64, placeSlot);
+}
+
+// Adds the source's elements where they belong.
+void SelectAndScatterEmitter::scatter(Windows &from, Value at, unsigned lanes) {
+  Emitter &e = from.g.emitter;
+  Value exists = e.b.CreateICmpSGE(at, llvm::ConstantInt::getSigned(at->getType(), 0));
+  llvm::Type *memory = memoryType(kind, e.b.getContext());
+  llvm::Align align(byteSize(kind));
+  if (lanes == 1) {
+    e.openIf(exists);
+    Value pointer = e.element(out, kind, at);
+    Value old = e.fromMemory(kind, e.b.CreateAlignedLoad(memory, pointer, align));
+    Value sum = e.combine(from.reduction, {old}, {e.emit(from.fresh)})[0];
+    e.b.CreateAlignedStore(e.toMemory(kind, sum), pointer, align);
+    e.closeLoop();
+    return;
+  }
+  if (Value mask = e.vectorLevel()->laneMask)
+    exists = e.b.CreateAnd(exists, mask);
+  Value pointers = e.b.CreateGEP(memory, out, at);
+  llvm::Type *wide = llvm::FixedVectorType::get(memory, lanes);
+  Value stored =
+      e.b.CreateMaskedGather(wide, pointers, align, exists, llvm::Constant::getNullValue(wide));
+  Value sum = e.combine(from.reduction, {e.fromMemory(kind, stored)},
+                        {e.splat(e.emit(from.fresh), lanes)})[0];
+  e.b.CreateMaskedScatter(e.toMemory(kind, sum), pointers, align, exists);
+}
+
+bool SelectAndScatterEmitter::emitSelected(Value cell, llvm::Instruction *before) {
+  SplitTable none;
+  Windows windows(function, none);
+  if (!buildWindows(windows))
+    return false;
+  Emitter &e = windows.g.emitter;
+  e.openBody(before);
+  unsigned lanes = sourceLanes();
+  auto loops = loopsOf(e, windows.dims, sourceShape, cell);
+  bestSlot = e.temporary(e.typeOf(kind, lanes));
+  placeSlot = e.temporary(e.typeOf(ElementKind::I64, lanes));
+  loopOver(e, loops, lanes, [&] { scatter(windows, choosePlace(windows, lanes), lanes); });
+  return true;
+}
+
+bool SelectAndScatterEmitter::emit() {
+  readAttributes();
   bool ok = true;
-
-  function.forEachCell(cells, [&](Value cell, llvm::Instruction *before) {
-    SplitTable none;
-    { // Every place starts from the initial value.
-      KernelGraph g(function, none);
-      Indices index;
-      llvm::SmallVector<LoopRange> loops;
-      llvm::SmallVector<unsigned> dims;
-      for (auto [d, size] : llvm::enumerate(shape))
-        index.push_back(g.builder.loop(nullptr, d, size, &dims));
-      Element init = g.builder.at(op->getOperand(2), {});
-      ok = ok && init;
-      if (!ok)
-        return;
-      g.emitter.openBody(before);
-      for (auto [d, dim] : llvm::enumerate(dims)) {
-        if (shape[d] == 1)
-          continue;
-        loops.push_back({dim});
-        if (static_cast<int>(d) == split)
-          std::tie(loops.back().low, loops.back().high) = chunkRange(g.emitter, cell, 1, shape[d]);
-      }
-      bool byVectors = !loops.empty() && static_cast<int>(rank) - 1 != split && shape.back() > 1;
-      Index offset = g.graph.linearise(index, shape);
-      loopOver(g.emitter, loops, byVectors ? 16 : 1,
-               [&] { g.emitter.store(out, type->kind, offset, g.emitter.emit(init.re)); });
-    }
-    KernelGraph g(function, none);
-    Graph &graph = g.graph;
-    Indices source, place;
-    llvm::SmallVector<unsigned> dims, windowDims;
-    Node *inside = nullptr;
-    for (auto [d, size] : llvm::enumerate(sourceShape))
-      source.push_back(g.builder.loop(nullptr, d, size, &dims));
-    for (size_t d = 0; d < rank; ++d) {
-      Index at = graph.addConstant(graph.multiply(source[d], strides[d]), -low[d]);
-      if (window[d] > 1)
-        at = graph.add(at, g.builder.loop(op, d, window[d], &windowDims));
-      inside = graph.logicalAnd(inside, graph.inRange(at, 0, shape[d]));
-      place.push_back(at);
-    }
-    Index offset = graph.linearise(place, shape);
-    Element candidate = g.builder.at(op->getOperand(0), place, inside);
-    Element fresh = g.builder.at(op->getOperand(1), source);
-    // select's first argument is the one preferred so far.
-    mlir::Block &select = op->getRegion(0).front();
-    Node *kept = graph.external(type->kind), *tried = graph.external(type->kind);
-    g.builder.bindElement(select.getArgument(0), {kept});
-    g.builder.bindElement(select.getArgument(1), {tried});
-    Element prefers = g.builder.at(select.getTerminator()->getOperand(0), {});
-    Reduction reduction;
-    ok = ok && candidate && fresh && prefers &&
-         g.builder.buildReducer(op->getRegion(1).front(), reduction);
-    if (!ok)
-      return;
-    reduction.inputs.push_back(fresh.re);
-    Node *position = graph.iota(ElementKind::I64, offset);
-
-    Emitter &e = g.emitter;
-    e.openBody(before);
-    // All features of a place go together when they lie together.
-    unsigned lanes = 1;
-    int last = static_cast<int>(rank) - 1;
-    if (last >= 0 && window[last] == 1 && strides[last] == 1 && low[last] == 0 && last != split &&
-        sourceShape[last] >= 4)
-      lanes = std::min<int64_t>(16, llvm::PowerOf2Ceil(sourceShape[last]));
-    llvm::SmallVector<LoopRange> loops;
-    for (auto [d, dim] : llvm::enumerate(dims)) {
-      if (sourceShape[d] == 1)
-        continue;
-      loops.push_back({dim});
-      if (static_cast<int>(d) == split)
-        std::tie(loops.back().low, loops.back().high) = chunkRange(e, cell, 1, sourceShape[d]);
-    }
-    Value bestSlot = e.temporary(e.typeOf(type->kind, lanes));
-    Value placeSlot = e.temporary(e.typeOf(ElementKind::I64, lanes));
-    loopOver(e, loops, lanes, [&] {
-      llvm::Type *i64 = e.typeOf(ElementKind::I64, lanes);
-      e.b.CreateStore(llvm::Constant::getNullValue(e.typeOf(type->kind, lanes)), bestSlot);
-      e.b.CreateStore(llvm::ConstantInt::getSigned(i64, -1), placeSlot);
-      llvm::SmallVector<LoopRange> windowLoops;
-      for (unsigned dim : windowDims)
-        windowLoops.push_back({dim});
-      loopOver(e, windowLoops, 1, [&] {
-        Value best = e.b.CreateLoad(e.typeOf(type->kind, lanes), bestSlot);
-        Value old = e.b.CreateLoad(i64, placeSlot);
-        Value value = e.splat(e.emit(candidate.re), lanes), at = e.splat(e.emit(position), lanes);
-        Value keeps = e.splat(e.evaluate({prefers.re}, {{kept, best}, {tried, value}})[0], lanes);
-        Value none = e.b.CreateICmpSLT(old, llvm::ConstantInt::getSigned(i64, 0));
-        Value takes = e.b.CreateOr(none, e.b.CreateNot(keeps));
-        if (inside)
-          takes = e.b.CreateAnd(takes, e.splat(e.emit(inside), lanes));
-        e.b.CreateStore(e.b.CreateSelect(takes, value, best), bestSlot);
-        e.b.CreateStore(e.b.CreateSelect(takes, at, old), placeSlot);
-      });
-      Value at = e.b.CreateLoad(i64, placeSlot);
-      Value exists = e.b.CreateICmpSGE(at, llvm::ConstantInt::getSigned(i64, 0));
-      llvm::Type *memory = memoryType(type->kind, e.b.getContext());
-      llvm::Align align(byteSize(type->kind));
-      if (lanes == 1) {
-        e.openIf(exists);
-        Value pointer = e.element(out, type->kind, at);
-        Value old = e.fromMemory(type->kind, e.b.CreateAlignedLoad(memory, pointer, align));
-        Value sum = e.combine(reduction, {old}, {e.emit(fresh.re)})[0];
-        e.b.CreateAlignedStore(e.toMemory(type->kind, sum), pointer, align);
-        e.closeLoop();
-        return;
-      }
-      if (Value mask = e.vectorLevel()->laneMask)
-        exists = e.b.CreateAnd(exists, mask);
-      Value pointers = e.b.CreateGEP(memory, out, at);
-      llvm::Type *wide = llvm::FixedVectorType::get(memory, lanes);
-      Value stored =
-          e.b.CreateMaskedGather(wide, pointers, align, exists, llvm::Constant::getNullValue(wide));
-      Value sum = e.combine(reduction, {e.fromMemory(type->kind, stored)},
-                            {e.splat(e.emit(fresh.re), lanes)})[0];
-      e.b.CreateMaskedScatter(e.toMemory(type->kind, sum), pointers, align, exists);
-    });
+  function.forEachCell(split < 0 ? 1 : shape[split], [&](Value cell, llvm::Instruction *before) {
+    ok = emitStart(cell, before) && emitSelected(cell, before);
   });
   return ok;
+}
+
+bool emitSelectAndScatter(KernelFunction &function, mlir::Operation *operation) {
+  auto op = mlir::cast<SelectAndScatterOp>(operation);
+  std::optional<ElementType> type = elementType(op->getResult(0).getType());
+  if (!type || type->complex) {
+    op->emitError("no CPU code for select_and_scatter of this element type");
+    return false;
+  }
+  return SelectAndScatterEmitter(function, op, type->kind).emit();
 }
 
 } // namespace tessera::codegen

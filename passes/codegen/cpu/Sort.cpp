@@ -98,110 +98,145 @@ int RowSorter::sort() {
   return passes % 2;
 }
 
-bool emitSort(KernelFunction &function, mlir::Operation *operation) {
-  auto op = mlir::cast<SortOp>(operation);
-  auto shape = mlir::cast<mlir::ShapedType>(op->getOperand(0).getType()).getShape();
-  int64_t rank = shape.size(), dimension = op.getDimension();
-  if (dimension < 0)
-    dimension += rank;
-  int64_t size = shape[dimension], rows = 1;
-  int split = -1;
-  for (int64_t d = 0; d < rank; ++d) {
-    if (d == dimension)
-      continue;
-    rows *= shape[d];
-    if (split < 0 || shape[d] > shape[split])
+namespace {
+
+// A sort's rows, and the loops over them that cells divide.
+class SortEmitter {
+public:
+  SortEmitter(KernelFunction &function, SortOp op)
+      : function(function), op(op),
+        shape(mlir::cast<mlir::ShapedType>(op->getOperand(0).getType()).getShape()),
+        dimension(op.getDimension() < 0 ? op.getDimension() + shape.size() : op.getDimension()),
+        size(shape[dimension]) {}
+  bool emit();
+
+private:
+  void divide(int64_t rows);
+  bool buildColumns(EmittedGraph &g, llvm::ArrayRef<Index> index);
+  bool emitCell(Value cell, llvm::Instruction *before);
+  void writeRow(EmittedGraph &g, RowSorter &sorter, Value second, Index position, Index offset);
+
+  KernelFunction &function;
+  SortOp op;
+  llvm::ArrayRef<int64_t> shape;
+  int64_t dimension, size;
+  int split = -1; // the dimension that cells divide
+  int64_t chunk = 1, cells = 1;
+  llvm::SmallVector<Column> columns;
+};
+
+} // namespace
+
+void SortEmitter::divide(int64_t rows) {
+  for (int64_t d = 0, rank = shape.size(); d < rank; ++d)
+    if (d != dimension && (split < 0 || shape[d] > shape[split]))
       split = d;
+  if (split < 0)
+    return;
+  int64_t steps = rows * size * (1 + llvm::Log2_64_Ceil(size));
+  chunk = std::clamp<int64_t>(shape[split] * 8192 / steps, 1, shape[split]);
+  cells = llvm::divideCeil(shape[split], chunk);
+}
+
+// The operands as columns, and the comparator's arguments bound to theirs.
+bool SortEmitter::buildColumns(EmittedGraph &g, llvm::ArrayRef<Index> index) {
+  mlir::Block &body = op->getRegion(0).front();
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    Element value = g.builder.at(op->getOperand(i), index);
+    if (!value)
+      return false;
+    Element sides[2];
+    for (int side = 0; side < 2; ++side) {
+      sides[side].re = g.graph.external(value.re->kind);
+      if (value.im)
+        sides[side].im = g.graph.external(value.im->kind);
+      g.builder.bindElement(body.getArgument(2 * i + side), sides[side]);
+    }
+    auto add = [&](Node *node, Node *left, Node *right) {
+      int64_t bytes = size * byteSize(node->kind);
+      int64_t first = function.reserveScratch(bytes), second = function.reserveScratch(bytes);
+      columns.push_back({node->kind, node, left, right, {first, second}});
+    };
+    add(value.re, sides[0].re, sides[1].re);
+    if (value.im)
+      add(value.im, sides[0].im, sides[1].im);
   }
+  return true;
+}
+
+// A sorted row from the scratch to the outputs that take it.
+void SortEmitter::writeRow(EmittedGraph &g, RowSorter &sorter, Value second, Index position,
+                           Index offset) {
+  Value at = g.emitter.emitIndex(position);
+  unsigned next = 0;
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    bool isComplex = elementType(op->getOperand(i).getType())->complex;
+    const Column &column = columns[next++];
+    Value re = sorter.read(column, second, at);
+    Value im = isComplex ? sorter.read(columns[next++], second, at) : nullptr;
+    int output = function.kernel.outputOf(op, i);
+    if (output >= 0)
+      g.emitter.store(function.outputBuffer(output), column.kind,
+                      isComplex ? g.graph.multiply(offset, 2) : offset, re, im);
+  }
+}
+
+bool SortEmitter::emitCell(Value cell, llvm::Instruction *before) {
+  SplitTable none;
+  EmittedGraph g(function, none);
+  Indices index;
+  llvm::SmallVector<unsigned> dims;
+  for (auto [d, n] : llvm::enumerate(shape))
+    index.push_back(g.builder.loop(nullptr, d, n, &dims));
+  if (!buildColumns(g, index))
+    return false;
+  Element comparator = g.builder.at(op->getRegion(0).front().getTerminator()->getOperand(0), {});
+  if (!comparator)
+    return false;
+
+  Emitter &e = g.emitter;
+  e.openBody(before);
+  llvm::SmallVector<LoopRange> loops, along;
+  for (auto [d, dim] : llvm::enumerate(dims)) {
+    if (shape[d] == 1)
+      continue;
+    if (static_cast<int64_t>(d) == dimension) {
+      along.push_back({dim});
+      continue;
+    }
+    loops.push_back({dim});
+    if (static_cast<int>(d) == split)
+      std::tie(loops.back().low, loops.back().high) = chunkRange(e, cell, chunk, shape[d]);
+  }
+  RowSorter sorter{e, columns, comparator.re, size};
+  Index position = index[dimension], offset = g.graph.linearise(index, shape);
+  loopOver(e, loops, 1, [&] {
+    loopOver(e, along, 1, [&] {
+      for (const Column &column : columns)
+        e.b.CreateStore(e.toMemory(column.kind, e.emit(column.value)),
+                        sorter.slot(column, nullptr, e.emitIndex(position)));
+    });
+    Value second = e.b.getInt1(sorter.sort());
+    loopOver(e, along, 1, [&] { writeRow(g, sorter, second, position, offset); });
+  });
+  return true;
+}
+
+bool SortEmitter::emit() {
+  int64_t rows = 1;
+  for (auto [d, n] : llvm::enumerate(shape))
+    rows *= static_cast<int64_t>(d) == dimension ? 1 : n;
   if (rows * size == 0)
     return true;
-  int64_t chunk = 1, cells = 1;
-  if (split >= 0) {
-    int64_t steps = rows * size * (1 + llvm::Log2_64_Ceil(size));
-    chunk = std::clamp<int64_t>(shape[split] * 8192 / steps, 1, shape[split]);
-    cells = llvm::divideCeil(shape[split], chunk);
-  }
-
+  divide(rows);
   bool ok = true;
-  function.forEachCell(cells, [&](Value cell, llvm::Instruction *before) {
-    SplitTable none;
-    KernelGraph g(function, none);
-    Indices index;
-    llvm::SmallVector<unsigned> dims;
-    for (auto [d, n] : llvm::enumerate(shape))
-      index.push_back(g.builder.loop(nullptr, d, n, &dims));
-    mlir::Block &body = op->getRegion(0).front();
-    llvm::SmallVector<Column> columns;
-    for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-      Element value = g.builder.at(op->getOperand(i), index);
-      ok = ok && value;
-      if (!ok)
-        return;
-      Element sides[2];
-      for (int side = 0; side < 2; ++side) {
-        sides[side].re = g.graph.external(value.re->kind);
-        if (value.im)
-          sides[side].im = g.graph.external(value.im->kind);
-        g.builder.bindElement(body.getArgument(2 * i + side), sides[side]);
-      }
-      auto add = [&](Node *node, Node *left, Node *right) {
-        int64_t bytes = size * byteSize(node->kind);
-        columns.push_back({node->kind,
-                           node,
-                           left,
-                           right,
-                           {function.reserveScratch(bytes), function.reserveScratch(bytes)}});
-      };
-      add(value.re, sides[0].re, sides[1].re);
-      if (value.im)
-        add(value.im, sides[0].im, sides[1].im);
-    }
-    Element comparator = g.builder.at(body.getTerminator()->getOperand(0), {});
-    ok = ok && comparator;
-    if (!ok)
-      return;
-
-    Emitter &e = g.emitter;
-    e.openBody(before);
-    llvm::SmallVector<LoopRange> loops, along;
-    for (auto [d, dim] : llvm::enumerate(dims)) {
-      if (static_cast<int64_t>(d) == dimension) {
-        if (size > 1)
-          along.push_back({dim});
-        continue;
-      }
-      if (shape[d] == 1)
-        continue;
-      loops.push_back({dim});
-      if (static_cast<int>(d) == split)
-        std::tie(loops.back().low, loops.back().high) = chunkRange(e, cell, chunk, shape[d]);
-    }
-    RowSorter sorter{e, columns, comparator.re, size};
-    Index position = index[dimension], offset = g.graph.linearise(index, shape);
-    loopOver(e, loops, 1, [&] {
-      loopOver(e, along, 1, [&] {
-        for (const Column &column : columns)
-          e.b.CreateStore(e.toMemory(column.kind, e.emit(column.value)),
-                          sorter.slot(column, nullptr, e.emitIndex(position)));
-      });
-      Value second = e.b.getInt1(sorter.sort());
-      loopOver(e, along, 1, [&] {
-        Value at = e.emitIndex(position);
-        unsigned next = 0;
-        for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-          bool isComplex = elementType(op->getOperand(i).getType())->complex;
-          const Column &column = columns[next++];
-          Value re = sorter.read(column, second, at);
-          Value im = isComplex ? sorter.read(columns[next++], second, at) : nullptr;
-          int output = outputOf(function, op, i);
-          if (output >= 0)
-            e.store(function.buffers[function.inputCount() + output], column.kind,
-                    isComplex ? g.graph.multiply(offset, 2) : offset, re, im);
-        }
-      });
-    });
-  });
+  function.forEachCell(cells,
+                       [&](Value cell, llvm::Instruction *before) { ok = emitCell(cell, before); });
   return ok;
+}
+
+bool emitSort(KernelFunction &function, mlir::Operation *operation) {
+  return SortEmitter(function, mlir::cast<SortOp>(operation)).emit();
 }
 
 } // namespace tessera::codegen

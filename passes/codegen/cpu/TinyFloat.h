@@ -8,6 +8,7 @@
 #pragma once
 
 #include "passes/codegen/kernel/ElementKind.h"
+#include "llvm/IR/IRBuilder.h"
 
 namespace tessera::codegen {
 

@@ -7,20 +7,6 @@ namespace tessera::codegen {
 
 using namespace tessera::stablehlo;
 
-int outputOf(const KernelFunction &function, mlir::Operation *op, unsigned result) {
-  for (auto [i, value] : llvm::enumerate(function.kernel.outputs()))
-    if (value == op->getResult(result))
-      return i;
-  return -1;
-}
-
-int64_t sharedInput(const KernelFunction &function, unsigned output, mlir::Value value) {
-  int64_t input = function.kernel.inplaceOf(output);
-  if (input < 0 || value != function.kernel.body->getArgument(input))
-    return -1;
-  return input;
-}
-
 bool emitWhole(KernelFunction &function, bool &known) {
   mlir::Operation *whole = nullptr;
   for (mlir::Operation &op : *function.kernel.body)

@@ -1,5 +1,4 @@
-// Element types as kernels see them: their size in memory and the LLVM type that computes with
-// them.
+// Element types as kernels see them: their size in memory and what computes with them.
 //
 // Floats narrower than f32 compute in f32. Those of 16 bits are rounded where they are stored,
 // converted or compared, the narrower ones after each operation. i1 and the integers and floats of
@@ -9,7 +8,7 @@
 #pragma once
 
 #include "mlir/IR/BuiltinTypes.h"
-#include "llvm/IR/IRBuilder.h"
+#include "llvm/ADT/APFloat.h"
 
 #include <optional>
 
@@ -75,9 +74,5 @@ inline bool isTinyFloat(ElementKind kind) { return isFloat(kind) && kind < Eleme
 const llvm::fltSemantics &semanticsOf(ElementKind kind);
 // The bit pattern of the float nearest to `value`.
 int64_t floatBits(ElementKind kind, double value);
-
-// The scalar LLVM type that computes with it, and the one that memory holds.
-llvm::Type *computeType(ElementKind kind, llvm::LLVMContext &context);
-llvm::Type *memoryType(ElementKind kind, llvm::LLVMContext &context);
 
 } // namespace tessera::codegen

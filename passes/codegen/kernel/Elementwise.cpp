@@ -156,7 +156,7 @@ Element GraphBuilder::complexElementwise(mlir::Operation *op, Op code,
   default:
     if (Element result = complexFunction(graph, code, kind, operands))
       return result;
-    op->emitError("no CPU code for '") << op->getName() << "' on complex numbers";
+    op->emitError("no kernel code for '") << op->getName() << "' on complex numbers";
     return {};
   }
 }

@@ -110,7 +110,7 @@ Element GraphBuilder::at(mlir::Value value, IndexRange index, Node *mask) {
 
 Element GraphBuilder::build(mlir::Operation *op, unsigned result, IndexRange index, Node *mask) {
   if (!elementType(op->getResult(result).getType())) {
-    op->emitError("no CPU code for element type ") << op->getResult(result).getType();
+    op->emitError("no kernel code for element type ") << op->getResult(result).getType();
     return {};
   }
   if (auto code = elementwiseOp(op))
@@ -126,7 +126,7 @@ Element GraphBuilder::build(mlir::Operation *op, unsigned result, IndexRange ind
   known = true;
   element = reduction(op, result, index, mask, known);
   if (!known)
-    op->emitError("no CPU code for '") << op->getName() << "' inside a fused kernel";
+    op->emitError("no kernel code for '") << op->getName() << "' inside a fused kernel";
   return element;
 }
 

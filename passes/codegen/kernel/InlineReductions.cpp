@@ -92,7 +92,7 @@ bool GraphBuilder::buildReducer(mlir::Block &body, Reduction &reduction) {
     mlir::Value value = body.getArgument(argument);
     std::optional<ElementType> type = elementType(value.getType());
     if (!type) {
-      mlir::emitError(value.getLoc(), "no CPU code for element type ") << value.getType();
+      mlir::emitError(value.getLoc(), "no kernel code for element type ") << value.getType();
       return false;
     }
     auto [it, isNew] = elements.try_emplace(value);

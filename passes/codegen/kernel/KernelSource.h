@@ -20,6 +20,12 @@ struct KernelSource {
   int64_t inplaceOf(unsigned output) const {
     return output < inplace.size() ? inplace[output] : -1;
   }
+  // The output that is result `i` of `op`; -1 if none is.
+  int outputOf(mlir::Operation *op, unsigned result) const;
+  // The input that `output` may overwrite, if that is `value` itself; else -1.
+  int64_t sharedInput(unsigned output, mlir::Value value) const;
+  // Whether any output may share an input's buffer.
+  bool sharesBuffers() const;
 };
 
 struct KernelInfo {

@@ -35,7 +35,7 @@ static FailureOr<LibraryCall> fftCall(FftOp op) {
   std::optional<library::Element> element = libraryElement(from);
   if (!element)
     return op.emitError("a Fourier transform of ")
-           << from.getElementType() << " has no CPU code; convert to f32 or f64 before it";
+           << from.getElementType() << " has no library kernel; convert to f32 or f64 before it";
   library::Fft fft;
   fft.kind = op.getFftType() == FftType::FFT    ? library::Fft::Forward
              : op.getFftType() == FftType::IFFT ? library::Fft::Inverse
@@ -57,7 +57,7 @@ static FailureOr<LibraryCall> choleskyCall(CholeskyOp op) {
   std::optional<library::Element> element = libraryElement(type);
   if (!element)
     return op.emitError("a Cholesky decomposition of ")
-           << type.getElementType() << " has no CPU code; convert to f32 or f64 before it";
+           << type.getElementType() << " has no library kernel; convert to f32 or f64 before it";
   library::Cholesky cholesky{static_cast<int64_t>(*element), batchOf(type, 2),
                              type.getShape().back(), op.getLower()};
   LibraryCall call{cholesky.call(), {}};
@@ -72,7 +72,7 @@ static FailureOr<LibraryCall> triangularSolveCall(TriangularSolveOp op) {
   std::optional<library::Element> element = libraryElement(type);
   if (!element)
     return op.emitError("a triangular solve of ")
-           << type.getElementType() << " has no CPU code; convert to f32 or f64 before it";
+           << type.getElementType() << " has no library kernel; convert to f32 or f64 before it";
   library::TriangularSolve solve;
   solve.element = static_cast<int64_t>(*element);
   solve.batch = batchOf(type, 2);

@@ -19,7 +19,7 @@ exec.kernel @wrong_results(%a: tensor<3x5xf32>) -> tensor<3x5xf32> {
 // -----
 
 exec.kernel @narrow(%a: tensor<4x4xbf16>) -> tensor<4x4xbf16> {
-  // expected-error @+1 {{a Cholesky decomposition of 'bf16' has no CPU code; convert to f32 or f64 before it}}
+  // expected-error @+1 {{a Cholesky decomposition of 'bf16' has no library kernel; convert to f32 or f64 before it}}
   %0 = stablehlo.cholesky %a, lower = true : tensor<4x4xbf16>
   exec.yield %0 : tensor<4x4xbf16>
 }

@@ -1,7 +1,9 @@
 // The outputs of one shape as a graph over the loops of that shape.
 #pragma once
 
-#include "passes/codegen/cpu/KernelEmitter.h"
+#include "passes/codegen/kernel/KernelGraph.h"
+
+#include <memory>
 
 namespace tessera::codegen {
 
@@ -20,8 +22,8 @@ class NestGraph {
 public:
   // `update`: the output is a dynamic_update_slice of the buffer that it shares, and only the
   // update is written.
-  NestGraph(KernelFunction &function, llvm::ArrayRef<unsigned> outputs, bool update)
-      : function(function), outputs(outputs), update(update) {}
+  NestGraph(const KernelSource &kernel, llvm::ArrayRef<unsigned> outputs, bool update)
+      : kernel(kernel), outputs(outputs), update(update) {}
 
   // Builds the graph, with loops split so that reshapes need no division where that is possible.
   bool build();
@@ -31,8 +33,8 @@ public:
   llvm::ArrayRef<int64_t> shape() const;
   llvm::SmallVector<Node *> rootNodes() const;
 
-  KernelFunction &function;
-  std::unique_ptr<KernelGraph> g;
+  const KernelSource &kernel;
+  std::unique_ptr<KernelGraph> g; // of the last build or rebuild
   llvm::SmallVector<Root> roots;
   llvm::SmallVector<unsigned> dims; // the nest's loops, outer first
 
@@ -44,5 +46,12 @@ private:
   bool update;
   SplitTable splits;
 };
+
+// Outputs that share their loops: those of one shape; of one size too when some overwrite what
+// others may still read.
+llvm::SmallVector<llvm::SmallVector<unsigned>> outputNests(const KernelSource &kernel,
+                                                           llvm::ArrayRef<unsigned> outputs);
+// The input that `output` is a dynamic_update_slice of, if it may share its buffer.
+std::optional<int64_t> updatedInput(const KernelSource &kernel, unsigned output);
 
 } // namespace tessera::codegen

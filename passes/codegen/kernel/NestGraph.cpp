@@ -1,5 +1,6 @@
-#include "passes/codegen/cpu/NestGraph.h"
+#include "passes/codegen/kernel/NestGraph.h"
 
+#include "dialects/stablehlo/StablehloOps.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen {
@@ -9,7 +10,7 @@ static llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
 }
 
 llvm::ArrayRef<int64_t> NestGraph::shape() const {
-  mlir::Value value = function.kernel.outputs()[outputs[0]];
+  mlir::Value value = kernel.outputs()[outputs[0]];
   return shapeOf(update ? value.getDefiningOp()->getOperand(1) : value);
 }
 
@@ -26,7 +27,7 @@ llvm::SmallVector<Node *> NestGraph::rootNodes() const {
 }
 
 bool NestGraph::construct(const Box *box) {
-  g = std::make_unique<KernelGraph>(function, splits);
+  g = std::make_unique<KernelGraph>(kernel, splits);
   Graph &graph = g->graph;
   roots.clear();
   dims.clear();
@@ -37,10 +38,10 @@ bool NestGraph::construct(const Box *box) {
     for (auto [dim, range] : llvm::zip(dims, *box))
       std::tie(graph.dims[dim].low, graph.dims[dim].high) = range;
   for (unsigned output : outputs) {
-    mlir::Value value = function.kernel.outputs()[output];
+    mlir::Value value = kernel.outputs()[output];
     std::optional<ElementType> type = elementType(value.getType());
     if (!type) {
-      mlir::emitError(value.getLoc(), "no CPU code for element type ") << value.getType();
+      mlir::emitError(value.getLoc(), "no kernel code for element type ") << value.getType();
       return false;
     }
     // Outputs of as many elements but other shapes go along in the same order.
@@ -73,7 +74,7 @@ bool NestGraph::construct(const Box *box) {
     roots.push_back({output, element, kind, offset});
   }
   if (graph.dims.size() > 128) {
-    mlir::emitError(function.kernel.body->getTerminator()->getLoc(),
+    mlir::emitError(kernel.body->getTerminator()->getLoc(),
                     "a kernel with more than 128 loops; fuse fewer operations");
     return false;
   }
@@ -108,5 +109,32 @@ bool NestGraph::build() {
 }
 
 bool NestGraph::rebuild(const Box &box) { return construct(&box); }
+
+llvm::SmallVector<llvm::SmallVector<unsigned>> outputNests(const KernelSource &kernel,
+                                                           llvm::ArrayRef<unsigned> outputs) {
+  bool isShared = kernel.sharesBuffers();
+  auto typeOf = [&](unsigned output) {
+    return mlir::cast<mlir::ShapedType>(kernel.outputs()[output].getType());
+  };
+  llvm::SmallVector<llvm::SmallVector<unsigned>> nests;
+  for (unsigned output : outputs) {
+    auto it = llvm::find_if(nests, [&](const auto &nest) {
+      auto first = typeOf(nest[0]), type = typeOf(output);
+      return first.getShape() == type.getShape() ||
+             (isShared && first.getNumElements() == type.getNumElements());
+    });
+    if (it == nests.end())
+      nests.push_back({output});
+    else
+      it->push_back(output);
+  }
+  return nests;
+}
+
+std::optional<int64_t> updatedInput(const KernelSource &kernel, unsigned output) {
+  auto op = kernel.outputs()[output].getDefiningOp<stablehlo::DynamicUpdateSliceOp>();
+  int64_t input = op ? kernel.sharedInput(output, op->getOperand(0)) : -1;
+  return input < 0 ? std::nullopt : std::optional(input);
+}
 
 } // namespace tessera::codegen

@@ -1,0 +1,26 @@
+#include "passes/codegen/cpu/LlvmTypes.h"
+
+namespace tessera::codegen {
+
+llvm::Type *computeType(ElementKind kind, llvm::LLVMContext &context) {
+  if (kind == ElementKind::F64)
+    return llvm::Type::getDoubleTy(context);
+  if (isFloat(kind))
+    return llvm::Type::getFloatTy(context);
+  return llvm::Type::getIntNTy(context, bitWidth(kind));
+}
+
+llvm::Type *memoryType(ElementKind kind, llvm::LLVMContext &context) {
+  switch (kind) {
+  case ElementKind::F32:
+    return llvm::Type::getFloatTy(context);
+  case ElementKind::F64:
+    return llvm::Type::getDoubleTy(context);
+  case ElementKind::F16:
+    return llvm::Type::getHalfTy(context);
+  default:
+    return llvm::Type::getIntNTy(context, 8 * byteSize(kind));
+  }
+}
+
+} // namespace tessera::codegen

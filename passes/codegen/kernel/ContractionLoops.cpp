@@ -1,0 +1,79 @@
+// Which loops of a contraction are m, n and k.
+#include "passes/codegen/kernel/ContractionLoops.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tessera::codegen {
+
+// The only reduction in the graph, a chain of products.
+static Node *findProduct(llvm::ArrayRef<Node *> nodes) {
+  Node *found = nullptr;
+  for (Node *node : nodes) {
+    if (node->op != Op::Reduced)
+      continue;
+    if (found || node->reduction->order != Reduction::Chain)
+      return nullptr;
+    found = node;
+  }
+  return found;
+}
+
+static bool dependsOn(Node *node, llvm::ArrayRef<unsigned> group) {
+  return (node->deps & setOf(group)) != 0;
+}
+
+std::optional<ContractionLoops> findContraction(const NestGraph &nest) {
+  const Graph &graph = nest.g->graph;
+  std::vector<Node *> live = Graph::reachable(nest.rootNodes());
+  ContractionLoops loops;
+  loops.product = findProduct(live);
+  if (!loops.product)
+    return std::nullopt;
+  Reduction &reduction = *loops.product->reduction;
+  loops.a = reduction.inputs[0]->operands[0];
+  loops.b = reduction.inputs[0]->operands[1];
+  llvm::SmallVector<Index> stores;
+  for (const Root &root : nest.roots)
+    stores.push_back(root.offset);
+
+  auto groups = collapseLoops(graph, nest.dims, live, stores);
+  if (groups.empty())
+    return std::nullopt;
+  // b is the operand that has the result's innermost loop.
+  if (dependsOn(loops.a, groups.back()))
+    std::swap(loops.a, loops.b);
+  if (dependsOn(loops.a, groups.back()) || !dependsOn(loops.b, groups.back()))
+    return std::nullopt;
+  auto sizeOf = [&](llvm::ArrayRef<unsigned> group) { return boundsOf(graph, group).second; };
+  size_t mGroup = groups.size();
+  for (size_t i = 0; i + 1 < groups.size(); ++i) {
+    bool inA = dependsOn(loops.a, groups[i]), inB = dependsOn(loops.b, groups[i]);
+    if (!inA && !inB)
+      return std::nullopt;
+    if (inA && !inB && (mGroup == groups.size() || sizeOf(groups[i]) >= sizeOf(groups[mGroup])))
+      mGroup = i;
+  }
+  if (mGroup == groups.size())
+    return std::nullopt;
+  for (size_t i = 0; i + 1 < groups.size(); ++i)
+    if (i != mGroup) {
+      loops.outer.push_back(groups[i]);
+      loops.outerCount *= sizeOf(groups[i]);
+    }
+  loops.m = groups[mGroup];
+  loops.n = groups.back();
+  loops.mSize = sizeOf(loops.m);
+  loops.nSize = sizeOf(loops.n);
+  for (Index store : stores)
+    if (strideOf(store, loops.n) != 1)
+      return std::nullopt;
+  loops.k = collapseLoops(graph, reduction.dims, live, {});
+  loops.kStride.resize(loops.k.size());
+  for (size_t i = loops.k.size(); i-- > 0;) {
+    loops.kStride[i] = loops.kSize;
+    loops.kSize *= sizeOf(loops.k[i]);
+  }
+  return loops;
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,24 @@
+// dot_general and convolution as one thing: out[m, n] = sum over k of a[m, k] * b[k, n], where m, n
+// and k each may be several loops and a and b are any nodes (a convolution's a is a masked load at
+// strided places).
+#pragma once
+
+#include "passes/codegen/kernel/LoopGroups.h"
+#include "passes/codegen/kernel/NestGraph.h"
+
+namespace tessera::codegen {
+
+struct ContractionLoops {
+  Node *product = nullptr; // the Reduced node
+  Node *a = nullptr, *b = nullptr;
+  llvm::SmallVector<LoopGroup> outer; // batch loops, and loops of m and n but for one of each
+  LoopGroup m, n;
+  llvm::SmallVector<LoopGroup> k;
+  int64_t mSize = 1, nSize = 1, kSize = 1, outerCount = 1;
+  llvm::SmallVector<int64_t> kStride; // of each group of k in the flattened k
+};
+
+// Empty when the nest is no contraction, or one whose result is not contiguous along n.
+std::optional<ContractionLoops> findContraction(const NestGraph &nest);
+
+} // namespace tessera::codegen

@@ -1,0 +1,23 @@
+#include "passes/codegen/kernel/KernelSource.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tessera::codegen {
+
+int KernelSource::outputOf(mlir::Operation *op, unsigned result) const {
+  for (auto [i, value] : llvm::enumerate(outputs()))
+    if (value == op->getResult(result))
+      return i;
+  return -1;
+}
+
+int64_t KernelSource::sharedInput(unsigned output, mlir::Value value) const {
+  int64_t input = inplaceOf(output);
+  return input >= 0 && value == body->getArgument(input) ? input : -1;
+}
+
+bool KernelSource::sharesBuffers() const {
+  return llvm::any_of(inplace, [](int64_t input) { return input >= 0; });
+}
+
+} // namespace tessera::codegen
