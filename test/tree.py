@@ -129,8 +129,26 @@ def cycles_of_folders():
             yield from walk(folder, [folder])
 
 
+# Phases before codegen; what they need of a processor, #tessera.target says.
+BEFORE_CODEGEN = ("import", "plan", "stage", "propagate", "reshard", "localize", "communicate", "fuse", "order", "memory")
+CPU = re.compile(r"\b(x86|sse|avx|amx|cpu)|Cpu[A-Z]|X86", re.I)
+
+
+def phases_that_know_a_cpu():
+    for file, included in includes():
+        if str(file).startswith("passes/codegen/kernel/") and re.match(r"passes/codegen/(?!kernel/)", str(included)):
+            yield f"{file}: includes {included}; what is neutral knows no target's code"
+    for path in tracked("passes/*.h", "passes/*.cpp", "passes/**/*.h", "passes/**/*.cpp", "passes/**/*.td"):
+        file = path.relative_to(ROOT)
+        if file.parts[1] not in BEFORE_CODEGEN:
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if CPU.search(line.split("//")[0]):
+                yield f"{file}:{number}: names a CPU before codegen; #tessera.target says what phases need to know of one"
+
+
 def main():
-    checks = (passes_without_test, pipelines_without_test, broken_links, vague_names, machine_paths, includes_that_point_up, cycles_of_folders)
+    checks = (passes_without_test, pipelines_without_test, broken_links, vague_names, machine_paths, includes_that_point_up, cycles_of_folders, phases_that_know_a_cpu)
     found = [line for check in checks for line in check()]
     print("\n".join(found) or "the tree is in order")
     sys.exit(bool(found))
