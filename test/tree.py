@@ -15,12 +15,17 @@ def tracked(*patterns):
 
 def passes_without_test():
     for td in tracked("passes/**/Passes.td"):
-        directory = ROOT / "test" / td.parent.relative_to(ROOT)
         phase = td.parent.name
         for name, summary in re.findall(r'Pass<"tessera-([\w-]+)".*?(?:summary = "(.*?)"|(?=\ndef|\Z))', td.read_text(), re.S):
+            file = "".join(word.capitalize() for word in name.split("-")) + ".cpp"
+            source = next(td.parent.rglob(file), None)
+            if not source:
+                yield f"{td.relative_to(ROOT)}: pass tessera-{name} has no source {file} of its own"
+                continue
+            directory = ROOT / "test" / source.parent.relative_to(ROOT)
             tests = [directory / f"{name}.mlir", directory / f"{name.removeprefix(phase + '-')}.mlir"]
             if not any(f"--tessera-{name}" in t.read_text() for t in tests if t.exists()):
-                yield f"{td.relative_to(ROOT)}: pass tessera-{name} has no test {tests[0].relative_to(ROOT)} that runs it"
+                yield f"{source.relative_to(ROOT)}: pass tessera-{name} has no test {tests[0].relative_to(ROOT)} that runs it"
             if len(summary) < 20:
                 yield f"{td.relative_to(ROOT)}: pass tessera-{name} has no summary that a stranger understands"
 

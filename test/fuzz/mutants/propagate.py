@@ -5,10 +5,10 @@ STEP = "lib/sharding/FactorPropagation.cpp"
 COMBINER = "dialects/stablehlo/rules/Combiner.cpp"
 
 MUTANTS = [
-    mutant("import.trips-rounded-down", "passes/import/MarkCountedLoops.cpp",
+    mutant("import.trips-rounded-down", "passes/import/loops/MarkCountedLoops.cpp",
            "return int64_t(⟦(distance + step - 1) / step⟧);", "distance / step",
            "a loop whose step does not divide its distance runs once less"),
-    mutant("import.bound-not-counted", "passes/import/MarkCountedLoops.cpp",
+    mutant("import.bound-not-counted", "passes/import/loops/MarkCountedLoops.cpp",
            "n = ⟦trips(c.bound - c.start + 1, c.step)⟧;", "trips(c.bound - c.start, c.step)",
            "a loop while the counter is at most its bound runs once less"),
     mutant("propagate.axis-twice", STEP,

@@ -1,0 +1,73 @@
+// A map whose computation holds more than elementwise operations runs it element by element.
+//
+//   %r = "stablehlo.map"(%x) ({^bb0(%a: tensor<f32>): .. while .. }) {dimensions = [0]}
+// becomes
+//   %r = while (%i < n): %a = dynamic_slice %x at %i;  ..;  dynamic_update_slice %r at %i
+#include "passes/import/Passes.h"
+
+#include "dialects/stablehlo/StablehloOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/import/loops/CountedLoop.h"
+#include "passes/import/Zeros.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_LOOPOVERMAP
+#include "passes/import/Passes.h.inc"
+
+using namespace mlir;
+using namespace tessera::import;
+
+namespace {
+
+void loopOver(stablehlo::MapOp op) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(op.getType());
+  int64_t size = type.getNumElements();
+  SmallVector<Value> carried;
+  for (Value input : op.getInputs())
+    carried.push_back(reshape(b, loc, input, {size}));
+  // The result starts as anything of its type: all of it is written.
+  auto flat = type.clone(ArrayRef<int64_t>{size});
+  carried.push_back(zeros(b, loc, flat));
+  stablehlo::WhileOp loop = countedLoop(b, loc, carried, size);
+
+  Block *body = &loop.getBody().front();
+  OpBuilder inside = OpBuilder::atBlockEnd(body);
+  Value index = body->getArgument(0);
+  IRMapping mapping;
+  Block &computation = op.getComputation().front();
+  for (auto [i, argument] : llvm::enumerate(computation.getArguments())) {
+    Value element = stablehlo::DynamicSliceOp::create(inside, loc, body->getArgument(1 + i), index,
+                                                      ArrayRef<int64_t>{1});
+    mapping.map(argument, reshape(inside, loc, element, {}));
+  }
+  for (Operation &inner : computation.without_terminator())
+    inside.clone(inner, mapping);
+  Value made = mapping.lookupOrDefault(computation.getTerminator()->getOperand(0));
+  SmallVector<Value> next(body->getArguments());
+  next.back() = stablehlo::DynamicUpdateSliceOp::create(inside, loc, next.back(),
+                                                        reshape(inside, loc, made, {1}), index);
+  next.front() = stablehlo::AddOp::create(inside, loc, index, scalar(inside, loc, 1));
+  stablehlo::ReturnOp::create(inside, loc, next);
+
+  Value result = reshape(b, loc, loop->getResults().back(), type.getShape());
+  if (Attribute sharding = op->getAttr("sdy.sharding"))
+    result.getDefiningOp()->setAttr("sdy.sharding", sharding);
+  op.replaceAllUsesWith(result);
+  op.erase();
+}
+
+struct LoopOverMapPass : impl::LoopOverMapBase<LoopOverMapPass> {
+  void runOnOperation() override {
+    SmallVector<stablehlo::MapOp> maps;
+    getOperation().walk([&](stablehlo::MapOp op) { maps.push_back(op); });
+    for (stablehlo::MapOp op : maps)
+      if (op.getType().hasStaticShape())
+        loopOver(op);
+  }
+};
+
+} // namespace
+} // namespace tessera

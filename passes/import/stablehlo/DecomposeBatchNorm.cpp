@@ -1,0 +1,130 @@
+// Writes batch normalisation and its gradient as reductions and arithmetic.
+//
+//   %y, %mean, %var = "stablehlo.batch_norm_training"(%x, %scale, %offset)   ->
+//   mean = sum(x) / n, var = sum((x - mean)^2) / n, y = (x - mean) * rsqrt(var + epsilon) * scale +
+//   offset
+//
+// Sums run over all dimensions but the feature's. Values narrower than f32 are summed in f32.
+#include "passes/import/Passes.h"
+
+#include "dialects/stablehlo/StablehloOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/import/chlo/ScalarFunctions.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_DECOMPOSEBATCHNORM
+#include "passes/import/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+using import::Expr;
+
+// The values of one batch normalisation: full ones, and those with one number a feature.
+class Normalization {
+public:
+  Normalization(Operation *op, Value operand, int64_t feature, const APFloat &epsilon)
+      : b(op), loc(op->getLoc()),
+        result(cast<RankedTensorType>(operand.getType()).getElementType()), feature(feature),
+        epsilon(epsilon.convertToDouble()), x(wide(operand)) {}
+
+  Expr wide(Value value) {
+    Type element = cast<RankedTensorType>(value.getType()).getElementType();
+    return Expr(b, loc, value).convert(element.isF64() ? element : b.getF32Type());
+  }
+  Value narrow(Expr value) { return value.convert(result).get(); }
+
+  double count() {
+    RankedTensorType type = x.type();
+    return double(type.getNumElements()) / double(type.getDimSize(feature));
+  }
+  Expr perFeature(Expr value) {
+    return Expr(b, loc,
+                stablehlo::BroadcastInDimOp::create(b, loc, x.type(), value.get(),
+                                                    ArrayRef<int64_t>{feature}));
+  }
+  Expr sum(Expr value) {
+    auto scalar = RankedTensorType::get({}, value.element());
+    auto sums = RankedTensorType::get({value.type().getDimSize(feature)}, value.element());
+    Value zero = stablehlo::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(scalar, b.getFloatAttr(value.element(), 0)));
+    SmallVector<int64_t> dims;
+    for (int64_t d = 0; d < value.type().getRank(); ++d)
+      if (d != feature)
+        dims.push_back(d);
+    auto reduce = stablehlo::ReduceOp::create(b, loc, TypeRange{sums}, value.get(), zero, dims);
+    OpBuilder::InsertionGuard guard(b);
+    Block *block = b.createBlock(&reduce.getBody(), {}, {scalar, scalar}, {loc, loc});
+    Value add = stablehlo::AddOp::create(b, loc, block->getArgument(0), block->getArgument(1));
+    stablehlo::ReturnOp::create(b, loc, add);
+    return Expr(b, loc, reduce.getResult(0));
+  }
+  Expr inverseDeviation(Expr variance) { return (variance + epsilon).apply<stablehlo::RsqrtOp>(); }
+  Expr normalized(Expr mean, Expr variance, Expr scale, Expr offset) {
+    return (x - perFeature(mean)) * perFeature(inverseDeviation(variance) * scale) +
+           perFeature(offset);
+  }
+
+  OpBuilder b;
+  Location loc;
+  Type result;
+  int64_t feature;
+  double epsilon;
+  Expr x;
+};
+
+void decompose(stablehlo::BatchNormTrainingOp op) {
+  Normalization n(op, op.getOperand(), op.getFeatureIndex(), op.getEpsilon());
+  Expr mean = n.sum(n.x) / n.count();
+  Expr centred = n.x - n.perFeature(mean);
+  Expr variance = n.sum(centred * centred) / n.count();
+  Expr y = n.normalized(mean, variance, n.wide(op.getScale()), n.wide(op.getOffset()));
+  op->replaceAllUsesWith(ValueRange{n.narrow(y), n.narrow(mean), n.narrow(variance)});
+  op->erase();
+}
+
+void decompose(stablehlo::BatchNormInferenceOp op) {
+  Normalization n(op, op.getOperand(), op.getFeatureIndex(), op.getEpsilon());
+  Expr y = n.normalized(n.wide(op.getMean()), n.wide(op.getVariance()), n.wide(op.getScale()),
+                        n.wide(op.getOffset()));
+  op->replaceAllUsesWith(ValueRange{n.narrow(y)});
+  op->erase();
+}
+
+void decompose(stablehlo::BatchNormGradOp op) {
+  Normalization n(op, op.getOperand(), op.getFeatureIndex(), op.getEpsilon());
+  Expr dy = n.wide(op.getGradOutput());
+  Expr inverse = n.inverseDeviation(n.wide(op.getVariance()));
+  Expr centred = n.x - n.perFeature(n.wide(op.getMean()));
+  Expr gradOffset = n.sum(dy);
+  Expr product = n.sum(dy * centred); // grad_scale without the deviation
+  Expr slope = product * inverse * inverse / n.count();
+  Expr gradOperand = (dy - n.perFeature(gradOffset / n.count()) - centred * n.perFeature(slope)) *
+                     n.perFeature(n.wide(op.getScale()) * inverse);
+  op->replaceAllUsesWith(
+      ValueRange{n.narrow(gradOperand), n.narrow(product * inverse), n.narrow(gradOffset)});
+  op->erase();
+}
+
+struct DecomposeBatchNormPass : impl::DecomposeBatchNormBase<DecomposeBatchNormPass> {
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      if (isa<stablehlo::BatchNormTrainingOp, stablehlo::BatchNormInferenceOp,
+              stablehlo::BatchNormGradOp>(op))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops) {
+      if (auto training = dyn_cast<stablehlo::BatchNormTrainingOp>(op))
+        decompose(training);
+      else if (auto inference = dyn_cast<stablehlo::BatchNormInferenceOp>(op))
+        decompose(inference);
+      else
+        decompose(cast<stablehlo::BatchNormGradOp>(op));
+    }
+  }
+};
+
+} // namespace
+} // namespace tessera

@@ -1,0 +1,342 @@
+// Writes operations that say the same as a more general one in that one's words.
+//
+//   stablehlo.dot %a, %b                                 ->  stablehlo.dot_general,
+//   contracting_dims = [1] x [0] stablehlo.broadcast %a, sizes = [2]                  ->
+//   stablehlo.broadcast_in_dim, dims = [1] "stablehlo.map"(%a) ({sine of a scalar})             ->
+//   stablehlo.sine on the tensors "stablehlo.torch_index_select"(%a, %i)               ->
+//   "stablehlo.gather" stablehlo.dynamic_reshape %a, %shape : .. -> 2x3     ->  stablehlo.reshape,
+//   and so on where shapes are known after all
+//
+// Later phases know the general ones only.
+#include "passes/import/Converted.h"
+#include "passes/import/Passes.h"
+
+#include "dialects/stablehlo/Computations.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Verifier.h"
+#include "passes/import/stablehlo/Einsum.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_NORMALIZEOPERATIONS
+#include "passes/import/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+Value fromDot(OpBuilder &b, stablehlo::DotOp op) {
+  auto dims = stablehlo::DotDimensionNumbersAttr::get(op.getContext(), {}, {},
+                                                      {op.getLhs().getType().getRank() - 1}, {0});
+  return stablehlo::DotGeneralOp::create(b, op.getLoc(), op.getType(), op.getLhs(), op.getRhs(),
+                                         dims, op.getPrecisionConfigAttr(),
+                                         stablehlo::DotAlgorithmAttr());
+}
+
+Value fromCrossReplicaSum(OpBuilder &b, stablehlo::CrossReplicaSumOp op) {
+  Location loc = op.getLoc();
+  auto sum = stablehlo::AllReduceOp::create(b, loc, op->getResultTypes(), op->getOperands(),
+                                            op.getReplicaGroupsAttr(), {}, {});
+  auto scalar = RankedTensorType::get({}, cast<RankedTensorType>(op.getType()).getElementType());
+  Block *body = b.createBlock(&sum.getComputation(), {}, {scalar, scalar}, {loc, loc});
+  Value added = stablehlo::AddOp::create(b, loc, body->getArgument(0), body->getArgument(1));
+  stablehlo::ReturnOp::create(b, loc, added);
+  return sum->getResult(0);
+}
+
+Value fromBroadcast(OpBuilder &b, stablehlo::BroadcastOp op) {
+  int64_t rank = op.getOperand().getType().getRank(), added = op.getBroadcastSizes().size();
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(added, added + rank));
+  return stablehlo::BroadcastInDimOp::create(b, op.getLoc(), op.getType(), op.getOperand(), dims);
+}
+
+// The computation with tensors in place of scalars; null when it holds more than elementwise
+// operations.
+Value fromMap(OpBuilder &b, stablehlo::MapOp op) {
+  Block &body = op.getComputation().front();
+  if (!stablehlo::isElementwise(body) || !op.getType().hasStaticShape())
+    return {};
+  Value result = stablehlo::appliedToArrays(b, body, op.getInputs()).front();
+  return result.getType() == op.getType() ? result : Value();
+}
+
+// Dimensions before `batch_dims` go with the index's, each with its own indices.
+Value fromIndexSelect(OpBuilder &b, stablehlo::TorchIndexSelectOp op) {
+  if (!op.getOperand().getType().hasStaticShape())
+    return {};
+  int64_t dim = op.getDim(), batches = op.getBatchDims(),
+          rank = op.getOperand().getType().getRank(), indexRank = op.getIndex().getType().getRank();
+  if (dim < 0 || dim >= rank || batches < 0 || batches > dim || batches > indexRank) {
+    op.emitError() << "selects along dimension " << dim << " with " << batches
+                   << " batch dimensions, from an operand of " << rank << " and by an index of "
+                   << indexRank << " dimensions";
+    return {};
+  }
+  SmallVector<int64_t> sizes(op.getOperand().getType().getShape()), offset, batching;
+  for (int64_t d = 0; d < batches; ++d) {
+    sizes[d] = 1;
+    batching.push_back(d);
+  }
+  sizes[dim] = 1;
+  // The result: batches, the operand's dimensions up to `dim`, the index's others, the rest. A
+  // gather has all of the index's dimensions in the places that are not `offset`.
+  for (int64_t d = batches; d < op.getType().getRank(); ++d)
+    if (d < dim || d >= dim + indexRank - batches)
+      offset.push_back(d);
+  auto dims = stablehlo::GatherDimensionNumbersAttr::get(op.getContext(), offset, {dim}, batching,
+                                                         batching, {dim}, indexRank);
+  return stablehlo::GatherOp::create(b, op.getLoc(), op.getType(), op.getOperand(), op.getIndex(),
+                                     dims, sizes);
+}
+
+// The integers of a constant vector.
+std::optional<SmallVector<int64_t>> constants(Value value) {
+  DenseIntElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)))
+    return std::nullopt;
+  SmallVector<int64_t> numbers;
+  for (const APInt &number : elements.getValues<APInt>())
+    numbers.push_back(number.getSExtValue());
+  return numbers;
+}
+
+Value fromDynamicSlice(OpBuilder &b, stablehlo::RealDynamicSliceOp op) {
+  auto start = constants(op.getStartIndices()), limit = constants(op.getLimitIndices()),
+       step = constants(op.getStrides());
+  if (!start || !limit || !step)
+    return {};
+  return stablehlo::SliceOp::create(b, op.getLoc(), op.getType(), op.getOperand(), *start, *limit,
+                                    *step);
+}
+
+Value fromDynamicPad(OpBuilder &b, stablehlo::DynamicPadOp op) {
+  auto low = constants(op.getEdgePaddingLow()), high = constants(op.getEdgePaddingHigh());
+  auto interior = constants(op.getInteriorPadding());
+  if (!low || !high || !interior)
+    return {};
+  return stablehlo::PadOp::create(b, op.getLoc(), op.getType(), op.getOperand(),
+                                  op.getPaddingValue(), *low, *high, *interior);
+}
+
+Value fromDynamicGather(OpBuilder &b, stablehlo::DynamicGatherOp op) {
+  auto sizes = constants(op.getSliceSizes());
+  if (!sizes)
+    return {};
+  return stablehlo::GatherOp::create(b, op.getLoc(), op.getType(), op.getOperand(),
+                                     op.getStartIndices(), op.getDimensionNumbers(), *sizes,
+                                     op.getIndicesAreSorted());
+}
+
+Value fromDynamicConv(OpBuilder &b, stablehlo::DynamicConvOp op) {
+  auto padding = constants(op.getPadding());
+  if (!padding || padding->size() % 2)
+    return {};
+  int64_t spatial = padding->size() / 2;
+  auto type = RankedTensorType::get({spatial, 2}, b.getI64Type());
+  return stablehlo::ConvolutionOp::create(
+      b, op.getLoc(), op.getType(), op.getLhs(), op.getRhs(), op.getWindowStridesAttr(),
+      DenseIntElementsAttr::get(type, ArrayRef<int64_t>(*padding)), op.getLhsDilationAttr(),
+      op.getRhsDilationAttr(), op.getWindowReversalAttr(), op.getDimensionNumbersAttr(),
+      op.getFeatureGroupCountAttr(), op.getBatchGroupCountAttr(), op.getPrecisionConfigAttr());
+}
+
+// The size that the dimension has already.
+Value fromSetSize(stablehlo::SetDimensionSizeOp op) {
+  auto size = constants(op.getSize());
+  auto type = op.getOperand().getType();
+  bool same = size && type.hasStaticShape() && type == op.getType() &&
+              size->front() == type.getDimSize(op.getDimension());
+  return same ? op.getOperand() : Value();
+}
+
+// Updates are added to a wider operand than the program has: all in the result's type.
+void widenScattered(stablehlo::ScatterOp op) {
+  OpBuilder b(op);
+  size_t count = op->getNumResults();
+  for (auto [i, result] : llvm::enumerate(op->getResultTypes()))
+    for (size_t operand : {i, count + 1 + i}) {
+      Value value = op->getOperand(operand);
+      auto from = cast<RankedTensorType>(value.getType());
+      Type to = cast<RankedTensorType>(result).getElementType();
+      if (from.getElementType() != to)
+        op->setOperand(operand,
+                       stablehlo::ConvertOp::create(b, op.getLoc(), from.clone(to), value));
+    }
+}
+
+// What is reduced in a wider type than its own has that type from the start.
+void widenReduced(Operation *op) {
+  OpBuilder b(op);
+  size_t count = op->getNumResults();
+  for (auto [i, operand] : llvm::enumerate(op->getOpOperands())) {
+    Type to = cast<RankedTensorType>(op->getResult(i % count).getType()).getElementType();
+    operand.set(import::converted(b, op->getLoc(), operand.get(), to));
+  }
+}
+
+// Real factors of a complex product are complex numbers too.
+void widenFactors(Operation *product) {
+  auto to = dyn_cast<ComplexType>(
+      cast<RankedTensorType>(product->getResult(0).getType()).getElementType());
+  if (!to)
+    return;
+  OpBuilder b(product);
+  for (OpOperand &factor : product->getOpOperands().take_front(2)) {
+    auto from = cast<RankedTensorType>(factor.get().getType());
+    if (!isa<ComplexType>(from.getElementType()))
+      factor.set(stablehlo::ConvertOp::create(b, product->getLoc(), from.clone(to), factor.get()));
+  }
+}
+
+// As scatter; its comparison goes on in the operand's type, whose numbers the wider one has all.
+void widenSelected(stablehlo::SelectAndScatterOp op) {
+  auto from = cast<RankedTensorType>(op->getOperand(0).getType());
+  auto to = cast<RankedTensorType>(op->getResult(0).getType());
+  if (from.getElementType() == to.getElementType())
+    return;
+  OpBuilder b(op);
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = cast<RankedTensorType>(operand.get().getType());
+    operand.set(stablehlo::ConvertOp::create(b, op.getLoc(), type.clone(to.getElementType()),
+                                             operand.get()));
+  }
+  Block &select = op.getSelect().front();
+  b.setInsertionPointToStart(&select);
+  for (BlockArgument argument : select.getArguments()) {
+    Type narrow = argument.getType();
+    argument.setType(RankedTensorType::get({}, to.getElementType()));
+    auto back = stablehlo::ConvertOp::create(b, op.getLoc(), narrow, argument);
+    argument.replaceAllUsesExcept(back, back);
+  }
+}
+
+// Places in arrays, which are counted in what the program has for it: up to the largest size that
+// need not be enough, and arithmetic on places is done in their type.
+void widenIndices(Operation *op) {
+  unsigned first = isa<stablehlo::DynamicUpdateSliceOp>(op) ? 2 : 1;
+  unsigned count = op->getNumOperands();
+  if (auto scatter = dyn_cast<stablehlo::ScatterOp>(op)) {
+    first = scatter->getNumResults();
+    count = first + 1;
+  } else if (isa<stablehlo::GatherOp>(op)) {
+    count = 2;
+  }
+  OpBuilder b(op);
+  for (unsigned i = first; i < count; ++i) {
+    Value value = op->getOperand(i);
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getElementType().isInteger() && type.getElementTypeBitWidth() < 32)
+      op->setOperand(
+          i, stablehlo::ConvertOp::create(b, op->getLoc(), type.clone(b.getI32Type()), value));
+  }
+}
+
+// Factorisations and solves of narrow floating-point numbers compute in f32 and round once.
+Value inSingle(OpBuilder &b, Operation *op) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  auto element = dyn_cast<FloatType>(type.getElementType());
+  if (!element || element.getWidth() >= 32)
+    return {};
+  Operation *wide = op->clone();
+  b.insert(wide);
+  b.setInsertionPoint(wide);
+  for (OpOperand &operand : wide->getOpOperands()) {
+    auto from = cast<RankedTensorType>(operand.get().getType());
+    operand.set(
+        stablehlo::ConvertOp::create(b, op->getLoc(), from.clone(b.getF32Type()), operand.get()));
+  }
+  wide->getResult(0).setType(type.clone(b.getF32Type()));
+  b.setInsertionPointAfter(wide);
+  return stablehlo::ConvertOp::create(b, op->getLoc(), type, wide->getResult(0));
+}
+
+// What says the same, or null.
+Value normalized(Operation *op) {
+  OpBuilder b(op);
+  bool known = op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()) &&
+               cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
+  if (!known)
+    return {};
+  return TypeSwitch<Operation *, Value>(op)
+      .Case([&](stablehlo::DotOp op) { return fromDot(b, op); })
+      .Case<stablehlo::CholeskyOp, stablehlo::TriangularSolveOp>(
+          [&](auto op) { return inSingle(b, op); })
+      .Case([&](stablehlo::EinsumOp op) {
+        return import::fromEinsum(b, op, {op.getLhs(), op.getRhs()}, op.getEinsumConfig());
+      })
+      .Case([&](stablehlo::UnaryEinsumOp op) {
+        return import::fromEinsum(b, op, op.getOperand(), op.getEinsumConfig());
+      })
+      .Case([&](stablehlo::DynamicConvOp op) { return fromDynamicConv(b, op); })
+      .Case([&](stablehlo::SetDimensionSizeOp op) { return fromSetSize(op); })
+      .Case([&](stablehlo::BroadcastOp op) { return fromBroadcast(b, op); })
+      .Case([&](stablehlo::CrossReplicaSumOp op) { return fromCrossReplicaSum(b, op); })
+      .Case([&](stablehlo::MapOp op) { return fromMap(b, op); })
+      .Case([&](stablehlo::TorchIndexSelectOp op) { return fromIndexSelect(b, op); })
+      .Case([&](stablehlo::DynamicReshapeOp op) {
+        return stablehlo::ReshapeOp::create(b, op.getLoc(), op.getType(), op.getOperand());
+      })
+      .Case([&](stablehlo::DynamicBroadcastInDimOp op) {
+        return stablehlo::BroadcastInDimOp::create(b, op.getLoc(), op.getType(), op.getOperand(),
+                                                   op.getBroadcastDimensions());
+      })
+      .Case([&](stablehlo::DynamicIotaOp op) {
+        return stablehlo::IotaOp::create(b, op.getLoc(), op.getType(), op.getIotaDimension());
+      })
+      .Case([&](stablehlo::RealDynamicSliceOp op) { return fromDynamicSlice(b, op); })
+      .Case([&](stablehlo::DynamicPadOp op) { return fromDynamicPad(b, op); })
+      .Case([&](stablehlo::DynamicGatherOp op) { return fromDynamicGather(b, op); })
+      .Default([](Operation *) { return Value(); });
+}
+
+struct NormalizeOperationsPass : impl::NormalizeOperationsBase<NormalizeOperationsPass> {
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      if (auto scatter = dyn_cast<stablehlo::ScatterOp>(op))
+        widenScattered(scatter);
+      if (auto scatter = dyn_cast<stablehlo::SelectAndScatterOp>(op))
+        widenSelected(scatter);
+      if (isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::AllReduceOp,
+              stablehlo::ReduceScatterOp>(op))
+        widenReduced(op);
+      if (isa<stablehlo::DotOp, stablehlo::DotGeneralOp, stablehlo::ConvolutionOp,
+              stablehlo::DynamicConvOp>(op))
+        widenFactors(op);
+      if (isa<stablehlo::DynamicSliceOp, stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp,
+              stablehlo::ScatterOp>(op))
+        widenIndices(op);
+      if (isa<stablehlo::EinsumOp, stablehlo::UnaryEinsumOp, stablehlo::DynamicConvOp,
+              stablehlo::SetDimensionSizeOp, stablehlo::DotOp, stablehlo::CholeskyOp,
+              stablehlo::TriangularSolveOp, stablehlo::BroadcastOp, stablehlo::MapOp,
+              stablehlo::CrossReplicaSumOp, stablehlo::TorchIndexSelectOp,
+              stablehlo::DynamicReshapeOp, stablehlo::DynamicBroadcastInDimOp,
+              stablehlo::DynamicIotaOp, stablehlo::RealDynamicSliceOp, stablehlo::DynamicPadOp,
+              stablehlo::DynamicGatherOp>(op))
+        ops.push_back(op);
+    });
+    // What was a value in the program is an attribute now, which a verifier sees.
+    auto isSound = [](Operation *op, Value value) {
+      Operation *def = value.getDefiningOp();
+      if (value.getType() == op->getResult(0).getType())
+        return !def || succeeded(verify(def));
+      op->emitError() << "has type " << op->getResult(0).getType() << " where its operands make it "
+                      << value.getType();
+      return false;
+    };
+    for (Operation *op : ops)
+      if (Value value = normalized(op)) {
+        if (!isSound(op, value))
+          return signalPassFailure();
+        if (Attribute sharding = op->getAttr("sdy.sharding"); sharding && value.getDefiningOp())
+          value.getDefiningOp()->setAttr("sdy.sharding", sharding);
+        op->getResult(0).replaceAllUsesWith(value);
+        op->erase();
+      }
+  }
+};
+
+} // namespace
+} // namespace tessera
