@@ -85,7 +85,7 @@ def replicate_the_rest(module):
                 op.attributes["sdy.sharding"] = ir.Attribute.parse(f"#sdy.sharding_per_value<[{whole}]>")
 
 
-def borders(module):
+def boundaries(module):
     """(function, "arg_attrs" or "res_attrs", [the dictionary of each])"""
     from jaxlib.mlir import ir
     for function in module.body.operations:
@@ -102,7 +102,7 @@ def dims_of(sharding):
 def keep_uneven(module, annotated):
     """Shardy takes axes that don't divide a dimension off inputs and outputs, the user's own too: those are the program's, and stay."""
     from jaxlib.mlir import ir
-    for function, kind, entries in borders(module):
+    for function, kind, entries in boundaries(module):
         for i, entry in enumerate(entries):
             users = annotated.get((function.attributes["sym_name"].value, kind, i))
             if not users or "sdy.sharding" not in entry:
@@ -125,7 +125,7 @@ def shardy(text):
         c.allow_unregistered_dialects = True
         module = ir.Module.parse(text)
         annotated = {(function.attributes["sym_name"].value, kind, i): str(entry["sdy.sharding"])
-                     for function, kind, entries in borders(module) for i, entry in enumerate(entries) if "sdy.sharding" in entry}
+                     for function, kind, entries in boundaries(module) for i, entry in enumerate(entries) if "sdy.sharding" in entry}
         passmanager.PassManager.parse("builtin.module(sdy-propagation-pipeline)").run(module.operation)
         without_notes(module)
         replicate_the_rest(module)
@@ -222,7 +222,7 @@ def shardings(text):
                 place = re.findall(r'"([^"]+)":(\d+)', str(op.location))
                 sharding = op.attributes["sdy.sharding"] if "sdy.sharding" in op.attributes else None
                 found[ir.IntegerAttr(op.attributes["test.id"]).value] = (":".join(place[0]) if place else "", op.name, axes(sharding))
-        for _, kind, entries in borders(module):
+        for _, kind, entries in boundaries(module):
             for i, entry in enumerate(entries):
                 sharding = entry["sdy.sharding"] if "sdy.sharding" in entry else None
                 found[kind, i] = ("", f"{'argument' if kind == 'arg_attrs' else 'result'} {i}", axes(sharding))

@@ -9,7 +9,7 @@ namespace tessera {
 
 // Runs `work` on a stack of 64 MB, of which only what is used takes memory, and returns when it is
 // done. It stays on the caller's thread: callbacks come where they are expected, thread-local state
-// is there, and a process of one thread remains one that may fork (ReadTrial.h). False, and nothing
+// is there, and a process of one thread remains one that may fork (SandboxedRead.h). False, and nothing
 // was run, where there is no memory for the stack. `work` must not throw.
 bool onDeepStack(llvm::function_ref<void()> work);
 

@@ -12,7 +12,7 @@ struct ExplainResult {
 };
 
 // Takes the program down the road as `compile` does, without generating code: the figures of its
-// collectives are those of the compile report. For the dearest of them, annotations that would
+// collectives are those of the compile report. For the most expensive of them, annotations that would
 // remove them are tried.
 ExplainResult explainProgram(llvm::StringRef module, const CompileOptions &options,
                              const CompileListener &listener);

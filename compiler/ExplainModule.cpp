@@ -61,7 +61,7 @@ std::string constraintText(const Value &value, const sharding::Mesh &mesh, const
 class Explainer {
 public:
   Explainer(ModuleOp module, const sharding::Mesh &mesh)
-      : mesh(mesh), places(mesh, module.getContext()), topology(topologyOf(module)),
+      : mesh(mesh), shardings(mesh, module.getContext()), topology(topologyOf(module)),
         planner(mesh, topology) {}
 
   ExplainedModule take(func::FuncOp main) {
@@ -180,7 +180,7 @@ private:
     else
       cause.text = isa<sdy::SdyDialect>(op->getDialect()) || op->getNumOperands() == 0
                        ? "the program asks for it"
-                       : "rows cross the borders of shards inside of " + describeOp(op);
+                       : "rows cross the boundaries of shards inside of " + describeOp(op);
     all.causes[number] = std::move(cause);
   }
 
@@ -199,8 +199,8 @@ private:
 
   void explainReshard(sdy::ReshardOp op) {
     Cause &cause = all.causes[placeOf(op.getLoc()).number];
-    TensorSharding from = places.of(op.getInput()), to = places.of(op.getResult());
-    if (planOf(op, places, planner).wireBytes == 0)
+    TensorSharding from = shardings.of(op.getInput()), to = shardings.of(op.getResult());
+    if (planOf(op, shardings, planner).wireBytes == 0)
       return;
     if (!from.unreduced.empty())
       cause.text = whyPartial(op.getInput(), from.unreduced);
@@ -224,7 +224,7 @@ private:
       if (rule)
         for (OpOperand &operand : op->getOpOperands()) {
           const sharding::TensorFactors &factors = rule->operands[operand.getOperandNumber()];
-          TensorSharding lies = places.of(operand.get());
+          TensorSharding lies = shardings.of(operand.get());
           for (auto [d, dim] : llvm::enumerate(lies.dims))
             if (overlap(dim.axes, axes) && llvm::any_of(factors[d], [&](int32_t f) {
                   return rule->factors[f].kind == sharding::FactorKind::Reduction;
@@ -236,7 +236,7 @@ private:
         return describeOp(op) + " combines over what " + quoted(mesh, axes) + " splits" + text;
       Operation *next = nullptr;
       for (mlir::Value operand : op->getOperands())
-        if (!next && overlap(places.of(operand).unreduced, axes))
+        if (!next && overlap(shardings.of(operand).unreduced, axes))
           next = operand.getDefiningOp();
       if (!next && isa<stablehlo::WhileOp>(op))
         next = cast<stablehlo::WhileOp>(op)
@@ -314,7 +314,7 @@ private:
       result = cast<OpResult>(value).getResultNumber();
     }
     auto propose = [&](const TensorSharding &target) {
-      sdy::TensorShardingAttr attr = places.attr(target);
+      sdy::TensorShardingAttr attr = shardings.attr(target);
       if (attr == sdy::getSharding(value))
         return;
       cause.remedies.push_back({place.imported, result, attr,
@@ -348,7 +348,7 @@ private:
   }
 
   const sharding::Mesh &mesh;
-  ValuePlaces places;
+  ValueShardings shardings;
   cost::Topology topology;
   sharding::ReshardPlanner planner;
   ExplainedModule all;

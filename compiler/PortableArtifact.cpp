@@ -2,7 +2,7 @@
 
 #include "compiler/Diagnostics.h"
 #include "compiler/Nesting.h"
-#include "compiler/ReadTrial.h"
+#include "compiler/SandboxedRead.h"
 #include "dialects/vhlo/Vhlo.h"
 #include "passes/portable/Passes.h"
 
@@ -29,9 +29,9 @@ mlir::OwningOpRef<mlir::ModuleOp> readTrusted(llvm::SourceMgr &sources,
   return module;
 }
 
-// Why a trial has nothing to show.
-std::string describe(Trial end) {
-  if (end == Trial::Crashed)
+// Why a read has nothing to show.
+std::string describe(ReadEnd end) {
+  if (end == ReadEnd::Crashed)
     return "the bytecode is damaged: its lengths or references lead nowhere; write the file again";
   return "the bytecode takes more than 8 seconds to read, as a damaged file does; write it again, "
          "or as text";
@@ -63,21 +63,21 @@ mlir::OwningOpRef<mlir::ModuleOp> readModule(llvm::SourceMgr &sources,
   const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
   if (!mlir::isBytecode(buffer->getMemBufferRef()))
     return readTrusted(sources, config);
-  TrialResult trial = tryInChild([&] { return readAnew(sources, config, /*legalize=*/true); },
-                                 buffer->getBufferSize());
-  if (trial.end == Trial::NotTried)
+  SandboxedRead read = readSandboxed([&] { return readAnew(sources, config, /*legalize=*/true); },
+                                     buffer->getBufferSize());
+  if (read.end == ReadEnd::NotTried)
     return readTrusted(sources, config);
   mlir::MLIRContext *context = config.getContext();
-  llvm::StringRef output = trial.output;
-  if (trial.end == Trial::Fine && output.consume_front("M")) {
+  llvm::StringRef output = read.output;
+  if (read.end == ReadEnd::Fine && output.consume_front("M")) {
     llvm::SourceMgr sound;
     sound.AddNewSourceBuffer(
         llvm::MemoryBuffer::getMemBufferCopy(output, buffer->getBufferIdentifier()), llvm::SMLoc());
     return mlir::parseSourceFile<mlir::ModuleOp>(sound, config);
   }
-  std::string text = describe(trial.end);
+  std::string text = describe(read.end);
   mlir::Location location = mlir::FileLineColLoc::get(context, buffer->getBufferIdentifier(), 0, 0);
-  if (trial.end == Trial::Fine) {
+  if (read.end == ReadEnd::Fine) {
     output.consume_front("E");
     auto [place, message] = output.split('\0');
     text = message.empty() ? "is no module in bytecode" : message.str();
@@ -137,11 +137,11 @@ llvm::LogicalResult optimize(llvm::raw_ostream &out, std::unique_ptr<llvm::Memor
       llvm::SourceMgr sources;
       sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(input->getMemBufferRef(), false),
                                  llvm::SMLoc());
-      TrialResult trial =
-          tryInChild([&] { return readAnew(sources, mlir::ParserConfig(&context), legalize); },
-                     input->getBufferSize());
-      if (trial.end == Trial::Crashed || trial.end == Trial::TooLong) {
-        llvm::errs() << "error: " << input->getBufferIdentifier() << ": " << describe(trial.end)
+      SandboxedRead read =
+          readSandboxed([&] { return readAnew(sources, mlir::ParserConfig(&context), legalize); },
+                        input->getBufferSize());
+      if (read.end == ReadEnd::Crashed || read.end == ReadEnd::TooLong) {
+        llvm::errs() << "error: " << input->getBufferIdentifier() << ": " << describe(read.end)
                      << "\n";
         return llvm::failure();
       }

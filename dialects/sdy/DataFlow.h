@@ -1,5 +1,5 @@
 // Values that are sharded alike because data flows between them unchanged: through loops, branches,
-// barriers and the borders of computations.
+// barriers and the boundaries of computations.
 #pragma once
 
 #include "dialects/sdy/SdyOps.h"

@@ -12,7 +12,7 @@ namespace tessera::sharding {
 std::optional<ColumnSort> planColumnSort(int64_t size, int64_t shards) {
   ColumnSort plan{size, shards, int64_t(llvm::divideCeil(size, shards)), 0, shards * (shards - 1)};
   plan.rows = int64_t(llvm::alignTo(plan.tile, shards));
-  if (shards < 2 || plan.rows < 2 * plan.border)
+  if (shards < 2 || plan.rows < 2 * plan.boundary)
     return std::nullopt;
   return plan;
 }

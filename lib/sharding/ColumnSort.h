@@ -3,13 +3,13 @@
 // After Leighton 1985, Tight Bounds on the Complexity of Parallel Sorting ("columnsort"): devices
 // are the columns of a matrix. Each sorts its rows; deals them out, row q to column q mod p; sorts;
 // sends its j-th part to column j; sorts. Now no element is further than p(p-1) places from where
-// it belongs, so that what is left lies about the borders: each pair of neighbours sorts the rows
-// about its border.
+// it belongs, so that what is left lies about the boundaries: each pair of neighbours sorts the rows
+// about its boundary.
 //
 //   p = 2, rows  5 3 8 1 | 7 2 6 4        sorted      1 3 5 8 | 2 4 6 7
 //                                         dealt       1 5 2 6 | 3 8 4 7
 //                                         sorted      1 2 5 6 | 3 4 7 8
-//                                         parts       1 2 3 4 | 5 6 7 8     (borders: at most 2
+//                                         parts       1 2 3 4 | 5 6 7 8     (boundaries: at most 2
 //                                         off)
 //
 // How much is sent depends on sizes only. docs/rationale/distributed-sort.md has the lower bound.
@@ -22,15 +22,15 @@ namespace tessera::sharding {
 
 struct ColumnSort {
   int64_t size, shards;
-  int64_t tile;   // rows that a device holds, before and after
-  int64_t rows;   // the same with room for equal parts: a multiple of `shards`
-  int64_t border; // on each side of a border, how many rows may lie on the wrong side
+  int64_t tile;     // rows that a device holds, before and after
+  int64_t rows;     // the same with room for equal parts: a multiple of `shards`
+  int64_t boundary; // on each side of a boundary, how many rows may lie on the wrong side
 
   int64_t part() const { return rows / shards; } // that each device sends to each other one
   bool padded() const { return shards * rows != size; }
 };
 
-// None where rows about one border would be rows about another, too.
+// None where rows about one boundary would be rows about another, too.
 std::optional<ColumnSort> planColumnSort(int64_t size, int64_t shards);
 
 } // namespace tessera::sharding

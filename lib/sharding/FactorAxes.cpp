@@ -96,10 +96,10 @@ void FactorAxes::claim(const TensorFactors &factors, const TensorSharding &shard
         break;
     }
   }
-  settle();
+  dropMinorAxes();
 }
 
-void FactorAxes::settle() {
+void FactorAxes::dropMinorAxes() {
   for (bool changed = true; changed;) {
     changed = false;
     for (const auto *tensors : {&op->rule.operands, &op->rule.results})

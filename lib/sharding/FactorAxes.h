@@ -43,7 +43,7 @@ public:
   void claimResult(size_t index, const TensorSharding &sharding);
   void release(int32_t factor) {
     axes[factor].clear();
-    settle(); // more minor factors of its dimension lose theirs, too
+    dropMinorAxes(); // more minor factors of its dimension lose theirs, too
   }
 
   TensorSharding operandSharding(size_t index) const;
@@ -60,7 +60,7 @@ private:
   TensorSharding shardingOf(const TensorFactors &factors) const;
   bool isFree(const AxisRef &axis, int32_t factor) const;
   // Takes away what breaks the rules of a minor factor in any tensor.
-  void settle();
+  void dropMinorAxes();
 
   const RuledOp *op;
   std::vector<AxisRefs> axes;

@@ -151,7 +151,7 @@ private:
                                    bytes * double(shardCount(group)), group);
   }
 
-  // Rows that cross shard borders inside the op: at most what a device holds, and where the op
+  // Rows that cross shard boundaries inside the op: at most what a device holds, and where the op
   // reduces them what it has made of its own.
   double permuting(const FactorAxes &axes) {
     double seconds = 0;

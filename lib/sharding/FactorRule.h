@@ -6,9 +6,9 @@
 namespace tessera::sharding {
 
 enum class FactorKind {
-  PassThrough,     // a device computes its part of the result from its part of the operands
-  Reduction,       // contracted: sharding it leaves a partial result, to be combined by `reduction`
-  Permutation,     // values cross shard borders in a known pattern (slice, pad, window, reverse, sort, scan)
+  PassThrough, // a device computes its part of the result from its part of the operands
+  Reduction,   // contracted: sharding it leaves a partial result, to be combined by `reduction`
+  Permutation, // values cross shard boundaries in a known pattern (slice, pad, window, reverse, sort, scan)
   NeedReplication, // must be whole on every device
 };
 
@@ -16,7 +16,7 @@ struct Factor {
   int64_t size;
   FactorKind kind = FactorKind::PassThrough;
   ReductionKind reduction = ReductionKind::Sum; // of Reduction factors
-  // Of a Permutation factor: only one row for all rows of a shard crosses borders (running
+  // Of a Permutation factor: only one row for all rows of a shard crosses boundaries (running
   // reductions).
   bool scanned = false;
 };

@@ -35,38 +35,38 @@ static std::vector<int64_t> stridesOf(const Mesh &mesh) {
   return strides;
 }
 
-// The borders at which parts of an axis begin and end, major to minor: 1, .., its size. Those that
+// The boundaries at which parts of an axis begin and end, major to minor: 1, .., its size. Those that
 // don't nest with the ones before are left out.
-static std::set<int64_t> bordersOf(const Mesh &mesh, int32_t axis, ArrayRef<AxisRef> used) {
-  std::set<int64_t> borders = {1, mesh.axes[axis].size};
-  auto nests = [&](int64_t border) {
-    return llvm::all_of(borders, [&](int64_t other) {
-      return std::max(border, other) % std::min(border, other) == 0;
+static std::set<int64_t> boundariesOf(const Mesh &mesh, int32_t axis, ArrayRef<AxisRef> used) {
+  std::set<int64_t> boundaries = {1, mesh.axes[axis].size};
+  auto nests = [&](int64_t boundary) {
+    return llvm::all_of(boundaries, [&](int64_t other) {
+      return std::max(boundary, other) % std::min(boundary, other) == 0;
     });
   };
   for (const AxisRef &ref : used)
     if (ref.axis == axis)
-      for (int64_t border : {ref.preSize, ref.preSize * ref.size})
-        if (nests(border))
-          borders.insert(border);
-  return borders;
+      for (int64_t boundary : {ref.preSize, ref.preSize * ref.size})
+        if (nests(boundary))
+          boundaries.insert(boundary);
+  return boundaries;
 }
 
-// The mesh's axes, major to minor, cut at borders; with `primes`, into primes in between.
+// The mesh's axes, major to minor, cut at boundaries; with `primes`, into primes in between.
 static std::vector<AxisRef> cut(const Mesh &mesh, ArrayRef<AxisRef> used, bool primes) {
   std::vector<AxisRef> parts;
   for (int32_t axis = 0; axis < int32_t(mesh.axes.size()); ++axis) {
     int64_t at = 1;
-    for (int64_t border : bordersOf(mesh, axis, used)) {
-      for (int64_t prime = 2; primes && at < border; ++prime) {
-        if (prime * prime > border / at)
-          prime = border / at;
-        for (; border / at % prime == 0 && prime > 1; at *= prime)
+    for (int64_t boundary : boundariesOf(mesh, axis, used)) {
+      for (int64_t prime = 2; primes && at < boundary; ++prime) {
+        if (prime * prime > boundary / at)
+          prime = boundary / at;
+        for (; boundary / at % prime == 0 && prime > 1; at *= prime)
           parts.push_back({axis, at, prime});
       }
-      if (at < border)
-        parts.push_back({axis, at, border / at});
-      at = border;
+      if (at < boundary)
+        parts.push_back({axis, at, boundary / at});
+      at = boundary;
     }
   }
   return parts;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kLevels = 5;
 constexpr int kAllFactors = 3; // the first level at which axes also flow along factors that an op
-                               // reduces, or whose values cross the borders of shards
+                               // reduces, or whose values cross the boundaries of shards
 
 Flow flowAt(const PropagatedOp &op, int level) {
   switch (op.opClass) {

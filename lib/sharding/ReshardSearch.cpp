@@ -28,7 +28,7 @@ public:
     double seconds, wire;
   };
 
-  // The cheapest path within `budget` expanded states that takes no more than `limit`, never dearer
+  // The cheapest path within `budget` expanded states that takes no more than `limit`, never more expensive
   // than gathering and slicing.
   std::vector<Node> run(int64_t budget, double limit);
 

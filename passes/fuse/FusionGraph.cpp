@@ -8,7 +8,7 @@ namespace {
 
 enum class GroupKind : uint8_t { Elemental, Reduce, Contraction, Update, Alone };
 
-// Which part of its kernel a node belongs to: what the hero's operands are computed by, or its
+// Which part of its kernel a node belongs to: what the dominant op's operands are computed by, or its
 // epilogue.
 enum class Side : uint8_t { Result, Reduced, Packed };
 

@@ -1,6 +1,6 @@
 // Which ops run together as one kernel, decided on plain data.
 //
-//   x -- exp --+-- sum -- 1/s -- bcast --+      kernel A: exp (dear, read twice: computed once)
+//   x -- exp --+-- sum -- 1/s -- bcast --+      kernel A: exp (expensive, read twice: computed once)
 //              |                         |      kernel B: sum, 1/s (a reduction, its epilogue)
 //              +------------------------ mul    kernel C: bcast, mul
 //

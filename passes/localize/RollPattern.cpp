@@ -1,4 +1,4 @@
-// jnp.roll along an evenly sharded dimension moves only the rows that cross a shard's border.
+// jnp.roll along an evenly sharded dimension moves only the rows that cross a shard's boundary.
 //
 //   %a = slice %x [3:4];  %b = slice %x [0:3];  concatenate %a, %b        // x: 4 rows on 4 shards,
 //   rolled by 1

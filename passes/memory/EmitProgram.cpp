@@ -4,7 +4,7 @@
 #include "dialects/sdy/SdyOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
-#include "passes/memory/Lenders.h"
+#include "passes/memory/AliasedArguments.h"
 
 #include "mlir/IR/Builders.h"
 #include <map>
@@ -117,10 +117,10 @@ private:
     });
     Operation *ret = func.getBody().front().getTerminator();
     SmallVector<int> slots(ret->getNumOperands(), -1);
-    SmallVector<BlockArgument> lenders = lendersOf(func);
+    SmallVector<BlockArgument> aliased = aliasedArgumentsOf(func);
     for (auto [i, value] : llvm::enumerate(ret->getOperands())) {
-      if (lenders[i]) {
-        slots[i] = liveness.arrayOf(lenders[i]);
+      if (aliased[i]) {
+        slots[i] = liveness.arrayOf(aliased[i]);
         continue;
       }
       Place place{Place::Output, static_cast<int64_t>(i)};
@@ -179,11 +179,11 @@ private:
     return b.getArrayAttr(result);
   }
   ArrayAttr outputs() {
-    SmallVector<BlockArgument> lenders = lendersOf(func);
+    SmallVector<BlockArgument> aliased = aliasedArgumentsOf(func);
     SmallVector<Attribute> result;
     for (auto [i, type] : llvm::enumerate(func.getResultTypes()))
       result.push_back(parameter(b.getUnknownLoc(), type, func.getResultAttrDict(i), false,
-                                 lenders[i] ? int64_t{lenders[i].getArgNumber()} : -1));
+                                 aliased[i] ? int64_t{aliased[i].getArgNumber()} : -1));
     return b.getArrayAttr(result);
   }
 

@@ -9,8 +9,8 @@
 // element of the result is written.
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "passes/memory/AliasedArguments.h"
 #include "passes/memory/InplaceOperands.h"
-#include "passes/memory/Lenders.h"
 #include "passes/memory/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,16 +25,16 @@ using namespace tessera::stablehlo;
 
 // The argument whose next state `value` is: what a loop carries, or a donated argument of the
 // program.
-static Value stateOf(Value value, ArrayRef<BlockArgument> lenders) {
+static Value stateOf(Value value, ArrayRef<BlockArgument> aliased) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
     if (isa<ReshapeOp>(user))
-      if (Value state = stateOf(user->getResult(0), lenders))
+      if (Value state = stateOf(user->getResult(0), aliased))
         return state;
     if (isa<stablehlo::ReturnOp>(user) && isa<WhileOp>(user->getParentOp()))
       return user->getBlock()->getArgument(use.getOperandNumber());
-    if (isa<func::ReturnOp>(user) && lenders[use.getOperandNumber()])
-      return lenders[use.getOperandNumber()];
+    if (isa<func::ReturnOp>(user) && aliased[use.getOperandNumber()])
+      return aliased[use.getOperandNumber()];
   }
   return {};
 }
@@ -67,7 +67,7 @@ static bool isReadLastBy(Value value, Operation *op) {
   return true;
 }
 
-static void mark(exec::FusedOp fused, ArrayRef<BlockArgument> lenders) {
+static void mark(exec::FusedOp fused, ArrayRef<BlockArgument> aliased) {
   memory::InplaceOperands operands(fused);
   unsigned count = fused.getInputs().size();
   SmallVector<int64_t> inplace(fused.getNumResults(), -1);
@@ -85,7 +85,7 @@ static void mark(exec::FusedOp fused, ArrayRef<BlockArgument> lenders) {
   // Results that are the next state of an operand take its buffer; the others choose from what is
   // left.
   for (unsigned i = 0; i < fused.getNumResults(); ++i)
-    if (Value state = stateOf(fused.getResult(i), lenders))
+    if (Value state = stateOf(fused.getResult(i), aliased))
       overwrite(i,
                 firstWhere(i, [&](unsigned k) { return originOf(fused.getInputs()[k]) == state; }));
   for (unsigned i = 0; i < fused.getNumResults(); ++i)
@@ -101,8 +101,8 @@ namespace {
 struct MarkInplace : impl::MarkInplaceBase<MarkInplace> {
   void runOnOperation() override {
     for (auto func : getOperation().getOps<func::FuncOp>()) {
-      SmallVector<BlockArgument> lenders = memory::lendersOf(func);
-      func.walk([&](exec::FusedOp fused) { mark(fused, lenders); });
+      SmallVector<BlockArgument> aliased = memory::aliasedArgumentsOf(func);
+      func.walk([&](exec::FusedOp fused) { mark(fused, aliased); });
     }
   }
 };

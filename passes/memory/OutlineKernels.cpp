@@ -24,8 +24,8 @@ namespace tessera {
 using namespace mlir;
 
 // The op that says most about a kernel: what its name begins with.
-static StringRef heroOf(Block *body) {
-  Operation *hero = nullptr;
+static StringRef dominantOp(Block *body) {
+  Operation *dominant = nullptr;
   int best = -1;
   for (Operation &op : body->without_terminator()) {
     int weight = isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op) ? 3
@@ -34,10 +34,10 @@ static StringRef heroOf(Block *body) {
                                                                             : 1;
     if (weight >= best) {
       best = weight;
-      hero = &op;
+      dominant = &op;
     }
   }
-  return hero ? hero->getName().stripDialect() : "identity";
+  return dominant ? dominant->getName().stripDialect() : "identity";
 }
 
 static exec::KernelOp outline(exec::FusedOp fused, OpBuilder &b) {
@@ -74,8 +74,8 @@ struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
       if (name) {
         kernel.erase();
       } else {
-        StringRef hero = heroOf(kernel.getBlock());
-        name = b.getStringAttr(hero + "_" + Twine(counts[hero]++));
+        StringRef dominant = dominantOp(kernel.getBlock());
+        name = b.getStringAttr(dominant + "_" + Twine(counts[dominant]++));
         kernel.setSymName(name);
       }
       fused->setAttr("kernel", FlatSymbolRefAttr::get(name));

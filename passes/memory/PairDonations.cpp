@@ -9,9 +9,9 @@
 #include "dialects/comm/CommOps.h"
 #include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "passes/memory/AliasedArguments.h"
 #include "passes/memory/Donations.h"
 #include "passes/memory/InplaceOperands.h"
-#include "passes/memory/Lenders.h"
 #include "passes/memory/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -43,9 +43,9 @@ public:
       return;
     for (Operation &op : entry)
       time[&op] = time.size();
-    SmallVector<BlockArgument> lenders = memory::lendersOf(func);
+    SmallVector<BlockArgument> aliased = memory::aliasedArgumentsOf(func);
     for (OpOperand &use : ret->getOpOperands()) {
-      if (lenders[use.getOperandNumber()])
+      if (aliased[use.getOperandNumber()])
         continue;
       outputNumbers.push_back(use.getOperandNumber());
       // Of a value that is returned twice the second is a copy, made at the end.

@@ -106,7 +106,7 @@ static std::vector<CollectiveFigures> figuresOf(Block &block, std::optional<int6
         append(figuresOf(loop.getCondition().front(), std::nullopt, known));
       append(figuresOf(loop.getBody().front(), inside, times(known, factor)));
     } else if (auto branch = dyn_cast<BranchOp>(op)) {
-      std::vector<CollectiveFigures> dearest;
+      std::vector<CollectiveFigures> mostExpensive;
       std::pair<double, double> most{-1, -1};
       for (Region &region : branch.getBlocks()) {
         std::vector<CollectiveFigures> here = figuresOf(region.front(), trips, known);
@@ -115,10 +115,10 @@ static std::vector<CollectiveFigures> figuresOf(Block &block, std::optional<int6
           sum = {sum.first + double(row.wireBytes), sum.second + double(row.bytes)};
         if (sum > most) {
           most = sum;
-          dearest = std::move(here);
+          mostExpensive = std::move(here);
         }
       }
-      append(std::move(dearest));
+      append(std::move(mostExpensive));
     }
   }
   return rows;

@@ -35,9 +35,10 @@ struct CheckGroups : impl::CheckGroupsBase<CheckGroups> {
       auto outer = op->getParentOfType<ManualComputationOp>();
       ManualAxesAttr manual = outer ? outer.getManualAxes() : ManualAxesAttr();
       if (around.try_emplace(op.getGroupId(), manual).first->second != manual) {
-        op.emitError() << "sharding group " << op.getGroupId()
-                       << " has members on both sides of the border of a manual computation; give "
-                          "them groups of their own";
+        op.emitError()
+            << "sharding group " << op.getGroupId()
+            << " has members on both sides of the boundary of a manual computation; give "
+               "them groups of their own";
         return signalPassFailure();
       }
       TensorShardingAttr sharding = getSharding(op.getInput());

@@ -69,7 +69,7 @@ ModuleGraph::ModuleGraph(ModuleOp module) : meshes(module) {
     if (function.isExternal() || function.isPrivate())
       continue; // private functions are part of their caller
     for (BlockArgument argument : function.getArguments())
-      addBorder(numberOf(argument), argument.getType());
+      addBoundary(numberOf(argument), argument.getType());
     addRegion(function.getBody());
     addReturns(function);
   }
@@ -314,33 +314,33 @@ void ModuleGraph::addReturns(func::FuncOp function) {
       entry.operands.push_back(numberOf(value));
       entry.results.push_back(newValue(Value(), value.getType(), attr));
       functionResults.push_back({function, static_cast<unsigned>(i), entry.results[0]});
-      addBorder(entry.results[0], value.getType());
+      addBoundary(entry.results[0], value.getType());
       append(terminator, std::move(entry));
     }
   }
 }
 
-void ModuleGraph::addBorder(int32_t value, Type type) {
+void ModuleGraph::addBoundary(int32_t value, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return;
-  Border border{value, tensor.getShape(), {}};
+  Boundary boundary{value, tensor.getShape(), {}};
   for (const sharding::DimSharding &dim : graph.values[value].sharding.dims)
-    border.annotated.push_back(dim.axes.size());
-  borders.push_back(std::move(border));
+    boundary.annotated.push_back(dim.axes.size());
+  boundaries.push_back(std::move(boundary));
 }
 
 // Of what propagation added to an input or output, whole axes that divide the dimension stay:
 // callers hold plain, equal shards unless they ask for others.
-void ModuleGraph::evenBorders() {
-  for (const Border &border : borders) {
-    sharding::PropagatedValue &value = graph.values[border.value];
+void ModuleGraph::evenBoundaries() {
+  for (const Boundary &boundary : boundaries) {
+    sharding::PropagatedValue &value = graph.values[boundary.value];
     for (auto [d, dim] : llvm::enumerate(value.sharding.dims)) {
       int64_t shards = 1;
       for (size_t i = 0; i < dim.axes.size(); ++i) {
         shards *= dim.axes[i].size;
-        bool even = isWhole(*meshOf[value.mesh], dim.axes[i]) && border.shape[d] % shards == 0;
-        if (i >= border.annotated[d] && !even) {
+        bool even = isWhole(*meshOf[value.mesh], dim.axes[i]) && boundary.shape[d] % shards == 0;
+        if (i >= boundary.annotated[d] && !even) {
           dim.axes.truncate(i);
           break;
         }
@@ -390,7 +390,7 @@ bool ModuleGraph::postponeState() {
 }
 
 void ModuleGraph::writeBack() {
-  evenBorders();
+  evenBoundaries();
   auto attrOf = [&](const sharding::PropagatedValue &value, MLIRContext *context) {
     return toAttr(context, *meshOf[value.mesh], value.sharding);
   };

@@ -50,14 +50,14 @@ private:
   };
 
   // A value that callers see, and how many axes its dimensions have from annotations.
-  struct Border {
+  struct Boundary {
     int32_t value;
     llvm::ArrayRef<int64_t> shape;
     llvm::SmallVector<size_t> annotated;
   };
 
-  void addBorder(int32_t value, mlir::Type type);
-  void evenBorders();
+  void addBoundary(int32_t value, mlir::Type type);
+  void evenBoundaries();
   void addRegion(mlir::Region &region);
   void addOp(mlir::Operation *op);
   void addEdge(mlir::Operation *op, const sdy::DataFlowEdge &edge);
@@ -80,7 +80,7 @@ private:
   std::vector<mlir::Operation *> opOf;
   llvm::DenseSet<mlir::Operation *> called;
   std::vector<FunctionResult> functionResults;
-  std::vector<Border> borders;
+  std::vector<Boundary> boundaries;
   std::vector<ManualArgument> manualArguments;
   std::map<std::vector<int64_t>, int32_t> ruleNumbers;
   std::map<int64_t, int32_t> groupNumbers; // a user's numbers: any but those a DenseMap keeps

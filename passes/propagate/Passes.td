@@ -42,7 +42,7 @@ def MergeFunctions : Pass<"tessera-merge-functions", "::mlir::ModuleOp"> {
   let summary = "Merge the copies of a function that ended with the same shardings.";
 }
 
-def SettleShardings : Pass<"tessera-settle-shardings", "::mlir::ModuleOp"> {
+def FinalizeShardings : Pass<"tessera-finalize-shardings", "::mlir::ModuleOp"> {
   let summary = "Close all shardings, turn constraints into reshards, and keep inputs and outputs evenly sharded.";
   let dependentDialects = ["::tessera::sdy::SdyDialect"];
 }

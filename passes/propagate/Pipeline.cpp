@@ -15,7 +15,7 @@ void buildPropagatePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createSplitConstants());
   pm.addPass(createApplyConstraints());
   pm.addPass(createPropagateShardings());
-  pm.addPass(createSettleShardings());
+  pm.addPass(createFinalizeShardings());
   pm.addPass(createMergeConstants());
   pm.addPass(createMergeFunctions());
   pm.addPass(createVerifyPropagate());

@@ -1,6 +1,6 @@
 // Extends the annotations to all values: the module becomes a graph of plain data, lib/sharding
 // decides, and the result is written back. Dimensions stay open where they were;
-// tessera-settle-shardings closes them.
+// tessera-finalize-shardings closes them.
 //
 //   func @main(%x : .. {sdy.sharding = <@mesh, [{"a"}, {?}]>}, %w) {
 //     %0 = dot_general %x, %w ..
@@ -39,7 +39,7 @@ std::optional<Movement> movementWith(const std::vector<sharding::PropagatedValue
   ScopedDiagnosticHandler quiet(original.getContext(), [](Diagnostic &) { return success(); });
   PassManager passes(original.getContext());
   passes.enableVerifier(false); // the phases verify themselves
-  passes.addPass(createSettleShardings());
+  passes.addPass(createFinalizeShardings());
   passes.addPass(createMergeConstants());
   buildReshardPipeline(passes);
   if (failed(passes.run(*trial)))

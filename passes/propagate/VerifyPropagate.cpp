@@ -1,5 +1,5 @@
 // What later phases rely on: every tensor has a sharding on a mesh of the module, with closed
-// dimensions, none at the program's border is unreduced, and nothing is left that only speaks to
+// dimensions, none at the program's boundary is unreduced, and nothing is left that only speaks to
 // propagation.
 #include "dialects/sdy/DataFlow.h"
 #include "dialects/sdy/ModuleShardings.h"
@@ -32,8 +32,8 @@ LogicalResult check(TensorShardingAttr sharding, Type type,
 }
 
 LogicalResult checkFunction(FunctionOpInterface function) {
-  auto checkBorder = [&](TensorShardingAttr sharding, Type type,
-                         function_ref<InFlightDiagnostic()> error) -> LogicalResult {
+  auto checkBoundary = [&](TensorShardingAttr sharding, Type type,
+                           function_ref<InFlightDiagnostic()> error) -> LogicalResult {
     if (function.isPublic() && sharding && !sharding.getUnreducedAxes().empty())
       return error() << "is unreduced; a program takes and returns whole values" << kMend;
     return check(sharding, type, error);
@@ -44,12 +44,12 @@ LogicalResult checkFunction(FunctionOpInterface function) {
     };
   };
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
-    if (failed(checkBorder(function.getArgAttrOfType<TensorShardingAttr>(i, kShardingAttr), type,
-                           at("argument", i))))
+    if (failed(checkBoundary(function.getArgAttrOfType<TensorShardingAttr>(i, kShardingAttr), type,
+                             at("argument", i))))
       return failure();
   for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
-    if (failed(checkBorder(function.getResultAttrOfType<TensorShardingAttr>(i, kShardingAttr), type,
-                           at("result", i))))
+    if (failed(checkBoundary(function.getResultAttrOfType<TensorShardingAttr>(i, kShardingAttr),
+                             type, at("result", i))))
       return failure();
   return success();
 }

@@ -20,7 +20,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/reshard/PartialOperands.h"
 #include "passes/reshard/Passes.h"
-#include "passes/reshard/ValuePlaces.h"
+#include "passes/reshard/ValueShardings.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace tessera {
@@ -36,10 +36,10 @@ using sharding::TensorSharding;
 
 // The reshard that makes `value`, if it does nothing but reduce or also moves: from partial to not
 // partial.
-sdy::ReshardOp reductionOf(Value value, const ValuePlaces &places) {
+sdy::ReshardOp reductionOf(Value value, const ValueShardings &shardings) {
   auto reshard = value.getDefiningOp<sdy::ReshardOp>();
-  if (!reshard || places.of(reshard.getInput()).unreduced.empty() ||
-      !places.of(reshard.getResult()).unreduced.empty())
+  if (!reshard || shardings.of(reshard.getInput()).unreduced.empty() ||
+      !shardings.of(reshard.getResult()).unreduced.empty())
     return {};
   return reshard;
 }
@@ -53,8 +53,8 @@ TensorSharding reduced(TensorSharding sharding) {
 
 class Deferrer {
 public:
-  Deferrer(ValuePlaces &places, sharding::ReshardPlanner &planner)
-      : places(places), planner(planner) {}
+  Deferrer(ValueShardings &shardings, sharding::ReshardPlanner &planner)
+      : shardings(shardings), planner(planner) {}
 
   void visit(Block &block) {
     for (Operation &op : block) { // sinking an op may erase ops right behind it, never itself
@@ -92,7 +92,7 @@ private:
                                 bytes);
   }
 
-  ValuePlaces &places;
+  ValueShardings &shardings;
   sharding::ReshardPlanner &planner;
 };
 
@@ -114,7 +114,7 @@ void Deferrer::sink(Operation *op) {
   SmallVector<sdy::ReshardOp> reductions;
   bool any = false;
   for (Value operand : op->getOperands()) {
-    sdy::ReshardOp reduction = reductionOf(operand, places);
+    sdy::ReshardOp reduction = reductionOf(operand, shardings);
     if (reduction && reduction->getBlock() != op->getBlock()) // not into a loop: once each round
       reduction = {};
     if (reduction && !llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == op; }))
@@ -138,12 +138,12 @@ bool Deferrer::sink(Operation *op, ArrayRef<sdy::ReshardOp> reductions) {
     if (reduction && !first)
       first = reduction;
   }
-  const TensorSharding from = places.of(first.getInput());
+  const TensorSharding from = shardings.of(first.getInput());
   const AxisRefs unreduced = from.unreduced;
-  sharding::ReductionKind kind = places.reductionOf(first.getInput());
+  sharding::ReductionKind kind = shardings.reductionOf(first.getInput());
   for (sdy::ReshardOp reduction : reductions)
-    if (reduction && (places.of(reduction.getInput()).unreduced != unreduced ||
-                      places.reductionOf(reduction.getInput()) != kind))
+    if (reduction && (shardings.of(reduction.getInput()).unreduced != unreduced ||
+                      shardings.reductionOf(reduction.getInput()) != kind))
       return false;
   if (!carriesPartial(op, partial, kind))
     return false;
@@ -158,19 +158,19 @@ bool Deferrer::sink(Operation *op, ArrayRef<sdy::ReshardOp> reductions) {
     ruled.operands.emplace_back(shapeOf(operand));
   Value result = op->getResult(0);
   ruled.results.emplace_back(shapeOf(result));
-  TensorSharding resultNow = places.of(result);
+  TensorSharding resultNow = shardings.of(result);
   if (!resultNow.unreduced.empty())
     return false; // partial already, by its own reduction
   sharding::FactorAxes now(ruled), deferred(ruled);
   now.claimResult(0, resultNow);
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    now.claimOperand(i, places.of(operand));
+    now.claimOperand(i, shardings.of(operand));
   for (auto [i, reduction] : llvm::enumerate(reductions))
     if (reduction)
-      deferred.claimOperand(i, reduced(places.of(inputOf(reduction))));
+      deferred.claimOperand(i, reduced(shardings.of(inputOf(reduction))));
   for (auto [i, reduction] : llvm::enumerate(reductions))
     if (!reduction && !isFree(op->getOperand(i)))
-      deferred.claimOperand(i, places.of(op->getOperand(i)));
+      deferred.claimOperand(i, shardings.of(op->getOperand(i)));
   for (size_t f = 0; f < deferred.size(); ++f)
     if (sharding::overlap(deferred[f], unreduced))
       deferred.release(f);
@@ -183,21 +183,21 @@ bool Deferrer::sink(Operation *op, ArrayRef<sdy::ReshardOp> reductions) {
   if (result.hasOneUse())
     if (auto reshard = dyn_cast<sdy::ReshardOp>(*result.user_begin()))
       last = reshard.getResult();
-  TensorSharding wanted = places.of(last);
+  TensorSharding wanted = shardings.of(last);
   double before = computing(op, ruled, now), after = computing(op, ruled, deferred);
   for (auto [i, reduction] : llvm::enumerate(reductions)) {
     Value operand = op->getOperand(i);
     if (!reduction) {
       if (!isFree(operand))
-        after += seconds(operand, places.of(operand), deferred.operandSharding(i),
+        after += seconds(operand, shardings.of(operand), deferred.operandSharding(i),
                          sharding::ReductionKind::Sum);
       continue;
     }
-    TensorSharding source = places.of(inputOf(reduction));
+    TensorSharding source = shardings.of(inputOf(reduction));
     if (!sharding::sameAxes(reduced(source), deferred.operandSharding(i)))
       return false;
     if (!llvm::is_contained(reductions.take_front(i), reduction)) // add(%a, %a) reduces once
-      before += seconds(operand, source, places.of(operand), kind);
+      before += seconds(operand, source, shardings.of(operand), kind);
   }
   before += seconds(result, resultNow, wanted, kind);
   after += seconds(result, resultThen, wanted, kind);
@@ -207,13 +207,13 @@ bool Deferrer::sink(Operation *op, ArrayRef<sdy::ReshardOp> reductions) {
   for (auto [i, reduction] : llvm::enumerate(reductions)) {
     OpOperand &operand = op->getOpOperand(i);
     operand.set(reduction ? inputOf(reduction)
-                          : places.moved(operand.get(), deferred.operandSharding(i), op));
+                          : shardings.moved(operand.get(), deferred.operandSharding(i), op));
   }
   setPartialKind(op, kind);
   if (last == result)
-    places.leave(op->getResult(0), resultThen);
+    shardings.leave(op->getResult(0), resultThen);
   else // what moves it now also reduces it
-    places.set(result, resultThen);
+    shardings.set(result, resultThen);
   llvm::SmallPtrSet<Operation *, 2> spent;
   for (sdy::ReshardOp reduction : reductions)
     if (reduction && spent.insert(reduction).second && reduction->use_empty())
@@ -240,7 +240,7 @@ bool Deferrer::carry(stablehlo::WhileOp loop, unsigned index) {
   sdy::ReshardOp reduction;
   SmallVector<bool> partial;
   for (Value operand : op->getOperands()) {
-    sdy::ReshardOp found = operand == argument ? sdy::ReshardOp() : reductionOf(operand, places);
+    sdy::ReshardOp found = operand == argument ? sdy::ReshardOp() : reductionOf(operand, shardings);
     if (found && !found.getResult().hasOneUse())
       found = {};
     if (found && reduction)
@@ -251,37 +251,37 @@ bool Deferrer::carry(stablehlo::WhileOp loop, unsigned index) {
   }
   if (!reduction)
     return false;
-  TensorSharding source = places.of(reduction.getInput());
-  sharding::ReductionKind kind = places.reductionOf(reduction.getInput());
+  TensorSharding source = shardings.of(reduction.getInput());
+  sharding::ReductionKind kind = shardings.reductionOf(reduction.getInput());
   // Only where the rounds' contributions are not also scattered: a whole accumulator would take
   // more memory.
-  if (!sharding::sameAxes(reduced(source), places.of(reduction.getResult())) ||
+  if (!sharding::sameAxes(reduced(source), shardings.of(reduction.getResult())) ||
       !isNeutral(loop->getOperand(index), kind) || !carriesPartial(op, partial, kind))
     return false;
 
-  TensorSharding carried = places.of(loop->getResult(index));
+  TensorSharding carried = shardings.of(loop->getResult(index));
   if (llvm::any_of(carried.dims, [&](const sharding::DimSharding &dim) {
         return sharding::overlap(dim.axes, source.unreduced);
       }))
     return false;
   // A loop says once how its partial values are combined.
   for (Value other : loop->getResults())
-    if (!places.of(other).unreduced.empty() && places.reductionOf(other) != kind)
+    if (!shardings.of(other).unreduced.empty() && shardings.reductionOf(other) != kind)
       return false;
   carried.unreduced = source.unreduced;
   for (OpOperand &operand : op->getOpOperands())
     if (operand.get() == reduction.getResult())
       operand.set(reduction.getInput());
   reduction->erase();
-  places.set(op->getResult(0), carried);
+  shardings.set(op->getResult(0), carried);
   setPartialKind(op, kind);
-  places.leave(loop->getResult(index), carried);
+  shardings.leave(loop->getResult(index), carried);
   setPartialKind(loop, kind);
   // The start is neutral: partial as it is.
   OpOperand &start = loop->getOpOperand(index);
   OpBuilder builder(loop);
   auto partialStart = sdy::ReshardOp::create(builder, loop->getLoc(), start.get().getType(),
-                                             start.get(), places.attr(carried));
+                                             start.get(), shardings.attr(carried));
   setPartialKind(partialStart, kind);
   start.set(partialStart);
   return true;
@@ -290,8 +290,8 @@ bool Deferrer::carry(stablehlo::WhileOp loop, unsigned index) {
 struct DeferReductions : impl::DeferReductionsBase<DeferReductions> {
   void runOnOperation() override {
     forEachBody(getOperation(),
-                [](Block &body, ValuePlaces &places, sharding::ReshardPlanner &planner) {
-                  Deferrer(places, planner).visit(body);
+                [](Block &body, ValueShardings &shardings, sharding::ReshardPlanner &planner) {
+                  Deferrer(shardings, planner).visit(body);
                 });
   }
 };

@@ -25,16 +25,17 @@ using namespace mlir;
 using namespace tessera::stablehlo;
 using sharding::TensorSharding;
 
-MovedBytes costOf(ShardedFft fft, const ValuePlaces &places, sharding::ReshardPlanner &planner) {
+MovedBytes costOf(ShardedFft fft, const ValueShardings &shardings,
+                  sharding::ReshardPlanner &planner) {
   Value operand = fft.op.getOperand(), result = fft.op.getResult();
-  TensorSharding place = places.of(operand);
+  TensorSharding place = shardings.of(operand);
   double bytes = double(std::max(elementBytes(operand), elementBytes(result))) *
                  double(fft.points / fft.shards);
   auto tiles = sharding::localShape(sharding::canonicalLayout(shapeOf(operand), place));
   for (int64_t tile : ArrayRef(tiles).drop_back())
     bytes *= double(tile);
   MovedBytes cost =
-      movedBytes(shapeOf(result), elementBytes(result), place, places.of(result), planner);
+      movedBytes(shapeOf(result), elementBytes(result), place, shardings.of(result), planner);
   auto collective = [&](cost::CollectiveKind kind) {
     cost.seconds +=
         cost::collectiveSeconds(planner.getTopology(), planner.getMesh(), kind, bytes, fft.axes);
@@ -51,13 +52,13 @@ MovedBytes costOf(ShardedFft fft, const ValuePlaces &places, sharding::ReshardPl
 // Transforms of one dimension each.
 class OneByOne {
 public:
-  OneByOne(FftOp op, const ValuePlaces &places)
-      : b(op), op(op), places(places), rank(shapeOf(op.getOperand()).size()),
+  OneByOne(FftOp op, const ValueShardings &shardings)
+      : b(op), op(op), shardings(shardings), rank(shapeOf(op.getOperand()).size()),
         first(rank - op.getFftLength().size()) {}
 
   bool isNeeded() {
     auto isSharded = [&](Value value) {
-      return llvm::any_of(ArrayRef(places.of(value).dims).drop_front(first),
+      return llvm::any_of(ArrayRef(shardings.of(value).dims).drop_front(first),
                           [](const sharding::DimSharding &dim) { return !dim.axes.empty(); });
     };
     return op.getFftLength().size() > 1 &&
@@ -66,7 +67,7 @@ public:
 
   Value build() {
     SmallVector<int64_t> dims, sharded;
-    TensorSharding from = places.of(op.getOperand());
+    TensorSharding from = shardings.of(op.getOperand());
     for (int64_t d = first; d < rank - 1; ++d)
       if (op.getFftLength()[d - first] > 1)
         (from.dims[d].axes.empty() ? dims : sharded).push_back(d);
@@ -90,8 +91,8 @@ private:
     SmallVector<int64_t> order(rank);
     std::iota(order.begin(), order.end(), 0);
     std::swap(order[dim], order[rank - 1]);
-    TensorSharding after = places.of(isEnd ? op.getResult() : value);
-    value = swapped(value, order, places.of(value));
+    TensorSharding after = shardings.of(isEnd ? op.getResult() : value);
+    value = swapped(value, order, shardings.of(value));
     auto result = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(result.getShape());
     Type element = result.getElementType();
@@ -106,7 +107,7 @@ private:
                           ArrayRef<int64_t>{op.getFftLength()[dim - first]});
     TensorSharding there = after;
     std::swap(there.dims[dim], there.dims[rank - 1]);
-    places.set(value, there);
+    shardings.set(value, there);
     return swapped(value, order, there);
   }
 
@@ -118,23 +119,23 @@ private:
     for (auto [r, o] : llvm::enumerate(order))
       to.dims[r] = from.dims[o];
     Value made = TransposeOp::create(b, op.getLoc(), value, order);
-    places.set(made, to);
+    shardings.set(made, to);
     return made;
   }
 
   OpBuilder b;
   FftOp op;
-  const ValuePlaces &places;
+  const ValueShardings &shardings;
   int64_t rank, first;
 };
 
 struct DistributeFfts : impl::DistributeFftsBase<DistributeFfts> {
   void runOnOperation() override {
     forEachBody(getOperation(),
-                [](Block &body, ValuePlaces &places, sharding::ReshardPlanner &planner) {
+                [](Block &body, ValueShardings &shardings, sharding::ReshardPlanner &planner) {
                   auto replace = [&](FftOp op, Value value) {
                     OpBuilder b(op);
-                    replaceSharded(b, op.getResult(), value, places);
+                    replaceSharded(b, op.getResult(), value, shardings);
                     op->erase();
                   };
                   auto forEach = [&](function_ref<void(FftOp)> visit) {
@@ -143,18 +144,18 @@ struct DistributeFfts : impl::DistributeFftsBase<DistributeFfts> {
                     llvm::for_each(ffts, visit);
                   };
                   forEach([&](FftOp op) {
-                    OneByOne dims(op, places);
+                    OneByOne dims(op, shardings);
                     if (dims.isNeeded())
                       replace(op, dims.build());
                   });
                   forEach([&](FftOp op) {
-                    std::optional<ShardedFft> fft = shardedFft(op, places);
+                    std::optional<ShardedFft> fft = shardedFft(op, shardings);
                     if (!fft)
                       return;
-                    MovedBytes cost = costOf(*fft, places, planner),
-                               byRule = cheapestByRule(op, places, planner);
+                    MovedBytes cost = costOf(*fft, shardings, planner),
+                               byRule = cheapestByRule(op, shardings, planner);
                     if (cost.seconds < byRule.seconds && cost.wireBytes <= byRule.wireBytes)
-                      replace(op, fourStepFft(*fft, places));
+                      replace(op, fourStepFft(*fft, shardings));
                   });
                 });
   }

@@ -6,7 +6,7 @@
 //   %1 = sort(%x as p x r [{"x"}, {}]) along 1
 //   %2 = sdy.reshard (%1 as p x t x p) [{}, {}, {"x"}]                 row q goes to shard q mod p
 //   %3 = sort(%2, all rows of a shard);  %4 = sdy.reshard (%3 as p x p x t) [{}, {"x"}, {}]
-//   %5 = sort(%4, all rows of a shard);  and the rows about the borders of shards sorted
+//   %5 = sort(%4, all rows of a shard);  and the rows about the boundaries of shards sorted
 //
 // where that sends less, and takes less time, than the cheapest way by the sort's rule: to gather
 // all rows, or to shard another dimension meanwhile. Equal elements keep their order by a number,
@@ -32,32 +32,32 @@ IntegerType countType(const ColumnSort &plan, IntegerType integer) {
   return plan.part() < (int64_t(1) << 15) ? IntegerType::get(integer.getContext(), 16) : integer;
 }
 
-MovedBytes costOf(const ShardedSort &sort, const ColumnSort &plan, const ValuePlaces &places,
+MovedBytes costOf(const ShardedSort &sort, const ColumnSort &plan, const ValueShardings &shardings,
                   sharding::ReshardPlanner &planner) {
   using Kind = cost::CollectiveKind;
-  IntegerType integer = SortedShards(sort, places).integer(plan.rows);
+  IntegerType integer = SortedShards(sort, shardings).integer(plan.rows);
   int64_t bytes = sort.rowBytes(), numbered = bytes + integer.getWidth() / 8;
-  SortCost cost(sort, places, planner);
+  SortCost cost(sort, shardings, planner);
   cost.collective(Kind::AllToAll, plan.rows, bytes);
   cost.collective(Kind::AllToAll, plan.rows, bytes);
   for (int i = 0; i < 2; ++i) {
     cost.collective(Kind::AllToAll, plan.shards * plan.shards,
                     countType(plan, integer).getWidth() / 8);
-    cost.collective(Kind::Permute, plan.border, numbered);
+    cost.collective(Kind::Permute, plan.boundary, numbered);
   }
   if (int64_t moved = (plan.shards - 1) * (plan.rows - plan.tile))
     cost.collective(Kind::Permute, moved, bytes);
   cost.sorting(plan.rows, 3);
   cost.sorting(plan.part(), plan.shards);
-  cost.sorting(2 * plan.border, 2);
+  cost.sorting(2 * plan.boundary, 2);
   cost.resultsMoved();
   return cost.moved;
 }
 
 class Columns : public SortedShards {
 public:
-  Columns(const ShardedSort &sort, const ColumnSort &plan, const ValuePlaces &places)
-      : SortedShards(sort, places), sort(sort), plan(plan),
+  Columns(const ShardedSort &sort, const ColumnSort &plan, const ValueShardings &shardings)
+      : SortedShards(sort, shardings), sort(sort), plan(plan),
         integer(SortedShards::integer(plan.rows)) {}
 
   // The sorted operands, as the sort has its own.
@@ -65,7 +65,7 @@ public:
 
 private:
   Values dealt(Values values);     // {p, rows} as sorted locally -> sorted again, with numbers
-  Values collected(Values values); // -> each shard has its own rows but those about its borders
+  Values collected(Values values); // -> each shard has its own rows but those about its boundaries
   Values settled(Values values);   // -> those, too; without numbers
 
   // The numbers of elements that are `row` of those that `shard` had: past all others for those
@@ -176,11 +176,11 @@ Values Columns::collected(Values values) {
 }
 
 Values Columns::settled(Values values) {
-  int64_t p = plan.shards, rows = plan.rows, border = plan.border;
-  Values first, last, below, above; // two neighbours' rows about my last border, my first
+  int64_t p = plan.shards, rows = plan.rows, boundary = plan.boundary;
+  Values first, last, below, above; // two neighbours' rows about my last boundary, my first
   for (Value value : values) {
-    first.push_back(sliced(value, 1, 0, border));
-    last.push_back(sliced(value, 1, rows - border, rows));
+    first.push_back(sliced(value, 1, 0, boundary));
+    last.push_back(sliced(value, 1, rows - boundary, rows));
     Value next = padded(sliced(first.back(), 0, 1, p), 0, 0, 1);
     Value previous = padded(sliced(last.back(), 0, 0, p - 1), 0, 1, 0);
     below.push_back(joined({last.back(), next}, 1));
@@ -192,12 +192,12 @@ Values Columns::settled(Values values) {
   below = sorted(below, 1, order), above = sorted(above, 1, order);
   values.pop_back();
   for (auto [i, value] : llvm::enumerate(values)) {
-    Value lowest = sliced(above[i], 1, border, 2 * border);
-    Value highest = sliced(below[i], 1, 0, border);
+    Value lowest = sliced(above[i], 1, boundary, 2 * boundary);
+    Value highest = sliced(below[i], 1, 0, boundary);
     Value shard = positions(lowest, 0, integer);
     lowest = select(compare(shard, number(shard, 0), Direction::EQ), first[i], lowest);
     highest = select(compare(shard, number(shard, p - 1), Direction::EQ), last[i], highest);
-    value = joined({lowest, sliced(value, 1, border, rows - border), highest}, 1);
+    value = joined({lowest, sliced(value, 1, boundary, rows - boundary), highest}, 1);
   }
   return values;
 }
@@ -211,27 +211,27 @@ Values Columns::sortedAll() {
 
 struct DistributeSorts : impl::DistributeSortsBase<DistributeSorts> {
   void runOnOperation() override {
-    forEachBody(
-        getOperation(), [](Block &body, ValuePlaces &places, sharding::ReshardPlanner &planner) {
-          SmallVector<stablehlo::SortOp> sorts;
-          body.walk([&](stablehlo::SortOp sort) { sorts.push_back(sort); });
-          for (stablehlo::SortOp op : sorts) {
-            std::optional<ShardedSort> sort = shardedSort(op, places);
-            std::optional<ColumnSort> plan =
-                sort ? sharding::planColumnSort(sort->size, sort->shards) : std::nullopt;
-            if (!plan)
-              continue;
-            MovedBytes cost = costOf(*sort, *plan, places, planner);
-            MovedBytes byRule = sortByRule(*sort, places, planner);
-            if (cost.seconds >= byRule.seconds || cost.wireBytes > byRule.wireBytes)
-              continue;
-            OpBuilder b(op);
-            for (auto [result, value] :
-                 llvm::zip_equal(op->getResults(), Columns(*sort, *plan, places).sortedAll()))
-              replaceSharded(b, result, value, places);
-            op->erase();
-          }
-        });
+    forEachBody(getOperation(), [](Block &body, ValueShardings &shardings,
+                                   sharding::ReshardPlanner &planner) {
+      SmallVector<stablehlo::SortOp> sorts;
+      body.walk([&](stablehlo::SortOp sort) { sorts.push_back(sort); });
+      for (stablehlo::SortOp op : sorts) {
+        std::optional<ShardedSort> sort = shardedSort(op, shardings);
+        std::optional<ColumnSort> plan =
+            sort ? sharding::planColumnSort(sort->size, sort->shards) : std::nullopt;
+        if (!plan)
+          continue;
+        MovedBytes cost = costOf(*sort, *plan, shardings, planner);
+        MovedBytes byRule = sortByRule(*sort, shardings, planner);
+        if (cost.seconds >= byRule.seconds || cost.wireBytes > byRule.wireBytes)
+          continue;
+        OpBuilder b(op);
+        for (auto [result, value] :
+             llvm::zip_equal(op->getResults(), Columns(*sort, *plan, shardings).sortedAll()))
+          replaceSharded(b, result, value, shardings);
+        op->erase();
+      }
+    });
   }
 };
 

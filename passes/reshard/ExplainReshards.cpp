@@ -25,10 +25,10 @@ struct ExplainReshards : impl::ExplainReshardsBase<ExplainReshards> {
       return;
     cost::Topology topology = topologyOf(getOperation());
     sharding::ReshardPlanner planner(*meshes.main(), topology);
-    ValuePlaces places(*meshes.main(), &getContext());
+    ValueShardings shardings(*meshes.main(), &getContext());
     double total = 0;
     getOperation().walk([&](sdy::ReshardOp op) {
-      const sharding::ReshardPlan &plan = planOf(op, places, planner);
+      const sharding::ReshardPlan &plan = planOf(op, shardings, planner);
       if (plan.wireBytes == 0)
         return;
       int64_t trips = tripsAround(op);

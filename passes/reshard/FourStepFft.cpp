@@ -25,10 +25,10 @@ RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getTy
 
 class FourSteps : public SplitDimension {
 public:
-  FourSteps(ShardedFft fft, const ValuePlaces &places)
-      : SplitDimension(places, fft.op, fft.op.getOperand(),
+  FourSteps(ShardedFft fft, const ValueShardings &shardings)
+      : SplitDimension(shardings, fft.op, fft.op.getOperand(),
                        typeOf(fft.op.getOperand()).getRank() - 1),
-        places(places), axes(fft.axes), points(fft.points), shards(fft.shards),
+        shardings(shardings), axes(fft.axes), points(fft.points), shards(fft.shards),
         inverse(fft.op.getFftType() == FftType::IFFT || fft.op.getFftType() == FftType::IRFFT),
         integer(points < (int64_t(1) << 30) ? b.getI32Type() : b.getI64Type()) {
     Type element = typeOf(fft.op.getOperand()).getElementType();
@@ -53,7 +53,7 @@ public:
 
 private:
   Value as(Value made, Value like) {
-    places.set(made, places.of(like));
+    shardings.set(made, shardings.of(like));
     return made;
   }
   Value constant(Value like, FloatType element, double number) {
@@ -80,11 +80,11 @@ private:
   Value twiddles(Value like, int64_t m) {
     auto type = RankedTensorType::get({m, shards}, integer);
     sharding::TensorSharding lie = sharding::TensorSharding::replicatedOver(2),
-                             all = places.of(like);
+                             all = shardings.of(like);
     lie.dims[0].axes = axes;
     auto count = [&](int64_t dim) {
       Value iota = IotaOp::create(b, loc, type, dim);
-      places.set(iota, lie);
+      shardings.set(iota, lie);
       return iota;
     };
     Value w = root(binary<MulOp>(count(0), count(1)), points, inverse);
@@ -118,7 +118,7 @@ private:
     return compare(at, number(at, place), ComparisonDirection::EQ);
   }
 
-  const ValuePlaces &places;
+  const ValueShardings &shardings;
   AxisRefs axes;
   int64_t points, shards;
   bool inverse;
@@ -172,9 +172,9 @@ Value FourSteps::toReal(Value spectrum) {
 
 } // namespace
 
-std::optional<ShardedFft> shardedFft(FftOp op, const ValuePlaces &places) {
+std::optional<ShardedFft> shardedFft(FftOp op, const ValueShardings &shardings) {
   Value operand = op.getOperand();
-  sharding::TensorSharding place = places.of(operand);
+  sharding::TensorSharding place = shardings.of(operand);
   ArrayRef<int64_t> lengths = op.getFftLength();
   if (lengths.size() != 1 || !place.unreduced.empty() || llvm::is_contained(shapeOf(operand), 0))
     return std::nullopt;
@@ -193,8 +193,8 @@ std::optional<ShardedFft> shardedFft(FftOp op, const ValuePlaces &places) {
   return fft;
 }
 
-Value fourStepFft(ShardedFft fft, const ValuePlaces &places) {
-  FourSteps steps(fft, places);
+Value fourStepFft(ShardedFft fft, const ValueShardings &shardings) {
+  FourSteps steps(fft, shardings);
   Value operand = fft.op.getOperand();
   switch (fft.op.getFftType()) {
   case FftType::FFT:

@@ -19,9 +19,9 @@ struct ShardedFft {
 };
 
 // None where the operand's dimension is not sharded, or p * p doesn't divide the points.
-std::optional<ShardedFft> shardedFft(stablehlo::FftOp op, const ValuePlaces &places);
+std::optional<ShardedFft> shardedFft(stablehlo::FftOp op, const ValueShardings &shardings);
 
 // The result of the transform, under the operand's axes.
-mlir::Value fourStepFft(ShardedFft fft, const ValuePlaces &places);
+mlir::Value fourStepFft(ShardedFft fft, const ValueShardings &shardings);
 
 } // namespace tessera

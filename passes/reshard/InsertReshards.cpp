@@ -17,7 +17,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/reshard/Passes.h"
 #include "passes/reshard/PlacedOps.h"
-#include "passes/reshard/ValuePlaces.h"
+#include "passes/reshard/ValueShardings.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace tessera {
@@ -39,8 +39,8 @@ int64_t shards(const TensorSharding &sharding) {
 
 class Inserter {
 public:
-  Inserter(ValuePlaces &places, sharding::ReshardPlanner &planner)
-      : places(places), planner(planner) {}
+  Inserter(ValueShardings &shardings, sharding::ReshardPlanner &planner)
+      : shardings(shardings), planner(planner) {}
 
   void visit(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(block))
@@ -56,21 +56,21 @@ private:
   void makeResult(OpResult result, const TensorSharding &made, sharding::ReductionKind kind);
 
   void place(OpOperand &operand, const TensorSharding &sharding) {
-    operand.set(places.moved(operand.get(), sharding, operand.getOwner()));
+    operand.set(shardings.moved(operand.get(), sharding, operand.getOwner()));
   }
-  void placeLike(OpOperand &operand, Value like) { place(operand, places.of(like)); }
+  void placeLike(OpOperand &operand, Value like) { place(operand, shardings.of(like)); }
   void placeReturns(Region &region, ValueRange like) {
     for (auto [operand, value] :
          llvm::zip_equal(region.front().getTerminator()->getOpOperands(), like))
       placeLike(operand, value);
   }
 
-  ValuePlaces &places;
+  ValueShardings &shardings;
   sharding::ReshardPlanner &planner;
 };
 
 void Inserter::remarkGathered(OpOperand &operand, std::optional<size_t> dim) {
-  TensorSharding from = places.of(operand.get()), to = from;
+  TensorSharding from = shardings.of(operand.get()), to = from;
   for (auto [d, each] : llvm::enumerate(to.dims))
     if (!dim || d == *dim)
       each.axes.clear();
@@ -85,7 +85,7 @@ void Inserter::remarkGathered(OpOperand &operand, std::optional<size_t> dim) {
                                                   << operand.getOperandNumber() << " whole";
   if (dim)
     remark << " along dimension " << *dim;
-  remark << ": " << operand.get().getType() << " with " << places.attr(from)
+  remark << ": " << operand.get().getType() << " with " << shardings.attr(from)
          << " is gathered, at up to " << int64_t(plan.wireBytes) << " bytes sent by each device; "
          << (dim ? "shard it along another dimension to avoid that"
                  : "give the operation an sdy.sharding_rule to avoid that");
@@ -98,20 +98,20 @@ void Inserter::replicateOperands(Operation *op) {
 
 void Inserter::makeResult(OpResult result, const TensorSharding &made,
                           sharding::ReductionKind kind) {
-  TensorSharding wanted = places.of(result);
+  TensorSharding wanted = shardings.of(result);
   if (!sharding::sameAxes(made, wanted))
-    places.leave(result, made);
+    shardings.leave(result, made);
   if (!made.unreduced.empty())
     setPartialKind(result.getOwner(), kind);
 }
 
 void Inserter::visitRuled(Operation *op, sharding::FactorRule rule) {
-  const sharding::PlacedOp placed = placedOp(op, std::move(rule), places);
+  const sharding::PlacedOp placed = placedOp(op, std::move(rule), shardings);
   sharding::FactorChoice choice = sharding::chooseFactorAxes(placed, planner);
   for (OpOperand &operand : op->getOpOperands()) {
     const sharding::TensorFactors &factors = placed.op.rule.operands[operand.getOperandNumber()];
     bool gathered = shards(choice.axes.operandSharding(operand.getOperandNumber())) <
-                    shards(places.of(operand.get()));
+                    shards(shardings.of(operand.get()));
     for (auto [dim, dimFactors] : llvm::enumerate(factors))
       if (gathered && llvm::any_of(dimFactors, [&](int32_t f) {
             return placed.op.rule.factors[f].kind == sharding::FactorKind::NeedReplication &&
@@ -129,7 +129,7 @@ void Inserter::visit(Operation *op) {
   TypeSwitch<Operation *>(op)
       .Case([&](sdy::ShardingConstraintOp constraint) {
         constraint.getResult().replaceAllUsesWith(
-            places.moved(constraint.getInput(), places.of(constraint.getResult()), op));
+            shardings.moved(constraint.getInput(), shardings.of(constraint.getResult()), op));
         op->erase();
       })
       .Case([&](sdy::ReshardOp) {})
@@ -141,13 +141,13 @@ void Inserter::visit(Operation *op) {
       .Case([&](sdy::ManualComputationOp manual) {
         for (auto [operand, in] :
              llvm::zip_equal(op->getOpOperands(), manual.getInShardings().getShardings()))
-          place(operand, places.of(in, shapeOf(operand.get()).size()));
+          place(operand, shardings.of(in, shapeOf(operand.get()).size()));
         Block &body = manual.getBody().front();
         visit(body);
         for (auto [operand, out] : llvm::zip_equal(body.getTerminator()->getOpOperands(),
                                                    manual.getOutShardings().getShardings()))
-          place(operand, places.of(sdy::insideManual(out, manual.getManualAxes()),
-                                   shapeOf(operand.get()).size()));
+          place(operand, shardings.of(sdy::insideManual(out, manual.getManualAxes()),
+                                      shapeOf(operand.get()).size()));
       })
       .Case([&](sdy::NamedComputationOp named) {
         for (auto [operand, argument] :
@@ -174,11 +174,11 @@ void Inserter::visit(Operation *op) {
       .Case([&](func::ReturnOp) {
         auto function = op->getParentOfType<func::FuncOp>();
         for (OpOperand &operand : op->getOpOperands()) {
-          TensorSharding wanted = places.of(operand.get());
+          TensorSharding wanted = shardings.of(operand.get());
           wanted.unreduced.clear();
           if (auto attr = function.getResultAttrOfType<sdy::TensorShardingAttr>(
                   operand.getOperandNumber(), sdy::kShardingAttr))
-            wanted = places.of(attr, wanted.dims.size());
+            wanted = shardings.of(attr, wanted.dims.size());
           place(operand, wanted);
         }
       })
@@ -200,8 +200,8 @@ void Inserter::visit(Operation *op) {
 struct InsertReshards : impl::InsertReshardsBase<InsertReshards> {
   void runOnOperation() override {
     forEachBody(getOperation(),
-                [](Block &body, ValuePlaces &places, sharding::ReshardPlanner &planner) {
-                  Inserter(places, planner).visit(body);
+                [](Block &body, ValueShardings &shardings, sharding::ReshardPlanner &planner) {
+                  Inserter(shardings, planner).visit(body);
                 });
   }
 };

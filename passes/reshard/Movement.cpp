@@ -6,12 +6,12 @@ namespace tessera {
 
 using namespace mlir;
 
-const sharding::ReshardPlan &planOf(sdy::ReshardOp op, const ValuePlaces &places,
+const sharding::ReshardPlan &planOf(sdy::ReshardOp op, const ValueShardings &shardings,
                                     sharding::ReshardPlanner &planner) {
   ArrayRef<int64_t> shape = shapeOf(op.getInput());
-  auto from = sharding::canonicalLayout(shape, places.of(op.getInput()));
-  auto to = sharding::canonicalLayout(shape, places.of(op.getResult()));
-  from.reduction = to.reduction = places.reductionOf(op.getInput());
+  auto from = sharding::canonicalLayout(shape, shardings.of(op.getInput()));
+  auto to = sharding::canonicalLayout(shape, shardings.of(op.getResult()));
+  from.reduction = to.reduction = shardings.reductionOf(op.getInput());
   return planner.plan(shape, elementBytes(op.getInput()), from, to);
 }
 
@@ -56,9 +56,9 @@ Movement movementOf(ModuleOp module) {
     return all;
   cost::Topology topology = topologyOf(module);
   sharding::ReshardPlanner planner(*meshes.main(), topology);
-  ValuePlaces places(*meshes.main(), module.getContext());
+  ValueShardings shardings(*meshes.main(), module.getContext());
   module.walk([&](sdy::ReshardOp op) {
-    const sharding::ReshardPlan &plan = planOf(op, places, planner);
+    const sharding::ReshardPlan &plan = planOf(op, shardings, planner);
     double trips = double(tripsAround(op));
     all.seconds += plan.seconds * trips;
     all.wireBytes += plan.wireBytes * trips;

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "lib/sharding/ReshardSearch.h"
-#include "passes/reshard/ValuePlaces.h"
+#include "passes/reshard/ValueShardings.h"
 
 namespace tessera {
 
-const sharding::ReshardPlan &planOf(sdy::ReshardOp op, const ValuePlaces &places,
+const sharding::ReshardPlan &planOf(sdy::ReshardOp op, const ValueShardings &shardings,
                                     sharding::ReshardPlanner &planner);
 
 // "all-gather, slice"

@@ -8,18 +8,19 @@ namespace tessera {
 using namespace mlir;
 using sharding::TensorSharding;
 
-sharding::PlacedOp placedOp(Operation *op, sharding::FactorRule rule, const ValuePlaces &places) {
+sharding::PlacedOp placedOp(Operation *op, sharding::FactorRule rule,
+                            const ValueShardings &shardings) {
   sharding::PlacedOp placed;
   placed.flops = flopsOf(op, rule);
   placed.op.rule = std::move(rule);
   for (Value operand : op->getOperands()) {
     placed.op.operands.emplace_back(shapeOf(operand));
     sharding::PlacedTensor &tensor = placed.operands.emplace_back();
-    tensor.sharding = places.of(operand);
+    tensor.sharding = shardings.of(operand);
     tensor.elementBytes = elementBytes(operand);
     tensor.free = isFree(operand);
-    tensor.reduction = places.reductionOf(operand);
-    tensor.copies.assign(places.copiesOf(operand).begin(), places.copiesOf(operand).end());
+    tensor.reduction = shardings.reductionOf(operand);
+    tensor.copies.assign(shardings.copiesOf(operand).begin(), shardings.copiesOf(operand).end());
     Operation *around =
         operand.getParentBlock()->getParentOp(); // it is moved there, once for all rounds inside
     tensor.share = 1.0 / double(std::max<int64_t>(1, tripsAround(op, around)));
@@ -27,7 +28,7 @@ sharding::PlacedOp placedOp(Operation *op, sharding::FactorRule rule, const Valu
   for (Value result : op->getResults()) {
     placed.op.results.emplace_back(shapeOf(result));
     sharding::PlacedTensor &tensor = placed.results.emplace_back();
-    tensor.sharding = places.of(result);
+    tensor.sharding = shardings.of(result);
     tensor.elementBytes = elementBytes(result);
   }
   return placed;
@@ -41,9 +42,9 @@ MovedBytes movedBytes(ArrayRef<int64_t> shape, int64_t elementBytes, const Tenso
   return {plan.seconds, plan.wireBytes};
 }
 
-CostByRule cheapestByRule(Operation *op, const ValuePlaces &places,
+CostByRule cheapestByRule(Operation *op, const ValueShardings &shardings,
                           sharding::ReshardPlanner &planner) {
-  const sharding::PlacedOp placed = placedOp(op, *sdy::getRule(op), places);
+  const sharding::PlacedOp placed = placedOp(op, *sdy::getRule(op), shardings);
   sharding::FactorChoice choice = sharding::chooseFactorAxes(placed, planner);
   CostByRule cost;
   for (size_t i = 0; i < placed.operands.size(); ++i)

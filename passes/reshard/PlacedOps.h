@@ -3,12 +3,12 @@
 #pragma once
 
 #include "lib/sharding/FactorChoice.h"
-#include "passes/reshard/ValuePlaces.h"
+#include "passes/reshard/ValueShardings.h"
 
 namespace tessera {
 
 sharding::PlacedOp placedOp(mlir::Operation *op, sharding::FactorRule rule,
-                            const ValuePlaces &places);
+                            const ValueShardings &shardings);
 
 struct MovedBytes {
   double seconds = 0, wireBytes = 0; // that a device sends
@@ -27,7 +27,7 @@ MovedBytes movedBytes(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
 struct CostByRule : MovedBytes {
   double resultBytes = 0; // that a device makes
 };
-CostByRule cheapestByRule(mlir::Operation *op, const ValuePlaces &places,
+CostByRule cheapestByRule(mlir::Operation *op, const ValueShardings &shardings,
                           sharding::ReshardPlanner &planner);
 
 } // namespace tessera

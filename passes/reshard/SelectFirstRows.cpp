@@ -39,9 +39,9 @@ std::optional<int64_t> firstRows(const ShardedSort &sort) {
   return most > 0 && most < sort.tile ? std::optional(most) : std::nullopt;
 }
 
-MovedBytes costOf(const ShardedSort &sort, int64_t rows, const ValuePlaces &places,
+MovedBytes costOf(const ShardedSort &sort, int64_t rows, const ValueShardings &shardings,
                   sharding::ReshardPlanner &planner) {
-  SortCost cost(sort, places, planner);
+  SortCost cost(sort, shardings, planner);
   int64_t bytes = sort.rowBytes();
   cost.sorting(sort.tile, 1);
   cost.collective(cost::CollectiveKind::AllGather, sort.shards * rows, bytes);
@@ -49,8 +49,8 @@ MovedBytes costOf(const ShardedSort &sort, int64_t rows, const ValuePlaces &plac
   return cost.moved;
 }
 
-void selectFirst(const ShardedSort &sort, int64_t rows, const ValuePlaces &places) {
-  SortedShards shards(sort, places);
+void selectFirst(const ShardedSort &sort, int64_t rows, const ValueShardings &shardings) {
+  SortedShards shards(sort, shardings);
   SplitDimension::Values values = shards.locally(sort.tile);
   for (Value &value : values)
     value = shards.move(shards.sliced(value, 1, 0, rows), {{}, {}});
@@ -68,7 +68,8 @@ void selectFirst(const ShardedSort &sort, int64_t rows, const ValuePlaces &place
   for (auto [result, value] : llvm::zip(sort.op->getResults(), values))
     for (Operation *user : llvm::make_early_inc_range(result.getUsers())) {
       Value slice = user->getResult(0);
-      replaceSharded(shards.b, slice, shards.sliced(value, 0, 0, shapeOf(slice)[sort.dim]), places);
+      replaceSharded(shards.b, slice, shards.sliced(value, 0, 0, shapeOf(slice)[sort.dim]),
+                     shardings);
       user->erase();
     }
   sort.op->erase();
@@ -77,18 +78,18 @@ void selectFirst(const ShardedSort &sort, int64_t rows, const ValuePlaces &place
 struct SelectFirstRows : impl::SelectFirstRowsBase<SelectFirstRows> {
   void runOnOperation() override {
     forEachBody(getOperation(),
-                [](Block &body, ValuePlaces &places, sharding::ReshardPlanner &planner) {
+                [](Block &body, ValueShardings &shardings, sharding::ReshardPlanner &planner) {
                   SmallVector<stablehlo::SortOp> sorts;
                   body.walk([&](stablehlo::SortOp sort) { sorts.push_back(sort); });
                   for (stablehlo::SortOp op : sorts) {
-                    std::optional<ShardedSort> sort = shardedSort(op, places);
+                    std::optional<ShardedSort> sort = shardedSort(op, shardings);
                     std::optional<int64_t> rows = sort ? firstRows(*sort) : std::nullopt;
                     if (!rows)
                       continue;
-                    MovedBytes cost = costOf(*sort, *rows, places, planner);
-                    MovedBytes byRule = sortByRule(*sort, places, planner);
+                    MovedBytes cost = costOf(*sort, *rows, shardings, planner);
+                    MovedBytes byRule = sortByRule(*sort, shardings, planner);
                     if (cost.seconds < byRule.seconds && cost.wireBytes <= byRule.wireBytes)
-                      selectFirst(*sort, *rows, places);
+                      selectFirst(*sort, *rows, shardings);
                   }
                 });
   }

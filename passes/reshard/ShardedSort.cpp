@@ -15,7 +15,7 @@ int64_t ShardedSort::rowBytes() const {
   return bytes;
 }
 
-std::optional<ShardedSort> shardedSort(stablehlo::SortOp op, const ValuePlaces &places) {
+std::optional<ShardedSort> shardedSort(stablehlo::SortOp op, const ValueShardings &shardings) {
   ShardedSort sort{op, int64_t(op.getDimension()), 0, 1, 0, {}, {}};
   ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
   if (sort.dim < 0)
@@ -23,7 +23,7 @@ std::optional<ShardedSort> shardedSort(stablehlo::SortOp op, const ValuePlaces &
   auto *first = llvm::find_if(op->getOpOperands(), [](OpOperand &o) { return !isFree(o.get()); });
   if (first == op->getOpOperands().end() || llvm::is_contained(shape, 0))
     return std::nullopt;
-  sort.place = places.of(first->get());
+  sort.place = shardings.of(first->get());
   sort.size = shape[sort.dim];
   sort.axes = sort.place.dims[sort.dim].axes;
   sort.shards = sharding::shardCount(sort.axes);
@@ -33,17 +33,17 @@ std::optional<ShardedSort> shardedSort(stablehlo::SortOp op, const ValuePlaces &
   return sort;
 }
 
-SortCost::SortCost(const ShardedSort &sort, const ValuePlaces &places,
+SortCost::SortCost(const ShardedSort &sort, const ValueShardings &shardings,
                    sharding::ReshardPlanner &planner)
-    : sort(sort), places(places), planner(planner) {
+    : sort(sort), shardings(shardings), planner(planner) {
   sharding::LocalLayout layout = sharding::canonicalLayout(sort.shape(), sort.place);
   for (auto [d, tile] : llvm::enumerate(sharding::localShape(layout)))
     if (int64_t(d) != sort.dim)
       lines *= tile;
   for (Value operand : sort.op->getOperands())
     if (!isFree(operand))
-      moved += movedBytes(shapeOf(operand), elementBytes(operand), places.of(operand), sort.place,
-                          planner);
+      moved += movedBytes(shapeOf(operand), elementBytes(operand), shardings.of(operand),
+                          sort.place, planner);
 }
 
 void SortCost::collective(cost::CollectiveKind kind, int64_t rows, int64_t bytes) {
@@ -64,9 +64,9 @@ void SortCost::sorting(int64_t rows, int64_t count) {
       sortingSeconds(planner.getTopology(), double(lines * rows * count * sort.rowBytes()), rows);
 }
 
-MovedBytes sortByRule(const ShardedSort &sort, const ValuePlaces &places,
+MovedBytes sortByRule(const ShardedSort &sort, const ValueShardings &shardings,
                       sharding::ReshardPlanner &planner) {
-  CostByRule cost = cheapestByRule(sort.op, places, planner);
+  CostByRule cost = cheapestByRule(sort.op, shardings, planner);
   // Its results are written once in it already.
   cost.seconds += sortingSeconds(planner.getTopology(), cost.resultBytes, sort.size) -
                   cost::computeSeconds(planner.getTopology(), 0, 2 * cost.resultBytes);
@@ -75,20 +75,20 @@ MovedBytes sortByRule(const ShardedSort &sort, const ValuePlaces &places,
 
 void SortCost::resultsMoved() {
   for (Value result : sort.op->getResults())
-    moved +=
-        movedBytes(shapeOf(result), elementBytes(result), sort.place, places.of(result), planner);
+    moved += movedBytes(shapeOf(result), elementBytes(result), sort.place, shardings.of(result),
+                        planner);
 }
 
 // An operand that lies where the sort is computed.
-static Value placedOperand(const ShardedSort &sort, const ValuePlaces &places) {
+static Value placedOperand(const ShardedSort &sort, const ValueShardings &shardings) {
   return *llvm::find_if(sort.op->getOperands(), [&](Value operand) {
-    return sharding::sameAxes(places.of(operand), sort.place);
+    return sharding::sameAxes(shardings.of(operand), sort.place);
   });
 }
 
-SortedShards::SortedShards(const ShardedSort &sort, const ValuePlaces &places)
-    : SplitDimension(places, sort.op, placedOperand(sort, places), sort.dim), sort(sort),
-      valuePlaces(places) {}
+SortedShards::SortedShards(const ShardedSort &sort, const ValueShardings &shardings)
+    : SplitDimension(shardings, sort.op, placedOperand(sort, shardings), sort.dim), sort(sort),
+      valueShardings(shardings) {}
 
 IntegerType SortedShards::integer(int64_t rows) const {
   return IntegerType::get(sort.op->getContext(), sort.shards * rows < (int64_t(1) << 30) ? 32 : 64);
@@ -116,7 +116,7 @@ SplitDimension::Values SortedShards::locally(int64_t rows) {
   Values values;
   int64_t all = sort.shards * sort.tile;
   for (Value operand : sort.op->getOperands()) {
-    if (!sharding::sameAxes(valuePlaces.of(operand), sort.place))
+    if (!sharding::sameAxes(valueShardings.of(operand), sort.place))
       operand = move(operand, {sort.axes});
     Value shards =
         reshaped(padded(operand, 0, 0, all - sort.size), {sort.shards, sort.tile}, {sort.axes, {}});
@@ -134,10 +134,11 @@ SplitDimension::Values SortedShards::locally(int64_t rows) {
   return values;
 }
 
-void replaceSharded(OpBuilder &b, Value result, Value value, const ValuePlaces &places) {
-  sharding::TensorSharding wanted = places.of(result);
-  if (!sharding::sameAxes(places.of(value), wanted))
-    value = sdy::ReshardOp::create(b, value.getLoc(), value.getType(), value, places.attr(wanted));
+void replaceSharded(OpBuilder &b, Value result, Value value, const ValueShardings &shardings) {
+  sharding::TensorSharding wanted = shardings.of(result);
+  if (!sharding::sameAxes(shardings.of(value), wanted))
+    value =
+        sdy::ReshardOp::create(b, value.getLoc(), value.getType(), value, shardings.attr(wanted));
   result.replaceAllUsesWith(value);
 }
 

@@ -19,13 +19,14 @@ struct ShardedSort {
 };
 
 // None when the dimension is not sharded.
-std::optional<ShardedSort> shardedSort(stablehlo::SortOp op, const ValuePlaces &places);
+std::optional<ShardedSort> shardedSort(stablehlo::SortOp op, const ValueShardings &shardings);
 
 // Sums up what a distributed sort takes. A row is an element along the sorted dimension, in all
 // lines that a device has.
 class SortCost {
 public:
-  SortCost(const ShardedSort &sort, const ValuePlaces &places, sharding::ReshardPlanner &planner);
+  SortCost(const ShardedSort &sort, const ValueShardings &shardings,
+           sharding::ReshardPlanner &planner);
 
   void collective(cost::CollectiveKind kind, int64_t rows, int64_t bytes);
   void sorting(int64_t rows, int64_t count); // local, of `count` times `rows` elements
@@ -34,19 +35,19 @@ public:
 
 private:
   const ShardedSort &sort;
-  const ValuePlaces &places;
+  const ValueShardings &shardings;
   sharding::ReshardPlanner &planner;
   int64_t lines = 1;
 };
 
 // The cheapest way by the sort's rule. Sorts of n rows read and write them log2(n) times.
-MovedBytes sortByRule(const ShardedSort &sort, const ValuePlaces &places,
+MovedBytes sortByRule(const ShardedSort &sort, const ValueShardings &shardings,
                       sharding::ReshardPlanner &planner);
 
 // Ops on the sort's operands and what becomes of them.
 class SortedShards : public SplitDimension {
 public:
-  SortedShards(const ShardedSort &sort, const ValuePlaces &places);
+  SortedShards(const ShardedSort &sort, const ValueShardings &shardings);
 
   // The operands as {shards, rows}, each shard sorted. Elements that do not exist, where there are
   // some, come last. rows >= sort.tile
@@ -65,11 +66,11 @@ public:
 
 private:
   const ShardedSort &sort;
-  const ValuePlaces &valuePlaces;
+  const ValueShardings &valueShardings;
 };
 
 // Puts `value`, which lies as its sharding says, in the place of `result`.
 void replaceSharded(mlir::OpBuilder &b, mlir::Value result, mlir::Value value,
-                    const ValuePlaces &places);
+                    const ValueShardings &shardings);
 
 } // namespace tessera

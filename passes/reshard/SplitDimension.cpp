@@ -24,10 +24,11 @@ Value zero(OpBuilder &b, Location loc, Type element) {
 
 } // namespace
 
-SplitDimension::SplitDimension(const ValuePlaces &places, Operation *op, Value like, int64_t dim)
-    : b(op), loc(op->getLoc()), valuePlaces(places) {
+SplitDimension::SplitDimension(const ValueShardings &shardings, Operation *op, Value like,
+                               int64_t dim)
+    : b(op), loc(op->getLoc()), valueShardings(shardings) {
   ArrayRef<int64_t> whole = shapeOf(like);
-  TensorSharding sharding = places.of(like);
+  TensorSharding sharding = shardings.of(like);
   outer.assign(whole.begin(), whole.begin() + dim);
   inner.assign(whole.begin() + dim + 1, whole.end());
   outerAxes.assign(sharding.dims.begin(), sharding.dims.begin() + dim);
@@ -54,11 +55,11 @@ TensorSharding SplitDimension::sharding(PartAxes axes) const {
 }
 
 Value SplitDimension::annotated(Value value, Value like) {
-  return annotated(value, valuePlaces.of(like));
+  return annotated(value, valueShardings.of(like));
 }
 
 Value SplitDimension::annotated(Value value, const TensorSharding &sharding) {
-  valuePlaces.set(value, sharding);
+  valueShardings.set(value, sharding);
   return value;
 }
 
@@ -68,7 +69,8 @@ Value SplitDimension::reshaped(Value value, Parts sizes, PartAxes axes) {
 }
 
 Value SplitDimension::move(Value value, PartAxes axes) {
-  return sdy::ReshardOp::create(b, loc, value.getType(), value, valuePlaces.attr(sharding(axes)));
+  return sdy::ReshardOp::create(b, loc, value.getType(), value,
+                                valueShardings.attr(sharding(axes)));
 }
 
 Value SplitDimension::transposed(Value value, ArrayRef<int64_t> order) {
@@ -76,7 +78,7 @@ Value SplitDimension::transposed(Value value, ArrayRef<int64_t> order) {
   std::iota(all.begin(), all.end(), 0);
   for (auto [to, from] : llvm::enumerate(order))
     all[outer.size() + to] = outer.size() + from;
-  TensorSharding from = valuePlaces.of(value), to = from;
+  TensorSharding from = valueShardings.of(value), to = from;
   for (auto [r, o] : llvm::enumerate(all))
     to.dims[r] = from.dims[o];
   return annotated(stablehlo::TransposeOp::create(b, loc, value, all), to);
@@ -110,7 +112,7 @@ Value SplitDimension::repeated(Value value, int64_t parts, int64_t size) {
   size_t at = outer.size() + parts;
   for (size_t d = 0; d < to.size(); ++d)
     dims.push_back(d < at ? d : d + 1);
-  TensorSharding sharding = valuePlaces.of(value);
+  TensorSharding sharding = valueShardings.of(value);
   to.insert(to.begin() + at, size);
   sharding.dims.insert(sharding.dims.begin() + at, sharding::DimSharding());
   return annotated(
@@ -165,7 +167,7 @@ Value SplitDimension::summed(Value value, int64_t part) {
   Value init =
       annotated(zero(b, loc, typeOf(value).getElementType()), TensorSharding::replicatedOver(0));
   SmallVector<int64_t> to(typeOf(value).getShape());
-  TensorSharding sharding = valuePlaces.of(value);
+  TensorSharding sharding = valueShardings.of(value);
   to.erase(to.begin() + dim);
   sharding.dims.erase(sharding.dims.begin() + dim);
   auto reduce = stablehlo::ReduceOp::create(b, loc, TypeRange{typeOf(value).clone(to)}, value, init,

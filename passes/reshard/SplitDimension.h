@@ -9,7 +9,7 @@
 #pragma once
 
 #include "dialects/stablehlo/StablehloOps.h"
-#include "passes/reshard/ValuePlaces.h"
+#include "passes/reshard/ValueShardings.h"
 
 namespace tessera {
 
@@ -22,9 +22,10 @@ public:
   using Before =
       llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange a, mlir::ValueRange b)>;
 
-  // `like` is a value to be split at `dim`; all is built before `op`. `places` is kept by
+  // `like` is a value to be split at `dim`; all is built before `op`. `shardings` is kept by
   // reference.
-  SplitDimension(const ValuePlaces &places, mlir::Operation *op, mlir::Value like, int64_t dim);
+  SplitDimension(const ValueShardings &shardings, mlir::Operation *op, mlir::Value like,
+                 int64_t dim);
 
   mlir::OpBuilder b;
   mlir::Location loc;
@@ -73,7 +74,7 @@ private:
   sharding::TensorSharding sharding(PartAxes axes) const;
   mlir::Value sumOver(mlir::Value value, int64_t dimension);
 
-  const ValuePlaces &valuePlaces;
+  const ValueShardings &valueShardings;
   llvm::SmallVector<int64_t> outer, inner;
   llvm::SmallVector<sharding::DimSharding> outerAxes, innerAxes;
 };

@@ -80,8 +80,9 @@ struct Plan {
 
 class Planner {
 public:
-  Planner(stablehlo::ReduceOp op, const ValuePlaces &places, sharding::ReshardPlanner &planner)
-      : op(op), places(places), planner(planner) {}
+  Planner(stablehlo::ReduceOp op, const ValueShardings &shardings,
+          sharding::ReshardPlanner &planner)
+      : op(op), shardings(shardings), planner(planner) {}
 
   Plan plan(Remainder left) {
     Plan plan;
@@ -105,7 +106,7 @@ private:
   // To gather what shards make of the first dimension, and to bring the result where it is wanted.
   MovedBytes finish(const Remainder &left) {
     Remainder result = left.result();
-    MovedBytes sum = moved(result.shape, result.place, places.of(op->getResult(0)));
+    MovedBytes sum = moved(result.shape, result.place, shardings.of(op->getResult(0)));
     if (left.first() < 0 || left.place.dims[left.first()].axes.empty())
       return sum;
     result.shape.push_back(sharding::shardCount(left.place.dims[left.first()].axes));
@@ -139,18 +140,18 @@ private:
   }
 
   stablehlo::ReduceOp op;
-  const ValuePlaces &places;
+  const ValueShardings &shardings;
   sharding::ReshardPlanner &planner;
 };
 
 class Splitter {
 public:
-  Splitter(stablehlo::ReduceOp op, ValuePlaces &places, const Remainder &left)
-      : op(op), places(places), left(left), b(op) {
+  Splitter(stablehlo::ReduceOp op, ValueShardings &shardings, const Remainder &left)
+      : op(op), shardings(shardings), left(left), b(op) {
     for (Value input : op.getInputs())
-      values.push_back(places.moved(input, left.place, op));
+      values.push_back(shardings.moved(input, left.place, op));
     for (Value init : op.getInitValues())
-      starts.push_back(places.moved(init, TensorSharding::replicatedOver(0), op));
+      starts.push_back(shardings.moved(init, TensorSharding::replicatedOver(0), op));
   }
 
   void run(const Plan &plan) {
@@ -158,7 +159,7 @@ public:
       reduceShards(d, to);
     Operation *last = reduced(left.reduced, left.result());
     for (auto [result, value] : llvm::zip_equal(op->getResults(), last->getResults())) {
-      places.set(value, places.of(result));
+      shardings.set(value, shardings.of(result));
       result.replaceAllUsesWith(value);
     }
     op->erase();
@@ -169,7 +170,7 @@ private:
     const AxisRefs axes = left.place.dims[d].axes;
     int64_t shards = sharding::shardCount(axes), tile = llvm::divideCeil(left.shape[d], shards);
     for (auto [value, start] : llvm::zip_equal(values, starts)) {
-      SplitDimension dim(places, op, value, d);
+      SplitDimension dim(shardings, op, value, d);
       value = dim.padded(value, 0, 0, shards * tile - left.shape[d], start);
       value = dim.reshaped(value, {shards, tile}, {axes, {}});
     }
@@ -181,7 +182,7 @@ private:
     Operation *made = reduced(dims, left);
     left.place = to;
     for (auto [value, result] : llvm::zip_equal(values, made->getResults()))
-      value = sdy::ReshardOp::create(b, op.getLoc(), result.getType(), result, places.attr(to));
+      value = sdy::ReshardOp::create(b, op.getLoc(), result.getType(), result, shardings.attr(to));
   }
 
   Operation *reduced(ArrayRef<int64_t> dims, const Remainder &after) {
@@ -193,12 +194,12 @@ private:
     IRMapping mapping;
     op.getBody().cloneInto(&made.getBody(), mapping);
     for (Value result : made.getResults())
-      places.set(result, after.place);
+      shardings.set(result, after.place);
     return made;
   }
 
   stablehlo::ReduceOp op;
-  ValuePlaces &places;
+  ValueShardings &shardings;
   Remainder left;
   OpBuilder b;
   SmallVector<Value> values, starts;
@@ -208,7 +209,7 @@ private:
 // whose parts can be combined in any order.
 //   reduce(%x, %y) by (add, maximum)   ->   reduce(%x) by add;  reduce(%y) by maximum
 void splitByKind(stablehlo::ReduceOp op, ArrayRef<sharding::ReductionKind> kinds,
-                 const ValuePlaces &places) {
+                 const ValueShardings &shardings) {
   OpBuilder b(op);
   Block &body = op.getBody().front();
   llvm::MapVector<sharding::ReductionKind, SmallVector<size_t>> byKind;
@@ -236,7 +237,7 @@ void splitByKind(stablehlo::ReduceOp op, ArrayRef<sharding::ReductionKind> kinds
       mapping.map(body.getArgument(i + kinds.size()), block->getArgument(at + group.size()));
       Operation *pair = body.getTerminator()->getOperand(i).getDefiningOp();
       combined.push_back(b.clone(*pair, mapping)->getResult(0));
-      places.set(made->getResult(at), places.of(op->getResult(i)));
+      shardings.set(made->getResult(at), shardings.of(op->getResult(i)));
       op->getResult(i).replaceAllUsesWith(made->getResult(at));
     }
     stablehlo::ReturnOp::create(b, op.getLoc(), combined);
@@ -244,19 +245,19 @@ void splitByKind(stablehlo::ReduceOp op, ArrayRef<sharding::ReductionKind> kinds
   op->erase();
 }
 
-bool reducesShards(stablehlo::ReduceOp op, const ValuePlaces &places) {
+bool reducesShards(stablehlo::ReduceOp op, const ValueShardings &shardings) {
   return llvm::any_of(op.getInputs(), [&](Value input) {
     return llvm::any_of(op.getDimensions(),
-                        [&](int64_t d) { return !places.of(input).dims[d].axes.empty(); });
+                        [&](int64_t d) { return !shardings.of(input).dims[d].axes.empty(); });
   });
 }
 
 // None for reductions that need no help.
-std::optional<Remainder> sharded(stablehlo::ReduceOp op, const ValuePlaces &places) {
+std::optional<Remainder> sharded(stablehlo::ReduceOp op, const ValueShardings &shardings) {
   auto first = llvm::find_if(op.getInputs(), [](Value input) { return !isFree(input); });
   if (stablehlo::combinerOf(op.getBody()) || first == op.getInputs().end())
     return std::nullopt;
-  Remainder left{SmallVector<int64_t>(shapeOf(*first)), places.of(*first),
+  Remainder left{SmallVector<int64_t>(shapeOf(*first)), shardings.of(*first),
                  SmallVector<int64_t>(op.getDimensions())};
   llvm::sort(left.reduced);
   if (!left.place.unreduced.empty() || llvm::is_contained(left.shape, 0) || left.lastSharded() < 0)
@@ -266,24 +267,24 @@ std::optional<Remainder> sharded(stablehlo::ReduceOp op, const ValuePlaces &plac
 
 struct SplitReductions : impl::SplitReductionsBase<SplitReductions> {
   void runOnOperation() override {
-    forEachBody(
-        getOperation(), [](Block &body, ValuePlaces &places, sharding::ReshardPlanner &planner) {
-          SmallVector<stablehlo::ReduceOp> reductions;
-          body.walk([&](stablehlo::ReduceOp op) { reductions.push_back(op); });
-          for (stablehlo::ReduceOp op : reductions) {
-            SmallVector<sharding::ReductionKind> kinds = stablehlo::combinersOf(op.getBody());
-            if (!kinds.empty() && !llvm::all_equal(kinds) && reducesShards(op, places)) {
-              splitByKind(op, kinds, places);
-              continue;
-            }
-            std::optional<Remainder> left = sharded(op, places);
-            if (!left)
-              continue;
-            Plan plan = Planner(op, places, planner).plan(*left);
-            if (plan.cost.seconds < cheapestByRule(op, places, planner).seconds)
-              Splitter(op, places, *left).run(plan);
-          }
-        });
+    forEachBody(getOperation(), [](Block &body, ValueShardings &shardings,
+                                   sharding::ReshardPlanner &planner) {
+      SmallVector<stablehlo::ReduceOp> reductions;
+      body.walk([&](stablehlo::ReduceOp op) { reductions.push_back(op); });
+      for (stablehlo::ReduceOp op : reductions) {
+        SmallVector<sharding::ReductionKind> kinds = stablehlo::combinersOf(op.getBody());
+        if (!kinds.empty() && !llvm::all_equal(kinds) && reducesShards(op, shardings)) {
+          splitByKind(op, kinds, shardings);
+          continue;
+        }
+        std::optional<Remainder> left = sharded(op, shardings);
+        if (!left)
+          continue;
+        Plan plan = Planner(op, shardings, planner).plan(*left);
+        if (plan.cost.seconds < cheapestByRule(op, shardings, planner).seconds)
+          Splitter(op, shardings, *left).run(plan);
+      }
+    });
   }
 };
 

@@ -14,7 +14,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/reshard/PartialOperands.h"
 #include "passes/reshard/Passes.h"
-#include "passes/reshard/ValuePlaces.h"
+#include "passes/reshard/ValueShardings.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace tessera {
@@ -29,27 +29,27 @@ using sharding::TensorSharding;
 
 class Verifier {
 public:
-  explicit Verifier(const ValuePlaces &places) : places(places) {}
+  explicit Verifier(const ValueShardings &shardings) : shardings(shardings) {}
 
   LogicalResult verify(Operation *op);
 
 private:
   LogicalResult verifyRuled(Operation *op, sharding::FactorRule rule);
   LogicalResult lies(OpOperand &operand, const TensorSharding &expected) {
-    if (sharding::sameAxes(places.of(operand.get()), expected))
+    if (sharding::sameAxes(shardings.of(operand.get()), expected))
       return success();
     return operand.getOwner()->emitOpError()
            << "operand #" << operand.getOperandNumber() << " is sharded "
-           << places.attr(places.of(operand.get())) << " where " << places.attr(expected)
+           << shardings.attr(shardings.of(operand.get())) << " where " << shardings.attr(expected)
            << " is needed; move it there by sdy.reshard";
   }
   LogicalResult lieLike(Operation *user, ValueRange like) {
     for (auto [operand, value] : llvm::zip_equal(user->getOpOperands(), like)) {
-      TensorSharding expected = places.of(value);
+      TensorSharding expected = shardings.of(value);
       if (failed(lies(operand, expected)))
         return failure();
       if (!expected.unreduced.empty() &&
-          places.reductionOf(operand.get()) != places.reductionOf(value))
+          shardings.reductionOf(operand.get()) != shardings.reductionOf(value))
         return user->emitOpError() << "operand #" << operand.getOperandNumber()
                                    << " is combined otherwise than the value that it becomes";
     }
@@ -62,7 +62,7 @@ private:
     return success();
   }
 
-  const ValuePlaces &places;
+  const ValueShardings &shardings;
 };
 
 LogicalResult Verifier::verifyRuled(Operation *op, sharding::FactorRule rule) {
@@ -73,38 +73,38 @@ LogicalResult Verifier::verifyRuled(Operation *op, sharding::FactorRule rule) {
     ruled.results.emplace_back(shapeOf(result));
   sharding::FactorAxes axes(ruled);
   for (OpResult result : op->getResults())
-    axes.claimResult(result.getResultNumber(), places.of(result));
+    axes.claimResult(result.getResultNumber(), shardings.of(result));
   for (OpOperand &operand : op->getOpOperands())
-    axes.claimOperand(operand.getOperandNumber(), places.of(operand.get()));
+    axes.claimOperand(operand.getOperandNumber(), shardings.of(operand.get()));
 
   SmallVector<bool> partial;
   sharding::AxisRefs carried;
   sharding::ReductionKind kind = sharding::ReductionKind::Sum;
   for (OpOperand &operand : op->getOpOperands()) {
     TensorSharding expected = axes.operandSharding(operand.getOperandNumber());
-    expected.unreduced = places.of(operand.get()).unreduced;
+    expected.unreduced = shardings.of(operand.get()).unreduced;
     if (failed(lies(operand, expected)))
       return failure();
     partial.push_back(!expected.unreduced.empty());
     if (expected.unreduced.empty())
       continue;
     carried = expected.unreduced;
-    kind = places.reductionOf(operand.get());
+    kind = shardings.reductionOf(operand.get());
   }
   if (!carried.empty() && !carriesPartial(op, partial, kind))
     return op->emitOpError() << "does not commute with the reduction of its partial operand; "
                                 "reduce it by sdy.reshard";
   for (OpResult result : op->getResults()) {
     TensorSharding expected = axes.resultSharding(result.getResultNumber());
-    TensorSharding found = places.of(result);
+    TensorSharding found = shardings.of(result);
     if (op->getNumResults() == 1)
       expected.unreduced.append(carried);
     else if (expected.unreduced.empty() && result.getResultNumber() < op->getNumOperands())
-      expected.unreduced = places.of(op->getOperand(result.getResultNumber())).unreduced;
+      expected.unreduced = shardings.of(op->getOperand(result.getResultNumber())).unreduced;
     if (!sharding::sameAxes(found, expected))
       return op->emitOpError() << "result #" << result.getResultNumber() << " is sharded "
-                               << places.attr(found) << " where its operands make it "
-                               << places.attr(expected)
+                               << shardings.attr(found) << " where its operands make it "
+                               << shardings.attr(expected)
                                << "; annotate that, and move it on by sdy.reshard";
   }
   return success();
@@ -118,7 +118,7 @@ LogicalResult Verifier::verify(Operation *op) {
       .Case([&](sdy::ManualComputationOp manual) {
         for (auto [operand, in] :
              llvm::zip_equal(op->getOpOperands(), manual.getInShardings().getShardings()))
-          if (failed(lies(operand, places.of(in, shapeOf(operand.get()).size()))))
+          if (failed(lies(operand, shardings.of(in, shapeOf(operand.get()).size()))))
             return failure();
         return success();
       })
@@ -136,11 +136,11 @@ LogicalResult Verifier::verify(Operation *op) {
       .Case([&](func::ReturnOp) {
         auto function = op->getParentOfType<func::FuncOp>();
         for (OpOperand &operand : op->getOpOperands()) {
-          TensorSharding expected = places.of(operand.get());
+          TensorSharding expected = shardings.of(operand.get());
           expected.unreduced.clear();
           if (auto attr = function.getResultAttrOfType<sdy::TensorShardingAttr>(
                   operand.getOperandNumber(), sdy::kShardingAttr))
-            expected = places.of(attr, expected.dims.size());
+            expected = shardings.of(attr, expected.dims.size());
           if (failed(lies(operand, expected)))
             return failure();
         }
@@ -163,11 +163,11 @@ struct VerifyReshard : impl::VerifyReshardBase<VerifyReshard> {
     sdy::MeshTable meshes(getOperation());
     if (!meshes.main())
       return;
-    ValuePlaces places(*meshes.main(), &getContext());
-    Verifier verifier(places);
+    ValueShardings shardings(*meshes.main(), &getContext());
+    Verifier verifier(shardings);
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       for (BlockArgument argument : function.getArguments())
-        if (function.isPublic() && !places.of(argument).unreduced.empty()) {
+        if (function.isPublic() && !shardings.of(argument).unreduced.empty()) {
           function.emitError() << "argument " << argument.getArgNumber()
                                << " is unreduced, but a program takes whole values";
           return signalPassFailure();

@@ -2,7 +2,7 @@
 
   program_files.py [--count=N] [--seed=S] [--keep=DIR] [--compile=IN.mlir ..]
 
-Fields of manifests are set to what stands at borders of types and sizes or elsewhere in the manifest, taken out, doubled a thousand times or put
+Fields of manifests are set to what stands at boundaries of types and sizes or elsewhere in the manifest, taken out, doubled a thousand times or put
 in each other; tables of containers and of shared objects likewise, all with checksums that are right. Files whose checksums are wrong must be
 refused. What the loader takes is run: hand-made programs with kernels that read and write all that they may, compiled ones with their own unless
 the table of these was changed.

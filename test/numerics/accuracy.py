@@ -146,8 +146,8 @@ def units(got, exact, dtype, floor, signs):
     agrees = (np.isnan(got) & np.isnan(exact)) | (got == exact.astype(dtype))
     overflows = np.isinf(got) & (np.abs(exact) > float(info.max) * (1 - 4 * eps)) & (np.sign(got) == np.sign(exact))
     error = np.where(np.isfinite(got) & np.isfinite(exact), error, np.where(agrees | overflows, 0, np.inf))
-    border = least * (1 + 8 * eps)
-    flushed = (np.abs(exact) < border) & (np.abs(got) <= border) & (exact != 0)
+    boundary = least * (1 + 8 * eps)
+    flushed = (np.abs(exact) < boundary) & (np.abs(got) <= boundary) & (exact != 0)
     wrong_zero = signs & (exact == 0) & (got == 0) & (np.signbit(got) != np.signbit(exact))
     return np.where(flushed, 0, np.where(wrong_zero, np.inf, error)).astype(np.float64)
 

@@ -26,7 +26,7 @@ with one dimension at a time sharded over g devices. A dimension is written `in0
 stand together, sharding one of them shards all. `tessera-opt --tessera-show-sharding-rules` shows the rules of a program.
 
 - **kind**: of the factor in the op's rule. *pass-through*: a device computes its part of the result from its part of the operands. *reduction*:
-  a device has a partial result, and the parts are combined. *permutation*: values cross the borders of shards. *whole*: each device needs all
+  a device has a partial result, and the parts are combined. *permutation*: values cross the boundaries of shards. *whole*: each device needs all
   of the dimension. *in parts*: import has made several ops of this one, whose rules apply.
 - **lies**: the results' dimensions that are sharded afterwards; *whole* where every device has all.
 - **moves**: collectives, with the report's bytes of one device: what it receives or reduces. `in0` stands for the bytes of the whole argument,

@@ -4,7 +4,7 @@
   layout_pairs.py --classes=2x2x2 [--rank=3]                            all pairs on a mesh, up to names of axes and order of dimensions
 
 A program has a batch of arguments, each of which moves from one layout to another; the links of its topology cost bytes only. XLA compiles the same text.
-Dimensions that do not divide evenly are kept inside of XLA's program, as it takes none at its border. What is printed last are the pairs that cost more.
+Dimensions that do not divide evenly are kept inside of XLA's program, as it takes none at its boundary. What is printed last are the pairs that cost more.
 """
 import argparse
 import collections

@@ -89,7 +89,7 @@ class Generator:
             order = f", device_ids={self.order(count[name])}" if self.chance(0.3) else ""
             yield f"sdy.mesh @{name} = <[{', '.join(f'{names([axis])}={size}' for axis, size in axes)}]{order}>"
 
-    def border(self):
+    def boundary(self):
         if not self.chance(0.8):
             return ""
         return "{" + (self.string(unreduced=False) if self.strings else f"sdy.sharding = #sdy.sharding{self.sharding(self.mesh())}") + "}"
@@ -151,7 +151,7 @@ class Generator:
     def program(self, name):
         self.strings = self.chance(0.3)
         head = [] if self.strings else list(self.declarations())
-        annotated = f"func.func public @main(%a: {self.type} {self.border()}, %b: {self.type} {self.border()}) -> ({self.type} {self.border()}) {{"
+        annotated = f"func.func public @main(%a: {self.type} {self.boundary()}, %b: {self.type} {self.boundary()}) -> ({self.type} {self.boundary()}) {{"
         plain = f"func.func public @main(%a: {self.type}, %b: {self.type}) -> {self.type} {{"
         return "\n".join([f"// {name}", *head, annotated, *self.body(True), "// plain:", plain, *self.body(False)]) + "\n"
 

@@ -127,7 +127,7 @@ def main():
             # The interpreter clamps unsigned storage as signed.
             oracle = None if U in text else interpreted(text, values, c)
             judged += oracle is not None
-            # Beside a border between two integers the interpreter's integer arithmetic may fall on the other side.
+            # Beside a boundary between two integers the interpreter's integer arithmetic may fall on the other side.
             step = 0.5 if np.abs(want).max() > 0 else 0
             for what, expected, slack in (("numpy", want, 1e-5), ("the interpreter", oracle, step + 1e-5)):
                 if expected is not None and not np.allclose(got, expected, rtol=1e-5, atol=slack, equal_nan=True):

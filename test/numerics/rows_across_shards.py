@@ -1,4 +1,4 @@
-"""Ops whose rows cross the borders of shards, on eight devices: the numbers beside those of one device, and the wire bytes beside XLA's for
+"""Ops whose rows cross the boundaries of shards, on eight devices: the numbers beside those of one device, and the wire bytes beside XLA's for
 the same shardings and beside the least there can be (docs/rationale/rows-across-shards.md derives it).
 
   rows_across_shards.py [NAME..]

@@ -169,7 +169,7 @@ def main():
         names = [str(x) for x in rng.permutation(list(sizes))]
         along = names[:int(rng.integers(1, len(names) + 1))]  # the axes of dimension 0
         shards = math.prod(sizes[n] for n in along)
-        long = number % 5 == 4  # rows about borders are few beside the others
+        long = number % 5 == 4  # rows about boundaries are few beside the others
         tile = 60 * shards * (shards - 1) if long else max(int(rng.integers(1, 6)) * shards * (shards - 1), 20) + int(rng.integers(0, 3) * rng.integers(0, shards))
         n = max(1, tile * shards - (0 if long else int(rng.integers(0, 3) * rng.integers(0, shards))))
         function, inputs, width = make(rng, n, lines)

@@ -96,7 +96,7 @@ func.func public @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %1 : tensor<8x8xf32>
 }
 // -----
-// Border calls around a manual region, as strings say it.
+// Boundary calls around a manual region, as strings say it.
 module attributes {mhlo.num_partitions = 4 : i32} {
 func.func public @main(%x: tensor<8x4xf32> {mhlo.sharding = "{devices=[4,1]<=[4]}"}) -> tensor<8x4xf32> {
   %1 = stablehlo.custom_call @SPMDFullToShardShape(%x) {mhlo.sharding = "{manual}"} : (tensor<8x4xf32>) -> tensor<2x4xf32>
@@ -281,7 +281,7 @@ func.func public @main(%a: tensor<6x12xf32>, %b: tensor<6x12xf32>) -> tensor<6x1
   return %0 : tensor<6x12xf32>
 }
 // -----
-// Border calls with a free axis.
+// Boundary calls with a free axis.
 module attributes {mhlo.num_partitions = 8 : i32} {
 func.func public @main(%x: tensor<8x4xf32> {mhlo.sharding = "{devices=[4,2]<=[8]}"}) -> tensor<8x4xf32> {
   %0 = stablehlo.custom_call @Sharding(%x) {backend_config = "unspecified_dims=[1]", mhlo.sharding = "{devices=[4,1,2]<=[8] last_tile_dim_replicate}"} : (tensor<8x4xf32>) -> tensor<8x4xf32>
@@ -625,7 +625,7 @@ func.func public @main(%a: tensor<6x12xf32>) -> tensor<6x12xf32> {
   return %u : tensor<6x12xf32>
 }
 // -----
-// Border calls of a region whose operand on all devices was counted to another mesh.
+// Boundary calls of a region whose operand on all devices was counted to another mesh.
 module attributes {mhlo.num_partitions = 6 : i32} {
 func.func public @main(%a: tensor<6x12xf32> {mhlo.sharding = "{devices=[2,3]<=[6]}"}, %w: tensor<2x12xf32>) -> tensor<6x12xf32> {
   %0 = stablehlo.custom_call @Sharding(%a) {mhlo.sharding = "{devices=[3,1,2]<=[6] last_tile_dim_replicate}"} : (tensor<6x12xf32>) -> tensor<6x12xf32>
@@ -647,7 +647,7 @@ func.func public @main(%a: tensor<6x12xf32>, %w: tensor<2x12xf32>) -> tensor<6x1
   return %4 : tensor<6x12xf32>
 }
 // -----
-// Edges of data flow, a constant of sdy, a function whose border is unreduced.
+// Edges of data flow, a constant of sdy, a function whose boundary is unreduced.
 sdy.mesh @m = <["x"=2, "y"=4]>
 func.func public @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) -> tensor<8x8xf32> {
   %c = sdy.constant dense<1.0> : tensor<8x8xf32>

@@ -18,7 +18,7 @@ public:
   // A new factor, by number.
   int32_t factor(int64_t size, Kind kind = Kind::PassThrough,
                  sharding::ReductionKind reduction = sharding::ReductionKind::Sum);
-  // Rows of this Permutation factor stay; each shard's total crosses borders.
+  // Rows of this Permutation factor stay; each shard's total crosses boundaries.
   void scanned(int32_t factor) { rule.factors[factor].scanned = true; }
 
   // Adds a factor to a dimension, as its most minor.

@@ -13,7 +13,7 @@ namespace tessera::codegen {
 
 namespace {
 
-using Cuts = llvm::SmallVector<llvm::SmallVector<int64_t, 2>>; // a loop's inner borders
+using Cuts = llvm::SmallVector<llvm::SmallVector<int64_t, 2>>; // a loop's inner boundaries
 
 class Nest : public NestGraph {
 public:

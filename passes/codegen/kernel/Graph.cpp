@@ -329,8 +329,8 @@ Node *Graph::inRange(Index index, int64_t low, int64_t high) {
   // A position of a loop at which the answer changes: cutting the loop there makes it constant.
   if (index->nodes.empty() && index->dims.size() == 1 && std::abs(index->dims[0].second) == 1) {
     auto [d, c] = index->dims[0];
-    for (int64_t border : {low, high}) {
-      int64_t at = c == 1 ? border - index->constant : index->constant - border + 1;
+    for (int64_t boundary : {low, high}) {
+      int64_t at = c == 1 ? boundary - index->constant : index->constant - boundary + 1;
       if (at > dims[d].low && at < dims[d].high)
         wantedCuts.push_back({d, at});
     }

@@ -87,7 +87,7 @@ Element GraphBuilder::movement(mlir::Operation *op, IndexRange index, Node *mask
     return at(op->getOperand(0), from, mask);
   }
   if (mlir::isa<OptimizationBarrierOp>(op))
-    return {}; // never inside a kernel: fuse puts a border there
+    return {}; // never inside a kernel: fuse puts a boundary there
   if (mlir::isa<PadOp>(op))
     return pad(op, index, mask);
   if (mlir::isa<ConcatenateOp>(op))

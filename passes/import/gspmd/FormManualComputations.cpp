@@ -1,4 +1,4 @@
-// Between GSPMD's border calls lies what devices do on their own parts: it becomes a manual
+// Between GSPMD's boundary calls lies what devices do on their own parts: it becomes a manual
 // computation. gspmd-to-sdy has written on the calls which sharding they cross in which axes.
 //
 //   %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {tessera.crosses = <@mesh, [{"x"}]>, ..} :
@@ -91,22 +91,22 @@ bool isSharded(sdy::TensorShardingAttr sharding) {
          llvm::any_of(sharding.getDimShardings(), [](auto dim) { return !dim.getAxes().empty(); });
 }
 
-bool isManualInAll(Operation *border) {
-  return border->getAttrOfType<sdy::ManualAxesAttr>(kManual).getValue().size() ==
-         crossed(border).getMesh(border).getAxes().size();
+bool isManualInAll(Operation *boundary) {
+  return boundary->getAttrOfType<sdy::ManualAxesAttr>(kManual).getValue().size() ==
+         crossed(boundary).getMesh(boundary).getAxes().size();
 }
 
-// What crosses a border whole says no mesh: it takes that of the region, `first`'s. False where the
-// borders are in different axes.
-bool isAlike(Operation *border, Operation *first) {
-  sdy::TensorShardingAttr here = crossed(border), there = crossed(first);
+// What crosses a boundary whole says no mesh: it takes that of the region, `first`'s. False where the
+// boundaries are in different axes.
+bool isAlike(Operation *boundary, Operation *first) {
+  sdy::TensorShardingAttr here = crossed(boundary), there = crossed(first);
   if (here.getMeshOrRef() == there.getMeshOrRef())
-    return border->getAttr(kManual) == first->getAttr(kManual);
-  if (isSharded(here) || !isManualInAll(border) || !isManualInAll(first))
+    return boundary->getAttr(kManual) == first->getAttr(kManual);
+  if (isSharded(here) || !isManualInAll(boundary) || !isManualInAll(first))
     return false;
-  border->setAttr(kCrosses, sdy::TensorShardingAttr::getReplicated(
-                                border->getContext(), there.getMeshName(), here.getRank()));
-  border->setAttr(kManual, first->getAttr(kManual));
+  boundary->setAttr(kCrosses, sdy::TensorShardingAttr::getReplicated(
+                                  boundary->getContext(), there.getMeshName(), here.getRank()));
+  boundary->setAttr(kManual, first->getAttr(kManual));
   return true;
 }
 
@@ -122,15 +122,16 @@ public:
 private:
   LogicalResult form(Block &block, Part &part) {
     Operation *first = (part.entries.empty() ? part.exits : part.entries).front();
-    for (Operation *border : llvm::concat<Operation *>(part.exits, part.entries))
-      if (crossed(border) && isSharded(crossed(border)))
-        first = border;
+    for (Operation *boundary : llvm::concat<Operation *>(part.exits, part.entries))
+      if (crossed(boundary) && isSharded(crossed(boundary)))
+        first = boundary;
     auto manual = first->getAttrOfType<sdy::ManualAxesAttr>(kManual);
-    for (Operation *border : llvm::concat<Operation *>(part.entries, part.exits))
-      if (!crossed(border) || !isAlike(border, first))
-        return border->emitError("this border of a manual region does not say the sharding that it "
-                                 "crosses, or is manual in other axes than the region's first; "
-                                 "give it mhlo.sharding, or use sdy.manual_computation");
+    for (Operation *boundary : llvm::concat<Operation *>(part.entries, part.exits))
+      if (!crossed(boundary) || !isAlike(boundary, first))
+        return boundary->emitError(
+            "this boundary of a manual region does not say the sharding that it "
+            "crosses, or is manual in other axes than the region's first; "
+            "give it mhlo.sharding, or use sdy.manual_computation");
     llvm::SmallPtrSet<Operation *, 16> moved(part.inside.begin(), part.inside.end());
     llvm::SmallPtrSet<Operation *, 4> ends(part.exits.begin(), part.exits.end());
     for (Operation *op : llvm::concat<Operation *>(part.entries, part.inside))

@@ -276,7 +276,7 @@ bool TileMeshes::Candidate::take(ArrayRef<TileAssignment> assignments) {
     return llvm::all_of(assignments, [&](const TileAssignment &each) {
       return !each.hasTiles() || onMesh(*given, each, each.tiles.size() - each.last.size());
     });
-  SmallVector<int64_t> wanted = borders;
+  SmallVector<int64_t> wanted = boundaries;
   for (const TileAssignment &each : assignments) {
     if (!each.hasTiles())
       continue;
@@ -293,7 +293,7 @@ bool TileMeshes::Candidate::take(ArrayRef<TileAssignment> assignments) {
   for (size_t i = 1; i < wanted.size(); ++i)
     if (wanted[i] % wanted[i - 1])
       return false;
-  borders = std::move(wanted);
+  boundaries = std::move(wanted);
   return true;
 }
 
@@ -328,12 +328,12 @@ std::vector<sharding::Mesh> TileMeshes::meshes() const {
     }
     sharding::Mesh &mesh = all.emplace_back();
     mesh.deviceIds = candidate.order;
-    SmallVector<int64_t> borders = candidate.borders;
-    if (borders.back() < devices)
-      borders.push_back(devices);
-    for (size_t i = borders.size() - 1; i > 0; --i)
+    SmallVector<int64_t> boundaries = candidate.boundaries;
+    if (boundaries.back() < devices)
+      boundaries.push_back(devices);
+    for (size_t i = boundaries.size() - 1; i > 0; --i)
       mesh.axes.push_back(
-          {"axis_" + std::to_string(mesh.axes.size()), borders[i] / borders[i - 1]});
+          {"axis_" + std::to_string(mesh.axes.size()), boundaries[i] / boundaries[i - 1]});
   }
   return all;
 }

@@ -60,10 +60,10 @@ public:
   int64_t numDevices() const { return devices; } // 0: nothing says it
 
 private:
-  // A mesh in the making: borders of its axes as distances between positions in `order`.
+  // A mesh in the making: boundaries of its axes as distances between positions in `order`.
   struct Candidate {
     std::vector<int64_t> order; // as Mesh::deviceIds
-    llvm::SmallVector<int64_t> borders = {1};
+    llvm::SmallVector<int64_t> boundaries = {1};
     std::optional<sharding::Mesh> given;
 
     bool take(llvm::ArrayRef<TileAssignment> assignments);

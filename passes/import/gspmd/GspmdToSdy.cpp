@@ -51,7 +51,7 @@ SmallVector<int64_t> unspecifiedDims(Operation *op) {
 }
 
 struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
-  enum class Where { Argument, Result, Constraint, Value, Border };
+  enum class Where { Argument, Result, Constraint, Value, Boundary };
 
   // One value that has a string.
   struct Annotated {
@@ -60,7 +60,7 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
     unsigned index; // of the argument or result
     int64_t rank;
     TileAssignment assignment;
-    TileAssignment manual; // of borders: what is manual on their inner side
+    TileAssignment manual; // of boundaries: what is manual on their inner side
 
     Location loc() const {
       return where == Where::Argument ? cast<func::FuncOp>(op).getArgument(index).getLoc()
@@ -76,7 +76,7 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
       return;
     if (hasSdyShardings(module)) // the strings say the same, but for calls
       llvm::erase_if(annotated, [](const Annotated &a) {
-        return a.where != Where::Constraint && a.where != Where::Border;
+        return a.where != Where::Constraint && a.where != Where::Boundary;
       });
     if (failed(annotateAll()))
       return signalPassFailure();
@@ -180,9 +180,9 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
         return WalkResult::advance();
       LogicalResult added = success();
       if (calls(op, "SPMDFullToShardShape"))
-        added = addBorder(op, /*outside=*/sourceOf(op->getOperand(0)), op->getAttr(key));
+        added = addBoundary(op, /*outside=*/sourceOf(op->getOperand(0)), op->getAttr(key));
       else if (calls(op, "SPMDShardToFullShape"))
-        added = addBorder(op, op->getAttr(key), sourceOf(op->getOperand(0)));
+        added = addBoundary(op, op->getAttr(key), sourceOf(op->getOperand(0)));
       else
         added = add(op, calls(op, "Sharding") ? Where::Constraint : Where::Value, op->getAttr(key),
                     op->getResultTypes(), 0);
@@ -200,7 +200,7 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
     return function ? function.getArgAttr(argument.getArgNumber(), key) : Attribute();
   }
 
-  LogicalResult addBorder(Operation *op, Attribute outside, Attribute inside) {
+  LogicalResult addBoundary(Operation *op, Attribute outside, Attribute inside) {
     auto from = dyn_cast<RankedTensorType>(op->getOperand(0).getType()),
          to = dyn_cast<RankedTensorType>(op->getResult(0).getType());
     if (!from || !to || from.getRank() != to.getRank())
@@ -210,7 +210,7 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
     Type whole = calls(op, "SPMDFullToShardShape") ? op->getOperand(0).getType()
                                                    : op->getResult(0).getType();
     StringAttr none = StringAttr::get(&getContext(), "{replicated}");
-    if (failed(add(op, Where::Border, outside ? outside : none, whole, 0)))
+    if (failed(add(op, Where::Boundary, outside ? outside : none, whole, 0)))
       return failure();
     auto string = dyn_cast_or_null<StringAttr>(inside);
     auto manual = import::parseTileAssignment(string ? string.getValue() : "{manual}");
@@ -259,17 +259,17 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
     if (!sharding || !own)
       return emitError(a.loc()) << "mhlo.sharding falls on no axes of mesh @" << mesh.name;
     join(a);
-    if (a.assignment.unknown && a.where != Where::Border) {
+    if (a.assignment.unknown && a.where != Where::Boundary) {
       if (a.where == Where::Constraint)
         forward(a.op);
       return success();
     }
     bool isManual = !own->empty() || a.assignment.all == import::TileKind::Manual;
     if (isManual && (a.where == Where::Argument || a.where == Where::Result))
-      return emitError(a.loc()) << "mhlo.sharding is manual at the border of the program; such a "
+      return emitError(a.loc()) << "mhlo.sharding is manual at the boundary of the program; such a "
                                    "value has no global meaning: annotate with sdy shardings "
                                    "instead";
-    if (isManual && a.where != Where::Border) { // on the inner side: nothing is left to say
+    if (isManual && a.where != Where::Boundary) { // on the inner side: nothing is left to say
       if (a.where == Where::Constraint)
         forward(a.op);
       return success();
@@ -300,8 +300,8 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
       if (a.assignment.only < 0)
         sdy::setSharding(a.op->getResult(a.index), attr);
       break;
-    case Where::Border:
-      return annotateBorder(a, mesh, attr);
+    case Where::Boundary:
+      return annotateBoundary(a, mesh, attr);
     case Where::Constraint: {
       OpBuilder b(a.op);
       auto constraint = sdy::ShardingConstraintOp::create(
@@ -337,11 +337,11 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
     sdy::ShardingGroupOp::create(b, a.loc(), value, firstGroup + a.assignment.group);
   }
 
-  LogicalResult annotateBorder(const Annotated &a, const sharding::Mesh &mesh,
-                               sdy::TensorShardingAttr attr) {
+  LogicalResult annotateBoundary(const Annotated &a, const sharding::Mesh &mesh,
+                                 sdy::TensorShardingAttr attr) {
     std::optional<sharding::AxisRefs> axes = import::manualAxes(mesh, a.manual);
     if (!axes || axes->empty())
-      return a.op->emitError() << "the border of a manual region whose inner side is not manual; "
+      return a.op->emitError() << "the boundary of a manual region whose inner side is not manual; "
                                   "give it mhlo.sharding = \"{manual}\"";
     SmallVector<StringAttr> names;
     for (const sharding::AxisRef &axis : *axes) {

@@ -143,7 +143,7 @@ for there in ('@m, [{"y"}, {}]', '@n, [{"x"}, {}]'):
          arguments='\n  %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}, !!\n'
                    f"  %b: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<{there}>}} @@\n")
 
-manual(X, X, '"x"', "sharding group 1 has members on both sides of the border of a manual computation",
+manual(X, X, '"x"', "sharding group 1 has members on both sides of the boundary of a manual computation",
        before="  sdy.sharding_group %a group_id=1 : tensor<8x8xf32>\n",
        inner="    sdy.sharding_group %l group_id=1 : tensor<4x8xf32> @@\n    sdy.return %l : tensor<4x8xf32>")
 
@@ -225,7 +225,7 @@ for text, error in (("{devices=[4,1]<=[4]}", "mhlo.sharding is for 4 devices, bu
                     ("{mesh['a'=8], [{'a'}, {'a'}]}", "axis 'a' is used twice"),
                     ("{mesh['a'=8], [{'a'}, {}], partial={'a'}}", "after the dimensions can come manual={..}"),
                     ("{mesh['a'=8], [{'a'}]}", "mhlo.sharding has tiles of 1 dimensions for a value of rank 2"),
-                    ("{manual}", "mhlo.sharding is manual at the border of the program")):
+                    ("{manual}", "mhlo.sharding is manual at the boundary of the program")):
     string(f'"{text}"', error)
 string("3 : i32", "mhlo.sharding must be a string")
 string('"{devices=[4,1]<=[4]}"}, %b: tensor<8x8xf32> {mhlo.sharding = "{devices=[8,1]<=[8]}"',

@@ -46,7 +46,7 @@ def reshape(b):
         elif kind < 0.85:
             shape.insert(b.rng.randrange(len(shape) + 1), 1)
         else:
-            shape = factors(b.rng, x.size)  # across the borders of dimensions
+            shape = factors(b.rng, x.size)  # across the boundaries of dimensions
     if len(shape) > 5:
         return False
     return b.emit("stablehlo.reshape", [x], [(x.element, shape)], lambda a: [a.reshape(shape)])

@@ -1,4 +1,4 @@
-"""Localize: local shapes, masks, halos and neighbours. Most show in uneven sizes or at a shard's border only."""
+"""Localize: local shapes, masks, halos and neighbours. Most show in uneven sizes or at a shard's boundary only."""
 from mutant import mutant
 
 GATHER = "passes/localize/Gather.cpp"

@@ -29,7 +29,7 @@ MUTANTS = [
     mutant("propagate.minimum-is-maximum", COMBINER,
            "if (llvm::isa<MinOp>(op)) return predicate ? ReductionKind::And : ⟦ReductionKind::Min⟧;", "ReductionKind::Max",
            "minima of the parts are combined by maximum, where the reduced dimension is sharded"),
-    mutant("propagate.unreduced-argument", "passes/propagate/SettleShardings.cpp",
+    mutant("propagate.unreduced-argument", "passes/propagate/FinalizeShardings.cpp",
            "return ⟦function.isPublic() ? reduced(made) : made⟧;", "made",
            "an argument that a constraint makes unreduced is passed whole to all devices, and summed (a mistake of ours until this list)"),
 ]

@@ -1,4 +1,4 @@
-"""Convolutions and windows with the image cut in space, so that neighbours exchange borders."""
+"""Convolutions and windows with the image cut in space, so that neighbours exchange boundaries."""
 import jax
 import jax.numpy as jnp
 from harness import Case

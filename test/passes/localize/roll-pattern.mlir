@@ -1,5 +1,5 @@
 // RUN: tessera-opt %s --tessera-localize | FileCheck %s
-// jnp.roll along a sharded dimension is one shift of the rows that cross a border, around the end.
+// jnp.roll along a sharded dimension is one shift of the rows that cross a boundary, around the end.
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 // CHECK-LABEL: @main

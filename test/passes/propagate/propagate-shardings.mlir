@@ -61,10 +61,10 @@ func.func @reshape(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"c"}
 }
 
 // What propagation adds to inputs and outputs divides them evenly; what the user says stays.
-// CHECK-LABEL: @borders
+// CHECK-LABEL: @boundaries
 // CHECK-SAME: %arg0: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"c", ?}]>}
 // CHECK-SAME: %arg1: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}]>}
-func.func @borders(%x: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"c", ?}]>}, %y: tensor<6xf32>) -> tensor<6xf32> {
+func.func @boundaries(%x: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"c", ?}]>}, %y: tensor<6xf32>) -> tensor<6xf32> {
   // CHECK: stablehlo.add {{.*}}<@mesh, [{"c", ?}]>
   %0 = stablehlo.add %x, %y : tensor<6xf32>
   return %0 : tensor<6xf32>
@@ -122,7 +122,7 @@ func.func @branch(%i: tensor<i32>, %x: tensor<8xf32> {sdy.sharding = #sdy.shardi
   return %0 : tensor<8xf32>
 }
 
-// Free axes go through a manual computation, manual ones stop at its border.
+// Free axes go through a manual computation, manual ones stop at its boundary.
 // CHECK-LABEL: @manual
 func.func @manual(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {"b"}]>}) -> tensor<8x8xf32> {
   // CHECK: in_shardings=[<@mesh, [{"a", ?}, {"b", ?}]>] out_shardings=[<@mesh, [{"a", ?}, {"b", ?}]>]

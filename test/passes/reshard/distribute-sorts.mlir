@@ -22,7 +22,7 @@ func.func @long(%x: tensor<900xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
   // CHECK: sdy.reshard {{.*}} <@mesh, [{}, {"x"}, {}]> : tensor<3x3x3xi16>
   // CHECK: "stablehlo.sort"
   // CHECK: (tensor<3x300xf32>, tensor<3x300xi32>)
-  // Six rows on each side of a border.
+  // Six rows on each side of a boundary.
   // CHECK: "stablehlo.sort"
   // CHECK: (tensor<3x12xf32>, tensor<3x12xi32>)
   // CHECK: "stablehlo.sort"
@@ -53,7 +53,7 @@ func.func @uneven(%x: tensor<898xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
   return %0 : tensor<898xf32>
 }
 
-// Two shards send as much by gathering; few rows, most of them about borders; lines that other axes can share move whole.
+// Two shards send as much by gathering; few rows, most of them about boundaries; lines that other axes can share move whole.
 // CHECK-LABEL: @gathered
 // CHECK-NOT: reshape
 func.func @gathered(%x: tensor<900xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>},

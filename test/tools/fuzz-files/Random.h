@@ -30,25 +30,25 @@ private:
   uint64_t state_;
 };
 
-// What stands at the borders of types and sizes, or near `old`.
+// What stands at the boundaries of types and sizes, or near `old`.
 inline uint64_t interesting(Random &random, uint64_t old) {
-  static const std::vector<uint64_t> borders = {0,          1,
-                                                2,          3,
-                                                4,          7,
-                                                8,          63,
-                                                64,         65,
-                                                127,        128,
-                                                255,        256,
-                                                4095,       4096,
-                                                65535,      65536,
-                                                0x7fffffff, 0x80000000,
-                                                0xffffffff, 1ull << 32,
-                                                1ull << 33, 1ull << 40,
-                                                1ull << 46, 1ull << 62,
-                                                INT64_MAX,  1ull << 63,
-                                                ~0ull,      ~0ull - 63,
-                                                ~0ull << 6, 1000,
-                                                1ull << 20, (1ull << 24) + 1};
+  static const std::vector<uint64_t> boundaries = {0,          1,
+                                                   2,          3,
+                                                   4,          7,
+                                                   8,          63,
+                                                   64,         65,
+                                                   127,        128,
+                                                   255,        256,
+                                                   4095,       4096,
+                                                   65535,      65536,
+                                                   0x7fffffff, 0x80000000,
+                                                   0xffffffff, 1ull << 32,
+                                                   1ull << 33, 1ull << 40,
+                                                   1ull << 46, 1ull << 62,
+                                                   INT64_MAX,  1ull << 63,
+                                                   ~0ull,      ~0ull - 63,
+                                                   ~0ull << 6, 1000,
+                                                   1ull << 20, (1ull << 24) + 1};
   switch (random.below(8)) {
   case 0:
     return old + 1;
@@ -63,7 +63,7 @@ inline uint64_t interesting(Random &random, uint64_t old) {
   case 5:
     return random.below(20);
   default:
-    return random.of(borders);
+    return random.of(boundaries);
   }
 }
 

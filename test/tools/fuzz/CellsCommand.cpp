@@ -3,7 +3,7 @@
 
 #include "compiler/Compile.h"
 #include "dialects/sdy/PlainData.h"
-#include "passes/reshard/ValuePlaces.h"
+#include "passes/reshard/ValueShardings.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringSet.h"
@@ -34,26 +34,26 @@ llvm::StringRef nameOf(FactorKind kind) {
 // to be gathered for the op is one that the program had sharded.
 class Cells {
 public:
-  Cells(Operation *op, const ValuePlaces &places, llvm::StringSet<> &found)
-      : op(op), places(places), found(found), rule(*sdy::getRule(op)) {}
+  Cells(Operation *op, const ValueShardings &shardings, llvm::StringSet<> &found)
+      : op(op), shardings(shardings), found(found), rule(*sdy::getRule(op)) {}
 
   void collect() {
     for (Value operand : op->getOperands())
-      partial |= !places.of(operand).unreduced.empty() || !before(operand).unreduced.empty();
+      partial |= !shardings.of(operand).unreduced.empty() || !before(operand).unreduced.empty();
     for (Value result : op->getResults())
-      partial |= !places.of(result).unreduced.empty();
+      partial |= !shardings.of(result).unreduced.empty();
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-      add(rule.operands[i], places.of(operand));
+      add(rule.operands[i], shardings.of(operand));
       add(rule.operands[i], before(operand));
     }
     for (auto [i, result] : llvm::enumerate(op->getResults()))
-      add(rule.results[i], places.of(result));
+      add(rule.results[i], shardings.of(result));
   }
 
 private:
   sharding::TensorSharding before(Value operand) const {
     auto reshard = operand.getDefiningOp<sdy::ReshardOp>();
-    return places.of(reshard ? reshard.getInput() : operand);
+    return shardings.of(reshard ? reshard.getInput() : operand);
   }
 
   void add(const sharding::TensorFactors &dims, const sharding::TensorSharding &sharding) {
@@ -74,7 +74,7 @@ private:
   }
 
   Operation *op;
-  const ValuePlaces &places;
+  const ValueShardings &shardings;
   llvm::StringSet<> &found;
   sharding::FactorRule rule;
   bool partial = false;
@@ -100,10 +100,10 @@ int cells(const std::string &path) {
   llvm::StringSet<> found;
   sdy::MeshTable meshes(*module);
   if (const sharding::Mesh *mesh = meshes.main()) {
-    ValuePlaces places(*mesh, module->getContext());
+    ValueShardings shardings(*mesh, module->getContext());
     module->walk([&](Operation *op) {
       if (!isa<sdy::ReshardOp>(op) && sdy::getRule(op))
-        Cells(op, places, found).collect();
+        Cells(op, shardings, found).collect();
     });
   }
   for (const auto &cell : found)

@@ -10,7 +10,7 @@
 // core and sixteen times that by the clock (others may need the machine, too), and `bytes` of
 // memory.
 #include "compiler/CommandLine.h"
-#include "compiler/ReadTrial.h"
+#include "compiler/SandboxedRead.h"
 #include "runtime/tool/RunCommand.h"
 #include "test/tools/fuzz/Commands.h"
 

@@ -33,7 +33,8 @@ std::vector<int> columnSorted(Columns columns, const ColumnSort &plan) {
   for (const auto &column : columns)
     all.insert(all.end(), column.begin(), column.end());
   for (int64_t i = 1; i < plan.shards; ++i)
-    std::sort(all.begin() + i * plan.rows - plan.border, all.begin() + i * plan.rows + plan.border);
+    std::sort(all.begin() + i * plan.rows - plan.boundary,
+              all.begin() + i * plan.rows + plan.boundary);
   return all;
 }
 
@@ -72,14 +73,14 @@ TEST(ColumnSort, SortsRandomNumbers) {
     }
 }
 
-// Rows about one border must not be rows about the next.
-TEST(ColumnSort, NeedsRowsBetweenBorders) {
+// Rows about one boundary must not be rows about the next.
+TEST(ColumnSort, NeedsRowsBetweenBoundaries) {
   EXPECT_FALSE(planColumnSort(832, 8));
   std::optional<ColumnSort> plan = planColumnSort(893, 8);
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->tile, 112);
   EXPECT_EQ(plan->rows, 112);
-  EXPECT_EQ(plan->border, 56);
+  EXPECT_EQ(plan->boundary, 56);
   EXPECT_TRUE(plan->padded());
   EXPECT_FALSE(planColumnSort(100, 1));
 }

@@ -38,15 +38,15 @@ Mesh randomMesh(Random &random, int64_t devices) {
   return mesh;
 }
 
-// Parts of axes that nest: for each axis one border.
+// Parts of axes that nest: for each axis one boundary.
 AxisRefs randomParts(Random &random, const Mesh &mesh) {
   AxisRefs parts;
   for (int32_t a = 0; a < int32_t(mesh.axes.size()); ++a) {
-    int64_t size = mesh.axes[a].size, border = 1 + random(size);
-    if (size % border || border == 1 || border == size)
+    int64_t size = mesh.axes[a].size, boundary = 1 + random(size);
+    if (size % boundary || boundary == 1 || boundary == size)
       continue;
-    parts.push_back({a, 1, border});
-    parts.push_back({a, border, size / border});
+    parts.push_back({a, 1, boundary});
+    parts.push_back({a, boundary, size / boundary});
   }
   return parts;
 }

@@ -1,4 +1,4 @@
-// What propagation could not settle, and what it costs.
+// What propagation could not decide, and what it costs.
 #include "lib/sharding/PropagationConflicts.h"
 #include "lib/sharding/ConflictCost.h"
 

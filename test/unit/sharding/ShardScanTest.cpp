@@ -40,7 +40,7 @@ TEST(ShardScan, BytesAreWithinATenthOfTheBoundWhereOnlyBytesCost) {
 }
 
 TEST(ShardScan, LatencyMakesPartsLarger) {
-  int64_t cheap = plan(8, 1'000'000, 1e-7).chunks, dear = plan(8, 1'000'000, 1e-5).chunks;
-  EXPECT_GT(cheap, dear);
-  EXPECT_GT(dear, 0);
+  int64_t cheap = plan(8, 1'000'000, 1e-7).chunks, expensive = plan(8, 1'000'000, 1e-5).chunks;
+  EXPECT_GT(cheap, expensive);
+  EXPECT_GT(expensive, 0);
 }

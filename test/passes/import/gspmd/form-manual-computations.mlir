@@ -1,4 +1,4 @@
-// What GSPMD's border calls enclose becomes a manual computation.
+// What GSPMD's boundary calls enclose becomes a manual computation.
 // RUN: tessera-opt %s --tessera-gspmd-to-sdy --tessera-form-manual-computations --split-input-file --verify-diagnostics | FileCheck %s
 
 // In all axes: constants and the device number are asked for inside, a value from outside enters whole.
@@ -63,7 +63,7 @@ func.func @stays(%x: tensor<8x4xf32> {mhlo.sharding = "{devices=[2,1]<=[2]}"}) -
 
 // -----
 
-// Borders on several meshes: what crosses whole goes with the others; where they are cut otherwise there is no one region.
+// Boundaries on several meshes: what crosses whole goes with the others; where they are cut otherwise there is no one region.
 // CHECK-LABEL: func.func @meshes
 // CHECK: sdy.manual_computation(%{{.*}}, %{{.*}}) in_shardings=[<@mesh_1, [{}]>, <@mesh_1, [{"axis_0"}]>] out_shardings=[<@mesh_1, [{"axis_0"}]>] manual_axes={"axis_0", "axis_1"}
 func.func @meshes(%a: tensor<2xf32>, %b: tensor<6x6xf32> {mhlo.sharding = "{devices=[2,3]<=[6]}"}, %c: tensor<6xf32> {mhlo.sharding = "{devices=[3,2]<=[6] last_tile_dim_replicate}"}) -> tensor<6xf32> {
@@ -77,7 +77,7 @@ func.func @meshes(%a: tensor<2xf32>, %b: tensor<6x6xf32> {mhlo.sharding = "{devi
 // -----
 
 func.func @two_meshes(%a: tensor<6xf32> {mhlo.sharding = "{devices=[2,3]<=[6] last_tile_dim_replicate}"}, %b: tensor<9xf32> {mhlo.sharding = "{devices=[3,2]<=[6] last_tile_dim_replicate}"}) -> tensor<6xf32> {
-  // expected-error@+1 {{this border of a manual region does not say the sharding that it crosses, or is manual in other axes than the region's first}}
+  // expected-error@+1 {{this boundary of a manual region does not say the sharding that it crosses, or is manual in other axes than the region's first}}
   %0 = stablehlo.custom_call @SPMDFullToShardShape(%a) {mhlo.sharding = "{manual}"} : (tensor<6xf32>) -> tensor<3xf32>
   %1 = stablehlo.custom_call @SPMDFullToShardShape(%b) {mhlo.sharding = "{manual}"} : (tensor<9xf32>) -> tensor<3xf32>
   %2 = stablehlo.add %0, %1 : tensor<3xf32>

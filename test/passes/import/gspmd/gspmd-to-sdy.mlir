@@ -27,8 +27,8 @@ func.func @main(%arg0: tensor<4x4xf32> {mhlo.sharding = "{devices=[2,2]<=[2,2]T(
 
 // -----
 
-// A value of the program's border can't be manual.
-// expected-error@+1 {{is manual at the border of the program; such a value has no global meaning}}
+// A value of the program's boundary can't be manual.
+// expected-error@+1 {{is manual at the boundary of the program; such a value has no global meaning}}
 func.func @main(%arg0: tensor<4x4xf32> {mhlo.sharding = "{manual}"}, %arg1: tensor<2xf32> {mhlo.sharding = "{devices=[2]<=[2]}"}) -> tensor<4x4xf32> {
   return %arg0 : tensor<4x4xf32>
 }

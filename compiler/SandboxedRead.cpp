@@ -1,4 +1,4 @@
-#include "compiler/ReadTrial.h"
+#include "compiler/SandboxedRead.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -76,15 +76,15 @@ bool hasOtherThreads() {
 
 } // namespace
 
-TrialResult tryInChild(llvm::function_ref<std::string()> read, size_t bytes) {
+SandboxedRead readSandboxed(llvm::function_ref<std::string()> read, size_t bytes) {
   int ends[2];
   if (hasOtherThreads() || pipe2(ends, O_CLOEXEC) != 0)
-    return {Trial::NotTried, ""};
+    return {ReadEnd::NotTried, ""};
   pid_t pid = fork();
   if (pid == 0)
     child(read, bytes, ends[1]);
   close(ends[1]);
-  TrialResult result{Trial::NotTried, ""};
+  SandboxedRead result{ReadEnd::NotTried, ""};
   char part[1 << 16];
   while (pid > 0) {
     ssize_t n = ::read(ends[0], part, sizeof part);
@@ -102,9 +102,9 @@ TrialResult tryInChild(llvm::function_ref<std::string()> read, size_t bytes) {
     return result;
   bool late = WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGALRM ||
                                       WTERMSIG(status) == SIGKILL);
-  result.end = WIFEXITED(status) && WEXITSTATUS(status) == 0 ? Trial::Fine
-               : late                                        ? Trial::TooLong
-                                                             : Trial::Crashed;
+  result.end = WIFEXITED(status) && WEXITSTATUS(status) == 0 ? ReadEnd::Fine
+               : late                                        ? ReadEnd::TooLong
+                                                             : ReadEnd::Crashed;
   return result;
 }
 

@@ -14,8 +14,7 @@ void buildCodegenCpuPipeline(mlir::OpPassManager &pm) {
 
 void registerCodegenCpuPasses() {
   registerCodegenCpuPhasePasses();
-  mlir::PassPipelineRegistration<>("tessera-codegen",
-                                   "Compiles the kernels to native code",
+  mlir::PassPipelineRegistration<>("tessera-codegen", "Compiles the kernels to native code",
                                    buildCodegenCpuPipeline);
 }
 

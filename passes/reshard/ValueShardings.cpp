@@ -1,4 +1,4 @@
-#include "passes/reshard/ValuePlaces.h"
+#include "passes/reshard/ValueShardings.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
@@ -45,29 +45,30 @@ double flopsOf(mlir::Operation *op, const sharding::FactorRule &rule) {
   return flops;
 }
 
-TensorSharding ValuePlaces::of(sdy::TensorShardingAttr attr, size_t rank) const {
+TensorSharding ValueShardings::of(sdy::TensorShardingAttr attr, size_t rank) const {
   if (!attr || attr.getDimShardings().size() != rank)
     return TensorSharding::replicatedOver(rank);
   return sharding::withoutUnitAxes(sdy::toSharding(attr, mesh));
 }
 
-TensorSharding ValuePlaces::of(mlir::Value value) const {
+TensorSharding ValueShardings::of(mlir::Value value) const {
   return of(sdy::getSharding(value), shapeOf(value).size());
 }
 
-ReductionKind ValuePlaces::reductionOf(mlir::Value value) const {
+ReductionKind ValueShardings::reductionOf(mlir::Value value) const {
   return getPartialKind(value.getDefiningOp());
 }
 
-sdy::TensorShardingAttr ValuePlaces::attr(const TensorSharding &sharding) const {
+sdy::TensorShardingAttr ValueShardings::attr(const TensorSharding &sharding) const {
   return sdy::toAttr(context, mesh, sharding);
 }
 
-void ValuePlaces::set(mlir::Value value, const TensorSharding &sharding) const {
+void ValueShardings::set(mlir::Value value, const TensorSharding &sharding) const {
   sdy::setSharding(value, attr(sharding));
 }
 
-mlir::Value ValuePlaces::moved(mlir::Value value, const TensorSharding &to, mlir::Operation *user) {
+mlir::Value ValueShardings::moved(mlir::Value value, const TensorSharding &to,
+                                  mlir::Operation *user) {
   // Where an unreduced value is asked for, its parts are to be added.
   bool addsUp = to.unreduced.empty() || reductionOf(value) == ReductionKind::Sum;
   if (sharding::sameAxes(of(value), to) && addsUp)
@@ -92,7 +93,7 @@ mlir::Value ValuePlaces::moved(mlir::Value value, const TensorSharding &to, mlir
   return slot = sdy::ReshardOp::create(builder, user->getLoc(), value.getType(), value, target);
 }
 
-sdy::ReshardOp ValuePlaces::leave(mlir::OpResult result, const TensorSharding &made) {
+sdy::ReshardOp ValueShardings::leave(mlir::OpResult result, const TensorSharding &made) {
   sdy::TensorShardingAttr before = attr(of(result));
   set(result, made);
   mlir::OpBuilder builder(context);
@@ -104,7 +105,7 @@ sdy::ReshardOp ValuePlaces::leave(mlir::OpResult result, const TensorSharding &m
 
 void forEachBody(
     mlir::ModuleOp module,
-    llvm::function_ref<void(mlir::Block &, ValuePlaces &, sharding::ReshardPlanner &)> visit) {
+    llvm::function_ref<void(mlir::Block &, ValueShardings &, sharding::ReshardPlanner &)> visit) {
   sdy::MeshTable meshes(module);
   if (!meshes.main())
     return;
@@ -113,8 +114,8 @@ void forEachBody(
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     if (function.isDeclaration())
       continue;
-    ValuePlaces places(*meshes.main(), module.getContext());
-    visit(function.getBody().front(), places, planner);
+    ValueShardings shardings(*meshes.main(), module.getContext());
+    visit(function.getBody().front(), shardings, planner);
   }
 }
 

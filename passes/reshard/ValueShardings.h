@@ -19,9 +19,9 @@ bool isFree(mlir::Value value);
 // Of an op with this rule: those of products and convolutions, else 0.
 double flopsOf(mlir::Operation *op, const sharding::FactorRule &rule);
 
-class ValuePlaces {
+class ValueShardings {
 public:
-  ValuePlaces(const sharding::Mesh &mesh, mlir::MLIRContext *context)
+  ValueShardings(const sharding::Mesh &mesh, mlir::MLIRContext *context)
       : mesh(mesh), context(context) {}
 
   // Without axes of size 1; replicated where there is no annotation.
@@ -54,9 +54,9 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<sharding::TensorSharding, 1>> copies;
 };
 
-// The body of each function of a module that has a mesh, with places and one planner for all.
+// The body of each function of a module that has a mesh, with shardings and one planner for all.
 void forEachBody(
     mlir::ModuleOp module,
-    llvm::function_ref<void(mlir::Block &, ValuePlaces &, sharding::ReshardPlanner &)> visit);
+    llvm::function_ref<void(mlir::Block &, ValueShardings &, sharding::ReshardPlanner &)> visit);
 
 } // namespace tessera

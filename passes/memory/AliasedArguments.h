@@ -6,6 +6,6 @@
 namespace tessera::memory {
 
 // For each output the argument whose memory it takes; null: none.
-llvm::SmallVector<mlir::BlockArgument> lendersOf(mlir::func::FuncOp func);
+llvm::SmallVector<mlir::BlockArgument> aliasedArgumentsOf(mlir::func::FuncOp func);
 
 } // namespace tessera::memory

@@ -1,6 +1,6 @@
 // After propagation everything is closed and said. Wrong would be: a value without a sharding, or two that disagree
 // without a reshard between them.
-// RUN: tessera-opt %s --tessera-settle-shardings --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: tessera-opt %s --tessera-finalize-shardings --split-input-file --verify-diagnostics | FileCheck %s
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
@@ -47,7 +47,7 @@ func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// A program takes whole values: an argument becomes unreduced behind its border. Wrong would be to pass it whole to devices
+// A program takes whole values: an argument becomes unreduced behind its boundary. Wrong would be to pass it whole to devices
 // whose values are then summed.
 sdy.mesh @mesh = <["x"=4]>
 // CHECK-LABEL: @unreduced
@@ -60,7 +60,7 @@ func.func @unreduced(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]
 
 // -----
 
-// Free axes split each manual part evenly at the border, or stay inside: 2 rows over 2 x 2 devices are not 1 row of each "x" over "y".
+// Free axes split each manual part evenly at the boundary, or stay inside: 2 rows over 2 x 2 devices are not 1 row of each "x" over "y".
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 // CHECK-LABEL: @manual
 func.func @manual(%a: tensor<2x4xf32>) -> tensor<2x4xf32> {

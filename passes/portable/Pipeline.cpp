@@ -1,5 +1,5 @@
-#include "passes/portable/Passes.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/portable/Passes.h"
 
 namespace tessera {
 

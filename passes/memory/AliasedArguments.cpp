@@ -1,17 +1,17 @@
-#include "passes/memory/Lenders.h"
+#include "passes/memory/AliasedArguments.h"
 
 using namespace mlir;
 
 namespace tessera::memory {
 
-SmallVector<BlockArgument> lendersOf(func::FuncOp func) {
-  SmallVector<BlockArgument> lenders(func.getNumResults());
+SmallVector<BlockArgument> aliasedArgumentsOf(func::FuncOp func) {
+  SmallVector<BlockArgument> aliased(func.getNumResults());
   if (!func.isExternal())
     for (BlockArgument argument : func.getArguments())
       if (auto output =
               func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tf.aliasing_output"))
-        lenders[output.getInt()] = argument;
-  return lenders;
+        aliased[output.getInt()] = argument;
+  return aliased;
 }
 
 } // namespace tessera::memory

@@ -12,7 +12,7 @@
 // sharding, and *localize* takes the shortest.
 //
 // The program takes and returns whole values. An argument that a constraint makes unreduced becomes
-// so behind the border, where one device of each group keeps it:
+// so behind the boundary, where one device of each group keeps it:
 //   %1 = sdy.sharding_constraint %arg0 <@mesh, [{}], unreduced={"x"}>
 // becomes
 //   %1 = sdy.reshard %arg0 <@mesh, [{}], unreduced={"x"}>       (%arg0: [{}])
@@ -24,7 +24,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace tessera {
-#define GEN_PASS_DEF_SETTLESHARDINGS
+#define GEN_PASS_DEF_FINALIZESHARDINGS
 #include "passes/propagate/Passes.h.inc"
 
 using namespace mlir;
@@ -46,9 +46,9 @@ TensorShardingAttr reduced(TensorShardingAttr sharding) {
                                  sharding.getDimShardings(), sharding.getReplicatedAxes(), {});
 }
 
-class Settler {
+class Finalizer {
 public:
-  explicit Settler(ModuleOp module) : module(module), meshes(module) {
+  explicit Finalizer(ModuleOp module) : module(module), meshes(module) {
     devices = meshes.main() ? meshes.main()->numDevices() : 0;
     if (!devices) { // a program for one device
       OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
@@ -64,14 +64,14 @@ public:
 
   LogicalResult run() {
     for (auto function : module.getOps<FunctionOpInterface>()) {
-      settleBorders(function);
-      settleRegion(function.getFunctionBody());
+      finalizeBoundaries(function);
+      finalizeRegion(function.getFunctionBody());
     }
     return failure(refused);
   }
 
 private:
-  TensorShardingAttr settled(Location loc, TensorShardingAttr sharding, Type type) {
+  TensorShardingAttr finalized(Location loc, TensorShardingAttr sharding, Type type) {
     // A mesh without axes places a value on one device, or nowhere yet: all devices will do.
     const sharding::Mesh *mesh = sharding ? meshes.lookup(sharding) : nullptr;
     if (mesh && !mesh->axes.empty())
@@ -89,35 +89,36 @@ private:
                                              tensor ? tensor.getRank() : 0);
   }
 
-  void settleBorders(FunctionOpInterface function) {
+  void finalizeBoundaries(FunctionOpInterface function) {
     auto name = StringAttr::get(module.getContext(), kShardingAttr);
-    auto border = [&](Location loc, TensorShardingAttr sharding, Type type) {
-      TensorShardingAttr made = settled(loc, sharding, type);
+    auto boundary = [&](Location loc, TensorShardingAttr sharding, Type type) {
+      TensorShardingAttr made = finalized(loc, sharding, type);
       return function.isPublic() ? reduced(made) : made;
     };
     SignatureAttributes attributes(function);
     for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
       attributes.setArgument(
           i, name,
-          border(function.isExternal() ? function.getLoc() : function.getArgument(i).getLoc(),
-                 function.getArgAttrOfType<TensorShardingAttr>(i, name), type));
+          boundary(function.isExternal() ? function.getLoc() : function.getArgument(i).getLoc(),
+                   function.getArgAttrOfType<TensorShardingAttr>(i, name), type));
     for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
       attributes.setResult(i, name,
-                           border(function.getLoc(),
-                                  function.getResultAttrOfType<TensorShardingAttr>(i, name), type));
+                           boundary(function.getLoc(),
+                                    function.getResultAttrOfType<TensorShardingAttr>(i, name),
+                                    type));
   }
 
-  void settleRegion(Region &region) {
+  void finalizeRegion(Region &region) {
     for (Block &block : region)
       for (Operation &op : llvm::make_early_inc_range(block)) {
         if (holdsProgram(&op))
           for (Region &inner : op.getRegions())
-            settleRegion(inner);
-        settleOp(&op);
+            finalizeRegion(inner);
+        finalizeOp(&op);
       }
   }
 
-  void settleOp(Operation *op) {
+  void finalizeOp(Operation *op) {
     if (isa<ShardingGroupOp>(op))
       return op->erase();
     if (isa<PropagationBarrierOp, DataFlowEdgeOp>(op)) {
@@ -125,10 +126,12 @@ private:
       return op->erase();
     }
     if (auto constraint = dyn_cast<ShardingConstraintOp>(op))
-      return settleConstraint(constraint);
+      return finalizeConstraint(constraint);
     if (auto manual = dyn_cast<ManualComputationOp>(op)) {
-      manual.setInShardingsAttr(settledBorder(manual, manual.getInShardings(), op->getOperands()));
-      manual.setOutShardingsAttr(settledBorder(manual, manual.getOutShardings(), op->getResults()));
+      manual.setInShardingsAttr(
+          finalizedBoundary(manual, manual.getInShardings(), op->getOperands()));
+      manual.setOutShardingsAttr(
+          finalizedBoundary(manual, manual.getOutShardings(), op->getResults()));
       return;
     }
     if (op->getNumResults() == 0)
@@ -136,8 +139,8 @@ private:
     if (isa<ReshardOp>(op))
       return setSharding(op->getResult(0), closed(getSharding(op->getResult(0))));
     if (auto named = dyn_cast<NamedComputationOp>(op)) {
-      named.setInShardingsAttr(settledAll(named, named.getBody().getArguments()));
-      named.setOutShardingsAttr(settledAll(named, named.getResults()));
+      named.setInShardingsAttr(finalizedAll(named, named.getBody().getArguments()));
+      named.setOutShardingsAttr(finalizedAll(named, named.getResults()));
       return;
     }
     if (auto out = op->getAttrOfType<TensorShardingAttr>("out_sharding")) { // a collective
@@ -148,10 +151,10 @@ private:
     }
     if (isa<SdyDialect>(op->getDialect()) && !isa<sdy::ConstantOp>(op))
       return;
-    op->setAttr(kShardingAttr, settledAll(op, op->getResults()));
+    op->setAttr(kShardingAttr, finalizedAll(op, op->getResults()));
   }
 
-  void settleConstraint(ShardingConstraintOp op) {
+  void finalizeConstraint(ShardingConstraintOp op) {
     TensorShardingAttr sharding = closed(op.getSharding()), input = getSharding(op.getInput());
     Value result = op.getInput();
     if (!op->use_empty() && (!input || closed(input) != sharding)) {
@@ -165,9 +168,9 @@ private:
   }
 
   // The shardings by which values enter a manual computation, or leave it.
-  TensorShardingPerValueAttr settledBorder(ManualComputationOp manual,
-                                           TensorShardingPerValueAttr shardings,
-                                           ValueRange values) const {
+  TensorShardingPerValueAttr finalizedBoundary(ManualComputationOp manual,
+                                               TensorShardingPerValueAttr shardings,
+                                               ValueRange values) const {
     SmallVector<TensorShardingAttr> all;
     for (auto [sharding, value] : llvm::zip_equal(shardings.getShardings(), values))
       all.push_back(closed(evenInside(sharding, value, manual.getManualAxes())));
@@ -201,10 +204,10 @@ private:
     return changed ? toAttr(attr.getContext(), *mesh, sharding) : attr;
   }
 
-  TensorShardingPerValueAttr settledAll(Operation *op, ValueRange values) {
+  TensorShardingPerValueAttr finalizedAll(Operation *op, ValueRange values) {
     SmallVector<TensorShardingAttr> all;
     for (Value value : values)
-      all.push_back(settled(op->getLoc(), getSharding(value), value.getType()));
+      all.push_back(finalized(op->getLoc(), getSharding(value), value.getType()));
     return TensorShardingPerValueAttr::get(module.getContext(), all);
   }
 
@@ -214,9 +217,9 @@ private:
   bool refused = false;
 };
 
-struct SettleShardings : impl::SettleShardingsBase<SettleShardings> {
+struct FinalizeShardings : impl::FinalizeShardingsBase<FinalizeShardings> {
   void runOnOperation() override {
-    if (failed(Settler(getOperation()).run()))
+    if (failed(Finalizer(getOperation()).run()))
       signalPassFailure();
   }
 };

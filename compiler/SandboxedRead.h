@@ -10,21 +10,21 @@
 
 namespace tessera {
 
-enum class Trial {
+enum class ReadEnd {
   Fine,    // it came to an end, whatever it found
   Crashed, // or wanted too much memory
   TooLong,
   NotTried, // no child can be had: a process with other threads can't be copied safely
 };
 
-struct TrialResult {
-  Trial end;
+struct SandboxedRead {
+  ReadEnd end;
   std::string output; // of `read`, where it is Fine
 };
 
 // Runs `read` in a child process, silently, with memory for a file of `bytes` and 8 seconds of a
 // core.
-TrialResult tryInChild(llvm::function_ref<std::string()> read, size_t bytes);
+SandboxedRead readSandboxed(llvm::function_ref<std::string()> read, size_t bytes);
 
 /// Bytes of address space that this process has mapped.
 uint64_t addressSpaceInUse();
