@@ -237,44 +237,45 @@ void startAtOnce(func::FuncOp entry) {
   }
 }
 
-// The public function @main, or the only public one.
-func::FuncOp entryOf(ModuleOp module) {
-  func::FuncOp only;
+// The public function @main; without one, all that are public.
+SmallVector<func::FuncOp> entriesOf(ModuleOp module) {
+  SmallVector<func::FuncOp> entries;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function.isPublic() || function.isExternal())
       continue;
     if (function.getSymName() == "main")
-      return function;
-    if (only)
-      return {};
-    only = function;
+      return {function};
+    entries.push_back(function);
   }
-  return only;
+  return entries;
 }
 
 struct InlineCallsPass : impl::InlineCallsBase<InlineCallsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    func::FuncOp entry = entryOf(module);
-    if (!entry) {
+    SmallVector<func::FuncOp> entries = entriesOf(module);
+    if (entries.empty()) {
       module.emitError(
-          "the module has no public function @main with a body: name the entry with --entry");
+          "the module has no public function with a body: name the entry with --entry");
       return signalPassFailure();
     }
     Inliner inliner(module);
-    if (failed(inliner.check(entry)))
-      return signalPassFailure();
-    inliner.inlineInto(entry);
-    startAtOnce(entry);
-
+    for (func::FuncOp entry : entries)
+      if (failed(inliner.check(entry)))
+        return signalPassFailure();
     // Custom calls may still name functions; what nothing names goes.
     llvm::DenseSet<StringAttr> named;
-    entry.walk([&](Operation *op) {
-      op->getAttrDictionary().walk(
-          [&](SymbolRefAttr symbol) { named.insert(symbol.getRootReference()); });
-    });
+    for (func::FuncOp entry : entries) {
+      inliner.inlineInto(entry);
+      startAtOnce(entry);
+      named.insert(entry.getSymNameAttr());
+      entry.walk([&](Operation *op) {
+        op->getAttrDictionary().walk(
+            [&](SymbolRefAttr symbol) { named.insert(symbol.getRootReference()); });
+      });
+    }
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-      if (function != entry && !named.contains(function.getSymNameAttr()))
+      if (!named.contains(function.getSymNameAttr()))
         function.erase();
   }
 };

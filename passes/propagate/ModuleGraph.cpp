@@ -67,7 +67,7 @@ sharding::Flow flowOf(PropagationDirection direction) {
 ModuleGraph::ModuleGraph(ModuleOp module) : meshes(module) {
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isExternal() || function.isPrivate())
-      continue; // private functions are part of their caller
+      continue; // what custom calls name
     for (BlockArgument argument : function.getArguments())
       addBoundary(numberOf(argument), argument.getType());
     addRegion(function.getBody());
@@ -215,8 +215,6 @@ void ModuleGraph::addRegion(Region &region) {
 
 void ModuleGraph::addOp(Operation *op) {
   constants.add(op);
-  if (auto call = dyn_cast<func::CallOp>(op))
-    return addCall(call);
   SmallVector<DataFlowEdge> edges = dataFlowEdges(op);
   if (edges.empty() && !holdsProgram(op))
     return addRuled(op);
@@ -233,23 +231,6 @@ void ModuleGraph::addOp(Operation *op) {
   for (const DataFlowEdge &edge : edges)
     if (!edge.entersRegion)
       addEdge(op, edge);
-}
-
-// Each call has a function of its own: its body takes part where it is called.
-void ModuleGraph::addCall(func::CallOp call) {
-  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
-  if (!callee || callee.isExternal() || callee.isPublic() || !called.insert(callee).second)
-    return;
-  for (auto [i, argument] : llvm::enumerate(callee.getArguments()))
-    addEdge(call, {{call.getOperand(i)}, {argument}, true, static_cast<unsigned>(i)});
-  addRegion(callee.getBody());
-  Operation *terminator = callee.getBody().front().getTerminator();
-  for (auto [i, result] : llvm::enumerate(call.getResults())) {
-    Value returned = terminator->getOperand(i);
-    addEdge(call, {{returned}, {result}, false, static_cast<unsigned>(i)});
-    if (isa<RankedTensorType>(result.getType()))
-      functionResults.push_back({callee, static_cast<unsigned>(i), numberOf(returned)});
-  }
 }
 
 void ModuleGraph::addRuled(Operation *op) {

@@ -61,7 +61,6 @@ private:
   void addRegion(mlir::Region &region);
   void addOp(mlir::Operation *op);
   void addEdge(mlir::Operation *op, const sdy::DataFlowEdge &edge);
-  void addCall(mlir::func::CallOp call);
   void addRuled(mlir::Operation *op);
   void addReturns(mlir::func::FuncOp function);
   int32_t numberOf(mlir::Value value);
@@ -78,7 +77,6 @@ private:
   llvm::DenseMap<mlir::Value, int32_t> numbers;
   std::vector<mlir::Value> valueOf;
   std::vector<mlir::Operation *> opOf;
-  llvm::DenseSet<mlir::Operation *> called;
   std::vector<FunctionResult> functionResults;
   std::vector<Boundary> boundaries;
   std::vector<ManualArgument> manualArguments;

@@ -13,10 +13,6 @@ def CheckGroups : Pass<"tessera-check-groups", "::mlir::ModuleOp"> {
   let summary = "Refuse sharding groups whose members are annotated differently.";
 }
 
-def FlattenCalls : Pass<"tessera-flatten-calls", "::mlir::ModuleOp"> {
-  let summary = "Give every call its own copy of the function it calls.";
-}
-
 def SplitConstants : Pass<"tessera-split-constants", "::mlir::ModuleOp"> {
   let summary = "Give each use of a constant expression its own copy, so that uses need not be sharded alike.";
 }
@@ -36,10 +32,6 @@ def PropagateShardings : Pass<"tessera-propagate-shardings", "::mlir::ModuleOp">
 
 def MergeConstants : Pass<"tessera-merge-constants", "::mlir::ModuleOp"> {
   let summary = "Merge the copies of constant expressions that ended with the same sharding.";
-}
-
-def MergeFunctions : Pass<"tessera-merge-functions", "::mlir::ModuleOp"> {
-  let summary = "Merge the copies of a function that ended with the same shardings.";
 }
 
 def FinalizeShardings : Pass<"tessera-finalize-shardings", "::mlir::ModuleOp"> {

@@ -1,3 +1,4 @@
+#include "passes/import/Passes.h"
 #include "passes/propagate/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -11,13 +12,11 @@ namespace tessera {
 void buildPropagatePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createNormalizeShardings());
   pm.addPass(createCheckGroups());
-  pm.addPass(createFlattenCalls());
   pm.addPass(createSplitConstants());
   pm.addPass(createApplyConstraints());
   pm.addPass(createPropagateShardings());
   pm.addPass(createFinalizeShardings());
   pm.addPass(createMergeConstants());
-  pm.addPass(createMergeFunctions());
   pm.addPass(createVerifyPropagate());
 }
 
@@ -25,7 +24,10 @@ void registerPropagatePasses() {
   registerPropagatePhasePasses();
   static mlir::PassPipelineRegistration<> pipeline(
       "tessera-propagate", "Give every value a sharding, from the annotations on some.",
-      buildPropagatePipeline);
+      [](mlir::OpPassManager &pm) {
+        pm.addPass(createInlineCalls()); // of a program that has not been imported
+        buildPropagatePipeline(pm);
+      });
 }
 
 } // namespace tessera

@@ -6,6 +6,7 @@
 #include "dialects/sdy/PlainData.h"
 #include "passes/propagate/Passes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace tessera {
@@ -57,6 +58,8 @@ LogicalResult checkFunction(FunctionOpInterface function) {
 WalkResult checkOp(Operation *op) {
   if (auto function = dyn_cast<FunctionOpInterface>(op))
     return WalkResult(checkFunction(function));
+  if (isa<func::CallOp>(op))
+    return op->emitOpError() << "is not propagated through; run --tessera-inline-calls before";
   if (isa<ShardingConstraintOp, ShardingGroupOp, PropagationBarrierOp, DataFlowEdgeOp>(op) ||
       (isa<SdyDialect>(op->getDialect()) && op->hasAttr("out_sharding")))
     return op->emitOpError() << "is left after propagation" << kMend;

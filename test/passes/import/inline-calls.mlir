@@ -92,7 +92,7 @@ func.func private @elsewhere()
 
 // -----
 
-// expected-error@+1 {{the module has no public function @main with a body: name the entry with --entry}}
+// expected-error@+1 {{the module has no public function with a body: name the entry with --entry}}
 module {
   func.func private @f() {
     return

@@ -12,17 +12,18 @@ func.func public @main(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh,
   // CHECK: stablehlo.dot_general {{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"data"}, {"model"}]>]>}
   %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
   %1 = sdy.sharding_constraint %0 <@mesh, [{"data"}, {"model"}]> : tensor<8x32xf32>
-  // CHECK: call @relu({{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"data"}, {"model"}]>]>}
+  // CHECK: stablehlo.broadcast_in_dim {{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"data"}, {"model"}]>]>}
+  // CHECK: stablehlo.maximum {{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"data"}, {"model"}]>]>}
   %2 = call @relu(%1) : (tensor<8x32xf32>) -> tensor<8x32xf32>
   // CHECK: stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>]>} dense<7> : tensor<i32>
   %c = stablehlo.constant dense<7> : tensor<i32>
   return %2, %c : tensor<8x32xf32>, tensor<i32>
 }
 
-// CHECK: func.func private @relu(%arg0: tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"model"}]>})
+// Inlined before.
+// CHECK-NOT: @relu
 func.func private @relu(%x: tensor<8x32xf32>) -> tensor<8x32xf32> {
   %c = stablehlo.constant dense<0.0> : tensor<f32>
-  // CHECK: stablehlo.broadcast_in_dim {{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"data"}, {"model"}]>]>}
   %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<8x32xf32>
   %1 = stablehlo.maximum %x, %0 : tensor<8x32xf32>
   return %1 : tensor<8x32xf32>
