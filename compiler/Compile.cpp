@@ -1,19 +1,14 @@
-// compile: parse, then one pass manager a phase, timed, then package.
+// compile: the road through the phases, timed, then the program's bytes.
 #include "compiler/Compile.h"
 
 #include "compiler/DeepStack.h"
-#include "compiler/Diagnostics.h"
 #include "compiler/Entry.h"
-#include "compiler/Phases.h"
-#include "compiler/ReadProgram.h"
-#include "compiler/Registration.h"
 #include "compiler/Report.h"
+#include "compiler/Road.h"
 #include "passes/codegen/cpu/CpuTarget.h"
 #include "passes/package/Package.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -88,61 +83,47 @@ CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
         llvm::json::Object{{"name", phase}, {"seconds", std::round(watch.lap() * 1e6) / 1e6}});
   };
 
-  mlir::DialectRegistry registry;
-  registerDialects(registry);
-  // One thread: passes are module passes, and a thread pool costs more to start than it would give
-  // back.
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  context.allowUnregisteredDialects(); // refused below, with a better message than the parser's
-  DiagnosticCollector diagnostics(&context, options.inputName, listener.diagnostic);
-
-  listener.began("parse");
-  SourceProgram read = readProgram(text, options, &context, diagnostics);
-  if (!read.error.empty()) {
-    result.error = read.error;
+  Road road(options, listener);
+  if (result.error = road.read(text); !result.error.empty())
     return result;
-  }
-  mlir::ModuleOp module = *read.module;
+  mlir::ModuleOp module = road.module();
   if (options.targetCpu != "native")
-    module->setAttr("exec.target_cpu", mlir::StringAttr::get(&context, options.targetCpu));
+    module->setAttr("exec.target_cpu",
+                    mlir::StringAttr::get(module.getContext(), options.targetCpu));
   timed("parse");
 
-  for (const Phase &phase : phases()) {
-    listener.began(phase.name);
-    mlir::PassManager pm(&context);
-    pm.enableVerifier(options.verifyEach);
-    phase.build(pm);
-    if (failed(pm.run(module)) || diagnostics.failed()) {
-      result.error = diagnostics.error(
-          ("phase " + phase.name + " failed and did not say why: a mistake in Tessera").str());
-      return result;
-    }
-    if (&phase != &phases().back())
-      timed(phase.name); // the last one's time includes the writing below
+  // The whole road ends by writing the program, which checks what the last phase's verifier does.
+  bool whole = options.stopAfter.empty();
+  const Phase &last = phases().back();
+  result.error = road.run(whole ? last.name : "", [&](const Phase &phase) {
+    timed(phase.name);
     if (phase.name == options.printAfter)
       listener.print(printed(module));
-    if (phase.name == options.stopAfter) {
-      result.program = printed(module);
-      break;
-    }
-  }
+    return phase.name != options.stopAfter;
+  });
+  if (!result.error.empty())
+    return result;
+  if (!whole)
+    result.program = printed(module);
 
-  bool whole = options.stopAfter.empty();
   llvm::json::Object report = reportProgram(module, countDevices(module));
   if (whole) {
+    listener.began(last.name);
     // The program carries its figures, but no times: the same input gives the same bytes.
     mlir::FailureOr<Package> package = packageProgram(module, toText(llvm::json::Object(report)));
     if (failed(package)) {
-      result.error = diagnostics.error("the program cannot be written");
+      result.error = road.error("the program cannot be written");
       return result;
     }
+    if (last.name == options.printAfter)
+      listener.print(printed(module));
     result.program = writeContainer(*package);
     result.sha256 =
         llvm::toHex(llvm::SHA256::hash({reinterpret_cast<const uint8_t *>(result.program.data()),
                                         result.program.size()}),
                     /*LowerCase=*/true);
     report["sha256"] = result.sha256;
-    timed(phases().back().name);
+    timed(last.name);
   }
   report["phases"] = std::move(seconds);
   result.report = toText(std::move(report)) + "\n";

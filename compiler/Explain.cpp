@@ -3,22 +3,16 @@
 #include "compiler/Explain.h"
 
 #include "compiler/DeepStack.h"
-#include "compiler/Diagnostics.h"
 #include "compiler/Entry.h"
 #include "compiler/ExplainModule.h"
 #include "compiler/ExplainRemedies.h"
-#include "compiler/Phases.h"
-#include "compiler/ReadProgram.h"
-#include "compiler/Registration.h"
+#include "compiler/Road.h"
 #include "compiler/SourcePlaces.h"
 #include "dialects/comm/CommOps.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
 #include "passes/package/Figures.h"
 #include "passes/propagate/Origins.h"
-
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/Pass/PassManager.h"
 
 namespace tessera {
 
@@ -107,35 +101,16 @@ void addCollectives(ModuleOp module, const ExplainedModule &explained, RemedyTri
 ExplainResult explainHere(llvm::StringRef text, const CompileOptions &options,
                           const CompileListener &listener) {
   ExplainResult result;
-  DialectRegistry registry;
-  registerDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.allowUnregisteredDialects();
-  DiagnosticCollector diagnostics(&context, options.inputName, listener.diagnostic);
-  listener.began("parse");
-  SourceProgram read = readProgram(text, options, &context, diagnostics, /*keepNames=*/true);
-  if (!read.error.empty()) {
-    result.error = read.error;
+  Road road(options, listener);
+  if (result.error = road.read(text, /*keepNames=*/true); !result.error.empty())
     return result;
-  }
-  ModuleOp module = *read.module;
-  module->setAttr(kExplainAttr, UnitAttr::get(&context));
+  ModuleOp module = road.module();
+  module->setAttr(kExplainAttr, UnitAttr::get(module.getContext()));
 
   OwningOpRef<ModuleOp> imported;
   ExplainedModule explained;
   Movement moved;
-  for (const Phase &phase : phases()) {
-    if (phase.name == "codegen")
-      break;
-    listener.began(phase.name);
-    PassManager passes(&context);
-    passes.enableVerifier(options.verifyEach);
-    phase.build(passes);
-    if (failed(passes.run(module)) || diagnostics.failed()) {
-      result.error = diagnostics.error(
-          ("phase " + phase.name + " failed and did not say why: a mistake in Tessera").str());
-      return result;
-    }
+  result.error = road.run("codegen", [&](const Phase &phase) {
     if (phase.name == "import") {
       int32_t count = 0;
       module.walk([&](Operation *op) { setImportedNumber(op, count++); });
@@ -148,7 +123,10 @@ ExplainResult explainHere(llvm::StringRef text, const CompileOptions &options,
       explained = explainModule(module);
       module->removeAttr(kExplainAttr);
     }
-  }
+    return true;
+  });
+  if (!result.error.empty())
+    return result;
   listener.began("explain");
   sdy::MeshTable meshes(module);
   explain::Explanation &explanation = result.explanation;

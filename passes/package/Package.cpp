@@ -3,6 +3,7 @@
 
 #include "dialects/comm/CommOps.h"
 #include "dialects/exec/ExecOps.h"
+#include "dialects/sdy/ModuleShardings.h"
 #include "dialects/sdy/PlainData.h"
 #include "include/tessera/program.pb.h"
 #include "passes/package/Constants.h"
@@ -269,9 +270,13 @@ private:
 } // namespace
 
 FailureOr<Package> packageProgram(ModuleOp module, StringRef report) {
+  if (failed(sdy::verifyShardings(module)))
+    return failure();
   auto programs = llvm::to_vector(module.getOps<ProgramOp>());
   if (programs.size() != 1)
     return module.emitError("holds ") << programs.size() << " device programs instead of one";
+  if (failed(programs.front().verify()))
+    return failure();
   program::Program message;
   if (failed(Writer(module, programs.front()).write(message)))
     return failure();

@@ -13,8 +13,8 @@ struct Package {
   std::string code;      // a shared object with the kernels
 };
 
-// The module must be as the codegen phase leaves it. `report` is kept in the manifest. Emits
-// errors.
+// The module must be as the codegen phase leaves it: what is wrong with it is an error here, or by
+// the pass verify-package where nothing is written. `report` is kept in the manifest.
 mlir::FailureOr<Package> packageProgram(mlir::ModuleOp module, llvm::StringRef report);
 
 // The container's bytes.

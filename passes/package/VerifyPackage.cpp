@@ -1,7 +1,5 @@
 // What the runtime relies on and no earlier verifier sees: the module holds one program, and all of
 // it can be written.
-#include "dialects/exec/ExecOps.h"
-#include "dialects/sdy/ModuleShardings.h"
 #include "passes/package/Package.h"
 #include "passes/package/Passes.h"
 
@@ -12,11 +10,6 @@ namespace tessera {
 namespace {
 struct VerifyPackage : impl::VerifyPackageBase<VerifyPackage> {
   void runOnOperation() override {
-    if (failed(sdy::verifyShardings(getOperation())))
-      return signalPassFailure();
-    for (auto program : getOperation().getOps<exec::ProgramOp>())
-      if (failed(program.verify()))
-        return signalPassFailure();
     if (failed(packageProgram(getOperation(), "")))
       signalPassFailure();
   }
