@@ -33,6 +33,18 @@ def SimplifyShapes : Pass<"tessera-simplify-shapes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
+def SplitConcatenates : Pass<"tessera-split-concatenates", "::mlir::ModuleOp"> {
+  let summary = "Write a concatenation of many arrays into its result by kernels that each copy a few.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+  let options = [Option<"pieces", "pieces", "unsigned", "8", "Arrays that one kernel copies.">];
+}
+
+def SplitVariadics : Pass<"tessera-split-variadics", "::mlir::ModuleOp"> {
+  let summary = "Split reductions, windows, scatters and sorts of very many arrays into several of fewer.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+  let options = [Option<"most", "most", "unsigned", "512", "Arrays that one kernel should work on.">];
+}
+
 def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Group ops into kernels (exec.fused) so that values pass through memory as rarely as pays.";
   let dependentDialects = ["::tessera::exec::ExecDialect"];

@@ -17,6 +17,8 @@ void buildFusePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createForwardInvariants());
   pm.addPass(createExplicitLayouts());
   pm.addPass(createSimplifyShapes());
+  pm.addPass(createSplitConcatenates());
+  pm.addPass(createSplitVariadics());
   pm.addPass(createFormKernels());
   pm.addPass(createVerifyFuse());
 }

@@ -91,6 +91,24 @@ def sums(n):
     return taking(n, f"%a$: {F32}", f" -> {F32}", f"{body}  return %{f's{n - 1}' if n > 1 else 'a0'} : {F32}\n")
 
 
+def variadic(op, compared, body, attributes, result):
+    """n arrays in one op. Of each pair of elements, `body` makes %r$."""
+    def text(n):
+        arrays, elements = listed(n, "tensor<9xf32>"), listed(n, F32)
+        operands, types, region = listed(n, "%a$"), arrays, f"{listed(n, f'%x$: {F32}')}, {listed(n, f'%y$: {F32}')}"
+        if compared:
+            region = listed(n, f"%x$: {F32}, %y$: {F32}")
+        else:
+            operands, types = f"{operands}, {listed(n, '%z')}", f"{arrays}, {elements}"
+        made = body if compared else listed(n, body, "")
+        returned, of = ("%r0", I1) if compared else (listed(n, "%r$"), elements)
+        results = listed(n, result)
+        return (f"func.func @main({listed(n, '%a$: tensor<9xf32>')}) -> ({results}) {{\n  %z = stablehlo.constant dense<0.0> : {F32}\n"
+                f'  %s:{n} = "stablehlo.{op}"({operands}) <{{{attributes}}}> ({{\n  ^bb0({region}):\n{made}    stablehlo.return {returned} : {of}\n'
+                f"  }}) : ({types}) -> ({results})\n  return {listed(n, '%s#$')} : {results}\n}}\n")
+    return text
+
+
 def cases(n):
     blocks = listed(n, f"{{ %s = stablehlo.constant dense<$.5> : {F32}  stablehlo.return %s : {F32} }}")
     return (f'{HEAD} {{\n  %i = stablehlo.convert %a : ({F32}) -> {I32}\n  %0 = "stablehlo.case"(%i) ({blocks}) : ({I32}) -> {F32}\n'
@@ -109,6 +127,8 @@ WIDE = {
     "results-computed": results,
     "concatenated": lambda n: f"func.func @main(%a: tensor<1xf32>) -> tensor<{n}xf32> {{\n  %0 = stablehlo.concatenate {listed(n, '%a')}, dim = 0 : "
                               f"({listed(n, 'tensor<1xf32>')}) -> tensor<{n}xf32>\n  return %0 : tensor<{n}xf32>\n}}\n",
+    "reduced": variadic("reduce", False, f"    %r$ = stablehlo.add %x$, %y$ : {F32}\n", "dimensions = array<i64: 0>", F32),
+    "sorted": variadic("sort", True, f"    %r0 = stablehlo.compare LT, %x0, %y0 : ({F32}, {F32}) -> {I1}\n", "dimension = 0 : i64", "tensor<9xf32>"),
     "functions": lambda n: listed(n, f"func.func private @f$(%a: {F32}) -> {F32} {{\n{RETURN}", "") + HEAD + " {\n" + RETURN,
     "numbers": lambda n: with_attribute(f"[{listed(n, '$')}]"),
     "dense": lambda n: f"{HEAD} {{\n  %0 = stablehlo.constant dense<[{listed(n, '$.5')}]> : tensor<{n}xf32>\n{RETURN}",
@@ -208,7 +228,7 @@ NESTS = {
     "calls-and-loops": nested("call", "while", twice=True),
     "modules": lambda n: around("module {\n", f"func.func @f() {{\n  return\n}}\n", "}\n", n),
 }
-SLOW = {"results-computed": 1000, "concatenated": 1000}  # milliseconds of LLVM for each
+SLOW = {"results-computed": 1000, "concatenated": 2000, "reduced": 1000, "sorted": 1000}  # milliseconds of LLVM for each
 FORMS = {**ATTRIBUTES, **TYPES, **LOCATIONS, "constant": constant, **WIDE, **NESTS}
 
 

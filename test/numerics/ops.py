@@ -71,6 +71,7 @@ def movement():
         "mix": lambda a, b, c: a.reshape(10, 6), "broadcast": lambda a, b, c: jnp.broadcast_to(a[:, None, :], (6, 3, 10)),
         "slice": lambda a, b, c: a[1:5, 2:9], "strided": lambda a, b, c: a[::2, 1::3], "reverse": lambda a, b, c: a[::-1, ::-1],
         "concat0": lambda a, b, c: jnp.concatenate([a, b, a]), "concat1": lambda a, b, c: jnp.concatenate([a[:, :3], b], 1),
+        "concat_many1": lambda a, b, c: jnp.concatenate([c + i for i in range(48)], 1), "concat_many2": lambda a, b, c: jnp.concatenate([c, c * 2] * 24, 2),
         "pad": lambda a, b, c: jnp.pad(a, ((1, 2), (0, 3))), "pad_inside": lambda a, b, c: lax.pad(a, 0.5, ((1, -1, 1), (-2, 1, 2))),
         "roll": lambda a, b, c: jnp.roll(a, 3, 1), "roll0": lambda a, b, c: jnp.roll(a, -1, 0), "tile": lambda a, b, c: jnp.tile(a, (2, 3)),
         "repeat": lambda a, b, c: jnp.repeat(a, 2, 1), "stack": lambda a, b, c: jnp.stack([a, b], 1), "iota": lambda a, b, c: a + lax.iota(jnp.float32, 10),
