@@ -81,6 +81,9 @@ public:
   // All earlier commands are carried out, or, when the run has failed, dropped: never Failed.
   virtual Outcome finish(Worker &worker) = 0;
 
+  // Before a step: forgets what the last one left.
+  virtual void reset() {}
+
   // The command that it stands at, where it runs behind: the first that is not carried out. While
   // nothing is running.
   virtual std::optional<uint32_t> tag() const { return std::nullopt; }

@@ -1,12 +1,15 @@
 #include "runtime/execute/Interpreter.h"
 #include "runtime/device/cpu/CpuQueue.h"
+#include <algorithm>
 #include <new>
+#include <type_traits>
 
 namespace tessera::runtime {
 
 using device::Address;
-using device::Outcome;
 using Space = program::Buffer;
+
+static constexpr uint32_t kMostRecorded = 1 << 14; // commands
 
 Interpreter::Interpreter(const LoadedProgram &program, uint32_t position, Run &run,
                          Communicator &communicator, device::Backend &backend,
@@ -35,6 +38,9 @@ Interpreter::Interpreter(const LoadedProgram &program, uint32_t position, Run &r
   for (const AxisRefs &axes : decoded.coordinates)
     coordinates_.push_back(static_cast<int32_t>(program.mesh().indexAlong(position, axes)));
   counters_.resize(decoded.counters);
+  recordable_ = std::none_of(decoded.code.begin(), decoded.code.end(), [](const Instruction &i) {
+    return i.opcode == Opcode::JumpIfFalse || i.opcode == Opcode::Switch;
+  });
 }
 
 void Interpreter::bind(Space::Space space, const std::vector<Address> &addresses,
@@ -44,6 +50,7 @@ void Interpreter::bind(Space::Space space, const std::vector<Address> &addresses
     if (addresses[i] == bound[i])
       continue;
     bound[i] = addresses[i];
+    recording_.reset();
     for (uint32_t slot : slots[i])
       addresses_[slot] = addresses[i] + program_.decoded().slots[slot].offset;
   }
@@ -54,28 +61,58 @@ void Interpreter::prepare(const std::vector<Address> &inputs, const std::vector<
   bind(Space::OUTPUT, outputs, boundOutputs_);
   pc_ = 0;
   ending_ = ended_ = false;
-  collectives_ = collectiveBytes_ = 0;
+  begun_ = false;
+  counted_ = {};
+  queue_->reset();
 }
 
 // The loop is there twice: commands of the cpu are called directly.
 void Interpreter::run(Worker &worker) {
   try {
-    if (!inlined_)
-      interpret<device::Queue, false>(worker, *queue_); // the queue traces
-    else if (tracing)
+    if (inlined_ && tracing)
       interpret<device::CpuQueue, true>(worker, static_cast<device::CpuQueue &>(*queue_));
-    else
+    else if (inlined_)
       interpret<device::CpuQueue, false>(worker, static_cast<device::CpuQueue &>(*queue_));
+    else if (!startRecorded(worker))
+      interpret<device::Queue, false>(worker, *queue_); // which traces itself
   } catch (const std::bad_alloc &) { // of a message or a trace: nobody has parked it then
     run_.fail({Code::Failed, "out of memory"});
     end(worker, pc_);
   }
 }
 
+// Of a queue that runs behind: gives the step as it was recorded, or else begins to record it.
+bool Interpreter::startRecorded(Worker &worker) {
+  if (begun_ || ending_ || !recordable_ || run_.failed())
+    return false;
+  begun_ = true;
+  if (recording_) {
+    counted_ = recordedCounts_;
+    queue_->replay(worker, *recording_);
+    end(worker, static_cast<uint32_t>(program_.decoded().code.size() - 1));
+    return true;
+  }
+  isRecording_ = queue_->record();
+  recordedCommands_ = 0;
+  return false;
+}
+
+// Gives what has been recorded to the queue, which is empty.
+device::Outcome Interpreter::endRecording(Worker &worker) {
+  isRecording_ = false;
+  recording_ = queue_->endRecord();
+  recordedCounts_ = counted_;
+  return queue_->replay(worker, *recording_);
+}
+
 // When the queue has come so far too.
 void Interpreter::end(Worker &worker, uint32_t pc) {
   pc_ = pc;
   ending_ = true;
+  if (isRecording_) { // the run has failed
+    isRecording_ = false;
+    queue_->endRecord();
+  }
   if (queue_->finish(worker) == Outcome::Parked)
     return run_.retire();
   ended_ = true;
@@ -105,6 +142,7 @@ void Interpreter::executed(uint32_t tag, int64_t begin, int64_t end) {
 }
 
 template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, Queue &queue) {
+  constexpr bool behind = !std::is_same_v<Queue, device::CpuQueue>;
   const Decoded &decoded = program_.decoded();
   const Instruction *code = decoded.code.data();
   const Address *addresses = addresses_.data();
@@ -115,7 +153,10 @@ template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, 
     const Instruction &instruction = code[pc];
     int64_t begin = traced ? Pool::now() : 0;
     Outcome outcome = Outcome::Done;
-    pc_ = pc; // another worker may take over as soon as this task is parked
+    // Another worker may take over as soon as this task is parked: of the cpu's commands only a wait
+    // parks it.
+    if (behind || instruction.opcode == Opcode::Wait)
+      pc_ = pc;
     switch (instruction.opcode) {
     case Opcode::Dispatch:
       if (run_.failed())
@@ -128,8 +169,8 @@ template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, 
         return end(worker, pc);
       outcome = queue.start(worker, pc, plan, addresses + instruction.b);
       if (outcome == Outcome::Done && plan.groupSize > 1) {
-        ++collectives_;
-        collectiveBytes_ += plan.bytes;
+        ++counted_.collectives;
+        counted_.bytes += plan.bytes;
       }
       break;
     }
@@ -174,6 +215,8 @@ template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, 
       continue;
     }
     case Opcode::End:
+      if (behind && isRecording_)
+        endRecording(worker);
       return end(worker, pc);
     }
     if (outcome == Outcome::Parked)
@@ -184,6 +227,11 @@ template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, 
       if (instruction.opcode != Opcode::Coordinate)
         trace.push_back({pc, begin, Pool::now()});
     ++pc;
+    if (behind && isRecording_ && ++recordedCommands_ == kMostRecorded) {
+      recordable_ = false; // too long: from here on as it comes
+      if (endRecording(worker) == Outcome::Failed)
+        return end(worker, pc);
+    }
   }
 }
 

@@ -29,8 +29,8 @@ public:
   void run(Worker &worker) override;
 
   // Counted while running, since the last prepare.
-  uint64_t collectives() const { return collectives_; }
-  uint64_t collectiveBytes() const { return collectiveBytes_; }
+  uint64_t collectives() const { return counted_.collectives; }
+  uint64_t collectiveBytes() const { return counted_.bytes; }
   uint64_t arenaBytes() const { return arena_->bytes(); }
 
   // Where its device stands, which may be behind it: for messages when the run cannot go on.
@@ -46,7 +46,10 @@ public:
   std::vector<TraceEvent> trace;
 
 private:
+  using Outcome = device::Outcome;
   template <class Queue, bool traced> void interpret(Worker &worker, Queue &queue);
+  bool startRecorded(Worker &worker);
+  Outcome endRecording(Worker &worker);
   void bind(program::Buffer::Space space, const std::vector<device::Address> &addresses,
             std::vector<device::Address> &bound);
   void end(Worker &worker, uint32_t pc);
@@ -68,8 +71,17 @@ private:
   std::vector<int32_t> coordinates_;                                // by list of axes
   std::vector<uint64_t> counters_;
   uint32_t pc_ = 0; // the command given last; a tag is one
-  bool ending_ = false, ended_ = false;
-  uint64_t collectives_ = 0, collectiveBytes_ = 0;
+  bool begun_ = false, ending_ = false, ended_ = false;
+  struct Counts {
+    uint64_t collectives = 0, bytes = 0;
+  } counted_;
+
+  // The commands of a step that no data decides, for the next one with the same addresses; where
+  // the queue can keep them.
+  bool recordable_ = false, isRecording_ = false;
+  uint32_t recordedCommands_ = 0;
+  std::unique_ptr<device::Recording> recording_;
+  Counts recordedCounts_;
 };
 
 } // namespace tessera::runtime

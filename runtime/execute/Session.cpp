@@ -115,6 +115,10 @@ Result<std::unique_ptr<Session>> Session::make(std::shared_ptr<const LoadedProgr
   std::unique_ptr<Session> session(new Session(std::move(program), *pool));
   session->timeLimit_ = options.timeLimit;
   const LoadedProgram &loaded = session->program();
+  auto backend = makeBackend("cpu", *pool);
+  if (!backend.ok())
+    return backend.status();
+  session->backend_ = *backend;
   if (options.transport) {
     session->transport_ = options.transport;
     session->number_ = number;
@@ -124,8 +128,8 @@ Result<std::unique_ptr<Session>> Session::make(std::shared_ptr<const LoadedProgr
                              " processes");
     int64_t position = loaded.mesh().positionOf(options.transport->rank());
     session->positions_.push_back(static_cast<uint32_t>(position));
-    session->communicator_ =
-        std::make_unique<ExchangeCommunicator>(loaded, *session->run_, *options.transport, number);
+    session->communicator_ = std::make_unique<ExchangeCommunicator>(
+        loaded, *session->run_, *options.transport, **backend, number);
   } else {
     constexpr int64_t most = 1 << 14; // pairs of ranks are counted in 32 bits
     if (loaded.mesh().size() > most)
@@ -139,10 +143,6 @@ Result<std::unique_ptr<Session>> Session::make(std::shared_ptr<const LoadedProgr
     session->communicator_ =
         std::make_unique<LocalCommunicator>(loaded, *session->run_, options.links);
   }
-  auto backend = makeBackend("cpu", *pool);
-  if (!backend.ok())
-    return backend.status();
-  session->backend_ = *backend;
   if (Status s = checkMemory(loaded, session->positions_.size(), (*backend)->mostMemory()); !s.ok())
     return s;
   for (const KernelEntry &kernel : loaded.decoded().kernels)

@@ -110,6 +110,8 @@ public:
   // Makes tasks ready: a list linked by `next`, null-terminated.
   void push(Task *chain);
   void add(Timer *timer);
+  // Fires what is due. Workers do it between tasks; a task that keeps one busy without end calls it.
+  void fireTimers();
   static int64_t now(); // steady clock, nanoseconds
 
 private:
@@ -118,7 +120,6 @@ private:
   Pool(uint32_t workers, int64_t pollNanoseconds);
   Status start();
   bool wakeOne(uint32_t preferred);
-  void fireTimers();
 
   std::vector<std::unique_ptr<Worker>> workers_;
   std::atomic<bool> stop_{false};

@@ -9,14 +9,18 @@ namespace tessera::runtime {
 using program::Collective;
 
 ExchangeCommunicator::ExchangeCommunicator(const LoadedProgram &program, Run &run,
-                                           Transport &transport, uint32_t session)
-    : program_(program), run_(run), transport_(transport), session_(session),
+                                           Transport &transport, device::Backend &backend,
+                                           uint32_t session)
+    : program_(program), run_(run), transport_(transport), backend_(backend), session_(session),
       position_(static_cast<uint32_t>(program.mesh().positionOf(transport.rank()))),
       flights_(program.decoded().sites), sequences_(program.decoded().groupSets.size()) {}
 
 void ExchangeCommunicator::reset() {
-  // The messages of a failed run may still arrive: their memory stays with the transport.
+  // The messages of a failed run may still arrive: their memory stays with the transport. Copies
+  // from and to the device end.
   for (uint32_t site : active_) {
+    for (const auto &event : flights_[site].copying)
+      event->wait();
     transport_.bury(std::make_shared<Flight>(std::move(flights_[site])));
     flights_[site] = Flight();
   }
@@ -82,11 +86,38 @@ Status ExchangeCommunicator::start(Worker &, uint32_t position, const Collective
                               nameOf(plan.kind) + " at " + program_.location(plan.location) +
                               " again before it has waited for it"};
   flight.plan = &plan;
-  flight.buffers = device::pointersOf(buffers);
+  flight.addresses = buffers;
   flight.sequence = ++sequences_[plan.groupSet];
   flight.phase = 0;
   active_.push_back(plan.site);
-  return post(flight);
+  readOperands(flight);
+  return flight.is == Flight::Is::ReadingOperands ? Status() : post(flight);
+}
+
+void ExchangeCommunicator::readOperands(Flight &flight) {
+  size_t operands = flight.plan->transfers.size();
+  flight.is = Flight::Is::Exchanging;
+  flight.buffers.resize(2 * operands);
+  for (size_t i = 0; i < 2 * operands; ++i) {
+    flight.buffers[i] = backend_.hostView(flight.addresses[i]);
+    if (flight.buffers[i])
+      continue;
+    flight.is = Flight::Is::ReadingOperands;
+    const Transfer &transfer = flight.plan->transfers[i % operands];
+    size_t bytes = i < operands ? transfer.operandBytes : transfer.resultBytes;
+    flight.copies.resize(2 * operands);
+    flight.copies[i].resize(bytes);
+    flight.buffers[i] = flight.copies[i].data();
+    if (i < operands)
+      flight.copying.push_back(backend_.copyToHost(flight.buffers[i], flight.addresses[i], bytes));
+  }
+}
+
+void ExchangeCommunicator::writeResults(Flight &flight) {
+  flight.is = Flight::Is::WritingResults;
+  for (size_t i = flight.plan->transfers.size(); i < flight.copies.size(); ++i)
+    flight.copying.push_back(backend_.copyFromHost(flight.addresses[i], flight.copies[i].data(),
+                                                   flight.copies[i].size()));
 }
 
 Status ExchangeCommunicator::post(Flight &flight) {
@@ -219,27 +250,51 @@ Status ExchangeCommunicator::land(Flight &flight) {
   return {};
 }
 
+// Goes on with a collective as far as it can; it is over when its plan is null. `mayPost`: the
+// messages of all earlier ones are on their way, in the order that the peers expect.
+Status ExchangeCommunicator::progress(Flight &flight, bool mayPost) {
+  using Is = Flight::Is;
+  if (flight.is != Is::Exchanging) {
+    for (const auto &event : flight.copying)
+      if (!event->ready() || !event->status().ok())
+        return event->ready() ? event->status() : Status();
+    if (flight.is == Is::ReadingOperands && !mayPost)
+      return {};
+    flight.copying.clear();
+    if (flight.is == Is::WritingResults) {
+      flight.plan = nullptr;
+      return {};
+    }
+    flight.is = Is::Exchanging;
+    return post(flight);
+  }
+  if (Status s = transport_.progress(flight.requests); !s.ok() || !flight.requests.empty())
+    return s;
+  int phase = flight.phase;
+  if (Status s = land(flight); !s.ok() || flight.phase != phase)
+    return s;
+  writeResults(flight);
+  if (flight.copying.empty())
+    flight.plan = nullptr;
+  return {};
+}
+
 Status ExchangeCommunicator::progressAll() {
+  bool mayPost = true;
   for (size_t i = 0; i < active_.size();) {
     Flight &flight = flights_[active_[i]];
-    if (Status s = transport_.progress(flight.requests); !s.ok())
+    if (Status s = progress(flight, mayPost); !s.ok())
       return s;
-    if (flight.requests.empty()) {
-      int phase = flight.phase;
-      if (Status s = land(flight); !s.ok())
-        return s;
-      if (flight.phase == phase) {
-        flight.plan = nullptr;
-        active_.erase(active_.begin() + static_cast<ptrdiff_t>(i));
-        continue;
-      }
-    }
-    ++i;
+    mayPost &= !flight.plan || flight.is != Flight::Is::ReadingOperands;
+    if (flight.plan)
+      ++i;
+    else
+      active_.erase(active_.begin() + static_cast<ptrdiff_t>(i));
   }
   return {};
 }
 
-device::Outcome ExchangeCommunicator::wait(Worker &, Task &, uint32_t, uint32_t site) {
+device::Outcome ExchangeCommunicator::wait(Worker &worker, Task &, uint32_t, uint32_t site) {
   using device::Outcome;
   // The process has one device, so there is nobody to give the worker to.
   while (flights_[site].plan) {
@@ -251,8 +306,10 @@ device::Outcome ExchangeCommunicator::wait(Worker &, Task &, uint32_t, uint32_t 
                                program_.location(plan.location) + ")"});
       return Outcome::Failed;
     }
-    if (flights_[site].plan)
-      sched_yield();
+    if (!flights_[site].plan)
+      break;
+    worker.pool().fireTimers(); // copies may need it, and this be the only worker
+    sched_yield();
   }
   return Outcome::Done;
 }

@@ -4,11 +4,14 @@
 // the operand to rank q, which reduces what it got in rank order, and then gives the reduced slice
 // to all. Each message begins with (session, sequence, site), so that ranks that start different
 // collectives find out.
+//
+// Messages lie on the host. Where it has no view of a device's buffers, operands are copied to it
+// before the first message, and results to the device after the last.
 #pragma once
 
 #include "runtime/comm/Reduce.h"
 #include "runtime/comm/exchange/Transport.h"
-#include "runtime/device/Communicator.h"
+#include "runtime/device/Device.h"
 #include "runtime/pool/Run.h"
 #include "runtime/program/LoadedProgram.h"
 #include <vector>
@@ -20,10 +23,10 @@ public:
   // `session`: its number among those of the transport, so that messages of one are not taken for
   // another's.
   ExchangeCommunicator(const LoadedProgram &program, Run &run, Transport &transport,
-                       uint32_t session);
+                       device::Backend &backend, uint32_t session);
   ~ExchangeCommunicator() override { reset(); }
 
-  bool inPlace() const override { return true; }
+  bool inPlace() const override { return false; }
   Status start(Worker &worker, uint32_t position, const CollectivePlan &plan,
                const device::Address *buffers) override;
   device::Outcome wait(Worker &worker, Task &task, uint32_t position, uint32_t site) override;
@@ -42,9 +45,13 @@ private:
   // A collective in flight.
   struct Flight {
     const CollectivePlan *plan = nullptr; // null: none
-    void *const *buffers = nullptr;
+    const device::Address *addresses = nullptr;
+    std::vector<void *> buffers; // the host's view of them, or its copies
     uint32_t sequence = 0;
-    int phase = 0;
+    enum class Is { ReadingOperands, Exchanging, WritingResults } is = Is::Exchanging;
+    int phase = 0;                         // of the exchange
+    std::vector<std::vector<char>> copies; // by buffer, where the host has no view
+    std::vector<std::shared_ptr<device::Event>> copying;
     std::vector<std::vector<char>> out, in; // staged messages by rank
     std::vector<void *> requests;
   };
@@ -56,14 +63,18 @@ private:
   bool sends(const Flight &flight, uint32_t from, uint32_t to) const;
   int64_t messageBytes(const Flight &flight, uint32_t from, uint32_t to) const;
   void pack(const Flight &flight, uint32_t to, char *message) const;
+  void readOperands(Flight &flight);
+  void writeResults(Flight &flight);
   Status post(Flight &flight);
   Status land(Flight &flight); // all messages of a phase are here
   void reduceArrived(Flight &flight);
+  Status progress(Flight &flight, bool mayPost);
   Status progressAll();
 
   const LoadedProgram &program_;
   Run &run_;
   Transport &transport_;
+  device::Backend &backend_;
   const uint32_t session_, position_;
   std::vector<Flight> flights_;     // by site
   std::vector<uint32_t> sequences_; // by group set
