@@ -33,7 +33,7 @@ mlir::OwningOpRef<mlir::ModuleOp> readTrusted(llvm::SourceMgr &sources,
 std::string describe(ReadEnd end) {
   if (end == ReadEnd::Crashed)
     return "the bytecode is damaged: its lengths or references lead nowhere; write the file again";
-  return "the bytecode takes more than 8 seconds to read, as a damaged file does; write it again, "
+  return "the bytecode takes as long to read as a damaged file does; write it again, "
          "or as text";
 }
 

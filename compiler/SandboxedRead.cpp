@@ -49,8 +49,9 @@ namespace {
   // It does not outlive who waits for it, nor keep what that one holds.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_CPU, 8);
-  alarm(30);                      // of a machine that has much else to do
+  auto seconds = static_cast<unsigned>(2 + (bytes >> 20));
+  limit(RLIMIT_CPU, seconds);
+  alarm(30 + 4 * seconds);        // of a machine that has much else to do
 #ifndef TESSERA_ADDRESS_SANITIZER // whose shadow is larger than any limit
   limit(RLIMIT_AS, addressSpaceInUse() + std::max<rlim_t>(rlim_t(2) << 30, 8 * rlim_t(bytes)));
 #endif

@@ -22,8 +22,8 @@ struct SandboxedRead {
   std::string output; // of `read`, where it is Fine
 };
 
-// Runs `read` in a child process, silently, with memory for a file of `bytes` and 8 seconds of a
-// core.
+// Runs `read` in a child process, silently, with memory for a file of `bytes` and seconds of a core
+// that a reader can't need: 2, and one for each MiB.
 SandboxedRead readSandboxed(llvm::function_ref<std::string()> read, size_t bytes);
 
 /// Bytes of address space that this process has mapped.

@@ -1,5 +1,6 @@
 #include "lib/files/OutputFile.h"
 
+#include "lib/files/Write.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -12,24 +13,6 @@ namespace tessera::files {
 namespace {
 
 constexpr size_t kBuffered = 1 << 18;
-
-// 0 or errno.
-int writeAll(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written > 0)
-      bytes.remove_prefix(written);
-    else if (written == 0)
-      return EIO;
-    else if (errno == EAGAIN) { // standard output, where somebody made it so
-      pollfd ready = {descriptor, POLLOUT, 0};
-      poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
-      return errno;
-    }
-  }
-  return 0;
-}
 
 // 0 or errno. Some file systems know no such thing.
 int synchronize(int descriptor) {

@@ -1,6 +1,7 @@
 // A shared object opened from memory.
 #pragma once
 
+#include "lib/files/MemoryFile.h"
 #include "runtime/Status.h"
 #include <memory>
 #include <string>
@@ -17,8 +18,8 @@ public:
   void *symbol(const std::string &name) const; // null when there is none
 
 private:
-  SharedObject(int fd, void *handle) : fd_(fd), handle_(handle) {}
-  int fd_; // open while loaded: the loader knows objects by path, and the path is /proc/self/fd/N
+  SharedObject(files::MemoryFile file, void *handle) : file_(std::move(file)), handle_(handle) {}
+  files::MemoryFile file_; // open while loaded: the loader knows objects by their path
   void *handle_;
 };
 

@@ -44,7 +44,10 @@ struct CodegenCpuPass : impl::CodegenCpuBase<CodegenCpuPass> {
       module.emitError(llvm::toString(target.takeError()));
       return signalPassFailure();
     }
-    std::optional<codegen::CompiledKernels> compiled = codegen::compileKernels(sources, *target);
+    std::string problem;
+    auto compiled = codegen::compileKernels(sources, *target, problem);
+    if (!problem.empty())
+      module.emitError(problem);
     if (!compiled)
       return signalPassFailure();
 

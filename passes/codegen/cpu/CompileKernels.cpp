@@ -21,12 +21,13 @@ struct Part {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
   llvm::SmallVector<char, 0> object;
-  bool ok = true;
+  std::string problem;
 };
 
 } // namespace
 
-static bool compilePart(Part &part, ObjectCode &code) {
+// Nothing, or why there is no code.
+static std::string compilePart(Part &part, ObjectCode &code) {
   if (const char *path = std::getenv("TESSERA_DUMP_LLVM")) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -37,22 +38,19 @@ static bool compilePart(Part &part, ObjectCode &code) {
       wrong = file.write(text);
     if (wrong.empty())
       wrong = file.commit();
-    if (!wrong.empty()) {
-      llvm::errs() << "error: TESSERA_DUMP_LLVM=" << wrong << "\n";
-      return false;
-    }
+    if (!wrong.empty())
+      return "TESSERA_DUMP_LLVM=" + wrong;
   }
   std::string broken;
   llvm::raw_string_ostream stream(broken);
-  if (llvm::verifyModule(*part.module, &stream)) {
-    llvm::errs() << "error: invalid code was generated: " << broken << "\n";
-    return false;
-  }
-  return code.compile(*part.module, part.object);
+  if (llvm::verifyModule(*part.module, &stream))
+    return "invalid code was generated: " + broken;
+  return code.compile(*part.module, part.object) ? "" : "this LLVM writes no object files";
 }
 
 std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kernels,
-                                              const CpuTarget &target, unsigned threads) {
+                                              const CpuTarget &target, std::string &problem,
+                                              unsigned threads) {
   CompiledKernels result;
   result.infos.resize(kernels.size());
   VectorFeatures vectors = target.vectors();
@@ -62,14 +60,15 @@ std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kerne
     Part &part = parts[p];
     part.module = std::make_unique<llvm::Module>("kernels", part.context);
     ObjectCode(target).prepare(*part.module);
+    bool ok = true;
     for (size_t i = p; i < kernels.size(); i += partCount)
-      part.ok &= emitKernel(kernels[i], *part.module, vectors, result.infos[i]);
-    if (!part.ok)
+      ok &= emitKernel(kernels[i], *part.module, vectors, result.infos[i]);
+    if (!ok)
       return std::nullopt;
   }
   auto work = [&](Part &part) {
     ObjectCode code(target);
-    part.ok = compilePart(part, code);
+    part.problem = compilePart(part, code);
   };
   if (threads > 1 && partCount > 1) {
     runBoth([&] { work(parts[0]); }, [&] { work(parts[1]); });
@@ -79,14 +78,16 @@ std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kerne
   }
   llvm::SmallVector<llvm::SmallVector<char, 0>> objects;
   for (Part &part : parts) {
-    if (!part.ok)
+    if (!part.problem.empty()) {
+      problem = part.problem;
       return std::nullopt;
+    }
     objects.push_back(std::move(part.object));
   }
   std::string error;
   auto linked = linkSharedObject(objects, error);
   if (!linked) {
-    llvm::errs() << "error: the kernels could not be linked: " << error << "\n";
+    problem = "the kernels could not be linked: " + error;
     return std::nullopt;
   }
   result.sharedObject = std::move(*linked);

@@ -2,8 +2,8 @@
 // each.
 #pragma once
 
-#include "passes/codegen/kernel/KernelSource.h"
 #include "passes/codegen/cpu/ObjectCode.h"
+#include "passes/codegen/kernel/KernelSource.h"
 
 #include <optional>
 #include <vector>
@@ -15,9 +15,11 @@ struct CompiledKernels {
   std::vector<KernelInfo> infos; // one a kernel, in order
 };
 
-// Empty when a kernel could not be compiled: an error was emitted at its operation. Work is divided
-// over up to `threads` threads; the result does not depend on how many.
+// Empty when a kernel could not be compiled: an error was emitted at its operation, or `problem`
+// says what is wrong with none in particular. Work is divided over up to `threads` threads; the
+// result does not depend on how many.
 std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kernels,
-                                              const CpuTarget &target, unsigned threads = 2);
+                                              const CpuTarget &target, std::string &problem,
+                                              unsigned threads = 2);
 
 } // namespace tessera::codegen

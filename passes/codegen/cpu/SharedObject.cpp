@@ -1,5 +1,6 @@
 #include "passes/codegen/cpu/SharedObject.h"
 
+#include "lib/files/MemoryFile.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -10,7 +11,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
@@ -18,33 +18,6 @@ LLD_HAS_DRIVER(elf)
 namespace tessera::codegen {
 
 namespace {
-
-// A file in memory: no directory has room for it or has not, and nothing of it is ever left.
-class MemoryFile {
-public:
-  explicit MemoryFile(const char *name) : descriptor(memfd_create(name, MFD_CLOEXEC)) {}
-  MemoryFile(MemoryFile &&other) noexcept : descriptor(std::exchange(other.descriptor, -1)) {}
-  ~MemoryFile() {
-    if (descriptor >= 0)
-      close(descriptor);
-  }
-  bool isOpen() const { return descriptor >= 0; }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor); }
-
-  // False with errno.
-  bool write(llvm::ArrayRef<char> bytes) {
-    while (!bytes.empty()) {
-      ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-      if (written < 0 && errno != EINTR)
-        return false;
-      bytes = bytes.drop_front(std::max<ssize_t>(written, 0));
-    }
-    return true;
-  }
-
-private:
-  int descriptor;
-};
 
 // A name to write to, and a thread that receives what is written. lld makes a temporary file beside
 // an output that is a regular file, and maps it: not where it is a pipe.
@@ -106,24 +79,26 @@ std::optional<std::vector<char>>
 linkSharedObject(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects, std::string &error) {
   static std::mutex oneAtATime; // lld keeps its state in globals
   std::lock_guard lock(oneAtATime);
-  auto noMemory = [&] {
-    error = std::string("no memory for the linker's files: ") + std::strerror(errno);
+  auto noMemory = [&](int reason) {
+    error = std::string("no memory for the linker's files: ") + std::strerror(reason);
     return std::nullopt;
   };
 
   std::vector<std::string> arguments{
       "ld.lld",      "-shared", "--build-id=none", "--hash-style=gnu", "-z",
       "noexecstack", "-O0",     "--threads=1"};
-  std::vector<MemoryFile> inputs;
+  std::vector<files::MemoryFile> inputs;
   for (const auto &object : objects) {
-    MemoryFile &input = inputs.emplace_back("tessera-kernels.o");
-    if (!input.isOpen() || !input.write(object))
-      return noMemory();
+    files::MemoryFile &input = inputs.emplace_back("tessera-kernels.o");
+    if (!input.isOpen())
+      return noMemory(errno);
+    if (int reason = input.write({object.data(), object.size()}))
+      return noMemory(reason);
     arguments.push_back(input.path());
   }
   ReceivedFile output;
   if (!output.isOpen())
-    return noMemory();
+    return noMemory(errno);
   arguments.insert(arguments.end(), {"-o", output.path()});
 
   std::vector<const char *> raw;

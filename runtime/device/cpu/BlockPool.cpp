@@ -1,4 +1,5 @@
 #include "runtime/device/cpu/BlockPool.h"
+#include "lib/files/Write.h"
 #include "runtime/HostMemory.h"
 #include <cstdlib>
 #include <fcntl.h>
@@ -52,6 +53,7 @@ void *mapFile(size_t bytes) {
   unlink(name.c_str());
   void *data = MAP_FAILED;
   // Blocks are taken now: what is missing later would end the process.
+  files::SizeLimitIsAnError here;
   if (posix_fallocate(file, 0, static_cast<off_t>(mappedBytes(bytes))) == 0)
     data = mmap(nullptr, mappedBytes(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);

@@ -1,6 +1,6 @@
 /* A host of the C interfaces of compiler and runtime that does what no careful host would: every
  * argument NULL in turn, work on a thread with a small stack, from 8 threads at once, in the child
- * of a fork, without room for threads. Each must give a code and a message, or the right numbers.
+ * of a fork, without room for threads or files. Each must give a code and a message, or the right numbers.
  *
  *   api-host [SCENE ..]       all scenes without arguments; the exit code is 1 when one went wrong
  *
@@ -265,14 +265,45 @@ static const char *workers(void) {
   return wrong;
 }
 
+/* Files may not grow (`ulimit -f`): code cannot be linked or loaded, and nothing ends the process. */
+static const char *fileSize(void) {
+  struct Objects o = {0};
+  const char *wrong = make(&o);
+  struct rlimit before, none;
+  getrlimit(RLIMIT_FSIZE, &before);
+  none = before;
+  none.rlim_cur = 0;
+  setrlimit(RLIMIT_FSIZE, &none);
+  tessera_compiled *compiled = NULL;
+  tessera_program *program = NULL;
+  const char *said = wrong ? NULL : compileModel(&compiled);
+  if (!wrong && !(said && strstr(said, "File too large")))
+    wrong = complain("compiled: %s", said ? said : "ok");
+  tessera_code code = wrong ? TESSERA_OK : tessera_program_load(o.bytes, o.size, &program);
+  if (!wrong && (code != TESSERA_UNSUPPORTED || !strstr(tessera_error_message(), "File too large")))
+    wrong = complain("loaded: code %d, %s", (int)code, tessera_error_message());
+  setrlimit(RLIMIT_FSIZE, &before);
+  sigset_t waiting;
+  sigpending(&waiting);
+  if (!wrong && sigismember(&waiting, SIGXFSZ))
+    wrong = "SIGXFSZ is still to come";
+  tessera_compiled_free(compiled);
+  compiled = NULL;
+  if (!wrong)
+    wrong = compileModel(&compiled);
+  if (!wrong)
+    wrong = stepModel(o.session, 5, 6);
+  tessera_compiled_free(compiled);
+  release(&o);
+  return wrong;
+}
+
 static const struct Scene {
   const char *name;
   const char *(*run)(void);
-} kScenes[] = {{"nulls", nulls},
-               {"small-stack", smallStack},
-               {"eight-threads", eightThreads},
-               {"after-fork", afterFork},
-               {"workers", workers}};
+} kScenes[] = {
+    {"nulls", nulls},          {"small-stack", smallStack}, {"eight-threads", eightThreads},
+    {"after-fork", afterFork}, {"workers", workers},        {"file-size", fileSize}};
 
 static int playScene(const struct Scene *scene) {
   fflush(NULL);

@@ -74,9 +74,13 @@ int main(int argc, char **argv) {
     sources.push_back(source);
   }
   auto start = Clock::now();
-  auto compiled = tessera::codegen::compileKernels(sources, tessera::codegen::CpuTarget::host());
-  if (!compiled)
+  std::string problem;
+  auto compiled =
+      tessera::codegen::compileKernels(sources, tessera::codegen::CpuTarget::host(), problem);
+  if (!compiled) {
+    std::fprintf(stderr, "%s\n", problem.c_str());
     return 1;
+  }
   std::printf("compiled %zu kernels in %.1f ms, %zu bytes\n", sources.size(), 1e3 * since(start),
               compiled->sharedObject.size());
   if (const char *path = std::getenv("TESSERA_KEEP_SHARED_OBJECT"))

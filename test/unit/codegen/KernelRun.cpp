@@ -63,9 +63,10 @@ std::vector<Floats> runKernel(const std::string &signature, const std::string &b
   exec::KernelOp op = *module->getOps<exec::KernelOp>().begin();
   codegen::KernelSource source{"k", op.getBlock(), {}};
   source.inplace.assign(inplace.begin(), inplace.end());
-  auto compiled = codegen::compileKernels({source}, codegen::CpuTarget::host());
+  std::string problem;
+  auto compiled = codegen::compileKernels({source}, codegen::CpuTarget::host(), problem);
   if (!compiled) {
-    ADD_FAILURE() << "the kernel does not compile";
+    ADD_FAILURE() << "the kernel does not compile: " << problem;
     return {};
   }
   int file = memfd_create("kernel", 0);
