@@ -17,6 +17,7 @@ enum class Code {
   Failed = 4,          // a device failed while running
   Cancelled = 5,       // the run was given up by its caller
   Unsupported = 6,     // this build or machine cannot do it
+  DeadlineExceeded = 7, // a step took longer than its limit
 };
 
 class [[nodiscard]] Status {
@@ -47,6 +48,7 @@ public:
   bool ok() const { return value_.has_value(); }
   const Status &status() const { return status_; }
   T &operator*() { return *value_; }
+  const T &operator*() const { return *value_; }
   T *operator->() { return &*value_; }
 
 private:

@@ -75,6 +75,8 @@ runtime/program
 runtime/device runtime/trace
 runtime/comm
 runtime/execute
+runtime/client
+runtime/session
 runtime/capi runtime/tool
 """
 

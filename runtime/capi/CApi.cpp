@@ -6,7 +6,7 @@
 #include "runtime/comm/exchange/Agreement.h"
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/comm/local/TopologyFile.h"
-#include "runtime/execute/Session.h"
+#include "runtime/session/Session.h"
 #include "runtime/program/LoadedProgram.h"
 #include "runtime/trace/Report.h"
 #include <cstring>
@@ -268,10 +268,8 @@ tessera_code tessera_session_execute(tessera_session *session, tessera_array *co
     int64_t begin = Pool::now();
     auto results = session->session->execute(arrays);
     for (auto &[original, copy] : moved) // a copy that was donated stands for its original
-      if (!copy->valid && original->valid) {
-        original->valid = false;
-        original->tiles.clear();
-      }
+      if (!copy->valid && original->valid)
+        original->take();
     if (!results.ok())
       return results.status();
     session->steps.add(static_cast<double>(Pool::now() - begin) * 1e-9);

@@ -1,5 +1,6 @@
 #include "runtime/device/Event.h"
 #include "runtime/pool/Futex.h"
+#include "runtime/pool/Pool.h"
 
 namespace tessera::runtime::device {
 
@@ -16,6 +17,16 @@ const Status &Event::wait() {
   while (!ready())
     futexWait(ready_, 0);
   return status_;
+}
+
+bool Event::waitUntil(int64_t deadline) {
+  while (!ready()) {
+    int64_t left = deadline - Pool::now();
+    if (left <= 0)
+      return false;
+    futexWait(ready_, 0, left);
+  }
+  return true;
 }
 
 void Event::then(std::function<void()> action) {

@@ -21,6 +21,8 @@ public:
   const Status &status() const { return status_; }
   // Sleeps until it is ready. Not on a worker, which may be the one that would make it so.
   const Status &wait();
+  // The same until `deadline` (of Pool::now) at most: whether it is ready.
+  bool waitUntil(int64_t deadline);
   // Runs `action` when it is ready: now, or on the thread that signals it, where it must be short
   // (pushing a task).
   void then(std::function<void()> action);

@@ -21,10 +21,8 @@ Interpreter::Interpreter(const LoadedProgram &program, uint32_t position, Run &r
                                 program.decoded().sites})),
       inlined_(dynamic_cast<device::CpuQueue *>(queue_.get()) != nullptr) {
   const Decoded &decoded = program.decoded();
-  slotsOfInput_.resize(program.manifest().inputs_size());
-  slotsOfOutput_.resize(program.manifest().outputs_size());
-  boundInputs_.resize(slotsOfInput_.size());
-  boundOutputs_.resize(slotsOfOutput_.size());
+  inputs_.resize(program.manifest().inputs_size());
+  outputs_.resize(program.manifest().outputs_size());
   addresses_.resize(decoded.slots.size());
   for (uint32_t i = 0; i < decoded.slots.size(); ++i) {
     const Slot &slot = decoded.slots[i];
@@ -33,7 +31,7 @@ Interpreter::Interpreter(const LoadedProgram &program, uint32_t position, Run &r
     else if (slot.space == Space::CONSTANT)
       addresses_[i] = constants_->address() + slot.offset; // kernels only read it
     else
-      (slot.space == Space::INPUT ? slotsOfInput_ : slotsOfOutput_)[slot.index].push_back(i);
+      (slot.space == Space::INPUT ? inputs_ : outputs_)[slot.index].slots.push_back(i);
   }
   for (const AxisRefs &axes : decoded.coordinates)
     coordinates_.push_back(static_cast<int32_t>(program.mesh().indexAlong(position, axes)));
@@ -43,22 +41,16 @@ Interpreter::Interpreter(const LoadedProgram &program, uint32_t position, Run &r
   });
 }
 
-void Interpreter::bind(Space::Space space, const std::vector<Address> &addresses,
-                       std::vector<Address> &bound) {
-  const auto &slots = space == Space::INPUT ? slotsOfInput_ : slotsOfOutput_;
-  for (size_t i = 0; i < addresses.size(); ++i) {
-    if (addresses[i] == bound[i])
-      continue;
-    bound[i] = addresses[i];
-    recording_.reset();
-    for (uint32_t slot : slots[i])
-      addresses_[slot] = addresses[i] + program_.decoded().slots[slot].offset;
-  }
+void Interpreter::bind(Binding &binding, Address address) {
+  if (address == binding.address)
+    return;
+  binding.address = address;
+  recording_.reset();
+  for (uint32_t slot : binding.slots)
+    addresses_[slot] = address + program_.decoded().slots[slot].offset;
 }
 
-void Interpreter::prepare(const std::vector<Address> &inputs, const std::vector<Address> &outputs) {
-  bind(Space::INPUT, inputs, boundInputs_);
-  bind(Space::OUTPUT, outputs, boundOutputs_);
+void Interpreter::rewind() {
   pc_ = 0;
   ending_ = ended_ = false;
   begun_ = false;

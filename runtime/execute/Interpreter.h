@@ -20,18 +20,19 @@ public:
 
   uint32_t position() const { return position_; }
 
-  // Where this run's inputs and outputs are, by parameter (an aliased output's entry is not used),
-  // and back to the program's first instruction. Nothing is running.
-  void prepare(const std::vector<device::Address> &inputs,
-               const std::vector<device::Address> &outputs);
+  // Where inputs are, and outputs that have buffers of their own. Nothing is running.
+  void bindInput(size_t index, device::Address address) { bind(inputs_[index], address); }
+  void bindOutput(size_t index, device::Address address) { bind(outputs_[index], address); }
+  device::Address inputAddress(size_t index) const { return inputs_[index].address; }
+  // Back to the program's first instruction. Nothing is running.
+  void rewind();
 
   // Runs until a command parks it or it ends.
   void run(Worker &worker) override;
 
-  // Counted while running, since the last prepare.
+  // Counted while running, since the last rewind.
   uint64_t collectives() const { return counted_.collectives; }
   uint64_t collectiveBytes() const { return counted_.bytes; }
-  uint64_t arenaBytes() const { return arena_->bytes(); }
 
   // Where its device stands, which may be behind it: for messages when the run cannot go on.
   bool ended() const { return ended_; }
@@ -50,8 +51,11 @@ private:
   template <class Queue, bool traced> void interpret(Worker &worker, Queue &queue);
   bool startRecorded(Worker &worker);
   Outcome endRecording(Worker &worker);
-  void bind(program::Buffer::Space space, const std::vector<device::Address> &addresses,
-            std::vector<device::Address> &bound);
+  struct Binding {
+    device::Address address; // that the slots hold now
+    std::vector<uint32_t> slots;
+  };
+  void bind(Binding &binding, device::Address address);
   void end(Worker &worker, uint32_t pc);
   std::string who() const;
 
@@ -64,11 +68,10 @@ private:
   Run &run_;
   std::shared_ptr<device::Memory> arena_, constants_;
   std::unique_ptr<device::Queue> queue_;
-  const bool inlined_;                                              // commands run as they come
-  std::vector<device::Address> addresses_;                          // by slot
-  std::vector<device::Address> boundInputs_, boundOutputs_;         // what the slots hold now
-  std::vector<std::vector<uint32_t>> slotsOfInput_, slotsOfOutput_; // by parameter
-  std::vector<int32_t> coordinates_;                                // by list of axes
+  const bool inlined_;                     // commands run as they come
+  std::vector<device::Address> addresses_; // by slot
+  std::vector<Binding> inputs_, outputs_;  // by parameter
+  std::vector<int32_t> coordinates_;       // by list of axes
   std::vector<uint64_t> counters_;
   uint32_t pc_ = 0; // the command given last; a tag is one
   bool begun_ = false, ending_ = false, ended_ = false;

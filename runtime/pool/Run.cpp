@@ -1,5 +1,4 @@
 #include "runtime/pool/Run.h"
-#include "runtime/pool/Futex.h"
 
 namespace tessera::runtime {
 
@@ -8,7 +7,6 @@ void Run::begin(int32_t devices) {
   ended_ = 0;
   active_ = 0;
   failed_ = false;
-  over_ = 0;
   status_ = Status();
 }
 
@@ -23,10 +21,14 @@ void Run::wake(Task *chain) {
 }
 
 void Run::retire() {
-  if (active_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    over_.store(1, std::memory_order_release);
-    futexWake(over_);
+  if (active_.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
+  if (!failed() && ended_.load(std::memory_order_relaxed) != devices_) {
+    hold();
+    fail(describeStall()); // wakes the stalled devices, which end
+    return retire();
   }
+  over();
 }
 
 bool Run::fail(Status status) {
@@ -42,8 +44,18 @@ bool Run::fail(Status status) {
   return true;
 }
 
+bool Run::tryHold() {
+  int32_t active = active_.load(std::memory_order_relaxed);
+  do {
+    if (active == 0)
+      return false;
+  } while (!active_.compare_exchange_weak(active, active + 1, std::memory_order_acq_rel));
+  return true;
+}
+
 bool Run::failFromOutside(Status status) {
-  hold();
+  if (!tryHold())
+    return false;
   bool first = fail(std::move(status));
   retire();
   return first;
@@ -52,17 +64,6 @@ bool Run::failFromOutside(Status status) {
 Status Run::status() {
   std::lock_guard lock(mutex_);
   return status_;
-}
-
-Run::End Run::wait(int64_t deadline) {
-  while (over_.load(std::memory_order_acquire) == 0) {
-    int64_t left = deadline == INT64_MAX ? -1 : deadline - Pool::now();
-    if (deadline != INT64_MAX && left <= 0)
-      return End::TooLate;
-    futexWait(over_, 0, left);
-  }
-  over_.store(0, std::memory_order_relaxed);
-  return failed() || ended_.load(std::memory_order_relaxed) == devices_ ? End::Done : End::Stalled;
 }
 
 } // namespace tessera::runtime

@@ -10,9 +10,9 @@
 namespace tessera::runtime {
 
 // A device (or a timer that will wake one) is active from when it is made ready until it has parked
-// or ended. When nothing is active any more, the run is over: all devices ended, or one failed, or
-// those that are left wait for each other in vain. The last to retire tells the caller, so nothing
-// that a run uses goes away under a worker.
+// or ended. When nothing is active any more, all devices have ended, or one has failed, or those
+// that are left wait for each other in vain: then the run fails with `describeStall`, and they end.
+// After that the last to retire calls `over`, once, and nobody touches the run any more.
 class Run {
 public:
   explicit Run(Pool &pool) : pool_(pool) {}
@@ -28,21 +28,17 @@ public:
   // The first failure counts: whether this is it. `wakeAll` of begin's owner wakes whoever is
   // parked, so that all devices end.
   bool fail(Status status);
-  // The same for a caller that is no active device or timer: keeps the run from ending while it
-  // wakes devices.
+  // For whoever is no active device or timer: like hold, unless the run is over.
+  bool tryHold();
+  // The same as fail for such a caller.
   bool failFromOutside(Status status);
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
   Status status();
 
-  enum class End {
-    Done,    // every device ended, or the run failed
-    Stalled, // devices wait in vain
-    TooLate, // something is still active
-  };
-  // Sleeps until nothing is active, or until `deadline` (of Pool::now).
-  End wait(int64_t deadline = INT64_MAX);
-
+  // Of the owner; set before the first run.
   std::function<void()> wakeAll;
+  std::function<Status()> describeStall;
+  std::function<void()> over;
   Pool &pool() const { return pool_; }
 
 private:
@@ -51,7 +47,6 @@ private:
   std::atomic<int32_t> ended_{0};
   int32_t devices_ = 0;
   alignas(64) std::atomic<bool> failed_{false};
-  std::atomic<uint32_t> over_{0};
   std::mutex mutex_;
   Status status_;
 };

@@ -4,7 +4,7 @@
 #include "runtime/comm/exchange/Agreement.h"
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/comm/local/TopologyFile.h"
-#include "runtime/execute/Session.h"
+#include "runtime/session/Session.h"
 #include "runtime/tool/RandomInputs.h"
 #include "runtime/trace/Report.h"
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "test/tools/fuzz-files/Programs.h"
 #include "include/tessera/container.h"
 #include "runtime/array/ElementType.h"
-#include "runtime/execute/Session.h"
+#include "runtime/session/Session.h"
 #include "runtime/program/LoadedProgram.h"
 #include <atomic>
 #include <cstring>

@@ -4,7 +4,7 @@
 #include "include/tessera/container.h"
 #include "include/tessera/kernel_abi.h"
 #include "runtime/array/ElementType.h"
-#include "runtime/execute/Session.h"
+#include "runtime/session/Session.h"
 #include "runtime/program/LoadedProgram.h"
 #include <gtest/gtest.h>
 #include <map>

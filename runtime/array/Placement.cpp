@@ -1,4 +1,4 @@
-#include "runtime/execute/Array.h"
+#include "runtime/array/Placement.h"
 #include "runtime/array/ElementType.h"
 #include <algorithm>
 

@@ -1,29 +1,21 @@
-// A program, its devices in this process and their memory: what executes steps.
+// Global arrays over a client: a program whose inputs are placed from the host, whose steps take
+// and give arrays, and whose outputs are read back whole.
 #pragma once
 
 #include "runtime/array/Npz.h"
-#include "runtime/comm/exchange/Agreement.h"
-#include "runtime/comm/local/Links.h"
-#include "runtime/execute/Array.h"
-#include "runtime/execute/Interpreter.h"
-#include "runtime/pool/Run.h"
-#include "runtime/program/LoadedProgram.h"
-#include "runtime/trace/Report.h"
-#include <memory>
-#include <mutex>
-#include <vector>
+#include "runtime/client/Call.h"
+#include "runtime/session/Array.h"
 
 namespace tessera::runtime {
 
-class Transport;
-
 struct SessionOptions {
+  std::shared_ptr<Client> client;     // null: one of its own, of the two that follow
   uint32_t workers = 0;               // 0: TESSERA_WORKERS, or one a core
+  std::shared_ptr<Transport>
+      transport; // other processes, one device each; null: all devices are here
   std::shared_ptr<const Links> links; // simulated delays of the local communicator
   double timeLimit = 0;               // seconds that a step may take; 0: any
-  std::shared_ptr<Transport>
-      transport;           // other processes, one device each; null: all devices are here
-  std::vector<Fact> facts; // what the ranks must have alike beside the program
+  std::vector<Fact> facts;            // what the ranks must have alike beside the program
 };
 
 // One thread at a time, but for cancel. With several processes all ranks make the same calls; what
@@ -34,14 +26,12 @@ public:
   // failure of one, is an error on all.
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<const LoadedProgram> program,
                                                  const SessionOptions &options);
-  ~Session();
 
-  const LoadedProgram &program() const { return *program_; }
-  // The devices of this process, by position on the mesh.
-  const std::vector<uint32_t> &positions() const { return positions_; }
-  Transport *transport() const { return transport_.get(); }
+  const LoadedProgram &program() const { return call_->program(); }
+  Transport *transport() const { return call_->executable().client()->transport(); }
 
-  // Cuts a global host array into the devices' tiles, for input (or output) `parameter`.
+  // Cuts a global host array into the devices' tiles, for input (or output) `parameter` of the
+  // program.
   Result<std::shared_ptr<Array>> place(const program::Parameter &parameter, const void *global);
   // The array itself when each device holds what `parameter` asks for; otherwise, within one
   // process, a copy that fits.
@@ -57,17 +47,18 @@ public:
   // Tells the other ranks, if there are any, that nothing more comes from this one, and why.
   void announce(const std::string &failure);
   // From any thread: the step that is running ends with an error.
-  void cancel();
+  void cancel() { call_->cancel(); }
 
-  const Counters &counters() const { return counters_; }
-
-  void setTracing(bool on);
-  Status writeTrace(files::OutputFile &file) const;
+  const Counters &counters() const { return call_->counters(); }
+  void setTracing(bool on) { call_->setTracing(on); }
+  Status writeTrace(files::OutputFile &file) const { return call_->writeTrace(file); }
 
 private:
-  Session(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<Pool> pool);
-  static Result<std::unique_ptr<Session>> make(std::shared_ptr<const LoadedProgram> program,
-                                               const SessionOptions &options, uint32_t number);
+  explicit Session(std::unique_ptr<Call> call)
+      : call_(std::move(call)), bound_(program().manifest().inputs_size()),
+        fitting_(bound_.size()) {}
+  device::Backend &backend() const { return call_->executable().client()->backend(); }
+  const std::vector<uint32_t> &positions() const { return call_->executable().positions(); }
   Result<std::vector<std::shared_ptr<Array>>>
   step(const std::vector<std::shared_ptr<Array>> &inputs);
   Result<HostArray> gather(const Array &array);
@@ -76,28 +67,21 @@ private:
   uint64_t nameForRanks(const Array &array) const;
 
   bool fits(const Array &array, const program::Parameter &parameter) const;
-  Status checkInputs(const std::vector<std::shared_ptr<Array>> &inputs) const;
-  Status runDevices();
-  Status describeStall() const;
-  Status describeLimit() const;
-  void count(const std::vector<std::shared_ptr<Array>> &inputs,
-             const std::vector<std::shared_ptr<Array>> &outputs);
+  bool fitsInput(const Array &array, size_t index);
+  Status checkInput(size_t index, const Array *array);
+  Status checkSharing(const std::vector<std::shared_ptr<Array>> &inputs) const;
+  Status bind(const std::vector<std::shared_ptr<Array>> &inputs);
 
-  std::shared_ptr<const LoadedProgram> program_;
-  std::shared_ptr<Pool> pool_;
-  std::shared_ptr<device::Backend> backend_;
-  std::shared_ptr<Transport> transport_;
-  std::unique_ptr<Run> run_;
-  std::unique_ptr<Communicator> communicator_;
-  std::vector<uint32_t> positions_;
-  std::vector<std::unique_ptr<Interpreter>> devices_;
-  double timeLimit_ = 0;
-  Counters counters_;
-  uint64_t made_ = 0;   // arrays
-  uint32_t number_ = 0; // among the sessions of the transport
-  std::mutex executing_;
-  std::mutex cancelling_; // guards running_
-  bool running_ = false;
+  std::unique_ptr<Call> call_;
+  std::vector<uint64_t> bound_; // by input: the identity of the array that is bound, 0 for none
+  // By input: the parameter, and its program, whose arrays were last found to fit. A step that
+  // gets what an earlier one got compares no shapes.
+  struct Fitting {
+    const program::Parameter *parameter = nullptr;
+    std::shared_ptr<const LoadedProgram> program;
+  };
+  std::vector<Fitting> fitting_;
+  uint64_t made_ = 0; // arrays
 };
 
 } // namespace tessera::runtime

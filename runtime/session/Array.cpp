@@ -1,0 +1,14 @@
+#include "runtime/session/Array.h"
+
+namespace tessera::runtime {
+
+static uint64_t nextIdentity() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+Array::Array(std::shared_ptr<const LoadedProgram> program, const program::Parameter &parameter,
+             uint64_t number)
+    : parameter(parameter), program(std::move(program)), number(number), identity(nextIdentity()) {}
+
+} // namespace tessera::runtime
