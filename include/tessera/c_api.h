@@ -29,15 +29,23 @@
 extern "C" {
 #endif
 
+/* The canonical codes of gRPC; those that are left out are not used. */
 typedef enum tessera_code {
   TESSERA_OK = 0,
-  TESSERA_INVALID_ARGUMENT =
-      1, /* what the caller gave does not fit: shapes, types, names, options */
-  TESSERA_INVALID_PROGRAM = 2, /* the .tsr is damaged, of another version, or for another machine */
-  TESSERA_IO = 3,              /* a file cannot be read or written */
-  TESSERA_FAILED = 4,          /* a device failed while running */
-  TESSERA_CANCELLED = 5,       /* the step was given up by tessera_session_cancel */
-  TESSERA_UNSUPPORTED = 6,     /* this build or machine cannot do it */
+  TESSERA_CANCELLED = 1,        /* the step was given up */
+  TESSERA_INVALID_ARGUMENT = 3, /* what the caller gave does not fit: shapes, types, names, options */
+  TESSERA_DEADLINE_EXCEEDED = 4,   /* a step took longer than its limit */
+  TESSERA_NOT_FOUND = 5,           /* a file, or a parameter of that name, is not there */
+  TESSERA_ALREADY_EXISTS = 6,      /* something of that name is there already */
+  TESSERA_PERMISSION_DENIED = 7,   /* a file may not be read */
+  TESSERA_RESOURCE_EXHAUSTED = 8,  /* memory, threads */
+  TESSERA_FAILED_PRECONDITION = 9, /* the object is in no state for it, such as a step that is being
+                                      executed; the program is for another machine or version */
+  TESSERA_OUT_OF_RANGE = 11,       /* an index past the end */
+  TESSERA_UNIMPLEMENTED = 12,      /* this build or machine cannot do it */
+  TESSERA_INTERNAL = 13,           /* a device failed while running */
+  TESSERA_UNAVAILABLE = 14,        /* another process is gone; a file cannot be read or written */
+  TESSERA_DATA_LOSS = 15,          /* a file is damaged */
 } tessera_code;
 
 typedef struct tessera_program tessera_program; /* immutable */
@@ -68,7 +76,8 @@ typedef struct tessera_session_options {
                                call alike */
   const char
       *topology; /* contents of a topology file whose links are simulated (local); NULL: none */
-  double time_limit; /* seconds that a step may take before it ends with TESSERA_FAILED; 0: any */
+  double time_limit; /* seconds that a step may take before it ends with
+                        TESSERA_DEADLINE_EXCEEDED; 0: any */
 } tessera_session_options;
 
 /* The message of the last failed call on this thread; "" before any. */

@@ -184,7 +184,7 @@ Result<HostArray> NpzReader::read(const std::string &name,
                            shapeText(globalShape(expected)));
   auto contents = zip_.read(*member);
   if (!contents.ok())
-    return Status(Code::Io, path_ + ": " + contents.status().message());
+    return Status(Code::DataLoss, path_ + ": " + contents.status().message());
   auto npy = parseNpy(name, std::move(*contents));
   if (!npy.ok())
     return Status(npy.status().code(), path_ + ": " + npy.status().message());

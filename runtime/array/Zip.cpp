@@ -1,4 +1,5 @@
 #include "runtime/array/Zip.h"
+#include "runtime/FileStatus.h"
 #include <algorithm>
 #include <cstring>
 #include <zlib.h>
@@ -43,11 +44,11 @@ Result<ZipReader> ZipReader::open(const std::string &path) {
   std::string wrong;
   auto file = files::InputFile::open(path, wrong);
   if (!file)
-    return Status(Code::Io, wrong);
+    return cannotRead(path, wrong);
   ZipReader reader(std::move(*file));
   uint64_t size = reader.file_->size();
   auto bad = [&](const char *what) {
-    return Status(Code::Io, path + ": not a readable .npz archive: " + what);
+    return Status(Code::DataLoss, path + ": not a readable .npz archive: " + what);
   };
   // Records of a directory; empty where they don't lie in the file.
   std::string record;
@@ -63,7 +64,7 @@ Result<ZipReader> ZipReader::open(const std::string &path) {
   constexpr size_t endBytes = 22, locatorBytes = 20, mostComment = 65535;
   uint64_t tailBytes = std::min<uint64_t>(size, locatorBytes + endBytes + mostComment);
   if (!load(size - tailBytes, tailBytes))
-    return Status(Code::Io, wrong);
+    return cannotRead(path, wrong);
   std::string tail = std::move(record);
   size_t end = tail.npos;
   for (size_t i = tail.size() < endBytes ? 0 : tail.size() - endBytes + 1; i-- > 0;)
@@ -136,7 +137,7 @@ static std::string inflateFrom(const files::InputFile &file, uint64_t at, uint64
 
 Result<std::string> ZipReader::read(const Member &member) const {
   auto bad = [&](const std::string &what) {
-    return Status(Code::Io, "member '" + member.name + "' of the archive " + what);
+    return Status(Code::DataLoss, "member '" + member.name + "' of the archive " + what);
   };
   uint64_t at = member.headerOffset, size = file_->size();
   char header[30];
@@ -170,7 +171,7 @@ Result<std::string> ZipReader::read(const Member &member) const {
 Status ZipWriter::write(std::string_view bytes) {
   offset_ += bytes.size();
   if (std::string wrong = file_.write(bytes); !wrong.empty())
-    return {Code::Io, wrong};
+    return {Code::Unavailable, wrong};
   return {};
 }
 

@@ -64,11 +64,11 @@ template <class F> tessera_code guarded(F f) noexcept {
   } catch (const std::bad_alloc &) {
     lastError = "out of memory"; // has room in the string itself
   } catch (const std::exception &e) {
-    return report({Code::Failed, e.what()});
+    return report({Code::Internal, e.what()});
   } catch (...) {
     lastError = "failed";
   }
-  return TESSERA_FAILED;
+  return TESSERA_RESOURCE_EXHAUSTED;
 }
 
 } // namespace
@@ -116,7 +116,7 @@ tessera_code tessera_program_load(const void *bytes, size_t size, tessera_progra
     // At a place where constants can be read without another copy.
     std::shared_ptr<void> copy(allocateAligned(size), freeAligned);
     if (!copy)
-      return {Code::Failed, "no memory for the program"};
+      return {Code::ResourceExhausted, "no memory for the program"};
     std::memcpy(copy.get(), bytes, size);
     auto loaded = LoadedProgram::load({static_cast<const char *>(copy.get()), size}, copy);
     if (!loaded.ok())

@@ -19,7 +19,7 @@ Arena::make(std::span<const std::shared_ptr<const Executable>> executables) {
   for (size_t d = 0; d < devices; ++d) {
     auto memory = client->backend().allocate(device::Space::Device, arena->bytes_);
     if (!memory)
-      return Status(Code::Failed,
+      return Status(Code::ResourceExhausted,
                     "no memory for an arena of " + std::to_string(arena->bytes_) + " bytes");
     arena->memory_.push_back(std::move(memory));
   }

@@ -40,7 +40,7 @@ Call::prepare(const Result<std::shared_ptr<const Executable>> &executable,
   if (!transport)
     return executable.ok() ? make(*executable, options, 0) : executable.status();
   uint32_t number = transport->nextSession();
-  Result<std::unique_ptr<Call>> call = Status(Code::Failed, "out of memory");
+  Result<std::unique_ptr<Call>> call = Status(Code::ResourceExhausted, "out of memory");
   try {
     call = executable.ok() ? make(*executable, options, number)
                            : Result<std::unique_ptr<Call>>(executable.status());
@@ -136,7 +136,7 @@ Status Call::takeInputs() {
         continue;
       auto copy = executable_->client()->backend().allocate(device::Space::Device, tile->bytes());
       if (!copy)
-        return {Code::Failed, "no memory for a copy of input '" + inputs[i].name() + "'"};
+        return {Code::ResourceExhausted, "no memory for a copy of input '" + inputs[i].name() + "'"};
       copies_.push_back({tile, copy});
       tile = std::move(copy);
       moved = true;
@@ -167,7 +167,7 @@ Status Call::makeOutputs(std::vector<Tiles> &outputs) {
     for (auto &device : devices_) {
       outputs[i].push_back(executable_->client()->backend().allocate(device::Space::Device, bytes));
       if (!outputs[i].back())
-        return {Code::Failed, "no memory for output '" + parameters[i].name() + "'"};
+        return {Code::ResourceExhausted, "no memory for output '" + parameters[i].name() + "'"};
       device->bindOutput(i, outputs[i].back()->address());
     }
   }
@@ -333,7 +333,7 @@ Status Call::describeStall() const {
       text += (sites.size() > 1 ? "; device " : " device ") +
               std::to_string(program().mesh().deviceAt(device->position())) + " waits for " +
               communicator_->describeWait(device->position(), device->current().a);
-  return {Code::Failed, text};
+  return {Code::Internal, text};
 }
 
 Status Call::describeLimit() const {

@@ -25,7 +25,7 @@ Status checkMemory(const LoadedProgram &program, size_t devices, uint64_t most) 
                 "the program needs %.1f GiB on each of %zu devices, and the machine has %.1f GiB: "
                 "use more processes on other machines (--comm=mpi), or shard its arrays further",
                 bytes / gib, devices, machine / gib);
-  return {Code::Failed, text};
+  return {Code::ResourceExhausted, text};
 }
 
 // What devices in one process take beside their arrays: tables of pointers, places at collectives,
@@ -48,7 +48,7 @@ Status checkBookkeeping(const LoadedProgram &program) {
                 "%.0f devices in one process take %.1f GiB beside their arrays for this program, "
                 "and 1 GiB is the limit: use more processes (--comm=mpi)",
                 devices, bytes / most);
-  return {Code::Unsupported, text};
+  return {Code::Unimplemented, text};
 }
 
 } // namespace
@@ -70,7 +70,7 @@ Executable::make(std::shared_ptr<Client> client, std::shared_ptr<const LoadedPro
   } else {
     constexpr int64_t most = 1 << 14; // pairs of ranks are counted in 32 bits
     if (devices > most)
-      return Status(Code::Unsupported, "the program is for " + std::to_string(devices) +
+      return Status(Code::Unimplemented, "the program is for " + std::to_string(devices) +
                                            " devices: one process runs at most " +
                                            std::to_string(most));
     if (Status s = checkBookkeeping(loaded); !s.ok())
@@ -84,7 +84,7 @@ Executable::make(std::shared_ptr<Client> client, std::shared_ptr<const LoadedPro
   executable->constants_ = backend.constant(loaded.constants(), loaded.manifest().constant_bytes(),
                                             executable->program_);
   if (!executable->constants_)
-    return Status(Code::Failed, "no memory for the program's constants");
+    return Status(Code::ResourceExhausted, "no memory for the program's constants");
   for (const KernelEntry &kernel : loaded.decoded().kernels)
     if (kernel.used && kernel.prepare)
       kernel.prepare(kernel.plan.get());

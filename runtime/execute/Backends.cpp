@@ -20,7 +20,7 @@ Result<std::shared_ptr<device::Backend>> makeBackend(std::string target,
     return std::shared_ptr<device::Backend>(
         std::make_shared<device::ShadowBackend>(std::move(pool), *delays));
   }
-  return Status(Code::Unsupported, "the program is for '" + target.substr(0, 40) +
+  return Status(Code::Unimplemented, "the program is for '" + target.substr(0, 40) +
                                        "', and this runtime has devices of these kinds: cpu, "
                                        "shadow");
 }

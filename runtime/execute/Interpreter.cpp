@@ -68,7 +68,7 @@ void Interpreter::run(Worker &worker) {
     else if (!startRecorded(worker))
       interpret<device::Queue, false>(worker, *queue_); // which traces itself
   } catch (const std::bad_alloc &) { // of a message or a trace: nobody has parked it then
-    run_.fail({Code::Failed, "out of memory"});
+    run_.fail({Code::ResourceExhausted, "out of memory"});
     end(worker, pc_);
   }
 }
@@ -120,7 +120,7 @@ void Interpreter::kernelFailed(uint32_t tag, int32_t code) {
   const Instruction &instruction = program_.decoded().code[tag];
   std::string what = code == device::kNoScratch ? std::string("found no memory for its scratch")
                                                 : "failed with code " + std::to_string(code);
-  run_.fail({Code::Failed, who() + "kernel '" + program_.decoded().kernels[instruction.a].symbol +
+  run_.fail({Code::Internal, who() + "kernel '" + program_.decoded().kernels[instruction.a].symbol +
                                "' " + what + " at " + program_.location(instruction.location)});
 }
 

@@ -90,12 +90,12 @@ Result<LibraryKernel> findLapack(const library::Call &call) {
   std::string symbol = symbolOf(lapack);
   void *opened = lapackLibrary();
   if (!opened)
-    return Status(Code::Unsupported,
+    return Status(Code::Unimplemented,
                   "the program calls LAPACK's " + symbol.substr(0, symbol.size() - 1) +
                       ", and liblapack.so.3 cannot be opened: install it (Debian: liblapack3)");
   plan->symbol = dlsym(opened, symbol.c_str());
   if (!plan->symbol)
-    return Status(Code::Unsupported, "liblapack.so.3 has no function " + symbol +
+    return Status(Code::Unimplemented, "liblapack.so.3 has no function " + symbol +
                                          ": install a complete one (Debian: liblapack3)");
   LibraryKernel kernel;
   kernel.function = runLapack;

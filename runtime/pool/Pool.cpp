@@ -107,7 +107,7 @@ Status Pool::start() {
         w->main();
       });
     } catch (const std::system_error &e) {
-      return {Code::Failed, "thread " + std::to_string(worker->index_ + 1) + " of " +
+      return {Code::ResourceExhausted, "thread " + std::to_string(worker->index_ + 1) + " of " +
                                 std::to_string(workers_.size()) +
                                 " cannot be made: " + e.code().message() +
                                 " (limits are `ulimit -u` and `ulimit -v`; TESSERA_WORKERS=N "

@@ -1,4 +1,5 @@
 #include "runtime/program/LoadedProgram.h"
+#include "runtime/FileStatus.h"
 #include "include/tessera/container.h"
 #include "lib/files/InputFile.h"
 #include "runtime/array/ElementType.h"
@@ -71,17 +72,19 @@ std::string joined(const std::vector<std::string> &names) {
   return names.size() > 8 ? list + ", .." : list;
 }
 
+Status wrongMachine(std::string message) { return {Code::FailedPrecondition, std::move(message)}; }
+
 Status checkTarget(const program::Program &manifest) {
   std::vector<std::string> wanted(manifest.target_features().begin(),
                                   manifest.target_features().end());
   std::string unknown = joined(unknownCpuFeatures(wanted)),
               missing = joined(missingCpuFeatures(wanted));
   if (!unknown.empty())
-    return invalidProgram("the program needs CPU features that this runtime does not know: " +
-                          unknown + ": run it with the runtime of its compiler's version");
+    return wrongMachine("the program needs CPU features that this runtime does not know: " +
+                        unknown + ": run it with the runtime of its compiler's version");
   if (missing.empty())
     return {};
-  return invalidProgram(
+  return wrongMachine(
       "the program was compiled for " +
       (manifest.target_cpu().empty() ? "another CPU" : "CPU '" + manifest.target_cpu() + "'") +
       "; this one lacks " + missing +
@@ -110,9 +113,9 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(std::string_vie
   if (!manifest.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
     return invalidProgram("altered: the manifest cannot be parsed");
   if (manifest.version() != container::kProgramVersion)
-    return invalidProgram("program version " + std::to_string(manifest.version()) +
-                          ", this runtime runs " + std::to_string(container::kProgramVersion) +
-                          ": compile it again");
+    return wrongMachine("program version " + std::to_string(manifest.version()) +
+                        ", this runtime runs " + std::to_string(container::kProgramVersion) +
+                        ": compile it again");
   auto mesh = MeshGrid::make(manifest.mesh());
   if (!mesh.ok())
     return mesh.status();
@@ -158,7 +161,7 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(std::string_vie
   if (reinterpret_cast<uintptr_t>(loaded->constants_) % container::kAlignment) {
     std::shared_ptr<void> copy(allocateAligned(sections->constants.size()), freeAligned);
     if (!copy)
-      return Status(Code::Failed, "no memory for the program's constants");
+      return Status(Code::ResourceExhausted, "no memory for the program's constants");
     std::memcpy(copy.get(), sections->constants.data(), sections->constants.size());
     loaded->constants_ = static_cast<const char *>(copy.get());
     loaded->owner_ = std::move(copy);
@@ -176,22 +179,22 @@ static Result<std::shared_ptr<const std::string_view>> readFile(const std::strin
   std::string wrong;
   auto file = files::InputFile::open(path, wrong);
   if (!file)
-    return Status(Code::Io, wrong);
+    return cannotRead(path, wrong);
   char magic[sizeof container::kMagic] = {};
   size_t size = file->size();
   if (wrong = file->read(0, magic, std::min(size, sizeof magic)); !wrong.empty())
-    return Status(Code::Io, wrong);
+    return cannotRead(path, wrong);
   if (std::memcmp(magic, container::kMagic, sizeof magic) != 0)
     size = std::min(size, sizeof magic);
   auto contents = std::make_shared<Contents>();
   if (size <= mostMemory())
     contents->memory.reset(allocateAligned(size));
   if (!contents->memory)
-    return Status(Code::Failed,
+    return Status(Code::ResourceExhausted,
                   path + ": no memory for a program of " + std::to_string(size) + " bytes");
   auto *data = static_cast<char *>(contents->memory.get());
   if (wrong = file->read(0, data, size); !wrong.empty())
-    return Status(Code::Io, wrong);
+    return cannotRead(path, wrong);
   contents->bytes = {data, size};
   return std::shared_ptr<const std::string_view>(contents, &contents->bytes);
 }

@@ -9,7 +9,7 @@ Result<std::shared_ptr<SharedObject>> SharedObject::open(std::string_view bytes)
   files::MemoryFile file("tessera-kernels");
   int reason = file.isOpen() ? file.write(bytes) : errno;
   if (reason)
-    return Status(Code::Unsupported,
+    return Status(Code::Unimplemented,
                   std::string("memory for the program's code: ") + std::strerror(reason));
   void *handle = dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {

@@ -36,7 +36,7 @@ Result<std::shared_ptr<Array>> Session::place(const program::Parameter &paramete
   for (uint32_t position : positions()) {
     auto tile = backend().allocate(device::Space::Device, localBytes(parameter));
     if (!tile)
-      return Status(Code::Failed, "no memory for array '" + parameter.name() + "'");
+      return Status(Code::ResourceExhausted, "no memory for array '" + parameter.name() + "'");
     if (Status s = device::writeWhole(
             tile,
             [&](void *data) { scatterTile(parameter, array->mesh(), position, global, data); });
@@ -134,7 +134,7 @@ Result<std::shared_ptr<const void>> Session::receiveTile(const Array &array, int
   if (!name.ok())
     return name.status();
   if (std::memcmp((*name)->data(), &right, sizeof right) != 0)
-    return Status(Code::Failed, "rank " + std::to_string(owner) + " reads another array than '" +
+    return Status(Code::Internal, "rank " + std::to_string(owner) + " reads another array than '" +
                                     array.parameter.name() + "', which rank 0 reads");
   auto tile = transport()->collect(owner, kFetchTag, localBytes(array.parameter));
   if (!tile.ok())

@@ -167,9 +167,9 @@ private:
     try {
       return f();
     } catch (const std::bad_alloc &) {
-      return {Code::Failed, "no memory for the program's arrays"};
+      return {Code::ResourceExhausted, "no memory for the program's arrays"};
     } catch (const std::exception &e) {
-      return {Code::Failed, e.what()};
+      return {Code::Internal, e.what()};
     }
   }
 
@@ -232,7 +232,7 @@ private:
   }
 
   static Status fileStatus(const std::string &wrong) {
-    return wrong.empty() ? Status() : Status(Code::Io, wrong);
+    return wrong.empty() ? Status() : Status(Code::Unavailable, wrong);
   }
 
   // Before the work. Outputs and report are rank 0's; every rank has a trace.
@@ -367,9 +367,9 @@ int runCommand(int argc, const char *const *argv) {
   try {
     status = RunCommand(std::move(options)).run(status);
   } catch (const std::bad_alloc &) {
-    status = {Code::Failed, "out of memory"};
+    status = {Code::ResourceExhausted, "out of memory"};
   } catch (const std::exception &e) {
-    status = {Code::Failed, e.what()};
+    status = {Code::Internal, e.what()};
   }
   if (!status.ok())
     std::fprintf(stderr, "error: %s\n", status.message().c_str());

@@ -62,7 +62,7 @@ Status writeTrace(files::OutputFile &file, const LoadedProgram &program,
     }
   if (wrong.empty())
     wrong = file.write("\n]\n");
-  return wrong.empty() ? Status() : Status(Code::Io, wrong);
+  return wrong.empty() ? Status() : Status(Code::Unavailable, wrong);
 }
 
 } // namespace tessera::runtime

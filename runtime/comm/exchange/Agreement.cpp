@@ -84,7 +84,7 @@ Status compare(const std::vector<Position> &ranks) {
 }
 
 std::string toBytes(const Position &position) {
-  std::string bytes = std::to_string(static_cast<int>(position.status.code()));
+  std::string bytes(1, static_cast<char>('A' + static_cast<int>(position.status.code())));
   auto add = [&](const std::string &text) { (bytes += '\0') += text; };
   add(position.status.message().substr(0, 1000));
   for (size_t i = 0; i < position.facts.size() && i < kMostFacts; ++i) {
@@ -101,10 +101,11 @@ Result<Position> fromBytes(std::string_view bytes) {
       parts.emplace_back();
     else
       parts.back() += c;
-  if (parts.size() % 2 || parts[0].size() != 1 || parts[0][0] < '0' || parts[0][0] > '6')
-    return Status(Code::Failed, "what a rank tells of itself cannot be read");
+  if (parts.size() % 2 || parts[0].size() != 1 || parts[0][0] < 'A' ||
+      parts[0][0] > 'A' + static_cast<int>(Code::DataLoss))
+    return Status(Code::Internal, "what a rank tells of itself cannot be read");
   Position position;
-  position.status = Status(static_cast<Code>(parts[0][0] - '0'), parts[1]);
+  position.status = Status(static_cast<Code>(parts[0][0] - 'A'), parts[1]);
   for (size_t i = 2; i < parts.size(); i += 2)
     position.facts.push_back({parts[i], parts[i + 1]});
   return position;
@@ -125,7 +126,7 @@ static Status receiveText(Transport &transport, int32_t peer, std::string &text)
     return head.status();
   std::memcpy(&announcement, (*head)->data(), sizeof announcement);
   if (announcement.mark != kMark || announcement.bytes > kMostBytes)
-    return {Code::Failed, "rank " + std::to_string(peer) + " has another version of the runtime"};
+    return {Code::Internal, "rank " + std::to_string(peer) + " has another version of the runtime"};
   auto body = transport.collect(peer, kAgreementTag, announcement.bytes);
   if (!body.ok())
     return body.status();

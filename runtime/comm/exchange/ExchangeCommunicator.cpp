@@ -82,7 +82,7 @@ Status ExchangeCommunicator::start(Worker &, uint32_t position, const Collective
                                    const device::Address *buffers) {
   Flight &flight = flights_[plan.site];
   if (flight.plan)
-    return {Code::Failed, "device " + std::to_string(transport_.rank()) + " starts " +
+    return {Code::Internal, "device " + std::to_string(transport_.rank()) + " starts " +
                               nameOf(plan.kind) + " at " + program_.location(plan.location) +
                               " again before it has waited for it"};
   flight.plan = &plan;
@@ -192,7 +192,7 @@ Status ExchangeCommunicator::land(Flight &flight) {
     Header header;
     std::memcpy(&header, flight.in[r].data(), sizeof header);
     if (header.session != session_)
-      return {Code::Failed,
+      return {Code::Internal,
               nameOf(plan.kind) + std::string(" at ") + program_.location(plan.location) +
                   ": rank " +
                   std::to_string(program_.mesh().deviceAt(set.member(set.groupOf(position_), r))) +
@@ -204,7 +204,7 @@ Status ExchangeCommunicator::land(Flight &flight) {
       if (candidate.site == header.site)
         other =
             std::string(nameOf(candidate.kind)) + " at " + program_.location(candidate.location);
-    return {Code::Failed, "device " + std::to_string(transport_.rank()) + ": collective " +
+    return {Code::Internal, "device " + std::to_string(transport_.rank()) + ": collective " +
                               std::to_string(flight.sequence) + " of its group is " +
                               nameOf(plan.kind) + " at " + program_.location(plan.location) +
                               ", on another device it is " + other +

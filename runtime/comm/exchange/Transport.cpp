@@ -32,7 +32,7 @@ std::vector<std::string> candidates(const std::string &file) {
 static Result<std::shared_ptr<Transport>> openPlugin(const std::string &name) {
   std::string file = "libtessera_comm_" + name + ".so", reason = "it is not installed";
   auto unsupported = [&](const std::string &what) {
-    return Status(Code::Unsupported, "communicator '" + name + "': " + what);
+    return Status(Code::Unimplemented, "communicator '" + name + "': " + what);
   };
   void *handle = nullptr;
   for (const std::string &path : candidates(file)) {
@@ -68,7 +68,7 @@ Result<std::shared_ptr<Transport>> Transport::open(const std::string &name) {
   std::lock_guard lock(connectionsMutex);
   auto it = connections().find(name);
   if (it != connections().end() && !it->second->isHere())
-    return Status(Code::Unsupported, "communicator '" + name +
+    return Status(Code::Unimplemented, "communicator '" + name +
                                          "': the process that this one was forked from has the "
                                          "connection");
   if (it != connections().end())
@@ -99,7 +99,7 @@ void *Transport::receive(int32_t peer, int32_t tag, void *data, size_t bytes) {
 
 Status Transport::health() const {
   char text[640];
-  return plugin_.failure(plugin_.state, text, sizeof text) ? Status(Code::Failed, text) : Status();
+  return plugin_.failure(plugin_.state, text, sizeof text) ? Status(Code::Unavailable, text) : Status();
 }
 
 Status Transport::progress(std::vector<void *> &requests) {
@@ -111,7 +111,7 @@ Status Transport::progress(std::vector<void *> &requests) {
   });
   Status status = health();
   if (status.ok() && broken)
-    return {Code::Failed, "a message between processes failed"};
+    return {Code::Unavailable, "a message between processes failed"};
   return status;
 }
 

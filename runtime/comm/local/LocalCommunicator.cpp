@@ -86,7 +86,7 @@ Status LocalCommunicator::checkOrder(const Meeting &meeting, const CollectivePla
     auto device = [&](uint32_t r) {
       return std::to_string(program_.mesh().deviceAt(set.member(group, r)));
     };
-    return {Code::Failed, std::string(nameOf(plan.kind)) + " at " +
+    return {Code::Internal, std::string(nameOf(plan.kind)) + " at " +
                               program_.location(plan.location) + " is collective " +
                               std::to_string(first) + " of its group on device " + device(0) +
                               " and collective " + std::to_string(meeting.arrivals[rank].sequence) +
@@ -102,7 +102,7 @@ Status LocalCommunicator::start(Worker &worker, uint32_t position, const Collect
   Meeting &meeting = sites_[plan.site].meetings[membership.group];
   uint32_t &started = epochs_[position][plan.site];
   if (meeting.completed.load(std::memory_order_relaxed) != started)
-    return {Code::Failed, "device " + std::to_string(program_.mesh().deviceAt(position)) +
+    return {Code::Internal, "device " + std::to_string(program_.mesh().deviceAt(position)) +
                               " starts " + nameOf(plan.kind) + " at " +
                               program_.location(plan.location) +
                               " again before it has waited for it"};
@@ -119,7 +119,7 @@ Status LocalCommunicator::start(Worker &worker, uint32_t position, const Collect
     if (worker.runJob(runUnits, &job,
                       static_cast<uint32_t>(std::min(work.units - job.firstUnit, Work::kMostCells)),
                       work.chunk, work.wakes) != 0)
-      return {Code::Failed, "out of memory"};
+      return {Code::ResourceExhausted, "out of memory"};
   if (!links_ || plan.groupSize == 1) {
     complete(meeting, epoch);
     return {};

@@ -1,4 +1,5 @@
 #include "runtime/comm/local/TopologyFile.h"
+#include "runtime/FileStatus.h"
 #include "lib/files/InputFile.h"
 #include <charconv>
 #include <memory>
@@ -107,7 +108,7 @@ Result<std::shared_ptr<const Links>> readTopology(const std::string &path,
   std::string wrong;
   auto text = files::readWhole(path, wrong);
   if (!text)
-    return Status(Code::Io, wrong);
+    return cannotRead(path, wrong);
   auto links = parseTopology(*text, mesh);
   if (!links.ok())
     return invalidArgument(path + ": " + links.status().message());

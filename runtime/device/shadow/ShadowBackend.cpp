@@ -63,7 +63,7 @@ std::shared_ptr<Event> ShadowBackend::move(void *to, const void *from, size_t by
     return Event::past();
   auto event = std::make_shared<Event>();
   if (!to || !from) {
-    event->signal({Code::Failed, "a copy from or to memory that nobody holds any more"});
+    event->signal({Code::Internal, "a copy from or to memory that nobody holds any more"});
     return event;
   }
   auto transfer = std::unique_ptr<Transfer>(new Transfer{to, from, bytes, event});

@@ -103,7 +103,7 @@ Outcome ShadowQueue::give(Command command) {
       recording_->commands.push_back(std::move(command));
       return Outcome::Done;
     }
-    lane_.issuer.commandFailed(command.tag, {Code::Failed, "a recording needs a value"});
+    lane_.issuer.commandFailed(command.tag, {Code::Internal, "a recording needs a value"});
     return Outcome::Failed;
   }
   std::lock_guard lock(mutex_);
@@ -214,7 +214,7 @@ void ShadowQueue::run(Worker &worker) {
         lane_.issuer.executed(command->tag, begin, Pool::now());
       advance();
     } catch (const std::bad_alloc &) {
-      run.fail({Code::Failed, "out of memory"});
+      run.fail({Code::ResourceExhausted, "out of memory"});
     }
   }
   run.retire();
@@ -226,7 +226,7 @@ bool ShadowQueue::translate(const Command &command) {
     pointers_.push_back(Translation::ofProcess().translate(operand));
     if (!pointers_.back()) {
       lane_.issuer.commandFailed(
-          command.tag, {Code::Failed, "an operand lies in memory that nobody holds any more"});
+          command.tag, {Code::Internal, "an operand lies in memory that nobody holds any more"});
       return false;
     }
   }

@@ -256,7 +256,7 @@ static const char *workers(void) {
     limit = before;
     limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (96u << 20);
     setrlimit(RLIMIT_AS, &limit);
-    wrong = refuseWorkers(&o, 64, TESSERA_FAILED, " of 64 cannot be made");
+    wrong = refuseWorkers(&o, 64, TESSERA_RESOURCE_EXHAUSTED, " of 64 cannot be made");
     setrlimit(RLIMIT_AS, &before);
   }
   if (!wrong)
@@ -280,7 +280,7 @@ static const char *fileSize(void) {
   if (!wrong && !(said && strstr(said, "File too large")))
     wrong = complain("compiled: %s", said ? said : "ok");
   tessera_code code = wrong ? TESSERA_OK : tessera_program_load(o.bytes, o.size, &program);
-  if (!wrong && (code != TESSERA_UNSUPPORTED || !strstr(tessera_error_message(), "File too large")))
+  if (!wrong && (code != TESSERA_UNIMPLEMENTED || !strstr(tessera_error_message(), "File too large")))
     wrong = complain("loaded: code %d, %s", (int)code, tessera_error_message());
   setrlimit(RLIMIT_FSIZE, &before);
   sigset_t waiting;

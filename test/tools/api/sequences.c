@@ -47,7 +47,7 @@ static size_t oddSize(struct State *s) { return kSizes[draw(s, sizeof kSizes / s
 
 /* What the interface promises of any call; `made`: what it handed out, or NULL. */
 static const char *check(const char *what, tessera_code code, const void *made) {
-  if ((int)code < 0 || code > TESSERA_UNSUPPORTED)
+  if ((int)code < 0 || code > TESSERA_DATA_LOSS)
     return complain("%s: code %d", what, (int)code);
   if (code != TESSERA_OK && !*tessera_error_message())
     return complain("%s: code %d without a message", what, (int)code);

@@ -18,13 +18,13 @@ TEST(AgreementTest, ADifferenceNamesWhoHasWhat) {
 }
 
 TEST(AgreementTest, AFailureOfOneIsOneOfAll) {
-  Position usual{{}, {{"program", "5f"}}}, failed{{Code::Io, "p.tsr: No such file"}, {}};
+  Position usual{{}, {{"program", "5f"}}}, failed{{Code::NotFound, "p.tsr: No such file"}, {}};
   EXPECT_EQ(outcome({usual, failed, failed}), "rank 1: p.tsr: No such file");
-  EXPECT_EQ(compare({usual, failed}).code(), Code::Io);
+  EXPECT_EQ(compare({usual, failed}).code(), Code::NotFound);
 }
 
 TEST(AgreementTest, PositionsAsBytes) {
-  Position position{{Code::Failed, "why"}, {{"short", "1"}, {"long", std::string(1000, 'x')}}};
+  Position position{{Code::Internal, "why"}, {{"short", "1"}, {"long", std::string(1000, 'x')}}};
   auto back = fromBytes(toBytes(position));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->status.message(), "why");

@@ -66,7 +66,7 @@ TEST(CApiTest, ErrorsAreCodesWithMessages) {
   EXPECT_THROW(Program("nonsense"), Error);
   EXPECT_STREQ(tessera_error_message(), "not a .tsr file");
   tessera_program *none = nullptr;
-  EXPECT_EQ(tessera_program_load_file("/nonexistent.tsr", &none), TESSERA_IO);
+  EXPECT_EQ(tessera_program_load_file("/nonexistent.tsr", &none), TESSERA_NOT_FOUND);
   EXPECT_EQ(tessera_program_load(nullptr, 5, &none), TESSERA_INVALID_ARGUMENT);
   EXPECT_EQ(none, nullptr);
   Program program(accumulatorFile({2}, true));
@@ -87,7 +87,7 @@ TEST(CApiTest, ErrorsAreCodesWithMessages) {
     session.execute(arrays);
     FAIL();
   } catch (const Error &error) {
-    EXPECT_EQ(error.code, TESSERA_FAILED);
+    EXPECT_EQ(error.code, TESSERA_INTERNAL);
     EXPECT_NE(std::string(error.what()).find("kernel 'add' failed with code 9 at model.py:8:3"),
               std::string::npos)
         << error.what();
@@ -100,7 +100,7 @@ TEST(CApiTest, ErrorsAreCodesWithMessages) {
     Session(program, settings);
     FAIL();
   } catch (const Error &error) {
-    EXPECT_EQ(error.code, TESSERA_UNSUPPORTED);
+    EXPECT_EQ(error.code, TESSERA_UNIMPLEMENTED);
   }
   settings = {};
   settings.topology = "{\"alpha\": -1}";

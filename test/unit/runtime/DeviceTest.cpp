@@ -69,7 +69,7 @@ public:
     run_.retire();
   }
   void kernelFailed(uint32_t tag, int32_t code) override {
-    run_.fail({Code::Failed, "command " + std::to_string(tag) + ": " + std::to_string(code)});
+    run_.fail({Code::Internal, "command " + std::to_string(tag) + ": " + std::to_string(code)});
   }
   void commandFailed(uint32_t tag, const Status &status) override {
     run_.fail({status.code(), "command " + std::to_string(tag) + ": " + status.message()});
@@ -96,7 +96,7 @@ class NoPeers final : public Communicator {
 public:
   bool inPlace() const override { return true; }
   Status start(Worker &, uint32_t, const CollectivePlan &, const Address *) override {
-    return {Code::Failed, "there are no peers"};
+    return {Code::Internal, "there are no peers"};
   }
   Outcome wait(Worker &, Task &, uint32_t, uint32_t) override { return Outcome::Failed; }
   void wakeAll() override {}
@@ -437,7 +437,7 @@ TEST_P(DeviceTest, WaitingInVainIsAStallThatNamesTheCommand) {
   run.describeStall = [&] {
     stalledAt = script.queue->tag().value_or(2);
     EXPECT_FALSE(script.ended);
-    return Status(Code::Failed, "in vain");
+    return Status(Code::Internal, "in vain");
   };
   begin({&script});
   end();

@@ -41,7 +41,7 @@ TEST(LoadTest, EveryTruncationIsFound) {
   for (size_t size = 0; size < file.size(); ++size) {
     auto loaded = LoadedProgram::load(std::string_view(file).substr(0, size), nullptr);
     ASSERT_FALSE(loaded.ok()) << size;
-    ASSERT_EQ(loaded.status().code(), Code::InvalidProgram);
+    ASSERT_EQ(loaded.status().code(), Code::DataLoss);
   }
 }
 

@@ -92,7 +92,7 @@ TEST(NpzTest, MismatchesNameArrayExpectedAndGiven) {
             path + ": array 'in0' is float64 (2,), the program expects float64 (2, 1)");
   EXPECT_EQ(reader->read("in1", parameter(program::F64, {2})).status().message(),
             path + ": array 'in1' is missing");
-  EXPECT_EQ(NpzReader::open("/nonexistent.npz").status().code(), Code::Io);
+  EXPECT_EQ(NpzReader::open("/nonexistent.npz").status().code(), Code::NotFound);
 }
 
 TEST(NpzTest, TruncatedAndAlteredFilesAreErrors) {
