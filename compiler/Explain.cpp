@@ -105,7 +105,7 @@ ExplainResult explainHere(llvm::StringRef text, const CompileOptions &options,
   if (result.error = road.read(text, /*keepNames=*/true); !result.error.empty())
     return result;
   ModuleOp module = road.module();
-  module->setAttr(kExplainAttr, UnitAttr::get(module.getContext()));
+  setWantsReasons(module, true);
 
   OwningOpRef<ModuleOp> imported;
   ExplainedModule explained;
@@ -113,15 +113,15 @@ ExplainResult explainHere(llvm::StringRef text, const CompileOptions &options,
   result.error = road.run("codegen", [&](const Phase &phase) {
     if (phase.name == "import") {
       int32_t count = 0;
-      module.walk([&](Operation *op) { setImportedNumber(op, count++); });
+      module.walk([&](Operation *op) { setNumber(op, NumberedAfter::Import, count++); });
       imported = module.clone();
-      (*imported)->removeAttr(kExplainAttr);
+      setWantsReasons(*imported, false);
     } else if (phase.name == "propagate") {
       markReshardsAskedFor(module);
     } else if (phase.name == "reshard") {
       moved = movementOf(module);
       explained = explainModule(module);
-      module->removeAttr(kExplainAttr);
+      setWantsReasons(module, false);
     }
     return true;
   });

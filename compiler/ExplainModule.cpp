@@ -105,18 +105,17 @@ private:
       entry.name = "%arg" + std::to_string(argument.getArgNumber());
     entry.op = "argument";
     unsigned index = argument.getArgNumber();
-    entry.origins = notes(main.getArgAttrOfType<ArrayAttr>(index, kOriginAttr), "");
-    signature.removeArgument(index, kOriginAttr);
+    if (OriginAttr origin = getOrigin(signature.ofArgument(index)))
+      entry.origins = textOf(origin.getLines().front());
+    setOrigin(signature, index, {});
     add(argument, std::move(entry));
   }
 
-  // Of one result: those that begin with `prefix`, without it.
-  static std::vector<std::string> notes(ArrayAttr attr, StringRef prefix) {
-    std::vector<std::string> lines;
-    for (Attribute each : attr ? attr.getValue() : ArrayRef<Attribute>())
-      if (StringRef line = cast<StringAttr>(each).getValue(); line.consume_front(prefix))
-        lines.push_back(line.str());
-    return lines;
+  static std::vector<std::string> textOf(ArrayAttr lines) {
+    std::vector<std::string> text;
+    for (auto line : lines.getAsRange<StringAttr>())
+      text.push_back(line.str());
+    return text;
   }
 
   void addBlock(Block &block) {
@@ -128,7 +127,7 @@ private:
     if (op->hasTrait<OpTrait::IsTerminator>())
       return;
     int32_t number = count++;
-    setNumber(op, number);
+    setNumber(op, NumberedAfter::Reshard, number);
     bool holds = sdy::holdsProgram(op);
     if (holds) // what enters a region is known there by its name outside
       for (const sdy::DataFlowEdge &edge : sdy::dataFlowEdges(op))
@@ -136,10 +135,10 @@ private:
           if (isa<BlockArgument>(target) && !edge.sources.empty() &&
               numbers.contains(edge.sources[0]))
             numbers[target] = numbers[edge.sources[0]];
-    auto origins = op->getAttrOfType<ArrayAttr>(kOriginAttr);
-    std::vector<std::string> conflicts = notes(op->getAttrOfType<ArrayAttr>(kConflictAttr), "");
-    op->removeAttr(kOriginAttr);
-    op->removeAttr(kConflictAttr);
+    OriginAttr origin = getOrigin(op);
+    ConflictAttr conflict = getConflict(op);
+    setOrigin(op, {});
+    setConflict(op, {});
     Cause cause;
     if (holds)
       for (Region &region : op->getRegions())
@@ -154,10 +153,10 @@ private:
       if (op->getNumResults() > 1)
         entry.name += "#" + std::to_string(result.getResultNumber());
       entry.op = op->getName().stripDialect().str();
-      entry.origins = notes(origins, op->getNumResults() > 1
-                                         ? "#" + std::to_string(result.getResultNumber()) + " "
-                                         : std::string());
-      entry.conflicts = conflicts;
+      if (origin && result.getResultNumber() < origin.getLines().size())
+        entry.origins = textOf(origin.getLines()[result.getResultNumber()]);
+      if (conflict)
+        entry.conflicts = textOf(conflict.getLines());
       if (auto reshard = dyn_cast<sdy::ReshardOp>(op)) {
         if (numbers.contains(reshard.getInput()))
           entry.name = all.values[numbers[reshard.getInput()]].name;
@@ -206,12 +205,14 @@ private:
       cause.text = whyPartial(op.getInput(), from.unreduced);
     else
       cause.text = whyMoved(op, from, to);
-    if (op->removeAttr(kAskedForAttr))
+    if (isAskedFor(op)) {
+      setAskedFor(op, false);
       cause.remedies.push_back({placeOf(op.getLoc()).imported,
                                 0,
                                 {},
                                 "without the constraint on " + nameOf(op.getInput()) + " to " +
                                     shardingText(op.getSharding())});
+    }
     addRemedies(op, from, to, cause);
   }
 
@@ -265,7 +266,7 @@ private:
     std::string what = nameOf(op.getInput()) + " lies as " +
                        shardingText(sdy::getSharding(op.getInput())) + originOf(op, from) +
                        " and is needed as " + shardingText(op.getSharding());
-    if (op->hasAttr(kAskedForAttr))
+    if (isAskedFor(op))
       return what + ", as the program's constraint asks";
     Operation *definition = op.getInput().getDefiningOp();
     if (definition && op->getPrevNode() == definition && !isa<sdy::ReshardOp>(definition))
@@ -361,8 +362,7 @@ private:
 } // namespace
 
 void markReshardsAskedFor(ModuleOp module) {
-  module.walk(
-      [](sdy::ReshardOp op) { op->setAttr(kAskedForAttr, UnitAttr::get(op.getContext())); });
+  module.walk([](sdy::ReshardOp op) { setAskedFor(op, true); });
 }
 
 ExplainedModule explainModule(ModuleOp module) {

@@ -11,7 +11,6 @@ namespace tessera {
 
 // On every sdy.reshard that the program itself asks for, so that those of the reshard phase can be
 // told apart.
-constexpr llvm::StringLiteral kAskedForAttr = "tessera.asked_for";
 void markReshardsAskedFor(mlir::ModuleOp module);
 
 // An annotation that may remove a movement: `value` of the imported module, closed to `sharding`.

@@ -2,6 +2,7 @@
 
 #include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/Marks.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -41,7 +42,7 @@ llvm::LogicalResult noteInputShapes(mlir::ModuleOp module, llvm::StringRef text)
       return wrong() << "expected in<number>:<sizes>, such as in0:8x128xf32";
     if (index >= main.getNumArguments())
       return wrong() << "@main has " << main.getNumArguments() << " arguments";
-    if (attributes.ofArgument(index).get("tessera.shape"))
+    if (getGivenShape(attributes.ofArgument(index)))
       return wrong() << "argument " << index << " is given twice";
     auto type = llvm::dyn_cast<mlir::RankedTensorType>(main.getArgumentTypes()[index]);
     mlir::FailureOr<llvm::SmallVector<int64_t>> sizes = takeSizes(shape);
@@ -63,9 +64,7 @@ llvm::LogicalResult noteInputShapes(mlir::ModuleOp module, llvm::StringRef text)
         if (!mlir::ShapedType::isDynamic(bound) && size > bound)
           return wrong() << "argument " << index << " has at most " << bound
                          << " in a dimension of size " << size;
-    attributes.setArgument(
-        index, "tessera.shape",
-        mlir::TypeAttr::get(mlir::RankedTensorType::get(*sizes, type.getElementType())));
+    setGivenShape(attributes, index, mlir::RankedTensorType::get(*sizes, type.getElementType()));
   }
   return llvm::success();
 }

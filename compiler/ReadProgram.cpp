@@ -6,6 +6,7 @@
 #include "compiler/InputShapes.h"
 #include "compiler/Nesting.h"
 #include "compiler/PortableArtifact.h"
+#include "compiler/SourcePlaces.h"
 #include "compiler/SourceText.h"
 #include "compiler/TopologyFile.h"
 #include "dialects/tessera/Marks.h"
@@ -23,8 +24,7 @@ using namespace mlir;
 
 static Location named(Location location, llvm::SMRange name) {
   llvm::StringRef text(name.Start.getPointer(), name.End.getPointer() - name.Start.getPointer());
-  return FusedLoc::get(location.getContext(), {location},
-                       StringAttr::get(location.getContext(), text.split(':').first));
+  return named(location, text.split(':').first);
 }
 
 static OwningOpRef<ModuleOp> parseWithNames(const llvm::SourceMgr &sources,

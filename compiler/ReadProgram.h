@@ -17,7 +17,7 @@ struct SourceProgram {
 
 // Parses, refuses what no dialect knows, makes the entry the one public function and notes the
 // topology. With `keepNames`, every op and block argument of text input carries the name
-// that it has there: a FusedLoc around its location has "%name" as metadata.
+// that it has there: a location around its own has #tessera.value_name as metadata.
 SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options,
                           mlir::MLIRContext *context, DiagnosticCollector &diagnostics,
                           bool keepNames = false);

@@ -1,7 +1,5 @@
 #include "compiler/SourcePlaces.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Location.h"
 
 namespace tessera {
@@ -9,9 +7,6 @@ namespace tessera {
 using namespace mlir;
 
 namespace {
-
-// Widths of the integers that tell the two kinds of numbers apart.
-constexpr unsigned kImported = 32, kNumber = 64;
 
 std::string joined(std::string outer, llvm::StringRef inner) {
   if (inner.empty() || outer.empty())
@@ -23,13 +18,13 @@ std::string joined(std::string outer, llvm::StringRef inner) {
 //   "jit(f)/sin"(callsite("g"("file":3) at "f"("file":9)))
 void read(Location location, bool inScope, SourcePlace &place) {
   if (auto fused = dyn_cast<FusedLoc>(location)) {
-    if (auto name =
-            dyn_cast_or_null<StringAttr>(fused.getMetadata())) // of a call, then inside of it
-      place.name = joined(place.name, name.getValue());
-    if (auto number = dyn_cast_or_null<IntegerAttr>(fused.getMetadata())) {
-      int32_t &slot = number.getType().isInteger(kImported) ? place.imported : place.number;
+    if (auto name = dyn_cast_or_null<ValueNameAttr>(fused.getMetadata()))
+      place.name = joined(place.name, name.getName()); // of a call, then inside of it
+    if (auto number = dyn_cast_or_null<OpNumberAttr>(fused.getMetadata())) {
+      bool early = number.getAfter() == NumberedAfter::Import;
+      int32_t &slot = early ? place.imported : place.number;
       if (slot < 0)
-        slot = number.getInt();
+        slot = number.getNumber();
     }
     size_t frames = place.frames.size(), scope = place.scope.size();
     for (Location part : fused.getLocations()) // where several were merged, the first speaks
@@ -52,12 +47,6 @@ void read(Location location, bool inScope, SourcePlace &place) {
   }
 }
 
-void setMetadata(Operation *op, unsigned width, int32_t number) {
-  MLIRContext *context = op->getContext();
-  op->setLoc(FusedLoc::get(context, {op->getLoc()},
-                           IntegerAttr::get(IntegerType::get(context, width), number)));
-}
-
 } // namespace
 
 SourcePlace placeOf(Location location) {
@@ -66,7 +55,14 @@ SourcePlace placeOf(Location location) {
   return place;
 }
 
-void setImportedNumber(Operation *op, int32_t number) { setMetadata(op, kImported, number); }
-void setNumber(Operation *op, int32_t number) { setMetadata(op, kNumber, number); }
+void setNumber(Operation *op, NumberedAfter after, int32_t number) {
+  MLIRContext *context = op->getContext();
+  op->setLoc(FusedLoc::get(context, {op->getLoc()}, OpNumberAttr::get(context, number, after)));
+}
+
+Location named(Location location, StringRef name) {
+  MLIRContext *context = location.getContext();
+  return FusedLoc::get(context, {location}, ValueNameAttr::get(context, name));
+}
 
 } // namespace tessera

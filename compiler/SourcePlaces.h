@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/explain/Explanation.h"
+#include "dialects/tessera/TesseraDialect.h"
 #include "mlir/IR/Operation.h"
 
 namespace tessera {
@@ -17,9 +18,9 @@ struct SourcePlace {
 
 SourcePlace placeOf(mlir::Location location);
 
-// Gives an op one of the numbers, as metadata of a location around its own: every pass keeps
-// locations.
-void setImportedNumber(mlir::Operation *op, int32_t number);
-void setNumber(mlir::Operation *op, int32_t number);
+// Gives an op a number, and a value a name, as metadata of a location around its own: every pass
+// keeps locations.
+void setNumber(mlir::Operation *op, NumberedAfter after, int32_t number);
+mlir::Location named(mlir::Location location, llvm::StringRef name);
 
 } // namespace tessera

@@ -10,8 +10,11 @@ namespace {
 
 // --- The table ---
 
-constexpr StringLiteral kTopology = "tessera.topology", kTripCount = "tessera.trip_count",
-                        kPartial = "tessera.partial";
+constexpr StringLiteral kTopology = "tessera.topology", kExplain = "tessera.explain",
+                        kShape = "tessera.shape", kGlobal = "tessera.global",
+                        kTripCount = "tessera.trip_count", kPartial = "tessera.partial",
+                        kBoundary = "tessera.boundary", kOrigin = "tessera.origin",
+                        kConflict = "tessera.conflict", kAskedFor = "tessera.asked_for";
 
 // What a mark stands on: some of these.
 enum On : unsigned { OfOperation = 1, OfArgument = 2, OfResult = 4 };
@@ -26,8 +29,16 @@ struct Mark {
 };
 
 template <typename Attr> bool is(Attribute attribute) { return isa<Attr>(attribute); }
+bool isStaticTensor(Attribute attribute) {
+  auto type = dyn_cast<TypeAttr>(attribute);
+  auto tensor = type ? dyn_cast<RankedTensorType>(type.getValue()) : RankedTensorType();
+  return tensor && tensor.hasStaticShape();
+}
 bool isModule(Operation *op) { return isa<ModuleOp>(op); }
-bool isLoop(Operation *op) { return op->getName().getStringRef() == "stablehlo.while"; }
+bool isNamed(Operation *op, StringRef name) { return op->getName().getStringRef() == name; }
+bool isLoop(Operation *op) { return isNamed(op, "stablehlo.while"); }
+bool isCall(Operation *op) { return isNamed(op, "stablehlo.custom_call"); }
+bool isReshard(Operation *op) { return isNamed(op, "sdy.reshard"); }
 bool hasResults(Operation *op) { return op->getNumResults(); }
 
 constexpr Mark kMarks[] = {
@@ -36,19 +47,18 @@ constexpr Mark kMarks[] = {
      "stablehlo.while"},
     {kPartial, is<PartialAttr>, "a #tessera.partial", OfOperation, hasResults,
      "an operation with results"},
-    {"tessera.explain", is<UnitAttr>, "a unit", OfOperation, isModule, "the module"},
-    {"tessera.origin", is<ArrayAttr>, "an array", OfOperation | OfArgument, nullptr,
-     "an operation or argument"},
-    {"tessera.conflict", is<ArrayAttr>, "an array", OfOperation | OfArgument, nullptr,
-     "an operation or argument"},
-    {"tessera.shape", is<TypeAttr>, "a type", OfArgument, nullptr, "an argument"},
-    {"tessera.global", is<TypeAttr>, "a type", OfArgument | OfResult, nullptr,
-     "an argument or result"},
+    {kExplain, is<UnitAttr>, "a unit", OfOperation, isModule, "the module"},
+    {kShape, isStaticTensor, "a tensor of static shape", OfArgument, nullptr, "an argument"},
+    {kGlobal, isStaticTensor, "a tensor of static shape", OfArgument | OfResult, nullptr,
+     "an argument or result of a function"},
+    {kBoundary, is<BoundaryAttr>, "a #tessera.boundary", OfOperation, isCall,
+     "stablehlo.custom_call"},
+    {kOrigin, is<OriginAttr>, "a #tessera.origin", OfOperation | OfArgument, nullptr,
+     "an operation or an argument of a function"},
+    {kConflict, is<ConflictAttr>, "a #tessera.conflict", OfOperation, nullptr, "an operation"},
+    {kAskedFor, is<UnitAttr>, "a unit", OfOperation, isReshard, "sdy.reshard"},
     {"tessera.copy_of", is<FlatSymbolRefAttr>, "a symbol", OfOperation, nullptr, "a function"},
     {"tessera.copy_number", is<IntegerAttr>, "a number", OfOperation, nullptr, "a function"},
-    {"tessera.crosses", is<Attribute>, "a sharding", OfOperation, nullptr, "a custom call"},
-    {"tessera.manual_axes", is<Attribute>, "axes", OfOperation, nullptr, "a custom call"},
-    {"tessera.asked_for", is<UnitAttr>, "a unit", OfOperation, nullptr, "sdy.reshard"},
 };
 
 LogicalResult verifyMark(Operation *op, NamedAttribute attribute, On on) {
@@ -80,7 +90,25 @@ LogicalResult TesseraDialect::verifyRegionResultAttribute(Operation *op, unsigne
   return verifyMark(op, attribute, OfResult);
 }
 
-bool speaksOfGlobalValues(StringAttr name) { return name == kPartial; }
+// A unit: there or not.
+static void setUnit(Operation *op, StringRef name, bool there) {
+  if (there)
+    op->setDiscardableAttr(name, UnitAttr::get(op->getContext()));
+  else
+    op->removeDiscardableAttr(name);
+}
+
+// An attribute: there or, where it is null, not.
+static void setOrDrop(Operation *op, StringRef name, Attribute value) {
+  if (value)
+    op->setDiscardableAttr(name, value);
+  else
+    op->removeDiscardableAttr(name);
+}
+
+template <typename Attr> static Attr getIn(DictionaryAttr attributes, StringRef name) {
+  return attributes ? attributes.getAs<Attr>(name) : Attr();
+}
 
 // --- The machine ---
 
@@ -93,6 +121,31 @@ void setTopology(ModuleOp module, TopologyAttr topology) {
   module->setDiscardableAttr(kTopology, topology);
 }
 
+// --- Signatures ---
+
+static RankedTensorType typeIn(DictionaryAttr attributes, StringRef name) {
+  auto type = getIn<TypeAttr>(attributes, name);
+  return type ? dyn_cast<RankedTensorType>(type.getValue()) : RankedTensorType();
+}
+
+RankedTensorType getGivenShape(DictionaryAttr argument) { return typeIn(argument, kShape); }
+void setGivenShape(sdy::SignatureAttributes &signature, unsigned argument, RankedTensorType type) {
+  signature.setArgument(argument, kShape, TypeAttr::get(type));
+}
+void dropGivenShape(sdy::SignatureAttributes &signature, unsigned argument) {
+  signature.removeArgument(argument, kShape);
+}
+
+RankedTensorType getGlobalType(DictionaryAttr argumentOrResult) {
+  return typeIn(argumentOrResult, kGlobal);
+}
+void setGlobalTypeOfArgument(sdy::SignatureAttributes &signature, unsigned argument, Type type) {
+  signature.setArgument(argument, kGlobal, TypeAttr::get(type));
+}
+void setGlobalTypeOfResult(sdy::SignatureAttributes &signature, unsigned result, Type type) {
+  signature.setResult(result, kGlobal, TypeAttr::get(type));
+}
+
 // --- Loops ---
 
 std::optional<int64_t> getTripCount(Operation *loop) {
@@ -102,10 +155,8 @@ std::optional<int64_t> getTripCount(Operation *loop) {
 }
 
 void setTripCount(Operation *loop, std::optional<int64_t> trips) {
-  if (trips)
-    loop->setDiscardableAttr(kTripCount, TripCountAttr::get(loop->getContext(), *trips));
-  else
-    loop->removeDiscardableAttr(kTripCount);
+  setOrDrop(loop, kTripCount,
+            trips ? TripCountAttr::get(loop->getContext(), *trips) : TripCountAttr());
 }
 
 int64_t tripsAround(Operation *op, Operation *ancestor) {
@@ -125,10 +176,38 @@ sharding::ReductionKind getPartialKind(Operation *op) {
 }
 
 void setPartialKind(Operation *op, sharding::ReductionKind kind) {
-  if (kind == sharding::ReductionKind::Sum)
-    op->removeDiscardableAttr(kPartial);
-  else
-    op->setDiscardableAttr(kPartial, PartialAttr::get(op->getContext(), kind));
+  bool isSum = kind == sharding::ReductionKind::Sum;
+  setOrDrop(op, kPartial, isSum ? PartialAttr() : PartialAttr::get(op->getContext(), kind));
 }
+
+// --- Boundaries of manual regions ---
+
+BoundaryAttr getBoundary(Operation *call) { return call->getAttrOfType<BoundaryAttr>(kBoundary); }
+void setBoundary(Operation *call, BoundaryAttr boundary) {
+  call->setDiscardableAttr(kBoundary, boundary);
+}
+
+// --- Explanations ---
+
+bool wantsReasons(ModuleOp module) { return module->hasAttr(kExplain); }
+void setWantsReasons(ModuleOp module, bool wants) { setUnit(module, kExplain, wants); }
+
+OriginAttr getOrigin(Operation *op) { return op->getAttrOfType<OriginAttr>(kOrigin); }
+OriginAttr getOrigin(DictionaryAttr argument) { return getIn<OriginAttr>(argument, kOrigin); }
+void setOrigin(Operation *op, OriginAttr origin) { setOrDrop(op, kOrigin, origin); }
+void setOrigin(sdy::SignatureAttributes &signature, unsigned argument, OriginAttr origin) {
+  if (origin)
+    signature.setArgument(argument, kOrigin, origin);
+  else
+    signature.removeArgument(argument, kOrigin);
+}
+
+ConflictAttr getConflict(Operation *op) { return op->getAttrOfType<ConflictAttr>(kConflict); }
+void setConflict(Operation *op, ConflictAttr conflict) { setOrDrop(op, kConflict, conflict); }
+
+bool isAskedFor(Operation *reshard) { return reshard->hasAttr(kAskedFor); }
+void setAskedFor(Operation *reshard, bool asked) { setUnit(reshard, kAskedFor, asked); }
+
+bool speaksOfGlobalValues(StringAttr name) { return name == kPartial; }
 
 } // namespace tessera

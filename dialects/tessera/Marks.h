@@ -3,6 +3,7 @@
 // where it may stand.
 #pragma once
 
+#include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/tessera/TesseraDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -12,6 +13,16 @@ namespace tessera {
 // As the module says, or the default where it says nothing.
 cost::Topology topologyOf(mlir::ModuleOp module);
 void setTopology(mlir::ModuleOp module, TopologyAttr topology);
+
+// --- Signatures ---
+// The shape that the command line gives an argument; null where it gives none.
+mlir::RankedTensorType getGivenShape(mlir::DictionaryAttr argument);
+void setGivenShape(sdy::SignatureAttributes &, unsigned argument, mlir::RankedTensorType);
+void dropGivenShape(sdy::SignatureAttributes &, unsigned argument);
+// The type that an argument or result of the program has as a whole; null before localize.
+mlir::RankedTensorType getGlobalType(mlir::DictionaryAttr argumentOrResult);
+void setGlobalTypeOfArgument(sdy::SignatureAttributes &, unsigned argument, mlir::Type);
+void setGlobalTypeOfResult(sdy::SignatureAttributes &, unsigned result, mlir::Type);
 
 // --- Loops ---
 // How often a loop runs; none where its data ends it.
@@ -25,6 +36,26 @@ int64_t tripsAround(mlir::Operation *op, mlir::Operation *ancestor = nullptr);
 // By what the unreduced results of `op` (null: an argument) are combined.
 sharding::ReductionKind getPartialKind(mlir::Operation *op);
 void setPartialKind(mlir::Operation *op, sharding::ReductionKind kind);
+
+// --- Boundaries of manual regions ---
+// Of a custom call of GSPMD's; null where it has none.
+BoundaryAttr getBoundary(mlir::Operation *call);
+void setBoundary(mlir::Operation *call, BoundaryAttr boundary);
+
+// --- Explanations ---
+// Whether reasons are to be noted, of all that is decided.
+bool wantsReasons(mlir::ModuleOp module);
+void setWantsReasons(mlir::ModuleOp module, bool wants);
+// Null where nothing is noted.
+OriginAttr getOrigin(mlir::Operation *op);
+OriginAttr getOrigin(mlir::DictionaryAttr argument);
+void setOrigin(mlir::Operation *op, OriginAttr origin);
+void setOrigin(sdy::SignatureAttributes &, unsigned argument, OriginAttr origin);
+ConflictAttr getConflict(mlir::Operation *op);
+void setConflict(mlir::Operation *op, ConflictAttr conflict);
+// Whether the program asks for this sdy.reshard, by a constraint.
+bool isAskedFor(mlir::Operation *reshard);
+void setAskedFor(mlir::Operation *reshard, bool asked);
 
 // Whether an attribute of this name says something of a value that several devices share:
 // localize leaves none.

@@ -7,6 +7,7 @@
 
 using namespace mlir;
 
+#include "dialects/tessera/TesseraEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/tessera/TesseraAttrs.cpp.inc"
 
@@ -75,6 +76,27 @@ LogicalResult PartialAttr::verify(function_ref<InFlightDiagnostic()> error,
   if (kind == sharding::ReductionKind::Sum)
     return error() << "parts that are added have no mark";
   return success();
+}
+
+// --- Explanations ---
+
+static LogicalResult verifyLines(function_ref<InFlightDiagnostic()> error, ArrayAttr lines) {
+  for (Attribute line : lines)
+    if (!isa<StringAttr>(line))
+      return error() << "a line of an explanation is a string, not " << line;
+  return success();
+}
+
+LogicalResult OriginAttr::verify(function_ref<InFlightDiagnostic()> error,
+                                 ArrayRef<ArrayAttr> lines) {
+  for (ArrayAttr each : lines)
+    if (failed(verifyLines(error, each)))
+      return failure();
+  return success();
+}
+
+LogicalResult ConflictAttr::verify(function_ref<InFlightDiagnostic()> error, ArrayAttr lines) {
+  return verifyLines(error, lines);
 }
 
 // --- Topology ---

@@ -4,6 +4,7 @@
 
 include "dialects/tessera/TesseraDialect.td"
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
 
 class Tessera_Attr<string name, string text> : AttrDef<Tessera_Dialect, name> { let mnemonic = text; }
 
@@ -57,6 +58,66 @@ def Tessera_PartialAttr : Tessera_Attr<"Partial", "partial"> {
   let parameters = (ins "::tessera::sharding::ReductionKind":$kind);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+}
+
+def Tessera_OriginAttr : Tessera_Attr<"Origin", "origin"> {
+  let summary = "Why values are sharded as they are: `tessera.origin` of operations and arguments";
+  let description = [{
+    `#tessera.origin<["\22x\22 from argument 0, through 1 op"], []>`: lines for each result, or for the argument. Propagation
+    notes them where an explanation is asked for; `tessera explain` takes them away.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::ArrayAttr", "of strings">:$lines);
+  let assemblyFormat = "`<` $lines `>`";
+  let genVerifyDecl = 1;
+}
+
+def Tessera_ConflictAttr : Tessera_Attr<"Conflict", "conflict"> {
+  let summary = "Who wants what where the tensors of an operation disagree: `tessera.conflict` of operations";
+  let description = [{
+    `#tessera.conflict<["\22x\22 along a factor of 8: operand 1 has it; result 0 uses it in another dimension"]>`: a line for
+    each factor. Set and taken away as `tessera.origin` is.
+  }];
+  let parameters = (ins "::mlir::ArrayAttr":$lines);
+  let assemblyFormat = "`<` $lines `>`";
+  let genVerifyDecl = 1;
+}
+
+def Tessera_BoundaryAttr : Tessera_Attr<"Boundary", "boundary"> {
+  let summary = "What crosses the boundary of a manual region: `tessera.boundary` of GSPMD's custom calls";
+  let description = [{
+    `#tessera.boundary<sharding = #sdy.sharding<@mesh, ..>, manual_axes = #sdy<manual_axes{"x"}>>`: how the whole value lies
+    outside of @SPMDFullToShardShape or @SPMDShardToFullShape, and in which axes the inside is manual. Between two
+    passes of import, which make sdy.manual_computation of it.
+  }];
+  let parameters = (ins "::tessera::sdy::TensorShardingAttr":$sharding, "::tessera::sdy::ManualAxesAttr":$manual_axes);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+//===-- In locations --------------------------------------------------------------------------------------------===//
+
+def Tessera_ValueNameAttr : Tessera_Attr<"ValueName", "value_name"> {
+  let summary = "What a value is called in the text that was read: metadata of a location around its own";
+  let description = [{
+    `fused<#tessera.value_name<"%5">>["model.py":3:1]`, for `tessera explain`. Passes keep locations.
+  }];
+  let parameters = (ins StringRefParameter<>:$name);
+  let assemblyFormat = "`<` $name `>`";
+}
+
+def Tessera_NumberedAfter : I32EnumAttr<"NumberedAfter", "the phase after which operations were numbered", [
+    I32EnumAttrCase<"Import", 0, "import">, I32EnumAttrCase<"Reshard", 1, "reshard">]> {
+  let cppNamespace = "::tessera";
+  let genSpecializedAttr = 0;
+}
+
+def Tessera_OpNumberAttr : Tessera_Attr<"OpNumber", "op_number"> {
+  let summary = "By which an operation is found again at the end of the road: metadata of a location around its own";
+  let description = [{
+    `fused<#tessera.op_number<12 after import>>["model.py":3:1]`, for `tessera explain`, which numbers operations after import
+    (where annotations are tried) and after reshard (where collectives begin).
+  }];
+  let parameters = (ins "int32_t":$number, EnumParameter<Tessera_NumberedAfter>:$after);
+  let assemblyFormat = "`<` $number `after` $after `>`";
 }
 
 #endif // TESSERA_TESSERA_ATTRS_TD

@@ -2,11 +2,13 @@
 // functions of Marks.h.
 #pragma once
 
+#include "dialects/sdy/SdyAttrs.h"
 #include "lib/cost/Topology.h"
 #include "lib/sharding/Sharding.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"
 
 #include "dialects/tessera/TesseraDialect.h.inc"
+#include "dialects/tessera/TesseraEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/tessera/TesseraAttrs.h.inc"

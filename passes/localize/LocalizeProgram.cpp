@@ -74,7 +74,7 @@ LogicalResult localizeFunction(func::FuncOp function, Localizer &l) {
     l.loc = arg.getLoc();
     LocalLayout layout = l.annotated(arg);
     inputs.push_back(l.localType(arg, layout));
-    attributes.setArgument(arg.getArgNumber(), "tessera.global", TypeAttr::get(arg.getType()));
+    setGlobalTypeOfArgument(attributes, arg.getArgNumber(), arg.getType());
     l.setLocal(arg, {entry->addArgument(inputs.back(), arg.getLoc()), layout});
   }
   LogicalResult visited = l.visitBlock(global.front());
@@ -88,7 +88,7 @@ LogicalResult localizeFunction(func::FuncOp function, Localizer &l) {
           l.layoutOf(function.getResultAttrOfType<sdy::TensorShardingAttr>(i, sdy::kShardingAttr),
                      shapeOf(operand.get()));
       layout.partial.clear();
-      attributes.setResult(i, "tessera.global", TypeAttr::get(operand.get().getType()));
+      setGlobalTypeOfResult(attributes, i, operand.get().getType());
       results.push_back(l.move(l.local(operand.get()), shapeOf(operand.get()), layout));
       outputs.push_back(results.back().getType());
     }

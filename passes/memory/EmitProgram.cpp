@@ -154,11 +154,11 @@ private:
   }
 
   Attribute parameter(Location loc, Type type, DictionaryAttr attrs, bool donated, int64_t alias) {
-    auto local = cast<RankedTensorType>(type), global = local;
+    auto local = cast<RankedTensorType>(type), global = getGlobalType(attrs);
+    if (!global)
+      global = local;
     Attribute sharding;
     if (attrs) {
-      if (auto attr = attrs.getAs<TypeAttr>("tessera.global"))
-        global = cast<RankedTensorType>(attr.getValue());
       sharding = attrs.get("sdy.sharding");
       if (auto info = attrs.getAs<StringAttr>("jax.result_info"))
         loc = NameLoc::get(info);

@@ -1,6 +1,7 @@
 #include "passes/propagate/Origins.h"
 
 #include "dialects/sdy/SignatureAttributes.h"
+#include "dialects/tessera/Marks.h"
 #include "lib/sharding/PropagationConflicts.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -152,43 +153,46 @@ SmallVector<std::string> Origins::conflictLinesOf(int32_t index) const {
   return lines;
 }
 
+static ArrayAttr linesAttr(MLIRContext *context, ArrayRef<std::string> lines) {
+  SmallVector<Attribute> attrs;
+  for (const std::string &line : lines)
+    attrs.push_back(StringAttr::get(context, line));
+  return ArrayAttr::get(context, attrs);
+}
+
 void attachOrigins(ModuleGraph &module, int32_t hops) {
   Origins origins(module);
-  DenseMap<Operation *, SmallVector<Attribute>> notes;
+  DenseMap<Operation *, SmallVector<ArrayAttr>> notes; // for each result
   std::map<Operation *, sdy::SignatureAttributes> signatures;
   for (int32_t v = 0, e = module.graph.values.size(); v < e; ++v) {
     Value value = module.valueAt(v);
     SmallVector<std::string> lines = value ? origins.linesOf(v, hops) : SmallVector<std::string>();
     if (lines.empty())
       continue;
-    std::string which; // of several results
-    if (auto result = dyn_cast<OpResult>(value); result && result.getOwner()->getNumResults() > 1)
-      which = "#" + std::to_string(result.getResultNumber()) + " ";
-    SmallVector<Attribute> attrs;
-    for (const std::string &line : lines)
-      attrs.push_back(StringAttr::get(value.getContext(), which + line));
+    MLIRContext *context = value.getContext();
+    ArrayAttr said = linesAttr(context, lines);
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       if (auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp()))
-        signatures.try_emplace(function, function)
-            .first->second.setArgument(argument.getArgNumber(), kOriginAttr,
-                                       ArrayAttr::get(value.getContext(), attrs));
+        setOrigin(signatures.try_emplace(function, function).first->second, argument.getArgNumber(),
+                  OriginAttr::get(context, said));
     } else if (!module.graph.values[v]
                     .free) { // copies of constants that end alike are merged again
-      notes[value.getDefiningOp()].append(attrs);
+      Operation *op = value.getDefiningOp();
+      auto [it, fresh] = notes.try_emplace(op, op->getNumResults(), ArrayAttr::get(context, {}));
+      it->second[cast<OpResult>(value).getResultNumber()] = said;
     }
   }
   for (auto &[op, lines] : notes)
-    op->setAttr(kOriginAttr, ArrayAttr::get(op->getContext(), lines));
+    setOrigin(op, OriginAttr::get(op->getContext(), lines));
   for (int32_t i = 0, e = module.graph.ops.size(); i < e; ++i) {
-    SmallVector<Attribute> lines;
-    Operation *op = module.opAt(i);
-    for (const std::string &line : origins.conflictLinesOf(i))
-      lines.push_back(StringAttr::get(op->getContext(), line));
-    if (lines.empty())
+    SmallVector<std::string> found = origins.conflictLinesOf(i);
+    if (found.empty())
       continue;
-    if (auto others = op->getAttrOfType<ArrayAttr>(kConflictAttr)) // several edges of one op
-      lines.append(others.begin(), others.end());
-    op->setAttr(kConflictAttr, ArrayAttr::get(op->getContext(), lines));
+    Operation *op = module.opAt(i);
+    SmallVector<Attribute> lines(linesAttr(op->getContext(), found).getValue());
+    if (ConflictAttr others = getConflict(op)) // several edges of one op
+      lines.append(others.getLines().begin(), others.getLines().end());
+    setConflict(op, ConflictAttr::get(op->getContext(), ArrayAttr::get(op->getContext(), lines)));
   }
 }
 

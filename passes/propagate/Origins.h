@@ -5,11 +5,6 @@
 
 namespace tessera {
 
-// Attributes that say so, on demand (`record-origins`, or `tessera.explain` on the module).
-constexpr llvm::StringLiteral kExplainAttr = "tessera.explain";   // of the module: note all reasons
-constexpr llvm::StringLiteral kOriginAttr = "tessera.origin";     // of ops and arguments
-constexpr llvm::StringLiteral kConflictAttr = "tessera.conflict"; // of ops
-
 // For each axis of each value that propagation sharded: the annotation it came from, and through
 // which ops.
 //   "x" from argument 0, through 3 ops

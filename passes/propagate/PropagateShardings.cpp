@@ -71,7 +71,7 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
 
   void runOnOperation() override {
     ModuleGraph module(getOperation());
-    bool explain = getOperation()->hasAttr(kExplainAttr);
+    bool explain = wantsReasons(getOperation());
     module.graph.recordSteps = recordOrigins || explain;
     cost::Topology topology = topologyOf(getOperation());
     if (bySize)

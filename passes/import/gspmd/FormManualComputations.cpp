@@ -1,12 +1,12 @@
 // Between GSPMD's boundary calls lies what devices do on their own parts: it becomes a manual
 // computation. gspmd-to-sdy has written on the calls which sharding they cross in which axes.
 //
-//   %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {tessera.crosses = <@mesh, [{"x"}]>, ..} :
-//   (8) -> 2 %2 = stablehlo.tanh %1 : 2 %3 = stablehlo.custom_call @SPMDShardToFullShape(%2)
-//   {tessera.crosses = <@mesh, [{"x"}]>, ..} : (2) -> 8
+//   %1 = stablehlo.custom_call @SPMDFullToShardShape(%0)
+//          {tessera.boundary = #tessera.boundary<sharding = <@mesh, [{"x"}]>, manual_axes = {"x"}>} : (8) -> 2
+//   %2 = stablehlo.tanh %1 : 2
+//   %3 = stablehlo.custom_call @SPMDShardToFullShape(%2) {tessera.boundary = ..} : (2) -> 8
 // becomes
-//   %3 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh,
-//   [{"x"}]>]
+//   %3 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>]
 //        manual_axes={"x"} (%1: 2) { %2 = stablehlo.tanh %1 : 2   sdy.return %2 }
 //
 // What belongs to one is connected through the values inside. Constants that it uses are repeated
@@ -15,6 +15,7 @@
 
 #include "dialects/sdy/PlainData.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/Marks.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
@@ -26,8 +27,6 @@ namespace tessera {
 using namespace mlir;
 
 namespace {
-
-constexpr StringLiteral kCrosses = "tessera.crosses", kManual = "tessera.manual_axes";
 
 bool calls(Operation *op, StringRef target) {
   auto call = dyn_cast<stablehlo::CustomCallOp>(op);
@@ -83,7 +82,8 @@ SmallVector<Part> partsOf(Block &block) {
 }
 
 sdy::TensorShardingAttr crossed(Operation *op) {
-  return op->getAttrOfType<sdy::TensorShardingAttr>(kCrosses);
+  BoundaryAttr boundary = getBoundary(op);
+  return boundary ? boundary.getSharding() : sdy::TensorShardingAttr();
 }
 
 bool isSharded(sdy::TensorShardingAttr sharding) {
@@ -92,7 +92,7 @@ bool isSharded(sdy::TensorShardingAttr sharding) {
 }
 
 bool isManualInAll(Operation *boundary) {
-  return boundary->getAttrOfType<sdy::ManualAxesAttr>(kManual).getValue().size() ==
+  return getBoundary(boundary).getManualAxes().getValue().size() ==
          crossed(boundary).getMesh(boundary).getAxes().size();
 }
 
@@ -101,12 +101,13 @@ bool isManualInAll(Operation *boundary) {
 bool isAlike(Operation *boundary, Operation *first) {
   sdy::TensorShardingAttr here = crossed(boundary), there = crossed(first);
   if (here.getMeshOrRef() == there.getMeshOrRef())
-    return boundary->getAttr(kManual) == first->getAttr(kManual);
+    return getBoundary(boundary).getManualAxes() == getBoundary(first).getManualAxes();
   if (isSharded(here) || !isManualInAll(boundary) || !isManualInAll(first))
     return false;
-  boundary->setAttr(kCrosses, sdy::TensorShardingAttr::getReplicated(
-                                  boundary->getContext(), there.getMeshName(), here.getRank()));
-  boundary->setAttr(kManual, first->getAttr(kManual));
+  auto whole = sdy::TensorShardingAttr::getReplicated(boundary->getContext(), there.getMeshName(),
+                                                      here.getRank());
+  setBoundary(boundary,
+              BoundaryAttr::get(boundary->getContext(), whole, getBoundary(first).getManualAxes()));
   return true;
 }
 
@@ -125,7 +126,6 @@ private:
     for (Operation *boundary : llvm::concat<Operation *>(part.exits, part.entries))
       if (crossed(boundary) && isSharded(crossed(boundary)))
         first = boundary;
-    auto manual = first->getAttrOfType<sdy::ManualAxesAttr>(kManual);
     for (Operation *boundary : llvm::concat<Operation *>(part.entries, part.exits))
       if (!crossed(boundary) || !isAlike(boundary, first))
         return boundary->emitError(
@@ -205,7 +205,7 @@ private:
     auto computation = sdy::ManualComputationOp::create(
         builder, first->getLoc(), results, operands,
         sdy::TensorShardingPerValueAttr::get(context, in),
-        sdy::TensorShardingPerValueAttr::get(context, out), manual);
+        sdy::TensorShardingPerValueAttr::get(context, out), getBoundary(first).getManualAxes());
     Block &body = computation.getBody().emplaceBlock();
     for (Value argument : arguments)
       mapping.map(argument, body.addArgument(argument.getType(), argument.getLoc()));

@@ -12,6 +12,7 @@
 #include "dialects/sdy/PlainData.h"
 #include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/Marks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -349,8 +350,8 @@ struct GspmdToSdyPass : impl::GspmdToSdyBase<GspmdToSdyPass> {
         return a.op->emitError() << "is manual in a part of an axis; use sdy.manual_computation";
       names.push_back(StringAttr::get(&getContext(), mesh.axes[axis.axis].name));
     }
-    a.op->setAttr("tessera.crosses", attr);
-    a.op->setAttr("tessera.manual_axes", sdy::ManualAxesAttr::get(&getContext(), names));
+    setBoundary(a.op, BoundaryAttr::get(&getContext(), attr,
+                                        sdy::ManualAxesAttr::get(&getContext(), names)));
     return success();
   }
 

@@ -17,6 +17,7 @@
 #include "dialects/chlo/ChloOps.h"
 #include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/stablehlo/ShapeInference.h"
+#include "dialects/tessera/Marks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
@@ -218,14 +219,13 @@ LogicalResult giveArguments(func::FuncOp function) {
   sdy::SignatureAttributes attributes(function);
   for (BlockArgument argument : function.getArguments()) {
     unsigned i = argument.getArgNumber();
-    auto given = function.getArgAttrOfType<TypeAttr>(i, "tessera.shape");
-    if (given) {
-      FailureOr<Type> type = refined(argument.getType(), given.getValue());
+    if (RankedTensorType given = getGivenShape(attributes.ofArgument(i))) {
+      FailureOr<Type> type = refined(argument.getType(), given);
       if (failed(type))
         return function.emitError() << "argument " << i << " has type " << argument.getType()
-                                    << ", which " << given.getValue() << " does not refine";
+                                    << ", which " << given << " does not refine";
       argument.setType(*type);
-      attributes.removeArgument(i, "tessera.shape");
+      dropGivenShape(attributes, i);
     }
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     if (type && !type.hasStaticShape())
@@ -273,7 +273,7 @@ struct RefineShapesPass : impl::RefineShapesBase<RefineShapesPass> {
         return signalPassFailure();
       bool dynamic = llvm::any_of(function.getArgumentTypes(), isUnknown);
       for (unsigned i = 0; i < function.getNumArguments(); ++i)
-        dynamic |= bool(function.getArgAttr(i, "tessera.shape"));
+        dynamic |= bool(getGivenShape(function.getArgAttrDict(i)));
       if (!dynamic)
         dynamic = function.getBody()
                       .walk([](Operation *op) {
