@@ -6,8 +6,8 @@
 #include "passes/communicate/Passes.h"
 
 #include "dialects/comm/Collective.h"
-#include "dialects/sdy/ModuleShardings.h"
 #include "dialects/sdy/PlainData.h"
+#include "dialects/tessera/KnownAttributes.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_VERIFYCOMMUNICATE
@@ -39,7 +39,7 @@ LogicalResult verifyAxes(Operation *op, comm::AxesAttr axes, const sdy::MeshTabl
 
 struct VerifyCommunicate : impl::VerifyCommunicateBase<VerifyCommunicate> {
   void runOnOperation() override {
-    if (failed(sdy::verifyShardings(getOperation())))
+    if (failed(verifyAttributes(getOperation())))
       return signalPassFailure();
     sdy::MeshTable meshes(getOperation());
     WalkResult walked = getOperation().walk([&](Operation *op) -> WalkResult {

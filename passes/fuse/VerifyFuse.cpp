@@ -3,8 +3,8 @@
 // in-place operands are arrays that exist.
 #include "dialects/comm/CommOps.h"
 #include "dialects/exec/ExecOps.h"
-#include "dialects/sdy/ModuleShardings.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/KnownAttributes.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,7 +37,7 @@ static WalkResult check(Operation *op) {
 namespace {
 struct VerifyFuse : impl::VerifyFuseBase<VerifyFuse> {
   void runOnOperation() override {
-    if (failed(sdy::verifyShardings(getOperation())))
+    if (failed(verifyAttributes(getOperation())))
       return signalPassFailure();
     if (getOperation()->walk<WalkOrder::PreOrder>(check).wasInterrupted())
       signalPassFailure();

@@ -106,6 +106,18 @@ def RecoverAxes : Pass<"tessera-recover-axes", "mlir::ModuleOp"> {
   let summary = "Finds the mesh axes behind tables of device numbers and arithmetic on partition_id in manual computations.";
   let dependentDialects = ["::tessera::comm::CommDialect", "::tessera::stablehlo::StablehloDialect"];
 }
+def DropUnreadAttributes : Pass<"tessera-drop-unread-attributes", "mlir::ModuleOp"> {
+  let summary = "Takes out what is written on operations and signatures and no phase reads.";
+  let description = [{
+    ```mlir
+    %0 = stablehlo.tanh %x {my.note = "hot"} : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.tanh %x : tensor<8xf32>
+    ```
+  }];
+}
 def VerifyImport : Pass<"tessera-verify-import", "mlir::ModuleOp"> {
   let summary = "Checks what import promises: one function, no calls, no chlo, no device numbers.";
 }

@@ -47,6 +47,7 @@ void buildImportPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createRecoverAxes());
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());
+  pm.addPass(createDropUnreadAttributes());
   pm.addPass(createVerifyImport());
 }
 

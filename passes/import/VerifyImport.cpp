@@ -7,8 +7,8 @@
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"
-#include "dialects/sdy/ModuleShardings.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/KnownAttributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -82,7 +82,7 @@ LogicalResult verifyOp(Operation *op, Dialect *chlo) {
 
 struct VerifyImportPass : impl::VerifyImportBase<VerifyImportPass> {
   void runOnOperation() override {
-    if (failed(sdy::verifyShardings(getOperation())))
+    if (failed(verifyAttributes(getOperation())))
       return signalPassFailure();
     ModuleOp module = getOperation();
     auto main = module.lookupSymbol<func::FuncOp>("main");

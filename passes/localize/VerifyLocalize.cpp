@@ -6,8 +6,8 @@
 #include "passes/localize/Passes.h"
 
 #include "dialects/comm/CommOps.h"
-#include "dialects/sdy/ModuleShardings.h"
 #include "dialects/sdy/SdyOps.h"
+#include "dialects/tessera/KnownAttributes.h"
 #include "dialects/tessera/Marks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -39,11 +39,11 @@ LogicalResult verifyOp(Operation *op) {
 
 LogicalResult verifySignature(func::FuncOp function) {
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (!function.getArgAttrOfType<TypeAttr>(i, "tessera.global"))
+    if (!getGlobalType(function.getArgAttrDict(i)))
       return function.emitError() << "argument " << i
                                   << " must name its global type in 'tessera.global'";
   for (unsigned i = 0; i < function.getNumResults(); ++i)
-    if (!function.getResultAttrOfType<TypeAttr>(i, "tessera.global"))
+    if (!getGlobalType(function.getResultAttrDict(i)))
       return function.emitError() << "result " << i
                                   << " must name its global type in 'tessera.global'";
   return success();
@@ -51,7 +51,7 @@ LogicalResult verifySignature(func::FuncOp function) {
 
 struct VerifyLocalize : impl::VerifyLocalizeBase<VerifyLocalize> {
   void runOnOperation() override {
-    if (failed(sdy::verifyShardings(getOperation())))
+    if (failed(verifyAttributes(getOperation())))
       return signalPassFailure();
     WalkResult walked = getOperation().walk([](Operation *op) {
       if (failed(verifyOp(op)))

@@ -7,7 +7,7 @@
 //   - between start and wait nobody writes the operands or touches the results
 //   - at the end every output is written
 #include "dialects/exec/ExecOps.h"
-#include "dialects/sdy/ModuleShardings.h"
+#include "dialects/tessera/KnownAttributes.h"
 #include "passes/memory/Passes.h"
 
 #include <map>
@@ -273,7 +273,7 @@ private:
 
 struct VerifyMemory : impl::VerifyMemoryBase<VerifyMemory> {
   void runOnOperation() override {
-    if (failed(sdy::verifyShardings(getOperation())))
+    if (failed(verifyAttributes(getOperation())))
       return signalPassFailure();
     SymbolTable symbols(getOperation());
     for (auto program : getOperation().getOps<ProgramOp>())

@@ -1,7 +1,7 @@
 // What later phases rely on: no collective but as start and wait, one wait for each start, in the
 // same block.
 #include "dialects/comm/CommOps.h"
-#include "dialects/sdy/ModuleShardings.h"
+#include "dialects/tessera/KnownAttributes.h"
 #include "passes/order/Passes.h"
 
 namespace tessera {
@@ -32,7 +32,7 @@ static WalkResult check(Operation *op) {
 namespace {
 struct VerifyOrder : impl::VerifyOrderBase<VerifyOrder> {
   void runOnOperation() override {
-    if (failed(sdy::verifyShardings(getOperation())))
+    if (failed(verifyAttributes(getOperation())))
       return signalPassFailure();
     if (getOperation()->walk(check).wasInterrupted())
       signalPassFailure();

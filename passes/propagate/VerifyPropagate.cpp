@@ -2,8 +2,8 @@
 // dimensions, none at the program's boundary is unreduced, and nothing is left that only speaks to
 // propagation.
 #include "dialects/sdy/DataFlow.h"
-#include "dialects/sdy/ModuleShardings.h"
 #include "dialects/sdy/PlainData.h"
+#include "dialects/tessera/KnownAttributes.h"
 #include "passes/propagate/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -73,7 +73,7 @@ WalkResult checkOp(Operation *op) {
 
 struct VerifyPropagate : impl::VerifyPropagateBase<VerifyPropagate> {
   void runOnOperation() override {
-    if (failed(sdy::verifyShardings(getOperation())))
+    if (failed(verifyAttributes(getOperation())))
       return signalPassFailure();
     if (getOperation()->walk<WalkOrder::PreOrder>(checkOp).wasInterrupted())
       signalPassFailure();

@@ -8,8 +8,8 @@
 //   - carried values, branch results, function results and what enters a manual computation lie as
 //   annotated;
 //   - what the program is given is whole.
-#include "dialects/sdy/ModuleShardings.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/KnownAttributes.h"
 #include "lib/sharding/FactorAxes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/reshard/PartialOperands.h"
@@ -158,7 +158,7 @@ LogicalResult Verifier::verify(Operation *op) {
 
 struct VerifyReshard : impl::VerifyReshardBase<VerifyReshard> {
   void runOnOperation() override {
-    if (failed(sdy::verifyShardings(getOperation())))
+    if (failed(verifyAttributes(getOperation())))
       return signalPassFailure();
     sdy::MeshTable meshes(getOperation());
     if (!meshes.main())

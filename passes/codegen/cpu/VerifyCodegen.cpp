@@ -2,7 +2,7 @@
 // `exec.code`.
 #include "passes/codegen/cpu/Passes.h"
 
-#include "dialects/sdy/ModuleShardings.h"
+#include "dialects/tessera/KnownAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 namespace tessera {
@@ -14,7 +14,7 @@ namespace {
 
 struct VerifyCodegenPass : impl::VerifyCodegenBase<VerifyCodegenPass> {
   void runOnOperation() override {
-    if (failed(sdy::verifyShardings(getOperation())))
+    if (failed(verifyAttributes(getOperation())))
       return signalPassFailure();
     mlir::ModuleOp module = getOperation();
     for (auto program : module.getOps<exec::ProgramOp>())
