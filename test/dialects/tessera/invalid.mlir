@@ -90,3 +90,61 @@ func.func @main(%x: tensor<4xf32>) {
   %0 = stablehlo.negate %x {tessera.trip_count = #tessera.trip_count<-1>} : tensor<4xf32>
   return
 }
+
+// -----
+
+// expected-error @+1 {{'tessera.shape' must be a tensor of static shape, not tensor<?xf32>}}
+func.func @main(%x: tensor<?xf32> {tessera.shape = tensor<?xf32>}) { return }
+
+// -----
+
+// expected-error @+1 {{'tessera.shape' goes on an argument of a function}}
+func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32> {tessera.shape = tensor<4xf32>}) { return %x : tensor<4xf32> }
+
+// -----
+
+// expected-error @+1 {{'tessera.global' must be a tensor of static shape, not f32}}
+func.func @main(%x: tensor<4xf32> {tessera.global = f32}) { return }
+
+// -----
+
+// expected-error @+1 {{'tessera.global' goes on an argument or result of a function}}
+func.func @main() attributes {tessera.global = tensor<4xf32>} { return }
+
+// -----
+
+// expected-error @+1 {{'tessera.explain' must be a unit, not true}}
+module attributes {tessera.explain = true} {}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'tessera.asked_for' goes on sdy.reshard}}
+  %0 = stablehlo.negate %x {tessera.asked_for} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) {
+  // expected-error @+1 {{a line of an explanation is a string, not 1 : i64}}
+  %0 = stablehlo.negate %x {tessera.origin = #tessera.origin<[1]>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'tessera.conflict' must be a #tessera.conflict, not ["a"]}}
+  %0 = stablehlo.negate %x {tessera.conflict = ["a"]} : tensor<4xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'tessera.boundary' goes on stablehlo.custom_call}}
+  %0 = stablehlo.negate %x {tessera.boundary = #tessera.boundary<sharding = #sdy.sharding<@mesh, [{"x"}]>, manual_axes = #sdy<manual_axes{"x"}>>} : tensor<4xf32>
+  return
+}

@@ -1,6 +1,6 @@
 // Marks print and parse back, as text and as bytecode.
-// RUN: tessera-opt %s | tessera-opt | FileCheck %s
-// RUN: tessera-opt %s --emit-bytecode | tessera-opt | FileCheck %s
+// RUN: tessera-opt %s --mlir-print-debuginfo | tessera-opt --mlir-print-debuginfo | FileCheck %s
+// RUN: tessera-opt %s --emit-bytecode | tessera-opt --mlir-print-debuginfo | FileCheck %s
 
 // CHECK: module attributes {tessera.topology = #tessera.topology<name = "pod", alpha = 0.000000e+00 : f64, beta = 1.000000e+11 : f64, flops = 1.000000e+14 : f64, memory = 2.000000e+12 : f64,
 // CHECK-SAME: axes = {data = #tessera.link<alpha = 1.000000e-05 : f64, beta = 3.300000e+09 : f64>, "x y" = #tessera.link<>}>}
@@ -34,3 +34,28 @@ func.func @main(%x: tensor<8x4xf32>, %c: tensor<f32>, %i: tensor<i32>) {
 // The topology of which nothing is said is the default.
 // CHECK: module attributes {tessera.topology = #tessera.topology<>}
 module attributes {tessera.topology = #tessera.topology<>} {}
+
+// Of a program on the way to be explained.
+// CHECK: module attributes {tessera.explain}
+module attributes {tessera.explain} {
+sdy.mesh @mesh = <["x"=2]>
+// CHECK: func.func @main(%{{.*}}: tensor<?xf32> {tessera.shape = tensor<8xf32>}
+// CHECK-SAME: %{{.*}}: tensor<4xf32> {tessera.global = tensor<8xf32>, tessera.origin = #tessera.origin<["\22x\22 as annotated"]>}
+// CHECK-SAME: -> (tensor<4xf32> {tessera.global = tensor<8xf32>})
+func.func @main(%x: tensor<?xf32> {tessera.shape = tensor<8xf32>},
+                %y: tensor<4xf32> {tessera.global = tensor<8xf32>, tessera.origin = #tessera.origin<["\22x\22 as annotated"]>})
+    -> (tensor<4xf32> {tessera.global = tensor<8xf32>}) {
+  // CHECK: sdy.reshard {{.*}} {tessera.asked_for}
+  %0 = sdy.reshard %y <@mesh, [{"x"}]> {tessera.asked_for} : tensor<4xf32> loc(fused<#tessera.value_name<"%0">>["a.py":1:2])
+  // CHECK: tessera.conflict = #tessera.conflict<["one", "two"]>, tessera.origin = #tessera.origin<["a", "b"], []>
+  %1:2 = "stablehlo.optimization_barrier"(%0, %0) {tessera.conflict = #tessera.conflict<["one", "two"]>, tessera.origin = #tessera.origin<["a", "b"], []>}
+    : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) loc(fused<#tessera.op_number<7 after reshard>>[fused<#tessera.op_number<5 after import>>["a.py":1:2]])
+  // CHECK: tessera.boundary = #tessera.boundary<sharding = <@mesh, [{"x"}]>, manual_axes = {{.*}}{"x"}>
+  %2 = stablehlo.custom_call @SPMDFullToShardShape(%0)
+    {tessera.boundary = #tessera.boundary<sharding = #sdy.sharding<@mesh, [{"x"}]>, manual_axes = #sdy<manual_axes{"x"}>>} : (tensor<4xf32>) -> tensor<2xf32>
+  return %1#0 : tensor<4xf32>
+}
+}
+// CHECK-DAG: fused<#tessera.value_name<"%0">>
+// CHECK-DAG: fused<#tessera.op_number<7 after reshard>>
+// CHECK-DAG: fused<#tessera.op_number<5 after import>>
