@@ -1,6 +1,8 @@
 // Where each value keeps its sharding.
+#include "dialects/sdy/KeepSharding.h"
 #include "dialects/sdy/PlainData.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -40,24 +42,34 @@ TensorShardingAttr ofResult(OpResult result) {
       });
 }
 
+// As good as none, on the mesh of `other`.
+TensorShardingAttr open(Type type, TensorShardingAttr other) {
+  MLIRContext *context = other.getContext();
+  auto shaped = dyn_cast<ShapedType>(type);
+  SmallVector<DimensionShardingAttr> dims(shaped && shaped.hasRank() ? shaped.getRank() : 0,
+                                          DimensionShardingAttr::get(context, {}, false));
+  return TensorShardingAttr::get(context, other.getMeshOrRef(), dims, {}, {});
+}
+
+// `said` of each value, what `old` says where that is null, and else open.
+TensorShardingPerValueAttr replaced(TensorShardingPerValueAttr old, ValueRange values,
+                                    ArrayRef<TensorShardingAttr> said) {
+  TensorShardingAttr any = *llvm::find_if(said, [](TensorShardingAttr each) { return each; });
+  SmallVector<TensorShardingAttr> all(said);
+  for (auto [i, sharding, value] : llvm::enumerate(all, values)) {
+    if (!sharding)
+      sharding = at(old, i);
+    if (!sharding)
+      sharding = open(value.getType(), any);
+  }
+  return TensorShardingPerValueAttr::get(any.getContext(), all);
+}
+
 TensorShardingPerValueAttr replaced(TensorShardingPerValueAttr old, ValueRange values,
                                     unsigned index, TensorShardingAttr sharding) {
-  SmallVector<TensorShardingAttr> all;
-  for (auto [i, value] : llvm::enumerate(values)) {
-    if (i == index) {
-      all.push_back(sharding);
-    } else if (TensorShardingAttr kept = at(old, i)) {
-      all.push_back(kept);
-    } else { // open: as good as none
-      auto type = dyn_cast<ShapedType>(value.getType());
-      SmallVector<DimensionShardingAttr> dims(
-          type && type.hasRank() ? type.getRank() : 0,
-          DimensionShardingAttr::get(sharding.getContext(), {}, false));
-      all.push_back(
-          TensorShardingAttr::get(sharding.getContext(), sharding.getMeshOrRef(), dims, {}, {}));
-    }
-  }
-  return TensorShardingPerValueAttr::get(sharding.getContext(), all);
+  SmallVector<TensorShardingAttr> said(values.size());
+  said[index] = sharding;
+  return replaced(old, values, said);
 }
 
 void setResult(OpResult result, TensorShardingAttr sharding) {
@@ -117,6 +129,24 @@ void setSharding(Value value, TensorShardingAttr sharding) {
   else if (auto named = dyn_cast<NamedComputationOp>(argument.getOwner()->getParentOp()))
     named.setInShardingsAttr(
         replaced(named.getInShardings().value_or(nullptr), named.getOperands(), index, sharding));
+}
+
+void keepSharding(ValueRange from, ValueRange to) {
+  llvm::MapVector<Operation *, SmallVector<TensorShardingAttr>> said; // of each result
+  for (auto [old, made] : llvm::zip_equal(from, to)) {
+    auto source = dyn_cast<OpResult>(old), target = dyn_cast<OpResult>(made);
+    TensorShardingAttr sharding = source && target ? ofResult(source) : TensorShardingAttr();
+    if (!sharding)
+      continue;
+    Operation *op = target.getOwner();
+    auto [it, fresh] = said.try_emplace(op, op->getNumResults());
+    it->second[target.getResultNumber()] = sharding;
+  }
+  for (auto &[op, shardings] : said)
+    if (!isa<SdyDialect>(op->getDialect())) // whose operations declare them
+      op->setAttr(kShardingAttr,
+                  replaced(op->getAttrOfType<TensorShardingPerValueAttr>(kShardingAttr),
+                           op->getResults(), shardings));
 }
 
 } // namespace tessera::sdy

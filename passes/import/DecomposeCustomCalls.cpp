@@ -11,6 +11,7 @@
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"
+#include "dialects/sdy/KeepSharding.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -149,9 +150,9 @@ LogicalResult decompose(CustomCallOp call) {
     OpBuilder b(call);
     Operation *made = b.create(call.getLoc(), b.getStringAttr(function), call->getOperands(),
                                call->getResultTypes());
-    for (StringRef name : {"sdy.sharding", "mhlo.sharding"})
-      if (Attribute sharding = call->getAttr(name))
-        made->setAttr(name, sharding);
+    sdy::keepSharding(call->getResults(), made->getResults());
+    if (Attribute sharding = call->getAttr("mhlo.sharding"))
+      made->setAttr("mhlo.sharding", sharding);
     call->replaceAllUsesWith(made);
     call.erase();
   }

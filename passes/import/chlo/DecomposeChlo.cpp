@@ -9,6 +9,7 @@
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"
+#include "dialects/sdy/KeepSharding.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -322,9 +323,7 @@ struct DecomposeChloPass : impl::DecomposeChloBase<DecomposeChloPass> {
       FailureOr<Value> value = decompose(op);
       if (failed(value))
         return signalPassFailure();
-      if (Attribute sharding = op->getAttr("sdy.sharding"))
-        if (Operation *last = value->getDefiningOp())
-          last->setAttr("sdy.sharding", sharding);
+      sdy::keepSharding(op->getResults(), *value);
       op->getResult(0).replaceAllUsesWith(*value);
       op->erase();
     }

@@ -11,6 +11,7 @@
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"
+#include "dialects/sdy/KeepSharding.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/import/Zeros.h"
 
@@ -212,8 +213,7 @@ struct DecomposeRaggedDotPass : impl::DecomposeRaggedDotBase<DecomposeRaggedDotP
         return signalPassFailure();
       }
       Value value = RaggedDot(op).write();
-      if (Attribute sharding = op->getAttr("sdy.sharding"))
-        value.getDefiningOp()->setAttr("sdy.sharding", sharding);
+      sdy::keepSharding(op->getResults(), value);
       op.getResult().replaceAllUsesWith(value);
       op.erase();
     }

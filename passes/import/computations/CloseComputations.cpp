@@ -12,7 +12,7 @@
 // select_and_scatter and of collectives have no room for operands: theirs are refused.
 #include "passes/import/Passes.h"
 
-#include "dialects/sdy/SdyOps.h"
+#include "dialects/sdy/KeepSharding.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -84,13 +84,9 @@ public:
                           op->getDiscardableAttrDictionary(), op->getPropertiesStorage(), {}, 1);
     b.insert(made);
     made->getRegion(0).takeBody(op->getRegion(0));
-    auto shardings = made->getAttrOfType<sdy::TensorShardingPerValueAttr>(sdy::kShardingAttr);
-    if (shardings && !shardings.getShardings().empty()) {
-      SmallVector<sdy::TensorShardingAttr> all(shardings.getShardings());
-      all.append(results, all.front());
-      made->setAttr(sdy::kShardingAttr,
-                    sdy::TensorShardingPerValueAttr::get(op->getContext(), all));
-    }
+    SmallVector<Value> like(op->getResults());
+    like.append(results, op->getResult(0));
+    sdy::keepSharding(like, made->getResults());
     op->replaceAllUsesWith(made->getResults().take_front(op->getNumResults()));
     op->erase();
   }

@@ -5,11 +5,12 @@
 //   %r = while (%i < n): %a = dynamic_slice %x at %i;  ..;  dynamic_update_slice %r at %i
 #include "passes/import/Passes.h"
 
+#include "dialects/sdy/KeepSharding.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/import/loops/CountedLoop.h"
 #include "passes/import/Zeros.h"
+#include "passes/import/loops/CountedLoop.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_LOOPOVERMAP
@@ -53,8 +54,7 @@ void loopOver(stablehlo::MapOp op) {
   stablehlo::ReturnOp::create(inside, loc, next);
 
   Value result = reshape(b, loc, loop->getResults().back(), type.getShape());
-  if (Attribute sharding = op->getAttr("sdy.sharding"))
-    result.getDefiningOp()->setAttr("sdy.sharding", sharding);
+  sdy::keepSharding(op->getResults(), result);
   op.replaceAllUsesWith(result);
   op.erase();
 }

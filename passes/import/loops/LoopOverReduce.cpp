@@ -9,13 +9,13 @@
 // whose maps loop-over-map runs.
 #include "passes/import/Passes.h"
 
-#include "dialects/sdy/SdyOps.h"
+#include "dialects/sdy/KeepSharding.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/import/Converted.h"
-#include "passes/import/loops/CountedLoop.h"
 #include "passes/import/computations/ElementComputations.h"
+#include "passes/import/loops/CountedLoop.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_LOOPOVERREDUCE
@@ -90,13 +90,9 @@ void loopOver(stablehlo::ReduceOp op) {
     stablehlo::ReturnOp::create(inside, loc, next);
     carried.assign(loop->getResults().begin() + 1, loop->getResults().end());
   }
-  auto shardings = op->getAttrOfType<sdy::TensorShardingPerValueAttr>(sdy::kShardingAttr);
   for (auto [i, result] : llvm::enumerate(op.getResults())) {
     Value value = reshape(b, loc, carried[i], cast<RankedTensorType>(result.getType()).getShape());
-    if (shardings && i < shardings.getShardings().size())
-      value.getDefiningOp()->setAttr(
-          sdy::kShardingAttr,
-          sdy::TensorShardingPerValueAttr::get(op->getContext(), {shardings.getShardings()[i]}));
+    sdy::keepSharding(result, value);
     result.replaceAllUsesWith(value);
   }
   op.erase();

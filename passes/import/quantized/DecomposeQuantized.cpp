@@ -11,12 +11,13 @@
 // one; so do regions, whose operations are written in the same way.
 #include "passes/import/Passes.h"
 
+#include "dialects/sdy/KeepSharding.h"
 #include "dialects/stablehlo/StablehloOps.h"
-#include "passes/import/chlo/ScalarFunctions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "passes/import/chlo/ScalarFunctions.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_DECOMPOSEQUANTIZED
@@ -99,8 +100,7 @@ FailureOr<Value> dequantize(OpBuilder &b, Location loc, Value value) {
   FailureOr<Parameters> p = parametersOf(type);
   if (failed(p))
     return failure();
-  Expr stored(b, loc,
-              stablehlo::BitcastConvertOp::create(b, loc, storage(value.getType()), value));
+  Expr stored(b, loc, stablehlo::BitcastConvertOp::create(b, loc, storage(value.getType()), value));
   Expr real = stored.convert(type.getExpressedType());
   real = real - spread(b, real, loc, p->zeros, p->dimension);
   return (real * spread(b, real, loc, p->scales, p->dimension)).get();
@@ -117,8 +117,8 @@ FailureOr<Value> quantize(OpBuilder &b, Location loc, Value value, Type to) {
   Expr low = real.number(double(type.getStorageTypeMin())),
        high = real.number(double(type.getStorageTypeMax()));
   Expr rounded = low.apply<stablehlo::ClampOp>(real, high).apply<stablehlo::RoundNearestEvenOp>();
-  return stablehlo::BitcastConvertOp::create(
-             b, loc, to, rounded.convert(storageElement(type)).get())
+  return stablehlo::BitcastConvertOp::create(b, loc, to,
+                                             rounded.convert(storageElement(type)).get())
       .getResult();
 }
 
@@ -149,9 +149,11 @@ struct Decomposition {
       });
     }
     if (isa<stablehlo::UniformDequantizeOp>(op))
-      return replace(op, [&](OpBuilder &b) { return dequantize(b, op->getLoc(), op->getOperand(0)); });
+      return replace(op,
+                     [&](OpBuilder &b) { return dequantize(b, op->getLoc(), op->getOperand(0)); });
     auto isQuantized = [](Value value) { return bool(quantized(value)); };
-    if (!llvm::any_of(op->getOperands(), isQuantized) && !llvm::any_of(op->getResults(), isQuantized))
+    if (!llvm::any_of(op->getOperands(), isQuantized) &&
+        !llvm::any_of(op->getResults(), isQuantized))
       return success();
     if (isa<stablehlo::CustomCallOp>(op))
       return success(); // gets the integers
@@ -164,8 +166,7 @@ private:
     FailureOr<Value> value = make(b);
     if (failed(value))
       return unknownKind(op);
-    if (Attribute sharding = op->getAttr("sdy.sharding"))
-      value->getDefiningOp()->setAttr("sdy.sharding", sharding);
+    sdy::keepSharding(op->getResults(), *value);
     op->getResult(0).replaceAllUsesWith(*value);
     op->erase();
     return success();

@@ -1,6 +1,7 @@
 #include "passes/import/shapes/DynamicCalls.h"
 
 #include "dialects/chlo/ChloOps.h"
+#include "dialects/sdy/KeepSharding.h"
 #include "dialects/stablehlo/ShapeInference.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -68,8 +69,7 @@ FailureOr<bool> checkAssertion(CustomCallOp call) {
 }
 
 void replace(CustomCallOp call, Operation *by) {
-  if (Attribute sharding = call->getAttr("sdy.sharding"))
-    by->setAttr("sdy.sharding", sharding);
+  sdy::keepSharding(call->getResults(), by->getResults());
   call->replaceAllUsesWith(by->getResults());
   call.erase();
 }

@@ -9,10 +9,11 @@
 // that every run, and every trip of a loop, draws the same numbers.
 #include "passes/import/Passes.h"
 
+#include "dialects/sdy/KeepSharding.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/import/stablehlo/RandomBits.h"
 #include "passes/import/chlo/ScalarFunctions.h"
+#include "passes/import/stablehlo/RandomBits.h"
 
 #include <cmath>
 
@@ -31,11 +32,9 @@ IntegerType unsignedType(MLIRContext *context, unsigned width) {
   return IntegerType::get(context, width, IntegerType::Unsigned);
 }
 
-// The result that takes the place of `from`, with the sharding that was written on it.
+// `values` take the place of the results, with the shardings that were written on these.
 void replace(Operation *op, ValueRange values) {
-  if (Attribute sharding = op->getAttr("sdy.sharding"))
-    if (op->getNumResults() == 1 && values[0].getDefiningOp())
-      values[0].getDefiningOp()->setAttr("sdy.sharding", sharding);
+  sdy::keepSharding(op->getResults(), values);
   op->replaceAllUsesWith(values);
   op->erase();
 }

@@ -11,6 +11,7 @@
 #include "passes/import/Converted.h"
 #include "passes/import/Passes.h"
 
+#include "dialects/sdy/KeepSharding.h"
 #include "dialects/stablehlo/Computations.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -330,8 +331,7 @@ struct NormalizeOperationsPass : impl::NormalizeOperationsBase<NormalizeOperatio
       if (Value value = normalized(op)) {
         if (!isSound(op, value))
           return signalPassFailure();
-        if (Attribute sharding = op->getAttr("sdy.sharding"); sharding && value.getDefiningOp())
-          value.getDefiningOp()->setAttr("sdy.sharding", sharding);
+        sdy::keepSharding(op->getResults(), value);
         op->getResult(0).replaceAllUsesWith(value);
         op->erase();
       }

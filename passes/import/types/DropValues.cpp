@@ -1,5 +1,6 @@
 #include "passes/import/types/DropValues.h"
 
+#include "dialects/sdy/KeepSharding.h"
 #include "dialects/sdy/SdyOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 
@@ -28,14 +29,11 @@ void keepAttributes(Operation *made, Operation *op, IsDropped isDropped) {
     call.removeOutputOperandAliasesAttr(); // a permission only
     made->removeDiscardableAttr(sdy::kShardingRuleAttr);
   }
-  auto shardings = made->getAttrOfType<sdy::TensorShardingPerValueAttr>(sdy::kShardingAttr);
-  if (!shardings || shardings.getShardings().size() != op->getNumResults())
+  if (made->getNumResults() == op->getNumResults())
     return;
-  SmallVector<sdy::TensorShardingAttr> some;
-  for (auto [sharding, type] : llvm::zip(shardings.getShardings(), op->getResultTypes()))
-    if (!isDropped(type))
-      some.push_back(sharding);
-  made->setAttr(sdy::kShardingAttr, sdy::TensorShardingPerValueAttr::get(made->getContext(), some));
+  made->removeDiscardableAttr(sdy::kShardingAttr);
+  auto stays = [&](Value value) { return !isDropped(value.getType()); };
+  sdy::keepSharding(llvm::filter_to_vector(op->getResults(), stays), made->getResults());
 }
 
 bool anyDropped(TypeRange types, IsDropped isDropped) { return llvm::any_of(types, isDropped); }

@@ -12,6 +12,7 @@
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"
+#include "dialects/sdy/KeepSharding.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -47,9 +48,7 @@ Value widened(OpBuilder &b, Location loc, Value value) {
         b, loc, DenseElementsAttr::get(type.clone(b.getF32Type()), number));
   }
   auto convert = stablehlo::ConvertOp::create(b, loc, type.clone(b.getF32Type()), value);
-  if (Operation *def = value.getDefiningOp())
-    if (Attribute sharding = def->getAttr("sdy.sharding"); sharding && def->getNumResults() == 1)
-      convert->setAttr("sdy.sharding", sharding);
+  sdy::keepSharding(value, convert->getResults());
   return convert;
 }
 
@@ -71,8 +70,7 @@ void widen(Operation *op, ArrayRef<stablehlo::ConvertOp> conversions) {
   }
   if (!narrow.use_empty()) {
     auto rounded = stablehlo::ConvertOp::create(b, op->getLoc(), type, wide->getResult(0));
-    if (Attribute sharding = op->getAttr("sdy.sharding"))
-      rounded->setAttr("sdy.sharding", sharding);
+    sdy::keepSharding(narrow, rounded->getResults());
     narrow.replaceAllUsesWith(rounded);
   }
   op->erase();

@@ -11,6 +11,7 @@
 // kernels flush those to zero, which the type has none of: NaN would come out.
 #include "passes/import/Passes.h"
 
+#include "dialects/sdy/KeepSharding.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -59,8 +60,7 @@ struct WidenExponentsPass : impl::WidenExponentsBase<WidenExponentsPass> {
       result.setType(widened(b, result));
       b.setInsertionPointAfter(op);
       auto rounded = stablehlo::ConvertOp::create(b, op->getLoc(), narrow, result);
-      if (Attribute sharding = op->getAttr("sdy.sharding"))
-        rounded->setAttr("sdy.sharding", sharding);
+      sdy::keepSharding(result, rounded->getResults());
       result.replaceAllUsesExcept(rounded, rounded);
     }
   }
