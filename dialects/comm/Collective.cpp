@@ -2,9 +2,49 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#pragma clang diagnostic error "-Wswitch" // each case has a place here
+
 using namespace mlir;
 
 namespace tessera::comm {
+
+ReductionKind toReductionKind(sharding::ReductionKind kind) {
+  switch (kind) {
+  case sharding::ReductionKind::Sum:
+    return ReductionKind::Sum;
+  case sharding::ReductionKind::Product:
+    return ReductionKind::Product;
+  case sharding::ReductionKind::Max:
+    return ReductionKind::Max;
+  case sharding::ReductionKind::Min:
+    return ReductionKind::Min;
+  case sharding::ReductionKind::And:
+    return ReductionKind::And;
+  case sharding::ReductionKind::Or:
+    return ReductionKind::Or;
+  }
+  llvm_unreachable("every case is above");
+}
+
+cost::CollectiveKind pricedAs(CollectiveKind kind) {
+  switch (kind) {
+  case CollectiveKind::AllReduce:
+    return cost::CollectiveKind::AllReduce;
+  case CollectiveKind::AllGather:
+    return cost::CollectiveKind::AllGather;
+  case CollectiveKind::ReduceScatter:
+    return cost::CollectiveKind::ReduceScatter;
+  case CollectiveKind::AllToAll:
+    return cost::CollectiveKind::AllToAll;
+  case CollectiveKind::Permute:
+    return cost::CollectiveKind::Permute;
+  case CollectiveKind::Broadcast:
+    return cost::CollectiveKind::Broadcast;
+  case CollectiveKind::Shift:
+    return cost::CollectiveKind::Permute;
+  }
+  llvm_unreachable("every case is above");
+}
 
 int64_t tensorBytes(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "dialects/comm/CommOps.h"
+#include "lib/cost/Topology.h"
+#include "lib/sharding/Sharding.h"
 #include <optional>
 
 namespace tessera::comm {
@@ -20,6 +22,10 @@ struct CollectiveFacts {
 
 // Nothing for ops that move no data (slice, axis_index, wait) and for other dialects.
 std::optional<CollectiveFacts> collectiveFacts(mlir::Operation *op);
+
+// The same kinds as other enumerations have them.
+ReductionKind toReductionKind(sharding::ReductionKind kind);
+cost::CollectiveKind pricedAs(CollectiveKind kind); // a shift is priced as a permute
 
 // Bytes of a dense static tensor as it lies in memory: i1 takes a byte.
 int64_t tensorBytes(mlir::Type type);

@@ -18,7 +18,6 @@ def Comm_Dialect : Dialect {
 
 //===-- Attributes ----------------------------------------------------------------------------------------------===//
 
-// The numbers are those of program.proto and of sharding::ReductionKind.
 def Comm_ReductionKind : I32EnumAttr<"ReductionKind", "How values of several ranks become one", [
     I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Product", 1, "product">, I32EnumAttrCase<"Max", 2, "max">,
     I32EnumAttrCase<"Min", 3, "min">, I32EnumAttrCase<"And", 4, "and">, I32EnumAttrCase<"Or", 5, "or">]> {

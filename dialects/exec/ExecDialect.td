@@ -20,7 +20,6 @@ def Exec_Space : I32EnumAttr<"Space", "where a buffer lies", [
   let cppNamespace = "::tessera::exec";
 }
 
-// The numbers are those of program.proto.
 def Exec_CollectiveKind : I32EnumAttr<"CollectiveKind", "what a collective computes", [
     I32EnumAttrCase<"AllReduce", 0, "all_reduce">, I32EnumAttrCase<"AllGather", 1, "all_gather">,
     I32EnumAttrCase<"ReduceScatter", 2, "reduce_scatter">, I32EnumAttrCase<"AllToAll", 3, "all_to_all">,

@@ -4,7 +4,8 @@ def Exec_FusedOp : Exec_Op<"fused", [IsolatedFromAbove, SingleBlock, RecursiveMe
   let summary = "Ops that run as one kernel.";
   let description = [{
     The region computes on local tensors; constants live inside. `inplace`: for each result the index of the operand
-    whose buffer it may overwrite, or -1.
+    whose buffer it may overwrite, or -1. `kernel`: the exec.kernel that has been made of it, until the op becomes a
+    dispatch.
     ```mlir
     %r = exec.fused(%x = %a : tensor<8xf32>) -> tensor<8xf32> {
       %s = stablehlo.exponential %x : tensor<8xf32>
@@ -12,7 +13,8 @@ def Exec_FusedOp : Exec_Op<"fused", [IsolatedFromAbove, SingleBlock, RecursiveMe
     }
     ```
   }];
-  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, OptionalAttr<DenseI64ArrayAttr>:$inplace);
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, OptionalAttr<DenseI64ArrayAttr>:$inplace,
+    OptionalAttr<FlatSymbolRefAttr>:$kernel);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;

@@ -58,8 +58,6 @@ constexpr Mark kMarks[] = {
      "an operation or an argument of a function"},
     {kConflict, is<ConflictAttr>, "a #tessera.conflict", OfOperation, nullptr, "an operation"},
     {kAskedFor, is<UnitAttr>, "a unit", OfOperation, isReshard, "sdy.reshard"},
-    {"tessera.copy_of", is<FlatSymbolRefAttr>, "a symbol", OfOperation, nullptr, "a function"},
-    {"tessera.copy_number", is<IntegerAttr>, "a number", OfOperation, nullptr, "a function"},
 };
 
 LogicalResult verifyMark(Operation *op, NamedAttribute attribute, On on) {

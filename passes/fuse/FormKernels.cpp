@@ -330,7 +330,7 @@ private:
     OpBuilder b(end);
     auto fused = exec::FusedOp::create(
         b, b.getFusedLoc(locations), ValueRange(outputs).getTypes(),
-        llvm::map_to_vector(inputs, [&](Value v) { return current(v); }), nullptr);
+        llvm::map_to_vector(inputs, [&](Value v) { return current(v); }), nullptr, nullptr);
     Block *body = b.createBlock(&fused.getBody());
     IRMapping mapping;
     for (Value input : inputs)

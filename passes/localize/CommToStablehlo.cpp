@@ -26,6 +26,24 @@ using namespace mlir;
 namespace tessera::localize {
 namespace {
 
+StringRef combinerOf(comm::ReductionKind kind) {
+  switch (kind) {
+  case comm::ReductionKind::Sum:
+    return "add";
+  case comm::ReductionKind::Product:
+    return "multiply";
+  case comm::ReductionKind::Max:
+    return "maximum";
+  case comm::ReductionKind::Min:
+    return "minimum";
+  case comm::ReductionKind::And:
+    return "and";
+  case comm::ReductionKind::Or:
+    return "or";
+  }
+  llvm_unreachable("every case is above");
+}
+
 struct Lowering {
   const sharding::Mesh &mesh;
   OpBuilder b;
@@ -87,8 +105,7 @@ struct Lowering {
     OpBuilder::InsertionGuard guard(b);
     auto scalar = RankedTensorType::get({}, element);
     Block *block = b.createBlock(&region, {}, {scalar, scalar}, {loc, loc});
-    StringRef names[] = {"add", "multiply", "maximum", "minimum", "and", "or"};
-    Value combined = make(names[int(kind)], block->getArguments(), {scalar}, {})->getResult(0);
+    Value combined = make(combinerOf(kind), block->getArguments(), {scalar}, {})->getResult(0);
     stablehlo::ReturnOp::create(b, loc, combined);
   }
 

@@ -56,7 +56,7 @@ Value expandView(Localizer &l, Value value, const ReshardStep &step) {
 Value expandStep(Localizer &l, Value value, const ReshardStep &step, const LocalLayout &before,
                  ArrayRef<int64_t> globalShape) {
   int64_t shards = sharding::shardCount(step.axes);
-  auto kind = comm::ReductionKind(before.reduction);
+  auto kind = comm::toReductionKind(before.reduction);
   if (kind == comm::ReductionKind::Sum && getElementTypeOrSelf(value.getType()).isInteger(1))
     kind = comm::ReductionKind::Or;
   auto fitted = [&] { return fit(l, value, step.dim, step.after.dims[step.dim].tile * shards); };

@@ -9,12 +9,53 @@
 #include "mlir/IR/Builders.h"
 #include <map>
 
+#pragma clang diagnostic error "-Wswitch" // each case has a place here
+
 using namespace mlir;
 using tessera::stablehlo::CaseOp;
 using tessera::stablehlo::WhileOp;
 
 namespace tessera::memory {
 namespace {
+
+// What the device executes, as the collective is called on tensors.
+exec::Reduction executed(comm::ReductionKind kind) {
+  switch (kind) {
+  case comm::ReductionKind::Sum:
+    return exec::Reduction::Sum;
+  case comm::ReductionKind::Product:
+    return exec::Reduction::Product;
+  case comm::ReductionKind::Max:
+    return exec::Reduction::Max;
+  case comm::ReductionKind::Min:
+    return exec::Reduction::Min;
+  case comm::ReductionKind::And:
+    return exec::Reduction::And;
+  case comm::ReductionKind::Or:
+    return exec::Reduction::Or;
+  }
+  llvm_unreachable("every case is above");
+}
+
+exec::CollectiveKind executed(comm::CollectiveKind kind) {
+  switch (kind) {
+  case comm::CollectiveKind::AllReduce:
+    return exec::CollectiveKind::AllReduce;
+  case comm::CollectiveKind::AllGather:
+    return exec::CollectiveKind::AllGather;
+  case comm::CollectiveKind::ReduceScatter:
+    return exec::CollectiveKind::ReduceScatter;
+  case comm::CollectiveKind::AllToAll:
+    return exec::CollectiveKind::AllToAll;
+  case comm::CollectiveKind::Permute:
+    return exec::CollectiveKind::Permute;
+  case comm::CollectiveKind::Broadcast:
+    return exec::CollectiveKind::Broadcast;
+  case comm::CollectiveKind::Shift:
+    return exec::CollectiveKind::Permute;
+  }
+  llvm_unreachable("every case is above");
+}
 
 class Emitter {
 public:
@@ -197,8 +238,8 @@ private:
     for (Operation &op : block) {
       Location loc = op.getLoc();
       if (auto fused = dyn_cast<exec::FusedOp>(op)) {
-        exec::DispatchOp::create(b, loc, fused->getAttrOfType<FlatSymbolRefAttr>("kernel"),
-                                 buffersOf(fused.getInputs()), buffersOf(fused.getResults()));
+        exec::DispatchOp::create(b, loc, fused.getKernelAttr(), buffersOf(fused.getInputs()),
+                                 buffersOf(fused.getResults()));
       } else if (auto start = dyn_cast<comm::StartOp>(op)) {
         emitStart(start);
       } else if (auto wait = dyn_cast<comm::WaitOp>(op)) {
@@ -242,11 +283,8 @@ private:
     sites[start] = site;
     exec::ReductionAttr reduction;
     if (start.getReduction())
-      reduction = exec::ReductionAttr::get(b.getContext(),
-                                           static_cast<exec::Reduction>(*start.getReduction()));
-    bool shift = start.getKind() == comm::CollectiveKind::Shift;
-    exec::CollectiveKind kind =
-        shift ? exec::CollectiveKind::Permute : static_cast<exec::CollectiveKind>(start.getKind());
+      reduction = exec::ReductionAttr::get(b.getContext(), executed(*start.getReduction()));
+    exec::CollectiveKind kind = executed(start.getKind());
     SmallVector<Value> to;
     for (Value output : start.getOutputs())
       to.push_back(bufferOf(output));

@@ -78,7 +78,7 @@ struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
         name = b.getStringAttr(dominant + "_" + Twine(counts[dominant]++));
         kernel.setSymName(name);
       }
-      fused->setAttr("kernel", FlatSymbolRefAttr::get(name));
+      fused.setKernelAttr(FlatSymbolRefAttr::get(name));
     }
   }
 };

@@ -7,7 +7,7 @@
 //                                           %u = exec.fused(.. %g ..)
 //
 // Views and constants cost nothing and follow whoever reads them.
-#include "dialects/comm/CommOps.h"
+#include "dialects/comm/Collective.h"
 #include "dialects/exec/ExecOps.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/stablehlo/StablehloOps.h"
@@ -20,7 +20,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_OVERLAPCOLLECTIVES
@@ -43,15 +42,7 @@ static comm::StartOp split(Operation *op, OpBuilder &b) {
   OperationState state(op->getLoc(), comm::StartOp::getOperationName());
   state.addOperands(op->getOperands());
   state.addTypes(types);
-  comm::CollectiveKind kind =
-      TypeSwitch<Operation *, comm::CollectiveKind>(op)
-          .Case([](comm::AllReduceOp) { return comm::CollectiveKind::AllReduce; })
-          .Case([](comm::AllGatherOp) { return comm::CollectiveKind::AllGather; })
-          .Case([](comm::ReduceScatterOp) { return comm::CollectiveKind::ReduceScatter; })
-          .Case([](comm::AllToAllOp) { return comm::CollectiveKind::AllToAll; })
-          .Case([](comm::PermuteOp) { return comm::CollectiveKind::Permute; })
-          .Case([](comm::ShiftOp) { return comm::CollectiveKind::Shift; })
-          .Default([](Operation *) { return comm::CollectiveKind::Broadcast; });
+  comm::CollectiveKind kind = comm::collectiveFacts(op)->kind;
   // The other attributes have the same names on both.
   state.addAttributes(op->getAttrs());
   state.addAttribute("kind", comm::CollectiveKindAttr::get(context, kind));
@@ -86,14 +77,7 @@ double Orderer::collectiveSeconds(Operation *op) {
   const sharding::Mesh *mesh = meshes.lookup(axes.getMesh().getValue());
   if (!mesh)
     return 0;
-  cost::CollectiveKind kind =
-      TypeSwitch<Operation *, cost::CollectiveKind>(op)
-          .Case([](comm::AllReduceOp) { return cost::CollectiveKind::AllReduce; })
-          .Case([](comm::AllGatherOp) { return cost::CollectiveKind::AllGather; })
-          .Case([](comm::ReduceScatterOp) { return cost::CollectiveKind::ReduceScatter; })
-          .Case([](comm::AllToAllOp) { return cost::CollectiveKind::AllToAll; })
-          .Case([](comm::BroadcastOp) { return cost::CollectiveKind::Broadcast; })
-          .Default([](Operation *) { return cost::CollectiveKind::Permute; });
+  cost::CollectiveKind kind = comm::pricedAs(comm::collectiveFacts(op)->kind);
   return cost::collectiveSeconds(topology, *mesh, kind, bytes, axes.toAxisRefs(*mesh));
 }
 

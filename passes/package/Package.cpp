@@ -3,12 +3,13 @@
 
 #include "dialects/comm/CommOps.h"
 #include "dialects/exec/ExecOps.h"
-#include "dialects/sdy/ModuleShardings.h"
 #include "dialects/sdy/PlainData.h"
+#include "dialects/tessera/KnownAttributes.h"
 #include "include/tessera/program.pb.h"
 #include "passes/package/Constants.h"
 #include "passes/package/ElementTypes.h"
 #include "passes/package/Figures.h"
+#include "passes/package/Kinds.h"
 #include "tessera/container.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -125,7 +126,7 @@ private:
 
   void writeBuffer(Value value, program::Buffer &to) {
     auto op = value.getDefiningOp<BufferOp>();
-    to.set_space(static_cast<program::Buffer::Space>(op.getSpace()));
+    to.set_space(toProgram(op.getSpace()));
     to.set_index(op.getIndex());
     to.set_offset(op.getOffset());
     to.set_bytes(op.getBytes());
@@ -150,11 +151,11 @@ private:
   LogicalResult writeStart(StartOp from, program::Start &start) {
     start.set_site(from.getSite());
     program::Collective &to = *start.mutable_collective();
-    to.set_kind(static_cast<program::Collective::Kind>(from.getKind()));
+    to.set_kind(toProgram(from.getKind()));
     if (failed(writeAxes(from, from.getAxes(), to.mutable_axes())))
       return failure();
     if (from.getReduction())
-      to.set_reduction(static_cast<program::Collective::Reduction>(*from.getReduction()));
+      to.set_reduction(toProgram(*from.getReduction()));
     auto element =
         from.getFrom().front().getDefiningOp<BufferOp>().getTensorType().getElementType();
     to.set_type(elementTypeOf(element));
@@ -270,7 +271,7 @@ private:
 } // namespace
 
 FailureOr<Package> packageProgram(ModuleOp module, StringRef report) {
-  if (failed(sdy::verifyShardings(module)))
+  if (failed(verifyAttributes(module)))
     return failure();
   auto programs = llvm::to_vector(module.getOps<ProgramOp>());
   if (programs.size() != 1)

@@ -32,8 +32,11 @@ void keepAttributes(Operation *made, Operation *op, IsDropped isDropped) {
   if (made->getNumResults() == op->getNumResults())
     return;
   made->removeDiscardableAttr(sdy::kShardingAttr);
-  auto stays = [&](Value value) { return !isDropped(value.getType()); };
-  sdy::keepSharding(llvm::filter_to_vector(op->getResults(), stays), made->getResults());
+  SmallVector<Value> stay;
+  for (Value result : op->getResults())
+    if (!isDropped(result.getType()))
+      stay.push_back(result);
+  sdy::keepSharding(stay, made->getResults());
 }
 
 bool anyDropped(TypeRange types, IsDropped isDropped) { return llvm::any_of(types, isDropped); }
