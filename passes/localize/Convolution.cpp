@@ -134,7 +134,6 @@ LogicalResult localizeConvolution(Localizer &l, Operation *op) {
     lhsWant.dims[in] = wholeDim(shapeOf(lhs)[in]);
   }
   lhsWant.partial = rhsWant.partial = annotatedPartial;
-  rhsWant.reduction = ReductionKind::Sum;
   Value left = l.get(lhs, lhsWant), right = l.get(rhs, rhsWant);
   Value zero = zeros(l, RankedTensorType::get({}, getElementTypeOrSelf(left.getType())));
   Value rightZero = zeros(l, RankedTensorType::get({}, getElementTypeOrSelf(right.getType())));

@@ -138,7 +138,7 @@ LogicalResult localizeDynamicSlice(Localizer &l, Operation *op) {
   LocalLayout want = l.local(operand).layout, layout = l.annotatedLike(result, want);
   bool predicate = slice.getType().getElementType().isInteger(1);
   ReductionKind kind = predicate ? ReductionKind::Or : ReductionKind::Sum;
-  layout.partial = want.partial = commonAxes(want.partial, layout.partial);
+  keepParts(want, layout);
   SmallVector<int64_t> sizes(slice.getSliceSizes()), shared;
   AxisRefs used(layout.partial);
   for (auto [d, dim] : llvm::enumerate(layout.dims))
@@ -158,7 +158,8 @@ LogicalResult localizeDynamicSlice(Localizer &l, Operation *op) {
   }
   if (!shared.empty() && want.reduction != kind) // a maximum of parts is no sum of them
     layout.partial = want.partial = {};
-  layout.reduction = shared.empty() ? want.reduction : kind;
+  if (!shared.empty())
+    layout.reduction = kind;
   Value mine = l.get(operand, want);
   SmallVector<Value> indices;
   SmallVector<OwnRows> parts;

@@ -50,6 +50,11 @@ AxisRefs commonAxes(ArrayRef<sharding::AxisRef> a, ArrayRef<sharding::AxisRef> b
   return common;
 }
 
+void keepParts(LocalLayout &operand, LocalLayout &result) {
+  operand.partial = result.partial = commonAxes(operand.partial, result.partial);
+  result.reduction = operand.reduction;
+}
+
 void addAxes(AxisRefs &axes, ArrayRef<sharding::AxisRef> more) {
   for (const sharding::AxisRef &axis : more)
     if (!llvm::is_contained(axes, axis))

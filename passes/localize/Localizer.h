@@ -86,6 +86,9 @@ inline bool isSharded(const DimLayout &dim) { return !dim.axes.empty(); }
 inline DimLayout wholeDim(int64_t size) { return {{}, size}; }
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 AxisRefs commonAxes(llvm::ArrayRef<sharding::AxisRef> a, llvm::ArrayRef<sharding::AxisRef> b);
+// What an operation that only moves elements leaves in parts: the axes along which its operand is
+// in parts and its result may be, combined as before.
+void keepParts(LocalLayout &operand, LocalLayout &result);
 void addAxes(AxisRefs &axes,
              llvm::ArrayRef<sharding::AxisRef> more); // those that are not there yet
 

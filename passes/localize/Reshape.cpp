@@ -117,9 +117,7 @@ LogicalResult localizeReshape(Localizer &l, Operation *op) {
   Value operand = op->getOperand(0), result = op->getResult(0);
   ArrayRef<int64_t> fromShape = shapeOf(operand), toShape = shapeOf(result);
   LocalLayout want = l.local(operand).layout, layout = l.annotated(result);
-  layout.partial = commonAxes(want.partial, layout.partial);
-  layout.reduction = want.reduction;
-  want.partial = layout.partial;
+  keepParts(want, layout);
   SmallVector<sharding::AxisRef> refs;
   for (const LocalLayout *each : {&want, &layout})
     for (const DimLayout &dim : each->dims)

@@ -30,8 +30,7 @@ LogicalResult localizeSlice(Localizer &l, Operation *op) {
   auto slice = cast<stablehlo::SliceOp>(op);
   Value operand = slice.getOperand(), result = slice.getResult();
   LocalLayout want = l.local(operand).layout, layout = l.annotatedLike(result, want);
-  layout.partial = want.partial = commonAxes(want.partial, layout.partial);
-  layout.reduction = want.reduction;
+  keepParts(want, layout);
   ArrayRef<int64_t> fromShape = shapeOf(operand), toShape = shapeOf(result);
   SmallVector<int64_t> moved;
   for (int64_t d = 0, rank = fromShape.size(); d < rank; ++d) {
@@ -70,8 +69,7 @@ LogicalResult localizePad(Localizer &l, Operation *op) {
   auto pad = cast<stablehlo::PadOp>(op);
   Value operand = pad.getOperand(), result = pad.getResult();
   LocalLayout want = l.local(operand).layout, layout = l.annotatedLike(result, want);
-  layout.partial = want.partial = commonAxes(want.partial, layout.partial);
-  layout.reduction = want.reduction;
+  keepParts(want, layout);
   ArrayRef<int64_t> fromShape = shapeOf(operand), toShape = shapeOf(result);
   SmallVector<int64_t> moved;
   SmallVector<int64_t> low(pad.getEdgePaddingLow()), high(pad.getEdgePaddingHigh()),

@@ -54,8 +54,7 @@ LogicalResult localizeReduceWindow(Localizer &l, Operation *op) {
       window.baseDilation = (*dilation)[d];
   }
   LocalLayout want = l.local(first).layout, layout = l.annotated(op->getResult(0));
-  layout.partial = want.partial = commonAxes(want.partial, layout.partial);
-  layout.reduction = want.reduction;
+  keepParts(want, layout);
   SmallVector<int64_t> halos;
   SmallVector<stablehlo::RunningDim> running;
   if (stablehlo::isSplittable(reduce))
