@@ -2,7 +2,10 @@
 
 $TESSERA_BIN: where the binaries are; build/bin when absent. $TESSERA_TARGET_CPU: the processor that programs are compiled for (x86-64-v3,
 x86-64-v4, ..) where a test says nothing else; `native` when absent. A machine that cannot run such code ends the test with exit code 77.
+With $TESSERA_TARGET=shadow programs run on the runtime's device of that name, each with delays of its own: seeds count up from
+$TESSERA_SHADOW_SEED.
 """
+import itertools
 import os
 import subprocess
 import sys
@@ -11,13 +14,15 @@ import tempfile
 BIN = os.environ.get("TESSERA_BIN", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "bin"))
 TARGET_CPU = os.environ.get("TESSERA_TARGET_CPU", "native")
 SKIPPED = 77
+SEEDS = itertools.count(int(os.environ.get("TESSERA_SHADOW_SEED", 1)))
 
 
 def tessera(*arguments, timeout=300):
     """The ended process, with its output as text."""
     if arguments[0] == "compile":
         arguments = ("compile", f"--target-cpu={TARGET_CPU}", *arguments[1:])
-    return subprocess.run([os.path.join(BIN, "tessera"), *arguments], capture_output=True, text=True, timeout=timeout)
+    environment = os.environ | {"TESSERA_SHADOW_SEED": str(next(SEEDS))}
+    return subprocess.run([os.path.join(BIN, "tessera"), *arguments], capture_output=True, text=True, timeout=timeout, env=environment)
 
 
 def skip_elsewhere():

@@ -17,10 +17,13 @@ ExchangeCommunicator::ExchangeCommunicator(const LoadedProgram &program, Run &ru
 
 void ExchangeCommunicator::reset() {
   // The messages of a failed run may still arrive: their memory stays with the transport. Copies
-  // from and to the device end.
+  // from and to the device end soon; this may be the only worker that could carry them out.
   for (uint32_t site : active_) {
     for (const auto &event : flights_[site].copying)
-      event->wait();
+      while (run_.pool().isHere() && !event->ready()) {
+        run_.pool().fireTimers();
+        sched_yield();
+      }
     transport_.bury(std::make_shared<Flight>(std::move(flights_[site])));
     flights_[site] = Flight();
   }
