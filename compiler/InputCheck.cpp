@@ -3,6 +3,7 @@
 #include "dialects/comm/CommOps.h"
 #include "dialects/exec/ExecOps.h"
 #include "dialects/sdy/SdyOps.h"
+#include "dialects/tessera/TesseraDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/DenseSet.h"
@@ -100,7 +101,7 @@ private:
     if (!attributes)
       return success();
     for (NamedAttribute attribute : attributes)
-      if (attribute.getName().strref().starts_with("tessera."))
+      if (isa_and_nonnull<TesseraDialect>(attribute.getNameDialect()))
         return op->emitError() << "attribute '" << attribute.getName().getValue()
                                << "' is one that phases of Tessera set; take it out";
     return success();
@@ -126,6 +127,9 @@ private:
                                 "stablehlo.case, stablehlo.if and stablehlo.while");
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       if (failed(checkAttributes(function, function.getArgAttrDict(i))))
+        return failure();
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (failed(checkAttributes(function, function.getResultAttrDict(i))))
         return failure();
     return success();
   }
