@@ -5,6 +5,7 @@
 include "dialects/tessera/TesseraDialect.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td" // what documentation is made with
 
 class Tessera_Attr<string name, string text> : AttrDef<Tessera_Dialect, name> { let mnemonic = text; }
 
