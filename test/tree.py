@@ -61,7 +61,7 @@ def machine_paths():
 # include each other as long as there is no cycle.
 LAYERS = """
 include/tessera
-lib/files lib/process lib/mesh lib/cost lib/sharding
+lib/files lib/process lib/mesh lib/cost lib/sharding lib/fusion
 dialects
 passes
 compiler

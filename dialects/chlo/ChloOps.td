@@ -9,6 +9,7 @@ include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dialects/interfaces/OpInterfaces.td"
 
 def Chlo_Dialect : Dialect {
   let name = "chlo";
@@ -80,7 +81,7 @@ class Chlo_Op<string mnemonic, list<Trait> traits = []> : Op<Chlo_Dialect, mnemo
 
 //===------------------------------- Elementwise ------------------------------===//
 
-class Unary<string mnemonic, TypeConstraint type = FloatOrComplexTensor> : Chlo_Op<mnemonic, [Elementwise, SameOperandsAndResultType]> {
+class Unary<string mnemonic, TypeConstraint type = FloatOrComplexTensor> : Chlo_Op<mnemonic, [ComputesElements<>, SameOperandsAndResultType]> {
   let arguments = (ins type:$operand);
   let results = (outs type:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
@@ -104,7 +105,7 @@ def SinhOp : Unary<"sinh">;
 def SquareOp : Unary<"square", Tensor>;
 def TanOp : Unary<"tan">;
 
-class Classify<string mnemonic> : Chlo_Op<mnemonic, [Elementwise, SameOperandsAndResultShape]> {
+class Classify<string mnemonic> : Chlo_Op<mnemonic, [ComputesElements<>, SameOperandsAndResultShape]> {
   let arguments = (ins FloatTensor:$operand);
   let results = (outs PredTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
@@ -113,7 +114,7 @@ def IsInfOp : Classify<"is_inf">;
 def IsNegInfOp : Classify<"is_neg_inf">;
 def IsPosInfOp : Classify<"is_pos_inf">;
 
-class Binary<string mnemonic, dag operands> : Chlo_Op<mnemonic, [Elementwise, SameOperandsAndResultType]> {
+class Binary<string mnemonic, dag operands> : Chlo_Op<mnemonic, [ComputesElements<>, SameOperandsAndResultType]> {
   let arguments = operands;
   let results = (outs Tensor:$result);
   let assemblyFormat = "operands attr-dict `:` type(operands) `->` type($result)";
@@ -129,7 +130,7 @@ def ConstantOp : Chlo_Op<"constant", [ConstantLike, AllTypesMatch<["value", "out
   let assemblyFormat = "attr-dict $value";
   let hasFolder = 1;
 }
-def ConstantLikeOp : Chlo_Op<"constant_like", [Elementwise, SameOperandsAndResultShape]> {
+def ConstantLikeOp : Chlo_Op<"constant_like", [ComputesElements<>, SameOperandsAndResultShape]> {
   let arguments = (ins TypedAttrInterface:$value, Tensor:$operand);
   let results = (outs Tensor:$result);
 }

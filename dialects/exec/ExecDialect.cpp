@@ -32,16 +32,4 @@ void ExecDialect::initialize() {
       >();
 }
 
-int64_t byteSize(RankedTensorType type) {
-  Type element = type.getElementType();
-  int64_t bits = 0;
-  if (auto complex = dyn_cast<ComplexType>(element))
-    bits = 2 * complex.getElementType().getIntOrFloatBitWidth();
-  else if (isa<IndexType>(element))
-    bits = 64;
-  else
-    bits = element.getIntOrFloatBitWidth();
-  return type.getNumElements() * ((bits + 7) / 8);
-}
-
 } // namespace tessera::exec

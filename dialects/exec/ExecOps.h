@@ -1,6 +1,7 @@
 // The exec dialect: kernels, buffers and the instructions of a device program.
 #pragma once
 
+#include "dialects/interfaces/OpInterfaces.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -18,11 +19,3 @@
 #include "dialects/exec/ExecTypes.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/exec/ExecOps.h.inc"
-
-namespace tessera::exec {
-
-// Bytes of a dense array as kernels and collectives see it: i1 takes a byte, narrower integers
-// round up to whole bytes.
-int64_t byteSize(mlir::RankedTensorType type);
-
-} // namespace tessera::exec

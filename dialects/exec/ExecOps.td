@@ -2,6 +2,7 @@
 #define TESSERA_EXEC_OPS
 
 include "dialects/exec/ExecDialect.td"
+include "dialects/interfaces/OpInterfaces.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"

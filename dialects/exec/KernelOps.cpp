@@ -139,4 +139,11 @@ LogicalResult KernelOp::verify() {
   return verifyInplace(*this, getInplace(), getInputTypes(), getOutputTypes());
 }
 
+double FusedOp::getFlops() {
+  double flops = 0;
+  for (Operation &op : *getBlock())
+    flops += flopsOf(&op);
+  return flops;
+}
+
 } // namespace tessera::exec

@@ -1,6 +1,6 @@
 // What one kernel computes: in place among other ops (exec.fused), and outlined (exec.kernel).
 
-def Exec_FusedOp : Exec_Op<"fused", [IsolatedFromAbove, SingleBlock, RecursiveMemoryEffects]> {
+def Exec_FusedOp : Exec_Op<"fused", [IsolatedFromAbove, SingleBlock, RecursiveMemoryEffects, DeclareOpInterfaceMethods<CostOpInterface>]> {
   let summary = "Ops that run as one kernel.";
   let description = [{
     The region computes on local tensors; constants live inside. `inplace`: for each result the index of the operand

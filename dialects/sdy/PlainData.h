@@ -25,8 +25,10 @@ TensorShardingAttr toAttr(mlir::MLIRContext *context, const sharding::Mesh &mesh
 sharding::FactorRule toRule(OpShardingRuleAttr attr);
 OpShardingRuleAttr toAttr(mlir::Operation *op, const sharding::FactorRule &rule);
 
-// The rule of an op: what `sdy.sharding_rule` says, else what the op's ShardingRuleOpInterface
-// does, else none.
+// The rule that an op knows of itself: by its ShardingRuleOpInterface, or because it is elementwise.
+std::optional<sharding::FactorRule> ownRule(mlir::Operation *op);
+
+// The rule of an op: what `sdy.sharding_rule` says, else its own, else none.
 std::optional<sharding::FactorRule> getRule(mlir::Operation *op);
 
 // Factors along which shardings of this op must not propagate (`blocked_propagation` of its

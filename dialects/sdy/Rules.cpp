@@ -1,4 +1,5 @@
 // Sharding rules between text and plain data.
+#include "dialects/interfaces/OpInterfaces.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/sdy/ShardingRuleOpInterface.h"
 
@@ -88,12 +89,34 @@ OpShardingRuleAttr toAttr(Operation *op, const sharding::FactorRule &rule) {
                                  false);
 }
 
+// Every dimension passes through; operands without dimensions are the same for every element.
+static sharding::FactorRule elementwiseRule(Operation *op) {
+  sharding::FactorRule rule;
+  sharding::TensorFactors all;
+  for (int64_t size : cast<ShapedType>(op->getResult(0).getType()).getShape()) {
+    all.push_back({static_cast<int32_t>(rule.factors.size())});
+    rule.factors.push_back({size});
+  }
+  for (Type type : op->getOperandTypes())
+    rule.operands.push_back(cast<ShapedType>(type).getRank() ? all : sharding::TensorFactors());
+  rule.results.assign(op->getNumResults(), all);
+  return rule;
+}
+
+std::optional<sharding::FactorRule> ownRule(Operation *op) {
+  if (auto interface = dyn_cast<ShardingRuleOpInterface>(op))
+    return interface.getShardingRule();
+  auto isArray = [](Type type) { return isa<RankedTensorType>(type); };
+  if (isElementwise(op) && llvm::all_of(op->getOperandTypes(), isArray) &&
+      llvm::all_of(op->getResultTypes(), isArray))
+    return elementwiseRule(op);
+  return std::nullopt;
+}
+
 std::optional<sharding::FactorRule> getRule(Operation *op) {
   if (auto attr = op->getAttrOfType<OpShardingRuleAttr>(kShardingRuleAttr))
     return toRule(attr);
-  if (auto interface = dyn_cast<ShardingRuleOpInterface>(op))
-    return interface.getShardingRule();
-  return std::nullopt;
+  return ownRule(op);
 }
 
 ArrayRef<int64_t> blockedFactors(Operation *op) {

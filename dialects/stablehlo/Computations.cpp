@@ -9,8 +9,8 @@ namespace tessera::stablehlo {
 bool isElementwise(Block &computation) {
   auto isInside = [&](Value value) { return value.getParentBlock() == &computation; };
   return llvm::all_of(computation.without_terminator(), [&](Operation &op) {
-    return (op.hasTrait<OpTrait::Elementwise>() || isa<ConstantOp, SelectOp, ClampOp>(op)) &&
-           op.getNumResults() == 1 && op.getNumRegions() == 0 &&
+    return (tessera::isElementwise(&op) || isa<ConstantOp>(op)) && op.getNumResults() == 1 &&
+           op.getNumRegions() == 0 &&
            cast<RankedTensorType>(op.getResult(0).getType()).getRank() == 0 &&
            llvm::all_of(op.getOperands(), isInside);
   });

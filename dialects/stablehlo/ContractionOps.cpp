@@ -2,6 +2,7 @@
 #include "dialects/stablehlo/ShapeInference.h"
 #include "dialects/stablehlo/StablehloAssembly.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tessera::stablehlo;
@@ -260,6 +261,59 @@ LogicalResult DynamicConvOp::verify() {
     return violates(*this, 4) << "padding has shape " << shapeText(padding.getShape())
                               << ", expected " << shapeText({spatial, 2});
   return verifyConvolution(*this, std::nullopt);
+}
+
+//===-------------------------------- Interfaces ------------------------------===//
+
+static double elementsOf(RankedTensorType type) {
+  return type.hasStaticShape() ? static_cast<double>(type.getNumElements()) : 0;
+}
+
+double DotGeneralOp::getFlops() {
+  double depth = 1;
+  for (int64_t dim : getDotDimensionNumbers().getLhsContractingDimensions())
+    depth *= static_cast<double>(getLhs().getType().getDimSize(dim));
+  return 2 * depth * elementsOf(getType());
+}
+
+double DotOp::getFlops() {
+  return 2 * static_cast<double>(getLhs().getType().getShape().back()) * elementsOf(getType());
+}
+
+// Along one dimension: how many elements of the input the windows of all places hold, padding and
+// holes left out.
+static double elementsInWindows(int64_t input, int64_t window, int64_t places, int64_t stride,
+                                int64_t low, int64_t inputDilation, int64_t windowDilation) {
+  int64_t end = (input - 1) * inputDilation; // of what is dilated, beside its padding
+  double count = 0;
+  for (int64_t k = 0; k < window; ++k) {
+    int64_t shift = k * windowDilation - low; // place o reads o * stride + shift
+    int64_t first = shift >= 0 ? 0 : llvm::divideCeil(-shift, stride);
+    int64_t last = shift > end ? -1 : std::min(places - 1, (end - shift) / stride);
+    count += static_cast<double>(std::max<int64_t>(last - first + 1, 0));
+  }
+  return count / static_cast<double>(inputDilation);
+}
+
+double ConvolutionOp::getFlops() {
+  ConvDimensionNumbersAttr dims = getDimensionNumbers();
+  RankedTensorType input = getLhs().getType(), kernel = getRhs().getType(), result = getType();
+  if (!input.hasStaticShape() || !kernel.hasStaticShape() || elementsOf(result) == 0)
+    return 0;
+  size_t rank = dims.getInputSpatialDimensions().size();
+  Shape padding = paddingOf(getPadding(), rank);
+  auto at = [](std::optional<ArrayRef<int64_t>> list, size_t d) { return list ? (*list)[d] : 1; };
+  double flops = 2 * elementsOf(result) *
+                 static_cast<double>(kernel.getDimSize(dims.getKernelInputFeatureDimension()));
+  for (size_t d = 0; d < rank; ++d) {
+    int64_t places = result.getDimSize(dims.getOutputSpatialDimensions()[d]);
+    flops *= elementsInWindows(input.getDimSize(dims.getInputSpatialDimensions()[d]),
+                               kernel.getDimSize(dims.getKernelSpatialDimensions()[d]), places,
+                               at(getWindowStrides(), d), padding[2 * d], at(getLhsDilation(), d),
+                               at(getRhsDilation(), d)) /
+             static_cast<double>(places);
+  }
+  return flops;
 }
 
 } // namespace tessera::stablehlo

@@ -3,7 +3,7 @@
 #define TESSERA_STABLEHLO_CONTRACTION
 include "dialects/stablehlo/StablehloBase.td"
 
-def DotGeneralOp : InferredOp<"dot_general", [Pure]> {
+def DotGeneralOp : InferredOp<"dot_general", [Pure, FollowsLaw<"Contract">, FusesAs<"Contraction">, DeclareOpInterfaceMethods<CostOpInterface>]> {
   let arguments = (ins AnyTensorValue:$lhs, PerAxisTensor:$rhs, DotDimensionNumbersAttr:$dot_dimension_numbers,
                        OptionalAttr<PrecisionConfig>:$precision_config, OptionalAttr<DotAlgorithmAttr>:$algorithm);
   let results = (outs PerAxisTensor:$result);
@@ -14,7 +14,7 @@ def DotGeneralOp : InferredOp<"dot_general", [Pure]> {
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
 }
-def DotOp : InferredOp<"dot", [Pure]> {
+def DotOp : InferredOp<"dot", [Pure, FollowsLaw<"Contract">, FusesAs<"Contraction">, DeclareOpInterfaceMethods<CostOpInterface>]> {
   let arguments = (ins AnyTensorValue:$lhs, PerAxisTensor:$rhs, OptionalAttr<PrecisionConfig>:$precision_config);
   let results = (outs PerAxisTensor:$result);
   let assemblyFormat = [{
@@ -22,7 +22,7 @@ def DotOp : InferredOp<"dot", [Pure]> {
   }];
   let hasVerifier = 1;
 }
-def ConvolutionOp : InferredOp<"convolution", [Pure]> {
+def ConvolutionOp : InferredOp<"convolution", [Pure, FollowsLaw<"Contract">, FusesAs<"Contraction">, DeclareOpInterfaceMethods<CostOpInterface>]> {
   let arguments = (ins AnyTensorValue:$lhs, PerAxisTensor:$rhs, OptionalAttr<DenseI64ArrayAttr>:$window_strides,
                        OptionalAttr<I64ElementsAttr>:$padding, OptionalAttr<DenseI64ArrayAttr>:$lhs_dilation,
                        OptionalAttr<DenseI64ArrayAttr>:$rhs_dilation, OptionalAttr<DenseBoolArrayAttr>:$window_reversal,

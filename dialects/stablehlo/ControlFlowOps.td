@@ -59,7 +59,7 @@ def CompositeOp : Stablehlo_Op<"composite", [DeclareOpInterfaceMethods<SymbolUse
   let assemblyFormat = "$name $inputs (`(` $composite_regions^ `)`)? attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
-def CustomCallOp : Stablehlo_Op<"custom_call", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def CustomCallOp : Stablehlo_Op<"custom_call", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, DeclareOpInterfaceMethods<LibraryCallOpInterface>, LocalizedAs<"ByRule">]> {
   let arguments = (ins Variadic<AnyValue>:$inputs, StrAttr:$call_target_name,
                        DefaultValuedOptionalAttr<BoolAttr, "false">:$has_side_effect, OptionalAttr<AnyAttr>:$backend_config,
                        DefaultValuedOptionalAttr<CustomCallApiVersion, "CustomCallApiVersion::API_VERSION_ORIGINAL">:$api_version,

@@ -314,4 +314,24 @@ LogicalResult GatherOp::verify() {
   return verifyInferredShapes(*this, 22);
 }
 
+//===-------------------------------- Interfaces ------------------------------===//
+
+// One number for all elements costs nothing; other constants are arrays in memory.
+fusion::NodeKind ConstantOp::getFusionKind() {
+  return isa<SplatElementsAttr>(getValue()) ? fusion::NodeKind::Constant
+                                            : fusion::NodeKind::Outside;
+}
+
+double ConstantOp::getFlops() { return 0; }
+
+fusion::NodeKind ConcatenateOp::getFusionKind() { return fusion::NodeKind::Movement; }
+
+fusion::Use ConcatenateOp::getOperandUse(unsigned) { return fusion::Use::Piece; }
+
+fusion::NodeKind GatherOp::getFusionKind() { return fusion::NodeKind::Movement; }
+
+fusion::Use GatherOp::getOperandUse(unsigned operand) {
+  return operand == 0 ? fusion::Use::Whole : fusion::Use::Reread;
+}
+
 } // namespace tessera::stablehlo

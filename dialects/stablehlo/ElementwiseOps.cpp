@@ -78,8 +78,7 @@ LogicalResult ImagOp::verify() { return verifyPart(*this); }
 
 LogicalResult AddOp::verify() {
   auto dim = [](Value value) -> std::optional<int32_t> {
-    auto type =
-        dyn_cast<quant::UniformQuantizedPerAxisType>(getElementTypeOrSelf(value.getType()));
+    auto type = dyn_cast<quant::UniformQuantizedPerAxisType>(getElementTypeOrSelf(value.getType()));
     return type ? std::optional(type.getQuantizedDimension()) : std::nullopt;
   };
   // C2 to C4 are checked with C1: one type.
@@ -189,5 +188,25 @@ LogicalResult ClampOp::verify() {
                               << getType();
   return success();
 }
+
+//===-------------------------------- Interfaces ------------------------------===//
+
+ElementwiseKind DivOp::getElementwiseKind() { return ElementwiseKind::Compute; }
+
+// A division by one number for all is a multiplication.
+ElementWeight DivOp::getElementWeight() {
+  auto divisor = getRhs().getDefiningOp<ConstantOp>();
+  bool isFloat = isa<FloatType, ComplexType>(getElementTypeOrSelf(getType()));
+  return divisor && isFloat && isa<SplatElementsAttr>(divisor.getValue())
+             ? ElementWeight::Cheap
+             : ElementWeight::Expensive;
+}
+
+ElementwiseKind BitcastConvertOp::getElementwiseKind() {
+  return getOperand().getType().getShape() == getType().getShape() ? ElementwiseKind::Compute
+                                                                   : ElementwiseKind::Regroup;
+}
+
+ElementWeight BitcastConvertOp::getElementWeight() { return ElementWeight::Cheap; }
 
 } // namespace tessera::stablehlo

@@ -5,18 +5,19 @@ include "dialects/stablehlo/StablehloBase.td"
 
 //===--------------------------------- Unary ----------------------------------===//
 
-class Unary<string mnemonic, TypeConstraint type> : OneTypeOp<mnemonic, [Pure, Elementwise]> {
+class Unary<string mnemonic, TypeConstraint type, list<Trait> traits = [ComputesElements<>]> : OneTypeOp<mnemonic, traits # [Pure]> {
   let arguments = (ins type:$operand);
   let results = (outs type:$result);
   let assemblyFormat = "$operand attr-dict `:` custom<SameTypes>(type($operand), type($result))";
 }
 // The result has other elements than the operand.
-class UnaryTo<string mnemonic, TypeConstraint type, TypeConstraint resultType> : Stablehlo_Op<mnemonic, [OneShape<1>, Pure, Elementwise]> {
+class UnaryTo<string mnemonic, TypeConstraint type, TypeConstraint resultType, list<Trait> traits = [ComputesElements<>]>
+    : Stablehlo_Op<mnemonic, [OneShape<1>, Pure] # traits> {
   let arguments = (ins type:$operand);
   let results = (outs resultType:$result);
   let assemblyFormat = "$operand attr-dict `:` custom<SameTypes>(type($operand), type($result))";
 }
-class UnaryAccurate<string mnemonic> : Unary<mnemonic, FloatOrComplexTensor> {
+class UnaryAccurate<string mnemonic> : Unary<mnemonic, FloatOrComplexTensor, [ComputesElements<"Expensive">]> {
   let arguments = (ins FloatOrComplexTensor:$operand,
                        DefaultValuedOptionalAttr<ResultAccuracyAttr, "ResultAccuracyMode::DEFAULT">:$result_accuracy);
   let builders = [OpBuilder<(ins "::mlir::Value":$operand), [{ build($_builder, $_state, operand, ResultAccuracyAttr()); }]>];
@@ -28,7 +29,7 @@ def AbsOp : UnaryTo<"abs", SignedFloatOrComplexTensor, SignedFloatOrComplexTenso
 }
 def CbrtOp : UnaryAccurate<"cbrt">;
 def CeilOp : Unary<"ceil", FloatTensor>;
-def ConvertOp : UnaryTo<"convert", PlainTensor, PlainTensor> {
+def ConvertOp : UnaryTo<"convert", PlainTensor, PlainTensor, [ComputesElements<"Cheap", "Convert">, FollowsLaw<"Convert">]> {
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
@@ -37,12 +38,12 @@ def ClzOp : Unary<"count_leading_zeros", IntTensor>;
 def ExpOp : UnaryAccurate<"exponential">;
 def Expm1Op : UnaryAccurate<"exponential_minus_one">;
 def FloorOp : Unary<"floor", FloatTensor>;
-def ImagOp : UnaryTo<"imag", FloatOrComplexTensor, FloatTensor> {
+def ImagOp : UnaryTo<"imag", FloatOrComplexTensor, FloatTensor, [ComputesElements<>, FollowsLaw<"Linear">]> {
   let hasVerifier = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$operand)>];
   let hasFolder = 1;
 }
-def IsFiniteOp : Stablehlo_Op<"is_finite", [OneShape<1>, Pure, Elementwise]> {
+def IsFiniteOp : Stablehlo_Op<"is_finite", [OneShape<1>, Pure, ComputesElements<>]> {
   let arguments = (ins FloatTensor:$x);
   let results = (outs PredTensor:$y);
   let builders = [OpBuilder<(ins "::mlir::Value":$x)>];
@@ -51,10 +52,10 @@ def IsFiniteOp : Stablehlo_Op<"is_finite", [OneShape<1>, Pure, Elementwise]> {
 def LogOp : UnaryAccurate<"log">;
 def Log1pOp : UnaryAccurate<"log_plus_one">;
 def LogisticOp : UnaryAccurate<"logistic">;
-def NegOp : Unary<"negate", IntFloatOrComplexTensor> { let hasFolder = 1; }
+def NegOp : Unary<"negate", IntFloatOrComplexTensor, [ComputesElements<>, FollowsLaw<"Linear">]> { let hasFolder = 1; }
 def NotOp : Unary<"not", PredOrIntTensor> { let hasFolder = 1; }
 def PopulationCountOp : Unary<"popcnt", IntTensor>;
-def RealOp : UnaryTo<"real", FloatOrComplexTensor, FloatTensor> {
+def RealOp : UnaryTo<"real", FloatOrComplexTensor, FloatTensor, [ComputesElements<>, FollowsLaw<"Linear">]> {
   let hasVerifier = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$operand)>];
   let hasFolder = 1;
@@ -68,14 +69,14 @@ def SqrtOp : UnaryAccurate<"sqrt">;
 def TanOp : UnaryAccurate<"tan">;
 def TanhOp : UnaryAccurate<"tanh">;
 
-def BitcastConvertOp : Stablehlo_Op<"bitcast_convert", [Pure]> {
+def BitcastConvertOp : Stablehlo_Op<"bitcast_convert", [Pure, DeclareOpInterfaceMethods<ElementwiseOpInterface>]> {
   let arguments = (ins PerAxisTensor:$operand);
   let results = (outs PerAxisTensor:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
   let hasVerifier = 1;
 }
-def ReducePrecisionOp : OneTypeOp<"reduce_precision", [Pure, Elementwise]> {
+def ReducePrecisionOp : OneTypeOp<"reduce_precision", [Pure, ComputesElements<>]> {
   let arguments = (ins FloatTensor:$operand, I32Attr:$exponent_bits, I32Attr:$mantissa_bits);
   let results = (outs FloatTensor:$output);
   let assemblyFormat = [{
@@ -87,32 +88,32 @@ def ReducePrecisionOp : OneTypeOp<"reduce_precision", [Pure, Elementwise]> {
 
 //===--------------------------------- Binary ---------------------------------===//
 
-class Binary<string mnemonic, TypeConstraint type = AnyTensorValue, list<Trait> traits = []>
-    : OneTypeOp<mnemonic, traits # [Pure, Elementwise]> {
+class Binary<string mnemonic, TypeConstraint type = AnyTensorValue, list<Trait> traits = [], Trait elementwise = ComputesElements<>>
+    : OneTypeOp<mnemonic, traits # [Pure, elementwise]> {
   let arguments = (ins type:$lhs, type:$rhs);
   let results = (outs type:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` custom<SameTypes>(type($lhs), type($rhs), type($result))";
 }
 
 let hasFolder = 1 in {
-def AddOp : Binary<"add", PerAxisTensor, [Commutative]> { let hasVerifier = 1; }
-def AndOp : Binary<"and", PredOrIntTensor, [Commutative]>;
-def DivOp : Binary<"divide", IntFloatOrComplexTensor>;
-def MaxOp : Binary<"maximum", AnyTensorValue, [Commutative]>;
-def MinOp : Binary<"minimum", AnyTensorValue, [Commutative]>;
-def MulOp : Binary<"multiply", AnyTensorValue, [Commutative]>;
-def OrOp : Binary<"or", PredOrIntTensor, [Commutative]>;
-def RemOp : Binary<"remainder", IntFloatOrComplexTensor>;
+def AddOp : Binary<"add", PerAxisTensor, [Commutative, FollowsLaw<"Add">]> { let hasVerifier = 1; }
+def AndOp : Binary<"and", PredOrIntTensor, [Commutative, FollowsLaw<"And">]>;
+def DivOp : Binary<"divide", IntFloatOrComplexTensor, [FollowsLaw<"Divide">], DeclareOpInterfaceMethods<ElementwiseOpInterface>>;
+def MaxOp : Binary<"maximum", AnyTensorValue, [Commutative, FollowsLaw<"Maximum">]>;
+def MinOp : Binary<"minimum", AnyTensorValue, [Commutative, FollowsLaw<"Minimum">]>;
+def MulOp : Binary<"multiply", AnyTensorValue, [Commutative, FollowsLaw<"Multiply">]>;
+def OrOp : Binary<"or", PredOrIntTensor, [Commutative, FollowsLaw<"Or">]>;
+def RemOp : Binary<"remainder", IntFloatOrComplexTensor, [], ComputesElements<"Expensive">>;
 def ShiftLeftOp : Binary<"shift_left", IntTensor>;
 def ShiftRightArithmeticOp : Binary<"shift_right_arithmetic", IntTensor>;
 def ShiftRightLogicalOp : Binary<"shift_right_logical", IntTensor>;
-def SubtractOp : Binary<"subtract", IntFloatOrComplexTensor>;
+def SubtractOp : Binary<"subtract", IntFloatOrComplexTensor, [FollowsLaw<"Subtract">]>;
 def XorOp : Binary<"xor", PredOrIntTensor, [Commutative]>;
 }
-def Atan2Op : Binary<"atan2", FloatOrComplexTensor>;
-def PowOp : Binary<"power", IntFloatOrComplexTensor>;
+def Atan2Op : Binary<"atan2", FloatOrComplexTensor, [], ComputesElements<"Expensive">>;
+def PowOp : Binary<"power", IntFloatOrComplexTensor, [], ComputesElements<"Expensive">>;
 
-def ComplexOp : Stablehlo_Op<"complex", [OneShape<2>, Pure, Elementwise]> {
+def ComplexOp : Stablehlo_Op<"complex", [OneShape<2>, Pure, ComputesElements<>, FollowsLaw<"Pair">]> {
   let arguments = (ins PartTensor:$lhs, PartTensor:$rhs);
   let results = (outs ComplexTensor:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs)>];
@@ -120,7 +121,7 @@ def ComplexOp : Stablehlo_Op<"complex", [OneShape<2>, Pure, Elementwise]> {
   let hasVerifier = 1;
 }
 
-def CompareOp : Stablehlo_Op<"compare", [OneShape<2>, Pure, Elementwise]> {
+def CompareOp : Stablehlo_Op<"compare", [OneShape<2>, Pure, ComputesElements<>]> {
   let arguments = (ins AnyTensorValue:$lhs, AnyTensorValue:$rhs,
                        ComparisonDirectionAttr:$comparison_direction, OptionalAttr<ComparisonTypeAttr>:$compare_type);
   let results = (outs PredTensor:$result);
@@ -136,7 +137,7 @@ def CompareOp : Stablehlo_Op<"compare", [OneShape<2>, Pure, Elementwise]> {
 
 //===-------------------------------- Ternary ---------------------------------===//
 
-def ClampOp : Stablehlo_Op<"clamp", [Pure]> {
+def ClampOp : Stablehlo_Op<"clamp", [Pure, ComputesElements<>]> {
   let arguments = (ins AnyTensorValue:$min, AnyTensorValue:$operand, AnyTensorValue:$max);
   let results = (outs AnyTensorValue:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$min, "::mlir::Value":$operand, "::mlir::Value":$max)>];
@@ -146,7 +147,7 @@ def ClampOp : Stablehlo_Op<"clamp", [Pure]> {
   let hasFolder = 1;
   let hasVerifier = 1;
 }
-def SelectOp : Stablehlo_Op<"select", [Pure]> {
+def SelectOp : Stablehlo_Op<"select", [Pure, ComputesElements<>, FollowsLaw<"Select">]> {
   let arguments = (ins PredTensor:$pred, AnyTensorValue:$on_true, AnyTensorValue:$on_false);
   let results = (outs AnyTensorValue:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$pred, "::mlir::Value":$on_true, "::mlir::Value":$on_false)>];

@@ -3,19 +3,19 @@
 #define TESSERA_STABLEHLO_LINEAR_ALGEBRA
 include "dialects/stablehlo/StablehloBase.td"
 
-def CholeskyOp : OneTypeOp<"cholesky", [Pure]> {
+def CholeskyOp : OneTypeOp<"cholesky", [Pure, DeclareOpInterfaceMethods<LibraryCallOpInterface>, LocalizedAs<"ByRule">]> {
   let arguments = (ins FloatOrComplexTensor:$a, DefaultValuedOptionalAttr<BoolAttr, "false">:$lower);
   let results = (outs FloatOrComplexTensor:$result);
   let assemblyFormat = "$a (`,` `lower` `=` custom<BareBool>($lower)^)? attr-dict `:` custom<SameTypes>(type($a), type($result))";
   let hasVerifier = 1;
 }
-def TriangularSolveOp : InferredOp<"triangular_solve", [Pure]> {
+def TriangularSolveOp : InferredOp<"triangular_solve", [Pure, DeclareOpInterfaceMethods<LibraryCallOpInterface>, LocalizedAs<"ByRule">]> {
   let arguments = (ins FloatOrComplexTensor:$a, FloatOrComplexTensor:$b, BoolAttr:$left_side, BoolAttr:$lower, BoolAttr:$unit_diagonal,
                        TransposeAttr:$transpose_a);
   let results = (outs FloatOrComplexTensor:$result);
   let hasVerifier = 1;
 }
-def FftOp : InferredOp<"fft", [Pure]> {
+def FftOp : InferredOp<"fft", [Pure, DeclareOpInterfaceMethods<LibraryCallOpInterface>, FollowsLaw<"Linear">, LocalizedAs<"ByRule">]> {
   let arguments = (ins FloatOrComplexTensor:$operand, FftTypeAttr:$fft_type, DenseI64ArrayAttr:$fft_length);
   let results = (outs FloatOrComplexTensor:$result);
   let assemblyFormat = [{
@@ -24,7 +24,7 @@ def FftOp : InferredOp<"fft", [Pure]> {
   }];
   let hasVerifier = 1;
 }
-def RngOp : InferredOp<"rng"> {
+def RngOp : InferredOp<"rng", [FusesAs<"Alone">, LocalizedAs<"ByRule">]> {
   let arguments = (ins PlainTensor:$a, PlainTensor:$b, DimensionTensor:$shape, RngDistributionAttr:$rng_distribution);
   let results = (outs AnyTensorValue:$result);
   let assemblyFormat = [{
@@ -32,7 +32,7 @@ def RngOp : InferredOp<"rng"> {
   }];
   let hasVerifier = 1;
 }
-def RngBitGeneratorOp : Stablehlo_Op<"rng_bit_generator", [Pure]> {
+def RngBitGeneratorOp : Stablehlo_Op<"rng_bit_generator", [Pure, FusesAs<"Alone">, LocalizedAs<"ByRule">]> {
   let arguments = (ins RngAlgorithmAttr:$rng_algorithm, AnyTensorValue:$initial_state);
   let results = (outs AnyTensorValue:$output_state, AnyTensorValue:$output);
   let assemblyFormat = [{

@@ -326,4 +326,11 @@ LogicalResult ScatterOp::verify() {
   return verifyInferredShapes(*this, 24);
 }
 
+//===-------------------------------- Interfaces ------------------------------===//
+
+double ReduceOp::getFlops() {
+  auto type = cast<RankedTensorType>(getInputs()[0].getType());
+  return type.hasStaticShape() ? static_cast<double>(type.getNumElements()) : 0;
+}
+
 } // namespace tessera::stablehlo

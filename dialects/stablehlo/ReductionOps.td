@@ -4,6 +4,7 @@
 include "dialects/stablehlo/StablehloBase.td"
 
 def ReduceOp : InferredOp<"reduce", [RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
+                                       FollowsLaw<"Reduce">, FusesAs<"Reduce">, DeclareOpInterfaceMethods<CostOpInterface>,
                                        SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins Variadic<AnyTensorValue>:$inputs, Variadic<AnyTensorValue>:$init_values, DenseI64ArrayAttr:$dimensions);
   let results = (outs Variadic<AnyTensorValue>);
@@ -12,6 +13,7 @@ def ReduceOp : InferredOp<"reduce", [RecursiveMemoryEffects, RecursivelySpeculat
   let hasVerifier = 1;
 }
 def ReduceWindowOp : InferredOp<"reduce_window", [RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
+                                                    FollowsLaw<"Reduce">, FusesAs<"Alone">,
                                                     SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins Variadic<AnyTensorValue>:$inputs, Variadic<AnyTensorValue>:$init_values,
                        DenseI64ArrayAttr:$window_dimensions, OptionalAttr<DenseI64ArrayAttr>:$window_strides,
@@ -21,7 +23,7 @@ def ReduceWindowOp : InferredOp<"reduce_window", [RecursiveMemoryEffects, Recurs
   let regions = (region SizedRegion<1>:$body);
   let hasVerifier = 1;
 }
-def SelectAndScatterOp : InferredOp<"select_and_scatter", [RecursiveMemoryEffects, RecursivelySpeculatable]> {
+def SelectAndScatterOp : InferredOp<"select_and_scatter", [FusesAs<"Alone">, RecursiveMemoryEffects, RecursivelySpeculatable]> {
   let arguments = (ins AnyTensorValue:$operand, AnyTensorValue:$source, AnyTensorValue:$init_value,
                        OptionalAttr<DenseI64ArrayAttr>:$window_dimensions, OptionalAttr<DenseI64ArrayAttr>:$window_strides,
                        OptionalAttr<I64ElementsAttr>:$padding);
@@ -30,6 +32,7 @@ def SelectAndScatterOp : InferredOp<"select_and_scatter", [RecursiveMemoryEffect
   let hasVerifier = 1;
 }
 def ScatterOp : InferredOp<"scatter", [RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
+                                         FollowsLaw<"Scatter">, FusesAs<"Alone">,
                                          SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins Variadic<AnyTensorValue>:$inputs, IntTensor:$scatter_indices, Variadic<AnyTensorValue>:$updates,
                        ScatterDimensionNumbersAttr:$scatter_dimension_numbers,
@@ -39,14 +42,14 @@ def ScatterOp : InferredOp<"scatter", [RecursiveMemoryEffects, RecursivelySpecul
   let regions = (region SizedRegion<1>:$update_computation);
   let hasVerifier = 1;
 }
-def SortOp : InferredOp<"sort", [RecursiveMemoryEffects, RecursivelySpeculatable]> {
+def SortOp : InferredOp<"sort", [FusesAs<"Alone">, LocalizedAs<"ByRule">, RecursiveMemoryEffects, RecursivelySpeculatable]> {
   let arguments = (ins Variadic<AnyTensorValue>:$inputs, DefaultValuedOptionalAttr<I64Attr, "-1">:$dimension,
                        DefaultValuedOptionalAttr<BoolAttr, "false">:$is_stable);
   let results = (outs Variadic<AnyTensorValue>);
   let regions = (region SizedRegion<1>:$comparator);
   let hasVerifier = 1;
 }
-def MapOp : InferredOp<"map", [RecursiveMemoryEffects, RecursivelySpeculatable,
+def MapOp : InferredOp<"map", [LocalizedAs<"Elementwise">, RecursiveMemoryEffects, RecursivelySpeculatable,
                                  SingleBlockImplicitTerminator<"ReturnOp">]> {
   let arguments = (ins Variadic<AnyTensorValue>:$inputs, DenseI64ArrayAttr:$dimensions);
   let results = (outs AnyTensorValue:$result);

@@ -190,11 +190,9 @@ SmallVector<Shape> shapesOfTypes(Operation *op) {
 SmallVector<Shape> inferShapes(Operation *op) {
   using Shapes = SmallVector<Shape>;
   auto one = [](Shape shape) { return Shapes{std::move(shape)}; };
-  if (op->getNumResults() == 1 && op->hasTrait<OpTrait::Elementwise>())
+  if (op->getNumResults() == 1 && tessera::isElementwise(op))
     return one(mergedShape(op->getOperands()));
   return TypeSwitch<Operation *, Shapes>(op)
-      .Case([&](SelectOp op) { return one(mergedShape({op.getOnTrue(), op.getOnFalse()})); })
-      .Case([&](ClampOp op) { return one(shape(op.getOperand())); })
       .Case([&](BitcastConvertOp op) { return one(bitcast(op)); })
       .Case([&](ReshapeOp op) { return one(reshaped(op.getOperand(), shape(op.getResult()))); })
       .Case([&](DynamicReshapeOp op) {

@@ -9,6 +9,7 @@ include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dialects/interfaces/OpInterfaces.td"
 
 def Stablehlo_Dialect : Dialect {
   let name = "stablehlo";

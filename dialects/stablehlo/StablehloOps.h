@@ -1,6 +1,7 @@
 // The StableHLO dialect: types, attributes and the operation classes of every family.
 #pragma once
 
+#include "dialects/interfaces/OpInterfaces.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -15,9 +15,7 @@ double ConflictCost::seconds(int32_t index, int32_t mesh, llvm::ArrayRef<TensorS
   const PropagatedOp &op = graph.ops[index];
   PlacedOp placed;
   placed.op.rule = graph.rules[op.rule];
-  placed.flops = op.contraction ? 2 : 0;
-  for (const Factor &factor : placed.op.rule.factors)
-    placed.flops *= double(factor.size);
+  placed.flops = op.flops;
   size_t t = 0;
   double bytes = 0;
   auto place = [&](int32_t v, std::vector<Shape> &shapes, std::vector<PlacedTensor> &list) {

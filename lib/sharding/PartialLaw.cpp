@@ -19,8 +19,8 @@ enum class Form {
 
 constexpr uint32_t every = ~0u;
 
-struct Law {
-  llvm::StringLiteral op;
+struct Entry {
+  PartialLaw law;
   uint32_t kinds;
   Form form;
   uint32_t operands;     // bits; all others must be whole
@@ -28,68 +28,52 @@ struct Law {
   bool realOnly = false; // not for integers
 };
 
-constexpr Law laws[] = {
-    {"stablehlo.add", sum, Form::Together, 0b11},
-    {"stablehlo.add", max | min, Form::One, 0b11, false, true}, // integers wrap
-    {"stablehlo.subtract", sum, Form::Together, 0b11},
-    {"stablehlo.subtract", max | min, Form::One, 0b01, false, true},
-    {"stablehlo.negate", sum, Form::One, 0b1},
-    {"stablehlo.multiply", sum, Form::One, 0b11},
-    {"stablehlo.multiply", product, Form::Together, 0b11},
-    {"stablehlo.divide", sum, Form::One, 0b01, false, true},
-    {"stablehlo.maximum", max, Form::Mixed, 0b11},
-    {"stablehlo.minimum", min, Form::Mixed, 0b11},
-    {"stablehlo.and", conjunction, Form::Mixed, 0b11},
-    {"stablehlo.or", disjunction, Form::Mixed, 0b11},
-    {"stablehlo.convert", sum | max | min, Form::One, 0b1, false, true},
-    {"stablehlo.real", sum, Form::One, 0b1},
-    {"stablehlo.imag", sum, Form::One, 0b1},
-    {"stablehlo.complex", sum, Form::Together, 0b11},
-    {"stablehlo.select", all, Form::Together, 0b110},
-    // Ops that move elements.
-    {"stablehlo.reshape", all, Form::One, 0b1},
-    {"stablehlo.transpose", all, Form::One, 0b1},
-    {"stablehlo.broadcast", all, Form::One, 0b1},
-    {"stablehlo.broadcast_in_dim", all, Form::One, 0b1},
-    {"stablehlo.slice", all, Form::One, 0b1},
-    {"stablehlo.reverse", all, Form::One, 0b1},
-    {"stablehlo.dynamic_slice", all, Form::One, 0b1},
-    {"stablehlo.gather", all, Form::One, 0b1},
-    {"stablehlo.pad", all, Form::Together, 0b11},
-    {"stablehlo.concatenate", all, Form::Together, every},
-    {"stablehlo.dynamic_update_slice", all, Form::Together, 0b11},
-    // Contractions and reductions.
-    {"stablehlo.dot_general", sum, Form::One, 0b11},
-    {"stablehlo.dot", sum, Form::One, 0b11},
-    {"stablehlo.convolution", sum, Form::One, 0b11},
-    {"stablehlo.fft", sum, Form::One, 0b1},
-    {"stablehlo.reduce", all, Form::Together, every, true},
-    {"stablehlo.reduce_window", all, Form::Together, every, true},
-    {"stablehlo.scatter", all, Form::Together, 0b101, true}, // operand and updates of one result
+constexpr Entry table[] = {
+    {PartialLaw::Add, sum, Form::Together, 0b11},
+    {PartialLaw::Add, max | min, Form::One, 0b11, false, true}, // integers wrap
+    {PartialLaw::Subtract, sum, Form::Together, 0b11},
+    {PartialLaw::Subtract, max | min, Form::One, 0b01, false, true},
+    {PartialLaw::Multiply, sum, Form::One, 0b11},
+    {PartialLaw::Multiply, product, Form::Together, 0b11},
+    {PartialLaw::Divide, sum, Form::One, 0b01, false, true},
+    {PartialLaw::Maximum, max, Form::Mixed, 0b11},
+    {PartialLaw::Minimum, min, Form::Mixed, 0b11},
+    {PartialLaw::And, conjunction, Form::Mixed, 0b11},
+    {PartialLaw::Or, disjunction, Form::Mixed, 0b11},
+    {PartialLaw::Convert, sum | max | min, Form::One, 0b1, false, true},
+    {PartialLaw::Linear, sum, Form::One, 0b1},
+    {PartialLaw::Pair, sum, Form::Together, 0b11},
+    {PartialLaw::Select, all, Form::Together, 0b110},
+    {PartialLaw::Move, all, Form::One, 0b1},
+    {PartialLaw::Insert, all, Form::Together, 0b11},
+    {PartialLaw::Concatenate, all, Form::Together, every},
+    {PartialLaw::Contract, sum, Form::One, 0b11},
+    {PartialLaw::Reduce, all, Form::Together, every, true},
+    {PartialLaw::Scatter, all, Form::Together, 0b101, true}, // one result
 };
 
-bool holds(const Law &law, const PartialQuery &query) {
+bool holds(const Entry &entry, const PartialQuery &query) {
   int64_t partial = 0;
   for (auto [i, state] : llvm::enumerate(query.operands)) {
-    bool mayBePartial = i < 32 && (law.operands >> i & 1);
+    bool mayBePartial = i < 32 && (entry.operands >> i & 1);
     if (state == OperandState::Partial) {
       if (!mayBePartial)
         return false;
       ++partial;
-    } else if (mayBePartial && law.form == Form::Together && state == OperandState::Whole) {
+    } else if (mayBePartial && entry.form == Form::Together && state == OperandState::Whole) {
       return false;
     }
   }
-  return law.form == Form::One ? partial == 1 : partial > 0;
+  return entry.form == Form::One ? partial == 1 : partial > 0;
 }
 
 } // namespace
 
 bool commutesWithReduction(const PartialQuery &query) {
-  return llvm::any_of(laws, [&](const Law &law) {
-    return law.op == query.op && (law.kinds & bit(query.kind)) &&
-           !(law.combiner && query.combiner != query.kind) && !(law.realOnly && query.integer) &&
-           holds(law, query);
+  return llvm::any_of(table, [&](const Entry &entry) {
+    return entry.law == query.law && (entry.kinds & bit(query.kind)) &&
+           !(entry.combiner && query.combiner != query.kind) &&
+           !(entry.realOnly && query.integer) && holds(entry, query);
   });
 }
 

@@ -10,9 +10,32 @@
 #pragma once
 
 #include "lib/sharding/Sharding.h"
-#include "llvm/ADT/StringRef.h"
 
 namespace tessera::sharding {
+
+// The entry of the table that an op is: what it does to values that are still to be combined. Ops
+// say theirs through PartialValueOpInterface (dialects/interfaces).
+enum class PartialLaw : uint8_t {
+  None, // commutes with no reduction
+  Add,
+  Subtract,
+  Multiply,
+  Divide,
+  Maximum,
+  Minimum,
+  And,
+  Or,
+  Convert,     // to another element type
+  Linear,      // in its only operand or the first: negate, real, a Fourier transform
+  Pair,        // linear in two operands together: a complex number of its parts
+  Select,      // of the second and third operand, by the first
+  Move,        // the first operand's elements at other places: transpose, slice, gather
+  Insert,      // elements of the first two operands: pad, dynamic_update_slice
+  Concatenate, // elements of all operands
+  Contract,    // linear in each of two operands: dot_general, convolution
+  Reduce,      // of all operands, by the region's kind: inputs and initial values
+  Scatter,     // of the first operand and the third, by the region's kind
+};
 
 enum class OperandState {
   Whole,   // the same on all devices of the group
@@ -21,7 +44,7 @@ enum class OperandState {
 };
 
 struct PartialQuery {
-  llvm::StringRef op; // with its dialect: "stablehlo.add"
+  PartialLaw law;
   ReductionKind kind;
   llvm::ArrayRef<OperandState> operands;
   // What the op's own region computes (reduce, scatter, windows), where it is of a kind.

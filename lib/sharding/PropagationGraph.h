@@ -45,7 +45,7 @@ struct PropagatedOp {
   int32_t rule; // index into rules: equal rules are stored once
   OpClass opClass = OpClass::Other;
   bool elementwise = false;
-  bool contraction = false;              // its work is the product of its factors
+  double flops = 0;                      // of the whole computation
   bool singleUse = false;                // no operand is used by another op
   Flow flow = Flow::Both;                // of Fixed ops
   llvm::SmallVector<int32_t, 2> blocked; // factors along which nothing flows

@@ -13,7 +13,7 @@
 #include "dialects/comm/CommOps.h"
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
-#include "passes/fuse/FusionGraph.h"
+#include "lib/fusion/FusionGraph.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,7 +21,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 #include <map>
 
@@ -41,91 +40,6 @@ static RankedTensorType typeOf(Value value) { return dyn_cast<RankedTensorType>(
 static bool isSplat(Operation *op) {
   auto constant = dyn_cast<ConstantOp>(op);
   return constant && isa<SplatElementsAttr>(constant.getValue());
-}
-
-static bool holdsFloats(Operation *op) {
-  return isa<FloatType, ComplexType>(typeOf(op->getResult(0)).getElementType());
-}
-
-// Worth computing once only: many instructions, or one that divides.
-static bool isExpensive(Operation *op) {
-  if (isa<DivOp>(op)) {
-    Operation *divisor = op->getOperand(1).getDefiningOp();
-    return !(divisor && isSplat(divisor) && holdsFloats(op));
-  }
-  return isa<ExpOp, Expm1Op, LogOp, Log1pOp, LogisticOp, TanhOp, SineOp, CosineOp, TanOp, SqrtOp,
-             RsqrtOp, CbrtOp, PowOp, Atan2Op, RemOp>(op);
-}
-
-static NodeKind kindOf(Operation *op) {
-  if (!op->getNumResults() || !llvm::all_of(op->getResults(), [](Value v) { return typeOf(v); }))
-    return NodeKind::Outside;
-  if (!isa<StablehloDialect>(op->getDialect()))
-    return NodeKind::Outside;
-  return TypeSwitch<Operation *, NodeKind>(op)
-      .Case([](ConstantOp c) { return isSplat(c) ? NodeKind::Constant : NodeKind::Outside; })
-      .Case([](IotaOp) { return NodeKind::Constant; })
-      .Case([](ConvertOp) { return NodeKind::Convert; })
-      .Case([](BroadcastInDimOp) { return NodeKind::Broadcast; })
-      .Case([](ReshapeOp) { return NodeKind::Reshape; })
-      .Case([](TransposeOp) { return NodeKind::Transpose; })
-      .Case<SliceOp, DynamicSliceOp>([](auto) { return NodeKind::Slice; })
-      .Case<PadOp, ConcatenateOp, ReverseOp, GatherOp>([](auto) { return NodeKind::Movement; })
-      .Case([](ReduceOp) { return NodeKind::Reduce; })
-      .Case<DotGeneralOp, ConvolutionOp>([](auto) { return NodeKind::Contraction; })
-      .Case([](DynamicUpdateSliceOp) { return NodeKind::Update; })
-      .Case<WhileOp, IfOp, CaseOp, TupleOp, GetTupleElementOp, OptimizationBarrierOp>(
-          [](auto) { return NodeKind::Outside; })
-      .Case([](BitcastConvertOp op) {
-        return typeOf(op.getOperand()).getShape() == typeOf(op.getResult()).getShape()
-                   ? NodeKind::Pointwise
-                   : NodeKind::Movement;
-      })
-      .Default([](Operation *op) {
-        bool pointwise = op->hasTrait<OpTrait::Elementwise>() || isa<SelectOp, ClampOp>(op);
-        return pointwise ? NodeKind::Pointwise : NodeKind::Alone;
-      });
-}
-
-// Computed by a library, which reads and writes arrays in memory.
-static bool isLibraryCall(Operation *op) {
-  return isa<FftOp, CholeskyOp, TriangularSolveOp, CustomCallOp>(op);
-}
-
-static Use useOf(Operation *op, unsigned operand, NodeKind kind) {
-  switch (kind) {
-  case NodeKind::Alone:
-    return isLibraryCall(op) ? Use::Memory : Use::Whole;
-  case NodeKind::Outside:
-  case NodeKind::Constant:
-    return Use::Whole;
-  case NodeKind::Pointwise:
-    return typeOf(op->getOperand(operand)).getNumElements() ==
-                   typeOf(op->getResult(0)).getNumElements()
-               ? Use::Once
-               : Use::Reread;
-  case NodeKind::Convert:
-  case NodeKind::Reshape:
-  case NodeKind::Transpose:
-    return Use::Once;
-  case NodeKind::Broadcast:
-    return Use::Reread;
-  case NodeKind::Slice:
-    return operand == 0 ? Use::Once : Use::Reread;
-  case NodeKind::Movement:
-    if (isa<ConcatenateOp>(op))
-      return Use::Piece;
-    if (operand > 0) // index scalars, padding value, gather's indices
-      return Use::Reread;
-    return isa<GatherOp>(op) ? Use::Whole : Use::Once;
-  case NodeKind::Reduce:
-    return operand < op->getNumOperands() / 2 ? Use::Reduced : Use::Reread;
-  case NodeKind::Contraction:
-    return Use::Packed;
-  case NodeKind::Update:
-    return operand == 0 ? Use::Whole : operand == 1 ? Use::Once : Use::Reread;
-  }
-  return Use::Whole;
 }
 
 namespace {
@@ -184,7 +98,7 @@ static void copyInitialSplats(Block &block) {
 // A library's kernel has an input for each operand: of equal ones, each is a view of its own.
 static void separateOperands(Block &block) {
   for (Operation &op : block) {
-    if (!isLibraryCall(&op))
+    if (!isa<LibraryCallOpInterface>(op))
       continue;
     DenseSet<Value> seen;
     OpBuilder b(&op);
@@ -205,14 +119,14 @@ static BlockGraph graphOf(Block &block) {
     graph.ops.push_back(&op);
     graph.numbers[&op] = n;
     Node node;
-    node.kind = kindOf(&op);
+    node.kind = fusionKindOf(&op);
     auto addEdge = [&](Value value, Use use) {
       Operation *def = value.getDefiningOp();
       if (def && def->getBlock() == &block)
         node.operands.push_back({graph.numbers.lookup(def), use});
     };
     for (OpOperand &operand : op.getOpOperands())
-      addEdge(operand.get(), useOf(&op, operand.getOperandNumber(), node.kind));
+      addEdge(operand.get(), operandUse(&op, operand.getOperandNumber()));
     if (node.kind == NodeKind::Outside) {
       node.collective = isa<comm::CommDialect>(op.getDialect()) && op.getNumOperands();
       for (Region &region : op.getRegions())
@@ -225,7 +139,7 @@ static BlockGraph graphOf(Block &block) {
       node.expensive = isExpensive(&op);
       node.elements = type.getNumElements();
       node.space = number(ShapeKey(type.getShape()));
-      node.free = isSplat(&op) && exec::byteSize(type) <= 1024;
+      node.free = isSplat(&op) && byteSize(type) <= 1024;
       if (auto reduce = dyn_cast<ReduceOp>(op)) {
         ShapeKey key(typeOf(reduce.getInputs().front()).getShape());
         key.push_back(-1);

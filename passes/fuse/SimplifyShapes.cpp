@@ -80,7 +80,7 @@ static LogicalResult reshapeSpread(ReshapeOp op, PatternRewriter &rewriter) {
 // then has the shape of the reduction or contraction before it and can be its epilogue.
 //   add(reshape a : 8 -> 8x1, splat)      reshape(add(a, splat)) : 8 -> 8x1
 static LogicalResult sinkReshape(Operation *op, PatternRewriter &rewriter) {
-  if (!op->hasTrait<OpTrait::Elementwise>() || op->getNumResults() != 1)
+  if (!isElementwise(op) || op->getNumResults() != 1)
     return failure();
   auto to = cast<RankedTensorType>(op->getResult(0).getType());
   RankedTensorType from;

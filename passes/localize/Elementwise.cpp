@@ -10,7 +10,6 @@
 using namespace mlir;
 
 namespace tessera::localize {
-namespace {
 
 LogicalResult localizeElementwise(Localizer &l, Operation *op) {
   if (auto add = dyn_cast<stablehlo::AddOp>(op); add && localizeRoll(l, add))
@@ -46,6 +45,8 @@ LogicalResult localizeElementwise(Localizer &l, Operation *op) {
     l.bind(global, local, layout);
   return success();
 }
+
+namespace {
 
 // The bits of one element may become a minor dimension, and back.
 LogicalResult localizeBitcast(Localizer &l, Operation *op) {
@@ -85,54 +86,6 @@ LogicalResult localizeBarrier(Localizer &l, Operation *op) {
 } // namespace
 
 void addElementwise(HandlerTable &table, MLIRContext *context) {
-  for (StringRef name : {"abs",
-                         "cbrt",
-                         "ceil",
-                         "convert",
-                         "cosine",
-                         "count_leading_zeros",
-                         "exponential",
-                         "exponential_minus_one",
-                         "floor",
-                         "imag",
-                         "is_finite",
-                         "log",
-                         "log_plus_one",
-                         "logistic",
-                         "negate",
-                         "not",
-                         "popcnt",
-                         "real",
-                         "round_nearest_afz",
-                         "round_nearest_even",
-                         "rsqrt",
-                         "sign",
-                         "sine",
-                         "sqrt",
-                         "tan",
-                         "tanh",
-                         "reduce_precision",
-                         "add",
-                         "and",
-                         "divide",
-                         "maximum",
-                         "minimum",
-                         "multiply",
-                         "or",
-                         "remainder",
-                         "shift_left",
-                         "shift_right_arithmetic",
-                         "shift_right_logical",
-                         "subtract",
-                         "xor",
-                         "atan2",
-                         "power",
-                         "complex",
-                         "compare",
-                         "clamp",
-                         "select",
-                         "map"})
-    table[OperationName(("stablehlo." + name).str(), context)] = localizeElementwise;
   add<stablehlo::BitcastConvertOp>(table, context, localizeBitcast);
   add<stablehlo::OptimizationBarrierOp>(table, context, localizeBarrier);
 }

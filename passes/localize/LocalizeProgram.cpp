@@ -33,7 +33,7 @@ HandlerTable allHandlers(MLIRContext *context) {
   HandlerTable table;
   for (auto add : {addElementwise, addConstants, addRearrange, addReshape, addReduce, addDotGeneral,
                    addSlicing, addDynamicSlices, addGather, addScatter, addConvolution, addWindows,
-                   addWholeDimensions, addControlFlow, addAnnotations})
+                   addControlFlow, addAnnotations})
     add(table, context);
   return table;
 }

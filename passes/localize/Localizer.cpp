@@ -197,13 +197,28 @@ comm::AxesAttr Localizer::axesAttr(ArrayRef<sharding::AxisRef> axes) {
   return comm::AxesAttr::get(b.getContext(), getMesh(), axes);
 }
 
+Handler Localizer::handlerOf(Operation *op) const {
+  if (Handler handler = handlers.lookup(op->getName()))
+    return handler;
+  std::optional<Localization> localization = localizationOf(op);
+  if (!localization)
+    return nullptr;
+  switch (*localization) {
+  case Localization::Elementwise:
+    return localizeElementwise;
+  case Localization::ByRule:
+    return localizeByRule;
+  }
+  return nullptr;
+}
+
 LogicalResult Localizer::visit(Operation *op) {
   loc = op->getLoc();
-  auto it = handlers.find(op->getName());
-  if (it == handlers.end())
+  Handler handler = handlerOf(op);
+  if (!handler)
     return op->emitError() << "cannot be partitioned: localize has no rule for '" << op->getName()
                            << "'; please report the program";
-  if (failed(it->second(*this, op)))
+  if (failed(handler(*this, op)))
     return failure();
   for (OpResult result : op->getResults())
     if (auto made = values.find(result); made != values.end())

@@ -25,7 +25,8 @@ struct LocalValue {
 };
 
 class Localizer;
-// Makes the local form of one global op and binds its results.
+// Makes the local form of one global op and binds its results. Only ops that need more than what
+// they say of themselves have one.
 using Handler = mlir::LogicalResult (*)(Localizer &, mlir::Operation *);
 using HandlerTable = llvm::DenseMap<mlir::OperationName, Handler>;
 
@@ -72,6 +73,7 @@ public:
 
 private:
   mlir::LogicalResult visit(mlir::Operation *op);
+  Handler handlerOf(mlir::Operation *op) const; // null: it cannot be partitioned
 
   sharding::ReshardPlanner planner;
   const HandlerTable &handlers;
@@ -96,7 +98,11 @@ template <typename Op> void add(HandlerTable &table, mlir::MLIRContext *context,
   table[mlir::OperationName(Op::getOperationName(), context)] = handler;
 }
 
-// One file a family.
+// Of ops that say so (LocalizationOpInterface, ElementwiseOpInterface).
+mlir::LogicalResult localizeElementwise(Localizer &l, mlir::Operation *op);
+mlir::LogicalResult localizeByRule(Localizer &l, mlir::Operation *op);
+
+// Of ops that need more; one file a family.
 void addElementwise(HandlerTable &table, mlir::MLIRContext *context);
 void addConstants(HandlerTable &table, mlir::MLIRContext *context);
 void addRearrange(HandlerTable &table, mlir::MLIRContext *context);
@@ -109,7 +115,6 @@ void addGather(HandlerTable &table, mlir::MLIRContext *context);
 void addScatter(HandlerTable &table, mlir::MLIRContext *context);
 void addConvolution(HandlerTable &table, mlir::MLIRContext *context);
 void addWindows(HandlerTable &table, mlir::MLIRContext *context);
-void addWholeDimensions(HandlerTable &table, mlir::MLIRContext *context);
 void addControlFlow(HandlerTable &table, mlir::MLIRContext *context);
 void addAnnotations(HandlerTable &table, mlir::MLIRContext *context);
 

@@ -167,8 +167,8 @@ private:
       Place place{Place::Output, static_cast<int64_t>(i)};
       slots[i] = liveness.storages.placeOf(liveness.arrayOf(value)) == place
                      ? liveness.arrayOf(value)
-                     : liveness.storages.add(
-                           exec::byteSize(cast<RankedTensorType>(value.getType())), place, false);
+                     : liveness.storages.add(byteSize(cast<RankedTensorType>(value.getType())),
+                                             place, false);
     }
     planMove(ret, ret->getOperands(), slots);
   }

@@ -4,6 +4,7 @@
 
 using namespace mlir;
 using namespace tessera::stablehlo;
+using tessera::fusion::NodeKind;
 
 namespace tessera::memory {
 
@@ -14,22 +15,42 @@ static int64_t argumentNumber(Value value, Block *body) {
   return argument && argument.getOwner() == body ? int64_t{argument.getArgNumber()} : -1;
 }
 
+// Whether a result's element takes no more of the operands than elements that its index gives.
+static bool readsByIndex(Operation *op) {
+  switch (fusionKindOf(op)) {
+  case NodeKind::Reduce:
+  case NodeKind::Update:
+  case NodeKind::Alone:
+    return false;
+  case NodeKind::Outside:
+    return op->getNumOperands() == 0;
+  default:
+    return true;
+  }
+}
+
+// Elements at other indices than the result's.
+static bool readsElsewhere(NodeKind kind) {
+  switch (kind) {
+  case NodeKind::Broadcast:
+  case NodeKind::Transpose:
+  case NodeKind::Slice:
+  case NodeKind::Movement:
+  case NodeKind::Contraction:
+    return true;
+  default:
+    return false;
+  }
+}
+
 // For each operand whether it is read only at the index that is written. A contraction finishes a
 // result's element before it writes it. Empty when the kernel has others.
 static SmallVector<bool> readAtWrittenIndex(Block *body) {
   SmallVector<bool> result(body->getNumArguments(), true);
   for (Operation &op : body->without_terminator()) {
-    bool moves = isa<BroadcastInDimOp, TransposeOp, SliceOp, DynamicSliceOp, PadOp, ConcatenateOp,
-                     ReverseOp, GatherOp, DotGeneralOp, ConvolutionOp>(op);
-    // Between widths, parts of one element are read for several that are written.
-    if (auto bitcast = dyn_cast<BitcastConvertOp>(op))
-      moves = typeOf(bitcast.getOperand()).getShape() != typeOf(bitcast.getResult()).getShape();
-    bool known =
-        moves || op.hasTrait<OpTrait::Elementwise>() ||
-        isa<SelectOp, ClampOp, ReshapeOp, ConstantOp, IotaOp, BitcastConvertOp, ConvertOp>(op);
-    if (!known)
+    if (!readsByIndex(&op))
       return {};
-    if (!moves)
+    if (!readsElsewhere(fusionKindOf(&op)))
       continue;
     // Everything that leads here is read elsewhere.
     SmallVector<Value> work(op.getOperands());

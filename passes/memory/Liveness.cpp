@@ -10,9 +10,7 @@ using tessera::stablehlo::WhileOp;
 
 namespace tessera::memory {
 
-static int64_t bytesOf(Value value) {
-  return exec::byteSize(cast<RankedTensorType>(value.getType()));
-}
+static int64_t bytesOf(Value value) { return byteSize(cast<RankedTensorType>(value.getType())); }
 
 namespace {
 

@@ -28,10 +28,10 @@ static StringRef dominantOp(Block *body) {
   Operation *dominant = nullptr;
   int best = -1;
   for (Operation &op : body->without_terminator()) {
-    int weight = isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op) ? 3
-                 : op.getNumRegions()                                       ? 2
-                 : isa<stablehlo::ConstantOp>(op)                           ? 0
-                                                                            : 1;
+    int weight = fusionKindOf(&op) == fusion::NodeKind::Contraction ? 3
+                 : op.getNumRegions()                               ? 2
+                 : op.hasTrait<OpTrait::ConstantLike>()             ? 0
+                                                                    : 1;
     if (weight >= best) {
       best = weight;
       dominant = &op;

@@ -88,9 +88,7 @@ private:
     }
   }
 
-  static int64_t bytesOf(Value value) {
-    return exec::byteSize(cast<RankedTensorType>(value.getType()));
-  }
+  static int64_t bytesOf(Value value) { return byteSize(cast<RankedTensorType>(value.getType())); }
 
   memory::DonatedArray describe(Value value, int64_t when) {
     int type = types.try_emplace(value.getType(), types.size()).first->second;

@@ -73,7 +73,7 @@ double Orderer::collectiveSeconds(Operation *op) {
   double bytes = 0;
   for (Type type : isa<comm::ReduceScatterOp>(op) ? TypeRange(op->getOperandTypes())
                                                   : TypeRange(op->getResultTypes()))
-    bytes += exec::byteSize(cast<RankedTensorType>(type));
+    bytes += byteSize(cast<RankedTensorType>(type));
   const sharding::Mesh *mesh = meshes.lookup(axes.getMesh().getValue());
   if (!mesh)
     return 0;
@@ -83,7 +83,7 @@ double Orderer::collectiveSeconds(Operation *op) {
 
 double Orderer::secondsOf(Operation *op) {
   if (auto fused = dyn_cast<exec::FusedOp>(op))
-    return cost::computeSeconds(topology, order::flopsOf(fused.getBody()), order::bytesOf(fused));
+    return cost::computeSeconds(topology, fused.getFlops(), fused.getBytes());
   if (isCollective(op))
     return collectiveSeconds(op);
   double inside = 0;

@@ -46,7 +46,7 @@ FailureOr<std::string> constantSection(exec::ProgramOp program) {
   std::string section(program.getConstantBytes(), '\0');
   for (auto op : program.getBlock()->getOps<exec::ConstantOp>()) {
     int64_t offset = op.getOffset(),
-            bytes = exec::byteSize(cast<RankedTensorType>(op.getValue().getType()));
+            bytes = byteSize(cast<RankedTensorType>(op.getValue().getType()));
     if (offset < 0 || offset + bytes > static_cast<int64_t>(section.size()))
       return op.emitOpError("lies outside of the ") << section.size() << " bytes of constants";
     if (failed(

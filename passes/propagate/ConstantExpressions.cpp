@@ -2,7 +2,6 @@
 
 #include "dialects/sdy/SdyOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
-#include "passes/propagate/ElementwiseOps.h"
 
 using namespace mlir;
 
@@ -16,7 +15,7 @@ bool ConstantExpressions::add(Operation *op) {
   }
   if (op->getNumOperands() == 0 || op->getNumResults() != 1 || op->getNumRegions() != 0)
     return false;
-  if (isa<BroadcastInDimOp, ReshapeOp, SliceOp>(op) || isElementwise(op)) {
+  if (isa<BroadcastInDimOp, ReshapeOp, SliceOp, ElementwiseOpInterface>(op)) {
     bool constant = llvm::all_of(op->getOperands(), [&](Value operand) {
       Operation *definition = operand.getDefiningOp();
       return definition && constants.contains(definition);

@@ -2,7 +2,6 @@
 
 #include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/stablehlo/StablehloOps.h"
-#include "passes/propagate/ElementwiseOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -19,7 +18,7 @@ namespace {
 
 OpClass classOf(Operation *op) {
   using namespace tessera::stablehlo;
-  if (isElementwise(op) || isa<ReshapeOp, TransposeOp, ShardingConstraintOp>(op))
+  if (isa<ElementwiseOpInterface, ReshapeOp, TransposeOp, ShardingConstraintOp>(op))
     return OpClass::PassThrough;
   if (isa<DynamicSliceOp, DynamicUpdateSliceOp>(op))
     return OpClass::Slice;
@@ -51,11 +50,6 @@ int64_t bytesOf(Type element) {
   if (auto complex = dyn_cast<ComplexType>(element))
     return 2 * bytesOf(complex.getElementType());
   return element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 1;
-}
-
-bool isContraction(Operation *op) {
-  using namespace tessera::stablehlo;
-  return isa<DotGeneralOp, DotOp, ConvolutionOp>(op);
 }
 
 sharding::Flow flowOf(PropagationDirection direction) {
@@ -268,8 +262,8 @@ void ModuleGraph::addRuled(Operation *op) {
   if (!rule || rule->factors.empty())
     return;
   entry.rule = ruleNumber(std::move(*rule));
-  entry.elementwise = isElementwise(op);
-  entry.contraction = isContraction(op);
+  entry.elementwise = isa<ElementwiseOpInterface>(op);
+  entry.flops = flopsOf(op);
   entry.singleUse = hasSingleUseOperands(op);
   for (int64_t factor : blockedFactors(op))
     entry.blocked.push_back(factor);

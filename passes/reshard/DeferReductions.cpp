@@ -88,8 +88,7 @@ private:
     for (int64_t tile : sharding::localShape(
              sharding::canonicalLayout(shapeOf(op->getResult(0)), reduced(axes.resultSharding(0)))))
       bytes *= tile;
-    return cost::computeSeconds(planner.getTopology(), flopsOf(op, ruled.rule) / axes.shards(),
-                                bytes);
+    return cost::computeSeconds(planner.getTopology(), flopsOf(op) / axes.shards(), bytes);
   }
 
   ValueShardings &shardings;
@@ -102,10 +101,20 @@ static bool roundsNarrowly(Operation *op) {
   if (isa<stablehlo::ReduceOp>(op) && type && // nothing to add along dimensions of size 1
       cast<ShapedType>(op->getOperand(0).getType()).getNumElements() == type.getNumElements())
     return false;
-  return type && isa<FloatType>(type.getElementType()) && type.getElementTypeBitWidth() <= 16 &&
-         isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MulOp, stablehlo::DivOp,
-             stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::ConvolutionOp,
-             stablehlo::ReduceOp, stablehlo::ReduceWindowOp>(op);
+  if (!type || !isa<FloatType>(type.getElementType()) || type.getElementTypeBitWidth() > 16)
+    return false;
+  using sharding::PartialLaw;
+  switch (partialLawOf(op)) {
+  case PartialLaw::Add:
+  case PartialLaw::Subtract:
+  case PartialLaw::Multiply:
+  case PartialLaw::Divide:
+  case PartialLaw::Contract:
+  case PartialLaw::Reduce:
+    return true;
+  default:
+    return false;
+  }
 }
 
 void Deferrer::sink(Operation *op) {

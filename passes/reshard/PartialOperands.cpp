@@ -28,14 +28,17 @@ static bool hasIntegers(mlir::TypeRange types) {
 bool carriesPartial(mlir::Operation *op, llvm::ArrayRef<bool> partial, ReductionKind kind) {
   if (llvm::isa<stablehlo::OptimizationBarrierOp, sdy::ReshardOp>(op))
     return true;
+  sharding::PartialLaw law = partialLawOf(op);
+  if (law == sharding::PartialLaw::None)
+    return false;
   llvm::SmallVector<OperandState> states;
   for (auto [operand, isPartial] : llvm::zip_equal(op->getOperands(), partial))
     states.push_back(isPartial                  ? OperandState::Partial
                      : isNeutral(operand, kind) ? OperandState::Neutral
                                                 : OperandState::Whole);
-  sharding::PartialQuery query{op->getName().getStringRef(), kind, states};
+  sharding::PartialQuery query{law, kind, states};
   query.integer = hasIntegers(op->getOperandTypes()) || hasIntegers(op->getResultTypes());
-  if (llvm::isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::ScatterOp>(op)) {
+  if (op->getNumRegions()) { // what it combines by
     if (op->getNumResults() > 1)
       return false;
     query.combiner = stablehlo::combinerOf(op->getRegion(0));

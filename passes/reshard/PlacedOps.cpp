@@ -11,7 +11,7 @@ using sharding::TensorSharding;
 sharding::PlacedOp placedOp(Operation *op, sharding::FactorRule rule,
                             const ValueShardings &shardings) {
   sharding::PlacedOp placed;
-  placed.flops = flopsOf(op, rule);
+  placed.flops = flopsOf(op);
   placed.op.rule = std::move(rule);
   for (Value operand : op->getOperands()) {
     placed.op.operands.emplace_back(shapeOf(operand));

@@ -7,7 +7,6 @@
 //
 // For reading and tests only: an attribute overrides the op's own rule from then on.
 #include "dialects/sdy/PlainData.h"
-#include "dialects/sdy/ShardingRuleOpInterface.h"
 #include "passes/reshard/Passes.h"
 
 namespace tessera {
@@ -20,9 +19,10 @@ namespace {
 struct ShowShardingRules : impl::ShowShardingRulesBase<ShowShardingRules> {
   void runOnOperation() override {
     getOperation().walk([](mlir::Operation *op) {
-      if (auto ruled = llvm::dyn_cast<sdy::ShardingRuleOpInterface>(op))
-        if (!op->hasAttr(sdy::kShardingRuleAttr))
-          op->setAttr(sdy::kShardingRuleAttr, sdy::toAttr(op, ruled.getShardingRule()));
+      if (op->hasAttr(sdy::kShardingRuleAttr))
+        return;
+      if (auto rule = sdy::ownRule(op))
+        op->setAttr(sdy::kShardingRuleAttr, sdy::toAttr(op, *rule));
     });
   }
 };

@@ -36,15 +36,6 @@ bool isFree(mlir::Value value) {
   return llvm::isa<stablehlo::IotaOp>(op);
 }
 
-double flopsOf(mlir::Operation *op, const sharding::FactorRule &rule) {
-  if (!llvm::isa<stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::ConvolutionOp>(op))
-    return 0;
-  double flops = 2;
-  for (const sharding::Factor &factor : rule.factors)
-    flops *= double(factor.size);
-  return flops;
-}
-
 TensorSharding ValueShardings::of(sdy::TensorShardingAttr attr, size_t rank) const {
   if (!attr || attr.getDimShardings().size() != rank)
     return TensorSharding::replicatedOver(rank);

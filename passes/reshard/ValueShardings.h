@@ -16,9 +16,6 @@ int64_t elementBytes(mlir::Value value);
 // constant of one element, an iota, a broadcast scalar.
 bool isFree(mlir::Value value);
 
-// Of an op with this rule: those of products and convolutions, else 0.
-double flopsOf(mlir::Operation *op, const sharding::FactorRule &rule);
-
 class ValueShardings {
 public:
   ValueShardings(const sharding::Mesh &mesh, mlir::MLIRContext *context)

@@ -25,9 +25,8 @@ struct CodegenCpuPass : impl::CodegenCpuBase<CodegenCpuPass> {
     llvm::SmallVector<exec::KernelOp> ops;
     std::vector<codegen::KernelSource> sources;
     for (auto op : module.getOps<exec::KernelOp>()) {
-      mlir::Operation *called = codegen::libraryOperation(*op.getBlock());
-      if (called) {
-        if (failed(callLibrary(op, called)))
+      if (LibraryCallOpInterface called = codegen::libraryOperation(*op.getBlock())) {
+        if (failed(codegen::callLibrary(op, called)))
           return signalPassFailure();
         continue;
       }
@@ -81,20 +80,6 @@ struct CodegenCpuPass : impl::CodegenCpuBase<CodegenCpuPass> {
     for (auto feature : features.getAsRange<mlir::StringAttr>())
       target->features.push_back(feature.str());
     return target;
-  }
-
-  // A kernel that the runtime brings needs no code.
-  static mlir::LogicalResult callLibrary(exec::KernelOp kernel, mlir::Operation *op) {
-    auto call = codegen::libraryCall(kernel, op);
-    if (failed(call))
-      return mlir::failure();
-    mlir::Builder b(kernel.getContext());
-    kernel.setLibrary(call->call.name);
-    kernel.setNumbers(call->call.numbers);
-    kernel.setGrid(call->info.grid);
-    kernel.setScratchBytes(call->info.scratchBytes);
-    kernel.setFlopsAttr(b.getF64FloatAttr(call->info.flops));
-    return mlir::success();
   }
 };
 

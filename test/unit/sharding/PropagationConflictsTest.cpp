@@ -27,7 +27,7 @@ struct Dot {
     }
     PropagatedOp op;
     op.rule = 0;
-    op.contraction = true;
+    op.flops = 2.0 * double(m) * double(k) * double(n);
     op.operands = {0, 1};
     op.results = {2};
     graph.ops.push_back(op);

@@ -5,12 +5,11 @@
 //
 // is "lapack.getrf" on 2 matrices of 5 x 3: their layout (column by column) was made explicit
 // before, so that the last dimension counts rows.
-#include "passes/codegen/kernel/LibraryCall.h"
+#include "dialects/stablehlo/LapackCall.h"
 
-namespace tessera::codegen {
+namespace tessera::stablehlo {
 
 using namespace mlir;
-using namespace tessera::stablehlo;
 using library::Lapack;
 using library::LapackArray;
 
@@ -85,7 +84,7 @@ bool fit(const Lapack &lapack, ArrayRef<LapackArray> arrays, ValueRange values) 
   return values.empty();
 }
 
-double flopsOf(const Lapack &lapack) {
+double workOf(const Lapack &lapack) {
   double m = lapack.m, n = lapack.n;
   double each = lapack.function == "trsm"   ? m * n * lapack.k
                 : lapack.function == "gtsv" ? 8 * n * lapack.k
@@ -147,11 +146,7 @@ FailureOr<LibraryCall> lapackCall(CustomCallOp op) {
   if (!lapack.describe() || !lapack.isSound() || !fit(lapack, lapack.inputs, op->getOperands()) ||
       !fit(lapack, lapack.outputs, op->getResults()))
     return refuse();
-  LibraryCall call{lapack.call(), {}};
-  call.info.grid = library::gridOf(lapack.batch);
-  call.info.scratchBytes = lapack.scratchBytes();
-  call.info.flops = flopsOf(lapack);
-  return call;
+  return libraryCall(lapack.call(), lapack.batch, lapack.scratchBytes(), workOf(lapack));
 }
 
-} // namespace tessera::codegen
+} // namespace tessera::stablehlo

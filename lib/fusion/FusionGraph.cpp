@@ -1,4 +1,4 @@
-#include "passes/fuse/FusionGraph.h"
+#include "lib/fusion/FusionGraph.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Kernel plans: what runs together, and that any plan can run at all.
-#include "passes/fuse/FusionGraph.h"
+#include "lib/fusion/FusionGraph.h"
 
 #include <algorithm>
 #include <functional>
