@@ -1,18 +1,23 @@
 /* The runtime's stable C interface; include/tessera/runtime.h is C++ over it. Link
  * libtessera_runtime.so. The compiler's is compiler_api.h.
  *
- *   load a program, make a session, place inputs on its devices, execute steps, read outputs back
+ * Two layers over programs, of which one can be used without the other:
+ *
+ *   sessions   load a program, make a session, place global arrays, execute steps, read arrays back
+ *   clients    load programs into one client; buffers of its devices, one a tile; prepared calls that
+ *              rebind only what changes; steps that run while the caller goes on, with events
  *
  * Functions never throw and never abort. Those that can fail return a code; the message of the last
- * failure on this thread is tessera_error_message(). Programs may be shared by threads; a session
- * and its arrays belong to one thread at a time (but for tessera_session_cancel). Objects are freed
- * by their *_free, in any order; NULL is ignored. Any other argument that is NULL where the text
- * does not allow it makes a code TESSERA_INVALID_ARGUMENT, or the result that a function's comment
- * names, and a message.
+ * failure on this thread is tessera_error_message(). Programs, clients, executables, events and
+ * arenas may be shared by threads. A session and its arrays belong to one thread at a time, as does
+ * a call with the buffers that it is given (but for tessera_session_cancel and tessera_call_cancel).
+ * Objects are freed by their *_free, in any order; NULL is ignored. Any other argument that is NULL
+ * where the text does not allow it makes a code TESSERA_INVALID_ARGUMENT, or the result that a
+ * function's comment names, and a message.
  *
- * Threads stay with the process that made them: in the child of a fork(), sessions of the parent
- * don't execute (TESSERA_INVALID_ARGUMENT); their arrays can be read, and all can be freed.
- * Sessions that the child makes work, but for those over MPI where the parent has one.
+ * Threads stay with the process that made them: in the child of a fork(), sessions and calls of the
+ * parent don't execute (TESSERA_FAILED_PRECONDITION); their arrays can be read, and all can be
+ * freed. Sessions that the child makes work, but for those over MPI where the parent has one.
  */
 #ifndef TESSERA_C_API_H
 #define TESSERA_C_API_H
@@ -52,6 +57,12 @@ typedef struct tessera_program tessera_program; /* immutable */
 typedef struct tessera_session tessera_session; /* a program with devices and their memory */
 typedef struct tessera_array
     tessera_array; /* a global array, cut into tiles on the devices of a session */
+typedef struct tessera_client tessera_client;         /* workers, devices and their memory */
+typedef struct tessera_executable tessera_executable; /* a program made ready for a client */
+typedef struct tessera_buffer tessera_buffer; /* what one device holds: dense, of a type and shape */
+typedef struct tessera_call tessera_call;     /* an executable prepared to be executed */
+typedef struct tessera_event tessera_event;   /* something that will have happened */
+typedef struct tessera_arena tessera_arena;   /* memory for temporaries that calls share */
 
 /* An input or output, or an array. Pointers live as long as the object that was asked. */
 typedef struct tessera_parameter {
@@ -78,6 +89,8 @@ typedef struct tessera_session_options {
       *topology; /* contents of a topology file whose links are simulated (local); NULL: none */
   double time_limit; /* seconds that a step may take before it ends with
                         TESSERA_DEADLINE_EXCEEDED; 0: any */
+  tessera_client *client; /* whose workers, memory and processes it uses (`workers` and `communicator`
+                             are not asked then); NULL: its own */
 } tessera_session_options;
 
 /* The message of the last failed call on this thread; "" before any. */
@@ -100,6 +113,12 @@ TESSERA_API tessera_code tessera_program_input(const tessera_program *program, s
                                                tessera_parameter *input);
 TESSERA_API tessera_code tessera_program_output(const tessera_program *program, size_t index,
                                                 tessera_parameter *output);
+/* The number of the input (output) of a name: the program's own, or in0.. (out0..). NOT_FOUND, with
+ * what there is, for any other. */
+TESSERA_API tessera_code tessera_program_input_index(const tessera_program *program,
+                                                     const char *name, size_t *index);
+TESSERA_API tessera_code tessera_program_output_index(const tessera_program *program,
+                                                      const char *name, size_t *index);
 /* What the compiler reported: JSON, "" when the program carries none. */
 TESSERA_API const char *tessera_program_report(const tessera_program *program);
 
@@ -120,6 +139,12 @@ TESSERA_API int32_t tessera_session_process_count(const tessera_session *session
 TESSERA_API tessera_code tessera_session_execute(tessera_session *session,
                                                  tessera_array *const *inputs, size_t input_count,
                                                  tessera_array **outputs, size_t output_count);
+/* The same with inputs in any order, by name: each of the program's once, and no others. */
+TESSERA_API tessera_code tessera_session_execute_named(tessera_session *session,
+                                                       const char *const *names,
+                                                       tessera_array *const *inputs,
+                                                       size_t input_count, tessera_array **outputs,
+                                                       size_t output_count);
 /* From any thread: a step that is being executed ends with TESSERA_CANCELLED. */
 TESSERA_API void tessera_session_cancel(tessera_session *session);
 TESSERA_API tessera_code tessera_session_counters(const tessera_session *session,
@@ -139,6 +164,107 @@ TESSERA_API tessera_code tessera_array_describe(const tessera_array *array,
 /* 0 once a step has taken it over. */
 TESSERA_API int32_t tessera_array_is_valid(const tessera_array *array);
 TESSERA_API void tessera_array_free(tessera_array *array);
+
+/* Clients. Over MPI all processes make the same clients and calls, in the same order. */
+typedef struct tessera_client_options {
+  size_t struct_size;       /* sizeof(tessera_client_options) */
+  uint32_t workers;         /* as in tessera_session_options */
+  const char *communicator; /* as in tessera_session_options */
+  const char *device;       /* the kind of devices: NULL or "cpu"; "shadow" */
+} tessera_client_options;
+
+TESSERA_API tessera_code tessera_client_create(const tessera_client_options *options,
+                                               tessera_client **client);
+TESSERA_API void tessera_client_free(tessera_client *client);
+/* This process among those of the communicator: 0 of 1 for "local", -1 of 0 of NULL. */
+TESSERA_API int32_t tessera_client_process(const tessera_client *client);
+TESSERA_API int32_t tessera_client_process_count(const tessera_client *client);
+
+/* Executables. One program may be loaded into several clients. */
+TESSERA_API tessera_code tessera_executable_load(tessera_client *client,
+                                                 const tessera_program *program,
+                                                 tessera_executable **executable);
+TESSERA_API void tessera_executable_free(tessera_executable *executable);
+/* The program's devices that are here: all of them, or one of MPI. They are numbered from 0; 0 of
+ * NULL. */
+TESSERA_API size_t tessera_executable_device_count(const tessera_executable *executable);
+/* The mesh's number of the device, -1 where there is none. */
+TESSERA_API int64_t tessera_executable_device_id(const tessera_executable *executable,
+                                                 size_t device);
+/* What each device holds of an input (output): `shape` and `bytes` are the tile's. */
+TESSERA_API tessera_code tessera_executable_input_tile(const tessera_executable *executable,
+                                                       size_t index, tessera_parameter *tile);
+TESSERA_API tessera_code tessera_executable_output_tile(const tessera_executable *executable,
+                                                        size_t index, tessera_parameter *tile);
+
+/* Buffers: `rank` sizes in `shape`, elements dense and row-major. With `copied`, `data` must stay as
+ * it is until that event; with NULL, until the function returns. */
+TESSERA_API tessera_code tessera_buffer_from_host(tessera_client *client, uint32_t device,
+                                                  const char *type, size_t rank,
+                                                  const int64_t *shape, const void *data,
+                                                  size_t bytes, tessera_buffer **buffer,
+                                                  tessera_event **copied);
+/* Waits until the buffer is ready and writes all of it, or, with `done`, does so until that event:
+ * `data` must stay until then. */
+TESSERA_API tessera_code tessera_buffer_to_host(tessera_buffer *buffer, void *data, size_t bytes,
+                                                tessera_event **done);
+/* Another buffer of the same contents and memory, which is counted: a step that takes one over works
+ * on a copy as long as there is the other. */
+TESSERA_API tessera_code tessera_buffer_share(tessera_buffer *buffer, tessera_buffer **other);
+TESSERA_API tessera_code tessera_buffer_describe(const tessera_buffer *buffer,
+                                                 tessera_parameter *parameter);
+TESSERA_API int32_t tessera_buffer_device(const tessera_buffer *buffer); /* -1 of NULL */
+/* 0 once a step has taken it over. */
+TESSERA_API int32_t tessera_buffer_is_valid(const tessera_buffer *buffer);
+/* When its contents are there; fails when the step that makes them does. */
+TESSERA_API tessera_code tessera_buffer_ready(const tessera_buffer *buffer, tessera_event **event);
+TESSERA_API void tessera_buffer_free(tessera_buffer *buffer);
+
+/* Events. Waits `seconds` at most (negative: any time); TESSERA_DEADLINE_EXCEEDED when that was not
+ * enough, otherwise how it ended. */
+TESSERA_API tessera_code tessera_event_wait(tessera_event *event, double seconds);
+TESSERA_API int32_t tessera_event_is_ready(const tessera_event *event);
+/* Calls `then` once it has happened: before the function returns where it has already, otherwise on
+ * a thread of the runtime, which it must not keep long, and where it frees nothing. */
+TESSERA_API tessera_code tessera_event_when_ready(tessera_event *event,
+                                                  void (*then)(void *user, tessera_code code),
+                                                  void *user);
+TESSERA_API void tessera_event_free(tessera_event *event);
+
+/* Memory for the temporaries of calls that are never executed at the same time: starting a second one
+ * is TESSERA_FAILED_PRECONDITION. As large as the largest of the executables needs. */
+TESSERA_API tessera_code tessera_arena_create(tessera_executable *const *executables, size_t count,
+                                              tessera_arena **arena);
+TESSERA_API void tessera_arena_free(tessera_arena *arena);
+
+/* Calls. */
+typedef struct tessera_call_options {
+  size_t struct_size;   /* sizeof(tessera_call_options) */
+  const char *topology; /* as in tessera_session_options */
+  double time_limit;    /* as in tessera_session_options */
+  tessera_arena *arena; /* NULL: one of its own */
+} tessera_call_options;
+
+TESSERA_API tessera_code tessera_call_create(tessera_executable *executable,
+                                             const tessera_call_options *options,
+                                             tessera_call **call);
+/* Cancels a step that is being executed, and waits for its end. */
+TESSERA_API void tessera_call_free(tessera_call *call);
+/* Gives an input its buffers: `count` is the number of devices that are here, buffer i lies on device
+ * i. They need not be ready: a step waits for what it gets. They stay bound, and are held, until
+ * others are bound; those of an input that steps take over (`donated`) are invalid from here on, and
+ * others have to be bound before the next step. Not while a step is being executed. */
+TESSERA_API tessera_code tessera_call_bind(tessera_call *call, size_t input,
+                                           tessera_buffer *const *buffers, size_t count);
+/* Starts a step. `outputs` gets output_count x devices new buffers, by output, then by device, which
+ * are ready when `done` has happened (NULL: waits for it). One step of a call at a time. */
+TESSERA_API tessera_code tessera_call_start(tessera_call *call, tessera_buffer **outputs,
+                                            size_t output_count, tessera_event **done);
+/* From any thread: the step that is being executed ends with TESSERA_CANCELLED. */
+TESSERA_API void tessera_call_cancel(tessera_call *call);
+/* Of the last step that has ended. */
+TESSERA_API tessera_code tessera_call_counters(const tessera_call *call,
+                                               tessera_counters *counters);
 
 #ifdef __cplusplus
 }

@@ -7,8 +7,16 @@
 //     state = session.execute(state);                     // state stays on the devices
 //   std::vector<float> weights = state[0].read<float>();
 //
-// Errors are thrown as tessera::Error. Objects are movable; a Session keeps what it needs of its
-// Program.
+// or, with a buffer for each device and steps that run beside the caller:
+//
+//   tessera::Client client;
+//   tessera::Executable executable(client, program);
+//   tessera::Call call(executable);
+//   call.bind(0, weights);                                // one Buffer a device; stays bound
+//   auto [outputs, done] = call.start();
+//   done.wait();
+//
+// Errors are thrown as tessera::Error. Objects are movable, and keep what they need of each other.
 #pragma once
 
 #include "tessera/c_api.h"
@@ -19,6 +27,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tessera {
@@ -71,6 +80,12 @@ public:
   std::vector<Parameter> outputs() const {
     return list(tessera_program_output_count(get()), tessera_program_output);
   }
+  // Error TESSERA_NOT_FOUND says which there are.
+  size_t inputIndex(const std::string &name) const {
+    size_t index = 0;
+    throwUnlessOk(tessera_program_input_index(get(), name.c_str(), &index));
+    return index;
+  }
   std::string_view report() const { return tessera_program_report(get()); }
   const tessera_program *get() const { return program_.get(); }
 
@@ -115,11 +130,198 @@ private:
   std::unique_ptr<tessera_array, void (*)(tessera_array *)> array_;
 };
 
+struct ClientSettings {
+  uint32_t workers = 0;               // 0: TESSERA_WORKERS, or one a core
+  std::string communicator = "local"; // or "mpi"
+  std::string device = "cpu";         // or "shadow"
+};
+
+// Workers, devices and their memory. Shared by threads.
+class Client {
+public:
+  explicit Client(const ClientSettings &settings = {}) : client_(nullptr, tessera_client_free) {
+    tessera_client_options options{};
+    options.struct_size = sizeof options;
+    options.workers = settings.workers;
+    options.communicator = settings.communicator.c_str();
+    options.device = settings.device.c_str();
+    tessera_client *raw = nullptr;
+    throwUnlessOk(tessera_client_create(&options, &raw));
+    client_.reset(raw);
+  }
+  int process() const { return tessera_client_process(get()); }
+  int processCount() const { return tessera_client_process_count(get()); }
+  tessera_client *get() const { return client_.get(); }
+
+private:
+  std::unique_ptr<tessera_client, void (*)(tessera_client *)> client_;
+};
+
+// Something that will have happened. Shared by threads.
+class Event {
+public:
+  explicit Event(tessera_event *event) : event_(event, tessera_event_free) {}
+  bool ready() const { return tessera_event_is_ready(event_.get()) != 0; }
+  void wait() const { throwUnlessOk(tessera_event_wait(event_.get(), -1)); }
+  // Whether it has happened within that many seconds.
+  bool waitFor(double seconds) const {
+    tessera_code code = tessera_event_wait(event_.get(), seconds);
+    if (code == TESSERA_DEADLINE_EXCEEDED && !ready())
+      return false;
+    throwUnlessOk(code);
+    return true;
+  }
+
+private:
+  std::unique_ptr<tessera_event, void (*)(tessera_event *)> event_;
+};
+
+// What one device holds.
+class Buffer {
+public:
+  explicit Buffer(tessera_buffer *buffer) : buffer_(buffer, tessera_buffer_free) {}
+  // Dense elements of type `type` ("f32", ..), copied.
+  template <class T>
+  Buffer(const Client &client, uint32_t device, const std::string &type,
+         const std::vector<int64_t> &shape, const std::vector<T> &values)
+      : buffer_(nullptr, tessera_buffer_free) {
+    tessera_buffer *raw = nullptr;
+    throwUnlessOk(tessera_buffer_from_host(client.get(), device, type.c_str(), shape.size(),
+                                           shape.data(), values.data(), values.size() * sizeof(T),
+                                           &raw, nullptr));
+    buffer_.reset(raw);
+  }
+  Parameter parameter() const {
+    tessera_parameter p{};
+    p.struct_size = sizeof p;
+    throwUnlessOk(tessera_buffer_describe(get(), &p));
+    return Parameter(p);
+  }
+  // Waits until it is ready.
+  template <class T> std::vector<T> read() const {
+    size_t bytes = parameter().bytes;
+    std::vector<T> values(bytes / sizeof(T));
+    throwUnlessOk(tessera_buffer_to_host(get(), values.data(), bytes, nullptr));
+    return values;
+  }
+  // Another one of the same memory, which is counted.
+  Buffer share() const {
+    tessera_buffer *raw = nullptr;
+    throwUnlessOk(tessera_buffer_share(get(), &raw));
+    return Buffer(raw);
+  }
+  bool valid() const { return tessera_buffer_is_valid(get()) != 0; }
+  int device() const { return tessera_buffer_device(get()); }
+  tessera_buffer *get() const { return buffer_.get(); }
+
+private:
+  std::unique_ptr<tessera_buffer, void (*)(tessera_buffer *)> buffer_;
+};
+
+// A program made ready for a client. Shared by threads.
+class Executable {
+public:
+  Executable(const Client &client, const Program &program)
+      : executable_(nullptr, tessera_executable_free),
+        outputs_(tessera_program_output_count(program.get())) {
+    tessera_executable *raw = nullptr;
+    throwUnlessOk(tessera_executable_load(client.get(), program.get(), &raw));
+    executable_.reset(raw);
+  }
+  size_t devices() const { return tessera_executable_device_count(get()); } // that are here
+  size_t outputs() const { return outputs_; }
+  // What each device holds of an input.
+  Parameter inputTile(size_t input) const {
+    tessera_parameter p{};
+    p.struct_size = sizeof p;
+    throwUnlessOk(tessera_executable_input_tile(get(), input, &p));
+    return Parameter(p);
+  }
+  tessera_executable *get() const { return executable_.get(); }
+
+private:
+  std::unique_ptr<tessera_executable, void (*)(tessera_executable *)> executable_;
+  size_t outputs_;
+};
+
+// Memory for temporaries of calls of which only one executes at a time.
+class Arena {
+public:
+  explicit Arena(std::span<const Executable *const> executables)
+      : arena_(nullptr, tessera_arena_free) {
+    std::vector<tessera_executable *> list;
+    for (const Executable *executable : executables)
+      list.push_back(executable->get());
+    tessera_arena *raw = nullptr;
+    throwUnlessOk(tessera_arena_create(list.data(), list.size(), &raw));
+    arena_.reset(raw);
+  }
+  tessera_arena *get() const { return arena_.get(); }
+
+private:
+  std::unique_ptr<tessera_arena, void (*)(tessera_arena *)> arena_;
+};
+
+struct CallSettings {
+  std::string topology = {};    // contents of a topology file whose links are simulated
+  double timeLimit = 0;         // seconds that a step may take; 0: any
+  const Arena *arena = nullptr; // null: one of its own
+};
+
+// An executable prepared to be executed again and again. One thread at a time, but for cancel.
+class Call {
+public:
+  struct Step {
+    std::vector<std::vector<Buffer>> outputs; // by output, then by device
+    Event done;
+  };
+
+  explicit Call(const Executable &executable, const CallSettings &settings = {})
+      : call_(nullptr, tessera_call_free), outputs_(executable.outputs()),
+        devices_(executable.devices()) {
+    tessera_call_options options{};
+    options.struct_size = sizeof options;
+    options.topology = settings.topology.empty() ? nullptr : settings.topology.c_str();
+    options.time_limit = settings.timeLimit;
+    options.arena = settings.arena ? settings.arena->get() : nullptr;
+    tessera_call *raw = nullptr;
+    throwUnlessOk(tessera_call_create(executable.get(), &options, &raw));
+    call_.reset(raw);
+  }
+  // One buffer a device. They stay bound; those of a donated input are taken over by the next step.
+  void bind(size_t input, std::span<const Buffer> tiles) {
+    std::vector<tessera_buffer *> list;
+    for (const Buffer &tile : tiles)
+      list.push_back(tile.get());
+    throwUnlessOk(tessera_call_bind(get(), input, list.data(), list.size()));
+  }
+  // Outputs may be bound, and shared, before the step is done.
+  Step start() {
+    std::vector<tessera_buffer *> raw(outputs_ * devices_);
+    tessera_event *done = nullptr;
+    throwUnlessOk(tessera_call_start(get(), raw.data(), raw.size(), &done));
+    Step step{{}, Event(done)};
+    for (size_t i = 0; i < outputs_; ++i) {
+      step.outputs.emplace_back();
+      for (size_t d = 0; d < devices_; ++d)
+        step.outputs.back().emplace_back(raw[i * devices_ + d]);
+    }
+    return step;
+  }
+  void cancel() { tessera_call_cancel(get()); } // from any thread
+  tessera_call *get() const { return call_.get(); }
+
+private:
+  std::unique_ptr<tessera_call, void (*)(tessera_call *)> call_;
+  size_t outputs_, devices_;
+};
+
 struct SessionSettings {
   uint32_t workers = 0;               // 0: TESSERA_WORKERS, or one a core
   std::string communicator = "local"; // or "mpi"
   std::string topology = {};          // contents of a topology file whose links are simulated
   double timeLimit = 0;               // seconds that a step may take; 0: any
+  const Client *client = nullptr;     // whose workers, memory and processes it uses; null: its own
 };
 
 class Session {
@@ -134,6 +336,7 @@ public:
     options.communicator = settings.communicator.c_str();
     options.topology = settings.topology.empty() ? nullptr : settings.topology.c_str();
     options.time_limit = settings.timeLimit;
+    options.client = settings.client ? settings.client->get() : nullptr;
     tessera_session *raw = nullptr;
     throwUnlessOk(tessera_session_create(program.get(), &options, &raw));
     session_.reset(raw);
@@ -165,6 +368,18 @@ public:
     for (const Array &array : inputs)
       pointers.push_back(&array);
     return execute(std::span<const Array *const>(pointers));
+  }
+  // The same by name, in any order: each input of the program once, and no others.
+  std::vector<Array> execute(const std::vector<std::pair<std::string, const Array *>> &inputs) {
+    std::vector<const char *> names;
+    std::vector<tessera_array *> in, out(outputs_);
+    for (const auto &[name, array] : inputs) {
+      names.push_back(name.c_str());
+      in.push_back(array->get());
+    }
+    throwUnlessOk(tessera_session_execute_named(get(), names.data(), in.data(), in.size(),
+                                                out.data(), out.size()));
+    return std::vector<Array>(out.begin(), out.end());
   }
   void cancel() { tessera_session_cancel(get()); } // from any thread
 

@@ -169,6 +169,14 @@ NpzReader::NpzReader(std::string path, ZipReader zip)
   }
 }
 
+std::vector<std::string> NpzReader::names() const {
+  std::vector<std::string> names;
+  for (const auto &[name, member] : byName_)
+    names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 Result<HostArray> NpzReader::read(const std::string &name,
                                   const program::Parameter &expected) const {
   auto found = byName_.find(name);

@@ -32,6 +32,7 @@ std::string npyDescr(program::ElementType type);
 class NpzReader {
 public:
   static Result<NpzReader> open(const std::string &path);
+  std::vector<std::string> names() const;
   // Array `name`, which must have the parameter's global shape and the type that it travels as.
   Result<HostArray> read(const std::string &name, const program::Parameter &expected) const;
 

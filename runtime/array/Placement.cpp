@@ -42,9 +42,12 @@ bool samePlacement(const program::Parameter &a, const MeshGrid &aMesh, const pro
   return true;
 }
 
+std::string describeGlobal(const program::Parameter &parameter) {
+  return std::string(nameOf(parameter.type())) + listText(globalShape(parameter));
+}
+
 std::string describe(const program::Parameter &parameter) {
-  return std::string(nameOf(parameter.type())) + listText(globalShape(parameter)) + " in tiles " +
-         listText(localShape(parameter));
+  return describeGlobal(parameter) + " in tiles " + listText(localShape(parameter));
 }
 
 } // namespace tessera::runtime

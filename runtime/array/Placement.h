@@ -10,6 +10,7 @@ namespace tessera::runtime {
 // as the other.
 bool samePlacement(const program::Parameter &a, const MeshGrid &aMesh, const program::Parameter &b,
                    const MeshGrid &bMesh);
-std::string describe(const program::Parameter &parameter); // "f32[8,16] in tiles [4,16]"
+std::string describeGlobal(const program::Parameter &parameter); // "f32[8,16]"
+std::string describe(const program::Parameter &parameter);       // "f32[8,16] in tiles [4,16]"
 
 } // namespace tessera::runtime

@@ -180,10 +180,10 @@ Call::start(std::span<const std::shared_ptr<device::Event>> after, std::vector<T
   if (Status s = executable_->client()->checkHere(); !s.ok())
     return s;
   if (executing_.exchange(true, std::memory_order_acquire))
-    return invalidArgument("a step of it is being executed already");
+    return Status(Code::FailedPrecondition, "a step of it is being executed already");
   if (!arena_->tryAcquire()) {
     executing_.store(false, std::memory_order_release);
-    return invalidArgument("a call that shares its arena is being executed");
+    return Status(Code::FailedPrecondition, "a call that shares its arena is being executed");
   }
   auto event = begin(after, outputs);
   if (!event.ok()) {
@@ -284,7 +284,10 @@ void Call::over() {
     counters.collectives = std::max(counters.collectives, device->collectives());
     counters.collectiveBytes = std::max(counters.collectiveBytes, device->collectiveBytes());
   }
-  counters_ = counters;
+  {
+    std::lock_guard lock(countersMutex_);
+    counters_ = counters;
+  }
   conclude(std::move(status));
 }
 

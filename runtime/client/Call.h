@@ -54,7 +54,11 @@ public:
   void cancel();
   bool isExecuting() const { return executing_.load(std::memory_order_acquire); }
 
-  const Counters &counters() const { return counters_; } // nothing is being executed
+  // Of the last step that has ended.
+  Counters counters() const {
+    std::lock_guard lock(countersMutex_);
+    return counters_;
+  }
   void setTracing(bool on);
   Status writeTrace(files::OutputFile &file) const;
 
@@ -101,6 +105,7 @@ private:
   std::mutex failureMutex_;
   Status failure_; // of an event that the step waited for
   std::shared_ptr<device::Event> done_ = device::Event::past();
+  mutable std::mutex countersMutex_;
   Counters counters_;
 };
 

@@ -25,8 +25,8 @@ Result<std::shared_ptr<Client>> Client::create(const ClientOptions &options) {
 Status Client::checkHere() const {
   if (pool_->isHere())
     return {};
-  return invalidArgument("it was made before this process was forked: its workers are threads of "
-                         "the parent; make another here");
+  return {Code::FailedPrecondition, "it was made before this process was forked: its workers are "
+                                    "threads of the parent; make another here"};
 }
 
 } // namespace tessera::runtime

@@ -226,7 +226,7 @@ Session::step(const std::vector<std::shared_ptr<Array>> &inputs) {
   if (Status s = call_->executable().client()->checkHere(); !s.ok())
     return s;
   if (call_->isExecuting())
-    return invalidArgument("the session is executing a step already");
+    return Status(Code::FailedPrecondition, "the session is executing a step already");
   if (Status s = bind(inputs); !s.ok())
     return s;
   std::vector<Tiles> tiles;

@@ -49,7 +49,7 @@ public:
   // From any thread: the step that is running ends with an error.
   void cancel() { call_->cancel(); }
 
-  const Counters &counters() const { return call_->counters(); }
+  Counters counters() const { return call_->counters(); }
   void setTracing(bool on) { call_->setTracing(on); }
   Status writeTrace(files::OutputFile &file) const { return call_->writeTrace(file); }
 

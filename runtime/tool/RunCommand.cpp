@@ -1,6 +1,7 @@
 #include "runtime/tool/RunCommand.h"
 #include "lib/files/OutputFile.h"
 #include "runtime/array/Npz.h"
+#include "runtime/array/ParameterNames.h"
 #include "runtime/comm/exchange/Agreement.h"
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/comm/local/TopologyFile.h"
@@ -25,7 +26,8 @@ using namespace runtime;
 
 const char kUsage[] = R"(usage: tessera run P.tsr --inputs=IN.npz --outputs=OUT.npz [options]
 
-Runs a compiled program. Arrays are global values in0.., out0..; bf16, f16 and f8 travel as float32.
+Runs a compiled program. Arrays are global values by the program's names (`tessera info`) or in0..,
+out0..; bf16, f16 and f8 travel as float32.
 
   --inputs=FILE         the inputs; random small ones without it
   --outputs=FILE        the outputs of the last step
@@ -251,18 +253,25 @@ private:
   Status readInputs() {
     const auto &parameters = session_->program().manifest().inputs();
     std::optional<NpzReader> reader;
+    std::vector<std::string> names;
+    std::vector<size_t> order; // by parameter: its place among the names
     if (!options_.inputs.empty()) {
       auto opened = NpzReader::open(options_.inputs);
       if (!opened.ok())
         return opened.status();
       reader = std::move(*opened);
+      names = reader->names();
+      auto matched = matchNames(parameters, "in", names);
+      if (!matched.ok())
+        return Status(matched.status().code(), options_.inputs + ": " + matched.status().message());
+      order = std::move(*matched);
     }
     for (int i = 0; i < parameters.size(); ++i) {
       if (!reader) {
         hosts_.push_back(randomInput(parameters[i], static_cast<uint64_t>(i)));
         continue;
       }
-      auto host = reader->read("in" + std::to_string(i), parameters[i]);
+      auto host = reader->read(names[order[i]], parameters[i]);
       if (!host.ok())
         return host.status();
       hosts_.push_back(std::move(*host));

@@ -124,6 +124,100 @@ static const char *runtimeNulls(struct Objects *o) {
   return stepModel(o->session, 1, 2); /* all is as it was */
 }
 
+/* The same of clients and what belongs to them. */
+static const char *clientNulls(struct Objects *o) {
+  const int64_t shape[1] = {3};
+  size_t index = 0;
+  tessera_client *client = NULL, *noClient = NULL;
+  tessera_executable *executable = NULL, *noExecutable = NULL;
+  tessera_buffer *buffer = NULL, *noBuffer = NULL, *tiles[1] = {NULL}, *out[64] = {NULL};
+  tessera_event *event = NULL, *noEvent = NULL;
+  tessera_arena *arena = NULL;
+  tessera_call *call = NULL, *noCall = NULL;
+  tessera_array *arrays[2] = {NULL, NULL};
+  const char *names[2] = {"in0", NULL};
+  tessera_parameter parameter;
+  memset(&parameter, 0, sizeof parameter);
+  parameter.struct_size = sizeof parameter;
+  tessera_counters counters;
+  memset(&counters, 0, sizeof counters);
+  counters.struct_size = sizeof counters;
+
+  EXPECT(tessera_client_create(NULL, &client) == TESSERA_OK);
+  EXPECT(tessera_executable_load(client, o->program, &executable) == TESSERA_OK);
+  EXPECT(tessera_buffer_from_host(client, 0, "f32", 1, shape, kZeros, 12, &buffer, NULL) ==
+         TESSERA_OK);
+  EXPECT(tessera_buffer_ready(buffer, &event) == TESSERA_OK);
+  EXPECT(tessera_call_create(executable, NULL, &call) == TESSERA_OK);
+
+  REFUSED(tessera_program_input_index(NULL, "in0", &index));
+  REFUSED(tessera_program_input_index(o->program, NULL, &index));
+  REFUSED(tessera_program_input_index(o->program, "in0", NULL));
+  REFUSED(tessera_program_output_index(NULL, "out0", &index));
+  REFUSED(tessera_program_output_index(o->program, NULL, &index));
+  REFUSED(tessera_program_output_index(o->program, "out0", NULL));
+  REFUSED(tessera_client_create(NULL, NULL));
+  SAYS_NULL(tessera_client_process(NULL) == -1);
+  SAYS_NULL(tessera_client_process_count(NULL) == 0);
+  REFUSED(tessera_executable_load(NULL, o->program, &noExecutable));
+  REFUSED(tessera_executable_load(client, NULL, &noExecutable));
+  REFUSED(tessera_executable_load(client, o->program, NULL));
+  SAYS_NULL(tessera_executable_device_count(NULL) == 0);
+  SAYS_NULL(tessera_executable_device_id(NULL, 0) == -1);
+  REFUSED(tessera_executable_input_tile(NULL, 0, &parameter));
+  REFUSED(tessera_executable_input_tile(executable, 0, NULL));
+  REFUSED(tessera_executable_output_tile(NULL, 0, &parameter));
+  REFUSED(tessera_executable_output_tile(executable, 0, NULL));
+  REFUSED(tessera_buffer_from_host(NULL, 0, "f32", 1, shape, kZeros, 12, &noBuffer, NULL));
+  REFUSED(tessera_buffer_from_host(client, 0, NULL, 1, shape, kZeros, 12, &noBuffer, NULL));
+  REFUSED(tessera_buffer_from_host(client, 0, "f32", 1, NULL, kZeros, 12, &noBuffer, NULL));
+  REFUSED(tessera_buffer_from_host(client, 0, "f32", 1, shape, NULL, 12, &noBuffer, NULL));
+  REFUSED(tessera_buffer_from_host(client, 0, "f32", 1, shape, kZeros, 12, NULL, NULL));
+  REFUSED(tessera_buffer_to_host(NULL, &counters, 12, NULL));
+  REFUSED(tessera_buffer_to_host(buffer, NULL, 12, NULL));
+  REFUSED(tessera_buffer_share(NULL, &noBuffer));
+  REFUSED(tessera_buffer_share(buffer, NULL));
+  REFUSED(tessera_buffer_describe(NULL, &parameter));
+  REFUSED(tessera_buffer_describe(buffer, NULL));
+  SAYS_NULL(tessera_buffer_device(NULL) == -1);
+  SAYS_NULL(tessera_buffer_is_valid(NULL) == 0);
+  REFUSED(tessera_buffer_ready(NULL, &noEvent));
+  REFUSED(tessera_buffer_ready(buffer, NULL));
+  REFUSED(tessera_event_wait(NULL, 1));
+  SAYS_NULL(tessera_event_is_ready(NULL) == 0);
+  REFUSED(tessera_event_when_ready(NULL, NULL, NULL));
+  REFUSED(tessera_event_when_ready(event, NULL, NULL));
+  REFUSED(tessera_arena_create(NULL, 1, &arena));
+  REFUSED(tessera_arena_create(&noExecutable, 1, &arena));
+  REFUSED(tessera_arena_create(&executable, 1, NULL));
+  REFUSED(tessera_call_create(NULL, NULL, &noCall));
+  REFUSED(tessera_call_create(executable, NULL, NULL));
+  REFUSED(tessera_call_bind(NULL, 0, tiles, 1));
+  REFUSED(tessera_call_bind(call, 0, NULL, 1));
+  REFUSED(tessera_call_start(NULL, out, 1, NULL));
+  REFUSED(tessera_call_start(call, NULL, 1, NULL));
+  SAYS_NULL((tessera_call_cancel(NULL), 1));
+  REFUSED(tessera_call_counters(NULL, &counters));
+  REFUSED(tessera_call_counters(call, NULL));
+  REFUSED(tessera_session_execute_named(NULL, names, o->in, 2, arrays, 2));
+  REFUSED(tessera_session_execute_named(o->session, NULL, o->in, 2, arrays, 2));
+  REFUSED(tessera_session_execute_named(o->session, names, NULL, 2, arrays, 2));
+  REFUSED(tessera_session_execute_named(o->session, names, o->in, 2, arrays, 2));
+  tessera_client_free(NULL);
+  tessera_executable_free(NULL);
+  tessera_buffer_free(NULL);
+  tessera_event_free(NULL);
+  tessera_arena_free(NULL);
+  tessera_call_free(NULL);
+  EXPECT(!noClient && !noExecutable && !noBuffer && !noEvent && !arena && !noCall && !out[0]);
+  tessera_client_free(client); /* in any order */
+  tessera_executable_free(executable);
+  tessera_call_free(call);
+  tessera_buffer_free(buffer);
+  tessera_event_free(event);
+  return stepModel(o->session, 1, 2);
+}
+
 static const char *compilerNulls(struct Objects *o) {
   size_t n = 5;
   tessera_compiled *bad = tessera_compile(NULL, 10, NULL);
@@ -150,6 +244,8 @@ static const char *nulls(void) {
   const char *wrong = make(&o);
   if (!wrong)
     wrong = runtimeNulls(&o);
+  if (!wrong)
+    wrong = clientNulls(&o);
   if (!wrong)
     wrong = compilerNulls(&o);
   release(&o);
@@ -197,7 +293,7 @@ static const char *afterFork(void) {
     alarm(50);
     tessera_array *out[2] = {NULL, NULL};
     float x[12] = {1};
-    if (tessera_session_execute(o.session, o.in, 2, out, 2) != TESSERA_INVALID_ARGUMENT ||
+    if (tessera_session_execute(o.session, o.in, 2, out, 2) != TESSERA_FAILED_PRECONDITION ||
         !strstr(tessera_error_message(), "fork"))
       wrong = complain("execute in the child: %s", tessera_error_message());
     else if (tessera_array_read(o.in[0], x, sizeof x) != TESSERA_OK || x[0] != 0)

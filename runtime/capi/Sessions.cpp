@@ -1,96 +1,13 @@
-// The C interface over the runtime: handles, codes, and no exception past it.
-#include "include/tessera/c_api.h"
-#include "runtime/HostMemory.h"
-#include "runtime/array/ElementType.h"
-#include "runtime/array/Layout.h"
+// Sessions and global arrays of the C interface.
+#include "runtime/array/ParameterNames.h"
+#include "runtime/capi/Handles.h"
 #include "runtime/comm/exchange/Agreement.h"
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/comm/local/TopologyFile.h"
-#include "runtime/session/Session.h"
-#include "runtime/program/LoadedProgram.h"
 #include "runtime/trace/Report.h"
 #include <cstring>
-#include <exception>
 
 using namespace tessera::runtime;
-
-namespace {
-
-// A parameter with what tessera_parameter points to.
-struct Described {
-  std::string name, type;
-  std::vector<int64_t> shape;
-  size_t bytes;
-  bool donated;
-
-  explicit Described(const tessera::program::Parameter &p)
-      : name(p.name()), type(nameOf(p.type())), shape(globalShape(p)),
-        bytes(elementCount(shape) * byteSize(p.type())), donated(p.donated()) {}
-
-  Status fill(tessera_parameter *to) const {
-    if (!to)
-      return invalidArgument("tessera_parameter: a null argument");
-    if (to->struct_size < sizeof(tessera_parameter))
-      return invalidArgument("tessera_parameter: set struct_size first");
-    *to = {to->struct_size, name.c_str(), type.c_str(), shape.size(), shape.data(), bytes, donated};
-    return {};
-  }
-};
-
-thread_local std::string lastError;
-
-tessera_code report(const Status &status) noexcept {
-  if (!status.ok()) {
-    lastError.clear();
-    try {
-      lastError = status.message();
-    } catch (...) {
-      lastError = "out of memory"; // has room in the string itself
-    }
-  }
-  return static_cast<tessera_code>(status.code());
-}
-
-// For functions that return no code.
-template <class T> T without(const char *function, T value) noexcept {
-  report(invalidArgument(std::string(function) + ": a null argument"));
-  return value;
-}
-
-// Runs f, which returns a Status; turns what is thrown (memory, above all) into one.
-template <class F> tessera_code guarded(F f) noexcept {
-  try {
-    return report(f());
-  } catch (const std::bad_alloc &) {
-    lastError = "out of memory"; // has room in the string itself
-  } catch (const std::exception &e) {
-    return report({Code::Internal, e.what()});
-  } catch (...) {
-    lastError = "failed";
-  }
-  return TESSERA_RESOURCE_EXHAUSTED;
-}
-
-} // namespace
-
-struct tessera_program {
-  std::shared_ptr<const LoadedProgram> loaded;
-  std::vector<Described> inputs, outputs;
-
-  explicit tessera_program(std::shared_ptr<const LoadedProgram> program)
-      : loaded(std::move(program)) {
-    std::vector<bool> taken(loaded->manifest().inputs_size());
-    for (const auto &output : loaded->manifest().outputs()) {
-      if (output.alias())
-        taken[output.alias() - 1] = true;
-      outputs.emplace_back(output);
-    }
-    for (const auto &input : loaded->manifest().inputs()) {
-      inputs.emplace_back(input);
-      inputs.back().donated |= taken[inputs.size() - 1];
-    }
-  }
-};
 
 struct tessera_session {
   std::shared_ptr<Session> session;
@@ -107,83 +24,6 @@ struct tessera_array {
 
 extern "C" {
 
-const char *tessera_error_message(void) { return lastError.c_str(); }
-
-tessera_code tessera_program_load(const void *bytes, size_t size, tessera_program **program) {
-  return guarded([&]() -> Status {
-    if (!program || (!bytes && size))
-      return invalidArgument("tessera_program_load: a null argument");
-    // At a place where constants can be read without another copy.
-    std::shared_ptr<void> copy(allocateAligned(size), freeAligned);
-    if (!copy)
-      return {Code::ResourceExhausted, "no memory for the program"};
-    std::memcpy(copy.get(), bytes, size);
-    auto loaded = LoadedProgram::load({static_cast<const char *>(copy.get()), size}, copy);
-    if (!loaded.ok())
-      return loaded.status();
-    *program = new tessera_program(*loaded);
-    return {};
-  });
-}
-
-tessera_code tessera_program_load_file(const char *path, tessera_program **program) {
-  return tessera_program_load_file_sha256(path, nullptr, program);
-}
-
-tessera_code tessera_program_load_file_sha256(const char *path, const char *sha256,
-                                              tessera_program **program) {
-  return guarded([&]() -> Status {
-    if (!program || !path)
-      return invalidArgument("tessera_program_load_file: a null argument");
-    if (sha256 && !*sha256)
-      return invalidArgument("tessera_program_load_file_sha256: an empty SHA-256");
-    auto loaded = LoadedProgram::loadFile(path, sha256 ? sha256 : "");
-    if (!loaded.ok())
-      return loaded.status();
-    *program = new tessera_program(*loaded);
-    return {};
-  });
-}
-
-void tessera_program_free(tessera_program *program) { delete program; }
-
-int64_t tessera_program_devices(const tessera_program *program) {
-  return program ? program->loaded->mesh().size() : without("tessera_program_devices", -1);
-}
-size_t tessera_program_input_count(const tessera_program *program) {
-  return program ? program->inputs.size() : without("tessera_program_input_count", size_t{0});
-}
-size_t tessera_program_output_count(const tessera_program *program) {
-  return program ? program->outputs.size() : without("tessera_program_output_count", size_t{0});
-}
-
-tessera_code tessera_program_input(const tessera_program *program, size_t index,
-                                   tessera_parameter *input) {
-  return guarded([&]() -> Status {
-    if (!program)
-      return invalidArgument("tessera_program_input: a null argument");
-    if (index >= program->inputs.size())
-      return invalidArgument("there is no input " + std::to_string(index));
-    return program->inputs[index].fill(input);
-  });
-}
-
-tessera_code tessera_program_output(const tessera_program *program, size_t index,
-                                    tessera_parameter *output) {
-  return guarded([&]() -> Status {
-    if (!program)
-      return invalidArgument("tessera_program_output: a null argument");
-    if (index >= program->outputs.size())
-      return invalidArgument("there is no output " + std::to_string(index));
-    return program->outputs[index].fill(output);
-  });
-}
-
-const char *tessera_program_report(const tessera_program *program) {
-  return program ? program->loaded->manifest().report_json().c_str()
-                 : without("tessera_program_report", "");
-}
-
 tessera_code tessera_session_create(const tessera_program *program,
                                     const tessera_session_options *given,
                                     tessera_session **session) {
@@ -194,15 +34,19 @@ tessera_code tessera_session_create(const tessera_program *program,
     SessionOptions internal;
     internal.workers = options.workers;
     internal.timeLimit = options.time_limit;
-    if (options.communicator && std::strcmp(options.communicator, "local") != 0) {
-      auto transport = Transport::open(options.communicator);
+    if (options.client) {
+      internal.client = options.client->client;
+    } else {
+      auto transport = openTransport(options.communicator);
       if (!transport.ok())
         return transport.status();
       internal.transport = *transport;
     }
+    Transport *processes =
+        internal.client ? internal.client->transport() : internal.transport.get();
     // The other ranks wait to hear of what is wrong here.
     auto refuse = [&](const Status &status) {
-      return internal.transport ? agree(*internal.transport, {status, {}}) : status;
+      return processes ? agree(*processes, {status, {}}) : status;
     };
     if (!program || !session)
       return refuse(invalidArgument("tessera_session_create: a null argument"));
@@ -286,6 +130,37 @@ tessera_code tessera_session_execute(tessera_session *session, tessera_array *co
   });
 }
 
+tessera_code tessera_session_execute_named(tessera_session *session, const char *const *names,
+                                           tessera_array *const *inputs, size_t input_count,
+                                           tessera_array **outputs, size_t output_count) {
+  std::vector<tessera_array *> ordered;
+  tessera_code code = guarded([&]() -> Status {
+    if (!session)
+      return invalidArgument("tessera_session_execute_named: a null argument");
+    auto refuse = [&](Status status) { // the other ranks hear of it
+      session->session->announce(status.message());
+      return status;
+    };
+    if (input_count && (!names || !inputs))
+      return refuse(invalidArgument("tessera_session_execute_named: a null argument"));
+    std::vector<std::string> given;
+    for (size_t i = 0; i < input_count; ++i) {
+      if (!names[i])
+        return refuse(invalidArgument("tessera_session_execute_named: a null name"));
+      given.emplace_back(names[i]);
+    }
+    auto order = matchNames(session->session->program().manifest().inputs(), "in", given);
+    if (!order.ok())
+      return refuse(order.status());
+    for (size_t i : *order)
+      ordered.push_back(inputs[i]);
+    return {};
+  });
+  return code != TESSERA_OK ? code
+                            : tessera_session_execute(session, ordered.data(), ordered.size(),
+                                                      outputs, output_count);
+}
+
 void tessera_session_cancel(tessera_session *session) {
   guarded([&]() -> Status {
     if (!session)
@@ -301,7 +176,7 @@ tessera_code tessera_session_counters(const tessera_session *session, tessera_co
       return invalidArgument("tessera_session_counters: a null argument");
     if (counters->struct_size < sizeof(tessera_counters))
       return invalidArgument("tessera_counters: set struct_size first");
-    const Counters &now = session->session->counters();
+    Counters now = session->session->counters();
     *counters = {counters->struct_size, now.collectives, now.collectiveBytes, now.peakBytes};
     return {};
   });
