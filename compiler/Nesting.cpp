@@ -50,6 +50,35 @@ size_t findTooDeep(llvm::StringRef text, unsigned most, bool isMlir) {
   return llvm::StringRef::npos;
 }
 
+// The place of an affine expression's operator number `most` + 1, or npos: MLIR's parser takes time
+// with the square of them.
+size_t findLongExpression(llvm::StringRef text, unsigned most) {
+  unsigned operators = 0;
+  bool inside = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (size_t behind = behindStringOrComment(text, i); behind != i) {
+      i = behind - 1;
+      continue;
+    }
+    char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
+    llvm::StringRef rest = text.substr(i);
+    if (!inside) {
+      inside = c == 'a' && (rest.starts_with("affine_map<") || rest.starts_with("affine_set<"));
+      operators = 0;
+      continue;
+    }
+    if (c == ',')
+      operators = 0;
+    else if (c == '>' && next != '=' && text[i - 1] != '-')
+      inside = false;
+    else if (c == '+' || c == '*' || (c == '-' && next != '>') || rest.starts_with("mod") ||
+             rest.starts_with("floordiv") || rest.starts_with("ceildiv"))
+      if (++operators > most)
+        return i;
+  }
+  return llvm::StringRef::npos;
+}
+
 constexpr uint64_t kElementsOfValue = 64; // by the memory that it takes
 
 // What attributes, types and locations are made of.
@@ -212,12 +241,14 @@ void takeApart(OwningOpRef<ModuleOp> &module) {
 } // namespace
 
 std::string refuseNestedText(llvm::StringRef text, llvm::StringRef name) {
-  size_t at = findTooDeep(text, kMostBrackets, /*isMlir=*/true);
-  if (at == llvm::StringRef::npos)
-    return "";
-  return (name + ":" + lineAndColumn(text, at) + ": more than " + llvm::Twine(kMostBrackets) +
-          " brackets are open here: it is nested too deeply")
-      .str();
+  auto refuse = [&](size_t at, unsigned most, llvm::StringRef what) {
+    return (name + ":" + lineAndColumn(text, at) + ": more than " + llvm::Twine(most) + what).str();
+  };
+  if (size_t at = findTooDeep(text, kMostBrackets, /*isMlir=*/true); at != text.npos)
+    return refuse(at, kMostBrackets, " brackets are open here: it is nested too deeply");
+  if (size_t at = findLongExpression(text, kMostOperators); at != text.npos)
+    return refuse(at, kMostOperators, " operators in one affine expression");
+  return "";
 }
 
 std::string refuseNestedJson(llvm::StringRef text) {

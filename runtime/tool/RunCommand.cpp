@@ -2,6 +2,7 @@
 #include "lib/files/OutputFile.h"
 #include "runtime/array/Npz.h"
 #include "runtime/array/ParameterNames.h"
+#include "runtime/comm/LaunchedRank.h"
 #include "runtime/comm/exchange/Agreement.h"
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/comm/local/TopologyFile.h"
@@ -135,7 +136,8 @@ public:
       deferTermination();
       auto opened = Transport::open(options_.comm);
       if (!opened.ok())
-        return arguments.ok() ? opened.status() : arguments;
+        return arguments.ok() ? opened.status()
+                              : invalidArgument(comm::launchedAs() + arguments.message());
       transport_ = *opened;
     }
     SessionOptions options;
@@ -373,12 +375,13 @@ int runCommand(int argc, const char *const *argv) {
   for (int i = 0; i < argc && !status.ok(); ++i) // the other ranks must hear of it
     if (std::string_view(argv[i]) == "--comm=mpi")
       options.comm = "mpi";
+  std::string who = options.comm == "local" ? "" : comm::launchedAs();
   try {
     status = RunCommand(std::move(options)).run(status);
   } catch (const std::bad_alloc &) {
-    status = {Code::ResourceExhausted, "out of memory"};
+    status = {Code::ResourceExhausted, who + "out of memory"};
   } catch (const std::exception &e) {
-    status = {Code::Internal, e.what()};
+    status = {Code::Internal, who + e.what()};
   }
   if (!status.ok())
     std::fprintf(stderr, "error: %s\n", status.message().c_str());

@@ -1,4 +1,5 @@
 #include "runtime/comm/exchange/Transport.h"
+#include "runtime/comm/LaunchedRank.h"
 #include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -74,8 +75,9 @@ Result<std::shared_ptr<Transport>> Transport::open(const std::string &name) {
   if (it != connections().end())
     return it->second;
   auto opened = openPlugin(name);
-  if (opened.ok())
-    connections()[name] = *opened;
+  if (!opened.ok())
+    return Status(opened.status().code(), comm::launchedAs() + opened.status().message());
+  connections()[name] = *opened;
   return opened;
 }
 

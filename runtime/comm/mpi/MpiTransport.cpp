@@ -7,6 +7,7 @@
 // are under one mutex (MPI_THREAD_SERIALIZED), which the thread holds only for moments.
 #include "runtime/Environment.h"
 #include "runtime/comm/exchange/TransportPlugin.h"
+#include "runtime/comm/mpi/Arrivals.h"
 #include "runtime/comm/mpi/PeerProcess.h"
 #include "runtime/comm/mpi/PeerWatch.h"
 #include <algorithm>
@@ -52,7 +53,7 @@ public:
 
   // Nothing, or why there is no connection. Then the thread may hang in MPI for ever, and the
   // object must stay.
-  std::string connect() {
+  std::string connect(const Arrivals &arrivals) {
     try {
       heart_ = std::thread([this] { live(); });
     } catch (const std::system_error &e) {
@@ -67,8 +68,11 @@ public:
       bool late = Clock::now() > end;
       if (late || isTerminationPending()) {
         heart_.detach();
-        return late ? "not all processes of mpirun have connected in time (TESSERA_CONNECT_TIMEOUT)"
-                    : "mpirun ends the processes before all have connected: another one ended";
+        std::string missing = arrivals.missing();
+        return (late
+                    ? "not all processes of mpirun have connected in time (TESSERA_CONNECT_TIMEOUT)"
+                    : "mpirun ends the processes before all have connected") +
+               (missing.empty() ? "" : ": " + missing);
       }
     }
     if (!problem_.empty())
@@ -397,11 +401,16 @@ tessera_transport_open(TesseraTransport *transport) {
   MPI_Initialized(&initialized);
   if (initialized)
     return "MPI is in use already in this process";
+  Arrivals arrivals;
+  auto fail = [&](const std::string &problem) {
+    arrivals.end(problem);
+    return explain(problem);
+  };
   // With less, Open MPI would crash while it begins.
   constexpr rlim_t least = rlim_t{256} << 20;
   rlimit memory;
   if (getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur < least)
-    return "MPI needs at least 256 MiB of address space (ulimit -v)";
+    return fail("MPI needs at least 256 MiB of address space (ulimit -v)");
   auto limit = environmentNumber("TESSERA_COMM_TIMEOUT", 0.5, 86400);
   double seconds = limit.ok() ? limit->value_or(30) : 30;
   // Processes start one after the other, and MPI takes its time to begin.
@@ -411,8 +420,8 @@ tessera_transport_open(TesseraTransport *transport) {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
   };
   auto *connection = new Connection(inClock(seconds), inClock(startSeconds));
-  if (std::string problem = connection->connect(); !problem.empty())
-    return explain(problem);
+  if (std::string problem = connection->connect(arrivals); !problem.empty())
+    return fail(problem);
   for (const auto *number : {&limit, &start})
     if (!number->ok()) // the other ranks must hear of it
       connection->announce((number->status().message() + " (seconds)").c_str());

@@ -158,6 +158,23 @@ int32_t add(const TesseraKernelArgs *args, uint32_t begin, uint32_t end) {
       << output;
 }
 
+// What goes wrong on one before there are ranks: it says which one it is, and the others know it.
+TEST(MpiTest, ErrorsBeforeRanksHaveConnectedNameTheRank) {
+  std::ofstream(path("unconnected.tsr"), std::ios::binary) << everyCollective();
+  const std::string run = "exec " TESSERA_RUN " " + path("unconnected.tsr") + " --comm=mpi";
+  std::string output;
+  auto says = [&](const std::string &ofRank1, const std::string &text) {
+    std::string line = "'[ $OMPI_COMM_WORLD_RANK = 1 ] || " + run + "; " + ofRank1 + "'";
+    EXPECT_NE(runProcesses(2, line, output, "", "sh -c"), 0);
+    EXPECT_NE(output.find(text), output.npos) << output;
+  };
+  const std::string survivor =
+      "error: rank 0: communicator 'mpi': mpirun ends the processes before all have connected: ";
+  says("ulimit -v 200000; " + run, survivor + "rank 1 ended: MPI needs at least 256 MiB");
+  EXPECT_NE(output.find("error: rank 1: communicator 'mpi': MPI needs"), output.npos) << output;
+  says("sleep 2; exit 1", survivor + "rank 1 has not begun to");
+}
+
 TEST(MpiTest, TheEmbeddingExampleRuns) {
   auto builder = accumulator({2}, true);
   std::ofstream(path("embed.tsr"), std::ios::binary) << fileWithCode(builder, accumulatorCode());
