@@ -135,7 +135,10 @@ void keepSharding(ValueRange from, ValueRange to) {
   llvm::MapVector<Operation *, SmallVector<TensorShardingAttr>> said; // of each result
   for (auto [old, made] : llvm::zip_equal(from, to)) {
     auto source = dyn_cast<OpResult>(old), target = dyn_cast<OpResult>(made);
-    TensorShardingAttr sharding = source && target ? ofResult(source) : TensorShardingAttr();
+    if (!source || !target || isa<SdyDialect>(source.getOwner()->getDialect()) ||
+        isa<SdyDialect>(target.getOwner()->getDialect()))
+      continue;
+    TensorShardingAttr sharding = ofResult(source);
     if (!sharding)
       continue;
     Operation *op = target.getOwner();
@@ -143,10 +146,9 @@ void keepSharding(ValueRange from, ValueRange to) {
     it->second[target.getResultNumber()] = sharding;
   }
   for (auto &[op, shardings] : said)
-    if (!isa<SdyDialect>(op->getDialect())) // whose operations declare them
-      op->setAttr(kShardingAttr,
-                  replaced(op->getAttrOfType<TensorShardingPerValueAttr>(kShardingAttr),
-                           op->getResults(), shardings));
+    op->setAttr(kShardingAttr,
+                replaced(op->getAttrOfType<TensorShardingPerValueAttr>(kShardingAttr),
+                         op->getResults(), shardings));
 }
 
 } // namespace tessera::sdy

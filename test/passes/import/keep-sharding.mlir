@@ -1,7 +1,7 @@
 // What takes the place of an annotated operation is annotated like it, result by result. Wrong would be an annotation that goes
 // with its operation: the user's wish would be lost without a word.
 // RUN: tessera-opt %s --tessera-decompose-custom-calls --tessera-decompose-chlo --tessera-decompose-random --tessera-loop-over-map --tessera-loop-over-reduce \
-// RUN:   --tessera-close-computations --tessera-fold-empty-values --tessera-widen-exponents | FileCheck %s
+// RUN:   --tessera-close-computations --tessera-widen-converted --tessera-fold-empty-values --tessera-widen-exponents | FileCheck %s
 
 sdy.mesh @mesh = <["x"=2]>
 
@@ -46,4 +46,15 @@ func.func @exponents(%a: tensor<8xf8E8M0FNU>) -> tensor<8xf8E8M0FNU> {
   // CHECK: stablehlo.convert {{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf64>) -> tensor<8xf8E8M0FNU>
   %0 = stablehlo.multiply %a, %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf8E8M0FNU>
   return %0 : tensor<8xf8E8M0FNU>
+}
+
+// What a constraint says is the constraint's: a conversion of its result has none of its own.
+// CHECK-LABEL: @constraint
+func.func @constraint(%a: tensor<8x4xbf16>, %z: tensor<f32>) -> (tensor<8x4xbf16>, tensor<8x4xf32>) {
+  // CHECK: %[[C:.*]] = sdy.sharding_constraint
+  %0 = sdy.sharding_constraint %a <@mesh, [{"x"}, {}]> : tensor<8x4xbf16>
+  // CHECK: stablehlo.convert %[[C]] : (tensor<8x4xbf16>) -> tensor<8x4xf32>
+  %1 = stablehlo.add %0, %0 : tensor<8x4xbf16>
+  %2 = stablehlo.convert %1 : (tensor<8x4xbf16>) -> tensor<8x4xf32>
+  return %1, %2 : tensor<8x4xbf16>, tensor<8x4xf32>
 }
