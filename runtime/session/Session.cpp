@@ -119,24 +119,26 @@ uint64_t Session::nameForRanks(const Array &array) const {
 }
 
 Status Session::sendTile(const Array &array) {
+  int32_t tag = transport()->tagOf(call_->number(), kFetchTag);
   auto name = std::make_shared<uint64_t>(nameForRanks(array));
-  if (Status s = transport()->deliver(0, kFetchTag, name.get(), sizeof *name, name); !s.ok())
+  if (Status s = transport()->deliver(0, tag, name.get(), sizeof *name, name); !s.ok())
     return s;
   auto tile = device::readable(array.tiles[0]);
   if (!tile.ok())
     return tile.status();
-  return transport()->deliver(0, kFetchTag, tile->get(), localBytes(array.parameter), *tile);
+  return transport()->deliver(0, tag, tile->get(), localBytes(array.parameter), *tile);
 }
 
 Result<std::shared_ptr<const void>> Session::receiveTile(const Array &array, int32_t owner) {
+  int32_t tag = transport()->tagOf(call_->number(), kFetchTag);
   uint64_t right = nameForRanks(array);
-  auto name = transport()->collect(owner, kFetchTag, sizeof right);
+  auto name = transport()->collect(owner, tag, sizeof right);
   if (!name.ok())
     return name.status();
   if (std::memcmp((*name)->data(), &right, sizeof right) != 0)
     return Status(Code::Internal, "rank " + std::to_string(owner) + " reads another array than '" +
                                     array.parameter.name() + "', which rank 0 reads");
-  auto tile = transport()->collect(owner, kFetchTag, localBytes(array.parameter));
+  auto tile = transport()->collect(owner, tag, localBytes(array.parameter));
   if (!tile.ok())
     return tile.status();
   return std::shared_ptr<const void>(*tile, (*tile)->data());

@@ -128,8 +128,9 @@ Status ExchangeCommunicator::post(Flight &flight) {
   const GroupSet &set = groupsOf(plan);
   uint32_t group = set.groupOf(position_);
   uint32_t g = plan.groupSize, rank = set.rankOf(position_);
-  int32_t tag = flight.phase == 0 ? kFirstGroupTag + static_cast<int32_t>(plan.groupSet)
-                                  : kFirstSiteTag + static_cast<int32_t>(plan.site);
+  int32_t tag = transport_.tagOf(
+      session_, flight.phase == 0 ? kFirstGroupTag + static_cast<int32_t>(plan.groupSet)
+                                  : kFirstSiteTag + static_cast<int32_t>(plan.site));
   flight.in.resize(g);
   flight.out.resize(g);
   for (uint32_t r = 0; r < g; ++r)
@@ -297,10 +298,16 @@ Status ExchangeCommunicator::progressAll() {
   return {};
 }
 
-device::Outcome ExchangeCommunicator::wait(Worker &worker, Task &, uint32_t, uint32_t site) {
+device::Outcome ExchangeCommunicator::wait(Worker &worker, Task &task, uint32_t, uint32_t site) {
   using device::Outcome;
-  // The process has one device, so there is nobody to give the worker to.
-  while (flights_[site].plan) {
+  // The session has one device here. Others may have one too, which a peer waits for: after some
+  // turns it is theirs.
+  constexpr int turns = 64;
+  for (int turn = 0; flights_[site].plan; ++turn) {
+    if (turn == turns) {
+      run_.wake(&task);
+      return Outcome::Parked;
+    }
     if (run_.failed())
       return Outcome::Failed;
     const CollectivePlan &plan = *flights_[site].plan;

@@ -60,8 +60,16 @@ static Result<std::shared_ptr<Transport>> openPlugin(const std::string &name) {
 
 // The process's connections by name.
 static std::map<std::string, std::shared_ptr<Transport>> &connections() {
-  static std::map<std::string, std::shared_ptr<Transport>> all;
-  return all;
+  // They end with the process, also where a host has not freed its sessions.
+  struct Connections {
+    std::map<std::string, std::shared_ptr<Transport>> byName;
+    ~Connections() {
+      for (auto &[name, transport] : byName)
+        transport->close();
+    }
+  };
+  static Connections all;
+  return all.byName;
 }
 static std::mutex connectionsMutex;
 
@@ -83,11 +91,15 @@ Result<std::shared_ptr<Transport>> Transport::open(const std::string &name) {
 
 void Transport::closeAll() {
   std::lock_guard lock(connectionsMutex);
+  for (auto &[name, transport] : connections())
+    transport->close();
   connections().clear();
 }
 
-Transport::~Transport() {
-  if (isHere())
+Transport::~Transport() { close(); }
+
+void Transport::close() {
+  if (isHere() && !closed_.exchange(true))
     plugin_.close(plugin_.state);
 }
 

@@ -3,13 +3,28 @@
 
 #include "runtime/Status.h"
 #include "runtime/comm/exchange/TransportPlugin.h"
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <sys/types.h>
 #include <unistd.h>
 #include <vector>
 
 namespace tessera::runtime {
+
+// Tags. The first phase of a collective has one of its group set, in which the ranks' order of
+// starts shows; the second phases of several collectives overtake each other, and have one of their
+// site. Those of a session are moved to a range of its own (Transport::tagOf).
+enum : int32_t {
+  kFetchTag = 8,
+  kAgreementTag = 9,
+  kCountersTag = 10,
+  kFirstGroupTag = 16,
+  kFirstSiteTag = 1 << 20,
+  kTagsOfSession = 1 << 21
+};
+
 
 class Transport {
 public:
@@ -21,12 +36,22 @@ public:
   static void closeAll();
   explicit Transport(const TesseraTransport &plugin) : plugin_(plugin), process_(getpid()) {}
   ~Transport();
+  // Nothing is sent over it any more.
+  void close();
   Transport(const Transport &) = delete;
   Transport &operator=(const Transport &) = delete;
 
   int32_t rank() const { return plugin_.rank; }
   int32_t size() const { return plugin_.size; }
   bool isHere() const { return process_ == getpid(); }
+  // A tag of a session: messages of two that execute at the same time don't meet. With more of them
+  // than there are ranges they may, and find out.
+  int32_t tagOf(uint32_t session, int32_t tag) const {
+    int32_t ranges = static_cast<int32_t>((int64_t{plugin_.largest_tag} + 1) / kTagsOfSession);
+    return ranges > 1 ? static_cast<int32_t>(session % static_cast<uint32_t>(ranges)) *
+                                kTagsOfSession + tag
+                      : tag;
+  }
   // How many sessions have been made over it: the same number on all ranks.
   uint32_t nextSession() { return ++sessions_; }
 
@@ -41,25 +66,19 @@ public:
   Result<std::shared_ptr<std::vector<char>>> collect(int32_t peer, int32_t tag, size_t bytes);
   Status health() const;
   // Keeps memory that a message of a failed run may still use, until the connection is closed.
-  void bury(std::shared_ptr<const void> memory) { buried_.push_back(std::move(memory)); }
+  void bury(std::shared_ptr<const void> memory) {
+    std::lock_guard lock(buriedMutex_);
+    buried_.push_back(std::move(memory));
+  }
   void announce(const std::string &text) { plugin_.announce(plugin_.state, text.c_str()); }
 
 private:
   TesseraTransport plugin_;
   const pid_t process_;
-  uint32_t sessions_ = 0;
+  std::atomic<uint32_t> sessions_{0};
+  std::atomic<bool> closed_{false};
+  std::mutex buriedMutex_;
   std::vector<std::shared_ptr<const void>> buried_;
-};
-
-// Tags. The first phase of a collective has one of its group set, in which the ranks' order of
-// starts shows; the second phases of several collectives overtake each other, and have one of their
-// site.
-enum : int32_t {
-  kFetchTag = 8,
-  kAgreementTag = 9,
-  kCountersTag = 10,
-  kFirstGroupTag = 16,
-  kFirstSiteTag = 1 << 20
 };
 
 } // namespace tessera::runtime

@@ -5,11 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TESSERA_TRANSPORT_ABI 2
+#define TESSERA_TRANSPORT_ABI 3
 
 typedef struct TesseraTransport {
   uint32_t abi; /* TESSERA_TRANSPORT_ABI */
   int32_t rank, size;
+  int32_t largest_tag;
   void *state;
   /* Start a message; memory stays untouched (send) or unread (receive) until `test` says done.
    * Messages of one pair and tag arrive in order; a receive has exactly the bytes of its send. Null

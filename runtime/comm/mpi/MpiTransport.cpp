@@ -81,6 +81,7 @@ public:
   }
 
   int rank() const { return rank_; }
+  int largestTag() const { return largestTag_; }
   int size() const { return size_; }
 
   void *start(bool sending, int peer, int tag, void *data, size_t bytes) {
@@ -222,6 +223,9 @@ private:
     comm_ = MPI_COMM_WORLD;
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm_, &rank_);
+    int *largest = nullptr, known = 0;
+    if (MPI_Comm_get_attr(comm_, MPI_TAG_UB, &largest, &known) == MPI_SUCCESS && known)
+      largestTag_ = *largest;
     MPI_Comm_size(comm_, &size_);
     std::vector<ProcessName> names(size_);
     ProcessName own = ProcessName::ofThisOne();
@@ -364,7 +368,7 @@ private:
 
   const Clock::duration limit_, connectLimit_;
   MPI_Comm comm_ = MPI_COMM_NULL;
-  int rank_ = 0, size_ = 1;
+  int rank_ = 0, size_ = 1, largestTag_ = 32767; // what MPI promises at least
   char goodbye_ = 0;
 
   std::mutex mutex_; // of all calls of MPI, and of what follows
@@ -428,6 +432,7 @@ tessera_transport_open(TesseraTransport *transport) {
   transport->abi = TESSERA_TRANSPORT_ABI;
   transport->rank = connection->rank();
   transport->size = connection->size();
+  transport->largest_tag = connection->largestTag();
   transport->state = connection;
   transport->send = [](void *state, int32_t peer, int32_t tag, const void *data, size_t bytes) {
     return of(state).start(true, peer, tag, const_cast<void *>(data), bytes);

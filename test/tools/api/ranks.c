@@ -1,6 +1,7 @@
 /* One of the ranks of the model under mpirun, which calls the C interface as the others do, or
  * deviates: `api-ranks CALLS RANK`, for test/fuzz/ranks.py. Ends with 0, or 1 and an error line. */
 #include "model.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,44 @@
 static int fail(const char *what) {
   fprintf(stderr, "error: %s: %s\n", what, tessera_error_message());
   return 1;
+}
+
+/* Steps of two sessions at the same time, from two threads. */
+static void *manySteps(void *argument) {
+  tessera_session *session = argument;
+  float x[12] = {0}, b[3] = {4, 5, 6}, total[3];
+  tessera_array *in[2], *out[2];
+  if (tessera_array_place(session, 0, x, sizeof x, &in[0]) != TESSERA_OK ||
+      tessera_array_place(session, 1, b, sizeof b, &in[1]) != TESSERA_OK)
+    return "place";
+  for (int i = 0; i < 200; ++i) {
+    if (tessera_session_execute(session, in, 2, out, 2) != TESSERA_OK)
+      return "execute";
+    if (i % 20 == 0 &&
+        (tessera_array_read(out[1], total, sizeof total) != TESSERA_OK || total[0] != 16))
+      return "read";
+    tessera_array_free(out[0]);
+    tessera_array_free(out[1]);
+  }
+  return NULL;
+}
+
+static int concurrently(const tessera_program *program, const tessera_session_options *options) {
+  tessera_session *sessions[2];
+  pthread_t threads[2];
+  void *wrong[2];
+  for (int i = 0; i < 2; ++i)
+    if (tessera_session_create(program, options, &sessions[i]) != TESSERA_OK)
+      return fail("create");
+  for (int i = 0; i < 2; ++i)
+    pthread_create(&threads[i], NULL, manySteps, sessions[i]);
+  for (int i = 0; i < 2; ++i)
+    pthread_join(threads[i], &wrong[i]);
+  if (wrong[0] || wrong[1]) {
+    fprintf(stderr, "error: at the same time: %s\n", (char *)(wrong[0] ? wrong[0] : wrong[1]));
+    return 1;
+  }
+  return 0;
 }
 
 int main(int argc, char **argv) {
@@ -26,6 +65,8 @@ int main(int argc, char **argv) {
   memset(&options, 0, sizeof options);
   options.struct_size = sizeof options;
   options.communicator = "mpi";
+  if (strcmp(calls, "concurrent") == 0)
+    return concurrently(program, &options);
   if (tessera_session_create(IS("null-program") ? NULL : program, &options, &session) != TESSERA_OK)
     return fail("create");
   float x[12] = {1, 2, 3}, b[3] = {4, 5, 6}, y[12], total[3];
