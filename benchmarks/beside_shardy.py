@@ -10,6 +10,7 @@ A program that Shardy's pipeline or the comparison refuses is named and left out
 import argparse, collections, glob, json, os, pickle, random, re, signal, subprocess, sys, tempfile, time
 
 AXIS = re.compile(r'"[^"]+"(?::\(\d+\)\d+)?')
+NUMBER = "jax.number"  # on operations: a name of a dialect whose attributes the phases let through
 
 
 def context():
@@ -196,7 +197,7 @@ def numbered(text):
         module, count = ir.Module.parse(text), 0
         for op in ops_in(module.operation):
             if op.name.startswith("stablehlo.") and op.name not in ("stablehlo.constant", "stablehlo.return") and len(op.results):
-                op.attributes["test.id"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), count)
+                op.attributes[NUMBER] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), count)
                 count += 1
         return module.operation.get_asm(enable_debug_info=True)
 
@@ -218,10 +219,10 @@ def shardings(text):
         c.allow_unregistered_dialects = True
         module = ir.Module.parse(text)
         for op in ops_in(module.operation):
-            if "test.id" in op.attributes:
+            if NUMBER in op.attributes:
                 place = re.findall(r'"([^"]+)":(\d+)', str(op.location))
                 sharding = op.attributes["sdy.sharding"] if "sdy.sharding" in op.attributes else None
-                found[ir.IntegerAttr(op.attributes["test.id"]).value] = (":".join(place[0]) if place else "", op.name, axes(sharding))
+                found[ir.IntegerAttr(op.attributes[NUMBER]).value] = (":".join(place[0]) if place else "", op.name, axes(sharding))
         for _, kind, entries in boundaries(module):
             for i, entry in enumerate(entries):
                 sharding = entry["sdy.sharding"] if "sdy.sharding" in entry else None
