@@ -9,6 +9,7 @@
 //
 // One of several dimensions, of which some are sharded, goes dimension by dimension, the sharded
 // ones last: each of them may go along another meanwhile.
+#include "lib/sharding/RowExchange.h"
 #include "passes/reshard/FourStepFft.h"
 #include "passes/reshard/Passes.h"
 #include "passes/reshard/PlacedOps.h"
@@ -28,24 +29,49 @@ using sharding::TensorSharding;
 MovedBytes costOf(ShardedFft fft, const ValueShardings &shardings,
                   sharding::ReshardPlanner &planner) {
   Value operand = fft.op.getOperand(), result = fft.op.getResult();
-  TensorSharding place = shardings.of(operand);
-  double bytes = double(std::max(elementBytes(operand), elementBytes(result))) *
-                 double(fft.points / fft.shards);
-  auto tiles = sharding::localShape(sharding::canonicalLayout(shapeOf(operand), place));
-  for (int64_t tile : ArrayRef(tiles).drop_back())
-    bytes *= double(tile);
+  TensorSharding place = shardings.of(operand), byRows = place;
+  int64_t bytes = std::max(elementBytes(operand), elementBytes(result)); // of a point
+  int64_t kept = fft.isReal() && !fft.isHalved() ? fft.points / 2 + 1 : fft.points;
   MovedBytes cost =
       movedBytes(shapeOf(result), elementBytes(result), place, shardings.of(result), planner);
-  auto collective = [&](cost::CollectiveKind kind) {
-    cost.seconds +=
-        cost::collectiveSeconds(planner.getTopology(), planner.getMesh(), kind, bytes, fft.axes);
-    cost.wireBytes += cost::wireBytes(kind, bytes, fft.shards);
-    cost.seconds += cost::computeSeconds(planner.getTopology(), 0, 2 * bytes);
+  SmallVector<int64_t> lines(shapeOf(operand).drop_back()), split = lines;
+  split.append({fft.rows, fft.columns()});
+  byRows.dims.emplace_back();
+  TensorSharding byColumns = byRows;
+  std::swap(byColumns.dims.end()[-1], byColumns.dims.end()[-2]);
+  auto collective = [&](double sent) {
+    cost.seconds += cost::collectiveSeconds(planner.getTopology(), planner.getMesh(),
+                                            cost::CollectiveKind::Permute, sent, fft.axes);
+    cost.wireBytes += sent;
   };
-  for (int i = 0; i < 3; ++i)
-    collective(cost::CollectiveKind::AllToAll);
-  if (fft.isReal()) // Z[k] meets Z[N - k]
-    collective(cost::CollectiveKind::Permute);
+  auto held = [&](const TensorSharding &sharding) {
+    double size = double(bytes);
+    for (int64_t tile : sharding::localShape(canonicalLayout(split, sharding)))
+      size *= double(tile);
+    return size;
+  };
+  // Shards of whole rows, or those back; as far as p divides them, they are.
+  auto evened = [&](int64_t points) {
+    int64_t tile = llvm::divideCeil(points, fft.shards);
+    int64_t whole = int64_t(llvm::divideCeil(split.end()[-2], fft.shards)) * split.back();
+    for (const sharding::RowPiece &piece :
+         sharding::planExchange({points, fft.shards, tile}, {whole, 0, whole}).pieces)
+      if (piece.distance != 0)
+        collective(held(byRows) / double(whole) * double(piece.end - piece.begin));
+  };
+  auto moved = [&](const TensorSharding &from, const TensorSharding &to) {
+    cost += movedBytes(split, bytes, from, to, planner);
+    cost.seconds += cost::computeSeconds(planner.getTopology(), 0, 2 * held(to));
+  };
+  evened(fft.points);
+  moved(byRows, byColumns);
+  moved(byColumns, byRows);
+  split.end()[-1] = fft.rows;
+  split.end()[-2] = llvm::divideCeil(kept, fft.rows);
+  moved(byColumns, byRows);
+  evened(kept);
+  if (fft.isHalved()) // Z[k] meets Z[N - k]
+    collective(held(byRows));
   return cost;
 }
 

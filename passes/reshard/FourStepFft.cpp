@@ -1,16 +1,19 @@
-// A transform of n = p * m points as p transforms of m points and m of p (Bailey 1990, FFTs in
+// A transform of n = r * m points as r transforms of m points and m of r (Bailey 1990, FFTs in
 // external or hierarchical memory):
 //
-//   X[k1 + p k2] = sum over j2 of w(m)^(j2 k2) w(n)^(j2 k1) (sum over j1 of w(p)^(j1 k1) x[j1 m +
+//   X[k1 + r k2] = sum over j2 of w(m)^(j2 k2) w(n)^(j2 k1) (sum over j1 of w(r)^(j1 k1) x[j1 m +
 //   j2])
 //
-// j1 numbers the shards: the inner sums need an all-to-all, the outer ones another, and the order
-// of the result a third. A real transform of n elements is a complex one of n / 2 points, even
+// Shards have rows, values of j1 (one each where r = p): the inner sums need an all-to-all, the
+// outer ones another, and the order of the result a third. What p does not divide lies in uneven
+// shards meanwhile. A real transform of n elements is a complex one of n / 2 points, even
 // elements in the real parts and odd ones in the imaginary parts (Cooley, Lewis & Welch 1970, The
 // fast Fourier transform algorithm: programming considerations), and its result put together of
-// Z[k] and Z[n / 2 - k].
+// Z[k] and Z[n / 2 - k]; one of an odd n, forward, is complex with imaginary parts of zero.
 #include "passes/reshard/FourStepFft.h"
 
+#include "lib/sharding/FourStepRows.h"
+#include "llvm/Support/MathExtras.h"
 #include <numeric>
 
 namespace tessera {
@@ -28,7 +31,7 @@ public:
   FourSteps(ShardedFft fft, const ValueShardings &shardings)
       : SplitDimension(shardings, fft.op, fft.op.getOperand(),
                        typeOf(fft.op.getOperand()).getRank() - 1),
-        shardings(shardings), axes(fft.axes), points(fft.points), shards(fft.shards),
+        shardings(shardings), axes(fft.axes), points(fft.points), shards(fft.shards), rows(fft.rows),
         inverse(fft.op.getFftType() == FftType::IFFT || fft.op.getFftType() == FftType::IRFFT),
         integer(points < (int64_t(1) << 30) ? b.getI32Type() : b.getI64Type()) {
     Type element = typeOf(fft.op.getOperand()).getElementType();
@@ -37,21 +40,39 @@ public:
     real = cast<FloatType>(element);
   }
 
-  // {points} on the axes -> the same.
-  Value transform(Value x) {
-    int64_t m = points / shards;
-    x = move(reshaped(x, {shards, m}, {axes, {}}), {{}, axes});
+  // {points} on the axes -> the first `kept` of them, transformed.
+  Value transform(Value x, int64_t kept) {
+    int64_t m = points / rows;
+    x = move(inRows(x, rows, m), {{}, axes});
     x = transposed(x, {1, 0}); // j2, j1
-    x = binary<MulOp>(local(x, shards), twiddles(x, m));
+    x = binary<MulOp>(local(x, rows), twiddles(x, m));
     x = local(move(transposed(x, {1, 0}), {axes, {}}), m); // k1, k2
-    x = move(transposed(x, {1, 0}), {axes, {}});
-    return reshaped(x, {points}, {axes});
+    int64_t left = llvm::divideCeil(kept, rows);
+    x = move(sliced(transposed(x, {1, 0}), 0, 0, left), {axes, {}});
+    return inLine(x, {left, rows}, kept);
   }
 
   Value ofReal(Value x);
+  Value ofOddReal(Value x) {
+    return transform(joinedParts(x, constant(x, real, 0)), points / 2 + 1);
+  }
   Value toReal(Value spectrum);
 
 private:
+  // {count * length} -> {count, length}: a shard has whole rows, as many as any other while they
+  // are put in rows, those past the end included.
+  Value inRows(Value x, int64_t count, int64_t length) {
+    int64_t all = llvm::alignTo(count, shards);
+    x = padded(x, 0, 0, (all - count) * length);
+    return sliced(reshaped(x, {all, length}, {axes, {}}), 0, 0, count);
+  }
+  // {count, length} -> {kept}, the first of all.
+  Value inLine(Value x, std::pair<int64_t, int64_t> size, int64_t kept) {
+    auto [count, length] = size;
+    int64_t all = llvm::alignTo(count, shards);
+    x = reshaped(padded(x, 0, 0, all - count), {all * length}, {axes});
+    return sliced(x, 0, 0, kept);
+  }
   Value as(Value made, Value like) {
     shardings.set(made, shardings.of(like));
     return made;
@@ -76,9 +97,9 @@ private:
           sine = as(SineOp::create(b, loc, angle), a);
     return joinedParts(converted(cosine, real), converted(sine, real));
   }
-  // Of {m, p}: w(n)^(j2 k1), for all lines alike.
+  // Of {m, rows}: w(n)^(j2 k1), for all lines alike.
   Value twiddles(Value like, int64_t m) {
-    auto type = RankedTensorType::get({m, shards}, integer);
+    auto type = RankedTensorType::get({m, rows}, integer);
     sharding::TensorSharding lie = sharding::TensorSharding::replicatedOver(2),
                              all = shardings.of(like);
     lie.dims[0].axes = axes;
@@ -120,7 +141,7 @@ private:
 
   const ValueShardings &shardings;
   AxisRefs axes;
-  int64_t points, shards;
+  int64_t points, shards, rows;
   bool inverse;
   Type integer;
   FloatType real;
@@ -129,10 +150,10 @@ private:
 // X[k] = E + w^k O with E = (Z[k] + conj Z[N-k]) / 2, O = -i (Z[k] - conj Z[N-k]) / 2; N + 1 of
 // them.
 Value FourSteps::ofReal(Value x) {
-  Value pairs = reshaped(x, {points, 2}, {axes, {}});
+  Value pairs = inRows(x, points, 2);
   Value even = reshaped(sliced(pairs, 1, 0, 1), {points}, {axes});
   Value odd = reshaped(sliced(pairs, 1, 1, 2), {points}, {axes});
-  Value z = transform(joinedParts(even, odd));
+  Value z = transform(joinedParts(even, odd), points);
   Value back = reversed(z); // Z[N-1-k]; rolled by one it is Z[N-k]
   Value mirrored =
       conjugate(joined({sliced(back, 0, points - 1, points), sliced(back, 0, 0, points - 1)}, 0));
@@ -164,10 +185,10 @@ Value FourSteps::toReal(Value spectrum) {
   Value evens = halved(binary<AddOp>(up, down));
   Value w = root(positions(up, 0, integer), 2 * points, true);
   Value odds = binary<MulOp>(w, halved(binary<SubtractOp>(up, down)));
-  Value z = transform(binary<AddOp>(evens, timesI(odds, /*minus=*/false)));
+  Value z = transform(binary<AddOp>(evens, timesI(odds, /*minus=*/false)), points);
   Value even = reshaped(part(z, false), {points, 1}, {axes, {}});
   Value odd = reshaped(part(z, true), {points, 1}, {axes, {}});
-  return reshaped(joined({even, odd}, 1), {2 * points}, {axes});
+  return inLine(joined({even, odd}, 1), {points, 2}, 2 * points);
 }
 
 } // namespace
@@ -181,15 +202,16 @@ std::optional<ShardedFft> shardedFft(FftOp op, const ValueShardings &shardings) 
   for (auto [dim, size] : llvm::zip_equal(place.dims, shapeOf(operand)))
     if (size == 1 && !dim.axes.empty()) // no op but a reshard keeps that
       return std::nullopt;
-  ShardedFft fft{op, lengths[0], 1, place.dims.back().axes};
+  ShardedFft fft{op, lengths[0], 1, 1, place.dims.back().axes};
   fft.shards = sharding::shardCount(fft.axes);
-  if (fft.isReal()) {
-    if (fft.points % 2 != 0)
-      return std::nullopt;
+  if (fft.isHalved())
     fft.points /= 2;
-  }
-  if (fft.shards < 2 || fft.points % (fft.shards * fft.shards) != 0)
+  else if (op.getFftType() == FftType::IRFFT)
     return std::nullopt;
+  std::optional<int64_t> rows = sharding::fourStepRows(fft.points, fft.shards);
+  if (fft.shards < 2 || !rows)
+    return std::nullopt;
+  fft.rows = *rows;
   return fft;
 }
 
@@ -199,9 +221,9 @@ Value fourStepFft(ShardedFft fft, const ValueShardings &shardings) {
   switch (fft.op.getFftType()) {
   case FftType::FFT:
   case FftType::IFFT:
-    return steps.transform(operand);
+    return steps.transform(operand, fft.points);
   case FftType::RFFT:
-    return steps.ofReal(operand);
+    return fft.isHalved() ? steps.ofReal(operand) : steps.ofOddReal(operand);
   case FftType::IRFFT:
     return steps.toReal(operand);
   }

@@ -85,6 +85,8 @@ Value SplitDimension::transposed(Value value, ArrayRef<int64_t> order) {
 }
 
 Value SplitDimension::sliced(Value value, int64_t part, int64_t begin, int64_t end) {
+  if (begin == 0 && end == typeOf(value).getDimSize(outer.size() + part))
+    return value;
   SmallVector<int64_t> from(typeOf(value).getRank(), 0), to(typeOf(value).getShape()),
       by(from.size(), 1);
   from[outer.size() + part] = begin, to[outer.size() + part] = end;
