@@ -2,26 +2,37 @@
 
 #include "dialects/stablehlo/Computations.h"
 #include "dialects/stablehlo/ShapeInference.h"
+#include "dialects/stablehlo/rules/Combiner.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace tessera::stablehlo {
 
-// Parts take it more often than one pass does: it must be what changes nothing.
-static bool isNeutral(Value init, Block &body) {
-  while (isa_and_nonnull<BroadcastInDimOp, ReshapeOp, ConvertOp>(init.getDefiningOp()))
-    init = init.getDefiningOp()->getOperand(0);
-  if (!llvm::hasNItems(body, 2)) // a computation and its constant form a monoid by specification
-    return matchPattern(init, m_Constant());
-  Operation &only = body.front();
-  if (only.getNumOperands() != 2 || only.getOperand(0) == only.getOperand(1))
-    return false;
-  if (isa<AddOp, XorOp>(only))
-    return matchPattern(init, m_Zero()) || matchPattern(init, m_AnyZeroFloat());
-  if (isa<MulOp>(only))
-    return matchPattern(init, m_One()) || matchPattern(init, m_OneFloat());
-  return isa<MaxOp, MinOp, AndOp, OrOp>(only);
+// Parts take the start more often than one pass does: it must be what changes nothing.
+static bool mayRepeatStarts(ReduceWindowOp op) {
+  auto origin = [](Value init) {
+    while (isa_and_nonnull<BroadcastInDimOp, ReshapeOp, ConvertOp>(init.getDefiningOp()))
+      init = init.getDefiningOp()->getOperand(0);
+    return init;
+  };
+  SmallVector<sharding::ReductionKind> kinds = runningKinds(op);
+  if (kinds.empty()) // a computation and its constant form a monoid by specification
+    return !llvm::hasNItems(op.getBody().front(), 2) &&
+           llvm::all_of(op.getInitValues(),
+                        [&](Value init) { return matchPattern(origin(init), m_Constant()); });
+  return llvm::all_of(llvm::zip_equal(op.getInitValues(), kinds), [&](auto each) {
+    return mayRepeat(origin(std::get<0>(each)), std::get<1>(each));
+  });
+}
+
+SmallVector<sharding::ReductionKind> runningKinds(ReduceWindowOp op) {
+  SmallVector<sharding::ReductionKind> kinds = combinersOf(op.getBody());
+  Block &body = op.getBody().front();
+  if (kinds.empty() && llvm::hasNItems(body, 2) && isa<XorOp>(body.front()) &&
+      body.front().getOperand(0) != body.front().getOperand(1))
+    kinds.push_back(sharding::ReductionKind::Sum);
+  return kinds;
 }
 
 SmallVector<RunningDim> runningDims(ReduceWindowOp op) {
@@ -41,10 +52,24 @@ SmallVector<RunningDim> runningDims(ReduceWindowOp op) {
   return dims;
 }
 
+std::optional<RunningDim> onlyRunningDim(ReduceWindowOp op) {
+  SmallVector<RunningDim> dims = runningDims(op);
+  if (dims.size() != 1)
+    return std::nullopt;
+  auto allOne = [](std::optional<ArrayRef<int64_t>> list) {
+    return !list || llvm::all_of(*list, [](int64_t n) { return n == 1; });
+  };
+  bool plain = allOne(op.getWindowStrides()) && allOne(op.getBaseDilations()) &&
+               allOne(op.getWindowDilations());
+  Shape padding = paddingOf(op.getPadding(), op.getWindowDimensions().size());
+  for (auto [d, window] : llvm::enumerate(op.getWindowDimensions()))
+    plain &= int64_t(d) == dims[0].dim ||
+             (window == 1 && padding[2 * d] == 0 && padding[2 * d + 1] == 0);
+  return plain ? std::optional(dims[0]) : std::nullopt;
+}
+
 bool isSplittable(ReduceWindowOp op) {
-  Block &body = op.getBody().front();
-  return isElementwise(body) &&
-         llvm::all_of(op.getInitValues(), [&](Value init) { return isNeutral(init, body); });
+  return isElementwise(op.getBody().front()) && mayRepeatStarts(op);
 }
 
 } // namespace tessera::stablehlo

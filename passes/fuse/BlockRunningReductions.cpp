@@ -31,23 +31,6 @@ constexpr int64_t kBlock = 16;
 
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-// Along one dimension, and nothing else: no windows, steps or padding along the others.
-std::optional<RunningDim> runningOf(ReduceWindowOp op) {
-  SmallVector<RunningDim> dims = runningDims(op);
-  if (dims.size() != 1)
-    return std::nullopt;
-  auto allOne = [](std::optional<ArrayRef<int64_t>> list) {
-    return !list || llvm::all_of(*list, [](int64_t n) { return n == 1; });
-  };
-  bool plain = allOne(op.getWindowStrides()) && allOne(op.getBaseDilations()) &&
-               allOne(op.getWindowDilations());
-  Shape padding = paddingOf(op.getPadding(), op.getWindowDimensions().size());
-  for (auto [d, window] : llvm::enumerate(op.getWindowDimensions()))
-    plain &= int64_t(d) == dims[0].dim ||
-             (window == 1 && padding[2 * d] == 0 && padding[2 * d + 1] == 0);
-  return plain ? std::optional(dims[0]) : std::nullopt;
-}
-
 class Blocks {
 public:
   Blocks(ReduceWindowOp op, RunningDim running)
@@ -138,7 +121,7 @@ struct BlockRunningReductionsPass : impl::BlockRunningReductionsBase<BlockRunnin
     SmallVector<ReduceWindowOp> windows;
     getOperation().walk([&](ReduceWindowOp op) { windows.push_back(op); });
     for (ReduceWindowOp op : windows) {
-      std::optional<RunningDim> running = runningOf(op);
+      std::optional<RunningDim> running = onlyRunningDim(op);
       if (!running || typeOf(op.getInputs()[0]).getDimSize(running->dim) <= kBlock ||
           !isSplittable(op))
         continue;

@@ -72,6 +72,10 @@ def NormalizeOperations : Pass<"tessera-normalize-operations", "mlir::ModuleOp">
   let summary = "Writes dot, broadcast, map and shapes known after all by the more general operations that later phases know.";
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
+def SeparateStarts : Pass<"tessera-separate-starts", "mlir::ModuleOp"> {
+  let summary = "Takes starts that count out of running reductions, which then can be made of parts.";
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
 def DropConstraints : Pass<"tessera-drop-constraints", "mlir::ModuleOp"> {
   let summary = "Takes sharding constraints out of programs for one device and out of computations on elements.";
 }

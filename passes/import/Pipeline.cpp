@@ -38,6 +38,7 @@ void buildImportPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createBoundPadding());
   pm.addPass(createWidenExponents());
   pm.addPass(createFoldEmptyValues());
+  pm.addPass(createSeparateStarts());
   pm.addPass(createDecomposeRandom());
   pm.addPass(createLoopOverMap());
   pm.addPass(mlir::createCanonicalizerPass());

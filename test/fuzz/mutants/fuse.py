@@ -41,7 +41,7 @@ MUTANTS = [
            "part(value, dim + 1, ⟦forward ? kBlock - 1 : 0⟧, 1)", "kBlock - 1",
            "a running reduction from the end, longer than a block: blocks pass on their last element, not their first"),
     mutant("fuse.running-from-any-start", "dialects/stablehlo/RunningReduction.cpp",
-           "if (isa<AddOp, XorOp>(only)) return ⟦matchPattern(init, m_Zero()) || matchPattern(init, m_AnyZeroFloat())⟧;", "true",
+           "return ⟦mayRepeat(origin(std::get<0>(each)), std::get<1>(each))⟧;", "true",
            "a running sum that starts from something, longer than a block: each block starts from it"),
     mutant("fuse.one-coordinate-for-all-axes", "passes/fuse/ExpandSlices.cpp",
            "comm::AxisIndexOp &kept = first[⟦index.getAxes()⟧];", "Attribute(StringAttr::get(index.getContext(), \"\"))",

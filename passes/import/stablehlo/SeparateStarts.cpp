@@ -1,0 +1,146 @@
+// A running reduction whose start changes what it is combined with takes the start once, and once
+// more for each place of a window outside of the array. Apart from it, the rows can be reduced in
+// parts:
+//
+//   %r = reduce_window(%x, %s) add, window 4, padding [3, 0]      4 s + x0, 3 s + x0 + x1, ..
+// becomes
+//   %0 = reduce_window(%x, 0) add, window 4, padding [3, 0]
+//   %1 = the bits of [4, 3, 2, 1] times %s, %s + %s, ..           4 s, 3 s, ..
+//   %r = %1 + %0
+//
+// What is narrower than f32 is computed in f32 and rounded once, as one reduction would be.
+#include "dialects/stablehlo/Computations.h"
+#include "dialects/stablehlo/RunningReduction.h"
+#include "dialects/stablehlo/ShapeInference.h"
+#include "passes/import/Converted.h"
+#include "passes/import/loops/CountedLoop.h"
+#include "passes/import/Passes.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_SEPARATESTARTS
+#include "passes/import/Passes.h.inc"
+
+using namespace mlir;
+using namespace tessera::stablehlo;
+using namespace tessera::import;
+using sharding::ReductionKind;
+
+namespace {
+
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+Type wide(Type element) {
+  auto narrow = dyn_cast<FloatType>(element);
+  return narrow && narrow.getWidth() < 32 ? Float32Type::get(element.getContext()) : element;
+}
+
+void widen(Value value) {
+  value.setType(typeOf(value).clone(wide(typeOf(value).getElementType())));
+}
+
+class Separated {
+public:
+  Separated(ReduceWindowOp op, RunningDim running, ArrayRef<ReductionKind> kinds)
+      : b(op), loc(op.getLoc()), op(op), running(running) {
+    for (auto [init, kind] : llvm::zip_equal(op.getInitValues(), kinds)) {
+      starts.push_back(converted(b, loc, init, wide(typeOf(init).getElementType())));
+      none.push_back(neutral(starts.back(), kind));
+    }
+  }
+
+  SmallVector<Value> results() {
+    SmallVector<Value> operands;
+    for (Value input : op.getInputs())
+      operands.push_back(converted(b, loc, input, wide(typeOf(input).getElementType())));
+    llvm::append_range(operands, none);
+    auto rows = cast<ReduceWindowOp>(b.clone(*op));
+    rows->setOperands(operands);
+    Block &computation = rows.getBody().front();
+    llvm::for_each(computation.getArguments(), widen);
+    for (Operation &inner : computation.without_terminator())
+      widen(inner.getResult(0));
+    SmallVector<Value> values;
+    for (auto [result, start] : llvm::zip_equal(rows.getResults(), repeated(computation))) {
+      widen(result);
+      values.push_back(BroadcastInDimOp::create(b, loc, result.getType(), start, running.dim));
+    }
+    llvm::append_range(values, rows.getResults());
+    values = appliedToArrays(b, computation, values);
+    for (auto [value, result] : llvm::zip_equal(values, op.getResults()))
+      value = converted(b, loc, value, typeOf(result).getElementType());
+    return values;
+  }
+
+private:
+  // A scalar that changes nothing; a start that does so, however often, itself.
+  Value neutral(Value start, ReductionKind kind) {
+    if (kind != ReductionKind::Sum && kind != ReductionKind::Product)
+      return start;
+    Type element = typeOf(start).getElementType();
+    int64_t number = kind == ReductionKind::Product;
+    Attribute one;
+    if (auto complex = dyn_cast<ComplexType>(element))
+      one = b.getArrayAttr({b.getFloatAttr(complex.getElementType(), number),
+                            b.getFloatAttr(complex.getElementType(), 0)});
+    else if (isa<FloatType>(element))
+      one = b.getFloatAttr(element, number);
+    else
+      one = IntegerAttr::get(element, number);
+    return ConstantOp::create(b, loc, DenseElementsAttr::get(typeOf(start), ArrayRef(one)));
+  }
+
+  // For each place of the dimension, the start as often as it is taken: by squaring.
+  SmallVector<Value> repeated(Block &computation) {
+    int64_t size = shapeOf(op.getInputs()[0])[running.dim];
+    auto lined = RankedTensorType::get({size}, b.getI64Type());
+    auto spread = [&](Value scalar) -> Value {
+      return BroadcastInDimOp::create(b, loc, lined.clone(typeOf(scalar).getElementType()), scalar,
+                                      ArrayRef<int64_t>());
+    };
+    auto number = [&](int64_t n) { return spread(scalar(b, loc, n)); };
+    Value place = IotaOp::create(b, loc, lined, 0), zero = number(0);
+    Value times = running.forward ? Value(SubtractOp::create(b, loc, number(size), place))
+                                  : Value(AddOp::create(b, loc, place, number(1)));
+    SmallVector<Value> power(starts), all;
+    for (int64_t bit = 1; bit <= size; bit *= 2) {
+      Value isSet = CompareOp::create(b, loc, AndOp::create(b, loc, times, number(bit)), zero,
+                                      ComparisonDirection::NE, ComparisonType::SIGNED);
+      SmallVector<Value> taken(all);
+      for (auto [value, without] : llvm::zip_equal(power, none))
+        taken.push_back(SelectOp::create(b, loc, isSet, spread(value), spread(without)));
+      all = all.empty() ? taken : appliedToArrays(b, computation, taken);
+      power = appliedToArrays(
+          b, computation, llvm::to_vector(llvm::concat<Value>(power, SmallVector<Value>(power))));
+    }
+    return all;
+  }
+
+  OpBuilder b;
+  Location loc;
+  ReduceWindowOp op;
+  RunningDim running;
+  SmallVector<Value> starts, none;
+};
+
+struct SeparateStartsPass : impl::SeparateStartsBase<SeparateStartsPass> {
+  void runOnOperation() override {
+    SmallVector<ReduceWindowOp> windows;
+    getOperation().walk([&](ReduceWindowOp op) { windows.push_back(op); });
+    for (ReduceWindowOp op : windows) {
+      if (!llvm::all_of(op->getOperandTypes(),
+                        [](Type type) { return cast<RankedTensorType>(type).hasStaticShape(); }))
+        continue;
+      std::optional<RunningDim> running = onlyRunningDim(op);
+      SmallVector<ReductionKind> kinds = runningKinds(op);
+      if (!running || kinds.empty() || isSplittable(op))
+        continue;
+      op->replaceAllUsesWith(Separated(op, *running, kinds).results());
+      op->erase();
+    }
+  }
+};
+
+} // namespace
+} // namespace tessera
