@@ -7,7 +7,8 @@
 // becomes
 //   %g = clamp(0, %i, 9);  %r = %g - 3 * my index;  %mine = 0 <= %r < 3
 //   select(%mine, gather(%table, clamp(0, %r, 2)), -0)
-// Clamping is by the global bounds first, as the op says.
+// Clamping is by the global bounds first, as the op says. Of windows of several rows a shard may
+// have some: it takes them from its rows with -0 around them, as many as a window has.
 #include "passes/localize/IndexColumns.h"
 #include "passes/localize/Rows.h"
 
@@ -20,6 +21,7 @@ struct GatherPlan {
   LocalLayout operand, indices, result;
   SmallVector<int64_t> sliceSizes;
   SmallVector<int64_t> looked; // sharded operand dimensions that are looked up
+  int64_t window(int64_t dim) const { return sliceSizes[dim]; } // rows of one that is looked up
 };
 
 // The result's batch dimensions in order, with the dimension of the indices that each comes from.
@@ -78,7 +80,8 @@ GatherPlan planGather(Localizer &l, stablehlo::GatherOp gather) {
     }
     if (!collapsed)
       plan.result.dims[r] = wholeDim(shapeOf(result)[r]);
-    if (isSharded(dim) && plan.sliceSizes[d] == 1 && !sharding::overlap(dim.axes, used)) {
+    bool moves = plan.window(d) == 1 || llvm::is_contained(dims.getStartIndexMap(), d);
+    if (isSharded(dim) && moves && !sharding::overlap(dim.axes, used)) {
       plan.looked.push_back(d);
       partial.append(dim.axes);
     } else {
@@ -129,9 +132,17 @@ LogicalResult localizeGather(Localizer &l, Operation *op) {
       if (llvm::is_contained(plan.looked, d)) {
         const DimLayout &dim = plan.operand.dims[d];
         ArrayRef<int64_t> shape = shapeOf(column);
-        column = binary(l, "subtract", column, splat(l, myStart(l, dim.axes, dim.tile, 0), shape));
-        both(mine, compare(l, column, splat(l, scalar(l, 0), shape), Direction::GE));
-        both(mine, compare(l, column, splat(l, scalar(l, dim.tile), shape), Direction::LT));
+        int64_t window = plan.window(d), around = window == 1 ? 0 : window;
+        column =
+            binary(l, "subtract", column, splat(l, myStart(l, dim.axes, dim.tile, -around), shape));
+        if (around) {
+          auto element =
+              RankedTensorType::get({}, cast<RankedTensorType>(table.getType()).getElementType());
+          table = padRows(l, table, d, around, around, absent(l, element, plan.result.reduction));
+        } else {
+          both(mine, compare(l, column, splat(l, scalar(l, 0), shape), Direction::GE));
+          both(mine, compare(l, column, splat(l, scalar(l, dim.tile), shape), Direction::LT));
+        }
       }
       columns.push_back(column);
     }
@@ -145,8 +156,9 @@ LogicalResult localizeGather(Localizer &l, Operation *op) {
   auto made = cast<stablehlo::GatherOp>(l.copy(op, {table, indices}, type));
   made.setSliceSizes(plan.sliceSizes);
   Value rows = made.getResult();
-  if (!plan.looked.empty()) {
+  if (!plan.looked.empty())
     made.setIndicesAreSorted(false);
+  if (mine || mineScalar) {
     if (mine)
       mine = spreadMask(l, mine, dims, type.getShape());
     if (mineScalar) {

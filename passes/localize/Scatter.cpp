@@ -19,7 +19,7 @@ namespace {
 struct ScatterPlan {
   LocalLayout result, indices, updates;
   SmallVector<int64_t> windowSizes; // of the updates, by dimension of the operand
-  SmallVector<int64_t> shifted; // sharded operand dimensions that indices name
+  SmallVector<int64_t> shifted;     // sharded operand dimensions that indices name
   SmallVector<std::pair<int64_t, int64_t>>
       reduced; // (dim of indices, dim of updates) sharded, to be reduced
   AxisRefs partial;
@@ -44,18 +44,19 @@ ScatterPlan planScatter(Localizer &l, stablehlo::ScatterOp scatter,
   for (int64_t d = 0, rank = result.dims.size(); d < rank; ++d) {
     if (llvm::is_contained(dims.getInputBatchingDims(), d))
       continue;
-    int64_t size = shapeOf(operand)[d], taken = 1;
+    int64_t size = shapeOf(operand)[d];
+    bool indexed = llvm::is_contained(dims.getScatterDimsToOperandDims(), d);
     if (!llvm::is_contained(dims.getInsertedWindowDims(), d)) {
       int64_t u = dims.getUpdateWindowDims()[window++];
-      taken = plan.windowSizes[d] = shapeOf(update)[u];
-      if (taken == size) {
+      plan.windowSizes[d] = shapeOf(update)[u];
+      if (plan.windowSizes[d] == size && !indexed) {
         plan.updates.dims[u] = result.dims[d];
         continue;
       }
     }
     if (!isSharded(result.dims[d]))
       continue;
-    if (taken == 1 && llvm::is_contained(dims.getScatterDimsToOperandDims(), d))
+    if (indexed)
       plan.shifted.push_back(d);
     else
       result.dims[d] = wholeDim(size);
@@ -120,8 +121,8 @@ LogicalResult localizeScatter(Localizer &l, Operation *op) {
     SmallVector<Value> columns;
     for (int64_t c = 0; c < components; ++c) {
       int64_t d = dims.getScatterDimsToOperandDims()[c];
-      Value column =
-          indexColumn(l, indices, vectorDim, c, -plan.windowSizes[d], shapeOf(scatter.getInputs().front())[d]);
+      Value column = indexColumn(l, indices, vectorDim, c, -plan.windowSizes[d],
+                                 shapeOf(scatter.getInputs().front())[d]);
       if (llvm::is_contained(plan.shifted, d)) {
         const DimLayout &dim = plan.result.dims[d];
         column = binary(l, "subtract", column,
@@ -156,6 +157,9 @@ LogicalResult localizeScatter(Localizer &l, Operation *op) {
       for (auto [i, u] : plan.reduced)
         part = maskPadding(l, part, u, updateWant.dims[u], shapeOf(update)[u],
                            neutral(l, RankedTensorType::get({}, type.getElementType()), *kind));
+    for (int64_t d : plan.shifted) // a window may be longer than a shard
+      mine = padRows(l, mine, d, 0, std::max<int64_t>(0, plan.windowSizes[d] - shapeOf(mine)[d]),
+                     zeros(l, RankedTensorType::get({}, type.getElementType())));
     operands.push_back(mine);
     updates.push_back(part);
   }
@@ -163,15 +167,19 @@ LogicalResult localizeScatter(Localizer &l, Operation *op) {
   operands.push_back(indices);
   llvm::append_range(operands, updates);
   SmallVector<Type> types;
-  for (Value result : op->getResults())
-    types.push_back(l.localType(result, layout));
+  for (Value mine : ArrayRef(operands).take_front(op->getNumResults()))
+    types.push_back(mine.getType());
   auto made = cast<stablehlo::ScatterOp>(l.copy(op, operands, types));
   if (uneven) {
     made.setUniqueIndices(false);
     made.setIndicesAreSorted(false);
   }
-  for (auto [global, local] : llvm::zip_equal(op->getResults(), made->getResults()))
-    l.bind(global, local, layout);
+  for (auto [global, local] : llvm::zip_equal(op->getResults(), made->getResults())) {
+    Value rows = local;
+    for (int64_t d : plan.shifted)
+      rows = sliceRows(l, rows, d, 0, layout.dims[d].tile);
+    l.bind(global, rows, layout);
+  }
   return success();
 }
 

@@ -5,8 +5,9 @@
 //       vector, is whole
 //   scatter-add into 640x192           ([v, d], [b, t, x], [b, t, d]) -> ([v, d])
 //       v passes through: a device drops the updates outside of its shard; b and t reduce
-//   Windows that are part of a dimension and longer than one row need it whole, as do reads of no
-//   kind of sum and updates that overwrite each other.
+//   Rows of windows longer than one go the same way, each of them; along the window they are whole.
+//   Windows that no index moves, and cover part of a dimension, need it whole, as do b and t of
+//   updates that overwrite each other.
 #include "dialects/stablehlo/rules/Combiner.h"
 #include "dialects/stablehlo/rules/RuleBuilder.h"
 #include "dialects/stablehlo/rules/Rules.h"
@@ -74,9 +75,8 @@ sharding::FactorRule gatherRule(GatherOp op) {
         builder.result(0, at, factor);
       continue;
     }
-    bool row = sizes[d] == 1 && indexed;
     builder.operand(0, d,
-                    builder.factor(operand[d], row ? Kind::Reduction : Kind::NeedReplication,
+                    builder.factor(operand[d], indexed ? Kind::Reduction : Kind::NeedReplication,
                                    predicate ? ReductionKind::Or : ReductionKind::Sum));
     if (!collapsed)
       builder.result(0, at, builder.factor(sizes[d], Kind::NeedReplication));
@@ -127,15 +127,14 @@ sharding::FactorRule scatterRule(ScatterOp op) {
     bool indexed = in(dims.getScatterDimsToOperandDims(), d);
     int64_t at = inserted ? -1 : dims.getUpdateWindowDims()[window++];
     int64_t size = inserted ? 1 : updates[at];
-    if (size == operand[d]) { // at an index, it is dropped or not as a whole
-      int32_t factor = builder.factor(size, indexed ? Kind::NeedReplication : Kind::PassThrough);
+    if (size == operand[d] && !indexed) {
+      int32_t factor = builder.factor(size);
       onOperands(d, factor);
       if (!inserted)
         onUpdates(at, factor);
       continue;
     }
-    bool row = size == 1 && indexed;
-    onOperands(d, builder.factor(operand[d], row ? Kind::PassThrough : Kind::NeedReplication));
+    onOperands(d, builder.factor(operand[d], indexed ? Kind::PassThrough : Kind::NeedReplication));
     if (!inserted)
       onUpdates(at, builder.factor(size, Kind::NeedReplication));
   }
