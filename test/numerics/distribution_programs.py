@@ -81,6 +81,7 @@ def movement():
     yield program("stablehlo.dynamic_update_slice", [x, t("f32", N // 2, M), t("i32"), t("i32")], x, note="(half)")
     yield program("stablehlo.gather", [x, t("i32", 1024, 1)], t("f32", 1024, M), f"dimension_numbers = #stablehlo.gather<{dims(offset_dims=[1], collapsed_slice_dims=[0], start_index_map=[0])}, index_vector_dim = 1>, {i64s(slice_sizes=[1, M])}", note="(rows)")
     yield program("stablehlo.gather", [t("f32", 64, N, 64), t("i32", 64, 1024, 1)], t("f32", 64, 1024, 64), f"dimension_numbers = #stablehlo.gather<{dims(offset_dims=[2], collapsed_slice_dims=[1], operand_batching_dims=[0], start_indices_batching_dims=[0], start_index_map=[1])}, index_vector_dim = 2>, {i64s(slice_sizes=[1, 1, 64])}", note="(batched)")
+    yield program("stablehlo.gather", [x, t("i32", 8, 1)], t("f32", 8, 16, M), f"dimension_numbers = #stablehlo.gather<{dims(offset_dims=[1, 2], start_index_map=[0])}, index_vector_dim = 1>, {i64s(slice_sizes=[16, M])}", note="(windows)")
     yield program("stablehlo.torch_index_select", [x, t("i32", 1024)], t("f32", 1024, M), i64(dim=0, batch_dims=0))
 
 
@@ -131,6 +132,8 @@ def reductions():
     scatter = f"scatter_dimension_numbers = #stablehlo.scatter<{dims(update_window_dims=[1], inserted_window_dims=[0], scatter_dims_to_operand_dims=[0])}, index_vector_dim = 1>"
     yield program("stablehlo.scatter", [x, t("i32", 1024, 1), t("f32", 1024, M)], x, scatter, SCALAR_SUM, note="(sum)")
     yield program("stablehlo.scatter", [x, t("i32", 1024, 1), t("f32", 1024, M)], x, scatter, SECOND, note="(the last stays)")
+    windows = f"scatter_dimension_numbers = #stablehlo.scatter<{dims(update_window_dims=[1, 2], scatter_dims_to_operand_dims=[0])}, index_vector_dim = 1>"
+    yield program("stablehlo.scatter", [x, t("i32", 8, 1), t("f32", 8, 16, M)], x, windows, SCALAR_SUM, note="(windows)")
     yield program("stablehlo.sort", [x], x, i64(dimension=0), SCALAR_GE)
     yield program("stablehlo.sort", [t("f32", 16 * N * M)], t("f32", 16 * N * M), i64(dimension=0), SCALAR_GE, note="(of one dimension)")
     yield program("chlo.top_k", [x], [t("f32", N, 8), t("i32", N, 8)], "k = 8 : i64")

@@ -1,5 +1,5 @@
-"""Ops whose rows cross the boundaries of shards, on eight devices: the numbers beside those of one device, and the wire bytes beside XLA's for
-the same shardings and beside the least there can be (docs/rationale/rows-across-shards.md derives it).
+"""Ops whose rows cross the boundaries of shards, on eight devices or as many as a case says: the numbers beside those of one device or of f64,
+and the wire bytes beside XLA's for the same shardings and beside the least there can be (docs/rationale/rows-across-shards.md derives it).
 
   rows_across_shards.py [NAME..]
 Each runs twice: with the default topology, and with links that cost bytes only.
@@ -12,7 +12,7 @@ import re
 import sys
 import tempfile
 
-os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=8"
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=16"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
@@ -33,11 +33,12 @@ def rng_array(shape, dtype=np.float32):
 
 
 class Case:
-    """`least`: wire bytes that no program can do without; `within`: how many times that many are sent where only bytes cost."""
+    """`least`: wire bytes that no program can do without; `within`: how many times that many are sent where only bytes cost.
+    `exact`: the result of f64 inputs, from which ours is `distance` away at most, root mean square; else XLA's on one device is."""
 
-    def __init__(self, name, function, inputs, specs, out, least=None, within=None):
+    def __init__(self, name, function, inputs, specs, out, least=None, within=None, exact=None, devices=8, distance=1e-6):
         self.name, self.function, self.inputs, self.specs, self.out = name, function, inputs, specs, out
-        self.least, self.within = least, within
+        self.least, self.within, self.exact, self.devices, self.distance = least, within, exact, devices, distance
 
 
 def cases():
@@ -48,6 +49,25 @@ def cases():
                         ("cumlogsumexp", lambda x: lax.cumlogsumexp(x, 0))):
             for axes in (X, XY):
                 yield Case(f"{name}_{rows}x{columns}_{len(axes[0])}", f, [x], [axes], axes, 4 * columns, 1.1 if columns >= 960 else 3)
+    # A start that counts is taken for each place of a window outside of the array, too.
+    for name, f, exact, start in (("sum", lax.add, np.cumsum, 0.7), ("product", lax.mul, np.cumprod, 0.999)):
+        for rows, columns in ((1001, 960), (29, 3)):
+            for devices in (2, 6, 8, 16):
+                x, times = rng_array((rows, columns)) ** (0.02 if name == "product" else 1), rows - np.arange(rows)[:, None]
+                f64 = lambda x, s, exact=exact, times=times: exact(x, 0) + times * s if exact is np.cumsum else exact(x, 0) * s ** times
+                yield Case(f"start_of_{name}_{rows}x{columns}_on_{devices}",
+                           lambda x, s, f=f, rows=rows: lax.reduce_window(x, s, f, (rows, 1), (1, 1), ((rows - 1, 0), (0, 0))),
+                           [x, np.float32(start)], [X, P()], X, 4 * columns, 1.1 if columns >= 960 else 4, f64, devices, 1e-6 if name == "sum" else 1e-5)
+    # Windows of several rows that indices name: each of their rows is where it is, alone or summed.
+    at = np.array([0, 123, 124, 125, 126, 127, 128, 300, 1019], np.int32)
+    windows = lambda x, at: jax.vmap(lambda i: lax.dynamic_slice(x, (i, 0), (5, 96)))(at)
+    yield Case("gather_windows", windows, [x := rng_array((1024, 96)), at], [X, P()], P(), 9 * 5 * 96 * 4, 1.75)
+    yield Case("gather_windows_split", windows, [x, at], [X, P()], P("x"), 2 * 5 * 96 * 4, 8)
+    numbers = lax.ScatterDimensionNumbers((1, 2), (), (0,))
+    for name, f in (("set", lax.scatter), ("add", lax.scatter_add)):
+        there = at[[0, 2, 7, 8]] if name == "set" else at  # of windows that overlap, XLA's order is its own
+        yield Case(f"scatter_windows_{name}", lambda x, at, u, f=f: f(x, at[:, None], u, numbers), [x, there, rng_array((len(there), 5, 96))],
+                   [X, P(), P()], X, 1, 0)
     # Whoever lacks a row has to receive it; a sum of what each has sends it twice, but for one part.
     x = rng_array((1024, 96))
     for rows in (1, 8, 100):
@@ -67,6 +87,14 @@ def cases():
         yield Case(f"irfft_8192_{len(axes[0])}", lambda z: jnp.fft.irfft(z, 8192), [rng_array((4097,), np.complex64)], [axes], axes, 4 * 1024 * 7 / 8, 4.3)
     yield Case("fft_batch", jnp.fft.fft, [rng_array((16, 1024), np.complex64)], [P(None, "x")], P(None, "x"), 8 * 2048 * 7 / 8, 2)
     yield Case("fft_small_batch", jnp.fft.fft, [rng_array((3, 1024), np.complex64)], [P(None, "x")], P(None, "x"), 8 * 384 * 7 / 8, 3)
+    # What p does not divide: p * p, p itself, an odd number of reals; a prime number is gathered.
+    for devices, n in ((2, 90), (3, 99), (4, 72), (6, 98), (6, 1200), (8, 1000), (8, 72), (8, 1001), (8, 2025), (8, 101), (16, 1488), (16, 3375)):
+        z, r = rng_array((n,), np.complex64), rng_array((n,))
+        for name, x in (("fft", z), ("ifft", z), ("rfft", r), ("irfft", z[:n // 2 + 1])):
+            if name in ("fft", "rfft") or n in (98, 1200, 2025):
+                more = {"n": n} if name == "irfft" else {}
+                yield Case(f"uneven_{name}_{n}_on_{devices}", lambda x, name=name, more=more: getattr(jnp.fft, name)(x, **more), [x], [X], X,
+                           exact=lambda x, name=name, more=more: getattr(np.fft, name)(x, **more), devices=devices)
     image = rng_array((64, 128))
     yield Case("fft2", jnp.fft.fft2, [image.astype(np.complex64)], [X], X, 8 * 1024 * 7 / 8, 2)
     yield Case("fft2_transposed", jnp.fft.fft2, [image.astype(np.complex64)], [X], P(None, "x"), 8 * 1024 * 7 / 8, 1)
@@ -136,11 +164,12 @@ def compile_and_run(text, inputs, topology, directory):
 def check(case, directory):
     """What is wrong, and a line of figures."""
     axes = {"x"} | {a for spec in [*case.specs, case.out] for dim in spec if dim for a in ([dim] if isinstance(dim, str) else dim)}
-    shape, names = ((2, 4), ("x", "y")) if "y" in axes else ((8,), ("x",))
-    mesh = Mesh(np.array(jax.devices()).reshape(shape), names)
+    shape, names = ((2, case.devices // 2), ("x", "y")) if "y" in axes else ((case.devices,), ("x",))
+    mesh = Mesh(np.array(jax.devices()[:case.devices]).reshape(shape), names)
 
     text = annotated(jax.jit(case.function, keep_unused=True).lower(*case.inputs).as_text(), mesh, [*case.specs, case.out])
-    want = np.asarray(jax.jit(case.function)(*case.inputs))
+    doubled = [x.astype(np.complex128 if x.dtype.kind == "c" else np.float64) if x.dtype.kind in "fc" else x for x in case.inputs]
+    want = np.asarray(jax.jit(case.function)(*case.inputs)) if not case.exact else case.exact(*doubled)
     xla = None
     with contextlib.suppress(ValueError):  # it has no arguments and results in uneven shards
         places = [NamedSharding(mesh, s) for s in [*case.specs, case.out]]
@@ -151,6 +180,8 @@ def check(case, directory):
         (got, *_), sent = compile_and_run(text, case.inputs, topology, directory)
         figures.append(f"{kind} {sent:10.0f}" + (f" ({sent / case.least:.2f} of the least)" if case.least else ""))
         scale = max(1.0, float(np.abs(want).max(initial=0)))
+        if case.exact and not np.linalg.norm(got - want) <= case.distance * np.linalg.norm(want):
+            wrong.append(f"{np.linalg.norm(got - want) / np.linalg.norm(want)} from f64, root mean square")
         if not np.allclose(got, want, rtol=0, atol=3e-5 * scale if want.dtype.kind in "fc" else 0, equal_nan=True):
             wrong.append(f"numbers differ by {np.abs(got - want).max()}")
         if xla is not None and sent > xla + 1:
