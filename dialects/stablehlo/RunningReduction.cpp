@@ -1,8 +1,8 @@
 #include "dialects/stablehlo/RunningReduction.h"
 
+#include "dialects/stablehlo/Combiner.h"
 #include "dialects/stablehlo/Computations.h"
 #include "dialects/stablehlo/ShapeInference.h"
-#include "dialects/stablehlo/rules/Combiner.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

@@ -8,7 +8,7 @@
 //
 // Of a region that is of no kind (argmax), each device's result is gathered, and reduced again:
 //   %p = reduce(%m init: %c) over [0];  %g = comm.all_gather(%p as one row);  reduce(%g init: %c)
-#include "dialects/stablehlo/rules/Combiner.h"
+#include "dialects/stablehlo/Combiner.h"
 #include "passes/localize/Rows.h"
 
 using namespace mlir;

@@ -7,7 +7,7 @@
 //   scatter add (%t [{"x"}, {}] : 10x8, %i : 6x1, %u : 6x8), x = 4, tile 3
 // becomes
 //   scatter add (%t : 3x8, clamp(-1, %i, 10) - 3 * my index, %u)
-#include "dialects/stablehlo/rules/Combiner.h"
+#include "dialects/stablehlo/Combiner.h"
 #include "passes/localize/IndexColumns.h"
 #include "passes/localize/Rows.h"
 

@@ -4,8 +4,8 @@
 //   reduce_window max, window 3, padding 1, %x [{"x"}]: each shard reduces its rows and the halo
 //   its windows reach; rows past the ends are the start value select_and_scatter: each shard redoes
 //   the selections of all windows that touch its rows, and keeps its rows
+#include "dialects/stablehlo/Combiner.h"
 #include "dialects/stablehlo/RunningReduction.h"
-#include "dialects/stablehlo/rules/Combiner.h"
 #include "passes/localize/SelectedRows.h"
 #include "passes/localize/ShardScan.h"
 #include "passes/localize/WindowRows.h"

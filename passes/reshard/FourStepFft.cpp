@@ -31,7 +31,8 @@ public:
   FourSteps(ShardedFft fft, const ValueShardings &shardings)
       : SplitDimension(shardings, fft.op, fft.op.getOperand(),
                        typeOf(fft.op.getOperand()).getRank() - 1),
-        shardings(shardings), axes(fft.axes), points(fft.points), shards(fft.shards), rows(fft.rows),
+        shardings(shardings), axes(fft.axes), points(fft.points), shards(fft.shards),
+        rows(fft.rows),
         inverse(fft.op.getFftType() == FftType::IFFT || fft.op.getFftType() == FftType::IRFFT),
         integer(points < (int64_t(1) << 30) ? b.getI32Type() : b.getI64Type()) {
     Type element = typeOf(fft.op.getOperand()).getElementType();

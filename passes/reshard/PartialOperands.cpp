@@ -1,8 +1,8 @@
 #include "passes/reshard/PartialOperands.h"
 
 #include "dialects/sdy/SdyOps.h"
+#include "dialects/stablehlo/Combiner.h"
 #include "dialects/stablehlo/StablehloOps.h"
-#include "dialects/stablehlo/rules/Combiner.h"
 
 namespace tessera {
 

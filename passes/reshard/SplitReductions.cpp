@@ -11,7 +11,7 @@
 // The first dimension may be sharded then: what shards make of their rows is gathered in order
 // (passes/localize/Reduce.cpp). Rows that fill up the last shard are start values, which the
 // specification allows anywhere, any number of times.
-#include "dialects/stablehlo/rules/Combiner.h"
+#include "dialects/stablehlo/Combiner.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/reshard/Passes.h"
 #include "passes/reshard/PlacedOps.h"

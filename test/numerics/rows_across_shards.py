@@ -52,7 +52,7 @@ def cases():
     # A start that counts is taken for each place of a window outside of the array, too.
     for name, f, exact, start in (("sum", lax.add, np.cumsum, 0.7), ("product", lax.mul, np.cumprod, 0.999)):
         for rows, columns in ((1001, 960), (29, 3)):
-            for devices in (2, 6, 8, 16):
+            for devices in (6, 16) if rows > 29 else (2, 8):
                 x, times = rng_array((rows, columns)) ** (0.02 if name == "product" else 1), rows - np.arange(rows)[:, None]
                 f64 = lambda x, s, exact=exact, times=times: exact(x, 0) + times * s if exact is np.cumsum else exact(x, 0) * s ** times
                 yield Case(f"start_of_{name}_{rows}x{columns}_on_{devices}",
@@ -88,10 +88,10 @@ def cases():
     yield Case("fft_batch", jnp.fft.fft, [rng_array((16, 1024), np.complex64)], [P(None, "x")], P(None, "x"), 8 * 2048 * 7 / 8, 2)
     yield Case("fft_small_batch", jnp.fft.fft, [rng_array((3, 1024), np.complex64)], [P(None, "x")], P(None, "x"), 8 * 384 * 7 / 8, 3)
     # What p does not divide: p * p, p itself, an odd number of reals; a prime number is gathered.
-    for devices, n in ((2, 90), (3, 99), (4, 72), (6, 98), (6, 1200), (8, 1000), (8, 72), (8, 1001), (8, 2025), (8, 101), (16, 1488), (16, 3375)):
+    for devices, n in ((2, 90), (3, 99), (4, 72), (6, 1200), (8, 1000), (8, 2025), (8, 101), (16, 1488), (16, 3375)):
         z, r = rng_array((n,), np.complex64), rng_array((n,))
         for name, x in (("fft", z), ("ifft", z), ("rfft", r), ("irfft", z[:n // 2 + 1])):
-            if name in ("fft", "rfft") or n in (98, 1200, 2025):
+            if name in ("fft", "rfft") or n in (1200, 2025):
                 more = {"n": n} if name == "irfft" else {}
                 yield Case(f"uneven_{name}_{n}_on_{devices}", lambda x, name=name, more=more: getattr(jnp.fft, name)(x, **more), [x], [X], X,
                            exact=lambda x, name=name, more=more: getattr(np.fft, name)(x, **more), devices=devices)

@@ -8,7 +8,7 @@
 //   Rows of windows longer than one go the same way, each of them; along the window they are whole.
 //   Windows that no index moves, and cover part of a dimension, need it whole, as do b and t of
 //   updates that overwrite each other.
-#include "dialects/stablehlo/rules/Combiner.h"
+#include "dialects/stablehlo/Combiner.h"
 #include "dialects/stablehlo/rules/RuleBuilder.h"
 #include "dialects/stablehlo/rules/Rules.h"
 

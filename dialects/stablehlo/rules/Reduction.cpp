@@ -4,7 +4,7 @@
 //   argmax: two results     ([i, j], [i, j], [], []) -> ([i], [i])     j permutes: what shards make
 //                                                         of their rows is gathered, and reduced
 //   sort dim 1              ([i, j]) -> ([i, j])      j whole
-#include "dialects/stablehlo/rules/Combiner.h"
+#include "dialects/stablehlo/Combiner.h"
 #include "dialects/stablehlo/rules/RuleBuilder.h"
 #include "dialects/stablehlo/rules/Rules.h"
 

@@ -9,12 +9,13 @@
 //   %r = %1 + %0
 //
 // What is narrower than f32 is computed in f32 and rounded once, as one reduction would be.
+#include "dialects/sdy/KeepSharding.h"
 #include "dialects/stablehlo/Computations.h"
 #include "dialects/stablehlo/RunningReduction.h"
 #include "dialects/stablehlo/ShapeInference.h"
 #include "passes/import/Converted.h"
-#include "passes/import/loops/CountedLoop.h"
 #include "passes/import/Passes.h"
+#include "passes/import/loops/CountedLoop.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -136,7 +137,9 @@ struct SeparateStartsPass : impl::SeparateStartsBase<SeparateStartsPass> {
       SmallVector<ReductionKind> kinds = runningKinds(op);
       if (!running || kinds.empty() || isSplittable(op))
         continue;
-      op->replaceAllUsesWith(Separated(op, *running, kinds).results());
+      SmallVector<Value> results = Separated(op, *running, kinds).results();
+      sdy::keepSharding(op->getResults(), results);
+      op->replaceAllUsesWith(results);
       op->erase();
     }
   }

@@ -2,7 +2,7 @@
 from mutant import mutant
 
 STEP = "lib/sharding/FactorPropagation.cpp"
-COMBINER = "dialects/stablehlo/rules/Combiner.cpp"
+COMBINER = "dialects/stablehlo/Combiner.cpp"
 
 MUTANTS = [
     mutant("import.trips-rounded-down", "passes/import/loops/MarkCountedLoops.cpp",

@@ -2,7 +2,7 @@
 from mutant import mutant
 
 LAW = "lib/sharding/PartialLaw.cpp"
-COMBINER = "dialects/stablehlo/rules/Combiner.cpp"
+COMBINER = "dialects/stablehlo/Combiner.cpp"
 DEFER = "passes/reshard/DeferReductions.cpp"
 
 MUTANTS = [

@@ -1,4 +1,4 @@
-#include "dialects/stablehlo/rules/Combiner.h"
+#include "dialects/stablehlo/Combiner.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
 
