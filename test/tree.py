@@ -154,8 +154,18 @@ def phases_that_know_a_cpu():
                 yield f"{file}:{number}: names a CPU before codegen; #tessera.target says what phases need to know of one"
 
 
+def marks_spelled_out():
+    for path in tracked("*.h", "*.cpp", "*.td"):
+        file = path.relative_to(ROOT)
+        if str(file).startswith(("dialects/tessera/", "test/")):
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if re.search(r'"tessera\.', line.split("//")[0]):
+                yield f"{file}:{number}: spells the name of a mark; dialects/tessera/Marks.h has functions that read and set it"
+
+
 def main():
-    checks = (passes_without_test, pipelines_without_test, broken_links, vague_names, machine_paths, includes_that_point_up, cycles_of_folders, phases_that_know_a_cpu)
+    checks = (passes_without_test, pipelines_without_test, broken_links, vague_names, machine_paths, includes_that_point_up, cycles_of_folders, phases_that_know_a_cpu, marks_spelled_out)
     found = [line for check in checks for line in check()]
     print("\n".join(found) or "the tree is in order")
     sys.exit(bool(found))
