@@ -2,7 +2,6 @@
 #include "runtime/device/cpu/CpuBackend.h"
 #include "runtime/device/shadow/ShadowBackend.h"
 #include <cstdlib>
-#include <cstring>
 
 namespace tessera::runtime {
 

@@ -5,7 +5,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/cpu/BlockPool.h"
 #include "runtime/device/shadow/Delays.h"
-#include <atomic>
+#include <mutex>
 
 namespace tessera::runtime::device {
 
