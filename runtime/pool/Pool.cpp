@@ -226,6 +226,7 @@ Task *Worker::pop() {
   Task *task = head_;
   if (task) {
     head_ = task->next;
+    task->next = nullptr;
     queued_.store(queued_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   }
   lock_.clear(std::memory_order_release);

@@ -32,7 +32,7 @@ public:
   // itself.
   virtual void run(Worker &worker) = 0;
 
-  Task *next = nullptr; // in whatever list holds it
+  Task *next = nullptr; // in whatever list holds it; null while it runs
   uint32_t home = 0;    // the worker whose queue it goes to
 };
 

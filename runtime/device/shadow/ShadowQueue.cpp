@@ -19,7 +19,6 @@ ShadowQueue::ShadowQueue(const Lane &lane, Delays delays)
   timer_.context = this;
   timer_.fire = [](Timer *timer) {
     auto *queue = static_cast<ShadowQueue *>(timer->context);
-    queue->Task::next = nullptr;
     queue->lane_.run.pool().push(queue);
   };
 }
@@ -116,7 +115,6 @@ Outcome ShadowQueue::give(Command command) {
   commands_.push_back(std::move(command));
   if (!active_) {
     active_ = true;
-    Task::next = nullptr;
     lane_.run.wake(this);
   }
   if (!isRead)
@@ -146,7 +144,6 @@ std::optional<uint32_t> ShadowQueue::tag() const {
 
 void ShadowQueue::wakeIssuer() {
   issuerIs_ = IssuerIs::Running;
-  lane_.issuer.next = nullptr;
   lane_.run.wake(&lane_.issuer);
 }
 
