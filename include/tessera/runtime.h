@@ -53,6 +53,19 @@ struct Parameter {
   explicit Parameter(const tessera_parameter &p)
       : name(p.name), type(p.type), shape(p.shape, p.shape + p.rank), bytes(p.bytes),
         donated(p.donated != 0) {}
+  // What `query` fills in.
+  template <class F> static Parameter of(F query) {
+    tessera_parameter p{};
+    p.struct_size = sizeof p;
+    throwUnlessOk(query(&p));
+    return Parameter(p);
+  }
+  // As many elements as it has bytes, which `read` writes.
+  template <class T, class F> std::vector<T> values(F read) const {
+    std::vector<T> values(bytes / sizeof(T));
+    throwUnlessOk(read(values.data(), bytes));
+    return values;
+  }
 };
 
 class Program {
@@ -93,12 +106,9 @@ private:
   Program() : program_(nullptr, tessera_program_free) {}
   template <class F> std::vector<Parameter> list(size_t count, F query) const {
     std::vector<Parameter> parameters;
-    for (size_t i = 0; i < count; ++i) {
-      tessera_parameter p{};
-      p.struct_size = sizeof p;
-      throwUnlessOk(query(get(), i, &p));
-      parameters.emplace_back(p);
-    }
+    for (size_t i = 0; i < count; ++i)
+      parameters.push_back(
+          Parameter::of([&](tessera_parameter *p) { return query(get(), i, p); }));
     return parameters;
   }
   std::unique_ptr<tessera_program, void (*)(tessera_program *)> program_;
@@ -110,19 +120,14 @@ public:
   explicit Array(tessera_array *array) : array_(array, tessera_array_free) {}
 
   Parameter parameter() const {
-    tessera_parameter p{};
-    p.struct_size = sizeof p;
-    throwUnlessOk(tessera_array_describe(get(), &p));
-    return Parameter(p);
+    return Parameter::of([&](tessera_parameter *p) { return tessera_array_describe(get(), p); });
   }
   bool valid() const { return tessera_array_is_valid(get()) != 0; }
   // The global array. With several processes all call, and process 0 gets the contents; all do when
   // every device holds the whole array.
   template <class T> std::vector<T> read() const {
-    size_t bytes = parameter().bytes;
-    std::vector<T> values(bytes / sizeof(T));
-    throwUnlessOk(tessera_array_read(get(), values.data(), bytes));
-    return values;
+    return parameter().template values<T>(
+        [&](void *data, size_t bytes) { return tessera_array_read(get(), data, bytes); });
   }
   tessera_array *get() const { return array_.get(); }
 
@@ -192,17 +197,13 @@ public:
     buffer_.reset(raw);
   }
   Parameter parameter() const {
-    tessera_parameter p{};
-    p.struct_size = sizeof p;
-    throwUnlessOk(tessera_buffer_describe(get(), &p));
-    return Parameter(p);
+    return Parameter::of([&](tessera_parameter *p) { return tessera_buffer_describe(get(), p); });
   }
   // Waits until it is ready.
   template <class T> std::vector<T> read() const {
-    size_t bytes = parameter().bytes;
-    std::vector<T> values(bytes / sizeof(T));
-    throwUnlessOk(tessera_buffer_to_host(get(), values.data(), bytes, nullptr));
-    return values;
+    return parameter().template values<T>([&](void *data, size_t bytes) {
+      return tessera_buffer_to_host(get(), data, bytes, nullptr);
+    });
   }
   // Another one of the same memory, which is counted.
   Buffer share() const {
@@ -232,10 +233,8 @@ public:
   size_t outputs() const { return outputs_; }
   // What each device holds of an input.
   Parameter inputTile(size_t input) const {
-    tessera_parameter p{};
-    p.struct_size = sizeof p;
-    throwUnlessOk(tessera_executable_input_tile(get(), input, &p));
-    return Parameter(p);
+    return Parameter::of(
+        [&](tessera_parameter *p) { return tessera_executable_input_tile(get(), input, p); });
   }
   tessera_executable *get() const { return executable_.get(); }
 
