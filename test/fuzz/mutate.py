@@ -124,11 +124,10 @@ class Mutants:
         target = self.scratch / "mutant.tsr"
         compiled = ["compile", "FILE", "-o", target]
         if kind == "deep-topology":
-            module = self.file("seed.mlir", deep.with_attribute("1"))
-            runs = [["compile", module, "-o", target, "--topology=FILE"]]
-            if rng.random() < 0.5:
-                runs = [["run", target, "--topology=FILE"]] if self.engine.run("compile", module, "-o", target).end == "ok" else runs
-            return deep.topology(rng), runs
+            module, program = self.scratch / "plain.mlir", self.scratch / "plain.tsr"
+            if not program.exists():
+                self.engine.run("compile", self.file("plain.mlir", deep.with_attribute("1")), "-o", program)
+            return deep.topology(rng), rng.choice([[["compile", module, "-o", target, "--topology=FILE"]], [["run", program, "--topology=FILE"]]])
         if kind == "deep-bytecode":
             source, written = self.file("seed.mlir", deep.module(rng, 0.2)), self.scratch / "seed.mlirbc"
             if self.engine.run("bytecode", source, written).end != "ok":
