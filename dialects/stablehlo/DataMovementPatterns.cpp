@@ -14,6 +14,7 @@
 #include "dialects/stablehlo/ConstantElements.h"
 #include "dialects/stablehlo/DimensionMaps.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/TensorTypes.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -22,8 +23,6 @@ using namespace tessera::stablehlo;
 
 namespace tessera::stablehlo {
 namespace {
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 // What makes the value, where that is an `Op` without a sharding of its own.
 template <typename Op> Op plain(Value value) {

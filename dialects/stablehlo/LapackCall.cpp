@@ -6,6 +6,7 @@
 // is "lapack.getrf" on 2 matrices of 5 x 3: their layout (column by column) was made explicit
 // before, so that the last dimension counts rows.
 #include "dialects/stablehlo/LapackCall.h"
+#include "dialects/stablehlo/TensorTypes.h"
 
 namespace tessera::stablehlo {
 
@@ -54,8 +55,6 @@ StringRef realName(StringRef function) {
          : function == "hetrd" ? "sytrd"
                                : function;
 }
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 int64_t perProblem(Value value, int64_t batch) { return typeOf(value).getNumElements() / batch; }
 

@@ -1,6 +1,7 @@
 #include "dialects/stablehlo/ShapeInference.h"
 
 #include "dialects/stablehlo/Constraints.h"
+#include "dialects/stablehlo/TensorTypes.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -24,11 +25,6 @@ std::optional<Shape> constantIntegers(Value value) {
 }
 
 //===--------------------------- What shapes become ---------------------------===//
-
-ArrayRef<int64_t> shapeOf(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type ? type.getShape() : ArrayRef<int64_t>();
-}
 
 Shape mergedShape(ValueRange operands) {
   Shape all;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/TensorTypes.h"
 
 namespace tessera::stablehlo {
 
@@ -16,9 +17,6 @@ std::optional<Shape> constantIntegers(mlir::Value value);
 llvm::SmallVector<Shape> inferShapes(mlir::Operation *op);
 
 // What each kind of operation does to shapes; kDynamic is an unknown size.
-
-/// No dimensions for what is not a ranked tensor.
-llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 
 /// What operands of one shape know together; those of rank 0 are let through among others.
 Shape mergedShape(mlir::ValueRange operands);

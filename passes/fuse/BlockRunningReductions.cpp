@@ -1,17 +1,8 @@
-// Long running reductions (cumulative sums, maxima) go in blocks of sixteen:
-//
-//   %r = reduce_window(%x) add, window 4096, padding [4095, 0]
-// becomes
-//   %b = reshape %x to 256x16
-//   %s = reduce_window(%b) add, window 1x16, padding [[0, 0], [15, 0]]     within each block
-//   %t = the last column of %s, running, moved on by one                   what lies before a block
-//   %r = reshape of %s + broadcast of %t
-//
-// and so again for the 256 totals: work and roundings of n and log n where one pass over each
-// window takes n * n and n. (Blelloch 1990, Prefix sums and their applications.)
+// Long running reductions (cumulative sums, maxima) go in blocks of sixteen. Passes.td shows an example.
 #include "dialects/stablehlo/Computations.h"
 #include "dialects/stablehlo/RunningReduction.h"
 #include "dialects/stablehlo/ShapeInference.h"
+#include "dialects/stablehlo/TensorTypes.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -28,8 +19,6 @@ using namespace tessera::stablehlo;
 namespace {
 
 constexpr int64_t kBlock = 16;
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 class Blocks {
 public:

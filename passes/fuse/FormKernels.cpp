@@ -1,18 +1,10 @@
 // Groups the ops of every block into kernels. FusionGraph decides which ops run together; here the
 // decision is carried out: each kernel becomes an exec.fused in the place of its last op.
-//
-//   %e = stablehlo.exponential %x                     %s = exec.fused(%a = %x : ..) -> .. {
-//   %s = stablehlo.add %e, %c           becomes         %c = stablehlo.constant ..
-//   %g = comm.all_gather(%s) ..                         %e = stablehlo.exponential %a
-//                                                       ..
-//                                                     }
-//                                                     %g = comm.all_gather(%s) ..
-//
-// Loops, branches and collectives stay outside, with reshapes of values in memory (views) and
-// constants that are read as arrays. Splats move into the kernels that use them.
+// Passes.td shows an example.
 #include "dialects/comm/CommOps.h"
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/TensorTypes.h"
 #include "lib/fusion/FusionGraph.h"
 #include "passes/fuse/Passes.h"
 
@@ -34,8 +26,6 @@ using fusion::Edge;
 using fusion::Node;
 using fusion::NodeKind;
 using fusion::Use;
-
-static RankedTensorType typeOf(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
 
 static bool isSplat(Operation *op) {
   auto constant = dyn_cast<ConstantOp>(op);

@@ -1,17 +1,7 @@
-// Data movement that says in several ops what one can say, or nothing:
-//
-//   broadcast 8 -> 8x1 -> 8x4; reshape 8 -> 8x1, broadcast    one broadcast 8 -> 8x4
-//   broadcast 8 -> 1x8, transpose of dimensions of size 1     reshape, a view of the same memory
-//   broadcast or reshape of a splat constant                  a splat constant of that shape
-//   pointwise op of reshapes                                  reshape of the pointwise op
-//   transpose of a contraction                                the factors the other way round
-//   reduction over dimensions of size 1                       reshape
-//   sum of two arrays padded to alternate                     concatenate, reshape
-//   select between equals, multiplication by 1                the value
-//   optimization_barrier                                      its operands: from here on nothing
-//                                                             merges or hoists computations
+// Data movement that says in several ops what one can say, or nothing. Passes.td shows an example.
 #include "dialects/stablehlo/DimensionMaps.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/TensorTypes.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -23,8 +13,6 @@ namespace tessera {
 
 using namespace mlir;
 using namespace tessera::stablehlo;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 static SplatElementsAttr splatOf(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();

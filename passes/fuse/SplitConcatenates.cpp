@@ -9,6 +9,7 @@
 // where two are the most. Updates are made in place, so that each element is copied once. Few
 // elements cost less in one kernel, but LLVM takes time with the square of what a function reads.
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/TensorTypes.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -21,8 +22,6 @@ using namespace mlir;
 using namespace tessera::stablehlo;
 
 constexpr int64_t kFewElements = 1024, kMostArrays = 512;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 // Something to begin with: every element is written over.
 static Value fillOf(OpBuilder &b, Location loc, Type element) {

@@ -1,6 +1,7 @@
 #include "passes/localize/Localizer.h"
 
 #include "dialects/sdy/PlainData.h"
+#include "dialects/stablehlo/TensorTypes.h"
 #include "dialects/tessera/Marks.h"
 #include "passes/localize/ExpandReshard.h"
 #include "llvm/Support/MathExtras.h"
@@ -37,10 +38,6 @@ bool speaksOfShardings(StringAttr attribute) {
 }
 
 } // namespace
-
-ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 AxisRefs commonAxes(ArrayRef<sharding::AxisRef> a, ArrayRef<sharding::AxisRef> b) {
   AxisRefs common;

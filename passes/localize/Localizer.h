@@ -5,6 +5,7 @@
 #include "dialects/comm/CommOps.h"
 #include "dialects/sdy/SdyAttrs.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/TensorTypes.h"
 #include "lib/sharding/ReshardSearch.h"
 #include "lib/sharding/Sharding.h"
 #include "mlir/IR/Builders.h"
@@ -86,7 +87,6 @@ inline bool isUneven(const DimLayout &dim, int64_t size) {
 }
 inline bool isSharded(const DimLayout &dim) { return !dim.axes.empty(); }
 inline DimLayout wholeDim(int64_t size) { return {{}, size}; }
-llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 AxisRefs commonAxes(llvm::ArrayRef<sharding::AxisRef> a, llvm::ArrayRef<sharding::AxisRef> b);
 // What an operation that only moves elements leaves in parts: the axes along which its operand is
 // in parts and its result may be, combined as before.

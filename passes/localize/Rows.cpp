@@ -2,13 +2,12 @@
 #include "passes/localize/Rows.h"
 
 #include "dialects/stablehlo/ShapeInference.h"
+#include "dialects/stablehlo/TensorTypes.h"
 
 using namespace mlir;
 
 namespace tessera::localize {
 namespace {
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 // The element as an attribute; null for types that have no such value.
 Attribute elementOf(Type type, ReductionKind kind) {
@@ -145,9 +144,8 @@ Value absent(Localizer &l, RankedTensorType type, ReductionKind kind) {
   if (!isa<Float64Type, Float32Type, Float16Type, BFloat16Type>(part))
     return zeros(l, type);
   APFloat zero = APFloat::getZero(cast<FloatType>(part).getFloatSemantics(), /*Negative=*/true);
-  auto elements = part == element
-                      ? DenseElementsAttr::get(type, zero)
-                      : DenseElementsAttr::get(type, std::complex<APFloat>(zero, zero));
+  auto elements = part == element ? DenseElementsAttr::get(type, zero)
+                                  : DenseElementsAttr::get(type, std::complex<APFloat>(zero, zero));
   return stablehlo::ConstantOp::create(l.b, l.loc, elements);
 }
 

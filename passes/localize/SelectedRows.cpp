@@ -1,11 +1,14 @@
 // select_and_scatter in two ops, between which it is known what was selected:
 //
-//   %v, %i = reduce_window(%image, %number) { select(the first exists and is selected, first,
-//   second) } scatter(init, %i, %source)
+//   %v, %i = reduce_window(%image, %number) {
+//     select(the first exists and is selected, first, second)
+//   }
+//   scatter(init, %i, %source)
 //
 // An element's number is its place, or -1 where the image has none there: neither is selected where
 // another is, nor written to. No value could say that among integers, of which each may be real.
 #include "passes/localize/SelectedRows.h"
+#include "dialects/stablehlo/TensorTypes.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -15,8 +18,6 @@ namespace tessera::localize {
 namespace {
 
 using Direction = stablehlo::ComparisonDirection;
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 // The one result of a computation, for these arguments; constants from outside are made again.
 Value inlined(Localizer &l, Region &computation, ValueRange arguments) {

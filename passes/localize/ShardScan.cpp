@@ -3,19 +3,21 @@
 //   %r = reduce_window(%x) add, window 4, padding [3, 0]         of my rows
 //   %t = the last row of %r
 //   %1 = comm.shift(%t) by 1, 0 where nothing comes from          what one shard before mine has
-//   %2 = comm.shift(%1 + %t) by 2, ..;  %b = %2 + %1              what three shards before mine
-//   have %r + broadcast of %b
+//   %2 = comm.shift(%1 + %t) by 2, ..;  %b = %2 + %1              what three shards before mine have
+//   %r + broadcast of %b
 //
 // or, of many totals, in parts from shard to shard (lib/sharding/ShardScan.h says when):
 //
 //   %b = while %i < shards - 2 + parts {
-//     %got = comm.shift(%sum) by 1;  part k = %i - my index of %b = %got;  %sum = %got + part k of
-//     %t
+//     %got = comm.shift(%sum) by 1
+//     part k = %i - my index of %b = %got
+//     %sum = %got + part k of %t
 //   }
 #include "passes/localize/ShardScan.h"
 
 #include "dialects/comm/Collective.h"
 #include "dialects/stablehlo/Computations.h"
+#include "dialects/stablehlo/TensorTypes.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/sharding/ShardScan.h"
 #include "llvm/Support/MathExtras.h"
@@ -24,8 +26,6 @@ using namespace mlir;
 
 namespace tessera::localize {
 namespace {
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 class ExclusiveScan {
 public:

@@ -1,14 +1,13 @@
 #include "passes/memory/InplaceOperands.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/TensorTypes.h"
 
 using namespace mlir;
 using namespace tessera::stablehlo;
 using tessera::fusion::NodeKind;
 
 namespace tessera::memory {
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 static int64_t argumentNumber(Value value, Block *body) {
   auto argument = dyn_cast<BlockArgument>(value);

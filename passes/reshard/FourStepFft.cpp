@@ -1,8 +1,8 @@
 // A transform of n = r * m points as r transforms of m points and m of r (Bailey 1990, FFTs in
 // external or hierarchical memory):
 //
-//   X[k1 + r k2] = sum over j2 of w(m)^(j2 k2) w(n)^(j2 k1) (sum over j1 of w(r)^(j1 k1) x[j1 m +
-//   j2])
+//   X[k1 + r k2] = sum over j2 of w(m)^(j2 k2) w(n)^(j2 k1) y[j2, k1]
+//   y[j2, k1] = sum over j1 of w(r)^(j1 k1) x[j1 m + j2]
 //
 // Shards have rows, values of j1 (one each where r = p): the inner sums need an all-to-all, the
 // outer ones another, and the order of the result a third. What p does not divide lies in uneven
@@ -11,6 +11,7 @@
 // fast Fourier transform algorithm: programming considerations), and its result put together of
 // Z[k] and Z[n / 2 - k]; one of an odd n, forward, is complex with imaginary parts of zero.
 #include "passes/reshard/FourStepFft.h"
+#include "dialects/stablehlo/TensorTypes.h"
 
 #include "lib/sharding/FourStepRows.h"
 #include "llvm/Support/MathExtras.h"
@@ -23,8 +24,6 @@ using namespace tessera::stablehlo;
 using sharding::AxisRefs;
 
 namespace {
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 class FourSteps : public SplitDimension {
 public:

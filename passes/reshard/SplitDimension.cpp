@@ -1,4 +1,5 @@
 #include "passes/reshard/SplitDimension.h"
+#include "dialects/stablehlo/TensorTypes.h"
 
 #include "mlir/IR/IRMapping.h"
 #include <numeric>
@@ -9,8 +10,6 @@ using namespace mlir;
 using sharding::TensorSharding;
 
 namespace {
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 // Of any element type.
 Value zero(OpBuilder &b, Location loc, Type element) {

@@ -1,6 +1,7 @@
 #include "passes/reshard/ValueShardings.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/TensorTypes.h"
 #include "dialects/tessera/Marks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -9,11 +10,6 @@ namespace tessera {
 
 using sharding::ReductionKind;
 using sharding::TensorSharding;
-
-llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
-  return type ? type.getShape() : llvm::ArrayRef<int64_t>();
-}
 
 int64_t elementBytes(mlir::Value value) {
   auto type = llvm::dyn_cast<mlir::ShapedType>(value.getType());

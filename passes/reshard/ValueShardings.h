@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/sdy/PlainData.h"
+#include "dialects/stablehlo/TensorTypes.h"
 #include "lib/sharding/FactorAxes.h"
 #include "lib/sharding/ReshardSearch.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -9,7 +10,6 @@
 
 namespace tessera {
 
-llvm::ArrayRef<int64_t> shapeOf(mlir::Value value); // empty for what is not a ranked tensor
 int64_t elementBytes(mlir::Value value);
 
 // An op that makes the same value wherever it is asked to, without operands worth moving: a

@@ -2,6 +2,7 @@
 //
 // Updates may meet, so a cell owns all of the places that its updates can reach: cells split a
 // dimension in which every update keeps its own index (a full window dimension or a batching one).
+#include "dialects/stablehlo/TensorTypes.h"
 #include "passes/codegen/cpu/KernelEmitter.h"
 #include "passes/codegen/cpu/LoopNest.h"
 
@@ -12,10 +13,6 @@ namespace tessera::codegen {
 
 using namespace tessera::stablehlo;
 using Indices = llvm::SmallVector<Index, 6>;
-
-static llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  return mlir::cast<mlir::ShapedType>(value.getType()).getShape();
-}
 
 namespace {
 

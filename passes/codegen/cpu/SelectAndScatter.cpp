@@ -1,6 +1,7 @@
 // select_and_scatter: each source element is added, by `scatter`, to the place in its window that
 // `select` prefers. Windows may overlap, so cells split the dimensions in which windows have size
 // one.
+#include "dialects/stablehlo/TensorTypes.h"
 #include "passes/codegen/cpu/KernelEmitter.h"
 #include "passes/codegen/cpu/LoopNest.h"
 
@@ -11,10 +12,6 @@ namespace tessera::codegen {
 
 using namespace tessera::stablehlo;
 using Indices = llvm::SmallVector<Index, 6>;
-
-static llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  return mlir::cast<mlir::ShapedType>(value.getType()).getShape();
-}
 
 namespace {
 

@@ -1,4 +1,5 @@
 // Data movement: which element of which operand an element of the result is.
+#include "dialects/stablehlo/TensorTypes.h"
 #include "passes/codegen/kernel/GraphBuilder.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
@@ -8,10 +9,6 @@ namespace tessera::codegen {
 
 using namespace tessera::stablehlo;
 using Indices = llvm::SmallVector<Index, 6>;
-
-static llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  return mlir::cast<mlir::ShapedType>(value.getType()).getShape();
-}
 
 // a where `predicate`, else b.
 static Element choose(Graph &graph, Node *predicate, Element a, Element b) {

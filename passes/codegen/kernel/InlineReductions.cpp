@@ -1,6 +1,7 @@
 // Operations that fold many elements into one, as Reduction nodes: reduce, reduce_window,
 // dot_general, convolution. Any type and any shape is right this way; Contraction.cpp has the fast
 // road for the large products.
+#include "dialects/stablehlo/TensorTypes.h"
 #include "passes/codegen/kernel/GraphBuilder.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
@@ -11,10 +12,6 @@ namespace tessera::codegen {
 
 using namespace tessera::stablehlo;
 using Indices = llvm::SmallVector<Index, 6>;
-
-static llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  return mlir::cast<mlir::ShapedType>(value.getType()).getShape();
-}
 
 Element GraphBuilder::reduction(mlir::Operation *op, unsigned result, IndexRange index, Node *mask,
                                 bool &known) {

@@ -1,13 +1,10 @@
 #include "passes/codegen/kernel/NestGraph.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/TensorTypes.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen {
-
-static llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  return mlir::cast<mlir::ShapedType>(value.getType()).getShape();
-}
 
 llvm::ArrayRef<int64_t> NestGraph::shape() const {
   mlir::Value value = kernel.outputs()[outputs[0]];

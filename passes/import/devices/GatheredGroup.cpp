@@ -2,6 +2,7 @@
 
 #include "dialects/comm/CommOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/TensorTypes.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/import/Zeros.h"
 #include "llvm/ADT/Sequence.h"
@@ -9,8 +10,6 @@
 namespace tessera::import {
 
 using namespace mlir;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 static SmallVector<int64_t> count(int64_t n, int64_t from = 0) {
   return llvm::to_vector(llvm::seq<int64_t>(from, from + n));

@@ -1,6 +1,7 @@
 #include "passes/import/shapes/ReadShapeArithmetic.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/TensorTypes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
@@ -49,8 +50,6 @@ private:
     auto found = values.find(value);
     return found == values.end() ? value : found->second;
   }
-
-  RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
   LogicalResult adopt(Operation *op) {
     for (OpOperand &operand : op->getOpOperands())

@@ -1,16 +1,10 @@
 // Padding that moves every element out of the result moves it no farther than just outside, so that
-// sums of indices stay small.
-//
-//   %1 = stablehlo.pad %x, %c, low = [-9223372036854775807], high = [9223372036854775807], ..
-//       : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-// becomes
-//   %1 = stablehlo.pad %x, %c, low = [-4], high = [4], ..
-//
-// Padding of windows likewise. A dilated or padded size that 64 bits do not hold is refused.
+// sums of indices stay small. Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/stablehlo/Constraints.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/TensorTypes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <algorithm>
@@ -94,17 +88,15 @@ LogicalResult boundConvolution(stablehlo::ConvolutionOp convolution) {
 }
 
 LogicalResult boundPadding(Operation *op) {
-  auto shapeOf = [](Value value) {
-    return Numbers(cast<RankedTensorType>(value.getType()).getShape());
-  };
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case(boundPad)
       .Case(boundConvolution)
       .Case([&](stablehlo::ReduceWindowOp window) {
-        return boundTable(window, shapeOf(window.getInputs()[0]), window.getBaseDilations());
+        return boundTable(window, Numbers(shapeOf(window.getInputs()[0])),
+                          window.getBaseDilations());
       })
       .Case([&](stablehlo::SelectAndScatterOp scatter) {
-        return boundTable(scatter, shapeOf(scatter.getOperand()), std::nullopt);
+        return boundTable(scatter, Numbers(shapeOf(scatter.getOperand())), std::nullopt);
       })
       .Default(success());
 }
