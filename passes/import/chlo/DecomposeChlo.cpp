@@ -1,11 +1,7 @@
 // Writes the chlo dialect's functions as arithmetic and sorts of the StableHLO specification.
 //
-//   %1 = chlo.square %0 : tensor<4xf32>                 ->  %1 = stablehlo.multiply %0, %0 :
-//   tensor<4xf32> %1 = chlo.asin %0 : tensor<4xbf16>                  ->  convert to f32, ..,
-//   convert back %2 = chlo.broadcast_add %0, %1 : (4xf32, f32)       ->  broadcast_in_dim, add
-//
 // Functions with real approximations are in ErrorFunctions.cpp, GammaFunctions.cpp and
-// HyperbolicFunctions.cpp.
+// HyperbolicFunctions.cpp. Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"
@@ -196,6 +192,65 @@ Value conjugate(chlo::ConjOp op) {
                                       stablehlo::NegOp::create(b, op.getLoc(), imag));
 }
 
+Value compareBroadcast(chlo::BroadcastCompareOp op) {
+  OpBuilder b(op);
+  ArrayRef<int64_t> shape = op.getResult().getType().getShape();
+  Value lhs = broadcastTo(b, op.getLoc(), op.getLhs(), shape, op.getBroadcastDimensions());
+  Value rhs = broadcastTo(b, op.getLoc(), op.getRhs(), shape, op.getBroadcastDimensions());
+  auto type = static_cast<stablehlo::ComparisonType>(
+      op.getCompareType().value_or(chlo::ComparisonType::NOTYPE));
+  return stablehlo::CompareOp::create(
+      b, op.getLoc(), lhs, rhs,
+      static_cast<stablehlo::ComparisonDirection>(op.getComparisonDirection()), type);
+}
+
+Value selectBroadcast(chlo::BroadcastSelectOp op) {
+  OpBuilder b(op);
+  ArrayRef<int64_t> shape = op.getResult().getType().getShape();
+  Value pred = op.getPred();
+  if (cast<RankedTensorType>(pred.getType()).getRank() != 0)
+    pred = broadcastTo(b, op.getLoc(), pred, shape, std::nullopt);
+  return stablehlo::SelectOp::create(
+      b, op.getLoc(), pred, broadcastTo(b, op.getLoc(), op.getOnTrue(), shape, std::nullopt),
+      broadcastTo(b, op.getLoc(), op.getOnFalse(), shape, std::nullopt));
+}
+
+// What replaces an operation that broadcasts its operands.
+FailureOr<Value> decomposeBroadcasting(Operation *op) {
+  return TypeSwitch<Operation *, FailureOr<Value>>(op)
+      .Case([&](chlo::BroadcastAddOp op) { return broadcastBinary<stablehlo::AddOp>(op); })
+      .Case([&](chlo::BroadcastAndOp op) { return broadcastBinary<stablehlo::AndOp>(op); })
+      .Case([&](chlo::BroadcastAtan2Op op) { return broadcastBinary<stablehlo::Atan2Op>(op); })
+      .Case([&](chlo::BroadcastComplexOp op) { return broadcastBinary<stablehlo::ComplexOp>(op); })
+      .Case([&](chlo::BroadcastDivOp op) { return broadcastBinary<stablehlo::DivOp>(op); })
+      .Case([&](chlo::BroadcastMaxOp op) { return broadcastBinary<stablehlo::MaxOp>(op); })
+      .Case([&](chlo::BroadcastMinOp op) { return broadcastBinary<stablehlo::MinOp>(op); })
+      .Case([&](chlo::BroadcastMulOp op) { return broadcastBinary<stablehlo::MulOp>(op); })
+      .Case([&](chlo::BroadcastOrOp op) { return broadcastBinary<stablehlo::OrOp>(op); })
+      .Case([&](chlo::BroadcastPowOp op) { return broadcastBinary<stablehlo::PowOp>(op); })
+      .Case([&](chlo::BroadcastRemOp op) { return broadcastBinary<stablehlo::RemOp>(op); })
+      .Case([&](chlo::BroadcastShiftLeftOp op) {
+        return broadcastBinary<stablehlo::ShiftLeftOp>(op);
+      })
+      .Case([&](chlo::BroadcastShiftRightArithmeticOp op) {
+        return broadcastBinary<stablehlo::ShiftRightArithmeticOp>(op);
+      })
+      .Case([&](chlo::BroadcastShiftRightLogicalOp op) {
+        return broadcastBinary<stablehlo::ShiftRightLogicalOp>(op);
+      })
+      .Case([&](chlo::BroadcastSubOp op) { return broadcastBinary<stablehlo::SubtractOp>(op); })
+      .Case([&](chlo::BroadcastXorOp op) { return broadcastBinary<stablehlo::XorOp>(op); })
+      .Case([&](chlo::BroadcastNextAfterOp op) { return broadcastVia<chlo::NextAfterOp>(op); })
+      .Case([&](chlo::BroadcastPolygammaOp op) { return broadcastVia<chlo::PolygammaOp>(op); })
+      .Case([&](chlo::BroadcastZetaOp op) { return broadcastVia<chlo::ZetaOp>(op); })
+      .Case([&](chlo::BroadcastCompareOp op) { return compareBroadcast(op); })
+      .Case([&](chlo::BroadcastSelectOp op) { return selectBroadcast(op); })
+      .Default([&](Operation *op) {
+        op->emitError("has no decomposition into StableHLO yet; write it in StableHLO operations");
+        return FailureOr<Value>(failure());
+      });
+}
+
 // What replaces an operation with one result.
 FailureOr<Value> decompose(Operation *op) {
   OpBuilder b(op);
@@ -256,54 +311,7 @@ FailureOr<Value> decompose(Operation *op) {
       .Case([&](chlo::IsPosInfOp op) { return compareWithInfinity(op, false, 1); })
       .Case([&](chlo::IsNegInfOp op) { return compareWithInfinity(op, false, -1); })
       .Case([&](chlo::MulhiOp op) { return highProduct(op); })
-      .Case([&](chlo::BroadcastAddOp op) { return broadcastBinary<stablehlo::AddOp>(op); })
-      .Case([&](chlo::BroadcastAndOp op) { return broadcastBinary<stablehlo::AndOp>(op); })
-      .Case([&](chlo::BroadcastAtan2Op op) { return broadcastBinary<stablehlo::Atan2Op>(op); })
-      .Case([&](chlo::BroadcastComplexOp op) { return broadcastBinary<stablehlo::ComplexOp>(op); })
-      .Case([&](chlo::BroadcastDivOp op) { return broadcastBinary<stablehlo::DivOp>(op); })
-      .Case([&](chlo::BroadcastMaxOp op) { return broadcastBinary<stablehlo::MaxOp>(op); })
-      .Case([&](chlo::BroadcastMinOp op) { return broadcastBinary<stablehlo::MinOp>(op); })
-      .Case([&](chlo::BroadcastMulOp op) { return broadcastBinary<stablehlo::MulOp>(op); })
-      .Case([&](chlo::BroadcastOrOp op) { return broadcastBinary<stablehlo::OrOp>(op); })
-      .Case([&](chlo::BroadcastPowOp op) { return broadcastBinary<stablehlo::PowOp>(op); })
-      .Case([&](chlo::BroadcastRemOp op) { return broadcastBinary<stablehlo::RemOp>(op); })
-      .Case([&](chlo::BroadcastShiftLeftOp op) {
-        return broadcastBinary<stablehlo::ShiftLeftOp>(op);
-      })
-      .Case([&](chlo::BroadcastShiftRightArithmeticOp op) {
-        return broadcastBinary<stablehlo::ShiftRightArithmeticOp>(op);
-      })
-      .Case([&](chlo::BroadcastShiftRightLogicalOp op) {
-        return broadcastBinary<stablehlo::ShiftRightLogicalOp>(op);
-      })
-      .Case([&](chlo::BroadcastSubOp op) { return broadcastBinary<stablehlo::SubtractOp>(op); })
-      .Case([&](chlo::BroadcastXorOp op) { return broadcastBinary<stablehlo::XorOp>(op); })
-      .Case([&](chlo::BroadcastNextAfterOp op) { return broadcastVia<chlo::NextAfterOp>(op); })
-      .Case([&](chlo::BroadcastPolygammaOp op) { return broadcastVia<chlo::PolygammaOp>(op); })
-      .Case([&](chlo::BroadcastZetaOp op) { return broadcastVia<chlo::ZetaOp>(op); })
-      .Case([&](chlo::BroadcastCompareOp op) -> Value {
-        ArrayRef<int64_t> shape = op.getResult().getType().getShape();
-        Value lhs = broadcastTo(b, op.getLoc(), op.getLhs(), shape, op.getBroadcastDimensions());
-        Value rhs = broadcastTo(b, op.getLoc(), op.getRhs(), shape, op.getBroadcastDimensions());
-        auto type = static_cast<stablehlo::ComparisonType>(
-            op.getCompareType().value_or(chlo::ComparisonType::NOTYPE));
-        return stablehlo::CompareOp::create(
-            b, op.getLoc(), lhs, rhs,
-            static_cast<stablehlo::ComparisonDirection>(op.getComparisonDirection()), type);
-      })
-      .Case([&](chlo::BroadcastSelectOp op) -> Value {
-        ArrayRef<int64_t> shape = op.getResult().getType().getShape();
-        Value pred = op.getPred();
-        if (cast<RankedTensorType>(pred.getType()).getRank() != 0)
-          pred = broadcastTo(b, op.getLoc(), pred, shape, std::nullopt);
-        return stablehlo::SelectOp::create(
-            b, op.getLoc(), pred, broadcastTo(b, op.getLoc(), op.getOnTrue(), shape, std::nullopt),
-            broadcastTo(b, op.getLoc(), op.getOnFalse(), shape, std::nullopt));
-      })
-      .Default([&](Operation *op) {
-        op->emitError("has no decomposition into StableHLO yet; write it in StableHLO operations");
-        return FailureOr<Value>(failure());
-      });
+      .Default([](Operation *op) { return decomposeBroadcasting(op); });
 }
 
 struct DecomposeChloPass : impl::DecomposeChloBase<DecomposeChloPass> {

@@ -1,16 +1,6 @@
 // Between GSPMD's boundary calls lies what devices do on their own parts: it becomes a manual
 // computation. gspmd-to-sdy has written on the calls which sharding they cross in which axes.
-//
-//   %1 = stablehlo.custom_call @SPMDFullToShardShape(%0)
-//          {tessera.boundary = #tessera.boundary<sharding = <@mesh, [{"x"}]>, manual_axes = {"x"}>} : (8) -> 2
-//   %2 = stablehlo.tanh %1 : 2
-//   %3 = stablehlo.custom_call @SPMDShardToFullShape(%2) {tessera.boundary = ..} : (2) -> 8
-// becomes
-//   %3 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>]
-//        manual_axes={"x"} (%1: 2) { %2 = stablehlo.tanh %1 : 2   sdy.return %2 }
-//
-// What belongs to one is connected through the values inside. Constants that it uses are repeated
-// in it, and other values from outside enter whole; device numbers are asked for inside.
+// Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/sdy/PlainData.h"
@@ -111,46 +101,58 @@ bool isAlike(Operation *boundary, Operation *first) {
   return true;
 }
 
+// One part of a block, which becomes one computation.
 class Former {
 public:
-  LogicalResult form(Block &block) {
-    for (Part &part : partsOf(block))
-      if (failed(form(block, part)))
-        return failure();
+  Former(Block &block, Part &part)
+      : block(block), part(part), first((part.entries.empty() ? part.exits : part.entries).front()),
+        moved(part.inside.begin(), part.inside.end()) {}
+
+  LogicalResult run() {
+    if (failed(checkBoundaries()) || failed(checkUses()))
+      return failure();
+    for (Operation *entry : part.entries) {
+      operands.push_back(entry->getOperand(0));
+      arguments.push_back(entry->getResult(0));
+      in.push_back(crossed(entry));
+    }
+    findOthers();
+    Operation *position = findPosition();
+    if (!position)
+      return failure();
+    build(position);
     return success();
   }
 
 private:
-  LogicalResult form(Block &block, Part &part) {
-    Operation *first = (part.entries.empty() ? part.exits : part.entries).front();
+  LogicalResult checkBoundaries() {
     for (Operation *boundary : llvm::concat<Operation *>(part.exits, part.entries))
       if (crossed(boundary) && isSharded(crossed(boundary)))
         first = boundary;
     for (Operation *boundary : llvm::concat<Operation *>(part.entries, part.exits))
       if (!crossed(boundary) || !isAlike(boundary, first))
         return boundary->emitError(
-            "this boundary of a manual region does not say the sharding that it "
-            "crosses, or is manual in other axes than the region's first; "
-            "give it mhlo.sharding, or use sdy.manual_computation");
-    llvm::SmallPtrSet<Operation *, 16> moved(part.inside.begin(), part.inside.end());
-    llvm::SmallPtrSet<Operation *, 4> ends(part.exits.begin(), part.exits.end());
+            "this boundary of a manual region does not say the sharding that it crosses, or is "
+            "manual in other axes than the region's first; give it mhlo.sharding, or use "
+            "sdy.manual_computation");
+    return success();
+  }
+
+  LogicalResult checkUses() {
     for (Operation *op : llvm::concat<Operation *>(part.entries, part.inside))
       for (Operation *user : op->getUsers()) {
         Operation *at = inBlock(block, user);
-        if (at == block.getTerminator() || !(moved.contains(at) || ends.contains(at)))
+        if (at == block.getTerminator() ||
+            !(moved.contains(at) || llvm::is_contained(part.exits, at)))
           return user->emitError("takes a value of a manual region that has not left it by "
                                  "@SPMDShardToFullShape");
       }
+    return success();
+  }
 
-    SmallVector<Value> operands, arguments; // outside and in the old code
-    SmallVector<sdy::TensorShardingAttr> in, out;
-    for (Operation *entry : part.entries) {
-      operands.push_back(entry->getOperand(0));
-      arguments.push_back(entry->getResult(0));
-      in.push_back(crossed(entry));
-    }
-    llvm::SetVector<Value> others; // from outside
-    auto note = [&](Value value, Operation *user) {
+  // What the part uses that neither enters nor is made in it.
+  void findOthers() {
+    auto note = [&](Value value) {
       Operation *definition = value.getDefiningOp();
       Operation *at = definition ? inBlock(block, definition) : nullptr;
       bool within = definition && at != definition && at && moved.contains(at);
@@ -161,14 +163,14 @@ private:
         others.insert(value);
     };
     for (Operation *op : part.inside)
-      op->walk([&](Operation *inner) {
-        for (Value operand : inner->getOperands())
-          note(operand, inner);
-      });
+      op->walk([&](Operation *inner) { llvm::for_each(inner->getOperands(), note); });
     for (Operation *exit : part.exits)
-      note(exit->getOperand(0), exit);
+      note(exit->getOperand(0));
+  }
 
-    // After all that enters, before the first use of what leaves.
+  // After all that enters, before the first use of what leaves; null, with an error, where there is
+  // no such place.
+  Operation *findPosition() {
     Operation *position = part.exits.empty() ? part.entries.back() : part.exits.back();
     for (Operation *exit : part.exits)
       for (Operation *user : exit->getResult(0).getUsers())
@@ -177,12 +179,16 @@ private:
     for (Value value : llvm::concat<const Value>(operands, others))
       if (Operation *definition = value.getDefiningOp();
           definition && definition->getBlock() == &block &&
-          (llvm::is_contained(part.exits, definition) || !definition->isBeforeInBlock(position)))
-        return definition->emitError("enters a manual region after a result of it is used; use "
-                                     "sdy.manual_computation");
+          (llvm::is_contained(part.exits, definition) || !definition->isBeforeInBlock(position))) {
+        definition->emitError("enters a manual region after a result of it is used; use "
+                              "sdy.manual_computation");
+        return nullptr;
+      }
+    return position;
+  }
 
+  void build(Operation *position) {
     OpBuilder builder(position);
-    IRMapping mapping;
     SmallVector<Operation *> constants;
     for (Value value : others) {
       Operation *definition = value.getDefiningOp();
@@ -196,6 +202,7 @@ private:
       in.push_back(sdy::TensorShardingAttr::getReplicated(
           builder.getContext(), crossed(first).getMeshName(), type ? type.getRank() : 0));
     }
+    SmallVector<sdy::TensorShardingAttr> out;
     SmallVector<Type> results;
     for (Operation *exit : part.exits) {
       out.push_back(crossed(exit));
@@ -207,12 +214,11 @@ private:
         sdy::TensorShardingPerValueAttr::get(context, in),
         sdy::TensorShardingPerValueAttr::get(context, out), getBoundary(first).getManualAxes());
     Block &body = computation.getBody().emplaceBlock();
+    IRMapping mapping;
     for (Value argument : arguments)
       mapping.map(argument, body.addArgument(argument.getType(), argument.getLoc()));
     builder.setInsertionPointToEnd(&body);
-    for (Operation *constant : constants)
-      builder.clone(*constant, mapping);
-    for (Operation *op : part.inside)
+    for (Operation *op : llvm::concat<Operation *>(constants, part.inside))
       builder.clone(*op, mapping);
     SmallVector<Value> returned;
     for (Operation *exit : part.exits)
@@ -226,8 +232,15 @@ private:
       op->erase();
     for (Operation *op : part.entries)
       op->erase();
-    return success();
   }
+
+  Block &block;
+  Part &part;
+  Operation *first; // of the boundaries the one that says the mesh
+  llvm::SmallPtrSet<Operation *, 16> moved;
+  SmallVector<Value> operands, arguments; // outside, and in the old code
+  SmallVector<sdy::TensorShardingAttr> in;
+  llvm::SetVector<Value> others; // from outside
 };
 
 struct FormManualComputations : impl::FormManualComputationsBase<FormManualComputations> {
@@ -238,8 +251,9 @@ struct FormManualComputations : impl::FormManualComputationsBase<FormManualCompu
         blocks.insert(op->getBlock());
     });
     for (Block *block : blocks)
-      if (failed(Former().form(*block)))
-        return signalPassFailure();
+      for (Part &part : partsOf(*block))
+        if (failed(Former(*block, part).run()))
+          return signalPassFailure();
   }
 };
 

@@ -102,16 +102,26 @@ TEST(LoadTest, CodeThatIsNoSharedObject) {
             std::string::npos);
 }
 
-// Each case breaks one thing of the sample.
-TEST(LoadTest, BrokenInstructionsAreRefusedWithTheirLocation) {
-  struct Case {
-    const char *message;
-    std::function<void(program::Program &)> breakIt;
-  };
-  auto collective = [](program::Program &p) {
-    return p.mutable_body(1)->mutable_start()->mutable_collective();
-  };
-  const Case cases[] = {
+// One thing of the sample is broken.
+struct Broken {
+  const char *message;
+  std::function<void(program::Program &)> breakIt;
+};
+
+program::Collective *collective(program::Program &p) {
+  return p.mutable_body(1)->mutable_start()->mutable_collective();
+}
+
+void expectRefused(std::initializer_list<Broken> cases) {
+  for (const Broken &c : cases) {
+    ProgramBuilder builder = sample();
+    c.breakIt(builder.program);
+    EXPECT_EQ(refusal(builder), c.message);
+  }
+}
+
+TEST(LoadTest, BrokenKernelsAndBuffersAreRefusedWithTheirLocation) {
+  expectRefused({
       {"model.py:3:7: kernel 9 does not exist",
        [](auto &p) { p.mutable_body(0)->mutable_dispatch()->set_kernel(9); }},
       {"model.py:3:7: bytes 32 to 96 of the arena, which has 64",
@@ -127,39 +137,6 @@ TEST(LoadTest, BrokenInstructionsAreRefusedWithTheirLocation) {
        [](auto &p) {
          p.mutable_body(0)->mutable_dispatch()->mutable_operands(1)->set_offset(~15ull);
        }},
-      {"model.py:4:1: all_reduce: operands, results and shapes differ in number",
-       [&](auto &p) { collective(p)->clear_operands(); }},
-      {"model.py:4:1: a buffer of 16 bytes where 32 are used",
-       [&](auto &p) { collective(p)->mutable_shapes(0)->set_dims(0, 8); }},
-      {"model.py:4:1: mesh axis 7 does not exist",
-       [&](auto &p) { collective(p)->mutable_axes(0)->set_axis(7); }},
-      {"model.py:4:1: a part (1)3 of a mesh axis of size 2 does not exist",
-       [&](auto &p) { collective(p)->mutable_axes(0)->set_size(3); }},
-      {"model.py:4:1: all_gather: dimension 1 of a rank 1 array",
-       [&](auto &p) {
-         collective(p)->set_kind(program::Collective::ALL_GATHER);
-         collective(p)->set_dim(1);
-       }},
-      {"model.py:4:1: reduce_scatter: dimension 0 of size 3 does not divide by the group's 2",
-       [&](auto &p) {
-         collective(p)->set_kind(program::Collective::REDUCE_SCATTER);
-         collective(p)->mutable_shapes(0)->set_dims(0, 3);
-       }},
-      {"model.py:4:1: permute has two sources for rank 1",
-       [&](auto &p) {
-         collective(p)->set_kind(program::Collective::PERMUTE);
-         for (int64_t r : {0, 1, 1, 1})
-           collective(p)->add_source_target(r);
-       }},
-      {"model.py:4:1: device 3 is in no group of a collective",
-       [&](auto &p) {
-         for (int64_t d : {0, 1, 2})
-           collective(p)->add_groups()->add_devices(d);
-       }},
-      {"model.py:4:1: writes to the constants",
-       [&](auto &p) { collective(p)->mutable_results(0)->set_space(program::Buffer::CONSTANT); }},
-      {"model.py:4:1: writes to input 0, which the caller keeps",
-       [&](auto &p) { *collective(p)->mutable_results(0) = collective(p)->operands(0); }},
       {"model.py:3:7: kernel 'nothing' takes 4 operands, not 3",
        [](auto &p) {
          for (int i = 0; i < 4; ++i)
@@ -176,11 +153,55 @@ TEST(LoadTest, BrokenInstructionsAreRefusedWithTheirLocation) {
        [](auto &p) { p.mutable_kernels(0)->add_operands()->set_bytes(17); }},
       {"kernel 'nothing' has an impossible size",
        [](auto &p) { p.mutable_kernels(0)->set_flops(std::numeric_limits<double>::quiet_NaN()); }},
+      {"kernel 'nothing' has an empty grid", [](auto &p) { p.mutable_kernels(0)->set_grid(0); }},
+  });
+}
+
+TEST(LoadTest, BrokenCollectivesAreRefusedWithTheirLocation) {
+  expectRefused({
+      {"model.py:4:1: all_reduce: operands, results and shapes differ in number",
+       [](auto &p) { collective(p)->clear_operands(); }},
+      {"model.py:4:1: a buffer of 16 bytes where 32 are used",
+       [](auto &p) { collective(p)->mutable_shapes(0)->set_dims(0, 8); }},
+      {"model.py:4:1: mesh axis 7 does not exist",
+       [](auto &p) { collective(p)->mutable_axes(0)->set_axis(7); }},
+      {"model.py:4:1: a part (1)3 of a mesh axis of size 2 does not exist",
+       [](auto &p) { collective(p)->mutable_axes(0)->set_size(3); }},
+      {"model.py:4:1: all_gather: dimension 1 of a rank 1 array",
+       [](auto &p) {
+         collective(p)->set_kind(program::Collective::ALL_GATHER);
+         collective(p)->set_dim(1);
+       }},
+      {"model.py:4:1: reduce_scatter: dimension 0 of size 3 does not divide by the group's 2",
+       [](auto &p) {
+         collective(p)->set_kind(program::Collective::REDUCE_SCATTER);
+         collective(p)->mutable_shapes(0)->set_dims(0, 3);
+       }},
+      {"model.py:4:1: permute has two sources for rank 1",
+       [](auto &p) {
+         collective(p)->set_kind(program::Collective::PERMUTE);
+         for (int64_t r : {0, 1, 1, 1})
+           collective(p)->add_source_target(r);
+       }},
+      {"model.py:4:1: device 3 is in no group of a collective",
+       [](auto &p) {
+         for (int64_t d : {0, 1, 2})
+           collective(p)->add_groups()->add_devices(d);
+       }},
+      {"model.py:4:1: writes to the constants",
+       [](auto &p) { collective(p)->mutable_results(0)->set_space(program::Buffer::CONSTANT); }},
+      {"model.py:4:1: writes to input 0, which the caller keeps",
+       [](auto &p) { *collective(p)->mutable_results(0) = collective(p)->operands(0); }},
       {"model.py:4:1: permute writes a result over an operand",
-       [&](auto &p) {
+       [](auto &p) {
          collective(p)->set_kind(program::Collective::PERMUTE);
          *collective(p)->mutable_operands(0) = collective(p)->results(0);
        }},
+  });
+}
+
+TEST(LoadTest, BrokenLoopsAndBranchesAreRefused) {
+  expectRefused({
       {"instruction 2: waits for site 4, which nothing starts",
        [](auto &p) { p.mutable_body(2)->mutable_wait()->set_site(4); }},
       {"instruction 3: a branch without blocks", [](auto &p) { p.add_body()->mutable_branch(); }},
@@ -189,7 +210,11 @@ TEST(LoadTest, BrokenInstructionsAreRefusedWithTheirLocation) {
       {"instruction 3: a buffer of 0 bytes where 1 are used",
        [](auto &p) { p.add_body()->mutable_loop()->set_trip_count(-1); }},
       {"instruction 3: an instruction of an unknown kind", [](auto &p) { p.add_body(); }},
-      {"kernel 'nothing' has an empty grid", [](auto &p) { p.mutable_kernels(0)->set_grid(0); }},
+  });
+}
+
+TEST(LoadTest, BrokenParametersAndSizesAreRefused) {
+  expectRefused({
       {"parameter 'in0': 4 tiles of 0 do not cover dimension 0 of size 4",
        [](auto &p) { p.mutable_inputs(0)->mutable_layout(0)->set_tile(0); }},
       {"output 'out0' takes the buffer of an input that does not exist",
@@ -202,12 +227,7 @@ TEST(LoadTest, BrokenInstructionsAreRefusedWithTheirLocation) {
            p.mutable_mesh()->add_device_ids(d);
        }},
       {"an arena of 18446744073709551615 bytes", [](auto &p) { p.set_arena_bytes(~0ull); }},
-  };
-  for (const Case &c : cases) {
-    ProgramBuilder builder = sample();
-    c.breakIt(builder.program);
-    EXPECT_EQ(refusal(builder), c.message);
-  }
+  });
 }
 
 } // namespace
