@@ -1,5 +1,6 @@
 """What must hold of the tree itself: each pass and each phase has a lit test of its name, links in
 documentation lead somewhere, file names say what is inside."""
+import ast
 import pathlib
 import re
 import subprocess
@@ -28,6 +29,9 @@ def passes_without_test():
                 yield f"{source.relative_to(ROOT)}: pass tessera-{name} has no test {tests[0].relative_to(ROOT)} that runs it"
             if len(summary) < 20:
                 yield f"{td.relative_to(ROOT)}: pass tessera-{name} has no summary that a stranger understands"
+            definition = re.search(rf'"tessera-{name}".*?\n}}\n', td.read_text(), re.S).group()
+            if not re.search(r"let description = \[\{.*?```.*?\}\]", definition, re.S):
+                yield f"{td.relative_to(ROOT)}: pass tessera-{name} has no description that shows what it does"
 
 
 def pipelines_without_test():
@@ -164,8 +168,55 @@ def marks_spelled_out():
                 yield f"{file}:{number}: spells the name of a mark; dialects/tessera/Marks.h has functions that read and set it"
 
 
+MOST_LINES = 100  # of a function
+
+
+def functions(path):
+    """(name, first line, number of lines) of the functions of a file; of C++, by the braces that clang-format lines up."""
+    text = path.read_text()
+    if path.suffix == ".py":
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef):
+                yield node.name, node.lineno, node.end_lineno - node.lineno + 1
+        return
+    lines = text.split("\n")
+    at = 0
+    while at < len(lines):
+        at += 1
+        if not lines[at - 1].endswith("{") or re.search(r"\b(namespace|struct|class|enum|union|extern)\b[^()]*\{$", lines[at - 1]):
+            continue
+        first = at - 1
+        while first and lines[first - 1].strip() and not re.search(r"[;{}:]$|^#|^\s*//", lines[first - 1]):
+            first -= 1  # the declaration's first line
+        head = " ".join(lines[first:at])
+        indent = len(lines[first]) - len(lines[first].lstrip())
+        end = next((i for i in range(at, len(lines)) if lines[i].startswith(" " * indent + "}")), None)
+        if "(" in head and end is not None:
+            name = re.search(r"([\w~:]+)\s*\(", head)
+            yield name.group(1) if name else "?", first + 1, end - first + 1
+            at = end + 1
+
+
+def functions_too_long():
+    for path in tracked("*.cpp", "*.h", "*.c", "*.py"):
+        for name, line, length in functions(path):
+            if length > MOST_LINES:
+                yield f"{path.relative_to(ROOT)}:{line}: {name} has {length} lines, more than {MOST_LINES}"
+
+
 def main():
-    checks = (passes_without_test, pipelines_without_test, broken_links, vague_names, machine_paths, includes_that_point_up, cycles_of_folders, phases_that_know_a_cpu, marks_spelled_out)
+    checks = (
+        passes_without_test,
+        pipelines_without_test,
+        broken_links,
+        vague_names,
+        machine_paths,
+        includes_that_point_up,
+        cycles_of_folders,
+        phases_that_know_a_cpu,
+        marks_spelled_out,
+        functions_too_long,
+    )
     found = [line for check in checks for line in check()]
     print("\n".join(found) or "the tree is in order")
     sys.exit(bool(found))

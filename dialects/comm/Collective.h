@@ -10,8 +10,9 @@ namespace tessera::comm {
 
 // Figures of one execution on one device. `bytes` is what it receives or reduces: the size of the
 // results, for a reduce-scatter of the operands. `wireBytes` is what it sends in a ring of g ranks:
-//   all-reduce 2 (g-1)/g bytes; all-gather, all-to-all, reduce-scatter (g-1)/g of the full size;
-//   permute, shift and broadcast bytes.
+//   all-reduce                               2 (g-1)/g x bytes
+//   all-gather, all-to-all, reduce-scatter   (g-1)/g of the full size
+//   permute, shift, broadcast                bytes
 struct CollectiveFacts {
   CollectiveKind kind;
   AxesAttr axes;

@@ -119,8 +119,9 @@ bool isSplatOf(Value value, bool expected) {
          elements.getElementType().isInteger(1) && elements.getSplatValue<bool>() == expected;
 }
 
-//   select(p, true, false) -> p, select(p, false, true) -> not p, select(not p, a, b) -> select(p,
-//   b, a)
+//   select(p, true, false) -> p
+//   select(p, false, true) -> not p
+//   select(not p, a, b)    -> select(p, b, a)
 struct SelectOfPredicate : OpRewritePattern<SelectOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SelectOp op, PatternRewriter &rewriter) const override {

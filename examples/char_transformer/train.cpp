@@ -2,8 +2,9 @@
 // StableHLO that JAX exported, keeps the state on the devices from step to step, and shows the loss
 // beside JAX's.
 //
-//   train-char-transformer [DIRECTORY] [--steps=N]      DIRECTORY: where init.mlir,
-//   train_step.mlir, .. lie
+//   train-char-transformer [DIRECTORY] [--steps=N]
+//
+// DIRECTORY is where init.mlir, train_step.mlir, .. lie.
 #include "tessera/compiler.h"
 #include "tessera/runtime.h"
 

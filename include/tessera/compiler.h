@@ -1,7 +1,8 @@
 // The compiler for C++ programs: header-only, over the stable C interface of compiler_api.h.
 //
-//   tessera::Compiled step = tessera::compile(readFile("train_step.mlir"), {.name =
-//   "train_step.mlir"}); tessera::Program program(step.program());  // runtime.h
+//   std::string text = readFile("train_step.mlir");
+//   tessera::Compiled step = tessera::compile(text, {.name = "train_step.mlir"});
+//   tessera::Program program(step.program());             // runtime.h
 //
 // Errors are thrown as tessera::CompileError, whose what() is the line that `tessera compile`
 // prints.
@@ -26,7 +27,7 @@ struct CompileSettings {
   std::string entry = "main";
   std::string target = "cpu";
   std::string targetCpu = "native"; // or "x86-64-v3", "x86-64-v4", ..: a processor that LLVM knows
-  std::string topology = {}; // contents of a topology file; empty: the built-in default
+  std::string topology = {};        // contents of a topology file; empty: the built-in default
 };
 
 // A compiled program and what is known of it. Views live as long as the object.

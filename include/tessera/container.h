@@ -1,9 +1,9 @@
 // The .tsr container: what compiler and runtime agree on about the file around a program.
 // Header-only, no dependencies.
 //
-//   header    64 bytes  magic, version, number of sections, bytes of the whole file, hash of the
-//   section table table     64 bytes a section: name, kind, offset, size, hash of the contents
-//   sections  each at a multiple of 64 bytes; zeros between
+//   header      64 bytes: magic, version, number of sections, bytes of the whole file, hash of the table
+//   table       64 bytes a section: name, kind, offset, size, hash of the contents
+//   sections    each at a multiple of 64 bytes; zeros between
 //
 // Integers are little-endian. Hashes (XXH64 by Y. Collet) cover every byte but padding, which must
 // be zero, so a damaged file is found before anything in it is used.

@@ -39,8 +39,9 @@ enum class CollectiveKind {
 
 // What a device sends in a ring, where `bytes` is what it receives or reduces: the result's bytes,
 // of a reduce-scatter the operand's. With g devices in the group:
-//   all-reduce 2(g-1)/g x bytes; all-gather, all-to-all, reduce-scatter (g-1)/g x bytes; permute,
-//   broadcast bytes.
+//   all-reduce                               2(g-1)/g x bytes
+//   all-gather, all-to-all, reduce-scatter   (g-1)/g x bytes
+//   permute, broadcast                       bytes
 double wireBytes(CollectiveKind kind, double bytes, int64_t groupSize);
 
 // Seconds of one collective: latency of its steps and its wire bytes over the slowest link.

@@ -9,8 +9,7 @@
 //   p = 2, rows  5 3 8 1 | 7 2 6 4        sorted      1 3 5 8 | 2 4 6 7
 //                                         dealt       1 5 2 6 | 3 8 4 7
 //                                         sorted      1 2 5 6 | 3 4 7 8
-//                                         parts       1 2 3 4 | 5 6 7 8     (boundaries: at most 2
-//                                         off)
+//                                         parts       1 2 3 4 | 5 6 7 8     (at most 2 off)
 //
 // How much is sent depends on sizes only. docs/rationale/distributed-sort.md has the lower bound.
 #pragma once

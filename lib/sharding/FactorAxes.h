@@ -20,14 +20,15 @@ struct RuledOp {
 //
 // What an op can do on shards alone, given these axes:
 //   - no axis is used by two factors of one computation (factors that tensors connect), and none by
-//   a factor that needs
-//     replication; an optimization_barrier is as many computations as it has operands;
+//     a factor that needs replication; an optimization_barrier is as many computations as it has
+//     operands;
 //   - in a dimension of several factors (larger than 1) the axes of each divide it evenly, and a
-//   factor has axes only
-//     if all that are more major are split down to single elements: 4 x 6 over 8 shards is {4, 2};
-//   - so do those of a factor that is one of several in any tensor: 8 x 12 -> 96 splits 8 by 2, 4
-//   or 8, not by 3.
+//     factor has axes only if all that are more major are split down to single elements: 4 x 6 over
+//     8 shards is {4, 2};
+//   - so do those of a factor that is one of several in any tensor: 8 x 12 -> 96 splits 8 by 2, 4 or
+//     8, not by 3;
 //   - a factor of size 1 is not split.
+//
 // A factor that is alone in all its dimensions may be split unevenly.
 class FactorAxes {
 public:

@@ -1,11 +1,11 @@
 // From one local layout to another at least cost: the sequence of collectives is found by search.
 //
-//   f32[64,64] on x=2, y=4          from [{x,y}, {}]  to [{x}, {y}]      all-to-all y from dim 0 to
-//   dim 1
-//                                   from [{x}, {}]    to [{x,y}, {}]     slice dim 0 by y (nothing
-//                                   moves) from [{}, {}] partial x,y to [{x}, {}]  reduce-scatter x
-//                                   to dim 0, all-reduce y
-//   f32[10] on x=2, y=2             from [{x}] tile 5 to [{x,y}] tile 3  retile to 6, slice by y
+//   f32[64,64] on x=2, y=4
+//     from [{x,y}, {}]          to [{x}, {y}]         all-to-all y from dim 0 to dim 1
+//     from [{x}, {}]            to [{x,y}, {}]        slice dim 0 by y (nothing moves)
+//     from [{}, {}] partial x,y to [{x}, {}]          reduce-scatter x to dim 0, all-reduce y
+//   f32[10] on x=2, y=2
+//     from [{x}] tile 5         to [{x,y}] tile 3     retile to 6, slice by y
 #pragma once
 
 #include "lib/cost/Topology.h"

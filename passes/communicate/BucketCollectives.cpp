@@ -1,10 +1,4 @@
-// Reductions whose time is mostly latency travel together.
-//
-//   %a = comm.all_reduce sum(%x) over A;  ..;  %b = comm.all_reduce sum(%y) over A
-// becomes, where nothing between needs %a
-//   %a, %b = comm.all_reduce sum(%x, %y) over A
-// In a block, a bucket takes small reductions of one kind, group and element type, until something
-// needs a result.
+// Reductions whose time is mostly latency travel together. Passes.td shows an example.
 #include "passes/communicate/Passes.h"
 
 #include "dialects/comm/Collective.h"

@@ -1,12 +1,4 @@
-// Two collectives that one or none can replace.
-//
-//   %r = comm.all_reduce sum(%x) over A;  comm.slice %r dim 0 over A      ->  comm.reduce_scatter
-//   sum(%x) dim 0 over A %g = comm.all_gather(%x) dim 0 over A;  comm.slice %g dim 0 over A    ->
-//   %x comm.all_gather(comm.reduce_scatter sum(%x) dim 0) dim 0 over A       ->  comm.all_reduce
-//   sum(%x) over A any collective over one device                                        ->  its
-//   operand
-// The first only where the slice is the sole use: otherwise the all-reduce is needed anyway and the
-// slice is free.
+// Two collectives that one or none can replace. Passes.td shows an example.
 #include "passes/communicate/Passes.h"
 
 #include "dialects/comm/CommOps.h"

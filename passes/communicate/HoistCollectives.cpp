@@ -1,10 +1,4 @@
-// A collective on what a loop does not change gives the same in every round.
-//
-//   stablehlo.while(%w = %0, ..) do { %g = comm.all_gather(%w) ..; .. stablehlo.return %w, .. }
-// becomes
-//   %g0 = comm.all_gather(%0) ..;  stablehlo.while(%w = %0, ..) do { .. %g0 .. }
-// Only in loops that are known to run, and only while the hoisted values stay small beside what the
-// loop carries.
+// A collective on what a loop does not change gives the same in every round. Passes.td shows an example.
 #include "passes/communicate/Passes.h"
 
 #include "dialects/comm/Collective.h"

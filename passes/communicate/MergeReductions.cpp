@@ -1,11 +1,4 @@
-// A sum of reduced values is the reduction of their sum.
-//
-//   %a = comm.all_reduce sum(%x) over A;  %b = comm.all_reduce sum(%y) over A;  stablehlo.add %a,
-//   %b
-// becomes
-//   comm.all_reduce sum(stablehlo.add %x, %y) over A
-// likewise for reduce_scatter, where nobody else uses %a and %b. Likewise maximum with max, minimum
-// with min. Sums of 16-bit floats stay apart, for the reason in DeferReductions.
+// A sum of reduced values is the reduction of their sum. Passes.td shows an example.
 #include "passes/communicate/Passes.h"
 
 #include "dialects/comm/CommOps.h"

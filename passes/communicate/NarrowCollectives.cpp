@@ -1,10 +1,4 @@
-// What moves without arithmetic moves in the narrower type.
-//
-//   %g = comm.all_gather(%x : f32) ..;  stablehlo.convert %g : bf16     ->
-//   comm.all_gather(stablehlo.convert %x : bf16) %c = stablehlo.convert %x : bf16 -> f32;
-//   comm.all_gather(%c) ..    ->  stablehlo.convert(comm.all_gather(%x)) : f32
-// The first where all uses are the same conversion. Reductions stay: they would add in another
-// precision.
+// What moves without arithmetic moves in the narrower type. Passes.td shows an example.
 #include "passes/communicate/Passes.h"
 
 #include "dialects/comm/CommOps.h"

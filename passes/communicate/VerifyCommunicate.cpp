@@ -1,8 +1,5 @@
 // What communicate leaves: every collective names axes that the mesh has, with its sizes, and more
-// than one device.
-//
-//   comm.all_reduce sum(%x) over <@mesh, ["data"=3]>        refused on sdy.mesh @mesh =
-//   <["data"=2]>
+// than one device. Passes.td shows an example.
 #include "passes/communicate/Passes.h"
 
 #include "dialects/comm/Collective.h"

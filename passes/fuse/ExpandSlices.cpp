@@ -1,13 +1,5 @@
 // Turns "my part of a value that the group has" into index arithmetic and a dynamic slice, which
-// then fuses:
-//
-//   %p = comm.slice %x dim 0 over <"data"=4> : tensor<8x4xf32> -> tensor<2x4xf32>
-// becomes
-//   %i = comm.axis_index over <"data"=4> : tensor<i32>
-//   %s = stablehlo.multiply %i, 2
-//   %p = stablehlo.dynamic_slice %x, %s, 0, sizes = [2, 4]
-//
-// Coordinates never change: each is asked for once, where the program begins.
+// then fuses. Passes.td shows an example.
 #include "dialects/comm/CommOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"

@@ -1,13 +1,5 @@
 // Writes the layouts of custom calls as transposes, so that every array is row-major.
-//
-//   %r = stablehlo.custom_call @f(%a) {operand_layouts = [dense<[0, 1]>], result_layouts =
-//     [dense<[0, 1]>]} : (tensor<5x3xf32>) -> tensor<5x3xf32>
-// becomes
-//   %t = stablehlo.transpose %a, dims = [1, 0] : (tensor<5x3xf32>) -> tensor<3x5xf32>
-//   %u = stablehlo.custom_call @f(%t) : (tensor<3x5xf32>) -> tensor<3x5xf32>
-//   %r = stablehlo.transpose %u, dims = [1, 0] : (tensor<3x5xf32>) -> tensor<5x3xf32>
-//
-// From here on the types of the call say what lies in memory, not what its operands mean.
+// Passes.td shows an example.
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"
 

@@ -1,9 +1,5 @@
 // What a loop carries without changing it is read from outside instead, so that constants are seen
-// as such and nothing has to be put in memory for being carried:
-//
-//   %r:2 = stablehlo.while(%i = %zero, %c = %splat)      %r = stablehlo.while(%i = %zero)
-//     .. %c ..                                   becomes   .. %splat ..
-//     stablehlo.return %next, %c                           stablehlo.return %next
+// as such and nothing has to be put in memory for being carried. Passes.td shows an example.
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"
 

@@ -1,11 +1,4 @@
-// A branch on a boolean is one on a number:
-//
-//   "stablehlo.if"(%p) ({A}, {B})
-// becomes
-//   %i = stablehlo.select %p, 0, 1
-//   "stablehlo.case"(%i) ({A}, {B})
-//
-// so that the device program has one kind of branch.
+// A branch on a boolean is one on a number. Passes.td shows an example.
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"
 

@@ -5,53 +5,191 @@
 include "mlir/Pass/PassBase.td"
 
 def ExpandSlices : Pass<"tessera-expand-slices", "::mlir::ModuleOp"> {
-  let summary = "Turn taking a device's own part of a value (comm.slice) into a dynamic slice at its coordinate.";
+  let summary = "Turns taking a device's own part of a value (comm.slice) into a dynamic slice at its coordinate.";
+  let description = [{
+    ```mlir
+    %p = comm.slice %x dim 0 over <@mesh, ["data"=4]> : tensor<8x4xf32> -> tensor<2x4xf32>
+    ```
+    becomes
+    ```mlir
+    %i = comm.axis_index over <@mesh, ["data"=4]> : tensor<i32>
+    %s = stablehlo.multiply %i, %two : tensor<i32>
+    %p = stablehlo.dynamic_slice %x, %s, %zero, sizes = [2, 4] : (tensor<8x4xf32>, tensor<i32>, tensor<i32>) -> tensor<2x4xf32>
+    ```
+    which then fuses. Coordinates never change: each is asked for once, where the program begins.
+  }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
 def BlockRunningReductions : Pass<"tessera-block-running-reductions", "::mlir::ModuleOp"> {
-  let summary = "Compute long running reductions (cumulative sums) in blocks of sixteen and running reductions of their totals.";
+  let summary = "Computes long running reductions (cumulative sums) in blocks of sixteen and running reductions of their totals.";
+  let description = [{
+    ```mlir
+    %r = "stablehlo.reduce_window"(%x, %z) .. add, window 4096, padding [4095, 0]
+    ```
+    becomes
+    ```mlir
+    %b = stablehlo.reshape %x : (tensor<4096xf32>) -> tensor<256x16xf32>
+    %s = "stablehlo.reduce_window"(%b, %z) .. add, window 1x16, padding [[0, 0], [15, 0]]     // within each block
+    %t = ..                                       // the last column of %s, running, moved on by one: what lies before a block
+    %r = stablehlo.reshape (%s + broadcast of %t) : (tensor<256x16xf32>) -> tensor<4096xf32>
+    ```
+    and so again for the 256 totals: work and roundings of n and log n where one pass over each window takes n * n and n. (Blelloch 1990, Prefix sums and their applications.)
+  }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
 def IfToCase : Pass<"tessera-if-to-case", "::mlir::ModuleOp"> {
-  let summary = "Turn a branch on a boolean (if) into one on a number (case).";
+  let summary = "Turns a branch on a boolean (if) into one on a number (case).";
+  let description = [{
+    ```mlir
+    %r = "stablehlo.if"(%p) ({ A }, { B })
+    ```
+    becomes
+    ```mlir
+    %i = stablehlo.select %p, %zero, %one : tensor<i1>, tensor<i32>
+    %r = "stablehlo.case"(%i) ({ A }, { B })
+    ```
+    so that the device program has one kind of branch.
+  }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
 def ForwardInvariants : Pass<"tessera-forward-invariants", "::mlir::ModuleOp"> {
-  let summary = "Read what a loop carries unchanged from outside the loop instead of carrying it.";
+  let summary = "Reads what a loop carries unchanged from outside the loop instead of carrying it.";
+  let description = [{
+    ```mlir
+    %r:2 = stablehlo.while(%i = %zero, %c = %splat)
+      do {
+        .. %c ..
+        stablehlo.return %next, %c
+      }
+    ```
+    becomes
+    ```mlir
+    %r = stablehlo.while(%i = %zero)
+      do {
+        .. %splat ..
+        stablehlo.return %next
+      }
+    ```
+    so that constants are seen as such and nothing has to be put in memory for being carried.
+  }];
 }
 
 def ExplicitLayouts : Pass<"tessera-explicit-layouts", "::mlir::ModuleOp"> {
-  let summary = "Write the layouts of custom calls as transposes, so that every array is row-major.";
+  let summary = "Writes the layouts of custom calls as transposes, so that every array is row-major.";
+  let description = [{
+    ```mlir
+    %r = stablehlo.custom_call @f(%a) {operand_layouts = [dense<[0, 1]> : tensor<2xindex>], result_layouts = [dense<[0, 1]> : tensor<2xindex>]}
+        : (tensor<5x3xf32>) -> tensor<5x3xf32>
+    ```
+    becomes
+    ```mlir
+    %t = stablehlo.transpose %a, dims = [1, 0] : (tensor<5x3xf32>) -> tensor<3x5xf32>
+    %u = stablehlo.custom_call @f(%t) : (tensor<3x5xf32>) -> tensor<3x5xf32>
+    %r = stablehlo.transpose %u, dims = [1, 0] : (tensor<3x5xf32>) -> tensor<5x3xf32>
+    ```
+    From here on the types of the call say what lies in memory, not what its operands mean.
+  }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
 def SimplifyShapes : Pass<"tessera-simplify-shapes", "::mlir::ModuleOp"> {
-  let summary = "Merge chains of broadcasts, reshapes and transposes, and drop those that change nothing.";
+  let summary = "Merges chains of broadcasts, reshapes and transposes, and drops those that change nothing.";
+  let description = [{
+    ```mlir
+    %0 = stablehlo.reshape %x : (tensor<8xf32>) -> tensor<8x1xf32>
+    %1 = stablehlo.broadcast_in_dim %0, dims = [0, 1] : (tensor<8x1xf32>) -> tensor<8x4xf32>
+    %2 = stablehlo.broadcast_in_dim %y, dims = [1] : (tensor<8xf32>) -> tensor<1x8xf32>
+    ```
+    becomes
+    ```mlir
+    %1 = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<8xf32>) -> tensor<8x4xf32>
+    %2 = stablehlo.reshape %y : (tensor<8xf32>) -> tensor<1x8xf32>         // a view of the same memory
+    ```
+
+    | what is written | what it becomes |
+    | --- | --- |
+    | transpose of dimensions of size 1 | reshape |
+    | broadcast or reshape of a splat constant | a splat constant of that shape |
+    | pointwise op of reshapes | reshape of the pointwise op |
+    | transpose of a contraction | the factors the other way round |
+    | reduction over dimensions of size 1 | reshape |
+    | sum of two arrays padded to alternate | concatenate, reshape |
+    | select between equals, multiplication by 1 | the value |
+    | `optimization_barrier` | its operands: from here on nothing merges or hoists computations |
+  }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
 def SplitConcatenates : Pass<"tessera-split-concatenates", "::mlir::ModuleOp"> {
-  let summary = "Write a concatenation of many arrays into its result by kernels that each copy a few.";
+  let summary = "Writes a concatenation of many arrays into its result by kernels that each copy a few.";
+  let description = [{
+    ```mlir
+    %r = stablehlo.concatenate %a, %b, %c, %d, dim = 0 : (..) -> tensor<32xf32>
+    ```
+    becomes, where two pieces are the most,
+    ```mlir
+    %0 = stablehlo.concatenate %a, %b, dim = 0 : (..) -> tensor<16xf32>
+    %1 = stablehlo.pad %0, %zero, low = [0], high = [16], interior = [0] : (..) -> tensor<32xf32>
+    %2 = stablehlo.concatenate %c, %d, dim = 0 : (..) -> tensor<16xf32>
+    %r = stablehlo.dynamic_update_slice %1, %2, %sixteen : (..) -> tensor<32xf32>
+    ```
+    Updates are made in place, so that each element is copied once. A kernel has loops for each of a few pieces; with more it would ask of every element which piece it is in.
+  }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
   let options = [Option<"pieces", "pieces", "unsigned", "8", "Arrays that one kernel copies.">];
 }
 
 def SplitVariadics : Pass<"tessera-split-variadics", "::mlir::ModuleOp"> {
-  let summary = "Split reductions, windows, scatters and sorts of very many arrays into several of fewer.";
+  let summary = "Splits reductions, windows, scatters and sorts of very many arrays into several of fewer.";
+  let description = [{
+    ```mlir
+    %s:3 = "stablehlo.sort"(%k, %a, %b) ({ compare two elements of %k }) ..
+    ```
+    becomes, where two arrays are the most,
+    ```mlir
+    %s:2 = "stablehlo.sort"(%k, %a) ({ compare two elements of %k }) ..
+    %t:2 = "stablehlo.sort"(%k, %b) ({ compare two elements of %k }) ..
+    ```
+    Arrays that a computation does not combine go apart; a sort is made anew, with what it compares, for each part of what only follows.
+  }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
   let options = [Option<"most", "most", "unsigned", "512", "Arrays that one kernel should work on.">];
 }
 
 def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
-  let summary = "Group ops into kernels (exec.fused) so that values pass through memory as rarely as pays.";
+  let summary = "Groups ops into kernels (exec.fused) so that values pass through memory as rarely as pays.";
+  let description = [{
+    ```mlir
+    %e = stablehlo.exponential %x : tensor<8xf32>
+    %s = stablehlo.add %e, %c : tensor<8xf32>             // %c: a splat constant
+    %g = comm.all_gather(%s) dim 0 over A
+    ```
+    becomes
+    ```mlir
+    %s = exec.fused(%a = %x : tensor<8xf32>) -> tensor<8xf32> {
+      %c = stablehlo.constant dense<1.0> : tensor<8xf32>
+      %e = stablehlo.exponential %a : tensor<8xf32>
+      %0 = stablehlo.add %e, %c : tensor<8xf32>
+      exec.return %0 : tensor<8xf32>
+    }
+    %g = comm.all_gather(%s) dim 0 over A
+    ```
+    Loops, branches and collectives stay outside, with reshapes of values in memory (views) and constants that are read as arrays. Splats move into the kernels that use them.
+  }];
   let dependentDialects = ["::tessera::exec::ExecDialect"];
 }
 
 def VerifyFuse : Pass<"tessera-verify-fuse", "::mlir::ModuleOp"> {
-  let summary = "Check that every computation is inside a kernel and that kernels hold what code generation accepts.";
+  let summary = "Checks that every computation is inside a kernel and that kernels hold what code generation accepts.";
+  let description = [{
+    ```mlir
+    %s = stablehlo.add %x, %x : tensor<8xf32>
+    ```
+    outside of a kernel is refused. Outside `exec.fused` there are no compute ops, only control flow, collectives, views (reshape) and constants; inside there is StableHLO without control flow, and in-place operands are arrays that exist.
+  }];
 }
 
 #endif

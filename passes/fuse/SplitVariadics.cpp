@@ -1,11 +1,7 @@
 // Reductions, windows, scatters and sorts of more arrays than one kernel should read become
 // several: LLVM takes time with the square of what a function loads from. Arrays that the
 // computation does not combine go apart; a sort is made anew, with what it compares, for each part
-// of what only follows.
-//
-//   %s:3 = sort %k, %a, %b {compare %k's}     %s:2 = sort %k, %a    %t:2 = sort %k, %b
-//
-// where two are the most.
+// of what only follows. Passes.td shows an example.
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/fuse/Passes.h"
 

@@ -1,13 +1,4 @@
-// Writes custom calls that name what StableHLO has words for in those words.
-//
-//   stablehlo.custom_call @mhlo.topk(%x) {mhlo.attributes = {k = 2 : i64, largest = true}}
-//                                                              -> chlo.top_k(%x, k = 2)
-//   stablehlo.custom_call @mhlo.erf(%x)                        -> chlo.erf %x
-//   stablehlo.custom_call @ApproxTopK(%x, %i, ..), reduction_dim = 1, called = [@greater]
-//                                                              -> stablehlo.sort, slices
-//   stablehlo.custom_call @annotate_device_placement(%x)       -> %x
-//
-// ApproxTopK is exact here, as it is on CPUs in XLA.
+// Writes custom calls that name what StableHLO has words for in those words. Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"

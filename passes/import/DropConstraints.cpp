@@ -1,11 +1,4 @@
-// On one device a sharding constraint says nothing:
-//
-//   sdy.mesh @mesh = <["data"=1, "model"=1]>
-//   %1 = sdy.sharding_constraint %0 <@mesh, [{"data"}]>       uses of %1 use %0
-//
-// Gone before other passes look at what a value is computed from, it can't keep them from anything.
-// Nor does it say anything in a computation on elements: JAX writes it into the comparators of sorts
-// within shard_map.
+// On one device a sharding constraint says nothing. Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/sdy/SdyOps.h"

@@ -1,13 +1,7 @@
 // Puts the bodies of called functions where they are called, in nested regions too.
 //
-//   func.func @main(%x) { %0 = call @f(%x)  return %0 }        func.func @main(%x) {
-//   func.func private @f(%y) {                            ->     %0 = stablehlo.add %x, %x
-//     %0 = stablehlo.add %y, %y  return %0 }                     return %0 }
-//
 // Works from callers to callees, so that the work is the size of the result: a body is copied once
-// for each call that reaches the entry, and moved for the last one. Operations get the location "at
-// <body> called from <call>". A composite is a call of its decomposition. Functions that nothing
-// refers to any more are erased.
+// for each call that reaches the entry, and moved for the last one. Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/stablehlo/StablehloOps.h"

@@ -1,8 +1,4 @@
-// Checks what import promises to later phases:
-//   one public function @main with one block, and no calls; functions that custom calls name may
-//   stay; values are arrays of numbers of static shapes; no chlo, composites or batch
-//   normalisation; no tables of devices or partition_id left in manual computations; no sharding
-//   strings of GSPMD.
+// Checks what import promises to later phases. Passes.td shows an example.
 #include "passes/import/DeviceProgram.h"
 #include "passes/import/Passes.h"
 

@@ -1,9 +1,10 @@
 // Ops that speak of shardings: reshards move values, manual computations are inlined (their bodies
 // are local in their manual axes already), collectives inside them stay.
 //
-//   sdy.manual_computation(%x) in_shardings=[<@mesh, [{"s", "t"}]>] manual_axes={"s"} (%a:
-//   tensor<4xf32>) { .. }
-// with %x : tensor<8xf32>, s = 2, t = 2: %a is a global value of 4 rows on the mesh of the free
+//   sdy.manual_computation(%x) in_shardings=[<@mesh, [{"s", "t"}]>] manual_axes={"s"}
+//       (%a: tensor<4xf32>) { .. }                         // %x: tensor<8xf32>, s = 2, t = 2
+//
+// Here %a is a global value of 4 rows on the mesh of the free
 // axis "t", tile 2.
 #include "passes/localize/Rows.h"
 

@@ -1,11 +1,5 @@
 // For tests: collectives by mesh axes as StableHLO's, over replicas, so that another compiler can
-// run what localize made.
-//
-//   comm.all_gather(%x) dim 0 over <@mesh, ["y"=2]>            // on <["x"=2, "y"=2]>
-// becomes
-//   "stablehlo.all_gather"(%x) <{all_gather_dim = 0, replica_groups = dense<[[0, 1], [2, 3]]>, ..}>
-// axis_index is arithmetic on replica_id; permute and shift are collective_permute with pairs of
-// devices.
+// run what localize made. Passes.td shows an example.
 #include "passes/localize/Passes.h"
 
 #include "dialects/comm/CommOps.h"

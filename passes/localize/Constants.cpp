@@ -2,8 +2,9 @@
 //
 //   stablehlo.iota dim = 0 {sharding [{"x"}]} : tensor<8xi32>
 // becomes
-//   %i = comm.axis_index over <@mesh, ["x"=4]>;  stablehlo.iota dim = 0 : tensor<2xi32>, plus %i *
-//   2
+//   %i = comm.axis_index over <@mesh, ["x"=4]>
+//   stablehlo.iota dim = 0 : tensor<2xi32>, plus %i * 2
+//
 // Splat constants shrink; others are cut by each device where it stands.
 #include "passes/localize/Rows.h"
 

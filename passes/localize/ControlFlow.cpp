@@ -1,8 +1,9 @@
 // Loops and branches carry local values; a carried value lies as the op's result does, on entry and
 // after each round.
 //
-//   stablehlo.while(%c = %x) : tensor<8xf32> {sharding [{"x"}]}   ->   stablehlo.while(%c = %x) :
-//   tensor<2xf32>
+//   stablehlo.while(%c = %x) : tensor<8xf32>                  // sharding [{"x"}], x = 4
+// becomes
+//   stablehlo.while(%c = %x) : tensor<2xf32>
 #include "passes/localize/Localizer.h"
 
 using namespace mlir;

@@ -4,8 +4,9 @@
 //
 //   dot_general %x [{}, {"y"}], %w [{"y"}, {}] -> unreduced {"y"}   : (4x10, 10x8) -> 4x8, y = 4
 // becomes
-//   %x1 = select(column < 10, %x, 0) : 4x3;  %w1 = select(row < 10, %w, 0) : 3x8;  dot_general %x1,
-//   %w1 : 4x8
+//   %x1 = select(column < 10, %x, 0) : 4x3
+//   %w1 = select(row < 10, %w, 0) : 3x8
+//   dot_general %x1, %w1 : 4x8
 #include "passes/localize/Rows.h"
 
 #include "mlir/IR/TypeUtilities.h"

@@ -2,8 +2,8 @@
 // sharded dimension of which a part is taken, each shard gives the rows that it has, and a zero for
 // the others: a partial sum of the slice's size. An update is written where its rows are.
 //
-//   dynamic_slice %x, %i, %zero, sizes = [1, 8], %x [{"x"}, {}] : 4x8 on 2 devices   ->
-//   unreduced {"x"}
+//   dynamic_slice %x, %i, %zero, sizes = [1, 8]      // %x: 4x8 [{"x"}, {}] on 2 devices
+//                                                    // the result: unreduced {"x"}
 // becomes
 //   %row = clamp(0, %i, 3) - 2 * my index;  %mine = 0 <= %row < 2
 //   select(%mine, dynamic_slice %x, clamp(0, %row, 1), 0, sizes = [1, 8], -0)

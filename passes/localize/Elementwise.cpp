@@ -1,7 +1,8 @@
 // Elementwise ops are the same op on the local parts.
 //
-//   %2 = stablehlo.add %0, %1 {sharding [{"x"}]} : tensor<8xf32>   ->   stablehlo.add %0, %1 :
-//   tensor<2xf32>
+//   %2 = stablehlo.add %0, %1 : tensor<8xf32>                 // sharding [{"x"}], x = 4
+// becomes
+//   %2 = stablehlo.add %0, %1 : tensor<2xf32>
 #include "passes/localize/Localizer.h"
 #include "passes/localize/RollPattern.h"
 

@@ -1,12 +1,11 @@
 // The steps of a reshard plan (lib/sharding/ReshardSearch.h) as comm ops on local tensors.
 //
-//   sdy.reshard %x <@mesh, [{}, {"y"}]> : tensor<10x8xf32>      // %x: [{"x"}, {}], local 3x8, x =
-//   4, y = 2
+//   // x = 4, y = 2; %x: [{"x"}, {}], local 3x8
+//   sdy.reshard %x <@mesh, [{}, {"y"}]> : tensor<10x8xf32>
 // becomes
 //   %0 = comm.all_gather(%x) dim 0 over <@mesh, ["x"=4]> : (tensor<3x8xf32>) -> tensor<12x8xf32>
-//   %1 = stablehlo.slice %0 [0:10, 0:8]                         // the padding goes where the
-//   dimension is whole %2 = comm.slice %1 dim 1 over <@mesh, ["y"=2]> : (tensor<10x8xf32>) ->
-//   tensor<10x4xf32>
+//   %1 = stablehlo.slice %0 [0:10, 0:8]            // the padding goes where the dimension is whole
+//   %2 = comm.slice %1 dim 1 over <@mesh, ["y"=2]> : (tensor<10x8xf32>) -> tensor<10x4xf32>
 #include "passes/localize/ExpandReshard.h"
 
 #include "dialects/comm/Collective.h"

@@ -2,11 +2,12 @@
 // which slices take one row, each shard looks up the rows it has and gives -0 for the others: a
 // partial sum.
 //
-//   gather(%table [{"x"}, {}] : 10x8, %i : 6x1), slice_sizes = [1, 8] -> unreduced {"x"}, x = 4,
-//   tile 3
+//   gather(%table, %i : 6x1), slice_sizes = [1, 8]      // %table: 10x8 [{"x"}, {}], x = 4, tile 3
+//                                                       // the result: unreduced {"x"}
 // becomes
 //   %g = clamp(0, %i, 9);  %r = %g - 3 * my index;  %mine = 0 <= %r < 3
 //   select(%mine, gather(%table, clamp(0, %r, 2)), -0)
+//
 // Clamping is by the global bounds first, as the op says. Of windows of several rows a shard may
 // have some: it takes them from its rows with -0 around them, as many as a window has.
 #include "passes/localize/IndexColumns.h"

@@ -1,15 +1,6 @@
 // From the program on global values to the program of one device. Values are visited in program
 // order; each gets a local layout (axes and tile a dimension), each op the local form that its
-// family's file gives it.
-//
-//   func.func @main(%x: tensor<10x8xf32> {sdy.sharding = <@mesh, [{"x"}, {}]>}) -> tensor<8xf32> {
-//     %0 = stablehlo.reduce(%x init: %c) add over [0]  {unreduced {"x"}};  %1 = sdy.reshard %0
-//     <@mesh, [{}]>
-// becomes, x = 4
-//   func.func @main(%x: tensor<3x8xf32> {sdy.sharding = .., tessera.global = tensor<10x8xf32>}) ->
-//   ..
-//     %m = select(row < 10, %x, 0);  %0 = stablehlo.reduce(%m init: %c) add over [0];  %1 =
-//     comm.all_reduce sum(%0) ..
+// family's file gives it. Passes.td shows an example.
 #include "passes/localize/Passes.h"
 
 #include "dialects/sdy/PlainData.h"

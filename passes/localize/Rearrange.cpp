@@ -1,8 +1,8 @@
 // Dimensions repeated and reordered: broadcast_in_dim and transpose of the local parts.
 //
-//   stablehlo.broadcast_in_dim %0, dims = [0] {sharding [{"x"}, {"y"}]} : (tensor<8xf32>) ->
-//   tensor<8x16xf32>
-// becomes, on x=2, y=4
+//   // sharding [{"x"}, {"y"}], on x=2, y=4
+//   stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<8xf32>) -> tensor<8x16xf32>
+// becomes
 //   stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<4xf32>) -> tensor<4x4xf32>
 #include "passes/localize/Localizer.h"
 

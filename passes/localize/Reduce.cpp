@@ -3,11 +3,13 @@
 //
 //   reduce(%x init: %c) add over [0], %x [{"x"}] 10 rows on 4 devices
 // becomes
-//   %m = select(row < 10, %x, 0) : tensor<3xf32>;  reduce(%m init: first rank ? %c : 0)     partial
-//   over "x"
+//   %m = select(row < 10, %x, 0) : tensor<3xf32>
+//   reduce(%m init: first rank ? %c : 0)                      // partial over "x"
 //
 // Of a region that is of no kind (argmax), each device's result is gathered, and reduced again:
-//   %p = reduce(%m init: %c) over [0];  %g = comm.all_gather(%p as one row);  reduce(%g init: %c)
+//   %p = reduce(%m init: %c) over [0]
+//   %g = comm.all_gather(%p as one row)
+//   reduce(%g init: %c)
 #include "dialects/stablehlo/Combiner.h"
 #include "passes/localize/Rows.h"
 

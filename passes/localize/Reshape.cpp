@@ -1,9 +1,10 @@
 // Reshape of local parts. Both sides are cut into groups of dimensions with equal numbers of
 // elements; in each the elements of a device must come in the same order before and after.
 //
-//   [12] {"x"} -> [4, 3] {"x"}, x = 3   tile 4 would cut rows of 3: rows move so that the tile is
-//   6, then 6 -> 2x3 [2, 12] {"x"}, {"y"} -> [24] {"x", "y"}                         even: the same
-//   elements, 1x3 -> 3
+//   [12] {"x"} -> [4, 3] {"x"}, x = 3           tile 4 would cut rows of 3: rows move so that the
+//                                               tile is 6, then 6 -> 2x3
+//   [2, 12] {"x"}, {"y"} -> [24] {"x", "y"}     even: the same elements, 1x3 -> 3
+//
 // What fits neither way is gathered first, and cut again afterwards.
 #include "passes/localize/Rows.h"
 

@@ -1,9 +1,10 @@
 // jnp.roll along an evenly sharded dimension moves only the rows that cross a shard's boundary.
 //
-//   %a = slice %x [3:4];  %b = slice %x [0:3];  concatenate %a, %b        // x: 4 rows on 4 shards,
-//   rolled by 1
+//   %a = slice %x [3:4];  %b = slice %x [0:3]                 // x: 4 rows on 4 shards, rolled by 1
+//   concatenate %a, %b
 // becomes
 //   comm.shift(%x) by 1 wrap
+//
 // and so does its transpose, the sum of two zero-padded slices.
 #include "passes/localize/RollPattern.h"
 

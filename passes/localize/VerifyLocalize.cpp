@@ -1,8 +1,5 @@
 // What localize leaves: no op or attribute of a sharding but on @main's signature, local types of
-// known shape only.
-//
-//   func.func @main(%x: tensor<3x8xf32> {sdy.sharding = .., tessera.global = tensor<10x8xf32>}) as
-//   it should be %0 = sdy.reshard ..          refused
+// known shape only. Passes.td shows an example.
 #include "passes/localize/Passes.h"
 
 #include "dialects/comm/CommOps.h"

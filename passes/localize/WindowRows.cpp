@@ -1,6 +1,6 @@
 // Halo of windows. With a window of 3 and padding 1, 8 rows on 2 shards (held 4 each):
-//   shard 0 sees rows [-1, 5), shard 1 rows [3, 9): one row from each neighbour; rows -1 and 8 are
-//   filled.
+//   shard 0 sees rows [-1, 5)      one row from its neighbour; row -1 is filled
+//   shard 1 sees rows [3, 9)       one row from its neighbour; row 8 is filled
 #include "passes/localize/WindowRows.h"
 
 using namespace mlir;

@@ -1,9 +1,11 @@
 // reduce_window and select_and_scatter along sharded dimensions: by halo exchange; running
 // reductions by the totals of shards.
 //
-//   reduce_window max, window 3, padding 1, %x [{"x"}]: each shard reduces its rows and the halo
-//   its windows reach; rows past the ends are the start value select_and_scatter: each shard redoes
-//   the selections of all windows that touch its rows, and keeps its rows
+//   reduce_window max, window 3, padding 1, %x [{"x"}]
+//     each shard reduces its rows and the halo its windows reach; rows past the ends are the start
+//     value
+//   select_and_scatter
+//     each shard redoes the selections of all windows that touch its rows, and keeps its rows
 #include "dialects/stablehlo/Combiner.h"
 #include "dialects/stablehlo/RunningReduction.h"
 #include "passes/localize/SelectedRows.h"

@@ -1,12 +1,5 @@
 // Notes for each result of a kernel an operand whose buffer it may overwrite (InplaceOperands.h
-// says which may be):
-//
-//   exec.fused(%a = %g, %b = %p)     exec.fused(%a = %g, %b = %p) attributes {inplace = [1]}
-//
-// Of several, the one whose next state the result is (loops, donated arguments), else one that
-// nobody reads later. Which pairs really share a buffer depends on liveness; a kernel must be right
-// whether they do or not. It may only rely on reading an element of such an operand before the same
-// element of the result is written.
+// says which may be). Passes.td shows an example.
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/memory/AliasedArguments.h"

@@ -1,12 +1,5 @@
 // Names the computation of every kernel, once for all that are equal but for their locations and
-// annotations:
-//
-//   %r = exec.fused(%x = %a : ..) {..}     exec.kernel @add_0(%x: ..) -> .. {..}
-//   %s = exec.fused(%x = %b : ..) {..}     %r = exec.fused(..) {kernel = @add_0} {..}
-//                                          %s = exec.fused(..) {kernel = @add_0} {..}
-//
-// The region stays on exec.fused, so that the program still reads as one on tensors; the next pass
-// drops it.
+// annotations. Passes.td shows an example.
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/memory/Passes.h"

@@ -1,11 +1,5 @@
-// Chooses for each donated argument (`jax.buffer_donor`) the output that takes its memory:
-//
-//   @main(%p: tensor<8xf32> {jax.buffer_donor = true}, %g) -> tensor<8xf32>
-//   @main(%p: tensor<8xf32> {tf.aliasing_output = 0 : i32}, %g) -> tensor<8xf32>
-//
-// Best is an output that is computed in place, from the argument's last reading; else one that is
-// written later. Pairs that the frontend made stay, unless a device's parts of the two differ in
-// size: such an argument is donated to whoever can use it.
+// Chooses for each donated argument (`jax.buffer_donor`) the output that takes its memory.
+// Passes.td shows an example.
 #include "dialects/comm/CommOps.h"
 #include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/stablehlo/StablehloOps.h"

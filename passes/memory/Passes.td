@@ -5,25 +5,87 @@
 include "mlir/Pass/PassBase.td"
 
 def PairDonations : Pass<"tessera-pair-donations", "::mlir::ModuleOp"> {
-  let summary = "Choose for each donated argument the output that takes its memory.";
+  let summary = "Chooses for each donated argument the output that takes its memory.";
+  let description = [{
+    ```mlir
+    func.func @main(%p: tensor<8xf32> {jax.buffer_donor = true}, %g: tensor<8xf32>) -> tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    func.func @main(%p: tensor<8xf32> {tf.aliasing_output = 0 : i32}, %g: tensor<8xf32>) -> tensor<8xf32>
+    ```
+    Best is an output that is computed in place, from the argument's last reading; else one that is written later. Pairs that the frontend made stay, unless a device's parts of the two differ in size: such an argument is donated to whoever can use it.
+  }];
 }
 
 def MarkInplace : Pass<"tessera-mark-inplace", "::mlir::ModuleOp"> {
-  let summary = "Note for each result of a kernel which operand's buffer it may overwrite.";
+  let summary = "Notes for each result of a kernel which operand's buffer it may overwrite.";
+  let description = [{
+    ```mlir
+    %r = exec.fused(%a = %g : .., %b = %p : ..) -> tensor<8xf32> { .. }
+    ```
+    becomes
+    ```mlir
+    %r = exec.fused(%a = %g : .., %b = %p : ..) -> tensor<8xf32> attributes {inplace = [1]} { .. }
+    ```
+    Of several operands, the one whose next state the result is (loops, donated arguments), else one that nobody reads later. Which pairs really share a buffer depends on liveness; a kernel must be right whether they do or not. It may only rely on reading an element of such an operand before the same element of the result is written.
+  }];
 }
 
 def OutlineKernels : Pass<"tessera-outline-kernels", "::mlir::ModuleOp"> {
-  let summary = "Give each kernel's computation a name (exec.kernel), equal ones the same.";
+  let summary = "Gives each kernel's computation a name (exec.kernel), equal ones the same.";
+  let description = [{
+    ```mlir
+    %r = exec.fused(%x = %a : ..) -> .. { B }
+    %s = exec.fused(%x = %b : ..) -> .. { B }
+    ```
+    becomes
+    ```mlir
+    exec.kernel @add_0(%x: ..) -> .. { B }
+    %r = exec.fused(%x = %a : ..) -> .. attributes {kernel = @add_0} { B }
+    %s = exec.fused(%x = %b : ..) -> .. attributes {kernel = @add_0} { B }
+    ```
+    One kernel for all that are equal but for their locations and annotations. The region stays on `exec.fused`, so that the program still reads as one on tensors; `--tessera-assign-buffers` drops it.
+  }];
   let dependentDialects = ["::tessera::exec::ExecDialect"];
 }
 
 def AssignBuffers : Pass<"tessera-assign-buffers", "::mlir::ModuleOp"> {
-  let summary = "Turn the program on tensors into instructions on buffers at fixed offsets, with as little memory and as few copies as it can.";
+  let summary = "Turns the program on tensors into instructions on buffers at fixed offsets, with as little memory and as few copies as it can.";
+  let description = [{
+    ```mlir
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %a = exec.fused(.. %x ..) .. {kernel = @exp_0}
+      %b, %h = comm.start all_reduce sum(%a) over A
+      %c = comm.wait %h (%b)
+      return %c
+    }
+    ```
+    becomes
+    ```mlir
+    exec.program @main arena 64 .. {
+      %0 = exec.buffer input 0 : ..
+      %1 = exec.buffer arena at 0 : ..
+      %2 = exec.buffer output 0 : ..
+      exec.dispatch @exp_0(%0) -> (%1)
+      exec.start 0 all_reduce sum(%1) -> (%2) over A
+      exec.wait 0
+    }
+    ```
+  }];
   let dependentDialects = ["::tessera::exec::ExecDialect"];
 }
 
 def VerifyMemory : Pass<"tessera-verify-memory", "::mlir::ModuleOp"> {
-  let summary = "Check that instructions read what was written and overwrite nothing that is still needed.";
+  let summary = "Checks that instructions read what was written and overwrite nothing that is still needed.";
+  let description = [{
+    ```mlir
+    exec.start 0 all_reduce sum(%1) -> (%2) over A
+    exec.dispatch @exp_0(%0) -> (%1)             // writes an operand of what is under way
+    exec.wait 0
+    ```
+    is refused. By the instructions alone: a read finds every byte written before, on every path; nothing writes constants or inputs that are not donated; a kernel's outputs overlap neither each other nor its inputs, but exactly one that it may overwrite; between start and wait nobody writes the operands or touches the results; at the end every output is written.
+  }];
 }
 
 #endif

@@ -1,11 +1,4 @@
-// Checks the program on buffers by its instructions alone:
-//
-//   - a read finds every byte written before, on every path; nothing writes constants or inputs
-//   that are not donated
-//   - a kernel's outputs overlap neither each other nor its inputs, but exactly one that it may
-//   overwrite
-//   - between start and wait nobody writes the operands or touches the results
-//   - at the end every output is written
+// Checks the program on buffers by its instructions alone. Passes.td shows an example.
 #include "dialects/exec/ExecOps.h"
 #include "dialects/tessera/KnownAttributes.h"
 #include "passes/memory/Passes.h"

@@ -1,12 +1,4 @@
-// Orders every block by Schedule.h and splits its collectives:
-//
-//   %k = exec.fused(..)                     %k = exec.fused(..)
-//   %g = comm.all_gather(%k)                %r, %h = comm.start all_gather(%k)
-//   %u = exec.fused(.. %g ..)    becomes    %v = exec.fused(..)     // needs no %g
-//   %v = exec.fused(..)                     %g = comm.wait %h (%r)
-//                                           %u = exec.fused(.. %g ..)
-//
-// Views and constants cost nothing and follow whoever reads them.
+// Orders every block by Schedule.h and splits its collectives. Passes.td shows an example.
 #include "dialects/comm/Collective.h"
 #include "dialects/exec/ExecOps.h"
 #include "dialects/sdy/PlainData.h"

@@ -1,14 +1,5 @@
 // Writes a program in the operations that a release of StableHLO reads, or says which of them it
-// lacks.
-//
-//   %1 = stablehlo.exponential %0 : tensor<2xf32>
-// becomes, for release 1.8.0,
-//   %1 = "vhlo.exponential_v1"(%0) : (!vhlo.tensor_v1<2x!vhlo.f32_v1>) ->
-//   !vhlo.tensor_v1<2x!vhlo.f32_v1>
-// and an error where an operation, type or attribute needs a newer release.
-//
-// Every attribute is written, those that StableHLO leaves out by what their absence means.
-// Operations of other dialects (sdy) stay as they are, with casts of their operands and results.
+// lacks. Passes.td shows an example.
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/vhlo/OpTable.h"
 #include "dialects/vhlo/Structures.h"

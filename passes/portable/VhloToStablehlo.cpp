@@ -1,13 +1,5 @@
 // Turns the operations of a portable artifact, of whatever release, into StableHLO's of today.
-//
-//   %1 = "vhlo.transpose_v1"(%0) <{permutation = #vhlo.tensor_v1<dense<[1, 0]> : tensor<2xi64>>}>
-//       : (!vhlo.tensor_v1<2x3x!vhlo.f32_v1>) -> !vhlo.tensor_v1<3x2x!vhlo.f32_v1>
-// becomes
-//   %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
-//
-// The table of operations says what each attribute becomes. An attribute that says no more than its
-// absence goes, as every reader of artifacts has it; one that an old version lacks stays absent.
-// Casts between versioned and plain types, which stand around operations of other dialects, go too.
+// Passes.td shows an example.
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/vhlo/OpTable.h"
 #include "dialects/vhlo/Structures.h"

@@ -1,15 +1,6 @@
 // Where one constraint, or one operand of a manual computation, demands a closed sharding of a
 // value that has none, the value gets it: openness doesn't propagate, so that the constraint alone
-// would not keep other axes out.
-//
-//   %1 = add %0, %0
-//   %2 = sdy.sharding_constraint %1 <@mesh, [{"x"}, {}]>
-// becomes
-//   %1 = add %0, %0 {sdy.sharding = [<@mesh, [{"x"}, {}]>]}
-//   %2 = sdy.sharding_constraint %1 <@mesh, [{"x"}, {}]>
-//
-// A loop's or branch's value is shared by many; there the uses after the constraint go to its
-// result instead. The same holds for uses after a chain of constraints on a value.
+// would not keep other axes out. Passes.td shows an example.
 #include "dialects/sdy/DataFlow.h"
 #include "dialects/sdy/PlainData.h"
 #include "passes/propagate/ClosedSharding.h"

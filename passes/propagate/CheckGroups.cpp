@@ -1,9 +1,6 @@
 // Refuses sharding groups whose members have different ranks, are annotated with different closed
 // shardings, or lie in different manual computations, where different axes are left: they are to be
-// sharded alike, and cannot be.
-//
-//   %0 = tanh %a {[<@mesh, [{"x"}, {}]>]}        sdy.sharding_group %0 group_id=0
-//   %1 = negate %a {[<@mesh, [{}, {"x"}]>]}      sdy.sharding_group %1 group_id=0      error
+// sharded alike, and cannot be. Passes.td shows an example.
 #include "dialects/sdy/PlainData.h"
 #include "passes/propagate/ClosedSharding.h"
 #include "passes/propagate/Passes.h"

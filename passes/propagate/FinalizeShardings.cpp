@@ -1,21 +1,6 @@
 // Makes what propagation found final: every value gets a sharding with closed dimensions
 // (replicated where nothing reached it), constraints become reshards, and ops that only spoke to
-// propagation go.
-//
-//   %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {?}]>
-//   %2 = tanh %1 {[<@mesh, [{"x", ?}, {?}]>]}
-// becomes
-//   %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]>
-//   %2 = tanh %1 {[<@mesh, [{"x"}, {}]>]}
-//
-// A collective on global values (sdy.all_gather) becomes a reshard, too: it names one way to its
-// sharding, and *localize* takes the shortest.
-//
-// The program takes and returns whole values. An argument that a constraint makes unreduced becomes
-// so behind the boundary, where one device of each group keeps it:
-//   %1 = sdy.sharding_constraint %arg0 <@mesh, [{}], unreduced={"x"}>
-// becomes
-//   %1 = sdy.reshard %arg0 <@mesh, [{}], unreduced={"x"}>       (%arg0: [{}])
+// propagation go. Passes.td shows an example.
 #include "dialects/sdy/DataFlow.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/sdy/SignatureAttributes.h"

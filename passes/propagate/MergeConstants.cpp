@@ -1,9 +1,5 @@
 // Merges copies of a constant expression that ended with the same sharding: the reverse of
-// tessera-split-constants.
-//
-//   %0 = constant dense<0.0> {[{"x"}]}
-//   %1 = constant dense<0.0> {[{"x"}]}       becomes %0
-//   %2 = constant dense<0.0> {[{}]}          stays
+// tessera-split-constants. Passes.td shows an example.
 #include "passes/propagate/ConstantExpressions.h"
 #include "passes/propagate/Passes.h"
 

@@ -3,13 +3,7 @@
 // a manual computation mention each manual axis, as replicated where they don't shard by it. Of
 // meshes of several sizes the largest comes first: it says how many devices the program has.
 // Arguments and results of the program are whole values: what their annotations leave unreduced is
-// dropped, with a warning.
-//
-//   mesh <["x"=2, "one"=1]>
-//   sdy.manual_computation(%0) in_shardings=[<@mesh, [{"one"}, {?}]>] manual_axes={"x", "one"}
-// becomes
-//   sdy.manual_computation(%0) in_shardings=[<@mesh, [{}, {?}], replicated={"x"}>]
-//   manual_axes={"x"}
+// dropped, with a warning. Passes.td shows an example.
 #include "dialects/sdy/PlainData.h"
 #include "dialects/sdy/SignatureAttributes.h"
 #include "passes/propagate/Passes.h"

@@ -1,17 +1,13 @@
-// Extends the annotations to all values: the module becomes a graph of plain data, lib/sharding
-// decides, and the result is written back. Dimensions stay open where they were;
+// Extends the annotations to all values. Dimensions stay open where they were;
 // tessera-finalize-shardings closes them.
 //
-//   func @main(%x : .. {sdy.sharding = <@mesh, [{"a"}, {?}]>}, %w) {
-//     %0 = dot_general %x, %w ..
-// becomes
-//     %0 = dot_general %x, %w .. {sdy.sharding = [<@mesh, [{"a", ?}, {?}]>]}
+// The module becomes a graph of plain data, lib/sharding decides, and the result is written back.
 //
-// As it stands where the larger tensor decides conflicts, as in Shardy, and where the predicted
-// time of an op does; and where the program's state (weights and moments, which it takes and gives
-// back) waits until its other inputs have gone as far as they go. Of those that differ, copies are
+// As it stands where the larger tensor decides conflicts, as in Shardy, and where the predicted time
+// of an op does; and where the program's state (weights and moments, which it takes and gives back)
+// waits until its other inputs have gone as far as they go. Of those that differ, copies are
 // resharded: what is best for an op, or for the state to follow, is kept only where it is no worse
-// for the program, in time and in bytes.
+// for the program, in time and in bytes. Passes.td shows an example.
 #include "dialects/tessera/Marks.h"
 #include "passes/propagate/ModuleGraph.h"
 #include "passes/propagate/Origins.h"

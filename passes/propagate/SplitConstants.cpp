@@ -1,11 +1,6 @@
 // Gives each use of a constant expression its own copy of it, two operands of one op (a loop's
 // zeros, say) included. Two uses of one constant have nothing to do with each other, and should not
-// pass shardings on to one another. Scalars are shared: nothing shards them.
-//
-//   %0 = constant dense<0.0>              %0 = constant dense<0.0>
-//   %1 = add %x, %0              ->       %0' = constant dense<0.0>
-//   %2 = add %y, %0                       %1 = add %x, %0
-//                                         %2 = add %y, %0'
+// pass shardings on to one another. Scalars are shared: nothing shards them. Passes.td shows an example.
 #include "dialects/sdy/SdyOps.h"
 #include "passes/propagate/ConstantExpressions.h"
 #include "passes/propagate/Passes.h"

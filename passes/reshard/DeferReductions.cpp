@@ -1,18 +1,5 @@
 // Moves reductions of partial values behind ops that commute with them, where that takes less time;
-// the partial-value law (lib/sharding/PartialLaw.h) says which do.
-//
-//   %a = sdy.reshard %p <@mesh, [{"x"}, {}]>      // %p, %q: unreduced={"y"}
-//   %b = sdy.reshard %q <@mesh, [{"x"}, {}]>
-//   %c = stablehlo.add %a, %b
-// becomes
-//   %c = stablehlo.add %p, %q                     // unreduced={"y"}
-//   %d = sdy.reshard %c <@mesh, [{"x"}, {}]>      // one all-reduce
-//
-// Not where the op's result would be rounded to 16 bits: each device would round its part of a sum
-// that is rounded once when it is made of reduced values.
-//
-// Behind loops, too: an accumulator that starts neutral, that each round only adds to (or writes a
-// part of), and that nothing else reads, is carried partial and reduced once after the loop.
+// the partial-value law (lib/sharding/PartialLaw.h) says which do. Passes.td shows an example.
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/sharding/FactorAxes.h"

@@ -1,14 +1,6 @@
 // Fourier transforms along sharded dimensions.
 //
-//   %y = fft %x, type = FFT, length = [64]      %x, %y: tensor<64xcomplex<f32>> [{"x"}], "x" of
-//   size 4
-// becomes, where that takes less time and sends no more than gathering %x or sharding another
-// dimension meanwhile (passes/reshard/FourStepFft.cpp says what it is),
-//   %1 = sdy.reshard (%x as 4x16) [{}, {"x"}];  %2 = fft of each 4, times roots of 1
-//   %3 = sdy.reshard %2 [{"x"}, {}];  %4 = fft of each 16;  %5 = sdy.reshard (%4 transposed)
-//
-// One of several dimensions, of which some are sharded, goes dimension by dimension, the sharded
-// ones last: each of them may go along another meanwhile.
+// FourStepFft.h says how one along a single dimension goes. Passes.td shows an example.
 #include "lib/sharding/RowExchange.h"
 #include "passes/reshard/FourStepFft.h"
 #include "passes/reshard/Passes.h"

@@ -1,17 +1,5 @@
 // Sorts along a sharded dimension that stays sharded: a column sort (lib/sharding/ColumnSort.h)
-// moves each element twice.
-//
-//   %s = sort(%x)          %x, %s: tensor<nxf32> [{"x"}], "x" of size p; n = p * r, r = p * t
-// becomes
-//   %1 = sort(%x as p x r [{"x"}, {}]) along 1
-//   %2 = sdy.reshard (%1 as p x t x p) [{}, {}, {"x"}]                 row q goes to shard q mod p
-//   %3 = sort(%2, all rows of a shard);  %4 = sdy.reshard (%3 as p x p x t) [{}, {"x"}, {}]
-//   %5 = sort(%4, all rows of a shard);  and the rows about the boundaries of shards sorted
-//
-// where that sends less, and takes less time, than the cheapest way by the sort's rule: to gather
-// all rows, or to shard another dimension meanwhile. Equal elements keep their order by a number,
-// their shard and their place in %1. It is not sent: each part of %3 goes in the order of numbers,
-// with how many of its elements are of each shard, which says it again.
+// moves each element twice. Passes.td shows an example.
 #include "lib/sharding/ColumnSort.h"
 #include "passes/reshard/Passes.h"
 #include "passes/reshard/ShardedSort.h"

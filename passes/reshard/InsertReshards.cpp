@@ -1,16 +1,5 @@
 // Gives each op the axes by which it is computed at least cost, and makes explicit how operands get
-// there and results leave from there.
-//
-//   %2 = stablehlo.dot_general %0, %1 .. {sdy.sharding = [{"x"}, {}]} : 8x16 [{"x"}, {}], 16x32
-//   [{"y"}, {}]
-// becomes
-//   %w = sdy.reshard %1 <@mesh, [{}, {}]>                      (gathering the weight is cheapest),
-//   or %2 = stablehlo.dot_general %0', %1 .. {[{"x"}, {}], unreduced={"y"}};  %3 = sdy.reshard %2
-//   <@mesh, [{"x"}, {}]>
-//
-// Afterwards operands and results of an op with a rule agree on the axes of each factor
-// (lib/sharding/FactorAxes.h says which are possible); a result that is partial is reduced by the
-// reshard that follows it.
+// there and results leave from there. Passes.td shows an example.
 #include "dialects/sdy/ShardingRuleOpInterface.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"

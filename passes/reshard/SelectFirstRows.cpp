@@ -1,13 +1,5 @@
 // The first rows of a sort along a sharded dimension (top_k, by import) come from the first rows of
-// each shard: only those are gathered.
-//
-//   %s = sort(%x);  slice %s [0:k]           %x: tensor<nxf32> [{"x"}], "x" of size p
-// becomes
-//   %t = slice sort(%x as tensor<p x n/p> [{"x"}, {}]) along 1 [0:p, 0:k]
-//   slice sort(sdy.reshard %t <[{}, {}]> as tensor<p*k>) [0:k]
-//
-// where that sends less, and takes less time, than the cheapest way by the sort's rule. Equal
-// elements keep their order: the first sort is stable, and so is the second, of shards in theirs.
+// each shard: only those are gathered. Passes.td shows an example.
 #include "passes/reshard/Passes.h"
 #include "passes/reshard/ShardedSort.h"
 

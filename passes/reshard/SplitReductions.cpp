@@ -2,15 +2,8 @@
 // them sharded: each shard is reduced first, innermost dimension first, so that the order of the
 // elements stays.
 //
-//   reduce(%x init: %z) by ^f over [0, 1]            %x: tensor<8x100xf32> [{"y"}, {"x"}], "x"=4
-// becomes
-//   %p = reduce(%x as 8x4x25 [{"y"}, {"x"}, {}] init: %z) by ^f over [2]     one element a shard
-//   %q = sdy.reshard %p <[{"y", "x"}, {}]>                                   whichever is cheapest
-//   reduce(%q init: %z) by ^f over [0, 1]
-//
-// The first dimension may be sharded then: what shards make of their rows is gathered in order
-// (passes/localize/Reduce.cpp). Rows that fill up the last shard are start values, which the
-// specification allows anywhere, any number of times.
+// The first dimension may be sharded, too: what shards make of their rows is gathered in order
+// (passes/localize/Reduce.cpp). Passes.td shows an example.
 #include "dialects/stablehlo/Combiner.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/reshard/Passes.h"

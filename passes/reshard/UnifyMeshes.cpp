@@ -1,16 +1,5 @@
 // Writes all shardings, and what manual computations do along axes, with the axes of one mesh, the
-// module's first (lib/sharding/MeshTranslation.h).
-//
-//   sdy.mesh @a = <["x"=2, "y"=4]>      sdy.mesh @b = <["p"=4, "q"=2]>
-//   stablehlo.add .. {sdy.sharding = [<@b, [{"p"}, {"q"}]>]}
-// becomes
-//   stablehlo.add .. {sdy.sharding = [<@a, [{"x", "y":(1)2}, {"y":(2)2}]>]}
-//
-// A mesh may have fewer devices than the first: those beyond it repeat what lies on it.
-//
-// Where a manual computation is manual in what would be a part of an axis, the first mesh gets that
-// part as an axis. After propagation, as Shardy has it: shardings on different meshes do not flow
-// into each other.
+// module's first (lib/sharding/MeshTranslation.h). Passes.td shows an example.
 #include "dialects/comm/CommOps.h"
 #include "dialects/sdy/PlainData.h"
 #include "lib/sharding/MeshTranslation.h"

@@ -1,13 +1,6 @@
-// What the reshard phase promises to localize, or an error at the op that breaks it:
-//   - operands and results of an op with a sharding rule agree on the axes of each factor
-//   (lib/sharding/FactorAxes.h);
-//     operands and results of other ops are whole;
-//   - a partial operand goes into an op that commutes with its reduction, whose result is partial
-//   in the same way; a
-//     result is partial over the axes of the reduction factors besides;
-//   - carried values, branch results, function results and what enters a manual computation lie as
-//   annotated;
-//   - what the program is given is whole.
+// What the reshard phase promises to localize, or an error at the op that breaks it.
+//
+// FactorAxes.h in lib/sharding says which axes agree. Passes.td shows an example.
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/KnownAttributes.h"
 #include "lib/sharding/FactorAxes.h"

@@ -1,12 +1,13 @@
 // convolution: batch and output features pass through, input features reduce, spatial dimensions
 // permute.
 //
-//   [b,0,f]x[0,i,o]->[b,0,f]        ([b, s, i], [w, i, o]) -> ([b, s, o])   i reduces, s permutes,
-//   w whole the gradient of a kernel: the window is (about) as large as the image and the result
-//   small [f,0,b]x[i,0,o]->[0,b,f]        ([i, s, b], [i, s, o]) -> ([w, b, o])   i and s reduce, w
-//   whole feature groups g                ([b, s, gi], [w, i, go]) -> ([b, s, go]) batch groups g
-//   ([gb, s, i], [w, i, go]) -> ([b, s, go])
-// A sharded s needs a halo of the input: of its window's extent around each shard.
+//   [b,0,f]x[0,i,o]->[b,0,f]    ([b, s, i], [w, i, o]) -> ([b, s, o])      i reduces, s permutes, w whole
+//   [f,0,b]x[i,0,o]->[0,b,f]    ([i, s, b], [i, s, o]) -> ([w, b, o])      i and s reduce, w whole
+//   feature groups g            ([b, s, gi], [w, i, go]) -> ([b, s, go])
+//   batch groups g              ([gb, s, i], [w, i, go]) -> ([b, s, go])
+//
+// The second is the gradient of a kernel: the window is (about) as large as the image and the result
+// small. A sharded s needs a halo of the input: of its window's extent around each shard.
 #include "dialects/stablehlo/rules/RuleBuilder.h"
 #include "dialects/stablehlo/rules/Rules.h"
 

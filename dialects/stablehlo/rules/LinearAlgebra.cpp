@@ -1,10 +1,9 @@
 // Ops on whole matrices or lines, batch by batch.
 //
 //   cholesky                     ([b, i, j]) -> ([b, i, j])               i, j whole
-//   triangular_solve, left       ([b, i, l], [b, i, n]) -> ([b, l, n])    i, l whole; columns n
-//   pass through fft of the last dimension    ([b, n]) -> ([b, n])                     n whole; a
-//   real one has two lengths rng_bit_generator            ([s]) -> ([s], [i, j]) all whole: one
-//   stream of bits
+//   triangular_solve, left       ([b, i, l], [b, i, n]) -> ([b, l, n])    i, l whole; columns n pass through
+//   fft of the last dimension    ([b, n]) -> ([b, n])                     n whole; a real one has two lengths
+//   rng_bit_generator            ([s]) -> ([s], [i, j])                   all whole: one stream of bits
 #include "dialects/stablehlo/rules/RuleBuilder.h"
 #include "dialects/stablehlo/rules/Rules.h"
 

@@ -2,8 +2,8 @@
 //
 //   8x12 -> 96          ([i, j]) -> ([ij])
 //   8x16x32 -> 4x32x32  ([ij, k, l]) -> ([i, jk, l])   {i=4, j=2, k=16, l=32}
-//   6x4 -> 4x6          ([ij, lm]) -> ([ik, no])       {i=2, j=3 whole, ..}: 3 and 2 have no common
-//   part bitcast_convert     ([i]) -> ([i, j])              {j whole}
+//   6x4 -> 4x6          ([ij, lm]) -> ([ik, no])       {i=2, j=3 whole, ..}: 3 and 2 have no common part
+//   bitcast_convert     ([i]) -> ([i, j])              {j whole}
 #include "dialects/stablehlo/rules/RuleBuilder.h"
 #include "dialects/stablehlo/rules/Rules.h"
 #include <numeric>

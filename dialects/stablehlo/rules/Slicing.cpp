@@ -6,8 +6,7 @@
 //                                                            else is whole
 //   dynamic_slice 1x16      ([k, j], [], []) -> ([l, j])     k reduces: a device gives what it has
 //                                                            of the slice, zeros else; l whole
-//   dynamic_update_slice    ([k, j], [l, j], [], []) -> ([k, j])   k passes through: a device
-//   writes
+//   dynamic_update_slice    ([k, j], [l, j], [], []) -> ([k, j])   k passes through: a device writes
 //                                                                  what it has; l whole
 #include "dialects/sdy/SdyOps.h"
 #include "dialects/stablehlo/rules/RuleBuilder.h"

@@ -1,10 +1,5 @@
-// Kernels to native code. Before:
-//   exec.kernel @exp(%x: tensor<8xf32>) -> tensor<8xf32> { .. }
-// after, for the processor that the module names in exec.target_cpu (this machine's, when it names
-// none), with the code of all kernels as one shared object in the module's exec.code:
-//   module attributes {exec.code = dense_resource<exec_code>, exec.target_cpu = "..",
-//   exec.target_features = [..]} exec.kernel @exp(%x: tensor<8xf32>) -> tensor<8xf32> attributes
-//   {grid = 1, scratch_bytes = 0, flops = 8.0} { .. }
+// Kernels to native code, for the processor that the module names in exec.target_cpu (this machine's,
+// when it names none). Passes.td shows an example.
 #include "passes/codegen/cpu/Passes.h"
 
 #include "mlir/IR/Builders.h"

@@ -1,10 +1,9 @@
 // bitcast_convert between any widths: the bits of several narrow elements, the first one least
 // significant, are those of a wide one.
 //
-//   tensor<3xf32>   -> tensor<3x8xi4>           every four bits
-//   tensor<5x2xi16> -> tensor<5xf32>            every two elements
-//   tensor<2xcomplex<f32>> -> tensor<complex<f64>>   real and imaginary part are elements side by
-//   side
+//   tensor<3xf32>          -> tensor<3x8xi4>           every four bits
+//   tensor<5x2xi16>        -> tensor<5xf32>            every two elements
+//   tensor<2xcomplex<f32>> -> tensor<complex<f64>>     real and imaginary part: elements side by side
 #include "passes/codegen/kernel/GraphBuilder.h"
 
 #include "dialects/stablehlo/StablehloOps.h"

@@ -1,13 +1,5 @@
 // Writes products whose rows, contracted elements or batches fall into groups as plain products.
-//
-//   rows:        lhs [m, k], rhs [g, k, n]  ->  p = dot_general(lhs, rhs) : [m, g, n]
-//                                               reduce add over g (select row in group, p, 0)
-//   contraction: lhs [m, k], rhs [k, n]     ->  dot_general(select k in group, lhs, 0 : [g, m, k],
-//                                                           the same of rhs), batched over g
-//   batches:     groups only say which rhs a batch takes, and it has its own: dot_general
-//
-// What lies in no group gives 0. Selected after the product, a group's infinities touch no other's
-// rows.
+// Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"

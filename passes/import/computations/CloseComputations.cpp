@@ -1,15 +1,5 @@
 // A computation on elements takes the scalars around it that it uses as operands, as large as the
-// others:
-//
-//   %r = stablehlo.reduce(%x init: %z) {^bb0(%a, %b): %m = maximum %a, %b;  return maximum %m,
-//   %bound}
-// becomes
-//   %s = stablehlo.broadcast_in_dim %bound
-//   %r, %_ = stablehlo.reduce(%x init: %z), (%s init: %bound) {
-//     ^bb0(%a, %c, %b, %d): %m = maximum %a, %b;  return maximum(%m, %d), %d}
-//
-// so that all that it reads is in its block. Constants may stay outside. The computations of
-// select_and_scatter and of collectives have no room for operands: theirs are refused.
+// others. Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/sdy/KeepSharding.h"

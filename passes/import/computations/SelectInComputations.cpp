@@ -1,14 +1,5 @@
 // Branches in a computation on elements become selections: such a computation runs for many
-// elements at once.
-//
-//   %r = stablehlo.reduce(%x init: %z) {^bb0(%a, %b): %p = compare GT, %a, %b
-//     %c = "stablehlo.if"(%p) ({return %a}, {return %b});  return %c}
-// becomes
-//   %r = stablehlo.reduce(%x init: %z) {^bb0(%a, %b): %p = compare GT, %a, %b
-//     %c = select %p, %a, %b;  return %c}
-//
-// All branches are computed, which nobody sees: operations on numbers have no effects and never
-// fail. Loops and arrays of several elements have no code there and are refused.
+// elements at once. Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/stablehlo/StablehloOps.h"

@@ -1,10 +1,5 @@
 // A send between devices and the recv of the same channel are one permutation.
-//
-//   %t = "stablehlo.send"(%x, %token) {channel 1, pairs [[0, 1]]}    %r = collective_permute(%x)
-//   %r, %u = "stablehlo.recv"(%token) {channel 1, pairs [[0, 1]]}  ->     {pairs [[0, 1]]}
-//
-// Tokens order transfers; a permutation needs no order but that of its operand. Transfers with the
-// host stay, to be refused.
+// Passes.td shows an example.
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Dominance.h"

@@ -1,18 +1,8 @@
 // Finds the mesh axes behind tables of device numbers and arithmetic on partition_id in manual
 // computations.
 //
-//   mesh ["data"=2, "model"=4], in a manual computation over both:
-//   %0 = stablehlo.partition_id                                    ->  %0 = comm.axis_index over
-//   <@mesh, ["model"=4]> %1 = stablehlo.remainder %0, 4 "stablehlo.all_reduce"(%x) {groups [[0, 4],
-//   [1, 5], ..]} add   ->  comm.all_reduce sum (%x) over <@mesh, ["data"=2]>
-//   "stablehlo.collective_permute"(%x) {pairs [[0, 1], [1, 2], ..]} -> comm.shift (%x) by 1 over
-//   <@mesh, ["model"=4]>
-//
-// The groups are the same for any number of devices then. A permutation that fits no fewer axes
-// keeps its table over all of them; groups that fit none, reductions by a region of their own, and
-// broadcasts whose roots only the run knows are taken from what is gathered along the axes around
-// them (GatheredGroup.h): all with a remark. A collective_reduce is an all_reduce of which only the
-// root keeps the result.
+// What fits no axes is taken from what is gathered along those around it (GatheredGroup.h).
+// Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/comm/CommOps.h"
@@ -24,8 +14,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/import/DeviceProgram.h"
-#include "passes/import/devices/GatheredGroup.h"
 #include "passes/import/Zeros.h"
+#include "passes/import/devices/GatheredGroup.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -1,9 +1,5 @@
-// Writes the groups of a collective that are given by mesh axes as the table of their devices:
-//   "stablehlo.all_reduce"(%x) <{replica_groups = #stablehlo.replica_group_mesh_axes<
-//       mesh = @mesh, axes = [#stablehlo.axis_ref<name = "y">]>}> ..     (@mesh: x=2, y=2)
-// becomes
-//   "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>}> ..
-// Later passes find the axes behind either form alike.
+// Writes the groups of a collective that are given by mesh axes as the table of their devices.
+// Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/sdy/SdyOps.h"

@@ -1,15 +1,6 @@
 // A program that is written for one device of many, with collectives between them, becomes a manual
 // computation over a mesh of replicas and partitions. Its arguments and results get a new first
-// dimension: one entry for each device (replica * partitions + partition).
-//
-//   module attributes {mhlo.num_replicas = 2 : i32} {       sdy.mesh @devices = <["replica"=2]>
-//   func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {   func.func @main(%x: tensor<2x4xf32>) ..
-//     %0 = "stablehlo.all_reduce"(%x) ..            ->        sdy.manual_computation(%x)
-//     return %0                                                 in_shardings=[<@devices,
-//                                                               [{"replica"}, {}]>] ..
-//
-// A program with shardings has a mesh already: there, numbers of devices outside of its manual
-// computations stay, and are refused at the end of import.
+// dimension: one entry for each device (replica * partitions + partition). Passes.td shows an example.
 #include "dialects/sdy/PlainData.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -45,9 +45,9 @@ llvm::Expected<llvm::SmallVector<TileAssignment>> parseTileAssignments(llvm::Str
 
 // The meshes that a program's assignments need: given ones, and as few more as will do, the
 // coarsest, their axes named axis_0 .. major to minor.
-//   {devices=[2,3]<=[6]}, {devices=[3,2]<=[6]}     <["axis_0"=2, "axis_1"=3]>, <["axis_0"=3,
-//                                                  "axis_1"=2]>: no mesh has axes for both
-//   {devices=[4]0,2,3,1}                           <["axis_0"=4], device_ids=[0, 2, 3, 1]>
+//   {devices=[2,3]<=[6]}     <["axis_0"=2, "axis_1"=3]>   no mesh has axes for this one and the next
+//   {devices=[3,2]<=[6]}     <["axis_0"=3, "axis_1"=2]>
+//   {devices=[4]0,2,3,1}     <["axis_0"=4], device_ids=[0, 2, 3, 1]>
 class TileMeshes {
 public:
   explicit TileMeshes(llvm::ArrayRef<sharding::Mesh> given);

@@ -1,12 +1,5 @@
 // Turns the sharding strings of GSPMD into sdy annotations over a mesh that has their axes, or
-// several where no mesh has the axes of all.
-//
-//   func.func @main(%x: .. {mhlo.sharding = "{devices=[2,1,4]0,1,.. last_tile_dim_replicate}"})
-//     %0 = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{devices=[4,1,2]0,2,..}"}
-//   ->
-//   sdy.mesh @mesh = <["axis_0"=2, "axis_1"=2, "axis_2"=2]>
-//   func.func @main(%x: .. {sdy.sharding = #sdy.sharding<@mesh, [{"axis_0"}, {}]>})
-//     %0 = sdy.sharding_constraint %x <@mesh, [..]>
+// several where no mesh has the axes of all. Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/sdy/PlainData.h"

@@ -1,8 +1,5 @@
 // A map whose computation holds more than elementwise operations runs it element by element.
-//
-//   %r = "stablehlo.map"(%x) ({^bb0(%a: tensor<f32>): .. while .. }) {dimensions = [0]}
-// becomes
-//   %r = while (%i < n): %a = dynamic_slice %x at %i;  ..;  dynamic_update_slice %r at %i
+// Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/sdy/KeepSharding.h"

@@ -1,12 +1,5 @@
 // A reduction whose computation has loops, or arrays of several elements, takes one element of each
-// result after the other: kernels compute with single numbers only.
-//
-//   %r = stablehlo.reduce(%x init: %z) across [1] {^bb0(%a, %b): .. while ..}
-// becomes
-//   %r = while (%i < n), %c = broadcast %z: %c = map(%c, column %i of %x) {^bb0(%a, %b): .. while
-//   ..}
-//
-// whose maps loop-over-map runs.
+// result after the other: kernels compute with single numbers only. Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/sdy/KeepSharding.h"

@@ -1,15 +1,12 @@
 // A scan runs its body once for each place of a dimension, in a counted loop.
-//
-//   %y, %c = chlo.scan(%x) inits (%c0) dimension=0 {^bb0(%e, %a): .. return %o, %n}
-// becomes
-//   %c, %y = while (%i < n): %e = slice of %x at %i;  ..;  %o into %y at %i
+// Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/import/loops/CountedLoop.h"
 #include "passes/import/Zeros.h"
+#include "passes/import/loops/CountedLoop.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_LOOPOVERSCAN

@@ -1,11 +1,5 @@
 // Marks while loops that count from a constant to a constant with their number of trips.
-//
-//   stablehlo.while(%i = %c0, ..)                                stablehlo.while(%i = %c0, ..)
-//   cond { compare LT, %i, %c8 }                           ->    attributes {tessera.trip_count = #tessera.trip_count<8>
-//   : i64} do { .. return %i + 1, .. }                                  cond .. do ..
-//
-// The bound and the step may also be carried through the loop unchanged. All else is data-dependent
-// and gets no mark.
+// Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/stablehlo/StablehloOps.h"

@@ -1,14 +1,5 @@
 // Writes operations on quantized values by what they mean: real arithmetic between dequantising and
-// quantising. Values travel as the integers that they are stored as.
-//
-//   %0 = stablehlo.uniform_quantize %x : (tensor<4xf32>) -> tensor<4x!quant.uniform<i8:f32, 0.5:3>>
-//   %1 = stablehlo.add %0, %0 : tensor<4x!quant.uniform<i8:f32, 0.5:3>>
-// becomes
-//   %0 = convert(round_nearest_even(clamp(-128, %x / 0.5 + 3, 127))) : tensor<4xi8>
-//   %1 = quantised as %0 is: d + d, where d = (convert(%0) - 3) * 0.5
-//
-// Operations that only move values keep the integers as they are where all their quantized types are
-// one; so do regions, whose operations are written in the same way.
+// quantising. Values travel as the integers that they are stored as. Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/sdy/KeepSharding.h"

@@ -1,17 +1,8 @@
 // Makes shapes static that were not: the arguments' come from `tessera.shape` (compile's
 // --input-shapes), the rest follows.
 //
-//   func.func @main(%x: tensor<?x8xf32> {tessera.shape = tensor<4x8xf32>}) -> tensor<?xf32> {
-//     %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x8xf32>) -> tensor<i32>
-//     %s = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
-//     %0 = stablehlo.dynamic_iota %s, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>
-// becomes
-//   func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> {
-//     %0 = stablehlo.iota dim = 0 : tensor<4xf32>
-//
 // Operations are visited in order: folded where their operands are constant (arithmetic on sizes),
-// else given the shapes that their operands say. Assertions about shapes are checked and dropped. A
-// shape that is still not known is an error that names what to give.
+// else given the shapes that their operands say. Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"

@@ -1,10 +1,4 @@
-// Writes batch normalisation and its gradient as reductions and arithmetic.
-//
-//   %y, %mean, %var = "stablehlo.batch_norm_training"(%x, %scale, %offset)   ->
-//   mean = sum(x) / n, var = sum((x - mean)^2) / n, y = (x - mean) * rsqrt(var + epsilon) * scale +
-//   offset
-//
-// Sums run over all dimensions but the feature's. Values narrower than f32 are summed in f32.
+// Writes batch normalisation and its gradient as reductions and arithmetic. Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/stablehlo/StablehloOps.h"

@@ -1,12 +1,5 @@
 // Writes random numbers as integer arithmetic on counters (RandomBits.h says which bits).
-//
-//   %s, %b = stablehlo.rng_bit_generator %state, algorithm = THREE_FRY
-//   %u = stablehlo.rng %low, %high, %shape, distribution = UNIFORM
-//   ->
-//   iota, add, xor, shift, .. on ui32
-//
-// `rng` has no state: the n-th one of a program draws from Threefry with key n and counter 0, so
-// that every run, and every trip of a loop, draws the same numbers.
+// Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/sdy/KeepSharding.h"

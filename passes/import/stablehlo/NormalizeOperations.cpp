@@ -1,13 +1,5 @@
 // Writes operations that say the same as a more general one in that one's words.
-//
-//   stablehlo.dot %a, %b                                 ->  stablehlo.dot_general,
-//   contracting_dims = [1] x [0] stablehlo.broadcast %a, sizes = [2]                  ->
-//   stablehlo.broadcast_in_dim, dims = [1] "stablehlo.map"(%a) ({sine of a scalar})             ->
-//   stablehlo.sine on the tensors "stablehlo.torch_index_select"(%a, %i)               ->
-//   "stablehlo.gather" stablehlo.dynamic_reshape %a, %shape : .. -> 2x3     ->  stablehlo.reshape,
-//   and so on where shapes are known after all
-//
-// Later phases know the general ones only.
+// Passes.td shows an example.
 #include "passes/import/Converted.h"
 #include "passes/import/Passes.h"
 

@@ -1,18 +1,11 @@
 // Takes tuples and tokens out of a program: a tuple is its parts, and order needs no tokens where
-// nothing has effects.
-//
-//   func.func @main(%t: tuple<tensor<2xf32>, tensor<3xi32>>, %k: !stablehlo.token) -> ..
-//     %0 = stablehlo.get_tuple_element %t[1] : ..
-// becomes
-//   func.func @main(%a: tensor<2xf32>, %b: tensor<3xi32>) -> ..      uses of %0 use %b
-//
-// Operations that speak with the host or with other programs are refused.
+// nothing has effects. Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/import/types/DropValues.h"
 #include "passes/import/gspmd/GspmdSharding.h"
+#include "passes/import/types/DropValues.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_FLATTENTUPLES

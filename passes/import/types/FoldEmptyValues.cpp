@@ -1,14 +1,5 @@
 // Takes arrays without elements out of a program: a value of size 0 is a constant, and what is
-// computed from one alone is known.
-//
-//   %0 = stablehlo.dot_general %a, %b : (tensor<2x0xf32>, tensor<0x3xf32>) -> tensor<2x3xf32>
-//   %1 = stablehlo.concatenate %e, %x : (tensor<0xf32>, tensor<4xf32>) -> tensor<4xf32>
-// becomes
-//   %0 = stablehlo.constant dense<0.0> : tensor<2x3xf32>
-//   uses of %1 use %x
-//
-// Loops and branches stop carrying them. Only arguments, constants and what @main returns may have
-// size 0 afterwards; they take no bytes.
+// computed from one alone is known. Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/comm/CommOps.h"
@@ -18,8 +9,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/import/Converted.h"
-#include "passes/import/types/DropValues.h"
 #include "passes/import/Zeros.h"
+#include "passes/import/types/DropValues.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace tessera {

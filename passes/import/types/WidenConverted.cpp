@@ -1,14 +1,4 @@
-// What a program converts from bf16 to f32 is computed in f32 to begin with.
-//
-//   %m = stablehlo.multiply %a, %b : tensor<4xbf16>        %p = stablehlo.convert %a : bf16 -> f32
-//   %w = stablehlo.convert %m : bf16 -> f32                %q = stablehlo.convert %b : bf16 -> f32
-//   return %m, %w                                    ->    %w = stablehlo.multiply %p, %q : f32
-//                                                          %m = stablehlo.convert %w : f32 -> bf16
-//                                                          return %m, %w
-//
-// Such a conversion asks for precision (a sum, a loss). The operation must be the conversion's own
-// operand, and one that rounds. It is done before anything is sharded or fused, so that neither can
-// change a number.
+// What a program converts from bf16 to f32 is computed in f32 to begin with. Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"

@@ -1,14 +1,5 @@
 // Computes in f64 what a program computes in f8E8M0FNU, and rounds each result to it.
-//
-//   %m = stablehlo.multiply %a, %b : tensor<4xf8E8M0FNU>
-//     ->
-//   %p = stablehlo.convert %a : f8E8M0FNU -> f64
-//   %q = stablehlo.convert %b : f8E8M0FNU -> f64
-//   %w = stablehlo.multiply %p, %q : tensor<4xf64>
-//   %m = stablehlo.convert %w : f64 -> f8E8M0FNU
-//
-// Its smallest number, 2^-127, is subnormal in f32, in which kernels compute narrow types, and
-// kernels flush those to zero, which the type has none of: NaN would come out.
+// Passes.td shows an example.
 #include "passes/import/Passes.h"
 
 #include "dialects/sdy/KeepSharding.h"

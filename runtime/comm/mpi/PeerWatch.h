@@ -1,10 +1,10 @@
 // What a rank knows of its peers, and when that is a failure. Plain data; time is given.
 //
 //   heard of lately                                      well, however long it computes
-//   said goodbye                                         has finished; silence and its end are
-//   right its process ended without                            failed: killed, out of memory silent
-//   for longer than the limit                     failed: stopped, or its machine is gone all that
-//   are left have waited longer than the limit  failed: they wait for each other in vain
+//   said goodbye                                         has finished; silence and its end are right
+//   its process ended without                            failed: killed, out of memory
+//   silent for longer than the limit                     failed: stopped, or its machine is gone
+//   all that are left have waited longer than the limit  failed: they wait for each other in vain
 #pragma once
 
 #include <chrono>
