@@ -31,7 +31,7 @@ std::vector<std::string> candidates(const std::string &file) {
 } // namespace
 
 static Result<std::shared_ptr<Transport>> openPlugin(const std::string &name) {
-  std::string file = "libtessera_comm_" + name + ".so", reason = "it is not installed";
+  std::string file = "libtessera_comm_" + name + ".so", reason = "there is none; communicators are local, and mpi where the build found MPI";
   auto unsupported = [&](const std::string &what) {
     return Status(Code::Unimplemented, "communicator '" + name + "': " + what);
   };
