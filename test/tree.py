@@ -168,6 +168,12 @@ def marks_spelled_out():
                 yield f"{file}:{number}: spells the name of a mark; dialects/tessera/Marks.h has functions that read and set it"
 
 
+def places_of_contributing():
+    for name in re.findall(r"`([^`\s]+/[^`\s]*)`", (ROOT / "CONTRIBUTING.md").read_text()):
+        if not any(ROOT.glob(re.sub(r"<[^>]+>", "*", name).rstrip("/"))):
+            yield f"CONTRIBUTING.md: names {name}, which is not there"
+
+
 MOST_LINES = 100  # of a function
 
 
@@ -216,6 +222,7 @@ def main():
         phases_that_know_a_cpu,
         marks_spelled_out,
         functions_too_long,
+        places_of_contributing,
     )
     found = [line for check in checks for line in check()]
     print("\n".join(found) or "the tree is in order")
