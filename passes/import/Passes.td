@@ -404,9 +404,9 @@ def FormManualComputations : Pass<"tessera-form-manual-computations", "::mlir::M
   let summary = "Turns what lies between SPMDFullToShardShape and SPMDShardToFullShape calls into manual computations.";
   let description = [{
     ```mlir
-    %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {tessera.crosses = <@mesh, [{"x"} ]>, ..} : (tensor<8xf32>) -> tensor<2xf32>
+    %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {tessera.boundary = #tessera.boundary<sharding = <@mesh, [{"x"} ]>, manual_axes = {"x"}>} : (tensor<8xf32>) -> tensor<2xf32>
     %2 = stablehlo.tanh %1 : tensor<2xf32>
-    %3 = stablehlo.custom_call @SPMDShardToFullShape(%2) {tessera.crosses = <@mesh, [{"x"} ]>, ..} : (tensor<2xf32>) -> tensor<8xf32>
+    %3 = stablehlo.custom_call @SPMDShardToFullShape(%2) {tessera.boundary = #tessera.boundary<sharding = <@mesh, [{"x"} ]>, manual_axes = {"x"}>} : (tensor<2xf32>) -> tensor<8xf32>
     ```
     becomes
     ```mlir
