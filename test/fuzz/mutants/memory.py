@@ -28,7 +28,7 @@ MUTANTS = [
            "if (⟦readers == 1⟧)", "true",
            "a kernel overwrites an operand that it also reads by another view, elsewhere"),
     mutant("memory.reversed-in-place", INPLACE,
-           "if (⟦!moves⟧) continue;", "!moves || isa<ReverseOp>(op)",
+           "if (⟦!readsElsewhere(fusionKindOf(&op))⟧) continue;", "!readsElsewhere(fusionKindOf(&op)) || isa<ReverseOp>(op)",
            "a kernel reverses its operand in place"),
     mutant("memory.updated-and-read", INPLACE,
            "return ⟦updated && updated.hasOneUse()⟧ ?", "bool(updated)",
