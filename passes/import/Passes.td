@@ -347,6 +347,18 @@ def NormalizeOperations : Pass<"tessera-normalize-operations", "mlir::ModuleOp">
 }
 def SeparateStarts : Pass<"tessera-separate-starts", "mlir::ModuleOp"> {
   let summary = "Takes starts that count out of running reductions, which then can be made of parts.";
+  let description = [{
+    ```mlir
+    %r = "stablehlo.reduce_window"(%x, %s) .. add, window 4, padding [3, 0]      // 4 s + x0, 3 s + x0 + x1, ..
+    ```
+    becomes
+    ```mlir
+    %0 = "stablehlo.reduce_window"(%x, %zero) .. add, window 4, padding [3, 0]
+    %1 = ..                                                                      // 4 s, 3 s, ..: the bits of [4, 3, 2, 1] times %s, %s + %s, ..
+    %r = stablehlo.add %1, %0
+    ```
+    A start is combined once, and once more for each place of a window outside of the array; apart from it, the rows can be reduced in parts. What is narrower than f32 is computed in f32 and rounded once, as one reduction would be.
+  }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 def DropConstraints : Pass<"tessera-drop-constraints", "mlir::ModuleOp"> {

@@ -1,12 +1,6 @@
 // A running reduction whose start changes what it is combined with takes the start once, and once
 // more for each place of a window outside of the array. Apart from it, the rows can be reduced in
-// parts:
-//
-//   %r = reduce_window(%x, %s) add, window 4, padding [3, 0]      4 s + x0, 3 s + x0 + x1, ..
-// becomes
-//   %0 = reduce_window(%x, 0) add, window 4, padding [3, 0]
-//   %1 = the bits of [4, 3, 2, 1] times %s, %s + %s, ..           4 s, 3 s, ..
-//   %r = %1 + %0
+// parts. Passes.td shows an example.
 //
 // What is narrower than f32 is computed in f32 and rounded once, as one reduction would be.
 #include "dialects/sdy/KeepSharding.h"
@@ -17,6 +11,7 @@
 #include "passes/import/Passes.h"
 #include "passes/import/loops/CountedLoop.h"
 
+#include "dialects/stablehlo/TensorTypes.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace tessera {
@@ -29,8 +24,6 @@ using namespace tessera::import;
 using sharding::ReductionKind;
 
 namespace {
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 Type wide(Type element) {
   auto narrow = dyn_cast<FloatType>(element);
