@@ -219,7 +219,9 @@ TEST_P(DeviceTest, TheHostSeesDeviceMemoryByItsViewOnly) {
   if (void *view = backend->hostView(memory->address() + 4)) {
     EXPECT_EQ(*static_cast<int32_t *>(view), 8);
   } else {
+#if !__has_feature(thread_sanitizer) // which looks the address up itself, and dies at once
     EXPECT_DEATH(std::printf("%d", *static_cast<volatile int32_t *>(memory->address().bits())), "");
+#endif
   }
   ASSERT_TRUE(device::writeWhole(memory, [](void *data) {
                 static_cast<int32_t *>(data)[0] = 1;
