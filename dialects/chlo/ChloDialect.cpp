@@ -140,8 +140,7 @@ LogicalResult RaggedDotOp::verify() {
         !llvm::is_contained(dims.getRhsContractingDimensions(), d) &&
         !llvm::is_contained(dims.getRhsGroupDimensions(), d))
       shape.push_back(rhs.getDimSize(d));
-  if (!stablehlo::typesAgree(getType(),
-                             RankedTensorType::get(shape, getType().getElementType())))
+  if (!stablehlo::typesAgree(getType(), RankedTensorType::get(shape, getType().getElementType())))
     return emitOpError() << "returns " << getType() << ", expected the shape "
                          << RankedTensorType::get(shape, getType().getElementType());
   return success();

@@ -44,8 +44,8 @@ ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void ScanOp::print(OpAsmPrinter &printer) {
-  printer << '(' << getInputs() << ") inits (" << getInits()
-          << ") dimension=" << getDimension() << ' ';
+  printer << '(' << getInputs() << ") inits (" << getInits() << ") dimension=" << getDimension()
+          << ' ';
   printer.printOptionalAttrDictWithKeyword(
       (*this)->getAttrs(), {"dimension", "operandSegmentSizes", "resultSegmentSizes"});
   printer << ' ';
@@ -85,8 +85,8 @@ LogicalResult ScanOp::verify() {
                            << ", expected " << *expected;
   }
   for (auto [i, returned] : llvm::enumerate(block.back().getOperands())) {
-    FailureOr<Type> expected =
-        i < outputs ? sliced(getOutputs()[i]) : FailureOr<Type>(getCarries()[i - outputs].getType());
+    FailureOr<Type> expected = i < outputs ? sliced(getOutputs()[i])
+                                           : FailureOr<Type>(getCarries()[i - outputs].getType());
     if (failed(expected))
       return failure();
     if (!stablehlo::typesAgree(returned.getType(), *expected))

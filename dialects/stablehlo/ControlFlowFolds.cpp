@@ -10,7 +10,8 @@ namespace tessera::stablehlo {
 
 OpFoldResult GetTupleElementOp::fold(FoldAdaptor) {
   auto tuple = getOperand().getDefiningOp<TupleOp>();
-  return tuple && getIndex() < tuple.getVal().size() ? OpFoldResult(tuple.getVal()[getIndex()]) : OpFoldResult();
+  return tuple && getIndex() < tuple.getVal().size() ? OpFoldResult(tuple.getVal()[getIndex()])
+                                                     : OpFoldResult();
 }
 
 namespace {

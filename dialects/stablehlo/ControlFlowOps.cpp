@@ -36,8 +36,8 @@ LogicalResult CompositeOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult CustomCallOp::verify() {
   for (auto alias : getOutputOperandAliases().getAsRange<OutputOperandAliasAttr>())
     if (alias.getOperandIndex() < 0 || alias.getOperandIndex() >= int64_t(getInputs().size()))
-      return emitOpError() << "has an alias of operand " << alias.getOperandIndex() << ", there are "
-                           << getInputs().size();
+      return emitOpError() << "has an alias of operand " << alias.getOperandIndex()
+                           << ", there are " << getInputs().size();
   auto layouts = [&](std::optional<ArrayAttr> all, size_t values, StringRef name) -> LogicalResult {
     if (all && all->size() != values && !(values == 1 && name == "result_layouts"))
       return emitOpError() << name << " has " << all->size() << " entries for " << values

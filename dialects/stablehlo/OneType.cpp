@@ -8,9 +8,8 @@ namespace tessera::stablehlo {
 
 bool elementsAgree(Type a, Type b) {
   auto x = dyn_cast<quant::QuantizedType>(a), y = dyn_cast<quant::QuantizedType>(b);
-  return a == b ||
-         (x && y && x.getStorageType() == y.getStorageType() && x.isSigned() == y.isSigned() &&
-          x.getExpressedType() == y.getExpressedType());
+  return a == b || (x && y && x.getStorageType() == y.getStorageType() &&
+                    x.isSigned() == y.isSigned() && x.getExpressedType() == y.getExpressedType());
 }
 
 bool typesAgree(Type a, Type b) {
@@ -38,9 +37,9 @@ bool isPromotable(Type from, Type to) {
   auto x = dyn_cast<ComplexType>(from), y = dyn_cast<ComplexType>(to);
   if (x && y)
     return isPromotable(x.getElementType(), y.getElementType());
-  bool kinds = (isa<IntegerType>(from) && isa<IntegerType>(to) &&
-                from.isInteger(1) == to.isInteger(1)) ||
-               (isa<FloatType>(from) && isa<FloatType>(to));
+  bool kinds =
+      (isa<IntegerType>(from) && isa<IntegerType>(to) && from.isInteger(1) == to.isInteger(1)) ||
+      (isa<FloatType>(from) && isa<FloatType>(to));
   return kinds && from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth();
 }
 
@@ -67,8 +66,8 @@ LogicalResult verifyOneShape(Operation *op, int constraint) {
   SmallVector<Value> values(op->getOperands());
   llvm::append_range(values, op->getResults());
   for (Value value : values)
-    if (failed(verifySameShape(op, "an operand or the result", value.getType(),
-                               "the first operand", values[0].getType(), constraint)))
+    if (failed(verifySameShape(op, "an operand or the result", value.getType(), "the first operand",
+                               values[0].getType(), constraint)))
       return failure();
   return success();
 }

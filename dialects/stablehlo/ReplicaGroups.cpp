@@ -52,8 +52,8 @@ LogicalResult ReplicaGroupMeshAxesAttr::verify(function_ref<InFlightDiagnostic()
     auto inlined = dyn_cast<MeshAttr>(mesh);
     if (!inlined)
       continue;
-    const auto *axis = llvm::find_if(
-        inlined.getAxes(), [&](MeshAxisAttr a) { return a.getName() == ref.getName(); });
+    const auto *axis = llvm::find_if(inlined.getAxes(),
+                                     [&](MeshAxisAttr a) { return a.getName() == ref.getName(); });
     if (axis == inlined.getAxes().end())
       return error() << "the mesh has no axis \"" << ref.getName() << "\"";
     SubAxisInfoAttr part = ref.getSubAxisInfo();
@@ -85,7 +85,8 @@ static std::pair<int64_t, int64_t> partOf(MeshAttr mesh, AxisRefAttr ref) {
 
 int64_t groupSize(Attribute groups) {
   if (auto table = dyn_cast<DenseIntElementsAttr>(groups)) {
-    bool padded = llvm::any_of(table.getValues<APInt>(), [](const APInt &d) { return d.isNegative(); });
+    bool padded =
+        llvm::any_of(table.getValues<APInt>(), [](const APInt &d) { return d.isNegative(); });
     return padded || table.getType().getRank() != 2 ? ShapedType::kDynamic
                                                     : table.getType().getDimSize(1);
   }
@@ -131,8 +132,8 @@ FailureOr<DenseIntElementsAttr> groupTable(MeshAttr mesh, ArrayRef<AxisRefAttr> 
       table.push_back(ids[first + offset]);
     }
   }
-  auto type = RankedTensorType::get({devices / size, size},
-                                    IntegerType::get(mesh.getContext(), 64));
+  auto type =
+      RankedTensorType::get({devices / size, size}, IntegerType::get(mesh.getContext(), 64));
   return DenseIntElementsAttr::get(type, table);
 }
 

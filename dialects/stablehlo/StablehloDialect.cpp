@@ -85,8 +85,8 @@ struct StablehloInliner : DialectInlinerInterface {
 struct StablehloFolder : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
   bool shouldMaterializeInto(Region *region) const final {
-    return isa<ReduceOp, ReduceWindowOp, ScatterOp, SelectAndScatterOp, SortOp, MapOp, AllReduceOp, ReduceScatterOp>(
-        region->getParentOp());
+    return isa<ReduceOp, ReduceWindowOp, ScatterOp, SelectAndScatterOp, SortOp, MapOp, AllReduceOp,
+               ReduceScatterOp>(region->getParentOp());
   }
   LogicalResult fold(Operation *op, ArrayRef<Attribute> operands,
                      SmallVectorImpl<OpFoldResult> &results) const final {

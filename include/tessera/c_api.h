@@ -37,8 +37,8 @@ extern "C" {
 /* The canonical codes of gRPC; those that are left out are not used. */
 typedef enum tessera_code {
   TESSERA_OK = 0,
-  TESSERA_CANCELLED = 1,        /* the step was given up */
-  TESSERA_INVALID_ARGUMENT = 3, /* what the caller gave does not fit: shapes, types, names, options */
+  TESSERA_CANCELLED = 1,           /* the step was given up */
+  TESSERA_INVALID_ARGUMENT = 3,    /* what the caller gave does not fit: shapes, types, names */
   TESSERA_DEADLINE_EXCEEDED = 4,   /* a step took longer than its limit */
   TESSERA_NOT_FOUND = 5,           /* a file, or a parameter of that name, is not there */
   TESSERA_ALREADY_EXISTS = 6,      /* something of that name is there already */
@@ -55,14 +55,13 @@ typedef enum tessera_code {
 
 typedef struct tessera_program tessera_program; /* immutable */
 typedef struct tessera_session tessera_session; /* a program with devices and their memory */
-typedef struct tessera_array
-    tessera_array; /* a global array, cut into tiles on the devices of a session */
-typedef struct tessera_client tessera_client;         /* workers, devices and their memory */
+typedef struct tessera_array tessera_array;     /* global, cut into tiles on a session's devices */
+typedef struct tessera_client tessera_client;   /* workers, devices and their memory */
 typedef struct tessera_executable tessera_executable; /* a program made ready for a client */
-typedef struct tessera_buffer tessera_buffer; /* what one device holds: dense, of a type and shape */
-typedef struct tessera_call tessera_call;     /* an executable prepared to be executed */
-typedef struct tessera_event tessera_event;   /* something that will have happened */
-typedef struct tessera_arena tessera_arena;   /* memory for temporaries that calls share */
+typedef struct tessera_buffer tessera_buffer;         /* what one device holds: dense, of a type */
+typedef struct tessera_call tessera_call;             /* an executable prepared to be executed */
+typedef struct tessera_event tessera_event;           /* something that will have happened */
+typedef struct tessera_arena tessera_arena;           /* memory for temporaries that calls share */
 
 /* An input or output, or an array. Pointers live as long as the object that was asked. */
 typedef struct tessera_parameter {
@@ -85,12 +84,13 @@ typedef struct tessera_session_options {
   uint32_t workers;   /* threads, at most 1024; 0: TESSERA_WORKERS, or one a core */
   const char *communicator; /* NULL or "local": all devices here; "mpi": one device a process, all
                                call alike */
-  const char
-      *topology; /* contents of a topology file whose links are simulated (local); NULL: none */
-  double time_limit; /* seconds that a step may take before it ends with
-                        TESSERA_DEADLINE_EXCEEDED; 0: any */
-  tessera_client *client; /* whose workers, memory and processes it uses (`workers` and `communicator`
-                             are not asked then); NULL: its own */
+  /* Contents of a topology file whose links are simulated (local); NULL: none. */
+  const char *topology;
+  /* Seconds that a step may take before it ends with TESSERA_DEADLINE_EXCEEDED; 0: any. */
+  double time_limit;
+  /* Whose workers, memory and processes it uses (`workers` and `communicator` are not asked then);
+   * NULL: its own. */
+  tessera_client *client;
 } tessera_session_options;
 
 /* The message of the last failed call on this thread; "" before any. */

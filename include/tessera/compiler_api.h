@@ -20,16 +20,15 @@ typedef struct tessera_compile_options {
   const char *name;   /* the module's name in diagnostics; NULL: "<module>" */
   const char *entry;  /* the function to compile; NULL: "main" */
   const char *target; /* NULL: "cpu" */
-  const char
-      *topology; /* contents of a topology file (docs/topology.md); NULL: the built-in default */
+  /* Contents of a topology file (docs/topology.md); NULL: the built-in default. */
+  const char *topology;
   void (*diagnostic)(void *user, const char *line); /* called for each warning; may be NULL */
   void *user;
   const char *target_cpu; /* the processor that kernels are for: "x86-64-v3", "x86-64-v4", or what
                              else LLVM knows; NULL: "native", this machine's */
 } tessera_compile_options;
 
-/* One site of a collective, of the device that has most, over one execution (docs/command-line.md).
- */
+/* One site of a collective, of the device that has most, over one execution: docs/command-line.md. */
 typedef struct tessera_collective {
   const char *kind, *axes, *location;
   int64_t trips; /* executions of the loops around it; -1 when data decides */

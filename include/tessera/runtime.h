@@ -107,8 +107,7 @@ private:
   template <class F> std::vector<Parameter> list(size_t count, F query) const {
     std::vector<Parameter> parameters;
     for (size_t i = 0; i < count; ++i)
-      parameters.push_back(
-          Parameter::of([&](tessera_parameter *p) { return query(get(), i, p); }));
+      parameters.push_back(Parameter::of([&](tessera_parameter *p) { return query(get(), i, p); }));
     return parameters;
   }
   std::unique_ptr<tessera_program, void (*)(tessera_program *)> program_;

@@ -28,8 +28,9 @@ std::string expected(const Parameters &parameters, std::string_view prefix) {
   }
   if (parameters.empty())
     text += "no arrays";
-  return parameters.size() > most ? text + " and " + std::to_string(parameters.size() - most) + " more"
-                                  : text;
+  return parameters.size() > most
+             ? text + " and " + std::to_string(parameters.size() - most) + " more"
+             : text;
 }
 
 } // namespace

@@ -352,7 +352,8 @@ tessera_code tessera_call_start(tessera_call *call, tessera_buffer **outputs, si
     if (!call || (output_count && !outputs))
       return invalidArgument("tessera_call_start: a null argument");
     const Executable &executable = call->call->call().executable();
-    size_t expected = executable.program().manifest().outputs_size() * executable.positions().size();
+    size_t expected =
+        executable.program().manifest().outputs_size() * executable.positions().size();
     if (output_count != expected)
       return invalidArgument("the program makes " + std::to_string(expected) +
                              " buffers here, there is room for " + std::to_string(output_count));

@@ -24,6 +24,4 @@ tessera_code reportNoMemory() noexcept {
 
 } // namespace tessera::runtime
 
-extern "C" const char *tessera_error_message(void) {
-  return tessera::runtime::lastError.c_str();
-}
+extern "C" const char *tessera_error_message(void) { return tessera::runtime::lastError.c_str(); }

@@ -14,7 +14,8 @@ Arena::make(std::span<const std::shared_ptr<const Executable>> executables) {
     if (executable->client() != client)
       return invalidArgument("the executables that share an arena belong to different clients");
     devices = std::max(devices, executable->positions().size());
-    arena->bytes_ = std::max<uint64_t>(arena->bytes_, executable->program().manifest().arena_bytes());
+    arena->bytes_ =
+        std::max<uint64_t>(arena->bytes_, executable->program().manifest().arena_bytes());
   }
   for (size_t d = 0; d < devices; ++d) {
     auto memory = client->backend().allocate(device::Space::Device, arena->bytes_);

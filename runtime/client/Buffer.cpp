@@ -2,9 +2,9 @@
 
 namespace tessera::runtime {
 
-Result<std::unique_ptr<Buffer>>
-Buffer::fromHost(std::shared_ptr<Client> client, uint32_t device, ElementType type, Dims dims,
-                 const void *data, std::shared_ptr<device::Event> *copied) {
+Result<std::unique_ptr<Buffer>> Buffer::fromHost(std::shared_ptr<Client> client, uint32_t device,
+                                                 ElementType type, Dims dims, const void *data,
+                                                 std::shared_ptr<device::Event> *copied) {
   auto bytes = static_cast<size_t>(elementCount(dims) * byteSize(type));
   device::Backend &backend = client->backend();
   auto memory = backend.allocate(device::Space::Device, bytes);

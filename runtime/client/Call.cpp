@@ -78,16 +78,14 @@ Result<std::unique_ptr<Call>> Call::make(std::shared_ptr<const Executable> execu
                            std::to_string(call->arena_->bytes()) + " bytes on " +
                            std::to_string(call->arena_->devices()) + " devices");
   if (Transport *transport = made.client()->transport())
-    call->communicator_ =
-        std::make_unique<ExchangeCommunicator>(program, call->run_, *transport,
-                                               made.client()->backend(), number);
+    call->communicator_ = std::make_unique<ExchangeCommunicator>(program, call->run_, *transport,
+                                                                 made.client()->backend(), number);
   else
-    call->communicator_ =
-        std::make_unique<LocalCommunicator>(program, call->run_, options.links);
+    call->communicator_ = std::make_unique<LocalCommunicator>(program, call->run_, options.links);
   for (size_t d = 0; d < made.positions().size(); ++d) {
-    auto device = std::make_unique<Interpreter>(
-        program, made.positions()[d], call->run_, *call->communicator_, made.client()->backend(),
-        call->arena_->memory(d), made.constants());
+    auto device = std::make_unique<Interpreter>(program, made.positions()[d], call->run_,
+                                                *call->communicator_, made.client()->backend(),
+                                                call->arena_->memory(d), made.constants());
     device->home = static_cast<uint32_t>(d * call->run_.pool().size() / made.positions().size());
     call->devices_.push_back(std::move(device));
   }
@@ -136,7 +134,8 @@ Status Call::takeInputs() {
         continue;
       auto copy = executable_->client()->backend().allocate(device::Space::Device, tile->bytes());
       if (!copy)
-        return {Code::ResourceExhausted, "no memory for a copy of input '" + inputs[i].name() + "'"};
+        return {Code::ResourceExhausted,
+                "no memory for a copy of input '" + inputs[i].name() + "'"};
       copies_.push_back({tile, copy});
       tile = std::move(copy);
       moved = true;

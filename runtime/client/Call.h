@@ -48,8 +48,8 @@ public:
   // `outputs` gets the memory of every output, which has contents once the step is over. An input
   // that the step takes over and somebody else still holds is copied. Fails when a step is being
   // executed, or an input is not bound.
-  Result<std::shared_ptr<device::Event>> start(std::span<const std::shared_ptr<device::Event>> after,
-                                               std::vector<Tiles> &outputs);
+  Result<std::shared_ptr<device::Event>>
+  start(std::span<const std::shared_ptr<device::Event>> after, std::vector<Tiles> &outputs);
   // From any thread: the step that is being executed fails.
   void cancel();
   bool isExecuting() const { return executing_.load(std::memory_order_acquire); }
@@ -69,8 +69,8 @@ private:
   void bindAddresses(size_t input, const Tiles &tiles);
   Status takeInputs();
   Status makeOutputs(std::vector<Tiles> &outputs);
-  Result<std::shared_ptr<device::Event>> begin(std::span<const std::shared_ptr<device::Event>> after,
-                                               std::vector<Tiles> &outputs);
+  Result<std::shared_ptr<device::Event>>
+  begin(std::span<const std::shared_ptr<device::Event>> after, std::vector<Tiles> &outputs);
   void await(const std::shared_ptr<device::Event> &event);
   void arrived(const Status &status);
   void launch();
@@ -93,12 +93,12 @@ private:
   double timeLimit_ = 0; // seconds; 0: none
   uint32_t number_ = 0;
 
-  std::vector<bool> bound_;  // by input
-  std::vector<Tiles> held_;  // by input; empty where it is unheld
-  std::vector<Tiles> taken_; // by the step that is being executed
-  std::vector<Tiles> made_;  // outputs of the step
+  std::vector<bool> bound_;           // by input
+  std::vector<Tiles> held_;           // by input; empty where it is unheld
+  std::vector<Tiles> taken_;          // by the step that is being executed
+  std::vector<Tiles> made_;           // outputs of the step
   std::vector<Copy> copies_, copied_; // to be made; on their way
-  bool rebound_ = true; // since the last count of peak bytes
+  bool rebound_ = true;               // since the last count of peak bytes
 
   std::atomic<bool> executing_{false}, cancelled_{false};
   std::atomic<uint32_t> awaited_{0}; // events that the step still waits for, and one for start

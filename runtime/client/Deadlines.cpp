@@ -21,7 +21,8 @@ Status Deadlines::set(Run &run, int64_t deadline) {
     try {
       thread_ = std::thread([this] { watch(); });
     } catch (const std::system_error &e) {
-      return {Code::ResourceExhausted, "the thread of time limits cannot be made: " + e.code().message()};
+      return {Code::ResourceExhausted,
+              "the thread of time limits cannot be made: " + e.code().message()};
     }
   }
   places_[&run] = runs_.emplace(deadline, &run);

@@ -71,8 +71,8 @@ Executable::make(std::shared_ptr<Client> client, std::shared_ptr<const LoadedPro
     constexpr int64_t most = 1 << 14; // pairs of ranks are counted in 32 bits
     if (devices > most)
       return Status(Code::Unimplemented, "the program is for " + std::to_string(devices) +
-                                           " devices: one process runs at most " +
-                                           std::to_string(most));
+                                             " devices: one process runs at most " +
+                                             std::to_string(most));
     if (Status s = checkBookkeeping(loaded); !s.ok())
       return s;
     for (int64_t p = 0; p < devices; ++p)

@@ -34,8 +34,8 @@ Status ShardedCall::check(size_t input, const std::vector<Buffer *> &tiles) cons
                                   std::to_string(inputs.size())};
   const auto &expected = inputs[static_cast<int>(input)];
   auto refuse = [&](const std::string &why) {
-    return invalidArgument("input " + std::to_string(input) + " ('" + expected.name() + "'): " +
-                           why);
+    return invalidArgument("input " + std::to_string(input) + " ('" + expected.name() +
+                           "'): " + why);
   };
   size_t devices = call_->executable().positions().size();
   if (tiles.size() != devices)

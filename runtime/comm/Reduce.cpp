@@ -15,13 +15,12 @@ using program::Collective;
 
 ReduceFunction pick(char kind, int size, int op) {
 #if defined(__x86_64__)
-  static const int level = __builtin_cpu_supports("avx512f") &&
-                                   __builtin_cpu_supports("avx512bw") &&
-                                   __builtin_cpu_supports("avx512vl") &&
-                                   __builtin_cpu_supports("avx512dq")
-                               ? 2
-                           : __builtin_cpu_supports("avx2") ? 1
-                                                            : 0;
+  static const int level =
+      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
+          ? 2
+      : __builtin_cpu_supports("avx2") ? 1
+                                       : 0;
   if (level == 2)
     return avx512::pick(kind, size, op);
   if (level == 1)

@@ -4,7 +4,8 @@
 namespace tessera::runtime::device {
 
 static Status noMemory(size_t bytes) {
-  return {Code::ResourceExhausted, "no memory for a copy of " + std::to_string(bytes) + " bytes on the host"};
+  return {Code::ResourceExhausted,
+          "no memory for a copy of " + std::to_string(bytes) + " bytes on the host"};
 }
 
 Result<std::shared_ptr<const void>> readable(const std::shared_ptr<Memory> &memory) {

@@ -20,8 +20,8 @@ Result<std::shared_ptr<device::Backend>> makeBackend(std::string target,
         std::make_shared<device::ShadowBackend>(std::move(pool), *delays));
   }
   return Status(Code::Unimplemented, "the program is for '" + target.substr(0, 40) +
-                                       "', and this runtime has devices of these kinds: cpu, "
-                                       "shadow");
+                                         "', and this runtime has devices of these kinds: cpu, "
+                                         "shadow");
 }
 
 } // namespace tessera::runtime

@@ -121,7 +121,7 @@ void Interpreter::kernelFailed(uint32_t tag, int32_t code) {
   std::string what = code == device::kNoScratch ? std::string("found no memory for its scratch")
                                                 : "failed with code " + std::to_string(code);
   run_.fail({Code::Internal, who() + "kernel '" + program_.decoded().kernels[instruction.a].symbol +
-                               "' " + what + " at " + program_.location(instruction.location)});
+                                 "' " + what + " at " + program_.location(instruction.location)});
 }
 
 void Interpreter::commandFailed(uint32_t tag, const Status &status) {

@@ -96,7 +96,7 @@ Result<LibraryKernel> findLapack(const library::Call &call) {
   plan->symbol = dlsym(opened, symbol.c_str());
   if (!plan->symbol)
     return Status(Code::Unimplemented, "liblapack.so.3 has no function " + symbol +
-                                         ": install a complete one (Debian: liblapack3)");
+                                           ": install a complete one (Debian: liblapack3)");
   LibraryKernel kernel;
   kernel.function = runLapack;
   for (const auto *arrays : {&lapack.inputs, &lapack.outputs}) {

@@ -13,7 +13,7 @@ namespace tessera::runtime {
 
 struct LibraryKernel {
   TesseraKernel function = nullptr;
-  std::shared_ptr<const void> plan;   // what the function finds in its arguments
+  std::shared_ptr<const void> plan; // what the function finds in its arguments
   // Makes what the function needs and what takes memory in the size of its arrays: once they are
   // known to be there.
   void (*prepare)(const void *plan) = nullptr;

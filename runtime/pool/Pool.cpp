@@ -107,11 +107,11 @@ Status Pool::start() {
         w->main();
       });
     } catch (const std::system_error &e) {
-      return {Code::ResourceExhausted, "thread " + std::to_string(worker->index_ + 1) + " of " +
-                                std::to_string(workers_.size()) +
-                                " cannot be made: " + e.code().message() +
-                                " (limits are `ulimit -u` and `ulimit -v`; TESSERA_WORKERS=N "
-                                "takes fewer)"};
+      return {Code::ResourceExhausted,
+              "thread " + std::to_string(worker->index_ + 1) + " of " +
+                  std::to_string(workers_.size()) + " cannot be made: " + e.code().message() +
+                  " (limits are `ulimit -u` and `ulimit -v`; TESSERA_WORKERS=N "
+                  "takes fewer)"};
     }
     if (workers_.size() ==
         cores.size()) { // fewer may share the machine with other processes: they go

@@ -22,8 +22,7 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedPro
   forCall.links = options.links;
   forCall.timeLimit = options.timeLimit;
   forCall.facts = options.facts;
-  Transport *transport =
-      options.client ? options.client->transport() : options.transport.get();
+  Transport *transport = options.client ? options.client->transport() : options.transport.get();
   auto call = Call::prepare(executable, forCall, transport);
   if (!call.ok())
     return call.status();
@@ -102,8 +101,8 @@ Result<HostArray> Session::gather(const Array &array) {
           return s;
       continue;
     }
-    auto tile =
-        here ? device::readable(array.tiles[transport() ? 0 : position]) : receiveTile(array, owner);
+    auto tile = here ? device::readable(array.tiles[transport() ? 0 : position])
+                     : receiveTile(array, owner);
     if (!tile.ok())
       return tile.status();
     gatherTile(array.parameter, array.mesh(), position, tile->get(), host.bytes.data());
@@ -137,7 +136,7 @@ Result<std::shared_ptr<const void>> Session::receiveTile(const Array &array, int
     return name.status();
   if (std::memcmp((*name)->data(), &right, sizeof right) != 0)
     return Status(Code::Internal, "rank " + std::to_string(owner) + " reads another array than '" +
-                                    array.parameter.name() + "', which rank 0 reads");
+                                      array.parameter.name() + "', which rank 0 reads");
   auto tile = transport()->collect(owner, tag, localBytes(array.parameter));
   if (!tile.ok())
     return tile.status();
@@ -181,10 +180,9 @@ Status Session::checkSharing(const std::vector<std::shared_ptr<Array>> &inputs) 
       continue;
     for (size_t given : {uses[k - 1].second, uses[k].second})
       if (call_->executable().takes(given))
-        return invalidArgument("input " + std::to_string(given) +
-                               " is donated, and given as input " +
-                               std::to_string(uses[k].second + uses[k - 1].second - given) +
-                               " too");
+        return invalidArgument(
+            "input " + std::to_string(given) + " is donated, and given as input " +
+            std::to_string(uses[k].second + uses[k - 1].second - given) + " too");
   }
   return {};
 }

@@ -9,8 +9,8 @@
 namespace tessera::runtime {
 
 struct SessionOptions {
-  std::shared_ptr<Client> client;     // null: one of its own, of the two that follow
-  uint32_t workers = 0;               // 0: TESSERA_WORKERS, or one a core
+  std::shared_ptr<Client> client; // null: one of its own, of the two that follow
+  uint32_t workers = 0;           // 0: TESSERA_WORKERS, or one a core
   std::shared_ptr<Transport>
       transport; // other processes, one device each; null: all devices are here
   std::shared_ptr<const Links> links; // simulated delays of the local communicator

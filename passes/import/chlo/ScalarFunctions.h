@@ -98,7 +98,18 @@ Expr atanh(Expr x);
 Expr nextAfter(Expr x, Expr y);
 
 /// Of complex<f32> and complex<f64>.
-enum class ComplexFunction { Asin, Acos, Atan, Asinh, Acosh, Atanh, Sinh, Cosh, Tan, AsinAcosKernel };
+enum class ComplexFunction {
+  Asin,
+  Acos,
+  Atan,
+  Asinh,
+  Acosh,
+  Atanh,
+  Sinh,
+  Cosh,
+  Tan,
+  AsinAcosKernel
+};
 mlir::Value complexFunction(mlir::OpBuilder &b, mlir::Location loc, mlir::Value operand,
                             ComplexFunction function);
 

@@ -86,8 +86,8 @@ Status ExchangeCommunicator::start(Worker &, uint32_t position, const Collective
   Flight &flight = flights_[plan.site];
   if (flight.plan)
     return {Code::Internal, "device " + std::to_string(transport_.rank()) + " starts " +
-                              nameOf(plan.kind) + " at " + program_.location(plan.location) +
-                              " again before it has waited for it"};
+                                nameOf(plan.kind) + " at " + program_.location(plan.location) +
+                                " again before it has waited for it"};
   flight.plan = &plan;
   flight.addresses = buffers;
   flight.sequence = ++sequences_[plan.groupSet];
@@ -209,10 +209,10 @@ Status ExchangeCommunicator::land(Flight &flight) {
         other =
             std::string(nameOf(candidate.kind)) + " at " + program_.location(candidate.location);
     return {Code::Internal, "device " + std::to_string(transport_.rank()) + ": collective " +
-                              std::to_string(flight.sequence) + " of its group is " +
-                              nameOf(plan.kind) + " at " + program_.location(plan.location) +
-                              ", on another device it is " + other +
-                              ": the devices took different ways through the program"};
+                                std::to_string(flight.sequence) + " of its group is " +
+                                nameOf(plan.kind) + " at " + program_.location(plan.location) +
+                                ", on another device it is " + other +
+                                ": the devices took different ways through the program"};
   }
   if (plan.reduces() && flight.phase == 0) {
     reduceArrived(flight);

@@ -31,7 +31,8 @@ std::vector<std::string> candidates(const std::string &file) {
 } // namespace
 
 static Result<std::shared_ptr<Transport>> openPlugin(const std::string &name) {
-  std::string file = "libtessera_comm_" + name + ".so", reason = "there is none; communicators are local, and mpi where the build found MPI";
+  std::string file = "libtessera_comm_" + name + ".so",
+              reason = "there is none; communicators are local, and mpi where the build found MPI";
   auto unsupported = [&](const std::string &what) {
     return Status(Code::Unimplemented, "communicator '" + name + "': " + what);
   };
@@ -78,8 +79,8 @@ Result<std::shared_ptr<Transport>> Transport::open(const std::string &name) {
   auto it = connections().find(name);
   if (it != connections().end() && !it->second->isHere())
     return Status(Code::Unimplemented, "communicator '" + name +
-                                         "': the process that this one was forked from has the "
-                                         "connection");
+                                           "': the process that this one was forked from has the "
+                                           "connection");
   if (it != connections().end())
     return it->second;
   auto opened = openPlugin(name);
@@ -113,7 +114,8 @@ void *Transport::receive(int32_t peer, int32_t tag, void *data, size_t bytes) {
 
 Status Transport::health() const {
   char text[640];
-  return plugin_.failure(plugin_.state, text, sizeof text) ? Status(Code::Unavailable, text) : Status();
+  return plugin_.failure(plugin_.state, text, sizeof text) ? Status(Code::Unavailable, text)
+                                                           : Status();
 }
 
 Status Transport::progress(std::vector<void *> &requests) {

@@ -25,7 +25,6 @@ enum : int32_t {
   kTagsOfSession = 1 << 21
 };
 
-
 class Transport {
 public:
   // Opens the plug-in for "mpi": libtessera_comm_mpi.so in TESSERA_PLUGIN_PATH, beside this binary,
@@ -48,9 +47,10 @@ public:
   // than there are ranges they may, and find out.
   int32_t tagOf(uint32_t session, int32_t tag) const {
     int32_t ranges = static_cast<int32_t>((int64_t{plugin_.largest_tag} + 1) / kTagsOfSession);
-    return ranges > 1 ? static_cast<int32_t>(session % static_cast<uint32_t>(ranges)) *
-                                kTagsOfSession + tag
-                      : tag;
+    return ranges > 1
+               ? static_cast<int32_t>(session % static_cast<uint32_t>(ranges)) * kTagsOfSession +
+                     tag
+               : tag;
   }
   // How many sessions have been made over it: the same number on all ranks.
   uint32_t nextSession() { return ++sessions_; }

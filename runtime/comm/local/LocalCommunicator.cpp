@@ -86,12 +86,12 @@ Status LocalCommunicator::checkOrder(const Meeting &meeting, const CollectivePla
     auto device = [&](uint32_t r) {
       return std::to_string(program_.mesh().deviceAt(set.member(group, r)));
     };
-    return {Code::Internal, std::string(nameOf(plan.kind)) + " at " +
-                              program_.location(plan.location) + " is collective " +
-                              std::to_string(first) + " of its group on device " + device(0) +
-                              " and collective " + std::to_string(meeting.arrivals[rank].sequence) +
-                              " on device " + device(rank) +
-                              ": the devices took different ways through the program"};
+    return {Code::Internal,
+            std::string(nameOf(plan.kind)) + " at " + program_.location(plan.location) +
+                " is collective " + std::to_string(first) + " of its group on device " + device(0) +
+                " and collective " + std::to_string(meeting.arrivals[rank].sequence) +
+                " on device " + device(rank) +
+                ": the devices took different ways through the program"};
   }
   return {};
 }
@@ -103,9 +103,9 @@ Status LocalCommunicator::start(Worker &worker, uint32_t position, const Collect
   uint32_t &started = epochs_[position][plan.site];
   if (meeting.completed.load(std::memory_order_relaxed) != started)
     return {Code::Internal, "device " + std::to_string(program_.mesh().deviceAt(position)) +
-                              " starts " + nameOf(plan.kind) + " at " +
-                              program_.location(plan.location) +
-                              " again before it has waited for it"};
+                                " starts " + nameOf(plan.kind) + " at " +
+                                program_.location(plan.location) +
+                                " again before it has waited for it"};
   uint32_t epoch = ++started;
   meeting.arrivals[membership.rank] = {device::pointersOf(buffers), ++membership.sequence};
   if (meeting.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 != plan.groupSize)

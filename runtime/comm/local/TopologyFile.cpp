@@ -1,6 +1,6 @@
 #include "runtime/comm/local/TopologyFile.h"
-#include "runtime/FileStatus.h"
 #include "lib/files/InputFile.h"
+#include "runtime/FileStatus.h"
 #include <charconv>
 #include <memory>
 

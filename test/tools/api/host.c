@@ -376,7 +376,8 @@ static const char *fileSize(void) {
   if (!wrong && !(said && strstr(said, "File too large")))
     wrong = complain("compiled: %s", said ? said : "ok");
   tessera_code code = wrong ? TESSERA_OK : tessera_program_load(o.bytes, o.size, &program);
-  if (!wrong && (code != TESSERA_UNIMPLEMENTED || !strstr(tessera_error_message(), "File too large")))
+  if (!wrong &&
+      (code != TESSERA_UNIMPLEMENTED || !strstr(tessera_error_message(), "File too large")))
     wrong = complain("loaded: code %d, %s", (int)code, tessera_error_message());
   setrlimit(RLIMIT_FSIZE, &before);
   sigset_t waiting;

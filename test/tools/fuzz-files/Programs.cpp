@@ -1,8 +1,8 @@
 #include "test/tools/fuzz-files/Programs.h"
 #include "include/tessera/container.h"
 #include "runtime/array/ElementType.h"
-#include "runtime/session/Session.h"
 #include "runtime/program/LoadedProgram.h"
+#include "runtime/session/Session.h"
 #include <atomic>
 #include <cstring>
 

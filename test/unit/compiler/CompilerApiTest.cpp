@@ -22,7 +22,8 @@ std::string errorOf(std::string_view module, const tessera::CompileSettings &set
 }
 
 TEST(CompilerApi, ErrorNamesModuleAndPlace) {
-  std::string error = errorOf("func.func @main() { return }\n\"foo.bar\"() : () -> ()", {.name = "step.mlir"});
+  std::string error =
+      errorOf("func.func @main() { return }\n\"foo.bar\"() : () -> ()", {.name = "step.mlir"});
   EXPECT_EQ(error.rfind("error: step.mlir:2:1: unknown op 'foo.bar'", 0), 0u) << error;
 }
 
@@ -46,7 +47,8 @@ TEST(CompilerApi, OlderOptions) {
   tessera_compile_options options{};
   options.struct_size = offsetof(tessera_compile_options, entry);
   options.name = "old.mlir";
-  options.entry = reinterpret_cast<const char *>(1); // beyond what the caller says it gives: must not be read
+  options.entry =
+      reinterpret_cast<const char *>(1); // beyond what the caller says it gives: must not be read
   std::string module = "module {";
   tessera_compiled *compiled = tessera_compile(module.data(), module.size(), &options);
   EXPECT_EQ(std::string(tessera_compiled_error(compiled)).rfind("error: old.mlir:1:", 0), 0u);

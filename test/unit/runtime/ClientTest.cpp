@@ -152,12 +152,10 @@ TEST_P(ClientTest, WhatDoesNotFitIsSaid) {
   call.bind(0, state);
   refused("was taken over by a step", 0, state);
   expectError(TESSERA_OUT_OF_RANGE, "there is no input 2", [&] { call.bind(2, tiles(2, 0)); });
-  expectError(TESSERA_INVALID_ARGUMENT, "there is no element type 'f33'", [&] {
-    Buffer(client, 0, "f33", std::vector<int64_t>{1}, std::vector<float>(1));
-  });
-  expectError(TESSERA_INVALID_ARGUMENT, "bytes are given", [&] {
-    Buffer(client, 0, "f32", std::vector<int64_t>{2}, std::vector<float>(1));
-  });
+  expectError(TESSERA_INVALID_ARGUMENT, "there is no element type 'f33'",
+              [&] { Buffer(client, 0, "f33", std::vector<int64_t>{1}, std::vector<float>(1)); });
+  expectError(TESSERA_INVALID_ARGUMENT, "bytes are given",
+              [&] { Buffer(client, 0, "f32", std::vector<int64_t>{2}, std::vector<float>(1)); });
   ClientSettings unknown = settings();
   unknown.device = "abacus";
   expectError(TESSERA_UNIMPLEMENTED, "abacus", [&] { Client{unknown}; });
@@ -261,9 +259,8 @@ TEST_P(ClientTest, SessionsOfAClientTakeArraysByName) {
   expectError(TESSERA_NOT_FOUND, "array 'in1' is missing", [&] {
     session.execute(std::vector<std::pair<std::string, const Array *>>{{"in0", &state}});
   });
-  expectError(TESSERA_NOT_FOUND, "array 'in2' is given and is none of the program's", [&] {
-    session.execute({{"in1", &step}, {"in0", &state}, {"in2", &state}});
-  });
+  expectError(TESSERA_NOT_FOUND, "array 'in2' is given and is none of the program's",
+              [&] { session.execute({{"in1", &step}, {"in0", &state}, {"in2", &state}}); });
 }
 
 size_t openFiles() {

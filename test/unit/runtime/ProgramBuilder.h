@@ -4,8 +4,8 @@
 #include "include/tessera/container.h"
 #include "include/tessera/kernel_abi.h"
 #include "runtime/array/ElementType.h"
-#include "runtime/session/Session.h"
 #include "runtime/program/LoadedProgram.h"
+#include "runtime/session/Session.h"
 #include <gtest/gtest.h>
 #include <map>
 #include <string>

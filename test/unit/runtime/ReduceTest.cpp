@@ -57,7 +57,8 @@ TEST(ReduceTest, TheSameBitsOnEveryInstructionSet) {
     char kind;
     std::vector<int> sizes;
     int ops;
-  } const kinds[] = {{'f', {4, 8}, 4}, {'h', {2}, 4}, {'i', {1, 2, 4, 8}, 6}, {'u', {1, 2, 4, 8}, 6}};
+  } const kinds[] = {
+      {'f', {4, 8}, 4}, {'h', {2}, 4}, {'i', {1, 2, 4, 8}, 6}, {'u', {1, 2, 4, 8}, 6}};
   for (const auto &[kind, sizes, ops] : kinds)
     for (int size : sizes)
       for (int op = 0; op < ops; ++op)

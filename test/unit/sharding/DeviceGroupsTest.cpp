@@ -36,7 +36,8 @@ Groups tableOf(const Mesh &mesh, const AxisRefs &axes) {
 }
 
 TEST(DeviceGroups, EverySubsetOfAxesInEveryOrderComesBack) {
-  for (const Mesh &m : {mesh({2, 4}), mesh({3, 2, 2}), mesh({4, 1, 3}), mesh({8}), mesh({2, 3, 2, 2})}) {
+  for (const Mesh &m :
+       {mesh({2, 4}), mesh({3, 2, 2}), mesh({4, 1, 3}), mesh({8}), mesh({2, 3, 2, 2})}) {
     std::vector<int32_t> order(m.axes.size());
     for (size_t i = 0; i < order.size(); ++i)
       order[i] = i;
@@ -67,12 +68,12 @@ TEST(DeviceGroups, DevicesInAnotherOrder) {
 
 TEST(DeviceGroups, WhatNoAxesExplain) {
   Mesh m = mesh({6});
-  EXPECT_FALSE(axesOfGroups(m, Groups{{0, 1, 3}, {2, 4, 5}}));    // no digits
-  EXPECT_FALSE(axesOfGroups(m, Groups{{0, 1, 2}}));               // not all devices
-  EXPECT_FALSE(axesOfGroups(m, Groups{{0, 1}, {2, 3, 4, 5}}));    // groups of unequal size
-  EXPECT_FALSE(axesOfGroups(m, Groups{{0, 1, 2}, {5, 4, 3}}));    // the second in another order
-  EXPECT_FALSE(axesOfGroups(m, Groups{{0, 1, 2}, {0, 1, 2}}));    // a device twice
-  EXPECT_FALSE(axesOfGroups(m, Groups{{0, 9}, {1, 2}, {3, 4}}));  // a device that is not there
+  EXPECT_FALSE(axesOfGroups(m, Groups{{0, 1, 3}, {2, 4, 5}}));   // no digits
+  EXPECT_FALSE(axesOfGroups(m, Groups{{0, 1, 2}}));              // not all devices
+  EXPECT_FALSE(axesOfGroups(m, Groups{{0, 1}, {2, 3, 4, 5}}));   // groups of unequal size
+  EXPECT_FALSE(axesOfGroups(m, Groups{{0, 1, 2}, {5, 4, 3}}));   // the second in another order
+  EXPECT_FALSE(axesOfGroups(m, Groups{{0, 1, 2}, {0, 1, 2}}));   // a device twice
+  EXPECT_FALSE(axesOfGroups(m, Groups{{0, 9}, {1, 2}, {3, 4}})); // a device that is not there
 }
 
 TEST(DeviceGroups, DigitsOfPositions) {

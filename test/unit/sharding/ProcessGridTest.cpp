@@ -12,7 +12,8 @@ TEST(ProcessGrid, EachAddressingOfTwoReplicasAndTwoPartitions) {
   DeviceGroups table{{0, 1}};
   EXPECT_EQ(devicesOf(table, Addressing::CrossReplica, grid), (DeviceGroups{{0, 2}, {1, 3}}));
   EXPECT_EQ(devicesOf(table, Addressing::CrossPartition, grid), (DeviceGroups{{0, 1}, {2, 3}}));
-  EXPECT_EQ(devicesOf(table, Addressing::CrossReplicaAndPartition, grid), (DeviceGroups{{0, 2, 1, 3}}));
+  EXPECT_EQ(devicesOf(table, Addressing::CrossReplicaAndPartition, grid),
+            (DeviceGroups{{0, 2, 1, 3}}));
   EXPECT_EQ(devicesOf(table, Addressing::FlattenedIds, grid), (DeviceGroups{{0, 1}}));
 }
 
@@ -22,7 +23,8 @@ TEST(ProcessGrid, AnEmptyTableIsEveryone) {
 }
 
 TEST(ProcessGrid, NumbersBeyondTheReplicasAreDevices) {
-  EXPECT_EQ(devicesOf({{0, 2}, {1, 3}}, Addressing::CrossReplica, {1, 4}), (DeviceGroups{{0, 2}, {1, 3}}));
+  EXPECT_EQ(devicesOf({{0, 2}, {1, 3}}, Addressing::CrossReplica, {1, 4}),
+            (DeviceGroups{{0, 2}, {1, 3}}));
 }
 
 TEST(GroupTable, GroupsWithoutAxesLieAlongTheFewestAxes) {
