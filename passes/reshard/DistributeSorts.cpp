@@ -31,13 +31,13 @@ MovedBytes costOf(const ShardedSort &sort, const ColumnSort &plan, const ValueSh
   for (int i = 0; i < 2; ++i) {
     cost.collective(Kind::AllToAll, plan.shards * plan.shards,
                     countType(plan, integer).getWidth() / 8);
-    cost.collective(Kind::Permute, plan.boundary, numbered);
+    cost.collective(Kind::Permute, plan.crossing, numbered);
   }
   if (int64_t moved = (plan.shards - 1) * (plan.rows - plan.tile))
     cost.collective(Kind::Permute, moved, bytes);
   cost.sorting(plan.rows, 3);
   cost.sorting(plan.part(), plan.shards);
-  cost.sorting(2 * plan.boundary, 2);
+  cost.sorting(plan.boundary + plan.crossing, 2);
   cost.resultsMoved();
   return cost.moved;
 }
@@ -164,13 +164,13 @@ Values Columns::collected(Values values) {
 }
 
 Values Columns::settled(Values values) {
-  int64_t p = plan.shards, rows = plan.rows, boundary = plan.boundary;
-  Values first, last, below, above; // two neighbours' rows about my last boundary, my first
+  int64_t p = plan.shards, rows = plan.rows, boundary = plan.boundary, crossing = plan.crossing;
+  Values first, last, below, above; // my rows and a neighbour's about my last boundary, my first
   for (Value value : values) {
     first.push_back(sliced(value, 1, 0, boundary));
     last.push_back(sliced(value, 1, rows - boundary, rows));
-    Value next = padded(sliced(first.back(), 0, 1, p), 0, 0, 1);
-    Value previous = padded(sliced(last.back(), 0, 0, p - 1), 0, 1, 0);
+    Value next = padded(sliced(sliced(value, 1, 0, crossing), 0, 1, p), 0, 0, 1);
+    Value previous = padded(sliced(sliced(value, 1, rows - crossing, rows), 0, 0, p - 1), 0, 1, 0);
     below.push_back(joined({last.back(), next}, 1));
     above.push_back(joined({previous, first.back()}, 1));
   }
@@ -180,7 +180,7 @@ Values Columns::settled(Values values) {
   below = sorted(below, 1, order), above = sorted(above, 1, order);
   values.pop_back();
   for (auto [i, value] : llvm::enumerate(values)) {
-    Value lowest = sliced(above[i], 1, boundary, 2 * boundary);
+    Value lowest = sliced(above[i], 1, crossing, crossing + boundary);
     Value highest = sliced(below[i], 1, 0, boundary);
     Value shard = positions(lowest, 0, integer);
     lowest = select(compare(shard, number(shard, 0), Direction::EQ), first[i], lowest);

@@ -42,13 +42,14 @@ class Case:
 
 
 def cases():
-    # Each shard but the first receives one element for each total.
+    # An element in each step, the first sum after log2 p of them, the others one by one: as many as there are totals, and log2 p - 1.
+    least = lambda totals, devices: 4 * (totals - 1 + (devices - 1).bit_length())
     for rows, columns in ((1024, 1024), (1001, 960), (4096, 1), (29, 3)):
         x = rng_array((rows, columns))
         for name, f in (("cumsum", lambda x: jnp.cumsum(x, 0)), ("cummax_reversed", lambda x: lax.cummax(x, 0, reverse=True)),
                         ("cumlogsumexp", lambda x: lax.cumlogsumexp(x, 0))):
             for axes in (X, XY):
-                yield Case(f"{name}_{rows}x{columns}_{len(axes[0])}", f, [x], [axes], axes, 4 * columns, 1.1 if columns >= 960 else 3)
+                yield Case(f"{name}_{rows}x{columns}_{len(axes[0])}", f, [x], [axes], axes, least(columns, 8), {1: 1, 3: 1.8}.get(columns, 1.1))
     # A start that counts is taken for each place of a window outside of the array, too.
     for name, f, exact, start in (("sum", lax.add, np.cumsum, 0.7), ("product", lax.mul, np.cumprod, 0.999)):
         for rows, columns in ((1001, 960), (29, 3)):
@@ -57,7 +58,7 @@ def cases():
                 f64 = lambda x, s, exact=exact, times=times: exact(x, 0) + times * s if exact is np.cumsum else exact(x, 0) * s ** times
                 yield Case(f"start_of_{name}_{rows}x{columns}_on_{devices}",
                            lambda x, s, f=f, rows=rows: lax.reduce_window(x, s, f, (rows, 1), (1, 1), ((rows - 1, 0), (0, 0))),
-                           [x, np.float32(start)], [X, P()], X, 4 * columns, 1.1 if columns >= 960 else 4, f64, devices, 1e-6 if name == "sum" else 1e-5)
+                           [x, np.float32(start)], [X, P()], X, least(columns, devices), 1.8 if columns == 3 else 1.1, f64, devices, 1e-6 if name == "sum" else 1e-5)
     # Windows of several rows that indices name: each of their rows is where it is, alone or summed.
     at = np.array([0, 123, 124, 125, 126, 127, 128, 300, 1019], np.int32)
     windows = lambda x, at: jax.vmap(lambda i: lax.dynamic_slice(x, (i, 0), (5, 96)))(at)

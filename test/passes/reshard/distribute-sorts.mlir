@@ -22,11 +22,11 @@ func.func @long(%x: tensor<900xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
   // CHECK: sdy.reshard {{.*}} <@mesh, [{}, {"x"}, {}]> : tensor<3x3x3xi16>
   // CHECK: "stablehlo.sort"
   // CHECK: (tensor<3x300xf32>, tensor<3x300xi32>)
-  // Six rows on each side of a boundary.
+  // Two rows of a neighbour with four on this side of a boundary.
   // CHECK: "stablehlo.sort"
-  // CHECK: (tensor<3x12xf32>, tensor<3x12xi32>)
+  // CHECK: (tensor<3x6xf32>, tensor<3x6xi32>)
   // CHECK: "stablehlo.sort"
-  // CHECK: (tensor<3x12xf32>, tensor<3x12xi32>)
+  // CHECK: (tensor<3x6xf32>, tensor<3x6xi32>)
   // CHECK: stablehlo.concatenate {{.*}}[{"x"}, {}]>{{.*}} -> tensor<3x300xf32>
   // CHECK-NOT: reshard
   // CHECK: return

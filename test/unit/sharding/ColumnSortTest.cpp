@@ -30,11 +30,22 @@ std::vector<int> columnSorted(Columns columns, const ColumnSort &plan) {
   columns = next;
   sortEach();
   std::vector<int> all;
-  for (const auto &column : columns)
+  for (int64_t i = 0; i < plan.shards; ++i) {
+    std::vector<int> column = columns[i];
+    if (i > 0) { // the last of the one before, and my first
+      std::vector<int> above(columns[i - 1].end() - plan.crossing, columns[i - 1].end());
+      above.insert(above.end(), columns[i].begin(), columns[i].begin() + plan.boundary);
+      std::sort(above.begin(), above.end());
+      std::copy(above.begin() + plan.crossing, above.end(), column.begin());
+    }
+    if (i + 1 < plan.shards) {
+      std::vector<int> below(columns[i].end() - plan.boundary, columns[i].end());
+      below.insert(below.end(), columns[i + 1].begin(), columns[i + 1].begin() + plan.crossing);
+      std::sort(below.begin(), below.end());
+      std::copy(below.begin(), below.begin() + plan.boundary, column.end() - plan.boundary);
+    }
     all.insert(all.end(), column.begin(), column.end());
-  for (int64_t i = 1; i < plan.shards; ++i)
-    std::sort(all.begin() + i * plan.rows - plan.boundary,
-              all.begin() + i * plan.rows + plan.boundary);
+  }
   return all;
 }
 
@@ -58,6 +69,22 @@ TEST(ColumnSort, SortsAllZerosAndOnes) {
   }
 }
 
+// Columns of as many zeros each bring most to the wrong side: on as few rows as there may be.
+TEST(ColumnSort, SortsZerosThatDifferMost) {
+  for (int64_t shards = 2; shards < 14; ++shards) {
+    int64_t least = shards;
+    while (!planColumnSort(least * shards, shards))
+      ++least;
+    ColumnSort plan = *planColumnSort(least * shards, shards);
+    for (int64_t zeros = 0; zeros <= plan.rows; ++zeros) {
+      std::vector<int> column(plan.rows, 1);
+      std::fill_n(column.begin(), zeros, 0);
+      std::vector<int> sorted = columnSorted(Columns(shards, column), plan);
+      ASSERT_TRUE(std::is_sorted(sorted.begin(), sorted.end())) << shards << ": " << zeros;
+    }
+  }
+}
+
 TEST(ColumnSort, SortsRandomNumbers) {
   std::mt19937 random(7);
   for (int64_t shards = 2; shards < 17; ++shards)
@@ -75,12 +102,14 @@ TEST(ColumnSort, SortsRandomNumbers) {
 
 // Rows about one boundary must not be rows about the next.
 TEST(ColumnSort, NeedsRowsBetweenBoundaries) {
-  EXPECT_FALSE(planColumnSort(832, 8));
+  EXPECT_FALSE(planColumnSort(768, 8));
+  EXPECT_FALSE(planColumnSort(18, 3)); // a part has fewer rows than columns may differ by
   std::optional<ColumnSort> plan = planColumnSort(893, 8);
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->tile, 112);
   EXPECT_EQ(plan->rows, 112);
-  EXPECT_EQ(plan->boundary, 56);
+  EXPECT_EQ(plan->boundary, 49);
+  EXPECT_EQ(plan->crossing, 16);
   EXPECT_TRUE(plan->padded());
   EXPECT_FALSE(planColumnSort(100, 1));
 }
