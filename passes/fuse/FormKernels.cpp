@@ -47,8 +47,9 @@ using ShapeKey = std::vector<int64_t>;
 
 // What costs less where it is used than to be read from memory there.
 static bool isCheap(Operation *op) {
-  return isSplat(op) || isa<IotaOp>(op) ||
-         (isa<BroadcastInDimOp>(op) &&
+  NodeKind kind = fusionKindOf(op);
+  return kind == NodeKind::Constant ||
+         (kind == NodeKind::Broadcast &&
           typeOf(op->getOperand(0)).getNumElements() < typeOf(op->getResult(0)).getNumElements());
 }
 

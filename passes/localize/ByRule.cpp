@@ -5,6 +5,13 @@
 // becomes, with b on 4 devices
 //   %1 = stablehlo.cholesky %0 : tensor<2x4x4xf32>
 //
+// Along a factor that the rule reduces, parts of the operands give parts of the results' sum, where
+// reshard has marked those:
+//
+//   %1 = custom_call @f(%0) : (8x4) -> 8   ([i, k]) -> ([i]) reduction={k}   {unreduced {"x"}}
+// becomes, with k on 4 devices
+//   %1 = custom_call @f(%0) : (8x1) -> 8   %2 = comm.all_reduce sum(%1)
+//
 // Without a rule nobody knows what the op does to a part: every device runs it on the whole.
 #include "dialects/sdy/PlainData.h"
 #include "passes/localize/Localizer.h"
@@ -16,10 +23,24 @@ using namespace mlir;
 namespace tessera::localize {
 namespace {
 
-// The factor that alone makes up a dimension and passes through; else -1.
+// The factor that alone makes up a dimension and can be sharded there; else -1.
 int32_t sharedFactor(const sharding::FactorRule &rule, const sharding::DimFactors &dim) {
-  bool shared = dim.size() == 1 && rule.factors[dim[0]].kind == sharding::FactorKind::PassThrough;
+  if (dim.size() != 1)
+    return -1;
+  sharding::FactorKind kind = rule.factors[dim[0]].kind;
+  bool shared =
+      kind == sharding::FactorKind::PassThrough || kind == sharding::FactorKind::Reduction;
   return shared ? dim[0] : -1;
+}
+
+// Whether the results may be parts of a sum over the axes of a dimension that the op reduces. Rows
+// past the end would be added.
+bool mayReduce(Localizer &l, Operation *op, const DimLayout &dim, int64_t size) {
+  return !isUneven(dim, size) && llvm::all_of(op->getResults(), [&](Value result) {
+    AxisRefs wanted = l.annotated(result).partial;
+    return llvm::all_of(
+        dim.axes, [&](const sharding::AxisRef &axis) { return llvm::is_contained(wanted, axis); });
+  });
 }
 
 // A user knows a custom call by its target.
@@ -59,10 +80,22 @@ LogicalResult localizeByRule(Localizer &l, Operation *op) {
       rule.results.emplace_back(shapeOf(result).size());
   }
   std::vector<std::optional<DimLayout>> byFactor(rule.factors.size());
+  LocalLayout parts; // of the results
   for (auto [operand, tensor] : llvm::zip_equal(op->getOperands(), rule.operands))
-    for (auto [d, dim] : llvm::enumerate(tensor))
-      if (int32_t factor = sharedFactor(rule, dim); factor >= 0 && !byFactor[factor])
-        byFactor[factor] = l.local(operand).layout.dims[d];
+    for (auto [d, dim] : llvm::enumerate(tensor)) {
+      int32_t factor = sharedFactor(rule, dim);
+      if (factor < 0 || byFactor[factor])
+        continue;
+      DimLayout layout = l.local(operand).layout.dims[d];
+      bool isReduced = rule.factors[factor].kind == sharding::FactorKind::Reduction;
+      if (isReduced && !mayReduce(l, op, layout, shapeOf(operand)[d]))
+        layout = wholeDim(shapeOf(operand)[d]);
+      if (isReduced && isSharded(layout)) {
+        addAxes(parts.partial, layout.axes);
+        parts.reduction = rule.factors[factor].reduction;
+      }
+      byFactor[factor] = layout;
+    }
   auto layoutFor = [&](Value value, const sharding::TensorFactors &tensor) {
     LocalLayout layout = l.whole(value);
     for (auto [d, dim] : llvm::enumerate(tensor))
@@ -71,22 +104,20 @@ LogicalResult localizeByRule(Localizer &l, Operation *op) {
     return layout;
   };
   // Of parts of a sum, linear ops make parts of their sum: reshard says where.
-  LocalLayout parts;
+  AxisRefs linear;
   if (op->getNumResults())
-    parts.partial = l.annotated(op->getResult(0)).partial;
-  AxisRefs partial;
+    linear = l.annotated(op->getResult(0)).partial;
   SmallVector<Value> operands;
   for (auto [operand, tensor] : llvm::zip_equal(op->getOperands(), rule.operands)) {
     LocalLayout want = layoutFor(operand, tensor);
-    want.partial = parts.partial;
+    want.partial = linear;
     operands.push_back(l.get(operand, want));
     const LocalLayout &from = l.local(operand).layout;
     if (AxisRefs kept = commonAxes(from.partial, want.partial); !kept.empty()) {
-      addAxes(partial, kept);
+      addAxes(parts.partial, kept);
       parts.reduction = from.reduction;
     }
   }
-  parts.partial = partial;
   std::vector<LocalLayout> layouts;
   SmallVector<Type> types;
   for (auto [result, tensor] : llvm::zip_equal(op->getResults(), rule.results)) {

@@ -79,3 +79,41 @@ func.func public @marked(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<4x4xf32>
   return %1 : tensor<4x4xf32>
 }
+
+// -----
+
+// Right-hand sides are solved for one by one: wrong would be to gather them.
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+// CHECK-LABEL: @columns
+func.func public @columns(%a: tensor<3x3xf32>, %b: tensor<3x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> (tensor<3x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  // CHECK-NOT: comm.
+  // CHECK: "stablehlo.triangular_solve"(%arg0, %arg1) {{.*}} : (tensor<3x3xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+  %0 = "stablehlo.triangular_solve"(%a, %b) {left_side = true, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose NO_TRANSPOSE>, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : (tensor<3x3xf32>, tensor<3x8xf32>) -> tensor<3x8xf32>
+  return %0 : tensor<3x8xf32>
+}
+
+// -----
+
+// Along a factor that the rule reduces, parts of the operands give parts of the sum; wrong would be to
+// gather them.
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+// CHECK-LABEL: @reduced
+func.func public @reduced(%x: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> tensor<6xf32> {
+  // CHECK: %[[P:.*]] = stablehlo.custom_call @f(%arg0) : (tensor<6x2xf32>) -> tensor<6xf32>
+  // CHECK-NEXT: comm.all_reduce sum(%[[P]])
+  %0 = stablehlo.custom_call @f(%x) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i]) {i=6, j=8} reduction={j}, custom>} : (tensor<6x8xf32>) -> tensor<6xf32>
+  %1 = sdy.reshard %0 <@mesh, [{}]> : tensor<6xf32>
+  return %1 : tensor<6xf32>
+}
+
+// -----
+
+// Rows past the end would be added: the factor is gathered, and one device has the sum.
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+// CHECK-LABEL: @uneven
+func.func public @uneven(%x: tensor<6x7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> tensor<6xf32> {
+  // CHECK: stablehlo.custom_call @f(%{{.*}}) : (tensor<6x7xf32>) -> tensor<6xf32>
+  %0 = stablehlo.custom_call @f(%x) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i]) {i=6, j=7} reduction={j}, custom>} : (tensor<6x7xf32>) -> tensor<6xf32>
+  %1 = sdy.reshard %0 <@mesh, [{}]> : tensor<6xf32>
+  return %1 : tensor<6xf32>
+}
