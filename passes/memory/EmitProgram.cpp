@@ -200,7 +200,7 @@ private:
       global = local;
     Attribute sharding;
     if (attrs) {
-      sharding = attrs.get("sdy.sharding");
+      sharding = attrs.get(sdy::kShardingAttr);
       if (auto info = attrs.getAs<StringAttr>("jax.result_info"))
         loc = NameLoc::get(info);
     }
