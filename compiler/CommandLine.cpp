@@ -2,7 +2,7 @@
 
 #include "compiler/ProgramArguments.h"
 #include "lib/files/OutputFile.h"
-#include "passes/codegen/cpu/CpuTarget.h"
+#include "lib/target/X86Processors.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -19,7 +19,7 @@ Compiles a StableHLO module with Shardy annotations into a program for the devic
   -o FILE              the program; with --stop-after, the module's text (- is standard output)
 )";
 const char kMoreUsage[] =
-    R"(  --target=cpu         what kernels are generated for
+    R"(  --target=cpu|shadow  what kernels are generated for; shadow is the cpu with a device that runs behind
   --target-cpu=NAME    the processor: native (this one), x86-64-v3, x86-64-v4, .. (help lists all)
   --stop-after=PHASE   stop there and write the module as text
   --print-after=PHASE  print the module after that phase, and go on
@@ -86,7 +86,7 @@ int compileProgram(int argc, const char *const *argv) {
   if (printedHelp(argc, argv, llvm::Twine(kUsage) + kProgramUsage + kMoreUsage))
     return 0;
   if (llvm::is_contained(llvm::ArrayRef(argv, argc), llvm::StringRef("--target-cpu=help"))) {
-    llvm::outs() << codegen::CpuTarget::names();
+    llvm::outs() << target::x86ProcessorNames();
     return 0;
   }
   CommandLine line;

@@ -5,7 +5,8 @@
 #include "compiler/Entry.h"
 #include "compiler/Report.h"
 #include "compiler/Road.h"
-#include "passes/codegen/cpu/CpuTarget.h"
+#include "dialects/tessera/Marks.h"
+#include "lib/target/Target.h"
 #include "passes/package/Package.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -56,12 +57,6 @@ std::string phaseNames() {
 
 // What is wrong with the options, empty when nothing is.
 std::string checkOptions(const CompileOptions &options) {
-  if (options.target == "cuda")
-    return "error: --target=cuda: this build generates code for CPUs only; use --target=cpu";
-  if (options.target != "cpu")
-    return "error: --target=" + options.target + ": no such target; use --target=cpu";
-  if (auto cpu = codegen::CpuTarget::named(options.targetCpu); !cpu)
-    return "error: " + llvm::toString(cpu.takeError());
   for (auto [flag, name] :
        {std::pair("--stop-after", options.stopAfter), {"--print-after", options.printAfter}})
     if (!name.empty() && !findPhase(name))
@@ -75,6 +70,11 @@ CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
   CompileResult result;
   if (result.error = checkOptions(options); !result.error.empty())
     return result;
+  llvm::Expected<target::Choice> target = target::choose(options.target, options.targetCpu);
+  if (!target) {
+    result.error = "error: " + llvm::toString(target.takeError());
+    return result;
+  }
 
   Stopwatch watch;
   llvm::json::Array seconds;
@@ -87,9 +87,7 @@ CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
   if (result.error = road.read(text); !result.error.empty())
     return result;
   mlir::ModuleOp module = road.module();
-  if (options.targetCpu != "native")
-    module->setAttr("exec.target_cpu",
-                    mlir::StringAttr::get(module.getContext(), options.targetCpu));
+  setTarget(module, TargetAttr::of(module.getContext(), *target));
   timed("parse");
 
   // The whole road ends by writing the program, which checks what the last phase's verifier does.

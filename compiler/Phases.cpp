@@ -1,6 +1,6 @@
 #include "compiler/Phases.h"
 
-#include "passes/codegen/cpu/Passes.h"
+#include "passes/codegen/Passes.h"
 #include "passes/communicate/Passes.h"
 #include "passes/fuse/Passes.h"
 #include "passes/import/Passes.h"
@@ -18,7 +18,8 @@
 namespace tessera {
 
 static const Phase kPhases[] = {
-    {"import", buildImportPipeline, registerImportPasses},
+    {"import", [](mlir::OpPassManager &pm) { buildImportPipeline(pm, ImportOptions()); },
+     registerImportPasses},
     {"propagate", buildPropagatePipeline, registerPropagatePasses},
     {"reshard", buildReshardPipeline, registerReshardPasses},
     {"localize", buildLocalizePipeline, registerLocalizePasses},
@@ -26,7 +27,7 @@ static const Phase kPhases[] = {
     {"fuse", buildFusePipeline, registerFusePasses},
     {"order", buildOrderPipeline, registerOrderPasses},
     {"memory", buildMemoryPipeline, registerMemoryPasses},
-    {"codegen", buildCodegenCpuPipeline, registerCodegenCpuPasses},
+    {"codegen", buildCodegenPipeline, registerCodegenPasses},
     {"package", buildPackagePipeline, registerPackagePasses},
 };
 

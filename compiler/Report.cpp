@@ -1,6 +1,7 @@
 #include "compiler/Report.h"
 
 #include "dialects/exec/ExecOps.h"
+#include "dialects/tessera/Marks.h"
 #include "passes/package/Figures.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -24,16 +25,23 @@ static double countFlops(mlir::Block &block, const llvm::StringMap<double> &kern
   return flops;
 }
 
+static llvm::json::Object targetFigures(TargetAttr target) {
+  llvm::json::Array processors;
+  for (ProcessorAttr processor : target.getProcessors()) {
+    llvm::json::Array features;
+    for (mlir::StringAttr feature : processor.getFeatures())
+      features.push_back(feature.getValue());
+    processors.push_back(llvm::json::Object{{"cpu", processor.getName()},
+                                            {"vector_bits", processor.getVectorBits()},
+                                            {"features", std::move(features)}});
+  }
+  return llvm::json::Object{{"name", target.getName()}, {"processors", std::move(processors)}};
+}
+
 llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
   llvm::json::Object report{{"devices", devices}};
-  if (auto cpu = module->getAttrOfType<mlir::StringAttr>("exec.target_cpu")) {
-    llvm::json::Array features;
-    if (auto known = module->getAttrOfType<mlir::ArrayAttr>("exec.target_features"))
-      for (auto feature : known.getAsRange<mlir::StringAttr>())
-        features.push_back(feature.getValue());
-    report["target"] =
-        llvm::json::Object{{"cpu", cpu.getValue()}, {"features", std::move(features)}};
-  }
+  if (TargetAttr target = getTarget(module))
+    report["target"] = targetFigures(target);
   auto programs = module.getOps<exec::ProgramOp>();
   if (programs.empty())
     return report;

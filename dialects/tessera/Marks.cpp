@@ -10,11 +10,12 @@ namespace {
 
 // --- The table ---
 
-constexpr StringLiteral kTopology = "tessera.topology", kExplain = "tessera.explain",
-                        kShape = "tessera.shape", kGlobal = "tessera.global",
-                        kTripCount = "tessera.trip_count", kPartial = "tessera.partial",
-                        kBoundary = "tessera.boundary", kOrigin = "tessera.origin",
-                        kConflict = "tessera.conflict", kAskedFor = "tessera.asked_for";
+constexpr StringLiteral kTopology = "tessera.topology", kTarget = "tessera.target",
+                        kExplain = "tessera.explain", kShape = "tessera.shape",
+                        kGlobal = "tessera.global", kTripCount = "tessera.trip_count",
+                        kPartial = "tessera.partial", kBoundary = "tessera.boundary",
+                        kOrigin = "tessera.origin", kConflict = "tessera.conflict",
+                        kAskedFor = "tessera.asked_for";
 
 // What a mark stands on: some of these.
 enum On : unsigned { OfOperation = 1, OfArgument = 2, OfResult = 4 };
@@ -43,6 +44,7 @@ bool hasResults(Operation *op) { return op->getNumResults(); }
 
 constexpr Mark kMarks[] = {
     {kTopology, is<TopologyAttr>, "a #tessera.topology", OfOperation, isModule, "the module"},
+    {kTarget, is<TargetAttr>, "a #tessera.target", OfOperation, isModule, "the module"},
     {kTripCount, is<TripCountAttr>, "a #tessera.trip_count", OfOperation, isLoop,
      "stablehlo.while"},
     {kPartial, is<PartialAttr>, "a #tessera.partial", OfOperation, hasResults,
@@ -118,6 +120,23 @@ cost::Topology topologyOf(ModuleOp module) {
 
 void setTopology(ModuleOp module, TopologyAttr topology) {
   module->setDiscardableAttr(kTopology, topology);
+}
+
+// --- The target ---
+
+TargetAttr getTarget(ModuleOp module) { return module->getAttrOfType<TargetAttr>(kTarget); }
+
+void setTarget(ModuleOp module, TargetAttr target) { module->setDiscardableAttr(kTarget, target); }
+
+FailureOr<TargetAttr> ensureTarget(ModuleOp module, StringRef target, StringRef processors) {
+  if (TargetAttr known = getTarget(module))
+    return known;
+  llvm::Expected<target::Choice> choice = target::choose(target, processors);
+  if (!choice)
+    return module.emitError(llvm::toString(choice.takeError()));
+  auto made = TargetAttr::of(module.getContext(), *choice);
+  setTarget(module, made);
+  return made;
 }
 
 // --- Signatures ---

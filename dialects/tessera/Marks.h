@@ -14,6 +14,15 @@ namespace tessera {
 cost::Topology topologyOf(mlir::ModuleOp module);
 void setTopology(mlir::ModuleOp module, TopologyAttr topology);
 
+// --- The target ---
+// What the module is compiled for; where it says nothing, what is named here is set, or the module
+// has an error. Without names: the cpu, and the processor of this machine.
+mlir::FailureOr<TargetAttr> ensureTarget(mlir::ModuleOp module,
+                                         llvm::StringRef target = target::kDefaultTarget,
+                                         llvm::StringRef processors = target::kDefaultProcessor);
+TargetAttr getTarget(mlir::ModuleOp module); // null where it says nothing
+void setTarget(mlir::ModuleOp module, TargetAttr target);
+
 // --- Signatures ---
 // The shape that the command line gives an argument; null where it gives none.
 mlir::RankedTensorType getGivenShape(mlir::DictionaryAttr argument);

@@ -156,4 +156,64 @@ cost::Topology TopologyAttr::toTopology() const {
   return topology;
 }
 
+// --- Target ---
+
+ProcessorAttr ProcessorAttr::of(MLIRContext *context, const target::Processor &processor) {
+  SmallVector<StringAttr> features;
+  for (const std::string &feature : processor.features)
+    features.push_back(StringAttr::get(context, feature));
+  return get(context, processor.name, processor.vectorBits, features);
+}
+
+target::Processor ProcessorAttr::toProcessor() const {
+  target::Processor processor{getName().str(), getVectorBits(), {}};
+  for (StringAttr feature : getFeatures())
+    processor.features.push_back(feature.str());
+  return processor;
+}
+
+TargetAttr TargetAttr::of(MLIRContext *context, const target::Choice &choice) {
+  SmallVector<ProcessorAttr> processors;
+  for (const target::Processor &processor : choice.processors)
+    processors.push_back(ProcessorAttr::of(context, processor));
+  return get(context, choice.target, processors);
+}
+
+Attribute TargetAttr::parse(AsmParser &parser, Type) {
+  StringRef name;
+  SmallVector<ProcessorAttr> processors;
+  SMLoc at;
+  if (parser.parseLess() || parser.getCurrentLocation(&at) || parser.parseKeyword(&name))
+    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    auto processor = dyn_cast_or_null<ProcessorAttr>(ProcessorAttr::parse(parser, {}));
+    if (!processor)
+      return {};
+    processors.push_back(processor);
+  }
+  if (parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(at); }, parser.getContext(), name, processors);
+}
+
+void TargetAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getName();
+  for (ProcessorAttr processor : getProcessors()) {
+    printer << ", ";
+    processor.print(printer);
+  }
+  printer << '>';
+}
+
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> error, StringRef name,
+                                 ArrayRef<ProcessorAttr> processors) {
+  if (llvm::Expected<target::Target> known = target::find(name); !known)
+    return error() << llvm::toString(known.takeError());
+  if (processors.empty())
+    return error() << "target '" << name
+                   << "' needs a processor, such as <\"x86-64-v3\", "
+                      "vector_bits = 256>";
+  return success();
+}
+
 } // namespace tessera

@@ -61,6 +61,40 @@ def Tessera_PartialAttr : Tessera_Attr<"Partial", "partial"> {
   let genVerifyDecl = 1;
 }
 
+def Tessera_ProcessorAttr : Tessera_Attr<"Processor", "processor"> {
+  let summary = "What one image of code is made for: a processor, or a level of instruction sets";
+  let description = [{
+    `#tessera.processor<"x86-64-v3", vector_bits = 256, features = ["avx2", "fma"]>`: LLVM's name, by which instructions
+    are scheduled; the bits of the vectors that kernels use; and the instruction sets (tessera/cpu_features.h) that they
+    may use, beyond those of every processor of the kind.
+  }];
+  let parameters = (ins StringRefParameter<"LLVM's name">:$name, "unsigned":$vector_bits,
+                        OptionalArrayRefParameter<"::mlir::StringAttr">:$features);
+  let assemblyFormat = [{
+    `<` $name `,` `vector_bits` `=` $vector_bits (`,` `features` `=` `[` $features^ `]`)? `>`
+  }];
+  let extraClassDeclaration = [{
+    static ProcessorAttr of(::mlir::MLIRContext *context, const ::tessera::target::Processor &processor);
+    ::tessera::target::Processor toProcessor() const;
+  }];
+}
+
+def Tessera_TargetAttr : Tessera_Attr<"Target", "target"> {
+  let summary = "What the program is compiled for: `tessera.target` of the module";
+  let description = [{
+    `#tessera.target<cpu, <"x86-64-v4", vector_bits = 512, features = [..]>, <"x86-64-v3", vector_bits = 256,
+    features = [..]>>`: a row of the table in lib/target, and what its images of code are made for, best first. Import sets
+    it; codegen chooses its pipeline by it, and any phase that wants to know of a processor reads it here.
+  }];
+  let parameters = (ins StringRefParameter<"a row of lib/target/Target.cpp">:$name,
+                        ArrayRefParameter<"::tessera::ProcessorAttr">:$processors);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    static TargetAttr of(::mlir::MLIRContext *context, const ::tessera::target::Choice &choice);
+  }];
+}
+
 def Tessera_OriginAttr : Tessera_Attr<"Origin", "origin"> {
   let summary = "Why values are sharded as they are: `tessera.origin` of operations and arguments";
   let description = [{

@@ -5,6 +5,7 @@
 #include "dialects/sdy/SdyAttrs.h"
 #include "lib/cost/Topology.h"
 #include "lib/sharding/Sharding.h"
+#include "lib/target/Target.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"
 

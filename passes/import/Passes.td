@@ -2,6 +2,20 @@
 #define TESSERA_PASSES_IMPORT
 include "mlir/Pass/PassBase.td"
 
+def SetTarget : Pass<"tessera-set-target", "mlir::ModuleOp"> {
+  let summary = "Says on the module what it is compiled for, where it does not say so itself.";
+  let description = [{
+    `--tessera-set-target="target=cpu processors=x86-64-v3"` of `module {}`:
+    ```mlir
+    module attributes {tessera.target = #tessera.target<cpu, <"x86-64-v3", vector_bits = 256, features = ["sse3", ..]>>} {}
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "::tessera::target::kDefaultTarget", "What kernels are compiled for: cpu, or shadow.">,
+    Option<"processors", "processors", "std::string", "::tessera::target::kDefaultProcessor",
+           "The processor (native: this one), or several: x86-64-v3,x86-64-v4.">];
+  let dependentDialects = ["::tessera::TesseraDialect"];
+}
 def InlineCalls : Pass<"tessera-inline-calls", "mlir::ModuleOp"> {
   let summary = "Puts the bodies of called functions where they are called, until only the entry is left.";
   let description = [{

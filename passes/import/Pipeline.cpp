@@ -15,7 +15,8 @@ namespace tessera {
 #define GEN_PASS_REGISTRATION
 #include "passes/import/Passes.h.inc"
 
-void buildImportPipeline(mlir::OpPassManager &pm) {
+void buildImportPipeline(mlir::OpPassManager &pm, const ImportOptions &options) {
+  pm.addPass(createSetTarget({options.target, options.processors}));
   pm.addPass(createDecomposeCustomCalls());
   pm.addPass(createInlineCalls());
   pm.addPass(createRefineShapes());
@@ -54,7 +55,7 @@ void buildImportPipeline(mlir::OpPassManager &pm) {
 
 void registerImportPasses() {
   registerImportPhasePasses();
-  mlir::PassPipelineRegistration<>(
+  mlir::PassPipelineRegistration<ImportOptions>(
       "tessera-import",
       "import: one function in StableHLO, sdy and comm from what a frontend exports.",
       buildImportPipeline);

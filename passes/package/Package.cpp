@@ -5,6 +5,7 @@
 #include "dialects/exec/ExecOps.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/KnownAttributes.h"
+#include "dialects/tessera/Marks.h"
 #include "include/tessera/program.pb.h"
 #include "passes/package/Constants.h"
 #include "passes/package/ElementTypes.h"
@@ -281,11 +282,12 @@ FailureOr<Package> packageProgram(ModuleOp module, StringRef report) {
   program::Program message;
   if (failed(Writer(module, programs.front()).write(message)))
     return failure();
-  if (auto cpu = module->getAttrOfType<StringAttr>("exec.target_cpu"))
-    message.set_target_cpu(cpu.getValue().str());
-  if (auto features = module->getAttrOfType<ArrayAttr>("exec.target_features"))
-    for (Attribute feature : features)
-      message.add_target_features(cast<StringAttr>(feature).getValue().str());
+  if (TargetAttr target = getTarget(module)) {
+    ProcessorAttr processor = target.getProcessors().front();
+    message.set_target_cpu(processor.getName().str());
+    for (StringAttr feature : processor.getFeatures())
+      message.add_target_features(feature.str());
+  }
   message.set_report_json(report.str());
 
   Package package;

@@ -1,7 +1,8 @@
-// Kernels to native code, for the processor that the module names in exec.target_cpu (this machine's,
-// when it names none). Passes.td shows an example.
+// Kernels to native code, for the processor of the module's target (this machine's, when it has
+// none). Passes.td shows an example.
 #include "passes/codegen/cpu/Passes.h"
 
+#include "dialects/tessera/Marks.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "passes/codegen/cpu/CompileKernels.h"
@@ -33,13 +34,21 @@ struct CodegenCpuPass : impl::CodegenCpuBase<CodegenCpuPass> {
         source.inplace.push_back(op.inplaceOperand(i));
       sources.push_back(std::move(source));
     }
-    llvm::Expected<codegen::CpuTarget> target = targetOf(module);
-    if (!target) {
-      module.emitError(llvm::toString(target.takeError()));
+    mlir::FailureOr<TargetAttr> target = ensureTarget(module);
+    if (failed(target))
+      return signalPassFailure();
+    if (target->getProcessors().size() != 1) {
+      module.emitError("a program has code for one processor; name one");
+      return signalPassFailure();
+    }
+    llvm::Expected<codegen::CpuTarget> cpu =
+        codegen::CpuTarget::of(target->getProcessors().front().toProcessor());
+    if (!cpu) {
+      module.emitError(llvm::toString(cpu.takeError()));
       return signalPassFailure();
     }
     std::string problem;
-    auto compiled = codegen::compileKernels(sources, *target, problem);
+    auto compiled = codegen::compileKernels(sources, *cpu, problem);
     if (!problem.empty())
       module.emitError(problem);
     if (!compiled)
@@ -57,24 +66,6 @@ struct CodegenCpuPass : impl::CodegenCpuBase<CodegenCpuPass> {
         "exec.code",
         mlir::DenseResourceElementsAttr::get(
             type, "exec_code", mlir::HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64)));
-    module->setAttr("exec.target_cpu", b.getStringAttr(target->cpu));
-    llvm::SmallVector<mlir::Attribute> features;
-    for (const std::string &feature : target->features)
-      features.push_back(b.getStringAttr(feature));
-    module->setAttr("exec.target_features", b.getArrayAttr(features));
-  }
-
-  // What the module says; code that is generated again is for the same instruction sets.
-  static llvm::Expected<codegen::CpuTarget> targetOf(mlir::ModuleOp module) {
-    auto cpu = module->getAttrOfType<mlir::StringAttr>("exec.target_cpu");
-    auto target = codegen::CpuTarget::named(cpu ? cpu.getValue() : "native");
-    auto features = module->getAttrOfType<mlir::ArrayAttr>("exec.target_features");
-    if (!target || !features)
-      return target;
-    target->features.clear();
-    for (auto feature : features.getAsRange<mlir::StringAttr>())
-      target->features.push_back(feature.str());
-    return target;
   }
 };
 

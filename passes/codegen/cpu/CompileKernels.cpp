@@ -53,7 +53,6 @@ std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kerne
                                               unsigned threads) {
   CompiledKernels result;
   result.infos.resize(kernels.size());
-  VectorFeatures vectors = target.vectors();
   size_t partCount = kernels.size() > 1 ? 2 : 1; // without kernels: an empty shared object
   std::vector<Part> parts(partCount);
   for (size_t p = 0; p < partCount; ++p) {
@@ -62,7 +61,7 @@ std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kerne
     ObjectCode(target).prepare(*part.module);
     bool ok = true;
     for (size_t i = p; i < kernels.size(); i += partCount)
-      ok &= emitKernel(kernels[i], *part.module, vectors, result.infos[i]);
+      ok &= emitKernel(kernels[i], *part.module, target.vectors, result.infos[i]);
     if (!ok)
       return std::nullopt;
   }

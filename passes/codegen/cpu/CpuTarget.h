@@ -1,12 +1,7 @@
-// The processor that code is for.
+// A processor as the emitters and LLVM need to know it.
 #pragma once
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Error.h"
-
-#include <string>
-#include <vector>
+#include "lib/target/Target.h"
 
 namespace tessera::codegen {
 
@@ -18,18 +13,13 @@ struct VectorFeatures {
 };
 
 struct CpuTarget {
-  std::string cpu; // LLVM's name: instructions are scheduled for it
-  std::vector<std::string> features; // the instruction sets of tessera/cpu_features.h that it has
+  target::Processor processor;
+  VectorFeatures vectors;
 
-  VectorFeatures vectors() const;
+  // Fails where kernels cannot use such vectors with its instruction sets, or one is unknown.
+  static llvm::Expected<CpuTarget> of(target::Processor processor);
+  static CpuTarget host(); // this machine's
   std::string switches() const; // as LLVM takes them: +avx,+avx2,..,-avx512f,..
-
-  // This machine's, as far as the instruction sets are known.
-  static CpuTarget host();
-  // `native` or a name that LLVM knows: x86-64-v3, znver4, ..
-  static llvm::Expected<CpuTarget> named(llvm::StringRef name);
-  // What `named` takes, one a line.
-  static std::string names();
 };
 
 } // namespace tessera::codegen

@@ -30,7 +30,7 @@ ObjectCode::ObjectCode(const CpuTarget &target) {
   llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
   std::string error;
   const llvm::Target *known = llvm::TargetRegistry::lookupTarget(triple, error);
-  machine.reset(known->createTargetMachine(triple, target.cpu, target.switches(),
+  machine.reset(known->createTargetMachine(triple, target.processor.name, target.switches(),
                                            llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt,
                                            llvm::CodeGenOptLevel::Default));
 }

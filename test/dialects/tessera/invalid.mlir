@@ -93,6 +93,26 @@ func.func @main(%x: tensor<4xf32>) {
 
 // -----
 
+// expected-error @+1 {{--target=cuda: this build generates code for CPUs only; use --target=cpu}}
+module attributes {tessera.target = #tessera.target<cuda, <"sm_90a", vector_bits = 128>>} {}
+
+// -----
+
+// expected-error @+1 {{target 'cpu' needs a processor, such as <"x86-64-v3", vector_bits = 256>}}
+module attributes {tessera.target = #tessera.target<cpu>} {}
+
+// -----
+
+// expected-error @+1 {{'tessera.target' must be a #tessera.target, not #tessera.processor<"x86-64", vector_bits = 128>}}
+module attributes {tessera.target = #tessera.processor<"x86-64", vector_bits = 128>} {}
+
+// -----
+
+// expected-error @+1 {{'tessera.target' goes on the module}}
+func.func @main() attributes {tessera.target = #tessera.target<cpu, <"x86-64", vector_bits = 128>>} { return }
+
+// -----
+
 // expected-error @+1 {{'tessera.shape' must be a tensor of static shape, not tensor<?xf32>}}
 func.func @main(%x: tensor<?xf32> {tessera.shape = tensor<?xf32>}) { return }
 

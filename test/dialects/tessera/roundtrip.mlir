@@ -35,6 +35,9 @@ func.func @main(%x: tensor<8x4xf32>, %c: tensor<f32>, %i: tensor<i32>) {
 // CHECK: module attributes {tessera.topology = #tessera.topology<>}
 module attributes {tessera.topology = #tessera.topology<>} {}
 
+// CHECK: module attributes {tessera.target = #tessera.target<shadow, <"znver4", vector_bits = 256, features = ["avx2", "fma"]>, <"x86-64", vector_bits = 128>>}
+module attributes {tessera.target = #tessera.target<shadow, <"znver4", vector_bits = 256, features = ["avx2", "fma"]>, <"x86-64", vector_bits = 128>>} {}
+
 // Of a program on the way to be explained.
 // CHECK: module attributes {tessera.explain}
 module attributes {tessera.explain} {

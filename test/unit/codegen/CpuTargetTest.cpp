@@ -1,7 +1,7 @@
-// Processors by LLVM's names: what code for them may use.
+// What code for a processor may use.
 #include "passes/codegen/cpu/CpuTarget.h"
 
-#include "include/tessera/cpu_features.h"
+#include "lib/target/X86Processors.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -15,27 +15,41 @@ namespace tessera::codegen {
 namespace {
 
 CpuTarget targetOf(llvm::StringRef name) {
-  auto target = CpuTarget::named(name);
-  EXPECT_TRUE(static_cast<bool>(target)) << name.str();
-  return *target;
+  return llvm::cantFail(CpuTarget::of(llvm::cantFail(target::x86Processor(name))));
+}
+
+std::string errorOf(target::Processor processor) {
+  auto target = CpuTarget::of(std::move(processor));
+  return target ? "" : llvm::toString(target.takeError());
 }
 
 TEST(CpuTargetTest, Levels) {
-  EXPECT_EQ(targetOf("x86-64").vectors().bytes, 16u);
-  EXPECT_EQ(targetOf("x86-64-v2").vectors().bytes, 16u);
-  VectorFeatures third = targetOf("x86-64-v3").vectors();
+  EXPECT_EQ(targetOf("x86-64").vectors.bytes, 16u);
+  EXPECT_EQ(targetOf("x86-64-v2").vectors.bytes, 16u);
+  VectorFeatures third = targetOf("x86-64-v3").vectors;
   EXPECT_EQ(third.bytes, 32u);
   EXPECT_TRUE(third.f16);
   EXPECT_FALSE(third.bf16);
-  VectorFeatures fourth = targetOf("x86-64-v4").vectors();
+  VectorFeatures fourth = targetOf("x86-64-v4").vectors;
   EXPECT_EQ(fourth.bytes, 64u);
   EXPECT_FALSE(fourth.bf16);
-  EXPECT_TRUE(targetOf("znver4").vectors().bf16);
+  EXPECT_TRUE(targetOf("znver4").vectors.bf16);
 }
 
-TEST(CpuTargetTest, ThisMachineHasWhatNativeUses) {
-  for (const std::string &name : targetOf("native").features)
-    EXPECT_TRUE(cpu::isHere(*cpu::find(name))) << name;
+// What a module says of its target is a person's word, too.
+TEST(CpuTargetTest, VectorsAreThoseOfTheInstructionSets) {
+  target::Processor fourth = targetOf("x86-64-v4").processor;
+  fourth.vectorBits = 256; // narrower ones may be asked for
+  EXPECT_EQ(llvm::cantFail(CpuTarget::of(fourth)).vectors.bytes, 32u);
+  for (unsigned bits : {0u, 64u, 384u, 1024u}) {
+    fourth.vectorBits = bits;
+    EXPECT_EQ(errorOf(fourth), "processor 'x86-64-v4' with vectors of " + std::to_string(bits) +
+                                   " bits: with its instruction sets they have 128, 256, 512");
+  }
+  EXPECT_EQ(errorOf({"old", 256, {"sse3"}}),
+            "processor 'old' with vectors of 256 bits: with its instruction sets they have 128");
+  EXPECT_EQ(errorOf({"odd", 128, {"neon"}}),
+            "processor 'odd': the instruction set 'neon' is none that kernels know");
 }
 
 // LLVM must generate code for the recorded instruction sets and no others, or the runtime would
@@ -53,28 +67,20 @@ TEST(CpuTargetTest, LlvmUsesWhatIsRecorded) {
     return names;
   };
   llvm::StringSet<> everywhere = enabled("x86-64", "");
-  std::string list = CpuTarget::names();
+  std::string list = target::x86ProcessorNames();
   llvm::SmallVector<llvm::StringRef> names;
   llvm::StringRef(list).split(names, '\n', -1, /*KeepEmpty=*/false);
   EXPECT_GT(names.size(), 50u);
   for (llvm::StringRef name : names) {
     CpuTarget target = targetOf(name);
-    llvm::StringSet<> used = enabled(target.cpu, target.switches());
-    for (const std::string &feature : target.features)
+    const std::vector<std::string> &features = target.processor.features;
+    llvm::StringSet<> used = enabled(target.processor.name, target.switches());
+    for (const std::string &feature : features)
       EXPECT_TRUE(used.contains(feature)) << name.str() << " without " << feature;
     for (const auto &[feature, isHere] : llvm::sys::getHostCPUFeatures())
       if (used.contains(feature) && !everywhere.contains(feature))
-        EXPECT_TRUE(llvm::is_contained(target.features, feature))
+        EXPECT_TRUE(llvm::is_contained(features, feature))
             << name.str() << " uses " << feature.str();
-  }
-}
-
-TEST(CpuTargetTest, OthersAreRefused) {
-  for (const char *name : {"", "pentium4", "apple-m1", "x86-64-v5", "help"}) {
-    auto target = CpuTarget::named(name);
-    ASSERT_FALSE(static_cast<bool>(target)) << name;
-    EXPECT_NE(llvm::toString(target.takeError()).find("compile --target-cpu=help"),
-              std::string::npos);
   }
 }
 

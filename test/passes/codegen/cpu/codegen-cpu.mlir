@@ -1,7 +1,7 @@
 // Kernels get native code: grid, scratch and flops on each, the shared object on the module.
 // RUN: tessera-opt %s --tessera-codegen-cpu --mlir-elide-resource-strings-if-larger=8 | FileCheck %s
 
-// CHECK: module attributes {exec.code = dense_resource<exec_code> : tensor<{{[0-9]+}}xi8>, exec.target_cpu = "{{.+}}", exec.target_features = [
+// CHECK: module attributes {exec.code = dense_resource<exec_code> : tensor<{{[0-9]+}}xi8>, tessera.target = #tessera.target<cpu, <"
 // CHECK: exec.kernel @gelu
 // CHECK-SAME: flops = {{[0-9.e+]+}} : f64, grid = {{[0-9]+}} : i64, scratch_bytes = 0 : i64
 exec.kernel @gelu(%x: tensor<64x128xf32>) -> tensor<64x128xf32> {

@@ -1,6 +1,6 @@
 // What the codegen phase leaves: each exec.kernel with `grid`, `scratch_bytes` and `flops`; code in
 // `exec.code`.
-#include "passes/codegen/cpu/Passes.h"
+#include "passes/codegen/Passes.h"
 
 #include "dialects/tessera/KnownAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -8,7 +8,7 @@
 namespace tessera {
 
 #define GEN_PASS_DEF_VERIFYCODEGEN
-#include "passes/codegen/cpu/Passes.h.inc"
+#include "passes/codegen/Passes.h.inc"
 
 namespace {
 
@@ -24,13 +24,13 @@ struct VerifyCodegenPass : impl::VerifyCodegenBase<VerifyCodegenPass> {
       if (!op.getGrid() || *op.getGrid() < 1 || !op.getScratchBytes() || !op.getFlops()) {
         op.emitError("kernel '") << op.getSymName()
                                  << "' has no native code: grid, scratch_bytes and flops are "
-                                    "missing; run --tessera-codegen-cpu";
+                                    "missing; run --tessera-codegen";
         return signalPassFailure();
       }
     auto code = module->getAttrOfType<mlir::DenseResourceElementsAttr>("exec.code");
     if (!code || !code.getElementType().isInteger(8)) {
       module.emitError("the module has no attribute exec.code with the kernels' shared object; run "
-                       "--tessera-codegen-cpu");
+                       "--tessera-codegen");
       return signalPassFailure();
     }
   }

@@ -1,0 +1,24 @@
+#include "passes/codegen/Passes.h"
+
+#include "mlir/Pass/PassRegistry.h"
+#include "passes/codegen/cpu/Passes.h"
+
+namespace tessera {
+
+#define GEN_PASS_REGISTRATION
+#include "passes/codegen/Passes.h.inc"
+
+void buildCodegenPipeline(mlir::OpPassManager &pm) {
+  pm.addPass(createGenerateCode());
+  pm.addPass(createVerifyCodegen());
+}
+
+void registerCodegenPasses() {
+  registerCodegenPhasePasses();
+  registerCodegenCpuPasses();
+  static mlir::PassPipelineRegistration<> pipeline(
+      "tessera-codegen", "Compiles the kernels to native code for the module's target.",
+      buildCodegenPipeline);
+}
+
+} // namespace tessera
