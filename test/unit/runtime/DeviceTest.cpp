@@ -129,7 +129,10 @@ protected:
 
   void begin(const std::vector<Script *> &scripts) {
     over = std::make_shared<device::Event>();
-    run.over = [event = over] { event->signal(); };
+    run.over = [this] {
+      auto event = over; // the test may be over before the signal is
+      event->signal();
+    };
     run.begin(static_cast<int32_t>(scripts.size()));
     Task *chain = nullptr;
     for (Script *script : scripts) {
