@@ -18,7 +18,7 @@ struct CpuTarget {
 
   // Fails where kernels cannot use such vectors with its instruction sets, or one is unknown.
   static llvm::Expected<CpuTarget> of(target::Processor processor);
-  static CpuTarget host(); // this machine's
+  static CpuTarget host();      // this machine's
   std::string switches() const; // as LLVM takes them: +avx,+avx2,..,-avx512f,..
 };
 
