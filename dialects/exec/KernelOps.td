@@ -38,6 +38,7 @@ def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, SingleBlock, Symbol]> 
     Called with inputs, then outputs, each a dense row-major array (include/tessera/kernel_abi.h). `inplace` as in
     exec.fused. Code generation fills in `grid`, `scratch_bytes` and `flops` (of one dispatch); and, for a kernel that
     the runtime brings, its name in the `library` with the `numbers` that say what it computes (include/tessera/library.h).
+    A kernel from outside has the name that its author registers it under in `outside`, and `outside_attributes` for it.
     ```mlir
     exec.kernel @exp(%x: tensor<8xf32>) -> tensor<8xf32> attributes {grid = 1 : i64} {
       %s = stablehlo.exponential %x : tensor<8xf32>
@@ -47,7 +48,8 @@ def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, SingleBlock, Symbol]> 
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<DenseI64ArrayAttr>:$inplace,
     OptionalAttr<I64Attr>:$grid, OptionalAttr<I64Attr>:$scratch_bytes, OptionalAttr<F64Attr>:$flops,
-    OptionalAttr<StrAttr>:$library, OptionalAttr<DenseI64ArrayAttr>:$numbers);
+    OptionalAttr<StrAttr>:$library, OptionalAttr<DenseI64ArrayAttr>:$numbers,
+    OptionalAttr<StrAttr>:$outside, OptionalAttr<DictionaryAttr>:$outside_attributes);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

@@ -95,18 +95,21 @@ double workOf(const Lapack &lapack) {
 
 } // namespace
 
-FailureOr<LibraryCall> lapackCall(CustomCallOp op) {
-  StringRef target = op.getCallTargetName(), name = target;
+// The function's name without the letter of its type: empty for what is none of LAPACK's.
+static StringRef functionOf(CustomCallOp op) {
+  StringRef name = op.getCallTargetName();
   bool isLapack = name.consume_front("lapack_") && name.consume_back("_ffi") && name.size() > 2;
-  if (!isLapack)
-    return op.emitError("custom call @") << target
-                                         << ": no function of this name is known on CPUs; write "
-                                            "it as StableHLO operations";
+  return isLapack ? name.drop_front() : StringRef();
+}
+
+bool isLapackCall(CustomCallOp op) { return !functionOf(op).empty(); }
+
+FailureOr<LibraryCall> lapackCall(CustomCallOp op) {
   Lapack lapack;
-  lapack.function = realName(name.drop_front()).str();
+  lapack.function = realName(functionOf(op)).str();
   auto refuse = [&] {
     return op.emitError("custom call @")
-           << target
+           << op.getCallTargetName()
            << ": its operands, results or attributes are not those that JAX "
               "gives this function";
   };

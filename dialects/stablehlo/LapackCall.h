@@ -6,7 +6,9 @@
 
 namespace tessera::stablehlo {
 
-// Fails, with a diagnostic, on what is no function of LAPACK's, or not called as JAX calls it.
+// By its name, `lapack_<function>_ffi`.
+bool isLapackCall(CustomCallOp op);
+// Fails, with a diagnostic, on what is not called as JAX calls it.
 mlir::FailureOr<LibraryCall> lapackCall(CustomCallOp op);
 
 // The product of all dimensions but the last `inner`.

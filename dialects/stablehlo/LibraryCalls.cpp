@@ -1,5 +1,6 @@
 // What of the operations the runtime's own library computes (include/tessera/library.h).
 #include "dialects/stablehlo/LapackCall.h"
+#include "dialects/stablehlo/OutsideCall.h"
 
 #include <cmath>
 
@@ -86,6 +87,8 @@ FailureOr<LibraryCall> TriangularSolveOp::getLibraryCall() {
                      static_cast<double>(solve.batch) * solve.rows * solve.columns * solve.order());
 }
 
-FailureOr<LibraryCall> CustomCallOp::getLibraryCall() { return lapackCall(*this); }
+FailureOr<LibraryCall> CustomCallOp::getLibraryCall() {
+  return isLapackCall(*this) ? lapackCall(*this) : outsideCall(*this);
+}
 
 } // namespace tessera::stablehlo

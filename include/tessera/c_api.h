@@ -21,6 +21,7 @@
  */
 #ifndef TESSERA_C_API_H
 #define TESSERA_C_API_H
+#include "kernel_abi.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -265,6 +266,20 @@ TESSERA_API void tessera_call_cancel(tessera_call *call);
 /* Of the last step that has ended. */
 TESSERA_API tessera_code tessera_call_counters(const tessera_call *call,
                                                tessera_counters *counters);
+
+/* Kernels from outside (docs/outside-kernels.md): `function` computes the custom calls of this name in
+ * programs that are loaded later. The process keeps it for good: the same function may be registered
+ * again, another one under the same name not. */
+typedef struct tessera_kernel_options {
+  size_t struct_size;     /* sizeof(tessera_kernel_options) */
+  void *user;             /* TesseraKernelCall's `user` */
+  uint64_t scratch_bytes; /* that a call must declare, at least */
+  /* Asked for each call when a program is loaded: NULL, or why the function can't compute it (a text
+   * that lives on), with which loading fails. NULL: it computes any. */
+  const char *(*check)(const TesseraKernelCall *call);
+} tessera_kernel_options;
+TESSERA_API tessera_code tessera_register_kernel(const char *name, TesseraKernel function,
+                                                 const tessera_kernel_options *options);
 
 #ifdef __cplusplus
 }

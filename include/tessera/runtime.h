@@ -42,6 +42,15 @@ inline void throwUnlessOk(tessera_code code) {
     throw Error(code, tessera_error_message());
 }
 
+// A kernel from outside: `function` computes the custom calls of this name in programs that are loaded
+// later (docs/outside-kernels.md).
+inline void registerKernel(const char *name, TesseraKernel function, void *user = nullptr,
+                           uint64_t scratchBytes = 0,
+                           const char *(*check)(const TesseraKernelCall *) = nullptr) {
+  tessera_kernel_options options = {sizeof options, user, scratchBytes, check};
+  throwUnlessOk(tessera_register_kernel(name, function, &options));
+}
+
 // An input, an output or an array: global shape, element type ("f32", ..), bytes of the dense
 // global array.
 struct Parameter {

@@ -30,12 +30,14 @@ static StringRef dominantOp(Block *body) {
       dominant = &op;
     }
   }
+  if (auto call = dyn_cast_or_null<stablehlo::CustomCallOp>(dominant))
+    return call.getCallTargetName();
   return dominant ? dominant->getName().stripDialect() : "identity";
 }
 
 static exec::KernelOp outline(exec::FusedOp fused, OpBuilder &b) {
   auto kernel = exec::KernelOp::create(b, fused.getLoc(), "kernel", fused.getInplaceAttr(), nullptr,
-                                       nullptr, nullptr, nullptr, nullptr);
+                                       nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
   IRMapping mapping;
   fused.getBody().cloneInto(&kernel.getBody(), mapping);
   // What users wrote on ops for people or other tools has no meaning here and would keep equal

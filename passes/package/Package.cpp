@@ -11,6 +11,7 @@
 #include "passes/package/ElementTypes.h"
 #include "passes/package/Figures.h"
 #include "passes/package/Kinds.h"
+#include "passes/package/OutsideKernel.h"
 #include "tessera/container.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -122,7 +123,7 @@ private:
     }
     for (int64_t number : from.getNumbers().value_or(ArrayRef<int64_t>()))
       to.add_numbers(number);
-    return success();
+    return writeOutside(from, to);
   }
 
   void writeBuffer(Value value, program::Buffer &to) {

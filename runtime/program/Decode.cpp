@@ -3,6 +3,7 @@
 #include "runtime/library/Library.h"
 #include "runtime/program/Decoded.h"
 #include "runtime/program/Groups.h"
+#include "runtime/program/OutsideKernel.h"
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -31,6 +32,9 @@ public:
         return invalidProgram("kernel '" + kernel.symbol() + "' has an impossible size");
       out_.kernels.push_back({nullptr, kernel.grid(), kernel.grid(), false, kernel.symbol(),
                               static_cast<uint32_t>(kernel.operands_size())});
+      if (!kernel.outside().empty())
+        if (Status s = checkOutside(kernel); !s.ok())
+          return s;
       if (!kernel.library().empty())
         if (Status s = findInLibrary(kernel); !s.ok())
           return s;
@@ -234,6 +238,8 @@ private:
         return s;
       bytes += buffer.bytes();
     }
+    if (!out_.kernels[dispatch.kernel()].used)
+      out_.kernels[dispatch.kernel()].location = location_;
     out_.kernels[dispatch.kernel()].used = true;
     kernelBytes_[dispatch.kernel()] = std::max(kernelBytes_[dispatch.kernel()], bytes);
     emit({Opcode::Dispatch, dispatch.kernel(), slot});
@@ -425,9 +431,20 @@ const Instruction *longestLoop(const Decoded &decoded, uint32_t instruction) {
 
 Status resolveKernels(const program::Program &program, const SymbolResolver &symbols,
                       Decoded &decoded) {
-  for (KernelEntry &kernel : decoded.kernels) {
+  for (size_t i = 0; i < decoded.kernels.size(); ++i) {
+    KernelEntry &kernel = decoded.kernels[i];
     if (kernel.function)
       continue; // the runtime brings it
+    if (const auto &said = program.kernels(static_cast<int>(i)); !said.outside().empty()) {
+      auto found = findOutside(
+          said, kernel.grid,
+          kernel.location ? program.locations(static_cast<int>(kernel.location)) : "the program");
+      if (!found.ok())
+        return found.status();
+      kernel.function = found->function;
+      kernel.plan = std::move(found->plan);
+      continue;
+    }
     kernel.function = reinterpret_cast<TesseraKernel>(symbols(kernel.symbol));
     if (!kernel.function)
       return invalidProgram("the code section lacks kernel '" + kernel.symbol + "'");

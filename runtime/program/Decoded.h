@@ -51,8 +51,9 @@ struct KernelEntry {
   uint32_t operands = 0;
   std::shared_ptr<const void> plan = nullptr; // of a kernel that the runtime brings
   void (*prepare)(const void *plan) =
-      nullptr;       // makes tables before the first call; may be called twice
-  bool used = false; // some instruction runs it
+      nullptr;           // makes tables before the first call; may be called twice
+  bool used = false;     // some instruction runs it
+  uint32_t location = 0; // of the first one
 };
 
 struct Decoded {

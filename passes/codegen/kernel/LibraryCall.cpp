@@ -24,8 +24,13 @@ LogicalResult callLibrary(exec::KernelOp kernel, LibraryCallOpInterface op) {
   if (failed(call))
     return failure();
   Builder b(kernel.getContext());
-  kernel.setLibrary(call->name);
-  kernel.setNumbers(call->numbers);
+  if (call->isOutside) {
+    kernel.setOutside(call->name);
+    kernel.setOutsideAttributesAttr(call->attributes);
+  } else {
+    kernel.setLibrary(call->name);
+    kernel.setNumbers(call->numbers);
+  }
   kernel.setGrid(call->grid);
   kernel.setScratchBytes(call->scratchBytes);
   kernel.setFlopsAttr(b.getF64FloatAttr(call->flops));

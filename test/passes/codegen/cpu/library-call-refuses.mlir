@@ -2,9 +2,25 @@
 
 // What no library computes is refused where it stands.
 
-exec.kernel @unknown(%a: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{custom call @my_function: no function of this name is known on CPUs; write it as StableHLO operations}}
-  %0 = stablehlo.custom_call @my_function(%a) : (tensor<4xf32>) -> tensor<4xf32>
+exec.kernel @calls_back(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{custom call @my_function: a kernel from outside cannot call computations of the program}}
+  %0 = stablehlo.custom_call @my_function(%a) {called_computations = [@f]} : (tensor<4xf32>) -> tensor<4xf32>
+  exec.yield %0 : tensor<4xf32>
+}
+
+// -----
+
+exec.kernel @aliases(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{custom call @my_function: results of a kernel from outside cannot share the memory of operands}}
+  %0 = stablehlo.custom_call @my_function(%a) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>]} : (tensor<4xf32>) -> tensor<4xf32>
+  exec.yield %0 : tensor<4xf32>
+}
+
+// -----
+
+exec.kernel @scratch(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{custom call @my_function: its attribute scratch_bytes = -1 : i64 must be a whole number from 0 to}}
+  %0 = stablehlo.custom_call @my_function(%a) {mhlo.backend_config = {scratch_bytes = -1 : i64}} : (tensor<4xf32>) -> tensor<4xf32>
   exec.yield %0 : tensor<4xf32>
 }
 

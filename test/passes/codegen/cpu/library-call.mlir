@@ -31,3 +31,16 @@ exec.kernel @svd(%a: tensor<2x3x5xf32>) -> (tensor<2x3x5xf32>, tensor<2x3xf32>, 
   %0:5 = stablehlo.custom_call @lapack_sgesdd_ffi(%a) {mhlo.backend_config = {mode = 65 : ui8}} : (tensor<2x3x5xf32>) -> (tensor<2x3x5xf32>, tensor<2x3xf32>, tensor<2x5x5xf32>, tensor<2x3x3xf32>, tensor<2xi32>)
   exec.yield %0#0, %0#1, %0#2, %0#3, %0#4 : tensor<2x3x5xf32>, tensor<2x3xf32>, tensor<2x5x5xf32>, tensor<2x3x3xf32>, tensor<2xi32>
 }
+
+// What neither the runtime nor LAPACK has is a kernel from outside: its name and attributes, three of which say how it
+// is called.
+// CHECK: exec.kernel @outside
+// CHECK-SAME: flops = 6.000000e+00
+// CHECK-SAME: grid = 2 : i64
+// CHECK-SAME: outside = "mine"
+// CHECK-SAME: outside_attributes = {axis = 1 : i64, grid = 2 : i64, scratch_bytes = 64 : i64}
+// CHECK-SAME: scratch_bytes = 64 : i64
+exec.kernel @outside(%a: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %y = stablehlo.custom_call @mine(%a) {mhlo.backend_config = {axis = 1 : i64, grid = 2 : i64, scratch_bytes = 64 : i64}} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  exec.yield %y : tensor<2x3xf32>
+}
