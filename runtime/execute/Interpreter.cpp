@@ -141,6 +141,9 @@ template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, 
   uint32_t pc = pc_;
   if (ending_ || run_.failed())
     return end(worker, pc);
+  if constexpr (!behind)
+    if (queue.enter(worker) == Outcome::Failed)
+      return end(worker, pc);
   while (true) {
     const Instruction &instruction = code[pc];
     int64_t begin = traced ? Pool::now() : 0;

@@ -12,10 +12,20 @@ class CpuQueue final : public Queue {
 public:
   explicit CpuQueue(const Lane &lane) : lane_(lane) {}
 
+  // The issuer is on this worker from now on. Failed: the worker has no memory for scratch.
+  Outcome enter(Worker &worker) {
+    scratch_ = worker.scratch(lane_.scratchBytes);
+    if (scratch_ || !lane_.scratchBytes)
+      return Outcome::Done;
+    lane_.run.fail({Code::ResourceExhausted,
+                    "no memory for " + std::to_string(lane_.scratchBytes) + " bytes of scratch"});
+    return Outcome::Failed;
+  }
+
   Outcome launch(Worker &worker, uint32_t tag, const KernelEntry &kernel,
                  const Address *buffers) override {
-    if (int32_t code =
-            launchKernel(worker, lane_.run, kernel, pointersOf(buffers), lane_.scratchBytes)) {
+    if (int32_t code = launchKernel(worker, lane_.run, kernel, pointersOf(buffers), scratch_,
+                                    lane_.scratchBytes)) {
       lane_.issuer.kernelFailed(tag, code);
       return Outcome::Failed;
     }
@@ -56,6 +66,7 @@ public:
 
 private:
   const Lane lane_;
+  void *scratch_ = nullptr; // of the worker that the issuer is on
 };
 
 } // namespace tessera::runtime::device

@@ -14,14 +14,11 @@ constexpr int32_t kGivenUp = INT32_MIN + 1; // the run has failed meanwhile
 int32_t launchShared(Worker &worker, const Run &run, const KernelEntry &kernel,
                      void *const *buffers, uint64_t scratchBytes);
 
-// Runs every cell; 0 or the first code that is not.
+// Runs every cell; 0 or the first code that is not. `scratch`: the worker's, of scratchBytes.
 inline int32_t launchKernel(Worker &worker, const Run &run, const KernelEntry &kernel,
-                            void *const *buffers, uint64_t scratchBytes) {
+                            void *const *buffers, void *scratch, uint64_t scratchBytes) {
   if (kernel.chunk < kernel.grid) [[unlikely]]
     return launchShared(worker, run, kernel, buffers, scratchBytes);
-  void *scratch = worker.scratch(scratchBytes);
-  if (!scratch && scratchBytes) [[unlikely]]
-    return kNoScratch;
   TesseraKernelArgs args{buffers, scratch, kernel.plan.get()};
   return kernel.function(&args, 0, kernel.grid);
 }

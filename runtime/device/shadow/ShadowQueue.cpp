@@ -236,13 +236,17 @@ Outcome ShadowQueue::carryOut(Worker &worker, const Command &command) {
   if (!translate(command))
     return Outcome::Failed;
   switch (command.kind) {
-  case Kind::Launch:
-    if (int32_t code = launchKernel(worker, lane_.run, *command.kernel, pointers_.data(),
-                                    lane_.scratchBytes)) {
-      lane_.issuer.kernelFailed(command.tag, code);
-      return Outcome::Failed;
-    }
-    return Outcome::Done;
+  case Kind::Launch: {
+    void *scratch = worker.scratch(lane_.scratchBytes);
+    int32_t code = scratch || !lane_.scratchBytes
+                       ? launchKernel(worker, lane_.run, *command.kernel, pointers_.data(), scratch,
+                                      lane_.scratchBytes)
+                       : kNoScratch;
+    if (!code)
+      return Outcome::Done;
+    lane_.issuer.kernelFailed(command.tag, code);
+    return Outcome::Failed;
+  }
   case Kind::StartCopy: // now, or when it lands
     if (dice_.roll(2)) {
       copies_[command.number] = command;
