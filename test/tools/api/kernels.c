@@ -225,6 +225,8 @@ static const char *refuses(void) {
   if (!wrong)
     wrong = refused("never", "", "model.py:12:3: kernel 'never': not with one input");
   if (!wrong)
+    wrong = refused("scale", "mixed = [1, 2.0]", "model.py:12:3: kernel @scale: its attribute");
+  if (!wrong)
     wrong =
         refused("scale", "grid = 0 : i64", "model.py:12:3: custom call @scale: its attribute grid");
   return wrong;
