@@ -106,8 +106,11 @@ public:
   SortEmitter(KernelFunction &function, SortOp op)
       : function(function), op(op),
         shape(mlir::cast<mlir::ShapedType>(op->getOperand(0).getType()).getShape()),
-        dimension(op.getDimension() < 0 ? op.getDimension() + shape.size() : op.getDimension()),
-        size(shape[dimension]) {}
+        dimension(static_cast<int64_t>(op.getDimension())) {
+    if (dimension < 0) // counted from the last
+      dimension += static_cast<int64_t>(shape.size());
+    size = shape[dimension];
+  }
   bool emit();
 
 private:
