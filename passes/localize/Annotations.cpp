@@ -6,6 +6,7 @@
 //
 // Here %a is a global value of 4 rows on the mesh of the free
 // axis "t", tile 2.
+#include "passes/localize/Handlers.h"
 #include "passes/localize/Rows.h"
 
 #include "dialects/sdy/PlainData.h"
@@ -13,7 +14,8 @@
 using namespace mlir;
 
 namespace tessera::localize {
-namespace {
+
+LogicalResult localizeNothing(Localizer &, Operation *) { return success(); }
 
 LogicalResult localizeReshard(Localizer &l, Operation *op) {
   Value input = op->getOperand(0), result = op->getResult(0);
@@ -30,8 +32,6 @@ LogicalResult passThrough(Localizer &l, Operation *op) {
   l.setLocal(op->getResult(0), l.local(op->getOperand(0)));
   return success();
 }
-
-LogicalResult localizeNothing(Localizer &, Operation *) { return success(); }
 
 LogicalResult localizeManual(Localizer &l, Operation *op) {
   auto manual = cast<sdy::ManualComputationOp>(op);
@@ -114,28 +114,6 @@ LogicalResult localizePartitionId(Localizer &l, Operation *op) {
   index = stablehlo::ConvertOp::create(l.b, l.loc, op->getResult(0).getType(), index);
   l.setLocal(op->getResult(0), {index, {}});
   return success();
-}
-
-} // namespace
-
-void addAnnotations(HandlerTable &table, MLIRContext *context) {
-  add<sdy::ReshardOp>(table, context, localizeReshard);
-  add<sdy::ShardingConstraintOp>(table, context, localizeReshard);
-  add<sdy::PropagationBarrierOp>(table, context, passThrough);
-  add<sdy::DataFlowEdgeOp>(table, context, passThrough);
-  add<sdy::ShardingGroupOp>(table, context, localizeNothing);
-  add<sdy::ManualComputationOp>(table, context, localizeManual);
-  add<sdy::NamedComputationOp>(table, context, localizeNamed);
-  add<comm::AllReduceOp>(table, context, localizeCollective);
-  add<comm::AllGatherOp>(table, context, localizeCollective);
-  add<comm::ReduceScatterOp>(table, context, localizeCollective);
-  add<comm::AllToAllOp>(table, context, localizeCollective);
-  add<comm::PermuteOp>(table, context, localizeCollective);
-  add<comm::ShiftOp>(table, context, localizeCollective);
-  add<comm::BroadcastOp>(table, context, localizeCollective);
-  add<comm::SliceOp>(table, context, localizeCollective);
-  add<comm::AxisIndexOp>(table, context, localizeIndex);
-  add<stablehlo::PartitionIdOp>(table, context, localizePartitionId);
 }
 
 } // namespace tessera::localize

@@ -6,6 +6,7 @@
 //   stablehlo.iota dim = 0 : tensor<2xi32>, plus %i * 2
 //
 // Splat constants shrink; others are cut by each device where it stands.
+#include "passes/localize/Handlers.h"
 #include "passes/localize/Rows.h"
 
 #include "dialects/sdy/SdyOps.h"
@@ -35,9 +36,12 @@ LogicalResult bindConstant(Localizer &l, Value global, ElementsAttr value) {
   return success();
 }
 
+} // namespace
+
 LogicalResult localizeConstant(Localizer &l, Operation *op) {
   return bindConstant(l, op->getResult(0), cast<stablehlo::ConstantOp>(op).getValue());
 }
+
 LogicalResult localizeShardableConstant(Localizer &l, Operation *op) {
   return bindConstant(l, op->getResult(0), cast<sdy::ConstantOp>(op).getValue());
 }
@@ -59,14 +63,6 @@ LogicalResult localizeIota(Localizer &l, Operation *op) {
   }
   l.bind(global, local, layout);
   return success();
-}
-
-} // namespace
-
-void addConstants(HandlerTable &table, MLIRContext *context) {
-  add<stablehlo::ConstantOp>(table, context, localizeConstant);
-  add<sdy::ConstantOp>(table, context, localizeShardableConstant);
-  add<stablehlo::IotaOp>(table, context, localizeIota);
 }
 
 } // namespace tessera::localize

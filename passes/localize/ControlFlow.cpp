@@ -4,7 +4,7 @@
 //   stablehlo.while(%c = %x) : tensor<8xf32>                  // sharding [{"x"}], x = 4
 // becomes
 //   stablehlo.while(%c = %x) : tensor<2xf32>
-#include "passes/localize/Localizer.h"
+#include "passes/localize/Handlers.h"
 
 using namespace mlir;
 
@@ -49,6 +49,8 @@ Operation *emptyCopy(Localizer &l, Operation *op, ValueRange operands, TypeRange
   }
   return made;
 }
+
+} // namespace
 
 LogicalResult localizeWhile(Localizer &l, Operation *op) {
   if (failed(onlyTensors(op)))
@@ -95,14 +97,6 @@ LogicalResult localizeBranches(Localizer &l, Operation *op) {
        llvm::zip_equal(op->getResults(), made->getResults(), layouts))
     l.setLocal(global, {local, layout});
   return success();
-}
-
-} // namespace
-
-void addControlFlow(HandlerTable &table, MLIRContext *context) {
-  add<stablehlo::WhileOp>(table, context, localizeWhile);
-  add<stablehlo::IfOp>(table, context, localizeBranches);
-  add<stablehlo::CaseOp>(table, context, localizeBranches);
 }
 
 } // namespace tessera::localize

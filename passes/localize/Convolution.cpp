@@ -6,6 +6,7 @@
 //   [i, s, b] x [i, s, o] -> [w, b, o], s sharded: the gradient of a kernel
 //     each shard has some of the window's rows and the part of the image that they meet; the result
 //     is a partial sum
+#include "passes/localize/Handlers.h"
 #include "passes/localize/WindowRows.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -224,15 +225,11 @@ void LocalConvolution::build() {
   l.bind(result, made.getResult(), layout);
 }
 
+} // namespace
+
 LogicalResult localizeConvolution(Localizer &l, Operation *op) {
   LocalConvolution(l, cast<stablehlo::ConvolutionOp>(op)).run();
   return success();
-}
-
-} // namespace
-
-void addConvolution(HandlerTable &table, MLIRContext *context) {
-  add<stablehlo::ConvolutionOp>(table, context, localizeConvolution);
 }
 
 } // namespace tessera::localize

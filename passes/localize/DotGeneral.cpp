@@ -7,6 +7,7 @@
 //   %x1 = select(column < 10, %x, 0) : 4x3
 //   %w1 = select(row < 10, %w, 0) : 3x8
 //   dot_general %x1, %w1 : 4x8
+#include "passes/localize/Handlers.h"
 #include "passes/localize/Rows.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -21,6 +22,8 @@ Value masked(Localizer &l, Value value, int64_t dim, const DimLayout &layout, in
   return isUneven(layout, size) ? maskPadding(l, value, dim, layout, size, zeros(l, element))
                                 : value;
 }
+
+} // namespace
 
 LogicalResult localizeDot(Localizer &l, Operation *op) {
   auto dot = cast<stablehlo::DotGeneralOp>(op);
@@ -79,12 +82,6 @@ LogicalResult localizeDot(Localizer &l, Operation *op) {
   Operation *made = l.copy(op, {left, right}, l.localType(result, layout));
   l.bind(result, made->getResult(0), layout);
   return success();
-}
-
-} // namespace
-
-void addDotGeneral(HandlerTable &table, MLIRContext *context) {
-  add<stablehlo::DotGeneralOp>(table, context, localizeDot);
 }
 
 } // namespace tessera::localize

@@ -10,6 +10,7 @@
 //
 // Of several rows a shard may have some: what it has of as many is moved to their places. -0, since
 // it alone changes no number that is added to it.
+#include "passes/localize/Handlers.h"
 #include "passes/localize/Rows.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -131,6 +132,8 @@ Value updateOwnRows(Localizer &l, Value mine, Value update, ArrayRef<OwnRows> pa
       l.b, l.loc, mine, select(l, covered(l, parts, taken), update, there), starts);
 }
 
+} // namespace
+
 LogicalResult localizeDynamicSlice(Localizer &l, Operation *op) {
   auto slice = cast<stablehlo::DynamicSliceOp>(op);
   Value operand = slice.getOperand(), result = slice.getResult();
@@ -216,13 +219,6 @@ LogicalResult localizeDynamicUpdateSlice(Localizer &l, Operation *op) {
   indices.insert(indices.begin(), {mine, part});
   l.bind(result, l.copy(op, indices, l.localType(result, layout))->getResult(0), layout);
   return success();
-}
-
-} // namespace
-
-void addDynamicSlices(HandlerTable &table, MLIRContext *context) {
-  add<stablehlo::DynamicSliceOp>(table, context, localizeDynamicSlice);
-  add<stablehlo::DynamicUpdateSliceOp>(table, context, localizeDynamicUpdateSlice);
 }
 
 } // namespace tessera::localize

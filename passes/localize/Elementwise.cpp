@@ -3,7 +3,7 @@
 //   %2 = stablehlo.add %0, %1 : tensor<8xf32>                 // sharding [{"x"}], x = 4
 // becomes
 //   %2 = stablehlo.add %0, %1 : tensor<2xf32>
-#include "passes/localize/Localizer.h"
+#include "passes/localize/Handlers.h"
 #include "passes/localize/RollPattern.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -47,8 +47,6 @@ LogicalResult localizeElementwise(Localizer &l, Operation *op) {
   return success();
 }
 
-namespace {
-
 // The bits of one element may become a minor dimension, and back.
 LogicalResult localizeBitcast(Localizer &l, Operation *op) {
   Value operand = op->getOperand(0), result = op->getResult(0);
@@ -82,13 +80,6 @@ LogicalResult localizeBarrier(Localizer &l, Operation *op) {
        llvm::zip_equal(op->getOperands(), op->getResults(), made->getResults()))
     l.bind(global, local, LocalLayout(l.local(operand).layout));
   return success();
-}
-
-} // namespace
-
-void addElementwise(HandlerTable &table, MLIRContext *context) {
-  add<stablehlo::BitcastConvertOp>(table, context, localizeBitcast);
-  add<stablehlo::OptimizationBarrierOp>(table, context, localizeBarrier);
 }
 
 } // namespace tessera::localize

@@ -10,6 +10,7 @@
 //
 // Clamping is by the global bounds first, as the op says. Of windows of several rows a shard may
 // have some: it takes them from its rows with -0 around them, as many as a window has.
+#include "passes/localize/Handlers.h"
 #include "passes/localize/IndexColumns.h"
 #include "passes/localize/Rows.h"
 
@@ -111,6 +112,8 @@ Value spreadMask(Localizer &l, Value mask, stablehlo::GatherDimensionNumbersAttr
   return stablehlo::BroadcastInDimOp::create(l.b, l.loc, type, mask, to);
 }
 
+} // namespace
+
 LogicalResult localizeGather(Localizer &l, Operation *op) {
   auto gather = cast<stablehlo::GatherOp>(op);
   stablehlo::GatherDimensionNumbersAttr dims = gather.getDimensionNumbers();
@@ -170,12 +173,6 @@ LogicalResult localizeGather(Localizer &l, Operation *op) {
   }
   l.bind(result, rows, plan.result);
   return success();
-}
-
-} // namespace
-
-void addGather(HandlerTable &table, MLIRContext *context) {
-  add<stablehlo::GatherOp>(table, context, localizeGather);
 }
 
 } // namespace tessera::localize

@@ -8,7 +8,7 @@
 #include "dialects/tessera/Marks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "passes/localize/Localizer.h"
+#include "passes/localize/Handlers.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_LOCALIZEPROGRAM
@@ -19,15 +19,6 @@ using namespace mlir;
 
 namespace tessera::localize {
 namespace {
-
-HandlerTable allHandlers(MLIRContext *context) {
-  HandlerTable table;
-  for (auto add : {addElementwise, addConstants, addRearrange, addReshape, addReduce, addDotGeneral,
-                   addSlicing, addDynamicSlices, addGather, addScatter, addConvolution, addWindows,
-                   addControlFlow, addAnnotations})
-    add(table, context);
-  return table;
-}
 
 // Shardings on other meshes than the main one would need another program.
 LogicalResult verifyOneMesh(ModuleOp module, const sharding::Mesh &mesh) {

@@ -94,28 +94,8 @@ void keepParts(LocalLayout &operand, LocalLayout &result);
 void addAxes(AxisRefs &axes,
              llvm::ArrayRef<sharding::AxisRef> more); // those that are not there yet
 
-template <typename Op> void add(HandlerTable &table, mlir::MLIRContext *context, Handler handler) {
-  table[mlir::OperationName(Op::getOperationName(), context)] = handler;
-}
-
 // Of ops that say so (LocalizationOpInterface, ElementwiseOpInterface).
 mlir::LogicalResult localizeElementwise(Localizer &l, mlir::Operation *op);
 mlir::LogicalResult localizeByRule(Localizer &l, mlir::Operation *op);
-
-// Of ops that need more; one file a family.
-void addElementwise(HandlerTable &table, mlir::MLIRContext *context);
-void addConstants(HandlerTable &table, mlir::MLIRContext *context);
-void addRearrange(HandlerTable &table, mlir::MLIRContext *context);
-void addReshape(HandlerTable &table, mlir::MLIRContext *context);
-void addReduce(HandlerTable &table, mlir::MLIRContext *context);
-void addDotGeneral(HandlerTable &table, mlir::MLIRContext *context);
-void addSlicing(HandlerTable &table, mlir::MLIRContext *context);
-void addDynamicSlices(HandlerTable &table, mlir::MLIRContext *context);
-void addGather(HandlerTable &table, mlir::MLIRContext *context);
-void addScatter(HandlerTable &table, mlir::MLIRContext *context);
-void addConvolution(HandlerTable &table, mlir::MLIRContext *context);
-void addWindows(HandlerTable &table, mlir::MLIRContext *context);
-void addControlFlow(HandlerTable &table, mlir::MLIRContext *context);
-void addAnnotations(HandlerTable &table, mlir::MLIRContext *context);
 
 } // namespace tessera::localize

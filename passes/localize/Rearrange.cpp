@@ -4,12 +4,11 @@
 //   stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<8xf32>) -> tensor<8x16xf32>
 // becomes
 //   stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<4xf32>) -> tensor<4x4xf32>
-#include "passes/localize/Localizer.h"
+#include "passes/localize/Handlers.h"
 
 using namespace mlir;
 
 namespace tessera::localize {
-namespace {
 
 LogicalResult localizeBroadcast(Localizer &l, Operation *op) {
   auto broadcast = cast<stablehlo::BroadcastInDimOp>(op);
@@ -42,13 +41,6 @@ LogicalResult localizeTranspose(Localizer &l, Operation *op) {
   Operation *made = l.copy(op, from.value, l.localType(result, layout));
   l.bind(result, made->getResult(0), layout);
   return success();
-}
-
-} // namespace
-
-void addRearrange(HandlerTable &table, MLIRContext *context) {
-  add<stablehlo::BroadcastInDimOp>(table, context, localizeBroadcast);
-  add<stablehlo::TransposeOp>(table, context, localizeTranspose);
 }
 
 } // namespace tessera::localize

@@ -11,6 +11,7 @@
 //   %g = comm.all_gather(%p as one row)
 //   reduce(%g init: %c)
 #include "dialects/stablehlo/Combiner.h"
+#include "passes/localize/Handlers.h"
 #include "passes/localize/Rows.h"
 
 using namespace mlir;
@@ -48,6 +49,8 @@ Operation *reduceParts(Localizer &l, stablehlo::ReduceOp parts, ArrayRef<shardin
   all.setDimensions({0});
   return all;
 }
+
+} // namespace
 
 LogicalResult localizeReduce(Localizer &l, Operation *op) {
   auto reduce = cast<stablehlo::ReduceOp>(op);
@@ -104,12 +107,6 @@ LogicalResult localizeReduce(Localizer &l, Operation *op) {
   for (auto [global, local] : llvm::zip_equal(op->getResults(), made->getResults()))
     l.bind(global, local, layout);
   return success();
-}
-
-} // namespace
-
-void addReduce(HandlerTable &table, MLIRContext *context) {
-  add<stablehlo::ReduceOp>(table, context, localizeReduce);
 }
 
 } // namespace tessera::localize

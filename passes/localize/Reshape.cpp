@@ -6,6 +6,7 @@
 //   [2, 12] {"x"}, {"y"} -> [24] {"x", "y"}     even: the same elements, 1x3 -> 3
 //
 // What fits neither way is gathered first, and cut again afterwards.
+#include "passes/localize/Handlers.h"
 #include "passes/localize/Rows.h"
 
 #include "lib/sharding/AxisAtoms.h"
@@ -114,6 +115,8 @@ bool agree(ArrayRef<int64_t> fromShape, MutableArrayRef<DimLayout> from, ArrayRe
   return true;
 }
 
+} // namespace
+
 LogicalResult localizeReshape(Localizer &l, Operation *op) {
   Value operand = op->getOperand(0), result = op->getResult(0);
   ArrayRef<int64_t> fromShape = shapeOf(operand), toShape = shapeOf(result);
@@ -142,12 +145,6 @@ LogicalResult localizeReshape(Localizer &l, Operation *op) {
   Operation *made = l.copy(op, l.get(operand, want), l.localType(result, layout));
   l.bind(result, made->getResult(0), layout);
   return success();
-}
-
-} // namespace
-
-void addReshape(HandlerTable &table, MLIRContext *context) {
-  add<stablehlo::ReshapeOp>(table, context, localizeReshape);
 }
 
 } // namespace tessera::localize

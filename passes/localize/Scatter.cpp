@@ -8,6 +8,7 @@
 // becomes
 //   scatter add (%t : 3x8, clamp(-1, %i, 10) - 3 * my index, %u)
 #include "dialects/stablehlo/Combiner.h"
+#include "passes/localize/Handlers.h"
 #include "passes/localize/IndexColumns.h"
 #include "passes/localize/Rows.h"
 
@@ -103,6 +104,8 @@ Value dropPadding(Localizer &l, Value column, const ScatterPlan &plan, Value glo
   return column;
 }
 
+} // namespace
+
 LogicalResult localizeScatter(Localizer &l, Operation *op) {
   auto scatter = cast<stablehlo::ScatterOp>(op);
   stablehlo::ScatterDimensionNumbersAttr dims = scatter.getScatterDimensionNumbers();
@@ -181,12 +184,6 @@ LogicalResult localizeScatter(Localizer &l, Operation *op) {
     l.bind(global, rows, layout);
   }
   return success();
-}
-
-} // namespace
-
-void addScatter(HandlerTable &table, MLIRContext *context) {
-  add<stablehlo::ScatterOp>(table, context, localizeScatter);
 }
 
 } // namespace tessera::localize

@@ -3,6 +3,7 @@
 //
 //   stablehlo.slice %x [1:9] : 10 -> 8 on x = 2, tiles 5 -> 4: shard i wants rows [4i + 1, 4i + 5)
 //     shard 0 [1 2 3 4], shard 1 [5 6 7 8]: nothing moves but what a shift by one shard brings
+#include "passes/localize/Handlers.h"
 #include "passes/localize/RollPattern.h"
 #include "passes/localize/Rows.h"
 
@@ -25,6 +26,13 @@ void matchDimension(Localizer &l, DimLayout &operand, DimLayout &result, int64_t
   operand = wholeDim(size);
   result = wholeDim(resultSize);
 }
+
+// A pad with rows between: local where the shards' starts fall on the same place between two rows.
+bool padKeepsPhase(const DimLayout &result, int64_t interior) {
+  return !isSharded(result) || result.tile % (interior + 1) == 0;
+}
+
+} // namespace
 
 LogicalResult localizeSlice(Localizer &l, Operation *op) {
   auto slice = cast<stablehlo::SliceOp>(op);
@@ -58,11 +66,6 @@ LogicalResult localizeSlice(Localizer &l, Operation *op) {
   }
   l.bind(result, value, layout);
   return success();
-}
-
-// A pad with rows between: local where the shards' starts fall on the same place between two rows.
-bool padKeepsPhase(const DimLayout &result, int64_t interior) {
-  return !isSharded(result) || result.tile % (interior + 1) == 0;
 }
 
 LogicalResult localizePad(Localizer &l, Operation *op) {
@@ -183,15 +186,6 @@ LogicalResult localizeReverse(Localizer &l, Operation *op) {
   }
   l.bind(result, value, from.layout);
   return success();
-}
-
-} // namespace
-
-void addSlicing(HandlerTable &table, MLIRContext *context) {
-  add<stablehlo::SliceOp>(table, context, localizeSlice);
-  add<stablehlo::PadOp>(table, context, localizePad);
-  add<stablehlo::ConcatenateOp>(table, context, localizeConcatenate);
-  add<stablehlo::ReverseOp>(table, context, localizeReverse);
 }
 
 } // namespace tessera::localize

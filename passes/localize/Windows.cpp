@@ -8,6 +8,7 @@
 //     each shard redoes the selections of all windows that touch its rows, and keeps its rows
 #include "dialects/stablehlo/Combiner.h"
 #include "dialects/stablehlo/RunningReduction.h"
+#include "passes/localize/Handlers.h"
 #include "passes/localize/SelectedRows.h"
 #include "passes/localize/ShardScan.h"
 #include "passes/localize/WindowRows.h"
@@ -44,6 +45,23 @@ bool isTrivial(const WindowDim &window) {
   return window.size == 1 && window.stride == 1 && window.low == 0 && window.high == 0 &&
          window.baseDilation == 1;
 }
+
+// What the selection never takes when it has a choice.
+std::optional<ReductionKind> leastSelected(Region &select) {
+  for (Operation &op : select.front())
+    if (auto compare = dyn_cast<stablehlo::CompareOp>(op)) {
+      using Direction = stablehlo::ComparisonDirection;
+      Direction direction = compare.getComparisonDirection();
+      bool straight = compare.getLhs() == select.getArgument(0);
+      if (direction == Direction::GE || direction == Direction::GT)
+        return straight ? ReductionKind::Max : ReductionKind::Min;
+      if (direction == Direction::LE || direction == Direction::LT)
+        return straight ? ReductionKind::Min : ReductionKind::Max;
+    }
+  return std::nullopt;
+}
+
+} // namespace
 
 LogicalResult localizeReduceWindow(Localizer &l, Operation *op) {
   auto reduce = cast<stablehlo::ReduceWindowOp>(op);
@@ -122,21 +140,6 @@ LogicalResult localizeReduceWindow(Localizer &l, Operation *op) {
   for (auto [global, local] : llvm::zip_equal(op->getResults(), results))
     l.bind(global, local, layout);
   return success();
-}
-
-// What the selection never takes when it has a choice.
-std::optional<ReductionKind> leastSelected(Region &select) {
-  for (Operation &op : select.front())
-    if (auto compare = dyn_cast<stablehlo::CompareOp>(op)) {
-      using Direction = stablehlo::ComparisonDirection;
-      Direction direction = compare.getComparisonDirection();
-      bool straight = compare.getLhs() == select.getArgument(0);
-      if (direction == Direction::GE || direction == Direction::GT)
-        return straight ? ReductionKind::Max : ReductionKind::Min;
-      if (direction == Direction::LE || direction == Direction::LT)
-        return straight ? ReductionKind::Min : ReductionKind::Max;
-    }
-  return std::nullopt;
 }
 
 LogicalResult localizeSelectAndScatter(Localizer &l, Operation *op) {
@@ -221,13 +224,6 @@ LogicalResult localizeSelectAndScatter(Localizer &l, Operation *op) {
     rows = sliceRows(l, rows, d, keepFrom[d], keepFrom[d] + layout.dims[d].tile);
   l.bind(result, rows, layout);
   return success();
-}
-
-} // namespace
-
-void addWindows(HandlerTable &table, MLIRContext *context) {
-  add<stablehlo::ReduceWindowOp>(table, context, localizeReduceWindow);
-  add<stablehlo::SelectAndScatterOp>(table, context, localizeSelectAndScatter);
 }
 
 } // namespace tessera::localize
