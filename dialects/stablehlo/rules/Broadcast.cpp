@@ -7,9 +7,19 @@
 #include "dialects/stablehlo/rules/Rules.h"
 
 namespace tessera::stablehlo {
+
 namespace {
 
-sharding::FactorRule broadcastInDimRule(BroadcastInDimOp op) {
+template <typename Op> sharding::FactorRule sourceRule(Op op) {
+  RuleBuilder builder(op);
+  for (auto [dim, size] : llvm::enumerate(shapeOf(op.getOutput())))
+    builder.result(0, dim, builder.factor(size));
+  return builder.take();
+}
+
+} // namespace
+
+sharding::FactorRule ruleOf(BroadcastInDimOp op) {
   RuleBuilder builder(op);
   llvm::SmallVector<int32_t> factors;
   for (int64_t size : shapeOf(op.getResult()))
@@ -22,7 +32,7 @@ sharding::FactorRule broadcastInDimRule(BroadcastInDimOp op) {
   return builder.take();
 }
 
-sharding::FactorRule broadcastRule(BroadcastOp op) {
+sharding::FactorRule ruleOf(BroadcastOp op) {
   RuleBuilder builder(op);
   size_t added = op.getBroadcastSizes().size();
   for (auto [dim, size] : llvm::enumerate(shapeOf(op.getResult()))) {
@@ -34,7 +44,7 @@ sharding::FactorRule broadcastRule(BroadcastOp op) {
   return builder.take();
 }
 
-sharding::FactorRule transposeRule(TransposeOp op) {
+sharding::FactorRule ruleOf(TransposeOp op) {
   RuleBuilder builder(op);
   for (auto [dim, from] : llvm::enumerate(op.getPermutation())) {
     int32_t factor = builder.factor(shapeOf(op.getOperand())[from]);
@@ -43,21 +53,7 @@ sharding::FactorRule transposeRule(TransposeOp op) {
   return builder.take();
 }
 
-template <typename Op> sharding::FactorRule sourceRule(Op op) {
-  RuleBuilder builder(op);
-  for (auto [dim, size] : llvm::enumerate(shapeOf(op.getOutput())))
-    builder.result(0, dim, builder.factor(size));
-  return builder.take();
-}
-
-} // namespace
-
-void attachBroadcastRules(mlir::MLIRContext *context) {
-  attach<BroadcastInDimOp, broadcastInDimRule>(context);
-  attach<BroadcastOp, broadcastRule>(context);
-  attach<TransposeOp, transposeRule>(context);
-  attach<ConstantOp, sourceRule<ConstantOp>>(context);
-  attach<IotaOp, sourceRule<IotaOp>>(context);
-}
+sharding::FactorRule ruleOf(ConstantOp op) { return sourceRule(op); }
+sharding::FactorRule ruleOf(IotaOp op) { return sourceRule(op); }
 
 } // namespace tessera::stablehlo

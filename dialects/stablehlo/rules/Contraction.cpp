@@ -5,6 +5,7 @@
 #include "dialects/stablehlo/rules/Rules.h"
 
 namespace tessera::stablehlo {
+
 namespace {
 
 sharding::FactorRule contraction(mlir::Operation *op, llvm::ArrayRef<int64_t> lhsBatch,
@@ -37,22 +38,17 @@ sharding::FactorRule contraction(mlir::Operation *op, llvm::ArrayRef<int64_t> lh
   return builder.take();
 }
 
-sharding::FactorRule dotGeneralRule(DotGeneralOp op) {
+} // namespace
+
+sharding::FactorRule ruleOf(DotGeneralOp op) {
   DotDimensionNumbersAttr dims = op.getDotDimensionNumbers();
   return contraction(op, dims.getLhsBatchingDimensions(), dims.getRhsBatchingDimensions(),
                      dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions());
 }
 
-sharding::FactorRule dotRule(DotOp op) {
+sharding::FactorRule ruleOf(DotOp op) {
   int64_t last = int64_t(shapeOf(op.getLhs()).size()) - 1;
   return contraction(op, {}, {}, {last}, {0});
-}
-
-} // namespace
-
-void attachContractionRules(mlir::MLIRContext *context) {
-  attach<DotGeneralOp, dotGeneralRule>(context);
-  attach<DotOp, dotRule>(context);
 }
 
 } // namespace tessera::stablehlo

@@ -12,11 +12,10 @@
 #include "dialects/stablehlo/rules/Rules.h"
 
 namespace tessera::stablehlo {
-namespace {
 
 using Kind = RuleBuilder::Kind;
 
-sharding::FactorRule convolutionRule(ConvolutionOp op) {
+sharding::FactorRule ruleOf(ConvolutionOp op) {
   RuleBuilder builder(op);
   ConvDimensionNumbersAttr dims = op.getDimensionNumbers();
   llvm::ArrayRef<int64_t> lhs = shapeOf(op.getLhs()), rhs = shapeOf(op.getRhs()),
@@ -72,12 +71,6 @@ sharding::FactorRule convolutionRule(ConvolutionOp op) {
     }
   }
   return builder.take();
-}
-
-} // namespace
-
-void attachConvolutionRules(mlir::MLIRContext *context) {
-  attach<ConvolutionOp, convolutionRule>(context);
 }
 
 } // namespace tessera::stablehlo

@@ -6,9 +6,8 @@
 #include "dialects/stablehlo/rules/Rules.h"
 
 namespace tessera::stablehlo {
-namespace {
 
-sharding::FactorRule mapRule(MapOp op) {
+sharding::FactorRule ruleOf(MapOp op) {
   RuleBuilder builder(op);
   llvm::SmallVector<int32_t> factors;
   for (int64_t size : shapeOf(op.getResult()))
@@ -18,7 +17,7 @@ sharding::FactorRule mapRule(MapOp op) {
   return builder.result(0, factors).take();
 }
 
-sharding::FactorRule barrierRule(OptimizationBarrierOp op) {
+sharding::FactorRule ruleOf(OptimizationBarrierOp op) {
   RuleBuilder builder(op);
   for (mlir::OpResult result : op->getResults())
     for (auto [dim, size] : llvm::enumerate(shapeOf(result))) {
@@ -27,13 +26,6 @@ sharding::FactorRule barrierRule(OptimizationBarrierOp op) {
       builder.result(result.getResultNumber(), dim, factor);
     }
   return builder.take();
-}
-
-} // namespace
-
-void attachElementwiseRules(mlir::MLIRContext *context) {
-  attach<MapOp, mapRule>(context);
-  attach<OptimizationBarrierOp, barrierRule>(context);
 }
 
 } // namespace tessera::stablehlo

@@ -13,6 +13,7 @@
 #include "dialects/stablehlo/rules/Rules.h"
 
 namespace tessera::stablehlo {
+
 namespace {
 
 using Kind = RuleBuilder::Kind;
@@ -39,7 +40,9 @@ llvm::SmallVector<int64_t> batchPlaces(size_t indexRank, int64_t vectorDim) {
   return places;
 }
 
-sharding::FactorRule gatherRule(GatherOp op) {
+} // namespace
+
+sharding::FactorRule ruleOf(GatherOp op) {
   RuleBuilder builder(op);
   GatherDimensionNumbersAttr dims = op.getDimensionNumbers();
   Dims operand = shapeOf(op.getOperand()), indices = shapeOf(op.getStartIndices()),
@@ -84,7 +87,7 @@ sharding::FactorRule gatherRule(GatherOp op) {
   return builder.take();
 }
 
-sharding::FactorRule scatterRule(ScatterOp op) {
+sharding::FactorRule ruleOf(ScatterOp op) {
   RuleBuilder builder(op);
   ScatterDimensionNumbersAttr dims = op.getScatterDimensionNumbers();
   size_t count = op.getInputs().size();
@@ -142,7 +145,7 @@ sharding::FactorRule scatterRule(ScatterOp op) {
 }
 
 // As a gather of whole rows along `dim`.
-sharding::FactorRule indexSelectRule(TorchIndexSelectOp op) {
+sharding::FactorRule ruleOf(TorchIndexSelectOp op) {
   RuleBuilder builder(op);
   Dims operand = shapeOf(op.getOperand()), index = shapeOf(op.getIndex());
   size_t dim = op.getDim(), batchDims = op.getBatchDims();
@@ -162,14 +165,6 @@ sharding::FactorRule indexSelectRule(TorchIndexSelectOp op) {
     builder.operand(1, d, factor).result(0, dim + d - batchDims, factor);
   }
   return builder.take();
-}
-
-} // namespace
-
-void attachGatherScatterRules(mlir::MLIRContext *context) {
-  attach<GatherOp, gatherRule>(context);
-  attach<ScatterOp, scatterRule>(context);
-  attach<TorchIndexSelectOp, indexSelectRule>(context);
 }
 
 } // namespace tessera::stablehlo

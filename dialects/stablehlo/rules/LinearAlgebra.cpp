@@ -8,11 +8,25 @@
 #include "dialects/stablehlo/rules/Rules.h"
 
 namespace tessera::stablehlo {
-namespace {
 
 using Kind = RuleBuilder::Kind;
 
-sharding::FactorRule choleskyRule(CholeskyOp op) {
+namespace {
+
+sharding::FactorRule wholeRule(mlir::Operation *op) {
+  RuleBuilder builder(op);
+  for (mlir::OpOperand &operand : op->getOpOperands())
+    for (auto [d, size] : llvm::enumerate(shapeOf(operand.get())))
+      builder.operand(operand.getOperandNumber(), d, builder.factor(size, Kind::NeedReplication));
+  for (mlir::OpResult result : op->getResults())
+    for (auto [d, size] : llvm::enumerate(shapeOf(result)))
+      builder.result(result.getResultNumber(), d, builder.factor(size, Kind::NeedReplication));
+  return builder.take();
+}
+
+} // namespace
+
+sharding::FactorRule ruleOf(CholeskyOp op) {
   RuleBuilder builder(op);
   llvm::ArrayRef<int64_t> shape = shapeOf(op.getA());
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -23,7 +37,7 @@ sharding::FactorRule choleskyRule(CholeskyOp op) {
   return builder.take();
 }
 
-sharding::FactorRule triangularSolveRule(TriangularSolveOp op) {
+sharding::FactorRule ruleOf(TriangularSolveOp op) {
   RuleBuilder builder(op);
   llvm::ArrayRef<int64_t> a = shapeOf(op.getA()), b = shapeOf(op.getB());
   size_t row = b.size() - 2, column = b.size() - 1;
@@ -41,7 +55,7 @@ sharding::FactorRule triangularSolveRule(TriangularSolveOp op) {
   return builder.take();
 }
 
-sharding::FactorRule fftRule(FftOp op) {
+sharding::FactorRule ruleOf(FftOp op) {
   RuleBuilder builder(op);
   llvm::ArrayRef<int64_t> from = shapeOf(op.getOperand()), to = shapeOf(op.getResult());
   size_t first = from.size() - op.getFftLength().size();
@@ -54,28 +68,7 @@ sharding::FactorRule fftRule(FftOp op) {
   return builder.take();
 }
 
-sharding::FactorRule wholeRule(mlir::Operation *op) {
-  RuleBuilder builder(op);
-  for (mlir::OpOperand &operand : op->getOpOperands())
-    for (auto [d, size] : llvm::enumerate(shapeOf(operand.get())))
-      builder.operand(operand.getOperandNumber(), d, builder.factor(size, Kind::NeedReplication));
-  for (mlir::OpResult result : op->getResults())
-    for (auto [d, size] : llvm::enumerate(shapeOf(result)))
-      builder.result(result.getResultNumber(), d, builder.factor(size, Kind::NeedReplication));
-  return builder.take();
-}
-
-sharding::FactorRule rngBitGeneratorRule(RngBitGeneratorOp op) { return wholeRule(op); }
-sharding::FactorRule rngRule(RngOp op) { return wholeRule(op); }
-
-} // namespace
-
-void attachLinearAlgebraRules(mlir::MLIRContext *context) {
-  attach<CholeskyOp, choleskyRule>(context);
-  attach<TriangularSolveOp, triangularSolveRule>(context);
-  attach<FftOp, fftRule>(context);
-  attach<RngBitGeneratorOp, rngBitGeneratorRule>(context);
-  attach<RngOp, rngRule>(context);
-}
+sharding::FactorRule ruleOf(RngBitGeneratorOp op) { return wholeRule(op); }
+sharding::FactorRule ruleOf(RngOp op) { return wholeRule(op); }
 
 } // namespace tessera::stablehlo

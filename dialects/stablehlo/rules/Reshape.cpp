@@ -9,9 +9,8 @@
 #include <numeric>
 
 namespace tessera::stablehlo {
-namespace {
 
-sharding::FactorRule reshapeRule(ReshapeOp op) {
+sharding::FactorRule ruleOf(ReshapeOp op) {
   RuleBuilder builder(op);
   llvm::ArrayRef<int64_t> from = shapeOf(op.getOperand()), to = shapeOf(op.getResult());
   size_t i = 0, o = 0;
@@ -79,7 +78,7 @@ sharding::FactorRule reshapeRule(ReshapeOp op) {
   return builder.take();
 }
 
-sharding::FactorRule bitcastConvertRule(BitcastConvertOp op) {
+sharding::FactorRule ruleOf(BitcastConvertOp op) {
   RuleBuilder builder(op);
   size_t from = shapeOf(op.getOperand()).size(), to = shapeOf(op.getResult()).size();
   llvm::ArrayRef<int64_t> longer = shapeOf(from > to ? op.getOperand() : op.getResult());
@@ -93,13 +92,6 @@ sharding::FactorRule bitcastConvertRule(BitcastConvertOp op) {
       builder.result(0, dim, factor);
   }
   return builder.take();
-}
-
-} // namespace
-
-void attachReshapeRules(mlir::MLIRContext *context) {
-  attach<ReshapeOp, reshapeRule>(context);
-  attach<BitcastConvertOp, bitcastConvertRule>(context);
 }
 
 } // namespace tessera::stablehlo

@@ -13,6 +13,7 @@
 #include "dialects/stablehlo/rules/Rules.h"
 
 namespace tessera::stablehlo {
+
 namespace {
 
 using Kind = RuleBuilder::Kind;
@@ -26,29 +27,6 @@ sharding::FactorRule perDimension(mlir::Operation *op, llvm::function_ref<Kind(s
     builder.operand(0, dim, factor).result(0, dim, factor);
   }
   return builder.take();
-}
-
-sharding::FactorRule sliceRule(SliceOp op) {
-  return perDimension(op, [&](size_t d) {
-    return shapeOf(op.getOperand())[d] == shapeOf(op.getResult())[d] ? Kind::PassThrough
-                                                                     : Kind::Permutation;
-  });
-}
-
-sharding::FactorRule padRule(PadOp op) {
-  return perDimension(op, [&](size_t d) {
-    return op.getEdgePaddingLow()[d] == 0 && op.getEdgePaddingHigh()[d] == 0 &&
-                   op.getInteriorPadding()[d] == 0
-               ? Kind::PassThrough
-               : Kind::Permutation;
-  });
-}
-
-sharding::FactorRule reverseRule(ReverseOp op) {
-  return perDimension(op, [&](size_t d) {
-    return llvm::is_contained(op.getDimensions(), int64_t(d)) ? Kind::Permutation
-                                                              : Kind::PassThrough;
-  });
 }
 
 // Slices of one value put together again, as jnp.roll does: rows move by a fixed distance. They
@@ -66,7 +44,32 @@ bool rolls(ConcatenateOp op) {
   return rolled && rolled.getType() == op.getType();
 }
 
-sharding::FactorRule concatenateRule(ConcatenateOp op) {
+} // namespace
+
+sharding::FactorRule ruleOf(SliceOp op) {
+  return perDimension(op, [&](size_t d) {
+    return shapeOf(op.getOperand())[d] == shapeOf(op.getResult())[d] ? Kind::PassThrough
+                                                                     : Kind::Permutation;
+  });
+}
+
+sharding::FactorRule ruleOf(PadOp op) {
+  return perDimension(op, [&](size_t d) {
+    return op.getEdgePaddingLow()[d] == 0 && op.getEdgePaddingHigh()[d] == 0 &&
+                   op.getInteriorPadding()[d] == 0
+               ? Kind::PassThrough
+               : Kind::Permutation;
+  });
+}
+
+sharding::FactorRule ruleOf(ReverseOp op) {
+  return perDimension(op, [&](size_t d) {
+    return llvm::is_contained(op.getDimensions(), int64_t(d)) ? Kind::Permutation
+                                                              : Kind::PassThrough;
+  });
+}
+
+sharding::FactorRule ruleOf(ConcatenateOp op) {
   RuleBuilder builder(op);
   for (auto [dim, size] : llvm::enumerate(shapeOf(op.getResult()))) {
     Kind kind = Kind::PassThrough;
@@ -80,7 +83,7 @@ sharding::FactorRule concatenateRule(ConcatenateOp op) {
   return builder.take();
 }
 
-sharding::FactorRule dynamicSliceRule(DynamicSliceOp op) {
+sharding::FactorRule ruleOf(DynamicSliceOp op) {
   RuleBuilder builder(op);
   bool predicate = op.getType().getElementType().isInteger(1);
   for (auto [dim, size] : llvm::enumerate(shapeOf(op.getOperand()))) {
@@ -94,7 +97,7 @@ sharding::FactorRule dynamicSliceRule(DynamicSliceOp op) {
   return builder.take();
 }
 
-sharding::FactorRule dynamicUpdateSliceRule(DynamicUpdateSliceOp op) {
+sharding::FactorRule ruleOf(DynamicUpdateSliceOp op) {
   RuleBuilder builder(op);
   llvm::ArrayRef<int64_t> update = shapeOf(op.getUpdate());
   for (auto [dim, size] : llvm::enumerate(shapeOf(op.getOperand()))) {
@@ -104,17 +107,6 @@ sharding::FactorRule dynamicUpdateSliceRule(DynamicUpdateSliceOp op) {
     builder.operand(1, dim, whole ? factor : builder.factor(update[dim], Kind::NeedReplication));
   }
   return builder.take();
-}
-
-} // namespace
-
-void attachSlicingRules(mlir::MLIRContext *context) {
-  attach<SliceOp, sliceRule>(context);
-  attach<PadOp, padRule>(context);
-  attach<ReverseOp, reverseRule>(context);
-  attach<ConcatenateOp, concatenateRule>(context);
-  attach<DynamicSliceOp, dynamicSliceRule>(context);
-  attach<DynamicUpdateSliceOp, dynamicUpdateSliceRule>(context);
 }
 
 } // namespace tessera::stablehlo

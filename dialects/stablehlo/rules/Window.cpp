@@ -8,11 +8,10 @@
 #include "dialects/stablehlo/rules/Rules.h"
 
 namespace tessera::stablehlo {
-namespace {
 
 using Kind = RuleBuilder::Kind;
 
-sharding::FactorRule reduceWindowRule(ReduceWindowOp op) {
+sharding::FactorRule ruleOf(ReduceWindowOp op) {
   RuleBuilder builder(op);
   llvm::ArrayRef<int64_t> from = shapeOf(op.getInputs()[0]), to = shapeOf(op.getResult(0));
   llvm::SmallVector<RunningDim> running;
@@ -30,7 +29,7 @@ sharding::FactorRule reduceWindowRule(ReduceWindowOp op) {
   return builder.take();
 }
 
-sharding::FactorRule selectAndScatterRule(SelectAndScatterOp op) {
+sharding::FactorRule ruleOf(SelectAndScatterOp op) {
   RuleBuilder builder(op);
   llvm::ArrayRef<int64_t> image = shapeOf(op.getOperand()), source = shapeOf(op.getSource());
   for (size_t dim = 0; dim < image.size(); ++dim) {
@@ -42,13 +41,6 @@ sharding::FactorRule selectAndScatterRule(SelectAndScatterOp op) {
     builder.operand(0, dim, factor).operand(1, dim, factor).result(0, dim, factor);
   }
   return builder.take();
-}
-
-} // namespace
-
-void attachWindowRules(mlir::MLIRContext *context) {
-  attach<ReduceWindowOp, reduceWindowRule>(context);
-  attach<SelectAndScatterOp, selectAndScatterRule>(context);
 }
 
 } // namespace tessera::stablehlo
