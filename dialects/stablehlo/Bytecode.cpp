@@ -1,8 +1,7 @@
 // The dialect's attributes and types in MLIR bytecode, encoded as other builds of StableHLO do.
 // Codes and fields never change there, only grow; what has no code travels as text.
+#include "dialects/stablehlo/EnumBytecode.h"
 #include "dialects/stablehlo/StablehloOps.h"
-#include "mlir/Bytecode/BytecodeImplementation.h"
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -34,17 +33,6 @@ enum AttrCode : uint64_t {
   kResultAccuracy = 17,
 };
 enum TypeCode : uint64_t { kToken = 0, kFuture = 1 };
-
-template <typename AttrT, typename Symbolize>
-Attribute readEnum(Reader &reader, Symbolize symbolize) {
-  uint64_t number;
-  if (failed(reader.readVarInt(number)))
-    return {};
-  if (number <= 255)
-    if (auto value = symbolize(uint32_t(number)))
-      return AttrT::get(reader.getContext(), *value);
-  return reader.emitError() << "an enumeration has no value " << number, Attribute();
-}
 
 // Fields one after another: a number reads one, a list reads a list.
 LogicalResult read(Reader &reader, int64_t &number) { return reader.readSignedVarInt(number); }

@@ -1,10 +1,9 @@
 // How versioned types and attributes stand in an artifact: a code, then their fields.
+#include "dialects/stablehlo/EnumBytecode.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/vhlo/Types.h"
-#include "mlir/Bytecode/BytecodeImplementation.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -12,6 +11,7 @@ using namespace mlir;
 namespace tessera::vhlo {
 namespace {
 
+using stablehlo::readEnum;
 using Reader = DialectBytecodeReader;
 using Writer = DialectBytecodeWriter;
 
@@ -194,17 +194,6 @@ void writePlainType(Writer &writer, Type plain) {
 }
 
 //===--------------------------------- Attributes ------------------------------------===//
-
-template <typename AttrT, typename Symbolize>
-Attribute readEnum(Reader &reader, Symbolize symbolize) {
-  uint64_t number;
-  if (failed(reader.readVarInt(number)))
-    return {};
-  if (number <= 255)
-    if (auto value = symbolize(uint32_t(number)))
-      return AttrT::get(reader.getContext(), *value);
-  return reader.emitError() << "an enumeration has no value " << number, Attribute();
-}
 
 Attribute readDictionary(Reader &reader) {
   uint64_t count;
