@@ -132,10 +132,7 @@ CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
 
 CompileResult compile(llvm::StringRef text, const CompileOptions &options,
                       const CompileListener &listener) {
-  CompileResult result;
-  if (!onDeepStack([&] { result = compileHere(text, options, listener); }))
-    result.error = kNoDeepStack;
-  return result;
+  return resultOnDeepStack([&] { return compileHere(text, options, listener); });
 }
 
 } // namespace tessera

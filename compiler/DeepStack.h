@@ -15,4 +15,12 @@ bool onDeepStack(llvm::function_ref<void()> work);
 
 inline constexpr char kNoDeepStack[] = "error: there are no 64 MB of memory for a stack";
 
+// What `work` returns, or such a result with an `error` where there is no stack for it.
+template <typename Work> auto resultOnDeepStack(Work work) {
+  decltype(work()) result;
+  if (!onDeepStack([&] { result = work(); }))
+    result.error = kNoDeepStack;
+  return result;
+}
+
 } // namespace tessera

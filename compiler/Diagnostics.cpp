@@ -49,16 +49,9 @@ llvm::LogicalResult refuseUnknownOps(mlir::Operation *root) {
 }
 
 static llvm::StringRef describeSeverity(mlir::DiagnosticSeverity severity) {
-  switch (severity) {
-  case mlir::DiagnosticSeverity::Error:
+  if (severity == mlir::DiagnosticSeverity::Error)
     return "error";
-  case mlir::DiagnosticSeverity::Warning:
-    return "warning";
-  case mlir::DiagnosticSeverity::Note:
-  case mlir::DiagnosticSeverity::Remark:
-    return "remark";
-  }
-  return "remark";
+  return severity == mlir::DiagnosticSeverity::Warning ? "warning" : "remark";
 }
 
 std::string describe(mlir::Diagnostic &diagnostic, llvm::StringRef inputName) {

@@ -144,10 +144,7 @@ ExplainResult explainHere(llvm::StringRef text, const CompileOptions &options,
 
 ExplainResult explainProgram(llvm::StringRef text, const CompileOptions &options,
                              const CompileListener &listener) {
-  ExplainResult result;
-  if (!onDeepStack([&] { result = explainHere(text, options, listener); }))
-    result.error = kNoDeepStack;
-  return result;
+  return resultOnDeepStack([&] { return explainHere(text, options, listener); });
 }
 
 } // namespace tessera
