@@ -78,47 +78,45 @@ template <typename T> void ormqr(const LapackProblem &p) {
               p.input<T>(1), p.output<T>(0), &s.m, p.work<T>(0), &size, &info, kOne, kOne);
 }
 
-// Rows of vt: all, as many as singular values, or (the matrix is not computed) any.
-int rowsOfVt(char mode, const Sizes &s) { return mode == 'S' ? std::min(s.m, s.n) : s.n; }
+// The start of both decompositions by singular values.
+struct SingularValues : Sizes {
+  explicit SingularValues(const LapackProblem &p)
+      : Sizes(p), mode(flag(p, 0)), rows(mode == 'S' ? std::min(m, n) : n), size(p.workCount(0)) {
+    p.start(0, 0);
+    if (mode == 'N') {
+      p.clear(2);
+      p.clear(3);
+    }
+  }
+  char mode;
+  int rows; // of vt: all, as many as singular values, or (the matrix is not computed) any
+  int size; // of the workspace
+};
 
 template <typename T> void gesdd(const LapackProblem &p) {
   using Real = typename RealOf<T>::type;
-  Sizes s(p);
-  p.start(0, 0);
-  char mode = flag(p, 0);
-  int rows = rowsOfVt(mode, s), size = p.workCount(0);
-  if (mode == 'N') {
-    p.clear(2);
-    p.clear(3);
-  }
+  SingularValues s(p);
   if constexpr (kIsComplex<T>)
-    callFortran(p.plan.symbol, &mode, &s.m, &s.n, p.output<T>(0), &s.m, p.output<Real>(1),
-                p.output<T>(2), &s.m, p.output<T>(3), &rows, p.work<T>(0), &size, p.work<Real>(1),
-                p.work<int>(2), p.output<int>(4), kOne);
+    callFortran(p.plan.symbol, &s.mode, &s.m, &s.n, p.output<T>(0), &s.m, p.output<Real>(1),
+                p.output<T>(2), &s.m, p.output<T>(3), &s.rows, p.work<T>(0), &s.size,
+                p.work<Real>(1), p.work<int>(2), p.output<int>(4), kOne);
   else
-    callFortran(p.plan.symbol, &mode, &s.m, &s.n, p.output<T>(0), &s.m, p.output<Real>(1),
-                p.output<T>(2), &s.m, p.output<T>(3), &rows, p.work<T>(0), &size, p.work<int>(2),
-                p.output<int>(4), kOne);
+    callFortran(p.plan.symbol, &s.mode, &s.m, &s.n, p.output<T>(0), &s.m, p.output<Real>(1),
+                p.output<T>(2), &s.m, p.output<T>(3), &s.rows, p.work<T>(0), &s.size,
+                p.work<int>(2), p.output<int>(4), kOne);
 }
 
 template <typename T> void gesvd(const LapackProblem &p) {
   using Real = typename RealOf<T>::type;
-  Sizes s(p);
-  p.start(0, 0);
-  char mode = flag(p, 0);
-  int rows = rowsOfVt(mode, s), size = p.workCount(0);
-  if (mode == 'N') {
-    p.clear(2);
-    p.clear(3);
-  }
+  SingularValues s(p);
   if constexpr (kIsComplex<T>)
-    callFortran(p.plan.symbol, &mode, &mode, &s.m, &s.n, p.output<T>(0), &s.m, p.output<Real>(1),
-                p.output<T>(2), &s.m, p.output<T>(3), &rows, p.work<T>(0), &size, p.work<Real>(1),
-                p.output<int>(4), kOne, kOne);
+    callFortran(p.plan.symbol, &s.mode, &s.mode, &s.m, &s.n, p.output<T>(0), &s.m,
+                p.output<Real>(1), p.output<T>(2), &s.m, p.output<T>(3), &s.rows, p.work<T>(0),
+                &s.size, p.work<Real>(1), p.output<int>(4), kOne, kOne);
   else
-    callFortran(p.plan.symbol, &mode, &mode, &s.m, &s.n, p.output<T>(0), &s.m, p.output<Real>(1),
-                p.output<T>(2), &s.m, p.output<T>(3), &rows, p.work<T>(0), &size, p.output<int>(4),
-                kOne, kOne);
+    callFortran(p.plan.symbol, &s.mode, &s.mode, &s.m, &s.n, p.output<T>(0), &s.m,
+                p.output<Real>(1), p.output<T>(2), &s.m, p.output<T>(3), &s.rows, p.work<T>(0),
+                &s.size, p.output<int>(4), kOne, kOne);
 }
 
 // JAX's lower diagonal has an element before the first row that counts for nothing.
