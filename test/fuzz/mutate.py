@@ -36,6 +36,7 @@ import engine
 import mutations
 import seeds
 import shrink
+import tally
 
 BIN = pathlib.Path(os.environ.get("TESSERA_BIN", seeds.ROOT / "build" / "bin"))
 KINDS = ["text", "parse", "bytecode", "portable", "program", "topology", "arguments", "execute", "explain"]
@@ -228,9 +229,7 @@ def main():
     else:
         with multiprocessing.Pool(options.jobs) as pool:
             ends = sum(pool.starmap(work, [(options, job) for job in range(options.jobs)]), collections.Counter())
-    for kind in options.kinds:
-        print(f"{kind:10}" + "  ".join(f"{end} {count}" for (k, end), count in sorted(ends.items()) if k == kind))
-    bad = sum(count for (_, end), count in ends.items() if end == "bad")
+    bad = tally.summary(options.kinds, ends)
     print(f"seed {options.seed}: {sum(ends.values())} mutants, {bad} bad")
     return 1 if bad else 0
 

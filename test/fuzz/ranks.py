@@ -32,6 +32,8 @@ import time
 
 import numpy
 
+import tally
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("TESSERA_BIN", ROOT / "build" / "bin"))
 HOST = pathlib.Path(os.environ.get("TESSERA_API_RANKS", BIN / "api-ranks"))
@@ -305,9 +307,7 @@ def main():
                 if options.keep:
                     shutil.copytree(folder, options.keep / f"{options.seed}-{number}", dirs_exist_ok=True)
                     (options.keep / f"{options.seed}-{number}" / "command").write_text(" ".join(play.scenario.command()))
-    for kind in options.kinds:
-        print(f"{kind:10}" + "  ".join(f"{end} {count}" for (k, end), count in sorted(ends.items()) if k == kind))
-    bad = sum(count for (_, end), count in ends.items() if end == "bad")
+    bad = tally.summary(options.kinds, ends)
     print(f"seed {options.seed}: {sum(ends.values())} scenarios, {bad} bad; at most {slowest:.1f} s from a signal to the end of all")
     return 1 if bad else 0
 

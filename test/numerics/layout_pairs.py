@@ -6,7 +6,6 @@
 A program has a batch of arguments, each of which moves from one layout to another; the links of its topology cost bytes only. XLA compiles the same text.
 Dimensions that do not divide evenly are kept inside of XLA's program, as it takes none at its boundary. What is printed last are the pairs that cost more.
 """
-import argparse
 import collections
 import itertools
 import json
@@ -20,6 +19,7 @@ import time
 import numpy as np
 
 import layout_lattice as lattice
+import seeded
 from command_line import tessera
 
 MESHES = [(2,), (3,), (5,), (8,), (2, 2), (2, 4), (3, 2), (2, 2, 2), (4, 4), (2, 3, 2), (7, 2), (16,), (2, 2, 4), (2, 2, 2, 2), (3, 5), (3, 3)]
@@ -280,9 +280,7 @@ def describe(pair):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
+    parser = seeded.parser(__doc__, 1000)
     parser.add_argument("--uneven", type=float, default=0.4)
     parser.add_argument("--classes", help="a mesh, as 2x2x2")
     parser.add_argument("--rank", type=int, default=3)

@@ -5,8 +5,9 @@
 Meshes have 4 to 12 devices, a fifth of them fewer than others of the program, in any order, and axes of any sizes; shardings take whole axes and
 parts of them, and leave some values unreduced, arguments among them. A third of the programs say it in GSPMD's strings, the others have a manual computation on one of the meshes, with free axes. --show prints the programs.
 """
-import argparse, os, random, sys
+import os, random, sys
 
+import seeded
 from shardy_runs import HERE, verify_all
 
 
@@ -157,9 +158,7 @@ class Generator:
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--count", type=int, default=16)
-    p.add_argument("--seed", type=int, default=0)
+    p = seeded.parser(__doc__, 16)
     p.add_argument("--show", action="store_true")
     a = p.parse_args()
     programs = [Generator(seed).program(f"seed {seed}") for seed in range(a.seed, a.seed + a.count)]

@@ -7,20 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from harness import Case
-from jax.sharding import NamedSharding, PartitionSpec as P
+from jax.sharding import NamedSharding
+from random_spec import random_spec
 
 SIZES = (1, 3, 4, 6, 8, 10)
 MESHES = ({"x": 2, "y": 4}, {"x": 8}, {"x": 2, "y": 2, "z": 2}, {"x": 3, "y": 2}, {"x": 5})
-
-
-def random_spec(rng, rank, axes):
-    """Each axis goes to some dimension, or to none."""
-    dims = [[] for _ in range(rank)]
-    for axis in rng.permutation(axes):
-        at = int(rng.integers(-1, rank)) if rank else -1
-        if at >= 0:
-            dims[at].append(str(axis))
-    return P(*(tuple(d) if d else None for d in dims))
 
 
 # Each of these gives the next value, or None when the drawn values do not fit it.

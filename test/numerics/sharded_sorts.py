@@ -4,7 +4,6 @@ docs/rationale/distributed-sort.md.
 
   sharded_sorts.py [--seed 0] [--count 24] [--only NAME] [--keep DIRECTORY]
 """
-import argparse
 import json
 import math
 import os
@@ -20,6 +19,7 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
+import seeded
 import spmd_oracle
 from command_line import BIN, tessera
 
@@ -152,9 +152,7 @@ def run(text, inputs, want, sent):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--seed", type=int, default=0)
-    p.add_argument("--count", type=int, default=24)
+    p = seeded.parser(__doc__, 24)
     p.add_argument("--only", default="")
     p.add_argument("--keep", default="")
     a = p.parse_args()

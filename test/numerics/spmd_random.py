@@ -3,7 +3,6 @@ localize makes of them, run by XLA (spmd_oracle.py), beside JAX on one device. H
 
   spmd_random.py [--seed 0] [--count 40] [--only NAME] [--opt tessera-opt]       program N of a seed is the same everywhere
 """
-import argparse
 import os
 import sys
 
@@ -14,9 +13,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+from jax.sharding import Mesh, NamedSharding
 
+import seeded
 import spmd_oracle
+from random_spec import random_spec
 
 MESHES = ({"x": 2, "y": 4}, {"x": 8}, {"x": 3, "y": 2}, {"x": 5}, {"x": 2, "y": 2, "z": 2}, {"x": 4}, {"x": 7, "y": 2})
 
@@ -206,19 +207,8 @@ PROGRAMS = (convolution, convolution_gradient, pooling, pooling_gradient, averag
             looping_gradient, choosing)
 
 
-def random_spec(rng, rank, axes):
-    dims = [[] for _ in range(rank)]
-    for axis in rng.permutation(axes):
-        at = int(rng.integers(-1, rank)) if rank else -1
-        if at >= 0:
-            dims[at].append(str(axis))
-    return P(*(tuple(d) if d else None for d in dims))
-
-
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--seed", type=int, default=0)
-    p.add_argument("--count", type=int, default=40)
+    p = seeded.parser(__doc__, 40)
     p.add_argument("--only", default="")
     p.add_argument("--keep", default="", help="directory for the programs that are wrong")
     p.add_argument("--opt", default=os.path.join(spmd_oracle.HERE, "../../build/bin/tessera-opt"))

@@ -194,15 +194,17 @@ def pair(b):
     return b.emit("stablehlo.reduce", [x, y, zero, least], [(x.element, shape), (y.element, shape)], evaluate, f"dimensions = {i64s(axes)}", [region])
 
 
-def reduce_window(b):
+def operand_of_windows(b, common):
+    """The operand, the name and the kind of a reduction by windows; no name where none fits."""
     x = b.pick(lambda v: v.rank and v.size > 1)
-    if not x:
-        return False
-    name, kind = draw(b, x, 0.4)
+    name, kind = draw(b, x, common) if x else (None, None)
+    return small(b, x) if name == "add" else x, name, kind
+
+
+def reduce_window(b):
+    x, name, kind = operand_of_windows(b, 0.4)
     if not name:
         return False
-    if name == "add":
-        x = small(b, x)
     rank = range(x.rank)
     window, stride, base, dilation, low, high = ([1] * x.rank for _ in range(6))
     low, high = [0] * x.rank, [0] * x.rank
@@ -220,14 +222,9 @@ def reduce_window(b):
 
 def running(b):
     """A running reduction along a dimension, forward or backward."""
-    x = b.pick(lambda v: v.rank and v.size > 1)
-    if not x:
-        return False
-    name, kind = draw(b, x, 0.6)
+    x, name, kind = operand_of_windows(b, 0.6)
     if not name:
         return False
-    if name == "add":
-        x = small(b, x)
     d = b.rng.randrange(x.rank)
     n = x.shape[d]
     if n * x.size > 400_000:

@@ -4,7 +4,6 @@
 Each program runs on replicas x partitions devices; its inputs and outputs have one entry for each device (docs/limits.md). What is right
 is computed here as the specification says it: process groups first, then what each process of a group gets.
 """
-import argparse
 import os
 import sys
 import tempfile
@@ -15,6 +14,7 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import run
+import seeded
 from case import tensor
 from element_types import BY_NAME, choose, data, of
 
@@ -313,9 +313,7 @@ def check(program):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--count", type=int, default=50)
+    parser = seeded.parser(__doc__, 50)
     parser.add_argument("--show", action="store_true")
     arguments = parser.parse_args()
     start, failed = time.time(), 0

@@ -5,7 +5,6 @@ Case i has seed S + i and is the same in every batch: `run.py --count=1 --seed=T
 program for each case. An element is right when the interpreter or XLA gives it, within what its type and the length of its sums allow.
 ../command_line.py tells which binaries, and which processor the programs are for.
 """
-import argparse
 import collections
 import json
 import os
@@ -27,6 +26,7 @@ import indexing
 import movement
 import reductions
 import rewritten
+import seeded
 import unusual
 from case import module
 from oracles import Oracles
@@ -166,9 +166,7 @@ def short(message):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--count", type=int, default=200)
+    parser = seeded.parser(__doc__, 200)
     parser.add_argument("--batch", type=int, default=40)
     parser.add_argument("--ops", default="")
     parser.add_argument("--zero", action="store_true", help="dimensions of size 0 too")
