@@ -3,6 +3,7 @@
 #include "dialects/stablehlo/RunningReduction.h"
 #include "dialects/stablehlo/ShapeInference.h"
 #include "dialects/stablehlo/TensorTypes.h"
+#include "passes/OpsWithin.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -107,9 +108,7 @@ private:
 
 struct BlockRunningReductionsPass : impl::BlockRunningReductionsBase<BlockRunningReductionsPass> {
   void runOnOperation() override {
-    SmallVector<ReduceWindowOp> windows;
-    getOperation().walk([&](ReduceWindowOp op) { windows.push_back(op); });
-    for (ReduceWindowOp op : windows) {
+    for (ReduceWindowOp op : opsWithin<ReduceWindowOp>(getOperation())) {
       std::optional<RunningDim> running = onlyRunningDim(op);
       if (!running || typeOf(op.getInputs()[0]).getDimSize(running->dim) <= kBlock ||
           !isSplittable(op))

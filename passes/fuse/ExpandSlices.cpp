@@ -2,6 +2,7 @@
 // then fuses. Passes.td shows an example.
 #include "dialects/comm/CommOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "passes/OpsWithin.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,9 +38,7 @@ static void expand(comm::SliceOp slice) {
 // One comm.axis_index for each list of axes, at the entry.
 static void hoistCoordinates(func::FuncOp func) {
   DenseMap<Attribute, comm::AxisIndexOp> first;
-  SmallVector<comm::AxisIndexOp> all;
-  func.walk([&](comm::AxisIndexOp index) { all.push_back(index); });
-  for (comm::AxisIndexOp index : all) {
+  for (comm::AxisIndexOp index : opsWithin<comm::AxisIndexOp>(func)) {
     comm::AxisIndexOp &kept = first[index.getAxes()];
     if (!kept) {
       kept = index;
@@ -54,9 +53,7 @@ static void hoistCoordinates(func::FuncOp func) {
 namespace {
 struct ExpandSlices : impl::ExpandSlicesBase<ExpandSlices> {
   void runOnOperation() override {
-    SmallVector<comm::SliceOp> slices;
-    getOperation().walk([&](comm::SliceOp slice) { slices.push_back(slice); });
-    for (comm::SliceOp slice : slices)
+    for (comm::SliceOp slice : opsWithin<comm::SliceOp>(getOperation()))
       expand(slice);
     for (auto func : getOperation().getOps<func::FuncOp>())
       hoistCoordinates(func);

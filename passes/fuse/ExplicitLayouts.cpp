@@ -1,6 +1,7 @@
 // Writes the layouts of custom calls as transposes, so that every array is row-major.
 // Passes.td shows an example.
 #include "dialects/stablehlo/StablehloOps.h"
+#include "passes/OpsWithin.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -98,9 +99,7 @@ LogicalResult makeExplicit(CustomCallOp call) {
 
 struct ExplicitLayoutsPass : impl::ExplicitLayoutsBase<ExplicitLayoutsPass> {
   void runOnOperation() override {
-    SmallVector<CustomCallOp> calls;
-    getOperation().walk([&](CustomCallOp call) { calls.push_back(call); });
-    for (CustomCallOp call : calls)
+    for (CustomCallOp call : opsWithin<CustomCallOp>(getOperation()))
       if (failed(makeExplicit(call)))
         return signalPassFailure();
   }

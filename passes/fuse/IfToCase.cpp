@@ -1,5 +1,6 @@
 // A branch on a boolean is one on a number. Passes.td shows an example.
 #include "dialects/stablehlo/StablehloOps.h"
+#include "passes/OpsWithin.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -30,9 +31,7 @@ static void convert(stablehlo::IfOp branch) {
 namespace {
 struct IfToCase : impl::IfToCaseBase<IfToCase> {
   void runOnOperation() override {
-    SmallVector<stablehlo::IfOp> branches;
-    getOperation().walk([&](stablehlo::IfOp branch) { branches.push_back(branch); });
-    for (stablehlo::IfOp branch : branches)
+    for (stablehlo::IfOp branch : opsWithin<stablehlo::IfOp>(getOperation()))
       convert(branch);
   }
 };

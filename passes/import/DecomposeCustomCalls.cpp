@@ -8,6 +8,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
+#include "passes/OpsWithin.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace tessera {
@@ -152,9 +153,7 @@ LogicalResult decompose(CustomCallOp call) {
 
 struct DecomposeCustomCallsPass : impl::DecomposeCustomCallsBase<DecomposeCustomCallsPass> {
   void runOnOperation() override {
-    SmallVector<CustomCallOp> calls;
-    getOperation().walk([&](CustomCallOp call) { calls.push_back(call); });
-    for (CustomCallOp call : calls)
+    for (CustomCallOp call : opsWithin<CustomCallOp>(getOperation()))
       if (failed(decompose(call)))
         return signalPassFailure();
   }

@@ -9,6 +9,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
+#include "passes/OpsWithin.h"
 #include "passes/import/CallGraph.h"
 #include "tessera/container.h"
 
@@ -216,9 +217,7 @@ private:
 
 // An asynchronous operation runs where it starts: communicate and order decide anew what overlaps.
 void startAtOnce(func::FuncOp entry) {
-  SmallVector<stablehlo::AsyncStartOp> starts;
-  entry.walk([&](stablehlo::AsyncStartOp op) { starts.push_back(op); });
-  for (stablehlo::AsyncStartOp start : starts) {
+  for (stablehlo::AsyncStartOp start : opsWithin<stablehlo::AsyncStartOp>(entry)) {
     Block &body = start.getBody().front();
     Operation *inner = &body.front();
     inner->setOperands(start->getOperands());

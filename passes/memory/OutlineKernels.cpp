@@ -2,6 +2,7 @@
 // annotations. Passes.td shows an example.
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "passes/OpsWithin.h"
 #include "passes/memory/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -59,9 +60,7 @@ struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
     b.setInsertionPointToStart(module.getBody());
     llvm::StringMap<StringAttr> byText;
     llvm::StringMap<int> counts;
-    SmallVector<exec::FusedOp> kernels;
-    module.walk([&](exec::FusedOp fused) { kernels.push_back(fused); });
-    for (exec::FusedOp fused : kernels) {
+    for (exec::FusedOp fused : opsWithin<exec::FusedOp>(module)) {
       exec::KernelOp kernel = outline(fused, b);
       std::string text;
       llvm::raw_string_ostream(text) << kernel;

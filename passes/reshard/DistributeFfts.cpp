@@ -2,6 +2,7 @@
 //
 // FourStepFft.h says how one along a single dimension goes. Passes.td shows an example.
 #include "lib/sharding/RowExchange.h"
+#include "passes/OpsWithin.h"
 #include "passes/reshard/FourStepFft.h"
 #include "passes/reshard/Passes.h"
 #include "passes/reshard/PlacedOps.h"
@@ -157,8 +158,7 @@ struct DistributeFfts : impl::DistributeFftsBase<DistributeFfts> {
                     op->erase();
                   };
                   auto forEach = [&](function_ref<void(FftOp)> visit) {
-                    SmallVector<FftOp> ffts;
-                    body.walk([&](FftOp fft) { ffts.push_back(fft); });
+                    SmallVector<FftOp> ffts = opsWithin<FftOp>(body);
                     llvm::for_each(ffts, visit);
                   };
                   forEach([&](FftOp op) {

@@ -1,6 +1,7 @@
 // Sorts along a sharded dimension that stays sharded: a column sort (lib/sharding/ColumnSort.h)
 // moves each element twice. Passes.td shows an example.
 #include "lib/sharding/ColumnSort.h"
+#include "passes/OpsWithin.h"
 #include "passes/reshard/Passes.h"
 #include "passes/reshard/ShardedSort.h"
 
@@ -201,9 +202,7 @@ struct DistributeSorts : impl::DistributeSortsBase<DistributeSorts> {
   void runOnOperation() override {
     forEachBody(getOperation(), [](Block &body, ValueShardings &shardings,
                                    sharding::ReshardPlanner &planner) {
-      SmallVector<stablehlo::SortOp> sorts;
-      body.walk([&](stablehlo::SortOp sort) { sorts.push_back(sort); });
-      for (stablehlo::SortOp op : sorts) {
+      for (stablehlo::SortOp op : opsWithin<stablehlo::SortOp>(body)) {
         std::optional<ShardedSort> sort = shardedSort(op, shardings);
         std::optional<ColumnSort> plan =
             sort ? sharding::planColumnSort(sort->size, sort->shards) : std::nullopt;

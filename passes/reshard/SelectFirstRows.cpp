@@ -1,5 +1,6 @@
 // The first rows of a sort along a sharded dimension (top_k, by import) come from the first rows of
 // each shard: only those are gathered. Passes.td shows an example.
+#include "passes/OpsWithin.h"
 #include "passes/reshard/Passes.h"
 #include "passes/reshard/ShardedSort.h"
 
@@ -71,9 +72,7 @@ struct SelectFirstRows : impl::SelectFirstRowsBase<SelectFirstRows> {
   void runOnOperation() override {
     forEachBody(getOperation(),
                 [](Block &body, ValueShardings &shardings, sharding::ReshardPlanner &planner) {
-                  SmallVector<stablehlo::SortOp> sorts;
-                  body.walk([&](stablehlo::SortOp sort) { sorts.push_back(sort); });
-                  for (stablehlo::SortOp op : sorts) {
+                  for (stablehlo::SortOp op : opsWithin<stablehlo::SortOp>(body)) {
                     std::optional<ShardedSort> sort = shardedSort(op, shardings);
                     std::optional<int64_t> rows = sort ? firstRows(*sort) : std::nullopt;
                     if (!rows)

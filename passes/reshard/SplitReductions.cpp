@@ -6,6 +6,7 @@
 // (passes/localize/Reduce.cpp). Passes.td shows an example.
 #include "dialects/stablehlo/Combiner.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/OpsWithin.h"
 #include "passes/reshard/Passes.h"
 #include "passes/reshard/PlacedOps.h"
 #include "passes/reshard/SplitDimension.h"
@@ -262,9 +263,7 @@ struct SplitReductions : impl::SplitReductionsBase<SplitReductions> {
   void runOnOperation() override {
     forEachBody(getOperation(), [](Block &body, ValueShardings &shardings,
                                    sharding::ReshardPlanner &planner) {
-      SmallVector<stablehlo::ReduceOp> reductions;
-      body.walk([&](stablehlo::ReduceOp op) { reductions.push_back(op); });
-      for (stablehlo::ReduceOp op : reductions) {
+      for (stablehlo::ReduceOp op : opsWithin<stablehlo::ReduceOp>(body)) {
         SmallVector<sharding::ReductionKind> kinds = stablehlo::combinersOf(op.getBody());
         if (!kinds.empty() && !llvm::all_equal(kinds) && reducesShards(op, shardings)) {
           splitByKind(op, kinds, shardings);

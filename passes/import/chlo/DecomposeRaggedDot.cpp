@@ -5,6 +5,7 @@
 #include "dialects/chlo/ChloOps.h"
 #include "dialects/sdy/KeepSharding.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/OpsWithin.h"
 #include "passes/import/Zeros.h"
 
 namespace tessera {
@@ -190,9 +191,7 @@ namespace {
 
 struct DecomposeRaggedDotPass : impl::DecomposeRaggedDotBase<DecomposeRaggedDotPass> {
   void runOnOperation() override {
-    SmallVector<chlo::RaggedDotOp> ops;
-    getOperation().walk([&](chlo::RaggedDotOp op) { ops.push_back(op); });
-    for (chlo::RaggedDotOp op : ops) {
+    for (chlo::RaggedDotOp op : opsWithin<chlo::RaggedDotOp>(getOperation())) {
       if (!op.getType().hasStaticShape())
         continue;
       bool isBatch = has(op.getRaggedDotDimensionNumbers().getLhsBatchingDimensions(),

@@ -6,6 +6,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/OpsWithin.h"
 #include "passes/import/Zeros.h"
 #include "passes/import/loops/CountedLoop.h"
 
@@ -58,9 +59,7 @@ void loopOver(stablehlo::MapOp op) {
 
 struct LoopOverMapPass : impl::LoopOverMapBase<LoopOverMapPass> {
   void runOnOperation() override {
-    SmallVector<stablehlo::MapOp> maps;
-    getOperation().walk([&](stablehlo::MapOp op) { maps.push_back(op); });
-    for (stablehlo::MapOp op : maps)
+    for (stablehlo::MapOp op : opsWithin<stablehlo::MapOp>(getOperation()))
       if (op.getType().hasStaticShape())
         loopOver(op);
   }

@@ -7,6 +7,7 @@
 #include "dialects/stablehlo/Computations.h"
 #include "dialects/stablehlo/RunningReduction.h"
 #include "dialects/stablehlo/ShapeInference.h"
+#include "passes/OpsWithin.h"
 #include "passes/import/Converted.h"
 #include "passes/import/Passes.h"
 #include "passes/import/loops/CountedLoop.h"
@@ -120,9 +121,7 @@ private:
 
 struct SeparateStartsPass : impl::SeparateStartsBase<SeparateStartsPass> {
   void runOnOperation() override {
-    SmallVector<ReduceWindowOp> windows;
-    getOperation().walk([&](ReduceWindowOp op) { windows.push_back(op); });
-    for (ReduceWindowOp op : windows) {
+    for (ReduceWindowOp op : opsWithin<ReduceWindowOp>(getOperation())) {
       if (!llvm::all_of(op->getOperandTypes(),
                         [](Type type) { return cast<RankedTensorType>(type).hasStaticShape(); }))
         continue;
