@@ -69,16 +69,26 @@ static void release(struct Objects *o) {
       return complain("%s: \"%s\"", #condition, tessera_error_message());                          \
   } while (0)
 
+static tessera_parameter emptyParameter(void) {
+  tessera_parameter parameter;
+  memset(&parameter, 0, sizeof parameter);
+  parameter.struct_size = sizeof parameter;
+  return parameter;
+}
+
+static tessera_counters emptyCounters(void) {
+  tessera_counters counters;
+  memset(&counters, 0, sizeof counters);
+  counters.struct_size = sizeof counters;
+  return counters;
+}
+
 static const char *runtimeNulls(struct Objects *o) {
   tessera_program *program = NULL;
   tessera_session *session = NULL;
   tessera_array *array = NULL, *out[2] = {NULL, NULL}, *none[2] = {NULL, NULL};
-  tessera_parameter parameter;
-  memset(&parameter, 0, sizeof parameter);
-  parameter.struct_size = sizeof parameter;
-  tessera_counters counters;
-  memset(&counters, 0, sizeof counters);
-  counters.struct_size = sizeof counters;
+  tessera_parameter parameter = emptyParameter();
+  tessera_counters counters = emptyCounters();
   char place[48];
 
   REFUSED(tessera_program_load(NULL, 10, &program));
@@ -136,12 +146,8 @@ static const char *clientNulls(struct Objects *o) {
   tessera_call *call = NULL, *noCall = NULL;
   tessera_array *arrays[2] = {NULL, NULL};
   const char *names[2] = {"in0", NULL};
-  tessera_parameter parameter;
-  memset(&parameter, 0, sizeof parameter);
-  parameter.struct_size = sizeof parameter;
-  tessera_counters counters;
-  memset(&counters, 0, sizeof counters);
-  counters.struct_size = sizeof counters;
+  tessera_parameter parameter = emptyParameter();
+  tessera_counters counters = emptyCounters();
 
   EXPECT(tessera_client_create(NULL, &client) == TESSERA_OK);
   EXPECT(tessera_executable_load(client, o->program, &executable) == TESSERA_OK);

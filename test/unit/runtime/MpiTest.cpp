@@ -112,14 +112,18 @@ TEST(MpiTest, TheSameBitsAsInOneProcess) {
   }
 }
 
+// The accumulators' arguments, in.npz: all ones but for the 13 that device `marked` begins with.
+void writeMarked(int64_t devices, int64_t marked) {
+  std::vector<float> ones(3 * devices, 1), states = ones;
+  states[3 * marked] = 13;
+  writeArchive(path("in.npz"), {{"in0", {program::F32, {devices, 3}, bytesOf(states)}},
+                                {"in1", {program::F32, {devices, 3}, bytesOf(ones)}}});
+}
+
 TEST(MpiTest, AFailedRankFailsEveryRank) {
   auto builder = accumulator({4}, false);
   std::ofstream(path("fail.tsr"), std::ios::binary) << fileWithCode(builder, accumulatorCode());
-  std::vector<float> states(12, 1);
-  states[6] = 13; // of device 2
-  writeArchive(path("in.npz"),
-               {{"in0", {program::F32, {4, 3}, bytesOf(states)}},
-                {"in1", {program::F32, {4, 3}, bytesOf(std::vector<float>(12, 1))}}});
+  writeMarked(4, 2);
   std::string output;
   EXPECT_NE(runProcesses(4, path("fail.tsr") + " --comm=mpi --repeat=3 --inputs=" + path("in.npz"),
                          output),
@@ -142,11 +146,7 @@ int32_t add(const TesseraKernelArgs *args, uint32_t begin, uint32_t end) {
   return 0;
 }
 )");
-  std::vector<float> states(9, 1);
-  states[3] = 13; // of device 1
-  writeArchive(path("in.npz"),
-               {{"in0", {program::F32, {3, 3}, bytesOf(states)}},
-                {"in1", {program::F32, {3, 3}, bytesOf(std::vector<float>(9, 1))}}});
+  writeMarked(3, 1);
   std::string output;
   EXPECT_NE(runProcesses(3,
                          path("silent.tsr") + " --comm=mpi --repeat=3 --inputs=" + path("in.npz"),
