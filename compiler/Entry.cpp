@@ -1,5 +1,6 @@
 #include "compiler/Entry.h"
 
+#include "dialects/exec/ExecOps.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/sdy/SdyOps.h"
 
@@ -66,6 +67,16 @@ void dropUnusedMeshes(mlir::ModuleOp module) {
 }
 
 int64_t countDevices(mlir::ModuleOp module) {
+  auto programs = module.getOps<exec::ProgramOp>();
+  if (!programs.empty()) {
+    int64_t devices = 0;
+    for (auto program : programs) {
+      auto mesh =
+          program.getMesh() ? module.lookupSymbol<sdy::MeshOp>(*program.getMesh()) : nullptr;
+      devices += mesh ? std::max<int64_t>(mesh.getMesh().getNumDevices(), 1) : 1;
+    }
+    return devices;
+  }
   for (auto mesh : module.getOps<sdy::MeshOp>())
     if (!mesh.getMesh().getAxes().empty())
       return mesh.getMesh().getNumDevices();

@@ -20,7 +20,8 @@ llvm::LogicalResult selectEntry(mlir::ModuleOp module, llvm::StringRef entry);
 // Erases meshes on which nothing is: they say nothing about the number of devices.
 void dropUnusedMeshes(mlir::ModuleOp module);
 
-// The devices of the module's first mesh, 1 without any.
+// The devices of the module's first mesh, 1 without any; those of all its device programs where it
+// has some.
 int64_t countDevices(mlir::ModuleOp module);
 
 } // namespace tessera

@@ -34,7 +34,7 @@ std::string meshText(const sharding::Mesh *mesh) {
 
 double secondsOf(const CollectiveFigures &figures, const sharding::Mesh *mesh,
                  const cost::Topology &topology) {
-  exec::StartOp start = figures.start;
+  auto start = cast<exec::StartOp>(figures.op); // explained are programs that the compiler makes
   auto axes = dyn_cast<comm::AxesAttr>(start.getAxes());
   if (!axes || !mesh || !figures.count)
     return 0;
@@ -79,7 +79,7 @@ void addCollectives(ModuleOp module, const ExplainedModule &explained, RemedyTri
     each.wireBytes = figures.wireBytes;
     each.location = figures.location;
     each.seconds = secondsOf(figures, meshes.main(), topology);
-    auto cause = explained.causes.find(placeOf(figures.start.getLoc()).number);
+    auto cause = explained.causes.find(placeOf(figures.op->getLoc()).number);
     found.push_back({each, cause == explained.causes.end() ? nullptr : &cause->second});
   }
   llvm::stable_sort(found,

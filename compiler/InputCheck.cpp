@@ -44,6 +44,8 @@ constexpr int64_t kMostDevices = int64_t(1) << 24;
 
 class Checker {
 public:
+  explicit Checker(bool devicePrograms) : devicePrograms(devicePrograms) {}
+
   LogicalResult check(ModuleOp module) {
     if (failed(checkDevices(module)))
       return failure();
@@ -87,6 +89,10 @@ private:
   }
 
   LogicalResult checkName(Operation *op, ModuleOp module) {
+    if (devicePrograms && isa<func::FuncOp>(op))
+      return op->emitError("a function beside device programs; they are compiled as they stand");
+    if (devicePrograms && isa_and_nonnull<exec::ExecDialect>(op->getDialect()))
+      return success();
     if (isa_and_nonnull<comm::CommDialect, exec::ExecDialect>(op->getDialect()))
       return op->emitError() << "'" << op->getName()
                              << "' is what a later phase of Tessera leaves; tessera compile begins "
@@ -158,11 +164,16 @@ private:
     return success();
   }
 
+  const bool devicePrograms;
   llvm::DenseSet<Type> known;
 };
 
 } // namespace
 
-LogicalResult checkInput(ModuleOp module) { return Checker().check(module); }
+bool holdsDevicePrograms(ModuleOp module) { return !module.getOps<exec::ProgramOp>().empty(); }
+
+LogicalResult checkInput(ModuleOp module) {
+  return Checker(holdsDevicePrograms(module)).check(module);
+}
 
 } // namespace tessera

@@ -74,9 +74,12 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
     result.error = diagnostics.error("is not a module in MLIR text or bytecode");
     return result;
   }
-  dropUncalled(*module, options.entry);
-  if (failed(refuseUnknownOps(*module)) || failed(selectEntry(*module, options.entry)) ||
-      failed(checkInput(*module)) || failed(noteInputShapes(*module, options.inputShapes))) {
+  bool isDone = holdsDevicePrograms(*module); // but for their code: no function is to be chosen
+  if (!isDone)
+    dropUncalled(*module, options.entry);
+  if (failed(refuseUnknownOps(*module)) ||
+      (!isDone && failed(selectEntry(*module, options.entry))) || failed(checkInput(*module)) ||
+      (!isDone && failed(noteInputShapes(*module, options.inputShapes)))) {
     result.error = diagnostics.error("is not a program");
     return result;
   }

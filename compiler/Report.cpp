@@ -9,20 +9,26 @@
 namespace tessera {
 
 // Operations of one execution by one device: trips that data decides count once, every block of a
-// branch counts.
-static double countFlops(mlir::Block &block, const llvm::StringMap<double> &kernels) {
-  double flops = 0;
+// branch counts. `flops`: by name, of kernels and of the functions before.
+static double countFlops(mlir::Block &block, llvm::StringMap<double> &flops) {
+  double sum = 0;
   for (mlir::Operation &op : block) {
+    if (auto function = llvm::dyn_cast<exec::FunctionOp>(op)) {
+      flops[("@" + function.getSymName()).str()] = countFlops(*function.getBlock(), flops);
+      continue;
+    }
     if (auto dispatch = llvm::dyn_cast<exec::DispatchOp>(op))
-      flops += kernels.lookup(dispatch.getKernel());
+      sum += flops.lookup(dispatch.getKernel());
+    if (auto call = llvm::dyn_cast<exec::CallOp>(op))
+      sum += flops.lookup(("@" + call.getFunction()).str());
     double trips = 1;
     if (auto loop = llvm::dyn_cast<exec::LoopOp>(op))
       trips = loop.getTripCount().value_or(1);
     for (mlir::Region &region : op.getRegions())
       if (!region.empty())
-        flops += trips * countFlops(region.front(), kernels);
+        sum += trips * countFlops(region.front(), flops);
   }
-  return flops;
+  return sum;
 }
 
 static llvm::json::Object targetFigures(TargetAttr target) {
@@ -42,32 +48,40 @@ llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
   llvm::json::Object report{{"devices", devices}};
   if (TargetAttr target = getTarget(module))
     report["target"] = targetFigures(target);
-  auto programs = module.getOps<exec::ProgramOp>();
+  auto programs = llvm::to_vector(module.getOps<exec::ProgramOp>());
   if (programs.empty())
     return report;
-  exec::ProgramOp program = *programs.begin();
-
-  llvm::json::Array collectives;
-  for (const CollectiveFigures &site : collectiveFigures(program))
-    collectives.push_back(llvm::json::Object{
-        {"kind", site.kind},
-        {"axes", llvm::json::fixUTF8(site.axes)},
-        {"trips", site.trips ? llvm::json::Value(*site.trips) : llvm::json::Value("unknown")},
-        {"count", site.count},
-        {"bytes", site.bytes},
-        {"wire_bytes", site.wireBytes},
-        {"location", llvm::json::fixUTF8(site.location)}});
-  report["collectives"] = std::move(collectives);
-
-  MemoryFigures memory = memoryFigures(program);
-  report["memory"] = llvm::json::Object{
-      {"arguments", memory.arguments}, {"outputs", memory.outputs}, {"arena", memory.arena}};
-
-  llvm::StringMap<double> flops;
+  llvm::StringMap<double> flopsOf;
   for (auto kernel : module.getOps<exec::KernelOp>())
     if (auto figure = kernel.getFlops())
-      flops[kernel.getSymName()] = figure->convertToDouble();
-  report["flops"] = countFlops(*program.getBlock(), flops);
+      flopsOf[kernel.getSymName()] = figure->convertToDouble();
+
+  llvm::json::Array collectives;
+  MemoryFigures most;
+  double flops = 0;
+  for (exec::ProgramOp program : programs) {
+    for (const CollectiveFigures &site : collectiveFigures(program)) {
+      llvm::json::Object row{
+          {"kind", site.kind},
+          {"axes", llvm::json::fixUTF8(site.axes)},
+          {"trips", site.trips ? llvm::json::Value(*site.trips) : llvm::json::Value("unknown")},
+          {"count", site.count},
+          {"bytes", site.bytes},
+          {"wire_bytes", site.wireBytes},
+          {"location", llvm::json::fixUTF8(site.location)}};
+      if (programs.size() > 1)
+        row["program"] = program.getSymName();
+      collectives.push_back(std::move(row));
+    }
+    MemoryFigures memory = memoryFigures(program);
+    if (memory.total() > most.total())
+      most = memory;
+    flops = std::max(flops, countFlops(*program.getBlock(), flopsOf));
+  }
+  report["collectives"] = std::move(collectives);
+  report["memory"] = llvm::json::Object{
+      {"arguments", most.arguments}, {"outputs", most.outputs}, {"arena", most.arena}};
+  report["flops"] = flops;
   return report;
 }
 

@@ -1,5 +1,6 @@
 #include "compiler/Road.h"
 
+#include "compiler/InputCheck.h"
 #include "compiler/ReadProgram.h"
 #include "compiler/Registration.h"
 
@@ -31,9 +32,16 @@ std::string Road::read(llvm::StringRef text, bool keepNames) {
 }
 
 std::string Road::run(llvm::StringRef end, llvm::function_ref<bool(const Phase &)> after) {
+  bool isFar = holdsDevicePrograms(*program); // as memory leaves programs
   for (const Phase &phase : phases()) {
+    isFar &= phase.name != "memory";
     if (phase.name == end)
       break;
+    if (isFar) {
+      if (!after(phase))
+        break;
+      continue;
+    }
     listener.began(phase.name);
     mlir::PassManager passes(&context);
     passes.enableVerifier(options.verifyEach);

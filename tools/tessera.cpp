@@ -1,6 +1,7 @@
 // tessera: compiles programs and runs them. Neither half loads what only the other needs: the
 // compiler (and with it MLIR and LLVM) is a shared library that is opened when a subcommand asks
 // for it.
+#include "runtime/tool/InfoCommand.h"
 #include "runtime/tool/RunCommand.h"
 
 #include <dlfcn.h>
@@ -19,10 +20,12 @@ namespace {
 const char kUsage[] = R"(usage: tessera compile IN.mlir -o OUT.tsr [options]
        tessera explain IN.mlir [options]
        tessera run P.tsr --inputs=IN.npz --outputs=OUT.npz [options]
+       tessera info P.tsr [--json]
 
 compile  turns a StableHLO module with Shardy annotations into a program for many devices
 explain  says why such a module is sharded as it is, and what that moves
 run      executes a compiled program
+info     says what a compiled program takes, gives, needs and moves
 `tessera SUBCOMMAND --help` tells the options.
 )";
 
@@ -74,6 +77,8 @@ int runSubcommand(int argc, char **argv) {
     return commandInLibrary("tessera_explain_command", argc - 2, argv + 2);
   if (!std::strcmp(command, "run"))
     return tessera::runCommand(argc - 2, argv + 2);
+  if (!std::strcmp(command, "info"))
+    return tessera::infoCommand(argc - 2, argv + 2);
   if (!std::strcmp(command, "--help") || !std::strcmp(command, "-h") ||
       !std::strcmp(command, "help")) {
     std::fputs(kUsage, stdout);

@@ -16,7 +16,13 @@ def Exec_Dialect : Dialect {
 
 def Exec_Space : I32EnumAttr<"Space", "where a buffer lies", [
     I32EnumAttrCase<"Arena", 0, "arena">, I32EnumAttrCase<"Input", 1, "input">,
-    I32EnumAttrCase<"Output", 2, "output">, I32EnumAttrCase<"Constant", 3, "constant">]> {
+    I32EnumAttrCase<"Output", 2, "output">, I32EnumAttrCase<"Constant", 3, "constant">,
+    I32EnumAttrCase<"HostArena", 4, "host">, I32EnumAttrCase<"FileArena", 5, "file">,
+    I32EnumAttrCase<"Argument", 6, "argument">]> {
+  let cppNamespace = "::tessera::exec";
+}
+def Exec_Memory : I32EnumAttr<"Memory", "which memory of a device bytes lie in", [
+    I32EnumAttrCase<"Device", 0, "device">, I32EnumAttrCase<"Host", 1, "host">, I32EnumAttrCase<"File", 2, "file">]> {
   let cppNamespace = "::tessera::exec";
 }
 
@@ -43,7 +49,8 @@ def Exec_Parameter : AttrDef<Exec_Dialect, "Parameter"> {
   let summary = "An input or output of the program.";
   let description = [{
     `local` is what a device holds, `global` what the caller sees; `sharding` (an `#sdy.sharding`) relates them and
-    is absent where every device holds the whole. `alias` on an output: the input whose buffer it takes.
+    is absent where every device holds the whole. `alias` on an output: the input whose buffer it takes. `memory`:
+    where the tiles lie, in the device's memory or the host's.
   }];
   let parameters = (ins
     StringRefParameter<"the argument's or result's name">:$name,
@@ -51,7 +58,8 @@ def Exec_Parameter : AttrDef<Exec_Dialect, "Parameter"> {
     "::mlir::RankedTensorType":$global,
     OptionalParameter<"::mlir::Attribute">:$sharding,
     DefaultValuedParameter<"bool", "false">:$donated,
-    DefaultValuedParameter<"int64_t", "-1">:$alias);
+    DefaultValuedParameter<"int64_t", "-1">:$alias,
+    DefaultValuedParameter<"::tessera::exec::Memory", "::tessera::exec::Memory::Device">:$memory);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -1,4 +1,4 @@
-// Assembly and verifiers of exec.fused and exec.kernel.
+// Assembly and verifiers of exec.fused, exec.kernel and exec.image.
 #include "dialects/exec/ExecOps.h"
 
 #include "mlir/IR/Builders.h"
@@ -144,6 +144,14 @@ double FusedOp::getFlops() {
   for (Operation &op : *getBlock())
     flops += flopsOf(&op);
   return flops;
+}
+
+LogicalResult ImageOp::verify() {
+  if (!getCode().getElementType().isInteger(8))
+    return emitOpError("holds code as bytes (i8), not ") << getCode().getElementType();
+  if (getGrids() && llvm::any_of(*getGrids(), [](int64_t grid) { return grid < 1; }))
+    return emitOpError("has a kernel without cells");
+  return success();
 }
 
 } // namespace tessera::exec

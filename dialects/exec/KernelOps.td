@@ -61,3 +61,19 @@ def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, SingleBlock, Symbol]> 
     int64_t inplaceOperand(unsigned i) { return getInplace() ? (*getInplace())[i] : -1; }
   }];
 }
+
+def Exec_ImageOp : Exec_Op<"image"> {
+  let summary = "The code of all kernels for one kind of processor: a section of the program's file.";
+  let description = [{
+    `code` holds the bytes of a shared object. Code generation makes one for each processor that it is asked for; the
+    loader takes the best that its machine can run. `grids`, one for each exec.kernel of the module in their order, where
+    they differ from those that the kernels name.
+    ```mlir
+    exec.image "cpu" for "x86-64-v3" ["avx2", "fma"] dense_resource<code_v3> : tensor<9120xi8>
+    ```
+  }];
+  let arguments = (ins StrAttr:$target, StrAttr:$cpu, StrArrayAttr:$features, ElementsAttr:$code,
+    OptionalAttr<DenseI64ArrayAttr>:$grids);
+  let assemblyFormat = "$target `for` $cpu $features $code attr-dict";
+  let hasVerifier = 1;
+}

@@ -1,20 +1,27 @@
-// Assembly and verifiers of exec.program and its instructions.
+// Assembly and verifiers of exec.program, its functions and its instructions.
 #include "dialects/exec/ExecOps.h"
 
 #include "dialects/sdy/SdyAttrs.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
 namespace tessera::exec {
 
-// exec.program @main mesh @mesh arena 4096 constants 64 inputs [..] outputs [..] {..}
+// exec.program @main mesh @mesh devices [2] arena 4096 host 0 file 0 constants 64 inputs [..]
+// outputs [..] {..}
 ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr name;
   FlatSymbolRefAttr mesh;
   ArrayAttr inputs, outputs;
-  int64_t arena = 0, constants = 0;
+  int64_t arena = 0, host = 0, file = 0, constants = 0;
   Builder &b = parser.getBuilder();
+  auto optional = [&](StringRef keyword, int64_t &bytes) -> ParseResult {
+    if (failed(parser.parseOptionalKeyword(keyword)))
+      return success();
+    return parser.parseInteger(bytes);
+  };
   if (parser.parseSymbolName(name, SymbolTable::getSymbolAttrName(), result.attributes))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("mesh"))) {
@@ -22,12 +29,25 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     result.addAttribute("mesh", mesh);
   }
-  if (parser.parseKeyword("arena") || parser.parseInteger(arena) ||
-      parser.parseKeyword("constants") || parser.parseInteger(constants) ||
-      parser.parseKeyword("inputs") || parser.parseAttribute(inputs) ||
-      parser.parseKeyword("outputs") || parser.parseAttribute(outputs))
+  if (succeeded(parser.parseOptionalKeyword("devices"))) {
+    SmallVector<int64_t> devices;
+    if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, [&]() -> ParseResult {
+          return parser.parseInteger(devices.emplace_back());
+        }))
+      return failure();
+    result.addAttribute("devices", b.getDenseI64ArrayAttr(devices));
+  }
+  if (parser.parseKeyword("arena") || parser.parseInteger(arena) || optional("host", host) ||
+      optional("file", file) || parser.parseKeyword("constants") ||
+      parser.parseInteger(constants) || parser.parseKeyword("inputs") ||
+      parser.parseAttribute(inputs) || parser.parseKeyword("outputs") ||
+      parser.parseAttribute(outputs))
     return failure();
   result.addAttribute("arena_bytes", b.getI64IntegerAttr(arena));
+  if (host)
+    result.addAttribute("host_bytes", b.getI64IntegerAttr(host));
+  if (file)
+    result.addAttribute("file_bytes", b.getI64IntegerAttr(file));
   result.addAttribute("constant_bytes", b.getI64IntegerAttr(constants));
   result.addAttribute("inputs", inputs);
   result.addAttribute("outputs", outputs);
@@ -44,11 +64,21 @@ void ProgramOp::print(OpAsmPrinter &p) {
   p.printSymbolName(getSymName());
   if (getMeshAttr())
     p << " mesh " << getMeshAttr();
-  p << " arena " << getArenaBytes() << " constants " << getConstantBytes() << " inputs "
-    << getInputs() << " outputs " << getOutputs();
-  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
-                                     {SymbolTable::getSymbolAttrName(), "mesh", "arena_bytes",
-                                      "constant_bytes", "inputs", "outputs"});
+  if (auto devices = getDevices()) {
+    p << " devices [";
+    llvm::interleaveComma(*devices, p);
+    p << ']';
+  }
+  p << " arena " << getArenaBytes();
+  if (getHostBytes())
+    p << " host " << getHostBytes();
+  if (getFileBytes())
+    p << " file " << getFileBytes();
+  p << " constants " << getConstantBytes() << " inputs " << getInputs() << " outputs "
+    << getOutputs();
+  p.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(), {SymbolTable::getSymbolAttrName(), "mesh", "devices", "arena_bytes",
+                            "host_bytes", "file_bytes", "constant_bytes", "inputs", "outputs"});
   p << ' ';
   p.printRegion(getBody());
 }
@@ -59,6 +89,8 @@ static LogicalResult verifyParameter(ProgramOp program, ParameterAttr parameter,
   auto error = [&](const Twine &what) {
     return program.emitOpError() << side << ' ' << index << ": " << what;
   };
+  if (parameter.getMemory() == Memory::File)
+    return error("a caller's arrays lie in memory, not in a file");
   RankedTensorType local = parameter.getLocal(), global = parameter.getGlobal();
   if (local.getElementType() != global.getElementType() || local.getRank() != global.getRank())
     return error("a device's array has another type than the whole");
@@ -85,7 +117,23 @@ static LogicalResult verifyParameter(ProgramOp program, ParameterAttr parameter,
   return success();
 }
 
+// Distinct names for functions: calls name them.
+static LogicalResult verifyFunctions(ProgramOp program) {
+  llvm::StringSet<> names;
+  for (auto function : program.getBlock()->getOps<FunctionOp>())
+    if (!names.insert(function.getSymName()).second)
+      return function.emitOpError("has the name of another function of its program");
+  return success();
+}
+
 LogicalResult ProgramOp::verify() {
+  if (static_cast<int64_t>(getArenaBytes()) < 0 || static_cast<int64_t>(getConstantBytes()) < 0 ||
+      static_cast<int64_t>(getHostBytes()) < 0 || static_cast<int64_t>(getFileBytes()) < 0)
+    return emitOpError("has a space of less than no bytes");
+  if (getDevices() && getDevices()->empty())
+    return emitOpError("names no devices");
+  if (failed(verifyFunctions(*this)))
+    return failure();
   for (auto [side, parameters] :
        {std::pair(StringRef("input"), getInputs()), {"output", getOutputs()}})
     for (auto [i, attr] : llvm::enumerate(parameters))
@@ -110,7 +158,7 @@ ParseResult BufferOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   std::optional<Space> space = symbolizeSpace(keyword);
   if (!space)
-    return parser.emitError(loc, "expected arena, input, output or constant");
+    return parser.emitError(loc, "expected arena, input, output, constant, host, file or argument");
   OptionalParseResult hasIndex = parser.parseOptionalInteger(index);
   if (hasIndex.has_value() && failed(*hasIndex))
     return failure();
@@ -129,11 +177,15 @@ ParseResult BufferOp::parse(OpAsmParser &parser, OperationState &result) {
   return success();
 }
 
+static bool isNumbered(Space space) {
+  return space == Space::Input || space == Space::Output || space == Space::Argument;
+}
+
 void BufferOp::print(OpAsmPrinter &p) {
   p << ' ' << stringifySpace(getSpace());
-  if (getSpace() == Space::Input || getSpace() == Space::Output)
+  if (isNumbered(getSpace()))
     p << ' ' << getIndex();
-  if (getOffset() || getSpace() == Space::Arena || getSpace() == Space::Constant)
+  if (getOffset() || !isNumbered(getSpace()))
     p << " at " << getOffset();
   p << " : " << getType();
   p.printOptionalAttrDict((*this)->getAttrs(), {"space", "index", "offset", "type"});
@@ -154,6 +206,21 @@ LogicalResult BufferOp::verify() {
   case Space::Constant:
     size = program.getConstantBytes();
     break;
+  case Space::HostArena:
+    size = program.getHostBytes();
+    break;
+  case Space::FileArena:
+    size = program.getFileBytes();
+    break;
+  case Space::Argument: {
+    auto function = (*this)->getParentOfType<FunctionOp>();
+    if (!function)
+      return emitOpError("names an argument outside of exec.function");
+    if (index < 0 || index >= function.getNumArguments())
+      return emitOpError("names argument ") << index << " of " << function.getNumArguments();
+    size = byteSize(function.getArgumentType(index));
+    break;
+  }
   case Space::Input:
   case Space::Output:
     if (index < 0 || index >= static_cast<int64_t>(parameters.size()))
@@ -199,11 +266,100 @@ LogicalResult StartOp::verify() {
   return success();
 }
 
-LogicalResult CopyOp::verify() {
-  RankedTensorType from = typeOf(getFrom()), to = typeOf(getTo());
+static bool isInFile(Value buffer) {
+  auto op = buffer.getDefiningOp<BufferOp>();
+  return op && op.getSpace() == Space::FileArena;
+}
+
+template <typename Copy> static LogicalResult verifySizes(Copy op) {
+  RankedTensorType from = typeOf(op.getFrom()), to = typeOf(op.getTo());
   if (from && to && byteSize(from) != byteSize(to))
-    return emitOpError("copies ") << byteSize(from) << " bytes to " << byteSize(to);
+    return op.emitOpError("copies ") << byteSize(from) << " bytes to " << byteSize(to);
   return success();
+}
+
+LogicalResult CopyOp::verify() {
+  if (isInFile(getFrom()) || isInFile(getTo()))
+    return emitOpError("waits for a file; begin with exec.copy_start, and end with exec.wait");
+  return verifySizes(*this);
+}
+
+LogicalResult CopyStartOp::verify() {
+  if (isInFile(getFrom()) && isInFile(getTo()))
+    return emitOpError("copies from file to file; go through memory");
+  return verifySizes(*this);
+}
+
+LogicalResult ChannelOp::verify() {
+  auto pairs = getSourceTarget();
+  if (pairs && pairs->size() % 2)
+    return emitOpError("has a position without another in `source_target`");
+  return success();
+}
+
+RankedTensorType FunctionOp::getArgumentType(int64_t i) {
+  auto reads = static_cast<int64_t>(getReads().size());
+  Attribute type = i < reads ? getReads()[i] : getWrites()[i - reads];
+  return dyn_cast<RankedTensorType>(cast<TypeAttr>(type).getValue());
+}
+
+// exec.function @layer reads [tensor<8xf32>] writes [tensor<8xf32>] {..}
+ParseResult FunctionOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringAttr name;
+  ArrayAttr reads, writes;
+  if (parser.parseSymbolName(name, SymbolTable::getSymbolAttrName(), result.attributes) ||
+      parser.parseKeyword("reads") || parser.parseAttribute(reads) ||
+      parser.parseKeyword("writes") || parser.parseAttribute(writes))
+    return failure();
+  result.addAttribute("reads", reads);
+  result.addAttribute("writes", writes);
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*result.addRegion()))
+    return failure();
+  if (result.regions.front()->empty())
+    result.regions.front()->emplaceBlock();
+  return success();
+}
+
+void FunctionOp::print(OpAsmPrinter &p) {
+  p << ' ';
+  p.printSymbolName(getSymName());
+  p << " reads " << getReads() << " writes " << getWrites();
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                     {SymbolTable::getSymbolAttrName(), "reads", "writes"});
+  p << ' ';
+  p.printRegion(getBody());
+}
+
+LogicalResult FunctionOp::verify() {
+  for (int64_t i = 0; i < getNumArguments(); ++i)
+    if (!getArgumentType(i))
+      return emitOpError("takes buffers of tensors only");
+  return success();
+}
+
+LogicalResult CallOp::verify() {
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  if (!program)
+    return emitOpError("must be inside exec.program");
+  for (auto function : program.getBlock()->getOps<FunctionOp>()) {
+    if (function.getSymName() != getFunction())
+      continue;
+    if (getReads().size() != function.getReads().size() ||
+        getWrites().size() != function.getWrites().size())
+      return emitOpError("gives @")
+             << getFunction() << ' ' << getReads().size() << " buffers and " << getWrites().size()
+             << " to write, it takes " << function.getReads().size() << " and "
+             << function.getWrites().size();
+    for (auto [i, operand] : llvm::enumerate(getOperands())) {
+      RankedTensorType given = typeOf(operand), expected = function.getArgumentType(i);
+      if (given && expected && byteSize(given) < byteSize(expected))
+        return emitOpError("gives @")
+               << getFunction() << ' ' << given << " where it takes " << expected;
+    }
+    return success();
+  }
+  return emitOpError("names no exec.function of its program: @") << getFunction();
 }
 
 // exec.loop 12 {..}  |  exec.loop while %p {..} do {..}

@@ -3,12 +3,21 @@
 def Exec_ProgramOp : Exec_Op<"program", [IsolatedFromAbove, SingleBlock, NoTerminator, Symbol]> {
   let summary = "The instructions of one device, the same on every device of the mesh.";
   let description = [{
-    `constants` is the contents of the constant section: each at the offset that its buffers name.
+    A module may hold several, each for devices of its own: `devices`, by their number on the mesh, are numbers among
+    all devices of the module, or the first of those that follow each other; device 0 is the first without it.
+    The header gives the bytes of each space on a device: its `arena`, `constants` (each exec.constant at the offset
+    that its buffers name), and where there are any those of the `host` and of a `file`.
+    ```mlir
+    exec.program @first mesh @stage devices [0] arena 64 constants 0 inputs [..] outputs [..] {..}
+    exec.program @second mesh @stage devices [2] arena 64 host 4096 constants 0 inputs [..] outputs [..] {..}
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<FlatSymbolRefAttr>:$mesh,
     TypedArrayAttrBase<Exec_Parameter, "parameters">:$inputs,
     TypedArrayAttrBase<Exec_Parameter, "parameters">:$outputs,
-    I64Attr:$arena_bytes, I64Attr:$constant_bytes);
+    I64Attr:$arena_bytes, I64Attr:$constant_bytes,
+    DefaultValuedOptionalAttr<I64Attr, "0">:$host_bytes, DefaultValuedOptionalAttr<I64Attr, "0">:$file_bytes,
+    OptionalAttr<DenseI64ArrayAttr>:$devices);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -30,7 +39,9 @@ def Exec_BufferOp : Exec_Op<"buffer", [Pure]> {
     ```mlir
     %0 = exec.buffer input 2 : tensor<8xf32>
     %1 = exec.buffer arena at 4096 : tensor<8xf32>
+    %2 = exec.buffer host at 0 : tensor<8xf32>
     ```
+    `argument` names an operand of the call that the surrounding exec.function runs for.
   }];
   let arguments = (ins Exec_Space:$space, DefaultValuedAttr<I64Attr, "0">:$index,
     DefaultValuedAttr<I64Attr, "0">:$offset, TypeAttrOf<AnyRankedTensor>:$type);
@@ -66,7 +77,7 @@ def Exec_StartOp : Exec_Op<"start", [AttrSizedOperandSegments]> {
 }
 
 def Exec_WaitOp : Exec_Op<"wait"> {
-  let summary = "Waits for site `site`: its results are there, its operands may be overwritten.";
+  let summary = "Waits for what site `site` has started: results are there, operands may be overwritten.";
   let arguments = (ins I64Attr:$site);
   let assemblyFormat = "$site attr-dict";
 }
@@ -98,4 +109,75 @@ def Exec_CoordinateOp : Exec_Op<"coordinate"> {
   let summary = "Writes the device's index along `axes` (major to minor) as an i32.";
   let arguments = (ins AnyAttr:$axes, Exec_Buffer:$to);
   let assemblyFormat = "$axes `to` $to attr-dict";
+}
+
+def Exec_CopyStartOp : Exec_Op<"copy_start"> {
+  let summary = "Starts to copy one buffer to another of the same size; ends at the wait of its site. One may lie in a file.";
+  let arguments = (ins I64Attr:$site, Exec_Buffer:$from, Exec_Buffer:$to);
+  let assemblyFormat = "$site $from `to` $to attr-dict";
+  let hasVerifier = 1;
+}
+
+def Exec_ChannelOp : Exec_Op<"channel", [Symbol]> {
+  let summary = "A way from the devices of one program to those of another, for arrays of one type.";
+  let description = [{
+    The device at each position of `from`'s mesh sends to the one at the same position of `to`'s; or, with `source_target`,
+    to those that its pairs of positions give. Each device of `to` has one that it receives from.
+    ```mlir
+    exec.channel @activations from @first to @second : tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$from, FlatSymbolRefAttr:$to,
+    TypeAttrOf<AnyRankedTensor>:$type, OptionalAttr<DenseI64ArrayAttr>:$source_target);
+  let assemblyFormat = "$sym_name `from` $from `to` $to `:` $type attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getTensorType() { return ::mlir::cast<::mlir::RankedTensorType>(getType()); }
+  }];
+}
+
+def Exec_SendOp : Exec_Op<"send"> {
+  let summary = "Starts to send a buffer on a channel; it may be overwritten after the wait of its site.";
+  let arguments = (ins I64Attr:$site, FlatSymbolRefAttr:$channel, Exec_Buffer:$from);
+  let assemblyFormat = "$site $channel `(` $from `)` attr-dict";
+}
+
+def Exec_ReceiveOp : Exec_Op<"receive"> {
+  let summary = "Starts to receive what the channel's other end sends next; it is there after the wait of its site.";
+  let arguments = (ins I64Attr:$site, FlatSymbolRefAttr:$channel, Exec_Buffer:$to);
+  let assemblyFormat = "$site $channel `->` `(` $to `)` attr-dict";
+}
+
+def Exec_FunctionOp : Exec_Op<"function", [HasParent<"ProgramOp">, NoTerminator, SingleBlock]> {
+  let summary = "Instructions that exec.call runs, on buffers that each call gives.";
+  let description = [{
+    `exec.buffer argument I` names operand I of the call: those that it reads, then those that it writes. A function
+    calls only functions before it, and waits for all that it starts.
+    ```mlir
+    exec.function @layer reads [tensor<8xf32>] writes [tensor<8xf32>] {
+      %x = exec.buffer argument 0 : tensor<8xf32>
+      %y = exec.buffer argument 1 : tensor<8xf32>
+      exec.dispatch @exp(%x) -> (%y)
+    }
+    exec.call @layer(%a) -> (%b)
+    exec.call @layer(%b) -> (%c)
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeArrayAttr:$reads, TypeArrayAttr:$writes);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block *getBlock() { return &getBody().front(); }
+    // Of operand `i` of a call.
+    ::mlir::RankedTensorType getArgumentType(int64_t i);
+    int64_t getNumArguments() { return getReads().size() + getWrites().size(); }
+  }];
+}
+
+def Exec_CallOp : Exec_Op<"call", [AttrSizedOperandSegments]> {
+  let summary = "Runs a function of the program on these buffers.";
+  let arguments = (ins FlatSymbolRefAttr:$function, Variadic<Exec_Buffer>:$reads, Variadic<Exec_Buffer>:$writes);
+  let assemblyFormat = "$function `(` $reads `)` `->` `(` $writes `)` attr-dict";
+  let hasVerifier = 1;
 }

@@ -21,15 +21,15 @@ namespace tessera::container {
 
 inline constexpr char kMagic[8] = {'\x89', 'T', 'S', 'R', '\r', '\n', '\x1a', '\n'};
 inline constexpr uint32_t kVersion = 1;
-inline constexpr uint32_t kProgramVersion = 3; // of the manifest: program.Program.version
+inline constexpr uint32_t kProgramVersion = 4; // of the manifest: program.File.version
 inline constexpr uint64_t kMostManifest = (uint64_t{1} << 31) - 1; // bytes: protobuf's limit
 inline constexpr uint32_t kDeepestNesting = 256; // loops and branches in each other
 inline constexpr uint64_t kAlignment = 64;
 
 enum class SectionKind : uint32_t {
-  Manifest = 1,  // a serialized tessera.program.Program
-  Code = 2,      // a shared object with the kernels
-  Constants = 3, // the CONSTANT space of the program's buffers
+  Manifest = 1,  // a serialized tessera.program.File
+  Code = 2,      // a shared object with the kernels, for one kind of processor
+  Constants = 3, // the CONSTANT spaces of the programs' buffers
 };
 
 struct Section {

@@ -1,5 +1,5 @@
 // The instruction sets, beyond those of every x86-64, that kernels may use. A program names, in LLVM's words, those that its
-// target has (program.Program.target_features); the compiler uses no other, and the runtime refuses
+// target has (program.CodeImage.features); the compiler uses no other, and the runtime refuses
 // a program that names one which its processor lacks, or which it does not know. A processor's
 // other features (tuning, system instructions, whatever is newer than this list) play no part.
 #ifndef TESSERA_CPU_FEATURES_H

@@ -1,5 +1,5 @@
-// The codegen phase: every exec.kernel gets `grid`, `scratch_bytes` and `flops`, and the module
-// `exec.code` with the kernels' code. How a target's code is generated is its own: codegen/cpu.
+// The codegen phase: every exec.kernel gets `grid`, `scratch_bytes` and `flops`, and the module an
+// exec.image with the kernels' code. How a target's code is generated is its own: codegen/cpu.
 #pragma once
 
 #include "dialects/exec/ExecOps.h"

@@ -16,8 +16,9 @@ def GenerateCode : Pass<"tessera-generate-code", "::mlir::ModuleOp"> {
     ```
     becomes
     ```mlir
-    module attributes {exec.code = dense_resource<exec_code> : .., tessera.target = ..} {
+    module attributes {tessera.target = ..} {
       exec.kernel @exp_0(%x: tensor<8xf32>) -> tensor<8xf32> attributes {grid = 1 : i64, scratch_bytes = 0 : i64, flops = 8.0 : f64} { .. }
+      exec.image "shadow" for "x86-64-v3" ["avx2"] dense_resource<exec_code> : ..
     }
     ```
   }];

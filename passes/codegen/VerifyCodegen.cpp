@@ -1,9 +1,8 @@
-// What the codegen phase leaves: each exec.kernel with `grid`, `scratch_bytes` and `flops`; code in
-// `exec.code`.
+// What the codegen phase leaves: each exec.kernel with `grid`, `scratch_bytes` and `flops`; their
+// code in exec.image.
 #include "passes/codegen/Passes.h"
 
 #include "dialects/tessera/KnownAttributes.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 
 namespace tessera {
 
@@ -27,9 +26,8 @@ struct VerifyCodegenPass : impl::VerifyCodegenBase<VerifyCodegenPass> {
                                     "missing; run --tessera-codegen";
         return signalPassFailure();
       }
-    auto code = module->getAttrOfType<mlir::DenseResourceElementsAttr>("exec.code");
-    if (!code || !code.getElementType().isInteger(8)) {
-      module.emitError("the module has no attribute exec.code with the kernels' shared object; run "
+    if (module.getOps<exec::ImageOp>().empty()) {
+      module.emitError("the module has no exec.image with the kernels' shared object; run "
                        "--tessera-codegen");
       return signalPassFailure();
     }

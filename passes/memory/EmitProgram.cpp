@@ -5,6 +5,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
 #include "passes/memory/AliasedArguments.h"
+#include "passes/memory/ParameterNames.h"
 
 #include "mlir/IR/Builders.h"
 #include <map>
@@ -66,7 +67,8 @@ public:
     planMoves();
     Layout layout = placeArrays();
     auto program = exec::ProgramOp::create(b, func.getLoc(), func.getSymName(), meshOf(), inputs(),
-                                           outputs(), layout.bytes, liveness.constantBytes);
+                                           outputs(), layout.bytes, liveness.constantBytes,
+                                           /*host_bytes=*/0, /*file_bytes=*/0, /*devices=*/nullptr);
     Block *body = b.createBlock(&program.getBody());
     func.walk([&](stablehlo::ConstantOp constant) {
       if (constant->getParentOfType<exec::FusedOp>())
@@ -194,36 +196,36 @@ private:
     return {};
   }
 
-  Attribute parameter(Location loc, Type type, DictionaryAttr attrs, bool donated, int64_t alias) {
+  Attribute parameter(StringRef name, Type type, DictionaryAttr attrs, bool donated,
+                      int64_t alias) {
     auto local = cast<RankedTensorType>(type), global = getGlobalType(attrs);
     if (!global)
       global = local;
     Attribute sharding;
     if (attrs) {
       sharding = attrs.get(sdy::kShardingAttr);
-      if (auto info = attrs.getAs<StringAttr>("jax.result_info"))
-        loc = NameLoc::get(info);
     }
-    auto name = dyn_cast<NameLoc>(loc);
-    return exec::ParameterAttr::get(b.getContext(), name ? name.getName().getValue() : "", local,
-                                    global, sharding, donated, alias);
+    return exec::ParameterAttr::get(b.getContext(), name, local, global, sharding, donated, alias,
+                                    exec::Memory::Device);
   }
   ArrayAttr inputs() {
     SmallVector<Attribute> result;
+    std::vector<std::string> names = argumentNames(func);
     for (BlockArgument argument : func.getArguments()) {
       unsigned i = argument.getArgNumber();
       bool donated =
           func.getArgAttr(i, "tf.aliasing_output") || func.getArgAttr(i, "jax.buffer_donor");
       result.push_back(
-          parameter(argument.getLoc(), argument.getType(), func.getArgAttrDict(i), donated, -1));
+          parameter(names[i], argument.getType(), func.getArgAttrDict(i), donated, -1));
     }
     return b.getArrayAttr(result);
   }
   ArrayAttr outputs() {
     SmallVector<BlockArgument> aliased = aliasedArgumentsOf(func);
     SmallVector<Attribute> result;
+    std::vector<std::string> names = resultNames(func);
     for (auto [i, type] : llvm::enumerate(func.getResultTypes()))
-      result.push_back(parameter(b.getUnknownLoc(), type, func.getResultAttrDict(i), false,
+      result.push_back(parameter(names[i], type, func.getResultAttrDict(i), false,
                                  aliased[i] ? int64_t{aliased[i].getArgNumber()} : -1));
     return b.getArrayAttr(result);
   }

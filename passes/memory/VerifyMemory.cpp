@@ -17,7 +17,8 @@ namespace {
 
 // A byte range; an output that takes an input's buffer is that input.
 struct Range {
-  int64_t space; // 0 arena, 1 constants, 2 + 2i input i, 3 + 2i output i
+  // 0 arena, 1 constants, 2 + 2i input i, 3 + 2i output i; -1 host arena, -2 file, -3 - i argument i
+  int64_t space;
   int64_t begin, end;
   bool overlaps(const Range &other) const {
     return space == other.space && begin < other.end && other.begin < end;
@@ -72,6 +73,9 @@ public:
     }
     fixed.insert(1);
     written.add({1, 0, static_cast<int64_t>(program.getConstantBytes())});
+    for (auto function : program.getBlock()->getOps<FunctionOp>())
+      if (failed(checkFunction(function, written)))
+        return failure();
     if (failed(check(*program.getBlock(), written)))
       return failure();
     if (!flying.empty())
@@ -83,6 +87,54 @@ public:
   }
 
 private:
+  LogicalResult checkFunction(FunctionOp function, const Written &given) {
+    Written written = given;
+    auto whole = [&](int64_t i) { return Range{-3 - i, 0, byteSize(function.getArgumentType(i))}; };
+    inFunction = true;
+    auto reads = static_cast<int64_t>(function.getReads().size());
+    for (int64_t i = 0; i < reads; ++i) {
+      written.add(whole(i));
+      fixed.insert(whole(i).space);
+    }
+    touched.clear();
+    if (failed(check(*function.getBlock(), written)))
+      return failure();
+    if (!flying.empty())
+      return function.emitOpError("ends without an exec.wait ") << flying.begin()->first;
+    for (int64_t i = reads; i < function.getNumArguments(); ++i)
+      if (!written.has(whole(i)))
+        return function.emitOpError("does not write all of argument ") << i;
+    for (int64_t i = 0; i < reads; ++i)
+      fixed.erase(whole(i).space);
+    functions[function.getSymName()] = std::move(touched);
+    inFunction = false;
+    return success();
+  }
+
+  // What is under way must not be touched by what the function writes for itself.
+  LogicalResult checkCall(CallOp op, Written &written) {
+    auto known = functions.find(op.getFunction());
+    if (known == functions.end())
+      return op.emitOpError("calls @")
+             << op.getFunction() << "; a function calls only those before it";
+    for (auto [i, output] : llvm::enumerate(op.getWrites()))
+      for (auto [j, other] : llvm::enumerate(op->getOperands()))
+        if (j != op.getReads().size() + i && rangeOf(other).overlaps(rangeOf(output)))
+          return op.emitOpError("gives the same bytes to be written and for something else");
+    Written unused; // what a function leaves for itself is nothing that its caller may read
+    for (const Range &range : known->second) {
+      for (Value operand : op->getOperands())
+        if (rangeOf(operand).overlaps(range))
+          return op.emitOpError("gives bytes [") << range.begin << ", " << range.end << "), which @"
+                                                 << op.getFunction() << " writes for itself";
+      if (failed(write(op, range, unused)))
+        return failure();
+    }
+    if (failed(readAll(op, op.getReads(), written)))
+      return failure();
+    return writeAll(op, op.getWrites(), written);
+  }
+
   int64_t outputSpace(int64_t i) {
     int64_t alias = cast<ParameterAttr>(program.getOutputs()[i]).getAlias();
     return alias >= 0 ? 2 + 2 * alias : 3 + 2 * i;
@@ -100,6 +152,12 @@ private:
       return {2 + 2 * index, begin, end};
     case Space::Output:
       return {outputSpace(index), begin, end};
+    case Space::HostArena:
+      return {-1, begin, end};
+    case Space::FileArena:
+      return {-2, begin, end};
+    case Space::Argument:
+      return {-3 - index, begin, end};
     }
     return {0, 0, 0};
   }
@@ -117,10 +175,16 @@ private:
   }
 
   LogicalResult write(Operation *op, Value buffer, Written &written) {
-    Range range = rangeOf(buffer);
+    return write(op, rangeOf(buffer), written);
+  }
+
+  LogicalResult write(Operation *op, const Range &range, Written &written) {
+    if (inFunction && range.space > -3)
+      touched.push_back(range);
     if (fixed.contains(range.space) && range.begin != range.end)
-      return op->emitOpError("writes ")
-             << (range.space == 1 ? "the constants" : "an input that is not donated");
+      return op->emitOpError("writes ") << (range.space == 1    ? "the constants"
+                                            : range.space <= -3 ? "an argument that it reads"
+                                                                : "an input that is not donated");
     for (auto &[site, flight] : flying) {
       for (const Range &operand : flight.operands)
         if (operand.overlaps(range))
@@ -174,7 +238,7 @@ private:
 
   LogicalResult check(Block &block, Written &written) {
     for (Operation &op : block) {
-      if (isa<BufferOp, exec::ConstantOp>(op))
+      if (isa<BufferOp, exec::ConstantOp, FunctionOp>(op))
         continue;
       if (auto dispatch = dyn_cast<DispatchOp>(op)) {
         if (failed(checkDispatch(dispatch)) ||
@@ -185,11 +249,22 @@ private:
         if (failed(readAll(&op, start.getFrom(), written)) ||
             failed(writeAll(&op, start.getTo(), written)))
           return failure();
-        Flight &flight = flying[start.getSite()];
-        for (Value buffer : start.getFrom())
-          flight.operands.push_back(rangeOf(buffer));
-        for (Value buffer : start.getTo())
-          flight.results.push_back(rangeOf(buffer));
+        begin(start.getSite(), start.getFrom(), start.getTo());
+      } else if (auto send = dyn_cast<SendOp>(op)) {
+        if (failed(read(&op, send.getFrom(), written)))
+          return failure();
+        begin(send.getSite(), send.getFrom(), {});
+      } else if (auto receive = dyn_cast<ReceiveOp>(op)) {
+        if (failed(write(&op, receive.getTo(), written)))
+          return failure();
+        begin(receive.getSite(), {}, receive.getTo());
+      } else if (auto copy = dyn_cast<CopyStartOp>(op)) {
+        if (failed(read(&op, copy.getFrom(), written)) || failed(write(&op, copy.getTo(), written)))
+          return failure();
+        begin(copy.getSite(), copy.getFrom(), copy.getTo());
+      } else if (auto call = dyn_cast<CallOp>(op)) {
+        if (failed(checkCall(call, written)))
+          return failure();
       } else if (auto wait = dyn_cast<WaitOp>(op)) {
         if (!flying.erase(wait.getSite()))
           return wait.emitOpError("waits for a site that is not under way");
@@ -234,6 +309,14 @@ private:
     return success();
   }
 
+  void begin(int64_t site, ValueRange from, ValueRange to) {
+    Flight &flight = flying[site];
+    for (Value buffer : from)
+      flight.operands.push_back(rangeOf(buffer));
+    for (Value buffer : to)
+      flight.results.push_back(rangeOf(buffer));
+  }
+
   // Ranges that instructions of the first block write and all blocks have.
   void addCommon(BranchOp branch, const std::vector<Written> &blocks, Written &written) {
     branch.getBlocks().front().walk([&](Operation *op) {
@@ -250,6 +333,12 @@ private:
         consider(copy.getTo());
       else if (auto coordinate = dyn_cast<CoordinateOp>(op))
         consider(coordinate.getTo());
+      else if (auto receive = dyn_cast<ReceiveOp>(op))
+        consider(receive.getTo());
+      else if (auto copy = dyn_cast<CopyStartOp>(op))
+        consider(copy.getTo());
+      else if (auto call = dyn_cast<CallOp>(op))
+        llvm::for_each(call.getWrites(), consider);
     });
   }
 
@@ -261,6 +350,9 @@ private:
   const SymbolTable &symbols;
   std::map<int64_t, Flight> flying;
   std::set<int64_t> fixed; // spaces that nobody writes
+  bool inFunction = false;
+  std::vector<Range> touched; // what the function that is being checked writes beside its arguments
+  std::map<StringRef, std::vector<Range>> functions; // the same, of those before
   std::vector<Written> pending;
 };
 

@@ -1,6 +1,7 @@
 #include "passes/package/Figures.h"
 
 #include "dialects/comm/CommOps.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -72,8 +73,31 @@ static CollectiveFigures figuresOf(StartOp start) {
     figures.wireBytes = group > 1 ? figures.bytes : 0;
     break;
   }
-  figures.location = locationText(start.getLoc());
-  figures.start = start;
+  return figures;
+}
+
+static int64_t bytesOf(Operation *op, StringRef channel) {
+  auto found = op->getParentOfType<ModuleOp>().lookupSymbol<ChannelOp>(channel);
+  return found ? byteSize(found.getTensorType()) : 0;
+}
+
+// Nothing for what moves nothing between devices.
+static std::optional<CollectiveFigures> figuresOf(Operation *op) {
+  CollectiveFigures figures;
+  figures.count = 1;
+  if (auto start = dyn_cast<StartOp>(op)) {
+    figures = figuresOf(start);
+  } else if (auto send = dyn_cast<SendOp>(op)) {
+    figures.kind = "send";
+    figures.wireBytes = bytesOf(op, send.getChannel());
+  } else if (auto receive = dyn_cast<ReceiveOp>(op)) {
+    figures.kind = "receive";
+    figures.bytes = bytesOf(op, receive.getChannel());
+  } else {
+    return std::nullopt;
+  }
+  figures.location = locationText(op->getLoc());
+  figures.op = op;
   return figures;
 }
 
@@ -82,50 +106,99 @@ static int64_t times(int64_t a, int64_t b) {
   int64_t product;
   return llvm::MulOverflow(a, b, product) ? std::numeric_limits<int64_t>::max() : product;
 }
-
-static std::vector<CollectiveFigures> figuresOf(Block &block, std::optional<int64_t> trips,
-                                                int64_t known) {
-  std::vector<CollectiveFigures> rows;
-  auto append = [&](std::vector<CollectiveFigures> more) {
-    rows.insert(rows.end(), std::make_move_iterator(more.begin()),
-                std::make_move_iterator(more.end()));
-  };
-  for (Operation &op : block) {
-    if (auto start = dyn_cast<StartOp>(op)) {
-      CollectiveFigures figures = figuresOf(start);
-      figures.trips = trips;
-      for (int64_t *figure : {&figures.count, &figures.bytes, &figures.wireBytes})
-        *figure = times(*figure, known);
-      rows.push_back(std::move(figures));
-    } else if (auto loop = dyn_cast<LoopOp>(op)) {
-      std::optional<int64_t> inside;
-      int64_t factor = loop.getTripCount().value_or(1);
-      if (trips && loop.getTripCount())
-        inside = times(*trips, factor);
-      if (!loop.getCondition().empty())
-        append(figuresOf(loop.getCondition().front(), std::nullopt, known));
-      append(figuresOf(loop.getBody().front(), inside, times(known, factor)));
-    } else if (auto branch = dyn_cast<BranchOp>(op)) {
-      std::vector<CollectiveFigures> mostExpensive;
-      std::pair<double, double> most{-1, -1};
-      for (Region &region : branch.getBlocks()) {
-        std::vector<CollectiveFigures> here = figuresOf(region.front(), trips, known);
-        std::pair<double, double> sum{0, 0};
-        for (const CollectiveFigures &row : here)
-          sum = {sum.first + double(row.wireBytes), sum.second + double(row.bytes)};
-        if (sum > most) {
-          most = sum;
-          mostExpensive = std::move(here);
-        }
-      }
-      append(std::move(mostExpensive));
-    }
-  }
-  return rows;
+static int64_t plus(int64_t a, int64_t b) {
+  int64_t sum;
+  return llvm::AddOverflow(a, b, sum) ? std::numeric_limits<int64_t>::max() : sum;
 }
 
+namespace {
+
+using Rows = std::vector<CollectiveFigures>;
+
+class Counter {
+public:
+  Rows count(ProgramOp program) {
+    for (auto function : program.getBlock()->getOps<FunctionOp>())
+      functions[function.getSymName()] = merged(count(*function.getBlock()));
+    return count(*program.getBlock());
+  }
+
+private:
+  // Of one execution of the block.
+  Rows count(Block &block) {
+    Rows rows;
+    for (Operation &op : block) {
+      if (auto figures = figuresOf(&op)) {
+        figures->trips = 1;
+        rows.push_back(std::move(*figures));
+      } else if (auto loop = dyn_cast<LoopOp>(op)) {
+        std::optional<int64_t> trips;
+        if (loop.getTripCount())
+          trips = *loop.getTripCount();
+        if (!loop.getCondition().empty())
+          append(rows, count(loop.getCondition().front()), std::nullopt);
+        append(rows, count(loop.getBody().front()), trips);
+      } else if (auto branch = dyn_cast<BranchOp>(op)) {
+        append(rows, mostOf(branch), 1);
+      } else if (auto call = dyn_cast<CallOp>(op)) {
+        append(rows, functions.lookup(call.getFunction()), 1);
+      }
+    }
+    return rows;
+  }
+
+  // What happens `trips` times; as often as data decides: then figures stay those of one trip.
+  static void append(Rows &rows, Rows more, std::optional<int64_t> trips) {
+    for (CollectiveFigures &row : more) {
+      for (int64_t *figure : {&row.count, &row.bytes, &row.wireBytes})
+        *figure = times(*figure, trips.value_or(1));
+      row.trips = row.trips && trips ? std::optional(times(*row.trips, *trips)) : std::nullopt;
+      rows.push_back(std::move(row));
+    }
+  }
+
+  Rows mostOf(BranchOp branch) {
+    Rows mostExpensive;
+    std::pair<double, double> most{-1, -1};
+    for (Region &region : branch.getBlocks()) {
+      Rows here = count(region.front());
+      std::pair<double, double> sum{0, 0};
+      for (const CollectiveFigures &row : here)
+        sum = {sum.first + double(row.wireBytes), sum.second + double(row.bytes)};
+      if (sum > most) {
+        most = sum;
+        mostExpensive = std::move(here);
+      }
+    }
+    return mostExpensive;
+  }
+
+  // One row an instruction: functions that call others twice don't double their rows.
+  static Rows merged(Rows rows) {
+    Rows result;
+    llvm::DenseMap<Operation *, size_t> at;
+    for (CollectiveFigures &row : rows) {
+      auto [known, isNew] = at.try_emplace(row.op, result.size());
+      if (isNew) {
+        result.push_back(std::move(row));
+        continue;
+      }
+      CollectiveFigures &sum = result[known->second];
+      sum.trips = sum.trips && row.trips ? plus(*sum.trips, *row.trips) : sum.trips;
+      sum.count = plus(sum.count, row.count);
+      sum.bytes = plus(sum.bytes, row.bytes);
+      sum.wireBytes = plus(sum.wireBytes, row.wireBytes);
+    }
+    return result;
+  }
+
+  llvm::StringMap<Rows> functions; // of one execution, by name
+};
+
+} // namespace
+
 std::vector<CollectiveFigures> collectiveFigures(ProgramOp program) {
-  return figuresOf(*program.getBlock(), 1, 1);
+  return Counter().count(program);
 }
 
 MemoryFigures memoryFigures(ProgramOp program) {
@@ -136,8 +209,11 @@ MemoryFigures memoryFigures(ProgramOp program) {
     if (cast<ParameterAttr>(attr).getAlias() < 0)
       figures.outputs += byteSize(cast<ParameterAttr>(attr).getLocal());
   int64_t scratch = 0;
-  for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>())
-    scratch = std::max<int64_t>(scratch, kernel.getScratchBytes().value_or(0));
+  SymbolTable symbols(program->getParentOfType<ModuleOp>());
+  program.walk([&](DispatchOp dispatch) {
+    if (auto kernel = symbols.lookup<KernelOp>(dispatch.getKernel()))
+      scratch = std::max<int64_t>(scratch, kernel.getScratchBytes().value_or(0));
+  });
   figures.arena = program.getArenaBytes() + scratch;
   return figures;
 }

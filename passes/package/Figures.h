@@ -11,24 +11,26 @@
 namespace tessera {
 
 struct CollectiveFigures {
-  std::string kind; // all-reduce, all-gather, ..
+  std::string kind; // all-reduce, all-gather, ..; send, receive
   std::string axes; // "data,model:(1)2", major to minor
   std::optional<int64_t>
       trips; // of the loops around it; absent where data decides: then figures are of one trip
   int64_t count = 0; // executions
   int64_t bytes = 0; // what the device receives or reduces: the result's bytes, of a reduce-scatter
                      // the operand's
-  int64_t wireBytes = 0; // what it sends in a ring
-  std::string location;  // file:line:column
-  exec::StartOp start;   // the site
+  int64_t wireBytes = 0;         // what it sends in a ring
+  std::string location;          // file:line:column
+  mlir::Operation *op = nullptr; // the instruction
 };
 
 struct MemoryFigures {
   int64_t arguments = 0, outputs = 0; // outputs that take an argument's buffer count there
   int64_t arena = 0;                  // with the largest scratch of a kernel
+  int64_t total() const { return arguments + outputs + arena; }
 };
 
-// One row a site, in program order; of a branch the block that sends most.
+// One row a site, in program order; of a branch the block that sends most. What a function moves is
+// counted for each call.
 std::vector<CollectiveFigures> collectiveFigures(exec::ProgramOp program);
 
 MemoryFigures memoryFigures(exec::ProgramOp program);

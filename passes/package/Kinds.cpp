@@ -14,6 +14,24 @@ program::Buffer::Space toProgram(exec::Space space) {
     return program::Buffer::OUTPUT;
   case exec::Space::Constant:
     return program::Buffer::CONSTANT;
+  case exec::Space::HostArena:
+    return program::Buffer::HOST_ARENA;
+  case exec::Space::FileArena:
+    return program::Buffer::FILE_ARENA;
+  case exec::Space::Argument:
+    return program::Buffer::ARGUMENT;
+  }
+  llvm_unreachable("every case is above");
+}
+
+program::Memory toProgram(exec::Memory memory) {
+  switch (memory) {
+  case exec::Memory::Device:
+    return program::DEVICE_MEMORY;
+  case exec::Memory::Host:
+    return program::HOST_MEMORY;
+  case exec::Memory::File:
+    return program::FILE_MEMORY;
   }
   llvm_unreachable("every case is above");
 }

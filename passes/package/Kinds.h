@@ -7,6 +7,7 @@
 namespace tessera {
 
 program::Buffer::Space toProgram(exec::Space space);
+program::Memory toProgram(exec::Memory memory);
 program::Collective::Kind toProgram(exec::CollectiveKind kind);
 program::Collective::Reduction toProgram(exec::Reduction reduction);
 

@@ -1,16 +1,18 @@
-// From an exec.program with compiled kernels to the three sections of a .tsr.
+// From exec.programs with compiled kernels to the sections of a .tsr.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tessera {
 
 struct Package {
-  std::string manifest;  // a serialized tessera.program.Program
-  std::string constants; // the CONSTANT space
-  std::string code;      // a shared object with the kernels
+  std::string manifest;                                  // a serialized tessera.program.File
+  std::string constants;                                 // the CONSTANT spaces of the programs
+  std::vector<std::pair<std::string, std::string>> code; // sections: names, shared objects
 };
 
 // The module must be as the codegen phase leaves it: what is wrong with it is an error here, or by

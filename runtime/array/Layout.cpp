@@ -10,7 +10,7 @@ Result<MeshGrid> MeshGrid::make(const program::Mesh &mesh) {
   MeshGrid grid;
   int64_t count = 1;
   for (const auto &axis : mesh.axes()) {
-    if (axis.size() < 1 || count > (int64_t{1} << 24) / axis.size())
+    if (axis.size() < 1 || count > kMostDevices / axis.size())
       return invalidProgram("mesh axis '" + axis.name() + "' has a bad size " +
                             std::to_string(axis.size()));
     grid.sizes_.push_back(axis.size());
@@ -18,27 +18,52 @@ Result<MeshGrid> MeshGrid::make(const program::Mesh &mesh) {
   }
   grid.strides_ = rowMajorStrides(grid.sizes_);
   grid.size_ = count;
-  if (mesh.device_ids_size() == 0 || mesh.axes_size() == 0)
+  grid.first_ = mesh.first_device();
+  if (grid.first_ < 0 || grid.first_ > kMostDevices - count)
+    return invalidProgram("a mesh's first device is " + std::to_string(grid.first_));
+  if (mesh.device_ids_size() == 0)
     return grid;
   if (mesh.device_ids_size() != count)
     return invalidProgram("the mesh has " + std::to_string(count) + " places and " +
                           std::to_string(mesh.device_ids_size()) + " device ids");
+  grid.first_ = 0;
   grid.devices_.assign(mesh.device_ids().begin(), mesh.device_ids().end());
-  grid.positions_.assign(count, -1);
-  bool identity = true;
+  bool consecutive = true;
   for (int64_t p = 0; p < count; ++p) {
     int64_t device = grid.devices_[p];
-    if (device < 0 || device >= count || grid.positions_[device] >= 0)
-      return invalidProgram("the mesh's device ids are not a permutation of 0.." +
-                            std::to_string(count - 1));
-    grid.positions_[device] = p;
-    identity &= device == p;
+    if (device < 0 || device >= kMostDevices)
+      return invalidProgram("a mesh's device ids name device " + std::to_string(device));
+    consecutive &= device == grid.devices_[0] + p;
+    grid.positions_.emplace_back(device, p);
   }
-  if (identity) {
+  std::sort(grid.positions_.begin(), grid.positions_.end());
+  for (int64_t i = 1; i < count; ++i)
+    if (grid.positions_[i].first == grid.positions_[i - 1].first)
+      return invalidProgram("a mesh's device ids name device " +
+                            std::to_string(grid.positions_[i].first) + " twice");
+  if (consecutive) {
+    grid.first_ = grid.devices_[0];
     grid.devices_.clear();
     grid.positions_.clear();
   }
   return grid;
+}
+
+int64_t MeshGrid::positionOf(int64_t device) const {
+  if (devices_.empty())
+    return device >= first_ && device - first_ < size_ ? device - first_ : -1;
+  auto found =
+      std::lower_bound(positions_.begin(), positions_.end(), std::pair(device, int64_t{0}));
+  return found == positions_.end() || found->first != device ? -1 : found->second;
+}
+
+std::vector<std::pair<int64_t, int64_t>> MeshGrid::ranges() const {
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+  if (devices_.empty())
+    ranges.emplace_back(first_, first_ + size_);
+  for (int64_t device : devices_)
+    ranges.emplace_back(device, device + 1);
+  return ranges;
 }
 
 MeshGrid::Part MeshGrid::part(const program::AxisRef &ref) const {
@@ -144,6 +169,8 @@ Status checkParameter(const program::Parameter &parameter, const MeshGrid &mesh)
   std::string who = "parameter '" + parameter.name() + "': ";
   if (!byteSize(parameter.type()))
     return invalidProgram(who + "unknown element type");
+  if (parameter.memory() != program::DEVICE_MEMORY && parameter.memory() != program::HOST_MEMORY)
+    return invalidProgram(who + "lies in no memory that a caller's arrays can have");
   if (parameter.layout_size() != parameter.global_shape_size())
     return invalidProgram(who + "layout and shape differ in rank");
   AxisRefs all;

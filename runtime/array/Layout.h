@@ -4,6 +4,7 @@
 #include "include/tessera/program.pb.h"
 #include "runtime/Status.h"
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace tessera::runtime {
@@ -12,21 +13,23 @@ using AxisRefs = google::protobuf::RepeatedPtrField<program::AxisRef>;
 using DimLayouts = google::protobuf::RepeatedPtrField<program::DimLayout>;
 
 // A mesh of logical devices. Position p is the row-major index of coordinates; deviceAt(p) is the
-// device there. Without device ids of its own a mesh takes no memory in its size.
+// device there, by its number among all of the file. Devices that follow each other take no memory.
 class MeshGrid {
 public:
+  static constexpr int64_t kMostDevices = int64_t{1} << 24; // of a file
+
   static Result<MeshGrid> make(const program::Mesh &mesh);
 
   int64_t size() const { return size_; }
   int64_t deviceAt(int64_t position) const {
-    return devices_.empty() ? position : devices_[position];
+    return devices_.empty() ? first_ + position : devices_[position];
   }
-  int64_t positionOf(int64_t device) const {
-    return positions_.empty() ? device : positions_[device];
-  }
+  int64_t positionOf(int64_t device) const; // -1 where it is not on this mesh
   bool sameDevices(const MeshGrid &other) const {
-    return size_ == other.size_ && devices_ == other.devices_;
+    return size_ == other.size_ && first_ == other.first_ && devices_ == other.devices_;
   }
+  // The devices as ranges [begin, end): one, or one for each.
+  std::vector<std::pair<int64_t, int64_t>> ranges() const;
   int axisCount() const { return static_cast<int>(sizes_.size()); }
 
   bool operator==(const MeshGrid &other) const = default;
@@ -48,7 +51,9 @@ public:
 private:
   int64_t size_ = 1;
   std::vector<int64_t> sizes_, strides_;
-  std::vector<int64_t> devices_, positions_; // empty: each device is at its own number
+  int64_t first_ = 0;
+  std::vector<int64_t> devices_;                       // by position; empty: from first_ on
+  std::vector<std::pair<int64_t, int64_t>> positions_; // (device, position), by device
 };
 
 // Takes out the parts of size 1, which say nothing: what is left of a checked list has at most as

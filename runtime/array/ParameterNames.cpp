@@ -10,21 +10,21 @@ namespace {
 std::unordered_map<std::string, size_t> indices(const Parameters &parameters,
                                                 std::string_view prefix) {
   std::unordered_map<std::string, size_t> byName;
-  for (int i = 0; i < parameters.size(); ++i)
-    byName.try_emplace(parameters[i].name(), i);
-  for (int i = 0; i < parameters.size(); ++i)
+  for (size_t i = 0; i < parameters.size(); ++i)
+    byName.try_emplace(parameters[i]->name(), i);
+  for (size_t i = 0; i < parameters.size(); ++i)
     byName.try_emplace(std::string(prefix) + std::to_string(i), i);
   return byName;
 }
 
 std::string expected(const Parameters &parameters, std::string_view prefix) {
-  constexpr int most = 20;
+  constexpr size_t most = 20;
   std::string text = "the program expects ";
-  for (int i = 0; i < parameters.size() && i < most; ++i) {
+  for (size_t i = 0; i < parameters.size() && i < most; ++i) {
     std::string number = std::string(prefix) + std::to_string(i);
-    const std::string &name = parameters[i].name();
+    const std::string &name = parameters[i]->name();
     text += (i ? ", " : "") + number + (name.empty() || name == number ? "" : " ('" + name + "')") +
-            " " + describeGlobal(parameters[i]);
+            " " + describeGlobal(*parameters[i]);
   }
   if (parameters.empty())
     text += "no arrays";
@@ -51,7 +51,7 @@ Result<std::vector<size_t>> matchNames(const Parameters &parameters, std::string
     else
       order[found->second] = g;
   }
-  for (int i = 0; i < parameters.size() && wrong.empty(); ++i)
+  for (size_t i = 0; i < parameters.size() && wrong.empty(); ++i)
     if (order[i] == none)
       wrong = "array '" + std::string(prefix) + std::to_string(i) + "' is missing";
   if (!wrong.empty())

@@ -8,7 +8,7 @@
 
 namespace tessera::runtime {
 
-using Parameters = google::protobuf::RepeatedPtrField<program::Parameter>;
+using Parameters = std::vector<const program::Parameter *>;
 
 // Each parameter goes by its own name, or by `prefix` and its number:
 //   parameters x, y;  given y, in0  ->  1, 0

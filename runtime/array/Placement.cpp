@@ -29,14 +29,16 @@ bool equalAxes(const program::DimLayout &a, const program::DimLayout &b) {
 
 bool samePlacement(const program::Parameter &a, const MeshGrid &aMesh, const program::Parameter &b,
                    const MeshGrid &bMesh) {
-  if (a.type() != b.type() || globalShape(a) != globalShape(b) || localShape(a) != localShape(b) ||
-      aMesh.size() != bMesh.size())
+  if (a.type() != b.type() || a.memory() != b.memory() || globalShape(a) != globalShape(b) ||
+      localShape(a) != localShape(b) || aMesh.size() != bMesh.size())
     return false;
   for (int i = 0; i < a.layout_size(); ++i) {
     if (aMesh == bMesh && equalAxes(a.layout(i), b.layout(i)))
       continue;
-    for (int64_t device = 0; device < aMesh.size(); ++device)
-      if (tileIndex(a.layout(i), aMesh, device) != tileIndex(b.layout(i), bMesh, device))
+    for (int64_t p = 0; p < aMesh.size(); ++p)
+      if (int64_t device = aMesh.deviceAt(p);
+          bMesh.positionOf(device) < 0 ||
+          tileIndex(a.layout(i), aMesh, device) != tileIndex(b.layout(i), bMesh, device))
         return false;
   }
   return true;

@@ -14,13 +14,13 @@ struct tessera_executable {
 
   explicit tessera_executable(std::shared_ptr<const Executable> made)
       : executable(std::move(made)) {
-    const auto &manifest = executable->program().manifest();
-    for (int i = 0; i < manifest.inputs_size(); ++i) {
-      const auto &p = manifest.inputs(i);
-      inputs.emplace_back(p.name(), p.type(), localShape(p), executable->takes(i));
+    for (const auto &place : executable->program().inputs()) {
+      const auto &p = *place.parameter;
+      inputs.emplace_back(p.name(), p.type(), localShape(p), executable->takes(inputs.size()));
     }
-    for (const auto &p : manifest.outputs())
-      outputs.emplace_back(p.name(), p.type(), localShape(p), false);
+    for (const auto &place : executable->program().outputs())
+      outputs.emplace_back(place.parameter->name(), place.parameter->type(),
+                           localShape(*place.parameter), false);
   }
 };
 
@@ -135,16 +135,16 @@ tessera_code tessera_executable_load(tessera_client *client, const tessera_progr
 void tessera_executable_free(tessera_executable *executable) { delete executable; }
 
 size_t tessera_executable_device_count(const tessera_executable *executable) {
-  return executable ? executable->executable->positions().size()
+  return executable ? executable->executable->devices().size()
                     : without("tessera_executable_device_count", size_t{0});
 }
 
 int64_t tessera_executable_device_id(const tessera_executable *executable, size_t device) {
   if (!executable)
     return without("tessera_executable_device_id", int64_t{-1});
-  const auto &positions = executable->executable->positions();
-  return device < positions.size()
-             ? executable->executable->program().mesh().deviceAt(positions[device])
+  const auto &devices = executable->executable->devices();
+  return device < devices.size()
+             ? devices[device].program->mesh().deviceAt(devices[device].position)
              : -1;
 }
 
@@ -318,7 +318,7 @@ tessera_code tessera_call_create(tessera_executable *executable, const tessera_c
     Result<std::shared_ptr<const Executable>> program = executable->executable;
     Transport *transport = (*program)->client()->transport();
     if (options.topology) {
-      auto links = parseTopology(options.topology, (*program)->program().manifest().mesh());
+      auto links = parseTopology(options.topology, (*program)->program());
       if (links.ok())
         internal.links = *links;
       else
@@ -352,8 +352,11 @@ tessera_code tessera_call_start(tessera_call *call, tessera_buffer **outputs, si
     if (!call || (output_count && !outputs))
       return invalidArgument("tessera_call_start: a null argument");
     const Executable &executable = call->call->call().executable();
-    size_t expected =
-        executable.program().manifest().outputs_size() * executable.positions().size();
+    size_t expected = 0;
+    for (const auto &output : executable.program().outputs()) {
+      auto [begin, end] = executable.devicesOf(*output.program);
+      expected += end - begin;
+    }
     if (output_count != expected)
       return invalidArgument("the program makes " + std::to_string(expected) +
                              " buffers here, there is room for " + std::to_string(output_count));

@@ -43,14 +43,14 @@ struct tessera_program {
 
   explicit tessera_program(std::shared_ptr<const tessera::runtime::LoadedProgram> program)
       : loaded(std::move(program)) {
-    std::vector<bool> taken(loaded->manifest().inputs_size());
-    for (const auto &output : loaded->manifest().outputs()) {
-      if (output.alias())
-        taken[output.alias() - 1] = true;
-      outputs.emplace_back(output);
+    std::vector<bool> taken(loaded->inputs().size());
+    for (const auto &output : loaded->outputs()) {
+      if (output.alias >= 0)
+        taken[output.alias] = true;
+      outputs.emplace_back(*output.parameter);
     }
-    for (const auto &input : loaded->manifest().inputs()) {
-      inputs.emplace_back(input);
+    for (const auto &input : loaded->inputs()) {
+      inputs.emplace_back(*input.parameter);
       inputs.back().donated |= taken[inputs.size() - 1];
     }
   }

@@ -47,7 +47,7 @@ tessera_code tessera_program_load_file_sha256(const char *path, const char *sha2
 void tessera_program_free(tessera_program *program) { delete program; }
 
 int64_t tessera_program_devices(const tessera_program *program) {
-  return program ? program->loaded->mesh().size() : without("tessera_program_devices", -1);
+  return program ? program->loaded->deviceCount() : without("tessera_program_devices", -1);
 }
 size_t tessera_program_input_count(const tessera_program *program) {
   return program ? program->inputs.size() : without("tessera_program_input_count", size_t{0});
@@ -83,7 +83,7 @@ tessera_code tessera_program_input_index(const tessera_program *program, const c
   return guarded([&]() -> Status {
     if (!program || !name || !index)
       return invalidArgument("tessera_program_input_index: a null argument");
-    auto found = indexOfName(program->loaded->manifest().inputs(), "in", name);
+    auto found = indexOfName(parametersOf(program->loaded->inputs()), "in", name);
     if (found.ok())
       *index = *found;
     return found.status();
@@ -95,7 +95,7 @@ tessera_code tessera_program_output_index(const tessera_program *program, const 
   return guarded([&]() -> Status {
     if (!program || !name || !index)
       return invalidArgument("tessera_program_output_index: a null argument");
-    auto found = indexOfName(program->loaded->manifest().outputs(), "out", name);
+    auto found = indexOfName(parametersOf(program->loaded->outputs()), "out", name);
     if (found.ok())
       *index = *found;
     return found.status();

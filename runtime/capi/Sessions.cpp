@@ -51,7 +51,7 @@ tessera_code tessera_session_create(const tessera_program *program,
     if (!program || !session)
       return refuse(invalidArgument("tessera_session_create: a null argument"));
     if (options.topology) {
-      auto links = parseTopology(options.topology, program->loaded->manifest().mesh());
+      auto links = parseTopology(options.topology, *program->loaded);
       if (!links.ok())
         return refuse(links.status());
       internal.links = *links;
@@ -91,7 +91,7 @@ tessera_code tessera_session_execute(tessera_session *session, tessera_array *co
     };
     if ((input_count && !inputs) || (output_count && !outputs))
       return refuse("tessera_session_execute: a null argument");
-    auto expected = static_cast<size_t>(session->session->program().manifest().outputs_size());
+    size_t expected = session->session->program().outputs().size();
     if (output_count != expected)
       return refuse("the program has " + std::to_string(expected) + " outputs, there is room for " +
                     std::to_string(output_count));
@@ -99,11 +99,10 @@ tessera_code tessera_session_execute(tessera_session *session, tessera_array *co
     std::vector<std::pair<std::shared_ptr<Array>, std::shared_ptr<Array>>> moved;
     for (size_t i = 0; i < input_count; ++i) {
       arrays.push_back(inputs[i] ? inputs[i]->array : nullptr);
-      const auto &parameters = session->session->program().manifest().inputs();
-      if (!arrays[i] || inputs[i]->session == session->session ||
-          i >= static_cast<size_t>(parameters.size()))
+      const auto &places = session->session->program().inputs();
+      if (!arrays[i] || inputs[i]->session == session->session || i >= places.size())
         continue;
-      auto adopted = session->session->adopt(arrays[i], parameters[static_cast<int>(i)]);
+      auto adopted = session->session->adopt(arrays[i], places[i]);
       if (!adopted.ok())
         return refuse("input " + std::to_string(i) + ": " + adopted.status().message());
       moved.emplace_back(arrays[i], *adopted);
@@ -149,7 +148,7 @@ tessera_code tessera_session_execute_named(tessera_session *session, const char 
         return refuse(invalidArgument("tessera_session_execute_named: a null name"));
       given.emplace_back(names[i]);
     }
-    auto order = matchNames(session->session->program().manifest().inputs(), "in", given);
+    auto order = matchNames(parametersOf(session->session->program().inputs()), "in", given);
     if (!order.ok())
       return refuse(order.status());
     for (size_t i : *order)
@@ -187,7 +186,7 @@ const char *tessera_session_report(tessera_session *session) {
     return without("tessera_session_report", "");
   guarded([&]() -> Status {
     session->report =
-        reportJson(session->session->program().mesh().size(), session->steps, session->most);
+        reportJson(session->session->program().deviceCount(), session->steps, session->most);
     return {};
   });
   return session->report.c_str();
@@ -198,17 +197,17 @@ tessera_code tessera_array_place(tessera_session *session, size_t input, const v
   return guarded([&]() -> Status {
     if (!session || !array || (bytes && !data))
       return invalidArgument("tessera_array_place: a null argument");
-    const auto &inputs = session->session->program().manifest().inputs();
-    if (input >= static_cast<size_t>(inputs.size()))
+    const auto &inputs = session->session->program().inputs();
+    if (input >= inputs.size())
       return invalidArgument("there is no input " + std::to_string(input));
-    const auto &parameter = inputs[static_cast<int>(input)];
+    const auto &parameter = *inputs[input].parameter;
     Described description(parameter);
     if (bytes != description.bytes)
       return invalidArgument("input " + std::to_string(input) + " ('" + parameter.name() +
                              "') is " + describe(parameter) + " of " +
                              std::to_string(description.bytes) + " bytes, " +
                              std::to_string(bytes) + " are given");
-    auto placed = session->session->place(parameter, data);
+    auto placed = session->session->place(inputs[input], data);
     if (!placed.ok())
       return placed.status();
     *array = new tessera_array{session->session, *placed, std::move(description)};

@@ -1,7 +1,9 @@
-// Memory for the temporaries of a step, on each device of this process.
+// Memory for the temporaries of a step, on each device of this process: the device's own, the host's
+// beside it, and a file.
 #pragma once
 
 #include "runtime/client/Executable.h"
+#include <array>
 #include <atomic>
 #include <span>
 
@@ -14,9 +16,13 @@ public:
   static Result<std::shared_ptr<Arena>>
   make(std::span<const std::shared_ptr<const Executable>> executables);
 
-  size_t devices() const { return memory_.size(); }
-  uint64_t bytes() const { return bytes_; } // on each device
-  const std::shared_ptr<device::Memory> &memory(size_t device) const { return memory_[device]; }
+  // Whether it has what the executable needs.
+  bool isEnoughFor(const Executable &executable) const;
+  std::string describe() const; // "4096 bytes on 2 devices"
+  // Null where no executable has bytes in the space.
+  const std::shared_ptr<device::Memory> &memory(size_t device, device::Space space) const {
+    return memory_[device][static_cast<size_t>(space)];
+  }
 
   bool tryAcquire() { return !busy_.exchange(true, std::memory_order_acquire); }
   void release() { busy_.store(false, std::memory_order_release); }
@@ -24,8 +30,7 @@ public:
 private:
   Arena() = default;
 
-  uint64_t bytes_ = 0;
-  std::vector<std::shared_ptr<device::Memory>> memory_;
+  std::vector<std::array<std::shared_ptr<device::Memory>, 3>> memory_; // by device and space
   std::atomic<bool> busy_{false};
 };
 

@@ -17,8 +17,8 @@ std::vector<Fact> factsOf(const LoadedProgram &program) {
   std::snprintf(fingerprint, sizeof fingerprint, "%016llx",
                 static_cast<unsigned long long>(program.fingerprint()));
   std::string inputs;
-  for (const auto &input : program.manifest().inputs())
-    inputs += (inputs.empty() ? "" : ", ") + describe(input);
+  for (const auto &input : program.inputs())
+    inputs += (inputs.empty() ? "" : ", ") + describe(*input.parameter);
   return {{"program", fingerprint}, {"parameters", inputs}};
 }
 
@@ -63,7 +63,6 @@ Result<std::unique_ptr<Call>> Call::make(std::shared_ptr<const Executable> execu
     return invalidArgument("a time limit is a number of seconds, 0 for none");
   std::unique_ptr<Call> call(new Call(std::move(executable)));
   const Executable &made = *call->executable_;
-  const LoadedProgram &program = made.program();
   call->number_ = number;
   call->arena_ = options.arena;
   if (!call->arena_) {
@@ -72,36 +71,63 @@ Result<std::unique_ptr<Call>> Call::make(std::shared_ptr<const Executable> execu
       return arena.status();
     call->arena_ = *arena;
   }
-  if (call->arena_->devices() < made.positions().size() ||
-      call->arena_->bytes() < program.manifest().arena_bytes())
+  if (!call->arena_->isEnoughFor(made))
     return invalidArgument("the arena was made for other executables: it has " +
-                           std::to_string(call->arena_->bytes()) + " bytes on " +
-                           std::to_string(call->arena_->devices()) + " devices");
-  if (Transport *transport = made.client()->transport())
-    call->communicator_ = std::make_unique<ExchangeCommunicator>(program, call->run_, *transport,
-                                                                 made.client()->backend(), number);
-  else
-    call->communicator_ = std::make_unique<LocalCommunicator>(program, call->run_, options.links);
-  for (size_t d = 0; d < made.positions().size(); ++d) {
-    auto device = std::make_unique<Interpreter>(program, made.positions()[d], call->run_,
-                                                *call->communicator_, made.client()->backend(),
-                                                call->arena_->memory(d), made.constants());
-    device->home = static_cast<uint32_t>(d * call->run_.pool().size() / made.positions().size());
-    call->devices_.push_back(std::move(device));
-  }
-  call->run_.wakeAll = [communicator = call->communicator_.get()] { communicator->wakeAll(); };
+                           call->arena_->describe());
+  call->makeCommunicators(options);
+  call->makeDevices();
+  call->run_.wakeAll = [raw = call.get()] {
+    for (const auto &communicator : raw->communicators_)
+      if (communicator)
+        communicator->wakeAll();
+  };
   call->run_.describeStall = [raw = call.get()] { return raw->describeStall(); };
   call->run_.over = [raw = call.get()] { raw->over(); };
   call->timeLimit_ = options.timeLimit;
-  size_t inputs = program.manifest().inputs_size();
+  size_t inputs = made.program().inputs().size();
   call->bound_.resize(inputs);
   call->held_.resize(inputs);
   return call;
 }
 
+void Call::makeCommunicators(const CallOptions &options) {
+  const Client &client = *executable_->client();
+  std::shared_ptr<LocalChannels> channels;
+  if (!client.transport() && !program().channels().empty())
+    channels = std::make_shared<LocalChannels>(program(), run_);
+  for (const DeviceProgram &each : program().programs()) {
+    auto here = executable_->devicesOf(each);
+    if (here.begin == here.end)
+      communicators_.push_back(nullptr);
+    else if (Transport *transport = client.transport())
+      communicators_.push_back(std::make_unique<ExchangeCommunicator>(each, run_, *transport,
+                                                                      client.backend(), number_));
+    else
+      communicators_.push_back(
+          std::make_unique<LocalCommunicator>(each, run_, options.links, channels));
+  }
+}
+
+void Call::makeDevices() {
+  const auto &devices = executable_->devices();
+  for (size_t d = 0; d < devices.size(); ++d) {
+    auto [program, position] = devices[d];
+    DeviceMemory memory{arena_->memory(d, device::Space::Device), executable_->constants(*program),
+                        arena_->memory(d, device::Space::Host),
+                        arena_->memory(d, device::Space::File)};
+    auto device =
+        std::make_unique<Interpreter>(*program, position, run_, *communicators_[program->index()],
+                                      executable_->client()->backend(), memory);
+    device->home = static_cast<uint32_t>(d * run_.pool().size() / devices.size());
+    devices_.push_back(std::move(device));
+  }
+}
+
 void Call::bindAddresses(size_t input, const Tiles &tiles) {
-  for (size_t d = 0; d < devices_.size(); ++d)
-    devices_[d]->bindInput(input, tiles[d]->address());
+  const LoadedProgram::Place &place = program().inputs()[input];
+  auto [begin, end] = executable_->devicesOf(*place.program);
+  for (size_t d = begin; d < end; ++d)
+    devices_[d]->bindInput(place.index, tiles[d - begin]->address());
   bound_[input] = true;
   rebound_ = true;
 }
@@ -118,24 +144,24 @@ void Call::bindUnheld(size_t input, const Tiles &tiles) {
 
 // Inputs that the step takes over leave the call; those that somebody else holds are copied.
 Status Call::takeInputs() {
-  const auto &inputs = program().manifest().inputs();
-  for (int i = 0; i < inputs.size(); ++i)
+  const auto &inputs = program().inputs();
+  for (size_t i = 0; i < inputs.size(); ++i)
     if (!bound_[i])
-      return invalidArgument("input " + std::to_string(i) + " ('" + inputs[i].name() +
+      return invalidArgument("input " + std::to_string(i) + " ('" + inputs[i].parameter->name() +
                              "') is not bound" +
                              (executable_->takes(i) ? ": the last step has taken it over" : ""));
   taken_.resize(inputs.size());
-  for (int i = 0; i < inputs.size(); ++i) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
     if (!executable_->takes(i))
       continue;
     bool moved = false;
     for (auto &tile : held_[i]) {
       if (tile.use_count() == 1)
         continue;
-      auto copy = executable_->client()->backend().allocate(device::Space::Device, tile->bytes());
+      auto copy = executable_->client()->backend().allocate(tile->space(), tile->bytes());
       if (!copy)
         return {Code::ResourceExhausted,
-                "no memory for a copy of input '" + inputs[i].name() + "'"};
+                "no memory for a copy of input '" + inputs[i].parameter->name() + "'"};
       copies_.push_back({tile, copy});
       tile = std::move(copy);
       moved = true;
@@ -143,7 +169,7 @@ Status Call::takeInputs() {
     if (moved)
       bindAddresses(i, held_[i]);
   }
-  for (int i = 0; i < inputs.size(); ++i)
+  for (size_t i = 0; i < inputs.size(); ++i)
     if (executable_->takes(i)) {
       taken_[i] = std::move(held_[i]);
       held_[i].clear();
@@ -153,21 +179,23 @@ Status Call::takeInputs() {
 }
 
 Status Call::makeOutputs(std::vector<Tiles> &outputs) {
-  const auto &parameters = program().manifest().outputs();
+  const auto &places = program().outputs();
   outputs.clear();
-  outputs.resize(parameters.size());
-  for (int i = 0; i < parameters.size(); ++i) {
-    if (int alias = parameters[i].alias()) {
-      outputs[i] = std::move(taken_[alias - 1]);
+  outputs.resize(places.size());
+  for (size_t i = 0; i < places.size(); ++i) {
+    const program::Parameter &parameter = *places[i].parameter;
+    if (places[i].alias >= 0) {
+      outputs[i] = std::move(taken_[places[i].alias]);
       continue;
     }
-    auto bytes = static_cast<size_t>(localBytes(parameters[i]));
-    outputs[i].reserve(devices_.size());
-    for (auto &device : devices_) {
-      outputs[i].push_back(executable_->client()->backend().allocate(device::Space::Device, bytes));
+    auto bytes = static_cast<size_t>(localBytes(parameter));
+    auto [begin, end] = executable_->devicesOf(*places[i].program);
+    outputs[i].reserve(end - begin);
+    for (size_t d = begin; d < end; ++d) {
+      outputs[i].push_back(executable_->client()->backend().allocate(spaceOf(parameter), bytes));
       if (!outputs[i].back())
-        return {Code::ResourceExhausted, "no memory for output '" + parameters[i].name() + "'"};
-      device->bindOutput(i, outputs[i].back()->address());
+        return {Code::ResourceExhausted, "no memory for output '" + parameter.name() + "'"};
+      devices_[d]->bindOutput(places[i].index, outputs[i].back()->address());
     }
   }
   made_ = outputs;
@@ -269,10 +297,12 @@ void Call::over() {
   Status status = run_.status();
   if (status.code() == Code::DeadlineExceeded)
     status = describeLimit();
-  if (!status.ok()) {
-    communicator_->announceFailure(status.message());
-    communicator_->reset();
-  }
+  if (!status.ok())
+    for (const auto &communicator : communicators_)
+      if (communicator) {
+        communicator->announceFailure(status.message());
+        communicator->reset();
+      }
   Counters counters;
   if (rebound_)
     counters.peakBytes = peakBytes();
@@ -308,17 +338,27 @@ void Call::cancel() {
   run_.failFromOutside({Code::Cancelled, "the step was cancelled"});
 }
 
-// All devices hold as much.
 uint64_t Call::peakBytes() const {
+  uint64_t most = 0;
+  for (const DeviceProgram &each : program().programs())
+    most = std::max(most, peakBytes(each));
+  return most;
+}
+
+// All devices of a program hold as much.
+uint64_t Call::peakBytes(const DeviceProgram &of) const {
+  auto [begin, end] = executable_->devicesOf(of);
+  if (begin == end)
+    return 0;
   std::vector<std::pair<uint64_t, uint64_t>> arrays; // address, bytes
-  const auto &manifest = program().manifest();
+  const auto &manifest = of.manifest();
   for (int i = 0; i < manifest.inputs_size(); ++i)
-    arrays.emplace_back(devices_[0]->inputAddress(i).number(), localBytes(manifest.inputs(i)));
+    arrays.emplace_back(devices_[begin]->inputAddress(i).number(), localBytes(manifest.inputs(i)));
   std::sort(arrays.begin(), arrays.end());
   arrays.erase(std::unique(arrays.begin(), arrays.end(),
                            [](const auto &a, const auto &b) { return a.first == b.first; }),
                arrays.end());
-  uint64_t bytes = manifest.arena_bytes() + program().decoded().scratchBytes;
+  uint64_t bytes = manifest.arena_bytes() + of.decoded().scratchBytes;
   for (const auto &[address, size] : arrays)
     bytes += size;
   for (const auto &output : manifest.outputs())
@@ -328,13 +368,15 @@ uint64_t Call::peakBytes() const {
 
 Status Call::describeStall() const {
   std::string text = "the devices wait for each other:";
-  std::set<uint32_t> sites; // one device speaks for all that wait there
-  for (const auto &device : devices_)
+  std::set<std::pair<uint32_t, uint32_t>> sites; // one device speaks for all that wait there
+  for (const auto &device : devices_) {
+    const DeviceProgram &of = device->program();
     if (!device->ended() && device->current().opcode == Opcode::Wait && sites.size() < 4 &&
-        sites.insert(device->current().a).second)
+        sites.emplace(of.index(), device->current().a).second)
       text += (sites.size() > 1 ? "; device " : " device ") +
-              std::to_string(program().mesh().deviceAt(device->position())) + " waits for " +
-              communicator_->describeWait(device->position(), device->current().a);
+              std::to_string(of.mesh().deviceAt(device->position())) + " waits for " +
+              communicators_[of.index()]->describeWait(device->position(), device->current().a);
+  }
   return {Code::Internal, text};
 }
 
@@ -354,7 +396,7 @@ Status Call::describeLimit() const {
     return {Code::DeadlineExceeded, text};
   const Instruction *loop = best->currentLoop();
   return {Code::DeadlineExceeded,
-          text + ": device " + std::to_string(program().mesh().deviceAt(best->position())) +
+          text + ": device " + std::to_string(best->program().mesh().deviceAt(best->position())) +
               " was " + (loop ? "in the loop at " : "at ") +
               program().location(loop ? loop->location : best->current().location)};
 }
@@ -365,10 +407,10 @@ void Call::setTracing(bool on) {
 }
 
 Status Call::writeTrace(files::OutputFile &file) const {
-  std::vector<std::vector<TraceEvent>> events;
+  std::vector<TracedDevice> traced;
   for (const auto &device : devices_)
-    events.push_back(device->trace);
-  return runtime::writeTrace(file, program(), executable_->positions(), events);
+    traced.push_back({&device->program(), device->position(), &device->trace});
+  return runtime::writeTrace(file, traced);
 }
 
 } // namespace tessera::runtime

@@ -18,7 +18,7 @@ struct CallOptions {
   std::vector<Fact> facts;            // what the ranks must have alike beside the program
 };
 
-// A parameter's memory: one tile a device of this process.
+// A parameter's memory: one tile for each device of this process that runs its program.
 using Tiles = std::vector<std::shared_ptr<device::Memory>>;
 
 // One thread at a time, but for cancel. Calls of one executable execute side by side. With several
@@ -77,6 +77,9 @@ private:
   void over();
   void conclude(Status status);
   uint64_t peakBytes() const;
+  uint64_t peakBytes(const DeviceProgram &program) const;
+  void makeCommunicators(const CallOptions &options);
+  void makeDevices();
   Status describeStall() const;
   Status describeLimit() const;
 
@@ -88,7 +91,8 @@ private:
   std::shared_ptr<const Executable> executable_;
   std::shared_ptr<Arena> arena_;
   Run run_;
-  std::unique_ptr<Communicator> communicator_;
+  std::vector<std::unique_ptr<Communicator>>
+      communicators_; // by program; null without devices here
   std::vector<std::unique_ptr<Interpreter>> devices_;
   double timeLimit_ = 0; // seconds; 0: none
   uint32_t number_ = 0;

@@ -9,6 +9,11 @@
 
 namespace tessera::runtime {
 
+// Where a parameter's tiles lie.
+inline device::Space spaceOf(const program::Parameter &parameter) {
+  return parameter.memory() == program::HOST_MEMORY ? device::Space::Host : device::Space::Device;
+}
+
 class Executable {
 public:
   // Fails when the client's processes are not as many as the program's devices, or when its devices
@@ -19,19 +24,33 @@ public:
   const std::shared_ptr<Client> &client() const { return client_; }
   const std::shared_ptr<const LoadedProgram> &shared() const { return program_; }
   const LoadedProgram &program() const { return *program_; }
-  // The devices of this process, by position on the mesh.
-  const std::vector<uint32_t> &positions() const { return positions_; }
-  const std::shared_ptr<device::Memory> &constants() const { return constants_; }
+  // A device of this process.
+  struct Device {
+    const DeviceProgram *program;
+    uint32_t position; // on the program's mesh
+  };
+  // Those of a program follow each other, in the order of their positions.
+  const std::vector<Device> &devices() const { return devices_; }
+  struct Range {
+    size_t begin = 0, end = 0;
+  };
+  // Those of a program: what holds tiles of its parameters.
+  Range devicesOf(const DeviceProgram &program) const { return ranges_[program.index()]; }
+  const std::shared_ptr<device::Memory> &constants(const DeviceProgram &program) const {
+    return constants_[program.index()];
+  }
   // Whether a step takes the input over: it is donated, or an output has its buffer.
   bool takes(size_t input) const { return takes_[input]; }
 
 private:
   Executable() = default;
-
   std::shared_ptr<Client> client_;
   std::shared_ptr<const LoadedProgram> program_;
-  std::vector<uint32_t> positions_;
-  std::shared_ptr<device::Memory> constants_;
+  Status listDevices();
+
+  std::vector<Device> devices_;
+  std::vector<Range> ranges_;                              // by program
+  std::vector<std::shared_ptr<device::Memory>> constants_; // by program; null without devices here
   std::vector<bool> takes_;
 };
 

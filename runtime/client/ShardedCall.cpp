@@ -28,30 +28,31 @@ std::shared_ptr<device::Memory> countedApart(const std::shared_ptr<device::Memor
 } // namespace
 
 Status ShardedCall::check(size_t input, const std::vector<Buffer *> &tiles) const {
-  const auto &inputs = call_->program().manifest().inputs();
-  if (input >= static_cast<size_t>(inputs.size()))
+  const auto &inputs = call_->program().inputs();
+  if (input >= inputs.size())
     return {Code::OutOfRange, "there is no input " + std::to_string(input) + ": the program has " +
                                   std::to_string(inputs.size())};
-  const auto &expected = inputs[static_cast<int>(input)];
+  const program::Parameter &expected = *inputs[input].parameter;
   auto refuse = [&](const std::string &why) {
     return invalidArgument("input " + std::to_string(input) + " ('" + expected.name() +
                            "'): " + why);
   };
-  size_t devices = call_->executable().positions().size();
+  auto [begin, end] = call_->executable().devicesOf(*inputs[input].program);
+  size_t devices = end - begin;
   if (tiles.size() != devices)
     return refuse(std::to_string(tiles.size()) + " buffers are given, this process has " +
                   std::to_string(devices) + " devices");
   std::vector<int64_t> shape = localShape(expected);
   for (size_t d = 0; d < devices; ++d) {
     const Buffer *tile = tiles[d];
-    std::string who = "the buffer of device " + std::to_string(d) + " ";
+    std::string who = "the buffer of device " + std::to_string(begin + d) + " ";
     if (!tile)
       return refuse(who + "is null");
     if (!tile->isValid())
       return refuse(who + "was taken over by a step and is no longer valid");
     if (tile->client() != call_->executable().client())
       return refuse(who + "belongs to another client");
-    if (tile->device() != d)
+    if (tile->device() != begin + d)
       return refuse(who + "lies on device " + std::to_string(tile->device()));
     if (tile->type() != expected.type() || tile->dims() != shape)
       return refuse(who + "is " + typeText(*tile) + ", the program expects " + describe(expected));
@@ -89,13 +90,16 @@ ShardedCall::start(std::vector<std::unique_ptr<Buffer>> &outputs) {
   auto done = call_->start(after, tiles);
   if (!done.ok())
     return done.status();
-  const auto &parameters = call_->program().manifest().outputs();
+  const auto &places = call_->program().outputs();
   outputs.clear();
-  for (int i = 0; i < parameters.size(); ++i)
+  for (size_t i = 0; i < places.size(); ++i) {
+    const program::Parameter &parameter = *places[i].parameter;
+    size_t first = call_->executable().devicesOf(*places[i].program).begin;
     for (size_t d = 0; d < tiles[i].size(); ++d)
       outputs.push_back(std::make_unique<Buffer>(
-          call_->executable().client(), static_cast<uint32_t>(d), parameters[i].type(),
-          localShape(parameters[i]), countedApart(tiles[i][d]), *done));
+          call_->executable().client(), static_cast<uint32_t>(first + d), parameter.type(),
+          localShape(parameter), countedApart(tiles[i][d]), *done));
+  }
   return done;
 }
 

@@ -10,11 +10,11 @@ namespace tessera::runtime {
 class ShardedCall {
 public:
   explicit ShardedCall(std::unique_ptr<Call> call)
-      : call_(std::move(call)), pending_(call_->program().manifest().inputs_size()) {}
+      : call_(std::move(call)), pending_(call_->program().inputs().size()) {}
 
   Call &call() { return *call_; }
 
-  // One buffer a device of this process, of the type and shape of the input's tiles. They stay
+  // One buffer for each device of this process that runs the input's program, of the type and shape of the input's tiles. They stay
   // bound, and are held, until others are. An input that a step takes over takes its buffers here,
   // which are invalid then, and has to be bound again for the next step. Not while a step is being
   // executed.

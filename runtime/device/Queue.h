@@ -39,7 +39,7 @@ struct Lane {
   Communicator &communicator;
   Issuer &issuer;
   uint64_t scratchBytes; // that a kernel needs at most
-  uint32_t sites;        // of collectives
+  uint32_t sites;        // of collectives, and of sends and receives
 };
 
 // Commands that were recorded, to be given again at once.
@@ -52,8 +52,8 @@ public:
 //   Done    it is in the queue, or carried out
 //   Parked  the issuer is kept, and pushed when it should give the same command again; it must not touch itself any more
 //   Failed  the run has failed; its status says why
-// Operands are tables of addresses that stay as they are until `finish`. `worker` is the one that
-// calls.
+// Operands are tables of addresses. That of a launch has been read when it returns; that of a start
+// stays as it is until its wait. `worker` is the one that calls.
 class Queue {
 public:
   virtual ~Queue() = default;

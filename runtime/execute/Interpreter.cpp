@@ -11,14 +11,11 @@ using Space = program::Buffer;
 
 static constexpr uint32_t kMostRecorded = 1 << 14; // commands
 
-Interpreter::Interpreter(const LoadedProgram &program, uint32_t position, Run &run,
-                         Communicator &communicator, device::Backend &backend,
-                         std::shared_ptr<device::Memory> arena,
-                         std::shared_ptr<device::Memory> constants)
-    : program_(program), position_(position), run_(run), arena_(std::move(arena)),
-      constants_(std::move(constants)),
+Interpreter::Interpreter(const DeviceProgram &program, uint32_t position, Run &run,
+                         Communicator &communicator, device::Backend &backend, DeviceMemory memory)
+    : program_(program), position_(position), run_(run), memory_(std::move(memory)),
       queue_(backend.makeQueue({position, run, communicator, *this, program.decoded().scratchBytes,
-                                program.decoded().sites})),
+                                program.decoded().sites + program.decoded().transferSites})),
       inlined_(dynamic_cast<device::CpuQueue *>(queue_.get()) != nullptr) {
   const Decoded &decoded = program.decoded();
   inputs_.resize(program.manifest().inputs_size());
@@ -26,16 +23,35 @@ Interpreter::Interpreter(const LoadedProgram &program, uint32_t position, Run &r
   addresses_.resize(decoded.slots.size());
   for (uint32_t i = 0; i < decoded.slots.size(); ++i) {
     const Slot &slot = decoded.slots[i];
-    if (slot.space == Space::ARENA)
-      addresses_[i] = arena_->address() + slot.offset;
-    else if (slot.space == Space::CONSTANT)
-      addresses_[i] = constants_->address() + slot.offset; // kernels only read it
-    else
-      (slot.space == Space::INPUT ? inputs_ : outputs_)[slot.index].slots.push_back(i);
+    switch (slot.space) {
+    case Space::INPUT:
+      inputs_[slot.index].slots.push_back(i);
+      break;
+    case Space::OUTPUT:
+      outputs_[slot.index].slots.push_back(i);
+      break;
+    case Space::ARENA:
+      addresses_[i] = memory_.arena->address() + slot.offset;
+      break;
+    case Space::CONSTANT:
+      addresses_[i] = memory_.constants->address() + slot.offset; // kernels only read it
+      break;
+    case Space::HOST_ARENA:
+      if (memory_.host) // or nobody has bytes there
+        addresses_[i] = memory_.host->address() + slot.offset;
+      break;
+    case Space::FILE_ARENA:
+      if (memory_.file)
+        addresses_[i] = memory_.file->address() + slot.offset;
+      break;
+    default: // arguments, which calls bind
+      break;
+    }
   }
   for (const AxisRefs &axes : decoded.coordinates)
     coordinates_.push_back(static_cast<int32_t>(program.mesh().indexAlong(position, axes)));
   counters_.resize(decoded.counters);
+  returns_.resize(decoded.functions.size());
   recordable_ = std::none_of(decoded.code.begin(), decoded.code.end(), [](const Instruction &i) {
     return i.opcode == Opcode::JumpIfFalse || i.opcode == Opcode::Switch;
   });
@@ -48,6 +64,17 @@ void Interpreter::bind(Binding &binding, Address address) {
   recording_.reset();
   for (uint32_t slot : binding.slots)
     addresses_[slot] = address + program_.decoded().slots[slot].offset;
+}
+
+// Binds the function's arguments to the operands of a call; where the function begins.
+uint32_t Interpreter::call(uint32_t pc) {
+  const Decoded &decoded = program_.decoded();
+  const Instruction &instruction = decoded.code[pc];
+  const FunctionPlan &function = decoded.functions[instruction.a];
+  for (auto [slot, argument] : function.arguments)
+    addresses_[slot] = addresses_[instruction.b + argument] + decoded.slots[slot].offset;
+  returns_[instruction.a] = pc + 1;
+  return function.entry;
 }
 
 void Interpreter::rewind() {
@@ -120,8 +147,8 @@ void Interpreter::kernelFailed(uint32_t tag, int32_t code) {
   const Instruction &instruction = program_.decoded().code[tag];
   std::string what = code == device::kNoScratch ? std::string("found no memory for its scratch")
                                                 : "failed with code " + std::to_string(code);
-  run_.fail({Code::Internal, who() + "kernel '" + program_.decoded().kernels[instruction.a].symbol +
-                                 "' " + what + " at " + program_.location(instruction.location)});
+  run_.fail({Code::Internal, who() + "kernel '" + program_.kernels()[instruction.a].symbol + "' " +
+                                 what + " at " + program_.location(instruction.location)});
 }
 
 void Interpreter::commandFailed(uint32_t tag, const Status &status) {
@@ -133,10 +160,47 @@ void Interpreter::executed(uint32_t tag, int64_t begin, int64_t end) {
   trace.push_back({tag, begin, end});
 }
 
+// Instructions that move bytes within the device.
+template <class Queue>
+device::Outcome Interpreter::move(Worker &worker, Queue &queue, uint32_t pc) {
+  const Instruction &instruction = program_.decoded().code[pc];
+  const Address *slots = addresses_.data() + instruction.b;
+  switch (instruction.opcode) {
+  case Opcode::Copy:
+    return queue.copy(worker, pc, slots[0], slots[1], instruction.c);
+  case Opcode::StartCopy:
+    return queue.startCopy(worker, pc, instruction.a, slots[0], slots[1], instruction.c);
+  case Opcode::Land:
+    return queue.land(worker, pc, instruction.a);
+  default: // Coordinate
+    return queue.write(worker, pc, coordinates_[instruction.a], slots[0]);
+  }
+}
+
+// Goes where data says.
+template <class Queue>
+device::Outcome Interpreter::decide(Worker &worker, Queue &queue, uint32_t &pc) {
+  const Decoded &decoded = program_.decoded();
+  const Instruction &instruction = decoded.code[pc];
+  bool isSwitch = instruction.opcode == Opcode::Switch;
+  uint32_t index;
+  Outcome outcome = queue.read(worker, pc, addresses_[instruction.a], isSwitch ? 4 : 1, index);
+  if (outcome != Outcome::Done)
+    return outcome;
+  if (!isSwitch) {
+    pc = index ? pc + 1 : instruction.b;
+  } else {
+    auto last = static_cast<uint32_t>(instruction.c - 1);
+    pc = decoded.targets[instruction.b + (index > last ? last : index)];
+  }
+  return Outcome::Done;
+}
+
 template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, Queue &queue) {
   constexpr bool behind = !std::is_same_v<Queue, device::CpuQueue>;
   const Decoded &decoded = program_.decoded();
   const Instruction *code = decoded.code.data();
+  const KernelEntry *kernels = program_.kernels().data();
   const Address *addresses = addresses_.data();
   uint32_t pc = pc_;
   if (ending_ || run_.failed())
@@ -156,10 +220,13 @@ template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, 
     case Opcode::Dispatch:
       if (run_.failed())
         return end(worker, pc);
-      outcome = queue.launch(worker, pc, decoded.kernels[instruction.a], addresses + instruction.b);
+      outcome = queue.launch(worker, pc, kernels[instruction.a], addresses + instruction.b);
       break;
-    case Opcode::Start: {
-      const CollectivePlan &plan = decoded.collectives[instruction.a];
+    case Opcode::Start:
+    case Opcode::Transfer: {
+      const auto &plans =
+          instruction.opcode == Opcode::Start ? decoded.collectives : decoded.transfers;
+      const CollectivePlan &plan = plans[instruction.a];
       if (run_.failed())
         return end(worker, pc);
       outcome = queue.start(worker, pc, plan, addresses + instruction.b);
@@ -173,11 +240,10 @@ template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, 
       outcome = queue.wait(worker, pc, instruction.a);
       break;
     case Opcode::Copy:
-      outcome = queue.copy(worker, pc, addresses[instruction.b], addresses[instruction.b + 1],
-                           instruction.c);
-      break;
+    case Opcode::StartCopy:
+    case Opcode::Land:
     case Opcode::Coordinate:
-      outcome = queue.write(worker, pc, coordinates_[instruction.a], addresses[instruction.b]);
+      outcome = move(worker, queue, pc);
       break;
     case Opcode::EnterLoop:
       counters_[instruction.a] = instruction.c;
@@ -188,27 +254,25 @@ template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, 
         return end(worker, pc);
       pc = --counters_[instruction.a] ? instruction.b : pc + 1;
       continue;
-    case Opcode::JumpIfFalse: {
+    case Opcode::JumpIfFalse:
+    case Opcode::Switch:
       if (run_.failed())
         return end(worker, pc);
-      uint32_t predicate;
-      outcome = queue.read(worker, pc, addresses[instruction.a], 1, predicate);
+      outcome = decide(worker, queue, pc);
       if (outcome != Outcome::Done)
         break;
-      pc = predicate ? pc + 1 : instruction.b;
       continue;
-    }
     case Opcode::Jump:
       pc = instruction.b;
       continue;
-    case Opcode::Switch: {
-      uint32_t index, last = static_cast<uint32_t>(instruction.c - 1);
-      outcome = queue.read(worker, pc, addresses[instruction.a], sizeof index, index);
-      if (outcome != Outcome::Done)
-        break;
-      pc = decoded.targets[instruction.b + (index > last ? last : index)];
+    case Opcode::Call:
+      if (run_.failed())
+        return end(worker, pc);
+      pc = call(pc);
       continue;
-    }
+    case Opcode::Return:
+      pc = returns_[instruction.a];
+      continue;
     case Opcode::End:
       if (behind && isRecording_)
         endRecording(worker);

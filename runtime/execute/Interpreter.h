@@ -4,20 +4,25 @@
 
 #include "runtime/device/Device.h"
 #include "runtime/pool/Run.h"
-#include "runtime/program/LoadedProgram.h"
+#include "runtime/program/DeviceProgram.h"
 #include "runtime/trace/Trace.h"
 #include <memory>
 #include <vector>
 
 namespace tessera::runtime {
 
+// What a device has for its program; null where the program has no bytes there.
+struct DeviceMemory {
+  std::shared_ptr<device::Memory> arena, constants, host, file;
+};
+
 class Interpreter final : public device::Issuer {
 public:
-  // `arena` and `constants` lie on `backend`.
-  Interpreter(const LoadedProgram &program, uint32_t position, Run &run, Communicator &communicator,
-              device::Backend &backend, std::shared_ptr<device::Memory> arena,
-              std::shared_ptr<device::Memory> constants);
+  // `memory` lies on `backend`.
+  Interpreter(const DeviceProgram &program, uint32_t position, Run &run, Communicator &communicator,
+              device::Backend &backend, DeviceMemory memory);
 
+  const DeviceProgram &program() const { return program_; }
   uint32_t position() const { return position_; }
 
   // Where inputs are, and outputs that have buffers of their own. Nothing is running.
@@ -51,6 +56,9 @@ private:
   template <class Queue, bool traced> void interpret(Worker &worker, Queue &queue);
   bool startRecorded(Worker &worker);
   Outcome endRecording(Worker &worker);
+  template <class Queue> Outcome move(Worker &worker, Queue &queue, uint32_t pc);
+  template <class Queue> Outcome decide(Worker &worker, Queue &queue, uint32_t &pc);
+  uint32_t call(uint32_t pc);
   struct Binding {
     device::Address address; // that the slots hold now
     std::vector<uint32_t> slots;
@@ -63,17 +71,18 @@ private:
   void commandFailed(uint32_t tag, const Status &status) override;
   void executed(uint32_t tag, int64_t begin, int64_t end) override;
 
-  const LoadedProgram &program_;
+  const DeviceProgram &program_;
   const uint32_t position_;
   Run &run_;
-  std::shared_ptr<device::Memory> arena_, constants_;
+  const DeviceMemory memory_;
   std::unique_ptr<device::Queue> queue_;
   const bool inlined_;                     // commands run as they come
   std::vector<device::Address> addresses_; // by slot
   std::vector<Binding> inputs_, outputs_;  // by parameter
   std::vector<int32_t> coordinates_;       // by list of axes
   std::vector<uint64_t> counters_;
-  uint32_t pc_ = 0; // the command given last; a tag is one
+  std::vector<uint32_t> returns_; // by function: what follows its call
+  uint32_t pc_ = 0;               // the command given last; a tag is one
   bool begun_ = false, ending_ = false, ended_ = false;
   struct Counts {
     uint64_t collectives = 0, bytes = 0;

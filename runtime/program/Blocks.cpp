@@ -38,6 +38,10 @@ const char *nameOf(Collective::Kind kind) {
   }
 }
 
+const char *nameOf(const CollectivePlan &plan) {
+  return !plan.route ? nameOf(plan.kind) : plan.sends ? "send" : "receive";
+}
+
 namespace {
 
 Block makeBlock(const std::vector<int64_t> &extent, const std::vector<int64_t> &fromShape,

@@ -80,7 +80,10 @@ private:
   std::vector<std::pair<uint32_t, uint32_t>> pairs_; // (target, source), by target
 };
 
-// A collective as every communicator sees it.
+class Route;
+
+// A collective as every communicator sees it; or one end of a channel, which is one operand that is
+// sent or received.
 struct CollectivePlan {
   program::Collective::Kind kind;
   program::Collective::Reduction reduction;
@@ -94,6 +97,9 @@ struct CollectivePlan {
   Permutation permutation;         // of PERMUTE
   int64_t bytes = 0;     // as reports count them: results, or operands of a reduce-scatter
   int64_t wireBytes = 0; // what a rank sends in a ring
+
+  const Route *route = nullptr; // of a send or a receive on a channel; null: a collective
+  bool sends = false;
 
   bool reduces() const {
     return kind == program::Collective::ALL_REDUCE || kind == program::Collective::REDUCE_SCATTER;
@@ -112,6 +118,7 @@ struct CollectivePlan {
 };
 
 const char *nameOf(program::Collective::Kind kind);
+const char *nameOf(const CollectivePlan &plan); // "send" and "receive" too
 
 // Checks shapes, dimensions and pairs; sizes of buffers are the caller's to check against the
 // transfers.

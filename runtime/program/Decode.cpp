@@ -1,14 +1,9 @@
 #include "include/tessera/container.h"
-#include "runtime/array/ElementType.h"
-#include "runtime/library/Library.h"
 #include "runtime/program/Decoded.h"
-#include "runtime/program/Groups.h"
-#include "runtime/program/OutsideKernel.h"
+#include "runtime/program/Sites.h"
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
 namespace tessera::runtime {
 
@@ -18,66 +13,59 @@ using program::Collective;
 using Space = program::Buffer;
 using Body = google::protobuf::RepeatedPtrField<program::Instruction>;
 
-constexpr uint64_t kMostBytes = uint64_t{1} << 46; // of anything
+// Which buffers an instruction can take.
+enum class Reach { Device, Host, Anywhere };
 
 class Decoder {
 public:
-  Decoder(const program::Program &program, const MeshGrid &mesh) : program_(program), mesh_(mesh) {}
+  Decoder(const DecodeContext &context, uint32_t program, const MeshGrid &mesh)
+      : context_(context), file_(context.file), number_(program),
+        program_(context.file.programs(static_cast<int>(program))), mesh_(mesh) {}
 
   Result<Decoded> run() {
-    for (const auto &kernel : program_.kernels()) {
-      if (kernel.grid() == 0)
-        return invalidProgram("kernel '" + kernel.symbol() + "' has an empty grid");
-      if (!std::isfinite(kernel.flops()) || kernel.scratch_bytes() > kMostBytes)
-        return invalidProgram("kernel '" + kernel.symbol() + "' has an impossible size");
-      out_.kernels.push_back({nullptr, kernel.grid(), kernel.grid(), false, kernel.symbol(),
-                              static_cast<uint32_t>(kernel.operands_size())});
-      if (!kernel.outside().empty())
-        if (Status s = checkOutside(kernel); !s.ok())
-          return s;
-      if (!kernel.library().empty())
-        if (Status s = findInLibrary(kernel); !s.ok())
-          return s;
-      out_.scratchBytes = std::max(out_.scratchBytes, kernel.scratch_bytes());
-    }
-    kernelBytes_.assign(program_.kernels_size(), 0);
     isAliased_.resize(program_.inputs_size());
     for (const auto &output : program_.outputs())
       if (output.alias())
         isAliased_[output.alias() - 1] = true;
-    if (Status s = numberSites(program_.body()); !s.ok())
-      return s;
+    if (std::string wrong = sites_.read(program_); !wrong.empty())
+      return invalidProgram(wrong);
+    out_.sites = sites_.count(Sites::Collective);
+    out_.transferSites = sites_.count(Sites::Transfer);
+    out_.copies = sites_.count(Sites::Copy);
+    out_.functions.resize(program_.functions_size());
     if (Status s = decodeBody(program_.body(), 0); !s.ok())
       return s;
+    location_ = 0;
     emit({Opcode::End});
-    shareKernels();
+    for (int f = 0; f < program_.functions_size(); ++f)
+      if (Status s = decodeFunction(static_cast<uint32_t>(f)); !s.ok())
+        return s;
     return std::move(out_);
   }
 
 private:
-  Status findInLibrary(const program::Kernel &kernel) {
-    auto found =
-        findLibraryKernel({kernel.library(), {kernel.numbers().begin(), kernel.numbers().end()}});
-    if (!found.ok())
-      return found.status();
-    bool fits = kernel.grid() == found->grid && kernel.scratch_bytes() >= found->scratchBytes &&
-                kernel.operands_size() == static_cast<int>(found->operandBytes.size());
-    for (int i = 0; fits && i < kernel.operands_size(); ++i)
-      fits = kernel.operands(i).bytes() >= found->operandBytes[i] &&
-             kernel.operands(i).written() == (i >= static_cast<int>(found->inputs));
-    if (!fits)
-      return invalidProgram("kernel '" + kernel.symbol() +
-                            "' has another grid, other operands or less scratch than its library "
-                            "needs: compile the program again");
-    out_.kernels.back().function = found->function;
-    out_.kernels.back().plan = std::move(found->plan);
-    out_.kernels.back().prepare = found->prepare;
+  Status decodeFunction(uint32_t number) {
+    function_ = &program_.functions(static_cast<int>(number));
+    callable_ = number;
+    for (const auto &argument : function_->arguments())
+      if (argument.bytes() > kMostBytes)
+        return invalidProgram("function '" + function_->name() + "' takes an impossible size");
+    FunctionPlan &plan = out_.functions[number];
+    plan.entry = static_cast<uint32_t>(out_.code.size());
+    uint32_t first = nextSlot();
+    if (Status s = decodeBody(function_->body(), 0); !s.ok())
+      return s;
+    location_ = 0;
+    emit({Opcode::Return, number});
+    for (uint32_t slot = first; slot < nextSlot(); ++slot)
+      if (out_.slots[slot].space == Space::ARGUMENT)
+        plan.arguments.emplace_back(slot, out_.slots[slot].index);
     return {};
   }
 
   Status error(const std::string &what) const {
-    std::string where = location_ < static_cast<uint32_t>(program_.locations_size()) && location_
-                            ? program_.locations(static_cast<int>(location_))
+    std::string where = location_ < static_cast<uint32_t>(file_.locations_size()) && location_
+                            ? file_.locations(static_cast<int>(location_))
                             : "instruction " + std::to_string(out_.code.size());
     return invalidProgram(where + ": " + what);
   }
@@ -88,27 +76,10 @@ private:
     return static_cast<uint32_t>(out_.code.size() - 1);
   }
 
-  // Waits may come before their start in the order of the text (loops), so sites are numbered
-  // first.
-  Status numberSites(const Body &body) {
-    for (const auto &instruction : body) {
-      if (instruction.has_start())
-        sites_.try_emplace(instruction.start().site(), static_cast<uint32_t>(sites_.size()));
-      if (instruction.has_loop())
-        for (const Body *inner : {&instruction.loop().condition(), &instruction.loop().body()})
-          if (Status s = numberSites(*inner); !s.ok())
-            return s;
-      for (const auto &block : instruction.branch().blocks())
-        if (Status s = numberSites(block.body()); !s.ok())
-          return s;
-    }
-    out_.sites = static_cast<uint32_t>(sites_.size());
-    return {};
-  }
-
   // Appends a slot for `buffer`; `bytes` is what the instruction needs, 0 for whatever the buffer
   // has.
-  Status addSlot(const program::Buffer &buffer, uint64_t bytes, bool written) {
+  Status addSlot(const program::Buffer &buffer, uint64_t bytes, bool written,
+                 Reach reach = Reach::Device) {
     Slot slot{buffer.space(), buffer.index(), buffer.offset()};
     uint64_t limit = 0;
     std::string where;
@@ -117,6 +88,26 @@ private:
       limit = program_.arena_bytes();
       where = "the arena";
       break;
+    case Space::HOST_ARENA:
+      limit = program_.host_bytes();
+      where = "the host's arena";
+      slot.memory = program::HOST_MEMORY;
+      break;
+    case Space::FILE_ARENA:
+      limit = program_.file_bytes();
+      where = "the file";
+      slot.memory = program::FILE_MEMORY;
+      break;
+    case Space::ARGUMENT: {
+      where = "argument " + std::to_string(buffer.index());
+      if (!function_ || buffer.index() >= static_cast<uint32_t>(function_->arguments_size()))
+        return error(where + " does not exist");
+      const auto &argument = function_->arguments(static_cast<int>(buffer.index()));
+      limit = argument.bytes();
+      if (written && !argument.written())
+        return error("writes to " + where + ", which the function only reads");
+      break;
+    }
     case Space::CONSTANT:
       limit = program_.constant_bytes();
       where = "the constants";
@@ -132,8 +123,10 @@ private:
         return error(where + " does not exist");
       const auto &parameter = list[static_cast<int>(buffer.index())];
       limit = static_cast<uint64_t>(localBytes(parameter));
+      slot.memory = parameter.memory();
       if (buffer.space() == Space::OUTPUT && parameter.alias())
-        slot = {Space::INPUT, static_cast<uint32_t>(parameter.alias() - 1), buffer.offset()};
+        slot = {Space::INPUT, static_cast<uint32_t>(parameter.alias() - 1), buffer.offset(),
+                parameter.memory()};
       else if (buffer.space() == Space::INPUT && written && !mayOverwrite(buffer.index()))
         return error("writes to " + where + ", which the caller keeps");
       break;
@@ -141,6 +134,10 @@ private:
     default:
       return error("a buffer in an unknown space");
     }
+    if (slot.memory == program::FILE_MEMORY && reach != Reach::Anywhere)
+      return error("uses a buffer in a file, which only copies that are waited for reach");
+    if (slot.memory == program::HOST_MEMORY && reach == Reach::Device)
+      return error("uses a buffer in the host's memory, which only copies reach");
     if (buffer.offset() > limit || buffer.bytes() > limit - buffer.offset())
       return error("bytes " + std::to_string(buffer.offset()) + " to " +
                    std::to_string(buffer.offset() + buffer.bytes()) + " of " + where +
@@ -165,7 +162,7 @@ private:
   Status decodeBody(const Body &body, uint32_t depth) {
     for (const auto &instruction : body) {
       location_ = instruction.location();
-      if (location_ && location_ >= static_cast<uint32_t>(program_.locations_size()))
+      if (location_ && location_ >= static_cast<uint32_t>(file_.locations_size()))
         location_ = 0;
       if (Status s = decodeOne(instruction, depth); !s.ok())
         return s;
@@ -180,13 +177,26 @@ private:
     case program::Instruction::kStart:
       return decodeStart(instruction.start());
     case program::Instruction::kWait: {
-      auto it = sites_.find(instruction.wait().site());
-      if (it == sites_.end())
+      const Sites::Site *site = sites_.find(instruction.wait().site());
+      if (!site || site->body != bodyNumber())
         return error("waits for site " + std::to_string(instruction.wait().site()) +
                      ", which nothing starts");
-      emit({Opcode::Wait, it->second});
+      if (site->kind == Sites::Copy)
+        emit({Opcode::Land, site->number});
+      else
+        emit({Opcode::Wait, site->number + (site->kind == Sites::Transfer ? out_.sites : 0)});
       return {};
     }
+    case program::Instruction::kSend:
+      return decodeTransfer(instruction.send().site(), instruction.send().channel(),
+                            instruction.send().from(), true);
+    case program::Instruction::kReceive:
+      return decodeTransfer(instruction.receive().site(), instruction.receive().channel(),
+                            instruction.receive().to(), false);
+    case program::Instruction::kCopyStart:
+      return decodeCopyStart(instruction.copy_start());
+    case program::Instruction::kCall:
+      return decodeCall(instruction.call());
     case program::Instruction::kLoop:
       return decodeLoop(instruction.loop(), depth);
     case program::Instruction::kBranch:
@@ -194,12 +204,7 @@ private:
     case program::Instruction::kCopy: {
       const auto &copy = instruction.copy();
       uint32_t slot = nextSlot();
-      if (copy.from().bytes() != copy.to().bytes())
-        return error("copies " + std::to_string(copy.from().bytes()) + " bytes to " +
-                     std::to_string(copy.to().bytes()));
-      if (Status s = addSlot(copy.from(), 0, false); !s.ok())
-        return s;
-      if (Status s = addSlot(copy.to(), 0, true); !s.ok())
+      if (Status s = addCopy(copy.from(), copy.to(), Reach::Host); !s.ok())
         return s;
       emit({Opcode::Copy, 0, slot, 0, copy.from().bytes()});
       return {};
@@ -221,12 +226,84 @@ private:
     }
   }
 
+  Status addCopy(const program::Buffer &from, const program::Buffer &to, Reach reach) {
+    if (from.bytes() != to.bytes())
+      return error("copies " + std::to_string(from.bytes()) + " bytes to " +
+                   std::to_string(to.bytes()));
+    if (Status s = addSlot(from, 0, false, reach); !s.ok())
+      return s;
+    return addSlot(to, 0, true, reach);
+  }
+
+  Result<const Route *> findChannel(uint32_t channel, bool sends) const {
+    if (channel >= context_.channels.size())
+      return error("channel " + std::to_string(channel) + " does not exist");
+    const Route &route = context_.channels[channel];
+    if ((sends ? route.from() : route.to()) != number_)
+      return error(std::string(sends ? "sends" : "receives") + " on channel '" + route.name() +
+                   "', whose end is another program's");
+    return &route;
+  }
+
+  Status decodeTransfer(uint32_t site, uint32_t channel, const program::Buffer &buffer,
+                        bool sends) {
+    auto route = findChannel(channel, sends);
+    if (!route.ok())
+      return route.status();
+    uint32_t slot = nextSlot();
+    if (Status s = addSlot(buffer, (*route)->bytes(), !sends); !s.ok())
+      return s;
+    out_.slots.push_back(out_.slots.back()); // an operand and a result, one of them without bytes
+    out_.transfers.push_back(planTransfer(**route, sends));
+    CollectivePlan &plan = out_.transfers.back();
+    plan.site = out_.sites + sites_.find(site)->number;
+    plan.location = location_;
+    emit({Opcode::Transfer, static_cast<uint32_t>(out_.transfers.size() - 1), slot});
+    return {};
+  }
+
+  Status decodeCopyStart(const program::CopyStart &copy) {
+    uint32_t slot = nextSlot();
+    if (Status s = addCopy(copy.from(), copy.to(), Reach::Anywhere); !s.ok())
+      return s;
+    if (out_.slots[slot].memory == program::FILE_MEMORY &&
+        out_.slots[slot + 1].memory == program::FILE_MEMORY)
+      return error("copies from file to file");
+    emit({Opcode::StartCopy, sites_.find(copy.site())->number, slot, 0, copy.from().bytes()});
+    return {};
+  }
+
+  Status decodeCall(const program::Call &call) {
+    if (call.function() >= out_.functions.size())
+      return error("function " + std::to_string(call.function()) + " does not exist");
+    if (call.function() >= callable_)
+      return error("a function calls itself or one behind it");
+    const auto &function = program_.functions(static_cast<int>(call.function()));
+    if (call.operands_size() != function.arguments_size())
+      return error("function '" + function.name() + "' takes " +
+                   std::to_string(function.arguments_size()) + " operands, not " +
+                   std::to_string(call.operands_size()));
+    uint32_t slot = nextSlot();
+    std::vector<Range> ranges;
+    for (int i = 0; i < call.operands_size(); ++i) {
+      const auto &argument = function.arguments(i);
+      if (Status s = addSlot(call.operands(i), argument.bytes(), argument.written()); !s.ok())
+        return s;
+      addRange(ranges, out_.slots.back(), static_cast<int64_t>(argument.bytes()),
+               argument.written());
+    }
+    if (const char *wrong = overlap(ranges))
+      return error("gives function '" + function.name() + "' " + wrong);
+    emit({Opcode::Call, call.function(), slot});
+    return {};
+  }
+
   Status decodeDispatch(const program::Dispatch &dispatch) {
-    if (dispatch.kernel() >= out_.kernels.size())
+    if (dispatch.kernel() >= context_.kernels.size())
       return error("kernel " + std::to_string(dispatch.kernel()) + " does not exist");
     uint32_t slot = nextSlot();
     uint64_t bytes = 0;
-    const auto &kernel = program_.kernels(static_cast<int>(dispatch.kernel()));
+    const auto &kernel = file_.kernels(static_cast<int>(dispatch.kernel()));
     if (kernel.operands_size() != dispatch.operands_size())
       return error("kernel '" + kernel.symbol() + "' takes " +
                    std::to_string(kernel.operands_size()) + " operands, not " +
@@ -238,10 +315,12 @@ private:
         return s;
       bytes += buffer.bytes();
     }
-    if (!out_.kernels[dispatch.kernel()].used)
-      out_.kernels[dispatch.kernel()].location = location_;
-    out_.kernels[dispatch.kernel()].used = true;
-    kernelBytes_[dispatch.kernel()] = std::max(kernelBytes_[dispatch.kernel()], bytes);
+    KernelEntry &entry = context_.kernels[dispatch.kernel()];
+    if (!entry.used)
+      entry.location = location_;
+    entry.used = true;
+    entry.mostOperands = std::max(entry.mostOperands, bytes);
+    out_.scratchBytes = std::max(out_.scratchBytes, kernel.scratch_bytes());
     emit({Opcode::Dispatch, dispatch.kernel(), slot});
     return {};
   }
@@ -260,7 +339,7 @@ private:
     if (!plan.ok())
       return error(plan.status().message());
     plan->groupSet = known->second;
-    plan->site = sites_[start.site()];
+    plan->site = sites_.find(start.site())->number;
     plan->location = location_;
     if (!groupSetOfSite_.try_emplace(plan->site, plan->groupSet).second &&
         groupSetOfSite_[plan->site] != plan->groupSet)
@@ -279,30 +358,22 @@ private:
     return {};
   }
 
-  // Peers read operands while results are written: only an all-reduce may use one buffer for both.
-  Status checkOverlap(const CollectivePlan &plan, uint32_t slot) const {
-    struct Range {
-      int space;
-      uint32_t index;
-      uint64_t begin, end;
-      bool written;
-    };
-    std::vector<Range> ranges;
-    auto count = static_cast<uint32_t>(plan.transfers.size());
-    auto add = [&](const Slot &at, int64_t bytes, bool written) {
-      uint32_t index = at.space == Space::ARENA ? 0 : at.index;
-      if (bytes)
-        ranges.push_back({at.space, index, at.offset, at.offset + bytes, written});
-    };
-    for (uint32_t i = 0; i < count; ++i) {
-      const Slot &from = out_.slots[slot + i], &to = out_.slots[slot + count + i];
-      bool inPlace = plan.kind == Collective::ALL_REDUCE && from.space == to.space &&
-                     (from.space == Space::ARENA || from.index == to.index) &&
-                     from.offset == to.offset;
-      if (!inPlace)
-        add(from, plan.transfers[i].operandBytes, false);
-      add(to, plan.transfers[i].resultBytes, true);
-    }
+  struct Range {
+    int space;
+    uint32_t index;
+    uint64_t begin, end;
+    bool written;
+  };
+  static void addRange(std::vector<Range> &ranges, const Slot &at, int64_t bytes, bool written) {
+    bool isNumbered =
+        at.space == Space::INPUT || at.space == Space::OUTPUT || at.space == Space::ARGUMENT;
+    if (bytes)
+      ranges.push_back(
+          {at.space, isNumbered ? at.index : 0, at.offset, at.offset + bytes, written});
+  }
+
+  // What is wrong with the ranges that something works on at once; null for nothing.
+  static const char *overlap(std::vector<Range> &ranges) {
     std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) {
       return std::tie(a.space, a.index, a.begin) < std::tie(b.space, b.index, b.begin);
     });
@@ -313,12 +384,30 @@ private:
           std::tie(ranges[i - 1].space, ranges[i - 1].index) != std::tie(range.space, range.index))
         readEnd = writtenEnd = 0;
       if (range.written && range.begin < writtenEnd)
-        return error(std::string(nameOf(plan.kind)) + " writes two results to the same place");
+        return "two results to the same place";
       if (range.begin < (range.written ? readEnd : writtenEnd))
-        return error(std::string(nameOf(plan.kind)) + " writes a result over an operand");
+        return "a result over an operand";
       uint64_t &end = range.written ? writtenEnd : readEnd;
       end = std::max(end, range.end);
     }
+    return nullptr;
+  }
+
+  // Peers read operands while results are written: only an all-reduce may use one buffer for both.
+  Status checkOverlap(const CollectivePlan &plan, uint32_t slot) const {
+    std::vector<Range> ranges;
+    auto count = static_cast<uint32_t>(plan.transfers.size());
+    for (uint32_t i = 0; i < count; ++i) {
+      const Slot &from = out_.slots[slot + i], &to = out_.slots[slot + count + i];
+      bool inPlace = plan.kind == Collective::ALL_REDUCE && from.space == to.space &&
+                     (from.space == Space::ARENA || from.index == to.index) &&
+                     from.offset == to.offset;
+      if (!inPlace)
+        addRange(ranges, from, plan.transfers[i].operandBytes, false);
+      addRange(ranges, to, plan.transfers[i].resultBytes, true);
+    }
+    if (const char *wrong = overlap(ranges))
+      return error(std::string(nameOf(plan.kind)) + " writes " + wrong);
     return {};
   }
 
@@ -382,36 +471,29 @@ private:
     return {};
   }
 
-  // Grids worth sharing are cut into chunks of some microseconds, whatever the number of cores.
-  void shareKernels() {
-    constexpr double flopsPerMicrosecond = 40e3, bytesPerMicrosecond = 10e3, chunkMicroseconds = 8;
-    for (size_t i = 0; i < out_.kernels.size(); ++i) {
-      KernelEntry &kernel = out_.kernels[i];
-      double cost = std::max(program_.kernels(static_cast<int>(i)).flops() / flopsPerMicrosecond,
-                             static_cast<double>(kernelBytes_[i]) / bytesPerMicrosecond);
-      if (cost < 1.5 * chunkMicroseconds)
-        continue;
-      kernel.chunk =
-          std::max<uint32_t>(1, static_cast<uint32_t>(kernel.grid * (chunkMicroseconds / cost)));
-      kernel.wakes = cost > 4 * chunkMicroseconds;
-    }
-  }
+  static constexpr uint64_t kMostBytes = uint64_t{1} << 46;
 
+  uint32_t bodyNumber() const { return function_ ? callable_ + 1 : 0; } // as Sites counts them
+
+  const DecodeContext &context_;
+  const program::File &file_;
+  const uint32_t number_;
   const program::Program &program_;
   const MeshGrid &mesh_;
   Decoded out_;
   uint32_t location_ = 0;
-  std::unordered_map<uint32_t, uint32_t> sites_;
+  const program::Function *function_ = nullptr; // whose body it is; null: the program's own
+  uint32_t callable_ = UINT32_MAX;              // functions below may be called
+  Sites sites_;
   std::unordered_map<uint32_t, uint32_t> groupSetOfSite_;
   std::map<std::string, uint32_t> groupSetOf_;
-  std::vector<uint64_t> kernelBytes_;
   std::vector<bool> isAliased_; // by input
 };
 
 } // namespace
 
-Result<Decoded> decode(const program::Program &program, const MeshGrid &mesh) {
-  return Decoder(program, mesh).run();
+Result<Decoded> decode(const DecodeContext &context, uint32_t program, const MeshGrid &mesh) {
+  return Decoder(context, program, mesh).run();
 }
 
 const Instruction *longestLoop(const Decoded &decoded, uint32_t instruction) {
@@ -427,29 +509,6 @@ const Instruction *longestLoop(const Decoded &decoded, uint32_t instruction) {
       counted = &jump;
   }
   return counted;
-}
-
-Status resolveKernels(const program::Program &program, const SymbolResolver &symbols,
-                      Decoded &decoded) {
-  for (size_t i = 0; i < decoded.kernels.size(); ++i) {
-    KernelEntry &kernel = decoded.kernels[i];
-    if (kernel.function)
-      continue; // the runtime brings it
-    if (const auto &said = program.kernels(static_cast<int>(i)); !said.outside().empty()) {
-      auto found = findOutside(
-          said, kernel.grid,
-          kernel.location ? program.locations(static_cast<int>(kernel.location)) : "the program");
-      if (!found.ok())
-        return found.status();
-      kernel.function = found->function;
-      kernel.plan = std::move(found->plan);
-      continue;
-    }
-    kernel.function = reinterpret_cast<TesseraKernel>(symbols(kernel.symbol));
-    if (!kernel.function)
-      return invalidProgram("the code section lacks kernel '" + kernel.symbol + "'");
-  }
-  return {};
 }
 
 } // namespace tessera::runtime

@@ -27,9 +27,9 @@ Status GroupSet::fromTables(const Collective &c, const MeshGrid &mesh) {
     if (group.devices_size() != static_cast<int>(size_) || size_ == 0)
       return invalidProgram("a collective's groups differ in size");
     for (int64_t device : group.devices()) {
-      if (device < 0 || device >= mesh.size())
+      if (mesh.positionOf(device) < 0)
         return invalidProgram("a collective's group names device " + std::to_string(device) +
-                              " of " + std::to_string(mesh.size()));
+                              ", which is none of its program's " + std::to_string(mesh.size()));
       auto position = static_cast<uint32_t>(mesh.positionOf(device));
       if (groupOf_[position] != UINT32_MAX)
         return invalidProgram("device " + std::to_string(device) +

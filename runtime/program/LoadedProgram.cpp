@@ -3,49 +3,22 @@
 #include "lib/files/InputFile.h"
 #include "runtime/FileStatus.h"
 #include "runtime/HostMemory.h"
-#include "runtime/array/ElementType.h"
+#include "runtime/program/CodeImages.h"
 #include "runtime/program/CodeSection.h"
-#include "runtime/program/CpuFeatures.h"
 #include "runtime/program/Sha256.h"
+#include <algorithm>
 #include <cstring>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/stubs/logging.h>
 #include <set>
+#include <unordered_set>
 
 namespace tessera::runtime {
 
 namespace {
 
-struct Sections {
-  std::string_view manifest, code, constants;
-};
-
-Result<Sections> readSections(std::string_view file) {
-  std::vector<container::Section> list;
-  if (std::string problem = container::read(file, list); !problem.empty())
-    return invalidProgram(problem);
-  Sections sections;
-  bool hasManifest = false;
-  for (const auto &section : list)
-    switch (section.kind) {
-    case container::SectionKind::Manifest:
-      sections.manifest = section.bytes;
-      hasManifest = true;
-      break;
-    case container::SectionKind::Code:
-      sections.code = section.bytes;
-      break;
-    case container::SectionKind::Constants:
-      sections.constants = section.bytes;
-      break;
-    default:
-      break; // of a later version, for somebody else
-    }
-  if (!hasManifest)
-    return invalidProgram("altered: there is no manifest");
-  return sections;
-}
+constexpr uint64_t kMostBytes = uint64_t{1} << 46; // of a space
 
 Status checkAliases(const program::Program &manifest) {
   std::set<int> taken;
@@ -59,114 +32,251 @@ Status checkAliases(const program::Program &manifest) {
     if (localBytes(output) != localBytes(manifest.inputs(input)))
       return invalidProgram("output '" + output.name() +
                             "' and the input whose buffer it takes differ in size");
+    if (output.memory() != manifest.inputs(input).memory())
+      return invalidProgram("output '" + output.name() +
+                            "' and the input whose buffer it takes lie in different memories");
     if (!taken.insert(input).second)
       return invalidProgram("two outputs take the buffer of input " + std::to_string(input));
   }
   return {};
 }
 
-std::string joined(const std::vector<std::string> &names) {
-  std::string list;
-  for (size_t i = 0; i < names.size() && i < 8; ++i)
-    list += (i ? ", " : "") + names[i].substr(0, 40);
-  return names.size() > 8 ? list + ", .." : list;
-}
-
-Status wrongMachine(std::string message) { return {Code::FailedPrecondition, std::move(message)}; }
-
-Status checkTarget(const program::Program &manifest) {
-  std::vector<std::string> wanted(manifest.target_features().begin(),
-                                  manifest.target_features().end());
-  std::string unknown = joined(unknownCpuFeatures(wanted)),
-              missing = joined(missingCpuFeatures(wanted));
-  if (!unknown.empty())
-    return wrongMachine("the program needs CPU features that this runtime does not know: " +
-                        unknown + ": run it with the runtime of its compiler's version");
-  if (missing.empty())
-    return {};
-  return wrongMachine(
-      "the program was compiled for " +
-      (manifest.target_cpu().empty() ? "another CPU" : "CPU '" + manifest.target_cpu() + "'") +
-      "; this one lacks " + missing +
-      ": compile it here, or with a --target-cpu that every machine it shall run on has");
+Status checkSpaces(const program::Program &manifest) {
+  for (auto [what, bytes] : {std::pair("an arena", manifest.arena_bytes()),
+                             {"an arena of the host", manifest.host_bytes()},
+                             {"a file", manifest.file_bytes()}})
+    if (bytes > kMostBytes)
+      return invalidProgram(std::string(what) + " of " + std::to_string(bytes) + " bytes");
+  return {};
 }
 
 } // namespace
 
-Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(std::string_view file,
-                                                                 std::shared_ptr<const void> owner,
-                                                                 const SymbolResolver &symbols) {
-  auto sections = readSections(file);
-  if (!sections.ok())
-    return sections.status();
+const program::Program &DeviceProgram::manifest() const {
+  return file_.manifest().programs(static_cast<int>(index_));
+}
+const std::vector<KernelEntry> &DeviceProgram::kernels() const { return file_.kernels(); }
+std::string DeviceProgram::location(uint32_t index) const { return file_.location(index); }
+
+Status LoadedProgram::readManifest(std::string_view bytes) {
+  google::protobuf::io::ArrayInputStream array(bytes.data(), static_cast<int>(bytes.size()));
+  google::protobuf::io::CodedInputStream stream(&array);
+  // Other versions may have other fields, but for this one.
+  uint32_t version = 0;
+  if (stream.ReadTag() != 8 || !stream.ReadVarint32(&version))
+    version = 0;
+  if (version != container::kProgramVersion)
+    return {Code::FailedPrecondition,
+            "program version " + std::to_string(version) + ", this runtime runs " +
+                std::to_string(container::kProgramVersion) + ": compile it again"};
+  // A branch in a branch is three messages deeper.
+  stream.SetRecursionLimit(3 * static_cast<int>(container::kDeepestNesting) + 24);
+  google::protobuf::LogSilencer oneErrorIsEnough;
+  if (!manifest_.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
+    return invalidProgram("altered: the manifest cannot be parsed");
+  manifest_.set_version(version);
+  return {};
+}
+
+Status LoadedProgram::readPrograms() {
+  if (manifest_.programs_size() == 0)
+    return invalidProgram("altered: the file holds no program");
+  std::vector<std::pair<std::pair<int64_t, int64_t>, uint32_t>> ranges;
+  std::vector<const MeshGrid *> meshes;
+  for (auto &program : *manifest_.mutable_programs()) {
+    auto mesh = MeshGrid::make(program.mesh());
+    if (!mesh.ok())
+      return mesh.status();
+    auto index = static_cast<uint32_t>(programs_.size());
+    programs_.emplace_back(*this, index, std::make_shared<const MeshGrid>(std::move(*mesh)));
+    const MeshGrid &grid = programs_.back().mesh();
+    meshes.push_back(&grid);
+    for (auto range : grid.ranges())
+      ranges.emplace_back(range, index);
+    for (auto *list : {program.mutable_inputs(), program.mutable_outputs()})
+      for (auto &parameter : *list) {
+        if (Status s = checkParameter(parameter, grid); !s.ok())
+          return s;
+        for (auto &dim : *parameter.mutable_layout())
+          dropTrivial(*dim.mutable_axes());
+      }
+    if (Status s = checkAliases(program); !s.ok())
+      return s;
+    if (Status s = checkSpaces(program); !s.ok())
+      return s;
+  }
+  std::sort(ranges.begin(), ranges.end());
+  for (const auto &[range, program] : ranges) {
+    if (range.first != deviceCount_)
+      return invalidProgram("device " + std::to_string(std::min(range.first, deviceCount_)) +
+                            (range.first < deviceCount_ ? " has two programs" : " has no program"));
+    deviceCount_ = range.second;
+    if (owners_.empty() || owners_.back().second != program)
+      owners_.emplace_back(range.first, program);
+  }
+  for (const auto &channel : manifest_.channels()) {
+    auto route = Route::make(channel, meshes);
+    if (!route.ok())
+      return route.status();
+    channels_.push_back(std::move(*route));
+  }
+  return listParameters();
+}
+
+Status LoadedProgram::listParameters() {
+  for (bool isInput : {true, false}) {
+    std::unordered_set<std::string_view> names;
+    int64_t firstInput = 0; // of the program, among the file's
+    for (const DeviceProgram &program : programs_) {
+      const auto &list = isInput ? program.manifest().inputs() : program.manifest().outputs();
+      for (int i = 0; i < list.size(); ++i) {
+        if (!names.insert(list[i].name()).second)
+          return invalidProgram(std::string("two ") + (isInput ? "inputs" : "outputs") +
+                                " have the name '" + list[i].name().substr(0, 80) + "'");
+        int64_t alias = list[i].alias() && !isInput ? firstInput + list[i].alias() - 1 : -1;
+        (isInput ? inputs_ : outputs_)
+            .push_back({&program, static_cast<uint32_t>(i), &list[i], alias});
+      }
+      firstInput += program.manifest().inputs_size();
+    }
+  }
+  return {};
+}
+
+Status LoadedProgram::readConstants(std::string_view section, std::shared_ptr<const void> owner) {
+  for (const DeviceProgram &program : programs_) {
+    uint64_t offset = program.manifest().constant_offset(),
+             bytes = program.manifest().constant_bytes();
+    if (offset > section.size() || bytes > section.size() - offset)
+      return invalidProgram("the constants have " + std::to_string(section.size()) + " bytes of " +
+                            std::to_string(bytes) +
+                            (offset ? " from byte " + std::to_string(offset) + " on" : ""));
+    if (offset % container::kAlignment)
+      return invalidProgram("a program's constants begin at byte " + std::to_string(offset) +
+                            ", which is no multiple of " + std::to_string(container::kAlignment));
+  }
+  const char *constants = section.data();
+  owner_ = std::move(owner);
+  if (reinterpret_cast<uintptr_t>(constants) % container::kAlignment) {
+    std::shared_ptr<void> copy(allocateAligned(section.size()), freeAligned);
+    if (!copy)
+      return Status(Code::ResourceExhausted, "no memory for the program's constants");
+    std::memcpy(copy.get(), section.data(), section.size());
+    constants = static_cast<const char *>(copy.get());
+    owner_ = std::move(copy);
+  }
+  for (DeviceProgram &program : programs_)
+    program.constants_ = constants + program.manifest().constant_offset();
+  return {};
+}
+
+struct LoadedProgram::Sections {
+  std::string_view manifest, constants;
+  std::vector<container::Section> code;
+
+  Status read(std::string_view file) {
+    std::vector<container::Section> list;
+    if (std::string problem = container::read(file, list); !problem.empty())
+      return invalidProgram(problem);
+    bool hasManifest = false;
+    for (const auto &section : list)
+      switch (section.kind) {
+      case container::SectionKind::Manifest:
+        manifest = section.bytes;
+        hasManifest = true;
+        break;
+      case container::SectionKind::Code:
+        code.push_back(section);
+        break;
+      case container::SectionKind::Constants:
+        constants = section.bytes;
+        break;
+      default:
+        break; // of a later version, for somebody else
+      }
+    return hasManifest ? Status() : invalidProgram("altered: there is no manifest");
+  }
+};
+
+Result<std::shared_ptr<LoadedProgram>> LoadedProgram::read(std::string_view file,
+                                                           Sections &sections) {
+  if (Status s = sections.read(file); !s.ok())
+    return s;
   std::shared_ptr<LoadedProgram> loaded(new LoadedProgram);
   container::Header header;
   std::memcpy(&header, file.data(), sizeof header);
   loaded->fingerprint_ = header.tableHash;
-  program::Program &manifest = loaded->manifest_;
-  google::protobuf::io::ArrayInputStream array(sections->manifest.data(),
-                                               static_cast<int>(sections->manifest.size()));
-  google::protobuf::io::CodedInputStream stream(&array);
-  // A branch in a branch is three messages deeper.
-  stream.SetRecursionLimit(3 * static_cast<int>(container::kDeepestNesting) + 16);
-  google::protobuf::LogSilencer oneErrorIsEnough;
-  if (!manifest.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
-    return invalidProgram("altered: the manifest cannot be parsed");
-  if (manifest.version() != container::kProgramVersion)
-    return wrongMachine("program version " + std::to_string(manifest.version()) +
-                        ", this runtime runs " + std::to_string(container::kProgramVersion) +
-                        ": compile it again");
-  auto mesh = MeshGrid::make(manifest.mesh());
-  if (!mesh.ok())
-    return mesh.status();
-  loaded->mesh_ = std::make_shared<const MeshGrid>(std::move(*mesh));
-  for (auto *list : {manifest.mutable_inputs(), manifest.mutable_outputs()})
-    for (auto &parameter : *list) {
-      if (Status s = checkParameter(parameter, loaded->mesh()); !s.ok())
-        return s;
-      for (auto &dim : *parameter.mutable_layout())
-        dropTrivial(*dim.mutable_axes());
-    }
-  if (Status s = checkAliases(manifest); !s.ok())
+  if (Status s = loaded->readManifest(sections.manifest); !s.ok())
     return s;
-  if (manifest.constant_bytes() > sections->constants.size())
-    return invalidProgram("the constants have " + std::to_string(sections->constants.size()) +
-                          " bytes of " + std::to_string(manifest.constant_bytes()));
-  if (manifest.arena_bytes() > (uint64_t{1} << 46))
-    return invalidProgram("an arena of " + std::to_string(manifest.arena_bytes()) + " bytes");
-  auto decoded = decode(manifest, loaded->mesh());
-  if (!decoded.ok())
-    return decoded.status();
-  loaded->decoded_ = std::move(*decoded);
-  if (Status s = checkTarget(manifest); !s.ok())
+  if (Status s = loaded->readPrograms(); !s.ok())
     return s;
+  return loaded;
+}
 
+Status LoadedProgram::decodePrograms(const program::CodeImage *image) {
+  std::vector<uint32_t> grids;
+  if (image) {
+    target_ = image->target();
+    grids.assign(image->grids().begin(), image->grids().end());
+  }
+  auto kernels = readKernels(manifest_, grids);
+  if (!kernels.ok())
+    return kernels.status();
+  kernels_ = std::move(*kernels);
+  for (DeviceProgram &program : programs_) {
+    auto decoded = decode({manifest_, channels_, kernels_}, program.index(), program.mesh());
+    if (!decoded.ok())
+      return decoded.status();
+    program.decoded_ = std::move(*decoded);
+  }
+  shareKernels(manifest_, kernels_);
+  return {};
+}
+
+Status LoadedProgram::openCode(const Sections &sections, const program::CodeImage *image,
+                               const SymbolResolver &symbols) {
   SymbolResolver resolver = symbols;
-  if (!resolver && manifest.kernels_size()) {
-    if (sections->code.empty())
+  if (!resolver && manifest_.kernels_size()) {
+    std::string_view code;
+    for (const auto &section : sections.code)
+      if (image && section.name == image->section())
+        code = section.bytes;
+    if (code.empty())
       return invalidProgram("altered: there is no code section");
-    if (Status s = checkCode(sections->code); !s.ok())
+    if (Status s = checkCode(code); !s.ok())
       return s;
-    auto code = SharedObject::open(sections->code);
-    if (!code.ok())
-      return code.status();
-    loaded->code_ = *code;
-    resolver = [&](const std::string &name) { return loaded->code_->symbol(name); };
+    auto object = SharedObject::open(code);
+    if (!object.ok())
+      return object.status();
+    code_ = *object;
+    resolver = [this](const std::string &name) { return code_->symbol(name); };
   }
-  if (Status s = resolveKernels(manifest, resolver, loaded->decoded_); !s.ok())
-    return s;
+  return resolveKernels(manifest_, resolver, kernels_);
+}
 
-  loaded->constants_ = sections->constants.data();
-  loaded->owner_ = std::move(owner);
-  if (reinterpret_cast<uintptr_t>(loaded->constants_) % container::kAlignment) {
-    std::shared_ptr<void> copy(allocateAligned(sections->constants.size()), freeAligned);
-    if (!copy)
-      return Status(Code::ResourceExhausted, "no memory for the program's constants");
-    std::memcpy(copy.get(), sections->constants.data(), sections->constants.size());
-    loaded->constants_ = static_cast<const char *>(copy.get());
-    loaded->owner_ = std::move(copy);
-  }
-  return std::shared_ptr<const LoadedProgram>(std::move(loaded));
+Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(std::string_view file,
+                                                                 std::shared_ptr<const void> owner,
+                                                                 const SymbolResolver &symbols) {
+  Sections sections;
+  auto loaded = read(file, sections);
+  if (!loaded.ok())
+    return loaded.status();
+  auto image = chooseImage((*loaded)->manifest_);
+  if (!image.ok())
+    return image.status();
+  if (Status s = (*loaded)->decodePrograms(*image); !s.ok())
+    return s;
+  if (Status s = (*loaded)->openCode(sections, *image, symbols); !s.ok())
+    return s;
+  if (Status s = (*loaded)->readConstants(sections.constants, std::move(owner)); !s.ok())
+    return s;
+  return std::shared_ptr<const LoadedProgram>(std::move(*loaded));
+}
+
+const DeviceProgram &LoadedProgram::programOf(int64_t device) const {
+  auto after = std::upper_bound(owners_.begin(), owners_.end(),
+                                std::pair(device, static_cast<uint32_t>(UINT32_MAX)));
+  return programs_[std::prev(after)->second];
 }
 
 // A program's file, in memory that its constants can stay in: who writes over it or cuts it off
@@ -217,6 +327,36 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::loadFile(const std::
   if (!loaded.ok())
     return Status(loaded.status().code(), path + ": " + loaded.status().message());
   return loaded;
+}
+
+Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::inspectFile(const std::string &path,
+                                                                        std::string &digest) {
+  auto file = readFile(path);
+  if (!file.ok())
+    return file.status();
+  auto inspect = [&]() -> Result<std::shared_ptr<const LoadedProgram>> {
+    Sections sections;
+    auto loaded = read(**file, sections);
+    if (!loaded.ok())
+      return loaded.status();
+    if (Status s = (*loaded)->decodePrograms(nullptr); !s.ok())
+      return s;
+    if (Status s = (*loaded)->readConstants(sections.constants, *file); !s.ok())
+      return s;
+    digest = sha256(**file);
+    return std::shared_ptr<const LoadedProgram>(std::move(*loaded));
+  };
+  auto loaded = inspect();
+  return loaded.ok() ? loaded
+                     : Status(loaded.status().code(), path + ": " + loaded.status().message());
+}
+
+std::vector<const program::Parameter *>
+parametersOf(const std::vector<LoadedProgram::Place> &places) {
+  std::vector<const program::Parameter *> parameters;
+  for (const auto &place : places)
+    parameters.push_back(place.parameter);
+  return parameters;
 }
 
 std::string LoadedProgram::location(uint32_t index) const {

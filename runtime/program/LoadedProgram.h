@@ -1,10 +1,9 @@
-// A program that has been checked and is ready to run: what a .tsr file becomes.
+// A program file that has been checked and is ready to run: what a .tsr becomes.
 #pragma once
 
 #include "include/tessera/program.pb.h"
 #include "runtime/Status.h"
-#include "runtime/array/Layout.h"
-#include "runtime/program/Decoded.h"
+#include "runtime/program/DeviceProgram.h"
 #include "runtime/program/SharedObject.h"
 #include <memory>
 #include <string>
@@ -16,19 +15,38 @@ namespace tessera::runtime {
 class LoadedProgram {
 public:
   // Checks everything before any code is opened. `owner` keeps `file` alive. Kernels are looked up
-  // by `symbols` when given (tests link theirs in), in the code section otherwise.
+  // by `symbols` when given (tests link theirs in), in the best image of code otherwise.
   static Result<std::shared_ptr<const LoadedProgram>> load(std::string_view file,
                                                            std::shared_ptr<const void> owner,
                                                            const SymbolResolver &symbols = nullptr);
   // With a `digest`, no other file than the one with this SHA-256 is opened.
   static Result<std::shared_ptr<const LoadedProgram>> loadFile(const std::string &path,
                                                                std::string_view digest = {});
+  // To be looked at only: everything is checked but the code, which is not opened. Machines that
+  // cannot run the program can do so. `digest`: set to the file's SHA-256.
+  static Result<std::shared_ptr<const LoadedProgram>> inspectFile(const std::string &path,
+                                                                  std::string &digest);
 
-  const program::Program &manifest() const { return manifest_; }
-  const MeshGrid &mesh() const { return *mesh_; }
-  const std::shared_ptr<const MeshGrid> &sharedMesh() const { return mesh_; }
-  const Decoded &decoded() const { return decoded_; }
-  const char *constants() const { return constants_; }
+  const program::File &manifest() const { return manifest_; }
+  // At least one. Their meshes divide devices 0 to deviceCount() - 1 among them.
+  const std::vector<DeviceProgram> &programs() const { return programs_; }
+  int64_t deviceCount() const { return deviceCount_; }
+  const DeviceProgram &programOf(int64_t device) const;
+  const std::vector<Route> &channels() const { return channels_; }
+  const std::vector<KernelEntry> &kernels() const { return kernels_; }
+  // What it was compiled for: "cpu", "shadow".
+  const std::string &target() const { return target_; }
+
+  // What the caller gives and gets: the parameters of all programs, in their order.
+  struct Place {
+    const DeviceProgram *program;
+    uint32_t index; // among the program's inputs or outputs
+    const program::Parameter *parameter;
+    int64_t alias = -1; // output: the file's input whose buffer it takes; none below 0
+  };
+  const std::vector<Place> &inputs() const { return inputs_; }
+  const std::vector<Place> &outputs() const { return outputs_; }
+
   // Of every byte of the file, by the checksums in it: whether two ranks have the same program.
   uint64_t fingerprint() const { return fingerprint_; }
   // The source location that an instruction carries, or "an unknown place".
@@ -37,13 +55,30 @@ public:
 private:
   LoadedProgram() = default;
 
-  program::Program manifest_;
-  std::shared_ptr<const MeshGrid> mesh_;
-  Decoded decoded_;
+  struct Sections;
+  Status readManifest(std::string_view bytes);
+  Status decodePrograms(const program::CodeImage *image);
+  Status openCode(const Sections &sections, const program::CodeImage *image,
+                  const SymbolResolver &symbols);
+  static Result<std::shared_ptr<LoadedProgram>> read(std::string_view file, Sections &sections);
+  Status readPrograms();
+  Status readConstants(std::string_view section, std::shared_ptr<const void> owner);
+  Status listParameters();
+
+  program::File manifest_;
+  std::vector<DeviceProgram> programs_;
+  std::vector<std::pair<int64_t, uint32_t>> owners_; // (first device of a range, program), in order
+  int64_t deviceCount_ = 0;
+  std::vector<Route> channels_;
+  std::vector<KernelEntry> kernels_;
+  std::vector<Place> inputs_, outputs_;
+  std::string target_ = "cpu";
   std::shared_ptr<SharedObject> code_;
   std::shared_ptr<const void> owner_; // of the constants
-  const char *constants_ = nullptr;
   uint64_t fingerprint_ = 0;
 };
+
+std::vector<const program::Parameter *>
+parametersOf(const std::vector<LoadedProgram::Place> &places);
 
 } // namespace tessera::runtime

@@ -7,8 +7,9 @@ static uint64_t nextIdentity() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-Array::Array(std::shared_ptr<const LoadedProgram> program, const program::Parameter &parameter,
+Array::Array(std::shared_ptr<const LoadedProgram> file, const LoadedProgram::Place &place,
              uint64_t number)
-    : parameter(parameter), program(std::move(program)), number(number), identity(nextIdentity()) {}
+    : file(std::move(file)), program(*place.program), parameter(*place.parameter), number(number),
+      identity(nextIdentity()) {}
 
 } // namespace tessera::runtime

@@ -11,6 +11,7 @@ namespace tessera::runtime {
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedProgram> program,
                                                  const SessionOptions &options) {
   ClientOptions forClient;
+  forClient.device = program->target();
   forClient.workers = options.workers;
   forClient.transport = options.transport;
   Result<std::shared_ptr<Client>> client = options.client;
@@ -29,11 +30,15 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedPro
   return std::unique_ptr<Session>(new Session(std::move(*call)));
 }
 
-Result<std::shared_ptr<Array>> Session::place(const program::Parameter &parameter,
+Result<std::shared_ptr<Array>> Session::place(const LoadedProgram::Place &place,
                                               const void *global) {
-  auto array = std::make_shared<Array>(call_->executable().shared(), parameter, ++made_);
-  for (uint32_t position : positions()) {
-    auto tile = backend().allocate(device::Space::Device, localBytes(parameter));
+  const Executable &executable = call_->executable();
+  const program::Parameter &parameter = *place.parameter;
+  auto array = std::make_shared<Array>(executable.shared(), place, ++made_);
+  auto [begin, end] = executable.devicesOf(*place.program);
+  for (size_t d = begin; d < end; ++d) {
+    uint32_t position = executable.devices()[d].position;
+    auto tile = backend().allocate(spaceOf(parameter), localBytes(parameter));
     if (!tile)
       return Status(Code::ResourceExhausted, "no memory for array '" + parameter.name() + "'");
     if (Status s = device::writeWhole(
@@ -46,26 +51,29 @@ Result<std::shared_ptr<Array>> Session::place(const program::Parameter &paramete
   return array;
 }
 
-bool Session::fits(const Array &array, const program::Parameter &parameter) const {
+bool Session::fits(const Array &array, const LoadedProgram::Place &place) const {
+  auto [begin, end] = call_->executable().devicesOf(*place.program);
+  const MeshGrid &mesh = place.program->mesh();
   // Tiles are in the order of positions: those of another mesh may be permuted.
-  return array.tiles.size() == positions().size() && array.mesh().sameDevices(program().mesh()) &&
+  return array.tiles.size() == end - begin && array.mesh().sameDevices(mesh) &&
          (array.tiles.empty() || array.tiles[0]->backend().name() == backend().name()) &&
-         samePlacement(array.parameter, array.mesh(), parameter, program().mesh());
+         samePlacement(array.parameter, array.mesh(), *place.parameter, mesh);
 }
 
 Result<std::shared_ptr<Array>> Session::adopt(const std::shared_ptr<Array> &array,
-                                              const program::Parameter &parameter) {
-  if (!array->valid || fits(*array, parameter))
+                                              const LoadedProgram::Place &place) {
+  if (!array->valid || fits(*array, place))
     return array;
+  const program::Parameter &parameter = *place.parameter;
   if (array->parameter.type() != parameter.type() ||
       globalShape(array->parameter) != globalShape(parameter) ||
-      array->mesh().size() != program().mesh().size() || transport())
+      array->file->deviceCount() != program().deviceCount() || transport())
     return invalidArgument("an array " + describe(array->parameter) + " cannot be used as '" +
                            parameter.name() + "', which is " + describe(parameter));
   auto host = fetch(*array);
   if (!host.ok())
     return host.status();
-  return place(parameter, host->bytes.data());
+  return this->place(place, host->bytes.data());
 }
 
 Result<HostArray> Session::fetch(const Array &array) {
@@ -88,7 +96,8 @@ Result<HostArray> Session::gather(const Array &array) {
                            "' was donated to a step and is no longer valid");
   HostArray host{array.parameter.type(), globalShape(array.parameter), {}};
   std::vector<int64_t> holders = firstReplicas(array.parameter, array.mesh());
-  bool everywhere = holders.size() == 1; // every device holds the whole array
+  // Every device of this process's transport holds the whole array.
+  bool everywhere = holders.size() == 1 && array.mesh().size() == program().deviceCount();
   bool root = !transport() || transport()->rank() == 0 || everywhere;
   if (root)
     host.bytes.resize(elementCount(host.shape) * byteSize(host.type));
@@ -147,14 +156,14 @@ bool Session::fitsInput(const Array &array, size_t index) {
   Fitting &last = fitting_[index];
   if (last.parameter == &array.parameter)
     return true;
-  if (!fits(array, program().manifest().inputs(static_cast<int>(index))))
+  if (!fits(array, program().inputs()[index]))
     return false;
-  last = {&array.parameter, array.program};
+  last = {&array.parameter, array.file};
   return true;
 }
 
 Status Session::checkInput(size_t index, const Array *array) {
-  const auto &expected = program().manifest().inputs(static_cast<int>(index));
+  const program::Parameter &expected = *program().inputs()[index].parameter;
   auto refuse = [&](const std::string &why) {
     return invalidArgument("input " + std::to_string(index) + " ('" + expected.name() + "') " +
                            why);
@@ -234,10 +243,9 @@ Session::step(const std::vector<std::shared_ptr<Array>> &inputs) {
   if (!done.ok())
     return done.status();
   std::vector<std::shared_ptr<Array>> outputs;
-  const auto &parameters = program().manifest().outputs();
-  for (int i = 0; i < parameters.size(); ++i) {
-    outputs.push_back(
-        std::make_shared<Array>(call_->executable().shared(), parameters[i], ++made_));
+  const auto &places = program().outputs();
+  for (size_t i = 0; i < places.size(); ++i) {
+    outputs.push_back(std::make_shared<Array>(call_->executable().shared(), places[i], ++made_));
     outputs.back()->tiles = std::move(tiles[i]);
   }
   if (const Status &s = (*done)->wait(); !s.ok())

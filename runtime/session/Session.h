@@ -30,13 +30,12 @@ public:
   const LoadedProgram &program() const { return call_->program(); }
   Transport *transport() const { return call_->executable().client()->transport(); }
 
-  // Cuts a global host array into the devices' tiles, for input (or output) `parameter` of the
-  // program.
-  Result<std::shared_ptr<Array>> place(const program::Parameter &parameter, const void *global);
-  // The array itself when each device holds what `parameter` asks for; otherwise, within one
-  // process, a copy that fits.
+  // Cuts a global host array into the devices' tiles, for an input (or output) of the program.
+  Result<std::shared_ptr<Array>> place(const LoadedProgram::Place &place, const void *global);
+  // The array itself when each device holds what the input asks for; otherwise, within one process,
+  // a copy that fits.
   Result<std::shared_ptr<Array>> adopt(const std::shared_ptr<Array> &array,
-                                       const program::Parameter &parameter);
+                                       const LoadedProgram::Place &place);
   // The global array. With several processes all must call; only rank 0 gets the contents, unless
   // every device holds the whole array: then all do.
   Result<HostArray> fetch(const Array &array);
@@ -55,10 +54,8 @@ public:
 
 private:
   explicit Session(std::unique_ptr<Call> call)
-      : call_(std::move(call)), bound_(program().manifest().inputs_size()),
-        fitting_(bound_.size()) {}
+      : call_(std::move(call)), bound_(program().inputs().size()), fitting_(bound_.size()) {}
   device::Backend &backend() const { return call_->executable().client()->backend(); }
-  const std::vector<uint32_t> &positions() const { return call_->executable().positions(); }
   Result<std::vector<std::shared_ptr<Array>>>
   step(const std::vector<std::shared_ptr<Array>> &inputs);
   Result<HostArray> gather(const Array &array);
@@ -66,7 +63,7 @@ private:
   Status sendTile(const Array &array);
   uint64_t nameForRanks(const Array &array) const;
 
-  bool fits(const Array &array, const program::Parameter &parameter) const;
+  bool fits(const Array &array, const LoadedProgram::Place &place) const;
   bool fitsInput(const Array &array, size_t index);
   Status checkInput(size_t index, const Array *array);
   Status checkSharing(const std::vector<std::shared_ptr<Array>> &inputs) const;
@@ -78,7 +75,7 @@ private:
   // gets what an earlier one got compares no shapes.
   struct Fitting {
     const program::Parameter *parameter = nullptr;
-    std::shared_ptr<const LoadedProgram> program;
+    std::shared_ptr<const LoadedProgram> file;
   };
   std::vector<Fitting> fitting_;
   uint64_t made_ = 0; // arrays

@@ -199,18 +199,18 @@ private:
     if (!program.ok())
       return program.status();
     program_ = *program;
-    const auto &manifest = program_->manifest();
     if (!options_.topology.empty()) {
-      auto links = readTopology(options_.topology, manifest.mesh());
+      auto links = readTopology(options_.topology, *program_);
       if (!links.ok())
         return links.status();
       options.links = *links;
     }
     for (auto [out, in] : options_.carry)
-      if (out >= manifest.outputs_size() || in >= manifest.inputs_size())
+      if (out >= static_cast<int>(program_->outputs().size()) ||
+          in >= static_cast<int>(program_->inputs().size()))
         return invalidArgument("--carry=out" + std::to_string(out) + ":in" + std::to_string(in) +
-                               ": the program has " + std::to_string(manifest.inputs_size()) +
-                               " inputs and " + std::to_string(manifest.outputs_size()) +
+                               ": the program has " + std::to_string(program_->inputs().size()) +
+                               " inputs and " + std::to_string(program_->outputs().size()) +
                                " outputs");
     return openOutputs();
   }
@@ -229,7 +229,7 @@ private:
         return s;
     if (report_.isOpen())
       if (Status s = fileStatus(report_.write(
-              reportJson(session_->program().mesh().size(), totals_.steps, totals_.most)));
+              reportJson(session_->program().deviceCount(), totals_.steps, totals_.most)));
           !s.ok())
         return s;
     return fileStatus(files::commitTogether({&outputsFile_, &trace_, &report_}));
@@ -253,7 +253,7 @@ private:
   bool isRoot() const { return !transport_ || transport_->rank() == 0; }
 
   Status readInputs() {
-    const auto &parameters = session_->program().manifest().inputs();
+    const auto &places = session_->program().inputs();
     std::optional<NpzReader> reader;
     std::vector<std::string> names;
     std::vector<size_t> order; // by parameter: its place among the names
@@ -263,42 +263,42 @@ private:
         return opened.status();
       reader = std::move(*opened);
       names = reader->names();
-      auto matched = matchNames(parameters, "in", names);
+      auto matched = matchNames(parametersOf(places), "in", names);
       if (!matched.ok())
         return Status(matched.status().code(), options_.inputs + ": " + matched.status().message());
       order = std::move(*matched);
     }
-    for (int i = 0; i < parameters.size(); ++i) {
+    for (size_t i = 0; i < places.size(); ++i) {
       if (!reader) {
-        hosts_.push_back(randomInput(parameters[i], static_cast<uint64_t>(i)));
+        hosts_.push_back(randomInput(*places[i].parameter, static_cast<uint64_t>(i)));
         continue;
       }
-      auto host = reader->read(names[order[i]], parameters[i]);
+      auto host = reader->read(names[order[i]], *places[i].parameter);
       if (!host.ok())
         return host.status();
       hosts_.push_back(std::move(*host));
     }
-    arrays_.resize(parameters.size());
+    arrays_.resize(places.size());
     return {};
   }
 
   // Inputs that the last step took over are placed anew; carried ones come from its outputs.
   Status prepareInputs() {
-    const auto &parameters = session_->program().manifest().inputs();
+    const auto &places = session_->program().inputs();
     for (auto [out, in] : options_.carry) {
       if (outputs_.empty())
         break;
-      auto array = session_->adopt(outputs_[out], parameters[in]);
+      auto array = session_->adopt(outputs_[out], places[in]);
       if (!array.ok())
         return invalidArgument("--carry=out" + std::to_string(out) + ":in" + std::to_string(in) +
                                ": " + array.status().message());
       arrays_[in] = *array;
     }
     outputs_.clear(); // their memory serves the next step
-    for (int i = 0; i < parameters.size(); ++i) {
+    for (size_t i = 0; i < places.size(); ++i) {
       if (arrays_[i] && arrays_[i]->valid)
         continue;
-      auto array = session_->place(parameters[i], hosts_[i].bytes.data());
+      auto array = session_->place(places[i], hosts_[i].bytes.data());
       if (!array.ok())
         return array.status();
       arrays_[i] = *array;

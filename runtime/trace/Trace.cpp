@@ -1,5 +1,5 @@
 #include "runtime/trace/Trace.h"
-#include "runtime/program/LoadedProgram.h"
+#include "runtime/program/DeviceProgram.h"
 #include <algorithm>
 #include <cstdio>
 
@@ -7,17 +7,27 @@ namespace tessera::runtime {
 
 namespace {
 
-std::string titleOf(const LoadedProgram &program, const Instruction &instruction) {
+std::string titleOf(const DeviceProgram &program, const Instruction &instruction) {
   const Decoded &decoded = program.decoded();
   switch (instruction.opcode) {
   case Opcode::Dispatch:
-    return decoded.kernels[instruction.a].symbol;
+    return program.kernels()[instruction.a].symbol;
   case Opcode::Start:
     return std::string("start ") + nameOf(decoded.collectives[instruction.a].kind);
+  case Opcode::Transfer:
+    return std::string("start ") + nameOf(decoded.transfers[instruction.a]) + " " +
+           decoded.transfers[instruction.a].route->name();
+  case Opcode::StartCopy:
+    return "start copy";
+  case Opcode::Land:
+    return "wait copy";
   case Opcode::Wait:
     for (const CollectivePlan &plan : decoded.collectives)
       if (plan.site == instruction.a)
         return std::string("wait ") + nameOf(plan.kind);
+    for (const CollectivePlan &plan : decoded.transfers)
+      if (plan.site == instruction.a)
+        return std::string("wait ") + nameOf(plan) + " " + plan.route->name();
     return "wait";
   default:
     return "copy";
@@ -36,22 +46,21 @@ std::string quoted(const std::string &text) {
 
 } // namespace
 
-Status writeTrace(files::OutputFile &file, const LoadedProgram &program,
-                  const std::vector<uint32_t> &positions,
-                  const std::vector<std::vector<TraceEvent>> &events) {
+Status writeTrace(files::OutputFile &file, const std::vector<TracedDevice> &devices) {
   int64_t start = INT64_MAX;
-  for (const auto &list : events)
-    if (!list.empty())
-      start = std::min(start, list.front().begin);
+  for (const TracedDevice &device : devices)
+    if (!device.events->empty())
+      start = std::min(start, device.events->front().begin);
   std::string wrong = file.write("[");
   const char *separator = "\n";
-  for (size_t d = 0; d < events.size(); ++d)
-    for (const TraceEvent &event : events[d]) {
+  for (const TracedDevice &device : devices)
+    for (const TraceEvent &event : *device.events) {
+      const DeviceProgram &program = *device.program;
       const Instruction &instruction = program.decoded().code[event.instruction];
       char numbers[160];
       std::snprintf(numbers, sizeof numbers,
                     ",\"ph\":\"X\",\"pid\":0,\"tid\":%lld,\"ts\":%.3f,\"dur\":%.3f,",
-                    static_cast<long long>(program.mesh().deviceAt(positions[d])),
+                    static_cast<long long>(program.mesh().deviceAt(device.position)),
                     static_cast<double>(event.begin - start) / 1e3,
                     static_cast<double>(event.end - event.begin) / 1e3);
       if (wrong.empty())

@@ -9,16 +9,20 @@
 
 namespace tessera::runtime {
 
-class LoadedProgram;
+class DeviceProgram;
 
 struct TraceEvent {
   uint32_t instruction; // index into Decoded::code
   int64_t begin, end;   // nanoseconds of the steady clock
 };
 
-// `events[d]` are those of the device at position `positions[d]`. The caller commits the file.
-Status writeTrace(files::OutputFile &file, const LoadedProgram &program,
-                  const std::vector<uint32_t> &positions,
-                  const std::vector<std::vector<TraceEvent>> &events);
+struct TracedDevice {
+  const DeviceProgram *program;
+  uint32_t position;
+  const std::vector<TraceEvent> *events;
+};
+
+// The caller commits the file.
+Status writeTrace(files::OutputFile &file, const std::vector<TracedDevice> &devices);
 
 } // namespace tessera::runtime

@@ -55,6 +55,8 @@ func.func @main(%a: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {
 }
 """,
 }
+# Several programs, channels, functions, a file.
+MODULES["stages"] = (pathlib.Path(__file__).resolve().parents[1] / "tools/compile/device-programs.mlir").read_text()
 
 
 def main():

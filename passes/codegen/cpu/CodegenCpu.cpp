@@ -62,10 +62,16 @@ struct CodegenCpuPass : impl::CodegenCpuBase<CodegenCpuPass> {
     }
     llvm::ArrayRef<char> bytes(compiled->sharedObject);
     auto type = mlir::RankedTensorType::get({static_cast<int64_t>(bytes.size())}, b.getI8Type());
-    module->setAttr(
-        "exec.code",
-        mlir::DenseResourceElementsAttr::get(
-            type, "exec_code", mlir::HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64)));
+    auto code = mlir::DenseResourceElementsAttr::get(
+        type, "exec_code", mlir::HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64));
+    ProcessorAttr processor = target->getProcessors().front();
+    llvm::SmallVector<mlir::Attribute> features(processor.getFeatures().begin(),
+                                                processor.getFeatures().end());
+    for (auto old : llvm::make_early_inc_range(module.getOps<exec::ImageOp>()))
+      old.erase();
+    auto end = mlir::OpBuilder::atBlockEnd(module.getBody());
+    exec::ImageOp::create(end, module.getLoc(), target->getName(), processor.getName(),
+                          b.getArrayAttr(features), code, mlir::DenseI64ArrayAttr());
   }
 };
 

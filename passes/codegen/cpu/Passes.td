@@ -14,8 +14,9 @@ def CodegenCpu : Pass<"tessera-codegen-cpu", "::mlir::ModuleOp"> {
     ```
     becomes, with the code of all kernels as one shared object,
     ```mlir
-    module attributes {exec.code = dense_resource<exec_code> : .., tessera.target = ..} {
+    module attributes {tessera.target = ..} {
       exec.kernel @exp_0(%x: tensor<8xf32>) -> tensor<8xf32> attributes {grid = 1 : i64, scratch_bytes = 0 : i64, flops = 8.0 : f64} { .. }
+      exec.image "cpu" for "x86-64-v3" ["avx2", "fma"] dense_resource<exec_code> : ..
     }
     ```
   }];

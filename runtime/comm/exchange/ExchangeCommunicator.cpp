@@ -1,5 +1,6 @@
 #include "runtime/comm/exchange/ExchangeCommunicator.h"
 #include "runtime/array/ElementType.h"
+#include "runtime/program/LoadedProgram.h"
 #include <algorithm>
 #include <cstring>
 #include <sched.h>
@@ -8,12 +9,13 @@ namespace tessera::runtime {
 
 using program::Collective;
 
-ExchangeCommunicator::ExchangeCommunicator(const LoadedProgram &program, Run &run,
+ExchangeCommunicator::ExchangeCommunicator(const DeviceProgram &program, Run &run,
                                            Transport &transport, device::Backend &backend,
                                            uint32_t session)
     : program_(program), run_(run), transport_(transport), backend_(backend), session_(session),
       position_(static_cast<uint32_t>(program.mesh().positionOf(transport.rank()))),
-      flights_(program.decoded().sites), sequences_(program.decoded().groupSets.size()) {}
+      flights_(program.decoded().sites + program.decoded().transferSites),
+      sequences_(program.decoded().groupSets.size()) {}
 
 void ExchangeCommunicator::reset() {
   // The messages of a failed run may still arrive: their memory stays with the transport. Copies
@@ -86,11 +88,11 @@ Status ExchangeCommunicator::start(Worker &, uint32_t position, const Collective
   Flight &flight = flights_[plan.site];
   if (flight.plan)
     return {Code::Internal, "device " + std::to_string(transport_.rank()) + " starts " +
-                                nameOf(plan.kind) + " at " + program_.location(plan.location) +
+                                nameOf(plan) + " at " + program_.location(plan.location) +
                                 " again before it has waited for it"};
   flight.plan = &plan;
   flight.addresses = buffers;
-  flight.sequence = ++sequences_[plan.groupSet];
+  flight.sequence = plan.route ? 0 : ++sequences_[plan.groupSet];
   flight.phase = 0;
   active_.push_back(plan.site);
   readOperands(flight);
@@ -123,8 +125,51 @@ void ExchangeCommunicator::writeResults(Flight &flight) {
                                                    flight.copies[i].size()));
 }
 
+// Messages of a channel come in the order of their sends, and their number in it says nothing more.
+Status ExchangeCommunicator::postTransfer(Flight &flight) {
+  const CollectivePlan &plan = *flight.plan;
+  const Route &route = *plan.route;
+  const LoadedProgram &file = program_.file();
+  auto channel = static_cast<uint32_t>(&route - file.channels().data());
+  int32_t tag = transport_.tagOf(session_, kFirstChannelTag + static_cast<int32_t>(channel));
+  std::vector<std::vector<char>> &messages = plan.sends ? flight.out : flight.in;
+  messages.assign(1, std::vector<char>(sizeof(Header) + route.bytes()));
+  std::vector<char> &message = messages[0];
+  if (!plan.sends) {
+    const MeshGrid &mesh = file.programs()[route.from()].mesh();
+    auto peer = static_cast<int32_t>(mesh.deviceAt(route.sourceOf(position_)));
+    flight.requests.push_back(transport_.receive(peer, tag, message.data(), message.size()));
+    return {};
+  }
+  Header header{session_, 0, channel, 0};
+  std::memcpy(message.data(), &header, sizeof header);
+  std::memcpy(message.data() + sizeof header, flight.buffers[0], route.bytes());
+  const MeshGrid &mesh = file.programs()[route.to()].mesh();
+  route.forEachTarget(position_, [&](uint32_t target) {
+    auto peer = static_cast<int32_t>(mesh.deviceAt(target));
+    flight.requests.push_back(transport_.send(peer, tag, message.data(), message.size()));
+  });
+  return {};
+}
+
+Status ExchangeCommunicator::landTransfer(Flight &flight) {
+  const CollectivePlan &plan = *flight.plan;
+  if (plan.sends)
+    return {};
+  Header header;
+  std::memcpy(&header, flight.in[0].data(), sizeof header);
+  auto channel = static_cast<uint32_t>(plan.route - program_.file().channels().data());
+  if (header.session != session_ || header.site != channel)
+    return {Code::Internal, std::string("receive at ") + program_.location(plan.location) +
+                                ": the sender runs another session"};
+  std::memcpy(flight.buffers[1], flight.in[0].data() + sizeof header, plan.route->bytes());
+  return {};
+}
+
 Status ExchangeCommunicator::post(Flight &flight) {
   const CollectivePlan &plan = *flight.plan;
+  if (plan.route)
+    return postTransfer(flight);
   const GroupSet &set = groupsOf(plan);
   uint32_t group = set.groupOf(position_);
   uint32_t g = plan.groupSize, rank = set.rankOf(position_);
@@ -188,6 +233,8 @@ void ExchangeCommunicator::reduceArrived(Flight &flight) {
 
 Status ExchangeCommunicator::land(Flight &flight) {
   const CollectivePlan &plan = *flight.plan;
+  if (plan.route)
+    return landTransfer(flight);
   const GroupSet &set = groupsOf(plan);
   uint32_t g = plan.groupSize, rank = set.rankOf(position_);
   for (uint32_t r = 0; r < g; ++r) {
@@ -312,7 +359,7 @@ device::Outcome ExchangeCommunicator::wait(Worker &worker, Task &task, uint32_t,
       return Outcome::Failed;
     const CollectivePlan &plan = *flights_[site].plan;
     if (Status s = progressAll(); !s.ok()) {
-      run_.fail({s.code(), s.message() + " (waiting for " + nameOf(plan.kind) + " at " +
+      run_.fail({s.code(), s.message() + " (waiting for " + nameOf(plan) + " at " +
                                program_.location(plan.location) + ")"});
       return Outcome::Failed;
     }

@@ -2,7 +2,7 @@
 //
 // A collective is one exchange among the ranks of its group, or two: an all-reduce gives slice q of
 // the operand to rank q, which reduces what it got in rank order, and then gives the reduced slice
-// to all. Each message begins with (session, sequence, site), so that ranks that start different
+// to all. A send or a receive on a channel is one message. Each message begins with (session, sequence, site), so that ranks that start different
 // collectives find out.
 //
 // Messages lie on the host. Where it has no view of a device's buffers, operands are copied to it
@@ -13,7 +13,7 @@
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/device/Device.h"
 #include "runtime/pool/Run.h"
-#include "runtime/program/LoadedProgram.h"
+#include "runtime/program/DeviceProgram.h"
 #include <vector>
 
 namespace tessera::runtime {
@@ -22,7 +22,7 @@ class ExchangeCommunicator : public Communicator {
 public:
   // `session`: its number among those of the transport, so that messages of one are not taken for
   // another's.
-  ExchangeCommunicator(const LoadedProgram &program, Run &run, Transport &transport,
+  ExchangeCommunicator(const DeviceProgram &program, Run &run, Transport &transport,
                        device::Backend &backend, uint32_t session);
   ~ExchangeCommunicator() override { reset(); }
 
@@ -66,12 +66,14 @@ private:
   void readOperands(Flight &flight);
   void writeResults(Flight &flight);
   Status post(Flight &flight);
+  Status postTransfer(Flight &flight);
   Status land(Flight &flight); // all messages of a phase are here
+  Status landTransfer(Flight &flight);
   void reduceArrived(Flight &flight);
   Status progress(Flight &flight, bool mayPost);
   Status progressAll();
 
-  const LoadedProgram &program_;
+  const DeviceProgram &program_;
   Run &run_;
   Transport &transport_;
   device::Backend &backend_;

@@ -15,12 +15,13 @@ namespace tessera::runtime {
 
 // Tags. The first phase of a collective has one of its group set, in which the ranks' order of
 // starts shows; the second phases of several collectives overtake each other, and have one of their
-// site. Those of a session are moved to a range of its own (Transport::tagOf).
+// site. What is sent on a channel has one of the channel. Those of a session are moved to a range of its own (Transport::tagOf).
 enum : int32_t {
   kFetchTag = 8,
   kAgreementTag = 9,
   kCountersTag = 10,
   kFirstGroupTag = 16,
+  kFirstChannelTag = 1 << 19,
   kFirstSiteTag = 1 << 20,
   kTagsOfSession = 1 << 21
 };

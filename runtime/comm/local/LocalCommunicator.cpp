@@ -8,7 +8,7 @@ namespace tessera::runtime {
 
 using program::Collective;
 
-double LocalCommunicator::bytesFor(const LoadedProgram &program) {
+double LocalCommunicator::bytesFor(const DeviceProgram &program) {
   const Decoded &decoded = program.decoded();
   double bytes = 0, devices = static_cast<double>(program.mesh().size());
   for (const GroupSet &set : decoded.groupSets)
@@ -23,9 +23,10 @@ double LocalCommunicator::bytesFor(const LoadedProgram &program) {
   return bytes;
 }
 
-LocalCommunicator::LocalCommunicator(const LoadedProgram &program, Run &run,
-                                     std::shared_ptr<const Links> links)
-    : program_(program), run_(run), links_(std::move(links)) {
+LocalCommunicator::LocalCommunicator(const DeviceProgram &program, Run &run,
+                                     std::shared_ptr<const Links> links,
+                                     std::shared_ptr<LocalChannels> channels)
+    : program_(program), run_(run), links_(std::move(links)), channels_(std::move(channels)) {
   const Decoded &decoded = program.decoded();
   auto positions = static_cast<uint32_t>(program.mesh().size());
   epochs_.assign(positions, std::vector<uint32_t>(decoded.sites));
@@ -62,6 +63,8 @@ LocalCommunicator::LocalCommunicator(const LoadedProgram &program, Run &run,
 }
 
 void LocalCommunicator::reset() {
+  if (channels_)
+    channels_->reset();
   for (Site &site : sites_)
     for (uint32_t i = 0; i < site.count; ++i) {
       site.meetings[i].arrived = 0;
@@ -98,6 +101,8 @@ Status LocalCommunicator::checkOrder(const Meeting &meeting, const CollectivePla
 
 Status LocalCommunicator::start(Worker &worker, uint32_t position, const CollectivePlan &plan,
                                 const device::Address *buffers) {
+  if (plan.route)
+    return channels_->start(program_, position, plan, buffers);
   Membership &membership = memberships_[position][plan.groupSet];
   Meeting &meeting = sites_[plan.site].meetings[membership.group];
   uint32_t &started = epochs_[position][plan.site];
@@ -149,6 +154,8 @@ void LocalCommunicator::complete(Meeting &meeting, uint32_t epoch) {
 
 device::Outcome LocalCommunicator::wait(Worker &, Task &task, uint32_t position, uint32_t site) {
   using device::Outcome;
+  if (site >= sites_.size())
+    return channels_->wait(program_, task, position, site);
   Meeting &meeting = meetingOf(position, site);
   uint32_t epoch = epochs_[position][site];
   if (meeting.completed.load(std::memory_order_acquire) == epoch)
@@ -166,12 +173,16 @@ device::Outcome LocalCommunicator::wait(Worker &, Task &task, uint32_t position,
 }
 
 void LocalCommunicator::wakeAll() {
+  if (channels_)
+    channels_->wakeAll();
   for (Site &site : sites_)
     for (uint32_t i = 0; i < site.count; ++i)
       run_.wake(site.meetings[i].waiters.exchange(nullptr, std::memory_order_seq_cst));
 }
 
 std::string LocalCommunicator::describeWait(uint32_t position, uint32_t site) const {
+  if (site >= sites_.size())
+    return channels_->describeWait(program_, position, site);
   const CollectivePlan &plan = *sites_[site].plan;
   const GroupSet &set = program_.decoded().groupSets[plan.groupSet];
   std::string missing;

@@ -13,10 +13,11 @@
 #pragma once
 
 #include "runtime/comm/local/Links.h"
+#include "runtime/comm/local/LocalChannels.h"
 #include "runtime/comm/local/Work.h"
 #include "runtime/device/Communicator.h"
 #include "runtime/pool/Run.h"
-#include "runtime/program/LoadedProgram.h"
+#include "runtime/program/DeviceProgram.h"
 #include <memory>
 #include <vector>
 
@@ -25,9 +26,11 @@ namespace tessera::runtime {
 class LocalCommunicator : public Communicator {
 public:
   // What one takes for a program: linear in devices x (sites + sets of groups).
-  static double bytesFor(const LoadedProgram &program);
-  // `links`: simulated delays, or null for none.
-  LocalCommunicator(const LoadedProgram &program, Run &run, std::shared_ptr<const Links> links);
+  static double bytesFor(const DeviceProgram &program);
+  // `links`: simulated delays, or null for none. `channels`: of all programs of the file; null where
+  // it has none.
+  LocalCommunicator(const DeviceProgram &program, Run &run, std::shared_ptr<const Links> links,
+                    std::shared_ptr<LocalChannels> channels);
 
   bool inPlace() const override { return true; }
   Status start(Worker &worker, uint32_t position, const CollectivePlan &plan,
@@ -80,9 +83,10 @@ private:
   Status checkOrder(const Meeting &meeting, const CollectivePlan &plan, uint32_t position) const;
   void complete(Meeting &meeting, uint32_t epoch);
 
-  const LoadedProgram &program_;
+  const DeviceProgram &program_;
   Run &run_;
   std::shared_ptr<const Links> links_;
+  std::shared_ptr<LocalChannels> channels_;
   std::vector<Work> works_;                      // by collective
   std::vector<std::unique_ptr<Group[]>> groups_; // by group set
   std::vector<Site> sites_;

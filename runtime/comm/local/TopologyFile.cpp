@@ -88,7 +88,11 @@ Status readLink(const Value &object, Link base, Link &link) {
 } // namespace
 
 Result<std::shared_ptr<const Links>> parseTopology(std::string_view text,
-                                                   const program::Mesh &mesh) {
+                                                   const LoadedProgram &program) {
+  if (program.programs().size() > 1)
+    return Status(Code::Unimplemented,
+                  "a topology simulates the links of one mesh, and the file has " +
+                      std::to_string(program.programs().size()) + " programs");
   Value root;
   if (!Parser(text).parseFile(root))
     return invalidArgument("a topology is a JSON object of numbers, strings and objects, such as "
@@ -100,16 +104,16 @@ Result<std::shared_ptr<const Links>> parseTopology(std::string_view text,
   for (const auto &[name, object] : root.members["axes"].members)
     if (Status s = readLink(object, link, axes[name]); !s.ok())
       return invalidArgument("axis '" + name + "': " + s.message());
-  return std::make_shared<const Links>(link, axes, mesh);
+  return std::make_shared<const Links>(link, axes, program.manifest().programs(0).mesh());
 }
 
 Result<std::shared_ptr<const Links>> readTopology(const std::string &path,
-                                                  const program::Mesh &mesh) {
+                                                  const LoadedProgram &program) {
   std::string wrong;
   auto text = files::readWhole(path, wrong);
   if (!text)
     return cannotRead(path, wrong);
-  auto links = parseTopology(*text, mesh);
+  auto links = parseTopology(*text, program);
   if (!links.ok())
     return invalidArgument(path + ": " + links.status().message());
   return links;

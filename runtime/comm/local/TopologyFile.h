@@ -3,6 +3,7 @@
 
 #include "runtime/Status.h"
 #include "runtime/comm/local/Links.h"
+#include "runtime/program/LoadedProgram.h"
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,10 +11,11 @@
 namespace tessera::runtime {
 
 // JSON as docs/topology.md gives it: {"alpha": 1e-6, "beta": 1e10, "axes": {"data": {"alpha":
-// .., "beta": ..}}}. Other members are the compiler's.
+// .., "beta": ..}}}. Other members are the compiler's. Links are those of one mesh: files of several
+// programs are refused.
 Result<std::shared_ptr<const Links>> parseTopology(std::string_view text,
-                                                   const program::Mesh &mesh);
+                                                   const LoadedProgram &program);
 Result<std::shared_ptr<const Links>> readTopology(const std::string &path,
-                                                  const program::Mesh &mesh);
+                                                  const LoadedProgram &program);
 
 } // namespace tessera::runtime

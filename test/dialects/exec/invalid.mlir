@@ -64,3 +64,49 @@ sdy.mesh @m = <["x"=2]>
 // expected-error @+1 {{output 0: axis "x" is used twice}}
 exec.program @main mesh @m arena 0 constants 0 inputs [] outputs [#exec.param<name = "x", local = tensor<4x4xf32>, global = tensor<8x8xf32>, sharding = #sdy.sharding<@m, [{"x"}, {"x"}]>>] {
 }
+
+// -----
+
+exec.program @main arena 64 host 64 constants 0 inputs [] outputs [] {
+  // expected-error @+1 {{names an argument outside of exec.function}}
+  %t = exec.buffer argument 0 : tensor<8xf32>
+}
+
+// -----
+
+exec.program @main arena 64 file 64 constants 0 inputs [] outputs [] {
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  %f = exec.buffer file at 0 : tensor<8xf32>
+  // expected-error @+1 {{waits for a file; begin with exec.copy_start}}
+  exec.copy %f to %t
+}
+
+// -----
+
+exec.program @main arena 64 constants 0 inputs [] outputs [] {
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  // expected-error @+1 {{names no exec.function of its program: @f}}
+  exec.call @f(%t) -> ()
+}
+
+// -----
+
+exec.program @main arena 64 constants 0 inputs [] outputs [] {
+  exec.function @f reads [tensor<9xf32>] writes [] {
+  }
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  // expected-error @+1 {{gives @f 'tensor<8xf32>' where it takes 'tensor<9xf32>'}}
+  exec.call @f(%t) -> ()
+}
+
+// -----
+
+// expected-error @+1 {{input 0: a caller's arrays lie in memory, not in a file}}
+exec.program @main arena 64 constants 0
+    inputs [#exec.param<name = "x", local = tensor<8xf32>, global = tensor<8xf32>, memory = file>] outputs [] {
+}
+
+// -----
+
+// expected-error @+1 {{holds code as bytes (i8), not 'i32'}}
+exec.image "cpu" for "x86-64" [] dense<0> : tensor<4xi32>

@@ -53,3 +53,34 @@ exec.program @flight arena 128 constants 0 inputs [#exec.param<name = "", local 
 // expected-error @+1 {{does not write all of output 0}}
 exec.program @missing arena 0 constants 0 inputs [] outputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>] {
 }
+
+// -----
+
+exec.program @sends arena 64 constants 0 inputs [] outputs [] {
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  exec.receive 0 @c -> (%t)
+  // expected-error @+1 {{reads the result of site 0 before its exec.wait}}
+  exec.send 1 @c (%t)
+}
+
+// -----
+
+exec.program @function arena 64 constants 0 inputs [] outputs [] {
+  // expected-error @+1 {{does not write all of argument 0}}
+  exec.function @f reads [] writes [tensor<8xf32>] {
+  }
+}
+
+// -----
+
+exec.program @calls arena 64 constants 0 inputs [] outputs [] {
+  exec.function @f reads [tensor<8xf32>] writes [tensor<8xf32>] {
+    %a = exec.buffer argument 0 : tensor<8xf32>
+    %b = exec.buffer argument 1 : tensor<8xf32>
+    exec.copy %a to %b
+  }
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  %u = exec.buffer arena at 32 : tensor<8xf32>
+  // expected-error @+1 {{reads bytes [0, 32) that nothing has written}}
+  exec.call @f(%t) -> (%u)
+}

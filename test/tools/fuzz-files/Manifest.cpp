@@ -6,7 +6,7 @@ namespace tessera::fuzz {
 
 namespace {
 
-constexpr uint32_t kKernels = 8; // the field of Program
+constexpr uint32_t kKernels = 4, kImages = 5; // fields of File
 
 #define MESSAGE(name, ...)                                                                         \
   const MessageType *name() {                                                                      \
@@ -23,14 +23,16 @@ constexpr FieldType message(uint32_t n, const MessageType *(*type)()) {
 // include/tessera/program.proto
 const MessageType *instruction();
 MESSAGE(meshAxis, text(1), number(2))
-MESSAGE(mesh, message(1, meshAxis), numbers(2))
+MESSAGE(mesh, message(1, meshAxis), numbers(2), number(3))
 MESSAGE(axisRef, number(1), number(2), number(3))
 MESSAGE(dimLayout, message(1, axisRef), number(2))
-MESSAGE(parameter, text(1), number(2), numbers(3), message(4, dimLayout), number(5), number(6))
+MESSAGE(parameter, text(1), number(2), numbers(3), message(4, dimLayout), number(5), number(6),
+        number(7))
 MESSAGE(buffer, number(1), number(2), number(3), number(4))
-MESSAGE(kernelOperand, number(1), number(2))
+MESSAGE(kernelOperand, number(1), number(2), number(3), numbers(4))
+MESSAGE(attribute, text(1), text(2))
 MESSAGE(kernel, text(1), number(2), number(3), {4, Kind::Double}, text(5), numbers(6),
-        message(7, kernelOperand))
+        message(7, kernelOperand), text(8), message(9, attribute))
 MESSAGE(dispatch, number(1), message(2, buffer))
 MESSAGE(shape, numbers(1))
 MESSAGE(collective, number(1), message(2, axisRef), number(3), number(4), message(5, shape),
@@ -38,16 +40,24 @@ MESSAGE(collective, number(1), message(2, axisRef), number(3), number(4), messag
         message(12, buffer), message(13, shape))
 MESSAGE(start, number(1), message(2, collective))
 MESSAGE(wait, number(1))
+MESSAGE(channel, text(1), number(2), number(3), number(4), numbers(5), numbers(6))
+MESSAGE(transfer, number(1), number(2), message(3, buffer)) // Send, Receive
+MESSAGE(copyStart, number(1), message(2, buffer), message(3, buffer))
+MESSAGE(call, number(1), message(2, buffer))
 MESSAGE(loop, number(1), message(2, instruction), message(3, buffer), message(4, instruction))
 MESSAGE(block, message(1, instruction))
 MESSAGE(branch, message(1, buffer), message(2, block))
 MESSAGE(copy, message(1, buffer), message(2, buffer))
 MESSAGE(coordinate, message(1, axisRef), message(2, buffer))
 MESSAGE(instruction, number(1), message(2, dispatch), message(3, start), message(4, wait),
-        message(5, loop), message(6, branch), message(7, copy), message(8, coordinate))
-MESSAGE(program, number(1), text(2), message(3, mesh), message(4, parameter), message(5, parameter),
-        number(6), number(7), message(kKernels, kernel), message(9, instruction), text(10),
-        text(11), text(12), text(13))
+        message(5, loop), message(6, branch), message(7, copy), message(8, coordinate),
+        message(9, transfer), message(10, transfer), message(11, copyStart), message(12, call))
+MESSAGE(function, text(1), message(2, kernelOperand), message(3, instruction))
+MESSAGE(program, text(1), message(2, mesh), message(3, parameter), message(4, parameter), number(5),
+        number(6), number(7), number(8), number(9), message(10, function), message(11, instruction))
+MESSAGE(image, text(1), text(2), text(3), text(4), numbers(5))
+MESSAGE(file, number(1), message(2, program), message(3, channel), message(kKernels, kernel),
+        message(kImages, image), text(6), text(7))
 #undef MESSAGE
 
 uint64_t readVarint(std::string_view &bytes) {
@@ -102,7 +112,8 @@ Message readMessage(std::string_view bytes, const MessageType *type) {
 void collect(Message &message, bool kernels, std::vector<Message *> &out) {
   out.push_back(&message);
   for (Field &field : message.fields)
-    if (field.message && (kernels || message.type != program() || field.type->number != kKernels))
+    if (field.message && (kernels || message.type != file() ||
+                          (field.type->number != kKernels && field.type->number != kImages)))
       collect(*field.message, kernels, out);
 }
 
@@ -225,7 +236,7 @@ void changeField(Random &random, Message &in, const std::vector<Message *> &mess
 
 } // namespace
 
-Message readManifest(std::string_view bytes) { return readMessage(bytes, program()); }
+Message readManifest(std::string_view bytes) { return readMessage(bytes, file()); }
 
 std::string writeMessage(const Message &message) {
   std::string out;

@@ -40,7 +40,7 @@ Message readManifest(std::string_view bytes);
 std::string writeMessage(const Message &message);
 Message copyOf(const Message &message);
 
-// Changes 1 to 4 fields. Kernels' own fields (Program.kernels) only where `kernels` says so.
+// Changes 1 to 4 fields. What native code is called by (File.kernels, File.images) only where `kernels` says so.
 void mutateManifest(Random &random, Message &manifest, bool kernels);
 
 } // namespace tessera::fuzz

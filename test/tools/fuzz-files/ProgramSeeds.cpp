@@ -11,9 +11,7 @@ using program::Collective;
 using runtime::ProgramBuilder;
 
 ProgramSeed finished(ProgramBuilder &builder) {
-  builder.declareOperands(builder.program.body());
-  builder.program.set_constant_bytes(builder.constants.size());
-  return {builder.program.SerializeAsString(), "", builder.constants, false};
+  return {builder.serialized(), "", builder.constants, false};
 }
 
 // Kernels on all spaces, a copy, a coordinate, loops and branches in each other.
@@ -29,7 +27,7 @@ ProgramSeed control() {
   uint32_t first = builder.addKernel("first", nullptr),
            second = builder.addKernel("second", nullptr, 8);
   uint32_t test = builder.addKernel("test", nullptr);
-  builder.program.mutable_kernels(1)->set_scratch_bytes(512);
+  builder.manifest.mutable_kernels(1)->set_scratch_bytes(512);
   uint32_t where = builder.addLocation("model.py:3:7");
   ProgramBuilder::dispatch(builder.body(), first, {in, constant, arena}, where);
   auto *coordinate = builder.body()->Add()->mutable_coordinate();
@@ -114,7 +112,7 @@ ProgramSeed libraries(bool lapack) {
   auto out = builder.addOutput(program::F32, {64, 64});
   auto add = [&](const library::Call &call, int64_t grid, int64_t scratch,
                  const std::vector<uint64_t> &reads, const std::vector<uint64_t> &writes) {
-    auto *kernel = builder.program.add_kernels();
+    auto *kernel = builder.manifest.add_kernels();
     kernel->set_symbol(call.name);
     kernel->set_library(call.name);
     for (int64_t number : call.numbers)
@@ -133,7 +131,7 @@ ProgramSeed libraries(bool lapack) {
         operands.back().set_bytes(bytes);
       }
     ProgramBuilder::dispatch(builder.body(),
-                             static_cast<uint32_t>(builder.program.kernels_size() - 1), operands);
+                             static_cast<uint32_t>(builder.manifest.kernels_size() - 1), operands);
   };
   if (!lapack) {
     library::Fft fft{library::Fft::Forward, 0, 2, {4, 22}};
@@ -198,10 +196,106 @@ ProgramSeed layouts() {
   return finished(builder);
 }
 
+// Two programs with channels both ways, by position and by a table; functions that call each other,
+// with a collective and loops; copies to the host and a file; parameters on the host.
+ProgramSeed programs() {
+  ProgramBuilder builder({2}), other({2});
+  auto addChannel = [&](uint32_t from, uint32_t to) {
+    auto *channel = builder.manifest.add_channels();
+    channel->set_name("c" + std::to_string(from));
+    channel->set_from(from);
+    channel->set_to(to);
+    channel->set_type(program::F32);
+    channel->add_shape(8);
+    return channel;
+  };
+  addChannel(0, 1);
+  for (auto *back = addChannel(1, 0); int64_t position : {1, 0, 0, 1})
+    back->add_source_target(position);
+  auto transfer = [](ProgramBuilder::Body *body, uint32_t site, uint32_t channel, bool sends,
+                     program::Buffer buffer) {
+    auto *instruction = body->Add();
+    if (sends) {
+      instruction->mutable_send()->set_site(site);
+      instruction->mutable_send()->set_channel(channel);
+      *instruction->mutable_send()->mutable_from() = buffer;
+    } else {
+      instruction->mutable_receive()->set_site(site);
+      instruction->mutable_receive()->set_channel(channel);
+      *instruction->mutable_receive()->mutable_to() = buffer;
+    }
+  };
+  auto startCopy = [](ProgramBuilder::Body *body, uint32_t site, program::Buffer from,
+                      program::Buffer to) {
+    auto *copy = body->Add()->mutable_copy_start();
+    copy->set_site(site);
+    *copy->mutable_from() = from;
+    *copy->mutable_to() = to;
+  };
+  uint32_t kernel = builder.addKernel("kernel", nullptr);
+  using Space = program::Buffer;
+  auto x = builder.addInput(program::F32, {8}), y = builder.addOutput(program::F32, {8});
+  builder.program.mutable_inputs(0)->set_memory(program::HOST_MEMORY);
+  auto t = builder.addArena(32), u = builder.addArena(32);
+  builder.program.set_host_bytes(96);
+  builder.program.set_file_bytes(4096);
+  auto host = ProgramBuilder::buffer(Space::HOST_ARENA, 0, 64, 32);
+  auto file = ProgramBuilder::buffer(Space::FILE_ARENA, 0, 1024, 32);
+  auto first = ProgramBuilder::buffer(Space::ARGUMENT, 0, 0, 32);
+  auto second = ProgramBuilder::buffer(Space::ARGUMENT, 1, 0, 32);
+  auto addFunction = [&](const char *name) {
+    auto *function = builder.program.add_functions();
+    function->set_name(name);
+    function->add_arguments()->set_bytes(32);
+    function->add_arguments()->set_bytes(32);
+    function->mutable_arguments(1)->set_written(true);
+    return function->mutable_body();
+  };
+  auto call = [](ProgramBuilder::Body *body, uint32_t function, program::Buffer a,
+                 program::Buffer b) {
+    auto *made = body->Add()->mutable_call();
+    made->set_function(function);
+    *made->add_operands() = a;
+    *made->add_operands() = b;
+  };
+  auto *f = addFunction("f");
+  ProgramBuilder::start(
+      f, 5, builder.collective(Collective::ALL_REDUCE, {0}, program::F32, {8}, first, second));
+  ProgramBuilder::wait(f, 5);
+  auto *g = addFunction("g");
+  call(ProgramBuilder::loop(g, 2)->mutable_body(), 0, first, second);
+  startCopy(builder.body(), 0, x, t);
+  ProgramBuilder::wait(builder.body(), 0);
+  startCopy(builder.body(), 1, t, file);
+  call(builder.body(), 1, t, u);
+  ProgramBuilder::wait(builder.body(), 1);
+  transfer(builder.body(), 2, 0, true, u);
+  transfer(builder.body(), 3, 1, false, t);
+  ProgramBuilder::wait(builder.body(), 3);
+  ProgramBuilder::wait(builder.body(), 2);
+  startCopy(builder.body(), 1, file, host);
+  ProgramBuilder::wait(builder.body(), 1);
+  ProgramBuilder::dispatch(builder.body(), kernel, {t, u, y});
+
+  other.program.set_name("other");
+  other.program.mutable_mesh()->set_first_device(2);
+  auto z = other.addOutput(program::F32, {8});
+  other.program.mutable_outputs(0)->set_name("z");
+  auto v = other.addArena(32);
+  transfer(other.body(), 0, 0, false, v);
+  ProgramBuilder::wait(other.body(), 0);
+  transfer(other.body(), 1, 1, true, v);
+  ProgramBuilder::dispatch(other.body(), kernel, {v, v, z});
+  ProgramBuilder::wait(other.body(), 1);
+  builder.more.push_back(other.program);
+  return finished(builder);
+}
+
 } // namespace
 
 std::vector<ProgramSeed> handMadeSeeds() {
-  std::vector<ProgramSeed> seeds = {control(), collectives(), libraries(false), layouts()};
+  std::vector<ProgramSeed> seeds = {control(), collectives(), libraries(false), layouts(),
+                                    programs()};
   if (runtime::findLapack({"lapack.getrf", {0, 1, 2, 2, 0}}).ok())
     seeds.push_back(libraries(true));
   return seeds;

@@ -36,7 +36,7 @@ int32_t touch(const TesseraKernelArgs *args, uint32_t begin, uint32_t) {
 }
 
 void standIn(const LoadedProgram &loaded) {
-  auto &kernels = const_cast<Decoded &>(loaded.decoded()).kernels; // nobody else has the program
+  auto &kernels = const_cast<std::vector<KernelEntry> &>(loaded.kernels()); // nobody else has them
   for (size_t i = 0; i < kernels.size(); ++i) {
     const auto &kernel = loaded.manifest().kernels(static_cast<int>(i));
     if (kernel.library().empty())
@@ -115,21 +115,28 @@ std::string fileOf(const ProgramSeed &seed) {
 }
 
 double arrayBytes(const LoadedProgram &loaded) {
-  const auto &manifest = loaded.manifest();
-  double bytes = static_cast<double>(manifest.arena_bytes()) +
-                 static_cast<double>(loaded.decoded().scratchBytes);
-  for (const auto *list : {&manifest.inputs(), &manifest.outputs()})
-    for (const auto &parameter : *list)
-      bytes += static_cast<double>(localBytes(parameter)) + 64;
-  return bytes * static_cast<double>(loaded.mesh().size());
+  double all = 0;
+  for (const DeviceProgram &program : loaded.programs()) {
+    const auto &manifest = program.manifest();
+    double bytes = static_cast<double>(manifest.arena_bytes()) +
+                   static_cast<double>(manifest.host_bytes()) +
+                   static_cast<double>(manifest.file_bytes()) +
+                   static_cast<double>(program.decoded().scratchBytes);
+    for (const auto *list : {&manifest.inputs(), &manifest.outputs()})
+      for (const auto &parameter : *list)
+        bytes += static_cast<double>(localBytes(parameter)) + 64;
+    all += bytes * static_cast<double>(program.mesh().size());
+  }
+  return all;
 }
 
 Status runSteps(Session &session) {
   std::vector<std::shared_ptr<Array>> inputs;
-  for (const auto &parameter : session.program().manifest().inputs()) {
+  for (const auto &place : session.program().inputs()) {
+    const auto &parameter = *place.parameter;
     int64_t bytes = elementCount(globalShape(parameter)) * byteSize(parameter.type());
     std::string host(static_cast<size_t>(bytes), '\1');
-    auto array = session.place(parameter, host.data());
+    auto array = session.place(place, host.data());
     if (!array.ok())
       return array.status();
     inputs.push_back(*array);
@@ -223,7 +230,7 @@ Outcome ProgramFiles::run(const std::string &input) {
     options.workers = 2;
     options.timeLimit = 0.2;
     if (arrayBytes(**loaded) > (64 << 20)) {
-      if ((*loaded)->mesh().size() > 64 || arrayBytes(**loaded) > 1e9)
+      if ((*loaded)->deviceCount() > 64 || arrayBytes(**loaded) > 1e9)
         return {End::Loaded, ""};
       auto session = Session::create(*loaded, options);
       return {session.ok() ? End::Loaded : End::Refused, session.status().message()};

@@ -28,9 +28,11 @@ inline std::string compiledCode(const std::string &source, const std::string &mo
 
 // The program's file with `code` as its code section.
 inline std::string fileWithObject(ProgramBuilder &builder, const std::string &code) {
-  builder.declareOperands(builder.program.body());
-  builder.program.set_constant_bytes(builder.constants.size());
-  std::string manifest = builder.program.SerializeAsString();
+  if (builder.manifest.images_size() == 0) {
+    builder.manifest.add_images()->set_target("cpu");
+    builder.manifest.mutable_images(0)->set_section("code");
+  }
+  std::string manifest = builder.serialized();
   return container::write({{"manifest", container::SectionKind::Manifest, manifest},
                            {"code", container::SectionKind::Code, code},
                            {"constants", container::SectionKind::Constants, builder.constants}});

@@ -77,7 +77,8 @@ TEST(CostsTest, LongListsOfAxes) {
   builder.program.mutable_inputs(0)->mutable_layout(0)->mutable_axes()->DeleteSubrange(0, 1);
   loaded = builder.load();
   ASSERT_TRUE(loaded.ok()) << loaded.status().message();
-  EXPECT_EQ((*loaded)->manifest().inputs(0).layout(0).axes_size(), 2); // what says something
+  EXPECT_EQ((*loaded)->manifest().programs(0).inputs(0).layout(0).axes_size(),
+            2); // what says something
   ASSERT_TRUE(Session::create(*loaded, {}).ok());
   cost.expectSmall();
 }
@@ -113,8 +114,11 @@ TEST(CostsTest, ManyDevicesWithManySites) {
 
 TEST(CostsTest, ManyParametersOnManyDevices) {
   ProgramBuilder builder({16384});
-  for (int i = 0; i < 1000; ++i)
-    builder.program.add_inputs()->set_type(program::F32);
+  for (int i = 0; i < 1000; ++i) {
+    auto *input = builder.program.add_inputs();
+    input->set_name("in" + std::to_string(i));
+    input->set_type(program::F32);
+  }
   auto loaded = builder.load();
   ASSERT_TRUE(loaded.ok()) << loaded.status().message();
   Cost cost;
@@ -286,9 +290,9 @@ TEST(CostsTest, NumbersOfLibraryKernels) {
   for (const Case &c : cases) {
     ProgramBuilder builder({1});
     builder.addKernel("k", nullptr);
-    builder.program.mutable_kernels(0)->set_library(c.name);
+    builder.manifest.mutable_kernels(0)->set_library(c.name);
     for (int64_t number : c.numbers)
-      builder.program.mutable_kernels(0)->add_numbers(number);
+      builder.manifest.mutable_kernels(0)->add_numbers(number);
     EXPECT_EQ(builder.load().status().message(), std::string("library kernel '") + c.name +
                                                      "' with numbers that it does not take: "
                                                      "compile the program again");
@@ -296,7 +300,7 @@ TEST(CostsTest, NumbersOfLibraryKernels) {
   // A large one that nothing runs costs nothing.
   ProgramBuilder builder({1});
   builder.addKernel("k", nullptr);
-  auto *kernel = builder.program.mutable_kernels(0);
+  auto *kernel = builder.manifest.mutable_kernels(0);
   kernel->set_library("fft");
   for (int64_t number : {int64_t{0}, int64_t{0}, int64_t{1}, int64_t{1} << 36})
     kernel->add_numbers(number);

@@ -374,6 +374,7 @@ struct FourDevices {
     loaded = *builder.load();
   }
   ProgramBuilder builder{{4}};
+  const DeviceProgram &program() const { return loaded->programs().front(); }
   std::shared_ptr<const LoadedProgram> loaded;
 };
 
@@ -383,10 +384,10 @@ TEST_P(DeviceTest, CollectivesTakeTheirTurnInTheQueue) {
     std::shared_ptr<const Links> links;
     if (simulated)
       links = std::make_shared<Links>(Link{1e-5, 1e9}, std::map<std::string, Link>{},
-                                      devices.loaded->manifest().mesh());
-    LocalCommunicator communicator(*devices.loaded, run, links);
+                                      devices.program().manifest().mesh());
+    LocalCommunicator communicator(devices.program(), run, links, nullptr);
     run.wakeAll = [&] { communicator.wakeAll(); };
-    const CollectivePlan &plan = devices.loaded->decoded().collectives[0];
+    const CollectivePlan &plan = devices.program().decoded().collectives[0];
     std::vector<std::shared_ptr<Memory>> memory;
     std::vector<std::array<Address, 2>> buffers(4);
     std::vector<std::unique_ptr<Script>> scripts;
@@ -426,7 +427,7 @@ TEST_P(DeviceTest, CollectivesTakeTheirTurnInTheQueue) {
 
 TEST_P(DeviceTest, WaitingInVainIsAStallThatNamesTheCommand) {
   FourDevices devices;
-  LocalCommunicator communicator(*devices.loaded, run, nullptr);
+  LocalCommunicator communicator(devices.program(), run, nullptr, nullptr);
   run.wakeAll = [&] { communicator.wakeAll(); };
   auto memory = memoryOf<int32_t>({0, 0});
   std::array<Address, 2> buffers = {memory->address(), memory->address() + 4};
@@ -434,7 +435,8 @@ TEST_P(DeviceTest, WaitingInVainIsAStallThatNamesTheCommand) {
   Script script(run, communicator, *backend, 0, 1,
                 {launch(kernel, buffers.data()),
                  [&](Queue &q, Worker &w, uint32_t tag) {
-                   return q.start(w, tag, devices.loaded->decoded().collectives[0], buffers.data());
+                   return q.start(w, tag, devices.program().decoded().collectives[0],
+                                  buffers.data());
                  },
                  [](Queue &q, Worker &w, uint32_t tag) { return q.wait(w, tag, 0); },
                  launch(kernel, buffers.data())});

@@ -89,7 +89,7 @@ TEST(ExecuteTest, LargeGridsAreShared) {
     auto in = builder.addInput(program::F32, {256 * cells}),
          out = builder.addOutput(program::F32, {256 * cells});
     uint32_t kernel = builder.addKernel("doubleCells", doubleCells, cells);
-    builder.program.mutable_kernels(0)->set_scratch_bytes(1024);
+    builder.manifest.mutable_kernels(0)->set_scratch_bytes(1024);
     auto *loop = ProgramBuilder::loop(builder.body(), 10);
     ProgramBuilder::dispatch(loop->mutable_body(), kernel, {in, out});
     std::vector<float> x(3 * 256 * cells), want(x.size());
@@ -152,7 +152,7 @@ TEST(ExecuteTest, DonatedInputsAreTakenOverAndInvalid) {
   ProgramBuilder::dispatch(builder.body(), builder.addKernel("increment", increment), {in, out});
   auto session = builder.session(2);
   std::vector<float> zeros(8);
-  auto state = *session->place(builder.program.inputs(0), zeros.data());
+  auto state = *session->place(session->program().inputs()[0], zeros.data());
   device::Address address = state->tiles[0]->address();
   for (int step = 1; step <= 3; ++step) {
     auto old = state;

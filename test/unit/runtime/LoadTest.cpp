@@ -59,17 +59,21 @@ TEST(LoadTest, EveryAlteredByteIsFound) {
 
 TEST(LoadTest, VersionsAndTargets) {
   ProgramBuilder builder = sample();
-  builder.program.set_version(99);
+  builder.manifest.set_version(99);
   EXPECT_NE(refusal(builder).find("program version 99"), std::string::npos);
   builder = sample();
-  builder.program.add_target_features("amx-fp8-of-the-future"); // none that this runtime knows
+  auto *image = builder.manifest.add_images();
+  image->set_target("cpu");
+  image->add_features("amx-fp8-of-the-future"); // none that this runtime knows
   EXPECT_EQ(refusal(builder), "the program needs CPU features that this runtime does not know: "
                               "amx-fp8-of-the-future: run it with the runtime of its compiler's "
                               "version");
   builder = sample();
   if (!missingCpuFeatures({"amx-tile"}).empty()) {
-    builder.program.add_target_features("amx-tile");
-    builder.program.set_target_cpu("sapphirerapids");
+    image = builder.manifest.add_images();
+    image->set_target("cpu");
+    image->add_features("amx-tile");
+    image->set_cpu("sapphirerapids");
     EXPECT_EQ(
         refusal(builder),
         "the program was compiled for CPU 'sapphirerapids'; this one lacks amx-tile: compile it "
@@ -88,9 +92,9 @@ TEST(LoadTest, MissingKernel) {
 
 TEST(LoadTest, CodeThatIsNoSharedObject) {
   ProgramBuilder builder = sample();
-  builder.program.set_constant_bytes(64);
-  builder.declareOperands(builder.program.body());
-  std::string manifest = builder.program.SerializeAsString();
+  builder.manifest.add_images()->set_target("cpu");
+  builder.manifest.mutable_images(0)->set_section("code");
+  std::string manifest = builder.serialized();
   std::string file =
       container::write({{"manifest", container::SectionKind::Manifest, manifest},
                         {"constants", container::SectionKind::Constants, builder.constants},
@@ -105,7 +109,7 @@ TEST(LoadTest, CodeThatIsNoSharedObject) {
 // One thing of the sample is broken.
 struct Broken {
   const char *message;
-  std::function<void(program::Program &)> breakIt;
+  std::function<void(program::Program &, program::File &)> breakIt;
 };
 
 program::Collective *collective(program::Program &p) {
@@ -115,7 +119,7 @@ program::Collective *collective(program::Program &p) {
 void expectRefused(std::initializer_list<Broken> cases) {
   for (const Broken &c : cases) {
     ProgramBuilder builder = sample();
-    c.breakIt(builder.program);
+    c.breakIt(builder.program, builder.manifest);
     EXPECT_EQ(refusal(builder), c.message);
   }
 }
@@ -123,77 +127,86 @@ void expectRefused(std::initializer_list<Broken> cases) {
 TEST(LoadTest, BrokenKernelsAndBuffersAreRefusedWithTheirLocation) {
   expectRefused({
       {"model.py:3:7: kernel 9 does not exist",
-       [](auto &p) { p.mutable_body(0)->mutable_dispatch()->set_kernel(9); }},
+       [](auto &p, auto &) { p.mutable_body(0)->mutable_dispatch()->set_kernel(9); }},
       {"model.py:3:7: bytes 32 to 96 of the arena, which has 64",
-       [](auto &p) { p.mutable_body(0)->mutable_dispatch()->mutable_operands(2)->set_offset(32); }},
+       [](auto &p, auto &) {
+         p.mutable_body(0)->mutable_dispatch()->mutable_operands(2)->set_offset(32);
+       }},
       {"model.py:3:7: a buffer at byte 32 of the arena, which is no multiple of 64",
-       [](auto &p) {
+       [](auto &p, auto &) {
          p.set_arena_bytes(128); // vectors are loaded as if they were aligned
          p.mutable_body(0)->mutable_dispatch()->mutable_operands(2)->set_offset(32);
        }},
       {"model.py:3:7: input 5 does not exist",
-       [](auto &p) { p.mutable_body(0)->mutable_dispatch()->mutable_operands(0)->set_index(5); }},
+       [](auto &p, auto &) {
+         p.mutable_body(0)->mutable_dispatch()->mutable_operands(0)->set_index(5);
+       }},
       {"model.py:3:7: bytes 18446744073709551600 to 48 of the constants, which has 64",
-       [](auto &p) {
+       [](auto &p, auto &) {
          p.mutable_body(0)->mutable_dispatch()->mutable_operands(1)->set_offset(~15ull);
        }},
       {"model.py:3:7: kernel 'nothing' takes 4 operands, not 3",
-       [](auto &p) {
+       [](auto &, auto &f) {
          for (int i = 0; i < 4; ++i)
-           p.mutable_kernels(0)->add_operands();
+           f.mutable_kernels(0)->add_operands();
        }},
       {"model.py:3:7: writes to input 0, which the caller keeps",
-       [](auto &p) { p.mutable_kernels(0)->add_operands()->set_written(true); }},
+       [](auto &, auto &f) { f.mutable_kernels(0)->add_operands()->set_written(true); }},
       {"model.py:3:7: writes to the constants",
-       [](auto &p) {
-         p.mutable_kernels(0)->add_operands();
-         p.mutable_kernels(0)->add_operands()->set_written(true);
+       [](auto &, auto &f) {
+         f.mutable_kernels(0)->add_operands();
+         f.mutable_kernels(0)->add_operands()->set_written(true);
        }},
       {"model.py:3:7: a buffer of 16 bytes where 17 are used",
-       [](auto &p) { p.mutable_kernels(0)->add_operands()->set_bytes(17); }},
+       [](auto &, auto &f) { f.mutable_kernels(0)->add_operands()->set_bytes(17); }},
       {"kernel 'nothing' has an impossible size",
-       [](auto &p) { p.mutable_kernels(0)->set_flops(std::numeric_limits<double>::quiet_NaN()); }},
-      {"kernel 'nothing' has an empty grid", [](auto &p) { p.mutable_kernels(0)->set_grid(0); }},
+       [](auto &, auto &f) {
+         f.mutable_kernels(0)->set_flops(std::numeric_limits<double>::quiet_NaN());
+       }},
+      {"kernel 'nothing' has an empty grid",
+       [](auto &, auto &f) { f.mutable_kernels(0)->set_grid(0); }},
   });
 }
 
 TEST(LoadTest, BrokenCollectivesAreRefusedWithTheirLocation) {
   expectRefused({
       {"model.py:4:1: all_reduce: operands, results and shapes differ in number",
-       [](auto &p) { collective(p)->clear_operands(); }},
+       [](auto &p, auto &) { collective(p)->clear_operands(); }},
       {"model.py:4:1: a buffer of 16 bytes where 32 are used",
-       [](auto &p) { collective(p)->mutable_shapes(0)->set_dims(0, 8); }},
+       [](auto &p, auto &) { collective(p)->mutable_shapes(0)->set_dims(0, 8); }},
       {"model.py:4:1: mesh axis 7 does not exist",
-       [](auto &p) { collective(p)->mutable_axes(0)->set_axis(7); }},
+       [](auto &p, auto &) { collective(p)->mutable_axes(0)->set_axis(7); }},
       {"model.py:4:1: a part (1)3 of a mesh axis of size 2 does not exist",
-       [](auto &p) { collective(p)->mutable_axes(0)->set_size(3); }},
+       [](auto &p, auto &) { collective(p)->mutable_axes(0)->set_size(3); }},
       {"model.py:4:1: all_gather: dimension 1 of a rank 1 array",
-       [](auto &p) {
+       [](auto &p, auto &) {
          collective(p)->set_kind(program::Collective::ALL_GATHER);
          collective(p)->set_dim(1);
        }},
       {"model.py:4:1: reduce_scatter: dimension 0 of size 3 does not divide by the group's 2",
-       [](auto &p) {
+       [](auto &p, auto &) {
          collective(p)->set_kind(program::Collective::REDUCE_SCATTER);
          collective(p)->mutable_shapes(0)->set_dims(0, 3);
        }},
       {"model.py:4:1: permute has two sources for rank 1",
-       [](auto &p) {
+       [](auto &p, auto &) {
          collective(p)->set_kind(program::Collective::PERMUTE);
          for (int64_t r : {0, 1, 1, 1})
            collective(p)->add_source_target(r);
        }},
       {"model.py:4:1: device 3 is in no group of a collective",
-       [](auto &p) {
+       [](auto &p, auto &) {
          for (int64_t d : {0, 1, 2})
            collective(p)->add_groups()->add_devices(d);
        }},
       {"model.py:4:1: writes to the constants",
-       [](auto &p) { collective(p)->mutable_results(0)->set_space(program::Buffer::CONSTANT); }},
+       [](auto &p, auto &) {
+         collective(p)->mutable_results(0)->set_space(program::Buffer::CONSTANT);
+       }},
       {"model.py:4:1: writes to input 0, which the caller keeps",
-       [](auto &p) { *collective(p)->mutable_results(0) = collective(p)->operands(0); }},
+       [](auto &p, auto &) { *collective(p)->mutable_results(0) = collective(p)->operands(0); }},
       {"model.py:4:1: permute writes a result over an operand",
-       [](auto &p) {
+       [](auto &p, auto &) {
          collective(p)->set_kind(program::Collective::PERMUTE);
          *collective(p)->mutable_operands(0) = collective(p)->results(0);
        }},
@@ -203,30 +216,31 @@ TEST(LoadTest, BrokenCollectivesAreRefusedWithTheirLocation) {
 TEST(LoadTest, BrokenLoopsAndBranchesAreRefused) {
   expectRefused({
       {"instruction 2: waits for site 4, which nothing starts",
-       [](auto &p) { p.mutable_body(2)->mutable_wait()->set_site(4); }},
-      {"instruction 3: a branch without blocks", [](auto &p) { p.add_body()->mutable_branch(); }},
+       [](auto &p, auto &) { p.mutable_body(2)->mutable_wait()->set_site(4); }},
+      {"instruction 3: a branch without blocks",
+       [](auto &p, auto &) { p.add_body()->mutable_branch(); }},
       {"instruction 3: a counted loop has a condition",
-       [](auto &p) { p.add_body()->mutable_loop()->add_condition()->mutable_wait(); }},
+       [](auto &p, auto &) { p.add_body()->mutable_loop()->add_condition()->mutable_wait(); }},
       {"instruction 3: a buffer of 0 bytes where 1 are used",
-       [](auto &p) { p.add_body()->mutable_loop()->set_trip_count(-1); }},
-      {"instruction 3: an instruction of an unknown kind", [](auto &p) { p.add_body(); }},
+       [](auto &p, auto &) { p.add_body()->mutable_loop()->set_trip_count(-1); }},
+      {"instruction 3: an instruction of an unknown kind", [](auto &p, auto &) { p.add_body(); }},
   });
 }
 
 TEST(LoadTest, BrokenParametersAndSizesAreRefused) {
   expectRefused({
       {"parameter 'in0': 4 tiles of 0 do not cover dimension 0 of size 4",
-       [](auto &p) { p.mutable_inputs(0)->mutable_layout(0)->set_tile(0); }},
+       [](auto &p, auto &) { p.mutable_inputs(0)->mutable_layout(0)->set_tile(0); }},
       {"output 'out0' takes the buffer of an input that does not exist",
-       [](auto &p) { p.mutable_outputs(0)->set_alias(7); }},
+       [](auto &p, auto &) { p.mutable_outputs(0)->set_alias(7); }},
       {"output 'out0' takes the buffer of an input that does not exist",
-       [](auto &p) { p.mutable_outputs(0)->set_alias(INT32_MIN); }},
-      {"the mesh's device ids are not a permutation of 0..3",
-       [](auto &p) {
+       [](auto &p, auto &) { p.mutable_outputs(0)->set_alias(INT32_MIN); }},
+      {"a mesh's device ids name device 1 twice",
+       [](auto &p, auto &) {
          for (int64_t d : {0, 1, 1, 3})
            p.mutable_mesh()->add_device_ids(d);
        }},
-      {"an arena of 18446744073709551615 bytes", [](auto &p) { p.set_arena_bytes(~0ull); }},
+      {"an arena of 18446744073709551615 bytes", [](auto &p, auto &) { p.set_arena_bytes(~0ull); }},
   });
 }
 

@@ -14,12 +14,14 @@ namespace tessera::runtime {
 
 struct ProgramBuilder {
   program::Program program;
+  program::File manifest; // what programs share; `more` behind `program`
+  std::vector<program::Program> more;
   std::map<std::string, TesseraKernel> kernels;
   std::string constants;
 
   explicit ProgramBuilder(const std::vector<int64_t> &mesh) {
-    program.set_version(container::kProgramVersion);
-    program.add_locations("?");
+    manifest.set_version(container::kProgramVersion);
+    manifest.add_locations("?");
     for (size_t i = 0; i < mesh.size(); ++i) {
       auto *axis = program.mutable_mesh()->add_axes();
       axis->set_name("a" + std::to_string(i));
@@ -80,17 +82,17 @@ struct ProgramBuilder {
   }
 
   uint32_t addLocation(const std::string &text) {
-    program.add_locations(text);
-    return program.locations_size() - 1;
+    manifest.add_locations(text);
+    return manifest.locations_size() - 1;
   }
   uint32_t addKernel(const std::string &symbol, TesseraKernel function, uint32_t grid = 1,
                      double flops = 0) {
     kernels[symbol] = function;
-    auto *k = program.add_kernels();
+    auto *k = manifest.add_kernels();
     k->set_symbol(symbol);
     k->set_grid(grid);
     k->set_flops(flops);
-    return program.kernels_size() - 1;
+    return manifest.kernels_size() - 1;
   }
 
   using Body = google::protobuf::RepeatedPtrField<program::Instruction>;
@@ -148,9 +150,9 @@ struct ProgramBuilder {
       declareOperands(instruction.loop().body());
       const auto &dispatch = instruction.dispatch();
       if (!instruction.has_dispatch() ||
-          dispatch.kernel() >= static_cast<uint32_t>(program.kernels_size()))
+          dispatch.kernel() >= static_cast<uint32_t>(manifest.kernels_size()))
         continue;
-      auto *kernel = program.mutable_kernels(static_cast<int>(dispatch.kernel()));
+      auto *kernel = manifest.mutable_kernels(static_cast<int>(dispatch.kernel()));
       for (int i = kernel->operands_size(); i < dispatch.operands_size(); ++i) {
         const auto &buffer = dispatch.operands(i);
         auto *operand = kernel->add_operands();
@@ -161,11 +163,23 @@ struct ProgramBuilder {
     }
   }
 
-  std::string file() {
-    declareOperands(program.body());
+  // The manifest, complete.
+  std::string serialized() {
     program.set_constant_bytes(constants.size());
-    std::string manifest = program.SerializeAsString();
-    return container::write({{"manifest", container::SectionKind::Manifest, manifest},
+    manifest.clear_programs();
+    *manifest.add_programs() = program;
+    for (const auto &other : more)
+      *manifest.add_programs() = other;
+    for (const auto &each : manifest.programs()) {
+      declareOperands(each.body());
+      for (const auto &function : each.functions())
+        declareOperands(function.body());
+    }
+    return manifest.SerializeAsString();
+  }
+  std::string file() {
+    std::string bytes = serialized();
+    return container::write({{"manifest", container::SectionKind::Manifest, bytes},
                              {"constants", container::SectionKind::Constants, constants}});
   }
   Result<std::shared_ptr<const LoadedProgram>> load() {
@@ -193,8 +207,7 @@ inline Result<std::vector<HostArray>> runOnce(Session &session,
                                               const std::vector<std::string> &inputs) {
   std::vector<std::shared_ptr<Array>> arrays;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    auto array =
-        session.place(session.program().manifest().inputs(static_cast<int>(i)), inputs[i].data());
+    auto array = session.place(session.program().inputs()[i], inputs[i].data());
     if (!array.ok())
       return array.status();
     arrays.push_back(*array);

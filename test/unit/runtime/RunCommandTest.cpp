@@ -175,7 +175,7 @@ TEST_F(RunCommandTest, AProgramFileMayChangeWhileItRuns) {
   auto loaded = LoadedProgram::loadFile(path("large.tsr"));
   ASSERT_TRUE(loaded.ok()) << loaded.status().message();
   std::filesystem::resize_file(path("large.tsr"), 0);
-  const char *constants = (*loaded)->constants();
+  const char *constants = (*loaded)->programs().front().constants();
   EXPECT_EQ(std::count(constants, constants + (1 << 20), 7), 1 << 20);
 }
 

@@ -1,0 +1,49 @@
+#include "runtime/program/CodeImages.h"
+#include "runtime/program/CpuFeatures.h"
+
+namespace tessera::runtime {
+
+static std::string joined(const std::vector<std::string> &names) {
+  std::string list;
+  for (size_t i = 0; i < names.size() && i < 8; ++i)
+    list += (i ? ", " : "") + names[i].substr(0, 40);
+  return names.size() > 8 ? list + ", .." : list;
+}
+
+// What keeps this machine from running an image; "" for nothing.
+static std::string obstacle(const program::CodeImage &image) {
+  if (image.target() != "cpu" && image.target() != "shadow")
+    return "the program was compiled for '" + image.target().substr(0, 40) +
+           "', which this runtime has not: compile it for the cpu";
+  std::vector<std::string> wanted(image.features().begin(), image.features().end());
+  if (std::string unknown = joined(unknownCpuFeatures(wanted)); !unknown.empty())
+    return "the program needs CPU features that this runtime does not know: " + unknown +
+           ": run it with the runtime of its compiler's version";
+  std::string missing = joined(missingCpuFeatures(wanted));
+  if (missing.empty())
+    return "";
+  return "the program was compiled for " +
+         (image.cpu().empty() ? "another CPU" : "CPU '" + image.cpu() + "'") + "; this one lacks " +
+         missing +
+         ": compile it here, or with a --target-cpu that every machine it shall run on has";
+}
+
+Result<const program::CodeImage *> chooseImage(const program::File &file) {
+  const program::CodeImage *best = nullptr, *least = nullptr;
+  std::string why;
+  for (const auto &image : file.images()) {
+    std::string problem = obstacle(image);
+    if (problem.empty()) {
+      if (!best || image.features_size() > best->features_size())
+        best = &image;
+    } else if (!least || image.features_size() < least->features_size()) {
+      least = &image;
+      why = std::move(problem);
+    }
+  }
+  if (!best && least)
+    return Status(Code::FailedPrecondition, why);
+  return best;
+}
+
+} // namespace tessera::runtime

@@ -1,0 +1,97 @@
+#include "runtime/program/Kernels.h"
+#include "runtime/library/Library.h"
+#include "runtime/program/OutsideKernel.h"
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::runtime {
+
+namespace {
+
+constexpr uint64_t kMostScratch = uint64_t{1} << 46;
+
+Status findInLibrary(const program::Kernel &kernel, KernelEntry &entry) {
+  auto found =
+      findLibraryKernel({kernel.library(), {kernel.numbers().begin(), kernel.numbers().end()}});
+  if (!found.ok())
+    return found.status();
+  bool fits = kernel.grid() == found->grid && kernel.scratch_bytes() >= found->scratchBytes &&
+              kernel.operands_size() == static_cast<int>(found->operandBytes.size());
+  for (int i = 0; fits && i < kernel.operands_size(); ++i)
+    fits = kernel.operands(i).bytes() >= found->operandBytes[i] &&
+           kernel.operands(i).written() == (i >= static_cast<int>(found->inputs));
+  if (!fits)
+    return invalidProgram("kernel '" + kernel.symbol() +
+                          "' has another grid, other operands or less scratch than its library "
+                          "needs: compile the program again");
+  entry.grid = entry.chunk = found->grid;
+  entry.function = found->function;
+  entry.plan = std::move(found->plan);
+  entry.prepare = found->prepare;
+  return {};
+}
+
+} // namespace
+
+Result<std::vector<KernelEntry>> readKernels(const program::File &file,
+                                             const std::vector<uint32_t> &grids) {
+  std::vector<KernelEntry> kernels;
+  if (!grids.empty() && grids.size() != static_cast<size_t>(file.kernels_size()))
+    return invalidProgram("an image of code has " + std::to_string(grids.size()) + " grids for " +
+                          std::to_string(file.kernels_size()) + " kernels");
+  for (const auto &kernel : file.kernels()) {
+    uint32_t grid = grids.empty() ? kernel.grid() : grids[kernels.size()];
+    if (grid == 0)
+      return invalidProgram("kernel '" + kernel.symbol() + "' has an empty grid");
+    if (!std::isfinite(kernel.flops()) || kernel.scratch_bytes() > kMostScratch)
+      return invalidProgram("kernel '" + kernel.symbol() + "' has an impossible size");
+    if (!kernel.outside().empty())
+      if (Status s = checkOutside(kernel); !s.ok())
+        return s;
+    kernels.push_back({nullptr, grid, grid, false, kernel.symbol(),
+                       static_cast<uint32_t>(kernel.operands_size())});
+    if (!kernel.library().empty())
+      if (Status s = findInLibrary(kernel, kernels.back()); !s.ok())
+        return s;
+  }
+  return kernels;
+}
+
+void shareKernels(const program::File &file, std::vector<KernelEntry> &kernels) {
+  constexpr double flopsPerMicrosecond = 40e3, bytesPerMicrosecond = 10e3, chunkMicroseconds = 8;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    KernelEntry &kernel = kernels[i];
+    double cost = std::max(file.kernels(static_cast<int>(i)).flops() / flopsPerMicrosecond,
+                           static_cast<double>(kernel.mostOperands) / bytesPerMicrosecond);
+    if (cost < 1.5 * chunkMicroseconds)
+      continue;
+    kernel.chunk =
+        std::max<uint32_t>(1, static_cast<uint32_t>(kernel.grid * (chunkMicroseconds / cost)));
+    kernel.wakes = cost > 4 * chunkMicroseconds;
+  }
+}
+
+Status resolveKernels(const program::File &file, const SymbolResolver &symbols,
+                      std::vector<KernelEntry> &kernels) {
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    KernelEntry &kernel = kernels[i];
+    if (kernel.function)
+      continue; // the runtime brings it
+    if (const auto &said = file.kernels(static_cast<int>(i)); !said.outside().empty()) {
+      auto found = findOutside(said, kernel.grid,
+                               kernel.location ? file.locations(static_cast<int>(kernel.location))
+                                               : "the program");
+      if (!found.ok())
+        return found.status();
+      kernel.function = found->function;
+      kernel.plan = std::move(found->plan);
+      continue;
+    }
+    kernel.function = reinterpret_cast<TesseraKernel>(symbols(kernel.symbol));
+    if (!kernel.function)
+      return invalidProgram("the code section lacks kernel '" + kernel.symbol + "'");
+  }
+  return {};
+}
+
+} // namespace tessera::runtime

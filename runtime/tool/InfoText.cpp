@@ -1,0 +1,236 @@
+// A file's description as lines for people, and as JSON.
+#include "runtime/tool/ProgramInfo.h"
+#include <algorithm>
+#include <cstdio>
+
+namespace tessera::runtime {
+
+namespace {
+
+// Names come from files: what a terminal would take for a command is shown as '?'.
+std::string shown(const std::string &text) {
+  std::string out;
+  for (char c : text)
+    out += static_cast<unsigned char>(c) < 32 || c == 127 ? '?' : c;
+  return out;
+}
+
+std::string joined(const std::vector<std::string> &list, const char *separator = ", ") {
+  std::string text;
+  for (const std::string &each : list)
+    text += (text.empty() ? "" : separator) + shown(each);
+  return text;
+}
+
+std::string listed(const std::vector<int64_t> &numbers) {
+  std::string text = "[";
+  for (size_t i = 0; i < numbers.size(); ++i)
+    text += (i ? "," : "") + std::to_string(numbers[i]);
+  return text + "]";
+}
+
+std::string bytesText(uint64_t bytes) {
+  if (bytes < 1024)
+    return std::to_string(bytes) + " bytes";
+  char text[48];
+  const char *units[] = {"KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes) / 1024;
+  int unit = 0;
+  for (; value >= 1024 && unit < 3; ++unit)
+    value /= 1024;
+  std::snprintf(text, sizeof text, "%.1f %s", value, units[unit]);
+  return text;
+}
+
+std::string devicesText(const std::vector<std::pair<int64_t, int64_t>> &ranges) {
+  std::string text;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (i == 16)
+      return text + ", ..";
+    auto [begin, end] = ranges[i];
+    text += (i ? ", " : "") + std::to_string(begin) +
+            (end > begin + 1 ? "-" + std::to_string(end - 1) : "");
+  }
+  return text;
+}
+
+bool isWhole(const ParameterInfo &parameter) {
+  return std::all_of(parameter.sharding.begin(), parameter.sharding.end(),
+                     [](const auto &axes) { return axes.empty(); });
+}
+
+//   params['w']  f32[8,16]  sharded [data, model:(1)2], tiles [4,8]  donated
+std::string parameterLine(const ParameterInfo &parameter, size_t width) {
+  std::string name = shown(parameter.name), line = "  " + name;
+  line.append(width > name.size() ? width - name.size() : 0, ' ');
+  line += "  " + parameter.type + listed(parameter.shape);
+  if (isWhole(parameter)) {
+    line += "  whole on every device";
+  } else {
+    line += "  sharded [";
+    for (size_t d = 0; d < parameter.sharding.size(); ++d)
+      line += (d ? ", " : "") +
+              (parameter.sharding[d].empty() ? "-" : joined(parameter.sharding[d], "*"));
+    line += "], tiles " + listed(parameter.tile);
+  }
+  if (parameter.onHost)
+    line += "  in the host's memory";
+  if (parameter.donated)
+    line += "  donated";
+  if (!parameter.alias.empty())
+    line += "  in the buffer of " + shown(parameter.alias);
+  return line + "\n";
+}
+
+std::string parametersText(const char *title, const std::vector<ParameterInfo> &parameters) {
+  size_t width = 0;
+  for (const auto &parameter : parameters)
+    width = std::max(width, std::min<size_t>(parameter.name.size(), 40));
+  std::string text = title + (" (" + std::to_string(parameters.size())) + "):\n";
+  for (const auto &parameter : parameters)
+    text += parameterLine(parameter, width);
+  return text;
+}
+
+std::string programText(const ProgramInfo &program, bool isOnly) {
+  std::string text = isOnly ? "" : "\nprogram " + shown(program.name) + "\n";
+  text += "devices: " + devicesText(program.devices);
+  if (!program.mesh.empty()) {
+    text += ", mesh";
+    for (const auto &[axis, size] : program.mesh)
+      text += " " + shown(axis) + "=" + std::to_string(size);
+  }
+  text +=
+      "\n" + parametersText("inputs", program.inputs) + parametersText("outputs", program.outputs);
+  text += "memory of a device: inputs " + bytesText(program.inputBytes) + ", outputs " +
+          bytesText(program.outputBytes) + ", arena " + bytesText(program.arena) + ", scratch " +
+          bytesText(program.scratch) + ", constants " + bytesText(program.constants);
+  if (program.host)
+    text += ", on the host " + bytesText(program.host);
+  if (program.file)
+    text += ", in a file " + bytesText(program.file);
+  text += "\ninstructions: " + std::to_string(program.instructions) + "\n";
+  if (program.moves.empty())
+    text += "moves nothing between devices\n";
+  for (const auto &[kind, moved] : program.moves)
+    text += kind + ": " + std::to_string(moved.count) + " from " + std::to_string(moved.sites) +
+            (moved.sites == 1 ? " place, " : " places, ") + bytesText(moved.bytes) +
+            (moved.known ? "" : " for each trip of loops that data ends") + "\n";
+  return text;
+}
+
+// JSON: numbers are exact, and text is what bytes of UTF-8 it is.
+std::string quoted(const std::string &text) {
+  std::string out = "\"";
+  for (char c : text) {
+    char escaped[8];
+    std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(c) & 0xff);
+    if (c == '"' || c == '\\')
+      out += std::string("\\") + c;
+    else
+      out += static_cast<unsigned char>(c) < 32 ? escaped : std::string(1, c);
+  }
+  return out + '"';
+}
+
+template <class List, class F> std::string array(const List &list, F each) {
+  std::string text;
+  for (const auto &item : list)
+    text += (text.empty() ? "" : ", ") + each(item);
+  return "[" + text + "]";
+}
+
+std::string parametersJson(const std::vector<ParameterInfo> &parameters) {
+  return array(parameters, [](const ParameterInfo &p) {
+    return "\n      {\"name\": " + quoted(p.name) + ", \"type\": " + quoted(p.type) +
+           ", \"shape\": " + listed(p.shape) + ", \"tile\": " + listed(p.tile) +
+           ", \"sharding\": " +
+           array(p.sharding, [](const auto &axes) { return array(axes, quoted); }) +
+           ", \"donated\": " + (p.donated ? "true" : "false") +
+           ", \"memory\": " + (p.onHost ? "\"host\"" : "\"device\"") +
+           (p.alias.empty() ? "" : ", \"alias\": " + quoted(p.alias)) + "}";
+  });
+}
+
+std::string programJson(const ProgramInfo &program) {
+  auto number = [](uint64_t n) { return std::to_string(n); };
+  return "\n    {\"name\": " + quoted(program.name) + ",\n     \"devices\": " +
+         array(program.devices, [](auto range) { return listed({range.first, range.second}); }) +
+         ",\n     \"mesh\": " +
+         array(program.mesh,
+               [](const auto &axis) {
+                 return "{\"axis\": " + quoted(axis.first) +
+                        ", \"size\": " + std::to_string(axis.second) + "}";
+               }) +
+         ",\n     \"inputs\": " + parametersJson(program.inputs) +
+         ",\n     \"outputs\": " + parametersJson(program.outputs) +
+         ",\n     \"memory\": {\"arguments\": " + number(program.inputBytes) +
+         ", \"outputs\": " + number(program.outputBytes) + ", \"arena\": " + number(program.arena) +
+         ", \"scratch\": " + number(program.scratch) +
+         ", \"constants\": " + number(program.constants) + ", \"host\": " + number(program.host) +
+         ", \"file\": " + number(program.file) +
+         "},\n     \"instructions\": " + number(program.instructions) +
+         ",\n     \"collectives\": " +
+         array(program.moves,
+               [&](const auto &entry) {
+                 const Moved &moved = entry.second;
+                 return "{\"kind\": " + quoted(entry.first) +
+                        ", \"sites\": " + number(moved.sites) +
+                        ", \"count\": " + number(moved.count) +
+                        ", \"bytes\": " + number(moved.bytes) +
+                        ", \"trips\": " + (moved.known ? "\"known\"" : "\"unknown\"") + "}";
+               }) +
+         "}";
+}
+
+} // namespace
+
+std::string infoText(const FileInfo &info) {
+  std::string text = shown(info.path) + ": a program of version " + std::to_string(info.version) +
+                     " for " + std::to_string(info.devices) +
+                     (info.devices == 1 ? " device\n" : " devices\n") + "sha256: " + info.sha256 +
+                     "\n";
+  for (const ImageInfo &image : info.images)
+    text += "code for " + shown(image.target) + " " + shown(image.cpu) +
+            (image.isChosen ? ", which this machine takes: " : ": ") +
+            (image.features.empty() ? "no features" : joined(image.features, " ")) + "\n";
+  text += "kernels: " + std::to_string(info.kernels);
+  if (!info.library.empty())
+    text += ", of the runtime: " + joined(info.library);
+  if (!info.outside.empty())
+    text += ", to be registered: " + joined(info.outside);
+  text += "\n";
+  for (const ProgramInfo &program : info.programs)
+    text += programText(program, info.programs.size() == 1);
+  for (const ChannelInfo &channel : info.channels)
+    text += "channel " + shown(channel.name) + ": from " + shown(channel.from) + " to " +
+            shown(channel.to) + ", " + channel.type + listed(channel.shape) + "\n";
+  return text;
+}
+
+std::string infoJson(const FileInfo &info) {
+  return "{\"version\": " + std::to_string(info.version) +
+         ",\n \"sha256\": " + quoted(info.sha256) +
+         ",\n \"devices\": " + std::to_string(info.devices) + ",\n \"images\": " +
+         array(info.images,
+               [](const ImageInfo &image) {
+                 return "\n    {\"target\": " + quoted(image.target) +
+                        ", \"cpu\": " + quoted(image.cpu) +
+                        ", \"features\": " + array(image.features, quoted) +
+                        ", \"chosen\": " + (image.isChosen ? "true" : "false") + "}";
+               }) +
+         ",\n \"kernels\": {\"count\": " + std::to_string(info.kernels) +
+         ", \"library\": " + array(info.library, quoted) +
+         ", \"outside\": " + array(info.outside, quoted) +
+         "},\n \"programs\": " + array(info.programs, programJson) + ",\n \"channels\": " +
+         array(info.channels,
+               [](const ChannelInfo &channel) {
+                 return "\n    {\"name\": " + quoted(channel.name) +
+                        ", \"from\": " + quoted(channel.from) + ", \"to\": " + quoted(channel.to) +
+                        ", \"type\": " + quoted(channel.type) +
+                        ", \"shape\": " + listed(channel.shape) + "}";
+               }) +
+         "}\n";
+}
+
+} // namespace tessera::runtime
