@@ -26,7 +26,7 @@ def GenerateCode : Pass<"tessera-generate-code", "::mlir::ModuleOp"> {
 }
 
 def VerifyCodegen : Pass<"tessera-verify-codegen", "::mlir::ModuleOp"> {
-  let summary = "Checks that every kernel has a grid, and the module the shared object with their code.";
+  let summary = "Checks that every kernel has a grid, and the module an image of code for each processor of its target.";
   let description = [{
     ```mlir
     exec.kernel @exp_0(%x: tensor<8xf32>) -> tensor<8xf32> { .. }

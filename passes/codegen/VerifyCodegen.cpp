@@ -1,8 +1,9 @@
 // What the codegen phase leaves: each exec.kernel with `grid`, `scratch_bytes` and `flops`; their
-// code in exec.image.
+// code in an exec.image for each processor of the target.
 #include "passes/codegen/Passes.h"
 
 #include "dialects/tessera/KnownAttributes.h"
+#include "dialects/tessera/Marks.h"
 
 namespace tessera {
 
@@ -26,8 +27,10 @@ struct VerifyCodegenPass : impl::VerifyCodegenBase<VerifyCodegenPass> {
                                     "missing; run --tessera-codegen";
         return signalPassFailure();
       }
-    if (module.getOps<exec::ImageOp>().empty()) {
-      module.emitError("the module has no exec.image with the kernels' shared object; run "
+    TargetAttr target = getTarget(module);
+    size_t images = llvm::range_size(module.getOps<exec::ImageOp>());
+    if (!target || images != target.getProcessors().size()) {
+      module.emitError("the module has no exec.image for each processor of its target; run "
                        "--tessera-codegen");
       return signalPassFailure();
     }

@@ -185,8 +185,7 @@ const char *tessera_session_report(tessera_session *session) {
   if (!session)
     return without("tessera_session_report", "");
   guarded([&]() -> Status {
-    session->report =
-        reportJson(session->session->program().deviceCount(), session->steps, session->most);
+    session->report = reportJson(session->session->program(), session->steps, session->most);
     return {};
   });
   return session->report.c_str();

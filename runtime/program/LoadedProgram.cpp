@@ -217,6 +217,7 @@ Status LoadedProgram::decodePrograms(const program::CodeImage *image) {
   std::vector<uint32_t> grids;
   if (image) {
     target_ = image->target();
+    cpu_ = image->cpu();
     grids.assign(image->grids().begin(), image->grids().end());
   }
   auto kernels = readKernels(manifest_, grids);

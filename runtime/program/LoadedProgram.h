@@ -36,6 +36,8 @@ public:
   const std::vector<KernelEntry> &kernels() const { return kernels_; }
   // What it was compiled for: "cpu", "shadow".
   const std::string &target() const { return target_; }
+  // The processor that the image of code which is taken was made for; "" without code.
+  const std::string &cpu() const { return cpu_; }
 
   // What the caller gives and gets: the parameters of all programs, in their order.
   struct Place {
@@ -72,7 +74,7 @@ private:
   std::vector<Route> channels_;
   std::vector<KernelEntry> kernels_;
   std::vector<Place> inputs_, outputs_;
-  std::string target_ = "cpu";
+  std::string target_ = "cpu", cpu_;
   std::shared_ptr<SharedObject> code_;
   std::shared_ptr<const void> owner_; // of the constants
   uint64_t fingerprint_ = 0;

@@ -1,5 +1,6 @@
 // A file's description as lines for people, and as JSON.
 #include "runtime/tool/ProgramInfo.h"
+#include "runtime/trace/Json.h"
 #include <algorithm>
 #include <cstdio>
 
@@ -117,20 +118,6 @@ std::string programText(const ProgramInfo &program, bool isOnly) {
             (moved.sites == 1 ? " place, " : " places, ") + bytesText(moved.bytes) +
             (moved.known ? "" : " for each trip of loops that data ends") + "\n";
   return text;
-}
-
-// JSON: numbers are exact, and text is what bytes of UTF-8 it is.
-std::string quoted(const std::string &text) {
-  std::string out = "\"";
-  for (char c : text) {
-    char escaped[8];
-    std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(c) & 0xff);
-    if (c == '"' || c == '\\')
-      out += std::string("\\") + c;
-    else
-      out += static_cast<unsigned char>(c) < 32 ? escaped : std::string(1, c);
-  }
-  return out + '"';
 }
 
 template <class List, class F> std::string array(const List &list, F each) {

@@ -228,8 +228,8 @@ private:
       if (Status s = session_->writeTrace(trace_); !s.ok())
         return s;
     if (report_.isOpen())
-      if (Status s = fileStatus(report_.write(
-              reportJson(session_->program().deviceCount(), totals_.steps, totals_.most)));
+      if (Status s = fileStatus(
+              report_.write(reportJson(session_->program(), totals_.steps, totals_.most)));
           !s.ok())
         return s;
     return fileStatus(files::commitTogether({&outputsFile_, &trace_, &report_}));

@@ -1,4 +1,5 @@
 #include "runtime/trace/Report.h"
+#include "runtime/trace/Json.h"
 #include <algorithm>
 #include <cstdio>
 
@@ -19,9 +20,10 @@ std::vector<double> StepTimes::list() const {
   return ordered;
 }
 
-std::string reportJson(int64_t devices, const StepTimes &stepTimes, const Counters &counters) {
+std::string reportJson(const LoadedProgram &program, const StepTimes &stepTimes,
+                       const Counters &counters) {
   std::vector<double> steps = stepTimes.list();
-  std::string text = "{\"devices\":" + std::to_string(devices) + ",\"steps\":[";
+  std::string text = "{\"devices\":" + std::to_string(program.deviceCount()) + +",\"steps\":[";
   for (size_t i = 0; i < steps.size(); ++i) {
     char number[32];
     std::snprintf(number, sizeof number, "%s%.9g", i ? "," : "", steps[i]);
@@ -29,7 +31,8 @@ std::string reportJson(int64_t devices, const StepTimes &stepTimes, const Counte
   }
   return text + "],\"collectives\":{\"count\":" + std::to_string(counters.collectives) +
          ",\"bytes\":" + std::to_string(counters.collectiveBytes) +
-         "},\"peak_bytes\":" + std::to_string(counters.peakBytes) + "}\n";
+         "},\"peak_bytes\":" + std::to_string(counters.peakBytes) +
+         ",\"target\":" + quoted(program.target()) + ",\"cpu\":" + quoted(program.cpu()) + "}\n";
 }
 
 Counters larger(const Counters &a, const Counters &b) {

@@ -1,6 +1,7 @@
 // What a step is counted to have done, and what `tessera run --report` writes of it.
 #pragma once
 
+#include "runtime/program/LoadedProgram.h"
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -26,8 +27,10 @@ private:
   size_t oldest_ = 0; // once there are kMost
 };
 
-// {"devices":N,"steps":[seconds],"collectives":{"count","bytes"},"peak_bytes"}
-std::string reportJson(int64_t devices, const StepTimes &steps, const Counters &counters);
+// {"devices":N,"steps":[seconds],"collectives":{"count","bytes"},"peak_bytes","target","cpu"}: of a
+// file with several images of code, `cpu` says which one ran.
+std::string reportJson(const LoadedProgram &program, const StepTimes &steps,
+                       const Counters &counters);
 
 // Of each counter the larger one.
 Counters larger(const Counters &a, const Counters &b);

@@ -1,5 +1,6 @@
 #include "runtime/trace/Trace.h"
 #include "runtime/program/DeviceProgram.h"
+#include "runtime/trace/Json.h"
 #include <algorithm>
 #include <cstdio>
 
@@ -32,16 +33,6 @@ std::string titleOf(const DeviceProgram &program, const Instruction &instruction
   default:
     return "copy";
   }
-}
-
-std::string quoted(const std::string &text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      out += '\\';
-    out += static_cast<unsigned char>(c) < 32 ? ' ' : c;
-  }
-  return out + '"';
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// Kernels to native code, for the processor of the module's target (this machine's, when it has
+// Kernels to native code, for the processors of the module's target (this machine's, when it has
 // none). Passes.td shows an example.
 #include "passes/codegen/cpu/Passes.h"
 
@@ -15,63 +15,80 @@ namespace tessera {
 
 namespace {
 
+// The kernels that code is generated for; the runtime brings the others.
+struct Kernels {
+  llvm::SmallVector<exec::KernelOp> ops;
+  std::vector<codegen::KernelSource> sources;
+  std::vector<codegen::KernelInfo> infos; // of each the most that one of its images needs
+};
+
 struct CodegenCpuPass : impl::CodegenCpuBase<CodegenCpuPass> {
   void runOnOperation() override {
     mlir::ModuleOp module = getOperation();
-    llvm::SmallVector<exec::KernelOp> ops;
-    std::vector<codegen::KernelSource> sources;
-    for (auto op : module.getOps<exec::KernelOp>()) {
-      if (LibraryCallOpInterface called = codegen::libraryOperation(*op.getBlock())) {
-        if (failed(codegen::callLibrary(op, called)))
-          return signalPassFailure();
-        continue;
-      }
-      ops.push_back(op);
-      codegen::KernelSource source;
-      source.symbol = op.getSymName().str();
-      source.body = op.getBlock();
-      for (unsigned i = 0; i < op.getOutputTypes().size(); ++i)
-        source.inplace.push_back(op.inplaceOperand(i));
-      sources.push_back(std::move(source));
-    }
     mlir::FailureOr<TargetAttr> target = ensureTarget(module);
-    if (failed(target))
+    Kernels kernels;
+    if (failed(target) || failed(collect(kernels)))
       return signalPassFailure();
-    if (target->getProcessors().size() != 1) {
-      module.emitError("a program has code for one processor; name one");
-      return signalPassFailure();
-    }
-    llvm::Expected<codegen::CpuTarget> cpu =
-        codegen::CpuTarget::of(target->getProcessors().front().toProcessor());
-    if (!cpu) {
-      module.emitError(llvm::toString(cpu.takeError()));
-      return signalPassFailure();
-    }
-    std::string problem;
-    auto compiled = codegen::compileKernels(sources, *cpu, problem);
-    if (!problem.empty())
-      module.emitError(problem);
-    if (!compiled)
-      return signalPassFailure();
-
+    for (auto old : llvm::make_early_inc_range(module.getOps<exec::ImageOp>()))
+      old.erase();
+    for (ProcessorAttr processor : target->getProcessors())
+      if (failed(addImage(*target, processor, kernels)))
+        return signalPassFailure();
     mlir::Builder b(&getContext());
-    for (auto [op, info] : llvm::zip(ops, compiled->infos)) {
+    for (auto [op, info] : llvm::zip(kernels.ops, kernels.infos)) {
       op.setGrid(info.grid);
       op.setScratchBytes(info.scratchBytes);
       op.setFlopsAttr(b.getF64FloatAttr(info.flops));
     }
+  }
+
+private:
+  mlir::LogicalResult collect(Kernels &kernels) {
+    for (auto op : getOperation().getOps<exec::KernelOp>()) {
+      if (LibraryCallOpInterface called = codegen::libraryOperation(*op.getBlock())) {
+        if (failed(codegen::callLibrary(op, called)))
+          return mlir::failure();
+        continue;
+      }
+      kernels.ops.push_back(op);
+      codegen::KernelSource &source = kernels.sources.emplace_back();
+      source.symbol = op.getSymName().str();
+      source.body = op.getBlock();
+      for (unsigned i = 0; i < op.getOutputTypes().size(); ++i)
+        source.inplace.push_back(op.inplaceOperand(i));
+    }
+    kernels.infos.resize(kernels.ops.size());
+    return mlir::success();
+  }
+
+  // Compiles the kernels for a processor. A grid is the same for all images: cells past those that
+  // a kernel has in its own do nothing.
+  mlir::LogicalResult addImage(TargetAttr target, ProcessorAttr processor, Kernels &kernels) {
+    mlir::ModuleOp module = getOperation();
+    llvm::Expected<codegen::CpuTarget> cpu = codegen::CpuTarget::of(processor.toProcessor());
+    if (!cpu)
+      return module.emitError(llvm::toString(cpu.takeError()));
+    std::string problem;
+    auto compiled = codegen::compileKernels(kernels.sources, *cpu, problem);
+    if (!problem.empty())
+      module.emitError(problem);
+    if (!compiled)
+      return mlir::failure();
+    for (auto [all, own] : llvm::zip(kernels.infos, compiled->infos)) {
+      all.grid = std::max(all.grid, own.grid);
+      all.scratchBytes = std::max(all.scratchBytes, own.scratchBytes);
+      all.flops = std::max(all.flops, own.flops);
+    }
+    auto b = mlir::OpBuilder::atBlockEnd(module.getBody());
     llvm::ArrayRef<char> bytes(compiled->sharedObject);
     auto type = mlir::RankedTensorType::get({static_cast<int64_t>(bytes.size())}, b.getI8Type());
     auto code = mlir::DenseResourceElementsAttr::get(
         type, "exec_code", mlir::HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64));
-    ProcessorAttr processor = target->getProcessors().front();
     llvm::SmallVector<mlir::Attribute> features(processor.getFeatures().begin(),
                                                 processor.getFeatures().end());
-    for (auto old : llvm::make_early_inc_range(module.getOps<exec::ImageOp>()))
-      old.erase();
-    auto end = mlir::OpBuilder::atBlockEnd(module.getBody());
-    exec::ImageOp::create(end, module.getLoc(), target->getName(), processor.getName(),
+    exec::ImageOp::create(b, module.getLoc(), target.getName(), processor.getName(),
                           b.getArrayAttr(features), code, mlir::DenseI64ArrayAttr());
+    return mlir::success();
   }
 };
 

@@ -8,7 +8,7 @@
 // RUN: not tessera-opt %t/wide.mlir --tessera-codegen-cpu 2>&1 | FileCheck %s --check-prefix=WIDE
 // RUN: not tessera-opt %t/unknown.mlir --tessera-codegen-cpu 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // CHECK: tessera.target = #tessera.target<cpu, <"x86-64", vector_bits = 128>>
-// CHECK: exec.image "cpu" for "x86-64" [] dense_resource
+// CHECK: exec.image "cpu" for "x86-64" []
 // WIDE: wide.mlir:1:{{[0-9]+}}: error: processor 'rocketlake' with vectors of 512 bits: with its instruction sets they have 128, 256
 // UNKNOWN: unknown.mlir:1:{{[0-9]+}}: error: processor 'm1': the instruction set 'neon' is none that kernels know
 
