@@ -1,6 +1,7 @@
 #include "lib/sharding/FactorPropagation.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace tessera::sharding {
 namespace {
@@ -277,6 +278,10 @@ private:
   // Gives tensor `t` the axes it can take; whether that changes it.
   bool extend(int32_t t, llvm::ArrayRef<Candidate> candidates) {
     Row &row = rows[t];
+    if (extended.contains(tensors[t])) { // as another operand: what it got there, it has here
+      left[t].clear();
+      row = project(*tensors[t], factorsOf(t), rule, left[t]);
+    }
     const TensorLimits *limits = op.limits.empty() ? nullptr : op.limits[t];
     bool any = false;
     for (const Candidate &candidate : candidates) {
@@ -312,6 +317,8 @@ private:
         changed = true;
       }
     }
+    if (changed)
+      extended.insert(tensors[t]);
     return changed;
   }
 
@@ -321,6 +328,7 @@ private:
   int32_t numOperands;
   llvm::SmallVector<Row, 4> rows;
   llvm::SmallVector<AxisRefs, 4> left;
+  llvm::SmallPtrSet<const TensorSharding *, 4> extended;
 };
 
 } // namespace

@@ -177,3 +177,12 @@ func.func @meshes(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]
   %0 = stablehlo.add %x, %y : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// One value that is both operands, along other dimensions: what it gets as the left one counts as the right one.
+// CHECK-LABEL: @twice_an_operand
+// CHECK-SAME: %arg0: tensor<40x40xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"a", ?}]>}
+func.func @twice_an_operand(%x: tensor<40x40xf32>) -> tensor<40xf32> {
+  %0 = stablehlo.dot_general %x, %x, batching_dims = [1] x [0], contracting_dims = [0] x [1] : (tensor<40x40xf32>, tensor<40x40xf32>) -> tensor<40xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"a"}]> : tensor<40xf32>
+  return %1 : tensor<40xf32>
+}
