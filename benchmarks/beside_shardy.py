@@ -69,7 +69,7 @@ def ops_in(op):
 
 def without_notes(module):
     """What import found out is taken off: a program that comes in may not say it."""
-    for op in ops_in(module.operation):
+    for op in (module.operation, *ops_in(module.operation)):
         for name in [a if isinstance(a, str) else a.name for a in op.attributes]:
             if name.startswith("tessera."):
                 del op.attributes[name]
