@@ -297,11 +297,14 @@ TEST_P(ClientTest, StepsAndLoadsLeaveNothing) {
     }
   };
   steps(20, 20);
-  size_t files = openFiles(), memory = residentKilobytes();
+  size_t files = openFiles();
+  [[maybe_unused]] size_t memory = residentKilobytes();
   steps(100, 2);
   steps(1, 2000);
   EXPECT_EQ(openFiles(), files);
+#if !__has_feature(address_sanitizer) // which keeps what is freed for a while
   EXPECT_LT(residentKilobytes(), memory + 2048);
+#endif
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, ClientTest, testing::Values("cpu", "shadow"),
