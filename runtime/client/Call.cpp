@@ -128,18 +128,19 @@ void Call::bindAddresses(size_t input, const Tiles &tiles) {
   auto [begin, end] = executable_->devicesOf(*place.program);
   for (size_t d = begin; d < end; ++d)
     devices_[d]->bindInput(place.index, tiles[d - begin]->address());
-  bound_[input] = true;
   rebound_ = true;
 }
 
 void Call::bind(size_t input, Tiles tiles) {
   held_[input] = std::move(tiles);
   bindAddresses(input, held_[input]);
+  bound_[input] = true;
 }
 
 void Call::bindUnheld(size_t input, const Tiles &tiles) {
   held_[input].clear();
   bindAddresses(input, tiles);
+  bound_[input] = true;
 }
 
 // Inputs that the step takes over leave the call; those that somebody else holds are copied.
@@ -154,8 +155,11 @@ Status Call::takeInputs() {
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!executable_->takes(i))
       continue;
+    taken_[i] = std::move(held_[i]);
+    held_[i].clear();
+    bound_[i] = false; // also where what follows fails: nobody runs on a copy that was not made
     bool moved = false;
-    for (auto &tile : held_[i]) {
+    for (auto &tile : taken_[i]) {
       if (tile.use_count() == 1)
         continue;
       auto copy = executable_->client()->backend().allocate(tile->space(), tile->bytes());
@@ -167,14 +171,8 @@ Status Call::takeInputs() {
       moved = true;
     }
     if (moved)
-      bindAddresses(i, held_[i]);
+      bindAddresses(i, taken_[i]);
   }
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (executable_->takes(i)) {
-      taken_[i] = std::move(held_[i]);
-      held_[i].clear();
-      bound_[i] = false;
-    }
   return {};
 }
 

@@ -42,12 +42,11 @@ public:
   void bind(size_t input, Tiles tiles);
   // The same, but it is the caller who keeps them alive. Not for inputs that a step takes over.
   void bindUnheld(size_t input, const Tiles &tiles);
-  bool isBound(size_t input) const { return bound_[input]; }
 
   // Starts a step, which begins when `after` have happened, and fails when one of those did.
   // `outputs` gets the memory of every output, which has contents once the step is over. An input
   // that the step takes over and somebody else still holds is copied. Fails when a step is being
-  // executed, or an input is not bound.
+  // executed, or an input is not bound; where memory is wanting, inputs that it takes over are lost.
   Result<std::shared_ptr<device::Event>>
   start(std::span<const std::shared_ptr<device::Event>> after, std::vector<Tiles> &outputs);
   // From any thread: the step that is being executed fails.
