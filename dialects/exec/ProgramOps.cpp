@@ -9,6 +9,16 @@ using namespace mlir;
 
 namespace tessera::exec {
 
+// The end of a program and of a function: attributes {..} and a region of one block.
+static ParseResult parseBody(OpAsmParser &parser, OperationState &result) {
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*result.addRegion()))
+    return failure();
+  if (result.regions.front()->empty())
+    result.regions.front()->emplaceBlock();
+  return success();
+}
+
 // exec.program @main mesh @mesh devices [2] arena 4096 host 0 file 0 constants 64 inputs [..]
 // outputs [..] {..}
 ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
@@ -51,12 +61,7 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   result.addAttribute("constant_bytes", b.getI64IntegerAttr(constants));
   result.addAttribute("inputs", inputs);
   result.addAttribute("outputs", outputs);
-  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-      parser.parseRegion(*result.addRegion()))
-    return failure();
-  if (result.regions.front()->empty())
-    result.regions.front()->emplaceBlock();
-  return success();
+  return parseBody(parser, result);
 }
 
 void ProgramOp::print(OpAsmPrinter &p) {
@@ -313,12 +318,7 @@ ParseResult FunctionOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   result.addAttribute("reads", reads);
   result.addAttribute("writes", writes);
-  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-      parser.parseRegion(*result.addRegion()))
-    return failure();
-  if (result.regions.front()->empty())
-    result.regions.front()->emplaceBlock();
-  return success();
+  return parseBody(parser, result);
 }
 
 void FunctionOp::print(OpAsmPrinter &p) {
