@@ -184,6 +184,7 @@ public:
     throwUnlessOk(code);
     return true;
   }
+  tessera_event *get() const { return event_.get(); }
 
 private:
   std::unique_ptr<tessera_event, void (*)(tessera_event *)> event_;

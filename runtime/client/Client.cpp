@@ -1,6 +1,7 @@
 #include "runtime/client/Client.h"
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/execute/Backends.h"
+#include "runtime/pool/OwnThread.h"
 #include <algorithm>
 
 namespace tessera::runtime {
@@ -19,7 +20,7 @@ Result<std::shared_ptr<Client>> Client::create(const ClientOptions &options) {
   auto backend = makeBackend(options.device, *pool);
   if (!backend.ok())
     return backend.status();
-  return std::shared_ptr<Client>(new Client(*pool, *backend, options.transport));
+  return std::shared_ptr<Client>(new Client(*pool, *backend, options.transport), JoinsOwnThreads());
 }
 
 Status Client::checkHere() const {

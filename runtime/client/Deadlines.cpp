@@ -1,4 +1,5 @@
 #include "runtime/client/Deadlines.h"
+#include "runtime/pool/OwnThread.h"
 #include <chrono>
 #include <system_error>
 
@@ -43,6 +44,7 @@ void Deadlines::clear(Run &run) {
 }
 
 void Deadlines::watch() {
+  isOwnThread();
   std::unique_lock lock(mutex_);
   while (!stop_) {
     wakes_ = runs_.empty() ? INT64_MAX : runs_.begin()->first;

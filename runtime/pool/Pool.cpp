@@ -2,6 +2,7 @@
 #include "runtime/Environment.h"
 #include "runtime/HostMemory.h"
 #include "runtime/pool/Futex.h"
+#include "runtime/pool/OwnThread.h"
 #include <algorithm>
 #include <ctime>
 #include <map>
@@ -47,7 +48,12 @@ uint32_t chunkEnd(uint32_t begin, uint32_t chunk, uint32_t total) {
 
 bool later(const Timer *a, const Timer *b) { return a->deadline > b->deadline; }
 
+thread_local bool ownThread = false;
+
 } // namespace
+
+void isOwnThread() { ownThread = true; }
+bool onOwnThread() { return ownThread; }
 
 int64_t Pool::now() {
   timespec t;
@@ -82,7 +88,8 @@ Result<std::shared_ptr<Pool>> Pool::shared(uint32_t workers) {
   std::erase_if(pools, [](const auto &entry) { return entry.second.expired(); });
   std::shared_ptr<Pool> pool = pools[workers].lock();
   if (!pool || !pool->isHere()) {
-    pool.reset(new Pool(workers, static_cast<int64_t>(poll->value_or(20) * 1e3)));
+    pool.reset(new Pool(workers, static_cast<int64_t>(poll->value_or(20) * 1e3)),
+               JoinsOwnThreads());
     if (Status s = pool->start(); !s.ok())
       return s;
     pools[workers] = pool;
@@ -103,6 +110,7 @@ Status Pool::start() {
   for (auto &worker : workers_) {
     try {
       worker->thread_ = std::thread([w = worker.get()] {
+        isOwnThread();
         flushDenormals();
         w->main();
       });

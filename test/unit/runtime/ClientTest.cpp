@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 namespace tessera {
@@ -241,6 +242,48 @@ TEST_P(ClientTest, ThreadsHaveCallsOfTheirOwnOfOneExecutable) {
   for (auto &thread : threads)
     thread.join();
   EXPECT_EQ(right, 8);
+}
+
+// Lets go of everything on the thread that ends the step: a worker, or the one of time limits.
+TEST_P(ClientTest, TheEndOfAStepMayFreeItsClient) {
+  struct Everything {
+    std::optional<Client> client;
+    std::optional<Call> call;
+    std::vector<Buffer> outputs;
+    std::atomic<int> freed{0};
+  } all;
+  ClientSettings alone = settings();
+  alone.workers = 3; // a pool that nobody else has
+  all.client.emplace(alone);
+  auto tiles = [&](float value) {
+    std::vector<Buffer> tiles;
+    for (uint32_t d = 0; d < 2; ++d)
+      tiles.emplace_back(*all.client, d, "f32", std::vector<int64_t>{1, 3},
+                         std::vector<float>(3, value));
+    return tiles;
+  };
+  CallSettings slow;
+  slow.topology = R"({"alpha": 0.2, "beta": 1e9})";
+  slow.timeLimit = 0.02;
+  all.call.emplace(Executable(*all.client, accumulatorOf({2}, true)), slow);
+  all.call->bind(0, tiles(0));
+  all.call->bind(1, tiles(1));
+  auto step = all.call->start();
+  all.outputs = std::move(step.outputs[0]);
+  ASSERT_EQ(tessera_event_when_ready(
+                step.done.get(),
+                [](void *user, tessera_code code) {
+                  auto *all = static_cast<Everything *>(user);
+                  all->outputs.clear();
+                  all->call.reset();
+                  all->client.reset();
+                  all->freed = code;
+                },
+                &all),
+            TESSERA_OK);
+  while (!all.freed)
+    std::this_thread::yield();
+  EXPECT_EQ(all.freed, TESSERA_DEADLINE_EXCEEDED);
 }
 
 // Sessions of a client share its memory, and take arrays by name.

@@ -48,5 +48,25 @@ TEST(PoolTest, ATaskThatWakesItselfWakesNobodyElse) {
   }
 }
 
+// Holds the pool itself, as a copy that is under way holds its device's memory.
+struct LastOwner final : Task {
+  void run(Worker &) override { pool.reset(); }
+  std::shared_ptr<Pool> pool;
+};
+
+// The worker tried to join itself, which ended the process.
+TEST(PoolTest, AWorkerMayBeTheLastOwner) {
+  for (uint32_t workers = 1; workers <= 3; ++workers)
+    for (int round = 0; round < 10; ++round) {
+      LastOwner task;
+      task.pool = *Pool::shared(workers);
+      task.home = round % workers;
+      std::weak_ptr<Pool> watched = task.pool;
+      watched.lock()->push(&task);
+      while (!watched.expired())
+        std::this_thread::yield();
+    }
+}
+
 } // namespace
 } // namespace tessera::runtime
