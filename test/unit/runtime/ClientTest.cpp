@@ -249,7 +249,7 @@ TEST_P(ClientTest, TheEndOfAStepMayFreeItsClient) {
   struct Everything {
     std::optional<Client> client;
     std::optional<Call> call;
-    std::vector<Buffer> outputs;
+    std::vector<std::vector<Buffer>> outputs;
     std::atomic<int> freed{0};
   } all;
   ClientSettings alone = settings();
@@ -269,7 +269,7 @@ TEST_P(ClientTest, TheEndOfAStepMayFreeItsClient) {
   all.call->bind(0, tiles(0));
   all.call->bind(1, tiles(1));
   auto step = all.call->start();
-  all.outputs = std::move(step.outputs[0]);
+  all.outputs = std::move(step.outputs);
   ASSERT_EQ(tessera_event_when_ready(
                 step.done.get(),
                 [](void *user, tessera_code code) {
