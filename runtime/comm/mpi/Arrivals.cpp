@@ -1,6 +1,7 @@
 #include "runtime/comm/mpi/Arrivals.h"
 
 #include "runtime/comm/LaunchedRank.h"
+#include "runtime/comm/mpi/PeerProcess.h"
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -25,6 +26,9 @@ Arrivals::Arrivals()
     close(mark_); // this file system has no locks
     mark_ = -1;
   }
+  ProcessName own = ProcessName::ofThisOne();
+  if (mark_ >= 0 && write(mark_, &own, sizeof own) != sizeof own)
+    return; // then without
 }
 
 std::string Arrivals::pathOf(int rank) const {
@@ -36,6 +40,22 @@ void Arrivals::end(const std::string &lastWords) const {
     return; // then without
 }
 
+// "ended: ..", or nothing where it has come and runs.
+std::string Arrivals::whatBefell(int mark) {
+  ProcessName name = {};
+  char words[400];
+  bool isNamed = read(mark, &name, sizeof name) == sizeof name;
+  ssize_t length = isNamed ? read(mark, words, sizeof words) : 0;
+  if (length > 0)
+    return " ended: " + std::string(words, length);
+  if (flock(mark, LOCK_SH | LOCK_NB) == 0)
+    return " ended";
+  if (!isNamed || !PeerProcess(name).isStopped())
+    return "";
+  name.host[sizeof name.host - 1] = '\0';
+  return " (process " + std::to_string(name.process) + " on " + name.host + ") is stopped";
+}
+
 std::string Arrivals::missing() const {
   std::string text, absent;
   int absentCount = 0;
@@ -45,23 +65,21 @@ std::string Arrivals::missing() const {
     if (rank == rank_)
       continue;
     int mark = open(pathOf(rank).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (mark < 0 && errno == ENOENT && isWhole_) {
-      absent += (absentCount++ ? ", " : "") + std::to_string(rank);
-      continue;
-    }
-    char words[400];
-    ssize_t length = mark < 0 ? 0 : read(mark, words, sizeof words);
-    bool ended = mark >= 0 && flock(mark, LOCK_SH | LOCK_NB) == 0;
-    if (ended || length > 0)
-      text += (text.empty() ? "rank " : "; rank ") + std::to_string(rank) + " ended" +
-              (length > 0 ? ": " + std::string(words, length) : "");
-    if (mark >= 0)
+    if (mark >= 0) {
+      if (std::string what = whatBefell(mark); !what.empty())
+        text += (text.empty() ? "rank " : "; rank ") + std::to_string(rank) + what;
       close(mark);
+    } else if (errno == ENOENT) {
+      absent += (absentCount++ ? ", " : "") + std::to_string(rank);
+    }
   }
-  if (absentCount)
-    text += (text.empty() ? "" : "; ") + std::string(absentCount > 1 ? "ranks " : "rank ") +
-            absent + (absentCount > 1 ? " have" : " has") +
-            " not begun to (ended, or without --comm=mpi)";
+  if (absentCount) {
+    bool areMany = absentCount > 1;
+    text += (text.empty() ? "" : "; ") + std::string(areMany ? "ranks " : "rank ") + absent +
+            (areMany ? " have" : " has") + " not begun to " +
+            (isWhole_ ? "(ended or stopped before, or without --comm=mpi)"
+                      : "on this machine (on another one, or ended or stopped before)");
+  }
   return text;
 }
 

@@ -12,6 +12,7 @@ namespace tessera::comm {
 ProcessName ProcessName::ofThisOne() {
   ProcessName name = {};
   name.process = getpid();
+  gethostname(name.host, sizeof name.host - 1);
   char boot[40] = "", space[40] = "";
   if (FILE *file = std::fopen("/proc/sys/kernel/random/boot_id", "re")) {
     if (std::fscanf(file, "%39s", boot) != 1)
@@ -32,12 +33,13 @@ PeerProcess::PeerProcess(const ProcessName &name) {
 #ifdef SYS_pidfd_open
   handle_ = static_cast<int>(syscall(SYS_pidfd_open, process_, 0));
 #endif
-  if (handle_ < 0 && !isInTable(started_))
+  atFirst_ = entry();
+  if (handle_ < 0 && !atFirst_.isAlive())
     process_ = 0;
 }
 
 PeerProcess::PeerProcess(PeerProcess &&other) noexcept
-    : handle_(other.handle_), process_(other.process_), started_(other.started_) {
+    : handle_(other.handle_), process_(other.process_), atFirst_(other.atFirst_) {
   other.handle_ = -1;
 }
 
@@ -46,23 +48,26 @@ PeerProcess::~PeerProcess() {
     close(handle_);
 }
 
-bool PeerProcess::isInTable(int64_t &started) const {
+bool PeerProcess::Entry::isAlive() const { return state && state != 'Z' && state != 'X'; }
+
+PeerProcess::Entry PeerProcess::entry() const {
   FILE *file = std::fopen(("/proc/" + std::to_string(process_) + "/stat").c_str(), "re");
   if (!file)
-    return false;
+    return {};
   char text[1024];
   size_t length = std::fread(text, 1, sizeof text - 1, file);
   std::fclose(file);
   text[length] = '\0';
   const char *at = std::strrchr(text, ')'); // of the name, which may have anything in it
   char state = 0;
+  long long started = 0;
   // The state is field 3, the time of the start field 22 (proc(5)).
-  return at &&
-         std::sscanf(at + 1,
-                     " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                     "%*s %*s %*s %*s %lld",
-                     &state, reinterpret_cast<long long *>(&started)) == 2 &&
-         state != 'Z' && state != 'X';
+  if (!at || std::sscanf(at + 1,
+                         " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                         "%*s %*s %*s %*s %lld",
+                         &state, &started) != 2)
+    return {};
+  return {state, started};
 }
 
 bool PeerProcess::hasEnded() const {
@@ -72,8 +77,15 @@ bool PeerProcess::hasEnded() const {
     pollfd ended = {handle_, POLLIN, 0};
     return poll(&ended, 1, 0) > 0;
   }
-  int64_t started = 0;
-  return !isInTable(started) || started != started_;
+  Entry now = entry();
+  return !now.isAlive() || now.started != atFirst_.started;
+}
+
+bool PeerProcess::isStopped() const {
+  if (!process_)
+    return false;
+  Entry now = entry();
+  return now.started == atFirst_.started && (now.state == 'T' || now.state == 't');
 }
 
 } // namespace tessera::comm

@@ -236,6 +236,32 @@ TEST(MpiTest, ErrorsBeforeRanksHaveConnectedNameTheRank) {
   says("sleep 2; exit 1", survivor + "rank 1 has not begun to");
 }
 
+// Rank 0 comes when rank 1 has come and is stopped; the shell of rank 1 only waits for it.
+TEST(MpiTest, ARankStoppedBeforeItConnectsIsNamed) {
+  std::ofstream(path("stopped.tsr"), std::ios::binary) << everyCollective();
+  std::ofstream(path("stopped.sh")) << R"(
+run="env TESSERA_CONNECT_TIMEOUT=1 $1 $2 --comm=mpi"
+if [ $OMPI_COMM_WORLD_RANK = 0 ]; then
+  until [ -e $2.now ]; do sleep 0.05; done
+  exec $run
+fi
+$run &
+until ls $PMIX_SERVER_TMPDIR/tessera-*-1 > $2.list 2>&1 && [ -s $(cat $2.list) ]; do sleep 0.01; done
+kill -STOP $!
+touch $2.now
+wait
+)";
+  std::filesystem::remove(path("stopped.tsr.now"));
+  std::string output;
+  EXPECT_NE(runProcesses(2, path("stopped.sh") + " " TESSERA_RUN " " + path("stopped.tsr"), output,
+                         "", "sh"),
+            0);
+  size_t at = output.find("error: rank 0: communicator 'mpi': not all processes of mpirun have "
+                          "connected in time (TESSERA_CONNECT_TIMEOUT): rank 1 (process ");
+  ASSERT_NE(at, output.npos) << output;
+  EXPECT_NE(output.find(") is stopped\n", at), output.npos) << output;
+}
+
 TEST(MpiTest, TheEmbeddingExampleRuns) {
   auto builder = accumulator({2}, true);
   std::ofstream(path("embed.tsr"), std::ios::binary) << fileWithCode(builder, accumulatorCode());
