@@ -5,6 +5,7 @@
 #include "compiler/Entry.h"
 #include "compiler/Report.h"
 #include "compiler/Road.h"
+#include "dialects/sdy/SdyOps.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/target/Target.h"
 #include "passes/package/Package.h"
@@ -76,7 +77,7 @@ CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
     return result;
   }
 
-  Stopwatch watch;
+  Stopwatch watch, all;
   llvm::json::Array seconds;
   auto timed = [&](llvm::StringRef phase) {
     seconds.push_back(
@@ -91,10 +92,12 @@ CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
   timed("parse");
 
   // The whole road ends by writing the program, which checks what the last phase's verifier does.
-  bool whole = options.stopAfter.empty();
+  bool whole = options.stopAfter.empty(), isSharded = true;
   const Phase &last = phases().back();
   result.error = road.run(whole ? last.name : "", [&](const Phase &phase) {
     timed(phase.name);
+    if (phase.name == "import") // what has a sharding is on a mesh
+      isSharded = !module.getOps<sdy::MeshOp>().empty();
     if (phase.name == options.printAfter)
       listener.print(printed(module));
     return phase.name != options.stopAfter;
@@ -122,6 +125,7 @@ CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
                     /*LowerCase=*/true);
     report["sha256"] = result.sha256;
     timed(last.name);
+    result.summary = summaryLine(report, isSharded, all.lap());
   }
   report["phases"] = std::move(seconds);
   result.report = toText(std::move(report)) + "\n";

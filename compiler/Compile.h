@@ -31,6 +31,7 @@ struct CompileResult {
   std::string program; // .tsr bytes, or IR text with stopAfter
   std::string report;  // JSON; see docs/command-line.md
   std::string sha256;  // of .tsr bytes, in hexadecimal
+  std::string summary; // of the report, in a line for people; empty with stopAfter
 };
 
 // Parses text or MLIR bytecode and takes it down the road. Keeps no state between calls.

@@ -5,6 +5,7 @@
 #include "compiler/CommandLine.h"
 #include "compiler/Compile.h"
 #include "lib/process/OutOfMemory.h"
+#include "lib/version/Version.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -75,6 +76,8 @@ void compileInto(tessera_compiled &compiled, llvm::StringRef module,
 }
 
 } // namespace
+
+TESSERA_EXPORT const char *tessera_compiler_version() { return tessera::versionText(); }
 
 TESSERA_EXPORT tessera_compiled *tessera_compile(const char *module, size_t bytes,
                                                  const tessera_compile_options *given) {

@@ -12,37 +12,14 @@
 namespace tessera {
 namespace {
 
-const char kUsage[] = R"(usage: tessera explain IN.mlir|IN.mlirbc [options]
-
-Says of every sharding where it comes from and of every collective why it is there, what it moves, and which
-annotation would remove it.
-
-  --value=NAME         only this value: %12 as in IN.mlir, an argument's name, or the last part of a scope
-  --line=FILE:N        only what this line of your source made
-  --html=FILE          write one page with the program as a graph, and print nothing (- is standard output)
-)";
-
 struct Request {
   ProgramArguments program;
   std::string value, line, html;
-};
 
-// Empty, or what is wrong with the arguments.
-std::string parseArguments(int argc, const char *const *argv, Request &request) {
-  for (int i = 0; i < argc; ++i) {
-    llvm::StringRef argument = argv[i];
-    auto [name, value] = argument.split('=');
-    if (name == "--value")
-      request.value = value.str();
-    else if (name == "--line")
-      request.line = value.str();
-    else if (name == "--html")
-      request.html = value.str();
-    else if (std::string wrong = request.program.take(argument); !wrong.empty())
-      return wrong;
-  }
-  return request.program.input.empty() ? "no input file" : "";
-}
+  explicit Request(const command::Arguments &arguments)
+      : program(arguments), value(arguments.value("--value")), line(arguments.value("--line")),
+        html(arguments.value("--html")) {}
+};
 
 int print(const explain::Explanation &explanation, const Request &request) {
   std::string text;
@@ -69,11 +46,10 @@ int print(const explain::Explanation &explanation, const Request &request) {
 
 // The exit code.
 int explainInput(int argc, const char *const *argv) {
-  if (printedHelp(argc, argv, llvm::Twine(kUsage) + kProgramUsage))
-    return 0;
-  Request request;
-  if (std::string wrong = parseArguments(argc, argv, request); !wrong.empty())
-    return failCommand("error: " + wrong + "; see tessera explain --help");
+  command::Arguments arguments(*command::findCommand("explain"), argc, argv);
+  if (!arguments.wrong().empty())
+    return failCommand("error: " + arguments.wrong());
+  Request request(arguments);
   std::optional<std::string> input = readFiles(request.program);
   if (!input)
     return 1;

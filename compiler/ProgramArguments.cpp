@@ -9,35 +9,15 @@
 
 namespace tessera {
 
-std::string ProgramArguments::take(llvm::StringRef argument) {
-  auto [name, value] = argument.split('=');
-  if (name == "--entry")
-    options.entry = value.str();
-  else if (name == "--input-shapes")
-    options.inputShapes = value.str();
-  else if (name == "--topology")
-    topologyFile = value.str();
-  else if (argument.starts_with("-") && argument != "-")
-    return ("unknown option " + argument).str();
-  else if (input.empty())
-    input = argument.str();
-  else
-    return ("two inputs: " + input + " and " + argument).str();
-  return "";
+ProgramArguments::ProgramArguments(const command::Arguments &arguments)
+    : input(arguments.operand()), topologyFile(arguments.value("--topology")) {
+  options.entry = arguments.value("--entry", options.entry);
+  options.inputShapes = arguments.value("--input-shapes");
 }
 
 int failCommand(const llvm::Twine &line) {
   llvm::errs() << line << "\n";
   return 1;
-}
-
-bool printedHelp(int argc, const char *const *argv, const llvm::Twine &usage) {
-  for (int i = 0; i < argc; ++i)
-    if (llvm::StringRef argument = argv[i]; argument == "--help" || argument == "-h") {
-      llvm::outs() << usage;
-      return true;
-    }
-  return false;
 }
 
 int runCommand(llvm::function_ref<int()> command) {
@@ -68,7 +48,7 @@ std::optional<std::string> readFiles(ProgramArguments &arguments) {
   return input;
 }
 
-ProgressLine::ProgressLine() : onTerminal(isatty(STDERR_FILENO)) {
+ProgressLine::ProgressLine(bool quiet) : onTerminal(!quiet && isatty(STDERR_FILENO)) {
   diagnostic = [this](const std::string &line) {
     clear();
     llvm::errs() << line << "\n";

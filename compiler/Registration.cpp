@@ -20,7 +20,8 @@
 #include "mlir/Dialect/Shape/IR/Shape.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinDialect.h"
-#include "mlir/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace tessera {
 
@@ -41,11 +42,25 @@ void registerDialects(mlir::DialectRegistry &registry) {
 }
 
 void registerPasses() {
-  mlir::registerTransformsPasses();
   registerPortablePasses();
   for (const Phase &phase : phases())
     phase.registerPasses();
   registerCompilePipeline();
+}
+
+static void printPipeline(llvm::StringRef name) {
+  if (const auto *pipeline = mlir::PassPipelineInfo::lookup(name))
+    llvm::outs() << llvm::left_justify(("  --" + name).str(), 28) << pipeline->getPassDescription()
+                 << "\n";
+}
+
+void printPasses() {
+  llvm::outs() << "Phases, in the order of the road:\n";
+  for (const Phase &phase : phases())
+    printPipeline(("tessera-" + phase.name).str());
+  printPipeline("tessera-compile");
+  llvm::outs() << "\n";
+  mlir::printRegisteredPasses();
 }
 
 } // namespace tessera

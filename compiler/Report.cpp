@@ -2,6 +2,7 @@
 
 #include "dialects/exec/ExecOps.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/text/Quantity.h"
 #include "passes/package/Figures.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -83,6 +84,30 @@ llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
       {"arguments", most.arguments}, {"outputs", most.outputs}, {"arena", most.arena}};
   report["flops"] = flops;
   return report;
+}
+
+std::string summaryLine(const llvm::json::Object &report, bool isSharded, double seconds) {
+  uint64_t count = 0, bytes = 0, peak = 0;
+  bool isKnown = true;
+  if (const llvm::json::Array *sites = report.getArray("collectives"))
+    for (const llvm::json::Value &value : *sites) {
+      const llvm::json::Object &site = *value.getAsObject();
+      count += site.getInteger("count").value_or(0);
+      bytes += site.getInteger("bytes").value_or(0);
+      isKnown &= site.getInteger("trips").has_value();
+    }
+  if (const llvm::json::Object *memory = report.getObject("memory"))
+    for (const auto &part : *memory)
+      peak += part.second.getAsInteger().value_or(0);
+  std::string line =
+      "compiled for " + text::counted(report.getInteger("devices").value_or(1), "device");
+  if (!isSharded)
+    line += ", as no value of the module has a sharding,";
+  line += " in " + text::seconds(seconds) + ": ";
+  if (count)
+    line += (isKnown ? "" : "at least ") + text::counted(count, "collective") + " and " +
+            text::bytes(bytes) + " received a step, ";
+  return line + "peak " + text::bytes(peak) + " a device";
 }
 
 } // namespace tessera

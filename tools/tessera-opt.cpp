@@ -5,6 +5,9 @@
 #include "compiler/SourceText.h"
 #include "lib/files/InputFile.h"
 #include "lib/files/OutputFile.h"
+#include "lib/version/Version.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -19,6 +22,19 @@ static llvm::cl::opt<bool>
     keepVhlo("keep-vhlo",
              llvm::cl::desc("Leave a portable artifact's operations as they are written"));
 
+// What is Tessera's comes before MLIR's long list, which its own option prints.
+static void printOwnHelp(int argc, char **argv) {
+  for (llvm::StringRef argument : llvm::ArrayRef(argv, argc).drop_front())
+    if (argument == "--help" || argument == "-help" || argument == "-h") {
+      llvm::outs() << "usage: tessera-opt IN.mlir|- [-o OUT.mlir] --tessera-PASS.. | "
+                      "--tessera-PHASE.. | --tessera-compile\n\n";
+      tessera::printPasses();
+      llvm::outs() << "\n--emit-portable=VERSION  " << emitPortable.HelpStr
+                   << "\n--keep-vhlo              " << keepVhlo.HelpStr
+                   << "\n\nMLIR's own help, with its passes:\n\n";
+    }
+}
+
 int main(int argc, char **argv) {
   tessera::files::watchSignals();
   llvm::InitLLVM init(argc, argv);
@@ -26,6 +42,11 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   tessera::registerDialects(registry);
   tessera::registerPasses();
+  printOwnHelp(argc, argv);
+  mlir::registerTransformsPasses();
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &out) {
+    out << "tessera-opt " << tessera::versionText() << ", with LLVM " LLVM_VERSION_STRING "\n";
+  });
   auto [inputName, outputName] =
       mlir::registerAndParseCLIOptions(argc, argv, "Tessera's pass driver\n", registry);
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();

@@ -1,6 +1,10 @@
 // tessera: compiles programs and runs them. Neither half loads what only the other needs: the
 // compiler (and with it MLIR and LLVM) is a shared library that is opened when a subcommand asks
 // for it.
+#include "lib/command/Arguments.h"
+#include "lib/command/Completion.h"
+#include "lib/command/Help.h"
+#include "lib/version/Version.h"
 #include "runtime/tool/InfoCommand.h"
 #include "runtime/tool/RunCommand.h"
 
@@ -14,20 +18,11 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <vector>
+
+namespace command = tessera::command;
 
 namespace {
-
-const char kUsage[] = R"(usage: tessera compile IN.mlir -o OUT.tsr [options]
-       tessera explain IN.mlir [options]
-       tessera run P.tsr --inputs=IN.npz --outputs=OUT.npz [options]
-       tessera info P.tsr [--json]
-
-compile  turns a StableHLO module with Shardy annotations into a program for many devices
-explain  says why such a module is sharded as it is, and what that moves
-run      executes a compiled program
-info     says what a compiled program takes, gives, needs and moves
-`tessera SUBCOMMAND --help` tells the options.
-)";
 
 // The build and an installation both keep libraries in ../lib of the binary.
 std::string besideBinary(const char *library) {
@@ -37,7 +32,7 @@ std::string besideBinary(const char *library) {
   return binary.substr(0, binary.rfind('/') + 1) + "../lib/" + library;
 }
 
-int commandInLibrary(const char *name, int argc, char **argv) {
+int commandInLibrary(const char *name, int argc, const char *const *argv) {
   // What the libraries alone take. With less, their own start would end the process.
   constexpr rlim_t least = rlim_t{384} << 20;
   rlimit memory;
@@ -69,24 +64,72 @@ void occupyClosedStreams() {
       open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-int runSubcommand(int argc, char **argv) {
-  const char *command = argc > 1 ? argv[1] : "";
-  if (!std::strcmp(command, "compile"))
-    return commandInLibrary("tessera_compile_command", argc - 2, argv + 2);
-  if (!std::strcmp(command, "explain"))
-    return commandInLibrary("tessera_explain_command", argc - 2, argv + 2);
-  if (!std::strcmp(command, "run"))
-    return tessera::runCommand(argc - 2, argv + 2);
-  if (!std::strcmp(command, "info"))
-    return tessera::infoCommand(argc - 2, argv + 2);
-  if (!std::strcmp(command, "--help") || !std::strcmp(command, "-h") ||
-      !std::strcmp(command, "help")) {
-    std::fputs(kUsage, stdout);
-    return 0;
-  }
-  std::fprintf(stderr, "error: %s; see tessera --help\n",
-               *command ? ("no subcommand " + std::string(command)).c_str() : "no subcommand");
+int compileCommand(int argc, const char *const *argv) {
+  return commandInLibrary("tessera_compile_command", argc, argv);
+}
+int explainCommand(int argc, const char *const *argv) {
+  return commandInLibrary("tessera_explain_command", argc, argv);
+}
+
+int print(const std::string &text) {
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+int fail(const std::string &what) {
+  std::fprintf(stderr, "error: %s\n", what.c_str());
   return 1;
+}
+
+int completionCommand(int argc, const char *const *argv) {
+  command::Arguments arguments(*command::findCommand("completion"), argc, argv);
+  std::string script = command::completionFor(arguments.operand());
+  if (script.empty())
+    arguments.fail("no completion for the shell '" + arguments.operand() +
+                   "'; there is bash, zsh and fish");
+  return arguments.wrong().empty() ? print(script) : fail(arguments.wrong());
+}
+
+struct Handler {
+  std::string_view name;
+  int (*run)(int argc, const char *const *argv);
+};
+constexpr Handler kHandlers[] = {
+    {"compile", compileCommand},    {"explain", explainCommand},       {"run", tessera::runCommand},
+    {"info", tessera::infoCommand}, {"completion", completionCommand},
+};
+
+int failUnknown(const std::string &name) {
+  if (name.empty())
+    return fail("no subcommand; see tessera --help");
+  std::vector<std::string_view> names;
+  for (const command::Command &each : command::commands())
+    names.push_back(each.name);
+  std::string_view meant = command::nearest(name, names);
+  return fail("no subcommand " + name +
+              (meant.empty() ? "" : ", did you mean " + std::string(meant) + "?") +
+              "; see tessera --help");
+}
+
+// Help needs no library of the compiler.
+int runSubcommand(int argc, const char *const *argv) {
+  std::string name = argc > 1 ? argv[1] : "";
+  if (name == "--version")
+    return print(std::string("tessera ") + tessera::versionText() + "\n");
+  if (name == "--help" || name == "-h" || (name == "help" && argc == 2))
+    return print(command::helpOfAll());
+  bool asksForHelp = name == "help";
+  if (asksForHelp)
+    name = argv[2];
+  const command::Command *found = command::findCommand(name);
+  if (!found)
+    return failUnknown(name);
+  if (asksForHelp || command::Arguments(*found, argc - 2, argv + 2).asksForHelp())
+    return print(command::helpOf(*found));
+  for (const Handler &handler : kHandlers)
+    if (handler.name == name)
+      return handler.run(argc - 2, argv + 2);
+  return failUnknown(name);
 }
 
 } // namespace

@@ -94,6 +94,9 @@ typedef struct tessera_session_options {
   tessera_client *client;
 } tessera_session_options;
 
+/* The release of this library: "0.1.0". */
+TESSERA_API const char *tessera_version(void);
+
 /* The message of the last failed call on this thread; "" before any. */
 TESSERA_API const char *tessera_error_message(void);
 

@@ -37,6 +37,9 @@ typedef struct tessera_collective {
 
 typedef struct tessera_compiled tessera_compiled;
 
+/* The release of this library: "0.1.0". */
+const char *tessera_compiler_version(void);
+
 /* Compiles a StableHLO module, as text or MLIR bytecode. `options` may be NULL. Always returns an
  * object (NULL only when out of memory), to be freed by tessera_compiled_free. Bytecode is first read
  * by a child process, which damaged bytecode may end; in a process with several threads, whose copy

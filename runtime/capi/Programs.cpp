@@ -1,4 +1,5 @@
 // Programs of the C interface.
+#include "lib/version/Version.h"
 #include "runtime/HostMemory.h"
 #include "runtime/array/ParameterNames.h"
 #include "runtime/capi/Handles.h"
@@ -7,6 +8,8 @@
 using namespace tessera::runtime;
 
 extern "C" {
+
+const char *tessera_version(void) { return tessera::versionText(); }
 
 tessera_code tessera_program_load(const void *bytes, size_t size, tessera_program **program) {
   return guarded([&]() -> Status {

@@ -1,8 +1,8 @@
 // A file's description as lines for people, and as JSON.
+#include "lib/text/Quantity.h"
 #include "runtime/tool/ProgramInfo.h"
 #include "runtime/trace/Json.h"
 #include <algorithm>
-#include <cstdio>
 
 namespace tessera::runtime {
 
@@ -28,19 +28,6 @@ std::string listed(const std::vector<int64_t> &numbers) {
   for (size_t i = 0; i < numbers.size(); ++i)
     text += (i ? "," : "") + std::to_string(numbers[i]);
   return text + "]";
-}
-
-std::string bytesText(uint64_t bytes) {
-  if (bytes < 1024)
-    return std::to_string(bytes) + " bytes";
-  char text[48];
-  const char *units[] = {"KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes) / 1024;
-  int unit = 0;
-  for (; value >= 1024 && unit < 3; ++unit)
-    value /= 1024;
-  std::snprintf(text, sizeof text, "%.1f %s", value, units[unit]);
-  return text;
 }
 
 std::string devicesText(const std::vector<std::pair<int64_t, int64_t>> &ranges) {
@@ -103,19 +90,20 @@ std::string programText(const ProgramInfo &program, bool isOnly) {
   }
   text +=
       "\n" + parametersText("inputs", program.inputs) + parametersText("outputs", program.outputs);
-  text += "memory of a device: inputs " + bytesText(program.inputBytes) + ", outputs " +
-          bytesText(program.outputBytes) + ", arena " + bytesText(program.arena) + ", scratch " +
-          bytesText(program.scratch) + ", constants " + bytesText(program.constants);
+  text += "memory of a device: inputs " + text::bytes(program.inputBytes) + ", outputs " +
+          text::bytes(program.outputBytes) + ", arena " + text::bytes(program.arena) +
+          ", scratch " + text::bytes(program.scratch) + ", constants " +
+          text::bytes(program.constants);
   if (program.host)
-    text += ", on the host " + bytesText(program.host);
+    text += ", on the host " + text::bytes(program.host);
   if (program.file)
-    text += ", in a file " + bytesText(program.file);
+    text += ", in a file " + text::bytes(program.file);
   text += "\ninstructions: " + std::to_string(program.instructions) + "\n";
   if (program.moves.empty())
     text += "moves nothing between devices\n";
   for (const auto &[kind, moved] : program.moves)
-    text += kind + ": " + std::to_string(moved.count) + " from " + std::to_string(moved.sites) +
-            (moved.sites == 1 ? " place, " : " places, ") + bytesText(moved.bytes) +
+    text += kind + ": " + std::to_string(moved.count) + " from " +
+            text::counted(moved.sites, "place") + ", " + text::bytes(moved.bytes) +
             (moved.known ? "" : " for each trip of loops that data ends") + "\n";
   return text;
 }
@@ -174,9 +162,8 @@ std::string programJson(const ProgramInfo &program) {
 
 std::string infoText(const FileInfo &info) {
   std::string text = shown(info.path) + ": a program of version " + std::to_string(info.version) +
-                     " for " + std::to_string(info.devices) +
-                     (info.devices == 1 ? " device\n" : " devices\n") + "sha256: " + info.sha256 +
-                     "\n";
+                     " for " + text::counted(info.devices, "device") + "\n" +
+                     "sha256: " + info.sha256 + "\n";
   for (const ImageInfo &image : info.images)
     text += "code for " + shown(image.target) + " " + shown(image.cpu) +
             (image.isChosen ? ", which this machine takes: " : ": ") +

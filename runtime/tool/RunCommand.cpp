@@ -1,4 +1,5 @@
 #include "runtime/tool/RunCommand.h"
+#include "lib/command/Arguments.h"
 #include "lib/files/OutputFile.h"
 #include "runtime/array/Npz.h"
 #include "runtime/array/ParameterNames.h"
@@ -24,23 +25,6 @@ namespace tessera {
 namespace {
 
 using namespace runtime;
-
-const char kUsage[] = R"(usage: tessera run P.tsr --inputs=IN.npz --outputs=OUT.npz [options]
-
-Runs a compiled program. Arrays are global values by the program's names (`tessera info`) or in0..,
-out0..; bf16, f16 and f8 travel as float32.
-
-  --inputs=FILE         the inputs; random small ones without it
-  --outputs=FILE        the outputs of the last step
-  --comm=local|mpi      all devices in this process, or one a process (mpirun -n N tessera run ..)
-  --topology=FILE       simulate the file's links (local)
-  --repeat=N            run N steps, each on the same inputs
-  --carry=outI:inJ,..   feed outputs of a step to inputs of the next
-  --report=FILE         write times, collectives and memory as JSON
-  --trace=FILE          write what each device did when, in Chrome's trace format
-  --time-limit=SECONDS  end a step that takes longer, with the loop that it was in
-  --sha256=HEX          run no other file than the one that the compiler printed this for
-)";
 
 struct RunOptions {
   std::string program, inputs, outputs, comm = "local", topology, report, trace, sha256;
@@ -74,50 +58,25 @@ Status parseCarry(std::string_view text, RunOptions &options) {
   return {};
 }
 
-Status parseArguments(int argc, const char *const *argv, RunOptions &options) {
-  const std::pair<std::string_view, std::string *> files[] = {
-      {"--inputs", &options.inputs}, {"--outputs", &options.outputs},
-      {"--comm", &options.comm},     {"--topology", &options.topology},
-      {"--report", &options.report}, {"--trace", &options.trace},
-      {"--sha256", &options.sha256}};
-  for (int i = 0; i < argc; ++i) {
-    std::string_view argument = argv[i], name = argument.substr(0, argument.find('='));
-    std::string_view value = name.size() == argument.size() ? "" : argument.substr(name.size() + 1);
-    auto file =
-        std::find_if(std::begin(files), std::end(files), [&](auto &f) { return f.first == name; });
-    if (file != std::end(files)) {
-      if (value.empty())
-        return invalidArgument(std::string(name) + " takes a value: " + std::string(name) + "=..");
-      *file->second = value;
-    } else if (name == "--repeat") {
-      auto n = parseIndex(value, "");
-      if (!n || *n < 1)
-        return invalidArgument("--repeat takes a number of steps, not '" + std::string(value) +
-                               "'");
-      options.repeat = *n;
-    } else if (name == "--time-limit") {
-      auto [end, error] =
-          std::from_chars(value.data(), value.data() + value.size(), options.timeLimit);
-      if (error != std::errc() || end != value.data() + value.size() || !(options.timeLimit > 0))
-        return invalidArgument("--time-limit takes a number of seconds, not '" +
-                               std::string(value) + "'");
-    } else if (name == "--carry") {
-      if (Status s = parseCarry(value, options); !s.ok())
-        return s;
-    } else if (argument.starts_with("-")) {
-      return invalidArgument("unknown option " + std::string(argument) +
-                             "; see tessera run --help");
-    } else if (options.program.empty()) {
-      options.program = argument;
-    } else {
-      return invalidArgument("two programs: " + options.program + " and " + std::string(argument));
-    }
-  }
-  if (options.program.empty())
-    return invalidArgument("no program: tessera run P.tsr; see tessera run --help");
+// What is wrong is the arguments' own `wrong`.
+RunOptions readOptions(command::Arguments &arguments) {
+  RunOptions options;
+  options.program = arguments.operand();
+  for (auto [name, into] : {std::pair("--inputs", &options.inputs),
+                            {"--outputs", &options.outputs},
+                            {"--comm", &options.comm},
+                            {"--topology", &options.topology},
+                            {"--report", &options.report},
+                            {"--trace", &options.trace},
+                            {"--sha256", &options.sha256}})
+    *into = arguments.value(name, *into);
+  options.repeat = arguments.number("--repeat", "steps", options.repeat);
+  options.timeLimit = arguments.positive("--time-limit", "seconds", options.timeLimit);
+  if (Status s = parseCarry(arguments.value("--carry"), options); !s.ok())
+    arguments.fail(s.message());
   if (options.comm != "local" && !options.topology.empty())
-    return invalidArgument("--topology simulates links in one process: it goes with --comm=local");
-  return {};
+    arguments.fail("--topology simulates links in one process: it goes with --comm=local");
+  return options;
 }
 
 struct Totals {
@@ -366,15 +325,9 @@ private:
 } // namespace
 
 int runCommand(int argc, const char *const *argv) {
-  if (argc > 0 && (!std::strcmp(argv[0], "--help") || !std::strcmp(argv[0], "-h"))) {
-    std::fputs(kUsage, stdout);
-    return 0;
-  }
-  RunOptions options;
-  Status status = parseArguments(argc, argv, options);
-  for (int i = 0; i < argc && !status.ok(); ++i) // the other ranks must hear of it
-    if (std::string_view(argv[i]) == "--comm=mpi")
-      options.comm = "mpi";
+  command::Arguments arguments(*command::findCommand("run"), argc, argv);
+  RunOptions options = readOptions(arguments); // with wrong ones, too, other ranks are told
+  Status status = arguments.wrong().empty() ? Status() : invalidArgument(arguments.wrong());
   std::string who = options.comm == "local" ? "" : comm::launchedAs();
   try {
     status = RunCommand(std::move(options)).run(status);

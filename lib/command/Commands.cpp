@@ -1,0 +1,115 @@
+#include "lib/command/Commands.h"
+
+namespace tessera::command {
+
+namespace {
+
+constexpr std::string_view kPhases =
+    "import|propagate|reshard|localize|communicate|fuse|order|memory|codegen|package";
+
+constexpr Option kEntry{"--entry", "NAME", "the function to take; main without it"};
+constexpr Option kInputShapes{"--input-shapes", "LIST",
+                              "shapes of arguments that have dynamic ones: in0:8x128xf32,in1:4"};
+constexpr Option kMachine{"--topology", "FILE",
+                          "the machine that costs are predicted for; a default is built in"};
+constexpr Option kSwitchOfQuiet{"--quiet", "", "no progress and no line at the end"};
+
+constexpr Option kCompile[] = {
+    {"-o", "FILE", "the program; with --stop-after, the module's text; - is standard output"},
+    kEntry,
+    kInputShapes,
+    {"--target", "cpu|shadow",
+     "what kernels are generated for; shadow is the cpu with a device that runs behind"},
+    {"--target-cpu", "NAME",
+     "the processor: native (this one), x86-64-v3, x86-64-v4, ..; help lists all; several with "
+     "commas between",
+     "native|x86-64-v3|x86-64-v4|help"},
+    kMachine,
+    {"--stop-after", "PHASE", "stop there and write the module as text", kPhases},
+    {"--print-after", "PHASE", "print the module after that phase, and go on", kPhases},
+    {"--report", "FILE", "write times, collectives and memory as JSON; - is standard output"},
+    {"--verify-each", "", "check the module after every pass"},
+    kSwitchOfQuiet,
+};
+
+constexpr Option kExplain[] = {
+    {"--value", "NAME",
+     "only this value: %12 as in IN.mlir, an argument's name, or the last part of a scope"},
+    {"--line", "FILE:N", "only what this line of your source made"},
+    {"--html", "FILE",
+     "write one page with the program as a graph, and print nothing; - is standard output"},
+    kEntry,
+    kInputShapes,
+    kMachine,
+};
+
+constexpr Option kRun[] = {
+    {"--inputs", "FILE", "the inputs; random small ones without it"},
+    {"--outputs", "FILE", "the outputs of the last step"},
+    {"--comm", "local|mpi",
+     "all devices in this process, or one a process (mpirun -n N tessera run ..)"},
+    {"--topology", "FILE", "simulate the file's links; with --comm=local"},
+    {"--repeat", "N", "run N steps; without --carry each on the same inputs"},
+    {"--carry", "LIST", "feed outputs of a step to inputs of the next: outI:inJ,.."},
+    {"--report", "FILE", "write times, collectives and memory as JSON; - is standard output"},
+    {"--trace", "FILE",
+     "write what each device did when, for ui.perfetto.dev or chrome://tracing; - is standard "
+     "output"},
+    {"--time-limit", "SECONDS", "end a step that takes longer, with the loop that it was in"},
+    {"--sha256", "HEX", "run no other file than the one that the compiler printed this for"},
+    kSwitchOfQuiet,
+};
+
+constexpr Option kInfo[] = {{"--json", "", "the same for scripts"}};
+
+constexpr Command kCommands[] = {
+    {"compile", "IN.mlir|IN.mlirbc -o OUT.tsr [options]", "input file", ".mlir|.mlirbc",
+     "turns a StableHLO module with Shardy annotations into a program for many devices",
+     "Compiles a StableHLO module with Shardy annotations into a program for the devices of its "
+     "mesh.",
+     kCompile},
+    {"explain", "IN.mlir|IN.mlirbc [options]", "input file", ".mlir|.mlirbc",
+     "says why such a module is sharded as it is, and what that moves",
+     "Says of every sharding where it comes from and of every collective why it is there, what it "
+     "moves, and which annotation would remove it.",
+     kExplain},
+    {"run", "P.tsr --inputs=IN.npz --outputs=OUT.npz [options]", "program", ".tsr",
+     "executes a compiled program",
+     "Runs a compiled program. Arrays are global values by the program's names (`tessera info`) or "
+     "in0.., out0..; in .npz files bf16, f16 and f8 travel as float32.",
+     kRun},
+    {"info", "P.tsr [--json]", "program", ".tsr",
+     "says what a compiled program takes, gives, needs and moves",
+     "Says what a compiled program takes and gives, by name, type, shape and sharding; its "
+     "devices, targets and memory; and what it moves between devices. Nothing of it is run, and no "
+     "machine is wrong for it.",
+     kInfo},
+    {"completion",
+     "bash|zsh|fish",
+     "shell",
+     "bash|zsh|fish",
+     "prints what makes a shell complete these commands",
+     "Prints a script that makes the shell complete subcommands, options and files: source "
+     "<(tessera completion bash).",
+     {}},
+};
+
+} // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+const Command *findCommand(std::string_view name) {
+  for (const Command &command : kCommands)
+    if (command.name == name)
+      return &command;
+  return nullptr;
+}
+
+const Option *findOption(const Command &command, std::string_view name) {
+  for (const Option &option : command.options)
+    if (option.name == name)
+      return &option;
+  return nullptr;
+}
+
+} // namespace tessera::command
