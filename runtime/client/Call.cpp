@@ -2,6 +2,7 @@
 #include "runtime/array/Placement.h"
 #include "runtime/comm/exchange/ExchangeCommunicator.h"
 #include "runtime/comm/local/LocalCommunicator.h"
+#include "runtime/pool/Guest.h"
 #include <algorithm>
 #include <cstdio>
 #include <new>
@@ -84,6 +85,8 @@ Result<std::unique_ptr<Call>> Call::make(std::shared_ptr<const Executable> execu
   call->run_.describeStall = [raw = call.get()] { return raw->describeStall(); };
   call->run_.over = [raw = call.get()] { raw->over(); };
   call->timeLimit_ = options.timeLimit;
+  if (!made.client()->transport() && !options.links && isShort(made.program()))
+    call->guest_ = std::make_unique<Worker>(call->run_.pool(), call->run_.pool().size());
   size_t inputs = made.program().inputs().size();
   call->bound_.resize(inputs);
   call->held_.resize(inputs);
@@ -266,7 +269,22 @@ void Call::arrived(const Status &status) {
   arrived({});
 }
 
+// On the thread that starts the step, or that made the last of its inputs.
 void Call::launch() {
+  if (!guest_ || !Guest::isPossible() || !shortSteps_.isNext()) {
+    beginRun();
+    return run_.retire();
+  }
+  int64_t begin = Pool::now();
+  Guest guest(*guest_);
+  beginRun();
+  guest.carryOut();
+  shortSteps_.took(Pool::now() - begin);
+  run_.retire();
+}
+
+// Holds the run, which is not over before that is given up.
+void Call::beginRun() {
   copied_.clear();
   run_.begin(static_cast<int32_t>(devices_.size()));
   Task *chain = nullptr;
@@ -285,7 +303,6 @@ void Call::launch() {
   }
   if (cancelled_)
     run_.fail({Code::Cancelled, "the step was cancelled"});
-  run_.retire();
 }
 
 // On whatever thread ends the run.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/client/Arena.h"
+#include "runtime/client/ShortSteps.h"
 #include "runtime/comm/exchange/Agreement.h"
 #include "runtime/comm/local/Links.h"
 #include "runtime/execute/Interpreter.h"
@@ -73,6 +74,7 @@ private:
   void await(const std::shared_ptr<device::Event> &event);
   void arrived(const Status &status);
   void launch();
+  void beginRun();
   void over();
   void conclude(Status status);
   uint64_t peakBytes() const;
@@ -90,6 +92,8 @@ private:
   std::shared_ptr<const Executable> executable_;
   std::shared_ptr<Arena> arena_;
   Run run_;
+  std::unique_ptr<Worker> guest_; // carries out short steps; null where there are none
+  ShortSteps shortSteps_;
   std::vector<std::unique_ptr<Communicator>>
       communicators_; // by program; null without devices here
   std::vector<std::unique_ptr<Interpreter>> devices_;

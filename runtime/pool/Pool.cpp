@@ -2,6 +2,7 @@
 #include "runtime/Environment.h"
 #include "runtime/HostMemory.h"
 #include "runtime/pool/Futex.h"
+#include "runtime/pool/NumericMode.h"
 #include "runtime/pool/OwnThread.h"
 #include <algorithm>
 #include <ctime>
@@ -18,15 +19,6 @@ namespace {
 inline void pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
-#endif
-}
-
-// Numbers below the normal range count as zero: a training step is full of them where
-// gradients vanish, and computing with them is up to a hundred times slower.
-inline void flushDenormals() {
-#if defined(__x86_64__)
-  constexpr unsigned flushToZero = 0x8000, denormalsAreZero = 0x0040;
-  __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | flushToZero | denormalsAreZero);
 #endif
 }
 
@@ -111,7 +103,7 @@ Status Pool::start() {
     try {
       worker->thread_ = std::thread([w = worker.get()] {
         isOwnThread();
-        flushDenormals();
+        NumericMode mode;
         w->main();
       });
     } catch (const std::system_error &e) {
@@ -150,6 +142,13 @@ Pool::~Pool() {
 }
 
 void Pool::push(Task *chain) {
+  if (Worker *guest = Worker::guest; guest && &guest->pool_ == this && chain) {
+    Task *last = chain;
+    uint32_t count = 1;
+    for (; last->next; last = last->next)
+      ++count;
+    return guest->push(chain, last, count);
+  }
   // Neighbours with the same home go under one lock.
   while (chain) {
     Task *first = chain, *last = chain;
@@ -207,6 +206,8 @@ void Pool::fireTimers() {
   for (Timer *timer : due)
     timer->fire(timer);
 }
+
+thread_local Worker *Worker::guest = nullptr;
 
 Worker::~Worker() { freeAligned(scratch_); }
 
@@ -289,7 +290,7 @@ int32_t Worker::runJob(JobFunction function, void *context, uint32_t total, uint
                        bool wakes) {
   if (chunk >= total)
     return function(context, *this, 0, total);
-  if (pool_.size() == 1) {
+  if (pool_.size() == 1 || guest == this) { // nobody could take a part
     int32_t code = 0;
     for (uint32_t begin = 0; begin < total && !code; begin = chunkEnd(begin, chunk, total))
       code = function(context, *this, begin, chunkEnd(begin, chunk, total));

@@ -61,6 +61,10 @@ public:
 
 private:
   friend class Pool;
+  friend class Guest;
+
+  // The worker that this thread is a guest as, and whose queue gets all that it makes ready.
+  static thread_local Worker *guest;
 
   void main();
   bool sleepOnce();
@@ -107,7 +111,7 @@ public:
 
   uint32_t size() const { return static_cast<uint32_t>(workers_.size()); }
 
-  // Makes tasks ready: a list linked by `next`, null-terminated.
+  // Makes tasks ready: a list linked by `next`, null-terminated. What a guest makes ready is its own.
   void push(Task *chain);
   void add(Timer *timer);
   // Fires what is due. Workers do it between tasks; a task that keeps one busy without end calls it.

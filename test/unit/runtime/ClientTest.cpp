@@ -2,6 +2,7 @@
 #include "include/tessera/runtime.h"
 #include "test/unit/runtime/CompiledKernels.h"
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -242,6 +243,25 @@ TEST_P(ClientTest, ThreadsHaveCallsOfTheirOwnOfOneExecutable) {
   for (auto &thread : threads)
     thread.join();
   EXPECT_EQ(right, 8);
+}
+
+// A step that is over before a worker would have woken up is over when it is started; how the host
+// rounds is nothing to it, and stays.
+TEST_P(ClientTest, AShortStepIsCarriedOutByTheThreadThatStartsIt) {
+  Executable executable(client, accumulatorOf({2}, true));
+  Call call(executable);
+  call.bind(1, tiles(2, 1e-8f));
+  std::fesetround(FE_UPWARD);
+  for (int step = 0; step < 3; ++step) {
+    call.bind(0, tiles(2, 1));
+    auto [outputs, done] = call.start();
+    if (std::string(GetParam()) == "cpu") // commands of shadow come late
+      EXPECT_TRUE(done.ready());
+    done.wait();
+    expectAll(outputs[0], 1);
+  }
+  EXPECT_EQ(std::fegetround(), FE_UPWARD);
+  std::fesetround(FE_TONEAREST);
 }
 
 // Lets go of everything on the thread that ends the step: a worker, or the one of time limits.

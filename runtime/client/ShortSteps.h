@@ -1,0 +1,38 @@
+// Steps that are over before a worker would have woken up: the thread that starts one carries it out.
+#pragma once
+
+#include "runtime/pool/Pool.h"
+#include "runtime/program/LoadedProgram.h"
+#include <algorithm>
+#include <utility>
+
+namespace tessera::runtime {
+
+// Whether a step of the program can only be short: few instructions, no loops, small arrays, on all
+// of its devices together.
+bool isShort(const LoadedProgram &program);
+
+// Of one call, one thread at a time: whether the next step is worth carrying out here, by how long
+// the last ones took.
+class ShortSteps {
+public:
+  bool isNext() {
+    if (pause_ == 0)
+      return true;
+    --pause_;
+    return false;
+  }
+  void took(int64_t nanoseconds) {
+    constexpr int64_t longest = 50'000;
+    constexpr int most = 1024;
+    if (nanoseconds <= longest)
+      next_ = 1;
+    else
+      pause_ = std::exchange(next_, std::min(2 * next_, most));
+  }
+
+private:
+  int pause_ = 0, next_ = 1; // steps for workers: now, and after the next one that takes long
+};
+
+} // namespace tessera::runtime
