@@ -4,6 +4,7 @@
 
 #include "compiler/CommandLine.h"
 #include "compiler/Compile.h"
+#include "compiler/Explain.h"
 #include "lib/process/OutOfMemory.h"
 #include "lib/version/Version.h"
 
@@ -20,6 +21,12 @@ struct tessera_compiled {
   bool ranOut = false; // of memory: there is none for a message
   std::forward_list<std::string> strings;
   std::vector<tessera_collective> collectives;
+};
+
+struct tessera_explanation {
+  tessera::ExplainResult result;
+  bool ranOut = false;
+  std::forward_list<std::string> texts;
 };
 
 namespace {
@@ -54,25 +61,39 @@ tessera_compile_options complete(const tessera_compile_options *given) {
   return options;
 }
 
-void compileInto(tessera_compiled &compiled, llvm::StringRef module,
-                 const tessera_compile_options &options) {
+tessera::CompileOptions chosenBy(const tessera_compile_options &options) {
   tessera::CompileOptions chosen;
   for (auto [value, into] : {std::pair(options.name, &chosen.inputName),
                              {options.entry, &chosen.entry},
                              {options.target, &chosen.target},
                              {options.target_cpu, &chosen.targetCpu},
-                             {options.topology, &chosen.topology}})
+                             {options.topology, &chosen.topology},
+                             {options.input_shapes, &chosen.inputShapes}})
     if (value)
       *into = value;
-  compiled.result = tessera::compile(module, chosen,
-                                     {.diagnostic =
-                                          [&](const std::string &line) {
-                                            if (options.diagnostic)
-                                              options.diagnostic(options.user, line.c_str());
-                                          },
-                                      .began = [](llvm::StringRef) {},
-                                      .print = [](llvm::StringRef) {}});
-  readCollectives(compiled);
+  return chosen;
+}
+
+// Runs `work`, which gets the caller's options and a listener; false where memory ran out. `error` is
+// set where there is no module.
+template <class F>
+bool run(const char *module, size_t bytes, const tessera_compile_options *given, std::string &error,
+         F work) {
+  return tessera::runWithinMemory([&] {
+    if (!module && bytes) {
+      error = "error: a null module";
+      return;
+    }
+    tessera_compile_options options = complete(given);
+    auto diagnostic = [&](const std::string &line) {
+      if (options.diagnostic)
+        options.diagnostic(options.user, line.c_str());
+    };
+    work(llvm::StringRef(module ? module : "", bytes), chosenBy(options),
+         tessera::CompileListener{.diagnostic = diagnostic,
+                                  .began = [](llvm::StringRef) {},
+                                  .print = [](llvm::StringRef) {}});
+  });
 }
 
 } // namespace
@@ -84,12 +105,12 @@ TESSERA_EXPORT tessera_compiled *tessera_compile(const char *module, size_t byte
   auto *compiled = new (std::nothrow) tessera_compiled;
   if (!compiled)
     return nullptr;
-  compiled->ranOut = !tessera::runWithinMemory([&] {
-    if (module || bytes == 0)
-      compileInto(*compiled, {module ? module : "", bytes}, complete(given));
-    else
-      compiled->result.error = "error: tessera_compile: a null module";
-  });
+  compiled->ranOut = !run(module, bytes, given, compiled->result.error,
+                          [&](llvm::StringRef text, const tessera::CompileOptions &options,
+                              const tessera::CompileListener &listener) {
+                            compiled->result = tessera::compile(text, options, listener);
+                            readCollectives(*compiled);
+                          });
   return compiled;
 }
 
@@ -119,6 +140,65 @@ tessera_compiled_collectives(const tessera_compiled *compiled, size_t *count) {
   if (count)
     *count = compiled ? compiled->collectives.size() : 0;
   return compiled ? compiled->collectives.data() : nullptr;
+}
+
+TESSERA_EXPORT tessera_explanation *tessera_explain(const char *module, size_t bytes,
+                                                    const tessera_compile_options *given) {
+  auto *explanation = new (std::nothrow) tessera_explanation;
+  if (!explanation)
+    return nullptr;
+  explanation->ranOut = !run(module, bytes, given, explanation->result.error,
+                             [&](llvm::StringRef text, const tessera::CompileOptions &options,
+                                 const tessera::CompileListener &listener) {
+                               explanation->result =
+                                   tessera::explainProgram(text, options, listener);
+                             });
+  return explanation;
+}
+
+TESSERA_EXPORT void tessera_explanation_free(tessera_explanation *explanation) {
+  delete explanation;
+}
+
+TESSERA_EXPORT const char *tessera_explanation_error(const tessera_explanation *explanation) {
+  if (!explanation)
+    return "error: tessera_explanation_error: a null argument";
+  if (explanation->ranOut)
+    return "error: out of memory";
+  return explanation->result.error.empty() ? nullptr : explanation->result.error.c_str();
+}
+
+// The text that `make` makes of it; null for an empty one.
+template <class F> static const char *textOf(tessera_explanation *explanation, F make) {
+  if (tessera_explanation_error(explanation))
+    return nullptr;
+  const char *text = nullptr;
+  tessera::runWithinMemory([&] {
+    std::string made = make(explanation->result.explanation);
+    if (!made.empty())
+      text = explanation->texts.emplace_front(std::move(made)).c_str();
+  });
+  return text;
+}
+
+TESSERA_EXPORT const char *tessera_explanation_text(tessera_explanation *explanation) {
+  return textOf(explanation, [](auto &e) { return tessera::explain::programText(e); });
+}
+
+TESSERA_EXPORT const char *tessera_explanation_html(tessera_explanation *explanation) {
+  return textOf(explanation, [](auto &e) { return tessera::explain::pageText(e); });
+}
+
+TESSERA_EXPORT const char *tessera_explanation_value(tessera_explanation *explanation,
+                                                     const char *name) {
+  return textOf(explanation,
+                [&](auto &e) { return tessera::explain::valueText(e, name ? name : ""); });
+}
+
+TESSERA_EXPORT const char *tessera_explanation_line(tessera_explanation *explanation,
+                                                    const char *file, int64_t line) {
+  return textOf(explanation,
+                [&](auto &e) { return tessera::explain::lineText(e, file ? file : "", line); });
 }
 
 TESSERA_EXPORT int tessera_compile_command(int argc, const char *const *argv) {

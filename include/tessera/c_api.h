@@ -125,6 +125,9 @@ TESSERA_API tessera_code tessera_program_output_index(const tessera_program *pro
                                                       const char *name, size_t *index);
 /* What the compiler reported: JSON, "" when the program carries none. */
 TESSERA_API const char *tessera_program_report(const tessera_program *program);
+/* Inputs, outputs, meshes and shardings by name, memory and collectives: the JSON of `tessera info
+ * --json`, but for the file's SHA-256. NULL on failure. Lives as long as the program. */
+TESSERA_API const char *tessera_program_info(const tessera_program *program);
 
 /* Sessions. `options` may be NULL. Over MPI all processes make the same calls for a session, in the
  * same order; creating one first compares what they have, and fails on all where they differ or one
@@ -200,6 +203,23 @@ TESSERA_API tessera_code tessera_executable_input_tile(const tessera_executable 
                                                        size_t index, tessera_parameter *tile);
 TESSERA_API tessera_code tessera_executable_output_tile(const tessera_executable *executable,
                                                         size_t index, tessera_parameter *tile);
+/* The devices that hold tiles of an input (output): `count` of them from number `first` on; all that
+ * are here, but in a file of several programs. */
+TESSERA_API tessera_code tessera_executable_input_devices(const tessera_executable *executable,
+                                                          size_t index, size_t *first,
+                                                          size_t *count);
+TESSERA_API tessera_code tessera_executable_output_devices(const tessera_executable *executable,
+                                                           size_t index, size_t *first,
+                                                           size_t *count);
+/* The part of the global array in a device's tile: rank numbers each of where it begins and of how
+ * many elements it has. The rest of the tile, where the mesh does not divide the array, is padding.
+ * `device` counts from 0 among those that hold tiles. */
+TESSERA_API tessera_code tessera_executable_input_part(const tessera_executable *executable,
+                                                       size_t index, size_t device, int64_t *start,
+                                                       int64_t *extent);
+TESSERA_API tessera_code tessera_executable_output_part(const tessera_executable *executable,
+                                                        size_t index, size_t device, int64_t *start,
+                                                        int64_t *extent);
 
 /* Buffers: `rank` sizes in `shape`, elements dense and row-major. With `copied`, `data` must stay as
  * it is until that event; with NULL, until the function returns. */
@@ -212,6 +232,18 @@ TESSERA_API tessera_code tessera_buffer_from_host(tessera_client *client, uint32
  * `data` must stay until then. */
 TESSERA_API tessera_code tessera_buffer_to_host(tessera_buffer *buffer, void *data, size_t bytes,
                                                 tessera_event **done);
+/* The same from and to a part of a host array, whose elements lie `strides` bytes apart along each
+ * dimension: `extent` of them, at most as many as the buffer has. From the host the rest becomes
+ * zero; to the host it is left out. Both are over when the function returns. */
+TESSERA_API tessera_code tessera_buffer_from_host_part(
+    tessera_client *client, uint32_t device, const char *type, size_t rank, const int64_t *shape,
+    const void *data, const int64_t *strides, const int64_t *extent, tessera_buffer **buffer);
+TESSERA_API tessera_code tessera_buffer_to_host_part(tessera_buffer *buffer, void *data,
+                                                     const int64_t *strides, const int64_t *extent);
+/* Waits until the buffer is ready; then where the host can read it in place, for as long as the
+ * buffer or one that shares its memory lives, or NULL where it cannot (`shadow`). A step that takes
+ * the buffer over may write there: give away one that is shared. */
+TESSERA_API tessera_code tessera_buffer_host_view(tessera_buffer *buffer, const void **data);
 /* Another buffer of the same contents and memory, which is counted: a step that takes one over works
  * on a copy as long as there is the other. */
 TESSERA_API tessera_code tessera_buffer_share(tessera_buffer *buffer, tessera_buffer **other);
@@ -247,6 +279,12 @@ typedef struct tessera_call_options {
   const char *topology; /* as in tessera_session_options */
   double time_limit;    /* as in tessera_session_options */
   tessera_arena *arena; /* NULL: one of its own */
+  /* 1: while another call executes on the arena, a step that is started waits for it instead of
+   * failing. */
+  int32_t queued;
+  /* 1: buffers of inputs that no step takes over are not held: they stay with the caller until the
+   * steps that use them are over. */
+  int32_t unheld;
 } tessera_call_options;
 
 TESSERA_API tessera_code tessera_call_create(tessera_executable *executable,

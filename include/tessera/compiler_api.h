@@ -26,6 +26,8 @@ typedef struct tessera_compile_options {
   void *user;
   const char *target_cpu; /* the processor that kernels are for: "x86-64-v3", "x86-64-v4", or what
                              else LLVM knows; NULL: "native", this machine's */
+  /* Shapes of arguments whose shape the module leaves open: "in0:8x128xf32,in1:4"; may be NULL. */
+  const char *input_shapes;
 } tessera_compile_options;
 
 /* One site of a collective, of the device that has most, over one execution: docs/command-line.md. */
@@ -59,6 +61,21 @@ const char *tessera_compiled_report(const tessera_compiled *compiled);
 /* The report's collectives. */
 const tessera_collective *tessera_compiled_collectives(const tessera_compiled *compiled,
                                                        size_t *count);
+
+/* Why a program is sharded as it is and what that moves: `tessera explain`, see docs/explain.md. As
+ * tessera_compile, but that no code is generated. The texts are made when they are asked for, and
+ * NULL where there is none: of a value or line that is not in the program, or for want of memory. */
+typedef struct tessera_explanation tessera_explanation;
+tessera_explanation *tessera_explain(const char *module, size_t bytes,
+                                     const tessera_compile_options *options);
+void tessera_explanation_free(tessera_explanation *explanation);
+const char *tessera_explanation_error(const tessera_explanation *explanation);
+const char *tessera_explanation_text(tessera_explanation *explanation);
+const char *tessera_explanation_html(tessera_explanation *explanation); /* one page */
+/* Of a value of that name, and of what a line of the user's source made. */
+const char *tessera_explanation_value(tessera_explanation *explanation, const char *name);
+const char *tessera_explanation_line(tessera_explanation *explanation, const char *file,
+                                     int64_t line);
 
 #ifdef __cplusplus
 }

@@ -109,6 +109,13 @@ public:
     return index;
   }
   std::string_view report() const { return tessera_program_report(get()); }
+  // The JSON of `tessera info --json`.
+  std::string_view info() const {
+    const char *info = tessera_program_info(get());
+    if (!info)
+      throw Error(TESSERA_RESOURCE_EXHAUSTED, tessera_error_message());
+    return info;
+  }
   const tessera_program *get() const { return program_.get(); }
 
 private:
@@ -176,6 +183,10 @@ public:
   explicit Event(tessera_event *event) : event_(event, tessera_event_free) {}
   bool ready() const { return tessera_event_is_ready(event_.get()) != 0; }
   void wait() const { throwUnlessOk(tessera_event_wait(event_.get(), -1)); }
+  // Whether it has happened within that many seconds, however it ended.
+  bool endsWithin(double seconds) const {
+    return ready() || tessera_event_wait(event_.get(), seconds) == TESSERA_OK || ready();
+  }
   // Whether it has happened within that many seconds.
   bool waitFor(double seconds) const {
     tessera_code code = tessera_event_wait(event_.get(), seconds);
@@ -204,6 +215,28 @@ public:
                                            shape.data(), values.data(), values.size() * sizeof(T),
                                            &raw, nullptr));
     buffer_.reset(raw);
+  }
+  // From a part of a host array whose elements lie `strides` bytes apart: `extent` of them; the rest
+  // is zero.
+  static Buffer fromPart(const Client &client, uint32_t device, const std::string &type,
+                         std::span<const int64_t> shape, const void *data,
+                         std::span<const int64_t> strides, std::span<const int64_t> extent) {
+    tessera_buffer *raw = nullptr;
+    throwUnlessOk(tessera_buffer_from_host_part(client.get(), device, type.c_str(), shape.size(),
+                                                shape.data(), data, strides.data(), extent.data(),
+                                                &raw));
+    return Buffer(raw);
+  }
+  // The same to the host. Waits until it is ready.
+  void readPart(void *data, std::span<const int64_t> strides,
+                std::span<const int64_t> extent) const {
+    throwUnlessOk(tessera_buffer_to_host_part(get(), data, strides.data(), extent.data()));
+  }
+  // Where the host can read it, once it is ready; null where it cannot.
+  const void *hostView() const {
+    const void *data = nullptr;
+    throwUnlessOk(tessera_buffer_host_view(get(), &data));
+    return data;
   }
   Parameter parameter() const {
     return Parameter::of([&](tessera_parameter *p) { return tessera_buffer_describe(get(), p); });
@@ -245,9 +278,40 @@ public:
     return Parameter::of(
         [&](tessera_parameter *p) { return tessera_executable_input_tile(get(), input, p); });
   }
+  Parameter outputTile(size_t output) const {
+    return Parameter::of(
+        [&](tessera_parameter *p) { return tessera_executable_output_tile(get(), output, p); });
+  }
+  // The devices that hold tiles of a parameter: (the first, how many).
+  std::pair<size_t, size_t> inputDevices(size_t input) const {
+    return devicesOf(tessera_executable_input_devices, input);
+  }
+  std::pair<size_t, size_t> outputDevices(size_t output) const {
+    return devicesOf(tessera_executable_output_devices, output);
+  }
+  // What of the global array lies in a device's tile; devices count from those that hold some.
+  struct Part {
+    std::vector<int64_t> start, extent;
+  };
+  Part inputPart(size_t input, size_t device) const {
+    return partOf(tessera_executable_input_part, inputTile(input).shape.size(), input, device);
+  }
+  Part outputPart(size_t output, size_t device) const {
+    return partOf(tessera_executable_output_part, outputTile(output).shape.size(), output, device);
+  }
   tessera_executable *get() const { return executable_.get(); }
 
 private:
+  template <class F> std::pair<size_t, size_t> devicesOf(F query, size_t index) const {
+    std::pair<size_t, size_t> devices;
+    throwUnlessOk(query(get(), index, &devices.first, &devices.second));
+    return devices;
+  }
+  template <class F> Part partOf(F query, size_t rank, size_t index, size_t device) const {
+    Part part{std::vector<int64_t>(rank), std::vector<int64_t>(rank)};
+    throwUnlessOk(query(get(), index, device, part.start.data(), part.extent.data()));
+    return part;
+  }
   std::unique_ptr<tessera_executable, void (*)(tessera_executable *)> executable_;
   size_t outputs_;
 };
@@ -274,6 +338,9 @@ struct CallSettings {
   std::string topology = {};    // contents of a topology file whose links are simulated
   double timeLimit = 0;         // seconds that a step may take; 0: any
   const Arena *arena = nullptr; // null: one of its own
+  bool isQueued = false;        // a step waits while another call executes on the arena
+  // Buffers of inputs that no step takes over stay with the caller until the steps are over.
+  bool isUnheld = false;
 };
 
 // An executable prepared to be executed again and again. One thread at a time, but for cancel.
@@ -292,6 +359,8 @@ public:
     options.topology = settings.topology.empty() ? nullptr : settings.topology.c_str();
     options.time_limit = settings.timeLimit;
     options.arena = settings.arena ? settings.arena->get() : nullptr;
+    options.queued = settings.isQueued;
+    options.unheld = settings.isUnheld;
     tessera_call *raw = nullptr;
     throwUnlessOk(tessera_call_create(executable.get(), &options, &raw));
     call_.reset(raw);

@@ -198,14 +198,6 @@ Status checkParameter(const program::Parameter &parameter, const MeshGrid &mesh)
   return {};
 }
 
-namespace {
-
-// The box of the global array that a device holds.
-struct Tile {
-  std::vector<int64_t> start, extent;
-  bool full = true; // the device's array has no padding
-};
-
 Tile tileOf(const program::Parameter &parameter, const MeshGrid &mesh, int64_t position) {
   Tile tile;
   for (int i = 0; i < parameter.layout_size(); ++i) {
@@ -218,6 +210,8 @@ Tile tileOf(const program::Parameter &parameter, const MeshGrid &mesh, int64_t p
   }
   return tile;
 }
+
+namespace {
 
 // Calls f(global byte offset, local byte offset, bytes) for each contiguous run of the tile.
 template <class F> void forEachRun(const program::Parameter &parameter, const Tile &tile, F f) {

@@ -71,6 +71,13 @@ std::vector<int64_t> globalShape(const program::Parameter &parameter);
 // Layouts fit the mesh, tiles cover the dimensions, the type is known.
 Status checkParameter(const program::Parameter &parameter, const MeshGrid &mesh);
 
+// The box of the global array that the device at `position` holds.
+struct Tile {
+  std::vector<int64_t> start, extent;
+  bool full = true; // the device's array has no padding
+};
+Tile tileOf(const program::Parameter &parameter, const MeshGrid &mesh, int64_t position);
+
 // Fills the tile of the device at `position` from a global array; what lies past the end is zero.
 void scatterTile(const program::Parameter &parameter, const MeshGrid &mesh, int64_t position,
                  const void *global, void *local);

@@ -8,34 +8,6 @@
 
 using namespace tessera::runtime;
 
-struct tessera_executable {
-  std::shared_ptr<const Executable> executable;
-  std::vector<Described> inputs, outputs; // tiles
-
-  explicit tessera_executable(std::shared_ptr<const Executable> made)
-      : executable(std::move(made)) {
-    for (const auto &place : executable->program().inputs()) {
-      const auto &p = *place.parameter;
-      inputs.emplace_back(p.name(), p.type(), localShape(p), executable->takes(inputs.size()));
-    }
-    for (const auto &place : executable->program().outputs())
-      outputs.emplace_back(place.parameter->name(), place.parameter->type(),
-                           localShape(*place.parameter), false);
-  }
-};
-
-struct tessera_buffer {
-  std::unique_ptr<Buffer> buffer;
-  Described description;
-
-  explicit tessera_buffer(std::unique_ptr<Buffer> made)
-      : buffer(std::move(made)), description("", buffer->type(), buffer->dims(), false) {}
-};
-
-struct tessera_event {
-  std::shared_ptr<device::Event> event;
-};
-
 struct tessera_arena {
   std::shared_ptr<Arena> arena;
 };
@@ -56,26 +28,39 @@ Result<std::shared_ptr<Transport>> openTransport(const char *communicator) {
 
 namespace {
 
-Result<ElementType> typeOf(const char *name) {
-  for (int type = tessera::program::I1; tessera::program::ElementType_IsValid(type); ++type)
-    if (nameOf(static_cast<ElementType>(type)) == name)
-      return static_cast<ElementType>(type);
-  return invalidArgument("there is no element type '" + std::string(name).substr(0, 40) + "'");
-}
-
-// Gives the event away, or waits for it.
-Status deliver(const std::shared_ptr<device::Event> &event, tessera_event **to) {
-  if (!to)
-    return event->wait();
-  *to = new tessera_event{event};
-  return {};
-}
-
 Status describeTile(const std::vector<Described> &tiles, size_t index, const char *what,
                     tessera_parameter *tile) {
   if (index >= tiles.size())
     return {Code::OutOfRange, std::string("there is no ") + what + " " + std::to_string(index)};
   return tiles[index].fill(tile);
+}
+
+Status findDevices(const Executable &executable, const std::vector<LoadedProgram::Place> &places,
+                   size_t index, size_t *first, size_t *count) {
+  if (!first || !count)
+    return invalidArgument("a null argument");
+  if (index >= places.size())
+    return {Code::OutOfRange, "there is no parameter " + std::to_string(index)};
+  auto [begin, end] = executable.devicesOf(*places[index].program);
+  *first = begin;
+  *count = end - begin;
+  return {};
+}
+
+Status findPart(const Executable &executable, const std::vector<LoadedProgram::Place> &places,
+                size_t index, size_t device, int64_t *start, int64_t *extent) {
+  size_t first = 0, count = 0;
+  if (Status s = findDevices(executable, places, index, &first, &count); !s.ok())
+    return s;
+  if (device >= count)
+    return {Code::OutOfRange, "there is no device " + std::to_string(device)};
+  Tile tile = tileOf(*places[index].parameter, places[index].program->mesh(),
+                     executable.devices()[first + device].position);
+  if (!tile.start.empty() && (!start || !extent))
+    return invalidArgument("a null argument");
+  std::copy(tile.start.begin(), tile.start.end(), start);
+  std::copy(tile.extent.begin(), tile.extent.end(), extent);
+  return {};
 }
 
 } // namespace
@@ -164,92 +149,44 @@ tessera_code tessera_executable_output_tile(const tessera_executable *executable
   });
 }
 
-tessera_code tessera_buffer_from_host(tessera_client *client, uint32_t device, const char *type,
-                                      size_t rank, const int64_t *shape, const void *data,
-                                      size_t bytes, tessera_buffer **buffer,
-                                      tessera_event **copied) {
+tessera_code tessera_executable_input_devices(const tessera_executable *executable, size_t index,
+                                              size_t *first, size_t *count) {
   return guarded([&]() -> Status {
-    if (!client || !type || (rank && !shape) || (bytes && !data) || !buffer)
-      return invalidArgument("tessera_buffer_from_host: a null argument");
-    auto element = typeOf(type);
-    if (!element.ok())
-      return element.status();
-    double expected = static_cast<double>(byteSize(*element)); // doubles don't wrap around
-    for (size_t i = 0; i < rank; ++i) {
-      if (shape[i] < 0)
-        return invalidArgument("tessera_buffer_from_host: a size is negative");
-      expected *= static_cast<double>(shape[i]);
-    }
-    if (expected != static_cast<double>(bytes))
-      return invalidArgument("tessera_buffer_from_host: " + std::to_string(bytes) +
-                             " bytes are given, the shape has another number");
-    std::shared_ptr<device::Event> event;
-    auto made = Buffer::fromHost(client->client, device, *element,
-                                 std::vector<int64_t>(shape, shape + rank), data,
-                                 copied ? &event : nullptr);
-    if (!made.ok())
-      return made.status();
-    auto handle = std::make_unique<tessera_buffer>(std::move(*made));
-    if (copied)
-      *copied = new tessera_event{event};
-    *buffer = handle.release();
-    return {};
+    return executable ? findDevices(*executable->executable,
+                                    executable->executable->program().inputs(), index, first, count)
+                      : invalidArgument("tessera_executable_input_devices: a null argument");
   });
 }
 
-tessera_code tessera_buffer_to_host(tessera_buffer *buffer, void *data, size_t bytes,
-                                    tessera_event **done) {
+tessera_code tessera_executable_input_part(const tessera_executable *executable, size_t index,
+                                           size_t device, int64_t *start, int64_t *extent) {
   return guarded([&]() -> Status {
-    if (!buffer || (bytes && !data))
-      return invalidArgument("tessera_buffer_to_host: a null argument");
-    if (!buffer->buffer->isValid())
-      return Status(Code::FailedPrecondition,
-                    "the buffer was taken over by a step and is no longer valid");
-    if (bytes != buffer->buffer->bytes())
-      return invalidArgument("the buffer has " + std::to_string(buffer->buffer->bytes()) +
-                             " bytes, there is room for " + std::to_string(bytes));
-    return deliver(buffer->buffer->toHost(data), done);
+    return executable
+               ? findPart(*executable->executable, executable->executable->program().inputs(),
+                          index, device, start, extent)
+               : invalidArgument("tessera_executable_input_part: a null argument");
   });
 }
 
-tessera_code tessera_buffer_share(tessera_buffer *buffer, tessera_buffer **other) {
+tessera_code tessera_executable_output_devices(const tessera_executable *executable, size_t index,
+                                               size_t *first, size_t *count) {
   return guarded([&]() -> Status {
-    if (!buffer || !other)
-      return invalidArgument("tessera_buffer_share: a null argument");
-    if (!buffer->buffer->isValid())
-      return Status(Code::FailedPrecondition,
-                    "the buffer was taken over by a step and is no longer valid");
-    *other = new tessera_buffer(buffer->buffer->share());
-    return {};
+    return executable
+               ? findDevices(*executable->executable, executable->executable->program().outputs(),
+                             index, first, count)
+               : invalidArgument("tessera_executable_output_devices: a null argument");
   });
 }
 
-tessera_code tessera_buffer_describe(const tessera_buffer *buffer, tessera_parameter *parameter) {
+tessera_code tessera_executable_output_part(const tessera_executable *executable, size_t index,
+                                            size_t device, int64_t *start, int64_t *extent) {
   return guarded([&]() -> Status {
-    return buffer ? buffer->description.fill(parameter)
-                  : invalidArgument("tessera_buffer_describe: a null argument");
+    return executable
+               ? findPart(*executable->executable, executable->executable->program().outputs(),
+                          index, device, start, extent)
+               : invalidArgument("tessera_executable_output_part: a null argument");
   });
 }
-
-int32_t tessera_buffer_device(const tessera_buffer *buffer) {
-  return buffer ? static_cast<int32_t>(buffer->buffer->device())
-                : without("tessera_buffer_device", -1);
-}
-
-int32_t tessera_buffer_is_valid(const tessera_buffer *buffer) {
-  return buffer ? buffer->buffer->isValid() : without("tessera_buffer_is_valid", 0);
-}
-
-tessera_code tessera_buffer_ready(const tessera_buffer *buffer, tessera_event **event) {
-  return guarded([&]() -> Status {
-    if (!buffer || !event)
-      return invalidArgument("tessera_buffer_ready: a null argument");
-    *event = new tessera_event{buffer->buffer->ready()};
-    return {};
-  });
-}
-
-void tessera_buffer_free(tessera_buffer *buffer) { delete buffer; }
 
 tessera_code tessera_event_wait(tessera_event *event, double seconds) {
   return guarded([&]() -> Status {
@@ -315,6 +252,7 @@ tessera_code tessera_call_create(tessera_executable *executable, const tessera_c
     internal.timeLimit = options.time_limit;
     if (options.arena)
       internal.arena = options.arena->arena;
+    internal.queued = options.queued != 0;
     Result<std::shared_ptr<const Executable>> program = executable->executable;
     Transport *transport = (*program)->client()->transport();
     if (options.topology) {
@@ -327,7 +265,7 @@ tessera_code tessera_call_create(tessera_executable *executable, const tessera_c
     auto made = Call::prepare(program, internal, transport);
     if (!made.ok())
       return made.status();
-    *call = new tessera_call{std::make_unique<ShardedCall>(std::move(*made))};
+    *call = new tessera_call{std::make_unique<ShardedCall>(std::move(*made), options.unheld == 0)};
     return {};
   });
 }

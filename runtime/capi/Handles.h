@@ -4,8 +4,11 @@
 #include "runtime/array/ElementType.h"
 #include "runtime/array/Layout.h"
 #include "runtime/capi/Guard.h"
+#include "runtime/client/Buffer.h"
+#include "runtime/client/Executable.h"
 #include "runtime/program/LoadedProgram.h"
 #include "runtime/session/Session.h"
+#include <mutex>
 
 namespace tessera::runtime {
 
@@ -40,6 +43,8 @@ Result<std::shared_ptr<Transport>> openTransport(const char *communicator);
 struct tessera_program {
   std::shared_ptr<const tessera::runtime::LoadedProgram> loaded;
   std::vector<tessera::runtime::Described> inputs, outputs;
+  mutable std::once_flag described;
+  mutable std::string info; // made when it is asked for
 
   explicit tessera_program(std::shared_ptr<const tessera::runtime::LoadedProgram> program)
       : loaded(std::move(program)) {
@@ -59,3 +64,44 @@ struct tessera_program {
 struct tessera_client {
   std::shared_ptr<tessera::runtime::Client> client;
 };
+
+struct tessera_executable {
+  std::shared_ptr<const tessera::runtime::Executable> executable;
+  std::vector<tessera::runtime::Described> inputs, outputs; // tiles
+
+  explicit tessera_executable(std::shared_ptr<const tessera::runtime::Executable> made)
+      : executable(std::move(made)) {
+    for (const auto &place : executable->program().inputs()) {
+      const auto &p = *place.parameter;
+      inputs.emplace_back(p.name(), p.type(), tessera::runtime::localShape(p),
+                          executable->takes(inputs.size()));
+    }
+    for (const auto &place : executable->program().outputs())
+      outputs.emplace_back(place.parameter->name(), place.parameter->type(),
+                           tessera::runtime::localShape(*place.parameter), false);
+  }
+};
+
+struct tessera_buffer {
+  std::unique_ptr<tessera::runtime::Buffer> buffer;
+  tessera::runtime::Described description;
+
+  explicit tessera_buffer(std::unique_ptr<tessera::runtime::Buffer> made)
+      : buffer(std::move(made)), description("", buffer->type(), buffer->dims(), false) {}
+};
+
+struct tessera_event {
+  std::shared_ptr<tessera::runtime::device::Event> event;
+};
+
+namespace tessera::runtime {
+
+// Gives the event away, or waits for it.
+inline Status deliver(const std::shared_ptr<device::Event> &event, tessera_event **to) {
+  if (!to)
+    return event->wait();
+  *to = new tessera_event{event};
+  return {};
+}
+
+} // namespace tessera::runtime

@@ -3,6 +3,7 @@
 #include "runtime/HostMemory.h"
 #include "runtime/array/ParameterNames.h"
 #include "runtime/capi/Handles.h"
+#include "runtime/tool/ProgramInfo.h"
 #include <cstring>
 
 using namespace tessera::runtime;
@@ -108,6 +109,17 @@ tessera_code tessera_program_output_index(const tessera_program *program, const 
 const char *tessera_program_report(const tessera_program *program) {
   return program ? program->loaded->manifest().report_json().c_str()
                  : without("tessera_program_report", "");
+}
+
+const char *tessera_program_info(const tessera_program *program) {
+  tessera_code code = guarded([&]() -> Status {
+    if (!program)
+      return invalidArgument("tessera_program_info: a null argument");
+    std::call_once(program->described,
+                   [&] { program->info = infoJson(describeFile(*program->loaded)); });
+    return {};
+  });
+  return code == TESSERA_OK ? program->info.c_str() : nullptr;
 }
 
 } // extern "C"

@@ -1,5 +1,6 @@
 #include "runtime/client/Arena.h"
 #include <algorithm>
+#include <utility>
 
 namespace tessera::runtime {
 
@@ -64,6 +65,25 @@ std::string Arena::describe() const {
   for (const auto &spaces : memory_)
     bytes = std::max(bytes, spaces[0]->bytes());
   return std::to_string(bytes) + " bytes on " + std::to_string(memory_.size()) + " devices";
+}
+
+bool Arena::tryAcquire(const std::shared_ptr<device::Event> &done) {
+  std::lock_guard lock(mutex_);
+  if (!last_->ready())
+    return false;
+  last_ = done;
+  return true;
+}
+
+std::shared_ptr<device::Event> Arena::enqueue(const std::shared_ptr<device::Event> &done) {
+  std::lock_guard lock(mutex_);
+  return std::exchange(last_, done);
+}
+
+void Arena::release(const std::shared_ptr<device::Event> &done) {
+  std::lock_guard lock(mutex_);
+  if (last_ == done)
+    last_ = device::Event::past();
 }
 
 } // namespace tessera::runtime

@@ -4,12 +4,13 @@
 
 #include "runtime/client/Executable.h"
 #include <array>
-#include <atomic>
+#include <mutex>
 #include <span>
 
 namespace tessera::runtime {
 
-// Shared by calls of which only one executes at a time: a second one fails to start. Thread-safe.
+// Shared by calls of which only one executes at a time: a second one fails to start, or waits.
+// Thread-safe.
 class Arena {
 public:
   // Large enough for each of the executables; they are of one client.
@@ -24,14 +25,19 @@ public:
     return memory_[device][static_cast<size_t>(space)];
   }
 
-  bool tryAcquire() { return !busy_.exchange(true, std::memory_order_acquire); }
-  void release() { busy_.store(false, std::memory_order_release); }
+  // The arena is in use until `done`: false where it is in use already.
+  bool tryAcquire(const std::shared_ptr<device::Event> &done);
+  // The same for whoever waits for the event that it gets, of those who were first.
+  std::shared_ptr<device::Event> enqueue(const std::shared_ptr<device::Event> &done);
+  // Nothing runs on it any more, though `done` has not been signalled yet.
+  void release(const std::shared_ptr<device::Event> &done);
 
 private:
   Arena() = default;
 
   std::vector<std::array<std::shared_ptr<device::Memory>, 3>> memory_; // by device and space
-  std::atomic<bool> busy_{false};
+  std::mutex mutex_;                                                   // of last_
+  std::shared_ptr<device::Event> last_ = device::Event::past();
 };
 
 } // namespace tessera::runtime

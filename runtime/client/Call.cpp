@@ -87,6 +87,7 @@ Result<std::unique_ptr<Call>> Call::make(std::shared_ptr<const Executable> execu
   call->timeLimit_ = options.timeLimit;
   if (!made.client()->transport() && !options.links && isShort(made.program()))
     call->guest_ = std::make_unique<Worker>(call->run_.pool(), call->run_.pool().size());
+  call->queued_ = options.queued;
   size_t inputs = made.program().inputs().size();
   call->bound_.resize(inputs);
   call->held_.resize(inputs);
@@ -209,35 +210,39 @@ Call::start(std::span<const std::shared_ptr<device::Event>> after, std::vector<T
     return s;
   if (executing_.exchange(true, std::memory_order_acquire))
     return Status(Code::FailedPrecondition, "a step of it is being executed already");
-  if (!arena_->tryAcquire()) {
+  auto done = std::make_shared<device::Event>();
+  std::shared_ptr<device::Event> turn = device::Event::past(); // to execute on the arena
+  if (queued_) {
+    turn = arena_->enqueue(done);
+  } else if (!arena_->tryAcquire(done)) {
     executing_.store(false, std::memory_order_release);
     return Status(Code::FailedPrecondition, "a call that shares its arena is being executed");
   }
-  auto event = begin(after, outputs);
-  if (!event.ok()) {
-    taken_.clear();
-    copies_.clear();
-    arena_->release();
-    executing_.store(false, std::memory_order_release);
-  }
-  return event;
+  Status status = begin(after, *turn, done, outputs);
+  if (status.ok())
+    return done;
+  taken_.clear();
+  copies_.clear();
+  executing_.store(false, std::memory_order_release);
+  turn->then([done, status] { done->signal(status); }); // whose turn is next still waits for them
+  return status;
 }
 
-Result<std::shared_ptr<device::Event>>
-Call::begin(std::span<const std::shared_ptr<device::Event>> after, std::vector<Tiles> &outputs) {
+Status Call::begin(std::span<const std::shared_ptr<device::Event>> after, device::Event &turn,
+                   const std::shared_ptr<device::Event> &done, std::vector<Tiles> &outputs) {
   if (Status s = takeInputs(); !s.ok())
     return s;
   if (Status s = makeOutputs(outputs); !s.ok())
     return s;
-  auto done = std::make_shared<device::Event>();
   done_ = done;
   failure_ = Status();
   cancelled_ = false;
-  awaited_ = 1;
+  awaited_ = 2;
   for (const auto &event : after)
     await(event);
+  turn.then([this] { arrived({}); });
   arrived({});
-  return done;
+  return {};
 }
 
 void Call::await(const std::shared_ptr<device::Event> &event) {
@@ -341,7 +346,7 @@ void Call::conclude(Status status) {
   copies_.clear();
   copied_.clear();
   auto done = done_;
-  arena_->release();
+  arena_->release(done);
   executing_.store(false, std::memory_order_release);
   done->signal(std::move(status)); // and the call may be gone
 }

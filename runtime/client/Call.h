@@ -16,6 +16,7 @@ struct CallOptions {
   std::shared_ptr<const Links> links; // simulated delays of the local communicator
   double timeLimit = 0;               // seconds that a step may take; 0: any
   std::shared_ptr<Arena> arena;       // null: one of its own
+  bool queued = false;                // a step waits while another call executes on the arena
   std::vector<Fact> facts;            // what the ranks must have alike beside the program
 };
 
@@ -69,8 +70,8 @@ private:
   void bindAddresses(size_t input, const Tiles &tiles);
   Status takeInputs();
   Status makeOutputs(std::vector<Tiles> &outputs);
-  Result<std::shared_ptr<device::Event>>
-  begin(std::span<const std::shared_ptr<device::Event>> after, std::vector<Tiles> &outputs);
+  Status begin(std::span<const std::shared_ptr<device::Event>> after, device::Event &turn,
+               const std::shared_ptr<device::Event> &done, std::vector<Tiles> &outputs);
   void await(const std::shared_ptr<device::Event> &event);
   void arrived(const Status &status);
   void launch();
@@ -98,6 +99,7 @@ private:
       communicators_; // by program; null without devices here
   std::vector<std::unique_ptr<Interpreter>> devices_;
   double timeLimit_ = 0; // seconds; 0: none
+  bool queued_ = false;
   uint32_t number_ = 0;
 
   std::vector<bool> bound_;           // by input

@@ -75,7 +75,10 @@ Status ShardedCall::bind(size_t input, const std::vector<Buffer *> &tiles) {
       pending_[input].push_back(tile->ready());
     memory.push_back(call_->executable().takes(input) ? tile->take() : tile->memory());
   }
-  call_->bind(input, std::move(memory));
+  if (holds_ || call_->executable().takes(input))
+    call_->bind(input, std::move(memory));
+  else
+    call_->bindUnheld(input, memory);
   return {};
 }
 

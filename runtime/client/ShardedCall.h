@@ -9,8 +9,9 @@ namespace tessera::runtime {
 // One thread at a time, but for cancel.
 class ShardedCall {
 public:
-  explicit ShardedCall(std::unique_ptr<Call> call)
-      : call_(std::move(call)), pending_(call_->program().inputs().size()) {}
+  // `holds`: whether inputs that no step takes over are kept alive here, or by the caller.
+  explicit ShardedCall(std::unique_ptr<Call> call, bool holds = true)
+      : call_(std::move(call)), holds_(holds), pending_(call_->program().inputs().size()) {}
 
   Call &call() { return *call_; }
 
@@ -27,6 +28,7 @@ private:
   Status check(size_t input, const std::vector<Buffer *> &tiles) const;
 
   std::unique_ptr<Call> call_;
+  const bool holds_;
   std::vector<std::vector<std::shared_ptr<device::Event>>> pending_; // by input: not seen ready yet
 };
 

@@ -1,7 +1,6 @@
-// A file's description as lines for people, and as JSON.
+// A file's description as lines for people.
 #include "lib/text/Quantity.h"
 #include "runtime/tool/ProgramInfo.h"
-#include "runtime/trace/Json.h"
 #include <algorithm>
 
 namespace tessera::runtime {
@@ -108,56 +107,6 @@ std::string programText(const ProgramInfo &program, bool isOnly) {
   return text;
 }
 
-template <class List, class F> std::string array(const List &list, F each) {
-  std::string text;
-  for (const auto &item : list)
-    text += (text.empty() ? "" : ", ") + each(item);
-  return "[" + text + "]";
-}
-
-std::string parametersJson(const std::vector<ParameterInfo> &parameters) {
-  return array(parameters, [](const ParameterInfo &p) {
-    return "\n      {\"name\": " + quoted(p.name) + ", \"type\": " + quoted(p.type) +
-           ", \"shape\": " + listed(p.shape) + ", \"tile\": " + listed(p.tile) +
-           ", \"sharding\": " +
-           array(p.sharding, [](const auto &axes) { return array(axes, quoted); }) +
-           ", \"donated\": " + (p.donated ? "true" : "false") +
-           ", \"memory\": " + (p.onHost ? "\"host\"" : "\"device\"") +
-           (p.alias.empty() ? "" : ", \"alias\": " + quoted(p.alias)) + "}";
-  });
-}
-
-std::string programJson(const ProgramInfo &program) {
-  auto number = [](uint64_t n) { return std::to_string(n); };
-  return "\n    {\"name\": " + quoted(program.name) + ",\n     \"devices\": " +
-         array(program.devices, [](auto range) { return listed({range.first, range.second}); }) +
-         ",\n     \"mesh\": " +
-         array(program.mesh,
-               [](const auto &axis) {
-                 return "{\"axis\": " + quoted(axis.first) +
-                        ", \"size\": " + std::to_string(axis.second) + "}";
-               }) +
-         ",\n     \"inputs\": " + parametersJson(program.inputs) +
-         ",\n     \"outputs\": " + parametersJson(program.outputs) +
-         ",\n     \"memory\": {\"arguments\": " + number(program.inputBytes) +
-         ", \"outputs\": " + number(program.outputBytes) + ", \"arena\": " + number(program.arena) +
-         ", \"scratch\": " + number(program.scratch) +
-         ", \"constants\": " + number(program.constants) + ", \"host\": " + number(program.host) +
-         ", \"file\": " + number(program.file) +
-         "},\n     \"instructions\": " + number(program.instructions) +
-         ",\n     \"collectives\": " +
-         array(program.moves,
-               [&](const auto &entry) {
-                 const Moved &moved = entry.second;
-                 return "{\"kind\": " + quoted(entry.first) +
-                        ", \"sites\": " + number(moved.sites) +
-                        ", \"count\": " + number(moved.count) +
-                        ", \"bytes\": " + number(moved.bytes) +
-                        ", \"trips\": " + (moved.known ? "\"known\"" : "\"unknown\"") + "}";
-               }) +
-         "}";
-}
-
 } // namespace
 
 std::string infoText(const FileInfo &info) {
@@ -180,31 +129,6 @@ std::string infoText(const FileInfo &info) {
     text += "channel " + shown(channel.name) + ": from " + shown(channel.from) + " to " +
             shown(channel.to) + ", " + channel.type + listed(channel.shape) + "\n";
   return text;
-}
-
-std::string infoJson(const FileInfo &info) {
-  return "{\"version\": " + std::to_string(info.version) +
-         ",\n \"sha256\": " + quoted(info.sha256) +
-         ",\n \"devices\": " + std::to_string(info.devices) + ",\n \"images\": " +
-         array(info.images,
-               [](const ImageInfo &image) {
-                 return "\n    {\"target\": " + quoted(image.target) +
-                        ", \"cpu\": " + quoted(image.cpu) +
-                        ", \"features\": " + array(image.features, quoted) +
-                        ", \"chosen\": " + (image.isChosen ? "true" : "false") + "}";
-               }) +
-         ",\n \"kernels\": {\"count\": " + std::to_string(info.kernels) +
-         ", \"library\": " + array(info.library, quoted) +
-         ", \"outside\": " + array(info.outside, quoted) +
-         "},\n \"programs\": " + array(info.programs, programJson) + ",\n \"channels\": " +
-         array(info.channels,
-               [](const ChannelInfo &channel) {
-                 return "\n    {\"name\": " + quoted(channel.name) +
-                        ", \"from\": " + quoted(channel.from) + ", \"to\": " + quoted(channel.to) +
-                        ", \"type\": " + quoted(channel.type) +
-                        ", \"shape\": " + listed(channel.shape) + "}";
-               }) +
-         "}\n";
 }
 
 } // namespace tessera::runtime

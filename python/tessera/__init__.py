@@ -1,0 +1,71 @@
+"""Tessera compiles a model that was written for one device into programs for many, and runs them.
+
+    program = tessera.compile(jax.jit(step, in_shardings=.., out_shardings=..).lower(params, batch))
+    executable = tessera.Client().load(program)
+    outputs = executable(params, batch)      # arrays that stay on the devices, at once
+    loss = float(outputs[0])                 # waits
+
+docs/python.md has the whole of it.
+"""
+
+from .array import Array, Shard
+from .client import Client, Executable, block_until_ready, default_client, device_put
+from .errors import (
+    ArgumentTypeError,
+    CancelledError,
+    Code,
+    CompileError,
+    DataLossError,
+    DeadlineExceededError,
+    Error,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    Location,
+    NotFoundError,
+    OutOfRangeError,
+    ResourceExhaustedError,
+    UnavailableError,
+    UnimplementedError,
+)
+from .explain import Explanation, explain
+from .program import CompileWarning, Parameter, Program, compile
+from .report import Collective, Memory, Report
+from .sharding import Mesh, Sharding
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArgumentTypeError",
+    "Array",
+    "CancelledError",
+    "Client",
+    "Code",
+    "Collective",
+    "CompileError",
+    "CompileWarning",
+    "DataLossError",
+    "DeadlineExceededError",
+    "Error",
+    "Executable",
+    "Explanation",
+    "FailedPreconditionError",
+    "InvalidArgumentError",
+    "Location",
+    "Memory",
+    "Mesh",
+    "NotFoundError",
+    "OutOfRangeError",
+    "Parameter",
+    "Program",
+    "Report",
+    "ResourceExhaustedError",
+    "Shard",
+    "Sharding",
+    "UnavailableError",
+    "UnimplementedError",
+    "block_until_ready",
+    "compile",
+    "default_client",
+    "device_put",
+    "explain",
+]

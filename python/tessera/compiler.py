@@ -1,0 +1,72 @@
+"""What the compiler is given, and its library, which is opened when something is first compiled."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import Any, Protocol, TypeAlias
+
+from . import _native
+from .errors import ArgumentTypeError
+
+
+class Lowered(Protocol):
+    """What `jax.jit(f).lower(..)` gives."""
+
+    def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str: ...
+
+
+class Exported(Protocol):
+    """A `jax.export.Exported`."""
+
+    @property
+    def mlir_module_serialized(self) -> bytes: ...
+
+
+Module: TypeAlias = "str | bytes | os.PathLike[str] | Lowered | Exported"
+
+
+def read_module(module: Any, name: str | None) -> tuple[bytes, str]:
+    """(the module's text or bytecode, the name that messages use)."""
+    if isinstance(module, (bytes, bytearray, memoryview)):
+        return bytes(module), name or "<module>"
+    if isinstance(module, os.PathLike) or (isinstance(module, str) and "\n" not in module):
+        path = pathlib.Path(module)
+        return path.read_bytes(), name or str(path)
+    if isinstance(module, str):
+        return module.encode(), name or "<module>"
+    if hasattr(module, "mlir_module_serialized"):
+        return bytes(module.mlir_module_serialized), name or str(getattr(module, "fun_name", "<exported>"))
+    if hasattr(module, "as_text"):
+        return str(module.as_text(debug_info=True)).encode(), name or "<lowered>"
+    if callable(module):
+        raise ArgumentTypeError("a function is compiled by tessera.jit; tessera.compile takes what jax.jit(f).lower(..) gives")
+    raise ArgumentTypeError(f"no module: {type(module).__name__}; give text, bytes, a path, or what jax.jit(f).lower(..) gives")
+
+
+DEBIAN_PACKAGES = "libmlir-22 libllvm22 liblld-22"
+
+
+def open_compiler() -> None:
+    """Opens the compiler's library, with MLIR and LLVM. ImportError says which of Debian's packages are missing."""
+    # Beside the extension, whose folder may hold links to the sources.
+    found = next(pathlib.Path(_native.__file__).parent.glob("libtessera_compiler.so*"), None)
+    problem = _native.open_compiler(str(found)) if found else "it is not installed beside the package"
+    if problem:
+        raise ImportError(f"the compiler cannot be loaded: {problem}; on Debian: apt-get install {DEBIAN_PACKAGES}")
+
+
+def compile_options(
+    name: str,
+    entry: str,
+    target: str,
+    target_cpu: str,
+    topology: str | os.PathLike[str] | None,
+    input_shapes: str | None,
+) -> Any:
+    """The extension's form of them."""
+    contents = None
+    if topology is not None:
+        is_contents = isinstance(topology, str) and "{" in topology
+        contents = str(topology) if is_contents else pathlib.Path(topology).read_text()
+    return _native.CompileOptions(name, entry, target, target_cpu, contents, input_shapes)

@@ -1,0 +1,68 @@
+"""Why a program is sharded as it is, and what that moves."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import _native
+from .compiler import Module, compile_options, open_compiler, read_module
+from .errors import CompileError, NotFoundError
+
+
+class Explanation:
+    """What `tessera explain` says (docs/explain.md). Prints as text, and shows as a page in a notebook."""
+
+    def __init__(self, native: Any) -> None:
+        self._native = native
+
+    @property
+    def text(self) -> str:
+        """The whole program: collectives by time with cause and remedy, conflicts, shardings."""
+        return str(self._native.text() or "")
+
+    @property
+    def html(self) -> str:
+        """One self-contained page with the program as a graph."""
+        return str(self._native.html() or "")
+
+    def value(self, name: str) -> str:
+        """All about the values of a name: of the text, of an argument, or the last part of a scope."""
+        text = self._native.value(name)
+        if text is None:
+            raise NotFoundError(f"no value {name!r}; names are those of the text, of arguments, or last parts of scopes")
+        return str(text)
+
+    def line(self, file: str, line: int) -> str:
+        """All that a line of your source made."""
+        text = self._native.line(file, line)
+        if text is None:
+            raise NotFoundError(f"line {line} of {file} made nothing that is there")
+        return str(text)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f'<iframe srcdoc="{html.escape(self.html)}" style="width:100%;height:40em;border:0"></iframe>'
+
+
+def explain(
+    module: Module,
+    *,
+    target: str = "cpu",
+    target_cpu: str = "native",
+    topology: str | os.PathLike[str] | None = None,
+    entry: str = "main",
+    input_shapes: str | None = None,
+    name: str | None = None,
+) -> Explanation:
+    """Says of every sharding where it comes from and of every collective why it is there. Arguments: as `compile`."""
+    data, label = read_module(module, name)
+    open_compiler()
+    explanation = _native.Explanation(data, compile_options(label, entry, target, target_cpu, topology, input_shapes))
+    if explanation.error is not None:
+        raise CompileError(explanation.error)
+    return Explanation(explanation)
