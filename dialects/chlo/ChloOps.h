@@ -3,6 +3,10 @@
 
 #include "dialects/stablehlo/StablehloOps.h"
 
+namespace tessera::chlo {
+template <typename Op> struct IsKernelFunction : mlir::OpTrait::TraitBase<Op, IsKernelFunction> {};
+} // namespace tessera::chlo
+
 #include "dialects/chlo/ChloDialect.h.inc"
 
 #include "dialects/chlo/ChloEnums.h.inc"

@@ -17,7 +17,7 @@ def Chlo_Dialect : Dialect {
   let summary = "Operations that frontends emit beyond the StableHLO specification";
   let description = [{
     Functions such as erf and top_k that a compiler takes apart into StableHLO, and elementwise operations
-    with implicit broadcasting. Import leaves none of them.
+    with implicit broadcasting. Import leaves those functions only that kernels compute.
   }];
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
@@ -77,15 +77,20 @@ def FloatOrComplexTensor : ElementsOf<"FloatOrComplex", "ranked tensor of floati
 def ComplexTensor : ElementsOf<"Complex", "ranked tensor of complex values">;
 def PredTensor : ElementsOf<"Pred", "ranked tensor of i1 values">;
 
+// Stays one operation up to the kernel that computes it; of the others import makes StableHLO.
+def IsKernelFunction : NativeOpTrait<"IsKernelFunction"> { let cppNamespace = "::tessera::chlo"; }
+
 class Chlo_Op<string mnemonic, list<Trait> traits = []> : Op<Chlo_Dialect, mnemonic, traits # [Pure]>;
 
 //===------------------------------- Elementwise ------------------------------===//
 
-class Unary<string mnemonic, TypeConstraint type = FloatOrComplexTensor> : Chlo_Op<mnemonic, [ComputesElements<>, SameOperandsAndResultType]> {
+class Unary<string mnemonic, TypeConstraint type = FloatOrComplexTensor, list<Trait> traits = [ComputesElements<>]>
+    : Chlo_Op<mnemonic, traits # [SameOperandsAndResultType]> {
   let arguments = (ins type:$operand);
   let results = (outs type:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
 }
+class KernelFunction<string mnemonic> : Unary<mnemonic, FloatTensor, [ComputesElements<"Expensive">, IsKernelFunction]>;
 def AcosOp : Unary<"acos">;
 def AcoshOp : Unary<"acosh">;
 def AsinAcosKernelOp : Unary<"_asin_acos_kernel", ComplexTensor>;
@@ -98,7 +103,7 @@ def ConjOp : Unary<"conj", Tensor>;
 def CoshOp : Unary<"cosh">;
 def DigammaOp : Unary<"digamma", FloatTensor>;
 def ErfInvOp : Unary<"erf_inv", FloatTensor>;
-def ErfOp : Unary<"erf", FloatTensor>;
+def ErfOp : KernelFunction<"erf">;
 def ErfcOp : Unary<"erfc", FloatTensor>;
 def LgammaOp : Unary<"lgamma", FloatTensor>;
 def SinhOp : Unary<"sinh">;

@@ -92,7 +92,7 @@ def DecomposeRandom : Pass<"tessera-decompose-random", "mlir::ModuleOp"> {
     ```
     `rng` has no state: the n-th one of a program draws from Threefry with key n and counter 0, so every run, and every trip of a loop, draws the same numbers.
   }];
-  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect", "::tessera::chlo::ChloDialect"];
 }
 def LoopOverMap : Pass<"tessera-loop-over-map", "mlir::ModuleOp"> {
   let summary = "Runs maps whose computation holds more than elementwise operations element by element.";
@@ -266,7 +266,7 @@ def RefineShapes : Pass<"tessera-refine-shapes", "mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect", "::tessera::chlo::ChloDialect"];
 }
 def DecomposeChlo : Pass<"tessera-decompose-chlo", "mlir::ModuleOp"> {
-  let summary = "Writes functions such as erf, sinh and top_k as arithmetic and sorts of the StableHLO specification.";
+  let summary = "Writes functions such as sinh and top_k as arithmetic and sorts of the StableHLO specification.";
   let description = [{
     ```mlir
     %1 = chlo.square %0 : tensor<4xf32>
@@ -280,6 +280,7 @@ def DecomposeChlo : Pass<"tessera-decompose-chlo", "mlir::ModuleOp"> {
     %b = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<4xf32>
     %3 = stablehlo.add %1, %b : tensor<4xf32>
     ```
+    Functions that kernels compute themselves (`erf`) stay: they are elementwise operations as `stablehlo.tanh` is.
   }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
@@ -551,9 +552,9 @@ def DropUnreadAttributes : Pass<"tessera-drop-unread-attributes", "mlir::ModuleO
   }];
 }
 def VerifyImport : Pass<"tessera-verify-import", "mlir::ModuleOp"> {
-  let summary = "Checks what import promises: one function, no calls, no chlo, no device numbers.";
+  let summary = "Checks what import promises: one function, no calls, of chlo only what kernels compute, no device numbers.";
   let description = [{
-    What import promises to later phases: one public function `@main` with one block, and no calls (functions that custom calls name may stay); values are arrays of numbers of static shapes; no chlo, composites or batch normalisation; no tables of devices or `partition_id` left in manual computations; no sharding strings of GSPMD.
+    What import promises to later phases: one public function `@main` with one block, and no calls (functions that custom calls name may stay); values are arrays of numbers of static shapes; no chlo but its functions that kernels compute (`erf`); no composites or batch normalisation; no tables of devices or `partition_id` left in manual computations; no sharding strings of GSPMD.
     ```mlir
     func.func @main(%x: tensor<?xf32>) -> tensor<?xf32>
     ```

@@ -55,8 +55,8 @@ LogicalResult verifyValues(Operation *op) {
 LogicalResult verifyOp(Operation *op, Dialect *chlo) {
   if (isa<func::CallOp, stablehlo::CompositeOp>(op))
     return op->emitError("after import there are no calls; run --tessera-inline-calls first");
-  if (chlo && op->getDialect() == chlo)
-    return op->emitError("after import there is no chlo; run --tessera-decompose-chlo first");
+  if (chlo && op->getDialect() == chlo && !op->hasTrait<chlo::IsKernelFunction>())
+    return op->emitError("after import there is no such chlo; run --tessera-decompose-chlo first");
   if (isa<stablehlo::BatchNormTrainingOp, stablehlo::BatchNormInferenceOp,
           stablehlo::BatchNormGradOp>(op))
     return op->emitError(

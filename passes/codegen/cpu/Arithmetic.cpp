@@ -262,6 +262,8 @@ static llvm::StringRef libraryName(Op op) {
     return "cos";
   case Op::Tan:
     return "tan";
+  case Op::Erf:
+    return "erf";
   case Op::Cbrt:
     return "cbrt";
   case Op::Pow:

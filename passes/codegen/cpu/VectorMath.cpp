@@ -107,6 +107,8 @@ Value VectorMath::apply(Op op, llvm::ArrayRef<Value> v) {
   case Op::Cos:
   case Op::Tan:
     return sineOrCosine(op, v[0]);
+  case Op::Erf:
+    return erf(v[0]);
   case Op::Cbrt:
     return cbrt(v[0]);
   case Op::Pow:

@@ -32,12 +32,14 @@ private:
   Value tanh(Value x);
   Value pow(Value x, Value y);
   Value cbrt(Value x);
+  Value erf(Value x);
   Value atan2(Value y, Value x);
   struct SinCos {
     Value sin, cos;
   };
   SinCos sinCos(Value x);
   Value sineOrCosine(Op op, Value x);
+  Value erfCentre(Value x);  // erf on |x| <= 1
   Value log2Double(Value x); // of positive finite doubles
   Value exp2Double(Value x);
 

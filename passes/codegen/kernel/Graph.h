@@ -79,6 +79,7 @@ enum class Op : uint8_t {
   Tan,
   Sqrt,
   Rsqrt,
+  Erf,
   Cbrt,
   Compare, // aux: Direction, with TotalOrder added
   Select,

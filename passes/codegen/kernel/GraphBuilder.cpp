@@ -45,13 +45,14 @@ std::optional<Op> elementwiseOp(mlir::Operation *op) {
                                             {"tan", Op::Tan},
                                             {"sqrt", Op::Sqrt},
                                             {"rsqrt", Op::Rsqrt},
+                                            {"erf", Op::Erf},
                                             {"cbrt", Op::Cbrt},
                                             {"compare", Op::Compare},
                                             {"select", Op::Select},
                                             {"convert", Op::Convert},
                                             {"reduce_precision", Op::ReducePrecision}};
   llvm::StringRef name = op->getName().getStringRef();
-  if (!name.consume_front("stablehlo."))
+  if (!name.consume_front("stablehlo.") && !name.consume_front("chlo."))
     return std::nullopt;
   auto it = table.find(name);
   return it == table.end() ? std::nullopt : std::optional<Op>(it->second);

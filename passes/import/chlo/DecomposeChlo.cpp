@@ -1,4 +1,5 @@
-// Writes the chlo dialect's functions as arithmetic and sorts of the StableHLO specification.
+// Writes the chlo dialect's functions as arithmetic and sorts of the StableHLO specification, but
+// for those that kernels compute.
 //
 // Functions with real approximations are in ErrorFunctions.cpp, GammaFunctions.cpp and
 // HyperbolicFunctions.cpp. Passes.td shows an example.
@@ -264,7 +265,6 @@ FailureOr<Value> decompose(Operation *op) {
         return stablehlo::ConstantOp::create(b, op.getLoc(), op.getValue()).getResult();
       })
       .Case([&](chlo::ConstantLikeOp op) { return constantLike(op); })
-      .Case([&](chlo::ErfOp op) { return inFloat(op, import::erf); })
       .Case([&](chlo::ErfcOp op) { return inFloat(op, import::erfc); })
       .Case([&](chlo::ErfInvOp op) { return inFloat(op, import::erfInv); })
       .Case([&](chlo::LgammaOp op) { return inFloat(op, import::lgamma, /*inDouble=*/true); })
@@ -319,7 +319,7 @@ struct DecomposeChloPass : impl::DecomposeChloBase<DecomposeChloPass> {
     SmallVector<Operation *> ops;
     Dialect *chlo = getContext().getLoadedDialect<chlo::ChloDialect>();
     getOperation().walk([&](Operation *op) {
-      if (chlo && op->getDialect() == chlo)
+      if (chlo && op->getDialect() == chlo && !op->hasTrait<chlo::IsKernelFunction>())
         ops.push_back(op);
     });
     for (Operation *op : ops) {

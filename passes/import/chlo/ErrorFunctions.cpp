@@ -1,9 +1,8 @@
-// erf, erfc and the inverse of erf.
+// erfc and the inverse of erf, by erf.
 //
-// f64: W. J. Cody, "Rational Chebyshev approximations for the error function", Math. Comp. 23
-// (1969), and below 1 a polynomial of our own, by Chebyshev interpolation. f32: polynomials of our
-// own, fitted by Lawson's reweighted least squares. Inverse: M. Giles, "Approximating the erfinv
-// function", GPU Computing Gems (2011); f64 adds two Newton steps.
+// erfc in f64: W. J. Cody, "Rational Chebyshev approximations for the error function", Math. Comp.
+// 23 (1969). f32: a polynomial of our own, fitted by Lawson's reweighted least squares. Inverse: M.
+// Giles, "Approximating the erfinv function", GPU Computing Gems (2011); f64 adds two Newton steps.
 #include "passes/import/chlo/ScalarFunctions.h"
 
 using namespace mlir;
@@ -15,25 +14,6 @@ static Expr gaussian(Expr y) {
   Expr head = (y * 16.0).floor() / 16.0;
   Expr tail = (y - head) * (y + head);
   return (-(head * head)).exp() * (-tail).exp();
-}
-
-// x + x p, for |x| <= 1, where x p alone would be subnormal, and flushed to zero, too.
-static Expr plusTimes(Expr x, Expr p) {
-  constexpr double scale = 1 << 24;
-  Expr large = x * scale;
-  return (large * p + large) * (1 / scale);
-}
-
-// erf on |x| <= 1: x + x p(2 x^2 - 1).
-static Expr erfCentre(Expr x) {
-  Expr z = x * x;
-  return plusTimes(
-      x, polynomial(z + z - 1.0,
-                    {1.4543887079465116e-14, -3.8078824063194953e-13, 9.167619596865806e-12,
-                     -2.035228405815769e-10, 4.115800583208149e-09, -7.511569286591727e-08,
-                     1.223382738359897e-06, -1.7537169441124866e-05, 0.00021751715604159932,
-                     -0.0022854855611441132, 0.019852496688983708, -0.1405360890227171,
-                     -0.03453126133013269}));
 }
 
 // erfc on y > 0.46875.
@@ -55,20 +35,6 @@ static Expr codyTail(Expr y) {
   return gaussian(y) * (y <= 4.0).select(near, far);
 }
 
-// x + x p(x^2) below 1, and 1 - exp(p(|x|)) above; both within 1.3e-9.
-static Expr erf32(Expr x) {
-  Expr y = x.abs().apply<stablehlo::MinOp>(x.number(4.0));
-  Expr centre = polynomial(x * x, {7.853854335631276e-05, -0.0008010191499728982,
-                                   0.005188327443780127, -0.026853811807946826, 0.11283585145570096,
-                                   -0.37612625823964985, 0.12837916572667168});
-  Expr exponent = polynomial(y, {0.00018638008419288895, -0.0029476667959544888,
-                                 0.021838096965437735, -0.10310682136395657, -0.6381447581812034,
-                                 -1.127089233770337, -0.0003415125918767433});
-  Expr outer = 1.0 - exponent.exp();
-  outer = (x < 0.0).select(-outer, outer);
-  return (x.abs() <= 1.0).select(plusTimes(x, centre), outer);
-}
-
 // erfc on 0.3 < y < 10: exp(-y^2) t p(t) with t = 2 / (2 + y). All but the exponential in f64: what
 // rounding y^2 lost comes back as a factor.
 static Expr tail32(Expr y) {
@@ -87,20 +53,11 @@ static Expr tail32(Expr y) {
 // |x|, or a number whose erfc is zero: infinities would make NaN on the way.
 static Expr magnitude(Expr x) { return x.abs().apply<stablehlo::MinOp>(x.number(30.0)); }
 
-Expr erf(Expr x) {
-  if (!x.isDouble())
-    return erf32(x);
-  Expr y = magnitude(x);
-  Expr outer = 1.0 - codyTail(y);
-  outer = (x < 0.0).select(-outer, outer);
-  return (y <= 1.0).select(erfCentre(x), outer);
-}
-
 Expr erfc(Expr x) {
   Expr y = magnitude(x);
   Expr tail = x.isDouble() ? codyTail(y) : tail32(y);
   tail = (x < 0.0).select(2.0 - tail, tail);
-  return (y <= 0.46875).select(1.0 - (x.isDouble() ? erfCentre(x) : erf32(x)), tail);
+  return (y <= 0.46875).select(1.0 - x.apply<chlo::ErfOp>(), tail);
 }
 
 Expr erfInv(Expr x) {
@@ -123,9 +80,9 @@ Expr erfInv(Expr x) {
     y = (w > 16.0).select(end * x, y);
     for (int i = 0; i < 2; ++i) {
       // Near the ends erf loses what erfc has.
-      Expr error =
-          (x.abs() <= 0.5)
-              .select(erf(y) - x, (x < 0.0).select(erfc(-y) - (x + 1.0), (1.0 - x) - erfc(y)));
+      Expr error = (x.abs() <= 0.5)
+                       .select(y.apply<chlo::ErfOp>() - x,
+                               (x < 0.0).select(erfc(-y) - (x + 1.0), (1.0 - x) - erfc(y)));
       y = y - error * halfRootPi * (y * y).exp();
     }
     y = (x.abs() < 1e-9).select(x * halfRootPi, y); // the error would be subnormal

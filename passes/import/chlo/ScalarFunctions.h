@@ -1,7 +1,7 @@
 // Elementwise functions beyond the StableHLO specification, written as StableHLO arithmetic.
 #pragma once
 
-#include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/chlo/ChloOps.h"
 #include "mlir/IR/Builders.h"
 
 namespace tessera::import {
@@ -77,7 +77,6 @@ inline Expr operator/(double a, Expr b) { return b.number(a) / b; }
 Expr polynomial(Expr x, llvm::ArrayRef<double> coefficients);
 
 // On f32 or f64. Accuracy: a few units in the last place, unless said.
-Expr erf(Expr x);
 Expr erfc(Expr x);
 Expr erfInv(Expr x);
 // On f64 only:

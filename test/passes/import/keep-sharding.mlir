@@ -7,11 +7,11 @@ sdy.mesh @mesh = <["x"=2]>
 
 // CHECK-LABEL: @chlo
 func.func public @chlo(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
-  // CHECK: %[[ERF:.*]] = stablehlo.{{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : {{.*}}tensor<8xf32>
-  %0 = chlo.erf %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32> -> tensor<8xf32>
+  // CHECK: %[[SINH:.*]] = stablehlo.{{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : {{.*}}tensor<8xf32>
+  %0 = chlo.sinh %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32> -> tensor<8xf32>
   // CHECK: %[[INV:.*]] = stablehlo.{{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : {{.*}}tensor<8xf32>
-  %1 = stablehlo.custom_call @mhlo.erf(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>) -> tensor<8xf32>
-  // CHECK: return %[[ERF]]
+  %1 = stablehlo.custom_call @mhlo.sinh(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: return %[[SINH]]
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
 

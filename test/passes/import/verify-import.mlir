@@ -4,7 +4,8 @@
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.sine %x : tensor<4xf32>
-  return %0 : tensor<4xf32>
+  %1 = chlo.erf %0 : tensor<4xf32> -> tensor<4xf32>
+  return %1 : tensor<4xf32>
 }
 
 // -----
@@ -21,7 +22,7 @@ func.func private @f() {
 // -----
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{after import there is no chlo; run --tessera-decompose-chlo first}}
+  // expected-error@+1 {{after import there is no such chlo; run --tessera-decompose-chlo first}}
   %0 = chlo.square %x : tensor<4xf32> -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }

@@ -9,17 +9,28 @@ func.func @square(%x: tensor<4xbf16>) -> tensor<4xbf16> {
 
 // Narrow types go through f32, or the result would be a bf16 polynomial's.
 
-// CHECK-LABEL: func.func @erf
+// CHECK-LABEL: func.func @sinh
 // CHECK:         stablehlo.convert %arg0 : (tensor<4xbf16>) -> tensor<4xf32>
 // CHECK-NOT:     xbf16
 // CHECK:         stablehlo.convert %{{.*}} : (tensor<4xf32>) -> tensor<4xbf16>
-func.func @erf(%x: tensor<4xbf16>) -> tensor<4xbf16> {
-  %0 = chlo.erf %x : tensor<4xbf16> -> tensor<4xbf16>
+func.func @sinh(%x: tensor<4xbf16>) -> tensor<4xbf16> {
+  %0 = chlo.sinh %x : tensor<4xbf16> -> tensor<4xbf16>
   return %0 : tensor<4xbf16>
 }
 
+// What kernels compute stays, and is what others are written by.
+
+// CHECK-LABEL: func.func @erf
+// CHECK-NEXT:    %[[ERF:.*]] = chlo.erf %arg0 : tensor<4xbf16> -> tensor<4xbf16>
+// CHECK:         chlo.erf %arg1 : tensor<4xf32> -> tensor<4xf32>
+func.func @erf(%x: tensor<4xbf16>, %y: tensor<4xf32>) -> (tensor<4xbf16>, tensor<4xf32>) {
+  %0 = chlo.erf %x : tensor<4xbf16> -> tensor<4xbf16>
+  %1 = chlo.erfc %y : tensor<4xf32> -> tensor<4xf32>
+  return %0, %1 : tensor<4xbf16>, tensor<4xf32>
+}
+
 // CHECK-LABEL: func.func @functions
-// CHECK-NOT:     chlo.
+// CHECK-NOT:     chlo.{{[^e]}}
 func.func @functions(%x: tensor<4xf32>, %y: tensor<4xf64>) -> (tensor<4xf32>, tensor<4xf64>) {
   %0 = chlo.erfc %x : tensor<4xf32> -> tensor<4xf32>
   %1 = chlo.erf_inv %0 : tensor<4xf32> -> tensor<4xf32>
