@@ -104,7 +104,7 @@ def CoshOp : Unary<"cosh">;
 def DigammaOp : Unary<"digamma", FloatTensor>;
 def ErfInvOp : Unary<"erf_inv", FloatTensor>;
 def ErfOp : KernelFunction<"erf">;
-def ErfcOp : Unary<"erfc", FloatTensor>;
+def ErfcOp : KernelFunction<"erfc">;
 def LgammaOp : Unary<"lgamma", FloatTensor>;
 def SinhOp : Unary<"sinh">;
 def SquareOp : Unary<"square", Tensor>;

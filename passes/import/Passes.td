@@ -280,7 +280,7 @@ def DecomposeChlo : Pass<"tessera-decompose-chlo", "mlir::ModuleOp"> {
     %b = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<4xf32>
     %3 = stablehlo.add %1, %b : tensor<4xf32>
     ```
-    Functions that kernels compute themselves (`erf`) stay: they are elementwise operations as `stablehlo.tanh` is.
+    Functions that kernels compute themselves (`erf`, `erfc`) stay: they are elementwise operations as `stablehlo.tanh` is.
   }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
@@ -554,7 +554,7 @@ def DropUnreadAttributes : Pass<"tessera-drop-unread-attributes", "mlir::ModuleO
 def VerifyImport : Pass<"tessera-verify-import", "mlir::ModuleOp"> {
   let summary = "Checks what import promises: one function, no calls, of chlo only what kernels compute, no device numbers.";
   let description = [{
-    What import promises to later phases: one public function `@main` with one block, and no calls (functions that custom calls name may stay); values are arrays of numbers of static shapes; no chlo but its functions that kernels compute (`erf`); no composites or batch normalisation; no tables of devices or `partition_id` left in manual computations; no sharding strings of GSPMD.
+    What import promises to later phases: one public function `@main` with one block, and no calls (functions that custom calls name may stay); values are arrays of numbers of static shapes; no chlo but its functions that kernels compute (`erf`, `erfc`); no composites or batch normalisation; no tables of devices or `partition_id` left in manual computations; no sharding strings of GSPMD.
     ```mlir
     func.func @main(%x: tensor<?xf32>) -> tensor<?xf32>
     ```

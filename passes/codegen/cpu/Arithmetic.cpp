@@ -264,6 +264,8 @@ static llvm::StringRef libraryName(Op op) {
     return "tan";
   case Op::Erf:
     return "erf";
+  case Op::Erfc:
+    return "erfc";
   case Op::Cbrt:
     return "cbrt";
   case Op::Pow:

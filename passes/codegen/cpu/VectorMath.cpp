@@ -109,6 +109,8 @@ Value VectorMath::apply(Op op, llvm::ArrayRef<Value> v) {
     return sineOrCosine(op, v[0]);
   case Op::Erf:
     return erf(v[0]);
+  case Op::Erfc:
+    return erfc(v[0]);
   case Op::Cbrt:
     return cbrt(v[0]);
   case Op::Pow:

@@ -33,6 +33,7 @@ private:
   Value pow(Value x, Value y);
   Value cbrt(Value x);
   Value erf(Value x);
+  Value erfc(Value x);
   Value atan2(Value y, Value x);
   struct SinCos {
     Value sin, cos;

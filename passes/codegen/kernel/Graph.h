@@ -80,6 +80,7 @@ enum class Op : uint8_t {
   Sqrt,
   Rsqrt,
   Erf,
+  Erfc,
   Cbrt,
   Compare, // aux: Direction, with TotalOrder added
   Select,

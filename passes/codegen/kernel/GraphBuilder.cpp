@@ -46,6 +46,7 @@ std::optional<Op> elementwiseOp(mlir::Operation *op) {
                                             {"sqrt", Op::Sqrt},
                                             {"rsqrt", Op::Rsqrt},
                                             {"erf", Op::Erf},
+                                            {"erfc", Op::Erfc},
                                             {"cbrt", Op::Cbrt},
                                             {"compare", Op::Compare},
                                             {"select", Op::Select},

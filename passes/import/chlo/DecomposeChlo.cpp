@@ -265,7 +265,6 @@ FailureOr<Value> decompose(Operation *op) {
         return stablehlo::ConstantOp::create(b, op.getLoc(), op.getValue()).getResult();
       })
       .Case([&](chlo::ConstantLikeOp op) { return constantLike(op); })
-      .Case([&](chlo::ErfcOp op) { return inFloat(op, import::erfc); })
       .Case([&](chlo::ErfInvOp op) { return inFloat(op, import::erfInv); })
       .Case([&](chlo::LgammaOp op) { return inFloat(op, import::lgamma, /*inDouble=*/true); })
       .Case([&](chlo::DigammaOp op) { return inFloat(op, import::digamma, /*inDouble=*/true); })

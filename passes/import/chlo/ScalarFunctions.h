@@ -77,7 +77,6 @@ inline Expr operator/(double a, Expr b) { return b.number(a) / b; }
 Expr polynomial(Expr x, llvm::ArrayRef<double> coefficients);
 
 // On f32 or f64. Accuracy: a few units in the last place, unless said.
-Expr erfc(Expr x);
 Expr erfInv(Expr x);
 // On f64 only:
 Expr lgamma(Expr x);            // relative error 1e-13 away from its zeros

@@ -22,11 +22,11 @@ func.func @sinh(%x: tensor<4xbf16>) -> tensor<4xbf16> {
 
 // CHECK-LABEL: func.func @erf
 // CHECK-NEXT:    %[[ERF:.*]] = chlo.erf %arg0 : tensor<4xbf16> -> tensor<4xbf16>
-// CHECK:         chlo.erf %arg1 : tensor<4xf32> -> tensor<4xf32>
-func.func @erf(%x: tensor<4xbf16>, %y: tensor<4xf32>) -> (tensor<4xbf16>, tensor<4xf32>) {
+// CHECK:         chlo.erfc %{{.*}} : tensor<4xf64> -> tensor<4xf64>
+func.func @erf(%x: tensor<4xbf16>, %y: tensor<4xf64>) -> (tensor<4xbf16>, tensor<4xf64>) {
   %0 = chlo.erf %x : tensor<4xbf16> -> tensor<4xbf16>
-  %1 = chlo.erfc %y : tensor<4xf32> -> tensor<4xf32>
-  return %0, %1 : tensor<4xbf16>, tensor<4xf32>
+  %1 = chlo.erf_inv %y : tensor<4xf64> -> tensor<4xf64>
+  return %0, %1 : tensor<4xbf16>, tensor<4xf64>
 }
 
 // CHECK-LABEL: func.func @functions
