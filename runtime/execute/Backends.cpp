@@ -16,8 +16,11 @@ Result<std::shared_ptr<device::Backend>> makeBackend(std::string target,
     auto delays = device::Delays::fromEnvironment();
     if (!delays.ok())
       return delays.status();
+    auto memory = device::ShadowBackend::memoryFromEnvironment();
+    if (!memory.ok())
+      return memory.status();
     return std::shared_ptr<device::Backend>(
-        std::make_shared<device::ShadowBackend>(std::move(pool), *delays));
+        std::make_shared<device::ShadowBackend>(std::move(pool), *delays, *memory));
   }
   return Status(Code::Unimplemented, "the program is for '" + target.substr(0, 40) +
                                          "', and this runtime has devices of these kinds: cpu, "

@@ -12,18 +12,23 @@ public:
   Block(std::shared_ptr<ShadowBackend> backend, void *data, size_t bytes, Space space)
       : Memory(backend, Translation::ofProcess().add(data, bytes), bytes, space) {}
   ~Block() override {
+    auto &shadow = static_cast<ShadowBackend &>(backend());
     void *data = Translation::ofProcess().remove(address());
     if (space() == Space::File)
       unmapFile(data, bytes());
     else
-      static_cast<ShadowBackend &>(backend()).blocks_.giveBack(data, bytes());
+      shadow.blocks_.giveBack(data, bytes());
+    shadow.used_ -= bytes();
   }
 };
 
 std::shared_ptr<Memory> ShadowBackend::allocate(Space space, size_t bytes) {
-  void *data = space == Space::File ? mapFile(bytes) : blocks_.take(bytes);
-  if (!data)
+  bool isThere = used_.fetch_add(bytes) + bytes <= memory_;
+  void *data = !isThere ? nullptr : space == Space::File ? mapFile(bytes) : blocks_.take(bytes);
+  if (!data) {
+    used_ -= bytes;
     return nullptr;
+  }
   std::memset(data, 0xff, bytes);
   return std::make_shared<Block>(std::static_pointer_cast<ShadowBackend>(shared_from_this()), data,
                                  bytes, space);
@@ -35,6 +40,13 @@ std::shared_ptr<Memory> ShadowBackend::constant(const void *data, size_t bytes,
   if (memory && !copyFromHost(memory->address(), data, bytes)->wait().ok())
     return nullptr;
   return memory;
+}
+
+Result<uint64_t> ShadowBackend::memoryFromEnvironment() {
+  auto bytes = environmentNumber("TESSERA_SHADOW_MEMORY", 0, 1e15);
+  if (!bytes.ok())
+    return bytes.status();
+  return *bytes ? static_cast<uint64_t>(**bytes) : UINT64_MAX;
 }
 
 uint64_t ShadowBackend::mostMemory() const { return runtime::mostMemory(); }

@@ -5,14 +5,18 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/cpu/BlockPool.h"
 #include "runtime/device/shadow/Delays.h"
+#include <atomic>
 #include <mutex>
 
 namespace tessera::runtime::device {
 
 class ShadowBackend final : public Backend {
 public:
-  ShadowBackend(std::shared_ptr<Pool> pool, Delays delays)
-      : pool_(std::move(pool)), delays_(delays), dice_(delays.seed) {}
+  ShadowBackend(std::shared_ptr<Pool> pool, Delays delays, uint64_t memory)
+      : pool_(std::move(pool)), delays_(delays), memory_(memory), dice_(delays.seed) {}
+
+  // TESSERA_SHADOW_MEMORY: how many bytes there are; all that the host has without.
+  static Result<uint64_t> memoryFromEnvironment();
 
   std::string_view name() const override { return "shadow"; }
   std::shared_ptr<Memory> allocate(Space space, size_t bytes) override;
@@ -31,6 +35,8 @@ private:
 
   const std::shared_ptr<Pool> pool_;
   const Delays delays_;
+  const uint64_t memory_;
+  std::atomic<uint64_t> used_{0};
   std::mutex mutex_; // of dice_
   Dice dice_;
   BlockPool blocks_;

@@ -133,6 +133,62 @@ TEST_P(ClientTest, ADonatedBufferThatIsHeldElsewhereIsCopied) {
   expectAll(kept, 5);
 }
 
+// With a little more memory each time, so that every allocation is once the one that fails.
+TEST_P(ClientTest, AStepWithoutMemoryForACopyLeavesTheInputUnbound) {
+  if (GetParam() != std::string("shadow"))
+    GTEST_SKIP() << "only shadow can have too little memory";
+  Program program = accumulatorOf({2}, true);
+  int failures = 0;
+  bool fits = false;
+  for (int bytes = 12; !fits && bytes <= 4096; bytes += 12) {
+    setenv("TESSERA_SHADOW_MEMORY", std::to_string(bytes).c_str(), 1);
+    Client little(settings());
+    unsetenv("TESSERA_SHADOW_MEMORY");
+    auto rows = [&](float value) {
+      std::vector<Buffer> tiles;
+      for (uint32_t d = 0; d < 2; ++d)
+        tiles.emplace_back(little, d, "f32", std::vector<int64_t>{1, 3},
+                           std::vector<float>(3, value));
+      return tiles;
+    };
+    try {
+      Executable executable(little, program);
+      Call call(executable);
+      call.bind(1, rows(1));
+      std::vector<Buffer> state = rows(5);
+      std::vector<Buffer> kept;
+      for (Buffer &tile : state)
+        kept.push_back(tile.share());
+      call.bind(0, state);
+      try {
+        auto [outputs, done] = call.start();
+        expectAll(outputs[0], 7);
+        expectAll(kept, 5);
+        fits = true;
+      } catch (const Error &error) {
+        if (std::string(error.what()).find("no memory for a copy of input 'in0'") ==
+            std::string::npos)
+          throw;
+        ++failures;
+        expectAll(kept, 5);
+        expectError(TESSERA_INVALID_ARGUMENT, "input 0 ('in0') is not bound",
+                    [&] { call.start(); });
+        call.bind(0, kept); // nobody else's now: no copy
+        try {
+          auto [outputs, done] = call.start();
+          expectAll(outputs[0], 7);
+        } catch (const Error &again) {
+          EXPECT_EQ(again.code, TESSERA_RESOURCE_EXHAUSTED) << again.what();
+        }
+      }
+    } catch (const Error &error) {
+      EXPECT_EQ(error.code, TESSERA_RESOURCE_EXHAUSTED) << error.what();
+    }
+  }
+  EXPECT_TRUE(fits);
+  EXPECT_GT(failures, 0);
+}
+
 TEST_P(ClientTest, WhatDoesNotFitIsSaid) {
   Executable executable(client, accumulatorOf({2}, true));
   Call call(executable);
