@@ -46,3 +46,12 @@ foreach(td ${families})
   get_filename_component(family ${td} NAME_WE)
   tessera_doc(${td} dialects/stablehlo/${family}.md -gen-op-doc)
 endforeach()
+
+# Target site: all pages for a browser, in build/site.
+set(site ${CMAKE_SOURCE_DIR}/docs/site)
+set(tour ${CMAKE_BINARY_DIR}/docs/tour.md)
+add_custom_command(OUTPUT ${tour} COMMAND ${TESSERA_PYTHON} ${site}/tour.py $<TARGET_FILE:tessera> ${tour}
+  DEPENDS ${site}/tour.py ${site}/tour.mlir tessera tessera_compiler VERBATIM)
+add_custom_target(docs-tour DEPENDS ${tour})
+add_custom_target(site COMMAND ${TESSERA_PYTHON} ${site}/make.py ${CMAKE_BINARY_DIR}/docs ${CMAKE_BINARY_DIR}/site VERBATIM)
+add_dependencies(site docs docs-tour)

@@ -6,11 +6,12 @@ include(AddLLVM)
 include(AddMLIR)
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}/include)
-set(CMAKE_INSTALL_RPATH ${LLVM_LIBRARY_DIR})
 set(CMAKE_BUILD_RPATH ${LLVM_LIBRARY_DIR})
 add_link_options(-fuse-ld=lld -B/usr/lib/llvm-22/bin)
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-comment)
 add_compile_options(-Wno-deprecated-declarations) # libstdc++ 12 sorts by a function that it deprecates
+# What is built names no directory of the machine it is built on.
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}/=build/)
 add_compile_options(-ffp-contract=off) # sums have the same bits on every machine
 # For code that includes LLVM: as Debian builds it.
 set(TESSERA_LLVM_OPTIONS -fno-rtti -fno-exceptions)

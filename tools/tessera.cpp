@@ -24,14 +24,6 @@ namespace command = tessera::command;
 
 namespace {
 
-// The build and an installation both keep libraries in ../lib of the binary.
-std::string besideBinary(const char *library) {
-  char path[4096];
-  ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  std::string binary(path, length > 0 ? length : 0);
-  return binary.substr(0, binary.rfind('/') + 1) + "../lib/" + library;
-}
-
 int commandInLibrary(const char *name, int argc, const char *const *argv) {
   // What the libraries alone take. With less, their own start would end the process.
   constexpr rlim_t least = rlim_t{384} << 20;
@@ -43,13 +35,15 @@ int commandInLibrary(const char *name, int argc, const char *const *argv) {
                  static_cast<unsigned long long>(memory.rlim_cur >> 20));
     return 1;
   }
-  std::string path = besideBinary("libtessera_compiler.so");
-  bool isHere = access(path.c_str(), F_OK) == 0;
-  void *library = dlopen(isHere ? path.c_str() : "libtessera_compiler.so", RTLD_LAZY | RTLD_LOCAL);
+  // Found by the binary's run path, in the build as in an installation.
+  void *library = dlopen(TESSERA_COMPILER_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
   if (!library) {
-    const char *what = isHere ? "the compiler cannot be loaded" // no memory, no MLIR
-                              : "the compiler is not installed beside tessera";
-    std::fprintf(stderr, "error: %s: %s\n", what, dlerror());
+    std::string why = dlerror();
+    bool isAbsent = why == TESSERA_COMPILER_LIBRARY ": cannot open shared object file: "
+                                                    "No such file or directory";
+    const char *what = isAbsent ? "the compiler is not installed beside tessera"
+                                : "the compiler cannot be loaded"; // no memory, no MLIR
+    std::fprintf(stderr, "error: %s: %s\n", what, why.c_str());
     return 1;
   }
   using Command = int (*)(int, const char *const *);

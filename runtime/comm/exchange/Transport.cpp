@@ -3,32 +3,21 @@
 #include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <sched.h>
 
 namespace tessera::runtime {
 
-namespace {
-
-std::vector<std::string> candidates(const std::string &file) {
-  std::vector<std::string> paths;
+// Opened by its name alone, a plug-in is found by the run path of the library or program that this is
+// part of: beside it in a build, in lib/tessera of an installation.
+static std::vector<std::string> candidates(const std::string &file) {
+  std::vector<std::string> names;
   if (const char *path = std::getenv("TESSERA_PLUGIN_PATH"))
-    paths.push_back(std::string(path) + "/" + file);
-  Dl_info info;
-  if (dladdr(reinterpret_cast<void *>(&candidates), &info) && info.dli_fname) {
-    std::error_code error;
-    std::filesystem::path self = std::filesystem::canonical(info.dli_fname, error);
-    if (error)
-      self = std::filesystem::canonical("/proc/self/exe", error);
-    paths.push_back((self.parent_path() / file).string());
-    paths.push_back((self.parent_path().parent_path() / "lib" / file).string());
-  }
-  return paths;
+    names.push_back(std::string(path) + "/" + file);
+  names.push_back(file);
+  return names;
 }
-
-} // namespace
 
 static Result<std::shared_ptr<Transport>> openPlugin(const std::string &name) {
   std::string file = "libtessera_comm_" + name + ".so",
@@ -38,13 +27,13 @@ static Result<std::shared_ptr<Transport>> openPlugin(const std::string &name) {
   };
   void *handle = nullptr;
   for (const std::string &path : candidates(file)) {
-    if (!std::filesystem::exists(path))
-      continue;
     // Global: Open MPI's own plug-ins look for its symbols there.
     handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (handle)
       break;
-    reason = dlerror();
+    std::string why = dlerror();
+    if (why != path + ": cannot open shared object file: No such file or directory")
+      reason = why; // it is there
   }
   if (!handle)
     return unsupported(file + ": " + reason);

@@ -28,8 +28,8 @@ enum : int32_t {
 
 class Transport {
 public:
-  // Opens the plug-in for "mpi": libtessera_comm_mpi.so in TESSERA_PLUGIN_PATH, beside this binary,
-  // or in its ../lib. Once in a process: the connection lasts until closeAll or the end of the
+  // Opens the plug-in for "mpi": libtessera_comm_mpi.so in TESSERA_PLUGIN_PATH, or where the run path
+  // of this library leads. Once in a process: the connection lasts until closeAll or the end of the
   // process, and serves all sessions. It is not the child's of a fork. Errors name the rank that
   // this process would be.
   static Result<std::shared_ptr<Transport>> open(const std::string &name);
