@@ -1,6 +1,6 @@
 """Tessera beside XLA, both timed in this run, on eight devices of this machine. Prints ratios: below 1 is better than XLA.
 
-  beside_xla.py [NAME..] [--repeat=N]
+  beside_xla.py [NAME..] [--repeat=N] [--readme]
 
 compile: wall time of the whole compile (for XLA: lowered module to executable). wire: bytes that a device sends in a
 ring, both by the same formula. step: median time of a step. memory: temporaries and outputs of a device.
@@ -59,20 +59,20 @@ def measure_xla(lowered, args, repeat):
             "memory": memory.temp_size_in_bytes + memory.output_size_in_bytes}
 
 
+KEYS = ("compile", "wire", "step", "memory")
+README = os.path.join(os.path.dirname(__file__), "..", "README.md")
+
+
 def ratio(ours, theirs):
+    """Text; "-" where neither has any."""
     if not theirs:
-        return "     -" if not ours else "   inf"
-    return f"{ours / theirs:6.2f}"
+        return "-" if not ours else "inf"
+    return f"{ours / theirs:.2f}"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--repeat", type=int, default=10)
-    arguments = parser.parse_args()
-    keys = ("compile", "wire", "step", "memory")
-    print(f"{'':24s}" + "".join(f"{key:>9s}" for key in keys) + f"{'tax':>9s}")
-    columns = {key: [] for key in keys}
+def rows(arguments):
+    """(name, {column: text}) of each program, and of their geometric mean."""
+    columns = {key: [] for key in KEYS}
     for name, build in programs.PROGRAMS.items():
         if arguments.names and name not in arguments.names:
             continue
@@ -81,13 +81,41 @@ def main():
             ours = measure_tessera(lowered.as_text(debug_info=True), args, arguments.repeat, directory)
             alone = measure_tessera(programs.lower(build, 1)[0].as_text(), args, arguments.repeat, directory)
         theirs = measure_xla(lowered, args, arguments.repeat)
-        for key in keys:
+        for key in KEYS:
             if ours[key] and theirs[key]:
                 columns[key].append(ours[key] / theirs[key])
-        tax = f"{(ours['step'] / alone['step']) / (8 * ours['flops'] / alone['flops']):6.2f}" if ours["flops"] else "     -"
-        print(f"{name:24s}" + "".join(f"   {ratio(ours[key], theirs[key])}" for key in keys) + f"   {tax}", flush=True)
-    means = (f"   {np.exp(np.mean(np.log(columns[key]))):6.2f}" if columns[key] else "        -" for key in keys)
-    print(f"{'geometric mean':24s}" + "".join(means))
+        tax = f"{(ours['step'] / alone['step']) / (8 * ours['flops'] / alone['flops']):.2f}" if ours["flops"] else "-"
+        yield name, {**{key: ratio(ours[key], theirs[key]) for key in KEYS}, "tax": tax}
+    yield "geometric mean", {key: f"{np.exp(np.mean(np.log(columns[key]))):.2f}" if columns[key] else "-" for key in KEYS}
+
+
+def write_readme(table):
+    """Puts the table between the marks that name this command."""
+    begin, end = "<!-- benchmarks/beside_xla.py --readme -->\n", "<!-- end -->"
+    described = {name: (build.__doc__ or "").strip().rstrip(".") for name, build in programs.PROGRAMS.items()}
+    lines = ["| a training step | step | bytes sent | memory | compile |", "| --- | --- | --- | --- | --- |"]
+    for name, row in table:
+        lines.append(f"| {described.get(name, f'**{name}**')} | {row['step']} | {row['wire']} | {row['memory']} | {row['compile']} |")
+    with open(README) as file:
+        before, _, rest = file.read().partition(begin)
+    with open(README, "w") as file:
+        file.write(before + begin + "\n".join(lines) + "\n" + end + rest.partition(end)[2])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--repeat", type=int, default=10)
+    parser.add_argument("--readme", action="store_true", help="put the table into README.md, too")
+    arguments = parser.parse_args()
+    columns = (*KEYS, "tax")
+    print(f"{'':24s}" + "".join(f"{key:>9s}" for key in columns))
+    table = []
+    for name, row in rows(arguments):
+        print(f"{name:24s}" + "".join(f"{row.get(key, ''):>9s}" for key in columns), flush=True)
+        table.append((name, row))
+    if arguments.readme:
+        write_readme(table)
 
 
 if __name__ == "__main__":

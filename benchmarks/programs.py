@@ -21,7 +21,7 @@ def normal(seed, *shape, scale=1.0):
 
 
 def mlp(devices):
-    """Six dense layers, half of the axis for the batch."""
+    """Six dense layers: batch by 2, features by 4."""
     mesh = make_mesh(2, 4, devices)
     weights = [(normal(i, 320, 1280, scale=0.05), normal(9 + i, 1280, 320, scale=0.03)) for i in range(3)]
     x = normal(20, 256, 320)
@@ -41,7 +41,7 @@ def mlp(devices):
 
 
 def attention(devices):
-    """Four layers of causal attention and an MLP in a scan, Megatron's shardings."""
+    """Four transformer layers in a scan, Megatron's shardings."""
     mesh = make_mesh(2, 4, devices)
     layers, width, heads, hidden, batch, length = 4, 128, 4, 384, 8, 128
     weights = (normal(0, layers, 3, width, heads, 32, scale=0.09), normal(1, layers, heads, 32, width, scale=0.05),
@@ -65,7 +65,7 @@ def attention(devices):
 
 
 def convolutions(devices):
-    """A residual block with the image cut in space."""
+    """Convolutions, the image cut in space."""
     mesh = make_mesh(2, 4, devices)
     weights = [normal(i, 3, 3, 32, 32, scale=0.06) for i in range(4)]
     x = normal(9, 4, 32, 32, 32)
@@ -84,7 +84,7 @@ def convolutions(devices):
 
 
 def sharded_weights(devices):
-    """Weights and moments in parts on the axis of the batch: gathered layer by layer, gradients scattered."""
+    """Weights and moments cut on the axis of the batch (FSDP)."""
     mesh = make_mesh(8, 1, devices)
     weights = [normal(i, 512, 512, scale=0.04) for i in range(6)]
     moments = [jnp.zeros_like(w) for w in weights]
@@ -106,7 +106,7 @@ def sharded_weights(devices):
 
 
 def lookup(devices):
-    """A table sharded by rows: gathers, and the scatter-add of the gradient."""
+    """An embedding table cut by rows, and its gradient."""
     mesh = make_mesh(2, 4, devices)
     table, weight = normal(0, 8192, 64), normal(1, 64, 32, 64)
     rows = jnp.asarray(np.random.default_rng(2).integers(0, 8192, (64, 32)), jnp.int32)

@@ -104,6 +104,9 @@ def search_index(pages):
 def make(references, out):
     found = sources(references)
     pages = {name: render(path, name, found, ROOT) for name, path in found.items()}
+    for name, page in pages.items():
+        if name.startswith("reference/dialects/") and name.count("/") > 2:  # a family of ops of one dialect
+            page.title = f"{pathlib.Path(name).parent.name}: {page.title}"
     groups = navigation(pages, ROOT / "docs/index.md")
     listed = {name for _, entries in groups for _, name in entries}
     template = string.Template((HERE / "page.html").read_text())
