@@ -8,6 +8,9 @@
 // RUN: %python %s.py %t.out.npz %t.json %t.run.json
 // RUN: env TESSERA_TARGET=shadow tessera run %t.tsr --inputs=%t.in.npz --outputs=%t.out.npz --report=%t.run.json --repeat=3
 // RUN: %python %s.py %t.out.npz %t.json %t.run.json
+// RUN: echo '{"alpha": 1e-5, "beta": 1e9}' > %t.links.json
+// RUN: not tessera run %t.tsr --topology=%t.links.json 2>&1 | FileCheck %s --check-prefix=LINKS
+// LINKS: error: {{.*}}a topology simulates the links of one mesh, and the file has 2 programs
 // RUN: not tessera compile %s -o %t.tsr --entry=main --stop-after=nowhere 2>&1 | FileCheck %s --check-prefix=PHASE
 // DIGEST: {{^[0-9a-f]+  .*\.tsr}}
 // REPORT: "kind": "send"
