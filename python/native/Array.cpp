@@ -161,6 +161,7 @@ void bindArray(nb::module_ &m) {
            })
       .def("delete", [](Array &a) { a.contents.reset(); });
   bindHostAccess(array, m);
+  bindDlpack(array);
   m.def(
       "place",
       [](std::shared_ptr<ClientState> client, std::shared_ptr<Placement> placement,

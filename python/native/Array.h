@@ -51,5 +51,6 @@ std::vector<int64_t> denseStrides(const Placement &placement);
 
 void bindArray(nb::module_ &m);
 void bindHostAccess(nb::class_<Array> &array, nb::module_ &m);
+void bindDlpack(nb::class_<Array> &array);
 
 } // namespace tessera::python

@@ -219,6 +219,9 @@ nb::list Executable::start(const std::shared_ptr<PreparedCall> &call,
 }
 
 nb::list Executable::execute(nb::handle inputs, bool donate) {
+  if (getpid() != client_->process)
+    throwPrecondition("the client was made before this process was forked: its workers are threads "
+                      "of the parent; make another here");
   std::vector<Given> given = look(inputs);
   std::shared_ptr<PreparedCall> call = acquire();
   struct Claim {

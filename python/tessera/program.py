@@ -17,7 +17,7 @@ from . import _native
 from .compiler import Module, compile_options, open_compiler, read_module
 from .dtypes import DTYPES
 from .errors import CompileError, DataLossError
-from .report import Report
+from .report import Report, counted
 from .sharding import Mesh, Sharding
 
 
@@ -138,7 +138,8 @@ class Program:
         return Program.from_bytes, (self._bytes,)
 
     def __repr__(self) -> str:
-        return f"<tessera.Program: {len(self.inputs)} inputs, {len(self.outputs)} outputs, {self.devices} devices>"
+        inputs, outputs = counted(len(self.inputs), "input"), counted(len(self.outputs), "output")
+        return f"<tessera.Program: {inputs}, {outputs}, {counted(self.devices, 'device')}>"
 
 
 def compile(

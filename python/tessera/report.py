@@ -37,6 +37,11 @@ class Memory:
         return self.arguments + self.outputs + self.arena
 
 
+def counted(number: int, what: str) -> str:
+    """1 as "1 place", 2 as "2 places"."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def bytes_text(count: float) -> str:
     """1536 as "1.5 KiB"."""
     for unit in ("B", "KiB", "MiB", "GiB"):
@@ -100,7 +105,7 @@ class Report:
         memory = self.memory
         rows = [
             ("devices", str(self.devices)),
-            ("collectives a step", f"{sum(site.count for site in sites)} at {len(sites)} places"),
+            ("collectives a step", f"{sum(site.count for site in sites)} at {counted(len(sites), 'place')}"),
             ("bytes received", bytes_text(sum(site.bytes for site in sites))),
             ("bytes sent", bytes_text(sum(site.wire_bytes for site in sites))),
             (
@@ -135,8 +140,8 @@ class Report:
         return "\n".join(lines + ([""] + columns([head, *rows]) if rows else []))
 
     def __repr__(self) -> str:
-        sites = self.collectives
-        return f"<tessera.Report: {self.devices} devices, {sum(s.count for s in sites)} collectives a step>"
+        collectives = counted(sum(site.count for site in self.collectives), "collective")
+        return f"<tessera.Report: {counted(self.devices, 'device')}, {collectives} a step>"
 
     def _repr_html_(self) -> str:
         summary = "".join(f"<tr><th>{html.escape(n)}</th><td>{html.escape(v)}</td></tr>" for n, v in self._summary())

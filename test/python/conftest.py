@@ -40,6 +40,17 @@ def update():
     return tessera.compile(function.lower(np.zeros(8, np.float32), np.zeros((6, 8), np.float32)))
 
 
+def repeated(trips, donate):
+    """x + trips, one by one; a step of about `trips` microseconds."""
+    function = jax.jit(
+        lambda x: jax.lax.fori_loop(0, trips, lambda i, x: jax.lax.optimization_barrier(x + 1), x),
+        in_shardings=sharded("data"),
+        out_shardings=sharded("data"),
+        donate_argnums=0 if donate else (),
+    )
+    return tessera.compile(function.lower(np.zeros(64, np.float32)))
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(1)
