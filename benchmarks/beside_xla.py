@@ -1,9 +1,9 @@
 """Tessera beside XLA, both timed in this run, on eight devices of this machine. Prints ratios: below 1 is better than XLA.
 
-  beside_xla.py [NAME..] [--repeat=N] [--readme]
+  beside_xla.py [NAME..] [--repeat=N] [--rounds=N] [--readme]
 
 compile: wall time of the whole compile (for XLA: lowered module to executable). wire: bytes that a device sends in a
-ring, both by the same formula. step: median time of a step. memory: temporaries and outputs of a device.
+ring, both by the same formula. step: median time of a step, the two in turns. memory: temporaries and outputs of a device.
 tax, Tessera's alone: (step on 8 devices / step on 1, same cores) / (FLOPs of the 8 together / of the 1). 1 is free.
 Needs build/bin and the Python environment that scripts/bootstrap makes.
 """
@@ -24,39 +24,54 @@ BIN = os.environ.get("TESSERA_BIN", os.path.join(os.path.dirname(__file__), ".."
 
 
 def tessera(*arguments):
-    subprocess.run([os.path.join(BIN, "tessera"), *arguments], check=True)
+    subprocess.run([os.path.join(BIN, "tessera"), *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
-def measure_tessera(text, args, repeat, directory):
-    path = lambda name: os.path.join(directory, name)
-    with open(path("p.mlir"), "w") as f:
-        f.write(text)
-    np.savez(path("in.npz"), **{f"in{i}": x for i, x in enumerate(programs.as_numpy(args))})
-    start = time.perf_counter()
-    tessera("compile", path("p.mlir"), "-o", path("p.tsr"), f"--report={path('c.json')}")
-    seconds = time.perf_counter() - start
-    tessera("run", path("p.tsr"), f"--inputs={path('in.npz')}", f"--outputs={path('out.npz')}", f"--repeat={repeat + 2}",
-            f"--report={path('r.json')}")
-    with open(path("c.json")) as c, open(path("r.json")) as r:
-        compiled, ran = json.load(c), json.load(r)
-    return {"compile": seconds, "step": float(np.median(ran["steps"][2:])), "flops": compiled.get("flops"),
-            "wire": sum(site["wire_bytes"] for site in compiled["collectives"]),
-            "memory": compiled["memory"]["arena"] + compiled["memory"]["outputs"]}
+class Tessera:
+    """A program compiled by Tessera, in a directory of its own."""
 
-
-def measure_xla(lowered, args, repeat):
-    start = time.perf_counter()
-    compiled = lowered.compile()
-    seconds = time.perf_counter() - start
-    placed = jax.tree.map(jax.device_put, args, compiled.input_shardings[0])
-    steps = []
-    for i in range(repeat + 2):
+    def __init__(self, text, args):
+        self.directory = tempfile.TemporaryDirectory()
+        with open(self.path("p.mlir"), "w") as f:
+            f.write(text)
+        np.savez(self.path("in.npz"), **{f"in{i}": x for i, x in enumerate(programs.as_numpy(args))})
         start = time.perf_counter()
-        jax.block_until_ready(compiled(*placed))
-        steps.append(time.perf_counter() - start)
-    memory = compiled.memory_analysis()
-    return {"compile": seconds, "step": float(np.median(steps[2:])), "wire": wire_bytes(compiled.as_text(), len(jax.devices())),
-            "memory": memory.temp_size_in_bytes + memory.output_size_in_bytes}
+        tessera("compile", self.path("p.mlir"), "-o", self.path("p.tsr"), f"--report={self.path('c.json')}")
+        self.compile = time.perf_counter() - start
+        with open(self.path("c.json")) as c:
+            report = json.load(c)
+        self.flops = report.get("flops")
+        self.wire = sum(site["wire_bytes"] for site in report["collectives"])
+        self.memory = report["memory"]["arena"] + report["memory"]["outputs"]
+        self.steps = []
+
+    def path(self, name):
+        return os.path.join(self.directory.name, name)
+
+    def run(self, repeat):
+        tessera("run", self.path("p.tsr"), f"--inputs={self.path('in.npz')}", f"--outputs={self.path('out.npz')}",
+                f"--repeat={repeat + 2}", f"--report={self.path('r.json')}")
+        with open(self.path("r.json")) as r:
+            self.steps += json.load(r)["steps"][2:]
+
+
+class Xla:
+    def __init__(self, lowered, args):
+        start = time.perf_counter()
+        self.compiled = lowered.compile()
+        self.compile = time.perf_counter() - start
+        self.placed = jax.tree.map(jax.device_put, args, self.compiled.input_shardings[0])
+        self.wire = wire_bytes(self.compiled.as_text(), len(jax.devices()))
+        memory = self.compiled.memory_analysis()
+        self.memory = memory.temp_size_in_bytes + memory.output_size_in_bytes
+        self.steps = []
+
+    def run(self, repeat):
+        for i in range(repeat + 2):
+            start = time.perf_counter()
+            jax.block_until_ready(self.compiled(*self.placed))
+            if i >= 2:
+                self.steps.append(time.perf_counter() - start)
 
 
 KEYS = ("compile", "wire", "step", "memory")
@@ -77,15 +92,19 @@ def rows(arguments):
         if arguments.names and name not in arguments.names:
             continue
         lowered, args = programs.lower(build, 8)
-        with tempfile.TemporaryDirectory() as directory:
-            ours = measure_tessera(lowered.as_text(debug_info=True), args, arguments.repeat, directory)
-            alone = measure_tessera(programs.lower(build, 1)[0].as_text(), args, arguments.repeat, directory)
-        theirs = measure_xla(lowered, args, arguments.repeat)
-        for key in KEYS:
-            if ours[key] and theirs[key]:
-                columns[key].append(ours[key] / theirs[key])
-        tax = f"{(ours['step'] / alone['step']) / (8 * ours['flops'] / alone['flops']):.2f}" if ours["flops"] else "-"
-        yield name, {**{key: ratio(ours[key], theirs[key]) for key in KEYS}, "tax": tax}
+        ours, theirs = Tessera(lowered.as_text(debug_info=True), args), Xla(lowered, args)
+        alone = Tessera(programs.lower(build, 1)[0].as_text(), args)
+        for _ in range(arguments.rounds):  # in turns, so that what else the machine does meets all alike
+            for each in (ours, theirs, alone):
+                each.run(arguments.repeat)
+        for each in (ours, theirs, alone):
+            each.step = float(np.median(each.steps))
+        figures = {key: (getattr(ours, key), getattr(theirs, key)) for key in KEYS}
+        for key, (own, other) in figures.items():
+            if own and other:
+                columns[key].append(own / other)
+        tax = f"{(ours.step / alone.step) / (8 * ours.flops / alone.flops):.2f}" if ours.flops else "-"
+        yield name, {**{key: ratio(*figures[key]) for key in KEYS}, "tax": tax}
     yield "geometric mean", {key: f"{np.exp(np.mean(np.log(columns[key]))):.2f}" if columns[key] else "-" for key in KEYS}
 
 
@@ -106,6 +125,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--repeat", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--readme", action="store_true", help="put the table into README.md, too")
     arguments = parser.parse_args()
     columns = (*KEYS, "tax")
