@@ -2,23 +2,39 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <set>
 
 namespace tessera::order {
 namespace {
 
+using cost::LiveMemory;
+using cost::Step;
+using cost::Storage;
+using cost::Task;
+using cost::Timeline;
+
+constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
+
+// How one order is made.
+struct Policy {
+  enum Next { BaseOrder, LongestPath, LeastMemory } next;
+  bool overlaps;     // or else each collective is waited for where it starts
+  int64_t mostBytes; // tasks that need more wait until nothing else can run
+};
+
 class Scheduler {
 public:
-  Scheduler(llvm::ArrayRef<Task> tasks, int window)
-      : tasks(tasks), window(window), users(tasks.size()), missing(tasks.size()),
-        remaining(tasks.size()), doneAt(tasks.size(), 0), waited(tasks.size(), false),
-        done(tasks.size(), false), readers(tasks.size()) {
+  Scheduler(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages, int window,
+            const Policy &policy)
+      : tasks(tasks), policy(policy), window(window), memory(tasks, storages), users(tasks.size()),
+        missing(tasks.size()), remaining(tasks.size()), doneAt(tasks.size(), 0),
+        waited(tasks.size(), false), taken(tasks.size(), false) {
     for (auto [i, task] : llvm::enumerate(tasks)) {
       missing[i] = task.operands.size();
-      for (int operand : task.operands) {
+      for (int operand : task.operands)
         users[operand].push_back(i);
-        ++readers[operand];
-      }
       if (!missing[i])
         ready.insert(i);
     }
@@ -30,16 +46,15 @@ public:
   }
 
   std::vector<Step> run() {
-    bool overlaps = llvm::any_of(tasks, [](const Task &t) { return t.collective; });
     int count = tasks.size(), first = 0;
     for (int n = 0; n < count; ++n) {
-      while (done[first])
+      while (taken[first])
         ++first;
-      take(overlaps ? choose(first) : first);
+      take(choose(first));
     }
     // What nobody waited for still has to be complete at the end.
     for (int i = 0; i < count; ++i)
-      if (tasks[i].collective && !waited[i])
+      if (tasks[i].isCollective() && !waited[i])
         steps.push_back({Step::Wait, i});
     return std::move(steps);
   }
@@ -48,59 +63,69 @@ private:
   double availableAt(int task) const {
     double at = 0;
     for (int operand : tasks[task].operands)
-      if (tasks[operand].collective)
+      if (tasks[operand].isCollective())
         at = std::max(at, doneAt[operand]);
     return at;
   }
 
-  // Whether the task is short and leaves less memory in use than before.
-  bool frees(int task) const {
-    int64_t freed = 0;
-    for (int operand : tasks[task].operands)
-      if (readers[operand] == 1)
-        freed += tasks[operand].bytes;
-    return tasks[task].seconds <= 2e-5 && freed > tasks[task].bytes;
-  }
-
-  int choose(int first) const {
-    int best = -1;
-    auto better = [&](int a, int b) {
+  bool better(int a, int b) const {
+    if (policy.overlaps) {
       double waitA = std::max(0.0, availableAt(a) - now),
              waitB = std::max(0.0, availableAt(b) - now);
       if (waitA != waitB)
         return waitA < waitB;
-      if (tasks[a].collective != tasks[b].collective)
-        return tasks[a].collective;
-      if (frees(a) != frees(b))
-        return frees(a);
+      if (tasks[a].isCollective() != tasks[b].isCollective())
+        return tasks[a].isCollective();
+    }
+    if (policy.next == Policy::LeastMemory)
+      if (int64_t freedA = memory.freedBy(a), freedB = memory.freedBy(b); freedA != freedB)
+        return freedA > freedB;
+    if (policy.next == Policy::LongestPath && remaining[a] != remaining[b])
       return remaining[a] > remaining[b];
-    };
+    return a < b;
+  }
+
+  int choose(int first) const {
+    int best = -1;
     for (int task : ready) {
       if (task >= first + window)
         break;
-      if (best < 0 || better(task, best))
+      bool fits = policy.mostBytes == kUnbounded || memory.during(task) <= policy.mostBytes;
+      if (fits && (best < 0 || better(task, best)))
         best = task;
     }
-    return best;
+    return best < 0 ? first : best;
+  }
+
+  void wait(int task) {
+    now = std::max(now, doneAt[task]);
+    waited[task] = true;
+    steps.push_back({Step::Wait, task});
+    memory.end(task);
   }
 
   void take(int task) {
-    now = std::max(now, availableAt(task));
-    for (int operand : tasks[task].operands)
-      if (tasks[operand].collective && !waited[operand]) {
-        waited[operand] = true;
-        steps.push_back({Step::Wait, operand});
-      }
-    if (tasks[task].collective) {
-      linkFree = std::max(now, linkFree) + tasks[task].seconds;
-      doneAt[task] = linkFree;
+    const Task &what = tasks[task];
+    for (int operand : what.operands)
+      if (tasks[operand].isCollective() && !waited[operand])
+        wait(operand);
+    memory.begin(task);
+    if (what.isCollective()) {
+      double begin = now;
+      for (uint64_t links = what.links; links; links &= links - 1)
+        begin = std::max(begin, linkFree[llvm::countr_zero(links)]);
+      doneAt[task] = begin + what.seconds;
+      for (uint64_t links = what.links; links; links &= links - 1)
+        linkFree[llvm::countr_zero(links)] = doneAt[task];
+      steps.push_back({Step::Start, task});
+      if (!policy.overlaps)
+        wait(task);
     } else {
-      now += tasks[task].seconds;
+      now += what.seconds;
+      steps.push_back({Step::Run, task});
+      memory.end(task);
     }
-    steps.push_back({tasks[task].collective ? Step::Start : Step::Run, task});
-    done[task] = true;
-    for (int operand : tasks[task].operands)
-      --readers[operand];
+    taken[task] = true;
     ready.erase(task);
     for (int user : users[task])
       if (--missing[user] == 0)
@@ -108,22 +133,64 @@ private:
   }
 
   llvm::ArrayRef<Task> tasks;
-  int window;
+  const Policy policy;
+  const int window;
+  LiveMemory memory;
   std::vector<llvm::SmallVector<int, 4>> users;
   std::vector<int> missing;
   std::vector<double> remaining; // seconds of the longest path from here to the end
   std::vector<double> doneAt;
-  std::vector<bool> waited, done;
-  std::vector<int> readers; // that are still to run
+  std::vector<bool> waited, taken;
   std::set<int> ready;
   std::vector<Step> steps;
-  double now = 0, linkFree = 0;
+  std::array<double, 64> linkFree{};
+  double now = 0;
 };
+
+// Whether `a` is the better order where `most` bytes may be live, or `usual` without a reason.
+bool isBetter(const Timeline &a, const Timeline &b, int64_t most, int64_t usual) {
+  auto excess = [](const Timeline &line, int64_t bound) {
+    return std::max<int64_t>(0, line.peakBytes - bound);
+  };
+  if (excess(a, most) != excess(b, most))
+    return excess(a, most) < excess(b, most);
+  // A percent of memory above the usual has to save a percent of the time.
+  auto price = [&](const Timeline &line) {
+    double more =
+        usual > 0 ? static_cast<double>(excess(line, usual)) / static_cast<double>(usual) : 0;
+    return line.seconds * (1 + more);
+  };
+  double priceA = price(a), priceB = price(b);
+  if (priceA != priceB)
+    return priceA < priceB;
+  return a.peakBytes < b.peakBytes;
+}
 
 } // namespace
 
-std::vector<Step> schedule(llvm::ArrayRef<Task> tasks, int window) {
-  return Scheduler(tasks, window).run();
+Order schedule(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages, const Rule &rule) {
+  auto made = [&](const Policy &policy) {
+    Order order{Scheduler(tasks, storages, rule.window, policy).run(), {}};
+    order.timeline = cost::simulate(tasks, storages, order.steps);
+    return order;
+  };
+  // Without overlap time is the same in every order, so the least memory counts.
+  Order best = made({Policy::BaseOrder, false, kUnbounded});
+  Order byMemory = made({Policy::LeastMemory, false, kUnbounded});
+  if (byMemory.timeline.peakBytes < best.timeline.peakBytes)
+    best = std::move(byMemory);
+  bool overlaps = llvm::any_of(tasks, [](const Task &task) { return task.isCollective(); });
+  if (!overlaps || rule.overlap == Overlap::Off)
+    return best;
+  int64_t most = rule.mostBytes.value_or(kUnbounded), least = best.timeline.peakBytes;
+  int64_t usual = rule.overlap == Overlap::On ? kUnbounded : least; // above it memory has a price
+  for (Policy::Next next : {Policy::BaseOrder, Policy::LongestPath, Policy::LeastMemory})
+    for (int64_t bound : {kUnbounded, std::min(least + least / 8, most), std::min(least, most)}) {
+      Order order = made({next, true, bound});
+      if (isBetter(order.timeline, best.timeline, most, usual))
+        best = std::move(order);
+    }
+  return best;
 }
 
 } // namespace tessera::order

@@ -1,34 +1,42 @@
-// The order of a block's tasks, decided on plain data: a simulation in which collectives run beside
-// compute.
+// The order of a block's tasks, decided on plain data.
 //
 //   base order      a  G  g  b  c        G: collective on a, g reads it; b, c need neither
 //   schedule        a  start G  b  c  wait G  g
 //
-// A collective starts as soon as its operand is there. Whoever reads its result is put off while
-// other work within `window` tasks of the base order can run; among that, short tasks which free
-// more memory than they take go first, then the longest remaining path. The window bounds how far
-// memory use departs from the base order's. Without collectives the base order stays.
+// Several orders are tried, each by taking one task after another from those that can run:
+//
+//   the base order         each collective waited for where it starts: no overlap, and the memory
+//                          that the program's author had in mind
+//   by memory              what frees most goes first
+//   overlapped             a collective starts as soon as its operand is there; whoever reads its
+//                          result is put off while something else can run: the next of the base
+//                          order, or what the longest path hangs on; with and without a bound on
+//                          the memory
+//
+// and the one taken is the quickest of those that the memory rule admits, as simulated.
 #pragma once
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/SmallVector.h"
-#include <vector>
+#include "lib/cost/Timeline.h"
+#include <optional>
 
 namespace tessera::order {
 
-struct Task {
-  double seconds = 0; // of a collective: from start until its result is there
-  bool collective = false;
-  llvm::SmallVector<int, 4> operands; // earlier tasks
-  int64_t bytes = 0;                  // new memory for its results
+enum class Overlap { Auto, On, Off };
+
+struct Rule {
+  Overlap overlap = Overlap::Auto;
+  // Of a device, for what the tasks hold; none: what the best order without overlap takes, and more
+  // only where each percent of it saves a percent of the time.
+  std::optional<int64_t> mostBytes;
+  int window = 48; // tasks of the base order that others may go ahead of
 };
 
-struct Step {
-  enum Kind { Run, Start, Wait } kind;
-  int task;
-  bool operator==(const Step &) const = default;
+struct Order {
+  std::vector<cost::Step> steps;
+  cost::Timeline timeline;
 };
 
-std::vector<Step> schedule(llvm::ArrayRef<Task> tasks, int window = 48);
+Order schedule(llvm::ArrayRef<cost::Task> tasks, llvm::ArrayRef<cost::Storage> storages,
+               const Rule &rule = {});
 
 } // namespace tessera::order

@@ -1,0 +1,218 @@
+#include "passes/order/BlockTasks.h"
+
+#include "dialects/comm/Collective.h"
+#include "dialects/exec/ExecOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/Marks.h"
+#include "passes/memory/InplaceOperands.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using tessera::stablehlo::WhileOp;
+
+namespace tessera::order {
+
+bool isCollective(Operation *op) {
+  return isa<comm::AllReduceOp, comm::AllGatherOp, comm::ReduceScatterOp, comm::AllToAllOp,
+             comm::PermuteOp, comm::ShiftOp, comm::BroadcastOp>(op);
+}
+
+bool isFree(Operation *op) { return isa<stablehlo::ReshapeOp, stablehlo::ConstantOp>(op); }
+
+static int64_t bytesOf(Value value) {
+  auto tensor = dyn_cast<RankedTensorType>(value.getType());
+  return tensor ? byteSize(tensor) : 0;
+}
+
+static bool neverChanges(WhileOp loop, unsigned i) {
+  Block &body = loop.getBody().front();
+  return body.getTerminator()->getOperand(i) == body.getArgument(i);
+}
+
+namespace {
+
+class Builder {
+public:
+  Builder(Block &block, const cost::Topology &topology, const sdy::MeshTable &meshes,
+          llvm::function_ref<BlockCost(Block &)> costOf)
+      : block(block), topology(topology), meshes(meshes), costOf(costOf) {}
+
+  BlockTasks run() {
+    addArguments();
+    for (Operation &op : block.without_terminator())
+      if (!isFree(&op))
+        addTask(&op);
+      else if (isa<stablehlo::ReshapeOp>(op))
+        alias(op.getResult(0), op.getOperand(0));
+    leave();
+    return std::move(result);
+  }
+
+private:
+  int addStorage(Value value) {
+    int number = result.storages.size();
+    result.storages.push_back({bytesOf(value)});
+    storages[value] = number;
+    return number;
+  }
+
+  void alias(Value value, Value of) {
+    if (auto found = storages.find(of); found != storages.end())
+      storages[value] = found->second;
+  }
+
+  // What a loop carries and changes lies in arrays that are there when its body begins. Arguments
+  // of a function are the caller's.
+  void addArguments() {
+    auto loop = dyn_cast<WhileOp>(block.getParentOp());
+    if (!loop)
+      return;
+    for (BlockArgument argument : block.getArguments())
+      if (!neverChanges(loop, argument.getArgNumber()))
+        result.storages[addStorage(argument)].before = true;
+  }
+
+  // Results of a function lie in the caller's arrays; what other blocks give is needed behind them.
+  void leave() {
+    bool isEntry = isa<func::FuncOp>(block.getParentOp());
+    for (Value value : block.getTerminator()->getOperands())
+      if (auto found = storages.find(value); found != storages.end()) {
+        cost::Storage &storage = result.storages[found->second];
+        if (isEntry)
+          storage.bytes = 0;
+        else
+          storage.kept = true;
+      }
+  }
+
+  void dependOn(Value value, llvm::SetVector<int> &operands, llvm::SetVector<int> &reads) {
+    if (auto found = storages.find(value); found != storages.end())
+      reads.insert(found->second);
+    Operation *def = value.getDefiningOp();
+    if (!def || def->getBlock() != &block)
+      return;
+    if (!isFree(def))
+      operands.insert(numbers.lookup(def));
+    else
+      for (Value operand : def->getOperands())
+        dependOn(operand, operands, reads);
+  }
+
+  void addTask(Operation *op) {
+    llvm::SetVector<int> operands, reads;
+    for (Value operand : op->getOperands())
+      dependOn(operand, operands, reads);
+    if (!isa<exec::FusedOp>(op))
+      for (Region &region : op->getRegions())
+        region.walk([&](Operation *inner) {
+          for (Value operand : inner->getOperands())
+            dependOn(operand, operands, reads);
+        });
+    cost::Task task;
+    task.operands.append(operands.begin(), operands.end());
+    task.reads.append(reads.begin(), reads.end());
+    if (auto loop = dyn_cast<WhileOp>(op))
+      describeLoop(loop, task);
+    else
+      describe(op, task);
+    numbers[op] = result.ops.size();
+    result.ops.push_back(op);
+    result.tasks.push_back(std::move(task));
+  }
+
+  void write(Value value, cost::Task &task) {
+    if (bytesOf(value))
+      task.writes.push_back(addStorage(value));
+  }
+
+  void describeLoop(WhileOp loop, cost::Task &task) {
+    int64_t carried = 0, peak = 0;
+    for (auto [i, value] : llvm::enumerate(loop->getResults())) {
+      Value operand = loop->getOperand(i);
+      if (neverChanges(loop, i)) {
+        alias(value, operand);
+        continue;
+      }
+      carried += bytesOf(value);
+      write(value, task);
+      overwrite(task, value, operand);
+    }
+    for (Region &region : loop->getRegions()) {
+      BlockCost cost = costOf(region.front());
+      task.seconds += cost.seconds;
+      peak = std::max(peak, cost.peakBytes);
+    }
+    if (std::optional<int64_t> trips = getTripCount(loop))
+      task.seconds *= static_cast<double>(*trips);
+    task.inside = std::max<int64_t>(0, peak - carried);
+  }
+
+  void overwrite(cost::Task &task, Value value, Value operand) {
+    auto to = storages.find(value), from = storages.find(operand);
+    if (to != storages.end() && from != storages.end())
+      task.inPlace.push_back({to->second, from->second});
+  }
+
+  void describe(Operation *op, cost::Task &task) {
+    for (Value value : op->getResults())
+      write(value, task);
+    if (auto fused = dyn_cast<exec::FusedOp>(op)) {
+      task.seconds = cost::computeSeconds(topology, fused.getFlops(), fused.getBytes());
+      memory::InplaceOperands inPlace(fused);
+      for (auto [i, value] : llvm::enumerate(fused.getResults()))
+        for (auto [k, operand] : llvm::enumerate(fused->getOperands()))
+          if (inPlace.updatedBy(i) == static_cast<int64_t>(k) ||
+              (!inPlace.isUpdate(i) && inPlace.isReadWhereWritten(k, i)))
+            overwrite(task, value, operand);
+    } else if (isCollective(op)) {
+      describeCollective(op, task);
+    } else {
+      int64_t given = 0, peak = 0;
+      for (Value value : op->getResults())
+        given += bytesOf(value);
+      for (Region &region : op->getRegions()) {
+        BlockCost cost = costOf(region.front());
+        task.seconds = std::max(task.seconds, cost.seconds);
+        peak = std::max(peak, cost.peakBytes);
+      }
+      task.inside = std::max<int64_t>(0, peak - given);
+    }
+  }
+
+  void describeCollective(Operation *op, cost::Task &task) {
+    auto axes = op->getAttrOfType<comm::AxesAttr>("axes");
+    double bytes = 0;
+    for (Type type : isa<comm::ReduceScatterOp>(op) ? TypeRange(op->getOperandTypes())
+                                                    : TypeRange(op->getResultTypes()))
+      bytes += byteSize(cast<RankedTensorType>(type));
+    constexpr unsigned most = 63; // further axes share a bit
+    if (const sharding::Mesh *mesh = meshes.lookup(axes.getMesh().getValue())) {
+      auto refs = axes.toAxisRefs(*mesh);
+      cost::CollectiveKind kind = comm::pricedAs(comm::collectiveFacts(op)->kind);
+      task.seconds = cost::collectiveSeconds(topology, *mesh, kind, bytes, refs);
+      for (const sharding::AxisRef &ref : refs)
+        task.links |= uint64_t{1} << std::min<unsigned>(ref.axis, most);
+    }
+    if (!task.links) // a group of one device
+      task.links = 1;
+  }
+
+  Block &block;
+  const cost::Topology &topology;
+  const sdy::MeshTable &meshes;
+  llvm::function_ref<BlockCost(Block &)> costOf;
+  BlockTasks result;
+  DenseMap<Operation *, int> numbers;
+  DenseMap<Value, int> storages;
+};
+
+} // namespace
+
+BlockTasks tasksOf(Block &block, const cost::Topology &topology, const sdy::MeshTable &meshes,
+                   llvm::function_ref<BlockCost(Block &)> costOf) {
+  return Builder(block, topology, meshes, costOf).run();
+}
+
+} // namespace tessera::order

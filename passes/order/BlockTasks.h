@@ -1,0 +1,33 @@
+// The ops of a block as tasks that take time and memory.
+#pragma once
+
+#include "dialects/sdy/PlainData.h"
+#include "lib/cost/Timeline.h"
+#include "lib/cost/Topology.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tessera::order {
+
+// What a region's block takes when it is executed once.
+struct BlockCost {
+  double seconds = 0;
+  int64_t peakBytes = 0; // its arguments included, which loops carry
+};
+
+// One of comm's collectives that is not split yet.
+bool isCollective(mlir::Operation *op);
+// A view or a constant: follows its readers, and has no instruction of its own.
+bool isFree(mlir::Operation *op);
+
+struct BlockTasks {
+  std::vector<mlir::Operation *> ops; // by task
+  std::vector<cost::Task> tasks;
+  std::vector<cost::Storage> storages;
+};
+
+// All of the block but what is free and its terminator. `costOf` says what the blocks inside of an op
+// take.
+BlockTasks tasksOf(mlir::Block &block, const cost::Topology &topology, const sdy::MeshTable &meshes,
+                   llvm::function_ref<BlockCost(mlir::Block &)> costOf);
+
+} // namespace tessera::order

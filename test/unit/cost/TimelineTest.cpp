@@ -1,0 +1,69 @@
+// When tasks run and what is live meanwhile.
+#include "lib/cost/Timeline.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera::cost;
+
+static Task kernel(double seconds, std::vector<int> reads, std::vector<int> writes) {
+  Task task;
+  task.seconds = seconds;
+  task.reads.append(reads.begin(), reads.end());
+  task.writes.append(writes.begin(), writes.end());
+  return task;
+}
+static Task collective(double seconds, uint64_t links, std::vector<int> reads,
+                       std::vector<int> writes) {
+  Task task = kernel(seconds, std::move(reads), std::move(writes));
+  task.links = links;
+  return task;
+}
+
+TEST(Timeline, ACollectiveRunsBesideTheDevice) {
+  std::vector<Storage> storages = {{100}, {50}, {10}, {1}};
+  std::vector<Task> tasks = {kernel(8, {}, {0}), collective(6, 1, {0}, {1}), kernel(4, {}, {2}),
+                             kernel(1, {1, 2}, {3})};
+  std::vector<Step> steps = {
+      {Step::Run, 0}, {Step::Start, 1}, {Step::Run, 2}, {Step::Wait, 1}, {Step::Run, 3}};
+  Timeline line = simulate(tasks, storages, steps);
+  EXPECT_EQ(line.seconds, 15);
+  EXPECT_EQ(line.compute, 13);
+  EXPECT_EQ(line.exposed, 2);
+  EXPECT_EQ(line.peakBytes, 160); // the operand stays until the wait
+  EXPECT_EQ(line.peakStep, 2u);
+}
+
+// Two collectives meet on an axis that both cross, and pass each other where they cross none.
+TEST(Timeline, LinksBelongToAxes) {
+  std::vector<Task> shared = {collective(4, 3, {}, {}), collective(5, 1, {}, {})};
+  std::vector<Task> apart = {collective(4, 2, {}, {}), collective(5, 1, {}, {})};
+  std::vector<Step> steps = {{Step::Start, 0}, {Step::Start, 1}, {Step::Wait, 0}, {Step::Wait, 1}};
+  EXPECT_EQ(simulate(shared, {}, steps).seconds, 9);
+  EXPECT_EQ(simulate(apart, {}, steps).seconds, 5);
+}
+
+TEST(Timeline, AResultTakesOverAnArrayThatNobodyReadsLater) {
+  std::vector<Storage> storages = {{100}, {100}, {100}};
+  std::vector<Task> tasks = {kernel(1, {}, {0}), kernel(1, {0}, {1}), kernel(1, {0}, {2})};
+  tasks[1].inPlace = {{1, 0}};
+  tasks[2].inPlace = {{2, 0}};
+  std::vector<Step> steps = {{Step::Run, 0}, {Step::Run, 1}, {Step::Run, 2}};
+  // Task 2 still reads what task 1 would overwrite; nobody reads 1, so it is gone by then.
+  EXPECT_EQ(simulate(tasks, storages, steps).peakBytes, 200);
+  storages[1].kept = true;
+  storages[2].kept = true;
+  EXPECT_EQ(simulate(tasks, storages, steps).peakBytes, 200);
+  tasks[2].inPlace.clear();
+  EXPECT_EQ(simulate(tasks, storages, steps).peakBytes, 300);
+}
+
+TEST(Timeline, WhatIsThereBeforeAndWhatIsInsideCount) {
+  std::vector<Storage> storages = {{100, /*before=*/true}, {7, false, /*kept=*/true}};
+  std::vector<Task> tasks = {kernel(1, {0}, {}), kernel(1, {}, {1})};
+  tasks[0].inside = 30;
+  tasks[1].inside = 1000;
+  std::vector<Step> steps = {{Step::Run, 0}, {Step::Run, 1}};
+  EXPECT_EQ(simulate(tasks, storages, steps).peakBytes, 1007);
+  std::swap(tasks[0].inside, tasks[1].inside);
+  EXPECT_EQ(simulate(tasks, storages, steps).peakBytes, 1100);
+}
