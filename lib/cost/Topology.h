@@ -1,17 +1,13 @@
 // What moving and computing costs: links per mesh axis, and the roofline of one device. Plain data.
 #pragma once
 
+#include "lib/links/LinkTime.h"
 #include "lib/mesh/Mesh.h"
 #include <map>
 
 namespace tessera::cost {
 
-// A link between neighbours along a mesh axis.
-struct Link {
-  double alpha; // seconds before the first byte arrives
-  double beta;  // bytes per second and device
-  bool operator==(const Link &) const = default;
-};
+using links::Link;
 
 // A machine: every axis uses `link` unless `axes` names another for it.
 struct Topology {
@@ -28,23 +24,10 @@ struct Topology {
 // The topology that is used when none is given: eight devices in one host, "host".
 const Topology &defaultTopology();
 
-enum class CollectiveKind {
-  AllReduce,
-  AllGather,
-  ReduceScatter,
-  AllToAll,
-  Permute,
-  Broadcast,
-};
+using CollectiveKind = links::Pattern;
+using links::wireBytes;
 
-// What a device sends in a ring, where `bytes` is what it receives or reduces: the result's bytes,
-// of a reduce-scatter the operand's. With g devices in the group:
-//   all-reduce                               2(g-1)/g x bytes
-//   all-gather, all-to-all, reduce-scatter   (g-1)/g x bytes
-//   permute, broadcast                       bytes
-double wireBytes(CollectiveKind kind, double bytes, int64_t groupSize);
-
-// Seconds of one collective: latency of its steps and its wire bytes over the slowest link.
+// Seconds of one collective over the slowest link of its group.
 double collectiveSeconds(const Topology &topology, const sharding::Mesh &mesh, CollectiveKind kind,
                          double bytes, llvm::ArrayRef<sharding::AxisRef> group);
 

@@ -1,6 +1,5 @@
 #include "runtime/comm/local/Links.h"
 #include <algorithm>
-#include <bit>
 
 namespace tessera::runtime {
 
@@ -12,17 +11,49 @@ Links::Links(Link link, const std::map<std::string, Link> &axes, const program::
   }
 }
 
+static links::Pattern patternOf(program::Collective::Kind kind) {
+  using program::Collective;
+  switch (kind) {
+  case Collective::ALL_REDUCE:
+    return links::Pattern::AllReduce;
+  case Collective::ALL_GATHER:
+    return links::Pattern::AllGather;
+  case Collective::REDUCE_SCATTER:
+    return links::Pattern::ReduceScatter;
+  case Collective::ALL_TO_ALL:
+    return links::Pattern::AllToAll;
+  case Collective::PERMUTE:
+    return links::Pattern::Permute;
+  default:
+    return links::Pattern::Broadcast;
+  }
+}
+
 int64_t Links::nanoseconds(const CollectivePlan &plan) const {
   Link slowest = plan.axes.empty() ? link_ : axes_[plan.axes[0]];
   for (uint32_t axis : plan.axes)
-    slowest = {std::max(slowest.alpha, axes_[axis].alpha),
-               std::min(slowest.beta, axes_[axis].beta)};
-  int depth = std::bit_width(plan.groupSize - 1); // of a tree over the group
-  int steps = plan.kind == program::Collective::PERMUTE      ? 1
-              : plan.kind == program::Collective::ALL_REDUCE ? 2 * depth
-                                                             : depth;
-  double seconds = steps * slowest.alpha + static_cast<double>(plan.wireBytes) / slowest.beta;
+    slowest = links::slower(slowest, axes_[axis]);
+  double seconds = links::seconds(patternOf(plan.kind), static_cast<double>(plan.bytes),
+                                  plan.groupSize, slowest);
   return static_cast<int64_t>(std::min(seconds, 3600.0) * 1e9);
+}
+
+int64_t LinkClock::carry(const CollectivePlan &plan, const GroupSet &set, uint32_t group,
+                         int64_t now, int64_t nanoseconds) {
+  auto forEachLink = [&](auto visit) {
+    for (uint32_t rank = 0; rank < set.size(); ++rank) {
+      int64_t *links = &free_[set.member(group, rank) * perDevice_];
+      for (uint32_t axis : plan.axes)
+        visit(links[axis]);
+      if (plan.axes.empty())
+        visit(links[perDevice_ - 1]);
+    }
+  };
+  std::lock_guard lock(mutex_);
+  int64_t begin = now;
+  forEachLink([&](int64_t free) { begin = std::max(begin, free); });
+  forEachLink([&](int64_t &free) { free = begin + nanoseconds; });
+  return begin + nanoseconds;
 }
 
 } // namespace tessera::runtime

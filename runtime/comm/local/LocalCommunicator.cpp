@@ -10,9 +10,8 @@ using program::Collective;
 
 double LocalCommunicator::bytesFor(const DeviceProgram &program) {
   const Decoded &decoded = program.decoded();
-  double bytes = 0, devices = static_cast<double>(program.mesh().size());
-  for (const GroupSet &set : decoded.groupSets)
-    bytes += static_cast<double>(set.count()) * sizeof(Group) + devices * sizeof(Membership);
+  double devices = static_cast<double>(program.mesh().size());
+  double bytes = devices * static_cast<double>(decoded.groupSets.size()) * sizeof(Membership);
   std::vector<bool> counted(decoded.sites);
   for (const CollectivePlan &plan : decoded.collectives)
     if (!counted[plan.site]) {
@@ -29,11 +28,12 @@ LocalCommunicator::LocalCommunicator(const DeviceProgram &program, Run &run,
     : program_(program), run_(run), links_(std::move(links)), channels_(std::move(channels)) {
   const Decoded &decoded = program.decoded();
   auto positions = static_cast<uint32_t>(program.mesh().size());
+  if (links_)
+    linkClock_ = std::make_unique<LinkClock>(program.manifest().mesh(), positions);
   epochs_.assign(positions, std::vector<uint32_t>(decoded.sites));
   memberships_.assign(positions, std::vector<Membership>(decoded.groupSets.size()));
   for (size_t g = 0; g < decoded.groupSets.size(); ++g) {
     const GroupSet &set = decoded.groupSets[g];
-    groups_.push_back(std::make_unique<Group[]>(set.count()));
     for (uint32_t p = 0; p < positions; ++p)
       memberships_[p][g] = {set.groupOf(p), set.rankOf(p), 0};
   }
@@ -129,14 +129,10 @@ Status LocalCommunicator::start(Worker &worker, uint32_t position, const Collect
     complete(meeting, epoch);
     return {};
   }
-  // The group's link carries one collective after the other.
-  int64_t now = Pool::now(), takes = links_->nanoseconds(plan);
-  std::atomic<int64_t> &linkFree = groups_[plan.groupSet][membership.group].linkFree;
-  int64_t free = linkFree.load(std::memory_order_relaxed);
-  while (!linkFree.compare_exchange_weak(free, std::max(now, free) + takes))
-    ;
   meeting.epoch = epoch;
-  meeting.timer.deadline = std::max(now, free) + takes;
+  meeting.timer.deadline =
+      linkClock_->carry(plan, program_.decoded().groupSets[plan.groupSet], membership.group,
+                        Pool::now(), links_->nanoseconds(plan));
   run_.hold();
   try {
     worker.pool().add(&meeting.timer);

@@ -41,9 +41,6 @@ public:
   void reset() override;
 
 private:
-  struct alignas(64) Group {
-    std::atomic<int64_t> linkFree{0}; // when the simulated link is free again
-  };
   struct Arrival {
     void *const *buffers = nullptr;
     uint32_t sequence = 0; // of the rank's starts in the group
@@ -86,9 +83,9 @@ private:
   const DeviceProgram &program_;
   Run &run_;
   std::shared_ptr<const Links> links_;
+  std::unique_ptr<LinkClock> linkClock_; // null without simulated links
   std::shared_ptr<LocalChannels> channels_;
-  std::vector<Work> works_;                      // by collective
-  std::vector<std::unique_ptr<Group[]>> groups_; // by group set
+  std::vector<Work> works_; // by collective
   std::vector<Site> sites_;
   std::vector<std::vector<uint32_t>>
       epochs_; // by position and site: how often it has started there

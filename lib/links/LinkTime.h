@@ -1,0 +1,71 @@
+// How long a collective takes over its links: the formulas that the compiler decides by and that the
+// runtime's simulated links take. Needs nothing else.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace tessera::links {
+
+// A link between neighbours along a mesh axis.
+struct Link {
+  double alpha = 0; // seconds before the first byte arrives
+  double beta = 1;  // bytes per second and device
+  bool operator==(const Link &) const = default;
+};
+
+// What a group along several axes gets.
+inline Link slower(const Link &a, const Link &b) {
+  return {std::max(a.alpha, b.alpha), std::min(a.beta, b.beta)};
+}
+
+enum class Pattern { AllReduce, AllGather, ReduceScatter, AllToAll, Permute, Broadcast };
+
+// What a device sends in a ring, where `bytes` is what it receives or reduces: the result's bytes,
+// of a reduce-scatter the operand's. With g devices in the group:
+//   all-reduce                               2(g-1)/g x bytes
+//   all-gather, all-to-all, reduce-scatter   (g-1)/g x bytes
+//   permute, broadcast                       bytes
+inline double wireBytes(Pattern pattern, double bytes, int64_t group) {
+  double others = static_cast<double>(group - 1) / static_cast<double>(group);
+  switch (pattern) {
+  case Pattern::AllReduce:
+    return 2 * others * bytes;
+  case Pattern::AllGather:
+  case Pattern::ReduceScatter:
+  case Pattern::AllToAll:
+    return others * bytes;
+  case Pattern::Permute:
+  case Pattern::Broadcast:
+    return group > 1 ? bytes : 0;
+  }
+  return 0;
+}
+
+// Parts of 2^i devices scatter and gather what the parts then exchange by recursive doubling, for
+// the best i: few bytes are doubled only, many scattered all the way. (Thakur, Rabenseifner & Gropp
+// 2005, Optimization of Collective Communication Operations in MPICH, has the two ends.)
+inline double allReduceSeconds(const Link &link, double bytes, int64_t group) {
+  int depth = std::bit_width(static_cast<uint64_t>(group - 1));
+  double best = 2 * depth * link.alpha + wireBytes(Pattern::AllReduce, bytes, group) / link.beta;
+  double part = 1;
+  for (int i = 0; i < depth; ++i, part *= 2) {
+    double sent = 2 * (part - 1) / part * bytes + (depth - i) * bytes / part;
+    best = std::min(best, (depth + i) * link.alpha + sent / link.beta);
+  }
+  return best;
+}
+
+// Latency is that of a tree, as the in-process and the usual library algorithms need it for small
+// messages; bytes are those of a ring. A group of one takes no time.
+inline double seconds(Pattern pattern, double bytes, int64_t group, const Link &link) {
+  if (group <= 1)
+    return 0;
+  if (pattern == Pattern::AllReduce)
+    return allReduceSeconds(link, bytes, group);
+  int steps = pattern == Pattern::Permute ? 1 : std::bit_width(static_cast<uint64_t>(group - 1));
+  return steps * link.alpha + wireBytes(pattern, bytes, group) / link.beta;
+}
+
+} // namespace tessera::links
