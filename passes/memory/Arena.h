@@ -28,9 +28,13 @@ struct Layout {
   int64_t bytes = 0;            // of the arena
 };
 
-// Best fit, largest first (Pisarchyk and Lee 2020, "Efficient Memory Management for Deep Neural Net
-// Inference"): a request goes into the smallest gap between those placed before it that live at the
-// same time.
+// What is live at one time, at most: no layout takes less.
+int64_t leastBytes(llvm::ArrayRef<Request> requests, int64_t alignment = 64);
+
+// Best fit: a request goes into the smallest gap between those placed before it that live at the
+// same time. The largest goes first (Pisarchyk and Lee 2020, "Efficient Memory Management for Deep
+// Neural Net Inference"); where that leaves holes, the one of most bytes and time, the earliest or the
+// longest is tried too, and the smallest arena taken.
 //   A 64 [0,4]  B 32 [2,6]  C 64 [5,9]     A at 0, C at 0, B at 64
 Layout layOut(llvm::ArrayRef<Request> requests, int64_t alignment = 64);
 

@@ -26,6 +26,14 @@ TEST(Arena, SegmentsLeaveRoomBetween) {
   EXPECT_EQ(layOut(requests).bytes, 64);
 }
 
+// Largest first, the 64 bytes lie on top of all else: 576.
+TEST(Arena, AnotherOrderIsTriedWhereTheLargestFirstLeavesHoles) {
+  std::vector<Request> requests = {
+      {256, {{1, 4}}}, {192, {{6, 10}}}, {192, {{5, 6}}}, {192, {{4, 5}}}, {64, {{6, 10}}}};
+  EXPECT_EQ(leastBytes(requests), 448);
+  EXPECT_EQ(layOut(requests).bytes, 448);
+}
+
 TEST(Arena, NothingAliveOverlaps) {
   std::mt19937 random(7);
   for (int round = 0; round < 50; ++round) {
@@ -41,6 +49,7 @@ TEST(Arena, NothingAliveOverlaps) {
       requests.push_back(request);
     }
     Layout layout = layOut(requests);
+    EXPECT_GE(layout.bytes, leastBytes(requests));
     for (size_t a = 0; a < requests.size(); ++a) {
       EXPECT_EQ(layout.offsets[a] % 64, 0);
       EXPECT_LE(layout.offsets[a] + requests[a].bytes, layout.bytes);
