@@ -1,19 +1,19 @@
 """Order and memory: what runs when, and which values share bytes."""
 from mutant import mutant
 
-ORDER = "passes/order/OverlapCollectives.cpp"
+ORDER = "passes/order/BlockTasks.cpp"
 LIVE = "passes/memory/Liveness.cpp"
 INPLACE = "passes/memory/InplaceOperands.cpp"
 
 MUTANTS = [
     mutant("order.through-views", ORDER,
-           "if (isFree(def)) { ⟦for (Value operand : def->getOperands()) self(self, operand, on);⟧ return; }", "",
+           "else ⟦for (Value operand : def->getOperands()) dependOn(operand, operands, reads);⟧", ";",
            "what is read through a reshape need not have been computed"),
     mutant("order.what-loops-read", ORDER,
-           "if (!isa<exec::FusedOp>(op)) ⟦region.walk([&](Operation *inner) { for (Value operand : inner->getOperands()) dependOn(dependOn, operand, on); });⟧", "",
+           "⟦region.walk([&](Operation *inner) { for (Value operand : inner->getOperands()) dependOn(operand, operands, reads); });⟧", ";",
            "what a loop or branch reads from outside need not have been computed"),
     mutant("order.one-wait-a-task", "passes/order/Schedule.cpp",
-           "⟦steps.push_back({Step::Wait, operand});⟧", "if (operand == tasks[task].operands.front()) steps.push_back({Step::Wait, operand});",
+           "if (⟦tasks[operand].isCollective() && !waited[operand]⟧) wait(operand);", "tasks[operand].isCollective() && !waited[operand] && operand == what.operands.front()",
            "a kernel that reads the results of two collectives waits for the first"),
     mutant("memory.operand-free-at-start", LIVE,
            "⟦until = 4 * result.at.begin.lookup(*start.getHandle().user_begin()) + 2;⟧", "",
