@@ -231,8 +231,10 @@ TEST(MpiTest, ErrorsBeforeRanksHaveConnectedNameTheRank) {
   };
   const std::string survivor =
       "error: rank 0: communicator 'mpi': mpirun ends the processes before all have connected: ";
+#if !__has_feature(address_sanitizer) // which takes more addresses than that
   says("ulimit -v 200000; " + run, survivor + "rank 1 ended: MPI needs at least 256 MiB");
   EXPECT_NE(output.find("error: rank 1: communicator 'mpi': MPI needs"), output.npos) << output;
+#endif
   says("sleep 2; exit 1", survivor + "rank 1 has not begun to");
 }
 

@@ -49,7 +49,8 @@ TEST(TargetTest, BestComesFirst) {
 }
 
 TEST(TargetTest, ThisMachineHasWhatNativeUses) {
-  for (const std::string &name : chosen("cpu", "native").processors[0].features)
+  Choice choice = chosen("cpu", "native");
+  for (const std::string &name : choice.processors[0].features)
     EXPECT_TRUE(cpu::isHere(*cpu::find(name))) << name;
 }
 
