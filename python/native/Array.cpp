@@ -149,6 +149,7 @@ void bindArray(nb::module_ &m) {
       .def_prop_ro("size", [](const Array &a) { return a.placement->elements; })
       .def_prop_ro("nbytes", [](const Array &a) { return a.placement->bytes(); })
       .def_ro("sharding", &Array::sharding)
+      .def_rw("_kind", &Array::kind, nb::arg().none())
       .def_prop_ro("_shards", &shardsOf)
       .def_prop_ro("client", [](const Array &a) { return a.use()->client; })
       .def("is_deleted", &Array::isDeleted)

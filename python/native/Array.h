@@ -23,6 +23,7 @@ struct Array {
   std::shared_ptr<Contents> contents; // null: deleted
   std::shared_ptr<const Placement> placement;
   nb::object sharding;
+  nb::object kind = nb::none(); // what tessera.jit knows of it
 
   bool isDeleted() const { return !contents || contents->isTaken; }
   // Throws where it is deleted.

@@ -213,7 +213,7 @@ nb::list Executable::start(const std::shared_ptr<PreparedCall> &call,
     contents->tiles.reserve(output.placement->parts.size());
     for (size_t d = 0; d < output.placement->parts.size(); ++d)
       contents->tiles.emplace_back(raw[next++]);
-    arrays.append(Array{std::move(contents), output.placement, output.sharding});
+    arrays.append(Array{std::move(contents), output.placement, output.sharding, output.kind});
   }
   return arrays;
 }
@@ -267,6 +267,11 @@ nb::list Executable::call(nb::args positional, nb::kwargs named) {
   throwInvalid("too many inputs" + expected());
 }
 
+void Executable::setKinds(const nb::list &kinds) {
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    outputs_[i].kind = kinds[i];
+}
+
 void Executable::cancel() {
   for (const auto &call : calls_)
     call->call.cancel();
@@ -280,6 +285,7 @@ void bindExecutable(nb::module_ &m) {
       .def("execute", &Executable::execute, nb::arg("inputs"), nb::kw_only(),
            nb::arg("donate") = true)
       .def("__call__", &Executable::call, nb::arg("inputs"), nb::arg("by_name"))
+      .def("_set_kinds", &Executable::setKinds, nb::arg("kinds"))
       .def("cancel", &Executable::cancel)
       .def_prop_ro("client", &Executable::client);
 }

@@ -17,6 +17,8 @@ public:
   nb::list execute(nb::handle inputs, bool donate);
   // The same: the first ones by number, the others by name.
   nb::list call(nb::args positional, nb::kwargs named);
+  // What the arrays of later steps have as their `kind`, by output.
+  void setKinds(const nb::list &kinds);
   // Gives up the steps that are on their way.
   void cancel();
 
@@ -32,6 +34,7 @@ private:
   struct Output {
     std::shared_ptr<const Placement> placement;
     nb::object sharding;
+    nb::object kind = nb::none();
   };
   // What a step gets for an input. `own`: how many hold it where nobody but the caller does.
   struct Given {

@@ -8,6 +8,8 @@
 docs/python.md has the whole of it.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from .array import Array, Shard
 from .client import Client, Executable, block_until_ready, default_client, device_put
 from .errors import (
@@ -31,6 +33,11 @@ from .explain import Explanation, explain
 from .program import CompileWarning, Parameter, Program, compile
 from .report import Collective, Memory, Report
 from .sharding import Mesh, Sharding
+
+if TYPE_CHECKING:
+    from ._jit.api import JitFunction as JitFunction
+    from ._jit.api import jit as jit
+    from ._jit.meshes import make_mesh as make_mesh
 
 __version__ = "0.1.0"
 
@@ -69,3 +76,16 @@ __all__ = [
     "device_put",
     "explain",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What needs JAX is imported when it is first asked for."""
+    if name in ("JitFunction", "jit"):
+        from ._jit import api
+
+        return getattr(api, name)
+    if name == "make_mesh":
+        from ._jit.meshes import make_mesh
+
+        return make_mesh
+    raise AttributeError(f"module 'tessera' has no attribute {name!r}")

@@ -4,6 +4,7 @@ import os
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["TESSERA_CACHE_DIR"] = ""  # none but where a test is about it
 
 import jax
 import jax.numpy as jnp

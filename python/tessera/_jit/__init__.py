@@ -1,0 +1,1 @@
+"""tessera.jit: JAX functions, traced and lowered by JAX, compiled and executed by Tessera."""

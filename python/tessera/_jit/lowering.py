@@ -1,0 +1,69 @@
+"""From a JAX function and its arguments to a StableHLO module, and what its parameters and results are."""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..errors import CompileError
+from . import effects, jax_internals
+from .meshes import AnyMesh, inside
+
+LOWERED_FOR = ("cpu",)  # for which of its platforms JAX writes the module; XLA never sees it
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """Input number `leaf` of the flattened arguments, in the type that the module takes."""
+
+    leaf: int
+    dtype: np.dtype[Any]  # of the array that is passed: of a PRNG key its data's
+    donated: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """A leaf of the function's results."""
+
+    weak: bool  # promotes as a Python scalar does
+    key: Any = None  # the implementation of PRNG keys, where it is an array of them
+
+
+@dataclasses.dataclass(frozen=True)
+class Lowering:
+    module: bytes
+    constants: Sequence[Any]  # what the module takes before its parameters
+    parameters: Sequence[Parameter]
+    results: Sequence[Result]
+    results_tree: Any
+
+
+def is_key(dtype: Any) -> bool:
+    return bool(jnp.issubdtype(dtype, jax.dtypes.prng_key))
+
+
+def trace(jitted: Any, args: Any, kwargs: Any, mesh: AnyMesh | None) -> jax.stages.Traced:
+    """As jitted.trace. Fails where the function does what no compiled program can."""
+    with inside(mesh):
+        traced: jax.stages.Traced = jitted.trace(*args, **kwargs)
+    if refused := effects.refusal(traced.jaxpr.jaxpr):
+        raise CompileError(f"error: {refused}")
+    return traced
+
+
+def lower(traced: jax.stages.Traced, mesh: AnyMesh | None) -> tuple[jax.stages.Lowered, Lowering]:
+    with inside(mesh):
+        lowered = traced.lower(lowering_platforms=LOWERED_FOR)
+    if jax_internals.closes_over_references(lowered):
+        raise CompileError(f"error: {traced.fun_name}: jax.Ref is not supported: pass the array, and return the new one")
+    constants, kept = jax_internals.inputs_of(lowered)
+    arguments = jax.tree.leaves(lowered.args_info)
+    results = [Result(aval.weak_type, getattr(aval.dtype, "_impl", None) if is_key(aval.dtype) else None)
+               for aval in traced.jaxpr.out_avals]
+    parameters = [Parameter(leaf, np.dtype(np.uint32) if is_key(arguments[leaf].dtype) else arguments[leaf].dtype,
+                            arguments[leaf].donated) for leaf in kept]
+    return lowered, Lowering(jax_internals.module_bytes(lowered), constants, parameters, results, lowered.out_tree)

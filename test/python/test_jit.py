@@ -1,0 +1,361 @@
+"""tessera.jit: arguments, results, meshes of eight devices, transformations, errors."""
+import functools
+import threading
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import pytest
+import tessera
+from jax.sharding import NamedSharding
+from jax.sharding import PartitionSpec as P
+
+RANDOM = np.random.default_rng(0)
+mesh = tessera.make_mesh((2, 4), ("data", "model"))
+
+
+def normal(*shape):
+    return RANDOM.normal(size=shape).astype(np.float32)
+
+
+def close(found, wanted, tolerance=1e-5):
+    """Equal trees, shapes and types; numbers within `tolerance`."""
+    assert jax.tree.structure(found) == jax.tree.structure(wanted)
+    for f, w in zip(jax.tree.leaves(found), jax.tree.leaves(wanted)):
+        assert (f.shape, f.dtype) == (w.shape, w.dtype)
+        if jax.dtypes.issubdtype(w.dtype, jax.dtypes.prng_key):
+            f, w = jax.random.key_data(f), jax.random.key_data(w)
+        wide = np.complex128 if np.iscomplexobj(w) else np.float64
+        np.testing.assert_allclose(np.asarray(f).astype(wide), np.asarray(w).astype(wide), tolerance, tolerance)
+
+
+def same(function, *args, tolerance=1e-5, **kwargs):
+    """The function gives what JAX gives."""
+    found = tessera.jit(function)(*args, **kwargs)
+    close(found, jax.jit(function)(*args, **kwargs), tolerance)
+    return found
+
+
+class Pair(NamedTuple):
+    left: jax.Array
+    right: jax.Array | None
+
+
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["weights"], meta_fields=["name"])
+class Layer:
+    def __init__(self, weights, name):
+        self.weights, self.name = weights, name
+
+
+# Arguments and results.
+
+
+def test_trees():
+    def function(pair, layers, *, scale):
+        new = [Layer(layer.weights * scale, layer.name + "'") for layer in layers]
+        return Pair(pair.left + new[0].weights, None), {"layers": new, "nothing": ()}
+
+    found = same(function, Pair(normal(3), None), [Layer(normal(3), "a"), Layer(normal(2), "b")], scale=np.float32(2))
+    assert found[1]["layers"][1].name == "b'"
+
+
+def test_unused_arguments_keep_their_numbers():
+    same(lambda a, b, c, d: (b - 2 * d, b), normal(3), normal(3), normal(5, 5), normal(3))
+    same(lambda a, b: 7.0, normal(3), normal(3))  # none is used
+    same(lambda a, b: (b, a, a), normal(3), normal(2))  # passed through
+
+
+@pytest.mark.parametrize("value", [True, 3, -2.5, 1 + 2j, np.float32(3), np.int8(5), np.float64(2), np.arange(3)])
+def test_numbers(value):
+    same(lambda x: x + x, value)
+
+
+def test_integers_that_do_not_fit_are_refused():
+    with pytest.raises(OverflowError):
+        tessera.jit(lambda x: x + 1)(1 << 40)
+
+
+def test_weak_types_promote_as_with_jax():
+    half = jnp.ones(3, jnp.bfloat16)
+    double = tessera.jit(lambda x: x * 2.0)
+    weak, strong = double(1.5), double(jnp.float32(1.5))
+    add = tessera.jit(lambda x, y: x + y)
+    assert add(half, weak).dtype == jnp.bfloat16
+    assert add(half, strong).dtype == jnp.float32
+
+
+def test_bf16():
+    x = normal(8, 16).astype(ml_dtypes.bfloat16)
+    found = same(lambda x: (x * 2, x.astype(jnp.float32).sum()), x, tolerance=1e-2)
+    assert found[0].dtype == ml_dtypes.bfloat16
+
+
+@pytest.mark.parametrize("key", [jax.random.key(3), jax.random.PRNGKey(3), jax.random.key(3, impl="rbg")])
+def test_random_keys(key):
+    def function(key):
+        key, use = jax.random.split(key)
+        return key, jax.random.normal(use, (4,))
+
+    step = tessera.jit(function)
+    wanted = key
+    for _ in range(3):
+        key, found = step(key)
+        wanted, numbers = jax.jit(function)(wanted)
+        close((key, found), (wanted, numbers))
+    close(jax.random.normal(key, (3,)), jax.random.normal(wanted, (3,)))  # JAX takes what comes out
+    same(lambda keys: jax.vmap(jax.random.uniform)(keys), jax.random.split(jax.random.key(0), 5))
+
+
+def test_arrays_that_the_function_closes_over():
+    table = jnp.asarray(normal(100, 7))
+    weights = normal(50)
+    same(lambda i: table[i] + weights[0] + table.sum(), np.int32(5))
+
+
+def test_static_arguments():
+    traced = []
+
+    @functools.partial(tessera.jit, static_argnums=1, static_argnames="mode")
+    def function(x, times, *, mode="add"):
+        traced.append((times, mode))
+        return x + times if mode == "add" else x * times
+
+    x = normal(3)
+    for times, mode in ((2, "add"), (3, "add"), (2, "mul"), (2, "add"), (3, "add")):
+        close(function(x, times, mode=mode), jnp.asarray(x + times if mode == "add" else x * times))
+    assert len(traced) == 3
+
+
+def test_a_jitted_function_keeps_its_options():
+    jitted = jax.jit(lambda n, x: x * n, static_argnums=0, donate_argnums=1)
+    function = tessera.jit(jitted)
+    close(function(3, normal(3) * 0 + 1), jnp.full(3, 3.0))
+    assert "tf.aliasing_output" in function.lower(3, normal(3)).as_text()
+
+
+def test_new_shapes_and_types_recompile():
+    traced = []
+
+    @tessera.jit
+    def function(x):
+        traced.append(x.shape)
+        return x * 2
+
+    for shape in ((2,), (3,), (2,), (2, 2), (3,)):
+        close(function(np.ones(shape, np.float32)), jnp.full(shape, 2.0))
+    close(function(np.ones(2, np.int32)), jnp.full(2, 2))
+    assert len(traced) == 4
+
+
+def test_contexts_of_jax_recompile():
+    function = tessera.jit(lambda x: jnp.asarray(x) * 2)
+    x = np.ones(2)
+    assert function(x).dtype == np.float32
+    with jax.enable_x64(True):
+        assert function(x).dtype == np.float64
+    assert function(x).dtype == np.float32
+
+
+def test_donated_results_go_round():
+    @functools.partial(tessera.jit, donate_argnums=0)
+    def step(state, x):
+        return {"w": state["w"] + x, "n": state["n"] + 1}
+
+    first = {"w": jnp.zeros(4), "n": jnp.int32(0)}
+    state = first
+    for i in range(5):
+        state = step(state, np.float32(i))
+    close(state, {"w": jnp.full(4, 10.0), "n": jnp.int32(5)})
+    close(first, {"w": jnp.zeros(4), "n": jnp.int32(0)})  # an array of JAX is not taken over
+
+
+def test_arguments_may_change_after_the_call():
+    x = np.ones(1 << 16, np.float32)
+    found = tessera.jit(lambda x: jnp.cumsum(x)[-1])(x)
+    x[:] = 0
+    assert float(found) == 1 << 16
+
+
+def test_results_go_into_functions_of_jax():
+    found = tessera.jit(lambda x: x + 1)(normal(3) * 0)
+    assert float(jnp.sum(found)) == 3 and float(jax.jit(lambda x: x.sum())(found)) == 3
+    np.testing.assert_array_equal(jax.device_put(found), np.ones(3))
+
+
+def test_methods_and_decorators():
+    class Model:
+        scale = 3.0
+
+        @functools.partial(tessera.jit, static_argnums=0)
+        def apply(self, x):
+            """Scaled."""
+            return x * self.scale
+
+    assert float(Model().apply(2.0)) == 6
+    assert Model.apply.__doc__ == "Scaled."
+
+
+def test_threads():
+    function = tessera.jit(lambda x: x @ x)
+    inputs = [normal(n, n) for n in (3, 4, 3, 4, 5, 5)]
+    found = [None] * len(inputs)
+
+    def call(i):
+        found[i] = np.asarray(function(inputs[i]))
+
+    threads = [threading.Thread(target=call, args=(i,)) for i in range(len(inputs))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for x, f in zip(inputs, found):
+        np.testing.assert_allclose(f, x @ x, 1e-5, 1e-5)
+
+
+# Meshes of eight devices, of which JAX knows nothing.
+
+
+def layer(w, x):
+    hidden = jax.lax.with_sharding_constraint(jnp.tanh(x @ w), NamedSharding(mesh, P("data", "model")))
+    return (hidden @ w.T).sum(0)
+
+
+def test_named_shardings():
+    w, x = normal(16, 32), normal(8, 16)
+    function = tessera.jit(layer, in_shardings=(NamedSharding(mesh, P(None, "model")), NamedSharding(mesh, P("data"))))
+    np.testing.assert_allclose(function(w, x), (np.tanh(x @ w) @ w.T).sum(0), 1e-4, 1e-4)
+    program = function.program(w, x)
+    assert program.devices == 8 and program.report.collectives
+
+
+def test_partition_specs_with_a_mesh():
+    def function(w, x):
+        return jax.lax.with_sharding_constraint(x @ w, P("data"))
+
+    compiled = tessera.jit(function, mesh=mesh, in_shardings=(P(None, "model"), P("data")), out_shardings=P(None, "model"))
+    w, x = normal(16, 32), normal(8, 16)
+    np.testing.assert_allclose(compiled(w, x), x @ w, 1e-4, 1e-4)
+
+
+def test_devices_alone_are_one_axis():
+    x = normal(16, 3)
+    function = tessera.jit(lambda x: x.sum(0), devices=8, in_shardings=P("devices"))
+    np.testing.assert_allclose(function(x), x.sum(0), 1e-4, 1e-4)
+    assert function.program(x).devices == 8
+
+
+def test_devices_that_nothing_uses_are_named():
+    with pytest.warns(UserWarning, match="nothing in .* is sharded"):
+        tessera.jit(lambda x: x.sum(), devices=8)(normal(3))
+
+
+def test_another_number_of_devices_is_refused():
+    with pytest.raises(ValueError, match="sharded over 8 devices: devices=4"):
+        tessera.jit(layer, devices=4)(normal(16, 32), normal(8, 16))
+    with pytest.raises(ValueError, match="the mesh has 8"):
+        tessera.jit(layer, devices=4, mesh=mesh)
+
+
+def test_shard_map():
+    @functools.partial(jax.shard_map, mesh=mesh, in_specs=P("data", "model"), out_specs=P("data"))
+    def rows(x):
+        return jax.lax.psum(x.sum(1), "model")
+
+    x = normal(8, 16)
+    np.testing.assert_allclose(tessera.jit(rows)(x), x.sum(1), 1e-4, 1e-4)
+
+
+def test_results_stay_sharded():
+    place = NamedSharding(mesh, P("data", "model"))
+    traced = []
+
+    @functools.partial(tessera.jit, out_shardings=place, donate_argnums=0)
+    def step(x):
+        traced.append(x)
+        return x * 2
+
+    x = normal(8, 16)
+    found = step(step(step(x)))
+    np.testing.assert_allclose(found, x * 8, 1e-5)
+    assert found.sharding.spec == (("data",), ("model",))
+    assert len(traced) <= 2  # once for the array of the host, once for the sharded one
+
+
+def test_a_mesh_in_context():
+    with jax.sharding.use_abstract_mesh(mesh):
+        function = tessera.jit(lambda x: jax.lax.with_sharding_constraint(x * 2, P("data")))
+        x = normal(8, 16)
+        np.testing.assert_allclose(function(x), x * 2)
+        assert function.program(x).devices == 8
+
+
+# JAX's transformations and control flow.
+
+
+def test_inside_of_transformations_it_is_the_plain_function():
+    function = tessera.jit(jnp.sin)
+    assert float(jax.grad(function)(2.0)) == pytest.approx(np.cos(2))
+    np.testing.assert_allclose(jax.vmap(function)(np.arange(3.0)), np.sin(np.arange(3)), 1e-6)
+    np.testing.assert_allclose(jax.jit(lambda x: function(x) + 1)(2.0), np.sin(2) + 1, 1e-6)
+    same(lambda x: function(x) * 2, 2.0)
+
+
+def test_gradients_inside():
+    @jax.custom_vjp
+    def clipped(x):
+        return x
+
+    clipped.defvjp(lambda x: (x, None), lambda _, g: (jnp.clip(g, -1, 1),))
+
+    def loss(w, x):
+        hidden = jax.checkpoint(lambda h: jnp.tanh(h @ w))(x)
+        return jnp.sum(clipped(hidden) ** 2)
+
+    same(jax.value_and_grad(loss), normal(4, 4), normal(3, 4))
+    same(jax.hessian(lambda x: jnp.sum(x**3)), normal(3))
+
+
+def test_control_flow():
+    def function(x, n):
+        x, trail = jax.lax.scan(lambda c, v: (c + v, c), x.sum(), x)
+        x = jax.lax.fori_loop(0, n, lambda i, v: v * 1.5 + i, x)
+        x = jax.lax.while_loop(lambda v: v < 100, lambda v: v * v + 1, jnp.abs(x))
+        return jax.lax.cond(x > 200, lambda: -x, lambda: x), jax.lax.switch(n % 3, [jnp.sin, jnp.cos, jnp.tan], x), trail
+
+    for n in range(3):
+        same(function, normal(5), n, tolerance=1e-4)
+
+
+# Errors.
+
+
+def test_callbacks_are_refused_with_the_line():
+    def function(x):
+        y = jax.lax.cond(x > 0, lambda: x, lambda: -x)
+        jax.debug.print("{}", y)
+        return y
+
+    line = function.__code__.co_firstlineno + 2
+    with pytest.raises(tessera.CompileError, match=rf"test_jit.py:{line}:.*jax.debug.print calls back into Python"):
+        tessera.jit(function)(1.0)
+    with pytest.raises(tessera.CompileError, match="jax.pure_callback"):
+        tessera.jit(lambda x: jax.pure_callback(np.sin, jax.ShapeDtypeStruct((), np.float32), x))(1.0)
+
+
+def test_arguments_that_are_no_arrays_are_refused():
+    with pytest.raises(TypeError, match="static_argnums"):
+        tessera.jit(lambda x: x)("text")
+
+
+def test_options_of_later_or_of_nobody_are_refused():
+    with pytest.raises(TypeError, match="no option inline"):
+        tessera.jit(lambda x: x, inline=True)
+
+
+def test_errors_of_the_function_are_the_users():
+    with pytest.raises(ZeroDivisionError):
+        tessera.jit(lambda x: 1 // 0)(1.0)
+    with pytest.raises(TypeError, match="dot_general"):
+        tessera.jit(lambda x, y: x @ y)(normal(2, 3), normal(2, 3))
