@@ -1,5 +1,6 @@
 """tessera.jit: arguments, results, meshes of eight devices, transformations, errors."""
 import functools
+import pathlib
 import threading
 from typing import NamedTuple
 
@@ -283,6 +284,23 @@ def test_results_stay_sharded():
     assert len(traced) <= 2  # once for the array of the host, once for the sharded one
 
 
+def test_what_a_step_gave_is_not_compiled_for_where_it_lies_as_the_step_wants_it():
+    traced = []
+
+    @tessera.jit
+    def step(state, x):
+        traced.append(x)
+        x = jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P("data")))
+        return {"w": state["w"] + x.sum(0), "n": state["n"] + 1}
+
+    x = normal(8, 16)
+    state = {"w": np.zeros(16, np.float32), "n": np.int32(0)}
+    for _ in range(4):
+        state = step(state, x)
+    np.testing.assert_allclose(state["w"], 4 * x.sum(0), 1e-4, 1e-4)
+    assert int(state["n"]) == 4 and len(traced) == 1
+
+
 def test_a_mesh_in_context():
     with jax.sharding.use_abstract_mesh(mesh):
         function = tessera.jit(lambda x: jax.lax.with_sharding_constraint(x * 2, P("data")))
@@ -359,3 +377,8 @@ def test_errors_of_the_function_are_the_users():
         tessera.jit(lambda x: 1 // 0)(1.0)
     with pytest.raises(TypeError, match="dot_general"):
         tessera.jit(lambda x, y: x @ y)(normal(2, 3), normal(2, 3))
+
+
+def test_the_readme_shows_the_example():
+    root = pathlib.Path(__file__).parents[2]
+    assert (root / "examples" / "flax" / "train.py").read_text() in (root / "README.md").read_text()

@@ -14,7 +14,7 @@ import jax
 from ..array import Array
 from ..program import Program
 from . import jax_internals, programs
-from .arguments import SIGNATURES, abstract, anew, meshes_of
+from .arguments import SIGNATURES, abstract, anew, meshes_of, type_of
 from .entry import Entry
 from .lowering import Lowering, lower, trace
 from .meshes import AnyMesh, as_shardings, mesh_of
@@ -41,6 +41,7 @@ class JitFunction(Generic[P, R]):
         self._options = options
         self._statics = Statics(*jax_internals.static_arguments(jitted))
         self._entries: dict[Any, Entry] = {}
+        self._alike: dict[Any, list[Entry]] = {}  # by types alone: those that were compiled
         self._compiling = threading.RLock()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -84,6 +85,7 @@ class JitFunction(Generic[P, R]):
         """Forgets what this function was compiled to; the cache on disk stays."""
         with self._compiling:
             self._entries.clear()
+            self._alike.clear()
 
     def _trace(self, args: Any, kwargs: Any, seen: tuple[Any, Any]) -> jax.stages.Traced:
         return trace(self._jitted, *self._statics.join(seen, args, kwargs), self._mesh)
@@ -111,8 +113,14 @@ class JitFunction(Generic[P, R]):
         with self._compiling:
             if entry := self._entries.get(key):
                 return entry  # another thread was faster
-            _, lowering = self._lower(args, kwargs)
-            entry = Entry(programs.load(self._program(lowering)), lowering, leaves)
+            tree, _, context, static = key
+            types = (tree, tuple(map(type_of, leaves)), context, static)
+            alike = self._alike.setdefault(types, [])
+            entry = next(filter(None, (other.for_leaves(leaves) for other in alike)), None)
+            if entry is None:
+                _, lowering = self._lower(args, kwargs)
+                entry = Entry(programs.load(self._program(lowering)), lowering, leaves)
+                alike.append(entry)
             self._entries[key] = entry
             return entry
 

@@ -94,6 +94,12 @@ def anew(array: Array) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(array.shape, array.dtype, weak_type=kind_of(array).weak)
 
 
+def type_of(leaf: Any) -> Any:
+    """What tracing sees of a leaf besides its sharding."""
+    seen = jax.typeof(anew(leaf) if isinstance(leaf, Array) else abstract(leaf) if isinstance(leaf, LazyKeys) else leaf)
+    return seen.shape, seen.dtype, seen.weak_type
+
+
 def meshes_of(leaves: Iterable[Any]) -> tuple[AbstractMesh, ...]:
     """Of shardings and of arrays of JAX's: those that arrays of ours may be described on."""
     found: dict[AbstractMesh, None] = {}

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..array import Array
 from ..client import Executable
-from .arguments import kind, on_host
+from .arguments import SIGNATURES, kind, on_host
 from .keys import LazyKeys
 from .lowering import Lowering
 
@@ -26,6 +26,22 @@ class Entry:
         self._keys = [(number, result.key) for number, result in enumerate(lowering.results) if result.key]
         executable._set_kinds([kind(output.shape, output.dtype, output.sharding, result.weak)
                                for output, result in zip(executable.program.outputs, lowering.results)])
+
+        self._executable, self._lowering, self._leaves = executable, lowering, [SIGNATURES[type(x)](x) for x in leaves]
+
+    def for_leaves(self, leaves: Sequence[Any]) -> Entry | None:
+        """The same program for other arguments of the same types, where Arrays lie as it wants them: what the first step of
+        a loop gave comes back as the second's arguments, and need not be compiled for."""
+        offset = len(self._constants)
+        inputs = self._executable.program.inputs
+        wanted = {parameter.leaf: inputs[offset + number].sharding for number, parameter in enumerate(self._lowering.parameters)}
+        for number, (leaf, signature) in enumerate(zip(leaves, self._leaves)):
+            if isinstance(leaf, Array):
+                if number in wanted and leaf.sharding != wanted[number]:
+                    return None
+            elif SIGNATURES[type(leaf)](leaf) != signature:
+                return None
+        return Entry(self._executable, self._lowering, leaves)
 
     def __call__(self, leaves: Sequence[Any]) -> Any:
         inputs = [leaves[leaf] for leaf in self._kept]
