@@ -108,8 +108,8 @@ def test_where_it_lies(monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
     assert disk_cache.directory() == pathlib.Path("/somewhere/tessera")
     monkeypatch.setenv("XDG_CACHE_HOME", "")
-    monkeypatch.setenv("HOME", "/home/user")
-    assert disk_cache.directory() == pathlib.Path("/home/user/.cache/tessera")
+    monkeypatch.setenv("HOME", "/of/the/user")
+    assert disk_cache.directory() == pathlib.Path("/of/the/user/.cache/tessera")
 
 
 def test_the_page_runs_where_jax_has_one_device(cache):

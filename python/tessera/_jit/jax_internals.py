@@ -70,7 +70,7 @@ def register_array(kind: type, convert: Callable[[Any], jax.Array], abstract: Ca
 
 
 _described: dict[type, Callable[[Any], Any]] = {}
-_describe = pjit.convert_to_metaty
+_describe: Any = pjit.convert_to_metaty
 
 
 def _describe_with_ours(value: Any) -> Any:
