@@ -340,7 +340,8 @@ def test_control_flow():
         x, trail = jax.lax.scan(lambda c, v: (c + v, c), x.sum(), x)
         x = jax.lax.fori_loop(0, n, lambda i, v: v * 1.5 + i, x)
         x = jax.lax.while_loop(lambda v: v < 100, lambda v: v * v + 1, jnp.abs(x))
-        return jax.lax.cond(x > 200, lambda: -x, lambda: x), jax.lax.switch(n % 3, [jnp.sin, jnp.cos, jnp.tan], x), trail
+        sign = jax.lax.cond(x > 200, lambda: -x, lambda: x)
+        return sign, jax.lax.switch(n % 3, [jnp.sin, jnp.cos, jnp.tanh], 1e-4 * x), trail
 
     for n in range(3):
         same(function, normal(5), n, tolerance=1e-4)
