@@ -1,8 +1,11 @@
-// dot_general and dot: contracted dimensions reduce.
+// dot_general and dot: contracted dimensions reduce. einsum: as its letters say.
 //
 //   dot_general batching [0] x [0], contracting [2] x [2]   ([b, m, k], [b, n, k]) -> ([b, m, n])
+//   einsum "bmk,bnk->bnm"                                   ([b, m, k], [b, n, k]) -> ([b, n, m])
 #include "dialects/stablehlo/rules/RuleBuilder.h"
 #include "dialects/stablehlo/rules/Rules.h"
+#include <map>
+#include <set>
 
 namespace tessera::stablehlo {
 
@@ -38,6 +41,40 @@ sharding::FactorRule contraction(mlir::Operation *op, llvm::ArrayRef<int64_t> lh
   return builder.take();
 }
 
+// One for each operand; none where they don't fit the shapes, or one stands twice in an operand.
+llvm::SmallVector<llvm::StringRef> lettersOf(mlir::Operation *op, llvm::StringRef from) {
+  llvm::SmallVector<llvm::StringRef> operands;
+  from.split(operands, ',');
+  if (operands.size() != op->getNumOperands())
+    return {};
+  for (auto [operand, letters] : llvm::zip(op->getOperands(), operands)) {
+    std::set<char> different(letters.begin(), letters.end());
+    if (letters.size() != shapeOf(operand).size() || different.size() != letters.size())
+      return {};
+  }
+  return operands;
+}
+
+// A factor for each letter, which reduces where the result lacks it.
+sharding::FactorRule byLetters(mlir::Operation *op, llvm::StringRef config) {
+  RuleBuilder builder(op);
+  auto [from, to] = config.split("->");
+  std::map<char, int32_t> factors;
+  for (auto [i, letters] : llvm::enumerate(lettersOf(op, from)))
+    for (auto [d, letter] : llvm::enumerate(letters)) {
+      auto [known, isNew] = factors.try_emplace(letter);
+      if (isNew)
+        known->second = builder.factor(shapeOf(op->getOperand(i))[d],
+                                       to.contains(letter) ? RuleBuilder::Kind::PassThrough
+                                                           : RuleBuilder::Kind::Reduction);
+      builder.operand(i, d, known->second);
+    }
+  for (auto [d, letter] : llvm::enumerate(to.take_front(shapeOf(op->getResult(0)).size())))
+    if (auto known = factors.find(letter); known != factors.end())
+      builder.result(0, d, known->second);
+  return builder.take();
+}
+
 } // namespace
 
 sharding::FactorRule ruleOf(DotGeneralOp op) {
@@ -50,5 +87,9 @@ sharding::FactorRule ruleOf(DotOp op) {
   int64_t last = int64_t(shapeOf(op.getLhs()).size()) - 1;
   return contraction(op, {}, {}, {last}, {0});
 }
+
+sharding::FactorRule ruleOf(EinsumOp op) { return byLetters(op, op.getEinsumConfig()); }
+
+sharding::FactorRule ruleOf(UnaryEinsumOp op) { return byLetters(op, op.getEinsumConfig()); }
 
 } // namespace tessera::stablehlo

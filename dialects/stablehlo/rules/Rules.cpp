@@ -20,10 +20,11 @@ void registerStablehloShardingRules(mlir::DialectRegistry &registry) {
   registry.addExtension(+[](mlir::MLIRContext *context, StablehloDialect *) {
     attach<MapOp, OptimizationBarrierOp, BroadcastInDimOp, BroadcastOp, TransposeOp, ConstantOp,
            IotaOp, ReshapeOp, BitcastConvertOp, SliceOp, PadOp, ReverseOp, ConcatenateOp,
-           DynamicSliceOp, DynamicUpdateSliceOp, DotGeneralOp, DotOp, ConvolutionOp, ReduceOp,
-           SortOp, BatchNormInferenceOp, BatchNormTrainingOp, BatchNormGradOp, ReduceWindowOp,
-           SelectAndScatterOp, GatherOp, ScatterOp, TorchIndexSelectOp, CholeskyOp,
-           TriangularSolveOp, FftOp, RngBitGeneratorOp, RngOp>(context);
+           DynamicSliceOp, DynamicUpdateSliceOp, DotGeneralOp, DotOp, EinsumOp, UnaryEinsumOp,
+           ConvolutionOp, ReduceOp, SortOp, BatchNormInferenceOp, BatchNormTrainingOp,
+           BatchNormGradOp, ReduceWindowOp, SelectAndScatterOp, GatherOp, ScatterOp,
+           TorchIndexSelectOp, CholeskyOp, TriangularSolveOp, FftOp, RngBitGeneratorOp, RngOp>(
+        context);
   });
 }
 

@@ -37,6 +37,8 @@ sharding::FactorRule ruleOf(DynamicUpdateSliceOp op);
 // Contraction.cpp
 sharding::FactorRule ruleOf(DotGeneralOp op);
 sharding::FactorRule ruleOf(DotOp op);
+sharding::FactorRule ruleOf(EinsumOp op);
+sharding::FactorRule ruleOf(UnaryEinsumOp op);
 
 // Convolution.cpp
 sharding::FactorRule ruleOf(ConvolutionOp op);

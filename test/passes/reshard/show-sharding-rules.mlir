@@ -70,3 +70,15 @@ func.func @convolutions(%x: tensor<4x12x12x32xf32>, %w: tensor<3x3x32x16xf32>, %
       : (tensor<4x12x12x32xf32>, tensor<4x12x12x16xf32>) -> tensor<3x3x32x16xf32>
   return %0, %1 : tensor<4x12x12x16xf32>, tensor<3x3x32x16xf32>
 }
+
+// CHECK-LABEL: @einsum
+func.func @einsum(%a: tensor<8x32x16xf32>, %b: tensor<8x64x16xf32>, %c: tensor<8x8xf32>) -> (tensor<8x64x32xf32>, tensor<64x8xf32>, tensor<8xf32>) {
+  // CHECK: einsum {{.*}}([i, j, k], [i, l, k])->([i, l, j]) {i=8, j=32, k=16, l=64} reduction={k}
+  %0 = stablehlo.einsum %a, %b, config = "bmk,bnk->bnm" : (tensor<8x32x16xf32>, tensor<8x64x16xf32>) -> tensor<8x64x32xf32>
+  // CHECK: unary_einsum {{.*}}([i, j, k])->([j, i]) {i=8, j=64, k=16} reduction={k}
+  %1 = stablehlo.unary_einsum %b, config = "bnk->nb" : (tensor<8x64x16xf32>) -> tensor<64x8xf32>
+  // A diagonal: its dimensions stay whole.
+  // CHECK: unary_einsum {{.*}}([i, j])->([k])
+  %2 = stablehlo.unary_einsum %c, config = "aa->a" : (tensor<8x8xf32>) -> tensor<8xf32>
+  return %0, %1, %2 : tensor<8x64x32xf32>, tensor<64x8xf32>, tensor<8xf32>
+}
