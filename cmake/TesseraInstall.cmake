@@ -66,4 +66,5 @@ install(FILES ${CMAKE_BINARY_DIR}/tessera-config.cmake ${CMAKE_BINARY_DIR}/tesse
 set(doc ${CMAKE_INSTALL_DATADIR}/doc/tessera)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${doc} COMPONENT doc)
 install(DIRECTORY docs DESTINATION ${doc} COMPONENT doc FILES_MATCHING PATTERN *.md)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/site/ DESTINATION ${doc}/html COMPONENT doc OPTIONAL) # where `site` was built
 install(DIRECTORY examples/embed examples/outside_kernel DESTINATION ${doc}/examples COMPONENT doc)
