@@ -50,8 +50,12 @@ TEST(PoolTest, ATaskThatWakesItselfWakesNobodyElse) {
 
 // Holds the pool itself, as a copy that is under way holds its device's memory.
 struct LastOwner final : Task {
-  void run(Worker &) override { pool.reset(); }
+  void run(Worker &) override {
+    pool.reset();
+    done = true;
+  }
   std::shared_ptr<Pool> pool;
+  std::atomic<bool> done{false};
 };
 
 // The worker tried to join itself, which ended the process.
@@ -63,8 +67,9 @@ TEST(PoolTest, AWorkerMayBeTheLastOwner) {
       task.home = round % workers;
       std::weak_ptr<Pool> watched = task.pool;
       watched.lock()->push(&task);
-      while (!watched.expired())
+      while (!task.done)
         std::this_thread::yield();
+      EXPECT_TRUE(watched.expired());
     }
 }
 
