@@ -27,7 +27,7 @@ struct Rule {
   Overlap overlap = Overlap::Auto;
   // Of a device, for what the tasks hold; none: what the best order without overlap takes, and more
   // only where each percent of it saves a percent of the time.
-  std::optional<int64_t> mostBytes;
+  std::optional<int64_t> mostBytes = std::nullopt;
   int window = 48; // tasks of the base order that others may go ahead of
 };
 
