@@ -4,7 +4,6 @@
 #include "lib/files/OutputFile.h"
 #include "lib/target/X86Processors.h"
 
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <optional>
@@ -29,18 +28,12 @@ struct Request {
   }
 };
 
-bool isStandardOutput(llvm::StringRef path) {
-  llvm::sys::fs::file_status standard, file;
-  return path == "-" ||
-         (!llvm::sys::fs::status(1, standard) && !llvm::sys::fs::status(path, file) &&
-          llvm::sys::fs::equivalent(standard, file));
-}
-
 // Says which file was written, as sha256sum does: `sha256sum --check` and `tessera run --sha256`
 // take it. Not where standard output has something else already.
-void printDigest(const Request &line, llvm::StringRef digest) {
-  if (!digest.empty() && line.program.options.printAfter.empty() &&
-      !isStandardOutput(line.output) && !isStandardOutput(line.reportFile))
+void printDigest(const Request &line, llvm::StringRef digest, const files::OutputFile &output,
+                 const files::OutputFile &report) {
+  if (!digest.empty() && line.program.options.printAfter.empty() && !output.isStandardOutput() &&
+      !report.isStandardOutput())
     llvm::outs() << digest << "  " << line.output << "\n";
 }
 
@@ -77,7 +70,7 @@ int compileProgram(int argc, const char *const *argv) {
     wrong = files::commitTogether({&output, &report});
   if (!wrong.empty())
     return failCommand("error: " + wrong);
-  printDigest(line, result.sha256);
+  printDigest(line, result.sha256, output, report);
   if (!line.quiet && !result.summary.empty())
     llvm::errs() << result.summary << "\n";
   return 0;

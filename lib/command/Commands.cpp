@@ -44,13 +44,27 @@ constexpr Option kExplain[] = {
 };
 
 constexpr Option kRun[] = {
-    {"--inputs", "FILE", "the inputs; random small ones without it"},
-    {"--outputs", "FILE", "the outputs of the last step"},
+    {"--inputs", "FILE", "the inputs, .npz or .safetensors; random small ones without it"},
+    {"--batches", "FILE",
+     "inputs with one dimension more in front: step i takes entry i of each, the first again after "
+     "the last"},
+    {"--outputs", "FILE", "the outputs of the last step, .npz or .safetensors"},
+    {"--named", "", "outputs under the program's names, not out0, out1, .."},
+    {"--repeat", "N",
+     "run N steps; with --batches as many as there are; without --carry each on the same inputs"},
+    {"--carry", "LIST",
+     "feed outputs of a step to inputs of the next: OUT:IN,.. by number, name or tree "
+     "(result[0]:state); auto finds them",
+     "auto"},
+    {"--resume", "FILE",
+     "go on from the outputs that an earlier run wrote: they are the carried inputs of the first "
+     "step; with --carry=auto where there is no --carry"},
+    {"--show", "LIST", "print these outputs, one number each, after a step; all shows all such",
+     "all"},
+    {"--every", "N", "with --show: after each Nth step only, and the first and the last"},
     {"--comm", "local|mpi",
      "all devices in this process, or one a process (mpirun -n N tessera run ..)"},
     {"--topology", "FILE", "simulate the file's links; with --comm=local"},
-    {"--repeat", "N", "run N steps; without --carry each on the same inputs"},
-    {"--carry", "LIST", "feed outputs of a step to inputs of the next: outI:inJ,.."},
     {"--report", "FILE", "write times, collectives and memory as JSON; - is standard output"},
     {"--trace", "FILE",
      "write what each device did when, for ui.perfetto.dev or chrome://tracing; - is standard "
@@ -73,10 +87,10 @@ constexpr Command kCommands[] = {
      "Says of every sharding where it comes from and of every collective why it is there, what it "
      "moves, and which annotation would remove it.",
      kExplain},
-    {"run", "P.tsr --inputs=IN.npz --outputs=OUT.npz [options]", "program", ".tsr",
+    {"run", "P.tsr [--inputs=IN.npz] [--outputs=OUT.npz] [options]", "program", ".tsr",
      "executes a compiled program",
      "Runs a compiled program. Arrays are global values by the program's names (`tessera info`) or "
-     "in0.., out0..; in .npz files bf16, f16 and f8 travel as float32.",
+     "in0.., out0...",
      kRun},
     {"info", "P.tsr [--json]", "program", ".tsr",
      "says what a compiled program takes, gives, needs and moves",

@@ -28,6 +28,10 @@ OutputFile::~OutputFile() { closeStream(); }
 
 std::string OutputFile::open(const std::string &path) {
   path_ = path;
+  struct stat here, standard;
+  isStandardOutput_ =
+      path == "-" || (stat(path.c_str(), &here) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
+                      here.st_dev == standard.st_dev && here.st_ino == standard.st_ino);
   if (std::string reason = target_.find(path); !reason.empty())
     return fail(reason);
   if (target_.kind != OutputTarget::Kind::File)

@@ -38,6 +38,8 @@ public:
   [[nodiscard]] std::string finish();
   [[nodiscard]] std::string commit();
 
+  // Whether standard output is the same: what else is printed there would come between.
+  bool isStandardOutput() const { return isStandardOutput_; }
   // Whether both are the same file, or will be.
   bool isSameFile(const OutputFile &other) const;
   bool isOpen() const { return descriptor_ >= 0; }
@@ -53,7 +55,7 @@ private:
   OutputTarget target_;
   UnfinishedFile file_;
   int descriptor_ = -1; // the file's, or a stream's own
-  bool finished_ = false;
+  bool finished_ = false, isStandardOutput_ = false;
 };
 
 // Opens what a command writes, each at its path; empty paths are passed over. One file for two

@@ -10,23 +10,17 @@ namespace tessera::runtime {
 
 namespace {
 
-std::string shapeText(const std::vector<int64_t> &shape) {
-  std::string text = "(";
-  for (size_t i = 0; i < shape.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + (shape.size() == 1 ? ",)" : ")");
-}
-
-std::string descrText(const std::string &descr) {
-  static const std::pair<const char *, const char *> names[] = {
-      {"|b1", "bool"},      {"|i1", "int8"},       {"|u1", "uint8"},   {"<i2", "int16"},
-      {"<u2", "uint16"},    {"<i4", "int32"},      {"<u4", "uint32"},  {"<i8", "int64"},
-      {"<u8", "uint64"},    {"<f2", "float16"},    {"<f4", "float32"}, {"<f8", "float64"},
-      {"<c8", "complex64"}, {"<c16", "complex128"}};
-  for (auto &[key, name] : names)
+// "<f4": float32. Of what numpy doesn't know itself, ml_dtypes' types, it stores the size: "<V2".
+StoredType typeOf(const std::string &descr, int64_t size) {
+  using namespace program;
+  static const std::pair<const char *, ElementType> names[] = {
+      {"|b1", I1},  {"|i1", I8},    {"|u1", U8},     {"<i2", I16},   {"<u2", U16}, {"<i4", I32},
+      {"<u4", U32}, {"<i8", I64},   {"<u8", U64},    {"<f2", F16},   {"<f4", F32}, {"<f8", F64},
+      {"<c8", C64}, {"<c16", C128}, {"<f1", F8E5M2}, {"|f1", F8E5M2}};
+  for (auto &[key, type] : names)
     if (descr == key)
-      return name;
-  return "'" + descr + "'";
+      return storedType(type);
+  return {ELEMENT_INVALID, descr[1] == 'V' ? size : 0, "'" + descr + "'"};
 }
 
 int64_t itemSize(const std::string &descr) {
@@ -85,7 +79,7 @@ Result<NpyArray> parseNpy(const std::string &name, std::string contents) {
   NpyArray array{header->descr, header->shape, {}};
   int64_t item = itemSize(array.descr);
   if (item < 1 || item > 16)
-    return bad("elements of type " + descrText(array.descr) + " are not supported");
+    return bad("elements of type '" + array.descr + "' are not supported");
   uint64_t bytes = item;
   for (int64_t n : array.shape)
     if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(n), &bytes))
@@ -140,18 +134,6 @@ std::string npyDescr(program::ElementType type) {
   }
 }
 
-// Whether bytes hold values of a type that is narrower than they: truth values are 0 and 1.
-static bool areValuesOf(program::ElementType type, const std::string &bytes) {
-  using namespace program;
-  int bits = type == I1 ? 1 : type == I2 || type == U2 ? 2 : type == I4 || type == U4 ? 4 : 8;
-  bool isSigned = type == I2 || type == I4;
-  int least = isSigned ? -(1 << (bits - 1)) : 0, most = (1 << (isSigned ? bits - 1 : bits)) - 1;
-  return bits == 8 || std::all_of(bytes.begin(), bytes.end(), [&](char c) {
-           int value = isSigned ? static_cast<signed char>(c) : static_cast<unsigned char>(c);
-           return value >= least && value <= most;
-         });
-}
-
 Result<NpzReader> NpzReader::open(const std::string &path) {
   auto zip = ZipReader::open(path);
   if (!zip.ok())
@@ -160,7 +142,7 @@ Result<NpzReader> NpzReader::open(const std::string &path) {
 }
 
 NpzReader::NpzReader(std::string path, ZipReader zip)
-    : path_(std::move(path)), zip_(std::move(zip)) {
+    : ArrayFile(std::move(path)), zip_(std::move(zip)) {
   for (size_t i = 0; i < zip_.members().size(); ++i) {
     std::string_view name = zip_.members()[i].name;
     if (name.ends_with(".npy"))
@@ -177,47 +159,28 @@ std::vector<std::string> NpzReader::names() const {
   return names;
 }
 
-Result<HostArray> NpzReader::read(const std::string &name,
-                                  const program::Parameter &expected) const {
+Result<StoredArray> NpzReader::load(const std::string &name,
+                                    const program::Parameter *expected) const {
   auto found = byName_.find(name);
   if (found == byName_.end())
     return invalidArgument(path_ + ": array '" + name + "' is missing");
   const ZipReader::Member *member = &zip_.members()[found->second];
   // A header has some hundred bytes; what is much larger is refused before it is unpacked.
   constexpr uint64_t header = 1 << 20, largestItem = 16;
-  uint64_t count = elementCount(globalShape(expected));
-  if (member->size > header && (member->size - header) / largestItem > count)
+  if (expected && member->size > header &&
+      (member->size - header) / largestItem >
+          static_cast<uint64_t>(elementCount(globalShape(*expected))))
     return invalidArgument(path_ + ": array '" + name + "' has " + std::to_string(member->size) +
-                           " bytes, the program expects " + npyDescr(expected.type()) + " " +
-                           shapeText(globalShape(expected)));
+                           " bytes, the program expects " + npyDescr(expected->type()) + " " +
+                           shapeText(globalShape(*expected)));
   auto contents = zip_.read(*member);
   if (!contents.ok())
     return Status(Code::DataLoss, path_ + ": " + contents.status().message());
   auto npy = parseNpy(name, std::move(*contents));
   if (!npy.ok())
     return Status(npy.status().code(), path_ + ": " + npy.status().message());
-  std::vector<int64_t> shape = globalShape(expected);
-  std::string want = npyDescr(expected.type());
-  if (npy->shape != shape || npy->descr != want)
-    return invalidArgument(
-        path_ + ": array '" + name + "' is " + descrText(npy->descr) + " " + shapeText(npy->shape) +
-        ", the program expects " + descrText(want) + " " + shapeText(shape) +
-        (isSmallFloat(expected.type())
-             ? " (its type " + std::string(nameOf(expected.type())) + " travels as float32)"
-             : ""));
-  if (!areValuesOf(expected.type(), npy->data))
-    return invalidArgument(path_ + ": array '" + name + "' has values that are none of its type, " +
-                           std::string(nameOf(expected.type())));
-  HostArray array{expected.type(), shape, {}};
-  if (isSmallFloat(expected.type())) {
-    int64_t count = elementCount(shape);
-    array.bytes.resize(count * byteSize(expected.type()));
-    fromFloat32(expected.type(), reinterpret_cast<const float *>(npy->data.data()),
-                array.bytes.data(), count);
-  } else {
-    array.bytes = std::move(npy->data);
-  }
-  return array;
+  return StoredArray{typeOf(npy->descr, itemSize(npy->descr)), std::move(npy->shape),
+                     std::move(npy->data)};
 }
 
 Status NpzWriter::add(const std::string &name, const HostArray &array) {

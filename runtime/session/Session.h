@@ -2,7 +2,7 @@
 // and give arrays, and whose outputs are read back whole.
 #pragma once
 
-#include "runtime/array/Npz.h"
+#include "runtime/array/HostArray.h"
 #include "runtime/client/Call.h"
 #include "runtime/session/Array.h"
 

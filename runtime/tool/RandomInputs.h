@@ -1,7 +1,7 @@
 // Inputs for a program when none are given.
 #pragma once
 
-#include "runtime/array/Npz.h"
+#include "runtime/array/HostArray.h"
 
 namespace tessera::runtime {
 

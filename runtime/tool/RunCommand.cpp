@@ -1,83 +1,29 @@
 #include "runtime/tool/RunCommand.h"
 #include "lib/command/Arguments.h"
 #include "lib/files/OutputFile.h"
-#include "runtime/array/Npz.h"
-#include "runtime/array/ParameterNames.h"
+#include "lib/text/Quantity.h"
+#include "runtime/array/ArrayFile.h"
 #include "runtime/comm/LaunchedRank.h"
 #include "runtime/comm/exchange/Agreement.h"
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/comm/local/TopologyFile.h"
 #include "runtime/session/Session.h"
-#include "runtime/tool/RandomInputs.h"
+#include "runtime/tool/Progress.h"
+#include "runtime/tool/RunOptions.h"
+#include "runtime/tool/ShownOutputs.h"
+#include "runtime/tool/StepInputs.h"
 #include "runtime/trace/Report.h"
-#include <algorithm>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <new>
-#include <optional>
-#include <string_view>
 
 namespace tessera {
 
 namespace {
 
 using namespace runtime;
-
-struct RunOptions {
-  std::string program, inputs, outputs, comm = "local", topology, report, trace, sha256;
-  int64_t repeat = 1;
-  double timeLimit = 0;                   // seconds; 0: none
-  std::vector<std::pair<int, int>> carry; // output, input
-};
-
-std::optional<int> parseIndex(std::string_view text, std::string_view prefix) {
-  if (!text.starts_with(prefix))
-    return std::nullopt;
-  text.remove_prefix(prefix.size());
-  int value = -1;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0)
-    return std::nullopt;
-  return value;
-}
-
-Status parseCarry(std::string_view text, RunOptions &options) {
-  while (!text.empty()) {
-    std::string_view pair = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), pair.size() + 1));
-    size_t colon = pair.find(':');
-    auto out = parseIndex(pair.substr(0, colon), "out");
-    auto in = colon == pair.npos ? std::nullopt : parseIndex(pair.substr(colon + 1), "in");
-    if (!out || !in)
-      return invalidArgument("--carry takes pairs outI:inJ, not '" + std::string(pair) + "'");
-    options.carry.emplace_back(*out, *in);
-  }
-  return {};
-}
-
-// What is wrong is the arguments' own `wrong`.
-RunOptions readOptions(command::Arguments &arguments) {
-  RunOptions options;
-  options.program = arguments.operand();
-  for (auto [name, into] : {std::pair("--inputs", &options.inputs),
-                            {"--outputs", &options.outputs},
-                            {"--comm", &options.comm},
-                            {"--topology", &options.topology},
-                            {"--report", &options.report},
-                            {"--trace", &options.trace},
-                            {"--sha256", &options.sha256}})
-    *into = arguments.value(name, *into);
-  options.repeat = arguments.number("--repeat", "steps", options.repeat);
-  options.timeLimit = arguments.positive("--time-limit", "seconds", options.timeLimit);
-  if (Status s = parseCarry(arguments.value("--carry"), options); !s.ok())
-    arguments.fail(s.message());
-  if (options.comm != "local" && !options.topology.empty())
-    arguments.fail("--topology simulates links in one process: it goes with --comm=local");
-  return options;
-}
 
 struct Totals {
   StepTimes steps;
@@ -102,10 +48,7 @@ public:
     SessionOptions options;
     options.transport = transport_;
     options.timeLimit = options_.timeLimit;
-    options.facts = {{"--repeat", std::to_string(options_.repeat)},
-                     {"--carry", carryText()},
-                     {"--inputs", options_.inputs.empty() ? "not given" : "given"},
-                     {"--outputs", options_.outputs.empty() ? "not given" : "given"}};
+    options.facts = options_.facts();
     Status ready = arguments.ok() ? attempt([&] { return prepare(options); }) : arguments;
     if (!ready.ok())
       return transport_ ? agree(*transport_, {ready, {}}) : ready;
@@ -113,7 +56,7 @@ public:
     if (!session.ok())
       return session.status();
     session_ = std::move(*session);
-    ready = attempt([&] { return readInputs(); });
+    ready = attempt([&] { return inputs_.read(options_, *program_); });
     if (transport_)
       ready = agree(*transport_, {ready, {}});
     if (!ready.ok())
@@ -145,13 +88,6 @@ private:
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   }
 
-  std::string carryText() const {
-    std::string text;
-    for (auto [out, in] : options_.carry)
-      text += (text.empty() ? "out" : ",out") + std::to_string(out) + ":in" + std::to_string(in);
-    return text.empty() ? "none" : text;
-  }
-
   // What this process does before it is known whether the others can.
   Status prepare(SessionOptions &options) {
     auto program = LoadedProgram::loadFile(options_.program, options_.sha256);
@@ -164,21 +100,25 @@ private:
         return links.status();
       options.links = *links;
     }
-    for (auto [out, in] : options_.carry)
-      if (out >= static_cast<int>(program_->outputs().size()) ||
-          in >= static_cast<int>(program_->inputs().size()))
-        return invalidArgument("--carry=out" + std::to_string(out) + ":in" + std::to_string(in) +
-                               ": the program has " + std::to_string(program_->inputs().size()) +
-                               " inputs and " + std::to_string(program_->outputs().size()) +
-                               " outputs");
+    if (Status s = inputs_.findCarried(options_, *program_); !s.ok())
+      return s;
+    if (!options_.show.empty()) {
+      auto shown = ShownOutputs::find(options_.show, *program_);
+      if (!shown.ok())
+        return shown.status();
+      shown_ = std::move(*shown);
+    }
     return openOutputs();
   }
 
   Status runSteps() {
     session_->setTracing(!options_.trace.empty());
-    for (int64_t step = 0; step < options_.repeat; ++step)
-      if (Status s = runStep(); !s.ok())
+    steps_ = inputs_.countSteps(options_);
+    sayCarried();
+    for (int64_t step = 0; step < steps_; ++step)
+      if (Status s = runStep(step); !s.ok())
         return s;
+    progress_.clear();
     if (Status s = writeOutputs(); !s.ok())
       return s;
     if (Status s = collectCounters(); !s.ok())
@@ -191,7 +131,11 @@ private:
               report_.write(reportJson(session_->program(), totals_.steps, totals_.most)));
           !s.ok())
         return s;
-    return fileStatus(files::commitTogether({&outputsFile_, &trace_, &report_}));
+    Status written = fileStatus(files::commitTogether({&outputsFile_, &trace_, &report_}));
+    if (written.ok() && speaks())
+      std::fprintf(stderr, "%s\n",
+                   summaryLine(*program_, steps_, totals_.steps, totals_.most).c_str());
+    return written;
   }
 
   static Status fileStatus(const std::string &wrong) {
@@ -211,86 +155,77 @@ private:
 
   bool isRoot() const { return !transport_ || transport_->rank() == 0; }
 
-  Status readInputs() {
-    const auto &places = session_->program().inputs();
-    std::optional<NpzReader> reader;
-    std::vector<std::string> names;
-    std::vector<size_t> order; // by parameter: its place among the names
-    if (!options_.inputs.empty()) {
-      auto opened = NpzReader::open(options_.inputs);
-      if (!opened.ok())
-        return opened.status();
-      reader = std::move(*opened);
-      names = reader->names();
-      auto matched = matchNames(parametersOf(places), "in", names);
-      if (!matched.ok())
-        return Status(matched.status().code(), options_.inputs + ": " + matched.status().message());
-      order = std::move(*matched);
-    }
-    for (size_t i = 0; i < places.size(); ++i) {
-      if (!reader) {
-        hosts_.push_back(randomInput(*places[i].parameter, static_cast<uint64_t>(i)));
-        continue;
-      }
-      auto host = reader->read(names[order[i]], *places[i].parameter);
-      if (!host.ok())
-        return host.status();
-      hosts_.push_back(std::move(*host));
-    }
-    arrays_.resize(places.size());
-    return {};
+  bool speaks() const { return isRoot() && !options_.quiet; }
+
+  // carried: result[0] -> state (25 arrays)
+  void sayCarried() const {
+    if (!speaks() || inputs_.carried().empty())
+      return;
+    std::string text;
+    for (const CarriedTree &tree : inputs_.carried())
+      text +=
+          (text.empty() ? "carried: " : ", ") + tree.from + " -> " + tree.to +
+          (tree.leaves.size() > 1 ? " (" + text::counted(tree.leaves.size(), "array") + ")" : "");
+    std::fprintf(stderr, "%s\n", text.c_str());
   }
 
-  // Inputs that the last step took over are placed anew; carried ones come from its outputs.
-  Status prepareInputs() {
-    const auto &places = session_->program().inputs();
-    for (auto [out, in] : options_.carry) {
-      if (outputs_.empty())
-        break;
-      auto array = session_->adopt(outputs_[out], places[in]);
-      if (!array.ok())
-        return invalidArgument("--carry=out" + std::to_string(out) + ":in" + std::to_string(in) +
-                               ": " + array.status().message());
-      arrays_[in] = *array;
-    }
-    outputs_.clear(); // their memory serves the next step
-    for (size_t i = 0; i < places.size(); ++i) {
-      if (arrays_[i] && arrays_[i]->valid)
-        continue;
-      auto array = session_->place(places[i], hosts_[i].bytes.data());
-      if (!array.ok())
-        return array.status();
-      arrays_[i] = *array;
-    }
-    return {};
-  }
-
-  Status runStep() {
-    if (Status s = prepareInputs(); !s.ok())
-      return s;
+  Status runStep(int64_t step) {
+    auto arrays = inputs_.next(*session_, step, outputs_);
+    if (!arrays.ok())
+      return arrays.status();
     int64_t begin = Pool::now();
-    auto outputs = session_->execute(arrays_);
+    auto outputs = session_->execute(**arrays);
     totals_.steps.add(static_cast<double>(Pool::now() - begin) * 1e-9);
     if (!outputs.ok())
       return outputs.status();
     outputs_ = std::move(*outputs);
     totals_.most = larger(totals_.most, session_->counters());
+    if (speaks())
+      progress_.show(step + 1, steps_);
+    return showOutputs(step + 1);
+  }
+
+  // Of the first step, every Nth and the last.
+  Status showOutputs(int64_t step) {
+    if (shown_.empty() || (step != 1 && step != steps_ && step % options_.every != 0))
+      return {};
+    auto line = shown_.line(*session_, step, outputs_);
+    if (!line.ok())
+      return line.status();
+    if (!isRoot())
+      return {};
+    bool isTaken =
+        outputsFile_.isStandardOutput() || trace_.isStandardOutput() || report_.isStandardOutput();
+    progress_.clear();
+    std::fprintf(isTaken ? stderr : stdout, "%s\n", line->c_str());
+    std::fflush(stdout); // who follows the run through a pipe sees it now
     return {};
   }
 
   Status writeOutputs() {
     if (options_.outputs.empty())
       return {};
-    NpzWriter writer(outputsFile_);
+    std::unique_ptr<ArrayWriter> writer; // of the root
+    std::vector<ArrayEntry> entries;
+    Parameters parameters = parametersOf(program_->outputs());
+    for (size_t i = 0; i < parameters.size(); ++i)
+      entries.push_back({options_.named ? parameters[i]->name() : "out" + std::to_string(i),
+                         parameters[i]->type(), globalShape(*parameters[i])});
+    if (outputsFile_.isOpen()) {
+      auto made = ArrayWriter::make(options_.outputs, outputsFile_, entries);
+      if (!made.ok())
+        return made.status();
+      writer = std::move(*made);
+    }
     for (size_t i = 0; i < outputs_.size(); ++i) {
       auto host = session_->fetch(*outputs_[i]);
       if (!host.ok())
         return host.status();
-      if (outputsFile_.isOpen())
-        if (Status s = writer.add("out" + std::to_string(i), *host); !s.ok())
+      if (writer)
+        if (Status s = writer->add(entries[i].name, *host); !s.ok())
           return s;
     }
-    return outputsFile_.isOpen() ? writer.finish() : Status();
+    return writer ? writer->finish() : Status();
   }
 
   // The device that has most may be another process's.
@@ -316,8 +251,11 @@ private:
   std::shared_ptr<Transport> transport_; // null: all devices are here
   std::shared_ptr<const LoadedProgram> program_;
   std::unique_ptr<Session> session_;
-  std::vector<HostArray> hosts_;
-  std::vector<std::shared_ptr<Array>> arrays_, outputs_;
+  StepInputs inputs_;
+  ShownOutputs shown_;
+  Arrays outputs_;
+  int64_t steps_ = 0;
+  Progress progress_;
   Totals totals_;
   files::OutputFile outputsFile_, trace_, report_;
 };

@@ -1,4 +1,5 @@
 #include "runtime/trace/Report.h"
+#include "lib/text/Quantity.h"
 #include "runtime/trace/Json.h"
 #include <algorithm>
 #include <cstdio>
@@ -33,6 +34,19 @@ std::string reportJson(const LoadedProgram &program, const StepTimes &stepTimes,
          ",\"bytes\":" + std::to_string(counters.collectiveBytes) +
          "},\"peak_bytes\":" + std::to_string(counters.peakBytes) +
          ",\"target\":" + quoted(program.target()) + ",\"cpu\":" + quoted(program.cpu()) + "}\n";
+}
+
+std::string summaryLine(const LoadedProgram &program, int64_t count, const StepTimes &steps,
+                        const Counters &counters) {
+  std::vector<double> times = steps.list();
+  std::sort(times.begin(), times.end());
+  std::string line = "ran " + text::counted(static_cast<uint64_t>(count), "step") + " on " +
+                     text::counted(static_cast<uint64_t>(program.deviceCount()), "device") + ": " +
+                     (times.empty() ? "" : text::seconds(times[times.size() / 2]) + " a step, ");
+  if (counters.collectives)
+    line += text::counted(counters.collectives, "collective") + " and " +
+            text::bytes(counters.collectiveBytes) + " received a step, ";
+  return line + "peak " + text::bytes(counters.peakBytes) + " a device";
 }
 
 Counters larger(const Counters &a, const Counters &b) {

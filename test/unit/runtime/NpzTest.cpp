@@ -82,6 +82,37 @@ TEST(NpzTest, SmallFloatsTravelAsFloat32) {
   EXPECT_EQ(back[2], -3.0f);
 }
 
+// numpy knows no bf16: ml_dtypes' arrays have a type of two bytes in the file, an integer of 4 bits
+// one of a byte, without its sign above.
+TEST(NpzTest, TypesOfMlDtypes) {
+  std::string path = temporaryFile("ml.npz");
+  auto npy = [](const std::string &descr, const std::string &data) {
+    return npyHeader("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (2,), }\n") +
+           data;
+  };
+  files::OutputFile file;
+  ASSERT_EQ(file.open(path), "");
+  ZipWriter zip(file);
+  ASSERT_TRUE(zip.add("b.npy", npy("<V2", ""), std::string("\x80\x3f\0\xc0", 4)).ok());
+  ASSERT_TRUE(zip.add("i.npy", npy("<V1", ""), "\x01\x0f").ok());
+  ASSERT_TRUE(zip.add("f.npy", npy("<f1", ""), "\x38\xb8").ok());
+  ASSERT_TRUE(zip.add("h.npy", npy("<f2", ""), std::string("\0\x3c\0\xbc", 4)).ok());
+  ASSERT_TRUE(zip.finish().ok());
+  ASSERT_EQ(file.commit(), "");
+  auto reader = NpzReader::open(path);
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(reader->read("b", parameter(program::BF16, {2}))->bytes,
+            std::string("\x80\x3f\0\xc0", 4));
+  EXPECT_EQ(reader->read("i", parameter(program::I4, {2}))->bytes, "\x01\xff");
+  EXPECT_FALSE(reader->read("i", parameter(program::I2, {2})).ok()); // 15 is none of its values
+  EXPECT_EQ(reader->read("f", parameter(program::F8E5M2, {2}))->bytes, "\x38\xb8");
+  EXPECT_EQ(reader->read("h", parameter(program::F16, {2}))->bytes, std::string("\0\x3c\0\xbc", 4));
+  EXPECT_EQ(reader->read("b", parameter(program::F16, {2})).status().message(),
+            path + ": array 'b' is '<V2' (2,), the program expects float32 (2,) (its type f16 "
+                   "travels as float32, or as ml_dtypes stores it)");
+  EXPECT_FALSE(reader->read("i", parameter(program::U8, {2})).ok());
+}
+
 TEST(NpzTest, MismatchesNameArrayExpectedAndGiven) {
   std::string path = temporaryFile("bad.npz");
   writeArchive(path, {{"in0", {program::F64, {2}, std::string(16, '\0')}}});

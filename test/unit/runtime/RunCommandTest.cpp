@@ -114,8 +114,17 @@ TEST_F(RunCommandTest, EveryErrorIsOneLine) {
   expectError({"/none.tsr"}, "/none.tsr: No such file or directory");
   expectError({p, "--bogus"}, "unknown option --bogus; see tessera run --help");
   expectError({p, "--repeat=0"}, "--repeat takes a number of steps, not '0'");
-  expectError({p, "--carry=in0:out0"}, "--carry takes pairs outI:inJ, not 'in0:out0'");
-  expectError({p, "--carry=out0:in9"}, "--carry=out0:in9: the program has 2 inputs and 2 outputs");
+  expectError(
+      {p, "--carry=in0:out0"},
+      "--carry=in0:out0: there is no output 'in0': the program gives out0 f32[4,3], out1 f32[4,3]");
+  expectError(
+      {p, "--carry=out0:in9"},
+      "--carry=out0:in9: there is no input 'in9': the program expects in0 f32[4,3], in1 f32[4,3]");
+  expectError({p, "--carry=auto"},
+              "argument in0 could go on from out0 or out1; say from which: --carry='out0:in0,..'");
+  expectError({p, "--carry=out0"}, "--carry takes pairs OUT:IN, not 'out0'");
+  expectError({p, "--repeat=2", "--every=2"},
+              "--every says how often --show shows: there is no --show");
   expectError({p, "--inputs=/none.npz"}, "/none.npz: No such file or directory");
   expectError({p, "--outputs=/none/out.npz"},
               "/none/out.npz: cannot be written: No such file or directory");

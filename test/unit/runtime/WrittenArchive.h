@@ -1,6 +1,7 @@
-// An .npz file of a test.
+// A file of arrays of a test, in the format of its path.
 #pragma once
 
+#include "runtime/array/ArrayFile.h"
 #include "runtime/array/Npz.h"
 #include <gtest/gtest.h>
 #include <string>
@@ -13,12 +14,16 @@ inline void writeArchive(const std::string &path,
                          const std::vector<std::pair<std::string, HostArray>> &arrays) {
   files::OutputFile file;
   ASSERT_EQ(file.open(path), "");
-  NpzWriter writer(file);
+  std::vector<ArrayEntry> entries;
+  for (const auto &[name, array] : arrays)
+    entries.push_back({name, array.type, array.shape});
+  auto writer = ArrayWriter::make(path, file, entries);
+  ASSERT_TRUE(writer.ok()) << writer.status().message();
   for (const auto &[name, array] : arrays) {
-    Status status = writer.add(name, array);
+    Status status = (*writer)->add(name, array);
     ASSERT_TRUE(status.ok()) << status.message();
   }
-  ASSERT_TRUE(writer.finish().ok());
+  ASSERT_TRUE((*writer)->finish().ok());
   ASSERT_EQ(file.commit(), "");
 }
 
