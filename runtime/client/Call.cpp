@@ -426,11 +426,11 @@ void Call::setTracing(bool on) {
     device->tracing = on;
 }
 
-Status Call::writeTrace(files::OutputFile &file) const {
+std::vector<TracedDevice> Call::traced() const {
   std::vector<TracedDevice> traced;
   for (const auto &device : devices_)
     traced.push_back({&device->program(), device->position(), &device->trace});
-  return runtime::writeTrace(file, traced);
+  return traced;
 }
 
 } // namespace tessera::runtime

@@ -61,7 +61,7 @@ public:
     return counters_;
   }
   void setTracing(bool on);
-  Status writeTrace(files::OutputFile &file) const;
+  std::vector<TracedDevice> traced() const; // valid until the next step
 
 private:
   explicit Call(std::shared_ptr<const Executable> executable);

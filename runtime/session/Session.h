@@ -50,7 +50,7 @@ public:
 
   Counters counters() const { return call_->counters(); }
   void setTracing(bool on) { call_->setTracing(on); }
-  Status writeTrace(files::OutputFile &file) const { return call_->writeTrace(file); }
+  std::vector<TracedDevice> traced() const { return call_->traced(); }
 
 private:
   explicit Session(std::unique_ptr<Call> call)

@@ -7,6 +7,7 @@
 #include "runtime/comm/exchange/Agreement.h"
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/comm/local/TopologyFile.h"
+#include "runtime/session/MergedTrace.h"
 #include "runtime/session/Session.h"
 #include "runtime/tool/Progress.h"
 #include "runtime/tool/RunOptions.h"
@@ -27,6 +28,7 @@ using namespace runtime;
 
 struct Totals {
   StepTimes steps;
+  std::vector<StepMark> marks; // where there is a trace
   Counters most;
 };
 
@@ -123,8 +125,9 @@ private:
       return s;
     if (Status s = collectCounters(); !s.ok())
       return s;
-    if (trace_.isOpen())
-      if (Status s = session_->writeTrace(trace_); !s.ok())
+    if (!options_.trace.empty())
+      if (Status s = writeTrace(trace_, {session_->traced(), totals_.marks}, transport_.get());
+          !s.ok())
         return s;
     if (report_.isOpen())
       if (Status s = fileStatus(
@@ -142,12 +145,10 @@ private:
     return wrong.empty() ? Status() : Status(Code::Unavailable, wrong);
   }
 
-  // Before the work. Outputs and report are rank 0's; every rank has a trace.
+  // Before the work. Files are rank 0's.
   Status openOutputs() {
-    int32_t rank = transport_ ? transport_->rank() : 0;
-    if (rank != 0)
-      return fileStatus(
-          options_.trace.empty() ? "" : trace_.open(options_.trace + "." + std::to_string(rank)));
+    if (!isRoot())
+      return {};
     return fileStatus(files::openTogether({{options_.outputs, &outputsFile_},
                                            {options_.trace, &trace_},
                                            {options_.report, &report_}}));
@@ -175,7 +176,10 @@ private:
       return arrays.status();
     int64_t begin = Pool::now();
     auto outputs = session_->execute(**arrays);
-    totals_.steps.add(static_cast<double>(Pool::now() - begin) * 1e-9);
+    int64_t end = Pool::now();
+    totals_.steps.add(static_cast<double>(end - begin) * 1e-9);
+    if (!options_.trace.empty())
+      totals_.marks.push_back({begin, end});
     if (!outputs.ok())
       return outputs.status();
     outputs_ = std::move(*outputs);

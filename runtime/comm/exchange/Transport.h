@@ -20,6 +20,7 @@ enum : int32_t {
   kFetchTag = 8,
   kAgreementTag = 9,
   kCountersTag = 10,
+  kTraceTag = 11,
   kFirstGroupTag = 16,
   kFirstChannelTag = 1 << 19,
   kFirstSiteTag = 1 << 20,

@@ -85,7 +85,7 @@ TEST_F(RunCommandTest, CarriesState) {
       << error;
   EXPECT_EQ(output(), std::vector<float>(12, 25));
   std::string trace = readBytes(path("t.json"));
-  EXPECT_NE(trace.find("{\"name\":\"add\",\"ph\":\"X\",\"pid\":0,\"tid\":3,"), std::string::npos);
+  EXPECT_NE(trace.find("{\"name\":\"add\",\"ph\":\"X\",\"pid\":1,\"tid\":4,"), std::string::npos);
 }
 
 TEST_F(RunCommandTest, RandomInputs) {
