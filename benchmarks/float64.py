@@ -128,14 +128,14 @@ def jit(function=None, **options):
             if key not in compiled:
                 compiled[key] = jax.jit(function_of(traced.jaxpr)), traced.out_tree
             run, tree = compiled[key]
-            leaves = [given(x) for x in jax.tree.leaves((args, kwargs))]
-            return jax.tree.unflatten(tree, run(*leaves))
+            leaves = zip(jax.tree.leaves((args, kwargs)), traced.jaxpr.in_avals, strict=True)
+            return jax.tree.unflatten(tree, run(*(given(leaf, aval.dtype) for leaf, aval in leaves)))
 
     return call
 
 
-def given(x):
-    """An argument on one device, numbers of Python in the type that JAX gives them."""
-    if jnp.issubdtype(getattr(x, "dtype", int), jax.dtypes.prng_key):
+def given(x, dtype):
+    """An argument on one device; `dtype` is what JAX takes it for."""
+    if jnp.issubdtype(dtype, jax.dtypes.prng_key):
         return x
-    return widen(np.asarray(x, jnp.result_type(x) if isinstance(x, (bool, int, float)) else None))
+    return widen(np.asarray(x, dtype if isinstance(x, (bool, int, float)) else None))
