@@ -116,6 +116,25 @@ def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self, other: function(other, to_numpy(self))
 
 
+# Of NumPy's arrays, and of JAX's: what users call on a result.
+METHODS = """all any argmax argmin argsort astype clip copy cumprod cumsum dot flatten item max mean min prod ravel repeat
+             reshape round sort squeeze std sum swapaxes take tolist transpose var""".split()
+SUMS = {"cumprod", "cumsum", "dot", "mean", "prod", "std", "sum", "var"}
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def on_host(self: Array, *args: Any, **options: Any) -> Any:
+        host = to_numpy(self)
+        if name == "sort":
+            return np.sort(host, *args, **options)
+        if name in SUMS and host.dtype.kind == "V":  # bf16 and the like: added in f32, as JAX does
+            return np.asarray(getattr(host.astype(np.float32), name)(*args, **options)).astype(host.dtype)[()]
+        return getattr(host, name)(*args, **options)
+
+    on_host.__name__ = name
+    return on_host
+
+
 def _extend() -> None:
     """Arithmetic and reading, which take place on the host: `float(loss)`, `loss * 2`, `params[0]`."""
     binary = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
@@ -128,8 +147,10 @@ def _extend() -> None:
     kinds: dict[str, Callable[..., Any]] = {"float": float, "int": int, "bool": bool, "complex": complex, "format": format}
     for name, kind in kinds.items():
         setattr(Array, f"__{name}__", _through_numpy(kind))
-    for name in ("item", "tolist", "astype"):
-        setattr(Array, name, _through_numpy(getattr(np.ndarray, name)))
+    for name in METHODS:
+        setattr(Array, name, _method(name))
+    for name in ("T", "real", "imag"):
+        setattr(Array, name, property(_through_numpy(operator.attrgetter(name))))
     added: dict[str, Any] = {
         "__array__": _array,
         "__array_priority__": 100,

@@ -185,6 +185,17 @@ def test_results_go_into_functions_of_jax():
     np.testing.assert_array_equal(jax.device_put(found), np.ones(3))
 
 
+def test_results_have_the_methods_of_arrays():
+    x = normal(3, 4)
+    found = tessera.jit(lambda x: x * 1)(x)
+    np.testing.assert_array_equal(found.argmax(-1), x.argmax(-1))
+    np.testing.assert_array_equal(found.T, x.T)
+    np.testing.assert_array_equal(found.sort(), np.sort(x))
+    assert found.mean() == x.mean() and found.sum(0).shape == (4,)
+    half = tessera.jit(lambda: jnp.ones(1000, jnp.bfloat16))()
+    assert half.sum().dtype == ml_dtypes.bfloat16 and float(half.sum()) == 1000  # 256 where bf16 adds ones to bf16
+
+
 def test_methods_and_decorators():
     class Model:
         scale = 3.0
