@@ -4,6 +4,8 @@
 #include "runtime/array/Npz.h"
 #include "runtime/array/Safetensors.h"
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
 namespace tessera::runtime {
 
@@ -83,6 +85,34 @@ void extendSigns(ElementType type, std::string &bytes) {
       c = static_cast<char>(value - (1 << bits));
 }
 
+// Whole bytes of numbers with or without a sign: what Python's int may have become in a file.
+bool isInteger(ElementType type) {
+  return (type >= I8 && type <= I64) || (type >= U8 && type <= U64);
+}
+bool isSigned(ElementType type) { return type >= I2 && type <= I64; }
+
+// Elements of `size` bytes; nothing where one of them cannot be held by the other type.
+std::optional<std::string> resized(const std::string &bytes, ElementType from, ElementType to) {
+  auto size = static_cast<size_t>(byteSize(from)), wanted = static_cast<size_t>(byteSize(to));
+  std::string out(bytes.size() / size * wanted, '\0');
+  for (size_t at = 0, into = 0; at < bytes.size(); at += size, into += wanted) {
+    uint64_t value = 0; // with the sign in front
+    bool isNegative = isSigned(from) && bytes[at + size - 1] < 0;
+    if (isNegative)
+      value = ~uint64_t{0};
+    std::memcpy(&value, bytes.data() + at, size);
+    uint64_t above = wanted == 8 ? 0 : value >> (8 * wanted);
+    bool isTop = value >> (8 * wanted - 1) & 1; // of what is kept
+    bool fits = isNegative ? isSigned(to) && isTop &&
+                                 above == (wanted == 8 ? 0 : ~uint64_t{0} >> (8 * wanted))
+                           : above == 0 && !(isSigned(to) && isTop);
+    if (!fits)
+      return std::nullopt;
+    std::memcpy(out.data() + into, &value, wanted);
+  }
+  return out;
+}
+
 std::vector<int64_t> withoutFirst(const std::vector<int64_t> &shape) {
   return {shape.begin() + !shape.empty(), shape.end()};
 }
@@ -102,6 +132,13 @@ Result<HostArray> converted(StoredArray array, const Parameter &expected, const 
   ElementType type = expected.type(), carrier = carrierOf(type);
   std::vector<int64_t> shape = globalShape(expected);
   bool isItself = holds(array.type, type), isCarried = array.type.type == carrier;
+  if (!isItself && array.shape == shape && isInteger(type) && isInteger(array.type.type)) {
+    auto bytes = resized(array.data, array.type.type, type);
+    if (!bytes)
+      return invalidArgument(who + " is " + array.type.name + " " + shapeText(shape) +
+                             " with values that the program's " + numpyName(type) + " cannot hold");
+    return HostArray{type, shape, std::move(*bytes)};
+  }
   if (array.shape != shape || (!isItself && !isCarried))
     return invalidArgument(who + " is " + array.type.name + " " + shapeText(array.shape) +
                            ", the program expects " + numpyName(carrier) + " " + shapeText(shape) +

@@ -33,8 +33,8 @@ struct StoredArray {
 std::string shapeText(const std::vector<int64_t> &shape);
 
 // The array as the program has it: of the parameter's type and shape, or, where that is a float that
-// travels as float32 (ElementType.h), float32, which is rounded; bytes for integers narrower than
-// they. The message begins with `who`.
+// travels as float32 (ElementType.h), float32, which is rounded; integers of another width whose
+// values it can hold. The message begins with `who`.
 Result<HostArray> converted(StoredArray array, const program::Parameter &expected,
                             const std::string &who);
 

@@ -113,6 +113,38 @@ TEST(NpzTest, TypesOfMlDtypes) {
   EXPECT_FALSE(reader->read("i", parameter(program::U8, {2})).ok());
 }
 
+// Python's int is numpy's int64.
+TEST(NpzTest, IntegersOfAnotherWidth) {
+  std::string path = temporaryFile("integers.npz");
+  auto text = [](auto... values) {
+    std::string bytes;
+    ((bytes.append(reinterpret_cast<const char *>(&values), sizeof values)), ...);
+    return bytes;
+  };
+  writeArchive(path, {{"small", {program::I64, {2}, text(int64_t{-128}, int64_t{127})}},
+                      {"large", {program::I64, {1}, text(int64_t{1} << 31)}},
+                      {"least", {program::I64, {1}, text(-(int64_t{1} << 31) - 1)}},
+                      {"top", {program::U64, {1}, text(~uint64_t{0})}},
+                      {"bool", {program::I1, {1}, std::string(1, '\1')}}});
+  auto reader = NpzReader::open(path);
+  ASSERT_TRUE(reader.ok());
+  auto read = [&](const std::string &name, program::ElementType type, int64_t size) {
+    auto array = reader->read(name, parameter(type, {size}));
+    return array.ok() ? array->bytes : array.status().message();
+  };
+  EXPECT_EQ(read("small", program::I8, 2), text(int8_t{-128}, int8_t{127}));
+  EXPECT_EQ(read("small", program::I32, 2), text(int32_t{-128}, int32_t{127}));
+  EXPECT_EQ(read("large", program::U32, 1), text(uint32_t{1} << 31));
+  EXPECT_EQ(read("large", program::U64, 1), text(uint64_t{1} << 31));
+  EXPECT_EQ(read("small", program::U8, 2),
+            path +
+                ": array 'small' is int64 (2,) with values that the program's uint8 cannot hold");
+  for (const char *name : {"large", "least"})
+    EXPECT_NE(read(name, program::I32, 1).find("cannot hold"), std::string::npos) << name;
+  EXPECT_NE(read("top", program::I64, 1).find("cannot hold"), std::string::npos);
+  EXPECT_NE(read("bool", program::I32, 1).find("is bool (1,), the program"), std::string::npos);
+}
+
 TEST(NpzTest, MismatchesNameArrayExpectedAndGiven) {
   std::string path = temporaryFile("bad.npz");
   writeArchive(path, {{"in0", {program::F64, {2}, std::string(16, '\0')}}});
