@@ -12,7 +12,6 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
@@ -43,10 +42,6 @@ std::string printed(mlir::ModuleOp module) {
   module.print(stream);
   stream << "\n";
   return text;
-}
-
-std::string toText(llvm::json::Object object) {
-  return llvm::formatv("{0:2}", llvm::json::Value(std::move(object))).str();
 }
 
 std::string phaseNames() {
@@ -111,7 +106,8 @@ CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
   if (whole) {
     listener.began(last.name);
     // The program carries its figures, but no times: the same input gives the same bytes.
-    mlir::FailureOr<Package> package = packageProgram(module, toText(llvm::json::Object(report)));
+    mlir::FailureOr<Package> package =
+        packageProgram(module, reportText(llvm::json::Object(report)));
     if (failed(package)) {
       result.error = road.error("the program cannot be written");
       return result;
@@ -128,7 +124,7 @@ CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
     result.summary = summaryLine(report, isSharded, all.lap());
   }
   report["phases"] = std::move(seconds);
-  result.report = toText(std::move(report)) + "\n";
+  result.report = reportText(std::move(report)) + "\n";
   return result;
 }
 

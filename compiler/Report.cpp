@@ -6,6 +6,9 @@
 #include "passes/package/Figures.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <charconv>
 
 namespace tessera {
 
@@ -84,6 +87,29 @@ llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
       {"arguments", most.arguments}, {"outputs", most.outputs}, {"arena", most.arena}};
   report["flops"] = flops;
   return report;
+}
+
+std::string reportText(llvm::json::Object report) {
+  std::string all = llvm::formatv("{0:2}", llvm::json::Value(std::move(report))).str(), text;
+  bool inString = false;
+  for (size_t at = 0; at < all.size();) {
+    size_t end = inString ? at : all.find_first_not_of("+-.0123456789eE", at);
+    end = std::min(end, all.size());
+    llvm::StringRef number = llvm::StringRef(all).slice(at, end);
+    double value;
+    if (number.contains('.') && !number.getAsDouble(value)) {
+      char digits[32];
+      text.append(digits, std::to_chars(digits, std::end(digits), value).ptr);
+      at = end;
+      continue;
+    }
+    if (all[at] == '"')
+      inString = !inString;
+    else if (inString && all[at] == '\\')
+      text += all[at++]; // and what it stands before
+    text += all[at++];
+  }
+  return text;
 }
 
 std::string summaryLine(const llvm::json::Object &report, bool isSharded, double seconds) {
