@@ -112,6 +112,7 @@ private:
 } // namespace
 
 void bindCompiler(nb::module_ &m) {
+  m.attr("COMPILER_LIBRARY") = COMPILER_LIBRARY;
   m.def("open_compiler", &openCompiler, nb::arg("path"));
   nb::class_<Options>(m, "CompileOptions")
       .def(

@@ -10,6 +10,7 @@ NB_MODULE(_native, m) {
     throw nanobind::python_error();
   }
   nanobind::set_leak_warnings(false); // what a user's globals hold at the end is no mistake
+  m.attr("VERSION") = tessera_version();
   bindErrors(m);
   bindTypes(m);
   bindHostArray(m);

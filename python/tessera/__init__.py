@@ -10,6 +10,13 @@ docs/python.md has the whole of it.
 
 from typing import TYPE_CHECKING, Any
 
+try:
+    from . import _native
+except ImportError as problem:
+    if "protobuf" not in str(problem):
+        raise
+    raise ImportError(f"{problem}; on Debian: apt-get install libprotobuf-lite32") from problem
+
 from .array import Array, Shard
 from .client import Client, Executable, block_until_ready, default_client, device_put
 from .errors import (
@@ -39,7 +46,7 @@ if TYPE_CHECKING:
     from ._jit.api import jit as jit
     from ._jit.meshes import make_mesh as make_mesh
 
-__version__ = "0.1.0"
+__version__: str = _native.VERSION
 
 __all__ = [
     "ArgumentTypeError",

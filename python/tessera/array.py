@@ -105,6 +105,17 @@ def _jax_array(self: Array) -> Any:
     return jnp.asarray(to_numpy(self))
 
 
+def _restore(host: np.ndarray[Any, Any], sharding: Any) -> Array:
+    from .client import device_put
+
+    return device_put(host, sharding)
+
+
+def _reduce(self: Array) -> tuple[Any, ...]:
+    """Pickled as its values and its sharding; another process places it on its default client."""
+    return _restore, (np.array(to_numpy(self)), self.sharding)
+
+
 def _through_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
     def on_host(self: Array, *others: Any) -> Any:
         return function(to_numpy(self), *(to_numpy(o) if isinstance(o, Array) else o for o in others))
@@ -158,6 +169,7 @@ def _extend() -> None:
         "__iter__": _iter,
         "__jax_array__": _jax_array,
         "__len__": _len,
+        "__reduce__": _reduce,
         "__repr__": _repr,
         "shards": property(_shards),
     }

@@ -49,9 +49,8 @@ DEBIAN_PACKAGES = "libmlir-22 libllvm22 liblld-22"
 
 def open_compiler() -> None:
     """Opens the compiler's library, with MLIR and LLVM. ImportError says which of Debian's packages are missing."""
-    # Beside the extension, whose folder may hold links to the sources.
-    found = next(pathlib.Path(_native.__file__).parent.glob("libtessera_compiler.so*"), None)
-    problem = _native.open_compiler(str(found)) if found else "it is not installed beside the package"
+    # Beside the extension: the folder of a build has links to these sources.
+    problem = _native.open_compiler(str(pathlib.Path(_native.__file__).parent / _native.COMPILER_LIBRARY))
     if problem:
         raise ImportError(f"the compiler cannot be loaded: {problem}; on Debian: apt-get install {DEBIAN_PACKAGES}")
 

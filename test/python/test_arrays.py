@@ -1,5 +1,8 @@
 """Arrays: their parts, what NumPy, DLPack and JAX read of them, and how they are placed."""
 
+import copy
+import pickle
+
 import jax
 import jax.numpy as jnp
 import ml_dtypes
@@ -127,6 +130,13 @@ def test_placing_like_something(client, update):
     again = tessera.device_put([8.0] * 8, array)
     assert again.dtype == np.float32 and again.sharding == state.sharding
     assert tessera.device_put(1, client=client, dtype=np.float16).dtype == np.float16
+
+
+def test_they_are_pickled_and_copied(client, rng):
+    array = tessera.device_put(rng.normal(size=(4, 8)), tessera.Sharding(MESH, ["data", "model"]), client=client)
+    for again in (pickle.loads(pickle.dumps(array)), copy.deepcopy(array)):
+        assert again.sharding == array.sharding
+        np.testing.assert_array_equal(again, array)
 
 
 def test_wrong_shardings_are_errors(client):

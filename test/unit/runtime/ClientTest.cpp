@@ -261,6 +261,81 @@ TEST_P(ClientTest, CallsThatShareAnArenaDoNotOverlap) {
               [&] { Call(large, slow); });
 }
 
+// Steps of two calls that share an arena are started without a wait, and executed one after the other.
+TEST_P(ClientTest, QueuedCallsWaitForTheirTurnOnAnArena) {
+  Executable executable(client, accumulatorOf({2}, true));
+  const Executable *one = &executable;
+  Arena arena({&one, 1});
+  CallSettings queued;
+  queued.arena = &arena;
+  queued.isQueued = true;
+  queued.topology = R"({"alpha": 0.005, "beta": 1e9})";
+  Call calls[3] = {Call(executable, queued), Call(executable, queued), Call(executable, queued)};
+  std::vector<Call::Step> steps;
+  for (Call &call : calls) {
+    call.bind(0, tiles(2, static_cast<float>(10 * steps.size())));
+    call.bind(1, tiles(2, 1));
+    steps.push_back(call.start());
+  }
+  calls[1].cancel(); // whose turn comes after it gets it nevertheless
+  expectError(TESSERA_CANCELLED, "cancelled", [&] { steps[1].done.wait(); });
+  steps[2].done.wait();
+  expectAll(steps[0].outputs[0], 2);
+  expectAll(steps[2].outputs[0], 22);
+  expectError(TESSERA_INVALID_ARGUMENT, "not bound", [&] { calls[0].start(); }); // takes no turn
+  calls[0].bind(0, tiles(2, 5));
+  auto [outputs, done] = calls[0].start();
+  done.wait();
+  expectAll(outputs[0], 7);
+}
+
+// Inputs that stay with the caller: nobody else holds them when the step is over.
+TEST_P(ClientTest, UnheldInputsAreTheCallers) {
+  Executable executable(client, accumulatorOf({2}, true));
+  CallSettings unheld;
+  unheld.isUnheld = true;
+  Call reads(executable, unheld), takes(executable);
+  std::vector<Buffer> shared = tiles(2, 1);
+  reads.bind(0, tiles(2, 0));
+  reads.bind(1, shared);
+  reads.start().done.wait();
+  const void *before = shared[0].hostView();
+  takes.bind(0, shared); // taken over without a copy
+  takes.bind(1, tiles(2, 1));
+  auto [outputs, done] = takes.start();
+  done.wait();
+  expectAll(outputs[0], 3);
+  EXPECT_EQ(outputs[0][0].hostView(), before);
+}
+
+TEST_P(ClientTest, BuffersAreMadeFromAndReadToPartsOfHostArrays) {
+  std::vector<float> global = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}; // [3,4]
+  const int64_t shape[] = {2, 3}, strides[] = {16, 4}, extent[] = {2, 2};
+  Buffer buffer = Buffer::fromPart(client, 0, "f32", shape, global.data() + 5, strides, extent);
+  EXPECT_EQ(buffer.read<float>(), (std::vector<float>{5, 6, 0, 9, 10, 0})); // padded
+  std::vector<float> back(12, -1);
+  const int64_t columns[] = {4, 16}; // transposed
+  buffer.readPart(back.data(), columns, extent);
+  EXPECT_EQ(back, (std::vector<float>{5, 9, -1, -1, 6, 10, -1, -1, -1, -1, -1, -1}));
+  const int64_t more[] = {2, 4};
+  expectError(TESSERA_INVALID_ARGUMENT, "4 elements along dimension 1, where the buffer has 3",
+              [&] { buffer.readPart(back.data(), strides, more); });
+  if (std::string(GetParam()) == "cpu")
+    EXPECT_EQ(static_cast<const float *>(buffer.hostView())[4], 10);
+  else
+    EXPECT_EQ(buffer.hostView(), nullptr);
+}
+
+TEST_P(ClientTest, ExecutablesSayWhereTilesLie) {
+  Program program = accumulatorOf({4}, true);
+  Executable executable(client, program);
+  EXPECT_EQ(executable.inputDevices(0), (std::pair<size_t, size_t>(0, 4)));
+  auto part = executable.outputPart(1, 2);
+  EXPECT_EQ(part.extent, (std::vector<int64_t>{1, 3}));
+  expectError(TESSERA_OUT_OF_RANGE, "no device 4", [&] { executable.outputPart(1, 4); });
+  EXPECT_NE(program.info().find("\"inputs\""), std::string_view::npos);
+}
+
 TEST_P(ClientTest, AStepIsCancelledAndACallIsFreedWhileItRuns) {
   Executable executable(client, accumulatorOf({2}, true));
   CallSettings slow;
