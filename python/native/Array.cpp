@@ -141,7 +141,12 @@ void bindArray(nb::module_ &m) {
       .def_prop_ro("extent", [](const Shard &s) { return s.part().extent; })
       .def("read", &readShard, nb::arg("into"));
 
-  nb::class_<Array> array(m, "Array", nb::is_weak_referenceable());
+  nb::class_<Array> array(m, "Array", nb::is_weak_referenceable(),
+                          "A global array, cut into parts that stay on the devices.\n\nWhat a step "
+                          "gives is there later: "
+                          "reading it waits. NumPy reads it (np.asarray), as a view where one "
+                          "device has the whole of it; "
+                          "so do DLPack and arithmetic, which takes place on the host.");
   array.def_prop_ro("shape", [](const Array &a) { return a.placement->shapeTuple; })
       .def_prop_ro("dtype", [](const Array &a) { return a.placement->type->dtype; })
       .def_prop_ro("element_type", [](const Array &a) { return a.placement->type->name; })
@@ -154,13 +159,15 @@ void bindArray(nb::module_ &m) {
       .def_prop_ro("client", [](const Array &a) { return a.use()->client; })
       .def("is_deleted", &Array::isDeleted)
       .def("is_ready", [](const Array &a) { return isReady(*a.use()); })
-      .def("block_until_ready",
-           [](nb::object self) {
-             auto contents = nb::cast<Array &>(self).use();
-             waitFor(*contents);
-             return self;
-           })
-      .def("delete", [](Array &a) { a.contents.reset(); });
+      .def(
+          "block_until_ready",
+          [](nb::object self) {
+            auto contents = nb::cast<Array &>(self).use();
+            waitFor(*contents);
+            return self;
+          },
+          "Waits; raises what went wrong in the step that makes it. Ctrl-C ends the wait.")
+      .def("delete", [](Array &a) { a.contents.reset(); }, "Gives its memory back.");
   bindHostAccess(array, m);
   bindDlpack(array);
   m.def(
