@@ -31,5 +31,5 @@ def test_libraries_are_found_without_the_tree():
 
 
 def test_the_version_is_the_projects():
-    project = pathlib.Path(__file__).parents[2] / "pyproject.toml"
-    assert f'version = "{tessera.__version__}"' in project.read_text()
+    project = pathlib.Path(__file__).parents[2] / "CMakeLists.txt"
+    assert f"project(tessera VERSION {tessera.__version__} " in project.read_text()
