@@ -125,9 +125,9 @@ std::string summaryLine(const llvm::json::Object &report, bool isSharded, double
   if (const llvm::json::Object *memory = report.getObject("memory"))
     for (const auto &part : *memory)
       peak += part.second.getAsInteger().value_or(0);
-  std::string line =
-      "compiled for " + text::counted(report.getInteger("devices").value_or(1), "device");
-  if (!isSharded)
+  int64_t devices = report.getInteger("devices").value_or(1);
+  std::string line = "compiled for " + text::counted(devices, "device");
+  if (!isSharded && devices == 1)
     line += ", as no value of the module has a sharding,";
   line += " in " + text::seconds(seconds) + ": ";
   if (count)

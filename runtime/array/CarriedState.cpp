@@ -106,12 +106,22 @@ private:
     for (const Tree &tree : trees_)
       if (hasLeavesOf(s_, tree, argument)) {
         fitting.push_back(&tree);
-        if (lastWord(tree.name) == argument.name)
+        if (lastWord(tree.name) == argument.name && mayGoOn(argument, tree))
           named.push_back(&tree);
       }
     if (!named.empty())
       return shallowest(named);
     return isSingle(argument) ? aliasOf(argument, fitting) : shallowest(fitting);
+  }
+
+  // A name deep among the outputs means nothing alone: result[1]['x'] may be what became of x.
+  bool mayGoOn(const Tree &argument, const Tree &tree) const {
+    return treeBorders(tree.name).size() <= 2 || isDonated(argument);
+  }
+
+  bool isDonated(const Tree &argument) const {
+    return std::any_of(argument.leaves.begin(), argument.leaves.end(),
+                       [&](const auto &leaf) { return s_.inputs[leaf.second]->donated(); });
   }
 
   static bool isSingle(const Tree &argument) {
@@ -138,10 +148,6 @@ private:
 
   // Of two arguments that would go on from the same output the donated one does.
   Status settleRivals() {
-    auto isDonated = [&](const Tree &argument) {
-      return std::any_of(argument.leaves.begin(), argument.leaves.end(),
-                         [&](const auto &leaf) { return s_.inputs[leaf.second]->donated(); });
-    };
     std::map<const Tree *, std::vector<const Tree *>> rivals; // by output
     for (auto [argument, from] : found_)
       rivals[from].push_back(argument);

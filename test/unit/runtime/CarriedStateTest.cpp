@@ -86,6 +86,15 @@ TEST_F(CarriedStateTest, TheOneOfItsName) {
             "result['params']->params: 1>0; result['ema']->ema: 0>1; result['key']->key: 2>2");
 }
 
+// An autoencoder's x.
+TEST_F(CarriedStateTest, ANameDeepAmongTheOutputsIsNotEnough) {
+  input("state['w']");
+  input("x", 8, false);
+  output("result[0]['w']");
+  output("result[1]['x']", 8);
+  EXPECT_EQ(found(), "result[0]->state: 0>0");
+}
+
 TEST_F(CarriedStateTest, WhatCouldBeOneOrTheOtherIsAnError) {
   input("params['w']");
   input("ema['w']");
