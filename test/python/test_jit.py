@@ -312,6 +312,36 @@ def test_what_a_step_gave_is_not_compiled_for_where_it_lies_as_the_step_wants_it
     assert int(state["n"]) == 4 and len(traced) == 1
 
 
+def test_arrays_that_lie_on_another_mesh_are_placed_anew():
+    other = tessera.make_mesh((8,), ("expert",))
+    x = normal(16, 8)
+    first = tessera.jit(lambda x: x * 2, in_shardings=NamedSharding(mesh, P("data", "model")))
+    second = tessera.jit(lambda x: jax.lax.with_sharding_constraint(x, NamedSharding(other, P("expert"))).sum(0))
+    for _ in range(2):
+        np.testing.assert_allclose(second(first(x)), 2 * x.sum(0), 1e-4, 1e-4)
+    single = tessera.jit(lambda x: x + 1)(x)  # on one device
+    np.testing.assert_allclose(second(single), (x + 1).sum(0), 1e-4, 1e-4)
+    strict = tessera.jit(lambda x: x + 1, in_shardings=NamedSharding(mesh, P("model")))
+    np.testing.assert_allclose(strict(first(x)), 2 * x + 1, 1e-5)
+
+
+def test_explicit_meshes():
+    explicit = jax.make_mesh((2, 4), ("data", "model"), axis_types=(jax.sharding.AxisType.Explicit,) * 2)
+    place = functools.partial(NamedSharding, explicit)
+
+    @tessera.jit
+    def step(w, x):
+        y = jnp.dot(x, w, out_sharding=place(P("data", "model")))
+        return w + jnp.einsum("bi,bo->io", x, y, out_sharding=place(P(None, "model")))
+
+    w, x = normal(16, 16), normal(8, 16)
+    found = jax.device_put(w, place(P(None, "model")))
+    for _ in range(3):
+        found = step(found, jax.device_put(x, place(P("data"))))
+        w = w + x.T @ (x @ w)
+    np.testing.assert_allclose(found, w, 1e-3, 1e-3)
+
+
 def test_a_mesh_in_context():
     with jax.sharding.use_abstract_mesh(mesh):
         function = tessera.jit(lambda x: jax.lax.with_sharding_constraint(x * 2, P("data")))
