@@ -172,6 +172,23 @@ def test_donated_results_go_round():
     close(first, {"w": jnp.zeros(4), "n": jnp.int32(0)})  # an array of JAX is not taken over
 
 
+def test_weights_that_jax_holds_are_placed_once(monkeypatch):
+    from tessera._jit import entry
+
+    placed = []
+    real = entry.device_put
+    monkeypatch.setattr(entry, "device_put", lambda value, like: placed.append(like.name) or real(value, like))
+    function = tessera.jit(lambda w, x: (w * x).sum(), in_shardings=NamedSharding(mesh, P("model")))
+    w, x = jnp.asarray(normal(8)), normal(8)
+    for i in range(5):
+        assert float(function(w, x * i)) == pytest.approx(float((w * x * i).sum()), rel=1e-5, abs=1e-5)
+    assert len(placed) == 1
+    w = w + 1  # another array
+    for _ in range(3):
+        assert float(function(w, x)) == pytest.approx(float((w * x).sum()), rel=1e-5, abs=1e-5)
+    assert len(placed) == 2
+
+
 def test_arguments_may_change_after_the_call():
     x = np.ones(1 << 16, np.float32)
     found = tessera.jit(lambda x: jnp.cumsum(x)[-1])(x)

@@ -7,22 +7,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from ..errors import CompileError
 from . import effects, jax_internals
 from .meshes import AnyMesh, inside
 
 LOWERED_FOR = ("cpu",)  # for which of its platforms JAX writes the module; XLA never sees it
-
-
-@dataclasses.dataclass(frozen=True)
-class Parameter:
-    """Input number `leaf` of the flattened arguments, in the type that the module takes."""
-
-    leaf: int
-    dtype: np.dtype[Any]  # of the array that is passed: of a PRNG key its data's
-    donated: bool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +27,7 @@ class Result:
 class Lowering:
     module: bytes
     constants: Sequence[Any]  # what the module takes before its parameters
-    parameters: Sequence[Parameter]
+    kept: Sequence[int]  # its parameters: leaves of the flattened arguments
     results: Sequence[Result]
     results_tree: Any
 
@@ -61,9 +51,6 @@ def lower(traced: jax.stages.Traced, mesh: AnyMesh | None) -> tuple[jax.stages.L
     if jax_internals.closes_over_references(lowered):
         raise CompileError(f"error: {traced.fun_name}: jax.Ref is not supported: pass the array, and return the new one")
     constants, kept = jax_internals.inputs_of(lowered)
-    arguments = jax.tree.leaves(lowered.args_info)
     results = [Result(aval.weak_type, getattr(aval.dtype, "_impl", None) if is_key(aval.dtype) else None)
                for aval in traced.jaxpr.out_avals]
-    parameters = [Parameter(leaf, np.dtype(np.uint32) if is_key(arguments[leaf].dtype) else arguments[leaf].dtype,
-                            arguments[leaf].donated) for leaf in kept]
-    return lowered, Lowering(jax_internals.module_bytes(lowered), constants, parameters, results, lowered.out_tree)
+    return lowered, Lowering(jax_internals.module_bytes(lowered), constants, kept, results, lowered.out_tree)
