@@ -60,7 +60,8 @@ public:
     session_ = std::move(*session);
     ready = attempt([&] { return inputs_.read(options_, *program_); });
     if (transport_)
-      ready = agree(*transport_, {ready, {}});
+      ready =
+          agree(*transport_, {ready, {{"steps", std::to_string(inputs_.countSteps(options_))}}});
     if (!ready.ok())
       return ready;
     Status status = attempt([&] { return runSteps(); });

@@ -4,7 +4,7 @@ namespace tessera::runtime {
 
 std::vector<Fact> RunOptions::facts() const {
   auto given = [](const std::string &file) { return file.empty() ? "not given" : "given"; };
-  return {{"--repeat", std::to_string(repeat)},
+  return {{"--repeat", std::to_string(repeat ? repeat : 1)},
           {"--carry", carry.empty() ? "none" : carry},
           {"--show", show.empty() ? "nothing" : show + " every " + std::to_string(every)},
           {"--inputs", given(inputs)},
