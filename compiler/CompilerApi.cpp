@@ -182,7 +182,8 @@ template <class F> static const char *textOf(tessera_explanation *explanation, F
 }
 
 TESSERA_EXPORT const char *tessera_explanation_text(tessera_explanation *explanation) {
-  return textOf(explanation, [](auto &e) { return tessera::explain::programText(e); });
+  return textOf(explanation,
+                [](auto &e) { return tessera::explain::programText(e, /*all=*/false); });
 }
 
 TESSERA_EXPORT const char *tessera_explanation_html(tessera_explanation *explanation) {

@@ -1,27 +1,29 @@
-// explain: the road up to buffers, with notes on the way. Ops are numbered after import and after
-// reshard, in their locations, so that a collective at the end finds its cause.
+// explain: the road up to buffers, with notes on the way. Ops are numbered after reading and after
+// reshard, in their locations, so that a collective at the end finds its cause, and a cause the op
+// that the user wrote.
 #include "compiler/Explain.h"
 
 #include "compiler/DeepStack.h"
 #include "compiler/Entry.h"
+#include "compiler/ExplainGroups.h"
+#include "compiler/ExplainMemory.h"
 #include "compiler/ExplainModule.h"
-#include "compiler/ExplainRemedies.h"
 #include "compiler/Road.h"
 #include "compiler/SourcePlaces.h"
-#include "dialects/comm/CommOps.h"
+#include "dialects/interfaces/OpInterfaces.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
-#include "passes/package/Figures.h"
+#include "passes/package/StepWork.h"
 #include "passes/propagate/Origins.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace tessera {
 
 using namespace mlir;
 
 namespace {
-
-constexpr int kTrials = 16; // annotations that are tried, each one propagation and reshard
-constexpr int kListed = 8;  // collectives for which they are tried
 
 std::string meshText(const sharding::Mesh *mesh) {
   if (!mesh)
@@ -32,119 +34,168 @@ std::string meshText(const sharding::Mesh *mesh) {
   return text;
 }
 
-double secondsOf(const CollectiveFigures &figures, const sharding::Mesh *mesh,
-                 const cost::Topology &topology) {
-  auto start = cast<exec::StartOp>(figures.op); // explained are programs that the compiler makes
-  auto axes = dyn_cast<comm::AxesAttr>(start.getAxes());
-  if (!axes || !mesh || !figures.count)
-    return 0;
-  auto kind = [&] {
-    switch (start.getKind()) {
-    case exec::CollectiveKind::AllReduce:
-      return cost::CollectiveKind::AllReduce;
-    case exec::CollectiveKind::AllGather:
-      return cost::CollectiveKind::AllGather;
-    case exec::CollectiveKind::ReduceScatter:
-      return cost::CollectiveKind::ReduceScatter;
-    case exec::CollectiveKind::AllToAll:
-      return cost::CollectiveKind::AllToAll;
-    case exec::CollectiveKind::Broadcast:
-      return cost::CollectiveKind::Broadcast;
-    case exec::CollectiveKind::Permute:
-      return cost::CollectiveKind::Permute;
-    }
-    return cost::CollectiveKind::Permute;
-  }();
-  double bytes = double(figures.bytes) / double(figures.count);
-  return double(figures.count) *
-         cost::collectiveSeconds(topology, *mesh, kind, bytes, axes.toAxisRefs(*mesh));
+// Of the program as it was read: what it asks for, whoever computes it.
+double flopsOfProgram(ModuleOp imported) {
+  double flops = 0;
+  if (auto main = imported.lookupSymbol<func::FuncOp>("main"))
+    main.walk([&](Operation *op) {
+      bool isInReduction = isa<stablehlo::StablehloDialect>(op->getParentOp()->getDialect()) &&
+                           !sdy::holdsProgram(op->getParentOp());
+      if (!sdy::holdsProgram(op) && !isInReduction)
+        flops += flopsOf(op) * double(tripsAround(op));
+    });
+  return flops;
 }
 
-void addCollectives(ModuleOp module, const ExplainedModule &explained, RemedyTrials &trials,
-                    explain::Explanation &into) {
-  auto programs = module.getOps<exec::ProgramOp>();
-  if (programs.empty())
-    return;
-  sdy::MeshTable meshes(module);
-  cost::Topology topology = topologyOf(module);
-  std::vector<std::pair<explain::Collective, const Cause *>> found;
-  std::vector<CollectiveFigures> sites = collectiveFigures(*programs.begin());
-  for (CollectiveFigures &figures : sites) {
-    explain::Collective each;
-    each.kind = figures.kind;
-    each.axes = figures.axes;
-    each.trips = figures.trips;
-    each.count = figures.count;
-    each.bytes = figures.bytes;
-    each.wireBytes = figures.wireBytes;
-    each.location = figures.location;
-    each.seconds = secondsOf(figures, meshes.main(), topology);
-    auto cause = explained.causes.find(placeOf(figures.op->getLoc()).number);
-    found.push_back({each, cause == explained.causes.end() ? nullptr : &cause->second});
-  }
-  llvm::stable_sort(found,
-                    [](const auto &a, const auto &b) { return a.first.seconds > b.first.seconds; });
-  for (auto [i, pair] : llvm::enumerate(found)) {
-    auto &[each, cause] = pair;
-    if (cause) {
-      each.value = cause->value;
-      each.cause = cause->text;
-      if (i < kListed)
-        for (const Remedy &remedy : cause->remedies)
-          if (std::optional<std::string> line = trials.tryOut(remedy))
-            each.remedies.push_back(*line);
-    }
-    into.collectives.push_back(std::move(each));
-  }
-}
+class Explaining {
+public:
+  Explaining(const CompileOptions &options, const CompileListener &listener)
+      : options(options), listener(listener), road(options, listener) {}
 
-ExplainResult explainHere(llvm::StringRef text, const CompileOptions &options,
-                          const CompileListener &listener) {
-  ExplainResult result;
-  Road road(options, listener);
-  if (result.error = road.read(text, /*keepNames=*/true); !result.error.empty())
+  ExplainResult run(llvm::StringRef text, bool seekMends) {
+    ExplainResult result;
+    if (result.error = road.read(text, /*keepNames=*/true); !result.error.empty())
+      return result;
+    ModuleOp module = road.module();
+    mends::numberOps(module);
+    read = module.clone();
+    setWantsReasons(module, true);
+    result.error = road.run("codegen", [&](const Phase &phase) {
+      takeNotes(phase);
+      return true;
+    });
+    if (!result.error.empty())
+      return result;
+    listener.began("explain");
+    describe(result.explanation);
+    if (!program() || !trials) // trials: from import on
+      return result;
+    std::vector<std::string> sites = addCollectives(result.explanation);
+    result.explanation.memory = memoryOf(program());
+    result.explanation.values = std::move(explained.values);
+    mends::Outcome now = mends::outcomeOf(module, trials->getSites());
+    mends::SearchResult found;
+    if (seekMends && sdy::MeshTable(trials->getProgram()).main())
+      found = seek(now);
+    result.explanation.tried = found.tried;
+    result.explanation.untried = found.untried;
+    addGroups(result.explanation, sites, explained, seen, now, found,
+              topologyOf(module).flopsPerSecond);
+    result.mended = mendedText(found);
     return result;
-  ModuleOp module = road.module();
-  setWantsReasons(module, true);
+  }
 
-  OwningOpRef<ModuleOp> imported;
-  ExplainedModule explained;
-  Movement moved;
-  result.error = road.run("codegen", [&](const Phase &phase) {
+private:
+  void takeNotes(const Phase &phase) {
+    ModuleOp module = road.module();
     if (phase.name == "import") {
-      int32_t count = 0;
-      module.walk([&](Operation *op) { setNumber(op, NumberedAfter::Import, count++); });
-      imported = module.clone();
-      setWantsReasons(*imported, false);
+      flops = flopsOfProgram(module);
+      isImported = !sdy::MeshTable(*read).main(); // GSPMD's annotations have no meshes
+      if (isImported) {
+        mends::numberOps(module);
+        read = module.clone();
+        setWantsReasons(*read, false);
+      }
+      trials.emplace(*read, isImported);
     } else if (phase.name == "propagate") {
       markReshardsAskedFor(module);
     } else if (phase.name == "reshard") {
-      moved = movementOf(module);
       explained = explainModule(module);
+      sdy::MeshTable meshes(*read);
+      if (meshes.main())
+        seen = mends::observe(module, *meshes.main());
       setWantsReasons(module, false);
     }
-    return true;
-  });
-  if (!result.error.empty())
-    return result;
-  listener.began("explain");
-  sdy::MeshTable meshes(module);
-  explain::Explanation &explanation = result.explanation;
-  explanation.name = options.inputName;
-  explanation.mesh = meshText(meshes.main());
-  explanation.topology = topologyOf(module).name;
-  explanation.devices = countDevices(module);
-  RemedyTrials trials(*imported, moved, kTrials);
-  addCollectives(module, explained, trials, explanation);
-  explanation.values = std::move(explained.values);
-  return result;
-}
+  }
+
+  // Null for a program that computes nothing here.
+  exec::ProgramOp program() {
+    auto all = road.module().getOps<exec::ProgramOp>();
+    return all.empty() ? exec::ProgramOp() : *all.begin();
+  }
+
+  void describe(explain::Explanation &explanation) {
+    sdy::MeshTable meshes(road.module());
+    explanation.name = options.inputName;
+    explanation.mesh = meshText(meshes.main());
+    explanation.topology = topologyOf(road.module()).name;
+    explanation.devices = countDevices(road.module());
+    if (!program())
+      return;
+    cost::StepTime step = predictStep(program(), topologyOf(road.module()), meshes.main());
+    explanation.compute = step.compute;
+    explanation.communication = step.communication;
+    explanation.flops = step.flops;
+    explanation.evenFlops = flops / double(explanation.devices);
+  }
+
+  // Most time first; with the site of each.
+  std::vector<std::string> addCollectives(explain::Explanation &into) {
+    sdy::MeshTable meshes(road.module());
+    cost::Topology topology = topologyOf(road.module());
+    std::vector<std::pair<explain::Collective, std::string>> all;
+    for (CollectiveFigures &figures : collectiveFigures(program())) {
+      explain::Collective each;
+      each.kind = figures.kind;
+      each.axes = figures.axes;
+      each.trips = figures.trips;
+      each.count = figures.count;
+      each.bytes = figures.bytes;
+      each.wireBytes = figures.wireBytes;
+      each.location = figures.location;
+      if (meshes.main())
+        if (auto transfer = transferOf(figures, *meshes.main()))
+          each.seconds = cost::secondsOf(topology, *meshes.main(), *transfer);
+      auto cause = explained.causes.find(placeOf(figures.op->getLoc()).number);
+      if (cause != explained.causes.end()) {
+        each.value = cause->second.value;
+        each.cause = cause->second.text;
+      }
+      all.push_back({std::move(each),
+                     trials->getSites().of(figures.kind, figures.axes, figures.op->getLoc())});
+    }
+    llvm::stable_sort(
+        all, [](const auto &a, const auto &b) { return a.first.seconds > b.first.seconds; });
+    std::vector<std::string> sites;
+    for (auto &[each, site] : all) {
+      into.collectives.push_back(std::move(each));
+      sites.push_back(std::move(site));
+    }
+    return sites;
+  }
+
+  mends::SearchResult seek(const mends::Outcome &now) {
+    size_t ops = mends::numberedOps(road.module()).size();
+    return mends::searchMends(*trials,
+                              mends::knobsOf(trials->getProgram(), trials->getSites(), seen), now,
+                              mends::trialsFor(ops));
+  }
+
+  std::string mendedText(const mends::SearchResult &found) {
+    if (found.mends.empty() || isImported)
+      return "";
+    OwningOpRef<ModuleOp> mended = trials->getProgram().clone();
+    if (!mends::apply(*mended, found.mends.front().change.edits))
+      return "";
+    return printedAsRead(*mended);
+  }
+
+  const CompileOptions &options;
+  const CompileListener &listener;
+  Road road;
+  OwningOpRef<ModuleOp> read; // the program that is changed
+  bool isImported = false;
+  std::optional<mends::Trials> trials;
+  double flops = 0;
+  ExplainedModule explained;
+  mends::Observations seen;
+};
 
 } // namespace
 
 ExplainResult explainProgram(llvm::StringRef text, const CompileOptions &options,
-                             const CompileListener &listener) {
-  return resultOnDeepStack([&] { return explainHere(text, options, listener); });
+                             const CompileListener &listener, bool seekMends) {
+  return resultOnDeepStack([&] { return Explaining(options, listener).run(text, seekMends); });
 }
 
 } // namespace tessera

@@ -1,4 +1,5 @@
-// Why a program is sharded as it is and what that moves: the explanation behind `tessera explain`.
+// Why a program is sharded as it is, what that costs, and what would mend it: the explanation behind
+// `tessera explain`.
 #pragma once
 
 #include "compiler/Compile.h"
@@ -9,12 +10,12 @@ namespace tessera {
 struct ExplainResult {
   std::string error; // empty on success; otherwise one line that begins with `error:`
   explain::Explanation explanation;
+  std::string mended; // the program as it was read, with the change that brings most; "" for none
 };
 
 // Takes the program down the road as `compile` does, without generating code: the figures of its
-// collectives are those of the compile report. For the most expensive of them, annotations that would
-// remove them are tried.
+// collectives are those of the compile report. With `seekMends`, changes of it are compiled likewise.
 ExplainResult explainProgram(llvm::StringRef module, const CompileOptions &options,
-                             const CompileListener &listener);
+                             const CompileListener &listener, bool seekMends = true);
 
 } // namespace tessera

@@ -14,11 +14,13 @@ namespace {
 
 struct Request {
   ProgramArguments program;
-  std::string value, line, html;
+  std::string value, line, html, mended;
+  bool all, memory;
 
   explicit Request(const command::Arguments &arguments)
       : program(arguments), value(arguments.value("--value")), line(arguments.value("--line")),
-        html(arguments.value("--html")) {}
+        html(arguments.value("--html")), mended(arguments.value("--mended")),
+        all(arguments.has("--all")), memory(arguments.has("--memory")) {}
 };
 
 int print(const explain::Explanation &explanation, const Request &request) {
@@ -27,7 +29,7 @@ int print(const explain::Explanation &explanation, const Request &request) {
     text = explain::valueText(explanation, request.value);
     if (text.empty())
       return failCommand("error: " + request.program.input + ": no value " + request.value +
-                         "; names are those of the text, of arguments, or last parts of scopes");
+                         "; names are those of the text, of arguments, or of scopes");
   } else if (!request.line.empty()) {
     auto [file, number] = llvm::StringRef(request.line).rsplit(':');
     int64_t line;
@@ -37,11 +39,18 @@ int print(const explain::Explanation &explanation, const Request &request) {
     if (text.empty())
       return failCommand("error: " + request.program.input + ": line " + request.line +
                          " made nothing; export with debug_info=True to keep source lines");
+  } else if (request.memory) {
+    text = explain::memoryText(explanation);
   } else {
-    text = explain::programText(explanation);
+    text = explain::programText(explanation, request.all);
   }
   llvm::outs() << text;
   return 0;
+}
+
+std::string written(files::OutputFile &file, const std::string &text) {
+  std::string wrong = file.write(text);
+  return wrong.empty() ? file.commit() : wrong;
 }
 
 // The exit code.
@@ -53,20 +62,28 @@ int explainInput(int argc, const char *const *argv) {
   std::optional<std::string> input = readFiles(request.program);
   if (!input)
     return 1;
-  files::OutputFile page;
-  if (!request.html.empty())
-    if (std::string wrong = page.open(request.html); !wrong.empty())
-      return failCommand("error: " + wrong);
+  files::OutputFile page, mended;
+  for (auto [file, name] : {std::pair(&page, &request.html), {&mended, &request.mended}})
+    if (!name->empty())
+      if (std::string wrong = file->open(*name); !wrong.empty())
+        return failCommand("error: " + wrong);
   ProgressLine progress;
-  ExplainResult result = explainProgram(*input, request.program.options, progress.listener());
+  bool seekMends = request.value.empty() && request.line.empty() && !request.memory;
+  ExplainResult result = explainProgram(*input, request.program.options, progress.listener(),
+                                        seekMends || !request.mended.empty());
   progress.clear();
   if (!result.error.empty())
     return failCommand(result.error);
+  if (!request.mended.empty()) {
+    if (result.mended.empty())
+      return failCommand("error: " + request.program.input +
+                         ": no change was found that saves time");
+    if (std::string wrong = written(mended, result.mended); !wrong.empty())
+      return failCommand("error: " + wrong);
+  }
   if (request.html.empty())
     return print(result.explanation, request);
-  std::string wrong = page.write(explain::pageText(result.explanation));
-  if (wrong.empty())
-    wrong = page.commit();
+  std::string wrong = written(page, explain::pageText(result.explanation));
   return wrong.empty() ? 0 : failCommand("error: " + wrong);
 }
 

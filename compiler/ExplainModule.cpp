@@ -41,23 +41,6 @@ std::string quoted(const sharding::Mesh &mesh, ArrayRef<sharding::AxisRef> axes)
   return text;
 }
 
-// `with_sharding_constraint(%5, P("x", None))`, or sdy's text where JAX has no words for it.
-std::string constraintText(const Value &value, const sharding::Mesh &mesh, const TensorSharding &to,
-                           sdy::TensorShardingAttr attr) {
-  std::string dims;
-  for (const sharding::DimSharding &dim : to.dims) {
-    if (!llvm::all_of(dim.axes, [&](const auto &axis) { return isWhole(mesh, axis); }))
-      return "sdy.sharding_constraint " + value.name + " " + shardingText(attr);
-    std::string axes = dim.axes.empty() ? "None" : quoted(mesh, dim.axes);
-    dims += (dims.empty() ? "" : ", ") + (dim.axes.size() > 1 ? "(" + axes + ")" : axes);
-  }
-  std::string place = explain::placeOf(value);
-  return (value.op == "argument"
-              ? "argument " + value.name + " with P(" + dims + ")"
-              : "with_sharding_constraint(" + value.name + ", P(" + dims + "))") +
-         (place.empty() ? "" : " at " + place);
-}
-
 class Explainer {
 public:
   Explainer(ModuleOp module, const sharding::Mesh &mesh)
@@ -98,11 +81,9 @@ private:
 
   void addArgument(func::FuncOp main, BlockArgument argument, sdy::SignatureAttributes &signature) {
     Value entry;
-    describe(entry, argument.getLoc());
-    if (!entry.scope.empty())
-      std::swap(entry.name, entry.scope), entry.scope.clear();
-    if (entry.name.empty())
-      entry.name = "%arg" + std::to_string(argument.getArgNumber());
+    SourcePlace place = placeOf(argument.getLoc());
+    entry.name = argumentName(place, argument.getArgNumber());
+    entry.frames = std::move(place.frames);
     entry.op = "argument";
     unsigned index = argument.getArgNumber();
     if (OriginAttr origin = getOrigin(signature.ofArgument(index)))
@@ -205,15 +186,7 @@ private:
       cause.text = whyPartial(op.getInput(), from.unreduced);
     else
       cause.text = whyMoved(op, from, to);
-    if (isAskedFor(op)) {
-      setAskedFor(op, false);
-      cause.remedies.push_back({placeOf(op.getLoc()).imported,
-                                0,
-                                {},
-                                "without the constraint on " + nameOf(op.getInput()) + " to " +
-                                    shardingText(op.getSharding())});
-    }
-    addRemedies(op, from, to, cause);
+    setAskedFor(op, false);
   }
 
   // Back to the op that contracts along `axes`.
@@ -297,55 +270,6 @@ private:
     for (const std::string &line : all.values[numbers.lookup(op->getResult(0))].conflicts)
       text += "; " + line;
     return text;
-  }
-
-  void addRemedies(sdy::ReshardOp op, const TensorSharding &from, const TensorSharding &to,
-                   Cause &cause) {
-    mlir::Value value = op.getInput();
-    SourcePlace place;
-    unsigned result = 0;
-    if (auto argument = dyn_cast<BlockArgument>(value)) {
-      if (!isa<func::FuncOp>(argument.getOwner()->getParentOp()))
-        return;
-      result = argument.getArgNumber();
-    } else {
-      place = placeOf(value.getLoc());
-      if (place.imported < 0 || isa<sdy::ReshardOp>(value.getDefiningOp()))
-        return;
-      result = cast<OpResult>(value).getResultNumber();
-    }
-    auto propose = [&](const TensorSharding &target) {
-      sdy::TensorShardingAttr attr = shardings.attr(target);
-      if (attr == sdy::getSharding(value))
-        return;
-      cause.remedies.push_back({place.imported, result, attr,
-                                constraintText(all.values[numbers[value]], mesh, target, attr)});
-    };
-    // Where it is needed; or along another dimension that the moved axes divide, the first ones
-    // first: there operands may lie as they do, and a sum is scattered instead of repeated.
-    sharding::AxisRefs moved = from.unreduced;
-    for (const sharding::DimSharding &dim : from.dims)
-      for (const sharding::AxisRef &axis : dim.axes)
-        if (llvm::none_of(to.dims, [&](const sharding::DimSharding &other) {
-              return llvm::is_contained(other.axes, axis);
-            }))
-          moved.push_back(axis);
-    if (from.unreduced.empty())
-      propose(to);
-    ArrayRef<int64_t> shape = shapeOf(value);
-    int alternatives = 0;
-    for (size_t d = 0; d < shape.size() && alternatives < 2; ++d) {
-      TensorSharding target = to;
-      for (sharding::DimSharding &dim : target.dims)
-        llvm::erase_if(dim.axes, [&](const auto &axis) {
-          return overlap(moved, ArrayRef<sharding::AxisRef>(axis));
-        });
-      target.dims[d].axes.append(moved);
-      if (moved.empty() || shape[d] % shardCount(target.dims[d].axes) || sameAxes(target, to))
-        continue;
-      propose(target);
-      ++alternatives;
-    }
   }
 
   const sharding::Mesh &mesh;

@@ -13,18 +13,9 @@ namespace tessera {
 // told apart.
 void markReshardsAskedFor(mlir::ModuleOp module);
 
-// An annotation that may remove a movement: `value` of the imported module, closed to `sharding`.
-struct Remedy {
-  int32_t imported;                 // number of the op after import; -1: an argument of main
-  unsigned result;                  // of the op, or the argument's number
-  sdy::TensorShardingAttr sharding; // null: the constraint `imported` is dropped
-  std::string text;                 // as a user would write it
-};
-
 struct Cause {
   int32_t value = -1; // that is moved
   std::string text;
-  std::vector<Remedy> remedies; // to be tried
 };
 
 struct ExplainedModule {

@@ -1,9 +1,10 @@
 #include "compiler/Report.h"
 
 #include "dialects/exec/ExecOps.h"
+#include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/text/Quantity.h"
-#include "passes/package/Figures.h"
+#include "passes/package/StepWork.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -48,6 +49,17 @@ static llvm::json::Object targetFigures(TargetAttr target) {
   return llvm::json::Object{{"name", target.getName()}, {"processors", std::move(processors)}};
 }
 
+// Of the program that takes longest.
+static cost::StepTime predictedStep(mlir::ModuleOp module) {
+  cost::StepTime longest;
+  sdy::MeshTable meshes(module);
+  for (auto program : module.getOps<exec::ProgramOp>())
+    if (cost::StepTime step = predictStep(program, topologyOf(module), meshes.main());
+        step.seconds() > longest.seconds())
+      longest = step;
+  return longest;
+}
+
 llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
   llvm::json::Object report{{"devices", devices}};
   if (TargetAttr target = getTarget(module))
@@ -86,6 +98,11 @@ llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
   report["memory"] = llvm::json::Object{
       {"arguments", most.arguments}, {"outputs", most.outputs}, {"arena", most.arena}};
   report["flops"] = flops;
+  cost::StepTime longest = predictedStep(module);
+  report["predicted"] = llvm::json::Object{{"seconds", longest.seconds()},
+                                           {"compute", longest.compute},
+                                           {"communication", longest.communication},
+                                           {"peak_bytes", most.total()}};
   return report;
 }
 
@@ -133,7 +150,10 @@ std::string summaryLine(const llvm::json::Object &report, bool isSharded, double
   if (count)
     line += (isKnown ? "" : "at least ") + text::counted(count, "collective") + " and " +
             text::bytes(bytes) + " received a step, ";
-  return line + "peak " + text::bytes(peak) + " a device";
+  line += "peak " + text::bytes(peak) + " a device";
+  if (const llvm::json::Object *predicted = report.getObject("predicted"))
+    line += ", " + text::seconds(predicted->getNumber("seconds").value_or(0)) + " a step predicted";
+  return line;
 }
 
 } // namespace tessera

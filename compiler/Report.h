@@ -8,7 +8,7 @@
 
 namespace tessera {
 
-// {"devices", "collectives", "memory", "flops"} of the module's exec.program; only "devices" when
+// {"devices", "collectives", "memory", "flops", "predicted"} of the module's exec.program; only "devices" when
 // it has none yet.
 llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices);
 
@@ -17,7 +17,8 @@ llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices);
 std::string reportText(llvm::json::Object report);
 
 // The same in a line for people, without the line's end:
-//   compiled for 8 devices in 2.1 s: 14 collectives and 1.2 MiB received a step, peak 3.4 MiB a device
+//   compiled for 8 devices in 2.1 s: 14 collectives and 1.2 MiB received a step, peak 3.4 MiB a device,
+//   1.9 ms a step predicted
 // `isSharded`: whether any value of the module had a sharding.
 std::string summaryLine(const llvm::json::Object &report, bool isSharded, double seconds);
 

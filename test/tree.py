@@ -65,7 +65,7 @@ def machine_paths():
 # include each other as long as there is no cycle.
 LAYERS = """
 include/tessera
-lib/version lib/text lib/command lib/files lib/process lib/target lib/links lib/mesh lib/cost lib/sharding lib/fusion
+lib/version lib/text lib/command lib/files lib/process lib/target lib/links lib/mesh lib/cost lib/sharding lib/fusion lib/mends
 dialects
 passes
 compiler

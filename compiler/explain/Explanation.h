@@ -37,25 +37,76 @@ struct Collective {
   std::string location;
   int32_t value = -1; // the value that it moves, or -1
   std::string cause;
-  std::vector<std::string> remedies; // annotations that were tried, with what they would save
+};
+
+// A change of the program that was compiled, and what it brings.
+struct Mend {
+  std::string text;            // as a person would write it
+  double seconds = 0;          // that a step takes less
+  double wireBytes = 0;        // that a device sends more
+  double flops = 0, bytes = 0; // that it computes and holds more
+};
+
+// What costs time for one reason, in however many layers: collectives of one kind along the same axes
+// from one place of the source, or what is computed more than once.
+struct Group {
+  std::string what, place,
+      scope;         // "all-gather over model", "model.py:7 in layer", "jit(step)/layer"
+  std::string cause; // of the dearest
+  double seconds = 0;
+  int64_t wireBytes = 0;
+  std::vector<int32_t> collectives; // none: it is computing
+  int32_t value = -1;               // the dearest one's
+  std::vector<Mend> mends;          // what brings most first
+};
+
+// Bytes that a device holds while it works on the instructions of one place.
+struct Held {
+  std::string place; // of the source
+  int64_t bytes = 0;
+};
+struct AtPeak {
+  std::string name, place;
+  int64_t bytes = 0;
+};
+
+struct Memory {
+  int64_t arguments = 0, outputs = 0, arena = 0;
+  std::vector<Held> overStep; // of the arena, in the order of execution
+  std::vector<AtPeak> atPeak; // largest first
 };
 
 struct Explanation {
   std::string name, mesh, topology; // "mesh @mesh: data=4, model=2"
   int64_t devices = 1;
+  double compute = 0, communication = 0; // predicted seconds of a step
+  double flops = 0;                      // a device's
+  double evenFlops = 0;                  // of the program as it was read, divided by the devices
   std::vector<Value> values;
   std::vector<Collective> collectives; // most time first
+  std::vector<Group> groups;           // what can be mended first, by what it brings; then by time
+  int tried = 0;                       // changes that were compiled
+  int untried = 0;                     // others that could have been
+  Memory memory;
 };
 
-// "file:line:column"-like text of the innermost frame; "" without one.
+// The innermost frame of the user's own: not of an installed package. Null without frames.
+const Frame *userFrame(llvm::ArrayRef<Frame> frames);
+// "model.py:7 in layer" of that frame, and the line that calls it; "" without one.
+std::string whereText(llvm::ArrayRef<Frame> frames);
+// "file:line" of that frame; "" without one.
+std::string placeText(llvm::ArrayRef<Frame> frames);
 std::string placeOf(const Value &value);
 
-// The whole program: sums, collectives by time with cause and remedy, conflicts, and a table of all
-// shardings.
-std::string programText(const Explanation &explanation);
+// The whole program: sums, and the ten groups that are worth most. With `all`: every group, every
+// collective with its cause, conflicts, and a table of all shardings.
+std::string programText(const Explanation &explanation, bool all);
 
-// All that is known of the values whose name (with or without `%`), or whose last part of scope, is
-// `name`; empty when there is none.
+// What a device holds over a step, and what is there at the peak.
+std::string memoryText(const Explanation &explanation);
+
+// All that is known of the values whose name (with or without `%`), whose scope, or whose last parts
+// of it, are `name`; empty when there is none.
 std::string valueText(const Explanation &explanation, llvm::StringRef name);
 
 // All values that a line of the user's source made, in any frame, with what they cause; `file` may

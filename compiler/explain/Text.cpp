@@ -1,5 +1,6 @@
 // An explanation as text: for the program, for a value, for a line of source.
 #include "compiler/explain/Explanation.h"
+#include "lib/text/Quantity.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -10,21 +11,11 @@
 namespace tessera::explain {
 namespace {
 
-std::string amount(double bytes) {
-  const char *units[] = {"B", "kB", "MB", "GB", "TB"};
-  int unit = 0;
-  for (; bytes >= 10000 && unit < 4; ++unit)
-    bytes /= 1000;
-  return llvm::formatv(unit ? "{0:f1} {1}" : "{0:f0} {1}", bytes, units[unit]).str();
-}
+constexpr size_t kGroups = 10, kBars = 40; // shown
 
-std::string duration(double seconds) {
-  if (seconds >= 1)
-    return llvm::formatv("{0:f2} s", seconds).str();
-  if (seconds >= 1e-3)
-    return llvm::formatv("{0:f2} ms", seconds * 1e3).str();
-  return llvm::formatv("{0:f1} us", seconds * 1e6).str();
-}
+std::string amount(double bytes) { return text::bytes(uint64_t(bytes)); }
+std::string duration(double seconds) { return text::seconds(seconds); }
+using text::counted;
 
 bool endsInPath(llvm::StringRef path, llvm::StringRef end) {
   return path == end || (path.ends_with(end) && path.drop_back(end.size()).ends_with("/"));
@@ -42,35 +33,94 @@ public:
   std::string take() { return std::move(text); }
 
   void head() {
-    double seconds = 0;
     int64_t count = 0, wire = 0;
     for (const Collective &each : explanation.collectives) {
-      seconds += each.seconds;
       count += each.count;
       wire += each.wireBytes;
     }
-    stream << explanation.name << ": " << explanation.devices << " devices, " << explanation.mesh
-           << "; topology \"" << explanation.topology << "\"\n"
-           << count << " collectives at " << explanation.collectives.size() << " places send "
-           << amount(wire) << " a device, " << duration(seconds) << " predicted\n";
+    stream << explanation.name << ": " << counted(explanation.devices, "device") << ", "
+           << explanation.mesh << "; topology \"" << explanation.topology << "\"\n"
+           << counted(count, "collective") << " at "
+           << counted(uint64_t(explanation.collectives.size()), "place") << " send"
+           << (count == 1 ? "s " : " ") << amount(double(wire)) << " a device\n"
+           << duration(step()) << " a step predicted: " << duration(explanation.compute)
+           << " computing";
+    if (explanation.flops > 1.05 * explanation.evenFlops)
+      stream << llvm::formatv(" ({0:f1} times an even share of the operations)",
+                              explanation.flops / explanation.evenFlops);
+    stream << ", " << duration(explanation.communication) << " moving";
+    if (int64_t peak = held())
+      stream << "; a device holds " << amount(double(peak));
+    stream << "\n";
+  }
+
+  double step() const { return explanation.compute + explanation.communication; }
+  int64_t held() const {
+    const Memory &memory = explanation.memory;
+    return memory.arguments + memory.outputs + memory.arena;
+  }
+
+  void group(size_t index) {
+    const Group &each = explanation.groups[index];
+    int64_t times = 0;
+    for (int32_t c : each.collectives)
+      times += explanation.collectives[c].count;
+    stream << "  #" << index + 1 << " " << each.what;
+    if (!each.place.empty())
+      stream << " at " << each.place;
+    if (times > 1)
+      stream << ", " << times << " times";
+    if (each.collectives.size() > 1)
+      stream << " in " << each.collectives.size() << " places";
+    stream << ": ";
+    if (each.wireBytes)
+      stream << amount(double(each.wireBytes)) << " sent, ";
+    stream << duration(each.seconds) << share(each.seconds) << "\n";
+    if (!each.scope.empty())
+      stream << "     scope: " << each.scope << "\n";
+    if (!each.cause.empty())
+      stream << "     why: " << each.cause << "\n";
+    for (auto [i, mend] : llvm::enumerate(each.mends))
+      stream << (i ? "       or: " : "     mend: ") << mend.text << "\n           " << effect(mend)
+             << "\n";
+  }
+
+  std::string share(double seconds) const {
+    return step() > 0 ? llvm::formatv(" ({0:f0}%)", 100 * seconds / step()).str() : "";
+  }
+
+  std::string effect(const Mend &mend) const {
+    std::string text = duration(mend.seconds) + " a step less" + share(mend.seconds);
+    auto change = [&](double by, double of, const char *what) {
+      if (std::abs(by) >= 0.01 * of)
+        text += std::string(", ") + amount(std::abs(by)) + (by < 0 ? " less " : " more ") + what;
+    };
+    double wire = 0;
+    for (const Collective &each : explanation.collectives)
+      wire += double(each.wireBytes);
+    change(mend.wireBytes, wire, "sent");
+    change(mend.bytes, double(held()), "held");
+    if (std::abs(mend.flops) >= 0.01 * explanation.flops)
+      text +=
+          llvm::formatv(", {0:f0}% {1} operations", 100 * std::abs(mend.flops) / explanation.flops,
+                        mend.flops < 0 ? "fewer" : "more");
+    return text;
   }
 
   void collective(size_t index, llvm::StringRef indent) {
     const Collective &each = explanation.collectives[index];
-    stream << indent << "#" << index + 1 << " " << each.kind << " over " << each.axes << ", ";
+    stream << indent << each.kind << " over " << each.axes << ", ";
     if (!each.trips)
       stream << "a trip of a loop that data ends";
     else
-      stream << each.count << (each.count == 1 ? " time" : " times");
-    stream << ": " << amount(each.bytes) << ", " << amount(each.wireBytes) << " sent, "
-           << duration(each.seconds);
+      stream << counted(each.count, "time");
+    stream << ": " << amount(double(each.bytes)) << ", " << amount(double(each.wireBytes))
+           << " sent, " << duration(each.seconds);
     if (!each.location.empty())
       stream << "  " << each.location;
     stream << "\n";
     if (!each.cause.empty())
       stream << indent << "   why: " << each.cause << "\n";
-    for (const std::string &remedy : each.remedies)
-      stream << indent << "   try: " << remedy << "\n";
   }
 
   void line(const Value &value) {
@@ -115,15 +165,32 @@ public:
 
 } // namespace
 
-std::string placeOf(const Value &value) {
-  if (value.frames.empty() || value.frames.back().file.empty())
-    return "";
-  return value.frames.back().file + ":" + std::to_string(value.frames.back().line);
-}
-
-std::string programText(const Explanation &explanation) {
+std::string programText(const Explanation &explanation, bool all) {
   Writer writer(explanation);
   writer.head();
+  size_t shown = all ? explanation.groups.size() : std::min(kGroups, explanation.groups.size());
+  bool mends =
+      llvm::any_of(explanation.groups, [](const Group &each) { return !each.mends.empty(); });
+  if (shown)
+    writer.stream << "\nWhat it costs" << (mends ? ", what can be mended first" : "") << "\n";
+  for (size_t i = 0; i < shown; ++i)
+    writer.group(i);
+  if (explanation.tried)
+    writer.stream << "\n"
+                  << counted(explanation.tried, "change") << " of the program "
+                  << (explanation.tried == 1 ? "was" : "were") << " compiled"
+                  << (mends ? "" : "; none makes a step faster by 1%")
+                  << (explanation.untried ? " (" + std::to_string(explanation.untried) +
+                                                " more were left out: it is a large program)"
+                                          : "")
+                  << "\n";
+  if (!all) {
+    if (shown < explanation.groups.size())
+      writer.stream << counted(uint64_t(explanation.groups.size() - shown), "more reason")
+                    << " with --all; ";
+    writer.stream << "every collective, conflict and sharding with --all\n";
+    return writer.take();
+  }
   if (!explanation.collectives.empty())
     writer.stream << "\nCollectives, by time\n";
   for (size_t i = 0; i < explanation.collectives.size(); ++i)
@@ -145,16 +212,50 @@ std::string programText(const Explanation &explanation) {
   return writer.take();
 }
 
+std::string memoryText(const Explanation &explanation) {
+  Writer writer(explanation);
+  const Memory &memory = explanation.memory;
+  writer.head();
+  writer.stream << "\nMemory of a device: " << amount(double(memory.arguments)) << " arguments, "
+                << amount(double(memory.outputs)) << " results, " << amount(double(memory.arena))
+                << " between them\n";
+  if (!memory.atPeak.empty())
+    writer.stream << "\nWhat is there at the peak, largest first\n";
+  for (const AtPeak &each : memory.atPeak)
+    writer.stream << "  " << llvm::right_justify(amount(double(each.bytes)), 10) << "  "
+                  << each.name << (each.place.empty() ? "" : " at " + each.place) << "\n";
+  int64_t most = 1;
+  for (const Held &each : memory.overStep)
+    most = std::max(most, each.bytes);
+  if (!memory.overStep.empty())
+    writer.stream << "\nOver a step\n";
+  size_t every = (memory.overStep.size() + kBars - 1) / kBars;
+  for (size_t i = 0; i < memory.overStep.size(); i += every) {
+    const Held *top = &memory.overStep[i];
+    for (size_t k = i; k < std::min(i + every, memory.overStep.size()); ++k)
+      top = memory.overStep[k].bytes > top->bytes ? &memory.overStep[k] : top;
+    writer.stream << "  " << llvm::right_justify(amount(double(top->bytes)), 10) << "  "
+                  << llvm::left_justify(std::string(size_t(40 * top->bytes / most), '#'), 41)
+                  << top->place << "\n";
+  }
+  return writer.take();
+}
+
+// `layer/attn` of `jit(step)/layer/attn/dot`, whose ops are all meant, as are those of a whole scope.
+static bool isInScope(llvm::StringRef scope, llvm::StringRef name) {
+  return ("/" + scope + "/").str().find(("/" + name + "/").str()) != std::string::npos;
+}
+
 std::string valueText(const Explanation &explanation, llvm::StringRef name) {
   Writer writer(explanation);
   name.consume_front("%");
   for (auto [i, value] : llvm::enumerate(explanation.values)) {
     llvm::StringRef own = value.name;
     own.consume_front("%");
-    llvm::StringRef scope = llvm::StringRef(value.scope).rsplit('/').second;
     llvm::StringRef inner = own.rsplit('/').second; // of %call/%value
     inner.consume_front("%");
-    if (own == name || own.split('#').first == name || inner == name || scope == name)
+    if (own == name || own.split('#').first == name || inner == name ||
+        isInScope(value.scope, name))
       writer.whole(i);
   }
   return writer.take();

@@ -119,7 +119,10 @@ cost::Topology topologyOf(ModuleOp module) {
 }
 
 void setTopology(ModuleOp module, TopologyAttr topology) {
-  module->setDiscardableAttr(kTopology, topology);
+  if (topology)
+    module->setDiscardableAttr(kTopology, topology);
+  else
+    module->removeDiscardableAttr(kTopology);
 }
 
 // --- The target ---

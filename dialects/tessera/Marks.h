@@ -12,7 +12,7 @@ namespace tessera {
 // --- The machine ---
 // As the module says, or the default where it says nothing.
 cost::Topology topologyOf(mlir::ModuleOp module);
-void setTopology(mlir::ModuleOp module, TopologyAttr topology);
+void setTopology(mlir::ModuleOp module, TopologyAttr topology); // null: it says nothing
 
 // --- The target ---
 // What the module is compiled for; where it says nothing, what is named here is set, or the module

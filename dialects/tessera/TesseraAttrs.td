@@ -139,8 +139,8 @@ def Tessera_ValueNameAttr : Tessera_Attr<"ValueName", "value_name"> {
   let assemblyFormat = "`<` $name `>`";
 }
 
-def Tessera_NumberedAfter : I32EnumAttr<"NumberedAfter", "the phase after which operations were numbered", [
-    I32EnumAttrCase<"Import", 0, "import">, I32EnumAttrCase<"Reshard", 1, "reshard">]> {
+def Tessera_NumberedAfter : I32EnumAttr<"NumberedAfter", "when operations were numbered", [
+    I32EnumAttrCase<"Reading", 0, "reading">, I32EnumAttrCase<"Reshard", 1, "reshard">]> {
   let cppNamespace = "::tessera";
   let genSpecializedAttr = 0;
 }
@@ -148,8 +148,8 @@ def Tessera_NumberedAfter : I32EnumAttr<"NumberedAfter", "the phase after which 
 def Tessera_OpNumberAttr : Tessera_Attr<"OpNumber", "op_number"> {
   let summary = "By which an operation is found again at the end of the road: metadata of a location around its own";
   let description = [{
-    `fused<#tessera.op_number<12 after import>>["model.py":3:1]`, for `tessera explain`, which numbers operations after import
-    (where annotations are tried) and after reshard (where collectives begin).
+    `fused<#tessera.op_number<12 after reading>>["model.py":3:1]`, for `tessera explain`, which numbers operations after reading
+    (where changes of the program are tried) and after reshard (where collectives begin).
   }];
   let parameters = (ins "int32_t":$number, EnumParameter<Tessera_NumberedAfter>:$after);
   let assemblyFormat = "`<` $number `after` $after `>`";

@@ -33,8 +33,12 @@ constexpr Option kCompile[] = {
 };
 
 constexpr Option kExplain[] = {
+    {"--all", "",
+     "every reason, collective, conflict and sharding, not only the ten reasons worth most"},
+    {"--mended", "FILE", "write the program with the change that saves most"},
+    {"--memory", "", "what a device holds over a step, and what is there at the peak"},
     {"--value", "NAME",
-     "only this value: %12 as in IN.mlir, an argument's name, or the last part of a scope"},
+     "only this value: %12 as in IN.mlir, an argument's name, or a scope or a part of one"},
     {"--line", "FILE:N", "only what this line of your source made"},
     {"--html", "FILE",
      "write one page with the program as a graph, and print nothing; - is standard output"},
@@ -83,9 +87,10 @@ constexpr Command kCommands[] = {
      "mesh.",
      kCompile},
     {"explain", "IN.mlir|IN.mlirbc [options]", "input file", ".mlir|.mlirbc",
-     "says why such a module is sharded as it is, and what that moves",
-     "Says of every sharding where it comes from and of every collective why it is there, what it "
-     "moves, and which annotation would remove it.",
+     "says what such a module spends time on and why, and what would mend it",
+     "Says what a program spends time on and why, and which changes of it save some: each was "
+     "compiled. Says of every sharding where it comes from, and of every collective what it moves "
+     "and why it is there.",
      kExplain},
     {"run", "P.tsr [--inputs=IN.npz] [--outputs=OUT.npz] [options]", "program", ".tsr",
      "executes a compiled program",

@@ -52,7 +52,7 @@ func.func @main(%x: tensor<?xf32> {tessera.shape = tensor<8xf32>},
   %0 = sdy.reshard %y <@mesh, [{"x"}]> {tessera.asked_for} : tensor<4xf32> loc(fused<#tessera.value_name<"%0">>["a.py":1:2])
   // CHECK: tessera.conflict = #tessera.conflict<["one", "two"]>, tessera.origin = #tessera.origin<["a", "b"], []>
   %1:2 = "stablehlo.optimization_barrier"(%0, %0) {tessera.conflict = #tessera.conflict<["one", "two"]>, tessera.origin = #tessera.origin<["a", "b"], []>}
-    : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) loc(fused<#tessera.op_number<7 after reshard>>[fused<#tessera.op_number<5 after import>>["a.py":1:2]])
+    : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) loc(fused<#tessera.op_number<7 after reshard>>[fused<#tessera.op_number<5 after reading>>["a.py":1:2]])
   // CHECK: tessera.boundary = #tessera.boundary<sharding = <@mesh, [{"x"}]>, manual_axes = {{.*}}{"x"}>
   %2 = stablehlo.custom_call @SPMDFullToShardShape(%0)
     {tessera.boundary = #tessera.boundary<sharding = #sdy.sharding<@mesh, [{"x"}]>, manual_axes = #sdy<manual_axes{"x"}>>} : (tensor<4xf32>) -> tensor<2xf32>
@@ -61,4 +61,4 @@ func.func @main(%x: tensor<?xf32> {tessera.shape = tensor<8xf32>},
 }
 // CHECK-DAG: fused<#tessera.value_name<"%0">>
 // CHECK-DAG: fused<#tessera.op_number<7 after reshard>>
-// CHECK-DAG: fused<#tessera.op_number<5 after import>>
+// CHECK-DAG: fused<#tessera.op_number<5 after reading>>

@@ -1,13 +1,20 @@
-// A conflict, the collective it causes, and the annotation that would remove it: with the weight whole
-// on every device, nothing is gathered.
-// RUN: tessera explain %s | FileCheck %s
+// A conflict, the collective it causes, and the annotation that removes it: with the weight whole on
+// every device, nothing is gathered. The program with that annotation is written, and needs no other.
+// RUN: tessera explain %s --all --mended=%t.mlir | FileCheck %s
+// RUN: FileCheck %s --check-prefix=MENDED < %t.mlir
+// RUN: tessera explain %t.mlir --value=%%arg1 | FileCheck %s --check-prefix=AGAIN
+// RUN: not tessera explain %t.mlir --mended=%t2.mlir 2>&1 | FileCheck %s --check-prefix=NONE
 
-// CHECK: all-gather over x
-// CHECK-NEXT: why: %b lies as [{}, {"x"}] ("x" as annotated) and is needed as [{}, {}] by %0 = dot_general
+// CHECK: #1 all-gather over x at {{.*}}conflict.mlir
+// CHECK: why: %b lies as [{}, {"x"}] ("x" as annotated) and is needed as [{}, {}] by %0 = dot_general
 // CHECK-SAME: "x" along a factor of 64: operand 1 has it; result 0 uses it in another dimension
-// CHECK: try: argument %b with P(None, None) at {{.*}}: 100% less time to move, 100% fewer bytes
+// CHECK-NEXT: mend: argument %b with P(None, None) instead of P(None, "x")
 // CHECK: Conflicts
 // CHECK: %0 {{.*}}dot_general
+// MENDED-NOT: tessera
+// MENDED: %arg1: tensor<128x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}
+// AGAIN: sharding [{}, {}]
+// NONE: error: {{.*}}: no change was found that saves time
 
 sdy.mesh @mesh = <["x"=4]>
 func.func public @main(%a: tensor<256x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
