@@ -201,14 +201,17 @@ nb::list Executable::start(const std::shared_ptr<PreparedCall> &call,
   step->done = tessera::Event(done);
   step->call = call;
   call->step = step->number;
-  client_->steps.push_back(step);
+  // A short step is over by now: there is nothing to wait for, or to hold.
+  bool isOver = tessera_event_is_ready(done) && tessera_event_wait(done, 0) == TESSERA_OK;
+  if (!isOver)
+    client_->steps.push_back(step);
   nb::list arrays;
   size_t next = 0;
   for (const Output &output : outputs_) {
     auto contents = std::make_shared<Contents>();
     contents->client = client_;
     contents->placement = output.placement;
-    contents->step = step;
+    contents->step = isOver ? nullptr : step;
     contents->number = Contents::nextNumber();
     contents->tiles.reserve(output.placement->parts.size());
     for (size_t d = 0; d < output.placement->parts.size(); ++d)
