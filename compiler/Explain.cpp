@@ -28,9 +28,12 @@ namespace {
 std::string meshText(const sharding::Mesh *mesh) {
   if (!mesh)
     return "no mesh";
-  std::string text = "mesh @" + mesh->name + ":";
-  for (auto [i, axis] : llvm::enumerate(mesh->axes))
-    text += (i ? ", " : " ") + axis.name + "=" + std::to_string(axis.size);
+  std::string text = "mesh @" + mesh->name, separator = ": ";
+  for (const sharding::MeshAxis &axis : mesh->axes)
+    if (axis.size > 1 || mesh->numDevices() == 1) {
+      text += separator + axis.name + "=" + std::to_string(axis.size);
+      separator = ", ";
+    }
   return text;
 }
 
