@@ -72,7 +72,8 @@ def array_needs_copy(array: Array) -> bool:
 
 
 def _shards(self: Array) -> list[Shard]:
-    devices = self.sharding.mesh.devices
+    here = self.client
+    devices = self.sharding.mesh.devices if here.process_count == 1 else (here.process,)
     return [Shard(device, native, self.dtype) for device, native in zip(devices, self._shards)]
 
 

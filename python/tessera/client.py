@@ -106,7 +106,7 @@ def device_put(
     element_type = name_of(expected)
     if host.dtype != DTYPES[element_type] and dtype is not None:
         value = host.astype(DTYPES[element_type])
-    place = placement(sharding, element_type, tuple(host.shape))
+    place = placement(sharding, element_type, tuple(host.shape), where.process if where.process_count > 1 else None)
     return _native.place(where, place, sharding, value)
 
 

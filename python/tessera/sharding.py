@@ -123,7 +123,12 @@ class Sharding:
 
 
 @functools.lru_cache(maxsize=4096)
-def placement(sharding: Sharding, element_type: str, shape: tuple[int, ...]) -> Any:
-    """What the extension knows of a sharding, for arrays of a type and shape."""
-    tile = list(sharding.tile(shape))
-    return _native.placement(element_type, list(shape), tile, sharding.parts(shape), min(sharding.mesh.devices))
+def placement(sharding: Sharding, element_type: str, shape: tuple[int, ...], device: int | None = None) -> Any:
+    """What the extension knows of a sharding, for arrays of a type and shape; of one device, where the others are
+    processes of their own."""
+    tile, parts, first = list(sharding.tile(shape)), sharding.parts(shape), min(sharding.mesh.devices)
+    if device is not None:
+        if device not in sharding.mesh.devices:
+            raise InvalidArgumentError(f"{sharding.mesh!r} has no device {device}, which this process is")
+        parts, first = [parts[sharding.mesh.devices.index(device)]], 0
+    return _native.placement(element_type, list(shape), tile, parts, first)
