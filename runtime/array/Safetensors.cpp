@@ -1,4 +1,5 @@
 #include "runtime/array/Safetensors.h"
+#include "lib/text/Json.h"
 #include "runtime/FileStatus.h"
 #include "runtime/array/ElementType.h"
 #include "runtime/array/Layout.h"
@@ -32,19 +33,6 @@ std::string_view dtypeOf(ElementType type) {
 }
 
 int64_t itemSize(ElementType type) { return dtypeOf(type) == "F32" ? 4 : byteSize(type); }
-
-std::string quotedName(const std::string &text) {
-  std::string out = "\"";
-  for (char c : text) {
-    char escaped[8];
-    std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(c) & 0xff);
-    if (c == '"' || c == '\\')
-      out += std::string("\\") + c;
-    else
-      out += static_cast<unsigned char>(c) < 32 ? escaped : std::string(1, c);
-  }
-  return out + "\"";
-}
 
 } // namespace
 
@@ -176,7 +164,7 @@ SafetensorsWriter::make(files::OutputFile &file, const std::vector<ArrayEntry> &
       return invalidArgument("array '" + entry.name + "' is " + std::string(nameOf(entry.type)) +
                              ", which .safetensors files have no type for; .npz files have");
     uint64_t end = at + static_cast<uint64_t>(elementCount(entry.shape) * itemSize(entry.type));
-    header += (at || header.size() > 1 ? "," : "") + quotedName(entry.name) + ":{\"dtype\":\"" +
+    header += (at || header.size() > 1 ? "," : "") + text::quoted(entry.name) + ":{\"dtype\":\"" +
               std::string(dtype) + "\",\"shape\":[";
     for (size_t i = 0; i < entry.shape.size(); ++i)
       header += (i ? "," : "") + std::to_string(entry.shape[i]);

@@ -24,7 +24,7 @@ public:
   }
   void took(int64_t nanoseconds) {
     constexpr int64_t longest = 50'000;
-    constexpr int most = 1024;
+    constexpr int most = 64;
     if (nanoseconds <= longest)
       next_ = 1;
     else

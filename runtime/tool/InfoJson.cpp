@@ -1,6 +1,6 @@
 // A file's description as JSON.
+#include "lib/text/Json.h"
 #include "runtime/tool/ProgramInfo.h"
-#include "runtime/trace/Json.h"
 
 namespace tessera::runtime {
 
@@ -22,24 +22,24 @@ template <class List, class F> std::string array(const List &list, F each) {
 
 std::string parametersJson(const std::vector<ParameterInfo> &parameters) {
   return array(parameters, [](const ParameterInfo &p) {
-    return "\n      {\"name\": " + quoted(p.name) + ", \"type\": " + quoted(p.type) +
+    return "\n      {\"name\": " + text::quoted(p.name) + ", \"type\": " + text::quoted(p.type) +
            ", \"shape\": " + listed(p.shape) + ", \"tile\": " + listed(p.tile) +
            ", \"sharding\": " +
-           array(p.sharding, [](const auto &axes) { return array(axes, quoted); }) +
+           array(p.sharding, [](const auto &axes) { return array(axes, text::quoted); }) +
            ", \"donated\": " + (p.donated ? "true" : "false") +
            ", \"memory\": " + (p.onHost ? "\"host\"" : "\"device\"") +
-           (p.alias.empty() ? "" : ", \"alias\": " + quoted(p.alias)) + "}";
+           (p.alias.empty() ? "" : ", \"alias\": " + text::quoted(p.alias)) + "}";
   });
 }
 
 std::string programJson(const ProgramInfo &program) {
   auto number = [](uint64_t n) { return std::to_string(n); };
-  return "\n    {\"name\": " + quoted(program.name) + ",\n     \"devices\": " +
+  return "\n    {\"name\": " + text::quoted(program.name) + ",\n     \"devices\": " +
          array(program.devices, [](auto range) { return listed({range.first, range.second}); }) +
          ",\n     \"mesh\": " +
          array(program.mesh,
                [](const auto &axis) {
-                 return "{\"axis\": " + quoted(axis.first) +
+                 return "{\"axis\": " + text::quoted(axis.first) +
                         ", \"size\": " + std::to_string(axis.second) + "}";
                }) +
          ",\n     \"inputs\": " + parametersJson(program.inputs) +
@@ -54,7 +54,7 @@ std::string programJson(const ProgramInfo &program) {
          array(program.moves,
                [&](const auto &entry) {
                  const Moved &moved = entry.second;
-                 return "{\"kind\": " + quoted(entry.first) +
+                 return "{\"kind\": " + text::quoted(entry.first) +
                         ", \"sites\": " + number(moved.sites) +
                         ", \"count\": " + number(moved.count) +
                         ", \"bytes\": " + number(moved.bytes) +
@@ -67,24 +67,25 @@ std::string programJson(const ProgramInfo &program) {
 
 std::string infoJson(const FileInfo &info) {
   return "{\"version\": " + std::to_string(info.version) +
-         ",\n \"sha256\": " + quoted(info.sha256) +
+         ",\n \"sha256\": " + text::quoted(info.sha256) +
          ",\n \"devices\": " + std::to_string(info.devices) + ",\n \"images\": " +
          array(info.images,
                [](const ImageInfo &image) {
-                 return "\n    {\"target\": " + quoted(image.target) +
-                        ", \"cpu\": " + quoted(image.cpu) +
-                        ", \"features\": " + array(image.features, quoted) +
+                 return "\n    {\"target\": " + text::quoted(image.target) +
+                        ", \"cpu\": " + text::quoted(image.cpu) +
+                        ", \"features\": " + array(image.features, text::quoted) +
                         ", \"chosen\": " + (image.isChosen ? "true" : "false") + "}";
                }) +
          ",\n \"kernels\": {\"count\": " + std::to_string(info.kernels) +
-         ", \"library\": " + array(info.library, quoted) +
-         ", \"outside\": " + array(info.outside, quoted) +
+         ", \"library\": " + array(info.library, text::quoted) +
+         ", \"outside\": " + array(info.outside, text::quoted) +
          "},\n \"programs\": " + array(info.programs, programJson) + ",\n \"channels\": " +
          array(info.channels,
                [](const ChannelInfo &channel) {
-                 return "\n    {\"name\": " + quoted(channel.name) +
-                        ", \"from\": " + quoted(channel.from) + ", \"to\": " + quoted(channel.to) +
-                        ", \"type\": " + quoted(channel.type) +
+                 return "\n    {\"name\": " + text::quoted(channel.name) +
+                        ", \"from\": " + text::quoted(channel.from) +
+                        ", \"to\": " + text::quoted(channel.to) +
+                        ", \"type\": " + text::quoted(channel.type) +
                         ", \"shape\": " + listed(channel.shape) + "}";
                }) +
          "}\n";

@@ -1,6 +1,6 @@
 #include "runtime/trace/Report.h"
+#include "lib/text/Json.h"
 #include "lib/text/Quantity.h"
-#include "runtime/trace/Json.h"
 #include <algorithm>
 #include <cstdio>
 
@@ -33,7 +33,8 @@ std::string reportJson(const LoadedProgram &program, const StepTimes &stepTimes,
   return text + "],\"collectives\":{\"count\":" + std::to_string(counters.collectives) +
          ",\"bytes\":" + std::to_string(counters.collectiveBytes) +
          "},\"peak_bytes\":" + std::to_string(counters.peakBytes) +
-         ",\"target\":" + quoted(program.target()) + ",\"cpu\":" + quoted(program.cpu()) + "}\n";
+         ",\"target\":" + text::quoted(program.target()) +
+         ",\"cpu\":" + text::quoted(program.cpu()) + "}\n";
 }
 
 std::string summaryLine(const LoadedProgram &program, int64_t count, const StepTimes &steps,

@@ -1,6 +1,6 @@
 #include "runtime/trace/Trace.h"
+#include "lib/text/Json.h"
 #include "runtime/program/DeviceProgram.h"
-#include "runtime/trace/Json.h"
 #include <algorithm>
 #include <cstdio>
 
@@ -95,7 +95,7 @@ private:
     }
     const Instruction &instruction = program.decoded().code[event.instruction];
     Description what = describe(program, instruction);
-    std::string details = "\"location\":" + quoted(program.location(instruction.location));
+    std::string details = "\"location\":" + text::quoted(program.location(instruction.location));
     if (what.bytes >= 0)
       details += ",\"bytes\":" + std::to_string(what.bytes);
     slice(what.title, program.mesh().deviceAt(device.position) + 1, event.begin, event.end,
@@ -108,13 +108,13 @@ private:
     std::snprintf(times, sizeof times, ",\"ts\":%.3f,\"dur\":%.3f",
                   static_cast<double>(begin - timeline_.start) / 1e3,
                   static_cast<double>(end - begin) / 1e3);
-    put("{\"name\":" + quoted(title) + ",\"ph\":\"X\"" + place(row) + times + ",\"args\":{" +
+    put("{\"name\":" + text::quoted(title) + ",\"ph\":\"X\"" + place(row) + times + ",\"args\":{" +
         details + "}}");
   }
 
   void name(const std::string &kind, int64_t row, const std::string &text) {
     put("{\"name\":\"" + kind + "\",\"ph\":\"M\"" + place(row) +
-        ",\"args\":{\"name\":" + quoted(text) + "}}");
+        ",\"args\":{\"name\":" + text::quoted(text) + "}}");
   }
 
   void sort(int64_t row, int64_t index) {

@@ -1,7 +1,7 @@
-#include "runtime/trace/Json.h"
+#include "lib/text/Json.h"
 #include <cstdio>
 
-namespace tessera::runtime {
+namespace tessera::text {
 
 std::string quoted(const std::string &text) {
   std::string out = "\"";
@@ -16,4 +16,4 @@ std::string quoted(const std::string &text) {
   return out + '"';
 }
 
-} // namespace tessera::runtime
+} // namespace tessera::text
