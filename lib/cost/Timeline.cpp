@@ -3,7 +3,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace tessera::cost {
@@ -72,11 +71,20 @@ void LiveMemory::end(int task) {
     release(storage);
 }
 
+double LinkTimes::carry(const Task &collective, double now) {
+  for (uint64_t links = collective.links; links; links &= links - 1)
+    now = std::max(now, free_[llvm::countr_zero(links)]);
+  now += collective.seconds;
+  for (uint64_t links = collective.links; links; links &= links - 1)
+    free_[llvm::countr_zero(links)] = now;
+  return now;
+}
+
 Timeline simulate(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages,
                   llvm::ArrayRef<Step> steps) {
   Timeline line;
   LiveMemory memory(tasks, storages);
-  std::array<double, 64> linkFree{};
+  LinkTimes links;
   std::vector<double> doneAt(tasks.size(), 0);
   double now = 0, last = 0;
   for (auto [i, step] : llvm::enumerate(steps)) {
@@ -89,17 +97,11 @@ Timeline simulate(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages,
       line.compute += task.seconds;
       memory.end(step.task);
       break;
-    case Step::Start: {
+    case Step::Start:
       memory.begin(step.task);
-      double begin = now;
-      for (uint64_t links = task.links; links; links &= links - 1)
-        begin = std::max(begin, linkFree[llvm::countr_zero(links)]);
-      doneAt[step.task] = begin + task.seconds;
-      for (uint64_t links = task.links; links; links &= links - 1)
-        linkFree[llvm::countr_zero(links)] = doneAt[step.task];
+      doneAt[step.task] = links.carry(task, now);
       last = std::max(last, doneAt[step.task]);
       break;
-    }
     case Step::Wait:
       line.exposed += std::max(0.0, doneAt[step.task] - now);
       now = std::max(now, doneAt[step.task]);

@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -50,6 +51,16 @@ struct Timeline {
   double exposed = 0; // that it waits for collectives
   int64_t peakBytes = 0;
   size_t peakStep = 0; // at which so much is live
+};
+
+// When the links of each axis are free again.
+class LinkTimes {
+public:
+  // When the collective, which is ready at `now`, has crossed all its links.
+  double carry(const Task &collective, double now);
+
+private:
+  std::array<double, 64> free_{};
 };
 
 // Memory as a schedule goes on: of each storage, from the step that first writes it until nobody

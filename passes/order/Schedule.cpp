@@ -2,7 +2,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <set>
 
@@ -111,12 +110,7 @@ private:
         wait(operand);
     memory.begin(task);
     if (what.isCollective()) {
-      double begin = now;
-      for (uint64_t links = what.links; links; links &= links - 1)
-        begin = std::max(begin, linkFree[llvm::countr_zero(links)]);
-      doneAt[task] = begin + what.seconds;
-      for (uint64_t links = what.links; links; links &= links - 1)
-        linkFree[llvm::countr_zero(links)] = doneAt[task];
+      doneAt[task] = links.carry(what, now);
       steps.push_back({Step::Start, task});
       if (!policy.overlaps)
         wait(task);
@@ -143,7 +137,7 @@ private:
   std::vector<bool> waited, taken;
   std::set<int> ready;
   std::vector<Step> steps;
-  std::array<double, 64> linkFree{};
+  cost::LinkTimes links;
   double now = 0;
 };
 
