@@ -161,13 +161,7 @@ Result<CollectivePlan> planCollective(const Collective &c, uint32_t groupSize) {
     t.block = makeBlock(extent, shape, result, element);
     t.operandBytes = bytes;
     t.resultBytes = elementCount(result) * element;
-    int64_t counted = c.kind() == Collective::REDUCE_SCATTER ? t.operandBytes : t.resultBytes;
-    plan.bytes += counted;
-    plan.wireBytes += g == 1 ? 0
-                      : c.kind() == Collective::PERMUTE || c.kind() == Collective::BROADCAST
-                          ? counted
-                      : c.kind() == Collective::ALL_REDUCE ? 2 * counted * (g - 1) / g
-                                                           : counted * (g - 1) / g;
+    plan.bytes += c.kind() == Collective::REDUCE_SCATTER ? t.operandBytes : t.resultBytes;
     plan.transfers.push_back(std::move(t));
   }
   return plan;

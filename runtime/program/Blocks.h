@@ -95,8 +95,7 @@ struct CollectivePlan {
   std::vector<uint32_t> axes; // the mesh axes that its groups lie along; none with explicit groups
   std::vector<Transfer> transfers; // one an operand
   Permutation permutation;         // of PERMUTE
-  int64_t bytes = 0;     // as reports count them: results, or operands of a reduce-scatter
-  int64_t wireBytes = 0; // what a rank sends in a ring
+  int64_t bytes = 0; // as reports count them: results, or operands of a reduce-scatter
 
   const Route *route = nullptr; // of a send or a receive on a channel; null: a collective
   bool sends = false;

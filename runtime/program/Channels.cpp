@@ -65,7 +65,8 @@ CollectivePlan planTransfer(const Route &route, bool sends) {
   transfer.block.row = bytes;
   (sends ? transfer.operandBytes : transfer.resultBytes) = bytes;
   plan.transfers.push_back(transfer);
-  (sends ? plan.wireBytes : plan.bytes) = bytes;
+  if (!sends)
+    plan.bytes = bytes;
   return plan;
 }
 

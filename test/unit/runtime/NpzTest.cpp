@@ -13,16 +13,6 @@
 namespace tessera::runtime {
 namespace {
 
-program::Parameter parameter(program::ElementType type, const std::vector<int64_t> &shape) {
-  program::Parameter p;
-  p.set_type(type);
-  for (int64_t n : shape) {
-    p.add_global_shape(n);
-    p.add_layout()->set_tile(n);
-  }
-  return p;
-}
-
 std::string npyHeader(const std::string &dictionary) {
   std::string head("\x93NUMPY\x01\x00", 8);
   head.push_back(static_cast<char>(dictionary.size()));

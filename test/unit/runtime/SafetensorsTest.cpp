@@ -10,16 +10,6 @@
 namespace tessera::runtime {
 namespace {
 
-program::Parameter parameter(program::ElementType type, const std::vector<int64_t> &shape) {
-  program::Parameter p;
-  p.set_type(type);
-  for (int64_t n : shape) {
-    p.add_global_shape(n);
-    p.add_layout()->set_tile(n);
-  }
-  return p;
-}
-
 std::string fileOf(const std::string &header, const std::string &bytes) {
   std::string size(8, '\0');
   uint64_t count = header.size();

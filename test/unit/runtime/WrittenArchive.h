@@ -1,4 +1,4 @@
-// A file of arrays of a test, in the format of its path.
+// A file of arrays of a test, in the format of its path, and what a program expects of one.
 #pragma once
 
 #include "runtime/array/ArrayFile.h"
@@ -9,6 +9,17 @@
 #include <vector>
 
 namespace tessera::runtime {
+
+// Whole on each device.
+inline program::Parameter parameter(program::ElementType type, const std::vector<int64_t> &shape) {
+  program::Parameter p;
+  p.set_type(type);
+  for (int64_t n : shape) {
+    p.add_global_shape(n);
+    p.add_layout()->set_tile(n);
+  }
+  return p;
+}
 
 inline void writeArchive(const std::string &path,
                          const std::vector<std::pair<std::string, HostArray>> &arrays) {
