@@ -3,6 +3,7 @@
 #include "compiler/ProgramArguments.h"
 #include "lib/files/OutputFile.h"
 #include "lib/target/X86Processors.h"
+#include "lib/text/Quantity.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -16,7 +17,7 @@ struct Request {
   std::string output, reportFile;
   bool quiet;
 
-  explicit Request(const command::Arguments &arguments)
+  explicit Request(command::Arguments &arguments)
       : program(arguments), output(arguments.value("-o")), reportFile(arguments.value("--report")),
         quiet(arguments.has("--quiet")) {
     CompileOptions &options = program.options;
@@ -25,6 +26,12 @@ struct Request {
     options.stopAfter = arguments.value("--stop-after");
     options.printAfter = arguments.value("--print-after");
     options.verifyEach = arguments.has("--verify-each");
+    if (std::string memory = arguments.value("--memory"); !memory.empty()) {
+      if (auto bytes = text::bytesIn(memory))
+        options.schedule.memory = static_cast<int64_t>(*bytes);
+      else
+        arguments.fail("--memory=" + memory + ": must be a size, such as 80GB, 1.5GiB or 4096");
+    }
   }
 };
 
@@ -46,9 +53,9 @@ int compileProgram(int argc, const char *const *argv) {
   }
   if (!arguments.has("-o") && !arguments.has("--stop-after"))
     arguments.fail("no output file: -o OUT.tsr; see tessera compile --help");
+  Request line(arguments);
   if (!arguments.wrong().empty())
     return failCommand("error: " + arguments.wrong());
-  Request line(arguments);
   std::optional<std::string> input = readFiles(line.program);
   if (!input)
     return 1;

@@ -1,6 +1,8 @@
 // The compiler as a function: an annotated module in, the bytes of a .tsr program out.
 #pragma once
 
+#include "lib/cost/ScheduleOptions.h"
+
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -15,6 +17,7 @@ struct CompileOptions {
   std::string targetCpu = "native"; // or a processor that LLVM knows; several, with commas
   std::string inputShapes;          // of dynamic arguments: in0:8x128xf32,in1:4 (InputShapes.h)
   std::string topology;             // contents of a topology file; empty: the default of lib/cost
+  cost::ScheduleOptions schedule;   // --overlap, --memory
   std::string stopAfter;   // a phase: the result is the module's text as that phase leaves it
   std::string printAfter;  // a phase: its module's text goes to `print`
   bool verifyEach = false; // MLIR's verifier after each pass, not only each phase's own

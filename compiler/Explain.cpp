@@ -83,7 +83,7 @@ public:
     result.explanation.tried = found.tried;
     result.explanation.untried = found.untried;
     addGroups(result.explanation, sites, explained, seen, now, found,
-              topologyOf(module).flopsPerSecond);
+              topologyOf(module).device.flopsPerSecond);
     result.mended = mendedText(found);
     return result;
   }

@@ -17,7 +17,7 @@ struct Request {
   std::string value, line, html, mended;
   bool all, memory;
 
-  explicit Request(const command::Arguments &arguments)
+  explicit Request(command::Arguments &arguments)
       : program(arguments), value(arguments.value("--value")), line(arguments.value("--line")),
         html(arguments.value("--html")), mended(arguments.value("--mended")),
         all(arguments.has("--all")), memory(arguments.has("--memory")) {}
@@ -56,9 +56,9 @@ std::string written(files::OutputFile &file, const std::string &text) {
 // The exit code.
 int explainInput(int argc, const char *const *argv) {
   command::Arguments arguments(*command::findCommand("explain"), argc, argv);
+  Request request(arguments);
   if (!arguments.wrong().empty())
     return failCommand("error: " + arguments.wrong());
-  Request request(arguments);
   std::optional<std::string> input = readFiles(request.program);
   if (!input)
     return 1;

@@ -9,10 +9,15 @@
 
 namespace tessera {
 
-ProgramArguments::ProgramArguments(const command::Arguments &arguments)
+ProgramArguments::ProgramArguments(command::Arguments &arguments)
     : input(arguments.operand()), topologyFile(arguments.value("--topology")) {
   options.entry = arguments.value("--entry", options.entry);
   options.inputShapes = arguments.value("--input-shapes");
+  std::string overlap = arguments.value("--overlap", "auto");
+  if (auto chosen = cost::overlapNamed(overlap))
+    options.schedule.overlap = *chosen;
+  else
+    arguments.fail("--overlap=" + overlap + ": must be auto, on or off");
 }
 
 int failCommand(const llvm::Twine &line) {

@@ -19,7 +19,7 @@ struct ProgramArguments {
   std::string input, topologyFile;
 
   // The input file and the options of both commands.
-  explicit ProgramArguments(const command::Arguments &arguments);
+  explicit ProgramArguments(command::Arguments &arguments);
 };
 
 // Writes the line to standard error; 1, the exit code.

@@ -95,6 +95,7 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
     }
     setTopology(*module, *topology);
   }
+  setSchedule(*module, options.schedule);
   result.module = std::move(module);
   dropUnusedMeshes(*result.module);
   return result;

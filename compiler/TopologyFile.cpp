@@ -3,69 +3,36 @@
 #include "compiler/Nesting.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/JSON.h"
 
 namespace tessera {
 namespace {
 
-// The numbers of one object; false where something else stands in the place of one.
-class Numbers {
-public:
-  Numbers(mlir::Location location, const llvm::json::Object &object)
-      : location(location), object(object) {}
-
-  mlir::FloatAttr get(llvm::StringRef name) {
-    const llvm::json::Value *value = object.get(name);
-    std::optional<double> number = value ? value->getAsNumber() : std::nullopt;
-    if (value && !number) {
-      wrong = true;
-      mlir::emitError(location) << "topology: '" << name << "' must be a number";
-    }
-    return number ? mlir::Builder(location.getContext()).getF64FloatAttr(*number)
-                  : mlir::FloatAttr();
+// JSON as attributes: objects are dictionaries, numbers f64.
+mlir::Attribute toAttribute(mlir::Builder &builder, const llvm::json::Value &value) {
+  switch (value.kind()) {
+  case llvm::json::Value::Null:
+    return builder.getUnitAttr();
+  case llvm::json::Value::Boolean:
+    return builder.getBoolAttr(*value.getAsBoolean());
+  case llvm::json::Value::Number:
+    return builder.getF64FloatAttr(*value.getAsNumber());
+  case llvm::json::Value::String:
+    return builder.getStringAttr(*value.getAsString());
+  case llvm::json::Value::Array: {
+    llvm::SmallVector<mlir::Attribute> entries;
+    for (const llvm::json::Value &entry : *value.getAsArray())
+      entries.push_back(toAttribute(builder, entry));
+    return builder.getArrayAttr(entries);
   }
-
-  bool wrong = false;
-
-private:
-  mlir::Location location;
-  const llvm::json::Object &object;
-};
-
-LinkAttr toLink(mlir::Location location, const llvm::json::Object &object) {
-  Numbers numbers(location, object);
-  mlir::FloatAttr alpha = numbers.get("alpha"), beta = numbers.get("beta");
-  return numbers.wrong ? LinkAttr()
-                       : LinkAttr::getChecked(location, location.getContext(), alpha, beta);
-}
-
-TopologyAttr toTopology(mlir::Location location, const llvm::json::Object &object) {
-  mlir::Builder builder(location.getContext());
-  Numbers numbers(location, object);
-  mlir::FloatAttr alpha = numbers.get("alpha"), beta = numbers.get("beta"),
-                  flops = numbers.get("flops"), memory = numbers.get("memory");
-  if (numbers.wrong)
-    return {};
-  llvm::SmallVector<mlir::NamedAttribute> axes;
-  if (const llvm::json::Object *links = object.getObject("axes"))
-    for (const auto &[axis, value] : *links) {
-      const llvm::json::Object *inner = value.getAsObject();
-      if (!inner) {
-        mlir::emitError(location) << "topology: axis \"" << llvm::StringRef(axis)
-                                  << "\" must be an object {\"alpha\": .., \"beta\": ..}";
-        return {};
-      }
-      LinkAttr link = toLink(location, *inner);
-      if (!link)
-        return {};
-      axes.push_back(builder.getNamedAttr(llvm::StringRef(axis), link));
-    }
-  std::optional<llvm::StringRef> name = object.getString("name");
-  return TopologyAttr::getChecked(
-      location, location.getContext(), name ? builder.getStringAttr(*name) : mlir::StringAttr(),
-      alpha, beta, flops, memory,
-      axes.empty() ? mlir::DictionaryAttr() : builder.getDictionaryAttr(axes));
+  case llvm::json::Value::Object: {
+    llvm::SmallVector<mlir::NamedAttribute> members;
+    for (const auto &[name, member] : *value.getAsObject())
+      members.push_back(builder.getNamedAttr(llvm::StringRef(name), toAttribute(builder, member)));
+    return builder.getDictionaryAttr(members);
+  }
+  }
+  return {};
 }
 
 } // namespace
@@ -76,11 +43,12 @@ llvm::Expected<TopologyAttr> parseTopologyFile(mlir::Location location, llvm::St
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
   if (!value)
     return value.takeError();
-  const llvm::json::Object *object = value->getAsObject();
-  if (!object)
+  if (!value->getAsObject())
     return llvm::createStringError(
         "a topology is a JSON object, such as {\"alpha\": 1e-6, \"beta\": 1e11}");
-  return toTopology(location, *object);
+  mlir::Builder builder(location.getContext());
+  return TopologyAttr::getChecked(location, location.getContext(),
+                                  llvm::cast<mlir::DictionaryAttr>(toAttribute(builder, *value)));
 }
 
 } // namespace tessera

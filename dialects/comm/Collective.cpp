@@ -1,4 +1,5 @@
 #include "dialects/comm/Collective.h"
+#include "lib/cost/Topology.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -26,22 +27,22 @@ ReductionKind toReductionKind(sharding::ReductionKind kind) {
   llvm_unreachable("every case is above");
 }
 
-cost::CollectiveKind pricedAs(CollectiveKind kind) {
+links::Pattern pricedAs(CollectiveKind kind) {
   switch (kind) {
   case CollectiveKind::AllReduce:
-    return cost::CollectiveKind::AllReduce;
+    return links::Pattern::AllReduce;
   case CollectiveKind::AllGather:
-    return cost::CollectiveKind::AllGather;
+    return links::Pattern::AllGather;
   case CollectiveKind::ReduceScatter:
-    return cost::CollectiveKind::ReduceScatter;
+    return links::Pattern::ReduceScatter;
   case CollectiveKind::AllToAll:
-    return cost::CollectiveKind::AllToAll;
+    return links::Pattern::AllToAll;
   case CollectiveKind::Permute:
-    return cost::CollectiveKind::Permute;
+    return links::Pattern::Permute;
   case CollectiveKind::Broadcast:
-    return cost::CollectiveKind::Broadcast;
+    return links::Pattern::Broadcast;
   case CollectiveKind::Shift:
-    return cost::CollectiveKind::Permute;
+    return links::Pattern::Permute;
   }
   llvm_unreachable("every case is above");
 }

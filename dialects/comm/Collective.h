@@ -2,9 +2,12 @@
 #pragma once
 
 #include "dialects/comm/CommOps.h"
-#include "lib/cost/Topology.h"
 #include "lib/sharding/Sharding.h"
 #include <optional>
+
+namespace tessera::links {
+enum class Pattern;
+}
 
 namespace tessera::comm {
 
@@ -26,7 +29,7 @@ std::optional<CollectiveFacts> collectiveFacts(mlir::Operation *op);
 
 // The same kinds as other enumerations have them.
 ReductionKind toReductionKind(sharding::ReductionKind kind);
-cost::CollectiveKind pricedAs(CollectiveKind kind); // a shift is priced as a permute
+links::Pattern pricedAs(CollectiveKind kind); // a shift is priced as a permute
 
 // Bytes of a dense static tensor as it lies in memory: i1 takes a byte.
 int64_t tensorBytes(mlir::Type type);

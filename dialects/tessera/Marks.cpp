@@ -1,5 +1,7 @@
 #include "dialects/tessera/Marks.h"
 
+#include "lib/cost/Topology.h"
+
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -15,7 +17,7 @@ constexpr StringLiteral kTopology = "tessera.topology", kTarget = "tessera.targe
                         kGlobal = "tessera.global", kTripCount = "tessera.trip_count",
                         kPartial = "tessera.partial", kBoundary = "tessera.boundary",
                         kOrigin = "tessera.origin", kConflict = "tessera.conflict",
-                        kAskedFor = "tessera.asked_for";
+                        kAskedFor = "tessera.asked_for", kSchedule = "tessera.schedule";
 
 // What a mark stands on: some of these.
 enum On : unsigned { OfOperation = 1, OfArgument = 2, OfResult = 4 };
@@ -44,6 +46,7 @@ bool hasResults(Operation *op) { return op->getNumResults(); }
 
 constexpr Mark kMarks[] = {
     {kTopology, is<TopologyAttr>, "a #tessera.topology", OfOperation, isModule, "the module"},
+    {kSchedule, is<ScheduleAttr>, "a #tessera.schedule", OfOperation, isModule, "the module"},
     {kTarget, is<TargetAttr>, "a #tessera.target", OfOperation, isModule, "the module"},
     {kTripCount, is<TripCountAttr>, "a #tessera.trip_count", OfOperation, isLoop,
      "stablehlo.while"},
@@ -118,11 +121,24 @@ cost::Topology topologyOf(ModuleOp module) {
   return topology ? topology.toTopology() : cost::defaultTopology();
 }
 
-void setTopology(ModuleOp module, TopologyAttr topology) {
-  if (topology)
-    module->setDiscardableAttr(kTopology, topology);
-  else
-    module->removeDiscardableAttr(kTopology);
+void setTopology(ModuleOp module, TopologyAttr topology) { setOrDrop(module, kTopology, topology); }
+
+// --- The schedule ---
+
+cost::ScheduleOptions scheduleOf(ModuleOp module) {
+  cost::ScheduleOptions options;
+  if (auto schedule = module->getAttrOfType<ScheduleAttr>(kSchedule))
+    options = {schedule.getOverlap(), schedule.getMemory()};
+  if (int64_t bytes = topologyOf(module).deviceBytes(); bytes && !options.memory)
+    options.memory = bytes;
+  return options;
+}
+
+void setSchedule(ModuleOp module, const cost::ScheduleOptions &options) {
+  bool isDefault = options == cost::ScheduleOptions();
+  setOrDrop(module, kSchedule,
+            isDefault ? ScheduleAttr()
+                      : ScheduleAttr::get(module.getContext(), options.overlap, options.memory));
 }
 
 // --- The target ---

@@ -7,12 +7,19 @@
 #include "dialects/tessera/TesseraDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 
+// Who asks for prices includes lib/cost/Topology.h.
+
 namespace tessera {
 
 // --- The machine ---
 // As the module says, or the default where it says nothing.
 cost::Topology topologyOf(mlir::ModuleOp module);
 void setTopology(mlir::ModuleOp module, TopologyAttr topology); // null: it says nothing
+
+// --- The schedule ---
+// What the user asks of the order; the memory is what the topology says where the user says nothing.
+cost::ScheduleOptions scheduleOf(mlir::ModuleOp module);
+void setSchedule(mlir::ModuleOp module, const cost::ScheduleOptions &options);
 
 // --- The target ---
 // What the module is compiled for; where it says nothing, what is named here is set, or the module

@@ -99,63 +99,6 @@ LogicalResult ConflictAttr::verify(function_ref<InFlightDiagnostic()> error, Arr
   return verifyLines(error, lines);
 }
 
-// --- Topology ---
-
-// A time or rate of at least `least`; costs are ratios of these, and have to stay finite.
-static LogicalResult verifyNumber(function_ref<InFlightDiagnostic()> error, StringRef name,
-                                  double least, FloatAttr number) {
-  if (!number)
-    return success();
-  double value = number.getValueAsDouble();
-  if (number.getType().isF64() && value >= least && value <= 1e30)
-    return success();
-  return error() << "topology: '" << name << "' must be a number from " << (least > 0 ? "1" : "0")
-                 << " to 1e30, such as " << (least > 0 ? "1e9" : "1e-6") << ", found " << number;
-}
-
-LogicalResult LinkAttr::verify(function_ref<InFlightDiagnostic()> error, FloatAttr alpha,
-                               FloatAttr beta) {
-  return success(succeeded(verifyNumber(error, "alpha", 0, alpha)) &&
-                 succeeded(verifyNumber(error, "beta", 1, beta)));
-}
-
-LogicalResult TopologyAttr::verify(function_ref<InFlightDiagnostic()> error, StringAttr name,
-                                   FloatAttr alpha, FloatAttr beta, FloatAttr flops,
-                                   FloatAttr memory, DictionaryAttr axes) {
-  if (failed(verifyNumber(error, "alpha", 0, alpha)) ||
-      failed(verifyNumber(error, "beta", 1, beta)) ||
-      failed(verifyNumber(error, "flops", 1, flops)) ||
-      failed(verifyNumber(error, "memory", 1, memory)))
-    return failure();
-  if (axes)
-    for (NamedAttribute axis : axes)
-      if (!isa<LinkAttr>(axis.getValue()))
-        return error() << "topology: axis " << axis.getName()
-                       << " must have a link {alpha = .., beta = ..}";
-  return success();
-}
-
-cost::Topology TopologyAttr::toTopology() const {
-  cost::Topology topology = cost::defaultTopology();
-  auto take = [](FloatAttr from, double &into) {
-    if (from)
-      into = from.getValueAsDouble();
-  };
-  if (getName())
-    topology.name = getName().str();
-  take(getAlpha(), topology.link.alpha);
-  take(getBeta(), topology.link.beta);
-  take(getFlops(), topology.flopsPerSecond);
-  take(getMemory(), topology.bytesPerSecond);
-  if (getAxes())
-    for (NamedAttribute axis : getAxes()) {
-      cost::Link &link = topology.axes[axis.getName().str()] = topology.link;
-      take(cast<LinkAttr>(axis.getValue()).getAlpha(), link.alpha);
-      take(cast<LinkAttr>(axis.getValue()).getBeta(), link.beta);
-    }
-  return topology;
-}
-
 // --- Target ---
 
 ProcessorAttr ProcessorAttr::of(MLIRContext *context, const target::Processor &processor) {

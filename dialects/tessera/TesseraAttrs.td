@@ -9,34 +9,32 @@ include "mlir/IR/OpBase.td" // what documentation is made with
 
 class Tessera_Attr<string name, string text> : AttrDef<Tessera_Dialect, name> { let mnemonic = text; }
 
-def Tessera_LinkAttr : Tessera_Attr<"Link", "link"> {
-  let summary = "The link between neighbours along a mesh axis";
-  let description = [{
-    `#tessera.link<alpha = 1.000000e-05, beta = 1.000000e+10>`: seconds until the first byte arrives, and bytes per second
-    and device. What is absent is as in the topology around it.
-  }];
-  let parameters = (ins OptionalParameter<"::mlir::FloatAttr">:$alpha, OptionalParameter<"::mlir::FloatAttr">:$beta);
-  let assemblyFormat = "`<` struct(params) `>`";
-  let genVerifyDecl = 1;
-}
-
 def Tessera_TopologyAttr : Tessera_Attr<"Topology", "topology"> {
   let summary = "The machine that the cost model counts on: `tessera.topology` of the module";
   let description = [{
-    `#tessera.topology<name = "pod", alpha = 1.000000e-06, axes = {data = #tessera.link<beta = 1.000000e+10>}>`: the fields
-    of docs/topology.md. What is absent is as in the default. Set where the program is read; every phase that asks for
-    prices reads it.
+    `#tessera.topology<name = "pod", alpha = 1.000000e-06, axes = {data = {beta = 1.000000e+10}}>`: the members of
+    docs/topology.md, nested as there; numbers are f64. What is absent is as in the default. Set where the program is read;
+    every phase that asks for prices reads it.
   }];
-  let parameters = (ins OptionalParameter<"::mlir::StringAttr">:$name,
-                        OptionalParameter<"::mlir::FloatAttr">:$alpha, OptionalParameter<"::mlir::FloatAttr">:$beta,
-                        OptionalParameter<"::mlir::FloatAttr">:$flops, OptionalParameter<"::mlir::FloatAttr">:$memory,
-                        OptionalParameter<"::mlir::DictionaryAttr", "links of their own, by mesh axis">:$axes);
-  let assemblyFormat = "`<` struct(params) `>`";
+  let parameters = (ins "::mlir::DictionaryAttr":$members);
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// With all that is absent filled in.
     ::tessera::cost::Topology toTopology() const;
   }];
+}
+
+def Tessera_ScheduleAttr : Tessera_Attr<"Schedule", "schedule"> {
+  let summary = "What the user asks of the order of a step: `tessera.schedule` of the module";
+  let description = [{
+    `#tessera.schedule<overlap = off, memory = 80000000000>`: whether collectives run beside computation (auto, on, off),
+    and the bytes that each device has for the program, arguments and outputs included; absent: what the topology says.
+    Set where the program is read; order and whoever trades memory for time read it.
+  }];
+  let parameters = (ins "::tessera::cost::Overlap":$overlap, "std::optional<int64_t>":$memory);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
 
 def Tessera_TripCountAttr : Tessera_Attr<"TripCount", "trip_count"> {

@@ -3,11 +3,15 @@
 #pragma once
 
 #include "dialects/sdy/SdyAttrs.h"
-#include "lib/cost/Topology.h"
+#include "lib/cost/ScheduleOptions.h"
 #include "lib/sharding/Sharding.h"
 #include "lib/target/Target.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"
+
+namespace tessera::cost {
+struct Topology;
+}
 
 #include "dialects/tessera/TesseraDialect.h.inc"
 #include "dialects/tessera/TesseraEnums.h.inc"

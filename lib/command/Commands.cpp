@@ -12,6 +12,12 @@ constexpr Option kInputShapes{"--input-shapes", "LIST",
                               "shapes of arguments that have dynamic ones: in0:8x128xf32,in1:4"};
 constexpr Option kMachine{"--topology", "FILE",
                           "the machine that costs are predicted for; a default is built in"};
+constexpr Option kOverlap{"--overlap", "auto|on|off",
+                          "collectives beside computation: where it is worth its memory, wherever "
+                          "it saves time, or not at all"};
+constexpr Option kMemory{"--memory", "SIZE",
+                         "what each device has for the program: 80GB, 1.5GiB, or bytes; the "
+                         "topology says without it"};
 constexpr Option kSwitchOfQuiet{"--quiet", "", "no progress and no line at the end"};
 
 constexpr Option kCompile[] = {
@@ -25,6 +31,8 @@ constexpr Option kCompile[] = {
      "commas between",
      "native|x86-64-v3|x86-64-v4|help"},
     kMachine,
+    kOverlap,
+    kMemory,
     {"--stop-after", "PHASE", "stop there and write the module as text", kPhases},
     {"--print-after", "PHASE", "print the module after that phase, and go on", kPhases},
     {"--report", "FILE", "write times, collectives and memory as JSON; - is standard output"},
@@ -45,6 +53,7 @@ constexpr Option kExplain[] = {
     kEntry,
     kInputShapes,
     kMachine,
+    kOverlap,
 };
 
 constexpr Option kRun[] = {

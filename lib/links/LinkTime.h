@@ -10,14 +10,16 @@ namespace tessera::links {
 
 // A link between neighbours along a mesh axis.
 struct Link {
-  double alpha = 0; // seconds before the first byte arrives
-  double beta = 1;  // bytes per second and device
+  double alpha = 0;       // seconds before the first byte arrives
+  double beta = 1;        // bytes per second and device, in each direction
+  int64_t directions = 1; // 2: of a ring, whose halves travel both ways at once
   bool operator==(const Link &) const = default;
 };
 
 // What a group along several axes gets.
 inline Link slower(const Link &a, const Link &b) {
-  return {std::max(a.alpha, b.alpha), std::min(a.beta, b.beta)};
+  return {std::max(a.alpha, b.alpha), std::min(a.beta, b.beta),
+          std::min(a.directions, b.directions)};
 }
 
 enum class Pattern { AllReduce, AllGather, ReduceScatter, AllToAll, Permute, Broadcast };

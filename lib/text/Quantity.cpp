@@ -1,7 +1,9 @@
 #include "lib/text/Quantity.h"
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace tessera::text {
 
@@ -39,6 +41,23 @@ std::string bytes(uint64_t count) {
   for (; value >= 1023.5 && unit < 3; ++unit)
     value /= 1024;
   return rounded(value, units[unit]);
+}
+
+std::optional<uint64_t> bytesIn(std::string_view text) {
+  double number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc())
+    return std::nullopt;
+  text.remove_prefix(end - text.data());
+  if (text.starts_with(' '))
+    text.remove_prefix(1);
+  constexpr std::pair<std::string_view, double> units[] = {
+      {"", 1},      {"B", 1},      {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
+      {"TB", 1e12}, {"KiB", 1024}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+  for (auto [unit, bytes] : units)
+    if (text == unit && number * bytes >= 1 && number * bytes <= 0x1p62)
+      return static_cast<uint64_t>(std::floor(number * bytes));
+  return std::nullopt;
 }
 
 std::string seconds(double time) {

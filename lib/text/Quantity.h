@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,10 @@ std::string counted(uint64_t count, std::string_view noun, std::string_view plur
 
 // "12 bytes", "3.4 KiB", "57.1 MiB", "230 MiB".
 std::string bytes(uint64_t count);
+
+// The other way round: "80GB" (10^9), "1.5GiB" (2^30), "4096"; none where the text is no size from 1 to
+// 2^62.
+std::optional<uint64_t> bytesIn(std::string_view text);
 
 // "350 us", "12.3 ms", "1.2 s", "3 min 20 s" from 100 s on.
 std::string seconds(double time);

@@ -4,6 +4,7 @@
 #include "dialects/comm/Collective.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/cost/Topology.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/DenseMap.h"
 

@@ -16,6 +16,19 @@ def SetTarget : Pass<"tessera-set-target", "mlir::ModuleOp"> {
            "The processor (native: this one), or several: x86-64-v3,x86-64-v4.">];
   let dependentDialects = ["::tessera::TesseraDialect"];
 }
+def SetSchedule : Pass<"tessera-set-schedule", "mlir::ModuleOp"> {
+  let summary = "Says on the module what is asked of the order, for the phases that follow.";
+  let description = [{
+    `--tessera-set-schedule="overlap=off memory=80GB"` of `module {}`:
+    ```mlir
+    module attributes {tessera.schedule = #tessera.schedule<overlap = off, memory = 80000000000>} {}
+    ```
+  }];
+  let options = [
+    Option<"overlap", "overlap", "std::string", "\"auto\"", "Whether collectives run beside computation: auto, on, off.">,
+    Option<"memory", "memory", "std::string", "\"\"", "What each device has for the program: 80GB, 1.5GiB, or bytes.">];
+  let dependentDialects = ["::tessera::TesseraDialect"];
+}
 def InlineCalls : Pass<"tessera-inline-calls", "mlir::ModuleOp"> {
   let summary = "Puts the bodies of called functions where they are called, until only the entry is left.";
   let description = [{

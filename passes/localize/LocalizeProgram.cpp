@@ -6,6 +6,7 @@
 #include "dialects/sdy/PlainData.h"
 #include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/cost/Topology.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/localize/Handlers.h"

@@ -35,11 +35,14 @@ namespace {
 
 class Orderer {
 public:
-  explicit Orderer(ModuleOp module) : topology(topologyOf(module)), meshes(module) {}
+  explicit Orderer(ModuleOp module) : topology(topologyOf(module)), meshes(module) {
+    rule.overlap = scheduleOf(module).overlap;
+  }
 
   order::BlockCost order(Block &block);
 
 private:
+  order::Rule rule;
   cost::Topology topology;
   sdy::MeshTable meshes;
 };
@@ -105,7 +108,7 @@ private:
 order::BlockCost Orderer::order(Block &block) {
   order::BlockTasks tasks =
       order::tasksOf(block, topology, meshes, [&](Block &inner) { return order(inner); });
-  order::Order order = order::schedule(tasks.tasks, tasks.storages);
+  order::Order order = order::schedule(tasks.tasks, tasks.storages, rule);
   Placer(block).place(tasks, order.steps);
   return {order.timeline.seconds, order.timeline.peakBytes};
 }

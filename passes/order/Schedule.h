@@ -16,12 +16,13 @@
 // and the one taken is the quickest of those that the memory rule admits, as simulated.
 #pragma once
 
+#include "lib/cost/ScheduleOptions.h"
 #include "lib/cost/Timeline.h"
 #include <optional>
 
 namespace tessera::order {
 
-enum class Overlap { Auto, On, Off };
+using cost::Overlap;
 
 struct Rule {
   Overlap overlap = Overlap::Auto;

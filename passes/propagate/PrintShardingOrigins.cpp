@@ -1,6 +1,7 @@
 // Prints for every value that propagation shards where its axes come from. The module stays as it
 // is; run it where tessera-propagate-shardings would run. Passes.td shows an example.
 #include "dialects/tessera/Marks.h"
+#include "lib/cost/Topology.h"
 #include "passes/propagate/Origins.h"
 #include "passes/propagate/Passes.h"
 

@@ -9,6 +9,7 @@
 // resharded: what is best for an op, or for the state to follow, is kept only where it is no worse
 // for the program, in time and in bytes. Passes.td shows an example.
 #include "dialects/tessera/Marks.h"
+#include "lib/cost/Topology.h"
 #include "passes/propagate/ModuleGraph.h"
 #include "passes/propagate/Origins.h"
 #include "passes/propagate/Passes.h"

@@ -2,6 +2,7 @@
 // nothing. Passes.td shows an example.
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/cost/Topology.h"
 #include "passes/reshard/Movement.h"
 #include "passes/reshard/Passes.h"
 

@@ -1,6 +1,7 @@
 #include "passes/reshard/Movement.h"
 
 #include "dialects/tessera/Marks.h"
+#include "lib/cost/Topology.h"
 
 namespace tessera {
 

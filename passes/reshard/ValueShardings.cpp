@@ -3,6 +3,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/cost/Topology.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 

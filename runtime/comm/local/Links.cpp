@@ -3,11 +3,13 @@
 
 namespace tessera::runtime {
 
-Links::Links(Link link, const std::map<std::string, Link> &axes, const program::Mesh &mesh)
-    : link_(link) {
+Links::Links(const links::Network &network, const program::Mesh &mesh) : link_(network.link) {
+  int64_t stride = 1;
+  for (const auto &axis : mesh.axes())
+    stride *= axis.size();
   for (const auto &axis : mesh.axes()) {
-    auto named = axes.find(axis.name());
-    axes_.push_back(named == axes.end() ? link : named->second);
+    stride /= axis.size();
+    axes_.push_back(links::linkAlong(network, {axis.name(), stride, axis.size()}));
   }
 }
 

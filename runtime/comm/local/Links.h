@@ -3,12 +3,10 @@
 // schedules show in wall time on few cores. No core is used for the delay.
 #pragma once
 
-#include "lib/links/LinkTime.h"
+#include "lib/links/Network.h"
 #include "runtime/program/Blocks.h"
 #include "runtime/program/Groups.h"
-#include <map>
 #include <mutex>
-#include <string>
 #include <vector>
 
 namespace tessera::runtime {
@@ -17,8 +15,7 @@ using links::Link;
 
 class Links {
 public:
-  // `axes`: links of single mesh axes, by name, where they differ from `link`.
-  Links(Link link, const std::map<std::string, Link> &axes, const program::Mesh &mesh);
+  Links(const links::Network &network, const program::Mesh &mesh);
 
   // What the plan takes over the slowest link that its groups use.
   int64_t nanoseconds(const CollectivePlan &plan) const;

@@ -8,12 +8,13 @@ namespace tessera::runtime {
 
 namespace {
 
-// As much JSON as topology files use: objects, numbers, strings; members of other kinds are
-// refused.
+// As much JSON as topology files use: objects, lists, numbers, strings; other kinds are refused.
 struct Value {
   double number = 0;
   bool isNumber = false;
+  std::string text;
   std::map<std::string, Value> members;
+  std::vector<Value> entries;
 };
 
 class Parser {
@@ -48,10 +49,10 @@ private:
     skipSpace();
     if (text_.empty() || depth > 8)
       return false;
-    if (text_[0] == '"') {
-      std::string ignored;
-      return parseString(ignored);
-    }
+    if (text_[0] == '"')
+      return parseString(value.text);
+    if (eat('['))
+      return eat(']') || parseEntries(value, depth);
     if (!eat('{')) {
       auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value.number);
       value.isNumber = error == std::errc();
@@ -68,21 +69,49 @@ private:
     return eat('}');
   }
 
+  bool parseEntries(Value &value, int depth) {
+    do {
+      if (!parse(value.entries.emplace_back(), depth + 1))
+        return false;
+    } while (eat(','));
+    return eat(']');
+  }
+
   std::string_view text_;
 };
+
+// Where the member is there, its number; -1 where it is something else.
+void readNumber(const Value &object, const char *name, double &into) {
+  auto member = object.members.find(name);
+  if (member != object.members.end())
+    into = member->second.isNumber ? member->second.number : -1;
+}
 
 // The link that an object describes; what it leaves out is as in `base`.
 Status readLink(const Value &object, Link base, Link &link) {
   link = base;
-  for (auto [name, field] : {std::pair("alpha", &link.alpha), {"beta", &link.beta}}) {
-    auto it = object.members.find(name);
-    if (it != object.members.end())
-      *field = it->second.isNumber ? it->second.number : -1;
-  }
+  readNumber(object, "alpha", link.alpha);
+  readNumber(object, "beta", link.beta);
+  double directions = static_cast<double>(link.directions);
+  readNumber(object, "directions", directions);
   if (!(link.alpha >= 0 && link.alpha <= 10) || !(link.beta >= 1000))
     return invalidArgument("alpha (seconds) must be from 0 to 10, and beta (bytes per second) at "
                            "least 1000");
+  if (directions != 1 && directions != 2)
+    return invalidArgument("directions must be 1 or 2");
+  link.directions = static_cast<int64_t>(directions);
   return {};
+}
+
+Status readLevel(const Value &object, Link base, links::Level &level) {
+  if (auto name = object.members.find("name"); name != object.members.end())
+    level.name = name->second.text;
+  double devices = 0;
+  readNumber(object, "devices", devices);
+  if (!(devices >= 0 && devices <= 1e9))
+    return invalidArgument("devices must be from 0 (all) to 1e9");
+  level.devices = static_cast<int64_t>(devices);
+  return readLink(object, base, level.link);
 }
 
 } // namespace
@@ -95,16 +124,19 @@ Result<std::shared_ptr<const Links>> parseTopology(std::string_view text,
                       std::to_string(program.programs().size()) + " programs");
   Value root;
   if (!Parser(text).parseFile(root))
-    return invalidArgument("a topology is a JSON object of numbers, strings and objects, such as "
-                           "{\"alpha\": 1e-6, \"beta\": 1e10}");
-  Link link;
-  if (Status s = readLink(root, {1e-6, 5e9}, link); !s.ok())
+    return invalidArgument(
+        "a topology is a JSON object of numbers, strings, lists and objects, such as "
+        "{\"alpha\": 1e-6, \"beta\": 1e10}");
+  links::Network network;
+  if (Status s = readLink(root, {1e-6, 5e9}, network.link); !s.ok())
     return s;
-  std::map<std::string, Link> axes;
   for (const auto &[name, object] : root.members["axes"].members)
-    if (Status s = readLink(object, link, axes[name]); !s.ok())
+    if (Status s = readLink(object, network.link, network.axes[name]); !s.ok())
       return invalidArgument("axis '" + name + "': " + s.message());
-  return std::make_shared<const Links>(link, axes, program.manifest().programs(0).mesh());
+  for (const Value &object : root.members["levels"].entries)
+    if (Status s = readLevel(object, network.link, network.levels.emplace_back()); !s.ok())
+      return invalidArgument("level '" + network.levels.back().name + "': " + s.message());
+  return std::make_shared<const Links>(network, program.manifest().programs(0).mesh());
 }
 
 Result<std::shared_ptr<const Links>> readTopology(const std::string &path,

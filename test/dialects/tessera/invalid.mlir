@@ -17,19 +17,53 @@ func.func @main() attributes {tessera.topology = #tessera.topology<>} { return }
 
 // -----
 
-// expected-error @+1 {{topology: 'beta' must be a number from 1 to 1e30, such as 1e9, found 1.000000e-01 : f64}}
+// expected-error @+1 {{topology: 'beta' must be a number from 1 to 1e30, such as 1e9, found 1.000000e-01}}
 module attributes {tessera.topology = #tessera.topology<beta = 0.1>} {}
 
 // -----
 
-// expected-error @+2 {{failed to parse Tessera_TopologyAttr parameter 'axes'}}
 // expected-error @+1 {{topology: 'alpha' must be a number from 0 to 1e30, such as 1e-6, found 1.000000e+00 : f32}}
-module attributes {tessera.topology = #tessera.topology<axes = {x = #tessera.link<alpha = 1.0 : f32>}>} {}
+module attributes {tessera.topology = #tessera.topology<axes = {x = {alpha = 1.0 : f32}}>} {}
 
 // -----
 
-// expected-error @+1 {{topology: axis "x" must have a link {alpha = .., beta = ..}}}
+// expected-error @+1 {{topology: 'x' of 'axes' must be an object, found 1.000000e+00}}
 module attributes {tessera.topology = #tessera.topology<axes = {x = 1.0}>} {}
+
+// -----
+
+// expected-error @+1 {{topology: no member 'bta' here}}
+module attributes {tessera.topology = #tessera.topology<axes = {x = {bta = 1.0}}>} {}
+
+// -----
+
+// expected-error @+1 {{topology: 'directions' must be a whole number up to 9e15}}
+module attributes {tessera.topology = #tessera.topology<directions = 1.5>} {}
+
+// -----
+
+// expected-error @+1 {{topology: the devices of level 'rack' must be a multiple of those of 'host'}}
+module attributes {tessera.topology = #tessera.topology<levels = [{name = "host", devices = 8.0}, {name = "rack", devices = 12.0}]>} {}
+
+// -----
+
+// expected-error @+1 {{topology: level 'host' must say how many devices it has: only the last may have all}}
+module attributes {tessera.topology = #tessera.topology<levels = [{name = "host"}, {name = "pod"}]>} {}
+
+// -----
+
+// expected-error @+1 {{topology: a member that is there twice}}
+module attributes {tessera.topology = #tessera.topology<alpha = 1.0, alpha = 2.0>} {}
+
+// -----
+
+// expected-error @+1 {{'most' is no overlap; there are auto, on, off}}
+module attributes {tessera.schedule = #tessera.schedule<overlap = most>} {}
+
+// -----
+
+// expected-error @+1 {{a device has memory of a byte or more, not 0}}
+module attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 0>} {}
 
 // -----
 

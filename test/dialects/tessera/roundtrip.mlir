@@ -2,10 +2,11 @@
 // RUN: tessera-opt %s --mlir-print-debuginfo | tessera-opt --mlir-print-debuginfo | FileCheck %s
 // RUN: tessera-opt %s --emit-bytecode | tessera-opt --mlir-print-debuginfo | FileCheck %s
 
-// CHECK: module attributes {tessera.topology = #tessera.topology<name = "pod", alpha = 0.000000e+00 : f64, beta = 1.000000e+11 : f64, flops = 1.000000e+14 : f64, memory = 2.000000e+12 : f64,
-// CHECK-SAME: axes = {data = #tessera.link<alpha = 1.000000e-05 : f64, beta = 3.300000e+09 : f64>, "x y" = #tessera.link<>}>}
-module attributes {tessera.topology = #tessera.topology<name = "pod", alpha = 0.0, beta = 1.0e+11, flops = 1.0e+14, memory = 2.0e+12,
-    axes = {data = #tessera.link<alpha = 1.0e-05, beta = 3.3e+09>, "x y" = #tessera.link<>}>} {
+// CHECK: module attributes {tessera.topology = #tessera.topology<alpha = 0.000000e+00 : f64, axes = {data = {alpha = 1.000000e-05 : f64, beta = 3.300000e+09 : f64}, "x y" = {}}, beta = 1.000000e+11 : f64, flops = 1.000000e+14 : f64,
+// CHECK-SAME: flops_by_type = {bf16 = 3.000000e+14 : f64}, levels = [{devices = 8.000000e+00 : f64, name = "host"}, {beta = 1.000000e+09 : f64, name = "pod"}], memory = 2.000000e+12 : f64, name = "pod", spaces = {device = {bytes = 8.000000e+10 : f64}}>}
+module attributes {tessera.topology = #tessera.topology<name = "pod", alpha = 0.0, beta = 1.0e+11, flops = 1.0e+14, memory = 2.0e+12, flops_by_type = {bf16 = 3.0e+14},
+    axes = {data = {alpha = 1.0e-05, beta = 3.3e+09}, "x y" = {}}, levels = [{name = "host", devices = 8.0}, {name = "pod", beta = 1.0e+09}],
+    spaces = {device = {bytes = 8.0e+10}}>} {
 
 // CHECK-LABEL: @main
 func.func @main(%x: tensor<8x4xf32>, %c: tensor<f32>, %i: tensor<i32>) {
@@ -37,6 +38,11 @@ module attributes {tessera.topology = #tessera.topology<>} {}
 
 // CHECK: module attributes {tessera.target = #tessera.target<shadow, <"znver4", vector_bits = 256, features = ["avx2", "fma"]>, <"x86-64", vector_bits = 128>>}
 module attributes {tessera.target = #tessera.target<shadow, <"znver4", vector_bits = 256, features = ["avx2", "fma"]>, <"x86-64", vector_bits = 128>>} {}
+
+// CHECK: module attributes {tessera.schedule = #tessera.schedule<overlap = off, memory = 80000000000>}
+module attributes {tessera.schedule = #tessera.schedule<overlap = off, memory = 80000000000>} {}
+// CHECK: module attributes {tessera.schedule = #tessera.schedule<overlap = auto>}
+module attributes {tessera.schedule = #tessera.schedule<overlap = auto>} {}
 
 // Of a program on the way to be explained.
 // CHECK: module attributes {tessera.explain}

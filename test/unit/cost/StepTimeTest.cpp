@@ -6,7 +6,10 @@ namespace tessera::cost {
 namespace {
 
 TEST(StepTime, OneThingAfterAnotherAsOftenAsItHappens) {
-  Topology pod{"pod", {0, 1e9}, {}, 1e12, 1e10};
+  Topology pod;
+  pod.network.link = {0, 1e9};
+  pod.device.flopsPerSecond = 1e12;
+  pod.device.bytesPerSecond = 1e10;
   sharding::Mesh mesh{"mesh", {{"x", 4}}, {}};
   std::vector<Repeated<Compute>> kernels = {{{1e9, 0}, 3}, {{1e9, 1e8}, 1}}; // 1 ms each, and 10 ms
   std::vector<Repeated<Transfer>> moves = {

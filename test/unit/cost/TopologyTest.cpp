@@ -1,4 +1,5 @@
 #include "lib/cost/Topology.h"
+#include "lib/cost/TopologyText.h"
 
 #include "gtest/gtest.h"
 
@@ -14,7 +15,8 @@ TEST(WireBytes, OfARing) {
 }
 
 TEST(CollectiveSeconds, SlowestAxisOfTheGroupCounts) {
-  Topology pod{"pod", {1e-6, 1e11}, {{"data", {1e-5, 1e9}}}, 1e14, 1e12};
+  Topology pod;
+  pod.network = {{1e-6, 1e11}, {{"data", {1e-5, 1e9}}}, {}};
   sharding::Mesh mesh{"mesh", {{"data", 2}, {"model", 4}}, {}};
   sharding::AxisRef data{0, 1, 2}, model{1, 1, 4};
   EXPECT_DOUBLE_EQ(collectiveSeconds(pod, mesh, CollectiveKind::Permute, 1e9, data), 1e-5 + 1);
@@ -24,7 +26,8 @@ TEST(CollectiveSeconds, SlowestAxisOfTheGroupCounts) {
 
 TEST(CollectiveSeconds, AnAllReduceTakesAsManyStepsAsItsBytesAreWorth) {
   const Link link{1e-6, 1e9};
-  Topology host{"host", link, {}, 1e10, 1e10};
+  Topology host;
+  host.network.link = link;
   sharding::Mesh mesh{"mesh", {{"x", 8}}, {}};
   auto seconds = [&](CollectiveKind kind, double bytes, int64_t size) {
     return collectiveSeconds(host, mesh, kind, bytes, sharding::AxisRef{0, 1, size});
@@ -40,6 +43,31 @@ TEST(CollectiveSeconds, AnAllReduceTakesAsManyStepsAsItsBytesAreWorth) {
                 1.000001 * (seconds(CollectiveKind::ReduceScatter, bytes, part) +
                             seconds(CollectiveKind::AllReduce, bytes / part, 8 / part) +
                             seconds(CollectiveKind::AllGather, bytes, part)));
+}
+
+TEST(CollectiveSeconds, AnAxisHasTheLinksOfTheSmallestLevelThatHoldsIt) {
+  Topology pod;
+  pod.network.levels = {
+      {"host", 4, {1e-6, 1e11}}, {"rack", 8, {2e-6, 1e10}}, {"pod", 0, {1e-5, 1e9}}};
+  sharding::Mesh mesh{"mesh", {{"data", 4}, {"model", 4}}, {}};
+  auto beta = [&](sharding::AxisRef ref) { return pod.linkAlong(mesh, ref).beta; };
+  EXPECT_EQ(beta({1, 1, 4}), 1e11); // devices 0 1 2 3
+  EXPECT_EQ(beta({0, 2, 2}), 1e10); // 0 4
+  EXPECT_EQ(beta({0, 1, 2}), 1e9);  // 0 8
+  EXPECT_EQ(beta({0, 1, 4}), 1e9);
+  pod.network.axes["data"] = {0, 7};
+  EXPECT_EQ(beta({0, 1, 4}), 7);
+}
+
+TEST(TopologyText, HasWhatIsThere) {
+  Topology pod;
+  pod.name = "a \"pod\"";
+  pod.device.flopsByType = {{"bf16", 3e14}};
+  pod.network.levels = {{"host", 8, {1e-6, 1e11}}};
+  std::string text = topologyText(pod);
+  for (const char *part :
+       {R"("name": "a \"pod\"")", R"("bf16": 3e+14)", R"("devices": 8)", R"("axes": {})"})
+    EXPECT_NE(text.find(part), text.npos) << part << " in\n" << text;
 }
 
 TEST(CollectiveSeconds, AGroupOfOneCostsNothing) {

@@ -383,7 +383,7 @@ TEST_P(DeviceTest, CollectivesTakeTheirTurnInTheQueue) {
   for (bool simulated : {false, true}) {
     std::shared_ptr<const Links> links;
     if (simulated)
-      links = std::make_shared<Links>(Link{1e-5, 1e9}, std::map<std::string, Link>{},
+      links = std::make_shared<Links>(links::Network{{1e-5, 1e9}, {}, {}},
                                       devices.program().manifest().mesh());
     LocalCommunicator communicator(devices.program(), run, links, nullptr);
     run.wakeAll = [&] { communicator.wakeAll(); };

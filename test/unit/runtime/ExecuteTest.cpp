@@ -422,8 +422,8 @@ TEST(ExecuteTest, SimulatedLinksDelayWithoutACore) {
   auto loaded = builder.load();
   SessionOptions options;
   options.workers = 2;
-  options.links = std::make_shared<Links>(Link{1e-3, 1e9}, std::map<std::string, Link>(),
-                                          builder.program.mesh());
+  options.links =
+      std::make_shared<Links>(links::Network{{1e-3, 1e9}, {}, {}}, builder.program.mesh());
   auto session = std::move(*Session::create(*loaded, options));
   int64_t begin = Pool::now();
   ASSERT_TRUE(runOnce(*session, {std::string(128, '\0')}).ok());

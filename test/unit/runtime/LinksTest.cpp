@@ -38,7 +38,7 @@ TEST(LinksTest, CollectivesMeetOnTheLinksOfTheirAxes) {
 // Few bytes are doubled: 3 steps among 8. Many are scattered and gathered: 6 steps.
 TEST(LinksTest, TimeIsTheCompilers) {
   Over both({0, 1});
-  Links links({1e-3, 1e6}, {}, both.builder.program.mesh());
+  Links links({{1e-3, 1e6}, {}, {}}, both.builder.program.mesh());
   both.plan.bytes = 1;
   EXPECT_EQ(links.nanoseconds(both.plan), 3'003'000);
   both.plan.bytes = 8'000'000;

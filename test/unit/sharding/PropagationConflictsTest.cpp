@@ -73,7 +73,7 @@ TEST(PropagationConflicts, AWholeOperandIsSlicedForNothing) {
 // elements.
 TEST(ConflictCost, BytesDecideNotElements) {
   cost::Topology slow = cost::defaultTopology();
-  slow.link.beta = 1e8;
+  slow.network.link.beta = 1e8;
   auto rows = [&](int64_t bytesOfA) {
     Dot dot(6 * 64, 64, 4 * 64);
     dot.graph.values[0].elementBytes = bytesOfA;

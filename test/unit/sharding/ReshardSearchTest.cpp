@@ -140,7 +140,7 @@ TEST(RetileShifts, RowsByDistance) {
 // axes, partial values.
 TEST(ReshardPlans, ExecutedOnSimulatedDevices) {
   cost::Topology bytesOnly = cost::defaultTopology();
-  bytesOnly.link.alpha = 0;
+  bytesOnly.network.link.alpha = 0;
   for (uint32_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random{std::mt19937(seed)};

@@ -8,7 +8,8 @@ using namespace tessera::sharding;
 
 static ShardScan plan(int64_t shards, int64_t totals, double alpha, double beta = 1e9) {
   Mesh mesh{"mesh", {{"x", shards}}, {}};
-  cost::Topology topology{"test", {alpha, beta}, {}, 1e10, 1e10};
+  cost::Topology topology;
+  topology.network.link = {alpha, beta};
   return planShardScan(topology, mesh, totals, 4, AxisRefs{{0, 1, shards}});
 }
 

@@ -24,6 +24,14 @@ TEST(QuantityTest, Bytes) {
   EXPECT_EQ(bytes(uint64_t{5} << 50), "5120 TiB");
 }
 
+TEST(QuantityTest, SizesThatAreRead) {
+  EXPECT_EQ(bytesIn("4096"), 4096u);
+  EXPECT_EQ(bytesIn("80GB"), 80000000000u);
+  EXPECT_EQ(bytesIn("1.5 GiB"), 1610612736u);
+  for (const char *wrong : {"", "GB", "0", "-1", "1e30", "inf", "nan", "80gb", "1 GB ", "1e-3"})
+    EXPECT_EQ(bytesIn(wrong), std::nullopt) << wrong;
+}
+
 TEST(QuantityTest, Seconds) {
   EXPECT_EQ(seconds(350e-6), "350 us");
   EXPECT_EQ(seconds(0.99999e-3), "1.0 ms");

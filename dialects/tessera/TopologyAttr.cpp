@@ -1,0 +1,198 @@
+// A topology in IR: its text, its invariants, and the plain data that it stands for.
+#include "dialects/tessera/TesseraDialect.h"
+#include "lib/cost/TopologyFields.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace tessera {
+namespace {
+
+// Takes the members of a dictionary into what they stand for. Costs are ratios of numbers, which
+// have to stay finite.
+class Reader {
+public:
+  Reader(DictionaryAttr members, std::string &wrong) : members(members), wrong(wrong) {}
+  ~Reader() {
+    for (NamedAttribute member : members)
+      if (!known.contains(member.getName().getValue()))
+        refuse("no member '" + member.getName().getValue() + "' here");
+  }
+
+  void text(StringRef name, std::string &into) {
+    if (Attribute member = take(name)) {
+      if (auto string = dyn_cast<StringAttr>(member))
+        into = string.str();
+      else
+        refuse("'" + name + "' must be a string, found ", member);
+    }
+  }
+
+  void number(StringRef name, double &into, cost::Least least) {
+    if (Attribute member = take(name))
+      readNumber(name, member, into, least);
+  }
+
+  void count(StringRef name, int64_t &into, cost::Least least) {
+    double number = static_cast<double>(into);
+    this->number(name, number, least);
+    if (number <= 9e15 && number == std::floor(number))
+      into = static_cast<int64_t>(number);
+    else
+      refuse("'" + name + "' must be a whole number up to 9e15");
+  }
+
+  template <class Map> void numbers(StringRef name, Map &into, cost::Least least) {
+    forEntries(name, "an object", [&](StringRef key, Attribute value) {
+      readNumber(key, value, into[key.str()], least);
+    });
+  }
+
+  template <class Map, class T, class F>
+  void map(StringRef name, Map &into, const T &base, F each) {
+    forEntries(name, "an object of objects", [&](StringRef key, Attribute value) {
+      auto inner = dyn_cast<DictionaryAttr>(value);
+      if (!inner)
+        return refuse("'" + key + "' of '" + name + "' must be an object, found ", value);
+      Reader reader(inner, wrong);
+      each(into.insert_or_assign(key.str(), base).first->second, reader);
+    });
+  }
+
+  template <class List, class T, class F>
+  void list(StringRef name, List &into, const T &base, F each) {
+    Attribute member = take(name);
+    auto array = dyn_cast_or_null<ArrayAttr>(member);
+    if (member && !array)
+      refuse("'" + name + "' must be a list, found ", member);
+    for (Attribute value : array ? array.getValue() : ArrayRef<Attribute>()) {
+      auto inner = dyn_cast<DictionaryAttr>(value);
+      if (!inner)
+        return refuse("an entry of '" + name + "' must be an object, found ", value);
+      Reader reader(inner, wrong);
+      into.push_back(base);
+      each(into.back(), reader);
+    }
+  }
+
+private:
+  Attribute take(StringRef name) {
+    known.insert(name);
+    return members.get(name);
+  }
+
+  template <class F> void forEntries(StringRef name, StringRef what, F each) {
+    Attribute member = take(name);
+    auto entries = dyn_cast_or_null<DictionaryAttr>(member);
+    if (member && !entries)
+      return refuse("'" + name + "' must be " + what + ", found ", member);
+    for (NamedAttribute entry : entries ? entries.getValue() : ArrayRef<NamedAttribute>())
+      each(entry.getName().getValue(), entry.getValue());
+  }
+
+  void readNumber(StringRef name, Attribute member, double &into, cost::Least least) {
+    auto number = dyn_cast<FloatAttr>(member);
+    bool isRate = least == cost::Least::One;
+    double value = number && number.getType().isF64() ? number.getValueAsDouble() : -1;
+    if (value >= (isRate ? 1 : 0) && value <= 1e30)
+      into = value;
+    else
+      refuse("'" + name + "' must be a number from " + (isRate ? "1" : "0") + " to 1e30, such as " +
+                 (isRate ? "1e9" : "1e-6") + ", found ",
+             member);
+  }
+
+  // The first thing that is wrong is said.
+  void refuse(const Twine &what, Attribute found = {}) {
+    if (!wrong.empty())
+      return;
+    llvm::raw_string_ostream stream(wrong);
+    stream << "topology: " << what;
+    if (found)
+      found.print(stream,
+                  /*elideType=*/isa<FloatAttr>(found) && cast<FloatAttr>(found).getType().isF64());
+  }
+
+  DictionaryAttr members;
+  llvm::StringSet<> known;
+  std::string &wrong;
+};
+
+// As far as nothing is wrong.
+cost::Topology read(DictionaryAttr members, std::string &wrong) {
+  cost::Topology topology = cost::defaultTopology();
+  Reader reader(members, wrong);
+  cost::visitFields(topology, reader);
+  return topology;
+}
+
+} // namespace
+
+Attribute TopologyAttr::parse(AsmParser &parser, Type) {
+  SmallVector<NamedAttribute> members;
+  SMLoc at = parser.getCurrentLocation();
+  auto parseMember = [&]() -> ParseResult {
+    std::string name;
+    Attribute value;
+    if (parser.parseKeywordOrString(&name) || parser.parseEqual() || parser.parseAttribute(value))
+      return failure();
+    members.emplace_back(parser.getBuilder().getStringAttr(name), value);
+    return success();
+  };
+  if (parser.parseLess())
+    return {};
+  if (failed(parser.parseOptionalGreater()))
+    if (parser.parseCommaSeparatedList(parseMember) || parser.parseGreater())
+      return {};
+  if (DictionaryAttr::findDuplicate(members, /*isSorted=*/false)) {
+    parser.emitError(at, "topology: a member that is there twice");
+    return {};
+  }
+  return getChecked([&] { return parser.emitError(at); }, parser.getContext(),
+                    DictionaryAttr::get(parser.getContext(), members));
+}
+
+void TopologyAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(getMembers(), printer, [&](NamedAttribute member) {
+    printer.printKeywordOrString(member.getName().getValue());
+    printer << " = " << member.getValue();
+  });
+  printer << '>';
+}
+
+// The devices of a level are whole units of the level before.
+static std::string checkLevels(const cost::Topology &topology) {
+  const std::vector<links::Level> &levels = topology.network.levels;
+  for (size_t i = 0; i < levels.size(); ++i) {
+    bool isLast = i + 1 == levels.size();
+    if (!isLast && levels[i].devices == 0)
+      return "topology: level '" + levels[i].name +
+             "' must say how many devices it has: only the last may have all";
+    if (i && levels[i].devices % levels[i - 1].devices)
+      return "topology: the devices of level '" + levels[i].name +
+             "' must be a multiple of those of '" + levels[i - 1].name + "'";
+  }
+  return "";
+}
+
+LogicalResult TopologyAttr::verify(function_ref<InFlightDiagnostic()> error,
+                                   DictionaryAttr members) {
+  std::string wrong;
+  cost::Topology topology = read(members, wrong);
+  if (wrong.empty())
+    wrong = checkLevels(topology);
+  return wrong.empty() ? success() : LogicalResult(error() << wrong);
+}
+
+cost::Topology TopologyAttr::toTopology() const {
+  std::string wrong;
+  return read(getMembers(), wrong);
+}
+
+} // namespace tessera

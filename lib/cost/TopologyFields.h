@@ -1,0 +1,63 @@
+// Every member of a topology under its name in files and in IR (docs/topology.md): whoever reads,
+// checks or writes one visits these. What a topology gets besides is a member of Topology or
+// DeviceRates and a line here.
+//
+//   struct Visitor {
+//     void text(name, std::string &);
+//     void number(name, double &, Least);
+//     void count(name, int64_t &, Least);
+//     template <class T, class F> void map(name, std::map<std::string, T> &, const T &base, F each);
+//     template <class T, class F> void list(name, std::vector<T> &, const T &base, F each);
+//   };
+//
+// `each` visits the members of one entry, which are as in `base` where an entry leaves them out.
+// A map of numbers is `numbers(name, map, Least)`.
+#pragma once
+
+#include "lib/cost/Topology.h"
+
+namespace tessera::cost {
+
+// The least that a number may be: times and sizes 0, rates 1; none is above 1e30.
+enum class Least { Zero, One };
+
+template <class Visitor> void visitFields(links::Link &link, Visitor &visitor) {
+  visitor.number("alpha", link.alpha, Least::Zero);
+  visitor.number("beta", link.beta, Least::One);
+  visitor.count("directions", link.directions, Least::One);
+}
+
+template <class Visitor> void visitFields(DeviceRates &device, Visitor &visitor) {
+  visitor.number("flops", device.flopsPerSecond, Least::One);
+  visitor.numbers("flops_by_type", device.flopsByType, Least::One);
+  visitor.number("memory", device.bytesPerSecond, Least::One);
+  visitor.number("launch", device.launchSeconds, Least::Zero);
+  visitor.number("instruction", device.instructionSeconds, Least::Zero);
+}
+
+template <class Visitor> void visitFields(links::Level &level, Visitor &visitor) {
+  visitor.text("name", level.name);
+  visitor.count("devices", level.devices, Least::Zero);
+  visitFields(level.link, visitor);
+}
+
+template <class Visitor> void visitFields(MemorySpace &space, Visitor &visitor) {
+  visitor.count("bytes", space.bytes, Least::Zero);
+  visitor.number("to_device", space.toDevice, Least::Zero);
+  visitor.number("from_device", space.fromDevice, Least::Zero);
+}
+
+template <class Visitor> void visitFields(Topology &topology, Visitor &visitor) {
+  auto members = [](auto &inner, Visitor &visitor) { visitFields(inner, visitor); };
+  visitor.text("name", topology.name);
+  visitor.text("about", topology.about);
+  visitFields(topology.network.link, visitor);
+  visitFields(topology.device, visitor);
+  visitor.count("computing_at_once", topology.computingAtOnce, Least::Zero);
+  const Link &link = topology.network.link;
+  visitor.map("axes", topology.network.axes, link, members);
+  visitor.list("levels", topology.network.levels, links::Level{"", 0, link}, members);
+  visitor.map("spaces", topology.spaces, MemorySpace(), members);
+}
+
+} // namespace tessera::cost
