@@ -150,8 +150,8 @@ TESSERA_EXPORT tessera_explanation *tessera_explain(const char *module, size_t b
   explanation->ranOut = !run(module, bytes, given, explanation->result.error,
                              [&](llvm::StringRef text, const tessera::CompileOptions &options,
                                  const tessera::CompileListener &listener) {
-                               explanation->result =
-                                   tessera::explainProgram(text, options, listener);
+                               explanation->result = tessera::explainProgram(
+                                   text, options, listener, !complete(given).no_mends);
                              });
   return explanation;
 }

@@ -28,6 +28,9 @@ typedef struct tessera_compile_options {
                              else LLVM knows; NULL: "native", this machine's */
   /* Shapes of arguments whose shape the module leaves open: "in0:8x128xf32,in1:4"; may be NULL. */
   const char *input_shapes;
+  /* Of tessera_explain: not 0 leaves out the search for changes that save time, which compiles the
+     program up to a hundred times. */
+  int32_t no_mends;
 } tessera_compile_options;
 
 /* One site of a collective, of the device that has most, over one execution: docs/command-line.md. */
@@ -63,7 +66,8 @@ const tessera_collective *tessera_compiled_collectives(const tessera_compiled *c
                                                        size_t *count);
 
 /* Why a program is sharded as it is and what that moves: `tessera explain`, see docs/explain.md. As
- * tessera_compile, but that no code is generated. The texts are made when they are asked for, and
+ * tessera_compile, but that no code is generated; and changes of the program are compiled, to tell which of them save
+ * time, unless options say no_mends. The texts are made when they are asked for, and
  * NULL where there is none: of a value or line that is not in the program, or for want of memory. */
 typedef struct tessera_explanation tessera_explanation;
 tessera_explanation *tessera_explain(const char *module, size_t bytes,

@@ -1,5 +1,5 @@
 // The one table of commands and options: parsing (Arguments.h), `--help` (Help.h), completion
-// (Completion.h) and the test of docs/command-line.md go by it.
+// (Completion.h), the manual page (ManPage.h) and the test of docs/command-line.md go by it.
 #pragma once
 
 #include <span>

@@ -85,10 +85,11 @@ nb::tuple compile(nb::bytes module, const Options &options) {
 
 class Explanation {
 public:
-  Explanation(nb::bytes module, const Options &options)
+  Explanation(nb::bytes module, const Options &options, bool mends)
       : raw_(nullptr, TESSERA_FIND(library(), tessera_explanation_free)) {
     auto run = TESSERA_FIND(library(), tessera_explain);
     tessera_compile_options raw = options.raw(warnings);
+    raw.no_mends = !mends;
     nb::gil_scoped_release unlocked;
     raw_.reset(run(module.c_str(), module.size(), &raw));
   }
@@ -126,7 +127,8 @@ void bindCompiler(nb::module_ &m) {
           nb::arg("topology").none(), nb::arg("input_shapes").none());
   m.def("compile", &compile, nb::arg("module"), nb::arg("options"));
   nb::class_<Explanation>(m, "Explanation")
-      .def(nb::init<nb::bytes, const Options &>(), nb::arg("module"), nb::arg("options"))
+      .def(nb::init<nb::bytes, const Options &, bool>(), nb::arg("module"), nb::arg("options"),
+           nb::arg("mends"))
       .def_prop_ro("error", &Explanation::error)
       .def_ro("warnings", &Explanation::warnings)
       .def("text", &Explanation::text)

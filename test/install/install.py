@@ -102,6 +102,20 @@ def check_paths(prefix, build):
             assert not found, f"{path.relative_to(prefix)} names {found.group().decode()}"
 
 
+def check_manual(prefix):
+    """tessera(1) has every option of every command, and troff has nothing to say to it."""
+    page, = prefix.rglob("man/man1/tessera.1")
+    text = page.read_text().replace("\\-", "-")
+    names = re.findall(r"^\s+tessera (\w+) ", run(prefix / "bin/tessera", "--help").replace("usage:", ""), re.M)
+    assert len(names) > 4, names
+    for name in names:
+        for option in re.findall(r"^  (-[-\w]+)", run(prefix / "bin/tessera", name, "--help"), re.M):
+            assert f"\\fB{option}\\fR" in text, f"{name} {option}"
+    if shutil.which("groff"):
+        said = subprocess.run(["groff", "-man", "-ww", "-z", page], capture_output=True, text=True)
+        assert not said.stderr, said.stderr
+
+
 def check_plugin(prefix, scratch):
     """The runtime finds what is installed with it. Without MPI in the build, it says so."""
     if not list(prefix.rglob("libtessera_comm_mpi.so")):
@@ -125,6 +139,7 @@ def main():
         check_paths(prefix, build)
         check_headers(prefix, scratch)
         check_symbols(prefix)
+        check_manual(prefix)
         check_examples(prefix, scratch, "clang")
         check_pkgconfig(prefix, scratch, "gcc")
         shutil.move(prefix, moved)

@@ -96,6 +96,8 @@ def test_explain():
         explanation.value("nothing")
     with pytest.raises(KeyError, match="made nothing"):
         explanation.line("test_programs.py", 1)
+    assert "were compiled" in explanation.text or "was compiled" in explanation.text
+    assert "compiled" not in tessera.explain(lowered(), mends=False).text
 
 
 def test_importing_is_light():
