@@ -104,15 +104,18 @@ def missing(shown, printed):
 class Hour:
     def __init__(self, clone, build, folder, install):
         self.clone, self.build, self.folder, self.install = clone, build, folder, install
-        for name, entry in {**{entry.name: entry for entry in clone.iterdir()}, "build": build}.items():
-            if name != ".git" and not (folder / name).is_symlink():
-                (folder / name).symlink_to(entry)
         opening, = Pages(clone).section(PAGE, "the-first-hour")
         self.opening = opening.text
         self.environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
         if not install:
             self.environment |= {"HOME": str(folder), "PYTHONPATH": str(build / "python")}
             self.environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+    def link(self):
+        """Gives the folder what the clone has by now."""
+        for name, entry in {**{entry.name: entry for entry in self.clone.iterdir()}, "build": self.build}.items():
+            if name != ".git" and not os.path.lexists(self.folder / name):
+                (self.folder / name).symlink_to(entry)
 
     def lacks(self, blocks):
         """What a task needs that is not there and will not be installed."""
@@ -128,6 +131,7 @@ class Hour:
         return None
 
     def shell(self, text, where):
+        self.link()
         done = subprocess.run(["bash", "-e", "-c", self.opening + text], cwd=where, env=self.environment, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return done.returncode, done.stdout
