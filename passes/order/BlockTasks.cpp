@@ -46,6 +46,7 @@ public:
         addTask(&op);
       else if (isa<stablehlo::ReshapeOp>(op))
         alias(op.getResult(0), op.getOperand(0));
+    carry();
     leave();
     return std::move(result);
   }
@@ -72,6 +73,20 @@ private:
     for (BlockArgument argument : block.getArguments())
       if (!neverChanges(loop, argument.getArgNumber()))
         result.storages[addStorage(argument)].before = true;
+  }
+
+  void carry() {
+    auto loop = dyn_cast<WhileOp>(block.getParentOp());
+    if (!loop || &block != &loop.getBody().front())
+      return;
+    for (auto [argument, next] :
+         llvm::zip(block.getArguments(), block.getTerminator()->getOperands())) {
+      auto read = storages.find(argument), written = storages.find(next);
+      if (read != storages.end() && written != storages.end() && read->second != written->second)
+        result.carries.push_back(
+            {read->second, written->second,
+             cost::computeSeconds(topology, 0, 2 * static_cast<double>(bytesOf(argument)))});
+    }
   }
 
   // Results of a function lie in the caller's arrays; what other blocks give is needed behind them.

@@ -5,6 +5,7 @@
 #include "lib/cost/Timeline.h"
 #include "lib/cost/Topology.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/order/CarriedArrays.h"
 
 namespace tessera::order {
 
@@ -23,6 +24,7 @@ struct BlockTasks {
   std::vector<mlir::Operation *> ops; // by task
   std::vector<cost::Task> tasks;
   std::vector<cost::Storage> storages;
+  std::vector<Carry> carries; // of a loop's body
 };
 
 // All of the block but what is free and its terminator. `costOf` says what the blocks inside of an op

@@ -3,10 +3,8 @@
 #include "dialects/exec/ExecOps.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
-#include "lib/cost/Topology.h"
-#include "passes/order/BlockTasks.h"
 #include "passes/order/Passes.h"
-#include "passes/order/Schedule.h"
+#include "passes/order/RotateLoops.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -32,20 +30,6 @@ static comm::StartOp split(Operation *op, OpBuilder &b) {
 }
 
 namespace {
-
-class Orderer {
-public:
-  explicit Orderer(ModuleOp module) : topology(topologyOf(module)), meshes(module) {
-    rule.overlap = scheduleOf(module).overlap;
-  }
-
-  order::BlockCost order(Block &block);
-
-private:
-  order::Rule rule;
-  cost::Topology topology;
-  sdy::MeshTable meshes;
-};
 
 // Puts the ops of a block into an order, each with the views and constants that it is the first to
 // read.
@@ -105,10 +89,11 @@ private:
 
 } // namespace
 
-order::BlockCost Orderer::order(Block &block) {
-  order::BlockTasks tasks =
-      order::tasksOf(block, topology, meshes, [&](Block &inner) { return order(inner); });
-  order::Order order = order::schedule(tasks.tasks, tasks.storages, rule);
+static order::BlockCost orderBlock(Block &block, order::BlockCosts &costs) {
+  order::BlockTasks tasks = order::tasksOf(block, costs.topology, costs.meshes,
+                                           [&](Block &inner) { return orderBlock(inner, costs); });
+  order::Order order =
+      order::schedule(tasks.tasks, tasks.storages, costs.rules.lookup(&block), tasks.carries);
   Placer(block).place(tasks, order.steps);
   return {order.timeline.seconds, order.timeline.peakBytes};
 }
@@ -116,10 +101,20 @@ order::BlockCost Orderer::order(Block &block) {
 namespace {
 struct OverlapCollectives : impl::OverlapCollectivesBase<OverlapCollectives> {
   void runOnOperation() override {
-    Orderer orderer(getOperation());
-    for (auto func : getOperation().getOps<func::FuncOp>())
+    cost::Topology topology = topologyOf(getOperation());
+    sdy::MeshTable meshes(getOperation());
+    cost::ScheduleOptions options = scheduleOf(getOperation());
+    order::Rule asked;
+    asked.overlap = options.overlap;
+    asked.mostBytes = options.memory;
+    for (auto func : getOperation().getOps<func::FuncOp>()) {
+      order::Rules rules;
+      order::addRules(func, topology, meshes, asked, rules);
+      order::BlockCosts costs(topology, meshes, rules);
+      order::rotateLoops(func, costs);
       for (Block &block : func.getBody())
-        orderer.order(block);
+        orderBlock(block, costs);
+    }
   }
 };
 } // namespace

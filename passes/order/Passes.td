@@ -21,7 +21,20 @@ def OverlapCollectives : Pass<"tessera-overlap-collectives", "::mlir::ModuleOp">
     %g = comm.wait %h (%r)
     %u = exec.fused(.. %g ..)
     ```
-    Every block is ordered, by the latency model. Views and constants cost nothing and follow whoever reads them.
+    Every block is ordered, by the latency model and the rule that `tessera.schedule` names. Views and constants cost nothing and follow whoever reads them.
+
+    A counted loop whose collectives would be waited for is rotated, so that those of one trip run beside the computation of another:
+    ```mlir
+    %r:2 = stablehlo.while(%i = %0, %x = %a) attributes {tessera.trip_count = #tessera.trip_count<n>}
+      do { %g = comm.all_gather(%w[%i]); %y = f(%x, %g); %j = %i + 1; return %j, %y }
+    ```
+    becomes, where that pays,
+    ```mlir
+    %g0 = comm.all_gather(%w[%0])
+    %r:3 = stablehlo.while(%i = %1, %x = %a, %g = %g0) attributes {tessera.trip_count = #tessera.trip_count<n-1>}
+      do { %h = comm.all_gather(%w[%i]); %y = f(%x, %g); %j = %i + 1; return %j, %y, %h }
+    %y = f(%r#1, %r#2)
+    ```
   }];
   let dependentDialects = ["::tessera::comm::CommDialect"];
 }

@@ -1,5 +1,7 @@
 #include "passes/order/Schedule.h"
 
+#include "passes/order/MirroredOrder.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <limits>
@@ -19,8 +21,9 @@ constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 // How one order is made.
 struct Policy {
   enum Next { BaseOrder, LongestPath, LeastMemory } next;
-  bool overlaps;     // or else each collective is waited for where it starts
-  int64_t mostBytes; // tasks that need more wait until nothing else can run
+  bool overlaps;            // or else each collective is waited for where it starts
+  int64_t mostBytes;        // tasks that need more wait until nothing else can run
+  bool waitsAtOnce = false; // when a collective has ended, not when its result is needed
 };
 
 class Scheduler {
@@ -103,6 +106,14 @@ private:
     memory.end(task);
   }
 
+  void waitForEnded() {
+    std::erase_if(underWay, [&](int task) {
+      if (!waited[task] && doneAt[task] <= now)
+        wait(task);
+      return waited[task];
+    });
+  }
+
   void take(int task) {
     const Task &what = tasks[task];
     for (int operand : what.operands)
@@ -112,6 +123,8 @@ private:
     if (what.isCollective()) {
       doneAt[task] = links.carry(what, now);
       steps.push_back({Step::Start, task});
+      if (policy.waitsAtOnce)
+        underWay.push_back(task);
       if (!policy.overlaps)
         wait(task);
     } else {
@@ -119,6 +132,8 @@ private:
       steps.push_back({Step::Run, task});
       memory.end(task);
     }
+    if (policy.waitsAtOnce)
+      waitForEnded();
     taken[task] = true;
     ready.erase(task);
     for (int user : users[task])
@@ -136,23 +151,28 @@ private:
   std::vector<double> doneAt;
   std::vector<bool> waited, taken;
   std::set<int> ready;
+  std::vector<int> underWay;
   std::vector<Step> steps;
   cost::LinkTimes links;
   double now = 0;
 };
 
-// Whether `a` is the better order where `most` bytes may be live, or `usual` without a reason.
-bool isBetter(const Timeline &a, const Timeline &b, int64_t most, int64_t usual) {
+} // namespace
+
+bool isBetter(const Rule &rule, const Timeline &a, const Timeline &b, int64_t usual) {
   auto excess = [](const Timeline &line, int64_t bound) {
     return std::max<int64_t>(0, line.peakBytes - bound);
   };
+  int64_t most = rule.mostBytes.value_or(kUnbounded);
   if (excess(a, most) != excess(b, most))
     return excess(a, most) < excess(b, most);
   // A percent of memory above the usual has to save a percent of the time.
+  bool hasPrice = rule.overlap != Overlap::On;
+  usual = rule.usualBytes.value_or(usual);
+  double all = static_cast<double>(std::max<int64_t>(1, usual + rule.otherBytes));
   auto price = [&](const Timeline &line) {
-    double more =
-        usual > 0 ? static_cast<double>(excess(line, usual)) / static_cast<double>(usual) : 0;
-    return line.seconds * (1 + more);
+    double more = hasPrice ? static_cast<double>(excess(line, usual)) / all : 0;
+    return (rule.otherSeconds + rule.times * line.seconds) * (1 + more);
   };
   double priceA = price(a), priceB = price(b);
   if (priceA != priceB)
@@ -160,31 +180,88 @@ bool isBetter(const Timeline &a, const Timeline &b, int64_t most, int64_t usual)
   return a.peakBytes < b.peakBytes;
 }
 
+namespace {
+
+class Search {
+public:
+  Search(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages, const Rule &rule,
+         llvm::ArrayRef<Carry> carries)
+      : tasks(tasks), storages(storages), rule(rule), carries(carries) {
+    if (!carries.empty())
+      inPlace = withoutCopies(tasks, storages.size(), carries);
+  }
+
+  Order run() {
+    // Without overlap nearly all orders take equally long, so the least memory counts.
+    add({Policy::BaseOrder, false, kUnbounded});
+    add({Policy::LeastMemory, false, kUnbounded});
+    bool overlaps = llvm::any_of(tasks, [](const Task &task) { return task.isCollective(); });
+    if (!overlaps || rule.overlap == Overlap::Off)
+      return std::move(best.order);
+    least = best.order.timeline.peakBytes;
+    int64_t usual = rule.usualBytes.value_or(least), most = rule.mostBytes.value_or(kUnbounded);
+    for (Policy::Next next : {Policy::BaseOrder, Policy::LongestPath, Policy::LeastMemory})
+      for (int64_t bound : {most, std::min(usual + usual / 8, most), std::min(usual, most)})
+        add({next, true, bound});
+    Candidate first = best, second = quickest;
+    mirror(first);
+    if (second.order.steps != first.order.steps)
+      mirror(second);
+    return std::move(best.order);
+  }
+
+private:
+  struct Candidate {
+    Order order;
+    llvm::ArrayRef<Task> tasks; // those whose operands it obeys
+  };
+
+  void add(const Policy &policy) {
+    keep(Scheduler(tasks, storages, rule.window, policy).run(), tasks);
+    if (!inPlace.empty())
+      keep(Scheduler(inPlace, storages, rule.window, policy).run(), inPlace);
+  }
+
+  void mirror(const Candidate &candidate) {
+    Mirror backward = mirrorOf(candidate.tasks, candidate.order.steps);
+    Policy policy{Policy::BaseOrder, true, kUnbounded, true};
+    std::vector<Step> made =
+        forward(backward, Scheduler(backward.tasks, {}, rule.window, policy).run());
+    std::vector<Step> early = made;
+    startEarlier(tasks, storages, early);
+    keep(std::move(made), candidate.tasks);
+    keep(std::move(early), candidate.tasks);
+  }
+
+  void keep(std::vector<Step> steps, llvm::ArrayRef<Task> obeyed) {
+    Candidate made{{std::move(steps), {}}, obeyed};
+    Timeline &line = made.order.timeline;
+    line = cost::simulate(tasks, storages, made.order.steps);
+    double copies = copySeconds(tasks, storages.size(), made.order.steps, carries);
+    line.seconds += copies;
+    line.compute += copies;
+    if (best.order.steps.empty())
+      least = line.peakBytes;
+    if (best.order.steps.empty() || isBetter(rule, line, best.order.timeline, least))
+      best = made;
+    if (quickest.order.steps.empty() || line.seconds < quickest.order.timeline.seconds)
+      quickest = std::move(made);
+  }
+
+  llvm::ArrayRef<Task> tasks;
+  llvm::ArrayRef<Storage> storages;
+  const Rule &rule;
+  llvm::ArrayRef<Carry> carries;
+  std::vector<Task> inPlace; // what is carried is written after all who read it; or empty
+  int64_t least = 0;         // of the best order without overlap
+  Candidate best, quickest;
+};
+
 } // namespace
 
-Order schedule(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages, const Rule &rule) {
-  auto made = [&](const Policy &policy) {
-    Order order{Scheduler(tasks, storages, rule.window, policy).run(), {}};
-    order.timeline = cost::simulate(tasks, storages, order.steps);
-    return order;
-  };
-  // Without overlap time is the same in every order, so the least memory counts.
-  Order best = made({Policy::BaseOrder, false, kUnbounded});
-  Order byMemory = made({Policy::LeastMemory, false, kUnbounded});
-  if (byMemory.timeline.peakBytes < best.timeline.peakBytes)
-    best = std::move(byMemory);
-  bool overlaps = llvm::any_of(tasks, [](const Task &task) { return task.isCollective(); });
-  if (!overlaps || rule.overlap == Overlap::Off)
-    return best;
-  int64_t most = rule.mostBytes.value_or(kUnbounded), least = best.timeline.peakBytes;
-  int64_t usual = rule.overlap == Overlap::On ? kUnbounded : least; // above it memory has a price
-  for (Policy::Next next : {Policy::BaseOrder, Policy::LongestPath, Policy::LeastMemory})
-    for (int64_t bound : {kUnbounded, std::min(least + least / 8, most), std::min(least, most)}) {
-      Order order = made({next, true, bound});
-      if (isBetter(order.timeline, best.timeline, most, usual))
-        best = std::move(order);
-    }
-  return best;
+Order schedule(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages, const Rule &rule,
+               llvm::ArrayRef<Carry> carries) {
+  return Search(tasks, storages, rule, carries).run();
 }
 
 } // namespace tessera::order

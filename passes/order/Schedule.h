@@ -13,23 +13,32 @@
 //                          order, or what the longest path hangs on; with and without a bound on
 //                          the memory
 //
+//   mirrored               the quickest of those made again from its end to its beginning: a
+//                          collective starts just in time, then as early as memory has room for it
+//                          (Valls, Ballestin & Quintanilla 2005, Justification and RCPSP)
+//
 // and the one taken is the quickest of those that the memory rule admits, as simulated.
 #pragma once
 
 #include "lib/cost/ScheduleOptions.h"
-#include "lib/cost/Timeline.h"
+#include "passes/order/CarriedArrays.h"
 #include <optional>
 
 namespace tessera::order {
 
 using cost::Overlap;
 
+// What is asked of the order of one block, in a program that takes time and memory elsewhere, too.
 struct Rule {
   Overlap overlap = Overlap::Auto;
-  // Of a device, for what the tasks hold; none: what the best order without overlap takes, and more
-  // only where each percent of it saves a percent of the time.
+  // Of a device, for what the tasks hold; none: no bound.
   std::optional<int64_t> mostBytes = std::nullopt;
-  int window = 48; // tasks of the base order that others may go ahead of
+  // What the tasks may hold for nothing; none: what the best order without overlap takes. With Auto,
+  // each percent of the program's memory above it has to save a percent of the program's time.
+  std::optional<int64_t> usualBytes = std::nullopt;
+  double times = 1, otherSeconds = 0; // how often the block runs, and what the program takes beside
+  int64_t otherBytes = 0;             // what the program holds beyond the usual bytes
+  int window = 48;                    // tasks of the base order that others may go ahead of
 };
 
 struct Order {
@@ -38,6 +47,10 @@ struct Order {
 };
 
 Order schedule(llvm::ArrayRef<cost::Task> tasks, llvm::ArrayRef<cost::Storage> storages,
-               const Rule &rule = {});
+               const Rule &rule = {}, llvm::ArrayRef<Carry> carries = {});
+
+// Whether the rule has the block rather run like `a` than like `b`; `usual`: the bytes that cost
+// nothing where the rule names none.
+bool isBetter(const Rule &rule, const cost::Timeline &a, const cost::Timeline &b, int64_t usual);
 
 } // namespace tessera::order

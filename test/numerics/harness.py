@@ -38,14 +38,16 @@ def command(*arguments):
     return lines[-1] if lines else f"exit code {done.returncode}: {done.stderr.strip()[-300:]}"
 
 
-def run_text(text, args, directory):
-    """(error, outputs) of a module on these arguments; the counters of run must equal the figures of compile."""
+def run_text(text, args, directory, options=()):
+    """(error, outputs) of a module on these arguments, compiled with these options; the counters of run must equal the
+    figures of compile."""
     path = lambda name: os.path.join(directory, name)
     with open(path("p.mlir"), "w") as f:
         f.write(text)
     leaves = [as_numpy(x) for x in jax.tree.leaves(args)]
     np.savez(path("in.npz"), **{f"in{i}": x for i, x in enumerate(leaves)})
-    wrong = command("compile", path("p.mlir"), "-o", path("p.tsr"), "--verify-each", f"--report={path('c.json')}")
+    wrong = command("compile", path("p.mlir"), "-o", path("p.tsr"), "--verify-each", f"--report={path('c.json')}",
+                    *options)
     wrong = wrong or command("run", path("p.tsr"), f"--inputs={path('in.npz')}", f"--outputs={path('out.npz')}",
                              f"--report={path('r.json')}")
     if wrong:

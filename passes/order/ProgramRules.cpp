@@ -1,0 +1,118 @@
+#include "passes/order/ProgramRules.h"
+
+#include "dialects/exec/ExecOps.h"
+#include "dialects/tessera/Marks.h"
+
+using namespace mlir;
+
+namespace tessera::order {
+namespace {
+
+int64_t bytesOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? byteSize(tensor) : 0;
+}
+
+// Arguments and results that have memory of their own. A donated argument's is a result's of its
+// type.
+int64_t heldByCaller(func::FuncOp func) {
+  int64_t bytes = 0;
+  DenseMap<Type, int64_t> donated;
+  for (BlockArgument argument : func.getArguments()) {
+    bytes += bytesOf(argument.getType());
+    if (func.getArgAttr(argument.getArgNumber(), "tf.aliasing_output") ||
+        func.getArgAttr(argument.getArgNumber(), "jax.buffer_donor"))
+      ++donated[argument.getType()];
+  }
+  for (Type type : func.getResultTypes())
+    if (donated[type]-- <= 0)
+      bytes += bytesOf(type);
+  return bytes;
+}
+
+class Measurement {
+public:
+  Measurement(const cost::Topology &topology, const sdy::MeshTable &meshes, const Rule &asked,
+              Rules &rules)
+      : topology(topology), meshes(meshes), asked(asked), rules(rules) {}
+
+  void run(func::FuncOp func, Block &entry) {
+    BlockCost all = measure(entry);
+    int64_t held = heldByCaller(func);
+    total = all.seconds;
+    usual = all.peakBytes;
+    Rule rule = asked;
+    rule.otherBytes = held;
+    if (asked.mostBytes)
+      rule.mostBytes = std::max<int64_t>(0, *asked.mostBytes - held);
+    describe(entry, rule, /*outside=*/0, /*times=*/1);
+  }
+
+private:
+  struct Inner {
+    Operation *op;
+    int64_t outside; // bytes that are live around it
+  };
+
+  BlockCost measure(Block &block) {
+    BlockTasks tasks =
+        tasksOf(block, topology, meshes, [&](Block &inner) { return measure(inner); });
+    Rule off;
+    off.overlap = Overlap::Off;
+    Order order = schedule(tasks.tasks, tasks.storages, off, tasks.carries);
+    BlockCost &cost = costs[&block];
+    cost = {order.timeline.seconds, order.timeline.peakBytes};
+    cost::LiveMemory memory(tasks.tasks, tasks.storages);
+    std::vector<Inner> &inside = inner[&block];
+    for (const cost::Step &step : order.steps) {
+      Operation *op = tasks.ops[step.task];
+      if (step.kind != cost::Step::Wait) {
+        int64_t live = memory.during(step.task);
+        memory.begin(step.task);
+        if (op->getNumRegions() && !isa<exec::FusedOp>(op))
+          inside.push_back({op, live});
+      }
+      if (step.kind != cost::Step::Start)
+        memory.end(step.task);
+    }
+    return cost;
+  }
+
+  void describe(Block &block, const Rule &program, int64_t outside, double times) {
+    Rule rule = program;
+    const BlockCost &cost = costs.at(&block);
+    rule.usualBytes = std::max(cost.peakBytes, usual - outside);
+    rule.otherBytes = program.otherBytes + usual - *rule.usualBytes;
+    if (program.mostBytes)
+      rule.mostBytes = std::max<int64_t>(0, *program.mostBytes - outside);
+    rule.times = times;
+    rule.otherSeconds = std::max(0.0, total - times * cost.seconds);
+    rules[&block] = rule;
+    for (const Inner &in : inner.at(&block))
+      for (Region &region : in.op->getRegions()) {
+        Block &next = region.front();
+        int64_t around = outside + std::max<int64_t>(0, in.outside - costs.at(&next).peakBytes);
+        describe(next, program, around,
+                 times * static_cast<double>(getTripCount(in.op).value_or(1)));
+      }
+  }
+
+  const cost::Topology &topology;
+  const sdy::MeshTable &meshes;
+  const Rule &asked;
+  Rules &rules;
+  llvm::DenseMap<Block *, BlockCost> costs;
+  llvm::DenseMap<Block *, std::vector<Inner>> inner;
+  double total = 0;
+  int64_t usual = 0;
+};
+
+} // namespace
+
+void addRules(func::FuncOp func, const cost::Topology &topology, const sdy::MeshTable &meshes,
+              const Rule &asked, Rules &rules) {
+  for (Block &block : func.getBody())
+    Measurement(topology, meshes, asked, rules).run(func, block);
+}
+
+} // namespace tessera::order

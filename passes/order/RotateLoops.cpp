@@ -1,0 +1,179 @@
+#include "passes/order/RotateLoops.h"
+
+#include "dialects/exec/ExecOps.h"
+#include "dialects/tessera/Marks.h"
+#include "passes/order/LoopCuts.h"
+#include "passes/order/RotateLoop.h"
+
+using namespace mlir;
+using tessera::stablehlo::WhileOp;
+
+namespace tessera::order {
+
+BlockTasks BlockCosts::tasksOf(Block &block) {
+  return order::tasksOf(block, topology, meshes, [&](Block &inner) { return costOf(inner); });
+}
+
+BlockCost BlockCosts::costOf(Block &block) {
+  if (auto known = costs.find(&block); known != costs.end())
+    return known->second;
+  BlockTasks tasks = tasksOf(block);
+  Order order = schedule(tasks.tasks, tasks.storages, rules.lookup(&block), tasks.carries);
+  return costs[&block] = {order.timeline.seconds, order.timeline.peakBytes};
+}
+
+void BlockCosts::forget(Operation *op) {
+  op->walk([&](Block *block) {
+    costs.erase(block);
+    rules.erase(block);
+  });
+}
+
+namespace {
+
+constexpr double leastGain = 0.01; // of a loop's time: below it the program stays short
+
+class Rotator {
+public:
+  Rotator(WhileOp loop, BlockCosts &costs)
+      : loop(loop), body(loop.getBody().front()), costs(costs), rule(costs.rules.lookup(&body)),
+        trips(static_cast<double>(getTripCount(loop).value_or(0))) {}
+
+  void run() {
+    if (trips < 2 || rule.overlap == Overlap::Off)
+      return;
+    tasks = costs.tasksOf(body);
+    if (llvm::none_of(tasks.tasks, [](const cost::Task &task) { return task.isCollective(); }))
+      return;
+    cost::Timeline now = schedule(tasks.tasks, tasks.storages, rule, tasks.carries).timeline;
+    if (now.exposed < leastGain * now.seconds)
+      return;
+    cost::Timeline best = now;
+    std::optional<RotatedLoop> chosen;
+    for (const llvm::BitVector &cut : cuts()) {
+      std::optional<RotatedLoop> made = rotate(loop, opsOf(cut));
+      if (!made)
+        continue;
+      cost::Timeline line = price(*made);
+      bool pays = (trips - 1) * (now.seconds - line.seconds) >= leastGain * trips * now.seconds;
+      if (pays && isBetter(rule, line, best, now.peakBytes)) {
+        std::swap(chosen, made);
+        best = line;
+      }
+      if (made)
+        drop(*made);
+    }
+    if (!chosen)
+      return;
+    costs.forget(loop);
+    chosen->take(loop);
+  }
+
+private:
+  DenseSet<Operation *> opsOf(const llvm::BitVector &cut) {
+    DenseSet<Operation *> early;
+    for (int task : cut.set_bits())
+      early.insert(tasks.ops[task]);
+    return early;
+  }
+
+  cost::Timeline price(RotatedLoop &made) {
+    for (auto [copy, original] : made.copies)
+      if (auto known = costs.rules.find(original); known != costs.rules.end()) {
+        Rule same = known->second;
+        costs.rules[copy] = same;
+      }
+    Block &rotated = made.loop.getBody().front();
+    Rule same = rule;
+    same.times = rule.times * (trips - 1) / trips;
+    costs.rules[&rotated] = same;
+    costs.rules[&made.loop.getCond().front()] = costs.rules.lookup(&loop.getCond().front());
+    BlockTasks now = costs.tasksOf(rotated);
+    return schedule(now.tasks, now.storages, rule, now.carries).timeline;
+  }
+
+  void drop(RotatedLoop &made) {
+    for (Operation *op : made.around)
+      costs.forget(op);
+    made.drop();
+  }
+
+  std::vector<llvm::BitVector> cuts() {
+    Rule off;
+    off.overlap = Overlap::Off;
+    std::vector<int> order;
+    for (const cost::Step &step : schedule(tasks.tasks, tasks.storages, off, tasks.carries).steps)
+      if (step.kind != cost::Step::Wait)
+        order.push_back(step.task);
+    for (auto [i, op] : llvm::enumerate(tasks.ops))
+      numbers[op] = i;
+    llvm::BitVector condition(tasks.ops.size());
+    for (BlockArgument argument : loop.getCond().front().getArguments())
+      if (!argument.use_empty())
+        forEachSource(body.getTerminator()->getOperand(argument.getArgNumber()), [&](Value source) {
+          if (Operation *def = source.getDefiningOp())
+            condition.set(numbers.lookup(def));
+        });
+    return cutsOf({tasks.tasks, order, runsAhead(), condition});
+  }
+
+  // What a value of the body is read from: results of tasks and the trip's arguments.
+  void forEachSource(Value value, llvm::function_ref<void(Value)> visit) {
+    if (value.getParentBlock() != &body)
+      return;
+    Operation *def = value.getDefiningOp();
+    if (def && isFree(def))
+      for (Value operand : def->getOperands())
+        forEachSource(operand, visit);
+    else
+      visit(value);
+  }
+
+  // Tasks that read counters, and what no trip changes, only. What a trip leaves for the next is a
+  // counter until it is found to be made of anything else.
+  llvm::BitVector runsAhead() {
+    llvm::BitVector ahead(tasks.ops.size()), counters(body.getNumArguments(), true);
+    auto all = [&](Value value) {
+      bool is = true;
+      forEachSource(value, [&](Value source) {
+        Operation *def = source.getDefiningOp();
+        is &= def ? ahead.test(numbers.lookup(def))
+                  : counters.test(cast<BlockArgument>(source).getArgNumber());
+      });
+      return is;
+    };
+    for (bool changes = true; changes;) {
+      changes = false;
+      for (auto [i, op] : llvm::enumerate(tasks.ops)) {
+        bool is = true;
+        op->walk([&](Operation *inner) { is &= llvm::all_of(inner->getOperands(), all); });
+        is ? ahead.set(i) : ahead.reset(i);
+      }
+      for (auto [i, next] : llvm::enumerate(body.getTerminator()->getOperands()))
+        if (counters.test(i) && !all(next)) {
+          counters.reset(i);
+          changes = true;
+        }
+    }
+    return ahead;
+  }
+
+  WhileOp loop;
+  Block &body;
+  BlockCosts &costs;
+  const Rule rule;
+  const double trips;
+  BlockTasks tasks;
+  DenseMap<Operation *, int> numbers;
+};
+
+} // namespace
+
+void rotateLoops(func::FuncOp func, BlockCosts &costs) {
+  SmallVector<WhileOp> loops; // inner ones first
+  func.walk([&](WhileOp loop) { loops.push_back(loop); });
+  for (WhileOp loop : loops)
+    Rotator(loop, costs).run();
+}
+
+} // namespace tessera::order
