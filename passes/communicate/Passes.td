@@ -102,6 +102,33 @@ def BucketCollectives : Pass<"tessera-bucket-collectives", "::mlir::ModuleOp"> {
   }];
 }
 
+def RingProducts : Pass<"tessera-ring-products", "::mlir::ModuleOp"> {
+  let summary = "Multiplies the shards of a gathered operand, or makes those of a scattered sum, while others travel.";
+  let description = [{
+    ```mlir
+    %g = comm.all_gather(%x) dim 0 over <@mesh, ["x"=4]> : (tensor<8x64xf32>) -> tensor<32x64xf32>
+    %y = stablehlo.dot_general %g, %w, contracting_dims = [1] x [0]
+    ```
+    becomes
+    ```mlir
+    %0 = comm.axis_index over <@mesh, ["x"=4]>
+    %1 = stablehlo.multiply %0, %c8                                   // where my shard's rows begin
+    %2:4 = stablehlo.while(%i = %c0, %at = %1, %shard = %x, %y = %zeros)  {tessera.trip_count = #tessera.trip_count<3>}
+      do {
+        %next = comm.shift(%shard) by 1 wrap over <@mesh, ["x"=4]>    // while this one is multiplied
+        %p = stablehlo.dot_general %shard, %w, contracting_dims = [1] x [0]
+        %z = stablehlo.dynamic_update_slice %y, %p, %at, %c0
+        ..
+        stablehlo.return %i1, %before, %next, %z                      // 8 rows before, modulo 32
+      }
+    %p = stablehlo.dot_general %2#2, %w, contracting_dims = [1] x [0]
+    %y = stablehlo.dynamic_update_slice %2#3, %p, %2#1, %c0
+    ```
+    and a product whose sum over devices is scattered likewise: sums travel, and each device adds its term. All products of one gathered value share the loop. Only where `lib/cost/RingProduct.h` says that it is quicker, with what else could run beside the collective.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect", "::tessera::comm::CommDialect"];
+}
+
 def VerifyCommunicate : Pass<"tessera-verify-communicate", "::mlir::ModuleOp"> {
   let summary = "Refuses collectives over axes that the mesh does not have, or over groups of one device.";
   let description = [{

@@ -17,6 +17,7 @@ void buildCommunicatePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createHoistCollectives());
   pm.addPass(mlir::createCSEPass()); // equal collectives of equal operands are one
   pm.addPass(createBucketCollectives());
+  pm.addPass(createRingProducts());
   pm.addPass(createVerifyCommunicate());
 }
 

@@ -134,14 +134,15 @@ def xla_wire_bytes(text):
 
 
 def annotated(text, mesh, specs):
-    """The program with these shardings of @main's arguments and its result."""
+    """The program with these shardings of @main's arguments and its results."""
     head = re.search(r"@main\((.*?)\) -> \((.*?)\) \{\n", text)
     text_of = lambda spec, rank: "[" + ", ".join(
         "{" + ", ".join(f'"{a}"' for a in ([d] if isinstance(d, str) else d or ())) + "}" for d in [*spec] + [None] * (rank - len(spec))) + "]"
     types = re.findall(r"tensor<[^<>]*(?:<\w+>)?>", head[1]) + re.findall(r"tensor<[^<>]*(?:<\w+>)?>", head[2])
     written = [f"{t} {{sdy.sharding = #sdy.sharding<@mesh, {text_of(s, len(re.findall(r'[0-9]+x', t)))}>}}" for t, s in zip(types, specs)]
-    arguments = ", ".join(f"%arg{i}: {t}" for i, t in enumerate(written[:-1]))
-    text = text.replace(head[0], f"@main({arguments}) -> ({written[-1]}) {{\n")
+    count = head[1].count("%arg")
+    arguments = ", ".join(f"%arg{i}: {t}" for i, t in enumerate(written[:count]))
+    text = text.replace(head[0], f"@main({arguments}) -> ({', '.join(written[count:])}) {{\n")
     axes = ", ".join(f'"{name}"={size}' for name, size in mesh.shape.items())
     return re.sub(r"(module [^\n]*\{\n)", lambda m: m[1] + f"  sdy.mesh @mesh = <[{axes}]>\n", text, count=1)
 

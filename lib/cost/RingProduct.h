@@ -1,0 +1,31 @@
+// Whether a product and the collective at its operand or result are quicker as a ring: as many steps
+// as there are shards, in each of which one shard is multiplied while the next travels. Plain data.
+//
+//   all-gather, then product     gggggggg PPPPPPPP        seconds 16
+//   the same as a ring of four   sssssssss                seconds 10 and a bit
+//                                PP PP PP PP
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::cost {
+
+struct RingProduct {
+  int64_t shards;
+  double product;      // seconds of the product as a whole, or of all that share the operand
+  double collective;   // of the all-gather or reduce-scatter
+  double hideable = 0; // of computation that the collective can run beside, whatever is done here
+  double part;         // of the products of one step
+  double shift;        // until a shard is at the next device
+  double between = 0;  // that a step computes while nothing travels
+  double around = 0;   // before the first step and after the last
+};
+
+// One after the other, but for what else hides.
+double wholeSeconds(const RingProduct &ring);
+// The first step's shard is there, so one step fewer waits than computes.
+double ringSeconds(const RingProduct &ring);
+// Also that it saves a part of what is not exact in either.
+bool paysAsRing(const RingProduct &ring);
+
+} // namespace tessera::cost

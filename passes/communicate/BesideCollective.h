@@ -1,0 +1,42 @@
+// What of a block can be computed while one of its collectives is under way, whatever becomes of it.
+#pragma once
+
+#include "dialects/sdy/PlainData.h"
+#include "lib/cost/Topology.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tessera::communicate {
+
+// What an op takes when it is executed once, loops with their trips.
+struct OpSeconds {
+  double compute = 0, communication = 0;
+};
+
+// A product, or a part of one.
+double productSeconds(const cost::Topology &topology, double flops, double bytes);
+
+class BesideCollective {
+public:
+  BesideCollective(mlir::ModuleOp module, const cost::Topology &topology,
+                   const sdy::MeshTable &meshes);
+
+  double communication(mlir::Operation *collective) const;
+  // Seconds of computation beside which it can run: what it does not need and what does not need it,
+  // shared with the other collectives there. In a loop, of the trip before or after where nothing
+  // there is needed or needs it.
+  double hideable(mlir::Operation *collective) const;
+  // `now` is in the place of ops that took so long.
+  void replaced(mlir::Operation *now, OpSeconds seconds) { known[now] = seconds; }
+  void forget(mlir::Operation *op) { known.erase(op); }
+
+private:
+  OpSeconds measure(mlir::Operation *op);
+  OpSeconds measure(mlir::Block &block);
+
+  const cost::Topology &topology;
+  const sdy::MeshTable &meshes;
+  llvm::DenseMap<mlir::Operation *, OpSeconds> known;
+};
+
+} // namespace tessera::communicate

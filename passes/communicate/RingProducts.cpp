@@ -1,0 +1,206 @@
+// Products beside their collectives, as rings. Passes.td shows an example; lib/cost/RingProduct.h
+// says when that pays.
+#include "passes/communicate/Passes.h"
+
+#include "dialects/comm/Collective.h"
+#include "dialects/interfaces/OpInterfaces.h"
+#include "dialects/tessera/Marks.h"
+#include "lib/cost/RingProduct.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/communicate/BesideCollective.h"
+#include "passes/communicate/GatheredProducts.h"
+#include "passes/communicate/RingLoop.h"
+#include "passes/communicate/RowsOf.h"
+#include "passes/communicate/VaryingAxes.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_RINGPRODUCTS
+#include "passes/communicate/Passes.h.inc"
+} // namespace tessera
+
+using namespace mlir;
+
+namespace tessera::communicate {
+namespace {
+
+// Of a trip: what numbers it and its rows; with the start, the wait and a copy.
+constexpr int kKernelsOfTrip = 2, kInstructionsOfTrip = 6;
+
+// The machine as one device sees it while all compute.
+cost::Topology sharedBy(const sharding::Mesh &mesh, cost::Topology topology) {
+  if (topology.computingAtOnce <= 0 || topology.computingAtOnce >= mesh.numDevices())
+    return topology;
+  cost::DeviceRates &device = topology.device;
+  double times = static_cast<double>(mesh.numDevices()) /
+                 static_cast<double>(std::exchange(topology.computingAtOnce, 0));
+  device.flopsPerSecond /= times;
+  for (auto &[type, flops] : device.flopsByType)
+    flops /= times;
+  device.bytesPerSecond /= times;
+  device.launchSeconds *= times;
+  device.instructionSeconds *= times;
+  return topology;
+}
+
+double bytesOf(Value value) { return static_cast<double>(byteSize(typeOf(value))); }
+
+class Rings {
+public:
+  Rings(ModuleOp module, const sharding::Mesh &mesh, const sdy::MeshTable &meshes)
+      : topology(sharedBy(mesh, topologyOf(module))), mesh(mesh), beside(module, topology, meshes),
+        varying(module, mesh) {}
+
+  void tryGather(comm::AllGatherOp gather);
+  void tryScatter(comm::ReduceScatterOp scatter);
+
+private:
+  bool isOurs(Operation *collective) const {
+    auto axes = collective->getAttrOfType<comm::AxesAttr>("axes");
+    return collective->getNumOperands() == 1 && axes.getMesh().getValue() == mesh.name &&
+           axes.getGroupSize() > 1;
+  }
+  void forget(Operation *op) { // its place in memory may become another's
+    beside.forget(op);
+    varying.forget(op);
+  }
+  double memorySeconds(double bytes) const { return cost::computeSeconds(topology, 0, bytes); }
+  double shiftSeconds(comm::AxesAttr axes, double bytes) const {
+    return cost::collectiveSeconds(topology, mesh, cost::CollectiveKind::Permute, bytes,
+                                   axes.toAxisRefs(mesh));
+  }
+  // What is the same in both directions.
+  cost::RingProduct describe(Operation *collective, double shardBytes) const {
+    auto axes = collective->getAttrOfType<comm::AxesAttr>("axes");
+    cost::RingProduct ring{};
+    ring.shards = axes.getGroupSize();
+    ring.collective = beside.communication(collective);
+    ring.hideable = beside.hideable(collective);
+    ring.shift = shiftSeconds(axes, shardBytes);
+    ring.between = kKernelsOfTrip * topology.device.launchSeconds +
+                   kInstructionsOfTrip * topology.device.instructionSeconds;
+    return ring;
+  }
+
+  cost::Topology topology;
+  const sharding::Mesh &mesh;
+  BesideCollective beside;
+  VaryingAxes varying;
+};
+
+// Time that the products of one shard take, and what the loop does besides.
+void price(cost::RingProduct &ring, const cost::Topology &topology,
+           ArrayRef<GatheredProduct> products, comm::AllGatherOp gather, bool keepsWhole) {
+  auto memory = [&](double bytes) { return cost::computeSeconds(topology, 0, bytes); };
+  auto shards = static_cast<double>(ring.shards);
+  double shard = bytesOf(gather.getInputs().front());
+  for (const GatheredProduct &product : products) {
+    stablehlo::DotGeneralOp dot = product.dot;
+    double flops = flopsOf(dot), other = bytesOf(product.other()),
+           result = bytesOf(dot.getResult());
+    ring.product += productSeconds(topology, flops, bytesOfArrays(dot));
+    bool adds = product.place.role == OperandDim::Contracted;
+    if (product.place.role != OperandDim::Free)
+      other /= shards;
+    ring.part += productSeconds(topology, flops / shards,
+                                shard + other + (adds ? 2 * result : result / shards));
+    if (!adds) { // written, put in its place, and read again by what could have been one with it
+      ring.part += topology.device.launchSeconds + memory(2 * result / shards);
+      ring.around += memory(2 * result);
+    }
+    ring.around += topology.device.launchSeconds + memory(result);
+    if (product.needsRoom())
+      ring.around += memory(2 * bytesOf(product.other()));
+  }
+  if (keepsWhole)
+    ring.part += memory(2 * shard);
+  ring.between += memory(2 * shard); // what has come takes the place of what was there
+}
+
+void Rings::tryGather(comm::AllGatherOp gather) {
+  if (!isOurs(gather))
+    return;
+  comm::AxesAttr axes = gather.getAxes();
+  GatheredProducts found(gather, [&](const GatheredProduct &product) {
+    // All devices that have the same sum have to add it up in the same order.
+    return product.place.role != OperandDim::Contracted || varying.alongAll(product.other(), axes);
+  });
+  if (found.products.empty())
+    return;
+  cost::RingProduct ring = describe(gather, bytesOf(gather.getInputs().front()));
+  price(ring, topology, found.products, gather, found.keepsWhole);
+  if (!cost::paysAsRing(ring))
+    return;
+  SmallVector<std::pair<Value, Value>> replaced =
+      found.makeRing(Ring(axes, shapeOf(gather.getInputs().front())[gather.getDim()],
+                          /*bothWays=*/false));
+  for (auto [old, now] : replaced) {
+    varying.replace(old, now);
+    beside.replaced(now.getDefiningOp(), {cost::ringSeconds(ring), 0});
+  }
+  found.replaceAll(replaced, [&](Operation *op) { forget(op); });
+}
+
+void Rings::tryScatter(comm::ReduceScatterOp scatter) {
+  Value input = scatter.getInputs().front();
+  auto dim = static_cast<int64_t>(scatter.getDim());
+  auto type = dyn_cast<FloatType>(typeOf(input).getElementType());
+  // Sums of narrower types would be rounded at each device that they pass.
+  if (!isOurs(scatter) || scatter.getReduction() != comm::ReductionKind::Sum || !type ||
+      type.getWidth() < 32)
+    return;
+  RowsOf rows(input, dim, shapeOf(input)[dim], scatter->getBlock());
+  if (rows.products().empty())
+    return;
+  double tileBytes = bytesOf(scatter.getResult(0));
+  cost::RingProduct ring = describe(scatter, tileBytes);
+  auto shards = static_cast<double>(ring.shards);
+  for (stablehlo::DotGeneralOp dot : rows.products()) {
+    double bytes = 0;
+    for (auto [operand, d] : {std::pair(dot.getLhs(), 0), std::pair(dot.getRhs(), 1)}) {
+      bool isCut =
+          llvm::any_of(rows.sources(), [&](auto source) { return source.first == operand; });
+      bytes += bytesOf(operand) / (isCut ? shards : 1);
+    }
+    ring.product += productSeconds(topology, flopsOf(dot), bytesOfArrays(dot));
+    ring.part +=
+        productSeconds(topology, flopsOf(dot) / shards, bytes + bytesOf(dot.getResult()) / shards);
+  }
+  ring.between += topology.device.launchSeconds + memorySeconds(3 * tileBytes);
+  ring.around = memorySeconds(4 * tileBytes + 2 * rows.paddedBytes());
+  if (!cost::paysAsRing(ring))
+    return;
+  RowOps ops{OpBuilder(scatter), scatter.getLoc()};
+  rows.prepare(ops);
+  Value sum = scatterAround(
+      ops, Ring(scatter.getAxes(), shapeOf(scatter.getResult(0))[dim], false), dim,
+      [&](RowOps &at, Value start, int64_t count) { return rows.at(at, start, count); });
+  varying.replace(scatter.getResult(0), sum);
+  beside.replaced(sum.getDefiningOp(), {cost::ringSeconds(ring), 0});
+  scatter.getResult(0).replaceAllUsesWith(sum);
+  eraseUnread(scatter, [&](Operation *op) { forget(op); });
+}
+
+struct RingProducts : impl::RingProductsBase<RingProducts> {
+  void runOnOperation() override {
+    sdy::MeshTable meshes(getOperation());
+    if (!meshes.main() || scheduleOf(getOperation()).overlap == cost::Overlap::Off)
+      return;
+    SmallVector<Operation *> collectives;
+    getOperation().walk([&](Operation *op) {
+      if (isa<comm::AllGatherOp, comm::ReduceScatterOp>(op))
+        collectives.push_back(op);
+    });
+    if (collectives.empty())
+      return;
+    Rings rings(getOperation(), *meshes.main(), meshes);
+    for (Operation *op : collectives)
+      if (auto gather = dyn_cast<comm::AllGatherOp>(op))
+        rings.tryGather(gather);
+      else
+        rings.tryScatter(cast<comm::ReduceScatterOp>(op));
+  }
+};
+
+} // namespace
+} // namespace tessera::communicate

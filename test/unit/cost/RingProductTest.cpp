@@ -1,0 +1,50 @@
+#include "lib/cost/RingProduct.h"
+
+#include "gtest/gtest.h"
+
+namespace tessera::cost {
+namespace {
+
+// As in the header's picture: a product of 8 s, of four shards; gathering takes 8 s, a shift 8 / 3.
+RingProduct four() {
+  RingProduct ring{};
+  ring.shards = 4;
+  ring.product = 8, ring.collective = 8;
+  ring.part = 2, ring.shift = 8.0 / 3;
+  return ring;
+}
+
+TEST(RingProduct, ShardsTravelWhileOthersAreMultiplied) {
+  EXPECT_DOUBLE_EQ(wholeSeconds(four()), 16);
+  EXPECT_DOUBLE_EQ(ringSeconds(four()), 2 + 8); // three shifts, and the last product
+  EXPECT_TRUE(paysAsRing(four()));
+}
+
+TEST(RingProduct, ComputesAsLongAsItTakesWhereLinksAreFaster) {
+  RingProduct ring = four();
+  ring.shift = 1;
+  EXPECT_DOUBLE_EQ(ringSeconds(ring), 4 * 2);
+}
+
+TEST(RingProduct, GainsNothingWhereTheCollectiveIsHiddenAnyway) {
+  RingProduct ring = four();
+  ring.hideable = 20;
+  EXPECT_DOUBLE_EQ(wholeSeconds(ring), 8);
+  EXPECT_FALSE(paysAsRing(ring));
+}
+
+TEST(RingProduct, CountsWhatTheLoopAdds) {
+  RingProduct ring = four();
+  ring.between = 2, ring.around = 1;
+  EXPECT_DOUBLE_EQ(ringSeconds(ring), 1 + 2 + 8 + 3 * 2);
+  EXPECT_FALSE(paysAsRing(ring));
+}
+
+TEST(RingProduct, SmallerProductsMayTakeLongerTogether) {
+  RingProduct ring = four();
+  ring.part = 5; // of 8 / 4 that it would be
+  EXPECT_FALSE(paysAsRing(ring));
+}
+
+} // namespace
+} // namespace tessera::cost
