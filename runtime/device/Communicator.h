@@ -21,6 +21,10 @@ public:
   // of the device, and copies.
   virtual bool inPlace() const = 0;
 
+  // Whether a collective goes on beside what its devices compute, once all have come. Devices that
+  // share cores then let the others come, too, before they go on.
+  virtual bool goesOnBeside() const { return false; }
+
   // The device at `position` joins its group's collective. `buffers`: operands, then results; valid
   // until the wait. May carry out the collective, and wake peers, when this device is the last to
   // come.

@@ -16,7 +16,8 @@ Interpreter::Interpreter(const DeviceProgram &program, uint32_t position, Run &r
     : program_(program), position_(position), run_(run), memory_(std::move(memory)),
       queue_(backend.makeQueue({position, run, communicator, *this, program.decoded().scratchBytes,
                                 program.decoded().sites + program.decoded().transferSites})),
-      inlined_(dynamic_cast<device::CpuQueue *>(queue_.get()) != nullptr) {
+      inlined_(dynamic_cast<device::CpuQueue *>(queue_.get()) != nullptr),
+      goesOnBeside_(communicator.goesOnBeside()) {
   const Decoded &decoded = program.decoded();
   inputs_.resize(program.manifest().inputs_size());
   outputs_.resize(program.manifest().outputs_size());
@@ -137,6 +138,14 @@ void Interpreter::end(Worker &worker, uint32_t pc) {
   ended_ = true;
   run_.deviceEnded();
   run_.retire();
+}
+
+// Goes behind the devices that wait for a worker; another may take over at once.
+void Interpreter::letOthersRun(uint32_t next) {
+  Run &run = run_;
+  pc_ = next;
+  run.wake(this);
+  run.retire();
 }
 
 std::string Interpreter::who() const {
@@ -286,6 +295,9 @@ template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, 
       if (instruction.opcode != Opcode::Coordinate)
         trace.push_back({pc, begin, Pool::now()});
     ++pc;
+    if constexpr (!behind)
+      if (instruction.opcode == Opcode::Start && goesOnBeside_)
+        return letOthersRun(pc);
     if (behind && isRecording_ && ++recordedCommands_ == kMostRecorded) {
       recordable_ = false; // too long: from here on as it comes
       if (endRecording(worker) == Outcome::Failed)

@@ -65,6 +65,7 @@ private:
   };
   void bind(Binding &binding, device::Address address);
   void end(Worker &worker, uint32_t pc);
+  void letOthersRun(uint32_t next);
   std::string who() const;
 
   void kernelFailed(uint32_t tag, int32_t code) override;
@@ -77,6 +78,7 @@ private:
   const DeviceMemory memory_;
   std::unique_ptr<device::Queue> queue_;
   const bool inlined_;                     // commands run as they come
+  const bool goesOnBeside_;                // of the communicator
   std::vector<device::Address> addresses_; // by slot
   std::vector<Binding> inputs_, outputs_;  // by parameter
   std::vector<int32_t> coordinates_;       // by list of axes

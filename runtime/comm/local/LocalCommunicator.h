@@ -33,6 +33,7 @@ public:
                     std::shared_ptr<LocalChannels> channels);
 
   bool inPlace() const override { return true; }
+  bool goesOnBeside() const override { return links_ != nullptr; }
   Status start(Worker &worker, uint32_t position, const CollectivePlan &plan,
                const device::Address *buffers) override;
   device::Outcome wait(Worker &worker, Task &task, uint32_t position, uint32_t site) override;

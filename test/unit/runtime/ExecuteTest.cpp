@@ -431,5 +431,33 @@ TEST(ExecuteTest, SimulatedLinksDelayWithoutACore) {
   EXPECT_GE(Pool::now() - begin, 30'000'000);
 }
 
+int32_t takes20ms(const TesseraKernelArgs *, uint32_t, uint32_t) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  return 0;
+}
+
+// Eight devices share a worker. Were one to compute before the others have started the collective,
+// it would begin when only the last has anything left to hide it.
+TEST(ExecuteTest, AllDevicesStartBeforeOneGoesOn) {
+  ProgramBuilder builder({8});
+  auto in = builder.addInput(program::F32, {4}), out = builder.addOutput(program::F32, {4}),
+       other = builder.addOutput(program::F32, {4});
+  ProgramBuilder::start(
+      builder.body(), 0,
+      builder.collective(Collective::ALL_REDUCE, {0}, program::F32, {4}, in, out));
+  ProgramBuilder::dispatch(builder.body(), builder.addKernel("takes20ms", takes20ms), {in, other});
+  ProgramBuilder::wait(builder.body(), 0);
+  auto loaded = builder.load();
+  SessionOptions options;
+  options.workers = 1;
+  options.links =
+      std::make_shared<Links>(links::Network{{50e-3, 1e9}, {}, {}}, builder.program.mesh());
+  auto session = std::move(*Session::create(*loaded, options));
+  int64_t begin = Pool::now();
+  ASSERT_TRUE(runOnce(*session, {std::string(128, '\0')}).ok());
+  // 160 ms of kernels beside 150 ms on the links; 290 ms where seven kernels came before.
+  EXPECT_LT(Pool::now() - begin, 240'000'000);
+}
+
 } // namespace
 } // namespace tessera::runtime
