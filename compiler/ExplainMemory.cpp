@@ -16,6 +16,13 @@ namespace {
 constexpr size_t kPoints = 240; // of the picture
 constexpr size_t kAtPeak = 40;
 
+using Place = std::pair<int64_t, int64_t>; // an output, or -1 for the arena; offset
+
+Place placeIn(exec::BufferOp buffer) {
+  bool isOutput = buffer.getSpace() == exec::Space::Output;
+  return {isOutput ? int64_t(buffer.getIndex()) : -1, buffer.getOffset()};
+}
+
 struct Life {
   int64_t begin, end;
   Operation *first; // that uses it
@@ -44,13 +51,26 @@ public:
     }
   }
 
+  // What is written last of an output stays; before, temporaries may lie there.
+  void keepOutputs() {
+    std::map<int64_t, Life *> last;
+    for (auto &[buffer, life] : lives)
+      if (auto made = buffer.getDefiningOp<exec::BufferOp>();
+          made.getSpace() == exec::Space::Output) {
+        Life *&kept = last[made.getIndex()];
+        kept = kept && kept->end > life.end ? kept : &life;
+      }
+    for (auto [output, life] : last)
+      life->end = int64_t(order.size()) - 1;
+  }
+
   llvm::MapVector<Value, Life> lives;
   std::vector<Operation *> order;
 
 private:
   void use(Value buffer, Operation *by) {
     auto made = buffer.getDefiningOp<exec::BufferOp>();
-    if (!made || made.getSpace() != exec::Space::Arena)
+    if (!made || (made.getSpace() != exec::Space::Arena && made.getSpace() != exec::Space::Output))
       return;
     int64_t now = int64_t(order.size()) - 1;
     auto [at, fresh] = lives.insert({buffer, {now, now, by}});
@@ -94,31 +114,32 @@ explain::Memory memoryOf(exec::ProgramOp program) {
   memory.arena = figures.arena;
   Lives all;
   all.addBlock(*program.getBlock());
+  all.keepOutputs();
   std::vector<std::vector<std::pair<Value, Life>>> begins(all.order.size()), ends(all.order.size());
   for (auto &each : all.lives) {
     begins[each.second.begin].push_back(each);
     ends[each.second.end].push_back(each);
   }
-  // Arrays at the same offset at the same time are one, seen twice.
-  std::map<int64_t, std::multiset<int64_t>> at;
+  // Arrays at the same place at the same time are one, seen twice.
+  std::map<Place, std::multiset<int64_t>> at;
   int64_t held = 0, most = -1, peak = 0;
   std::vector<int64_t> heldAt(all.order.size());
-  auto largest = [&](int64_t offset) { return at[offset].empty() ? 0 : *at[offset].rbegin(); };
+  auto largest = [&](Place place) { return at[place].empty() ? 0 : *at[place].rbegin(); };
   for (size_t i = 0; i < all.order.size(); ++i) {
     for (auto &[buffer, life] : begins[i]) {
       auto op = buffer.getDefiningOp<exec::BufferOp>();
-      held -= largest(op.getOffset());
-      at[op.getOffset()].insert(op.getBytes());
-      held += largest(op.getOffset());
+      held -= largest(placeIn(op));
+      at[placeIn(op)].insert(op.getBytes());
+      held += largest(placeIn(op));
     }
-    heldAt[i] = std::min(held, memory.arena);
+    heldAt[i] = std::min(held, memory.arena + memory.outputs);
     if (heldAt[i] > most)
       most = heldAt[i], peak = int64_t(i);
     for (auto &[buffer, life] : ends[i]) {
       auto op = buffer.getDefiningOp<exec::BufferOp>();
-      held -= largest(op.getOffset());
-      at[op.getOffset()].erase(at[op.getOffset()].find(op.getBytes()));
-      held += largest(op.getOffset());
+      held -= largest(placeIn(op));
+      at[placeIn(op)].erase(at[placeIn(op)].find(op.getBytes()));
+      held += largest(placeIn(op));
     }
   }
   for (size_t i = 0; i < heldAt.size();) {
@@ -129,10 +150,10 @@ explain::Memory memoryOf(exec::ProgramOp program) {
         {explain::whereText(placeOf(all.order[top]->getLoc()).frames), heldAt[top]});
     i = next;
   }
-  std::set<int64_t> offsets;
+  std::set<Place> places;
   for (auto &[buffer, life] : all.lives) {
     auto op = buffer.getDefiningOp<exec::BufferOp>();
-    if (life.begin <= peak && peak <= life.end && offsets.insert(op.getOffset()).second)
+    if (life.begin <= peak && peak <= life.end && places.insert(placeIn(op)).second)
       memory.atPeak.push_back(described(op, life.first));
   }
   llvm::stable_sort(memory.atPeak, [](const auto &a, const auto &b) { return a.bytes > b.bytes; });

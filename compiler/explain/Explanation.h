@@ -72,7 +72,7 @@ struct AtPeak {
 
 struct Memory {
   int64_t arguments = 0, outputs = 0, arena = 0;
-  std::vector<Held> overStep; // of the arena, in the order of execution
+  std::vector<Held> overStep; // of results and the arena, in the order of execution
   std::vector<AtPeak> atPeak; // largest first
 };
 

@@ -218,9 +218,9 @@ std::string memoryText(const Explanation &explanation) {
   writer.head();
   writer.stream << "\nMemory of a device: " << amount(double(memory.arguments)) << " arguments, "
                 << amount(double(memory.outputs)) << " results, " << amount(double(memory.arena))
-                << " between them\n";
+                << " beside them\n";
   if (!memory.atPeak.empty())
-    writer.stream << "\nWhat is there at the peak, largest first\n";
+    writer.stream << "\nWhat is there at the peak beside the arguments, largest first\n";
   for (const AtPeak &each : memory.atPeak)
     writer.stream << "  " << llvm::right_justify(amount(double(each.bytes)), 10) << "  "
                   << each.name << (each.place.empty() ? "" : " at " + each.place) << "\n";
@@ -228,7 +228,7 @@ std::string memoryText(const Explanation &explanation) {
   for (const Held &each : memory.overStep)
     most = std::max(most, each.bytes);
   if (!memory.overStep.empty())
-    writer.stream << "\nOver a step\n";
+    writer.stream << "\nOver a step, results and what is beside them\n";
   size_t every = (memory.overStep.size() + kBars - 1) / kBars;
   for (size_t i = 0; i < memory.overStep.size(); i += every) {
     const Held *top = &memory.overStep[i];

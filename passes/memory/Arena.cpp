@@ -38,24 +38,82 @@ static int64_t rounded(int64_t bytes, int64_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-int64_t leastBytes(llvm::ArrayRef<Request> requests, int64_t alignment) {
+int64_t leastBytes(llvm::ArrayRef<Request> requests, llvm::ArrayRef<Pool> pools,
+                   int64_t alignment) {
   std::vector<std::pair<int64_t, int64_t>> changes; // time, bytes more; at one time the fewer first
-  for (const Request &request : requests)
-    for (const Segment &segment : request.live) {
-      int64_t bytes = rounded(request.bytes, alignment);
+  auto count = [&](int64_t size, const Segments &live) {
+    int64_t bytes = rounded(size, alignment);
+    for (const Segment &segment : live) {
       changes.emplace_back(segment.begin, bytes);
       changes.emplace_back(segment.end + 1, -bytes);
     }
+  };
+  for (const Request &request : requests)
+    count(request.bytes, request.live);
+  int64_t given = 0;
+  for (const Pool &pool : pools) {
+    count(pool.bytes, pool.taken);
+    given += rounded(pool.bytes, alignment);
+  }
   llvm::sort(changes);
   int64_t now = 0, most = 0;
   for (auto [time, bytes] : changes)
     most = std::max(most, now += bytes);
-  return most;
+  return std::max<int64_t>(0, most - given);
 }
 
+namespace {
+
+// What has been placed in a pool or the arena.
+class Region {
+public:
+  explicit Region(llvm::ArrayRef<Request> requests) : requests(requests) {}
+
+  struct Gap {
+    int64_t offset, size;
+  };
+  // The smallest gap that has room for a request, below `top`; size -1: there is none, and it lies
+  // free from `offset` on.
+  Gap gapFor(const Request &request, int64_t room, int64_t top) const {
+    int64_t free = 0;
+    Gap best{0, -1};
+    auto consider = [&](int64_t end) {
+      int64_t size = end - free;
+      if (size >= room && (best.size < 0 || size < best.size))
+        best = {free, size};
+    };
+    for (const Placed &p : placed) {
+      if (!overlap(requests[p.request].live, request.live))
+        continue;
+      consider(p.offset);
+      free = std::max(free, p.end);
+    }
+    consider(top);
+    return best.size < 0 ? Gap{free, -1} : best;
+  }
+
+  void place(int request, int64_t offset, int64_t size) {
+    Placed entry{offset, offset + size, request};
+    placed.insert(
+        llvm::upper_bound(placed, entry,
+                          [](const Placed &a, const Placed &b) { return a.offset < b.offset; }),
+        entry);
+  }
+
+private:
+  struct Placed {
+    int64_t offset, end;
+    int request;
+  };
+  llvm::ArrayRef<Request> requests;
+  std::vector<Placed> placed; // by offset
+};
+
+} // namespace
+
 // In the order of falling weights; equal ones in their own order.
-static Layout bestFit(llvm::ArrayRef<Request> requests, int64_t alignment,
-                      llvm::function_ref<double(const Request &)> weigh) {
+static Layout bestFit(llvm::ArrayRef<Request> requests, llvm::ArrayRef<Pool> pools,
+                      int64_t alignment, llvm::function_ref<double(const Request &)> weigh) {
   std::vector<double> weights;
   for (const Request &request : requests)
     weights.push_back(weigh(request));
@@ -64,33 +122,28 @@ static Layout bestFit(llvm::ArrayRef<Request> requests, int64_t alignment,
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return weights[a] > weights[b]; });
 
-  struct Placed {
-    int64_t offset, end;
-    int request;
-  };
-  std::vector<Placed> placed; // by offset
+  Region arena(requests);
+  std::vector<Region> regions(pools.size(), arena);
   Layout layout;
-  layout.offsets.resize(requests.size());
+  layout.spots.resize(requests.size());
   for (int n : order) {
-    int64_t size = rounded(requests[n].bytes, alignment), free = 0, best = -1, bestGap = INT64_MAX;
-    for (const Placed &p : placed) {
-      if (!overlap(requests[p.request].live, requests[n].live))
+    const Request &request = requests[n];
+    int64_t size = rounded(request.bytes, alignment);
+    Region::Gap best = arena.gapFor(request, size, layout.bytes);
+    int pool = -1;
+    for (auto [i, given] : llvm::enumerate(pools)) {
+      if (given.bytes < request.bytes || overlap(given.taken, request.live))
         continue;
-      int64_t gap = p.offset - free;
-      if (gap >= size && gap < bestGap) {
-        best = free;
-        bestGap = gap;
+      Region::Gap gap = regions[i].gapFor(request, request.bytes, given.bytes);
+      if (gap.size >= 0 && (best.size < 0 || gap.size < best.size)) {
+        best = gap;
+        pool = static_cast<int>(i);
       }
-      free = std::max(free, p.end);
     }
-    int64_t offset = best >= 0 ? best : free;
-    layout.offsets[n] = offset;
-    layout.bytes = std::max(layout.bytes, offset + size);
-    Placed entry{offset, offset + size, n};
-    placed.insert(
-        llvm::upper_bound(placed, entry,
-                          [](const Placed &a, const Placed &b) { return a.offset < b.offset; }),
-        entry);
+    layout.spots[n] = {pool, best.offset};
+    (pool < 0 ? arena : regions[pool]).place(n, best.offset, size);
+    if (pool < 0)
+      layout.bytes = std::max(layout.bytes, best.offset + size);
   }
   return layout;
 }
@@ -108,19 +161,19 @@ static double earliness(const Request &request) {
   return request.live.empty() ? 0 : -static_cast<double>(request.live.front().begin);
 }
 
-Layout layOut(llvm::ArrayRef<Request> requests, int64_t alignment) {
-  Layout best = bestFit(requests, alignment, bytesOf);
+Layout layOut(llvm::ArrayRef<Request> requests, llvm::ArrayRef<Pool> pools, int64_t alignment) {
+  Layout best = bestFit(requests, pools, alignment, bytesOf);
   // Each order takes the square of their number.
   constexpr size_t most = 4096;
   if (requests.size() > most)
     return best;
-  int64_t least = leastBytes(requests, alignment);
+  int64_t least = leastBytes(requests, pools, alignment);
   auto area = [](const Request &request) { return bytesOf(request) * durationOf(request); };
   using Weigh = llvm::function_ref<double(const Request &)>;
   for (Weigh weigh : {Weigh(area), Weigh(earliness), Weigh(durationOf)}) {
     if (best.bytes <= least)
       break;
-    Layout layout = bestFit(requests, alignment, weigh);
+    Layout layout = bestFit(requests, pools, alignment, weigh);
     if (layout.bytes < best.bytes)
       best = std::move(layout);
   }

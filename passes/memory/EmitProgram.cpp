@@ -9,6 +9,7 @@
 
 #include "mlir/IR/Builders.h"
 #include <map>
+#include <tuple>
 
 #pragma clang diagnostic error "-Wswitch" // each case has a place here
 
@@ -93,11 +94,11 @@ private:
     int c = liveness.storages.find(array);
     Value &buffer = made[{c, type.getAsOpaquePointer()}];
     if (!buffer) {
-      const Place &place = liveness.storages.placeOf(c);
+      Place place = liveness.storages.placeOf(c);
+      int64_t offset = place.kind == Place::Constant ? place.index : 0;
+      if (place.kind == Place::Arena)
+        std::tie(place, offset) = spots.at(c);
       bool isParameter = place.kind == Place::Input || place.kind == Place::Output;
-      int64_t offset = place.kind == Place::Arena      ? offsets.at(c)
-                       : place.kind == Place::Constant ? place.index
-                                                       : 0;
       exec::Space space = place.kind == Place::Arena    ? exec::Space::Arena
                           : place.kind == Place::Input  ? exec::Space::Input
                           : place.kind == Place::Output ? exec::Space::Output
@@ -172,21 +173,43 @@ private:
                      : liveness.storages.add(byteSize(cast<RankedTensorType>(value.getType())),
                                              place, false);
     }
+    int64_t end = liveness.at.begin.lookup(ret);
+    for (int slot : slots)
+      liveness.storages.live(slot, 4 * end + 1, 4 * end + 2);
     planMove(ret, ret->getOperands(), slots);
   }
 
   Layout placeArrays() {
+    const Storages &storages = liveness.storages;
     std::vector<Request> requests;
+    std::vector<Pool> pools;
     std::vector<int> classes;
-    for (int i = 0, e = liveness.storages.size(); i < e; ++i)
-      if (liveness.storages.find(i) == i && liveness.storages.placeOf(i).kind == Place::Arena) {
+    std::vector<Place> places; // of the pools
+    for (int i = 0, e = storages.size(); i < e; ++i) {
+      if (storages.find(i) != i)
+        continue;
+      const Place &place = storages.placeOf(i);
+      if (place.kind == Place::Arena) {
         classes.push_back(i);
-        requests.push_back({liveness.storages.bytesOf(i), liveness.storages.liveOf(i)});
+        requests.push_back({storages.bytesOf(i), storages.liveOf(i)});
+      } else if (isOurs(place)) {
+        places.push_back(place);
+        pools.push_back({storages.bytesOf(i), storages.liveOf(i)});
       }
-    Layout layout = layOut(requests);
-    for (auto [c, offset] : llvm::zip(classes, layout.offsets))
-      offsets[c] = offset;
+    }
+    Layout layout = layOut(requests, pools);
+    for (auto [c, spot] : llvm::zip(classes, layout.spots))
+      spots[c] = {spot.pool < 0 ? Place{} : places[spot.pool], spot.offset};
     return layout;
+  }
+
+  // Whether an array of the caller's is the program's to write while nobody needs what is in it.
+  bool isOurs(const Place &place) {
+    return place.kind == Place::Output || (place.kind == Place::Input && isDonated(place.index));
+  }
+  bool isDonated(unsigned argument) {
+    return func.getArgAttr(argument, "tf.aliasing_output") ||
+           func.getArgAttr(argument, "jax.buffer_donor");
   }
 
   FlatSymbolRefAttr meshOf() {
@@ -213,10 +236,8 @@ private:
     std::vector<std::string> names = argumentNames(func);
     for (BlockArgument argument : func.getArguments()) {
       unsigned i = argument.getArgNumber();
-      bool donated =
-          func.getArgAttr(i, "tf.aliasing_output") || func.getArgAttr(i, "jax.buffer_donor");
       result.push_back(
-          parameter(names[i], argument.getType(), func.getArgAttrDict(i), donated, -1));
+          parameter(names[i], argument.getType(), func.getArgAttrDict(i), isDonated(i), -1));
     }
     return b.getArrayAttr(result);
   }
@@ -300,7 +321,7 @@ private:
   Liveness &liveness;
   OpBuilder b, buffers;
   std::map<std::pair<int, const void *>, Value> made;
-  std::map<int, int64_t> offsets;
+  std::map<int, std::pair<Place, int64_t>> spots; // of arrays that have no place of the caller's
   DenseMap<Operation *, SmallVector<Copy>> copies;
   DenseMap<Operation *, int64_t> sites;
 };

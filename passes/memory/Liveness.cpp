@@ -10,6 +10,16 @@ using tessera::stablehlo::WhileOp;
 
 namespace tessera::memory {
 
+static bool isAllReduce(Operation *op) {
+  auto start = dyn_cast<comm::StartOp>(op);
+  return start && start.getKind() == comm::CollectiveKind::AllReduce;
+}
+
+// Where a collective is waited for.
+static int64_t endOf(const Liveness &liveness, comm::StartOp start) {
+  return liveness.at.begin.lookup(*start.getHandle().user_begin());
+}
+
 static int64_t bytesOf(Value value) { return byteSize(cast<RankedTensorType>(value.getType())); }
 
 namespace {
@@ -34,6 +44,7 @@ public:
     if (!ok)
       return failure();
     extend(entry);
+    hold();
     return std::move(result);
   }
 
@@ -131,11 +142,15 @@ private:
   void extend(Block &block) {
     for (Operation &op : block) {
       int64_t at = result.at.begin.lookup(&op), until = 4 * at + 2;
-      if (auto start = dyn_cast<comm::StartOp>(op))
-        until = 4 * result.at.begin.lookup(*start.getHandle().user_begin()) + 2;
+      bool isReduced = isAllReduce(&op);
+      if (auto start = dyn_cast<comm::StartOp>(op); start && !isReduced)
+        until = 4 * endOf(result, start) + 2;
       for (Value operand : op.getOperands())
-        if (isa<RankedTensorType>(operand.getType()))
+        if (isa<RankedTensorType>(operand.getType())) {
           read(operand, &op, until);
+          if (isReduced)
+            reduced.push_back({cast<comm::StartOp>(op), result.arrays.lookup(operand)});
+        }
       if (isa<exec::FusedOp>(op))
         continue;
       for (auto [i, region] : llvm::enumerate(op.getRegions()))
@@ -143,6 +158,19 @@ private:
           for (Block &inner : region)
             extend(inner);
     }
+  }
+
+  // All-reduces read operands until their wait; what nobody else reads after the start may have the
+  // result written over it.
+  void hold() {
+    for (auto [start, array] : reduced) {
+      int64_t at = result.at.begin.lookup(start);
+      if (llvm::any_of(result.storages.liveOf(array),
+                       [&](const Segment &s) { return s.end == 4 * at + 2; }))
+        result.readLast.insert({start, array});
+    }
+    for (auto [start, array] : reduced)
+      result.storages.live(array, 4 * result.at.begin.lookup(start), 4 * endOf(result, start) + 2);
   }
 
   void read(Value value, Operation *reader, int64_t until) {
@@ -189,6 +217,7 @@ private:
 
   func::FuncOp func;
   Liveness result;
+  SmallVector<std::pair<comm::StartOp, int>> reduced; // operands of all-reduces
   int64_t next = 0;
 };
 
@@ -206,6 +235,7 @@ public:
     SmallVector<exec::FusedOp> kernels;
     SmallVector<WhileOp> loops; // inner ones first
     SmallVector<CaseOp> branches;
+    SmallVector<comm::StartOp> reductions;
     func.walk([&](Operation *op) {
       if (auto fused = dyn_cast<exec::FusedOp>(op))
         kernels.push_back(fused);
@@ -213,6 +243,8 @@ public:
         loops.push_back(loop);
       else if (auto branch = dyn_cast<CaseOp>(op))
         branches.push_back(branch);
+      else if (isAllReduce(op))
+        reductions.push_back(cast<comm::StartOp>(op));
     });
     for (exec::FusedOp fused : kernels)
       shareInplace(fused, [&](unsigned i) { return updates(fused, i) || continues(fused, i); });
@@ -228,6 +260,8 @@ public:
           share(value, to, liveness.at.begin.lookup(yield));
       }
     shareResults();
+    for (comm::StartOp start : reductions)
+      shareReduced(start);
     for (exec::FusedOp fused : kernels)
       shareInplace(fused, [](unsigned) { return true; });
   }
@@ -276,9 +310,11 @@ private:
   int64_t carriedBack(Value value, int array) {
     for (OpOperand &use : value.getUses()) {
       Operation *user = use.getOwner();
-      if (isa<stablehlo::ReshapeOp>(user))
-        if (int64_t back = carriedBack(user->getResult(0), array); back >= 0)
+      if (isa<stablehlo::ReshapeOp, comm::WaitOp>(user)) {
+        Value same = user->getResult(isa<comm::WaitOp>(user) ? use.getOperandNumber() - 1 : 0);
+        if (int64_t back = carriedBack(same, array); back >= 0)
           return back;
+      }
       auto loop = dyn_cast<WhileOp>(user->getParentOp());
       if (loop && user == loop.getBody().front().getTerminator() &&
           liveness.storages.find(liveness.arrayOf(loop->getResult(use.getOperandNumber()))) ==
@@ -315,6 +351,20 @@ private:
     Operation *yield = loop.getBody().front().getTerminator();
     for (auto [value, carried] : llvm::zip(yield->getOperands(), loop->getResults()))
       share(value, carried, liveness.at.begin.lookup(yield));
+  }
+
+  // An all-reduce works in place on operands that nobody reads after it.
+  void shareReduced(comm::StartOp start) {
+    for (auto [operand, result] : llvm::zip(start.getInputs(), start.getOutputs())) {
+      int array = liveness.arrayOf(operand);
+      auto isSame = [&](Value other) { return liveness.arrayOf(other) == array; };
+      if (!liveness.readLast.contains({start, array}) ||
+          llvm::count_if(start.getInputs(), isSame) != 1)
+        continue;
+      liveness.storages.share(array, liveness.arrayOf(result), liveness.at.begin.lookup(start),
+                              carriedBack(result, liveness.storages.find(array)),
+                              endOf(liveness, start));
+    }
   }
 
   // Results go straight into the caller's buffers.

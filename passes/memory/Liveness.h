@@ -21,6 +21,8 @@ struct Liveness {
   // origin's.
   llvm::DenseMap<mlir::Value, int> arrays;
   int64_t constantBytes = 0;
+  // All-reduces with operands' arrays that nobody reads after them.
+  llvm::DenseSet<std::pair<mlir::Operation *, int>> readLast;
 
   int arrayOf(mlir::Value value) const { return arrays.lookup(value); }
 };

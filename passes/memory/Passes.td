@@ -84,7 +84,7 @@ def VerifyMemory : Pass<"tessera-verify-memory", "::mlir::ModuleOp"> {
     exec.dispatch @exp_0(%0) -> (%1)             // writes an operand of what is under way
     exec.wait 0
     ```
-    is refused. By the instructions alone: a read finds every byte written before, on every path; nothing writes constants or inputs that are not donated; a kernel's outputs overlap neither each other nor its inputs, but exactly one that it may overwrite; between start and wait nobody writes the operands or touches the results; at the end every output is written. A function (exec.function) reads what a call gives it and what it has written itself, and writes all that the call wants written.
+    is refused. By the instructions alone: a read finds an array that was written before, on every path, and in every trip of a loop, and whole: a write over a part of it destroys it; nothing writes constants or inputs that are not donated; a kernel's outputs overlap neither each other nor its inputs, but exactly one that it may overwrite; a collective's results neither each other nor its operands, but an all-reduce's its own operand; between start and wait nobody writes the operands or touches the results; at the end every output is written. A function (exec.function) reads what a call gives it and what it has written itself, and writes all that the call wants written.
   }];
 }
 

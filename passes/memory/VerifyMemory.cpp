@@ -26,32 +26,46 @@ struct Range {
   bool operator==(const Range &) const = default;
 };
 
-// The bytes written so far, as disjoint ranges per space.
+// The arrays that have been written and are whole: what is written over a part of one destroys it.
+//   write [0, 64)   write [32, 96)   read [0, 32): refused
 class Written {
 public:
   void add(const Range &range) {
-    if (range.begin == range.end)
-      return;
-    auto &parts = spaces[range.space];
-    int64_t begin = range.begin, end = range.end;
-    auto it = parts.upper_bound(begin);
-    if (it != parts.begin() && std::prev(it)->second >= begin)
-      --it;
-    while (it != parts.end() && it->first <= end) {
-      begin = std::min(begin, it->first);
-      end = std::max(end, it->second);
-      it = parts.erase(it);
-    }
-    parts[begin] = end;
+    remove(range);
+    if (range.begin != range.end)
+      spaces[range.space][range.begin] = range.end;
   }
-  bool has(const Range &range) const {
-    if (range.begin == range.end)
-      return true;
+  void remove(const Range &range) {
     auto space = spaces.find(range.space);
-    if (space == spaces.end())
-      return false;
-    auto it = space->second.upper_bound(range.begin);
-    return it != space->second.begin() && std::prev(it)->second >= range.end;
+    if (range.begin == range.end || space == spaces.end())
+      return;
+    auto &arrays = space->second;
+    auto it = arrays.upper_bound(range.begin);
+    if (it != arrays.begin() && std::prev(it)->second > range.begin)
+      --it;
+    while (it != arrays.end() && it->first < range.end)
+      it = arrays.erase(it);
+  }
+  // Whether the range is an array, or some fill it.
+  bool has(const Range &range) const {
+    int64_t at = range.begin;
+    if (auto space = spaces.find(range.space); space != spaces.end())
+      for (auto it = space->second.find(at); it != space->second.end() && it->first == at &&
+                                             at < range.end && it->second <= range.end;
+           ++it)
+        at = it->second;
+    return at == range.end;
+  }
+  // What all have.
+  static Written common(llvm::ArrayRef<Written> all) {
+    Written result;
+    for (auto &[space, arrays] : all.front().spaces)
+      for (auto [begin, end] : arrays)
+        if (llvm::all_of(all, [&, range = Range{space, begin, end}](const Written &w) {
+              return w.has(range);
+            }))
+          result.spaces[space][begin] = end;
+    return result;
   }
 
 private:
@@ -72,7 +86,6 @@ public:
         fixed.insert(range.space);
     }
     fixed.insert(1);
-    written.add({1, 0, static_cast<int64_t>(program.getConstantBytes())});
     for (auto function : program.getBlock()->getOps<FunctionOp>())
       if (failed(checkFunction(function, written)))
         return failure();
@@ -121,17 +134,17 @@ private:
       for (auto [j, other] : llvm::enumerate(op->getOperands()))
         if (j != op.getReads().size() + i && rangeOf(other).overlaps(rangeOf(output)))
           return op.emitOpError("gives the same bytes to be written and for something else");
-    Written unused; // what a function leaves for itself is nothing that its caller may read
+    if (failed(readAll(op, op.getReads(), written)))
+      return failure();
     for (const Range &range : known->second) {
       for (Value operand : op->getOperands())
         if (rangeOf(operand).overlaps(range))
           return op.emitOpError("gives bytes [") << range.begin << ", " << range.end << "), which @"
                                                  << op.getFunction() << " writes for itself";
-      if (failed(write(op, range, unused)))
+      if (failed(write(op, range, written)))
         return failure();
+      written.remove(range); // nothing that its caller may read
     }
-    if (failed(readAll(op, op.getReads(), written)))
-      return failure();
     return writeAll(op, op.getWrites(), written);
   }
 
@@ -164,7 +177,8 @@ private:
 
   LogicalResult read(Operation *op, Value buffer, const Written &written) {
     Range range = rangeOf(buffer);
-    if (!written.has(range))
+    bool isConstant = range.space == 1;
+    if (!isConstant && !written.has(range))
       return op->emitOpError("reads bytes [")
              << range.begin << ", " << range.end << ") that nothing has written";
     for (auto &[site, flight] : flying)
@@ -236,6 +250,22 @@ private:
     return success();
   }
 
+  // Peers read operands while results are written: only an all-reduce may use one array for both.
+  LogicalResult checkStart(StartOp op) {
+    for (auto [i, to] : llvm::enumerate(op.getTo())) {
+      Range range = rangeOf(to);
+      for (Value other : op.getTo().take_front(i))
+        if (rangeOf(other).overlaps(range))
+          return op.emitOpError("writes two results to the same bytes");
+      for (auto [j, from] : llvm::enumerate(op.getFrom()))
+        if (rangeOf(from).overlaps(range) &&
+            !(op.getKind() == CollectiveKind::AllReduce && i == j && rangeOf(from) == range))
+          return op.emitOpError("writes result ")
+                 << i << " over operand " << j << ", which others still read";
+    }
+    return success();
+  }
+
   LogicalResult check(Block &block, Written &written) {
     for (Operation &op : block) {
       if (isa<BufferOp, exec::ConstantOp, FunctionOp>(op))
@@ -246,7 +276,7 @@ private:
             failed(writeAll(&op, dispatch.getOutputs(), written)))
           return failure();
       } else if (auto start = dyn_cast<StartOp>(op)) {
-        if (failed(readAll(&op, start.getFrom(), written)) ||
+        if (failed(checkStart(start)) || failed(readAll(&op, start.getFrom(), written)) ||
             failed(writeAll(&op, start.getTo(), written)))
           return failure();
         begin(start.getSite(), start.getFrom(), start.getTo());
@@ -275,33 +305,18 @@ private:
         if (failed(write(&op, coordinate.getTo(), written)))
           return failure();
       } else if (auto loop = dyn_cast<LoopOp>(op)) {
-        // A body that runs at least once, or none: only what the condition writes is written after
-        // it.
-        if (loop.getPredicate()) {
-          if (failed(check(loop.getCondition().front(), written)) ||
-              failed(read(&op, loop.getPredicate(), written)))
-            return failure();
-        }
-        Written inside = written;
-        if (failed(check(loop.getBody().front(), inside)))
+        if (failed(checkLoop(loop, written)))
           return failure();
-        if (loop.getTripCount().value_or(0) > 0)
-          written = inside;
       } else if (auto branch = dyn_cast<BranchOp>(op)) {
         if (failed(read(&op, branch.getIndex(), written)))
           return failure();
+        std::vector<Written> blocks;
         for (Region &region : branch.getBlocks()) {
-          Written inside = written;
-          if (failed(check(region.front(), inside)))
+          blocks.push_back(written);
+          if (failed(check(region.front(), blocks.back())))
             return failure();
-          pending.push_back(std::move(inside));
         }
-        // What every block writes is written.
-        std::vector<Written> blocks(
-            std::make_move_iterator(pending.end() - branch.getBlocks().size()),
-            std::make_move_iterator(pending.end()));
-        pending.resize(pending.size() - branch.getBlocks().size());
-        addCommon(branch, blocks, written);
+        written = Written::common(blocks);
       } else {
         return op.emitOpError("is no instruction");
       }
@@ -317,29 +332,33 @@ private:
       flight.results.push_back(rangeOf(buffer));
   }
 
-  // Ranges that instructions of the first block write and all blocks have.
-  void addCommon(BranchOp branch, const std::vector<Written> &blocks, Written &written) {
-    branch.getBlocks().front().walk([&](Operation *op) {
-      auto consider = [&](Value buffer) {
-        Range range = rangeOf(buffer);
-        if (llvm::all_of(blocks, [&](const Written &w) { return w.has(range); }))
-          written.add(range);
-      };
-      if (auto dispatch = dyn_cast<DispatchOp>(op))
-        llvm::for_each(dispatch.getOutputs(), consider);
-      else if (auto start = dyn_cast<StartOp>(op))
-        llvm::for_each(start.getTo(), consider);
-      else if (auto copy = dyn_cast<CopyOp>(op))
-        consider(copy.getTo());
-      else if (auto coordinate = dyn_cast<CoordinateOp>(op))
-        consider(coordinate.getTo());
-      else if (auto receive = dyn_cast<ReceiveOp>(op))
-        consider(receive.getTo());
-      else if (auto copy = dyn_cast<CopyStartOp>(op))
-        consider(copy.getTo());
-      else if (auto call = dyn_cast<CallOp>(op))
-        llvm::for_each(call.getWrites(), consider);
-    });
+  // The body is executed twice: what it writes over must not be what the next trip reads. Inside of
+  // a second trip, once: an inner loop's own trips have been looked at in the first.
+  LogicalResult checkLoop(LoopOp loop, Written &written) {
+    auto test = [&] {
+      if (!loop.getPredicate())
+        return success();
+      return success(succeeded(check(loop.getCondition().front(), written)) &&
+                     succeeded(read(loop, loop.getPredicate(), written)));
+    };
+    if (failed(test()))
+      return failure();
+    std::optional<int64_t> trips = loop.getTripCount();
+    std::vector<Written> ends; // where the loop may be left
+    if (trips.value_or(0) == 0)
+      ends.push_back(written);
+    if (failed(check(loop.getBody().front(), written)) || failed(test()))
+      return failure();
+    ends.push_back(written);
+    if (!inSecondTrip && trips.value_or(2) > 1) {
+      inSecondTrip = true;
+      LogicalResult again = check(loop.getBody().front(), written);
+      inSecondTrip = false;
+      if (failed(again))
+        return failure();
+    }
+    written = Written::common(ends);
+    return success();
   }
 
   struct Flight {
@@ -353,7 +372,7 @@ private:
   bool inFunction = false;
   std::vector<Range> touched; // what the function that is being checked writes beside its arguments
   std::map<StringRef, std::vector<Range>> functions; // the same, of those before
-  std::vector<Written> pending;
+  bool inSecondTrip = false;
 };
 
 struct VerifyMemory : impl::VerifyMemoryBase<VerifyMemory> {

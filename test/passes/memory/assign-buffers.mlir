@@ -153,3 +153,75 @@ func.func @branch(%i: tensor<i32>, %x: tensor<8xf32>) -> (tensor<8xf32>, tensor<
   }) : (tensor<i32>) -> tensor<8xf32>
   return %r, %r : tensor<8xf32>, tensor<8xf32>
 }
+
+// -----
+
+// Other collectives don't work in place, nor does an all-reduce that reads an array twice, or of an argument that the
+// caller keeps.
+// CHECK: exec.program @not_in_place arena 0
+// CHECK-DAG: %[[X:.*]] = exec.buffer input 0
+// CHECK-DAG: %[[B:.*]] = exec.buffer output 2 : tensor<8xf32>
+// CHECK: exec.start 0 permute over {{.*}}({{.*}}) -> (%[[B]])
+// CHECK: %[[B]], %[[B]]) -> (
+// CHECK: exec.start 2 all_reduce sum over {{.*}}(%[[X]]) -> (
+func.func @not_in_place(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %a = exec.fused(%p = %x : tensor<8xf32>) -> tensor<8xf32> {
+    %0 = stablehlo.negate %p : tensor<8xf32>
+    exec.yield %0 : tensor<8xf32>
+  }
+  %r, %h = comm.start permute(%a) over <@mesh, ["x"=4]> {pairs = array<i64: 0, 1>} : (tensor<8xf32>) -> (tensor<8xf32>, !comm.handle)
+  %b = comm.wait %h(%r) : tensor<8xf32>
+  %s:2, %i = comm.start all_reduce(%b, %b) over <@mesh, ["x"=4]> {reduction = #comm<reduction sum>} : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, !comm.handle)
+  %c:2 = comm.wait %i(%s#0, %s#1) : tensor<8xf32>, tensor<8xf32>
+  %t, %j = comm.start all_reduce(%x) over <@mesh, ["x"=4]> {reduction = #comm<reduction sum>} : (tensor<8xf32>) -> (tensor<8xf32>, !comm.handle)
+  %d = comm.wait %j(%t) : tensor<8xf32>
+  return %c#0, %c#1, %d : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// What is carried around a loop is reduced in place, too.
+// CHECK: exec.program @reduced_state arena 0
+// CHECK: exec.loop 3 {
+// CHECK-NEXT: exec.start 0 all_reduce sum over {{.*}}(%[[O:.*]]) -> (%[[O]])
+// CHECK-NEXT: exec.wait 0
+// CHECK-NEXT: }
+func.func @reduced_state(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %r = stablehlo.while(%a = %x) : tensor<8xf32> attributes {tessera.trip_count = #tessera.trip_count<3>}
+  cond {
+    %p = stablehlo.constant dense<true> : tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %s, %h = comm.start all_reduce(%a) over <@mesh, ["x"=4]> {reduction = #comm<reduction sum>} : (tensor<8xf32>) -> (tensor<8xf32>, !comm.handle)
+    %b = comm.wait %h(%s) : tensor<8xf32>
+    stablehlo.return %b : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+// Temporaries lie in outputs until these are written: %a in that of 64 bytes, with room for %b.
+// CHECK: exec.program @temporaries_in_outputs arena 0
+// CHECK-DAG: %[[X:.*]] = exec.buffer input 0
+// CHECK-DAG: %[[A:.*]] = exec.buffer output 1 : tensor<8xf32>
+// CHECK-DAG: %[[R:.*]] = exec.buffer output 0 : tensor<4xf32>
+// CHECK-DAG: %[[W:.*]] = exec.buffer output 1 : tensor<24xf32>
+// CHECK: exec.dispatch @negate_0(%[[X]]) -> (%[[A]])
+// CHECK: exec.dispatch @slice_0(%[[A]]) -> (%[[R]])
+// CHECK: exec.dispatch @concatenate_0(%[[X]]) -> (%[[W]])
+func.func @temporaries_in_outputs(%x: tensor<8xf32>) -> (tensor<4xf32>, tensor<24xf32>) {
+  %a = exec.fused(%p = %x : tensor<8xf32>) -> tensor<8xf32> {
+    %0 = stablehlo.negate %p : tensor<8xf32>
+    exec.yield %0 : tensor<8xf32>
+  }
+  %b = exec.fused(%p = %a : tensor<8xf32>) -> tensor<4xf32> {
+    %0 = stablehlo.slice %p [0:4] : (tensor<8xf32>) -> tensor<4xf32>
+    exec.yield %0 : tensor<4xf32>
+  }
+  %c = exec.fused(%p = %x : tensor<8xf32>) -> tensor<24xf32> {
+    %0 = stablehlo.concatenate %p, %p, %p, dim = 0 : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<24xf32>
+    exec.yield %0 : tensor<24xf32>
+  }
+  return %b, %c : tensor<4xf32>, tensor<24xf32>
+}

@@ -84,3 +84,71 @@ exec.program @calls arena 64 constants 0 inputs [] outputs [] {
   // expected-error @+1 {{reads bytes [0, 32) that nothing has written}}
   exec.call @f(%t) -> (%u)
 }
+
+// -----
+
+// A temporary may lie in an output until the output is written, not behind that.
+exec.program @output_in_use arena 0 constants 0 inputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>] outputs [#exec.param<name = "", local = tensor<16xf32>, global = tensor<16xf32>>, #exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>] {
+  %x = exec.buffer input 0 : tensor<8xf32>
+  %t = exec.buffer output 0 at 0 : tensor<8xf32>
+  %u = exec.buffer output 0 at 32 : tensor<8xf32>
+  %y = exec.buffer output 0 : tensor<16xf32>
+  %z = exec.buffer output 1 : tensor<8xf32>
+  exec.copy %x to %t
+  exec.copy %t to %u
+  exec.copy %t to %z
+  exec.copy %y to %y
+  exec.copy %x to %t
+  // expected-error @+1 {{reads bytes [0, 64) that nothing has written}}
+  exec.copy %y to %y
+}
+
+// -----
+
+// expected-error @+1 {{does not write all of output 0}}
+exec.program @output_destroyed arena 0 constants 0 inputs [#exec.param<name = "", local = tensor<16xf32>, global = tensor<16xf32>>, #exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>] outputs [#exec.param<name = "", local = tensor<16xf32>, global = tensor<16xf32>>] {
+  %x = exec.buffer input 0 : tensor<16xf32>
+  %s = exec.buffer input 1 : tensor<8xf32>
+  %y = exec.buffer output 0 : tensor<16xf32>
+  %t = exec.buffer output 0 at 0 : tensor<8xf32>
+  exec.copy %x to %y
+  exec.copy %s to %t
+}
+
+// -----
+
+exec.program @next_trip arena 64 constants 0 inputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>, #exec.param<name = "", local = tensor<16xf32>, global = tensor<16xf32>>] outputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>] {
+  %x = exec.buffer input 0 : tensor<8xf32>
+  %z = exec.buffer input 1 : tensor<16xf32>
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  %u = exec.buffer arena at 0 : tensor<16xf32>
+  %y = exec.buffer output 0 : tensor<8xf32>
+  exec.copy %x to %t
+  exec.loop 2 {
+    // expected-error @+1 {{reads bytes [0, 32) that nothing has written}}
+    exec.copy %t to %y
+    exec.copy %z to %u
+    exec.copy %u to %u
+  }
+}
+
+// -----
+
+exec.program @gather_in_place arena 64 constants 0 inputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>] outputs [] {
+  %x = exec.buffer input 0 : tensor<8xf32>
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  exec.copy %x to %t
+  // expected-error @+1 {{writes result 0 over operand 0, which others still read}}
+  exec.start 0 permute over "x" (%t) -> (%t)
+  exec.wait 0
+}
+
+// -----
+
+exec.program @reduce_in_place arena 64 constants 0 inputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>] outputs [] {
+  %x = exec.buffer input 0 : tensor<8xf32>
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  exec.copy %x to %t
+  exec.start 0 all_reduce sum over "x" (%t) -> (%t)
+  exec.wait 0
+}

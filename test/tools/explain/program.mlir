@@ -31,9 +31,9 @@
 // SHORT-NOT: Shardings
 // SCOPE: %y = dot_general
 // SCOPE: %z = tanh
-// MEMORY: Memory of a device: 3.0 KiB arguments, 2.0 KiB results, 2.0 KiB between them
-// MEMORY: What is there at the peak, largest first
-// MEMORY: Over a step
+// MEMORY: Memory of a device: 3.0 KiB arguments, 2.0 KiB results, 0 bytes beside them
+// MEMORY: What is there at the peak beside the arguments, largest first
+// MEMORY: Over a step, results
 
 // VALUE: %y = dot_general : tensor<32x32xf32>
 // VALUE: at model.py:7 in loss
