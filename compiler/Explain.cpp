@@ -125,9 +125,15 @@ private:
     explanation.devices = countDevices(road.module());
     if (!program())
       return;
-    cost::StepTime step = predictStep(program(), topologyOf(road.module()), meshes.main());
+    cost::StepTime step = predictStep(program(), topologyOf(road.module()), meshes.main()).time;
+    explanation.seconds = step.seconds;
     explanation.compute = step.compute;
     explanation.communication = step.communication;
+    explanation.exposed = step.exposed;
+    explanation.overhead = step.overhead;
+    for (size_t kind = 0; kind < cost::kComputeKinds; ++kind)
+      if (step.byKind[kind] > 0)
+        explanation.byKind.push_back({cost::nameOf(cost::ComputeKind(kind)), step.byKind[kind]});
     explanation.flops = step.flops;
     explanation.evenFlops = flops / double(explanation.devices);
   }
@@ -146,9 +152,8 @@ private:
       each.bytes = figures.bytes;
       each.wireBytes = figures.wireBytes;
       each.location = figures.location;
-      if (meshes.main())
-        if (auto transfer = transferOf(figures, *meshes.main()))
-          each.seconds = cost::secondsOf(topology, *meshes.main(), *transfer);
+      if (auto start = dyn_cast<exec::StartOp>(figures.op))
+        each.seconds = double(figures.count) * secondsOf(start, topology, meshes.main());
       auto cause = explained.causes.find(placeOf(figures.op->getLoc()).number);
       if (cause != explained.causes.end()) {
         each.value = cause->second.value;

@@ -44,7 +44,7 @@ public:
                    double flopsPerSecond) {
     for (const mends::RepeatedProducts &each : seen.repeated) {
       double seconds = each.flops / flopsPerSecond;
-      if (seconds < kRepeated * now.time.seconds())
+      if (seconds < kRepeated * now.time.seconds)
         continue;
       explain::Group group;
       group.what = (each.ops == 1 ? std::string("a product is")
@@ -82,7 +82,7 @@ public:
       best = computingGroup(then);
     std::vector<explain::Mend> &mends = all.groups[best].mends;
     if (mends.size() < kShown)
-      mends.push_back({mend.change.text, now.time.seconds() - mend.then.time.seconds(),
+      mends.push_back({mend.change.text, now.time.seconds - mend.then.time.seconds,
                        mend.then.wireBytes - now.wireBytes, mend.then.time.flops - now.time.flops,
                        double(mend.then.peakBytes - now.peakBytes)});
   }

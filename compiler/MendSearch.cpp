@@ -13,7 +13,7 @@ constexpr double kWorthwhile = 0.01; // of a step's time
 constexpr double kMoreMemory = 1.1;
 
 bool isMend(const Outcome &now, const Outcome &then) {
-  return then.time.seconds() <= (1 - kWorthwhile) * now.time.seconds() &&
+  return then.time.seconds <= (1 - kWorthwhile) * now.time.seconds &&
          double(then.peakBytes) <= kMoreMemory * double(now.peakBytes);
 }
 
@@ -46,7 +46,7 @@ SearchResult searchMends(Trials &trials, std::vector<Knob> knobs, const Outcome 
       std::optional<Outcome> then = trials.run(change.edits);
       if (!then || !isMend(now, *then))
         continue;
-      helped[knob] = std::max(helped[knob], now.time.seconds() - then->time.seconds());
+      helped[knob] = std::max(helped[knob], now.time.seconds - then->time.seconds);
       result.mends.push_back({std::move(change), std::move(*then)});
     }
     llvm::stable_sort(order, [&](size_t a, size_t b) { return helped[a] > helped[b]; });
@@ -54,7 +54,7 @@ SearchResult searchMends(Trials &trials, std::vector<Knob> knobs, const Outcome 
   for (size_t knob = 0; knob < knobs.size(); ++knob)
     result.untried += int(knobs[knob].changes.size() - next[knob]);
   llvm::stable_sort(result.mends, [](const FoundMend &a, const FoundMend &b) {
-    return a.then.time.seconds() < b.then.time.seconds();
+    return a.then.time.seconds < b.then.time.seconds;
   });
   return result;
 }

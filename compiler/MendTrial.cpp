@@ -20,16 +20,19 @@ Outcome outcomeOf(ModuleOp module, const Sites &names) {
   cost::Topology topology = topologyOf(module);
   std::map<std::string, double> sites;
   for (auto program : module.getOps<exec::ProgramOp>()) {
-    outcome.time = predictStep(program, topology, meshes.main());
+    StepWork work = stepWork(program, topology, meshes.main());
+    cost::Prediction step = cost::predict(work.blocks);
+    outcome.time = step.time;
     outcome.peakBytes = memoryFigures(program).total();
-    for (const KernelRun &run : kernelRuns(program, topology))
-      sites[names.of("", "", run.op->getLoc())] += cost::secondsOf(topology, run);
+    for (auto [block, times] : llvm::enumerate(step.times))
+      for (auto [op, each] : llvm::zip(work.ops[block], work.blocks[block]))
+        if (each.kind == cost::Work::Compute)
+          sites[names.of("", "", op->getLoc())] += times * each.seconds;
     for (const CollectiveFigures &figures : collectiveFigures(program)) {
       outcome.wireBytes += double(figures.wireBytes);
-      if (meshes.main())
-        if (auto transfer = transferOf(figures, *meshes.main()))
-          sites[names.of(figures.kind, figures.axes, figures.op->getLoc())] +=
-              cost::secondsOf(topology, *meshes.main(), *transfer);
+      if (auto start = dyn_cast<exec::StartOp>(figures.op))
+        sites[names.of(figures.kind, figures.axes, figures.op->getLoc())] +=
+            double(figures.count) * secondsOf(start, topology, meshes.main());
     }
     break; // explained are programs that the compiler makes: one
   }

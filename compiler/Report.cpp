@@ -1,7 +1,7 @@
 #include "compiler/Report.h"
 
+#include "compiler/ExplainMemory.h"
 #include "dialects/exec/ExecOps.h"
-#include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/text/Quantity.h"
 #include "passes/package/StepWork.h"
@@ -49,15 +49,37 @@ static llvm::json::Object targetFigures(TargetAttr target) {
   return llvm::json::Object{{"name", target.getName()}, {"processors", std::move(processors)}};
 }
 
-// Of the program that takes longest.
-static cost::StepTime predictedStep(mlir::ModuleOp module) {
-  cost::StepTime longest;
-  sdy::MeshTable meshes(module);
+static llvm::json::Object predictedFigures(const ModulePrediction &predicted,
+                                           llvm::json::Array atPeak) {
+  const cost::StepTime &time = predicted.time;
+  llvm::json::Object byKind;
+  for (size_t kind = 0; kind < cost::kComputeKinds; ++kind)
+    byKind[cost::nameOf(cost::ComputeKind(kind))] = time.byKind[kind];
+  return llvm::json::Object{{"seconds", time.seconds},
+                            {"compute", time.compute},
+                            {"compute_by_kind", std::move(byKind)},
+                            {"communication", time.communication},
+                            {"exposed", time.exposed},
+                            {"overhead", time.overhead},
+                            {"peak_bytes", predicted.memory.total()},
+                            {"at_peak", std::move(atPeak)}};
+}
+
+// The largest values that are in the arena when it is fullest, of the program that holds most.
+static llvm::json::Array valuesAtPeak(mlir::ModuleOp module) {
+  exec::ProgramOp largest;
   for (auto program : module.getOps<exec::ProgramOp>())
-    if (cost::StepTime step = predictStep(program, topologyOf(module), meshes.main());
-        step.seconds() > longest.seconds())
-      longest = step;
-  return longest;
+    if (!largest || memoryFigures(program).total() > memoryFigures(largest).total())
+      largest = program;
+  llvm::json::Array values;
+  for (const explain::AtPeak &each : memoryOf(largest).atPeak) {
+    if (values.size() == 10)
+      break;
+    values.push_back(llvm::json::Object{{"name", llvm::json::fixUTF8(each.name)},
+                                        {"location", llvm::json::fixUTF8(each.place)},
+                                        {"bytes", each.bytes}});
+  }
+  return values;
 }
 
 llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
@@ -73,7 +95,6 @@ llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
       flopsOf[kernel.getSymName()] = figure->convertToDouble();
 
   llvm::json::Array collectives;
-  MemoryFigures most;
   double flops = 0;
   for (exec::ProgramOp program : programs) {
     for (const CollectiveFigures &site : collectiveFigures(program)) {
@@ -89,20 +110,15 @@ llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
         row["program"] = program.getSymName();
       collectives.push_back(std::move(row));
     }
-    MemoryFigures memory = memoryFigures(program);
-    if (memory.total() > most.total())
-      most = memory;
     flops = std::max(flops, countFlops(*program.getBlock(), flopsOf));
   }
   report["collectives"] = std::move(collectives);
+  ModulePrediction predicted = predictModule(module);
+  const MemoryFigures &most = predicted.memory;
   report["memory"] = llvm::json::Object{
       {"arguments", most.arguments}, {"outputs", most.outputs}, {"arena", most.arena}};
   report["flops"] = flops;
-  cost::StepTime longest = predictedStep(module);
-  report["predicted"] = llvm::json::Object{{"seconds", longest.seconds()},
-                                           {"compute", longest.compute},
-                                           {"communication", longest.communication},
-                                           {"peak_bytes", most.total()}};
+  report["predicted"] = predictedFigures(predicted, valuesAtPeak(module));
   return report;
 }
 

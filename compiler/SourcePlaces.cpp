@@ -89,6 +89,7 @@ std::string printedAsRead(ModuleOp module) {
   });
   notes.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/false, /*replaceLocs=*/true);
   setTopology(module, {});
+  setSchedule(module, {});
   for (auto function : module.getOps<func::FuncOp>()) {
     sdy::SignatureAttributes signature(function);
     for (unsigned i = 0; i < function.getNumArguments(); ++i)

@@ -79,9 +79,11 @@ struct Memory {
 struct Explanation {
   std::string name, mesh, topology; // "mesh @mesh: data=4, model=2"
   int64_t devices = 1;
-  double compute = 0, communication = 0; // predicted seconds of a step
-  double flops = 0;                      // a device's
-  double evenFlops = 0;                  // of the program as it was read, divided by the devices
+  // Predicted seconds of a step; `exposed`: of the communication, what the device waits for.
+  double seconds = 0, compute = 0, communication = 0, exposed = 0, overhead = 0;
+  std::vector<std::pair<std::string, double>> byKind; // of the computing: "products", ..
+  double flops = 0;                                   // a device's
+  double evenFlops = 0; // of the program as it was read, divided by the devices
   std::vector<Value> values;
   std::vector<Collective> collectives; // most time first
   std::vector<Group> groups;           // what can be mended first, by what it brings; then by time

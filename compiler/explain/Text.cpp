@@ -49,12 +49,19 @@ public:
       stream << llvm::formatv(" ({0:f1} times an even share of the operations)",
                               explanation.flops / explanation.evenFlops);
     stream << ", " << duration(explanation.communication) << " moving";
+    if (explanation.communication > 0)
+      stream << " (" << duration(explanation.exposed) << " of it not beside computing)";
+    if (explanation.overhead > 0)
+      stream << ", " << duration(explanation.overhead) << " of launches and instructions";
     if (int64_t peak = held())
       stream << "; a device holds " << amount(double(peak));
     stream << "\n";
+    for (auto [i, kind] : llvm::enumerate(explanation.byKind))
+      stream << (i ? ", " : "computing: ") << kind.first << " " << duration(kind.second);
+    stream << (explanation.byKind.empty() ? "" : "\n");
   }
 
-  double step() const { return explanation.compute + explanation.communication; }
+  double step() const { return explanation.seconds; }
   int64_t held() const {
     const Memory &memory = explanation.memory;
     return memory.arguments + memory.outputs + memory.arena;

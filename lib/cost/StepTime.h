@@ -1,39 +1,66 @@
-// How long a step of a device takes: one thing after another, each by its own price. Plain data.
+// How long a step of a device takes, from what its instructions take, on plain data.
+//
+//   instructions                     device  a a a a . . . g
+//   start g (6 s, links of x)        x       c c c c c c
+//   a: 4 s    wait c   g: 1 s        exposed: 2 s, for which the device has nothing to do
+//
+// Loops are followed for some trips, until one is as the one before: the rest take as long. Of a
+// branch the block counts that takes longest; where data ends a loop, one trip. A function takes
+// what it takes where no link is busy.
 #pragma once
 
-#include "lib/cost/Topology.h"
+#include "lib/cost/Timeline.h"
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace tessera::cost {
 
-struct Compute {
-  double flops, bytes; // that a kernel does and touches
+// What the device's time goes to.
+enum class ComputeKind { Products, Elementwise, Library, Copies };
+constexpr size_t kComputeKinds = 4;
+const char *nameOf(ComputeKind kind); // "products", ..
+
+// One instruction, with all that it holds.
+struct Work {
+  enum Kind { Compute, Start, Wait, Loop, Branch, Call, Other } kind = Other;
+  double seconds = 0;  // of the device; of a start, of the links or copy engine that carry it
+  double overhead = 0; // of the device besides, each time
+  double flops = 0;
+  ComputeKind what = ComputeKind::Elementwise;
+  uint64_t links = 0;             // of a start, as Task has them; 0: of nobody, it is done at once
+  int64_t site = 0;               // of a start and its wait
+  int64_t trips = 1;              // of a loop
+  std::vector<uint32_t> blocks{}; // condition and body of a loop, blocks of a branch, a function
 };
 
-struct Transfer {
-  CollectiveKind kind;
-  double bytes; // as collectiveSeconds has it
-  sharding::AxisRefs group;
-};
-
-// `times`: how often it happens in a step, trips of loops included.
-template <typename Work> struct Repeated {
-  Work work;
-  double times;
-};
+// Blocks of works, each behind those that its works hold; the last is the program's.
+using Blocks = std::vector<std::vector<Work>>;
 
 struct StepTime {
-  double compute = 0, communication = 0; // seconds
+  double seconds = 0;       // from the first instruction to the end of all
+  double compute = 0;       // that the device computes, by kind below
+  double communication = 0; // that collectives and copies take, hidden or not
+  double exposed = 0;       // of that, what the device waits for
+  double overhead = 0;      // of launches and instructions
   double flops = 0;
-
-  // Nothing at the same time as something else: what overlap hides is not taken off.
-  double seconds() const { return compute + communication; }
+  std::array<double, kComputeKinds> byKind{};
 };
 
-double secondsOf(const Topology &topology, const Repeated<Compute> &kernel);
-double secondsOf(const Topology &topology, const sharding::Mesh &mesh,
-                 const Repeated<Transfer> &collective);
-StepTime stepTime(const Topology &topology, const sharding::Mesh &mesh,
-                  llvm::ArrayRef<Repeated<Compute>> kernels,
-                  llvm::ArrayRef<Repeated<Transfer>> collectives);
+// What happened when: of a start, while links carry it; of a wait, while the device has nothing
+// else to do.
+struct Event {
+  uint32_t block, work; // where in Blocks
+  double begin, end;
+};
+
+struct Prediction {
+  StepTime time;
+  std::vector<double> times; // of each block, how often it is carried out
+  std::vector<Event> events; // in order of their begin; where asked for
+};
+
+// `mostEvents`: of loops that would have more, the first trips only.
+Prediction predict(const Blocks &blocks, size_t mostEvents = 0);
 
 } // namespace tessera::cost

@@ -71,13 +71,18 @@ void LiveMemory::end(int task) {
     release(storage);
 }
 
-double LinkTimes::carry(const Task &collective, double now) {
-  for (uint64_t links = collective.links; links; links &= links - 1)
-    now = std::max(now, free_[llvm::countr_zero(links)]);
-  now += collective.seconds;
-  for (uint64_t links = collective.links; links; links &= links - 1)
-    free_[llvm::countr_zero(links)] = now;
+double LinkTimes::carry(uint64_t links, double seconds, double now) {
+  for (uint64_t rest = links; rest; rest &= rest - 1)
+    now = std::max(now, free_[llvm::countr_zero(rest)]);
+  now += seconds;
+  for (uint64_t rest = links; rest; rest &= rest - 1)
+    free_[llvm::countr_zero(rest)] = now;
   return now;
+}
+
+void LinkTimes::shift(double seconds) {
+  for (double &free : free_)
+    free += seconds;
 }
 
 Timeline simulate(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages,
@@ -99,7 +104,7 @@ Timeline simulate(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages,
       break;
     case Step::Start:
       memory.begin(step.task);
-      doneAt[step.task] = links.carry(task, now);
+      doneAt[step.task] = links.carry(task.links, task.seconds, now);
       last = std::max(last, doneAt[step.task]);
       break;
     case Step::Wait:

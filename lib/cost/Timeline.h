@@ -17,6 +17,9 @@
 
 namespace tessera::cost {
 
+// The bits of copy engines beside those of links.
+constexpr uint64_t kToHost = uint64_t{1} << 62, kFromHost = uint64_t{1} << 63;
+
 // An array, with its views. What lies in the caller's memory has no bytes here.
 struct Storage {
   int64_t bytes = 0;
@@ -26,8 +29,9 @@ struct Storage {
 
 struct Task {
   double seconds = 0; // of the device, or of a collective's links
-  uint64_t links =
-      0; // of a collective: bits of the mesh axes that it crosses; 0: the device computes
+  // Of a collective: a bit for each of the links that it holds (Topology::routeOf); of a transfer
+  // between memory spaces its copy engine. 0: the device computes.
+  uint64_t links = 0;
   llvm::SmallVector<int, 4> operands; // earlier tasks whose results it needs
   llvm::SmallVector<int, 4> reads;    // storages
   llvm::SmallVector<int, 2> writes;   // storages that nobody has written before
@@ -53,11 +57,13 @@ struct Timeline {
   size_t peakStep = 0; // at which so much is live
 };
 
-// When the links of each axis are free again.
+// When each link and copy engine is free again.
 class LinkTimes {
 public:
-  // When the collective, which is ready at `now`, has crossed all its links.
-  double carry(const Task &collective, double now);
+  // When what is ready at `now` and takes so many seconds has crossed all its links.
+  double carry(uint64_t links, double seconds, double now);
+  // So much time passes in which the same goes on.
+  void shift(double seconds);
 
 private:
   std::array<double, 64> free_{};

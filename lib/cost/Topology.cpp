@@ -12,18 +12,17 @@ static int64_t strideOf(const sharding::Mesh &mesh, const sharding::AxisRef &ref
   return stride;
 }
 
+links::Route Topology::routeOf(const sharding::Mesh &mesh,
+                               llvm::ArrayRef<sharding::AxisRef> group) const {
+  llvm::SmallVector<links::Crossing, 4> crossings;
+  for (const sharding::AxisRef &ref : group)
+    crossings.push_back({mesh.axes[ref.axis].name, ref.axis, strideOf(mesh, ref), ref.size});
+  return links::routeOf(network, crossings);
+}
+
 Link Topology::linkAlong(const sharding::Mesh &mesh,
                          llvm::ArrayRef<sharding::AxisRef> group) const {
-  if (network.axes.empty() && network.levels.empty())
-    return network.link;
-  Link slowest = network.link;
-  bool first = true;
-  for (const sharding::AxisRef &ref : group) {
-    Link own = links::linkAlong(network, {mesh.axes[ref.axis].name, strideOf(mesh, ref), ref.size});
-    slowest = first ? own : links::slower(slowest, own);
-    first = false;
-  }
-  return slowest;
+  return links::slowestOf(network, routeOf(mesh, group));
 }
 
 int64_t Topology::deviceBytes() const {
@@ -43,10 +42,11 @@ const Topology &defaultTopology() {
 
 double collectiveSeconds(const Topology &topology, const sharding::Mesh &mesh, CollectiveKind kind,
                          double bytes, llvm::ArrayRef<sharding::AxisRef> group) {
-  int64_t size = 1;
-  for (const sharding::AxisRef &ref : group)
-    size *= ref.size;
-  return links::seconds(kind, bytes, size, topology.linkAlong(mesh, group));
+  const links::Network &network = topology.network;
+  bool isAllAlike = network.axes.empty() && network.levels.empty() && network.link.directions < 2;
+  if (isAllAlike) // a short cut: searches ask this often
+    return links::seconds(kind, bytes, sharding::shardCount(group), network.link);
+  return links::seconds(kind, bytes, topology.routeOf(mesh, group));
 }
 
 double computeSeconds(const Topology &topology, double flops, double bytes) {

@@ -27,6 +27,8 @@ struct Topology {
   int64_t computingAtOnce = 0;
   std::map<std::string, MemorySpace> spaces; // "device", "host"
 
+  // The links that a group along `group` uses, from the quickest to the slowest.
+  links::Route routeOf(const sharding::Mesh &mesh, llvm::ArrayRef<sharding::AxisRef> group) const;
   // The slowest of the links that a group along `group` uses.
   Link linkAlong(const sharding::Mesh &mesh, llvm::ArrayRef<sharding::AxisRef> group) const;
   // That a device has for a program; 0: nobody says.
@@ -39,7 +41,7 @@ const Topology &defaultTopology();
 using CollectiveKind = links::Pattern;
 using links::wireBytes;
 
-// Seconds of one collective over the slowest link of its group.
+// Seconds of one collective over the links of its group.
 double collectiveSeconds(const Topology &topology, const sharding::Mesh &mesh, CollectiveKind kind,
                          double bytes, llvm::ArrayRef<sharding::AxisRef> group);
 

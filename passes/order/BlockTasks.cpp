@@ -202,13 +202,11 @@ private:
     for (Type type : isa<comm::ReduceScatterOp>(op) ? TypeRange(op->getOperandTypes())
                                                     : TypeRange(op->getResultTypes()))
       bytes += byteSize(cast<RankedTensorType>(type));
-    constexpr unsigned most = 63; // further axes share a bit
     if (const sharding::Mesh *mesh = meshes.lookup(axes.getMesh().getValue())) {
       auto refs = axes.toAxisRefs(*mesh);
       cost::CollectiveKind kind = comm::pricedAs(comm::collectiveFacts(op)->kind);
       task.seconds = cost::collectiveSeconds(topology, *mesh, kind, bytes, refs);
-      for (const sharding::AxisRef &ref : refs)
-        task.links |= uint64_t{1} << std::min<unsigned>(ref.axis, most);
+      task.links = topology.routeOf(*mesh, refs).links;
     }
     if (!task.links) // a group of one device
       task.links = 1;

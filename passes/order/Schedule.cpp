@@ -121,7 +121,7 @@ private:
         wait(operand);
     memory.begin(task);
     if (what.isCollective()) {
-      doneAt[task] = links.carry(what, now);
+      doneAt[task] = links.carry(what.links, what.seconds, now);
       steps.push_back({Step::Start, task});
       if (policy.waitsAtOnce)
         underWay.push_back(task);

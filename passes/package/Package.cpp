@@ -2,9 +2,11 @@
 #include "passes/package/Package.h"
 
 #include "dialects/tessera/KnownAttributes.h"
+#include "dialects/tessera/Marks.h"
 #include "passes/package/Constants.h"
 #include "passes/package/ElementTypes.h"
 #include "passes/package/OutsideKernel.h"
+#include "passes/package/StepWork.h"
 #include "passes/package/WriteProgram.h"
 #include "tessera/container.h"
 
@@ -79,6 +81,17 @@ LogicalResult writeImage(ImageOp from, program::File &file, Package &package) {
   return success();
 }
 
+void writePrediction(ModuleOp module, program::Prediction &to) {
+  ModulePrediction predicted = predictModule(module);
+  to.set_topology(llvm::json::fixUTF8(topologyOf(module).name));
+  to.set_seconds(predicted.time.seconds);
+  to.set_compute(predicted.time.compute);
+  to.set_communication(predicted.time.communication);
+  to.set_exposed(predicted.time.exposed);
+  to.set_overhead(predicted.time.overhead);
+  to.set_peak_bytes(predicted.memory.total());
+}
+
 // Each program's constants at a multiple of the alignment.
 LogicalResult addConstants(ProgramOp program, program::Program &to, std::string &section) {
   FailureOr<std::string> constants = constantSection(program);
@@ -108,6 +121,7 @@ FailureOr<Package> packageProgram(ModuleOp module, StringRef report) {
   program::File file;
   file.set_version(container::kProgramVersion);
   file.set_report_json(report.str());
+  writePrediction(module, *file.mutable_prediction());
   FileNumbers numbers{file, {}, {}, {}};
   file.add_locations("");
   for (auto kernel : module.getOps<KernelOp>()) {

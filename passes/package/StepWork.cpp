@@ -2,6 +2,8 @@
 
 #include "dialects/comm/CommOps.h"
 #include "dialects/interfaces/OpInterfaces.h"
+#include "dialects/sdy/PlainData.h"
+#include "dialects/tessera/Marks.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -27,85 +29,149 @@ static double bytesRead(BlockArgument argument) {
   return std::min(all, parts);
 }
 
-static cost::Compute workOf(KernelOp kernel) {
-  cost::Compute work{0, 0};
+namespace {
+
+// What one dispatch of a kernel takes of the device.
+struct KernelCost {
+  double seconds = 0, flops = 0;
+  cost::ComputeKind what = cost::ComputeKind::Elementwise;
+};
+
+KernelCost costOf(KernelOp kernel, const cost::Topology &topology) {
+  KernelCost cost;
+  double bytes = 0;
   for (Operation &op : *kernel.getBlock())
-    if (!isa<YieldOp>(op))
-      work.flops += flopsOf(&op);
+    if (!isa<YieldOp>(op)) {
+      cost.flops += flopsOf(&op);
+      if (fusionKindOf(&op) == fusion::NodeKind::Contraction)
+        cost.what = cost::ComputeKind::Products;
+    }
+  if (kernel.getLibrary() || kernel.getOutside())
+    cost.what = cost::ComputeKind::Library;
   for (BlockArgument argument : kernel.getBlock()->getArguments())
-    work.bytes += bytesRead(argument);
+    bytes += bytesRead(argument);
   for (Value result : kernel.getBlock()->getTerminator()->getOperands()) {
     Operation *made = result.getDefiningOp();
     bool inPlace = made && fusionKindOf(made) == fusion::NodeKind::Update &&
                    isa<BlockArgument>(made->getOperand(0));
-    work.bytes += bytesOf(inPlace ? made->getOperand(1) : result);
+    bytes += bytesOf(inPlace ? made->getOperand(1) : result);
   }
-  return work;
+  cost.seconds = cost::computeSeconds(topology, cost.flops, bytes);
+  return cost;
 }
 
-namespace {
-
-class Counter {
+class Reader {
 public:
-  Counter(ProgramOp program, const cost::Topology &topology) : topology(topology) {
+  Reader(ProgramOp program, const cost::Topology &topology, const sharding::Mesh *mesh)
+      : topology(topology), mesh(mesh) {
+    double devices = mesh ? static_cast<double>(mesh->numDevices()) : 1;
+    if (topology.computingAtOnce)
+      turns = std::max(1.0, devices / static_cast<double>(topology.computingAtOnce));
     for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>())
-      kernels[kernel.getSymName()] = workOf(kernel);
-    for (auto function : program.getBlock()->getOps<FunctionOp>()) {
-      std::vector<KernelRun> runs;
-      count(*function.getBlock(), 1, runs);
-      functions[function.getSymName()] = std::move(runs);
-    }
+      kernels[kernel.getSymName()] = costOf(kernel, topology);
   }
 
-  void count(Block &block, double times, std::vector<KernelRun> &into) {
-    for (Operation &op : block)
-      if (auto dispatch = dyn_cast<DispatchOp>(op)) {
-        into.push_back({{kernels.lookup(dispatch.getKernel()), times}, &op});
-      } else if (auto copy = dyn_cast<CopyOp>(op)) {
-        double bytes = double(copy.getTo().getDefiningOp<BufferOp>().getBytes());
-        into.push_back({{{0, 2 * bytes}, times}, &op});
-      } else if (auto loop = dyn_cast<LoopOp>(op)) {
-        double trips = times * double(loop.getTripCount().value_or(1));
-        if (!loop.getCondition().empty())
-          count(loop.getCondition().front(), trips, into);
-        count(loop.getBody().front(), trips, into);
-      } else if (auto branch = dyn_cast<BranchOp>(op)) {
-        countLongest(branch, times, into);
-      } else if (auto call = dyn_cast<CallOp>(op)) {
-        for (KernelRun run : functions.lookup(call.getFunction())) {
-          run.times *= times;
-          into.push_back(run);
-        }
-      }
+  StepWork read(ProgramOp program) {
+    for (auto function : program.getBlock()->getOps<FunctionOp>())
+      functions[function.getSymName()] = readBlock(*function.getBlock());
+    readBlock(*program.getBlock());
+    return std::move(result);
   }
 
 private:
-  void countLongest(BranchOp branch, double times, std::vector<KernelRun> &into) {
-    std::vector<KernelRun> longest;
-    double most = -1;
-    for (Region &region : branch.getBlocks()) {
-      std::vector<KernelRun> runs;
-      count(region.front(), times, runs);
-      double seconds = 0;
-      for (const KernelRun &run : runs)
-        seconds += cost::secondsOf(topology, run);
-      if (seconds > most)
-        most = seconds, longest = std::move(runs);
+  // Its number.
+  uint32_t readBlock(Block &block) {
+    std::vector<cost::Work> works;
+    std::vector<Operation *> ops;
+    for (Operation &op : block)
+      if (!isa<BufferOp, exec::ConstantOp, FunctionOp>(op)) {
+        works.push_back(readOp(&op));
+        works.back().overhead += turns * topology.device.instructionSeconds;
+        ops.push_back(&op);
+      }
+    result.blocks.push_back(std::move(works));
+    result.ops.push_back(std::move(ops));
+    return result.blocks.size() - 1;
+  }
+
+  cost::Work readOp(Operation *op) {
+    using cost::Work;
+    Work work;
+    if (auto dispatch = dyn_cast<DispatchOp>(op)) {
+      KernelCost cost = kernels.lookup(dispatch.getKernel());
+      work.kind = Work::Compute;
+      work.seconds = turns * cost.seconds;
+      work.flops = cost.flops;
+      work.what = cost.what;
+      work.overhead = turns * topology.device.launchSeconds;
+    } else if (auto copy = dyn_cast<CopyOp>(op)) {
+      double bytes = double(copy.getTo().getDefiningOp<BufferOp>().getBytes());
+      work.kind = Work::Compute;
+      work.seconds = turns * cost::computeSeconds(topology, 0, 2 * bytes);
+      work.what = cost::ComputeKind::Copies;
+    } else if (auto start = dyn_cast<StartOp>(op)) {
+      links::Route route = routeOf(start, topology, mesh);
+      work.kind = Work::Start;
+      work.seconds = secondsOf(start, topology, mesh);
+      work.links = route.links;
+      work.site = start.getSite();
+    } else if (auto copy = dyn_cast<CopyStartOp>(op)) {
+      work = readTransfer(copy);
+    } else if (auto wait = dyn_cast<WaitOp>(op)) {
+      work.kind = Work::Wait;
+      work.site = wait.getSite();
+    } else if (auto loop = dyn_cast<LoopOp>(op)) {
+      work.kind = Work::Loop;
+      work.trips = loop.getTripCount().value_or(1);
+      readBlocks(loop->getRegions(), work);
+    } else if (auto branch = dyn_cast<BranchOp>(op)) {
+      work.kind = Work::Branch;
+      readBlocks(branch->getRegions(), work);
+    } else if (auto call = dyn_cast<CallOp>(op)) {
+      work.kind = Work::Call;
+      work.blocks.push_back(functions.lookup(call.getFunction()));
     }
-    into.insert(into.end(), longest.begin(), longest.end());
+    return work;
+  }
+
+  void readBlocks(MutableArrayRef<Region> regions, cost::Work &work) {
+    for (Region &region : regions)
+      if (!region.empty())
+        work.blocks.push_back(readBlock(region.front()));
+  }
+
+  // A copy engine carries it.
+  cost::Work readTransfer(CopyStartOp copy) {
+    auto from = copy.getFrom().getDefiningOp<BufferOp>(),
+         to = copy.getTo().getDefiningOp<BufferOp>();
+    bool isFromHost = isBeside(from), isToHost = isBeside(to);
+    auto host = topology.spaces.find("host");
+    double rate = 0;
+    if (host != topology.spaces.end())
+      rate = isToHost ? host->second.fromDevice : host->second.toDevice;
+    cost::Work work;
+    work.kind = cost::Work::Start;
+    work.seconds = double(to.getBytes()) / (rate > 0 ? rate : topology.device.bytesPerSecond);
+    work.links = (isToHost ? cost::kToHost : 0) | (isFromHost ? cost::kFromHost : 0);
+    work.site = copy.getSite();
+    return work;
+  }
+  static bool isBeside(BufferOp buffer) {
+    return buffer.getSpace() == Space::HostArena || buffer.getSpace() == Space::FileArena;
   }
 
   const cost::Topology &topology;
-  llvm::StringMap<cost::Compute> kernels;
-  llvm::StringMap<std::vector<KernelRun>> functions;
+  const sharding::Mesh *mesh;
+  double turns = 1; // that devices take to compute
+  llvm::StringMap<KernelCost> kernels;
+  llvm::StringMap<uint32_t> functions; // their blocks
+  StepWork result;
 };
 
 } // namespace
 
-std::vector<KernelRun> kernelRuns(ProgramOp program, const cost::Topology &topology) {
-  std::vector<KernelRun> runs;
-  Counter(program, topology).count(*program.getBlock(), 1, runs);
-  return runs;
+StepWork stepWork(ProgramOp program, const cost::Topology &topology, const sharding::Mesh *mesh) {
+  return Reader(program, topology, mesh).read(program);
 }
 
 static cost::CollectiveKind pricedAs(CollectiveKind kind) {
@@ -126,29 +192,41 @@ static cost::CollectiveKind pricedAs(CollectiveKind kind) {
   return cost::CollectiveKind::Permute;
 }
 
-std::optional<cost::Repeated<cost::Transfer>> transferOf(const CollectiveFigures &figures,
-                                                         const sharding::Mesh &mesh) {
-  auto start = dyn_cast<StartOp>(figures.op);
-  auto axes = start ? dyn_cast<comm::AxesAttr>(start.getAxes()) : comm::AxesAttr();
-  if (!axes || !figures.count)
-    return std::nullopt;
-  return cost::Repeated<cost::Transfer>{{pricedAs(start.getKind()),
-                                         double(figures.bytes) / double(figures.count),
-                                         axes.toAxisRefs(mesh)},
-                                        double(figures.count)};
+links::Route routeOf(StartOp start, const cost::Topology &topology, const sharding::Mesh *mesh) {
+  if (auto axes = dyn_cast<comm::AxesAttr>(start.getAxes()))
+    return mesh ? topology.routeOf(*mesh, axes.toAxisRefs(*mesh)) : links::Route();
+  int64_t size = 1;
+  if (ArrayAttr groups = start.getGroupsAttr(); groups && !groups.empty())
+    size = cast<DenseI64ArrayAttr>(groups[0]).size();
+  return links::routeOfTable(topology.network, size);
 }
 
-cost::StepTime predictStep(ProgramOp program, const cost::Topology &topology,
-                           const sharding::Mesh *mesh) {
-  std::vector<cost::Repeated<cost::Compute>> kernels;
-  for (const KernelRun &run : kernelRuns(program, topology))
-    kernels.push_back(run);
-  std::vector<cost::Repeated<cost::Transfer>> transfers;
-  if (mesh)
-    for (const CollectiveFigures &figures : collectiveFigures(program))
-      if (auto transfer = transferOf(figures, *mesh))
-        transfers.push_back(*transfer);
-  return cost::stepTime(topology, mesh ? *mesh : sharding::Mesh(), kernels, transfers);
+double secondsOf(StartOp start, const cost::Topology &topology, const sharding::Mesh *mesh) {
+  double bytes = 0; // as figures count them
+  for (Value buffer :
+       start.getKind() == CollectiveKind::ReduceScatter ? start.getFrom() : start.getTo())
+    bytes += double(buffer.getDefiningOp<BufferOp>().getBytes());
+  return links::seconds(pricedAs(start.getKind()), bytes, routeOf(start, topology, mesh));
+}
+
+ModulePrediction predictModule(ModuleOp module) {
+  ModulePrediction most;
+  sdy::MeshTable meshes(module);
+  cost::Topology topology = topologyOf(module);
+  for (auto program : module.getOps<ProgramOp>()) {
+    cost::StepTime time = predictStep(program, topology, meshes.main()).time;
+    if (time.seconds > most.time.seconds)
+      most.time = time;
+    MemoryFigures memory = memoryFigures(program);
+    if (memory.total() > most.memory.total())
+      most.memory = memory;
+  }
+  return most;
+}
+
+cost::Prediction predictStep(ProgramOp program, const cost::Topology &topology,
+                             const sharding::Mesh *mesh) {
+  return cost::predict(stepWork(program, topology, mesh).blocks);
 }
 
 } // namespace tessera

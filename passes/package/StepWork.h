@@ -4,25 +4,38 @@
 
 #include "dialects/exec/ExecOps.h"
 #include "lib/cost/StepTime.h"
+#include "lib/cost/Topology.h"
 #include "passes/package/Figures.h"
 
 #include <vector>
 
 namespace tessera {
 
-struct KernelRun : cost::Repeated<cost::Compute> {
-  mlir::Operation *op; // the exec.dispatch or exec.copy
+// The instructions of a program as lib/cost has them. Where devices of the mesh take turns to
+// compute (Topology::computingAtOnce), each takes as much longer.
+struct StepWork {
+  cost::Blocks blocks;
+  std::vector<std::vector<mlir::Operation *>> ops; // of each work
 };
 
-// Where data decides how often a loop runs, once; of a branch the block that takes longest.
-std::vector<KernelRun> kernelRuns(exec::ProgramOp program, const cost::Topology &topology);
+// `mesh`: the module's, null for one device.
+StepWork stepWork(exec::ProgramOp program, const cost::Topology &topology,
+                  const sharding::Mesh *mesh);
 
-// Of a row of collectiveFigures: none where it is not among devices of a mesh.
-std::optional<cost::Repeated<cost::Transfer>> transferOf(const CollectiveFigures &figures,
-                                                         const sharding::Mesh &mesh);
+// A step of the program.
+cost::Prediction predictStep(exec::ProgramOp program, const cost::Topology &topology,
+                             const sharding::Mesh *mesh);
 
-// Of the whole step; `mesh` null for a program of one device.
-cost::StepTime predictStep(exec::ProgramOp program, const cost::Topology &topology,
-                           const sharding::Mesh *mesh);
+// Of the module's program that takes longest, and the memory of the one that holds most.
+struct ModulePrediction {
+  cost::StepTime time;
+  MemoryFigures memory;
+};
+ModulePrediction predictModule(mlir::ModuleOp module);
+
+// The links of one collective, which it holds for so many seconds.
+links::Route routeOf(exec::StartOp start, const cost::Topology &topology,
+                     const sharding::Mesh *mesh);
+double secondsOf(exec::StartOp start, const cost::Topology &topology, const sharding::Mesh *mesh);
 
 } // namespace tessera

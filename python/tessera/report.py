@@ -91,8 +91,9 @@ class Report:
         return Memory(*(int(memory.get(part, 0)) for part in ("arguments", "outputs", "arena")))
 
     @property
-    def predicted(self) -> dict[str, float]:
-        """Seconds and bytes that the cost model predicts of a step; empty where it says nothing."""
+    def predicted(self) -> dict[str, Any]:
+        """What the cost model predicts of a step, in seconds: `seconds`, and of it `compute` (`compute_by_kind`), `exposed`
+        communication and `overhead`; `peak_bytes`, and the largest temporaries `at_peak`. Empty where it says nothing."""
         return dict(self.raw.get("predicted", {}))
 
     @property
@@ -115,7 +116,9 @@ class Report:
             ),
         ]
         if "seconds" in self.predicted:
-            rows.append(("predicted", f"{seconds_text(self.predicted['seconds'])} a step"))
+            parts = [(name, self.predicted.get(name, 0)) for name in ("compute", "exposed", "overhead")]
+            said = ", ".join(f"{name} {seconds_text(value)}" for name, value in parts if value)
+            rows.append(("predicted", f"{seconds_text(self.predicted['seconds'])} a step" + (f": {said}" if said else "")))
         return rows
 
     def _table(self) -> tuple[list[str], list[list[str]]]:

@@ -101,7 +101,7 @@ Result<CollectivePlan> planCollective(const Collective &c, uint32_t groupSize) {
   plan.groupSize = groupSize;
   for (const auto &ref : c.axes())
     if (ref.size() > 1)
-      plan.axes.push_back(ref.axis());
+      plan.axes.push_back({ref.axis(), ref.pre_size(), ref.size()});
   const char *name = nameOf(c.kind());
   auto bad = [&](const std::string &what) {
     return invalidProgram(std::string(name) + ": " + what);

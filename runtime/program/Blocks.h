@@ -92,7 +92,12 @@ struct CollectivePlan {
   uint32_t location = 0;
   uint32_t groupSet = 0; // index of the axes (or tables) that it runs over
   uint32_t groupSize = 1;
-  std::vector<uint32_t> axes; // the mesh axes that its groups lie along; none with explicit groups
+  // The parts of mesh axes that its groups lie along; none with explicit groups.
+  struct AxisPart {
+    uint32_t axis;
+    int64_t preSize, size;
+  };
+  std::vector<AxisPart> axes;
   std::vector<Transfer> transfers; // one an operand
   Permutation permutation;         // of PERMUTE
   int64_t bytes = 0; // as reports count them: results, or operands of a reduce-scatter

@@ -65,6 +65,21 @@ std::string programJson(const ProgramInfo &program) {
 
 } // namespace
 
+static std::string predictionJson(const PredictionInfo &predicted) {
+  std::string json = "{\"topology\": " + text::quoted(predicted.topology);
+  auto add = [&](const char *name, double value) {
+    char number[64];
+    std::snprintf(number, sizeof number, ", \"%s\": %.9g", name, value);
+    json += number;
+  };
+  add("seconds", predicted.seconds);
+  add("compute", predicted.compute);
+  add("communication", predicted.communication);
+  add("exposed", predicted.exposed);
+  add("overhead", predicted.overhead);
+  return json + ", \"peak_bytes\": " + std::to_string(predicted.peakBytes) + "}";
+}
+
 std::string infoJson(const FileInfo &info) {
   return "{\"version\": " + std::to_string(info.version) +
          ",\n \"sha256\": " + text::quoted(info.sha256) +
@@ -78,8 +93,9 @@ std::string infoJson(const FileInfo &info) {
                }) +
          ",\n \"kernels\": {\"count\": " + std::to_string(info.kernels) +
          ", \"library\": " + array(info.library, text::quoted) +
-         ", \"outside\": " + array(info.outside, text::quoted) +
-         "},\n \"programs\": " + array(info.programs, programJson) + ",\n \"channels\": " +
+         ", \"outside\": " + array(info.outside, text::quoted) + "}" +
+         (info.predicted ? ",\n \"predicted\": " + predictionJson(*info.predicted) : "") +
+         ",\n \"programs\": " + array(info.programs, programJson) + ",\n \"channels\": " +
          array(info.channels,
                [](const ChannelInfo &channel) {
                  return "\n    {\"name\": " + text::quoted(channel.name) +

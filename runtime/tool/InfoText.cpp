@@ -107,6 +107,17 @@ std::string programText(const ProgramInfo &program, bool isOnly) {
   return text;
 }
 
+std::string predictionText(const PredictionInfo &predicted) {
+  std::string text = "predicted for " + shown(predicted.topology) + ": " +
+                     text::seconds(predicted.seconds) + " a step, " +
+                     text::seconds(predicted.compute) + " computing";
+  for (auto [seconds, what] : {std::pair(predicted.exposed, " waiting for what moves"),
+                               {predicted.overhead, " of launches and instructions"}})
+    if (seconds > 0)
+      text += ", " + text::seconds(seconds) + what;
+  return text + "; peak " + text::bytes(predicted.peakBytes) + " a device\n";
+}
+
 } // namespace
 
 std::string infoText(const FileInfo &info) {
@@ -123,6 +134,8 @@ std::string infoText(const FileInfo &info) {
   if (!info.outside.empty())
     text += ", to be registered: " + joined(info.outside);
   text += "\n";
+  if (info.predicted)
+    text += predictionText(*info.predicted);
   for (const ProgramInfo &program : info.programs)
     text += programText(program, info.programs.size() == 1);
   for (const ChannelInfo &channel : info.channels)

@@ -68,6 +68,12 @@ FileInfo describeFile(const LoadedProgram &file) {
   FileInfo info;
   info.version = manifest.version();
   info.devices = file.deviceCount();
+  if (manifest.has_prediction()) {
+    const program::Prediction &from = manifest.prediction();
+    info.predicted =
+        PredictionInfo{from.topology(), from.seconds(),  from.compute(),   from.communication(),
+                       from.exposed(),  from.overhead(), from.peak_bytes()};
+  }
   for (const DeviceProgram &program : file.programs())
     info.programs.push_back(describeProgram(program));
   for (const auto &channel : manifest.channels())

@@ -5,6 +5,7 @@
 #include "runtime/program/Moves.h"
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,13 @@ struct ChannelInfo {
   std::vector<int64_t> shape;
 };
 
+// Seconds of a step, as the compiler expects them on a machine.
+struct PredictionInfo {
+  std::string topology;
+  double seconds = 0, compute = 0, communication = 0, exposed = 0, overhead = 0;
+  uint64_t peakBytes = 0;
+};
+
 struct FileInfo {
   std::string path, sha256;
   uint32_t version = 0;
@@ -49,6 +57,7 @@ struct FileInfo {
   std::vector<ProgramInfo> programs;
   std::vector<ChannelInfo> channels;
   std::vector<ImageInfo> images;
+  std::optional<PredictionInfo> predicted;
   uint64_t kernels = 0;
   std::vector<std::string> library,
       outside; // kernels that the runtime and the caller bring, by name

@@ -21,6 +21,23 @@ std::vector<double> StepTimes::list() const {
   return ordered;
 }
 
+// Empty where the file says nothing.
+static std::string predictedJson(const LoadedProgram &program) {
+  if (!program.manifest().has_prediction())
+    return "";
+  char number[64];
+  std::snprintf(number, sizeof number, ",\"predicted_seconds\":%.9g",
+                program.manifest().prediction().seconds());
+  return number;
+}
+
+static std::string predictedText(const LoadedProgram &program) {
+  if (!program.manifest().has_prediction())
+    return "";
+  const program::Prediction &predicted = program.manifest().prediction();
+  return " (" + text::seconds(predicted.seconds()) + " predicted for " + predicted.topology() + ")";
+}
+
 std::string reportJson(const LoadedProgram &program, const StepTimes &stepTimes,
                        const Counters &counters) {
   std::vector<double> steps = stepTimes.list();
@@ -32,7 +49,7 @@ std::string reportJson(const LoadedProgram &program, const StepTimes &stepTimes,
   }
   return text + "],\"collectives\":{\"count\":" + std::to_string(counters.collectives) +
          ",\"bytes\":" + std::to_string(counters.collectiveBytes) +
-         "},\"peak_bytes\":" + std::to_string(counters.peakBytes) +
+         "},\"peak_bytes\":" + std::to_string(counters.peakBytes) + predictedJson(program) +
          ",\"target\":" + text::quoted(program.target()) +
          ",\"cpu\":" + text::quoted(program.cpu()) + "}\n";
 }
@@ -43,7 +60,9 @@ std::string summaryLine(const LoadedProgram &program, int64_t count, const StepT
   std::sort(times.begin(), times.end());
   std::string line = "ran " + text::counted(static_cast<uint64_t>(count), "step") + " on " +
                      text::counted(static_cast<uint64_t>(program.deviceCount()), "device") + ": " +
-                     (times.empty() ? "" : text::seconds(times[times.size() / 2]) + " a step, ");
+                     (times.empty() ? ""
+                                    : text::seconds(times[times.size() / 2]) + " a step" +
+                                          predictedText(program) + ", ");
   if (counters.collectives)
     line += text::counted(counters.collectives, "collective") + " and " +
             text::bytes(counters.collectiveBytes) + " received a step, ";

@@ -20,6 +20,7 @@ import export  # noqa: E402
 from mistakes import MISTAKES  # noqa: E402
 
 TESSERA = pathlib.Path(os.environ.get("TESSERA_BIN", HERE.parent.parent / "build/bin")) / "tessera"
+MACHINE = [f"--topology={HERE / 'pod.json'}", "--overlap=off"]  # what moves counts whether it could hide or not
 BEGIN, END = "<!-- made by test/explain/check.py -->\n", "<!-- end -->\n"
 WORTH, CLOSE = 0.8, 0.015  # of what is to be gained; of a step, between what is claimed and what is compiled
 
@@ -34,16 +35,15 @@ def command(*arguments):
 def seconds(module):
     """What a step is predicted to take, by compile."""
     report = module.with_suffix(".json")
-    command("compile", module, "-o", module.with_suffix(".out"), "--stop-after=memory", f"--topology={HERE / 'pod.json'}", f"--report={report}")
+    command("compile", module, "-o", module.with_suffix(".out"), "--stop-after=memory", *MACHINE, f"--report={report}")
     return json.loads(report.read_text())["predicted"]["seconds"]
 
 
 def explained(module):
     """The first entry, the share of a step that its mend is said to save (0 without), and what the program mended costs."""
     mended = module.with_suffix(".mended.mlir")
-    topology = f"--topology={HERE / 'pod.json'}"
-    run = subprocess.run([TESSERA, "explain", str(module), topology, f"--mended={mended}"], capture_output=True, text=True)
-    text = run.stdout if run.returncode == 0 else command("explain", module, topology)
+    run = subprocess.run([TESSERA, "explain", str(module), *MACHINE, f"--mended={mended}"], capture_output=True, text=True)
+    text = run.stdout if run.returncode == 0 else command("explain", module, *MACHINE)
     first = re.search(r"^  #1 .*?(?=^  #2 |^$|\Z)", text, re.S | re.M)
     claim = re.search(r"mend: .*?a step less \((\d+)%\)", first[0], re.S) if first else None
     if not claim:

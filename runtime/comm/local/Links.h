@@ -7,39 +7,42 @@
 #include "runtime/program/Blocks.h"
 #include "runtime/program/Groups.h"
 #include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::runtime {
 
 using links::Link;
 
+// What a collective takes of the links of its ranks.
+struct LinkUse {
+  uint64_t links = 0; // bits as links::Route has them
+  int64_t nanoseconds = 0;
+};
+
 class Links {
 public:
   Links(const links::Network &network, const program::Mesh &mesh);
 
-  // What the plan takes over the slowest link that its groups use.
-  int64_t nanoseconds(const CollectivePlan &plan) const;
+  LinkUse useOf(const CollectivePlan &plan) const;
 
 private:
-  Link link_;
-  std::vector<Link> axes_; // by mesh axis
+  links::Network network_;
+  std::vector<std::pair<std::string, int64_t>> axes_; // of the mesh: name and size
 };
 
-// When the links are free: each device has one along each mesh axis, and one for groups that lie
-// along none. Thread-safe.
+// When the links of each device are free. Thread-safe.
 class LinkClock {
 public:
-  LinkClock(const program::Mesh &mesh, uint32_t devices)
-      : perDevice_(mesh.axes_size() + 1), free_(devices * perDevice_) {}
+  explicit LinkClock(uint32_t devices) : free_(size_t{devices} * links::kMostLinks) {}
 
-  // When what takes that many nanoseconds has crossed the links of a group, which is ready at `now`.
-  int64_t carry(const CollectivePlan &plan, const GroupSet &set, uint32_t group, int64_t now,
-                int64_t nanoseconds);
+  // When a collective of a group, which is ready at `now`, has crossed the links that it uses.
+  int64_t carry(const LinkUse &use, const GroupSet &set, uint32_t group, int64_t now);
 
 private:
-  const size_t perDevice_;
   std::mutex mutex_;
-  std::vector<int64_t> free_; // by device and axis
+  std::vector<int64_t> free_; // by device and link
 };
 
 } // namespace tessera::runtime

@@ -29,7 +29,7 @@ LocalCommunicator::LocalCommunicator(const DeviceProgram &program, Run &run,
   const Decoded &decoded = program.decoded();
   auto positions = static_cast<uint32_t>(program.mesh().size());
   if (links_)
-    linkClock_ = std::make_unique<LinkClock>(program.manifest().mesh(), positions);
+    linkClock_ = std::make_unique<LinkClock>(positions);
   epochs_.assign(positions, std::vector<uint32_t>(decoded.sites));
   memberships_.assign(positions, std::vector<Membership>(decoded.groupSets.size()));
   for (size_t g = 0; g < decoded.groupSets.size(); ++g) {
@@ -40,6 +40,7 @@ LocalCommunicator::LocalCommunicator(const DeviceProgram &program, Run &run,
   sites_.resize(decoded.sites);
   for (const CollectivePlan &plan : decoded.collectives) {
     works_.push_back(makeWork(plan));
+    linkUses_.push_back(links_ ? links_->useOf(plan) : LinkUse());
     Site &site = sites_[plan.site];
     if (site.plan)
       continue;
@@ -118,7 +119,8 @@ Status LocalCommunicator::start(Worker &worker, uint32_t position, const Collect
   if (Status s = checkOrder(meeting, plan, position); !s.ok())
     return s;
   meeting.arrived.store(0, std::memory_order_relaxed);
-  const Work &work = works_[&plan - program_.decoded().collectives.data()];
+  size_t number = &plan - program_.decoded().collectives.data();
+  const Work &work = works_[number];
   Job job{&plan, &work, meeting.arrivals, 0};
   for (; job.firstUnit < work.units; job.firstUnit += Work::kMostCells)
     if (worker.runJob(runUnits, &job,
@@ -131,8 +133,8 @@ Status LocalCommunicator::start(Worker &worker, uint32_t position, const Collect
   }
   meeting.epoch = epoch;
   meeting.timer.deadline =
-      linkClock_->carry(plan, program_.decoded().groupSets[plan.groupSet], membership.group,
-                        Pool::now(), links_->nanoseconds(plan));
+      linkClock_->carry(linkUses_[number], program_.decoded().groupSets[plan.groupSet],
+                        membership.group, Pool::now());
   run_.hold();
   try {
     worker.pool().add(&meeting.timer);

@@ -86,7 +86,8 @@ private:
   std::shared_ptr<const Links> links_;
   std::unique_ptr<LinkClock> linkClock_; // null without simulated links
   std::shared_ptr<LocalChannels> channels_;
-  std::vector<Work> works_; // by collective
+  std::vector<Work> works_;       // by collective
+  std::vector<LinkUse> linkUses_; // the same, where links are simulated
   std::vector<Site> sites_;
   std::vector<std::vector<uint32_t>>
       epochs_; // by position and site: how often it has started there

@@ -13,7 +13,8 @@ struct Over {
         builder.collective(program::Collective::ALL_REDUCE, axes, program::F32, {4}, in, out);
     set = *GroupSet::make(collective, *MeshGrid::make(builder.program.mesh()));
     plan.kind = program::Collective::ALL_REDUCE;
-    plan.axes.assign(axes.begin(), axes.end());
+    for (int axis : axes)
+      plan.axes.push_back({uint32_t(axis), 1, axis ? 4 : 2});
     plan.groupSize = set.size();
   }
   ProgramBuilder builder{{2, 4}};
@@ -24,15 +25,19 @@ struct Over {
 
 TEST(LinksTest, CollectivesMeetOnTheLinksOfTheirAxes) {
   Over x({0}), y({1}), both({0, 1});
-  LinkClock clock(x.builder.program.mesh(), 8);
+  Links links(links::Network(), x.builder.program.mesh());
+  LinkClock clock(8);
+  auto carry = [&](const Over &over, uint32_t group, int64_t now, int64_t nanoseconds) {
+    return clock.carry({links.useOf(over.plan).links, nanoseconds}, over.set, group, now);
+  };
   // Over x and y at once, they pass each other; of groups beside each other each has its own.
-  EXPECT_EQ(clock.carry(x.plan, x.set, 0, 100, 10), 110);
-  EXPECT_EQ(clock.carry(x.plan, x.set, 1, 100, 10), 110);
-  EXPECT_EQ(clock.carry(y.plan, y.set, 0, 100, 30), 130);
+  EXPECT_EQ(carry(x, 0, 100, 10), 110);
+  EXPECT_EQ(carry(x, 1, 100, 10), 110);
+  EXPECT_EQ(carry(y, 0, 100, 30), 130);
   // Over both axes it needs all links.
-  EXPECT_EQ(clock.carry(both.plan, both.set, 0, 100, 5), 135);
-  EXPECT_EQ(clock.carry(x.plan, x.set, 2, 100, 10), 145);
-  EXPECT_EQ(clock.carry(x.plan, x.set, 2, 200, 10), 210);
+  EXPECT_EQ(carry(both, 0, 100, 5), 135);
+  EXPECT_EQ(carry(x, 2, 100, 10), 145);
+  EXPECT_EQ(carry(x, 2, 200, 10), 210);
 }
 
 // Few bytes are doubled: 3 steps among 8. Many are scattered and gathered: 6 steps.
@@ -40,9 +45,9 @@ TEST(LinksTest, TimeIsTheCompilers) {
   Over both({0, 1});
   Links links({{1e-3, 1e6}, {}, {}}, both.builder.program.mesh());
   both.plan.bytes = 1;
-  EXPECT_EQ(links.nanoseconds(both.plan), 3'003'000);
+  EXPECT_EQ(links.useOf(both.plan).nanoseconds, 3'003'000);
   both.plan.bytes = 8'000'000;
-  EXPECT_NEAR(links.nanoseconds(both.plan), 14e9, 0.1e9);
+  EXPECT_NEAR(links.useOf(both.plan).nanoseconds, 14e9, 0.1e9);
 }
 
 } // namespace
