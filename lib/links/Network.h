@@ -149,8 +149,9 @@ inline double stagedSeconds(Pattern pattern, double bytes, const std::vector<Sta
   auto here = [&](Pattern step) { return seconds(step, bytes, near.size, near.link); };
   auto rest = [&](double of) { return stagedSeconds(pattern, of, stages, first + 1); };
   switch (pattern) {
-  case Pattern::AllReduce:
-    return std::min(flat, here(Pattern::ReduceScatter) + rest(part) + here(Pattern::AllGather));
+  case Pattern::AllReduce: // of few bytes, all of them at every stage
+    return std::min({flat, here(Pattern::AllReduce) + rest(bytes),
+                     here(Pattern::ReduceScatter) + rest(part) + here(Pattern::AllGather)});
   case Pattern::AllGather:
   case Pattern::ReduceScatter:
     return std::min(flat, here(pattern) + rest(part));

@@ -61,6 +61,7 @@ TEST(SecondsTest, LevelsAreTakenOneAfterTheOther) {
   EXPECT_DOUBLE_EQ(seconds(Pattern::AllGather, bytes, route),
                    seconds(Pattern::AllGather, bytes, 8, kFast) +
                        seconds(Pattern::AllGather, bytes / 8, 4, kSlow));
+  EXPECT_DOUBLE_EQ(seconds(Pattern::AllReduce, 0, route), 3 * kFast.alpha + 2 * kSlow.alpha);
   // Three quarters of the pairs are in two hosts.
   EXPECT_NEAR(seconds(Pattern::AllToAll, bytes, route), 0.75 * bytes / kSlow.beta, 1e-4);
   EXPECT_DOUBLE_EQ(seconds(Pattern::Permute, bytes, route), kSlow.alpha + bytes / kSlow.beta);
