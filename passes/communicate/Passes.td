@@ -85,6 +85,33 @@ def HoistCollectives : Pass<"tessera-hoist-collectives", "::mlir::ModuleOp"> {
   }];
 }
 
+def ReduceInLoops : Pass<"tessera-reduce-in-loops", "::mlir::ModuleOp"> {
+  let summary = "Reduces what a loop stacks in each of its trips, beside what the next ones compute.";
+  let description = [{
+    ```mlir
+    %r:3 = stablehlo.while(%i = %0, %x = %a, %stack = %zeros)
+      do {
+        ..
+        %s = stablehlo.dynamic_update_slice %stack, %gradient, %i, %0
+        stablehlo.return %next, %y, %s
+      }
+    %g = comm.all_reduce sum(%r#2) over A
+    ```
+    becomes
+    ```mlir
+    %r:3 = stablehlo.while(%i = %0, %x = %a, %stack = %zeros)
+      do {
+        ..
+        %g = comm.all_reduce sum(%gradient) over A
+        %s = stablehlo.dynamic_update_slice %stack, %g, %i, %0
+        stablehlo.return %next, %y, %s
+      }
+    ```
+    likewise for reduce_scatter along what each update has as a whole. Where a trip computes for as long as its part takes on the links, more messages take no more than a twentieth of the time, and `tessera.schedule` allows overlap. Behind the loop nothing could hide them.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def BucketCollectives : Pass<"tessera-bucket-collectives", "::mlir::ModuleOp"> {
   let summary = "Puts small reductions over the same devices into one message.";
   let description = [{

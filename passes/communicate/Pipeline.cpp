@@ -16,6 +16,7 @@ void buildCommunicatePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createFoldCollectives());
   pm.addPass(createHoistCollectives());
   pm.addPass(mlir::createCSEPass()); // equal collectives of equal operands are one
+  pm.addPass(createReduceInLoops());
   pm.addPass(createBucketCollectives());
   pm.addPass(createRingProducts());
   pm.addPass(createVerifyCommunicate());

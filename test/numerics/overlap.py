@@ -58,6 +58,7 @@ def layers(trips, specs, checkpoint=False):
 
 
 SHARDED = {"gain": P(), "up": P(None, "data"), "down": P(None, None, "data")}
+REPLICATED = {"gain": P(), "up": P(), "down": P()}
 BOTH = {"gain": P(), "up": P(None, "data", "model"), "down": P(None, "model", "data")}
 
 
@@ -129,6 +130,7 @@ CASES = [
     (Case("layers_5", layers(5, SHARDED), ONE), 2),
     (Case("layers_both", layers(3, BOTH), TWO), 1),
     (Case("layers_checkpoint", layers(4, SHARDED, checkpoint=True), ONE[:1]), 1),
+    (Case("layers_replicated", layers(5, REPLICATED), ONE), 1),
     (Case("swapped", swapped, ONE), 1),
     (Case("nested", nested, ONE[:1]), 1),
     (Case("unknown_7", counted_by_data(7), ONE[:1]), 0),
