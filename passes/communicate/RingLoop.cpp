@@ -96,4 +96,24 @@ Value scatterAround(RowOps &ops, const Ring &ring, int64_t dim, Part part) {
                                           dim);
 }
 
+Value scatterInChunks(RowOps &ops, comm::ReduceScatterOp scatter, int64_t along, int64_t chunks,
+                      Part part) {
+  RankedTensorType type = typeOf(scatter.getResult(0));
+  int64_t rows = type.getDimSize(along) / chunks;
+  auto put = [&](RowOps &at, Value all, Value term, Value start) {
+    Value done = comm::ReduceScatterOp::create(at.b, at.loc, term, scatter.getAxes(),
+                                               static_cast<int64_t>(scatter.getDim()),
+                                               scatter.getReduction())
+                     .getResult(0);
+    return at.withRowsAt(all, done, along, start);
+  };
+  Value start = ops.scalar(0);
+  SmallVector<Value> carried{start, part(ops, start, rows), ops.zeros(type)};
+  SmallVector<Value> last = ops.loop(chunks - 1, carried, [&](RowOps &at, ValueRange values) {
+    Value next = at.plus(values[0], rows);
+    return SmallVector<Value>{next, part(at, next, rows), put(at, values[2], values[1], values[0])};
+  });
+  return put(ops, last[2], last[1], last[0]);
+}
+
 } // namespace tessera::communicate

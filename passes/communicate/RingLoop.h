@@ -44,4 +44,14 @@ llvm::SmallVector<mlir::Value> gatherAround(RowOps &ops, const Ring &ring, mlir:
 using Part = llvm::function_ref<mlir::Value(RowOps &, mlir::Value start, int64_t rows)>;
 mlir::Value scatterAround(RowOps &ops, const Ring &ring, int64_t dim, Part part);
 
+// The same result bit by bit as of the collective on the whole: `part` is a device's own term of
+// some rows of `along`, another dimension than the scattered one, and each part's collective runs
+// while the next part is computed.
+//
+//   term = part(0)
+//   repeat chunks - 1 times: done = reduce_scatter(term); term = part(next); put(done)
+//   put(reduce_scatter(term))
+mlir::Value scatterInChunks(RowOps &ops, comm::ReduceScatterOp scatter, int64_t along,
+                            int64_t chunks, Part part);
+
 } // namespace tessera::communicate

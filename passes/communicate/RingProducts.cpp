@@ -26,6 +26,8 @@ namespace {
 
 // Of a trip: what numbers it and its rows; with the start, the wait and a copy.
 constexpr int kKernelsOfTrip = 2, kInstructionsOfTrip = 6;
+// Products of fewer rows are far from the machine's rate.
+constexpr int64_t kLeastRowsOfPart = 64;
 
 // The machine as one device sees it while all compute.
 cost::Topology sharedBy(const sharding::Mesh &mesh, cost::Topology topology) {
@@ -55,6 +57,14 @@ public:
   void tryScatter(comm::ReduceScatterOp scatter);
 
 private:
+  void scatterAsRing(comm::ReduceScatterOp scatter);
+  void scatterInParts(comm::ReduceScatterOp scatter);
+  void replace(comm::ReduceScatterOp scatter, const cost::RingProduct &ring, Value now);
+
+  // What the loop computes, beside which other collectives may run, and how long it has the links.
+  static OpSeconds secondsOf(const cost::RingProduct &ring) {
+    return {static_cast<double>(ring.shards) * ring.part, ring.collective};
+  }
   bool isOurs(Operation *collective) const {
     auto axes = collective->getAttrOfType<comm::AxesAttr>("axes");
     return collective->getNumOperands() == 1 && axes.getMesh().getValue() == mesh.name &&
@@ -134,50 +144,99 @@ void Rings::tryGather(comm::AllGatherOp gather) {
   SmallVector<std::pair<Value, Value>> replaced =
       found.makeRing(Ring(axes, shapeOf(gather.getInputs().front())[gather.getDim()],
                           /*bothWays=*/false));
-  for (auto [old, now] : replaced) {
+  for (auto [old, now] : replaced)
     varying.replace(old, now);
-    beside.replaced(now.getDefiningOp(), {cost::ringSeconds(ring), 0});
-  }
+  beside.replaced(replaced.front().second.getDefiningOp(), secondsOf(ring));
   found.replaceAll(replaced, [&](Operation *op) { forget(op); });
+}
+
+// Time of the products whose result's rows are computed in `parts` parts.
+void price(cost::RingProduct &ring, const cost::Topology &topology, const RowsOf &rows,
+           double parts) {
+  ring.product = ring.part = 0;
+  for (stablehlo::DotGeneralOp dot : rows.products()) {
+    double bytes = 0;
+    for (Value operand : dot->getOperands()) {
+      bool isCut =
+          llvm::any_of(rows.sources(), [&](auto source) { return source.first == operand; });
+      bytes += bytesOf(operand) / (isCut ? parts : 1);
+    }
+    ring.product += productSeconds(topology, flopsOf(dot), bytesOfArrays(dot));
+    ring.part +=
+        productSeconds(topology, flopsOf(dot) / parts, bytes + bytesOf(dot.getResult()) / parts);
+  }
 }
 
 void Rings::tryScatter(comm::ReduceScatterOp scatter) {
   Value input = scatter.getInputs().front();
-  auto dim = static_cast<int64_t>(scatter.getDim());
   auto type = dyn_cast<FloatType>(typeOf(input).getElementType());
-  // Sums of narrower types would be rounded at each device that they pass.
-  if (!isOurs(scatter) || scatter.getReduction() != comm::ReductionKind::Sum || !type ||
-      type.getWidth() < 32)
+  if (!isOurs(scatter) || scatter.getReduction() != comm::ReductionKind::Sum || !type)
     return;
+  // Sums of narrower types would be rounded at each device that they pass.
+  type.getWidth() < 32 ? scatterInParts(scatter) : scatterAsRing(scatter);
+}
+
+void Rings::scatterAsRing(comm::ReduceScatterOp scatter) {
+  Value input = scatter.getInputs().front();
+  auto dim = static_cast<int64_t>(scatter.getDim());
   RowsOf rows(input, dim, shapeOf(input)[dim], scatter->getBlock());
   if (rows.products().empty())
     return;
   double tileBytes = bytesOf(scatter.getResult(0));
   cost::RingProduct ring = describe(scatter, tileBytes);
-  auto shards = static_cast<double>(ring.shards);
-  for (stablehlo::DotGeneralOp dot : rows.products()) {
-    double bytes = 0;
-    for (auto [operand, d] : {std::pair(dot.getLhs(), 0), std::pair(dot.getRhs(), 1)}) {
-      bool isCut =
-          llvm::any_of(rows.sources(), [&](auto source) { return source.first == operand; });
-      bytes += bytesOf(operand) / (isCut ? shards : 1);
-    }
-    ring.product += productSeconds(topology, flopsOf(dot), bytesOfArrays(dot));
-    ring.part +=
-        productSeconds(topology, flopsOf(dot) / shards, bytes + bytesOf(dot.getResult()) / shards);
-  }
+  price(ring, topology, rows, static_cast<double>(ring.shards));
   ring.between += topology.device.launchSeconds + memorySeconds(3 * tileBytes);
   ring.around = memorySeconds(4 * tileBytes + 2 * rows.paddedBytes());
   if (!cost::paysAsRing(ring))
     return;
   RowOps ops{OpBuilder(scatter), scatter.getLoc()};
   rows.prepare(ops);
-  Value sum = scatterAround(
-      ops, Ring(scatter.getAxes(), shapeOf(scatter.getResult(0))[dim], false), dim,
-      [&](RowOps &at, Value start, int64_t count) { return rows.at(at, start, count); });
-  varying.replace(scatter.getResult(0), sum);
-  beside.replaced(sum.getDefiningOp(), {cost::ringSeconds(ring), 0});
-  scatter.getResult(0).replaceAllUsesWith(sum);
+  replace(scatter, ring,
+          scatterAround(
+              ops, Ring(scatter.getAxes(), shapeOf(scatter.getResult(0))[dim], false), dim,
+              [&](RowOps &at, Value start, int64_t count) { return rows.at(at, start, count); }));
+}
+
+void Rings::scatterInParts(comm::ReduceScatterOp scatter) {
+  Value input = scatter.getInputs().front();
+  auto axes = scatter.getAxes().toAxisRefs(mesh);
+  double tileBytes = bytesOf(scatter.getResult(0));
+  cost::RingProduct best{};
+  std::optional<RowsOf> rows;
+  int64_t along = 0;
+  for (auto [d, size] : llvm::enumerate(shapeOf(input))) {
+    RowsOf found(input, static_cast<int64_t>(d), size, scatter->getBlock());
+    if (d == scatter.getDim() || found.products().empty())
+      continue;
+    for (int64_t parts = 2; size % parts == 0 && size / parts >= kLeastRowsOfPart; parts *= 2) {
+      auto count = static_cast<double>(parts);
+      cost::RingProduct loop = describe(scatter, 0);
+      loop.shards = parts;
+      price(loop, topology, found, count);
+      loop.shift = cost::collectiveSeconds(topology, mesh, cost::CollectiveKind::ReduceScatter,
+                                           bytesOf(input) / count, axes);
+      loop.between += topology.device.launchSeconds + memorySeconds(2 * tileBytes / count);
+      loop.around = loop.shift + memorySeconds(tileBytes);
+      if (!cost::paysAsRing(loop) || (rows && ringSeconds(loop) >= ringSeconds(best)))
+        continue;
+      best = loop, along = static_cast<int64_t>(d);
+      rows.emplace(found);
+    }
+  }
+  if (!rows)
+    return;
+  RowOps ops{OpBuilder(scatter), scatter.getLoc()};
+  rows->prepare(ops);
+  replace(scatter, best,
+          scatterInChunks(
+              ops, scatter, along, best.shards,
+              [&](RowOps &at, Value start, int64_t count) { return rows->at(at, start, count); }));
+}
+
+void Rings::replace(comm::ReduceScatterOp scatter, const cost::RingProduct &ring, Value now) {
+  varying.replace(scatter.getResult(0), now);
+  beside.replaced(now.getDefiningOp(), secondsOf(ring));
+  scatter.getResult(0).replaceAllUsesWith(now);
   eraseUnread(scatter, [&](Operation *op) { forget(op); });
 }
 

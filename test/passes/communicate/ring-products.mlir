@@ -44,6 +44,24 @@ func.func @scattered_rows(%h: tensor<512x256xf32>, %v: tensor<256x1024xf32>) -> 
   return %s : tensor<128x1024xf32>
 }
 
+// A sum of bf16 would be rounded wherever it passes: parts of columns are scattered as they are, one
+// while the next is computed.
+// CHECK-LABEL: @scattered_bf16
+func.func @scattered_bf16(%h: tensor<512x256xbf16>, %v: tensor<256x1024xbf16>) -> tensor<128x1024xbf16> {
+  // CHECK: %[[FIRST:.*]] = stablehlo.dot_general %arg0, %{{.*}} -> tensor<512x64xbf16>
+  // CHECK: stablehlo.while(%{{.*}}, %[[AT:.*]] = %{{.*}}, %[[TERM:.*]] = %[[FIRST]], %[[ALL:.*]] = %{{.*}})
+  // CHECK-SAME: tessera.trip_count<15>
+  // CHECK: %[[NEXT:.*]] = stablehlo.dot_general
+  // CHECK: %[[DONE:.*]] = comm.reduce_scatter sum(%[[TERM]]) dim 0
+  // CHECK-SAME: tensor<128x64xbf16>
+  // CHECK: %[[MORE:.*]] = stablehlo.dynamic_update_slice %[[ALL]], %[[DONE]], %{{.*}}, %[[AT]]
+  // CHECK: stablehlo.return %{{.*}}, %{{.*}}, %[[NEXT]], %[[MORE]]
+  // CHECK: comm.reduce_scatter
+  %y = stablehlo.dot_general %h, %v, contracting_dims = [1] x [0] : (tensor<512x256xbf16>, tensor<256x1024xbf16>) -> tensor<512x1024xbf16>
+  %s = comm.reduce_scatter sum(%y) dim 0 over <@mesh, ["x"=4]> : (tensor<512x1024xbf16>) -> tensor<128x1024xbf16>
+  return %s : tensor<128x1024xbf16>
+}
+
 // One loop for all products of a value; those that need another's result read it whole.
 // CHECK-LABEL: @shared
 func.func @shared(%x: tensor<128x1024xf32>, %w: tensor<1024x256xf32>, %v: tensor<1024x256xf32>) -> tensor<512x512xf32> {
