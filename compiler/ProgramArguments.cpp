@@ -1,6 +1,7 @@
 #include "compiler/ProgramArguments.h"
 
 #include "lib/files/InputFile.h"
+#include "lib/machines/Machines.h"
 #include "lib/process/OutOfMemory.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -42,7 +43,9 @@ std::optional<std::string> readFiles(ProgramArguments &arguments) {
   std::string wrong;
   auto input = files::readWhole(arguments.input, wrong);
   arguments.options.inputName = arguments.input == "-" ? "<stdin>" : arguments.input;
-  if (input && !arguments.topologyFile.empty()) {
+  if (machines::isName(arguments.topologyFile)) {
+    arguments.options.topology = arguments.topologyFile;
+  } else if (input && !arguments.topologyFile.empty()) {
     if (auto topology = files::readWhole(arguments.topologyFile, wrong))
       arguments.options.topology = std::move(*topology);
     else

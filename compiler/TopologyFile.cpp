@@ -1,6 +1,7 @@
 #include "compiler/TopologyFile.h"
 
 #include "compiler/Nesting.h"
+#include "lib/machines/Machines.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/JSON.h"
@@ -37,7 +38,9 @@ mlir::Attribute toAttribute(mlir::Builder &builder, const llvm::json::Value &val
 
 } // namespace
 
-llvm::Expected<TopologyAttr> parseTopologyFile(mlir::Location location, llvm::StringRef text) {
+llvm::Expected<TopologyAttr> parseTopologyFile(mlir::Location location,
+                                               llvm::StringRef nameOrText) {
+  llvm::StringRef text = machines::topologyText(nameOrText);
   if (std::string wrong = refuseNestedJson(text); !wrong.empty())
     return llvm::createStringError(wrong);
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);

@@ -85,7 +85,7 @@ typedef struct tessera_session_options {
   uint32_t workers;   /* threads, at most 1024; 0: TESSERA_WORKERS, or one a core */
   const char *communicator; /* NULL or "local": all devices here; "mpi": one device a process, all
                                call alike */
-  /* Contents of a topology file whose links are simulated (local); NULL: none. */
+  /* Contents of a topology file, or the name of a machine, whose links are simulated (local); NULL: none. */
   const char *topology;
   /* Seconds that a step may take before it ends with TESSERA_DEADLINE_EXCEEDED; 0: any. */
   double time_limit;

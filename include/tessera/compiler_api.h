@@ -20,7 +20,7 @@ typedef struct tessera_compile_options {
   const char *name;   /* the module's name in diagnostics; NULL: "<module>" */
   const char *entry;  /* the function to compile; NULL: "main" */
   const char *target; /* NULL: "cpu" */
-  /* Contents of a topology file (docs/topology.md); NULL: the built-in default. */
+  /* Contents of a topology file, or the name of a machine (docs/topology.md); NULL: the built-in default. */
   const char *topology;
   void (*diagnostic)(void *user, const char *line); /* called for each warning; may be NULL */
   void *user;

@@ -10,8 +10,10 @@ constexpr std::string_view kPhases =
 constexpr Option kEntry{"--entry", "NAME", "the function to take; main without it"};
 constexpr Option kInputShapes{"--input-shapes", "LIST",
                               "shapes of arguments that have dynamic ones: in0:8x128xf32,in1:4"};
-constexpr Option kMachine{"--topology", "FILE",
-                          "the machine that costs are predicted for; a default is built in"};
+constexpr Option kMachine{
+    "--topology", "FILE",
+    "the machine that costs are predicted for, or the name of one: a100, h100, tpu-v4, ..; a "
+    "default is built in"};
 constexpr Option kOverlap{"--overlap", "auto|on|off",
                           "collectives beside computation: where it is worth its memory, wherever "
                           "it saves time, or not at all"};
@@ -77,7 +79,9 @@ constexpr Option kRun[] = {
     {"--every", "N", "with --show: after each Nth step only, and the first and the last"},
     {"--comm", "local|mpi",
      "all devices in this process, or one a process (mpirun -n N tessera run ..)"},
-    {"--topology", "FILE", "simulate the file's links; with --comm=local"},
+    {"--topology", "FILE",
+     "simulate the links of this machine, or of one by its name: a100, h100, ..; with "
+     "--comm=local"},
     {"--report", "FILE", "write times, collectives and memory as JSON; - is standard output"},
     {"--trace", "FILE",
      "write what each device did when, for ui.perfetto.dev or chrome://tracing; - is standard "

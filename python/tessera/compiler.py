@@ -66,6 +66,7 @@ def compile_options(
     """The extension's form of them."""
     contents = None
     if topology is not None:
-        is_contents = isinstance(topology, str) and "{" in topology
+        # Names of machines have neither dots nor slashes.
+        is_contents = isinstance(topology, str) and ("{" in topology or not set(topology) & set("./"))
         contents = str(topology) if is_contents else pathlib.Path(topology).read_text()
     return _native.CompileOptions(name, entry, target, target_cpu, contents, input_shapes)

@@ -155,9 +155,10 @@ def compile(
     """Compiles a StableHLO module with Shardy annotations.
 
     `module` is MLIR text or bytecode, a path of a file of either, what `jax.jit(f).lower(..)` gave, or a
-    `jax.export.Exported`. `topology` is a path of a topology file, or its contents (docs/topology.md). `target_cpu` is
-    "native", "x86-64-v3", "x86-64-v4", several of them with commas, or what else LLVM knows. `input_shapes` gives those
-    of arguments that leave them open: "in0:8x128xf32". `name` stands in messages where the module names no source.
+    `jax.export.Exported`. `topology` is a path of a topology file, its contents, or a machine's name such as h100
+    (docs/topology.md). `target_cpu` is "native", "x86-64-v3", "x86-64-v4", several of them with commas, or what else
+    LLVM knows. `input_shapes` gives those of arguments that leave them open: "in0:8x128xf32". `name` stands in messages
+    where the module names no source.
 
     Raises CompileError, with the line of your source, where the compiler refuses the module. Its warnings come as
     `tessera.CompileWarning`.

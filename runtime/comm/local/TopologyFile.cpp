@@ -1,5 +1,6 @@
 #include "runtime/comm/local/TopologyFile.h"
 #include "lib/files/InputFile.h"
+#include "lib/machines/Machines.h"
 #include "runtime/FileStatus.h"
 #include <charconv>
 #include <memory>
@@ -116,8 +117,9 @@ Status readLevel(const Value &object, Link base, links::Level &level) {
 
 } // namespace
 
-Result<std::shared_ptr<const Links>> parseTopology(std::string_view text,
+Result<std::shared_ptr<const Links>> parseTopology(std::string_view nameOrText,
                                                    const LoadedProgram &program) {
+  std::string_view text = machines::topologyText(nameOrText);
   if (program.programs().size() > 1)
     return Status(Code::Unimplemented,
                   "a topology simulates the links of one mesh, and the file has " +
@@ -141,6 +143,8 @@ Result<std::shared_ptr<const Links>> parseTopology(std::string_view text,
 
 Result<std::shared_ptr<const Links>> readTopology(const std::string &path,
                                                   const LoadedProgram &program) {
+  if (machines::isName(path))
+    return parseTopology(path, program);
   std::string wrong;
   auto text = files::readWhole(path, wrong);
   if (!text)

@@ -10,10 +10,10 @@
 
 namespace tessera::runtime {
 
-// JSON as docs/topology.md gives it: {"alpha": 1e-6, "beta": 1e10, "axes": {"data": {"alpha":
+// A machine's name, or JSON as docs/topology.md gives it: {"alpha": 1e-6, "beta": 1e10, "axes": {"data": {"alpha":
 // .., "beta": ..}}}. Other members are the compiler's. Links are those of one mesh: files of several
 // programs are refused.
-Result<std::shared_ptr<const Links>> parseTopology(std::string_view text,
+Result<std::shared_ptr<const Links>> parseTopology(std::string_view nameOrText,
                                                    const LoadedProgram &program);
 Result<std::shared_ptr<const Links>> readTopology(const std::string &path,
                                                   const LoadedProgram &program);

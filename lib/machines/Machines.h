@@ -1,0 +1,23 @@
+// Well-known machines as topology files describe them (docs/topology.md, which has the sources of the
+// figures): --topology takes their names, too.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace tessera::machines {
+
+struct Machine {
+  std::string_view name; // "h100"
+  std::string_view text; // as a topology file has it
+};
+
+std::span<const Machine> all();
+
+// A topology's text: of a machine that `nameOrText` is the name of, or as it is.
+std::string_view topologyText(std::string_view nameOrText);
+
+// Whether it is a machine's name; a file of that name is ./NAME.
+inline bool isName(std::string_view given) { return topologyText(given).data() != given.data(); }
+
+} // namespace tessera::machines
