@@ -3,19 +3,66 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <utility>
 
 namespace tessera::cost {
 
+constexpr size_t kMostSizes = 8, kMostArrays = 64;
+
+SpaceInGiven::SpaceInGiven(llvm::ArrayRef<Storage> storages) {
+  std::map<int64_t, int64_t> bytes; // by size
+  for (const Storage &storage : storages)
+    if (storage.given) {
+      bytes[storage.bytes] += storage.bytes;
+      given_ += storage.bytes;
+    }
+  // The sizes that matter most; others count as the next smaller one.
+  std::vector<std::pair<int64_t, int64_t>> most;
+  for (auto [size, all] : bytes)
+    most.emplace_back(all, size);
+  llvm::sort(most, std::greater<>());
+  most.resize(std::min(most.size(), kMostSizes));
+  for (auto [all, size] : most)
+    sizes_.push_back(size);
+  llvm::sort(sizes_);
+  free_.resize(sizes_.size());
+  needed_.resize(sizes_.size() + 1);
+  for (auto [size, all] : bytes)
+    if (auto next = llvm::upper_bound(sizes_, size); next != sizes_.begin())
+      free_[next - sizes_.begin() - 1] += all;
+}
+
+size_t SpaceInGiven::classOf(int64_t array) const {
+  return llvm::lower_bound(sizes_, array) - sizes_.begin();
+}
+
+void SpaceInGiven::take(int64_t given) {
+  if (auto next = llvm::upper_bound(sizes_, given); next != sizes_.begin())
+    free_[next - sizes_.begin() - 1] -= given;
+}
+
+int64_t SpaceInGiven::bytes() const {
+  int64_t elsewhere = needed_.back(), room = 0;
+  for (size_t i = sizes_.size(); i-- > 0;) {
+    room += free_[i] - needed_[i];
+    elsewhere += std::max<int64_t>(0, -room);
+    room = std::max<int64_t>(0, room);
+  }
+  return given_ + elsewhere;
+}
+
 LiveMemory::LiveMemory(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages)
-    : tasks_(tasks), storages_(storages), readers_(storages.size(), 0), held_(storages.size(), 0) {
+    : tasks_(tasks), storages_(storages), readers_(storages.size(), 0), held_(storages.size(), 0),
+      space_(storages) {
   for (const Task &task : tasks)
     for (int storage : task.reads)
       ++readers_[storage];
   for (size_t i = 0; i < storages.size(); ++i)
     if (storages[i].before && (readers_[i] || storages[i].kept))
-      live_ += held_[i] = storages[i].bytes;
-  peak_ = live_;
+      space_.add(held_[i] = storages[i].bytes);
+  peak_ = space_.bytes();
 }
 
 int LiveMemory::takenOver(int task, int written) const {
@@ -26,12 +73,26 @@ int LiveMemory::takenOver(int task, int written) const {
   return -1;
 }
 
+int64_t LiveMemory::with(const Task &task, SpaceInGiven space) const {
+  int64_t rest = task.inside;
+  for (int64_t array : task.insideArrays) {
+    space.add(array);
+    rest -= array;
+  }
+  space.addSmall(std::max<int64_t>(0, rest));
+  return space.bytes();
+}
+
 int64_t LiveMemory::during(int task) const {
-  int64_t bytes = live_ + tasks_[task].inside;
+  SpaceInGiven space = space_;
   for (int storage : tasks_[task].writes)
-    if (takenOver(task, storage) < 0)
-      bytes += storages_[storage].bytes;
-  return bytes;
+    if (takenOver(task, storage) < 0) {
+      if (storages_[storage].given)
+        space.take(storages_[storage].bytes);
+      else
+        space.add(storages_[storage].bytes);
+    }
+  return with(tasks_[task], std::move(space));
 }
 
 int64_t LiveMemory::freedBy(int task) const {
@@ -48,20 +109,26 @@ int64_t LiveMemory::freedBy(int task) const {
 void LiveMemory::begin(int task) {
   for (int storage : tasks_[task].writes) {
     int from = takenOver(task, storage);
+    bool given = storages_[storage].given;
     if (from >= 0) {
       held_[storage] = std::exchange(held_[from], 0);
+      if (given)
+        space_.remove(held_[storage]);
     } else {
       held_[storage] = storages_[storage].bytes;
-      live_ += held_[storage];
+      if (!given)
+        space_.add(held_[storage]);
     }
+    if (given)
+      space_.take(storages_[storage].bytes);
   }
-  peak_ = std::max(peak_, live_ + tasks_[task].inside);
+  peak_ = std::max(peak_, tasks_[task].inside ? with(tasks_[task], space_) : space_.bytes());
 }
 
 void LiveMemory::end(int task) {
   auto release = [&](int storage) {
     if (readers_[storage] == 0 && !storages_[storage].kept)
-      live_ -= std::exchange(held_[storage], 0);
+      space_.remove(std::exchange(held_[storage], 0));
   };
   for (int storage : tasks_[task].reads) {
     --readers_[storage];
@@ -69,6 +136,16 @@ void LiveMemory::end(int task) {
   }
   for (int storage : tasks_[task].writes) // what nobody reads
     release(storage);
+}
+
+std::vector<int64_t> LiveMemory::arraysDuring(int task) const {
+  std::vector<int64_t> arrays = tasks_[task].insideArrays;
+  for (auto [held, storage] : llvm::zip(held_, storages_))
+    if (held && !storage.given)
+      arrays.push_back(held);
+  llvm::sort(arrays, std::greater<>());
+  arrays.resize(std::min(arrays.size(), kMostArrays));
+  return arrays;
 }
 
 double LinkTimes::carry(uint64_t links, double seconds, double now) {
@@ -119,6 +196,20 @@ Timeline simulate(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages,
   line.seconds = std::max(now, last);
   line.peakBytes = memory.peak();
   return line;
+}
+
+std::vector<int64_t> arraysAtPeak(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages,
+                                  llvm::ArrayRef<Step> steps, const Timeline &line) {
+  LiveMemory memory(tasks, storages);
+  for (auto [i, step] : llvm::enumerate(steps)) {
+    if (step.kind != Step::Wait)
+      memory.begin(step.task);
+    if (i == line.peakStep)
+      return memory.arraysDuring(step.task);
+    if (step.kind != Step::Start)
+      memory.end(step.task);
+  }
+  return {};
 }
 
 } // namespace tessera::cost

@@ -20,11 +20,14 @@ namespace tessera::cost {
 // The bits of copy engines beside those of links.
 constexpr uint64_t kToHost = uint64_t{1} << 62, kFromHost = uint64_t{1} << 63;
 
-// An array, with its views. What lies in the caller's memory has no bytes here.
+// An array, with its views. What lies in an argument's memory has no bytes here.
 struct Storage {
   int64_t bytes = 0;
   bool before = false; // there from the beginning
   bool kept = false;   // needed after the last task, too
+  // Kept, in memory of the caller's that is there from the beginning: until it is written, one that is
+  // no larger lies there.
+  bool given = false;
 };
 
 struct Task {
@@ -38,7 +41,8 @@ struct Task {
   // Pairs of one that it writes and one that it reads: the first may take over the second's array,
   // where nobody reads that later.
   llvm::SmallVector<std::pair<int, int>, 2> inPlace;
-  int64_t inside = 0; // bytes that are live while it runs only
+  int64_t inside = 0;                     // bytes that are live while it runs only
+  std::vector<int64_t> insideArrays = {}; // of which these arrays are the largest
 
   bool isCollective() const { return links != 0; }
 };
@@ -69,6 +73,28 @@ private:
   std::array<double, 64> free_{};
 };
 
+// How much memory arrays need beside such that the caller gives: each of them lies in one that is as
+// large, or else elsewhere.
+class SpaceInGiven {
+public:
+  explicit SpaceInGiven(llvm::ArrayRef<Storage> storages);
+
+  void add(int64_t array) { needed_[classOf(array)] += array; }
+  void remove(int64_t array) { needed_[classOf(array)] -= array; }
+  void addSmall(int64_t bytes) { needed_.front() += bytes; } // of arrays that fit anywhere
+  void take(int64_t given);                                  // it is written
+  // With what is given.
+  int64_t bytes() const;
+
+private:
+  size_t classOf(int64_t array) const;
+
+  llvm::SmallVector<int64_t, 8> sizes_;  // ascending, of what is given
+  llvm::SmallVector<int64_t, 8> free_;   // bytes that are given, by size
+  llvm::SmallVector<int64_t, 9> needed_; // by the least size that has room; what none has room for
+  int64_t given_ = 0;
+};
+
 // Memory as a schedule goes on: of each storage, from the step that first writes it until nobody
 // reads it any more. What a collective reads is read until its wait.
 class LiveMemory {
@@ -82,8 +108,11 @@ public:
   void begin(int task);
   void end(int task); // of a collective: its wait
   int64_t peak() const { return peak_; }
+  // The largest arrays that are live while the task runs, which has begun.
+  std::vector<int64_t> arraysDuring(int task) const;
 
 private:
+  int64_t with(const Task &task, SpaceInGiven space) const;
   // The storage whose array a new one takes over, or -1.
   int takenOver(int task, int written) const;
 
@@ -91,10 +120,15 @@ private:
   llvm::ArrayRef<Storage> storages_;
   std::vector<int> readers_;  // by storage: that have not ended
   std::vector<int64_t> held_; // by storage: the bytes of its array while it has one
-  int64_t live_ = 0, peak_ = 0;
+  SpaceInGiven space_;
+  int64_t peak_ = 0;
 };
 
 Timeline simulate(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages,
                   llvm::ArrayRef<Step> steps);
+
+// The largest arrays of those that are live at the peak.
+std::vector<int64_t> arraysAtPeak(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages,
+                                  llvm::ArrayRef<Step> steps, const Timeline &line);
 
 } // namespace tessera::cost

@@ -26,6 +26,11 @@ static int64_t bytesOf(Value value) {
   return tensor ? byteSize(tensor) : 0;
 }
 
+bool isDonated(func::FuncOp func, unsigned argument) {
+  return func.getArgAttr(argument, "tf.aliasing_output") ||
+         func.getArgAttr(argument, "jax.buffer_donor");
+}
+
 static bool neverChanges(WhileOp loop, unsigned i) {
   Block &body = loop.getBody().front();
   return body.getTerminator()->getOperand(i) == body.getArgument(i);
@@ -89,17 +94,28 @@ private:
     }
   }
 
-  // Results of a function lie in the caller's arrays; what other blocks give is needed behind them.
+  // What a block gives is needed behind it. Results of a function lie in the caller's arrays, which
+  // temporaries use until they are written; those of donated arguments are there already.
   void leave() {
-    bool isEntry = isa<func::FuncOp>(block.getParentOp());
-    for (Value value : block.getTerminator()->getOperands())
-      if (auto found = storages.find(value); found != storages.end()) {
-        cost::Storage &storage = result.storages[found->second];
-        if (isEntry)
-          storage.bytes = 0;
-        else
-          storage.kept = true;
+    Operation *end = block.getTerminator();
+    auto func = dyn_cast<func::FuncOp>(block.getParentOp());
+    DenseMap<Type, int64_t> donated;
+    if (func)
+      for (BlockArgument argument : block.getArguments())
+        donated[argument.getType()] += isDonated(func, argument.getArgNumber());
+    for (Value value : end->getOperands()) {
+      bool isThere = func && donated[value.getType()]-- > 0;
+      auto found = storages.find(value);
+      if (found == storages.end())
+        continue;
+      cost::Storage &storage = result.storages[found->second];
+      if (isThere) {
+        storage.bytes = 0;
+        continue;
       }
+      storage.kept = true;
+      storage.given = func != nullptr;
+    }
   }
 
   void dependOn(Value value, llvm::SetVector<int> &operands, llvm::SetVector<int> &reads) {
@@ -137,31 +153,46 @@ private:
     result.tasks.push_back(std::move(task));
   }
 
+  // What the block of `cost` holds beside the op's results.
+  static void hold(cost::Task &task, const BlockCost &cost, ValueRange results) {
+    task.inside = cost.peakBytes;
+    task.insideArrays = cost.arraysAtPeak;
+    for (Value value : results) {
+      task.inside -= bytesOf(value);
+      if (auto same = llvm::find(task.insideArrays, bytesOf(value));
+          same != task.insideArrays.end())
+        task.insideArrays.erase(same);
+    }
+    task.inside = std::max<int64_t>(0, task.inside);
+  }
+
   void write(Value value, cost::Task &task) {
     if (bytesOf(value))
       task.writes.push_back(addStorage(value));
   }
 
   void describeLoop(WhileOp loop, cost::Task &task) {
-    int64_t carried = 0, peak = 0;
+    SmallVector<Value> carried;
+    BlockCost most;
     for (auto [i, value] : llvm::enumerate(loop->getResults())) {
       Value operand = loop->getOperand(i);
       if (neverChanges(loop, i)) {
         alias(value, operand);
         continue;
       }
-      carried += bytesOf(value);
+      carried.push_back(value);
       write(value, task);
       overwrite(task, value, operand);
     }
     for (Region &region : loop->getRegions()) {
       BlockCost cost = costOf(region.front());
       task.seconds += cost.seconds;
-      peak = std::max(peak, cost.peakBytes);
+      if (cost.peakBytes > most.peakBytes)
+        most = std::move(cost);
     }
     if (std::optional<int64_t> trips = getTripCount(loop))
       task.seconds *= static_cast<double>(*trips);
-    task.inside = std::max<int64_t>(0, peak - carried);
+    hold(task, most, carried);
   }
 
   void overwrite(cost::Task &task, Value value, Value operand) {
@@ -184,19 +215,21 @@ private:
     } else if (isCollective(op)) {
       describeCollective(op, task);
     } else {
-      int64_t given = 0, peak = 0;
-      for (Value value : op->getResults())
-        given += bytesOf(value);
+      BlockCost most;
       for (Region &region : op->getRegions()) {
         BlockCost cost = costOf(region.front());
         task.seconds = std::max(task.seconds, cost.seconds);
-        peak = std::max(peak, cost.peakBytes);
+        if (cost.peakBytes > most.peakBytes)
+          most = std::move(cost);
       }
-      task.inside = std::max<int64_t>(0, peak - given);
+      hold(task, most, op->getResults());
     }
   }
 
   void describeCollective(Operation *op, cost::Task &task) {
+    if (isa<comm::AllReduceOp>(op))
+      for (auto [value, operand] : llvm::zip(op->getResults(), op->getOperands()))
+        overwrite(task, value, operand);
     auto axes = op->getAttrOfType<comm::AxesAttr>("axes");
     double bytes = 0;
     for (Type type : isa<comm::ReduceScatterOp>(op) ? TypeRange(op->getOperandTypes())
@@ -222,6 +255,12 @@ private:
 };
 
 } // namespace
+
+BlockCost costOf(const BlockTasks &tasks, llvm::ArrayRef<cost::Step> steps,
+                 const cost::Timeline &line) {
+  return {line.seconds, line.peakBytes,
+          cost::arraysAtPeak(tasks.tasks, tasks.storages, steps, line)};
+}
 
 BlockTasks tasksOf(Block &block, const cost::Topology &topology, const sdy::MeshTable &meshes,
                    llvm::function_ref<BlockCost(Block &)> costOf) {

@@ -4,7 +4,7 @@
 #include "dialects/sdy/PlainData.h"
 #include "lib/cost/Timeline.h"
 #include "lib/cost/Topology.h"
-#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/order/CarriedArrays.h"
 
 namespace tessera::order {
@@ -12,13 +12,17 @@ namespace tessera::order {
 // What a region's block takes when it is executed once.
 struct BlockCost {
   double seconds = 0;
-  int64_t peakBytes = 0; // its arguments included, which loops carry
+  int64_t peakBytes = 0;                  // its arguments included, which loops carry
+  std::vector<int64_t> arraysAtPeak = {}; // the largest
 };
 
 // One of comm's collectives that is not split yet.
 bool isCollective(mlir::Operation *op);
 // A view or a constant: follows its readers, and has no instruction of its own.
 bool isFree(mlir::Operation *op);
+
+// Whether a result may lie in the argument's array.
+bool isDonated(mlir::func::FuncOp func, unsigned argument);
 
 struct BlockTasks {
   std::vector<mlir::Operation *> ops; // by task
@@ -31,5 +35,8 @@ struct BlockTasks {
 // take.
 BlockTasks tasksOf(mlir::Block &block, const cost::Topology &topology, const sdy::MeshTable &meshes,
                    llvm::function_ref<BlockCost(mlir::Block &)> costOf);
+
+BlockCost costOf(const BlockTasks &tasks, llvm::ArrayRef<cost::Step> steps,
+                 const cost::Timeline &line);
 
 } // namespace tessera::order

@@ -95,7 +95,7 @@ static order::BlockCost orderBlock(Block &block, order::BlockCosts &costs) {
   order::Order order =
       order::schedule(tasks.tasks, tasks.storages, costs.rules.lookup(&block), tasks.carries);
   Placer(block).place(tasks, order.steps);
-  return {order.timeline.seconds, order.timeline.peakBytes};
+  return order::costOf(tasks, order.steps, order.timeline);
 }
 
 namespace {

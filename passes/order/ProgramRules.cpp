@@ -13,20 +13,11 @@ int64_t bytesOf(Type type) {
   return tensor ? byteSize(tensor) : 0;
 }
 
-// Arguments and results that have memory of their own. A donated argument's is a result's of its
-// type.
+// Arguments. Results are counted where they are written: until then temporaries lie there.
 int64_t heldByCaller(func::FuncOp func) {
   int64_t bytes = 0;
-  DenseMap<Type, int64_t> donated;
-  for (BlockArgument argument : func.getArguments()) {
-    bytes += bytesOf(argument.getType());
-    if (func.getArgAttr(argument.getArgNumber(), "tf.aliasing_output") ||
-        func.getArgAttr(argument.getArgNumber(), "jax.buffer_donor"))
-      ++donated[argument.getType()];
-  }
-  for (Type type : func.getResultTypes())
-    if (donated[type]-- <= 0)
-      bytes += bytesOf(type);
+  for (Type type : func.getArgumentTypes())
+    bytes += bytesOf(type);
   return bytes;
 }
 
@@ -61,7 +52,7 @@ private:
     off.overlap = Overlap::Off;
     Order order = schedule(tasks.tasks, tasks.storages, off, tasks.carries);
     BlockCost &cost = costs[&block];
-    cost = {order.timeline.seconds, order.timeline.peakBytes};
+    cost = costOf(tasks, order.steps, order.timeline);
     cost::LiveMemory memory(tasks.tasks, tasks.storages);
     std::vector<Inner> &inside = inner[&block];
     for (const cost::Step &step : order.steps) {

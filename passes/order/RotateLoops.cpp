@@ -19,7 +19,7 @@ BlockCost BlockCosts::costOf(Block &block) {
     return known->second;
   BlockTasks tasks = tasksOf(block);
   Order order = schedule(tasks.tasks, tasks.storages, rules.lookup(&block), tasks.carries);
-  return costs[&block] = {order.timeline.seconds, order.timeline.peakBytes};
+  return costs[&block] = order::costOf(tasks, order.steps, order.timeline);
 }
 
 void BlockCosts::forget(Operation *op) {

@@ -10,7 +10,7 @@ sdy.mesh @mesh = <["x"=4]>
 // CHECK: %[[G:.*]] = comm.wait %[[H]](%[[R]])
 // CHECK-NEXT: %[[V:.*]] = stablehlo.reshape %[[G]]
 // CHECK-NEXT: exec.fused(%{{.*}} = %[[V]]
-func.func @main(%x: tensor<8xf32>, %y: tensor<64xf32>) -> (tensor<4x8xf32>, tensor<64xf32>) {
+func.func @main(%x: tensor<8xf32>, %y: tensor<4096xf32>) -> (tensor<4x8xf32>, tensor<4096xf32>) {
   %a = exec.fused(%p = %x : tensor<8xf32>) -> tensor<8xf32> {
     %0 = stablehlo.exponential %p : tensor<8xf32>
     exec.yield %0 : tensor<8xf32>
@@ -21,9 +21,9 @@ func.func @main(%x: tensor<8xf32>, %y: tensor<64xf32>) -> (tensor<4x8xf32>, tens
     %0 = stablehlo.negate %p : tensor<4x8xf32>
     exec.yield %0 : tensor<4x8xf32>
   }
-  %b = exec.fused(%p = %y : tensor<64xf32>) -> tensor<64xf32> {
-    %0 = stablehlo.negate %p : tensor<64xf32>
-    exec.yield %0 : tensor<64xf32>
+  %b = exec.fused(%p = %y : tensor<4096xf32>) -> tensor<4096xf32> {
+    %0 = stablehlo.negate %p : tensor<4096xf32>
+    exec.yield %0 : tensor<4096xf32>
   }
-  return %c, %b : tensor<4x8xf32>, tensor<64xf32>
+  return %c, %b : tensor<4x8xf32>, tensor<4096xf32>
 }

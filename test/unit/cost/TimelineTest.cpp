@@ -57,6 +57,44 @@ TEST(Timeline, AResultTakesOverAnArrayThatNobodyReadsLater) {
   EXPECT_EQ(simulate(tasks, storages, steps).peakBytes, 300);
 }
 
+// 0 and 1 are temporaries; 2 is a result of 100 bytes, in which one of them lies until it is written.
+TEST(Timeline, TemporariesLieInWhatIsGivenWhereTheyFit) {
+  std::vector<Task> tasks = {kernel(1, {}, {0}), kernel(1, {0}, {1}), kernel(1, {1}, {2})};
+  std::vector<Step> steps = {{Step::Run, 0}, {Step::Run, 1}, {Step::Run, 2}};
+  auto peak = [&](int64_t first, int64_t second) {
+    std::vector<Storage> storages = {
+        {first}, {second}, {100, false, /*kept=*/true, /*given=*/true}};
+    return simulate(tasks, storages, steps).peakBytes;
+  };
+  EXPECT_EQ(peak(100, 40), 100 + 40); // 40 bytes beside it, either before or when it is written
+  EXPECT_EQ(peak(60, 40), 100 + 40);
+  EXPECT_EQ(peak(101, 40), 100 + 101);
+  EXPECT_EQ(peak(101, 1), 100 + 101);
+  tasks[2].inPlace = {{2, 1}};
+  EXPECT_EQ(peak(60, 40), 100 + 40) << "too small to be taken over";
+  EXPECT_EQ(peak(60, 100), 100 + 60);
+}
+
+TEST(Timeline, ArraysInsideFindTheirPlaceOneByOne) {
+  std::vector<Storage> storages = {{100, false, /*kept=*/true, /*given=*/true}};
+  std::vector<Task> tasks = {kernel(1, {}, {}), kernel(1, {}, {0})};
+  std::vector<Step> steps = {{Step::Run, 0}, {Step::Run, 1}};
+  tasks[0].inside = 150;
+  tasks[0].insideArrays = {120, 30};
+  EXPECT_EQ(simulate(tasks, storages, steps).peakBytes, 100 + 120);
+  tasks[0].insideArrays = {};
+  EXPECT_EQ(simulate(tasks, storages, steps).peakBytes, 150);
+}
+
+TEST(Timeline, ArraysAtThePeak) {
+  std::vector<Storage> storages = {{10}, {20}, {30}};
+  std::vector<Task> tasks = {kernel(1, {}, {0}), kernel(1, {0}, {1}), kernel(1, {1}, {2})};
+  std::vector<Step> steps = {{Step::Run, 0}, {Step::Run, 1}, {Step::Run, 2}};
+  Timeline line = simulate(tasks, storages, steps);
+  EXPECT_EQ(line.peakBytes, 50);
+  EXPECT_EQ(arraysAtPeak(tasks, storages, steps, line), (std::vector<int64_t>{30, 20}));
+}
+
 TEST(Timeline, WhatIsThereBeforeAndWhatIsInsideCount) {
   std::vector<Storage> storages = {{100, /*before=*/true}, {7, false, /*kept=*/true}};
   std::vector<Task> tasks = {kernel(1, {0}, {}), kernel(1, {}, {1})};
