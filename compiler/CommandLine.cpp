@@ -5,6 +5,7 @@
 #include "lib/target/X86Processors.h"
 #include "lib/text/Quantity.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <optional>
@@ -14,18 +15,19 @@ namespace {
 
 struct Request {
   ProgramArguments program;
-  std::string output, reportFile;
+  std::string output, reportFile, traceFile;
   bool quiet;
 
   explicit Request(command::Arguments &arguments)
       : program(arguments), output(arguments.value("-o")), reportFile(arguments.value("--report")),
-        quiet(arguments.has("--quiet")) {
+        traceFile(arguments.value("--predicted-trace")), quiet(arguments.has("--quiet")) {
     CompileOptions &options = program.options;
     options.target = arguments.value("--target", options.target);
     options.targetCpu = arguments.value("--target-cpu", options.targetCpu);
     options.stopAfter = arguments.value("--stop-after");
     options.printAfter = arguments.value("--print-after");
     options.verifyEach = arguments.has("--verify-each");
+    options.predictsTrace = !traceFile.empty();
     if (std::string memory = arguments.value("--memory"); !memory.empty()) {
       if (auto bytes = text::bytesIn(memory))
         options.schedule.memory = static_cast<int64_t>(*bytes);
@@ -37,10 +39,11 @@ struct Request {
 
 // Says which file was written, as sha256sum does: `sha256sum --check` and `tessera run --sha256`
 // take it. Not where standard output has something else already.
-void printDigest(const Request &line, llvm::StringRef digest, const files::OutputFile &output,
-                 const files::OutputFile &report) {
-  if (!digest.empty() && line.program.options.printAfter.empty() && !output.isStandardOutput() &&
-      !report.isStandardOutput())
+void printDigest(const Request &line, llvm::StringRef digest,
+                 llvm::ArrayRef<const files::OutputFile *> files) {
+  bool isTaken =
+      llvm::any_of(files, [](const files::OutputFile *file) { return file->isStandardOutput(); });
+  if (!digest.empty() && line.program.options.printAfter.empty() && !isTaken)
     llvm::outs() << digest << "  " << line.output << "\n";
 }
 
@@ -59,9 +62,10 @@ int compileProgram(int argc, const char *const *argv) {
   std::optional<std::string> input = readFiles(line.program);
   if (!input)
     return 1;
-  files::OutputFile output, report;
-  std::string wrong = files::openTogether(
-      {{line.output.empty() ? "-" : line.output, &output}, {line.reportFile, &report}});
+  files::OutputFile output, report, trace;
+  std::string wrong = files::openTogether({{line.output.empty() ? "-" : line.output, &output},
+                                           {line.reportFile, &report},
+                                           {line.traceFile, &trace}});
   if (!wrong.empty())
     return failCommand("error: " + wrong);
   ProgressLine progress(line.quiet);
@@ -73,11 +77,15 @@ int compileProgram(int argc, const char *const *argv) {
   wrong = output.write(result.program);
   if (wrong.empty() && report.isOpen())
     wrong = report.write(result.report);
+  if (wrong.empty() && trace.isOpen())
+    wrong = result.trace.empty()
+                ? "--predicted-trace: there is no device program before the phase memory"
+                : trace.write(result.trace);
   if (wrong.empty())
-    wrong = files::commitTogether({&output, &report});
+    wrong = files::commitTogether({&output, &report, &trace});
   if (!wrong.empty())
     return failCommand("error: " + wrong);
-  printDigest(line, result.sha256, output, report);
+  printDigest(line, result.sha256, {&output, &report, &trace});
   if (!line.quiet && !result.summary.empty())
     llvm::errs() << result.summary << "\n";
   return 0;

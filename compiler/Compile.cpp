@@ -3,6 +3,7 @@
 
 #include "compiler/DeepStack.h"
 #include "compiler/Entry.h"
+#include "compiler/PredictedTrace.h"
 #include "compiler/Report.h"
 #include "compiler/Road.h"
 #include "dialects/sdy/SdyOps.h"
@@ -102,6 +103,8 @@ CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
   if (!whole)
     result.program = printed(module);
 
+  if (options.predictsTrace)
+    result.trace = predictedTrace(module);
   llvm::json::Object report = reportProgram(module, countDevices(module));
   if (whole) {
     listener.began(last.name);

@@ -18,9 +18,10 @@ struct CompileOptions {
   std::string inputShapes;          // of dynamic arguments: in0:8x128xf32,in1:4 (InputShapes.h)
   std::string topology;             // contents of a topology file, or a machine; empty: the default
   cost::ScheduleOptions schedule;   // --overlap, --memory
-  std::string stopAfter;   // a phase: the result is the module's text as that phase leaves it
-  std::string printAfter;  // a phase: its module's text goes to `print`
-  bool verifyEach = false; // MLIR's verifier after each pass, not only each phase's own
+  std::string stopAfter;      // a phase: the result is the module's text as that phase leaves it
+  std::string printAfter;     // a phase: its module's text goes to `print`
+  bool predictsTrace = false; // the result has one
+  bool verifyEach = false;    // MLIR's verifier after each pass, not only each phase's own
 };
 
 struct CompileListener {
@@ -33,6 +34,7 @@ struct CompileResult {
   std::string error;   // empty on success; otherwise one line that begins with `error:`
   std::string program; // .tsr bytes, or IR text with stopAfter
   std::string report;  // JSON; see docs/command-line.md
+  std::string trace;   // of the predicted step, where asked for; empty without a device program
   std::string sha256;  // of .tsr bytes, in hexadecimal
   std::string summary; // of the report, in a line for people; empty with stopAfter
 };

@@ -38,6 +38,8 @@ constexpr Option kCompile[] = {
     {"--stop-after", "PHASE", "stop there and write the module as text", kPhases},
     {"--print-after", "PHASE", "print the module after that phase, and go on", kPhases},
     {"--report", "FILE", "write times, collectives and memory as JSON; - is standard output"},
+    {"--predicted-trace", "FILE",
+     "write the predicted step as a timeline, as run --trace writes one; - is standard output"},
     {"--verify-each", "", "check the module after every pass"},
     kSwitchOfQuiet,
 };
