@@ -1,7 +1,9 @@
 // Control flow, shared grids, donation and failure.
 #include "test/unit/runtime/ProgramBuilder.h"
 #include <atomic>
+#include <cstdlib>
 #include <limits>
+#include <string_view>
 #include <thread>
 
 namespace tessera::runtime {
@@ -439,6 +441,9 @@ int32_t takes20ms(const TesseraKernelArgs *, uint32_t, uint32_t) {
 // Eight devices share a worker. Were one to compute before the others have started the collective,
 // it would begin when only the last has anything left to hide it.
 TEST(ExecuteTest, AllDevicesStartBeforeOneGoesOn) {
+  if (const char *target = std::getenv("TESSERA_TARGET");
+      target && std::string_view(target) == "shadow")
+    GTEST_SKIP() << "commands of shadow are late on purpose";
   ProgramBuilder builder({8});
   auto in = builder.addInput(program::F32, {4}), out = builder.addOutput(program::F32, {4}),
        other = builder.addOutput(program::F32, {4});
