@@ -91,6 +91,7 @@ Result<std::unique_ptr<Call>> Call::make(std::shared_ptr<const Executable> execu
   size_t inputs = made.program().inputs().size();
   call->bound_.resize(inputs);
   call->held_.resize(inputs);
+  call->lent_.resize(inputs);
   return call;
 }
 
@@ -143,6 +144,8 @@ void Call::bind(size_t input, Tiles tiles) {
 
 void Call::bindUnheld(size_t input, const Tiles &tiles) {
   held_[input].clear();
+  if (executable_->client()->transport())
+    lent_[input].assign(tiles.begin(), tiles.end());
   bindAddresses(input, tiles);
   bound_[input] = true;
 }
@@ -299,6 +302,8 @@ void Call::beginRun() {
     chain = devices_[d].get();
   }
   run_.hold(); // what follows here is part of the run
+  if (Transport *transport = executable_->client()->transport(); transport && transport->isOver())
+    run_.fail(transport->health());
   run_.wake(chain);
   if (timeLimit_ > 0) {
     constexpr double longest = 1e9; // 30 years
@@ -321,6 +326,8 @@ void Call::over() {
     for (const auto &communicator : communicators_)
       if (communicator) {
         communicator->announceFailure(status.message());
+        if (communicator->mayStillWrite())
+          keepBuffers();
         communicator->reset();
       }
   Counters counters;
@@ -338,6 +345,24 @@ void Call::over() {
     counters_ = counters;
   }
   conclude(std::move(status));
+}
+
+// Messages of a failed run may still come: until the connection is closed their memory is nobody
+// else's, whose numbers they could change or be.
+void Call::keepBuffers() {
+  auto kept = std::make_shared<std::vector<std::shared_ptr<const device::Memory>>>();
+  for (size_t d = 0; d < devices_.size(); ++d)
+    for (auto space : {device::Space::Device, device::Space::Host})
+      kept->push_back(arena_->memory(d, space));
+  for (const auto &device : devices_)
+    kept->push_back(executable_->constants(device->program()));
+  for (const auto *lists : {&held_, &taken_, &made_})
+    for (const Tiles &tiles : *lists)
+      kept->insert(kept->end(), tiles.begin(), tiles.end());
+  for (const auto &tiles : lent_)
+    for (const auto &tile : tiles)
+      kept->push_back(tile.lock());
+  executable_->client()->transport()->buryBuffers(std::move(kept));
 }
 
 void Call::conclude(Status status) {

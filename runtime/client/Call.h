@@ -78,6 +78,7 @@ private:
   void beginRun();
   void over();
   void conclude(Status status);
+  void keepBuffers();
   uint64_t peakBytes() const;
   uint64_t peakBytes(const DeviceProgram &program) const;
   void makeCommunicators(const CallOptions &options);
@@ -102,8 +103,10 @@ private:
   bool queued_ = false;
   uint32_t number_ = 0;
 
-  std::vector<bool> bound_;           // by input
-  std::vector<Tiles> held_;           // by input; empty where it is unheld
+  std::vector<bool> bound_; // by input
+  std::vector<Tiles> held_; // by input; empty where it is unheld
+  std::vector<std::vector<std::weak_ptr<device::Memory>>>
+      lent_;                          // the others, with several processes
   std::vector<Tiles> taken_;          // by the step that is being executed
   std::vector<Tiles> made_;           // outputs of the step
   std::vector<Copy> copies_, copied_; // to be made; on their way

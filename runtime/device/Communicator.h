@@ -41,6 +41,9 @@ public:
   // nothing moves any more.
   virtual std::string describeWait(uint32_t position, uint32_t site) const = 0;
 
+  // Of a failed run: messages that are under way may still read from its buffers and write to them.
+  virtual bool mayStillWrite() const { return false; }
+
   // Forgets whatever a failed run left behind. Nothing is running.
   virtual void reset() = 0;
 

@@ -1,5 +1,4 @@
 #include "runtime/comm/exchange/ExchangeCommunicator.h"
-#include "runtime/array/ElementType.h"
 #include "runtime/program/LoadedProgram.h"
 #include <algorithm>
 #include <cstring>
@@ -15,9 +14,25 @@ ExchangeCommunicator::ExchangeCommunicator(const DeviceProgram &program, Run &ru
     : program_(program), run_(run), transport_(transport), backend_(backend), session_(session),
       position_(static_cast<uint32_t>(program.mesh().positionOf(transport.rank()))),
       flights_(program.decoded().sites + program.decoded().transferSites),
-      sequences_(program.decoded().groupSets.size()) {}
+      sequences_(program.decoded().groupSets.size()) {
+  transport_.background().join(*this);
+}
+
+ExchangeCommunicator::~ExchangeCommunicator() {
+  if (!transport_.isHere())
+    return; // its thread is the parent's, and may have been anywhere
+  transport_.background().leave(*this);
+  reset();
+}
+
+bool ExchangeCommunicator::mayStillWrite() const {
+  std::lock_guard lock(mutex_);
+  return !active_.empty();
+}
 
 void ExchangeCommunicator::reset() {
+  std::lock_guard lock(mutex_);
+  failure_ = Status();
   // The messages of a failed run may still arrive: their memory stays with the transport. Copies
   // from and to the device end soon; this may be the only worker that could carry them out.
   for (uint32_t site : active_) {
@@ -32,59 +47,9 @@ void ExchangeCommunicator::reset() {
   active_.clear();
 }
 
-// The part of an all-reduce that a rank reduces.
-ExchangeCommunicator::Range ExchangeCommunicator::sliceOf(const CollectivePlan &plan,
-                                                          const Transfer &transfer, uint32_t rank) {
-  int64_t element = byteSize(plan.type), count = transfer.operandBytes / element,
-          g = plan.groupSize;
-  return {count * rank / g * element, count * (rank + 1) / g * element};
-}
-
-bool ExchangeCommunicator::sends(const Flight &flight, uint32_t from, uint32_t to) const {
-  return from != to && flight.plan->moves(from, to);
-}
-
-int64_t ExchangeCommunicator::messageBytes(const Flight &flight, uint32_t from, uint32_t to) const {
-  int64_t bytes = sizeof(Header);
-  for (const Transfer &transfer : flight.plan->transfers) {
-    if (flight.plan->kind == Collective::ALL_REDUCE) {
-      Range slice = sliceOf(*flight.plan, transfer, flight.phase == 0 ? to : from);
-      bytes += slice.end - slice.begin;
-    } else {
-      bytes += transfer.block.bytes();
-    }
-  }
-  return bytes;
-}
-
-void ExchangeCommunicator::pack(const Flight &flight, uint32_t to, char *message) const {
-  const CollectivePlan &plan = *flight.plan;
-  uint32_t rank = groupsOf(plan).rankOf(position_);
-  Header header{session_, flight.sequence, plan.site, 0};
-  std::memcpy(message, &header, sizeof header);
-  message += sizeof header;
-  for (size_t i = 0; i < plan.transfers.size(); ++i) {
-    const Transfer &transfer = plan.transfers[i];
-    auto *operand = static_cast<const char *>(flight.buffers[i]);
-    if (plan.kind == Collective::ALL_REDUCE) {
-      bool second = flight.phase == 1;
-      Range slice = sliceOf(plan, transfer, second ? rank : to);
-      auto *from =
-          second ? static_cast<const char *>(flight.buffers[plan.transfers.size() + i]) : operand;
-      std::memcpy(message, from + slice.begin, slice.end - slice.begin);
-      message += slice.end - slice.begin;
-    } else {
-      forEachRun(transfer.block, 0, transfer.block.bytes(),
-                 [&](int64_t from, int64_t, int64_t bytes) {
-                   std::memcpy(message, operand + to * transfer.fromStep + from, bytes);
-                   message += bytes;
-                 });
-    }
-  }
-}
-
 Status ExchangeCommunicator::start(Worker &, uint32_t position, const CollectivePlan &plan,
                                    const device::Address *buffers) {
+  std::unique_lock lock(mutex_);
   Flight &flight = flights_[plan.site];
   if (flight.plan)
     return {Code::Internal, "device " + std::to_string(transport_.rank()) + " starts " +
@@ -96,7 +61,13 @@ Status ExchangeCommunicator::start(Worker &, uint32_t position, const Collective
   flight.phase = 0;
   active_.push_back(plan.site);
   readOperands(flight);
-  return flight.is == Flight::Is::ReadingOperands ? Status() : post(flight);
+  if (flight.is != Flight::Is::ReadingOperands)
+    if (Status s = post(flight); !s.ok())
+      return s;
+  lock.unlock();
+  if (plan.bytes >= Exchange::kApart)
+    transport_.background().wake();
+  return {};
 }
 
 void ExchangeCommunicator::readOperands(Flight &flight) {
@@ -166,88 +137,108 @@ Status ExchangeCommunicator::landTransfer(Flight &flight) {
   return {};
 }
 
+int32_t ExchangeCommunicator::peerOf(const CollectivePlan &plan, uint32_t rank) const {
+  const GroupSet &set = groupsOf(plan);
+  return static_cast<int32_t>(program_.mesh().deviceAt(set.member(set.groupOf(position_), rank)));
+}
+
+// Where pieces begin in a message's memory: behind the header, and behind the longest message that a
+// rank may send in its place which starts another collective.
+size_t ExchangeCommunicator::stagingOf(const Exchange &exchange, uint32_t from, uint32_t to) {
+  return sizeof(Header) + (exchange.isApart(from, to) ? Exchange::kApart : 0);
+}
+
+void ExchangeCommunicator::postReceive(Flight &flight, const Exchange &exchange, uint32_t from,
+                                       int32_t tag) {
+  const CollectivePlan &plan = exchange.plan;
+  size_t first = stagingOf(exchange, from, exchange.rank), bytes = first;
+  bool apart = exchange.isApart(from, exchange.rank);
+  for (size_t i = 0; i < plan.transfers.size(); ++i)
+    if (!apart || !exchange.target(i, from))
+      bytes += exchange.bytes(i, from, exchange.rank);
+  std::vector<char> &message = flight.in[from];
+  message.resize(bytes);
+  std::memset(message.data(), 0, sizeof(Header));
+  int32_t peer = peerOf(plan, from);
+  flight.requests.push_back(
+      transport_.receive(peer, tag, message.data(), apart ? first : message.size()));
+  if (!apart)
+    return;
+  char *staged = message.data() + first;
+  for (size_t i = 0; i < plan.transfers.size(); ++i) {
+    int64_t size = exchange.bytes(i, from, exchange.rank);
+    char *target = exchange.target(i, from);
+    flight.requests.push_back(transport_.receive(peer, tag, target ? target : staged, size));
+    staged += target ? 0 : size;
+  }
+}
+
+void ExchangeCommunicator::postSend(Flight &flight, const Exchange &exchange, uint32_t to,
+                                    int32_t tag) {
+  const CollectivePlan &plan = exchange.plan;
+  bool apart = exchange.isApart(exchange.rank, to);
+  size_t bytes = sizeof(Header);
+  for (size_t i = 0; i < plan.transfers.size(); ++i)
+    if (!apart || !exchange.source(i, to))
+      bytes += exchange.bytes(i, exchange.rank, to);
+  std::vector<char> &message = flight.out[to];
+  message.resize(bytes);
+  Header header{session_, flight.sequence, plan.site, 0};
+  std::memcpy(message.data(), &header, sizeof header);
+  int32_t peer = peerOf(plan, to);
+  if (apart)
+    flight.requests.push_back(transport_.send(peer, tag, message.data(), sizeof header));
+  char *staged = message.data() + sizeof header;
+  for (size_t i = 0; i < plan.transfers.size(); ++i) {
+    int64_t size = exchange.bytes(i, exchange.rank, to);
+    const char *source = apart ? exchange.source(i, to) : nullptr;
+    if (!source) {
+      exchange.pack(i, to, staged);
+      source = staged;
+      staged += size;
+    }
+    if (apart)
+      flight.requests.push_back(transport_.send(peer, tag, source, size));
+  }
+  if (!apart)
+    flight.requests.push_back(transport_.send(peer, tag, message.data(), message.size()));
+}
+
 Status ExchangeCommunicator::post(Flight &flight) {
   const CollectivePlan &plan = *flight.plan;
   if (plan.route)
     return postTransfer(flight);
-  const GroupSet &set = groupsOf(plan);
-  uint32_t group = set.groupOf(position_);
-  uint32_t g = plan.groupSize, rank = set.rankOf(position_);
+  Exchange exchange = exchangeOf(flight);
   int32_t tag = transport_.tagOf(
       session_, flight.phase == 0 ? kFirstGroupTag + static_cast<int32_t>(plan.groupSet)
                                   : kFirstSiteTag + static_cast<int32_t>(plan.site));
-  flight.in.resize(g);
-  flight.out.resize(g);
-  for (uint32_t r = 0; r < g; ++r)
-    if (sends(flight, r, rank)) {
-      flight.in[r].resize(messageBytes(flight, r, rank));
-      auto peer = static_cast<int32_t>(program_.mesh().deviceAt(set.member(group, r)));
-      flight.requests.push_back(
-          transport_.receive(peer, tag, flight.in[r].data(), flight.in[r].size()));
-    }
-  for (uint32_t r = 0; r < g; ++r)
-    if (sends(flight, rank, r)) {
-      flight.out[r].resize(messageBytes(flight, rank, r));
-      pack(flight, r, flight.out[r].data());
-      auto peer = static_cast<int32_t>(program_.mesh().deviceAt(set.member(group, r)));
-      flight.requests.push_back(
-          transport_.send(peer, tag, flight.out[r].data(), flight.out[r].size()));
-    }
+  flight.in.resize(plan.groupSize);
+  flight.out.resize(plan.groupSize);
+  for (uint32_t r = 0; r < plan.groupSize; ++r)
+    if (exchange.sends(r, exchange.rank))
+      postReceive(flight, exchange, r, tag);
+  for (uint32_t r = 0; r < plan.groupSize; ++r)
+    if (exchange.sends(exchange.rank, r))
+      postSend(flight, exchange, r, tag);
   return {};
 }
 
-// Reduces what the ranks gave to this one, in rank order, with its own part read where it is.
-void ExchangeCommunicator::reduceArrived(Flight &flight) {
-  const CollectivePlan &plan = *flight.plan;
-  uint32_t g = plan.groupSize, rank = groupsOf(plan).rankOf(position_);
-  ReduceFunction reduce = reduceFunction(plan.type, plan.reduction);
-  int64_t element = byteSize(plan.type), at = sizeof(Header);
-  std::vector<const char *> sources(g);
-  std::vector<char> own;
-  for (size_t i = 0; i < plan.transfers.size(); ++i) {
-    const Transfer &transfer = plan.transfers[i];
-    auto *operand = static_cast<const char *>(flight.buffers[i]);
-    auto *result = static_cast<char *>(flight.buffers[plan.transfers.size() + i]);
-    int64_t bytes = transfer.block.bytes();
-    const char *mine;
-    if (plan.kind == Collective::ALL_REDUCE) {
-      Range slice = sliceOf(plan, transfer, rank);
-      bytes = slice.end - slice.begin;
-      mine = operand + slice.begin;
-      result += slice.begin;
-    } else {
-      own.resize(bytes);
-      char *to = own.data();
-      forEachRun(transfer.block, 0, bytes, [&](int64_t from, int64_t, int64_t run) {
-        std::memcpy(to, operand + rank * transfer.fromStep + from, run);
-        to += run;
-      });
-      mine = own.data();
-    }
-    for (uint32_t r = 0; r < g; ++r)
-      sources[r] = r == rank ? mine : flight.in[r].data() + at;
-    reduce(sources.data(), g, &result, 1, bytes / element);
-    at += bytes;
-  }
-}
-
-Status ExchangeCommunicator::land(Flight &flight) {
+Status ExchangeCommunicator::checkHeaders(const Flight &flight) const {
   const CollectivePlan &plan = *flight.plan;
   if (plan.route)
-    return landTransfer(flight);
-  const GroupSet &set = groupsOf(plan);
-  uint32_t g = plan.groupSize, rank = set.rankOf(position_);
-  for (uint32_t r = 0; r < g; ++r) {
-    if (!sends(flight, r, rank))
+    return {};
+  Exchange exchange = exchangeOf(flight);
+  for (uint32_t r = 0; r < plan.groupSize; ++r) {
+    if (!exchange.sends(r, exchange.rank))
       continue;
     Header header;
     std::memcpy(&header, flight.in[r].data(), sizeof header);
+    if (header.session == 0) // sessions are counted from 1
+      continue;
     if (header.session != session_)
-      return {Code::Internal,
-              nameOf(plan.kind) + std::string(" at ") + program_.location(plan.location) +
-                  ": rank " +
-                  std::to_string(program_.mesh().deviceAt(set.member(set.groupOf(position_), r))) +
-                  " runs another session"};
+      return {Code::Internal, nameOf(plan.kind) + std::string(" at ") +
+                                  program_.location(plan.location) + ": rank " +
+                                  std::to_string(peerOf(plan, r)) + " runs another session"};
     if (header.sequence == flight.sequence && header.site == plan.site)
       continue;
     std::string other = "another collective";
@@ -261,49 +252,46 @@ Status ExchangeCommunicator::land(Flight &flight) {
                                 ", on another device it is " + other +
                                 ": the devices took different ways through the program"};
   }
-  if (plan.reduces() && flight.phase == 0) {
-    reduceArrived(flight);
-    if (plan.kind == Collective::ALL_REDUCE) {
-      flight.phase = 1;
-      return post(flight);
+  return {};
+}
+
+Status ExchangeCommunicator::land(Flight &flight) {
+  const CollectivePlan &plan = *flight.plan;
+  if (plan.route)
+    return landTransfer(flight);
+  if (Status s = checkHeaders(flight); !s.ok())
+    return s;
+  Exchange exchange = exchangeOf(flight);
+  std::vector<std::vector<const char *>> sources(plan.transfers.size(),
+                                                 std::vector<const char *>(plan.groupSize));
+  for (uint32_t r = 0; r < plan.groupSize; ++r) {
+    if (!exchange.sends(r, exchange.rank))
+      continue;
+    bool apart = exchange.isApart(r, exchange.rank);
+    const char *staged = flight.in[r].data() + stagingOf(exchange, r, exchange.rank);
+    for (size_t i = 0; i < plan.transfers.size(); ++i) {
+      if (apart && exchange.target(i, r))
+        continue; // it is where it belongs
+      sources[i][r] = staged;
+      if (!exchange.reducesNext())
+        exchange.unpack(i, r, staged);
+      staged += exchange.bytes(i, r, exchange.rank);
     }
+  }
+  if (!exchange.reducesNext()) {
+    exchange.keepOwn();
     return {};
   }
-  size_t count = plan.transfers.size();
-  std::vector<int64_t> at(g, sizeof(Header));
-  for (size_t i = 0; i < count; ++i) {
-    const Transfer &transfer = plan.transfers[i];
-    auto *operand = static_cast<const char *>(flight.buffers[i]);
-    auto *result = static_cast<char *>(flight.buffers[count + i]);
-    int64_t bytes = transfer.block.bytes();
-    for (uint32_t r = 0; r < g; ++r) {
-      if (plan.kind == Collective::ALL_REDUCE) {
-        Range slice = sliceOf(plan, transfer, r);
-        if (r != rank)
-          std::memcpy(result + slice.begin, flight.in[r].data() + at[r], slice.end - slice.begin);
-        at[r] += slice.end - slice.begin;
-      } else if (r == rank && plan.moves(r, r)) {
-        copyBlock(transfer.block, operand + r * transfer.fromStep, result + r * transfer.toStep, 0,
-                  bytes);
-      } else if (sends(flight, r, rank)) {
-        const char *from = flight.in[r].data() + at[r];
-        char *to = result + r * transfer.toStep;
-        forEachRun(transfer.block, 0, bytes, [&](int64_t, int64_t target, int64_t run) {
-          std::memcpy(to + target, from, run);
-          from += run;
-        });
-        at[r] += bytes;
-      }
-    }
-    if (plan.kind == Collective::PERMUTE && plan.permutation.sourceOf(rank) < 0)
-      std::memset(result, 0, transfer.resultBytes);
-  }
-  return {};
+  exchange.reduce(sources);
+  if (plan.kind != Collective::ALL_REDUCE)
+    return {};
+  flight.phase = 1;
+  return post(flight);
 }
 
 // Goes on with a collective as far as it can; it is over when its plan is null. `mayPost`: the
 // messages of all earlier ones are on their way, in the order that the peers expect.
-Status ExchangeCommunicator::progress(Flight &flight, bool mayPost) {
+Status ExchangeCommunicator::progress(Flight &flight, bool mayPost, bool waits) {
   using Is = Flight::Is;
   if (flight.is != Is::Exchanging) {
     for (const auto &event : flight.copying)
@@ -319,10 +307,19 @@ Status ExchangeCommunicator::progress(Flight &flight, bool mayPost) {
     flight.is = Is::Exchanging;
     return post(flight);
   }
-  if (Status s = transport_.progress(flight.requests); !s.ok() || !flight.requests.empty())
-    return s;
+  size_t before = flight.requests.size();
+  Status s = transport_.progress(flight.requests, waits);
+  moved_ += before - flight.requests.size();
+  if (!s.ok()) {
+    // A message of another size than expected has failed, too.
+    Status other = checkHeaders(flight);
+    return other.ok() ? s : other;
+  }
+  if (!flight.requests.empty())
+    return {};
   int phase = flight.phase;
-  if (Status s = land(flight); !s.ok() || flight.phase != phase)
+  s = land(flight);
+  if (!s.ok() || flight.phase != phase)
     return s;
   writeResults(flight);
   if (flight.copying.empty())
@@ -330,11 +327,11 @@ Status ExchangeCommunicator::progress(Flight &flight, bool mayPost) {
   return {};
 }
 
-Status ExchangeCommunicator::progressAll() {
+Status ExchangeCommunicator::progressAll(bool waits) {
   bool mayPost = true;
   for (size_t i = 0; i < active_.size();) {
     Flight &flight = flights_[active_[i]];
-    if (Status s = progress(flight, mayPost); !s.ok())
+    if (Status s = progress(flight, mayPost, waits); !s.ok())
       return s;
     mayPost &= !flight.plan || flight.is != Flight::Is::ReadingOperands;
     if (flight.plan)
@@ -345,30 +342,58 @@ Status ExchangeCommunicator::progressAll() {
   return {};
 }
 
+Background::Party::State ExchangeCommunicator::advance() {
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock)
+    return State::Waiting;
+  if (active_.empty() || !failure_.ok())
+    return State::Idle;
+  if (waiting_.load(std::memory_order_relaxed))
+    return State::Waiting;
+  uint64_t before = moved_;
+  try {
+    failure_ = progressAll(/*waits=*/false);
+  } catch (const std::bad_alloc &) {
+    failure_ = {Code::ResourceExhausted, "out of memory"};
+  }
+  return moved_ == before ? State::Waiting : State::Moved;
+}
+
 device::Outcome ExchangeCommunicator::wait(Worker &worker, Task &task, uint32_t, uint32_t site) {
   using device::Outcome;
   // The session has one device here. Others may have one too, which a peer waits for: after some
   // turns it is theirs.
   constexpr int turns = 64;
-  for (int turn = 0; flights_[site].plan; ++turn) {
-    if (turn == turns) {
-      run_.wake(&task);
-      return Outcome::Parked;
+  struct Counted { // the thread leaves it to whoever waits
+    std::atomic<int> &count;
+    explicit Counted(std::atomic<int> &c) : count(c) { ++count; }
+    ~Counted() { --count; }
+  };
+  Counted counted(waiting_);
+  for (int turn = 0;; ++turn) {
+    {
+      std::lock_guard lock(mutex_);
+      if (!flights_[site].plan)
+        return Outcome::Done;
+      if (run_.failed())
+        return Outcome::Failed;
+      const CollectivePlan &plan = *flights_[site].plan;
+      Status status = failure_.ok() ? progressAll(/*waits=*/true) : failure_;
+      if (!status.ok()) {
+        run_.fail({status.code(), status.message() + " (waiting for " + nameOf(plan) + " at " +
+                                      program_.location(plan.location) + ")"});
+        return Outcome::Failed;
+      }
+      if (!flights_[site].plan)
+        return Outcome::Done;
     }
-    if (run_.failed())
-      return Outcome::Failed;
-    const CollectivePlan &plan = *flights_[site].plan;
-    if (Status s = progressAll(); !s.ok()) {
-      run_.fail({s.code(), s.message() + " (waiting for " + nameOf(plan) + " at " +
-                               program_.location(plan.location) + ")"});
-      return Outcome::Failed;
-    }
-    if (!flights_[site].plan)
+    if (turn == turns)
       break;
     worker.pool().fireTimers(); // copies may need it, and this be the only worker
     sched_yield();
   }
-  return Outcome::Done;
+  run_.wake(&task);
+  return Outcome::Parked;
 }
 
 std::string ExchangeCommunicator::describeWait(uint32_t, uint32_t) const { return "a collective"; }

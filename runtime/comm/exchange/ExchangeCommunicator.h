@@ -1,30 +1,32 @@
 // Collectives of one device a process, by messages: the same results to the bit as in one process.
 //
-// A collective is one exchange among the ranks of its group, or two: an all-reduce gives slice q of
-// the operand to rank q, which reduces what it got in rank order, and then gives the reduced slice
-// to all. A send or a receive on a channel is one message. Each message begins with (session, sequence, site), so that ranks that start different
-// collectives find out.
+// A collective is one exchange among the ranks of its group, or two (Exchange.h). A send or a receive
+// on a channel is one message. What a rank gives another begins with (session, sequence, site), so
+// that ranks that start different collectives find out; large pieces are messages of their own behind
+// that, from the operand itself and into the result. A thread goes on with large collectives while the
+// device computes (Background.h); who waits does so itself.
 //
 // Messages lie on the host. Where it has no view of a device's buffers, operands are copied to it
 // before the first message, and results to the device after the last.
 #pragma once
 
-#include "runtime/comm/Reduce.h"
+#include "runtime/comm/exchange/Exchange.h"
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/device/Device.h"
 #include "runtime/pool/Run.h"
 #include "runtime/program/DeviceProgram.h"
+#include <mutex>
 #include <vector>
 
 namespace tessera::runtime {
 
-class ExchangeCommunicator : public Communicator {
+class ExchangeCommunicator : public Communicator, private Background::Party {
 public:
   // `session`: its number among those of the transport, so that messages of one are not taken for
   // another's.
   ExchangeCommunicator(const DeviceProgram &program, Run &run, Transport &transport,
                        device::Backend &backend, uint32_t session);
-  ~ExchangeCommunicator() override { reset(); }
+  ~ExchangeCommunicator() override;
 
   bool inPlace() const override { return false; }
   Status start(Worker &worker, uint32_t position, const CollectivePlan &plan,
@@ -33,14 +35,12 @@ public:
   void wakeAll() override {}
   std::string describeWait(uint32_t position, uint32_t site) const override;
   void reset() override;
+  bool mayStillWrite() const override;
   void announceFailure(const std::string &text) override { transport_.announce(text); }
 
 private:
   struct Header {
     uint32_t session, sequence, site, zero; // 16 bytes: what follows is aligned
-  };
-  struct Range {
-    int64_t begin, end;
   };
   // A collective in flight.
   struct Flight {
@@ -59,25 +59,35 @@ private:
   const GroupSet &groupsOf(const CollectivePlan &plan) const {
     return program_.decoded().groupSets[plan.groupSet];
   }
-  static Range sliceOf(const CollectivePlan &plan, const Transfer &transfer, uint32_t rank);
-  bool sends(const Flight &flight, uint32_t from, uint32_t to) const;
-  int64_t messageBytes(const Flight &flight, uint32_t from, uint32_t to) const;
-  void pack(const Flight &flight, uint32_t to, char *message) const;
+  Exchange exchangeOf(const Flight &flight) const {
+    return {*flight.plan, groupsOf(*flight.plan).rankOf(position_), flight.phase,
+            flight.buffers.data()};
+  }
+  int32_t peerOf(const CollectivePlan &plan, uint32_t rank) const;
+  static size_t stagingOf(const Exchange &exchange, uint32_t from, uint32_t to);
   void readOperands(Flight &flight);
   void writeResults(Flight &flight);
   Status post(Flight &flight);
+  void postReceive(Flight &flight, const Exchange &exchange, uint32_t from, int32_t tag);
+  void postSend(Flight &flight, const Exchange &exchange, uint32_t to, int32_t tag);
   Status postTransfer(Flight &flight);
-  Status land(Flight &flight); // all messages of a phase are here
+  Status checkHeaders(const Flight &flight) const; // of the messages that are here
+  Status land(Flight &flight);                     // all messages of a phase are here
   Status landTransfer(Flight &flight);
-  void reduceArrived(Flight &flight);
-  Status progress(Flight &flight, bool mayPost);
-  Status progressAll();
+  Status progress(Flight &flight, bool mayPost, bool waits);
+  Status progressAll(bool waits);
+  State advance() override;
 
   const DeviceProgram &program_;
   Run &run_;
   Transport &transport_;
   device::Backend &backend_;
   const uint32_t session_, position_;
+
+  mutable std::mutex mutex_;        // of what follows, and of flights' memory
+  std::atomic<int> waiting_{0};     // of threads that go on with flights themselves
+  Status failure_;                  // of the thread, for whoever waits
+  uint64_t moved_ = 0;              // messages that have come or gone
   std::vector<Flight> flights_;     // by site
   std::vector<uint32_t> sequences_; // by group set
   std::vector<uint32_t> active_;    // sites in flight, oldest first

@@ -86,11 +86,17 @@ void Transport::closeAll() {
   connections().clear();
 }
 
-Transport::~Transport() { close(); }
+Transport::~Transport() {
+  close();
+  if (!isHere())
+    background_.release(); // its thread is the parent's
+}
 
 void Transport::close() {
-  if (isHere() && !closed_.exchange(true))
-    plugin_.close(plugin_.state);
+  if (!isHere() || closed_.exchange(true))
+    return;
+  background_->stop();
+  plugin_.close(plugin_.state);
 }
 
 void *Transport::send(int32_t peer, int32_t tag, const void *data, size_t bytes) {
@@ -107,10 +113,10 @@ Status Transport::health() const {
                                                            : Status();
 }
 
-Status Transport::progress(std::vector<void *> &requests) {
+Status Transport::progress(std::vector<void *> &requests, bool waits) {
   bool broken = false;
   std::erase_if(requests, [&](void *request) {
-    int32_t done = request ? plugin_.test(plugin_.state, request) : -1;
+    int32_t done = request ? plugin_.test(plugin_.state, request, waits) : -1;
     broken |= done < 0;
     return done != 0;
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/Status.h"
+#include "runtime/comm/exchange/Background.h"
 #include "runtime/comm/exchange/TransportPlugin.h"
 #include <atomic>
 #include <memory>
@@ -59,8 +60,9 @@ public:
 
   void *send(int32_t peer, int32_t tag, const void *data, size_t bytes);
   void *receive(int32_t peer, int32_t tag, void *data, size_t bytes);
-  // Takes the requests that are done out of the list. Fails when one failed or a peer did.
-  Status progress(std::vector<void *> &requests);
+  // Takes the requests that are done out of the list. Fails when one failed or a peer did. `waits`:
+  // the caller has nothing else to do.
+  Status progress(std::vector<void *> &requests, bool waits = true);
   Status finish(std::vector<void *> requests); // progress until the list is empty
   // One message, whole. Memory that a failed one may still use is kept: the sender's by its owner.
   Status deliver(int32_t peer, int32_t tag, const void *data, size_t bytes,
@@ -72,13 +74,22 @@ public:
     std::lock_guard lock(buriedMutex_);
     buried_.push_back(std::move(memory));
   }
+  // The same for what a device computes with. Nothing is executed over the connection any more.
+  void buryBuffers(std::shared_ptr<const void> memory) {
+    isOver_ = true;
+    bury(std::move(memory));
+  }
+  bool isOver() const { return isOver_; }
   void announce(const std::string &text) { plugin_.announce(plugin_.state, text.c_str()); }
+  // Goes on with what is under way while those that started it compute.
+  Background &background() { return *background_; }
 
 private:
   TesseraTransport plugin_;
   const pid_t process_;
+  std::unique_ptr<Background> background_ = std::make_unique<Background>();
   std::atomic<uint32_t> sessions_{0};
-  std::atomic<bool> closed_{false};
+  std::atomic<bool> closed_{false}, isOver_{false};
   std::mutex buriedMutex_;
   std::vector<std::shared_ptr<const void>> buried_;
 };

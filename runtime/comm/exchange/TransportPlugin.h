@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TESSERA_TRANSPORT_ABI 3
+#define TESSERA_TRANSPORT_ABI 4
 
 typedef struct TesseraTransport {
   uint32_t abi; /* TESSERA_TRANSPORT_ABI */
@@ -13,12 +13,13 @@ typedef struct TesseraTransport {
   int32_t largest_tag;
   void *state;
   /* Start a message; memory stays untouched (send) or unread (receive) until `test` says done.
-   * Messages of one pair and tag arrive in order; a receive has exactly the bytes of its send. Null
-   * when it cannot be started. */
+   * Messages of one pair and tag arrive in order; a receive has exactly the bytes of its send, or
+   * up to 64 MiB where it has more than that. Null when it cannot be started. */
   void *(*send)(void *state, int32_t peer, int32_t tag, const void *data, size_t bytes);
   void *(*receive)(void *state, int32_t peer, int32_t tag, void *data, size_t bytes);
-  /* 1 when done (the request is gone then), 0 when not yet, -1 when it failed. */
-  int32_t (*test)(void *state, void *request);
+  /* 1 when done (the request is gone then), 0 when not yet, -1 when it failed. `waits`: whoever asks
+   * has nothing else to do; when all ranks wait like that for long, they wait in vain. */
+  int32_t (*test)(void *state, void *request, int32_t waits);
   /* 1, and what happened in `text`, once nothing more will come of the connection: a peer failed,
    * ended or fell silent, all ranks wait for each other, or this one announced a failure. Otherwise
    * 0. Cheap. */

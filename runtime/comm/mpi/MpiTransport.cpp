@@ -104,7 +104,7 @@ public:
     return request;
   }
 
-  int32_t test(Request *request) {
+  int32_t test(Request *request, bool waits) {
     std::lock_guard lock(mutex_);
     int done = 0;
     while (!request->parts.empty()) {
@@ -115,10 +115,10 @@ public:
       request->parts.pop_back();
       waiting_.came(Clock::now());
     }
-    if (done == 0)
-      waiting_.asked(Clock::now());
-    else
+    if (done != 0)
       delete request;
+    else if (waits)
+      waiting_.asked(Clock::now());
     return done;
   }
 
@@ -440,8 +440,8 @@ tessera_transport_open(TesseraTransport *transport) {
   transport->receive = [](void *state, int32_t peer, int32_t tag, void *data, size_t bytes) {
     return of(state).start(false, peer, tag, data, bytes);
   };
-  transport->test = [](void *state, void *request) {
-    return of(state).test(static_cast<Request *>(request));
+  transport->test = [](void *state, void *request, int32_t waits) {
+    return of(state).test(static_cast<Request *>(request), waits != 0);
   };
   transport->failure = [](void *state, char *text, size_t size) -> int32_t {
     return of(state).failure(text, size);

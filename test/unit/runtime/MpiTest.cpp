@@ -25,21 +25,21 @@ int runProcesses(int n, const std::string &arguments, std::string &output,
 }
 
 // Every kind of collective over several groups of a 2 x 2 mesh, in some types, started early and
-// waited for late.
-std::string everyCollective() {
+// waited for late. Operands have 4n rows of 12n elements.
+std::string everyCollective(const std::vector<program::ElementType> &types, int64_t n) {
   ProgramBuilder builder({2, 2});
   for (int64_t d : {2, 0, 3, 1})
     builder.program.mutable_mesh()->add_device_ids(d);
   uint32_t site = 0;
   const std::vector<std::vector<int>> groups = {{0}, {1}, {0, 1}, {1, 0}, {}};
-  for (auto type : {program::F32, program::BF16, program::I64, program::F16}) {
-    auto in = builder.addInput(type, {4, 12});
+  for (auto type : types) {
+    auto in = builder.addInput(type, {4 * n, 12 * n});
     for (const auto &axes : groups)
       for (int kind = 0; kind < 7; ++kind) {
         int64_t g = 1;
         for (int axis : axes)
           g *= builder.program.mesh().axes(axis).size();
-        std::vector<int64_t> shape = {4, 12};
+        std::vector<int64_t> shape = {4 * n, 12 * n};
         if (kind == Collective::ALL_GATHER)
           shape[1] *= g;
         if (kind == Collective::REDUCE_SCATTER || kind == Collective::ALL_TO_ALL)
@@ -50,7 +50,7 @@ std::string everyCollective() {
         bool shift = kind == 6;
         auto c =
             builder.collective(static_cast<Collective::Kind>(shift ? Collective::PERMUTE : kind),
-                               axes, type, {4, 12}, in, out);
+                               axes, type, {4 * n, 12 * n}, in, out);
         c.set_dim(1);
         c.set_concat_dim(0);
         if (shift)
@@ -169,7 +169,44 @@ void expectTheSameBits(const std::string &file) {
   }
 }
 
-TEST(MpiTest, CollectivesGiveTheSameBitsAsInOneProcess) { expectTheSameBits(everyCollective()); }
+TEST(MpiTest, CollectivesGiveTheSameBitsAsInOneProcess) {
+  expectTheSameBits(everyCollective({program::F32, program::BF16, program::I64, program::F16}, 1));
+}
+
+// Their pieces travel apart, from the operand and into the result where these are not strided.
+TEST(MpiTest, LargeCollectivesGiveTheSameBitsAsInOneProcess) {
+  expectTheSameBits(everyCollective({program::F32, program::BF16}, 32));
+}
+
+// A kernel that ends when the all-reduce which was started before it has: somebody else goes on with
+// that, also where the rank has one core and one worker.
+TEST(MpiTest, ALargeCollectiveGoesOnWhileADeviceComputes) {
+  constexpr int64_t elements = 1 << 20;
+  ProgramBuilder builder({2});
+  auto in = builder.addInput(program::F32, {elements}),
+       out = builder.addOutput(program::F32, {elements});
+  ProgramBuilder::start(
+      builder.body(), 0,
+      builder.collective(Collective::ALL_REDUCE, {0}, program::F32, {elements}, in, out));
+  ProgramBuilder::dispatch(builder.body(), builder.addKernel("await", nullptr), {out});
+  ProgramBuilder::wait(builder.body(), 0);
+  std::ofstream(path("await.tsr"), std::ios::binary) << fileWithCode(builder, R"(
+int32_t await(const TesseraKernelArgs *args, uint32_t begin, uint32_t end) {
+  const volatile float *sum = args->buffers[0];
+  unsigned long long start = __builtin_ia32_rdtsc();
+  while (sum[0] != 13.5f || sum[(1 << 20) - 1] != 13.5f)
+    if (__builtin_ia32_rdtsc() - start > 100000000000ull) /* half a minute */
+      return 7;
+  return 0;
+})");
+  std::vector<float> halves(2 * elements, 6.75f);
+  writeArchive(path("in.npz"), {{"in0", {program::F32, {2, elements}, bytesOf(halves)}}});
+  std::string output;
+  EXPECT_EQ(runProcesses(2, path("await.tsr") + " --comm=mpi --inputs=" + path("in.npz"), output,
+                         "TESSERA_WORKERS=1"),
+            0)
+      << output;
+}
 
 TEST(MpiTest, ChannelsGiveTheSameBitsAsInOneProcess) { expectTheSameBits(everyChannel()); }
 
@@ -221,7 +258,7 @@ int32_t add(const TesseraKernelArgs *args, uint32_t begin, uint32_t end) {
 
 // What goes wrong on one before there are ranks: it says which one it is, and the others know it.
 TEST(MpiTest, ErrorsBeforeRanksHaveConnectedNameTheRank) {
-  std::ofstream(path("unconnected.tsr"), std::ios::binary) << everyCollective();
+  std::ofstream(path("unconnected.tsr"), std::ios::binary) << everyCollective({program::F32}, 1);
   const std::string run = "exec " TESSERA_RUN " " + path("unconnected.tsr") + " --comm=mpi";
   std::string output;
   auto says = [&](const std::string &ofRank1, const std::string &text) {
@@ -240,7 +277,7 @@ TEST(MpiTest, ErrorsBeforeRanksHaveConnectedNameTheRank) {
 
 // Rank 0 comes when rank 1 has come and is stopped; the shell of rank 1 only waits for it.
 TEST(MpiTest, ARankStoppedBeforeItConnectsIsNamed) {
-  std::ofstream(path("stopped.tsr"), std::ios::binary) << everyCollective();
+  std::ofstream(path("stopped.tsr"), std::ios::binary) << everyCollective({program::F32}, 1);
   std::ofstream(path("stopped.sh")) << R"(
 run="env TESSERA_CONNECT_TIMEOUT=1 $1 $2 --comm=mpi"
 if [ $OMPI_COMM_WORLD_RANK = 0 ]; then
