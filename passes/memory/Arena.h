@@ -47,8 +47,8 @@ int64_t leastBytes(llvm::ArrayRef<Request> requests, llvm::ArrayRef<Pool> pools 
 // Best fit: a request goes into the smallest gap between those placed before it that live at the
 // same time, in a pool or the arena, and on top of the arena where there is none. The largest goes
 // first (Pisarchyk and Lee 2020, "Efficient Memory Management for Deep Neural Net Inference"); where
-// that leaves holes, the one of most bytes and time, the earliest or the longest is tried too, and
-// the smallest arena taken.
+// that leaves holes, the one of most bytes and time, the earliest or the longest is tried too; and
+// from the best order on, a percent less each time, with those earlier that find no room.
 //   A 64 [0,4]  B 32 [2,6]  C 64 [5,9]                        A at 0, C at 0, B at 64
 //   the same, and a pool of 64 bytes that is taken [6,9]      A in the pool, C at 0, B at 64
 Layout layOut(llvm::ArrayRef<Request> requests, llvm::ArrayRef<Pool> pools = {},
