@@ -3,7 +3,6 @@
 #include "compiler/ProgramArguments.h"
 #include "lib/files/OutputFile.h"
 #include "lib/target/X86Processors.h"
-#include "lib/text/Quantity.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -28,12 +27,6 @@ struct Request {
     options.printAfter = arguments.value("--print-after");
     options.verifyEach = arguments.has("--verify-each");
     options.predictsTrace = !traceFile.empty();
-    if (std::string memory = arguments.value("--memory"); !memory.empty()) {
-      if (auto bytes = text::bytesIn(memory))
-        options.schedule.memory = static_cast<int64_t>(*bytes);
-      else
-        arguments.fail("--memory=" + memory + ": must be a size, such as 80GB, 1.5GiB or 4096");
-    }
   }
 };
 

@@ -9,6 +9,7 @@
 #include "dialects/sdy/SdyOps.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/target/Target.h"
+#include "lib/text/Quantity.h"
 #include "passes/package/Package.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -132,6 +133,22 @@ CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
 }
 
 } // namespace
+
+std::string readSchedule(llvm::StringRef overlap, llvm::StringRef memory,
+                         cost::ScheduleOptions &into) {
+  if (!overlap.empty()) {
+    std::optional<cost::Overlap> chosen = cost::overlapNamed(overlap);
+    if (!chosen)
+      return ("overlap=" + overlap + ": must be auto, on or off").str();
+    into.overlap = *chosen;
+  }
+  if (!memory.empty()) {
+    into.memory = text::bytesIn(memory);
+    if (!into.memory)
+      return ("memory=" + memory + ": must be a size, such as 80GB, 1.5GiB or 4096").str();
+  }
+  return "";
+}
 
 CompileResult compile(llvm::StringRef text, const CompileOptions &options,
                       const CompileListener &listener) {

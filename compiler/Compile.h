@@ -24,6 +24,11 @@ struct CompileOptions {
   bool verifyEach = false;    // MLIR's verifier after each pass, not only each phase's own
 };
 
+// Takes what the user writes for --overlap and --memory; what is empty stays as it is. "" or what is
+// wrong: "overlap=most: must be auto, on or off".
+std::string readSchedule(llvm::StringRef overlap, llvm::StringRef memory,
+                         cost::ScheduleOptions &into);
+
 struct CompileListener {
   llvm::function_ref<void(const std::string &line)> diagnostic; // a warning or remark
   llvm::function_ref<void(llvm::StringRef phase)> began;        // progress

@@ -61,7 +61,7 @@ tessera_compile_options complete(const tessera_compile_options *given) {
   return options;
 }
 
-tessera::CompileOptions chosenBy(const tessera_compile_options &options) {
+tessera::CompileOptions chosenBy(const tessera_compile_options &options, std::string &error) {
   tessera::CompileOptions chosen;
   for (auto [value, into] : {std::pair(options.name, &chosen.inputName),
                              {options.entry, &chosen.entry},
@@ -71,6 +71,10 @@ tessera::CompileOptions chosenBy(const tessera_compile_options &options) {
                              {options.input_shapes, &chosen.inputShapes}})
     if (value)
       *into = value;
+  std::string wrong = tessera::readSchedule(options.overlap ? options.overlap : "",
+                                            options.memory ? options.memory : "", chosen.schedule);
+  if (!wrong.empty())
+    error = "error: " + wrong;
   return chosen;
 }
 
@@ -89,7 +93,10 @@ bool run(const char *module, size_t bytes, const tessera_compile_options *given,
       if (options.diagnostic)
         options.diagnostic(options.user, line.c_str());
     };
-    work(llvm::StringRef(module ? module : "", bytes), chosenBy(options),
+    tessera::CompileOptions chosen = chosenBy(options, error);
+    if (!error.empty())
+      return;
+    work(llvm::StringRef(module ? module : "", bytes), chosen,
          tessera::CompileListener{.diagnostic = diagnostic,
                                   .began = [](llvm::StringRef) {},
                                   .print = [](llvm::StringRef) {}});

@@ -100,6 +100,8 @@ explain::AtPeak described(exec::BufferOp buffer, Operation *first) {
   entry.name = place.name;
   if (auto dispatch = dyn_cast<exec::DispatchOp>(first); dispatch && entry.name.empty())
     entry.name = dispatch.getKernel().str();
+  if (entry.name.empty())
+    entry.name = first->getName().stripDialect().str();
   entry.place = explain::whereText(place.frames);
   entry.bytes = buffer.getBytes();
   return entry;

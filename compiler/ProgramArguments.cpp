@@ -14,11 +14,11 @@ ProgramArguments::ProgramArguments(command::Arguments &arguments)
     : input(arguments.operand()), topologyFile(arguments.value("--topology")) {
   options.entry = arguments.value("--entry", options.entry);
   options.inputShapes = arguments.value("--input-shapes");
-  std::string overlap = arguments.value("--overlap", "auto");
-  if (auto chosen = cost::overlapNamed(overlap))
-    options.schedule.overlap = *chosen;
-  else
-    arguments.fail("--overlap=" + overlap + ": must be auto, on or off");
+  // Of explain, --memory is a switch, which has no value.
+  std::string wrong =
+      readSchedule(arguments.value("--overlap"), arguments.value("--memory"), options.schedule);
+  if (!wrong.empty())
+    arguments.fail("--" + wrong);
 }
 
 int failCommand(const llvm::Twine &line) {

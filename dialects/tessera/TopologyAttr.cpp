@@ -166,27 +166,13 @@ void TopologyAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-// The devices of a level are whole units of the level before.
-static std::string checkLevels(const cost::Topology &topology) {
-  const std::vector<links::Level> &levels = topology.network.levels;
-  for (size_t i = 0; i < levels.size(); ++i) {
-    bool isLast = i + 1 == levels.size();
-    if (!isLast && levels[i].devices == 0)
-      return "topology: level '" + levels[i].name +
-             "' must say how many devices it has: only the last may have all";
-    if (i && levels[i].devices % levels[i - 1].devices)
-      return "topology: the devices of level '" + levels[i].name +
-             "' must be a multiple of those of '" + levels[i - 1].name + "'";
-  }
-  return "";
-}
-
 LogicalResult TopologyAttr::verify(function_ref<InFlightDiagnostic()> error,
                                    DictionaryAttr members) {
   std::string wrong;
   cost::Topology topology = read(members, wrong);
   if (wrong.empty())
-    wrong = checkLevels(topology);
+    if (std::string network = links::wrongOf(topology.network); !network.empty())
+      wrong = "topology: " + network;
   return wrong.empty() ? success() : LogicalResult(error() << wrong);
 }
 

@@ -27,7 +27,9 @@ struct CompileSettings {
   std::string entry = "main";
   std::string target = "cpu";
   std::string targetCpu = "native"; // or "x86-64-v3", "x86-64-v4", ..: a processor that LLVM knows
-  std::string topology = {};        // contents of a topology file; empty: the built-in default
+  std::string topology = {};        // contents of a topology file, or a machine; empty: the default
+  std::string overlap = "auto";     // or "on", "off": collectives beside computation
+  std::string memory = {}; // of each device: "80GB", "1.5GiB", or bytes; empty: the topology's
 };
 
 // A compiled program and what is known of it. Views live as long as the object.
@@ -60,6 +62,8 @@ inline Compiled compile(std::string_view module, const CompileSettings &settings
   options.target = settings.target.c_str();
   options.target_cpu = settings.targetCpu.c_str();
   options.topology = settings.topology.empty() ? nullptr : settings.topology.c_str();
+  options.overlap = settings.overlap.c_str();
+  options.memory = settings.memory.empty() ? nullptr : settings.memory.c_str();
   tessera_compiled *compiled = tessera_compile(module.data(), module.size(), &options);
   Compiled result(compiled);
   if (!compiled)

@@ -31,6 +31,11 @@ typedef struct tessera_compile_options {
   /* Of tessera_explain: not 0 leaves out the search for changes that save time, which compiles the
      program up to a hundred times. */
   int32_t no_mends;
+  /* Whether collectives run beside computation: "auto", "on" or "off"; NULL: "auto". */
+  const char *overlap;
+  /* What each device has for the program, arguments and outputs included: "80GB", "1.5GiB", or bytes;
+     NULL: what the topology says. */
+  const char *memory;
 } tessera_compile_options;
 
 /* One site of a collective, of the device that has most, over one execution: docs/command-line.md. */

@@ -29,6 +29,25 @@ struct Network {
   std::vector<Level> levels;        // the smallest first; the last one has all devices
 };
 
+// What no machine has; empty where nothing is wrong.
+inline std::string wrongOf(const Network &network) {
+  auto isWrong = [](const Link &link) { return link.directions < 1 || link.directions > 2; };
+  bool wrong = isWrong(network.link);
+  for (const auto &[name, link] : network.axes)
+    wrong |= isWrong(link);
+  const std::vector<Level> &levels = network.levels;
+  for (size_t i = 0; i < levels.size(); ++i) {
+    wrong |= isWrong(levels[i].link);
+    if (i + 1 < levels.size() && levels[i].devices == 0)
+      return "level '" + levels[i].name +
+             "' must say how many devices it has: only the last may have all";
+    if (i && levels[i].devices % levels[i - 1].devices)
+      return "the devices of level '" + levels[i].name + "' must be a multiple of those of '" +
+             levels[i - 1].name + "'";
+  }
+  return wrong ? "'directions' must be 1 or 2" : "";
+}
+
 // A mesh axis, or a part of one, that a group lies along.
 struct Crossing {
   std::string_view name; // of the axis

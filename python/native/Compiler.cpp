@@ -41,6 +41,8 @@ std::string openCompiler(const std::string &path) {
 struct Options {
   std::string name, entry, target, targetCpu;
   std::optional<std::string> topology, inputShapes;
+  std::string overlap;
+  std::optional<std::string> memory;
 
   tessera_compile_options raw(std::vector<std::string> &warnings) const {
     tessera_compile_options options{};
@@ -51,6 +53,8 @@ struct Options {
     options.target_cpu = targetCpu.c_str();
     options.topology = topology ? topology->c_str() : nullptr;
     options.input_shapes = inputShapes ? inputShapes->c_str() : nullptr;
+    options.overlap = overlap.c_str();
+    options.memory = memory ? memory->c_str() : nullptr;
     options.diagnostic = [](void *user, const char *line) {
       static_cast<std::vector<std::string> *>(user)->push_back(line);
     };
@@ -120,11 +124,14 @@ void bindCompiler(nb::module_ &m) {
           "__init__",
           [](Options *self, std::string name, std::string entry, std::string target,
              std::string targetCpu, std::optional<std::string> topology,
-             std::optional<std::string> inputShapes) {
-            new (self) Options{name, entry, target, targetCpu, topology, inputShapes};
+             std::optional<std::string> inputShapes, std::string overlap,
+             std::optional<std::string> memory) {
+            new (self)
+                Options{name, entry, target, targetCpu, topology, inputShapes, overlap, memory};
           },
           nb::arg("name"), nb::arg("entry"), nb::arg("target"), nb::arg("target_cpu"),
-          nb::arg("topology").none(), nb::arg("input_shapes").none());
+          nb::arg("topology").none(), nb::arg("input_shapes").none(), nb::arg("overlap"),
+          nb::arg("memory").none());
   m.def("compile", &compile, nb::arg("module"), nb::arg("options"));
   nb::class_<Explanation>(m, "Explanation")
       .def(nb::init<nb::bytes, const Options &, bool>(), nb::arg("module"), nb::arg("options"),

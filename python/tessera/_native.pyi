@@ -21,7 +21,8 @@ def open_compiler(path: str) -> str: ...
 
 class CompileOptions:
     def __init__(
-        self, name: str, entry: str, target: str, target_cpu: str, topology: str | None, input_shapes: str | None
+        self, name: str, entry: str, target: str, target_cpu: str, topology: str | None, input_shapes: str | None,
+        overlap: str, memory: str | None,
     ) -> None: ...
 
 def compile(module: bytes, options: CompileOptions) -> tuple[str | None, bytes, str, list[str]]: ...

@@ -62,11 +62,18 @@ def compile_options(
     target_cpu: str,
     topology: str | os.PathLike[str] | None,
     input_shapes: str | None,
+    overlap: str = "auto",
+    memory: int | str | None = None,
 ) -> Any:
     """The extension's form of them."""
-    contents = None
-    if topology is not None:
-        # Names of machines have neither dots nor slashes.
-        is_contents = isinstance(topology, str) and ("{" in topology or not set(topology) & set("./"))
-        contents = str(topology) if is_contents else pathlib.Path(topology).read_text()
-    return _native.CompileOptions(name, entry, target, target_cpu, contents, input_shapes)
+    size = None if memory is None else str(memory)
+    return _native.CompileOptions(name, entry, target, target_cpu, topology_text(topology), input_shapes, overlap, size)
+
+
+def topology_text(topology: str | os.PathLike[str] | None) -> str | None:
+    """What the compiler takes: a machine's name, or a file's contents, which may be given themselves."""
+    if topology is None:
+        return None
+    # Names of machines have neither dots nor slashes.
+    is_itself = isinstance(topology, str) and ("{" in topology or not set(topology) & set("./"))
+    return str(topology) if is_itself else pathlib.Path(topology).read_text()

@@ -57,6 +57,7 @@ def explain(
     topology: str | os.PathLike[str] | None = None,
     entry: str = "main",
     input_shapes: str | None = None,
+    overlap: str = "auto",
     name: str | None = None,
     mends: bool = True,
 ) -> Explanation:
@@ -66,7 +67,8 @@ def explain(
     """
     data, label = read_module(module, name)
     open_compiler()
-    explanation = _native.Explanation(data, compile_options(label, entry, target, target_cpu, topology, input_shapes), mends)
+    options = compile_options(label, entry, target, target_cpu, topology, input_shapes, overlap)
+    explanation = _native.Explanation(data, options, mends)
     if explanation.error is not None:
         raise CompileError(explanation.error)
     return Explanation(explanation)

@@ -150,6 +150,8 @@ def compile(
     topology: str | os.PathLike[str] | None = None,
     entry: str = "main",
     input_shapes: str | None = None,
+    overlap: str = "auto",
+    memory: int | str | None = None,
     name: str | None = None,
 ) -> Program:
     """Compiles a StableHLO module with Shardy annotations.
@@ -157,15 +159,16 @@ def compile(
     `module` is MLIR text or bytecode, a path of a file of either, what `jax.jit(f).lower(..)` gave, or a
     `jax.export.Exported`. `topology` is a path of a topology file, its contents, or a machine's name such as h100
     (docs/topology.md). `target_cpu` is "native", "x86-64-v3", "x86-64-v4", several of them with commas, or what else
-    LLVM knows. `input_shapes` gives those of arguments that leave them open: "in0:8x128xf32". `name` stands in messages
-    where the module names no source.
+    LLVM knows. `input_shapes` gives those of arguments that leave them open: "in0:8x128xf32". `overlap` says whether
+    collectives run beside computation: "auto", "on", "off". `memory` is what each device has for the program: bytes, or
+    "80GB", "1.5GiB"; without it the topology's. `name` stands in messages where the module names no source.
 
     Raises CompileError, with the line of your source, where the compiler refuses the module. Its warnings come as
     `tessera.CompileWarning`.
     """
     data, label = read_module(module, name)
     open_compiler()
-    options = compile_options(label, entry, target, target_cpu, topology, input_shapes)
+    options = compile_options(label, entry, target, target_cpu, topology, input_shapes, overlap, memory)
     error, program, report, said = _native.compile(data, options)
     for line in said:
         warnings.warn(line, CompileWarning, stacklevel=2)

@@ -41,7 +41,9 @@ import tally
 BIN = pathlib.Path(os.environ.get("TESSERA_BIN", seeds.ROOT / "build" / "bin"))
 KINDS = ["text", "parse", "bytecode", "portable", "program", "topology", "arguments", "execute", "explain"]
 RELEASES = ["0.9.0", "0.14.0", "0.17.0", "1.0.0", "1.5.0", "1.9.0", "1.11.0", "1.13.0", "1.17.0", "current"]
-TOPOLOGY = '{"alpha": 1e-6, "beta": 1e10, "axes": {"data": {"alpha": 1e-5, "beta": 1e9}, "model": {"beta": 1e11}}, "name": "two"}'
+TOPOLOGY = ('{"alpha": 1e-6, "beta": 1e10, "axes": {"data": {"alpha": 1e-5, "beta": 1e9}, "model": {"beta": 1e11}}, "name": "two", '
+            '"levels": [{"name": "host", "devices": 4, "directions": 2}, {"name": "pod", "beta": 1e9}], "computing_at_once": 2, '
+            '"flops_by_type": {"bf16": 3e12}, "spaces": {"device": {"bytes": 8e10}, "host": {"to_device": 2e10}}}')
 DYNAMIC = """func.func @main(%a: tensor<?x4xf32>, %b: tensor<4x?xf32>) -> tensor<?x?xf32> {
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<?x4xf32>, tensor<4x?xf32>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>

@@ -85,6 +85,10 @@ def test_options():
     text = "func.func @other(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }\n"
     program = tessera.compile(text, entry="other", input_shapes="in0:4xf32", target_cpu="x86-64-v3")
     assert program.inputs[0].shape == (4,)
+    assert tessera.compile(lowered(), topology="h100", overlap="off", memory="80GB").report.predicted["seconds"] > 0
+    for wrong in ({"overlap": "most"}, {"memory": "much"}, {"topology": "h101"}):
+        with pytest.raises(tessera.CompileError, match=next(iter(wrong))):
+            tessera.compile(lowered(), **wrong)
 
 
 def test_explain():

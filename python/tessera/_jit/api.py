@@ -12,6 +12,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 import jax
 
 from ..array import Array
+from ..compiler import topology_text
 from ..program import Program
 from . import jax_internals, programs
 from .arguments import SIGNATURES, abstract, anew, meshes_of, type_of
@@ -156,14 +157,17 @@ class Statics:
 def jit(fun: Callable[P, R], *, in_shardings: Any = ..., out_shardings: Any = ..., static_argnums: Numbers = ...,
         static_argnames: Names = ..., donate_argnums: Numbers = ..., donate_argnames: Names = ...,
         devices: int | None = ..., mesh: AnyMesh | None = ..., topology: str | Path | None = ...,
+        overlap: str = ..., memory: int | str | None = ...,
         ) -> JitFunction[P, R]: ...
 @overload
 def jit(*, in_shardings: Any = ..., out_shardings: Any = ..., static_argnums: Numbers = ...,
         static_argnames: Names = ..., donate_argnums: Numbers = ..., donate_argnames: Names = ...,
         devices: int | None = ..., mesh: AnyMesh | None = ..., topology: str | Path | None = ...,
+        overlap: str = ..., memory: int | str | None = ...,
         ) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
 def jit(fun: Any = None, *, devices: int | None = None, mesh: AnyMesh | None = None,
-        topology: str | Path | None = None, **jax_options: Any) -> Any:
+        topology: str | Path | None = None, overlap: str = "auto", memory: int | str | None = None,
+        **jax_options: Any) -> Any:
     """jax.jit, compiled and executed by Tessera.
 
     `fun` is a JAX function, or the result of jax.jit, whose options are kept. in_shardings, out_shardings,
@@ -173,12 +177,13 @@ def jit(fun: Any = None, *, devices: int | None = None, mesh: AnyMesh | None = N
     `mesh`, a jax.sharding.Mesh or AbstractMesh (tessera.make_mesh), is what PartitionSpecs are about, in shardings here and
     inside of the function; JAX need not have its devices. `devices=8` alone is a mesh of one axis "devices"; with other
     meshes in the function it says how many devices they must have. `topology` is a file that describes the machine
-    (docs/topology.md).
+    (docs/topology.md), or the name of one; `overlap` and `memory` are as in tessera.compile.
 
     Arguments are pytrees of tessera.Arrays, jax.Arrays, NumPy arrays, numbers and PRNG keys. Results are tessera.Arrays, at
     once: they are computed while the caller goes on. See docs/jax.md."""
     if fun is None:
-        return functools.partial(jit, devices=devices, mesh=mesh, topology=topology, **jax_options)
+        return functools.partial(jit, devices=devices, mesh=mesh, topology=topology, overlap=overlap, memory=memory,
+                                 **jax_options)
     if unknown := jax_options.keys() - JAX_OPTIONS:
         raise TypeError(f"tessera.jit has no option {', '.join(sorted(unknown))}; of jax.jit's it takes {', '.join(JAX_OPTIONS)}")
     given = {name: option for name, option in jax_options.items() if option is not None}
@@ -189,8 +194,7 @@ def jit(fun: Any = None, *, devices: int | None = None, mesh: AnyMesh | None = N
         if name in given:
             given[name] = as_shardings(given[name], own_mesh)
     jitted = fun if isinstance(fun, jax.stages.Wrapped) and not given else jax.jit(fun, **given)
-    contents = None if topology is None else Path(topology).read_text()
-    return JitFunction(jitted, mesh, devices, programs.Options(contents))
+    return JitFunction(jitted, mesh, devices, programs.Options(topology_text(topology), overlap, memory))
 
 
 JAX_OPTIONS = ("in_shardings", "out_shardings", "static_argnums", "static_argnames", "donate_argnums", "donate_argnames")

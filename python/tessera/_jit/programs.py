@@ -21,7 +21,9 @@ from . import disk_cache
 class Options:
     """What besides the module decides what the compiler makes."""
 
-    topology: str | None = None  # contents of the file
+    topology: str | None = None  # contents of the file, or a machine's name
+    overlap: str = "auto"
+    memory: int | str | None = None
 
     def key(self) -> bytes:
         return repr(dataclasses.astuple(self)).encode()
@@ -73,7 +75,7 @@ def from_disk(key: str) -> Program | None:
 
 
 def compiled(key: str, module: bytes, name: str, options: Options) -> Program:
-    program = compile_module(module, topology=options.topology, name=name)
+    program = compile_module(module, topology=options.topology, overlap=options.overlap, memory=options.memory, name=name)
     disk_cache.write(key, program.to_bytes())
     return program
 

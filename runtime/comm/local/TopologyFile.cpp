@@ -98,9 +98,7 @@ Status readLink(const Value &object, Link base, Link &link) {
   if (!(link.alpha >= 0 && link.alpha <= 10) || !(link.beta >= 1000))
     return invalidArgument("alpha (seconds) must be from 0 to 10, and beta (bytes per second) at "
                            "least 1000");
-  if (directions != 1 && directions != 2)
-    return invalidArgument("directions must be 1 or 2");
-  link.directions = static_cast<int64_t>(directions);
+  link.directions = directions == 1 || directions == 2 ? static_cast<int64_t>(directions) : 0;
   return {};
 }
 
@@ -138,6 +136,8 @@ Result<std::shared_ptr<const Links>> parseTopology(std::string_view nameOrText,
   for (const Value &object : root.members["levels"].entries)
     if (Status s = readLevel(object, network.link, network.levels.emplace_back()); !s.ok())
       return invalidArgument("level '" + network.levels.back().name + "': " + s.message());
+  if (std::string wrong = links::wrongOf(network); !wrong.empty())
+    return invalidArgument(wrong);
   return std::make_shared<const Links>(network, program.manifest().programs(0).mesh());
 }
 

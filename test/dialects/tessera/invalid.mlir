@@ -42,6 +42,11 @@ module attributes {tessera.topology = #tessera.topology<directions = 1.5>} {}
 
 // -----
 
+// expected-error @+1 {{topology: 'directions' must be 1 or 2}}
+module attributes {tessera.topology = #tessera.topology<directions = 3.0>} {}
+
+// -----
+
 // expected-error @+1 {{topology: the devices of level 'rack' must be a multiple of those of 'host'}}
 module attributes {tessera.topology = #tessera.topology<levels = [{name = "host", devices = 8.0}, {name = "rack", devices = 12.0}]>} {}
 
