@@ -111,6 +111,9 @@ public:
 
   uint32_t size() const { return static_cast<uint32_t>(workers_.size()); }
 
+  // Whether a worker has had nothing to do for some time, so that a core is free.
+  bool hasSleeper() const { return sleepers_.load(std::memory_order_relaxed) != 0; }
+
   // Makes tasks ready: a list linked by `next`, null-terminated. What a guest makes ready is its own.
   void push(Task *chain);
   void add(Timer *timer);

@@ -22,6 +22,22 @@ double LocalCommunicator::bytesFor(const DeviceProgram &program) {
   return bytes;
 }
 
+// By collective, whether its devices do something else before the next wait.
+static std::vector<bool> besideOther(const Decoded &decoded) {
+  std::vector<bool> beside(decoded.collectives.size());
+  for (size_t pc = 0; pc < decoded.code.size(); ++pc) {
+    if (decoded.code[pc].opcode != Opcode::Start)
+      continue;
+    size_t next = pc + 1; // a program does not end behind a start
+    while (decoded.code[next].opcode == Opcode::Start ||
+           decoded.code[next].opcode == Opcode::Transfer)
+      ++next;
+    if (decoded.code[next].opcode != Opcode::Wait)
+      beside[decoded.code[pc].a] = true;
+  }
+  return beside;
+}
+
 LocalCommunicator::LocalCommunicator(const DeviceProgram &program, Run &run,
                                      std::shared_ptr<const Links> links,
                                      std::shared_ptr<LocalChannels> channels)
@@ -37,6 +53,7 @@ LocalCommunicator::LocalCommunicator(const DeviceProgram &program, Run &run,
     for (uint32_t p = 0; p < positions; ++p)
       memberships_[p][g] = {set.groupOf(p), set.rankOf(p), 0};
   }
+  isBeside_ = besideOther(decoded);
   sites_.resize(decoded.sites);
   for (const CollectivePlan &plan : decoded.collectives) {
     works_.push_back(makeWork(plan));
@@ -119,8 +136,45 @@ Status LocalCommunicator::start(Worker &worker, uint32_t position, const Collect
   if (Status s = checkOrder(meeting, plan, position); !s.ok())
     return s;
   meeting.arrived.store(0, std::memory_order_relaxed);
-  size_t number = &plan - program_.decoded().collectives.data();
-  const Work &work = works_[number];
+  Turn turn{&meeting, static_cast<size_t>(&plan - program_.decoded().collectives.data()),
+            membership.group, epoch};
+  return isHandedOver(worker, turn) ? Status() : carryOut(worker, turn);
+}
+
+// Where a core has nothing to do, and the device something else, it goes on with that.
+bool LocalCommunicator::isHandedOver(Worker &worker, const Turn &turn) {
+  Pool &pool = worker.pool();
+  if (!works_[turn.number].wakes || !isBeside_[turn.number] || !pool.hasSleeper() ||
+      worker.index() >= pool.size()) // a guest's thread is alone
+    return false;
+  auto *task = new (std::nothrow) Carrying(*this, turn);
+  if (!task)
+    return false;
+  task->home = (worker.index() + 1) % pool.size();
+  run_.wake(task);
+  return true;
+}
+
+// If all cores have got something to do meanwhile, it is done when one of them has parked its device.
+void LocalCommunicator::Carrying::run(Worker &worker) {
+  std::unique_ptr<Carrying> self(this);
+  Run &run = owner_.run_;
+  if (!run.failed()) {
+    try {
+      if (Status s = owner_.carryOut(worker, turn_); !s.ok())
+        run.fail(std::move(s));
+    } catch (const std::bad_alloc &) {
+      run.fail({Code::ResourceExhausted, "out of memory"});
+    }
+  }
+  self.reset();
+  run.retire();
+}
+
+Status LocalCommunicator::carryOut(Worker &worker, const Turn &turn) {
+  const CollectivePlan &plan = program_.decoded().collectives[turn.number];
+  const Work &work = works_[turn.number];
+  Meeting &meeting = *turn.meeting;
   Job job{&plan, &work, meeting.arrivals, 0};
   for (; job.firstUnit < work.units; job.firstUnit += Work::kMostCells)
     if (worker.runJob(runUnits, &job,
@@ -128,13 +182,12 @@ Status LocalCommunicator::start(Worker &worker, uint32_t position, const Collect
                       work.chunk, work.wakes) != 0)
       return {Code::ResourceExhausted, "out of memory"};
   if (!links_ || plan.groupSize == 1) {
-    complete(meeting, epoch);
+    complete(meeting, turn.epoch);
     return {};
   }
-  meeting.epoch = epoch;
-  meeting.timer.deadline =
-      linkClock_->carry(linkUses_[number], program_.decoded().groupSets[plan.groupSet],
-                        membership.group, Pool::now());
+  meeting.epoch = turn.epoch;
+  meeting.timer.deadline = linkClock_->carry(
+      linkUses_[turn.number], program_.decoded().groupSets[plan.groupSet], turn.group, Pool::now());
   run_.hold();
   try {
     worker.pool().add(&meeting.timer);

@@ -2,7 +2,8 @@
 //
 // The ranks of a group meet at (site, group): each leaves its table of buffers and goes on. The
 // last to come carries the collective out, reading operands and writing results where they are;
-// when it is large, idle workers take parts of it. No rank ever blocks a worker: those that wait
+// when it is large, idle workers take parts of it, or all of it where the rank has something to
+// compute beside it and a core nothing. No rank ever blocks a worker: those that wait
 // are parked, and are pushed when the collective is complete. As nobody completes a collective
 // before all ranks have joined it, and a rank joins again only after its wait, one meeting place a
 // site and group is enough.
@@ -72,6 +73,24 @@ private:
     const Arrival *arrivals;
     uint64_t firstUnit; // of the job
   };
+  // A collective whose ranks have all come.
+  struct Turn {
+    Meeting *meeting;
+    size_t number; // of the collective
+    uint32_t group, epoch;
+  };
+  // One that another worker carries out. It deletes itself.
+  class Carrying final : public Task {
+  public:
+    Carrying(LocalCommunicator &owner, const Turn &turn) : owner_(owner), turn_(turn) {}
+    void run(Worker &worker) override;
+
+  private:
+    LocalCommunicator &owner_;
+    const Turn turn_;
+  };
+  bool isHandedOver(Worker &worker, const Turn &turn);
+  Status carryOut(Worker &worker, const Turn &turn);
   static int32_t runUnits(void *job, Worker &worker, uint32_t begin, uint32_t end);
   static void runUnit(const Job &job, uint64_t unit);
   Meeting &meetingOf(uint32_t position, uint32_t site) const {
@@ -86,7 +105,8 @@ private:
   std::shared_ptr<const Links> links_;
   std::unique_ptr<LinkClock> linkClock_; // null without simulated links
   std::shared_ptr<LocalChannels> channels_;
-  std::vector<Work> works_;       // by collective
+  std::vector<Work> works_; // by collective
+  std::vector<bool> isBeside_;
   std::vector<LinkUse> linkUses_; // the same, where links are simulated
   std::vector<Site> sites_;
   std::vector<std::vector<uint32_t>>

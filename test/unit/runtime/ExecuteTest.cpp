@@ -411,6 +411,45 @@ TEST(ExecuteTest, CancelEndsARunningStep) {
   EXPECT_EQ(result.status().code(), Code::Cancelled);
 }
 
+constexpr int64_t kLong = 4 << 20; // elements of an all-reduce that takes some milliseconds
+std::atomic<int> startedBeside{0};
+
+int32_t marksTheEnd(const TesseraKernelArgs *args, uint32_t, uint32_t) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(5)); // workers without a device sleep
+  static_cast<float *>(args->buffers[0])[kLong - 1] = -1;
+  return 0;
+}
+
+int32_t looksAtTheEnd(const TesseraKernelArgs *args, uint32_t, uint32_t) {
+  startedBeside += static_cast<const volatile float *>(args->buffers[0])[kLong - 1] == -1;
+  return 0;
+}
+
+// Were it carried out by the last device to start it, that one would find it done.
+TEST(ExecuteTest, AnIdleWorkerCarriesOutWhatDevicesComputeBeside) {
+  ProgramBuilder builder({2});
+  auto in = builder.addInput(program::F32, {kLong}), out = builder.addOutput(program::F32, {kLong});
+  ProgramBuilder::dispatch(builder.body(), builder.addKernel("marks", marksTheEnd), {out});
+  ProgramBuilder::start(
+      builder.body(), 0,
+      builder.collective(Collective::ALL_REDUCE, {0}, program::F32, {kLong}, in, out));
+  ProgramBuilder::dispatch(builder.body(), builder.addKernel("looks", looksAtTheEnd), {out});
+  ProgramBuilder::wait(builder.body(), 0);
+  auto session = builder.session(4);
+  std::vector<float> ones(2 * kLong, 1);
+  bool isBeside = false; // a device may lose its core just when it looks
+  for (int step = 0; step < 20 && !isBeside; ++step) {
+    startedBeside = 0;
+    auto outputs = runOnce(*session, {bytesOf(ones)});
+    ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+    isBeside = startedBeside == 2;
+    auto *sums = reinterpret_cast<const float *>((*outputs)[0].bytes.data());
+    for (int64_t i : {int64_t{0}, kLong - 1, 2 * kLong - 1})
+      EXPECT_EQ(sums[i], 2) << i;
+  }
+  EXPECT_TRUE(isBeside);
+}
+
 TEST(ExecuteTest, SimulatedLinksDelayWithoutACore) {
   ProgramBuilder builder({8});
   auto in = builder.addInput(program::F32, {4}), out = builder.addOutput(program::F32, {4});
