@@ -1,6 +1,6 @@
 """How much of the collectives of products is hidden when products and shards go around a ring, on simulated links.
 
-  collective_matmul.py [NAME..] [--devices=4] [--scale=1] [--repeat=7]
+  collective_matmul.py [NAME..] [--devices=4] [--directions=1] [--scale=1] [--repeat=7]
 
 Each program is compiled twice for links over which its collectives take half as long as it computes, and as long: as it is, and with
 --overlap=off. Columns: whole (without loops) and with them, in multiples of the time that the program takes on links that cost nothing;
@@ -99,7 +99,7 @@ class Measure:
         return [statistics.median(steps[run]) for run in runs]
 
 
-def measure(program, devices, repeat, directory):
+def measure(program, devices, directions, repeat, directory):
     m = Measure(directory, repeat)
     with open(m.path("p.mlir"), "w") as f:
         f.write(program.text(devices))
@@ -110,11 +110,11 @@ def measure(program, devices, repeat, directory):
     rates = {"alpha": 2e-6, "flops": 2e10 * report["predicted"]["compute"] / alone, "memory": 1e10}
     wire = sum(c["wire_bytes"] for c in report["collectives"])
     for name, part in (("half", 0.5), ("as long", 1.0)):
-        links = m.topology("links.json", rates | {"beta": wire / (part * alone)})
+        links = m.topology("links.json", rates | {"beta": wire / directions / (part * alone), "directions": directions})
         whole, rings = m.compiled("whole.tsr", links, "--overlap=off"), m.compiled("rings.tsr", links)
         loops = sum(c["trips"] > 1 for c in rings["collectives"])
         slow, quick, beside, least = m.seconds(("whole.tsr", links), ("rings.tsr", links), ("rings.tsr", free), ("whole.tsr", free))
-        carried = rings["predicted"]["communication"]
+        carried = whole["predicted"]["communication"]
         hidden = 1 - (quick - beside) / carried
         most = min(1, beside / devices * (devices - 1) / carried)
         sent = sum(c["wire_bytes"] for c in rings["collectives"]) / sum(c["wire_bytes"] for c in whole["collectives"])
@@ -126,6 +126,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="programs; all when absent")
     parser.add_argument("--devices", type=int, default=4)
+    parser.add_argument("--directions", type=int, default=1, choices=(1, 2), help="of the links")
     parser.add_argument("--scale", type=int, default=1, help="of all sizes")
     parser.add_argument("--repeat", type=int, default=7)
     arguments = parser.parse_args()
@@ -133,7 +134,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         for program in programs(arguments.scale):
             if not arguments.names or any(program.name.startswith(name) for name in arguments.names):
-                measure(program, arguments.devices, arguments.repeat, directory)
+                measure(program, arguments.devices, arguments.directions, arguments.repeat, directory)
 
 
 if __name__ == "__main__":

@@ -40,13 +40,15 @@ bool isStaticTensor(Attribute attribute) {
 bool isModule(Operation *op) { return isa<ModuleOp>(op); }
 bool isNamed(Operation *op, StringRef name) { return op->getName().getStringRef() == name; }
 bool isLoop(Operation *op) { return isNamed(op, "stablehlo.while"); }
+bool isModuleOrLoop(Operation *op) { return isModule(op) || isLoop(op); }
 bool isCall(Operation *op) { return isNamed(op, "stablehlo.custom_call"); }
 bool isReshard(Operation *op) { return isNamed(op, "sdy.reshard"); }
 bool hasResults(Operation *op) { return op->getNumResults(); }
 
 constexpr Mark kMarks[] = {
     {kTopology, is<TopologyAttr>, "a #tessera.topology", OfOperation, isModule, "the module"},
-    {kSchedule, is<ScheduleAttr>, "a #tessera.schedule", OfOperation, isModule, "the module"},
+    {kSchedule, is<ScheduleAttr>, "a #tessera.schedule", OfOperation, isModuleOrLoop,
+     "the module or stablehlo.while"},
     {kTarget, is<TargetAttr>, "a #tessera.target", OfOperation, isModule, "the module"},
     {kTripCount, is<TripCountAttr>, "a #tessera.trip_count", OfOperation, isLoop,
      "stablehlo.while"},
@@ -132,6 +134,15 @@ cost::ScheduleOptions scheduleOf(ModuleOp module) {
   if (int64_t bytes = topologyOf(module).deviceBytes(); bytes && !options.memory)
     options.memory = bytes;
   return options;
+}
+
+std::optional<cost::Overlap> overlapOf(Operation *loop) {
+  auto schedule = loop->getAttrOfType<ScheduleAttr>(kSchedule);
+  return schedule ? std::optional(schedule.getOverlap()) : std::nullopt;
+}
+
+void setOverlap(Operation *loop, cost::Overlap overlap) {
+  loop->setAttr(kSchedule, ScheduleAttr::get(loop->getContext(), overlap, std::nullopt));
 }
 
 void setSchedule(ModuleOp module, const cost::ScheduleOptions &options) {

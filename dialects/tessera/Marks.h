@@ -19,6 +19,9 @@ void setTopology(mlir::ModuleOp module, TopologyAttr topology); // null: it says
 // --- The schedule ---
 // What the user asks of the order; the memory is what the topology says where the user says nothing.
 cost::ScheduleOptions scheduleOf(mlir::ModuleOp module);
+// Of a loop whose trips were made for it; none: as of the module.
+std::optional<cost::Overlap> overlapOf(mlir::Operation *loop);
+void setOverlap(mlir::Operation *loop, cost::Overlap overlap);
 void setSchedule(mlir::ModuleOp module, const cost::ScheduleOptions &options);
 
 // --- The target ---

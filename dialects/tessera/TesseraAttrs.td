@@ -30,7 +30,8 @@ def Tessera_ScheduleAttr : Tessera_Attr<"Schedule", "schedule"> {
   let description = [{
     `#tessera.schedule<overlap = off, memory = 80000000000>`: whether collectives run beside computation (auto, on, off),
     and the bytes that each device has for the program, arguments and outputs included; absent: what the topology says.
-    Set where the program is read; order and whoever trades memory for time read it.
+    Set where the program is read; order and whoever trades memory for time read it. On stablehlo.while, which communicate
+    sets it on, `overlap` says how the loop's trips are ordered.
   }];
   let parameters = (ins "::tessera::cost::Overlap":$overlap, "std::optional<int64_t>":$memory);
   let hasCustomAssemblyFormat = 1;

@@ -15,8 +15,11 @@ double ringSeconds(const RingProduct &ring) {
   return ring.around + ring.part + shifts * (std::max(ring.part, ring.shift) + ring.between);
 }
 
-bool paysAsRing(const RingProduct &ring) {
-  return ringSeconds(ring) < (1 - kLeastGain) * wholeSeconds(ring);
+bool paysAsRing(const RingProduct &ring, bool memoryCounts) {
+  double more = memoryCounts && ring.ringBytes > ring.wholeBytes && ring.wholeBytes > 0
+                    ? ring.ringBytes / ring.wholeBytes
+                    : 1;
+  return more * ringSeconds(ring) < (1 - kLeastGain) * wholeSeconds(ring);
 }
 
 } // namespace tessera::cost

@@ -19,13 +19,15 @@ struct RingProduct {
   double shift;        // until a shard is at the next device
   double between = 0;  // that a step computes while nothing travels
   double around = 0;   // before the first step and after the last
+  double wholeBytes = 0, ringBytes = 0; // that are live, operands and results included
 };
 
 // One after the other, but for what else hides.
 double wholeSeconds(const RingProduct &ring);
 // The first step's shard is there, so one step fewer waits than computes.
 double ringSeconds(const RingProduct &ring);
-// Also that it saves a part of what is not exact in either.
-bool paysAsRing(const RingProduct &ring);
+// Where memory counts, each percent that it takes more has to save a percent of the time; a part has
+// to be saved anyway, as neither is exact.
+bool paysAsRing(const RingProduct &ring, bool memoryCounts);
 
 } // namespace tessera::cost

@@ -63,19 +63,37 @@ struct Stage {
   int64_t size;
 };
 
-// What a device has for collectives, each a bit: a link along each mesh axis, one for groups that
-// lie along none, one of each level. Further axes and levels share the last.
-constexpr int kAxisLinks = 48, kLinkOfTables = 48, kLevelLinks = 49, kMostLinks = 62;
+// What a device has for collectives, each a bit: a link along each mesh axis, one of each level, and
+// of rings another back; one for groups that lie along no axis. Further axes and levels share the
+// last.
+constexpr int kAxisLinks = 24, kLinkOfTables = 48, kLevelLinks = 49, kLevels = 6, kMostLinks = 61;
+
+// Which of the links of a ring something takes.
+enum class Way { Both, Forward, Back };
+
+// Of values that each rank sends to the rank so many after it; all else goes both ways.
+inline Way wayOfShift(int64_t offset) {
+  return offset == 1 ? Way::Forward : offset == -1 ? Way::Back : Way::Both;
+}
 
 struct Route {
-  std::vector<Stage> stages; // the quickest first, each of another link
-  uint64_t links = 0;
+  std::vector<Stage> stages;                 // the quickest first, each of another link
+  uint64_t links = 0, forward = 0, back = 0; // all, and those of rings
+
+  uint64_t linksFor(Way way) const {
+    return links & ~(way == Way::Forward ? back : way == Way::Back ? forward : 0);
+  }
 
   // Devices that already have this link are one stage with more; but rings stay what they are.
-  void add(const Link &link, int64_t size, int bit) {
+  void add(const Link &link, int64_t size, int bit, int bitBack) {
     if (size <= 1)
       return;
     links |= uint64_t{1} << bit;
+    if (link.directions > 1 && bit != bitBack) {
+      forward |= uint64_t{1} << bit;
+      back |= uint64_t{1} << bitBack;
+      links |= back;
+    }
     for (Stage &stage : stages)
       if (stage.link == link && link.directions < 2) {
         stage.size *= size;
@@ -99,8 +117,8 @@ inline void addLevels(const Network &network, const Crossing &crossing, Route &r
                    : level.devices % crossing.stride == 0
                        ? std::gcd(crossing.size, level.devices / crossing.stride)
                        : 1;
-    route.add(level.link, here / inside,
-              static_cast<int>(std::min<size_t>(kLevelLinks + i, kMostLinks - 1)));
+    int bit = kLevelLinks + static_cast<int>(std::min<size_t>(i, kLevels - 1));
+    route.add(level.link, here / inside, bit, bit + kLevels);
     inside = here;
   }
 }
@@ -111,11 +129,11 @@ template <class Crossings> Route routeOf(const Network &network, const Crossings
   for (const Crossing &crossing : crossings) {
     auto named = network.axes.find(std::string(crossing.name));
     bool isNamed = named != network.axes.end();
+    int bit = static_cast<int>(std::min<int64_t>(crossing.axis, kAxisLinks - 1));
     if (!isNamed && !network.levels.empty())
       addLevels(network, crossing, route);
     else
-      route.add(isNamed ? named->second : network.link, crossing.size,
-                static_cast<int>(std::min<int64_t>(crossing.axis, kAxisLinks - 1)));
+      route.add(isNamed ? named->second : network.link, crossing.size, bit, bit + kAxisLinks);
   }
   return route;
 }
@@ -123,7 +141,7 @@ template <class Crossings> Route routeOf(const Network &network, const Crossings
 // The way of a group that a table lists: nobody says which links it has, so it takes the slowest.
 inline Route routeOfTable(const Network &network, int64_t size) {
   Route route;
-  route.add(network.levels.empty() ? network.link : network.levels.back().link, size,
+  route.add(network.levels.empty() ? network.link : network.levels.back().link, size, kLinkOfTables,
             kLinkOfTables);
   return route;
 }

@@ -1,5 +1,7 @@
 #include "passes/communicate/RingLoop.h"
 
+#include "dialects/tessera/Marks.h"
+
 using namespace mlir;
 
 namespace tessera::communicate {
@@ -57,6 +59,7 @@ SmallVector<Value> gatherAround(RowOps &ops, const Ring &ring, Value shard, int6
         next.append(takeAll(at, values));
         return next;
       });
+  setOverlap(last.front().getDefiningOp(), cost::Overlap::On); // what it is for
   return takeAll(ops, last);
 }
 
@@ -85,6 +88,7 @@ Value scatterAround(RowOps &ops, const Ring &ring, int64_t dim, Part part) {
               shifted(at, ring, lane, at.binary("add", values[2 * count + i], values[count + i])));
         return next;
       });
+  setOverlap(last.front().getDefiningOp(), cost::Overlap::On);
   SmallVector<Value> tiles;
   for (size_t i = 0; i < count; ++i)
     tiles.push_back(ops.binary("add", last[2 * count + i], last[count + i]));
@@ -113,6 +117,7 @@ Value scatterInChunks(RowOps &ops, comm::ReduceScatterOp scatter, int64_t along,
     Value next = at.plus(values[0], rows);
     return SmallVector<Value>{next, part(at, next, rows), put(at, values[2], values[1], values[0])};
   });
+  setOverlap(last.front().getDefiningOp(), cost::Overlap::On);
   return put(ops, last[2], last[1], last[0]);
 }
 

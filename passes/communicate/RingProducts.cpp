@@ -51,7 +51,7 @@ class Rings {
 public:
   Rings(ModuleOp module, const sharding::Mesh &mesh, const sdy::MeshTable &meshes)
       : topology(sharedBy(mesh, topologyOf(module))), mesh(mesh), beside(module, topology, meshes),
-        varying(module, mesh) {}
+        varying(module, mesh), memoryCounts(scheduleOf(module).overlap == cost::Overlap::Auto) {}
 
   void tryGather(comm::AllGatherOp gather);
   void tryScatter(comm::ReduceScatterOp scatter);
@@ -79,7 +79,12 @@ private:
     return cost::collectiveSeconds(topology, mesh, cost::CollectiveKind::Permute, bytes,
                                    axes.toAxisRefs(mesh));
   }
-  // What is the same in both directions.
+  // Half of each shard goes each way around a ring that carries both.
+  bool goesBothWays(comm::AxesAttr axes, int64_t tile) const {
+    links::Route route = topology.routeOf(mesh, axes.toAxisRefs(mesh));
+    return tile > 1 && route.links == (route.forward | route.back);
+  }
+  // What is the same for products before and after their collective.
   cost::RingProduct describe(Operation *collective, double shardBytes) const {
     auto axes = collective->getAttrOfType<comm::AxesAttr>("axes");
     cost::RingProduct ring{};
@@ -96,26 +101,34 @@ private:
   const sharding::Mesh &mesh;
   BesideCollective beside;
   VaryingAxes varying;
+  const bool memoryCounts;
 };
 
 // Time that the products of one shard take, and what the loop does besides.
+// Each shard comes in `lanes` parts.
 void price(cost::RingProduct &ring, const cost::Topology &topology,
-           ArrayRef<GatheredProduct> products, comm::AllGatherOp gather, bool keepsWhole) {
+           ArrayRef<GatheredProduct> products, comm::AllGatherOp gather, bool keepsWhole,
+           double lanes) {
   auto memory = [&](double bytes) { return cost::computeSeconds(topology, 0, bytes); };
-  auto shards = static_cast<double>(ring.shards);
+  auto shards = static_cast<double>(ring.shards), parts = lanes * shards;
   double shard = bytesOf(gather.getInputs().front());
+  ring.wholeBytes = shard * (1 + shards);
+  ring.ringBytes = shard * (3 + (keepsWhole ? shards : 0)); // the first, mine and the next
   for (const GatheredProduct &product : products) {
     stablehlo::DotGeneralOp dot = product.dot;
     double flops = flopsOf(dot), other = bytesOf(product.other()),
            result = bytesOf(dot.getResult());
     ring.product += productSeconds(topology, flops, bytesOfArrays(dot));
     bool adds = product.place.role == OperandDim::Contracted;
+    ring.wholeBytes += other + result;
+    ring.ringBytes += other + result + (adds ? 0 : result / parts);
     if (product.place.role != OperandDim::Free)
-      other /= shards;
-    ring.part += productSeconds(topology, flops / shards,
-                                shard + other + (adds ? 2 * result : result / shards));
+      other /= parts;
+    ring.part +=
+        lanes * productSeconds(topology, flops / parts,
+                               shard / lanes + other + (adds ? 2 * result : result / parts));
     if (!adds) { // written, put in its place, and read again by what could have been one with it
-      ring.part += topology.device.launchSeconds + memory(2 * result / shards);
+      ring.part += lanes * topology.device.launchSeconds + memory(2 * result / shards);
       ring.around += memory(2 * result);
     }
     ring.around += topology.device.launchSeconds + memory(result);
@@ -137,23 +150,30 @@ void Rings::tryGather(comm::AllGatherOp gather) {
   });
   if (found.products.empty())
     return;
-  cost::RingProduct ring = describe(gather, bytesOf(gather.getInputs().front()));
-  price(ring, topology, found.products, gather, found.keepsWhole);
-  if (!cost::paysAsRing(ring))
+  double shard = bytesOf(gather.getInputs().front());
+  int64_t tile = shapeOf(gather.getInputs().front())[gather.getDim()];
+  cost::RingProduct ring = describe(gather, shard);
+  price(ring, topology, found.products, gather, found.keepsWhole, 1);
+  bool bothWays = false;
+  if (goesBothWays(axes, tile)) {
+    cost::RingProduct halves = describe(gather, shard / 2);
+    price(halves, topology, found.products, gather, found.keepsWhole, 2);
+    bothWays = ringSeconds(halves) < ringSeconds(ring);
+    ring = bothWays ? halves : ring;
+  }
+  if (!cost::paysAsRing(ring, memoryCounts))
     return;
-  SmallVector<std::pair<Value, Value>> replaced =
-      found.makeRing(Ring(axes, shapeOf(gather.getInputs().front())[gather.getDim()],
-                          /*bothWays=*/false));
+  SmallVector<std::pair<Value, Value>> replaced = found.makeRing(Ring(axes, tile, bothWays));
   for (auto [old, now] : replaced)
     varying.replace(old, now);
   beside.replaced(replaced.front().second.getDefiningOp(), secondsOf(ring));
   found.replaceAll(replaced, [&](Operation *op) { forget(op); });
 }
 
-// Time of the products whose result's rows are computed in `parts` parts.
+// Time of the products whose result's rows are computed in `parts` parts, `lanes` of them at a time.
 void price(cost::RingProduct &ring, const cost::Topology &topology, const RowsOf &rows,
-           double parts) {
-  ring.product = ring.part = 0;
+           double parts, double lanes = 1) {
+  ring.product = ring.part = ring.wholeBytes = 0;
   for (stablehlo::DotGeneralOp dot : rows.products()) {
     double bytes = 0;
     for (Value operand : dot->getOperands()) {
@@ -162,8 +182,9 @@ void price(cost::RingProduct &ring, const cost::Topology &topology, const RowsOf
       bytes += bytesOf(operand) / (isCut ? parts : 1);
     }
     ring.product += productSeconds(topology, flopsOf(dot), bytesOfArrays(dot));
-    ring.part +=
-        productSeconds(topology, flopsOf(dot) / parts, bytes + bytesOf(dot.getResult()) / parts);
+    ring.wholeBytes += bytesOfArrays(dot);
+    ring.part += lanes * productSeconds(topology, flopsOf(dot) / parts,
+                                        bytes + bytesOf(dot.getResult()) / parts);
   }
 }
 
@@ -183,17 +204,28 @@ void Rings::scatterAsRing(comm::ReduceScatterOp scatter) {
   if (rows.products().empty())
     return;
   double tileBytes = bytesOf(scatter.getResult(0));
-  cost::RingProduct ring = describe(scatter, tileBytes);
-  price(ring, topology, rows, static_cast<double>(ring.shards));
-  ring.between += topology.device.launchSeconds + memorySeconds(3 * tileBytes);
-  ring.around = memorySeconds(4 * tileBytes + 2 * rows.paddedBytes());
-  if (!cost::paysAsRing(ring))
+  int64_t tile = shapeOf(scatter.getResult(0))[dim];
+  auto priced = [&](double lanes) {
+    cost::RingProduct ring = describe(scatter, tileBytes / lanes);
+    price(ring, topology, rows, lanes * static_cast<double>(ring.shards), lanes);
+    ring.between += lanes * topology.device.launchSeconds + memorySeconds(3 * tileBytes);
+    ring.around = memorySeconds(2 * (1 + lanes) * tileBytes + 2 * rows.paddedBytes());
+    // The sum that comes, the one that goes and the next term, for the product as a whole.
+    ring.wholeBytes += tileBytes;
+    ring.ringBytes = ring.wholeBytes - bytesOf(input) + 3 * tileBytes;
+    return ring;
+  };
+  cost::RingProduct ring = priced(1), halves = priced(2);
+  bool bothWays = goesBothWays(scatter.getAxes(), tile) && ringSeconds(halves) < ringSeconds(ring);
+  if (bothWays)
+    ring = halves;
+  if (!cost::paysAsRing(ring, memoryCounts))
     return;
   RowOps ops{OpBuilder(scatter), scatter.getLoc()};
   rows.prepare(ops);
   replace(scatter, ring,
           scatterAround(
-              ops, Ring(scatter.getAxes(), shapeOf(scatter.getResult(0))[dim], false), dim,
+              ops, Ring(scatter.getAxes(), tile, bothWays), dim,
               [&](RowOps &at, Value start, int64_t count) { return rows.at(at, start, count); }));
 }
 
@@ -217,7 +249,9 @@ void Rings::scatterInParts(comm::ReduceScatterOp scatter) {
                                            bytesOf(input) / count, axes);
       loop.between += topology.device.launchSeconds + memorySeconds(2 * tileBytes / count);
       loop.around = loop.shift + memorySeconds(tileBytes);
-      if (!cost::paysAsRing(loop) || (rows && ringSeconds(loop) >= ringSeconds(best)))
+      loop.wholeBytes += tileBytes;
+      loop.ringBytes = loop.wholeBytes - bytesOf(input) + (2 * bytesOf(input) + tileBytes) / count;
+      if (!cost::paysAsRing(loop, memoryCounts) || (rows && ringSeconds(loop) >= ringSeconds(best)))
         continue;
       best = loop, along = static_cast<int64_t>(d);
       rows.emplace(found);

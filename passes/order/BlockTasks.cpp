@@ -239,7 +239,9 @@ private:
       auto refs = axes.toAxisRefs(*mesh);
       cost::CollectiveKind kind = comm::pricedAs(comm::collectiveFacts(op)->kind);
       task.seconds = cost::collectiveSeconds(topology, *mesh, kind, bytes, refs);
-      task.links = topology.routeOf(*mesh, refs).links;
+      auto shift = dyn_cast<comm::ShiftOp>(op);
+      task.links = topology.routeOf(*mesh, refs)
+                       .linksFor(shift ? links::wayOfShift(shift.getOffset()) : links::Way::Both);
     }
     if (!task.links) // a group of one device
       task.links = 1;

@@ -83,8 +83,9 @@ private:
       for (Region &region : in.op->getRegions()) {
         Block &next = region.front();
         int64_t around = outside + std::max<int64_t>(0, in.outside - costs.at(&next).peakBytes);
-        describe(next, program, around,
-                 times * static_cast<double>(getTripCount(in.op).value_or(1)));
+        Rule asFor = program;
+        asFor.overlap = overlapOf(in.op).value_or(program.overlap);
+        describe(next, asFor, around, times * static_cast<double>(getTripCount(in.op).value_or(1)));
       }
   }
 

@@ -113,7 +113,7 @@ private:
       links::Route route = routeOf(start, topology, mesh);
       work.kind = Work::Start;
       work.seconds = secondsOf(start, topology, mesh);
-      work.links = route.links;
+      work.links = route.linksFor(links::wayOfShift(start.getShift()));
       work.site = start.getSite();
     } else if (auto copy = dyn_cast<CopyStartOp>(op)) {
       work = readTransfer(copy);

@@ -113,9 +113,11 @@ Result<CollectivePlan> planCollective(const Collective &c, uint32_t groupSize) {
   if (c.shapes_size() == 0 || c.operands_size() != c.shapes_size() ||
       c.results_size() != c.shapes_size())
     return bad("operands, results and shapes differ in number");
-  if (plan.kind == Collective::PERMUTE)
+  if (plan.kind == Collective::PERMUTE) {
     if (Status s = plan.permutation.read(c, groupSize); !s.ok())
       return s;
+    plan.shift = c.source_target_size() ? 0 : c.shift();
+  }
   bool complex = c.type() == program::C64 || c.type() == program::C128;
   if (plan.reduces() && complex && c.reduction() != Collective::SUM &&
       c.reduction() != Collective::PRODUCT)

@@ -100,6 +100,7 @@ struct CollectivePlan {
   std::vector<AxisPart> axes;
   std::vector<Transfer> transfers; // one an operand
   Permutation permutation;         // of PERMUTE
+  int64_t shift = 0;               // of a PERMUTE to the rank so many after each
   int64_t bytes = 0; // as reports count them: results, or operands of a reduce-scatter
 
   const Route *route = nullptr; // of a send or a receive on a channel; null: a collective

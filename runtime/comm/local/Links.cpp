@@ -44,7 +44,8 @@ LinkUse Links::useOf(const CollectivePlan &plan) const {
   links::Route route = plan.axes.empty() ? links::routeOfTable(network_, plan.groupSize)
                                          : links::routeOf(network_, crossingsOf(plan, axes_));
   double seconds = links::seconds(patternOf(plan.kind), static_cast<double>(plan.bytes), route);
-  return {route.links, static_cast<int64_t>(std::min(seconds, 3600.0) * 1e9)};
+  return {route.linksFor(links::wayOfShift(plan.shift)),
+          static_cast<int64_t>(std::min(seconds, 3600.0) * 1e9)};
 }
 
 int64_t LinkClock::carry(const LinkUse &use, const GroupSet &set, uint32_t group, int64_t now) {

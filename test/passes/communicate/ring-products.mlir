@@ -13,7 +13,7 @@ func.func @gathered_rows(%x: tensor<128x1024xf32>, %w: tensor<1024x256xf32>) -> 
   // CHECK-DAG: %[[ZEROS:.*]] = stablehlo.constant dense<0.0{{.*}}> : tensor<512x256xf32>
   // CHECK: %[[AT:.*]] = stablehlo.multiply %[[RANK]], %[[TILE]]
   // CHECK: %[[LOOP:.*]]:4 = stablehlo.while(%{{.*}} = %{{.*}}, %[[START:.*]] = %[[AT]], %[[SHARD:.*]] = %[[X]], %[[MADE:.*]] = %[[ZEROS]])
-  // CHECK-SAME: tessera.trip_count<3>
+  // CHECK-SAME: tessera.schedule = #tessera.schedule<overlap = on>, tessera.trip_count = #tessera.trip_count<3>
   // CHECK: %[[BEFORE:.*]] = stablehlo.select
   // CHECK: %[[NEXT:.*]] = comm.shift(%[[SHARD]]) by 1 wrap
   // CHECK: %[[PART:.*]] = stablehlo.dot_general %[[SHARD]], %[[W]]
@@ -153,5 +153,36 @@ func.func @launches(%x: tensor<128x1024xf32>, %w: tensor<1024x256xf32>) -> tenso
   %g = comm.all_gather(%x) dim 0 over <@mesh, ["x"=4]> : (tensor<128x1024xf32>) -> tensor<512x1024xf32>
   %y = stablehlo.dot_general %g, %w, contracting_dims = [1] x [0] : (tensor<512x1024xf32>, tensor<1024x256xf32>) -> tensor<512x256xf32>
   return %y : tensor<512x256xf32>
+}
+}
+
+// -----
+
+// A ring that carries both ways: half of each shard goes each way.
+module attributes {tessera.topology = #tessera.topology<alpha = 1.0e-6, beta = 2.0e+7, directions = 2.0, flops = 2.0e+10, memory = 1.0e+11>} {
+sdy.mesh @mesh = <["x"=4]>
+// CHECK-LABEL: @both_ways
+func.func @both_ways(%x: tensor<127x1024xf32>, %w: tensor<1024x256xf32>) -> tensor<508x256xf32> {
+  // CHECK: %[[FIRST:.*]] = stablehlo.slice %arg0 [0:64, 0:1024]
+  // CHECK: %[[SECOND:.*]] = stablehlo.slice %arg0 [64:127, 0:1024]
+  // CHECK: stablehlo.while({{.*}}, %[[A:.*]] = %[[FIRST]], %[[B:.*]] = %[[SECOND]], %{{.*}})
+  // CHECK: comm.shift(%[[A]]) by 1 wrap
+  // CHECK: comm.shift(%[[B]]) by -1 wrap
+  // CHECK: stablehlo.dot_general %[[A]]
+  // CHECK: stablehlo.dot_general %[[B]]
+  %g = comm.all_gather(%x) dim 0 over <@mesh, ["x"=4]> : (tensor<127x1024xf32>) -> tensor<508x1024xf32>
+  %y = stablehlo.dot_general %g, %w, contracting_dims = [1] x [0] : (tensor<508x1024xf32>, tensor<1024x256xf32>) -> tensor<508x256xf32>
+  return %y : tensor<508x256xf32>
+}
+
+// CHECK-LABEL: @scattered_both_ways
+func.func @scattered_both_ways(%h: tensor<512x256xf32>, %v: tensor<256x1024xf32>) -> tensor<128x1024xf32> {
+  // CHECK: stablehlo.while
+  // CHECK-DAG: comm.shift({{.*}}) by 1 wrap
+  // CHECK-DAG: comm.shift({{.*}}) by -1 wrap
+  // CHECK: stablehlo.concatenate {{.*}} -> tensor<128x1024xf32>
+  %y = stablehlo.dot_general %h, %v, contracting_dims = [1] x [0] : (tensor<512x256xf32>, tensor<256x1024xf32>) -> tensor<512x1024xf32>
+  %s = comm.reduce_scatter sum(%y) dim 0 over <@mesh, ["x"=4]> : (tensor<512x1024xf32>) -> tensor<128x1024xf32>
+  return %s : tensor<128x1024xf32>
 }
 }

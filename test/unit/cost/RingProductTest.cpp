@@ -17,7 +17,7 @@ RingProduct four() {
 TEST(RingProduct, ShardsTravelWhileOthersAreMultiplied) {
   EXPECT_DOUBLE_EQ(wholeSeconds(four()), 16);
   EXPECT_DOUBLE_EQ(ringSeconds(four()), 2 + 8); // three shifts, and the last product
-  EXPECT_TRUE(paysAsRing(four()));
+  EXPECT_TRUE(paysAsRing(four(), true));
 }
 
 TEST(RingProduct, ComputesAsLongAsItTakesWhereLinksAreFaster) {
@@ -30,20 +30,29 @@ TEST(RingProduct, GainsNothingWhereTheCollectiveIsHiddenAnyway) {
   RingProduct ring = four();
   ring.hideable = 20;
   EXPECT_DOUBLE_EQ(wholeSeconds(ring), 8);
-  EXPECT_FALSE(paysAsRing(ring));
+  EXPECT_FALSE(paysAsRing(ring, true));
 }
 
 TEST(RingProduct, CountsWhatTheLoopAdds) {
   RingProduct ring = four();
   ring.between = 2, ring.around = 1;
   EXPECT_DOUBLE_EQ(ringSeconds(ring), 1 + 2 + 8 + 3 * 2);
-  EXPECT_FALSE(paysAsRing(ring));
+  EXPECT_FALSE(paysAsRing(ring, true));
 }
 
 TEST(RingProduct, SmallerProductsMayTakeLongerTogether) {
   RingProduct ring = four();
   ring.part = 5; // of 8 / 4 that it would be
-  EXPECT_FALSE(paysAsRing(ring));
+  EXPECT_FALSE(paysAsRing(ring, true));
+}
+
+TEST(RingProduct, MemoryHasToBeWorthIt) {
+  RingProduct ring = four(); // saves 6 of 16 seconds
+  ring.wholeBytes = 100, ring.ringBytes = 150;
+  EXPECT_TRUE(paysAsRing(ring, true));
+  ring.ringBytes = 160;
+  EXPECT_FALSE(paysAsRing(ring, true));
+  EXPECT_TRUE(paysAsRing(ring, false));
 }
 
 } // namespace

@@ -50,5 +50,23 @@ TEST(LinksTest, TimeIsTheCompilers) {
   EXPECT_NEAR(links.useOf(both.plan).nanoseconds, 14e9, 0.1e9);
 }
 
+// Around a ring that carries both ways, shifts in opposite directions pass each other; all else takes
+// both.
+TEST(LinksTest, ShiftsTakeOneDirectionOfARing) {
+  for (int64_t directions : {1, 2}) {
+    Over all({1}), next({1}), before({1});
+    next.plan.shift = 1, before.plan.shift = -1;
+    Links links({{0, 1, directions}, {}, {}}, all.builder.program.mesh());
+    LinkClock clock(8);
+    auto carry = [&](const Over &over, int64_t nanoseconds) {
+      return clock.carry({links.useOf(over.plan).links, nanoseconds}, over.set, 0, 0);
+    };
+    EXPECT_EQ(carry(next, 10), 10);
+    EXPECT_EQ(carry(before, 20), directions == 2 ? 20 : 30);
+    EXPECT_EQ(carry(all, 5), directions == 2 ? 25 : 35);
+    EXPECT_EQ(carry(next, 5), directions == 2 ? 30 : 40);
+  }
+}
+
 } // namespace
 } // namespace tessera::runtime
