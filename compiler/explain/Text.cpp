@@ -59,6 +59,11 @@ public:
     for (auto [i, kind] : llvm::enumerate(explanation.byKind))
       stream << (i ? ", " : "computing: ") << kind.first << " " << duration(kind.second);
     stream << (explanation.byKind.empty() ? "" : "\n");
+    llvm::ArrayRef<AtPeak> atPeak = explanation.memory.atPeak;
+    for (const AtPeak &each : atPeak.take_front(3))
+      stream << (&each == atPeak.begin() ? "at the peak: " : ", ") << each.name << " "
+             << amount(double(each.bytes)) << (each.place.empty() ? "" : " at ") << each.place;
+    stream << (atPeak.empty() ? "" : atPeak.size() > 3 ? ", ..: --memory\n" : "\n");
   }
 
   double step() const { return explanation.seconds; }

@@ -13,6 +13,8 @@
 // CHECK: 8 devices, mesh @mesh: data=2, model=4; topology "host"
 // CHECK-NEXT: 1 collective at 1 place sends 3.0 KiB a device
 // CHECK-NEXT: a step predicted: {{.*}} computing, {{.*}} moving ({{.*}} of it not beside computing); a device holds
+// CHECK-NEXT: computing: products {{.*}}, elementwise {{.*}}
+// CHECK-NEXT: at the peak: %y 2.0 KiB at model.py:7 in loss, called at train.py:3
 // CHECK: #1 all-reduce over model at model.py:7 in loss, called at train.py:3: 3.0 KiB sent
 // CHECK-NEXT: scope: jit(step)/layer/dot
 // CHECK-NEXT: why: %y = dot_general at model.py:7 combines over what "model" splits; x is split along dimension 1 ("model" as annotated); w is split along dimension 0 ("model" as annotated)
