@@ -3,8 +3,9 @@
 #include "dialects/exec/ExecOps.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
+#include "passes/order/JoinBlocks.h"
 #include "passes/order/Passes.h"
-#include "passes/order/RotateLoops.h"
+#include "passes/order/PlaceOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -31,11 +32,10 @@ static comm::StartOp split(Operation *op, OpBuilder &b) {
 
 namespace {
 
-// Puts the ops of a block into an order, each with the views and constants that it is the first to
-// read.
+// Puts the ops of a block into an order, collectives as starts and waits.
 class Placer {
 public:
-  explicit Placer(Block &block) : block(block), end(block.getTerminator()), b(end) {}
+  explicit Placer(Block &block) : placer(block), end(block.getTerminator()) {}
 
   void place(const order::BlockTasks &tasks, ArrayRef<cost::Step> steps) {
     std::vector<comm::StartOp> starts(tasks.ops.size());
@@ -43,48 +43,26 @@ public:
       Operation *op = tasks.ops[step.task];
       if (step.kind == cost::Step::Wait) {
         wait(op, starts[step.task]);
-        continue;
+      } else if (step.kind == cost::Step::Start) {
+        placer.placeViews(op);
+        starts[step.task] = split(op, placer.builder);
+      } else {
+        placer.place(op);
       }
-      placeViews(op);
-      if (step.kind == cost::Step::Start)
-        starts[step.task] = split(op, b);
-      else
-        op->moveBefore(end);
     }
-    placeViews(end);
+    placer.placeViews(end);
   }
 
 private:
   void wait(Operation *op, comm::StartOp start) {
-    auto wait = comm::WaitOp::create(b, op->getLoc(), start.getOutputs().getTypes(),
+    auto wait = comm::WaitOp::create(placer.builder, op->getLoc(), start.getOutputs().getTypes(),
                                      start.getHandle(), start.getOutputs());
     op->replaceAllUsesWith(wait.getOutputs());
     op->erase();
   }
 
-  void placeView(Value operand) {
-    Operation *def = operand.getDefiningOp();
-    if (!def || def->getBlock() != &block || !order::isFree(def) || !placed.insert(def).second)
-      return;
-    placeViews(def);
-    def->moveBefore(end);
-  }
-
-  void placeViews(Operation *op) {
-    for (Value operand : op->getOperands())
-      placeView(operand);
-    if (!isa<exec::FusedOp>(op))
-      for (Region &region : op->getRegions())
-        region.walk([&](Operation *inner) {
-          for (Value operand : inner->getOperands())
-            placeView(operand);
-        });
-  }
-
-  Block &block;
+  order::OpPlacer placer;
   Operation *end;
-  OpBuilder b;
-  DenseSet<Operation *> placed;
 };
 
 } // namespace
@@ -112,6 +90,7 @@ struct OverlapCollectives : impl::OverlapCollectivesBase<OverlapCollectives> {
       order::addRules(func, topology, meshes, asked, rules);
       order::BlockCosts costs(topology, meshes, rules);
       order::rotateLoops(func, costs);
+      order::joinCollectives(func, costs);
       for (Block &block : func.getBody())
         orderBlock(block, costs);
     }

@@ -264,4 +264,10 @@ Order schedule(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages, con
   return Search(tasks, storages, rule, carries).run();
 }
 
+std::vector<Step> overlapped(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages,
+                             const Rule &rule) {
+  Policy policy{Policy::BaseOrder, true, rule.mostBytes.value_or(kUnbounded)};
+  return Scheduler(tasks, storages, rule.window, policy).run();
+}
+
 } // namespace tessera::order

@@ -49,6 +49,10 @@ struct Order {
 Order schedule(llvm::ArrayRef<cost::Task> tasks, llvm::ArrayRef<cost::Storage> storages,
                const Rule &rule = {}, llvm::ArrayRef<Carry> carries = {});
 
+// The base order with each collective started as early as it can be, and waited for as late.
+std::vector<cost::Step> overlapped(llvm::ArrayRef<cost::Task> tasks,
+                                   llvm::ArrayRef<cost::Storage> storages, const Rule &rule = {});
+
 // Whether the rule has the block rather run like `a` than like `b`; `usual`: the bytes that cost
 // nothing where the rule names none.
 bool isBetter(const Rule &rule, const cost::Timeline &a, const cost::Timeline &b, int64_t usual);
