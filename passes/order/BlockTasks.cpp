@@ -31,6 +31,31 @@ bool isDonated(func::FuncOp func, unsigned argument) {
          func.getArgAttr(argument, "jax.buffer_donor");
 }
 
+// No more of an array than what slices and lookups take of it, or an update writes.
+static double bytesTouched(exec::FusedOp fused) {
+  double bytes = 0;
+  for (BlockArgument argument : fused.getBlock()->getArguments()) {
+    auto all = static_cast<double>(bytesOf(argument));
+    double parts = 0;
+    for (OpOperand &use : argument.getUses()) {
+      fusion::NodeKind kind = fusionKindOf(use.getOwner());
+      bool isFirst = use.getOperandNumber() == 0;
+      if (isFirst && (kind == fusion::NodeKind::Slice || kind == fusion::NodeKind::Movement))
+        parts += static_cast<double>(bytesOf(use.getOwner()->getResult(0)));
+      else if (!isFirst || kind != fusion::NodeKind::Update)
+        parts += all;
+    }
+    bytes += std::min(all, parts);
+  }
+  for (Value result : fused.getBlock()->getTerminator()->getOperands()) {
+    Operation *made = result.getDefiningOp();
+    bool inPlace = made && fusionKindOf(made) == fusion::NodeKind::Update &&
+                   isa<BlockArgument>(made->getOperand(0));
+    bytes += static_cast<double>(bytesOf(inPlace ? made->getOperand(1) : result));
+  }
+  return bytes;
+}
+
 static bool neverChanges(WhileOp loop, unsigned i) {
   Block &body = loop.getBody().front();
   return body.getTerminator()->getOperand(i) == body.getArgument(i);
@@ -42,7 +67,11 @@ class Builder {
 public:
   Builder(Block &block, const cost::Topology &topology, const sdy::MeshTable &meshes,
           llvm::function_ref<BlockCost(Block &)> costOf)
-      : block(block), topology(topology), meshes(meshes), costOf(costOf) {}
+      : block(block), topology(topology), meshes(meshes), costOf(costOf) {
+    if (const sharding::Mesh *mesh = meshes.main(); mesh && topology.computingAtOnce)
+      turns = std::max(1.0, static_cast<double>(mesh->numDevices()) /
+                                static_cast<double>(topology.computingAtOnce));
+  }
 
   BlockTasks run() {
     addArguments();
@@ -90,7 +119,8 @@ private:
       if (read != storages.end() && written != storages.end() && read->second != written->second)
         result.carries.push_back(
             {read->second, written->second,
-             cost::computeSeconds(topology, 0, 2 * static_cast<double>(bytesOf(argument)))});
+             turns *
+                 cost::computeSeconds(topology, 0, 2 * static_cast<double>(bytesOf(argument)))});
     }
   }
 
@@ -205,7 +235,9 @@ private:
     for (Value value : op->getResults())
       write(value, task);
     if (auto fused = dyn_cast<exec::FusedOp>(op)) {
-      task.seconds = cost::computeSeconds(topology, fused.getFlops(), fused.getBytes());
+      task.seconds =
+          turns * (cost::computeSeconds(topology, fused.getFlops(), bytesTouched(fused)) +
+                   topology.device.launchSeconds + topology.device.instructionSeconds);
       memory::InplaceOperands inPlace(fused);
       for (auto [i, value] : llvm::enumerate(fused.getResults()))
         for (auto [k, operand] : llvm::enumerate(fused->getOperands()))
@@ -251,6 +283,7 @@ private:
   const cost::Topology &topology;
   const sdy::MeshTable &meshes;
   llvm::function_ref<BlockCost(Block &)> costOf;
+  double turns = 1; // of devices that compute one after the other
   BlockTasks result;
   DenseMap<Operation *, int> numbers;
   DenseMap<Value, int> storages;

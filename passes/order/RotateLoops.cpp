@@ -31,7 +31,8 @@ void BlockCosts::forget(Operation *op) {
 
 namespace {
 
-constexpr double leastGain = 0.01; // of a loop's time: below it the program stays short
+constexpr double leastGain = 0.01;  // of a loop's time: below it the program stays short
+constexpr double leastTime = 0.005; // of a body's time: what counts takes less
 
 class Rotator {
 public:
@@ -129,33 +130,51 @@ private:
       visit(value);
   }
 
-  // Tasks that read counters, and what no trip changes, only. What a trip leaves for the next is a
-  // counter until it is found to be made of anything else.
-  llvm::BitVector runsAhead() {
-    llvm::BitVector ahead(tasks.ops.size()), counters(body.getNumArguments(), true);
-    auto all = [&](Value value) {
-      bool is = true;
+  // Whether all that an op, or a terminator's operand, reads is in the sets.
+  template <typename Values>
+  bool readsOnly(Values values, const llvm::BitVector &made, const llvm::BitVector &counters) {
+    bool is = true;
+    for (Value value : values)
       forEachSource(value, [&](Value source) {
         Operation *def = source.getDefiningOp();
-        is &= def ? ahead.test(numbers.lookup(def))
+        is &= def ? made.test(numbers.lookup(def))
                   : counters.test(cast<BlockArgument>(source).getArgNumber());
       });
-      return is;
-    };
+    return is;
+  }
+
+  // The tasks of which `may` says so, and that read each other, `counters`, and what no trip changes.
+  llvm::BitVector tasksOver(const llvm::BitVector &counters, llvm::function_ref<bool(int)> may) {
+    llvm::BitVector made(tasks.ops.size());
+    for (auto [i, op] : llvm::enumerate(tasks.ops)) {
+      bool is = may(i);
+      op->walk(
+          [&](Operation *inner) { is = is && readsOnly(inner->getOperands(), made, counters); });
+      if (is)
+        made.set(i);
+    }
+    return made;
+  }
+
+  // What a later trip could do now: it reads counters, and what no trip changes. What a trip leaves
+  // for the next is a counter unless it takes time, or is made of anything else.
+  llvm::BitVector runsAhead() {
+    double total = 0;
+    for (const cost::Task &task : tasks.tasks)
+      total += task.seconds;
+    llvm::BitVector counters(body.getNumArguments(), true);
     for (bool changes = true; changes;) {
       changes = false;
-      for (auto [i, op] : llvm::enumerate(tasks.ops)) {
-        bool is = true;
-        op->walk([&](Operation *inner) { is &= llvm::all_of(inner->getOperands(), all); });
-        is ? ahead.set(i) : ahead.reset(i);
-      }
+      llvm::BitVector counting = tasksOver(counters, [&](int task) {
+        return !tasks.tasks[task].isCollective() && tasks.tasks[task].seconds <= leastTime * total;
+      });
       for (auto [i, next] : llvm::enumerate(body.getTerminator()->getOperands()))
-        if (counters.test(i) && !all(next)) {
+        if (counters.test(i) && !readsOnly(ValueRange(next), counting, counters)) {
           counters.reset(i);
           changes = true;
         }
     }
-    return ahead;
+    return tasksOver(counters, [](int) { return true; });
   }
 
   WhileOp loop;

@@ -127,7 +127,7 @@ def branching(mesh):
 CASES = [
     (Case("layers_1", layers(1, SHARDED), ONE[:1]), 0),
     (Case("layers_2", layers(2, SHARDED), ONE[:1]), 0),
-    (Case("layers_5", layers(5, SHARDED), ONE), 2),
+    (Case("layers_5", layers(5, SHARDED), ONE), 1),
     (Case("layers_both", layers(3, BOTH), TWO), 1),
     (Case("layers_checkpoint", layers(4, SHARDED, checkpoint=True), ONE[:1]), 1),
     (Case("layers_replicated", layers(5, REPLICATED), ONE), 1),
