@@ -138,6 +138,10 @@ Status LocalCommunicator::start(Worker &worker, uint32_t position, const Collect
   meeting.arrived.store(0, std::memory_order_relaxed);
   Turn turn{&meeting, static_cast<size_t>(&plan - program_.decoded().collectives.data()),
             membership.group, epoch};
+  if (isSimulated(plan)) // from now on, whoever moves the bytes, and whenever
+    meeting.timer.deadline =
+        linkClock_->carry(linkUses_[turn.number], program_.decoded().groupSets[plan.groupSet],
+                          turn.group, Pool::now());
   return isHandedOver(worker, turn) ? Status() : carryOut(worker, turn);
 }
 
@@ -181,13 +185,11 @@ Status LocalCommunicator::carryOut(Worker &worker, const Turn &turn) {
                       static_cast<uint32_t>(std::min(work.units - job.firstUnit, Work::kMostCells)),
                       work.chunk, work.wakes) != 0)
       return {Code::ResourceExhausted, "out of memory"};
-  if (!links_ || plan.groupSize == 1) {
+  if (!isSimulated(plan)) {
     complete(meeting, turn.epoch);
     return {};
   }
   meeting.epoch = turn.epoch;
-  meeting.timer.deadline = linkClock_->carry(
-      linkUses_[turn.number], program_.decoded().groupSets[plan.groupSet], turn.group, Pool::now());
   run_.hold();
   try {
     worker.pool().add(&meeting.timer);

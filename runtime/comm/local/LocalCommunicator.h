@@ -89,6 +89,8 @@ private:
     LocalCommunicator &owner_;
     const Turn turn_;
   };
+  // Whether links take time for it.
+  bool isSimulated(const CollectivePlan &plan) const { return links_ && plan.groupSize > 1; }
   bool isHandedOver(Worker &worker, const Turn &turn);
   Status carryOut(Worker &worker, const Turn &turn);
   static int32_t runUnits(void *job, Worker &worker, uint32_t begin, uint32_t end);
