@@ -82,6 +82,20 @@ static llvm::json::Array valuesAtPeak(mlir::ModuleOp module) {
   return values;
 }
 
+static llvm::json::Object rowOf(const CollectiveFigures &site) {
+  return llvm::json::Object{
+      {"kind", site.kind},
+      {"trips", site.trips ? llvm::json::Value(*site.trips) : llvm::json::Value("unknown")},
+      {"count", site.count},
+      {"bytes", site.bytes},
+      {"location", llvm::json::fixUTF8(site.location)}};
+}
+
+static llvm::json::Object memoryObject(const MemoryFigures &memory) {
+  return llvm::json::Object{
+      {"arguments", memory.arguments}, {"outputs", memory.outputs}, {"arena", memory.arena}};
+}
+
 llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
   llvm::json::Object report{{"devices", devices}};
   if (TargetAttr target = getTarget(module))
@@ -94,29 +108,34 @@ llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
     if (auto figure = kernel.getFlops())
       flopsOf[kernel.getSymName()] = figure->convertToDouble();
 
-  llvm::json::Array collectives;
+  llvm::json::Array collectives, transfers;
+  MemoryFigures mostOfHost;
   double flops = 0;
   for (exec::ProgramOp program : programs) {
     for (const CollectiveFigures &site : collectiveFigures(program)) {
-      llvm::json::Object row{
-          {"kind", site.kind},
-          {"axes", llvm::json::fixUTF8(site.axes)},
-          {"trips", site.trips ? llvm::json::Value(*site.trips) : llvm::json::Value("unknown")},
-          {"count", site.count},
-          {"bytes", site.bytes},
-          {"wire_bytes", site.wireBytes},
-          {"location", llvm::json::fixUTF8(site.location)}};
+      llvm::json::Object row = rowOf(site);
+      row["axes"] = llvm::json::fixUTF8(site.axes);
+      row["wire_bytes"] = site.wireBytes;
       if (programs.size() > 1)
         row["program"] = program.getSymName();
       collectives.push_back(std::move(row));
     }
+    for (const CollectiveFigures &site : transferFigures(program)) {
+      llvm::json::Object row = rowOf(site);
+      if (programs.size() > 1)
+        row["program"] = program.getSymName();
+      transfers.push_back(std::move(row));
+    }
+    if (MemoryFigures host = memoryFigures(program, exec::Memory::Host);
+        host.total() > mostOfHost.total())
+      mostOfHost = host;
     flops = std::max(flops, countFlops(*program.getBlock(), flopsOf));
   }
   report["collectives"] = std::move(collectives);
+  report["transfers"] = std::move(transfers);
   ModulePrediction predicted = predictModule(module);
-  const MemoryFigures &most = predicted.memory;
-  report["memory"] = llvm::json::Object{
-      {"arguments", most.arguments}, {"outputs", most.outputs}, {"arena", most.arena}};
+  report["memory"] = memoryObject(predicted.memory);
+  report["host_memory"] = memoryObject(mostOfHost);
   report["flops"] = flops;
   report["predicted"] = predictedFigures(predicted, valuesAtPeak(module));
   return report;

@@ -169,11 +169,12 @@ LogicalResult StartOp::verify() {
 }
 
 LogicalResult WaitOp::verify() {
-  auto start = getHandle().getDefiningOp<StartOp>();
-  if (!start)
-    return emitOpError("handle must come from comm.start");
-  if (getInputs() != start.getOutputs())
-    return emitOpError("operands must be all results of the comm.start that gave the handle");
+  Operation *start = getHandle().getDefiningOp();
+  if (!isa_and_nonnull<StartOp, StartTransferOp>(start))
+    return emitOpError("handle must come from comm.start or comm.start_transfer");
+  if (getInputs() != start->getResults().drop_back())
+    return emitOpError("operands must be all results of the ")
+           << start->getName() << " that gave the handle";
   if (getInputs().getTypes() != getOutputs().getTypes())
     return emitOpError("results have the types of the operands");
   return success();
@@ -244,3 +245,39 @@ void AxisIndexOp::build(OpBuilder &b, OperationState &state, AxesAttr axes) {
 
 #define GET_OP_CLASSES
 #include "dialects/comm/CommOps.cpp.inc"
+
+//===-- Transfers -----------------------------------------------------------------------------------------------===//
+
+// Rows are what the first dimension counts.
+static LogicalResult verifyTransfer(Operation *op, Value input, Value into, Value index,
+                                    Value output) {
+  RankedTensorType from = tensor(input), to = tensor(output);
+  auto error = [&] { return op->emitOpError() << "of " << from << " to " << to << " "; };
+  if (from.getElementType() != to.getElementType() || from.getRank() != to.getRank())
+    return error() << "changes the type";
+  if (into && !index)
+    return op->emitOpError("replaces rows, but says not which: `at`");
+  if (into && tensor(into) != to)
+    return error() << "replaces rows of " << tensor(into);
+  bool takes = index && !into;
+  if (from.getRank() == 0)
+    return index ? error() << "takes rows of a scalar" : success();
+  if (from.getShape().drop_front() != to.getShape().drop_front())
+    return error() << "changes the shape of a row";
+  int64_t most = takes ? from.getDimSize(0) : to.getDimSize(0);
+  int64_t rows = takes ? to.getDimSize(0) : from.getDimSize(0);
+  if (rows > most)
+    return error() << "takes or gives more rows than there are";
+  return success();
+}
+
+LogicalResult TransferOp::verify() {
+  return verifyTransfer(*this, getInput(), getInto(), getIndex(), getOutput());
+}
+LogicalResult StartTransferOp::verify() {
+  return verifyTransfer(*this, getInput(), getInto(), getIndex(), getOutput());
+}
+
+void TransferOp::build(OpBuilder &b, OperationState &state, Value input, Space space) {
+  build(b, state, input.getType(), input, /*into=*/Value(), /*index=*/Value(), space);
+}

@@ -36,6 +36,13 @@ def Comm_CollectiveKind : I32EnumAttr<"CollectiveKind", "What a collective does"
 }
 def Comm_CollectiveAttr : EnumAttr<Comm_Dialect, Comm_CollectiveKind, "kind"> { let assemblyFormat = "$value"; }
 
+def Comm_Space : I32EnumAttr<"Space", "A memory that a device reaches", [
+    I32EnumAttrCase<"Device", 0, "device">, I32EnumAttrCase<"Host", 1, "host">]> {
+  let cppNamespace = "::tessera::comm";
+  let genSpecializedAttr = 0;
+}
+def Comm_SpaceAttr : EnumAttr<Comm_Dialect, Comm_Space, "space"> { let assemblyFormat = "$value"; }
+
 def Comm_AxisAttr : AttrDef<Comm_Dialect, "Axis"> {
   let mnemonic = "axis";
   let summary = "A mesh axis with its size, or a part of one";
@@ -141,6 +148,36 @@ def Comm_AxisIndexOp : Comm_Op<"axis_index"> {
   let results = (outs 0DTensorOf<[I32]>:$output);
   let assemblyFormat = "`over` $axes attr-dict `:` type($output)";
   let builders = [OpBuilder<(ins "AxesAttr":$axes)>];
+}
+
+// Not Pure: two transfers of one value are two copies, made when the program asks for each.
+class Comm_AnyTransfer<string mnemonic, dag handle> : Op<Comm_Dialect, mnemonic, [AttrSizedOperandSegments]> {
+  let arguments = (ins AnyRankedTensor:$input, Optional<AnyStaticShapeTensor>:$into, Optional<0DTensorOf<[I32]>>:$index,
+                   Comm_SpaceAttr:$space);
+  let results = !con((outs Res<AnyRankedTensor, "", [MemAlloc]>:$output), handle);
+  let assemblyFormat = [{
+    `to` $space `(` $input `)` (`into` $into^)? (`at` $index^)? attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Comm_TransferOp : Comm_AnyTransfer<"transfer", (outs)> {
+  let summary = "A copy of a value in the device's memory or the host's";
+  let description = [{
+    Where the operand lies follows from what made it. Of an array that lies in the host's memory, `at` takes the rows from
+    a place on, and `into` gives the array with rows from there on replaced; as in stablehlo.dynamic_slice, rows past
+    the end move the place back. A result with more rows than the operand repeats it.
+    ```mlir
+    %h = comm.transfer to host (%x) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    %d = comm.transfer to device (%h) at %i : (tensor<8x4xf32>, tensor<i32>) -> tensor<1x4xf32>
+    %n = comm.transfer to host (%d) into %h at %i : (tensor<1x4xf32>, tensor<8x4xf32>, tensor<i32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "Space":$space)>];
+}
+
+def Comm_StartTransferOp : Comm_AnyTransfer<"start_transfer", (outs Comm_HandleType:$handle)> {
+  let summary = "Starts a transfer: the result may be read only after the wait on its handle";
 }
 
 def Comm_StartOp : Comm_Op<"start"> {

@@ -54,7 +54,7 @@ template <typename... Ops> void attach(mlir::MLIRContext *context) {
 void registerCommShardingRules(mlir::DialectRegistry &registry) {
   registry.addExtension(+[](mlir::MLIRContext *context, CommDialect *) {
     attach<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, PermuteOp, ShiftOp, BroadcastOp,
-           SliceOp>(context);
+           SliceOp, TransferOp>(context);
   });
 }
 

@@ -283,6 +283,23 @@ template <typename Copy> static LogicalResult verifySizes(Copy op) {
   return success();
 }
 
+// A copy of a part, at a place that data decides.
+static LogicalResult verifyPart(CopyStartOp op) {
+  if (!op.getIndex() || op.getStep().value_or(0) <= 0)
+    return op.emitOpError("needs an index and a step of at least one byte, or none of both");
+  RankedTensorType index = typeOf(op.getIndex()), from = typeOf(op.getFrom()),
+                   to = typeOf(op.getTo());
+  if (!index || !from || !to)
+    return success();
+  if (index.getRank() || !index.getElementType().isInteger(32))
+    return op.emitOpError("takes an i32 as index, not ") << index;
+  if ((byteSize(from) - byteSize(to)) % static_cast<int64_t>(*op.getStep()))
+    return op.emitOpError("goes in steps of ")
+           << *op.getStep() << " bytes through " << byteSize(from) << " and " << byteSize(to)
+           << ", which do not end together";
+  return success();
+}
+
 LogicalResult CopyOp::verify() {
   if (isInFile(getFrom()) || isInFile(getTo()))
     return emitOpError("waits for a file; begin with exec.copy_start, and end with exec.wait");
@@ -292,6 +309,8 @@ LogicalResult CopyOp::verify() {
 LogicalResult CopyStartOp::verify() {
   if (isInFile(getFrom()) && isInFile(getTo()))
     return emitOpError("copies from file to file; go through memory");
+  if (getIndex() || getStep())
+    return verifyPart(*this);
   return verifySizes(*this);
 }
 

@@ -112,9 +112,16 @@ def Exec_CoordinateOp : Exec_Op<"coordinate"> {
 }
 
 def Exec_CopyStartOp : Exec_Op<"copy_start"> {
-  let summary = "Starts to copy one buffer to another of the same size; ends at the wait of its site. One may lie in a file.";
-  let arguments = (ins I64Attr:$site, Exec_Buffer:$from, Exec_Buffer:$to);
-  let assemblyFormat = "$site $from `to` $to attr-dict";
+  let summary = "Starts to copy one buffer to another; ends at the wait of its site. One may lie in a file.";
+  let description = [{
+    Both have the same size; or, with `at`, the smaller one is a part of the other: it begins as many `step`s of bytes
+    from the beginning as the i32 in `index` says, and no further than that it ends with the other.
+    ```mlir
+    exec.copy_start 5 %layers to %layer at %i step 4096
+    ```
+  }];
+  let arguments = (ins I64Attr:$site, Exec_Buffer:$from, Exec_Buffer:$to, Optional<Exec_Buffer>:$index, OptionalAttr<I64Attr>:$step);
+  let assemblyFormat = "$site $from `to` $to (`at` $index^ `step` $step)? attr-dict";
   let hasVerifier = 1;
 }
 

@@ -21,6 +21,7 @@ public:
   // All attributes of one.
   void replaceArgument(unsigned index, mlir::DictionaryAttr attributes);
   void replaceResult(unsigned index, mlir::DictionaryAttr attributes);
+  mlir::MLIRContext *context() { return function->getContext(); }
   // As they will be; null where there are none.
   mlir::DictionaryAttr ofArgument(unsigned index) const { return arguments[index]; }
   mlir::DictionaryAttr ofResult(unsigned index) const { return results[index]; }

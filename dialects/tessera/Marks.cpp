@@ -1,5 +1,6 @@
 #include "dialects/tessera/Marks.h"
 
+#include "dialects/comm/CommOps.h"
 #include "lib/cost/Topology.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -17,7 +18,8 @@ constexpr StringLiteral kTopology = "tessera.topology", kTarget = "tessera.targe
                         kGlobal = "tessera.global", kTripCount = "tessera.trip_count",
                         kPartial = "tessera.partial", kBoundary = "tessera.boundary",
                         kOrigin = "tessera.origin", kConflict = "tessera.conflict",
-                        kAskedFor = "tessera.asked_for", kSchedule = "tessera.schedule";
+                        kAskedFor = "tessera.asked_for", kSchedule = "tessera.schedule",
+                        kMemory = "tessera.memory";
 
 // What a mark stands on: some of these.
 enum On : unsigned { OfOperation = 1, OfArgument = 2, OfResult = 4 };
@@ -58,6 +60,8 @@ constexpr Mark kMarks[] = {
     {kShape, isStaticTensor, "a tensor of static shape", OfArgument, nullptr,
      "an argument of a function"},
     {kGlobal, isStaticTensor, "a tensor of static shape", OfArgument | OfResult, nullptr,
+     "an argument or result of a function"},
+    {kMemory, is<comm::SpaceAttr>, "a #comm<space ..>", OfArgument | OfResult, nullptr,
      "an argument or result of a function"},
     {kBoundary, is<BoundaryAttr>, "a #tessera.boundary", OfOperation, isCall,
      "stablehlo.custom_call"},
@@ -192,6 +196,24 @@ void setGlobalTypeOfArgument(sdy::SignatureAttributes &signature, unsigned argum
 }
 void setGlobalTypeOfResult(sdy::SignatureAttributes &signature, unsigned result, Type type) {
   signature.setResult(result, kGlobal, TypeAttr::get(type));
+}
+
+comm::Space getMemory(DictionaryAttr argumentOrResult) {
+  auto memory = getIn<comm::SpaceAttr>(argumentOrResult, kMemory);
+  return memory ? memory.getValue() : comm::Space::Device;
+}
+// The device's memory is where values lie of which nothing is said.
+void setMemoryOfArgument(sdy::SignatureAttributes &signature, unsigned argument,
+                         comm::Space space) {
+  if (space == comm::Space::Device)
+    return signature.removeArgument(argument, kMemory);
+  MLIRContext *context = signature.context();
+  signature.setArgument(argument, kMemory, comm::SpaceAttr::get(context, space));
+}
+void setMemoryOfResult(sdy::SignatureAttributes &signature, unsigned result, comm::Space space) {
+  if (space == comm::Space::Device)
+    return signature.removeResult(result, kMemory);
+  signature.setResult(result, kMemory, comm::SpaceAttr::get(signature.context(), space));
 }
 
 // --- Loops ---

@@ -11,6 +11,10 @@
 
 namespace tessera {
 
+namespace comm {
+enum class Space : uint32_t;
+}
+
 // --- The machine ---
 // As the module says, or the default where it says nothing.
 cost::Topology topologyOf(mlir::ModuleOp module);
@@ -42,6 +46,11 @@ void dropGivenShape(sdy::SignatureAttributes &, unsigned argument);
 mlir::RankedTensorType getGlobalType(mlir::DictionaryAttr argumentOrResult);
 void setGlobalTypeOfArgument(sdy::SignatureAttributes &, unsigned argument, mlir::Type);
 void setGlobalTypeOfResult(sdy::SignatureAttributes &, unsigned result, mlir::Type);
+
+// The memory that an argument or result of the program lies in: the device's where nothing is said.
+comm::Space getMemory(mlir::DictionaryAttr argumentOrResult);
+void setMemoryOfArgument(sdy::SignatureAttributes &, unsigned argument, comm::Space);
+void setMemoryOfResult(sdy::SignatureAttributes &, unsigned result, comm::Space);
 
 // --- Loops ---
 // How often a loop runs; none where its data ends it.

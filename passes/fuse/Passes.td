@@ -159,6 +159,22 @@ def SplitVariadics : Pass<"tessera-split-variadics", "::mlir::ModuleOp"> {
   let options = [Option<"most", "most", "unsigned", "512", "Arrays that one kernel should work on.">];
 }
 
+def FormTransfers : Pass<"tessera-form-transfers", "::mlir::ModuleOp"> {
+  let summary = "Makes all that happens to values in the host's memory transfers.";
+  let description = [{
+    ```mlir
+    %p = stablehlo.dynamic_slice %h, %i, %c0, sizes = [1, 4] : (tensor<8x4xf32>, ..) -> tensor<1x4xf32>   // %h lies on the host
+    %d = comm.transfer to device (%p) : ..
+    ```
+    becomes
+    ```mlir
+    %d = comm.transfer to device (%h) at %i : (tensor<8x4xf32>, tensor<i32>) -> tensor<1x4xf32>
+    ```
+    and an update of a part a transfer `into` the array; parts are rows that lie side by side. Other parts are taken where the device can: of the array as a whole, with a warning that names the bytes. One number all over (what a scan's array begins with) goes to the host in few rows, which are repeated there.
+  }];
+  let dependentDialects = ["::tessera::comm::CommDialect"];
+}
+
 def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Groups ops into kernels (exec.fused) so that values pass through memory as rarely as pays.";
   let description = [{

@@ -17,6 +17,7 @@ void buildFusePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createForwardInvariants());
   pm.addPass(createExplicitLayouts());
   pm.addPass(createSimplifyShapes());
+  pm.addPass(createFormTransfers());
   pm.addPass(createSplitConcatenates());
   pm.addPass(createSplitVariadics());
   pm.addPass(createFormKernels());

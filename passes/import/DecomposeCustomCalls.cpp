@@ -1,7 +1,9 @@
 // Writes custom calls that name what StableHLO has words for in those words. Passes.td shows an example.
+#include "passes/import/MemoryKinds.h"
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"
+#include "dialects/comm/CommOps.h"
 #include "dialects/sdy/KeepSharding.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -119,20 +121,56 @@ StringRef functionOf(StringRef target) {
       .Default("");
 }
 
+// @annotate_device_placement names a kind of memory; XLA's own words are @MoveToHost, @MoveToDevice.
+LogicalResult fromPlacement(CustomCallOp call) {
+  StringRef target = call.getCallTargetName(), kind;
+  if (target == "annotate_device_placement") {
+    auto attributes = call->getAttrOfType<DictionaryAttr>("mhlo.frontend_attributes");
+    auto named = attributes ? attributes.getAs<StringAttr>("_xla_buffer_placement") : StringAttr();
+    if (!named)
+      return call.emitError("@annotate_device_placement names no memory: it needs "
+                            "_xla_buffer_placement in mhlo.frontend_attributes");
+    kind = named.getValue();
+  } else {
+    kind = target == "MoveToHost" ? "pinned_host" : "device";
+  }
+  std::optional<comm::Space> space = import::spaceOfKind(kind);
+  if (!space)
+    return call.emitError() << import::unknownKind(kind);
+  if (TypeRange(call->getOperandTypes()) != TypeRange(call->getResultTypes()))
+    return call.emitError() << "@" << target << " gives what it takes, of the same types";
+  OpBuilder b(call);
+  for (auto [operand, result] : llvm::zip(call->getOperands(), call->getResults())) {
+    if (!isa<RankedTensorType>(operand.getType()))
+      return call.emitError() << "@" << target << " of a " << operand.getType()
+                              << "; only arrays can be placed";
+    auto transfer = comm::TransferOp::create(b, call.getLoc(), operand, *space);
+    result.replaceAllUsesWith(transfer.getOutput());
+  }
+  call.erase();
+  return success();
+}
+
+// jax.experimental.compute_on
+LogicalResult verifyComputesOnDevice(Operation *op) {
+  auto attributes = op->getAttrOfType<DictionaryAttr>("mhlo.frontend_attributes");
+  auto type = attributes ? attributes.getAs<StringAttr>("_xla_compute_type") : StringAttr();
+  if (!type)
+    return success();
+  return op->emitError()
+         << "is to be computed on '" << type.getValue()
+         << "' (compute_on); programs compute on devices only: take the value there "
+            "with jax.device_put, and compute_on out";
+}
+
 LogicalResult decompose(CustomCallOp call) {
   StringRef target = call.getCallTargetName();
   if (target == "mhlo.topk" || target == "TopK")
     return fromTopK(call);
   if (target == "ApproxTopK" || target == "PartialReduce")
     return fromApproxTopK(call);
-  bool placement =
-      target == "annotate_device_placement" || target == "MoveToDevice" || target == "MoveToHost";
-  if (placement && call->getNumOperands() == call->getNumResults() &&
-      call->getOperandTypes() == call->getResultTypes()) {
-    call->replaceAllUsesWith(call->getOperands());
-    call.erase();
-    return success();
-  }
+  if (target == "annotate_device_placement" || target == "MoveToDevice" || target == "MoveToHost")
+    return fromPlacement(call);
   if (target.contains("python") && target.contains("callback"))
     return call.emitError() << "@" << target
                             << " calls back into Python, where no compiled program goes; leave "
@@ -153,6 +191,10 @@ LogicalResult decompose(CustomCallOp call) {
 
 struct DecomposeCustomCallsPass : impl::DecomposeCustomCallsBase<DecomposeCustomCallsPass> {
   void runOnOperation() override {
+    WalkResult walked = getOperation().walk<WalkOrder::PreOrder>(
+        [](Operation *op) { return WalkResult(verifyComputesOnDevice(op)); });
+    if (walked.wasInterrupted())
+      return signalPassFailure();
     for (CustomCallOp call : opsWithin<CustomCallOp>(getOperation()))
       if (failed(decompose(call)))
         return signalPassFailure();

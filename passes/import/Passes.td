@@ -59,17 +59,39 @@ def DecomposeCustomCalls : Pass<"tessera-decompose-custom-calls", "mlir::ModuleO
     ```mlir
     %0 = stablehlo.custom_call @mhlo.topk(%x) {mhlo.attributes = {k = 2 : i64, largest = true}} : ..
     %1 = stablehlo.custom_call @mhlo.erf(%x) : ..
-    %2 = stablehlo.custom_call @annotate_device_placement(%x) : ..
+    %2 = stablehlo.custom_call @MoveToHost(%x) : ..
     ```
     becomes
     ```mlir
     %0:2 = chlo.top_k(%x, k = 2) : ..
     %1 = chlo.erf %x : ..
-    // uses of %2 use %x
+    %2 = comm.transfer to host (%x) : ..
     ```
-    `ApproxTopK` becomes a sort and slices, which are exact.
+    `ApproxTopK` becomes a sort and slices, which are exact. `annotate_device_placement` names a kind of memory; computations on another processor than the device's (JAX's `compute_on`) are refused.
   }];
-  let dependentDialects = ["::tessera::stablehlo::StablehloDialect", "::tessera::chlo::ChloDialect"];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect", "::tessera::chlo::ChloDialect", "::tessera::comm::CommDialect"];
+}
+def PlaceValues : Pass<"tessera-place-values", "mlir::ModuleOp"> {
+  let summary = "Says of each value whether it lies in the device's memory or the host's.";
+  let description = [{
+    ```mlir
+    func.func @main(%w: tensor<4xf32> {mhlo.memory_kind = "pinned_host"}) -> (tensor<4xf32> {mhlo.memory_kind = "pinned_host"}) {
+      %0 = stablehlo.tanh %w : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @main(%w: tensor<4xf32> {tessera.memory = #comm<space host>}) -> (tensor<4xf32> {tessera.memory = #comm<space host>}) {
+      %d = comm.transfer to device (%w) : ..
+      %0 = stablehlo.tanh %d : tensor<4xf32>
+      %h = comm.transfer to host (%0) : ..
+      return %h : tensor<4xf32>
+    }
+    ```
+    Which memory a value lies in follows from transfers and the signature: passes/placement/MemorySpaces.h. What a loop carries lies on the host if any value of it does: so the array that a scan puts parts on the host into. Transfers of values to where they lie already go, but those in front of such loops.
+  }];
+  let dependentDialects = ["::tessera::comm::CommDialect"];
 }
 def FlattenTuples : Pass<"tessera-flatten-tuples", "mlir::ModuleOp"> {
   let summary = "Takes tuples and tokens out of a program, and refuses transfers to and from the host.";

@@ -49,6 +49,7 @@ void buildImportPipeline(mlir::OpPassManager &pm, const ImportOptions &options) 
   pm.addPass(createRecoverAxes());
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());
+  pm.addPass(createPlaceValues());
   pm.addPass(createDropUnreadAttributes());
   pm.addPass(createVerifyImport());
 }

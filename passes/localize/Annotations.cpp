@@ -73,6 +73,17 @@ LogicalResult localizeNamed(Localizer &l, Operation *op) {
 
 // A collective of a manual computation, on the parts of the free axes. The dimensions it works
 // along must be whole.
+// Collectives work on the device's memory: on what goes to the host before, on what comes from there
+// behind. A reshard on the host is made behind, too.
+LogicalResult localizeTransfer(Localizer &l, Operation *op) {
+  auto transfer = cast<comm::TransferOp>(op);
+  if (transfer.getSpace() == comm::Space::Host)
+    return localizeElementwise(l, op);
+  while (auto reshard = transfer.getInput().getDefiningOp<sdy::ReshardOp>())
+    transfer.getInputMutable().assign(reshard.getInput());
+  return localizeCollective(l, op);
+}
+
 LogicalResult localizeCollective(Localizer &l, Operation *op) {
   SmallVector<int64_t, 2> along;
   for (StringRef name : {"dim", "concat_dim"})

@@ -51,6 +51,7 @@ HandlerTable allHandlers(MLIRContext *context) {
       row<comm::AllReduceOp, comm::AllGatherOp, comm::ReduceScatterOp, comm::AllToAllOp,
           comm::PermuteOp, comm::ShiftOp, comm::BroadcastOp, comm::SliceOp>(localizeCollective),
       row<comm::AxisIndexOp>(localizeIndex),
+      row<comm::TransferOp>(localizeTransfer),
       row<stablehlo::PartitionIdOp>(localizePartitionId),
   };
   HandlerTable table;

@@ -64,6 +64,7 @@ mlir::LogicalResult localizeNothing(Localizer &l, mlir::Operation *op);
 mlir::LogicalResult localizeManual(Localizer &l, mlir::Operation *op);
 mlir::LogicalResult localizeNamed(Localizer &l, mlir::Operation *op);
 mlir::LogicalResult localizeCollective(Localizer &l, mlir::Operation *op);
+mlir::LogicalResult localizeTransfer(Localizer &l, mlir::Operation *op);
 mlir::LogicalResult localizeIndex(Localizer &l, mlir::Operation *op);
 mlir::LogicalResult localizePartitionId(Localizer &l, mlir::Operation *op);
 

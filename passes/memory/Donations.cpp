@@ -44,7 +44,7 @@ std::vector<int> pairDonations(llvm::ArrayRef<DonatedArray> arguments,
     }
   };
   pairEqual([](const DonatedArray &array) { return array.type; });
-  pairEqual([](const DonatedArray &array) { return array.bytes; });
+  pairEqual([](const DonatedArray &array) { return std::pair(array.host, array.bytes); });
   return pairs;
 }
 

@@ -66,10 +66,10 @@ public:
 
   LogicalResult run() {
     planMoves();
-    Layout layout = placeArrays();
+    int64_t arenaBytes = placeArrays(Memory::Device), hostBytes = placeArrays(Memory::Host);
     auto program = exec::ProgramOp::create(b, func.getLoc(), func.getSymName(), meshOf(), inputs(),
-                                           outputs(), layout.bytes, liveness.constantBytes,
-                                           /*host_bytes=*/0, /*file_bytes=*/0, /*devices=*/nullptr);
+                                           outputs(), arenaBytes, liveness.constantBytes, hostBytes,
+                                           /*file_bytes=*/0, /*devices=*/nullptr);
     Block *body = b.createBlock(&program.getBody());
     func.walk([&](stablehlo::ConstantOp constant) {
       if (constant->getParentOfType<exec::FusedOp>())
@@ -89,22 +89,34 @@ public:
   }
 
 private:
-  // An array and how it is seen there.
-  Value bufferOf(int array, RankedTensorType type) {
+  // The space of an array at a place.
+  static exec::Space spaceOf(Place::Kind kind, Memory memory) {
+    switch (kind) {
+    case Place::Arena:
+      return memory == Memory::Host ? exec::Space::HostArena : exec::Space::Arena;
+    case Place::Input:
+      return exec::Space::Input;
+    case Place::Output:
+      return exec::Space::Output;
+    case Place::Constant:
+      return exec::Space::Constant;
+    }
+    llvm_unreachable("every case is above");
+  }
+
+  // An array and how it is seen there, from its byte `from` on.
+  Value bufferOf(int array, RankedTensorType type, int64_t from = 0) {
     int c = liveness.storages.find(array);
-    Value &buffer = made[{c, type.getAsOpaquePointer()}];
+    Value &buffer = made[{c, type.getAsOpaquePointer(), from}];
     if (!buffer) {
       Place place = liveness.storages.placeOf(c);
       int64_t offset = place.kind == Place::Constant ? place.index : 0;
       if (place.kind == Place::Arena)
         std::tie(place, offset) = spots.at(c);
       bool isParameter = place.kind == Place::Input || place.kind == Place::Output;
-      exec::Space space = place.kind == Place::Arena    ? exec::Space::Arena
-                          : place.kind == Place::Input  ? exec::Space::Input
-                          : place.kind == Place::Output ? exec::Space::Output
-                                                        : exec::Space::Constant;
+      exec::Space space = spaceOf(place.kind, liveness.storages.memoryOf(c));
       buffer = exec::BufferOp::create(buffers, func.getLoc(), exec::BufferType::get(b.getContext()),
-                                      space, isParameter ? place.index : 0, offset, type);
+                                      space, isParameter ? place.index : 0, offset + from, type);
     }
     return buffer;
   }
@@ -132,7 +144,8 @@ private:
     }
     int64_t position = liveness.at.begin.lookup(at);
     auto temporary = [&](int array) {
-      int saved = liveness.storages.add(liveness.storages.bytesOf(array));
+      int saved = liveness.storages.add(liveness.storages.bytesOf(array), {}, true,
+                                        liveness.storages.memoryOf(array));
       liveness.storages.live(saved, 4 * position, 4 * position + 2);
       types[saved] = types.at(array);
       return saved;
@@ -168,10 +181,11 @@ private:
         continue;
       }
       Place place{Place::Output, static_cast<int64_t>(i)};
-      slots[i] = liveness.storages.placeOf(liveness.arrayOf(value)) == place
-                     ? liveness.arrayOf(value)
-                     : liveness.storages.add(byteSize(cast<RankedTensorType>(value.getType())),
-                                             place, false);
+      slots[i] =
+          liveness.storages.placeOf(liveness.arrayOf(value)) == place
+              ? liveness.arrayOf(value)
+              : liveness.storages.add(byteSize(cast<RankedTensorType>(value.getType())), place,
+                                      false, liveness.storages.memoryOf(liveness.arrayOf(value)));
     }
     int64_t end = liveness.at.begin.lookup(ret);
     for (int slot : slots)
@@ -179,14 +193,15 @@ private:
     planMove(ret, ret->getOperands(), slots);
   }
 
-  Layout placeArrays() {
+  // The bytes of the arena in a memory.
+  int64_t placeArrays(Memory memory) {
     const Storages &storages = liveness.storages;
     std::vector<Request> requests;
     std::vector<Pool> pools;
     std::vector<int> classes;
     std::vector<Place> places; // of the pools
     for (int i = 0, e = storages.size(); i < e; ++i) {
-      if (storages.find(i) != i)
+      if (storages.find(i) != i || storages.memoryOf(i) != memory)
         continue;
       const Place &place = storages.placeOf(i);
       if (place.kind == Place::Arena) {
@@ -200,7 +215,7 @@ private:
     Layout layout = layOut(requests, pools);
     for (auto [c, spot] : llvm::zip(classes, layout.spots))
       spots[c] = {spot.pool < 0 ? Place{} : places[spot.pool], spot.offset};
-    return layout;
+    return layout.bytes;
   }
 
   // Whether an array of the caller's is the program's to write while nobody needs what is in it.
@@ -229,7 +244,8 @@ private:
       sharding = attrs.get(sdy::kShardingAttr);
     }
     return exec::ParameterAttr::get(b.getContext(), name, local, global, sharding, donated, alias,
-                                    exec::Memory::Device);
+                                    getMemory(attrs) == comm::Space::Host ? exec::Memory::Host
+                                                                          : exec::Memory::Device);
   }
   ArrayAttr inputs() {
     SmallVector<Attribute> result;
@@ -265,6 +281,13 @@ private:
                                  buffersOf(fused.getResults()));
       } else if (auto start = dyn_cast<comm::StartOp>(op)) {
         emitStart(start);
+      } else if (auto transfer = dyn_cast<comm::TransferOp>(op)) {
+        if (transfer.getIndex())
+          exec::WaitOp::create(b, loc, emitTransfer(transfer));
+        else
+          emitRepeated(transfer);
+      } else if (auto transfer = dyn_cast<comm::StartTransferOp>(op)) {
+        sites[transfer] = emitTransfer(transfer);
       } else if (auto wait = dyn_cast<comm::WaitOp>(op)) {
         exec::WaitOp::create(b, loc, sites.lookup(wait.getHandle().getDefiningOp()));
       } else if (auto index = dyn_cast<comm::AxisIndexOp>(op)) {
@@ -301,8 +324,49 @@ private:
     emitInto(loop.getBody().front(), made.getBody());
   }
 
+  void copy(Location loc, Value from, Value to) { exec::CopyOp::create(b, loc, from, to); }
+
+  // The site that it starts at.
+  template <typename Transfer> int64_t emitTransfer(Transfer transfer) {
+    Location loc = transfer.getLoc();
+    Value output = transfer.getOutput(), into = transfer.getInto(), index = transfer.getIndex();
+    int64_t site = nextSite++;
+    if (into && liveness.storages.find(liveness.arrayOf(into)) !=
+                    liveness.storages.find(liveness.arrayOf(output)))
+      copy(loc, bufferOf(into), bufferOf(output)); // which is still needed as it was
+    IntegerAttr step;
+    if (index) {
+      auto whole = cast<RankedTensorType>((into ? into : transfer.getInput()).getType());
+      step = b.getI64IntegerAttr(byteSize(whole) / std::max<int64_t>(whole.getDimSize(0), 1));
+    }
+    exec::CopyStartOp::create(b, loc, site, bufferOf(transfer.getInput()), bufferOf(output),
+                              index ? bufferOf(index) : Value(), step);
+    return site;
+  }
+
+  // The rows that there are; then twice as many, and so on, within the memory that they go to.
+  void emitRepeated(comm::TransferOp transfer) {
+    Location loc = transfer.getLoc();
+    int array = liveness.arrayOf(transfer.getOutput());
+    auto from = cast<RankedTensorType>(transfer.getInput().getType());
+    auto to = cast<RankedTensorType>(transfer.getOutput().getType());
+    if (from == to)
+      return copy(loc, bufferOf(transfer.getInput()), bufferOf(transfer.getOutput()));
+    SmallVector<int64_t> shape(to.getShape());
+    auto rows = [&](int64_t count) {
+      shape[0] = count;
+      return to.clone(shape);
+    };
+    int64_t all = to.getDimSize(0), done = from.getDimSize(0), rowBytes = byteSize(to) / all;
+    copy(loc, bufferOf(transfer.getInput()), bufferOf(array, rows(done)));
+    for (int64_t next; done < all; done += next) {
+      next = std::min(done, all - done);
+      copy(loc, bufferOf(array, rows(next)), bufferOf(array, rows(next), done * rowBytes));
+    }
+  }
+
   void emitStart(comm::StartOp start) {
-    int64_t site = sites.size();
+    int64_t site = nextSite++;
     sites[start] = site;
     exec::ReductionAttr reduction;
     if (start.getReduction())
@@ -320,10 +384,11 @@ private:
   func::FuncOp func;
   Liveness &liveness;
   OpBuilder b, buffers;
-  std::map<std::pair<int, const void *>, Value> made;
+  std::map<std::tuple<int, const void *, int64_t>, Value> made;
   std::map<int, std::pair<Place, int64_t>> spots; // of arrays that have no place of the caller's
   DenseMap<Operation *, SmallVector<Copy>> copies;
   DenseMap<Operation *, int64_t> sites;
+  int64_t nextSite = 0;
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "dialects/comm/CommOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
+#include "passes/placement/MemorySpaces.h"
 
 using namespace mlir;
 using tessera::stablehlo::CaseOp;
@@ -16,8 +17,8 @@ static bool isAllReduce(Operation *op) {
 }
 
 // Where a collective is waited for.
-static int64_t endOf(const Liveness &liveness, comm::StartOp start) {
-  return liveness.at.begin.lookup(*start.getHandle().user_begin());
+static int64_t endOf(const Liveness &liveness, Operation *start) {
+  return liveness.at.begin.lookup(*start->getResults().back().user_begin());
 }
 
 static int64_t bytesOf(Value value) { return byteSize(cast<RankedTensorType>(value.getType())); }
@@ -35,8 +36,8 @@ public:
     for (BlockArgument argument : entry.getArguments()) {
       // Only what an output takes over may be written.
       bool writable = func.getArgAttr(argument.getArgNumber(), "tf.aliasing_output") != nullptr;
-      int array =
-          result.storages.add(bytesOf(argument), {Place::Input, argument.getArgNumber()}, writable);
+      int array = result.storages.add(bytesOf(argument), {Place::Input, argument.getArgNumber()},
+                                      writable, memoryOf(argument));
       result.arrays[argument] = array;
       result.storages.live(array, 0, 1);
     }
@@ -62,8 +63,12 @@ private:
     }
   }
 
+  Memory memoryOf(Value value) const {
+    return placement::isInHost(value) ? Memory::Host : Memory::Device;
+  }
+
   int add(Value value) {
-    int array = result.storages.add(bytesOf(value));
+    int array = result.storages.add(bytesOf(value), {}, true, memoryOf(value));
     result.arrays[value] = array;
     return array;
   }
@@ -101,7 +106,8 @@ private:
             result.storages.add(bytesOf(value), {Place::Constant, result.constantBytes}, false);
         result.arrays[value] = array;
         result.constantBytes += (bytesOf(value) + 63) / 64 * 64;
-      } else if (isa<exec::FusedOp, comm::StartOp, comm::AxisIndexOp>(op)) {
+      } else if (isa<exec::FusedOp, comm::StartOp, comm::TransferOp, comm::StartTransferOp,
+                     comm::AxisIndexOp>(op)) {
         for (Value value : op.getResults())
           if (isa<RankedTensorType>(value.getType()))
             result.storages.live(add(value), 4 * at + 1, 4 * at + 2);
@@ -145,9 +151,12 @@ private:
       bool isReduced = isAllReduce(&op);
       if (auto start = dyn_cast<comm::StartOp>(op); start && !isReduced)
         until = 4 * endOf(result, start) + 2;
+      auto transfer = dyn_cast<comm::StartTransferOp>(op);
       for (Value operand : op.getOperands())
         if (isa<RankedTensorType>(operand.getType())) {
-          read(operand, &op, until);
+          read(operand, &op,
+               transfer && operand == transfer.getInput() ? 4 * endOf(result, transfer) + 2
+                                                          : until);
           if (isReduced)
             reduced.push_back({cast<comm::StartOp>(op), result.arrays.lookup(operand)});
         }
@@ -233,12 +242,15 @@ public:
 
   void run() {
     SmallVector<exec::FusedOp> kernels;
+    SmallVector<Operation *> transfers;
     SmallVector<WhileOp> loops; // inner ones first
     SmallVector<CaseOp> branches;
     SmallVector<comm::StartOp> reductions;
     func.walk([&](Operation *op) {
       if (auto fused = dyn_cast<exec::FusedOp>(op))
         kernels.push_back(fused);
+      else if (isa<comm::TransferOp, comm::StartTransferOp>(op))
+        transfers.push_back(op);
       else if (auto loop = dyn_cast<WhileOp>(op))
         loops.push_back(loop);
       else if (auto branch = dyn_cast<CaseOp>(op))
@@ -248,6 +260,8 @@ public:
     });
     for (exec::FusedOp fused : kernels)
       shareInplace(fused, [&](unsigned i) { return updates(fused, i) || continues(fused, i); });
+    for (Operation *transfer : transfers)
+      shareUpdated(transfer);
     for (WhileOp loop : loops)
       shareYields(loop);
     for (WhileOp loop : loops)
@@ -345,6 +359,18 @@ private:
                                 liveness.at.begin.lookup(fused),
                                 carriedBack(fused.getResult(i), array));
     }
+  }
+
+  // A transfer into an array writes its part where the array lies.
+  void shareUpdated(Operation *transfer) {
+    auto whole = dyn_cast<comm::TransferOp>(transfer);
+    Value into = whole ? whole.getInto() : cast<comm::StartTransferOp>(transfer).getInto();
+    if (!into)
+      return;
+    int array = liveness.storages.find(liveness.arrayOf(into));
+    Value output = transfer->getResult(0);
+    liveness.storages.share(array, liveness.arrayOf(output), liveness.at.begin.lookup(transfer),
+                            carriedBack(output, array));
   }
 
   void shareYields(WhileOp loop) {

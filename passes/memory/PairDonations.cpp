@@ -7,6 +7,7 @@
 #include "passes/memory/Donations.h"
 #include "passes/memory/InplaceOperands.h"
 #include "passes/memory/Passes.h"
+#include "passes/placement/MemorySpaces.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -75,7 +76,8 @@ private:
     for (BlockArgument argument : entry.getArguments()) {
       unsigned i = argument.getArgNumber();
       auto output = func.getArgAttrOfType<IntegerAttr>(i, kOutput);
-      if (!output || bytesOf(argument) == bytesOf(ret->getOperand(output.getInt())))
+      if (!output || (bytesOf(argument) == bytesOf(ret->getOperand(output.getInt())) &&
+                      isInHost(argument) == isInHost(ret->getOperand(output.getInt()))))
         continue;
       attributes.removeArgument(i, kOutput);
       attributes.setArgument(i, kDonor, BoolAttr::get(func.getContext(), true));
@@ -84,9 +86,12 @@ private:
 
   static int64_t bytesOf(Value value) { return byteSize(cast<RankedTensorType>(value.getType())); }
 
+  bool isInHost(Value value) const { return placement::isInHost(value); }
+
   memory::DonatedArray describe(Value value, int64_t when) {
-    int type = types.try_emplace(value.getType(), types.size()).first->second;
-    return {bytesOf(value), type, when};
+    std::pair<Type, int> key(value.getType(), isInHost(value));
+    int type = types.try_emplace(key, types.size()).first->second;
+    return {bytesOf(value), type, when, isInHost(value)};
   }
 
   // When the array of a returned value is written first.
@@ -112,6 +117,8 @@ private:
       int64_t when = time.lookup(reader);
       if (auto start = dyn_cast<comm::StartOp>(reader))
         when = time.lookup(*start.getHandle().user_begin());
+      if (auto start = dyn_cast<comm::StartTransferOp>(reader))
+        when = time.lookup(*start.getHandle().user_begin());
       if (when > lastRead)
         lastReaders.clear();
       lastRead = std::max(lastRead, when);
@@ -130,6 +137,10 @@ private:
       return;
     if (isa<WhileOp>(reader))
       return addInplace(i, reader->getResult(operand));
+    auto transfer = dyn_cast<comm::TransferOp>(reader);
+    auto start = dyn_cast<comm::StartTransferOp>(reader);
+    if ((transfer && transfer.getInto() == use.get()) || (start && start.getInto() == use.get()))
+      return addInplace(i, reader->getResult(0));
     auto fused = dyn_cast<exec::FusedOp>(reader);
     if (!fused)
       return;
@@ -146,13 +157,15 @@ private:
     for (Operation *user : value.getUsers())
       if (isa<stablehlo::ReshapeOp>(user))
         addInplace(i, user->getResult(0));
+      else if (isa<comm::WaitOp>(user) && user->getOperand(1) == value)
+        addInplace(i, user->getResult(0));
   }
 
   func::FuncOp func;
   Block &entry;
   Operation *ret;
   DenseMap<Operation *, int64_t> time;
-  DenseMap<Type, int> types;
+  DenseMap<std::pair<Type, int>, int> types;
   SmallVector<BlockArgument> arguments; // that are donated
   SmallVector<int> outputNumbers;       // that nobody lends memory to
   DenseMap<Value, int> outputOf;

@@ -5,9 +5,9 @@
 
 namespace tessera::memory {
 
-int Storages::add(int64_t bytes, Place place, bool shareable) {
+int Storages::add(int64_t bytes, Place place, bool shareable, Memory memory) {
   parent.push_back(parent.size());
-  classes.push_back({bytes, place, shareable, {}});
+  classes.push_back({bytes, place, shareable, memory, {}});
   return parent.back();
 }
 
@@ -35,7 +35,7 @@ bool Storages::share(int from, int to, int64_t at, int64_t back, int64_t until) 
   if (a == b)
     return true;
   Class &x = classes[a], &y = classes[b];
-  if (!x.shareable || !y.shareable || x.bytes != y.bytes ||
+  if (!x.shareable || !y.shareable || x.bytes != y.bytes || x.memory != y.memory ||
       (x.place.kind != Place::Arena && y.place.kind != Place::Arena))
     return false;
   if (overlap(readBefore(x.live, at, until < 0 ? at : until), readBefore(y.live, back, back)))

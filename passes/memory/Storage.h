@@ -13,16 +13,20 @@ struct Place {
   bool operator==(const Place &) const = default;
 };
 
+// What an array lies in, whoever has it: only arrays in the same memory are shared.
+enum class Memory : uint8_t { Device, Host };
+
 // Classes of values that share an array: a union-find with live segments.
 class Storages {
 public:
   // A new value in a class of its own. Only arena arrays and writable inputs may be shared.
-  int add(int64_t bytes, Place place = {}, bool shareable = true);
+  int add(int64_t bytes, Place place = {}, bool shareable = true, Memory memory = Memory::Device);
   void live(int value, int64_t begin, int64_t end);
 
   int find(int value) const;
   const Place &placeOf(int value) const { return classes[find(value)].place; }
   const Segments &liveOf(int value) const { return classes[find(value)].live; }
+  Memory memoryOf(int value) const { return classes[find(value)].memory; }
   int64_t bytesOf(int value) const { return classes[find(value)].bytes; }
   size_t size() const { return classes.size(); }
 
@@ -30,7 +34,7 @@ public:
   // read for the last time by what writes `to`, a collective perhaps that ends at `until`. With
   // `back`, `to` is what `from` becomes when a loop's body ends there. Says whether they now share.
   bool share(int from, int to, int64_t at, int64_t back = -1, int64_t until = -1);
-  // Lets `value` lie at a place of the caller's, unless it has one.
+  // Lets `value` lie at a place of the caller's, in the same memory, unless it has one.
   bool moveTo(int value, Place place);
 
 private:
@@ -38,6 +42,7 @@ private:
     int64_t bytes;
     Place place;
     bool shareable;
+    Memory memory;
     Segments live;
   };
   mutable std::vector<int> parent;

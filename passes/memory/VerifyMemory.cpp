@@ -56,6 +56,14 @@ public:
         at = it->second;
     return at == range.end;
   }
+  // Whether the range lies in an array.
+  bool hasAround(const Range &range) const {
+    auto space = spaces.find(range.space);
+    if (space == spaces.end())
+      return false;
+    auto it = space->second.upper_bound(range.begin);
+    return it != space->second.begin() && std::prev(it)->second >= range.end;
+  }
   // What all have.
   static Written common(llvm::ArrayRef<Written> all) {
     Written result;
@@ -175,10 +183,20 @@ private:
     return {0, 0, 0};
   }
 
+  bool isOnHost(Value buffer) {
+    auto op = buffer.getDefiningOp<BufferOp>();
+    auto isHost = [&](ArrayAttr parameters) {
+      return cast<ParameterAttr>(parameters[op.getIndex()]).getMemory() == Memory::Host;
+    };
+    return op.getSpace() == Space::HostArena ||
+           (op.getSpace() == Space::Input && isHost(program.getInputs())) ||
+           (op.getSpace() == Space::Output && isHost(program.getOutputs()));
+  }
+
   LogicalResult read(Operation *op, Value buffer, const Written &written) {
     Range range = rangeOf(buffer);
-    bool isConstant = range.space == 1;
-    if (!isConstant && !written.has(range))
+    bool isConstant = range.space == 1, mayBePart = isOnHost(buffer); // rows that are repeated
+    if (!isConstant && !written.has(range) && !(mayBePart && written.hasAround(range)))
       return op->emitOpError("reads bytes [")
              << range.begin << ", " << range.end << ") that nothing has written";
     for (auto &[site, flight] : flying)
@@ -289,7 +307,11 @@ private:
           return failure();
         begin(receive.getSite(), {}, receive.getTo());
       } else if (auto copy = dyn_cast<CopyStartOp>(op)) {
-        if (failed(read(&op, copy.getFrom(), written)) || failed(write(&op, copy.getTo(), written)))
+        // Of an array that a part of is written, the rest stays.
+        if (failed(read(&op, copy.getFrom(), written)) ||
+            (copy.getIndex() && failed(read(&op, copy.getIndex(), written))) ||
+            (writesPart(copy) && failed(read(&op, copy.getTo(), written))) ||
+            failed(write(&op, copy.getTo(), written)))
           return failure();
         begin(copy.getSite(), copy.getFrom(), copy.getTo());
       } else if (auto call = dyn_cast<CallOp>(op)) {
@@ -322,6 +344,11 @@ private:
       }
     }
     return success();
+  }
+
+  static bool writesPart(CopyStartOp copy) {
+    auto bytes = [](Value buffer) { return buffer.getDefiningOp<BufferOp>().getBytes(); };
+    return copy.getIndex() && bytes(copy.getFrom()) < bytes(copy.getTo());
   }
 
   void begin(int64_t site, ValueRange from, ValueRange to) {

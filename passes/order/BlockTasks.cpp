@@ -5,6 +5,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
 #include "passes/memory/InplaceOperands.h"
+#include "passes/placement/MemorySpaces.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
@@ -19,9 +20,15 @@ bool isCollective(Operation *op) {
              comm::PermuteOp, comm::ShiftOp, comm::BroadcastOp>(op);
 }
 
+bool isTransfer(Operation *op) {
+  auto transfer = dyn_cast<comm::TransferOp>(op);
+  return transfer &&
+         (transfer.getIndex() || transfer.getInput().getType() == transfer.getOutput().getType());
+}
+
 bool isFree(Operation *op) { return isa<stablehlo::ReshapeOp, stablehlo::ConstantOp>(op); }
 
-static int64_t bytesOf(Value value) {
+static int64_t sizeOf(Value value) {
   auto tensor = dyn_cast<RankedTensorType>(value.getType());
   return tensor ? byteSize(tensor) : 0;
 }
@@ -31,17 +38,20 @@ bool isDonated(func::FuncOp func, unsigned argument) {
          func.getArgAttr(argument, "jax.buffer_donor");
 }
 
+// Of the device's memory.
+static int64_t bytesOf(Value value) { return placement::isInHost(value) ? 0 : sizeOf(value); }
+
 // No more of an array than what slices and lookups take of it, or an update writes.
 static double bytesTouched(exec::FusedOp fused) {
   double bytes = 0;
   for (BlockArgument argument : fused.getBlock()->getArguments()) {
-    auto all = static_cast<double>(bytesOf(argument));
+    auto all = static_cast<double>(sizeOf(argument));
     double parts = 0;
     for (OpOperand &use : argument.getUses()) {
       fusion::NodeKind kind = fusionKindOf(use.getOwner());
       bool isFirst = use.getOperandNumber() == 0;
       if (isFirst && (kind == fusion::NodeKind::Slice || kind == fusion::NodeKind::Movement))
-        parts += static_cast<double>(bytesOf(use.getOwner()->getResult(0)));
+        parts += static_cast<double>(sizeOf(use.getOwner()->getResult(0)));
       else if (!isFirst || kind != fusion::NodeKind::Update)
         parts += all;
     }
@@ -51,7 +61,7 @@ static double bytesTouched(exec::FusedOp fused) {
     Operation *made = result.getDefiningOp();
     bool inPlace = made && fusionKindOf(made) == fusion::NodeKind::Update &&
                    isa<BlockArgument>(made->getOperand(0));
-    bytes += static_cast<double>(bytesOf(inPlace ? made->getOperand(1) : result));
+    bytes += static_cast<double>(sizeOf(inPlace ? made->getOperand(1) : result));
   }
   return bytes;
 }
@@ -119,8 +129,7 @@ private:
       if (read != storages.end() && written != storages.end() && read->second != written->second)
         result.carries.push_back(
             {read->second, written->second,
-             turns *
-                 cost::computeSeconds(topology, 0, 2 * static_cast<double>(bytesOf(argument)))});
+             turns * cost::computeSeconds(topology, 0, 2 * static_cast<double>(sizeOf(argument)))});
     }
   }
 
@@ -132,9 +141,10 @@ private:
     DenseMap<Type, int64_t> donated;
     if (func)
       for (BlockArgument argument : block.getArguments())
-        donated[argument.getType()] += isDonated(func, argument.getArgNumber());
+        if (!placement::isInHost(argument))
+          donated[argument.getType()] += isDonated(func, argument.getArgNumber());
     for (Value value : end->getOperands()) {
-      bool isThere = func && donated[value.getType()]-- > 0;
+      bool isThere = func && !placement::isInHost(value) && donated[value.getType()]-- > 0;
       auto found = storages.find(value);
       if (found == storages.end())
         continue;
@@ -197,7 +207,7 @@ private:
   }
 
   void write(Value value, cost::Task &task) {
-    if (bytesOf(value))
+    if (sizeOf(value))
       task.writes.push_back(addStorage(value));
   }
 
@@ -246,6 +256,8 @@ private:
             overwrite(task, value, operand);
     } else if (isCollective(op)) {
       describeCollective(op, task);
+    } else if (auto transfer = dyn_cast<comm::TransferOp>(op)) {
+      describeTransfer(transfer, task);
     } else {
       BlockCost most;
       for (Region &region : op->getRegions()) {
@@ -277,6 +289,21 @@ private:
     }
     if (!task.links) // a group of one device
       task.links = 1;
+  }
+
+  // Each direction has an engine of its own.
+  void describeTransfer(comm::TransferOp op, cost::Task &task) {
+    bool comesFromHost = placement::isInHost(op.getInput());
+    auto host = topology.spaces.find("host");
+    double rate = host == topology.spaces.end() ? 0
+                  : comesFromHost               ? host->second.toDevice
+                                                : host->second.fromDevice;
+    auto bytes = static_cast<double>(std::min(sizeOf(op.getInput()), sizeOf(op.getOutput())));
+    task.seconds = bytes / (rate > 0 ? rate : topology.device.bytesPerSecond);
+    if (isTransfer(op))
+      task.links = comesFromHost ? cost::kFromHost : cost::kToHost;
+    if (Value into = op.getInto())
+      overwrite(task, op.getOutput(), into);
   }
 
   Block &block;

@@ -18,6 +18,9 @@ struct BlockCost {
 
 // One of comm's collectives that is not split yet.
 bool isCollective(mlir::Operation *op);
+// A transfer between memories that a copy engine carries out beside the device, and that is not split
+// yet.
+bool isTransfer(mlir::Operation *op);
 // A view or a constant: follows its readers, and has no instruction of its own.
 bool isFree(mlir::Operation *op);
 

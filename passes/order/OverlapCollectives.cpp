@@ -16,18 +16,22 @@ namespace tessera {
 
 using namespace mlir;
 
-static comm::StartOp split(Operation *op, OpBuilder &b) {
+// The start of a collective or transfer: its results, then the handle.
+static Operation *split(Operation *op, OpBuilder &b) {
   MLIRContext *context = op->getContext();
   SmallVector<Type> types(op->getResultTypes());
   types.push_back(comm::HandleType::get(context));
-  OperationState state(op->getLoc(), comm::StartOp::getOperationName());
+  bool moves = order::isTransfer(op);
+  OperationState state(op->getLoc(), moves ? comm::StartTransferOp::getOperationName()
+                                           : comm::StartOp::getOperationName());
   state.addOperands(op->getOperands());
   state.addTypes(types);
-  comm::CollectiveKind kind = comm::collectiveFacts(op)->kind;
   // The other attributes have the same names on both.
   state.addAttributes(op->getAttrs());
-  state.addAttribute("kind", comm::CollectiveKindAttr::get(context, kind));
-  return cast<comm::StartOp>(b.create(state));
+  if (!moves)
+    state.addAttribute("kind",
+                       comm::CollectiveKindAttr::get(context, comm::collectiveFacts(op)->kind));
+  return b.create(state);
 }
 
 namespace {
@@ -38,7 +42,7 @@ public:
   explicit Placer(Block &block) : placer(block), end(block.getTerminator()) {}
 
   void place(const order::BlockTasks &tasks, ArrayRef<cost::Step> steps) {
-    std::vector<comm::StartOp> starts(tasks.ops.size());
+    std::vector<Operation *> starts(tasks.ops.size());
     for (const cost::Step &step : steps) {
       Operation *op = tasks.ops[step.task];
       if (step.kind == cost::Step::Wait) {
@@ -54,9 +58,10 @@ public:
   }
 
 private:
-  void wait(Operation *op, comm::StartOp start) {
-    auto wait = comm::WaitOp::create(placer.builder, op->getLoc(), start.getOutputs().getTypes(),
-                                     start.getHandle(), start.getOutputs());
+  void wait(Operation *op, Operation *start) {
+    ValueRange outputs = start->getResults().drop_back();
+    auto wait = comm::WaitOp::create(placer.builder, op->getLoc(), outputs.getTypes(),
+                                     start->getResults().back(), outputs);
     op->replaceAllUsesWith(wait.getOutputs());
     op->erase();
   }

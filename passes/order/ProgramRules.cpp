@@ -2,6 +2,7 @@
 
 #include "dialects/exec/ExecOps.h"
 #include "dialects/tessera/Marks.h"
+#include "passes/placement/MemorySpaces.h"
 
 using namespace mlir;
 
@@ -16,8 +17,9 @@ int64_t bytesOf(Type type) {
 // Arguments. Results are counted where they are written: until then temporaries lie there.
 int64_t heldByCaller(func::FuncOp func) {
   int64_t bytes = 0;
-  for (Type type : func.getArgumentTypes())
-    bytes += bytesOf(type);
+  for (BlockArgument argument : func.getArguments())
+    if (!placement::isInHost(argument))
+      bytes += bytesOf(argument.getType());
   return bytes;
 }
 

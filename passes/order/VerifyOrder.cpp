@@ -11,19 +11,23 @@ namespace tessera {
 using namespace mlir;
 
 static WalkResult check(Operation *op) {
-  if (auto start = dyn_cast<comm::StartOp>(op)) {
-    if (!start.getHandle().hasOneUse())
+  if (isa<comm::StartOp, comm::StartTransferOp>(op)) {
+    Value handle = op->getResults().back();
+    if (!handle.hasOneUse())
       return op->emitOpError("needs exactly one comm.wait on its handle");
-    Operation *wait = *start.getHandle().user_begin();
+    Operation *wait = *handle.user_begin();
     if (!isa<comm::WaitOp>(wait) || wait->getBlock() != op->getBlock())
       return op->emitOpError("needs its comm.wait in the same block");
-    for (Value output : start.getOutputs())
+    for (Value output : op->getResults().drop_back())
       for (Operation *user : output.getUsers())
         if (user != wait)
           return user->emitOpError("reads the result of a collective before its comm.wait");
     return WalkResult::advance();
   }
-  if (isa<comm::CommDialect>(op->getDialect()) && !isa<comm::WaitOp, comm::AxisIndexOp>(op))
+  auto transfer = dyn_cast<comm::TransferOp>(op); // one that repeats what it copies stays whole
+  if (isa<comm::CommDialect>(op->getDialect()) && !isa<comm::WaitOp, comm::AxisIndexOp>(op) &&
+      !(transfer && transfer.getInput().getType() != transfer.getOutput().getType() &&
+        !transfer.getIndex()))
     return op->emitOpError(
         "is not split into comm.start and comm.wait; run --tessera-overlap-collectives");
   return WalkResult::advance();

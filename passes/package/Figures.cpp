@@ -101,6 +101,48 @@ static std::optional<CollectiveFigures> figuresOf(Operation *op) {
   return figures;
 }
 
+Memory memoryOf(Value buffer) {
+  auto op = buffer.getDefiningOp<BufferOp>();
+  auto program = op->getParentOfType<ProgramOp>();
+  auto of = [&](ArrayAttr parameters) {
+    return cast<ParameterAttr>(parameters[op.getIndex()]).getMemory();
+  };
+  switch (op.getSpace()) {
+  case Space::HostArena:
+    return Memory::Host;
+  case Space::FileArena:
+    return Memory::File;
+  case Space::Input:
+    return of(program.getInputs());
+  case Space::Output:
+    return of(program.getOutputs());
+  default: // arguments of functions lie on the device
+    return Memory::Device;
+  }
+}
+
+// Nothing for what stays in one memory, and for what goes to a file.
+static std::optional<CollectiveFigures> transferOf(Operation *op) {
+  Value from, to;
+  if (auto copy = dyn_cast<CopyOp>(op))
+    from = copy.getFrom(), to = copy.getTo();
+  else if (auto start = dyn_cast<CopyStartOp>(op))
+    from = start.getFrom(), to = start.getTo();
+  else
+    return std::nullopt;
+  std::pair<Memory, Memory> way(memoryOf(from), memoryOf(to));
+  bool toHost = way == std::pair(Memory::Device, Memory::Host);
+  if (!toHost && way != std::pair(Memory::Host, Memory::Device))
+    return std::nullopt;
+  CollectiveFigures figures;
+  figures.kind = toHost ? "to-host" : "to-device";
+  figures.count = 1;
+  figures.bytes = std::min(bytesOf(from), bytesOf(to));
+  figures.location = locationText(op->getLoc());
+  figures.op = op;
+  return figures;
+}
+
 // Of loops in loops there may be more than a number holds: then it is the largest.
 static int64_t times(int64_t a, int64_t b) {
   int64_t product;
@@ -117,6 +159,9 @@ using Rows = std::vector<CollectiveFigures>;
 
 class Counter {
 public:
+  explicit Counter(std::optional<CollectiveFigures> (*figuresOf)(Operation *))
+      : figuresOf(figuresOf) {}
+
   Rows count(ProgramOp program) {
     for (auto function : program.getBlock()->getOps<FunctionOp>())
       functions[function.getSymName()] = merged(count(*function.getBlock()));
@@ -192,22 +237,33 @@ private:
     return result;
   }
 
+  std::optional<CollectiveFigures> (*figuresOf)(Operation *);
   llvm::StringMap<Rows> functions; // of one execution, by name
 };
 
 } // namespace
 
 std::vector<CollectiveFigures> collectiveFigures(ProgramOp program) {
-  return Counter().count(program);
+  return Counter(figuresOf).count(program);
 }
 
-MemoryFigures memoryFigures(ProgramOp program) {
+std::vector<CollectiveFigures> transferFigures(ProgramOp program) {
+  return Counter(transferOf).count(program);
+}
+
+MemoryFigures memoryFigures(ProgramOp program, Memory memory) {
   MemoryFigures figures;
   for (Attribute attr : program.getInputs())
-    figures.arguments += byteSize(cast<ParameterAttr>(attr).getLocal());
+    if (auto input = cast<ParameterAttr>(attr); input.getMemory() == memory)
+      figures.arguments += byteSize(input.getLocal());
   for (Attribute attr : program.getOutputs())
-    if (cast<ParameterAttr>(attr).getAlias() < 0)
-      figures.outputs += byteSize(cast<ParameterAttr>(attr).getLocal());
+    if (auto output = cast<ParameterAttr>(attr);
+        output.getMemory() == memory && output.getAlias() < 0)
+      figures.outputs += byteSize(output.getLocal());
+  if (memory == Memory::Host) {
+    figures.arena = program.getHostBytes();
+    return figures;
+  }
   int64_t scratch = 0;
   SymbolTable symbols(program->getParentOfType<ModuleOp>());
   program.walk([&](DispatchOp dispatch) {

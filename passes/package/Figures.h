@@ -23,17 +23,23 @@ struct CollectiveFigures {
   mlir::Operation *op = nullptr; // the instruction
 };
 
+// Of one memory.
 struct MemoryFigures {
   int64_t arguments = 0, outputs = 0; // outputs that take an argument's buffer count there
-  int64_t arena = 0;                  // with the largest scratch of a kernel
+  int64_t arena = 0;                  // the device's: with the largest scratch of a kernel
   int64_t total() const { return arguments + outputs + arena; }
 };
 
 // One row a site, in program order; of a branch the block that sends most. What a function moves is
 // counted for each call.
 std::vector<CollectiveFigures> collectiveFigures(exec::ProgramOp program);
+// The same of what is copied between the device's memory and the host's: `kind` is to-host or
+// to-device, and nothing goes over a link.
+std::vector<CollectiveFigures> transferFigures(exec::ProgramOp program);
 
-MemoryFigures memoryFigures(exec::ProgramOp program);
+// That a buffer lies in.
+exec::Memory memoryOf(mlir::Value buffer);
+MemoryFigures memoryFigures(exec::ProgramOp program, exec::Memory memory = exec::Memory::Device);
 
 // "file:line:column", the name of a location without a file, or "".
 std::string locationText(mlir::Location location);

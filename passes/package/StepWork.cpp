@@ -144,20 +144,18 @@ private:
   cost::Work readTransfer(CopyStartOp copy) {
     auto from = copy.getFrom().getDefiningOp<BufferOp>(),
          to = copy.getTo().getDefiningOp<BufferOp>();
-    bool isFromHost = isBeside(from), isToHost = isBeside(to);
+    bool isFromHost = memoryOf(from) != Memory::Device, isToHost = memoryOf(to) != Memory::Device;
+    double bytes = double(std::min(from.getBytes(), to.getBytes())); // of a part
     auto host = topology.spaces.find("host");
     double rate = 0;
     if (host != topology.spaces.end())
       rate = isToHost ? host->second.fromDevice : host->second.toDevice;
     cost::Work work;
     work.kind = cost::Work::Start;
-    work.seconds = double(to.getBytes()) / (rate > 0 ? rate : topology.device.bytesPerSecond);
+    work.seconds = bytes / (rate > 0 ? rate : topology.device.bytesPerSecond);
     work.links = (isToHost ? cost::kToHost : 0) | (isFromHost ? cost::kFromHost : 0);
     work.site = copy.getSite();
     return work;
-  }
-  static bool isBeside(BufferOp buffer) {
-    return buffer.getSpace() == Space::HostArena || buffer.getSpace() == Space::FileArena;
   }
 
   const cost::Topology &topology;

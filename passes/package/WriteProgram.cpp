@@ -256,6 +256,10 @@ private:
       to.mutable_copy_start()->set_site(copy.getSite());
       writeBuffer(copy.getFrom(), *to.mutable_copy_start()->mutable_from());
       writeBuffer(copy.getTo(), *to.mutable_copy_start()->mutable_to());
+      if (copy.getIndex()) {
+        writeBuffer(copy.getIndex(), *to.mutable_copy_start()->mutable_index());
+        to.mutable_copy_start()->set_step(*copy.getStep());
+      }
       return success();
     }
     if (auto call = dyn_cast<CallOp>(op)) {

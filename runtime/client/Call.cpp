@@ -331,14 +331,15 @@ void Call::over() {
         communicator->reset();
       }
   Counters counters;
-  if (rebound_)
-    counters.peakBytes = peakBytes();
-  else
-    counters.peakBytes = counters_.peakBytes;
+  bool isKnown = !rebound_;
+  counters.peakBytes = isKnown ? counters_.peakBytes : peakBytes(program::DEVICE_MEMORY);
+  counters.hostPeakBytes = isKnown ? counters_.hostPeakBytes : peakBytes(program::HOST_MEMORY);
   rebound_ = false;
   for (const auto &device : devices_) {
     counters.collectives = std::max(counters.collectives, device->collectives());
     counters.collectiveBytes = std::max(counters.collectiveBytes, device->collectiveBytes());
+    counters.transfers = std::max(counters.transfers, device->transfers());
+    counters.transferBytes = std::max(counters.transferBytes, device->transferBytes());
   }
   {
     std::lock_guard lock(countersMutex_);
@@ -383,31 +384,35 @@ void Call::cancel() {
   run_.failFromOutside({Code::Cancelled, "the step was cancelled"});
 }
 
-uint64_t Call::peakBytes() const {
+uint64_t Call::peakBytes(program::Memory memory) const {
   uint64_t most = 0;
   for (const DeviceProgram &each : program().programs())
-    most = std::max(most, peakBytes(each));
+    most = std::max(most, peakBytes(each, memory));
   return most;
 }
 
 // All devices of a program hold as much.
-uint64_t Call::peakBytes(const DeviceProgram &of) const {
+uint64_t Call::peakBytes(const DeviceProgram &of, program::Memory memory) const {
   auto [begin, end] = executable_->devicesOf(of);
   if (begin == end)
     return 0;
   std::vector<std::pair<uint64_t, uint64_t>> arrays; // address, bytes
   const auto &manifest = of.manifest();
   for (int i = 0; i < manifest.inputs_size(); ++i)
-    arrays.emplace_back(devices_[begin]->inputAddress(i).number(), localBytes(manifest.inputs(i)));
+    if (manifest.inputs(i).memory() == memory)
+      arrays.emplace_back(devices_[begin]->inputAddress(i).number(),
+                          localBytes(manifest.inputs(i)));
   std::sort(arrays.begin(), arrays.end());
   arrays.erase(std::unique(arrays.begin(), arrays.end(),
                            [](const auto &a, const auto &b) { return a.first == b.first; }),
                arrays.end());
-  uint64_t bytes = manifest.arena_bytes() + of.decoded().scratchBytes;
+  uint64_t bytes = memory == program::HOST_MEMORY
+                       ? manifest.host_bytes()
+                       : manifest.arena_bytes() + of.decoded().scratchBytes;
   for (const auto &[address, size] : arrays)
     bytes += size;
   for (const auto &output : manifest.outputs())
-    bytes += output.alias() ? 0 : localBytes(output);
+    bytes += output.alias() || output.memory() != memory ? 0 : localBytes(output);
   return bytes;
 }
 

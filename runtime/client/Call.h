@@ -79,8 +79,8 @@ private:
   void over();
   void conclude(Status status);
   void keepBuffers();
-  uint64_t peakBytes() const;
-  uint64_t peakBytes(const DeviceProgram &program) const;
+  uint64_t peakBytes(program::Memory memory) const;
+  uint64_t peakBytes(const DeviceProgram &program, program::Memory memory) const;
   void makeCommunicators(const CallOptions &options);
   void makeDevices();
   Status describeStall() const;

@@ -54,7 +54,8 @@ Interpreter::Interpreter(const DeviceProgram &program, uint32_t position, Run &r
   counters_.resize(decoded.counters);
   returns_.resize(decoded.functions.size());
   recordable_ = std::none_of(decoded.code.begin(), decoded.code.end(), [](const Instruction &i) {
-    return i.opcode == Opcode::JumpIfFalse || i.opcode == Opcode::Switch;
+    return i.opcode == Opcode::JumpIfFalse || i.opcode == Opcode::Switch ||
+           i.opcode == Opcode::CopyPart;
   });
 }
 
@@ -169,6 +170,34 @@ void Interpreter::executed(uint32_t tag, int64_t begin, int64_t end) {
   trace.push_back({tag, begin, end});
 }
 
+// A copy that went from the device's memory to the host's or back counts.
+device::Outcome Interpreter::counted(const Instruction &instruction, Outcome outcome) {
+  const Slot *slots = program_.decoded().slots.data() + instruction.b;
+  auto from = slots[0].memory, to = slots[1].memory;
+  bool isFile = from == program::FILE_MEMORY || to == program::FILE_MEMORY;
+  if (outcome == Outcome::Done && from != to && !isFile) {
+    ++counted_.transfers;
+    counted_.transferBytes += instruction.c;
+  }
+  return outcome;
+}
+
+// A copy of a part that begins where data says.
+template <class Queue>
+device::Outcome Interpreter::copyPart(Worker &worker, Queue &queue, uint32_t pc) {
+  const Instruction &instruction = program_.decoded().code[pc];
+  const PartCopy &part = program_.decoded().parts[instruction.a];
+  const Address *slots = addresses_.data() + instruction.b;
+  uint32_t read;
+  if (Outcome outcome = queue.read(worker, pc, slots[2], 4, read); outcome != Outcome::Done)
+    return outcome;
+  auto index = static_cast<uint64_t>(std::max<int32_t>(static_cast<int32_t>(read), 0));
+  uint64_t begin = index < part.last / part.step ? index * part.step : part.last;
+  Address from = slots[0], to = slots[1];
+  (part.ofTarget ? to : from) = (part.ofTarget ? to : from) + begin;
+  return counted(instruction, queue.startCopy(worker, pc, part.number, from, to, instruction.c));
+}
+
 // Instructions that move bytes within the device.
 template <class Queue>
 device::Outcome Interpreter::move(Worker &worker, Queue &queue, uint32_t pc) {
@@ -176,9 +205,12 @@ device::Outcome Interpreter::move(Worker &worker, Queue &queue, uint32_t pc) {
   const Address *slots = addresses_.data() + instruction.b;
   switch (instruction.opcode) {
   case Opcode::Copy:
-    return queue.copy(worker, pc, slots[0], slots[1], instruction.c);
+    return counted(instruction, queue.copy(worker, pc, slots[0], slots[1], instruction.c));
   case Opcode::StartCopy:
-    return queue.startCopy(worker, pc, instruction.a, slots[0], slots[1], instruction.c);
+    return counted(instruction,
+                   queue.startCopy(worker, pc, instruction.a, slots[0], slots[1], instruction.c));
+  case Opcode::CopyPart:
+    return run_.failed() ? Outcome::Failed : copyPart(worker, queue, pc);
   case Opcode::Land:
     return queue.land(worker, pc, instruction.a);
   default: // Coordinate
@@ -221,8 +253,7 @@ template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, 
     const Instruction &instruction = code[pc];
     int64_t begin = traced ? Pool::now() : 0;
     Outcome outcome = Outcome::Done;
-    // Another worker may take over as soon as this task is parked: of the cpu's commands only a wait
-    // parks it.
+    // Once it is parked another worker may take over: of the cpu's commands only a wait parks it.
     if (behind || instruction.opcode == Opcode::Wait)
       pc_ = pc;
     switch (instruction.opcode) {
@@ -250,6 +281,7 @@ template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, 
       break;
     case Opcode::Copy:
     case Opcode::StartCopy:
+    case Opcode::CopyPart:
     case Opcode::Land:
     case Opcode::Coordinate:
       outcome = move(worker, queue, pc);

@@ -38,6 +38,9 @@ public:
   // Counted while running, since the last rewind.
   uint64_t collectives() const { return counted_.collectives; }
   uint64_t collectiveBytes() const { return counted_.bytes; }
+  // Copies between the device's memory and the host's.
+  uint64_t transfers() const { return counted_.transfers; }
+  uint64_t transferBytes() const { return counted_.transferBytes; }
 
   // Where its device stands, which may be behind it: for messages when the run cannot go on.
   bool ended() const { return ended_; }
@@ -57,6 +60,8 @@ private:
   bool startRecorded(Worker &worker);
   Outcome endRecording(Worker &worker);
   template <class Queue> Outcome move(Worker &worker, Queue &queue, uint32_t pc);
+  template <class Queue> Outcome copyPart(Worker &worker, Queue &queue, uint32_t pc);
+  Outcome counted(const Instruction &instruction, Outcome outcome);
   template <class Queue> Outcome decide(Worker &worker, Queue &queue, uint32_t &pc);
   uint32_t call(uint32_t pc);
   struct Binding {
@@ -87,7 +92,7 @@ private:
   uint32_t pc_ = 0;               // the command given last; a tag is one
   bool begun_ = false, ending_ = false, ended_ = false;
   struct Counts {
-    uint64_t collectives = 0, bytes = 0;
+    uint64_t collectives = 0, bytes = 0, transfers = 0, transferBytes = 0;
   } counted_;
 
   // The commands of a step that no data decides, for the next one with the same addresses; where

@@ -264,13 +264,34 @@ private:
 
   Status decodeCopyStart(const program::CopyStart &copy) {
     uint32_t slot = nextSlot();
-    if (Status s = addCopy(copy.from(), copy.to(), Reach::Anywhere); !s.ok())
+    if (Status s = copy.step() ? addPart(copy) : addCopy(copy.from(), copy.to(), Reach::Anywhere);
+        !s.ok())
       return s;
     if (out_.slots[slot].memory == program::FILE_MEMORY &&
         out_.slots[slot + 1].memory == program::FILE_MEMORY)
       return error("copies from file to file");
-    emit({Opcode::StartCopy, sites_.find(copy.site())->number, slot, 0, copy.from().bytes()});
+    uint32_t number = sites_.find(copy.site())->number;
+    if (copy.step()) {
+      uint64_t from = copy.from().bytes(), to = copy.to().bytes();
+      uint64_t last = (std::max(from, to) - std::min(from, to)) / copy.step() * copy.step();
+      out_.parts.push_back({number, to > from, copy.step(), last});
+      emit({Opcode::CopyPart, static_cast<uint32_t>(out_.parts.size() - 1), slot, 0,
+            std::min(from, to)});
+    } else {
+      emit({Opcode::StartCopy, number, slot, 0, copy.from().bytes()});
+    }
     return {};
+  }
+
+  // Of a part of one side: both sides, and the index.
+  Status addPart(const program::CopyStart &copy) {
+    if (copy.step() > kMostBytes)
+      return error("copies a part that begins at an impossible place");
+    if (Status s = addSlot(copy.from(), 0, false, Reach::Anywhere); !s.ok())
+      return s;
+    if (Status s = addSlot(copy.to(), 0, true, Reach::Anywhere); !s.ok())
+      return s;
+    return addSlot(copy.index(), 4, false);
   }
 
   Status decodeCall(const program::Call &call) {

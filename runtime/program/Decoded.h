@@ -21,6 +21,7 @@ enum class Opcode : uint8_t {
   Wait,        // site a
   Copy,        // c bytes from slot b to slot b + 1
   StartCopy,   // the same beside what follows, until the
+  CopyPart,    // the same of part a, whose place the i32 in slot b + 2 says, until the
   Land,        // of number a
   Coordinate,  // index along axes a to slot b
   EnterLoop,   // counter a = c; to b if c is 0
@@ -37,6 +38,14 @@ struct Instruction {
   Opcode opcode;
   uint32_t a = 0, b = 0, location = 0;
   uint64_t c = 0;
+};
+
+// A copy of c bytes of which one side is a part of a larger array.
+struct PartCopy {
+  uint32_t number; // of the copy
+  bool ofTarget;   // the part is of what is written
+  uint64_t step;   // bytes for each unit of the index
+  uint64_t last;   // where the last part begins
 };
 
 struct Slot {
@@ -62,6 +71,7 @@ struct Decoded {
   std::vector<GroupSet> groupSets;
   std::vector<CollectivePlan> transfers; // sends and receives
   std::vector<AxisRefs> coordinates;
+  std::vector<PartCopy> parts;
   std::vector<uint32_t> targets;
   uint32_t counters = 0;
   uint32_t sites = 0;         // of collectives; they are numbered densely here

@@ -49,7 +49,10 @@ std::string reportJson(const LoadedProgram &program, const StepTimes &stepTimes,
   }
   return text + "],\"collectives\":{\"count\":" + std::to_string(counters.collectives) +
          ",\"bytes\":" + std::to_string(counters.collectiveBytes) +
-         "},\"peak_bytes\":" + std::to_string(counters.peakBytes) + predictedJson(program) +
+         "},\"peak_bytes\":" + std::to_string(counters.peakBytes) +
+         ",\"host_peak_bytes\":" + std::to_string(counters.hostPeakBytes) +
+         ",\"transfers\":{\"count\":" + std::to_string(counters.transfers) +
+         ",\"bytes\":" + std::to_string(counters.transferBytes) + "}" + predictedJson(program) +
          ",\"target\":" + text::quoted(program.target()) +
          ",\"cpu\":" + text::quoted(program.cpu()) + "}\n";
 }
@@ -66,12 +69,18 @@ std::string summaryLine(const LoadedProgram &program, int64_t count, const StepT
   if (counters.collectives)
     line += text::counted(counters.collectives, "collective") + " and " +
             text::bytes(counters.collectiveBytes) + " received a step, ";
-  return line + "peak " + text::bytes(counters.peakBytes) + " a device";
+  if (counters.transfers)
+    line += text::bytes(counters.transferBytes) + " to and from the host a step, ";
+  line += "peak " + text::bytes(counters.peakBytes) + " a device";
+  return counters.hostPeakBytes
+             ? line + " and " + text::bytes(counters.hostPeakBytes) + " on the host"
+             : line;
 }
 
 Counters larger(const Counters &a, const Counters &b) {
   return {std::max(a.collectives, b.collectives), std::max(a.collectiveBytes, b.collectiveBytes),
-          std::max(a.peakBytes, b.peakBytes)};
+          std::max(a.peakBytes, b.peakBytes),     std::max(a.hostPeakBytes, b.hostPeakBytes),
+          std::max(a.transfers, b.transfers),     std::max(a.transferBytes, b.transferBytes)};
 }
 
 } // namespace tessera::runtime

@@ -12,6 +12,8 @@ namespace tessera::runtime {
 // Of the last step, on the device of this process that has most.
 struct Counters {
   uint64_t collectives = 0, collectiveBytes = 0, peakBytes = 0;
+  // In the host's memory; and what is copied between that and the device's.
+  uint64_t hostPeakBytes = 0, transfers = 0, transferBytes = 0;
 };
 
 // Seconds of the last steps: a session that takes any number of them keeps no more of their times
@@ -27,8 +29,8 @@ private:
   size_t oldest_ = 0; // once there are kMost
 };
 
-// {"devices":N,"steps":[seconds],"collectives":{"count","bytes"},"peak_bytes","predicted_seconds",
-// "target","cpu"}: of a
+// {"devices":N,"steps":[seconds],"collectives":{"count","bytes"},"peak_bytes","host_peak_bytes",
+// "transfers":{"count","bytes"},"predicted_seconds","target","cpu"}: of a
 // file with several images of code, `cpu` says which one ran.
 std::string reportJson(const LoadedProgram &program, const StepTimes &steps,
                        const Counters &counters);

@@ -42,6 +42,7 @@ Description describe(const DeviceProgram &program, const Instruction &instructio
     return plan ? Description{"wait " + titleOf(*plan), plan->bytes} : Description{"wait"};
   }
   case Opcode::StartCopy:
+  case Opcode::CopyPart:
     return {"start copy", static_cast<int64_t>(instruction.c)};
   case Opcode::Land:
     return {"wait copy"};
@@ -52,7 +53,8 @@ Description describe(const DeviceProgram &program, const Instruction &instructio
 
 bool isCopy(const DeviceProgram &program, const TraceEvent &event) {
   Opcode opcode = program.decoded().code[event.instruction].opcode;
-  return opcode == Opcode::Copy || opcode == Opcode::StartCopy || opcode == Opcode::Land;
+  return opcode == Opcode::Copy || opcode == Opcode::StartCopy || opcode == Opcode::CopyPart ||
+         opcode == Opcode::Land;
 }
 
 class Writer {

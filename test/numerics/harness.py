@@ -38,9 +38,9 @@ def command(*arguments):
     return lines[-1] if lines else f"exit code {done.returncode}: {done.stderr.strip()[-300:]}"
 
 
-def run_text(text, args, directory, options=()):
+def run_text(text, args, directory, options=(), reports=False):
     """(error, outputs) of a module on these arguments, compiled with these options; the counters of run must equal the
-    figures of compile."""
+    figures of compile, which come third if `reports`."""
     path = lambda name: os.path.join(directory, name)
     with open(path("p.mlir"), "w") as f:
         f.write(text)
@@ -51,24 +51,28 @@ def run_text(text, args, directory, options=()):
     wrong = wrong or command("run", path("p.tsr"), f"--inputs={path('in.npz')}", f"--outputs={path('out.npz')}",
                              f"--report={path('r.json')}")
     if wrong:
-        return wrong, None
+        return (wrong, None, None) if reports else (wrong, None)
     with np.load(path("out.npz")) as found:
         outputs = [found[f"out{i}"] for i in range(len(found.files))]
     with open(path("c.json")) as c, open(path("r.json")) as r:
-        return figures_differ(json.load(c), json.load(r)), outputs
+        compiled, ran = json.load(c), json.load(r)
+    wrong = figures_differ(compiled, ran)
+    return (wrong, outputs, compiled) if reports else (wrong, outputs)
 
 
 def figures_differ(compiled, ran):
     """None, or which of the compiler's figures the runtime did not find."""
-    sites = compiled["collectives"]
-    if any(site["trips"] == "unknown" for site in sites):
-        return None  # the compiler's figures are for one trip
-    predicted = {key: sum(site[key] for site in sites) for key in ("count", "bytes")}
-    if predicted != ran["collectives"]:
-        return f"error: the compiler says {predicted}, the runtime counted {ran['collectives']}"
-    memory = sum(compiled["memory"].values())
-    if memory != ran["peak_bytes"]:
-        return f"error: the compiler says {memory} bytes of memory, the runtime counted {ran['peak_bytes']}"
+    for kind in ("collectives", "transfers"):
+        sites = compiled[kind]
+        if any(site["trips"] == "unknown" for site in sites):
+            return None  # the compiler's figures are for one trip
+        predicted = {key: sum(site[key] for site in sites) for key in ("count", "bytes")}
+        if predicted != ran[kind]:
+            return f"error: the compiler says {predicted}, the runtime counted {ran[kind]}: {kind}"
+    for memory, peak in (("memory", "peak_bytes"), ("host_memory", "host_peak_bytes")):
+        predicted = sum(compiled[memory].values())
+        if predicted != ran[peak]:
+            return f"error: the compiler says {predicted} bytes of {memory}, the runtime counted {ran[peak]}"
     return None
 
 

@@ -441,3 +441,16 @@ def test_errors_of_the_function_are_the_users():
 def test_the_readme_shows_the_example():
     root = pathlib.Path(__file__).parents[2]
     assert (root / "examples" / "flax" / "train.py").read_text() in (root / "README.md").read_text()
+
+
+def test_what_is_placed_on_the_host_lies_there():
+    space = jax.memory.Space
+
+    @tessera.jit
+    def f(x):
+        kept = jax.device_put(jnp.sin(x), space.Host)
+        return jax.device_put(kept, space.Device) * 2
+
+    x = normal(8, 6)
+    close(f(x), np.sin(x) * 2)
+    assert "comm.transfer" not in f.lower(x).as_text() and "annotate_device_placement" in f.lower(x).as_text()

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-from jax._src import config, core, dtypes, pjit, source_info_util
+from jax._src import config, core, dispatch, dtypes, pjit, source_info_util
 from jax._src.array import ArrayImpl as ArrayImpl
+from jax._src.interpreters import mlir
 from jax._src.random.prng import PRNGKeyArray as PRNGKeyArray
 from jax.sharding import AbstractMesh, NamedSharding
 
@@ -33,6 +34,14 @@ def meshes_of_shardings(jitted: Any) -> tuple[AbstractMesh, ...]:
     info = jitted._jit_info
     shardings = [*info.in_shardings_leaves, *info.out_shardings_leaves]
     return tuple({s.mesh.abstract_mesh: None for s in shardings if isinstance(s, NamedSharding)})
+
+
+def lower(traced: jax.stages.Traced, platforms: tuple[str, ...]) -> jax.stages.Lowered:
+    """As traced.lower, with what device_put places: for the cpu JAX leaves it out."""
+    rule = getattr(dispatch, "_tpu_gpu_device_put_lowering")
+    parameters = mlir.LoweringParameters(override_lowering_rules=((dispatch.device_put_p, rule),))
+    lowered: jax.stages.Lowered = traced.lower(lowering_platforms=platforms, _private_parameters=parameters)
+    return lowered
 
 
 def inputs_of(lowered: jax.stages.Lowered) -> tuple[list[Any], list[int]]:

@@ -47,7 +47,7 @@ def trace(jitted: Any, args: Any, kwargs: Any, mesh: AnyMesh | None) -> jax.stag
 
 def lower(traced: jax.stages.Traced, mesh: AnyMesh | None) -> tuple[jax.stages.Lowered, Lowering]:
     with inside(mesh):
-        lowered = traced.lower(lowering_platforms=LOWERED_FOR)
+        lowered = jax_internals.lower(traced, LOWERED_FOR)
     if jax_internals.closes_over_references(lowered):
         raise CompileError(f"error: {traced.fun_name}: jax.Ref is not supported: pass the array, and return the new one")
     constants, kept = jax_internals.inputs_of(lowered)

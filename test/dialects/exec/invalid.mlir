@@ -85,6 +85,35 @@ exec.program @main arena 64 file 64 constants 0 inputs [] outputs [] {
 
 exec.program @main arena 64 constants 0 inputs [] outputs [] {
   %t = exec.buffer arena at 0 : tensor<8xf32>
+  %p = exec.buffer arena at 32 : tensor<2xf32>
+  %i = exec.buffer arena at 40 : tensor<i64>
+  // expected-error @+1 {{takes an i32 as index, not 'tensor<i64>'}}
+  exec.copy_start 0 %t to %p at %i step 4
+}
+
+// -----
+
+exec.program @main arena 64 constants 0 inputs [] outputs [] {
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  %p = exec.buffer arena at 32 : tensor<2xf32>
+  %i = exec.buffer arena at 40 : tensor<i32>
+  // expected-error @+1 {{goes in steps of 16 bytes through 32 and 8, which do not end together}}
+  exec.copy_start 0 %t to %p at %i step 16
+}
+
+// -----
+
+exec.program @main arena 64 constants 0 inputs [] outputs [] {
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  %p = exec.buffer arena at 32 : tensor<2xf32>
+  // expected-error @+1 {{needs an index and a step of at least one byte, or none of both}}
+  exec.copy_start 0 %t to %p {step = 4 : i64}
+}
+
+// -----
+
+exec.program @main arena 64 constants 0 inputs [] outputs [] {
+  %t = exec.buffer arena at 0 : tensor<8xf32>
   // expected-error @+1 {{names no exec.function of its program: @f}}
   exec.call @f(%t) -> ()
 }

@@ -29,9 +29,14 @@ exec.program @first mesh @stage devices [0, 2] arena 64 host 32 file 96 constant
   %f = exec.buffer file at 64 : tensor<8xf32>
   %t = exec.buffer arena at 0 : tensor<8xf32>
   %u = exec.buffer arena at 32 : tensor<8xf32>
+  %part = exec.buffer arena at 32 : tensor<2xf32>
+  %index = exec.buffer arena at 40 : tensor<i32>
   exec.copy %x to %t
   // CHECK: exec.copy_start 5 %{{.*}} to %{{.*}}
   exec.copy_start 5 %t to %f
+  exec.wait 5
+  // CHECK: exec.copy_start 5 %{{.*}} to %{{.*}} at %{{.*}} step 4
+  exec.copy_start 5 %t to %part at %index step 4
   exec.wait 5
   // CHECK: exec.call @twice(%{{.*}}) -> (%{{.*}})
   exec.call @twice(%t) -> (%u)

@@ -42,8 +42,7 @@ func.func private @greater(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j
 // CHECK-NEXT:    stablehlo.custom_call @unknown(%[[T]])
 func.func @functions(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.custom_call @mhlo.erf(%x) {mhlo.attributes = {}} : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = stablehlo.custom_call @annotate_device_placement(%0) : (tensor<4xf32>) -> tensor<4xf32>
-  %2 = stablehlo.custom_call @mhlo.tan(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = stablehlo.custom_call @mhlo.tan(%0) : (tensor<4xf32>) -> tensor<4xf32>
   %3 = stablehlo.custom_call @unknown(%2) : (tensor<4xf32>) -> tensor<4xf32>
   return %3 : tensor<4xf32>
 }
@@ -67,4 +66,21 @@ func.func @print(%x: tensor<4xf32>) {
   // expected-error@+1 {{calls back into Python, where no compiled program goes; leave jax.debug.print and callbacks out of what you export}}
   stablehlo.custom_call @xla_ffi_python_cpu_callback(%x) {has_side_effect = true} : (tensor<4xf32>) -> ()
   return
+}
+
+// -----
+
+// Where values are placed: by JAX's kinds of memory, and in XLA's own words.
+
+// CHECK-LABEL: func.func @placed
+// CHECK-NEXT:    %[[H:.*]] = comm.transfer to  host(%arg0)
+// CHECK-NEXT:    %[[D:.*]] = comm.transfer to  device(%[[H]])
+// CHECK-NEXT:    %[[M:.*]] = comm.transfer to  host(%[[D]])
+// CHECK-NEXT:    comm.transfer to  device(%[[M]])
+func.func @placed(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.custom_call @annotate_device_placement(%x) {has_side_effect = true, mhlo.frontend_attributes = {_xla_buffer_placement = "pinned_host"}} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = stablehlo.custom_call @annotate_device_placement(%0) {has_side_effect = true, mhlo.frontend_attributes = {_xla_buffer_placement = "device"}} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = stablehlo.custom_call @MoveToHost(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = stablehlo.custom_call @MoveToDevice(%2) : (tensor<4xf32>) -> tensor<4xf32>
+  return %3 : tensor<4xf32>
 }

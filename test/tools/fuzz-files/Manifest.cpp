@@ -42,7 +42,7 @@ MESSAGE(start, number(1), message(2, collective))
 MESSAGE(wait, number(1))
 MESSAGE(channel, text(1), number(2), number(3), number(4), numbers(5), numbers(6))
 MESSAGE(transfer, number(1), number(2), message(3, buffer)) // Send, Receive
-MESSAGE(copyStart, number(1), message(2, buffer), message(3, buffer))
+MESSAGE(copyStart, number(1), message(2, buffer), message(3, buffer), message(4, buffer), number(5))
 MESSAGE(call, number(1), message(2, buffer))
 MESSAGE(loop, number(1), message(2, instruction), message(3, buffer), message(4, instruction))
 MESSAGE(block, message(1, instruction))

@@ -275,6 +275,11 @@ ProgramSeed programs() {
   ProgramBuilder::wait(builder.body(), 2);
   startCopy(builder.body(), 1, file, host);
   ProgramBuilder::wait(builder.body(), 1);
+  startCopy(builder.body(), 1, host, ProgramBuilder::buffer(Space::ARENA, 0, 0, 8)); // a part
+  auto *part = builder.body()->Mutable(builder.body()->size() - 1)->mutable_copy_start();
+  *part->mutable_index() = ProgramBuilder::buffer(Space::ARENA, 0, 0, 4);
+  part->set_step(8);
+  ProgramBuilder::wait(builder.body(), 1);
   ProgramBuilder::dispatch(builder.body(), kernel, {t, u, y});
 
   other.program.set_name("other");

@@ -17,6 +17,12 @@ TEST(Donations, EqualTypesBeforeEqualSizes) {
   EXPECT_EQ(pairDonations(arguments, outputs, {}), (std::vector<int>{1, 0}));
 }
 
+TEST(Donations, InOneMemory) {
+  std::vector<DonatedArray> arguments = {{64, 0, 1, true}, {64, 1, 1, false}},
+                            outputs = {{64, 2, 2, false}, {64, 3, 3, true}};
+  EXPECT_EQ(pairDonations(arguments, outputs, {}), (std::vector<int>{1, 0}));
+}
+
 TEST(Donations, OnlyWhatIsWrittenAfterTheReading) {
   std::vector<DonatedArray> arguments = {{64, 0, 4}}, outputs = {{64, 0, 4}};
   EXPECT_EQ(pairDonations(arguments, outputs, {}), std::vector<int>{-1});

@@ -36,6 +36,17 @@ TEST(Storage, OtherSizesAndConstantsAreNotShared) {
   EXPECT_FALSE(s.share(c, a, 0));
 }
 
+TEST(Storage, ArraysInOtherMemoriesAreNotShared) {
+  Storages s;
+  int a = s.add(32), b = s.add(32, {}, true, Memory::Host), c = s.add(32, {}, true, Memory::Host);
+  s.live(a, 1, 2);
+  s.live(b, 5, 6);
+  s.live(c, 9, 10);
+  EXPECT_FALSE(s.share(a, b, 0));
+  EXPECT_TRUE(s.share(b, c, 0));
+  EXPECT_EQ(s.memoryOf(c), Memory::Host);
+}
+
 TEST(Storage, WhatALoopCarriesIsUpdatedInPlace) {
   // Slot: written on entry (op 1) and when the body ends (op 5); read at 3 by what makes its next
   // state.

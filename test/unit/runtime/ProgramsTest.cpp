@@ -1,6 +1,9 @@
 // Several programs in one file and the channels between them; functions; copies beside other instructions; images of code.
 #include "runtime/program/Moves.h"
 #include "test/unit/runtime/CompiledKernels.h"
+#include <algorithm>
+#include <limits>
+#include <numeric>
 
 namespace tessera::runtime {
 namespace {
@@ -58,6 +61,15 @@ void startCopy(ProgramBuilder::Body *body, uint32_t site, program::Buffer from,
   copy->set_site(site);
   *copy->mutable_from() = from;
   *copy->mutable_to() = to;
+}
+
+// Of a part that begins `step` times what `index` holds.
+void startPart(ProgramBuilder::Body *body, uint32_t site, program::Buffer from, program::Buffer to,
+               program::Buffer index, uint64_t step) {
+  startCopy(body, site, from, to);
+  auto *copy = body->Mutable(body->size() - 1)->mutable_copy_start();
+  *copy->mutable_index() = index;
+  copy->set_step(step);
 }
 
 program::Buffer in(program::Buffer::Space space, uint64_t offset, uint64_t bytes = 16,
@@ -232,6 +244,42 @@ TEST(ProgramsTest, FunctionsRunOnWhatCallsGiveThem) {
     EXPECT_EQ(valuesOf<float>((*result)[1].bytes), std::vector<float>(8, 30));
     EXPECT_EQ(session->counters().collectives, 5u);
   }
+}
+
+// Rows of the host's array: what is put at i and taken at j, each kept within the array.
+TEST(ProgramsTest, PartsOfAnArrayOnTheHostAreWhereDataSays) {
+  ProgramBuilder builder({1});
+  auto x = builder.addInput(program::F32, {4}), h = builder.addInput(program::F32, {12});
+  auto i = builder.addInput(program::I32, {}), j = builder.addInput(program::I32, {});
+  auto y = builder.addOutput(program::F32, {4}), all = builder.addOutput(program::F32, {12});
+  builder.program.mutable_inputs(1)->set_memory(program::HOST_MEMORY);
+  builder.program.mutable_outputs(1)->set_memory(program::HOST_MEMORY);
+  auto *copy = builder.body()->Add()->mutable_copy();
+  *copy->mutable_from() = h;
+  *copy->mutable_to() = all;
+  startPart(builder.body(), 0, x, all, i, 16);
+  ProgramBuilder::wait(builder.body(), 0);
+  startPart(builder.body(), 0, all, y, j, 16);
+  ProgramBuilder::wait(builder.body(), 0);
+  auto session = builder.session(2);
+  ASSERT_TRUE(session);
+  auto row = [](int32_t index) { return size_t(std::clamp(index, 0, 2)); };
+  for (int32_t put : {1, 0, 2, 3, -1, std::numeric_limits<int32_t>::max()})
+    for (int32_t take : {1, 7, std::numeric_limits<int32_t>::min()}) {
+      std::vector<float> host(12), part{100, 101, 102, 103};
+      std::iota(host.begin(), host.end(), 0.0f);
+      auto result = runOnce(*session, {bytesOf(part), bytesOf(host), bytesOf(std::vector{put}),
+                                       bytesOf(std::vector{take})});
+      ASSERT_TRUE(result.ok()) << result.status().message();
+      std::copy(part.begin(), part.end(), host.begin() + 4 * row(put));
+      auto taken = host.begin() + 4 * row(take);
+      EXPECT_EQ(valuesOf<float>((*result)[1].bytes), host);
+      EXPECT_EQ(valuesOf<float>((*result)[0].bytes), std::vector<float>(taken, taken + 4));
+      Counters counters = session->counters();
+      EXPECT_EQ(counters.transfers, 2u); // what stays on the host is none
+      EXPECT_EQ(counters.transferBytes, 32u);
+      EXPECT_EQ(counters.hostPeakBytes, 96u);
+    }
 }
 
 TEST(ProgramsTest, BytesGoToTheHostAndAFileAndBack) {
@@ -439,6 +487,18 @@ TEST(ProgramsTest, BrokenTransfersAreRefused) {
          b.program.set_file_bytes(128);
          startCopy(b.body(), 3, in(program::Buffer::FILE_ARENA, 0),
                    in(program::Buffer::FILE_ARENA, 64));
+         ProgramBuilder::wait(b.body(), 3);
+       }},
+      {"instruction 6: a buffer of 2 bytes where 4 are used",
+       [](auto &b) {
+         startPart(b.body(), 3, in(program::Buffer::ARENA, 0), in(program::Buffer::ARENA, 0, 4),
+                   in(program::Buffer::ARENA, 0, 2), 4);
+         ProgramBuilder::wait(b.body(), 3);
+       }},
+      {"instruction 6: copies a part that begins at an impossible place",
+       [](auto &b) {
+         startPart(b.body(), 3, in(program::Buffer::ARENA, 0), in(program::Buffer::ARENA, 0, 4),
+                   in(program::Buffer::ARENA, 0, 4), ~0ull);
          ProgramBuilder::wait(b.body(), 3);
        }},
       {"an arena of the host of 18446744073709551615 bytes",

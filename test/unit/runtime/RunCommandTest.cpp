@@ -58,10 +58,11 @@ TEST_F(RunCommandTest, RepeatsOnTheSameInputs) {
       << error;
   EXPECT_EQ(output(), std::vector<float>(12, 9));
   std::string report = readBytes(path("r.json"));
-  EXPECT_EQ(std::count(report.begin(), report.end(), ','), 8); // 3 steps among the members
+  EXPECT_EQ(std::count(report.begin(), report.end(), ','), 11); // 3 steps among the members
   // Two inputs, of which one is the first output, the second output, and the arena.
   EXPECT_NE(report.find(
-                "\"collectives\":{\"count\":1,\"bytes\":12},\"peak_bytes\":48,\"target\":\"cpu\""),
+                "\"collectives\":{\"count\":1,\"bytes\":12},\"peak_bytes\":48,"
+                "\"host_peak_bytes\":0,\"transfers\":{\"count\":0,\"bytes\":0},\"target\":\"cpu\""),
             std::string::npos)
       << report;
 }
