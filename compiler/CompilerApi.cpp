@@ -216,3 +216,8 @@ TESSERA_EXPORT int tessera_compile_command(int argc, const char *const *argv) {
 TESSERA_EXPORT int tessera_explain_command(int argc, const char *const *argv) {
   return tessera::explainCommand(argc, argv);
 }
+
+TESSERA_EXPORT int tessera_calibrate_command(int argc, const char *const *argv,
+                                             tessera::command::MeasureProgram measure) {
+  return tessera::calibrateCommand(argc, argv, measure);
+}

@@ -96,6 +96,17 @@ static llvm::json::Object memoryObject(const MemoryFigures &memory) {
       {"arguments", memory.arguments}, {"outputs", memory.outputs}, {"arena", memory.arena}};
 }
 
+// What a step does, by kind (docs/calibration.md).
+static llvm::json::Object workFigures(const cost::Observation &step) {
+  llvm::json::Object work{{"launches", step.launches},
+                          {"instructions", step.instructions},
+                          {"meetings", step.meetings}};
+  for (unsigned i = 0; i < cost::kTerms; ++i)
+    if (step.terms.amount[i] > 0)
+      work[cost::nameOf(static_cast<cost::Term>(i))] = step.terms.amount[i];
+  return work;
+}
+
 llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
   llvm::json::Object report{{"devices", devices}};
   if (TargetAttr target = getTarget(module))
@@ -138,6 +149,7 @@ llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
   report["host_memory"] = memoryObject(mostOfHost);
   report["flops"] = flops;
   report["predicted"] = predictedFigures(predicted, valuesAtPeak(module));
+  report["work"] = workFigures(predicted.work);
   return report;
 }
 

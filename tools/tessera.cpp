@@ -6,6 +6,7 @@
 #include "lib/command/Help.h"
 #include "lib/version/Version.h"
 #include "runtime/tool/InfoCommand.h"
+#include "runtime/tool/MeasureProgram.h"
 #include "runtime/tool/RunCommand.h"
 
 #include <dlfcn.h>
@@ -24,7 +25,8 @@ namespace command = tessera::command;
 
 namespace {
 
-int commandInLibrary(const char *name, int argc, const char *const *argv) {
+// Null where it cannot be had, which has been said.
+void *findInLibrary(const char *name) {
   // What the libraries alone take. With less, their own start would end the process.
   constexpr rlim_t least = rlim_t{384} << 20;
   rlimit memory;
@@ -33,7 +35,7 @@ int commandInLibrary(const char *name, int argc, const char *const *argv) {
                  "error: the compiler needs at least 384 MiB of address space, and the "
                  "limit is %llu MiB (ulimit -v)\n",
                  static_cast<unsigned long long>(memory.rlim_cur >> 20));
-    return 1;
+    return nullptr;
   }
   // Found by the binary's run path, in the build as in an installation.
   void *library = dlopen(TESSERA_COMPILER_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
@@ -44,10 +46,14 @@ int commandInLibrary(const char *name, int argc, const char *const *argv) {
     const char *what = isAbsent ? "the compiler is not installed beside tessera"
                                 : "the compiler cannot be loaded"; // no memory, no MLIR
     std::fprintf(stderr, "error: %s: %s\n", what, why.c_str());
-    return 1;
+    return nullptr;
   }
-  using Command = int (*)(int, const char *const *);
-  return reinterpret_cast<Command>(dlsym(library, name))(argc, argv);
+  return dlsym(library, name);
+}
+
+int commandInLibrary(const char *name, int argc, const char *const *argv) {
+  auto run = reinterpret_cast<int (*)(int, const char *const *)>(findInLibrary(name));
+  return run ? run(argc, argv) : 1;
 }
 
 // A closed standard stream would be the number of the next file that is opened, and what is printed
@@ -63,6 +69,13 @@ int compileCommand(int argc, const char *const *argv) {
 }
 int explainCommand(int argc, const char *const *argv) {
   return commandInLibrary("tessera_explain_command", argc, argv);
+}
+
+// The compiler makes the programs, the runtime runs them.
+int calibrateCommand(int argc, const char *const *argv) {
+  using Command = int (*)(int, const char *const *, command::MeasureProgram);
+  auto run = reinterpret_cast<Command>(findInLibrary("tessera_calibrate_command"));
+  return run ? run(argc, argv, tessera::measureProgram) : 1;
 }
 
 int print(const std::string &text) {
@@ -89,8 +102,9 @@ struct Handler {
   int (*run)(int argc, const char *const *argv);
 };
 constexpr Handler kHandlers[] = {
-    {"compile", compileCommand},    {"explain", explainCommand},       {"run", tessera::runCommand},
-    {"info", tessera::infoCommand}, {"completion", completionCommand},
+    {"compile", compileCommand},     {"explain", explainCommand},
+    {"run", tessera::runCommand},    {"info", tessera::infoCommand},
+    {"calibrate", calibrateCommand}, {"completion", completionCommand},
 };
 
 int failUnknown(const std::string &name) {

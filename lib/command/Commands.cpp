@@ -95,6 +95,14 @@ constexpr Option kRun[] = {
 
 constexpr Option kInfo[] = {{"--json", "", "the same for scripts"}};
 
+constexpr Option kCalibrate[] = {
+    {"-o", "FILE", "the topology file; - is standard output"},
+    {"--quick", "", "a few programs only, for a rough result in some seconds"},
+    {"--report", "FILE",
+     "write what each program took and what the rates say as JSON; - is standard output"},
+    kSwitchOfQuiet,
+};
+
 constexpr Command kCommands[] = {
     {"compile", "IN.mlir|IN.mlirbc -o OUT.tsr [options]", "input file", ".mlir|.mlirbc",
      "turns a StableHLO module with Shardy annotations into a program for many devices",
@@ -118,6 +126,11 @@ constexpr Command kCommands[] = {
      "devices, targets and memory; and what it moves between devices. Nothing of it is run, and no "
      "machine is wrong for it.",
      kInfo},
+    {"calibrate", "-o machine.json [--quick]", "", "",
+     "measures this machine and writes a topology file for --topology",
+     "Measures how long this machine takes for each kind of work, with small programs that are "
+     "compiled and run, and writes what predictions need to know of it as a topology file.",
+     kCalibrate},
     {"completion",
      "bash|zsh|fish",
      "shell",

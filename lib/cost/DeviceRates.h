@@ -9,10 +9,19 @@ namespace tessera::cost {
 struct DeviceRates {
   double flopsPerSecond = 2e10; // of products; multiply-adds count two
   std::map<std::string, double, std::less<>>
-      flopsByType;               // of an element type ("bf16"), where it differs
-  double bytesPerSecond = 1e10;  // of the device's memory
+      flopsByType;              // of an element type ("bf16"), where it differs
+  double bytesPerSecond = 1e10; // of the device's memory
+  // By kind of work, as KernelTerms.h names them: so many a second. Empty: nobody has measured them,
+  // and a kernel takes what the two above say.
+  std::map<std::string, double, std::less<>> kernels;
+  double cacheBytes = 1e6;       // that a core keeps at hand
+  double nearBytes = 0;          // of which a kernel's arrays cost nothing to load
+  double vectorBytes = 64;       // of a vector register
   double launchSeconds = 0;      // of a kernel, beside its work
   double instructionSeconds = 0; // of any instruction of a device program
+  double sharingSeconds = 0;     // that idle cores take to come when a kernel is divided among them
+  double coresTogether = 1;      // what cores do that share a kernel, of so many alone
+  double meetingSeconds = 0;     // of a collective among devices that share a memory
 };
 
 } // namespace tessera::cost

@@ -31,8 +31,15 @@ template <class Visitor> void visitFields(DeviceRates &device, Visitor &visitor)
   visitor.number("flops", device.flopsPerSecond, Least::One);
   visitor.numbers("flops_by_type", device.flopsByType, Least::One);
   visitor.number("memory", device.bytesPerSecond, Least::One);
+  visitor.numbers("kernels", device.kernels, Least::One);
+  visitor.number("cache", device.cacheBytes, Least::Zero);
+  visitor.number("near", device.nearBytes, Least::Zero);
+  visitor.number("vector", device.vectorBytes, Least::One);
   visitor.number("launch", device.launchSeconds, Least::Zero);
   visitor.number("instruction", device.instructionSeconds, Least::Zero);
+  visitor.number("sharing", device.sharingSeconds, Least::Zero);
+  visitor.number("together", device.coresTogether, Least::Zero);
+  visitor.number("meeting", device.meetingSeconds, Least::Zero);
 }
 
 template <class Visitor> void visitFields(links::Level &level, Visitor &visitor) {

@@ -4,6 +4,8 @@
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/cost/KernelTerms.h"
+#include "passes/codegen/kernel/KernelWork.h"
 #include "passes/memory/InplaceOperands.h"
 #include "passes/placement/MemorySpaces.h"
 
@@ -40,31 +42,6 @@ bool isDonated(func::FuncOp func, unsigned argument) {
 
 // Of the device's memory.
 static int64_t bytesOf(Value value) { return placement::isInHost(value) ? 0 : sizeOf(value); }
-
-// No more of an array than what slices and lookups take of it, or an update writes.
-static double bytesTouched(exec::FusedOp fused) {
-  double bytes = 0;
-  for (BlockArgument argument : fused.getBlock()->getArguments()) {
-    auto all = static_cast<double>(sizeOf(argument));
-    double parts = 0;
-    for (OpOperand &use : argument.getUses()) {
-      fusion::NodeKind kind = fusionKindOf(use.getOwner());
-      bool isFirst = use.getOperandNumber() == 0;
-      if (isFirst && (kind == fusion::NodeKind::Slice || kind == fusion::NodeKind::Movement))
-        parts += static_cast<double>(sizeOf(use.getOwner()->getResult(0)));
-      else if (!isFirst || kind != fusion::NodeKind::Update)
-        parts += all;
-    }
-    bytes += std::min(all, parts);
-  }
-  for (Value result : fused.getBlock()->getTerminator()->getOperands()) {
-    Operation *made = result.getDefiningOp();
-    bool inPlace = made && fusionKindOf(made) == fusion::NodeKind::Update &&
-                   isa<BlockArgument>(made->getOperand(0));
-    bytes += static_cast<double>(sizeOf(inPlace ? made->getOperand(1) : result));
-  }
-  return bytes;
-}
 
 static bool neverChanges(WhileOp loop, unsigned i) {
   Block &body = loop.getBody().front();
@@ -245,9 +222,8 @@ private:
     for (Value value : op->getResults())
       write(value, task);
     if (auto fused = dyn_cast<exec::FusedOp>(op)) {
-      task.seconds =
-          turns * (cost::computeSeconds(topology, fused.getFlops(), bytesTouched(fused)) +
-                   topology.device.launchSeconds + topology.device.instructionSeconds);
+      task.seconds = turns * (cost::kernelSeconds(topology.device, codegen::workOf(fused)) +
+                              topology.device.launchSeconds + topology.device.instructionSeconds);
       memory::InplaceOperands inPlace(fused);
       for (auto [i, value] : llvm::enumerate(fused.getResults()))
         for (auto [k, operand] : llvm::enumerate(fused->getOperands()))

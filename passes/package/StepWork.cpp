@@ -11,64 +11,17 @@ using namespace tessera::exec;
 
 namespace tessera {
 
-static double bytesOf(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.hasStaticShape() ? double(byteSize(type)) : 0;
-}
-
-// What a kernel reads of an argument: no more than what slices and lookups take of it.
-static double bytesRead(BlockArgument argument) {
-  double all = bytesOf(argument), parts = 0;
-  for (OpOperand &use : argument.getUses()) {
-    fusion::NodeKind kind = fusionKindOf(use.getOwner());
-    bool takesPart = (kind == fusion::NodeKind::Slice || kind == fusion::NodeKind::Movement) &&
-                     use.getOperandNumber() == 0;
-    bool updatesPart = kind == fusion::NodeKind::Update && use.getOperandNumber() == 0;
-    parts += takesPart ? bytesOf(use.getOwner()->getResult(0)) : updatesPart ? 0 : all;
-  }
-  return std::min(all, parts);
-}
-
 namespace {
-
-// What one dispatch of a kernel takes of the device.
-struct KernelCost {
-  double seconds = 0, flops = 0;
-  cost::ComputeKind what = cost::ComputeKind::Elementwise;
-};
-
-KernelCost costOf(KernelOp kernel, const cost::Topology &topology) {
-  KernelCost cost;
-  double bytes = 0;
-  for (Operation &op : *kernel.getBlock())
-    if (!isa<YieldOp>(op)) {
-      cost.flops += flopsOf(&op);
-      if (fusionKindOf(&op) == fusion::NodeKind::Contraction)
-        cost.what = cost::ComputeKind::Products;
-    }
-  if (kernel.getLibrary() || kernel.getOutside())
-    cost.what = cost::ComputeKind::Library;
-  for (BlockArgument argument : kernel.getBlock()->getArguments())
-    bytes += bytesRead(argument);
-  for (Value result : kernel.getBlock()->getTerminator()->getOperands()) {
-    Operation *made = result.getDefiningOp();
-    bool inPlace = made && fusionKindOf(made) == fusion::NodeKind::Update &&
-                   isa<BlockArgument>(made->getOperand(0));
-    bytes += bytesOf(inPlace ? made->getOperand(1) : result);
-  }
-  cost.seconds = cost::computeSeconds(topology, cost.flops, bytes);
-  return cost;
-}
 
 class Reader {
 public:
   Reader(ProgramOp program, const cost::Topology &topology, const sharding::Mesh *mesh)
       : topology(topology), mesh(mesh) {
-    double devices = mesh ? static_cast<double>(mesh->numDevices()) : 1;
+    int64_t devices = mesh ? mesh->numDevices() : 1;
     if (topology.computingAtOnce)
-      turns = std::max(1.0, devices / static_cast<double>(topology.computingAtOnce));
-    for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>())
-      kernels[kernel.getSymName()] = costOf(kernel, topology);
+      turns = std::max(1.0, double(devices) / double(topology.computingAtOnce));
+    prices = pricesOf(program, topology, devices);
+    result.done = workOfStep(program, prices);
   }
 
   StepWork read(ProgramOp program) {
@@ -98,22 +51,26 @@ private:
     using cost::Work;
     Work work;
     if (auto dispatch = dyn_cast<DispatchOp>(op)) {
-      KernelCost cost = kernels.lookup(dispatch.getKernel());
+      const Price &price = prices[op];
+      auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(op, dispatch.getKernelAttr());
       work.kind = Work::Compute;
-      work.seconds = turns * cost.seconds;
-      work.flops = cost.flops;
-      work.what = cost.what;
+      work.seconds = turns * price.seconds;
+      work.flops = price.flops;
+      work.what = price.hasProducts ? cost::ComputeKind::Products
+                  : kernel && (kernel.getLibrary() || kernel.getOutside())
+                      ? cost::ComputeKind::Library
+                      : cost::ComputeKind::Elementwise;
       work.overhead = turns * topology.device.launchSeconds;
-    } else if (auto copy = dyn_cast<CopyOp>(op)) {
-      double bytes = double(copy.getTo().getDefiningOp<BufferOp>().getBytes());
+    } else if (isa<CopyOp>(op)) {
       work.kind = Work::Compute;
-      work.seconds = turns * cost::computeSeconds(topology, 0, 2 * bytes);
+      work.seconds = turns * prices[op].seconds;
       work.what = cost::ComputeKind::Copies;
     } else if (auto start = dyn_cast<StartOp>(op)) {
       links::Route route = routeOf(start, topology, mesh);
       work.kind = Work::Start;
       work.seconds = secondsOf(start, topology, mesh);
       work.links = route.linksFor(links::wayOfShift(start.getShift()));
+      work.overhead = turns * prices[op].seconds;
       work.site = start.getSite();
     } else if (auto copy = dyn_cast<CopyStartOp>(op)) {
       work = readTransfer(copy);
@@ -161,7 +118,7 @@ private:
   const cost::Topology &topology;
   const sharding::Mesh *mesh;
   double turns = 1; // that devices take to compute
-  llvm::StringMap<KernelCost> kernels;
+  llvm::DenseMap<Operation *, Price> prices;
   llvm::StringMap<uint32_t> functions; // their blocks
   StepWork result;
 };
@@ -212,9 +169,12 @@ ModulePrediction predictModule(ModuleOp module) {
   sdy::MeshTable meshes(module);
   cost::Topology topology = topologyOf(module);
   for (auto program : module.getOps<ProgramOp>()) {
-    cost::StepTime time = predictStep(program, topology, meshes.main()).time;
-    if (time.seconds > most.time.seconds)
+    StepWork step = stepWork(program, topology, meshes.main());
+    cost::StepTime time = cost::predict(step.blocks).time;
+    if (time.seconds > most.time.seconds) {
       most.time = time;
+      most.work = step.done;
+    }
     MemoryFigures memory = memoryFigures(program);
     if (memory.total() > most.memory.total())
       most.memory = memory;

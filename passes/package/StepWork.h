@@ -6,6 +6,7 @@
 #include "lib/cost/StepTime.h"
 #include "lib/cost/Topology.h"
 #include "passes/package/Figures.h"
+#include "passes/package/StepPrices.h"
 
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace tessera {
 struct StepWork {
   cost::Blocks blocks;
   std::vector<std::vector<mlir::Operation *>> ops; // of each work
+  cost::Observation done;                          // of all of a step together
 };
 
 // `mesh`: the module's, null for one device.
@@ -29,6 +31,7 @@ cost::Prediction predictStep(exec::ProgramOp program, const cost::Topology &topo
 // Of the module's program that takes longest, and the memory of the one that holds most.
 struct ModulePrediction {
   cost::StepTime time;
+  cost::Observation work; // of the same
   MemoryFigures memory;
 };
 ModulePrediction predictModule(mlir::ModuleOp module);

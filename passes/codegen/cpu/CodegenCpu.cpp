@@ -6,6 +6,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "passes/codegen/cpu/CompileKernels.h"
+#include "passes/codegen/kernel/KernelWork.h"
 #include "passes/codegen/kernel/LibraryCall.h"
 
 namespace tessera {
@@ -38,7 +39,7 @@ struct CodegenCpuPass : impl::CodegenCpuBase<CodegenCpuPass> {
     for (auto [op, info] : llvm::zip(kernels.ops, kernels.infos)) {
       op.setGrid(info.grid);
       op.setScratchBytes(info.scratchBytes);
-      op.setFlopsAttr(b.getF64FloatAttr(info.flops));
+      op.setFlopsAttr(b.getF64FloatAttr(codegen::workOf(op).flops));
     }
   }
 
@@ -77,7 +78,6 @@ private:
     for (auto [all, own] : llvm::zip(kernels.infos, compiled->infos)) {
       all.grid = std::max(all.grid, own.grid);
       all.scratchBytes = std::max(all.scratchBytes, own.scratchBytes);
-      all.flops = std::max(all.flops, own.flops);
     }
     auto b = mlir::OpBuilder::atBlockEnd(module.getBody());
     llvm::ArrayRef<char> bytes(compiled->sharedObject);

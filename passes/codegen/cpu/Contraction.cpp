@@ -278,8 +278,6 @@ void ContractionEmitter::emit() {
   int64_t cells = llvm::divideCeil(plan.nSize, plan.nChunk) *
                   llvm::divideCeil(plan.mSize, plan.mChunk) *
                   llvm::divideCeil(plan.outerCount, plan.outerChunk);
-  // A multiplication and an addition for each product; the rest as it is counted elsewhere.
-  function.info.flops += workOf(graph, e.live).flops;
   function.forEachCell(cells,
                        [&](Value cell, llvm::Instruction *before) { emitCell(cell, before); });
 }

@@ -6,15 +6,13 @@
 
 namespace tessera::codegen {
 
-struct ContractionPlan : ContractionLoops {
+struct ContractionPlan : ContractionLoops, ContractionCells {
   int64_t rows = 1;                // of a tile in registers
   unsigned lanes = 1, vectors = 1; // its columns: `vectors` of `lanes`
   bool packsA = false, packsB = false;
   bool acrossA = false;  // a is packed with m innermost rather than k
   bool acrossB = false;  // b lies with k innermost: it is transposed while it is packed
   bool isPaired = false; // bf16 by pairs of k
-  // Cells: chunks of n, times chunks of m, times ranges of the outer loops' points.
-  int64_t mChunk = 1, nChunk = 1, outerChunk = 1;
   // Rows of a side by side when it is packed with m innermost.
   int64_t packedRows() const { return llvm::alignTo(mChunk, 16); }
   int64_t columns() const { return static_cast<int64_t>(lanes) * vectors; }

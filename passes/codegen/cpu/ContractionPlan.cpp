@@ -31,33 +31,13 @@ static void chooseRows(ContractionPlan &plan, unsigned registers) {
 }
 
 static void chooseCells(ContractionPlan &plan) {
-  // A panel of b should stay in the second-level cache with what streams past it, and rows of a that
-  // are copied; memory of the device, too, is bounded so. About 200 us a cell.
-  constexpr double flopsOfCell = 16e6;
-  constexpr int64_t panelBytes = 256 << 10, rowBytes = 128 << 10;
+  cost::Product product;
+  product.batch = double(plan.outerCount);
+  product.m = double(plan.mSize), product.n = double(plan.nSize), product.k = double(plan.kSize);
+  product.a = plan.packsA ? cost::Product::Plain : cost::Product::None;
   int64_t bytes = plan.product->kind == ElementKind::F64 ? 8 : 4;
-  int64_t columns = plan.columns();
-  plan.nChunk = std::max<int64_t>(panelBytes / (bytes * plan.kSize) / columns * columns, columns);
-  int64_t mLeast = plan.rows * 8, mMost = plan.mSize;
-  if (plan.packsA)
-    mMost = std::clamp(rowBytes / (bytes * plan.kSize) / plan.rows * plan.rows,
-                       std::min(mLeast, mMost), mMost);
-  double flopsOfColumn = 2.0 * mMost * plan.kSize;
-  int64_t wanted = static_cast<int64_t>(flopsOfCell / flopsOfColumn) / columns * columns;
-  plan.nChunk = std::min(plan.nChunk, std::max(wanted, columns));
-  auto atLeast = [](int64_t chunk, int64_t size, int64_t least) {
-    // The last chunk must hold a whole tile, since tiles never reach past a chunk.
-    while (chunk < size && size % chunk != 0 && size % chunk < least)
-      chunk += least;
-    return std::min(chunk, size);
-  };
-  plan.nChunk = atLeast(plan.nChunk, plan.nSize, columns);
-  double flopsOfRow = 2.0 * plan.nChunk * plan.kSize;
-  wanted = static_cast<int64_t>(flopsOfCell / flopsOfRow) / plan.rows * plan.rows;
-  plan.mChunk = atLeast(std::min(std::max(wanted, mLeast), mMost), plan.mSize, plan.rows);
-  double flopsOfTile = flopsOfRow * plan.mChunk;
-  plan.outerChunk =
-      std::clamp<int64_t>(static_cast<int64_t>(flopsOfCell / 8 / flopsOfTile), 1, plan.outerCount);
+  static_cast<ContractionCells &>(plan) =
+      contractionCells(product, plan.rows, plan.columns(), bytes);
 }
 
 std::optional<ContractionPlan> planContraction(const NestGraph &nest,

@@ -13,8 +13,6 @@ namespace tessera::codegen {
 
 namespace {
 
-using Cuts = llvm::SmallVector<llvm::SmallVector<int64_t, 2>>; // a loop's inner boundaries
-
 class Nest : public NestGraph {
 public:
   Nest(KernelFunction &function, llvm::ArrayRef<unsigned> outputs, bool update)
@@ -31,7 +29,6 @@ private:
   bool findTransposed(llvm::SmallVectorImpl<LoopGroup> &groups);
   void emitTiles(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector,
                  std::pair<Value, Value> alongRange, std::pair<Value, Value> vectorRange);
-  bool keepsVectors(unsigned lastDim) const;
   unsigned lanesOf(llvm::ArrayRef<unsigned> group) const;
 
   KernelFunction &function;
@@ -50,38 +47,17 @@ bool Nest::emit() {
   if (!build())
     return false;
 
-  Cuts cuts(dims.size());
-  for (auto [dim, at] : g->graph.wantedCuts)
-    if (dim < dims.size() && !llvm::is_contained(cuts[dim], at))
-      cuts[dim].push_back(at);
-  int64_t boxCount = 1;
-  for (auto [dim, list] : llvm::enumerate(cuts)) {
-    llvm::sort(list);
-    if (boxCount * static_cast<int64_t>(list.size() + 1) > 9)
-      list.clear();
-    list.push_back(g->graph.dims[dim].size);
-    boxCount *= list.size();
-  }
-
   llvm::SmallVector<int64_t> sizes;
   for (unsigned dim : dims)
     sizes.push_back(g->graph.dims[dim].size);
-  Work work = workOf(g->graph, Graph::reachable(rootNodes()));
-  function.info.flops += work.flops;
-  Partition part = partitionWork(sizes, work.cost + 4 * points);
+  Partition part = partitionWork(sizes, workOf(*this));
+  std::vector<Box> parts = boxes();
   bool ok = true;
   function.forEachCell(part.cells, [&](Value cell, llvm::Instruction *before) {
-    if (boxCount == 1)
+    if (parts.empty())
       return emitBox(part, cell, before);
-    for (int64_t number = 0; number < boxCount && ok; ++number) {
-      Box box;
-      int64_t rest = number;
-      for (auto &list : cuts) {
-        int64_t piece = rest % list.size();
-        rest /= list.size();
-        box.push_back({piece ? list[piece - 1] : 0, list[piece]});
-      }
-      ok = rebuild(box);
+    for (const Box &box : parts) {
+      ok = ok && rebuild(box);
       if (ok)
         emitBox(part, cell, before);
     }
@@ -89,36 +65,9 @@ bool Nest::emit() {
   return ok;
 }
 
-// Whether the innermost loop of the nest should be the vector loop, rather than those of the
-// reductions inside it.
-bool Nest::keepsVectors(unsigned lastDim) const {
-  int64_t along = 0, against = 0;
-  bool anyReduction = false;
-  for (Node *node : emitter->live) {
-    if (node->op != Op::Reduced || !(node->deps >> lastDim & 1))
-      continue;
-    Reduction &r = *node->reduction;
-    anyReduction = true;
-    for (Node *load : Graph::reachable(r.inputs)) {
-      if (load->op != Op::Load || !(load->deps & r.ownDims))
-        continue;
-      int64_t kept = load->index->coefficient(lastDim);
-      bool keptIsFree = !(load->deps >> lastDim & 1);
-      bool keptIsGood = keptIsFree || (kept == 1 && load->index->nodes.empty());
-      bool reducedIsGood = llvm::any_of(r.dims, [&](unsigned dim) {
-        return load->index->coefficient(dim) == 1 && g->graph.dims[dim].size >= 8;
-      });
-      along += keptIsGood && !keptIsFree;
-      against += !keptIsGood;
-      against += reducedIsGood && kept != 1 && r.order == Reduction::Rows && !keptIsFree;
-    }
-  }
-  return !anyReduction || against == 0 || along > against;
-}
-
 unsigned Nest::lanesOf(llvm::ArrayRef<unsigned> group) const {
   auto [low, high] = boundsOf(g->graph, group);
-  if (high - low < 2 || !keepsVectors(group.back()))
+  if (high - low < 2 || !keepsVectors(emitter->live, group.back()))
     return 1;
   return emitter->chooseLanes(high - low, emitter->live);
 }

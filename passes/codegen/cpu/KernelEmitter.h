@@ -4,6 +4,7 @@
 #include "passes/codegen/cpu/Emitter.h"
 #include "passes/codegen/kernel/KernelGraph.h"
 #include "passes/codegen/kernel/KernelWork.h"
+#include "passes/codegen/kernel/Partition.h"
 
 #include <functional>
 #include <memory>

@@ -259,7 +259,6 @@ bool ScatterEmitter::emitUpdates(Value cell, llvm::Instruction *before) {
     if (isFree && isWindow(inner) && strideOf(updates.offset, inner) == 1)
       lanes = e.chooseLanes(e.graph.dims[inner].size, values);
   }
-  function.info.flops += workOf(e.graph, values).flops;
   loopOver(e, loops, lanes, [&] { emitUpdate(updates, lanes); });
   return true;
 }

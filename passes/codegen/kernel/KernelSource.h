@@ -31,7 +31,6 @@ struct KernelSource {
 struct KernelInfo {
   int64_t grid = 1;
   int64_t scratchBytes = 0;
-  double flops = 0;
 };
 
 } // namespace tessera::codegen

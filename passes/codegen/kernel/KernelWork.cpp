@@ -1,62 +1,493 @@
 #include "passes/codegen/kernel/KernelWork.h"
 
-#include "llvm/Support/MathExtras.h"
+#include "dialects/exec/ExecOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/TensorTypes.h"
+#include "passes/codegen/kernel/ContractionLoops.h"
+#include "passes/codegen/kernel/LibraryCall.h"
+#include "passes/codegen/kernel/Partition.h"
 
-#include <numeric>
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
 
 namespace tessera::codegen {
 
-Work workOf(const Graph &graph, llvm::ArrayRef<Node *> nodes) {
-  Work work;
-  for (Node *node : nodes) {
-    DimSet deps = node->deps;
-    double weight = 1, flops = 0;
-    if (node->op == Op::Constant || node->op == Op::External)
-      continue;
-    if (node->op == Op::Reduced) {
-      deps |= node->reduction->ownDims;
-      flops = isFloat(node->kind);
-    } else if (node->op == Op::Pow || node->op == Op::Atan2 ||
-               (node->op >= Op::Exp && node->op <= Op::Cbrt)) {
-      weight = 20;
-      flops = 1;
-    } else if (node->op >= Op::Add && node->op <= Op::RoundEven) {
-      flops = isFloat(node->kind);
+using cost::Access;
+using cost::ElementClass;
+using cost::Folding;
+using cost::KernelWork;
+
+// Lanes of four bytes that an operation on one element takes.
+static double lanesOf(ElementKind kind) {
+  if (isNarrowFloat(kind) || kind == ElementKind::I1)
+    return 1;
+  return double(byteSize(kind)) / 4;
+}
+
+static bool isFunction(Op op) {
+  return op == Op::Pow || op == Op::Atan2 || (op >= Op::Exp && op <= Op::Cbrt);
+}
+
+static bool countsAsFlop(Node *node) {
+  return isFunction(node->op) ||
+         (node->op >= Op::Add && node->op <= Op::RoundEven && isFloat(node->kind));
+}
+
+// One evaluation of the node.
+static void countOperation(Node *node, double times, KernelWork &work) {
+  ElementKind kind = node->op == Op::Compare ? node->operands[0]->kind : node->kind;
+  double lanes = lanesOf(kind) * times;
+  switch (node->op) {
+  case Op::Load:
+  case Op::Constant:
+  case Op::External:
+  case Op::Reduced:
+  case Op::Bitcast:
+    return;
+  case Op::Div:
+  case Op::Rem:
+    if (isInteger(kind) && node->operands[1]->op == Op::Constant)
+      work.of(ElementClass::Arithmetic) += 6 * lanes; // by a product
+    else if (isInteger(kind) || node->op == Op::Rem)
+      work.of(ElementClass::OneByOne) += times;
+    else
+      work.of(ElementClass::Division) += lanes;
+    return;
+  case Op::Rsqrt: // a root and a division
+    work.of(ElementClass::Division) += 2 * lanes;
+    return;
+  case Op::Sqrt:
+  case Op::FloorDiv:
+  case Op::FloorRem:
+    work.of(ElementClass::Division) += lanes;
+    return;
+  case Op::Convert: {
+    ElementKind from = node->operands[0]->kind;
+    bool isTiny = isTinyFloat(from) || isTinyFloat(kind);
+    work.of(ElementClass::Arithmetic) += (isTiny ? 8 : 1) * std::max(lanesOf(from) * times, lanes);
+    return;
+  }
+  default:
+    break;
+  }
+  if (!isFunction(node->op)) {
+    work.of(ElementClass::Arithmetic) += lanes;
+  } else if (kind == ElementKind::F64) {
+    work.of(ElementClass::OneByOne) += 4 * times;
+  } else {
+    bool isExponential = node->op == Op::Exp || node->op == Op::Expm1 || node->op == Op::Logistic ||
+                         node->op == Op::Tanh;
+    work.of(isExponential ? ElementClass::Exponential : ElementClass::Function) += lanes;
+  }
+}
+
+namespace {
+
+// Counts the nodes of a nest.
+class Counter {
+public:
+  Counter(const NestGraph &nest, KernelWork &work)
+      : nest(nest), graph(nest.g->graph), work(work), live(Graph::reachable(nest.rootNodes())) {
+    llvm::SmallVector<Index> stores;
+    for (const Root &root : nest.roots)
+      stores.push_back(root.offset);
+    groups = collapseLoops(graph, nest.dims, live, stores);
+    if (!groups.empty() && nest.keepsVectors(live, groups.back().back()))
+      vector = groups.back();
+  }
+
+  void count() {
+    product = findContraction(nest);
+    if (product && product->kSize < 4)
+      product.reset();
+    if (product)
+      countProduct();
+    for (Node *node : live)
+      if (node->op == Op::Reduced)
+        countFolding(node);
+    runsByTiles = findsTiles();
+    for (Node *node : live) {
+      double times = pointsOf(node->deps);
+      if (countsAsFlop(node) && !inProduct.contains(node))
+        work.flops += times;
+      if (inProduct.contains(node))
+        continue;
+      if (node->op == Op::Load)
+        countLoad(node, times);
+      else if (!node->local)
+        countOperation(node, padded(node, times), work);
     }
-    if (node->op == Op::Load)
-      weight = byteSize(node->kind);
+    double points = pointsOf(setOf(nest.dims));
+    for (const Root &root : nest.roots)
+      work.moved += points * byteSize(root.kind);
+    if (!product && !vector.empty())
+      work.runs += points / extentOf(vector);
+  }
+
+  // Bytes that are read of each of the kernel's arrays; of one no more than all.
+  void countArrays(llvm::MutableArrayRef<cost::Touched> arrays) const {
+    for (Node *node : live)
+      if (node->op == Op::Load && size_t(node->buffer()) < arrays.size()) {
+        cost::Touched &array = arrays[node->buffer()];
+        array.bytes += pointsOf(node->deps) * double(byteSize(node->kind));
+        array.inStrips |= inStrips.contains(node);
+      }
+  }
+
+private:
+  double pointsOf(DimSet deps) const {
     double points = 1;
     for (unsigned dim = 0; dim < graph.dims.size(); ++dim)
       if (deps >> dim & 1)
-        points *= graph.dims[dim].high - graph.dims[dim].low;
-    work.cost += weight * points;
-    work.flops += flops * points;
+        points *= double(graph.dims[dim].high - graph.dims[dim].low);
+    return points;
   }
+
+  double extentOf(llvm::ArrayRef<unsigned> group) const {
+    auto [low, high] = boundsOf(graph, group);
+    return double(std::max<int64_t>(high - low, 1));
+  }
+
+  // What whole vectors along the inner loop compute.
+  double padded(Node *node, double times) const {
+    const LoopGroup &along = alongOf(node);
+    if (along.empty() || !(node->deps & setOf(along)))
+      return times;
+    double extent = extentOf(along);
+    return times / extent * 16 * std::ceil(extent / 16);
+  }
+
+  // What the vector loop is for this node.
+  const LoopGroup &alongOf(Node *node) const {
+    return !rows.empty() && (vector.empty() || (node->deps & setOf(rows))) ? rows : vector;
+  }
+
+  void countFolding(Node *node) {
+    const Reduction &reduction = *node->reduction;
+    if (inProduct.contains(node))
+      return;
+    double points = pointsOf(reduction.deps | reduction.ownDims | node->deps);
+    if (isFloat(node->kind))
+      work.flops += points;
+    double lanes = lanesOf(node->kind) * points;
+    if (reduction.simple.empty()) {
+      if (node->aux == 0)
+        for (Node *step : Graph::reachable(reduction.results))
+          if (step->local && step->op != Op::External)
+            work.of(Folding::Stepwise) += lanesOf(step->kind) * points;
+      return;
+    }
+    if (reduction.order == Reduction::Chain) {
+      work.of(Folding::Chain) += padded(node, lanes);
+      return;
+    }
+    // The loop that vectors run along, when it is not one of the results'.
+    bool isAlongRows = vector.empty() || !(reduction.deps & setOf(vector));
+    work.of(isAlongRows ? Folding::Rows : Folding::Columns) +=
+        isAlongRows ? lanes : padded(node, lanes);
+    if (isAlongRows && reduction.order == Reduction::Rows) {
+      rows.assign(reduction.loops.back().begin(), reduction.loops.back().end());
+      work.runs += pointsOf(reduction.deps);
+    }
+  }
+
+  // Whether the last two loops are run by square tiles (ElementalKernel.cpp).
+  bool findsTiles() const {
+    return live.size() <= 16 && groups.size() >= 2 && !product &&
+           llvm::none_of(live, [](Node *node) { return node->op == Op::Reduced; }) &&
+           extentOf(groups.back()) >= 16 && !nest.kernel.sharesBuffers();
+  }
+
+  void countLoad(Node *node, double times) {
+    double bytes = double(byteSize(node->kind));
+    const LoopGroup &along = alongOf(node);
+    bool readsWhereDataSays = llvm::any_of(node->index->nodes, [&](auto pair) {
+      return !along.empty() && (pair.first->deps & setOf(along)) != 0;
+    });
+    bool isAcross = !along.empty() && !readsWhereDataSays &&
+                    std::abs(strideOf(node->index, along).value_or(2)) > 1;
+    if (readsWhereDataSays) {
+      work.of(Access::Gathered) += times;
+    } else if (!isAcross) {
+      work.moved += padded(node, times) * bytes;
+    } else {
+      // What is read until the next element of a line is.
+      double between = 1, tile = 0;
+      for (size_t i = groups.size(); i-- > 0;) {
+        if (strideOf(node->index, groups[i]) == 1) {
+          tile = extentOf(groups[i]);
+          break;
+        }
+        between *= extentOf(groups[i]);
+      }
+      constexpr double mostLines = 1024;
+      work.of(between > mostLines && tile > 0            ? Access::Far
+              : runsByTiles && !node->mask && tile >= 16 ? Access::Turned
+                                                         : Access::Strided) += times;
+    }
+  }
+
+  cost::Product::Copy copyOf(Node *node, bool isCopied, const LoopGroup &along) const {
+    if (!isCopied)
+      return cost::Product::None;
+    if (node->op == Op::Convert)
+      node = node->operands[0];
+    if (node->op != Op::Load || node->mask)
+      return cost::Product::Computed;
+    return strideOf(node->index, along) == 1 ? cost::Product::Plain : cost::Product::Turned;
+  }
+
+  void countProduct() {
+    cost::Product &made = work.products.emplace_back();
+    ElementKind kind = product->product->kind;
+    auto throughConvert = [](Node *node) {
+      return node->op == Op::Convert ? node->operands[0] : node;
+    };
+    Node *a = throughConvert(product->a), *b = throughConvert(product->b);
+    bool isBf16 = a->kind == ElementKind::BF16 && b->kind == ElementKind::BF16;
+    made.type = isBf16                     ? cost::ProductType::BF16
+                : kind == ElementKind::F32 ? cost::ProductType::F32
+                : kind == ElementKind::F64 ? cost::ProductType::F64
+                                           : cost::ProductType::Other;
+    made.batch = double(product->outerCount);
+    made.m = double(product->mSize), made.n = double(product->nSize);
+    made.k = double(product->kSize);
+    const LoopGroup &inner = product->k.back();
+    auto isDirect = [&](Node *node) {
+      return node->op == Op::Load && node->kind == kind && !node->mask;
+    };
+    bool copiesA = isBf16 || !isDirect(product->a) || !strideOf(product->a->index, product->m);
+    bool copiesB = isBf16 || !isDirect(product->b) || strideOf(product->b->index, product->n) != 1;
+    bool isFar = !copiesB && strideOf(product->b->index, inner).value_or(0) >= 256;
+    copiesB |= isFar && product->mSize >= 64 && product->kSize >= 64;
+    made.a = copyOf(product->a, copiesA, inner);
+    made.b = copyOf(product->b, copiesB, product->n);
+    made.run = copiesA && copiesB ? made.k : extentOf(inner);
+    // Of a tile of common size: which one it is depends on the processor.
+    ContractionCells cells = contractionCells(made, 8, 32, kind == ElementKind::F64 ? 8 : 4);
+    made.timesA = std::ceil(made.n / double(cells.nChunk));
+    made.timesB = std::ceil(made.m / double(cells.mChunk));
+    work.grid = std::max(work.grid, made.timesA * made.timesB *
+                                        std::ceil(made.batch / double(cells.outerChunk)));
+    work.flops += made.flops();
+    inProduct.insert(product->product);
+    inProduct.insert(product->product->reduction->inputs[0]);
+    for (Node *node : {product->a, product->b, a, b})
+      if (node->op == Op::Load || node->op == Op::Convert)
+        inProduct.insert(node);
+    if (made.b != cost::Product::Turned && b->op == Op::Load && made.n > 64)
+      inStrips.insert(b);
+  }
+
+  const NestGraph &nest;
+  const Graph &graph;
+  KernelWork &work;
+  std::vector<Node *> live;
+  llvm::SmallVector<LoopGroup> groups;
+  LoopGroup vector, rows; // loops that run by vectors: of the results, of reductions
+  std::optional<ContractionLoops> product;
+  bool runsByTiles = false;
+  llvm::DenseSet<Node *> inProduct, inStrips;
+};
+
+} // namespace
+
+KernelWork workOf(const NestGraph &nest) {
+  KernelWork work;
+  Counter(nest, work).count();
   return work;
 }
 
-Partition partitionWork(llvm::ArrayRef<int64_t> sizes, double cost) {
-  // About 5 us a cell: far above what handing one out costs, far below a step.
-  constexpr double costOfCell = 200e3;
-  constexpr int64_t mostCells = 1024;
-  int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(cost / costOfCell), 1, mostCells);
-  Partition result;
-  int64_t before = 1;
-  while (result.prefix + 1 < sizes.size() && before * sizes[result.prefix] <= wanted)
-    before *= sizes[result.prefix++];
-  if (sizes.empty())
-    return result;
-  int64_t size = sizes[result.prefix];
-  int64_t rowsInside = 1;
-  for (int64_t n : sizes.drop_front(result.prefix + 1))
-    rowsInside *= n;
-  // Whole vectors where the loop may be the vector loop.
-  int64_t step = 64 / std::gcd(rowsInside, int64_t(64));
-  int64_t chunk = llvm::divideCeil(size, std::max<int64_t>(wanted / before, 1));
-  result.chunk = std::min(size, static_cast<int64_t>(llvm::alignTo(chunk, step)));
-  result.chunks = llvm::divideCeil(size, result.chunk);
-  result.cells = before * result.chunks;
-  return result;
+// An output that writes a part of an array in place writes that part only.
+static mlir::Value updateOf(const KernelSource &kernel, unsigned output) {
+  auto op = kernel.outputs()[output].getDefiningOp<stablehlo::DynamicUpdateSliceOp>();
+  bool isInPlace = op && mlir::isa<mlir::BlockArgument>(op->getOperand(0));
+  return isInPlace ? op->getOperand(1) : mlir::Value();
+}
+
+static double bytesOf(mlir::Value value) {
+  auto type = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() ? double(tessera::byteSize(type)) : 0;
+}
+
+static double elementsOf(mlir::Value value) {
+  auto type = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() ? double(type.getNumElements()) : 0;
+}
+
+// Outputs that are functions of an index. False where no code can be generated for them.
+static bool countNests(const KernelSource &kernel, KernelWork &work) {
+  llvm::SmallVector<llvm::SmallVector<unsigned>> nests;
+  llvm::SmallVector<unsigned> whole;
+  for (unsigned i = 0; i < kernel.outputs().size(); ++i)
+    if (updateOf(kernel, i))
+      nests.push_back({i});
+    else
+      whole.push_back(i);
+  size_t updates = nests.size();
+  llvm::append_range(nests, outputNests(kernel, whole));
+  work.arrays.resize(kernel.body->getNumArguments());
+  for (auto [i, outputs] : llvm::enumerate(nests)) {
+    NestGraph nest(kernel, outputs, /*update=*/i < updates);
+    if (elementsOf(kernel.outputs()[outputs[0]]) == 0)
+      continue;
+    if (!nest.build())
+      return false;
+    KernelWork own;
+    std::vector<Box> boxes = nest.boxes();
+    for (size_t box = 0; box < std::max<size_t>(boxes.size(), 1); ++box) {
+      if (!boxes.empty() && !nest.rebuild(boxes[box]))
+        return false;
+      Counter counter(nest, own);
+      counter.count();
+      counter.countArrays(work.arrays);
+    }
+    llvm::SmallVector<int64_t> sizes;
+    for (unsigned dim : nest.dims)
+      sizes.push_back(nest.g->graph.dims[dim].size);
+    if (own.products.empty())
+      own.grid = double(partitionWork(sizes, own).cells);
+    work += own;
+  }
+  for (auto [i, argument] : llvm::enumerate(kernel.body->getArguments()))
+    work.arrays[i].bytes = std::min(work.arrays[i].bytes, bytesOf(argument));
+  for (auto [i, output] : llvm::enumerate(kernel.outputs())) {
+    mlir::Value update = updateOf(kernel, i);
+    work.arrays.push_back({bytesOf(update ? update : output)});
+  }
+  return true;
+}
+
+// What is fused with an operation that is no function of an index, and what moves between arrays.
+static void countElementwise(const KernelSource &kernel, KernelWork &work) {
+  for (mlir::Operation &op : *kernel.body) {
+    std::optional<Op> code = elementwiseOp(&op);
+    std::optional<ElementType> type =
+        op.getNumResults() ? elementType(op.getResult(0).getType()) : std::nullopt;
+    if (!code || !type)
+      continue;
+    Node node{.id = 0, .op = *code, .kind = type->kind, .operands = {}};
+    Node operand{.id = 0, .op = Op::Constant, .kind = type->kind, .operands = {}};
+    if (auto from = elementType(op.getOperand(0).getType()))
+      operand.kind = from->kind;
+    node.operands.assign(op.getNumOperands(), &operand);
+    countOperation(&node, elementsOf(op.getResult(0)), work);
+    if (countsAsFlop(&node))
+      work.flops += elementsOf(op.getResult(0));
+  }
+  for (mlir::Value argument : kernel.body->getArguments())
+    work.arrays.push_back({bytesOf(argument)});
+  for (mlir::Value output : kernel.outputs())
+    work.arrays.push_back({bytesOf(output)});
+}
+
+static void countSort(stablehlo::SortOp op, KernelWork &work) {
+  auto shape = shapeOf(op->getOperand(0));
+  auto dimension = static_cast<int64_t>(op.getDimension());
+  if (dimension < 0)
+    dimension += static_cast<int64_t>(shape.size());
+  double size = double(shape[dimension]), elements = elementsOf(op->getOperand(0));
+  double passes = std::ceil(std::log2(std::max(size, 1.0)));
+  double columns = op->getNumOperands();
+  double steps =
+      double(std::distance(op.getComparator().front().begin(), op.getComparator().front().end()));
+  work.of(Access::Sorted) += elements * (passes + 1) * columns;
+  work.of(ElementClass::Arithmetic) += elements * passes * steps;
+  work.grid = std::max(1.0, size > 0 ? elements / size : 1);
+}
+
+// Updates whose innermost dimension is a window of the operand go by vectors.
+static void countScatter(stablehlo::ScatterOp op, KernelWork &work) {
+  unsigned count = op->getNumResults();
+  auto numbers = op.getScatterDimensionNumbers();
+  for (unsigned i = 0; i < count; ++i) {
+    mlir::Value operand = op->getOperand(i), update = op->getOperand(count + 1 + i);
+    int64_t last = int64_t(shapeOf(update).size()) - 1;
+    double elements = elementsOf(update);
+    auto type = elementType(update.getType());
+    double bytes = type ? double(type->bytes()) : 4;
+    bool isWindow =
+        llvm::is_contained(numbers.getUpdateWindowDims(), last) && shapeOf(update)[last] >= 8;
+    if (isWindow) {
+      work.moved += 3 * bytes * elements;
+      work.of(ElementClass::Arithmetic) += elements;
+      work.of(Access::Scattered) += elements / double(shapeOf(update)[last]);
+    } else {
+      work.of(Access::Scattered) += elements;
+    }
+    if (type && isFloat(type->kind))
+      work.flops += elements;
+    work.moved += 2 * bytesOf(operand);
+  }
+}
+
+static void countSelectAndScatter(stablehlo::SelectAndScatterOp op, KernelWork &work) {
+  double window = 1;
+  if (auto sizes = op.getWindowDimensions())
+    for (int64_t size : *sizes)
+      window *= double(size);
+  double elements = elementsOf(op->getOperand(1));
+  work.of(Folding::Stepwise) += 2 * elements * window;
+  work.of(Access::Scattered) += elements;
+  work.flops += elements * window;
+  work.moved += bytesOf(op->getResult(0));
+}
+
+// What arrays' sizes tell.
+static KernelWork workOfArrays(const KernelSource &kernel) {
+  KernelWork work;
+  countElementwise(kernel, work);
+  work.moved = work.bytes();
+  return work;
+}
+
+static std::optional<KernelWork> workOfWhole(const KernelSource &kernel) {
+  for (mlir::Operation &op : *kernel.body) {
+    KernelWork work;
+    if (auto sort = mlir::dyn_cast<stablehlo::SortOp>(op))
+      countSort(sort, work);
+    else if (auto scatter = mlir::dyn_cast<stablehlo::ScatterOp>(op))
+      countScatter(scatter, work);
+    else if (auto select = mlir::dyn_cast<stablehlo::SelectAndScatterOp>(op))
+      countSelectAndScatter(select, work);
+    else
+      continue;
+    countElementwise(kernel, work);
+    return work;
+  }
+  return std::nullopt;
+}
+
+KernelWork workOf(const KernelSource &kernel) {
+  // Whoever generates the code says what is wrong.
+  mlir::ScopedDiagnosticHandler silent(kernel.body->getParentOp()->getContext(),
+                                       [](mlir::Diagnostic &) { return mlir::success(); });
+  if (LibraryCallOpInterface called = libraryOperation(*kernel.body)) {
+    KernelWork work = workOfArrays(kernel);
+    if (mlir::FailureOr<LibraryCall> call = called.getLibraryCall(); succeeded(call)) {
+      work.libraryFlops = work.flops = call->flops;
+      work.grid = double(call->grid);
+    }
+    return work;
+  }
+  if (std::optional<KernelWork> whole = workOfWhole(kernel))
+    return *whole;
+  KernelWork work;
+  return countNests(kernel, work) ? work : workOfArrays(kernel);
+}
+
+KernelWork workOf(mlir::Operation *op) {
+  KernelSource kernel{"", &op->getRegion(0).front(), {}};
+  if (auto fused = mlir::dyn_cast<exec::FusedOp>(op))
+    if (auto inplace = fused.getInplace())
+      kernel.inplace.assign(inplace->begin(), inplace->end());
+  if (auto named = mlir::dyn_cast<exec::KernelOp>(op))
+    if (auto inplace = named.getInplace())
+      kernel.inplace.assign(inplace->begin(), inplace->end());
+  return workOf(kernel);
 }
 
 } // namespace tessera::codegen

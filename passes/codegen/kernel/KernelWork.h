@@ -1,25 +1,18 @@
-// What running a kernel costs, and how it is divided into cells of a grid.
+// What a kernel does, counted from its body as code is generated for it.
 #pragma once
 
-#include "passes/codegen/kernel/Graph.h"
+#include "lib/cost/KernelWork.h"
+#include "passes/codegen/kernel/NestGraph.h"
 
 namespace tessera::codegen {
 
-// What running these nodes costs, in about a sixteenth of a cycle, and the floating-point
-// operations in it.
-struct Work {
-  double cost = 0, flops = 0;
-};
-Work workOf(const Graph &graph, llvm::ArrayRef<Node *> nodes);
+// Of one run. Says nothing of what is wrong with a body: where no code can be generated, the work
+// is what its arrays' sizes tell.
+cost::KernelWork workOf(const KernelSource &kernel);
+// Of an exec.fused or the exec.kernel that it becomes.
+cost::KernelWork workOf(mlir::Operation *kernel);
 
-// Cells of work over a nest of loops.
-struct Partition {
-  unsigned prefix = 0; // loops before this one: one index a cell
-  int64_t chunks = 1;  // of loop `prefix`
-  int64_t chunk = 1;   // its indices a cell
-  int64_t cells = 1;
-};
-// `sizes` of the loops, outer first; `cost` of all their points. Never depends on the machine.
-Partition partitionWork(llvm::ArrayRef<int64_t> sizes, double cost);
+// Of the nodes of a nest over its loops' bounds, without the arrays' bytes.
+cost::KernelWork workOf(const NestGraph &nest);
 
 } // namespace tessera::codegen

@@ -107,6 +107,57 @@ bool NestGraph::build() {
 
 bool NestGraph::rebuild(const Box &box) { return construct(&box); }
 
+std::vector<Box> NestGraph::boxes() const {
+  std::vector<llvm::SmallVector<int64_t, 2>> cuts(dims.size()); // a loop's inner boundaries
+  for (auto [dim, at] : g->graph.wantedCuts)
+    if (dim < dims.size() && !llvm::is_contained(cuts[dim], at))
+      cuts[dim].push_back(at);
+  int64_t count = 1;
+  for (auto [dim, list] : llvm::enumerate(cuts)) {
+    llvm::sort(list);
+    if (count * static_cast<int64_t>(list.size() + 1) > 9)
+      list.clear();
+    list.push_back(g->graph.dims[dim].size);
+    count *= list.size();
+  }
+  std::vector<Box> boxes;
+  for (int64_t number = 0; count > 1 && number < count; ++number) {
+    int64_t rest = number;
+    Box &box = boxes.emplace_back();
+    for (auto &list : cuts) {
+      int64_t piece = rest % list.size();
+      rest /= list.size();
+      box.push_back({piece ? list[piece - 1] : 0, list[piece]});
+    }
+  }
+  return boxes;
+}
+
+bool NestGraph::keepsVectors(llvm::ArrayRef<Node *> live, unsigned lastDim) const {
+  int64_t along = 0, against = 0;
+  bool anyReduction = false;
+  for (Node *node : live) {
+    if (node->op != Op::Reduced || !(node->deps >> lastDim & 1))
+      continue;
+    Reduction &r = *node->reduction;
+    anyReduction = true;
+    for (Node *load : Graph::reachable(r.inputs)) {
+      if (load->op != Op::Load || !(load->deps & r.ownDims))
+        continue;
+      int64_t kept = load->index->coefficient(lastDim);
+      bool keptIsFree = !(load->deps >> lastDim & 1);
+      bool keptIsGood = keptIsFree || (kept == 1 && load->index->nodes.empty());
+      bool reducedIsGood = llvm::any_of(r.dims, [&](unsigned dim) {
+        return load->index->coefficient(dim) == 1 && g->graph.dims[dim].size >= 8;
+      });
+      along += keptIsGood && !keptIsFree;
+      against += !keptIsGood;
+      against += reducedIsGood && kept != 1 && r.order == Reduction::Rows && !keptIsFree;
+    }
+  }
+  return !anyReduction || against == 0 || along > against;
+}
+
 llvm::SmallVector<llvm::SmallVector<unsigned>> outputNests(const KernelSource &kernel,
                                                            llvm::ArrayRef<unsigned> outputs) {
   bool isShared = kernel.sharesBuffers();

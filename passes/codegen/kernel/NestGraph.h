@@ -29,6 +29,11 @@ public:
   bool build();
   // The same graph over a part of the points.
   bool rebuild(const Box &box);
+  // The parts that the graph which was built last wants to be cut into; none where it is one.
+  std::vector<Box> boxes() const;
+  // Whether the innermost loop of the nest should be the vector loop, rather than those of the
+  // reductions inside it. `live`: the nodes that are computed.
+  bool keepsVectors(llvm::ArrayRef<Node *> live, unsigned lastDim) const;
 
   llvm::ArrayRef<int64_t> shape() const;
   llvm::SmallVector<Node *> rootNodes() const;

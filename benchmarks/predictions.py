@@ -1,0 +1,115 @@
+"""What the compiler predicts of a step beside what the runtime measures.
+
+    benchmarks/predictions.py PROGRAM.mlir|FOLDER .. [--one-device] [--links] [--machine=machine.json]
+
+Measures this machine (`tessera calibrate`), unless a file of it is given, compiles every program for it, runs it, and prints
+predicted and measured seconds of a step, their ratio, and the median and largest error. --one-device: each also with a mesh
+of one device. --links: programs for several devices also with simulated links, as fast as the memory, and such that
+collectives take half and twice as long as computation.
+
+A step's measured time is the least of its steps: what it takes when nothing else is in the way.
+"""
+import argparse
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+TESSERA = pathlib.Path(__file__).parent.parent / "build/bin/tessera"
+
+
+def tessera(*arguments):
+    ran = subprocess.run([TESSERA, *map(str, arguments)], capture_output=True, text=True)
+    return ran.stderr.strip().splitlines()[-1] if ran.returncode else ""
+
+
+def for_one_device(text):
+    """The program on a mesh whose axes have one device each."""
+    text = re.sub(r"(sdy\.mesh @\S+ = <\[)([^\]]*)(\])", lambda m: m[1] + re.sub(r"=\d+", "=1", m[2]) + m[3], text)
+    return re.sub(r"mhlo\.num_partitions = \d+", "mhlo.num_partitions = 1", text)
+
+
+class Bench:
+    def __init__(self, machine, folder, steps):
+        self.machine, self.folder, self.steps = machine, pathlib.Path(folder), steps
+        self.rows = {}
+
+    def compiled(self, source, topology, text):
+        """The report of compiling for a topology, or an error."""
+        self.source, self.topology = self.folder / "in.mlir", self.folder / "topology.json"
+        self.source.write_text(text)
+        self.topology.write_text(json.dumps(topology))
+        wrong = tessera("compile", self.source, "-o", self.folder / "p.tsr", f"--topology={self.topology}", "--quiet",
+                        f"--report={self.folder}/c.json")
+        return (None, wrong) if wrong else (json.loads((self.folder / "c.json").read_text()), "")
+
+    def measured(self, simulated):
+        links = [f"--topology={self.topology}"] if simulated else []
+        wrong = tessera("run", self.folder / "p.tsr", f"--repeat={self.steps}", "--quiet", f"--report={self.folder}/r.json", *links)
+        if wrong:
+            return None, wrong
+        return min(json.loads((self.folder / "r.json").read_text())["steps"][1:]), ""
+
+    def add(self, kind, name, text, topology, simulated=False):
+        report, wrong = self.compiled(name, topology, text)
+        seconds, wrong = self.measured(simulated) if report else (None, wrong)
+        if wrong:
+            print(f"  {name:44s} {wrong}", flush=True)
+            return None
+        predicted = report["predicted"]["seconds"]
+        self.rows.setdefault(kind, []).append((name, predicted / seconds - 1))
+        print(f"  {name:44s} {report['devices']:3d} devices  predicted {predicted * 1e3:9.3f} ms  measured {seconds * 1e3:9.3f} ms"
+              f"  x{predicted / seconds:.2f}", flush=True)
+        return report
+
+    def add_links(self, name, text):
+        def with_links(beta):
+            return {**self.machine, "alpha": 1e-6, "beta": beta}
+        self.add("links as fast as memory", name, text, with_links(self.machine["memory"]), simulated=True)
+        for kind, share in (("communication half of computation", 0.5), ("communication twice computation", 2)):
+            beta = 1e9
+            for _ in range(3):  # another program may be chosen where links are slower
+                report, _ = self.compiled(name, with_links(beta), text)
+                predicted = report["predicted"] if report else {}
+                if not predicted.get("communication"):
+                    return
+                beta = min(max(beta * predicted["communication"] / (share * predicted["compute"]), 1e4), 1e15)
+            self.add(kind, name, text, with_links(beta), simulated=True)
+
+    def summary(self):
+        for kind, rows in self.rows.items():
+            worst = max(rows, key=lambda row: abs(row[1]))
+            print(f"{kind}: {len(rows)} programs, median error {100 * statistics.median(abs(e) for _, e in rows):.0f}%, "
+                  f"largest {100 * abs(worst[1]):.0f}% ({worst[0]})")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", nargs="+", type=pathlib.Path)
+    parser.add_argument("--machine", help="a topology file of this machine; measured without it")
+    parser.add_argument("--one-device", action="store_true")
+    parser.add_argument("--links", action="store_true")
+    parser.add_argument("--steps", type=int, default=12)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        machine = options.machine or f"{folder}/machine.json"
+        wrong = "" if options.machine else tessera("calibrate", "-o", machine, "--quiet")
+        if wrong:
+            sys.exit(wrong)
+        bench = Bench(json.loads(pathlib.Path(machine).read_text()), folder, options.steps)
+        for given in options.programs:
+            for path in sorted(given.glob("*.mlir")) if given.is_dir() else [given]:
+                text = path.read_text()
+                report = bench.add("as they are", path.stem, text, bench.machine)
+                if options.one_device and report and report["devices"] > 1:
+                    bench.add("on one device", path.stem, for_one_device(text), bench.machine)
+                if options.links and report and report["devices"] > 1:
+                    bench.add_links(path.stem, text)
+        bench.summary()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+#include "compiler/Calibrate.h"
+
+#include "compiler/CalibrationPrograms.h"
+#include "compiler/Compile.h"
+#include "lib/cost/SharedCores.h"
+#include "lib/cost/TopologyText.h"
+#include "lib/target/Target.h"
+
+#include "llvm/Support/JSON.h"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+#include <unistd.h>
+
+namespace tessera {
+namespace {
+
+using calibration::Program;
+
+// What is known of the machine without measuring.
+cost::Topology describedMachine() {
+  cost::Topology topology;
+  topology.name = "calibrated";
+  topology.device = cost::referenceRates();
+  topology.computingAtOnce = std::max(1u, std::thread::hardware_concurrency());
+  long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  topology.device.cacheBytes = cache > 0 ? double(cache) : 1e6;
+  long near = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+  topology.device.nearBytes = near > 0 ? double(near) / 2 : 16e3;
+  if (llvm::Expected<target::Choice> chosen = target::choose("cpu", "native"))
+    topology.device.vectorBytes = double(chosen->processors.front().vectorBits) / 8;
+  else
+    llvm::consumeError(chosen.takeError());
+  // Devices of one process share a memory: there are no links, and the cores do what is exchanged.
+  topology.network.link = {0, 1e15};
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+  if (pages > 0 && page > 0)
+    topology.spaces["device"].bytes =
+        int64_t(pages) * page / std::max<int64_t>(topology.computingAtOnce, 1);
+  return topology;
+}
+
+struct Compiled {
+  std::string bytes, error;
+  cost::Observation work; // of a step; without seconds
+};
+
+Compiled compileFor(const Program &program, const cost::Topology &topology) {
+  CompileOptions options;
+  options.inputName = program.name;
+  options.topology = cost::topologyText(topology);
+  CompileListener listener{[](const std::string &) {}, [](llvm::StringRef) {},
+                           [](llvm::StringRef) {}};
+  CompileResult result = compile(program.text, options, listener);
+  Compiled compiled{std::move(result.program), result.error, {}};
+  llvm::Expected<llvm::json::Value> report = llvm::json::parse(result.report);
+  if (!report) {
+    llvm::consumeError(report.takeError());
+    return compiled;
+  }
+  const llvm::json::Object *work =
+      report->getAsObject() ? report->getAsObject()->getObject("work") : nullptr;
+  if (!work)
+    return compiled;
+  auto number = [&](llvm::StringRef name) { return work->getNumber(name).value_or(0); };
+  for (unsigned i = 0; i < cost::kTerms; ++i)
+    compiled.work.terms.amount[i] = number(cost::nameOf(static_cast<cost::Term>(i)));
+  compiled.work.launches = number("launches");
+  compiled.work.instructions = number("instructions");
+  compiled.work.meetings = number("meetings");
+  return compiled;
+}
+
+class Calibrator {
+public:
+  explicit Calibrator(const CalibrationOptions &options)
+      : options(options), result{"", describedMachine(), {}, {}} {}
+
+  Calibration run() {
+    cost::Topology &topology = result.topology;
+    int64_t cores = topology.computingAtOnce;
+    std::vector<Program> all = calibration::kernelPrograms(cores, options.quick);
+    llvm::append_range(all, calibration::collectivePrograms(4 * cores, options.quick));
+    std::vector<Program> shared =
+        cores > 1 ? calibration::sharedPrograms(cores) : std::vector<Program>();
+    total = all.size() + shared.size();
+    std::vector<cost::Observation> observed = observe(all);
+    if (!result.error.empty())
+      return std::move(result);
+    topology.device = cost::fitRates(topology.device, observed);
+    result.observed = std::move(observed);
+    findSharing(shared);
+    topology.device.flopsPerSecond = topology.device.kernels["product_f32"];
+    topology.device.flopsByType["bf16"] = topology.device.kernels["product_bf16"];
+    topology.device.flopsByType["f64"] = topology.device.kernels["product_f64"];
+    topology.device.bytesPerSecond = topology.device.kernels["streams"];
+    return std::move(result);
+  }
+
+private:
+  // Each program measured twice, with all others in between: a disturbance that lasts a second
+  // spoils one of the two.
+  std::vector<cost::Observation> observe(const std::vector<Program> &programs) {
+    std::vector<Compiled> compiled;
+    std::vector<double> best(programs.size(), 1e30);
+    for (int round = 0; round < 2; ++round)
+      for (size_t i = 0; i < programs.size(); ++i) {
+        if (options.progress)
+          options.progress(done + i, total, programs[i].name);
+        if (round == 0)
+          compiled.push_back(compileFor(programs[i], result.topology));
+        double seconds = measure(programs[i], compiled[i]);
+        if (!result.error.empty())
+          return {};
+        best[i] = std::min(best[i], seconds);
+      }
+    done += programs.size();
+    std::vector<cost::Observation> observed;
+    for (size_t i = 0; i < programs.size(); ++i) {
+      cost::Observation one = compiled[i].work;
+      one.seconds = best[i];
+      // Devices that take turns: each does its part of the time.
+      double turns = double(programs[i].devices) / double(result.topology.computingAtOnce);
+      one.seconds /= std::max(turns, 1.0);
+      observed.push_back(one);
+      result.names.push_back(programs[i].name);
+    }
+    return observed;
+  }
+
+  double measure(const Program &program, const Compiled &compiled) {
+    auto fail = [&](const std::string &why) {
+      result.error = "error: calibration program '" + program.name + "': " + why;
+      return 0.0;
+    };
+    if (!compiled.error.empty())
+      return fail(compiled.error);
+    std::vector<double> seconds;
+    std::string wrong = options.measure({compiled.bytes, static_cast<uint32_t>(program.threads),
+                                         false, options.quick ? 5 : 15, options.quick ? 0.03 : 0.1},
+                                        seconds);
+    // What a step takes when nobody else is in the way.
+    return wrong.empty() && !seconds.empty() ? *std::min_element(seconds.begin(), seconds.end())
+                                             : fail(wrong);
+  }
+
+  // What is left over when idle cores take their part.
+  void findSharing(const std::vector<Program> &programs) {
+    if (programs.empty())
+      return;
+    size_t named = result.names.size();
+    std::vector<cost::Observation> observed = observe(programs);
+    result.names.resize(named);
+    if (!result.error.empty())
+      return;
+    cost::DeviceRates &rates = result.topology.device;
+    double cores = double(result.topology.computingAtOnce), together = 0, waited = 0;
+    for (const cost::Observation &one : observed) {
+      double alone = cost::predictedSeconds(rates, one);
+      double speedup = alone / one.seconds;
+      together = std::max(together, std::min(speedup / cores, 1.0));
+    }
+    rates.coresTogether = std::max(together, 1 / cores);
+    for (const cost::Observation &one : observed) {
+      double alone = cost::predictedSeconds(rates, one);
+      double rest = (one.seconds - alone / (cores * rates.coresTogether)) / one.launches;
+      waited += std::max(0.0, rest) / double(observed.size());
+    }
+    rates.sharingSeconds = std::min(waited, 1e-4);
+  }
+
+  const CalibrationOptions &options;
+  Calibration result;
+  size_t done = 0, total = 0;
+};
+
+} // namespace
+
+Calibration calibrate(const CalibrationOptions &options) { return Calibrator(options).run(); }
+
+} // namespace tessera

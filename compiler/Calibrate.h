@@ -1,0 +1,30 @@
+// The rates of the machine that this runs on, measured with programs as the compiler makes them.
+#pragma once
+
+#include "lib/command/MeasureProgram.h"
+#include "lib/cost/FitRates.h"
+#include "lib/cost/Topology.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tessera {
+
+struct CalibrationOptions {
+  bool quick = false; // a few programs, for a rough result
+  command::MeasureProgram measure;
+  std::function<void(size_t done, size_t of, const std::string &name)> progress;
+};
+
+struct Calibration {
+  std::string error; // empty on success
+  cost::Topology topology;
+  // The programs that the rates come from, and the steps that were observed.
+  std::vector<std::string> names;
+  std::vector<cost::Observation> observed;
+};
+
+Calibration calibrate(const CalibrationOptions &options);
+
+} // namespace tessera

@@ -1,0 +1,25 @@
+// How a command of the compiler has programs run, which the runtime does: tools/tessera brings both
+// together.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::command {
+
+struct ProgramToMeasure {
+  std::string_view bytes;     // of a .tsr file
+  uint32_t workers = 0;       // threads; 0: one a core
+  bool overProcesses = false; // one device a process, those of mpirun; all call it then
+  int64_t steps = 1;          // at most
+  double seconds = 1e9;       // after which no further step begins; not with several processes
+};
+
+// Runs the program on random inputs, the first step unmeasured. "", or what went wrong. `seconds`: of
+// each step.
+using MeasureProgram = std::string (*)(const ProgramToMeasure &program,
+                                       std::vector<double> &seconds);
+
+} // namespace tessera::command

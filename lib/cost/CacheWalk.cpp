@@ -1,0 +1,33 @@
+#include "lib/cost/CacheWalk.h"
+
+namespace tessera::cost {
+
+void CacheWalk::split(uint64_t at) {
+  auto next = ranges_.upper_bound(at);
+  if (next == ranges_.begin())
+    return;
+  auto range = std::prev(next);
+  if (range->first == at || range->second.end <= at)
+    return;
+  ranges_[at] = range->second;
+  range->second.end = at;
+}
+
+double CacheWalk::touch(uint64_t begin, uint64_t end) {
+  if (begin >= end)
+    return 0;
+  split(begin);
+  split(end);
+  double warm = 0;
+  auto first = ranges_.lower_bound(begin), last = ranges_.lower_bound(end);
+  for (auto it = first; it != last; ++it)
+    if (clock_ - it->second.at <= capacity_)
+      warm += static_cast<double>(it->second.end - it->first);
+  ranges_.erase(first, last);
+  double bytes = static_cast<double>(end - begin);
+  clock_ += bytes;
+  ranges_[begin] = {end, clock_};
+  return bytes - warm;
+}
+
+} // namespace tessera::cost

@@ -1,0 +1,34 @@
+// Which bytes a core's cache still holds when a program comes to them again.
+//
+//   touch [0, 4)  touch [4, 8)  touch [0, 4)     a cache of 8 or more: the last is warm; of 4: cold
+//
+// Each byte is held until as many others have been touched as the cache has. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+namespace tessera::cost {
+
+class CacheWalk {
+public:
+  explicit CacheWalk(double capacity) : capacity_(capacity) {}
+
+  // How many of [begin, end) have to come from beyond the cache, which holds them from now on.
+  double touch(uint64_t begin, uint64_t end);
+  // Others use the cache in between.
+  void pass(double bytes) { clock_ += bytes; }
+
+private:
+  struct Range {
+    uint64_t end;
+    double at; // of the clock, when it was touched last
+  };
+  void split(uint64_t at);
+
+  double capacity_;
+  double clock_ = 0;                 // bytes touched so far
+  std::map<uint64_t, Range> ranges_; // by their begin, disjoint
+};
+
+} // namespace tessera::cost

@@ -1,0 +1,127 @@
+#include "lib/cost/KernelTerms.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::cost {
+
+static constexpr const char *kNames[kTerms] = {
+    "arithmetic", "division",    "exponential", "function",      "one_by_one",      "columns",
+    "rows",       "stepwise",    "chain",       "turned",        "strided",         "far",
+    "gathered",   "sorted",      "scattered",   "product_f32",   "product_bf16",    "product_f64",
+    "runs",       "results",     "copied",      "copied_turned", "copied_computed", "begins",
+    "library",    "warm_strips", "cold_strips", "warm",          "streams",         "exchanged",
+    "combined"};
+
+const char *nameOf(Term term) { return kNames[static_cast<unsigned>(term)]; }
+
+Terms &Terms::add(const Terms &other, double times) {
+  for (unsigned i = 0; i < kTerms; ++i)
+    amount[i] += times * other.amount[i];
+  return *this;
+}
+
+namespace {
+
+// The part of the result that is held in registers while k runs.
+struct Tile {
+  double rows, columns, vectors;
+};
+
+// As code generation for CPUs chooses it (passes/codegen/cpu/ContractionPlan.cpp).
+Tile tileOf(const Product &product, double lanesOfVector) {
+  double width = lanesOfVector / (product.type == ProductType::F64 ? 2 : 1);
+  double lanes = std::min(width, std::exp2(std::ceil(std::log2(std::max(product.n, 1.0)))));
+  double vectors = product.n > lanes ? 2 : 1;
+  double registers = lanesOfVector >= 16 ? 32 : 16;
+  double most = std::min(std::floor((registers - 2 - vectors) / vectors), 12.0);
+  if (product.m <= most)
+    return {product.m, lanes * vectors, vectors};
+  double best = 1e300, chosen = 4;
+  for (double rows = std::min(most, 8.0); rows >= 4; --rows)
+    if (double cost = std::ceil(product.m / rows) * (rows + 1.5); cost < best)
+      best = cost, chosen = rows;
+  return {chosen, lanes * vectors, vectors};
+}
+
+void addProduct(const Product &product, double vectorBytes, Terms &terms) {
+  double lanesOfVector = vectorBytes / 4;
+  Tile tile = tileOf(product, lanesOfVector);
+  double tiles =
+      product.batch * std::ceil(product.m / tile.rows) * std::ceil(product.n / tile.columns);
+  // Fewer than eight sums at a time wait for each other.
+  double sums = std::max(tile.rows * tile.vectors, 8.0);
+  bool isDouble = product.type == ProductType::F64;
+  double flops = 2 * tiles * product.k * sums * (isDouble ? lanesOfVector / 2 : lanesOfVector);
+  terms[isDouble                            ? Term::ProductF64
+        : product.type == ProductType::BF16 ? Term::ProductBF16
+                                            : Term::ProductF32] += flops;
+  constexpr double block = 128; // of k, that one sum adds
+  terms[Term::Runs] += tiles * std::max(product.k / product.run, std::ceil(product.k / block));
+  terms[Term::Results] += tiles * tile.rows * tile.vectors;
+  auto addCopy = [&](Product::Copy copy, double elements) {
+    if (copy != Product::None)
+      terms[copy == Product::Plain    ? Term::Copied
+            : copy == Product::Turned ? Term::CopiedTurned
+                                      : Term::CopiedComputed] += elements;
+  };
+  addCopy(product.a, product.batch * product.m * product.k * product.timesA);
+  addCopy(product.b, product.batch * product.n * product.k * product.timesB);
+}
+
+} // namespace
+
+Terms termsOf(const DeviceRates &rates, const KernelWork &work, llvm::ArrayRef<double> cold) {
+  Terms terms;
+  auto copy = [&](Term first, const auto &from) {
+    for (size_t i = 0; i < from.size(); ++i)
+      terms.amount[static_cast<unsigned>(first) + i] = from[i];
+  };
+  copy(Term::Arithmetic, work.elements);
+  copy(Term::Columns, work.folded);
+  copy(Term::Turned, work.accessed);
+  for (const Product &product : work.products)
+    addProduct(product, rates.vectorBytes, terms);
+  terms[Term::Begins] += work.runs;
+  terms[Term::Library] = work.libraryFlops;
+  bool allCold = cold.empty() && work.bytes() > rates.cacheBytes;
+  bool isNear = work.bytes() <= rates.nearBytes;
+  for (size_t i = 0; i < work.arrays.size(); ++i) {
+    const Touched &array = work.arrays[i];
+    double far = i < cold.size() ? std::min(cold[i], array.bytes) : allCold ? array.bytes : 0;
+    terms[array.inStrips ? Term::WarmStrips : Term::Warm] += array.bytes - far;
+    terms[array.inStrips ? Term::ColdStrips : Term::Streams] += far;
+    isNear &= far == 0;
+  }
+  if (isNear) // the loops' own loads are part of what they compute
+    terms[Term::Warm] = terms[Term::WarmStrips] = 0;
+  return terms;
+}
+
+double secondsOf(const DeviceRates &rates, const Terms &terms) {
+  double compute = 0, memory = 0;
+  for (unsigned i = 0; i < kTerms; ++i)
+    if (auto rate = rates.kernels.find(kNames[i]);
+        rate != rates.kernels.end() && terms.amount[i] > 0)
+      (i < kFirstOfMemory ? compute : memory) += terms.amount[i] / rate->second;
+  return std::hypot(compute, memory);
+}
+
+double kernelSeconds(const DeviceRates &rates, const KernelWork &work,
+                     llvm::ArrayRef<double> cold) {
+  if (!rates.kernels.empty())
+    return secondsOf(rates, termsOf(rates, work, cold));
+  double seconds = work.libraryFlops / rates.flopsPerSecond, products = 0;
+  for (const Product &product : work.products) {
+    auto typed = rates.flopsByType.find(product.type == ProductType::BF16  ? "bf16"
+                                        : product.type == ProductType::F64 ? "f64"
+                                                                           : "f32");
+    seconds +=
+        product.flops() / (typed == rates.flopsByType.end() ? rates.flopsPerSecond : typed->second);
+    products += product.flops();
+  }
+  seconds += std::max(0.0, work.flops - work.libraryFlops - products) / rates.flopsPerSecond;
+  return std::max(seconds, work.bytes() / rates.bytesPerSecond);
+}
+
+} // namespace tessera::cost

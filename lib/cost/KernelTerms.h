@@ -1,0 +1,80 @@
+// The kinds of work whose rates a machine has, and how long a kernel takes by them.
+//
+// A kernel computes and waits for memory partly at the same time: with c the seconds of all that it
+// computes, one kind after the other, and m those of the bytes that it moves in streams, it takes
+// about sqrt(c*c + m*m), beside its launch. Nobody fetches ahead what is read in strips: that adds to
+// c.
+#pragma once
+
+#include "lib/cost/DeviceRates.h"
+#include "lib/cost/KernelWork.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <array>
+#include <vector>
+
+namespace tessera::cost {
+
+enum class Term : uint8_t {
+  // Lanes of four bytes, whole vectors (KernelWork.h).
+  Arithmetic,
+  Division,
+  Exponential,
+  Function,
+  OneByOne, // elements
+  Columns,
+  Rows,
+  Stepwise,
+  Chain,
+  // Elements.
+  Turned,
+  Strided,
+  Far,
+  Gathered,
+  Sorted,
+  Scattered,
+  // Of products: operations of whole tiles of registers, whose edges compute nothing.
+  ProductF32,
+  ProductBF16,
+  ProductF64,
+  Runs,    // inner loops that begin, within products
+  Results, // vectors of results that leave the registers
+  // Elements of operands that are copied before they are multiplied.
+  Copied,
+  CopiedTurned,
+  CopiedComputed,
+  Begins,  // inner loops that begin, elsewhere
+  Library, // operations of the runtime's own functions
+  // Bytes of arrays that are read a few lines here and there.
+  WarmStrips, // that the cache still holds
+  ColdStrips, // others
+  // Bytes one after the other.
+  Warm,
+  Streams,
+  // Bytes of collectives whose devices share a memory.
+  Exchanged,
+  Combined, // that are reduced
+};
+constexpr unsigned kTerms = static_cast<unsigned>(Term::Combined) + 1;
+constexpr unsigned kFirstOfMemory = static_cast<unsigned>(Term::Warm);
+const char *nameOf(Term term); // "arithmetic", as topology files have it
+
+// How much of each there is.
+struct Terms {
+  std::array<double, kTerms> amount{};
+  double &operator[](Term term) { return amount[static_cast<unsigned>(term)]; }
+  double operator[](Term term) const { return amount[static_cast<unsigned>(term)]; }
+  Terms &add(const Terms &other, double times = 1);
+};
+
+// `cold`: of each of the kernel's arrays the bytes that the cache does not hold; none given: all
+// where together they are more than it holds, otherwise none.
+Terms termsOf(const DeviceRates &rates, const KernelWork &work, llvm::ArrayRef<double> cold = {});
+
+// Of one core, or one device; without the launch. Where a machine's rates by kind are not known, the
+// roofline of its products and its memory.
+double kernelSeconds(const DeviceRates &rates, const KernelWork &work,
+                     llvm::ArrayRef<double> cold = {});
+// Of work that is nothing else than these.
+double secondsOf(const DeviceRates &rates, const Terms &terms);
+
+} // namespace tessera::cost

@@ -1,0 +1,31 @@
+#include "lib/cost/KernelWork.h"
+
+#include <algorithm>
+
+namespace tessera::cost {
+
+KernelWork &KernelWork::operator+=(const KernelWork &other) {
+  auto add = [](auto &to, const auto &from) {
+    for (size_t i = 0; i < to.size(); ++i)
+      to[i] += from[i];
+  };
+  add(elements, other.elements);
+  add(folded, other.folded);
+  add(accessed, other.accessed);
+  products.append(other.products.begin(), other.products.end());
+  libraryFlops += other.libraryFlops;
+  moved += other.moved;
+  runs += other.runs;
+  flops += other.flops;
+  grid = std::max(grid, other.grid);
+  return *this;
+}
+
+double KernelWork::bytes() const {
+  double sum = 0;
+  for (const Touched &array : arrays)
+    sum += array.bytes;
+  return sum;
+}
+
+} // namespace tessera::cost

@@ -1,0 +1,87 @@
+// What one run of a kernel does, counted by the kinds of work that machines do at different speeds.
+// Plain data: the kernel's body is counted by passes/codegen/kernel/KernelWork.h, and a machine's
+// rates (DeviceRates.h) make seconds of it.
+#pragma once
+
+#include "llvm/ADT/SmallVector.h"
+#include <array>
+#include <cstdint>
+
+namespace tessera::cost {
+
+// Operations on one element, by what they take. All but the last are counted in lanes of four
+// bytes, an addition of two f64 as two, and in whole vectors of 64 bytes.
+enum class ElementClass : uint8_t {
+  Arithmetic,  // + * min max compare select, bits, conversions
+  Division,    // / sqrt rsqrt
+  Exponential, // exp expm1 logistic tanh
+  Function,    // log sin cos tan pow erf cbrt ..: longer polynomials, and more cases
+  OneByOne,    // no vector instructions: integer division, functions of f64; counted in elements
+};
+constexpr unsigned elementClasses = 5;
+
+// Sums and other foldings of many elements into one, in lanes of four bytes of their inputs.
+enum class Folding : uint8_t {
+  Columns,  // the results lie side by side: a vector of them at a time
+  Rows,     // the elements that are folded lie side by side
+  Stepwise, // by a reducer of several operations
+  Chain     // products that no tiles suit: each addition waits for the one before
+};
+constexpr unsigned foldings = 4;
+
+// How elements are found where they do not lie one after the other along the inner loop.
+enum class Access : uint8_t {
+  Turned,   // by square tiles that are transposed in registers
+  Strided,  // each a fixed distance further
+  Far,      // the same, and by the time that its neighbour in memory is read its line is lost
+  Gathered, // each where data says
+  Sorted,   // moved by a pass of a sort
+  Scattered // read, combined and written where data says
+};
+constexpr unsigned accesses = 6;
+
+enum class ProductType : uint8_t { F32, BF16, F64, Other };
+constexpr unsigned productTypes = 4;
+
+// `batch` products of m x k and k x n matrices, convolutions among them.
+struct Product {
+  ProductType type = ProductType::F32;
+  double batch = 1, m = 1, n = 1, k = 1;
+  double run = 1; // of k, that one loop goes through
+  // How an operand that does not lie as the product reads it is copied first, and how often.
+  enum Copy : uint8_t { None, Plain, Turned, Computed } a = None, b = None;
+  double timesA = 1, timesB = 1;
+
+  double flops() const { return 2 * batch * m * n * k; }
+};
+
+// An array that the kernel reads or writes.
+struct Touched {
+  double bytes = 0;      // each once
+  bool inStrips = false; // a few lines here and there, as a product reads its panels
+};
+
+struct KernelWork {
+  std::array<double, elementClasses> elements{};
+  std::array<double, foldings> folded{};
+  std::array<double, accesses> accessed{}; // elements
+  llvm::SmallVector<Product, 1> products;
+  double libraryFlops = 0; // of functions that are called in place of generated code
+  double moved = 0;        // bytes that the inner loops load and store, each time that they do
+  double runs = 0;         // that the inner loops begin
+  llvm::SmallVector<Touched, 6> arrays; // the kernel's operands, then its results
+  double grid = 1;                      // parts that may run on different cores
+  double flops = 0; // floating-point operations: a multiplication and an addition are two
+
+  double &of(ElementClass which) { return elements[static_cast<unsigned>(which)]; }
+  double &of(Folding which) { return folded[static_cast<unsigned>(which)]; }
+  double &of(Access which) { return accessed[static_cast<unsigned>(which)]; }
+  double of(ElementClass which) const { return elements[static_cast<unsigned>(which)]; }
+  double of(Folding which) const { return folded[static_cast<unsigned>(which)]; }
+  double of(Access which) const { return accessed[static_cast<unsigned>(which)]; }
+
+  double bytes() const;
+  KernelWork &operator+=(const KernelWork &other);
+};
+
+} // namespace tessera::cost

@@ -1,0 +1,80 @@
+#include "passes/codegen/kernel/Partition.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tessera::codegen {
+
+// About how long it takes, in a sixteenth of a cycle. The same on every machine.
+static double cellCost(const cost::KernelWork &work) {
+  using enum cost::ElementClass;
+  double cost = work.moved + work.of(Arithmetic) + 4 * work.of(Division) +
+                20 * (work.of(Exponential) + work.of(Function) + work.of(OneByOne));
+  cost += work.of(cost::Folding::Columns) + work.of(cost::Folding::Rows) +
+          8 * work.of(cost::Folding::Stepwise);
+  for (double elements : work.accessed)
+    cost += 16 * elements;
+  for (const cost::Product &product : work.products)
+    cost += product.flops();
+  return cost;
+}
+
+Partition partitionWork(llvm::ArrayRef<int64_t> sizes, const cost::KernelWork &work) {
+  // About 5 us a cell: far above what handing one out costs, far below a step.
+  constexpr double costOfCell = 200e3;
+  constexpr int64_t mostCells = 1024;
+  int64_t wanted =
+      std::clamp<int64_t>(static_cast<int64_t>(cellCost(work) / costOfCell), 1, mostCells);
+  Partition result;
+  int64_t before = 1;
+  while (result.prefix + 1 < sizes.size() && before * sizes[result.prefix] <= wanted)
+    before *= sizes[result.prefix++];
+  if (sizes.empty())
+    return result;
+  int64_t size = sizes[result.prefix];
+  int64_t rowsInside = 1;
+  for (int64_t n : sizes.drop_front(result.prefix + 1))
+    rowsInside *= n;
+  // Whole vectors where the loop may be the vector loop.
+  int64_t step = 64 / std::gcd(rowsInside, int64_t(64));
+  int64_t chunk = llvm::divideCeil(size, std::max<int64_t>(wanted / before, 1));
+  result.chunk = std::min(size, static_cast<int64_t>(llvm::alignTo(chunk, step)));
+  result.chunks = llvm::divideCeil(size, result.chunk);
+  result.cells = before * result.chunks;
+  return result;
+}
+
+ContractionCells contractionCells(const cost::Product &product, int64_t rows, int64_t columns,
+                                  int64_t bytes) {
+  // A panel of b should stay in the second-level cache with what streams past it, and rows of a that
+  // are copied; memory of the device, too, is bounded so. About 200 us a cell.
+  constexpr double flopsOfCell = 16e6;
+  constexpr int64_t panelBytes = 256 << 10, rowBytes = 128 << 10;
+  auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n),
+       k = static_cast<int64_t>(product.k), outer = static_cast<int64_t>(product.batch);
+  auto atLeast = [](int64_t chunk, int64_t size, int64_t least) {
+    // The last chunk must hold a whole tile, since tiles never reach past a chunk.
+    while (chunk < size && size % chunk != 0 && size % chunk < least)
+      chunk += least;
+    return std::min(chunk, size);
+  };
+  ContractionCells cells;
+  cells.nChunk = std::max<int64_t>(panelBytes / (bytes * k) / columns * columns, columns);
+  int64_t mLeast = rows * 8, mMost = m;
+  if (product.a != cost::Product::None)
+    mMost = std::clamp(rowBytes / (bytes * k) / rows * rows, std::min(mLeast, mMost), mMost);
+  double flopsOfColumn = 2.0 * double(mMost) * product.k;
+  int64_t wanted = static_cast<int64_t>(flopsOfCell / flopsOfColumn) / columns * columns;
+  cells.nChunk = atLeast(std::min(cells.nChunk, std::max(wanted, columns)), n, columns);
+  double flopsOfRow = 2.0 * cells.nChunk * product.k;
+  wanted = static_cast<int64_t>(flopsOfCell / flopsOfRow) / rows * rows;
+  cells.mChunk = atLeast(std::min(std::max(wanted, mLeast), mMost), m, rows);
+  double flopsOfTile = flopsOfRow * cells.mChunk;
+  cells.outerChunk =
+      std::clamp<int64_t>(static_cast<int64_t>(flopsOfCell / 8 / flopsOfTile), 1, outer);
+  return cells;
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,28 @@
+// How the loops of a nest, and the tiles of a contraction, are divided into cells of a grid. Never
+// depends on the machine's number of cores.
+#pragma once
+
+#include "lib/cost/KernelWork.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace tessera::codegen {
+
+// Cells of work over a nest of loops.
+struct Partition {
+  unsigned prefix = 0; // loops before this one: one index a cell
+  int64_t chunks = 1;  // of loop `prefix`
+  int64_t chunk = 1;   // its indices a cell
+  int64_t cells = 1;
+};
+// `sizes` of the loops, outer first; `work` of all their points.
+Partition partitionWork(llvm::ArrayRef<int64_t> sizes, const cost::KernelWork &work);
+
+// Cells of a contraction: chunks of n, times chunks of m, times ranges of the outer loops' points.
+struct ContractionCells {
+  int64_t mChunk = 1, nChunk = 1, outerChunk = 1;
+};
+// `rows` x `columns`: the tile that is held in registers; `bytes` of an element.
+ContractionCells contractionCells(const cost::Product &product, int64_t rows, int64_t columns,
+                                  int64_t bytes);
+
+} // namespace tessera::codegen

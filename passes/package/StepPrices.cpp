@@ -1,0 +1,215 @@
+#include "passes/package/StepPrices.h"
+
+#include "lib/cost/CacheWalk.h"
+#include "lib/cost/SharedCores.h"
+#include "passes/codegen/kernel/KernelWork.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace tessera::exec;
+
+namespace tessera {
+namespace {
+
+// Bytes that a buffer has, at places of an address space of their own.
+struct Place {
+  uint64_t begin = 0, end = 0;
+};
+
+Place placeOf(Value value) {
+  auto buffer = value.getDefiningOp<BufferOp>();
+  uint64_t space = static_cast<uint64_t>(buffer.getSpace()) << 56;
+  uint64_t begin = space + (static_cast<uint64_t>(buffer.getIndex()) << 40) + buffer.getOffset();
+  return {begin, begin + static_cast<uint64_t>(buffer.getBytes())};
+}
+
+class Walk {
+public:
+  Walk(ProgramOp program, const cost::Topology &topology, int64_t devices)
+      : topology(topology), cache(topology.device.cacheBytes) {
+    if (topology.computingAtOnce)
+      cores = double(topology.computingAtOnce) / double(std::max<int64_t>(devices, 1));
+    for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>()) {
+      cost::KernelWork work = codegen::workOf(kernel);
+      if (std::optional<int64_t> grid = kernel.getGrid()) // as the code has it
+        work.grid = double(*grid);
+      kernels[kernel.getSymName()] = std::move(work);
+    }
+    for (auto function : program.getBlock()->getOps<FunctionOp>())
+      functions[function.getSymName()] = function;
+  }
+
+  // `steady`: what is in a loop is priced after what the trip before leaves in the cache.
+  void walk(Block &block, bool steady) {
+    for (Operation &op : block)
+      if (auto dispatch = dyn_cast<DispatchOp>(op)) {
+        priceKernel(dispatch);
+      } else if (auto copy = dyn_cast<CopyOp>(op)) {
+        priceCopy(copy);
+      } else if (auto start = dyn_cast<StartOp>(op)) {
+        priceCollective(start);
+      } else if (isa<WaitOp>(op)) {
+        // The other devices of the same core go on meanwhile.
+        if (cores < 1)
+          cache.pass((1 / cores - 1) * sinceWait);
+        sinceWait = 0;
+      } else if (auto loop = dyn_cast<LoopOp>(op)) {
+        if (steady) // of loops inside, one trip
+          walkRegions(loop->getRegions(), false);
+        walkRegions(loop->getRegions(), steady);
+      } else if (auto branch = dyn_cast<BranchOp>(op)) {
+        walkRegions(branch.getBlocks(), steady);
+      } else if (auto call = dyn_cast<CallOp>(op)) {
+        // Once, however often it is called.
+        FunctionOp function = functions.lookup(call.getFunction());
+        if (walked.insert(function).second)
+          walk(*function.getBlock(), steady);
+      }
+  }
+
+  void forgetCalls() { walked.clear(); }
+
+  llvm::DenseMap<Operation *, Price> prices;
+
+private:
+  void walkRegions(MutableArrayRef<Region> regions, bool steady) {
+    for (Region &region : regions)
+      if (!region.empty())
+        walk(region.front(), steady);
+  }
+
+  // Bytes that come from beyond the cache.
+  double touch(Value buffer, double bytes) {
+    Place place = placeOf(buffer);
+    sinceWait += bytes;
+    double all = double(place.end - place.begin);
+    // A part of an array, each time another one.
+    if (bytes < all && all > topology.device.cacheBytes) {
+      cache.pass(bytes);
+      return bytes;
+    }
+    return cache.touch(place.begin, place.begin + static_cast<uint64_t>(std::min(bytes, all)));
+  }
+
+  Price &at(Operation *op) { return prices[op] = Price(); }
+
+  void priceKernel(DispatchOp dispatch) {
+    const cost::KernelWork &work = kernels[dispatch.getKernel()];
+    llvm::SmallVector<double, 8> cold;
+    for (auto [buffer, array] : llvm::zip(dispatch->getOperands(), work.arrays))
+      cold.push_back(touch(buffer, array.bytes));
+    Price &price = at(dispatch);
+    price.terms = cost::termsOf(topology.device, work, cold);
+    price.seconds = cost::sharedSeconds(
+        topology.device, cost::kernelSeconds(topology.device, work, cold), work.grid, cores);
+    price.flops = work.flops;
+    price.hasProducts = !work.products.empty();
+  }
+
+  void priceCopy(CopyOp copy) {
+    double bytes = double(copy.getTo().getDefiningOp<BufferOp>().getBytes());
+    cost::KernelWork work;
+    work.moved = 2 * bytes;
+    work.arrays.assign(2, {bytes});
+    double cold[] = {touch(copy.getFrom(), bytes), touch(copy.getTo(), bytes)};
+    Price &price = at(copy);
+    price.terms = cost::termsOf(topology.device, work, cold);
+    price.seconds = cost::kernelSeconds(topology.device, work, cold);
+  }
+
+  // What cores read and write where devices share a memory; nothing on machines with links.
+  void priceCollective(StartOp start) {
+    auto bytesOf = [](OperandRange buffers) {
+      double bytes = 0;
+      for (Value buffer : buffers)
+        bytes += double(buffer.getDefiningOp<BufferOp>().getBytes());
+      return bytes;
+    };
+    double from = bytesOf(start.getFrom()), to = bytesOf(start.getTo());
+    bool combines = start.getReduction().has_value();
+    sinceWait += from + to;
+    Price &price = at(start);
+    price.terms[combines ? cost::Term::Combined : cost::Term::Exchanged] = from + to;
+    if (!topology.device.kernels.empty())
+      price.seconds =
+          cost::secondsOf(topology.device, price.terms) + topology.device.meetingSeconds;
+  }
+
+  const cost::Topology &topology;
+  double cores = 1; // that a device has; a part of one where devices take turns
+  cost::CacheWalk cache;
+  double sinceWait = 0; // bytes
+  llvm::StringMap<cost::KernelWork> kernels;
+  llvm::StringMap<FunctionOp> functions;
+  llvm::DenseSet<Operation *> walked; // of those
+};
+
+void add(const cost::Observation &one, double times, cost::Observation &into) {
+  into.terms.add(one.terms, times);
+  into.seconds += times * one.seconds;
+  into.launches += times * one.launches;
+  into.instructions += times * one.instructions;
+  into.meetings += times * one.meetings;
+}
+
+// Adds up instructions.
+class Sum {
+public:
+  explicit Sum(const llvm::DenseMap<Operation *, Price> &prices) : prices(prices) {}
+
+  cost::Observation of(Block &block) {
+    cost::Observation sum;
+    for (Operation &op : block) {
+      if (auto function = dyn_cast<FunctionOp>(op)) { // before those that call it
+        functions[function.getSymName()] = of(*function.getBlock());
+        continue;
+      }
+      if (isa<BufferOp, exec::ConstantOp>(op))
+        continue;
+      ++sum.instructions;
+      if (auto price = prices.find(&op); price != prices.end()) {
+        sum.terms.add(price->second.terms);
+        sum.seconds += price->second.seconds;
+        sum.launches += isa<DispatchOp>(op);
+        sum.meetings += isa<StartOp>(op);
+      }
+      if (auto loop = dyn_cast<LoopOp>(op)) {
+        for (Region &region : loop->getRegions())
+          if (!region.empty())
+            add(of(region.front()), double(loop.getTripCount().value_or(1)), sum);
+      } else if (auto branch = dyn_cast<BranchOp>(op)) {
+        cost::Observation longest;
+        for (Region &region : branch.getBlocks())
+          if (cost::Observation one = of(region.front()); one.seconds >= longest.seconds)
+            longest = one;
+        add(longest, 1, sum);
+      } else if (auto call = dyn_cast<CallOp>(op)) {
+        add(functions.lookup(call.getFunction()), 1, sum);
+      }
+    }
+    return sum;
+  }
+
+private:
+  const llvm::DenseMap<Operation *, Price> &prices;
+  llvm::StringMap<cost::Observation> functions;
+};
+
+} // namespace
+
+llvm::DenseMap<Operation *, Price> pricesOf(ProgramOp program, const cost::Topology &topology,
+                                            int64_t devices) {
+  Walk walk(program, topology, devices);
+  // The step before leaves what it can in the cache.
+  walk.walk(*program.getBlock(), false);
+  walk.forgetCalls();
+  walk.walk(*program.getBlock(), true);
+  return std::move(walk.prices);
+}
+
+cost::Observation workOfStep(ProgramOp program, const llvm::DenseMap<Operation *, Price> &prices) {
+  return Sum(prices).of(*program.getBlock());
+}
+
+} // namespace tessera

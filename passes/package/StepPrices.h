@@ -1,0 +1,29 @@
+// What the instructions of a device program do, and how long the device takes for each, with what
+// its cache holds of the ones before.
+#pragma once
+
+#include "dialects/exec/ExecOps.h"
+#include "lib/cost/FitRates.h"
+#include "lib/cost/Topology.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace tessera {
+
+struct Price {
+  cost::Terms terms;  // of one execution
+  double seconds = 0; // of a device that computes alone, on as many cores as it may have; no launch
+  double flops = 0;
+  bool hasProducts = false;
+};
+
+// Of dispatches, copies and starts; of a start what the devices' own cores do for it. The blocks of a
+// branch count as often as the branch. `devices`: of the mesh.
+llvm::DenseMap<mlir::Operation *, Price> pricesOf(exec::ProgramOp program,
+                                                  const cost::Topology &topology, int64_t devices);
+
+// Of a whole step of one device; of a branch the block that takes longest.
+cost::Observation workOfStep(exec::ProgramOp program,
+                             const llvm::DenseMap<mlir::Operation *, Price> &prices);
+
+} // namespace tessera

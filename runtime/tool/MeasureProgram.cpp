@@ -1,0 +1,63 @@
+#include "runtime/tool/MeasureProgram.h"
+#include "runtime/comm/exchange/Transport.h"
+#include "runtime/session/Session.h"
+#include "runtime/tool/RandomInputs.h"
+
+namespace tessera {
+
+namespace {
+
+using namespace runtime;
+
+// Of this process, once: MPI begins only once.
+Result<std::shared_ptr<Transport>> processes() {
+  static auto opened = Transport::open("mpi");
+  return opened;
+}
+
+Status run(const command::ProgramToMeasure &asked, std::vector<double> &seconds) {
+  auto program = LoadedProgram::load(asked.bytes, nullptr);
+  if (!program.ok())
+    return program.status();
+  SessionOptions options;
+  options.workers = asked.workers;
+  if (asked.overProcesses) {
+    auto transport = processes();
+    if (!transport.ok())
+      return transport.status();
+    options.transport = *transport;
+  }
+  auto session = Session::create(*program, options);
+  if (!session.ok())
+    return session.status();
+  std::vector<std::shared_ptr<Array>> inputs;
+  for (size_t i = 0; i < (*program)->inputs().size(); ++i) {
+    const LoadedProgram::Place &place = (*program)->inputs()[i];
+    auto array = (*session)->place(place, randomInput(*place.parameter, i).bytes.data());
+    if (!array.ok())
+      return array.status();
+    inputs.push_back(*array);
+  }
+  int64_t began = Pool::now();
+  for (int64_t step = -1; step < asked.steps; ++step) {
+    int64_t begin = Pool::now();
+    auto outputs = (*session)->execute(inputs);
+    if (!outputs.ok())
+      return outputs.status();
+    int64_t end = Pool::now();
+    if (step >= 0)
+      seconds.push_back(static_cast<double>(end - begin) * 1e-9);
+    if (step >= 0 && !asked.overProcesses &&
+        static_cast<double>(end - began) * 1e-9 > asked.seconds)
+      break;
+  }
+  return {};
+}
+
+} // namespace
+
+std::string measureProgram(const command::ProgramToMeasure &program, std::vector<double> &seconds) {
+  return run(program, seconds).message();
+}
+
+} // namespace tessera

@@ -1,0 +1,104 @@
+// What a kernel does, counted from its body.
+#include "passes/codegen/kernel/KernelWork.h"
+
+#include "dialects/exec/ExecOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "mlir/Parser/Parser.h"
+
+#include "gtest/gtest.h"
+
+namespace tessera::codegen {
+namespace {
+
+using cost::Access;
+using cost::ElementClass;
+using cost::Folding;
+
+cost::KernelWork workOfText(const std::string &signature, const std::string &body) {
+  mlir::MLIRContext context;
+  context.loadDialect<exec::ExecDialect, stablehlo::StablehloDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(
+      "exec.kernel @k" + signature + " {\n" + body + "\n}", &context);
+  if (!module) {
+    ADD_FAILURE() << "the kernel does not parse";
+    return {};
+  }
+  return workOf(*module->getOps<exec::KernelOp>().begin());
+}
+
+TEST(KernelWork, CountsElementwiseWorkByClass) {
+  cost::KernelWork work = workOfText("(%x: tensor<64x32xf32>) -> tensor<64x32xf32>", R"(
+    %e = stablehlo.exponential %x : tensor<64x32xf32>
+    %s = stablehlo.add %e, %x : tensor<64x32xf32>
+    %q = stablehlo.divide %s, %e : tensor<64x32xf32>
+    exec.yield %q : tensor<64x32xf32>)");
+  EXPECT_EQ(work.of(ElementClass::Exponential), 2048);
+  EXPECT_EQ(work.of(ElementClass::Arithmetic), 2048);
+  EXPECT_EQ(work.of(ElementClass::Division), 2048);
+  EXPECT_EQ(work.flops, 3 * 2048);
+  ASSERT_EQ(work.arrays.size(), 2u);
+  EXPECT_EQ(work.arrays[0].bytes, 8192); // read once, used twice
+  EXPECT_EQ(work.arrays[1].bytes, 8192);
+}
+
+TEST(KernelWork, AVectorAtTheEndOfALoopIsAWholeOne) {
+  cost::KernelWork work = workOfText("(%x: tensor<100x3xf32>) -> tensor<3x100xf32>", R"(
+    %t = stablehlo.transpose %x, dims = [1, 0] : (tensor<100x3xf32>) -> tensor<3x100xf32>
+    %s = stablehlo.add %t, %t : tensor<3x100xf32>
+    exec.yield %s : tensor<3x100xf32>)");
+  EXPECT_EQ(work.of(ElementClass::Arithmetic), 3 * 112);
+  EXPECT_EQ(work.of(Access::Strided) + work.of(Access::Turned), 300);
+  EXPECT_EQ(work.flops, 300);
+}
+
+TEST(KernelWork, ReductionsGoAlongRowsOrColumns) {
+  auto reduced = [](const std::string &dimension, const std::string &size) {
+    return workOfText("(%x: tensor<64x128xf32>) -> tensor<" + size + "xf32>",
+                      R"(
+      %z = stablehlo.constant dense<0.0> : tensor<f32>
+      %r = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [)" +
+                          dimension + "] : (tensor<64x128xf32>, tensor<f32>) -> tensor<" + size +
+                          "xf32>\n exec.yield %r : tensor<" + size + "xf32>");
+  };
+  EXPECT_EQ(reduced("1", "64").of(Folding::Rows), 8192);
+  EXPECT_EQ(reduced("0", "128").of(Folding::Columns), 8192);
+}
+
+TEST(KernelWork, AProductIsOneWithWhatIsCopiedForIt) {
+  cost::KernelWork work =
+      workOfText("(%a: tensor<96x64xf32>, %b: tensor<48x64xf32>) -> tensor<96x48xf32>", R"(
+    %p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1] : (tensor<96x64xf32>, tensor<48x64xf32>) -> tensor<96x48xf32>
+    exec.yield %p : tensor<96x48xf32>)");
+  ASSERT_EQ(work.products.size(), 1u);
+  const cost::Product &product = work.products[0];
+  EXPECT_EQ(product.m * product.n * product.k * product.batch, 96 * 48 * 64);
+  EXPECT_EQ(product.k, 64);
+  EXPECT_EQ(product.type, cost::ProductType::F32);
+  EXPECT_EQ(product.b, cost::Product::Turned);
+  EXPECT_EQ(work.flops, 2 * 96 * 48 * 64);
+  EXPECT_EQ(work.of(Folding::Chain), 0);
+}
+
+TEST(KernelWork, LookupsReadWhatTheyTake) {
+  cost::KernelWork work =
+      workOfText("(%t: tensor<1000x32xf32>, %i: tensor<8x1xi32>) -> tensor<8x32xf32>", R"(
+    %g = "stablehlo.gather"(%t, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 32>}> : (tensor<1000x32xf32>, tensor<8x1xi32>) -> tensor<8x32xf32>
+    exec.yield %g : tensor<8x32xf32>)");
+  EXPECT_EQ(work.arrays[0].bytes, 8 * 32 * 4);
+  EXPECT_EQ(work.of(Access::Gathered), 0); // whole rows
+}
+
+// The last dimension may be called -1.
+TEST(KernelWork, SortsCountTheirPasses) {
+  cost::KernelWork work = workOfText("(%x: tensor<4x16xf32>) -> tensor<4x16xf32>", R"(
+    %s = "stablehlo.sort"(%x) <{dimension = -1 : i64, is_stable = true}> ({
+    ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+      %c = stablehlo.compare LT, %l, %r : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    }) : (tensor<4x16xf32>) -> tensor<4x16xf32>
+    exec.yield %s : tensor<4x16xf32>)");
+  EXPECT_EQ(work.of(Access::Sorted), 64 * 5);
+}
+
+} // namespace
+} // namespace tessera::codegen

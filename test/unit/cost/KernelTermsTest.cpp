@@ -1,0 +1,151 @@
+// How long a kernel takes by a machine's rates, and rates that are found from measurements.
+#include "lib/cost/CacheWalk.h"
+#include "lib/cost/FitRates.h"
+#include "lib/cost/SharedCores.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+
+namespace tessera::cost {
+namespace {
+
+KernelWork elementwise(double lanes, double bytes) {
+  KernelWork work;
+  work.of(ElementClass::Arithmetic) = work.flops = lanes;
+  work.arrays = {{bytes / 2}, {bytes / 2}};
+  return work;
+}
+
+TEST(KernelSeconds, AddsWhatIsComputedAndOverlapsMemory) {
+  DeviceRates rates;
+  rates.kernels = {{"arithmetic", 1e9}, {"division", 1e8}, {"warm", 1e9}, {"streams", 1e8}};
+  KernelWork work = elementwise(3e6, 4e6);
+  double warm[] = {0, 0}, cold[] = {2e6, 2e6};
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work, warm), 5e-3); // 3 ms and 4 ms
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work, cold), std::hypot(3e-3, 40e-3));
+  work.of(ElementClass::Division) = 1e5;
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work, warm), std::hypot(4e-3, 4e-3));
+}
+
+TEST(KernelSeconds, ArraysThatTheCacheCannotHoldAreCold) {
+  DeviceRates rates;
+  rates.cacheBytes = 1e6;
+  rates.kernels = {{"warm", 1e9}, {"streams", 1e8}};
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, elementwise(0, 1e6)), 1e-3);
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, elementwise(0, 2e6)), 20e-3);
+}
+
+// A tile at the edge computes as much as a whole one.
+TEST(KernelSeconds, ProductsAreWholeTiles) {
+  DeviceRates rates;
+  rates.kernels = {{"product_f32", 1e9}};
+  KernelWork whole, edge;
+  whole.products.push_back({.m = 64, .n = 64, .k = 128, .run = 128});
+  edge.products.push_back({.m = 64, .n = 33, .k = 128, .run = 128});
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, whole), whole.products[0].flops() / 1e9);
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, edge), kernelSeconds(rates, whole));
+  // One row keeps two sums where eight would fit in the time that one takes.
+  KernelWork row;
+  row.products.push_back({.m = 1, .n = 64, .k = 128, .run = 128});
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, row), 4 * row.products[0].flops() / 1e9);
+}
+
+TEST(KernelSeconds, WithoutRatesByKindTheRoofline) {
+  DeviceRates rates;
+  rates.flopsPerSecond = 1e9;
+  rates.bytesPerSecond = 1e8;
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, elementwise(3e6, 1e5)), 3e-3);
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, elementwise(3e6, 1e6)), 10e-3);
+  rates.flopsByType["bf16"] = 4e9;
+  KernelWork product;
+  product.products.push_back({.type = ProductType::BF16, .m = 100, .n = 100, .k = 100});
+  product.flops = product.products[0].flops();
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, product), 2e6 / 4e9);
+}
+
+TEST(SharedSeconds, GridsFeedIdleCores) {
+  DeviceRates rates;
+  rates.sharingSeconds = 1e-6;
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 100e-6, 8, 1), 100e-6);
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 100e-6, 8, 2), 51e-6);
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 90e-6, 3, 2), 61e-6); // two cells and one
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 5e-6, 8, 2), 5e-6);   // not worth it
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 100e-6, 1, 2), 100e-6);
+}
+
+TEST(CacheWalk, HoldsWhatWasTouchedLast) {
+  CacheWalk cache(8);
+  EXPECT_EQ(cache.touch(0, 4), 4);
+  EXPECT_EQ(cache.touch(0, 4), 0);
+  EXPECT_EQ(cache.touch(2, 6), 2);
+  cache.touch(100, 104);
+  EXPECT_EQ(cache.touch(0, 6), 0);
+  cache.pass(9);
+  EXPECT_EQ(cache.touch(0, 6), 6);
+}
+
+// Programs that spend most of their time on one or two kinds of work each, on a machine whose rates
+// are known.
+std::vector<Observation> observed(const DeviceRates &truth, double noise) {
+  std::vector<Observation> all;
+  for (unsigned term = 0; term < kTerms; ++term)
+    for (int size = 0; size < 2; ++size) {
+      Observation one;
+      double rate = truth.kernels.find(nameOf(Term(term)))->second;
+      one.terms.amount[term] = (1 + size) * 1e-3 * rate;
+      one.terms[Term::Arithmetic] += 1e-4 * truth.kernels.find("arithmetic")->second;
+      one.launches = 10;
+      one.instructions = 100;
+      one.seconds = predictedSeconds(truth, one) * (1 + ((term + size) % 2 ? noise : -noise));
+      all.push_back(one);
+    }
+  for (int count : {1000, 2000}) {
+    Observation launches, instructions, meetings;
+    launches.launches = instructions.instructions = meetings.meetings = count;
+    for (Observation *one : {&launches, &instructions, &meetings}) {
+      one->seconds = predictedSeconds(truth, *one);
+      all.push_back(*one);
+    }
+  }
+  return all;
+}
+
+DeviceRates machine() {
+  DeviceRates truth = referenceRates();
+  double factor = 0.3; // unlike the reference, each in its own way
+  for (auto &[name, rate] : truth.kernels)
+    rate *= factor = factor > 3 ? 0.3 : factor * 1.3;
+  truth.launchSeconds *= 5;
+  truth.meetingSeconds /= 3;
+  return truth;
+}
+
+TEST(FitRates, FindsTheRates) {
+  DeviceRates truth = machine(), found = fitRates(referenceRates(), observed(truth, 0));
+  for (auto &[name, rate] : truth.kernels)
+    EXPECT_NEAR(found.kernels[name] / rate, 1, 0.03) << name;
+  EXPECT_NEAR(found.launchSeconds / truth.launchSeconds, 1, 0.05);
+  EXPECT_NEAR(found.meetingSeconds / truth.meetingSeconds, 1, 0.05);
+}
+
+TEST(FitRates, OneDisturbedMeasurementSpoilsNothing) {
+  DeviceRates truth = machine();
+  std::vector<Observation> all = observed(truth, 0.02);
+  all[0].seconds *= 10;
+  DeviceRates found = fitRates(referenceRates(), all);
+  for (auto &[name, rate] : truth.kernels)
+    EXPECT_NEAR(found.kernels[name] / rate, 1, name == "arithmetic" ? 0.4 : 0.15) << name;
+}
+
+TEST(FitRates, WhatNothingTellsStays) {
+  Observation one;
+  one.terms[Term::Division] = 1e6;
+  one.seconds = 1e-3;
+  DeviceRates found = fitRates(referenceRates(), one);
+  EXPECT_NEAR(found.kernels["division"], 1e9, 3e7);
+  EXPECT_NEAR(found.kernels["sorted"] / referenceRates().kernels.find("sorted")->second, 1, 1e-6);
+}
+
+} // namespace
+} // namespace tessera::cost
