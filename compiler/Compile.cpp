@@ -10,6 +10,7 @@
 #include "dialects/tessera/Marks.h"
 #include "lib/target/Target.h"
 #include "lib/text/Quantity.h"
+#include "passes/package/Figures.h"
 #include "passes/package/Package.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -20,6 +21,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 namespace tessera {
 namespace {
@@ -63,8 +65,28 @@ std::string checkOptions(const CompileOptions &options) {
   return "";
 }
 
-CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
-                          const CompileListener &listener) {
+// Of programs whose code is there, what a device holds at most, and how much of that is scratch of
+// kernels, which only their code knows.
+struct HeldMemory {
+  int64_t bytes = 0, scratch = 0;
+};
+
+HeldMemory heldMemory(mlir::ModuleOp module) {
+  HeldMemory most;
+  for (auto program : module.getOps<exec::ProgramOp>()) {
+    MemoryFigures figures = memoryFigures(program);
+    most.bytes = std::max(most.bytes, figures.total());
+    most.scratch =
+        std::max(most.scratch, figures.arena - static_cast<int64_t>(program.getArenaBytes()));
+  }
+  return most;
+}
+
+// `scratch`: bytes that kernels are known to take; becomes what they take. No result where it has
+// become more, and the program does not fit because of that.
+std::optional<CompileResult> compileWith(int64_t &scratch, llvm::StringRef text,
+                                         const CompileOptions &options,
+                                         const CompileListener &listener) {
   CompileResult result;
   if (result.error = checkOptions(options); !result.error.empty())
     return result;
@@ -86,6 +108,7 @@ CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
     return result;
   mlir::ModuleOp module = road.module();
   setTarget(module, TargetAttr::of(module.getContext(), *target));
+  setScratch(module, scratch);
   timed("parse");
 
   // The whole road ends by writing the program, which checks what the last phase's verifier does.
@@ -103,6 +126,19 @@ CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
     return result;
   if (!whole)
     result.program = printed(module);
+  if (std::optional<int64_t> memory = scheduleOf(module).memory; whole) {
+    HeldMemory held = heldMemory(module);
+    bool fits = !memory || held.bytes <= *memory + scratch, isMore = held.scratch > scratch;
+    scratch = held.scratch;
+    if (!fits && isMore)
+      return std::nullopt;
+    if (!fits) {
+      result.error = "error: " + options.inputName +
+                     ": the program does not fit into the memory of each device. Allow --memory=" +
+                     std::to_string(held.bytes);
+      return result;
+    }
+  }
 
   if (options.predictsTrace)
     result.trace = predictedTrace(module);
@@ -130,6 +166,30 @@ CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
   report["phases"] = std::move(seconds);
   result.report = reportText(std::move(report)) + "\n";
   return result;
+}
+
+// Each time with as much room for scratch as the time before would have needed. Where nothing fits,
+// a program without a bound says how much that is.
+CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
+                          const CompileListener &listener) {
+  int64_t scratch = 0;
+  bool isKnown = !options.schedule.memory || !options.stopAfter.empty();
+  while (true) {
+    std::optional<CompileResult> result = compileWith(scratch, text, options, listener);
+    if (result && (result->error.empty() || isKnown))
+      return std::move(*result);
+    if (result) {
+      CompileOptions unbounded = options;
+      unbounded.schedule.memory = std::numeric_limits<int64_t>::max();
+      unbounded.printAfter.clear();
+      auto ignore = [](auto &&) {};
+      std::optional<CompileResult> whole =
+          compileWith(scratch, text, unbounded, {ignore, ignore, ignore});
+      if (!whole || !whole->error.empty() || !scratch)
+        return std::move(*result);
+    }
+    isKnown = true;
+  }
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // Groups the ops of every block into kernels. FusionGraph decides which ops run together; here the
 // decision is carried out: each kernel becomes an exec.fused in the place of its last op.
 // Passes.td shows an example.
+#include "passes/fuse/FormKernels.h"
 #include "dialects/comm/CommOps.h"
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
@@ -337,19 +338,25 @@ static LogicalResult formKernels(Block &block) {
   return success();
 }
 
+LogicalResult fuse::formKernels(ModuleOp module) {
+  // Before any value is put in memory: also for the inner blocks.
+  module.walk([](Operation *op) {
+    if (isa<WhileOp, CaseOp>(op))
+      for (Region &region : op->getRegions())
+        copyCheapInto(region.front());
+  });
+  for (auto func : module.getOps<func::FuncOp>())
+    for (Block &block : func.getBody())
+      if (failed(tessera::formKernels(block)))
+        return failure();
+  return success();
+}
+
 namespace {
 struct FormKernels : impl::FormKernelsBase<FormKernels> {
   void runOnOperation() override {
-    // Before any value is put in memory: also for the inner blocks.
-    getOperation().walk([](Operation *op) {
-      if (isa<WhileOp, CaseOp>(op))
-        for (Region &region : op->getRegions())
-          copyCheapInto(region.front());
-    });
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      for (Block &block : func.getBody())
-        if (failed(formKernels(block)))
-          return signalPassFailure();
+    if (failed(fuse::formKernels(getOperation())))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -175,6 +175,28 @@ def FormTransfers : Pass<"tessera-form-transfers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::comm::CommDialect"];
 }
 
+def Rematerialize : Pass<"tessera-rematerialize", "::mlir::ModuleOp"> {
+  let summary = "Computes values again instead of keeping them, where a device would otherwise hold more than it may.";
+  let description = [{
+    ```mlir
+    %a = stablehlo.tanh %x                       // read here and, much later, by %e
+    %b = stablehlo.dot_general %a, %w
+    ..
+    %e = stablehlo.multiply %a, %d
+    ```
+    becomes
+    ```mlir
+    %a = stablehlo.tanh %x
+    %b = stablehlo.dot_general %a, %w
+    ..
+    %c = stablehlo.tanh %x
+    %e = stablehlo.multiply %c, %d
+    ```
+    Likewise what a loop puts away in each trip for a later loop is computed in that one. Kernels are formed of a copy of the module to know what is in memory when, and what it costs; lib/cost/Remat.h decides; what comes of it is tried up to the phase memory. Where nothing fits, an error names the least memory that does.
+  }];
+  let dependentDialects = ["::tessera::exec::ExecDialect", "::tessera::comm::CommDialect", "::tessera::stablehlo::StablehloDialect"];
+}
+
 def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Groups ops into kernels (exec.fused) so that values pass through memory as rarely as pays.";
   let description = [{

@@ -20,6 +20,7 @@ void buildFusePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createFormTransfers());
   pm.addPass(createSplitConcatenates());
   pm.addPass(createSplitVariadics());
+  pm.addPass(createRematerialize());
   pm.addPass(createFormKernels());
   pm.addPass(createVerifyFuse());
 }

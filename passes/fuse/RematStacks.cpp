@@ -1,0 +1,430 @@
+#include "passes/fuse/RematStacks.h"
+
+#include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/Marks.h"
+#include "passes/fuse/RematCopies.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace tessera::stablehlo;
+
+namespace tessera::fuse {
+namespace {
+
+Value withoutViews(Value value) {
+  while (auto view = value.getDefiningOp<ReshapeOp>())
+    value = view.getOperand();
+  return value;
+}
+
+struct FoundStack {
+  unsigned carried = 0; // its number among what the filling loop carries
+  DynamicUpdateSliceOp update;
+
+  // Of the filling body, that a slot holds, maybe in another shape.
+  Value value() const { return withoutViews(DynamicUpdateSliceOp(update).getUpdate()); }
+
+  // In the reading body.
+  SmallVector<DynamicSliceOp> slices(WhileOp filling) const {
+    SmallVector<DynamicSliceOp> all;
+    for (Operation *user : filling->getResult(carried).getUsers())
+      all.push_back(cast<DynamicSliceOp>(user));
+    return all;
+  }
+};
+
+} // namespace
+
+// A loop that fills stacks and one that reads them, the same slots in the same trips.
+struct Stacks::LoopPair {
+  WhileOp filling, reading;
+  Value filled, read; // the number of the slot, in each
+  int64_t slots;
+  std::vector<FoundStack> stacks;
+};
+
+namespace {
+
+using LoopPair = Stacks::LoopPair;
+
+// The first index, where the others are zero and one slot of the first dimension is meant.
+Value slotOf(ValueRange indices, ArrayRef<int64_t> sizes, ArrayRef<int64_t> whole) {
+  if (indices.empty() || sizes.front() != 1 || sizes.drop_front() != whole.drop_front())
+    return {};
+  for (Value index : indices.drop_front())
+    if (!matchPattern(index, m_Zero()))
+      return {};
+  return indices.front();
+}
+
+std::optional<FoundStack> stackOf(WhileOp loop, unsigned i) {
+  Block &body = loop.getBody().front();
+  BlockArgument argument = body.getArgument(i);
+  auto update = body.getTerminator()->getOperand(i).getDefiningOp<DynamicUpdateSliceOp>();
+  bool isStack = update && update.getOperand() == argument && argument.hasOneUse() &&
+                 update->hasOneUse() && loop.getCond().front().getArgument(i).use_empty();
+  if (!isStack)
+    return std::nullopt;
+  FoundStack stack;
+  stack.carried = i;
+  stack.update = update;
+  return stack;
+}
+
+// The loop of the same block that alone reads the result, by slices.
+WhileOp readerOf(WhileOp loop, const FoundStack &stack) {
+  WhileOp reader;
+  Value result = loop->getResult(stack.carried);
+  for (Operation *user : result.getUsers()) {
+    auto slice = dyn_cast<DynamicSliceOp>(user);
+    auto around = dyn_cast<WhileOp>(user->getParentOp());
+    if (!slice || slice.getOperand() != result || !around ||
+        slice->getBlock() != &around.getBody().front() || around->getBlock() != loop->getBlock() ||
+        (reader && reader != around))
+      return {};
+    reader = around;
+  }
+  return reader;
+}
+
+// Whether a loop carries 0, 1, .. up to one less than `count`.
+bool countsTo(WhileOp loop, Value value, int64_t count) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  Block &body = loop.getBody().front();
+  if (!argument || argument.getOwner() != &body || getTripCount(loop) != count ||
+      !matchPattern(loop->getOperand(argument.getArgNumber()), m_Zero()))
+    return false;
+  auto next = body.getTerminator()->getOperand(argument.getArgNumber()).getDefiningOp<AddOp>();
+  return next && ((next.getOperand(0) == argument && matchPattern(next.getOperand(1), m_One())) ||
+                  (next.getOperand(1) == argument && matchPattern(next.getOperand(0), m_One())));
+}
+
+// The slot that all slices of a stack read; null where there are several.
+Value readSlot(WhileOp loop, const FoundStack &stack, ArrayRef<int64_t> whole) {
+  Value read;
+  for (DynamicSliceOp slice : stack.slices(loop)) {
+    Value slot = slotOf(slice.getStartIndices(), slice.getSliceSizes(), whole);
+    if (!slot || (read && slot != read))
+      return {};
+    read = slot;
+  }
+  return read;
+}
+
+// Whether only loops are around the op, in the function that a trial describes.
+bool isDescribed(Operation *op) {
+  while (isa<WhileOp>(op->getParentOp()))
+    op = op->getParentOp();
+  auto function = dyn_cast<func::FuncOp>(op->getParentOp());
+  return function && function == describedFunction(function->getParentOfType<ModuleOp>());
+}
+
+void addPair(std::vector<LoopPair> &pairs, WhileOp loop, unsigned i) {
+  std::optional<FoundStack> stack = stackOf(loop, i);
+  WhileOp reader = stack ? readerOf(loop, *stack) : WhileOp();
+  if (!reader || !loop->isBeforeInBlock(reader) || !isDescribed(loop))
+    return;
+  auto shapeOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
+  ArrayRef<int64_t> whole = shapeOf(loop->getResult(i));
+  Value filled = slotOf(stack->update.getStartIndices(), shapeOf(stack->update.getUpdate()), whole);
+  Value read = readSlot(loop, *stack, whole);
+  if (!filled || !read || !countsTo(loop, filled, whole.front()) ||
+      filled.getType() != read.getType())
+    return;
+  auto pair = llvm::find_if(pairs, [&](const LoopPair &p) {
+    return p.filling == loop && p.reading == reader && p.filled == filled && p.read == read;
+  });
+  if (pair == pairs.end())
+    pair = pairs.insert(pairs.end(), {loop, reader, filled, read, whole.front(), {}});
+  pair->stacks.push_back(std::move(*stack));
+}
+
+class Describer {
+public:
+  Describer(ModuleOp module, RematTrial &trial) : trial(trial) {
+    for (auto [i, op] : llvm::enumerate(numberedOps(module)))
+      numbers[op] = static_cast<int>(i);
+    for (auto [b, block] : llvm::enumerate(trial.blocks))
+      blocks[block.owner] = static_cast<int>(b);
+  }
+
+  void describe(const LoopPair &pair) {
+    int filled = blocks.lookup(numbers.lookup(pair.filling));
+    int reader = blocks.lookup(numbers.lookup(pair.reading));
+    cost::RematProgram &program = trial.program;
+    addNodes(pair);
+    for (const FoundStack &found : pair.stacks) {
+      cost::Stack stack;
+      stack.block = program.blocks[filled].parent;
+      stack.filled = filled;
+      const cost::RematBlock &outer = program.blocks[stack.block];
+      auto [written, argument] = placesOf(pair.filling, found.carried);
+      stack.storage = outer.tasks[program.blocks[filled].loop].writes[written];
+      stack.inside = {argument};
+      stack.start = startOf(outer, program.blocks[filled].loop, stack.storage);
+      addUpdated(found.update, filled, stack.inside);
+      stack.reader = program.blocks[reader].loop;
+      stack.slot = outer.storages[stack.storage].bytes / pair.slots;
+      stack.node = nodeOf(found.value());
+      stack.times = program.blocks[reader].times;
+      if (stack.node >= 0 && program.nodes[stack.node].stack < 0)
+        program.nodes[stack.node].stack = static_cast<int>(program.stacks.size());
+      // What is no node (a coordinate, something of outside) is there without any stack.
+      if (stack.node < 0) {
+        stack.node = static_cast<int>(program.nodes.size());
+        program.nodes.emplace_back();
+      }
+      program.stacks.push_back(std::move(stack));
+    }
+  }
+
+private:
+  void addNodes(const LoopPair &pair) {
+    nodes.clear();
+    Block &body = WhileOp(pair.filling).getBody().front();
+    auto add = [&](Value value, bool again, double seconds) {
+      nodes[value] = static_cast<int>(trial.program.nodes.size());
+      cost::TripNode node;
+      node.again = again;
+      node.seconds = seconds;
+      trial.program.nodes.push_back(std::move(node));
+    };
+    for (BlockArgument argument : body.getArguments())
+      if (argument != pair.filled)
+        add(argument, false, 0);
+    for (Operation &op : body.without_terminator()) {
+      llvm::SmallVector<int, 4> operands;
+      auto read = [&](Value value) {
+        if (int node = nodeOf(value); node >= 0)
+          operands.push_back(node);
+      };
+      for (Value operand : op.getOperands())
+        read(operand);
+      for (Region &region : op.getRegions())
+        region.walk([&](Operation *inner) { llvm::for_each(inner->getOperands(), read); });
+      if (operands.empty() && op.getNumOperands() == 0)
+        continue;
+      double seconds = trial.seconds[numbers.lookup(&op)];
+      for (Value result : op.getResults()) {
+        add(result, isMemoryEffectFree(&op), seconds);
+        trial.program.nodes.back().operands = operands;
+      }
+    }
+  }
+
+  int nodeOf(Value value) const {
+    auto found = nodes.find(value);
+    return found == nodes.end() ? -1 : found->second;
+  }
+
+  // Of an array that a loop carries: its place in what the loop writes, and its storage in the
+  // body. Both count what changes, the first what takes bytes, too (order/BlockTasks.h).
+  static std::pair<int, int> placesOf(WhileOp loop, unsigned carried) {
+    Block &block = loop.getBody().front();
+    int written = 0, changing = 0;
+    for (unsigned i = 0; i < carried; ++i) {
+      if (block.getTerminator()->getOperand(i) == block.getArgument(i))
+        continue;
+      ++changing;
+      written += byteSize(cast<RankedTensorType>(loop->getResult(i).getType())) > 0;
+    }
+    return {written, changing};
+  }
+
+  // What a loop takes over as the stack, where nobody else reads it.
+  static int startOf(const cost::RematBlock &outer, int loop, int stack) {
+    for (auto [to, from] : outer.tasks[loop].inPlace)
+      if (to == stack && llvm::count_if(outer.tasks, [from = from](const cost::Task &task) {
+                           return llvm::is_contained(task.reads, from);
+                         }) == 1)
+        return from;
+    return -1;
+  }
+
+  void addUpdated(DynamicUpdateSliceOp update, int b, llvm::SmallVectorImpl<int> &inside) const {
+    int number = numbers.lookup(update);
+    for (auto [s, value] : llvm::enumerate(trial.blocks[b].values))
+      if (value.op == number)
+        inside.push_back(static_cast<int>(s));
+  }
+
+  RematTrial &trial;
+  DenseMap<Operation *, int> numbers;
+  DenseMap<int, int> blocks; // by the loop's number
+  DenseMap<Value, int> nodes;
+};
+
+// Computes values of the filling loop's body in the reading loop's.
+class TripCopier {
+public:
+  TripCopier(LoopPair &pair, ArrayRef<char> dropped) : pair(pair), b(pair.reading) {
+    b.setInsertionPoint(pair.reading.getBody().front().getTerminator());
+    mapping.map(pair.filled, slotNumber());
+    for (auto [stack, isDropped] : llvm::zip(pair.stacks, dropped))
+      if (!isDropped && !mapping.contains(stack.value())) {
+        Value slice = stack.slices(pair.filling).front();
+        mapping.map(stack.value(), viewAs(slice, stack.value().getType()));
+      }
+  }
+
+  Value viewAs(Value value, Type type) {
+    return value.getType() == type ? value : ReshapeOp::create(b, value.getLoc(), type, value);
+  }
+
+  Value copy(Value wanted) {
+    SmallVector<Value> work{wanted};
+    Block *from = &pair.filling.getBody().front();
+    while (!work.empty()) {
+      Value value = work.back();
+      Operation *def = value.getDefiningOp();
+      bool isThere = mapping.contains(value) || !def || def->getBlock() != from;
+      size_t before = work.size();
+      auto need = [&](Value operand) {
+        Operation *made = operand.getDefiningOp();
+        if (made && made->getBlock() == from && !mapping.contains(operand))
+          work.push_back(operand);
+      };
+      if (!isThere) {
+        llvm::for_each(def->getOperands(), need);
+        for (Region &region : def->getRegions())
+          region.walk([&](Operation *inner) {
+            llvm::for_each(inner->getOperands(), [&](Value v) {
+              if (!region.isAncestor(v.getParentRegion()))
+                need(v);
+            });
+          });
+      }
+      if (work.size() > before)
+        continue;
+      work.pop_back();
+      if (!isThere)
+        b.clone(*def, mapping);
+    }
+    return mapping.lookupOrDefault(wanted);
+  }
+
+private:
+  // A slice begins where all of it lies inside.
+  Value slotNumber() {
+    auto type = cast<RankedTensorType>(pair.read.getType());
+    Location loc = pair.read.getLoc();
+    auto constant = [&](int64_t number) {
+      return ConstantOp::create(
+          b, loc, DenseElementsAttr::get(type, b.getIntegerAttr(type.getElementType(), number)));
+    };
+    return ClampOp::create(b, loc, type, constant(0), pair.read, constant(pair.slots - 1));
+  }
+
+  LoopPair &pair;
+  OpBuilder b;
+  IRMapping mapping;
+};
+
+void eraseCarried(WhileOp loop, const llvm::BitVector &dropped) {
+  Block &condition = loop.getCond().front(), &body = loop.getBody().front();
+  OpBuilder b(loop);
+  OperationState state(loop.getLoc(), WhileOp::getOperationName());
+  SmallVector<Value> kept;
+  for (unsigned i = 0; i < loop->getNumOperands(); ++i)
+    if (!dropped[i]) {
+      state.addOperands(loop->getOperand(i));
+      state.addTypes(loop->getResult(i).getType());
+      kept.push_back(loop->getResult(i));
+    }
+  state.addAttributes(loop->getAttrs());
+  SmallVector<Operation *> updates;
+  for (unsigned i : dropped.set_bits())
+    updates.push_back(body.getTerminator()->getOperand(i).getDefiningOp());
+  body.getTerminator()->eraseOperands(dropped);
+  for (Operation *update : updates)
+    update->erase();
+  body.eraseArguments(dropped);
+  condition.eraseArguments(dropped);
+  state.addRegion()->takeBody(loop.getCond());
+  state.addRegion()->takeBody(loop.getBody());
+  Operation *made = b.create(state);
+  for (auto [from, to] : llvm::zip(kept, made->getResults()))
+    from.replaceAllUsesWith(to);
+  loop.erase();
+}
+
+// Ops are as they were; those that are new have no key and go before their first reader.
+void placeNewOps(Block &block, Operation *lastOld) {
+  DenseMap<Operation *, std::pair<int, int>> keys;
+  int at = 0;
+  bool isNew = false;
+  for (Operation &op : block.without_terminator()) {
+    if (!isNew)
+      keys[&op] = {at++, 0};
+    isNew |= &op == lastOld;
+  }
+  sortBlock(block, keys);
+}
+
+} // namespace
+
+Stacks::Stacks(ModuleOp module) : module(module) {
+  module.walk<WalkOrder::PreOrder>([&](WhileOp loop) {
+    for (unsigned i = 0; i < loop->getNumResults(); ++i)
+      addPair(pairs, loop, i);
+  });
+}
+
+Stacks::~Stacks() = default;
+
+void Stacks::describe(RematTrial &trial) const {
+  Describer describer(module, trial);
+  for (const LoopPair &pair : pairs)
+    describer.describe(pair);
+}
+
+static void dropFrom(LoopPair &pair, ArrayRef<char> dropped, llvm::BitVector &carried) {
+  Block &body = pair.reading.getBody().front();
+  Operation *last = body.getTerminator()->getPrevNode();
+  TripCopier copier(pair, dropped);
+  SmallVector<DynamicSliceOp> unread;
+  for (auto [stack, isDropped] : llvm::zip(pair.stacks, dropped)) {
+    if (!isDropped)
+      continue;
+    carried.set(stack.carried);
+    Value value = copier.copy(stack.value());
+    for (DynamicSliceOp slice : stack.slices(pair.filling)) {
+      slice.getResult().replaceAllUsesWith(copier.viewAs(value, slice.getType()));
+      unread.push_back(slice);
+    }
+  }
+  placeNewOps(body, last);
+  for (DynamicSliceOp slice : unread)
+    slice.erase();
+  SmallVector<Operation *> ops;
+  for (Operation &op : body.without_terminator())
+    ops.push_back(&op);
+  for (Operation *op : llvm::reverse(ops))
+    if (isOpTriviallyDead(op))
+      op->erase();
+}
+
+void Stacks::drop(ArrayRef<int> stacks) {
+  size_t number = 0;
+  llvm::MapVector<Operation *, llvm::BitVector> carried; // one loop may fill stacks for several
+  for (LoopPair &pair : pairs) {
+    SmallVector<char> dropped;
+    for (size_t i = 0; i < pair.stacks.size(); ++i)
+      dropped.push_back(llvm::is_contained(stacks, static_cast<int>(number++)));
+    if (!llvm::is_contained(dropped, 1))
+      continue;
+    auto &bits = carried[pair.filling];
+    bits.resize(pair.filling->getNumOperands());
+    dropFrom(pair, dropped, bits);
+  }
+  for (auto &[loop, bits] : carried)
+    eraseCarried(cast<WhileOp>(loop), bits);
+}
+
+} // namespace tessera::fuse

@@ -1,0 +1,34 @@
+// What one loop puts away in each trip for another loop, and how it is computed again there.
+//
+//   %f:2 = while(%x = .., %s = ..)                %f = while(%x = ..)
+//     %h = tanh(%x . %w[%i])                        %h = tanh(%x . %w[%i])
+//     %t = dynamic_update_slice %s, %h, %i
+//   %g = while(..)                                %g = while(..)
+//     %k = dynamic_slice %f#1, %j                   %x' = dynamic_slice %xs, %j    (kept as well)
+//                                                   %k = tanh(%x' . %w[%j])
+#pragma once
+
+#include "passes/fuse/RematTrial.h"
+
+namespace tessera::fuse {
+
+// The stacks of a module as it is when this is made. Values may be copied (RematCopies.h) before some
+// are dropped.
+class Stacks {
+public:
+  explicit Stacks(mlir::ModuleOp module);
+  ~Stacks();
+
+  // Adds them to the program of the module's trial, with what it takes to do without.
+  void describe(RematTrial &trial) const;
+  // Leaves out some, by their places in the program.
+  void drop(llvm::ArrayRef<int> stacks);
+
+  struct LoopPair;
+
+private:
+  mlir::ModuleOp module;
+  std::vector<LoopPair> pairs;
+};
+
+} // namespace tessera::fuse

@@ -1,0 +1,166 @@
+"""Programs that compute values again so that they fit into `--memory`: as near to float64 as the same ones without a
+bound, within the bound as the runtime counts it, and with the compiler's figures.
+
+Kernels are formed otherwise where a value is computed twice, so the bits may differ by roundings."""
+import argparse
+import json
+import os
+import re
+import sys
+import tempfile
+
+import export as exporting
+import jax
+import jax.numpy as jnp
+import numpy as np
+from command_line import tessera
+from harness import figures_differ, references, Case
+from jax.sharding import NamedSharding, PartitionSpec as P
+from models.mlp import RNG, normal
+
+FARTHER = 2  # from float64 than without a bound, root mean square, beside a few roundings
+
+
+def chain(seed, layers=6, dropout=False):
+    """Layers one after another, of widths and functions that the seed draws."""
+    def build(mesh):
+        rng = RNG(seed)
+        functions = [(jnp.tanh, jax.nn.gelu, jax.nn.silu)[i] for i in rng.integers(0, 3, layers)]
+        widths = [24] + [int(w) for w in rng.integers(24, 72, layers)]
+        weights = [normal(rng, a, b, scale=0.2) for a, b in zip(widths, widths[1:])]
+        x = normal(rng, 96, widths[0])
+        rows = lambda x: jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P("data")))
+
+        def step(weights, x):
+            def loss(weights):
+                y, key = x, jax.random.key(seed)
+                for function, w in zip(functions, weights):
+                    y = rows(function(y @ w))
+                    if dropout:
+                        key, own = jax.random.split(key)
+                        y = jnp.where(jax.random.bernoulli(own, 0.9, y.shape), y / 0.9, 0)
+                return jnp.mean(y**2)
+
+            return jax.value_and_grad(loss)(weights)
+
+        return step, (weights, x), ([P()] * layers, P("data")), (P(), [P()] * layers)
+
+    return build
+
+
+def scan(seed, checkpoint=False, trips=5):
+    """Layers under a scan, which keeps what the backward pass needs in stacks."""
+    def build(mesh):
+        rng = RNG(seed)
+        width, hidden = 24, 56
+        weights = {"up": normal(rng, trips, width, hidden, scale=0.2), "down": normal(rng, trips, hidden, width, scale=0.2),
+                   "gain": np.ones((trips, width), np.float32)}
+        x = normal(rng, 60, width)
+        rows = lambda x: jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P("data")))
+
+        def layer(x, w):
+            h = x * jax.lax.rsqrt(jnp.mean(jnp.square(x), -1, keepdims=True) + 1e-6) * w["gain"]
+            return rows(x + jax.nn.gelu(h @ w["up"]) @ w["down"]), None
+
+        def step(weights, x):
+            def loss(weights):
+                y, _ = jax.lax.scan(jax.checkpoint(layer) if checkpoint else layer, x, weights)
+                return jnp.mean(y**2)
+
+            return jax.value_and_grad(loss)(weights)
+
+        specs = {"up": P(None, None, "model"), "down": P(None, "model"), "gain": P()}
+        return step, (weights, x), (specs, P("data")), (P(), specs)
+
+    return build
+
+
+MESHES = [{"data": 2, "model": 2}, {"data": 3, "model": 1}]
+
+
+def cases(seed):
+    return [Case("chain", chain(seed), MESHES), Case("dropout", chain(seed + 1, 4, dropout=True), MESHES[:1]),
+            Case("scan", scan(seed), MESHES), Case("checkpointed scan", scan(seed + 1, checkpoint=True), MESHES[:1])]
+
+
+class Program:
+    """A module in a directory, with its inputs."""
+
+    def __init__(self, directory, text, args):
+        self.path = lambda name: os.path.join(directory, name)
+        with open(self.path("p.mlir"), "w") as f:
+            f.write(text)
+        np.savez(self.path("in.npz"), **{f"in{i}": np.asarray(x) for i, x in enumerate(jax.tree.leaves(args))})
+
+    def compile(self, memory=None):
+        """(error, bytes of the arena, all bytes)"""
+        bound = [f"--memory={memory}"] if memory else []
+        done = tessera("compile", self.path("p.mlir"), "-o", self.path("p.tsr"), "--verify-each",
+                       f"--report={self.path('c.json')}", *bound)
+        if done.returncode:
+            return done.stderr, 0, 0
+        with open(self.path("c.json")) as f:
+            self.report = json.load(f)
+        return None, self.report["memory"]["arena"], sum(self.report["memory"].values())
+
+    def run(self):
+        """(error, outputs, the peak)"""
+        done = tessera("run", self.path("p.tsr"), f"--inputs={self.path('in.npz')}", f"--outputs={self.path('out.npz')}",
+                       f"--report={self.path('r.json')}")
+        if done.returncode:
+            return done.stderr, None, 0
+        with open(self.path("r.json")) as f:
+            ran = json.load(f)
+        with np.load(self.path("out.npz")) as found:
+            outputs = [found[f"out{i}"] for i in range(len(found.files))]
+        return figures_differ(self.report, ran), outputs, ran["peak_bytes"]
+
+
+def distance(got, exact):
+    return np.sqrt(np.mean(np.square(got.astype(np.float64) - np.asarray(exact, np.float64))))
+
+
+def check(program, exact, share):
+    """(None or what is wrong, bytes without a bound and with one)"""
+    wrong, arena, whole = program.compile()
+    wrong, plain, _ = (wrong, None, 0) if wrong else program.run()
+    if wrong:
+        return wrong, None
+    bound = whole - int(arena * (1 - share))
+    wrong, _, bytes_ = program.compile(bound)
+    if wrong and (least := re.search(r"Allow --memory=(\d+)", wrong)):
+        bound = int(least[1])  # what the error names has to do
+        wrong, _, bytes_ = program.compile(bound)
+    if wrong or bytes_ > bound:
+        return wrong or f"takes {bytes_} bytes where {bound} are allowed", None
+    wrong, outputs, peak = program.run()
+    if wrong or peak > bound:
+        return wrong or f"the runtime counts {peak} bytes where {bound} are allowed", None
+    for i, (got, other, value) in enumerate(zip(outputs, plain, exact)):
+        roundings = 4 * np.finfo(np.float32).eps * np.sqrt(np.mean(np.square(np.asarray(value, np.float64))))
+        if not distance(got, value) <= FARTHER * distance(other, value) + roundings:
+            return f"out{i}: {distance(got, value):.2e} from float64, {distance(other, value):.2e} without a bound", None
+    return None, (whole, bytes_)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=7)
+    arguments = parser.parse_args()
+    failed, lower = 0, 0
+    for case in cases(arguments.seed):
+        args, _, exact = references(case, exporting.ones(case.meshes[0]))
+        for sizes in case.meshes:
+            with tempfile.TemporaryDirectory() as directory:
+                program = Program(directory, exporting.export(case.build, sizes, case.manual), args)
+                wrong, figures = check(program, exact, 0.6)
+            failed += wrong is not None
+            lower += wrong is None and figures[1] < 0.95 * figures[0]
+            print(f"{case.name}, seed {arguments.seed}, {sizes}: {wrong or '%d bytes, then %d' % figures}")
+    if lower < 3:
+        print(f"only {lower} programs take less with a bound: this shows nothing")
+    return int(failed > 0 or lower < 3)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+// What a device would hold beyond its memory is computed again.
+// RUN: tessera-opt --tessera-rematerialize --split-input-file %s | FileCheck %s
+// RUN: tessera-opt --tessera-rematerialize --tessera-form-kernels --tessera-order --tessera-memory --split-input-file %s | FileCheck %s --check-prefix=ARENA
+
+// Without a bound nothing is computed twice.
+// CHECK-LABEL: module @unbounded
+// CHECK-COUNT-1: stablehlo.tanh
+// CHECK-NOT: stablehlo.tanh
+module @unbounded {
+  func.func @main(%x: tensor<64x64xf32>, %v: tensor<64x256xf32>, %w: tensor<256x64xf32>) -> tensor<64x64xf32> {
+    %a = stablehlo.tanh %x : tensor<64x64xf32>
+    %b = stablehlo.dot_general %a, %v, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x256xf32>) -> tensor<64x256xf32>
+    %c = stablehlo.dot_general %b, %w, contracting_dims = [1] x [0] : (tensor<64x256xf32>, tensor<256x64xf32>) -> tensor<64x64xf32>
+    %d = stablehlo.dot_general %c, %a, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    return %d : tensor<64x64xf32>
+  }
+}
+
+// -----
+// 160 KiB are the caller's; of %a (16 KiB), %b (64 KiB) and %c (16 KiB), %a has to go.
+// CHECK-LABEL: module @straight
+// CHECK: %[[A:.*]] = stablehlo.tanh %arg0
+// CHECK: %[[B:.*]] = stablehlo.dot_general %[[A]], %arg1
+// CHECK: %[[C:.*]] = stablehlo.dot_general %[[B]], %arg2
+// CHECK: %[[AGAIN:.*]] = stablehlo.tanh %arg0
+// CHECK: stablehlo.dot_general %[[C]], %[[AGAIN]]
+// ARENA-LABEL: module @straight
+// ARENA: exec.program @main arena 81920
+module @straight attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 245760>} {
+  func.func @main(%x: tensor<64x64xf32>, %v: tensor<64x256xf32>, %w: tensor<256x64xf32>) -> tensor<64x64xf32> {
+    %a = stablehlo.tanh %x : tensor<64x64xf32>
+    %b = stablehlo.dot_general %a, %v, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x256xf32>) -> tensor<64x256xf32>
+    %c = stablehlo.dot_general %b, %w, contracting_dims = [1] x [0] : (tensor<64x256xf32>, tensor<256x64xf32>) -> tensor<64x64xf32>
+    %d = stablehlo.dot_general %c, %a, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    return %d : tensor<64x64xf32>
+  }
+}
+
+// -----
+// A loop puts %h and %t away in each trip for a later loop, which has %t by a tanh of %h.
+// CHECK-LABEL: module @stacks
+// CHECK: %[[FORWARD:.*]]:3 = stablehlo.while({{.*}}) : tensor<i32>, tensor<64x64xf32>, tensor<8x64x64xf32>
+// CHECK: stablehlo.tanh
+// CHECK: stablehlo.while
+// CHECK-COUNT-1: stablehlo.dynamic_slice %[[FORWARD]]#2
+// CHECK: stablehlo.tanh
+// CHECK-NOT: dynamic_slice
+// CHECK: stablehlo.multiply
+module @stacks attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 230000>} {
+  func.func @main(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %last = stablehlo.constant dense<7> : tensor<i32>
+    %eight = stablehlo.constant dense<8> : tensor<i32>
+    %empty = stablehlo.constant dense<0.0> : tensor<8x64x64xf32>
+    %f:4 = stablehlo.while(%i = %zero, %a = %x, %hs = %empty, %ts = %empty) : tensor<i32>, tensor<64x64xf32>, tensor<8x64x64xf32>, tensor<8x64x64xf32> attributes {tessera.trip_count = #tessera.trip_count<8>}
+    cond {
+      %p = stablehlo.compare LT, %i, %eight : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %h = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+      %t = stablehlo.tanh %h : tensor<64x64xf32>
+      %h1 = stablehlo.reshape %h : (tensor<64x64xf32>) -> tensor<1x64x64xf32>
+      %t1 = stablehlo.reshape %t : (tensor<64x64xf32>) -> tensor<1x64x64xf32>
+      %hs2 = stablehlo.dynamic_update_slice %hs, %h1, %i, %zero, %zero : (tensor<8x64x64xf32>, tensor<1x64x64xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<8x64x64xf32>
+      %ts2 = stablehlo.dynamic_update_slice %ts, %t1, %i, %zero, %zero : (tensor<8x64x64xf32>, tensor<1x64x64xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<8x64x64xf32>
+      %n = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %n, %t, %hs2, %ts2 : tensor<i32>, tensor<64x64xf32>, tensor<8x64x64xf32>, tensor<8x64x64xf32>
+    }
+    %g:2 = stablehlo.while(%i = %zero, %d = %f#1) : tensor<i32>, tensor<64x64xf32> attributes {tessera.trip_count = #tessera.trip_count<8>}
+    cond {
+      %p = stablehlo.compare LT, %i, %eight : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %j = stablehlo.subtract %last, %i : tensor<i32>
+      %h1 = stablehlo.dynamic_slice %f#2, %j, %zero, %zero, sizes = [1, 64, 64] : (tensor<8x64x64xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x64x64xf32>
+      %t1 = stablehlo.dynamic_slice %f#3, %j, %zero, %zero, sizes = [1, 64, 64] : (tensor<8x64x64xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x64x64xf32>
+      %h = stablehlo.reshape %h1 : (tensor<1x64x64xf32>) -> tensor<64x64xf32>
+      %t = stablehlo.reshape %t1 : (tensor<1x64x64xf32>) -> tensor<64x64xf32>
+      %e = stablehlo.multiply %d, %t : tensor<64x64xf32>
+      %e2 = stablehlo.add %e, %h : tensor<64x64xf32>
+      %n = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %n, %e2 : tensor<i32>, tensor<64x64xf32>
+    }
+    return %g#1 : tensor<64x64xf32>
+  }
+}
