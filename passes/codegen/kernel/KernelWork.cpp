@@ -188,7 +188,7 @@ private:
     bool isAlongRows = vector.empty() || !(reduction.deps & setOf(vector));
     work.of(isAlongRows ? Folding::Rows : Folding::Columns) +=
         isAlongRows ? lanes : padded(node, lanes);
-    if (isAlongRows && reduction.order == Reduction::Rows) {
+    if (isAlongRows && reduction.order == Reduction::Rows && !reduction.loops.empty()) {
       rows.assign(reduction.loops.back().begin(), reduction.loops.back().end());
       work.runs += pointsOf(reduction.deps);
     }
