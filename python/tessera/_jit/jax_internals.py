@@ -38,7 +38,7 @@ def meshes_of_shardings(jitted: Any) -> tuple[AbstractMesh, ...]:
 
 def lower(traced: jax.stages.Traced, platforms: tuple[str, ...]) -> jax.stages.Lowered:
     """As traced.lower, with what device_put places: for the cpu JAX leaves it out."""
-    rule = getattr(dispatch, "_tpu_gpu_device_put_lowering")
+    rule = getattr(dispatch, "_tpu_gpu_device_put_lowering")  # noqa: B009 (it has no type)
     parameters = mlir.LoweringParameters(override_lowering_rules=((dispatch.device_put_p, rule),))
     lowered: jax.stages.Lowered = traced.lower(lowering_platforms=platforms, _private_parameters=parameters)
     return lowered
