@@ -5,6 +5,8 @@
 #include "dialects/chlo/ChloOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/KnownAttributes.h"
+#include "tessera/container.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -76,6 +78,28 @@ LogicalResult verifyOp(Operation *op, Dialect *chlo) {
   return success();
 }
 
+bool isNested(Operation *op) {
+  return isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op);
+}
+
+// What the passes before made of maps and reductions is nested more deeply than what was read.
+LogicalResult verifyNesting(func::FuncOp entry) {
+  SmallVector<std::pair<Operation *, unsigned>> work{{entry, 0}};
+  while (!work.empty()) {
+    auto [op, depth] = work.pop_back_val();
+    if (depth > container::kDeepestNesting)
+      return op->emitError() << "loops and branches are nested more than "
+                             << container::kDeepestNesting
+                             << " deep, those that maps and reductions become included; make "
+                                "functions or arrays of some of them";
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.getOps())
+        if (inner.getNumRegions())
+          work.push_back({&inner, depth + isNested(&inner)});
+  }
+  return success();
+}
+
 struct VerifyImportPass : impl::VerifyImportBase<VerifyImportPass> {
   void runOnOperation() override {
     if (failed(verifyAttributes(getOperation())))
@@ -101,7 +125,7 @@ struct VerifyImportPass : impl::VerifyImportBase<VerifyImportPass> {
       return failed(verifyOp(op, chlo)) || failed(verifyValues(op)) ? WalkResult::interrupt()
                                                                     : WalkResult::advance();
     });
-    if (result.wasInterrupted())
+    if (result.wasInterrupted() || failed(verifyNesting(entry)))
       signalPassFailure();
     else
       markAllAnalysesPreserved();

@@ -169,14 +169,18 @@ private:
     }
   }
 
-  // All-reduces read operands until their wait; what nobody else reads after the start may have the
-  // result written over it.
+  // All-reduces read operands until their wait; what nobody else reads after the start, another
+  // all-reduce that is still under way included, may have the result written over it.
   void hold() {
+    llvm::DenseMap<int, std::pair<comm::StartOp, int64_t>> before; // of an array, and its wait
     for (auto [start, array] : reduced) {
       int64_t at = result.at.begin.lookup(start);
-      if (llvm::any_of(result.storages.liveOf(array),
-                       [&](const Segment &s) { return s.end == 4 * at + 2; }))
+      auto [other, wait] = before.lookup(array);
+      bool isRead = other && other != start && wait > at;
+      if (!isRead && llvm::any_of(result.storages.liveOf(array),
+                                  [&](const Segment &s) { return s.end == 4 * at + 2; }))
         result.readLast.insert({start, array});
+      before[array] = {start, std::max(wait, endOf(result, start))};
     }
     for (auto [start, array] : reduced)
       result.storages.live(array, 4 * result.at.begin.lookup(start), 4 * endOf(result, start) + 2);

@@ -2,6 +2,7 @@
 #include "dialects/exec/ExecOps.h"
 #include "dialects/tessera/KnownAttributes.h"
 #include "passes/memory/Passes.h"
+#include "passes/memory/WrittenArrays.h"
 
 #include <map>
 #include <set>
@@ -15,70 +16,10 @@ using namespace tessera::exec;
 
 namespace {
 
-// A byte range; an output that takes an input's buffer is that input.
-struct Range {
-  // 0 arena, 1 constants, 2 + 2i input i, 3 + 2i output i; -1 host arena, -2 file, -3 - i argument i
-  int64_t space;
-  int64_t begin, end;
-  bool overlaps(const Range &other) const {
-    return space == other.space && begin < other.end && other.begin < end;
-  }
-  bool operator==(const Range &) const = default;
-};
-
-// The arrays that have been written and are whole: what is written over a part of one destroys it.
-//   write [0, 64)   write [32, 96)   read [0, 32): refused
-class Written {
-public:
-  void add(const Range &range) {
-    remove(range);
-    if (range.begin != range.end)
-      spaces[range.space][range.begin] = range.end;
-  }
-  void remove(const Range &range) {
-    auto space = spaces.find(range.space);
-    if (range.begin == range.end || space == spaces.end())
-      return;
-    auto &arrays = space->second;
-    auto it = arrays.upper_bound(range.begin);
-    if (it != arrays.begin() && std::prev(it)->second > range.begin)
-      --it;
-    while (it != arrays.end() && it->first < range.end)
-      it = arrays.erase(it);
-  }
-  // Whether the range is an array, or some fill it.
-  bool has(const Range &range) const {
-    int64_t at = range.begin;
-    if (auto space = spaces.find(range.space); space != spaces.end())
-      for (auto it = space->second.find(at); it != space->second.end() && it->first == at &&
-                                             at < range.end && it->second <= range.end;
-           ++it)
-        at = it->second;
-    return at == range.end;
-  }
-  // Whether the range lies in an array.
-  bool hasAround(const Range &range) const {
-    auto space = spaces.find(range.space);
-    if (space == spaces.end())
-      return false;
-    auto it = space->second.upper_bound(range.begin);
-    return it != space->second.begin() && std::prev(it)->second >= range.end;
-  }
-  // What all have.
-  static Written common(llvm::ArrayRef<Written> all) {
-    Written result;
-    for (auto &[space, arrays] : all.front().spaces)
-      for (auto [begin, end] : arrays)
-        if (llvm::all_of(all, [&, range = Range{space, begin, end}](const Written &w) {
-              return w.has(range);
-            }))
-          result.spaces[space][begin] = end;
-    return result;
-  }
-
-private:
-  std::map<int64_t, std::map<int64_t, int64_t>> spaces;
-};
+// Spaces of ranges: 0 arena, 1 constants, 2 + 2i input i, 3 + 2i output i; -1 host arena, -2 file,
+// -3 - i argument i. An output that takes an input's buffer is that input.
+using Range = memory::ByteRange;
+using Written = memory::WrittenArrays;
 
 class Checker {
 public:
@@ -332,13 +273,14 @@ private:
       } else if (auto branch = dyn_cast<BranchOp>(op)) {
         if (failed(read(&op, branch.getIndex(), written)))
           return failure();
-        std::vector<Written> blocks;
+        std::vector<Written::Changes> ways;
         for (Region &region : branch.getBlocks()) {
-          blocks.push_back(written);
-          if (failed(check(region.front(), blocks.back())))
+          size_t before = written.mark();
+          if (failed(check(region.front(), written)))
             return failure();
+          ways.push_back(written.takeBack(before));
         }
-        written = Written::common(blocks);
+        written.join(ways);
       } else {
         return op.emitOpError("is no instruction");
       }
@@ -371,20 +313,23 @@ private:
     if (failed(test()))
       return failure();
     std::optional<int64_t> trips = loop.getTripCount();
-    std::vector<Written> ends; // where the loop may be left
+    std::vector<Written::Changes> ways; // by which the loop may be left
     if (trips.value_or(0) == 0)
-      ends.push_back(written);
+      ways.emplace_back();
+    size_t before = written.mark();
     if (failed(check(loop.getBody().front(), written)) || failed(test()))
       return failure();
-    ends.push_back(written);
+    size_t afterOne = written.mark();
     if (!inSecondTrip && trips.value_or(2) > 1) {
       inSecondTrip = true;
       LogicalResult again = check(loop.getBody().front(), written);
       inSecondTrip = false;
       if (failed(again))
         return failure();
+      written.takeBack(afterOne);
     }
-    written = Written::common(ends);
+    ways.push_back(written.takeBack(before));
+    written.join(ways);
     return success();
   }
 

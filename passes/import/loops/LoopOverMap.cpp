@@ -5,7 +5,6 @@
 #include "dialects/sdy/KeepSharding.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "passes/OpsWithin.h"
 #include "passes/import/Zeros.h"
 #include "passes/import/loops/CountedLoop.h"
@@ -35,16 +34,15 @@ void loopOver(stablehlo::MapOp op) {
   Block *body = &loop.getBody().front();
   OpBuilder inside = OpBuilder::atBlockEnd(body);
   Value index = body->getArgument(0);
-  IRMapping mapping;
   Block &computation = op.getComputation().front();
   for (auto [i, argument] : llvm::enumerate(computation.getArguments())) {
     Value element = stablehlo::DynamicSliceOp::create(inside, loc, body->getArgument(1 + i), index,
                                                       ArrayRef<int64_t>{1});
-    mapping.map(argument, reshape(inside, loc, element, {}));
+    argument.replaceAllUsesWith(reshape(inside, loc, element, {}));
   }
-  for (Operation &inner : computation.without_terminator())
-    inside.clone(inner, mapping);
-  Value made = mapping.lookupOrDefault(computation.getTerminator()->getOperand(0));
+  Value made = computation.getTerminator()->getOperand(0);
+  body->getOperations().splice(body->end(), computation.getOperations(), computation.begin(),
+                               std::prev(computation.end()));
   SmallVector<Value> next(body->getArguments());
   next.back() = stablehlo::DynamicUpdateSliceOp::create(inside, loc, next.back(),
                                                         reshape(inside, loc, made, {1}), index);

@@ -180,6 +180,26 @@ func.func @not_in_place(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, ten
 
 // -----
 
+// Of two all-reduces that are under way together neither overwrites what the other still reads.
+// CHECK: exec.program @reduced_twice
+// CHECK: exec.start 0 all_reduce sum over {{.*}}(%[[A:.*]]) -> (%[[R:.*]])
+// CHECK-NEXT: exec.start 1 all_reduce max over {{.*}}(%[[A]]) -> (%[[S:.*]])
+// CHECK-NEXT: exec.wait 0
+// CHECK-NEXT: exec.wait 1
+func.func @reduced_twice(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %a = exec.fused(%p = %x : tensor<8xf32>) -> tensor<8xf32> {
+    %0 = stablehlo.negate %p : tensor<8xf32>
+    exec.yield %0 : tensor<8xf32>
+  }
+  %r, %h = comm.start all_reduce(%a) over <@mesh, ["x"=4]> {reduction = #comm<reduction sum>} : (tensor<8xf32>) -> (tensor<8xf32>, !comm.handle)
+  %s, %i = comm.start all_reduce(%a) over <@mesh, ["x"=4]> {reduction = #comm<reduction max>} : (tensor<8xf32>) -> (tensor<8xf32>, !comm.handle)
+  %b = comm.wait %h(%r) : tensor<8xf32>
+  %c = comm.wait %i(%s) : tensor<8xf32>
+  return %b, %c : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
 // What is carried around a loop is reduced in place, too.
 // CHECK: exec.program @reduced_state arena 0
 // CHECK: exec.loop 3 {
