@@ -1,0 +1,39 @@
+// The few annotations that make propagation give all values the shardings that were planned.
+//
+//   x [{"a"}, {}]    w [{}, {"b"}]    h = x . w    y = relu(h)    z = y . v
+// Arguments x, w and v say what h and y are; z, where rows could also be gathered, needs a constraint.
+#pragma once
+
+#include "lib/plan/Program.h"
+
+#include <functional>
+
+namespace tessera::plan {
+
+// Where an annotation can stand, and the values that it speaks of: several for a line of a function
+// that is called more than once.
+struct Place {
+  enum Kind { Argument, Result, Inside } kind = Inside;
+  llvm::SmallVector<int32_t, 1> values;
+};
+
+// Propagates the annotations of a graph. Propagation may go more than one way (by size, by time, the
+// state last): values are to come out as planned by each.
+using Way = std::function<void(sharding::PropagationGraph &)>;
+
+struct DecisivePlaces {
+  std::vector<int32_t>
+      places; // by number, in order; arguments and results that are sharded are all there
+  std::vector<int32_t> others; // values that come out otherwise still: there is no place for them
+};
+
+// `annotated`: with what the user wrote. What is computed from constants alone may lie as it comes out.
+// `also`: values that are to be annotated in any case.
+DecisivePlaces decisivePlaces(const sharding::PropagationGraph &annotated,
+                              const Assignment &planned, llvm::ArrayRef<Place> places,
+                              llvm::ArrayRef<Way> ways, llvm::ArrayRef<int32_t> also = {});
+
+// Whether two shardings have the same axes on each dimension.
+bool liesAlike(const sharding::TensorSharding &a, const sharding::TensorSharding &b);
+
+} // namespace tessera::plan
