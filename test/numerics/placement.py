@@ -2,10 +2,6 @@
 uneven ones among them. Each program says how many copies there are between the two memories and how many bytes lie on the host, and
 compile and run must count as many (harness.py). Usage: placement.py [NAME..]"""
 import json
-import os
-import pathlib
-import re
-import subprocess
 import sys
 import tempfile
 
@@ -18,6 +14,7 @@ from harness import run_text
 from jax import export
 from jax.ad_checkpoint import checkpoint_name
 from jax.sharding import NamedSharding, PartitionSpec as P
+from page import run_page
 
 SPACE = jax.memory.Space
 
@@ -238,19 +235,9 @@ def check(name):
         yield sizes, wrong
 
 
-def check_page():
-    """None, or what is wrong with the example of docs/offload.md: it runs as it stands, and what is offloaded is on the host."""
-    page = (pathlib.Path(__file__).parents[2] / "docs/offload.md").read_text()
-    (program,), (commands,) = (re.findall(rf"```{kind}\n(.*?)```", page, re.S) for kind in ("python", "sh"))
-    with tempfile.TemporaryDirectory() as directory:
-        path = pathlib.Path(directory)
-        (path / "offload.py").write_text(program)
-        binaries = [os.path.abspath(os.environ.get("TESSERA_BIN", "build/bin")), os.path.dirname(sys.executable)]
-        environment = os.environ | {"PATH": os.pathsep.join(binaries + [os.environ["PATH"]])}
-        done = subprocess.run(["sh", "-e", "-c", commands], cwd=path, env=environment, capture_output=True, text=True)
-        if done.returncode:
-            return f"exit code {done.returncode}: {done.stderr[-500:]}"
-        kept, offloaded = (json.loads((path / f"{name}.run.json").read_text()) for name in ("kept", "offloaded"))
+def look_at_page(path):
+    """None, or what is wrong with what the example of docs/offload.md leaves: what is offloaded is on the host."""
+    kept, offloaded = (json.loads((path / f"{name}.run.json").read_text()) for name in ("kept", "offloaded"))
     stash = 8 * 1024 * 64 * 4  # of eight layers, a quarter of the batch
     print({name: (run["peak_bytes"], run["host_peak_bytes"], run["transfers"]) for name, run in (("kept", kept), ("offloaded", offloaded))})
     less, there = kept["peak_bytes"] - offloaded["peak_bytes"], offloaded["host_peak_bytes"]
@@ -264,7 +251,7 @@ def main(names):
             failed += wrong is not None
             print(f"{'FAIL' if wrong else 'ok  '} {name:20s} {sizes} {wrong or ''}", flush=True)
     if not names:
-        wrong = check_page()
+        wrong = run_page("offload.md", "offload.py", look_at_page)
         failed += wrong is not None
         print(f"docs/offload.md: {wrong or 'ok'}")
     sys.exit(failed != 0)
