@@ -153,7 +153,7 @@ private:
       each.wireBytes = figures.wireBytes;
       each.location = figures.location;
       if (auto start = dyn_cast<exec::StartOp>(figures.op))
-        each.seconds = double(figures.count) * secondsOf(start, topology, meshes.main());
+        each.seconds = double(figures.count) * timeOf(start, topology, meshes.main()).seconds();
       auto cause = explained.causes.find(placeOf(figures.op->getLoc()).number);
       if (cause != explained.causes.end()) {
         each.value = cause->second.value;

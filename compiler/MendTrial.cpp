@@ -32,7 +32,7 @@ Outcome outcomeOf(ModuleOp module, const Sites &names) {
       outcome.wireBytes += double(figures.wireBytes);
       if (auto start = dyn_cast<exec::StartOp>(figures.op))
         sites[names.of(figures.kind, figures.axes, figures.op->getLoc())] +=
-            double(figures.count) * secondsOf(start, topology, meshes.main());
+            double(figures.count) * timeOf(start, topology, meshes.main()).seconds();
     }
     break; // explained are programs that the compiler makes: one
   }

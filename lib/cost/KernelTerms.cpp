@@ -100,11 +100,22 @@ Terms termsOf(const DeviceRates &rates, const KernelWork &work, llvm::ArrayRef<d
 
 double secondsOf(const DeviceRates &rates, const Terms &terms) {
   double compute = 0, memory = 0;
-  for (unsigned i = 0; i < kTerms; ++i)
-    if (auto rate = rates.kernels.find(kNames[i]);
-        rate != rates.kernels.end() && terms.amount[i] > 0)
+  for (unsigned i = 0; i < kTerms; ++i) {
+    if (terms.amount[i] <= 0)
+      continue;
+    if (auto rate = rates.kernels.find(kNames[i]); rate != rates.kernels.end())
       (i < kFirstOfMemory ? compute : memory) += terms.amount[i] / rate->second;
+  }
   return std::hypot(compute, memory);
+}
+
+double rooflineSeconds(const DeviceRates &rates, double flops, double bytes) {
+  if (rates.kernels.empty())
+    return std::max(flops / rates.flopsPerSecond, bytes / rates.bytesPerSecond);
+  Terms terms;
+  terms[Term::ProductF32] = flops;
+  terms[bytes > rates.cacheBytes ? Term::Streams : Term::Warm] = bytes;
+  return secondsOf(rates, terms);
 }
 
 double kernelSeconds(const DeviceRates &rates, const KernelWork &work,

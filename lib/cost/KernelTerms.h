@@ -76,5 +76,8 @@ double kernelSeconds(const DeviceRates &rates, const KernelWork &work,
                      llvm::ArrayRef<double> cold = {});
 // Of work that is nothing else than these.
 double secondsOf(const DeviceRates &rates, const Terms &terms);
+// Of a kernel of which no more is known than these, by the same rule: products of f32, and arrays
+// that the cache holds if it has room for them.
+double rooflineSeconds(const DeviceRates &rates, double flops, double bytes);
 
 } // namespace tessera::cost

@@ -201,7 +201,7 @@ private:
         result.storages.push_back({block.storages[step.copyOf].bytes});
         task.writes = {written[i]};
         task.inPlace.clear();
-        result.moreSeconds += task.seconds * block.times;
+        result.moreSeconds += task.alone() * block.times;
       } else {
         for (auto &pair : task.inPlace)
           pair.second = renamed(pair.second);
@@ -300,7 +300,7 @@ private:
       int x = work.pop_back_val();
       const Task &maker = block.tasks[writers[x]];
       result.values.push_back({b, x, replay.taskOf(last[x])});
-      result.seconds += maker.seconds * block.times;
+      result.seconds += maker.alone() * block.times;
       for (int y : maker.reads) {
         bool isThere = recomputed[y] || replay.storages[y].bytes == 0 || block.storages[y].kept ||
                        behind[y] != kNever || last[y] == replay.peakStep;
@@ -423,7 +423,7 @@ public:
       const RematBlock &block = program.blocks[value.block];
       for (const Task &task : block.tasks)
         if (llvm::is_contained(task.writes, value.storage))
-          return task.seconds * block.times;
+          return task.alone() * block.times;
       return 0.0;
     };
     std::vector<std::pair<double, Recompute>> byTime;

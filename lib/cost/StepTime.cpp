@@ -85,9 +85,11 @@ private:
 
   void start(size_t block, size_t i) {
     const Work &work = blocks[block][i];
-    double done = state.links.carry(work.links, work.seconds, state.sums.seconds);
-    note(block, i, done - work.seconds, done);
-    state.sums.communication += work.seconds;
+    double now = state.sums.seconds, done = state.links.carry(work.links, work.seconds, now);
+    note(block, i, done - work.seconds, std::max(done, now + work.own));
+    state.sums.exposed += work.own;
+    state.sums.seconds += work.own;
+    state.sums.communication += std::max(work.own, work.seconds);
     state.underWay[work.site] = done;
     state.last = std::max(state.last, done);
   }

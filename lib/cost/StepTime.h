@@ -25,6 +25,7 @@ const char *nameOf(ComputeKind kind); // "products", ..
 struct Work {
   enum Kind { Compute, Start, Wait, Loop, Branch, Call, Other } kind = Other;
   double seconds = 0;  // of the device; of a start, of the links or copy engine that carry it
+  double own = 0;      // of a start: of the device, while the links begin to carry it
   double overhead = 0; // of the device besides, each time
   double flops = 0;
   ComputeKind what = ComputeKind::Elementwise;

@@ -183,6 +183,8 @@ Timeline simulate(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages,
       memory.begin(step.task);
       doneAt[step.task] = links.carry(task.links, task.seconds, now);
       last = std::max(last, doneAt[step.task]);
+      now += task.own;
+      line.compute += task.own;
       break;
     case Step::Wait:
       line.exposed += std::max(0.0, doneAt[step.task] - now);

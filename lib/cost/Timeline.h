@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -32,6 +33,7 @@ struct Storage {
 
 struct Task {
   double seconds = 0; // of the device, or of a collective's links
+  double own = 0;     // of a collective: of the device, while the links begin to carry it
   // Of a collective: a bit for each of the links that it holds (Topology::routeOf); of a transfer
   // between memory spaces its copy engine. 0: the device computes.
   uint64_t links = 0;
@@ -45,6 +47,8 @@ struct Task {
   std::vector<int64_t> insideArrays = {}; // of which these arrays are the largest
 
   bool isCollective() const { return links != 0; }
+  double ofDevice() const { return isCollective() ? own : seconds; }
+  double alone() const { return std::max(own, seconds); } // where nothing goes on beside
 };
 
 struct Step {

@@ -1,5 +1,7 @@
 #include "lib/cost/Topology.h"
 
+#include "lib/cost/Exchange.h"
+
 #include <algorithm>
 
 namespace tessera::cost {
@@ -40,17 +42,43 @@ const Topology &defaultTopology() {
   return host;
 }
 
-double collectiveSeconds(const Topology &topology, const sharding::Mesh &mesh, CollectiveKind kind,
-                         double bytes, llvm::ArrayRef<sharding::AxisRef> group) {
-  const links::Network &network = topology.network;
-  bool isAllAlike = network.axes.empty() && network.levels.empty() && network.link.directions < 2;
-  if (isAllAlike) // a short cut: searches ask this often
-    return links::seconds(kind, bytes, sharding::shardCount(group), network.link);
-  return links::seconds(kind, bytes, topology.routeOf(mesh, group));
+double turnsOf(const Topology &topology, int64_t devices) {
+  return topology.computingAtOnce ? std::max(1.0, static_cast<double>(devices) /
+                                                      static_cast<double>(topology.computingAtOnce))
+                                  : 1;
 }
 
-double computeSeconds(const Topology &topology, double flops, double bytes) {
-  return std::max(flops / topology.device.flopsPerSecond, bytes / topology.device.bytesPerSecond);
+double turnsOf(const Topology &topology, const sharding::Mesh &mesh) {
+  return turnsOf(topology, mesh.numDevices());
+}
+
+CollectiveTime collectiveTime(const Topology &topology, int64_t devices, CollectiveKind kind,
+                              double bytes, const links::Route &route, int64_t size) {
+  return {links::seconds(kind, bytes, route),
+          turnsOf(topology, devices) * exchangeSeconds(topology.device, kind, bytes, size)};
+}
+
+CollectiveTime collectiveTime(const Topology &topology, const sharding::Mesh &mesh,
+                              CollectiveKind kind, double bytes,
+                              llvm::ArrayRef<sharding::AxisRef> group) {
+  const links::Network &network = topology.network;
+  int64_t size = sharding::shardCount(group);
+  bool isAllAlike = network.axes.empty() && network.levels.empty() && network.link.directions < 2;
+  if (isAllAlike) // a short cut: searches ask this often
+    return {links::seconds(kind, bytes, size, network.link),
+            turnsOf(topology, mesh) * exchangeSeconds(topology.device, kind, bytes, size)};
+  return collectiveTime(topology, mesh.numDevices(), kind, bytes, topology.routeOf(mesh, group),
+                        size);
+}
+
+double collectiveSeconds(const Topology &topology, const sharding::Mesh &mesh, CollectiveKind kind,
+                         double bytes, llvm::ArrayRef<sharding::AxisRef> group) {
+  return collectiveTime(topology, mesh, kind, bytes, group).seconds();
+}
+
+double computeSeconds(const Topology &topology, const sharding::Mesh &mesh, double flops,
+                      double bytes) {
+  return turnsOf(topology, mesh) * rooflineSeconds(topology.device, flops, bytes);
 }
 
 } // namespace tessera::cost

@@ -4,6 +4,7 @@
 #include "lib/cost/DeviceRates.h"
 #include "lib/links/Network.h"
 #include "lib/mesh/Mesh.h"
+#include <algorithm>
 #include <map>
 
 namespace tessera::cost {
@@ -41,11 +42,32 @@ const Topology &defaultTopology();
 using CollectiveKind = links::Pattern;
 using links::wireBytes;
 
-// Seconds of one collective over the links of its group.
+// How many of so many devices take turns at a core: what one of them computes takes as many times as
+// long.
+double turnsOf(const Topology &topology, int64_t devices);
+double turnsOf(const Topology &topology, const sharding::Mesh &mesh);
+
+// What a collective takes. Whoever prices one asks this.
+struct CollectiveTime {
+  double links = 0; // the links of its group carry it, and the devices may compute meanwhile
+  // Each device's own at the same time, all turns included: meeting the others, and where devices
+  // share a memory and the machine's rates are known, reading and writing what is exchanged.
+  double cores = 0;
+  double seconds() const { return std::max(links, cores); }
+};
+CollectiveTime collectiveTime(const Topology &topology, const sharding::Mesh &mesh,
+                              CollectiveKind kind, double bytes,
+                              llvm::ArrayRef<sharding::AxisRef> group);
+// Of a group of `size` devices that has these links, where `devices` in all take turns.
+CollectiveTime collectiveTime(const Topology &topology, int64_t devices, CollectiveKind kind,
+                              double bytes, const links::Route &route, int64_t size);
+// Where nothing is computed meanwhile.
 double collectiveSeconds(const Topology &topology, const sharding::Mesh &mesh, CollectiveKind kind,
                          double bytes, llvm::ArrayRef<sharding::AxisRef> group);
 
-// Seconds of a kernel that does `flops` and touches `bytes`: the roofline.
-double computeSeconds(const Topology &topology, double flops, double bytes);
+// Seconds of a kernel of each device that does `flops` and touches `bytes`, all turns included.
+// Nothing else is known of it: KernelTerms.h has more to say of those that are.
+double computeSeconds(const Topology &topology, const sharding::Mesh &mesh, double flops,
+                      double bytes);
 
 } // namespace tessera::cost

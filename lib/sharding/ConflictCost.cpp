@@ -36,7 +36,7 @@ double ConflictCost::seconds(int32_t index, int32_t mesh, llvm::ArrayRef<TensorS
     place(v, placed.op.results, placed.results);
   ReshardPlanner &planner = *planners[mesh];
   return chooseFactorAxes(placed, planner).seconds +
-         cost::computeSeconds(planner.getTopology(), 0, bytes);
+         cost::computeSeconds(planner.getTopology(), planner.getMesh(), 0, bytes);
 }
 
 } // namespace tessera::sharding

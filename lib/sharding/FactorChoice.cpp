@@ -205,8 +205,8 @@ private:
       seconds += moving(placed.op.results[i], placed.results[i], made, wanted, axes.reduction());
       touched += 2 * localBytes(placed.op.results[i], placed.results[i], made);
     }
-    seconds +=
-        cost::computeSeconds(planner.getTopology(), placed.flops / double(axes.shards()), touched);
+    seconds += cost::computeSeconds(planner.getTopology(), planner.getMesh(),
+                                    placed.flops / double(axes.shards()), touched);
     if (!best || seconds < best->seconds)
       best = FactorChoice{axes, seconds};
   }

@@ -5,6 +5,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/communicate/ProductWork.h"
 
 using namespace mlir;
 
@@ -39,13 +40,9 @@ struct Sum {
 
 } // namespace
 
-double productSeconds(const cost::Topology &topology, double flops, double bytes) {
-  return topology.device.launchSeconds + cost::computeSeconds(topology, flops, bytes);
-}
-
 BesideCollective::BesideCollective(ModuleOp module, const cost::Topology &topology,
-                                   const sdy::MeshTable &meshes)
-    : topology(topology), meshes(meshes) {
+                                   const sdy::MeshTable &meshes, const DeviceSeconds &device)
+    : topology(topology), meshes(meshes), device(device) {
   for (auto func : module.getOps<func::FuncOp>())
     for (Block &block : func.getBody())
       measure(block);
@@ -71,14 +68,16 @@ OpSeconds BesideCollective::measure(Operation *op) {
   if (op->getNumRegions() && (seconds.compute > 0 || seconds.communication > 0))
     return {seconds.compute * trips, seconds.communication * trips};
   if (std::optional<comm::CollectiveFacts> facts = comm::collectiveFacts(op)) {
-    if (const sharding::Mesh *mesh = meshes.lookup(facts->axes.getMesh().getValue()))
-      seconds.communication =
-          cost::collectiveSeconds(topology, *mesh, comm::pricedAs(facts->kind),
-                                  static_cast<double>(facts->bytes), facts->axes.toAxisRefs(*mesh));
+    if (const sharding::Mesh *mesh = meshes.lookup(facts->axes.getMesh().getValue())) {
+      cost::CollectiveTime time =
+          cost::collectiveTime(topology, *mesh, comm::pricedAs(facts->kind),
+                               static_cast<double>(facts->bytes), facts->axes.toAxisRefs(*mesh));
+      seconds = {time.cores, time.links};
+    }
     return seconds;
   }
   if (isProduct(op)) {
-    seconds.compute = productSeconds(topology, flopsOf(op), bytesOfArrays(op));
+    seconds.compute = device.kernel(workOfProduct(op));
   } else if (op->getNumResults()) {
     // Of what becomes one kernel only the result is written; which ops do is not known yet.
     using Kind = fusion::NodeKind;
@@ -87,13 +86,9 @@ OpSeconds BesideCollective::measure(Operation *op) {
     bool isCheap = kind == Kind::Constant || kind == Kind::Reshape || kind == Kind::Broadcast ||
                    kind == Kind::Convert || kind == Kind::Outside;
     if (type && !isCheap)
-      seconds.compute = cost::computeSeconds(topology, 0, static_cast<double>(byteSize(type)));
+      seconds.compute = device.moving(static_cast<double>(byteSize(type)));
   }
   return seconds;
-}
-
-double BesideCollective::communication(Operation *collective) const {
-  return known.lookup(collective).communication;
 }
 
 double BesideCollective::hideable(Operation *collective) const {
@@ -140,7 +135,7 @@ double BesideCollective::hideable(Operation *collective) const {
   }
   canBeLate &= !op;
   const OpSeconds &found = canBeEarly || canBeLate ? all.seconds : beside.seconds;
-  double mine = communication(collective), others = found.communication;
+  double mine = of(collective).communication, others = found.communication;
   return mine > 0 ? found.compute * mine / (mine + others) : 0;
 }
 

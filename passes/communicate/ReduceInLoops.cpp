@@ -134,17 +134,18 @@ private:
     if (trips * bytes > static_cast<double>(facts.bytes))
       return false;
     sharding::AxisRefs axes = facts.axes.toAxisRefs(mesh);
-    auto seconds = [&](double each) {
-      return cost::collectiveSeconds(topology, mesh, comm::pricedAs(facts.kind), each, axes);
+    auto time = [&](double each) {
+      return cost::collectiveTime(topology, mesh, comm::pricedAs(facts.kind), each, axes);
     };
-    double behind = seconds(static_cast<double>(facts.bytes)), inside = seconds(bytes);
-    return trips * inside <= (1 + mostLatency) * behind && inside <= computing(stack.loop);
+    cost::CollectiveTime behind = time(static_cast<double>(facts.bytes)), inside = time(bytes);
+    return trips * inside.seconds() <= (1 + mostLatency) * behind.seconds() &&
+           inside.links <= computing(stack.loop);
   }
 
   double computing(WhileOp loop) const {
     double flops = 0;
     loop.getBody().walk([&](Operation *op) { flops += flopsOf(op); });
-    return cost::computeSeconds(topology, flops, 0);
+    return cost::computeSeconds(topology, mesh, flops, 0);
   }
 
   static void retype(Stack &stack, RankedTensorType type) {

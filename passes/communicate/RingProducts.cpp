@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/communicate/BesideCollective.h"
 #include "passes/communicate/GatheredProducts.h"
+#include "passes/communicate/ProductWork.h"
 #include "passes/communicate/RingLoop.h"
 #include "passes/communicate/RowsOf.h"
 #include "passes/communicate/VaryingAxes.h"
@@ -29,29 +30,14 @@ constexpr int kKernelsOfTrip = 2, kInstructionsOfTrip = 6;
 // Products of fewer rows are far from the machine's rate.
 constexpr int64_t kLeastRowsOfPart = 64;
 
-// The machine as one device sees it while all compute.
-cost::Topology sharedBy(const sharding::Mesh &mesh, cost::Topology topology) {
-  if (topology.computingAtOnce <= 0 || topology.computingAtOnce >= mesh.numDevices())
-    return topology;
-  cost::DeviceRates &device = topology.device;
-  double times = static_cast<double>(mesh.numDevices()) /
-                 static_cast<double>(std::exchange(topology.computingAtOnce, 0));
-  device.flopsPerSecond /= times;
-  for (auto &[type, flops] : device.flopsByType)
-    flops /= times;
-  device.bytesPerSecond /= times;
-  device.launchSeconds *= times;
-  device.instructionSeconds *= times;
-  return topology;
-}
-
 double bytesOf(Value value) { return static_cast<double>(byteSize(typeOf(value))); }
 
 class Rings {
 public:
   Rings(ModuleOp module, const sharding::Mesh &mesh, const sdy::MeshTable &meshes)
-      : topology(sharedBy(mesh, topologyOf(module))), mesh(mesh), beside(module, topology, meshes),
-        varying(module, mesh), memoryCounts(scheduleOf(module).overlap == cost::Overlap::Auto) {}
+      : topology(topologyOf(module)), mesh(mesh), device(topology, mesh),
+        beside(module, topology, meshes, device), varying(module, mesh),
+        memoryCounts(scheduleOf(module).overlap == cost::Overlap::Auto) {}
 
   void tryGather(comm::AllGatherOp gather);
   void tryScatter(comm::ReduceScatterOp scatter);
@@ -74,10 +60,8 @@ private:
     beside.forget(op);
     varying.forget(op);
   }
-  double memorySeconds(double bytes) const { return cost::computeSeconds(topology, 0, bytes); }
-  double shiftSeconds(comm::AxesAttr axes, double bytes) const {
-    return cost::collectiveSeconds(topology, mesh, cost::CollectiveKind::Permute, bytes,
-                                   axes.toAxisRefs(mesh));
+  cost::CollectiveTime timeOf(cost::CollectiveKind kind, comm::AxesAttr axes, double bytes) const {
+    return cost::collectiveTime(topology, mesh, kind, bytes, axes.toAxisRefs(mesh));
   }
   // Half of each shard goes each way around a ring that carries both.
   bool goesBothWays(comm::AxesAttr axes, int64_t tile) const {
@@ -85,20 +69,27 @@ private:
     return tile > 1 && route.links == (route.forward | route.back);
   }
   // What is the same for products before and after their collective.
-  cost::RingProduct describe(Operation *collective, double shardBytes) const {
+  cost::RingProduct describe(Operation *collective, const cost::CollectiveTime &step) const {
     auto axes = collective->getAttrOfType<comm::AxesAttr>("axes");
+    OpSeconds whole = beside.of(collective);
     cost::RingProduct ring{};
     ring.shards = axes.getGroupSize();
-    ring.collective = beside.communication(collective);
+    ring.product = whole.compute;
+    ring.collective = whole.communication;
     ring.hideable = beside.hideable(collective);
-    ring.shift = shiftSeconds(axes, shardBytes);
-    ring.between = kKernelsOfTrip * topology.device.launchSeconds +
-                   kInstructionsOfTrip * topology.device.instructionSeconds;
+    ring.shift = step.links;
+    ring.between =
+        step.cores + kKernelsOfTrip * device.launch() + kInstructionsOfTrip * device.instruction();
     return ring;
+  }
+  cost::RingProduct describeShifts(Operation *collective, double shardBytes) const {
+    auto axes = collective->getAttrOfType<comm::AxesAttr>("axes");
+    return describe(collective, timeOf(cost::CollectiveKind::Permute, axes, shardBytes));
   }
 
   cost::Topology topology;
   const sharding::Mesh &mesh;
+  DeviceSeconds device;
   BesideCollective beside;
   VaryingAxes varying;
   const bool memoryCounts;
@@ -106,38 +97,38 @@ private:
 
 // Time that the products of one shard take, and what the loop does besides.
 // Each shard comes in `lanes` parts.
-void price(cost::RingProduct &ring, const cost::Topology &topology,
-           ArrayRef<GatheredProduct> products, comm::AllGatherOp gather, bool keepsWhole,
-           double lanes) {
-  auto memory = [&](double bytes) { return cost::computeSeconds(topology, 0, bytes); };
+void price(cost::RingProduct &ring, const DeviceSeconds &device, ArrayRef<GatheredProduct> products,
+           comm::AllGatherOp gather, bool keepsWhole, double lanes) {
   auto shards = static_cast<double>(ring.shards), parts = lanes * shards;
   double shard = bytesOf(gather.getInputs().front());
   ring.wholeBytes = shard * (1 + shards);
   ring.ringBytes = shard * (3 + (keepsWhole ? shards : 0)); // the first, mine and the next
   for (const GatheredProduct &product : products) {
     stablehlo::DotGeneralOp dot = product.dot;
-    double flops = flopsOf(dot), other = bytesOf(product.other()),
-           result = bytesOf(dot.getResult());
-    ring.product += productSeconds(topology, flops, bytesOfArrays(dot));
+    double other = bytesOf(product.other()), result = bytesOf(dot.getResult());
+    cost::KernelWork whole = workOfProduct(dot);
+    ring.product += device.kernel(whole);
     bool adds = product.place.role == OperandDim::Contracted;
     ring.wholeBytes += other + result;
     ring.ringBytes += other + result + (adds ? 0 : result / parts);
     if (product.place.role != OperandDim::Free)
       other /= parts;
-    ring.part +=
-        lanes * productSeconds(topology, flops / parts,
-                               shard / lanes + other + (adds ? 2 * result : result / parts));
+    cost::KernelWork part = partOf(whole, product.place.role, product.operand, parts);
+    part.arrays[product.operand].bytes = shard / lanes;
+    part.arrays[1 - product.operand].bytes = other;
+    part.arrays[2].bytes = adds ? 2 * result : result / parts;
+    ring.part += lanes * device.kernel(part);
     if (!adds) { // written, put in its place, and read again by what could have been one with it
-      ring.part += lanes * topology.device.launchSeconds + memory(2 * result / shards);
-      ring.around += memory(2 * result);
+      ring.part += lanes * device.launch() + device.moving(2 * result / shards);
+      ring.around += device.moving(2 * result);
     }
-    ring.around += topology.device.launchSeconds + memory(result);
+    ring.around += device.launch() + device.moving(result);
     if (product.needsRoom())
-      ring.around += memory(2 * bytesOf(product.other()));
+      ring.around += device.moving(2 * bytesOf(product.other()));
   }
   if (keepsWhole)
-    ring.part += memory(2 * shard);
-  ring.between += memory(2 * shard); // what has come takes the place of what was there
+    ring.part += device.moving(2 * shard);
+  ring.between += device.moving(2 * shard); // what has come takes the place of what was there
 }
 
 void Rings::tryGather(comm::AllGatherOp gather) {
@@ -152,12 +143,12 @@ void Rings::tryGather(comm::AllGatherOp gather) {
     return;
   double shard = bytesOf(gather.getInputs().front());
   int64_t tile = shapeOf(gather.getInputs().front())[gather.getDim()];
-  cost::RingProduct ring = describe(gather, shard);
-  price(ring, topology, found.products, gather, found.keepsWhole, 1);
+  cost::RingProduct ring = describeShifts(gather, shard);
+  price(ring, device, found.products, gather, found.keepsWhole, 1);
   bool bothWays = false;
   if (goesBothWays(axes, tile)) {
-    cost::RingProduct halves = describe(gather, shard / 2);
-    price(halves, topology, found.products, gather, found.keepsWhole, 2);
+    cost::RingProduct halves = describeShifts(gather, shard / 2);
+    price(halves, device, found.products, gather, found.keepsWhole, 2);
     bothWays = ringSeconds(halves) < ringSeconds(ring);
     ring = bothWays ? halves : ring;
   }
@@ -171,20 +162,22 @@ void Rings::tryGather(comm::AllGatherOp gather) {
 }
 
 // Time of the products whose result's rows are computed in `parts` parts, `lanes` of them at a time.
-void price(cost::RingProduct &ring, const cost::Topology &topology, const RowsOf &rows,
-           double parts, double lanes = 1) {
-  ring.product = ring.part = ring.wholeBytes = 0;
+void price(cost::RingProduct &ring, const DeviceSeconds &device, const RowsOf &rows, double parts,
+           double lanes = 1) {
   for (stablehlo::DotGeneralOp dot : rows.products()) {
-    double bytes = 0;
-    for (Value operand : dot->getOperands()) {
-      bool isCut =
-          llvm::any_of(rows.sources(), [&](auto source) { return source.first == operand; });
-      bytes += bytesOf(operand) / (isCut ? parts : 1);
-    }
-    ring.product += productSeconds(topology, flopsOf(dot), bytesOfArrays(dot));
-    ring.wholeBytes += bytesOfArrays(dot);
-    ring.part += lanes * productSeconds(topology, flopsOf(dot) / parts,
-                                        bytes + bytesOf(dot.getResult()) / parts);
+    cost::KernelWork whole = workOfProduct(dot);
+    auto isCut = [&](Value operand) {
+      return llvm::any_of(rows.sources(), [&](auto source) { return source.first == operand; });
+    };
+    unsigned cut = isCut(dot.getRhs()) && !isCut(dot.getLhs());
+    cost::KernelWork part = partOf(whole, OperandDim::Free, cut, parts);
+    for (auto [i, operand] : llvm::enumerate(dot->getOperands()))
+      if (isCut(operand))
+        part.arrays[i].bytes /= parts;
+    part.arrays[2].bytes /= parts;
+    ring.product += device.kernel(whole);
+    ring.wholeBytes += whole.bytes();
+    ring.part += lanes * device.kernel(part);
   }
 }
 
@@ -206,10 +199,10 @@ void Rings::scatterAsRing(comm::ReduceScatterOp scatter) {
   double tileBytes = bytesOf(scatter.getResult(0));
   int64_t tile = shapeOf(scatter.getResult(0))[dim];
   auto priced = [&](double lanes) {
-    cost::RingProduct ring = describe(scatter, tileBytes / lanes);
-    price(ring, topology, rows, lanes * static_cast<double>(ring.shards), lanes);
-    ring.between += lanes * topology.device.launchSeconds + memorySeconds(3 * tileBytes);
-    ring.around = memorySeconds(2 * (1 + lanes) * tileBytes + 2 * rows.paddedBytes());
+    cost::RingProduct ring = describeShifts(scatter, tileBytes / lanes);
+    price(ring, device, rows, lanes * static_cast<double>(ring.shards), lanes);
+    ring.between += lanes * device.launch() + device.moving(3 * tileBytes);
+    ring.around = device.moving(2 * (1 + lanes) * tileBytes + 2 * rows.paddedBytes());
     // The sum that comes, the one that goes and the next term, for the product as a whole.
     ring.wholeBytes += tileBytes;
     ring.ringBytes = ring.wholeBytes - bytesOf(input) + 3 * tileBytes;
@@ -231,7 +224,6 @@ void Rings::scatterAsRing(comm::ReduceScatterOp scatter) {
 
 void Rings::scatterInParts(comm::ReduceScatterOp scatter) {
   Value input = scatter.getInputs().front();
-  auto axes = scatter.getAxes().toAxisRefs(mesh);
   double tileBytes = bytesOf(scatter.getResult(0));
   cost::RingProduct best{};
   std::optional<RowsOf> rows;
@@ -242,13 +234,13 @@ void Rings::scatterInParts(comm::ReduceScatterOp scatter) {
       continue;
     for (int64_t parts = 2; size % parts == 0 && size / parts >= kLeastRowsOfPart; parts *= 2) {
       auto count = static_cast<double>(parts);
-      cost::RingProduct loop = describe(scatter, 0);
+      cost::CollectiveTime step =
+          timeOf(cost::CollectiveKind::ReduceScatter, scatter.getAxes(), bytesOf(input) / count);
+      cost::RingProduct loop = describe(scatter, step);
       loop.shards = parts;
-      price(loop, topology, found, count);
-      loop.shift = cost::collectiveSeconds(topology, mesh, cost::CollectiveKind::ReduceScatter,
-                                           bytesOf(input) / count, axes);
-      loop.between += topology.device.launchSeconds + memorySeconds(2 * tileBytes / count);
-      loop.around = loop.shift + memorySeconds(tileBytes);
+      price(loop, device, found, count);
+      loop.between += device.launch() + device.moving(2 * tileBytes / count);
+      loop.around = loop.shift + device.moving(tileBytes);
       loop.wholeBytes += tileBytes;
       loop.ringBytes = loop.wholeBytes - bytesOf(input) + (2 * bytesOf(input) + tileBytes) / count;
       if (!cost::paysAsRing(loop, memoryCounts) || (rows && ringSeconds(loop) >= ringSeconds(best)))

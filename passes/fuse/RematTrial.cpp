@@ -90,7 +90,7 @@ private:
     back.values.resize(tasks.storages.size());
     back.tasks.resize(tasks.ops.size());
     for (auto [t, op] : llvm::enumerate(tasks.ops)) {
-      back.tasks[t] = describeTask(op, {b, static_cast<int>(t)}, tasks.tasks[t].seconds);
+      back.tasks[t] = describeTask(op, {b, static_cast<int>(t)}, tasks.tasks[t].alone());
       described.again[t] = mayRunAgain(op);
       auto storage = tasks.tasks[t].writes.begin();
       if (!isa<WhileOp>(op))

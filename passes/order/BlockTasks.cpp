@@ -55,9 +55,8 @@ public:
   Builder(Block &block, const cost::Topology &topology, const sdy::MeshTable &meshes,
           llvm::function_ref<BlockCost(Block &)> costOf)
       : block(block), topology(topology), meshes(meshes), costOf(costOf) {
-    if (const sharding::Mesh *mesh = meshes.main(); mesh && topology.computingAtOnce)
-      turns = std::max(1.0, static_cast<double>(mesh->numDevices()) /
-                                static_cast<double>(topology.computingAtOnce));
+    if (const sharding::Mesh *mesh = meshes.main())
+      turns = cost::turnsOf(topology, *mesh);
   }
 
   BlockTasks run() {
@@ -106,7 +105,8 @@ private:
       if (read != storages.end() && written != storages.end() && read->second != written->second)
         result.carries.push_back(
             {read->second, written->second,
-             turns * cost::computeSeconds(topology, 0, 2 * static_cast<double>(sizeOf(argument)))});
+             turns * cost::rooflineSeconds(topology.device, 0,
+                                           2 * static_cast<double>(sizeOf(argument)))});
     }
   }
 
@@ -258,7 +258,8 @@ private:
     if (const sharding::Mesh *mesh = meshes.lookup(axes.getMesh().getValue())) {
       auto refs = axes.toAxisRefs(*mesh);
       cost::CollectiveKind kind = comm::pricedAs(comm::collectiveFacts(op)->kind);
-      task.seconds = cost::collectiveSeconds(topology, *mesh, kind, bytes, refs);
+      cost::CollectiveTime time = cost::collectiveTime(topology, *mesh, kind, bytes, refs);
+      task.seconds = time.links, task.own = time.cores;
       auto shift = dyn_cast<comm::ShiftOp>(op);
       task.links = topology.routeOf(*mesh, refs)
                        .linksFor(shift ? links::wayOfShift(shift.getOffset()) : links::Way::Both);

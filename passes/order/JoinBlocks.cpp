@@ -26,7 +26,7 @@ public:
     Order now = schedule(tasks.tasks, tasks.storages, rule, tasks.carries);
     // Where all are waited for at once, what could start together shows in another order.
     std::vector<cost::Step> beside = overlapped(tasks.tasks, tasks.storages, rule);
-    auto price = [&](int task, double size) { return seconds(task, size); };
+    auto price = [&](int task, double size) { return timeOf(task, size); };
     Messages messages{kinds, bytes, price};
     std::vector<std::vector<int>> members;
     cost::Timeline best = now.timeline;
@@ -72,13 +72,13 @@ private:
                getElementTypeOrSelf(b->getOperand(0).getType());
   }
 
-  double seconds(int task, double size) const {
+  cost::CollectiveTime timeOf(int task, double size) const {
     Operation *op = tasks.ops[task];
     comm::CollectiveFacts facts = *comm::collectiveFacts(op);
     const sharding::Mesh *mesh = costs.meshes.lookup(facts.axes.getMesh().getValue());
-    return mesh ? cost::collectiveSeconds(costs.topology, *mesh, comm::pricedAs(facts.kind), size,
-                                          facts.axes.toAxisRefs(*mesh))
-                : 0;
+    return mesh ? cost::collectiveTime(costs.topology, *mesh, comm::pricedAs(facts.kind), size,
+                                       facts.axes.toAxisRefs(*mesh))
+                : cost::CollectiveTime();
   }
 
   void rebuild(ArrayRef<std::vector<int>> members) {

@@ -27,17 +27,16 @@ std::vector<std::vector<int>> bucketsOf(llvm::ArrayRef<Task> tasks, llvm::ArrayR
     int task = step.task, kind = messages.kinds[task];
     if (step.kind == Step::Run)
       now += tasks[task].seconds;
-    else if (step.kind == Step::Wait && open.count(kind) &&
-             llvm::is_contained(open[kind].members, task))
+    if (step.kind == Step::Wait && open.count(kind) && llvm::is_contained(open[kind].members, task))
       close(kind);
-    if (step.kind != Step::Start || kind < 0 ||
-        tasks[task].seconds > most * messages.seconds(task, 0))
+    double alone = tasks[task].alone();
+    if (step.kind != Step::Start || kind < 0 || alone > most * messages.time(task, 0).seconds())
       continue;
     double bytes = messages.bytes[task];
     if (auto found = open.find(kind); found != open.end()) {
       Open &bucket = found->second;
-      double saved = messages.seconds(task, bucket.bytes) + tasks[task].seconds -
-                     messages.seconds(task, bucket.bytes + bytes);
+      double saved = messages.time(task, bucket.bytes).seconds() + alone -
+                     messages.time(task, bucket.bytes + bytes).seconds();
       if (now - bucket.begin <= saved) {
         bucket.members.push_back(task);
         bucket.bytes += bytes;
@@ -86,8 +85,10 @@ JoinedTasks join(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Step> steps,
       llvm::append_range(task.writes, tasks[member].writes);
       llvm::append_range(task.inPlace, tasks[member].inPlace);
     }
-    if (members.size() > 1)
-      task.seconds = messages.seconds(members.front(), bytes);
+    if (members.size() > 1) {
+      cost::CollectiveTime time = messages.time(members.front(), bytes);
+      task.seconds = time.links, task.own = time.cores;
+    }
     for (int &operand : task.operands)
       operand = number[operand];
     llvm::sort(task.operands);

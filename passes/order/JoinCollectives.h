@@ -5,6 +5,7 @@
 #pragma once
 
 #include "lib/cost/Timeline.h"
+#include "lib/cost/Topology.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tessera::order {
@@ -14,7 +15,7 @@ struct Messages {
   std::vector<int> kinds;    // by task; -1: travels alone
   std::vector<double> bytes; // by task
   // Of a message like that of a task, with so many bytes.
-  llvm::function_ref<double(int task, double bytes)> seconds;
+  llvm::function_ref<cost::CollectiveTime(int task, double bytes)> time;
 };
 
 // Those that start after one another with less computed between them than a message's latency, before

@@ -18,8 +18,7 @@ public:
     for (int task : body.order) {
       for (int operand : tasks[task].operands)
         users[operand].push_back(task);
-      if (!tasks[task].isCollective())
-        total += tasks[task].seconds;
+      total += tasks[task].ofDevice();
     }
     for (int task : body.condition.set_bits())
       addWithOperands(task, needed);
@@ -29,8 +28,7 @@ public:
     early = needed;
     double now = 0;
     for (int task : body.order) {
-      if (!tasks[task].isCollective())
-        now += tasks[task].seconds;
+      now += tasks[task].ofDevice();
       if (place > 0 && now > place * total)
         break;
       if (place > 0)
@@ -63,8 +61,7 @@ private:
       if (early.test(task) != isEarly)
         continue;
       begins[task] = end;
-      if (!tasks[task].isCollective())
-        end += tasks[task].seconds;
+      end += tasks[task].ofDevice();
     }
     return begins;
   }
@@ -104,7 +101,7 @@ private:
         for (int user : users[behind[i]])
           if (early.test(user) && !llvm::is_contained(behind, user)) {
             behind.push_back(user);
-            work += tasks[user].isCollective() ? 0 : tasks[user].seconds;
+            work += tasks[user].ofDevice();
           }
       }
       double last = end;

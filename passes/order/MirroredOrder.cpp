@@ -21,6 +21,7 @@ Mirror mirrorOf(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Step> steps) {
   mirror.tasks.resize(tasks.size());
   for (auto [i, original] : llvm::enumerate(mirror.original)) {
     mirror.tasks[i].seconds = tasks[original].seconds;
+    mirror.tasks[i].own = tasks[original].own;
     mirror.tasks[i].links = tasks[original].links;
     for (int operand : tasks[original].operands)
       mirror.tasks[number[operand]].operands.push_back(i);

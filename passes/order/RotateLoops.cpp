@@ -161,7 +161,7 @@ private:
   llvm::BitVector runsAhead() {
     double total = 0;
     for (const cost::Task &task : tasks.tasks)
-      total += task.seconds;
+      total += task.alone();
     llvm::BitVector counters(body.getNumArguments(), true);
     for (bool changes = true; changes;) {
       changes = false;

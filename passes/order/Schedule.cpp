@@ -43,7 +43,7 @@ public:
     for (int i = static_cast<int>(tasks.size()) - 1; i >= 0; --i) {
       for (int user : users[i])
         remaining[i] = std::max(remaining[i], remaining[user]);
-      remaining[i] += tasks[i].seconds;
+      remaining[i] += tasks[i].alone();
     }
   }
 
@@ -122,6 +122,7 @@ private:
     memory.begin(task);
     if (what.isCollective()) {
       doneAt[task] = links.carry(what.links, what.seconds, now);
+      now += what.own;
       steps.push_back({Step::Start, task});
       if (policy.waitsAtOnce)
         underWay.push_back(task);

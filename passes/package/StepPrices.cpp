@@ -1,6 +1,8 @@
 #include "passes/package/StepPrices.h"
 
+#include "dialects/comm/CommOps.h"
 #include "lib/cost/CacheWalk.h"
+#include "lib/cost/Exchange.h"
 #include "lib/cost/SharedCores.h"
 #include "passes/codegen/kernel/KernelWork.h"
 #include "llvm/ADT/DenseSet.h"
@@ -16,6 +18,13 @@ namespace {
 struct Place {
   uint64_t begin = 0, end = 0;
 };
+
+double bytesOf(OperandRange buffers) {
+  double bytes = 0;
+  for (Value buffer : buffers)
+    bytes += double(buffer.getDefiningOp<BufferOp>().getBytes());
+  return bytes;
+}
 
 Place placeOf(Value value) {
   auto buffer = value.getDefiningOp<BufferOp>();
@@ -120,20 +129,11 @@ private:
 
   // What cores read and write where devices share a memory; nothing on machines with links.
   void priceCollective(StartOp start) {
-    auto bytesOf = [](OperandRange buffers) {
-      double bytes = 0;
-      for (Value buffer : buffers)
-        bytes += double(buffer.getDefiningOp<BufferOp>().getBytes());
-      return bytes;
-    };
-    double from = bytesOf(start.getFrom()), to = bytesOf(start.getTo());
-    bool combines = start.getReduction().has_value();
-    sinceWait += from + to;
+    sinceWait += bytesOf(start.getFrom()) + bytesOf(start.getTo());
+    Started what = startedBy(start);
     Price &price = at(start);
-    price.terms[combines ? cost::Term::Combined : cost::Term::Exchanged] = from + to;
-    if (!topology.device.kernels.empty())
-      price.seconds =
-          cost::secondsOf(topology.device, price.terms) + topology.device.meetingSeconds;
+    price.terms = cost::exchangeTerms(what.kind, what.bytes, what.group);
+    price.seconds = cost::exchangeSeconds(topology.device, what.kind, what.bytes, what.group);
   }
 
   const cost::Topology &topology;
@@ -197,6 +197,34 @@ private:
 };
 
 } // namespace
+
+static cost::CollectiveKind pricedAs(CollectiveKind kind) {
+  switch (kind) {
+  case CollectiveKind::AllReduce:
+    return cost::CollectiveKind::AllReduce;
+  case CollectiveKind::AllGather:
+    return cost::CollectiveKind::AllGather;
+  case CollectiveKind::ReduceScatter:
+    return cost::CollectiveKind::ReduceScatter;
+  case CollectiveKind::AllToAll:
+    return cost::CollectiveKind::AllToAll;
+  case CollectiveKind::Broadcast:
+    return cost::CollectiveKind::Broadcast;
+  case CollectiveKind::Permute:
+    return cost::CollectiveKind::Permute;
+  }
+  return cost::CollectiveKind::Permute;
+}
+
+Started startedBy(StartOp start) {
+  int64_t group = 1;
+  if (auto axes = dyn_cast<comm::AxesAttr>(start.getAxes()))
+    group = axes.getGroupSize();
+  else if (ArrayAttr groups = start.getGroupsAttr(); groups && !groups.empty())
+    group = cast<DenseI64ArrayAttr>(groups[0]).size();
+  bool isScattered = start.getKind() == CollectiveKind::ReduceScatter;
+  return {pricedAs(start.getKind()), bytesOf(isScattered ? start.getFrom() : start.getTo()), group};
+}
 
 llvm::DenseMap<Operation *, Price> pricesOf(ProgramOp program, const cost::Topology &topology,
                                             int64_t devices) {

@@ -10,6 +10,14 @@
 
 namespace tessera {
 
+// What a collective moves, as figures count it.
+struct Started {
+  cost::CollectiveKind kind;
+  double bytes;
+  int64_t group; // its devices
+};
+Started startedBy(exec::StartOp start);
+
 struct Price {
   cost::Terms terms;  // of one execution
   double seconds = 0; // of a device that computes alone, on as many cores as it may have; no launch

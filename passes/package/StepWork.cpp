@@ -18,8 +18,7 @@ public:
   Reader(ProgramOp program, const cost::Topology &topology, const sharding::Mesh *mesh)
       : topology(topology), mesh(mesh) {
     int64_t devices = mesh ? mesh->numDevices() : 1;
-    if (topology.computingAtOnce)
-      turns = std::max(1.0, double(devices) / double(topology.computingAtOnce));
+    turns = cost::turnsOf(topology, devices);
     prices = pricesOf(program, topology, devices);
     result.done = workOfStep(program, prices);
   }
@@ -68,9 +67,10 @@ private:
     } else if (auto start = dyn_cast<StartOp>(op)) {
       links::Route route = routeOf(start, topology, mesh);
       work.kind = Work::Start;
-      work.seconds = secondsOf(start, topology, mesh);
+      cost::CollectiveTime time = timeOf(start, topology, mesh);
+      work.seconds = time.links;
+      work.own = time.cores;
       work.links = route.linksFor(links::wayOfShift(start.getShift()));
-      work.overhead = turns * prices[op].seconds;
       work.site = start.getSite();
     } else if (auto copy = dyn_cast<CopyStartOp>(op)) {
       work = readTransfer(copy);
@@ -129,39 +129,17 @@ StepWork stepWork(ProgramOp program, const cost::Topology &topology, const shard
   return Reader(program, topology, mesh).read(program);
 }
 
-static cost::CollectiveKind pricedAs(CollectiveKind kind) {
-  switch (kind) {
-  case CollectiveKind::AllReduce:
-    return cost::CollectiveKind::AllReduce;
-  case CollectiveKind::AllGather:
-    return cost::CollectiveKind::AllGather;
-  case CollectiveKind::ReduceScatter:
-    return cost::CollectiveKind::ReduceScatter;
-  case CollectiveKind::AllToAll:
-    return cost::CollectiveKind::AllToAll;
-  case CollectiveKind::Broadcast:
-    return cost::CollectiveKind::Broadcast;
-  case CollectiveKind::Permute:
-    return cost::CollectiveKind::Permute;
-  }
-  return cost::CollectiveKind::Permute;
-}
-
 links::Route routeOf(StartOp start, const cost::Topology &topology, const sharding::Mesh *mesh) {
   if (auto axes = dyn_cast<comm::AxesAttr>(start.getAxes()))
     return mesh ? topology.routeOf(*mesh, axes.toAxisRefs(*mesh)) : links::Route();
-  int64_t size = 1;
-  if (ArrayAttr groups = start.getGroupsAttr(); groups && !groups.empty())
-    size = cast<DenseI64ArrayAttr>(groups[0]).size();
-  return links::routeOfTable(topology.network, size);
+  return links::routeOfTable(topology.network, startedBy(start).group);
 }
 
-double secondsOf(StartOp start, const cost::Topology &topology, const sharding::Mesh *mesh) {
-  double bytes = 0; // as figures count them
-  for (Value buffer :
-       start.getKind() == CollectiveKind::ReduceScatter ? start.getFrom() : start.getTo())
-    bytes += double(buffer.getDefiningOp<BufferOp>().getBytes());
-  return links::seconds(pricedAs(start.getKind()), bytes, routeOf(start, topology, mesh));
+cost::CollectiveTime timeOf(StartOp start, const cost::Topology &topology,
+                            const sharding::Mesh *mesh) {
+  Started what = startedBy(start);
+  return cost::collectiveTime(topology, mesh ? mesh->numDevices() : 1, what.kind, what.bytes,
+                              routeOf(start, topology, mesh), what.group);
 }
 
 ModulePrediction predictModule(ModuleOp module) {

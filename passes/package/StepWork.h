@@ -36,9 +36,10 @@ struct ModulePrediction {
 };
 ModulePrediction predictModule(mlir::ModuleOp module);
 
-// The links of one collective, which it holds for so many seconds.
+// The links of one collective, and what it takes.
 links::Route routeOf(exec::StartOp start, const cost::Topology &topology,
                      const sharding::Mesh *mesh);
-double secondsOf(exec::StartOp start, const cost::Topology &topology, const sharding::Mesh *mesh);
+cost::CollectiveTime timeOf(exec::StartOp start, const cost::Topology &topology,
+                            const sharding::Mesh *mesh);
 
 } // namespace tessera

@@ -75,7 +75,8 @@ private:
     for (int64_t tile : sharding::localShape(
              sharding::canonicalLayout(shapeOf(op->getResult(0)), reduced(axes.resultSharding(0)))))
       bytes *= tile;
-    return cost::computeSeconds(planner.getTopology(), flopsOf(op) / axes.shards(), bytes);
+    return cost::computeSeconds(planner.getTopology(), planner.getMesh(),
+                                flopsOf(op) / axes.shards(), bytes);
   }
 
   ValueShardings &shardings;

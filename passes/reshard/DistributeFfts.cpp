@@ -54,7 +54,7 @@ MovedBytes costOf(ShardedFft fft, const ValueShardings &shardings,
   };
   auto moved = [&](const TensorSharding &from, const TensorSharding &to) {
     cost += movedBytes(split, bytes, from, to, planner);
-    cost.seconds += cost::computeSeconds(planner.getTopology(), 0, 2 * held(to));
+    cost.seconds += cost::computeSeconds(planner.getTopology(), planner.getMesh(), 0, 2 * held(to));
   };
   evened(fft.points);
   moved(byRows, byColumns);

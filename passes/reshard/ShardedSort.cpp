@@ -54,22 +54,22 @@ void SortCost::collective(cost::CollectiveKind kind, int64_t rows, int64_t bytes
 }
 
 // Of numbers that go with the rows little is seen: comparisons take the time.
-static double sortingSeconds(const cost::Topology &topology, double bytes, int64_t rows) {
-  return cost::computeSeconds(topology, 0,
+static double sortingSeconds(const sharding::ReshardPlanner &planner, double bytes, int64_t rows) {
+  return cost::computeSeconds(planner.getTopology(), planner.getMesh(), 0,
                               2 * bytes * std::log2(double(std::max<int64_t>(rows, 2))));
 }
 
 void SortCost::sorting(int64_t rows, int64_t count) {
-  moved.seconds +=
-      sortingSeconds(planner.getTopology(), double(lines * rows * count * sort.rowBytes()), rows);
+  moved.seconds += sortingSeconds(planner, double(lines * rows * count * sort.rowBytes()), rows);
 }
 
 MovedBytes sortByRule(const ShardedSort &sort, const ValueShardings &shardings,
                       sharding::ReshardPlanner &planner) {
   CostByRule cost = cheapestByRule(sort.op, shardings, planner);
   // Its results are written once in it already.
-  cost.seconds += sortingSeconds(planner.getTopology(), cost.resultBytes, sort.size) -
-                  cost::computeSeconds(planner.getTopology(), 0, 2 * cost.resultBytes);
+  cost.seconds +=
+      sortingSeconds(planner, cost.resultBytes, sort.size) -
+      cost::computeSeconds(planner.getTopology(), planner.getMesh(), 0, 2 * cost.resultBytes);
   return cost;
 }
 

@@ -49,6 +49,19 @@ TEST(StepTime, CollectivesRunBesideTheDevice) {
   EXPECT_EQ(step.events[2].end, 6);
 }
 
+TEST(StepTime, WhatADeviceCarriesItselfIsExposed) {
+  std::vector<Work> works = {start(0, 6), compute(1), wait(0)};
+  works[0].own = 2;
+  StepTime time = predict({works}).time;
+  EXPECT_EQ(time.seconds, 6);
+  EXPECT_EQ(time.exposed, 5);
+  works[0].seconds = 0;
+  time = predict({works}).time;
+  EXPECT_EQ(time.seconds, 3);
+  EXPECT_EQ(time.communication, 2);
+  EXPECT_EQ(time.exposed, 2);
+}
+
 TEST(StepTime, AnAllReduceOverBothAxesHoldsTheLinksOfBoth) {
   std::vector<Work> both = {start(0, 9, 3), start(1, 23, 1), wait(0), wait(1)};
   EXPECT_EQ(predict({both}).time.seconds, 32);

@@ -33,6 +33,19 @@ TEST(Timeline, ACollectiveRunsBesideTheDevice) {
   EXPECT_EQ(line.peakStep, 2u);
 }
 
+// Links carry 6 s of it; the device does 2 s itself, which nothing hides, and waits for the rest.
+TEST(Timeline, WhatADeviceCarriesItselfIsNotHidden) {
+  std::vector<Task> tasks = {collective(6, 1, {}, {}), kernel(3, {}, {})};
+  tasks[0].own = 2;
+  std::vector<Step> steps = {{Step::Start, 0}, {Step::Run, 1}, {Step::Wait, 0}};
+  EXPECT_EQ(simulate(tasks, {}, steps).seconds, 6);
+  tasks[0].seconds = 1; // as good as no links: the same as computing
+  Timeline line = simulate(tasks, {}, steps);
+  EXPECT_EQ(line.seconds, 5);
+  EXPECT_EQ(line.compute, 5);
+  EXPECT_EQ(line.exposed, 0);
+}
+
 // Two collectives meet on an axis that both cross, and pass each other where they cross none.
 TEST(Timeline, LinksBelongToAxes) {
   std::vector<Task> shared = {collective(4, 3, {}, {}), collective(5, 1, {}, {})};

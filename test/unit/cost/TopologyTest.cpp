@@ -77,5 +77,38 @@ TEST(CollectiveSeconds, AGroupOfOneCostsNothing) {
             0);
 }
 
+// Eight devices that share a memory on two cores: four turns of what each reads and writes.
+TEST(CollectiveTime, CountsWhatCoresCarry) {
+  sharding::Mesh mesh{"mesh", {{"x", 8}}, {}};
+  sharding::AxisRef x{0, 1, 8};
+  Topology machine;
+  machine.network.link = {0, 1e15};
+  machine.computingAtOnce = 2;
+  machine.device.meetingSeconds = 1e-6;
+  machine.device.kernels = {{"exchanged", 1e9}, {"combined", 5e8}};
+  auto cores = [&](CollectiveKind kind) {
+    return collectiveTime(machine, mesh, kind, 1e6, x).cores;
+  };
+  EXPECT_DOUBLE_EQ(cores(CollectiveKind::AllGather), 4 * (1e-6 + 2e-3));
+  EXPECT_DOUBLE_EQ(cores(CollectiveKind::AllReduce), 4 * (1e-6 + 4e-3));
+  EXPECT_DOUBLE_EQ(cores(CollectiveKind::ReduceScatter), 4 * (1e-6 + 2.25e-3));
+  EXPECT_DOUBLE_EQ(collectiveSeconds(machine, mesh, CollectiveKind::AllReduce, 1e6, x),
+                   4 * (1e-6 + 4e-3));
+  EXPECT_EQ(collectiveTime(defaultTopology(), mesh, CollectiveKind::AllReduce, 1e6, x).cores, 0);
+  EXPECT_EQ(collectiveTime(machine, mesh, CollectiveKind::AllReduce, 1e6, {}).cores, 0);
+}
+
+TEST(ComputeSeconds, CountsTurnsAndTheCache) {
+  sharding::Mesh mesh{"mesh", {{"x", 8}}, {}};
+  Topology machine;
+  EXPECT_DOUBLE_EQ(computeSeconds(machine, mesh, 2e10, 2e10), 2); // the roofline
+  machine.computingAtOnce = 2;
+  EXPECT_DOUBLE_EQ(computeSeconds(machine, mesh, 2e10, 2e10), 8);
+  machine.device.cacheBytes = 100;
+  machine.device.kernels = {{"warm", 1e3}, {"streams", 1e2}};
+  EXPECT_DOUBLE_EQ(computeSeconds(machine, mesh, 0, 100), 0.4);
+  EXPECT_DOUBLE_EQ(computeSeconds(machine, mesh, 0, 200), 8);
+}
+
 } // namespace
 } // namespace tessera::cost

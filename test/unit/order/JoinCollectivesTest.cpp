@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+using namespace tessera;
 using namespace tessera::order;
 using tessera::cost::Step;
 using tessera::cost::Task;
@@ -11,18 +12,18 @@ using tessera::cost::Task;
 struct Program {
   explicit Program(double between) : tasks(4) {
     tasks[0].links = tasks[2].links = 1;
-    tasks[0].seconds = tasks[2].seconds = seconds(0, 10);
+    tasks[0].seconds = tasks[2].seconds = time(0, 10).links;
     tasks[1].seconds = between;
     tasks[3].operands = {0, 2};
     for (int i = 0; i < 4; ++i)
       tasks[i].writes.push_back(i);
   }
-  static double seconds(int, double bytes) { return 5 + bytes; }
+  static cost::CollectiveTime time(int, double bytes) { return {5 + bytes, bytes / 4}; }
 
   std::vector<Task> tasks;
   std::vector<Step> steps = {{Step::Start, 0}, {Step::Run, 1},  {Step::Start, 2},
                              {Step::Wait, 0},  {Step::Wait, 2}, {Step::Run, 3}};
-  Messages messages{{0, -1, 0, -1}, {10, 0, 10, 0}, seconds};
+  Messages messages{{0, -1, 0, -1}, {10, 0, 10, 0}, time};
 };
 
 TEST(JoinCollectives, WhatSavesALatencyIsJoined) {
@@ -32,6 +33,7 @@ TEST(JoinCollectives, WhatSavesALatencyIsJoined) {
   JoinedTasks made = join(p.tasks, p.steps, buckets, p.messages);
   EXPECT_EQ(made.members, (std::vector<std::vector<int>>{{1}, {0, 2}, {3}}));
   EXPECT_EQ(made.tasks[1].seconds, 25);
+  EXPECT_EQ(made.tasks[1].own, 5);
   EXPECT_EQ(made.tasks[1].writes, (llvm::SmallVector<int, 2>{0, 2}));
   EXPECT_EQ(made.tasks[2].operands, (llvm::SmallVector<int, 4>{1}));
 }
