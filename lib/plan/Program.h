@@ -17,15 +17,30 @@ struct OpFacts {
   double times = 1;        // that it is executed in a step: trips of the loops around it
   std::string elementType; // of what it computes ("bf16"): rates differ
   std::string location;    // the user's source line
+  // Data flows through it and nothing is computed: a loop's or a branch's edge, a constraint, a
+  // return.
+  bool moves = false;
+  // One an operand: how often it would be brought to this op (once for a loop's rounds where it is
+  // made outside), and whether the op reads it from memory rather than as part of its kernel.
+  llvm::SmallVector<double, 4> operandTimes;
+  llvm::SmallVector<bool, 4> reads;
+  llvm::SmallVector<bool, 2> writes; // one a result: it is written to memory
 };
 
 struct ValueFacts {
   double times = 1;      // that it is made in a step
   int32_t argument = -1; // of the program, by number
   int32_t result = -1;
-  int32_t donatedTo = -1;      // of an argument: the result that may take its place
+  int32_t donatedTo = -1;      // of an argument: the result that takes its place in the next step
+  bool donated = false;        // that result may lie in the argument's memory
   int32_t first = 0, last = 0; // ops between which it is held, in program order
-  std::string name;            // of an argument or result, as the user knows it
+  bool stored = true;          // it lies in memory; false: only within a kernel
+  // How often ops that have no sharding rule use it, each time whole.
+  double wholeTimes = 0;
+  // Axes by which the value is divided already where it lies: those of the manual computations
+  // around it.
+  llvm::SmallVector<std::string, 2> manualAxes;
+  std::string name; // of an argument or result, as the user knows it
   std::string location;
 };
 

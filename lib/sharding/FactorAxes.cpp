@@ -99,6 +99,28 @@ void FactorAxes::claim(const TensorFactors &factors, const TensorSharding &shard
   dropMinorAxes();
 }
 
+bool FactorAxes::assign(llvm::ArrayRef<AxisRefs> wanted) {
+  axes.assign(axes.size(), {});
+  bool holds = true;
+  for (size_t f = 0; f < axes.size() && holds; ++f) {
+    const Factor &factor = op->rule.factors[f];
+    if (wanted[f].empty())
+      continue;
+    holds = factor.kind != FactorKind::NeedReplication && factor.size > 1 &&
+            (!mustDivide[f] || factor.size % shardCount(wanted[f]) == 0);
+    for (const AxisRef &axis : wanted[f])
+      holds = holds && isFree(axis, f);
+    axes[f] = wanted[f];
+  }
+  if (holds) {
+    dropMinorAxes();
+    holds = llvm::equal(axes, wanted);
+  }
+  if (!holds)
+    axes.assign(axes.size(), {});
+  return holds;
+}
+
 void FactorAxes::dropMinorAxes() {
   for (bool changed = true; changed;) {
     changed = false;

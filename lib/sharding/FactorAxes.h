@@ -42,6 +42,9 @@ public:
   // is said above. Axes that a factor has already are extended, never changed.
   void claimOperand(size_t index, const TensorSharding &sharding);
   void claimResult(size_t index, const TensorSharding &sharding);
+  // Takes these axes, one list a factor, in place of what it has. False where that breaks what is said
+  // above; it then has none.
+  bool assign(llvm::ArrayRef<AxisRefs> wanted);
   void release(int32_t factor) {
     axes[factor].clear();
     dropMinorAxes(); // more minor factors of its dimension lose theirs, too

@@ -1,8 +1,7 @@
 #include "lib/sharding/FactorChoice.h"
 
-#include "lib/sharding/ShardScan.h"
+#include "lib/sharding/CrossingRows.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
 namespace tessera::sharding {
@@ -126,69 +125,11 @@ private:
     return planner.plan(shape, tensor.elementBytes, source, target).seconds;
   }
 
-  static double localBytes(const Shape &shape, const PlacedTensor &tensor,
-                           const TensorSharding &sharding) {
-    double bytes = tensor.elementBytes;
-    for (int64_t tile : localShape(canonicalLayout(shape, sharding)))
-      bytes *= tile;
-    return bytes;
-  }
-
-  bool isInResults(int32_t factor) const {
-    return llvm::any_of(placed.op.rule.results, [&](const TensorFactors &result) {
-      return llvm::any_of(result,
-                          [&](const DimFactors &dim) { return llvm::is_contained(dim, factor); });
-    });
-  }
-
-  // What every device along `group` has made of its rows, gathered.
-  double gatheringParts(const FactorAxes &axes, const AxisRefs &group) {
-    double bytes = 0;
-    for (size_t i = 0; i < placed.results.size(); ++i)
-      bytes += localBytes(placed.op.results[i], placed.results[i], axes.resultSharding(i));
-    return cost::collectiveSeconds(planner.getTopology(), planner.getMesh(),
-                                   cost::CollectiveKind::AllGather,
-                                   bytes * double(shardCount(group)), group);
-  }
-
-  // Rows that cross shard boundaries inside the op: at most what a device holds, and where the op
-  // reduces them what it has made of its own.
-  double permuting(const FactorAxes &axes) {
-    double seconds = 0;
-    for (size_t f = 0; f < axes.size(); ++f)
-      if (placed.op.rule.factors[f].kind == FactorKind::Permutation && !axes[f].empty() &&
-          !isInResults(f))
-        seconds += gatheringParts(axes, axes[f]);
-    for (size_t i = 0; i < placed.operands.size(); ++i)
-      for (const DimFactors &dim : placed.op.rule.operands[i])
-        for (int32_t f : dim)
-          if (placed.op.rule.factors[f].kind == FactorKind::Permutation && !axes[f].empty() &&
-              isInResults(f)) {
-            double bytes =
-                localBytes(placed.op.operands[i], placed.operands[i], axes.operandSharding(i));
-            seconds +=
-                placed.op.rule.factors[f].scanned
-                    ? scanning(bytes, placed.op.rule.factors[f].size,
-                               placed.operands[i].elementBytes, axes[f])
-                    : cost::collectiveSeconds(planner.getTopology(), planner.getMesh(),
-                                              cost::CollectiveKind::Permute, bytes / 4, axes[f]);
-          }
-    return seconds;
-  }
-
-  // Totals of shards of `bytes` along a dimension of `size`.
-  double scanning(double bytes, int64_t size, int64_t elementBytes, const AxisRefs &group) {
-    int64_t tile = llvm::divideCeil(size, shardCount(group));
-    int64_t totals = std::max<int64_t>(1, bytes / double(tile * elementBytes));
-    return planShardScan(planner.getTopology(), planner.getMesh(), totals, elementBytes, group)
-        .seconds;
-  }
-
   void consider(const FactorAxes &axes) {
     if (llvm::is_contained(seen, axes))
       return;
     seen.push_back(axes);
-    double seconds = permuting(axes), touched = 0;
+    double seconds = crossingSeconds(placed, axes, planner), touched = 0;
     for (size_t i = 0; i < placed.operands.size(); ++i) {
       const PlacedTensor &operand = placed.operands[i];
       TensorSharding needed = axes.operandSharding(i);
@@ -203,7 +144,7 @@ private:
       TensorSharding made = axes.resultSharding(i);
       TensorSharding wanted = placed.results[i].sharding;
       seconds += moving(placed.op.results[i], placed.results[i], made, wanted, axes.reduction());
-      touched += 2 * localBytes(placed.op.results[i], placed.results[i], made);
+      touched += 2 * localBytes(placed.op.results[i], placed.results[i].elementBytes, made);
     }
     seconds += cost::computeSeconds(planner.getTopology(), planner.getMesh(),
                                     placed.flops / double(axes.shards()), touched);

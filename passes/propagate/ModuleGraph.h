@@ -33,6 +33,10 @@ public:
   // goes with the op whose edge it is.
   mlir::Value valueAt(int32_t value) const { return valueOf[value]; }
   mlir::Operation *opAt(int32_t op) const { return opOf[op]; }
+  int32_t find(mlir::Value value) const { // -1: it has no number
+    auto it = numbers.find(value);
+    return it == numbers.end() ? -1 : it->second;
+  }
   const sharding::Mesh *meshAt(int32_t mesh) const { return meshOf[mesh]; }
   llvm::ArrayRef<const sharding::Mesh *> allMeshes() const { return meshOf; }
 

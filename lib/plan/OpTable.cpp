@@ -1,0 +1,258 @@
+#include "lib/plan/OpTable.h"
+
+#include "lib/sharding/CrossingRows.h"
+#include "llvm/ADT/STLExtras.h"
+#include <numeric>
+#include <unordered_set>
+
+namespace tessera::plan {
+
+using sharding::AxisRef;
+using sharding::AxisRefs;
+using sharding::FactorAxes;
+using sharding::FactorKind;
+using sharding::PropagatedOp;
+using sharding::TensorSharding;
+
+namespace {
+
+// Of each factor its axes: every axis of the mesh, whole or as far as it divides, to one factor or
+// none, in every order.
+class Assignments {
+public:
+  Assignments(const sharding::FactorRule &rule, const sharding::Mesh &mesh, bool orders,
+              size_t limit)
+      : mesh(mesh), orders(orders), limit(limit), axes(rule.factors.size()),
+        left(rule.factors.size()) {
+    for (auto [f, factor] : llvm::enumerate(rule.factors))
+      left[f] = factor.kind == FactorKind::NeedReplication ? 1 : factor.size;
+  }
+
+  std::vector<std::vector<AxisRefs>> run() {
+    place(0);
+    return std::move(list);
+  }
+
+private:
+  void place(int32_t axis) {
+    if (list.size() > limit)
+      return;
+    if (axis == int32_t(mesh.axes.size())) {
+      list.push_back(axes);
+      for (AxisRefs &each : list.back())
+        each = sharding::normalized(each);
+      return;
+    }
+    place(axis + 1);
+    for (size_t f = 0; f < axes.size(); ++f) {
+      int64_t share = std::gcd(left[f], mesh.axes[axis].size);
+      if (share == 1)
+        continue;
+      left[f] /= share;
+      for (size_t at = axes[f].size();; --at) {
+        AxisRefs before = axes[f];
+        axes[f].insert(axes[f].begin() + at, AxisRef{axis, 1, share});
+        place(axis + 1);
+        axes[f] = before;
+        if (!orders || at == 0)
+          break;
+      }
+      left[f] *= share;
+    }
+  }
+
+  const sharding::Mesh &mesh;
+  bool orders;
+  size_t limit;
+  std::vector<AxisRefs> axes;
+  std::vector<int64_t> left;
+  std::vector<std::vector<AxisRefs>> list;
+};
+
+constexpr size_t kMostChoices = 400;
+
+std::string keyOf(const FactorAxes &axes) {
+  TensorSharding all;
+  for (size_t f = 0; f < axes.size(); ++f)
+    all.dims.push_back({axes[int32_t(f)], true, {}});
+  std::string key;
+  appendKey(key, all);
+  return key;
+}
+
+bool reduces(const sharding::FactorRule &rule) {
+  return llvm::any_of(rule.factors, [](const sharding::Factor &factor) {
+    return factor.kind == FactorKind::Reduction && factor.size > 1;
+  });
+}
+
+} // namespace
+
+std::string OpTables::keyOf(int32_t index) const {
+  const PropagatedOp &op = program.graph.ops[index];
+  const OpFacts &facts = program.ops[index];
+  std::string key;
+  appendKey(key, op.rule);
+  appendKey(key, int64_t(op.flops));
+  key += facts.elementType;
+  for (const auto *side : {&op.operands, &op.results})
+    for (int32_t v : *side) {
+      const sharding::PropagatedValue &value = program.graph.values[v];
+      appendKey(key, value.elementBytes);
+      appendKey(key, int64_t(value.free));
+      for (int64_t size : value.shape)
+        appendKey(key, size);
+    }
+  for (bool read : facts.reads)
+    key += char(read);
+  for (bool write : facts.writes)
+    key += char(write);
+  return key;
+}
+
+sharding::PlacedOp OpTables::place(int32_t index) const {
+  const PropagatedOp &op = program.graph.ops[index];
+  sharding::PlacedOp placed;
+  placed.op.rule = program.graph.rules[op.rule];
+  placed.flops = op.flops;
+  auto add = [&](int32_t v, std::vector<sharding::Shape> &shapes,
+                 std::vector<sharding::PlacedTensor> &tensors) {
+    const sharding::PropagatedValue &value = program.graph.values[v];
+    shapes.push_back(value.shape);
+    sharding::PlacedTensor &tensor = tensors.emplace_back();
+    tensor.sharding = TensorSharding::replicatedOver(value.shape.size());
+    tensor.elementBytes = value.elementBytes;
+    tensor.free = value.free;
+  };
+  for (int32_t v : op.operands)
+    add(v, placed.op.operands, placed.operands);
+  for (int32_t v : op.results)
+    add(v, placed.op.results, placed.results);
+  return placed;
+}
+
+double OpTables::work(int32_t index, const sharding::PlacedOp &placed, const FactorAxes &axes) {
+  const OpFacts &facts = program.ops[index];
+  const cost::Topology &topology = planner.getTopology();
+  double bytes = 0;
+  for (size_t i = 0; i < placed.operands.size(); ++i)
+    if (facts.reads[i] && !placed.operands[i].free)
+      bytes += sharding::localBytes(placed.op.operands[i], placed.operands[i].elementBytes,
+                                    axes.operandSharding(i));
+  for (size_t i = 0; i < placed.results.size(); ++i)
+    if (facts.writes[i])
+      bytes += sharding::localBytes(placed.op.results[i], placed.results[i].elementBytes,
+                                    axes.resultSharding(i));
+  auto typed = topology.device.flopsByType.find(facts.elementType);
+  double rate =
+      typed == topology.device.flopsByType.end() ? topology.device.flopsPerSecond : typed->second;
+  double turns = 1; // of devices that share cores
+  if (topology.computingAtOnce)
+    turns =
+        std::max(1.0, double(planner.getMesh().numDevices()) / double(topology.computingAtOnce));
+  return turns * std::max(placed.flops / double(axes.shards()) / rate,
+                          bytes / topology.device.bytesPerSecond) +
+         crossingSeconds(placed, axes, planner);
+}
+
+void OpTables::enumerate(OpTable &table) {
+  const sharding::FactorRule &rule = table.placed.op.rule;
+  std::vector<std::vector<AxisRefs>> all;
+  for (bool orders : {true, false}) {
+    all = Assignments(rule, planner.getMesh(), orders, kMostChoices).run();
+    if (all.size() <= kMostChoices)
+      break;
+  }
+  if (all.size() > kMostChoices)
+    all.assign(1, std::vector<AxisRefs>(rule.factors.size()));
+  for (const auto &wanted : all) {
+    FactorAxes axes(table.placed.op);
+    if (axes.assign(wanted))
+      table.choices.push_back(axes);
+  }
+}
+
+// What each tensor's shardings imply of themselves: parts of axes, and their orders.
+void OpTables::claimAll(OpTable &table, int32_t index, llvm::ArrayRef<int32_t> valueLists) {
+  const PropagatedOp &op = program.graph.ops[index];
+  for (auto [i, v] : llvm::enumerate(op.results))
+    for (const TensorSharding &sharding : lists[valueLists[v]]) {
+      FactorAxes axes(table.placed.op);
+      axes.claimResult(i, sharding);
+      table.choices.push_back(axes);
+    }
+  for (auto [i, v] : llvm::enumerate(op.operands))
+    if (!table.placed.operands[i].free)
+      for (const TensorSharding &sharding : lists[valueLists[v]]) {
+        FactorAxes axes(table.placed.op);
+        axes.claimOperand(i, sharding);
+        table.choices.push_back(axes);
+      }
+}
+
+std::unique_ptr<OpTable> OpTables::make(int32_t index, llvm::ArrayRef<int32_t> valueLists) {
+  const PropagatedOp &op = program.graph.ops[index];
+  auto table = std::make_unique<OpTable>();
+  table->placed = place(index);
+  const sharding::RuledOp &ruled = table->placed.op;
+  // By its result alone?
+  bool alone = op.results.size() == 1 && !reduces(ruled.rule);
+  if (alone)
+    for (const TensorSharding &sharding : lists[valueLists[op.results[0]]]) {
+      FactorAxes axes(ruled);
+      axes.claimResult(0, sharding);
+      if (!sameAxes(axes.resultSharding(0), sharding)) {
+        alone = false;
+        table->byResult.clear();
+        table->choices.clear();
+        break;
+      }
+      table->byResult.push_back(int32_t(table->choices.size()));
+      table->choices.push_back(axes);
+    }
+  if (!alone) {
+    enumerate(*table);
+    claimAll(*table, index, valueLists);
+    std::unordered_set<std::string> seen;
+    llvm::erase_if(table->choices,
+                   [&](const FactorAxes &axes) { return !seen.insert(plan::keyOf(axes)).second; });
+  }
+  for (const FactorAxes &axes : table->choices)
+    table->work.push_back(work(index, table->placed, axes));
+  auto collect = [&](auto shardingOf) {
+    TensorChoices tensor;
+    std::vector<TensorSharding> distinct;
+    std::map<std::string, int32_t> numbers;
+    for (const FactorAxes &axes : table->choices) {
+      TensorSharding sharding = shardingOf(axes);
+      std::string key;
+      appendKey(key, sharding);
+      auto [it, isNew] = numbers.try_emplace(std::move(key), int32_t(distinct.size()));
+      if (isNew)
+        distinct.push_back(std::move(sharding));
+      tensor.at.push_back(it->second);
+    }
+    tensor.list = lists.intern(std::move(distinct));
+    return tensor;
+  };
+  for (size_t i = 0; i < op.operands.size(); ++i)
+    table->needed.push_back(
+        collect([&](const FactorAxes &axes) { return axes.operandSharding(i); }));
+  for (size_t i = 0; i < op.results.size(); ++i)
+    table->made.push_back(collect([&](const FactorAxes &axes) { return axes.resultSharding(i); }));
+  return table;
+}
+
+const OpTable &OpTables::of(int32_t index, llvm::ArrayRef<int32_t> valueLists) {
+  const PropagatedOp &op = program.graph.ops[index];
+  std::string key = keyOf(index);
+  for (const auto *side : {&op.operands, &op.results})
+    for (int32_t v : *side)
+      appendKey(key, valueLists[v]);
+  auto [it, isNew] = tables.try_emplace(std::move(key));
+  if (isNew)
+    it->second = make(index, valueLists);
+  return *it->second;
+}
+
+} // namespace tessera::plan

@@ -1,0 +1,55 @@
+// The ways to compute one op on shards, and what each takes: made once for all ops that are equal.
+#pragma once
+
+#include "lib/plan/Program.h"
+#include "lib/plan/ReshardPrices.h"
+#include "lib/sharding/FactorChoice.h"
+
+#include <memory>
+
+namespace tessera::plan {
+
+// One tensor of an op under each of the op's choices.
+struct TensorChoices {
+  int32_t list = -1;       // the distinct shardings
+  std::vector<int32_t> at; // of each choice, its number in the list
+};
+
+struct OpTable {
+  sharding::PlacedOp placed; // shapes, bytes and what is free; shardings are not set
+  std::vector<sharding::FactorAxes> choices;
+  std::vector<double> work; // seconds of one execution by each: compute, rows that cross shards
+  std::vector<TensorChoices> needed, made;
+  // Its single result says how it is computed: of each sharding of `resultList` the choice; empty
+  // where some can't be made, or an op reduces.
+  std::vector<int32_t> byResult;
+};
+
+class OpTables {
+public:
+  // All are kept by reference.
+  OpTables(const Program &program, LayoutLists &lists, sharding::ReshardPlanner &planner)
+      : program(program), lists(lists), planner(planner) {}
+
+  // `valueLists`: of each value of the graph, its candidate shardings.
+  const OpTable &of(int32_t op, llvm::ArrayRef<int32_t> valueLists);
+
+  // Seconds of one execution by these axes, on the busiest device.
+  double work(int32_t op, const sharding::PlacedOp &placed, const sharding::FactorAxes &axes);
+
+  sharding::PlacedOp place(int32_t op) const;
+  // Ops of one key take the same time under the same shardings of their tensors.
+  std::string keyOf(int32_t op) const;
+
+private:
+  std::unique_ptr<OpTable> make(int32_t op, llvm::ArrayRef<int32_t> valueLists);
+  void enumerate(OpTable &table);
+  void claimAll(OpTable &table, int32_t op, llvm::ArrayRef<int32_t> valueLists);
+
+  const Program &program;
+  LayoutLists &lists;
+  sharding::ReshardPlanner &planner;
+  std::map<std::string, std::unique_ptr<OpTable>> tables;
+};
+
+} // namespace tessera::plan

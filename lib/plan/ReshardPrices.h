@@ -1,0 +1,64 @@
+// What reshards cost, asked for often: tables of prices between two lists of shardings.
+//
+// Where shards are even, the price of a reshard depends on which axes leave and enter which
+// dimension and on the tensor's bytes alone, not on its sizes: [{x}, {}] -> [{}, {x}] of f32[64,64]
+// costs what [{}, {x}] -> [{x}, {}] of f32[16,256] does. One search finds the price of such a pattern for
+// a number of bytes; between powers of four prices are interpolated, which is exact wherever the same
+// steps are best at both ends.
+#pragma once
+
+#include "lib/plan/Layouts.h"
+#include "lib/sharding/ReshardSearch.h"
+
+#include <limits>
+
+namespace tessera::plan {
+
+constexpr double kImpossible = std::numeric_limits<double>::infinity();
+
+// Row-major: one row for each sharding of one list, one column for each of another.
+struct Matrix {
+  size_t rows = 0, columns = 0;
+  std::vector<double> at;
+  double operator()(size_t row, size_t column) const { return at[row * columns + column]; }
+  double &operator()(size_t row, size_t column) { return at[row * columns + column]; }
+};
+
+class ReshardPrices {
+public:
+  // Both are kept by reference.
+  ReshardPrices(const LayoutLists &lists, sharding::ReshardPlanner &planner)
+      : lists(lists), planner(planner) {}
+
+  // Seconds from each sharding of `from` to each of `to`, of a tensor that every one of them divides
+  // evenly or not. Impossible where a value would become partial. Valid until the next call that makes
+  // one.
+  const Matrix &between(int32_t from, int32_t to, llvm::ArrayRef<int64_t> shape,
+                        int64_t elementBytes);
+
+  double seconds(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
+                 const sharding::TensorSharding &from, const sharding::TensorSharding &to);
+
+private:
+  // The price of one pattern by the logarithm of bytes.
+  struct Curve {
+    sharding::TensorSharding from, to; // of the dimensions that take part
+    llvm::SmallVector<int64_t, 4> sizes;
+    std::map<int, std::pair<double, double>> points; // by exponent of 4: bytes, seconds
+  };
+
+  int32_t patternOf(const sharding::TensorSharding &from, const sharding::TensorSharding &to);
+  const std::vector<int32_t> &patterns(int32_t from, int32_t to);
+  bool isEven(int32_t list, llvm::ArrayRef<int64_t> shape) const;
+  std::pair<double, double> point(Curve &curve, int exponent);
+  double price(int32_t pattern, double bytes);
+
+  const LayoutLists &lists;
+  sharding::ReshardPlanner &planner;
+  std::vector<Curve> curves;
+  std::map<std::string, int32_t> numbers;
+  std::map<std::pair<int32_t, int32_t>, std::vector<int32_t>> patternTables;
+  std::map<std::string, Matrix> matrices;
+};
+
+} // namespace tessera::plan

@@ -1,0 +1,45 @@
+// An imported module as the plain data for which lib/plan finds shardings.
+#pragma once
+
+#include "lib/plan/Program.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "passes/propagate/ModuleGraph.h"
+
+namespace tessera {
+
+class PlanProgram {
+public:
+  // Looks at a copy, brought to where propagation begins: annotations in one form, a copy of each
+  // constant for each of its uses. The module stays as it is. Diagnostics of those passes are as usual;
+  // after an error `isValid` is false.
+  explicit PlanProgram(mlir::ModuleOp module);
+
+  bool isValid() const { return graph != nullptr; }
+
+  plan::Program program;
+
+  // The mesh that annotations are of; null where nothing is annotated.
+  const sharding::Mesh *annotatedMesh() const { return annotated; }
+
+  // What a value or op of the graph is in the module that was given. A copy of a constant is its
+  // original; a function's result is null.
+  mlir::Value valueAt(int32_t value) const;
+  mlir::Operation *opAt(int32_t op) const;
+
+private:
+  mlir::Operation *original(mlir::Operation *copy) const;
+  void describeOps();
+  void describeValues();
+  void findMemory();
+  void findArguments();
+  double timesOf(mlir::Block *block);
+
+  mlir::ModuleOp given;
+  mlir::OwningOpRef<mlir::ModuleOp> copy;
+  std::unique_ptr<ModuleGraph> graph;
+  const sharding::Mesh *annotated = nullptr;
+  std::vector<mlir::Operation *> originals; // by number
+  llvm::DenseMap<mlir::Block *, double> times;
+};
+
+} // namespace tessera
