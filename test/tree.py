@@ -65,7 +65,7 @@ def machine_paths():
 # include each other as long as there is no cycle.
 LAYERS = """
 include/tessera
-lib/version lib/text lib/command lib/files lib/process lib/target lib/machines lib/links lib/mesh lib/cost lib/sharding lib/fusion lib/mends
+lib/version lib/text lib/command lib/files lib/process lib/target lib/machines lib/links lib/mesh lib/cost lib/sharding lib/fusion lib/mends lib/solver lib/plan
 dialects
 passes
 compiler

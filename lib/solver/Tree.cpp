@@ -1,0 +1,125 @@
+#include "lib/solver/Tree.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::solver {
+
+namespace {
+
+// Of the core's steps and vertices, what was said of the problem's.
+std::vector<double> pricesOf(const Reduction &reduction, const std::vector<double> &prices) {
+  std::vector<double> result(reduction.steps().size());
+  for (size_t t = 0; t < result.size() && !prices.empty(); ++t)
+    result[t] = prices[reduction.steps()[t]];
+  return result;
+}
+
+Choices startOf(const Reduction &reduction, const Choices &start) {
+  Choices result;
+  for (size_t v = 0; v < reduction.vertices().size(); ++v) {
+    const std::vector<int32_t> &kept = reduction.kept()[v];
+    auto at = std::find(kept.begin(), kept.end(), start[reduction.vertices()[v]]);
+    result.push_back(at == kept.end() ? 0 : static_cast<int32_t>(at - kept.begin()));
+  }
+  return result;
+}
+
+Problem without(Problem problem, const std::vector<std::vector<bool>> &excluded) {
+  for (size_t v = 0; v < excluded.size(); ++v)
+    for (size_t i = 0; i < excluded[v].size(); ++i)
+      if (excluded[v][i])
+        problem.costs[v][i] = forbidden;
+  return problem;
+}
+
+int64_t choicesOf(const Problem &problem) {
+  int64_t count = 0;
+  for (const std::vector<double> &costs : problem.costs)
+    count += static_cast<int64_t>(costs.size());
+  return count;
+}
+
+} // namespace
+
+void Tree::offer(const Choices &choices, double choicesCost) {
+  if (choicesCost < bestCost) {
+    best = choices;
+    bestCost = choicesCost;
+  }
+}
+
+bool Tree::near(double bound) const {
+  return bestCost < forbidden && bestCost - bound <= limits.gap * std::abs(bestCost);
+}
+
+void Tree::take(const Part &part, const Reduction &reduction, const Choices &core, double cost) {
+  if (cost >= bestCost)
+    return;
+  bestCost = cost;
+  best = reduction.expanded(core);
+  for (const Part *at = &part; at->around; at = at->around)
+    best = at->reduction->expanded(best);
+}
+
+double Tree::explore(const Problem &problem) {
+  return std::min(explore({.problem = problem, .start = best}), bestCost);
+}
+
+double Tree::explore(const Part &part) {
+  int64_t before = matrices.steps();
+  Reduction reduction(part.problem, matrices, std::max<int64_t>(limits.steps / 4, 1'000'000));
+  limits.steps -= matrices.steps() - before;
+  if (!reduction.possible())
+    return bestCost;
+  const Problem &core = reduction.core();
+  for (int64_t room : core.room)
+    if (room < 0)
+      return bestCost;
+  if (core.vertices() == 0) {
+    take(part, reduction, {}, core.constant);
+    return core.constant;
+  }
+  Ascent ascent(core, matrices);
+  ascent.begin(pricesOf(reduction, part.prices));
+  if (!part.start.empty())
+    ascent.offer(startOf(reduction, part.start));
+  int64_t fewer = 64 * (choicesOf(core) + static_cast<int64_t>(core.links.size()) * 16);
+  ascent.run({.steps = part.depth == 0 ? limits.steps / 2 : std::min(limits.steps, fewer),
+              .rounds = part.depth == 0 ? 4000 : 100,
+              .wanted = bestCost,
+              .gap = limits.gap,
+              .stop = limits.stop});
+  limits.steps -= ascent.steps();
+  if (ascent.found())
+    take(part, reduction, ascent.choices(), ascent.cost());
+  if (near(ascent.bound()) || ascent.bound() >= bestCost || outOfSteps())
+    return ascent.bound();
+  return std::max(ascent.bound(), branch(part, reduction, ascent));
+}
+
+double Tree::branch(const Part &part, const Reduction &reduction, const Ascent &ascent) {
+  const Problem &core = reduction.core();
+  auto [vertex, choice] = ascent.leastClear();
+  std::vector<std::vector<bool>> excluded = ascent.excluded();
+  auto within = [&](const std::vector<std::vector<bool>> &out, int depth) {
+    Problem problem = without(core, out);
+    return explore({problem, &part, &reduction, ascent.prices(),
+                    ascent.found() ? ascent.choices() : Choices(), depth});
+  };
+  if (20 * ascent.excludedCount() > choicesOf(core))
+    return within(excluded, part.depth);
+  if (part.depth > 200)
+    return -forbidden;
+  double least = forbidden;
+  for (bool taken : {true, false}) {
+    std::vector<std::vector<bool>> out = excluded;
+    for (size_t i = 0; i < out[vertex].size(); ++i)
+      if ((static_cast<int32_t>(i) == choice) != taken)
+        out[vertex][i] = true;
+    least = std::min(least, outOfSteps() ? -forbidden : within(out, part.depth + 1));
+  }
+  return least;
+}
+
+} // namespace tessera::solver

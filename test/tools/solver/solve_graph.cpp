@@ -1,0 +1,106 @@
+// Solves a graph that is given as text, for tests and benchmarks of lib/solver.
+//
+//   solve-graph FILE [--effort=N] [--seconds=S]
+//
+// FILE has numbers between spaces: capacity; vertices, and of each how many choices and their costs
+// (inf: forbidden); matrices, of each rows, columns, costs; edges, of each from, to, matrix, factor;
+// holds, of each vertex, begin, end, bytes of each choice. Prints one object of JSON.
+#include "lib/solver/Solve.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+using namespace tessera;
+
+namespace {
+
+struct Reader {
+  const char *at;
+  double number() {
+    char *end;
+    double value = std::strtod(at, &end);
+    if (end == at) {
+      std::fprintf(stderr, "error: a number is missing\n");
+      std::exit(1);
+    }
+    at = end;
+    return value;
+  }
+  int32_t count() { return static_cast<int32_t>(number()); }
+};
+
+solver::Graph readGraph(Reader reader, int64_t &capacity) {
+  solver::Graph graph;
+  capacity = static_cast<int64_t>(reader.number());
+  graph.costs.resize(reader.count());
+  for (auto &costs : graph.costs) {
+    costs.resize(reader.count());
+    for (double &cost : costs)
+      cost = reader.number();
+  }
+  graph.matrices.resize(reader.count());
+  for (auto &matrix : graph.matrices) {
+    matrix.rows = reader.count();
+    matrix.columns = reader.count();
+    matrix.costs.resize(int64_t(matrix.rows) * matrix.columns);
+    for (double &cost : matrix.costs)
+      cost = reader.number();
+  }
+  graph.edges.resize(reader.count());
+  for (auto &edge : graph.edges) {
+    edge.from = reader.count();
+    edge.to = reader.count();
+    edge.matrix = reader.count();
+    edge.factor = reader.number();
+  }
+  graph.holds.resize(reader.count());
+  for (auto &hold : graph.holds) {
+    hold.vertex = reader.count();
+    hold.begin = reader.count();
+    hold.end = reader.count();
+    for (size_t i = 0; i < graph.costs[hold.vertex].size(); ++i)
+      hold.bytes.push_back(static_cast<int64_t>(reader.number()));
+  }
+  return graph;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  solver::Options options;
+  std::string file;
+  double seconds = 0;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strncmp(argv[i], "--effort=", 9) == 0)
+      options.effort = std::atoi(argv[i] + 9);
+    else if (std::strncmp(argv[i], "--seconds=", 10) == 0)
+      seconds = std::atof(argv[i] + 10);
+    else
+      file = argv[i];
+  }
+  std::ifstream stream(file);
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  solver::Graph graph = readGraph({text.c_str()}, options.capacity);
+  auto now = [] { return std::chrono::steady_clock::now(); };
+  auto start = now();
+  auto passed = [&] { return std::chrono::duration<double>(now() - start).count(); };
+  if (seconds > 0)
+    options.stop = [&] { return passed() > seconds; };
+  solver::Solution solution = solver::solve(graph, options);
+  const char *names[] = {"optimal", "feasible", "infeasible", "unknown"};
+  std::printf(
+      "{\"status\": \"%s\", \"cost\": %.17g, \"lower_bound\": %.17g, \"gap\": %.6g, "
+      "\"peak\": %lld, \"peak_bound\": %lld, \"seconds\": %.3f, \"choices\": [",
+      names[static_cast<int>(solution.status)], std::isfinite(solution.cost) ? solution.cost : -1,
+      solution.lowerBound, std::isfinite(solution.cost) ? gapOf(solution) : 1,
+      static_cast<long long>(solution.peak), static_cast<long long>(solution.peakBound), passed());
+  for (size_t v = 0; v < solution.choices.size(); ++v)
+    std::printf("%s%d", v ? ", " : "", solution.choices[v]);
+  std::printf("]}\n");
+}
