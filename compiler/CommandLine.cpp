@@ -1,5 +1,6 @@
 #include "compiler/CommandLine.h"
 
+#include "compiler/Plan.h"
 #include "compiler/ProgramArguments.h"
 #include "lib/files/OutputFile.h"
 #include "lib/target/X86Processors.h"
@@ -15,11 +16,13 @@ namespace {
 struct Request {
   ProgramArguments program;
   std::string output, reportFile, traceFile;
-  bool quiet;
+  bool quiet, plans;
+  PlanRequest plan;
 
   explicit Request(command::Arguments &arguments)
       : program(arguments), output(arguments.value("-o")), reportFile(arguments.value("--report")),
-        traceFile(arguments.value("--predicted-trace")), quiet(arguments.has("--quiet")) {
+        traceFile(arguments.value("--predicted-trace")), quiet(arguments.has("--quiet")),
+        plans(arguments.has("--plan")) {
     CompileOptions &options = program.options;
     options.target = arguments.value("--target", options.target);
     options.targetCpu = arguments.value("--target-cpu", options.targetCpu);
@@ -27,6 +30,13 @@ struct Request {
     options.printAfter = arguments.value("--print-after");
     options.verifyEach = arguments.has("--verify-each");
     options.predictsTrace = !traceFile.empty();
+    std::string wrong = readPlanRequest(arguments.value("--devices"), arguments.value("--mesh"),
+                                        arguments.value("--effort"), plan);
+    if (!wrong.empty())
+      arguments.fail("--" + wrong);
+    else if (!plans && plan != PlanRequest())
+      arguments.fail("--devices, --mesh and --effort are for --plan: without it the program's own "
+                     "annotations say what its devices are");
   }
 };
 
@@ -62,7 +72,9 @@ int compileProgram(int argc, const char *const *argv) {
   if (!wrong.empty())
     return failCommand("error: " + wrong);
   ProgressLine progress(line.quiet);
-  CompileResult result = compile(*input, line.program.options, progress.listener());
+  CompileResult result =
+      line.plans ? compilePlanned(*input, line.program.options, line.plan, progress.listener())
+                 : compile(*input, line.program.options, progress.listener());
   progress.clear();
   if (!result.error.empty())
     return failCommand(result.error);

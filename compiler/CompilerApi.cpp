@@ -5,6 +5,7 @@
 #include "compiler/CommandLine.h"
 #include "compiler/Compile.h"
 #include "compiler/Explain.h"
+#include "compiler/Plan.h"
 #include "lib/process/OutOfMemory.h"
 #include "lib/version/Version.h"
 
@@ -21,6 +22,11 @@ struct tessera_compiled {
   bool ranOut = false; // of memory: there is none for a message
   std::forward_list<std::string> strings;
   std::vector<tessera_collective> collectives;
+};
+
+struct tessera_planned {
+  tessera::PlanResult result;
+  bool ranOut = false;
 };
 
 struct tessera_explanation {
@@ -78,6 +84,16 @@ tessera::CompileOptions chosenBy(const tessera_compile_options &options, std::st
   return chosen;
 }
 
+tessera::PlanRequest requestOf(const tessera_compile_options &options, std::string &error) {
+  tessera::PlanRequest request;
+  auto text = [](int64_t number) { return number ? std::to_string(number) : std::string(); };
+  std::string wrong = tessera::readPlanRequest(
+      text(options.devices), options.mesh ? options.mesh : "", text(options.effort), request);
+  if (!wrong.empty())
+    error = "error: " + wrong;
+  return request;
+}
+
 // Runs `work`, which gets the caller's options and a listener; false where memory ran out. `error` is
 // set where there is no module.
 template <class F>
@@ -115,7 +131,14 @@ TESSERA_EXPORT tessera_compiled *tessera_compile(const char *module, size_t byte
   compiled->ranOut = !run(module, bytes, given, compiled->result.error,
                           [&](llvm::StringRef text, const tessera::CompileOptions &options,
                               const tessera::CompileListener &listener) {
-                            compiled->result = tessera::compile(text, options, listener);
+                            tessera_compile_options asked = complete(given);
+                            tessera::PlanRequest request = requestOf(asked, compiled->result.error);
+                            if (!compiled->result.error.empty())
+                              return;
+                            compiled->result =
+                                asked.plan
+                                    ? tessera::compilePlanned(text, options, request, listener)
+                                    : tessera::compile(text, options, listener);
                             readCollectives(*compiled);
                           });
   return compiled;
@@ -147,6 +170,44 @@ tessera_compiled_collectives(const tessera_compiled *compiled, size_t *count) {
   if (count)
     *count = compiled ? compiled->collectives.size() : 0;
   return compiled ? compiled->collectives.data() : nullptr;
+}
+
+TESSERA_EXPORT tessera_planned *tessera_plan(const char *module, size_t bytes,
+                                             const tessera_compile_options *given) {
+  auto *planned = new (std::nothrow) tessera_planned;
+  if (!planned)
+    return nullptr;
+  tessera::PlanResult &result = planned->result;
+  planned->ranOut = !run(module, bytes, given, result.error,
+                         [&](llvm::StringRef text, const tessera::CompileOptions &options,
+                             const tessera::CompileListener &listener) {
+                           tessera::PlanRequest request = requestOf(complete(given), result.error);
+                           if (result.error.empty())
+                             result = tessera::planProgram(text, options, request, listener);
+                         });
+  return planned;
+}
+
+TESSERA_EXPORT void tessera_planned_free(tessera_planned *planned) { delete planned; }
+
+TESSERA_EXPORT const char *tessera_planned_error(const tessera_planned *planned) {
+  if (!planned)
+    return "error: tessera_planned_error: a null argument";
+  if (planned->ranOut)
+    return "error: out of memory";
+  return planned->result.error.empty() ? nullptr : planned->result.error.c_str();
+}
+
+TESSERA_EXPORT const char *tessera_planned_program(const tessera_planned *planned) {
+  return planned ? planned->result.program.c_str() : "";
+}
+
+TESSERA_EXPORT const char *tessera_planned_report(const tessera_planned *planned) {
+  return planned ? planned->result.report.c_str() : "";
+}
+
+TESSERA_EXPORT const char *tessera_planned_text(const tessera_planned *planned) {
+  return planned ? planned->result.text.c_str() : "";
 }
 
 TESSERA_EXPORT tessera_explanation *tessera_explain(const char *module, size_t bytes,
@@ -211,6 +272,10 @@ TESSERA_EXPORT const char *tessera_explanation_line(tessera_explanation *explana
 
 TESSERA_EXPORT int tessera_compile_command(int argc, const char *const *argv) {
   return tessera::compileCommand(argc, argv);
+}
+
+TESSERA_EXPORT int tessera_plan_command(int argc, const char *const *argv) {
+  return tessera::planCommand(argc, argv);
 }
 
 TESSERA_EXPORT int tessera_explain_command(int argc, const char *const *argv) {

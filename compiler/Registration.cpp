@@ -10,6 +10,7 @@
 #include "dialects/stablehlo/rules/Rules.h"
 #include "dialects/tessera/TesseraDialect.h"
 #include "dialects/vhlo/Vhlo.h"
+#include "passes/plan/Passes.h"
 #include "passes/portable/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,6 +44,7 @@ void registerDialects(mlir::DialectRegistry &registry) {
 
 void registerPasses() {
   registerPortablePasses();
+  registerPlanPasses();
   for (const Phase &phase : phases())
     phase.registerPasses();
   registerCompilePipeline();

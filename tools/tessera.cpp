@@ -67,6 +67,9 @@ void occupyClosedStreams() {
 int compileCommand(int argc, const char *const *argv) {
   return commandInLibrary("tessera_compile_command", argc, argv);
 }
+int planCommand(int argc, const char *const *argv) {
+  return commandInLibrary("tessera_plan_command", argc, argv);
+}
 int explainCommand(int argc, const char *const *argv) {
   return commandInLibrary("tessera_explain_command", argc, argv);
 }
@@ -102,9 +105,10 @@ struct Handler {
   int (*run)(int argc, const char *const *argv);
 };
 constexpr Handler kHandlers[] = {
-    {"compile", compileCommand},     {"explain", explainCommand},
-    {"run", tessera::runCommand},    {"info", tessera::infoCommand},
-    {"calibrate", calibrateCommand}, {"completion", completionCommand},
+    {"compile", compileCommand},       {"plan", planCommand},
+    {"explain", explainCommand},       {"run", tessera::runCommand},
+    {"info", tessera::infoCommand},    {"calibrate", calibrateCommand},
+    {"completion", completionCommand},
 };
 
 int failUnknown(const std::string &name) {

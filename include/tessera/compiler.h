@@ -30,6 +30,9 @@ struct CompileSettings {
   std::string topology = {};        // contents of a topology file, or a machine; empty: the default
   std::string overlap = "auto";     // or "on", "off": collectives beside computation
   std::string memory = {}; // of each device: "80GB", "1.5GiB", or bytes; empty: the topology's
+  bool plan = false;       // shardings are found first, of all that the module leaves open:
+  int64_t devices = 0;     // for so many devices; 0: as the mesh says
+  std::string mesh = {};   // "data=2,model=4"; empty: the best one
 };
 
 // A compiled program and what is known of it. Views live as long as the object.
@@ -64,6 +67,9 @@ inline Compiled compile(std::string_view module, const CompileSettings &settings
   options.topology = settings.topology.empty() ? nullptr : settings.topology.c_str();
   options.overlap = settings.overlap.c_str();
   options.memory = settings.memory.empty() ? nullptr : settings.memory.c_str();
+  options.plan = settings.plan;
+  options.devices = settings.devices;
+  options.mesh = settings.mesh.empty() ? nullptr : settings.mesh.c_str();
   tessera_compiled *compiled = tessera_compile(module.data(), module.size(), &options);
   Compiled result(compiled);
   if (!compiled)

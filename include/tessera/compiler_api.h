@@ -36,6 +36,14 @@ typedef struct tessera_compile_options {
   /* What each device has for the program, arguments and outputs included: "80GB", "1.5GiB", or bytes;
      NULL: what the topology says. */
   const char *memory;
+  /* Of tessera_compile: not 0 finds shardings first, as tessera_plan does. */
+  int32_t plan;
+  /* Of plans: how long to search, 1 to 5; 0: 3. */
+  int32_t effort;
+  /* Of plans: how many devices; 0: as the mesh says. */
+  int64_t devices;
+  /* Of plans: "data=2,model=4"; NULL: the best one of so many devices. */
+  const char *mesh;
 } tessera_compile_options;
 
 /* One site of a collective, of the device that has most, over one execution: docs/command-line.md. */
@@ -69,6 +77,18 @@ const char *tessera_compiled_report(const tessera_compiled *compiled);
 /* The report's collectives. */
 const tessera_collective *tessera_compiled_collectives(const tessera_compiled *compiled,
                                                        size_t *count);
+
+/* The shardings by which a step of a program takes least time: `tessera plan`, see docs/plan.md. As
+ * tessera_compile. The program is the module's text with annotations, which tessera_compile takes; the report
+ * is that of `tessera plan --report`, the text the same for people. */
+typedef struct tessera_planned tessera_planned;
+tessera_planned *tessera_plan(const char *module, size_t bytes,
+                              const tessera_compile_options *options);
+void tessera_planned_free(tessera_planned *planned);
+const char *tessera_planned_error(const tessera_planned *planned);
+const char *tessera_planned_program(const tessera_planned *planned);
+const char *tessera_planned_report(const tessera_planned *planned);
+const char *tessera_planned_text(const tessera_planned *planned);
 
 /* Why a program is sharded as it is and what that moves: `tessera explain`, see docs/explain.md. As
  * tessera_compile, but that no code is generated; and changes of the program are compiled, to tell which of them save

@@ -20,6 +20,11 @@ constexpr Option kOverlap{"--overlap", "auto|on|off",
 constexpr Option kMemory{"--memory", "SIZE",
                          "what each device has for the program: 80GB, 1.5GiB, or bytes; the "
                          "topology says without it"};
+constexpr Option kDevices{"--devices", "N",
+                          "plan for N devices, on the best mesh of up to three axes"};
+constexpr Option kMesh{"--mesh", "AXES", "plan for this mesh: data=2,model=4"};
+constexpr Option kEffort{"--effort", "N", "how long to search for a plan: 1 to 5; 3 without it",
+                         "1|2|3|4|5"};
 constexpr Option kSwitchOfQuiet{"--quiet", "", "no progress and no line at the end"};
 
 constexpr Option kCompile[] = {
@@ -41,6 +46,24 @@ constexpr Option kCompile[] = {
     {"--predicted-trace", "FILE",
      "write the predicted step as a timeline, as run --trace writes one; - is standard output"},
     {"--verify-each", "", "check the module after every pass"},
+    {"--plan", "", "find shardings first, as plan does, and compile the program with them"},
+    kDevices,
+    kMesh,
+    kEffort,
+    kSwitchOfQuiet,
+};
+
+constexpr Option kPlan[] = {
+    {"-o", "FILE", "the program with the annotations that were found; - is standard output"},
+    kDevices,
+    kMesh,
+    kEffort,
+    kEntry,
+    kInputShapes,
+    kMachine,
+    kOverlap,
+    kMemory,
+    {"--report", "FILE", "write the plan as JSON; - is standard output"},
     kSwitchOfQuiet,
 };
 
@@ -109,6 +132,13 @@ constexpr Command kCommands[] = {
      "Compiles a StableHLO module with Shardy annotations into a program for the devices of its "
      "mesh.",
      kCompile},
+    {"plan", "IN.mlir|IN.mlirbc -o OUT.mlir [--devices=N] [options]", "input file", ".mlir|.mlirbc",
+     "finds the shardings with which a module's step takes least time",
+     "Finds out how to divide a program among devices: writes it with Shardy annotations of its "
+     "arguments, results and the few values that decide the rest, and says what a step of it will "
+     "take, how far that is from the least possible, and what other ways would take. Annotations "
+     "that are there hold.",
+     kPlan},
     {"explain", "IN.mlir|IN.mlirbc [options]", "input file", ".mlir|.mlirbc",
      "says what such a module spends time on and why, and what would mend it",
      "Says what a program spends time on and why, and which changes of it save some: each was "

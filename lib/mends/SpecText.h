@@ -7,7 +7,10 @@
 
 namespace tessera::mends {
 
-// `P(("data", "model"), None)`; of whole axes only.
+// `data`, and of a part `data:(1)2`, which JAX has no word for.
+std::string axisText(const sharding::Mesh &mesh, const sharding::AxisRef &axis);
+
+// `P(("data", "model"), None)`.
 std::string specText(const sharding::Mesh &mesh, const sharding::TensorSharding &sharding);
 
 } // namespace tessera::mends

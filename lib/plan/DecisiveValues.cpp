@@ -13,6 +13,12 @@ bool liesAlike(const TensorSharding &a, const TensorSharding &b) {
                      [](const DimSharding &p, const DimSharding &q) { return p.axes == q.axes; });
 }
 
+TensorSharding closed(TensorSharding sharding) {
+  for (DimSharding &dim : sharding.dims)
+    dim = {dim.axes, /*closed=*/true, std::nullopt};
+  return sharding;
+}
+
 namespace {
 
 bool isSharded(const TensorSharding &sharding) {
@@ -25,7 +31,8 @@ using Likeness = std::vector<int64_t>;
 class Decisive {
 public:
   Decisive(const PropagationGraph &annotated, const Assignment &planned,
-           llvm::ArrayRef<Place> places, llvm::ArrayRef<Way> ways, llvm::ArrayRef<int32_t> also)
+           llvm::ArrayRef<AnnotationPlace> places, llvm::ArrayRef<Way> ways,
+           llvm::ArrayRef<int32_t> also)
       : given(annotated.values), graph(annotated), planned(planned), places(places), ways(ways),
         placeOf(planned.size(), -1), maker(planned.size(), -1), isWrong(planned.size()),
         also(also) {
@@ -77,7 +84,7 @@ private:
     Group sharded{{}, /*isKept=*/true};
     std::map<Likeness, Group> whole;
     for (auto [number, place] : llvm::enumerate(places)) {
-      if (place.kind == Place::Inside || planned[place.values.front()].dims.empty())
+      if (place.kind == AnnotationPlace::Inside || planned[place.values.front()].dims.empty())
         continue;
       bool lies = isSharded(planned[place.values.front()]);
       (lies ? sharded : whole[likenessOf(place.values.front())]).places.push_back(int32_t(number));
@@ -103,9 +110,7 @@ private:
     for (auto [number, place] : llvm::enumerate(places))
       if (isAnnotated[number])
         for (int32_t value : place.values) {
-          graph.values[value].sharding = planned[value];
-          for (DimSharding &dim : graph.values[value].sharding.dims)
-            dim.closed = true;
+          graph.values[value].sharding = closed(planned[value]);
           graph.values[value].mesh = std::max(graph.values[value].mesh, 0);
         }
     graph.seconds = nullptr;
@@ -221,7 +226,7 @@ private:
   const std::vector<PropagatedValue> &given;
   PropagationGraph graph;
   const Assignment &planned;
-  llvm::ArrayRef<Place> places;
+  llvm::ArrayRef<AnnotationPlace> places;
   llvm::ArrayRef<Way> ways;
   std::vector<int32_t> placeOf, maker; // of each value
   std::vector<bool> isWrong, others, isAnnotated;
@@ -232,7 +237,7 @@ private:
 } // namespace
 
 DecisivePlaces decisivePlaces(const PropagationGraph &annotated, const Assignment &planned,
-                              llvm::ArrayRef<Place> places, llvm::ArrayRef<Way> ways,
+                              llvm::ArrayRef<AnnotationPlace> places, llvm::ArrayRef<Way> ways,
                               llvm::ArrayRef<int32_t> also) {
   return Decisive(annotated, planned, places, ways, also).run();
 }

@@ -12,7 +12,7 @@ namespace tessera::plan {
 
 // Where an annotation can stand, and the values that it speaks of: several for a line of a function
 // that is called more than once.
-struct Place {
+struct AnnotationPlace {
   enum Kind { Argument, Result, Inside } kind = Inside;
   llvm::SmallVector<int32_t, 1> values;
 };
@@ -30,8 +30,11 @@ struct DecisivePlaces {
 // `annotated`: with what the user wrote. What is computed from constants alone may lie as it comes out.
 // `also`: values that are to be annotated in any case.
 DecisivePlaces decisivePlaces(const sharding::PropagationGraph &annotated,
-                              const Assignment &planned, llvm::ArrayRef<Place> places,
+                              const Assignment &planned, llvm::ArrayRef<AnnotationPlace> places,
                               llvm::ArrayRef<Way> ways, llvm::ArrayRef<int32_t> also = {});
+
+// The same, to which nothing is to be added.
+sharding::TensorSharding closed(sharding::TensorSharding sharding);
 
 // Whether two shardings have the same axes on each dimension.
 bool liesAlike(const sharding::TensorSharding &a, const sharding::TensorSharding &b);

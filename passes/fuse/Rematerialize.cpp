@@ -22,6 +22,7 @@ static std::string listed(ArrayRef<fuse::PeakValue> values) {
   return text;
 }
 
+// What is needed stands on the module then, as what it may have: for who tries several programs.
 static void reportLeast(ModuleOp module, const fuse::BoundedProgram &least) {
   Location at = least.peak.empty() ? module.getLoc() : least.peak.front().location;
   int64_t needed = least.choice.bytes + getScratch(module);
@@ -29,6 +30,9 @@ static void reportLeast(ModuleOp module, const fuse::BoundedProgram &least) {
                    "computed again it needs "
                 << needed << " bytes. Allow --memory=" << needed
                 << ", or shard what is largest at its peak: " << listed(least.peak);
+  cost::ScheduleOptions schedule = scheduleOf(module);
+  schedule.memory = needed;
+  setSchedule(module, schedule);
 }
 
 // The order holds less where less is allowed, by its estimate: what is needed under one bound may

@@ -20,7 +20,7 @@ namespace {
 
 // Ops of the copy remember which op of the module they are by this, through passes that copy
 // constants.
-constexpr llvm::StringLiteral kNumber = "tessera.plan_number";
+constexpr llvm::StringLiteral kNumber = "plan_number";
 
 std::string textOf(Type type) {
   std::string text;

@@ -20,6 +20,8 @@ public:
 
   // The mesh that annotations are of; null where nothing is annotated.
   const sharding::Mesh *annotatedMesh() const { return annotated; }
+  // On how many meshes annotations are: plans are for one.
+  size_t countMeshes() const { return graph->allMeshes().size(); }
 
   // What a value or op of the graph is in the module that was given. A copy of a constant is its
   // original; a function's result is null.

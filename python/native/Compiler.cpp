@@ -43,6 +43,10 @@ struct Options {
   std::optional<std::string> topology, inputShapes;
   std::string overlap;
   std::optional<std::string> memory;
+  bool plan;
+  int64_t devices;
+  std::optional<std::string> mesh;
+  int effort;
 
   tessera_compile_options raw(std::vector<std::string> &warnings) const {
     tessera_compile_options options{};
@@ -55,6 +59,10 @@ struct Options {
     options.input_shapes = inputShapes ? inputShapes->c_str() : nullptr;
     options.overlap = overlap.c_str();
     options.memory = memory ? memory->c_str() : nullptr;
+    options.plan = plan;
+    options.devices = devices;
+    options.mesh = mesh ? mesh->c_str() : nullptr;
+    options.effort = effort;
     options.diagnostic = [](void *user, const char *line) {
       static_cast<std::vector<std::string> *>(user)->push_back(line);
     };
@@ -85,6 +93,24 @@ nb::tuple compile(nb::bytes module, const Options &options) {
   size_t size = 0;
   const void *data = programOf(compiled.get(), &size);
   return nb::make_tuple(nb::none(), bytesOf(data, size), reportOf(compiled.get()), warnings);
+}
+
+// (error or None, module, report, text, warnings)
+nb::tuple plan(nb::bytes module, const Options &options) {
+  auto run = TESSERA_FIND(library(), tessera_plan);
+  auto free = TESSERA_FIND(library(), tessera_planned_free);
+  std::vector<std::string> warnings;
+  tessera_compile_options raw = options.raw(warnings);
+  std::unique_ptr<tessera_planned, void (*)(tessera_planned *)> planned(nullptr, free);
+  {
+    nb::gil_scoped_release unlocked;
+    planned.reset(run(module.c_str(), module.size(), &raw));
+  }
+  if (const char *error = TESSERA_FIND(library(), tessera_planned_error)(planned.get()))
+    return nb::make_tuple(error, "", "", "", warnings);
+  return nb::make_tuple(nb::none(), TESSERA_FIND(library(), tessera_planned_program)(planned.get()),
+                        TESSERA_FIND(library(), tessera_planned_report)(planned.get()),
+                        TESSERA_FIND(library(), tessera_planned_text)(planned.get()), warnings);
 }
 
 class Explanation {
@@ -125,13 +151,16 @@ void bindCompiler(nb::module_ &m) {
           [](Options *self, std::string name, std::string entry, std::string target,
              std::string targetCpu, std::optional<std::string> topology,
              std::optional<std::string> inputShapes, std::string overlap,
-             std::optional<std::string> memory) {
-            new (self)
-                Options{name, entry, target, targetCpu, topology, inputShapes, overlap, memory};
+             std::optional<std::string> memory, bool plan, int64_t devices,
+             std::optional<std::string> mesh, int effort) {
+            new (self) Options{name,    entry,  target, targetCpu, topology, inputShapes,
+                               overlap, memory, plan,   devices,   mesh,     effort};
           },
           nb::arg("name"), nb::arg("entry"), nb::arg("target"), nb::arg("target_cpu"),
           nb::arg("topology").none(), nb::arg("input_shapes").none(), nb::arg("overlap"),
-          nb::arg("memory").none());
+          nb::arg("memory").none(), nb::arg("plan"), nb::arg("devices"), nb::arg("mesh").none(),
+          nb::arg("effort"));
+  m.def("plan", &plan, nb::arg("module"), nb::arg("options"));
   m.def("compile", &compile, nb::arg("module"), nb::arg("options"));
   nb::class_<Explanation>(m, "Explanation")
       .def(nb::init<nb::bytes, const Options &, bool>(), nb::arg("module"), nb::arg("options"),

@@ -19,6 +19,7 @@ except ImportError as problem:
 
 from .array import Array, Shard
 from .client import Client, Executable, block_until_ready, default_client, device_put
+from .compiler import PlanRequest
 from .errors import (
     ArgumentTypeError,
     CancelledError,
@@ -37,6 +38,7 @@ from .errors import (
     UnimplementedError,
 )
 from .explain import Explanation, explain
+from .plan import Alternative, Plan, plan
 from .program import CompileWarning, Parameter, Program, compile
 from .report import Collective, Memory, Report
 from .sharding import Mesh, Sharding
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 __version__: str = _native.VERSION
 
 __all__ = [
+    "Alternative",
     "ArgumentTypeError",
     "Array",
     "CancelledError",
@@ -70,6 +73,8 @@ __all__ = [
     "NotFoundError",
     "OutOfRangeError",
     "Parameter",
+    "Plan",
+    "PlanRequest",
     "Program",
     "Report",
     "ResourceExhaustedError",
@@ -82,6 +87,7 @@ __all__ = [
     "default_client",
     "device_put",
     "explain",
+    "plan",
 ]
 
 

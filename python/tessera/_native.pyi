@@ -22,10 +22,12 @@ def open_compiler(path: str) -> str: ...
 class CompileOptions:
     def __init__(
         self, name: str, entry: str, target: str, target_cpu: str, topology: str | None, input_shapes: str | None,
-        overlap: str, memory: str | None,
+        overlap: str, memory: str | None, plan: bool, devices: int, mesh: str | None, effort: int,
     ) -> None: ...
 
 def compile(module: bytes, options: CompileOptions) -> tuple[str | None, bytes, str, list[str]]: ...
+
+def plan(module: bytes, options: CompileOptions) -> tuple[str | None, str, str, str, list[str]]: ...
 
 class Explanation:
     error: str | None

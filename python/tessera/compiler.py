@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import pathlib
+from collections.abc import Mapping
 from typing import Any, Protocol, TypeAlias
 
 from . import _native
@@ -55,6 +57,27 @@ def open_compiler() -> None:
         raise ImportError(f"the compiler cannot be loaded: {problem}; on Debian: apt-get install {DEBIAN_PACKAGES}")
 
 
+@dataclasses.dataclass(frozen=True)
+class PlanRequest:
+    """Shardings are to be found: for which devices, and how long to search."""
+
+    devices: int | None = None  # as the mesh says, where there is one
+    mesh: str | None = None  # "data=2,model=4"; the best one of so many devices, where there is none
+    effort: int = 3
+
+
+def plan_request(devices: int | None, mesh: Any, effort: int) -> PlanRequest:
+    """`mesh`: {"data": 2, "model": 4}, text, or a mesh of Tessera's or JAX's, whose axes are such a mapping."""
+    if devices is not None and devices < 1:
+        raise ValueError(f"devices={devices}: one at least")
+    if not 1 <= effort <= 5:
+        raise ValueError(f"effort={effort}: must be 1 to 5")
+    if mesh is None or isinstance(mesh, str):
+        return PlanRequest(devices, mesh, effort)
+    axes = mesh if isinstance(mesh, Mapping) else mesh.axes if hasattr(mesh, "axes") else mesh.shape
+    return PlanRequest(devices, ",".join(f"{name}={size}" for name, size in axes.items()), effort)
+
+
 def compile_options(
     name: str,
     entry: str,
@@ -64,10 +87,13 @@ def compile_options(
     input_shapes: str | None,
     overlap: str = "auto",
     memory: int | str | None = None,
+    plan: PlanRequest | None = None,
 ) -> Any:
     """The extension's form of them."""
     size = None if memory is None else str(memory)
-    return _native.CompileOptions(name, entry, target, target_cpu, topology_text(topology), input_shapes, overlap, size)
+    asked = plan or PlanRequest()
+    return _native.CompileOptions(name, entry, target, target_cpu, topology_text(topology), input_shapes, overlap, size,
+                                  plan is not None, asked.devices or 0, asked.mesh, asked.effort)
 
 
 def topology_text(topology: str | os.PathLike[str] | None) -> str | None:

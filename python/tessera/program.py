@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from .compiler import Module, compile_options, open_compiler, read_module
+from .compiler import Module, PlanRequest, compile_options, open_compiler, read_module
 from .dtypes import DTYPES
 from .errors import CompileError, DataLossError
 from .report import Report, counted
@@ -152,6 +152,7 @@ def compile(
     input_shapes: str | None = None,
     overlap: str = "auto",
     memory: int | str | None = None,
+    plan: PlanRequest | None = None,
     name: str | None = None,
 ) -> Program:
     """Compiles a StableHLO module with Shardy annotations.
@@ -161,14 +162,15 @@ def compile(
     (docs/topology.md). `target_cpu` is "native", "x86-64-v3", "x86-64-v4", several of them with commas, or what else
     LLVM knows. `input_shapes` gives those of arguments that leave them open: "in0:8x128xf32". `overlap` says whether
     collectives run beside computation: "auto", "on", "off". `memory` is what each device has for the program: bytes, or
-    "80GB", "1.5GiB"; without it the topology's. `name` stands in messages where the module names no source.
+    "80GB", "1.5GiB"; without it the topology's. With `plan`, a tessera.PlanRequest, shardings are found first, as by
+    `tessera.plan`. `name` stands in messages where the module names no source.
 
     Raises CompileError, with the line of your source, where the compiler refuses the module. Its warnings come as
     `tessera.CompileWarning`.
     """
     data, label = read_module(module, name)
     open_compiler()
-    options = compile_options(label, entry, target, target_cpu, topology, input_shapes, overlap, memory)
+    options = compile_options(label, entry, target, target_cpu, topology, input_shapes, overlap, memory, plan)
     error, program, report, said = _native.compile(data, options)
     for line in said:
         warnings.warn(line, CompileWarning, stacklevel=2)

@@ -12,7 +12,9 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 import jax
 
 from ..array import Array
-from ..compiler import topology_text
+from ..compiler import plan_request, topology_text
+from ..plan import Plan
+from ..plan import plan as plan_module
 from ..program import Program
 from . import jax_internals, programs
 from .arguments import SIGNATURES, abstract, anew, meshes_of, type_of
@@ -65,6 +67,8 @@ class JitFunction(Generic[P, R]):
     def trace(self, *args: P.args, **kwargs: P.kwargs) -> jax.stages.Traced:
         """The function traced for these arguments: JAX's object."""
         dynamic, _ = self._statics.split(args, kwargs)
+        if self._options.plan:  # how arrays happen to lie is no annotation: the plan says how they are to lie
+            return self._trace(args, kwargs, self._forgetting(dynamic))
         context = jax.sharding.get_abstract_mesh()
         meshes = (*self._meshes, *([] if context.empty else [context]), *meshes_of(jax.tree.leaves(dynamic)))
         return self._trace(args, kwargs, jax.tree.map(functools.partial(abstract, meshes=meshes), dynamic))
@@ -82,6 +86,15 @@ class JitFunction(Generic[P, R]):
         jax.ShapeDtypeStructs: nothing is executed."""
         return self._program(self._lower(args, kwargs)[1])
 
+    def plan(self, *args: P.args, **kwargs: P.kwargs) -> Plan:
+        """How a call with these arguments is best divided among the devices: found anew, whatever `plan` of tessera.jit
+        says. They may be jax.ShapeDtypeStructs: nothing is executed."""
+        options = self._options
+        asked = options.plan or plan_request(self._devices, self._mesh, 3)
+        module = self._lower(args, kwargs)[1].module
+        return plan_module(module, devices=asked.devices, mesh=asked.mesh, topology=options.topology, memory=options.memory,
+                           effort=asked.effort, overlap=options.overlap, name=self.__name__)
+
     def clear_cache(self) -> None:
         """Forgets what this function was compiled to; the cache on disk stays."""
         with self._compiling:
@@ -96,10 +109,14 @@ class JitFunction(Generic[P, R]):
             return lower(self.trace(*args, **kwargs), self._mesh)
         except ValueError:  # of JAX, where an Array lies on a mesh of other axes than the function's: it is placed anew
             dynamic, _ = self._statics.split(args, kwargs)
-            seen = jax.tree.map(lambda leaf: anew(leaf) if isinstance(leaf, Array) else abstract(leaf), dynamic)
             if not any(isinstance(leaf, Array) for leaf in jax.tree.leaves(dynamic)):
                 raise
-            return lower(self._trace(args, kwargs, seen), self._mesh)
+            return lower(self._trace(args, kwargs, self._forgetting(dynamic)), self._mesh)
+
+    @staticmethod
+    def _forgetting(dynamic: Any) -> Any:
+        """The types of arguments, without the shardings of Arrays."""
+        return jax.tree.map(lambda leaf: anew(leaf) if isinstance(leaf, Array) else abstract(leaf), dynamic)
 
     def _program(self, lowering: Lowering) -> Program:
         program = programs.program_of(lowering.module, self.__name__, self._options)
@@ -157,17 +174,17 @@ class Statics:
 def jit(fun: Callable[P, R], *, in_shardings: Any = ..., out_shardings: Any = ..., static_argnums: Numbers = ...,
         static_argnames: Names = ..., donate_argnums: Numbers = ..., donate_argnames: Names = ...,
         devices: int | None = ..., mesh: AnyMesh | None = ..., topology: str | Path | None = ...,
-        overlap: str = ..., memory: int | str | None = ...,
+        overlap: str = ..., memory: int | str | None = ..., plan: bool = ...,
         ) -> JitFunction[P, R]: ...
 @overload
 def jit(*, in_shardings: Any = ..., out_shardings: Any = ..., static_argnums: Numbers = ...,
         static_argnames: Names = ..., donate_argnums: Numbers = ..., donate_argnames: Names = ...,
         devices: int | None = ..., mesh: AnyMesh | None = ..., topology: str | Path | None = ...,
-        overlap: str = ..., memory: int | str | None = ...,
+        overlap: str = ..., memory: int | str | None = ..., plan: bool = ...,
         ) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
 def jit(fun: Any = None, *, devices: int | None = None, mesh: AnyMesh | None = None,
         topology: str | Path | None = None, overlap: str = "auto", memory: int | str | None = None,
-        **jax_options: Any) -> Any:
+        plan: bool = False, **jax_options: Any) -> Any:
     """jax.jit, compiled and executed by Tessera.
 
     `fun` is a JAX function, or the result of jax.jit, whose options are kept. in_shardings, out_shardings,
@@ -179,22 +196,26 @@ def jit(fun: Any = None, *, devices: int | None = None, mesh: AnyMesh | None = N
     meshes in the function it says how many devices they must have. `topology` is a file that describes the machine
     (docs/topology.md), or the name of one; `overlap` and `memory` are as in tessera.compile.
 
+    With `plan`, shardings are found (docs/plan.md): `devices=8` then is how many devices there are, on the mesh that serves
+    best, and `mesh` one to plan for. What is annotated holds.
+
     Arguments are pytrees of tessera.Arrays, jax.Arrays, NumPy arrays, numbers and PRNG keys. Results are tessera.Arrays, at
     once: they are computed while the caller goes on. See docs/jax.md."""
     if fun is None:
         return functools.partial(jit, devices=devices, mesh=mesh, topology=topology, overlap=overlap, memory=memory,
-                                 **jax_options)
+                                 plan=plan, **jax_options)
     if unknown := jax_options.keys() - JAX_OPTIONS:
         raise TypeError(f"tessera.jit has no option {', '.join(sorted(unknown))}; of jax.jit's it takes {', '.join(JAX_OPTIONS)}")
     given = {name: option for name, option in jax_options.items() if option is not None}
     if hasattr(fun, "jitted_fn"):
         raise TypeError("for a function of nnx.jit use tessera.nnx.jit in its place")
-    own_mesh = mesh_of(devices, mesh)
+    own_mesh = mesh_of(None if plan else devices, mesh)
+    request = plan_request(devices, mesh, 3) if plan else None
     for name in ("in_shardings", "out_shardings"):
         if name in given:
             given[name] = as_shardings(given[name], own_mesh)
     jitted = fun if isinstance(fun, jax.stages.Wrapped) and not given else jax.jit(fun, **given)
-    return JitFunction(jitted, mesh, devices, programs.Options(topology_text(topology), overlap, memory))
+    return JitFunction(jitted, mesh, devices, programs.Options(topology_text(topology), overlap, memory, request))
 
 
 JAX_OPTIONS = ("in_shardings", "out_shardings", "static_argnums", "static_argnames", "donate_argnums", "donate_argnames")

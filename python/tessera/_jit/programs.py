@@ -11,6 +11,7 @@ from collections import OrderedDict
 
 from .. import _native
 from ..client import Executable, default_client
+from ..compiler import PlanRequest
 from ..errors import Error
 from ..program import Program
 from ..program import compile as compile_module
@@ -24,6 +25,7 @@ class Options:
     topology: str | None = None  # contents of the file, or a machine's name
     overlap: str = "auto"
     memory: int | str | None = None
+    plan: PlanRequest | None = None  # shardings are found
 
     def key(self) -> bytes:
         return repr(dataclasses.astuple(self)).encode()
@@ -75,7 +77,8 @@ def from_disk(key: str) -> Program | None:
 
 
 def compiled(key: str, module: bytes, name: str, options: Options) -> Program:
-    program = compile_module(module, topology=options.topology, overlap=options.overlap, memory=options.memory, name=name)
+    program = compile_module(module, topology=options.topology, overlap=options.overlap, memory=options.memory,
+                             plan=options.plan, name=name)
     disk_cache.write(key, program.to_bytes())
     return program
 

@@ -14,11 +14,12 @@ const AxisRef a{0, 1, 2}, b{1, 1, 2};
 struct Chain {
   PropagationGraph graph;
   Assignment planned;
-  std::vector<Place> places;
+  std::vector<AnnotationPlace> places;
 
   Chain() { graph.rules.push_back({{{8}}, {{{0}}}, {{{0}}}}); }
 
-  int32_t value(AxisRefs axes, std::optional<Place::Kind> kind = Place::Inside) {
+  int32_t value(AxisRefs axes,
+                std::optional<AnnotationPlace::Kind> kind = AnnotationPlace::Inside) {
     PropagatedValue value;
     value.shape = {8};
     value.sharding.dims.push_back({{}, /*closed=*/false, std::nullopt});
@@ -30,7 +31,8 @@ struct Chain {
     return number;
   }
 
-  int32_t op(int32_t operand, AxisRefs axes, std::optional<Place::Kind> kind = Place::Inside) {
+  int32_t op(int32_t operand, AxisRefs axes,
+             std::optional<AnnotationPlace::Kind> kind = AnnotationPlace::Inside) {
     int32_t result = value(axes, kind);
     PropagatedOp op;
     op.rule = 0;
@@ -58,14 +60,15 @@ struct Chain {
 
 TEST(DecisiveValues, AnArgumentDecidesWhatFollowsIt) {
   Chain chain;
-  int32_t x = chain.value({a}, Place::Argument);
+  int32_t x = chain.value({a}, AnnotationPlace::Argument);
   chain.op(chain.op(x, {a}), {a});
   EXPECT_EQ(chain.decisive(), std::vector<int32_t>{x});
 }
 
 TEST(DecisiveValues, AConstraintWhereTheyPart) {
   Chain chain;
-  int32_t x = chain.value({a}, Place::Argument), y = chain.op(x, {a}), z = chain.op(y, {b});
+  int32_t x = chain.value({a}, AnnotationPlace::Argument), y = chain.op(x, {a}),
+          z = chain.op(y, {b});
   chain.op(chain.op(z, {b}), {b});
   EXPECT_EQ(chain.decisive(), (std::vector<int32_t>{x, z}));
 }
@@ -73,8 +76,9 @@ TEST(DecisiveValues, AConstraintWhereTheyPart) {
 // Without its own annotation the argument would follow the one beside it.
 TEST(DecisiveValues, WhatIsToBeWholeIsSaidOnlyWhereItWouldNotBe) {
   Chain chain;
-  int32_t x = chain.value({}, Place::Argument), y = chain.op(x, {a}, Place::Result);
-  int32_t other = chain.value({}, Place::Argument);
+  int32_t x = chain.value({}, AnnotationPlace::Argument),
+          y = chain.op(x, {a}, AnnotationPlace::Result);
+  int32_t other = chain.value({}, AnnotationPlace::Argument);
   chain.graph.values[other].shape = {16}; // nothing like x
   chain.op(other, {});
   EXPECT_EQ(chain.decisive(), (std::vector<int32_t>{x, y}));
@@ -83,7 +87,7 @@ TEST(DecisiveValues, WhatIsToBeWholeIsSaidOnlyWhereItWouldNotBe) {
 TEST(DecisiveValues, OfLayersThatAreAlikeAllOrNone) {
   Chain chain;
   std::vector<int32_t> expected;
-  int32_t x = chain.value({a}, Place::Argument);
+  int32_t x = chain.value({a}, AnnotationPlace::Argument);
   expected.push_back(x);
   for (int layer = 0; layer < 3; ++layer) {
     x = chain.op(x, {b});
@@ -96,7 +100,7 @@ TEST(DecisiveValues, OfLayersThatAreAlikeAllOrNone) {
 
 TEST(DecisiveValues, WhatHasNoPlaceIsNamed) {
   Chain chain;
-  int32_t x = chain.value({a}, Place::Argument);
+  int32_t x = chain.value({a}, AnnotationPlace::Argument);
   int32_t hidden = chain.op(x, {b}, std::nullopt), y = chain.op(hidden, {b});
   std::vector<int32_t> others;
   EXPECT_EQ(chain.decisive(&others), (std::vector<int32_t>{x, y}));
@@ -105,7 +109,7 @@ TEST(DecisiveValues, WhatHasNoPlaceIsNamed) {
 
 TEST(DecisiveValues, WhatConstantsMakeMayLieAnyhow) {
   Chain chain;
-  int32_t x = chain.value({a}, Place::Argument);
+  int32_t x = chain.value({a}, AnnotationPlace::Argument);
   chain.graph.values[chain.op(x, {b})].free = true;
   EXPECT_EQ(chain.decisive(), std::vector<int32_t>{x});
 }
@@ -113,9 +117,9 @@ TEST(DecisiveValues, WhatConstantsMakeMayLieAnyhow) {
 // A line that is called twice, once where it is planned otherwise, is no place for either.
 TEST(DecisiveValues, APlaceSpeaksOfAllItsValues) {
   Chain chain;
-  int32_t x = chain.value({a}, Place::Argument);
+  int32_t x = chain.value({a}, AnnotationPlace::Argument);
   int32_t y = chain.op(x, {b}, std::nullopt), z = chain.op(x, {}, std::nullopt);
-  chain.places.push_back({Place::Inside, {y, z}});
+  chain.places.push_back({AnnotationPlace::Inside, {y, z}});
   std::vector<int32_t> others;
   EXPECT_EQ(chain.decisive(&others), std::vector<int32_t>{x});
   EXPECT_EQ(others, (std::vector<int32_t>{y, z}));

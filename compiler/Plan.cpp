@@ -1,0 +1,281 @@
+// plan: the program is imported once; on each mesh assignments of shardings are found on plain data;
+// the best are written into copies of the author's program, which go the road.
+#include "compiler/Plan.h"
+
+#include "compiler/DeepStack.h"
+#include "compiler/Entry.h"
+#include "compiler/InputCheck.h"
+#include "compiler/MendChange.h"
+#include "compiler/PlanSearch.h"
+#include "compiler/Road.h"
+#include "compiler/SourcePlaces.h"
+#include "dialects/sdy/PlainData.h"
+#include "dialects/tessera/Marks.h"
+#include "lib/plan/Meshes.h"
+#include "lib/text/Quantity.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <chrono>
+#include <deque>
+
+namespace tessera {
+
+using namespace mlir;
+
+namespace planning {
+namespace {
+
+bool isAnnotated(ModuleOp module) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  bool found = false;
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    found |= main.getArgAttr(i, sdy::kShardingAttr) != nullptr;
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    found |= main.getResultAttr(i, sdy::kShardingAttr) != nullptr;
+  main.walk([&](Operation *op) {
+    found |= op->hasAttr(sdy::kShardingAttr) || isa<sdy::SdyDialect>(op->getDialect());
+  });
+  return found;
+}
+
+bool hasSameSignature(ModuleOp a, ModuleOp b) {
+  auto one = a.lookupSymbol<func::FuncOp>("main"), other = b.lookupSymbol<func::FuncOp>("main");
+  return one && other && one.getFunctionType() == other.getFunctionType();
+}
+
+class Planning {
+public:
+  Planning(const CompileOptions &options, const PlanRequest &request,
+           const CompileListener &listener)
+      : options(options), request(request), listener(listener), road(options, listener) {}
+
+  PlanResult run(llvm::StringRef text) {
+    PlanResult result;
+    if (result.error = readSource(text); !result.error.empty())
+      return result;
+    std::vector<sharding::Mesh> meshes;
+    if (result.error = chooseMeshes(meshes); !result.error.empty())
+      return result;
+    listener.began("plan");
+    search(meshes);
+    compileBest(source, candidates, request.effort);
+    if (result.error = choose(); !result.error.empty())
+      return result;
+    planned.name = options.inputName;
+    result.report = planJson(planned, *source.read);
+    result.text = planText(planned, *source.read);
+    result.program = printedAsRead(planned.best->tried.annotated.get());
+    return result;
+  }
+
+private:
+  std::string fail(const llvm::Twine &what) const {
+    return ("error: " + llvm::Twine(options.inputName) + ": " + what).str();
+  }
+
+  std::string readSource(llvm::StringRef text) {
+    if (std::string error = road.read(text, /*keepNames=*/true); !error.empty())
+      return error;
+    ModuleOp module = road.module();
+    if (holdsDevicePrograms(module))
+      return fail("holds device programs, which are sharded already");
+    mends::numberOps(module);
+    source.read = module.clone();
+    if (std::string error = road.run("propagate", [](const Phase &) { return true; });
+        !error.empty())
+      return error;
+    bool madeMesh = !sdy::MeshTable(*source.read).main() && sdy::MeshTable(module).main();
+    source.isImported = madeMesh || !hasSameSignature(*source.read, module);
+    if (source.isImported) {
+      mends::numberOps(module);
+      source.read = module.clone();
+    }
+    source.isAnnotated = isAnnotated(module);
+    source.imported = module.clone();
+    source.program = std::make_unique<PlanProgram>(source.imported.get());
+    if (!source.program->isValid())
+      return road.error("the program's annotations cannot hold");
+    if (source.program->countMeshes() > 1)
+      return fail("it has values on several meshes; plans are for programs on one");
+    source.known = knownValues(source.plain().graph,
+                               [&](int32_t value) { return source.program->valueAt(value); });
+    source.places = placesOf(*source.program, mends::numberedOps(*source.read));
+    return "";
+  }
+
+  // Of a program with annotations the mesh that they are on; else what is asked for.
+  std::string chooseMeshes(std::vector<sharding::Mesh> &meshes) {
+    sdy::MeshTable table(*source.imported);
+    const sharding::Mesh *own = source.program->annotatedMesh();
+    if (!own)
+      own = table.main();
+    std::optional<sharding::Mesh> asked;
+    std::string wrong;
+    if (!request.mesh.empty()) {
+      asked = plan::readMesh(request.mesh, wrong);
+      if (!asked)
+        return "error: --mesh=" + request.mesh + ": " + wrong;
+      if (request.devices && asked->numDevices() != request.devices)
+        return "error: --mesh=" + request.mesh + " has " +
+               text::counted(uint64_t(asked->numDevices()), "device") +
+               ", --devices=" + std::to_string(request.devices) + " asks for others";
+    }
+    if (own && source.isAnnotated) {
+      if (asked && asked->axes != own->axes)
+        return fail(mismatch(*own, *asked));
+      if (request.devices && request.devices != own->numDevices())
+        return fail("its annotations are on a mesh of " +
+                    text::counted(uint64_t(own->numDevices()), "device") + " (" +
+                    plan::meshText(*own) + "), --devices=" + std::to_string(request.devices) +
+                    " asks for others");
+      meshes = {*own};
+      return "";
+    }
+    if (asked)
+      meshes = {*asked};
+    else if (request.devices)
+      meshes = plan::meshesOf(request.devices, topologyOf(*source.imported).network);
+    else if (own)
+      meshes = {*own};
+    else if (auto count = source.imported.get()->getAttrOfType<IntegerAttr>("mhlo.num_partitions");
+             count && count.getInt() > 1 && count.getInt() <= plan::kMostDevices)
+      meshes = plan::meshesOf(count.getInt(), topologyOf(*source.imported).network);
+    else
+      return fail("it does not say how many devices there are: give --devices=8, or "
+                  "--mesh=data=2,model=4");
+    return "";
+  }
+
+  std::string mismatch(const sharding::Mesh &own, const sharding::Mesh &asked) const {
+    for (const sharding::MeshAxis &axis : asked.axes)
+      if (own.axisIndex(axis.name) < 0)
+        return "its annotations are on the mesh " + plan::meshText(own) + ", which has no axis '" +
+               axis.name + "' of --mesh=" + request.mesh;
+    return "its annotations are on the mesh " + plan::meshText(own) +
+           ", not on --mesh=" + request.mesh;
+  }
+
+  void search(llvm::ArrayRef<sharding::Mesh> meshes) {
+    auto begin = std::chrono::steady_clock::now();
+    cost::Topology topology = topologyOf(*source.imported);
+    plan::Options asked;
+    asked.memory = scheduleOf(*source.imported).memory.value_or(0);
+    asked.effort = request.effort;
+    for (const sharding::Mesh &mesh : meshes) {
+      OnMesh &onMesh = onMeshes.emplace_back(source, mesh, topology);
+      for (Candidate &each : candidatesOn(onMesh, topology, asked))
+        candidates.push_back(std::move(each));
+    }
+    llvm::stable_sort(candidates,
+                      [](const Candidate &a, const Candidate &b) { return a.seconds < b.seconds; });
+    planned.searchSeconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  static bool isQuicker(const Candidate &a, const Candidate &b) {
+    if (a.tried.time.seconds != b.tried.time.seconds)
+      return a.tried.time.seconds < b.tried.time.seconds;
+    return a.tried.peakBytes < b.tried.peakBytes;
+  }
+
+  std::string choose() {
+    std::map<std::string, const Candidate *> kinds;
+    const Candidate *least = nullptr, *failed = nullptr;
+    std::optional<int64_t> bound = scheduleOf(*source.imported).memory;
+    for (const Candidate &each : candidates) {
+      if (!each.isTried)
+        continue;
+      int64_t needs = each.tried.error.empty() ? each.tried.peakBytes : each.tried.leastBytes;
+      if (needs && (!least || needs < needed(*least)))
+        least = &each;
+      if (!each.tried.error.empty()) {
+        failed = &each;
+        continue;
+      }
+      if (bound && each.tried.peakBytes > *bound)
+        continue;
+      const Candidate *&best = kinds[each.kind];
+      if (!best || isQuicker(each, *best))
+        best = &each;
+      if (!planned.best || isQuicker(each, *planned.best))
+        planned.best = &each;
+    }
+    if (!planned.best && least)
+      return fail(tooMuch(*least, bound.value_or(0)));
+    if (!planned.best)
+      return fail(failed ? failed->tried.error : "no plan was found");
+    for (const auto &[kind, best] : kinds)
+      if (best != planned.best)
+        planned.others.push_back(best);
+    llvm::stable_sort(planned.others,
+                      [](const Candidate *a, const Candidate *b) { return isQuicker(*a, *b); });
+    return "";
+  }
+
+  static int64_t needed(const Candidate &each) {
+    return each.tried.error.empty() ? each.tried.peakBytes : each.tried.leastBytes;
+  }
+
+  std::string tooMuch(const Candidate &least, int64_t bound) const {
+    std::string text =
+        "no plan fits into the " + text::bytes(uint64_t(bound)) +
+        " of each device: the least that one takes is --memory=" + std::to_string(needed(least)) +
+        ", on " + plan::meshText(least.onMesh->getMesh());
+    if (!least.tried.error.empty())
+      return text + " (" + least.tried.error + ")";
+    std::string largest;
+    for (const explain::AtPeak &each : llvm::ArrayRef(least.tried.atPeak).take_front(3))
+      largest +=
+          (largest.empty() ? "" : ", ") + text::bytes(uint64_t(each.bytes)) + " of " + each.name;
+    return text + (largest.empty() ? "" : "; largest at its peak: " + largest);
+  }
+
+  const CompileOptions &options;
+  const PlanRequest &request;
+  const CompileListener &listener;
+  Road road;
+  Source source;
+  std::deque<OnMesh> onMeshes;
+  std::vector<Candidate> candidates;
+  Planned planned;
+};
+
+} // namespace
+} // namespace planning
+
+std::string readPlanRequest(llvm::StringRef devices, llvm::StringRef mesh, llvm::StringRef effort,
+                            PlanRequest &into) {
+  if (!devices.empty() && (devices.getAsInteger(10, into.devices) || into.devices < 1 ||
+                           into.devices > plan::kMostDevices))
+    return ("devices=" + devices + ": must be a number from 1 to " +
+            llvm::Twine(plan::kMostDevices))
+        .str();
+  if (!effort.empty() &&
+      (effort.getAsInteger(10, into.effort) || into.effort < 1 || into.effort > 5))
+    return ("effort=" + effort + ": must be 1 to 5").str();
+  into.mesh = mesh;
+  return "";
+}
+
+PlanResult planProgram(llvm::StringRef module, const CompileOptions &options,
+                       const PlanRequest &request, const CompileListener &listener) {
+  return resultOnDeepStack(
+      [&] { return planning::Planning(options, request, listener).run(module); });
+}
+
+CompileResult compilePlanned(llvm::StringRef module, const CompileOptions &options,
+                             const PlanRequest &request, const CompileListener &listener) {
+  PlanResult plan = planProgram(module, options, request, listener);
+  if (!plan.error.empty()) {
+    CompileResult failed;
+    failed.error = std::move(plan.error);
+    return failed;
+  }
+  CompileOptions planned = options;
+  planned.entry = "main"; // as the plan writes it
+  planned.inputShapes.clear();
+  return compile(plan.program, planned, listener);
+}
+
+} // namespace tessera

@@ -1,0 +1,165 @@
+#include "compiler/PlanReport.h"
+
+#include "compiler/MendChange.h"
+#include "compiler/Report.h"
+#include "compiler/SourcePlaces.h"
+#include "compiler/explain/Explanation.h"
+#include "lib/mends/SpecText.h"
+#include "lib/plan/Meshes.h"
+#include "lib/text/Quantity.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace tessera::planning {
+
+using namespace mlir;
+
+std::optional<double> gapOf(const Candidate &candidate) {
+  if (candidate.seconds <= 0 || candidate.lowerBound <= 0)
+    return std::nullopt;
+  return std::max(0.0, 1 - candidate.lowerBound / candidate.seconds);
+}
+
+namespace {
+
+struct NamedSharding {
+  std::string name;
+  const sharding::TensorSharding *sharding;
+};
+
+std::vector<NamedSharding> argumentsOf(const Candidate &candidate, ModuleOp read) {
+  std::vector<NamedSharding> all;
+  auto main = read.lookupSymbol<func::FuncOp>("main");
+  for (auto [value, facts] : llvm::enumerate(candidate.onMesh->program().values))
+    if (int32_t index = facts.argument; index >= 0)
+      all.push_back({argumentName(placeOf(main.getArgument(index).getLoc()), index),
+                     &candidate.values[value]});
+  return all;
+}
+
+struct Constraint {
+  std::string location, what;
+  const sharding::TensorSharding *sharding;
+};
+
+// Those of one source line, and of one sharding, are one.
+std::vector<std::pair<Constraint, int>> constraintsOf(const Candidate &candidate, ModuleOp read) {
+  std::vector<Operation *> ops = mends::numberedOps(read);
+  std::vector<std::pair<Constraint, int>> all;
+  for (const Annotation &each : candidate.tried.annotations) {
+    if (each.kind != plan::AnnotationPlace::Inside)
+      continue;
+    Operation *op = ops[each.spot.at];
+    SourcePlace place = placeOf(op->getLoc());
+    Constraint constraint{explain::whereText(place.frames), op->getName().stripDialect().str(),
+                          &each.sharding};
+    if (constraint.location.empty())
+      constraint.location = place.name;
+    auto same = llvm::find_if(all, [&](const auto &other) {
+      return other.first.location == constraint.location && other.first.what == constraint.what &&
+             plan::liesAlike(*other.first.sharding, *constraint.sharding);
+    });
+    if (same == all.end())
+      all.push_back({constraint, 1});
+    else
+      ++same->second;
+  }
+  return all;
+}
+
+std::string percent(double fraction) { return llvm::formatv("{0:F1}%", 100 * fraction).str(); }
+
+} // namespace
+
+std::string planJson(const Planned &planned, ModuleOp read) {
+  const Candidate &best = *planned.best;
+  const sharding::Mesh &mesh = best.onMesh->getMesh();
+  llvm::json::Object axes, arguments;
+  for (const sharding::MeshAxis &axis : mesh.axes)
+    axes[axis.name] = axis.size;
+  for (const NamedSharding &each : argumentsOf(best, read)) {
+    llvm::json::Array dims;
+    for (const sharding::DimSharding &dim : each.sharding->dims) {
+      llvm::json::Array names;
+      for (const sharding::AxisRef &axis : dim.axes)
+        names.push_back(mends::axisText(mesh, axis));
+      dims.push_back(std::move(names));
+    }
+    arguments[llvm::json::fixUTF8(each.name)] = std::move(dims);
+  }
+  llvm::json::Array constraints, alternatives;
+  for (const auto &[constraint, count] : constraintsOf(best, read))
+    constraints.push_back(llvm::json::Object{{"location", llvm::json::fixUTF8(constraint.location)},
+                                             {"value", constraint.what},
+                                             {"spec", mends::specText(mesh, *constraint.sharding)},
+                                             {"count", count}});
+  for (const Candidate *other : planned.others)
+    alternatives.push_back(llvm::json::Object{{"kind", other->kind},
+                                              {"mesh", plan::meshText(other->onMesh->getMesh())},
+                                              {"seconds", other->tried.time.seconds},
+                                              {"peak_bytes", other->tried.peakBytes}});
+  const cost::StepTime &time = best.tried.time;
+  llvm::json::Object report{{"kind", best.kind},
+                            {"mesh", std::move(axes)},
+                            {"axes", plan::meshText(mesh)},
+                            {"predicted", llvm::json::Object{{"seconds", time.seconds},
+                                                             {"compute", time.compute},
+                                                             {"communication", time.communication},
+                                                             {"exposed", time.exposed},
+                                                             {"overhead", time.overhead},
+                                                             {"peak_bytes", best.tried.peakBytes}}},
+                            {"differing_values", int64_t(best.tried.others)},
+                            {"search_seconds", planned.searchSeconds},
+                            {"arguments", std::move(arguments)},
+                            {"constraints", std::move(constraints)},
+                            {"alternatives", std::move(alternatives)}};
+  std::optional<double> gap = gapOf(best);
+  report["planned_seconds"] = best.seconds > 0 ? llvm::json::Value(best.seconds) : nullptr;
+  report["lower_bound"] = gap ? llvm::json::Value(best.lowerBound) : nullptr;
+  report["gap"] = gap ? llvm::json::Value(*gap) : nullptr;
+  return reportText(std::move(report)) + "\n";
+}
+
+std::string planText(const Planned &planned, ModuleOp read) {
+  const Candidate &best = *planned.best;
+  const sharding::Mesh &mesh = best.onMesh->getMesh();
+  const cost::StepTime &time = best.tried.time;
+  std::string text = planned.name + ": " + text::counted(uint64_t(mesh.numDevices()), "device") +
+                     ", mesh " + plan::meshText(mesh) +
+                     (best.kind == kSearch ? "" : ": " + best.kind) + "\n";
+  text += "a step: " + text::seconds(time.seconds) + " predicted, compute " +
+          text::seconds(time.compute) + ", communication " + text::seconds(time.communication) +
+          " (waited for: " + text::seconds(time.exposed) + "), overhead " +
+          text::seconds(time.overhead) + "; " + text::bytes(uint64_t(best.tried.peakBytes)) +
+          " a device at the peak\n";
+  if (std::optional<double> gap = gapOf(best))
+    text += "no plan on this mesh takes less than " + text::seconds(best.lowerBound) + " of the " +
+            text::seconds(best.seconds) + " that the search counts: " + percent(*gap) +
+            " at most could be saved\n";
+  text += "\narguments\n";
+  std::vector<NamedSharding> arguments = argumentsOf(best, read);
+  size_t width = 0;
+  for (const NamedSharding &each : arguments)
+    width = std::max(width, std::min<size_t>(each.name.size(), 48));
+  for (const NamedSharding &each : arguments)
+    text += "  " + each.name + std::string(width - std::min(width, each.name.size()) + 2, ' ') +
+            mends::specText(mesh, *each.sharding) + "\n";
+  if (auto constraints = constraintsOf(best, read); !constraints.empty()) {
+    text += "\nconstraints\n";
+    for (const auto &[constraint, count] : constraints)
+      text += "  " + mends::specText(mesh, *constraint.sharding) + "  on the result of " +
+              constraint.what + " at " + constraint.location +
+              (count > 1 ? " (" + std::to_string(count) + " times)" : "") + "\n";
+  }
+  if (!planned.others.empty()) {
+    text += "\nothers\n";
+    for (const Candidate *other : planned.others)
+      text += "  " + text::seconds(other->tried.time.seconds) + ", " +
+              text::bytes(uint64_t(other->tried.peakBytes)) + "  " + other->kind + ", mesh " +
+              plan::meshText(other->onMesh->getMesh()) + "\n";
+  }
+  return text;
+}
+
+} // namespace tessera::planning

@@ -1,0 +1,99 @@
+#include "compiler/PlanSearch.h"
+
+#include "lib/plan/KnownPlans.h"
+#include "lib/plan/Search.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <set>
+
+namespace tessera::planning {
+
+using namespace mlir;
+
+namespace {
+
+// But for what is computed from constants alone.
+bool isSamePlan(const plan::Program &program, const plan::Assignment &a,
+                const plan::Assignment &b) {
+  for (auto [value, one, other] : llvm::zip(program.graph.values, a, b))
+    if (!value.free && !plan::liesAlike(one, other))
+      return false;
+  return true;
+}
+
+} // namespace
+
+std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const cost::Topology &topology,
+                                    const plan::Options &options) {
+  const plan::Program &program = onMesh.program();
+  const sharding::Mesh &mesh = onMesh.getMesh();
+  std::vector<Candidate> candidates;
+  auto add = [&](std::string kind, plan::Assignment values, double seconds, double lowerBound) {
+    for (Candidate &known : candidates)
+      if (isSamePlan(program, known.values, values)) { // what the search finds may have a name
+        known.kind = known.kind == kSearch ? kind : known.kind;
+        return;
+      }
+    Candidate candidate;
+    candidate.kind = std::move(kind);
+    candidate.onMesh = &onMesh;
+    candidate.values = std::move(values);
+    candidate.seconds = seconds;
+    candidate.lowerBound = lowerBound;
+    candidates.push_back(std::move(candidate));
+  };
+  plan::Plan found = plan::planOnMesh(program, mesh, topology, options);
+  add(kSearch, std::move(found.values), found.seconds, found.lowerBound);
+  for (plan::NamedAssignment &known : plan::knownPlans(program, mesh)) {
+    double seconds = plan::assignmentSeconds(program, mesh, topology, known.values);
+    add(known.kind, std::move(known.values), seconds, 0);
+  }
+  // The bound holds for all plans of the mesh.
+  for (Candidate &each : candidates)
+    each.lowerBound = candidates.front().lowerBound;
+  candidates.front().isFound = true;
+  return candidates;
+}
+
+namespace {
+
+// "fsdp x data" and "data x fsdp" are one kind.
+std::string kindOf(const Candidate &candidate) {
+  SmallVector<StringRef> parts;
+  StringRef(candidate.kind).split(parts, " x ");
+  llvm::sort(parts);
+  return llvm::join(parts, " x ");
+}
+
+bool isPure(const Candidate &candidate) {
+  return candidate.kind != kSearch && !StringRef(candidate.kind).contains(" x ");
+}
+
+} // namespace
+
+void compileBest(const Source &source, std::vector<Candidate> &candidates, int effort) {
+  size_t ops = source.plain().graph.ops.size() + 1;
+  size_t most = std::clamp<size_t>(size_t(effort) * 6000 / ops, 1, size_t(effort) * 4);
+  std::set<std::string> kinds;
+  size_t tried = 0;
+  auto tryThose = [&](size_t upTo, llvm::function_ref<bool(const Candidate &)> isMeant) {
+    for (Candidate &candidate : candidates) {
+      if (tried >= upTo)
+        break;
+      if (candidate.isTried || !isMeant(candidate) ||
+          (!candidate.isFound && kinds.contains(kindOf(candidate))))
+        continue;
+      kinds.insert(kindOf(candidate));
+      ++tried;
+      candidate.tried = tryPlan(source, *candidate.onMesh, candidate.values);
+      candidate.isTried = true;
+    }
+  };
+  auto isFound = [](const Candidate &candidate) { return candidate.isFound; };
+  tryThose((most + 2) / 3, isFound);
+  tryThose((2 * most + 2) / 3, isPure);
+  tryThose(most, [](const Candidate &) { return true; });
+}
+
+} // namespace tessera::planning

@@ -1,0 +1,115 @@
+#include "compiler/PlanTrial.h"
+
+#include "compiler/Diagnostics.h"
+#include "compiler/ExplainMemory.h"
+#include "compiler/MendChange.h"
+#include "compiler/Phases.h"
+#include "dialects/sdy/PlainData.h"
+#include "dialects/tessera/Marks.h"
+#include "passes/package/StepWork.h"
+#include "passes/propagate/Passes.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace tessera::planning {
+
+using namespace mlir;
+
+OnMesh::OnMesh(const Source &source, const sharding::Mesh &mesh, const cost::Topology &topology)
+    : source(source), mesh(mesh),
+      ways(source.plain(), source.imported.get().lookupSymbol<func::FuncOp>("main"), this->mesh,
+           topology) {}
+
+std::vector<Annotation> OnMesh::annotationsFor(const plan::Assignment &planned,
+                                               ArrayRef<int32_t> also) const {
+  plan::DecisivePlaces decisive =
+      plan::decisivePlaces(program().graph, planned, source.places.places, ways.all(), also);
+  std::vector<Annotation> annotations;
+  for (int32_t number : decisive.places) {
+    const plan::AnnotationPlace &place = source.places.places[number];
+    annotations.push_back(
+        {place.kind, source.places.spots[number], plan::closed(planned[place.values.front()])});
+  }
+  return annotations;
+}
+
+std::vector<int32_t> OnMesh::othersIn(ModuleOp propagated, const plan::Assignment &planned) const {
+  std::vector<int32_t> others;
+  ModuleGraph now(propagated);
+  auto valueAt = [&](int32_t value) { return now.valueAt(value); };
+  for (const auto &[key, value] : knownValues(now.graph, valueAt))
+    if (auto it = source.known.find(key); it != source.known.end())
+      if (!plan::liesAlike(now.graph.values[value].sharding, planned[it->second]))
+        others.push_back(it->second);
+  return others;
+}
+
+namespace {
+
+bool runPhases(ModuleOp module, llvm::function_ref<bool(StringRef)> isDue) {
+  PassManager passes(module.getContext());
+  passes.enableVerifier(false); // the phases verify themselves
+  for (const Phase &phase : phases())
+    if (isDue(phase.name))
+      phase.build(passes);
+  return succeeded(passes.run(module));
+}
+
+} // namespace
+
+Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned) {
+  constexpr int kRounds = 3; // in which what lies otherwise is annotated, too
+  Tried tried;
+  ScopedDiagnosticHandler quiet(source.read.get().getContext(), [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error && tried.error.empty())
+      tried.error = oneLine(diagnostic.str());
+    return success();
+  });
+  OwningOpRef<ModuleOp> trial;
+  auto run = [&](llvm::function_ref<bool(StringRef)> isDue) {
+    bool ran = runPhases(*trial, isDue);
+    if (!ran && tried.error.empty())
+      tried.error = "a phase failed and did not say why: a mistake in Tessera";
+    return ran;
+  };
+  std::vector<int32_t> others;
+  for (int round = 0; round < kRounds; ++round) {
+    size_t before = tried.annotations.size();
+    tried.annotations = onMesh.annotationsFor(planned, others);
+    if (round && tried.annotations.size() == before)
+      break; // there is no place for what lies otherwise
+    tried.annotated = source.read.get().clone();
+    annotate(*tried.annotated, onMesh.getMesh(), tried.annotations);
+    trial = tried.annotated->clone();
+    if (!run([&](StringRef phase) {
+          return phase == "propagate" || (phase == "import" && !source.isImported);
+        }))
+      return tried;
+    std::vector<int32_t> now = onMesh.othersIn(*trial, planned);
+    tried.others = now.size();
+    if (now.empty())
+      break;
+    others.insert(others.end(), now.begin(), now.end());
+  }
+  int64_t asked = scheduleOf(*trial).memory.value_or(0);
+  bool isBehind = false;
+  bool ran = run([&](StringRef phase) {
+    bool isDue = isBehind && phase != "codegen" && phase != "package";
+    isBehind |= phase == "propagate";
+    return isDue;
+  });
+  if (!ran) {
+    if (int64_t needed = scheduleOf(*trial).memory.value_or(0); needed > asked)
+      tried.leastBytes = needed;
+    return tried;
+  }
+  ModulePrediction predicted = predictModule(*trial);
+  tried.time = predicted.time;
+  tried.peakBytes = predicted.memory.total();
+  for (auto program : trial->getOps<exec::ProgramOp>())
+    tried.atPeak = memoryOf(program).atPeak;
+  return tried;
+}
+
+} // namespace tessera::planning

@@ -1,0 +1,62 @@
+// A plan of one mesh, found and tried: its annotations in the author's program, and what a step of that
+// program costs when it has gone the road.
+#pragma once
+
+#include "compiler/PlanPlaces.h"
+#include "compiler/explain/Explanation.h"
+#include "lib/cost/StepTime.h"
+#include "passes/plan/PropagationWays.h"
+
+#include "mlir/IR/OwningOpRef.h"
+
+namespace tessera::planning {
+
+// A program to be planned: as it was read and numbered, and as import leaves it.
+struct Source {
+  mlir::OwningOpRef<mlir::ModuleOp> read, imported;
+  bool isImported = false; // `read` is what import left: its author's annotations are GSPMD's
+  bool isAnnotated = false;
+  std::unique_ptr<PlanProgram> program; // of `imported`
+  KnownValues known;
+  Places places;
+
+  const plan::Program &plain() const { return program->program; }
+};
+
+// A mesh, and how propagation goes on it.
+class OnMesh {
+public:
+  // `source` must outlive it.
+  OnMesh(const Source &source, const sharding::Mesh &mesh, const cost::Topology &topology);
+  OnMesh(const OnMesh &) = delete;
+
+  const sharding::Mesh &getMesh() const { return mesh; }
+  const plan::Program &program() const { return source.plain(); }
+
+  // What is to be annotated for values to lie as planned; `also`: values that must be.
+  std::vector<Annotation> annotationsFor(const plan::Assignment &planned,
+                                         llvm::ArrayRef<int32_t> also) const;
+
+  // Values that lie otherwise in an annotated program, behind propagation.
+  std::vector<int32_t> othersIn(mlir::ModuleOp propagated, const plan::Assignment &planned) const;
+
+private:
+  const Source &source;
+  sharding::Mesh mesh;
+  PropagationWays ways;
+};
+
+struct Tried {
+  mlir::OwningOpRef<mlir::ModuleOp> annotated; // the author's program
+  std::vector<Annotation> annotations;
+  cost::StepTime time;
+  int64_t peakBytes = 0;
+  std::vector<explain::AtPeak> atPeak; // largest first
+  size_t others = 0;                   // values that lie otherwise than planned
+  std::string error;                   // "" where it compiles; else what its compiler says
+  int64_t leastBytes = 0;              // that it needs, where it does not fit
+};
+
+Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned);
+
+} // namespace tessera::planning

@@ -1,0 +1,116 @@
+"""tessera.plan, and tessera.jit with shardings that are found."""
+
+import contextlib
+import io
+import pathlib
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import tessera
+
+MODULE = """
+func.func @main(%x: tensor<256x512xf32>, %w: tensor<512x1024xf32>) -> tensor<256x1024xf32> {
+  %h = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+    : (tensor<256x512xf32>, tensor<512x1024xf32>) -> tensor<256x1024xf32>
+  return %h : tensor<256x1024xf32>
+}
+"""
+
+
+def layers(params, x, y):
+    def loss(params):
+        h = x
+        for up, down in params:
+            h = h + jnp.tanh(h @ up) @ down
+        return jnp.mean((h - y) ** 2)
+
+    value, gradients = jax.value_and_grad(loss)(params)
+    return jax.tree.map(lambda p, g: p - 0.1 * g, params, gradients), value
+
+
+def arguments(width=32, hidden=64, rows=128):
+    draw = np.random.default_rng(0).normal
+    params = [(0.1 * draw(size=(width, hidden)), 0.1 * draw(size=(hidden, width))) for _ in range(2)]
+    x = draw(size=(rows, width))
+    return jax.tree.map(np.float32, (params, x, np.tanh(x)))
+
+
+def test_a_plan_says_what_it_is():
+    plan = tessera.plan(MODULE, devices=4)
+    assert plan.mesh.size == 4
+    assert set(plan.specs) == {"%x", "%w"}
+    assert all(len(spec) == 2 for spec in plan.specs.values())
+    assert plan.seconds > 0 and plan.peak_bytes > 0
+    assert plan.gap is None or 0 <= plan.gap <= 1
+    assert all(other.seconds >= plan.seconds for other in plan.alternatives)
+    assert "sdy.sharding" in plan.module and str(plan) == plan.text
+    program = plan.compile()
+    assert program.devices == 4
+    assert program.report.predicted["seconds"] == pytest.approx(plan.seconds)
+
+
+SQUARE = {"a": 2, "b": 2}
+
+
+@pytest.mark.parametrize("mesh", ["a=2,b=2", SQUARE, tessera.Mesh(SQUARE), tessera.make_mesh((2, 2), ("a", "b"))])
+def test_a_mesh_may_be_given(mesh):
+    assert tessera.plan(MODULE, mesh=mesh).mesh == tessera.Mesh(SQUARE)
+
+
+def test_mistakes():
+    with pytest.raises(tessera.CompileError, match="how many devices"):
+        tessera.plan(MODULE)
+    with pytest.raises(tessera.CompileError, match="the least that one takes is --memory=[0-9]+"):
+        tessera.plan(MODULE, devices=2, memory=4096)
+    with pytest.raises(tessera.CompileError, match="asks for others"):
+        tessera.plan(MODULE, devices=2, mesh="a=4")
+    with pytest.raises(ValueError, match="1 to 5"):
+        tessera.plan(MODULE, devices=2, effort=6)
+    with pytest.raises(ValueError, match="one at least"):
+        tessera.plan(MODULE, devices=0)
+
+
+def test_jit_gives_what_jax_gives_step_after_step():
+    params, x, y = arguments()
+    step = tessera.jit(layers, plan=True, devices=8)
+    ours, theirs = params, params
+    for _ in range(3):
+        ours, loss = step(ours, x, y)
+        theirs, expected = jax.jit(layers)(theirs, x, y)
+        np.testing.assert_allclose(np.asarray(loss), expected, 1e-5)
+    for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
+        assert one.sharding.mesh.size == 8
+        np.testing.assert_allclose(np.asarray(one), other, 1e-4, 1e-5)
+    assert step.program(ours, x, y).devices == 8  # how results lie is no annotation
+    assert step.program(ours, x, y).to_bytes() == step.program(params, x, y).to_bytes()
+
+
+def test_jit_on_a_mesh_with_an_annotation():
+    from jax.sharding import NamedSharding, PartitionSpec
+
+    mesh = tessera.make_mesh((2, 2), ("data", "model"))
+
+    def product(x, w):
+        return jnp.tanh(x @ w)
+
+    rows = NamedSharding(mesh, PartitionSpec("data"))
+    found = tessera.jit(product, plan=True, mesh=mesh, in_shardings=(rows, None))
+    x, w = np.ones((64, 32), np.float32), np.full((32, 128), 0.01, np.float32)
+    np.testing.assert_allclose(np.asarray(found(x, w)), np.tanh(x @ w), 1e-5)
+    assert found.plan(x, w).specs["x"][0] == "data"
+    assert found.program(x, w).mesh.axes == {"data": 2, "model": 2}
+
+
+def test_the_page_tells_what_comes_out():
+    page = (pathlib.Path(__file__).parents[2] / "docs/plan.md").read_text()
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    (shown,) = re.findall(r"prints\n\n```text\n(.*?)```", page, re.S)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(example, "docs/plan.md", "exec"), {})
+    assert [line for line in printed.getvalue().splitlines() if not line.startswith(" ")] == [
+        line for line in shown.splitlines() if not line.startswith(" ")
+    ]
