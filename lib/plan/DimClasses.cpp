@@ -13,7 +13,7 @@ using sharding::OpClass;
 using sharding::PropagatedOp;
 using sharding::TensorFactors;
 
-constexpr double kFlopsPerByte = 8; // that a byte read or written stands for, on machines at large
+constexpr double kFlopsPerByte = 1; // that a byte read or written stands for
 
 // The factor by which a dimension is split first; -1: none that is larger than one element.
 int32_t majorOf(const DimFactors &dim, const FactorRule &rule) {
@@ -59,6 +59,20 @@ private:
 };
 
 } // namespace
+
+bool isProduct(const PropagatedOp &op, const FactorRule &rule) {
+  auto has = [](const TensorFactors &tensor, int32_t factor) {
+    return llvm::any_of(tensor,
+                        [&](const DimFactors &dim) { return llvm::is_contained(dim, factor); });
+  };
+  if (op.operands.size() != 2 || op.results.size() != 1)
+    return false;
+  for (auto [f, factor] : llvm::enumerate(rule.factors))
+    if (factor.kind == FactorKind::Reduction && has(rule.operands[0], f) &&
+        has(rule.operands[1], f))
+      return true;
+  return false;
+}
 
 double bytesOf(const sharding::PropagatedValue &value) {
   double bytes = static_cast<double>(value.elementBytes);
@@ -130,6 +144,7 @@ public:
   }
 
   ProgramFacts run() {
+    findOrigins();
     for (auto [i, op] : llvm::enumerate(program.graph.ops))
       add(op, i < program.ops.size() ? program.ops[i].times : 1);
     for (auto [v, value] : llvm::enumerate(program.graph.values))
@@ -155,14 +170,14 @@ private:
     bool counts = op.opClass == OpClass::Other || !anyOther;
     double work = counts ? times * (op.flops + kFlopsPerByte * (bytes + results)) : 0;
     facts.work += work;
+    if (isProduct(op, rule))
+      noteProduct(op, rule);
     counted.clear();
     for (auto [f, factor] : llvm::enumerate(rule.factors)) {
       if (classOf[f] < 0 || factor.kind == FactorKind::NeedReplication)
         continue;
       ClassFacts &entry = facts.classes[classOf[f]];
-      bool again = llvm::is_contained(counted, classOf[f]);
-      entry.twice |= again && op.opClass == OpClass::Other;
-      if (again)
+      if (llvm::is_contained(counted, classOf[f]))
         continue;
       counted.push_back(classOf[f]);
       entry.work += work;
@@ -175,6 +190,48 @@ private:
         entry.permuted += work;
       }
     }
+  }
+
+  // Values that are an argument, or made from it alone without computing: slices, transposes, casts.
+  void findOrigins() {
+    origin.assign(program.graph.values.size(), -1);
+    for (auto [v, facts] : llvm::enumerate(program.values))
+      if (facts.argument >= 0)
+        origin[v] = v;
+    for (const PropagatedOp &op : program.graph.ops) {
+      if (!isStorage(op) || op.opClass == OpClass::Return)
+        continue;
+      int32_t from = -1;
+      bool alone = true;
+      for (int32_t v : op.operands)
+        if (!program.graph.values[v].free && !program.graph.values[v].shape.empty()) {
+          alone &= !op.elementwise || from < 0 || origin[v] == from;
+          from = from < 0 ? origin[v] : from;
+        }
+      for (int32_t v : op.results)
+        if (alone && origin[v] < 0)
+          origin[v] = from;
+    }
+    isWeight.assign(origin.size(), false);
+  }
+
+  void noteProduct(const PropagatedOp &op, const FactorRule &rule) {
+    const TensorFactors &result = rule.results[0];
+    for (size_t d = 0; d < result.size(); ++d)
+      for (size_t e = 0; e < d; ++e)
+        if (int32_t c = classes.of(op.results[0], d); c >= 0 && c == classes.of(op.results[0], e))
+          facts.classes[c].twice = true;
+    for (int32_t v : op.operands)
+      if (origin[v] >= 0)
+        isWeight[origin[v]] = true;
+    if (origin[op.operands[0]] < 0 && origin[op.operands[1]] < 0)
+      return;
+    for (auto [d, factors] : llvm::enumerate(rule.operands[0]))
+      for (const DimFactors &other : rule.operands[1])
+        if (int32_t f = majorOf(factors, rule);
+            f >= 0 && rule.factors[f].kind == FactorKind::PassThrough && majorOf(other, rule) == f)
+          if (int32_t c = classes.of(op.operands[0], d); c >= 0)
+            facts.classes[c].batchesWeights = true;
   }
 
   // A slice's other tensors lack the factor along which it is taken.
@@ -195,13 +252,16 @@ private:
       if (int32_t c = classes.of(v, d); c >= 0 && !llvm::is_contained(counted, c)) {
         counted.push_back(c);
         ++facts.classes[c].arguments;
+        facts.classes[c].weights += isWeight[v];
       }
   }
 
   const Program &program;
   const DimClasses &classes;
   ProgramFacts facts;
-  bool anyOther = false; // than ops that pass on or change elements in place
+  bool anyOther = false;       // than ops that pass on or change elements in place
+  std::vector<int32_t> origin; // of each value, an argument or -1
+  std::vector<bool> isWeight;
   std::vector<int32_t> classOf, counted;
 };
 

@@ -58,12 +58,14 @@ private:
 struct ClassFacts {
   double work =
       0; // flops, and bytes for some flops each, of products, reductions, .. that it splits
-  double reduced = 0;      // of it, in ops that would leave partial results
-  double permuted = 0;     // of it, in ops whose values cross the borders of shards
-  double partialBytes = 0; // of these partial results, whole
-  int32_t arguments = 0;   // of the program that have such a dimension
-  bool walked = false;     // a loop takes one element of it after another
-  bool twice = false;      // an op has two such dimensions in one result: queries and keys
+  double reduced = 0;          // of it, in ops that would leave partial results
+  double permuted = 0;         // of it, in ops whose values cross the borders of shards
+  double partialBytes = 0;     // of these partial results, whole
+  int32_t arguments = 0;       // of the program that have such a dimension
+  int32_t weights = 0;         // of these arguments, that products take as they are
+  bool batchesWeights = false; // of such products it is a batch dimension: of experts, of stages
+  bool walked = false;         // a loop takes one element of it after another
+  bool twice = false;          // a product has two such dimensions: queries and keys
 };
 
 struct ProgramFacts {
@@ -73,6 +75,9 @@ struct ProgramFacts {
 };
 
 ProgramFacts factsOf(const Program &program, const DimClasses &classes);
+
+// Whether an op contracts two operands: a dot product or a convolution.
+bool isProduct(const sharding::PropagatedOp &op, const sharding::FactorRule &rule);
 
 double bytesOf(const sharding::PropagatedValue &value);
 

@@ -19,12 +19,14 @@ double against(const ClassFacts &facts, const ProgramFacts &program) {
   auto share = [](double part, double whole) { return whole > 0 ? part / whole : 0; };
   return 1 - share(facts.work, program.work) + 0.25 * share(facts.reduced, program.work) +
          0.15 * share(facts.permuted, program.work) +
-         0.5 * share(facts.arguments, program.arguments) + (facts.twice ? 0.02 : 0);
+         0.5 * share(facts.arguments, program.arguments) + (facts.twice ? 0.02 : 0) +
+         (facts.batchesWeights ? 0.2 : 0);
 }
 
-constexpr double kMostAgainst = 0.6; // for which a class still counts as one of data
-constexpr double kPositions = 0.2;   // of the weights may have a second such class: embeddings of
-                                     // positions
+constexpr double kMostAgainst = 0.75; // for which a class still counts as one of data
+constexpr double kPositions = 0.2;    // of the weights may have a second such class: embeddings of
+                                      // positions
+constexpr double kSmallWork = 1e-4;   // of all: what is no layer's
 
 DataClass::Kind kindOf(const ClassFacts &facts, const ProgramFacts &program) {
   if (facts.permuted > 0.05 * program.work)
@@ -69,20 +71,36 @@ void DimRoles::findData() {
     for (int32_t c : counted)
       ofState[c] += bytes;
   }
-  for (auto [score, c] : llvm::ArrayRef(scores).drop_front())
-    if (ofState[c] <= kPositions * all) {
-      dataClasses.push_back({c, kindOf(facts.classes[c], facts)});
-      return;
+  // Inputs that products take look like weights: positions have other inputs as well, or are seen
+  // by each other.
+  for (auto [score, c] : llvm::ArrayRef(scores).drop_front()) {
+    const ClassFacts &entry = facts.classes[c];
+    DataClass::Kind kind = kindOf(entry, facts);
+    if (ofState[c] <= kPositions * all && entry.weights <= 1 &&
+        (kind != DataClass::Kind::Batch || 2 * entry.weights <= entry.arguments)) {
+      dataClasses.push_back({c, kind});
+      break;
     }
+  }
+  findState();
 }
 
+// A batch is what data has; where there is none, what else splits the work.
 void DimRoles::findState() {
+  auto splits = [&](int32_t c, bool batchOnly) {
+    return llvm::any_of(dataClasses, [&](const DataClass &data) {
+      return data.number == c && (!batchOnly || data.kind == DataClass::Kind::Batch);
+    });
+  };
+  bool batches = llvm::any_of(
+      dataClasses, [](const DataClass &data) { return data.kind == DataClass::Kind::Batch; });
+  stateValues.clear();
   for (auto [v, value] : llvm::enumerate(program.graph.values)) {
     if (program.values[v].argument < 0 || value.shape.empty())
       continue;
     bool isData = false;
     for (size_t d = 0; d < value.shape.size(); ++d)
-      isData |= allClasses.of(v, d) == dataClasses[0].number;
+      isData |= splits(allClasses.of(v, d), batches);
     if (!isData)
       stateValues.push_back(v);
   }
@@ -186,14 +204,16 @@ void DimRoles::findExpertsAndRows() {
     if (op.opClass != OpClass::Other)
       continue;
     const FactorRule &rule = graph.rules[op.rule];
+    bool multiplies = isProduct(op, rule);
     for (auto [f, factor] : llvm::enumerate(rule.factors)) {
       if (factor.size <= 1 || factor.kind == FactorKind::NeedReplication)
         continue;
       auto [list, operands] = storageOf(op, f);
-      bool weights = llvm::any_of(list, [&](int32_t c) { return ofState.count(c) > 0; });
+      bool weights = llvm::any_of(llvm::ArrayRef(list).take_front(operands),
+                                  [&](int32_t c) { return ofState.count(c) > 0; });
       if (!weights)
         continue;
-      if (factor.kind == FactorKind::PassThrough && operands >= 2 && list.size() > operands)
+      if (multiplies && factor.kind == FactorKind::PassThrough && operands == 2 && list.size() == 3)
         addOnce(batched, allClasses.ofFactor(op, rule, f));
       // A gather's rows: no other tensor has them, and another operand says which.
       if (factor.kind == FactorKind::Reduction && list.size() == 1 && op.operands.size() == 2 &&
@@ -202,15 +222,15 @@ void DimRoles::findExpertsAndRows() {
     }
   }
   for (const PropagatedOp &op : graph.ops) {
-    if (op.opClass != OpClass::Other || batched.empty())
-      continue;
     const FactorRule &rule = graph.rules[op.rule];
+    if (op.opClass != OpClass::Other || batched.empty() || !isProduct(op, rule))
+      continue;
     for (auto [f, factor] : llvm::enumerate(rule.factors)) {
       if (factor.kind != FactorKind::PassThrough ||
           !llvm::is_contained(batched, allClasses.ofFactor(op, rule, f)))
         continue;
       auto [list, operands] = storageOf(op, f);
-      if (operands >= 2)
+      if (operands == 2)
         for (int32_t c : list)
           addOnce(expertClasses, c);
     }
@@ -229,7 +249,7 @@ std::vector<int32_t> DimRoles::tensorClasses(int64_t shards) const {
           divides[c] = false;
       }
   llvm::erase_if(candidates, [&](int32_t c) {
-    return !divides[c] ||
+    return !divides[c] || facts.classes[c].work < kSmallWork * facts.work ||
            llvm::any_of(dataClasses, [&](const DataClass &data) { return data.number == c; });
   });
   auto price = [&](int32_t c) {

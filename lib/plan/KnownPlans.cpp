@@ -113,12 +113,19 @@ private:
   Assignment assignment;
 };
 
-// Whether a class can be split so often wherever the program takes or gives it.
+constexpr double kUndivided =
+    0.1; // of a class's bytes, that may stay whole: tokens of 97, of which
+         // 96 are used
+
+// Whether a class can be split so often nearly everywhere.
 bool divides(const Program &program, const DimClasses &classes, int32_t number, int64_t shards) {
-  return llvm::all_of(classes.places(number), [&](const ValueDim &place) {
-    const ValueFacts &facts = program.values[place.value];
-    return (facts.argument < 0 && facts.result < 0) || classes.elements(place) % shards == 0;
-  });
+  double all = 0, whole = 0;
+  for (const ValueDim &place : classes.places(number)) {
+    double bytes = bytesOf(program.graph.values[place.value]);
+    all += bytes;
+    whole += classes.elements(place) % shards ? bytes : 0;
+  }
+  return whole <= kUndivided * all;
 }
 
 // The dimension of a state value that is best split once more along an axis: the largest of what

@@ -239,7 +239,7 @@ TEST(KnownPlans, RowsOfTables) {
   EinsumProgram p;
   int32_t table = p.argument({1000, 16}), ids = p.argument({64, 1}), w = p.argument({16, 32});
   int32_t found = p.einsum("vd,bi->bd", {table, ids}); // as a gather's rule has it
-  p.program.graph.ops.back().flops = 64 * 16;
+  p.program.graph.ops.back().flops = 64 * 16;          // not of the whole table
   p.result(p.einsum("bd,dn->bn", {found, w}));
   Found plans(p, {8});
   EXPECT_EQ(plans("rows", table), "x,-");
