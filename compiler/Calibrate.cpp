@@ -16,6 +16,7 @@
 namespace tessera {
 namespace {
 
+using calibration::CollectiveProgram;
 using calibration::Program;
 
 // What is known of the machine without measuring.
@@ -27,7 +28,7 @@ cost::Topology describedMachine() {
   long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
   topology.device.cacheBytes = cache > 0 ? double(cache) : 1e6;
   long near = sysconf(_SC_LEVEL1_DCACHE_SIZE);
-  topology.device.nearBytes = near > 0 ? double(near) / 2 : 16e3;
+  topology.device.nearBytes = near > 0 ? 0.75 * double(near) : 24e3;
   if (llvm::Expected<target::Choice> chosen = target::choose("cpu", "native"))
     topology.device.vectorBytes = double(chosen->processors.front().vectorBits) / 8;
   else
@@ -66,6 +67,7 @@ Compiled compileFor(const Program &program, const cost::Topology &topology) {
   auto number = [&](llvm::StringRef name) { return work->getNumber(name).value_or(0); };
   for (unsigned i = 0; i < cost::kTerms; ++i)
     compiled.work.terms.amount[i] = number(cost::nameOf(static_cast<cost::Term>(i)));
+  compiled.work.steps = number("steps");
   compiled.work.launches = number("launches");
   compiled.work.instructions = number("instructions");
   compiled.work.meetings = number("meetings");
@@ -75,22 +77,29 @@ Compiled compileFor(const Program &program, const cost::Topology &topology) {
 class Calibrator {
 public:
   explicit Calibrator(const CalibrationOptions &options)
-      : options(options), result{"", describedMachine(), {}, {}} {}
+      : options(options), result{"", described, {}, {}, {}} {}
 
   Calibration run() {
     cost::Topology &topology = result.topology;
-    int64_t cores = topology.computingAtOnce;
+    int64_t cores = options.process ? 1 : topology.computingAtOnce;
     std::vector<Program> all = calibration::kernelPrograms(cores, options.quick);
-    llvm::append_range(all, calibration::collectivePrograms(4 * cores, options.quick));
+    std::vector<CollectiveProgram> collectives;
+    if (options.process)
+      collectives = programsOfLinks(options.process->size);
+    else
+      llvm::append_range(all, calibration::collectivePrograms(4 * cores, 4 * cores, options.quick));
     std::vector<Program> shared =
         cores > 1 ? calibration::sharedPrograms(cores) : std::vector<Program>();
-    total = all.size() + shared.size();
+    total = all.size() + collectives.size() + shared.size();
     std::vector<cost::Observation> observed = observe(all);
     if (!result.error.empty())
       return std::move(result);
     topology.device = cost::fitRates(topology.device, observed);
     result.observed = std::move(observed);
-    findSharing(shared);
+    if (options.process)
+      findLinks(collectives);
+    else
+      findSharing(shared);
     topology.device.flopsPerSecond = topology.device.kernels["product_f32"];
     topology.device.flopsByType["bf16"] = topology.device.kernels["product_bf16"];
     topology.device.flopsByType["f64"] = topology.device.kernels["product_f64"];
@@ -99,6 +108,35 @@ public:
   }
 
 private:
+  // Of neighbours by twos, fours, .. and of all.
+  std::vector<CollectiveProgram> programsOfLinks(int64_t size) const {
+    std::vector<CollectiveProgram> all;
+    for (int64_t group = 2; group < 2 * size; group *= 2)
+      if (int64_t members = std::min(group, size); size % members == 0)
+        llvm::append_range(all, calibration::collectivePrograms(size, members, options.quick, 30));
+    return all;
+  }
+
+  // What collectives take beside their kernels is the links'.
+  void findLinks(const std::vector<CollectiveProgram> &programs) {
+    cost::Topology &topology = result.topology;
+    cost::DeviceRates &rates = topology.device;
+    rates.kernels.erase(nameOf(cost::Term::Exchanged));
+    rates.kernels.erase(nameOf(cost::Term::Combined));
+    rates.meetingSeconds = 0;
+    topology.computingAtOnce = 0; // each process on cores of its own, as it was measured
+    topology.spaces.clear();      // how many processes share a machine's memory is not known
+    std::vector<Program> plain(programs.begin(), programs.end());
+    std::vector<cost::Observation> observed = observe(plain);
+    for (auto [program, one] : llvm::zip(programs, observed)) {
+      double kernels = cost::predictedSeconds(rates, one);
+      result.collectives.push_back(
+          {program.kind, program.group, program.bytes,
+           std::max(one.seconds - kernels, 0.1 * one.seconds) / std::max(one.meetings, 1.0)});
+    }
+    topology.network = cost::fitLinks(result.collectives);
+  }
+
   // Each program measured twice, with all others in between: a disturbance that lasts a second
   // spoils one of the two.
   std::vector<cost::Observation> observe(const std::vector<Program> &programs) {
@@ -109,7 +147,7 @@ private:
         if (options.progress)
           options.progress(done + i, total, programs[i].name);
         if (round == 0)
-          compiled.push_back(compileFor(programs[i], result.topology));
+          compiled.push_back(compileFor(programs[i], described));
         double seconds = measure(programs[i], compiled[i]);
         if (!result.error.empty())
           return {};
@@ -121,8 +159,9 @@ private:
       cost::Observation one = compiled[i].work;
       one.seconds = best[i];
       // Devices that take turns: each does its part of the time.
-      double turns = double(programs[i].devices) / double(result.topology.computingAtOnce);
-      one.seconds /= std::max(turns, 1.0);
+      double turns = cost::turnsOf(result.topology, programs[i].devices);
+      one.seconds /= turns;
+      one.steps /= turns;
       observed.push_back(one);
       result.names.push_back(programs[i].name);
     }
@@ -137,9 +176,11 @@ private:
     if (!compiled.error.empty())
       return fail(compiled.error);
     std::vector<double> seconds;
-    std::string wrong = options.measure({compiled.bytes, static_cast<uint32_t>(program.threads),
-                                         false, options.quick ? 5 : 15, options.quick ? 0.03 : 0.1},
-                                        seconds);
+    bool overProcesses = options.process && program.devices > 1;
+    std::string wrong = options.measuring.measure(
+        {compiled.bytes, static_cast<uint32_t>(program.threads), overProcesses,
+         options.quick ? 5 : 15, options.quick ? 0.03 : 0.1},
+        seconds);
     // What a step takes when nobody else is in the way.
     return wrong.empty() && !seconds.empty() ? *std::min_element(seconds.begin(), seconds.end())
                                              : fail(wrong);
@@ -171,6 +212,7 @@ private:
   }
 
   const CalibrationOptions &options;
+  const cost::Topology described = describedMachine(); // by which all processes compile the same
   Calibration result;
   size_t done = 0, total = 0;
 };

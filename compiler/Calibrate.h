@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/command/MeasureProgram.h"
+#include "lib/cost/FitLinks.h"
 #include "lib/cost/FitRates.h"
 #include "lib/cost/Topology.h"
 
@@ -13,7 +14,10 @@ namespace tessera {
 
 struct CalibrationOptions {
   bool quick = false; // a few programs, for a rough result
-  command::MeasureProgram measure;
+  const command::Measuring &measuring;
+  // Those of mpirun, connected: each measures what it computes while the others do, and all together
+  // the links between them. Null: devices of this process.
+  const command::Process *process = nullptr;
   std::function<void(size_t done, size_t of, const std::string &name)> progress;
 };
 
@@ -23,6 +27,7 @@ struct Calibration {
   // The programs that the rates come from, and the steps that were observed.
   std::vector<std::string> names;
   std::vector<cost::Observation> observed;
+  std::vector<cost::LinkObservation> collectives; // between processes, behind those
 };
 
 Calibration calibrate(const CalibrationOptions &options);

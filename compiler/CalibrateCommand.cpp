@@ -22,6 +22,9 @@ namespace {
 // "typical error 4%, largest 18% (softmax 64)"
 std::string exactness(const Calibration &calibration) {
   std::vector<double> errors = cost::errorsOf(calibration.topology.device, calibration.observed);
+  for (const cost::LinkObservation &each : calibration.collectives)
+    errors.push_back(
+        std::abs(cost::predictedSeconds(calibration.topology.network, each) / each.seconds - 1));
   std::vector<double> sorted = errors;
   if (sorted.empty())
     return "";
@@ -36,8 +39,10 @@ std::string exactness(const Calibration &calibration) {
 std::string reportOf(const Calibration &calibration) {
   llvm::json::Array rows;
   for (auto [name, one] : llvm::zip(calibration.names, calibration.observed)) {
-    llvm::json::Object work{
-        {"launches", one.launches}, {"instructions", one.instructions}, {"meetings", one.meetings}};
+    llvm::json::Object work{{"steps", one.steps},
+                            {"launches", one.launches},
+                            {"instructions", one.instructions},
+                            {"meetings", one.meetings}};
     for (unsigned i = 0; i < cost::kTerms; ++i)
       if (one.terms.amount[i] > 0)
         work[cost::nameOf(static_cast<cost::Term>(i))] = one.terms.amount[i];
@@ -47,26 +52,39 @@ std::string reportOf(const Calibration &calibration) {
                                       {"predicted_seconds", predicted},
                                       {"work", std::move(work)}});
   }
-  return reportText(llvm::json::Object{{"programs", std::move(rows)}}) + "\n";
+  llvm::json::Array collectives;
+  for (const cost::LinkObservation &each : calibration.collectives)
+    collectives.push_back(llvm::json::Object{
+        {"group", each.group},
+        {"bytes", each.bytes},
+        {"seconds", each.seconds},
+        {"predicted_seconds", cost::predictedSeconds(calibration.topology.network, each)}});
+  return reportText(llvm::json::Object{{"programs", std::move(rows)},
+                                       {"collectives", std::move(collectives)}}) +
+         "\n";
 }
 
-} // namespace
+// Of the rank that writes them.
+int write(const Calibration &calibration, files::OutputFile &file, files::OutputFile &report) {
+  std::string wrong = file.write(cost::topologyText(calibration.topology));
+  if (wrong.empty() && report.isOpen())
+    wrong = report.write(reportOf(calibration));
+  if (wrong.empty())
+    wrong = files::commitTogether({&file, &report});
+  return wrong.empty() ? 0 : failCommand("error: " + wrong);
+}
 
-int calibrateCommand(int argc, const char *const *argv, command::MeasureProgram measure) {
-  command::Arguments arguments(*command::findCommand("calibrate"), argc, argv);
+int calibrateHere(command::Arguments &arguments, CalibrationOptions options) {
   std::string path = arguments.value("-o");
-  if (path.empty())
-    arguments.fail("no output file: tessera calibrate -o machine.json");
-  if (!arguments.wrong().empty())
-    return failCommand("error: " + arguments.wrong());
   files::OutputFile file, report;
-  std::string wrong = files::openTogether({{path, &file}, {arguments.value("--report"), &report}});
-  if (!wrong.empty())
-    return failCommand("error: " + wrong);
-  bool isQuiet = arguments.has("--quiet"), onTerminal = !isQuiet && isatty(STDERR_FILENO);
-  CalibrationOptions options;
+  bool isRoot = !options.process || options.process->rank == 0;
+  if (isRoot)
+    if (std::string wrong =
+            files::openTogether({{path, &file}, {arguments.value("--report"), &report}});
+        !wrong.empty())
+      return failCommand("error: " + wrong);
+  bool speaks = isRoot && !arguments.has("--quiet"), onTerminal = speaks && isatty(STDERR_FILENO);
   options.quick = arguments.has("--quick");
-  options.measure = measure;
   options.progress = [&](size_t done, size_t of, const std::string &name) {
     if (onTerminal)
       std::fprintf(stderr, "\r\033[Kcalibrate: %zu of %zu, %s", done + 1, of, name.c_str());
@@ -76,17 +94,36 @@ int calibrateCommand(int argc, const char *const *argv, command::MeasureProgram 
     std::fprintf(stderr, "\r\033[K");
   if (!result.error.empty())
     return failCommand(result.error);
-  wrong = file.write(cost::topologyText(result.topology));
-  if (wrong.empty() && report.isOpen())
-    wrong = report.write(reportOf(result));
-  if (wrong.empty())
-    wrong = files::commitTogether({&file, &report});
-  if (!wrong.empty())
-    return failCommand("error: " + wrong);
-  if (!isQuiet)
-    std::fprintf(stderr, "%s: %zu programs, %s\n", path.c_str(), result.observed.size(),
-                 exactness(result).c_str());
+  if (isRoot && write(result, file, report))
+    return 1;
+  if (speaks)
+    std::fprintf(stderr, "%s: %zu programs, %s\n", path.c_str(),
+                 result.observed.size() + result.collectives.size(), exactness(result).c_str());
   return 0;
+}
+
+} // namespace
+
+int calibrateCommand(int argc, const char *const *argv, const command::Measuring &measuring) {
+  command::Arguments arguments(*command::findCommand("calibrate"), argc, argv);
+  std::string comm = arguments.value("--comm");
+  if (arguments.value("-o").empty())
+    arguments.fail("no output file: tessera calibrate -o machine.json");
+  if (!comm.empty() && comm != "local" && comm != "mpi")
+    arguments.fail("communicator '" + comm + "': communicators are local and mpi");
+  if (!arguments.wrong().empty())
+    return failCommand("error: " + arguments.wrong());
+  if (comm != "mpi")
+    return calibrateHere(arguments, {.measuring = measuring});
+  command::Process process;
+  if (std::string wrong = measuring.connect(process); !wrong.empty())
+    return failCommand("error: " + wrong);
+  int code = process.size > 1
+                 ? calibrateHere(arguments, {.measuring = measuring, .process = &process})
+                 : failCommand("error: one process has no links: mpirun -n 2 tessera calibrate "
+                               "--comm=mpi -o machine.json, with as many as there are");
+  measuring.disconnect();
+  return code;
 }
 
 } // namespace tessera

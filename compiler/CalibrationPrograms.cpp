@@ -7,6 +7,10 @@
 namespace tessera::calibration {
 namespace {
 
+// Bytes of a device's arrays that follow each other, so that none is in a cache when it comes again:
+// as many as a model has.
+constexpr double kBeyondCaches = 24e6;
+
 // What a loop carries: its type, and what the next trip gets.
 struct Carried {
   std::string type, next;
@@ -16,18 +20,22 @@ std::string meshText(int64_t devices) {
   return devices == 1 ? "" : "  sdy.mesh @mesh = <[\"d\"=" + std::to_string(devices) + "]>\n";
 }
 
-// A function that runs `body` so many times. In it %0, %1, .. are called %x0, %x1, ..
+// A function that runs `body` so many times. In it %0, %1, .. are called %x0, %x1, .. Results are
+// what changes.
 std::string looped(int64_t devices, int64_t trips, llvm::ArrayRef<Carried> carried,
                    const std::string &body) {
-  std::string arguments, types, initial, loopTypes, results, next;
+  std::string arguments, types, initial, loopTypes, results, next, comma;
   for (size_t i = 0; i < carried.size(); ++i) {
-    std::string n = std::to_string(i), comma = i ? ", " : "";
-    arguments += comma + "%a" + n + ": " + carried[i].type;
-    types += comma + carried[i].type;
+    std::string n = std::to_string(i);
+    arguments += (i ? ", %a" : "%a") + n + ": " + carried[i].type;
     initial += ", %x" + n + " = %a" + n;
     loopTypes += ", " + carried[i].type;
-    results += comma + "%loop#" + std::to_string(i + 1);
     next += ", " + carried[i].next;
+    if (carried[i].next == "%x" + n)
+      continue;
+    results += comma + "%loop#" + std::to_string(i + 1);
+    types += comma + carried[i].type;
+    comma = ", ";
   }
   return "module {\n" + meshText(devices) + "  func.func public @main(" + arguments + ") -> (" +
          types + ") {\n    %zero = stablehlo.constant dense<0> : tensor<i32>\n    %loop:" +
@@ -108,8 +116,8 @@ public:
 
   // About two milliseconds, at a guess of how long a trip takes.
   void add(const std::string &name, double secondsOfTrip, llvm::ArrayRef<Carried> carried,
-           const Body &body) {
-    auto trips = static_cast<int64_t>(2e-3 / secondsOfTrip) + 1;
+           const Body &body, double seconds = 2e-3) {
+    auto trips = static_cast<int64_t>(seconds / secondsOfTrip) + 1;
     all.push_back({name, looped(devices, trips, carried, body.text), devices, devices});
   }
 
@@ -143,7 +151,7 @@ public:
                std::to_string(first + (turnsRight ? 1 : 0)) + "]";
     Body body;
     // Weights that follow each other do not stay in a cache.
-    int weights = isCold ? 1 + static_cast<int>(24e6 / double(k * n * 4)) : 1;
+    int weights = isCold ? 1 + static_cast<int>(kBeyondCaches / double(k * n * 4)) : 1;
     std::vector<Carried> carried{{a, "%x0"}, {c, ""}};
     std::string sum = "%x1";
     for (int i = 0; i < weights; ++i) {
@@ -158,6 +166,22 @@ public:
             std::to_string(n) + "x" + std::to_string(k) + (turnsLeft ? " left turned" : "") +
             (turnsRight ? " right turned" : "") + (isCold ? " cold" : ""),
         flops / 5e10 + 1e-5, carried, body);
+  }
+
+  // Products whose results follow each other, and do not stay in a cache.
+  void results(int64_t m, int64_t n, int64_t k) {
+    std::string a = tensor({m, k}), b = tensor({k, n}), c = tensor({m, n});
+    Body body;
+    std::string x = body.damped("%x0", a);
+    std::vector<Carried> carried{{a, x}};
+    int count = 1 + static_cast<int>(kBeyondCaches / double(m * n * 4));
+    for (int i = 0; i < count; ++i) {
+      std::string y = "%x" + std::to_string(2 * i + 1);
+      carried.push_back({b, y});
+      carried.push_back({c, body.dot(x, y, "contracting_dims = [1] x [0]", a, b, c)});
+    }
+    add("results " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k),
+        2.0 * double(m * n * k) * count / 5e10 + 1e-5, carried, body);
   }
 };
 
@@ -346,6 +370,19 @@ void addMemory(Programs &to, bool quick) {
          {{table, scatter.damped("%s", table)}, {indices, "%x1"}, {updates, "%x2"}}, scatter);
 }
 
+// Of 64 channels with 64, in so many groups.
+void addConvolution(Programs &to, const std::string &name, int64_t channels, int64_t groups,
+                    double secondsOfTrip) {
+  std::string image = tensor({2, 16, 16, 64}), kernel = tensor({3, 3, channels, 64});
+  Body body;
+  std::string y = body.add(
+      "convolution(%x0, %x1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = "
+      "{stride = [1, 1], pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count "
+      "= " +
+      std::to_string(groups) + " : i64} : (" + image + ", " + kernel + ") -> " + image);
+  to.add(name, secondsOfTrip, {{image, body.damped(y, image)}, {kernel, "%x1"}}, body);
+}
+
 void addProducts(Programs &to, bool quick) {
   for (const char *element : {"f32", "bf16"}) {
     to.product({256, 256, 256}, 1, element, false, false);
@@ -365,27 +402,14 @@ void addProducts(Programs &to, bool quick) {
   to.product({16, 512, 512}, 1, "f32", false, false, /*isCold=*/true);
   to.product({32, 512, 512}, 1, "f32", false, false, /*isCold=*/true);
   to.product({128, 512, 512}, 1, "f32", false, false, /*isCold=*/true);
+  to.results(768, 384, 32);
+  to.results(512, 768, 128);
   to.product({128, 128, 128}, 1, "f64", false, false);
-  std::string image = tensor({2, 16, 16, 64}), kernel = tensor({3, 3, 64, 64});
-  Body body;
-  std::string y = body.add(
-      "convolution(%x0, %x1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = "
-      "{stride = [1, 1], pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count "
-      "= 1 : i64} : (" +
-      image + ", " + kernel + ") -> " + image);
-  to.add("convolution", 6e-4, {{image, body.damped(y, image)}, {kernel, "%x1"}}, body);
-  std::string deep = tensor({3, 3, 1, 64});
-  Body depthwise;
-  std::string z = depthwise.add(
-      "convolution(%x0, %x1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = "
-      "{stride = [1, 1], pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count "
-      "= 64 : i64} : (" +
-      image + ", " + deep + ") -> " + image);
-  to.add("depthwise convolution", 2e-4, {{image, depthwise.damped(z, image)}, {deep, "%x1"}},
-         depthwise);
+  addConvolution(to, "convolution", 64, 1, 6e-4);
+  addConvolution(to, "depthwise convolution", 1, 64, 2e-4);
 }
 
-// Nearly nothing in each kernel.
+// Nearly nothing in each kernel; and nearly none of them, for what a step takes.
 void addLaunches(Programs &to) {
   for (int kernels : {1, 8}) {
     std::string type = tensor({16});
@@ -395,7 +419,9 @@ void addLaunches(Programs &to) {
       std::string y = body.damped(x, type);
       x = body.add("optimization_barrier " + y + " : " + type);
     }
-    to.add("launches " + std::to_string(kernels), 1e-7 * kernels + 1e-7, {{type, x}}, body);
+    double trip = 1e-7 * kernels + 1e-7;
+    to.add("launches " + std::to_string(kernels), trip, {{type, x}}, body);
+    to.add("step of " + std::to_string(kernels), trip, {{type, x}}, body, trip);
   }
 }
 
@@ -425,47 +451,67 @@ std::vector<Program> sharedPrograms(int64_t cores) {
   return std::move(programs.all);
 }
 
-std::vector<Program> collectivePrograms(int64_t devices, bool quick) {
-  std::vector<Program> all;
-  std::string group;
-  for (int64_t i = 0; i < devices; ++i)
-    group += (i ? ", " : "") + std::to_string(i);
-  std::string groups = "replica_groups = dense<[[" + group + "]]> : tensor<1x" +
-                       std::to_string(devices) +
-                       "xi64>, channel_handle = "
-                       "#stablehlo.channel_handle<handle = 1, type = 1>";
+namespace {
+
+// [[0, 1], [2, 3]] of four devices and groups of two.
+std::string groupsText(int64_t devices, int64_t group) {
+  std::string all;
+  for (int64_t first = 0; first < devices; first += group) {
+    std::string members;
+    for (int64_t i = 0; i < group; ++i)
+      members += (i ? ", " : "") + std::to_string(first + i);
+    all += (first ? ", [" : "[") + members + "]";
+  }
+  return "replica_groups = dense<[" + all + "]> : tensor<" + std::to_string(devices / group) + "x" +
+         std::to_string(group) +
+         "xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>";
+}
+
+// A collective of %x0, and half of its result, which differs from it: it would be moved out of the
+// loop otherwise.
+std::string collectiveText(links::Pattern kind, const std::string &groups, int64_t group,
+                           int64_t rows) {
+  std::string type = tensor({rows, 16}), small = tensor({rows / group, 16}), op;
+  if (kind == links::Pattern::AllReduce)
+    op = "        %y0 = \"stablehlo.all_reduce\"(%x0) <{" + groups +
+         ", use_global_device_ids}> ({\n        ^bb0(%l: tensor<f32>, %r: tensor<f32>):\n"
+         "          %m = stablehlo.maximum %l, %r : tensor<f32>\n"
+         "          stablehlo.return %m : tensor<f32>\n        }) : (" +
+         type + ") -> " + type + "\n";
+  else if (kind == links::Pattern::AllToAll)
+    op = "        %y0 = \"stablehlo.all_to_all\"(%x0) <{concat_dimension = 0 : i64, "
+         "split_dimension = 0 : i64, split_count = " +
+         std::to_string(group) + " : i64, " + groups + "}> : (" + type + ") -> " + type + "\n";
+  else
+    op = "        %part = stablehlo.slice %x0 [0:" + std::to_string(rows / group) + ", 0:16] : (" +
+         type + ") -> " + small +
+         "\n        %y0 = \"stablehlo.all_gather\"(%part) <{all_gather_dim = 0 : i64, " + groups +
+         ", use_global_device_ids}> : (" + small + ") -> " + type + "\n";
+  return op + "        %half = stablehlo.constant dense<5.000000e-01> : " + type +
+         "\n        %y = stablehlo.multiply %y0, %half : " + type + "\n";
+}
+
+} // namespace
+
+std::vector<CollectiveProgram> collectivePrograms(int64_t devices, int64_t group, bool quick,
+                                                  int64_t mostTrips) {
+  std::vector<CollectiveProgram> all;
+  std::string groups = groupsText(devices, group);
   llvm::SmallVector<int64_t> sizes{256, 1 << 14, 1 << 18};
   if (!quick)
     sizes.push_back(1 << 20);
+  const std::pair<const char *, links::Pattern> kinds[] = {
+      {"all_reduce", links::Pattern::AllReduce},
+      {"all_to_all", links::Pattern::AllToAll},
+      {"all_gather", links::Pattern::AllGather}};
   for (int64_t size : sizes)
-    for (const char *kind : {"all_reduce", "all_to_all", "all_gather"}) {
-      std::string type = tensor({size / 16, 16});
-      std::string local = tensor({size / 16 / devices * devices, 16});
-      type = local;
-      std::string small = tensor({size / 16 / devices, 16});
-      std::string op, y = "%y";
-      if (llvm::StringRef(kind) == "all_reduce")
-        op = "        %y0 = \"stablehlo.all_reduce\"(%x0) <{" + groups +
-             ", use_global_device_ids}> ({\n        ^bb0(%l: tensor<f32>, %r: tensor<f32>):\n"
-             "          %m = stablehlo.maximum %l, %r : tensor<f32>\n"
-             "          stablehlo.return %m : tensor<f32>\n        }) : (" +
-             type + ") -> " + type + "\n";
-      else if (llvm::StringRef(kind) == "all_to_all")
-        op = "        %y0 = \"stablehlo.all_to_all\"(%x0) <{concat_dimension = 0 : i64, "
-             "split_dimension = 0 : i64, split_count = " +
-             std::to_string(devices) + " : i64, " + groups + "}> : (" + type + ") -> " + type +
-             "\n";
-      else
-        op = "        %part = stablehlo.slice %x0 [0:" + std::to_string(size / 16 / devices) +
-             ", 0:16] : (" + type + ") -> " + small +
-             "\n        %y0 = \"stablehlo.all_gather\"(%part) <{all_gather_dim = 0 : i64, " +
-             groups + ", use_global_device_ids}> : (" + small + ") -> " + type + "\n";
-      // Not the same value again, which would be moved out of the loop.
-      op += "        %half = stablehlo.constant dense<5.000000e-01> : " + type +
-            "\n        %y = stablehlo.multiply %y0, %half : " + type + "\n";
-      auto trips =
-          static_cast<int64_t>(2e-3 / (2e-6 * double(devices) + double(size * devices) * 1e-9)) + 1;
-      std::string body = looped(1, trips, {{type, "%y"}}, op);
+    for (auto [name, kind] : kinds) {
+      int64_t rows = std::max(size / 16 / group, int64_t{1}) * group;
+      std::string type = tensor({rows, 16});
+      double guess = 2e-6 * double(group) + double(size * group) * 1e-9;
+      int64_t trips = std::min(static_cast<int64_t>(2e-3 / guess), mostTrips) + 1;
+      std::string body =
+          looped(1, trips, {{type, "%y"}}, collectiveText(kind, groups, group, rows));
       // The loop inside a manual computation over the mesh.
       std::string inner = body.substr(body.find("    %zero"));
       inner = inner.substr(0, inner.find("    return "));
@@ -476,8 +522,9 @@ std::vector<Program> collectivePrograms(int64_t devices, bool quick) {
           "out_shardings=[<@mesh, [{}, {}]>] manual_axes={\"d\"} (%a0: " +
           type + ") {\n" + inner + "    sdy.return %loop#1 : " + type + "\n    } : (" + type +
           ") -> " + type + "\n    return %out : " + type + "\n  }\n}\n";
-      all.push_back({std::string(kind) + " " + std::to_string(devices) + "x" + std::to_string(size),
-                     text, devices, 0});
+      std::string full =
+          std::string(name) + " " + std::to_string(group) + "x" + std::to_string(size);
+      all.push_back({{full, text, devices, 0}, kind, group, double(rows) * 64});
     }
   return all;
 }

@@ -2,6 +2,8 @@
 // work (lib/cost/KernelTerms.h), as models have them.
 #pragma once
 
+#include "lib/links/LinkTime.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,7 +23,13 @@ std::vector<Program> kernelPrograms(int64_t cores, bool quick);
 // Kernels of one device that all cores share.
 std::vector<Program> sharedPrograms(int64_t cores);
 
-// Collectives over `devices`, by kind and size.
-std::vector<Program> collectivePrograms(int64_t devices, bool quick);
+// Collectives of groups of neighbours among `devices`, by kind and size.
+struct CollectiveProgram : Program {
+  links::Pattern kind;
+  int64_t group;
+  double bytes; // of each, as LinkTime.h counts them
+};
+std::vector<CollectiveProgram> collectivePrograms(int64_t devices, int64_t group, bool quick,
+                                                  int64_t mostTrips = 1000);
 
 } // namespace tessera::calibration

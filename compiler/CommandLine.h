@@ -9,6 +9,6 @@ namespace tessera {
 int compileCommand(int argc, const char *const *argv);
 int planCommand(int argc, const char *const *argv);
 int explainCommand(int argc, const char *const *argv);
-int calibrateCommand(int argc, const char *const *argv, command::MeasureProgram measure);
+int calibrateCommand(int argc, const char *const *argv, const command::Measuring &measuring);
 
 } // namespace tessera

@@ -283,6 +283,6 @@ TESSERA_EXPORT int tessera_explain_command(int argc, const char *const *argv) {
 }
 
 TESSERA_EXPORT int tessera_calibrate_command(int argc, const char *const *argv,
-                                             tessera::command::MeasureProgram measure) {
-  return tessera::calibrateCommand(argc, argv, measure);
+                                             const tessera::command::Measuring &measuring) {
+  return tessera::calibrateCommand(argc, argv, measuring);
 }

@@ -21,7 +21,7 @@ Outcome outcomeOf(ModuleOp module, const Sites &names) {
   std::map<std::string, double> sites;
   for (auto program : module.getOps<exec::ProgramOp>()) {
     StepWork work = stepWork(program, topology, meshes.main());
-    cost::Prediction step = cost::predict(work.blocks);
+    cost::Prediction step = predictStep(work, topology);
     outcome.time = step.time;
     outcome.peakBytes = memoryFigures(program).total();
     for (auto [block, times] : llvm::enumerate(step.times))

@@ -111,7 +111,7 @@ std::string predictedTrace(mlir::ModuleOp module) {
   cost::Prediction step;
   for (auto program : module.getOps<exec::ProgramOp>()) {
     StepWork work = stepWork(program, topology, meshes.main());
-    cost::Prediction own = cost::predict(work.blocks, kMostEvents);
+    cost::Prediction own = predictStep(work, topology, kMostEvents);
     if (longest.blocks.empty() || own.time.seconds > step.time.seconds) {
       longest = std::move(work);
       step = std::move(own);

@@ -98,7 +98,8 @@ static llvm::json::Object memoryObject(const MemoryFigures &memory) {
 
 // What a step does, by kind (docs/calibration.md).
 static llvm::json::Object workFigures(const cost::Observation &step) {
-  llvm::json::Object work{{"launches", step.launches},
+  llvm::json::Object work{{"steps", step.steps},
+                          {"launches", step.launches},
                           {"instructions", step.instructions},
                           {"meetings", step.meetings}};
   for (unsigned i = 0; i < cost::kTerms; ++i)

@@ -1,6 +1,7 @@
 # lit's view of the tests written as IR: test/dialects, test/passes, test/tools. `lit test/passes/localize` works from
 # the checkout once build/ is configured.
 import os
+import shutil
 
 import lit.formats
 
@@ -20,4 +21,6 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):  # of scripts/test --sanitize
     if name in os.environ:
         config.environment[name] = os.environ[name]
         config.available_features.add("sanitizers")  # whose shadow is larger than any limit of memory
+if shutil.which("mpirun") and os.path.exists(os.path.join(config.tessera_bin, "..", "lib", "libtessera_comm_mpi.so")):
+    config.available_features.add("mpi")
 config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"

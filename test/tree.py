@@ -65,13 +65,13 @@ def machine_paths():
 # include each other as long as there is no cycle.
 LAYERS = """
 include/tessera
-lib/version lib/text lib/command lib/files lib/process lib/target lib/machines lib/links lib/mesh lib/cost lib/sharding lib/fusion lib/mends lib/solver lib/plan
+lib/version lib/text lib/command lib/files lib/process lib/target lib/machines lib/links lib/steps lib/mesh lib/cost lib/sharding lib/fusion lib/mends lib/solver lib/plan
 dialects
 passes
 compiler
 """
 # The runtime stands beside the compiler: of what is outside it sees only these.
-RUNTIME_SEES = ("include/tessera", "lib/version", "lib/text", "lib/command", "lib/files", "lib/process", "lib/machines", "lib/links")
+RUNTIME_SEES = ("include/tessera", "lib/version", "lib/text", "lib/command", "lib/files", "lib/process", "lib/machines", "lib/links", "lib/steps")
 RUNTIME_LAYERS = """
 runtime
 runtime/array runtime/library runtime/pool

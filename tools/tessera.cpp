@@ -76,9 +76,9 @@ int explainCommand(int argc, const char *const *argv) {
 
 // The compiler makes the programs, the runtime runs them.
 int calibrateCommand(int argc, const char *const *argv) {
-  using Command = int (*)(int, const char *const *, command::MeasureProgram);
+  using Command = int (*)(int, const char *const *, const command::Measuring &);
   auto run = reinterpret_cast<Command>(findInLibrary("tessera_calibrate_command"));
-  return run ? run(argc, argv, tessera::measureProgram) : 1;
+  return run ? run(argc, argv, tessera::measuring()) : 1;
 }
 
 int print(const std::string &text) {

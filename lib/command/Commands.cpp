@@ -121,6 +121,9 @@ constexpr Option kInfo[] = {{"--json", "", "the same for scripts"}};
 constexpr Option kCalibrate[] = {
     {"-o", "FILE", "the topology file; - is standard output"},
     {"--quick", "", "a few programs only, for a rough result in some seconds"},
+    {"--comm", "local|mpi",
+     "devices of one process, or one a process, with the links between them (mpirun -n N tessera "
+     "calibrate --comm=mpi ..)"},
     {"--report", "FILE",
      "write what each program took and what the rates say as JSON; - is standard output"},
     kSwitchOfQuiet,
@@ -156,7 +159,7 @@ constexpr Command kCommands[] = {
      "devices, targets and memory; and what it moves between devices. Nothing of it is run, and no "
      "machine is wrong for it.",
      kInfo},
-    {"calibrate", "-o machine.json [--quick]", "", "",
+    {"calibrate", "-o machine.json [--quick] [--comm=mpi]", "", "",
      "measures this machine and writes a topology file for --topology",
      "Measures how long this machine takes for each kind of work, with small programs that are "
      "compiled and run, and writes what predictions need to know of it as a topology file.",

@@ -17,9 +17,19 @@ struct ProgramToMeasure {
   double seconds = 1e9;       // after which no further step begins; not with several processes
 };
 
-// Runs the program on random inputs, the first step unmeasured. "", or what went wrong. `seconds`: of
-// each step.
-using MeasureProgram = std::string (*)(const ProgramToMeasure &program,
-                                       std::vector<double> &seconds);
+// Which of those that mpirun has started this process is.
+struct Process {
+  int64_t rank = 0, size = 1;
+};
+
+// Both give "", or what went wrong.
+struct Measuring {
+  // Runs the program on random inputs, the first step unmeasured. `seconds`: of each step.
+  std::string (*measure)(const ProgramToMeasure &program, std::vector<double> &seconds);
+  // Connects the processes that mpirun has started.
+  std::string (*connect)(Process &process);
+  // No process needs another any more.
+  void (*disconnect)();
+};
 
 } // namespace tessera::command

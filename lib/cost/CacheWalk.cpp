@@ -13,6 +13,14 @@ void CacheWalk::split(uint64_t at) {
   range->second.end = at;
 }
 
+void CacheWalk::forget(uint64_t begin, uint64_t end) {
+  if (begin >= end)
+    return;
+  split(begin);
+  split(end);
+  ranges_.erase(ranges_.lower_bound(begin), ranges_.lower_bound(end));
+}
+
 double CacheWalk::touch(uint64_t begin, uint64_t end) {
   if (begin >= end)
     return 0;

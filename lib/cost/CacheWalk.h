@@ -16,6 +16,8 @@ public:
 
   // How many of [begin, end) have to come from beyond the cache, which holds them from now on.
   double touch(uint64_t begin, uint64_t end);
+  // Another core has written [begin, end).
+  void forget(uint64_t begin, uint64_t end);
   // Others use the cache in between.
   void pass(double bytes) { clock_ += bytes; }
 

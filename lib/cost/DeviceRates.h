@@ -17,6 +17,7 @@ struct DeviceRates {
   double cacheBytes = 1e6;       // that a core keeps at hand
   double nearBytes = 0;          // of which a kernel's arrays cost nothing to load
   double vectorBytes = 64;       // of a vector register
+  double stepSeconds = 0;        // that a step takes to begin and end, on all devices together
   double launchSeconds = 0;      // of a kernel, beside its work
   double instructionSeconds = 0; // of any instruction of a device program
   double sharingSeconds = 0;     // that idle cores take to come when a kernel is divided among them

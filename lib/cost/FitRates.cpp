@@ -2,38 +2,43 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <vector>
 
 namespace tessera::cost {
 
 double predictedSeconds(const DeviceRates &rates, const Observation &observation) {
-  return secondsOf(rates, observation.terms) + observation.launches * rates.launchSeconds +
+  return secondsOf(rates, observation.terms) + observation.steps * rates.stepSeconds +
+         observation.launches * rates.launchSeconds +
          observation.instructions * rates.instructionSeconds +
          observation.meetings * rates.meetingSeconds;
 }
 
 namespace {
 
-// Seconds of one of each term, then of a launch, an instruction and a meeting.
-constexpr unsigned kUnknowns = kTerms + 3;
+// Seconds of one of each term, then of what has seconds of its own.
+constexpr double DeviceRates::*kFixed[] = {&DeviceRates::stepSeconds, &DeviceRates::launchSeconds,
+                                           &DeviceRates::instructionSeconds,
+                                           &DeviceRates::meetingSeconds};
+constexpr double Observation::*kCounts[] = {&Observation::steps, &Observation::launches,
+                                            &Observation::instructions, &Observation::meetings};
+constexpr unsigned kUnknowns = kTerms + std::size(kFixed);
 using Vector = std::array<double, kUnknowns>;
 
 Vector logarithms(const DeviceRates &rates) {
   Vector x{};
   for (unsigned i = 0; i < kTerms; ++i)
     x[i] = -std::log(rates.kernels.find(nameOf(static_cast<Term>(i)))->second);
-  x[kTerms] = std::log(std::max(rates.launchSeconds, 1e-12));
-  x[kTerms + 1] = std::log(std::max(rates.instructionSeconds, 1e-12));
-  x[kTerms + 2] = std::log(std::max(rates.meetingSeconds, 1e-12));
+  for (unsigned i = 0; i < std::size(kFixed); ++i)
+    x[kTerms + i] = std::log(std::max(rates.*kFixed[i], 1e-12));
   return x;
 }
 
 DeviceRates ratesOf(DeviceRates rates, const Vector &x) {
   for (unsigned i = 0; i < kTerms; ++i)
     rates.kernels[nameOf(static_cast<Term>(i))] = std::exp(-x[i]);
-  rates.launchSeconds = std::exp(x[kTerms]);
-  rates.instructionSeconds = std::exp(x[kTerms + 1]);
-  rates.meetingSeconds = std::exp(x[kTerms + 2]);
+  for (unsigned i = 0; i < std::size(kFixed); ++i)
+    rates.*kFixed[i] = std::exp(x[kTerms + i]);
   return rates;
 }
 
@@ -45,9 +50,8 @@ double logPredicted(const Observation &observation, const Vector &x, Vector &slo
     part[i] = observation.terms.amount[i] * std::exp(x[i]);
     (i < kFirstOfMemory ? compute : memory) += part[i];
   }
-  const double counts[] = {observation.launches, observation.instructions, observation.meetings};
-  for (unsigned i = 0; i < 3; ++i)
-    fixed += part[kTerms + i] = counts[i] * std::exp(x[kTerms + i]);
+  for (unsigned i = 0; i < std::size(kCounts); ++i)
+    fixed += part[kTerms + i] = observation.*kCounts[i] * std::exp(x[kTerms + i]);
   double both = std::hypot(compute, memory), all = std::max(both + fixed, 1e-12);
   for (unsigned i = 0; i < kUnknowns; ++i) {
     double outer = i >= kTerms ? 1 : both > 0 ? (i < kFirstOfMemory ? compute : memory) / both : 0;
@@ -144,16 +148,17 @@ const DeviceRates &referenceRates() {
   static const DeviceRates reference = [] {
     DeviceRates rates;
     constexpr double perSecond[kTerms] = {
-        4.4e10, 1.1e10, 6e9,    2.1e9,  5e8,           // arithmetic ..
-        6e10,   2e10,   1.2e10, 2e10,                  // columns ..
-        1e10,   3e9,    4e8,    4e9,    4e8,  1e9,     // turned ..
-        1.8e11, 1.1e11, 1e11,   3e8,    2e9,           // products, runs, results
-        1.5e10, 1.2e10, 7e9,    7e8,    2e9,           // copied .., begins, library
-        5e10,   5e9,    1.7e11, 2.5e10, 2e10, 2.3e10}; // memory
+        4.4e10, 1.1e10, 6e9,    2.1e9,  5e8,                // arithmetic ..
+        6e10,   2e10,   1.2e10, 2e10,                       // columns ..
+        1e10,   3e9,    4e8,    4e9,    4e8, 1e9,           // turned ..
+        1.8e11, 1.1e11, 1e11,   3e8,    2e9,                // products, runs, results
+        1.5e10, 1.2e10, 7e9,    7e8,    2e9,                // copied .., begins, library
+        5e10,   5e9,    1.7e11, 2.5e10, 5e9, 2e10, 2.3e10}; // memory
     for (unsigned i = 0; i < kTerms; ++i)
       rates.kernels[nameOf(static_cast<Term>(i))] = perSecond[i];
     rates.flopsPerSecond = 1.5e11;
     rates.bytesPerSecond = 2e10;
+    rates.stepSeconds = 1e-5;
     rates.launchSeconds = 3e-8;
     rates.instructionSeconds = 5e-9;
     rates.meetingSeconds = 7e-7;

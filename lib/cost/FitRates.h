@@ -8,7 +8,7 @@ namespace tessera::cost {
 // One step of a program.
 struct Observation {
   Terms terms; // of its kernels, of one kind for the most part
-  double launches = 0, instructions = 0, meetings = 0;
+  double steps = 0, launches = 0, instructions = 0, meetings = 0;
   double seconds = 0;
 };
 

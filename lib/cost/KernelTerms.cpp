@@ -5,13 +5,17 @@
 
 namespace tessera::cost {
 
-static constexpr const char *kNames[kTerms] = {
-    "arithmetic", "division",    "exponential", "function",      "one_by_one",      "columns",
-    "rows",       "stepwise",    "chain",       "turned",        "strided",         "far",
-    "gathered",   "sorted",      "scattered",   "product_f32",   "product_bf16",    "product_f64",
-    "runs",       "results",     "copied",      "copied_turned", "copied_computed", "begins",
-    "library",    "warm_strips", "cold_strips", "warm",          "streams",         "exchanged",
-    "combined"};
+static constexpr const char *kNames[kTerms] = {"arithmetic",    "division",        "exponential",
+                                               "function",      "one_by_one",      "columns",
+                                               "rows",          "stepwise",        "chain",
+                                               "turned",        "strided",         "far",
+                                               "gathered",      "sorted",          "scattered",
+                                               "product_f32",   "product_bf16",    "product_f64",
+                                               "runs",          "results",         "copied",
+                                               "copied_turned", "copied_computed", "begins",
+                                               "library",       "warm_strips",     "cold_strips",
+                                               "warm",          "streams",         "written_strips",
+                                               "exchanged",     "combined"};
 
 const char *nameOf(Term term) { return kNames[static_cast<unsigned>(term)]; }
 
@@ -89,8 +93,10 @@ Terms termsOf(const DeviceRates &rates, const KernelWork &work, llvm::ArrayRef<d
   for (size_t i = 0; i < work.arrays.size(); ++i) {
     const Touched &array = work.arrays[i];
     double far = i < cold.size() ? std::min(cold[i], array.bytes) : allCold ? array.bytes : 0;
-    terms[array.inStrips ? Term::WarmStrips : Term::Warm] += array.bytes - far;
-    terms[array.inStrips ? Term::ColdStrips : Term::Streams] += far;
+    // Nobody waits for what is written.
+    bool waits = array.inStrips && !array.isWritten;
+    terms[waits ? Term::WarmStrips : Term::Warm] += array.bytes - far;
+    terms[waits ? Term::ColdStrips : array.inStrips ? Term::WrittenStrips : Term::Streams] += far;
     isNear &= far == 0;
   }
   if (isNear) // the loops' own loads are part of what they compute

@@ -50,6 +50,7 @@ enum class Term : uint8_t {
   // Bytes one after the other.
   Warm,
   Streams,
+  WrittenStrips, // of others that are written a few lines here and there
   // Bytes of collectives whose devices share a memory.
   Exchanged,
   Combined, // that are reduced

@@ -14,7 +14,7 @@ namespace tessera::cost {
 enum class ElementClass : uint8_t {
   Arithmetic,  // + * min max compare select, bits, conversions
   Division,    // / sqrt rsqrt
-  Exponential, // exp expm1 logistic tanh
+  Exponential, // exp expm1; logistic and tanh divide as well
   Function,    // log sin cos tan pow erf cbrt ..: longer polynomials, and more cases
   OneByOne,    // no vector instructions: integer division, functions of f64; counted in elements
 };
@@ -59,6 +59,7 @@ struct Product {
 struct Touched {
   double bytes = 0;      // each once
   bool inStrips = false; // a few lines here and there, as a product reads its panels
+  bool isWritten = false;
 };
 
 struct KernelWork {

@@ -15,31 +15,47 @@
 #pragma once
 
 #include "lib/cost/Topology.h"
+#include <initializer_list>
 
 namespace tessera::cost {
 
 // The least that a number may be: times and sizes 0, rates 1; none is above 1e30.
 enum class Least { Zero, One };
 
+template <class T> struct NumberField {
+  const char *name;
+  double T::*member;
+  Least least = Least::Zero;
+};
+
+template <class T, class Visitor>
+void visitNumbers(T &object, std::initializer_list<NumberField<T>> fields, Visitor &visitor) {
+  for (const NumberField<T> &field : fields)
+    visitor.number(field.name, object.*field.member, field.least);
+}
+
 template <class Visitor> void visitFields(links::Link &link, Visitor &visitor) {
-  visitor.number("alpha", link.alpha, Least::Zero);
-  visitor.number("beta", link.beta, Least::One);
+  visitNumbers<Link>(link, {{"alpha", &Link::alpha}, {"beta", &Link::beta, Least::One}}, visitor);
   visitor.count("directions", link.directions, Least::One);
 }
 
 template <class Visitor> void visitFields(DeviceRates &device, Visitor &visitor) {
-  visitor.number("flops", device.flopsPerSecond, Least::One);
+  using Rates = DeviceRates;
+  visitNumbers<Rates>(device, {{"flops", &Rates::flopsPerSecond, Least::One}}, visitor);
   visitor.numbers("flops_by_type", device.flopsByType, Least::One);
-  visitor.number("memory", device.bytesPerSecond, Least::One);
+  visitNumbers<Rates>(device, {{"memory", &Rates::bytesPerSecond, Least::One}}, visitor);
   visitor.numbers("kernels", device.kernels, Least::One);
-  visitor.number("cache", device.cacheBytes, Least::Zero);
-  visitor.number("near", device.nearBytes, Least::Zero);
-  visitor.number("vector", device.vectorBytes, Least::One);
-  visitor.number("launch", device.launchSeconds, Least::Zero);
-  visitor.number("instruction", device.instructionSeconds, Least::Zero);
-  visitor.number("sharing", device.sharingSeconds, Least::Zero);
-  visitor.number("together", device.coresTogether, Least::Zero);
-  visitor.number("meeting", device.meetingSeconds, Least::Zero);
+  visitNumbers<Rates>(device,
+                      {{"cache", &Rates::cacheBytes},
+                       {"near", &Rates::nearBytes},
+                       {"vector", &Rates::vectorBytes, Least::One},
+                       {"step", &Rates::stepSeconds},
+                       {"launch", &Rates::launchSeconds},
+                       {"instruction", &Rates::instructionSeconds},
+                       {"sharing", &Rates::sharingSeconds},
+                       {"together", &Rates::coresTogether},
+                       {"meeting", &Rates::meetingSeconds}},
+                      visitor);
 }
 
 template <class Visitor> void visitFields(links::Level &level, Visitor &visitor) {
@@ -50,8 +66,9 @@ template <class Visitor> void visitFields(links::Level &level, Visitor &visitor)
 
 template <class Visitor> void visitFields(MemorySpace &space, Visitor &visitor) {
   visitor.count("bytes", space.bytes, Least::Zero);
-  visitor.number("to_device", space.toDevice, Least::Zero);
-  visitor.number("from_device", space.fromDevice, Least::Zero);
+  visitNumbers<MemorySpace>(
+      space, {{"to_device", &MemorySpace::toDevice}, {"from_device", &MemorySpace::fromDevice}},
+      visitor);
 }
 
 template <class Visitor> void visitFields(Topology &topology, Visitor &visitor) {

@@ -19,6 +19,10 @@ struct Place {
   uint64_t begin = 0, end = 0;
 };
 
+// What lies where in steps that alternate: results of the step before are still held, so two sets of
+// them are written in turns.
+constexpr uint64_t kOtherResults = uint64_t{1} << 55;
+
 double bytesOf(OperandRange buffers) {
   double bytes = 0;
   for (Value buffer : buffers)
@@ -47,8 +51,20 @@ public:
     }
     for (auto function : program.getBlock()->getOps<FunctionOp>())
       functions[function.getSymName()] = function;
+    for (Attribute output : program.getOutputs())
+      isNew.push_back(cast<ParameterAttr>(output).getAlias() < 0);
   }
 
+  void step(Block &block, bool isOdd, bool steady) {
+    results = isOdd ? kOtherResults : 0;
+    walk(block, steady);
+    pass();
+    walked.clear();
+  }
+
+  llvm::DenseMap<Operation *, Price> prices;
+
+private:
   // `steady`: what is in a loop is priced after what the trip before leaves in the cache.
   void walk(Block &block, bool steady) {
     for (Operation &op : block)
@@ -59,10 +75,7 @@ public:
       } else if (auto start = dyn_cast<StartOp>(op)) {
         priceCollective(start);
       } else if (isa<WaitOp>(op)) {
-        // The other devices of the same core go on meanwhile.
-        if (cores < 1)
-          cache.pass((1 / cores - 1) * sinceWait);
-        sinceWait = 0;
+        pass();
       } else if (auto loop = dyn_cast<LoopOp>(op)) {
         if (steady) // of loops inside, one trip
           walkRegions(loop->getRegions(), false);
@@ -77,20 +90,30 @@ public:
       }
   }
 
-  void forgetCalls() { walked.clear(); }
+  // The other devices of the same core go on.
+  void pass() {
+    if (cores < 1)
+      cache.pass((1 / cores - 1) * sinceWait);
+    sinceWait = 0;
+  }
 
-  llvm::DenseMap<Operation *, Price> prices;
-
-private:
   void walkRegions(MutableArrayRef<Region> regions, bool steady) {
     for (Region &region : regions)
       if (!region.empty())
         walk(region.front(), steady);
   }
 
+  Place addressOf(Value buffer) const {
+    Place place = placeOf(buffer);
+    auto at = buffer.getDefiningOp<BufferOp>();
+    if (at.getSpace() == Space::Output && isNew[at.getIndex()])
+      place.begin += results, place.end += results;
+    return place;
+  }
+
   // Bytes that come from beyond the cache.
   double touch(Value buffer, double bytes) {
-    Place place = placeOf(buffer);
+    Place place = addressOf(buffer);
     sinceWait += bytes;
     double all = double(place.end - place.begin);
     // A part of an array, each time another one.
@@ -130,6 +153,11 @@ private:
   // What cores read and write where devices share a memory; nothing on machines with links.
   void priceCollective(StartOp start) {
     sinceWait += bytesOf(start.getFrom()) + bytesOf(start.getTo());
+    if (cores < 1.5 && topology.computingAtOnce > 1) // any core writes the results
+      for (Value buffer : start.getTo()) {
+        Place place = addressOf(buffer);
+        cache.forget(place.begin, place.end);
+      }
     Started what = startedBy(start);
     Price &price = at(start);
     price.terms = cost::exchangeTerms(what.kind, what.bytes, what.group);
@@ -139,7 +167,9 @@ private:
   const cost::Topology &topology;
   double cores = 1; // that a device has; a part of one where devices take turns
   cost::CacheWalk cache;
-  double sinceWait = 0; // bytes
+  double sinceWait = 0;    // bytes
+  uint64_t results = 0;    // where those of this step are
+  std::vector<bool> isNew; // by output: whether it has memory of its own
   llvm::StringMap<cost::KernelWork> kernels;
   llvm::StringMap<FunctionOp> functions;
   llvm::DenseSet<Operation *> walked; // of those
@@ -148,6 +178,7 @@ private:
 void add(const cost::Observation &one, double times, cost::Observation &into) {
   into.terms.add(one.terms, times);
   into.seconds += times * one.seconds;
+  into.steps += times * one.steps;
   into.launches += times * one.launches;
   into.instructions += times * one.instructions;
   into.meetings += times * one.meetings;
@@ -229,10 +260,10 @@ Started startedBy(StartOp start) {
 llvm::DenseMap<Operation *, Price> pricesOf(ProgramOp program, const cost::Topology &topology,
                                             int64_t devices) {
   Walk walk(program, topology, devices);
-  // The step before leaves what it can in the cache.
-  walk.walk(*program.getBlock(), false);
-  walk.forgetCalls();
-  walk.walk(*program.getBlock(), true);
+  // The steps before leave what they can in the cache.
+  walk.step(*program.getBlock(), /*isOdd=*/false, /*steady=*/false);
+  walk.step(*program.getBlock(), /*isOdd=*/true, /*steady=*/false);
+  walk.step(*program.getBlock(), /*isOdd=*/false, /*steady=*/true);
   return std::move(walk.prices);
 }
 

@@ -4,6 +4,7 @@
 #include "dialects/interfaces/OpInterfaces.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/steps/ShortStep.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -27,10 +28,20 @@ public:
     for (auto function : program.getBlock()->getOps<FunctionOp>())
       functions[function.getSymName()] = readBlock(*function.getBlock());
     readBlock(*program.getBlock());
+    result.done.steps = steps::isShort(sizeOf(program)) ? 0 : 1;
     return std::move(result);
   }
 
 private:
+  steps::Size sizeOf(ProgramOp program) const {
+    double devices = mesh ? double(mesh->numDevices()) : 1;
+    steps::Size size;
+    program->walk([&](LoopOp) { size.hasLoops = true; });
+    size.instructions = devices * result.done.instructions;
+    size.bytes = devices * double(memoryFigures(program).total());
+    return size;
+  }
+
   // Its number.
   uint32_t readBlock(Block &block) {
     std::vector<cost::Work> works;
@@ -142,13 +153,22 @@ cost::CollectiveTime timeOf(StartOp start, const cost::Topology &topology,
                               routeOf(start, topology, mesh), what.group);
 }
 
+cost::Prediction predictStep(const StepWork &step, const cost::Topology &topology,
+                             size_t mostEvents) {
+  cost::Prediction prediction = cost::predict(step.blocks, mostEvents);
+  double fixed = step.done.steps * topology.device.stepSeconds;
+  prediction.time.seconds += fixed;
+  prediction.time.overhead += fixed;
+  return prediction;
+}
+
 ModulePrediction predictModule(ModuleOp module) {
   ModulePrediction most;
   sdy::MeshTable meshes(module);
   cost::Topology topology = topologyOf(module);
   for (auto program : module.getOps<ProgramOp>()) {
     StepWork step = stepWork(program, topology, meshes.main());
-    cost::StepTime time = cost::predict(step.blocks).time;
+    cost::StepTime time = predictStep(step, topology).time;
     if (time.seconds > most.time.seconds) {
       most.time = time;
       most.work = step.done;
@@ -162,7 +182,7 @@ ModulePrediction predictModule(ModuleOp module) {
 
 cost::Prediction predictStep(ProgramOp program, const cost::Topology &topology,
                              const sharding::Mesh *mesh) {
-  return cost::predict(stepWork(program, topology, mesh).blocks);
+  return predictStep(stepWork(program, topology, mesh), topology);
 }
 
 } // namespace tessera

@@ -24,7 +24,9 @@ struct StepWork {
 StepWork stepWork(exec::ProgramOp program, const cost::Topology &topology,
                   const sharding::Mesh *mesh);
 
-// A step of the program.
+// With what a step takes to begin and end. `mostEvents` as in cost::predict.
+cost::Prediction predictStep(const StepWork &step, const cost::Topology &topology,
+                             size_t mostEvents = 0);
 cost::Prediction predictStep(exec::ProgramOp program, const cost::Topology &topology,
                              const sharding::Mesh *mesh);
 

@@ -1,12 +1,10 @@
 #include "runtime/client/ShortSteps.h"
+#include "lib/steps/ShortStep.h"
 #include "runtime/array/Placement.h"
 
 namespace tessera::runtime {
 
 namespace {
-
-constexpr int64_t kMostInstructions = 2048;
-constexpr int64_t kMostBytes = 128 << 10;
 
 bool hasLoops(const Decoded &decoded) {
   for (size_t i = 0; i < decoded.code.size(); ++i) {
@@ -30,18 +28,14 @@ int64_t arrayBytes(const program::Program &manifest) {
 } // namespace
 
 bool isShort(const LoadedProgram &program) {
-  int64_t instructions = 0, bytes = 0;
+  steps::Size size;
   for (const DeviceProgram &each : program.programs()) {
-    if (hasLoops(each.decoded()))
-      return false;
-    double devices = static_cast<double>(each.mesh().size()); // no product that wraps around
-    if (devices * static_cast<double>(each.decoded().code.size()) > kMostInstructions ||
-        devices * static_cast<double>(arrayBytes(each.manifest())) > kMostBytes)
-      return false;
-    instructions += each.mesh().size() * static_cast<int64_t>(each.decoded().code.size());
-    bytes += each.mesh().size() * arrayBytes(each.manifest());
+    auto devices = static_cast<double>(each.mesh().size()); // no product that wraps around
+    size.hasLoops |= hasLoops(each.decoded());
+    size.instructions += devices * static_cast<double>(each.decoded().code.size());
+    size.bytes += devices * static_cast<double>(arrayBytes(each.manifest()));
   }
-  return instructions <= kMostInstructions && bytes <= kMostBytes;
+  return steps::isShort(size);
 }
 
 } // namespace tessera::runtime

@@ -9,10 +9,20 @@ namespace {
 
 using namespace runtime;
 
-// Of this process, once: MPI begins only once.
-Result<std::shared_ptr<Transport>> processes() {
-  static auto opened = Transport::open("mpi");
-  return opened;
+std::shared_ptr<Transport> connected; // until it is disconnected
+
+std::string connect(command::Process &process) {
+  auto transport = Transport::open("mpi");
+  if (!transport.ok())
+    return transport.status().message();
+  connected = *transport;
+  process = {connected->rank(), connected->size()};
+  return "";
+}
+
+void disconnect() {
+  connected.reset();
+  Transport::closeAll();
 }
 
 Status run(const command::ProgramToMeasure &asked, std::vector<double> &seconds) {
@@ -21,12 +31,8 @@ Status run(const command::ProgramToMeasure &asked, std::vector<double> &seconds)
     return program.status();
   SessionOptions options;
   options.workers = asked.workers;
-  if (asked.overProcesses) {
-    auto transport = processes();
-    if (!transport.ok())
-      return transport.status();
-    options.transport = *transport;
-  }
+  if (asked.overProcesses)
+    options.transport = connected;
   auto session = Session::create(*program, options);
   if (!session.ok())
     return session.status();
@@ -54,10 +60,15 @@ Status run(const command::ProgramToMeasure &asked, std::vector<double> &seconds)
   return {};
 }
 
+std::string measure(const command::ProgramToMeasure &program, std::vector<double> &seconds) {
+  return run(program, seconds).message();
+}
+
 } // namespace
 
-std::string measureProgram(const command::ProgramToMeasure &program, std::vector<double> &seconds) {
-  return run(program, seconds).message();
+const command::Measuring &measuring() {
+  static const command::Measuring all{measure, connect, disconnect};
+  return all;
 }
 
 } // namespace tessera

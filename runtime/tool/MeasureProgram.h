@@ -5,6 +5,6 @@
 
 namespace tessera {
 
-std::string measureProgram(const command::ProgramToMeasure &program, std::vector<double> &seconds);
+const command::Measuring &measuring();
 
 } // namespace tessera

@@ -10,6 +10,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallSet.h"
 
 #include <cmath>
 
@@ -36,6 +37,15 @@ static bool countsAsFlop(Node *node) {
          (node->op >= Op::Add && node->op <= Op::RoundEven && isFloat(node->kind));
 }
 
+// What is divided by a power of two is multiplied by another.
+static bool isPowerOfTwo(Node *node) {
+  if (node->op != Op::Constant)
+    return false;
+  if (node->kind == ElementKind::F32)
+    return (node->bits & 0x7fffff) == 0;
+  return node->kind == ElementKind::F64 && (node->bits & 0xfffffffffffff) == 0;
+}
+
 // One evaluation of the node.
 static void countOperation(Node *node, double times, KernelWork &work) {
   ElementKind kind = node->op == Op::Compare ? node->operands[0]->kind : node->kind;
@@ -54,7 +64,8 @@ static void countOperation(Node *node, double times, KernelWork &work) {
     else if (isInteger(kind) || node->op == Op::Rem)
       work.of(ElementClass::OneByOne) += times;
     else
-      work.of(ElementClass::Division) += lanes;
+      work.of(isPowerOfTwo(node->operands[1]) ? ElementClass::Arithmetic
+                                              : ElementClass::Division) += lanes;
     return;
   case Op::Rsqrt: // a root and a division
     work.of(ElementClass::Division) += 2 * lanes;
@@ -81,10 +92,14 @@ static void countOperation(Node *node, double times, KernelWork &work) {
     bool isExponential = node->op == Op::Exp || node->op == Op::Expm1 || node->op == Op::Logistic ||
                          node->op == Op::Tanh;
     work.of(isExponential ? ElementClass::Exponential : ElementClass::Function) += lanes;
+    if (node->op == Op::Logistic || node->op == Op::Tanh)
+      work.of(ElementClass::Division) += lanes;
   }
 }
 
 namespace {
+
+constexpr double kColumnsOfStrips = 64; // an array of fewer is read and written as it lies
 
 // Counts the nodes of a nest.
 class Counter {
@@ -136,6 +151,9 @@ public:
         array.inStrips |= inStrips.contains(node);
       }
   }
+
+  // Whether results are written by tiles of a product, which are narrower than they are.
+  bool writesStrips = false;
 
 private:
   double pointsOf(DimSet deps) const {
@@ -278,7 +296,8 @@ private:
     for (Node *node : {product->a, product->b, a, b})
       if (node->op == Op::Load || node->op == Op::Convert)
         inProduct.insert(node);
-    if (made.b != cost::Product::Turned && b->op == Op::Load && made.n > 64)
+    writesStrips = made.n > kColumnsOfStrips;
+    if (made.b == cost::Product::None && b->op == Op::Load && writesStrips)
       inStrips.insert(b);
   }
 
@@ -330,6 +349,7 @@ static bool countNests(const KernelSource &kernel, KernelWork &work) {
   size_t updates = nests.size();
   llvm::append_range(nests, outputNests(kernel, whole));
   work.arrays.resize(kernel.body->getNumArguments());
+  llvm::SmallSet<unsigned, 4> inStrips; // outputs
   for (auto [i, outputs] : llvm::enumerate(nests)) {
     NestGraph nest(kernel, outputs, /*update=*/i < updates);
     if (elementsOf(kernel.outputs()[outputs[0]]) == 0)
@@ -344,6 +364,8 @@ static bool countNests(const KernelSource &kernel, KernelWork &work) {
       Counter counter(nest, own);
       counter.count();
       counter.countArrays(work.arrays);
+      if (counter.writesStrips)
+        inStrips.insert(outputs.begin(), outputs.end());
     }
     llvm::SmallVector<int64_t> sizes;
     for (unsigned dim : nest.dims)
@@ -356,7 +378,10 @@ static bool countNests(const KernelSource &kernel, KernelWork &work) {
     work.arrays[i].bytes = std::min(work.arrays[i].bytes, bytesOf(argument));
   for (auto [i, output] : llvm::enumerate(kernel.outputs())) {
     mlir::Value update = updateOf(kernel, i);
-    work.arrays.push_back({bytesOf(update ? update : output)});
+    cost::Touched &array = work.arrays.emplace_back();
+    array.bytes = bytesOf(update ? update : output);
+    array.inStrips = inStrips.contains(i);
+    array.isWritten = true;
   }
   return true;
 }

@@ -1,4 +1,5 @@
 #include "test/unit/codegen/KernelRun.h"
+#include "test/unit/codegen/KernelText.h"
 
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
@@ -52,15 +53,10 @@ struct Buffer {
 
 std::vector<Floats> runKernel(const std::string &signature, const std::string &body,
                               std::vector<Floats> inputs, std::vector<int64_t> inplace) {
-  mlir::MLIRContext context;
-  context.loadDialect<exec::ExecDialect, stablehlo::StablehloDialect>();
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(
-      "exec.kernel @k" + signature + " {\n" + body + "\n}", &context);
-  if (!module) {
-    ADD_FAILURE() << "the kernel does not parse";
+  KernelText text(signature, body);
+  exec::KernelOp op = text.kernel();
+  if (!op)
     return {};
-  }
-  exec::KernelOp op = *module->getOps<exec::KernelOp>().begin();
   codegen::KernelSource source{"k", op.getBlock(), {}};
   source.inplace.assign(inplace.begin(), inplace.end());
   std::string problem;

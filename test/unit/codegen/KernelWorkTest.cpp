@@ -1,11 +1,7 @@
 // What a kernel does, counted from its body.
 #include "passes/codegen/kernel/KernelWork.h"
 
-#include "dialects/exec/ExecOps.h"
-#include "dialects/stablehlo/StablehloOps.h"
-#include "mlir/Parser/Parser.h"
-
-#include "gtest/gtest.h"
+#include "test/unit/codegen/KernelText.h"
 
 namespace tessera::codegen {
 namespace {
@@ -15,15 +11,9 @@ using cost::ElementClass;
 using cost::Folding;
 
 cost::KernelWork workOfText(const std::string &signature, const std::string &body) {
-  mlir::MLIRContext context;
-  context.loadDialect<exec::ExecDialect, stablehlo::StablehloDialect>();
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(
-      "exec.kernel @k" + signature + " {\n" + body + "\n}", &context);
-  if (!module) {
-    ADD_FAILURE() << "the kernel does not parse";
-    return {};
-  }
-  return workOf(*module->getOps<exec::KernelOp>().begin());
+  test::KernelText text(signature, body);
+  exec::KernelOp kernel = text.kernel();
+  return kernel ? workOf(kernel) : cost::KernelWork();
 }
 
 TEST(KernelWork, CountsElementwiseWorkByClass) {

@@ -83,6 +83,8 @@ TEST(CacheWalk, HoldsWhatWasTouchedLast) {
   EXPECT_EQ(cache.touch(0, 6), 0);
   cache.pass(9);
   EXPECT_EQ(cache.touch(0, 6), 6);
+  cache.forget(2, 4); // another core has written it
+  EXPECT_EQ(cache.touch(0, 6), 2);
 }
 
 // Programs that spend most of their time on one or two kinds of work each, on a machine whose rates
@@ -101,9 +103,9 @@ std::vector<Observation> observed(const DeviceRates &truth, double noise) {
       all.push_back(one);
     }
   for (int count : {1000, 2000}) {
-    Observation launches, instructions, meetings;
-    launches.launches = instructions.instructions = meetings.meetings = count;
-    for (Observation *one : {&launches, &instructions, &meetings}) {
+    Observation steps, launches, instructions, meetings;
+    steps.steps = launches.launches = instructions.instructions = meetings.meetings = count;
+    for (Observation *one : {&steps, &launches, &instructions, &meetings}) {
       one->seconds = predictedSeconds(truth, *one);
       all.push_back(*one);
     }
@@ -116,6 +118,7 @@ DeviceRates machine() {
   double factor = 0.3; // unlike the reference, each in its own way
   for (auto &[name, rate] : truth.kernels)
     rate *= factor = factor > 3 ? 0.3 : factor * 1.3;
+  truth.stepSeconds *= 2;
   truth.launchSeconds *= 5;
   truth.meetingSeconds /= 3;
   return truth;
@@ -125,6 +128,7 @@ TEST(FitRates, FindsTheRates) {
   DeviceRates truth = machine(), found = fitRates(referenceRates(), observed(truth, 0));
   for (auto &[name, rate] : truth.kernels)
     EXPECT_NEAR(found.kernels[name] / rate, 1, 0.03) << name;
+  EXPECT_NEAR(found.stepSeconds / truth.stepSeconds, 1, 0.05);
   EXPECT_NEAR(found.launchSeconds / truth.launchSeconds, 1, 0.05);
   EXPECT_NEAR(found.meetingSeconds / truth.meetingSeconds, 1, 0.05);
 }

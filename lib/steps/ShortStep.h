@@ -1,0 +1,19 @@
+// Which steps are over before a worker would have woken up: the thread that starts one carries it
+// out. The runtime decides by it, and the compiler predicts by it. Needs nothing else.
+#pragma once
+
+namespace tessera::steps {
+
+// Of a step, on all devices together.
+struct Size {
+  bool hasLoops = false;
+  double instructions = 0;
+  double bytes = 0; // of arguments, results and temporaries
+};
+
+inline bool isShort(const Size &size) {
+  constexpr double mostInstructions = 2048, mostBytes = 128 << 10;
+  return !size.hasLoops && size.instructions <= mostInstructions && size.bytes <= mostBytes;
+}
+
+} // namespace tessera::steps
