@@ -8,7 +8,14 @@ namespace tessera::solver {
 
 Ascent::Ascent(const Problem &problem, const Matrices &matrices)
     : problem(problem), network(problem, matrices), dual(network), search(network),
-      decoded(problem.vertices()), bestPrices(problem.room.size()) {}
+      decoded(problem.vertices()), bestPrices(problem.room.size()), priced(problem.room.size()) {}
+
+void Ascent::begin(std::vector<double> prices) {
+  for (size_t t = 0; t < prices.size(); ++t)
+    priced[t] = prices[t] > 0;
+  bestPrices = prices;
+  dual.setPrices(std::move(prices));
+}
 
 void Ascent::offer(const Choices &choices) {
   search.set(choices);
@@ -83,11 +90,20 @@ void Ascent::reprice(double wanted) {
   }
   bool firstTime = held.empty();
   held.resize(problem.room.size());
-  double now = 0, norm = 0;
+  double now = 0, norm = 0, most = 0;
+  size_t worst = 0;
   for (size_t t = 0; t < held.size(); ++t) {
     now += change[t];
     double over = now - static_cast<double>(problem.room[t]);
     held[t] = firstTime ? over : 0.7 * held[t] + 0.3 * over;
+    if (over > most) {
+      most = over;
+      worst = t;
+    }
+  }
+  if (most > 0 && !priced[worst]) {
+    priced[worst] = true;
+    ++pricedCount;
   }
   if (dual.bound() > pricedBound) {
     pricedBound = dual.bound();
@@ -99,7 +115,7 @@ void Ascent::reprice(double wanted) {
     stride *= 0.7;
   }
   for (size_t t = 0; t < held.size(); ++t)
-    if (held[t] > 0 || bestPrices[t] > 0)
+    if (priced[t] && (held[t] > 0 || bestPrices[t] > 0))
       norm += held[t] * held[t];
   if (norm == 0)
     return;
@@ -107,7 +123,8 @@ void Ascent::reprice(double wanted) {
   double step = stride * std::max(target - pricedBound, 1e-6 * std::abs(pricedBound)) / norm;
   std::vector<double> prices = bestPrices;
   for (size_t t = 0; t < prices.size(); ++t)
-    prices[t] = std::max(0.0, prices[t] + step * held[t]);
+    if (priced[t])
+      prices[t] = std::max(0.0, prices[t] + step * held[t]);
   counted += static_cast<int64_t>(prices.size()) * 4;
   dual.setPrices(std::move(prices));
 }
@@ -150,8 +167,10 @@ void Ascent::run(const AscentLimits &limits) {
       decode();
       reprice(wanted);
     }
-    if (round % (problem.holds.empty() ? 16 : 64) == (problem.holds.empty() ? 15 : 63)) {
-      if (bestBound - stalledAt <= 1e-4 * (std::min(wanted, 2 * std::abs(bestBound)) - bestBound))
+    int32_t every = problem.holds.empty() ? 16 : 200;
+    if (round % every == every - 1) {
+      if (bestBound - stalledAt <= (problem.holds.empty() ? 1e-4 : 0.01) *
+                                       (std::min(wanted, 2 * std::abs(bestBound)) - bestBound))
         return;
       stalledAt = bestBound;
     }

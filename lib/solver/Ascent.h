@@ -21,7 +21,7 @@ public:
   Ascent(const Problem &problem, const Matrices &matrices);
 
   // Prices of steps to begin with, and choices.
-  void begin(std::vector<double> prices) { dual.setPrices(std::move(prices)); }
+  void begin(std::vector<double> prices);
   void offer(const Choices &choices);
   void run(const AscentLimits &limits);
 
@@ -32,6 +32,7 @@ public:
   const std::vector<double> &prices() const { return bestPrices; }
   const std::vector<std::vector<bool>> &excluded() const { return dual.excluded(); }
   int64_t excludedCount() const { return dual.excludedCount(); }
+  int64_t entries() const { return network.entries; }
   int64_t steps() const { return dual.steps() + search.steps() + counted; }
   // The vertex whose choice is least clear, and the choice to try first.
   std::pair<int32_t, int32_t> leastClear() const;
@@ -50,6 +51,8 @@ private:
   Choices decoded, best;
   double bestCost = forbidden, bestBound = -forbidden;
   std::vector<double> bestPrices, held; // held: in each step, the mean over passes, less the room
+  std::vector<bool> priced; // steps that may have a price: those that were once the worst
+  int32_t pricedCount = 0;
   double stride = 1, pricedBound = -forbidden;
   int32_t worse = 0;
   int64_t counted = 0;

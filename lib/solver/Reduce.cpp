@@ -162,9 +162,8 @@ struct Reduction::State {
     push(v, 0);
   }
 
-  void leaveOut(int32_t v, Recovery recovery) {
-    recovery.vertex = v;
-    nodes[v].gone = true;
+  void leaveOut(Recovery recovery) {
+    nodes[recovery.vertex].gone = true;
     recoveries.push_back(std::move(recovery));
   }
 
@@ -212,7 +211,7 @@ bool Reduction::State::settle(int32_t v) {
   for (Hold &hold : node.holds)
     for (int32_t t = hold.begin; t < hold.end; ++t)
       core.room[t] -= hold.bytes[0];
-  leaveOut(v, {.follows = {node.kept[0]}});
+  leaveOut({.vertex = v, .follows = {node.kept[0]}});
   return true;
 }
 
@@ -300,11 +299,11 @@ void Reduction::State::merge(int32_t v, int32_t into, const std::vector<int32_t>
       moved.bytes.push_back(hold.bytes[k]);
     other.holds.push_back(std::move(moved));
   }
-  Recovery recovery{.neighbours = {into, -1}};
+  Recovery recovery{.vertex = v, .neighbours = {into, -1}};
   recovery.follows.assign(sizes[into], -1);
   for (size_t i = 0; i < function.size(); ++i)
     recovery.follows[other.kept[i]] = node.kept[function[i]];
-  leaveOut(v, std::move(recovery));
+  leaveOut(std::move(recovery));
   push(into, 0);
 }
 
@@ -377,11 +376,12 @@ bool Reduction::State::bridge(int32_t v) {
         core.room[t] -= *std::min_element(hold.bytes.begin(), hold.bytes.end());
     node.costs = costs;
   }
-  leaveOut(v, {.neighbours = {a, b},
-               .costs = node.costs,
-               .kept = node.kept,
-               .matrices = {left, matrices.transposed(right)},
-               .lists = {nodes[a].kept, nodes[b].kept}});
+  leaveOut({.vertex = v,
+            .neighbours = {a, b},
+            .costs = node.costs,
+            .kept = node.kept,
+            .matrices = {left, matrices.transposed(right)},
+            .lists = {nodes[a].kept, nodes[b].kept}});
   while (!node.edges.empty())
     removeJoin(node.edges.back());
   addJoin(a, b, product);

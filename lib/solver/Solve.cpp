@@ -68,6 +68,8 @@ void findLeastPeak(Graph graph, const Options &options, Solution &solution) {
 } // namespace
 
 double gapOf(const Solution &solution) {
+  if (solution.cost == forbidden)
+    return 1;
   double gap = solution.cost - solution.lowerBound;
   return gap <= 0 || solution.cost == 0 ? 0 : gap / std::abs(solution.cost);
 }
@@ -75,7 +77,7 @@ double gapOf(const Solution &solution) {
 Solution solve(const Graph &graph, const Options &options) {
   Matrices matrices;
   Problem problem = problemOf(graph, options.capacity, matrices);
-  int64_t steps = int64_t(50'000'000) << (2 * std::clamp(options.effort, 1, 5));
+  int64_t steps = int64_t(3'000'000) << (2 * std::clamp(options.effort, 1, 9));
   Tree tree(matrices,
             {.steps = steps, .gap = std::max(options.gap, rounding), .stop = options.stop});
   if (!options.start.empty() &&

@@ -18,7 +18,7 @@ namespace tessera::solver {
 
 struct Options {
   int64_t capacity = 0; // bytes that no step may hold more of; 0: any
-  int effort = 3;       // 1 to 5: about four times the steps with each
+  int effort = 3;       // 1 to 9: four times the steps with each
   double gap = 0; // a solution that is proven to be within this fraction of the least is enough
   Choices start;  // choices to begin with, if any: the solution is never worse
   // Asked now and then: true ends the search with what there is. The solution then depends on when.
@@ -41,7 +41,7 @@ struct Solution {
   int64_t peakBound = 0; // that no choices' peak is below
 };
 
-// (cost - lowerBound) / cost; 0 where both are.
+// (cost - lowerBound) / cost: 0 where both are 0, 1 with no choices.
 double gapOf(const Solution &solution);
 
 Solution solve(const Graph &graph, const Options &options);

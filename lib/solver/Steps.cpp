@@ -1,80 +1,216 @@
 #include "lib/solver/Problem.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace tessera::solver {
 
 namespace {
 
-void takeLeastOff(Problem &problem) {
-  std::vector<int64_t> change(problem.room.size() + 1);
-  for (Hold &hold : problem.holds) {
-    int64_t least = *std::min_element(hold.bytes.begin(), hold.bytes.end());
-    for (int64_t &bytes : hold.bytes)
-      bytes -= least;
-    change[hold.begin] += least;
-    change[hold.end] -= least;
+using Bytes = std::vector<int64_t>;
+
+bool isZero(const Bytes &bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](int64_t b) { return b == 0; });
+}
+
+// One vertex's holds as pieces that follow each other; the least of each goes into `least`, by where
+// it begins and ends.
+void makePieces(int32_t vertex, std::vector<Hold> &&holds, std::vector<int64_t> &least,
+                std::vector<Hold> &pieces) {
+  std::vector<std::pair<int32_t, int32_t>> events; // step, hold; ends have ~hold
+  for (size_t h = 0; h < holds.size(); ++h) {
+    events.push_back({holds[h].begin, static_cast<int32_t>(h)});
+    events.push_back({holds[h].end, ~static_cast<int32_t>(h)});
   }
+  std::sort(events.begin(), events.end());
+  Bytes now(holds.empty() ? 0 : holds[0].bytes.size());
+  size_t first = pieces.size();
+  for (size_t e = 0; e < events.size();) {
+    int32_t step = events[e].first;
+    for (; e < events.size() && events[e].first == step; ++e) {
+      int32_t h = events[e].second;
+      const Bytes &bytes = holds[h < 0 ? ~h : h].bytes;
+      for (size_t k = 0; k < now.size(); ++k)
+        now[k] += h < 0 ? -bytes[k] : bytes[k];
+    }
+    if (e == events.size())
+      break;
+    int32_t end = events[e].first;
+    int64_t smallest = *std::min_element(now.begin(), now.end());
+    least[step] += smallest;
+    least[end] -= smallest;
+    Bytes bytes = now;
+    for (int64_t &b : bytes)
+      b -= smallest;
+    if (isZero(bytes))
+      continue;
+    bool goesOn =
+        pieces.size() > first && pieces.back().end == step && pieces.back().bytes == bytes;
+    if (goesOn)
+      pieces.back().end = end;
+    else
+      pieces.push_back({vertex, step, end, std::move(bytes)});
+  }
+}
+
+// Each vertex has at most one hold in a step, and none holds more than it must.
+void mergeHolds(Problem &problem) {
+  std::erase_if(problem.holds, [](const Hold &hold) { return hold.begin >= hold.end; });
+  std::stable_sort(problem.holds.begin(), problem.holds.end(),
+                   [](const Hold &a, const Hold &b) { return a.vertex < b.vertex; });
+  std::vector<int64_t> least(problem.room.size() + 1);
+  std::vector<Hold> pieces;
+  for (size_t at = 0; at < problem.holds.size();) {
+    std::vector<Hold> own;
+    int32_t vertex = problem.holds[at].vertex;
+    for (; at < problem.holds.size() && problem.holds[at].vertex == vertex; ++at)
+      own.push_back(std::move(problem.holds[at]));
+    makePieces(vertex, std::move(own), least, pieces);
+  }
+  problem.holds = std::move(pieces);
   int64_t held = 0;
   for (size_t t = 0; t < problem.room.size(); ++t)
-    problem.room[t] -= held += change[t];
+    problem.room[t] -= held += least[t];
 }
 
-bool holdsNothing(const Hold &hold) {
-  return hold.begin >= hold.end ||
-         std::all_of(hold.bytes.begin(), hold.bytes.end(), [](int64_t b) { return b == 0; });
+int64_t mostMore(const Bytes *bytes, const Bytes *than) {
+  if (!bytes)
+    return 0; // bytes are at least 0
+  if (!than)
+    return *std::max_element(bytes->begin(), bytes->end());
+  int64_t most = INT64_MIN;
+  for (size_t k = 0; k < bytes->size(); ++k)
+    most = std::max(most, (*bytes)[k] - (*than)[k]);
+  return most;
 }
 
-std::vector<int64_t> mostHeld(const Problem &problem) {
+struct Change {
+  int32_t vertex;
+  const Bytes *bytes; // from here on; null: none
+};
+
+// Walks over steps with what each vertex holds.
+class Walk {
+public:
+  explicit Walk(const Problem &problem) : steps(problem.room.size()), changes(steps + 1) {
+    for (const Hold &hold : problem.holds)
+      changes[hold.end].push_back({hold.vertex, nullptr});
+    for (const Hold &hold : problem.holds)
+      changes[hold.begin].push_back({hold.vertex, &hold.bytes});
+  }
+  // For each step, how much more than in step `than` may be held there at most.
+  std::vector<int64_t> mostMoreThan(int32_t than, int32_t vertices) const {
+    std::vector<const Bytes *> reference(vertices), now(vertices);
+    for (int32_t t = 0; t <= than; ++t)
+      for (const Change &change : changes[t])
+        reference[change.vertex] = change.bytes;
+    std::vector<int64_t> more(steps);
+    int64_t sum = 0;
+    for (int32_t v = 0; v < vertices; ++v)
+      sum += mostMore(nullptr, reference[v]);
+    for (int32_t t = 0; t < steps; ++t) {
+      for (const Change &change : changes[t]) {
+        sum -= mostMore(now[change.vertex], reference[change.vertex]);
+        now[change.vertex] = change.bytes;
+        sum += mostMore(change.bytes, reference[change.vertex]);
+      }
+      more[t] = sum;
+    }
+    return more;
+  }
+  // Between a step and the one before: how much more, and how much less, may be held at most.
+  void differences(int32_t vertices, std::vector<int64_t> &more, std::vector<int64_t> &less) const {
+    std::vector<const Bytes *> now(vertices), before(vertices);
+    more.assign(steps, 0);
+    less.assign(steps, 0);
+    for (int32_t t = 0; t < steps; ++t) {
+      for (const Change &change : changes[t])
+        now[change.vertex] = change.bytes;
+      for (const Change &change : changes[t]) {
+        if (now[change.vertex] == before[change.vertex])
+          continue;
+        more[t] += mostMore(now[change.vertex], before[change.vertex]);
+        less[t] += mostMore(before[change.vertex], now[change.vertex]);
+        before[change.vertex] = now[change.vertex];
+      }
+    }
+  }
+
+private:
+  int32_t steps;
+  std::vector<std::vector<Change>> changes;
+};
+
+// Steps left when those are out that have room for all, or that a step nearby says more than.
+std::vector<bool> bindingNearby(const Problem &problem, const Walk &walk,
+                                const std::vector<int64_t> &most) {
+  std::vector<int64_t> more, less;
+  walk.differences(problem.vertices(), more, less);
+  int32_t steps = static_cast<int32_t>(problem.room.size()), last = -1;
+  std::vector<bool> binds(steps);
+  int64_t up = 0, down = 0; // since the last step that is left
+  for (int32_t t = 0; t < steps; ++t) {
+    up += more[t];
+    down += less[t];
+    if (problem.room[t] >= 0 && most[t] <= problem.room[t])
+      continue;
+    if (last >= 0 && problem.room[t] >= problem.room[last] + up)
+      continue;
+    if (last >= 0 && problem.room[last] >= problem.room[t] + down)
+      binds[last] = false;
+    binds[t] = true;
+    last = t;
+    up = down = 0;
+  }
+  return binds;
+}
+
+// Likewise of steps anywhere, beside the few where most is too much.
+void leaveOutFar(const Problem &problem, const Walk &walk, const std::vector<int64_t> &most,
+                 std::vector<bool> &binds) {
+  std::vector<int32_t> order;
+  for (size_t t = 0; t < binds.size(); ++t)
+    if (binds[t])
+      order.push_back(static_cast<int32_t>(t));
+  auto tightness = [&](int32_t t) {
+    return static_cast<double>(most[t]) /
+           static_cast<double>(std::max<int64_t>(problem.room[t], 1));
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int32_t a, int32_t b) { return tightness(a) > tightness(b); });
+  int32_t references = 0;
+  for (int32_t than : order) {
+    if (!binds[than])
+      continue;
+    if (++references > 100)
+      return;
+    std::vector<int64_t> more = walk.mostMoreThan(than, problem.vertices());
+    for (int32_t t : order)
+      if (t != than && binds[t] && problem.room[t] >= problem.room[than] + more[t])
+        binds[t] = false;
+  }
+}
+
+} // namespace
+
+void leaveOutSteps(Problem &problem, std::vector<int32_t> &kept) {
+  kept.clear();
+  if (problem.room.empty())
+    return;
+  mergeHolds(problem);
   std::vector<int64_t> most(problem.room.size() + 1);
   for (const Hold &hold : problem.holds) {
     int64_t bytes = *std::max_element(hold.bytes.begin(), hold.bytes.end());
     most[hold.begin] += bytes;
     most[hold.end] -= bytes;
   }
-  for (size_t t = 1; t < most.size(); ++t)
-    most[t] += most[t - 1];
-  return most;
-}
+  std::partial_sum(most.begin(), most.end(), most.begin());
+  Walk walk(problem);
+  std::vector<bool> binds = bindingNearby(problem, walk, most);
+  leaveOutFar(problem, walk, most, binds);
 
-// Steps that can't bind when those left can't: see the header.
-std::vector<bool> bindingSteps(const Problem &problem) {
-  int32_t steps = static_cast<int32_t>(problem.room.size());
-  std::vector<int64_t> most = mostHeld(problem);
-  std::vector<bool> begins(steps + 1), ends(steps + 1);
-  for (const Hold &hold : problem.holds)
-    begins[hold.begin] = ends[hold.end] = true;
-  std::vector<bool> binds(steps);
-  // The last step left, whether holds have begun or ended since then.
-  int32_t last = -1;
-  bool begun = false, ended = false;
-  for (int32_t t = 0; t < steps; ++t) {
-    begun = begun || begins[t];
-    ended = ended || ends[t];
-    if (problem.room[t] >= 0 && most[t] <= problem.room[t])
-      continue;
-    bool within = last >= 0 && !begun && problem.room[t] >= problem.room[last];
-    if (within)
-      continue;
-    bool around = last >= 0 && !ended && problem.room[last] >= problem.room[t];
-    if (around)
-      binds[last] = false;
-    binds[t] = true;
-    last = t;
-    begun = ended = false;
-  }
-  return binds;
-}
-
-} // namespace
-
-void leaveOutSteps(Problem &problem, std::vector<int32_t> &kept) {
-  takeLeastOff(problem);
-  std::erase_if(problem.holds, holdsNothing);
-  std::vector<bool> binds = bindingSteps(problem);
   std::vector<int32_t> number(problem.room.size() + 1);
   std::vector<int64_t> room;
-  kept.clear();
   for (size_t t = 0; t < problem.room.size(); ++t) {
     number[t] = static_cast<int32_t>(room.size());
     if (binds[t]) {
@@ -88,7 +224,7 @@ void leaveOutSteps(Problem &problem, std::vector<int32_t> &kept) {
     hold.begin = number[hold.begin];
     hold.end = number[hold.end];
   }
-  std::erase_if(problem.holds, holdsNothing);
+  mergeHolds(problem);
 }
 
 } // namespace tessera::solver

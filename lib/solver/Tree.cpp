@@ -1,5 +1,7 @@
 #include "lib/solver/Tree.h"
 
+#include "lib/solver/Parts.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -63,13 +65,13 @@ void Tree::take(const Part &part, const Reduction &reduction, const Choices &cor
 }
 
 double Tree::explore(const Problem &problem) {
-  return std::min(explore({.problem = problem, .start = best}), bestCost);
+  return std::min(explore({.problem = problem, .matrices = matrices, .start = best}), bestCost);
 }
 
 double Tree::explore(const Part &part) {
-  int64_t before = matrices.steps();
-  Reduction reduction(part.problem, matrices, std::max<int64_t>(limits.steps / 4, 1'000'000));
-  limits.steps -= matrices.steps() - before;
+  int64_t before = part.matrices.steps();
+  Reduction reduction(part.problem, part.matrices, std::max<int64_t>(limits.steps / 4, 1'000'000));
+  limits.steps -= part.matrices.steps() - before;
   if (!reduction.possible())
     return bestCost;
   const Problem &core = reduction.core();
@@ -80,22 +82,55 @@ double Tree::explore(const Part &part) {
     take(part, reduction, {}, core.constant);
     return core.constant;
   }
-  Ascent ascent(core, matrices);
+  // Where steps fell away, vertices may have nothing to hold any more.
+  if (10 * core.vertices() < 9 * part.problem.vertices() ||
+      10 * core.room.size() < 9 * part.problem.room.size())
+    return explore({core, part.matrices, &part, &reduction, pricesOf(reduction, part.prices),
+                    part.start.empty() ? Choices() : startOf(reduction, part.start), part.depth});
+  Ascent ascent(core, part.matrices);
   ascent.begin(pricesOf(reduction, part.prices));
   if (!part.start.empty())
     ascent.offer(startOf(reduction, part.start));
-  int64_t fewer = 64 * (choicesOf(core) + static_cast<int64_t>(core.links.size()) * 16);
-  ascent.run({.steps = part.depth == 0 ? limits.steps / 2 : std::min(limits.steps, fewer),
-              .rounds = part.depth == 0 ? 4000 : 100,
-              .wanted = bestCost,
-              .gap = limits.gap,
-              .stop = limits.stop});
-  limits.steps -= ascent.steps();
-  if (ascent.found())
-    take(part, reduction, ascent.choices(), ascent.cost());
+  climb(part, reduction, ascent);
   if (near(ascent.bound()) || ascent.bound() >= bestCost || outOfSteps())
     return ascent.bound();
   return std::max(ascent.bound(), branch(part, reduction, ascent));
+}
+
+// Raises the bound and looks for better choices by turns, as long as either gets anywhere.
+void Tree::climb(const Part &part, const Reduction &reduction, Ascent &ascent) {
+  const Problem &core = reduction.core();
+  int64_t size = choicesOf(core) + 16 * static_cast<int64_t>(core.links.size());
+  int64_t entries = ascent.entries();
+  bool whole = limits.parts && part.depth == 0 && core.vertices() > 100;
+  int64_t slice = part.depth > 0 ? 64 * size : whole ? 500 * entries : limits.steps / 2;
+  while (true) {
+    double bound = ascent.bound(), cost = bestCost;
+    int64_t before = ascent.steps();
+    ascent.run({.steps = std::min(limits.steps, slice),
+                .rounds = part.depth == 0 ? 4000 : 100,
+                .wanted = bestCost,
+                .gap = limits.gap,
+                .stop = limits.stop});
+    limits.steps -= ascent.steps() - before;
+    if (ascent.found())
+      take(part, reduction, ascent.choices(), ascent.cost());
+    if (!whole || near(ascent.bound()) || ascent.bound() >= bestCost || outOfSteps())
+      return;
+    if (ascent.found()) {
+      PartSearch parts(core, part.matrices, ascent.choices());
+      limits.steps -= parts.run(std::min(slice, limits.steps), limits.stop);
+      ascent.offer(parts.choices());
+      take(part, reduction, ascent.choices(), ascent.cost());
+    }
+    double gained = (cost - bestCost) + (ascent.bound() - bound);
+    if (near(ascent.bound()) || outOfSteps())
+      return;
+    // What is small is divided; of what is large, too little would be.
+    bool stuck = gained < 0.01 * (bestCost - ascent.bound());
+    if (stuck && (entries < 200'000 || 20 * ascent.excludedCount() > choicesOf(core)))
+      return;
+  }
 }
 
 double Tree::branch(const Part &part, const Reduction &reduction, const Ascent &ascent) {
@@ -104,7 +139,9 @@ double Tree::branch(const Part &part, const Reduction &reduction, const Ascent &
   std::vector<std::vector<bool>> excluded = ascent.excluded();
   auto within = [&](const std::vector<std::vector<bool>> &out, int depth) {
     Problem problem = without(core, out);
-    return explore({problem, &part, &reduction, ascent.prices(),
+    Matrices own;
+    copyMatrices(problem, part.matrices, own);
+    return explore({problem, own, &part, &reduction, ascent.prices(),
                     ascent.found() ? ascent.choices() : Choices(), depth});
   };
   if (20 * ascent.excludedCount() > choicesOf(core))

@@ -14,7 +14,8 @@ class Tree {
 public:
   struct Limits {
     int64_t steps = 0;
-    double gap = 0; // (cost - bound) / cost that is enough
+    double gap = 0;    // (cost - bound) / cost that is enough
+    bool parts = true; // large problems also by parts
     std::function<bool()> stop;
   };
   Tree(Matrices &matrices, Limits limits) : matrices(matrices), limits(std::move(limits)) {}
@@ -25,6 +26,7 @@ public:
   // none are.
   double explore(const Problem &problem);
 
+  int64_t stepsLeft() const { return limits.steps; }
   double cost() const { return bestCost; } // forbidden: none was found
   const Choices &choices() const { return best; }
 
@@ -32,6 +34,7 @@ private:
   // A part of the problem, and how it came from that of the part around it.
   struct Part {
     const Problem &problem;
+    Matrices &matrices; // that the problem's links are of
     const Part *around = nullptr;
     const Reduction *reduction = nullptr; // of the part around, whose core this is of
     std::vector<double> prices;
@@ -39,6 +42,7 @@ private:
     int depth = 0;
   };
   double explore(const Part &part);
+  void climb(const Part &part, const Reduction &reduction, Ascent &ascent);
   double branch(const Part &part, const Reduction &reduction, const Ascent &ascent);
   void take(const Part &part, const Reduction &reduction, const Choices &core, double cost);
   bool outOfSteps() const { return limits.steps <= 0 || (limits.stop && limits.stop()); }

@@ -94,12 +94,19 @@ int main(int argc, char **argv) {
     options.stop = [&] { return passed() > seconds; };
   solver::Solution solution = solver::solve(graph, options);
   const char *names[] = {"optimal", "feasible", "infeasible", "unknown"};
-  std::printf(
-      "{\"status\": \"%s\", \"cost\": %.17g, \"lower_bound\": %.17g, \"gap\": %.6g, "
-      "\"peak\": %lld, \"peak_bound\": %lld, \"seconds\": %.3f, \"choices\": [",
-      names[static_cast<int>(solution.status)], std::isfinite(solution.cost) ? solution.cost : -1,
-      solution.lowerBound, std::isfinite(solution.cost) ? gapOf(solution) : 1,
-      static_cast<long long>(solution.peak), static_cast<long long>(solution.peakBound), passed());
+  // JSON as Python reads it.
+  auto number = [](double value) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.17g", value);
+    return std::isfinite(value) ? std::string(text)
+                                : std::string(value > 0 ? "Infinity" : "-Infinity");
+  };
+  std::printf("{\"status\": \"%s\", \"cost\": %s, \"lower_bound\": %s, \"gap\": %s, ",
+              names[static_cast<int>(solution.status)], number(solution.cost).c_str(),
+              number(solution.lowerBound).c_str(), number(gapOf(solution)).c_str());
+  std::printf("\"peak\": %lld, \"peak_bound\": %lld, \"seconds\": %.3f, \"choices\": [",
+              static_cast<long long>(solution.peak), static_cast<long long>(solution.peakBound),
+              passed());
   for (size_t v = 0; v < solution.choices.size(); ++v)
     std::printf("%s%d", v ? ", " : "", solution.choices[v]);
   std::printf("]}\n");

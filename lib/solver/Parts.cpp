@@ -1,0 +1,155 @@
+#include "lib/solver/Parts.h"
+
+#include "lib/solver/Tree.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace tessera::solver {
+
+void copyMatrices(Problem &problem, const Matrices &from, Matrices &to) {
+  std::unordered_map<int32_t, int32_t> ids;
+  auto copied = [&](int32_t id) {
+    auto [at, isNew] = ids.emplace(id, 0);
+    if (isNew)
+      at->second = to.add(from[id]);
+    return at->second;
+  };
+  for (Link &link : problem.links) {
+    link.forward = copied(link.forward);
+    link.backward = copied(link.backward);
+  }
+}
+
+PartSearch::PartSearch(const Problem &problem, const Matrices &matrices, Choices choices)
+    : problem(problem), matrices(matrices), network(problem, matrices), linksOf(problem.vertices()),
+      chosen(std::move(choices)), left(problem.room), place(problem.vertices(), -1) {
+  for (size_t n = 0; n < problem.links.size(); ++n) {
+    linksOf[problem.links[n].from].push_back(static_cast<int32_t>(n));
+    linksOf[problem.links[n].to].push_back(static_cast<int32_t>(n));
+  }
+  for (const Hold &hold : problem.holds)
+    for (int32_t t = hold.begin; t < hold.end; ++t)
+      left[t] -= hold.bytes[chosen[hold.vertex]];
+}
+
+// Adds vertices around one, near ones first.
+void PartSearch::growFrom(int32_t seed, size_t count) {
+  size_t at = part.size(), end = part.size() + count;
+  auto add = [&](int32_t v) {
+    if (place[v] >= 0)
+      return;
+    place[v] = static_cast<int32_t>(part.size());
+    part.push_back(v);
+  };
+  add(seed);
+  for (; at < part.size() && part.size() < end; ++at) {
+    int32_t v = part[at];
+    int64_t degree = network.end(v) - network.begin(v);
+    // Of one that all know, a few.
+    int64_t first = degree > 24 ? static_cast<int64_t>(random() % degree) : 0;
+    for (int64_t n = 0; n < std::min<int64_t>(degree, 24) && part.size() < end; ++n)
+      add((network.begin(v) + (first + n) % degree)->other);
+  }
+}
+
+// One of the vertices that hold something where there is least room.
+int32_t PartSearch::holderAtTightest() {
+  int64_t step = std::min_element(left.begin(), left.end()) - left.begin();
+  int32_t found = -1;
+  uint64_t seen = 0;
+  for (const Hold &hold : problem.holds)
+    if (hold.begin <= step && step < hold.end && random() % ++seen == 0)
+      found = hold.vertex;
+  return found;
+}
+
+void PartSearch::pickPart() {
+  for (int32_t v : part)
+    place[v] = -1;
+  part.clear();
+  int32_t seed = static_cast<int32_t>(random() % problem.vertices());
+  int32_t other = random() % 2 && !left.empty() ? holderAtTightest() : -1;
+  growFrom(seed, other < 0 ? size : size / 2);
+  if (other >= 0)
+    growFrom(other, size / 2);
+}
+
+Problem PartSearch::partProblem() const {
+  Problem result;
+  for (int32_t v : part)
+    result.costs.push_back(problem.costs[v]);
+  for (size_t n = 0; n < part.size(); ++n)
+    for (int32_t number : linksOf[part[n]]) {
+      const Link &link = problem.links[number];
+      int32_t other = link.from == part[n] ? link.to : link.from;
+      if (place[other] >= 0) {
+        if (link.from == part[n])
+          result.links.push_back({place[link.from], place[link.to], link.forward, link.backward});
+        continue;
+      }
+      const Matrix &matrix = matrices[link.from == part[n] ? link.backward : link.forward];
+      const double *row = &matrix.costs[int64_t(chosen[other]) * matrix.columns];
+      for (int32_t i = 0; i < matrix.columns; ++i)
+        result.costs[n][i] += row[i];
+    }
+  result.room = left;
+  for (int32_t v : part)
+    for (int32_t h : network.holds(v)) {
+      const Hold &hold = problem.holds[h];
+      result.holds.push_back({place[v], hold.begin, hold.end, hold.bytes});
+      for (int32_t t = hold.begin; t < hold.end; ++t)
+        result.room[t] += hold.bytes[chosen[v]];
+    }
+  return result;
+}
+
+int64_t PartSearch::improvePart(const std::function<bool()> &stop) {
+  constexpr int64_t steps = 4'000'000;
+  Matrices own;
+  Problem small = partProblem();
+  copyMatrices(small, matrices, own);
+  double cost = 0;
+  Choices now;
+  for (size_t n = 0; n < part.size(); ++n) {
+    now.push_back(chosen[part[n]]);
+    cost += small.costs[n][now[n]];
+  }
+  for (const Link &link : small.links)
+    cost +=
+        own[link.forward].costs[int64_t(now[link.from]) * own[link.forward].columns + now[link.to]];
+  std::vector<int32_t> kept;
+  leaveOutSteps(small, kept);
+  int64_t before = own.steps();
+  Tree tree(own, {.steps = steps, .gap = 1e-4, .parts = false, .stop = stop});
+  tree.offer(now, cost);
+  tree.explore(small);
+  int64_t taken = own.steps() - before + steps - std::max<int64_t>(tree.stepsLeft(), 0);
+  if (tree.stepsLeft() > steps * 3 / 4)
+    size = std::min<size_t>(size + 1 + size / 16, 1000);
+  else if (tree.stepsLeft() <= 0)
+    size = std::max<size_t>(size - size / 8, 8);
+  if (tree.cost() >= cost)
+    return taken;
+  for (size_t n = 0; n < part.size(); ++n) {
+    int32_t v = part[n], choice = tree.choices()[n];
+    for (int32_t h : network.holds(v)) {
+      const Hold &hold = problem.holds[h];
+      for (int32_t t = hold.begin; t < hold.end; ++t)
+        left[t] += hold.bytes[chosen[v]] - hold.bytes[choice];
+    }
+    chosen[v] = choice;
+  }
+  return taken;
+}
+
+int64_t PartSearch::run(int64_t steps, const std::function<bool()> &stop) {
+  int64_t taken = 0;
+  while (taken < steps && !(stop && stop())) {
+    pickPart();
+    taken += improvePart(stop) + 10 * static_cast<int64_t>(left.size() + part.size()) + 1000;
+  }
+  return taken;
+}
+
+} // namespace tessera::solver
