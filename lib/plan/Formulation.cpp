@@ -1,5 +1,6 @@
 #include "lib/plan/Formulation.h"
 
+#include "lib/plan/Memory.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/STLExtras.h"
@@ -61,9 +62,9 @@ void Formulation::uniteValues() {
       free &= values[v].free;
     }
     int32_t list = lists.candidates(query);
-    int32_t vertex = free ? -1 : int32_t(vertices.size());
+    int32_t vertex = free ? -1 : graph.vertices();
     if (!free)
-      vertices.push_back({std::vector<double>(lists[list].size(), 0)});
+      graph.costs.emplace_back(lists[list].size(), 0);
     for (int32_t v : alike.members(*each)) {
       listOf[v] = list;
       vertexOfValue[v] = vertex;
@@ -72,26 +73,29 @@ void Formulation::uniteValues() {
 }
 
 template <typename Make> int32_t Formulation::shared(std::string key, Make make) {
-  auto [it, isNew] = matrixNumbers.try_emplace(std::move(key), int32_t(matrices.size()));
-  if (isNew)
-    matrices.push_back(make());
+  auto [it, isNew] = matrixNumbers.try_emplace(std::move(key), int32_t(graph.matrices.size()));
+  if (isNew) {
+    Matrix made = make();
+    graph.matrices.push_back({int32_t(made.rows), int32_t(made.columns), std::move(made.at)});
+  }
   return it->second;
 }
 
 void Formulation::connect(int32_t from, int32_t to, int32_t matrix, double factor) {
-  if (from == to) {
-    for (size_t i = 0; i < vertices[from].cost.size(); ++i)
-      vertices[from].cost[i] += factor * matrices[matrix](i, i);
+  if (from != to) {
+    graph.edges.push_back({from, to, matrix, factor});
     return;
   }
-  edges.push_back({from, to, matrix, factor});
+  const solver::Matrix &own = graph.matrices[matrix];
+  for (size_t i = 0; i < graph.costs[from].size(); ++i)
+    graph.costs[from][i] += factor * own.costs[i * size_t(own.columns) + i];
 }
 
 void Formulation::addWholeUse(int32_t value) {
   const PropagatedValue &it = program.graph.values[value];
   TensorSharding whole = TensorSharding::replicatedOver(it.shape.size());
   for (auto [cost, sharding] :
-       llvm::zip_equal(vertices[vertexOfValue[value]].cost, lists[listOf[value]]))
+       llvm::zip_equal(graph.costs[vertexOfValue[value]], lists[listOf[value]]))
     cost += program.values[value].wholeTimes *
             prices.seconds(it.shape, it.elementBytes, sharding, whole);
 }
@@ -165,7 +169,7 @@ void Formulation::addByResult(int32_t index, const OpTable &table) {
   const OpFacts &facts = program.ops[index];
   int32_t result = vertexOfValue[op.results[0]];
   if (!facts.moves)
-    for (auto [cost, choice] : llvm::zip_equal(vertices[result].cost, table.byResult))
+    for (auto [cost, choice] : llvm::zip_equal(graph.costs[result], table.byResult))
       cost += facts.times * table.work[choice];
   for (size_t i = 0; i < op.operands.size(); ++i)
     if (int32_t from = vertexOfValue[op.operands[i]];
@@ -207,11 +211,11 @@ void Formulation::addContracted(int32_t index, const OpTable &table, size_t oper
 void Formulation::addVertex(int32_t index, const OpTable &table) {
   const PropagatedOp &op = program.graph.ops[index];
   const OpFacts &facts = program.ops[index];
-  auto vertex = int32_t(vertices.size());
+  int32_t vertex = graph.vertices();
   vertexOfOp[index] = vertex;
-  vertices.emplace_back();
+  graph.costs.emplace_back();
   for (double seconds : table.work)
-    vertices.back().cost.push_back(facts.times * seconds);
+    graph.costs.back().push_back(facts.times * seconds);
   for (size_t i = 0; i < op.operands.size(); ++i)
     if (int32_t from = vertexOfValue[op.operands[i]];
         from >= 0 && !program.graph.values[op.operands[i]].shape.empty() &&
@@ -281,27 +285,44 @@ Assignment Formulation::decode(llvm::ArrayRef<int32_t> choices) const {
   return assignment;
 }
 
+void Formulation::addHolds() {
+  for (size_t v = 0; v < program.values.size(); ++v) {
+    if (vertexOfValue[v] < 0)
+      continue;
+    const ValueFacts &facts = program.values[v];
+    solver::Hold hold{vertexOfValue[v], facts.first, facts.last + 1, {}};
+    for (const TensorSharding &sharding : lists[listOf[v]])
+      hold.bytes.push_back(int64_t(heldBytes(program, int32_t(v), sharding)));
+    if (llvm::any_of(hold.bytes, [](int64_t bytes) { return bytes > 0; }))
+      graph.holds.push_back(std::move(hold));
+  }
+}
+
 std::vector<int32_t> Formulation::encode(const Assignment &assignment) const {
-  std::vector<int32_t> choices(vertices.size(), 0);
+  std::vector<int32_t> choices(graph.costs.size(), 0);
   for (size_t v = 0; v < assignment.size(); ++v)
     if (vertexOfValue[v] >= 0)
       for (auto [i, sharding] : llvm::enumerate(lists[listOf[v]]))
         if (sameAxes(sharding, assignment[v]))
           choices[vertexOfValue[v]] = int32_t(i);
-  std::vector<llvm::SmallVector<const CostEdge *, 4>> edgesOf(vertices.size());
-  for (const CostEdge &edge : edges) {
-    edgesOf[edge.from].push_back(&edge);
-    edgesOf[edge.to].push_back(&edge);
+  std::vector<llvm::SmallVector<int32_t, 4>> edgesOf(graph.costs.size());
+  for (auto [e, edge] : llvm::enumerate(graph.edges)) {
+    edgesOf[edge.from].push_back(int32_t(e));
+    edgesOf[edge.to].push_back(int32_t(e));
   }
   for (int32_t vertex : vertexOfOp) {
     if (vertex < 0)
       continue;
-    std::vector<double> cost = vertices[vertex].cost;
-    for (const CostEdge *edge : edgesOf[vertex])
+    std::vector<double> cost = graph.costs[vertex];
+    for (int32_t e : edgesOf[vertex]) {
+      const solver::Edge &edge = graph.edges[e];
+      const solver::Matrix &matrix = graph.matrices[edge.matrix];
+      bool leaves = edge.from == vertex;
+      size_t other = choices[leaves ? edge.to : edge.from];
       for (size_t i = 0; i < cost.size(); ++i)
-        cost[i] +=
-            edge->factor * (edge->from == vertex ? matrices[edge->matrix](i, choices[edge->to])
-                                                 : matrices[edge->matrix](choices[edge->from], i));
+        cost[i] += edge.factor * matrix.costs[leaves ? i * size_t(matrix.columns) + other
+                                                     : other * size_t(matrix.columns) + i];
+    }
     choices[vertex] = int32_t(llvm::min_element(cost) - cost.begin());
   }
   return choices;

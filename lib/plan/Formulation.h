@@ -11,29 +11,18 @@
 #pragma once
 
 #include "lib/plan/OpTable.h"
-
-#include <deque>
+#include "lib/solver/Graph.h"
 
 namespace tessera::plan {
-
-struct Vertex {
-  std::vector<double> cost; // of each choice
-};
-
-struct CostEdge {
-  int32_t from, to; // the rows of its matrix are choices of `from`
-  int32_t matrix;
-  double factor;
-};
 
 class Formulation {
 public:
   // All are kept by reference.
   Formulation(const Program &program, sharding::ReshardPlanner &planner);
 
-  std::vector<Vertex> vertices;
-  std::vector<CostEdge> edges;
-  std::deque<Matrix> matrices; // shared by edges that are equal
+  // Edges that are equal share their matrix.
+  solver::Graph graph;
+  void addHolds(); // what values hold, when
 
   // The shardings of all values that these choices mean.
   Assignment decode(llvm::ArrayRef<int32_t> choices) const;

@@ -12,7 +12,7 @@ using sharding::TensorSharding;
 namespace {
 
 // More than this many are too many to weigh against each other: rarer ones go.
-constexpr size_t kMostLayouts = 160;
+constexpr size_t kMostLayouts = 72;
 
 class Enumeration {
 public:

@@ -69,7 +69,7 @@ private:
   std::vector<std::vector<AxisRefs>> list;
 };
 
-constexpr size_t kMostChoices = 400;
+constexpr size_t kMostChoices = 150;
 
 std::string keyOf(const FactorAxes &axes) {
   TensorSharding all;
@@ -146,12 +146,9 @@ double OpTables::work(int32_t index, const sharding::PlacedOp &placed, const Fac
   auto typed = topology.device.flopsByType.find(facts.elementType);
   double rate =
       typed == topology.device.flopsByType.end() ? topology.device.flopsPerSecond : typed->second;
-  double turns = 1; // of devices that share cores
-  if (topology.computingAtOnce)
-    turns =
-        std::max(1.0, double(planner.getMesh().numDevices()) / double(topology.computingAtOnce));
-  return turns * std::max(placed.flops / double(axes.shards()) / rate,
-                          bytes / topology.device.bytesPerSecond) +
+  return cost::turnsOf(topology, planner.getMesh()) *
+             std::max(placed.flops / double(axes.shards()) / rate,
+                      bytes / topology.device.bytesPerSecond) +
          crossingSeconds(placed, axes, planner);
 }
 

@@ -33,8 +33,8 @@ struct ValueFacts {
   int32_t result = -1;
   int32_t donatedTo = -1;      // of an argument: the result that takes its place in the next step
   bool donated = false;        // that result may lie in the argument's memory
-  int32_t first = 0, last = 0; // ops between which it is held, in program order
-  bool stored = true;          // it lies in memory; false: only within a kernel
+  int32_t first = 0, last = 0; // ops from and to which it is held, in program order
+  bool stored = true; // it has memory of its own: not within a kernel, not another's in place
   // How often ops that have no sharding rule use it, each time whole.
   double wholeTimes = 0;
   // Axes by which the value is divided already where it lies: those of the manual computations

@@ -1,6 +1,8 @@
 #include "lib/plan/ReshardPrices.h"
 
+#include "lib/sharding/ReshardPrice.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -17,6 +19,29 @@ bool becomesPartial(const TensorSharding &from, const TensorSharding &to) {
   return llvm::any_of(to.unreduced, [&](const sharding::AxisRef &axis) {
     return !llvm::is_contained(from.unreduced, axis);
   });
+}
+
+// Axes that either side speaks of.
+size_t movingAxes(const TensorSharding &from, const TensorSharding &to) {
+  llvm::SmallVector<sharding::AxisRef, 8> axes;
+  for (const TensorSharding *side : {&from, &to}) {
+    for (const sharding::DimSharding &dim : side->dims)
+      axes.append(dim.axes);
+    axes.append(side->unreduced);
+  }
+  llvm::sort(axes);
+  return size_t(std::unique(axes.begin(), axes.end()) - axes.begin());
+}
+
+// With dimensions that are as long as both sides divide evenly.
+double paddedBytes(llvm::ArrayRef<int64_t> shape, int64_t elementBytes, const TensorSharding &from,
+                   const TensorSharding &to) {
+  double bytes = double(elementBytes);
+  for (auto [size, a, b] : llvm::zip_equal(shape, from.dims, to.dims)) {
+    int64_t shards = std::lcm(shardCount(a.axes), shardCount(b.axes));
+    bytes *= double(llvm::divideCeil(size, shards) * shards);
+  }
+  return bytes;
 }
 
 } // namespace
@@ -58,6 +83,7 @@ int32_t ReshardPrices::patternOf(const TensorSharding &from, const TensorShardin
     }
     curve.from.unreduced = from.unreduced;
     curve.to.unreduced = to.unreduced;
+    curve.direct = movingAxes(curve.from, curve.to) > 2;
     curve.from.dims.emplace_back();
     curve.to.dims.emplace_back();
   }
@@ -81,23 +107,69 @@ bool ReshardPrices::isEven(int32_t list, llvm::ArrayRef<int64_t> shape) const {
   });
 }
 
-// A tensor whose last dimension, which nothing shards, has as many rows as it takes.
-std::pair<double, double> ReshardPrices::point(Curve &curve, int exponent) {
-  auto [it, isNew] = curve.points.try_emplace(exponent);
+// Of a tensor whose last dimension, which nothing shards, has as many rows as it takes.
+const ReshardPrices::Anchor &ReshardPrices::anchor(Curve &curve, int exponent) {
+  auto [it, isNew] = curve.anchors.try_emplace(exponent);
+  Anchor &anchor = it->second;
   if (!isNew)
-    return it->second;
+    return anchor;
+  if (curve.direct) {
+    anchor.steps = directSteps(curve.from, curve.to);
+    return anchor;
+  }
   sharding::Shape shape(curve.sizes.begin(), curve.sizes.end());
   double rest = std::pow(4.0, exponent);
   for (int64_t size : shape)
     rest /= double(size);
   shape.push_back(std::max<int64_t>(1, std::llround(rest)));
-  double bytes = 1;
+  anchor.bytes = 1;
   for (int64_t size : shape)
-    bytes *= double(size);
-  double seconds =
-      planner.plan(shape, 1, canonicalLayout(shape, curve.from), canonicalLayout(shape, curve.to))
-          .seconds;
-  return it->second = {bytes, seconds};
+    anchor.bytes *= double(size);
+  auto from = canonicalLayout(shape, curve.from);
+  sharding::ReshardPlan plan = planReshard(planner.getMesh(), shape, 1, from,
+                                           canonicalLayout(shape, curve.to), planner.getTopology());
+  anchor.seconds = plan.seconds;
+  auto share = [&](const sharding::LocalLayout &layout) {
+    double part = 1 / anchor.bytes;
+    for (int64_t tile : localShape(layout))
+      part *= double(tile);
+    return part;
+  };
+  double before = share(from);
+  for (const sharding::ReshardStep &step : plan.steps) {
+    double after = share(step.after);
+    anchor.scales &=
+        step.kind != sharding::ReshardKind::Retile && step.kind != sharding::ReshardKind::Exchange;
+    if (step.kind != sharding::ReshardKind::View)
+      anchor.steps.push_back({step.kind, before, after, step.axes});
+    before = after;
+  }
+  return anchor;
+}
+
+double ReshardPrices::priced(const Anchor &anchor, double bytes) const {
+  double seconds = 0;
+  for (const RelativeStep &step : anchor.steps)
+    seconds += priceOf(step.kind, step.before * bytes, step.after * bytes, step.axes,
+                       planner.getMesh(), planner.getTopology())
+                   .seconds;
+  return seconds;
+}
+
+std::pair<double, double> ReshardPrices::point(Curve &curve, int exponent) {
+  constexpr int kApart = 5; // exponents for which steps are searched: a kilobyte, a megabyte, ..
+  auto [it, isNew] = curve.points.try_emplace(exponent);
+  if (!isNew)
+    return it->second;
+  double bytes = std::pow(4.0, exponent);
+  int low = curve.direct ? 0 : exponent / kApart * kApart;
+  if (curve.direct)
+    return it->second = {bytes, priced(anchor(curve, low), bytes)};
+  const Anchor &below = anchor(curve, low), &above = anchor(curve, low + kApart);
+  if (below.scales && above.scales)
+    return it->second = {bytes, std::min(priced(below, bytes), priced(above, bytes))};
+  const Anchor &here = anchor(curve, exponent);
+  return it->second = {here.bytes, here.seconds};
 }
 
 double ReshardPrices::price(int32_t pattern, double bytes) {
@@ -136,13 +208,15 @@ const Matrix &ReshardPrices::between(int32_t from, int32_t to, llvm::ArrayRef<in
   matrix.rows = lists[from].size();
   matrix.columns = lists[to].size();
   matrix.at.reserve(matrix.rows * matrix.columns);
+  const std::vector<int32_t> &table = patterns(from, to);
   if (even)
-    for (int32_t pattern : patterns(from, to))
+    for (int32_t pattern : table)
       matrix.at.push_back(price(pattern, bytes));
   else
-    for (const TensorSharding &a : lists[from])
-      for (const TensorSharding &b : lists[to])
-        matrix.at.push_back(seconds(shape, elementBytes, a, b));
+    for (size_t i = 0; i < table.size(); ++i)
+      matrix.at.push_back(
+          price(table[i], paddedBytes(shape, elementBytes, lists[from][i / matrix.columns],
+                                      lists[to][i % matrix.columns])));
   return matrix;
 }
 

@@ -2,11 +2,14 @@
 //
 // Where shards are even, the price of a reshard depends on which axes leave and enter which
 // dimension and on the tensor's bytes alone, not on its sizes: [{x}, {}] -> [{}, {x}] of f32[64,64]
-// costs what [{}, {x}] -> [{x}, {}] of f32[16,256] does. One search finds the price of such a pattern for
-// a number of bytes; between powers of four prices are interpolated, which is exact wherever the same
-// steps are best at both ends.
+// costs what [{}, {x}] -> [{x}, {}] of f32[16,256] does. Where at most two axes move, searches for a
+// few numbers of bytes find the steps of such a pattern (lib/sharding/ReshardSearch.h), otherwise
+// DirectSteps.h has them; for any other number of bytes the best of these steps are priced, at powers
+// of four, and between them prices are interpolated, which is exact where the same steps are best at
+// both ends.
 #pragma once
 
+#include "lib/plan/DirectSteps.h"
 #include "lib/plan/Layouts.h"
 #include "lib/sharding/ReshardSearch.h"
 
@@ -30,9 +33,8 @@ public:
   ReshardPrices(const LayoutLists &lists, sharding::ReshardPlanner &planner)
       : lists(lists), planner(planner) {}
 
-  // Seconds from each sharding of `from` to each of `to`, of a tensor that every one of them divides
-  // evenly or not. Impossible where a value would become partial. Valid until the next call that makes
-  // one.
+  // Seconds from each sharding of `from` to each of `to`. Impossible where a value would become
+  // partial. Where shards are not even, of the tensor with as much padding as makes them so.
   const Matrix &between(int32_t from, int32_t to, llvm::ArrayRef<int64_t> shape,
                         int64_t elementBytes);
 
@@ -40,16 +42,27 @@ public:
                  const sharding::TensorSharding &from, const sharding::TensorSharding &to);
 
 private:
+  // The best steps for one number of bytes.
+  struct Anchor {
+    double bytes = 0, seconds = 0;
+    std::vector<RelativeStep> steps;
+    bool scales = true; // these steps are priced for any number of bytes
+  };
+
   // The price of one pattern by the logarithm of bytes.
   struct Curve {
     sharding::TensorSharding from, to; // of the dimensions that take part
     llvm::SmallVector<int64_t, 4> sizes;
-    std::map<int, std::pair<double, double>> points; // by exponent of 4: bytes, seconds
+    bool direct = false;                             // its steps are those of DirectSteps.h
+    std::map<int, Anchor> anchors;                   // by exponent of 4
+    std::map<int, std::pair<double, double>> points; // likewise: bytes, seconds
   };
 
   int32_t patternOf(const sharding::TensorSharding &from, const sharding::TensorSharding &to);
   const std::vector<int32_t> &patterns(int32_t from, int32_t to);
   bool isEven(int32_t list, llvm::ArrayRef<int64_t> shape) const;
+  const Anchor &anchor(Curve &curve, int exponent);
+  double priced(const Anchor &anchor, double bytes) const;
   std::pair<double, double> point(Curve &curve, int exponent);
   double price(int32_t pattern, double bytes);
 

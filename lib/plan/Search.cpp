@@ -2,77 +2,62 @@
 
 #include "lib/plan/Formulation.h"
 #include "lib/plan/KnownPlans.h"
+#include "lib/plan/Memory.h"
+#include "lib/solver/Solve.h"
 
 namespace tessera::plan {
 namespace {
 
-class Descent {
-public:
-  explicit Descent(const Formulation &problem)
-      : problem(problem), edgesOf(problem.vertices.size()) {
-    for (size_t e = 0; e < problem.edges.size(); ++e) {
-      edgesOf[problem.edges[e].from].push_back(int32_t(e));
-      edgesOf[problem.edges[e].to].push_back(int32_t(e));
-    }
-  }
+// Plans that people know are where a search begins. Each takes a walk of the program, so of large ones
+// few are made.
+constexpr size_t kMostSteps = 400000;
 
-  std::vector<int32_t> run(std::vector<int32_t> from) {
-    choices = std::move(from);
-    for (int round = 0; round < 50; ++round) {
-      bool changed = false;
-      for (size_t v = 0; v < choices.size(); ++v)
-        changed |= improve(int32_t(v));
-      for (size_t v = choices.size(); v-- > 0;)
-        changed |= improve(int32_t(v));
-      if (!changed)
-        break;
-    }
-    return choices;
-  }
-
-private:
-  bool improve(int32_t v) {
-    std::vector<double> cost = problem.vertices[v].cost;
-    for (int32_t e : edgesOf[v]) {
-      const CostEdge &edge = problem.edges[e];
-      const Matrix &matrix = problem.matrices[edge.matrix];
-      for (size_t i = 0; i < cost.size(); ++i)
-        cost[i] += edge.factor *
-                   (edge.from == v ? matrix(i, choices[edge.to]) : matrix(choices[edge.from], i));
-    }
-    int32_t best = choices[v];
-    for (size_t i = 0; i < cost.size(); ++i)
-      if (cost[i] < cost[best] * (1 - 1e-12))
-        best = int32_t(i);
-    return std::exchange(choices[v], best) != best;
-  }
-
-  const Formulation &problem;
-  std::vector<int32_t> choices;
-  std::vector<std::vector<int32_t>> edgesOf;
-};
-
-} // namespace
-
-// From each plan that people know downhill.
-Plan planOnMesh(const Program &program, const sharding::Mesh &mesh, const cost::Topology &topology,
-                const Options &) {
-  sharding::ReshardPlanner planner(mesh, topology);
-  Formulation problem(program, planner);
-  Plan plan;
-  auto consider = [&](const Assignment &start) {
-    Assignment values = problem.decode(Descent(problem).run(problem.encode(start)));
-    double seconds = assignmentSeconds(program, mesh, topology, values);
-    if (plan.values.empty() || seconds < plan.seconds) {
-      plan.values = std::move(values);
-      plan.seconds = seconds;
+solver::Choices bestStart(const Program &program, const sharding::Mesh &mesh,
+                          const Formulation &problem, int64_t capacity) {
+  solver::Choices best;
+  double least = 0;
+  bool fits = false;
+  auto consider = [&](const Assignment &assignment) {
+    solver::Choices choices = problem.encode(assignment);
+    double cost = solver::costOf(problem.graph, choices);
+    bool fitsNow = capacity == 0 || peakBytes(program, assignment) <= double(capacity);
+    if (best.empty() || fitsNow > fits || (fitsNow == fits && cost < least)) {
+      best = std::move(choices);
+      least = cost;
+      fits = fitsNow;
     }
   };
   KnownPlans known(program);
   consider(known.annotated());
-  for (const AxisRoles &roles : known.on(mesh))
+  size_t most = std::max<size_t>(3, kMostSteps / (program.graph.ops.size() + 1));
+  for (const AxisRoles &roles : known.on(mesh)) {
+    if (most-- == 0)
+      break;
     if (std::optional<Assignment> start = known.assignment(mesh, roles))
       consider(*start);
+  }
+  return best;
+}
+
+} // namespace
+
+Plan planOnMesh(const Program &program, const sharding::Mesh &mesh, const cost::Topology &topology,
+                const Options &options) {
+  sharding::ReshardPlanner planner(mesh, topology);
+  Formulation problem(program, planner);
+  if (options.memory)
+    problem.addHolds();
+  solver::Options limits;
+  limits.capacity = options.memory;
+  limits.effort = options.effort;
+  limits.gap = 1e-3;
+  limits.start = bestStart(program, mesh, problem, options.memory);
+  solver::Solution solution = solver::solve(problem.graph, limits);
+  Plan plan;
+  plan.values = problem.decode(solution.choices.empty() ? limits.start : solution.choices);
+  plan.seconds = assignmentSeconds(program, mesh, topology, plan.values);
+  plan.lowerBound = std::min(solution.lowerBound, plan.seconds);
+  plan.peakBytes = peakBytes(program, plan.values);
   return plan;
 }
 

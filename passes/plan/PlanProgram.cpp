@@ -76,7 +76,9 @@ PlanProgram::PlanProgram(ModuleOp module) : given(module), copy(module.clone()) 
   describeOps();
   describeValues();
   findArguments();
-  findMemory();
+  findKernels();
+  findLifetimes();
+  shareMemory();
 }
 
 Operation *PlanProgram::original(Operation *op) const {
@@ -252,34 +254,85 @@ void PlanProgram::findArguments() {
   }
 }
 
-// When each value is first and last mentioned, and which never leave a kernel.
-void PlanProgram::findMemory() {
-  auto &ops = program.graph.ops;
+namespace {
+
+using fusion::NodeKind;
+
+// Kernels read such values where they are made.
+bool joinsReaders(NodeKind kind) {
+  return kind == NodeKind::Pointwise || kind == NodeKind::Convert || kind == NodeKind::Broadcast ||
+         kind == NodeKind::Reshape || kind == NodeKind::Slice;
+}
+
+// Its result may take the place of an operand that nothing reads later.
+bool isInPlace(NodeKind kind) {
+  return kind == NodeKind::Pointwise || kind == NodeKind::Update || kind == NodeKind::Reshape;
+}
+
+} // namespace
+
+// Which values never leave a kernel: all that read one are in the kernel that makes it, or it is
+// cheap to make again in theirs.
+void PlanProgram::findKernels() {
+  const auto &ops = program.graph.ops;
   std::vector<int32_t> uses(program.values.size(), 0);
-  llvm::DenseMap<Operation *, int32_t> endOf; // of ops with regions
+  std::vector<bool> loose(program.values.size(), false);
+  for (const PropagatedOp &op : ops)
+    for (int32_t v : op.operands)
+      ++uses[v];
+  kinds.clear();
+  for (size_t index = 0; index < ops.size(); ++index) {
+    kinds.push_back(program.ops[index].moves ? NodeKind::Outside
+                                             : fusionKindOf(graph->opAt(int32_t(index))));
+    bool cheap = kinds[index] == NodeKind::Broadcast || kinds[index] == NodeKind::Convert;
+    for (int32_t v : ops[index].results)
+      loose[v] = joinsReaders(kinds[index]) && (uses[v] == 1 || cheap);
+  }
   for (size_t index = 0; index < ops.size(); ++index)
-    for (Operation *around = graph->opAt(int32_t(index)); around; around = around->getParentOp())
-      endOf[around] = int32_t(index);
+    if (!joinsReaders(kinds[index]) && kinds[index] != NodeKind::Reduce)
+      for (int32_t v : ops[index].operands)
+        loose[v] = false;
+  for (size_t index = 0; index < ops.size(); ++index) {
+    for (auto [i, v] : llvm::enumerate(ops[index].operands))
+      program.ops[index].reads[i] = !loose[v];
+    for (auto [i, v] : llvm::enumerate(ops[index].results))
+      program.ops[index].writes[i] = !loose[v];
+  }
+  for (size_t v = 0; v < program.values.size(); ++v)
+    program.values[v].stored = !loose[v];
+}
+
+// When each value is first and last mentioned, in loops that it comes from outside of to their end.
+void PlanProgram::findLifetimes() {
+  const auto &ops = program.graph.ops;
+  llvm::DenseMap<Operation *, std::pair<int32_t, int32_t>> extents; // of ops with regions
+  for (size_t index = 0; index < ops.size(); ++index)
+    for (Operation *around = graph->opAt(int32_t(index)); around; around = around->getParentOp()) {
+      auto at = int32_t(index);
+      auto [it, isNew] = extents.try_emplace(around, at, at);
+      it->second.second = at;
+    }
   for (ValueFacts &facts : program.values)
     facts.first = -1;
   for (size_t index = 0; index < ops.size(); ++index) {
     Operation *ir = graph->opAt(int32_t(index));
-    auto mention = [&](int32_t v) {
+    auto mention = [&](int32_t v, bool enters) {
       ValueFacts &facts = program.values[v];
+      auto last = int32_t(index);
+      Value value = graph->valueAt(v);
+      Operation *outer = value ? blockOf(value)->findAncestorOpInBlock(*ir) : nullptr;
+      if (enters && outer == ir) // a loop takes it over when it begins
+        last = extents.lookup(ir).first;
+      else if (outer)
+        last = std::max(last, extents.lookup(outer).second);
       if (facts.first < 0)
-        facts.first = int32_t(index);
-      int32_t last = int32_t(index);
-      if (Value value = graph->valueAt(v)) // used in a loop that it comes from outside of
-        if (Operation *outer = blockOf(value)->findAncestorOpInBlock(*ir))
-          last = std::max(last, endOf.lookup(outer));
+        facts.first = std::min(int32_t(index), last);
       facts.last = std::max(facts.last, last);
     };
-    for (int32_t v : ops[index].operands) {
-      mention(v);
-      ++uses[v];
-    }
+    for (int32_t v : ops[index].operands)
+      mention(v, program.ops[index].moves);
     for (int32_t v : ops[index].results)
-      mention(v);
+      mention(v, false);
   }
   auto last = int32_t(ops.empty() ? 0 : ops.size() - 1);
   for (ValueFacts &facts : program.values) {
@@ -289,36 +342,35 @@ void PlanProgram::findMemory() {
     if (facts.argument >= 0 || facts.result >= 0)
       facts.last = last;
   }
-  // A value with one use, both of which are part of one kernel.
-  using fusion::NodeKind;
-  auto kindOf = [&](size_t index) {
-    return program.ops[index].moves ? NodeKind::Outside : fusionKindOf(graph->opAt(int32_t(index)));
-  };
-  auto isLoose = [](NodeKind kind) {
-    return kind == NodeKind::Pointwise || kind == NodeKind::Convert ||
-           kind == NodeKind::Broadcast || kind == NodeKind::Reshape || kind == NodeKind::Slice;
-  };
-  std::vector<bool> loose(program.values.size(), false);
-  for (size_t index = 0; index < ops.size(); ++index)
-    for (int32_t v : ops[index].results)
-      loose[v] = isLoose(kindOf(index)) && (uses[v] == 1 || kindOf(index) == NodeKind::Broadcast ||
-                                            kindOf(index) == NodeKind::Convert);
+}
+
+// Values that lie in the place of others.
+void PlanProgram::shareMemory() {
+  const auto &ops = program.graph.ops;
+  llvm::DenseSet<int32_t> donated; // results
+  for (const ValueFacts &facts : program.values)
+    if (facts.donated && facts.donatedTo >= 0)
+      donated.insert(facts.donatedTo);
   for (size_t index = 0; index < ops.size(); ++index) {
-    NodeKind kind = kindOf(index);
-    bool joins = isLoose(kind) || kind == NodeKind::Reduce;
-    for (auto [i, v] : llvm::enumerate(ops[index].operands)) {
-      if (!joins)
-        loose[v] = false;
+    const PropagatedOp &op = ops[index];
+    if (program.ops[index].moves) {
+      ValueFacts &target = program.values[op.results[0]];
+      bool given = donated.contains(target.result);
+      target.stored &= !given;
+      // What a round leaves for the next lies where the loop keeps it; what is returned, too.
+      for (int32_t v : op.operands)
+        if (program.values[v].argument < 0 && v != op.results[0] &&
+            (given || target.result >= 0 || program.values[v].times > target.times))
+          program.values[v].stored = false;
+      continue;
     }
+    if (!isInPlace(kinds[index]))
+      continue;
+    for (int32_t v : op.operands)
+      if (ValueFacts &facts = program.values[v];
+          facts.last == int32_t(index) && facts.argument < 0 && facts.first < facts.last)
+        --facts.last;
   }
-  for (size_t index = 0; index < ops.size(); ++index) {
-    for (auto [i, v] : llvm::enumerate(ops[index].operands))
-      program.ops[index].reads[i] = !loose[v];
-    for (auto [i, v] : llvm::enumerate(ops[index].results))
-      program.ops[index].writes[i] = !loose[v];
-  }
-  for (size_t v = 0; v < program.values.size(); ++v)
-    program.values[v].stored = !loose[v];
 }
 
 } // namespace tessera

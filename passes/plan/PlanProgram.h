@@ -1,6 +1,7 @@
 // An imported module as the plain data for which lib/plan finds shardings.
 #pragma once
 
+#include "lib/fusion/FusionGraph.h"
 #include "lib/plan/Program.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "passes/propagate/ModuleGraph.h"
@@ -32,8 +33,10 @@ private:
   mlir::Operation *original(mlir::Operation *copy) const;
   void describeOps();
   void describeValues();
-  void findMemory();
   void findArguments();
+  void findKernels();
+  void findLifetimes();
+  void shareMemory();
   double timesOf(mlir::Block *block);
 
   mlir::ModuleOp given;
@@ -42,6 +45,7 @@ private:
   const sharding::Mesh *annotated = nullptr;
   std::vector<mlir::Operation *> originals; // by number
   llvm::DenseMap<mlir::Block *, double> times;
+  std::vector<fusion::NodeKind> kinds; // of ops
 };
 
 } // namespace tessera
