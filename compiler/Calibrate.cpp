@@ -90,7 +90,13 @@ public:
       llvm::append_range(all, calibration::collectivePrograms(4 * cores, 4 * cores, options.quick));
     std::vector<Program> shared =
         cores > 1 ? calibration::sharedPrograms(cores) : std::vector<Program>();
-    total = all.size() + collectives.size() + shared.size();
+    std::vector<Program> caches;
+    if (!options.quick)
+      caches = calibration::cachePrograms(cores);
+    total = all.size() + collectives.size() + shared.size() + caches.size();
+    findSharedCache(caches);
+    if (!result.error.empty())
+      return std::move(result);
     std::vector<cost::Observation> observed = observe(all);
     if (!result.error.empty())
       return std::move(result);
@@ -108,6 +114,24 @@ public:
   }
 
 private:
+  // Where the same kernels begin to take longer, their arrays are too many for the cache that cores
+  // share.
+  void findSharedCache(const std::vector<Program> &programs) {
+    std::vector<cost::Observation> observed = observe(programs);
+    result.names.clear();
+    if (observed.empty())
+      return;
+    auto each = [&](size_t i) { return observed[i].seconds / observed[i].launches; };
+    double least = each(0), most = each(observed.size() - 1);
+    if (most < 1.25 * least)
+      return; // nothing to be seen
+    size_t first = 1;
+    while (each(first) < std::sqrt(least * most))
+      ++first;
+    result.topology.device.sharedBytes =
+        std::sqrt(calibration::kCacheBytes[first - 1] * calibration::kCacheBytes[first]);
+  }
+
   // Of neighbours by twos, fours, .. and of all.
   std::vector<CollectiveProgram> programsOfLinks(int64_t size) const {
     std::vector<CollectiveProgram> all;
@@ -147,7 +171,8 @@ private:
         if (options.progress)
           options.progress(done + i, total, programs[i].name);
         if (round == 0)
-          compiled.push_back(compileFor(programs[i], described));
+          compiled.push_back(compileFor(
+              programs[i], options.process && programs[i].devices > 1 ? described : counted()));
         double seconds = measure(programs[i], compiled[i]);
         if (!result.error.empty())
           return {};
@@ -211,8 +236,15 @@ private:
     rates.sharingSeconds = std::min(waited, 1e-4);
   }
 
+  // What is known before rates are: work is counted by it.
+  cost::Topology counted() const {
+    cost::Topology topology = described;
+    topology.device.sharedBytes = result.topology.device.sharedBytes;
+    return topology;
+  }
+
   const CalibrationOptions &options;
-  const cost::Topology described = describedMachine(); // by which all processes compile the same
+  const cost::Topology described = describedMachine(); // the same in all processes
   Calibration result;
   size_t done = 0, total = 0;
 };

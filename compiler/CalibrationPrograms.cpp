@@ -7,9 +7,9 @@
 namespace tessera::calibration {
 namespace {
 
-// Bytes of a device's arrays that follow each other, so that none is in a cache when it comes again:
-// as many as a model has.
-constexpr double kBeyondCaches = 24e6;
+// Bytes of a device's arrays that follow each other, so that none is in a core's cache when it comes
+// again; and so that none is in any cache.
+constexpr double kBeyondCore = 16e6, kBeyondCaches = 64e6;
 
 // What a loop carries: its type, and what the next trip gets.
 struct Carried {
@@ -134,7 +134,7 @@ public:
   }
 
   void product(llvm::ArrayRef<int64_t> mnk, int64_t batch, const std::string &element,
-               bool turnsLeft, bool turnsRight, bool isCold = false) {
+               bool turnsLeft, bool turnsRight, double bytesOfWeights = 0) {
     int64_t m = mnk[0], n = mnk[1], k = mnk[2];
     auto shaped = [&](int64_t rows, int64_t columns, bool isTurned) {
       llvm::SmallVector<int64_t> shape;
@@ -151,7 +151,7 @@ public:
                std::to_string(first + (turnsRight ? 1 : 0)) + "]";
     Body body;
     // Weights that follow each other do not stay in a cache.
-    int weights = isCold ? 1 + static_cast<int>(kBeyondCaches / double(k * n * 4)) : 1;
+    int weights = 1 + static_cast<int>(bytesOfWeights / double(k * n * 4));
     std::vector<Carried> carried{{a, "%x0"}, {c, ""}};
     std::string sum = "%x1";
     for (int i = 0; i < weights; ++i) {
@@ -164,23 +164,25 @@ public:
     double flops = 2.0 * double(batch * m * n * k) * weights;
     add("product " + element + " " + std::to_string(batch) + "x" + std::to_string(m) + "x" +
             std::to_string(n) + "x" + std::to_string(k) + (turnsLeft ? " left turned" : "") +
-            (turnsRight ? " right turned" : "") + (isCold ? " cold" : ""),
+            (turnsRight ? " right turned" : "") +
+            (weights > 1 ? " " + std::to_string(int(bytesOfWeights / 1e6)) + " MB" : ""),
         flops / 5e10 + 1e-5, carried, body);
   }
 
   // Products whose results follow each other, and do not stay in a cache.
-  void results(int64_t m, int64_t n, int64_t k) {
+  void results(int64_t m, int64_t n, int64_t k, double bytes) {
     std::string a = tensor({m, k}), b = tensor({k, n}), c = tensor({m, n});
     Body body;
     std::string x = body.damped("%x0", a);
     std::vector<Carried> carried{{a, x}};
-    int count = 1 + static_cast<int>(kBeyondCaches / double(m * n * 4));
+    int count = 1 + static_cast<int>(bytes / double(m * n * 4));
     for (int i = 0; i < count; ++i) {
       std::string y = "%x" + std::to_string(2 * i + 1);
       carried.push_back({b, y});
       carried.push_back({c, body.dot(x, y, "contracting_dims = [1] x [0]", a, b, c)});
     }
-    add("results " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k),
+    add("results " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + " " +
+            std::to_string(int(bytes / 1e6)) + " MB",
         2.0 * double(m * n * k) * count / 5e10 + 1e-5, carried, body);
   }
 };
@@ -299,7 +301,7 @@ void addComposites(Programs &to, bool quick) {
 }
 
 void addMemory(Programs &to, bool quick) {
-  for (int64_t size : {int64_t{1} << 22, int64_t{1} << 15}) {
+  for (int64_t size : {int64_t{1} << 23, int64_t{1} << 21, int64_t{1} << 15}) {
     std::string type = tensor({size});
     Body sum;
     std::string y = sum.binary("add", "%x0",
@@ -398,12 +400,14 @@ void addProducts(Programs &to, bool quick) {
   }
   if (quick)
     return;
-  to.product({32, 768, 384}, 1, "f32", false, false, /*isCold=*/true);
-  to.product({16, 512, 512}, 1, "f32", false, false, /*isCold=*/true);
-  to.product({32, 512, 512}, 1, "f32", false, false, /*isCold=*/true);
-  to.product({128, 512, 512}, 1, "f32", false, false, /*isCold=*/true);
-  to.results(768, 384, 32);
-  to.results(512, 768, 128);
+  for (double bytes : {kBeyondCore, kBeyondCaches}) {
+    to.product({32, 768, 384}, 1, "f32", false, false, bytes);
+    to.product({16, 512, 512}, 1, "f32", false, false, bytes);
+    to.product({32, 512, 512}, 1, "f32", false, false, bytes);
+    to.product({128, 512, 512}, 1, "f32", false, false, bytes);
+    to.results(768, 384, 32, bytes);
+    to.results(512, 768, 128, bytes);
+  }
   to.product({128, 128, 128}, 1, "f64", false, false);
   addConvolution(to, "convolution", 64, 1, 6e-4);
   addConvolution(to, "depthwise convolution", 1, 64, 2e-4);
@@ -434,6 +438,13 @@ std::vector<Program> kernelPrograms(int64_t cores, bool quick) {
   addMemory(programs, quick);
   addProducts(programs, quick);
   addLaunches(programs);
+  return std::move(programs.all);
+}
+
+std::vector<Program> cachePrograms(int64_t cores) {
+  Programs programs(cores);
+  for (double bytes : kCacheBytes)
+    programs.product({32, 512, 512}, 1, "f32", false, false, bytes);
   return std::move(programs.all);
 }
 

@@ -20,6 +20,10 @@ struct Program {
 // Kernels, on each of `cores` devices the same. `quick`: a few of each family.
 std::vector<Program> kernelPrograms(int64_t cores, bool quick);
 
+// The same kernel over so many bytes on each of `cores` devices.
+constexpr double kCacheBytes[] = {8e6, 16e6, 32e6, 64e6};
+std::vector<Program> cachePrograms(int64_t cores);
+
 // Kernels of one device that all cores share.
 std::vector<Program> sharedPrograms(int64_t cores);
 

@@ -21,7 +21,7 @@ void CacheWalk::forget(uint64_t begin, uint64_t end) {
   ranges_.erase(ranges_.lower_bound(begin), ranges_.lower_bound(end));
 }
 
-double CacheWalk::touch(uint64_t begin, uint64_t end) {
+double CacheWalk::touch(uint64_t begin, uint64_t end, double seen) {
   if (begin >= end)
     return 0;
   split(begin);
@@ -32,10 +32,9 @@ double CacheWalk::touch(uint64_t begin, uint64_t end) {
     if (clock_ - it->second.at <= capacity_)
       warm += static_cast<double>(it->second.end - it->first);
   ranges_.erase(first, last);
-  double bytes = static_cast<double>(end - begin);
-  clock_ += bytes;
+  clock_ += seen;
   ranges_[begin] = {end, clock_};
-  return bytes - warm;
+  return static_cast<double>(end - begin) - warm;
 }
 
 } // namespace tessera::cost

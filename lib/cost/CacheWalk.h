@@ -15,7 +15,11 @@ public:
   explicit CacheWalk(double capacity) : capacity_(capacity) {}
 
   // How many of [begin, end) have to come from beyond the cache, which holds them from now on.
-  double touch(uint64_t begin, uint64_t end);
+  double touch(uint64_t begin, uint64_t end) {
+    return touch(begin, end, begin < end ? static_cast<double>(end - begin) : 0);
+  }
+  // The same of a cache that sees only so many of them: the others are in one before it.
+  double touch(uint64_t begin, uint64_t end, double seen);
   // Another core has written [begin, end).
   void forget(uint64_t begin, uint64_t end);
   // Others use the cache in between.

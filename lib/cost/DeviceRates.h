@@ -15,6 +15,7 @@ struct DeviceRates {
   // and a kernel takes what the two above say.
   std::map<std::string, double, std::less<>> kernels;
   double cacheBytes = 1e6;       // that a core keeps at hand
+  double sharedBytes = 0;        // that a cache beyond has for each core; 0: none is known
   double nearBytes = 0;          // of which a kernel's arrays cost nothing to load
   double vectorBytes = 64;       // of a vector register
   double stepSeconds = 0;        // that a step takes to begin and end, on all devices together

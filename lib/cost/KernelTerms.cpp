@@ -5,17 +5,41 @@
 
 namespace tessera::cost {
 
-static constexpr const char *kNames[kTerms] = {"arithmetic",    "division",        "exponential",
-                                               "function",      "one_by_one",      "columns",
-                                               "rows",          "stepwise",        "chain",
-                                               "turned",        "strided",         "far",
-                                               "gathered",      "sorted",          "scattered",
-                                               "product_f32",   "product_bf16",    "product_f64",
-                                               "runs",          "results",         "copied",
-                                               "copied_turned", "copied_computed", "begins",
-                                               "library",       "warm_strips",     "cold_strips",
-                                               "warm",          "streams",         "written_strips",
-                                               "exchanged",     "combined"};
+static constexpr const char *kNames[kTerms] = {"arithmetic",
+                                               "division",
+                                               "exponential",
+                                               "function",
+                                               "one_by_one",
+                                               "columns",
+                                               "rows",
+                                               "stepwise",
+                                               "chain",
+                                               "turned",
+                                               "strided",
+                                               "far",
+                                               "gathered",
+                                               "sorted",
+                                               "scattered",
+                                               "product_f32",
+                                               "product_bf16",
+                                               "product_f64",
+                                               "runs",
+                                               "results",
+                                               "copied",
+                                               "copied_turned",
+                                               "copied_computed",
+                                               "begins",
+                                               "library",
+                                               "warm_strips",
+                                               "cold_strips",
+                                               "memory_strips",
+                                               "warm",
+                                               "streams",
+                                               "written_strips",
+                                               "memory_streams",
+                                               "memory_written",
+                                               "exchanged",
+                                               "combined"};
 
 const char *nameOf(Term term) { return kNames[static_cast<unsigned>(term)]; }
 
@@ -75,7 +99,11 @@ void addProduct(const Product &product, double vectorBytes, Terms &terms) {
 
 } // namespace
 
-Terms termsOf(const DeviceRates &rates, const KernelWork &work, llvm::ArrayRef<double> cold) {
+static bool isBeyondShared(const DeviceRates &rates, double bytes) {
+  return rates.sharedBytes > 0 && bytes > rates.sharedBytes;
+}
+
+Terms termsOf(const DeviceRates &rates, const KernelWork &work, llvm::ArrayRef<Missed> missed) {
   Terms terms;
   auto copy = [&](Term first, const auto &from) {
     for (size_t i = 0; i < from.size(); ++i)
@@ -88,16 +116,27 @@ Terms termsOf(const DeviceRates &rates, const KernelWork &work, llvm::ArrayRef<d
     addProduct(product, rates.vectorBytes, terms);
   terms[Term::Begins] += work.runs;
   terms[Term::Library] = work.libraryFlops;
-  bool allCold = cold.empty() && work.bytes() > rates.cacheBytes;
+  Missed whole;
+  if (missed.empty() && work.bytes() > rates.cacheBytes)
+    whole.core = 1;
+  if (missed.empty() && isBeyondShared(rates, work.bytes()))
+    whole.all = 1;
   bool isNear = work.bytes() <= rates.nearBytes;
   for (size_t i = 0; i < work.arrays.size(); ++i) {
     const Touched &array = work.arrays[i];
-    double far = i < cold.size() ? std::min(cold[i], array.bytes) : allCold ? array.bytes : 0;
+    double core =
+               i < missed.size() ? std::min(missed[i].core, array.bytes) : whole.core * array.bytes,
+           all = i < missed.size() ? std::min(missed[i].all, core) : whole.all * array.bytes;
     // Nobody waits for what is written.
     bool waits = array.inStrips && !array.isWritten;
-    terms[waits ? Term::WarmStrips : Term::Warm] += array.bytes - far;
-    terms[waits ? Term::ColdStrips : array.inStrips ? Term::WrittenStrips : Term::Streams] += far;
-    isNear &= far == 0;
+    terms[waits ? Term::WarmStrips : Term::Warm] += array.bytes - core;
+    terms[waits            ? Term::ColdStrips
+          : array.inStrips ? Term::WrittenStrips
+                           : Term::Streams] += core - all;
+    terms[waits            ? Term::MemoryStrips
+          : array.inStrips ? Term::MemoryWritten
+                           : Term::MemoryStreams] += all;
+    isNear &= core == 0;
   }
   if (isNear) // the loops' own loads are part of what they compute
     terms[Term::Warm] = terms[Term::WarmStrips] = 0;
@@ -120,14 +159,16 @@ double rooflineSeconds(const DeviceRates &rates, double flops, double bytes) {
     return std::max(flops / rates.flopsPerSecond, bytes / rates.bytesPerSecond);
   Terms terms;
   terms[Term::ProductF32] = flops;
-  terms[bytes > rates.cacheBytes ? Term::Streams : Term::Warm] = bytes;
+  terms[isBeyondShared(rates, bytes) ? Term::MemoryStreams
+        : bytes > rates.cacheBytes   ? Term::Streams
+                                     : Term::Warm] = bytes;
   return secondsOf(rates, terms);
 }
 
 double kernelSeconds(const DeviceRates &rates, const KernelWork &work,
-                     llvm::ArrayRef<double> cold) {
+                     llvm::ArrayRef<Missed> missed) {
   if (!rates.kernels.empty())
-    return secondsOf(rates, termsOf(rates, work, cold));
+    return secondsOf(rates, termsOf(rates, work, missed));
   double seconds = work.libraryFlops / rates.flopsPerSecond, products = 0;
   for (const Product &product : work.products) {
     auto typed = rates.flopsByType.find(product.type == ProductType::BF16  ? "bf16"

@@ -45,12 +45,16 @@ enum class Term : uint8_t {
   Begins,  // inner loops that begin, elsewhere
   Library, // operations of the runtime's own functions
   // Bytes of arrays that are read a few lines here and there.
-  WarmStrips, // that the cache still holds
-  ColdStrips, // others
+  WarmStrips,   // that the cache still holds
+  ColdStrips,   // others, in the cache that cores share
+  MemoryStrips, // that no cache holds
   // Bytes one after the other.
   Warm,
   Streams,
-  WrittenStrips, // of others that are written a few lines here and there
+  WrittenStrips, // of those that are written a few lines here and there
+  // The same of arrays that no cache holds.
+  MemoryStreams,
+  MemoryWritten,
   // Bytes of collectives whose devices share a memory.
   Exchanged,
   Combined, // that are reduced
@@ -67,14 +71,19 @@ struct Terms {
   Terms &add(const Terms &other, double times = 1);
 };
 
-// `cold`: of each of the kernel's arrays the bytes that the cache does not hold; none given: all
-// where together they are more than it holds, otherwise none.
-Terms termsOf(const DeviceRates &rates, const KernelWork &work, llvm::ArrayRef<double> cold = {});
+// Bytes of an array that a core's cache does not hold; of these, bytes that no cache holds.
+struct Missed {
+  double core = 0, all = 0;
+};
+
+// `missed`: of each of the kernel's arrays; none given: all where together they are more than a cache
+// holds, otherwise none.
+Terms termsOf(const DeviceRates &rates, const KernelWork &work, llvm::ArrayRef<Missed> missed = {});
 
 // Of one core, or one device; without the launch. Where a machine's rates by kind are not known, the
 // roofline of its products and its memory.
 double kernelSeconds(const DeviceRates &rates, const KernelWork &work,
-                     llvm::ArrayRef<double> cold = {});
+                     llvm::ArrayRef<Missed> missed = {});
 // Of work that is nothing else than these.
 double secondsOf(const DeviceRates &rates, const Terms &terms);
 // Of a kernel of which no more is known than these, by the same rule: products of f32, and arrays

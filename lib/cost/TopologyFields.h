@@ -47,6 +47,7 @@ template <class Visitor> void visitFields(DeviceRates &device, Visitor &visitor)
   visitor.numbers("kernels", device.kernels, Least::One);
   visitNumbers<Rates>(device,
                       {{"cache", &Rates::cacheBytes},
+                       {"shared_cache", &Rates::sharedBytes},
                        {"near", &Rates::nearBytes},
                        {"vector", &Rates::vectorBytes, Least::One},
                        {"step", &Rates::stepSeconds},

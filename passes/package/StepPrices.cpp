@@ -40,7 +40,7 @@ Place placeOf(Value value) {
 class Walk {
 public:
   Walk(ProgramOp program, const cost::Topology &topology, int64_t devices)
-      : topology(topology), cache(topology.device.cacheBytes) {
+      : topology(topology), cache(topology.device.cacheBytes), shared(topology.device.sharedBytes) {
     if (topology.computingAtOnce)
       cores = double(topology.computingAtOnce) / double(std::max<int64_t>(devices, 1));
     for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>()) {
@@ -92,9 +92,11 @@ private:
 
   // The other devices of the same core go on.
   void pass() {
-    if (cores < 1)
+    if (cores < 1) {
       cache.pass((1 / cores - 1) * sinceWait);
-    sinceWait = 0;
+      shared.pass((1 / cores - 1) * missedSinceWait);
+    }
+    sinceWait = missedSinceWait = 0;
   }
 
   void walkRegions(MutableArrayRef<Region> regions, bool steady) {
@@ -111,30 +113,40 @@ private:
     return place;
   }
 
-  // Bytes that come from beyond the cache.
-  double touch(Value buffer, double bytes) {
+  // Bytes that come from beyond the caches.
+  cost::Missed touch(Value buffer, double bytes) {
+    const cost::DeviceRates &rates = topology.device;
     Place place = addressOf(buffer);
     sinceWait += bytes;
     double all = double(place.end - place.begin);
+    cost::Missed missed;
     // A part of an array, each time another one.
-    if (bytes < all && all > topology.device.cacheBytes) {
+    if (bytes < all && all > rates.cacheBytes) {
       cache.pass(bytes);
-      return bytes;
+      shared.pass(bytes);
+      missed = {bytes, all > rates.sharedBytes ? bytes : 0};
+    } else {
+      uint64_t end = place.begin + static_cast<uint64_t>(std::min(bytes, all));
+      missed.core = cache.touch(place.begin, end);
+      missed.all = std::min(missed.core, shared.touch(place.begin, end, missed.core));
     }
-    return cache.touch(place.begin, place.begin + static_cast<uint64_t>(std::min(bytes, all)));
+    if (rates.sharedBytes <= 0)
+      missed.all = 0;
+    missedSinceWait += missed.core;
+    return missed;
   }
 
   Price &at(Operation *op) { return prices[op] = Price(); }
 
   void priceKernel(DispatchOp dispatch) {
     const cost::KernelWork &work = kernels[dispatch.getKernel()];
-    llvm::SmallVector<double, 8> cold;
+    llvm::SmallVector<cost::Missed, 8> missed;
     for (auto [buffer, array] : llvm::zip(dispatch->getOperands(), work.arrays))
-      cold.push_back(touch(buffer, array.bytes));
+      missed.push_back(touch(buffer, array.bytes));
     Price &price = at(dispatch);
-    price.terms = cost::termsOf(topology.device, work, cold);
+    price.terms = cost::termsOf(topology.device, work, missed);
     price.seconds = cost::sharedSeconds(
-        topology.device, cost::kernelSeconds(topology.device, work, cold), work.grid, cores);
+        topology.device, cost::kernelSeconds(topology.device, work, missed), work.grid, cores);
     price.flops = work.flops;
     price.hasProducts = !work.products.empty();
   }
@@ -144,10 +156,10 @@ private:
     cost::KernelWork work;
     work.moved = 2 * bytes;
     work.arrays.assign(2, {bytes});
-    double cold[] = {touch(copy.getFrom(), bytes), touch(copy.getTo(), bytes)};
+    cost::Missed missed[] = {touch(copy.getFrom(), bytes), touch(copy.getTo(), bytes)};
     Price &price = at(copy);
-    price.terms = cost::termsOf(topology.device, work, cold);
-    price.seconds = cost::kernelSeconds(topology.device, work, cold);
+    price.terms = cost::termsOf(topology.device, work, missed);
+    price.seconds = cost::kernelSeconds(topology.device, work, missed);
   }
 
   // What cores read and write where devices share a memory; nothing on machines with links.
@@ -165,8 +177,9 @@ private:
   }
 
   const cost::Topology &topology;
-  double cores = 1; // that a device has; a part of one where devices take turns
-  cost::CacheWalk cache;
+  double cores = 1;              // that a device has; a part of one where devices take turns
+  cost::CacheWalk cache, shared; // of a core, and beyond
+  double missedSinceWait = 0;
   double sinceWait = 0;    // bytes
   uint64_t results = 0;    // where those of this step are
   std::vector<bool> isNew; // by output: whether it has memory of its own

@@ -21,7 +21,7 @@ TEST(KernelSeconds, AddsWhatIsComputedAndOverlapsMemory) {
   DeviceRates rates;
   rates.kernels = {{"arithmetic", 1e9}, {"division", 1e8}, {"warm", 1e9}, {"streams", 1e8}};
   KernelWork work = elementwise(3e6, 4e6);
-  double warm[] = {0, 0}, cold[] = {2e6, 2e6};
+  Missed warm[] = {{}, {}}, cold[] = {{2e6}, {2e6}};
   EXPECT_DOUBLE_EQ(kernelSeconds(rates, work, warm), 5e-3); // 3 ms and 4 ms
   EXPECT_DOUBLE_EQ(kernelSeconds(rates, work, cold), std::hypot(3e-3, 40e-3));
   work.of(ElementClass::Division) = 1e5;
@@ -34,6 +34,22 @@ TEST(KernelSeconds, ArraysThatTheCacheCannotHoldAreCold) {
   rates.kernels = {{"warm", 1e9}, {"streams", 1e8}};
   EXPECT_DOUBLE_EQ(kernelSeconds(rates, elementwise(0, 1e6)), 1e-3);
   EXPECT_DOUBLE_EQ(kernelSeconds(rates, elementwise(0, 2e6)), 20e-3);
+  rates.sharedBytes = 3e6; // and beyond it memory, which half of the second array is in
+  rates.kernels["memory_streams"] = 1e7;
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, elementwise(0, 4e6)), 400e-3);
+  Missed half[] = {{1e6}, {1e6, 5e5}};
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, elementwise(0, 2e6), half), 15e-3 + 50e-3);
+}
+
+// Results that are written in strips overlap with computing, operands that are read so do not.
+TEST(KernelSeconds, NobodyWaitsForWhatIsWritten) {
+  DeviceRates rates;
+  rates.kernels = {{"arithmetic", 1e9}, {"cold_strips", 1e8}, {"written_strips", 1e8}};
+  KernelWork work = elementwise(3e6, 8e5);
+  work.arrays[0].inStrips = work.arrays[1].inStrips = work.arrays[1].isWritten = true;
+  Missed read[] = {{4e5}, {}}, written[] = {{}, {4e5}};
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work, read), 7e-3);
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work, written), 5e-3);
 }
 
 // A tile at the edge computes as much as a whole one.
