@@ -101,18 +101,14 @@ void Ascent::reprice(double wanted) {
       worst = t;
     }
   }
-  if (most > 0 && !priced[worst]) {
+  if (most > 0)
     priced[worst] = true;
-    ++pricedCount;
-  }
   if (dual.bound() > pricedBound) {
     pricedBound = dual.bound();
     bestPrices = dual.prices();
-    worse = 0;
-    stride = std::min(stride * 1.1, 2.0);
-  } else if (++worse >= 4) {
-    worse = 0;
-    stride *= 0.7;
+    stride = std::min(stride * 1.05, 2.0);
+  } else {
+    stride *= 0.5;
   }
   for (size_t t = 0; t < held.size(); ++t)
     if (priced[t] && (held[t] > 0 || bestPrices[t] > 0))

@@ -13,7 +13,7 @@ struct AscentLimits {
   int64_t steps = 0, rounds = 0;
   double wanted = forbidden; // a cost of something better that is known, if any
   double gap = 0;            // (cost - bound) / cost that is enough
-  std::function<bool()> stop;
+  std::function<bool()> stop = {};
 };
 
 class Ascent {
@@ -52,9 +52,7 @@ private:
   double bestCost = forbidden, bestBound = -forbidden;
   std::vector<double> bestPrices, held; // held: in each step, the mean over passes, less the room
   std::vector<bool> priced; // steps that may have a price: those that were once the worst
-  int32_t pricedCount = 0;
   double stride = 1, pricedBound = -forbidden;
-  int32_t worse = 0;
   int64_t counted = 0;
 };
 

@@ -124,7 +124,7 @@ int64_t PartSearch::improvePart(const std::function<bool()> &stop) {
   Tree tree(own, {.steps = steps, .gap = 1e-4, .parts = false, .stop = stop});
   tree.offer(now, cost);
   tree.explore(small);
-  int64_t taken = own.steps() - before + steps - std::max<int64_t>(tree.stepsLeft(), 0);
+  int64_t taken = 4 * before + own.steps() + steps - std::max<int64_t>(tree.stepsLeft(), 0);
   if (tree.stepsLeft() > steps * 3 / 4)
     size = std::min<size_t>(size + 1 + size / 16, 1000);
   else if (tree.stepsLeft() <= 0)

@@ -29,12 +29,13 @@ struct Recovery {
   int32_t vertex;
   // By what the first neighbour chose; with no neighbour (-1) there is one.
   int32_t neighbours[2] = {-1, -1};
-  std::vector<int32_t> follows; // choice of the problem, by the first neighbour's of the problem
+  std::vector<int32_t> follows =
+      {}; // choice of the problem, by the first neighbour's of the problem
   // With two neighbours: the least of these sums.
-  std::vector<double> costs;
-  std::vector<int32_t> kept;
+  std::vector<double> costs = {};
+  std::vector<int32_t> kept = {};
   int32_t matrices[2] = {}; // rows are the neighbours' choices, as their lists have them
-  std::vector<int32_t> lists[2];
+  std::vector<int32_t> lists[2] = {};
 };
 
 } // namespace

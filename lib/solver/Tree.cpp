@@ -42,6 +42,15 @@ int64_t choicesOf(const Problem &problem) {
   return count;
 }
 
+// About what it takes to look at everything but matrices.
+int64_t sizeOf(const Problem &problem) {
+  int64_t size = choicesOf(problem) + 4 * static_cast<int64_t>(problem.links.size()) +
+                 4 * static_cast<int64_t>(problem.room.size());
+  for (const Hold &hold : problem.holds)
+    size += 8 * static_cast<int64_t>(hold.bytes.size());
+  return size;
+}
+
 } // namespace
 
 void Tree::offer(const Choices &choices, double choicesCost) {
@@ -71,7 +80,7 @@ double Tree::explore(const Problem &problem) {
 double Tree::explore(const Part &part) {
   int64_t before = part.matrices.steps();
   Reduction reduction(part.problem, part.matrices, std::max<int64_t>(limits.steps / 4, 1'000'000));
-  limits.steps -= part.matrices.steps() - before;
+  limits.steps -= part.matrices.steps() - before + 8 * sizeOf(part.problem);
   if (!reduction.possible())
     return bestCost;
   const Problem &core = reduction.core();
@@ -119,7 +128,7 @@ void Tree::climb(const Part &part, const Reduction &reduction, Ascent &ascent) {
       return;
     if (ascent.found()) {
       PartSearch parts(core, part.matrices, ascent.choices());
-      limits.steps -= parts.run(std::min(slice, limits.steps), limits.stop);
+      limits.steps -= parts.run(std::min(slice / 2, limits.steps), limits.stop);
       ascent.offer(parts.choices());
       take(part, reduction, ascent.choices(), ascent.cost());
     }
@@ -141,6 +150,7 @@ double Tree::branch(const Part &part, const Reduction &reduction, const Ascent &
     Problem problem = without(core, out);
     Matrices own;
     copyMatrices(problem, part.matrices, own);
+    limits.steps -= 4 * own.steps();
     return explore({problem, own, &part, &reduction, ascent.prices(),
                     ascent.found() ? ascent.choices() : Choices(), depth});
   };

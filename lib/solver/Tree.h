@@ -16,7 +16,7 @@ public:
     int64_t steps = 0;
     double gap = 0;    // (cost - bound) / cost that is enough
     bool parts = true; // large problems also by parts
-    std::function<bool()> stop;
+    std::function<bool()> stop = {};
   };
   Tree(Matrices &matrices, Limits limits) : matrices(matrices), limits(std::move(limits)) {}
 
@@ -37,8 +37,8 @@ private:
     Matrices &matrices; // that the problem's links are of
     const Part *around = nullptr;
     const Reduction *reduction = nullptr; // of the part around, whose core this is of
-    std::vector<double> prices;
-    Choices start; // of the problem; empty: none
+    std::vector<double> prices = {};
+    Choices start = {}; // of the problem; empty: none
     int depth = 0;
   };
   double explore(const Part &part);

@@ -12,7 +12,7 @@ namespace {
 
 struct Maker {
   std::mt19937_64 engine;
-  Graph graph;
+  Graph graph = {};
 
   int32_t below(int32_t bound) { return static_cast<int32_t>(engine() % bound); }
   void vertices(int32_t count, int32_t choices) {
