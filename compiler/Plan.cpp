@@ -62,6 +62,7 @@ public:
     compileBest(source, candidates, request.effort);
     if (result.error = choose(); !result.error.empty())
       return result;
+    annotateLess();
     planned.name = options.inputName;
     result.report = planJson(planned, *source.read);
     result.text = planText(planned, *source.read);
@@ -211,6 +212,17 @@ private:
     llvm::stable_sort(planned.others,
                       [](const Candidate *a, const Candidate *b) { return isQuicker(*a, *b); });
     return "";
+  }
+
+  // The plan that was chosen, with no more annotations than it needs: where that is the same.
+  void annotateLess() {
+    Candidate &best = candidates[planned.best - candidates.data()];
+    Tried less = tryPlan(source, *best.onMesh, best.values, /*fewest=*/true);
+    bool isSame = less.error.empty() && less.others <= best.tried.others &&
+                  less.time.seconds <= best.tried.time.seconds &&
+                  less.peakBytes <= best.tried.peakBytes;
+    if (isSame)
+      best.tried = std::move(less);
   }
 
   static int64_t needed(const Candidate &each) {

@@ -86,7 +86,7 @@ void compileBest(const Source &source, std::vector<Candidate> &candidates, int e
         continue;
       kinds.insert(kindOf(candidate));
       ++tried;
-      candidate.tried = tryPlan(source, *candidate.onMesh, candidate.values);
+      candidate.tried = tryPlan(source, *candidate.onMesh, candidate.values, /*fewest=*/false);
       candidate.isTried = true;
     }
   };

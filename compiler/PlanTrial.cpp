@@ -22,9 +22,9 @@ OnMesh::OnMesh(const Source &source, const sharding::Mesh &mesh, const cost::Top
            topology) {}
 
 std::vector<Annotation> OnMesh::annotationsFor(const plan::Assignment &planned,
-                                               ArrayRef<int32_t> also) const {
-  plan::DecisivePlaces decisive =
-      plan::decisivePlaces(program().graph, planned, source.places.places, ways.all(), also);
+                                               ArrayRef<int32_t> also, bool fewest) const {
+  plan::DecisivePlaces decisive = plan::decisivePlaces(
+      program().graph, planned, source.places.places, ways.all(), also, fewest);
   std::vector<Annotation> annotations;
   for (int32_t number : decisive.places) {
     const plan::AnnotationPlace &place = source.places.places[number];
@@ -58,7 +58,8 @@ bool runPhases(ModuleOp module, llvm::function_ref<bool(StringRef)> isDue) {
 
 } // namespace
 
-Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned) {
+Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
+              bool fewest) {
   constexpr int kRounds = 3; // in which what lies otherwise is annotated, too
   Tried tried;
   ScopedDiagnosticHandler quiet(source.read.get().getContext(), [&](Diagnostic &diagnostic) {
@@ -76,7 +77,7 @@ Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment
   std::vector<int32_t> others;
   for (int round = 0; round < kRounds; ++round) {
     size_t before = tried.annotations.size();
-    tried.annotations = onMesh.annotationsFor(planned, others);
+    tried.annotations = onMesh.annotationsFor(planned, others, fewest);
     if (round && tried.annotations.size() == before)
       break; // there is no place for what lies otherwise
     tried.annotated = source.read.get().clone();

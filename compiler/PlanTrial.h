@@ -35,7 +35,7 @@ public:
 
   // What is to be annotated for values to lie as planned; `also`: values that must be.
   std::vector<Annotation> annotationsFor(const plan::Assignment &planned,
-                                         llvm::ArrayRef<int32_t> also) const;
+                                         llvm::ArrayRef<int32_t> also, bool fewest) const;
 
   // Values that lie otherwise in an annotated program, behind propagation.
   std::vector<int32_t> othersIn(mlir::ModuleOp propagated, const plan::Assignment &planned) const;
@@ -57,6 +57,8 @@ struct Tried {
   int64_t leastBytes = 0;              // that it needs, where it does not fit
 };
 
-Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned);
+// `fewest`: with no more annotations than are needed, which takes longer.
+Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
+              bool fewest);
 
 } // namespace tessera::planning

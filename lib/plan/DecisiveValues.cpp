@@ -50,24 +50,13 @@ public:
           maker[result] = int32_t(number);
   }
 
-  DecisivePlaces run() {
+  DecisivePlaces run(bool fewest) {
     begin();
-    bool more = true;
-    for (int round = 0; more && round < kRounds; ++round) {
-      more = false;
-      for (const Way &way : ways) {
-        propagateBy(way);
-        more |= noteWrong() && add(round + 1 == kRounds);
-      }
+    settle();
+    if (fewest) {
+      drop();
+      settle(); // other ways than the first may need what was dropped
     }
-    others.assign(isWrong.size(), false);
-    for (const Way &way : ways) {
-      propagateBy(way);
-      noteWrong();
-      for (size_t value = 0; value < isWrong.size(); ++value)
-        others[value] = others[value] || isWrong[value];
-    }
-    drop();
     return result();
   }
 
@@ -76,7 +65,7 @@ private:
 
   struct Group {
     std::vector<int32_t> places;
-    bool isKept = false, isOut = false;
+    bool isKept = false;
   };
 
   // What the program takes and gives.
@@ -99,6 +88,23 @@ private:
     for (const Group &group : groups)
       for (int32_t place : group.places)
         isAnnotated[place] = true;
+  }
+
+  // Adds what is needed, until all values that can be are as planned by every way.
+  void settle() {
+    bool more = true;
+    for (int round = 0; more && round < kRounds; ++round) {
+      more = false;
+      others.assign(planned.size(), false);
+      for (const Way &way : ways) {
+        propagateBy(way);
+        if (!noteWrong())
+          continue;
+        more |= add(round + 1 == kRounds);
+        for (size_t value = 0; value < isWrong.size(); ++value)
+          others[value] = others[value] || isWrong[value];
+      }
+    }
   }
 
   void propagateBy(const Way &way) {
@@ -161,8 +167,8 @@ private:
     return true;
   }
 
-  // The last that was added first: what came later may have become needless by what came before, and
-  // what stands inside of the program is less usual than what stands on its arguments.
+  // The last that was added first: what stands inside of the program is less usual than what stands on
+  // its arguments. By the first way alone: there are many to try.
   void drop() {
     size_t checks = std::clamp<size_t>(kChecked / (graph.ops.size() + 1), 4, 400);
     for (Group &group : llvm::reverse(groups)) {
@@ -171,16 +177,13 @@ private:
       --checks;
       for (int32_t place : group.places)
         isAnnotated[place] = false;
-      group.isOut = llvm::all_of(ways, [&](const Way &way) {
-        propagateBy(way);
-        noteWrong();
-        for (size_t value = 0; value < isWrong.size(); ++value)
-          if (isWrong[value] && !others[value])
-            return false;
-        return true;
-      });
+      propagateBy(ways.front());
+      noteWrong();
+      bool isNeeded = false;
+      for (size_t value = 0; value < isWrong.size(); ++value)
+        isNeeded |= isWrong[value] && !others[value];
       for (int32_t place : group.places)
-        isAnnotated[place] = !group.isOut;
+        isAnnotated[place] = isNeeded;
     }
   }
 
@@ -238,8 +241,8 @@ private:
 
 DecisivePlaces decisivePlaces(const PropagationGraph &annotated, const Assignment &planned,
                               llvm::ArrayRef<AnnotationPlace> places, llvm::ArrayRef<Way> ways,
-                              llvm::ArrayRef<int32_t> also) {
-  return Decisive(annotated, planned, places, ways, also).run();
+                              llvm::ArrayRef<int32_t> also, bool fewest) {
+  return Decisive(annotated, planned, places, ways, also).run(fewest);
 }
 
 } // namespace tessera::plan

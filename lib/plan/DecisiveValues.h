@@ -28,10 +28,12 @@ struct DecisivePlaces {
 };
 
 // `annotated`: with what the user wrote. What is computed from constants alone may lie as it comes out.
-// `also`: values that are to be annotated in any case.
+// `also`: values that are to be annotated in any case. Without `fewest`, some of the places may be
+// needless: to find out takes most of the time.
 DecisivePlaces decisivePlaces(const sharding::PropagationGraph &annotated,
                               const Assignment &planned, llvm::ArrayRef<AnnotationPlace> places,
-                              llvm::ArrayRef<Way> ways, llvm::ArrayRef<int32_t> also = {});
+                              llvm::ArrayRef<Way> ways, llvm::ArrayRef<int32_t> also = {},
+                              bool fewest = true);
 
 // The same, to which nothing is to be added.
 sharding::TensorSharding closed(sharding::TensorSharding sharding);
