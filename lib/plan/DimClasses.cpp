@@ -2,6 +2,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
+#include <set>
 
 namespace tessera::plan {
 namespace {
@@ -12,8 +13,6 @@ using sharding::FactorRule;
 using sharding::OpClass;
 using sharding::PropagatedOp;
 using sharding::TensorFactors;
-
-constexpr double kFlopsPerByte = 1; // that a byte read or written stands for
 
 // The factor by which a dimension is split first; -1: none that is larger than one element.
 int32_t majorOf(const DimFactors &dim, const FactorRule &rule) {
@@ -161,14 +160,12 @@ private:
       if (classOf[f] < 0)
         classOf[f] = classes.of(value, dim);
     });
-    double results = 0, bytes = 0;
+    double results = 0;
     for (int32_t v : op.results)
       results += bytesOf(program.graph.values[v]);
-    for (int32_t v : op.operands)
-      bytes += program.graph.values[v].free ? 0 : bytesOf(program.graph.values[v]);
     // What is done in place is fused with what makes it, or it is an update, which follows storage.
     bool counts = op.opClass == OpClass::Other || !anyOther;
-    double work = counts ? times * (op.flops + kFlopsPerByte * (bytes + results)) : 0;
+    double work = counts ? times * op.flops : 0;
     facts.work += work;
     if (isProduct(op, rule))
       noteProduct(op, rule);
@@ -231,7 +228,23 @@ private:
         if (int32_t f = majorOf(factors, rule);
             f >= 0 && rule.factors[f].kind == FactorKind::PassThrough && majorOf(other, rule) == f)
           if (int32_t c = classes.of(op.operands[0], d); c >= 0)
-            facts.classes[c].batchesWeights = true;
+            for (int32_t v : op.operands)
+              facts.classes[c].batchesWeights |= origin[v] >= 0 && comesBack(origin[v]);
+  }
+
+  // Whether the program gives back something as an argument is: new weights, or their gradients.
+  bool comesBack(int32_t argument) {
+    auto dims = [&](int32_t v) {
+      std::vector<int32_t> list;
+      for (size_t d = 0; d < program.graph.values[v].shape.size(); ++d)
+        list.push_back(classes.of(v, d));
+      return list;
+    };
+    if (results.empty())
+      for (auto [v, facts] : llvm::enumerate(program.values))
+        if (facts.result >= 0)
+          results.insert(dims(v));
+    return results.count(dims(argument)) > 0;
   }
 
   // A slice's other tensors lack the factor along which it is taken.
@@ -262,6 +275,7 @@ private:
   bool anyOther = false;       // than ops that pass on or change elements in place
   std::vector<int32_t> origin; // of each value, an argument or -1
   std::vector<bool> isWeight;
+  std::set<std::vector<int32_t>> results; // the classes of their dimensions
   std::vector<int32_t> classOf, counted;
 };
 

@@ -56,14 +56,13 @@ private:
 
 // What splitting a class would split, in a step.
 struct ClassFacts {
-  double work =
-      0; // flops, and bytes for some flops each, of products, reductions, .. that it splits
+  double work = 0;             // flops of the products, reductions, .. that it splits
   double reduced = 0;          // of it, in ops that would leave partial results
   double permuted = 0;         // of it, in ops whose values cross the borders of shards
   double partialBytes = 0;     // of these partial results, whole
   int32_t arguments = 0;       // of the program that have such a dimension
   int32_t weights = 0;         // of these arguments, that products take as they are
-  bool batchesWeights = false; // of such products it is a batch dimension: of experts, of stages
+  bool batchesWeights = false; // of such products it is a batch dimension, and weights have it
   bool walked = false;         // a loop takes one element of it after another
   bool twice = false;          // a product has two such dimensions: queries and keys
 };
