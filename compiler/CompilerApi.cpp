@@ -219,7 +219,7 @@ TESSERA_EXPORT tessera_explanation *tessera_explain(const char *module, size_t b
                              [&](llvm::StringRef text, const tessera::CompileOptions &options,
                                  const tessera::CompileListener &listener) {
                                explanation->result = tessera::explainProgram(
-                                   text, options, listener, !complete(given).no_mends);
+                                   text, options, listener, {!complete(given).no_mends, false});
                              });
   return explanation;
 }

@@ -5,6 +5,7 @@
 
 #include "compiler/DeepStack.h"
 #include "compiler/Entry.h"
+#include "compiler/ExplainFrontier.h"
 #include "compiler/ExplainGroups.h"
 #include "compiler/ExplainMemory.h"
 #include "compiler/ExplainModule.h"
@@ -55,7 +56,8 @@ public:
   Explaining(const CompileOptions &options, const CompileListener &listener)
       : options(options), listener(listener), road(options, listener) {}
 
-  ExplainResult run(llvm::StringRef text, bool seekMends) {
+  ExplainResult run(llvm::StringRef text, ExplainWishes asked) {
+    wishes = asked;
     ExplainResult result;
     if (result.error = road.read(text, /*keepNames=*/true); !result.error.empty())
       return result;
@@ -75,10 +77,12 @@ public:
       return result;
     std::vector<std::string> sites = addCollectives(result.explanation);
     result.explanation.memory = memoryOf(program());
+    if (unfused)
+      result.explanation.memory.frontier = frontierOf(*unfused);
     result.explanation.values = std::move(explained.values);
     mends::Outcome now = mends::outcomeOf(module, trials->getSites());
     mends::SearchResult found;
-    if (seekMends && sdy::MeshTable(trials->getProgram()).main())
+    if (wishes.mends && sdy::MeshTable(trials->getProgram()).main())
       found = seek(now);
     result.explanation.tried = found.tried;
     result.explanation.untried = found.untried;
@@ -102,6 +106,8 @@ private:
       trials.emplace(*read, isImported);
     } else if (phase.name == "propagate") {
       markReshardsAskedFor(module);
+    } else if (phase.name == "communicate" && wishes.frontier) {
+      unfused = module.clone();
     } else if (phase.name == "reshard") {
       explained = explainModule(module);
       sdy::MeshTable meshes(*read);
@@ -191,7 +197,9 @@ private:
   const CompileOptions &options;
   const CompileListener &listener;
   Road road;
-  OwningOpRef<ModuleOp> read; // the program that is changed
+  ExplainWishes wishes;
+  OwningOpRef<ModuleOp> read;    // the program that is changed
+  OwningOpRef<ModuleOp> unfused; // before kernels are formed
   bool isImported = false;
   std::optional<mends::Trials> trials;
   double flops = 0;
@@ -202,8 +210,8 @@ private:
 } // namespace
 
 ExplainResult explainProgram(llvm::StringRef text, const CompileOptions &options,
-                             const CompileListener &listener, bool seekMends) {
-  return resultOnDeepStack([&] { return Explaining(options, listener).run(text, seekMends); });
+                             const CompileListener &listener, ExplainWishes wishes) {
+  return resultOnDeepStack([&] { return Explaining(options, listener).run(text, wishes); });
 }
 
 } // namespace tessera

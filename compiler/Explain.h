@@ -7,6 +7,11 @@
 
 namespace tessera {
 
+struct ExplainWishes {
+  bool mends = true;     // changes of the program are compiled, too
+  bool frontier = false; // and the program with values computed again, for less memory
+};
+
 struct ExplainResult {
   std::string error; // empty on success; otherwise one line that begins with `error:`
   explain::Explanation explanation;
@@ -14,8 +19,8 @@ struct ExplainResult {
 };
 
 // Takes the program down the road as `compile` does, without generating code: the figures of its
-// collectives are those of the compile report. With `seekMends`, changes of it are compiled likewise.
+// collectives are those of the compile report.
 ExplainResult explainProgram(llvm::StringRef module, const CompileOptions &options,
-                             const CompileListener &listener, bool seekMends = true);
+                             const CompileListener &listener, ExplainWishes wishes = {});
 
 } // namespace tessera

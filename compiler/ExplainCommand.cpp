@@ -68,9 +68,12 @@ int explainInput(int argc, const char *const *argv) {
       if (std::string wrong = file->open(*name); !wrong.empty())
         return failCommand("error: " + wrong);
   ProgressLine progress;
-  bool seekMends = request.value.empty() && request.line.empty() && !request.memory;
-  ExplainResult result = explainProgram(*input, request.program.options, progress.listener(),
-                                        seekMends || !request.mended.empty());
+  bool isOfAll = request.value.empty() && request.line.empty();
+  ExplainWishes wishes;
+  wishes.mends = (isOfAll && !request.memory) || !request.mended.empty();
+  wishes.frontier = isOfAll && (request.memory || !request.html.empty());
+  ExplainResult result =
+      explainProgram(*input, request.program.options, progress.listener(), wishes);
   progress.clear();
   if (!result.error.empty())
     return failCommand(result.error);

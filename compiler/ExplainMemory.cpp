@@ -114,6 +114,9 @@ explain::Memory memoryOf(exec::ProgramOp program) {
   MemoryFigures figures = memoryFigures(program);
   memory.arguments = figures.arguments, memory.outputs = figures.outputs,
   memory.arena = figures.arena;
+  MemoryFigures host = memoryFigures(program, exec::Memory::Host);
+  memory.hostArguments = host.arguments, memory.hostOutputs = host.outputs,
+  memory.hostArena = host.arena;
   Lives all;
   all.addBlock(*program.getBlock());
   all.keepOutputs();

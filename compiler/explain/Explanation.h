@@ -70,8 +70,19 @@ struct AtPeak {
   int64_t bytes = 0;
 };
 
+// A program of which a device holds less, as values are computed again.
+struct LessMemory {
+  int64_t bytes = 0; // what `--memory` has to allow
+  double seconds = 0;
+  int computedAgain = 0; // values
+};
+
 struct Memory {
   int64_t arguments = 0, outputs = 0, arena = 0;
+  int64_t hostArguments = 0, hostOutputs = 0, hostArena = 0; // of the host's memory
+  // From the program as it is to the one that needs least: each holds less than the one before, and
+  // takes longer. Empty where it was not asked for.
+  std::vector<LessMemory> frontier;
   std::vector<Held> overStep; // of results and the arena, in the order of execution
   std::vector<AtPeak> atPeak; // largest first
 };

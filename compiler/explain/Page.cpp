@@ -83,12 +83,16 @@ private:
 } // namespace
 
 static llvm::json::Object memoryJson(const Memory &memory, Tables &tables) {
-  llvm::json::Array over, at;
+  llvm::json::Array over, at, frontier;
   for (const Held &each : memory.overStep)
     over.push_back(llvm::json::Array{each.bytes, tables.text(each.place)});
   for (const AtPeak &each : memory.atPeak)
     at.push_back(llvm::json::Array{each.bytes, tables.text(each.name), tables.text(each.place)});
+  for (const LessMemory &point : memory.frontier)
+    frontier.push_back(llvm::json::Array{point.bytes, point.seconds, point.computedAgain});
   return llvm::json::Object{{"arguments", memory.arguments},
+                            {"host", memory.hostArguments + memory.hostOutputs + memory.hostArena},
+                            {"frontier", std::move(frontier)},
                             {"outputs", memory.outputs},
                             {"arena", memory.arena},
                             {"over", std::move(over)},

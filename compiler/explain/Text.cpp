@@ -224,6 +224,27 @@ std::string programText(const Explanation &explanation, bool all) {
   return writer.take();
 }
 
+static std::string frontierText(llvm::ArrayRef<LessMemory> frontier) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (frontier.size() > 1)
+    stream << "\nWhat less memory costs, as values are computed again\n";
+  else if (!frontier.empty())
+    stream << "\nNothing that could be computed again would make it less\n";
+  for (const LessMemory &point : frontier.take_front(frontier.size() > 1 ? kBars : 0)) {
+    stream << "  " << llvm::right_justify(amount(double(point.bytes)), 10) << "  "
+           << llvm::left_justify(duration(point.seconds) + " a step", 16);
+    double more = 100 * (point.seconds / frontier.front().seconds - 1);
+    if (&point == &frontier.front())
+      stream << "as it is\n";
+    else
+      stream << "--memory=" << point.bytes << ": " << counted(size_t(point.computedAgain), "value")
+             << ", " << llvm::format("%.1f%% ", more < 0 ? -more : more)
+             << (more < 0 ? "shorter" : "longer") << "\n";
+  }
+  return text;
+}
+
 std::string memoryText(const Explanation &explanation) {
   Writer writer(explanation);
   const Memory &memory = explanation.memory;
@@ -231,6 +252,11 @@ std::string memoryText(const Explanation &explanation) {
   writer.stream << "\nMemory of a device: " << amount(double(memory.arguments)) << " arguments, "
                 << amount(double(memory.outputs)) << " results, " << amount(double(memory.arena))
                 << " beside them\n";
+  if (memory.hostArguments + memory.hostOutputs + memory.hostArena > 0)
+    writer.stream << "Of the host's memory: " << amount(double(memory.hostArguments))
+                  << " arguments, " << amount(double(memory.hostOutputs)) << " results, "
+                  << amount(double(memory.hostArena)) << " beside them\n";
+  writer.stream << frontierText(memory.frontier);
   if (!memory.atPeak.empty())
     writer.stream << "\nWhat is there at the peak beside the arguments, largest first\n";
   for (const AtPeak &each : memory.atPeak)

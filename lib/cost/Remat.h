@@ -6,11 +6,13 @@
 //   a computed again 8 .  .  .  .  .  a' e(a')      8 bytes less meanwhile, a's seconds more
 //
 // A value that is computed again is dropped behind its last reader before a gap; the first reader
-// behind the gap finds a copy, made just before it from what its task reads, which in turn is kept
-// until then, or computed again. Of the values that are live at the peak, across which none is read,
-// those go first that free most bytes for a second; then the peak is found anew (greedy, as Chen et
-// al. 2016, "Training deep nets with sublinear memory cost", have it for chains). Each round takes
-// a time linear in the program, and lowers the peak by a sixteenth.
+// behind the gap finds a copy, made just before it from what the copy needs, which in turn is kept
+// until then, or computed again. What is elementwise has no array of its own where its reader reads
+// it element by element: there it is a part of the reader's kernel. Of the values that are live at
+// the peak, across which none is read, those go first that free most bytes for a second; then the
+// peak is found anew (greedy, as Chen et al. 2016, "Training deep nets with sublinear memory cost",
+// have it for chains). Each round takes a time linear in the program, and lowers the peak by a
+// sixteenth.
 #pragma once
 
 #include "lib/cost/Timeline.h"
@@ -18,15 +20,29 @@
 
 namespace tessera::cost {
 
+// What it takes to compute a storage again: of its task, what leads to it.
+struct Maker {
+  int task = -1; // none: it is there from the beginning
+  double seconds = 0;
+  llvm::SmallVector<int, 4> reads;
+  bool again = false;         // whether it may be computed again
+  bool isElementwise = false; // from what it reads, element by element
+};
+
 // The tasks of a block, in the order of the program.
 struct RematBlock {
   std::vector<Task> tasks;
   std::vector<Storage> storages;
-  std::vector<char> again;    // by task: whether it may be computed again
+  std::vector<Maker> makers; // by storage
+  // By task: what it reads element by element, and could compute itself, were that elementwise.
+  std::vector<llvm::SmallVector<int, 4>> joins;
   int parent = -1, loop = -1; // the block that it is the body of a loop in, and the loop's task
   std::vector<int> carried;   // storages of the parent: the arrays of the body's arguments
   double times = 1;           // that it is executed in a step
 };
+
+// Where each task makes all that it writes from all that it reads.
+std::vector<Maker> makersOf(llvm::ArrayRef<Task> tasks, size_t storages);
 
 // A stack that a loop fills, a slot in each trip, and another loop reads, a slot in each trip: what
 // is in a slot can be computed in the other loop from what else is there in that trip.
@@ -71,9 +87,8 @@ struct RematPlan {
 // the lowest peak.
 RematPlan planRemat(const RematProgram &program, int64_t mostBytes);
 
-// From the program as it is to the lowest peak: each needs less memory and more time than the one
-// before.
-std::vector<RematPlan> rematFrontier(const RematProgram &program);
+// The peak of the program as it is.
+int64_t peakOf(const RematProgram &program);
 
 // What is live at the peak: (block, storage). Copies have numbers behind those of the block's
 // storages.
@@ -83,10 +98,17 @@ std::vector<std::pair<int, int>> liveAtPeak(const RematProgram &program,
 // A plan, carried out for a block: its tasks with copies among them.
 struct RematStep {
   int task;
-  int copyOf = -1;  // the storage that is computed again; -1: the task as it stands
-  int trigger = -1; // of a copy: the task that it is made for
-  // Reads of the task that find a copy: the storage, and the step that made it.
+  int copyOf = -1;       // the storage that is computed again; -1: the task as it stands
+  int trigger = -1;      // of a copy: the task that it is made for
+  bool isWithin = false; // of a copy: it is a part of its readers' kernel
+  // Reads of the step that find a copy: the storage, and the step that made it.
   llvm::SmallVector<std::pair<int, int>, 2> from;
+
+  // What it reads, copies or not.
+  llvm::ArrayRef<int> readsIn(const RematBlock &block) const {
+    return copyOf < 0 ? llvm::ArrayRef<int>(block.tasks[task].reads)
+                      : llvm::ArrayRef<int>(block.makers[copyOf].reads);
+  }
 };
 
 std::vector<RematStep> expand(const RematBlock &block, llvm::ArrayRef<Recompute> values);

@@ -1,11 +1,13 @@
 #include "passes/fuse/MemoryBound.h"
 
+#include "dialects/sdy/PlainData.h"
+#include "dialects/tessera/Marks.h"
 #include "passes/fuse/FormKernels.h"
 #include "passes/fuse/RematCopies.h"
 #include "passes/fuse/RematStacks.h"
 #include "passes/memory/Passes.h"
 #include "passes/order/Passes.h"
-#include "passes/package/Figures.h"
+#include "passes/package/StepWork.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -15,17 +17,92 @@
 using namespace mlir;
 
 namespace tessera::fuse {
-namespace {
 
-constexpr int kFromStart = 3; // programs that are tried for a bound, each from the one as it is
-constexpr int kFurther = 10;  // and from one that computes values again already
+constexpr int kMeasured = 2;  // programs that are measured for one bound, from the one as it is
+constexpr int kSteps = 6;     // to each of them
+constexpr size_t kWay = 24;   // steps down to the least
+constexpr size_t kLowest = 3; // of which the last are measured in any case
+constexpr int kConfirmed = 4; // bounds that the least is tried with
+constexpr int kMargin = 64;   // part of the arena that a target stays below
 
-// What the phases up to memory make of a copy.
-FailureOr<MemoryFigures> figuresOf(ModuleOp module) {
-  OwningOpRef<ModuleOp> copy = module.clone();
+// Forms kernels on trial.
+static FailureOr<std::unique_ptr<LowerProgram>> tried(OwningOpRef<ModuleOp> module) {
+  auto program = std::make_unique<LowerProgram>();
+  FailureOr<RematTrial> trial = tryKernels(*module);
+  if (failed(trial))
+    return failure();
+  Stacks(*module).describe(*trial);
+  program->peak = cost::peakOf(trial->program);
+  program->trial = std::move(*trial);
+  program->module = std::move(module);
+  return program;
+}
+
+MemoryBound::Lowered MemoryBound::withPlan(const LowerProgram &from,
+                                           const cost::RematPlan &plan) const {
+  if (plan.values.empty() && plan.stacks.empty())
+    return std::unique_ptr<LowerProgram>();
+  OwningOpRef<ModuleOp> made = ModuleOp(*from.module).clone();
+  Stacks stacks(*made);
+  copyValues(*made, from.trial, plan.values);
+  stacks.drop(plan.stacks);
+  Lowered program = tried(std::move(made));
+  if (succeeded(program))
+    (*program)->computedAgain =
+        from.computedAgain + static_cast<int>(plan.values.size() + plan.stacks.size());
+  return program;
+}
+
+// The next one for a peak; null where nothing lowers it. Kernels may come out otherwise than planned:
+// where what should be a part of its reader's kernel was none, nothing is taken for that.
+MemoryBound::Lowered MemoryBound::lowerThan(const LowerProgram &from, int64_t target) const {
+  Lowered next = withPlan(from, cost::planRemat(from.trial.program, target));
+  if (failed(next) || (*next && (*next)->peak < from.peak))
+    return next;
+  cost::RematProgram apart = from.trial.program;
+  for (cost::RematBlock &block : apart.blocks)
+    block.joins.clear();
+  next = withPlan(from, cost::planRemat(apart, target));
+  if (succeeded(next) && *next && (*next)->peak >= from.peak)
+    next->reset();
+  return next;
+}
+
+// In a small step, as kernels come out otherwise than before; or in a larger one.
+MemoryBound::Lowered MemoryBound::stepDown(const LowerProgram &from) const {
+  for (int64_t target : {from.peak - from.peak / 8, from.peak - from.peak / 4, int64_t(0)}) {
+    Lowered next = lowerThan(from, target);
+    if (failed(next) || *next)
+      return next;
+  }
+  return std::unique_ptr<LowerProgram>();
+}
+
+// The program after so many steps; null behind the last one.
+FailureOr<const LowerProgram *> MemoryBound::onTheWay(size_t steps) {
+  while (way.size() <= steps && !isWholeWay) {
+    Lowered next = stepDown(*way.back());
+    if (failed(next))
+      return failure();
+    isWholeWay = !*next || way.size() >= kWay;
+    if (*next)
+      way.push_back(std::move(*next));
+  }
+  return steps < way.size() ? way[steps].get() : nullptr;
+}
+
+FailureOr<MeasuredProgram> MemoryBound::measure(const LowerProgram &program,
+                                                std::optional<int64_t> mostBytes) {
+  OwningOpRef<ModuleOp> copy = ModuleOp(*program.module).clone();
+  if (mostBytes) {
+    cost::ScheduleOptions schedule = scheduleOf(module);
+    schedule.memory = *mostBytes + getScratch(module);
+    setSchedule(*copy, schedule);
+  }
   if (failed(verify(*copy)) || failed(formKernels(*copy)))
     return failure();
   PassManager passes(module.getContext());
+  passes.enableVerifier(false); // what is chosen goes the same way once more
   buildOrderPipeline(passes);
   buildMemoryPipeline(passes);
   if (failed(passes.run(*copy)))
@@ -33,143 +110,130 @@ FailureOr<MemoryFigures> figuresOf(ModuleOp module) {
   auto programs = copy->getOps<exec::ProgramOp>();
   if (programs.empty())
     return failure();
-  return memoryFigures(*programs.begin());
+  MemoryFigures figures = memoryFigures(*programs.begin());
+  arguments = figures.arguments, outputs = figures.outputs;
+  MeasuredProgram measured{&program, figures.total()};
+  if (predicts)
+    measured.seconds =
+        predictStep(*programs.begin(), topologyOf(*copy), sdy::MeshTable(*copy).main())
+            .time.seconds;
+  return measured;
 }
 
-class Search {
-public:
-  explicit Search(ModuleOp module) : module(module) {}
+LogicalResult MemoryBound::begin() {
+  Lowered asItIs = tried(module.clone());
+  if (failed(asItIs))
+    return failure();
+  way.push_back(std::move(*asItIs));
+  return success();
+}
 
-  LogicalResult begin() {
-    FailureOr<MemoryFigures> figures = figuresOf(module);
-    if (failed(figures))
-      return failure();
-    held = figures->arguments + figures->outputs;
-    whole.bytes = figures->total();
-    return success();
-  }
-
-  // The module, with values computed again so that the arena takes `mostBytes` as estimated;
-  // null where nothing is left that would lower it.
-  FailureOr<RematChoice> lowered(ModuleOp from, int64_t mostBytes) {
-    FailureOr<RematTrial> trial = tryKernels(from);
-    if (failed(trial))
-      return failure();
-    Stacks(from).describe(*trial);
-    return carriedOut(from, *trial, cost::planRemat(trial->program, mostBytes));
-  }
-
-  FailureOr<RematChoice> carriedOut(ModuleOp from, const RematTrial &trial,
-                                    const cost::RematPlan &plan) {
-    RematChoice choice;
-    choice.seconds = plan.seconds;
-    choice.peak = plan.peakBytes;
-    if (plan.values.empty() && plan.stacks.empty())
-      return choice;
-    choice.module = from.clone();
-    Stacks stacks(*choice.module);
-    copyValues(*choice.module, trial, plan.values);
-    stacks.drop(plan.stacks);
-    FailureOr<MemoryFigures> figures = figuresOf(*choice.module);
-    if (failed(figures))
-      return failure();
-    choice.bytes = figures->total();
-    return choice;
-  }
-
-  // From the program as it is, with a target that follows what came of the one before; then
-  // further from the best.
-  FailureOr<RematChoice> aim(int64_t mostBytes) {
-    RematChoice best;
-    best.bytes = whole.bytes;
-    int64_t wanted = std::max<int64_t>(0, mostBytes - held), target = wanted;
-    for (int i = 0; i < kFromStart && best.bytes > mostBytes && target > 0; ++i) {
-      FailureOr<RematChoice> next = lowered(module, target);
+// From the program as it is straight to a peak, which follows what came of the one before.
+FailureOr<std::optional<MeasuredProgram>> MemoryBound::aim(int64_t mostBytes, double ratio) {
+  auto wanted = static_cast<double>(mostBytes - arguments);
+  for (int i = 0; i < kMeasured; ++i) {
+    const LowerProgram *at = way.front().get();
+    auto target = static_cast<int64_t>(wanted / ratio * (1 - 1.0 / kMargin));
+    for (int step = 0; step < kSteps && at->peak > target; ++step) {
+      Lowered next = lowerThan(*at, target);
       if (failed(next))
         return failure();
-      if (!next->module)
+      if (!*next)
         break;
-      target -= next->bytes - held - wanted + wanted / 50;
-      bool isLowest = next->peak > target;
-      if (next->bytes < best.bytes)
-        best = std::move(*next);
-      if (isLowest)
-        break;
+      aimed.push_back(std::move(*next));
+      at = aimed.back().get();
     }
-    return descend(std::move(best), mostBytes);
+    if (at->peak > target)
+      break;
+    FailureOr<MeasuredProgram> measured = measure(*at, mostBytes);
+    if (failed(measured))
+      return failure();
+    if (measured->bytes <= mostBytes)
+      return std::optional(*measured);
+    ratio *= static_cast<double>(measured->bytes - arguments) / wanted;
   }
+  return std::optional<MeasuredProgram>();
+}
 
-  // Further from a program that computes values again, until it fits or nothing lowers it: in small
-  // steps, as kernels come out otherwise than before, then in larger ones.
-  FailureOr<RematChoice> descend(RematChoice best, int64_t mostBytes) {
-    for (int i = 0; i < kFurther && best.bytes > mostBytes; ++i) {
-      int64_t arena = best.bytes - held, wanted = std::max<int64_t>(0, mostBytes - held);
-      bool isLower = false;
-      for (int64_t target : {arena - arena / 8, arena - arena / 4, int64_t(0)}) {
-        FailureOr<RematChoice> next =
-            lowered(best.module ? *best.module : module, std::max(wanted, target));
-        if (failed(next))
-          return failure();
-        isLower = next->module && next->bytes < best.bytes;
-        if (!isLower)
-          continue;
-        next->seconds += best.seconds;
-        best = std::move(*next);
+// Step by step, until one fits: those that should, and the last ones.
+FailureOr<std::optional<MeasuredProgram>> MemoryBound::descend(int64_t mostBytes, double ratio) {
+  auto wanted = static_cast<double>(mostBytes - arguments);
+  std::vector<const LowerProgram *> last;
+  for (size_t i = 1; true; ++i) {
+    FailureOr<const LowerProgram *> at = onTheWay(i);
+    if (failed(at))
+      return failure();
+    bool isEnd = !*at;
+    if (!isEnd)
+      last.push_back(*at);
+    if (!isEnd && static_cast<double>((*at)->peak) * ratio > wanted)
+      continue;
+    for (const LowerProgram *program : llvm::ArrayRef(last).take_back(isEnd ? kLowest : 1)) {
+      FailureOr<MeasuredProgram> measured = measure(*program, mostBytes);
+      if (failed(measured))
+        return failure();
+      if (measured->bytes <= mostBytes)
+        return std::optional(*measured);
+      ratio = static_cast<double>(measured->bytes - arguments) / static_cast<double>(program->peak);
+    }
+    if (isEnd)
+      return std::optional<MeasuredProgram>();
+  }
+}
+
+FailureOr<std::optional<MeasuredProgram>> MemoryBound::fitInto(int64_t mostBytes) {
+  const LowerProgram &first = *way.front();
+  FailureOr<MeasuredProgram> asItIs = measure(first, mostBytes);
+  if (failed(asItIs))
+    return failure();
+  if (asItIs->bytes <= mostBytes)
+    return std::optional(*asItIs);
+  if (mostBytes <= arguments + outputs || first.peak == 0)
+    return std::optional<MeasuredProgram>();
+  double ratio = static_cast<double>(asItIs->bytes - arguments) / static_cast<double>(first.peak);
+  FailureOr<std::optional<MeasuredProgram>> found = aim(mostBytes, ratio);
+  return failed(found) || *found ? found : descend(mostBytes, ratio);
+}
+
+// The order holds less where less is allowed, by its estimate: what is needed under one bound may
+// miss by a little what is needed where just that is allowed.
+FailureOr<MeasuredProgram> MemoryBound::least() {
+  if (failed(onTheWay(kWay)))
+    return failure();
+  std::optional<MeasuredProgram> lowest;
+  for (size_t i = way.size() - std::min(way.size(), kLowest); i < way.size(); ++i) {
+    std::optional<int64_t> bound = arguments + outputs;
+    for (int k = 0; k < kConfirmed; ++k) {
+      FailureOr<MeasuredProgram> measured = measure(*way[i], bound);
+      if (failed(measured))
+        return failure();
+      if (measured->bytes <= *bound) {
+        measured->bytes = *bound;
+        if (!lowest || measured->bytes < lowest->bytes)
+          lowest = *measured;
         break;
       }
-      if (!isLower)
+      bound = measured->bytes;
+      if (lowest && *bound >= lowest->bytes)
         break;
     }
-    return best;
   }
+  if (!lowest) // none came to rest: the first is known to fit into what it takes without a bound
+    return asItIs();
+  return *lowest;
+}
 
-  ModuleOp module;
-  RematChoice whole;
-  int64_t held = 0; // bytes of arguments and outputs
-};
-
-std::vector<PeakValue> peakValues(ModuleOp module) {
+std::vector<PeakValue> valuesAtPeak(const LowerProgram &program) {
   std::vector<PeakValue> values;
-  FailureOr<RematTrial> trial = tryKernels(module);
-  if (failed(trial))
-    return values;
-  std::vector<Operation *> ops = numberedOps(module);
-  for (auto [block, storage] : cost::liveAtPeak(trial->program)) {
-    Numbered value = trial->blocks[block].values[storage];
+  std::vector<Operation *> ops = numberedOps(ModuleOp(*program.module));
+  for (auto [block, storage] : cost::liveAtPeak(program.trial.program)) {
+    Numbered value = program.trial.blocks[block].values[storage];
     if (value.op >= 0)
       values.push_back({ops[value.op]->getLoc(), ops[value.op]->getName().stripDialect().str(),
-                        trial->program.blocks[block].storages[storage].bytes});
+                        program.trial.program.blocks[block].storages[storage].bytes});
   }
   llvm::stable_sort(values, [](const auto &a, const auto &b) { return a.bytes > b.bytes; });
   return values;
-}
-
-} // namespace
-
-FailureOr<BoundedProgram> fitInto(ModuleOp module, int64_t mostBytes) {
-  Search search(module);
-  if (failed(search.begin()))
-    return failure();
-  BoundedProgram result;
-  result.choice.bytes = search.whole.bytes;
-  result.fits = search.whole.bytes <= mostBytes;
-  if (result.fits)
-    return result;
-  for (int64_t bound : {mostBytes, int64_t(0)}) {
-    RematChoice start;
-    start.bytes = search.whole.bytes;
-    // Down to the least does not depend on the bound, so that what it ends with is the least.
-    FailureOr<RematChoice> choice =
-        bound ? search.aim(mostBytes) : search.descend(std::move(start), 0);
-    if (failed(choice))
-      return failure();
-    result.choice = std::move(*choice);
-    result.fits = result.choice.bytes <= mostBytes;
-    if (result.fits)
-      return result;
-  }
-  result.peak = peakValues(result.choice.module ? *result.choice.module : module);
-  return result;
 }
 
 } // namespace tessera::fuse

@@ -1,16 +1,30 @@
 // Which values a program computes again so that a device holds no more than a bound.
+//
+// A program goes down in steps: its kernels are formed on trial, lib/cost/Remat.h chooses, and the
+// choice makes another program, whose kernels are formed in turn. What a trial says is an estimate;
+// a program that should fit is measured, as the phase memory lays it out.
 #pragma once
 
 #include "mlir/IR/OwningOpRef.h"
+#include "passes/codegen/kernel/WorkMemo.h"
 #include "passes/fuse/RematTrial.h"
+
+#include <memory>
 
 namespace tessera::fuse {
 
-struct RematChoice {
-  mlir::OwningOpRef<mlir::ModuleOp> module; // null: as it is
-  int64_t bytes = 0; // of a device: arguments, outputs and arena, as the phase memory lays them out
-  int64_t peak = 0;  // of the arena, as it was estimated
-  double seconds = 0; // of a step more than without, as predicted
+// A program with values computed again.
+struct LowerProgram {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  RematTrial trial;
+  int64_t peak = 0;      // of outputs and temporaries, as the trial has it
+  int computedAgain = 0; // values and stacks; 0: the program as it is
+};
+
+struct MeasuredProgram {
+  const LowerProgram *program = nullptr;
+  int64_t bytes = 0;  // of a device: arguments, outputs and arena, as the phase memory has them
+  double seconds = 0; // of a step, as predicted; where asked for
 };
 
 // What takes most at the peak.
@@ -20,13 +34,42 @@ struct PeakValue {
   int64_t bytes;
 };
 
-struct BoundedProgram {
-  RematChoice choice; // that fits, at least time; or else the one that needs least
-  bool fits = false;
-  std::vector<PeakValue> peak; // of the one that needs least, where none fits
-};
+std::vector<PeakValue> valuesAtPeak(const LowerProgram &program);
 
-// `module` as it is before its kernels are formed.
-mlir::FailureOr<BoundedProgram> fitInto(mlir::ModuleOp module, int64_t mostBytes);
+class MemoryBound {
+public:
+  // `module` as it is before its kernels are formed. With `predicts`, what is measured has seconds.
+  explicit MemoryBound(mlir::ModuleOp module, bool predicts = false)
+      : module(module), predicts(predicts) {}
+
+  mlir::LogicalResult begin();
+  // The program without a bound.
+  mlir::FailureOr<MeasuredProgram> asItIs() { return measure(*way.front(), std::nullopt); }
+  // The one of least time that fits, as far as is known; none where nothing does.
+  mlir::FailureOr<std::optional<MeasuredProgram>> fitInto(int64_t mostBytes);
+  // The one that needs least, which fits into what it says: `fitInto` that finds one.
+  mlir::FailureOr<MeasuredProgram> least();
+
+private:
+  using Lowered = mlir::FailureOr<std::unique_ptr<LowerProgram>>;
+
+  mlir::FailureOr<MeasuredProgram> measure(const LowerProgram &program,
+                                           std::optional<int64_t> mostBytes);
+  Lowered withPlan(const LowerProgram &from, const cost::RematPlan &plan) const;
+  Lowered lowerThan(const LowerProgram &from, int64_t target) const;
+  Lowered stepDown(const LowerProgram &from) const;
+  mlir::FailureOr<const LowerProgram *> onTheWay(size_t steps);
+  mlir::FailureOr<std::optional<MeasuredProgram>> aim(int64_t mostBytes, double ratio);
+  mlir::FailureOr<std::optional<MeasuredProgram>> descend(int64_t mostBytes, double ratio);
+
+  codegen::WorkMemo memo;
+  mlir::ModuleOp module;
+  bool predicts;
+  int64_t arguments = 0, outputs = 0; // bytes
+  // From the program as it is down to the last that is lower, whatever the bound.
+  std::vector<std::unique_ptr<LowerProgram>> way;
+  bool isWholeWay = false;
+  std::vector<std::unique_ptr<LowerProgram>> aimed;
+};
 
 } // namespace tessera::fuse

@@ -10,6 +10,8 @@ namespace tessera {
 #include "passes/fuse/Passes.h.inc"
 
 void buildFusePipeline(mlir::OpPassManager &pm);
+// Of which: all that comes before it is decided what is computed again.
+void buildBeforeRematerialize(mlir::OpPassManager &pm);
 void registerFusePasses();
 
 } // namespace tessera

@@ -10,7 +10,7 @@ namespace tessera {
 #define GEN_PASS_REGISTRATION
 #include "passes/fuse/Passes.h.inc"
 
-void buildFusePipeline(mlir::OpPassManager &pm) {
+void buildBeforeRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createExpandSlices());
   pm.addPass(createBlockRunningReductions());
   pm.addPass(createIfToCase());
@@ -20,6 +20,10 @@ void buildFusePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createFormTransfers());
   pm.addPass(createSplitConcatenates());
   pm.addPass(createSplitVariadics());
+}
+
+void buildFusePipeline(mlir::OpPassManager &pm) {
+  buildBeforeRematerialize(pm);
   pm.addPass(createRematerialize());
   pm.addPass(createFormKernels());
   pm.addPass(createVerifyFuse());

@@ -2,6 +2,7 @@
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
+#include "passes/fuse/CarriedValues.h"
 #include "passes/fuse/RematCopies.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -325,34 +326,6 @@ private:
   OpBuilder b;
   IRMapping mapping;
 };
-
-void eraseCarried(WhileOp loop, const llvm::BitVector &dropped) {
-  Block &condition = loop.getCond().front(), &body = loop.getBody().front();
-  OpBuilder b(loop);
-  OperationState state(loop.getLoc(), WhileOp::getOperationName());
-  SmallVector<Value> kept;
-  for (unsigned i = 0; i < loop->getNumOperands(); ++i)
-    if (!dropped[i]) {
-      state.addOperands(loop->getOperand(i));
-      state.addTypes(loop->getResult(i).getType());
-      kept.push_back(loop->getResult(i));
-    }
-  state.addAttributes(loop->getAttrs());
-  SmallVector<Operation *> updates;
-  for (unsigned i : dropped.set_bits())
-    updates.push_back(body.getTerminator()->getOperand(i).getDefiningOp());
-  body.getTerminator()->eraseOperands(dropped);
-  for (Operation *update : updates)
-    update->erase();
-  body.eraseArguments(dropped);
-  condition.eraseArguments(dropped);
-  state.addRegion()->takeBody(loop.getCond());
-  state.addRegion()->takeBody(loop.getBody());
-  Operation *made = b.create(state);
-  for (auto [from, to] : llvm::zip(kept, made->getResults()))
-    from.replaceAllUsesWith(to);
-  loop.erase();
-}
 
 // Ops are as they were; those that are new have no key and go before their first reader.
 void placeNewOps(Block &block, Operation *lastOld) {

@@ -11,6 +11,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using tessera::stablehlo::WhileOp;
@@ -44,6 +45,77 @@ bool takesBytes(Value value) {
   auto tensor = dyn_cast<RankedTensorType>(value.getType());
   return tensor && byteSize(tensor) > 0;
 }
+
+bool isPointwise(fusion::NodeKind kind) {
+  return kind == fusion::NodeKind::Pointwise || kind == fusion::NodeKind::Convert;
+}
+
+// The ops of a kernel that lead to one of its results, from arrays in memory.
+class KernelPart {
+public:
+  KernelPart(exec::FusedOp fused, unsigned result) : fused(fused), result(result) {
+    OperandRange yields = fused.getBlock()->getTerminator()->getOperands();
+    for (auto [i, value] : llvm::enumerate(yields))
+      if (value != yields[result])
+        inMemory.try_emplace(value, static_cast<unsigned>(i));
+    reach(yields[result]);
+  }
+
+  void describe(const order::BlockTasks &tasks, cost::Maker &maker) {
+    maker.again = mayRunAgain();
+    maker.isElementwise = maker.again && isElementwise;
+    maker.reads.clear();
+    for (Value array : reads)
+      if (auto storage = tasks.storageOf.find(array); storage != tasks.storageOf.end())
+        if (!llvm::is_contained(maker.reads, storage->second))
+          maker.reads.push_back(storage->second);
+    double part = 0, all = 0;
+    for (Operation &inner : *fused.getBlock()) {
+      all += 1 + flopsOf(&inner);
+      part += ops.contains(&inner) ? 1 + flopsOf(&inner) : 0;
+    }
+    maker.seconds *= part / all;
+  }
+
+private:
+  void reach(Value value) {
+    SmallVector<Value> work{value};
+    while (!work.empty()) {
+      Value next = work.pop_back_val();
+      Operation *def = next.getDefiningOp();
+      if (auto argument = dyn_cast<BlockArgument>(next))
+        reads.push_back(fused->getOperand(argument.getArgNumber()));
+      else if (auto made = inMemory.find(next); made != inMemory.end())
+        reads.push_back(fused->getResult(made->second));
+      else if (ops.insert(def))
+        addOperands(def, work);
+    }
+  }
+
+  void addOperands(Operation *def, SmallVectorImpl<Value> &work) {
+    fusion::NodeKind kind = fusionKindOf(def);
+    isElementwise &= isPointwise(kind) || kind == fusion::NodeKind::Broadcast ||
+                     kind == fusion::NodeKind::Constant;
+    llvm::append_range(work, def->getOperands());
+  }
+
+  bool mayRunAgain() {
+    memory::InplaceOperands inPlace(fused);
+    for (unsigned i = 0; i < fused.getNumResults(); ++i) {
+      Operation *def = fused.getBlock()->getTerminator()->getOperand(i).getDefiningOp();
+      if (inPlace.isUpdate(i) && (i == result || ops.contains(def)))
+        return false;
+    }
+    return llvm::all_of(ops, [](Operation *inner) { return isMemoryEffectFree(inner); });
+  }
+
+  exec::FusedOp fused;
+  unsigned result;
+  DenseMap<Value, unsigned> inMemory; // the kernel's other results
+  llvm::SetVector<Operation *> ops;
+  SmallVector<Value> reads;
+  bool isElementwise = true;
+};
 
 class Describer {
 public:
@@ -84,14 +156,16 @@ private:
         });
     cost::RematBlock described;
     described.parent = parent, described.loop = loop, described.times = times;
-    described.again.resize(tasks.ops.size());
+    described.makers = cost::makersOf(tasks.tasks, tasks.storages.size());
+    described.joins.resize(tasks.ops.size());
     TrialBlock back;
     back.owner = owner;
     back.values.resize(tasks.storages.size());
     back.tasks.resize(tasks.ops.size());
     for (auto [t, op] : llvm::enumerate(tasks.ops)) {
       back.tasks[t] = describeTask(op, {b, static_cast<int>(t)}, tasks.tasks[t].alone());
-      described.again[t] = mayRunAgain(op);
+      describeMakers(op, tasks, described.makers);
+      described.joins[t] = joinsOf(op, tasks);
       auto storage = tasks.tasks[t].writes.begin();
       if (!isa<WhileOp>(op))
         for (OpResult result : op->getResults())
@@ -151,18 +225,43 @@ private:
     return made ? Numbered{numberOf(made.getOwner()), made.getResultNumber()} : Numbered();
   }
 
-  // A kernel that writes into an array which is there would need that array as it was.
-  static bool mayRunAgain(Operation *op) {
+  // What each result of an op is made by. A kernel computes a result again from arrays in memory,
+  // its own other results among them; one that writes into an array which is there would need that
+  // array as it was.
+  static void describeMakers(Operation *op, const order::BlockTasks &tasks,
+                             std::vector<cost::Maker> &makers) {
+    auto fused = dyn_cast<exec::FusedOp>(op);
+    for (OpResult result : op->getResults()) {
+      auto storage = tasks.storageOf.find(result);
+      if (storage == tasks.storageOf.end() || !takesBytes(result))
+        continue;
+      cost::Maker &maker = makers[storage->second];
+      maker.again = order::isCollective(op);
+      if (fused && numbered(result).op >= 0)
+        KernelPart(fused, result.getResultNumber()).describe(tasks, maker);
+    }
+  }
+
+  // Arrays that all ops of a kernel read element by element.
+  static llvm::SmallVector<int, 4> joinsOf(Operation *op, const order::BlockTasks &tasks) {
+    llvm::SmallVector<int, 4> joins;
     auto fused = dyn_cast<exec::FusedOp>(op);
     if (!fused)
-      return order::isCollective(op);
-    memory::InplaceOperands inPlace(fused);
-    for (unsigned i = 0; i < fused.getNumResults(); ++i)
-      if (inPlace.isUpdate(i) || numbered(fused->getResult(i)).op < 0)
-        return false;
-    return llvm::all_of(*fused.getBlock(), [](Operation &inner) {
-      return inner.hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(&inner);
-    });
+      return joins;
+    for (auto [operand, argument] :
+         llvm::zip(fused->getOperands(), fused.getBlock()->getArguments())) {
+      auto storage = tasks.storageOf.find(operand);
+      bool isJoined =
+          storage != tasks.storageOf.end() && llvm::all_of(argument.getUses(), [](OpOperand &use) {
+            fusion::NodeKind kind = fusionKindOf(use.getOwner());
+            fusion::Use how = operandUse(use.getOwner(), use.getOperandNumber());
+            return (isPointwise(kind) && how == fusion::Use::Once) ||
+                   (kind == fusion::NodeKind::Reduce && how == fusion::Use::Reduced);
+          });
+      if (isJoined)
+        joins.push_back(storage->second);
+    }
+    return joins;
   }
 
   // A loop takes what its body does, as often as it runs for one execution of its block.

@@ -23,36 +23,17 @@ static std::string listed(ArrayRef<fuse::PeakValue> values) {
 }
 
 // What is needed stands on the module then, as what it may have: for who tries several programs.
-static void reportLeast(ModuleOp module, const fuse::BoundedProgram &least) {
-  Location at = least.peak.empty() ? module.getLoc() : least.peak.front().location;
-  int64_t needed = least.choice.bytes + getScratch(module);
+static void reportLeast(ModuleOp module, const fuse::MeasuredProgram &least) {
+  std::vector<fuse::PeakValue> peak = fuse::valuesAtPeak(*least.program);
+  Location at = peak.empty() ? module.getLoc() : peak.front().location;
+  int64_t needed = least.bytes + getScratch(module);
   emitError(at) << "the program does not fit into the memory of each device: with all that helps "
                    "computed again it needs "
                 << needed << " bytes. Allow --memory=" << needed
-                << ", or shard what is largest at its peak: " << listed(least.peak);
+                << ", or shard what is largest at its peak: " << listed(peak);
   cost::ScheduleOptions schedule = scheduleOf(module);
   schedule.memory = needed;
   setSchedule(module, schedule);
-}
-
-// The order holds less where less is allowed, by its estimate: what is needed under one bound may
-// miss by a little what is needed where just that is allowed.
-static FailureOr<fuse::BoundedProgram> leastThatFits(ModuleOp module, fuse::BoundedProgram least) {
-  constexpr int most = 4;
-  for (int i = 0; i < most; ++i) {
-    OwningOpRef<ModuleOp> copy = module.clone();
-    cost::ScheduleOptions schedule = scheduleOf(module);
-    schedule.memory = least.choice.bytes + getScratch(module);
-    setSchedule(*copy, schedule);
-    FailureOr<fuse::BoundedProgram> next = fuse::fitInto(*copy, least.choice.bytes);
-    if (failed(next))
-      return failure();
-    if (next->fits)
-      return least;
-    next->choice.bytes = std::max(next->choice.bytes, least.choice.bytes);
-    least = std::move(*next);
-  }
-  return least;
 }
 
 // All values at once: where that fits, nothing needs to be tried.
@@ -79,17 +60,19 @@ struct Rematerialize : impl::RematerializeBase<Rematerialize> {
     std::optional<int64_t> bound = scheduleOf(module).memory;
     if (!bound || fitsAnyway(module, *bound))
       return;
-    FailureOr<fuse::BoundedProgram> bounded = fuse::fitInto(module, *bound);
-    if (failed(bounded))
+    fuse::MemoryBound search(module);
+    if (failed(search.begin()))
       return signalPassFailure();
-    if (!bounded->fits) {
-      FailureOr<fuse::BoundedProgram> least = leastThatFits(module, std::move(*bounded));
-      if (succeeded(least))
+    FailureOr<std::optional<fuse::MeasuredProgram>> fitting = search.fitInto(*bound);
+    if (failed(fitting))
+      return signalPassFailure();
+    if (!*fitting) {
+      if (FailureOr<fuse::MeasuredProgram> least = search.least(); succeeded(least))
         reportLeast(module, *least);
       return signalPassFailure();
     }
-    if (bounded->choice.module)
-      module.getBodyRegion().takeBody(bounded->choice.module->getBodyRegion());
+    if (const fuse::LowerProgram *chosen = (*fitting)->program; chosen->computedAgain)
+      module.getBodyRegion().takeBody(ModuleOp(*chosen->module).getBodyRegion());
   }
 };
 } // namespace

@@ -290,7 +290,7 @@ private:
   double turns = 1; // of devices that compute one after the other
   BlockTasks result;
   DenseMap<Operation *, int> numbers;
-  DenseMap<Value, int> storages;
+  DenseMap<Value, int> &storages = result.storageOf;
 };
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "lib/cost/Topology.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/order/CarriedArrays.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace tessera::order {
 
@@ -31,7 +32,8 @@ struct BlockTasks {
   std::vector<mlir::Operation *> ops; // by task
   std::vector<cost::Task> tasks;
   std::vector<cost::Storage> storages;
-  std::vector<Carry> carries; // of a loop's body
+  llvm::DenseMap<mlir::Value, int> storageOf; // of values and their views
+  std::vector<Carry> carries;                 // of a loop's body
 };
 
 // All of the block but what is free and its terminator. `costOf` says what the blocks inside of an op

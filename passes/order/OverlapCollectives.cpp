@@ -3,6 +3,7 @@
 #include "dialects/exec/ExecOps.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
+#include "passes/codegen/kernel/WorkMemo.h"
 #include "passes/order/JoinBlocks.h"
 #include "passes/order/Passes.h"
 #include "passes/order/PlaceOps.h"
@@ -84,6 +85,7 @@ static order::BlockCost orderBlock(Block &block, order::BlockCosts &costs) {
 namespace {
 struct OverlapCollectives : impl::OverlapCollectivesBase<OverlapCollectives> {
   void runOnOperation() override {
+    codegen::WorkMemo memo;
     cost::Topology topology = topologyOf(getOperation());
     sdy::MeshTable meshes(getOperation());
     cost::ScheduleOptions options = scheduleOf(getOperation());

@@ -75,12 +75,71 @@ def scan(seed, checkpoint=False, trips=5):
     return build
 
 
+def attention(seed):
+    """Softmax over scores, whose gradient reads what the forward pass made in several arrays of their size."""
+    def build(mesh):
+        rng = RNG(seed)
+        weights = [[normal(rng, 16, 4, 12, scale=0.3) for _ in range(3)] + [normal(rng, 4, 12, 16, scale=0.2)] for _ in range(2)]
+        x = normal(rng, 6, 40, 16)
+        rows = lambda x: jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P("data")))
+
+        def step(weights, x):
+            def loss(weights):
+                y = x
+                for wq, wk, wv, wo in weights:
+                    q, k, v = (jnp.einsum("btd,dhk->bthk", y, w) for w in (wq, wk, wv))
+                    scores = jax.nn.softmax(jnp.einsum("bthk,bshk->bhts", q, k), -1)
+                    y = rows(y + jnp.einsum("bhts,bshk,hkd->btd", scores, v, wo))
+                return jnp.mean(y**2)
+
+            return jax.value_and_grad(loss)(weights)
+
+        specs = [[P(None, "model")] * 3 + [P("model")]] * 2
+        return step, (weights, x), (specs, P("data")), (P(), specs)
+
+    return build
+
+
+def nested_scans(seed, dropout=False, outer=3, inner=4):
+    """A scan of checkpointed scans: in each trip of the gradient, one scan fills stacks for another."""
+    def build(mesh):
+        rng = RNG(seed)
+        width = 40
+        weights = normal(rng, outer, inner, width, width, scale=0.2)
+        x = normal(rng, 48, width)
+        rows = lambda x: jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P("data")))
+
+        def layer(x, operands):
+            w, number = operands
+            y = jax.nn.gelu(x @ w)
+            if dropout:
+                kept = jax.random.bernoulli(jax.random.fold_in(jax.random.key(seed), number), 0.8, y.shape)
+                y = jnp.where(kept, y / 0.8, 0)
+            return rows(x + y), None
+
+        def block(x, operands):
+            return jax.lax.scan(layer, x, operands)[0], None
+
+        def step(weights, x):
+            def loss(weights):
+                numbers = jnp.arange(outer * inner).reshape(outer, inner)
+                return jnp.mean(jax.lax.scan(jax.checkpoint(block), x, (weights, numbers))[0]**2)
+
+            return jax.value_and_grad(loss)(weights)
+
+        return step, (weights, x), (P(), P("data")), (P(), P())
+
+    return build
+
+
 MESHES = [{"data": 2, "model": 2}, {"data": 3, "model": 1}]
 
 
 def cases(seed):
     return [Case("chain", chain(seed), MESHES), Case("dropout", chain(seed + 1, 4, dropout=True), MESHES[:1]),
-            Case("scan", scan(seed), MESHES), Case("checkpointed scan", scan(seed + 1, checkpoint=True), MESHES[:1])]
+            Case("attention", attention(seed + 2), MESHES[:1]), Case("nested scans", nested_scans(seed + 3), MESHES[1:]),
+            Case("dropout in scans", nested_scans(seed + 4, dropout=True), MESHES[:1]), Case("scan", scan(seed), MESHES),
+            Case("checkpointed scan", scan(seed + 1, checkpoint=True), MESHES[:1])]
 
 
 class Program:

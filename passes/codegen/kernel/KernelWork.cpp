@@ -6,6 +6,7 @@
 #include "passes/codegen/kernel/ContractionLoops.h"
 #include "passes/codegen/kernel/LibraryCall.h"
 #include "passes/codegen/kernel/Partition.h"
+#include "passes/codegen/kernel/WorkMemo.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/DenseSet.h"
@@ -486,7 +487,7 @@ static std::optional<KernelWork> workOfWhole(const KernelSource &kernel) {
   return std::nullopt;
 }
 
-KernelWork workOf(const KernelSource &kernel) {
+static KernelWork countedWork(const KernelSource &kernel) {
   // Whoever generates the code says what is wrong.
   mlir::ScopedDiagnosticHandler silent(kernel.body->getParentOp()->getContext(),
                                        [](mlir::Diagnostic &) { return mlir::success(); });
@@ -502,6 +503,10 @@ KernelWork workOf(const KernelSource &kernel) {
     return *whole;
   KernelWork work;
   return countNests(kernel, work) ? work : workOfArrays(kernel);
+}
+
+KernelWork workOf(const KernelSource &kernel) {
+  return WorkMemo::recall(kernel, [&] { return countedWork(kernel); });
 }
 
 KernelWork workOf(mlir::Operation *op) {

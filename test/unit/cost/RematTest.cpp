@@ -1,5 +1,6 @@
 // What is computed again so that a program fits into its memory.
 #include "lib/cost/Remat.h"
+#include "test/unit/cost/Kernel.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -7,17 +8,16 @@
 
 using namespace tessera::cost;
 
-static Task kernel(double seconds, std::vector<int> reads, std::vector<int> writes) {
-  Task task;
-  task.seconds = seconds;
-  task.reads.append(reads.begin(), reads.end());
-  task.writes.append(writes.begin(), writes.end());
-  return task;
+// None of the tasks' results may be computed again.
+static void keep(RematBlock &block, const std::vector<int> &tasks) {
+  for (Maker &maker : block.makers)
+    if (std::find(tasks.begin(), tasks.end(), maker.task) != tasks.end())
+      maker.again = false;
 }
 
 static RematProgram programOf(std::vector<Task> tasks, std::vector<Storage> storages) {
   RematBlock block;
-  block.again.assign(tasks.size(), 1);
+  block.makers = makersOf(tasks, storages.size());
   block.tasks = std::move(tasks);
   block.storages = std::move(storages);
   RematProgram program;
@@ -59,7 +59,7 @@ static std::pair<int64_t, double> counted(const RematBlock &block,
   double seconds = 0;
   for (int i = 0; i < static_cast<int>(steps.size()); ++i) {
     const RematStep &step = steps[i];
-    for (int read : block.tasks[step.task].reads) {
+    for (int read : step.readsIn(block)) {
       int life = read;
       for (auto [storage, by] : step.from)
         if (storage == read)
@@ -71,7 +71,7 @@ static std::pair<int64_t, double> counted(const RematBlock &block,
     if (step.copyOf >= 0) {
       made[i] = static_cast<int>(lives.size());
       lives.push_back({i, i, block.storages[step.copyOf].bytes});
-      seconds += block.tasks[step.task].seconds;
+      seconds += block.makers[step.copyOf].seconds;
       continue;
     }
     for (int write : block.tasks[step.task].writes) {
@@ -128,7 +128,8 @@ TEST(Remat, WhatACopyNeedsIsKeptOrComputedAgainToo) {
 
 TEST(Remat, ATaskThatMayNotRunAgainIsKept) {
   RematProgram program = layers(6, 10);
-  std::fill(program.blocks[0].again.begin(), program.blocks[0].again.end(), 0);
+  for (Maker &maker : program.blocks[0].makers)
+    maker.again = false;
   RematPlan plan = planRemat(program, 40);
   EXPECT_TRUE(plan.values.empty());
   EXPECT_EQ(plan.peakBytes, 70);
@@ -144,16 +145,58 @@ TEST(Remat, LayersFitIntoLessWithAtMostOneMoreForwardPass) {
   EXPECT_LE(less.seconds, 16);
 }
 
-TEST(Remat, TheFrontierGoesDownInMemoryAndUpInTime) {
-  std::vector<RematPlan> points = rematFrontier(layers(24, 10));
-  ASSERT_GE(points.size(), 4u);
-  EXPECT_EQ(points.front().peakBytes, 250);
-  EXPECT_EQ(points.front().seconds, 0);
-  EXPECT_LE(points.back().peakBytes, 120);
-  for (size_t i = 1; i < points.size(); ++i) {
-    EXPECT_LT(points[i].peakBytes, points[i - 1].peakBytes);
-    EXPECT_GT(points[i].seconds, points[i - 1].seconds);
-  }
+TEST(Remat, OfATaskOnlyWhatLeadsToAValueIsComputedAgain) {
+  // Task 1 makes 1 from 0 in a long time, and 2 from 1 at once; 2 is read at the end again.
+  RematProgram program =
+      programOf({kernel(1, {}, {0}), kernel(9, {0}, {1, 2}), kernel(1, {2}, {3}),
+                 kernel(1, {3}, {4}), kernel(1, {4}, {5}), kernel(1, {1, 2, 5}, {6})},
+                {{1}, {8}, {8}, {1}, {9}, {1}, {1}});
+  EXPECT_EQ(planRemat(program, 20).seconds, 9);
+  Maker &maker = program.blocks[0].makers[2];
+  maker.reads = {1}, maker.seconds = 0.5;
+  RematPlan plan = planRemat(program, 20);
+  ASSERT_EQ(plan.values.size(), 1u);
+  EXPECT_EQ(plan.values[0], (Recompute{0, 2, 2}));
+  EXPECT_EQ(plan.seconds, 0.5);
+}
+
+TEST(Remat, WhatIsElementwiseHasNoArrayInAKernelThatReadsItSo) {
+  // At the peak, 3 is made from 0, from 1, which follows from 0 element by element, and from 2.
+  RematProgram program = programOf(
+      {kernel(1, {}, {0}), kernel(1, {0}, {1}), kernel(1, {1}, {2}), kernel(1, {0, 1, 2}, {3})},
+      {{8}, {8}, {8}, {8}});
+  RematBlock &block = program.blocks[0];
+  block.tasks.back().inPlace = {{3, 2}};
+  EXPECT_EQ(planRemat(program, 20).peakBytes, 24);
+  block.makers[1].isElementwise = true;
+  block.joins.resize(4);
+  EXPECT_EQ(planRemat(program, 20).peakBytes, 24);
+  block.joins[3] = {1, 2};
+  // While 2 is made, 0 and 1 are there, then 0 and 2: 3 takes over the array of 2.
+  RematPlan plan = planRemat(program, 24);
+  EXPECT_TRUE(plan.values.empty());
+  block.tasks[2].inPlace = {{2, 1}};
+  EXPECT_EQ(planRemat(program, 20).peakBytes, 16);
+  std::vector<RematStep> steps = expand(block, {{0, 1, 2}});
+  ASSERT_EQ(steps.size(), 5u);
+  EXPECT_TRUE(steps[3].isWithin);
+  EXPECT_EQ(steps[3].copyOf, 1);
+}
+
+TEST(Remat, WhatSomeoneReadsAsAnArrayHasOne) {
+  // 1 follows from 0 element by element; task 3 reads it so, task 4 doesn't.
+  RematProgram program = programOf({kernel(1, {}, {0}), kernel(1, {0}, {1}), kernel(1, {1}, {2}),
+                                    kernel(1, {0, 1, 2}, {3}), kernel(1, {1, 3}, {4})},
+                                   {{8}, {8}, {8}, {8}, {8}});
+  RematBlock &block = program.blocks[0];
+  block.makers[1].isElementwise = true;
+  block.joins = {{}, {}, {}, {1}, {3}};
+  std::vector<RematStep> steps = expand(block, {{0, 1, 2}});
+  ASSERT_EQ(steps.size(), 7u);
+  EXPECT_TRUE(steps[3].isWithin);
+  EXPECT_EQ(steps[5].copyOf, 1);
+  EXPECT_FALSE(steps[5].isWithin);
+  EXPECT_EQ(steps[5].trigger, 4);
 }
 
 TEST(Remat, WhatALoopReadsAtThePeakInsideOfItIsKept) {
@@ -161,12 +204,12 @@ TEST(Remat, WhatALoopReadsAtThePeakInsideOfItIsKept) {
   RematProgram program = programOf(
       {kernel(1, {}, {0}), kernel(1, {}, {1}), kernel(0, {1}, {2}), kernel(1, {0, 2}, {3})},
       {{8}, {8}, {1}, {1}});
-  program.blocks[0].again = {1, 1, 0, 1};
+  keep(program.blocks[0], {2});
   RematBlock body;
   body.parent = 0, body.loop = 2, body.times = 5, body.carried = {2};
   body.storages = {{1, true}, {20}, {1, false, true}};
   body.tasks = {kernel(1, {0}, {1}), kernel(1, {1}, {2})};
-  body.again = {1, 1};
+  body.makers = makersOf(body.tasks, body.storages.size());
   program.blocks.push_back(body);
   RematPlan plan = planRemat(program, 30);
   ASSERT_EQ(plan.values.size(), 1u);
@@ -180,20 +223,21 @@ TEST(Remat, WhatALoopReadsAtThePeakInsideOfItIsKept) {
 static RematProgram stacks(bool again) {
   RematProgram program =
       programOf({kernel(0, {}, {0, 1, 2}), kernel(0, {0, 1, 2}, {3})}, {{1}, {40}, {40}, {1}});
-  program.blocks[0].again = {0, 0};
+  keep(program.blocks[0], {0, 1});
   RematBlock body;
   body.parent = 0, body.loop = 0, body.times = 10, body.carried = {0, 1, 2};
   body.storages = {{1, true}, {40, true}, {40, true}, {40, false, true}, {40, false, true}};
   body.tasks = {kernel(1, {0, 1}, {3}), kernel(1, {0, 2}, {4})};
   body.tasks[0].inPlace.push_back({3, 1});
   body.tasks[1].inPlace.push_back({4, 2});
-  body.again = {0, 0};
+  body.makers = makersOf(body.tasks, body.storages.size());
+  keep(body, {0, 1});
   program.blocks.push_back(body);
   RematBlock reader;
   reader.parent = 0, reader.loop = 1, reader.times = 10, reader.carried = {3};
   reader.storages = {{1, true}, {1, false, true}};
   reader.tasks = {kernel(1, {0}, {1})};
-  reader.again = {1};
+  reader.makers = makersOf(reader.tasks, reader.storages.size());
   program.blocks.push_back(reader);
   program.nodes.resize(2);
   program.nodes[0].again = false, program.nodes[0].stack = 0;

@@ -1,17 +1,11 @@
 // When tasks run and what is live meanwhile.
 #include "lib/cost/Timeline.h"
+#include "test/unit/cost/Kernel.h"
 
 #include <gtest/gtest.h>
 
 using namespace tessera::cost;
 
-static Task kernel(double seconds, std::vector<int> reads, std::vector<int> writes) {
-  Task task;
-  task.seconds = seconds;
-  task.reads.append(reads.begin(), reads.end());
-  task.writes.append(writes.begin(), writes.end());
-  return task;
-}
 static Task collective(double seconds, uint64_t links, std::vector<int> reads,
                        std::vector<int> writes) {
   Task task = kernel(seconds, std::move(reads), std::move(writes));
