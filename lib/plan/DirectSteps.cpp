@@ -1,6 +1,7 @@
 #include "lib/plan/DirectSteps.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tessera::plan {
 
@@ -30,7 +31,9 @@ public:
   std::vector<RelativeStep> run() {
     reduce();
     slice();
+    gatherEarly();
     exchange();
+    replace();
     gather();
     return std::move(steps);
   }
@@ -53,13 +56,41 @@ private:
     add(ReshardKind::AllReduce, summed, 1);
   }
 
+  // Where nothing leaves a dimension it is split first.
   void slice() {
     AxisRefs sliced;
-    for (const sharding::DimSharding &dim : to.dims)
-      for (const AxisRef &axis : dim.axes)
-        if (dimOf(from, axis) == kNowhere && !overlap(from.unreduced, axis) && isUnused(axis))
-          sliced.push_back(axis);
+    for (size_t d = 0; d < to.dims.size(); ++d)
+      if (departing(d).empty())
+        sliced.append(entering(d));
     add(ReshardKind::Slice, sliced, 1 / double(shardCount(sliced)));
+  }
+
+  // What is more major than axes that come from elsewhere has to go before they come.
+  void gatherEarly() {
+    for (size_t d = 0; d < to.dims.size(); ++d)
+      if (AxisRefs gone = leaving(d); !gone.empty() && !arriving(d).empty()) {
+        add(ReshardKind::AllGather, gone, double(shardCount(gone)));
+        done.append(gone);
+      }
+  }
+
+  // One axis in place of another: whole arrays move.
+  void replace() {
+    for (size_t d = 0; d < to.dims.size(); ++d) {
+      AxisRefs come = entering(d), gone = leaving(d);
+      if (come.empty() || departing(d).empty())
+        continue;
+      if (gone.empty() || llvm::is_contained(done, gone[0])) {
+        add(ReshardKind::Slice, come, 1 / double(shardCount(come)));
+        continue;
+      }
+      AxisRefs both = come;
+      both.append(gone);
+      add(ReshardKind::Permute, both, 1);
+      double more = double(shardCount(gone)) / double(shardCount(come));
+      add(more > 1 ? ReshardKind::AllGather : ReshardKind::Slice, gone, more);
+      done.append(gone);
+    }
   }
 
   void exchange() {
@@ -87,23 +118,39 @@ private:
   }
 
   void gather() {
-    AxisRefs gathered, parts;
-    for (const sharding::DimSharding &dim : from.dims)
-      for (const AxisRef &axis : dim.axes)
-        if (dimOf(to, axis) == kNowhere)
+    AxisRefs gathered;
+    for (size_t d = 0; d < from.dims.size(); ++d)
+      for (const AxisRef &axis : leaving(d))
+        if (!llvm::is_contained(done, axis))
           gathered.push_back(axis);
     add(ReshardKind::AllGather, gathered, double(shardCount(gathered)));
-    // Parts of axes that came with what was gathered.
-    for (const sharding::DimSharding &dim : to.dims)
-      for (const AxisRef &axis : dim.axes)
-        if (dimOf(from, axis) == kNowhere && !isUnused(axis) && !overlap(from.unreduced, axis))
-          parts.push_back(axis);
-    add(ReshardKind::Slice, parts, 1 / double(shardCount(parts)));
   }
 
-  bool isUnused(const AxisRef &axis) const {
-    return llvm::none_of(from.dims,
-                         [&](const sharding::DimSharding &dim) { return overlap(dim.axes, axis); });
+  AxisRefs select(const AxisRefs &axes, llvm::function_ref<bool(const AxisRef &)> is) const {
+    AxisRefs found;
+    llvm::copy_if(axes, std::back_inserter(found), is);
+    return found;
+  }
+  // Of a dimension: what is gathered, what goes elsewhere or is gathered, what comes from elsewhere, and
+  // what nothing was sharded by.
+  AxisRefs leaving(size_t d) const {
+    return select(from.dims[d].axes,
+                  [&](const AxisRef &axis) { return dimOf(to, axis) == kNowhere; });
+  }
+  AxisRefs departing(size_t d) const {
+    return select(from.dims[d].axes,
+                  [&](const AxisRef &axis) { return dimOf(to, axis) != int(d); });
+  }
+  AxisRefs arriving(size_t d) const {
+    return select(to.dims[d].axes, [&](const AxisRef &axis) {
+      int source = dimOf(from, axis);
+      return source != kNowhere && source != int(d);
+    });
+  }
+  AxisRefs entering(size_t d) const {
+    return select(to.dims[d].axes, [&](const AxisRef &axis) {
+      return dimOf(from, axis) == kNowhere && !overlap(from.unreduced, llvm::ArrayRef(axis));
+    });
   }
 
   static bool isPrefix(const AxisRefs &part, const AxisRefs &of) {
@@ -112,6 +159,7 @@ private:
 
   const TensorSharding &from, &to;
   double share = 1;
+  AxisRefs done; // gathered already
   std::vector<RelativeStep> steps;
 };
 

@@ -1,0 +1,58 @@
+// Candidate shardings, and tables of prices beside the search that they stand for.
+#include "lib/plan/ReshardPrices.h"
+
+#include <gtest/gtest.h>
+
+namespace tessera::plan {
+namespace {
+
+using sharding::Mesh;
+using sharding::TensorSharding;
+
+TEST(Layouts, AllWaysOfTwoAxes) {
+  Mesh mesh{"mesh", {{"x", 2}, {"y", 4}}, {}};
+  LayoutLists lists(mesh);
+  // Neither, one of them on one of two dimensions, each on one, both on one in two orders.
+  EXPECT_EQ(lists[lists.candidates({{64, 512}, {}, false, 0})].size(), 1u + 4 + 2 + 4);
+  // Of 6 rows y splits 2; of what callers hold it does not.
+  EXPECT_EQ(lists[lists.candidates({{6}, {}, false, uint64_t{1}})].size(), 2u);
+  EXPECT_EQ(lists[lists.candidates({{6}, {}, true, uint64_t{1}})].size(), 1u);
+  // Closed dimensions are as they are.
+  TensorSharding rows = TensorSharding::replicatedOver(2);
+  rows.dims[0].axes = {wholeAxis(mesh, 0)};
+  rows.dims[1].closed = false;
+  const auto &open = lists[lists.candidates({{64, 512}, rows, false, 0})];
+  ASSERT_EQ(open.size(), 2u);
+  for (const TensorSharding &each : open)
+    EXPECT_EQ(each.dims[0].axes, rows.dims[0].axes);
+}
+
+// Of two axes every price is that of the search; of three hardly ever more than twice that, or
+// less.
+TEST(ReshardPrices, AreThoseOfTheSearch) {
+  cost::Topology topology = cost::defaultTopology();
+  for (const auto &axes :
+       {std::vector<sharding::MeshAxis>{{"x", 2}, {"y", 4}}, {{"x", 2}, {"y", 2}, {"z", 2}}}) {
+    Mesh mesh{"mesh", axes, {}};
+    LayoutLists lists(mesh);
+    sharding::ReshardPlanner planner(mesh, topology);
+    ReshardPrices prices(lists, planner);
+    sharding::Shape shape{64, 256};
+    int32_t list = lists.candidates({shape, {}, false, 0});
+    const Matrix &matrix = prices.between(list, list, shape, 4);
+    size_t wrong = 0, low = 0, all = 0;
+    for (size_t i = 0; i < matrix.rows; ++i)
+      for (size_t j = 0; j < matrix.columns; ++j, ++all) {
+        double exact = prices.seconds(shape, 4, lists[list][i], lists[list][j]);
+        wrong += matrix(i, j) > 2 * exact + 1e-9;
+        low += matrix(i, j) < 0.99 * exact - 1e-9;
+        if (axes.size() == 2)
+          EXPECT_NEAR(matrix(i, j), exact, 0.02 * exact + 1e-12) << i << " to " << j;
+      }
+    EXPECT_LE(wrong * 20, all);
+    EXPECT_LE(low * 20, all);
+  }
+}
+
+} // namespace
+} // namespace tessera::plan
