@@ -94,7 +94,7 @@ public:
     if (!options.quick)
       caches = calibration::cachePrograms(cores);
     total = all.size() + collectives.size() + shared.size() + caches.size();
-    findSharedCache(caches);
+    findSharedCache(caches, calibration::cacheBytes(cores));
     if (!result.error.empty())
       return std::move(result);
     std::vector<cost::Observation> observed = observe(all);
@@ -116,7 +116,7 @@ public:
 private:
   // Where the same kernels begin to take longer, their arrays are too many for the cache that cores
   // share.
-  void findSharedCache(const std::vector<Program> &programs) {
+  void findSharedCache(const std::vector<Program> &programs, llvm::ArrayRef<double> bytes) {
     std::vector<cost::Observation> observed = observe(programs);
     result.names.clear();
     if (observed.empty())
@@ -128,8 +128,7 @@ private:
     size_t first = 1;
     while (each(first) < std::sqrt(least * most))
       ++first;
-    result.topology.device.sharedBytes =
-        std::sqrt(calibration::kCacheBytes[first - 1] * calibration::kCacheBytes[first]);
+    result.topology.device.sharedBytes = std::sqrt(bytes[first - 1] * bytes[first]);
   }
 
   // Of neighbours by twos, fours, .. and of all.

@@ -4,12 +4,15 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 
+#include <algorithm>
+
 namespace tessera::calibration {
 namespace {
 
-// Bytes of a device's arrays that follow each other, so that none is in a core's cache when it comes
-// again; and so that none is in any cache.
-constexpr double kBeyondCore = 16e6, kBeyondCaches = 64e6;
+// Sizes of arrays that follow each other, for machines of up to sixteen cores.
+double ofMachine(double bytes, int64_t cores) {
+  return bytes * std::clamp(16 / double(cores), 0.25, 1.0);
+}
 
 // What a loop carries: its type, and what the next trip gets.
 struct Carried {
@@ -400,7 +403,9 @@ void addProducts(Programs &to, bool quick) {
   }
   if (quick)
     return;
-  for (double bytes : {kBeyondCore, kBeyondCaches}) {
+  // In no core's cache when they come again; in no cache at all.
+  for (double most : {16e6, 64e6}) {
+    double bytes = ofMachine(most, to.devices);
     to.product({32, 768, 384}, 1, "f32", false, false, bytes);
     to.product({16, 512, 512}, 1, "f32", false, false, bytes);
     to.product({32, 512, 512}, 1, "f32", false, false, bytes);
@@ -441,9 +446,16 @@ std::vector<Program> kernelPrograms(int64_t cores, bool quick) {
   return std::move(programs.all);
 }
 
+std::vector<double> cacheBytes(int64_t cores) {
+  std::vector<double> all;
+  for (double bytes : {8e6, 16e6, 32e6, 64e6})
+    all.push_back(ofMachine(bytes, cores));
+  return all;
+}
+
 std::vector<Program> cachePrograms(int64_t cores) {
   Programs programs(cores);
-  for (double bytes : kCacheBytes)
+  for (double bytes : cacheBytes(cores))
     programs.product({32, 512, 512}, 1, "f32", false, false, bytes);
   return std::move(programs.all);
 }

@@ -20,8 +20,9 @@ struct Program {
 // Kernels, on each of `cores` devices the same. `quick`: a few of each family.
 std::vector<Program> kernelPrograms(int64_t cores, bool quick);
 
-// The same kernel over so many bytes on each of `cores` devices.
-constexpr double kCacheBytes[] = {8e6, 16e6, 32e6, 64e6};
+// The same kernel over more and more bytes on each of `cores` devices; which bytes these are. Of many
+// cores each has less, so that the machine need not have many gigabytes.
+std::vector<double> cacheBytes(int64_t cores);
 std::vector<Program> cachePrograms(int64_t cores);
 
 // Kernels of one device that all cores share.
