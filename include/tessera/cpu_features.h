@@ -11,6 +11,11 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#if defined(__linux__)
+#include <cerrno>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace tessera::cpu {
 
@@ -103,6 +108,23 @@ inline bool isHere([[maybe_unused]] const Feature &feature) {
 #else
   return false;
 #endif
+}
+
+// Asks the operating system to let this process use what it has: 0, or the `errno` of its refusal.
+// The data of tiles takes 8 KiB of every thread, and a process has none before it asks for it; what
+// it got its threads keep (Linux, Documentation/arch/x86/xstate.rst).
+inline int request([[maybe_unused]] const Feature &feature) {
+  int refusal = 0;
+#if defined(__x86_64__) && defined(__linux__)
+  constexpr long requestPermission = 0x1023, tileData = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE
+  if (feature.state == kTiles) {
+    int before = errno;
+    if (syscall(SYS_arch_prctl, requestPermission, tileData) != 0)
+      refusal = errno;
+    errno = before;
+  }
+#endif
+  return refusal;
 }
 
 } // namespace tessera::cpu

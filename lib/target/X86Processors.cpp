@@ -63,7 +63,9 @@ template <typename Has> static Processor described(llvm::StringRef name, const H
 
 llvm::Expected<Processor> x86Processor(llvm::StringRef name) {
   if (name == "native")
-    return described(llvm::sys::getHostCPUName(), cpu::isHere);
+    return described(llvm::sys::getHostCPUName(), [](const cpu::Feature &feature) {
+      return cpu::isHere(feature) && cpu::request(feature) == 0;
+    });
   Subtarget known = subtarget("x86-64");
   auto fail = [&](const llvm::Twine &why) {
     return llvm::createStringError("--target-cpu=" + name + ": " + why +

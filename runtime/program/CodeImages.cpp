@@ -19,13 +19,15 @@ static std::string obstacle(const program::CodeImage &image) {
   if (std::string unknown = joined(unknownCpuFeatures(wanted)); !unknown.empty())
     return "the program needs CPU features that this runtime does not know: " + unknown +
            ": run it with the runtime of its compiler's version";
-  std::string missing = joined(missingCpuFeatures(wanted));
-  if (missing.empty())
-    return "";
-  return "the program was compiled for " +
-         (image.cpu().empty() ? "another CPU" : "CPU '" + image.cpu() + "'") + "; this one lacks " +
-         missing +
-         ": compile it here, or with a --target-cpu that every machine it shall run on has";
+  std::string cpu = image.cpu().empty() ? "another CPU" : "CPU '" + image.cpu() + "'";
+  if (std::string missing = joined(missingCpuFeatures(wanted)); !missing.empty())
+    return "the program was compiled for " + cpu + "; this one lacks " + missing +
+           ": compile it here, or with a --target-cpu that every machine it shall run on has";
+  if (std::string refused = refusedCpuFeatures(wanted); !refused.empty())
+    return "the program was compiled for " + cpu + "; the operating system does not let this " +
+           "process use " + refused +
+           ": compile it here, or with a --target-cpu without it, such as x86-64-v4";
+  return "";
 }
 
 Result<const program::CodeImage *> chooseImage(const program::File &file) {

@@ -11,5 +11,8 @@ namespace tessera::runtime {
 std::vector<std::string> unknownCpuFeatures(const std::vector<std::string> &wanted);
 // Those that this CPU lacks, by CPUID.
 std::vector<std::string> missingCpuFeatures(const std::vector<std::string> &wanted);
+// Asks the operating system for those that a process must ask for before it uses them. "", or what
+// was refused and why.
+std::string refusedCpuFeatures(const std::vector<std::string> &wanted);
 
 } // namespace tessera::runtime

@@ -78,6 +78,28 @@ def products(name):
     return Case(f"products_{name}", check)
 
 
+def arranged_products(name):
+    """In batches, with the operands in either order of dimensions, at sizes that tiles divide and that they don't."""
+    def check():
+        found = []
+        for m, k, n in ((64, 96, 64), (70, 64, 100), (20, 78, 33), (40, 33, 10)):
+            for turns in ((0, 0), (1, 0), (0, 1), (1, 1)):
+                rng = np.random.default_rng(k)
+                sizes = [(3, *size[::-1]) if turned else (3, *size) for size, turned in zip(((m, k), (k, n)), turns)]
+                a, b = (rng.standard_normal(size).astype(np.float32).astype(FLOATS[name]) for size in sizes)
+                p, q = (v.astype(np.float64).swapaxes(1, 2) if turned else v.astype(np.float64) for v, turned in zip((a, b), turns))
+                kinds = f"(tensor<{shape(*sizes[0], name)}>, tensor<{shape(*sizes[1], name)}>) -> tensor<{shape(3, m, n, name)}>"
+                lines = [f"%r = stablehlo.dot_general %a0, %a1, batching_dims = [0] x [0], contracting_dims = [{2 - turns[0]}] x [{1 + turns[1]}] : {kinds}"]
+                got = run(module([shape(*sizes[0], name), shape(*sizes[1], name)], lines, [("%r", shape(3, m, n, name))]), a, b)
+                if isinstance(got, str):
+                    return [(name, got)]
+                exact, size = p @ q, np.abs(p) @ np.abs(q)
+                found.append((f"{m}x{k}x{n} {turns}", within(got[0], exact, bound(name, product_additions(k), size, exact))))
+        return found
+
+    return Case(f"arranged_products_{name}", check)
+
+
 def sharded(name):
     """Over a dimension that eight devices share: their parts are rounded to the type and added in the accumulator's."""
     def check():
@@ -99,4 +121,4 @@ def sharded(name):
 
 
 def cases():
-    return [sums(name) for name in ("f32", "f64", "bf16", "f16", "f8E5M2")] + [products(name) for name in ("f32", "f64", "bf16", "f16", "f8E4M3FN")] + [sharded(name) for name in ("f32", "f64", "bf16")]
+    return [sums(name) for name in ("f32", "f64", "bf16", "f16", "f8E5M2")] + [products(name) for name in ("f32", "f64", "bf16", "f16", "f8E4M3FN")] + [arranged_products(name) for name in ("f32", "bf16")] + [sharded(name) for name in ("f32", "f64", "bf16")]

@@ -106,12 +106,8 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
     Value first = b.CreateNSWMul(b.CreateNSWSub(m0, mLow), e.i64(step));
     rowsOfA = e.element(b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchA), stored, first);
   }
-  if (plan.packsB) {
-    Value number =
-        b.CreateUDiv(b.CreateNSWAdd(b.CreateNSWSub(n0, nLow), e.i64(columns - 1)), e.i64(columns));
-    panel = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchB);
-    panel = e.element(panel, stored, b.CreateNSWMul(number, e.i64(plan.kSize * columns)));
-  }
+  if (plan.packsB)
+    panel = panelOfB(n0);
   int64_t aStride = plan.acrossA  ? (plan.isPaired ? 2 : 1)
                     : plan.packsA ? plan.kSize
                                   : *strideOf(plan.a->index, plan.m);
@@ -171,17 +167,10 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
   flat = nullptr;
 }
 
-// The sums through the rest of the graph, row by row, to the outputs.
-void ContractionEmitter::finishTile(Tile tile, llvm::ArrayRef<Value> sums) {
+void ContractionEmitter::finishTile(Tile tile, Value place) {
   auto [m0, n0, skipM, skipN] = tile;
   unsigned columns = plan.columns();
   llvm::Type *row = e.typeOf(kind, columns);
-  Value place = e.temporary(llvm::ArrayType::get(row, plan.rows), "tile");
-  for (int64_t r = 0; r < plan.rows; ++r)
-    for (unsigned v = 0; v < plan.vectors; ++v)
-      b.CreateAlignedStore(b.CreateLoad(vectorType(), sums[r * plan.vectors + v]),
-                           b.CreateConstGEP1_64(vectorType(), place, r * plan.vectors + v),
-                           llvm::Align(4));
   // What an earlier tile wrote over its own operand must not be done twice.
   bool isShared = function.kernel.sharesBuffers();
   Value r = e.openLoop(isShared && skipM ? skipM : e.i64(0), e.i64(plan.rows), 1, false);
@@ -214,9 +203,14 @@ void ContractionEmitter::emitTile(Tile tile) {
   multiply(tile, sums);
   e.closeBlock();
 
-  bool isPlain = nest.roots.size() == 1 && nest.roots[0].value.re == plan.product && !columnMask();
-  if (!isPlain)
-    return finishTile(tile, sums);
+  if (!isPlain()) {
+    Value place =
+        e.temporary(llvm::ArrayType::get(e.typeOf(kind, plan.columns()), plan.rows), "tile");
+    for (auto [i, sum] : llvm::enumerate(sums))
+      b.CreateAlignedStore(b.CreateLoad(vectorType(), sum),
+                           b.CreateConstGEP1_64(vectorType(), place, i), llvm::Align(4));
+    return finishTile(tile, place);
+  }
   const Root &root = nest.roots[0];
   e.openBlock();
   bind(plan.m, m0);
@@ -239,7 +233,7 @@ void ContractionEmitter::emitPoint() {
   if (plan.packsB)
     packB();
   if (plan.packsA)
-    plan.acrossA ? packAcrossA() : packA();
+    plan.acrossA ? packAcrossA() : packA(mLow, mHigh, plan.kSize);
   overTiles(nLow, nHigh, plan.columns(), plan.nSize, [&](Value n0, Value skipN) {
     overTiles(mLow, mHigh, plan.rows, plan.mSize,
               [&](Value m0, Value skipM) { emitTile({m0, n0, skipM, skipN}); });
@@ -248,6 +242,7 @@ void ContractionEmitter::emitPoint() {
 
 void ContractionEmitter::emitCell(Value cell, llvm::Instruction *before) {
   e.openBody(before);
+  beginCell();
   int64_t nChunks = llvm::divideCeil(plan.nSize, plan.nChunk);
   int64_t mChunks = llvm::divideCeil(plan.mSize, plan.mChunk);
   Value rest = cell;
@@ -265,9 +260,10 @@ void ContractionEmitter::emitCell(Value cell, llvm::Instruction *before) {
     bind(group, digit(boundsOf(graph, group).second));
   emitPoint();
   e.closeLoop();
+  endCell();
 }
 
-void ContractionEmitter::emit() {
+void ContractionEmitter::reserveScratch() {
   int64_t bytes = plan.isPaired ? 2 : byteSize(kind);
   if (plan.packsA)
     scratchA = function.reserveScratch((plan.acrossA ? plan.packedRows() : plan.mChunk) *
@@ -275,6 +271,10 @@ void ContractionEmitter::emit() {
   if (plan.packsB)
     scratchB =
         function.reserveScratch(llvm::alignTo(plan.nChunk, plan.columns()) * plan.kSize * bytes);
+}
+
+void ContractionEmitter::emit() {
+  reserveScratch();
   int64_t cells = llvm::divideCeil(plan.nSize, plan.nChunk) *
                   llvm::divideCeil(plan.mSize, plan.mChunk) *
                   llvm::divideCeil(plan.outerCount, plan.outerChunk);
@@ -304,7 +304,10 @@ bool emitContraction(KernelFunction &function, bool &known) {
   if (!plan)
     return true;
   known = true;
-  ContractionEmitter(function, nest, *plan).emit();
+  if (plan->byTiles)
+    emitContractionByTiles(function, nest, *plan);
+  else
+    ContractionEmitter(function, nest, *plan).emit();
   return true;
 }
 

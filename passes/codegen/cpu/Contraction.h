@@ -13,6 +13,10 @@ struct ContractionPlan : ContractionLoops, ContractionCells {
   bool acrossA = false;  // a is packed with m innermost rather than k
   bool acrossB = false;  // b lies with k innermost: it is transposed while it is packed
   bool isPaired = false; // bf16 by pairs of k
+  bool byTiles = false;  // bf16 by the processor's tiles (ContractionTiles.cpp)
+  bool hasPairs() const { return isPaired || byTiles; }
+  // Of k in a panel: tiles multiply whole units.
+  int64_t panelK() const { return byTiles ? llvm::alignTo(kSize, Reduction::tileUnit) : kSize; }
   // Rows of a side by side when it is packed with m innermost.
   int64_t packedRows() const { return llvm::alignTo(mChunk, 16); }
   int64_t columns() const { return static_cast<int64_t>(lanes) * vectors; }

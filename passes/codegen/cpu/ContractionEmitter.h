@@ -20,13 +20,20 @@ public:
         e(function.emitter(graph)), b(e.b), kind(plan.product->kind) {
     e.live = Graph::reachable(nest.rootNodes());
   }
+  virtual ~ContractionEmitter() = default;
   void emit();
 
-private:
+protected:
+  virtual void reserveScratch();
+  virtual void beginCell() {}
+  virtual void emitPoint(); // one point of the outer loops
+  virtual void endCell() {}
+
   void emitCell(Value cell, llvm::Instruction *before);
-  void emitPoint(); // one point of the outer loops
-  void packA();
+  // a's rows [low, high), one after the other, `length` elements apart, k contiguous.
+  void packA(Value low, Value high, int64_t length);
   void packB();
+  Value panelOfB(Value n0); // where the panel that begins at this column lies
   void overK(int64_t step, llvm::function_ref<void()> body);
   void packAcrossA();
   void packAcrossB(Value n0, Value panel);
@@ -38,7 +45,11 @@ private:
   void multiply(Tile tile, llvm::ArrayRef<Value> sums);
   void multiplyBlock(Tile tile, Value low, Value high, llvm::ArrayRef<unsigned> along,
                      llvm::ArrayRef<Value> sums);
-  void finishTile(Tile tile, llvm::ArrayRef<Value> sums);
+  bool isPlain() { // the sums are the result
+    return nest.roots.size() == 1 && nest.roots[0].value.re == plan.product && !columnMask();
+  }
+  // The sums, rows of columns at `place`, through the rest of the graph to the outputs.
+  void finishTile(Tile tile, Value place);
 
   void bind(llvm::ArrayRef<unsigned> group, Value variable, unsigned lanes = 1,
             Value mask = nullptr) {
@@ -84,5 +95,8 @@ private:
   Value flat = nullptr; // the variable of a loop over panels
   int64_t scratchA = 0, scratchB = 0;
 };
+
+// By the processor's own tiles.
+void emitContractionByTiles(KernelFunction &function, NestGraph &nest, const ContractionPlan &plan);
 
 } // namespace tessera::codegen

@@ -5,15 +5,26 @@
 
 namespace tessera::codegen {
 
-// a's rows of this chunk, one after the other, k contiguous.
-void ContractionEmitter::packA() {
+Value ContractionEmitter::panelOfB(Value n0) {
+  int64_t columns = plan.columns();
+  // The panel's number, not its (moved) start, says where it lies.
+  Value number =
+      b.CreateUDiv(b.CreateNSWAdd(b.CreateNSWSub(n0, nLow), e.i64(columns - 1)), e.i64(columns));
+  Value panels = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchB);
+  return e.element(panels, plan.hasPairs() ? ElementKind::BF16 : kind,
+                   b.CreateNSWMul(number, e.i64(plan.panelK() * columns)));
+}
+
+void ContractionEmitter::packA(Value low, Value high, int64_t length) {
   ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
+  if (plan.byTiles)
+    stored = plan.a->kind == ElementKind::U16 ? ElementKind::U16 : ElementKind::BF16;
   Value to = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchA);
-  to = e.element(to, stored, b.CreateNSWMul(mLow, e.i64(-plan.kSize)));
-  Index offset = graph.multiply(graph.dim(plan.m.back()), plan.kSize);
+  to = e.element(to, stored, b.CreateNSWMul(low, e.i64(-length)));
+  Index offset = graph.multiply(graph.dim(plan.m.back()), length);
   for (auto [group, stride] : llvm::zip(plan.k, plan.kStride))
     offset = graph.add(offset, graph.multiply(graph.dim(group.back()), stride));
-  bind(plan.m, e.openLoop(mLow, mHigh, 1, false));
+  bind(plan.m, e.openLoop(low, high, 1, false));
   llvm::ArrayRef<LoopGroup> outer = llvm::ArrayRef(plan.k).drop_back();
   for (const LoopGroup &group : outer)
     bind(group, e.openLoop(e.i64(0), e.i64(boundsOf(graph, group).second), 1, false));
@@ -106,10 +117,11 @@ void ContractionEmitter::packAcrossA() {
 
 // A panel of b from rows of k: by squares of 16 x 16 elements, or pairs of them.
 void ContractionEmitter::packAcrossB(Value n0, Value panel) {
-  ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
-  llvm::Type *element = plan.isPaired ? static_cast<llvm::Type *>(b.getInt32Ty()) : b.getFloatTy();
+  ElementKind stored = plan.hasPairs() ? ElementKind::BF16 : kind;
+  llvm::Type *element =
+      plan.hasPairs() ? static_cast<llvm::Type *>(b.getInt32Ty()) : b.getFloatTy();
   llvm::Type *square = llvm::FixedVectorType::get(element, 16);
-  int64_t step = plan.isPaired ? 32 : 16, stride = *strideOf(plan.b->index, plan.n);
+  int64_t step = plan.hasPairs() ? 32 : 16, stride = *strideOf(plan.b->index, plan.n);
   for (const LoopGroup &group : llvm::ArrayRef(plan.k).drop_back())
     bind(group, e.openLoop(e.i64(0), e.i64(boundsOf(graph, group).second), 1, false));
   const LoopGroup &inner = plan.k.back();
@@ -126,7 +138,9 @@ void ContractionEmitter::packAcrossB(Value n0, Value panel) {
     for (int64_t r = v * 16; r < (v + 1) * 16; ++r) {
       Value row = b.CreateConstGEP1_64(memoryType(stored, b.getContext()), from, r * stride);
       Value loaded = llvm::Constant::getNullValue(square);
-      if (r < plan.nSize && plan.isPaired) {
+      if (r < plan.nSize && plan.byTiles) {
+        loaded = b.CreateAlignedLoad(square, row, llvm::Align(2));
+      } else if (r < plan.nSize && plan.isPaired) {
         auto *pairs = llvm::FixedVectorType::get(b.getInt16Ty(), 32);
         loaded = pairedOrder(b.CreateAlignedLoad(pairs, row, llvm::Align(2)));
         loaded = b.CreateBitCast(loaded, square);
@@ -149,11 +163,7 @@ void ContractionEmitter::packB() {
   int64_t columns = plan.columns();
   ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
   overTiles(nLow, nHigh, columns, plan.nSize, [&](Value n0, Value) {
-    // The panel's number, not its (moved) start, says where it lies.
-    Value number =
-        b.CreateUDiv(b.CreateNSWAdd(b.CreateNSWSub(n0, nLow), e.i64(columns - 1)), e.i64(columns));
-    Value panel = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchB);
-    panel = e.element(panel, stored, b.CreateNSWMul(number, e.i64(plan.kSize * columns)));
+    Value panel = panelOfB(n0);
     if (plan.acrossB)
       return packAcrossB(n0, panel);
     overK(plan.isPaired ? 2 : 1, [&] {

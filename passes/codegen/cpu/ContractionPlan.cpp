@@ -40,6 +40,44 @@ static void chooseCells(ContractionPlan &plan) {
       contractionCells(product, plan.rows, plan.columns(), bytes);
 }
 
+// An operand as tiles read it: bf16 that is only moved as its bits.
+static Node *asBf16(Graph &graph, Node *node) {
+  Node *raw = throughConvert(node);
+  if (raw->kind != ElementKind::BF16)
+    return node;
+  Node *bits = graph.movedBits(raw);
+  return bits ? bits : raw;
+}
+
+static void planTiles(ContractionPlan &plan, Graph &graph) {
+  plan.byTiles = true;
+  plan.lanes = 16;
+  plan.vectors = plan.nSize > 16 ? 2 : 1;
+  plan.rows = std::min<int64_t>(plan.mSize, 32);
+  plan.a = asBf16(graph, plan.a);
+  plan.b = asBf16(graph, plan.b);
+  const LoopGroup &inner = plan.k.back();
+  int64_t innerSize = boundsOf(graph, inner).second;
+  auto isAlong = [&](Node *node, const LoopGroup &group) {
+    Node *raw = throughConvert(node);
+    return raw->op == Op::Load && strideOf(raw->index, group) == 1;
+  };
+  bool isDirectA = isDirect(plan.a, ElementKind::U16) && strideOf(plan.a->index, plan.m) &&
+                   plan.k.size() == 1 && isAlong(plan.a, inner) && plan.kSize == plan.panelK();
+  plan.packsA = !isDirectA;
+  plan.packsB = true;
+  plan.acrossA = plan.packsA && isAlong(plan.a, plan.m) && !isAlong(plan.a, inner);
+  plan.acrossB = isAlong(plan.b, inner) && !isAlong(plan.b, plan.n) &&
+                 isDirect(plan.b, ElementKind::U16) && strideOf(plan.b->index, plan.n) &&
+                 innerSize >= Reduction::tileUnit && innerSize % 2 == 0;
+  cost::Product product;
+  product.batch = double(plan.outerCount);
+  product.m = double(plan.mSize), product.n = double(plan.nSize);
+  product.k = double(plan.panelK());
+  product.a = plan.packsA ? cost::Product::Plain : cost::Product::None;
+  static_cast<ContractionCells &>(plan) = tileCells(product, plan.rows, plan.columns());
+}
+
 std::optional<ContractionPlan> planContraction(const NestGraph &nest,
                                                const VectorFeatures &features) {
   std::optional<ContractionLoops> loops = findContraction(nest);
@@ -48,6 +86,10 @@ std::optional<ContractionPlan> planContraction(const NestGraph &nest,
     return std::nullopt;
   ContractionPlan plan{*loops};
   ElementKind kind = plan.product->kind;
+  if (plan.product->reduction->isOfBf16 && features.bf16Tiles) {
+    planTiles(plan, nest.g->graph);
+    return plan;
+  }
   unsigned widest = features.bytes / byteSize(kind);
   plan.lanes = std::min<int64_t>(widest, llvm::PowerOf2Ceil(plan.nSize));
   plan.vectors = plan.nSize > plan.lanes ? 2 : 1;

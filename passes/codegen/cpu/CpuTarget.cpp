@@ -19,8 +19,9 @@ llvm::Expected<CpuTarget> CpuTarget::of(target::Processor processor) {
                                    llvm::Twine(bits) +
                                    " bits: with its instruction sets they have 128" +
                                    (widest > 128 ? ", 256" : "") + (widest > 256 ? ", 512" : ""));
-  VectorFeatures vectors{bits / 8, llvm::is_contained(processor.features, "avx512bf16"),
-                         llvm::is_contained(processor.features, "f16c")};
+  auto has = [&](const char *name) { return llvm::is_contained(processor.features, name); };
+  VectorFeatures vectors{bits / 8, has("avx512bf16"), has("f16c"),
+                         has("amx-tile") && has("amx-bf16")};
   return CpuTarget{std::move(processor), vectors};
 }
 

@@ -7,9 +7,10 @@ namespace tessera::codegen {
 
 // What an instruction set offers to the emitters.
 struct VectorFeatures {
-  unsigned bytes = 16; // of a vector register
-  bool bf16 = false;   // conversions and dot products of bf16
-  bool f16 = false;    // conversions of f16
+  unsigned bytes = 16;    // of a vector register
+  bool bf16 = false;      // conversions and dot products of bf16
+  bool f16 = false;       // conversions of f16
+  bool bf16Tiles = false; // products of tiles of bf16 (AMX)
 };
 
 struct CpuTarget {

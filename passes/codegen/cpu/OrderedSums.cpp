@@ -8,7 +8,10 @@
 //            side by side, added lane by lane; less than four units that are left over at its end
 //            are added last. At the very end the sixteen lanes are folded by halves.
 //   chain:   fused multiply-adds, one after the other, in blocks of 128 of the flattened
-//            dimensions; then the sums of the blocks.
+//            dimensions; then the sums of the blocks. Of bf16 where the processor has tiles for it,
+//            as they add (ContractionTiles.cpp): in units of 32 fused multiply-adds of the even
+//            terms and of the odd ones, and the sum of both; then the sums of units, one after the
+//            other, in blocks of 4096 terms.
 //
 // So errors grow with the logarithm of the length, or (chain) with the block and the number of
 // blocks. See docs/numbers.md.
@@ -276,8 +279,33 @@ Value Emitter::chainOfProducts(const Reduction &reduction, unsigned outerLanes) 
     b.CreateStore(b.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {lhs, rhs, old}), part);
   };
   int64_t size = pointsOf(graph, reduction.dims);
+  bool isByUnits = reduction.isOfBf16 && features.bf16Tiles;
+  int64_t block = isByUnits ? Reduction::tileBlock : Reduction::chainBlock;
+  // The even and the odd ones of a unit take turns in `even` and `odd`.
+  auto addUnits = [&](Value low, Value high) {
+    Value even = temporary(type, "even"), odd = temporary(type, "odd");
+    Value first = openLoop(low, high, Reduction::tileUnit, false);
+    Value last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                         b.CreateNSWAdd(first, i64(Reduction::tileUnit)), high);
+    clear(even), clear(odd);
+    bindLoop(reduction.dims, openLoop(first, last, 1, false));
+    Value lhs = splat(emit(product->operands[0]), outerLanes);
+    Value rhs = splat(emit(product->operands[1]), outerLanes);
+    Value old = b.CreateLoad(type, even);
+    b.CreateStore(b.CreateLoad(type, odd), even);
+    b.CreateStore(b.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {lhs, rhs, old}), odd);
+    closeLoop();
+    Value both = b.CreateFAdd(b.CreateLoad(type, even), b.CreateLoad(type, odd));
+    b.CreateStore(b.CreateFAdd(b.CreateLoad(type, part), both), part);
+    closeLoop();
+  };
   clear(part);
-  if (size <= Reduction::chainBlock) {
+  if (isByUnits && size <= block) {
+    addUnits(i64(0), i64(size));
+    resumeInsertion();
+    return b.CreateLoad(type, part);
+  }
+  if (size <= block) {
     auto groups = collapseLoops(graph, reduction.dims, live, {});
     for (const auto &group : groups)
       bindLoop(group, openLoop(i64(0), i64(pointsOf(graph, group)), 1, false));
@@ -288,13 +316,17 @@ Value Emitter::chainOfProducts(const Reduction &reduction, unsigned outerLanes) 
     return b.CreateLoad(type, part);
   }
   clear(sum);
-  Value low = openLoop(i64(0), i64(size), Reduction::chainBlock, false);
-  Value high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
-                                       b.CreateNSWAdd(low, i64(Reduction::chainBlock)), i64(size));
+  Value low = openLoop(i64(0), i64(size), block, false);
+  Value high =
+      b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(low, i64(block)), i64(size));
   clear(part);
-  bindLoop(reduction.dims, openLoop(low, high, 1, false));
-  addProduct();
-  closeLoop();
+  if (isByUnits) {
+    addUnits(low, high);
+  } else {
+    bindLoop(reduction.dims, openLoop(low, high, 1, false));
+    addProduct();
+    closeLoop();
+  }
   b.CreateStore(b.CreateFAdd(b.CreateLoad(type, sum), b.CreateLoad(type, part)), sum);
   closeLoop();
   resumeInsertion();

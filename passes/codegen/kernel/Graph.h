@@ -125,6 +125,9 @@ struct Reduction {
   // chain's only input is a product.
   enum Order : uint8_t { Columns, Rows, Chain } order = Columns;
   static constexpr int64_t chainBlock = 128;
+  // A chain of products of bf16: processors with tiles add it in another order.
+  bool isOfBf16 = false;
+  static constexpr int64_t tileUnit = 32, tileBlock = 4096;
   DimSet ownDims = 0;
   DimSet deps = 0; // without its own
 };

@@ -224,6 +224,8 @@ void GraphBuilder::productSum(Element a, Element b, ElementKind result, Reductio
     reduction.inits.push_back(graph.floatConstant(kind, 0));
     reduction.simple.push_back(kind == ElementKind::I1 ? Op::Or : Op::Add);
   };
+  reduction.isOfBf16 = kind == ElementKind::F32 && a.re->kind == ElementKind::BF16 &&
+                       b.re->kind == ElementKind::BF16;
   if (!a.im && !b.im)
     return add(mul(a.re, b.re));
   add(graph.make(Op::Sub, kind, {mul(a.re, b.re), mul(a.im, b.im)}));

@@ -3,6 +3,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace tessera::codegen {
@@ -46,6 +47,13 @@ Partition partitionWork(llvm::ArrayRef<int64_t> sizes, const cost::KernelWork &w
   return result;
 }
 
+// The last chunk must hold a whole tile, since tiles never reach past a chunk.
+static int64_t atLeast(int64_t chunk, int64_t size, int64_t least) {
+  while (chunk < size && size % chunk != 0 && size % chunk < least)
+    chunk += least;
+  return std::min(chunk, size);
+}
+
 ContractionCells contractionCells(const cost::Product &product, int64_t rows, int64_t columns,
                                   int64_t bytes) {
   // A panel of b should stay in the second-level cache with what streams past it, and rows of a that
@@ -54,12 +62,6 @@ ContractionCells contractionCells(const cost::Product &product, int64_t rows, in
   constexpr int64_t panelBytes = 256 << 10, rowBytes = 128 << 10;
   auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n),
        k = static_cast<int64_t>(product.k), outer = static_cast<int64_t>(product.batch);
-  auto atLeast = [](int64_t chunk, int64_t size, int64_t least) {
-    // The last chunk must hold a whole tile, since tiles never reach past a chunk.
-    while (chunk < size && size % chunk != 0 && size % chunk < least)
-      chunk += least;
-    return std::min(chunk, size);
-  };
   ContractionCells cells;
   cells.nChunk = std::max<int64_t>(panelBytes / (bytes * k) / columns * columns, columns);
   int64_t mLeast = rows * 8, mMost = m;
@@ -74,6 +76,37 @@ ContractionCells contractionCells(const cost::Product &product, int64_t rows, in
   double flopsOfTile = flopsOfRow * cells.mChunk;
   cells.outerChunk =
       std::clamp<int64_t>(static_cast<int64_t>(flopsOfCell / 8 / flopsOfTile), 1, outer);
+  return cells;
+}
+
+// A cell copies its columns of b once, and reads (or copies) its rows of a as often as there are
+// chunks of columns: the sides of a cell are as the costs of the two.
+ContractionCells tileCells(const cost::Product &product, int64_t rows, int64_t columns) {
+  constexpr double leastCell = 12e6, mostCell = 200e6; // 6 to 100 us
+  constexpr double fewCells = 6, manyCells = 48;
+  constexpr double panelBytes = 1 << 20; // that stay in the second-level cache
+  auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n),
+       outer = static_cast<int64_t>(product.batch);
+  double flopsOfCell = std::max(std::clamp(product.flops() / fewCells, leastCell, mostCell),
+                                product.flops() / manyCells);
+  double area = flopsOfCell / (2 * product.k);
+  double widest = std::max(panelBytes / (2 * product.k), 64.0);
+  if (product.a != cost::Product::None)
+    widest *= 2; // reading b from further away is cheaper than copying a again
+  // About `chunk` of `size`, in steps, all but the last of one size.
+  auto even = [](double chunk, int64_t size, int64_t step) {
+    auto parts = std::max<int64_t>(std::llround(double(size) / std::max(chunk, 1.0)), 1);
+    int64_t part = llvm::alignTo(llvm::divideCeil(size, parts), step);
+    return atLeast(std::min(part, size), size, step);
+  };
+  double sides = product.a == cost::Product::None ? 2.5 : 1; // m : n
+  double wide = std::max(std::sqrt(area / sides), area / product.m);
+  ContractionCells cells;
+  cells.nChunk = even(std::min(wide, widest), n, columns);
+  cells.mChunk = even(area / double(cells.nChunk), m, rows);
+  double flopsOfTile = 2 * product.k * double(cells.nChunk) * double(cells.mChunk);
+  cells.outerChunk =
+      std::clamp<int64_t>(static_cast<int64_t>(flopsOfCell / 4 / flopsOfTile), 1, outer);
   return cells;
 }
 

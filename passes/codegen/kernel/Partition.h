@@ -24,5 +24,7 @@ struct ContractionCells {
 // `rows` x `columns`: the tile that is held in registers; `bytes` of an element.
 ContractionCells contractionCells(const cost::Product &product, int64_t rows, int64_t columns,
                                   int64_t bytes);
+// The same for products of bf16 by a processor's tiles, some twenty times as fast.
+ContractionCells tileCells(const cost::Product &product, int64_t rows, int64_t columns);
 
 } // namespace tessera::codegen

@@ -49,7 +49,7 @@ MUTANTS = [
            "if (⟦isShared && skipN⟧) {", "false",
            "a product whose epilogue overwrites an operand: columns that two tiles share go through it twice"),
     mutant("codegen.last-panel", PANELS,
-           "The panel's number, not its (moved) start, says where it lies.\n    Value number =\n        b.CreateUDiv(⟦b.CreateNSWAdd(b.CreateNSWSub(n0, nLow), e.i64(columns - 1))⟧, e.i64(columns));",
+           "The panel's number, not its (moved) start, says where it lies.\n  Value number =\n      b.CreateUDiv(⟦b.CreateNSWAdd(b.CreateNSWSub(n0, nLow), e.i64(columns - 1))⟧, e.i64(columns));",
            "b.CreateNSWSub(n0, nLow)",
            "the last panel of packed columns lies over the one before"),
     mutant("codegen.square-past-the-end", PANELS,
@@ -85,6 +85,6 @@ MUTANTS = [
            "if (⟦node->deps & setOf(group)⟧) return std::nullopt; return index->coefficient(group.back());", "false",
            "rows that come from quotients and remainders are taken to lie evenly apart (a wrong gradient that was ours): a device's part of merged dimensions in a product"),
     mutant("codegen.rows-of-the-first-chunk", PANELS,
-           "to = e.element(to, stored, ⟦b.CreateNSWMul(mLow, e.i64(-plan.kSize))⟧);", "e.i64(0)",
+           "to = e.element(to, stored, ⟦b.CreateNSWMul(low, e.i64(-length))⟧);", "e.i64(0)",
            "rows that are copied for a product lie as far on as in the first chunk: products of more than one cell"),
 ]

@@ -2,6 +2,7 @@
 // dimensions, and what follows applied to the tiles, over an operand's own buffer too.
 #include "test/unit/codegen/KernelRun.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace tessera::test {
@@ -76,6 +77,52 @@ TEST(Contraction, ConvolutionWithPaddingAndStride) {
             }
         ASSERT_NEAR(got[0][(i * 3 + j) * 16 + o], sum, 1e-5);
       }
+}
+
+// Of bf16, which processors with tiles for it add in another order: the same bits by tiles and in a
+// kernel that holds a second product, where they don't suit.
+void checkBf16(int64_t m, int64_t k, int64_t n, bool transposesA, bool transposesB) {
+  std::string a = transposesA ? shape(k, m) : shape(m, k),
+              b = transposesB ? shape(n, k) : shape(k, n), c = shape(m, n);
+  auto narrow = [](std::string type) { return type.replace(type.find("f32"), 3, "bf16"); };
+  std::string na = narrow(a), nb = narrow(b);
+  auto product = [&](const char *name, const char *right) {
+    return std::string(name) + " = stablehlo.dot_general %na, " + right + ", contracting_dims = [" +
+           (transposesA ? "0" : "1") + "] x [" + (transposesB ? "1" : "0") + "] : (" + na + ", " +
+           nb + ") -> " + c + "\n";
+  };
+  std::string signature = "(%a: " + a + ", %b: " + b + ") -> " + c;
+  std::string body = "%na = stablehlo.convert %a : (" + a + ") -> " + na +
+                     "\n%nb = stablehlo.convert %b : (" + b + ") -> " + nb + "\n" +
+                     product("%p", "%nb");
+  Floats x = numbers(m * k), y = numbers(k * n, 2);
+  auto alone = runKernel(signature, body + "exec.yield %p : " + c, {x, y});
+  auto beside =
+      runKernel(signature,
+                body + "%z = stablehlo.constant dense<0.0> : " + nb + "\n" + product("%q", "%z") +
+                    "%s = stablehlo.add %p, %q : " + c + "\nexec.yield %s : " + c,
+                {x, y});
+  EXPECT_EQ(alone[0], beside[0]) << m << "x" << k << "x" << n;
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t l = 0; l < k; ++l)
+        sum +=
+            double(x[transposesA ? l * m + i : i * k + l]) * y[transposesB ? j * k + l : l * n + j];
+      // Two roundings of 2^-9 a term.
+      ASSERT_NEAR(alone[0][i * n + j], sum, 0.02 + 0.004 * std::sqrt(double(k)))
+          << m << "x" << k << "x" << n << " at " << i << ", " << j;
+    }
+}
+
+TEST(Contraction, OfBf16) {
+  for (bool transposesA : {false, true})
+    for (bool transposesB : {false, true}) {
+      checkBf16(7, 33, 40, transposesA, transposesB);
+      checkBf16(33, 96, 10, transposesA, transposesB);
+      checkBf16(70, 64, 97, transposesA, transposesB);
+    }
+  checkBf16(5, 4200, 20, false, false); // several blocks of k
 }
 
 } // namespace

@@ -34,6 +34,8 @@ TEST(CpuTargetTest, Levels) {
   EXPECT_EQ(fourth.bytes, 64u);
   EXPECT_FALSE(fourth.bf16);
   EXPECT_TRUE(targetOf("znver4").vectors.bf16);
+  EXPECT_FALSE(targetOf("znver4").vectors.bf16Tiles);
+  EXPECT_TRUE(targetOf("sapphirerapids").vectors.bf16Tiles);
 }
 
 // What a module says of its target is a person's word, too.

@@ -3,6 +3,17 @@
 #include "test/unit/runtime/ProgramBuilder.h"
 #include <limits>
 
+#if defined(__linux__) && defined(__x86_64__)
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
+
 namespace tessera::runtime {
 namespace {
 
@@ -80,6 +91,42 @@ TEST(LoadTest, VersionsAndTargets) {
         "here, or with a --target-cpu that every machine it shall run on has");
   }
 }
+
+#if defined(__linux__) && defined(__x86_64__)
+// As a container's filter may: this process gets no tile data.
+bool forbidTiles() {
+  sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_arch_prctl, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x1023, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_fprog filter{std::size(steps), steps};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+TEST(LoadTest, TilesThatTheSystemRefuses) {
+  if (!missingCpuFeatures({"amx-tile"}).empty())
+    GTEST_SKIP() << "this CPU has no tiles";
+  ProgramBuilder builder = sample();
+  auto *image = builder.manifest.add_images();
+  image->set_target("cpu");
+  image->set_cpu("sapphirerapids");
+  image->add_features("amx-tile");
+  EXPECT_EXIT(
+      {
+        std::fputs(forbidTiles() ? refusal(builder).c_str() : "no filters here", stderr);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0),
+      "the program was compiled for CPU 'sapphirerapids'; the operating system does not let this "
+      "process use amx-tile \\(Operation not permitted\\): compile it here, or with a --target-cpu "
+      "without it, such as x86-64-v4|no filters here");
+}
+#endif
 
 TEST(LoadTest, MissingKernel) {
   ProgramBuilder builder = sample();
