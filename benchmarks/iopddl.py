@@ -4,6 +4,7 @@
 
 FILE are the contest's instances as published (they are not part of this repository). Columns: vertices and edges; the cost found, a bound that
 nothing is below, and the gap, (cost - bound) / cost; the peak as a part of the limit. Cost and peak are computed again from the instance.
+Seconds are of the processor: the search has one thread.
 --highs also gives the instance to HiGHS (through scipy) as an integer program, for so many seconds: our cost as a multiple of its, and its own gap.
 --capacity=any leaves out the limit on bytes. Exits with 1 where a solution is not as good as it says, or HiGHS finds one below the bound.
 """

@@ -77,9 +77,11 @@ double gapOf(const Solution &solution) {
 Solution solve(const Graph &graph, const Options &options) {
   Matrices matrices;
   Problem problem = problemOf(graph, options.capacity, matrices);
-  int64_t steps = int64_t(3'000'000) << (2 * std::clamp(options.effort, 1, 9));
-  Tree tree(matrices,
-            {.steps = steps, .gap = std::max(options.gap, rounding), .stop = options.stop});
+  int effort = std::clamp(options.effort, 1, 9);
+  Tree tree(matrices, {.steps = int64_t(3'000'000) << (2 * effort),
+                       .rounds = int64_t(5) << effort,
+                       .gap = std::max(options.gap, rounding),
+                       .stop = options.stop});
   if (!options.start.empty() &&
       (options.capacity <= 0 || peakOf(graph, options.start) <= options.capacity))
     tree.offer(options.start, costOf(graph, options.start));

@@ -18,7 +18,7 @@ namespace tessera::solver {
 
 struct Options {
   int64_t capacity = 0; // bytes that no step may hold more of; 0: any
-  int effort = 3;       // 1 to 9: four times the steps with each
+  int effort = 3;       // 1 to 9: four times the steps with each, twice for the largest
   double gap = 0;     // a solution that is proven to be within this fraction of the least is enough
   Choices start = {}; // choices to begin with, if any: the solution is never worse
   // Asked now and then: true ends the search with what there is. The solution then depends on when.

@@ -111,6 +111,8 @@ void Tree::climb(const Part &part, const Reduction &reduction, Ascent &ascent) {
   const Problem &core = reduction.core();
   int64_t size = choicesOf(core) + 16 * static_cast<int64_t>(core.links.size());
   int64_t entries = ascent.entries();
+  limits.steps = std::max(limits.steps, 2 * entries * limits.rounds);
+  limits.rounds = 0;
   bool whole = limits.parts && part.depth == 0 && core.vertices() > 100;
   int64_t slice = part.depth > 0 ? 64 * size : whole ? 500 * entries : limits.steps / 2;
   while (true) {

@@ -14,8 +14,9 @@ class Tree {
 public:
   struct Limits {
     int64_t steps = 0;
-    double gap = 0;    // (cost - bound) / cost that is enough
-    bool parts = true; // large problems also by parts
+    int64_t rounds = 0; // of messages that there are steps for, however large what is left is
+    double gap = 0;     // (cost - bound) / cost that is enough
+    bool parts = true;  // large problems also by parts
     std::function<bool()> stop = {};
   };
   Tree(Matrices &matrices, Limits limits) : matrices(matrices), limits(std::move(limits)) {}

@@ -1,0 +1,49 @@
+// Steps that are left out never let choices in that were too large, nor keep any out.
+#include "lib/solver/Problem.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+using namespace tessera::solver;
+
+namespace {
+
+bool fits(const Problem &problem, const Choices &choices) {
+  std::vector<int64_t> left = problem.room;
+  for (const Hold &hold : problem.holds)
+    for (int32_t t = hold.begin; t < hold.end; ++t)
+      left[t] -= hold.bytes[choices[hold.vertex]];
+  return std::all_of(left.begin(), left.end(), [](int64_t room) { return room >= 0; });
+}
+
+TEST(Steps, WhatFitsIsWhatFitted) {
+  int64_t before = 0, after = 0;
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 engine(seed);
+    auto below = [&](int32_t bound) { return static_cast<int32_t>(engine() % bound); };
+    Problem problem;
+    problem.costs.assign(4, std::vector<double>(3));
+    for (int32_t t = 0; t < 12; ++t)
+      problem.room.push_back(8 + below(25));
+    for (int32_t n = 0; n < 9; ++n) {
+      int32_t begin = below(12), end = std::min(12, begin + below(6));
+      problem.holds.push_back({below(4), begin, end, {below(9), below(9), below(9)}});
+    }
+    Problem smaller = problem;
+    std::vector<int32_t> kept;
+    leaveOutSteps(smaller, kept);
+    ASSERT_EQ(kept.size(), smaller.room.size());
+    before += problem.room.size();
+    after += smaller.room.size();
+    for (int32_t code = 0; code < 81; ++code) {
+      Choices choices{code % 3, code / 3 % 3, code / 9 % 3, code / 27};
+      ASSERT_EQ(fits(problem, choices), fits(smaller, choices));
+    }
+  }
+  EXPECT_LT(after, before / 2);
+}
+
+} // namespace
