@@ -174,15 +174,17 @@ CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
                           const CompileListener &listener) {
   int64_t scratch = 0;
   bool isKnown = !options.schedule.memory || !options.stopAfter.empty();
+  auto ignore = [](auto &&) {};
+  CompileListener now = listener;
   while (true) {
-    std::optional<CompileResult> result = compileWith(scratch, text, options, listener);
+    std::optional<CompileResult> result = compileWith(scratch, text, options, now);
+    now.diagnostic = ignore; // said once
     if (result && (result->error.empty() || isKnown))
       return std::move(*result);
     if (result) {
       CompileOptions unbounded = options;
       unbounded.schedule.memory = std::numeric_limits<int64_t>::max();
       unbounded.printAfter.clear();
-      auto ignore = [](auto &&) {};
       std::optional<CompileResult> whole =
           compileWith(scratch, text, unbounded, {ignore, ignore, ignore});
       if (!whole || !whole->error.empty() || !scratch)
