@@ -180,6 +180,19 @@ private:
     return a.tried.peakBytes < b.tried.peakBytes;
   }
 
+  // Of plans that take as long and as much, the one on the mesh of fewest axes.
+  void takeSimplest(std::optional<int64_t> bound) {
+    constexpr double kAlike = 1e-3;
+    const Tried &quickest = planned.best->tried;
+    auto axes = [](const Candidate &each) { return each.onMesh->getMesh().axes.size(); };
+    for (const Candidate &each : candidates)
+      if (each.isTried && each.tried.error.empty() && (!bound || each.tried.peakBytes <= *bound) &&
+          each.tried.time.seconds <= quickest.time.seconds * (1 + kAlike) &&
+          double(each.tried.peakBytes) <= double(quickest.peakBytes) * (1 + kAlike) &&
+          axes(each) < axes(*planned.best))
+        planned.best = &each;
+  }
+
   std::string choose() {
     std::map<std::string, const Candidate *> kinds;
     const Candidate *least = nullptr, *failed = nullptr;
@@ -206,6 +219,7 @@ private:
       return fail(tooMuch(*least, bound.value_or(0)));
     if (!planned.best)
       return fail(failed ? failed->tried.error : "no plan was found");
+    takeSimplest(bound);
     for (const auto &[kind, best] : kinds)
       if (best != planned.best)
         planned.others.push_back(best);
