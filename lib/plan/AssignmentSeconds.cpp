@@ -18,7 +18,8 @@ public:
   Pricer(const Program &program, const sharding::Mesh &mesh, const cost::Topology &topology,
          const Assignment &assignment)
       : program(program), assignment(assignment), planner(mesh, topology), lists(mesh),
-        prices(lists, planner), tables(program, lists, planner) {}
+        prices(lists, planner), tables(program, lists, planner),
+        copies(program.graph.values.size()) {}
 
   double all() {
     double seconds = 0;
@@ -50,13 +51,28 @@ private:
     for (const auto *side : {&op.operands, &op.results})
       for (int32_t v : *side)
         appendKey(key, assignment[v]);
+    for (int32_t v : op.operands) {
+      appendKey(key, int64_t(copies[v].size()));
+      for (const TensorSharding &copy : copies[v])
+        appendKey(key, copy);
+    }
     for (double times : program.ops[index].operandTimes)
       appendKey(key, int64_t(times));
     appendKey(key, int64_t(program.ops[index].times));
-    auto [it, isNew] = known.try_emplace(std::move(key), 0);
+    auto [it, isNew] = known.try_emplace(std::move(key));
     if (isNew)
       it->second = ofRuled(index);
-    return it->second;
+    for (auto [v, needed] : llvm::zip_equal(op.operands, it->second.needed))
+      if (!program.graph.values[v].free && !isThere(v, needed))
+        copies[v].push_back(needed);
+    return it->second.seconds;
+  }
+
+  // Where it was made, or brought for an op before.
+  bool isThere(int32_t v, const TensorSharding &needed) const {
+    return sameAxes(assignment[v], needed) ||
+           llvm::any_of(copies[v],
+                        [&](const TensorSharding &copy) { return sameAxes(copy, needed); });
   }
 
   double ofMove(int32_t index) {
@@ -76,29 +92,36 @@ private:
     return seconds;
   }
 
-  double ofRuled(int32_t index) {
+  struct Priced {
+    double seconds = 0;
+    std::vector<TensorSharding> needed; // of each operand
+  };
+
+  Priced ofRuled(int32_t index) {
     const PropagatedOp &op = program.graph.ops[index];
     const OpFacts &facts = program.ops[index];
     sharding::PlacedOp placed = tables.place(index);
     for (auto [i, v] : llvm::enumerate(op.operands)) {
       placed.operands[i].sharding = assignment[v];
+      placed.operands[i].copies.assign(copies[v].begin(), copies[v].end());
       placed.operands[i].share = facts.operandTimes[i] / facts.times;
     }
     for (auto [i, v] : llvm::enumerate(op.results))
       placed.results[i].sharding = assignment[v];
     sharding::FactorAxes axes = chooseFactorAxes(placed, planner).axes;
-    double seconds = facts.times * tables.work(index, placed, axes);
+    Priced priced{facts.times * tables.work(index, placed, axes), {}};
     for (auto [i, v] : llvm::enumerate(op.operands)) {
-      TensorSharding to = axes.operandSharding(i);
+      priced.needed.push_back(axes.operandSharding(i));
+      const TensorSharding &to = priced.needed.back();
       bool repeated = false; // x * x is brought there once
       for (size_t before = 0; before < i; ++before)
-        repeated |= op.operands[before] == v && sameAxes(axes.operandSharding(before), to);
-      if (!program.graph.values[v].free && !repeated)
-        seconds += facts.operandTimes[i] * moving(v, assignment[v], to);
+        repeated |= op.operands[before] == v && sameAxes(priced.needed[before], to);
+      if (!program.graph.values[v].free && !repeated && !isThere(v, to))
+        priced.seconds += facts.operandTimes[i] * moving(v, assignment[v], to);
     }
     for (auto [i, v] : llvm::enumerate(op.results))
-      seconds += facts.times * moving(v, axes.resultSharding(i), assignment[v]);
-    return seconds;
+      priced.seconds += facts.times * moving(v, axes.resultSharding(i), assignment[v]);
+    return priced;
   }
 
   const Program &program;
@@ -107,7 +130,9 @@ private:
   LayoutLists lists;
   ReshardPrices prices;
   OpTables tables;
-  std::unordered_map<std::string, double> known;
+  // To which shardings each value was brought: who needs it so again finds it there.
+  std::vector<llvm::SmallVector<TensorSharding, 1>> copies;
+  std::unordered_map<std::string, Priced> known;
 };
 
 } // namespace

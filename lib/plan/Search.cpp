@@ -56,7 +56,23 @@ Plan planOnMesh(const Program &program, const sharding::Mesh &mesh, const cost::
   Plan plan;
   plan.values = problem.decode(solution.choices.empty() ? limits.start : solution.choices);
   plan.seconds = assignmentSeconds(program, mesh, topology, plan.values);
-  plan.lowerBound = std::min(solution.lowerBound, plan.seconds);
+  // Copies that several ops share may make the start the better plan.
+  if (!solution.choices.empty()) {
+    Assignment start = problem.decode(limits.start);
+    double seconds = assignmentSeconds(program, mesh, topology, start);
+    bool fits = options.memory == 0 || peakBytes(program, start) <= double(options.memory);
+    if (fits && seconds < plan.seconds) {
+      plan.values = std::move(start);
+      plan.seconds = seconds;
+    }
+  }
+  // The search's own sum has each reader of a value pay for its copy, where the road shares copies:
+  // what is proven of that sum is said of this one in proportion.
+  double most = std::max(solution.cost, solution.lowerBound);
+  plan.lowerBound = most > 0 && solution.lowerBound > 0
+                        ? std::min(1.0, plan.seconds / most) * solution.lowerBound
+                        : 0;
+  plan.lowerBound = std::min(plan.lowerBound, plan.seconds);
   plan.peakBytes = peakBytes(program, plan.values);
   return plan;
 }
