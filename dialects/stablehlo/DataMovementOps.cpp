@@ -331,7 +331,11 @@ fusion::Use ConcatenateOp::getOperandUse(unsigned) { return fusion::Use::Piece; 
 fusion::NodeKind GatherOp::getFusionKind() { return fusion::NodeKind::Movement; }
 
 fusion::Use GatherOp::getOperandUse(unsigned operand) {
-  return operand == 0 ? fusion::Use::Whole : fusion::Use::Reread;
+  // A few elements of a computed array need not all of it.
+  constexpr int64_t few = 16;
+  auto elements = [](Value value) { return cast<ShapedType>(value.getType()).getNumElements(); };
+  bool picks = elements(getResult()) * few <= elements(getOperand());
+  return operand > 0 ? fusion::Use::Reread : picks ? fusion::Use::Once : fusion::Use::Whole;
 }
 
 } // namespace tessera::stablehlo

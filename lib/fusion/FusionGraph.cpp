@@ -1,5 +1,6 @@
 #include "lib/fusion/FusionGraph.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
@@ -12,19 +13,35 @@ enum class GroupKind : uint8_t { Elemental, Reduce, Contraction, Update, Alone }
 // epilogue.
 enum class Side : uint8_t { Result, Reduced, Packed };
 
+// At which index it is computed, seen from the kernel's result.
+struct Place {
+  enum Where : uint8_t {
+    Result,    // at the result's, for that element only
+    RowOf,     // once for each row of the result
+    ElementOf, // for each element of a row; the result has an element for the row
+    Elsewhere,
+  } where = Elsewhere;
+  uint32_t rows = 0; // RowOf, ElementOf: which rows, Node::reduced
+  bool operator==(const Place &) const = default;
+};
+
 struct Member {
   int group;
   Side side;
-  bool aligned; // computed at the index of the kernel's result, for that element only
-  bool reread;  // computed several times for each of its elements
+  Place place;
+  bool reread; // computed several times for each of its elements
+  bool aligned() const { return place.where == Place::Result; }
 };
 
 struct Group {
   GroupKind kind;
   uint32_t space;
   uint32_t reduced = 0;
+  uint32_t rows = 0; // that stay, when the result's elements are elements of them
   int64_t elements;
   int size = 0, movements = 0;
+  bool turns = false;  // reads arrays across their rows
+  bool byRows = false; // has results for rows and for their elements: takes a row after the other
   bool movesElements =
       false; // more than elements at the result's index and broadcasts: no epilogue
   std::vector<int> nodes = {}, outputs = {};
@@ -34,10 +51,28 @@ class Planner {
 public:
   Planner(llvm::ArrayRef<Node> nodes, const Limits &limits)
       : nodes(nodes), limits(limits), members(nodes.size()), users(nodes.size()),
-        kept(nodes.size()), urgent(nodes.size()), copyDepth(nodes.size()), nodeSeen(nodes.size()) {
-    for (auto [i, node] : llvm::enumerate(nodes))
+        kept(nodes.size()), urgent(nodes.size()), copyDepth(nodes.size()), ofRows(nodes.size()),
+        ofProduct(nodes.size()), nodeSeen(nodes.size()) {
+    for (auto [i, node] : llvm::enumerate(nodes)) {
       for (const Edge &edge : node.operands)
         users[edge.node].push_back({static_cast<int>(i), edge.use});
+      if (node.kind == NodeKind::Broadcast && node.reduced)
+        spread.insert(node.reduced);
+      if (node.kind == NodeKind::Reduce)
+        ofRows[i] = node.reduced;
+      else if (node.kind == NodeKind::Pointwise || node.kind == NodeKind::Convert ||
+               node.kind == NodeKind::Reshape)
+        for (const Edge &edge : node.operands)
+          if (nodes[edge.node].elements == node.elements && ofRows[edge.node])
+            ofRows[i] = ofRows[edge.node];
+    }
+    for (auto [i, node] : llvm::enumerate(nodes))
+      ofProduct[i] = node.kind == NodeKind::Contraction ||
+                     ((node.kind == NodeKind::Pointwise || node.kind == NodeKind::Convert) &&
+                      llvm::any_of(node.operands, [&](const Edge &edge) {
+                        return ofProduct[edge.node] && edge.use == Use::Once &&
+                               nodes[edge.node].space == node.space && users[edge.node].size() == 1;
+                      }));
   }
 
   Plan run() {
@@ -104,22 +139,53 @@ private:
       if (target.member.group == with.member.group) {
         // Read from both sides of a reduction: only what is free may be on both.
         target.fits &= with.fits && target.member.side == with.member.side;
-        target.member.aligned &= with.member.aligned;
+        if (target.member.place != with.member.place)
+          target.member.place = {};
         target.member.reread |= with.member.reread;
         return;
       }
     targets.push_back(with);
   }
 
+  // Whether these are rows that stay: some broadcast gives each of their elements the row's.
+  bool isSpread(uint32_t rows) const { return spread.contains(rows); }
+
+  // Where node n is computed when `by` reads it and is itself computed at `reader`.
+  Place placeOf(int n, Use use, const Node &by, const Place &reader) const {
+    switch (by.kind) {
+    case NodeKind::Pointwise:
+    case NodeKind::Convert:
+      return use == Use::Once ? reader : Place{};
+    case NodeKind::Reshape: // of a row's result; of others the index changes
+      return reader.where == Place::RowOf ? reader : Place{};
+    case NodeKind::Reduce:
+      if (use != Use::Reduced || !by.reduced)
+        return {};
+      if (reader == Place{Place::RowOf, by.reduced})
+        return {Place::Result};
+      return reader.where == Place::Result && isSpread(by.reduced)
+                 ? Place{Place::ElementOf, by.reduced}
+                 : Place{};
+    case NodeKind::Broadcast:
+      if (!by.reduced || ofRows[n] != by.reduced)
+        return {};
+      if (reader == Place{Place::ElementOf, by.reduced})
+        return {Place::Result};
+      return reader.where == Place::Result ? Place{Place::RowOf, by.reduced} : Place{};
+    default:
+      return {};
+    }
+  }
+
   // Node n as a member of `reader.group`, where `user` reads it.
   Target asMember(int n, Use use, int user, const Member &reader) const {
-    const Node &by = nodes[user];
     const Group &group = groups[reader.group];
-    bool pointwise = by.kind == NodeKind::Pointwise || by.kind == NodeKind::Convert;
-    Target target{{reader.group, reader.side, reader.aligned && use == Use::Once && pointwise,
-                   reader.reread || use == Use::Reread}};
-    if (use == Use::Reduced)
-      target.member.side = Side::Reduced;
+    Place place = placeOf(n, use, nodes[user], reader.place);
+    bool inRows = place.where != Place::Elsewhere;
+    Target target{
+        {reader.group, reader.side, place, reader.reread || (use == Use::Reread && !inRows)}};
+    if (use == Use::Reduced || inRows)
+      target.member.side = inRows ? Side::Result : Side::Reduced;
     if (use == Use::Packed)
       target.member.side = Side::Packed;
     target.fits = fits(n, use, target.member, group);
@@ -151,23 +217,51 @@ private:
     case NodeKind::Constant:
       return true;
     case NodeKind::Contraction:
-      return group.kind == GroupKind::Elemental && member.aligned && !group.movesElements &&
+      return group.kind == GroupKind::Elemental && member.aligned() && !group.movesElements &&
              node.space == group.space;
     case NodeKind::Reduce:
-      return member.aligned && member.side == Side::Result && node.space == group.space &&
-             (group.kind == GroupKind::Elemental ||
-              (group.kind == GroupKind::Reduce && group.reduced == node.reduced));
+      if (member.side != Side::Result ||
+          !(group.kind == GroupKind::Elemental ||
+            (group.kind == GroupKind::Reduce && group.reduced == node.reduced)))
+        return false;
+      return member.aligned() ? node.space == group.space && !group.rows
+                              : keepsRows(member.place, group);
     case NodeKind::Pointwise:
-      return group.kind != GroupKind::Contraction || member.aligned;
+      return group.kind != GroupKind::Contraction || member.aligned();
     case NodeKind::Convert:
     case NodeKind::Broadcast:
     case NodeKind::Reshape:
       return true;
     case NodeKind::Movement:
-      return group.kind != GroupKind::Contraction && group.movements < limits.movements;
+      return group.kind != GroupKind::Contraction && group.movements < limits.movements &&
+             !group.byRows;
     case NodeKind::Transpose:
+      return group.kind != GroupKind::Contraction && !group.byRows;
     case NodeKind::Slice:
       return group.kind != GroupKind::Contraction;
+    }
+    return false;
+  }
+
+  // Whether `group` can go over its result row by row, with what is computed once a row.
+  static bool keepsRows(const Place &place, const Group &group) {
+    if (place.where != Place::RowOf || group.kind == GroupKind::Contraction)
+      return false;
+    return group.rows ? group.rows == place.rows : !group.movements && !group.turns;
+  }
+
+  // Whether what is computed at `place` may be a result beside those of `group`.
+  bool mayYield(int n, const Place &place, const Group &group) const {
+    switch (place.where) {
+    case Place::Result:
+      // A contraction's epilogue costs nothing where it is.
+      return nodes[n].space == group.space && !(group.rows && ofProduct[n]);
+    case Place::RowOf:
+      return keepsRows(place, group);
+    case Place::ElementOf:
+      return !ofProduct[n] && (group.byRows || (!group.movements && !group.turns));
+    case Place::Elsewhere:
+      return false;
     }
     return false;
   }
@@ -213,13 +307,17 @@ private:
   bool joinAsOutput(int n, llvm::ArrayRef<Target> targets) {
     for (const Target &target : targets) {
       const Group &group = groups[target.member.group];
-      bool sameResult = target.member.aligned && nodes[n].space == group.space &&
-                        target.member.side == Side::Result && group.kind != GroupKind::Update &&
-                        group.kind != GroupKind::Alone;
-      if (!target.fits || !sameResult || otherUsersReach(n, target.member.group))
+      bool isShared = mayYield(n, target.member.place, group) &&
+                      target.member.side == Side::Result && group.kind != GroupKind::Update &&
+                      group.kind != GroupKind::Alone;
+      if (!target.fits || !isShared || otherUsersReach(n, target.member.group))
         continue;
       join(n, target.member);
-      groups[target.member.group].outputs.push_back(n);
+      Group &joined = groups[target.member.group];
+      joined.outputs.push_back(n);
+      joined.byRows |= !target.member.aligned();
+      if (target.member.place.where == Place::RowOf)
+        joined.rows = target.member.place.rows;
       return true;
     }
     return false;
@@ -272,10 +370,15 @@ private:
     group.movements += node.kind == NodeKind::Movement;
     group.movesElements |= node.kind == NodeKind::Movement || node.kind == NodeKind::Slice ||
                            node.kind == NodeKind::Transpose || node.kind == NodeKind::Reshape ||
-                           (node.kind == NodeKind::Pointwise && !member.aligned);
+                           (node.kind == NodeKind::Pointwise && !member.aligned());
+    group.turns |= node.kind == NodeKind::Transpose;
     if (node.kind == NodeKind::Reduce) {
       group.kind = GroupKind::Reduce;
       group.reduced = node.reduced;
+      if (!member.aligned()) {
+        group.rows = node.reduced;
+        group.byRows = true;
+      }
     } else if (node.kind == NodeKind::Contraction) {
       group.kind = GroupKind::Contraction;
     }
@@ -286,10 +389,10 @@ private:
     GroupKind kind = node.kind == NodeKind::Update  ? GroupKind::Update
                      : node.kind == NodeKind::Alone ? GroupKind::Alone
                                                     : GroupKind::Elemental;
-    groups.push_back({kind, node.space, 0, node.elements});
+    groups.push_back({.kind = kind, .space = node.space, .elements = node.elements});
     groupSeen.push_back(0);
     groups.back().outputs.push_back(n);
-    join(n, {static_cast<int>(groups.size()) - 1, Side::Result, true, false});
+    join(n, {static_cast<int>(groups.size()) - 1, Side::Result, {Place::Result}, false});
   }
 
   // Reshapes of values that are in memory anyway leave their kernels: they are views.
@@ -327,6 +430,9 @@ private:
   std::vector<bool> kept;   // stays outside kernels though it is no Outside node
   std::vector<bool> urgent; // kept, and read by a collective
   std::vector<uint8_t> copyDepth;
+  llvm::DenseSet<uint32_t> spread;
+  std::vector<uint32_t> ofRows; // what is computed of reductions along rows: Node::reduced
+  std::vector<bool> ofProduct;  // a contraction's result, or its epilogue's
   std::vector<Group> groups;
   std::vector<int> nodeSeen, groupSeen;
   int stamp = 0;

@@ -1,8 +1,8 @@
 // Which ops run together as one kernel, decided on plain data.
 //
-//   x -- exp --+-- sum -- 1/s -- bcast --+      kernel A: exp (expensive, read twice: computed once)
-//              |                         |      kernel B: sum, 1/s (a reduction, its epilogue)
-//              +------------------------ mul    kernel C: bcast, mul
+//   x -- exp --+-- sum -- 1/s -- bcast --+      along rows: one kernel, which keeps a row of exp
+//              |                         |      along columns: A: exp (expensive: computed once),
+//              +------------------------ mul    B: sum, 1/s (a reduction, its epilogue), C: bcast, mul
 //
 // Nodes are visited from last to first, so that the kernels of a node's users are known: it joins
 // them, is copied into them, or starts a kernel of its own. Time is linear but for a search for
@@ -55,7 +55,7 @@ struct Node {
   bool free = false;       // Constant: is in the constant section when someone needs it in memory
   int64_t elements = 0;    // of the result
   uint32_t space = 0;      // number of the result's shape
-  uint32_t reduced = 0;    // Reduce: number of (input shape, reduced dimensions)
+  uint32_t reduced = 0;    // Reduce, Broadcast of rows: number of (shape, reduced dimensions)
   llvm::SmallVector<Edge, 3> operands; // nodes before this one
 };
 

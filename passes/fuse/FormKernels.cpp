@@ -7,6 +7,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "lib/fusion/FusionGraph.h"
+#include "lib/fusion/RowsStay.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -100,6 +101,44 @@ static void separateOperands(Block &block) {
   }
 }
 
+// The dimensions of `array`, of more than one element, that a reduction folds or a broadcast fills
+// with the same.
+static ShapeKey keyOf(RankedTensorType array, llvm::function_ref<bool(int64_t)> isFolded) {
+  ShapeKey key(array.getShape());
+  key.push_back(-1);
+  for (int64_t dim = 0; dim < array.getRank(); ++dim)
+    if (array.getDimSize(dim) != 1 && isFolded(dim))
+      key.push_back(dim);
+  return key;
+}
+
+static ShapeKey foldedBy(ReduceOp reduce) {
+  return keyOf(typeOf(reduce.getInputs().front()),
+               [&](int64_t dim) { return llvm::is_contained(reduce.getDimensions(), dim); });
+}
+
+// What a broadcast fills with one element of its operand each, where these are rows that a kernel may
+// keep; else empty.
+static ShapeKey rowsFilledBy(BroadcastInDimOp broadcast) {
+  RankedTensorType array = typeOf(broadcast->getResult(0)), from = typeOf(broadcast.getOperand());
+  auto dims = broadcast.getBroadcastDimensions();
+  if (!llvm::is_sorted(dims) || array.getNumElements() == 0)
+    return {};
+  auto isFilled = [&](int64_t dim) {
+    const auto *at = llvm::find(dims, dim);
+    return at == dims.end() || from.getDimSize(at - dims.begin()) == 1;
+  };
+  fusion::Rows rows{.count = from.getNumElements(),
+                    .elements = array.getNumElements() / from.getNumElements(),
+                    .bytes = byteSize(array) / from.getNumElements()};
+  int64_t inner = 1; // of the last dimensions, as long as they are filled
+  for (int64_t dim = array.getRank(); dim-- > 0 && (array.getDimSize(dim) == 1 || isFilled(dim));)
+    inner *= array.getDimSize(dim);
+  if (inner != rows.elements || !fusion::rowsStay(rows))
+    return {};
+  return keyOf(array, isFilled);
+}
+
 static BlockGraph graphOf(Block &block) {
   BlockGraph graph;
   std::map<ShapeKey, uint32_t> shapes;
@@ -133,10 +172,10 @@ static BlockGraph graphOf(Block &block) {
       node.space = number(ShapeKey(type.getShape()));
       node.free = isSplat(&op) && byteSize(type) <= 1024;
       if (auto reduce = dyn_cast<ReduceOp>(op)) {
-        ShapeKey key(typeOf(reduce.getInputs().front()).getShape());
-        key.push_back(-1);
-        llvm::append_range(key, reduce.getDimensions());
-        node.reduced = number(std::move(key));
+        node.reduced = number(foldedBy(reduce));
+      } else if (auto broadcast = dyn_cast<BroadcastInDimOp>(op)) {
+        if (ShapeKey rows = rowsFilledBy(broadcast); !rows.empty())
+          node.reduced = number(std::move(rows));
       }
     }
     graph.nodes.push_back(std::move(node));

@@ -2,6 +2,7 @@
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
+#include "passes/codegen/kernel/KeptRows.h"
 
 using namespace mlir;
 using namespace tessera::stablehlo;
@@ -42,15 +43,36 @@ static bool readsElsewhere(NodeKind kind) {
   }
 }
 
+// Whether `op` gives each element of a row the row's own value.
+static bool spreadsOverRows(Operation *op, const codegen::KeptRows &rows) {
+  auto broadcast = dyn_cast<BroadcastInDimOp>(op);
+  if (!broadcast || shapeOf(op->getResult(0)) != ArrayRef(rows.shape))
+    return false;
+  SmallVector<int64_t> given, outer; // dimensions of more than one element
+  for (auto [dim, size] : llvm::zip(broadcast.getBroadcastDimensions(), shapeOf(op->getOperand(0))))
+    if (size != 1)
+      given.push_back(dim);
+  for (int64_t dim = 0; dim < rows.outer; ++dim)
+    if (rows.shape[dim] != 1)
+      outer.push_back(dim);
+  return given == outer;
+}
+
 // For each operand whether it is read only at the index that is written. A contraction finishes a
-// result's element before it writes it. Empty when the kernel has others.
-static SmallVector<bool> readAtWrittenIndex(Block *body) {
+// result's element before it writes it, and reductions of a row are finished before the row is
+// written. Empty when the kernel has others.
+static SmallVector<bool> readAtWrittenIndex(Block *body,
+                                            const std::optional<codegen::KeptRows> &rows) {
   SmallVector<bool> result(body->getNumArguments(), true);
+  auto foldsRow = [&](Operation *op) { return rows && codegen::foldsRows(op, *rows); };
   for (Operation &op : body->without_terminator()) {
-    if (!readsByIndex(&op))
+    if (!readsByIndex(&op) && !foldsRow(&op))
       return {};
+    if (rows && fusionKindOf(&op) == NodeKind::Movement)
+      return {}; // a row may be written in pieces
     if (!readsElsewhere(fusionKindOf(&op)))
       continue;
+    bool isRowsOwn = rows && spreadsOverRows(&op, *rows);
     // Everything that leads here is read elsewhere.
     SmallVector<Value> work(op.getOperands());
     DenseSet<Value> seen;
@@ -58,10 +80,11 @@ static SmallVector<bool> readAtWrittenIndex(Block *body) {
       Value value = work.pop_back_val();
       if (!seen.insert(value).second)
         continue;
+      Operation *def = value.getDefiningOp();
       if (int64_t argument = argumentNumber(value, body); argument >= 0)
         result[argument] = false;
-      else
-        llvm::append_range(work, value.getDefiningOp()->getOperands());
+      else if (!isRowsOwn || !foldsRow(def))
+        llvm::append_range(work, def->getOperands());
     }
   }
   return result;
@@ -69,8 +92,15 @@ static SmallVector<bool> readAtWrittenIndex(Block *body) {
 
 InplaceOperands::InplaceOperands(exec::FusedOp fused) : fused(fused) {
   auto elements = [](Value value) { return typeOf(value).getNumElements(); };
-  if (llvm::all_equal(llvm::map_range(fused.getResults(), elements)))
-    aligned = readAtWrittenIndex(fused.getBlock());
+  std::optional<codegen::KeptRows> rows = codegen::keptRows({"", fused.getBlock(), {}});
+  auto isOfRowsShape = [&](Value value) { return shapeOf(value) == ArrayRef(rows->shape); };
+  // What has an element for each row is written before the row's elements are read for the last time.
+  if (rows && llvm::any_of(fused.getResults(), isOfRowsShape))
+    elementsWritten = rows->count() * rows->elements();
+  else
+    rows.reset();
+  if (rows || llvm::all_equal(llvm::map_range(fused.getResults(), elements)))
+    aligned = readAtWrittenIndex(fused.getBlock(), rows);
 }
 
 bool InplaceOperands::isReadWhereWritten(unsigned k, unsigned i) {
@@ -78,6 +108,8 @@ bool InplaceOperands::isReadWhereWritten(unsigned k, unsigned i) {
     return false;
   RankedTensorType operand = typeOf(fused.getBlock()->getArgument(k)),
                    result = typeOf(fused.getResult(i));
+  if (elementsWritten && result.getNumElements() != *elementsWritten)
+    return false;
   return operand.getNumElements() == result.getNumElements() &&
          operand.getElementType() == result.getElementType();
 }

@@ -2,12 +2,16 @@
 //
 //   - pointwise kernels: an operand of the same size that is read only at the index that is written
 //   - contractions: such an operand of their epilogue
+//   - kernels that take a row after the other (KeptRows.h): an operand that is read only in the row
+//     that is written, each pass over which ends before the first element of it is
 //   - dynamic_update_slice and scatter: the array that they update
 //
 // A kernel must be right whether such a pair shares a buffer or not.
 #pragma once
 
 #include "dialects/exec/ExecOps.h"
+
+#include <optional>
 
 namespace tessera::memory {
 
@@ -24,7 +28,8 @@ public:
 
 private:
   exec::FusedOp fused;
-  llvm::SmallVector<bool> aligned; // empty: no operand is
+  llvm::SmallVector<bool> aligned;        // empty: no operand is
+  std::optional<int64_t> elementsWritten; // of the only results that may overwrite one; none: all
 };
 
 } // namespace tessera::memory

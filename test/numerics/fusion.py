@@ -40,6 +40,16 @@ def normalise(x, scale, axes=(1,)):
     return (x - mean) * lax.rsqrt(variance + 1e-6) * scale
 
 
+def rows(x, y):
+    """Several sums along the same rows, what leads to them and what follows: for elements, and for rows."""
+    m = jnp.max(x, -1, keepdims=True)
+    e = jnp.exp(x - m)
+    s = total(e, x.ndim - 1)
+    p = e / s
+    t = jnp.tanh(p * y)
+    return p * (t - total(t, x.ndim - 1)), jnp.log(s) + m, e[..., ::2], jnp.argmax(t, -1)
+
+
 def sums(x, y):
     """Along every choice of dimensions, of a product that is computed in the kernel of each."""
     p = x * y + x
@@ -84,6 +94,8 @@ def cases():
     return [
         *(FusionCase(f"softmax_{n}", softmax, ((33, n),)) for n in (5, 16, 100, 4097)),
         FusionCase("softmax_f64", softmax, ((33, 70),), f64), FusionCase("softmax_bf16", softmax, ((33, 70),), bf16),
+        *(FusionCase(f"rows_{'x'.join(map(str, shape))}", rows, (shape,) * 2) for shape in ((70, 3), (100, 17), (33, 2048), (2, 3, 20, 40), (1, 4, 16, 33))),
+        FusionCase("rows_f64", rows, ((33, 70),) * 2, f64), FusionCase("rows_bf16", rows, ((33, 700),) * 2, bf16),
         FusionCase("normalise", normalise, ((40, 96), (96,))), FusionCase("normalise_bf16", normalise, ((40, 96), (96,)), bf16),
         FusionCase("normalise_columns", lambda x, s: normalise(x, s, (0, 2, 3)), ((6, 8, 7, 7), (7,))),
         FusionCase("sums", sums, ((5, 70, 83),) * 2), FusionCase("sums_small", sums, ((3, 4, 2),) * 2), FusionCase("sums_long", sums, ((2, 300, 1030),) * 2),

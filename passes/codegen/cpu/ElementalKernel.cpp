@@ -23,7 +23,7 @@ private:
   void emitBox(const Partition &part, Value cell, llvm::Instruction *before);
   void emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth, std::optional<unsigned> chunked,
                  Value low, Value high);
-  void emitRoots();
+  void emitRoots(bool ofRows = false);
   // Loops in the order they are opened; the last two are run by square tiles when loads lie across
   // the vector loop.
   bool findTransposed(llvm::SmallVectorImpl<LoopGroup> &groups);
@@ -44,13 +44,12 @@ bool Nest::emit() {
     points *= size;
   if (points == 0)
     return true;
+  if (rows)
+    scratchOffset = function.reserveScratch(rows->bytes);
   if (!build())
     return false;
 
-  llvm::SmallVector<int64_t> sizes;
-  for (unsigned dim : dims)
-    sizes.push_back(g->graph.dims[dim].size);
-  Partition part = partitionWork(sizes, workOf(*this));
+  Partition part = partitionWork(gridSizes(), workOf(*this), takesRows());
   std::vector<Box> parts = boxes();
   bool ok = true;
   function.forEachCell(part.cells, [&](Value cell, llvm::Instruction *before) {
@@ -69,23 +68,30 @@ unsigned Nest::lanesOf(llvm::ArrayRef<unsigned> group) const {
   auto [low, high] = boundsOf(g->graph, group);
   if (high - low < 2 || !keepsVectors(emitter->live, group.back()))
     return 1;
-  return emitter->chooseLanes(high - low, emitter->live);
+  return emitter->chooseLanes(high - low, nodesAlong(emitter->live, group));
 }
 
-void Nest::emitRoots() {
-  llvm::SmallVector<std::pair<Value, Value>> values;
+void Nest::emitRoots(bool ofRows) {
+  llvm::SmallVector<std::tuple<const Root *, Value, Value>> values;
   for (const Root &root : roots) {
+    if (root.isOfRow != ofRows)
+      continue;
     Value re = emitter->emit(root.value.re);
-    values.push_back({re, root.value.im ? emitter->emit(root.value.im) : nullptr});
+    values.push_back({&root, re, root.value.im ? emitter->emit(root.value.im) : nullptr});
   }
-  for (auto [root, value] : llvm::zip(roots, values))
-    emitter->store(function.outputBuffer(root.output), root.kind, root.offset, value.first,
-                   value.second);
+  for (auto [root, re, im] : values)
+    emitter->store(function.outputBuffer(root->output), root->kind, root->offset, re, im);
 }
 
 void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
                      std::optional<unsigned> chunked, Value low, Value high) {
   Emitter &e = *emitter;
+  auto isOfRow = [&](llvm::ArrayRef<unsigned> group) { return group.front() >= dims[outerDims]; };
+  if (takesRows() && isOfRow(groups[depth]) && (depth == 0 || !isOfRow(groups[depth - 1]))) {
+    e.openBlock();
+    emitRoots(/*ofRows=*/true);
+    e.closeBlock();
+  }
   if (depth == groups.size()) {
     e.openBlock();
     emitRoots();

@@ -150,6 +150,11 @@ Value Emitter::compute(Node *node) {
     return load(node);
   case Op::Iota:
     return iota(node);
+  case Op::Keep: {
+    Value value = emit(node->operands[0]);
+    store(bufferPointer(node->buffer()), node->kind, node->index, value);
+    return value;
+  }
   case Op::Reduced:
     return reduced(node);
   case Op::External:

@@ -125,6 +125,8 @@ bool Emitter::reachesFar(Node *node) {
 Value Emitter::load(Node *node) {
   llvm::Type *type = memoryType(node->kind, b.getContext());
   llvm::Align align(byteSize(node->kind));
+  for (Node *filler : node->operands)
+    emit(filler);
   Value mask = node->mask ? emit(node->mask) : nullptr;
   Value base, perLane;
   int64_t stride;

@@ -211,6 +211,24 @@ Node *Graph::load(ElementKind kind, int buffer, Index offset, Node *mask) {
                  .bits = buffer});
 }
 
+Node *Graph::keep(Node *value, int buffer, Index offset) {
+  return intern({.id = 0,
+                 .op = Op::Keep,
+                 .kind = value->kind,
+                 .operands = {value},
+                 .index = offset,
+                 .bits = buffer});
+}
+
+Node *Graph::loadKept(ElementKind kind, int buffer, Index offset, Node *filler) {
+  return intern({.id = 0,
+                 .op = Op::Load,
+                 .kind = kind,
+                 .operands = {filler},
+                 .index = offset,
+                 .bits = buffer});
+}
+
 Node *Graph::constant(ElementKind kind, int64_t bits) {
   Node *node = intern({.id = 0, .op = Op::Constant, .kind = kind, .operands = {}, .bits = bits});
   if (isInteger(kind))
@@ -302,7 +320,8 @@ Node *Graph::movedBits(Node *a) {
   ElementKind bits = bitsKind(8 * byteSize(a->kind));
   switch (a->op) {
   case Op::Load:
-    return load(bits, a->buffer(), a->index, a->mask);
+    return a->operands.empty() ? load(bits, a->buffer(), a->index, a->mask)
+                               : loadKept(bits, a->buffer(), a->index, a->operands[0]);
   case Op::Constant:
     return constant(bits, a->bits);
   case Op::Bitcast: {

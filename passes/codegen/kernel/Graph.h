@@ -37,10 +37,11 @@ struct IndexExpr {
 using Index = const IndexExpr *;
 
 enum class Op : uint8_t {
-  Load,     // buffer[index], or anything where mask is false
+  Load,     // buffer[index], or anything where mask is false; an operand has stored it there
   Constant, // bits
   Iota,     // index as a number of its kind
   External, // given by whoever emits: a reducer's argument
+  Keep,     // its operand, also stored in buffer[index]
   Reduced,  // component `aux` of `reduction`
   Add,
   Sub,
@@ -103,7 +104,7 @@ struct Node {
   Index index = nullptr;
   Node *mask = nullptr;
   Reduction *reduction = nullptr;
-  int64_t bits = 0; // Constant: its bit pattern; Load: the buffer
+  int64_t bits = 0; // Constant: its bit pattern; Load, Keep: the buffer
   int aux = 0;
   DimSet deps = 0;
   bool local = false; // External, or computed from one: lives where the reducer is emitted
@@ -173,6 +174,10 @@ public:
 
   // Nodes.
   Node *load(ElementKind kind, int buffer, Index offset, Node *mask);
+  // buffer[offset] = value, where the loops of `filler`, a Reduced, come to it; and what reads it
+  // once they are done.
+  Node *keep(Node *value, int buffer, Index offset);
+  Node *loadKept(ElementKind kind, int buffer, Index offset, Node *filler);
   Node *constant(ElementKind kind, int64_t bits);
   Node *floatConstant(ElementKind kind, double value);
   Node *boolean(bool value) { return constant(ElementKind::I1, value); }

@@ -91,6 +91,14 @@ Element GraphBuilder::at(mlir::Value value, IndexRange index, Node *mask) {
   if (auto it = memo.find(key); it != memo.end())
     return it->second;
 
+  Element element = keptAt(value, index, mask);
+  if (!element)
+    element = compute(value, index, mask);
+  memo[key] = element;
+  return element;
+}
+
+Element GraphBuilder::compute(mlir::Value value, IndexRange index, Node *mask) {
   Element element;
   if (auto it = buffers.find(value); it != buffers.end()) {
     std::optional<ElementType> type = elementType(value.getType());
@@ -106,7 +114,6 @@ Element GraphBuilder::at(mlir::Value value, IndexRange index, Node *mask) {
   } else {
     mlir::emitError(value.getLoc(), "a value from outside the kernel is used inside it");
   }
-  memo[key] = element;
   return element;
 }
 

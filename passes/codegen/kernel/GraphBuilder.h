@@ -5,6 +5,7 @@
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
 #include "passes/codegen/kernel/Graph.h"
+#include "passes/codegen/kernel/KeptRows.h"
 
 #include <map>
 
@@ -31,6 +32,10 @@ public:
   // What `value` is made of: an array in memory, or (rank 0) a given element.
   void bindBuffer(mlir::Value value, int buffer) { buffers[value] = buffer; }
   void bindElement(mlir::Value value, Element element) { elements[value] = element; }
+  // Rows that stay, those at `index`; their scratch starts at byte `offset`.
+  void bindRows(const KeptRows &rows, llvm::ArrayRef<Index> index, int64_t offset);
+  // Values that are read from a kept row which nothing fills: computed at other indices after all.
+  llvm::SmallVector<mlir::Value> unfilledRows() const;
 
   // The element at an index; loads are only done where `mask` (null: always) holds.
   Element at(mlir::Value value, IndexRange index, Node *mask = nullptr);
@@ -55,7 +60,12 @@ public:
   Graph &graph;
 
 private:
+  Element compute(mlir::Value value, IndexRange index, Node *mask);
   Element build(mlir::Operation *op, unsigned result, IndexRange index, Node *mask);
+  // A value of which a row stays; empty where that is no help at this index.
+  Element keptAt(mlir::Value value, IndexRange index, Node *mask);
+  bool isThisRow(IndexRange index) const;
+  void notePass(mlir::Operation *reduce, IndexRange index, Node *mask);
   // By family.
   Element elementwise(mlir::Operation *op, Op code, IndexRange index, Node *mask);
   Element complexElementwise(mlir::Operation *op, Op code, llvm::ArrayRef<Element> operands);
@@ -78,6 +88,17 @@ private:
   bool foldInputs(mlir::Operation *op, llvm::ArrayRef<Element> inputs, IndexRange index, Node *mask,
                   Reduction &reduction);
   void productSum(Element a, Element b, ElementKind result, Reduction &reduction);
+
+  struct KeptValue {
+    mlir::Operation *filler;
+    int buffer;
+    bool isFilled = false, isRead = false;
+  };
+  const KeptRows *rows = nullptr;
+  llvm::SmallVector<Index, 6> rowIndex;
+  llvm::MapVector<mlir::Value, KeptValue> keptValues;
+  // Of the row at rowIndex, what a reduction reads.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Index, 6>> passIndex;
 
   using Key = std::pair<void *, std::vector<const void *>>;
   const SplitTable &splits;

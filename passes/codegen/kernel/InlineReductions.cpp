@@ -19,6 +19,12 @@ Element GraphBuilder::reduction(mlir::Operation *op, unsigned result, IndexRange
     known = false;
     return {};
   }
+  // However a dimension of one element is counted, it is one reduction.
+  Indices counted(index);
+  for (auto [i, size] : llvm::zip(counted, shapeOf(op->getResult(result))))
+    if (size == 1)
+      i = graph.constant(0);
+  index = counted;
   Key key{op, std::vector<const void *>(index.begin(), index.end())};
   key.second.push_back(mask);
   auto [it, isNew] = reductions.try_emplace(key, nullptr);
@@ -152,6 +158,7 @@ bool GraphBuilder::reduceInputs(mlir::Operation *op, IndexRange index, Node *mas
     if (size != 1)
       reduction.order = isReduced ? Reduction::Rows : Reduction::Columns;
   }
+  notePass(op, from, mask);
   llvm::SmallVector<Element> inputs;
   for (unsigned i = 0, count = op->getNumOperands() / 2; i < count; ++i)
     inputs.push_back(at(op->getOperand(i), from, mask));

@@ -52,6 +52,9 @@ static void countOperation(Node *node, double times, KernelWork &work) {
   ElementKind kind = node->op == Op::Compare ? node->operands[0]->kind : node->kind;
   double lanes = lanesOf(kind) * times;
   switch (node->op) {
+  case Op::Keep:
+    work.moved += times * double(byteSize(kind));
+    return;
   case Op::Load:
   case Op::Constant:
   case Op::External:
@@ -138,7 +141,7 @@ public:
     }
     double points = pointsOf(setOf(nest.dims));
     for (const Root &root : nest.roots)
-      work.moved += points * byteSize(root.kind);
+      work.moved += (root.isOfRow ? pointsOf(root.offset->deps) : points) * byteSize(root.kind);
     if (!product && !vector.empty())
       work.runs += points / extentOf(vector);
   }
@@ -368,11 +371,8 @@ static bool countNests(const KernelSource &kernel, KernelWork &work) {
       if (counter.writesStrips)
         inStrips.insert(outputs.begin(), outputs.end());
     }
-    llvm::SmallVector<int64_t> sizes;
-    for (unsigned dim : nest.dims)
-      sizes.push_back(nest.g->graph.dims[dim].size);
     if (own.products.empty())
-      own.grid = double(partitionWork(sizes, own).cells);
+      own.grid = double(partitionWork(nest.gridSizes(), own, nest.takesRows()).cells);
     work += own;
   }
   for (auto [i, argument] : llvm::enumerate(kernel.body->getArguments()))

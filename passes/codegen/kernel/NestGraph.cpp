@@ -6,9 +6,51 @@
 
 namespace tessera::codegen {
 
+static llvm::SmallVector<int64_t, 6> withoutOnes(llvm::ArrayRef<int64_t> shape) {
+  return llvm::SmallVector<int64_t, 6>(
+      llvm::make_filter_range(shape, [](int64_t size) { return size != 1; }));
+}
+
+// Whether an array has one element for each row, in the rows' order.
+static bool isOfRows(const KeptRows &rows, mlir::Value value) {
+  return withoutOnes(shapeOf(value)) ==
+         withoutOnes(llvm::ArrayRef(rows.shape).take_front(rows.outer));
+}
+
+// The index of the same element in an array whose sizes differ by ones alone.
+static llvm::SmallVector<Index, 6> withOnes(Graph &graph, llvm::ArrayRef<Index> index,
+                                            llvm::ArrayRef<int64_t> from,
+                                            llvm::ArrayRef<int64_t> to) {
+  llvm::SmallVector<Index, 6> result;
+  size_t next = 0;
+  for (int64_t size : to) {
+    while (size != 1 && from[next] == 1)
+      ++next;
+    result.push_back(size == 1 ? graph.constant(0) : index[next++]);
+  }
+  return result;
+}
+
+NestGraph::NestGraph(const KernelSource &kernel, llvm::ArrayRef<unsigned> outputs, bool update)
+    : kernel(kernel), outputs(outputs), update(update) {
+  if (update)
+    return;
+  rows = keptRows(kernel);
+  if (rows && shape() != llvm::ArrayRef(rows->shape) &&
+      !isOfRows(*rows, kernel.outputs()[outputs[0]]))
+    rows.reset();
+}
+
 llvm::ArrayRef<int64_t> NestGraph::shape() const {
   mlir::Value value = kernel.outputs()[outputs[0]];
   return shapeOf(update ? value.getDefiningOp()->getOperand(1) : value);
+}
+
+llvm::SmallVector<int64_t> NestGraph::gridSizes() const {
+  llvm::SmallVector<int64_t> sizes;
+  for (unsigned dim : llvm::ArrayRef(dims).take_front(takesRows() ? outerDims : dims.size()))
+    sizes.push_back(g->graph.dims[dim].size);
+  return sizes;
 }
 
 llvm::SmallVector<Node *> NestGraph::rootNodes() const {
@@ -24,22 +66,63 @@ llvm::SmallVector<Node *> NestGraph::rootNodes() const {
 }
 
 bool NestGraph::construct(const Box *box) {
+  for (;;) {
+    if (!constructOnce(box))
+      return false;
+    auto unfilled = g->builder.unfilledRows();
+    if (unfilled.empty())
+      return true;
+    for (mlir::Value value : unfilled)
+      rows->slots.erase(value);
+  }
+}
+
+void NestGraph::bindRows(llvm::ArrayRef<Index> index) {
+  bool isWhole = shape() == llvm::ArrayRef(rows->shape);
+  auto outer = llvm::ArrayRef(rows->shape).take_front(rows->outer);
+  rowIndex = isWhole ? llvm::SmallVector<Index, 6>(index.take_front(rows->outer))
+                     : withOnes(g->graph, index, shape(), outer);
+  g->builder.bindRows(*rows, rowIndex, scratchOffset);
+}
+
+Root NestGraph::rowRoot(unsigned output, ElementType type) {
+  Graph &graph = g->graph;
+  mlir::Value value = kernel.outputs()[output];
+  auto outer = llvm::ArrayRef(rows->shape).take_front(rows->outer), shape = shapeOf(value);
+  Index offset = graph.linearise(rowIndex, outer);
+  Element element = g->builder.at(value, withOnes(graph, rowIndex, outer, shape));
+  return {output, element, type.kind, type.complex ? graph.multiply(offset, 2) : offset, true};
+}
+
+bool NestGraph::constructOnce(const Box *box) {
   g = std::make_unique<KernelGraph>(kernel, splits);
   Graph &graph = g->graph;
   roots.clear();
   dims.clear();
   llvm::SmallVector<Index, 6> index;
-  for (auto [i, size] : llvm::enumerate(shape()))
+  outerDims = 0;
+  for (auto [i, size] : llvm::enumerate(shape())) {
     index.push_back(g->builder.loop(nullptr, i, size, &dims));
+    if (rows && i < rows->outer)
+      outerDims = dims.size();
+  }
   if (box)
     for (auto [dim, range] : llvm::zip(dims, *box))
       std::tie(graph.dims[dim].low, graph.dims[dim].high) = range;
+  if (rows)
+    bindRows(index);
   for (unsigned output : outputs) {
     mlir::Value value = kernel.outputs()[output];
     std::optional<ElementType> type = elementType(value.getType());
     if (!type) {
       mlir::emitError(value.getLoc(), "no kernel code for element type ") << value.getType();
       return false;
+    }
+    if (rows && outerDims < dims.size() && shapeOf(value) != shape() && isOfRows(*rows, value)) {
+      roots.push_back(rowRoot(output, *type));
+      if (!roots.back().value)
+        return false;
+      continue;
     }
     // Outputs of as many elements but other shapes go along in the same order.
     llvm::SmallVector<Index, 6> from(index);
@@ -134,6 +217,10 @@ std::vector<Box> NestGraph::boxes() const {
 }
 
 bool NestGraph::keepsVectors(llvm::ArrayRef<Node *> live, unsigned lastDim) const {
+  // What stays is one row's, not several side by side.
+  bool isOuter = llvm::is_contained(llvm::ArrayRef(dims).take_front(outerDims), lastDim);
+  if (rows && !rows->slots.empty() && isOuter)
+    return false;
   int64_t along = 0, against = 0;
   bool anyReduction = false;
   for (Node *node : live) {
@@ -164,8 +251,19 @@ llvm::SmallVector<llvm::SmallVector<unsigned>> outputNests(const KernelSource &k
   auto typeOf = [&](unsigned output) {
     return mlir::cast<mlir::ShapedType>(kernel.outputs()[output].getType());
   };
+  std::optional<KeptRows> rows = keptRows(kernel);
+  auto hasRows = [&](unsigned output) {
+    return shapeOf(kernel.outputs()[output]) == llvm::ArrayRef(rows->shape);
+  };
+  bool anyRows = rows && llvm::any_of(outputs, hasRows);
   llvm::SmallVector<llvm::SmallVector<unsigned>> nests;
-  for (unsigned output : outputs) {
+  // What has an element for each row comes with the rows.
+  llvm::SmallVector<unsigned> ordered;
+  auto comesLater = [&](unsigned output) {
+    return anyRows && !hasRows(output) && isOfRows(*rows, kernel.outputs()[output]);
+  };
+  llvm::copy_if(outputs, std::back_inserter(ordered), [&](unsigned o) { return !comesLater(o); });
+  for (unsigned output : ordered) {
     auto it = llvm::find_if(nests, [&](const auto &nest) {
       auto first = typeOf(nest[0]), type = typeOf(output);
       return first.getShape() == type.getShape() ||
@@ -176,6 +274,9 @@ llvm::SmallVector<llvm::SmallVector<unsigned>> outputNests(const KernelSource &k
     else
       it->push_back(output);
   }
+  for (unsigned output : outputs)
+    if (comesLater(output))
+      llvm::find_if(nests, [&](const auto &nest) { return hasRows(nest[0]); })->push_back(output);
   return nests;
 }
 

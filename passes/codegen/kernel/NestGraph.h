@@ -13,6 +13,7 @@ struct Root {
   Element value;
   ElementKind kind;
   Index offset;
+  bool isOfRow = false; // one element for each row of the others
 };
 
 // A part of the nest's points: [low, high) of each loop.
@@ -22,8 +23,7 @@ class NestGraph {
 public:
   // `update`: the output is a dynamic_update_slice of the buffer that it shares, and only the
   // update is written.
-  NestGraph(const KernelSource &kernel, llvm::ArrayRef<unsigned> outputs, bool update)
-      : kernel(kernel), outputs(outputs), update(update) {}
+  NestGraph(const KernelSource &kernel, llvm::ArrayRef<unsigned> outputs, bool update);
 
   // Builds the graph, with loops split so that reshapes need no division where that is possible.
   bool build();
@@ -37,19 +37,30 @@ public:
 
   llvm::ArrayRef<int64_t> shape() const;
   llvm::SmallVector<Node *> rootNodes() const;
+  // Sizes of the loops that cells may divide: not those of a row that stays.
+  llvm::SmallVector<int64_t> gridSizes() const;
+  // Whether a row of the results stays: all else of it is computed before.
+  bool takesRows() const { return rows && outerDims < dims.size(); }
 
   const KernelSource &kernel;
   std::unique_ptr<KernelGraph> g; // of the last build or rebuild
   llvm::SmallVector<Root> roots;
   llvm::SmallVector<unsigned> dims; // the nest's loops, outer first
+  std::optional<KeptRows> rows;
+  unsigned outerDims = 0;    // of `dims`, before those of a row
+  int64_t scratchOffset = 0; // of what stays
 
 private:
+  bool constructOnce(const Box *box);
+  void bindRows(llvm::ArrayRef<Index> index);
+  Root rowRoot(unsigned output, ElementType type);
   bool construct(const Box *box);
   bool addSplits();
 
   llvm::ArrayRef<unsigned> outputs;
   bool update;
   SplitTable splits;
+  llvm::SmallVector<Index, 6> rowIndex; // of the row that is taken
 };
 
 // Outputs that share their loops: those of one shape; of one size too when some overwrite what

@@ -22,7 +22,7 @@ static double cellCost(const cost::KernelWork &work) {
   return cost;
 }
 
-Partition partitionWork(llvm::ArrayRef<int64_t> sizes, const cost::KernelWork &work) {
+Partition partitionWork(llvm::ArrayRef<int64_t> sizes, const cost::KernelWork &work, bool byRows) {
   // About 5 us a cell: far above what handing one out costs, far below a step.
   constexpr double costOfCell = 200e3;
   constexpr int64_t mostCells = 1024;
@@ -39,7 +39,7 @@ Partition partitionWork(llvm::ArrayRef<int64_t> sizes, const cost::KernelWork &w
   for (int64_t n : sizes.drop_front(result.prefix + 1))
     rowsInside *= n;
   // Whole vectors where the loop may be the vector loop.
-  int64_t step = 64 / std::gcd(rowsInside, int64_t(64));
+  int64_t step = byRows ? 1 : 64 / std::gcd(rowsInside, int64_t(64));
   int64_t chunk = llvm::divideCeil(size, std::max<int64_t>(wanted / before, 1));
   result.chunk = std::min(size, static_cast<int64_t>(llvm::alignTo(chunk, step)));
   result.chunks = llvm::divideCeil(size, result.chunk);

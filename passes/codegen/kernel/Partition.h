@@ -14,8 +14,9 @@ struct Partition {
   int64_t chunk = 1;   // its indices a cell
   int64_t cells = 1;
 };
-// `sizes` of the loops, outer first; `work` of all their points.
-Partition partitionWork(llvm::ArrayRef<int64_t> sizes, const cost::KernelWork &work);
+// `sizes` of the loops, outer first; `work` of all their points. `byRows`: each has loops of its own
+// inside.
+Partition partitionWork(llvm::ArrayRef<int64_t> sizes, const cost::KernelWork &work, bool byRows);
 
 // Cells of a contraction: chunks of n, times chunks of m, times ranges of the outer loops' points.
 struct ContractionCells {

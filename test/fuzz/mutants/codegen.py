@@ -34,7 +34,7 @@ MUTANTS = [
            "return llvm::all_of(nodes, [&](Node *node) { return fits(node->index); }) && ⟦llvm::all_of(stores, fits)⟧;", "true",
            "two loops become one though the result's rows do not lie side by side (an update in place of a part)"),
     mutant("codegen.chunks-of-part-vectors", "passes/codegen/kernel/Partition.cpp",
-           "int64_t step = ⟦64 / std::gcd(rowsInside, int64_t(64))⟧;", "1",
+           "int64_t step = byRows ? 1 : ⟦64 / std::gcd(rowsInside, int64_t(64))⟧;", "1",
            "a large loop is divided among cores in mid-vector: elements at the ends of chunks are left out"),
     mutant("codegen.tiles-twice-in-place", LOOPS,
            "return node->op == Op::Reduced; }) || ⟦function.kernel.sharesBuffers()⟧)", "false",

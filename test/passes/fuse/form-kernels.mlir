@@ -1,7 +1,58 @@
 // Each of these is one way in which ops become kernels.
 // RUN: tessera-opt %s --tessera-form-kernels --tessera-verify-fuse --split-input-file | FileCheck %s
 
-// The exponential is read by the sum and after it: computed once, in a kernel of its own, as the contraction's epilogue.
+// A row stays: its largest element, the exponentials, their sum and the quotients are one kernel. The sum
+// is another result of it.
+// CHECK-LABEL: func.func @rows
+// CHECK: exec.fused({{.*}}) -> (tensor<64xf32>, tensor<64x32xf32>)
+// CHECK-COUNT-2: stablehlo.reduce
+// CHECK: stablehlo.divide
+// CHECK-NOT: exec.fused
+// CHECK: return
+func.func @rows(%x: tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<64xf32>) {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %m = stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<64x32xf32>, tensor<f32>) -> tensor<64xf32>
+  %0 = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<64xf32>) -> tensor<64x32xf32>
+  %1 = stablehlo.subtract %x, %0 : tensor<64x32xf32>
+  %e = stablehlo.exponential %1 : tensor<64x32xf32>
+  %s = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [1] : (tensor<64x32xf32>, tensor<f32>) -> tensor<64xf32>
+  %2 = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<64xf32>) -> tensor<64x32xf32>
+  %q = stablehlo.divide %e, %2 : tensor<64x32xf32>
+  return %q, %s : tensor<64x32xf32>, tensor<64xf32>
+}
+
+// -----
+
+// A sum down the columns is finished before any element is scaled by it: no row to keep.
+// CHECK-LABEL: func.func @columns
+// CHECK: exec.fused({{.*}}) -> tensor<32xf32>
+// CHECK: exec.fused({{.*}}) -> tensor<64x32xf32>
+func.func @columns(%x: tensor<64x32xf32>) -> tensor<64x32xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0] : (tensor<64x32xf32>, tensor<f32>) -> tensor<32xf32>
+  %0 = stablehlo.broadcast_in_dim %s, dims = [1] : (tensor<32xf32>) -> tensor<64x32xf32>
+  %q = stablehlo.multiply %x, %0 : tensor<64x32xf32>
+  return %q : tensor<64x32xf32>
+}
+
+// -----
+
+// A picked element of a computed array is computed alone.
+// CHECK-LABEL: func.func @picked
+// CHECK: exec.fused({{.*}}) -> tensor<2x32xf32>
+// CHECK: stablehlo.add
+// CHECK: "stablehlo.gather"
+// CHECK-NOT: exec.fused
+func.func @picked(%x: tensor<64x32xf32>, %y: tensor<64x32xf32>, %i: tensor<2x1xi32>) -> tensor<2x32xf32> {
+  %0 = stablehlo.add %x, %y : tensor<64x32xf32>
+  %1 = "stablehlo.gather"(%0, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 32>}> : (tensor<64x32xf32>, tensor<2x1xi32>) -> tensor<2x32xf32>
+  return %1 : tensor<2x32xf32>
+}
+
+// -----
+
+// Rows too short to keep. The exponential is read by the sum and after it: computed once, in a kernel of its own, as the contraction's epilogue.
 // CHECK-LABEL: func.func @softmax
 // CHECK: %[[E:.*]] = exec.fused
 // CHECK: dot_general

@@ -74,3 +74,31 @@ func.func @dying(%x: tensor<8xf32>) -> tensor<8xf32> {
   }
   return %r : tensor<8xf32>
 }
+
+// A row is read in several passes, all before its first element is written.
+// CHECK-LABEL: func.func @rows
+// CHECK: attributes {inplace = array<i64: 0, -1>}
+func.func @rows(%x: tensor<8x8xf32> {tf.aliasing_output = 0 : i32}) -> (tensor<8x8xf32>, tensor<8xf32>) {
+  %r:2 = exec.fused(%a = %x : tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8xf32>) {
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %s = stablehlo.reduce(%a init: %z) applies stablehlo.add across dimensions = [1] : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
+    %0 = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<8xf32>) -> tensor<8x8xf32>
+    %1 = stablehlo.divide %a, %0 : tensor<8x8xf32>
+    exec.yield %1, %s : tensor<8x8xf32>, tensor<8xf32>
+  }
+  return %r#0, %r#1 : tensor<8x8xf32>, tensor<8xf32>
+}
+
+// The sum of another row would be of what was written.
+// CHECK-LABEL: func.func @other_rows
+// CHECK-NOT: inplace
+func.func @other_rows(%x: tensor<8x8xf32> {tf.aliasing_output = 0 : i32}) -> tensor<8x8xf32> {
+  %r = exec.fused(%a = %x : tensor<8x8xf32>) -> tensor<8x8xf32> {
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %s = stablehlo.reduce(%a init: %z) applies stablehlo.add across dimensions = [1] : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
+    %0 = stablehlo.broadcast_in_dim %s, dims = [1] : (tensor<8xf32>) -> tensor<8x8xf32>
+    %1 = stablehlo.divide %a, %0 : tensor<8x8xf32>
+    exec.yield %1 : tensor<8x8xf32>
+  }
+  return %r : tensor<8x8xf32>
+}

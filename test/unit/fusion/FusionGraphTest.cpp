@@ -42,6 +42,47 @@ TEST(FusionGraph, ExpensiveValuesAreComputedOnce) {
   EXPECT_EQ(plan.kernels.size(), 3u);
 }
 
+// max, exp(x - max), sum, exp / sum; the sum is read by somebody else, too.
+static std::vector<Node> softmax() {
+  auto fold = [](int n) {
+    Node node = compute(NodeKind::Reduce, {{n, Use::Reduced}}, 2, 8);
+    node.reduced = 3;
+    return node;
+  };
+  auto spread = [](int n) {
+    Node node = compute(NodeKind::Broadcast, {{n, Use::Reread}});
+    node.reduced = 3;
+    return node;
+  };
+  return {outside({}),
+          fold(0),
+          spread(1),
+          compute(NodeKind::Pointwise, {{0, Use::Once}, {2, Use::Once}}, 1, 64, true),
+          fold(3),
+          spread(4),
+          compute(NodeKind::Pointwise, {{3, Use::Once}, {5, Use::Once}}, 1, 64, true),
+          outside({4, 6})};
+}
+
+TEST(FusionGraph, RowsStayInOneKernel) {
+  Plan plan = planKernels(softmax());
+  ASSERT_EQ(plan.kernels.size(), 1u);
+  EXPECT_EQ(plan.kernels[0].nodes, (std::vector<int>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(plan.kernels[0].outputs, (std::vector<int>{4, 6}));
+}
+
+TEST(FusionGraph, RowsOfAnotherKindAreFoldedApart) {
+  std::vector<Node> nodes = softmax();
+  nodes[5].reduced = 4; // its result is for columns
+  EXPECT_EQ(planKernels(nodes).kernels.size(), 2u);
+}
+
+TEST(FusionGraph, MovementIsNoPartOfRows) {
+  std::vector<Node> nodes = softmax();
+  nodes[0] = compute(NodeKind::Movement, {});
+  EXPECT_EQ(planKernels(nodes).kernels.size(), 2u);
+}
+
 TEST(FusionGraph, CollectiveOperandsAreNotDelayed) {
   std::vector<Node> nodes = {
       outside({}), compute(NodeKind::Pointwise, {{0, Use::Once}}, 1, 64, true), outside({1}, true),
@@ -126,6 +167,7 @@ TEST(FusionGraph, AnyPlanCanRun) {
       }
       case 2:
         nodes.push_back(compute(NodeKind::Broadcast, {{any(), Use::Reread}}));
+        nodes.back().reduced = random() % 4 ? 3 : 0;
         break;
       case 3:
         nodes.push_back(compute(NodeKind::Reshape, {{any(), Use::Once}}, 1 + random() % 2));

@@ -1,0 +1,127 @@
+#include "passes/codegen/kernel/KeptRows.h"
+
+#include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/TensorTypes.h"
+#include "passes/codegen/kernel/ElementKind.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tessera::codegen {
+
+using namespace tessera::stablehlo;
+
+// Scratch for rows; what finds no room is computed in each pass.
+static constexpr int64_t kMostBytes = 1 << 20;
+
+static int64_t product(llvm::ArrayRef<int64_t> sizes) {
+  int64_t points = 1;
+  for (int64_t size : sizes)
+    points *= size;
+  return points;
+}
+
+int64_t KeptRows::count() const { return product(llvm::ArrayRef(shape).take_front(outer)); }
+int64_t KeptRows::elements() const { return product(llvm::ArrayRef(shape).drop_front(outer)); }
+
+// The first of the dimensions that `op` folds, if they are all from there on. Those of one element
+// count for nothing.
+static std::optional<unsigned> startOfRow(ReduceOp op) {
+  auto shape = shapeOf(op->getOperand(0));
+  std::optional<unsigned> start;
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    bool isFolded = llvm::is_contained(op.getDimensions(), static_cast<int64_t>(dim));
+    if (size == 1)
+      continue;
+    if (isFolded && !start)
+      start = dim;
+    if (!isFolded && start)
+      return std::nullopt;
+  }
+  return start;
+}
+
+bool foldsRows(mlir::Operation *op, const KeptRows &rows) {
+  auto reduce = mlir::dyn_cast<ReduceOp>(op);
+  return reduce && shapeOf(op->getOperand(0)) == llvm::ArrayRef(rows.shape) &&
+         startOfRow(reduce) == rows.outer;
+}
+
+namespace {
+
+// Walks over what is computed for each element of a row.
+class Passes {
+public:
+  explicit Passes(KeptRows &rows) : rows(rows) {}
+
+  // What one pass computes: `filler` is its reduction, null in the last pass.
+  void add(mlir::ValueRange computed, mlir::Operation *filler) {
+    seen.clear();
+    for (mlir::Value value : computed)
+      visit(value, filler);
+  }
+
+private:
+  void visit(mlir::Value value, mlir::Operation *filler) {
+    mlir::Operation *op = value.getDefiningOp();
+    if (!op || !seen.insert(value).second || shapeOf(value) != llvm::ArrayRef(rows.shape) ||
+        !isElementwise(op) || rows.slots.contains(value))
+      return;
+    auto [first, isNew] = firstPass.try_emplace(value, filler);
+    if (!isNew && isExpensive(op) && keep(value, first->second))
+      return;
+    for (mlir::Value operand : op->getOperands())
+      visit(operand, filler);
+  }
+
+  bool keep(mlir::Value value, mlir::Operation *filler) {
+    std::optional<ElementType> type = elementType(value.getType());
+    if (!type || type->complex)
+      return false;
+    int64_t bytes = llvm::alignTo(rows.elements() * type->bytes(), 64);
+    if (rows.bytes + bytes > kMostBytes)
+      return false;
+    rows.slots.insert({value, {filler, rows.bytes}});
+    rows.bytes += bytes;
+    return true;
+  }
+
+  KeptRows &rows;
+  llvm::DenseMap<mlir::Value, mlir::Operation *> firstPass;
+  llvm::DenseSet<mlir::Value> seen; // in this pass
+};
+
+} // namespace
+
+std::optional<KeptRows> keptRows(const KernelSource &kernel) {
+  llvm::SmallVector<ReduceOp> folds;
+  KeptRows rows;
+  for (auto reduce : kernel.body->getOps<ReduceOp>()) {
+    std::optional<unsigned> start = startOfRow(reduce);
+    if (!start)
+      continue;
+    if (folds.empty()) {
+      auto shape = shapeOf(reduce->getOperand(0));
+      rows.shape.assign(shape.begin(), shape.end());
+      rows.outer = *start;
+    }
+    if (foldsRows(reduce, rows))
+      folds.push_back(reduce);
+  }
+  if (folds.empty() || rows.elements() < 2 || rows.count() == 0)
+    return std::nullopt;
+  llvm::SmallVector<mlir::Value> results;
+  for (mlir::Value output : kernel.outputs())
+    if (shapeOf(output) == llvm::ArrayRef(rows.shape))
+      results.push_back(output);
+  if (results.empty() && folds.size() < 2)
+    return std::nullopt;
+  Passes passes(rows);
+  for (ReduceOp fold : folds)
+    passes.add(fold.getInputs(), fold);
+  passes.add(results, nullptr);
+  return rows;
+}
+
+} // namespace tessera::codegen
