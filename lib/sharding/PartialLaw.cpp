@@ -70,7 +70,7 @@ bool holds(const Entry &entry, const PartialQuery &query) {
 } // namespace
 
 bool commutesWithReduction(const PartialQuery &query) {
-  return llvm::any_of(table, [&](const Entry &entry) {
+  return !query.rewraps && llvm::any_of(table, [&](const Entry &entry) {
     return entry.law == query.law && (entry.kinds & bit(query.kind)) &&
            !(entry.combiner && query.combiner != query.kind) &&
            !(entry.realOnly && query.integer) && holds(entry, query);

@@ -7,6 +7,8 @@
 //   max_i(a_i) + b == max_i(a_i + b)              add commutes with max in one, but not of
 //                                                 integers: they wrap, the least one minus 1 is the
 //                                                 largest
+//   sum_i(a_i) . b == sum_i(a_i . b)              a product is linear in each operand, but not one of
+//                                                 i8 whose result is i32: sums of a wrap at 8 bits
 #pragma once
 
 #include "lib/sharding/Sharding.h"
@@ -51,6 +53,8 @@ struct PartialQuery {
   std::optional<ReductionKind> combiner = std::nullopt;
   // An operand or result has integer elements: division and conversion round, sums wrap.
   bool integer = false;
+  // A partial operand's integers become integers of another width: sums wrap there at another place.
+  bool rewraps = false;
 };
 
 // Whether the op's result is partial in the same way, so that reducing it gives what reducing the

@@ -3,6 +3,7 @@
 #include "dialects/sdy/SdyOps.h"
 #include "dialects/stablehlo/Combiner.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace tessera {
 
@@ -25,6 +26,17 @@ static bool hasIntegers(mlir::TypeRange types) {
   });
 }
 
+// Whether integers of a partial operand become integers of another width.
+static bool rewraps(mlir::Operation *op, llvm::ArrayRef<bool> partial) {
+  for (auto [operand, isPartial] : llvm::zip_equal(op->getOperands(), partial)) {
+    mlir::Type from = mlir::getElementTypeOrSelf(operand.getType());
+    for (mlir::Type result : op->getResultTypes())
+      if (isPartial && from.isInteger() && mlir::getElementTypeOrSelf(result) != from)
+        return true;
+  }
+  return false;
+}
+
 bool carriesPartial(mlir::Operation *op, llvm::ArrayRef<bool> partial, ReductionKind kind) {
   if (llvm::isa<stablehlo::OptimizationBarrierOp, sdy::ReshardOp>(op))
     return true;
@@ -38,6 +50,7 @@ bool carriesPartial(mlir::Operation *op, llvm::ArrayRef<bool> partial, Reduction
                                                 : OperandState::Whole);
   sharding::PartialQuery query{law, kind, states};
   query.integer = hasIntegers(op->getOperandTypes()) || hasIntegers(op->getResultTypes());
+  query.rewraps = rewraps(op, partial);
   if (op->getNumRegions()) { // what it combines by
     if (op->getNumResults() > 1)
       return false;

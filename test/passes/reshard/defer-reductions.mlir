@@ -182,3 +182,21 @@ func.func @read_by_a_loop(%x: tensor<128x64xf32> {sdy.sharding = #sdy.sharding<@
     }
   return %r#1 : tensor<128x32xf32>
 }
+
+// The sums of i8 wrap at 8 bits: they are reduced before a product makes i32 of them.
+// CHECK-LABEL: @wraps_before
+func.func @wraps_before(%x: tensor<128x64xi8> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>},
+                        %w: tensor<64x32xi8> {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]>}, %v: tensor<32x4xi8>) -> tensor<128x4xi32> {
+  // CHECK: %[[P:.*]] = stablehlo.dot_general
+  // CHECK-NEXT: %[[A:.*]] = sdy.reshard %[[P]] <@mesh, [{}, {}]>
+  // CHECK: stablehlo.dot_general %[[A]], %{{.*}}
+  // CHECK-NOT: sdy.reshard
+  // CHECK: return
+  %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"model"}>]>}
+      : (tensor<128x64xi8>, tensor<64x32xi8>) -> tensor<128x32xi8>
+  %a = sdy.reshard %p <@mesh, [{}, {}]> : tensor<128x32xi8>
+  %q = stablehlo.dot_general %a, %v, contracting_dims = [1] x [0]
+      : (tensor<128x32xi8>, tensor<32x4xi8>) -> tensor<128x4xi32>
+  return %q : tensor<128x4xi32>
+}

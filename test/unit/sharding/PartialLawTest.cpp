@@ -123,6 +123,16 @@ TEST(PartialLaw, IntegersWrap) {
   }
 }
 
+// i8 x i8 -> i32: the operand's sum wraps at 8 bits, that of the results at 32.
+TEST(PartialLaw, OtherWidthsWrapElsewhere) {
+  const State states[] = {State::Partial, State::Whole};
+  PartialQuery query{PartialLaw::Contract, ReductionKind::Sum, states};
+  query.integer = true;
+  EXPECT_TRUE(commutesWithReduction(query));
+  query.rewraps = true;
+  EXPECT_FALSE(commutesWithReduction(query));
+}
+
 TEST(PartialLaw, RegionsMustCombineAlike) {
   const State states[] = {State::Partial, State::Neutral};
   PartialQuery query{PartialLaw::Reduce, ReductionKind::Sum, states};
