@@ -94,6 +94,7 @@ private:
     }
     source.isAnnotated = isAnnotated(module);
     source.imported = module.clone();
+    source.topology = topologyOf(*source.imported);
     source.program = std::make_unique<PlanProgram>(source.imported.get());
     if (!source.program->isValid())
       return road.error("the program's annotations cannot hold");
@@ -136,12 +137,12 @@ private:
     if (asked)
       meshes = {*asked};
     else if (request.devices)
-      meshes = plan::meshesOf(request.devices, topologyOf(*source.imported).network);
+      meshes = plan::meshesOf(request.devices, source.topology.network);
     else if (own)
       meshes = {*own};
     else if (auto count = source.imported.get()->getAttrOfType<IntegerAttr>("mhlo.num_partitions");
              count && count.getInt() > 1 && count.getInt() <= plan::kMostDevices)
-      meshes = plan::meshesOf(count.getInt(), topologyOf(*source.imported).network);
+      meshes = plan::meshesOf(count.getInt(), source.topology.network);
     else
       return fail("it does not say how many devices there are: give --devices=8, or "
                   "--mesh=data=2,model=4");
@@ -159,13 +160,12 @@ private:
 
   void search(llvm::ArrayRef<sharding::Mesh> meshes) {
     auto begin = std::chrono::steady_clock::now();
-    cost::Topology topology = topologyOf(*source.imported);
     plan::Options asked;
     asked.memory = scheduleOf(*source.imported).memory.value_or(0);
     asked.effort = request.effort;
     for (const sharding::Mesh &mesh : meshes) {
-      OnMesh &onMesh = onMeshes.emplace_back(source, mesh, topology);
-      for (Candidate &each : candidatesOn(onMesh, topology, asked))
+      OnMesh &onMesh = onMeshes.emplace_back(source, mesh);
+      for (Candidate &each : candidatesOn(onMesh, asked))
         candidates.push_back(std::move(each));
     }
     llvm::stable_sort(candidates,

@@ -24,10 +24,10 @@ bool isSamePlan(const plan::Program &program, const plan::Assignment &a,
 
 } // namespace
 
-std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const cost::Topology &topology,
-                                    const plan::Options &options) {
+std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::Options &options) {
   const plan::Program &program = onMesh.program();
   const sharding::Mesh &mesh = onMesh.getMesh();
+  const cost::Topology &topology = onMesh.topology();
   std::vector<Candidate> candidates;
   auto add = [&](std::string kind, plan::Assignment values, double seconds, double lowerBound) {
     for (Candidate &known : candidates)

@@ -6,8 +6,7 @@
 namespace tessera::planning {
 
 // What the search finds on a mesh, and what people know; the best first, as the search counts.
-std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const cost::Topology &topology,
-                                    const plan::Options &options);
+std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::Options &options);
 
 // Compiles the best of them, and the best of each kind; of those that fit the quickest wins. How many
 // depends on the effort and the size of the program.

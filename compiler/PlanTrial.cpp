@@ -16,10 +16,10 @@ namespace tessera::planning {
 
 using namespace mlir;
 
-OnMesh::OnMesh(const Source &source, const sharding::Mesh &mesh, const cost::Topology &topology)
+OnMesh::OnMesh(const Source &source, const sharding::Mesh &mesh)
     : source(source), mesh(mesh),
       ways(source.plain(), source.imported.get().lookupSymbol<func::FuncOp>("main"), this->mesh,
-           topology) {}
+           source.topology) {}
 
 std::vector<Annotation> OnMesh::annotationsFor(const plan::Assignment &planned,
                                                ArrayRef<int32_t> also, bool fewest) const {

@@ -16,6 +16,7 @@ struct Source {
   mlir::OwningOpRef<mlir::ModuleOp> read, imported;
   bool isImported = false; // `read` is what import left: its author's annotations are GSPMD's
   bool isAnnotated = false;
+  cost::Topology topology;
   std::unique_ptr<PlanProgram> program; // of `imported`
   KnownValues known;
   Places places;
@@ -27,11 +28,12 @@ struct Source {
 class OnMesh {
 public:
   // `source` must outlive it.
-  OnMesh(const Source &source, const sharding::Mesh &mesh, const cost::Topology &topology);
+  OnMesh(const Source &source, const sharding::Mesh &mesh);
   OnMesh(const OnMesh &) = delete;
 
   const sharding::Mesh &getMesh() const { return mesh; }
   const plan::Program &program() const { return source.plain(); }
+  const cost::Topology &topology() const { return source.topology; }
 
   // What is to be annotated for values to lie as planned; `also`: values that must be.
   std::vector<Annotation> annotationsFor(const plan::Assignment &planned,
