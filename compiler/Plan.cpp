@@ -163,9 +163,11 @@ private:
     plan::Options asked;
     asked.memory = scheduleOf(*source.imported).memory.value_or(0);
     asked.effort = request.effort;
+    plan::KnownPlans known(source.plain());
+    size_t mostKnown = mostKnownPlans(source, request.effort, meshes.size());
     for (const sharding::Mesh &mesh : meshes) {
       OnMesh &onMesh = onMeshes.emplace_back(source, mesh);
-      for (Candidate &each : candidatesOn(onMesh, asked))
+      for (Candidate &each : candidatesOn(onMesh, known, asked, mostKnown))
         candidates.push_back(std::move(each));
     }
     llvm::stable_sort(candidates,

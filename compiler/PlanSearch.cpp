@@ -1,6 +1,5 @@
 #include "compiler/PlanSearch.h"
 
-#include "lib/plan/KnownPlans.h"
 #include "lib/plan/Search.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -24,10 +23,10 @@ bool isSamePlan(const plan::Program &program, const plan::Assignment &a,
 
 } // namespace
 
-std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::Options &options) {
+std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans &known,
+                                    const plan::Options &options, size_t mostKnown) {
   const plan::Program &program = onMesh.program();
   const sharding::Mesh &mesh = onMesh.getMesh();
-  const cost::Topology &topology = onMesh.topology();
   std::vector<Candidate> candidates;
   auto add = [&](std::string kind, plan::Assignment values, double seconds, double lowerBound) {
     for (Candidate &known : candidates)
@@ -43,12 +42,22 @@ std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::Options &o
     candidate.lowerBound = lowerBound;
     candidates.push_back(std::move(candidate));
   };
-  plan::Plan found = plan::planOnMesh(program, mesh, topology, options);
+  plan::AssignmentPrices prices(program, mesh, onMesh.topology());
+  plan::Plan found = plan::planOnMesh(known, prices, options);
   add(kSearch, std::move(found.values), found.seconds, found.lowerBound);
-  for (plan::NamedAssignment &known : plan::knownPlans(program, mesh)) {
-    double seconds = plan::assignmentSeconds(program, mesh, topology, known.values);
-    add(known.kind, std::move(known.values), seconds, 0);
-  }
+  auto addKnown = [&](std::string kind, std::optional<plan::Assignment> values) {
+    if (!values || mostKnown == 0)
+      return;
+    --mostKnown;
+    double seconds = prices.seconds(*values);
+    add(std::move(kind), std::move(*values), seconds, 0);
+  };
+  addKnown("replicated", known.annotated());
+  std::vector<plan::AxisRoles> all = known.on(mesh);
+  std::stable_partition(all.begin(), all.end(),
+                        [](const plan::AxisRoles &roles) { return llvm::all_equal(roles); });
+  for (const plan::AxisRoles &roles : all)
+    addKnown(known.name(roles), known.assignment(mesh, roles));
   // The bound holds for all plans of the mesh.
   for (Candidate &each : candidates)
     each.lowerBound = candidates.front().lowerBound;
@@ -72,9 +81,20 @@ bool isPure(const Candidate &candidate) {
 
 } // namespace
 
-void compileBest(const Source &source, std::vector<Candidate> &candidates, int effort) {
+size_t mostTrials(const Source &source, int effort) {
   size_t ops = source.plain().graph.ops.size() + 1;
-  size_t most = std::clamp<size_t>(size_t(effort) * 6000 / ops, 1, size_t(effort) * 4);
+  return std::clamp<size_t>(size_t(effort) * 6000 / ops, 1, size_t(effort) * 4);
+}
+
+size_t mostKnownPlans(const Source &source, int effort, size_t meshes) {
+  if (mostTrials(source, effort) == 1) // none of them would be compiled
+    return 0;
+  constexpr size_t kMostPriced = 200'000; // ops of plans
+  return size_t(effort) * kMostPriced / ((source.plain().graph.ops.size() + 1) * meshes) + 1;
+}
+
+void compileBest(const Source &source, std::vector<Candidate> &candidates, int effort) {
+  size_t most = mostTrials(source, effort);
   std::set<std::string> kinds;
   size_t tried = 0;
   auto tryThose = [&](size_t upTo, llvm::function_ref<bool(const Candidate &)> isMeant) {

@@ -1,7 +1,6 @@
 #include "lib/plan/Search.h"
 
 #include "lib/plan/Formulation.h"
-#include "lib/plan/KnownPlans.h"
 #include "lib/plan/Memory.h"
 #include "lib/solver/Solve.h"
 
@@ -13,7 +12,7 @@ namespace {
 constexpr size_t kMostSteps = 400000;
 
 solver::Choices bestStart(const Program &program, const sharding::Mesh &mesh,
-                          const Formulation &problem, int64_t capacity) {
+                          const KnownPlans &known, const Formulation &problem, int64_t capacity) {
   solver::Choices best;
   double least = 0;
   bool fits = false;
@@ -27,7 +26,6 @@ solver::Choices bestStart(const Program &program, const sharding::Mesh &mesh,
       fits = fitsNow;
     }
   };
-  KnownPlans known(program);
   consider(known.annotated());
   size_t most = std::max<size_t>(3, kMostSteps / (program.graph.ops.size() + 1));
   for (const AxisRoles &roles : known.on(mesh)) {
@@ -39,27 +37,43 @@ solver::Choices bestStart(const Program &program, const sharding::Mesh &mesh,
   return best;
 }
 
+// Each step of effort is four times the search: of large programs less of it, so that a search takes
+// about as long for all of them.
+constexpr int32_t kManyVertices = 3000;
+
+int effortFor(int32_t vertices, int effort) {
+  for (int64_t most = kManyVertices; vertices > most && effort > 1; most *= 4)
+    --effort;
+  return effort;
+}
+
 } // namespace
 
 Plan planOnMesh(const Program &program, const sharding::Mesh &mesh, const cost::Topology &topology,
                 const Options &options) {
-  sharding::ReshardPlanner planner(mesh, topology);
+  AssignmentPrices prices(program, mesh, topology);
+  return planOnMesh(KnownPlans(program), prices, options);
+}
+
+Plan planOnMesh(const KnownPlans &known, AssignmentPrices &prices, const Options &options) {
+  const Program &program = prices.getProgram();
+  sharding::ReshardPlanner &planner = prices.getPlanner();
   Formulation problem(program, planner);
   if (options.memory)
     problem.addHolds();
   solver::Options limits;
   limits.capacity = options.memory;
-  limits.effort = options.effort;
+  limits.effort = effortFor(problem.graph.vertices(), options.effort);
   limits.gap = 1e-3;
-  limits.start = bestStart(program, mesh, problem, options.memory);
+  limits.start = bestStart(program, planner.getMesh(), known, problem, options.memory);
   solver::Solution solution = solver::solve(problem.graph, limits);
   Plan plan;
   plan.values = problem.decode(solution.choices.empty() ? limits.start : solution.choices);
-  plan.seconds = assignmentSeconds(program, mesh, topology, plan.values);
+  plan.seconds = prices.seconds(plan.values);
   // Copies that several ops share may make the start the better plan.
   if (!solution.choices.empty()) {
     Assignment start = problem.decode(limits.start);
-    double seconds = assignmentSeconds(program, mesh, topology, start);
+    double seconds = prices.seconds(start);
     bool fits = options.memory == 0 || peakBytes(program, start) <= double(options.memory);
     if (fits && seconds < plan.seconds) {
       plan.values = std::move(start);

@@ -2,16 +2,18 @@
 #pragma once
 
 #include "lib/cost/Topology.h"
-#include "lib/plan/Program.h"
+#include "lib/plan/AssignmentPrices.h"
+#include "lib/plan/KnownPlans.h"
 
 namespace tessera::plan {
 
-// Seconds of a step with all values sharded so: of each op the cheapest way to compute it, as
-// resharding decides it, and what moves to it and from it. The sum that a search makes least.
+// Of one assignment; for several, AssignmentPrices.
 double assignmentSeconds(const Program &program, const sharding::Mesh &mesh,
                          const cost::Topology &topology, const Assignment &assignment);
 
 // Annotations that the program has hold; where it has any, they are of this mesh.
+Plan planOnMesh(const KnownPlans &known, AssignmentPrices &prices, const Options &options);
+
 Plan planOnMesh(const Program &program, const sharding::Mesh &mesh, const cost::Topology &topology,
                 const Options &options);
 
