@@ -37,16 +37,6 @@ solver::Choices bestStart(const Program &program, const sharding::Mesh &mesh,
   return best;
 }
 
-// Each step of effort is four times the search: of large programs less of it, so that a search takes
-// about as long for all of them.
-constexpr int32_t kManyVertices = 3000;
-
-int effortFor(int32_t vertices, int effort) {
-  for (int64_t most = kManyVertices; vertices > most && effort > 1; most *= 4)
-    --effort;
-  return effort;
-}
-
 } // namespace
 
 Plan planOnMesh(const Program &program, const sharding::Mesh &mesh, const cost::Topology &topology,
@@ -63,7 +53,7 @@ Plan planOnMesh(const KnownPlans &known, AssignmentPrices &prices, const Options
     problem.addHolds();
   solver::Options limits;
   limits.capacity = options.memory;
-  limits.effort = effortFor(problem.graph.vertices(), options.effort);
+  limits.effort = options.effort;
   limits.gap = 1e-3;
   limits.start = bestStart(program, planner.getMesh(), known, problem, options.memory);
   solver::Solution solution = solver::solve(problem.graph, limits);
