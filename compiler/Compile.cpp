@@ -113,6 +113,7 @@ std::optional<CompileResult> compileWith(int64_t &scratch, llvm::StringRef text,
 
   // The whole road ends by writing the program, which checks what the last phase's verifier does.
   bool whole = options.stopAfter.empty(), isSharded = true;
+  std::optional<int64_t> memory = scheduleOf(module).memory; // a phase may make do with less
   const Phase &last = phases().back();
   result.error = road.run(whole ? last.name : "", [&](const Phase &phase) {
     timed(phase.name);
@@ -126,7 +127,7 @@ std::optional<CompileResult> compileWith(int64_t &scratch, llvm::StringRef text,
     return result;
   if (!whole)
     result.program = printed(module);
-  if (std::optional<int64_t> memory = scheduleOf(module).memory; whole) {
+  if (whole) {
     HeldMemory held = heldMemory(module);
     bool fits = !memory || held.bytes <= *memory + scratch, isMore = held.scratch > scratch;
     scratch = held.scratch;

@@ -120,6 +120,7 @@ void appendKey(std::string &key, int64_t number) {
 }
 
 void appendKey(std::string &key, const TensorSharding &sharding) {
+  appendKey(key, int64_t(sharding.dims.size())); // two of one dimension are not one of three
   for (const sharding::DimSharding &dim : sharding.dims)
     appendAxes(key, dim.axes);
   appendAxes(key, sharding.unreduced);

@@ -13,6 +13,7 @@
 #include "mlir/Pass/PassManager.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace mlir;
 
@@ -24,6 +25,7 @@ constexpr size_t kWay = 24;   // steps down to the least
 constexpr size_t kLowest = 3; // of which the last are measured in any case
 constexpr int kConfirmed = 4; // bounds that the least is tried with
 constexpr int kMargin = 64;   // part of the arena that a target stays below
+constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max() / 2;
 
 // Forms kernels on trial.
 static FailureOr<std::unique_ptr<LowerProgram>> tried(OwningOpRef<ModuleOp> module) {
@@ -92,11 +94,11 @@ FailureOr<const LowerProgram *> MemoryBound::onTheWay(size_t steps) {
 }
 
 FailureOr<MeasuredProgram> MemoryBound::measure(const LowerProgram &program,
-                                                std::optional<int64_t> mostBytes) {
+                                                std::optional<int64_t> allowed) {
   OwningOpRef<ModuleOp> copy = ModuleOp(*program.module).clone();
-  if (mostBytes) {
+  if (allowed) {
     cost::ScheduleOptions schedule = scheduleOf(module);
-    schedule.memory = *mostBytes + getScratch(module);
+    schedule.memory = *allowed + getScratch(module);
     setSchedule(*copy, schedule);
   }
   if (failed(verify(*copy)) || failed(formKernels(*copy)))
@@ -112,7 +114,7 @@ FailureOr<MeasuredProgram> MemoryBound::measure(const LowerProgram &program,
     return failure();
   MemoryFigures figures = memoryFigures(*programs.begin());
   arguments = figures.arguments, outputs = figures.outputs;
-  MeasuredProgram measured{&program, figures.total()};
+  MeasuredProgram measured{&program, figures.total(), allowed};
   if (predicts)
     measured.seconds =
         predictStep(*programs.begin(), topologyOf(*copy), sdy::MeshTable(*copy).main())
@@ -183,24 +185,31 @@ FailureOr<std::optional<MeasuredProgram>> MemoryBound::descend(int64_t mostBytes
 
 FailureOr<std::optional<MeasuredProgram>> MemoryBound::fitInto(int64_t mostBytes) {
   const LowerProgram &first = *way.front();
-  FailureOr<MeasuredProgram> asItIs = measure(first, mostBytes);
-  if (failed(asItIs))
-    return failure();
-  if (asItIs->bytes <= mostBytes)
-    return std::optional(*asItIs);
+  int64_t bytes = 0;
+  for (int64_t allowed : {mostBytes, kNoBound}) {
+    FailureOr<MeasuredProgram> asItIs = measure(first, allowed);
+    if (failed(asItIs))
+      return failure();
+    if (asItIs->bytes <= mostBytes)
+      return std::optional(*asItIs);
+    bytes = std::max(bytes, asItIs->bytes);
+  }
   if (mostBytes <= arguments + outputs || first.peak == 0)
     return std::optional<MeasuredProgram>();
-  double ratio = static_cast<double>(asItIs->bytes - arguments) / static_cast<double>(first.peak);
+  double ratio = static_cast<double>(bytes - arguments) / static_cast<double>(first.peak);
   FailureOr<std::optional<MeasuredProgram>> found = aim(mostBytes, ratio);
   return failed(found) || *found ? found : descend(mostBytes, ratio);
 }
 
 // The order holds less where less is allowed, by its estimate: what is needed under one bound may
-// miss by a little what is needed where just that is allowed.
+// miss by a little what is needed where just that is allowed. The program as it is is known to fit
+// into what it takes without a bound.
 FailureOr<MeasuredProgram> MemoryBound::least() {
   if (failed(onTheWay(kWay)))
     return failure();
-  std::optional<MeasuredProgram> lowest;
+  FailureOr<MeasuredProgram> lowest = measure(*way.front(), kNoBound);
+  if (failed(lowest))
+    return failure();
   for (size_t i = way.size() - std::min(way.size(), kLowest); i < way.size(); ++i) {
     std::optional<int64_t> bound = arguments + outputs;
     for (int k = 0; k < kConfirmed; ++k) {
@@ -209,18 +218,16 @@ FailureOr<MeasuredProgram> MemoryBound::least() {
         return failure();
       if (measured->bytes <= *bound) {
         measured->bytes = *bound;
-        if (!lowest || measured->bytes < lowest->bytes)
+        if (measured->bytes < lowest->bytes)
           lowest = *measured;
         break;
       }
       bound = measured->bytes;
-      if (lowest && *bound >= lowest->bytes)
+      if (*bound >= lowest->bytes)
         break;
     }
   }
-  if (!lowest) // none came to rest: the first is known to fit into what it takes without a bound
-    return asItIs();
-  return *lowest;
+  return lowest;
 }
 
 std::vector<PeakValue> valuesAtPeak(const LowerProgram &program) {

@@ -10,6 +10,7 @@
 #include "passes/fuse/RematTrial.h"
 
 #include <memory>
+#include <optional>
 
 namespace tessera::fuse {
 
@@ -23,8 +24,9 @@ struct LowerProgram {
 
 struct MeasuredProgram {
   const LowerProgram *program = nullptr;
-  int64_t bytes = 0;  // of a device: arguments, outputs and arena, as the phase memory has them
-  double seconds = 0; // of a step, as predicted; where asked for
+  int64_t bytes = 0; // of a device: arguments, outputs and arena, as the phase memory has them
+  std::optional<int64_t> allowed; // with how much the order was chosen; none: as the module says
+  double seconds = 0;             // of a step, as predicted; where asked for
 };
 
 // What takes most at the peak.
@@ -54,7 +56,7 @@ private:
   using Lowered = mlir::FailureOr<std::unique_ptr<LowerProgram>>;
 
   mlir::FailureOr<MeasuredProgram> measure(const LowerProgram &program,
-                                           std::optional<int64_t> mostBytes);
+                                           std::optional<int64_t> allowed);
   Lowered withPlan(const LowerProgram &from, const cost::RematPlan &plan) const;
   Lowered lowerThan(const LowerProgram &from, int64_t target) const;
   Lowered stepDown(const LowerProgram &from) const;

@@ -22,7 +22,14 @@ static std::string listed(ArrayRef<fuse::PeakValue> values) {
   return text;
 }
 
-// What is needed stands on the module then, as what it may have: for who tries several programs.
+// From here on the module may have just what a program needs, and its order is the one that was
+// measured; of a module that fails, that is for who tries several programs.
+static void allow(ModuleOp module, int64_t bytes) {
+  cost::ScheduleOptions schedule = scheduleOf(module);
+  schedule.memory = bytes + getScratch(module);
+  setSchedule(module, schedule);
+}
+
 static void reportLeast(ModuleOp module, const fuse::MeasuredProgram &least) {
   std::vector<fuse::PeakValue> peak = fuse::valuesAtPeak(*least.program);
   Location at = peak.empty() ? module.getLoc() : peak.front().location;
@@ -31,12 +38,10 @@ static void reportLeast(ModuleOp module, const fuse::MeasuredProgram &least) {
                    "computed again it needs "
                 << needed << " bytes. Allow --memory=" << needed
                 << ", or shard what is largest at its peak: " << listed(peak);
-  cost::ScheduleOptions schedule = scheduleOf(module);
-  schedule.memory = needed;
-  setSchedule(module, schedule);
+  allow(module, least.bytes);
 }
 
-// All values at once: where that fits, nothing needs to be tried.
+// All values at once, and what is returned beside them: where that fits, nothing needs to be tried.
 static bool fitsAnyway(ModuleOp module, int64_t bound) {
   constexpr int64_t padding = 64;
   int64_t bytes = 0;
@@ -46,6 +51,8 @@ static bool fitsAnyway(ModuleOp module, int64_t bound) {
   };
   module.walk([&](Operation *op) {
     llvm::for_each(op->getResultTypes(), add);
+    if (isa<func::ReturnOp>(op)) // outputs are arrays of their own, also of one value twice
+      llvm::for_each(op->getOperandTypes(), add);
     for (Region &region : op->getRegions())
       for (Block &block : region)
         llvm::for_each(block.getArgumentTypes(), add);
@@ -67,10 +74,17 @@ struct Rematerialize : impl::RematerializeBase<Rematerialize> {
     if (failed(fitting))
       return signalPassFailure();
     if (!*fitting) {
-      if (FailureOr<fuse::MeasuredProgram> least = search.least(); succeeded(least))
+      FailureOr<fuse::MeasuredProgram> least = search.least();
+      if (failed(least))
+        return signalPassFailure();
+      if (least->bytes > *bound) {
         reportLeast(module, *least);
-      return signalPassFailure();
+        return signalPassFailure();
+      }
+      *fitting = *least;
     }
+    // An order is chosen by an estimate: one for more or less memory may be what needs least.
+    allow(module, (*fitting)->allowed.value_or(*bound));
     if (const fuse::LowerProgram *chosen = (*fitting)->program; chosen->computedAgain)
       module.getBodyRegion().takeBody(ModuleOp(*chosen->module).getBodyRegion());
   }

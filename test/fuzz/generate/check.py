@@ -1,4 +1,5 @@
 """Compiles and runs one program by tessera-fuzz, and says what is wrong with what came back."""
+import collections
 import json
 import re
 import struct
@@ -9,6 +10,7 @@ import numpy as np
 import engine
 
 from .compare import difference
+from .modes import Plain
 from .program import Printer
 
 # What may be refused, and why: messages and the limits that they stand for.
@@ -20,11 +22,12 @@ class Ended(Exception):
 
 
 class Checker:
-    def __init__(self, binary, scratch, seconds=10, limit_bytes=4 << 30, target_cpu="native"):
+    def __init__(self, binary, scratch, seconds=10, limit_bytes=4 << 30, target_cpu="native", options=()):
         self.engine = engine.Engine(binary, seconds, limit_bytes, scratch)
         self.crowded = None  # an engine with more workers, made when first asked for
         self.more_workers = lambda: engine.Engine(binary, seconds, limit_bytes, scratch, TESSERA_WORKERS="5")
-        self.scratch, self.target_cpu = scratch, target_cpu
+        self.scratch, self.target_cpu, self.options = scratch, target_cpu, options
+        self.counts = collections.Counter()  # of what modes did
         self.seconds = {"compile": 0.0, "run": 0.0}
 
     def close(self):
@@ -32,27 +35,33 @@ class Checker:
         if self.crowded:
             self.crowded.close()
 
-    def check(self, program, placement, thorough=False):
+    def check(self, program, placement, thorough=False, mode=Plain()):
         """None, or what is wrong. `thorough`: verified after each pass, and run again by other workers."""
-        return self.check_text(Printer(program, placement).text(), program, thorough)
+        return self.check_text(Printer(program, placement).text(), program, thorough, mode)
 
-    def check_text(self, text, program, thorough=False):
-        path = lambda name: self.scratch / name
-        path("p.mlir").write_text(text)
-        write_npz(path("in.npz"), {f"in{i}": v.data.astype(v.element.own).astype(v.element.passed) for i, v in enumerate(program.arguments)})
-        compiled = self.command(self.engine, "compile", "compile", path("p.mlir"), "-o", path("p.tsr"), f"--target-cpu={self.target_cpu}", f"--report={path('c.json')}",
-                                *["--verify-each"] * thorough)
-        if compiled:
-            return compiled
-        wrong = self.run(program, path("out.npz"))
-        if wrong or not thorough:
-            return wrong
-        first = {name: array.tobytes() for name, array in read_npz(path("out.npz")).items()}
-        self.crowded = self.crowded or self.more_workers()
-        wrong = self.run(program, path("out2.npz"), self.crowded)
-        if not wrong and first != {name: array.tobytes() for name, array in read_npz(path("out2.npz")).items()}:
-            wrong = "wrong: another run, by five workers, gives other bits"
-        return wrong
+    def check_text(self, text, program, thorough=False, mode=Plain()):
+        self.path("p.mlir").write_text(text)
+        write_npz(self.path("in.npz"), {f"in{i}": v.data.astype(v.element.own).astype(v.element.passed) for i, v in enumerate(program.arguments)})
+        return mode.check(self, program, thorough)
+
+    def path(self, name):
+        return self.scratch / name
+
+    def compile(self, source, name, thorough, *options):
+        """The program NAME.tsr and the report NAME.json."""
+        return self.tessera("compile", source, "-o", f"{name}.tsr", f"--target-cpu={self.target_cpu}", f"--report={name}.json", *options, *self.options,
+                            *["--verify-each"] * thorough)
+
+    def tessera(self, *line):
+        """A command line in the checker's folder."""
+        return self.command(self.engine, "compile", *line)
+
+    def report(self, name):
+        return json.loads(self.path(f"{name}.json").read_text())
+
+    def counted(self, name):
+        """The bytes of a device that the last run counted."""
+        return self.report(f"{name}-run")["peak_bytes"]
 
     def command(self, engine, kind, *line):
         answer = engine.run(*line)
@@ -71,12 +80,21 @@ class Checker:
         """What the last program exercises, as tessera-fuzz has it (test/tools/fuzz/Commands.h)."""
         return [line for line in self.engine.run("cells", self.scratch / "p.mlir").messages.splitlines() if line.startswith(("stablehlo.", "sdy.", "chlo."))]
 
-    def run(self, program, out, engine=None):
-        wrong = self.command(engine or self.engine, "run", "run", self.scratch / "p.tsr", f"--inputs={self.scratch / 'in.npz'}", f"--outputs={out}",
-                             f"--report={self.scratch / 'r.json'}")
-        if wrong:
+    def run(self, program, name, thorough):
+        wrong = self.run_once(program, name, f"{name}.npz", self.engine)
+        if wrong or not thorough:
             return wrong
-        arrays = read_npz(out)
+        self.crowded = self.crowded or self.more_workers()
+        wrong = self.run_once(program, name, "again.npz", self.crowded)
+        bits = lambda file: {key: array.tobytes() for key, array in read_npz(self.path(file)).items()}
+        if not wrong and bits(f"{name}.npz") != bits("again.npz"):
+            wrong = "wrong: another run, by five workers, gives other bits"
+        return wrong
+
+    def run_once(self, program, name, out, engine):
+        if wrong := self.command(engine, "run", "run", f"{name}.tsr", "--inputs=in.npz", f"--outputs={out}", f"--report={name}-run.json"):
+            return wrong
+        arrays = read_npz(self.path(out))
         for i, value in enumerate(program.results):
             if f"out{i}" not in arrays:
                 return f"wrong: no out{i}"
@@ -84,7 +102,7 @@ class Checker:
                 return f"wrong: out{i} {value.type}: {differs}"
         if any(op.name == "stablehlo.case" for op in program.all_ops()):
             return None  # the compiler's figures are those of the more expensive branch
-        return figures_differ(json.loads((self.scratch / "c.json").read_text()), json.loads((self.scratch / "r.json").read_text()))
+        return figures_differ(self.report(name), self.report(f"{name}-run"))
 
 
 def figures_differ(compiled, ran):

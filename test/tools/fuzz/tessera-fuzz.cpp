@@ -4,11 +4,11 @@
 //
 //   tessera-fuzz [--seconds=10] [--bytes=4294967296]
 //
-// Reads command lines, one a line, arguments separated by tabs: `compile ..`, `explain ..`, `run
-// ..`, and those of Commands.h. Answers each by a line `END CODE SECONDS BYTES`, END one of exit,
-// signal, and then BYTES of what the child wrote to its standard error. A child has `seconds` of a
-// core and sixteen times that by the clock (others may need the machine, too), and `bytes` of
-// memory.
+// Reads command lines, one a line, arguments separated by tabs: `compile ..`, `plan ..`,
+// `explain ..`, `run ..`, and those of Commands.h. Answers each by a line `END CODE SECONDS BYTES`,
+// END one of exit, signal, and then BYTES of what the child wrote to its standard error. A child
+// has `seconds` of a core and sixteen times that by the clock (others may need the machine, too),
+// and `bytes` of memory.
 #include "compiler/CommandLine.h"
 #include "compiler/SandboxedRead.h"
 #include "runtime/tool/RunCommand.h"
@@ -49,6 +49,8 @@ int execute(const std::vector<std::string> &line) {
   };
   if (line[0] == "compile")
     return compileCommand(argc, arguments.data() + 1);
+  if (line[0] == "plan")
+    return planCommand(argc, arguments.data() + 1);
   if (line[0] == "explain")
     return explainCommand(argc, arguments.data() + 1);
   if (line[0] == "run")

@@ -27,6 +27,16 @@ TEST(Layouts, AllWaysOfTwoAxes) {
     EXPECT_EQ(each.dims[0].axes, rows.dims[0].axes);
 }
 
+// Two shardings of one dimension are not one of three.
+TEST(Layouts, ListsOfOtherRanksAreOthers) {
+  Mesh mesh{"mesh", {{"x", 2}}, {}};
+  LayoutLists lists(mesh);
+  int32_t two = lists.intern({2, TensorSharding::replicatedOver(1)});
+  int32_t one = lists.intern({TensorSharding::replicatedOver(3)});
+  EXPECT_NE(two, one);
+  EXPECT_EQ(lists[one].front().dims.size(), 3u);
+}
+
 // Of two axes every price is that of the search; of three hardly ever more than twice that, or
 // less.
 TEST(ReshardPrices, AreThoseOfTheSearch) {
