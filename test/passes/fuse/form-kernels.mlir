@@ -4,22 +4,22 @@
 // A row stays: its largest element, the exponentials, their sum and the quotients are one kernel. The sum
 // is another result of it.
 // CHECK-LABEL: func.func @rows
-// CHECK: exec.fused({{.*}}) -> (tensor<64xf32>, tensor<64x32xf32>)
+// CHECK: exec.fused({{.*}}) -> (tensor<64xf32>, tensor<64x128xf32>)
 // CHECK-COUNT-2: stablehlo.reduce
 // CHECK: stablehlo.divide
 // CHECK-NOT: exec.fused
 // CHECK: return
-func.func @rows(%x: tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<64xf32>) {
+func.func @rows(%x: tensor<64x128xf32>) -> (tensor<64x128xf32>, tensor<64xf32>) {
   %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
   %z = stablehlo.constant dense<0.0> : tensor<f32>
-  %m = stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<64x32xf32>, tensor<f32>) -> tensor<64xf32>
-  %0 = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<64xf32>) -> tensor<64x32xf32>
-  %1 = stablehlo.subtract %x, %0 : tensor<64x32xf32>
-  %e = stablehlo.exponential %1 : tensor<64x32xf32>
-  %s = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [1] : (tensor<64x32xf32>, tensor<f32>) -> tensor<64xf32>
-  %2 = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<64xf32>) -> tensor<64x32xf32>
-  %q = stablehlo.divide %e, %2 : tensor<64x32xf32>
-  return %q, %s : tensor<64x32xf32>, tensor<64xf32>
+  %m = stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<64x128xf32>, tensor<f32>) -> tensor<64xf32>
+  %0 = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<64xf32>) -> tensor<64x128xf32>
+  %1 = stablehlo.subtract %x, %0 : tensor<64x128xf32>
+  %e = stablehlo.exponential %1 : tensor<64x128xf32>
+  %s = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [1] : (tensor<64x128xf32>, tensor<f32>) -> tensor<64xf32>
+  %2 = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<64xf32>) -> tensor<64x128xf32>
+  %q = stablehlo.divide %e, %2 : tensor<64x128xf32>
+  return %q, %s : tensor<64x128xf32>, tensor<64xf32>
 }
 
 // -----
