@@ -179,28 +179,30 @@ def transformer(length, batch, heads=16, width=1024, count=2):
     return loss, [layer] * count, array(batch, length, width)
 
 
-def is_megatron(made, parts, layer):
-    name = f"weights[{layer}]"
-    return (made.shards(f"{name}['up']") == [1, parts] and made.shards(f"{name}['down']") == [parts, 1]
-            and made.shards(f"{name}['query']") == [1, parts, 1] and made.shards(f"{name}['out']") == [parts, 1, 1])
+def is_megatron(made, axis, layer):
+    """Whether that axis divides the layer's products by columns, then by rows; other axes may divide the weights further."""
+    divided = lambda name: [axis in dim for dim in made.axes(f"weights[{layer}]['{name}']")]
+    return (divided("up") == [False, True] and divided("down") == [True, False]
+            and divided("query") == [False, True, False] and divided("out") == [True, False, False])
 
 
 def columns_then_rows():
     """One short sequence: gradients are 12 d^2 numbers a layer, activations 256 d. Two sums a layer each way, and the loss's."""
     loss, weights, x = transformer(256, 1)
     made = plan(descent(loss), (weights, x), FAST, "--mesh=model=4", donate=0)
-    assert is_megatron(made, 4, 0) and is_megatron(made, 4, 1), made
+    assert is_megatron(made, "model", 0) and is_megatron(made, "model", 1), made
     assert made.sums() <= 4 * len(weights) + 1 and made.count("all-gather") <= 4 * len(weights), made
     return made
 
 
 def data_across_tensor_within():
-    """Two hosts, two sequences: a layer's activations stay within a host, a quarter of its gradients goes between them."""
+    """Two hosts, two sequences: a layer's activations stay within a host, a quarter of its gradients (and of its weights, where these are in parts) goes between them."""
     loss, weights, x = transformer(2048, 2, width=2048)
     made = plan(descent(loss), (weights, x), HOSTS, "--devices=8", donate=0)
     assert made.shards("inputs[0]")[0] == 2, made
-    assert made.axes("inputs[0]")[0] == [next(iter(made.sizes))], made  # the major axis: between hosts
-    assert is_megatron(made, 4, 0), made
+    between, within = made.sizes
+    assert made.axes("inputs[0]")[0] == [between] and made.sizes[within] == 4, made
+    assert is_megatron(made, within, 0), made
     return made
 
 
