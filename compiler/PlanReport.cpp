@@ -134,9 +134,8 @@ std::string planText(const Planned &planned, ModuleOp read) {
           text::seconds(time.overhead) + "; " + text::bytes(uint64_t(best.tried.peakBytes)) +
           " a device at the peak\n";
   if (std::optional<double> gap = gapOf(best))
-    text += "no plan on this mesh takes less than " + text::seconds(best.lowerBound) + " of the " +
-            text::seconds(best.seconds) + " that the search counts: " + percent(*gap) +
-            " at most could be saved\n";
+    text += "on this mesh " + percent(*gap) + " at most of the " + text::seconds(best.seconds) +
+            " that the search counts could be saved, were each reader to pay for its own copies\n";
   text += "\narguments\n";
   std::vector<NamedSharding> arguments = argumentsOf(best, read);
   size_t width = 0;

@@ -68,7 +68,7 @@ unsigned Nest::lanesOf(llvm::ArrayRef<unsigned> group) const {
   auto [low, high] = boundsOf(g->graph, group);
   if (high - low < 2 || !keepsVectors(emitter->live, group.back()))
     return 1;
-  return emitter->chooseLanes(high - low, nodesAlong(emitter->live, group));
+  return emitter->chooseLanes(high - low, emitter->live);
 }
 
 void Nest::emitRoots(bool ofRows) {
