@@ -37,6 +37,15 @@ struct tessera_explanation {
 
 namespace {
 
+// The error line of what was made, null where all went well; `ofNone` where nothing was given.
+template <class Made> const char *errorOf(const Made *made, const char *ofNone) {
+  if (!made)
+    return ofNone;
+  if (made->ranOut)
+    return "error: out of memory";
+  return made->result.error.empty() ? nullptr : made->result.error.c_str();
+}
+
 const char *keep(tessera_compiled &compiled, std::optional<llvm::StringRef> text) {
   return compiled.strings.emplace_front(text.value_or("").str()).c_str();
 }
@@ -147,11 +156,7 @@ TESSERA_EXPORT tessera_compiled *tessera_compile(const char *module, size_t byte
 TESSERA_EXPORT void tessera_compiled_free(tessera_compiled *compiled) { delete compiled; }
 
 TESSERA_EXPORT const char *tessera_compiled_error(const tessera_compiled *compiled) {
-  if (!compiled)
-    return "error: tessera_compiled_error: a null argument";
-  if (compiled->ranOut)
-    return "error: out of memory";
-  return compiled->result.error.empty() ? nullptr : compiled->result.error.c_str();
+  return errorOf(compiled, "error: tessera_compiled_error: a null argument");
 }
 
 TESSERA_EXPORT const void *tessera_compiled_program(const tessera_compiled *compiled,
@@ -191,11 +196,7 @@ TESSERA_EXPORT tessera_planned *tessera_plan(const char *module, size_t bytes,
 TESSERA_EXPORT void tessera_planned_free(tessera_planned *planned) { delete planned; }
 
 TESSERA_EXPORT const char *tessera_planned_error(const tessera_planned *planned) {
-  if (!planned)
-    return "error: tessera_planned_error: a null argument";
-  if (planned->ranOut)
-    return "error: out of memory";
-  return planned->result.error.empty() ? nullptr : planned->result.error.c_str();
+  return errorOf(planned, "error: tessera_planned_error: a null argument");
 }
 
 TESSERA_EXPORT const char *tessera_planned_program(const tessera_planned *planned) {
@@ -229,11 +230,7 @@ TESSERA_EXPORT void tessera_explanation_free(tessera_explanation *explanation) {
 }
 
 TESSERA_EXPORT const char *tessera_explanation_error(const tessera_explanation *explanation) {
-  if (!explanation)
-    return "error: tessera_explanation_error: a null argument";
-  if (explanation->ranOut)
-    return "error: out of memory";
-  return explanation->result.error.empty() ? nullptr : explanation->result.error.c_str();
+  return errorOf(explanation, "error: tessera_explanation_error: a null argument");
 }
 
 // The text that `make` makes of it; null for an empty one.
