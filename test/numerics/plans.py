@@ -23,10 +23,10 @@ def array(*shape, type=jnp.float32):
 
 
 class Plan:
-    """What `tessera plan` reports, and what its program's compiler does."""
+    """What `tessera plan` writes and reports, and what its program's compiler does."""
 
-    def __init__(self, report, compiled):
-        self.report, self.collectives = report, compiled["collectives"]
+    def __init__(self, text, report, compiled):
+        self.text, self.report, self.collectives = text, report, compiled["collectives"]
         self.sizes = report["mesh"]
 
     def axes(self, argument):
@@ -79,8 +79,8 @@ def plan(step, arguments, topology, *options, donate=()):
             done = tessera(*command, "--quiet")
             if done.returncode:
                 raise AssertionError(done.stderr.strip())
-        with open(path("r.json")) as report, open(path("c.json")) as compiled:
-            return Plan(json.load(report), json.load(compiled))
+        with open(path("q.mlir")) as text, open(path("r.json")) as report, open(path("c.json")) as compiled:
+            return Plan(text.read(), json.load(report), json.load(compiled))
 
 
 def descent(loss):
