@@ -3,7 +3,9 @@ import pathlib
 from collections.abc import Iterator
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+import optax
 from flax import nnx
 from jax.sharding import PartitionSpec as P
 
@@ -49,6 +51,10 @@ class Transformer(nnx.Module):
         for block in self.blocks:
             x = block(x)
         return self.head(self.norm(x))
+
+    def loss(self, tokens: jax.Array) -> jax.Array:
+        losses = optax.softmax_cross_entropy_with_integer_labels(self(tokens[:, :-1]), tokens[:, 1:])
+        return jnp.mean(losses)
 
 
 def batches() -> Iterator[np.ndarray]:

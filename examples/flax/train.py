@@ -8,18 +8,12 @@ from flax import nnx
 from model import Transformer, batches
 
 jax.config.update("jax_num_cpu_devices", 8)
-mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
-rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("data"))
-jax.set_mesh(mesh)
+jax.set_mesh(jax.make_mesh((2, 4), ("data", "model"), axis_types=(jax.sharding.AxisType.Auto,) * 2))
 
 
 def train_step(model: Transformer, optimizer: nnx.Optimizer[Transformer], tokens: jax.Array) -> jax.Array:
-    def loss_of(model: Transformer) -> jax.Array:
-        losses: jax.Array = optax.softmax_cross_entropy_with_integer_labels(model(tokens[:, :-1]), tokens[:, 1:])
-        return losses.mean()
-
     loss: jax.Array
-    loss, gradient = nnx.value_and_grad(loss_of)(model)
+    loss, gradient = nnx.value_and_grad(Transformer.loss)(model, tokens)
     optimizer.update(model, gradient)
     return loss
 
@@ -28,7 +22,7 @@ def train(step: Callable[..., jax.Array]) -> Iterator[float]:
     model = Transformer(nnx.Rngs(0))
     optimizer = nnx.Optimizer(model, optax.adam(3e-3), wrt=nnx.Param)
     for tokens in batches():
-        yield float(step(model, optimizer, jax.device_put(tokens, rows)))
+        yield float(step(model, optimizer, jax.device_put(tokens, jax.P("data"))))
 
 
 for number, ours, theirs in zip(range(100), train(tessera.nnx.jit(train_step)), train(nnx.jit(train_step))):
