@@ -71,6 +71,13 @@ def movement(b, x, one):
     updated[1:3, 1:4] = x[:2, :3]
     b.add("update", f"%r_u = stablehlo.slice %a0 [0:2, 0:3] : ({t(6, 10)}) -> {t(2, 3)}\n"
           f"%r = stablehlo.dynamic_update_slice %a0, %r_u, %one, %one : ({t(6, 10)}, {t(2, 3)}, tensor<i32>, tensor<i32>) -> {t(6, 10)}", (6, 10), updated)
+    # Parts of a few lanes that rows decide on: whole registers of a vector are left alone where masks are vectors.
+    for label, low, width in (("update_first", 0, 4), ("update_last", 7, 3)):
+        updated = x.copy()
+        updated[2:4, low:low + width] = x[:2, :width]
+        b.add(label, f"%r_u = stablehlo.slice %a0 [0:2, 0:{width}] : ({t(6, 10)}) -> {t(2, width)}\n"
+              f"%r_two = stablehlo.constant dense<2> : tensor<i32>\n%r_low = stablehlo.constant dense<{low}> : tensor<i32>\n"
+              f"%r = stablehlo.dynamic_update_slice %a0, %r_u, %r_two, %r_low : ({t(6, 10)}, {t(2, width)}, tensor<i32>, tensor<i32>) -> {t(6, 10)}", (6, 10), updated)
     b.add("gather", f'%r = "stablehlo.gather"(%a0, %places) <{{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], '
           f"start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 10>}}> : ({t(6, 10)}, tensor<3x1xi32>) -> {t(3, 10)}", (3, 10), x[[0, 2, 0]])
 

@@ -21,7 +21,7 @@ llvm::Expected<CpuTarget> CpuTarget::of(target::Processor processor) {
                                    (widest > 128 ? ", 256" : "") + (widest > 256 ? ", 512" : ""));
   auto has = [&](const char *name) { return llvm::is_contained(processor.features, name); };
   VectorFeatures vectors{bits / 8, has("avx512bf16"), has("f16c"),
-                         has("amx-tile") && has("amx-bf16")};
+                         has("amx-tile") && has("amx-bf16"), has("avx512f")};
   return CpuTarget{std::move(processor), vectors};
 }
 

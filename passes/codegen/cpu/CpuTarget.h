@@ -11,6 +11,7 @@ struct VectorFeatures {
   bool bf16 = false;      // conversions and dot products of bf16
   bool f16 = false;       // conversions of f16
   bool bf16Tiles = false; // products of tiles of bf16 (AMX)
+  bool masks = false;     // registers for masks (AVX-512)
 };
 
 struct CpuTarget {

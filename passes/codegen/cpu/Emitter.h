@@ -110,6 +110,7 @@ public:
 private:
   Value compute(Node *node);
   Value load(Node *node);
+  Value maskedLoad(llvm::Type *type, Value pointer, llvm::Align align, Value mask);
   bool reachesFar(Node *node);
   Value gather(Node *node, Value base, int64_t stride, Value laneOffsets, Value mask);
   Value iota(Node *node);

@@ -151,9 +151,8 @@ Value Emitter::load(Node *node) {
     base = b.CreateSelect(b.CreateOrReduce(mask), base, i64(0));
   Value from = element(pointer, node->kind, base);
   if (stride == 1 && !perLane) {
-    Value value = mask ? b.CreateMaskedLoad(vectorType, from, align, mask,
-                                            llvm::Constant::getNullValue(vectorType))
-                       : static_cast<Value>(b.CreateAlignedLoad(vectorType, from, align));
+    Value value = mask ? maskedLoad(vectorType, from, align, mask)
+                       : b.CreateAlignedLoad(vectorType, from, align);
     return fromMemory(node->kind, value);
   }
   if (stride == -1 && !perLane && !mask) {

@@ -162,8 +162,7 @@ private:
       }
     };
     // As many units at a time as registers allow.
-    unsigned lanes =
-        e.chooseLanes(4 * unit, nodesAlong(Graph::reachable(reduction.inputs), group[0]));
+    unsigned lanes = e.chooseLanes(4 * unit, Graph::reachable(reduction.inputs));
     lanes = std::clamp<unsigned>(lanes, unit, 4 * unit);
     int64_t fours = size / (4 * unit), whole = fours * 4 * unit;
     if (fours)

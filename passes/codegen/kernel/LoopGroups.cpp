@@ -49,13 +49,6 @@ DimSet setOf(llvm::ArrayRef<unsigned> dims) {
   return set;
 }
 
-std::vector<Node *> nodesAlong(llvm::ArrayRef<Node *> nodes, llvm::ArrayRef<unsigned> group) {
-  std::vector<Node *> along;
-  llvm::copy_if(nodes, std::back_inserter(along),
-                [&](Node *node) { return (node->deps & setOf(group)) != 0; });
-  return along;
-}
-
 std::optional<int64_t> strideOf(Index index, llvm::ArrayRef<unsigned> group) {
   for (auto [node, factor] : index->nodes)
     if (node->deps & setOf(group))

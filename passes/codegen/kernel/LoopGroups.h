@@ -23,8 +23,6 @@ llvm::SmallVector<LoopGroup> collapseLoops(const Graph &graph, llvm::ArrayRef<un
 std::pair<int64_t, int64_t> boundsOf(const Graph &graph, llvm::ArrayRef<unsigned> group);
 int64_t pointsOf(const Graph &graph, llvm::ArrayRef<unsigned> dims); // of the whole loops
 DimSet setOf(llvm::ArrayRef<unsigned> dims);
-// Those of `nodes` that change in a group's loop.
-std::vector<Node *> nodesAlong(llvm::ArrayRef<Node *> nodes, llvm::ArrayRef<unsigned> group);
 // How far the index moves with each step of a group's loop. None where that differs from step to
 // step: of what a reshape leaves as quotients and remainders, and of positions read from data.
 std::optional<int64_t> strideOf(Index index, llvm::ArrayRef<unsigned> group);

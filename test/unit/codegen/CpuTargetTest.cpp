@@ -30,9 +30,11 @@ TEST(CpuTargetTest, Levels) {
   EXPECT_EQ(third.bytes, 32u);
   EXPECT_TRUE(third.f16);
   EXPECT_FALSE(third.bf16);
+  EXPECT_FALSE(third.masks);
   VectorFeatures fourth = targetOf("x86-64-v4").vectors;
   EXPECT_EQ(fourth.bytes, 64u);
   EXPECT_FALSE(fourth.bf16);
+  EXPECT_TRUE(fourth.masks);
   EXPECT_TRUE(targetOf("znver4").vectors.bf16);
   EXPECT_FALSE(targetOf("znver4").vectors.bf16Tiles);
   EXPECT_TRUE(targetOf("sapphirerapids").vectors.bf16Tiles);
