@@ -6,6 +6,7 @@
 #include "compiler/Entry.h"
 #include "compiler/InputCheck.h"
 #include "compiler/MendChange.h"
+#include "compiler/PlanDecisions.h"
 #include "compiler/PlanSearch.h"
 #include "compiler/Road.h"
 #include "compiler/SourcePlaces.h"
@@ -50,7 +51,7 @@ public:
            const CompileListener &listener)
       : options(options), request(request), listener(listener), road(options, listener) {}
 
-  PlanResult run(llvm::StringRef text) {
+  PlanResult run(llvm::StringRef text, PlanWishes wishes) {
     PlanResult result;
     if (result.error = readSource(text); !result.error.empty())
       return result;
@@ -63,9 +64,11 @@ public:
     if (result.error = choose(); !result.error.empty())
       return result;
     annotateLess();
+    if (wishes.decisions)
+      planned.decisions = decisionsOf(source, *planned.best, searchOptions());
     planned.name = options.inputName;
     result.report = planJson(planned, *source.read);
-    result.text = planText(planned, *source.read);
+    result.text = planText(planned, *source.read, wishes.all);
     result.program = printedAsRead(planned.best->tried.annotated.get());
     return result;
   }
@@ -158,11 +161,16 @@ private:
            ", not on --mesh=" + request.mesh;
   }
 
-  void search(llvm::ArrayRef<sharding::Mesh> meshes) {
-    auto begin = std::chrono::steady_clock::now();
+  plan::Options searchOptions() {
     plan::Options asked;
     asked.memory = scheduleOf(*source.imported).memory.value_or(0);
     asked.effort = request.effort;
+    return asked;
+  }
+
+  void search(llvm::ArrayRef<sharding::Mesh> meshes) {
+    auto begin = std::chrono::steady_clock::now();
+    plan::Options asked = searchOptions();
     plan::KnownPlans known(source.plain());
     size_t mostKnown = mostKnownPlans(source, request.effort, meshes.size());
     for (const sharding::Mesh &mesh : meshes) {
@@ -287,14 +295,15 @@ std::string readPlanRequest(llvm::StringRef devices, llvm::StringRef mesh, llvm:
 }
 
 PlanResult planProgram(llvm::StringRef module, const CompileOptions &options,
-                       const PlanRequest &request, const CompileListener &listener) {
+                       const PlanRequest &request, const CompileListener &listener,
+                       PlanWishes wishes) {
   return resultOnDeepStack(
-      [&] { return planning::Planning(options, request, listener).run(module); });
+      [&] { return planning::Planning(options, request, listener).run(module, wishes); });
 }
 
 CompileResult compilePlanned(llvm::StringRef module, const CompileOptions &options,
                              const PlanRequest &request, const CompileListener &listener) {
-  PlanResult plan = planProgram(module, options, request, listener);
+  PlanResult plan = planProgram(module, options, request, listener, {.decisions = false});
   if (!plan.error.empty()) {
     CompileResult failed;
     failed.error = std::move(plan.error);

@@ -20,6 +20,11 @@ struct PlanRequest {
 std::string readPlanRequest(llvm::StringRef devices, llvm::StringRef mesh, llvm::StringRef effort,
                             PlanRequest &into);
 
+struct PlanWishes {
+  bool decisions = true; // what other choices would have cost is found out, too
+  bool all = false;      // and the text has it of every decision, not of ten
+};
+
 struct PlanResult {
   std::string error;   // empty on success; otherwise one line that begins with `error:`
   std::string program; // the program as it was read, annotated
@@ -30,7 +35,8 @@ struct PlanResult {
 // Plans for options.topology within options.schedule.memory. Keeps no state between calls; the same
 // input gives the same plan.
 PlanResult planProgram(llvm::StringRef module, const CompileOptions &options,
-                       const PlanRequest &request, const CompileListener &listener);
+                       const PlanRequest &request, const CompileListener &listener,
+                       PlanWishes wishes = {});
 
 // The program compiled as it is with the plan.
 CompileResult compilePlanned(llvm::StringRef module, const CompileOptions &options,

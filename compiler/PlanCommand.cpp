@@ -23,6 +23,9 @@ int planInput(int argc, const char *const *argv) {
     arguments.fail("--" + wrong);
   std::string outputName = arguments.value("-o"), reportName = arguments.value("--report");
   bool quiet = arguments.has("--quiet");
+  PlanWishes wishes;
+  wishes.all = arguments.has("--all");
+  wishes.decisions = !quiet || !reportName.empty();
   if (!arguments.wrong().empty())
     return failCommand("error: " + arguments.wrong());
   std::optional<std::string> input = readFiles(program);
@@ -33,7 +36,7 @@ int planInput(int argc, const char *const *argv) {
   if (!wrong.empty())
     return failCommand("error: " + wrong);
   ProgressLine progress(quiet);
-  PlanResult result = planProgram(*input, program.options, request, progress.listener());
+  PlanResult result = planProgram(*input, program.options, request, progress.listener(), wishes);
   progress.clear();
   if (!result.error.empty())
     return failCommand(result.error);

@@ -21,6 +21,17 @@ std::optional<double> gapOf(const Candidate &candidate) {
   return std::max(0.0, 1 - candidate.lowerBound / candidate.seconds);
 }
 
+// The source line of an op, or what its result is called in the text.
+static std::string whereIs(Operation *op) {
+  SourcePlace place = placeOf(op->getLoc());
+  std::string where = explain::whereText(place.frames);
+  return where.empty() ? place.name : where;
+}
+
+std::string constraintText(Operation *op) {
+  return "the result of " + op->getName().stripDialect().str() + " at " + whereIs(op);
+}
+
 namespace {
 
 struct NamedSharding {
@@ -51,11 +62,7 @@ std::vector<std::pair<Constraint, int>> constraintsOf(const Candidate &candidate
     if (each.kind != plan::AnnotationPlace::Inside)
       continue;
     Operation *op = ops[each.spot.at];
-    SourcePlace place = placeOf(op->getLoc());
-    Constraint constraint{explain::whereText(place.frames), op->getName().stripDialect().str(),
-                          &each.sharding};
-    if (constraint.location.empty())
-      constraint.location = place.name;
+    Constraint constraint{whereIs(op), op->getName().stripDialect().str(), &each.sharding};
     auto same = llvm::find_if(all, [&](const auto &other) {
       return other.first.location == constraint.location && other.first.what == constraint.what &&
              plan::liesAlike(*other.first.sharding, *constraint.sharding);
@@ -113,7 +120,8 @@ std::string planJson(const Planned &planned, ModuleOp read) {
                             {"search_seconds", planned.searchSeconds},
                             {"arguments", std::move(arguments)},
                             {"constraints", std::move(constraints)},
-                            {"alternatives", std::move(alternatives)}};
+                            {"alternatives", std::move(alternatives)},
+                            {"decisions", explain::decisionsJson(planned.decisions)}};
   std::optional<double> gap = gapOf(best);
   report["planned_seconds"] = best.seconds > 0 ? llvm::json::Value(best.seconds) : nullptr;
   report["lower_bound"] = gap ? llvm::json::Value(best.lowerBound) : nullptr;
@@ -121,7 +129,7 @@ std::string planJson(const Planned &planned, ModuleOp read) {
   return reportText(std::move(report)) + "\n";
 }
 
-std::string planText(const Planned &planned, ModuleOp read) {
+std::string planText(const Planned &planned, ModuleOp read, bool all) {
   const Candidate &best = *planned.best;
   const sharding::Mesh &mesh = best.onMesh->getMesh();
   const cost::StepTime &time = best.tried.time;
@@ -151,6 +159,9 @@ std::string planText(const Planned &planned, ModuleOp read) {
               constraint.what + " at " + constraint.location +
               (count > 1 ? " (" + std::to_string(count) + " times)" : "") + "\n";
   }
+  if (!planned.decisions.empty())
+    text += "\ndecisions, and what other ones would cost of the " + text::seconds(best.seconds) +
+            "\n" + explain::decisionsText(planned.decisions, all, "  ");
   if (!planned.others.empty()) {
     text += "\nothers\n";
     for (const Candidate *other : planned.others)

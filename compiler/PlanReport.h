@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/PlanTrial.h"
+#include "compiler/explain/Decision.h"
 
 namespace tessera::planning {
 
@@ -20,12 +21,17 @@ struct Candidate {
 struct Planned {
   const Candidate *best = nullptr;
   std::vector<const Candidate *> others; // of other kinds, the quickest of each
-  std::string name;                      // of the program
+  std::vector<explain::Decision> decisions;
+  std::string name; // of the program
   double searchSeconds = 0;
 };
 
 std::string planJson(const Planned &planned, mlir::ModuleOp read);
-std::string planText(const Planned &planned, mlir::ModuleOp read);
+// With `all`: every decision, not only the ten that matter most.
+std::string planText(const Planned &planned, mlir::ModuleOp read, bool all);
+
+// "the result of dot_general at model.py:7 in layer".
+std::string constraintText(mlir::Operation *op);
 
 // How far the plan may be from the best, as the search counts; none where it gives no bound.
 std::optional<double> gapOf(const Candidate &candidate);

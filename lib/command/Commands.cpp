@@ -63,6 +63,8 @@ constexpr Option kPlan[] = {
     kMachine,
     kOverlap,
     kMemory,
+    {"--all", "",
+     "what other choices would cost of every decision, not only of the ten that matter most"},
     {"--report", "FILE", "write the plan as JSON; - is standard output"},
     kSwitchOfQuiet,
 };

@@ -63,16 +63,44 @@ std::vector<int32_t> parametersOf(llvm::ArrayRef<ArgumentName> names,
   return parameters;
 }
 
+// The runs of digits of a text.
+static std::vector<llvm::StringRef> numbersIn(llvm::StringRef text) {
+  std::vector<llvm::StringRef> numbers;
+  while (!text.empty()) {
+    text = text.drop_while([](char c) { return !llvm::isDigit(c); });
+    llvm::StringRef number = text.take_while([](char c) { return llvm::isDigit(c); });
+    if (!number.empty())
+      numbers.push_back(number);
+    text = text.drop_front(number.size());
+  }
+  return numbers;
+}
+
+// A name with a star for each number in which others of its form differ.
+static std::string withStars(llvm::StringRef name, llvm::ArrayRef<std::string> names) {
+  std::string form = withoutNumbers(name, '*'), text;
+  std::vector<llvm::StringRef> own = numbersIn(name);
+  std::vector<bool> differs(own.size());
+  for (const std::string &other : names)
+    if (withoutNumbers(other, '*') == form)
+      for (auto [i, number] : llvm::enumerate(numbersIn(other)))
+        differs[i] = differs[i] || number != own[i];
+  size_t next = 0;
+  for (char c : form)
+    if (c != '*' || next == own.size())
+      text += c;
+    else {
+      text += differs[next] ? "*" : own[next].str();
+      ++next;
+    }
+  return text;
+}
+
 std::string namesText(llvm::ArrayRef<std::string> names) {
   std::vector<std::string> shown;
-  for (const std::string &name : names) {
-    std::string plain = names.size() > 1 ? withoutNumbers(name, '*') : name;
-    bool differs = llvm::any_of(names, [&](const std::string &other) {
-      return other != name && withoutNumbers(other, '*') == plain;
-    });
-    if (std::string text = differs ? plain : name; !llvm::is_contained(shown, text))
+  for (const std::string &name : names)
+    if (std::string text = withStars(name, names); !llvm::is_contained(shown, text))
       shown.push_back(text);
-  }
   std::string text;
   for (const std::string &each : llvm::ArrayRef(shown).take_front(3))
     text += (text.empty() ? "" : ", ") + each;

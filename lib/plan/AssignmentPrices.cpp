@@ -24,16 +24,19 @@ AssignmentPrices::AssignmentPrices(const Program &program, const sharding::Mesh 
   }
 }
 
-double AssignmentPrices::seconds(const Assignment &assignment) {
+double AssignmentPrices::seconds(const Assignment &assignment, StepParts *into) {
+  parts = into;
   copies.assign(program.graph.values.size(), {});
   double seconds = 0;
   for (size_t op = 0; op < program.graph.ops.size(); ++op)
     seconds += ofOp(int32_t(op), assignment);
   for (size_t v = 0; v < program.values.size(); ++v)
-    if (program.values[v].wholeTimes > 0 && !program.graph.values[v].free)
-      seconds += program.values[v].wholeTimes *
-                 moving(int32_t(v), assignment[v],
-                        TensorSharding::replicatedOver(assignment[v].dims.size()));
+    if (double times = program.values[v].wholeTimes; times > 0 && !program.graph.values[v].free) {
+      auto whole = TensorSharding::replicatedOver(assignment[v].dims.size());
+      seconds += times * moving(int32_t(v), assignment[v], whole);
+      if (parts && !sameAxes(assignment[v], whole))
+        parts->movements.push_back({-1, int32_t(v), times, assignment[v], whole});
+    }
   return seconds;
 }
 
@@ -44,12 +47,20 @@ double AssignmentPrices::moving(int32_t v, const TensorSharding &from, const Ten
   return prices.seconds(value.shape, value.elementBytes, from, to);
 }
 
+void AssignmentPrices::carry(Priced &into, int32_t value, int32_t tensor, double times,
+                             const TensorSharding &from, const TensorSharding &to) {
+  if (sameAxes(from, to))
+    return;
+  into.seconds += times * moving(value, from, to);
+  into.carried.push_back({tensor, times, from, to});
+}
+
 double AssignmentPrices::ofOp(int32_t index, const Assignment &assignment) {
   const PropagatedOp &op = program.graph.ops[index];
   if (llvm::all_of(op.results, [&](int32_t v) { return program.graph.values[v].free; }))
     return 0;
   if (program.ops[index].moves)
-    return ofMove(index, assignment);
+    return noted(index, ofMove(index, assignment));
   std::string key;
   appendKey(key, int64_t(kindOf[index]));
   for (const auto *side : {&op.operands, &op.results})
@@ -66,7 +77,22 @@ double AssignmentPrices::ofOp(int32_t index, const Assignment &assignment) {
   for (auto [v, needed] : llvm::zip_equal(op.operands, it->second.needed))
     if (!program.graph.values[v].free && !isThere(v, needed, assignment))
       copies[v].push_back(needed);
-  return it->second.seconds;
+  return noted(index, it->second);
+}
+
+// What an op takes; its parts are written down where they are asked for.
+double AssignmentPrices::noted(int32_t index, const Priced &priced) {
+  if (parts) {
+    const PropagatedOp &op = program.graph.ops[index];
+    auto operands = int32_t(op.operands.size());
+    parts->computing += priced.work;
+    for (const Carried &each : priced.carried)
+      parts->movements.push_back(
+          {index,
+           each.tensor < operands ? op.operands[each.tensor] : op.results[each.tensor - operands],
+           each.times, each.from, each.to});
+  }
+  return priced.seconds;
 }
 
 // Where it was made, or brought for an op before.
@@ -77,21 +103,23 @@ bool AssignmentPrices::isThere(int32_t v, const TensorSharding &needed,
                       [&](const TensorSharding &copy) { return sameAxes(copy, needed); });
 }
 
-double AssignmentPrices::ofMove(int32_t index, const Assignment &assignment) {
+AssignmentPrices::Priced AssignmentPrices::ofMove(int32_t index, const Assignment &assignment) {
   const PropagatedOp &op = program.graph.ops[index];
   TensorSharding to = assignment[op.results[0]];
   if (op.viewed == 1)
     to = seenThrough(op.view, to);
-  double seconds = 0;
+  to = withoutUnitAxes(to);
+  Priced priced;
   for (auto [i, v] : llvm::enumerate(op.operands)) {
     if (program.graph.values[v].free)
       continue;
-    TensorSharding from = op.viewed == 0 ? seenThrough(op.view, assignment[v]) : assignment[v];
-    seconds +=
-        program.ops[index].operandTimes[i] *
-        moving(op.viewed == 0 ? op.results[0] : v, withoutUnitAxes(from), withoutUnitAxes(to));
+    TensorSharding from =
+        withoutUnitAxes(op.viewed == 0 ? seenThrough(op.view, assignment[v]) : assignment[v]);
+    bool leaves = op.viewed == 0; // a manual computation: seen from the outside
+    carry(priced, leaves ? op.results[0] : v, int32_t(leaves ? op.operands.size() : i),
+          program.ops[index].operandTimes[i], from, to);
   }
-  return seconds;
+  return priced;
 }
 
 AssignmentPrices::Priced AssignmentPrices::ofRuled(int32_t index, const Assignment &assignment) {
@@ -106,7 +134,8 @@ AssignmentPrices::Priced AssignmentPrices::ofRuled(int32_t index, const Assignme
   for (auto [i, v] : llvm::enumerate(op.results))
     placed.results[i].sharding = assignment[v];
   sharding::FactorAxes axes = chooseFactorAxes(placed, planner).axes;
-  Priced priced{facts.times * tables.work(index, placed, axes), {}};
+  Priced priced;
+  priced.work = priced.seconds = facts.times * tables.work(index, placed, axes);
   for (auto [i, v] : llvm::enumerate(op.operands)) {
     priced.needed.push_back(axes.operandSharding(i));
     const TensorSharding &to = priced.needed.back();
@@ -114,10 +143,11 @@ AssignmentPrices::Priced AssignmentPrices::ofRuled(int32_t index, const Assignme
     for (size_t before = 0; before < i; ++before)
       repeated |= op.operands[before] == v && sameAxes(priced.needed[before], to);
     if (!program.graph.values[v].free && !repeated && !isThere(v, to, assignment))
-      priced.seconds += facts.operandTimes[i] * moving(v, assignment[v], to);
+      carry(priced, v, int32_t(i), facts.operandTimes[i], assignment[v], to);
   }
   for (auto [i, v] : llvm::enumerate(op.results))
-    priced.seconds += facts.times * moving(v, axes.resultSharding(i), assignment[v]);
+    carry(priced, v, int32_t(op.operands.size() + i), facts.times, axes.resultSharding(i),
+          assignment[v]);
   return priced;
 }
 

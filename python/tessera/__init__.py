@@ -38,7 +38,7 @@ from .errors import (
     UnimplementedError,
 )
 from .explain import Explanation, explain
-from .plan import Alternative, Plan, plan
+from .plan import Alternative, Decision, Plan, plan
 from .program import CompileWarning, Parameter, Program, compile
 from .report import Collective, Memory, Report
 from .sharding import Mesh, Sharding
@@ -62,6 +62,7 @@ __all__ = [
     "CompileWarning",
     "DataLossError",
     "DeadlineExceededError",
+    "Decision",
     "Error",
     "Executable",
     "Explanation",

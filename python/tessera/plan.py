@@ -29,6 +29,32 @@ class Alternative:
 
 
 @dataclasses.dataclass(frozen=True)
+class Decision:
+    """How something lies, and what the next best way would have cost, with all else decided anew."""
+
+    what: str
+    """An argument's name, "weights[*]['up'] (4 arguments)", or "the result of dot_general at model.py:7"."""
+    spec: str
+    next: str | None
+    """None where all else takes as long, or nothing else fits into the memory."""
+    as_long: Sequence[str]
+    """Other ways with which a step takes as long: a question of memory."""
+    seconds: float
+    """What a step would take more, as the search counts."""
+    fraction: float
+    """Of the step."""
+    bytes: float
+    """What a device would hold more."""
+    proven: bool
+    """That there is no better one; else `seconds` is the most that it would cost."""
+    computing: float
+    collectives: Sequence[Mapping[str, Any]]
+    """Of what the seconds are made: computing, and collectives by kind, with count and seconds."""
+    location: str
+    """Around which most more is moved."""
+
+
+@dataclasses.dataclass(frozen=True)
 class Plan:
     """How to divide a program among devices (docs/plan.md). Prints as `tessera plan` does."""
 
@@ -72,6 +98,11 @@ class Plan:
     def alternatives(self) -> list[Alternative]:
         """The best of other kinds, the quickest first."""
         return [Alternative(**alternative) for alternative in self.report["alternatives"]]
+
+    @property
+    def decisions(self) -> list[Decision]:
+        """What each choice is worth, the costliest first."""
+        return [Decision(**decision) for decision in self.report["decisions"]]
 
     def __str__(self) -> str:
         return self.text

@@ -46,6 +46,11 @@ def test_a_plan_says_what_it_is():
     assert plan.seconds > 0 and plan.peak_bytes > 0
     assert plan.gap is None or 0 <= plan.gap <= 1
     assert all(other.seconds >= plan.seconds for other in plan.alternatives)
+    assert {"%x", "%w"} <= {decision.what for decision in plan.decisions}
+    for decision in plan.decisions:
+        assert decision.next != decision.spec
+        assert decision.next is None or decision.seconds == pytest.approx(
+            decision.computing + sum(part["seconds"] for part in decision.collectives))
     assert "sdy.sharding" in plan.module and str(plan) == plan.text
     program = plan.compile()
     assert program.devices == 4

@@ -21,6 +21,11 @@
 // CHECK-NEXT: %x {{ *}}P(
 // CHECK-NEXT: %w1 {{ *}}P(
 // CHECK-NEXT: %w2 {{ *}}P(
+// What other choices would cost: the batch in other parts has to be brought to where it is used.
+// CHECK: decisions, and what other ones would cost of the
+// CHECK-DAG: {{^}}  %x  P("x", None): next best P({{.*}}), +{{[0-9.]+}}% ({{.*}} {{[mu]}}s): 1 {{.*}} more ({{.*}}); most around {{.*}}mlp.mlir:{{[0-9]+}}
+// CHECK-DAG: {{^}}  %w1  P(None, None): next best P({{.*}}), +{{[0-9.]+}}% (
+// CHECK-DAG: {{^}}  %w2  P(None, None): next best P({{.*}}), +{{[0-9.]+}}% (
 // CHECK: others
 // CHECK-NEXT: {{[0-9.]+ [mu]?s}}, {{.*}}B{{.*}}, mesh
 // MODULE: sdy.mesh @mesh = <[
@@ -32,6 +37,11 @@
 // REPORT: "seconds":
 // REPORT: "arguments": {
 // REPORT: "%w1": [
+// REPORT: "decisions": [
+// REPORT: "collectives": [
+// REPORT: "next": "P(
+// REPORT: "spec": "P(
+// REPORT: "what": "%
 // REPORT: "differing_values": 0
 // REPORT: "gap":
 // REPORT: "lower_bound":

@@ -35,6 +35,7 @@ TEST(ParametersOf, AnOptimizersStateBelongsToTheParameterOfItsTypeAndPath) {
 TEST(NamesText, OfLayersOnce) {
   EXPECT_EQ(namesText({"x"}), "x");
   EXPECT_EQ(namesText({"p[0]['w']", "p[1]['w']", "p[10]['w']"}), "p[*]['w'] (3 arguments)");
+  EXPECT_EQ(namesText({"p[0][1]", "p[1][1]"}), "p[*][1] (2 arguments)");
   EXPECT_EQ(namesText({"w1", "b"}), "w1, b (2 arguments)");
   EXPECT_EQ(namesText({"a", "b", "c", "d"}), "a, b, c, .. (4 arguments)");
 }

@@ -1,0 +1,184 @@
+#include "compiler/PlanDecisions.h"
+
+#include "compiler/MendChange.h"
+#include "compiler/SourcePlaces.h"
+#include "lib/mends/ArgumentNames.h"
+#include "lib/mends/SpecText.h"
+#include "lib/plan/Memory.h"
+#include "lib/plan/NextBest.h"
+#include "lib/plan/StepBill.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tessera::planning {
+
+using namespace mlir;
+
+namespace {
+
+// Each takes a search: those of most bytes are priced.
+constexpr size_t kMostPriced = 60;
+
+struct Group {
+  std::string what;               // of constraints and results
+  std::vector<std::string> names; // of arguments
+  SmallVector<int32_t> values;
+  double bytes = 0;
+};
+
+class Decisions {
+public:
+  Decisions(const Source &source, const Candidate &candidate, const plan::Options &options)
+      : source(source), candidate(candidate), program(source.plain()),
+        mesh(candidate.onMesh->getMesh()), prices(program, mesh, candidate.onMesh->topology()),
+        options(options) {}
+
+  std::vector<explain::Decision> run() {
+    addArguments();
+    addResults();
+    addConstraints();
+    std::vector<const Group *> groups;
+    for (const auto &[key, group] : byKey)
+      groups.push_back(&group);
+    llvm::stable_sort(groups, [](const Group *a, const Group *b) { return a->bytes > b->bytes; });
+    if (groups.size() > kMostPriced)
+      groups.resize(kMostPriced);
+    plan::NextBests nextBests(prices, candidate.values, options, groups.size());
+    plan::StepBill bill = billOf(prices, candidate.values);
+    std::vector<explain::Decision> decisions;
+    std::set<int32_t> seen = {-1}; // what is given back lies as what it takes the place of
+    for (const Group *group : groups) {
+      bool isNew = true;
+      for (int32_t value : group->values)
+        isNew &= seen.insert(nextBests.vertexOf(value)).second;
+      if (!isNew)
+        continue;
+      if (std::optional<plan::NextBest> next = nextBests.of(group->values))
+        decisions.push_back(priced(*group, *next, bill));
+    }
+    llvm::stable_sort(decisions, [](const explain::Decision &a, const explain::Decision &b) {
+      return a.seconds > b.seconds;
+    });
+    return decisions;
+  }
+
+private:
+  const sharding::TensorSharding &planned(int32_t value) const { return candidate.values[value]; }
+
+  std::string spec(const sharding::TensorSharding &sharding) const {
+    return mends::specText(mesh, sharding);
+  }
+
+  void add(std::string key, int32_t value, std::string what, std::string name) {
+    const sharding::PropagatedValue &it = program.graph.values[value];
+    plan::appendKey(key, planned(value));
+    plan::appendKey(key, it.elementBytes);
+    double bytes = double(it.elementBytes);
+    for (int64_t size : it.shape) {
+      plan::appendKey(key, size);
+      bytes *= double(size);
+    }
+    if (it.shape.empty() || bytes <= 0)
+      return;
+    Group &group = byKey[key];
+    group.what = std::move(what);
+    if (!name.empty())
+      group.names.push_back(std::move(name));
+    group.values.push_back(value);
+    group.bytes += bytes;
+  }
+
+  // Those of one name, but for numbers, are alike; those that have their names from the text only
+  // where they are used alike, too.
+  void addArguments() {
+    auto main = source.read.get().lookupSymbol<func::FuncOp>("main");
+    for (auto [value, facts] : llvm::enumerate(program.values)) {
+      if (facts.argument < 0)
+        continue;
+      std::string name =
+          argumentName(placeOf(main.getArgument(facts.argument).getLoc()), facts.argument);
+      mends::ArgumentName read = mends::readName(name);
+      bool isNamed = !StringRef(name).starts_with("%");
+      std::string key = "argument " + (isNamed ? read.tree : "");
+      for (const std::string &part : read.path)
+        key += " " + part;
+      if (!isNamed)
+        key += usesOf(int32_t(value));
+      add(std::move(key), int32_t(value), "", name);
+    }
+  }
+
+  std::string usesOf(int32_t value) const {
+    std::string uses;
+    for (int32_t index : program.graph.values[value].ops) {
+      const sharding::PropagatedOp &op = program.graph.ops[index];
+      plan::appendKey(uses, op.rule);
+      plan::appendKey(uses, int64_t(op.flops));
+      plan::appendKey(uses, llvm::find(op.operands, value) - op.operands.begin());
+    }
+    return uses;
+  }
+
+  void addResults() {
+    for (auto [value, facts] : llvm::enumerate(program.values))
+      if (facts.result >= 0)
+        add("result " + std::to_string(facts.result), int32_t(value),
+            facts.name.empty() ? "result " + std::to_string(facts.result) : facts.name, "");
+  }
+
+  // Those of one line of the source.
+  void addConstraints() {
+    std::vector<Operation *> ops = mends::numberedOps(source.read.get());
+    std::map<std::pair<int32_t, unsigned>, size_t> placeAt;
+    for (auto [number, spot] : llvm::enumerate(source.places.spots))
+      if (source.places.places[number].kind == plan::AnnotationPlace::Inside)
+        placeAt[{spot.at, spot.result}] = number;
+    for (const Annotation &each : candidate.tried.annotations) {
+      if (each.kind != plan::AnnotationPlace::Inside)
+        continue;
+      std::string what = constraintText(ops[each.spot.at]);
+      for (int32_t value : source.places.places[placeAt[{each.spot.at, each.spot.result}]].values)
+        add("constraint " + what, value, what, "");
+    }
+  }
+
+  explain::Decision priced(const Group &group, const plan::NextBest &next,
+                           const plan::StepBill &bill) {
+    explain::Decision decision;
+    int32_t first = group.values.front();
+    decision.what = group.names.empty() ? group.what : mends::namesText(group.names);
+    decision.spec = spec(planned(first));
+    for (const sharding::TensorSharding &each : next.asLong)
+      decision.asLong.push_back(spec(each));
+    decision.isBest = next.isBest;
+    if (next.values.empty())
+      return decision;
+    decision.next = spec(next.values[first]);
+    plan::BillDifference by = differenceOf(bill, billOf(prices, next.values));
+    decision.seconds = by.seconds;
+    decision.fraction = bill.seconds > 0 ? by.seconds / bill.seconds : 0;
+    decision.bytes = peakBytes(program, next.values) - peakBytes(program, candidate.values);
+    decision.computing = by.computing;
+    for (const plan::CollectiveBill &each : by.collectives)
+      decision.parts.push_back({each.kind, each.count, each.seconds});
+    decision.place = by.op >= 0 ? program.ops[by.op].location : "";
+    return decision;
+  }
+
+  const Source &source;
+  const Candidate &candidate;
+  const plan::Program &program;
+  const sharding::Mesh &mesh;
+  plan::AssignmentPrices prices;
+  const plan::Options &options;
+  std::map<std::string, Group> byKey;
+};
+
+} // namespace
+
+std::vector<explain::Decision> decisionsOf(const Source &source, const Candidate &candidate,
+                                           const plan::Options &options) {
+  return Decisions(source, candidate, options).run();
+}
+
+} // namespace tessera::planning

@@ -1,0 +1,14 @@
+// What each decision of a plan is worth: the next best, priced with all else decided anew.
+#pragma once
+
+#include "compiler/PlanReport.h"
+#include "compiler/explain/Decision.h"
+
+namespace tessera::planning {
+
+// Arguments, results and constraints, equal ones of all layers as one; costliest first. What
+// annotations decide is none.
+std::vector<explain::Decision> decisionsOf(const Source &source, const Candidate &candidate,
+                                           const plan::Options &options);
+
+} // namespace tessera::planning
