@@ -1,48 +1,95 @@
-"""Kernels beside what else this machine has for them, in turns, in one run.
+"""Kernels beside what the machine can do, in one run.
 
-  kernels.py [--rounds=N] [--shape=M,N,K[,LAYOUT[,BATCH]]..]
+  kernels.py [FAMILY ..] [--rounds=N] [--shape=M,N,K[,LAYOUT[,BATCH]]..] [--program=FILE.tsr..]
 
-Products: ours of bf16 and of f32, oneDNN's of bf16 where a C++ compiler finds it (Debian's libdnnl-dev), numpy's BLAS of
-f32. LAYOUT says how the operands lie: nn, tn (the first is transposed), nt, tt. Each gets the quickest of its steps; the
-last columns are ours as shares of the best. Needs build/bin and the Python environment that scripts/bootstrap makes.
+Families: elementwise, rows, cross_entropy, adam, running, gathers, transposes, sorts, attention, convolutions, products; all
+of them without one. What moves bytes is set beside the cores' copies of them, in each run by `tessera run --profile`; what
+multiplies beside the best square product of numpy's BLAS. `kernels` are those that a step runs; a share below the one that
+is aimed at has a star. Products of f32 are beside numpy's of the same shape, those of bf16 beside oneDNN's where a C++
+compiler finds it (Debian's libdnnl-dev); LAYOUT says how the operands lie: nn, tn (the first is transposed), nt, tt.
+--program prints the ten kernels of a program that take longest. Each gets the quickest of its steps. Needs build/bin and the
+Python environment that scripts/bootstrap makes.
 """
 import argparse
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import tempfile
-import time
 
+import jax
 import numpy as np
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+from kernel_families import FAMILIES
+from kernel_peers import HERE, Numpy, OneDnn, Shape, square_rate
+
 BIN = os.environ.get("TESSERA_BIN", os.path.join(HERE, "..", "build", "bin"))
-SHAPES = ["256,256,256", "512,512,512", "1024,1024,1024", "2048,768,2048", "2048,2048,2048", "4096,4096,4096",
-          "1024,1024,1024,tn", "1024,1024,1024,nt", "1024,1024,1024,tt", "4096,128,4096", "16,4096,4096",
-          "1000,1000,1000", "1024,1024,64,nt,32", "1024,64,1024,nn,32"]
+SHAPES = ["256,256,256", "512,512,512", "1000,1000,1000", "1024,1024,1024", "2048,2048,2048", "4096,4096,4096",
+          "2048,768,2048", "1024,1024,1024,tn", "1024,1024,1024,nt", "1024,1024,1024,tt", "4096,128,4096", "128,4096,4096",
+          "16,4096,4096", "16384,64,64", "256,256,16384", "512,32000,768", "768,32000,512,tn", "64,64,64,nn,256",
+          "1024,1024,64,nt,32", "1024,64,1024,nn,32"]
 
 
-class Shape:
-    def __init__(self, text):
-        fields = text.split(",")
-        self.m, self.n, self.k = map(int, fields[:3])
-        self.layout = fields[3] if len(fields) > 3 else "nn"
-        self.batch = int(fields[4]) if len(fields) > 4 else 1
-        self.flops = 2.0 * self.batch * self.m * self.n * self.k
-        self.repeat = int(min(100, max(3, 1e10 / self.flops)))
-
-    def operands(self):
-        sizes = (self.m, self.k), (self.k, self.n)
-        return [(self.batch, *(size[::-1] if way == "t" else size)) for size, way in zip(sizes, self.layout)]
-
-    def __str__(self):
-        name = f"{self.m} x {self.n} x {self.k} {self.layout}"
-        return name if self.batch == 1 else f"{self.batch} of {name}"
+def tessera(*arguments):
+    subprocess.run([os.path.join(BIN, "tessera"), *arguments, "--quiet"], check=True, stdout=subprocess.DEVNULL)
 
 
-def module(shape, kind):
+class Program:
+    """A compiled program with its inputs; random ones without."""
+
+    def __init__(self, text, directory, name="program", inputs=()):
+        path = lambda suffix: os.path.join(directory, name + suffix)
+        self.program, self.report = path(".tsr"), path(".json")
+        with open(path(".mlir"), "w") as f:
+            f.write(text)
+        tessera("compile", path(".mlir"), "-o", self.program)
+        self.inputs = []
+        if inputs:
+            np.savez(path(".npz"), **{f"in{i}": leaf for i, leaf in enumerate(inputs)})
+            self.inputs = [f"--inputs={path('.npz')}"]
+
+    def run(self, repeat):
+        """(seconds of the quickest step, its profile)"""
+        tessera("run", self.program, *self.inputs, f"--repeat={repeat + 1}", f"--report={self.report}", "--profile")
+        with open(self.report) as f:
+            report = json.load(f)
+        return min(report["steps"][1:]), report["profile"]
+
+
+def nbytes(tree):
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))
+
+
+def measure(case, directory, rounds):
+    """(seconds, bytes that the cores copy in one, kernels of a step)"""
+    lowered = jax.jit(case.function, donate_argnums=case.donated, keep_unused=True).lower(*case.arguments)
+    program = Program(lowered.as_text(), directory, inputs=[np.asarray(leaf) for leaf in jax.tree.leaves(case.arguments)])
+    repeat = int(min(30, max(3, 0.5 / program.run(1)[0])))
+    best, copied = float("inf"), 0.0
+    for _ in range(rounds):
+        seconds, profile = program.run(repeat)
+        best, copied = min(best, seconds), max(copied, profile["copied_bytes_per_second"])
+    return best, copied, sum(row["calls"] for row in profile["rows"] if row["kind"] == "kernel")
+
+
+def family(name, options, directory):
+    print(f"\n{name:34}{'rate':>14}{'kernels':>9}{'share':>7}  of", flush=True)
+    square = max(square_rate(), square_rate()) if name in ("attention", "convolutions") else 0
+    for case in FAMILIES[name]():
+        seconds, copied, kernels = measure(case, directory, options.rounds)
+        if case.flops:
+            square = max(square, square_rate())
+            share, of = case.flops / seconds / square, f"{square / 1e9:.0f} GFLOP/s multiplied by numpy"
+            rate = f"{case.flops / seconds / 1e9:.0f} GFLOP/s"
+        else:
+            moved = case.bytes or nbytes(case.arguments) + nbytes(jax.eval_shape(case.function, *case.arguments))
+            share, of = moved / seconds / copied, f"{copied / 1e9:.1f} GB/s copied"
+            rate = f"{moved / seconds / 1e9:.1f} GB/s"
+        star = "*" if case.target and share < case.target else " "
+        print(f"{case.name:34}{rate:>14}{kernels:9}{share:7.2f}{star} {of}", flush=True)
+
+
+def product(shape, kind):
     a, b = ("x".join(map(str, operand)) + "x" + kind for operand in shape.operands())
     result = f"{shape.batch}x{shape.m}x{shape.n}x{kind}"
     contracted = [1 if shape.layout[0] == "t" else 2, 2 if shape.layout[1] == "t" else 1]
@@ -53,96 +100,53 @@ def module(shape, kind):
 """
 
 
-class Tessera:
-    def __init__(self, shape, kind, directory):
-        self.shape = shape
-        self.program = os.path.join(directory, f"{kind}.tsr")
-        self.report = os.path.join(directory, "report.json")
-        source = os.path.join(directory, "product.mlir")
-        with open(source, "w") as f:
-            f.write(module(shape, kind))
-        self.tessera("compile", source, "-o", self.program, "--quiet")
-
-    def tessera(self, *arguments):
-        subprocess.run([os.path.join(BIN, "tessera"), *arguments], check=True, stdout=subprocess.DEVNULL)
-
-    def seconds(self):
-        self.tessera("run", self.program, f"--repeat={self.shape.repeat + 1}", f"--report={self.report}", "--quiet")
-        with open(self.report) as f:
-            return min(json.load(f)["steps"][1:])
-
-
-class Numpy:
-    def __init__(self, shape):
-        self.shape = shape
-        draw = np.random.default_rng(0).standard_normal
-        a, b = (draw(operand, np.float32) for operand in shape.operands())
-        self.a = a.swapaxes(1, 2) if shape.layout[0] == "t" else a
-        self.b = b.swapaxes(1, 2) if shape.layout[1] == "t" else b
-
-    def seconds(self):
-        best = float("inf")
-        for _ in range(self.shape.repeat + 1):
-            start = time.perf_counter()
-            np.matmul(self.a, self.b)
-            best = min(best, time.perf_counter() - start)
-        return best
-
-
-class OneDnn:
-    """The program of onednn_products.cpp. It waits between its products: its threads are in nobody's way."""
-
-    def __init__(self, shape, program):
-        self.program = program
-        a, b = (int(way == "t") for way in shape.layout)
-        self.line = f"{shape.batch} {shape.m} {shape.n} {shape.k} {a} {b} {shape.repeat}\n"
-
-    def seconds(self):
-        done = subprocess.run([self.program], input=self.line, capture_output=True, text=True, check=True)
-        return float(done.stdout)
-
-    @staticmethod
-    def build(directory):
-        """Its path; None where it can't be built."""
-        compiler, program = shutil.which("c++"), os.path.join(directory, "onednn_products")
-        if not compiler:
-            return None
-        source = os.path.join(HERE, "onednn_products.cpp")
-        done = subprocess.run([compiler, "-O2", "-std=c++17", source, "-ldnnl", "-o", program], capture_output=True)
-        return program if done.returncode == 0 else None
+def products(options, directory):
+    onednn = OneDnn.build(directory)
+    if not onednn:
+        print("\noneDNN is not here: bf16 is compared with our f32 alone")
+    print(f"\n{'products, GFLOP/s':28}{'bf16':>8}{'oneDNN':>8}{'f32':>8}{'numpy':>8}{'bf16/oneDNN':>13}{'f32/numpy':>11}{'bf16/f32':>10}", flush=True)
+    shares = {"bf16 / oneDNN": [], "f32 / numpy": [], "bf16 / f32": []}
+    for shape in map(Shape, options.shape or SHAPES):
+        ours = {kind: Program(product(shape, kind), directory, kind) for kind in ("bf16", "f32")}
+        peers = {kind: lambda p=program: p.run(shape.repeat)[0] for kind, program in ours.items()}
+        peers["numpy"] = Numpy(shape).seconds
+        if onednn:
+            peers["oneDNN"] = OneDnn(shape, onednn).seconds
+        best = dict.fromkeys(peers, float("inf"))
+        for _ in range(options.rounds):
+            for name, seconds in peers.items():
+                best[name] = min(best[name], seconds())
+        row = f"{str(shape):28}"
+        for name in ("bf16", "oneDNN", "f32", "numpy"):
+            row += f"{shape.flops / best[name] / 1e9:8.0f}" if name in best else f"{'-':>8}"
+        for (pair, found), width in zip(shares.items(), (13, 11, 10)):
+            one, peer = pair.split(" / ")
+            share = best[peer] / best[one] if peer in best else None
+            found += [share] if share else []
+            row += f"{share:{width}.2f}" if share else f"{'-':>{width}}"
+        print(row, flush=True)
+    for pair, found in shares.items():
+        if found:
+            print(f"{pair}: {statistics.geometric_mean(found):.2f} as geometric mean, {min(found):.2f} at least")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("families", nargs="*", metavar="FAMILY", choices=[*FAMILIES, "products", []])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--shape", action="append")
+    parser.add_argument("--shape", action="append", help="of a product, in place of those that are built in")
+    parser.add_argument("--program", action="append", default=[], help="a compiled program, whose kernels are listed")
     options = parser.parse_args()
+    everything = [] if options.program or options.shape else [*FAMILIES, "products"]
     with tempfile.TemporaryDirectory() as directory:
-        onednn = OneDnn.build(directory)
-        if not onednn:
-            print("oneDNN is not here: bf16 is compared with our f32 alone")
-        print(f"{'GFLOP/s':28}{'bf16':>8}{'oneDNN':>8}{'f32':>8}{'numpy':>8}{'bf16/oneDNN':>13}{'f32/numpy':>11}{'bf16/f32':>10}", flush=True)
-        shares = {"bf16 / oneDNN": [], "f32 / numpy": [], "bf16 / f32": []}
-        for shape in map(Shape, options.shape or SHAPES):
-            peers = {"bf16": Tessera(shape, "bf16", directory), "f32": Tessera(shape, "f32", directory), "numpy": Numpy(shape)}
-            if onednn:
-                peers["oneDNN"] = OneDnn(shape, onednn)
-            best = dict.fromkeys(peers, float("inf"))
-            for _ in range(options.rounds):
-                for name, peer in peers.items():
-                    best[name] = min(best[name], peer.seconds())
-            row = f"{str(shape):28}"
-            for name in ("bf16", "oneDNN", "f32", "numpy"):
-                row += f"{shape.flops / best[name] / 1e9:8.0f}" if name in best else f"{'-':>8}"
-            for (pair, found), width in zip(shares.items(), (13, 11, 10)):
-                ours, peer = pair.split(" / ")
-                share = best[peer] / best[ours] if peer in best else None
-                found += [share] if share else []
-                row += f"{share:{width}.2f}" if share else f"{'-':>{width}}"
-            print(row, flush=True)
-        for pair, found in shares.items():
-            if found:
-                print(f"{pair}: {statistics.geometric_mean(found):.2f} as geometric mean, {min(found):.2f} at least")
+        for name in options.families or everything:
+            if name != "products":
+                family(name, options, directory)
+        if options.shape or "products" in (options.families or everything):
+            products(options, directory)
+    for path in options.program:
+        print(f"\n{os.path.basename(path)}", flush=True)
+        subprocess.run([os.path.join(BIN, "tessera"), "run", path, "--repeat=10", "--profile=10", "--quiet"], check=True)
 
 
 if __name__ == "__main__":

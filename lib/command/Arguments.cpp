@@ -71,6 +71,8 @@ Arguments::Arguments(const Command &command, int argc, const char *const *argv)
     std::optional<std::string_view> value;
     if (equals != argument.npos)
       value = argument.substr(equals + 1);
+    else if (option && !option->otherwise.empty())
+      value = option->otherwise; // what follows may be the operand
     else if (option && !option->value.empty() && i + 1 < argc &&
              !std::string_view(argv[i + 1]).starts_with("--"))
       value = argv[++i];

@@ -114,6 +114,11 @@ constexpr Option kRun[] = {
     {"--trace", "FILE",
      "write what each device did when, for ui.perfetto.dev or chrome://tracing; - is standard "
      "output"},
+    {"--profile", "N",
+     "print the N kernels that take longest, with their bytes, FLOPs, share of what the machine "
+     "can "
+     "do and lines of your source; all, or 20 without a number",
+     "all", "20"},
     {"--time-limit", "SECONDS", "end a step that takes longer, with the loop that it was in"},
     {"--sha256", "HEX", "run no other file than the one that the compiler printed this for"},
     kSwitchOfQuiet,

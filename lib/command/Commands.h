@@ -11,13 +11,20 @@ struct Option {
   std::string_view name;  // "--inputs"
   std::string_view value; // what stands for its value: "FILE", "cpu|shadow"; empty: it has none
   std::string_view help;  // a line or more, wrapped where it is shown
-  std::string_view choices = {}; // what the value can be, where `value` is one word for it: "a|b"
+  std::string_view choices = {};   // what the value can be, where `value` is one word for it: "a|b"
+  std::string_view otherwise = {}; // the value of an option that is given without one, if it can be
 
   // Those of the value's words that stand for themselves: cpu, shadow.
   std::string_view words() const {
     return choices.empty() && value.find('|') != value.npos ? value : choices;
   }
   bool takesFile() const { return value == "FILE"; }
+  bool canStandAlone() const { return value.empty() || !otherwise.empty(); }
+  // What stands before its value, and after it: --repeat=N, -o FILE, --profile[=N].
+  std::string_view before() const {
+    return !name.starts_with("--") ? " " : otherwise.empty() ? "=" : "[=";
+  }
+  std::string_view after() const { return otherwise.empty() ? "" : "]"; }
 };
 
 struct Command {

@@ -68,7 +68,7 @@ std::string forBash() {
     std::string names;
     for (const Option &option : command.options) {
       names += std::string(option.name) +
-               (option.value.empty() || !option.name.starts_with("--") ? " " : "= ");
+               (option.canStandAlone() || !option.name.starts_with("--") ? " " : "= ");
       if (option.value.empty())
         continue;
       values += "    '" + std::string(command.name) + " " + std::string(option.name) + "') ";
@@ -123,10 +123,10 @@ complete -F _tessera tessera
 std::string zshOption(const Option &option) {
   std::string spec(option.name);
   if (!option.value.empty() && spec.starts_with("--"))
-    spec += "=";
+    spec += option.canStandAlone() ? "=-" : "=";
   spec += "[" + escaped(option.help, "[]\\:", "\\") + "]";
   if (!option.value.empty()) {
-    spec += ":" + escaped(option.value, ":\\", "\\") + ":";
+    spec += (option.canStandAlone() ? "::" : ":") + escaped(option.value, ":\\", "\\") + ":";
     spec += option.takesFile() ? "_files" : "(" + joinedWords(option.words()) + ")";
   }
   return "    " + inApostrophes(spec) + " \\\n";
@@ -187,7 +187,7 @@ std::string fishOption(const Command &command, const Option &option) {
   if (option.takesFile())
     line += " -r -F";
   else if (!option.value.empty())
-    line += " -x -a '" + joinedWords(option.words()) + "'";
+    line += (option.canStandAlone() ? " -f -a '" : " -x -a '") + joinedWords(option.words()) + "'";
   return line + " -d " + inApostrophes(escaped(option.help, "\\", "\\")) + "\n";
 }
 

@@ -44,7 +44,7 @@ std::string helpOf(const Command &command) {
   for (const Option &option : command.options) {
     std::string head(option.name);
     if (!option.value.empty())
-      head.append(head.starts_with("--") ? "=" : " ").append(option.value);
+      head.append(option.before()).append(option.value).append(option.after());
     std::string help(option.help);
     if (!option.choices.empty() && help.find(option.choices.substr(0, 6)) == help.npos) {
       help += ": ";

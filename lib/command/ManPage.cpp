@@ -23,7 +23,7 @@ std::string italic(std::string_view text) { return "\\fI" + plain(text) + "\\fR"
 std::string entryOf(const Option &option) {
   std::string head = bold(option.name);
   if (!option.value.empty())
-    head += (option.name.starts_with("--") ? "=" : " ") + italic(option.value);
+    head += plain(option.before()) + italic(option.value) + plain(option.after());
   return ".TP\n" + head + "\n" + plain(option.help) + "\n";
 }
 

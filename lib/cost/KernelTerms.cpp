@@ -167,8 +167,11 @@ double rooflineSeconds(const DeviceRates &rates, double flops, double bytes) {
 
 double kernelSeconds(const DeviceRates &rates, const KernelWork &work,
                      llvm::ArrayRef<Missed> missed) {
-  if (!rates.kernels.empty())
-    return secondsOf(rates, termsOf(rates, work, missed));
+  return rates.kernels.empty() ? leastSeconds(rates, work)
+                               : secondsOf(rates, termsOf(rates, work, missed));
+}
+
+double leastSeconds(const DeviceRates &rates, const KernelWork &work) {
   double seconds = work.libraryFlops / rates.flopsPerSecond, products = 0;
   for (const Product &product : work.products) {
     auto typed = rates.flopsByType.find(product.type == ProductType::BF16  ? "bf16"

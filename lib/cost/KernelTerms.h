@@ -84,6 +84,8 @@ Terms termsOf(const DeviceRates &rates, const KernelWork &work, llvm::ArrayRef<M
 // roofline of its products and its memory.
 double kernelSeconds(const DeviceRates &rates, const KernelWork &work,
                      llvm::ArrayRef<Missed> missed = {});
+// That roofline: no core does the same in less.
+double leastSeconds(const DeviceRates &rates, const KernelWork &work);
 // Of work that is nothing else than these.
 double secondsOf(const DeviceRates &rates, const Terms &terms);
 // Of a kernel of which no more is known than these, by the same rule: products of f32, and arrays

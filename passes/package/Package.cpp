@@ -3,6 +3,9 @@
 
 #include "dialects/tessera/KnownAttributes.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/cost/SharedCores.h"
+#include "passes/codegen/kernel/KernelWork.h"
+#include "passes/codegen/kernel/WorkMemo.h"
 #include "passes/package/Constants.h"
 #include "passes/package/ElementTypes.h"
 #include "passes/package/OutsideKernel.h"
@@ -18,6 +21,23 @@ using namespace tessera::exec;
 
 namespace tessera {
 namespace {
+
+// What its reports are made from.
+void writeWork(KernelOp from, const cost::Topology &topology, double devices, program::Kernel &to) {
+  cost::KernelWork work = codegen::workOf(from);
+  for (const cost::Touched &array : work.arrays)
+    if (array.isWritten)
+      to.set_bytes_written(to.bytes_written() + array.bytes);
+    else
+      to.set_bytes_read(to.bytes_read() + array.bytes);
+  if (!work.products.empty())
+    to.set_product_type(work.products[0].type == cost::ProductType::BF16  ? program::BF16
+                        : work.products[0].type == cost::ProductType::F64 ? program::F64
+                                                                          : program::F32);
+  double cores = double(topology.computingAtOnce) / devices;
+  to.set_least_seconds(cost::sharedSeconds(
+      topology.device, cost::leastSeconds(topology.device, work), double(*from.getGrid()), cores));
+}
 
 LogicalResult writeKernel(KernelOp from, program::Kernel &to) {
   if (!from.getGrid())
@@ -118,16 +138,22 @@ FailureOr<Package> packageProgram(ModuleOp module, StringRef report) {
     if (failed(program.verify()))
       return failure();
   Package package;
+  codegen::WorkMemo counted;
   program::File file;
   file.set_version(container::kProgramVersion);
   file.set_report_json(report.str());
   writePrediction(module, *file.mutable_prediction());
   FileNumbers numbers{file, {}, {}, {}};
   file.add_locations("");
+  sdy::MeshTable meshes(module);
+  cost::Topology topology = topologyOf(module);
+  double devices = meshes.main() ? double(meshes.main()->numDevices()) : 1;
   for (auto kernel : module.getOps<KernelOp>()) {
     numbers.kernels[kernel.getSymName()] = file.kernels_size();
-    if (failed(writeKernel(kernel, *file.add_kernels())))
+    program::Kernel &made = *file.add_kernels();
+    if (failed(writeKernel(kernel, made)))
       return failure();
+    writeWork(kernel, topology, devices, made);
   }
   for (auto image : module.getOps<ImageOp>())
     if (failed(writeImage(image, file, package)))
@@ -140,7 +166,6 @@ FailureOr<Package> packageProgram(ModuleOp module, StringRef report) {
     if (failed(writeChannel(channel, programNumbers, *file.add_channels())))
       return failure();
   }
-  sdy::MeshTable meshes(module);
   for (ProgramOp program : programs) {
     program::Program &made = *file.add_programs();
     if (failed(writeProgram(program, meshes, numbers, made)) ||

@@ -456,6 +456,11 @@ void Call::setTracing(bool on) {
     device->tracing = on;
 }
 
+void Call::forgetTraced() {
+  for (auto &device : devices_)
+    device->trace.clear();
+}
+
 std::vector<TracedDevice> Call::traced() const {
   std::vector<TracedDevice> traced;
   for (const auto &device : devices_)

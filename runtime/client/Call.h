@@ -62,6 +62,7 @@ public:
   }
   void setTracing(bool on);
   std::vector<TracedDevice> traced() const; // valid until the next step
+  void forgetTraced();
 
 private:
   explicit Call(std::shared_ptr<const Executable> executable);

@@ -43,7 +43,10 @@ Result<std::vector<KernelEntry>> readKernels(const program::File &file,
     uint32_t grid = grids.empty() ? kernel.grid() : grids[kernels.size()];
     if (grid == 0)
       return invalidProgram("kernel '" + kernel.symbol() + "' has an empty grid");
-    if (!std::isfinite(kernel.flops()) || kernel.scratch_bytes() > kMostScratch)
+    double figures[] = {kernel.bytes_read(), kernel.bytes_written(), kernel.least_seconds()};
+    bool areFigures = std::all_of(std::begin(figures), std::end(figures),
+                                  [](double f) { return std::isfinite(f) && f >= 0; });
+    if (!areFigures || !std::isfinite(kernel.flops()) || kernel.scratch_bytes() > kMostScratch)
       return invalidProgram("kernel '" + kernel.symbol() + "' has an impossible size");
     if (!kernel.outside().empty())
       if (Status s = checkOutside(kernel); !s.ok())

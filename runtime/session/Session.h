@@ -51,6 +51,8 @@ public:
   Counters counters() const { return call_->counters(); }
   void setTracing(bool on) { call_->setTracing(on); }
   std::vector<TracedDevice> traced() const { return call_->traced(); }
+  void forgetTraced() { call_->forgetTraced(); }
+  uint32_t workers() const { return call_->executable().client()->pool().size(); }
 
 private:
   explicit Session(std::unique_ptr<Call> call)

@@ -13,6 +13,7 @@
 #include "runtime/tool/RunOptions.h"
 #include "runtime/tool/ShownOutputs.h"
 #include "runtime/tool/StepInputs.h"
+#include "runtime/trace/Profile.h"
 #include "runtime/trace/Report.h"
 #include <csignal>
 #include <cstdio>
@@ -115,7 +116,7 @@ private:
   }
 
   Status runSteps() {
-    session_->setTracing(!options_.trace.empty());
+    session_->setTracing(!options_.trace.empty() || profiles());
     steps_ = inputs_.countSteps(options_);
     sayCarried();
     for (int64_t step = 0; step < steps_; ++step)
@@ -130,9 +131,10 @@ private:
       if (Status s = writeTrace(trace_, {session_->traced(), totals_.marks}, transport_.get());
           !s.ok())
         return s;
+    std::string profile = makeProfile();
     if (report_.isOpen())
       if (Status s = fileStatus(
-              report_.write(reportJson(session_->program(), totals_.steps, totals_.most)));
+              report_.write(reportJson(session_->program(), totals_.steps, totals_.most, profile)));
           !s.ok())
         return s;
     Status written = fileStatus(files::commitTogether({&outputsFile_, &trace_, &report_}));
@@ -140,6 +142,30 @@ private:
       std::fprintf(stderr, "%s\n",
                    summaryLine(*program_, steps_, totals_.steps, totals_.most).c_str());
     return written;
+  }
+
+  bool profiles() const { return options_.profileRows > 0; }
+
+  // Prints it, and gives the report's member. Over MPI all measure at the same time, as all have
+  // computed, and rank 0 says what its device did.
+  std::string makeProfile() {
+    if (!profiles())
+      return "";
+    uint32_t cores = session_->workers();
+    Profile profile = profiler_.profile(*program_, cores, measureMachine(cores));
+    if (!isRoot())
+      return "";
+    auto steps = static_cast<size_t>(steps_);
+    std::fputs(profileText(profile, *program_, steps, options_.profileRows).c_str(), asked());
+    std::fflush(asked());
+    return ",\"profile\":" + profileJson(profile, *program_);
+  }
+
+  // Where what is asked for goes that has no file.
+  std::FILE *asked() const {
+    bool isTaken =
+        outputsFile_.isStandardOutput() || trace_.isStandardOutput() || report_.isStandardOutput();
+    return isTaken ? stderr : stdout;
   }
 
   static Status fileStatus(const std::string &wrong) {
@@ -181,6 +207,10 @@ private:
     totals_.steps.add(static_cast<double>(end - begin) * 1e-9);
     if (!options_.trace.empty())
       totals_.marks.push_back({begin, end});
+    if (profiles())
+      profiler_.add(session_->traced(), {begin, end});
+    if (options_.trace.empty())
+      session_->forgetTraced();
     if (!outputs.ok())
       return outputs.status();
     outputs_ = std::move(*outputs);
@@ -199,10 +229,8 @@ private:
       return line.status();
     if (!isRoot())
       return {};
-    bool isTaken =
-        outputsFile_.isStandardOutput() || trace_.isStandardOutput() || report_.isStandardOutput();
     progress_.clear();
-    std::fprintf(isTaken ? stderr : stdout, "%s\n", line->c_str());
+    std::fprintf(asked(), "%s\n", line->c_str());
     std::fflush(stdout); // who follows the run through a pipe sees it now
     return {};
   }
@@ -262,6 +290,7 @@ private:
   int64_t steps_ = 0;
   Progress progress_;
   Totals totals_;
+  StepProfiler profiler_;
   files::OutputFile outputsFile_, trace_, report_;
 };
 

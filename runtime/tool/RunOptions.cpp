@@ -11,7 +11,8 @@ std::vector<Fact> RunOptions::facts() const {
           {"--batches", given(batches)},
           {"--resume", given(resume)},
           {"--outputs", given(outputs)},
-          {"--trace", given(trace)}};
+          {"--trace", given(trace)},
+          {"--profile", profileRows ? "given" : "not given"}};
 }
 
 RunOptions readOptions(command::Arguments &arguments) {
@@ -32,6 +33,9 @@ RunOptions readOptions(command::Arguments &arguments) {
     *into = arguments.value(name, *into);
   options.repeat = arguments.number("--repeat", "steps", options.repeat);
   options.every = arguments.number("--every", "steps", options.every);
+  options.profileRows = arguments.value("--profile") == "all"
+                            ? SIZE_MAX
+                            : arguments.number("--profile", "rows, or all", 0);
   options.timeLimit = arguments.positive("--time-limit", "seconds", options.timeLimit);
   options.named = arguments.has("--named");
   options.quiet = arguments.has("--quiet");

@@ -39,7 +39,7 @@ static std::string predictedText(const LoadedProgram &program) {
 }
 
 std::string reportJson(const LoadedProgram &program, const StepTimes &stepTimes,
-                       const Counters &counters) {
+                       const Counters &counters, const std::string &profile) {
   std::vector<double> steps = stepTimes.list();
   std::string text = "{\"devices\":" + std::to_string(program.deviceCount()) + +",\"steps\":[";
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -54,7 +54,7 @@ std::string reportJson(const LoadedProgram &program, const StepTimes &stepTimes,
          ",\"transfers\":{\"count\":" + std::to_string(counters.transfers) +
          ",\"bytes\":" + std::to_string(counters.transferBytes) + "}" + predictedJson(program) +
          ",\"target\":" + text::quoted(program.target()) +
-         ",\"cpu\":" + text::quoted(program.cpu()) + "}\n";
+         ",\"cpu\":" + text::quoted(program.cpu()) + profile + "}\n";
 }
 
 std::string summaryLine(const LoadedProgram &program, int64_t count, const StepTimes &steps,

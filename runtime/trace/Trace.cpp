@@ -6,9 +6,6 @@
 
 namespace tessera::runtime {
 
-namespace {
-
-// What a device waits for, or null.
 const CollectivePlan *awaitedBy(const Decoded &decoded, const Instruction &instruction) {
   for (const auto *plans : {&decoded.collectives, &decoded.transfers})
     for (const CollectivePlan &plan : *plans)
@@ -20,6 +17,8 @@ const CollectivePlan *awaitedBy(const Decoded &decoded, const Instruction &instr
 std::string titleOf(const CollectivePlan &plan) {
   return nameOf(plan) + (plan.route ? " " + plan.route->name() : "");
 }
+
+namespace {
 
 struct Description {
   std::string title;

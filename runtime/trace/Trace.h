@@ -13,6 +13,9 @@
 namespace tessera::runtime {
 
 class DeviceProgram;
+struct CollectivePlan;
+struct Decoded;
+struct Instruction;
 
 // Times are nanoseconds of this process's steady clock.
 struct TraceEvent {
@@ -36,6 +39,11 @@ struct Timeline {
   int32_t rank = 0;
   int64_t start = 0; // of this process's clock: the trace's time 0
 };
+
+// What a `Wait` waits for, or null.
+const CollectivePlan *awaitedBy(const Decoded &decoded, const Instruction &instruction);
+// "all_reduce", or with the channel's name: "send grads".
+std::string titleOf(const CollectivePlan &plan);
 
 // Gets a part of the text; empty, or what is wrong.
 using TraceSink = std::function<Status(std::string_view text)>;

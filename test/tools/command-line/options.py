@@ -12,7 +12,7 @@ def tessera(*arguments):
 
 def options_of(command):
     """{option: what stands for its value} of the command's help."""
-    rows = re.findall(r"^  (-[-\w]+)(?:[= ](\S+))?(?:  |$)", tessera(command, "--help"), re.M)
+    rows = re.findall(r"^  (-[-\w]+)(?:\[?[= ]([^\s\]]+)\]?)?(?:  |$)", tessera(command, "--help"), re.M)
     return dict(rows)
 
 
@@ -25,7 +25,7 @@ def main():
         if not section:
             wrong.append(f"docs/command-line.md has no section of tessera {command}")
             continue
-        documented = dict(re.findall(r"^\| `(-[-\w]+)(?:[= ]([^`]+))?` \|", section.group(1), re.M))
+        documented = dict(re.findall(r"^\| `(-[-\w]+)(?:\[?[= ]([^`\]]+)\]?)?` \|", section.group(1), re.M))
         options = options_of(command)
         for option in sorted(documented.keys() | options.keys()):
             if documented.get(option) != options.get(option):
