@@ -26,6 +26,8 @@ def main():
     error, ready = re.search(r'data-error="([^"]*)"', opened), re.search(r'data-ready="((\d+) values[^"]*)"', opened)
     if error or not ready:
         sys.exit(f"the page's script failed: {error[1] if error else 'it did not end'}\n{run.stderr[-500:]}")
+    if cut := re.search(r'<p class="mend"><b>\w+</b>: ….*?<br>|<p title="[^"]*">….*?</p>', run.stdout):
+        sys.exit(f"a sentence has lost its beginning: {cut[0]}")
     print(ready[1])
     if int(ready[2]) < need:
         sys.exit(f"{ready[2]} values where {need} are expected")
