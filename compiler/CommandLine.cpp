@@ -30,13 +30,7 @@ struct Request {
     options.printAfter = arguments.value("--print-after");
     options.verifyEach = arguments.has("--verify-each");
     options.predictsTrace = !traceFile.empty();
-    std::string wrong = readPlanRequest(arguments.value("--devices"), arguments.value("--mesh"),
-                                        arguments.value("--effort"), plan);
-    if (!wrong.empty())
-      arguments.fail("--" + wrong);
-    else if (!plans && plan != PlanRequest())
-      arguments.fail("--devices, --mesh and --effort are for --plan: without it the program's own "
-                     "annotations say what its devices are");
+    readPlanArguments(arguments, plans, plan);
   }
 };
 

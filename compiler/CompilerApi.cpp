@@ -216,12 +216,19 @@ TESSERA_EXPORT tessera_explanation *tessera_explain(const char *module, size_t b
   auto *explanation = new (std::nothrow) tessera_explanation;
   if (!explanation)
     return nullptr;
-  explanation->ranOut = !run(module, bytes, given, explanation->result.error,
-                             [&](llvm::StringRef text, const tessera::CompileOptions &options,
-                                 const tessera::CompileListener &listener) {
-                               explanation->result = tessera::explainProgram(
-                                   text, options, listener, {!complete(given).no_mends, false});
-                             });
+  explanation->ranOut =
+      !run(module, bytes, given, explanation->result.error,
+           [&](llvm::StringRef text, const tessera::CompileOptions &options,
+               const tessera::CompileListener &listener) {
+             tessera_compile_options asked = complete(given);
+             tessera::ExplainResult &result = explanation->result;
+             tessera::PlanRequest request = requestOf(asked, result.error);
+             tessera::ExplainWishes wishes{!asked.no_mends, false};
+             if (!result.error.empty())
+               return;
+             result = asked.plan ? tessera::explainPlanned(text, options, request, listener, wishes)
+                                 : tessera::explainProgram(text, options, listener, wishes);
+           });
   return explanation;
 }
 

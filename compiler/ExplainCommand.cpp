@@ -1,7 +1,7 @@
 // `tessera explain`.
 #include "compiler/CommandLine.h"
 
-#include "compiler/Explain.h"
+#include "compiler/Plan.h"
 #include "compiler/ProgramArguments.h"
 #include "lib/files/OutputFile.h"
 
@@ -15,12 +15,16 @@ namespace {
 struct Request {
   ProgramArguments program;
   std::string value, line, html, mended;
-  bool all, memory;
+  bool all, memory, plans;
+  PlanRequest plan;
 
   explicit Request(command::Arguments &arguments)
       : program(arguments), value(arguments.value("--value")), line(arguments.value("--line")),
         html(arguments.value("--html")), mended(arguments.value("--mended")),
-        all(arguments.has("--all")), memory(arguments.has("--memory")) {}
+        all(arguments.has("--all")), memory(arguments.has("--memory")),
+        plans(arguments.has("--plan")) {
+    readPlanArguments(arguments, plans, plan);
+  }
 };
 
 int print(const explain::Explanation &explanation, const Request &request) {
@@ -73,7 +77,9 @@ int explainInput(int argc, const char *const *argv) {
   wishes.mends = (isOfAll && !request.memory) || !request.mended.empty();
   wishes.frontier = isOfAll && (request.memory || !request.html.empty());
   ExplainResult result =
-      explainProgram(*input, request.program.options, progress.listener(), wishes);
+      request.plans ? explainPlanned(*input, request.program.options, request.plan,
+                                     progress.listener(), wishes)
+                    : explainProgram(*input, request.program.options, progress.listener(), wishes);
   progress.clear();
   if (!result.error.empty())
     return failCommand(result.error);

@@ -65,10 +65,11 @@ public:
       return result;
     annotateLess();
     if (wishes.decisions)
-      planned.decisions = decisionsOf(source, *planned.best, searchOptions());
+      planned.decisions = decisionsOf(source, *planned.best, searchOptions(), wishes.lifts);
     planned.name = options.inputName;
     result.report = planJson(planned, *source.read);
     result.text = planText(planned, *source.read, wishes.all);
+    result.decisions = std::move(planned.decisions);
     result.program = printedAsRead(planned.best->tried.annotated.get());
     return result;
   }
@@ -294,11 +295,28 @@ std::string readPlanRequest(llvm::StringRef devices, llvm::StringRef mesh, llvm:
   return "";
 }
 
+void readPlanArguments(command::Arguments &arguments, bool plans, PlanRequest &into) {
+  std::string wrong = readPlanRequest(arguments.value("--devices"), arguments.value("--mesh"),
+                                      arguments.value("--effort"), into);
+  if (!wrong.empty())
+    arguments.fail("--" + wrong);
+  else if (!plans && into != PlanRequest())
+    arguments.fail("--devices, --mesh and --effort are for --plan: without it the program's own "
+                   "annotations say what its devices are");
+}
+
 PlanResult planProgram(llvm::StringRef module, const CompileOptions &options,
                        const PlanRequest &request, const CompileListener &listener,
                        PlanWishes wishes) {
   return resultOnDeepStack(
       [&] { return planning::Planning(options, request, listener).run(module, wishes); });
+}
+
+// For the program as the plan writes it.
+static CompileOptions optionsOf(CompileOptions options) {
+  options.entry = "main";
+  options.inputShapes.clear();
+  return options;
 }
 
 CompileResult compilePlanned(llvm::StringRef module, const CompileOptions &options,
@@ -309,10 +327,20 @@ CompileResult compilePlanned(llvm::StringRef module, const CompileOptions &optio
     failed.error = std::move(plan.error);
     return failed;
   }
-  CompileOptions planned = options;
-  planned.entry = "main"; // as the plan writes it
-  planned.inputShapes.clear();
-  return compile(plan.program, planned, listener);
+  return compile(plan.program, optionsOf(options), listener);
+}
+
+ExplainResult explainPlanned(llvm::StringRef module, const CompileOptions &options,
+                             const PlanRequest &request, const CompileListener &listener,
+                             ExplainWishes wishes) {
+  PlanResult plan = planProgram(module, options, request, listener, {.lifts = true});
+  ExplainResult result;
+  if (plan.error.empty())
+    result = explainProgram(plan.program, optionsOf(options), listener, wishes);
+  else
+    result.error = std::move(plan.error);
+  result.explanation.decisions = std::move(plan.decisions);
+  return result;
 }
 
 } // namespace tessera

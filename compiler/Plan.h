@@ -2,7 +2,8 @@
 // it fastest out.
 #pragma once
 
-#include "compiler/Compile.h"
+#include "compiler/Explain.h"
+#include "lib/command/Arguments.h"
 
 namespace tessera {
 
@@ -20,8 +21,12 @@ struct PlanRequest {
 std::string readPlanRequest(llvm::StringRef devices, llvm::StringRef mesh, llvm::StringRef effort,
                             PlanRequest &into);
 
+// --devices, --mesh and --effort of a command that plans with --plan only.
+void readPlanArguments(command::Arguments &arguments, bool plans, PlanRequest &into);
+
 struct PlanWishes {
   bool decisions = true; // what other choices would have cost is found out, too
+  bool lifts = false;    // of annotations that the program has, too: as if they were not there
   bool all = false;      // and the text has it of every decision, not of ten
 };
 
@@ -30,6 +35,7 @@ struct PlanResult {
   std::string program; // the program as it was read, annotated
   std::string report;  // JSON; see docs/command-line.md
   std::string text;    // the same for people
+  std::vector<explain::Decision> decisions;
 };
 
 // Plans for options.topology within options.schedule.memory. Keeps no state between calls; the same
@@ -41,5 +47,11 @@ PlanResult planProgram(llvm::StringRef module, const CompileOptions &options,
 // The program compiled as it is with the plan.
 CompileResult compilePlanned(llvm::StringRef module, const CompileOptions &options,
                              const PlanRequest &request, const CompileListener &listener);
+
+// The program explained as it is with the plan, and what other choices would have cost; what it has of
+// annotations are choices, too.
+ExplainResult explainPlanned(llvm::StringRef module, const CompileOptions &options,
+                             const PlanRequest &request, const CompileListener &listener,
+                             ExplainWishes wishes = {});
 
 } // namespace tessera

@@ -28,10 +28,12 @@ struct Group {
 
 class Decisions {
 public:
-  Decisions(const Source &source, const Candidate &candidate, const plan::Options &options)
-      : source(source), candidate(candidate), program(source.plain()),
-        mesh(candidate.onMesh->getMesh()), prices(program, mesh, candidate.onMesh->topology()),
-        options(options) {}
+  Decisions(const Source &source, const Candidate &candidate, const plan::Options &options,
+            bool lifts)
+      : source(source), candidate(candidate),
+        lifted(lifts ? withoutAnnotations() : plan::Program()),
+        program(lifts ? lifted : source.plain()), mesh(candidate.onMesh->getMesh()),
+        prices(program, mesh, candidate.onMesh->topology()), options(options) {}
 
   std::vector<explain::Decision> run() {
     addArguments();
@@ -63,6 +65,18 @@ public:
   }
 
 private:
+  // But for the axes that manual computations have for themselves.
+  plan::Program withoutAnnotations() const {
+    plan::Program plain = source.plain();
+    for (sharding::PropagatedValue &value : plain.graph.values) {
+      value.mesh = -1;
+      value.sharding = sharding::TensorSharding::replicatedOver(value.shape.size());
+      for (sharding::DimSharding &dim : value.sharding.dims)
+        dim.closed = false;
+    }
+    return plain;
+  }
+
   const sharding::TensorSharding &planned(int32_t value) const { return candidate.values[value]; }
 
   std::string spec(const sharding::TensorSharding &sharding) const {
@@ -126,7 +140,7 @@ private:
             facts.name.empty() ? "result " + std::to_string(facts.result) : facts.name, "");
   }
 
-  // Those of one line of the source.
+  // Those of one line of the source: what the plan adds, and what is lifted.
   void addConstraints() {
     std::vector<Operation *> ops = mends::numberedOps(source.read.get());
     std::map<std::pair<int32_t, unsigned>, size_t> placeAt;
@@ -139,6 +153,16 @@ private:
       std::string what = constraintText(ops[each.spot.at]);
       for (int32_t value : source.places.places[placeAt[{each.spot.at, each.spot.result}]].values)
         add("constraint " + what, value, what, "");
+    }
+    if (&program != &lifted)
+      return;
+    for (auto [v, facts] : llvm::enumerate(program.values)) {
+      Value value = source.program->valueAt(int32_t(v));
+      bool isInside = facts.argument < 0 && facts.result < 0;
+      if (isInside && source.plain().graph.values[v].mesh >= 0 && value && value.getDefiningOp()) {
+        std::string what = constraintText(value.getDefiningOp());
+        add("constraint " + what, int32_t(v), what, "");
+      }
     }
   }
 
@@ -167,6 +191,7 @@ private:
 
   const Source &source;
   const Candidate &candidate;
+  plan::Program lifted;
   const plan::Program &program;
   const sharding::Mesh &mesh;
   plan::AssignmentPrices prices;
@@ -177,8 +202,8 @@ private:
 } // namespace
 
 std::vector<explain::Decision> decisionsOf(const Source &source, const Candidate &candidate,
-                                           const plan::Options &options) {
-  return Decisions(source, candidate, options).run();
+                                           const plan::Options &options, bool lifts) {
+  return Decisions(source, candidate, options, lifts).run();
 }
 
 } // namespace tessera::planning

@@ -7,8 +7,8 @@
 namespace tessera::planning {
 
 // Arguments, results and constraints, equal ones of all layers as one; costliest first. What
-// annotations decide is none.
+// annotations decide is none, unless they are lifted: taken for choices of the plan.
 std::vector<explain::Decision> decisionsOf(const Source &source, const Candidate &candidate,
-                                           const plan::Options &options);
+                                           const plan::Options &options, bool lifts);
 
 } // namespace tessera::planning

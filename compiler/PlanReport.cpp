@@ -161,7 +161,7 @@ std::string planText(const Planned &planned, ModuleOp read, bool all) {
   }
   if (!planned.decisions.empty())
     text += "\ndecisions, and what other ones would cost of the " + text::seconds(best.seconds) +
-            "\n" + explain::decisionsText(planned.decisions, all, "  ");
+            "\n" + explain::decisionsText(planned.decisions, all);
   if (!planned.others.empty()) {
     text += "\nothers\n";
     for (const Candidate *other : planned.others)

@@ -27,8 +27,6 @@ std::string partText(const Decision::Part &part) {
 // Next to which the rest of a sum does not matter.
 bool matters(double seconds, double of) { return std::abs(seconds) >= 0.02 * std::abs(of); }
 
-} // namespace
-
 std::string costText(const Decision &decision) {
   std::string text =
       llvm::formatv("{0}{1}{2:F1}% ({3})", decision.isBest ? "" : "at most ",
@@ -52,23 +50,27 @@ std::string costText(const Decision &decision) {
   return text;
 }
 
-std::string decisionsText(llvm::ArrayRef<Decision> decisions, bool all, llvm::StringRef indent) {
+} // namespace
+
+std::string otherwiseText(const Decision &decision) {
   std::string text;
-  for (const Decision &each : decisions.take_front(all ? decisions.size() : kShown)) {
-    text += indent.str() + each.what + "  " + each.spec + ": ";
-    if (!each.next.empty())
-      text += "next best " + each.next + ", " + costText(each);
-    else if (each.asLong.empty())
-      text += each.isBest ? "nothing else fits into the memory" : "nothing else was found";
-    for (auto [i, spec] : llvm::enumerate(each.asLong))
-      text += (i ? ", " : each.next.empty() ? "" : "; ") + spec;
-    if (!each.asLong.empty())
-      text += each.asLong.size() == 1 ? " takes as long" : " take as long";
-    text += "\n";
-  }
+  if (!decision.next.empty())
+    text = "next best " + decision.next + ", " + costText(decision);
+  else if (decision.asLong.empty())
+    text = decision.isBest ? "nothing else fits into the memory" : "nothing else was found";
+  for (auto [i, spec] : llvm::enumerate(decision.asLong))
+    text += (i ? ", " : decision.next.empty() ? "" : "; ") + spec;
+  if (!decision.asLong.empty())
+    text += decision.asLong.size() == 1 ? " takes as long" : " take as long";
+  return text;
+}
+
+std::string decisionsText(llvm::ArrayRef<Decision> decisions, bool all) {
+  std::string text;
+  for (const Decision &each : all ? decisions : decisions.take_front(kShown))
+    text += "  " + each.what + "  " + each.spec + ": " + otherwiseText(each) + "\n";
   if (!all && decisions.size() > kShown)
-    text +=
-        indent.str() + text::counted(decisions.size() - kShown, "more decision") + " with --all\n";
+    text += "  " + text::counted(decisions.size() - kShown, "more decision") + " with --all\n";
   return text;
 }
 

@@ -29,11 +29,12 @@ struct Decision {
   std::string place;       // around which most more is moved; ""
 };
 
-// "+12% (0.4 ms): 8 all-reduces more (0.5 ms), 0.1 ms less computing; most around model.py:12"
-std::string costText(const Decision &decision);
+// "next best P("model", None), +12% (0.4 ms): 8 all-reduces more (0.5 ms), 0.1 ms less computing; most
+// around model.py:12; P(None, None) takes as long"
+std::string otherwiseText(const Decision &decision);
 
 // A line each, the costliest first: all of them, or the ten that matter most.
-std::string decisionsText(llvm::ArrayRef<Decision> decisions, bool all, llvm::StringRef indent);
+std::string decisionsText(llvm::ArrayRef<Decision> decisions, bool all);
 
 llvm::json::Array decisionsJson(llvm::ArrayRef<Decision> decisions);
 

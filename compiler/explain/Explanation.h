@@ -2,6 +2,7 @@
 // its reason; and the forms in which a person reads it.
 #pragma once
 
+#include "compiler/explain/Decision.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -101,6 +102,7 @@ struct Explanation {
   int tried = 0;                       // changes that were compiled
   int untried = 0;                     // others that could have been
   Memory memory;
+  std::vector<Decision> decisions; // of the plan, costliest first; empty where there is none
 };
 
 // The innermost frame of the user's own: not of an installed package. Null without frames.

@@ -121,6 +121,15 @@ static llvm::json::Array groupsJson(const Explanation &explanation, Tables &tabl
   return groups;
 }
 
+static llvm::json::Array decisionsOf(const Explanation &explanation) {
+  llvm::json::Array decisions;
+  for (const Decision &each : explanation.decisions)
+    decisions.push_back(llvm::json::Array{llvm::json::fixUTF8(each.what),
+                                          llvm::json::fixUTF8(each.spec),
+                                          llvm::json::fixUTF8(otherwiseText(each))});
+  return decisions;
+}
+
 static llvm::json::Value toJson(const Explanation &explanation) {
   Tables tables;
   llvm::json::Array values, collectives;
@@ -154,6 +163,7 @@ static llvm::json::Value toJson(const Explanation &explanation) {
                             {"collectives", std::move(collectives)},
                             {"groups", std::move(groups)},
                             {"memory", std::move(memory)},
+                            {"decisions", decisionsOf(explanation)},
                             {"texts", std::move(tables.list)},
                             {"frames", std::move(tables.frameList)},
                             {"stacks", std::move(tables.stackList)}};

@@ -196,6 +196,9 @@ std::string programText(const Explanation &explanation, bool all) {
                                                 " more were left out: it is a large program)"
                                           : "")
                   << "\n";
+  if (!explanation.decisions.empty())
+    writer.stream << "\nWhat was decided, and what other choices would cost\n"
+                  << decisionsText(explanation.decisions, all) << "\n";
   if (!all) {
     if (shown < explanation.groups.size())
       writer.stream << counted(uint64_t(explanation.groups.size() - shown), "more reason")

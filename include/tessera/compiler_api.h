@@ -36,7 +36,8 @@ typedef struct tessera_compile_options {
   /* What each device has for the program, arguments and outputs included: "80GB", "1.5GiB", or bytes;
      NULL: what the topology says. */
   const char *memory;
-  /* Of tessera_compile: not 0 finds shardings first, as tessera_plan does. */
+  /* Of tessera_compile and tessera_explain: not 0 finds shardings first, as tessera_plan does. The
+     explanation then says what each choice is worth, annotations of the module included. */
   int32_t plan;
   /* Of plans: how long to search, 1 to 5; 0: 3. */
   int32_t effort;

@@ -80,6 +80,12 @@ constexpr Option kExplain[] = {
     {"--line", "FILE:N", "only what this line of your source made"},
     {"--html", "FILE",
      "write one page with the program as a graph, and print nothing; - is standard output"},
+    {"--plan", "",
+     "find shardings first, as plan does, and say what each choice is worth; annotations that are "
+     "there are choices, too"},
+    kDevices,
+    kMesh,
+    kEffort,
     kEntry,
     kInputShapes,
     kMachine,

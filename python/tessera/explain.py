@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from . import _native
-from .compiler import Module, compile_options, open_compiler, read_module
+from .compiler import Module, PlanRequest, compile_options, open_compiler, read_module
 from .errors import CompileError, NotFoundError
 
 
@@ -60,14 +60,17 @@ def explain(
     overlap: str = "auto",
     name: str | None = None,
     mends: bool = True,
+    plan: PlanRequest | None = None,
 ) -> Explanation:
     """Says of every sharding where it comes from and of every collective why it is there. Arguments: as `compile`.
 
-    Without `mends`, no changes of the program are compiled to find what saves time: much faster for a large program.
+    With `plan`, a tessera.PlanRequest, shardings are found first, as by `tessera.plan`, and the text says what each choice
+    is worth, annotations of the module included. Without `mends`, no changes of the program are compiled to find what
+    saves time: much faster for a large program.
     """
     data, label = read_module(module, name)
     open_compiler()
-    options = compile_options(label, entry, target, target_cpu, topology, input_shapes, overlap)
+    options = compile_options(label, entry, target, target_cpu, topology, input_shapes, overlap, plan=plan)
     explanation = _native.Explanation(data, options, mends)
     if explanation.error is not None:
         raise CompileError(explanation.error)

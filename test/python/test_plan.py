@@ -122,3 +122,9 @@ def test_the_page_tells_what_comes_out():
         assert "up (None, None), down (None, None), x ('x'" in rows
         for line in (wide, little):
             assert "up (None, None)" not in line and "down (None, None)" not in line
+
+
+def test_an_explanation_says_what_choices_are_worth():
+    text = tessera.explain(MODULE, mends=False, plan=tessera.PlanRequest(devices=4)).text
+    assert "what other choices would cost" in text
+    assert "what other choices would cost" not in tessera.explain(MODULE, mends=False).text
