@@ -142,8 +142,8 @@ std::string planText(const Planned &planned, ModuleOp read, bool all) {
           text::seconds(time.overhead) + "; " + text::bytes(uint64_t(best.tried.peakBytes)) +
           " a device at the peak\n";
   if (std::optional<double> gap = gapOf(best))
-    text += "on this mesh " + percent(*gap) + " at most of the " + text::seconds(best.seconds) +
-            " that the search counts could be saved, were each reader to pay for its own copies\n";
+    text += "proven: no plan on this mesh saves more than " + percent(*gap) + " of the " +
+            text::seconds(best.seconds) + " that the search counts\n";
   text += "\narguments\n";
   std::vector<NamedSharding> arguments = argumentsOf(best, read);
   size_t width = 0;

@@ -12,11 +12,10 @@ using sharding::TensorSharding;
 
 AssignmentPrices::AssignmentPrices(const Program &program, const sharding::Mesh &mesh,
                                    const cost::Topology &topology)
-    : program(program), planner(mesh, topology), lists(mesh), prices(lists, planner),
-      tables(program, lists, planner) {
+    : program(program), tables(program, mesh, topology) {
   std::unordered_map<std::string, int32_t> kinds;
   for (size_t op = 0; op < program.graph.ops.size(); ++op) {
-    std::string key = tables.keyOf(int32_t(op));
+    std::string key = tables.ops.keyOf(int32_t(op));
     for (double times : program.ops[op].operandTimes)
       appendKey(key, int64_t(times));
     appendKey(key, int64_t(program.ops[op].times));
@@ -26,7 +25,19 @@ AssignmentPrices::AssignmentPrices(const Program &program, const sharding::Mesh 
 
 double AssignmentPrices::seconds(const Assignment &assignment, StepParts *into) {
   parts = into;
-  copies.assign(program.graph.values.size(), {});
+  size_t values = program.graph.values.size();
+  copies.assign(values, {});
+  numbers.assign(values, -1);
+  uses.at.assign(values, -1);
+  uses.needed.assign(program.graph.ops.size(), {});
+  for (size_t v = 0; v < values; ++v) {
+    if (program.graph.values[v].free)
+      continue;
+    numbers[v] = tables.lists.numberOf(assignment[v]);
+    llvm::ArrayRef<int32_t> candidates = tables.lists.numbersOf(tables.listOf[v]);
+    if (const int32_t *it = llvm::find(candidates, numbers[v]); it != candidates.end())
+      uses.at[v] = int32_t(it - candidates.begin());
+  }
   double seconds = 0;
   for (size_t op = 0; op < program.graph.ops.size(); ++op)
     seconds += ofOp(int32_t(op), assignment);
@@ -42,9 +53,7 @@ double AssignmentPrices::seconds(const Assignment &assignment, StepParts *into) 
 
 double AssignmentPrices::moving(int32_t v, const TensorSharding &from, const TensorSharding &to) {
   const PropagatedValue &value = program.graph.values[v];
-  if (sameAxes(from, to))
-    return 0;
-  return prices.seconds(value.shape, value.elementBytes, from, to);
+  return tables.prices.seconds(value.shape, value.elementBytes, from, to);
 }
 
 void AssignmentPrices::carry(Priced &into, int32_t value, int32_t tensor, double times,
@@ -61,23 +70,12 @@ double AssignmentPrices::ofOp(int32_t index, const Assignment &assignment) {
     return 0;
   if (program.ops[index].moves)
     return noted(index, ofMove(index, assignment));
-  std::string key;
-  appendKey(key, int64_t(kindOf[index]));
-  for (const auto *side : {&op.operands, &op.results})
-    for (int32_t v : *side)
-      appendKey(key, assignment[v]);
-  for (int32_t v : op.operands) {
-    appendKey(key, int64_t(copies[v].size()));
-    for (const TensorSharding &copy : copies[v])
-      appendKey(key, copy);
-  }
-  auto [it, isNew] = known.try_emplace(std::move(key));
-  if (isNew)
-    it->second = ofRuled(index, assignment);
-  for (auto [v, needed] : llvm::zip_equal(op.operands, it->second.needed))
-    if (!program.graph.values[v].free && !isThere(v, needed, assignment))
+  const Priced &priced = ofRuled(index, assignment);
+  for (auto [v, needed] : llvm::zip_equal(op.operands, priced.needed))
+    if (tables.isMoved(v) && !isThere(v, needed))
       copies[v].push_back(needed);
-  return noted(index, it->second);
+  uses.needed[index] = priced.needed;
+  return noted(index, priced);
 }
 
 // What an op takes; its parts are written down where they are asked for.
@@ -96,11 +94,18 @@ double AssignmentPrices::noted(int32_t index, const Priced &priced) {
 }
 
 // Where it was made, or brought for an op before.
-bool AssignmentPrices::isThere(int32_t v, const TensorSharding &needed,
-                               const Assignment &assignment) const {
-  return sameAxes(assignment[v], needed) ||
-         llvm::any_of(copies[v],
-                      [&](const TensorSharding &copy) { return sameAxes(copy, needed); });
+bool AssignmentPrices::isThere(int32_t v, int32_t needed) const {
+  return numbers[v] == needed || llvm::is_contained(copies[v], needed);
+}
+
+// As what an operand before it needs, too: x * x is brought there once.
+bool AssignmentPrices::isBrought(int32_t index, llvm::ArrayRef<int32_t> needed,
+                                 size_t operand) const {
+  const PropagatedOp &op = program.graph.ops[index];
+  for (size_t before = 0; before < operand; ++before)
+    if (op.operands[before] == op.operands[operand] && needed[before] == needed[operand])
+      return true;
+  return isThere(op.operands[operand], needed[operand]);
 }
 
 AssignmentPrices::Priced AssignmentPrices::ofMove(int32_t index, const Assignment &assignment) {
@@ -122,33 +127,77 @@ AssignmentPrices::Priced AssignmentPrices::ofMove(int32_t index, const Assignmen
   return priced;
 }
 
-AssignmentPrices::Priced AssignmentPrices::ofRuled(int32_t index, const Assignment &assignment) {
+const AssignmentPrices::Priced &AssignmentPrices::ofRuled(int32_t index,
+                                                          const Assignment &assignment) {
   const PropagatedOp &op = program.graph.ops[index];
+  std::string key;
+  appendKey(key, int64_t(kindOf[index]));
+  for (const auto *side : {&op.operands, &op.results})
+    for (int32_t v : *side)
+      appendKey(key, int64_t(numbers[v]));
+  for (int32_t v : op.operands) {
+    appendKey(key, int64_t(copies[v].size()));
+    for (int32_t copy : copies[v])
+      appendKey(key, int64_t(copy));
+  }
+  auto [it, isNew] = known.try_emplace(std::move(key));
+  if (!isNew)
+    return it->second;
   const OpFacts &facts = program.ops[index];
-  sharding::PlacedOp placed = tables.place(index);
+  sharding::PlacedOp placed = tables.ops.place(index);
   for (auto [i, v] : llvm::enumerate(op.operands)) {
     placed.operands[i].sharding = assignment[v];
-    placed.operands[i].copies.assign(copies[v].begin(), copies[v].end());
+    for (int32_t copy : copies[v])
+      placed.operands[i].copies.push_back(tables.lists.numbered(copy));
     placed.operands[i].share = facts.operandTimes[i] / facts.times;
   }
   for (auto [i, v] : llvm::enumerate(op.results))
     placed.results[i].sharding = assignment[v];
-  sharding::FactorAxes axes = chooseFactorAxes(placed, planner).axes;
+  sharding::FactorAxes axes = chooseAxes(index, placed);
   Priced priced;
-  priced.work = priced.seconds = facts.times * tables.work(index, placed, axes);
+  priced.work = priced.seconds = facts.times * tables.ops.work(index, placed, axes);
   for (auto [i, v] : llvm::enumerate(op.operands)) {
-    priced.needed.push_back(axes.operandSharding(i));
-    const TensorSharding &to = priced.needed.back();
-    bool repeated = false; // x * x is brought there once
-    for (size_t before = 0; before < i; ++before)
-      repeated |= op.operands[before] == v && sameAxes(priced.needed[before], to);
-    if (!program.graph.values[v].free && !repeated && !isThere(v, to, assignment))
+    TensorSharding to = axes.operandSharding(i);
+    priced.needed.push_back(tables.lists.numberOf(to));
+    if (tables.isMoved(v) && !isBrought(index, priced.needed, i))
       carry(priced, v, int32_t(i), facts.operandTimes[i], assignment[v], to);
   }
   for (auto [i, v] : llvm::enumerate(op.results))
-    carry(priced, v, int32_t(op.operands.size() + i), facts.times, axes.resultSharding(i),
-          assignment[v]);
-  return priced;
+    if (!program.graph.values[v].free)
+      carry(priced, v, int32_t(op.operands.size() + i), facts.times, axes.resultSharding(i),
+            assignment[v]);
+  return it->second = std::move(priced);
+}
+
+// What resharding chooses, if the search knows that way; else the best that it knows.
+sharding::FactorAxes AssignmentPrices::chooseAxes(int32_t index, const sharding::PlacedOp &placed) {
+  const PropagatedOp &op = program.graph.ops[index];
+  auto isPlaced = [&](int32_t v) { return program.graph.values[v].free || uses.at[v] >= 0; };
+  bool isListed = llvm::all_of(op.operands, isPlaced) && llvm::all_of(op.results, isPlaced);
+  if (isListed && !tables.of(index).byResult.empty())
+    return tables.of(index).choices[tables.of(index).byResult[uses.at[op.results[0]]]];
+  sharding::FactorAxes axes = chooseFactorAxes(placed, tables.planner).axes;
+  if (!isListed || llvm::is_contained(tables.of(index).choices, axes))
+    return axes;
+  const OpTable &table = tables.of(index);
+  double least = kImpossible;
+  for (auto [choice, work] : llvm::enumerate(table.work)) {
+    double seconds = program.ops[index].times * work;
+    for (auto [i, v] : llvm::enumerate(op.operands))
+      if (int32_t need = table.needed[i].at[choice];
+          table.in[i] && !isThere(v, tables.lists.numbersOf(table.needed[i].list)[need]))
+        seconds +=
+            program.ops[index].operandTimes[i] * (*table.in[i])(size_t(uses.at[v]), size_t(need));
+    for (auto [i, v] : llvm::enumerate(op.results))
+      if (table.out[i])
+        seconds += program.ops[index].times *
+                   (*table.out[i])(size_t(table.made[i].at[choice]), size_t(uses.at[v]));
+    if (seconds < least) {
+      least = seconds;
+      axes = table.choices[choice];
+    }
+  }
+  return axes;
 }
 
 double assignmentSeconds(const Program &program, const sharding::Mesh &mesh,

@@ -2,7 +2,7 @@
 // or a reshard holds for all assignments.
 #pragma once
 
-#include "lib/plan/OpTable.h"
+#include "lib/plan/SharedCopies.h"
 
 #include <unordered_map>
 
@@ -28,12 +28,18 @@ public:
                    const cost::Topology &topology);
   AssignmentPrices(const AssignmentPrices &) = delete;
 
-  // Of each op the cheapest way to compute it, as resharding decides it, and what moves to it and
-  // from it. The sum that a search makes least. With `into`, of what it is made.
+  // Of each op, in order, the way to compute it that resharding chooses, and what moves to it and from
+  // it: values that were brought somewhere for an op before are found there. Where values lie as their
+  // candidates do, ways are those of the search's tables, so that no sum is below what the search proves.
+  // With `into`, of what it is made.
   double seconds(const Assignment &assignment, StepParts *into = nullptr);
 
-  const Program &getProgram() const { return program; }
-  sharding::ReshardPlanner &getPlanner() { return planner; }
+  // Of the assignment that was priced last: what was read where by ops whose values lie as candidates do.
+  const Uses &getUses() const { return uses; }
+
+  const Program &getProgram() const { return tables.program; }
+  sharding::ReshardPlanner &getPlanner() { return tables.planner; }
+  MeshTables &getTables() { return tables; }
 
 private:
   struct Carried {
@@ -42,8 +48,8 @@ private:
     sharding::TensorSharding from, to;
   };
   struct Priced {
-    double work = 0, seconds = 0;                 // without and with what is carried
-    std::vector<sharding::TensorSharding> needed; // of each operand
+    double work = 0, seconds = 0;         // without and with what is carried
+    llvm::SmallVector<int32_t, 4> needed; // of each operand, the sharding's number
     std::vector<Carried> carried;
   };
 
@@ -54,21 +60,20 @@ private:
   double ofOp(int32_t op, const Assignment &assignment);
   Priced ofMove(int32_t op, const Assignment &assignment);
   double noted(int32_t op, const Priced &priced);
-  Priced ofRuled(int32_t op, const Assignment &assignment);
-  bool isThere(int32_t value, const sharding::TensorSharding &needed,
-               const Assignment &assignment) const;
+  const Priced &ofRuled(int32_t op, const Assignment &assignment);
+  sharding::FactorAxes chooseAxes(int32_t op, const sharding::PlacedOp &placed);
+  bool isThere(int32_t value, int32_t needed) const;
+  bool isBrought(int32_t op, llvm::ArrayRef<int32_t> needed, size_t operand) const;
 
   const Program &program;
-  sharding::ReshardPlanner planner;
-  LayoutLists lists;
-  ReshardPrices prices;
-  OpTables tables;
+  MeshTables tables;
   std::vector<int32_t> kindOf; // of each op: those of one kind take as long, sharded alike
   std::unordered_map<std::string, Priced> known;
-  // Of one assignment: to which shardings each value was brought. Who needs it so again finds it
-  // there.
-  std::vector<llvm::SmallVector<sharding::TensorSharding, 1>> copies;
-  StepParts *parts = nullptr; // of it, where they are asked for
+  // Of one assignment: of each value its sharding's number, and to which shardings it was brought.
+  Uses uses;
+  std::vector<int32_t> numbers;
+  std::vector<llvm::SmallVector<int32_t, 2>> copies;
+  StepParts *parts = nullptr; // where they are asked for
 };
 
 } // namespace tessera::plan

@@ -10,62 +10,60 @@
 // to compute it, for every pair of shardings, is in the edge between the two.
 #pragma once
 
-#include "lib/plan/OpTable.h"
+#include "lib/plan/SharedCopies.h"
 #include "lib/solver/Graph.h"
 
 namespace tessera::plan {
 
 class Formulation {
 public:
-  // All are kept by reference.
-  Formulation(const Program &program, sharding::ReshardPlanner &planner);
+  // Both are kept by reference.
+  Formulation(MeshTables &tables, const SharedCopies &copies);
 
   // Edges that are equal share their matrix.
   solver::Graph graph;
   void addHolds(); // what values hold, when
+  void build();    // again, with what is paid for copies now; vertices are the same
 
   // The shardings of all values that these choices mean.
   Assignment decode(llvm::ArrayRef<int32_t> choices) const;
+  // What ops read by these choices.
+  Uses uses(llvm::ArrayRef<int32_t> choices) const;
 
   // The choices that mean these shardings; the first where one is not among the candidates. Ops are
   // computed as is best then.
   std::vector<int32_t> encode(const Assignment &assignment) const;
 
   // The vertex of a value; -1 of one that any device can make for itself.
-  int32_t vertexOf(int32_t value) const { return vertexOfValue[value]; }
+  int32_t vertexOf(int32_t value) const { return tables.vertexOf[value]; }
   const std::vector<sharding::TensorSharding> &shardingsOf(int32_t value) const {
-    return lists[listOf[value]];
+    return tables.lists[tables.listOf[value]];
   }
 
 private:
-  void uniteValues();
   void addOp(int32_t op);
   void addByResult(int32_t op, const OpTable &table);
   void addContracted(int32_t op, const OpTable &table, size_t operand);
+  int32_t contractedChoice(int32_t op, const OpTable &table, size_t operand,
+                           llvm::ArrayRef<int32_t> choices) const;
   void addVertex(int32_t op, const OpTable &table);
   void addViewed(int32_t op);
   void addWholeUse(int32_t value);
   void connect(int32_t from, int32_t to, int32_t matrix, double factor);
-  // Of bringing an operand's value to what the choices of `columns` need.
-  int32_t operandMatrix(int32_t op, const OpTable &table, size_t operand,
-                        const std::vector<int32_t> *columns);
-  int32_t resultMatrix(int32_t op, const OpTable &table, size_t result);
-  bool isRepeated(const sharding::PropagatedOp &op, const OpTable &table, size_t operand) const;
+  int32_t operandMatrix(const OpTable &table, size_t operand, const SharedCopies::Paid &paid);
+  int32_t resultMatrix(const OpTable &table, size_t result);
   const Matrix &between(int32_t from, int32_t to, int32_t value) {
     const sharding::PropagatedValue &it = program.graph.values[value];
-    return prices.between(from, to, it.shape, it.elementBytes);
+    return tables.prices.between(from, to, it.shape, it.elementBytes);
   }
   template <typename Make> int32_t shared(std::string key, Make make);
 
+  MeshTables &tables;
   const Program &program;
-  sharding::ReshardPlanner &planner;
-  LayoutLists lists;
-  ReshardPrices prices;
-  OpTables tables;
-  std::vector<int32_t> listOf, vertexOfValue; // by value
-  std::vector<int32_t> vertexOfOp;            // -1: it has none
-  std::vector<const OpTable *> tableOfOp;     // null: nothing is computed
-  std::map<std::string, int32_t> matrixNumbers;
+  const SharedCopies &copies;
+  std::vector<int32_t> vertexOfOp;                             // -1: it has none
+  std::map<std::string, int32_t> matrixNumbers, numbersBefore; // of this build, of the one before
+  std::vector<solver::Matrix> matricesBefore;
 };
 
 } // namespace tessera::plan

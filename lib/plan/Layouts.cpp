@@ -131,8 +131,23 @@ int32_t LayoutLists::intern(std::vector<TensorSharding> list) {
   for (const TensorSharding &sharding : list)
     appendKey(key, sharding);
   auto [it, isNew] = numbers.try_emplace(std::move(key), int32_t(lists.size()));
-  if (isNew)
+  if (isNew) {
+    std::vector<int32_t> &all = members.emplace_back();
+    for (const TensorSharding &sharding : list)
+      all.push_back(numberOf(sharding));
     lists.push_back(&(storage[it->second] = std::move(list)));
+  }
+  return it->second;
+}
+
+int32_t LayoutLists::numberOf(const TensorSharding &sharding) {
+  TensorSharding alike = sharding;
+  llvm::sort(alike.unreduced);
+  std::string key;
+  appendKey(key, alike);
+  auto [it, isNew] = numberByKey.try_emplace(std::move(key), int32_t(distinct.size()));
+  if (isNew)
+    distinct.push_back(sharding);
   return it->second;
 }
 

@@ -10,8 +10,10 @@
 
 #include "lib/sharding/FactorAxes.h"
 
+#include <deque>
 #include <map>
 #include <string>
+#include <unordered_map>
 
 namespace tessera::plan {
 
@@ -33,12 +35,20 @@ public:
     return *lists[list];
   }
 
+  // Shardings that place values alike have one number, whatever list they are in.
+  int32_t numberOf(const sharding::TensorSharding &sharding);
+  llvm::ArrayRef<int32_t> numbersOf(int32_t list) const { return members[list]; }
+  const sharding::TensorSharding &numbered(int32_t number) const { return distinct[number]; }
+
 private:
   const sharding::Mesh &mesh;
   std::map<std::string, int32_t> numbers; // by content
   std::map<std::string, int32_t> asked;   // by query
   std::vector<const std::vector<sharding::TensorSharding> *> lists;
   std::map<int32_t, std::vector<sharding::TensorSharding>> storage;
+  std::vector<std::vector<int32_t>> members; // of each list its shardings, by number
+  std::unordered_map<std::string, int32_t> numberByKey;
+  std::deque<sharding::TensorSharding> distinct;
 };
 
 // The axes alone, as a key: equal for shardings that place values alike.

@@ -20,7 +20,7 @@ llvm::SmallVector<int64_t, 4> partsOf(const TensorSharding &sharding) {
 NextBests::NextBests(AssignmentPrices &prices, const Assignment &planned, const Options &options,
                      size_t decisions)
     : prices(prices), planned(planned), seconds(prices.seconds(planned)),
-      problem(prices.getProgram(), prices.getPlanner()) {
+      copies(prices.getTables()), problem(prices.getTables(), copies) {
   if (options.memory)
     problem.addHolds();
   limits.capacity = options.memory;

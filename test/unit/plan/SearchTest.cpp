@@ -1,10 +1,14 @@
 // Plans of small programs for which the best is known.
 #include "lib/plan/Search.h"
 
+#include "EinsumProgram.h"
 #include "Products.h"
 #include "lib/plan/Memory.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
+#include <limits>
+#include <random>
 
 namespace tessera::plan {
 namespace {
@@ -98,6 +102,90 @@ TEST(Search, PricesAgree) {
   for (const sharding::PropagatedValue &value : of.program.graph.values)
     whole.push_back(TensorSharding::replicatedOver(value.shape.size()));
   EXPECT_LE(plan.lowerBound, assignmentSeconds(of.program, mesh, topology, whole));
+}
+
+// Programs of a few products and sums at random, in which several ops read one value: no assignment of
+// all there are takes less than the bound, though ops share copies.
+TEST(Search, NoAssignmentIsBelowTheBound) {
+  std::mt19937 random(18);
+  auto below = [&](size_t end) { return random() % end; };
+  cost::Topology topology = fastLinks();
+  topology.network.link = {1e-6, 1e9};
+  Mesh mesh = meshOf({4});
+  int tight = 0, programs = 20;
+  for (int round = 0; round < programs; ++round) {
+    constexpr int64_t kSize = 256;
+    EinsumProgram of;
+    int ranks = 2 + int(below(2)); // of arguments
+    std::vector<int32_t> values;
+    for (int i = 0; i < ranks; ++i)
+      values.push_back(of.argument({kSize, kSize}));
+    int32_t shared = values[below(values.size())]; // read by all
+    for (int op = 0; op < 3; ++op) {
+      int32_t other = values[below(values.size())];
+      switch (below(4)) {
+      case 0:
+        values.push_back(of.einsum("mk,kn->mn", {shared, other}));
+        break;
+      case 1:
+        values.push_back(of.einsum("mk,nk->mn", {other, shared}));
+        break;
+      case 2:
+        values.push_back(of.einsum("mk->km", {shared}));
+        break;
+      default:
+        values.push_back(of.pointwise({other, shared}));
+      }
+    }
+    for (OpFacts &facts : of.program.ops) {
+      size_t op = size_t(&facts - of.program.ops.data());
+      facts.operandTimes.assign(of.program.graph.ops[op].operands.size(), 1);
+      facts.reads.assign(of.program.graph.ops[op].operands.size(), true);
+      facts.writes.assign(1, true);
+    }
+    Plan plan = planOnMesh(of.program, mesh, topology, {});
+    AssignmentPrices prices(of.program, mesh, topology);
+    double least = std::numeric_limits<double>::infinity();
+    auto count = size_t(std::pow(3, values.size()));
+    for (size_t code = 0; code < count; ++code) {
+      Assignment assignment;
+      size_t rest = code;
+      for (size_t v = 0; v < values.size(); ++v, rest /= 3) {
+        assignment.push_back(TensorSharding::replicatedOver(2));
+        if (rest % 3 > 0)
+          assignment.back().dims[rest % 3 - 1].axes = {{0, 1, 4}};
+      }
+      least = std::min(least, prices.seconds(assignment));
+    }
+    EXPECT_LE(plan.lowerBound, least * (1 + 1e-9)) << "program " << round;
+    EXPECT_GE(plan.seconds, least * (1 - 1e-9));
+    EXPECT_GT(plan.lowerBound, 0);
+    tight += plan.lowerBound > 0.99 * plan.seconds;
+  }
+  EXPECT_GE(tight, programs * 3 / 4);
+}
+
+// A weight in parts, as memory wants it, that two products gather: once for both.
+TEST(Search, ACopyOfSeveralReadersIsProvenOnce) {
+  EinsumProgram of;
+  int32_t x = of.argument({65536, 512}), w = of.argument({512, 512});
+  int32_t y = of.einsum("mk,kn->mn", {x, w});
+  int32_t back = of.einsum("mn,kn->mk", {y, w});
+  for (size_t op = 0; op < of.program.ops.size(); ++op) {
+    of.program.ops[op].operandTimes.assign(2, 1);
+    of.program.ops[op].reads.assign(2, true);
+    of.program.ops[op].writes.assign(1, true);
+  }
+  sharding::PropagatedValue &weight = of.program.graph.values[w];
+  weight.mesh = 0;
+  weight.sharding.dims[0] = {{{0, 1, 8}}, true, {}};
+  weight.sharding.dims[1].closed = true;
+  Mesh mesh = meshOf({8});
+  cost::Topology topology = fastLinks();
+  topology.network.link = {1e-6, 1e9};
+  Plan plan = planOnMesh(of.program, mesh, topology, {});
+  EXPECT_EQ(text(mesh, plan.values[back]), "{x}{}");
+  EXPECT_GE(plan.lowerBound, 0.99 * plan.seconds);
 }
 
 } // namespace
