@@ -1,15 +1,15 @@
 """Plans that the compiler finds for models without annotations, beside those that people wrote.
 
-    benchmarks/plans.py PROGRAM.mlir|FOLDER .. [--share=0.5] [--topology=FILE] [--steps=9] [--predicted] [--json=FILE]
+    benchmarks/plans.py PROGRAM.mlir|FOLDER .. [--share=0.5] [--machine=FILE] [--topology=FILE] [--steps=9] [--predicted] [--json=FILE]
 
 Each program is compiled as it is. Then its annotations are taken out, `tessera plan` finds others for as many devices, and
 that is compiled, too. Of both: the predicted step, the measured one on simulated links, bytes sent, memory, and whether the
 numbers are those of one device. Programs with manual computations are for devices as they are: they are left out.
 
-Without --topology each program gets one of its own: a device that computes as fast as this machine does, and links on which
-the collectives of the program as it is take `share` of the computing's time (as benchmarks/overlap.py has it); a program
-that has none gets links as for a share of one with all its bytes sent once. --predicted measures nothing, and then the
-device is as fast as the default topology's.
+Without --topology each program gets one of its own: this machine (`tessera calibrate`, or the file of --machine), which
+takes what it takes for each kind of work, and links on which the collectives of the program as it is take `share` of the
+computing's time (as benchmarks/overlap.py has it); a program that has none gets links as for a share of one with all its
+bytes sent once. --predicted measures nothing, and without a machine's file the device is as fast as the default topology's.
 
 plan/hand, predicted: at most 1 for every program, 0.9 as geometric mean. Measured: at most 1.03 for 95% of them.
 """
@@ -102,18 +102,14 @@ class Comparison:
         self.topology = options.topology
 
     def make_topology(self):
-        """A device as fast as this machine, links that take a share of its time."""
-        machine = {"alpha": 1e-6, "beta": 1e15, "flops": 1e10, "memory": 1e10}
+        """This machine, and links that take a share of its time."""
+        machine = {**self.options.rates, "alpha": 1e-6}
         self.topology = self.folder / "topology.json"
 
         def predicted():
             self.topology.write_text(json.dumps(machine))
             return self.hand.compile(self.topology)["predicted"]
 
-        before = predicted()
-        if not self.options.predicted:
-            slower = statistics.median(self.hand.run(3, None)) / before["compute"]
-            machine |= {"flops": machine["flops"] / slower, "memory": machine["memory"] / slower}
         machine["beta"] = 1e9
         for _ in range(3):  # what is sent depends on the links a little
             before = predicted()
@@ -156,6 +152,18 @@ class Comparison:
         return {"measured": statistics.median(rounds), "error": largest_error(self.plain.outputs(), self.planned.outputs())}
 
 
+def rates_of_machine(options):
+    """What this machine does in a second, for topologies with other links."""
+    if options.machine:
+        return json.loads(options.machine.read_text())
+    if options.predicted or options.topology:
+        return {"flops": 1e10, "memory": 1e10}
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "machine.json"
+        subprocess.run([TESSERA, "calibrate", "-o", path, "--quiet"], check=True)
+        return json.loads(path.read_text())
+
+
 def text_of(row):
     def number(value, form):
         return "-" if value is None else format(value, form)
@@ -189,11 +197,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="+", type=pathlib.Path)
     parser.add_argument("--share", type=float, default=0.5, help="the collectives' time in computing's")
+    parser.add_argument("--machine", type=pathlib.Path, help="a topology file of this machine; measured without it")
     parser.add_argument("--topology", help="a machine's name or file, for all")
     parser.add_argument("--steps", type=int, default=9, help="that are timed of each")
     parser.add_argument("--predicted", action="store_true", help="run nothing")
     parser.add_argument("--json", type=pathlib.Path, help="write the rows there")
     options, options.plan_options = parser.parse_known_args()  # what is left is for tessera plan
+    options.rates = rates_of_machine(options)
     rows = {}
     print(f"{'':32s}{'devices':>8s}" + "".join(f"{column:>{24 if column == 'plan' else 11}s}" for column in COLUMNS))
     for given in options.programs:

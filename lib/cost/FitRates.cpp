@@ -86,7 +86,7 @@ Vector solve(std::array<Vector, kUnknowns> a, Vector b) {
 double robustWeight(double r) { return 1 / std::sqrt(1 + r * r / (0.15 * 0.15)); }
 double robustLoss(double r) { return 2 * 0.15 * 0.15 * (std::sqrt(1 + r * r / (0.15 * 0.15)) - 1); }
 
-constexpr double kHold = 2e-3; // how strongly an unknown that nothing tells stays where it was
+constexpr double kHold = 1e-2; // how strongly an unknown that little tells stays where it was
 
 double lossOf(llvm::ArrayRef<Observation> observations, const Vector &x, const Vector &start) {
   double loss = 0;
