@@ -16,10 +16,13 @@ double ringSeconds(const RingProduct &ring) {
 }
 
 bool paysAsRing(const RingProduct &ring, bool memoryCounts) {
-  double more = memoryCounts && ring.ringBytes > ring.wholeBytes && ring.wholeBytes > 0
-                    ? ring.ringBytes / ring.wholeBytes
-                    : 1;
-  return more * ringSeconds(ring) < (1 - kLeastGain) * wholeSeconds(ring);
+  double whole = wholeSeconds(ring), saved = whole - ringSeconds(ring);
+  if (saved <= kLeastGain * whole)
+    return false;
+  double more = ring.ringBytes - ring.wholeBytes - ring.room;
+  double peak = std::max(ring.peakBytes, ring.wholeBytes);
+  double seconds = std::max(ring.blockSeconds, whole);
+  return !memoryCounts || more <= 0 || (1 + more / peak) * (seconds - saved) < seconds;
 }
 
 } // namespace tessera::cost

@@ -20,14 +20,16 @@ struct RingProduct {
   double between = 0;  // that a step computes while nothing travels
   double around = 0;   // before the first step and after the last
   double wholeBytes = 0, ringBytes = 0; // that are live, operands and results included
+  // Of the block around: its seconds, and bytes where most are live; how many fewer are live here.
+  double blockSeconds = 0, peakBytes = 0, room = 0;
 };
 
 // One after the other, but for what else hides.
 double wholeSeconds(const RingProduct &ring);
 // The first step's shard is there, so one step fewer waits than computes.
 double ringSeconds(const RingProduct &ring);
-// Where memory counts, each percent that it takes more has to save a percent of the time; a part has
-// to be saved anyway, as neither is exact.
+// Where memory counts, each percent that the block takes more has to save a percent of its time; a
+// part of the product's has to be saved anyway, as neither is exact.
 bool paysAsRing(const RingProduct &ring, bool memoryCounts);
 
 } // namespace tessera::cost

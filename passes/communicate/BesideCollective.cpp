@@ -36,6 +36,13 @@ struct Sum {
     seconds.compute += more.compute;
     seconds.communication += more.communication;
   }
+  // While a loop has the links, nothing else does: what it computes besides is left for others.
+  void addBeside(Operation *op, const OpSeconds &more) {
+    if (op->getNumRegions())
+      seconds.compute += std::max(0.0, more.compute - more.communication);
+    else
+      *this += more;
+  }
 };
 
 } // namespace
@@ -52,7 +59,7 @@ OpSeconds BesideCollective::measure(Block &block) {
   Sum sum;
   for (Operation &op : block)
     sum += known[&op] = measure(&op);
-  return sum.seconds;
+  return blocks[&block] = sum.seconds;
 }
 
 OpSeconds BesideCollective::measure(Operation *op) {
@@ -109,11 +116,11 @@ double BesideCollective::hideable(Operation *collective) const {
   int steps = 0;
   Operation *op = collective->getPrevNode();
   for (; op && steps < kWindow; op = op->getPrevNode(), ++steps) {
-    all += known.lookup(op);
+    all.addBeside(op, known.lookup(op));
     if (needed.contains(op))
       forEachRead(op, need);
     else
-      beside += known.lookup(op);
+      beside.addBeside(op, known.lookup(op));
   }
   canBeEarly &= !op;
   llvm::DenseSet<Operation *> needing{collective};
@@ -125,9 +132,9 @@ double BesideCollective::hideable(Operation *collective) const {
   steps = 0;
   for (op = collective->getNextNode(); op && steps < kWindow; op = op->getNextNode(), ++steps) {
     OpSeconds seconds = known.lookup(op);
-    all += seconds;
+    all.addBeside(op, seconds);
     if (!needs(op)) {
-      beside += seconds;
+      beside.addBeside(op, seconds);
       continue;
     }
     needing.insert(op);

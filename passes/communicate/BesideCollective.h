@@ -39,6 +39,8 @@ public:
                    const sdy::MeshTable &meshes, const DeviceSeconds &device);
 
   OpSeconds of(mlir::Operation *op) const { return known.lookup(op); }
+  // As the program was at first.
+  OpSeconds of(mlir::Block *block) const { return blocks.lookup(block); }
   // Seconds of computation beside which it can run: what it does not need and what does not need it,
   // shared with the other collectives there. In a loop, of the trip before or after where nothing
   // there is needed or needs it.
@@ -55,6 +57,7 @@ private:
   const sdy::MeshTable &meshes;
   const DeviceSeconds &device;
   llvm::DenseMap<mlir::Operation *, OpSeconds> known;
+  llvm::DenseMap<mlir::Block *, OpSeconds> blocks;
 };
 
 } // namespace tessera::communicate

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/communicate/BesideCollective.h"
 #include "passes/communicate/GatheredProducts.h"
+#include "passes/communicate/LiveBytes.h"
 #include "passes/communicate/ProductWork.h"
 #include "passes/communicate/RingLoop.h"
 #include "passes/communicate/RowsOf.h"
@@ -36,7 +37,7 @@ class Rings {
 public:
   Rings(ModuleOp module, const sharding::Mesh &mesh, const sdy::MeshTable &meshes)
       : topology(topologyOf(module)), mesh(mesh), device(topology, mesh),
-        beside(module, topology, meshes, device), varying(module, mesh),
+        beside(module, topology, meshes, device), live(module), varying(module, mesh),
         memoryCounts(scheduleOf(module).overlap == cost::Overlap::Auto) {}
 
   void tryGather(comm::AllGatherOp gather);
@@ -77,6 +78,10 @@ private:
     ring.product = whole.compute;
     ring.collective = whole.communication;
     ring.hideable = beside.hideable(collective);
+    OpSeconds block = beside.of(collective->getBlock());
+    ring.blockSeconds = block.compute + block.communication;
+    ring.peakBytes = live.peak(collective);
+    ring.room = live.room(collective);
     ring.shift = step.links;
     ring.between =
         step.cores + kKernelsOfTrip * device.launch() + kInstructionsOfTrip * device.instruction();
@@ -91,14 +96,16 @@ private:
   const sharding::Mesh &mesh;
   DeviceSeconds device;
   BesideCollective beside;
+  LiveBytes live;
   VaryingAxes varying;
   const bool memoryCounts;
 };
 
 // Time that the products of one shard take, and what the loop does besides.
 // Each shard comes in `lanes` parts.
-void price(cost::RingProduct &ring, const DeviceSeconds &device, ArrayRef<GatheredProduct> products,
-           comm::AllGatherOp gather, bool keepsWhole, double lanes) {
+void price(cost::RingProduct &ring, const DeviceSeconds &device, const LiveBytes &live,
+           ArrayRef<GatheredProduct> products, comm::AllGatherOp gather, bool keepsWhole,
+           double lanes) {
   auto shards = static_cast<double>(ring.shards), parts = lanes * shards;
   double shard = bytesOf(gather.getInputs().front());
   ring.wholeBytes = shard * (1 + shards);
@@ -108,6 +115,7 @@ void price(cost::RingProduct &ring, const DeviceSeconds &device, ArrayRef<Gather
     double other = bytesOf(product.other()), result = bytesOf(dot.getResult());
     cost::KernelWork whole = workOfProduct(dot);
     ring.product += device.kernel(whole);
+    ring.room = std::min(ring.room, live.room(dot));
     bool adds = product.place.role == OperandDim::Contracted;
     ring.wholeBytes += other + result;
     ring.ringBytes += other + result + (adds ? 0 : result / parts);
@@ -144,11 +152,11 @@ void Rings::tryGather(comm::AllGatherOp gather) {
   double shard = bytesOf(gather.getInputs().front());
   int64_t tile = shapeOf(gather.getInputs().front())[gather.getDim()];
   cost::RingProduct ring = describeShifts(gather, shard);
-  price(ring, device, found.products, gather, found.keepsWhole, 1);
+  price(ring, device, live, found.products, gather, found.keepsWhole, 1);
   bool bothWays = false;
   if (goesBothWays(axes, tile)) {
     cost::RingProduct halves = describeShifts(gather, shard / 2);
-    price(halves, device, found.products, gather, found.keepsWhole, 2);
+    price(halves, device, live, found.products, gather, found.keepsWhole, 2);
     bothWays = ringSeconds(halves) < ringSeconds(ring);
     ring = bothWays ? halves : ring;
   }
@@ -162,8 +170,8 @@ void Rings::tryGather(comm::AllGatherOp gather) {
 }
 
 // Time of the products whose result's rows are computed in `parts` parts, `lanes` of them at a time.
-void price(cost::RingProduct &ring, const DeviceSeconds &device, const RowsOf &rows, double parts,
-           double lanes = 1) {
+void price(cost::RingProduct &ring, const DeviceSeconds &device, const LiveBytes &live,
+           const RowsOf &rows, double parts, double lanes = 1) {
   for (stablehlo::DotGeneralOp dot : rows.products()) {
     cost::KernelWork whole = workOfProduct(dot);
     auto isCut = [&](Value operand) {
@@ -176,6 +184,7 @@ void price(cost::RingProduct &ring, const DeviceSeconds &device, const RowsOf &r
         part.arrays[i].bytes /= parts;
     part.arrays[2].bytes /= parts;
     ring.product += device.kernel(whole);
+    ring.room = std::min(ring.room, live.room(dot));
     ring.wholeBytes += whole.bytes();
     ring.part += lanes * device.kernel(part);
   }
@@ -200,7 +209,7 @@ void Rings::scatterAsRing(comm::ReduceScatterOp scatter) {
   int64_t tile = shapeOf(scatter.getResult(0))[dim];
   auto priced = [&](double lanes) {
     cost::RingProduct ring = describeShifts(scatter, tileBytes / lanes);
-    price(ring, device, rows, lanes * static_cast<double>(ring.shards), lanes);
+    price(ring, device, live, rows, lanes * static_cast<double>(ring.shards), lanes);
     ring.between += lanes * device.launch() + device.moving(3 * tileBytes);
     ring.around = device.moving(2 * (1 + lanes) * tileBytes + 2 * rows.paddedBytes());
     // The sum that comes, the one that goes and the next term, for the product as a whole.
@@ -238,7 +247,7 @@ void Rings::scatterInParts(comm::ReduceScatterOp scatter) {
           timeOf(cost::CollectiveKind::ReduceScatter, scatter.getAxes(), bytesOf(input) / count);
       cost::RingProduct loop = describe(scatter, step);
       loop.shards = parts;
-      price(loop, device, found, count);
+      price(loop, device, live, found, count);
       loop.between += device.launch() + device.moving(2 * tileBytes / count);
       loop.around = loop.shift + device.moving(tileBytes);
       loop.wholeBytes += tileBytes;

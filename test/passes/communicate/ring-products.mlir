@@ -186,3 +186,28 @@ func.func @scattered_both_ways(%h: tensor<512x256xf32>, %v: tensor<256x1024xf32>
   return %s : tensor<128x1024xf32>
 }
 }
+
+// -----
+
+// Another reads what was gathered, so that the loop puts it together and takes more memory: too much where nothing
+// else is there, and none where the block needs more elsewhere.
+module attributes {tessera.topology = #tessera.topology<alpha = 1.0e-6, beta = 6.0e+8, flops = 2.0e+10, memory = 1.0e+11>} {
+sdy.mesh @mesh = <["x"=4]>
+// CHECK-LABEL: @fullest_here
+// CHECK: comm.all_gather
+// CHECK-NOT: comm.shift
+func.func @fullest_here(%x: tensor<128x1024xf32>, %w: tensor<1024x256xf32>) -> (tensor<512x256xf32>, tensor<512x1024xf32>) {
+  %g = comm.all_gather(%x) dim 0 over <@mesh, ["x"=4]> : (tensor<128x1024xf32>) -> tensor<512x1024xf32>
+  %y = stablehlo.dot_general %g, %w, contracting_dims = [1] x [0] : (tensor<512x1024xf32>, tensor<1024x256xf32>) -> tensor<512x256xf32>
+  return %y, %g : tensor<512x256xf32>, tensor<512x1024xf32>
+}
+// CHECK-LABEL: @fuller_later
+// CHECK: comm.shift
+// CHECK-NOT: comm.all_gather
+func.func @fuller_later(%x: tensor<128x1024xf32>, %w: tensor<1024x256xf32>, %v: tensor<256x4096xf32>) -> (tensor<512x4096xf32>, tensor<512x1024xf32>) {
+  %g = comm.all_gather(%x) dim 0 over <@mesh, ["x"=4]> : (tensor<128x1024xf32>) -> tensor<512x1024xf32>
+  %y = stablehlo.dot_general %g, %w, contracting_dims = [1] x [0] : (tensor<512x1024xf32>, tensor<1024x256xf32>) -> tensor<512x256xf32>
+  %z = stablehlo.dot_general %y, %v, contracting_dims = [1] x [0] : (tensor<512x256xf32>, tensor<256x4096xf32>) -> tensor<512x4096xf32>
+  return %z, %g : tensor<512x4096xf32>, tensor<512x1024xf32>
+}
+}

@@ -53,6 +53,19 @@ TEST(RingProduct, MemoryHasToBeWorthIt) {
   ring.ringBytes = 160;
   EXPECT_FALSE(paysAsRing(ring, true));
   EXPECT_TRUE(paysAsRing(ring, false));
+  ring.room = 1;
+  EXPECT_TRUE(paysAsRing(ring, true));
+}
+
+TEST(RingProduct, MemoryIsWorthWhatItIsOfTheBlock) {
+  RingProduct ring = four(); // saves 6 seconds
+  ring.wholeBytes = 100, ring.ringBytes = 190;
+  ring.blockSeconds = 16, ring.peakBytes = 300;
+  EXPECT_TRUE(paysAsRing(ring, true)); // 30% more for 37% less
+  ring.blockSeconds = 26;
+  EXPECT_FALSE(paysAsRing(ring, true)); // .. for 23% less
+  ring.room = 30;
+  EXPECT_TRUE(paysAsRing(ring, true)); // 20% more
 }
 
 } // namespace
