@@ -104,7 +104,9 @@ std::string OpTables::keyOf(int32_t index) const {
   std::string key;
   appendKey(key, op.rule);
   appendKey(key, int64_t(op.flops));
+  appendKey(key, int64_t(facts.flops));
   key += facts.elementType;
+  key += isMemoryBound(facts) ? 'm' : 'f';
   for (const auto *side : {&op.operands, &op.results})
     for (int32_t v : *side) {
       const sharding::PropagatedValue &value = program.graph.values[v];
@@ -113,10 +115,11 @@ std::string OpTables::keyOf(int32_t index) const {
       for (int64_t size : value.shape)
         appendKey(key, size);
     }
-  for (bool read : facts.reads)
-    key += char(read);
-  for (bool write : facts.writes)
-    key += char(write);
+  constexpr double kParts = 1 << 20;
+  for (double read : facts.reads)
+    appendKey(key, int64_t(read * kParts));
+  for (double write : facts.writes)
+    appendKey(key, int64_t(write * kParts));
   return key;
 }
 
@@ -141,24 +144,39 @@ sharding::PlacedOp OpTables::place(int32_t index) const {
   return placed;
 }
 
+double OpTables::rateOf(const OpFacts &facts) const {
+  const cost::DeviceRates &device = planner.getTopology().device;
+  auto typed = device.flopsByType.find(facts.elementType);
+  return typed == device.flopsByType.end() ? device.flopsPerSecond : typed->second;
+}
+
+bool OpTables::isMemoryBound(const OpFacts &facts) const {
+  return facts.kernel.bytes / planner.getTopology().device.bytesPerSecond >
+         facts.kernel.flops / rateOf(facts);
+}
+
+// A kernel takes the longer of what it computes and what it moves. Its product's shards may change
+// which that is; of other ops the sum of what is longer unsharded.
 double OpTables::work(int32_t index, const sharding::PlacedOp &placed, const FactorAxes &axes) {
   const OpFacts &facts = program.ops[index];
   const cost::Topology &topology = planner.getTopology();
   double bytes = 0;
   for (size_t i = 0; i < placed.operands.size(); ++i)
-    if (facts.reads[i] && !placed.operands[i].free)
-      bytes += sharding::localBytes(placed.op.operands[i], placed.operands[i].elementBytes,
-                                    axes.operandSharding(i));
+    if (facts.reads[i] > 0 && !placed.operands[i].free)
+      bytes += facts.reads[i] * sharding::localBytes(placed.op.operands[i],
+                                                     placed.operands[i].elementBytes,
+                                                     axes.operandSharding(i));
   for (size_t i = 0; i < placed.results.size(); ++i)
-    if (facts.writes[i])
-      bytes += sharding::localBytes(placed.op.results[i], placed.results[i].elementBytes,
-                                    axes.resultSharding(i));
-  auto typed = topology.device.flopsByType.find(facts.elementType);
-  double rate =
-      typed == topology.device.flopsByType.end() ? topology.device.flopsPerSecond : typed->second;
-  return cost::turnsOf(topology, planner.getMesh()) *
-             std::max(placed.flops / double(axes.shards()) / rate,
-                      bytes / topology.device.bytesPerSecond) +
+    if (facts.writes[i] > 0)
+      bytes += facts.writes[i] * sharding::localBytes(placed.op.results[i],
+                                                      placed.results[i].elementBytes,
+                                                      axes.resultSharding(i));
+  double computes = facts.flops / double(axes.shards()) / rateOf(facts),
+         moves = bytes / topology.device.bytesPerSecond;
+  double seconds = facts.isProduct        ? std::max(computes, moves)
+                   : isMemoryBound(facts) ? moves
+                                          : computes;
+  return cost::turnsOf(topology, planner.getMesh()) * seconds +
          crossingSeconds(placed, axes, planner);
 }
 

@@ -13,6 +13,12 @@
 
 namespace tessera::plan {
 
+// All that a kernel's ops do together, unsharded: either takes as long as the other at most.
+struct Kernel {
+  double flops = 0;
+  double bytes = 0; // that it reads and writes
+};
+
 struct OpFacts {
   double times = 1;        // that it is executed in a step: trips of the loops around it
   std::string elementType; // of what it computes ("bf16"): rates differ
@@ -21,10 +27,14 @@ struct OpFacts {
   // return.
   bool moves = false;
   // One an operand: how often it would be brought to this op (once for a loop's rounds where it is
-  // made outside), and whether the op reads it from memory rather than as part of its kernel.
+  // made outside), and how much of it the op reads from memory each time: 0 where its kernel has it
+  // already, 1 all, less of what is sliced or looked up, more where several kernels contain the op.
   llvm::SmallVector<double, 4> operandTimes;
-  llvm::SmallVector<bool, 4> reads;
-  llvm::SmallVector<bool, 2> writes; // one a result: it is written to memory
+  llvm::SmallVector<double, 4> reads;
+  llvm::SmallVector<double, 2> writes; // one a result: how much of it is written to memory
+  double flops = 0;                    // that its kernels do for it, of the whole computation
+  bool isProduct = false;              // it decides what its kernel takes
+  Kernel kernel;                       // the one that it is part of
 };
 
 struct ValueFacts {

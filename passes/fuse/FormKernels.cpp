@@ -2,12 +2,10 @@
 // decision is carried out: each kernel becomes an exec.fused in the place of its last op.
 // Passes.td shows an example.
 #include "passes/fuse/FormKernels.h"
-#include "dialects/comm/CommOps.h"
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
-#include "lib/fusion/FusionGraph.h"
-#include "lib/fusion/RowsStay.h"
+#include "passes/fuse/BlockGraph.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -16,36 +14,16 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
-#include <map>
-
 namespace tessera {
 #define GEN_PASS_DEF_FORMKERNELS
 #include "passes/fuse/Passes.h.inc"
 
 using namespace mlir;
 using namespace tessera::stablehlo;
+using fuse::BlockGraph;
+using fuse::isSplat;
 using fusion::Edge;
-using fusion::Node;
 using fusion::NodeKind;
-using fusion::Use;
-
-static bool isSplat(Operation *op) {
-  auto constant = dyn_cast<ConstantOp>(op);
-  return constant && isa<SplatElementsAttr>(constant.getValue());
-}
-
-namespace {
-
-// One block's ops as plain data.
-struct BlockGraph {
-  std::vector<Operation *> ops;
-  DenseMap<Operation *, int> numbers;
-  std::vector<Node> nodes;
-};
-
-using ShapeKey = std::vector<int64_t>;
-
-} // namespace
 
 // What costs less where it is used than to be read from memory there.
 static bool isCheap(Operation *op) {
@@ -99,88 +77,6 @@ static void separateOperands(Block &block) {
       if (!seen.insert(operand.get()).second)
         operand.set(ReshapeOp::create(b, op.getLoc(), operand.get().getType(), operand.get()));
   }
-}
-
-// The dimensions of `array`, of more than one element, that a reduction folds or a broadcast fills
-// with the same.
-static ShapeKey keyOf(RankedTensorType array, llvm::function_ref<bool(int64_t)> isFolded) {
-  ShapeKey key(array.getShape());
-  key.push_back(-1);
-  for (int64_t dim = 0; dim < array.getRank(); ++dim)
-    if (array.getDimSize(dim) != 1 && isFolded(dim))
-      key.push_back(dim);
-  return key;
-}
-
-static ShapeKey foldedBy(ReduceOp reduce) {
-  return keyOf(typeOf(reduce.getInputs().front()),
-               [&](int64_t dim) { return llvm::is_contained(reduce.getDimensions(), dim); });
-}
-
-// What a broadcast fills with one element of its operand each, where these are rows that a kernel may
-// keep; else empty.
-static ShapeKey rowsFilledBy(BroadcastInDimOp broadcast) {
-  RankedTensorType array = typeOf(broadcast->getResult(0)), from = typeOf(broadcast.getOperand());
-  auto dims = broadcast.getBroadcastDimensions();
-  if (!llvm::is_sorted(dims) || array.getNumElements() == 0)
-    return {};
-  auto isFilled = [&](int64_t dim) {
-    const auto *at = llvm::find(dims, dim);
-    return at == dims.end() || from.getDimSize(at - dims.begin()) == 1;
-  };
-  fusion::Rows rows{.count = from.getNumElements(),
-                    .elements = array.getNumElements() / from.getNumElements(),
-                    .bytes = byteSize(array) / from.getNumElements()};
-  int64_t inner = 1; // of the last dimensions, as long as they are filled
-  for (int64_t dim = array.getRank(); dim-- > 0 && (array.getDimSize(dim) == 1 || isFilled(dim));)
-    inner *= array.getDimSize(dim);
-  if (inner != rows.elements || !fusion::rowsStay(rows))
-    return {};
-  return keyOf(array, isFilled);
-}
-
-static BlockGraph graphOf(Block &block) {
-  BlockGraph graph;
-  std::map<ShapeKey, uint32_t> shapes;
-  auto number = [&](ShapeKey key) {
-    return shapes.try_emplace(std::move(key), shapes.size() + 1).first->second;
-  };
-  for (Operation &op : block) {
-    int n = graph.ops.size();
-    graph.ops.push_back(&op);
-    graph.numbers[&op] = n;
-    Node node;
-    node.kind = fusionKindOf(&op);
-    auto addEdge = [&](Value value, Use use) {
-      Operation *def = value.getDefiningOp();
-      if (def && def->getBlock() == &block)
-        node.operands.push_back({graph.numbers.lookup(def), use});
-    };
-    for (OpOperand &operand : op.getOpOperands())
-      addEdge(operand.get(), operandUse(&op, operand.getOperandNumber()));
-    if (node.kind == NodeKind::Outside) {
-      node.collective = isa<comm::CommDialect>(op.getDialect()) && op.getNumOperands();
-      for (Region &region : op.getRegions())
-        region.walk([&](Operation *inner) {
-          for (Value value : inner->getOperands())
-            addEdge(value, Use::Whole);
-        });
-    } else {
-      RankedTensorType type = typeOf(op.getResult(0));
-      node.expensive = isExpensive(&op);
-      node.elements = type.getNumElements();
-      node.space = number(ShapeKey(type.getShape()));
-      node.free = isSplat(&op) && byteSize(type) <= 1024;
-      if (auto reduce = dyn_cast<ReduceOp>(op)) {
-        node.reduced = number(foldedBy(reduce));
-      } else if (auto broadcast = dyn_cast<BroadcastInDimOp>(op)) {
-        if (ShapeKey rows = rowsFilledBy(broadcast); !rows.empty())
-          node.reduced = number(std::move(rows));
-      }
-    }
-    graph.nodes.push_back(std::move(node));
-  }
-  return graph;
 }
 
 namespace {
@@ -362,7 +258,7 @@ private:
 static LogicalResult formKernels(Block &block) {
   copyInitialSplats(block);
   separateOperands(block);
-  BlockGraph graph = graphOf(block);
+  BlockGraph graph = fuse::graphOf(block);
   fusion::Plan plan = fusion::planKernels(graph.nodes);
   if (failed(Emitter(block, graph, plan).run()))
     return failure();

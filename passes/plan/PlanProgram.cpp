@@ -122,8 +122,6 @@ void PlanProgram::describeOps() {
     SmallVector<sdy::DataFlowEdge> edges = sdy::dataFlowEdges(ir);
     facts.moves = !edges.empty() || isa<func::ReturnOp>(ir) ||
                   isa<sdy::ShardingConstraintOp, sdy::PropagationBarrierOp>(ir);
-    facts.writes.assign(op.results.size(), true);
-    facts.reads.assign(op.operands.size(), true);
     SmallVector<Value> operands(ir->getOperands());
     Value target = graph->valueAt(op.results[0]);
     for (sdy::DataFlowEdge &edge : edges)
@@ -254,54 +252,6 @@ void PlanProgram::findArguments() {
   }
 }
 
-namespace {
-
-using fusion::NodeKind;
-
-// Kernels read such values where they are made.
-bool joinsReaders(NodeKind kind) {
-  return kind == NodeKind::Pointwise || kind == NodeKind::Convert || kind == NodeKind::Broadcast ||
-         kind == NodeKind::Reshape || kind == NodeKind::Slice;
-}
-
-// Its result may take the place of an operand that nothing reads later.
-bool isInPlace(NodeKind kind) {
-  return kind == NodeKind::Pointwise || kind == NodeKind::Update || kind == NodeKind::Reshape;
-}
-
-} // namespace
-
-// Which values never leave a kernel: all that read one are in the kernel that makes it, or it is
-// cheap to make again in theirs.
-void PlanProgram::findKernels() {
-  const auto &ops = program.graph.ops;
-  std::vector<int32_t> uses(program.values.size(), 0);
-  std::vector<bool> loose(program.values.size(), false);
-  for (const PropagatedOp &op : ops)
-    for (int32_t v : op.operands)
-      ++uses[v];
-  kinds.clear();
-  for (size_t index = 0; index < ops.size(); ++index) {
-    kinds.push_back(program.ops[index].moves ? NodeKind::Outside
-                                             : fusionKindOf(graph->opAt(int32_t(index))));
-    bool cheap = kinds[index] == NodeKind::Broadcast || kinds[index] == NodeKind::Convert;
-    for (int32_t v : ops[index].results)
-      loose[v] = joinsReaders(kinds[index]) && (uses[v] == 1 || cheap);
-  }
-  for (size_t index = 0; index < ops.size(); ++index)
-    if (!joinsReaders(kinds[index]) && kinds[index] != NodeKind::Reduce)
-      for (int32_t v : ops[index].operands)
-        loose[v] = false;
-  for (size_t index = 0; index < ops.size(); ++index) {
-    for (auto [i, v] : llvm::enumerate(ops[index].operands))
-      program.ops[index].reads[i] = !loose[v];
-    for (auto [i, v] : llvm::enumerate(ops[index].results))
-      program.ops[index].writes[i] = !loose[v];
-  }
-  for (size_t v = 0; v < program.values.size(); ++v)
-    program.values[v].stored = !loose[v];
-}
-
 // When each value is first and last mentioned, in loops that it comes from outside of to their end.
 void PlanProgram::findLifetimes() {
   const auto &ops = program.graph.ops;
@@ -318,7 +268,7 @@ void PlanProgram::findLifetimes() {
     Operation *ir = graph->opAt(int32_t(index));
     auto mention = [&](int32_t v, bool enters) {
       ValueFacts &facts = program.values[v];
-      auto last = int32_t(index);
+      int32_t last = endOf[index];
       Value value = graph->valueAt(v);
       Operation *outer = value ? blockOf(value)->findAncestorOpInBlock(*ir) : nullptr;
       if (enters && outer == ir) // a loop takes it over when it begins
@@ -326,8 +276,10 @@ void PlanProgram::findLifetimes() {
       else if (outer)
         last = std::max(last, extents.lookup(outer).second);
       if (facts.first < 0)
-        facts.first = std::min(int32_t(index), last);
-      facts.last = std::max(facts.last, last);
+        facts.first = std::min(enters ? int32_t(index) : endOf[index], last);
+      // What is a view holds what it looks at.
+      for (int32_t held = v; held >= 0; held = viewed[held])
+        program.values[held].last = std::max(program.values[held].last, last);
     };
     for (int32_t v : ops[index].operands)
       mention(v, program.ops[index].moves);
@@ -360,17 +312,16 @@ void PlanProgram::shareMemory() {
       // What a round leaves for the next lies where the loop keeps it; what is returned, too.
       for (int32_t v : op.operands)
         if (program.values[v].argument < 0 && v != op.results[0] &&
-            (given || target.result >= 0 || program.values[v].times > target.times))
+            (given || target.result >= 0 || program.values[v].times > target.times)) {
           program.values[v].stored = false;
-      continue;
+          target.first = std::min(target.first, program.values[v].first);
+        }
     }
-    if (!isInPlace(kinds[index]))
-      continue;
-    for (int32_t v : op.operands)
-      if (ValueFacts &facts = program.values[v];
-          facts.last == int32_t(index) && facts.argument < 0 && facts.first < facts.last)
-        --facts.last;
   }
+  for (auto [read, written] : inPlace)
+    if (ValueFacts &facts = program.values[read]; facts.last == program.values[written].first &&
+                                                  facts.argument < 0 && facts.first < facts.last)
+      --facts.last;
 }
 
 } // namespace tessera

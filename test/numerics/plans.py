@@ -227,10 +227,15 @@ def experts_over_devices():
 
 
 def context_of_one_sequence():
-    """One sequence of 16,384 with one head: keys are gathered, queries stay."""
+    """One sequence of 16,384 with one head: keys are gathered, queries stay. Where the caller has the input whole, its parts
+    cost nothing; so only what is computed of it tells."""
     loss, weights, x = transformer(16384, 1, heads=1, width=64, count=1)
     made = plan(descent(loss), (weights, x), FAST, "--mesh=context=8", donate=0)
-    assert made.shards("inputs[0]") == [1, 8, 1], made
+    kinds = {each["kind"]: each for each in made.report["alternatives"]}
+    assert made.report["predicted"]["seconds"] <= kinds["context"]["seconds"], made
+    assert made.report["predicted"]["peak_bytes"] < kinds["replicated"]["peak_bytes"] / 6, made
+    sequences = [c for c in made.collectives if c["bytes"] >= 16384 * 64 * 4]
+    assert {c["kind"] for c in sequences} == {"all-gather", "reduce-scatter"}, made
     return made
 
 

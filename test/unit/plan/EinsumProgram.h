@@ -141,7 +141,12 @@ private:
         ops.push_back(program.graph.ops.size());
     program.graph.values[op.results[0]].ops.push_back(program.graph.ops.size());
     program.graph.ops.push_back(std::move(op));
-    program.ops.emplace_back();
+    OpFacts &facts = program.ops.emplace_back(); // each a kernel
+    facts.flops = program.graph.ops.back().flops;
+    facts.isProduct = true;
+    facts.operandTimes.assign(operands.size(), 1);
+    facts.reads.assign(operands.size(), 1);
+    facts.writes.assign(1, 1);
     return program.graph.ops.back().results[0];
   }
 

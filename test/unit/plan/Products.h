@@ -64,9 +64,11 @@ private:
     made.flops = flops;
     OpFacts &facts = program.ops.emplace_back();
     facts.moves = moves;
+    facts.flops = flops;
+    facts.isProduct = true;
     facts.operandTimes.assign(operands.size(), 1);
-    facts.reads.assign(operands.size(), true);
-    facts.writes = {true};
+    facts.reads.assign(operands.size(), 1);
+    facts.writes = {1};
     for (int32_t v : operands) {
       program.graph.values[v].ops.push_back(index);
       program.values[v].last = index;

@@ -1,17 +1,14 @@
-// What a plan's reshards cost in the search's model, beside what resharding makes of the program.
+// What plans cost in the search's model, beside what the road makes of the program.
 #include "compiler/Registration.h"
 #include "compiler/TopologyFile.h"
 #include "dialects/tessera/Marks.h"
-#include "lib/cost/Topology.h"
 #include "lib/plan/KnownPlans.h"
 #include "lib/plan/Search.h"
-#include "passes/plan/PlanProgram.h"
-#include "passes/propagate/Passes.h"
-#include "passes/reshard/Movement.h"
-#include "passes/reshard/Passes.h"
+
+#include "RandomPlans.h"
+#include "RoadRun.h"
 
 #include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
 #include <gtest/gtest.h>
 
 namespace tessera::plan {
@@ -22,7 +19,7 @@ using namespace mlir;
 // A step of two layers: products, an elementwise function between, a gradient of each weight.
 constexpr const char *kStep = R"(
 sdy.mesh @mesh = <["x"=2, "y"=4]>
-func.func public @main(%x: tensor<256x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {?}]>},
+func.func public @main(%x: tensor<256x512xf32>,
                        %v: tensor<512x1024xf32>, %w: tensor<1024x512xf32>) -> (tensor<512x1024xf32>, tensor<1024x512xf32>) {
   %h = stablehlo.dot_general %x, %v, contracting_dims = [1] x [0] : (tensor<256x512xf32>, tensor<512x1024xf32>) -> tensor<256x1024xf32>
   %t = stablehlo.tanh %h : tensor<256x1024xf32>
@@ -38,53 +35,73 @@ func.func public @main(%x: tensor<256x512xf32> {sdy.sharding = #sdy.sharding<@me
   return %v2, %w2 : tensor<512x1024xf32>, tensor<1024x512xf32>
 })";
 
-// What reshards take where all values are sharded so.
-double roadSeconds(ModuleOp module, const Assignment &assignment) {
-  OwningOpRef<ModuleOp> trial = module.clone();
-  PassManager before(module.getContext());
-  before.addPass(createNormalizeShardings());
-  before.addPass(createSplitConstants());
-  before.addPass(createApplyConstraints());
-  EXPECT_TRUE(succeeded(before.run(*trial)));
-  ModuleGraph graph(*trial);
-  EXPECT_EQ(graph.graph.values.size(), assignment.size());
-  for (size_t v = 0; v < assignment.size(); ++v) {
-    graph.graph.values[v].sharding = assignment[v];
-    graph.graph.values[v].mesh = 0;
-  }
-  graph.writeBack();
-  PassManager passes(module.getContext());
-  passes.addPass(createFinalizeShardings());
-  passes.addPass(createMergeConstants());
-  buildReshardPipeline(passes);
-  EXPECT_TRUE(succeeded(passes.run(*trial)));
-  return movementOf(*trial).seconds;
-}
+class Road : public ::testing::Test {
+protected:
+  Road() : context(registry()) { context.loadAllAvailableDialects(); }
 
-TEST(Road, KnownPlansMoveAsModelled) {
-  DialectRegistry registry;
-  registerDialects(registry);
-  MLIRContext context(registry);
-  context.loadAllAvailableDialects();
-  auto module = parseSourceString<ModuleOp>(kStep, &context);
-  ASSERT_TRUE(module);
+  static DialectRegistry registry() {
+    DialectRegistry all;
+    registerDialects(all);
+    return all;
+  }
+
+  std::unique_ptr<RoadRun> runOn(StringRef machineText) {
+    module = parseSourceString<ModuleOp>(kStep, &context);
+    auto machine = parseTopologyFile(module->getLoc(), machineText);
+    EXPECT_TRUE(machine && *machine);
+    setTopology(*module, *machine);
+    EXPECT_TRUE(succeeded(ensureTarget(*module)));
+    return std::make_unique<RoadRun>(*module);
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+};
+
+TEST_F(Road, KnownPlansMoveAsModelled) {
   // A device that computes in no time, so that only what moves counts, for the road's decisions too.
-  auto machine = parseTopologyFile(
-      module->getLoc(), R"({"alpha": 1e-6, "beta": 5e9, "flops": 1e30, "memory": 1e30})");
-  ASSERT_TRUE(machine && *machine);
-  setTopology(*module, *machine);
-  cost::Topology topology = topologyOf(*module);
-  PlanProgram program(*module);
-  ASSERT_TRUE(program.isValid() && program.annotatedMesh());
-  const sharding::Mesh &mesh = *program.annotatedMesh();
-  std::vector<NamedAssignment> plans = knownPlans(program.program, mesh);
-  plans.push_back({"found", planOnMesh(program.program, mesh, topology, {}).values});
+  auto run = runOn(R"({"alpha": 1e-6, "beta": 5e9, "flops": 1e30, "memory": 1e30})");
+  ASSERT_TRUE(run->isValid());
+  std::vector<NamedAssignment> plans = knownPlans(run->data(), run->mesh());
+  plans.push_back({"found", planOnMesh(run->data(), run->mesh(), run->topology(), {}).values});
   ASSERT_GT(plans.size(), 3u);
   for (const NamedAssignment &plan : plans) {
-    double model = assignmentSeconds(program.program, mesh, topology, plan.values);
-    double road = roadSeconds(*module, plan.values);
-    EXPECT_NEAR(model, road, 0.02 * road + 1e-9) << plan.kind;
+    std::optional<double> road = run->reshardSeconds(plan.values);
+    ASSERT_TRUE(road) << plan.kind;
+    EXPECT_NEAR(run->modelSeconds(plan.values), *road, 0.02 * *road + 1e-9) << plan.kind;
   }
+}
+
+// benchmarks/plan_road.py does the same with large programs.
+TEST_F(Road, RandomPlansTakeAsModelled) {
+  constexpr uint64_t kSeed = 20;
+  std::unique_ptr<RoadRun> run =
+      runOn(R"({"alpha": 1e-6, "beta": 5e9, "flops": 2e10, "memory": 1e10})");
+  ASSERT_TRUE(run->isValid());
+  std::mt19937_64 random(kSeed);
+  std::vector<double> errors;
+  for (int number = 0; number < 12; ++number) {
+    Assignment plan = randomPlan(run->data(), run->mesh(), random, 0.5, number % 3 == 2 ? 0.1 : 0);
+    std::optional<RoadRun::Step> road = run->step(plan);
+    ASSERT_TRUE(road) << "seed " << kSeed << ", plan " << number;
+    double model = run->modelSeconds(plan);
+    errors.push_back(std::abs(model / road->seconds - 1));
+    EXPECT_LE(errors.back(), 0.1) << "seed " << kSeed << ", plan " << number << ": " << model
+                                  << " s, the road " << road->seconds;
+  }
+  llvm::sort(errors);
+  EXPECT_LE(errors[errors.size() / 2], 0.02);
+}
+
+// Where nothing moves, what is held is what the device program holds, but for the order, which the
+// road chooses so that less is live.
+TEST_F(Road, WholeValuesTakeTheMemoryThatIsForeseen) {
+  auto run = runOn(R"({"alpha": 1e-6, "beta": 5e9, "flops": 2e10, "memory": 1e10})");
+  ASSERT_TRUE(run->isValid());
+  Assignment whole = knownPlans(run->data(), run->mesh()).front().values;
+  std::optional<RoadRun::Step> road = run->step(whole);
+  ASSERT_TRUE(road);
+  EXPECT_NEAR(run->modelPeak(whole), road->peakBytes, 0.06 * road->peakBytes);
 }
 
 } // namespace

@@ -137,12 +137,6 @@ TEST(Search, NoAssignmentIsBelowTheBound) {
         values.push_back(of.pointwise({other, shared}));
       }
     }
-    for (OpFacts &facts : of.program.ops) {
-      size_t op = size_t(&facts - of.program.ops.data());
-      facts.operandTimes.assign(of.program.graph.ops[op].operands.size(), 1);
-      facts.reads.assign(of.program.graph.ops[op].operands.size(), true);
-      facts.writes.assign(1, true);
-    }
     Plan plan = planOnMesh(of.program, mesh, topology, {});
     AssignmentPrices prices(of.program, mesh, topology);
     double least = std::numeric_limits<double>::infinity();
@@ -171,11 +165,6 @@ TEST(Search, ACopyOfSeveralReadersIsProvenOnce) {
   int32_t x = of.argument({65536, 512}), w = of.argument({512, 512});
   int32_t y = of.einsum("mk,kn->mn", {x, w});
   int32_t back = of.einsum("mn,kn->mk", {y, w});
-  for (size_t op = 0; op < of.program.ops.size(); ++op) {
-    of.program.ops[op].operandTimes.assign(2, 1);
-    of.program.ops[op].reads.assign(2, true);
-    of.program.ops[op].writes.assign(1, true);
-  }
   sharding::PropagatedValue &weight = of.program.graph.values[w];
   weight.mesh = 0;
   weight.sharding.dims[0] = {{{0, 1, 8}}, true, {}};

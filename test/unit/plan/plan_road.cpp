@@ -6,9 +6,9 @@
 #include "RandomPlans.h"
 #include "RoadRun.h"
 
+#include "compiler/Phases.h"
 #include "compiler/Registration.h"
 #include "compiler/TopologyFile.h"
-#include "compiler/Phases.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/plan/Meshes.h"
 #include "passes/plan/Annotations.h"
