@@ -13,10 +13,12 @@
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/plan/Meshes.h"
+#include "lib/process/OutOfMemory.h"
 #include "lib/text/Quantity.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <atomic>
 #include <chrono>
 #include <deque>
 
@@ -104,6 +106,7 @@ private:
       return road.error("the program's annotations cannot hold");
     if (source.program->countMeshes() > 1)
       return fail("it has values on several meshes; plans are for programs on one");
+    source.folded = plan::foldedProgram(source.plain());
     source.known = knownValues(source.plain().graph,
                                [&](int32_t value) { return source.program->valueAt(value); });
     source.places = placesOf(*source.program, mends::numberedOps(*source.read));
@@ -172,13 +175,19 @@ private:
   void search(llvm::ArrayRef<sharding::Mesh> meshes) {
     auto begin = std::chrono::steady_clock::now();
     plan::Options asked = searchOptions();
-    plan::KnownPlans known(source.plain());
-    size_t mostKnown = mostKnownPlans(source, request.effort, meshes.size());
-    for (const sharding::Mesh &mesh : meshes) {
-      OnMesh &onMesh = onMeshes.emplace_back(source, mesh);
-      for (Candidate &each : candidatesOn(onMesh, known, asked, mostKnown))
-        candidates.push_back(std::move(each));
-    }
+    plan::KnownPlans known(source.folded.program);
+    for (const sharding::Mesh &mesh : meshes)
+      onMeshes.emplace_back(source, mesh);
+    // Each mesh by itself, on whichever of two cores is free: what is found is the same.
+    std::vector<std::vector<Candidate>> found(meshes.size());
+    std::atomic<size_t> next{0};
+    auto searchMeshes = [&] {
+      for (size_t i; (i = next++) < meshes.size();)
+        found[i] = candidatesOn(onMeshes[i], known, asked);
+    };
+    runBoth(searchMeshes, searchMeshes);
+    for (std::vector<Candidate> &each : found)
+      std::move(each.begin(), each.end(), std::back_inserter(candidates));
     llvm::stable_sort(candidates,
                       [](const Candidate &a, const Candidate &b) { return a.seconds < b.seconds; });
     planned.searchSeconds =

@@ -32,7 +32,7 @@ public:
             bool lifts)
       : source(source), candidate(candidate),
         lifted(lifts ? withoutAnnotations() : plan::Program()),
-        program(lifts ? lifted : source.plain()), mesh(candidate.onMesh->getMesh()),
+        program(lifts ? lifted : source.folded.program), mesh(candidate.onMesh->getMesh()),
         prices(program, mesh, candidate.onMesh->topology()), options(options) {}
 
   std::vector<explain::Decision> run() {
@@ -45,8 +45,8 @@ public:
     llvm::stable_sort(groups, [](const Group *a, const Group *b) { return a->bytes > b->bytes; });
     if (groups.size() > kMostPriced)
       groups.resize(kMostPriced);
-    plan::NextBests nextBests(prices, candidate.values, options, groups.size());
-    plan::StepBill bill = billOf(prices, candidate.values);
+    plan::NextBests nextBests(prices, candidate.folded, options, groups.size());
+    plan::StepBill bill = billOf(prices, candidate.folded);
     std::vector<explain::Decision> decisions;
     std::set<int32_t> seen = {-1}; // what is given back lies as what it takes the place of
     for (const Group *group : groups) {
@@ -67,7 +67,7 @@ public:
 private:
   // But for the axes that manual computations have for themselves.
   plan::Program withoutAnnotations() const {
-    plan::Program plain = source.plain();
+    plan::Program plain = source.folded.program;
     for (sharding::PropagatedValue &value : plain.graph.values) {
       value.mesh = -1;
       value.sharding = sharding::TensorSharding::replicatedOver(value.shape.size());
@@ -77,13 +77,15 @@ private:
     return plain;
   }
 
-  const sharding::TensorSharding &planned(int32_t value) const { return candidate.values[value]; }
+  const sharding::TensorSharding &planned(int32_t value) const { return candidate.folded[value]; }
 
   std::string spec(const sharding::TensorSharding &sharding) const {
     return mends::specText(mesh, sharding);
   }
 
-  void add(std::string key, int32_t value, std::string what, std::string name) {
+  // `whole`: a value of the program before equal layers were folded.
+  void add(std::string key, int32_t whole, std::string what, std::string name) {
+    int32_t value = source.folded.valueOf[whole];
     const sharding::PropagatedValue &it = program.graph.values[value];
     plan::appendKey(key, planned(value));
     plan::appendKey(key, it.elementBytes);
@@ -98,7 +100,8 @@ private:
     group.what = std::move(what);
     if (!name.empty())
       group.names.push_back(std::move(name));
-    group.values.push_back(value);
+    if (!llvm::is_contained(group.values, value))
+      group.values.push_back(value);
     group.bytes += bytes;
   }
 
@@ -106,7 +109,7 @@ private:
   // where they are used alike, too.
   void addArguments() {
     auto main = source.read.get().lookupSymbol<func::FuncOp>("main");
-    for (auto [value, facts] : llvm::enumerate(program.values)) {
+    for (auto [value, facts] : llvm::enumerate(source.plain().values)) {
       if (facts.argument < 0)
         continue;
       std::string name =
@@ -124,8 +127,9 @@ private:
 
   std::string usesOf(int32_t value) const {
     std::string uses;
-    for (int32_t index : program.graph.values[value].ops) {
-      const sharding::PropagatedOp &op = program.graph.ops[index];
+    const sharding::PropagationGraph &graph = source.plain().graph;
+    for (int32_t index : graph.values[value].ops) {
+      const sharding::PropagatedOp &op = graph.ops[index];
       plan::appendKey(uses, op.rule);
       plan::appendKey(uses, int64_t(op.flops));
       plan::appendKey(uses, llvm::find(op.operands, value) - op.operands.begin());
@@ -134,7 +138,7 @@ private:
   }
 
   void addResults() {
-    for (auto [value, facts] : llvm::enumerate(program.values))
+    for (auto [value, facts] : llvm::enumerate(source.plain().values))
       if (facts.result >= 0)
         add("result " + std::to_string(facts.result), int32_t(value),
             facts.name.empty() ? "result " + std::to_string(facts.result) : facts.name, "");
@@ -156,7 +160,7 @@ private:
     }
     if (&program != &lifted)
       return;
-    for (auto [v, facts] : llvm::enumerate(program.values)) {
+    for (auto [v, facts] : llvm::enumerate(source.plain().values)) {
       Value value = source.program->valueAt(int32_t(v));
       bool isInside = facts.argument < 0 && facts.result < 0;
       if (isInside && source.plain().graph.values[v].mesh >= 0 && value && value.getDefiningOp()) {
@@ -181,7 +185,7 @@ private:
     plan::BillDifference by = differenceOf(bill, billOf(prices, next.values));
     decision.seconds = by.seconds;
     decision.fraction = bill.seconds > 0 ? by.seconds / bill.seconds : 0;
-    decision.bytes = peakBytes(program, next.values) - peakBytes(program, candidate.values);
+    decision.bytes = peakBytes(program, next.values) - peakBytes(program, candidate.folded);
     decision.computing = by.computing;
     for (const plan::CollectiveBill &each : by.collectives)
       decision.parts.push_back({each.kind, each.count, each.seconds});

@@ -12,7 +12,7 @@ constexpr char kSearch[] = "search"; // the kind of what no name is known for
 struct Candidate {
   std::string kind; // "data", "tensor", ..
   const OnMesh *onMesh = nullptr;
-  plan::Assignment values;
+  plan::Assignment folded, values;       // `values`: of the whole program, once it is tried
   double seconds = 0, lowerBound = 0;    // as the search counts; 0: no bound is known
   bool isFound = false, isTried = false; // by the search; by compiling it
   Tried tried;

@@ -24,40 +24,31 @@ bool isSamePlan(const plan::Program &program, const plan::Assignment &a,
 } // namespace
 
 std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans &known,
-                                    const plan::Options &options, size_t mostKnown) {
-  const plan::Program &program = onMesh.program();
-  const sharding::Mesh &mesh = onMesh.getMesh();
+                                    const plan::Options &options) {
+  const plan::Program &program = onMesh.folded();
   std::vector<Candidate> candidates;
   auto add = [&](std::string kind, plan::Assignment values, double seconds, double lowerBound) {
     for (Candidate &known : candidates)
-      if (isSamePlan(program, known.values, values)) { // what the search finds may have a name
+      if (isSamePlan(program, known.folded, values)) { // what the search finds may have a name
         known.kind = known.kind == kSearch ? kind : known.kind;
         return;
       }
     Candidate candidate;
     candidate.kind = std::move(kind);
     candidate.onMesh = &onMesh;
-    candidate.values = std::move(values);
+    candidate.folded = std::move(values);
     candidate.seconds = seconds;
     candidate.lowerBound = lowerBound;
     candidates.push_back(std::move(candidate));
   };
-  plan::AssignmentPrices prices(program, mesh, onMesh.topology());
-  plan::Plan found = plan::planOnMesh(known, prices, options);
-  add(kSearch, std::move(found.values), found.seconds, found.lowerBound);
-  auto addKnown = [&](std::string kind, std::optional<plan::Assignment> values) {
-    if (!values || mostKnown == 0)
-      return;
-    --mostKnown;
-    double seconds = prices.seconds(*values);
-    add(std::move(kind), std::move(*values), seconds, 0);
-  };
-  addKnown("replicated", known.annotated());
-  std::vector<plan::AxisRoles> all = known.on(mesh);
-  std::stable_partition(all.begin(), all.end(),
-                        [](const plan::AxisRoles &roles) { return llvm::all_equal(roles); });
-  for (const plan::AxisRoles &roles : all)
-    addKnown(known.name(roles), known.assignment(mesh, roles));
+  plan::AssignmentPrices prices(program, onMesh.getMesh(), onMesh.topology());
+  plan::PlansOnMesh found = plan::plansOnMesh(known, prices, options);
+  add(kSearch, std::move(found.best.values), found.best.seconds, found.best.lowerBound);
+  std::stable_partition(found.known.begin(), found.known.end(),
+                        [](const plan::KnownPlan &each) { return llvm::all_equal(each.roles); });
+  for (plan::KnownPlan &each : found.known)
+    add(each.roles.empty() ? "replicated" : known.name(each.roles), std::move(each.values),
+        each.seconds, 0);
   // The bound holds for all plans of the mesh.
   for (Candidate &each : candidates)
     each.lowerBound = candidates.front().lowerBound;
@@ -86,13 +77,6 @@ size_t mostTrials(const Source &source, int effort) {
   return std::clamp<size_t>(size_t(effort) * 6000 / ops, 1, size_t(effort) * 4);
 }
 
-size_t mostKnownPlans(const Source &source, int effort, size_t meshes) {
-  if (mostTrials(source, effort) == 1) // none of them would be compiled
-    return 0;
-  constexpr size_t kMostPriced = 200'000; // ops of plans
-  return size_t(effort) * kMostPriced / ((source.plain().graph.ops.size() + 1) * meshes) + 1;
-}
-
 void compileBest(const Source &source, std::vector<Candidate> &candidates, int effort) {
   size_t most = mostTrials(source, effort);
   std::set<std::string> kinds;
@@ -106,6 +90,7 @@ void compileBest(const Source &source, std::vector<Candidate> &candidates, int e
         continue;
       kinds.insert(kindOf(candidate));
       ++tried;
+      candidate.values = source.folded.unfolded(candidate.folded);
       candidate.tried = tryPlan(source, *candidate.onMesh, candidate.values, /*fewest=*/false);
       candidate.isTried = true;
     }

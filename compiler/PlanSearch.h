@@ -6,16 +6,13 @@
 
 namespace tessera::planning {
 
-// What the search finds on a mesh, and what people know: the first `mostKnown` of it, pure kinds
-// before mixtures.
+// What the search finds on a mesh, and what people know: pure kinds before mixtures. `known` is of
+// the folded program.
 std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans &known,
-                                    const plan::Options &options, size_t mostKnown);
+                                    const plan::Options &options);
 
 // Of how many candidates are worth compiling, by the effort and the size of the program.
 size_t mostTrials(const Source &source, int effort);
-
-// How many known plans of each mesh are worth pricing.
-size_t mostKnownPlans(const Source &source, int effort, size_t meshes);
 
 // Compiles the best of them, and the best of each kind; of those that fit the quickest wins.
 void compileBest(const Source &source, std::vector<Candidate> &candidates, int effort);

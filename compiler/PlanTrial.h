@@ -5,6 +5,7 @@
 #include "compiler/PlanPlaces.h"
 #include "compiler/explain/Explanation.h"
 #include "lib/cost/StepTime.h"
+#include "lib/plan/Folded.h"
 #include "passes/plan/PropagationWays.h"
 
 #include "mlir/IR/OwningOpRef.h"
@@ -18,6 +19,7 @@ struct Source {
   bool isAnnotated = false;
   cost::Topology topology;
   std::unique_ptr<PlanProgram> program; // of `imported`
+  plan::Folded folded;
   KnownValues known;
   Places places;
 
@@ -33,6 +35,7 @@ public:
 
   const sharding::Mesh &getMesh() const { return mesh; }
   const plan::Program &program() const { return source.plain(); }
+  const plan::Program &folded() const { return source.folded.program; }
   const cost::Topology &topology() const { return source.topology; }
 
   // What is to be annotated for values to lie as planned; `also`: values that must be.

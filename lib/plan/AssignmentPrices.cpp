@@ -71,9 +71,16 @@ double AssignmentPrices::ofOp(int32_t index, const Assignment &assignment) {
   if (program.ops[index].moves)
     return noted(index, ofMove(index, assignment));
   const Priced &priced = ofRuled(index, assignment);
-  for (auto [v, needed] : llvm::zip_equal(op.operands, priced.needed))
-    if (tables.isMoved(v) && !isThere(v, needed))
-      copies[v].push_back(needed);
+  for (auto [v, needed, times] :
+       llvm::zip_equal(op.operands, priced.needed, program.ops[index].operandTimes)) {
+    if (!tables.isMoved(v) || timesThere(v, needed) >= times)
+      continue;
+    auto copy = llvm::find_if(copies[v], [&](const Copy &copy) { return copy.number == needed; });
+    if (copy == copies[v].end())
+      copies[v].push_back({needed, times});
+    else
+      copy->times = times;
+  }
   uses.needed[index] = priced.needed;
   return noted(index, priced);
 }
@@ -93,19 +100,26 @@ double AssignmentPrices::noted(int32_t index, const Priced &priced) {
   return priced.seconds;
 }
 
-// Where it was made, or brought for an op before.
-bool AssignmentPrices::isThere(int32_t v, int32_t needed) const {
-  return numbers[v] == needed || llvm::is_contained(copies[v], needed);
+// Where it was made, or brought for an op before: of values that are folded into one (Folded.h), for
+// so many of them.
+double AssignmentPrices::timesThere(int32_t v, int32_t needed) const {
+  if (numbers[v] == needed)
+    return kImpossible;
+  for (const Copy &copy : copies[v])
+    if (copy.number == needed)
+      return copy.times;
+  return 0;
 }
 
-// As what an operand before it needs, too: x * x is brought there once.
-bool AssignmentPrices::isBrought(int32_t index, llvm::ArrayRef<int32_t> needed,
-                                 size_t operand) const {
+// How often an operand has to be brought yet; what an operand before it needs, too, is there: x * x.
+double AssignmentPrices::timesBrought(int32_t index, llvm::ArrayRef<int32_t> needed,
+                                      size_t operand) const {
   const PropagatedOp &op = program.graph.ops[index];
   for (size_t before = 0; before < operand; ++before)
     if (op.operands[before] == op.operands[operand] && needed[before] == needed[operand])
-      return true;
-  return isThere(op.operands[operand], needed[operand]);
+      return 0;
+  return std::max(0.0, program.ops[index].operandTimes[operand] -
+                           timesThere(op.operands[operand], needed[operand]));
 }
 
 AssignmentPrices::Priced AssignmentPrices::ofMove(int32_t index, const Assignment &assignment) {
@@ -137,8 +151,10 @@ const AssignmentPrices::Priced &AssignmentPrices::ofRuled(int32_t index,
       appendKey(key, int64_t(numbers[v]));
   for (int32_t v : op.operands) {
     appendKey(key, int64_t(copies[v].size()));
-    for (int32_t copy : copies[v])
-      appendKey(key, int64_t(copy));
+    for (const Copy &copy : copies[v]) {
+      appendKey(key, int64_t(copy.number));
+      appendKey(key, int64_t(copy.times));
+    }
   }
   auto [it, isNew] = known.try_emplace(std::move(key));
   if (!isNew)
@@ -147,8 +163,9 @@ const AssignmentPrices::Priced &AssignmentPrices::ofRuled(int32_t index,
   sharding::PlacedOp placed = tables.ops.place(index);
   for (auto [i, v] : llvm::enumerate(op.operands)) {
     placed.operands[i].sharding = assignment[v];
-    for (int32_t copy : copies[v])
-      placed.operands[i].copies.push_back(tables.lists.numbered(copy));
+    for (const Copy &copy : copies[v])
+      if (copy.times >= facts.operandTimes[i])
+        placed.operands[i].copies.push_back(tables.lists.numbered(copy.number));
     placed.operands[i].share = facts.operandTimes[i] / facts.times;
   }
   for (auto [i, v] : llvm::enumerate(op.results))
@@ -159,8 +176,8 @@ const AssignmentPrices::Priced &AssignmentPrices::ofRuled(int32_t index,
   for (auto [i, v] : llvm::enumerate(op.operands)) {
     TensorSharding to = axes.operandSharding(i);
     priced.needed.push_back(tables.lists.numberOf(to));
-    if (tables.isMoved(v) && !isBrought(index, priced.needed, i))
-      carry(priced, v, int32_t(i), facts.operandTimes[i], assignment[v], to);
+    if (double times = tables.isMoved(v) ? timesBrought(index, priced.needed, i) : 0; times > 0)
+      carry(priced, v, int32_t(i), times, assignment[v], to);
   }
   for (auto [i, v] : llvm::enumerate(op.results))
     if (!program.graph.values[v].free)
@@ -184,10 +201,11 @@ sharding::FactorAxes AssignmentPrices::chooseAxes(int32_t index, const sharding:
   for (auto [choice, work] : llvm::enumerate(table.work)) {
     double seconds = program.ops[index].times * work;
     for (auto [i, v] : llvm::enumerate(op.operands))
-      if (int32_t need = table.needed[i].at[choice];
-          table.in[i] && !isThere(v, tables.lists.numbersOf(table.needed[i].list)[need]))
+      if (int32_t need = table.needed[i].at[choice]; table.in[i])
         seconds +=
-            program.ops[index].operandTimes[i] * (*table.in[i])(size_t(uses.at[v]), size_t(need));
+            std::max(0.0, program.ops[index].operandTimes[i] -
+                              timesThere(v, tables.lists.numbersOf(table.needed[i].list)[need])) *
+            (*table.in[i])(size_t(uses.at[v]), size_t(need));
     for (auto [i, v] : llvm::enumerate(op.results))
       if (table.out[i])
         seconds += program.ops[index].times *

@@ -62,17 +62,21 @@ private:
   double noted(int32_t op, const Priced &priced);
   const Priced &ofRuled(int32_t op, const Assignment &assignment);
   sharding::FactorAxes chooseAxes(int32_t op, const sharding::PlacedOp &placed);
-  bool isThere(int32_t value, int32_t needed) const;
-  bool isBrought(int32_t op, llvm::ArrayRef<int32_t> needed, size_t operand) const;
+  double timesThere(int32_t value, int32_t needed) const;
+  double timesBrought(int32_t op, llvm::ArrayRef<int32_t> needed, size_t operand) const;
 
   const Program &program;
   MeshTables tables;
   std::vector<int32_t> kindOf; // of each op: those of one kind take as long, sharded alike
   std::unordered_map<std::string, Priced> known;
+  struct Copy {
+    int32_t number; // of its sharding
+    double times;   // that it was brought
+  };
   // Of one assignment: of each value its sharding's number, and to which shardings it was brought.
   Uses uses;
   std::vector<int32_t> numbers;
-  std::vector<llvm::SmallVector<int32_t, 2>> copies;
+  std::vector<llvm::SmallVector<Copy, 2>> copies;
   StepParts *parts = nullptr; // where they are asked for
 };
 

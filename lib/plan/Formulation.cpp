@@ -284,12 +284,12 @@ void Formulation::addHolds() {
   for (size_t v = 0; v < program.values.size(); ++v) {
     if (tables.vertexOf[v] < 0)
       continue;
-    const ValueFacts &facts = program.values[v];
-    solver::Hold hold{tables.vertexOf[v], facts.first, facts.last + 1, {}};
+    std::vector<int64_t> bytes;
     for (const TensorSharding &sharding : tables.lists[tables.listOf[v]])
-      hold.bytes.push_back(int64_t(heldBytes(program, int32_t(v), sharding)));
-    if (llvm::any_of(hold.bytes, [](int64_t bytes) { return bytes > 0; }))
-      graph.holds.push_back(std::move(hold));
+      bytes.push_back(int64_t(heldBytes(program, int32_t(v), sharding)));
+    if (llvm::any_of(bytes, [](int64_t each) { return each > 0; }))
+      for (const Lifetime &held : lifetimes(program.values[v]))
+        graph.holds.push_back({tables.vertexOf[v], held.first, held.last + 1, bytes});
   }
 }
 

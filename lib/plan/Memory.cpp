@@ -5,20 +5,32 @@
 
 namespace tessera::plan {
 
+llvm::SmallVector<Lifetime, 1> lifetimes(const ValueFacts &facts) {
+  llvm::SmallVector<Lifetime, 1> all;
+  if (facts.stored)
+    all.push_back(facts);
+  for (const Lifetime &other : facts.others)
+    if (other.stored)
+      all.push_back(other);
+  return all;
+}
+
 double heldBytes(const Program &program, int32_t value, const sharding::TensorSharding &sharding) {
   const sharding::PropagatedValue &it = program.graph.values[value];
-  if (it.free || !program.values[value].stored)
+  if (it.free)
     return 0;
   return sharding::localBytes(it.shape, it.elementBytes, sharding);
 }
 
 double peakBytes(const Program &program, const Assignment &assignment) {
-  std::vector<double> change(program.graph.ops.size() + 2, 0);
+  std::vector<double> change;
   for (size_t v = 0; v < assignment.size(); ++v) {
-    const ValueFacts &facts = program.values[v];
     double bytes = heldBytes(program, int32_t(v), assignment[v]);
-    change[facts.first] += bytes;
-    change[facts.last + 1] -= bytes;
+    for (const Lifetime &held : lifetimes(program.values[v])) {
+      change.resize(std::max<size_t>(change.size(), held.last + 2));
+      change[held.first] += bytes;
+      change[held.last + 1] -= bytes;
+    }
   }
   double held = 0, peak = 0;
   for (double bytes : change)

@@ -5,7 +5,10 @@
 
 namespace tessera::plan {
 
-// Bytes that a device has of a value that is sharded so; 0 where it has no memory of its own.
+// When it has memory of its own: the value, and those that are folded into it.
+llvm::SmallVector<Lifetime, 1> lifetimes(const ValueFacts &facts);
+
+// Bytes that a device has of a value that is sharded so, when it has them.
 double heldBytes(const Program &program, int32_t value, const sharding::TensorSharding &sharding);
 
 // The most that is held at one time.

@@ -37,14 +37,19 @@ struct OpFacts {
   Kernel kernel;                       // the one that it is part of
 };
 
-struct ValueFacts {
+// Ops from and to which a value is held, in program order.
+struct Lifetime {
+  int32_t first = 0, last = 0;
+  bool stored = true; // it has memory of its own: not within a kernel, not another's in place
+};
+
+struct ValueFacts : Lifetime {
   double times = 1;      // that it is made in a step
   int32_t argument = -1; // of the program, by number
   int32_t result = -1;
-  int32_t donatedTo = -1;      // of an argument: the result that takes its place in the next step
-  bool donated = false;        // that result may lie in the argument's memory
-  int32_t first = 0, last = 0; // ops from and to which it is held, in program order
-  bool stored = true; // it has memory of its own: not within a kernel, not another's in place
+  int32_t donatedTo = -1;       // of an argument: the result that takes its place in the next step
+  bool donated = false;         // that result may lie in the argument's memory
+  std::vector<Lifetime> others; // of the values that are folded into this one (Folded.h)
   // How often ops that have no sharding rule use it, each time whole.
   double wholeTimes = 0;
   // Axes by which the value is divided already where it lies: those of the manual computations

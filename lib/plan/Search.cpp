@@ -1,5 +1,6 @@
 #include "lib/plan/Search.h"
 
+#include "lib/plan/Folded.h"
 #include "lib/plan/Formulation.h"
 #include "lib/plan/Memory.h"
 #include "lib/solver/Solve.h"
@@ -21,7 +22,7 @@ public:
     limits.gap = kClose;
   }
 
-  Plan run(const KnownPlans &known) {
+  PlansOnMesh run(const KnownPlans &known) {
     startFrom(known);
     // Parts of copies as the best plan known reads them make the sum equal to what that takes. Then
     // they go to who used copies in the last solution and paid too little for them.
@@ -51,7 +52,7 @@ public:
       limits.effort = 1;
     }
     plan.lowerBound = std::min(plan.lowerBound, plan.seconds); // but for rounding
-    return std::move(plan);
+    return {std::move(plan), std::move(starts)};
   }
 
 private:
@@ -69,27 +70,33 @@ private:
   }
 
   void startFrom(const KnownPlans &known) {
-    consider(known.annotated());
+    start({}, known.annotated());
     size_t most = std::max<size_t>(3, kMostSteps / (program.graph.ops.size() + 1));
     const sharding::Mesh &mesh = prices.getPlanner().getMesh();
     for (const AxisRoles &roles : known.on(mesh)) {
       if (most-- == 0)
         break;
-      if (std::optional<Assignment> start = known.assignment(mesh, roles))
-        consider(std::move(*start));
+      if (std::optional<Assignment> values = known.assignment(mesh, roles))
+        start(roles, std::move(*values));
     }
   }
 
-  void consider(Assignment values) {
+  void start(AxisRoles roles, Assignment values) {
+    double seconds = consider(values);
+    starts.push_back({std::move(roles), std::move(values), seconds});
+  }
+
+  double consider(Assignment values) {
     double peak = peakBytes(program, values), seconds = prices.seconds(values);
     bool fits = limits.capacity == 0 || peak <= double(limits.capacity);
     if (!plan.values.empty() && (fits == isFit ? seconds >= plan.seconds : isFit))
-      return;
+      return seconds;
     plan.values = std::move(values);
     plan.seconds = seconds;
     plan.peakBytes = peak;
     isFit = fits;
     uses = prices.getUses();
+    return seconds;
   }
 
   const Program &program;
@@ -97,6 +104,7 @@ private:
   int effort;
   solver::Options limits;
   Plan plan;
+  std::vector<KnownPlan> starts;
   Uses uses; // the plan's
   bool isFit = false;
 };
@@ -105,11 +113,14 @@ private:
 
 Plan planOnMesh(const Program &program, const sharding::Mesh &mesh, const cost::Topology &topology,
                 const Options &options) {
-  AssignmentPrices prices(program, mesh, topology);
-  return planOnMesh(KnownPlans(program), prices, options);
+  Folded folded = foldedProgram(program);
+  AssignmentPrices prices(folded.program, mesh, topology);
+  Plan plan = plansOnMesh(KnownPlans(folded.program), prices, options).best;
+  plan.values = folded.unfolded(plan.values);
+  return plan;
 }
 
-Plan planOnMesh(const KnownPlans &known, AssignmentPrices &prices, const Options &options) {
+PlansOnMesh plansOnMesh(const KnownPlans &known, AssignmentPrices &prices, const Options &options) {
   return PlanSearch(prices, options).run(known);
 }
 

@@ -11,9 +11,22 @@ namespace tessera::plan {
 double assignmentSeconds(const Program &program, const sharding::Mesh &mesh,
                          const cost::Topology &topology, const Assignment &assignment);
 
-// Annotations that the program has hold; where it has any, they are of this mesh.
-Plan planOnMesh(const KnownPlans &known, AssignmentPrices &prices, const Options &options);
+// A plan that people know, and the seconds of a step.
+struct KnownPlan {
+  AxisRoles roles; // none: nothing in parts but what annotations split
+  Assignment values;
+  double seconds = 0;
+};
 
+struct PlansOnMesh {
+  Plan best;
+  std::vector<KnownPlan> known; // where the search began, in the order of KnownPlans::on
+};
+
+// Annotations that the program has hold; where it has any, they are of this mesh.
+PlansOnMesh plansOnMesh(const KnownPlans &known, AssignmentPrices &prices, const Options &options);
+
+// The best of them, of a program that is folded meanwhile (Folded.h).
 Plan planOnMesh(const Program &program, const sharding::Mesh &mesh, const cost::Topology &topology,
                 const Options &options);
 

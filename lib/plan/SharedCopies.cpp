@@ -18,9 +18,8 @@ SharedCopies::SharedCopies(MeshTables &tables)
     if (readers.size() < 2)
       continue;
     Value &value = values.emplace_back(Value{v, std::move(readers)});
-    value.times = kImpossible;
     for (auto [r, reader] : llvm::enumerate(value.readers)) {
-      value.times = std::min(value.times, program.ops[reader.op].operandTimes[reader.operand]);
+      value.times = std::max(value.times, timesOf(reader));
       auto &places = placeOf[reader.op];
       places.resize(program.graph.ops[reader.op].operands.size(), {-1, -1});
       places[reader.operand] = {int32_t(values.size()) - 1, int32_t(r)};
@@ -54,7 +53,12 @@ SharedCopies::Paid SharedCopies::paidBy(int32_t op, size_t operand) const {
   if (value < 0 || !values[value].parts)
     return {tables.of(op).in[operand], tables.program.ops[op].operandTimes[operand], -1};
   const Parts &parts = *values[value].parts;
-  return {&parts.seconds[reader], values[value].times, parts.number << 24 | reader};
+  return {&parts.seconds[reader], timesOf(values[value].readers[reader]),
+          parts.number << 24 | reader};
+}
+
+double SharedCopies::timesOf(const Reader &reader) const {
+  return tables.program.ops[reader.op].operandTimes[reader.operand];
 }
 
 std::vector<int32_t> SharedCopies::usedOf(const Value &value, const Uses &uses) const {
@@ -103,7 +107,13 @@ void SharedCopies::share(const Uses &uses) {
     auto parts = std::make_shared<Parts>(Parts{made++, {}});
     for (const Reader &reader : value.readers)
       parts->seconds.push_back(*reader.table->in[reader.operand]);
-    for (const auto &[number, columns] : columnsOf(value, used)) {
+    for (auto [number, columns] : columnsOf(value, used)) {
+      // Among folded values who reads most of them pays: for the others they are there.
+      double most = 0;
+      for (const Column &each : columns)
+        most = std::max(most, each.uses * timesOf(value.readers[each.reader]));
+      for (Column &each : columns)
+        each.uses &= timesOf(value.readers[each.reader]) >= most;
       double users = usersOf(columns);
       for (const Column &each : columns) {
         double part = users == 0 ? 1 / double(columns.size()) : each.uses / users;
@@ -140,14 +150,15 @@ double SharedCopies::unpaid(const Uses &uses) const {
   for (const Value &value : values) {
     auto row = size_t(uses.at[value.value]);
     for (const auto &[number, columns] : columnsOf(value, usedOf(value, uses))) {
-      double paid = 0, whole = 0;
+      double paid = 0, whole = 0, times = 0;
       for (const Column &each : columns)
         if (each.uses) {
           const Reader &reader = value.readers[each.reader];
           whole = (*reader.table->in[reader.operand])(row, each.column);
-          paid += value.parts->seconds[each.reader](row, each.column);
+          times = std::max(times, timesOf(reader));
+          paid += timesOf(reader) * value.parts->seconds[each.reader](row, each.column);
         }
-      seconds += value.times * (whole - paid);
+      seconds += times * whole - paid;
     }
   }
   return seconds;

@@ -61,7 +61,7 @@ private:
   struct Value {
     int32_t value;
     std::vector<Reader> readers;
-    double times = 1; // that the first which needs a copy would have it brought there, at least
+    double times = 0; // that it is brought to who reads it most often
     std::shared_ptr<const Parts> parts;
   };
   // Columns of readers for one copy of a value.
@@ -69,6 +69,7 @@ private:
     size_t reader, column; // of the value's readers, of what it needs
     bool uses;
   };
+  double timesOf(const Reader &reader) const; // that a value is brought to it
   static double usersOf(llvm::ArrayRef<Column> columns);
   using Columns = std::map<int32_t, llvm::SmallVector<Column, 4>>; // by the sharding's number
 

@@ -1,0 +1,295 @@
+#include "lib/plan/Folded.h"
+
+#include "lib/plan/Layouts.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <map>
+#include <numeric>
+#include <unordered_map>
+
+namespace tessera::plan {
+
+using sharding::PropagatedOp;
+using sharding::PropagatedValue;
+
+namespace {
+
+constexpr size_t kSmall = 2000;       // ops: searched as they are
+constexpr size_t kLeastDistance = 24; // ops: in fewer, what is alike may well lie otherwise, as
+                                      // columns and rows of a chain of products in turn
+constexpr size_t kMostDistances = 32; // that are looked at
+constexpr size_t kMostRepeats = 64;
+
+std::vector<size_t> distancesIn(llvm::ArrayRef<int32_t> numbers, size_t least) {
+  std::unordered_map<int32_t, size_t> last;
+  std::map<size_t, size_t> counts;
+  for (auto [i, number] : llvm::enumerate(numbers)) {
+    auto [it, isNew] = last.try_emplace(number, i);
+    if (!isNew) {
+      size_t distance = i - it->second;
+      ++counts[(least + distance - 1) / distance * distance];
+      it->second = i;
+    }
+  }
+  std::vector<std::pair<size_t, size_t>> often; // count, distance
+  for (auto [distance, count] : counts)
+    often.push_back({count, distance});
+  llvm::stable_sort(often, [](const auto &a, const auto &b) { return a.first > b.first; });
+  std::vector<size_t> distances;
+  for (auto [count, distance] : llvm::ArrayRef(often).take_front(kMostDistances))
+    distances.push_back(distance);
+  return distances;
+}
+
+} // namespace
+
+std::vector<Repeat> repeatsIn(llvm::ArrayRef<int32_t> numbers, size_t least) {
+  std::vector<size_t> distances = distancesIn(numbers, least);
+  std::vector<bool> taken(numbers.size());
+  std::vector<Repeat> repeats;
+  while (repeats.size() < kMostRepeats) {
+    Repeat best{0, 0, 0};
+    auto saved = [](const Repeat &run) { return run.end - run.begin - run.distance; };
+    for (size_t distance : distances) {
+      Repeat run{0, 0, distance};
+      auto finish = [&](size_t end) {
+        run.end = end;
+        if (end >= run.begin + 2 * distance && (!best.distance || saved(run) > saved(best)))
+          best = run;
+      };
+      for (size_t i = 0; i < numbers.size(); ++i) {
+        bool alone = taken[i];
+        if (!alone && (i < run.begin + distance || numbers[i] == numbers[i - distance]))
+          continue;
+        finish(i);
+        // The next run begins behind what is taken, or a distance before what differs.
+        run.begin = alone ? i + 1 : i + 1 - distance;
+      }
+      finish(numbers.size());
+    }
+    if (!best.distance)
+      break;
+    std::fill(taken.begin() + best.begin, taken.begin() + best.end, true);
+    repeats.push_back(best);
+  }
+  return repeats;
+}
+
+namespace {
+
+void appendNumber(std::string &key, double number) {
+  key.append(reinterpret_cast<const char *>(&number), sizeof number);
+}
+
+class Folding {
+public:
+  explicit Folding(const Program &whole) : whole(whole), parent(whole.values.size()) {
+    std::iota(parent.begin(), parent.end(), 0);
+  }
+
+  Folded run() {
+    numberValues();
+    numberOps();
+    for (const Repeat &repeat : repeatsIn(opKinds, kLeastDistance))
+      for (size_t i = repeat.begin + repeat.distance; i < repeat.end; ++i)
+        joinTensors(whole.graph.ops[i - repeat.distance], whole.graph.ops[i]);
+    joinResults();
+    return fold();
+  }
+
+private:
+  // Values of one kind may lie alike.
+  void numberValues() {
+    std::map<std::string, int32_t> kinds;
+    for (auto [v, value] : llvm::enumerate(whole.graph.values)) {
+      const ValueFacts &facts = whole.values[v];
+      std::string key;
+      appendKey(key, int64_t(value.group < 0 ? -1 : int64_t(v))); // a group has its own members
+      for (int64_t size : value.shape)
+        appendKey(key, size);
+      appendKey(key, value.elementBytes);
+      appendKey(key, value.mesh);
+      if (value.mesh >= 0) {
+        appendKey(key, value.sharding);
+        for (const sharding::DimSharding &dim : value.sharding.dims)
+          appendKey(key, int64_t(dim.closed) | int64_t(dim.priority.value_or(-1)) << 1);
+      }
+      for (bool is : {value.free, facts.argument >= 0, facts.result >= 0, facts.donatedTo >= 0,
+                      facts.donated})
+        key += char(is);
+      appendNumber(key, facts.times);
+      appendNumber(key, facts.wholeTimes);
+      valueKinds.push_back(kinds.try_emplace(std::move(key), int32_t(kinds.size())).first->second);
+    }
+  }
+
+  void numberOps() {
+    std::map<std::string, int32_t> kinds;
+    for (auto [op, facts] : llvm::zip_equal(whole.graph.ops, whole.ops)) {
+      std::string key;
+      appendKey(key, op.rule);
+      appendKey(key, int64_t(op.opClass));
+      appendKey(key, int64_t(facts.moves));
+      appendKey(key, int64_t(facts.isProduct));
+      for (double each :
+           {op.flops, facts.flops, facts.times, facts.kernel.flops, facts.kernel.bytes})
+        appendNumber(key, each);
+      for (const auto *each : {&facts.operandTimes, &facts.reads})
+        for (double number : *each)
+          appendNumber(key, number);
+      for (double write : facts.writes)
+        appendNumber(key, write);
+      for (int32_t factor : op.blocked)
+        appendKey(key, factor);
+      for (const auto *side : {&op.operands, &op.results})
+        for (int32_t v : *side) {
+          appendKey(key, valueKinds[v]);
+          appendKey(key, int64_t(llvm::find(op.operands, v) - op.operands.begin())); // x * x
+        }
+      key += facts.elementType;
+      opKinds.push_back(kinds.try_emplace(std::move(key), int32_t(kinds.size())).first->second);
+    }
+  }
+
+  int32_t find(int32_t value) {
+    while (parent[value] != value)
+      value = parent[value] = parent[parent[value]];
+    return value;
+  }
+
+  bool join(int32_t a, int32_t b) { // of one kind
+    a = find(a), b = find(b);
+    parent[std::max(a, b)] = std::min(a, b);
+    return a != b;
+  }
+
+  void joinTensors(const PropagatedOp &a, const PropagatedOp &b) {
+    for (auto [v, w] : llvm::zip_equal(a.operands, b.operands))
+      join(v, w);
+    for (auto [v, w] : llvm::zip_equal(a.results, b.results))
+      join(v, w);
+  }
+
+  std::vector<int32_t> keyOf(size_t index, bool withResults) {
+    const PropagatedOp &op = whole.graph.ops[index];
+    std::vector<int32_t> key{opKinds[index]};
+    for (int32_t v : op.operands)
+      key.push_back(find(v));
+    if (withResults)
+      for (int32_t v : op.results)
+        key.push_back(find(v));
+    return key;
+  }
+
+  // Equal ops of values that lie alike make such.
+  void joinResults() {
+    for (bool more = true; more;) {
+      more = false;
+      std::map<std::vector<int32_t>, size_t> first;
+      for (size_t index = 0; index < whole.graph.ops.size(); ++index) {
+        auto [it, isNew] = first.try_emplace(keyOf(index, /*withResults=*/false), index);
+        if (!isNew)
+          for (auto [v, w] :
+               llvm::zip_equal(whole.graph.ops[it->second].results, whole.graph.ops[index].results))
+            more |= join(v, w);
+      }
+    }
+  }
+
+  Folded fold() {
+    Folded folded;
+    folded.program.graph.rules = whole.graph.rules;
+    foldValues(folded);
+    foldOps(folded);
+    for (auto [number, op] : llvm::enumerate(folded.program.graph.ops))
+      for (const auto *side : {&op.operands, &op.results})
+        for (int32_t v : *side)
+          if (auto &ops = folded.program.graph.values[v].ops;
+              ops.empty() || ops.back() != int32_t(number))
+            ops.push_back(int32_t(number));
+    return folded;
+  }
+
+  void foldValues(Folded &folded) {
+    std::vector<int32_t> numbers(parent.size(), -1);
+    std::map<int32_t, int32_t> resultOf; // what stands for a result, by number
+    for (size_t v = 0; v < parent.size(); ++v) {
+      const ValueFacts &facts = whole.values[v];
+      int32_t &number = numbers[find(int32_t(v))];
+      if (number < 0) {
+        number = int32_t(folded.program.values.size());
+        folded.program.graph.values.push_back(whole.graph.values[v]);
+        folded.program.graph.values.back().ops.clear();
+        folded.program.values.push_back(facts);
+      } else {
+        ValueFacts &into = folded.program.values[number];
+        into.others.push_back({facts.first, facts.last, facts.stored});
+        into.wholeTimes += facts.wholeTimes;
+      }
+      if (facts.result >= 0)
+        resultOf[facts.result] = folded.program.values[number].result;
+      folded.valueOf.push_back(number);
+    }
+    for (ValueFacts &facts : folded.program.values)
+      if (facts.donatedTo >= 0)
+        facts.donatedTo = resultOf.at(facts.donatedTo);
+  }
+
+  void foldOps(Folded &folded) {
+    std::map<std::vector<int32_t>, int32_t> numbers;
+    std::vector<std::vector<size_t>> members;
+    for (size_t index = 0; index < whole.graph.ops.size(); ++index) {
+      auto [it, isNew] =
+          numbers.try_emplace(keyOf(index, /*withResults=*/true), int32_t(members.size()));
+      if (isNew)
+        members.emplace_back();
+      members[it->second].push_back(index);
+    }
+    for (const std::vector<size_t> &equal : members) {
+      PropagatedOp op = whole.graph.ops[equal.front()];
+      OpFacts facts = whole.ops[equal.front()];
+      facts.times *= double(equal.size());
+      // What all of them read is brought there once.
+      for (size_t i = 0; i < op.operands.size(); ++i) {
+        std::vector<int32_t> read;
+        for (size_t index : equal)
+          read.push_back(whole.graph.ops[index].operands[i]);
+        llvm::sort(read);
+        facts.operandTimes[i] *= double(std::unique(read.begin(), read.end()) - read.begin());
+      }
+      for (auto *side : {&op.operands, &op.results})
+        for (int32_t &v : *side)
+          v = folded.valueOf[v];
+      folded.program.graph.ops.push_back(std::move(op));
+      folded.program.ops.push_back(std::move(facts));
+    }
+  }
+
+  const Program &whole;
+  std::vector<int32_t> parent, valueKinds, opKinds;
+};
+
+bool canFold(const Program &whole) {
+  return whole.graph.ops.size() > kSmall &&
+         llvm::none_of(whole.graph.ops, [](const PropagatedOp &op) { return op.viewed >= 0; });
+}
+
+} // namespace
+
+Folded foldedProgram(const Program &whole) {
+  if (canFold(whole))
+    return Folding(whole).run();
+  Folded same{whole, std::vector<int32_t>(whole.values.size())};
+  std::iota(same.valueOf.begin(), same.valueOf.end(), 0);
+  return same;
+}
+
+Assignment Folded::unfolded(const Assignment &folded) const {
+  Assignment whole;
+  whole.reserve(valueOf.size());
+  for (int32_t value : valueOf)
+    whole.push_back(folded[value]);
+  return whole;
+}
+
+} // namespace tessera::plan

@@ -1,0 +1,95 @@
+// Equal layers of a program as one.
+#include "lib/plan/Folded.h"
+
+#include "EinsumProgram.h"
+#include "lib/plan/AssignmentPrices.h"
+#include "lib/plan/Memory.h"
+#include "lib/plan/Search.h"
+
+#include <gtest/gtest.h>
+
+namespace tessera::plan {
+namespace {
+
+std::vector<std::vector<size_t>> repeats(std::vector<int32_t> numbers, size_t least) {
+  std::vector<std::vector<size_t>> all;
+  for (const Repeat &each : repeatsIn(numbers, least))
+    all.push_back({each.begin, each.end, each.distance});
+  return all;
+}
+
+TEST(Folded, RepeatsAreWholeRounds) {
+  using All = std::vector<std::vector<size_t>>;
+  EXPECT_EQ(repeats({7, 1, 2, 3, 1, 2, 3, 1, 2, 3, 9}, 1), (All{{1, 10, 3}}));
+  EXPECT_EQ(repeats({7, 1, 2, 3, 1, 2, 9}, 1), All{}); // two thirds of a second round
+  // Too short to be a layer: two rounds are one.
+  EXPECT_EQ(repeats({1, 2, 1, 2, 1, 2, 1, 2, 5}, 3), (All{{0, 8, 4}}));
+  // Forward, then backward; what is in one is not in another.
+  EXPECT_EQ(repeats({1, 2, 3, 1, 2, 3, 1, 2, 3, 8, 5, 4, 5, 4}, 2), (All{{0, 9, 3}, {10, 14, 2}}));
+  EXPECT_EQ(repeats({}, 1), All{});
+}
+
+// A layer: 12 products with two weights in turn, and what is done element by element between.
+Program layersOf(int count, bool lastDiffers) {
+  EinsumProgram made;
+  int32_t x = made.argument({512, 256}), scale = made.argument({512, 256});
+  for (int layer = 0; layer < count; ++layer) {
+    int32_t up = made.argument({256, 1024}), down = made.argument({1024, 256});
+    for (int i = 0; i < 12; ++i) {
+      int32_t hidden = made.pointwise({made.einsum("bk,kn->bn", {x, up})});
+      x = made.pointwise({x, made.einsum("bk,kn->bn", {hidden, down})});
+    }
+    x = made.pointwise({x, scale});
+  }
+  if (lastDiffers)
+    x = made.einsum("bk,kn->bn", {x, made.argument({256, 64})});
+  made.result(x);
+  Program &program = made.program;
+  std::map<std::vector<int64_t>, int32_t> rules; // those of one op's shapes are one
+  for (size_t index = 0; index < program.ops.size(); ++index) {
+    sharding::PropagatedOp &op = program.graph.ops[index];
+    std::vector<int64_t> key{op.elementwise};
+    for (const auto *side : {&op.operands, &op.results})
+      for (int32_t v : *side) {
+        llvm::append_range(key, program.graph.values[v].shape);
+        program.values[v].last = int32_t(index);
+      }
+    op.rule = rules.try_emplace(key, op.rule).first->second;
+    program.values[op.results[0]].first = int32_t(index);
+  }
+  return program;
+}
+
+// 50 layers of 49 ops become one; what any plan takes and holds stays.
+TEST(Folded, LayersAreOneAndCountAllTheSame) {
+  Program whole = layersOf(50, /*lastDiffers=*/true);
+  Folded folded = foldedProgram(whole);
+  EXPECT_LE(folded.program.ops.size(), 56u); // what reads the first layer's input is another op
+  double times = 0;
+  for (const OpFacts &facts : folded.program.ops)
+    times += facts.times;
+  EXPECT_EQ(times, double(whole.ops.size()));
+  sharding::Mesh mesh{"mesh", {{"x", 4}}, {}};
+  cost::Topology topology = cost::defaultTopology();
+  for (const NamedAssignment &plan : knownPlans(folded.program, mesh)) {
+    Assignment all = folded.unfolded(plan.values);
+    EXPECT_NEAR(assignmentSeconds(folded.program, mesh, topology, plan.values) /
+                    assignmentSeconds(whole, mesh, topology, all),
+                1, 1e-6)
+        << plan.kind;
+    EXPECT_EQ(peakBytes(folded.program, plan.values), peakBytes(whole, all)) << plan.kind;
+  }
+  // What all layers read is brought to them once.
+  for (auto [op, facts] : llvm::zip_equal(folded.program.graph.ops, folded.program.ops))
+    for (auto [v, brought] : llvm::zip_equal(op.operands, facts.operandTimes))
+      if (folded.program.values[v].argument == 1)
+        EXPECT_EQ(brought, 1);
+}
+
+TEST(Folded, SmallProgramsStayAsTheyAre) {
+  Program whole = layersOf(20, /*lastDiffers=*/false);
+  EXPECT_EQ(foldedProgram(whole).program.ops.size(), whole.ops.size());
+}
+
+} // namespace
+} // namespace tessera::plan
