@@ -18,7 +18,8 @@ public:
   PlanSearch(AssignmentPrices &prices, const Options &options)
       : program(prices.getProgram()), prices(prices), effort(options.effort) {
     limits.capacity = options.memory;
-    limits.effort = options.effort;
+    // Without a capacity little is left to branch over, and rounds go on where this one ends.
+    limits.effort = std::max(1, options.effort - (options.memory ? 0 : 1));
     limits.gap = kClose;
   }
 
@@ -32,24 +33,32 @@ public:
     if (limits.capacity)
       problem.addHolds();
     int64_t rounds = roundsFor(problem.graph);
-    double stride = 1, least = plan.seconds;
+    double stride = 1, least = plan.seconds, lastGap = 1;
+    int64_t gained = 0; // the last round that did
     for (int64_t round = 0;; ++round) {
       limits.start = problem.encode(plan.values);
       solver::Solution solution = solver::solve(problem.graph, limits);
-      if (solution.choices.empty())
+      if (!solution.choices.empty())
+        consider(problem.decode(solution.choices));
+      if (solution.cost == solver::forbidden) // nothing is within the capacity, or was found
         break;
-      consider(problem.decode(solution.choices));
       stride *= round == 0 ? 1 : solution.lowerBound > plan.lowerBound ? kLonger : kShorter;
       plan.lowerBound = std::max(plan.lowerBound, solution.lowerBound);
       Uses used = problem.uses(solution.choices);
       double unpaid = copies.unpaid(used);
       least = std::min({least, plan.seconds, solution.cost + unpaid});
-      if (round == rounds || plan.seconds - plan.lowerBound <= kProven * plan.seconds ||
-          unpaid <= kClose * solution.cost)
+      double gap = 1 - plan.lowerBound / plan.seconds;
+      if (gap < kGained * lastGap) {
+        lastGap = gap;
+        gained = round;
+      }
+      if (round == rounds || gap <= kProven || unpaid <= kClose * solution.cost ||
+          round - gained == kInVain)
         break;
       copies.shift(used, stride * (least - solution.cost));
       problem.build();
       limits.effort = 1;
+      limits.gap = std::max(kClose, gap / 8);
     }
     plan.lowerBound = std::min(plan.lowerBound, plan.seconds); // but for rounding
     return {std::move(plan), std::move(starts)};
@@ -57,12 +66,14 @@ public:
 
 private:
   static constexpr double kClose = 1e-3;                 // each solution to the least of its graph
-  static constexpr double kProven = 5e-3;                // a proof that is good enough
+  static constexpr double kProven = 7e-3;                // a proof that is good enough
+  static constexpr double kGained = 0.95;                // of the gap before: this one is less
+  static constexpr int64_t kInVain = 2;                  // rounds that gained nothing
   static constexpr double kLonger = 1.2, kShorter = 0.6; // the next step, if this one got somewhere
 
   // What all rounds together may look at.
   int64_t roundsFor(const solver::Graph &graph) const {
-    constexpr int64_t kMostEntries = 4'000'000;
+    constexpr int64_t kMostEntries = 1'000'000;
     int64_t entries = 1;
     for (const solver::Edge &edge : graph.edges)
       entries += int64_t(graph.matrices[edge.matrix].costs.size());
