@@ -6,6 +6,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "passes/fuse/BlockGraph.h"
+#include "passes/fuse/FormAttention.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -256,6 +257,7 @@ private:
 } // namespace
 
 static LogicalResult formKernels(Block &block) {
+  fuse::formAttention(block);
   copyInitialSplats(block);
   separateOperands(block);
   BlockGraph graph = fuse::graphOf(block);

@@ -215,7 +215,7 @@ def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
     }
     %g = comm.all_gather(%s) dim 0 over A
     ```
-    Loops, branches and collectives stay outside, with reshapes of values in memory (views) and constants that are read as arrays. Splats move into the kernels that use them.
+    Attention (both products and the softmax between them) is made one kernel first, where nothing else reads its scores. Loops, branches and collectives stay outside, with reshapes of values in memory (views) and constants that are read as arrays. Splats move into the kernels that use them.
   }];
   let dependentDialects = ["::tessera::exec::ExecDialect"];
 }

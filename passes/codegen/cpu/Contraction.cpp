@@ -168,30 +168,33 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
 }
 
 void ContractionEmitter::finishTile(Tile tile, Value place) {
-  auto [m0, n0, skipM, skipN] = tile;
-  unsigned columns = plan.columns();
-  llvm::Type *row = e.typeOf(kind, columns);
+  llvm::Type *row = e.typeOf(kind, plan.columns());
   // What an earlier tile wrote over its own operand must not be done twice.
   bool isShared = function.kernel.sharesBuffers();
-  Value r = e.openLoop(isShared && skipM ? skipM : e.i64(0), e.i64(plan.rows), 1, false);
-  bind(plan.m, b.CreateNSWAdd(m0, r));
+  Value r = e.openLoop(isShared && tile.skipM ? tile.skipM : e.i64(0), e.i64(plan.rows), 1, false);
+  bind(plan.m, b.CreateNSWAdd(tile.m0, r));
+  finishRow(tile.n0, isShared ? tile.skipN : nullptr,
+            b.CreateAlignedLoad(row, b.CreateInBoundsGEP(row, place, r), llvm::Align(4)));
+  e.closeLoop();
+}
+
+void ContractionEmitter::finishRow(Value n0, Value skipN, Value sums) {
+  unsigned columns = plan.columns();
   Value mask = columnMask();
-  if (isShared && skipN) {
+  if (skipN) {
     llvm::Type *type = llvm::FixedVectorType::get(b.getInt32Ty(), columns);
     Value done = e.splat(b.CreateTrunc(skipN, b.getInt32Ty()), columns);
     mask = b.CreateICmpUGE(b.CreateStepVector(type), done);
   }
   e.openBlock();
   bind(plan.n, n0, columns, mask);
-  e.levels.back().values[plan.product] =
-      b.CreateAlignedLoad(row, b.CreateInBoundsGEP(row, place, r), llvm::Align(4));
+  e.levels.back().values[plan.product] = sums;
   llvm::SmallVector<Value> values;
   for (const Root &root : nest.roots)
     values.push_back(e.emit(root.value.re));
   for (auto [root, value] : llvm::zip(nest.roots, values))
     e.store(function.outputBuffer(root.output), root.kind, root.offset, value);
   e.closeBlock();
-  e.closeLoop();
 }
 
 void ContractionEmitter::emitTile(Tile tile) {
@@ -304,10 +307,12 @@ bool emitContraction(KernelFunction &function, bool &known) {
   if (!plan)
     return true;
   known = true;
-  if (plan->byTiles)
+  if (plan->byTiles) {
     emitContractionByTiles(function, nest, *plan);
-  else
-    ContractionEmitter(function, nest, *plan).emit();
+    return true;
+  }
+  Emitter emitter = function.emitter(nest.g->graph);
+  ContractionEmitter(function, nest, *plan, emitter).emit();
   return true;
 }
 

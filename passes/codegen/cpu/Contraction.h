@@ -26,6 +26,13 @@ struct ContractionPlan : ContractionLoops, ContractionCells {
 std::optional<ContractionPlan> planContraction(const NestGraph &nest,
                                                const VectorFeatures &features);
 
+// The tile of a plan by vector registers, from its loops' sizes.
+void chooseTile(ContractionPlan &plan, const VectorFeatures &features);
+// The same by the processor's tiles.
+void chooseUnits(ContractionPlan &plan, Graph &graph);
+// How the operands that it copies are copied: along what is contiguous in memory.
+void chooseCopies(ContractionPlan &plan, const Graph &graph);
+
 // Emits a kernel of one contraction; `known` false: it is none that tiles suit.
 bool emitContraction(KernelFunction &function, bool &known);
 

@@ -15,9 +15,11 @@ struct Tile {
 
 class ContractionEmitter {
 public:
-  ContractionEmitter(KernelFunction &function, NestGraph &nest, const ContractionPlan &plan)
-      : function(function), nest(nest), plan(plan), graph(nest.g->graph),
-        e(function.emitter(graph)), b(e.b), kind(plan.product->kind) {
+  // `emitter`: of the nest's graph.
+  ContractionEmitter(KernelFunction &function, NestGraph &nest, const ContractionPlan &plan,
+                     Emitter &emitter)
+      : function(function), nest(nest), plan(plan), graph(nest.g->graph), e(emitter), b(e.b),
+        kind(plan.product->kind) {
     e.live = Graph::reachable(nest.rootNodes());
   }
   virtual ~ContractionEmitter() = default;
@@ -50,6 +52,8 @@ protected:
   }
   // The sums, rows of columns at `place`, through the rest of the graph to the outputs.
   void finishTile(Tile tile, Value place);
+  // One row of them, for which m is bound.
+  void finishRow(Value n0, Value skipN, Value sums);
 
   void bind(llvm::ArrayRef<unsigned> group, Value variable, unsigned lanes = 1,
             Value mask = nullptr) {
@@ -88,7 +92,7 @@ protected:
   NestGraph &nest;
   const ContractionPlan &plan;
   Graph &graph;
-  Emitter e;
+  Emitter &e;
   llvm::IRBuilder<> &b;
   ElementKind kind;
   Value mLow, mHigh, nLow, nHigh;

@@ -49,33 +49,53 @@ static Node *asBf16(Graph &graph, Node *node) {
   return bits ? bits : raw;
 }
 
-static void planTiles(ContractionPlan &plan, Graph &graph) {
+void chooseUnits(ContractionPlan &plan, Graph &graph) {
   plan.byTiles = true;
   plan.lanes = 16;
   plan.vectors = plan.nSize > 16 ? 2 : 1;
   plan.rows = std::min<int64_t>(plan.mSize, 32);
   plan.a = asBf16(graph, plan.a);
   plan.b = asBf16(graph, plan.b);
+}
+
+static bool isAlong(Node *node, const LoopGroup &group) {
+  Node *raw = throughConvert(node);
+  return raw->op == Op::Load && strideOf(raw->index, group) == 1;
+}
+
+void chooseCopies(ContractionPlan &plan, const Graph &graph) {
   const LoopGroup &inner = plan.k.back();
-  int64_t innerSize = boundsOf(graph, inner).second;
-  auto isAlong = [&](Node *node, const LoopGroup &group) {
-    Node *raw = throughConvert(node);
-    return raw->op == Op::Load && strideOf(raw->index, group) == 1;
-  };
+  int64_t size = boundsOf(graph, inner).second;
+  ElementKind kind = plan.byTiles    ? ElementKind::U16
+                     : plan.isPaired ? ElementKind::BF16
+                                     : ElementKind::F32;
+  plan.acrossA = plan.packsA && isAlong(plan.a, plan.m) && !isAlong(plan.a, inner);
+  plan.acrossB = plan.packsB && isAlong(plan.b, inner) && !isAlong(plan.b, plan.n) &&
+                 isDirect(plan.b, kind) && strideOf(plan.b->index, plan.n) && plan.lanes == 16 &&
+                 size >= (plan.hasPairs() ? 32 : 16) && (!plan.byTiles || size % 2 == 0);
+}
+
+static void planTiles(ContractionPlan &plan, Graph &graph) {
+  chooseUnits(plan, graph);
+  const LoopGroup &inner = plan.k.back();
   bool isDirectA = isDirect(plan.a, ElementKind::U16) && strideOf(plan.a->index, plan.m) &&
                    plan.k.size() == 1 && isAlong(plan.a, inner) && plan.kSize == plan.panelK();
   plan.packsA = !isDirectA;
   plan.packsB = true;
-  plan.acrossA = plan.packsA && isAlong(plan.a, plan.m) && !isAlong(plan.a, inner);
-  plan.acrossB = isAlong(plan.b, inner) && !isAlong(plan.b, plan.n) &&
-                 isDirect(plan.b, ElementKind::U16) && strideOf(plan.b->index, plan.n) &&
-                 innerSize >= Reduction::tileUnit && innerSize % 2 == 0;
+  chooseCopies(plan, graph);
   cost::Product product;
   product.batch = double(plan.outerCount);
   product.m = double(plan.mSize), product.n = double(plan.nSize);
   product.k = double(plan.panelK());
   product.a = plan.packsA ? cost::Product::Plain : cost::Product::None;
   static_cast<ContractionCells &>(plan) = tileCells(product, plan.rows, plan.columns());
+}
+
+void chooseTile(ContractionPlan &plan, const VectorFeatures &features) {
+  unsigned widest = features.bytes / byteSize(plan.product->kind);
+  plan.lanes = std::min<int64_t>(widest, llvm::PowerOf2Ceil(plan.nSize));
+  plan.vectors = plan.nSize > plan.lanes ? 2 : 1;
+  chooseRows(plan, features.bytes == 64 ? 32 : 16);
 }
 
 std::optional<ContractionPlan> planContraction(const NestGraph &nest,
@@ -91,9 +111,7 @@ std::optional<ContractionPlan> planContraction(const NestGraph &nest,
     return plan;
   }
   unsigned widest = features.bytes / byteSize(kind);
-  plan.lanes = std::min<int64_t>(widest, llvm::PowerOf2Ceil(plan.nSize));
-  plan.vectors = plan.nSize > plan.lanes ? 2 : 1;
-  chooseRows(plan, features.bytes == 64 ? 32 : 16);
+  chooseTile(plan, features);
 
   Node *rawA = throughConvert(plan.a), *rawB = throughConvert(plan.b);
   const LoopGroup &inner = plan.k.back();
@@ -112,16 +130,7 @@ std::optional<ContractionPlan> planContraction(const NestGraph &nest,
     bool isFar = !plan.packsB && strideOf(plan.b->index, inner).value_or(0) >= 256;
     plan.packsB |= isFar && plan.mSize >= 64 && plan.kSize >= 64;
   }
-  // Copies go along what is contiguous in memory.
-  auto isAlong = [&](Node *node, const LoopGroup &group) {
-    Node *raw = throughConvert(node);
-    return raw->op == Op::Load && strideOf(raw->index, group) == 1;
-  };
-  plan.acrossA = plan.packsA && isAlong(plan.a, plan.m) && !isAlong(plan.a, inner);
-  int64_t step = plan.isPaired ? 32 : 16;
-  plan.acrossB = plan.packsB && isAlong(plan.b, inner) && !isAlong(plan.b, plan.n) &&
-                 isDirect(plan.b, plan.isPaired ? ElementKind::BF16 : ElementKind::F32) &&
-                 strideOf(plan.b->index, plan.n) && plan.lanes == 16 && innerSize >= step;
+  chooseCopies(plan, nest.g->graph);
   chooseCells(plan);
   return plan;
 }

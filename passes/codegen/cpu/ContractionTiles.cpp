@@ -11,64 +11,15 @@
 //
 // b's columns of a cell are copied once and stay in the second-level cache, while rows of a go past
 // them. The tiles' registers are numbered here: nothing is left for LLVM to allocate.
-#include "passes/codegen/cpu/ContractionEmitter.h"
+#include "passes/codegen/cpu/TileEmitter.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
 namespace tessera::codegen {
 
-namespace {
-
-constexpr int64_t unit = Reduction::tileUnit, block = Reduction::tileBlock;
-constexpr int64_t side = 16;               // of a tile of sums
-constexpr unsigned firstA = 4, firstB = 6; // the sums are the tiles 0 to 3
-
-class TileEmitter final : public ContractionEmitter {
-public:
-  using ContractionEmitter::ContractionEmitter;
-
-private:
-  void reserveScratch() override;
-  void beginCell() override;
-  void emitPoint() override;
-  void endCell() override {
-    b.CreateIntrinsic(llvm::Intrinsic::x86_tilerelease, llvm::ArrayRef<llvm::Type *>(),
-                      llvm::ArrayRef<Value>());
-  }
-
-  void packColumns();
-  void packPairs();
-  void storePair(Value panel, Value k, Value pair);
-  void packRows(Value m0);
-  void packRowsAcross(Value m0);
-  Value rowOfBits(Node *node, Value k, llvm::ArrayRef<unsigned> group, Value start, unsigned lanes,
-                  Value mask);
-  Value interleaved(Value even, Value odd);
-
-  void emitSums(Tile tile);
-  void multiplyUnits(Value rows, int64_t stride, Value panel, Value low, Value high);
-  void storeSums(Value to, int64_t stride);
-
-  int64_t rowLength() const { return plan.panelK() + unit; } // rows begin in different cache sets
-  int64_t tileRows() const { return llvm::divideCeil(plan.rows, side); }
-  llvm::Type *bitsType(unsigned lanes) { return llvm::FixedVectorType::get(b.getInt16Ty(), lanes); }
-  Value bytesFrom(Value pointer, Value bytes) {
-    return b.CreateInBoundsGEP(b.getInt8Ty(), pointer, bytes);
-  }
-  Value bytesFrom(Value pointer, int64_t bytes) {
-    return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), pointer, bytes);
-  }
-  Value alignedTemporary(int64_t bytes, const char *name) {
-    Value place = e.temporary(llvm::ArrayType::get(b.getInt8Ty(), bytes), name);
-    llvm::cast<llvm::AllocaInst>(place)->setAlignment(llvm::Align(64));
-    return place;
-  }
-
-  int64_t scratchTurned = 0;
-};
-
-} // namespace
+static constexpr int64_t unit = Reduction::tileUnit, block = Reduction::tileBlock;
+static constexpr unsigned firstA = 4, firstB = 6; // the sums are the tiles 0 to 3
 
 void TileEmitter::reserveScratch() {
   if (plan.packsA)
@@ -99,6 +50,11 @@ void TileEmitter::beginCell() {
                                          llvm::GlobalValue::PrivateLinkage, value, "tiles");
   place->setAlignment(llvm::Align(64));
   b.CreateIntrinsic(llvm::Intrinsic::x86_ldtilecfg, {}, {place});
+}
+
+void TileEmitter::endCell() {
+  b.CreateIntrinsic(llvm::Intrinsic::x86_tilerelease, llvm::ArrayRef<llvm::Type *>(),
+                    llvm::ArrayRef<Value>());
 }
 
 void TileEmitter::emitPoint() {
@@ -327,7 +283,8 @@ void TileEmitter::emitSums(Tile tile) {
 
 void emitContractionByTiles(KernelFunction &function, NestGraph &nest,
                             const ContractionPlan &plan) {
-  TileEmitter(function, nest, plan).emit();
+  Emitter emitter = function.emitter(nest.g->graph);
+  TileEmitter(function, nest, plan, emitter).emit();
 }
 
 } // namespace tessera::codegen

@@ -1,6 +1,7 @@
 #include "passes/codegen/cpu/KernelEmitter.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
+#include "passes/codegen/cpu/Attention.h"
 #include "passes/codegen/cpu/Contraction.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -80,8 +81,8 @@ int64_t KernelFunction::reserveScratch(int64_t bytes) {
   return offset;
 }
 
-static bool hasContraction(const KernelSource &kernel) {
-  return llvm::any_of(*kernel.body, [](mlir::Operation &op) {
+static int64_t contractions(const KernelSource &kernel) {
+  return llvm::count_if(*kernel.body, [](mlir::Operation &op) {
     return mlir::isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op);
   });
 }
@@ -91,8 +92,10 @@ bool emitKernel(const KernelSource &kernel, llvm::Module &module, const VectorFe
   KernelFunction function(kernel, module, features);
   bool known = true;
   bool ok = emitWhole(function, known);
-  if (!known && ok && hasContraction(kernel))
+  if (!known && ok && contractions(kernel) == 1)
     ok = emitContraction(function, known);
+  if (!known && ok && contractions(kernel) > 1)
+    ok = emitAttention(function, known);
   if (!known && ok) {
     llvm::SmallVector<unsigned> all;
     for (unsigned i = 0; i < kernel.outputs().size(); ++i)

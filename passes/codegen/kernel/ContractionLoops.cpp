@@ -23,13 +23,26 @@ static bool dependsOn(Node *node, llvm::ArrayRef<unsigned> group) {
 }
 
 std::optional<ContractionLoops> findContraction(const NestGraph &nest) {
+  Node *product = findProduct(Graph::reachable(nest.rootNodes()));
+  return product ? contractionOf(nest, product) : std::nullopt;
+}
+
+void splitSums(const Graph &graph, llvm::ArrayRef<Node *> live, ContractionLoops &loops) {
+  loops.k = collapseLoops(graph, loops.product->reduction->dims, live, {});
+  loops.kStride.resize(loops.k.size());
+  loops.kSize = 1;
+  for (size_t i = loops.k.size(); i-- > 0;) {
+    loops.kStride[i] = loops.kSize;
+    loops.kSize *= boundsOf(graph, loops.k[i]).second;
+  }
+}
+
+std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product) {
   const Graph &graph = nest.g->graph;
   std::vector<Node *> live = Graph::reachable(nest.rootNodes());
   ContractionLoops loops;
-  loops.product = findProduct(live);
-  if (!loops.product)
-    return std::nullopt;
-  Reduction &reduction = *loops.product->reduction;
+  loops.product = product;
+  Reduction &reduction = *product->reduction;
   loops.a = reduction.inputs[0]->operands[0];
   loops.b = reduction.inputs[0]->operands[1];
   llvm::SmallVector<Index> stores;
@@ -67,12 +80,7 @@ std::optional<ContractionLoops> findContraction(const NestGraph &nest) {
   for (Index store : stores)
     if (strideOf(store, loops.n) != 1)
       return std::nullopt;
-  loops.k = collapseLoops(graph, reduction.dims, live, {});
-  loops.kStride.resize(loops.k.size());
-  for (size_t i = loops.k.size(); i-- > 0;) {
-    loops.kStride[i] = loops.kSize;
-    loops.kSize *= sizeOf(loops.k[i]);
-  }
+  splitSums(graph, live, loops);
   return loops;
 }
 

@@ -20,5 +20,9 @@ struct ContractionLoops {
 
 // Empty when the nest is no contraction, or one whose result is not contiguous along n.
 std::optional<ContractionLoops> findContraction(const NestGraph &nest);
+// The same of one of several reductions.
+std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product);
+// Fills in the loops of k.
+void splitSums(const Graph &graph, llvm::ArrayRef<Node *> live, ContractionLoops &loops);
 
 } // namespace tessera::codegen

@@ -95,6 +95,9 @@ private:
 } // namespace
 
 std::optional<KeptRows> keptRows(const KernelSource &kernel) {
+  // An attention's rows are its scores', which come by tiles (AttentionLoops.h).
+  if (!kernel.body->getOps<DotGeneralOp>().empty())
+    return std::nullopt;
   llvm::SmallVector<ReduceOp> folds;
   KeptRows rows;
   for (auto reduce : kernel.body->getOps<ReduceOp>()) {

@@ -3,6 +3,7 @@
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
+#include "passes/codegen/kernel/AttentionLoops.h"
 #include "passes/codegen/kernel/ContractionLoops.h"
 #include "passes/codegen/kernel/LibraryCall.h"
 #include "passes/codegen/kernel/Partition.h"
@@ -123,13 +124,15 @@ public:
     if (product && product->kSize < 4)
       product.reset();
     if (product)
-      countProduct();
+      countProduct(*product);
+    else
+      countAttention();
     for (Node *node : live)
       if (node->op == Op::Reduced)
         countFolding(node);
     runsByTiles = findsTiles();
     for (Node *node : live) {
-      double times = pointsOf(node->deps);
+      double times = pointsOf(node->deps) * (node->deps & keys ? shareOfKeys : 1);
       if (countsAsFlop(node) && !inProduct.contains(node))
         work.flops += times;
       if (inProduct.contains(node))
@@ -262,7 +265,47 @@ private:
     return strideOf(node->index, along) == 1 ? cost::Product::Plain : cost::Product::Turned;
   }
 
-  void countProduct() {
+  // Two products, and what is done with each score. What the largest and the sum read is the same
+  // over other loops, and computed once.
+  void countAttention() {
+    if (llvm::count_if(live, [](Node *node) {
+          return node->op == Op::Reduced && node->reduction->order == Reduction::Chain;
+        }) < 2)
+      return;
+    std::string why;
+    std::optional<AttentionLoops> attention = findAttention(nest, why);
+    if (!attention)
+      return;
+    shareOfKeys = shareWithinLimits(*attention);
+    keys = attention->values.product->reduction->ownDims;
+    for (Node *node : {attention->largest, attention->sum}) {
+      DimSet own = node->reduction->ownDims;
+      for (Node *other : live)
+        if (other == node || (other->deps & own))
+          inProduct.insert(other);
+    }
+    fusion::Attention sizes = sizesOf(*attention);
+    AttentionCells cells = attentionCells(sizes, 8, 32);
+    double chunks = std::ceil(double(sizes.queries) / double(cells.queries));
+    for (const ContractionLoops *loops : {&attention->scores, &attention->values}) {
+      countProduct(*loops);
+      cost::Product &made = work.products.back();
+      work.flops -= made.flops() * (1 - shareOfKeys);
+      made.m *= shareOfKeys; // as if fewer queries saw all
+      made.timesA = 1;
+      made.timesB = chunks;
+      made.run = std::min(made.run, double(cells.strip));
+    }
+    work.products.back().a = cost::Product::None; // lies in the scratch
+    work.grid = chunks * double(sizes.heads);
+    double scores = double(sizes.heads * sizes.queries * sizes.keys) * shareOfKeys;
+    work.of(Folding::Columns) += 2 * scores;
+    work.flops += 2 * scores;
+    work.moved += 5 * 4 * scores; // a row of them lies in a cache
+  }
+
+  void countProduct(const ContractionLoops &loops) {
+    const ContractionLoops *product = &loops;
     cost::Product &made = work.products.emplace_back();
     ElementKind kind = product->product->kind;
     auto throughConvert = [](Node *node) {
@@ -312,6 +355,8 @@ private:
   llvm::SmallVector<LoopGroup> groups;
   LoopGroup vector, rows; // loops that run by vectors: of the results, of reductions
   std::optional<ContractionLoops> product;
+  DimSet keys = 0; // an attention's
+  double shareOfKeys = 1;
   bool runsByTiles = false;
   llvm::DenseSet<Node *> inProduct, inStrips;
 };

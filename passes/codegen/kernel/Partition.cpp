@@ -110,4 +110,26 @@ ContractionCells tileCells(const cost::Product &product, int64_t rows, int64_t c
   return cells;
 }
 
+// A strip's keys, and its values, are copied once for all queries of a cell, and stay in the
+// second-level cache with the queries and their sums.
+AttentionCells attentionCells(const fusion::Attention &attention, int64_t rows, int64_t columns) {
+  constexpr int64_t stripBytes = 128 << 10, queryBytes = 128 << 10;
+  constexpr int64_t mostKeys = 512, leastKeys = 128, mostQueries = 512, leastQueries = 64;
+  constexpr int64_t enoughCells = 16;
+  int64_t bytes = 4 * std::max(attention.queryElements, attention.valueElements);
+  AttentionCells cells;
+  int64_t strips =
+      llvm::divideCeil(attention.keys, std::clamp(stripBytes / bytes, leastKeys, mostKeys));
+  cells.strip = llvm::alignTo(llvm::divideCeil(attention.keys, strips), columns);
+  if (cells.strip < attention.keys)
+    cells.strip = atLeast(cells.strip, attention.keys, columns);
+  int64_t chunks = llvm::divideCeil(attention.queries,
+                                    std::clamp(queryBytes / bytes, leastQueries, mostQueries));
+  while (attention.heads * chunks < enoughCells &&
+         llvm::divideCeil(attention.queries, chunks + 1) >= leastQueries)
+    ++chunks;
+  cells.queries = llvm::alignTo(llvm::divideCeil(attention.queries, chunks), rows);
+  return cells;
+}
+
 } // namespace tessera::codegen

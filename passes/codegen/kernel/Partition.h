@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/cost/KernelWork.h"
+#include "lib/fusion/AttentionStays.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace tessera::codegen {
@@ -27,5 +28,12 @@ ContractionCells contractionCells(const cost::Product &product, int64_t rows, in
                                   int64_t bytes);
 // The same for products of bf16 by a processor's tiles, some twenty times as fast.
 ContractionCells tileCells(const cost::Product &product, int64_t rows, int64_t columns);
+
+// Cells of an attention: chunks of one head's queries, past which strips of keys go. Tiles have `rows`
+// queries, and `columns` keys at most.
+struct AttentionCells {
+  int64_t queries = 1, strip = 1;
+};
+AttentionCells attentionCells(const fusion::Attention &attention, int64_t rows, int64_t columns);
 
 } // namespace tessera::codegen

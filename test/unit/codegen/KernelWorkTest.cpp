@@ -69,6 +69,39 @@ TEST(KernelWork, AProductIsOneWithWhatIsCopiedForIt) {
   EXPECT_EQ(work.of(Folding::Chain), 0);
 }
 
+// Scores that no query sees are not computed, the others once: the largest and the sum read the same.
+TEST(KernelWork, AttentionIsTwoProductsAndWhatIsBetween) {
+  cost::KernelWork work =
+      workOfText("(%q: tensor<256x64xf32>, %k: tensor<256x64xf32>, %v: tensor<256x64xf32>) -> "
+                 "tensor<256x64xf32>",
+                 R"(
+    %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %n = stablehlo.constant dense<0xFF800000> : tensor<256x256xf32>
+    %p = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<256x64xf32>, tensor<256x64xf32>) -> tensor<256x256xf32>
+    %r = stablehlo.iota dim = 0 : tensor<256x256xi32>
+    %c = stablehlo.iota dim = 1 : tensor<256x256xi32>
+    %b = stablehlo.compare GE, %r, %c : (tensor<256x256xi32>, tensor<256x256xi32>) -> tensor<256x256xi1>
+    %x = stablehlo.select %b, %p, %n : tensor<256x256xi1>, tensor<256x256xf32>
+    %m = stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<256x256xf32>, tensor<f32>) -> tensor<256xf32>
+    %0 = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<256xf32>) -> tensor<256x256xf32>
+    %1 = stablehlo.subtract %x, %0 : tensor<256x256xf32>
+    %e = stablehlo.exponential %1 : tensor<256x256xf32>
+    %s = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [1] : (tensor<256x256xf32>, tensor<f32>) -> tensor<256xf32>
+    %2 = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<256xf32>) -> tensor<256x256xf32>
+    %d = stablehlo.divide %e, %2 : tensor<256x256xf32>
+    %o = stablehlo.dot_general %d, %v, contracting_dims = [1] x [0] : (tensor<256x256xf32>, tensor<256x64xf32>) -> tensor<256x64xf32>
+    exec.yield %o : tensor<256x64xf32>)");
+  constexpr double scores = 256 * 256 * 0.502; // of a triangle
+  ASSERT_EQ(work.products.size(), 2u);
+  EXPECT_NEAR(work.products[0].flops() + work.products[1].flops(), 4 * 64 * scores,
+              0.01 * 4 * 64 * scores);
+  EXPECT_NEAR(work.of(ElementClass::Exponential), scores, 0.01 * scores);
+  ASSERT_EQ(work.arrays.size(), 4u);
+  for (const cost::Touched &array : work.arrays)
+    EXPECT_EQ(array.bytes, 256 * 64 * 4);
+}
+
 TEST(KernelWork, LookupsReadWhatTheyTake) {
   cost::KernelWork work =
       workOfText("(%t: tensor<1000x32xf32>, %i: tensor<8x1xi32>) -> tensor<8x32xf32>", R"(

@@ -1,0 +1,27 @@
+// Which attention is one kernel that never has its scores in memory.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::fusion {
+
+// Of one head, and how many there are.
+struct Attention {
+  int64_t heads = 0, queries = 0, keys = 0;
+  int64_t queryElements = 0, valueElements = 0; // of one query, of one value
+};
+
+struct AttentionLimits {
+  int64_t queries = 8, keys = 64; // at least: of fewer, its rows' beginnings and ends are most
+  int64_t elements = 512;         // of a query or a value: tiles of them stay in a cache
+  int64_t scoreBytes = 256 << 10; // of all scores: fewer stay in a cache between kernels
+};
+
+inline bool attentionStays(const Attention &attention, const AttentionLimits &limits = {}) {
+  return attention.queries >= limits.queries && attention.keys >= limits.keys &&
+         attention.queryElements <= limits.elements && attention.valueElements <= limits.elements &&
+         attention.queryElements >= 8 && attention.valueElements >= 8 &&
+         attention.heads * attention.queries * attention.keys * 4 >= limits.scoreBytes;
+}
+
+} // namespace tessera::fusion

@@ -1,0 +1,225 @@
+#include "passes/codegen/kernel/AttentionLoops.h"
+#include "passes/codegen/kernel/KeyLimits.h"
+#include "passes/codegen/kernel/SameLoops.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tessera::codegen {
+
+namespace {
+
+// Finds one part after the other; each returns false, and says why, when it is not there.
+class Finder {
+public:
+  Finder(const NestGraph &nest, std::string &why) : nest(nest), graph(nest.g->graph), why(why) {}
+
+  std::optional<AttentionLoops> find() {
+    if (findValues() && findQuotient() && findExponential() && findScores() && findFoldings()) {
+      findLimits(found);
+      return std::move(found);
+    }
+    return std::nullopt;
+  }
+
+private:
+  bool fail(const char *what) {
+    why = what;
+    return false;
+  }
+
+  // The reductions that `root` is computed from, those within others apart.
+  static llvm::SmallVector<Node *> reductionsOf(llvm::ArrayRef<Node *> roots) {
+    llvm::SmallVector<Node *> reductions;
+    llvm::DenseSet<Node *> seen;
+    auto visit = [&](auto &visit, Node *node) -> void {
+      if (!node || !seen.insert(node).second)
+        return;
+      if (node->op == Op::Reduced) {
+        reductions.push_back(node);
+        return;
+      }
+      for (Node *operand : node->operands)
+        visit(visit, operand);
+      visit(visit, node->mask);
+      if (node->index)
+        for (auto [inner, factor] : node->index->nodes)
+          visit(visit, inner);
+    };
+    for (Node *root : roots)
+      visit(visit, root);
+    return reductions;
+  }
+  static llvm::SmallVector<Node *> reductionsOf(Node *root) {
+    return reductionsOf(llvm::ArrayRef(root));
+  }
+
+  static Node *throughConvert(Node *node) {
+    while (node->op == Op::Convert && isFloat(node->kind) && isFloat(node->operands[0]->kind))
+      node = node->operands[0];
+    return node;
+  }
+  static bool isProduct(Node *node) {
+    return node->reduction->order == Reduction::Chain && node->kind == ElementKind::F32;
+  }
+  bool isOfKeys(Node *node) const { return (node->deps & keys) != 0; }
+  bool isOfQueries(Node *node) const { return (node->deps & setOf(found.values.m)) != 0; }
+
+  bool findValues() {
+    auto outer = reductionsOf(nest.rootNodes());
+    if (outer.size() != 1 || !isProduct(outer[0]))
+      return fail("its result is not one product of f32 sums");
+    auto loops = contractionOf(nest, outer[0]);
+    if (!loops || loops->k.size() != 1)
+      return fail("its result's loops are not those of one product over keys");
+    found.values = std::move(*loops);
+    keys = found.values.product->reduction->ownDims;
+    if (!reductionsOf(found.values.b).empty())
+      return fail("the values are a reduction's result");
+    return true;
+  }
+
+  // The probabilities: linear in a quotient by what does not depend on the key.
+  bool findQuotient() {
+    Node *node = found.values.a;
+    for (;;) {
+      node = throughConvert(node);
+      if (node->op == Op::Select && isZero(node->operands[2]) &&
+          reductionsOf(node->operands[0]).empty()) {
+        node = node->operands[1];
+        continue;
+      }
+      if (node->op != Op::Mul && node->op != Op::Div)
+        return fail("the values' factors are not divided by their sum");
+      Node *left = node->operands[0], *right = node->operands[1];
+      if (node->op == Op::Mul && !reductionsOf(right).empty() && reductionsOf(left).empty())
+        std::swap(left, right);
+      if (!reductionsOf(right).empty()) {
+        if (node->op == Op::Mul && isOfKeys(right) && !isOfKeys(left))
+          std::swap(left, right);
+        if (isOfKeys(right))
+          return fail("two functions of the scores are multiplied");
+        found.quotient = node;
+        found.exponential = left;
+        found.normalizer = right;
+        found.isDivided = node->op == Op::Div;
+        return true;
+      }
+      node = left;
+    }
+  }
+
+  bool findExponential() {
+    Node *node = found.exponential;
+    for (;;) {
+      node = throughConvert(node);
+      if (node->op != Op::Select || !isZero(node->operands[2]) ||
+          !reductionsOf(node->operands[0]).empty())
+        break;
+      node = node->operands[1];
+    }
+    if (node->op != Op::Exp)
+      return fail("its probabilities are no exponentials");
+    node = throughConvert(node->operands[0]);
+    if (node->op != Op::Sub)
+      return fail("its exponentials are not of scores less the largest");
+    found.score = node->operands[0];
+    found.shift = node->operands[1];
+    return true;
+  }
+
+  bool findScores() {
+    auto inner = reductionsOf(found.score);
+    if (inner.size() != 1 || !isProduct(inner[0]))
+      return fail("its scores are not one product of f32 sums");
+    ContractionLoops &scores = found.scores;
+    scores.product = inner[0];
+    Reduction &reduction = *inner[0]->reduction;
+    scores.a = reduction.inputs[0]->operands[0];
+    scores.b = reduction.inputs[0]->operands[1];
+    if (isOfKeys(scores.a))
+      std::swap(scores.a, scores.b);
+    if (!isOfQueries(scores.a) || isOfKeys(scores.a) || isOfQueries(scores.b) ||
+        !isOfKeys(scores.b))
+      return fail("its scores are no product of queries and keys");
+    if (!reductionsOf({scores.a, scores.b}).empty())
+      return fail("queries or keys are a reduction's result");
+    scores.outer = found.values.outer;
+    scores.outerCount = found.values.outerCount;
+    scores.m = found.values.m;
+    scores.n = found.values.k[0];
+    scores.mSize = found.values.mSize;
+    scores.nSize = found.values.kSize;
+    splitSums(graph, Graph::reachable(nest.rootNodes()), scores);
+    if (scores.k.empty())
+      return fail("its queries have one element each");
+    return true;
+  }
+
+  // The largest score and the sum read what the probabilities do, over loops of their own.
+  bool findFoldings() {
+    auto largest = reductionsOf(found.shift);
+    if (largest.size() != 1 || isOfKeys(found.shift) || !folds(largest[0], Op::Max, found.score) ||
+        !isMinusInfinity(largest[0]->reduction->inits[0]))
+      return fail("what is subtracted from the scores is not their largest");
+    found.largest = largest[0];
+    for (Node *node : reductionsOf(found.normalizer)) {
+      if (node == found.largest)
+        continue;
+      if (found.sum)
+        return fail("its probabilities are divided by several sums");
+      found.sum = node;
+    }
+    if (!found.sum || !folds(found.sum, Op::Add, throughConvert(found.exponential)) ||
+        !isZero(found.sum->reduction->inits[0]))
+      return fail("its probabilities are not divided by their sum");
+    return true;
+  }
+
+  bool folds(Node *node, Op op, Node *what) const {
+    const Reduction &reduction = *node->reduction, &over = *found.values.product->reduction;
+    if (reduction.simple.size() != 1 || reduction.simple[0] != op || reduction.inputs.size() != 1)
+      return false;
+    Node *input = reduction.inputs[0];
+    if (op == Op::Add)
+      input = throughConvert(input);
+    return SameLoops(graph).match(what, over.dims, input, reduction.dims);
+  }
+
+  static double valueOf(Node *node) {
+    llvm::APFloat value(semanticsOf(node->kind),
+                        llvm::APInt(64, node->bits).trunc(bitWidth(node->kind)));
+    bool losesInfo;
+    value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    return value.convertToDouble();
+  }
+  static bool isZero(Node *node) {
+    node = throughConvert(node);
+    return node->op == Op::Constant && isFloat(node->kind) && valueOf(node) == 0;
+  }
+  static bool isMinusInfinity(Node *node) {
+    return node->op == Op::Constant && isFloat(node->kind) && valueOf(node) == -HUGE_VAL;
+  }
+
+  const NestGraph &nest;
+  const Graph &graph;
+  std::string &why;
+  AttentionLoops found;
+  DimSet keys = 0;
+};
+
+} // namespace
+
+std::optional<AttentionLoops> findAttention(const NestGraph &nest, std::string &why) {
+  return Finder(nest, why).find();
+}
+
+fusion::Attention sizesOf(const AttentionLoops &attention) {
+  return {.heads = attention.values.outerCount,
+          .queries = attention.values.mSize,
+          .keys = attention.scores.nSize,
+          .queryElements = attention.scores.kSize,
+          .valueElements = attention.values.nSize};
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,128 @@
+#include "passes/codegen/kernel/KeyLimits.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tessera::codegen {
+
+// How far an integer moves with each step of a loop, where that is always as far.
+static std::optional<int64_t> slopeOf(Node *node, llvm::ArrayRef<unsigned> group) {
+  if (!(node->deps & setOf(group)))
+    return 0;
+  if (node->op == Op::Iota)
+    return strideOf(node->index, group);
+  if (node->op == Op::Convert && isInteger(node->operands[0]->kind))
+    return slopeOf(node->operands[0], group);
+  if (node->op != Op::Add && node->op != Op::Sub)
+    return std::nullopt;
+  auto left = slopeOf(node->operands[0], group), right = slopeOf(node->operands[1], group);
+  if (!left || !right)
+    return std::nullopt;
+  return node->op == Op::Add ? *left + *right : *left - *right;
+}
+
+static bool isPosition(Node *node) {
+  return node->kind == ElementKind::I32 || node->kind == ElementKind::I64;
+}
+
+// a - b >= least, from a comparison.
+static std::optional<KeyLimit> limitOf(Node *compare, const AttentionLoops &attention) {
+  if (compare->op != Op::Compare || !isPosition(compare->operands[0]) ||
+      (compare->aux & TotalOrder))
+    return std::nullopt;
+  KeyLimit limit{compare->operands[0], compare->operands[1], 0, false, false};
+  switch (compare->aux) {
+  case LE:
+  case LT:
+    std::swap(limit.a, limit.b);
+    [[fallthrough]];
+  case GE:
+  case GT:
+    limit.least = compare->aux == GT || compare->aux == LT;
+    break;
+  default:
+    return std::nullopt;
+  }
+  auto along = [&](llvm::ArrayRef<unsigned> group) -> std::optional<int64_t> {
+    auto a = slopeOf(limit.a, group), b = slopeOf(limit.b, group);
+    return a && b ? std::optional(*a - *b) : std::nullopt;
+  };
+  auto perKey = along(attention.scores.n), perQuery = along(attention.scores.m);
+  if (!perKey || !perQuery || std::abs(*perKey) != 1)
+    return std::nullopt;
+  limit.fromAbove = *perKey < 0;
+  limit.atLastRow = *perQuery > 0;
+  return limit;
+}
+
+static void addLimits(Node *predicate, AttentionLoops &attention) {
+  if (predicate->op == Op::And) {
+    addLimits(predicate->operands[0], attention);
+    addLimits(predicate->operands[1], attention);
+  } else if (auto limit = limitOf(predicate, attention)) {
+    attention.limits.push_back(*limit);
+  }
+}
+
+void findLimits(AttentionLoops &attention) {
+  Node *node = attention.score;
+  while (node->op == Op::Convert && isFloat(node->operands[0]->kind))
+    node = node->operands[0];
+  if (node->op != Op::Select || node->operands[2]->op != Op::Constant)
+    return;
+  Node *fill = node->operands[2];
+  llvm::APFloat value(semanticsOf(fill->kind),
+                      llvm::APInt(64, fill->bits).trunc(bitWidth(fill->kind)));
+  bool losesInfo;
+  value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  attention.fill = value.convertToDouble();
+  if (attention.fill < 0)
+    addLimits(node->operands[0], attention);
+}
+
+// An integer at a query, the first key and the first of all else.
+static std::optional<int64_t> atQuery(Node *node, const LoopGroup &queries, int64_t query) {
+  switch (node->op) {
+  case Op::Constant:
+    return node->bits;
+  case Op::Iota:
+    if (auto stride = strideOf(node->index, queries); stride && node->index->nodes.empty())
+      return node->index->constant + *stride * query;
+    return std::nullopt;
+  case Op::Convert:
+    return atQuery(node->operands[0], queries, query);
+  case Op::Add:
+  case Op::Sub: {
+    auto left = atQuery(node->operands[0], queries, query),
+         right = atQuery(node->operands[1], queries, query);
+    if (!left || !right)
+      return std::nullopt;
+    return node->op == Op::Add ? *left + *right : *left - *right;
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+double shareWithinLimits(const AttentionLoops &attention) {
+  constexpr int64_t samples = 64;
+  int64_t queries = attention.scores.mSize, keys = attention.scores.nSize;
+  double seen = 0;
+  for (int64_t i = 0; i < samples; ++i) {
+    int64_t query = (2 * i + 1) * queries / (2 * samples), low = 0, high = keys;
+    for (const KeyLimit &limit : attention.limits) {
+      auto a = atQuery(limit.a, attention.scores.m, query),
+           b = atQuery(limit.b, attention.scores.m, query);
+      if (!a || !b)
+        continue;
+      int64_t room = *a - *b - limit.least;
+      if (limit.fromAbove)
+        high = std::min(high, room + 1);
+      else
+        low = std::max(low, -room);
+    }
+    seen += double(std::max<int64_t>(high - low, 0));
+  }
+  return seen / double(samples * keys);
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,173 @@
+"""Attention as one kernel, in the forms in which people write it: as near to float64 as docs/numbers.md says, NaN where JAX has NaN, the
+same bits from run to run and on any number of cores.
+
+  attention.py [NAME..]
+Each form is a function of queries, keys and values; all of a group are one program. The number of kernels that hold both products is
+counted, so a form that is no longer recognised is a failure.
+"""
+import argparse
+import functools
+import os
+import sys
+import tempfile
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from command_line import tessera
+from harness import as_numpy, widen
+
+attend = jax.nn.dot_product_attention
+MASKED = -1e30
+
+
+def weighted(scores, v):
+    return jnp.einsum("bhts,bshe->bthe", jax.nn.softmax(scores, -1), v)
+
+
+def scores_of(q, k, scale=0.125):
+    return jnp.einsum("bthd,bshd->bhts", q, k) * scale
+
+
+def lower(queries, keys, by=0):
+    return jnp.tril(jnp.ones((queries, keys), bool), by)
+
+
+def masked(q, k, v, mask, fill=-jnp.inf):
+    return weighted(jnp.where(mask, scores_of(q, k), fill), v)
+
+
+def capped(q, k, v, fill=MASKED):
+    return weighted(jnp.where(lower(q.shape[1], k.shape[1]), 30 * jnp.tanh(scores_of(q, k) / 30), fill), v)
+
+
+def dropped(q, k, v, kept):
+    p = jax.nn.softmax(scores_of(q, k), -1)
+    return jnp.einsum("bhts,bshe->bthe", jnp.where(kept, p / 0.9, 0), v)
+
+
+def scanned(q, k, v):
+    return jax.lax.scan(lambda x, _: (attend(x, k, v, is_causal=True) + x, None), q, None, length=2)[0]
+
+
+def inner_first(q, k, v):
+    """[b, h, t, d], as PyTorch has it; the queries are scaled."""
+    q, k, v = (x.swapaxes(1, 2) for x in (q, k, v))
+    return jax.nn.softmax((q * 0.125) @ k.swapaxes(2, 3), -1) @ v
+
+
+causal = functools.partial(attend, is_causal=True)
+
+
+def forms():
+    """(name, function, sizes (batch, queries, keys, heads, heads of keys, channels, channels of values), further arrays)."""
+    rng = np.random.default_rng(0)
+    mask = rng.random((2, 1, 130, 130)) < 0.5
+    mask[:, :, 7] = False  # queries that see nothing, alone and all of a tile
+    mask[0, :, 64:100] = False
+    segments = np.sort(rng.integers(0, 3, (2, 130)), 1).astype(np.int32)
+    together = segments[:, None, :, None] == segments[:, None, None, :]
+    bias = rng.standard_normal((2, 4, 130, 130)).astype(np.float32)
+    kept = rng.random((2, 4, 130, 130)) < 0.9
+    plain = (2, 130, 130, 4, 4, 64, 64)
+    yield "plain", attend, plain
+    yield "causal", causal, plain
+    yield "causal_129", causal, (4, 129, 129, 4, 4, 32, 32)
+    yield "more_keys", attend, (1, 70, 1031, 2, 2, 64, 64)
+    yield "few_keys", attend, (1, 1031, 65, 2, 2, 64, 64)
+    yield "few_queries", attend, (2, 9, 1100, 8, 8, 64, 64)
+    yield "channels_80", causal, (2, 130, 130, 4, 4, 80, 80)
+    yield "channels_20_and_36", lambda q, k, v: weighted(scores_of(q, k), v), (2, 130, 130, 4, 4, 20, 36)
+    yield "channels_8", attend, (2, 130, 130, 4, 4, 8, 8)
+    yield "channels_192", attend, (1, 200, 200, 2, 2, 192, 192)
+    yield "grouped", causal, (2, 130, 130, 8, 2, 64, 64)
+    yield "window", functools.partial(causal, local_window_size=(100, 0)), (1, 700, 700, 1, 1, 64, 64)
+    yield "window_of_both", functools.partial(attend, local_window_size=(40, 20)), (1, 300, 300, 2, 2, 64, 64)
+    yield "bias", lambda q, k, v, x: weighted(scores_of(q, k) + x, v), plain, bias
+    yield "mask", functools.partial(masked, fill=MASKED), plain, mask
+    yield "mask_infinite", masked, plain, mask
+    yield "mask_causal", lambda q, k, v, m: attend(q, k, v, mask=m, is_causal=True), plain, mask
+    yield "segments", lambda q, k, v, m: attend(q, k, v, mask=m, is_causal=True), plain, together
+    yield "causal_infinite", lambda q, k, v: masked(q, k, v, lower(130, 130)), plain
+    yield "first_see_nothing", lambda q, k, v: masked(q, k, v, lower(130, 130, -9)), plain
+    yield "first_see_all", lambda q, k, v: masked(q, k, v, lower(130, 130, -9), MASKED), plain
+    yield "after_others", lambda q, k, v: masked(q, k, v, lower(100, 356, 256)), (2, 100, 356, 2, 2, 64, 64)
+    yield "capped", capped, plain
+    yield "dropout", dropped, plain, kept
+    yield "scan", scanned, plain
+    yield "inner_first", inner_first, (2, 130, 130, 4, 4, 64, 64)
+    yield "as_many_channels_as_keys", inner_first, (4, 64, 64, 8, 8, 64, 64)
+    yield "large_scores", lambda q, k, v: attend(q * 40, k * 20, v), plain
+
+
+def arrays(sizes, kind):
+    batch, queries, keys, heads, groups, channels, wide = sizes
+    rng = np.random.default_rng(list(sizes))
+    for shape in ((batch, queries, heads, channels), (batch, keys, groups, channels), (batch, keys, groups, wide)):
+        yield jnp.asarray(rng.standard_normal(shape, np.float32), kind)
+
+
+def execute(function, args, directory):
+    """(kernels with two products, outputs of two runs)."""
+    path = lambda name: os.path.join(directory, name)
+    with open(path("p.mlir"), "w") as f:
+        f.write(jax.jit(function, keep_unused=True).lower(*args).as_text())
+    np.savez(path("in.npz"), **{f"in{i}": as_numpy(x) for i, x in enumerate(jax.tree.leaves(args))})
+    done = tessera("compile", path("p.mlir"), "-o", path("p.tsr"), "--verify-each", "--print-after=fuse")
+    assert done.returncode == 0, done.stderr
+    kernels = (done.stdout + done.stderr).split("exec.fused(")[1:]
+    both = sum(kernel.split("exec.yield")[0].count("stablehlo.dot_general") > 1 for kernel in kernels)
+    outputs = []
+    cores = os.sched_getaffinity(0)
+    for number, own in enumerate((cores, {min(cores)})):
+        os.sched_setaffinity(0, own)  # the runtime has a worker for each of these
+        done = tessera("run", path("p.tsr"), f"--inputs={path('in.npz')}", f"--outputs={path(f'o{number}.npz')}")
+        os.sched_setaffinity(0, cores)
+        assert done.returncode == 0, done.stderr
+        with np.load(path(f"o{number}.npz")) as out:
+            outputs.append([out[f"out{i}"] for i in range(len(out.files))])
+    return both, outputs
+
+
+def wrong_of(name, got, plain, exact, kind):
+    """None, or what is wrong; JAX's own distance from float64 is the measure, beside a few units of the type."""
+    if not np.array_equal(np.isnan(got), np.isnan(plain)):
+        return "NaN elsewhere than JAX has it"
+    distance = lambda x: float(np.nanmax(np.abs(x - exact), initial=0))
+    size = float(np.nanmax(np.abs(exact), initial=0))
+    allowed = max(3 * distance(plain), (1e-6 if kind == jnp.float32 else 8e-3) * size)
+    return None if distance(got) <= allowed else f"off by {distance(got):.2e}, JAX by {distance(plain):.2e}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*")
+    names = parser.parse_args().names
+    failures = 0
+    for kind in (jnp.float32, jnp.bfloat16):
+        chosen = [form for form in forms() if not names or form[0] in names]
+        args = {name: (*arrays(sizes, kind), *map(jnp.asarray, more)) for name, _, sizes, *more in chosen}
+        functions = {name: function for name, function, *_ in chosen}
+        every = lambda args: {name: functions[name](*args[name]) for name in sorted(args)}
+        with tempfile.TemporaryDirectory() as directory:
+            kernels, (got, again) = execute(every, (args,), directory)
+        plain = jax.tree.leaves(jax.jit(every)(args))
+        with jax.enable_x64(True):
+            exact = jax.tree.leaves(jax.jit(every)(jax.tree.map(widen, args)))
+        if kernels != len(chosen):
+            failures += 1
+            print(f"{kind.__name__}: {kernels} kernels hold both products of an attention, not {len(chosen)}")
+        for name, x, y, near, far in zip(sorted(args), got, again, plain, exact):
+            wrong = wrong_of(name, x.astype(np.float64), np.asarray(near, np.float64), np.asarray(far), kind)
+            if not np.array_equal(x, y, equal_nan=True):
+                wrong = "other bits in another run"
+            failures += wrong is not None
+            print(f"{kind.__name__} {name}: {wrong or 'ok'}")
+    sys.exit(failures > 0)
+
+
+if __name__ == "__main__":
+    main()
