@@ -251,7 +251,7 @@ private:
   // The plan that was chosen, with no more annotations than it needs: where that is the same.
   void annotateLess() {
     Candidate &best = candidates[planned.best - candidates.data()];
-    Tried less = tryPlan(source, *best.onMesh, best.values, /*fewest=*/true);
+    Tried less = tryFewest(source, *best.onMesh, best.values, best.tried);
     bool isSame = less.error.empty() && less.others <= best.tried.others &&
                   less.time.seconds <= best.tried.time.seconds &&
                   less.peakBytes <= best.tried.peakBytes;

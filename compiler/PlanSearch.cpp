@@ -91,7 +91,7 @@ void compileBest(const Source &source, std::vector<Candidate> &candidates, int e
       kinds.insert(kindOf(candidate));
       ++tried;
       candidate.values = source.folded.unfolded(candidate.folded);
-      candidate.tried = tryPlan(source, *candidate.onMesh, candidate.values, /*fewest=*/false);
+      candidate.tried = tryPlan(source, *candidate.onMesh, candidate.values);
       candidate.isTried = true;
     }
   };

@@ -43,7 +43,8 @@ public:
                                          llvm::ArrayRef<int32_t> also, bool fewest) const;
 
   // Values that lie otherwise in an annotated program, behind propagation.
-  std::vector<int32_t> othersIn(mlir::ModuleOp propagated, const plan::Assignment &planned) const;
+  std::vector<int32_t> othersIn(const ModuleGraph &propagated,
+                                const plan::Assignment &planned) const;
 
 private:
   const Source &source;
@@ -58,12 +59,16 @@ struct Tried {
   int64_t peakBytes = 0;
   std::vector<explain::AtPeak> atPeak; // largest first
   size_t others = 0;                   // values that lie otherwise than planned
+  uint64_t lies = 0;                   // how all values lie behind propagation: a hash
   std::string error;                   // "" where it compiles; else what its compiler says
   int64_t leastBytes = 0;              // that it needs, where it does not fit
 };
 
-// `fewest`: with no more annotations than are needed, which takes longer.
-Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
-              bool fewest);
+Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned);
+
+// The same with no more annotations than are needed, which takes longer to find out. Where all values
+// lie as in `tried`, a step takes what it took there.
+Tried tryFewest(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
+                const Tried &tried);
 
 } // namespace tessera::planning

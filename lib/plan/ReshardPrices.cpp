@@ -92,10 +92,17 @@ int32_t ReshardPrices::patternOf(const TensorSharding &from, const TensorShardin
 
 const std::vector<int32_t> &ReshardPrices::patterns(int32_t from, int32_t to) {
   auto [it, isNew] = patternTables.try_emplace({from, to});
-  if (isNew)
-    for (const TensorSharding &a : lists[from])
-      for (const TensorSharding &b : lists[to])
-        it->second.push_back(patternOf(a, b));
+  if (!isNew)
+    return it->second;
+  llvm::ArrayRef<int32_t> rows = lists.numbersOf(from), columns = lists.numbersOf(to);
+  it->second.reserve(rows.size() * columns.size());
+  for (int32_t row : rows)
+    for (int32_t column : columns) {
+      auto [pair, isUnseen] = patternByPair.try_emplace(uint64_t(row) << 32 | uint32_t(column));
+      if (isUnseen)
+        pair->second = patternOf(lists.numbered(row), lists.numbered(column));
+      it->second.push_back(pair->second);
+    }
   return it->second;
 }
 

@@ -12,6 +12,7 @@
 #include "lib/plan/DirectSteps.h"
 #include "lib/plan/Layouts.h"
 #include "lib/sharding/ReshardSearch.h"
+#include "llvm/ADT/DenseMap.h"
 
 #include <limits>
 
@@ -71,6 +72,7 @@ private:
   sharding::ReshardPlanner &planner;
   std::vector<Curve> curves;
   std::map<std::string, int32_t> numbers;
+  llvm::DenseMap<uint64_t, int32_t> patternByPair; // by the numbers of two shardings
   std::map<std::pair<int32_t, int32_t>, std::vector<int32_t>> patternTables;
   std::map<std::string, Matrix> matrices;
 };

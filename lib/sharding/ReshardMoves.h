@@ -6,7 +6,6 @@
 #include "lib/sharding/ReshardSearch.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <algorithm>
-#include <tuple>
 
 namespace tessera::sharding {
 
@@ -16,9 +15,6 @@ struct ReshardState {
   llvm::SmallVector<int64_t, 4> tiles;
   uint64_t partial = 0;
   bool operator==(const ReshardState &) const = default;
-  bool operator<(const ReshardState &other) const {
-    return std::tie(partial, tiles, dims) < std::tie(other.partial, other.tiles, other.dims);
-  }
 };
 
 struct ReshardMove {

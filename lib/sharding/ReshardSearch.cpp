@@ -4,14 +4,23 @@
 #include "lib/sharding/ReshardExchange.h"
 #include "lib/sharding/ReshardMoves.h"
 #include "lib/sharding/ReshardPrice.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <queue>
+#include <unordered_set>
 
 namespace tessera::sharding {
 namespace {
+
+size_t hashOf(const ReshardState &state) {
+  llvm::hash_code hash = llvm::hash_combine(
+      state.partial, llvm::hash_combine_range(state.tiles.begin(), state.tiles.end()));
+  for (const Atoms &dim : state.dims)
+    hash = llvm::hash_combine(hash, llvm::hash_combine_range(dim.begin(), dim.end()));
+  return hash;
+}
 
 class Search {
 public:
@@ -54,7 +63,13 @@ private:
   ReshardMoves moves;
 
   std::vector<Node> nodes;
-  std::map<ReshardState, int32_t> best; // the node that reaches a state at least cost
+  // The nodes that reach their states at least cost, found by the state.
+  struct ByState {
+    const std::vector<Node> *nodes;
+    size_t operator()(int32_t node) const { return hashOf((*nodes)[node].state); }
+    bool operator()(int32_t a, int32_t b) const { return (*nodes)[a].state == (*nodes)[b].state; }
+  };
+  std::unordered_set<int32_t, ByState, ByState> best{64, ByState{&nodes}, ByState{&nodes}};
   using Entry = std::pair<double, int32_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
   int32_t current = -1;
@@ -76,16 +91,19 @@ void Search::add(ReshardState next, ReshardMove move) {
   double total = from.seconds + seconds;
   if (total > bound)
     return;
-  auto [it, fresh] = best.try_emplace(next, int32_t(nodes.size()));
-  if (!fresh) {
-    const Node &rival = nodes[it->second];
-    if (total >= rival.seconds * (1 - 1e-12))
-      return;
-    it->second = int32_t(nodes.size());
-  }
   double wireTotal = from.wire + wire; // `from` dangles after the push
   nodes.push_back({std::move(next), current, std::move(move), total, wireTotal});
-  open.push({total, int32_t(nodes.size() - 1)});
+  auto number = int32_t(nodes.size() - 1);
+  auto [it, fresh] = best.insert(number);
+  if (!fresh) {
+    if (total >= nodes[*it].seconds * (1 - 1e-12)) {
+      nodes.pop_back();
+      return;
+    }
+    best.erase(it);
+    best.insert(number);
+  }
+  open.push({total, number});
 }
 
 void Search::expand(int32_t from) {
@@ -150,12 +168,12 @@ std::vector<Search::Node> Search::run(int64_t budget, double limit) {
   std::vector<Node> path;
   bound = std::min(gatherAndSlice(path), limit);
   nodes.push_back({start, -1, {}, 0, 0});
-  best[start] = 0; // the node above
+  best.insert(0); // the node above
   open.push({0, 0});
   while (!open.empty() && budget-- > 0) {
     int32_t at = open.top().second;
     open.pop();
-    if (best[nodes[at].state] != at)
+    if (*best.find(at) != at)
       continue;
     if (nodes[at].state == goal) {
       path.clear();
