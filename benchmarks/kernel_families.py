@@ -120,6 +120,12 @@ def transposes():
     yield Case("transposed + 1, 8192x2048", lambda x: x.T + 1, (x,), target=0.7)
     yield Case("heads to the front, 8x1024x16x64", lambda x: x.transpose(0, 2, 1, 3) + 1, (normal(8, 1024, 16, 64),), target=0.7)
     yield Case("heads last, 8x16x64x1024", lambda x: x.transpose(0, 3, 1, 2) + 1, (normal(8, 16, 64, 1024),), target=0.7)
+    for dtype, *sizes in ((np.float32, 4001, 3003), (jnp.bfloat16, 4096, 8192), (jnp.bfloat16, 5001, 3007), (np.int8, 8192, 8192), (np.int8, 6001, 7001)):
+        x = jnp.asarray(normal(*sizes, dtype=dtype))
+        yield Case(f"transposed + 1, {x.dtype} {sizes[0]}x{sizes[1]}", lambda x: x.T + 1, (x,), target=0.7)
+    yield Case("batched, 64x512x513", lambda x: x.transpose(0, 2, 1) + 1, (normal(64, 512, 513),), target=0.7)
+    yield Case("back to front, 128x512x257", lambda x: x.transpose(2, 1, 0) + 1, (normal(128, 512, 257),), target=0.7)
+    yield Case("x + y transposed, 4096x4096", lambda x, y: x + y.T, (normal(4096, 4096), normal(4096, 4096)), target=0.7)
 
 
 def sorts():

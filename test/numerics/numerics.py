@@ -24,6 +24,7 @@ import harness
 import models
 import ops
 import optimizer_steps
+import permutations
 import random_programs
 import rounding
 import sums
@@ -41,7 +42,7 @@ def main():
 
     cases = {"models": models.cases, "ops": ops.cases, "bits": bits.cases, "accuracy": accuracy.cases, "rounding": rounding.cases, "fusion": fusion.cases,
              "steps": optimizer_steps.cases,
-             "types": lambda: element_types.cases() + typed_ops.cases() + sums.cases(),
+             "types": lambda: element_types.cases() + typed_ops.cases() + permutations.cases() + sums.cases(),
              "random": lambda: random_programs.cases(arguments.seed, arguments.count)}[arguments.kind]()
     if arguments.names:
         cases = [case for case in cases if case.name in arguments.names]

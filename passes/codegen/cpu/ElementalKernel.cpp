@@ -5,6 +5,7 @@
 // is a nest of its own, with its own graph), merged where every access allows it, and the innermost
 // is run by vectors.
 #include "passes/codegen/cpu/KernelEmitter.h"
+#include "passes/codegen/cpu/TurnedBlock.h"
 #include "passes/codegen/kernel/NestGraph.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -13,6 +14,8 @@ namespace tessera::codegen {
 
 namespace {
 
+constexpr int64_t lineBytes = 64; // of a cache
+
 class Nest : public NestGraph {
 public:
   Nest(KernelFunction &function, llvm::ArrayRef<unsigned> outputs, bool update)
@@ -20,20 +23,28 @@ public:
   bool emit();
 
 private:
-  void emitBox(const Partition &part, Value cell, llvm::Instruction *before);
+  void emitBox(llvm::ArrayRef<GridLoop> grid, const Partition &part, Value cell,
+               llvm::Instruction *before);
   void emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth, std::optional<unsigned> chunked,
                  Value low, Value high);
   void emitRoots(bool ofRows = false);
-  // Loops in the order they are opened; the last two are run by square tiles when loads lie across
-  // the vector loop.
-  bool findTransposed(llvm::SmallVectorImpl<LoopGroup> &groups);
-  void emitTiles(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector,
-                 std::pair<Value, Value> alongRange, std::pair<Value, Value> vectorRange);
+  // The vector loop from..to of `group`, with `each` before its roots. `inParts`: not all of it.
+  void emitVectors(
+      llvm::ArrayRef<unsigned> group, Value from, Value to, bool inParts,
+      llvm::function_ref<void(Value at)> each = [](Value) {});
+  using Range = std::pair<Value, Value>;
+  void emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector, Range alongRange,
+                  Range vectorRange);
+  void emitLines(llvm::ArrayRef<unsigned> group, Range range,
+                 llvm::function_ref<void(Value at)> each);
   unsigned lanesOf(llvm::ArrayRef<unsigned> group) const;
+  bool goesPastCaches() const;
+  bool startsAtLines(llvm::ArrayRef<unsigned> vector) const;
 
   KernelFunction &function;
-  std::unique_ptr<Emitter> emitter;     // of the graph that was built last
-  llvm::SmallVector<Node *> transposed; // loads that are contiguous in the last loop but one
+  std::unique_ptr<Emitter> emitter;  // of the graph that was built last
+  std::optional<TurnedLoads> turned; // of its loops
+  bool streams = false;              // past the caches, somewhere
 };
 
 } // namespace
@@ -49,18 +60,21 @@ bool Nest::emit() {
   if (!build())
     return false;
 
-  Partition part = partitionWork(gridSizes(), workOf(*this), takesRows());
+  llvm::SmallVector<GridLoop> grid = gridLoops();
+  Partition part = partitionWork(grid, workOf(*this));
   std::vector<Box> parts = boxes();
   bool ok = true;
   function.forEachCell(part.cells, [&](Value cell, llvm::Instruction *before) {
     if (parts.empty())
-      return emitBox(part, cell, before);
+      return emitBox(grid, part, cell, before);
     for (const Box &box : parts) {
       ok = ok && rebuild(box);
       if (ok)
-        emitBox(part, cell, before);
+        emitBox(grid, part, cell, before);
     }
   });
+  if (streams)
+    function.endStreams();
   return ok;
 }
 
@@ -100,44 +114,47 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
   }
   llvm::ArrayRef<unsigned> group = groups[depth];
   bool isChunked = chunked && group.front() == *chunked;
-  auto [first, last] = boundsOf(g->graph, group);
-  if (!transposed.empty() && depth + 2 == groups.size()) {
-    auto range = [&](llvm::ArrayRef<unsigned> loop) -> std::pair<Value, Value> {
-      if (chunked && loop.front() == *chunked)
-        return {low, high};
-      return {e.i64(boundsOf(g->graph, loop).first), e.i64(boundsOf(g->graph, loop).second)};
-    };
-    return emitTiles(group, groups.back(), range(group), range(groups.back()));
-  }
-  Value from = isChunked ? low : e.i64(first), to = isChunked ? high : e.i64(last);
-  if (depth + 1 < groups.size() || lanesOf(group) == 1) {
-    Value variable = e.openLoop(from, to, 1, isChunked);
-    e.bindLevel(group.back(), setOf(group), variable, 1, nullptr);
-    emitLoops(groups, depth + 1, chunked, low, high);
-    e.closeLoop();
-    return;
-  }
+  auto rangeOf = [&](llvm::ArrayRef<unsigned> loop) -> Range {
+    if (chunked && loop.front() == *chunked)
+      return {low, high};
+    return {e.i64(boundsOf(g->graph, loop).first), e.i64(boundsOf(g->graph, loop).second)};
+  };
+  if (turned && depth + 2 == groups.size())
+    return emitBlocks(group, groups.back(), rangeOf(group), rangeOf(groups.back()));
+  auto [from, to] = rangeOf(group);
+  if (depth + 1 == groups.size() && lanesOf(group) > 1)
+    return emitVectors(group, from, to, isChunked);
+  Value variable = e.openLoop(from, to, 1, isChunked);
+  e.bindLevel(group.back(), setOf(group), variable, 1, nullptr);
+  emitLoops(groups, depth + 1, chunked, low, high);
+  e.closeLoop();
+}
 
+void Nest::emitVectors(llvm::ArrayRef<unsigned> group, Value from, Value to, bool inParts,
+                       llvm::function_ref<void(Value at)> each) {
+  Emitter &e = *emitter;
+  auto [first, last] = boundsOf(g->graph, group);
   unsigned lanes = lanesOf(group);
   int64_t size = last - first, rest = size % lanes;
   Value whole = to;
-  if (isChunked || rest) {
+  if (inParts || rest) {
     Value length = e.b.CreateNSWSub(to, from);
     whole = e.b.CreateNSWAdd(from, e.b.CreateAnd(length, e.i64(-static_cast<int64_t>(lanes))));
   }
   if (size >= lanes) {
-    Value variable = e.openLoop(from, whole, lanes, isChunked);
+    Value variable = e.openLoop(from, whole, lanes, inParts);
     e.bindLevel(group.back(), setOf(group), variable, lanes, nullptr);
+    each(variable);
     emitRoots();
     e.closeLoop();
   }
-  // Chunks are whole vectors long: only the loop's very end leaves a rest, or a piece that starts
+  // Parts are whole vectors long: only the loop's very end leaves a rest, or a piece that starts
   // in mid-vector.
-  bool isRagged = isChunked && first % lanes != 0;
+  bool isRagged = inParts && first % lanes != 0;
   if (!rest && !isRagged)
     return;
   unsigned tailLanes = isRagged ? lanes : std::max<unsigned>(llvm::PowerOf2Ceil(rest), 2);
-  isChunked ? (void)e.openLoop(whole, to, lanes, true) : e.openBlock();
+  inParts ? (void)e.openLoop(whole, to, lanes, true) : e.openBlock();
   Value mask = nullptr;
   if (isRagged) {
     llvm::Type *type = llvm::FixedVectorType::get(e.b.getInt32Ty(), lanes);
@@ -150,88 +167,120 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
     mask = llvm::ConstantVector::get(exists);
   }
   e.bindLevel(group.back(), setOf(group), whole, tailLanes, mask);
+  each(whole);
   emitRoots();
-  isChunked ? e.closeLoop() : e.closeBlock();
+  inParts ? e.closeLoop() : e.closeBlock();
 }
 
-static constexpr int64_t tileSize = 16;
-
-bool Nest::findTransposed(llvm::SmallVectorImpl<LoopGroup> &groups) {
-  transposed.clear();
+void Nest::emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector,
+                      Range alongRange, Range vectorRange) {
   Emitter &e = *emitter;
-  if (groups.size() < 2 || e.live.size() > 16 ||
-      llvm::any_of(e.live, [](Node *node) { return node->op == Op::Reduced; }) ||
-      function.kernel.sharesBuffers())
-    return false;
-  auto extent = [&](llvm::ArrayRef<unsigned> group) {
-    auto [low, high] = boundsOf(g->graph, group);
-    return low == 0 ? high : 0;
+  bool isStreamed = goesPastCaches(), isInLines = isStreamed && !startsAtLines(vector);
+  int64_t inLine = lineBytes / byteSize(roots[0].kind);
+  TurnedBlock block(e, *turned, along, vector,
+                    {isInLines ? inLine : 0, llvm::isa<llvm::Constant>(alongRange.second)});
+  auto open = [&](Range range, int64_t side) -> Range {
+    Value start = e.openLoop(range.first, range.second, side, /*mayBeEmpty=*/true);
+    Value end = e.b.CreateNSWAdd(start, e.i64(side));
+    return {start, e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, range.second)};
   };
-  auto &vector = groups.back();
-  size_t along = groups.size();
-  for (Node *node : e.live) {
-    if (node->op != Op::Load || std::abs(strideOf(node->index, vector).value_or(0)) <= 1 ||
-        node->mask)
-      continue;
-    for (size_t i = 0; i + 1 < groups.size(); ++i)
-      if (strideOf(node->index, groups[i]) == 1 && extent(groups[i]) >= tileSize &&
-          (along == groups.size() || along == i)) {
-        along = i;
-        transposed.push_back(node);
-      }
+  Range columns = open(vectorRange, block.vectorSide), rows = open(alongRange, block.alongSide);
+  Value last = columns.second;
+  if (isInLines) // a row goes on to the end of a line
+    last = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, e.b.CreateNSWAdd(last, e.i64(inLine)),
+                                     e.i64(boundsOf(g->graph, vector).second));
+  block.turn(rows.first, rows.second, columns.first, last);
+  Value row = e.openLoop(rows.first, rows.second, 1, false);
+  e.bindLevel(along.back(), setOf(along), row, 1, nullptr);
+  auto bind = [&](Value column) { block.bind(row, column); };
+  if (isInLines) {
+    emitLines(vector, columns, bind);
+  } else {
+    e.streams = isStreamed;
+    emitVectors(vector, columns.first, columns.second, /*inParts=*/true, bind);
+    e.streams = false;
   }
-  if (transposed.empty() || extent(vector) < tileSize) {
-    transposed.clear();
-    return false;
-  }
-  std::rotate(groups.begin() + along, groups.begin() + along + 1, groups.end() - 1);
-  return true;
+  e.closeLoop();
+  e.closeLoop();
+  e.closeLoop();
+  streams |= isStreamed;
 }
 
-void Nest::emitTiles(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector,
-                     std::pair<Value, Value> alongRange, std::pair<Value, Value> vectorRange) {
+// A row of a block in whole lines of the results: it starts where the block before has ended, at a
+// line, and ends at one, but for the loop's first and last.
+void Nest::emitLines(llvm::ArrayRef<unsigned> group, Range range,
+                     llvm::function_ref<void(Value at)> each) {
   Emitter &e = *emitter;
   auto &b = e.b;
-  // The last tile of a loop overlaps the one before: it writes the same values again.
-  auto open = [&](std::pair<Value, Value> range) {
-    Value start = e.openLoop(range.first, range.second, tileSize, true);
-    Value last = b.CreateNSWSub(range.second, e.i64(tileSize));
-    Value moved = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, start, last);
-    return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, moved, e.i64(0));
-  };
-  Value t0 = open(alongRange), v0 = open(vectorRange);
-  llvm::SmallVector<llvm::SmallVector<Value>> columns;
+  auto [first, last] = boundsOf(g->graph, group);
+  int64_t inLine = lineBytes / byteSize(roots[0].kind);
+  unsigned lanes = std::min<int64_t>(lanesOf(group), inLine);
   e.openBlock();
-  e.bindLevel(along.back(), setOf(along), t0, 1, nullptr);
-  e.bindLevel(vector.back(), setOf(vector), v0, 1, nullptr);
-  for (Node *node : transposed) {
-    llvm::Type *type = memoryType(node->kind, b.getContext());
-    Value first = e.element(e.bufferPointer(node->buffer()), node->kind, e.emitIndex(node->index));
-    int64_t stride = *strideOf(node->index, vector);
-    llvm::SmallVector<Value> rows;
-    for (int64_t i = 0; i < tileSize; ++i)
-      rows.push_back(b.CreateAlignedLoad(llvm::FixedVectorType::get(type, tileSize),
-                                         b.CreateConstGEP1_64(type, first, i * stride),
-                                         llvm::Align(byteSize(node->kind))));
-    columns.push_back(e.transpose(std::move(rows)));
-  }
+  e.bindLevel(group.back(), setOf(group), e.i64(0), 1, nullptr);
+  Value offset = e.emitIndex(roots[0].offset);
   e.closeBlock();
-  for (int64_t i = 0; i < tileSize; ++i) {
-    e.openBlock();
-    e.bindLevel(along.back(), setOf(along), b.CreateNSWAdd(t0, e.i64(i)), 1, nullptr);
-    e.openBlock();
-    e.bindLevel(vector.back(), setOf(vector), v0, tileSize, nullptr);
-    for (auto [node, list] : llvm::zip(transposed, columns))
-      e.levels.back().values[node] = e.fromMemory(node->kind, list[i]);
-    emitRoots();
-    e.closeBlock();
-    e.closeBlock();
-  }
+  auto floor = [&](Value at, int64_t unit) {
+    Value inside = b.CreateAnd(b.CreateNSWAdd(offset, at), e.i64(unit - 1));
+    return b.CreateNSWSub(at, inside);
+  };
+  auto nextLine = [&](Value at) { return floor(b.CreateNSWAdd(at, e.i64(inLine - 1)), inLine); };
+  Value isFirst = b.CreateICmpEQ(range.first, e.i64(first));
+  Value low = b.CreateSelect(isFirst, floor(range.first, lanes), nextLine(range.first));
+  Value high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, nextLine(range.second), e.i64(last));
+  high = b.CreateSelect(b.CreateICmpEQ(range.second, e.i64(last)), range.second, high);
+  Value isCut = b.CreateICmpSLT(low, range.first);
+  Value from = b.CreateSelect(isCut, b.CreateNSWAdd(low, e.i64(lanes)), low);
+  Value to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, from, high);
+  Value length = b.CreateNSWSub(to, from);
+  Value whole = b.CreateNSWAdd(from, b.CreateAnd(length, e.i64(-static_cast<int64_t>(lanes))));
+  Value at = e.openLoop(from, whole, lanes, true);
+  e.bindLevel(group.back(), setOf(group), at, lanes, nullptr);
+  each(at);
+  e.streams = true;
+  emitRoots();
+  e.streams = false;
   e.closeLoop();
+  // What is left of the first vector, and behind the last whole one.
+  Value firstPart = b.CreateSelect(isCut, e.i64(0), e.i64(1));
+  Value endPart = b.CreateSelect(b.CreateICmpSLT(whole, high), e.i64(2), e.i64(1));
+  Value part = e.openLoop(firstPart, endPart, 1, true);
+  Value start = b.CreateSelect(b.CreateICmpEQ(part, e.i64(0)), low, whole);
+  llvm::Type *type = llvm::FixedVectorType::get(b.getInt64Ty(), lanes);
+  Value places = b.CreateAdd(e.splat(start, lanes), b.CreateStepVector(type));
+  Value mask = b.CreateAnd(b.CreateICmpSGE(places, e.splat(range.first, lanes)),
+                           b.CreateICmpSLT(places, e.splat(high, lanes)));
+  e.bindLevel(group.back(), setOf(group), start, lanes, mask);
+  each(start);
+  emitRoots();
   e.closeLoop();
 }
 
-void Nest::emitBox(const Partition &part, Value cell, llvm::Instruction *before) {
+// Whether results go past the caches: those of a block lie in as many pages as it has rows, often in
+// the same few places of a cache, and of a large array nothing is left there for its reader.
+bool Nest::goesPastCaches() const {
+  constexpr int64_t large = 2 << 20;
+  int64_t points = pointsOf(g->graph, dims);
+  return llvm::all_of(roots, [&](const Root &root) {
+    return root.offset == roots[0].offset && root.offset->nodes.empty() && !root.value.im &&
+           byteSize(root.kind) == byteSize(roots[0].kind) &&
+           points * byteSize(root.kind) >= large && function.kernel.inplaceOf(root.output) < 0;
+  });
+}
+
+// Whether whole vectors of the results start at lines, or within them.
+bool Nest::startsAtLines(llvm::ArrayRef<unsigned> vector) const {
+  int64_t inLine = lineBytes / byteSize(roots[0].kind);
+  Index offset = roots[0].offset;
+  return boundsOf(g->graph, vector).first == 0 && offset->constant % inLine == 0 &&
+         llvm::all_of(offset->dims, [&](auto term) {
+           auto [dim, factor] = term;
+           return llvm::is_contained(vector, dim) || g->graph.dims[dim].size == 1 ||
+                  factor % inLine == 0;
+         });
+}
+
+void Nest::emitBox(llvm::ArrayRef<GridLoop> grid, const Partition &part, Value cell,
+                   llvm::Instruction *before) {
   emitter.reset(new Emitter(function.emitter(g->graph)));
   Emitter &e = *emitter;
   e.live = Graph::reachable(rootNodes());
@@ -251,41 +300,55 @@ void Nest::emitBox(const Partition &part, Value cell, llvm::Instruction *before)
     to = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, to, e.i64(loop.high));
   };
   for (unsigned i = part.prefix; i-- > 0;) {
-    const Dim &loop = g->graph.dims[dims[i]];
+    unsigned dim = grid[i].dim;
+    const Dim &loop = g->graph.dims[dim];
     Value index = i ? e.b.CreateURem(rest, e.i64(loop.size)) : rest;
     if (i)
       rest = e.b.CreateUDiv(rest, e.i64(loop.size));
     if (loop.low == 0 && loop.high == loop.size) {
-      e.bindLevel(dims[i], DimSet(1) << dims[i], index, 1, nullptr);
+      e.bindLevel(dim, DimSet(1) << dim, index, 1, nullptr);
       continue;
     }
     Value from = index, to = e.b.CreateNSWAdd(index, e.i64(1));
-    clampRange(dims[i], from, to);
+    clampRange(dim, from, to);
     Value variable = e.openLoop(from, to, 1, true);
-    e.bindLevel(dims[i], DimSet(1) << dims[i], variable, 1, nullptr);
+    e.bindLevel(dim, DimSet(1) << dim, variable, 1, nullptr);
     ++opened;
   }
 
-  llvm::ArrayRef<unsigned> inner = llvm::ArrayRef(dims).drop_front(part.prefix);
-  llvm::SmallVector<Index> stores;
-  for (const Root &root : roots)
-    stores.push_back(root.offset);
-  auto groups = collapseLoops(g->graph, inner, e.live, stores);
+  auto isCell = [&](unsigned dim) {
+    return llvm::any_of(grid.take_front(part.prefix), [&](auto &loop) { return loop.dim == dim; });
+  };
+  llvm::SmallVector<unsigned> inner;
+  llvm::copy_if(dims, std::back_inserter(inner), [&](unsigned dim) { return !isCell(dim); });
   std::optional<unsigned> chunked;
-  if (part.chunks > 1) {
-    chunked = inner.front();
-    llvm::ArrayRef<unsigned> outermost = groups[0];
+  if (part.chunks > 1)
+    chunked = grid[part.prefix].dim;
+  // The chunked loop is merged with none outside it.
+  auto outside = llvm::ArrayRef(inner).take_until([&](unsigned dim) { return dim == chunked; });
+  if (outside.size() == inner.size())
+    outside = {};
+  auto groups = collapseLoops(g->graph, outside, e.live, stores());
+  llvm::append_range(
+      groups,
+      collapseLoops(g->graph, llvm::ArrayRef(inner).drop_front(outside.size()), e.live, stores()));
+  if (chunked) {
     clampRange(*chunked, low, high);
     // In units of the loop that the chunked one was merged into.
-    int64_t rows = 1;
-    for (unsigned dim : outermost.drop_front())
-      rows *= g->graph.dims[dim].size;
+    llvm::ArrayRef<unsigned> merged =
+        *llvm::find_if(groups, [&](const LoopGroup &group) { return group.front() == *chunked; });
+    int64_t rows = pointsOf(g->graph, merged.drop_front());
     low = e.b.CreateNSWMul(low, e.i64(rows));
     high = e.b.CreateNSWMul(high, e.i64(rows));
     // A chunk need not meet the piece of this box.
     high = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, low, high);
   }
-  findTransposed(groups);
+  turned.reset();
+  if (!takesRows())
+    turned = turnedLoads(g->graph, groups, e.live);
+  if (turned)
+    std::rotate(groups.begin() + turned->along, groups.begin() + turned->along + 1,
+                groups.end() - 1);
   emitLoops(groups, 0, chunked, low, high);
   while (opened--)
     e.closeLoop();

@@ -74,10 +74,13 @@ public:
   unsigned lanes() const;
   const Level *vectorLevel() const;
 
+  // Whether stores of whole vectors go past the caches: they lie in as few lines as they fit into.
+  bool streams = false;
   // value[index] = re (, im), by the current lanes.
   void store(Value pointer, ElementKind kind, Index offset, Value re, Value im = nullptr);
 
-  // The columns of a square of vectors (as many as each has elements).
+  // The columns of a square of vectors (as many as each has elements), or of several squares that
+  // lie side by side in them.
   llvm::SmallVector<Value> transpose(llvm::SmallVector<Value> rows);
 
   // Values.
@@ -111,6 +114,7 @@ private:
   Value compute(Node *node);
   Value load(Node *node);
   Value maskedLoad(llvm::Type *type, Value pointer, llvm::Align align, Value mask);
+  void storePastCaches(Value value, Value to, int64_t bytes, bool isNarrow);
   bool reachesFar(Node *node);
   Value gather(Node *node, Value base, int64_t stride, Value laneOffsets, Value mask);
   Value iota(Node *node);

@@ -4,6 +4,7 @@
 #include "passes/codegen/cpu/Attention.h"
 #include "passes/codegen/cpu/Contraction.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 namespace tessera::codegen {
 
@@ -73,6 +74,11 @@ void KernelFunction::ifSameBuffer(Value x, Value y, const std::function<void()> 
   end = b.CreateBr(exit);
   different();
   end = outerEnd;
+}
+
+void KernelFunction::endStreams() {
+  llvm::IRBuilder<> b(end);
+  b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::x86_sse_sfence, {});
 }
 
 int64_t KernelFunction::reserveScratch(int64_t bytes) {

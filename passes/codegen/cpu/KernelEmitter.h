@@ -35,6 +35,8 @@ public:
   // Code for two cases, decided when the kernel runs.
   void ifSameBuffer(Value a, Value b, const std::function<void()> &same,
                     const std::function<void()> &different);
+  // Stores that went past the caches are seen by others once the function returns.
+  void endStreams();
   // Space in the scratch; a byte offset.
   int64_t reserveScratch(int64_t bytes);
 };

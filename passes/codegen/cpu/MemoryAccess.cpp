@@ -207,11 +207,13 @@ Value Emitter::gather(Node *node, Value base, int64_t stride, Value perLane, Val
 // Interleaving the halves log2(n) times.
 llvm::SmallVector<Value> Emitter::transpose(llvm::SmallVector<Value> rows) {
   int n = rows.size();
+  int width = llvm::cast<llvm::FixedVectorType>(rows[0]->getType())->getNumElements();
   llvm::SmallVector<int> low, high;
-  for (int i = 0; i < n / 2; ++i) {
-    low.append({i, n + i});
-    high.append({n / 2 + i, n + n / 2 + i});
-  }
+  for (int square = 0; square < width; square += n)
+    for (int i = square; i < square + n / 2; ++i) {
+      low.append({i, width + i});
+      high.append({n / 2 + i, width + n / 2 + i});
+    }
   for (int round = n; round > 1; round /= 2) {
     llvm::SmallVector<Value> next;
     for (int i = 0; i < n / 2; ++i) {
@@ -221,6 +223,17 @@ llvm::SmallVector<Value> Emitter::transpose(llvm::SmallVector<Value> rows) {
     rows = std::move(next);
   }
   return rows;
+}
+
+void Emitter::storePastCaches(Value value, Value to, int64_t bytes, bool isNarrow) {
+  constexpr int64_t line = 64;
+  if (isNarrow) { // LLVM has no such stores of bf16: it is to see f32
+    llvm::Type *type = llvm::FixedVectorType::get(b.getFloatTy(), bytes / 4);
+    value = b.CreateArithmeticFence(b.CreateBitCast(value, type), type);
+  }
+  llvm::Metadata *one = llvm::ConstantAsMetadata::get(b.getInt32(1));
+  b.CreateAlignedStore(value, to, llvm::Align(std::min(bytes, line)))
+      ->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(b.getContext(), one));
 }
 
 void Emitter::store(Value pointer, ElementKind kind, Index offset, Value re, Value im) {
@@ -258,6 +271,8 @@ void Emitter::store(Value pointer, ElementKind kind, Index offset, Value re, Val
   if (!im && stride == 1 && !perLane) {
     if (mask)
       b.CreateMaskedStore(re, to, align, mask);
+    else if (streams && width * byteSize(kind) >= 16)
+      storePastCaches(re, to, width * byteSize(kind), isNarrowFloat(kind));
     else
       b.CreateAlignedStore(re, to, align);
     return;

@@ -7,6 +7,7 @@
 #include "passes/codegen/kernel/ContractionLoops.h"
 #include "passes/codegen/kernel/LibraryCall.h"
 #include "passes/codegen/kernel/Partition.h"
+#include "passes/codegen/kernel/TurnedLoads.h"
 #include "passes/codegen/kernel/WorkMemo.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -111,10 +112,7 @@ class Counter {
 public:
   Counter(const NestGraph &nest, KernelWork &work)
       : nest(nest), graph(nest.g->graph), work(work), live(Graph::reachable(nest.rootNodes())) {
-    llvm::SmallVector<Index> stores;
-    for (const Root &root : nest.roots)
-      stores.push_back(root.offset);
-    groups = collapseLoops(graph, nest.dims, live, stores);
+    groups = collapseLoops(graph, nest.dims, live, nest.stores());
     if (!groups.empty() && nest.keepsVectors(live, groups.back().back()))
       vector = groups.back();
   }
@@ -130,7 +128,8 @@ public:
     for (Node *node : live)
       if (node->op == Op::Reduced)
         countFolding(node);
-    runsByTiles = findsTiles();
+    if (!product && !nest.takesRows())
+      turned = turnedLoads(graph, groups, live);
     for (Node *node : live) {
       double times = pointsOf(node->deps) * (node->deps & keys ? shareOfKeys : 1);
       if (countsAsFlop(node) && !inProduct.contains(node))
@@ -219,13 +218,6 @@ private:
     }
   }
 
-  // Whether the last two loops are run by square tiles (ElementalKernel.cpp).
-  bool findsTiles() const {
-    return live.size() <= 16 && groups.size() >= 2 && !product &&
-           llvm::none_of(live, [](Node *node) { return node->op == Op::Reduced; }) &&
-           extentOf(groups.back()) >= 16 && !nest.kernel.sharesBuffers();
-  }
-
   void countLoad(Node *node, double times) {
     double bytes = double(byteSize(node->kind));
     const LoopGroup &along = alongOf(node);
@@ -238,20 +230,20 @@ private:
       work.of(Access::Gathered) += times;
     } else if (!isAcross) {
       work.moved += padded(node, times) * bytes;
+    } else if (turned && llvm::is_contained(turned->loads, node)) {
+      work.of(Access::Turned) += times;
     } else {
       // What is read until the next element of a line is.
-      double between = 1, tile = 0;
+      double between = 1, extent = 0;
       for (size_t i = groups.size(); i-- > 0;) {
         if (strideOf(node->index, groups[i]) == 1) {
-          tile = extentOf(groups[i]);
+          extent = extentOf(groups[i]);
           break;
         }
         between *= extentOf(groups[i]);
       }
       constexpr double mostLines = 1024;
-      work.of(between > mostLines && tile > 0            ? Access::Far
-              : runsByTiles && !node->mask && tile >= 16 ? Access::Turned
-                                                         : Access::Strided) += times;
+      work.of(between > mostLines && extent > 0 ? Access::Far : Access::Strided) += times;
     }
   }
 
@@ -357,7 +349,7 @@ private:
   std::optional<ContractionLoops> product;
   DimSet keys = 0; // an attention's
   double shareOfKeys = 1;
-  bool runsByTiles = false;
+  std::optional<TurnedLoads> turned;
   llvm::DenseSet<Node *> inProduct, inStrips;
 };
 
@@ -417,7 +409,7 @@ static bool countNests(const KernelSource &kernel, KernelWork &work) {
         inStrips.insert(outputs.begin(), outputs.end());
     }
     if (own.products.empty())
-      own.grid = double(partitionWork(nest.gridSizes(), own, nest.takesRows()).cells);
+      own.grid = double(partitionWork(nest.gridLoops(), own).cells);
     work += own;
   }
   for (auto [i, argument] : llvm::enumerate(kernel.body->getArguments()))

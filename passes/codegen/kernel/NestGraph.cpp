@@ -2,6 +2,7 @@
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
+#include "passes/codegen/kernel/TurnedLoads.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen {
@@ -46,11 +47,50 @@ llvm::ArrayRef<int64_t> NestGraph::shape() const {
   return shapeOf(update ? value.getDefiningOp()->getOperand(1) : value);
 }
 
-llvm::SmallVector<int64_t> NestGraph::gridSizes() const {
-  llvm::SmallVector<int64_t> sizes;
-  for (unsigned dim : llvm::ArrayRef(dims).take_front(takesRows() ? outerDims : dims.size()))
-    sizes.push_back(g->graph.dims[dim].size);
-  return sizes;
+// Of the two loops that run by blocks one is divided, and a cell goes along the other: along lines of
+// memory, unless that leaves few cells.
+static llvm::SmallVector<GridLoop> blockLoops(const Graph &graph, llvm::ArrayRef<unsigned> dims,
+                                              llvm::ArrayRef<LoopGroup> groups,
+                                              const TurnedLoads &turned) {
+  constexpr int64_t fewCells = 16;
+  int64_t leastPoints = 2 * turned.side;
+  llvm::ArrayRef<unsigned> divided = groups.back(), whole = groups[turned.along];
+  int64_t points = pointsOf(graph, divided);
+  if (points < fewCells * leastPoints && points < pointsOf(graph, whole))
+    std::swap(divided, whole);
+  llvm::SmallVector<GridLoop> loops;
+  for (unsigned dim : dims)
+    if (!llvm::is_contained(divided, dim) && !llvm::is_contained(whole, dim))
+      loops.push_back({dim, graph.dims[dim].size, 1});
+  int64_t inside = pointsOf(graph, divided.drop_front());
+  loops.push_back(
+      {divided.front(), graph.dims[divided.front()].size, wholeVectors(inside, leastPoints)});
+  return loops;
+}
+
+llvm::SmallVector<GridLoop> NestGraph::gridLoops() const {
+  llvm::SmallVector<GridLoop> loops;
+  auto sizeOf = [&](unsigned dim) { return g->graph.dims[dim].size; };
+  if (takesRows()) {
+    for (unsigned dim : llvm::ArrayRef(dims).take_front(outerDims))
+      loops.push_back({dim, sizeOf(dim), 1});
+    return loops;
+  }
+  std::vector<Node *> live = Graph::reachable(rootNodes());
+  auto groups = collapseLoops(g->graph, dims, live, stores());
+  if (auto turned = turnedLoads(g->graph, groups, live, /*isCut=*/true))
+    return blockLoops(g->graph, dims, groups, *turned);
+  for (auto [i, dim] : llvm::enumerate(dims))
+    loops.push_back({dim, sizeOf(dim),
+                     wholeVectors(pointsOf(g->graph, llvm::ArrayRef(dims).drop_front(i + 1)))});
+  return loops;
+}
+
+llvm::SmallVector<Index> NestGraph::stores() const {
+  llvm::SmallVector<Index> offsets;
+  for (const Root &root : roots)
+    offsets.push_back(root.offset);
+  return offsets;
 }
 
 llvm::SmallVector<Node *> NestGraph::rootNodes() const {

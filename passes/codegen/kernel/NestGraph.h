@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/codegen/kernel/KernelGraph.h"
+#include "passes/codegen/kernel/Partition.h"
 
 #include <memory>
 
@@ -37,8 +38,10 @@ public:
 
   llvm::ArrayRef<int64_t> shape() const;
   llvm::SmallVector<Node *> rootNodes() const;
-  // Sizes of the loops that cells may divide: not those of a row that stays.
-  llvm::SmallVector<int64_t> gridSizes() const;
+  llvm::SmallVector<Index> stores() const; // where the roots go
+  // The loops that cells may divide, outer first: not those of a row that stays, nor both of those
+  // which run by blocks.
+  llvm::SmallVector<GridLoop> gridLoops() const;
   // Whether a row of the results stays: all else of it is computed before.
   bool takesRows() const { return rows && outerDims < dims.size(); }
 

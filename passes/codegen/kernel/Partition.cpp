@@ -22,7 +22,12 @@ static double cellCost(const cost::KernelWork &work) {
   return cost;
 }
 
-Partition partitionWork(llvm::ArrayRef<int64_t> sizes, const cost::KernelWork &work, bool byRows) {
+int64_t wholeVectors(int64_t inside, int64_t least) {
+  int64_t step = 64 / std::gcd(inside, int64_t(64));
+  return llvm::alignTo(llvm::divideCeil(least, inside), step);
+}
+
+Partition partitionWork(llvm::ArrayRef<GridLoop> loops, const cost::KernelWork &work) {
   // About 5 us a cell: far above what handing one out costs, far below a step.
   constexpr double costOfCell = 200e3;
   constexpr int64_t mostCells = 1024;
@@ -30,19 +35,14 @@ Partition partitionWork(llvm::ArrayRef<int64_t> sizes, const cost::KernelWork &w
       std::clamp<int64_t>(static_cast<int64_t>(cellCost(work) / costOfCell), 1, mostCells);
   Partition result;
   int64_t before = 1;
-  while (result.prefix + 1 < sizes.size() && before * sizes[result.prefix] <= wanted)
-    before *= sizes[result.prefix++];
-  if (sizes.empty())
+  while (result.prefix + 1 < loops.size() && before * loops[result.prefix].size <= wanted)
+    before *= loops[result.prefix++].size;
+  if (loops.empty())
     return result;
-  int64_t size = sizes[result.prefix];
-  int64_t rowsInside = 1;
-  for (int64_t n : sizes.drop_front(result.prefix + 1))
-    rowsInside *= n;
-  // Whole vectors where the loop may be the vector loop.
-  int64_t step = byRows ? 1 : 64 / std::gcd(rowsInside, int64_t(64));
-  int64_t chunk = llvm::divideCeil(size, std::max<int64_t>(wanted / before, 1));
-  result.chunk = std::min(size, static_cast<int64_t>(llvm::alignTo(chunk, step)));
-  result.chunks = llvm::divideCeil(size, result.chunk);
+  const GridLoop &loop = loops[result.prefix];
+  int64_t chunk = llvm::divideCeil(loop.size, std::max<int64_t>(wanted / before, 1));
+  result.chunk = std::min(loop.size, static_cast<int64_t>(llvm::alignTo(chunk, loop.step)));
+  result.chunks = llvm::divideCeil(loop.size, result.chunk);
   result.cells = before * result.chunks;
   return result;
 }

@@ -15,9 +15,15 @@ struct Partition {
   int64_t chunk = 1;   // its indices a cell
   int64_t cells = 1;
 };
-// `sizes` of the loops, outer first; `work` of all their points. `byRows`: each has loops of its own
-// inside.
-Partition partitionWork(llvm::ArrayRef<int64_t> sizes, const cost::KernelWork &work, bool byRows);
+// A loop that cells may divide: chunks of it are multiples of `step`.
+struct GridLoop {
+  unsigned dim;
+  int64_t size, step;
+};
+// `loops`: outer first; `work` of all their points.
+Partition partitionWork(llvm::ArrayRef<GridLoop> loops, const cost::KernelWork &work);
+// Indices of a loop with `inside` points inside it that are whole vectors, and `least` points.
+int64_t wholeVectors(int64_t inside, int64_t least = 1);
 
 // Cells of a contraction: chunks of n, times chunks of m, times ranges of the outer loops' points.
 struct ContractionCells {

@@ -3,6 +3,7 @@ from mutant import mutant
 
 MAPS = "passes/codegen/kernel/IndexMaps.cpp"
 LOOPS = "passes/codegen/cpu/ElementalKernel.cpp"
+TURNED = "passes/codegen/cpu/TurnedBlock.cpp"
 FOLD = "passes/codegen/kernel/InlineReductions.cpp"
 PANELS = "passes/codegen/cpu/ContractionPanels.cpp"
 TILES = "passes/codegen/cpu/Contraction.cpp"
@@ -34,14 +35,14 @@ MUTANTS = [
            "return llvm::all_of(nodes, [&](Node *node) { return fits(node->index); }) && ⟦llvm::all_of(stores, fits)⟧;", "true",
            "two loops become one though the result's rows do not lie side by side (an update in place of a part)"),
     mutant("codegen.chunks-of-part-vectors", "passes/codegen/kernel/Partition.cpp",
-           "int64_t step = byRows ? 1 : ⟦64 / std::gcd(rowsInside, int64_t(64))⟧;", "1",
+           "int64_t step = ⟦64 / std::gcd(inside, int64_t(64))⟧;", "1",
            "a large loop is divided among cores in mid-vector: elements at the ends of chunks are left out"),
-    mutant("codegen.tiles-twice-in-place", LOOPS,
-           "return node->op == Op::Reduced; }) || ⟦function.kernel.sharesBuffers()⟧)", "false",
-           "square tiles of a transpose overlap, also where the result overwrites an operand: elements are computed twice"),
-    mutant("codegen.last-tile-not-moved", LOOPS,
-           "Value moved = ⟦b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, start, last)⟧;", "start",
-           "the last of the square tiles of a transpose reaches past the end: sizes over 16 that 16 does not divide"),
+    mutant("codegen.last-square-left-out", TURNED,
+           "Value start = e.openLoop(base, ⟦end⟧, step, false);", "e.b.CreateNSWSub(end, e.i64(7))",
+           "a transpose leaves out the last of the squares that are turned in registers, where it is not full"),
+    mutant("codegen.block-not-moved", TURNED,
+           "vectorBase = ⟦moved(v0, highest(vector) - mostRows)⟧;", "v0",
+           "the last block of a transpose starts where it is, its squares are moved back: sizes over 32 that leave a small rest"),
     mutant("codegen.tile-rows-twice", TILES,
            "Value r = e.openLoop(⟦isShared && tile.skipM ? tile.skipM : e.i64(0)⟧, e.i64(plan.rows), 1, false);", "e.i64(0)",
            "a product whose epilogue overwrites an operand: rows that two tiles share go through it twice"),

@@ -27,7 +27,14 @@ TEST(Elemental, EverySizeIsCovered) {
 }
 
 TEST(Elemental, TransposeAndBroadcast) {
-  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{1, 5}, {17, 40}, {64, 64}, {33, 100}}) {
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{1, 5},
+                               {17, 40},
+                               {8, 300},
+                               {64, 64},
+                               {33, 100},
+                               {130, 65},
+                               {1024, 640},
+                               {701, 803}}) {
     std::string in = tensor({rows, columns}), out = tensor({columns, rows}), v = tensor({rows});
     Floats x = numbers(rows * columns), bias = numbers(rows, 2);
     auto got =
