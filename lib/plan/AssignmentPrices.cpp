@@ -48,6 +48,13 @@ double AssignmentPrices::seconds(const Assignment &assignment, StepParts *into) 
       if (parts && !sameAxes(assignment[v], whole))
         parts->movements.push_back({-1, int32_t(v), times, assignment[v], whole});
     }
+  // The next step would take state where this one did.
+  for (auto [taken, given] : tables.states)
+    if (!sameAxes(assignment[given], assignment[taken])) {
+      seconds += moving(given, assignment[given], assignment[taken]);
+      if (parts)
+        parts->movements.push_back({-1, given, 1, assignment[given], assignment[taken]});
+    }
   return seconds;
 }
 

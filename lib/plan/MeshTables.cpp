@@ -32,8 +32,10 @@ void MeshTables::uniteValues() {
     if (int32_t to = program.values[v].donatedTo; to >= 0)
       if (auto result = ofResult.find(to); result != ofResult.end())
         if (values[result->second].shape == values[v].shape &&
-            !(isAnnotated(int32_t(v)) && isAnnotated(result->second)))
+            !(isAnnotated(int32_t(v)) && isAnnotated(result->second))) {
           alike.unionSets(int32_t(v), result->second);
+          states.push_back({int32_t(v), result->second});
+        }
   for (const auto &each : alike) {
     if (!each->isLeader())
       continue;

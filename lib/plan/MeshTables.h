@@ -23,6 +23,8 @@ public:
   // itself.
   std::vector<int32_t> listOf, vertexOf;
   std::vector<int32_t> vertexLists; // by vertex: that of its values
+  // What the program takes, and gives back in its place for the next step.
+  std::vector<std::pair<int32_t, int32_t>> states;
 
   const OpTable &of(int32_t op) const {
     if (!ofOp[op])
