@@ -46,7 +46,6 @@ public:
     if (groups.size() > kMostPriced)
       groups.resize(kMostPriced);
     plan::NextBests nextBests(prices, candidate.folded, options, groups.size());
-    plan::StepBill bill = billOf(prices, candidate.folded);
     std::vector<explain::Decision> decisions;
     std::set<int32_t> seen = {-1}; // what is given back lies as what it takes the place of
     for (const Group *group : groups) {
@@ -56,7 +55,7 @@ public:
       if (!isNew)
         continue;
       if (std::optional<plan::NextBest> next = nextBests.of(group->values))
-        decisions.push_back(priced(*group, *next, bill));
+        decisions.push_back(priced(*group, *next));
     }
     llvm::stable_sort(decisions, [](const explain::Decision &a, const explain::Decision &b) {
       return a.seconds > b.seconds;
@@ -170,8 +169,7 @@ private:
     }
   }
 
-  explain::Decision priced(const Group &group, const plan::NextBest &next,
-                           const plan::StepBill &bill) {
+  explain::Decision priced(const Group &group, const plan::NextBest &next) {
     explain::Decision decision;
     int32_t first = group.values.front();
     decision.what = group.names.empty() ? group.what : mends::namesText(group.names);
@@ -182,10 +180,11 @@ private:
     if (next.values.empty())
       return decision;
     decision.next = spec(next.values[first]);
+    plan::StepBill bill = billOf(prices, next.with);
     plan::BillDifference by = differenceOf(bill, billOf(prices, next.values));
     decision.seconds = by.seconds;
     decision.fraction = bill.seconds > 0 ? by.seconds / bill.seconds : 0;
-    decision.bytes = peakBytes(program, next.values) - peakBytes(program, candidate.folded);
+    decision.bytes = peakBytes(program, next.values) - peakBytes(program, next.with);
     decision.computing = by.computing;
     for (const plan::CollectiveBill &each : by.collectives)
       decision.parts.push_back({each.kind, each.count, each.seconds});

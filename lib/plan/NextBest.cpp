@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
 #include <map>
 
 namespace tessera::plan {
@@ -17,110 +18,154 @@ llvm::SmallVector<int64_t, 4> partsOf(const TensorSharding &sharding) {
   return parts;
 }
 
+static constexpr int64_t kMostRounds = 2, kMostEntries = 10'000'000; // of matrices, in all rounds
+static constexpr double kProven = 5e-3;                              // a proof that is good enough
+static constexpr double kAsLong = 1e-3;                              // of a step
+
+// As the plan that was priced last reads them: the sum of the graph is then what that takes, and below
+// what any other does.
+static SharedCopies copiesOf(AssignmentPrices &prices) {
+  SharedCopies copies(prices.getTables());
+  copies.share(prices.getUses());
+  return copies;
+}
+
 NextBests::NextBests(AssignmentPrices &prices, const Assignment &planned, const Options &options,
                      size_t decisions)
-    : prices(prices), planned(planned), seconds(prices.seconds(planned)),
-      copies(prices.getTables()), problem(prices.getTables(), copies) {
+    : prices(prices), planned(planned), reference(planned), seconds(prices.seconds(planned)),
+      copies(copiesOf(prices)), problem(prices.getTables(), copies) {
   if (options.memory)
     problem.addHolds();
-  limits.capacity = options.memory;
+  // What is compiled may fit where the search counts more than it takes.
+  if (options.memory)
+    limits.capacity =
+        std::max(options.memory, int64_t(std::ceil(peakBytes(prices.getProgram(), planned))));
   limits.gap = 1e-3;
   limits.effort = options.effort;
+  int64_t entries = 1;
+  for (const solver::Edge &edge : problem.graph.edges)
+    entries += int64_t(problem.graph.matrices[edge.matrix].costs.size());
+  rounds = std::min<int64_t>(kMostRounds, kMostEntries / entries / int64_t(decisions + 1));
   for (size_t shares = decisions; shares > 1 && limits.effort > 1; shares /= 4)
     --limits.effort; // each is a fourth of the steps
+  findReference();
+}
+
+// A plan that was chosen as it is compiled may not be the least by the search's count; what its
+// decisions are worth is told by the plan that is.
+void NextBests::findReference() {
+  Found best{planned, seconds, false};
+  solve({}, [](int32_t, const TensorSharding &) { return false; }, best);
+  if (best.seconds < seconds * (1 - kAsLong)) {
+    reference = std::move(best.values);
+    seconds = best.seconds;
+  }
 }
 
 std::optional<NextBest> NextBests::of(llvm::ArrayRef<int32_t> values) {
   constexpr size_t kMostAsLong = 3;
-  constexpr double kAsLong = 1e-3; // of a step
   Excluded excluded;
   for (int32_t v : values)
     excluded.insert(partsOf(planned[v]));
   NextBest found;
+  found.withSeconds = seconds;
+  found.with = reference;
+  bool isAsPlanned =
+      llvm::all_of(values, [&](int32_t v) { return partsOf(reference[v]) == partsOf(planned[v]); });
+  if (!isAsPlanned) { // the least count has it otherwise
+    std::optional<Found> with = bestWithout(values, [&](int32_t v, const TensorSharding &sharding) {
+      return partsOf(sharding) != partsOf(planned[v]);
+    });
+    if (with && !with->values.empty()) {
+      found.with = std::move(with->values);
+      found.withSeconds = with->seconds;
+    }
+  }
   while (true) {
-    std::optional<NextBest> next = without(values, excluded);
-    if (next && !next->values.empty() && next->seconds <= seconds * (1 + kAsLong) &&
+    std::optional<Found> next = bestWithout(values, [&](int32_t, const TensorSharding &sharding) {
+      return excluded.contains(partsOf(sharding));
+    });
+    if (!next)
+      return found.asLong.empty() ? std::nullopt : std::optional(std::move(found));
+    if (!next->values.empty() &&
+        std::abs(next->seconds - found.withSeconds) <= found.withSeconds * kAsLong &&
         found.asLong.size() < kMostAsLong) {
       found.asLong.push_back(next->values[values.front()]);
       for (int32_t v : values)
         excluded.insert(partsOf(next->values[v]));
       continue;
     }
-    if (!next)
-      return found.asLong.empty() ? std::nullopt : std::optional(std::move(found));
-    next->asLong = std::move(found.asLong);
-    return next;
+    found.values = std::move(next->values);
+    found.seconds = next->seconds;
+    found.isBest = next->isProven;
+    return found;
   }
 }
 
-std::optional<NextBest> NextBests::without(llvm::ArrayRef<int32_t> values,
-                                           const Excluded &excluded) {
-  solver::Graph &graph = problem.graph;
-  std::map<int32_t, std::vector<double>> before; // costs, by vertex
-  bool possible = false;
+std::optional<NextBests::Found> NextBests::bestWithout(llvm::ArrayRef<int32_t> values,
+                                                       IsOut isOut) {
+  Costs before;
+  bool possible = leaveOut(values, isOut, before);
+  restore(before);
+  if (!possible)
+    return std::nullopt;
+  Found found;
+  solve(values, isOut, found);
+  return found;
+}
+
+// False where some value has no candidate left.
+bool NextBests::leaveOut(llvm::ArrayRef<int32_t> values, IsOut isOut, Costs &before) {
+  bool possible = true;
   for (int32_t v : values) {
     int32_t vertex = problem.vertexOf(v);
-    if (vertex < 0 || !before.try_emplace(vertex, graph.costs[vertex]).second)
+    if (vertex < 0 || before.contains(vertex))
       continue;
-    for (auto [cost, sharding] : llvm::zip_equal(graph.costs[vertex], problem.shardingsOf(v)))
-      if (excluded.contains(partsOf(sharding)))
+    std::vector<double> &costs = problem.graph.costs[vertex];
+    before[vertex] = costs;
+    for (auto [cost, sharding] : llvm::zip_equal(costs, problem.shardingsOf(v)))
+      if (isOut(v, sharding))
         cost = solver::forbidden;
-    bool isLeft =
-        llvm::any_of(graph.costs[vertex], [](double cost) { return cost < solver::forbidden; });
-    possible = (possible || before.size() == 1) && isLeft;
+    possible &= llvm::any_of(costs, [](double cost) { return cost < solver::forbidden; });
   }
-  std::optional<NextBest> found;
-  if (possible) {
-    found = solved();
-    considerAlone(values, excluded, *found);
-  }
-  for (auto &[vertex, costs] : before)
-    graph.costs[vertex] = std::move(costs);
-  return found;
+  return possible && !before.empty();
 }
 
-NextBest NextBests::solved() {
-  solver::Solution solution = solver::solve(problem.graph, limits);
-  NextBest found;
-  if (solution.cost < solver::forbidden) {
-    found.values = problem.decode(solution.choices);
-    found.seconds = prices.seconds(found.values);
-    found.isBest = gapOf(solution) <= 2 * limits.gap;
-  } else {
-    found.isBest = solution.status == solver::Status::infeasible;
-  }
-  return found;
+void NextBests::restore(const Costs &before) {
+  for (const auto &[vertex, costs] : before)
+    problem.graph.costs[vertex] = costs;
 }
 
-void NextBests::considerAlone(llvm::ArrayRef<int32_t> values, const Excluded &excluded,
-                              NextBest &best) {
-  const Program &program = prices.getProgram();
-  std::set<int32_t> vertices;
-  for (int32_t v : values)
-    vertices.insert(problem.vertexOf(v));
-  std::vector<int32_t> changing; // with what lies alike
-  for (size_t v = 0; v < planned.size(); ++v)
-    if (int32_t vertex = problem.vertexOf(int32_t(v)); vertex >= 0 && vertices.contains(vertex))
-      changing.push_back(int32_t(v));
-  Assignment changed = planned;
-  for (const TensorSharding &to : problem.shardingsOf(values.front())) {
-    auto canLieSo = [&](int32_t v) {
-      return llvm::any_of(problem.shardingsOf(v),
-                          [&](const TensorSharding &candidate) { return sameAxes(candidate, to); });
-    };
-    if (excluded.contains(partsOf(to)) || !llvm::all_of(values, canLieSo))
-      continue;
-    if ((left -= int64_t(program.graph.ops.size())) < 0)
+// As the search for the plan does it (Search.cpp): who used copies and paid too little for them pays
+// more in the next round, until what is found is proven.
+void NextBests::solve(llvm::ArrayRef<int32_t> values, IsOut isOut, Found &best) {
+  double bound = 0, stride = 1;
+  solver::Options options = limits;
+  for (int64_t round = 0;; ++round) {
+    Costs before;
+    leaveOut(values, isOut, before);
+    solver::Solution solution = solver::solve(problem.graph, options);
+    restore(before);
+    if (solution.choices.empty() || solution.cost >= solver::forbidden) {
+      best.isProven = best.values.empty() && solution.status == solver::Status::infeasible;
       return;
-    for (int32_t v : changing)
-      changed[v] = to;
-    double seconds = prices.seconds(changed);
-    bool fits = limits.capacity == 0 || peakBytes(program, changed) <= double(limits.capacity);
-    if (fits && (best.values.empty() || seconds < best.seconds)) {
-      best.values = changed;
-      best.seconds = seconds;
-      best.isBest = false;
     }
+    Assignment solved = problem.decode(solution.choices);
+    double time = prices.seconds(solved);
+    if (best.values.empty() || time < best.seconds) {
+      best.values = std::move(solved);
+      best.seconds = time;
+    }
+    stride *= round == 0 ? 1 : solution.lowerBound > bound ? 1.2 : 0.6;
+    bound = std::max(bound, solution.lowerBound);
+    best.isProven = best.seconds - bound <= kProven * best.seconds;
+    Uses used = problem.uses(solution.choices);
+    double missing = std::min(best.seconds, solution.cost + copies.unpaid(used)) - solution.cost;
+    if (best.isProven || round >= rounds || missing <= limits.gap * solution.cost)
+      return;
+    copies.shift(used, stride * missing);
+    problem.build();
+    options.effort = 1;
   }
 }
 

@@ -12,6 +12,9 @@
 #include "lib/plan/Formulation.h"
 #include "lib/solver/Solve.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <map>
 #include <optional>
 #include <set>
 
@@ -20,7 +23,11 @@ namespace tessera::plan {
 struct NextBest {
   Assignment values;  // of the whole program; empty where all else takes as long, or does not fit
   double seconds = 0; // of a step, as AssignmentPrices counts it
-  bool isBest = true; // proven, as far as the search's own sum goes; else there may be a better one
+  bool isBest = true; // proven to half a percent; else there may be a better one
+  // The best with the values as planned, to which it is compared: the plan, or what the search counts
+  // less for. Where that takes longer than the next best, the plan was chosen for what is not counted.
+  Assignment with;
+  double withSeconds = 0;
   // Of the first value: layouts with which a step takes as long as planned, three at most. They are a
   // question of memory.
   std::vector<sharding::TensorSharding> asLong;
@@ -41,21 +48,30 @@ public:
   int32_t vertexOf(int32_t value) const { return problem.vertexOf(value); }
 
 private:
+  struct Found {
+    Assignment values; // empty: none, which may be proven, too
+    double seconds = 0;
+    bool isProven = false;
+  };
   using Excluded = std::set<llvm::SmallVector<int64_t, 4>>; // parts
+  using Costs = std::map<int32_t, std::vector<double>>;     // by vertex
+  using IsOut = llvm::function_ref<bool(int32_t value, const sharding::TensorSharding &)>;
 
-  // None where nothing else is possible.
-  std::optional<NextBest> without(llvm::ArrayRef<int32_t> values, const Excluded &excluded);
-  NextBest solved();
-  // With all else as planned: where copies are shared, this may be less than what was solved.
-  void considerAlone(llvm::ArrayRef<int32_t> values, const Excluded &excluded, NextBest &best);
+  void findReference();
+  // None where nothing is left to choose.
+  std::optional<Found> bestWithout(llvm::ArrayRef<int32_t> values, IsOut isOut);
+  bool leaveOut(llvm::ArrayRef<int32_t> values, IsOut isOut, Costs &before);
+  void restore(const Costs &before);
+  void solve(llvm::ArrayRef<int32_t> values, IsOut isOut, Found &best);
 
   AssignmentPrices &prices;
   const Assignment &planned;
-  double seconds;      // of it
-  SharedCopies copies; // each op pays for its own
+  Assignment reference; // the plan, or one that the search counts less for
+  double seconds;       // of it
+  SharedCopies copies;
   Formulation problem;
   solver::Options limits;
-  int64_t left = 2'000'000; // ops of assignments that may be priced
+  int64_t rounds = 0;
 };
 
 // In how many parts each dimension is.

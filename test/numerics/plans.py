@@ -12,6 +12,8 @@ import jax
 import jax.numpy as jnp
 from command_line import tessera
 
+jax.config.update("jax_num_cpu_devices", 8) # for annotations
+
 FAST = {"alpha": 2e-6, "beta": 3e11, "flops": 1e14, "memory": 1e12}  # links as between GPUs of a host
 # Four devices a host; between hosts links of a sixteenth of the rate.
 HOSTS = FAST | {"levels": [{"name": "host", "devices": 4, "alpha": 2e-6, "beta": 1e12},
@@ -32,6 +34,10 @@ class Plan:
     def axes(self, argument):
         return self.report["arguments"][argument]
 
+    def names(self, tree):
+        """Of the arguments tree['name']."""
+        return [name[len(tree) + 2:-2] for name in self.report["arguments"] if name.startswith(f"{tree}['")]
+
     def shards(self, argument):
         """In how many parts each dimension lies."""
         counts = []
@@ -51,9 +57,16 @@ class Plan:
     def count(self, *kinds):
         return sum(c["count"] for c in self.collectives if c["kind"] in kinds)
 
-    def sums(self):
-        """All-reduces of a step; where sequences are divided between products, each is a reduce-scatter and an all-gather."""
-        return self.count("all-reduce", "reduce-scatter")
+    def large(self, *kinds):
+        """Collectives of a step, but for those of a few numbers: the loss, statistics."""
+        return sum(c["count"] for c in self.collectives if c["bytes"] > 4096 and (not kinds or c["kind"] in kinds))
+
+    def why(self):
+        """What the costliest of its decisions is worth."""
+        first = next((each for each in self.report["decisions"] if each["next"]), None)
+        if not first:
+            return "all else takes as long"
+        return f"{first['what']} {first['spec']}: with {first['next']} {100 * first['fraction']:+.1f}%"
 
     def __str__(self):
         lines = [f"{self.report['kind']} on {self.report['axes']}, {self.report['predicted']}"]
@@ -64,8 +77,8 @@ class Plan:
         return "\n".join(lines)
 
 
-def plan(step, arguments, topology, *options, donate=()):
-    text = jax.jit(step, donate_argnums=donate).lower(*arguments).as_text(debug_info=True)
+def plan(step, arguments, topology, *options, donate=(), **shardings):
+    text = jax.jit(step, donate_argnums=donate, **shardings).lower(*arguments).as_text(debug_info=True)
     with tempfile.TemporaryDirectory() as directory:
         path = lambda name: os.path.join(directory, name)
         with open(path("p.mlir"), "w") as file:
@@ -151,7 +164,8 @@ def state_where_memory_is_short():
 
 
 def moments_further_than_weights():
-    """An all-reduce is a reduce-scatter and an all-gather: between them the update takes an eighth of the time."""
+    """An all-reduce is a reduce-scatter and an all-gather: between them the update takes an eighth of the time. Weights in
+    parts cost as little (they are gathered once, before rather than after), so a plan may have them so, too."""
     made = plan(adam(layers), (SQUARE, SQUARE, SQUARE, array(65536, 2048)), FAST, "--devices=8", donate=(0, 1, 2))
     assert made.shards("inputs[0]")[0] == 8, made
     for i in range(4):
@@ -160,19 +174,38 @@ def moments_further_than_weights():
     return made
 
 
-def transformer(length, batch, heads=16, width=1024, count=2):
+def moments_in_parts_of_whole_weights():
+    """Whoever gives the weights holds them whole. With their moments whole, too, a step takes 553 MB."""
+    whole = jax.NamedSharding(jax.make_mesh((8,), ("data",)), jax.P(None, None))
+    left = None
+    made = plan(adam(layers), (SQUARE, SQUARE, SQUARE, array(65536, 2048)), FAST, "--memory=480000000", donate=(0, 1, 2),
+                in_shardings=(whole, left, left, left), out_shardings=(whole, left, left))
+    assert made.shards("inputs[0]")[0] == 8, made
+    for i in range(4):
+        assert made.parts(f"weights[{i}]") == 1 and made.parts(f"first[{i}]") == made.parts(f"second[{i}]") == 8, made
+    assert made.large("reduce-scatter") == made.large("all-gather") == 4 == made.large() / 2, made
+    assert made.report["predicted"]["peak_bytes"] <= 480_000_000, made
+    return made
+
+
+def transformer(length, batch, heads=16, width=1024, count=2, shared=False):
+    """With `shared`, all heads have one head of keys and values (Shazeer 2019)."""
     channels = width // heads
-    layer = {"query": array(width, heads, channels), "key": array(width, heads, channels), "value": array(width, heads, channels),
-             "out": array(heads, channels, width), "up": array(width, 4 * width), "down": array(4 * width, width)}
+    key = array(width, 1 if shared else heads, channels)
+    layer = {"query": array(width, heads, channels), "key": key, "value": key, "out": array(heads, channels, width),
+             "up": array(width, 4 * width), "down": array(4 * width, width)}
 
     def normed(x):
         return x * jax.lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-6)
 
     def loss(weights, x):
         for w in weights:
-            q, k, v = (jnp.einsum("btd,dhc->bthc", normed(x), w[name]) for name in ("query", "key", "value"))
-            scores = jax.nn.softmax(jnp.einsum("bthc,bshc->bhts", q, k) / 8, -1)
-            x = x + jnp.einsum("bthc,hcd->btd", jnp.einsum("bhts,bshc->bthc", scores, v), w["out"])
+            seen = normed(x)
+            q, k, v = (jnp.einsum("btd,dhc->bthc", seen, w[name]) for name in ("query", "key", "value"))
+            k, v = (each[:, :, 0] if shared else each for each in (k, v))
+            keys = "bsc" if shared else "bshc"
+            scores = jax.nn.softmax(jnp.einsum(f"bthc,{keys}->bhts", q, k) / 8, -1)
+            x = x + jnp.einsum("bthc,hcd->btd", jnp.einsum(f"bhts,{keys}->bthc", scores, v), w["out"])
             x = x + jax.nn.gelu(normed(x) @ w["up"]) @ w["down"]
         return jnp.mean(x**2)
 
@@ -187,11 +220,25 @@ def is_megatron(made, axis, layer):
 
 
 def columns_then_rows():
-    """One short sequence: gradients are 12 d^2 numbers a layer, activations 256 d. Two sums a layer each way, and the loss's."""
-    loss, weights, x = transformer(256, 1)
-    made = plan(descent(loss), (weights, x), FAST, "--mesh=model=4", donate=0)
-    assert is_megatron(made, "model", 0) and is_megatron(made, "model", 1), made
-    assert made.sums() <= 4 * len(weights) + 1 and made.count("all-gather") <= 4 * len(weights), made
+    """One short sequence, whose length nothing divides: gradients of weights are 12 d^2 numbers a layer, activations 255 d.
+    Two sums a layer each way, and nothing else; the first layer has no gradient to give back."""
+    loss, weights, x = transformer(255, 1)
+    made = plan(descent(loss), (weights, x), FAST, "--devices=4", donate=0)
+    (axis,) = made.sizes
+    assert is_megatron(made, axis, 0) and is_megatron(made, axis, 1), made
+    assert made.large("all-reduce") == made.large() == 4 * len(weights) - 1, made
+    return made
+
+
+def sequence_between():
+    """As above, with a length that divides: in the place of each sum a reduce-scatter and an all-gather, so that norms and
+    residuals are computed in parts. The input is given whole, so that its first gather may be left out."""
+    loss, weights, x = transformer(1024, 1)
+    made = plan(descent(loss), (weights, x), FAST, "--devices=4", donate=0)
+    (axis,) = made.sizes
+    assert is_megatron(made, axis, 0) and is_megatron(made, axis, 1), made
+    assert made.large("reduce-scatter") == 4 * len(weights) - 1 and made.large("all-gather") <= 4 * len(weights), made
+    assert made.large("reduce-scatter", "all-gather") == made.large(), made
     return made
 
 
@@ -227,15 +274,26 @@ def experts_over_devices():
 
 
 def context_of_one_sequence():
-    """One sequence of 16,384 with one head: keys are gathered, queries stay. Where the caller has the input whole, its parts
-    cost nothing; so only what is computed of it tells."""
-    loss, weights, x = transformer(16384, 1, heads=1, width=64, count=1)
-    made = plan(descent(loss), (weights, x), FAST, "--mesh=context=8", donate=0)
-    kinds = {each["kind"]: each for each in made.report["alternatives"]}
-    assert made.report["predicted"]["seconds"] <= kinds["context"]["seconds"], made
-    assert made.report["predicted"]["peak_bytes"] < kinds["replicated"]["peak_bytes"] / 6, made
-    sequences = [c for c in made.collectives if c["bytes"] >= 16384 * 64 * 4]
-    assert {c["kind"] for c in sequences} == {"all-gather", "reduce-scatter"}, made
+    """One sequence of 32,768, whose keys and values are an eighth of it: they are gathered, queries and all else stay.
+    Gradients of weights are 9 MB a layer, the sums between products of divided weights 67 MB each. Where the caller has
+    the input whole, its parts cost nothing; so what is gathered tells."""
+    length, count = 32768, 2
+    loss, weights, x = transformer(length, 1, heads=8, width=512, count=count, shared=True)
+    made = plan(descent(loss), (weights, x), FAST, "--devices=8", donate=0)
+    assert made.shards("inputs[0]") in ([1, 8, 1], [1, 1, 1]), made
+    moved = [c for c in made.collectives if c["bytes"] >= length * 64 * 4]
+    assert {c["kind"] for c in moved} <= {"all-gather", "reduce-scatter"}, made
+    assert all(c["bytes"] <= 2 * length * 64 * 4 for c in moved), made
+    return made
+
+
+def sequence_to_heads():
+    """As above, but each head has keys of its own: to gather all would be more than to give each device all of two heads'
+    queries, keys and values, and positions back (Jacobs et al. 2023, DeepSpeed Ulysses)."""
+    loss, weights, x = transformer(16384, 1, count=1)
+    made = plan(descent(loss), (weights, x), FAST, "--devices=8", donate=0)
+    assert made.shards("inputs[0]") in ([1, 8, 1], [1, 1, 1]), made
+    assert made.large("all-to-all") >= 8, made
     return made
 
 
@@ -273,18 +331,20 @@ def tables_by_rows():
     return made
 
 
-CASES = [data_of_small_weights, spatial_of_one_image, state_where_memory_is_short, moments_further_than_weights, columns_then_rows,
-         data_across_tensor_within, experts_over_devices, context_of_one_sequence, vocabulary, tables_by_rows]
+CASES = [data_of_small_weights, spatial_of_one_image, state_where_memory_is_short, moments_further_than_weights,
+         moments_in_parts_of_whole_weights, columns_then_rows, sequence_between, data_across_tensor_within, experts_over_devices,
+         context_of_one_sequence, sequence_to_heads, vocabulary, tables_by_rows]
 
 
-def main():
+def check(cases):
+    """The exit code: all cases, or those that the command line names."""
     failed = 0
-    for case in CASES:
+    for case in cases:
         if sys.argv[1:] and case.__name__ not in sys.argv[1:]:
             continue
         try:
             made = case()
-            print(f"ok   {case.__name__}: {made.report['kind']} on {made.report['axes']}", flush=True)
+            print(f"ok   {case.__name__}: {made.report['kind']} on {made.report['axes']}; {made.why()}", flush=True)
         except AssertionError as wrong:
             failed += 1
             print(f"FAIL {case.__name__}: {case.__doc__}\n{wrong}", flush=True)
@@ -292,4 +352,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check(CASES))
