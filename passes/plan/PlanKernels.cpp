@@ -53,6 +53,18 @@ bool computesFloats(Operation *op, NodeKind kind) {
   return kind == NodeKind::Reduce || kind == NodeKind::Contraction || kind == NodeKind::Alone;
 }
 
+// What the op's kernel computes for it: of a convolution also what falls on padding.
+double flopsInKernel(Operation *op, const PropagatedOp &ruled) {
+  auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op);
+  if (!convolution)
+    return ruled.flops;
+  RankedTensorType window = convolution.getRhs().getType();
+  int64_t features =
+      window.getDimSize(convolution.getDimensionNumbers().getKernelOutputFeatureDimension());
+  return 2 * elementsOf(convolution->getResult(0)) * elementsOf(convolution.getRhs()) /
+         double(std::max<int64_t>(features, 1));
+}
+
 // Whether a kernel with such a node reads its operands elsewhere than where it writes.
 bool mixesPlaces(NodeKind kind) {
   return kind == NodeKind::Contraction || kind == NodeKind::Reduce || kind == NodeKind::Transpose ||
@@ -132,8 +144,9 @@ void PlanProgram::describeKernel(const fuse::BlockGraph &block, const fusion::Ke
     endOf[index] = std::max(endOf[index], end);
     facts.isProduct = kind == NodeKind::Contraction;
     if (computesFloats(op, kind)) {
-      facts.flops += ruled.flops;
-      whole.flops += ruled.flops;
+      double flops = flopsInKernel(op, ruled);
+      facts.flops += flops;
+      whole.flops += flops;
     }
     for (auto [i, v] : llvm::enumerate(ruled.operands)) {
       int32_t root = v;
