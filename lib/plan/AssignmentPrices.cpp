@@ -60,7 +60,8 @@ double AssignmentPrices::seconds(const Assignment &assignment, StepParts *into) 
 
 double AssignmentPrices::moving(int32_t v, const TensorSharding &from, const TensorSharding &to) {
   const PropagatedValue &value = program.graph.values[v];
-  return tables.prices.seconds(value.shape, value.elementBytes, from, to);
+  return tables.prices.seconds(value.shape, value.elementBytes, from, to,
+                               program.values[v].inKernel);
 }
 
 void AssignmentPrices::carry(Priced &into, int32_t value, int32_t tensor, double times,

@@ -60,7 +60,8 @@ void Formulation::addWholeUse(int32_t value) {
   for (auto [cost, sharding] :
        llvm::zip_equal(graph.costs[tables.vertexOf[value]], tables.lists[tables.listOf[value]]))
     cost += program.values[value].wholeTimes *
-            tables.prices.seconds(it.shape, it.elementBytes, sharding, whole);
+            tables.prices.seconds(it.shape, it.elementBytes, sharding, whole,
+                                  program.values[value].inKernel);
 }
 
 void Formulation::addOp(int32_t index) {

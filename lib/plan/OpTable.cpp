@@ -111,7 +111,7 @@ std::string OpTables::keyOf(int32_t index) const {
     for (int32_t v : *side) {
       const sharding::PropagatedValue &value = program.graph.values[v];
       appendKey(key, value.elementBytes);
-      appendKey(key, int64_t(value.free));
+      appendKey(key, int64_t(value.free) + 2 * int64_t(program.values[v].inKernel));
       for (int64_t size : value.shape)
         appendKey(key, size);
     }
@@ -274,14 +274,15 @@ void OpTables::collectTensors(OpTable &table, int32_t index, llvm::ArrayRef<int3
     table.in.push_back(value.free || value.shape.empty()
                            ? nullptr
                            : &prices.between(valueLists[v], table.needed[i].list, value.shape,
-                                             value.elementBytes));
+                                             value.elementBytes, program.values[v].inKernel));
   }
   for (auto [i, v] : llvm::enumerate(op.results)) {
     const sharding::PropagatedValue &value = program.graph.values[v];
     table.made.push_back(collect([&](const FactorAxes &axes) { return axes.resultSharding(i); }));
-    table.out.push_back(value.free ? nullptr
-                                   : &prices.between(table.made[i].list, valueLists[v], value.shape,
-                                                     value.elementBytes));
+    table.out.push_back(value.free
+                            ? nullptr
+                            : &prices.between(table.made[i].list, valueLists[v], value.shape,
+                                              value.elementBytes, program.values[v].inKernel));
   }
 }
 

@@ -50,6 +50,8 @@ struct ValueFacts : Lifetime {
   int32_t donatedTo = -1;       // of an argument: the result that takes its place in the next step
   bool donated = false;         // that result may lie in the argument's memory
   std::vector<Lifetime> others; // of the values that are folded into this one (Folded.h)
+  // It never leaves its kernel, unless it is moved: then it is written, and read by another kernel.
+  bool inKernel = false;
   // How often ops that have no sharding rule use it, each time whole.
   double wholeTimes = 0;
   // Axes by which the value is divided already where it lies: those of the manual computations

@@ -201,14 +201,14 @@ double ReshardPrices::price(int32_t pattern, double bytes) {
 }
 
 const Matrix &ReshardPrices::between(int32_t from, int32_t to, llvm::ArrayRef<int64_t> shape,
-                                     int64_t elementBytes) {
+                                     int64_t elementBytes, bool inKernel) {
   bool even = isEven(from, shape) && isEven(to, shape);
   double bytes = double(elementBytes);
   std::string key;
   appendKey(key, from);
   appendKey(key, to);
   appendKey(key, elementBytes);
-  appendKey(key, int64_t(even));
+  appendKey(key, int64_t(even) + 2 * int64_t(inKernel));
   for (int64_t size : shape) {
     bytes *= double(size);
     if (!even)
@@ -231,19 +231,42 @@ const Matrix &ReshardPrices::between(int32_t from, int32_t to, llvm::ArrayRef<in
       matrix.at.push_back(
           price(table[i], paddedBytes(shape, elementBytes, lists[from][i / matrix.columns],
                                       lists[to][i % matrix.columns])));
+  if (inKernel)
+    for (size_t i = 0; i < table.size(); ++i)
+      if (matrix.at[i] > 0)
+        matrix.at[i] +=
+            dividing(bytes, lists[from][i / matrix.columns], lists[to][i % matrix.columns]);
   return matrix;
 }
 
+double ReshardPrices::dividing(double bytes, const TensorSharding &from,
+                               const TensorSharding &to) const {
+  double moved = 0;
+  for (const TensorSharding *side : {&from, &to}) {
+    double part = bytes;
+    for (const sharding::DimSharding &dim : side->dims)
+      part /= double(shardCount(dim.axes));
+    moved += part;
+  }
+  const cost::Topology &topology = planner.getTopology();
+  return cost::turnsOf(topology, planner.getMesh()) * moved / topology.device.bytesPerSecond;
+}
+
 double ReshardPrices::seconds(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
-                              const TensorSharding &from, const TensorSharding &to) {
+                              const TensorSharding &from, const TensorSharding &to, bool inKernel) {
   int32_t pattern = patternOf(from, to);
   double seconds = price(pattern, paddedBytes(shape, elementBytes, from, to));
-  if (pattern < 0 || curves[pattern].direct)
+  if (pattern >= 0 && !curves[pattern].direct)
+    seconds = std::max(
+        seconds,
+        planner.plan(shape, elementBytes, canonicalLayout(shape, from), canonicalLayout(shape, to))
+            .seconds);
+  if (!inKernel || seconds <= 0)
     return seconds;
-  return std::max(
-      seconds,
-      planner.plan(shape, elementBytes, canonicalLayout(shape, from), canonicalLayout(shape, to))
-          .seconds);
+  double bytes = double(elementBytes);
+  for (int64_t size : shape)
+    bytes *= double(size);
+  return seconds + dividing(bytes, from, to);
 }
 
 } // namespace tessera::plan

@@ -36,12 +36,14 @@ public:
 
   // Seconds from each sharding of `from` to each of `to`. Impossible where a value would become
   // partial. Where shards are not even, of the tensor with as much padding as makes them so.
+  // `inKernel`: that it moves divides a kernel (ValueFacts).
   const Matrix &between(int32_t from, int32_t to, llvm::ArrayRef<int64_t> shape,
-                        int64_t elementBytes);
+                        int64_t elementBytes, bool inKernel = false);
 
   // That of one, as the search for its steps has it; never less than `between` has.
   double seconds(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
-                 const sharding::TensorSharding &from, const sharding::TensorSharding &to);
+                 const sharding::TensorSharding &from, const sharding::TensorSharding &to,
+                 bool inKernel = false);
 
 private:
   // The best steps for one number of bytes.
@@ -67,6 +69,9 @@ private:
   double priced(const Anchor &anchor, double bytes) const;
   std::pair<double, double> point(Curve &curve, int exponent);
   double price(int32_t pattern, double bytes);
+  // Writing what moves, and reading what arrives.
+  double dividing(double bytes, const sharding::TensorSharding &from,
+                  const sharding::TensorSharding &to) const;
 
   const LayoutLists &lists;
   sharding::ReshardPlanner &planner;

@@ -92,6 +92,12 @@ void PlanProgram::findKernels() {
   for (func::FuncOp function : copy->getOps<func::FuncOp>())
     for (Block &block : function.getBody())
       findKernels(block);
+  for (auto [v, facts] : llvm::enumerate(program.values)) {
+    Value value = graph->valueAt(int32_t(v));
+    Operation *def = value ? value.getDefiningOp() : nullptr;
+    bool isCheap = def && fusionKindOf(def) == NodeKind::Broadcast; // what it is made of moves
+    facts.inKernel = !facts.stored && viewed[v] < 0 && !isCheap;
+  }
 }
 
 void PlanProgram::findKernels(Block &block) {
