@@ -89,6 +89,12 @@ def adam(p, m, v, g):
     return p - 1e-3 * (m / 0.1) / (jnp.sqrt(jnp.abs(v) / 0.001) + 1e-8), m, v
 
 
+def picked(x):
+    """A cross entropy's gradient: of elements that indices name, of which some name none."""
+    labels = (x[:, 0] * 40).astype(jnp.int32)
+    return jax.grad(lambda x: jnp.sum(jnp.take_along_axis(jax.nn.log_softmax(x), labels[:, None], -1, mode="fill", fill_value=0)))(x)
+
+
 def cases():
     f32, bf16, f16, f64 = jnp.float32, jnp.bfloat16, jnp.float16, np.float64
     return [
@@ -103,6 +109,8 @@ def cases():
         FusionCase("moved_sums", moved_sums, ((37, 100),)), FusionCase("moved_sums_f64", moved_sums, ((37, 100),), f64),
         FusionCase("products", products, ((6, 300), (300, 20))), FusionCase("products_thin", products, ((34, 130), (130, 2))),
         FusionCase("products_bf16", products, ((34, 140), (140, 48)), bf16), FusionCase("products_f64", products, ((6, 300), (300, 20)), f64),
+        FusionCase("products_in_blocks", lambda x, y: (jax.nn.relu(x.T @ y) * 2, x.T @ (y - 1)), ((528, 264), (528, 270))),
+        *(FusionCase(f"picked_{n}", picked, ((33, n),)) for n in (50, 300)),
         FusionCase("convolution", convolution, ((2, 9, 8, 20), (3, 3, 20, 24))), FusionCase("convolution_bf16", convolution, ((2, 9, 8, 20), (3, 3, 20, 24)), bf16),
         FusionCase("windows", windows, ((4, 20, 30),)), FusionCase("adam", adam, ((33, 50),) * 4), FusionCase("adam_bf16", adam, ((33, 50),) * 4, bf16),
         FusionCase("gelu", jax.nn.gelu, ((33, 50),)), FusionCase("functions", lambda x, y: jnp.log1p(jnp.exp(x * y)) * jnp.sin(x) + lax.rsqrt(x * x + y * y), ((33, 50),) * 2),

@@ -59,7 +59,7 @@ def sums(name):
 def products(name):
     def check():
         found = []
-        for m, k, n in ((3, 5, 4), (33, 700, 40), (64, 5000, 64), (50, 3000, 3), (1, 5000, 64), (64, 5000, 1)):
+        for m, k, n in ((3, 5, 4), (33, 700, 40), (64, 5000, 64), (50, 3000, 3), (1, 5000, 64), (64, 5000, 1), (70, 4112, 100)):
             rng = np.random.default_rng(k)
             a, b = (rng.standard_normal(s).astype(np.float64 if name == "f64" else np.float32).astype(FLOATS[name]) for s in ((m, k), (k, n)))
             a[0], b[:, 0] = 0.1, 1
@@ -82,7 +82,7 @@ def arranged_products(name):
     """In batches, with the operands in either order of dimensions, at sizes that tiles divide and that they don't."""
     def check():
         found = []
-        for m, k, n in ((64, 96, 64), (70, 64, 100), (20, 78, 33), (40, 33, 10)):
+        for m, k, n in ((64, 96, 64), (70, 64, 100), (20, 78, 33), (40, 33, 10), (264, 528, 264)):
             for turns in ((0, 0), (1, 0), (0, 1), (1, 1)):
                 rng = np.random.default_rng(k)
                 sizes = [(3, *size[::-1]) if turned else (3, *size) for size, turned in zip(((m, k), (k, n)), turns)]

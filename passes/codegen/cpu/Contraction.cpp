@@ -36,11 +36,14 @@ Value ContractionEmitter::flatK() {
   return sum;
 }
 
+Value ContractionEmitter::placeOfK() { return kLow ? b.CreateNSWSub(flatK(), kLow) : flatK(); }
+
 void ContractionEmitter::overK(int64_t step, llvm::function_ref<void()> body) {
   for (const LoopGroup &group : plan.k) {
     bool isInner = &group == &plan.k.back();
     bind(group,
-         e.openLoop(e.i64(0), e.i64(boundsOf(graph, group).second), isInner ? step : 1, false));
+         e.openLoop(kLow ? kLow : e.i64(0), kHigh ? kHigh : e.i64(boundsOf(graph, group).second),
+                    isInner ? step : 1, false));
   }
   body();
   for (size_t i = 0; i < plan.k.size(); ++i)
@@ -53,15 +56,17 @@ void ContractionEmitter::overK(int64_t step, llvm::function_ref<void()> body) {
 // block and the number of blocks, not with k.
 void ContractionEmitter::multiply(Tile tile, llvm::ArrayRef<Value> sums) {
   constexpr int64_t block = Reduction::chainBlock;
-  llvm::for_each(sums, [&](Value sum) { clear(sum); });
+  if (!kLow)
+    llvm::for_each(sums, [&](Value sum) { clear(sum); });
   auto inBlocks = [&](int64_t size, int64_t step,
                       llvm::function_ref<void(Value, Value, llvm::ArrayRef<Value>)> multiply) {
     if (plan.kSize <= block)
       return multiply(e.i64(0), e.i64(size), sums);
     llvm::SmallVector<Value> parts = makeSums("part");
-    Value low = e.openLoop(e.i64(0), e.i64(size), step, false);
-    Value high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(low, e.i64(step)),
-                                         e.i64(size));
+    Value end = kHigh ? kHigh : e.i64(size);
+    Value low = e.openLoop(kLow ? kLow : e.i64(0), end, step, false);
+    Value high =
+        b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(low, e.i64(step)), end);
     llvm::for_each(parts, [&](Value part) { clear(part); });
     multiply(low, high, parts);
     for (auto [sum, part] : llvm::zip(sums, parts))
@@ -75,7 +80,7 @@ void ContractionEmitter::multiply(Tile tile, llvm::ArrayRef<Value> sums) {
     outer.append(group.begin(), group.end());
   // k is one loop over panels; elsewhere the inner loop stays one if blocks fit into it, or it into
   // them.
-  if (!readsPanels() && (plan.kSize <= block || innerSize % block == 0)) {
+  if (!readsPanels() && (plan.kSize <= block || innerSize % block == 0 || kLow)) {
     e.bindLoop(outer, e.openLoop(e.i64(0), e.i64(outerSize), 1, false));
     inBlocks(innerSize, block, [&](Value low, Value high, llvm::ArrayRef<Value> into) {
       multiplyBlock(tile, low, high, inner, into);
@@ -94,6 +99,23 @@ void ContractionEmitter::multiply(Tile tile, llvm::ArrayRef<Value> sums) {
   }
 }
 
+// Where few rows of a go past b, and it is not copied, no cache has its rows, and they lie too far
+// apart for the processor to find out.
+void ContractionEmitter::fetchAhead(Value fromB) {
+  constexpr int64_t farElements = 256, stepsAhead = 16;
+  int64_t step = plan.packsB ? 0 : strideOf(plan.b->index, plan.k.back()).value_or(0);
+  if (step < farElements)
+    return;
+  int64_t bytes = byteSize(kind);
+  for (unsigned v = 0; v < plan.vectors; ++v) {
+    Value place = b.CreateConstGEP1_64(b.getInt8Ty(), fromB,
+                                       (stepsAhead * step + int64_t(v) * plan.lanes) * bytes);
+    constexpr int reads = 0, toFirstLevel = 3, data = 1;
+    b.CreateIntrinsic(llvm::Intrinsic::prefetch, {place->getType()},
+                      {place, b.getInt32(reads), b.getInt32(toFirstLevel), b.getInt32(data)});
+  }
+}
+
 // Adds the products of [low, high) of the loop over `along`.
 void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
                                        llvm::ArrayRef<unsigned> along, llvm::ArrayRef<Value> sums) {
@@ -103,7 +125,7 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
   Value rowsOfA = nullptr, panel = nullptr;
   if (plan.packsA) {
     int64_t step = !plan.acrossA ? plan.kSize : plan.isPaired ? 2 : 1;
-    Value first = b.CreateNSWMul(b.CreateNSWSub(m0, mLow), e.i64(step));
+    Value first = b.CreateNSWMul(b.CreateNSWSub(m0, panelLow), e.i64(step));
     rowsOfA = e.element(b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchA), stored, first);
   }
   if (plan.packsB)
@@ -115,11 +137,12 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
     Value fromA =
         plan.packsA
             ? e.element(rowsOfA, stored,
-                        b.CreateNSWMul(flatK(), e.i64(plan.acrossA ? plan.packedRows() : 1)))
+                        b.CreateNSWMul(placeOfK(), e.i64(plan.acrossA ? plan.packedRows() : 1)))
             : e.element(e.bufferPointer(plan.a->buffer()), stored, e.emitIndex(plan.a->index));
-    Value fromB = plan.packsB ? e.element(panel, stored, b.CreateNSWMul(flatK(), e.i64(columns)))
+    Value fromB = plan.packsB ? e.element(panel, stored, b.CreateNSWMul(placeOfK(), e.i64(columns)))
                               : e.element(e.bufferPointer(plan.b->buffer()), stored,
                                           e.emitIndex(plan.b->index));
+    fetchAhead(fromB);
     llvm::SmallVector<Value> right;
     for (unsigned v = 0; v < plan.vectors; ++v) {
       // A register holds `lanes` elements, or as many pairs.
@@ -205,7 +228,12 @@ void ContractionEmitter::emitTile(Tile tile) {
   bind(plan.n, n0);
   multiply(tile, sums);
   e.closeBlock();
+  storeTile(tile, sums);
+}
 
+// To the outputs.
+void ContractionEmitter::storeTile(Tile tile, llvm::ArrayRef<Value> sums) {
+  auto [m0, n0, skipM, skipN] = tile;
   if (!isPlain()) {
     Value place =
         e.temporary(llvm::ArrayType::get(e.typeOf(kind, plan.columns()), plan.rows), "tile");
@@ -230,17 +258,87 @@ void ContractionEmitter::emitTile(Tile tile) {
   e.closeBlock();
 }
 
+//===--- Blocks of k ---===//
+
+Value ContractionEmitter::sumsOf(Tile tile) {
+  // A tile that was moved back has the number that it would have had.
+  auto numberOf = [&](Value start, Value low, int64_t step) {
+    return b.CreateUDiv(b.CreateNSWAdd(b.CreateNSWSub(start, low), e.i64(step - 1)), e.i64(step));
+  };
+  Value number = b.CreateNSWAdd(b.CreateNSWMul(numberOf(tile.n0, nLow, plan.columns()),
+                                               e.i64(llvm::divideCeil(plan.mChunk, plan.rows))),
+                                numberOf(tile.m0, mLow, plan.rows));
+  Value all = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchSums);
+  return e.element(all, kind, b.CreateNSWMul(number, e.i64(plan.rows * plan.columns())));
+}
+
+void ContractionEmitter::addBlock(Tile tile) {
+  llvm::SmallVector<Value> sums = makeSums("sum");
+  Value place = sumsOf(tile);
+  auto at = [&](size_t i) { return b.CreateConstGEP1_64(vectorType(), place, int64_t(i)); };
+  for (auto [i, sum] : llvm::enumerate(sums))
+    b.CreateStore(b.CreateAlignedLoad(vectorType(), at(i), llvm::Align(4)), sum);
+  e.openBlock();
+  bind(plan.m, tile.m0);
+  bind(plan.n, tile.n0);
+  multiply(tile, sums);
+  e.closeBlock();
+  for (auto [i, sum] : llvm::enumerate(sums))
+    b.CreateAlignedStore(b.CreateLoad(vectorType(), sum), at(i), llvm::Align(4));
+}
+
+void ContractionEmitter::emitBlocks() {
+  b.CreateMemSet(b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchSums), b.getInt8(0),
+                 plan.sumElements() * byteSize(kind), llvm::Align(64));
+  kLow = e.openLoop(e.i64(0), e.i64(plan.kSize), plan.kBlock, false);
+  kHigh = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(kLow, e.i64(plan.kBlock)),
+                                  e.i64(plan.kSize));
+  overPanels([&](Tile tile) { addBlock(tile); });
+  e.closeLoop();
+  kLow = kHigh = nullptr;
+  overTiles(nLow, nHigh, plan.columns(), plan.nSize, [&](Value n0, Value skipN) {
+    overTiles(mLow, mHigh, plan.rows, plan.mSize, [&](Value m0, Value skipM) {
+      Tile tile{m0, n0, skipM, skipN};
+      Value place = sumsOf(tile);
+      if (!isPlain())
+        return finishTile(tile, place);
+      llvm::SmallVector<Value> sums = makeSums("sum");
+      for (auto [i, sum] : llvm::enumerate(sums)) {
+        Value from = b.CreateConstGEP1_64(vectorType(), place, int64_t(i));
+        b.CreateStore(b.CreateAlignedLoad(vectorType(), from, llvm::Align(4)), sum);
+      }
+      storeTile(tile, sums);
+    });
+  });
+}
+
 //===--- Cells ---===//
 
 void ContractionEmitter::emitPoint() {
+  if (plan.kBlock)
+    return emitBlocks();
+  overPanels([&](Tile tile) { emitTile(tile); });
+}
+
+// Copies panels, of all k's or of a block, and runs body for each tile.
+void ContractionEmitter::overPanels(llvm::function_ref<void(Tile)> body) {
   if (plan.packsB)
     packB();
+  panelLow = mLow, panelHigh = mHigh;
+  bool isInPanels = plan.mPanel < plan.mChunk;
+  if (isInPanels) {
+    panelLow = e.openLoop(mLow, mHigh, plan.mPanel, false);
+    panelHigh = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                        b.CreateNSWAdd(panelLow, e.i64(plan.mPanel)), mHigh);
+  }
   if (plan.packsA)
-    plan.acrossA ? packAcrossA() : packA(mLow, mHigh, plan.kSize);
+    plan.acrossA ? packAcrossA() : packA(panelLow, panelHigh, plan.kSize);
   overTiles(nLow, nHigh, plan.columns(), plan.nSize, [&](Value n0, Value skipN) {
-    overTiles(mLow, mHigh, plan.rows, plan.mSize,
-              [&](Value m0, Value skipM) { emitTile({m0, n0, skipM, skipN}); });
+    overTiles(panelLow, panelHigh, plan.rows, plan.mSize,
+              [&](Value m0, Value skipM) { body({m0, n0, skipM, skipN}); });
   });
+  if (isInPanels)
+    e.closeLoop();
 }
 
 void ContractionEmitter::emitCell(Value cell, llvm::Instruction *before) {
@@ -269,11 +367,13 @@ void ContractionEmitter::emitCell(Value cell, llvm::Instruction *before) {
 void ContractionEmitter::reserveScratch() {
   int64_t bytes = plan.isPaired ? 2 : byteSize(kind);
   if (plan.packsA)
-    scratchA = function.reserveScratch((plan.acrossA ? plan.packedRows() : plan.mChunk) *
-                                       plan.kSize * bytes);
+    scratchA = function.reserveScratch((plan.acrossA ? plan.packedRows() : plan.mPanel) *
+                                       plan.panelK() * bytes);
   if (plan.packsB)
     scratchB =
-        function.reserveScratch(llvm::alignTo(plan.nChunk, plan.columns()) * plan.kSize * bytes);
+        function.reserveScratch(llvm::alignTo(plan.nChunk, plan.columns()) * plan.panelK() * bytes);
+  if (plan.kBlock)
+    scratchSums = function.reserveScratch(plan.sumElements() * bytes);
 }
 
 void ContractionEmitter::emit() {

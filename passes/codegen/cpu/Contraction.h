@@ -16,9 +16,15 @@ struct ContractionPlan : ContractionLoops, ContractionCells {
   bool byTiles = false;  // bf16 by the processor's tiles (ContractionTiles.cpp)
   bool hasPairs() const { return isPaired || byTiles; }
   // Of k in a panel: tiles multiply whole units.
-  int64_t panelK() const { return byTiles ? llvm::alignTo(kSize, Reduction::tileUnit) : kSize; }
+  int64_t panelK() const {
+    return byTiles ? llvm::alignTo(kSize, Reduction::tileUnit) : kBlock ? kBlock : kSize;
+  }
   // Rows of a side by side when it is packed with m innermost.
-  int64_t packedRows() const { return llvm::alignTo(mChunk, 16); }
+  int64_t packedRows() const { return llvm::alignTo(mPanel, 16); }
+  // Sums of a cell that wait for the next block of k.
+  int64_t sumElements() const {
+    return llvm::divideCeil(mChunk, rows) * rows * llvm::divideCeil(nChunk, columns()) * columns();
+  }
   int64_t columns() const { return static_cast<int64_t>(lanes) * vectors; }
 };
 

@@ -44,12 +44,19 @@ protected:
   // in `group`.
   Value pairs(Node *node, llvm::ArrayRef<unsigned> group, Value start, unsigned lanes, Value mask);
   void emitTile(Tile tile);
+  void storeTile(Tile tile, llvm::ArrayRef<Value> sums);
   void multiply(Tile tile, llvm::ArrayRef<Value> sums);
+  void overPanels(llvm::function_ref<void(Tile)> body);
+  // The sums of blocks of k, which wait in the scratch.
+  void emitBlocks();
+  void addBlock(Tile tile);
+  Value sumsOf(Tile tile); // a place for each tile, also of those that overlap
   void multiplyBlock(Tile tile, Value low, Value high, llvm::ArrayRef<unsigned> along,
                      llvm::ArrayRef<Value> sums);
   bool isPlain() { // the sums are the result
     return nest.roots.size() == 1 && nest.roots[0].value.re == plan.product && !columnMask();
   }
+  void fetchAhead(Value fromB);
   // The sums, rows of columns at `place`, through the rest of the graph to the outputs.
   void finishTile(Tile tile, Value place);
   // One row of them, for which m is bound.
@@ -61,6 +68,7 @@ protected:
   }
   // Position in the flattened k of the k loops' variables, or of the one loop over panels.
   Value flatK();
+  Value placeOfK(); // the same in the panels
   bool readsPanels() const { return plan.packsA && plan.packsB; }
   llvm::Type *vectorType() { return e.typeOf(kind, plan.lanes); }
   llvm::SmallVector<Value> makeSums(const char *name) {
@@ -96,8 +104,10 @@ protected:
   llvm::IRBuilder<> &b;
   ElementKind kind;
   Value mLow, mHigh, nLow, nHigh;
-  Value flat = nullptr; // the variable of a loop over panels
-  int64_t scratchA = 0, scratchB = 0;
+  Value panelLow, panelHigh; // rows of a that are worked on: of a panel, where they are copied
+  Value flat = nullptr;      // the variable of a loop over panels
+  Value kLow = nullptr, kHigh = nullptr; // of a block
+  int64_t scratchA = 0, scratchB = 0, scratchSums = 0;
 };
 
 // By the processor's own tiles.

@@ -92,15 +92,15 @@ void ContractionEmitter::packAcrossA() {
   ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
   Value to = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchA);
   overK(plan.isPaired ? 2 : 1, [&] {
-    Value m0 = e.openLoop(mLow, mHigh, lanes, false);
+    Value m0 = e.openLoop(panelLow, panelHigh, lanes, false);
     Value mask = nullptr;
-    if (plan.mSize % lanes != 0 || plan.mChunk % lanes != 0) {
+    if (plan.mSize % lanes != 0 || plan.mPanel % lanes != 0) {
       llvm::Type *type = llvm::FixedVectorType::get(b.getInt32Ty(), lanes);
-      Value left = b.CreateTrunc(b.CreateNSWSub(mHigh, m0), b.getInt32Ty());
+      Value left = b.CreateTrunc(b.CreateNSWSub(panelHigh, m0), b.getInt32Ty());
       mask = b.CreateICmpULT(b.CreateStepVector(type), e.splat(left, lanes));
     }
-    Value row = b.CreateNSWMul(flatK(), e.i64(plan.packedRows()));
-    Value column = b.CreateNSWMul(b.CreateNSWSub(m0, mLow), e.i64(plan.isPaired ? 2 : 1));
+    Value row = b.CreateNSWMul(placeOfK(), e.i64(plan.packedRows()));
+    Value column = b.CreateNSWMul(b.CreateNSWSub(m0, panelLow), e.i64(plan.isPaired ? 2 : 1));
     Value place = e.element(to, stored, b.CreateNSWAdd(row, column)), value;
     if (plan.isPaired) {
       value = pairs(plan.a, plan.m, m0, lanes, mask);
@@ -126,13 +126,13 @@ void ContractionEmitter::packAcrossB(Value n0, Value panel) {
     bind(group, e.openLoop(e.i64(0), e.i64(boundsOf(graph, group).second), 1, false));
   const LoopGroup &inner = plan.k.back();
   int64_t size = boundsOf(graph, inner).second;
-  Value k0 = e.openLoop(e.i64(0), e.i64(size), step, false);
+  Value k0 = e.openLoop(kLow ? kLow : e.i64(0), kHigh ? kHigh : e.i64(size), step, false);
   k0 = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, k0, e.i64(size - step));
   e.openBlock();
   bind(inner, k0);
   bind(plan.n, n0);
   Value from = e.element(e.bufferPointer(plan.b->buffer()), stored, e.emitIndex(plan.b->index));
-  Value to = e.element(panel, stored, b.CreateNSWMul(flatK(), e.i64(plan.columns())));
+  Value to = e.element(panel, stored, b.CreateNSWMul(placeOfK(), e.i64(plan.columns())));
   for (unsigned v = 0; v < plan.vectors; ++v) {
     llvm::SmallVector<Value> rows;
     for (int64_t r = v * 16; r < (v + 1) * 16; ++r) {
@@ -158,16 +158,18 @@ void ContractionEmitter::packAcrossB(Value n0, Value panel) {
     e.closeLoop();
 }
 
-// b's columns of this chunk, in panels as wide as a tile.
+// b's columns of this chunk, in panels as wide as a tile. Rows of k are read as they lie, so that
+// what comes next in memory is fetched ahead.
 void ContractionEmitter::packB() {
   int64_t columns = plan.columns();
   ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
-  overTiles(nLow, nHigh, columns, plan.nSize, [&](Value n0, Value) {
-    Value panel = panelOfB(n0);
-    if (plan.acrossB)
-      return packAcrossB(n0, panel);
-    overK(plan.isPaired ? 2 : 1, [&] {
-      Value to = e.element(panel, stored, b.CreateNSWMul(flatK(), e.i64(columns)));
+  if (plan.acrossB)
+    return overTiles(nLow, nHigh, columns, plan.nSize,
+                     [&](Value n0, Value) { packAcrossB(n0, panelOfB(n0)); });
+  overK(plan.isPaired ? 2 : 1, [&] {
+    Value row = b.CreateNSWMul(placeOfK(), e.i64(columns));
+    overTiles(nLow, nHigh, columns, plan.nSize, [&](Value n0, Value) {
+      Value to = e.element(panelOfB(n0), stored, row);
       if (plan.isPaired) {
         b.CreateAlignedStore(pairs(plan.b, plan.n, n0, columns, columnMask()), to, llvm::Align(4));
         return;

@@ -37,7 +37,8 @@ static void chooseCells(ContractionPlan &plan) {
   product.a = plan.packsA ? cost::Product::Plain : cost::Product::None;
   int64_t bytes = plan.product->kind == ElementKind::F64 ? 8 : 4;
   static_cast<ContractionCells &>(plan) =
-      contractionCells(product, plan.rows, plan.columns(), bytes);
+      contractionCells(product, plan.rows, plan.columns(), bytes,
+                       !plan.isPaired && canGoInBlocks(plan, plan.packsA, plan.packsB));
 }
 
 // An operand as tiles read it: bf16 that is only moved as its bits.
@@ -126,9 +127,8 @@ std::optional<ContractionPlan> planContraction(const NestGraph &nest,
   } else {
     plan.packsA = !isDirect(plan.a, kind) || !strideOf(plan.a->index, plan.m);
     plan.packsB = !isDirect(plan.b, kind) || strideOf(plan.b->index, plan.n) != 1;
-    // Rows of b that lie apart are worth copying when many rows of a go past them.
-    bool isFar = !plan.packsB && strideOf(plan.b->index, inner).value_or(0) >= 256;
-    plan.packsB |= isFar && plan.mSize >= 64 && plan.kSize >= 64;
+    plan.packsA = plan.packsA || copiesFarA(plan);
+    plan.packsB = plan.packsB || copiesFarB(plan);
   }
   chooseCopies(plan, nest.g->graph);
   chooseCells(plan);

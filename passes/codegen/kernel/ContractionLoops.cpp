@@ -84,4 +84,27 @@ std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *produ
   return loops;
 }
 
+// Elements between one k and the next.
+static int64_t stepOf(const ContractionLoops &loops, Node *node) {
+  return node->op == Op::Load ? strideOf(node->index, loops.k.back()).value_or(0) : 0;
+}
+
+bool copiesFarA(const ContractionLoops &loops) {
+  return stepOf(loops, loops.a) >= 256 && strideOf(loops.a->index, loops.m) == 1 &&
+         loops.nSize >= 64 && loops.kSize >= 64;
+}
+
+bool copiesFarB(const ContractionLoops &loops) {
+  int64_t step = stepOf(loops, loops.b);
+  constexpr int64_t manyElements = 1 << 18; // more than a core keeps at hand
+  bool isFar = step >= 256 || (step >= 64 && step * loops.kSize >= manyElements);
+  return isFar && loops.mSize >= 64 && loops.kSize >= 64;
+}
+
+bool canGoInBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB) {
+  constexpr int64_t square = 16; // that panels are transposed by
+  return loops.k.size() == 1 && copiesB && (!copiesA || copiesFarA(loops)) &&
+         loops.kSize % square == 0;
+}
+
 } // namespace tessera::codegen

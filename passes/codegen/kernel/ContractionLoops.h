@@ -25,4 +25,11 @@ std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *produ
 // Fills in the loops of k.
 void splitSums(const Graph &graph, llvm::ArrayRef<Node *> live, ContractionLoops &loops);
 
+// Whether rows of k's that lie apart in memory, of a or b as it is read, are worth copying: many
+// rows (or columns) of the other go past them, and each step along k comes to other lines.
+bool copiesFarA(const ContractionLoops &loops);
+bool copiesFarB(const ContractionLoops &loops);
+// Whether what is copied can be copied block after block of k.
+bool canGoInBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB);
+
 } // namespace tessera::codegen

@@ -318,13 +318,14 @@ private:
     };
     bool copiesA = isBf16 || !isDirect(product->a) || !strideOf(product->a->index, product->m);
     bool copiesB = isBf16 || !isDirect(product->b) || strideOf(product->b->index, product->n) != 1;
-    bool isFar = !copiesB && strideOf(product->b->index, inner).value_or(0) >= 256;
-    copiesB |= isFar && product->mSize >= 64 && product->kSize >= 64;
+    copiesA = copiesA || copiesFarA(*product);
+    copiesB = copiesB || copiesFarB(*product);
     made.a = copyOf(product->a, copiesA, inner);
     made.b = copyOf(product->b, copiesB, product->n);
     made.run = copiesA && copiesB ? made.k : extentOf(inner);
     // Of a tile of common size: which one it is depends on the processor.
-    ContractionCells cells = contractionCells(made, 8, 32, kind == ElementKind::F64 ? 8 : 4);
+    ContractionCells cells = contractionCells(made, 8, 32, kind == ElementKind::F64 ? 8 : 4,
+                                              canGoInBlocks(*product, copiesA, copiesB));
     made.timesA = std::ceil(made.n / double(cells.nChunk));
     made.timesB = std::ceil(made.m / double(cells.mChunk));
     work.grid = std::max(work.grid, made.timesA * made.timesB *

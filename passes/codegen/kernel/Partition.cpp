@@ -54,25 +54,57 @@ static int64_t atLeast(int64_t chunk, int64_t size, int64_t least) {
   return std::min(chunk, size);
 }
 
+// A block of columns of b that is copied stays in the first-level cache while rows of a go past it,
+// those in the second-level cache; sums wait in the scratch for the next block. So cells are nearly
+// square, and each operand is copied a few times only, however long k is (Goto & van de Geijn 2008).
+static ContractionCells cellsInBlocks(const cost::Product &product, int64_t rows, int64_t columns,
+                                      int64_t bytes, int64_t block) {
+  constexpr int64_t sumBytes = 256 << 10, panelBytes = 128 << 10, mostColumns = 256;
+  auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n);
+  double flopsOfCell = std::max(16e6, product.flops() / 48);
+  double area = std::max(flopsOfCell / (2 * product.k), 128.0 * 64);
+  area = std::min(area, double(sumBytes / bytes));
+  auto wide = static_cast<int64_t>(std::sqrt(area) / double(columns)) * columns;
+  ContractionCells cells;
+  cells.kBlock = block;
+  cells.nChunk = atLeast(std::clamp(wide, columns, mostColumns), n, columns);
+  int64_t tall = static_cast<int64_t>(area / double(cells.nChunk)) / rows * rows;
+  cells.mChunk = cells.mPanel = atLeast(std::max(tall, 8 * rows), m, rows);
+  if (product.a != cost::Product::None) {
+    cells.mPanel =
+        atLeast(std::min(panelBytes / (bytes * block) / rows * rows, cells.mChunk), m, rows);
+    cells.mChunk = std::min(m, std::max(cells.mChunk / cells.mPanel, int64_t(1)) * cells.mPanel);
+  }
+  return cells;
+}
+
 ContractionCells contractionCells(const cost::Product &product, int64_t rows, int64_t columns,
-                                  int64_t bytes) {
+                                  int64_t bytes, bool inBlocks) {
+  constexpr int64_t block = 256, longK = 4096; // whole blocks of sums (Reduction::chainBlock)
+  // Where rows of a are read as they lie, wide panels of b do for most.
+  if (inBlocks && product.k > 2 * block && (product.a != cost::Product::None || product.k >= longK))
+    return cellsInBlocks(product, rows, columns, bytes, block);
   // A panel of b should stay in the second-level cache with what streams past it, and rows of a that
-  // are copied; memory of the device, too, is bounded so. About 200 us a cell.
-  constexpr double flopsOfCell = 16e6;
+  // are copied; memory of the device, too, is bounded so. About 200 us a cell, or a hundredth of a
+  // large product: the more rows of a go past a panel of b, the less it costs to copy that.
+  double flopsOfCell = std::max(16e6, product.flops() / 128);
   constexpr int64_t panelBytes = 256 << 10, rowBytes = 128 << 10;
   auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n),
        k = static_cast<int64_t>(product.k), outer = static_cast<int64_t>(product.batch);
   ContractionCells cells;
   cells.nChunk = std::max<int64_t>(panelBytes / (bytes * k) / columns * columns, columns);
-  int64_t mLeast = rows * 8, mMost = m;
-  if (product.a != cost::Product::None)
-    mMost = std::clamp(rowBytes / (bytes * k) / rows * rows, std::min(mLeast, mMost), mMost);
-  double flopsOfColumn = 2.0 * double(mMost) * product.k;
+  int64_t mLeast = rows * 8;
+  double flopsOfColumn = 2.0 * product.m * product.k;
   int64_t wanted = static_cast<int64_t>(flopsOfCell / flopsOfColumn) / columns * columns;
   cells.nChunk = atLeast(std::min(cells.nChunk, std::max(wanted, columns)), n, columns);
   double flopsOfRow = 2.0 * cells.nChunk * product.k;
   wanted = static_cast<int64_t>(flopsOfCell / flopsOfRow) / rows * rows;
-  cells.mChunk = atLeast(std::min(std::max(wanted, mLeast), mMost), m, rows);
+  cells.mChunk = cells.mPanel = atLeast(std::min(std::max(wanted, mLeast), m), m, rows);
+  if (product.a != cost::Product::None) {
+    int64_t most = rowBytes / (bytes * k) / rows * rows;
+    cells.mPanel = atLeast(std::min(std::max(most, mLeast), cells.mChunk), m, rows);
+    cells.mChunk = std::min(m, cells.mChunk / cells.mPanel * cells.mPanel);
+  }
   double flopsOfTile = flopsOfRow * cells.mChunk;
   cells.outerChunk =
       std::clamp<int64_t>(static_cast<int64_t>(flopsOfCell / 8 / flopsOfTile), 1, outer);

@@ -28,10 +28,14 @@ int64_t wholeVectors(int64_t inside, int64_t least = 1);
 // Cells of a contraction: chunks of n, times chunks of m, times ranges of the outer loops' points.
 struct ContractionCells {
   int64_t mChunk = 1, nChunk = 1, outerChunk = 1;
+  int64_t kBlock = 0; // of k that is copied at a time; 0: all
+  int64_t mPanel =
+      1; // rows of a that are copied at a time, where they are: mChunk is a multiple, or all
 };
-// `rows` x `columns`: the tile that is held in registers; `bytes` of an element.
+// `rows` x `columns`: the tile that is held in registers; `bytes` of an element. With `inBlocks` a
+// cell may go through k in blocks, and keep its sums between them.
 ContractionCells contractionCells(const cost::Product &product, int64_t rows, int64_t columns,
-                                  int64_t bytes);
+                                  int64_t bytes, bool inBlocks);
 // The same for products of bf16 by a processor's tiles, some twenty times as fast.
 ContractionCells tileCells(const cost::Product &product, int64_t rows, int64_t columns);
 
