@@ -303,8 +303,12 @@ private:
     return deepest;
   }
 
-  // Puts n into one of the kernels that use it and lets the others read it from there.
-  bool joinAsOutput(int n, llvm::ArrayRef<Target> targets) {
+  // Puts n into one of the kernels that use it and lets the others read it from there: the one that
+  // does most, so that a row's sum is with what goes over the row's elements, not with its logarithm.
+  bool joinAsOutput(int n, llvm::SmallVectorImpl<Target> &targets) {
+    llvm::stable_sort(targets, [&](const Target &a, const Target &b) {
+      return groups[a.member.group].elements > groups[b.member.group].elements;
+    });
     for (const Target &target : targets) {
       const Group &group = groups[target.member.group];
       bool isShared = mayYield(n, target.member.place, group) &&

@@ -95,6 +95,24 @@ def ExplicitLayouts : Pass<"tessera-explicit-layouts", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
+def SelectUpdates : Pass<"tessera-select-updates", "::mlir::ModuleOp"> {
+  let summary = "Turns a scatter of one update a row into one repeated value into a select by place.";
+  let description = [{
+    ```mlir
+    %r = "stablehlo.scatter"(%zeros, %i, %u) .. add, input_batching_dims = [0], inserted_window_dims = [1] : (tensor<8x5xf32>, tensor<8x1xi32>, tensor<8xf32>) -> tensor<8x5xf32>
+    ```
+    becomes
+    ```mlir
+    %p = stablehlo.iota dim = 1 : tensor<8x5xi32>
+    %e = stablehlo.compare EQ, %p, (broadcast of %i)
+    %r = stablehlo.select %e, %zeros + (broadcast of %u), %zeros
+    ```
+    The gradient of a picked element (the logit of a label, in a cross entropy) is such a scatter. As a select it fuses with the softmax around it: the array is not made.
+    Indices that lie outside are equal to no place. What is updated in place, and rows with several updates, stay scatters.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def SimplifyShapes : Pass<"tessera-simplify-shapes", "::mlir::ModuleOp"> {
   let summary = "Merges chains of broadcasts, reshapes and transposes, and drops those that change nothing.";
   let description = [{

@@ -16,6 +16,7 @@ void buildBeforeRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createIfToCase());
   pm.addPass(createForwardInvariants());
   pm.addPass(createExplicitLayouts());
+  pm.addPass(createSelectUpdates());
   pm.addPass(createSimplifyShapes());
   pm.addPass(createFormTransfers());
   pm.addPass(createSplitConcatenates());

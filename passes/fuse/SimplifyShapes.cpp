@@ -161,8 +161,10 @@ static bool isNeutral(Operation *combiner, DenseElementsAttr init) {
     return value.isInfinity() && isa<MaxOp, MinOp>(combiner) &&
            value.isNegative() == isa<MaxOp>(combiner);
   }
-  return init.getElementType().isSignlessInteger() && isa<AddOp, OrOp>(combiner) &&
-         init.getSplatValue<APInt>().isZero();
+  if (!init.getElementType().isSignlessInteger())
+    return false;
+  APInt value = init.getSplatValue<APInt>();
+  return isa<AndOp>(combiner) ? value.isAllOnes() : isa<AddOp, OrOp>(combiner) && value.isZero();
 }
 
 // A reduction over dimensions of size 1 reduces nothing.
