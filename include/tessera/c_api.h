@@ -92,6 +92,9 @@ typedef struct tessera_session_options {
   /* Whose workers, memory and processes it uses (`workers` and `communicator` are not asked then);
    * NULL: its own. */
   tessera_client *client;
+  /* 1: its report has a "profile" of the quickest step, as `tessera run --profile` writes it. With
+   * several processes it is process 0's. */
+  int32_t profile;
 } tessera_session_options;
 
 /* The release of this library: "0.1.0". */
@@ -156,8 +159,8 @@ TESSERA_API tessera_code tessera_session_execute_named(tessera_session *session,
 TESSERA_API void tessera_session_cancel(tessera_session *session);
 TESSERA_API tessera_code tessera_session_counters(const tessera_session *session,
                                                   tessera_counters *counters);
-/* The steps so far (times of the last 65,536), as `tessera run --report` writes it; "" of NULL.
- * Valid until the next call for this session. */
+/* The steps so far (times of the last 65,536), as `tessera run --report` writes it; "" of NULL. The
+ * first one of a session that profiles measures the machine, for some tenths of a second. Valid until the next call for this session. */
 TESSERA_API const char *tessera_session_report(tessera_session *session);
 
 /* Arrays. Places a global host array, in the type and shape of input `input`, on the devices. */

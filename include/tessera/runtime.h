@@ -399,6 +399,7 @@ struct SessionSettings {
   std::string topology = {};          // contents of a topology file whose links are simulated
   double timeLimit = 0;               // seconds that a step may take; 0: any
   const Client *client = nullptr;     // whose workers, memory and processes it uses; null: its own
+  bool profile = false;               // its report says where the time of the quickest step went
 };
 
 class Session {
@@ -413,6 +414,7 @@ public:
     options.communicator = settings.communicator.c_str();
     options.topology = settings.topology.empty() ? nullptr : settings.topology.c_str();
     options.time_limit = settings.timeLimit;
+    options.profile = settings.profile;
     options.client = settings.client ? settings.client->get() : nullptr;
     tessera_session *raw = nullptr;
     throwUnlessOk(tessera_session_create(program.get(), &options, &raw));

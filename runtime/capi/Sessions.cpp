@@ -4,6 +4,7 @@
 #include "runtime/comm/exchange/Agreement.h"
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/comm/local/TopologyFile.h"
+#include "runtime/trace/Profile.h"
 #include "runtime/trace/Report.h"
 #include <cstring>
 
@@ -14,6 +15,8 @@ struct tessera_session {
   StepTimes steps;
   Counters most;
   std::string report;
+  std::optional<StepProfiler> profiler; // where a profile was asked for
+  std::optional<MachineSpeed> speed;    // once it has been measured
 };
 
 struct tessera_array {
@@ -59,7 +62,11 @@ tessera_code tessera_session_create(const tessera_program *program,
     auto created = Session::create(program->loaded, internal);
     if (!created.ok())
       return created.status();
-    *session = new tessera_session{std::move(*created), {}, {}, {}};
+    *session = new tessera_session{std::move(*created), {}, {}, {}, {}, {}};
+    if (options.profile) {
+      (*session)->profiler.emplace();
+      (*session)->session->setTracing(true);
+    }
     return {};
   });
 }
@@ -115,7 +122,12 @@ tessera_code tessera_session_execute(tessera_session *session, tessera_array *co
         original->take();
     if (!results.ok())
       return results.status();
-    session->steps.add(static_cast<double>(Pool::now() - begin) * 1e-9);
+    int64_t end = Pool::now();
+    session->steps.add(static_cast<double>(end - begin) * 1e-9);
+    if (session->profiler) {
+      session->profiler->add(session->session->traced(), {begin, end});
+      session->session->forgetTraced();
+    }
     session->most = larger(session->most, session->session->counters());
     std::vector<std::unique_ptr<tessera_array>> made;
     for (auto &result : *results) {
@@ -185,7 +197,16 @@ const char *tessera_session_report(tessera_session *session) {
   if (!session)
     return without("tessera_session_report", "");
   guarded([&]() -> Status {
-    session->report = reportJson(session->session->program(), session->steps, session->most);
+    const LoadedProgram &program = session->session->program();
+    std::string profile;
+    if (session->profiler) {
+      uint32_t cores = session->session->workers();
+      if (!session->speed)
+        session->speed = measureMachine(cores);
+      profile = ",\"profile\":" +
+                profileJson(session->profiler->profile(program, cores, *session->speed), program);
+    }
+    session->report = reportJson(program, session->steps, session->most, profile);
     return {};
   });
   return session->report.c_str();

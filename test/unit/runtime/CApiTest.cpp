@@ -39,6 +39,24 @@ TEST(CApiTest, StateStaysOnTheDevices) {
   EXPECT_EQ(session.counters().collectives, 1u);
   EXPECT_EQ(session.counters().collective_bytes, 12u);
   EXPECT_NE(session.report().find("\"devices\":4,\"steps\":["), std::string::npos);
+  EXPECT_EQ(session.report().find("profile"), std::string::npos);
+}
+
+TEST(CApiTest, ASessionThatProfiles) {
+  SessionSettings settings;
+  settings.workers = 2;
+  settings.profile = true;
+  Session session(Program(accumulatorFile({2}, false)), settings);
+  std::vector<Array> arrays;
+  arrays.push_back(session.place(0, std::vector<float>(6, 0)));
+  arrays.push_back(session.place(1, std::vector<float>(6, 1)));
+  for (int step = 0; step < 3; ++step)
+    session.execute(arrays);
+  std::string report = session.report();
+  EXPECT_NE(report.find("\"profile\":{\"step\":"), std::string::npos) << report;
+  EXPECT_NE(report.find("{\"kind\":\"kernel\",\"name\":\"add\",\"location\":\"model.py:8:3\""),
+            std::string::npos)
+      << report;
 }
 
 // State made by one program is used by another, whose mesh has other axes and other order.
