@@ -27,7 +27,8 @@ using fusion::NodeKind;
 
 namespace {
 
-constexpr unsigned mostOps = 200; // between the products
+constexpr unsigned mostOps = 200;    // between the products
+constexpr unsigned mostReaders = 24; // ops beside the second product, and after it
 
 // What one attention is made of.
 class Candidate {
@@ -37,9 +38,8 @@ public:
 
   // False where it is none by its ops already.
   bool collect() {
-    result = values->getResult(0);
     inside.insert(values);
-    if (!collectScores() || !keepsScores())
+    if (!collectScores() || !joinReaders())
       return false;
     for (Value operand : scores->getOperands())
       addPrologue(operand);
@@ -194,11 +194,41 @@ private:
     return true;
   }
 
-  // Nothing else reads what would be no array any more.
-  bool keepsScores() const {
-    return llvm::all_of(dependent, [&](Operation *op) {
-      return llvm::all_of(op->getUsers(), [&](Operation *user) { return inside.contains(user); });
-    });
+  // What else reads the scores and what is computed of them must come into one value with the
+  // product's result, as where the program divides that by the sum: they are no arrays any more.
+  bool joinReaders() {
+    dependent.insert(values);
+    for (unsigned steps = 0; steps < mostReaders; ++steps) {
+      Operation *next = nullptr, *read = nullptr;
+      bool isOne = true;
+      for (Operation *op : dependent)
+        for (Operation *user : op->getUsers()) {
+          if (inside.contains(user))
+            continue;
+          isOne &= !read || read == op;
+          read = op;
+          if (user->getBlock() != &block || !isBetween(user))
+            user = nullptr;
+          if (!next || (user && user->isBeforeInBlock(next)))
+            next = user;
+        }
+      if (isOne && read && (read == values || values->isBeforeInBlock(read))) {
+        result = read->getResult(0);
+        return true;
+      }
+      if (!next)
+        return false;
+      addReader(next);
+    }
+    return false;
+  }
+
+  void addReader(Operation *reader) {
+    inside.insert(reader);
+    dependent.insert(reader);
+    for (Value operand : reader->getOperands())
+      if (Operation *op = inBlock(operand); op && fusionKindOf(op) == NodeKind::Constant)
+        inside.insert(op);
   }
 
   static bool isCheap(Operation *op) {
@@ -257,7 +287,7 @@ private:
   Value result;
   SmallVector<int64_t> order; // of the kernel's result
   llvm::SetVector<Operation *> inside;
-  DenseSet<Operation *> dependent; // on the scores, the result apart
+  llvm::SetVector<Operation *> dependent; // on the scores
   SmallVector<Operation *> pending;
 };
 

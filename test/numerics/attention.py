@@ -49,6 +49,18 @@ def dropped(q, k, v, kept):
     return jnp.einsum("bhts,bshe->bthe", jnp.where(kept, p / 0.9, 0), v)
 
 
+def divided_last(q, k, v):
+    """The result is divided by the sum, as MaxText writes it; queries of a group lie side by side."""
+    batch, queries, heads, channels = q.shape
+    q = q.reshape(batch, queries, k.shape[2], -1, channels) * 0.125
+    scores = jnp.einsum("btkgd,bskd->bkgts", q, k)
+    scores = jnp.where(lower(queries, k.shape[1]), scores, MASKED)
+    e = jnp.exp(scores - jnp.max(scores, -1, keepdims=True))
+    total = jnp.moveaxis(jnp.sum(e, -1, keepdims=True), 3, 1)
+    out = jnp.einsum("bkgts,bskd->btkgd", e, v)
+    return (out / total).reshape(batch, queries, heads, channels)
+
+
 def scanned(q, k, v):
     return jax.lax.scan(lambda x, _: (attend(x, k, v, is_causal=True) + x, None), q, None, length=2)[0]
 
@@ -97,6 +109,7 @@ def forms():
     yield "after_others", lambda q, k, v: masked(q, k, v, lower(100, 356, 256)), (2, 100, 356, 2, 2, 64, 64)
     yield "capped", capped, plain
     yield "dropout", dropped, plain, kept
+    yield "divided_last", divided_last, (2, 130, 130, 8, 4, 64, 64)
     yield "scan", scanned, plain
     yield "inner_first", inner_first, (2, 130, 130, 4, 4, 64, 64)
     yield "as_many_channels_as_keys", inner_first, (4, 64, 64, 8, 8, 64, 64)

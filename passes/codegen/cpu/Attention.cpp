@@ -317,7 +317,8 @@ Value AttentionEmitter::exponentialsOfRow(Value r, KeyRange strip, KeyRange keys
   overKeys(strip, keys, [&](Value key, Value) {
     e.levels.back().values[loops.score] = load(rowType(), floats(scoresOfRow, key));
     Value exponential = e.emit(loops.exponential);
-    e.levels.back().values[loops.quotient] = exponential;
+    if (loops.quotient)
+      e.levels.back().values[loops.quotient] = exponential;
     Value factor = e.splat(e.emit(loops.values.a), columns);
     if (plan.byTiles)
       b.CreateAlignedStore(e.toMemory(ElementKind::BF16, factor),
@@ -464,14 +465,15 @@ void AttentionEmitter::finish() {
   Value scale = apply(Op::Exp, {b.CreateFSub(shiftOf(largest), e.emit(loops.shift))});
   Value total = folded(Op::Add, load(rowType(), totalAt(row)));
   e.levels.back().values[loops.sum] = b.CreateFMul(total, scale);
-  Value normalizer = e.emit(loops.normalizer);
+  Value normalizer = loops.normalizer ? e.emit(loops.normalizer) : nullptr;
   unsigned width = plan.columns();
   overTiles(e.i64(0), e.i64(plan.nSize), width, plan.nSize, [&](Value n0, Value skipN) {
     Value panel = b.CreateUDiv(b.CreateNSWAdd(n0, e.i64(width - 1)), e.i64(width));
     Value sums = load(e.typeOf(kind, width), sumsAt(panel, row));
     sums = b.CreateFMul(sums, e.splat(scale, width));
-    Value by = e.splat(normalizer, width);
-    sums = loops.isDivided ? b.CreateFDiv(sums, by) : b.CreateFMul(sums, by);
+    Value by = normalizer ? e.splat(normalizer, width) : nullptr;
+    if (by)
+      sums = loops.isDivided ? b.CreateFDiv(sums, by) : b.CreateFMul(sums, by);
     finishRow(n0, function.kernel.sharesBuffers() ? skipN : nullptr, sums);
   });
   e.closeLoop();

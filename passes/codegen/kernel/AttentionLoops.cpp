@@ -66,10 +66,16 @@ private:
   bool isOfQueries(Node *node) const { return (node->deps & setOf(found.values.m)) != 0; }
 
   bool findValues() {
-    auto outer = reductionsOf(nest.rootNodes());
-    if (outer.size() != 1 || !isProduct(outer[0]))
-      return fail("its result is not one product of f32 sums");
-    auto loops = contractionOf(nest, outer[0]);
+    Node *product = nullptr;
+    for (Node *node : reductionsOf(nest.rootNodes())) {
+      if (!isProduct(node))
+        outside.push_back(node);
+      else if (std::exchange(product, node))
+        return fail("its result is of several products");
+    }
+    if (!product)
+      return fail("its result is no product of f32 sums");
+    auto loops = contractionOf(nest, product);
     if (!loops || loops->k.size() != 1)
       return fail("its result's loops are not those of one product over keys");
     found.values = std::move(*loops);
@@ -79,7 +85,8 @@ private:
     return true;
   }
 
-  // The probabilities: linear in a quotient by what does not depend on the key.
+  // The probabilities: linear in a quotient by what does not depend on the key. Where the result is
+  // divided instead, the sum is read there.
   bool findQuotient() {
     Node *node = found.values.a;
     for (;;) {
@@ -88,6 +95,10 @@ private:
           reductionsOf(node->operands[0]).empty()) {
         node = node->operands[1];
         continue;
+      }
+      if (node->op == Op::Exp && !outside.empty()) {
+        found.exponential = found.values.a;
+        return true;
       }
       if (node->op != Op::Mul && node->op != Op::Div)
         return fail("the values' factors are not divided by their sum");
@@ -163,7 +174,10 @@ private:
         !isMinusInfinity(largest[0]->reduction->inits[0]))
       return fail("what is subtracted from the scores is not their largest");
     found.largest = largest[0];
-    for (Node *node : reductionsOf(found.normalizer)) {
+    auto sums = found.normalizer ? reductionsOf(found.normalizer) : outside;
+    if (found.normalizer && !outside.empty())
+      return fail("its result is of several reductions");
+    for (Node *node : sums) {
       if (node == found.largest)
         continue;
       if (found.sum)
@@ -206,6 +220,7 @@ private:
   std::string &why;
   AttentionLoops found;
   DimSet keys = 0;
+  llvm::SmallVector<Node *> outside; // reductions that the result is of, its product apart
 };
 
 } // namespace

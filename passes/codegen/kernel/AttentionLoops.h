@@ -33,9 +33,10 @@ struct AttentionLoops {
   Node *largest = nullptr;     // Reduced, over loops of its own
   Node *exponential = nullptr; // e
   Node *sum = nullptr;         // Reduced, over loops of its own
-  Node *quotient = nullptr;    // e by the normalizer; values.a is linear in it
-  Node *normalizer = nullptr;  // a function of `sum`
-  bool isDivided = true;       // by the normalizer, rather than multiplied
+  // e by the normalizer; values.a is linear in it. Null where the result is divided by the program.
+  Node *quotient = nullptr;
+  Node *normalizer = nullptr; // a function of `sum`
+  bool isDivided = true;      // by the normalizer, rather than multiplied
   // Where no key within the limits is, x is `fill`.
   llvm::SmallVector<KeyLimit, 2> limits;
   double fill = 0;
