@@ -94,7 +94,7 @@ private:
   }
   Value sumsAt(Value panel, Value row) {
     Value at = b.CreateNSWAdd(b.CreateNSWMul(panel, e.i64(attention.cellRows())), row);
-    return floats(bytesOf(scratchSums), b.CreateNSWMul(at, e.i64(plan.columns())));
+    return floats(bytesOf(scratchOutputs), b.CreateNSWMul(at, e.i64(plan.columns())));
   }
   // What is subtracted from the scores of a row until its largest is known.
   Value shiftOf(Value largest) {
@@ -126,7 +126,7 @@ private:
   Scores scores;
   unsigned columns; // of scores that are computed at a time
   int64_t stride;   // between rows of probabilities
-  int64_t scratchScores = 0, scratchLargest = 0, scratchTotal = 0, scratchSums = 0;
+  int64_t scratchScores = 0, scratchLargest = 0, scratchTotal = 0, scratchOutputs = 0;
 };
 
 } // namespace
@@ -142,7 +142,7 @@ void Scores::reserve(const AttentionPlan &attention) {
 }
 
 void Scores::packQueries(Value low, Value high) {
-  mLow = low, mHigh = high;
+  mLow = panelLow = low, mHigh = panelHigh = high;
   plan.acrossA ? packAcrossA() : packA(low, high, length());
   if (!plan.byTiles || plan.kSize == plan.panelK())
     return;
@@ -192,7 +192,7 @@ void AttentionEmitter::reserveScratch() {
                                      (plan.byTiles ? 2 : bytes));
   scratchLargest = function.reserveScratch(rows * bytes);
   scratchTotal = function.reserveScratch(rows * columns * bytes);
-  scratchSums = function.reserveScratch(attention.panels() * rows * plan.columns() * bytes);
+  scratchOutputs = function.reserveScratch(attention.panels() * rows * plan.columns() * bytes);
 }
 
 Value AttentionEmitter::folded(Op op, Value vector) {
@@ -351,7 +351,7 @@ void AttentionEmitter::emitRow(Value row, Value r, KeyRange strip, KeyRange keys
 void AttentionEmitter::addValues(Value m0, KeyRange strip, KeyRange keys) {
   Value row = b.CreateNSWSub(m0, mLow), low = b.CreateNSWSub(keys.low, strip.low),
         end = b.CreateNSWSub(keys.high, strip.low);
-  Value cell = std::exchange(mLow, m0); // the tile's rows of probabilities lie first
+  panelLow = m0; // the tile's rows of probabilities lie first
   overPanels([&](Value panel) {
     Value n0 = b.CreateNSWMul(panel, e.i64(plan.columns()));
     if (plan.nSize > plan.columns())
@@ -370,7 +370,6 @@ void AttentionEmitter::addValues(Value m0, KeyRange strip, KeyRange keys) {
     }
     e.closeLoop();
   });
-  mLow = cell;
 }
 
 // Whole units: past the last key factors and values are zeros.

@@ -28,6 +28,7 @@ AttentionPlan planAttention(AttentionLoops loops, Graph &graph, const VectorFeat
   scores.nChunk = plan.strip;
   values.nChunk = values.nSize;
   scores.mChunk = values.mChunk = cells.queries;
+  scores.mPanel = values.mPanel = cells.queries;
   plan.loops = std::move(loops);
   return plan;
 }
