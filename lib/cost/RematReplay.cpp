@@ -197,6 +197,19 @@ static void measure(Replay &replay) {
   replay.peak = memory.peak();
 }
 
+// The largest arrays that are live at the peak.
+static std::vector<int64_t> arraysAtPeak(const Replay &replay) {
+  LiveMemory memory(replay.tasks, replay.storages);
+  for (int i = 0; i < replay.peakStep; ++i) {
+    memory.begin(i);
+    memory.end(i);
+  }
+  if (replay.tasks.empty())
+    return {};
+  memory.begin(replay.peakStep);
+  return memory.arraysDuring(replay.peakStep);
+}
+
 void Simulation::replay(int b, llvm::ArrayRef<Recompute> values, const RematChoice &choice) {
   const RematBlock &block = program.blocks[b];
   Replay &result = replays[b];
@@ -222,6 +235,8 @@ void Simulation::replay(int b, llvm::ArrayRef<Recompute> values, const RematChoi
     result.tasks.push_back(std::move(task));
   }
   measure(result);
+  if (block.parent >= 0)
+    result.arraysAtPeak = arraysAtPeak(result);
 }
 
 // A step as a task: what it reads of copies, instead of what they are copies of; and of those that
@@ -273,11 +288,18 @@ void Simulation::describeLoop(int b, int t, const RematChoice &choice, Task &tas
   if (child < 0)
     return;
   int64_t inside = replays[child].peak;
-  for (int storage : program.blocks[child].carried)
-    inside -= replays[b].storages[storage].bytes;
+  task.insideArrays = replays[child].arraysAtPeak;
+  for (int storage : program.blocks[child].carried) {
+    int64_t bytes = replays[b].storages[storage].bytes;
+    inside -= bytes;
+    if (auto same = llvm::find(task.insideArrays, bytes); same != task.insideArrays.end())
+      task.insideArrays.erase(same);
+  }
   for (auto [s, stack] : llvm::enumerate(program.stacks))
-    if (choice.dropped[s] && stack.block == b && stack.reader == t)
+    if (choice.dropped[s] && stack.block == b && stack.reader == t) {
       inside += stack.slot;
+      task.insideArrays.push_back(stack.slot);
+    }
   task.inside = std::max<int64_t>(0, inside);
 }
 

@@ -23,6 +23,7 @@ struct Replay {
   std::vector<Storage> storages;
   int64_t peak = 0;
   int peakStep = 0;
+  std::vector<int64_t> arraysAtPeak; // of a loop's body: the largest
   double moreSeconds = 0;
 
   // The task of the block that is, or asks for, a step.
