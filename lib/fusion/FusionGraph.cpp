@@ -129,7 +129,7 @@ private:
         copyDepth[n] = 1 + deepestCopy(n);
       return;
     }
-    if (!feedsCollective && joinAsOutput(n, targets))
+    if (!feedsCollective && (joinAsOutput(n, targets) || joinBeside(n, targets)))
       return;
     start(n);
   }
@@ -203,8 +203,9 @@ private:
     if (group.kind == GroupKind::Alone)
       return node.kind == NodeKind::Constant;
     if (member.side == Side::Packed)
-      return readsThrough(node.kind) || (node.elements == 1 && (node.kind == NodeKind::Constant ||
-                                                                node.kind == NodeKind::Pointwise));
+      return (readsThrough(node.kind) && !isStored(n)) ||
+             (node.elements == 1 &&
+              (node.kind == NodeKind::Constant || node.kind == NodeKind::Pointwise));
     if (member.reread && node.expensive)
       return false;
     if (use == Use::Piece && node.expensive)
@@ -266,23 +267,43 @@ private:
     return false;
   }
 
+  // Whether n narrows what nobody needs in memory as wide as it is: then n is what is stored.
+  bool isStored(int n) const {
+    const Node &node = nodes[n];
+    if (!node.narrows || node.operands.empty())
+      return false;
+    int wide = node.operands.front().node;
+    NodeKind kind = nodes[wide].kind;
+    bool isComputed =
+        kind == NodeKind::Pointwise || kind == NodeKind::Reduce || kind == NodeKind::Contraction;
+    return isComputed && llvm::all_of(users[wide], [&](const Edge &user) {
+             return nodes[user.node].narrows || user.use == Use::Reduced;
+           });
+  }
+
   // What the operand of a contraction may be read through.
   static bool readsThrough(NodeKind kind) {
     return kind == NodeKind::Transpose || kind == NodeKind::Reshape || kind == NodeKind::Convert ||
            kind == NodeKind::Slice || kind == NodeKind::Broadcast;
   }
 
+  static bool mayBeCopied(const Node &node) {
+    return node.kind != NodeKind::Reduce && node.kind != NodeKind::Contraction && !node.expensive;
+  }
+
   // Whether computing n in each of the targets costs less than writing and reading it.
   bool mayCopy(int n, llvm::ArrayRef<Target> targets) const {
     const Node &node = nodes[n];
-    if (node.kind == NodeKind::Reduce || node.kind == NodeKind::Contraction || node.expensive)
+    if (!mayBeCopied(node))
       return false;
     if (node.kind == NodeKind::Broadcast)
       return true;
     bool packed =
         llvm::all_of(targets, [](const Target &t) { return t.member.side == Side::Packed; });
     if (packed && readsThrough(node.kind))
-      return true;
+      return true; // what is stored does not fit there
+    if (node.narrows && isStored(n) && !mayBeCopied(nodes[node.operands.front().node]))
+      return false;
     if (node.kind == NodeKind::Transpose)
       return false;
     if (node.elements == 1)
@@ -316,15 +337,53 @@ private:
                       group.kind != GroupKind::Alone;
       if (!target.fits || !isShared || otherUsersReach(n, target.member.group))
         continue;
-      join(n, target.member);
-      Group &joined = groups[target.member.group];
-      joined.outputs.push_back(n);
-      joined.byRows |= !target.member.aligned();
-      if (target.member.place.where == Place::RowOf)
-        joined.rows = target.member.place.rows;
+      yield(n, target.member);
       return true;
     }
     return false;
+  }
+
+  // Puts n into a kernel that computes what n reads, too, for others: what would be written to memory
+  // for the two only is not. One that reads n itself does so elsewhere than where it could be made.
+  bool joinBeside(int n, llvm::ArrayRef<Target> targets) {
+    for (const Edge &edge : nodes[n].operands) {
+      if (nodes[edge.node].kind != NodeKind::Pointwise || !nodes[edge.node].expensive)
+        continue;
+      for (const Edge &user : users[edge.node])
+        for (const Member &reader : members[user.node]) {
+          bool isReader = llvm::any_of(
+              targets, [&](const Target &t) { return t.member.group == reader.group; });
+          Place read = placeOf(edge.node, user.use, nodes[user.node], reader.place);
+          if (!isReader && joinWith(n, edge.use, read, reader.group))
+            return true;
+        }
+    }
+    return false;
+  }
+
+  // Where `read` is the place of what n reads, in a kernel.
+  bool joinWith(int n, Use use, const Place &read, int g) {
+    const Node &node = nodes[n];
+    Place place;
+    if (isPointwise(node.kind) && use == Use::Once)
+      place = read;
+    else if (node.kind == NodeKind::Reduce && use == Use::Reduced && node.reduced) {
+      if (read.where == Place::Result && isSpread(node.reduced))
+        place = {Place::RowOf, node.reduced};
+      else if (read == Place{Place::ElementOf, node.reduced})
+        place = {Place::Result};
+    }
+    Group &group = groups[g];
+    Member member{g, Side::Result, place, false};
+    if (group.kind == GroupKind::Update || group.kind == GroupKind::Alone ||
+        !mayYield(n, place, group) || !fits(n, use, member, group) || otherUsersReach(n, g))
+      return false;
+    yield(n, member);
+    return true;
+  }
+
+  static bool isPointwise(NodeKind kind) {
+    return kind == NodeKind::Pointwise || kind == NodeKind::Convert;
   }
 
   // Whether the result of `group` depends on a user of n that is not in it.
@@ -363,6 +422,16 @@ private:
 
   bool isMember(int n, int group) const {
     return llvm::any_of(members[n], [&](const Member &m) { return m.group == group; });
+  }
+
+  // Joins as a result for others.
+  void yield(int n, const Member &member) {
+    join(n, member);
+    Group &group = groups[member.group];
+    group.outputs.push_back(n);
+    group.byRows |= !member.aligned();
+    if (member.place.where == Place::RowOf)
+      group.rows = member.place.rows;
   }
 
   void join(int n, const Member &member) {

@@ -53,6 +53,7 @@ struct Node {
   bool expensive = false;  // exp, divide, ..: not worth computing twice
   bool collective = false; // Outside: moves data between devices, so its operands must not be late
   bool free = false;       // Constant: is in the constant section when someone needs it in memory
+  bool narrows = false;    // Convert: to a type of fewer bytes
   int64_t elements = 0;    // of the result
   uint32_t space = 0;      // number of the result's shape
   uint32_t reduced = 0;    // Reduce, Broadcast of rows: number of (shape, reduced dimensions)

@@ -83,6 +83,36 @@ TEST(FusionGraph, MovementIsNoPartOfRows) {
   EXPECT_EQ(planKernels(nodes).kernels.size(), 2u);
 }
 
+// exp of something, folded for somebody, and narrowed for a contraction.
+static std::vector<Node> narrowed(bool sumIsFirst) {
+  std::vector<Node> nodes = softmax();
+  nodes.resize(4);
+  int sum = sumIsFirst ? 4 : 5, narrow = 9 - sum;
+  nodes.resize(6);
+  nodes[sum] = softmax()[4];
+  nodes[narrow] = compute(NodeKind::Convert, {{3, Use::Once}});
+  nodes[narrow].narrows = true;
+  nodes.push_back(compute(NodeKind::Contraction, {{narrow, Use::Packed}, {0, Use::Packed}}, 4));
+  nodes.push_back(outside({sum, 6}));
+  return nodes;
+}
+
+TEST(FusionGraph, WhatIsNarrowedIsStoredNarrow) {
+  for (bool sumIsFirst : {false, true}) {
+    Plan plan = planKernels(narrowed(sumIsFirst));
+    ASSERT_EQ(plan.kernels.size(), 2u) << sumIsFirst;
+    for (const Kernel &kernel : plan.kernels)
+      EXPECT_FALSE(std::count(kernel.outputs.begin(), kernel.outputs.end(), 3)) << "exp as it is";
+  }
+}
+
+TEST(FusionGraph, WhatIsReadAsWideAsItIsIsStoredOnce) {
+  std::vector<Node> nodes = narrowed(true);
+  nodes.back().operands.push_back({3, Use::Whole});
+  for (const Kernel &kernel : planKernels(nodes).kernels)
+    EXPECT_FALSE(std::count(kernel.outputs.begin(), kernel.outputs.end(), 5)) << "both widths";
+}
+
 TEST(FusionGraph, CollectiveOperandsAreNotDelayed) {
   std::vector<Node> nodes = {
       outside({}), compute(NodeKind::Pointwise, {{0, Use::Once}}, 1, 64, true), outside({1}, true),
