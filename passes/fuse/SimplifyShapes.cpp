@@ -119,7 +119,8 @@ struct SinkReshape : RewritePattern {
 };
 } // namespace
 
-// The transpose of a product is the product of the factors the other way round:
+// The transpose of a product is the product of the factors the other way round, wherever dimensions
+// of size 1 go:
 //   transpose(dot_general(a, b) : b m n, [0, 2, 1])      dot_general(b, a) : b n m
 static LogicalResult swapFactors(TransposeOp op, PatternRewriter &rewriter) {
   auto dot = op.getOperand().getDefiningOp<DotGeneralOp>();
@@ -136,7 +137,13 @@ static LogicalResult swapFactors(TransposeOp op, PatternRewriter &rewriter) {
     swapped.push_back(batch + m + i);
   for (int64_t i = 0; i < m; ++i)
     swapped.push_back(batch + i);
-  if (op.getPermutation() != ArrayRef<int64_t>(swapped))
+  RankedTensorType from = typeOf(dot.getResult());
+  auto larger = [&](ArrayRef<int64_t> dims) {
+    SmallVector<int64_t> kept(dims);
+    llvm::erase_if(kept, [&](int64_t dim) { return from.getDimSize(dim) == 1; });
+    return kept;
+  };
+  if (larger(op.getPermutation()) != larger(swapped))
     return failure();
   if (dot.getAlgorithmAttr())
     return failure(); // has types of its own for each side
@@ -146,8 +153,15 @@ static LogicalResult swapFactors(TransposeOp op, PatternRewriter &rewriter) {
   auto made = DotDimensionNumbersAttr::get(
       rewriter.getContext(), dims.getRhsBatchingDimensions(), dims.getLhsBatchingDimensions(),
       dims.getRhsContractingDimensions(), dims.getLhsContractingDimensions());
-  rewriter.replaceOpWithNewOp<DotGeneralOp>(op, op.getResult().getType(), dot.getRhs(),
-                                            dot.getLhs(), made, precision, nullptr);
+  SmallVector<int64_t> shape;
+  for (int64_t dim : swapped)
+    shape.push_back(from.getDimSize(dim));
+  Value product = DotGeneralOp::create(rewriter, op.getLoc(), from.clone(shape), dot.getRhs(),
+                                       dot.getLhs(), made, precision, nullptr);
+  RankedTensorType to = typeOf(op.getResult());
+  if (product.getType() != to)
+    product = ReshapeOp::create(rewriter, op.getLoc(), to, product);
+  rewriter.replaceOp(op, product);
   return success();
 }
 

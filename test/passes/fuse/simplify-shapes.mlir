@@ -69,3 +69,13 @@ func.func @swaps(%a: tensor<2x3x4xf32>, %b: tensor<2x5x3xf32>) -> tensor<2x5x4xf
   %1 = stablehlo.transpose %0, dims = [0, 2, 1] : (tensor<2x4x5xf32>) -> tensor<2x5x4xf32>
   return %1 : tensor<2x5x4xf32>
 }
+
+// So they do where a dimension of size 1 goes somewhere else.
+// CHECK-LABEL: func.func @swaps_around_a_unit
+// CHECK-NEXT: %[[P:.*]] = stablehlo.dot_general %arg1, %arg0, batching_dims = [0] x [0], contracting_dims = [2] x [1] {{.*}} -> tensor<2x5x1x4xf32>
+// CHECK-NEXT: stablehlo.reshape %[[P]] : (tensor<2x5x1x4xf32>) -> tensor<2x1x5x4xf32>
+func.func @swaps_around_a_unit(%a: tensor<2x3x4xf32>, %b: tensor<2x5x3x1xf32>) -> tensor<2x1x5x4xf32> {
+  %0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [1] x [2] : (tensor<2x3x4xf32>, tensor<2x5x3x1xf32>) -> tensor<2x4x5x1xf32>
+  %1 = stablehlo.transpose %0, dims = [0, 3, 2, 1] : (tensor<2x4x5x1xf32>) -> tensor<2x1x5x4xf32>
+  return %1 : tensor<2x1x5x4xf32>
+}
