@@ -132,11 +132,36 @@ def SimplifyShapes : Pass<"tessera-simplify-shapes", "::mlir::ModuleOp"> {
     | transpose of dimensions of size 1 | reshape |
     | broadcast or reshape of a splat constant | a splat constant of that shape |
     | pointwise op of reshapes | reshape of the pointwise op |
-    | transpose of a contraction | the factors the other way round |
+    | transpose of a contraction that exchanges its sides, but for dimensions of size 1 | the factors the other way round |
     | reduction over dimensions of size 1 | reshape |
     | sum of two arrays padded to alternate | concatenate, reshape |
     | select between equals, multiplication by 1 | the value |
     | `optimization_barrier` | its operands: from here on nothing merges or hoists computations |
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
+def ComputeGathered : Pass<"tessera-compute-gathered", "::mlir::ModuleOp"> {
+  let summary = "Computes of a table, as rotary embeddings look up, only the rows that are gathered.";
+  let description = [{
+    ```mlir
+    %n = stablehlo.iota dim = 0 : tensor<4096xf32>
+    %0 = stablehlo.broadcast_in_dim %n, dims = [0] : (tensor<4096xf32>) -> tensor<4096x4xf32>
+    %1 = stablehlo.broadcast_in_dim %f, dims = [1] : (tensor<4xf32>) -> tensor<4096x4xf32>
+    %2 = stablehlo.multiply %0, %1 : tensor<4096x4xf32>
+    %t = stablehlo.cosine %2 : tensor<4096x4xf32>
+    %r = "stablehlo.gather"(%t, %i) .. : (tensor<4096x4xf32>, tensor<8x1xi32>) -> tensor<8x4xf32>
+    ```
+    becomes
+    ```mlir
+    %c = stablehlo.clamp %zero, %j, %last : tensor<8xi32>        // %j: %i as 8 numbers
+    %n = stablehlo.convert %c : (tensor<8xi32>) -> tensor<8xf32>
+    %0 = stablehlo.broadcast_in_dim %n, dims = [0] : (tensor<8xf32>) -> tensor<8x4xf32>
+    %1 = stablehlo.broadcast_in_dim %f, dims = [1] : (tensor<4xf32>) -> tensor<8x4xf32>
+    %2 = stablehlo.multiply %0, %1 : tensor<8x4xf32>
+    %r = stablehlo.cosine %2 : tensor<8x4xf32>
+    ```
+    where nobody but gathers reads the table, and these take fewer rows than it has, all trips of the loops around them together: neither its memory nor its other rows are needed. Elements come of the same operations as before.
   }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }

@@ -18,6 +18,7 @@ void buildBeforeRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createExplicitLayouts());
   pm.addPass(createSelectUpdates());
   pm.addPass(createSimplifyShapes());
+  pm.addPass(createComputeGathered());
   pm.addPass(createFormTransfers());
   pm.addPass(createSplitConcatenates());
   pm.addPass(createSplitVariadics());

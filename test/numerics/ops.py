@@ -174,6 +174,21 @@ def empty():
     return [family("empty", (a, b, z), table, specs=(P("x", "y"), P("y", "x"), P(None, "x")), exact=False)]
 
 
+def gathered_tables():
+    """Rows of tables that are computed from their rows' numbers; numbers before the first and behind the last row among them."""
+    def taken(table, rows, mode="clip"):
+        return lax.gather(table, rows[..., None], lax.GatherDimensionNumbers((rows.ndim,), (0,), (0,)), (1, table.shape[1]), mode=mode)
+
+    rows, scale = np.random.default_rng(21).integers(-50, 5050, (6, 10)).astype(np.int32), data(22, 6, 3)
+    angles = lambda s: jnp.arange(5000, dtype=s.dtype)[:, None] / 5000 * s[0]
+    table = {
+        "cosine": lambda i, s: taken(jnp.cos(angles(s)), i), "turns": lambda i, s: taken(jnp.exp(1j * angles(s)), i[0]).imag,
+        "in_a_loop": lambda i, s: lax.fori_loop(0, 3, lambda k, y: y + taken(jnp.sin(angles(s)), i[:, 0] + k), s),
+        "read_by_two": lambda i, s: (lambda t: taken(t, i[:, 0]) + t[:6])(jnp.sin(angles(s))), "negative": lambda i, s: jnp.cos(angles(s))[i % 100 - 100],
+    }
+    return [family("gathered_tables", (rows, scale), table)]
+
+
 def random_bits():
     state, wide = np.array([1, 2, 2**32 - 1, 2**32 - 1], np.uint32), data(20, 6, 10)
     bits = lambda algorithm, dtype, *shape: lambda s, x: lax.rng_bit_generator(s, shape, dtype=dtype, algorithm=algorithm)[1]
@@ -189,6 +204,6 @@ def random_bits():
 def cases():
     found = []
     for families in (elementwise, integers, movement, reductions, contractions, complex_numbers, linear_algebra, narrow_floats, empty,
-                     random_bits):
+                     gathered_tables, random_bits):
         found += families()
     return found
