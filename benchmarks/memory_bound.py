@@ -3,12 +3,15 @@
     benchmarks/memory_bound.py [--share=0.6] PROGRAM.mlir ..
 
 One row a program and bound. "whole": the share of arguments, results and arena together; "arena": of the arena alone,
-beside the arguments and results, which are the caller's. A bound that these alone exceed is left out. Where a bound
-cannot be kept, the row has the least that can, as the error names it. Times are ratios: of the predicted step, and of
-compiling (of the processor's time, with that of the compilation without a bound as one).
+beside the arguments and results, which are the caller's. Shares are of the arena without a bound. "floor": what the
+largest instruction needs beside arguments and results, with temporaries in results that are not written yet; no order
+and no recomputation gets below. A bound below it, or one that arguments and results alone exceed, says so. Where another
+bound cannot be kept, the row has the least that can, as the error names it. Times are ratios: of the predicted step, and
+of compiling (of the processor's time, with that of the compilation without a bound as one).
 """
 import argparse
 import json
+import math
 import os
 import re
 import resource
@@ -32,26 +35,54 @@ def compile_program(program, directory, memory=None):
         return None, json.load(f), seconds
 
 
+def bytes_of(tensor):
+    *shape, element = re.fullmatch(r"tensor<((?:\d+x)*)(.*)>", tensor).groups()
+    bits = sum(int(width) for width in re.findall(r"[a-z](\d+)", element)[:1]) * (2 if "complex" in element else 1)
+    return math.prod(int(size) for size in shape[0].split("x")[:-1]) * max(8, bits) // 8
+
+
+def largest_instruction(program, directory):
+    """Bytes of the arrays that one instruction reads and writes, arguments and constants left out."""
+    path = os.path.join(directory, "p.mlir")
+    subprocess.run([TESSERA, "compile", program, "-o", path, "--stop-after=memory"], check=True, capture_output=True)
+    arrays, most = {}, 0
+    with open(path) as f:
+        for line in f:
+            if buffer := re.match(r"\s*(%\w+) = exec\.buffer (arena|output) ?(\d*)(?: at (\d+))? : (tensor<.*>)$", line):
+                arrays[buffer[1]] = (buffer[2], buffer[3], buffer[4]), bytes_of(buffer[5])
+            elif re.match(r"\s*exec\.(dispatch|start|copy)", line):
+                touched = {}
+                for name in re.findall(r"%\w+", line):
+                    if name in arrays:
+                        place, size = arrays[name]
+                        touched[place] = max(size, touched.get(place, 0))
+                most = max(most, sum(touched.values()))
+    return most
+
+
 def rows(program, share, directory):
     name = os.path.basename(program).removesuffix(".mlir")
     wrong, plain, plain_seconds = compile_program(program, directory)
     if wrong:
-        yield f"| {name} | | | {wrong.splitlines()[0]} | | |"
+        yield f"| {name} | | | | {wrong.splitlines()[0]} | | |"
         return
     memory = plain["memory"]
     callers, arena = memory["arguments"] + memory["outputs"], memory["arena"]
+    floor = max(0, largest_instruction(program, directory) - memory["outputs"])
     for kind, bound in (("whole", int(share * (callers + arena))), ("arena", callers + int(share * arena))):
-        if bound <= callers:
+        allowed = f"{(bound - callers) / arena:.2f} | {floor / arena:.2f}"
+        if bound <= callers + floor:
+            yield f"| {name} | {kind} | {allowed} | below the floor | | |"
             continue
         wrong, report, seconds = compile_program(program, directory, bound)
         least = re.search(r"Allow --memory=(\d+)", wrong or "")
         if wrong and not least:
-            yield f"| {name} | {kind} | | {wrong.splitlines()[0]} | | |"
+            yield f"| {name} | {kind} | {allowed} | {wrong.splitlines()[0]} | | |"
             continue
         takes = (int(least[1]) if wrong else sum(report["memory"].values())) - callers
         kept = "no" if wrong else "yes" if callers + takes <= bound else "NO, and no error"
         longer = "" if wrong else f"{report['predicted']['seconds'] / plain['predicted']['seconds']:.2f}"
-        yield (f"| {name} | {kind} | {(bound - callers) / arena:.2f} | {kept}: {takes / arena:.2f} | {longer} | "
+        yield (f"| {name} | {kind} | {allowed} | {kept}: {takes / arena:.2f} | {longer} | "
                f"{seconds / plain_seconds:.1f} |")
 
 
@@ -60,7 +91,8 @@ def main():
     parser.add_argument("--share", type=float, default=0.6)
     parser.add_argument("programs", nargs="+", metavar="PROGRAM.mlir")
     arguments = parser.parse_args()
-    print("| program | share of | arena allowed | kept: arena taken | step | compile time |\n| --- | --- | --- | --- | --- | --- |")
+    print("| program | share of | arena allowed | floor | kept: arena taken | step | compile time |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as directory:
         for program in arguments.programs:
             for row in rows(program, arguments.share, directory):

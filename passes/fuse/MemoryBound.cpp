@@ -130,21 +130,30 @@ LogicalResult MemoryBound::begin() {
   return success();
 }
 
-// From the program as it is straight to a peak, which follows what came of the one before.
+// From the program as it is straight to a peak, or as far as it goes.
+FailureOr<const LowerProgram *> MemoryBound::straightTo(int64_t target) {
+  const LowerProgram *at = way.front().get();
+  for (int step = 0; step < kSteps && at->peak > target; ++step) {
+    Lowered next = lowerThan(*at, target);
+    if (failed(next))
+      return failure();
+    if (!*next)
+      break;
+    aimed.push_back(std::move(*next));
+    at = aimed.back().get();
+  }
+  return at;
+}
+
+// Straight to a peak, which follows what came of the one before.
 FailureOr<std::optional<MeasuredProgram>> MemoryBound::aim(int64_t mostBytes, double ratio) {
   auto wanted = static_cast<double>(mostBytes - arguments);
   for (int i = 0; i < kMeasured; ++i) {
-    const LowerProgram *at = way.front().get();
     auto target = static_cast<int64_t>(wanted / ratio * (1 - 1.0 / kMargin));
-    for (int step = 0; step < kSteps && at->peak > target; ++step) {
-      Lowered next = lowerThan(*at, target);
-      if (failed(next))
-        return failure();
-      if (!*next)
-        break;
-      aimed.push_back(std::move(*next));
-      at = aimed.back().get();
-    }
+    FailureOr<const LowerProgram *> reached = straightTo(target);
+    if (failed(reached))
+      return failure();
+    const LowerProgram *at = *reached;
     if (at->peak > target)
       break;
     FailureOr<MeasuredProgram> measured = measure(*at, mostBytes);
@@ -210,10 +219,18 @@ FailureOr<MeasuredProgram> MemoryBound::least() {
   FailureOr<MeasuredProgram> lowest = measure(*way.front(), kNoBound);
   if (failed(lowest))
     return failure();
-  for (size_t i = way.size() - std::min(way.size(), kLowest); i < way.size(); ++i) {
+  std::vector<const LowerProgram *> low;
+  for (const auto &program : llvm::ArrayRef(way).take_back(kLowest))
+    low.push_back(program.get());
+  FailureOr<const LowerProgram *> straight = straightTo(0);
+  if (failed(straight))
+    return failure();
+  if (*straight != way.front().get())
+    low.push_back(*straight);
+  for (const LowerProgram *program : low) {
     std::optional<int64_t> bound = arguments + outputs;
     for (int k = 0; k < kConfirmed; ++k) {
-      FailureOr<MeasuredProgram> measured = measure(*way[i], bound);
+      FailureOr<MeasuredProgram> measured = measure(*program, bound);
       if (failed(measured))
         return failure();
       if (measured->bytes <= *bound) {

@@ -61,6 +61,7 @@ private:
   Lowered lowerThan(const LowerProgram &from, int64_t target) const;
   Lowered stepDown(const LowerProgram &from) const;
   mlir::FailureOr<const LowerProgram *> onTheWay(size_t steps);
+  mlir::FailureOr<const LowerProgram *> straightTo(int64_t target);
   mlir::FailureOr<std::optional<MeasuredProgram>> aim(int64_t mostBytes, double ratio);
   mlir::FailureOr<std::optional<MeasuredProgram>> descend(int64_t mostBytes, double ratio);
 
