@@ -17,6 +17,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace tessera::fuse {
@@ -45,7 +46,7 @@ public:
       addPrologue(operand);
     addPrologue(values->getOperand(1 - side));
     addEpilogue();
-    return true;
+    return isLast(result.getDefiningOp());
   }
 
   Operation *scoreProduct() { return scores; }
@@ -194,6 +195,12 @@ private:
     return true;
   }
 
+  // What nothing reads may stand behind the result, and read what is not there yet.
+  bool isLast(Operation *last) const {
+    return llvm::all_of(inside,
+                        [&](Operation *op) { return op == last || op->isBeforeInBlock(last); });
+  }
+
   // What else reads the scores and what is computed of them must come into one value with the
   // product's result, as where the program divides that by the sum: they are no arrays any more.
   bool joinReaders() {
@@ -308,6 +315,10 @@ static bool isAttention(exec::FusedOp fused) {
 }
 
 void formAttention(Block &block) {
+  // What nothing reads any more, as where it is computed again, is no reader of scores.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
   // From the last on: ops are erased, those of later products first.
   SmallVector<DotGeneralOp> products(block.getOps<DotGeneralOp>());
   DenseSet<Operation *> taken; // products that are scores of one

@@ -81,3 +81,32 @@ func.func @other(%q: tensor<512x64xf32>, %k: tensor<512x64xf32>, %v: tensor<512x
   %o = stablehlo.dot_general %p, %v, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x64xf32>) -> tensor<512x64xf32>
   return %o : tensor<512x64xf32>
 }
+
+// -----
+
+// What reads a score behind the attention, and is read by nothing, as where it was computed again elsewhere, neither
+// joins the kernel nor keeps the scores.
+// CHECK-LABEL: func.func @unread
+// CHECK: exec.fused
+// CHECK: stablehlo.dot_general
+// CHECK: stablehlo.dot_general
+// CHECK: exec.yield
+// CHECK-NOT: stablehlo.cosine
+// CHECK: return
+func.func @unread(%q: tensor<8x256x64xf32>, %k: tensor<8x256x64xf32>, %v: tensor<8x256x64xf32>) -> tensor<8x256x64xf32> {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %x = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<8x256x64xf32>, tensor<8x256x64xf32>) -> tensor<8x256x256xf32>
+  %m = stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [2] : (tensor<8x256x256xf32>, tensor<f32>) -> tensor<8x256xf32>
+  %1 = stablehlo.broadcast_in_dim %m, dims = [0, 1] : (tensor<8x256xf32>) -> tensor<8x256x256xf32>
+  %2 = stablehlo.subtract %x, %1 : tensor<8x256x256xf32>
+  %e = stablehlo.exponential %2 : tensor<8x256x256xf32>
+  %s = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [2] : (tensor<8x256x256xf32>, tensor<f32>) -> tensor<8x256xf32>
+  %3 = stablehlo.broadcast_in_dim %s, dims = [0, 1] : (tensor<8x256xf32>) -> tensor<8x256x256xf32>
+  %p = stablehlo.divide %e, %3 : tensor<8x256x256xf32>
+  %o = stablehlo.dot_general %p, %v, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<8x256x256xf32>, tensor<8x256x64xf32>) -> tensor<8x256x64xf32>
+  %4 = stablehlo.cosine %k : tensor<8x256x64xf32>
+  %5 = stablehlo.dot_general %4, %v, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<8x256x64xf32>, tensor<8x256x64xf32>) -> tensor<8x256x256xf32>
+  %6 = stablehlo.multiply %5, %p : tensor<8x256x256xf32>
+  return %o : tensor<8x256x64xf32>
+}
