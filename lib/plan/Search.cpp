@@ -60,11 +60,14 @@ public:
       limits.effort = 1;
       limits.gap = std::max(kClose, gap / 8);
     }
-    plan.lowerBound = std::min(plan.lowerBound, plan.seconds); // but for rounding
+    // A plan below the bound is none that the graph has: nothing is proven then.
+    bool isBound = plan.lowerBound <= (1 + kRounding) * plan.seconds;
+    plan.lowerBound = isBound ? std::min(plan.lowerBound, plan.seconds) : 0;
     return {std::move(plan), std::move(starts)};
   }
 
 private:
+  static constexpr double kRounding = 1e-6;              // of sums in another order
   static constexpr double kClose = 1e-3;                 // each solution to the least of its graph
   static constexpr double kProven = 7e-3;                // a proof that is good enough
   static constexpr double kGained = 0.95;                // of the gap before: this one is less
