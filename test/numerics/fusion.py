@@ -106,6 +106,7 @@ def cases():
         FusionCase("normalise_columns", lambda x, s: normalise(x, s, (0, 2, 3)), ((6, 8, 7, 7), (7,))),
         FusionCase("sums", sums, ((5, 70, 83),) * 2), FusionCase("sums_small", sums, ((3, 4, 2),) * 2), FusionCase("sums_long", sums, ((2, 300, 1030),) * 2),
         *(FusionCase(f"sums_{np.dtype(kind).name}", sums, ((5, 70, 83),) * 2, kind) for kind in (bf16, f16, f64)),
+        *(FusionCase(f"range_{n}", lambda x: jnp.sum(x, 0) - jnp.min(x, 0), ((33, n),)) for n in (1, 5)),
         FusionCase("moved_sums", moved_sums, ((37, 100),)), FusionCase("moved_sums_f64", moved_sums, ((37, 100),), f64),
         FusionCase("products", products, ((6, 300), (300, 20))), FusionCase("products_thin", products, ((34, 130), (130, 2))),
         FusionCase("products_bf16", products, ((34, 140), (140, 48)), bf16), FusionCase("products_f64", products, ((6, 300), (300, 20)), f64),

@@ -101,7 +101,9 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
                      std::optional<unsigned> chunked, Value low, Value high) {
   Emitter &e = *emitter;
   auto isOfRow = [&](llvm::ArrayRef<unsigned> group) { return group.front() >= dims[outerDims]; };
-  if (takesRows() && isOfRow(groups[depth]) && (depth == 0 || !isOfRow(groups[depth - 1]))) {
+  // Loops of one trip are no groups.
+  auto isInRow = [&] { return depth == groups.size() || isOfRow(groups[depth]); };
+  if (takesRows() && isInRow() && (depth == 0 || !isOfRow(groups[depth - 1]))) {
     e.openBlock();
     emitRoots(/*ofRows=*/true);
     e.closeBlock();
