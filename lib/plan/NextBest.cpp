@@ -42,10 +42,8 @@ NextBests::NextBests(AssignmentPrices &prices, const Assignment &planned, const 
         std::max(options.memory, int64_t(std::ceil(peakBytes(prices.getProgram(), planned))));
   limits.gap = 1e-3;
   limits.effort = options.effort;
-  int64_t entries = 1;
-  for (const solver::Edge &edge : problem.graph.edges)
-    entries += int64_t(problem.graph.matrices[edge.matrix].costs.size());
-  rounds = std::min<int64_t>(kMostRounds, kMostEntries / entries / int64_t(decisions + 1));
+  rounds = std::min<int64_t>(kMostRounds, kMostEntries / (solver::entriesOf(problem.graph) + 1) /
+                                              int64_t(decisions + 1));
   for (size_t shares = decisions; shares > 1 && limits.effort > 1; shares /= 4)
     --limits.effort; // each is a fourth of the steps
   findReference();

@@ -77,10 +77,8 @@ private:
   // What all rounds together may look at.
   int64_t roundsFor(const solver::Graph &graph) const {
     constexpr int64_t kMostEntries = 1'000'000;
-    int64_t entries = 1;
-    for (const solver::Edge &edge : graph.edges)
-      entries += int64_t(graph.matrices[edge.matrix].costs.size());
-    return std::min<int64_t>(2 * effort + 2, effort * kMostEntries / entries);
+    return std::min<int64_t>(2 * effort + 2,
+                             effort * kMostEntries / (solver::entriesOf(graph) + 1));
   }
 
   void startFrom(const KnownPlans &known) {

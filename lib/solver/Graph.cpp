@@ -16,6 +16,13 @@ double costOf(const Graph &graph, const Choices &choices) {
   return sum;
 }
 
+int64_t entriesOf(const Graph &graph) {
+  int64_t entries = 0;
+  for (const Edge &edge : graph.edges)
+    entries += int64_t(graph.matrices[edge.matrix].costs.size());
+  return entries;
+}
+
 int64_t peakOf(const Graph &graph, const Choices &choices) {
   int32_t steps = 0;
   for (const Hold &hold : graph.holds)

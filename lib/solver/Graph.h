@@ -51,6 +51,8 @@ using Choices = std::vector<int32_t>;
 
 // What choices cost: the sum in order of vertices, then of edges.
 double costOf(const Graph &graph, const Choices &choices);
+// Numbers in the edges' matrices, of each as often as an edge has it.
+int64_t entriesOf(const Graph &graph);
 // The most that is held in a step.
 int64_t peakOf(const Graph &graph, const Choices &choices);
 
