@@ -5,6 +5,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/communicate/LiveBytes.h"
 #include "passes/communicate/ProductWork.h"
 
 using namespace mlir;
@@ -87,12 +88,9 @@ OpSeconds BesideCollective::measure(Operation *op) {
     seconds.compute = device.kernel(workOfProduct(op));
   } else if (op->getNumResults()) {
     // Of what becomes one kernel only the result is written; which ops do is not known yet.
-    using Kind = fusion::NodeKind;
-    Kind kind = fusionKindOf(op);
+    fusion::NodeKind kind = fusionKindOf(op);
     auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-    bool isCheap = kind == Kind::Constant || kind == Kind::Reshape || kind == Kind::Broadcast ||
-                   kind == Kind::Convert || kind == Kind::Outside;
-    if (type && !isCheap)
+    if (type && kind != fusion::NodeKind::Outside && !becomesNoArray(kind))
       seconds.compute = device.moving(static_cast<double>(byteSize(type)));
   }
   return seconds;

@@ -10,12 +10,8 @@ using namespace mlir;
 namespace tessera::communicate {
 namespace {
 
-// Whose results are views of operands, or are computed again by who reads them.
 bool isPassing(Operation *op) {
-  using Kind = fusion::NodeKind;
-  Kind kind = fusionKindOf(op);
-  return op->getNumRegions() == 0 && (kind == Kind::Constant || kind == Kind::Reshape ||
-                                      kind == Kind::Broadcast || kind == Kind::Convert);
+  return op->getNumRegions() == 0 && becomesNoArray(fusionKindOf(op));
 }
 
 bool isMilestone(Operation *op) {
@@ -29,6 +25,12 @@ double bytesOf(Value value) {
 }
 
 } // namespace
+
+bool becomesNoArray(fusion::NodeKind kind) {
+  using Kind = fusion::NodeKind;
+  return kind == Kind::Constant || kind == Kind::Reshape || kind == Kind::Broadcast ||
+         kind == Kind::Convert;
+}
 
 LiveBytes::LiveBytes(ModuleOp module) {
   for (auto func : module.getOps<func::FuncOp>())

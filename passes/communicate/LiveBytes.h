@@ -2,10 +2,14 @@
 // order, at products, collectives and loops. What becomes part of a kernel counts for nothing.
 #pragma once
 
+#include "lib/fusion/FusionGraph.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace tessera::communicate {
+
+// Whether results of such ops are views of operands, or are computed again by who reads them.
+bool becomesNoArray(fusion::NodeKind kind);
 
 class LiveBytes {
 public:
