@@ -95,6 +95,13 @@ def picked(x):
     return jax.grad(lambda x: jnp.sum(jnp.take_along_axis(jax.nn.log_softmax(x), labels[:, None], -1, mode="fill", fill_value=0)))(x)
 
 
+def rows_of_table(x):
+    """Rows of a table that is computed, complex, read in a loop."""
+    table = jnp.exp(lax.complex(0.0, 1.0) * (jnp.arange(5000, dtype=jnp.float32)[:, None] / jnp.array([1.0, 10.0, 300.0])))
+    first = (x[:, 0] * 3000).astype(jnp.int32)
+    return (lax.fori_loop(0, 3, lambda i, sum: sum + jnp.take(table, first + i, 0, mode="clip").real, jnp.ones((x.shape[0], 3))),)
+
+
 def cases():
     f32, bf16, f16, f64 = jnp.float32, jnp.bfloat16, jnp.float16, np.float64
     return [
@@ -111,6 +118,7 @@ def cases():
         FusionCase("products", products, ((6, 300), (300, 20))), FusionCase("products_thin", products, ((34, 130), (130, 2))),
         FusionCase("products_bf16", products, ((34, 140), (140, 48)), bf16), FusionCase("products_f64", products, ((6, 300), (300, 20)), f64),
         FusionCase("products_in_blocks", lambda x, y: (jax.nn.relu(x.T @ y) * 2, x.T @ (y - 1)), ((528, 264), (528, 270))),
+        FusionCase("rows_of_table", rows_of_table, ((20, 7),)),
         *(FusionCase(f"picked_{n}", picked, ((33, n),)) for n in (50, 300)),
         FusionCase("convolution", convolution, ((2, 9, 8, 20), (3, 3, 20, 24))), FusionCase("convolution_bf16", convolution, ((2, 9, 8, 20), (3, 3, 20, 24)), bf16),
         FusionCase("windows", windows, ((4, 20, 30),)), FusionCase("adam", adam, ((33, 50),) * 4), FusionCase("adam_bf16", adam, ((33, 50),) * 4, bf16),
@@ -128,13 +136,13 @@ def run(function, arguments):
 
 
 def one_by_one(jaxpr, arguments, constants):
-    """The outputs of a jaxpr, each equation a program of its own."""
+    """The outputs of a jaxpr, each equation a program of its own, a loop too. A conversion of a bf16 result to f32 would find it rounded here."""
     values = dict(zip(jaxpr.invars, arguments)) | dict(zip(jaxpr.constvars, constants))
     read = lambda v: v.val if isinstance(v, Literal) else values[v]
     for equation in jaxpr.eqns:
         operands = [jnp.asarray(read(v), v.aval.dtype) for v in equation.invars]
         inner = equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
-        if inner is not None:
+        if inner is not None and equation.primitive is not lax.scan_p:
             results = one_by_one(inner.jaxpr, operands, inner.consts)
         else:
             bind = lambda *args: equation.primitive.bind(*args, **equation.params)
