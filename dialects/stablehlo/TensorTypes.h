@@ -17,4 +17,14 @@ inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return type ? type.getShape() : llvm::ArrayRef<int64_t>();
 }
 
+/// Whether all integers from 0 below `count` have a value of their own in a tensor's element type.
+inline bool countsExactly(mlir::Type element, int64_t count) {
+  unsigned bits = 0;
+  if (auto real = llvm::dyn_cast<mlir::FloatType>(element))
+    bits = real.getFPMantissaWidth();
+  else if (auto integer = llvm::dyn_cast<mlir::IntegerType>(element))
+    bits = integer.getWidth() - (integer.isUnsigned() ? 0 : 1);
+  return count <= 1 || bits >= 63 || count <= int64_t{1} << bits;
+}
+
 } // namespace tessera

@@ -2,7 +2,7 @@
 
 #include "dialects/interfaces/OpInterfaces.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/UnreadOps.h"
 
 using namespace mlir;
 
@@ -205,7 +205,7 @@ void GatheredProducts::replaceAll(const Replaced &values, function_ref<void(Oper
   for (auto [old, now] : values)
     old.replaceAllUsesWith(now);
   for (const GatheredProduct &product : products)
-    eraseUnread(product.dot, erasing);
+    eraseReplaced(product.dot, erasing);
   if (gather->use_empty()) {
     erasing(gather);
     gather.erase();
@@ -214,24 +214,15 @@ void GatheredProducts::replaceAll(const Replaced &values, function_ref<void(Oper
   sortTopologically(block);
 }
 
-void eraseUnread(Operation *op, function_ref<void(Operation *)> erasing) {
-  SmallVector<Operation *> work{op};
-  while (!work.empty()) {
-    Operation *last = work.pop_back_val();
-    if (!last->use_empty() || !isPure(last))
-      continue;
-    SmallVector<Operation *> read;
-    for (Value operand : last->getOperands())
-      if (Operation *def = operand.getDefiningOp(); def && !llvm::is_contained(read, def))
-        read.push_back(def);
-    erasing(last);
-    last->erase();
-    for (Operation *def : read)
-      if (isa<stablehlo::DotGeneralOp>(def) || isElementwise(def) ||
-          isa<stablehlo::TransposeOp, stablehlo::SliceOp, stablehlo::PadOp, stablehlo::ReshapeOp>(
-              def))
-        work.push_back(def);
-  }
+void eraseReplaced(Operation *replaced, function_ref<void(Operation *)> erasing) {
+  eraseUnread(replaced, [&](Operation *op) {
+    bool mayErase = op == replaced || isElementwise(op) ||
+                    isa<stablehlo::DotGeneralOp, stablehlo::TransposeOp, stablehlo::SliceOp,
+                        stablehlo::PadOp, stablehlo::ReshapeOp>(op);
+    if (mayErase)
+      erasing(op);
+    return mayErase;
+  });
 }
 
 } // namespace tessera::communicate

@@ -47,7 +47,8 @@ private:
   llvm::function_ref<bool(const GatheredProduct &)> accepts;
 };
 
-// Erases `op` and what only it has read, as far as nothing needs it.
-void eraseUnread(mlir::Operation *op, llvm::function_ref<void(mlir::Operation *)> erasing);
+// Erases a product or collective and what only it has read, as far as nothing needs it; not other
+// collectives.
+void eraseReplaced(mlir::Operation *op, llvm::function_ref<void(mlir::Operation *)> erasing);
 
 } // namespace tessera::communicate

@@ -272,7 +272,7 @@ void Rings::replace(comm::ReduceScatterOp scatter, const cost::RingProduct &ring
   varying.replace(scatter.getResult(0), now);
   beside.replaced(now.getDefiningOp(), secondsOf(ring));
   scatter.getResult(0).replaceAllUsesWith(now);
-  eraseUnread(scatter, [&](Operation *op) { forget(op); });
+  eraseReplaced(scatter, [&](Operation *op) { forget(op); });
 }
 
 struct RingProducts : impl::RingProductsBase<RingProducts> {

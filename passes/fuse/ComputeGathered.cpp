@@ -5,11 +5,10 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "dialects/tessera/Marks.h"
+#include "passes/UnreadOps.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/SetVector.h"
 
 #include <limits>
 #include <optional>
@@ -49,14 +48,6 @@ static std::optional<RowsTaken> rowsTaken(GatherOp gather) {
     if (dim != rows.dim && gather.getSliceSizes()[dim] != table.getDimSize(dim))
       return std::nullopt;
   return rows;
-}
-
-// Whether all integers below `count` have a value of their own in the type.
-static bool countsExactly(Type type, int64_t count) {
-  if (auto real = dyn_cast<FloatType>(type))
-    return count <= int64_t{1} << std::min(62U, real.getFPMantissaWidth());
-  auto integer = dyn_cast<IntegerType>(type);
-  return integer && count - 1 <= (int64_t{1} << std::min(62U, integer.getWidth() - 1)) - 1;
 }
 
 // Whether a value is computed, element by element, from numbers of rows along `dim` and from what has
@@ -212,17 +203,7 @@ static bool computeGathered(Value table, MutableArrayRef<GatherOp> gathers) {
     gather.getResult().replaceAllUsesWith(RowsMaker(gather, of).run());
     gather->erase();
   }
-  llvm::SetVector<Operation *> unread;
-  unread.insert(table.getDefiningOp());
-  while (!unread.empty()) {
-    Operation *op = unread.pop_back_val();
-    if (!isOpTriviallyDead(op))
-      continue;
-    for (Value operand : op->getOperands())
-      if (Operation *def = operand.getDefiningOp())
-        unread.insert(def);
-    op->erase();
-  }
+  eraseUnread(table.getDefiningOp());
   return true;
 }
 

@@ -12,12 +12,12 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "lib/fusion/AttentionStays.h"
+#include "passes/UnreadOps.h"
 #include "passes/codegen/kernel/AttentionLoops.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace tessera::fuse {
@@ -316,9 +316,7 @@ static bool isAttention(exec::FusedOp fused) {
 
 void formAttention(Block &block) {
   // What nothing reads any more, as where it is computed again, is no reader of scores.
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseUnread(block);
   // From the last on: ops are erased, those of later products first.
   SmallVector<DotGeneralOp> products(block.getOps<DotGeneralOp>());
   DenseSet<Operation *> taken; // products that are scores of one

@@ -2,6 +2,7 @@
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
+#include "passes/UnreadOps.h"
 #include "passes/fuse/CarriedValues.h"
 #include "passes/fuse/RematCopies.h"
 
@@ -9,7 +10,6 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -375,12 +375,7 @@ static void dropFrom(LoopPair &pair, ArrayRef<char> dropped, llvm::BitVector &ca
   placeNewOps(body, last);
   for (DynamicSliceOp slice : unread)
     slice.erase();
-  SmallVector<Operation *> ops;
-  for (Operation &op : body.without_terminator())
-    ops.push_back(&op);
-  for (Operation *op : llvm::reverse(ops))
-    if (isOpTriviallyDead(op))
-      op->erase();
+  eraseUnread(body);
 }
 
 void Stacks::drop(ArrayRef<int> stacks) {

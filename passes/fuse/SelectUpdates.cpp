@@ -46,15 +46,6 @@ static std::optional<OnePlaceARow> findRows(ScatterDimensionNumbersAttr dims,
   return found;
 }
 
-// Whether all places along a dimension have numbers of their own in the type.
-static bool canCount(Type type, int64_t size) {
-  auto integer = dyn_cast<IntegerType>(type);
-  if (!integer)
-    return false;
-  unsigned bits = integer.getWidth() - (integer.isUnsigned() ? 0 : 1);
-  return bits >= 63 || size <= int64_t{1} << bits;
-}
-
 // Whether the update computation gives the update itself, or one operation of the two.
 static bool isPlain(Block &body) {
   Value result = body.getTerminator()->getOperand(0);
@@ -90,7 +81,7 @@ static LogicalResult selectUpdates(ScatterOp op, PatternRewriter &rewriter) {
   auto rows = findRows(op.getScatterDimensionNumbers(), type, indices);
   Type number = indices.getElementType();
   Block &body = op.getUpdateComputation().front();
-  if (!rows || !canCount(number, type.getDimSize(rows->dim)) || !isPlain(body))
+  if (!rows || !countsExactly(number, type.getDimSize(rows->dim)) || !isPlain(body))
     return failure();
   Location loc = op.getLoc();
   SmallVector<int64_t> rowShape;

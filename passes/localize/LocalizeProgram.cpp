@@ -8,7 +8,7 @@
 #include "dialects/tessera/Marks.h"
 #include "lib/cost/Topology.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/UnreadOps.h"
 #include "passes/localize/Handlers.h"
 
 namespace tessera {
@@ -32,19 +32,6 @@ LogicalResult verifyOneMesh(ModuleOp module, const sharding::Mesh &mesh) {
                                << mesh.name << ": use the axes of one mesh throughout";
   }
   return result;
-}
-
-// Slices that a roll made superfluous, masks of operands that turned out to need none.
-void dropUnused(Region &region) {
-  for (Block &block : region)
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-      if (isOpTriviallyDead(&op)) {
-        op.erase();
-        continue;
-      }
-      for (Region &inner : op.getRegions())
-        dropUnused(inner);
-    }
 }
 
 LogicalResult localizeFunction(func::FuncOp function, Localizer &l) {
@@ -81,7 +68,8 @@ LogicalResult localizeFunction(func::FuncOp function, Localizer &l) {
     return failure();
   global.dropAllReferences();
   global.takeBody(local);
-  dropUnused(global);
+  // Slices that a roll made superfluous, masks of operands that turned out to need none.
+  eraseUnread(global.front());
   function.setType(FunctionType::get(function.getContext(), inputs, outputs));
   return success();
 }

@@ -185,6 +185,7 @@ def gathered_tables():
         "cosine": lambda i, s: taken(jnp.cos(angles(s)), i), "turns": lambda i, s: taken(jnp.exp(1j * angles(s)), i[0]).imag,
         "in_a_loop": lambda i, s: lax.fori_loop(0, 3, lambda k, y: y + taken(jnp.sin(angles(s)), i[:, 0] + k), s),
         "read_by_two": lambda i, s: (lambda t: taken(t, i[:, 0]) + t[:6])(jnp.sin(angles(s))), "negative": lambda i, s: jnp.cos(angles(s))[i % 100 - 100],
+        "unsigned": lambda i, s: taken(jnp.cos(angles(s)[:200]), (i % 256).astype(jnp.uint8)),
     }
     return [family("gathered_tables", (rows, scale), table)]
 

@@ -86,3 +86,20 @@ func.func @stay(%i: tensor<8x1xi32>, %few: tensor<2x1xi32>, %said: tensor<8xf32>
     }
   return %0, %1, %b, %2, %3, %r : tensor<8xf32>, tensor<2xf32>, tensor<8xf32>, tensor<2xbf16>, tensor<2xf32>, tensor<2xf32>
 }
+
+// -----
+
+// Unsigned numbers of rows reach further: 200 rows have numbers in ui8, none in i8.
+// CHECK-LABEL: func.func @unsigned
+// CHECK-DAG: %[[LAST:.*]] = stablehlo.constant dense<199> : tensor<2xui8>
+// CHECK: %[[C:.*]] = stablehlo.clamp %{{.*}}, %{{.*}}, %[[LAST]] : tensor<2xui8>
+// CHECK: stablehlo.convert %[[C]] : (tensor<2xui8>) -> tensor<2xf32>
+// CHECK: "stablehlo.gather"(%{{.*}}, %arg1)
+func.func @unsigned(%u: tensor<2x1xui8>, %s: tensor<2x1xi8>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %n = stablehlo.iota dim = 0 : tensor<200xf32>
+  %a = stablehlo.cosine %n : tensor<200xf32>
+  %b = stablehlo.sine %n : tensor<200xf32>
+  %0 = "stablehlo.gather"(%a, %u) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<200xf32>, tensor<2x1xui8>) -> tensor<2xf32>
+  %1 = "stablehlo.gather"(%b, %s) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<200xf32>, tensor<2x1xi8>) -> tensor<2xf32>
+  return %0, %1 : tensor<2xf32>, tensor<2xf32>
+}
