@@ -135,6 +135,7 @@ def SimplifyShapes : Pass<"tessera-simplify-shapes", "::mlir::ModuleOp"> {
     | transpose of a contraction that exchanges its sides, but for dimensions of size 1 | the factors the other way round |
     | reduction over dimensions of size 1 | reshape |
     | sum of two arrays padded to alternate | concatenate, reshape |
+    | dynamic slice of a transpose that nothing reads as a whole (weights of layers in a scan) | reshape of the dynamic slice, where that lies in whole lines and in order |
     | select between equals, multiplication by 1 | the value |
     | `optimization_barrier` | its operands: from here on nothing merges or hoists computations |
   }];

@@ -1,4 +1,5 @@
 // Data movement that says in several ops what one can say, or nothing. Passes.td shows an example.
+#include "dialects/interfaces/OpInterfaces.h"
 #include "dialects/stablehlo/DimensionMaps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
@@ -272,6 +273,39 @@ static LogicalResult dropOne(MulOp op, PatternRewriter &rewriter) {
   return failure();
 }
 
+// Of a transposed array of which only parts are read, as a loop over layers reads their weights, the
+// parts are taken first. Where those lie in whole lines and in the same order, it is never there:
+//   dynamic_slice(transpose(x : 16 x 4 x 256, [1, 0, 2]), i, 0, 0 : 1 x 16 x 256)
+// becomes
+//   reshape(dynamic_slice(x, 0, i, 0 : 16 x 1 x 256))
+static LogicalResult sliceUntransposed(DynamicSliceOp op, PatternRewriter &rewriter) {
+  constexpr int64_t line = 64; // bytes
+  auto transpose = op.getOperand().getDefiningOp<TransposeOp>();
+  if (!transpose || !llvm::all_of(transpose->getUsers(), llvm::IsaPred<DynamicSliceOp>))
+    return failure();
+  RankedTensorType from = typeOf(transpose.getOperand()), to = typeOf(op.getResult());
+  SmallVector<Value> starts(from.getRank());
+  SmallVector<int64_t> sizes(from.getRank()), kept;
+  for (auto [i, d] : llvm::enumerate(transpose.getPermutation())) {
+    starts[d] = op.getStartIndices()[i];
+    sizes[d] = op.getSliceSizes()[i];
+    if (sizes[d] != 1)
+      kept.push_back(d);
+  }
+  int64_t run = 1, d = from.getRank();
+  while (d-- > 0) {
+    run *= sizes[d];
+    if (sizes[d] != from.getDimSize(d))
+      break;
+  }
+  if (!llvm::is_sorted(kept) || byteSize(from.clone({run})) < line)
+    return failure();
+  Value part = DynamicSliceOp::create(rewriter, op.getLoc(), from.clone(sizes),
+                                      transpose.getOperand(), starts, sizes);
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, to, part);
+  return success();
+}
+
 static LogicalResult dropBarrier(OptimizationBarrierOp op, PatternRewriter &rewriter) {
   rewriter.replaceOp(op, op.getOperands());
   return success();
@@ -291,6 +325,7 @@ struct SimplifyShapes : impl::SimplifyShapesBase<SimplifyShapes> {
     patterns.add(interleave);
     patterns.add(dropReduce);
     patterns.add(dropSelect);
+    patterns.add(sliceUntransposed);
     patterns.add(swapFactors);
     patterns.add<SinkReshape>(&getContext());
     GreedyRewriteConfig config;

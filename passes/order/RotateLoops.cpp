@@ -5,6 +5,8 @@
 #include "passes/order/LoopCuts.h"
 #include "passes/order/RotateLoop.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 using namespace mlir;
 using tessera::stablehlo::WhileOp;
 
@@ -68,6 +70,12 @@ public:
       return;
     costs.forget(loop);
     chosen->take(loop);
+    // What the last trip leaves for a next one, where nothing behind the loop reads it.
+    for (Operation *op : llvm::reverse(chosen->around))
+      if (isOpTriviallyDead(op)) {
+        costs.forget(op);
+        op->erase();
+      }
   }
 
 private:

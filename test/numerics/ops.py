@@ -190,6 +190,15 @@ def gathered_tables():
     return [family("gathered_tables", (rows, scale), table)]
 
 
+def transposed_stacks():
+    """Weights of layers that lie in a dimension of their own, which is not the first, in a scan and its gradient."""
+    weights, x = data(23, 24, 4, 24) * 0.2, data(24, 6, 24)
+    layer = lambda x, w: (jnp.tanh(x @ w), None)
+    run = lambda w, x: lax.scan(layer, x, jnp.swapaxes(w, 0, 1))[0]
+    table = {"scan": run, "gradient": jax.grad(lambda w, x: jnp.sum(run(w, x) ** 2))}
+    return [family("transposed_stacks", (weights, x), table, specs=(P("x", None, "y"), P()), exact=False)]
+
+
 def random_bits():
     state, wide = np.array([1, 2, 2**32 - 1, 2**32 - 1], np.uint32), data(20, 6, 10)
     bits = lambda algorithm, dtype, *shape: lambda s, x: lax.rng_bit_generator(s, shape, dtype=dtype, algorithm=algorithm)[1]
@@ -205,6 +214,6 @@ def random_bits():
 def cases():
     found = []
     for families in (elementwise, integers, movement, reductions, contractions, complex_numbers, linear_algebra, narrow_floats, empty,
-                     gathered_tables, random_bits):
+                     gathered_tables, transposed_stacks, random_bits):
         found += families()
     return found

@@ -79,3 +79,32 @@ func.func @swaps_around_a_unit(%a: tensor<2x3x4xf32>, %b: tensor<2x5x3x1xf32>) -
   %1 = stablehlo.transpose %0, dims = [0, 3, 2, 1] : (tensor<2x4x5x1xf32>) -> tensor<2x1x5x4xf32>
   return %1 : tensor<2x1x5x4xf32>
 }
+
+// Parts of a transposed array are taken of the array itself where they lie in lines and in order.
+// CHECK-LABEL: func.func @slices_untransposed
+// CHECK-NOT: stablehlo.transpose
+// CHECK: %[[W:.*]] = stablehlo.dynamic_slice %arg0, %[[Z:.*]], %arg1, %[[Z]], sizes = [3, 1, 16]
+// CHECK: stablehlo.reshape %[[W]] : (tensor<3x1x16xf32>) -> tensor<1x3x16xf32>
+func.func @slices_untransposed(%w: tensor<3x4x16xf32>, %i: tensor<i32>) -> (tensor<1x3x16xf32>, tensor<1x3x16xf32>) {
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %t = stablehlo.transpose %w, dims = [1, 0, 2] : (tensor<3x4x16xf32>) -> tensor<4x3x16xf32>
+  %0 = stablehlo.dynamic_slice %t, %i, %z, %z, sizes = [1, 3, 16] : (tensor<4x3x16xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x16xf32>
+  %1 = stablehlo.dynamic_slice %t, %z, %z, %z, sizes = [1, 3, 16] : (tensor<4x3x16xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x16xf32>
+  return %0, %1 : tensor<1x3x16xf32>, tensor<1x3x16xf32>
+}
+
+// Not where each element would be on a line of its own, where a part has another order, and where all
+// of it is read anyway.
+// CHECK-LABEL: func.func @slices_transposed
+// CHECK-COUNT-3: stablehlo.transpose
+func.func @slices_transposed(%v: tensor<16x4xf32>, %w: tensor<3x4x16xf32>, %i: tensor<i32>) -> (tensor<1x16xf32>, tensor<2x3x16xf32>, tensor<1x3x16xf32>, tensor<4x3x16xf32>) {
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %0 = stablehlo.transpose %v, dims = [1, 0] : (tensor<16x4xf32>) -> tensor<4x16xf32>
+  %1 = stablehlo.dynamic_slice %0, %i, %z, sizes = [1, 16] : (tensor<4x16xf32>, tensor<i32>, tensor<i32>) -> tensor<1x16xf32>
+  %2 = stablehlo.transpose %w, dims = [1, 0, 2] : (tensor<3x4x16xf32>) -> tensor<4x3x16xf32>
+  %3 = stablehlo.dynamic_slice %2, %i, %z, %z, sizes = [2, 3, 16] : (tensor<4x3x16xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<2x3x16xf32>
+  %4 = stablehlo.negate %w : tensor<3x4x16xf32>
+  %5 = stablehlo.transpose %4, dims = [1, 0, 2] : (tensor<3x4x16xf32>) -> tensor<4x3x16xf32>
+  %6 = stablehlo.dynamic_slice %5, %i, %z, %z, sizes = [1, 3, 16] : (tensor<4x3x16xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x16xf32>
+  return %1, %3, %6, %5 : tensor<1x16xf32>, tensor<2x3x16xf32>, tensor<1x3x16xf32>, tensor<4x3x16xf32>
+}
