@@ -35,7 +35,7 @@ public:
         program(lifts ? lifted : source.folded.program), mesh(candidate.onMesh->getMesh()),
         prices(program, mesh, candidate.onMesh->topology()), options(options) {}
 
-  std::vector<explain::Decision> run() {
+  Decided run() {
     addArguments();
     addResults();
     addConstraints();
@@ -46,7 +46,7 @@ public:
     if (groups.size() > kMostPriced)
       groups.resize(kMostPriced);
     plan::NextBests nextBests(prices, candidate.folded, options, groups.size());
-    std::vector<explain::Decision> decisions;
+    Decided decided{{}, lowerBoundOf(nextBests)};
     std::set<int32_t> seen = {-1}; // what is given back lies as what it takes the place of
     for (const Group *group : groups) {
       bool isNew = true;
@@ -55,15 +55,21 @@ public:
       if (!isNew)
         continue;
       if (std::optional<plan::NextBest> next = nextBests.of(group->values))
-        decisions.push_back(priced(*group, *next));
+        decided.decisions.push_back(priced(*group, *next));
     }
-    llvm::stable_sort(decisions, [](const explain::Decision &a, const explain::Decision &b) {
-      return a.seconds > b.seconds;
-    });
-    return decisions;
+    llvm::stable_sort(decided.decisions,
+                      [](const explain::Decision &a, const explain::Decision &b) {
+                        return a.seconds > b.seconds;
+                      });
+    return decided;
   }
 
 private:
+  // That of all plans, without annotations, is none of those that hold them.
+  double lowerBoundOf(const plan::NextBests &nextBests) const {
+    return &program == &lifted ? 0 : nextBests.lowerBound();
+  }
+
   // But for the axes that manual computations have for themselves.
   plan::Program withoutAnnotations() const {
     plan::Program plain = source.folded.program;
@@ -204,8 +210,8 @@ private:
 
 } // namespace
 
-std::vector<explain::Decision> decisionsOf(const Source &source, const Candidate &candidate,
-                                           const plan::Options &options, bool lifts) {
+Decided decisionsOf(const Source &source, const Candidate &candidate, const plan::Options &options,
+                    bool lifts) {
   return Decisions(source, candidate, options, lifts).run();
 }
 

@@ -281,7 +281,7 @@ Assignment Formulation::decode(llvm::ArrayRef<int32_t> choices) const {
   return assignment;
 }
 
-void Formulation::addHolds() {
+void Formulation::addHolds(int64_t capacity) {
   for (size_t v = 0; v < program.values.size(); ++v) {
     if (tables.vertexOf[v] < 0)
       continue;
@@ -292,6 +292,7 @@ void Formulation::addHolds() {
       for (const Lifetime &held : lifetimes(program.values[v]))
         graph.holds.push_back({tables.vertexOf[v], held.first, held.last + 1, bytes});
   }
+  solver::leaveOutSteps(graph, capacity);
 }
 
 std::vector<int32_t> Formulation::encode(const Assignment &assignment) const {

@@ -22,8 +22,9 @@ public:
 
   // Edges that are equal share their matrix.
   solver::Graph graph;
-  void addHolds(); // what values hold, when
-  void build();    // again, with what is paid for copies now; vertices are the same
+  void
+  addHolds(int64_t capacity); // what values hold, when: as far as it matters within so many bytes
+  void build();               // again, with what is paid for copies now; vertices are the same
 
   // The shardings of all values that these choices mean.
   Assignment decode(llvm::ArrayRef<int32_t> choices) const;

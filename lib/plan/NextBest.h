@@ -8,15 +8,9 @@
 // alone is no other decision where axes are alike, as those of one machine mostly are.
 #pragma once
 
-#include "lib/plan/AssignmentPrices.h"
-#include "lib/plan/Formulation.h"
-#include "lib/solver/Solve.h"
+#include "lib/plan/Rounds.h"
 
-#include "llvm/ADT/STLFunctionalExtras.h"
-
-#include <map>
 #include <optional>
-#include <set>
 
 namespace tessera::plan {
 
@@ -35,8 +29,8 @@ struct NextBest {
 
 class NextBests {
 public:
-  // All are kept by reference. Solving is limited so that about `decisions` of them take what one
-  // search for the plan does.
+  // `prices` and `planned` are kept by reference. Solving is limited so that about `decisions` of them
+  // take what one search for the plan does.
   NextBests(AssignmentPrices &prices, const Assignment &planned, const Options &options,
             size_t decisions);
 
@@ -45,33 +39,21 @@ public:
   std::optional<NextBest> of(llvm::ArrayRef<int32_t> values);
 
   // -1 of what any device can make for itself. Values of one vertex lie alike.
-  int32_t vertexOf(int32_t value) const { return problem.vertexOf(value); }
+  int32_t vertexOf(int32_t value) const { return rounds.getProblem().vertexOf(value); }
+
+  // No assignment of candidates takes less: a search on the one mesh that was chosen gets further than
+  // one on all of them.
+  double lowerBound() const { return proven; }
 
 private:
-  struct Found {
-    Assignment values; // empty: none, which may be proven, too
-    double seconds = 0;
-    bool isProven = false;
-  };
-  using Excluded = std::set<llvm::SmallVector<int64_t, 4>>; // parts
-  using Costs = std::map<int32_t, std::vector<double>>;     // by vertex
-  using IsOut = llvm::function_ref<bool(int32_t value, const sharding::TensorSharding &)>;
+  std::optional<BestFound> bestWithout(llvm::ArrayRef<int32_t> values, Rounds::IsOut isOut);
 
-  void findReference();
-  // None where nothing is left to choose.
-  std::optional<Found> bestWithout(llvm::ArrayRef<int32_t> values, IsOut isOut);
-  bool leaveOut(llvm::ArrayRef<int32_t> values, IsOut isOut, Costs &before);
-  void restore(const Costs &before);
-  void solve(llvm::ArrayRef<int32_t> values, IsOut isOut, Found &best);
-
-  AssignmentPrices &prices;
   const Assignment &planned;
+  Rounds rounds;
   Assignment reference; // the plan, or one that the search counts less for
-  double seconds;       // of it
-  SharedCopies copies;
-  Formulation problem;
-  solver::Options limits;
-  int64_t rounds = 0;
+  double seconds = 0;   // of it
+  double proven = 0;
+  RoundLimits limits;
 };
 
 // In how many parts each dimension is.

@@ -55,5 +55,8 @@ double costOf(const Graph &graph, const Choices &choices);
 int64_t entriesOf(const Graph &graph);
 // The most that is held in a step.
 int64_t peakOf(const Graph &graph, const Choices &choices);
+// Leaves only the steps that matter within this capacity or a larger one (Problem.h): for a graph that
+// is solved more than once. Peaks are then of those steps.
+void leaveOutSteps(Graph &graph, int64_t capacity);
 
 } // namespace tessera::solver

@@ -227,4 +227,22 @@ void leaveOutSteps(Problem &problem, std::vector<int32_t> &kept) {
   mergeHolds(problem);
 }
 
+void leaveOutSteps(Graph &graph, int64_t capacity) {
+  Problem problem;
+  problem.costs = graph.costs;
+  problem.holds = std::move(graph.holds);
+  int32_t steps = 0;
+  for (const Hold &hold : problem.holds)
+    steps = std::max(steps, hold.end);
+  problem.room.assign(steps, capacity);
+  std::vector<int32_t> kept;
+  leaveOutSteps(problem, kept);
+  graph.holds = std::move(problem.holds);
+  // What is always held, some vertex holds whatever its choice.
+  for (size_t t = 0; t < problem.room.size(); ++t)
+    if (int64_t always = capacity - problem.room[t]; always > 0)
+      graph.holds.push_back({0, static_cast<int32_t>(t), static_cast<int32_t>(t) + 1,
+                             std::vector<int64_t>(graph.costs[0].size(), always)});
+}
+
 } // namespace tessera::solver

@@ -1,4 +1,5 @@
 // Steps that are left out never let choices in that were too large, nor keep any out.
+#include "lib/solver/Graph.h"
 #include "lib/solver/Problem.h"
 
 #include <gtest/gtest.h>
@@ -44,6 +45,30 @@ TEST(Steps, WhatFitsIsWhatFitted) {
     }
   }
   EXPECT_LT(after, before / 2);
+}
+
+// Of a graph, within that capacity and within larger ones.
+TEST(Steps, AGraphHoldsAsMuchWhereItMatters) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 engine(seed);
+    auto below = [&](int32_t bound) { return static_cast<int32_t>(engine() % bound); };
+    Graph graph;
+    graph.costs.assign(4, std::vector<double>(3));
+    for (int32_t n = 0; n < 9; ++n) {
+      int32_t begin = below(12), end = std::min(12, begin + below(6));
+      graph.holds.push_back({below(4), begin, end, {below(9), below(9), below(9)}});
+    }
+    int64_t capacity = 8 + below(25);
+    Graph smaller = graph;
+    leaveOutSteps(smaller, capacity);
+    for (int32_t code = 0; code < 81; ++code) {
+      Choices choices{code % 3, code / 3 % 3, code / 9 % 3, code / 27};
+      for (int64_t more : {0, 1, 7})
+        ASSERT_EQ(peakOf(graph, choices) <= capacity + more,
+                  peakOf(smaller, choices) <= capacity + more);
+    }
+  }
 }
 
 } // namespace

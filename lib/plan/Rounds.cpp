@@ -1,0 +1,124 @@
+#include "lib/plan/Rounds.h"
+
+#include "lib/plan/Memory.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+namespace tessera::plan {
+
+using sharding::TensorSharding;
+
+namespace {
+
+constexpr double kRounding = 1e-6;              // of sums in another order
+constexpr double kClose = 1e-3;                 // each solution to the least of its graph
+constexpr double kGained = 0.95;                // of the gap before: this one is less
+constexpr int64_t kInVain = 2;                  // rounds that gained nothing
+constexpr double kLonger = 1.2, kShorter = 0.6; // the next step, if this one got somewhere
+
+} // namespace
+
+Rounds::Rounds(AssignmentPrices &prices, int64_t capacity)
+    : prices(prices), capacity(capacity), copies(prices.getTables()) {}
+
+double Rounds::consider(Assignment values, BestFound &best) {
+  double peak = peakBytes(prices.getProgram(), values), seconds = prices.seconds(values);
+  bool fits = capacity == 0 || peak <= double(capacity);
+  if (!best.values.empty() && (fits == best.fits ? seconds >= best.seconds : best.fits))
+    return seconds;
+  best.values = std::move(values);
+  best.seconds = seconds;
+  best.peakBytes = peak;
+  best.fits = fits;
+  best.uses = prices.getUses();
+  return seconds;
+}
+
+void Rounds::share(const Uses &uses) {
+  copies.share(uses);
+  if (problem) {
+    build();
+    return;
+  }
+  problem.emplace(prices.getTables(), copies);
+  if (capacity)
+    problem->addHolds(capacity);
+}
+
+void Rounds::build() {
+  problem->build();
+  for (auto &[vertex, some] : left)
+    leaveOut(vertex, some);
+}
+
+void Rounds::leaveOut(int32_t vertex, Left &some) {
+  std::vector<double> &costs = problem->graph.costs[vertex];
+  some.costs = costs;
+  for (auto [cost, isOut] : llvm::zip_equal(costs, some.isOut))
+    cost = isOut ? solver::forbidden : cost;
+}
+
+bool Rounds::leaveOut(llvm::ArrayRef<int32_t> values, IsOut isOut) {
+  bool possible = true;
+  for (int32_t v : values) {
+    int32_t vertex = problem->vertexOf(v);
+    if (vertex < 0 || left.contains(vertex))
+      continue;
+    Left &some = left[vertex];
+    for (const TensorSharding &sharding : problem->shardingsOf(v))
+      some.isOut.push_back(isOut(v, sharding));
+    leaveOut(vertex, some);
+    possible &= llvm::any_of(problem->graph.costs[vertex],
+                             [](double cost) { return cost < solver::forbidden; });
+  }
+  return possible && !left.empty();
+}
+
+void Rounds::allowAll() {
+  for (auto &[vertex, some] : left)
+    problem->graph.costs[vertex] = std::move(some.costs);
+  left.clear();
+}
+
+void Rounds::run(const RoundLimits &limits, BestFound &best) {
+  solver::Options options;
+  options.capacity = capacity;
+  options.effort = limits.effort;
+  options.gap = kClose;
+  double stride = 1, least = solver::forbidden, lastGap = 1;
+  int64_t gained = 0; // the last round that did
+  for (int64_t round = 0;; ++round) {
+    if (!best.values.empty())
+      options.start = problem->encode(best.values);
+    solver::Solution solution = solver::solve(problem->graph, options);
+    if (!solution.choices.empty())
+      consider(problem->decode(solution.choices), best);
+    if (solution.cost == solver::forbidden) { // nothing is within the capacity, or was found
+      best.isImpossible = solution.status == solver::Status::infeasible;
+      break;
+    }
+    stride *= round == 0 ? 1 : solution.lowerBound > best.lowerBound ? kLonger : kShorter;
+    best.lowerBound = std::max(best.lowerBound, solution.lowerBound);
+    Uses used = problem->uses(solution.choices);
+    double unpaid = copies.unpaid(used);
+    least = std::min({least, best.seconds, solution.cost + unpaid});
+    double gap = 1 - best.lowerBound / best.seconds;
+    if (gap < kGained * lastGap) {
+      lastGap = gap;
+      gained = round;
+    }
+    if (round >= limits.most || gap <= limits.proven || unpaid <= kClose * solution.cost ||
+        round - gained == kInVain)
+      break;
+    copies.shift(used, stride * (least - solution.cost));
+    build();
+    options.effort = limits.laterEffort;
+    options.gap = std::max(kClose, gap / 8);
+  }
+  // An assignment below the bound is none that the graph has: nothing is proven then.
+  bool isBound = best.lowerBound <= (1 + kRounding) * best.seconds;
+  best.lowerBound = isBound ? std::min(best.lowerBound, best.seconds) : 0;
+}
+
+} // namespace tessera::plan

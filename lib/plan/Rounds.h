@@ -1,0 +1,69 @@
+// A search for the best assignment on one mesh, in rounds: the graph is solved with what readers pay for
+// copies now; what that says is priced as an assignment; who used copies and paid too little for them pays
+// more in the next round. Each solution's bound holds for all assignments, whoever pays.
+#pragma once
+
+#include "lib/plan/AssignmentPrices.h"
+#include "lib/plan/Formulation.h"
+#include "lib/solver/Solve.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace tessera::plan {
+
+struct RoundLimits {
+  int effort = 3;       // of the first solution
+  int laterEffort = 1;  // of those after it, which begin where it is
+  int64_t most = 0;     // rounds after the first
+  double proven = 7e-3; // a proof that is good enough
+};
+
+// The best of the assignments that were looked at.
+struct BestFound {
+  Assignment values; // empty: none
+  double seconds = 0, peakBytes = 0;
+  double lowerBound = 0;     // that no assignment is below
+  bool fits = false;         // into the memory
+  bool isImpossible = false; // no assignment is left that fits
+  Uses uses;
+};
+
+class Rounds {
+public:
+  // `prices` is kept by reference. `capacity`: bytes that a device has; 0: any.
+  Rounds(AssignmentPrices &prices, int64_t capacity);
+
+  // The seconds of an assignment, which becomes the best if it is.
+  double consider(Assignment values, BestFound &best);
+
+  // Readers pay for copies as these used them: the sum of the graph is then what that takes, and below
+  // what any other does.
+  void share(const Uses &uses);
+
+  // Makes the best better, and raises its bound.
+  void run(const RoundLimits &limits, BestFound &best);
+
+  // Leaves out candidates of these values until allowAll. False where a value has none left, or none of
+  // them has any.
+  using IsOut = llvm::function_ref<bool(int32_t value, const sharding::TensorSharding &)>;
+  bool leaveOut(llvm::ArrayRef<int32_t> values, IsOut isOut);
+  void allowAll();
+
+  const Formulation &getProblem() const { return *problem; }
+
+private:
+  struct Left {
+    std::vector<bool> isOut;
+    std::vector<double> costs; // of all candidates
+  };
+  void build();
+  void leaveOut(int32_t vertex, Left &left);
+
+  AssignmentPrices &prices;
+  int64_t capacity;
+  SharedCopies copies;
+  std::optional<Formulation> problem; // none before readers know what to pay
+  std::map<int32_t, Left> left;       // by vertex, where some candidates are left out
+};
+
+} // namespace tessera::plan
