@@ -18,15 +18,22 @@ namespace tessera::planning {
 
 using namespace mlir;
 
+static func::FuncOp mainOf(const Source &source) {
+  return source.imported.get().lookupSymbol<func::FuncOp>("main");
+}
+
 OnMesh::OnMesh(const Source &source, const sharding::Mesh &mesh)
-    : source(source), mesh(mesh),
-      ways(source.plain(), source.imported.get().lookupSymbol<func::FuncOp>("main"), this->mesh,
-           source.topology) {}
+    : source(source), mesh(mesh), ways(source.plain(), mainOf(source), this->mesh, source.topology),
+      foldedWays(source.folded.program, mainOf(source), this->mesh, source.topology) {}
 
 std::vector<Annotation> OnMesh::annotationsFor(const plan::Assignment &planned,
                                                ArrayRef<int32_t> also, bool fewest) const {
-  plan::DecisivePlaces decisive = plan::decisivePlaces(
-      program().graph, planned, source.places.places, ways.all(), also, fewest);
+  bool isFolded = folded().ops.size() < program().ops.size();
+  plan::DecisivePlaces decisive =
+      fewest && isFolded ? plan::decisivePlacesOf(program().graph, planned, source.places.places,
+                                                  ways.all(), also, source.folded, foldedWays.all())
+                         : plan::decisivePlaces(program().graph, planned, source.places.places,
+                                                ways.all(), also, fewest);
   std::vector<Annotation> annotations;
   for (int32_t number : decisive.places) {
     const plan::AnnotationPlace &place = source.places.places[number];

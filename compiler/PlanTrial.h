@@ -49,7 +49,7 @@ public:
 private:
   const Source &source;
   sharding::Mesh mesh;
-  PropagationWays ways;
+  PropagationWays ways, foldedWays;
 };
 
 struct Tried {

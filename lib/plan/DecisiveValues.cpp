@@ -52,6 +52,19 @@ public:
 
   DecisivePlaces run(bool fewest) {
     begin();
+    return finish(fewest);
+  }
+
+  // From these places on.
+  DecisivePlaces runFrom(llvm::ArrayRef<int32_t> begun) {
+    isAnnotated.assign(places.size(), false);
+    for (int32_t place : begun)
+      isAnnotated[place] = true;
+    return finish(/*fewest=*/false);
+  }
+
+private:
+  DecisivePlaces finish(bool fewest) {
     settle();
     if (fewest) {
       drop();
@@ -60,7 +73,6 @@ public:
     return result();
   }
 
-private:
   static constexpr int kRounds = 60;
 
   struct Group {
@@ -243,6 +255,43 @@ DecisivePlaces decisivePlaces(const PropagationGraph &annotated, const Assignmen
                               llvm::ArrayRef<AnnotationPlace> places, llvm::ArrayRef<Way> ways,
                               llvm::ArrayRef<int32_t> also, bool fewest) {
   return Decisive(annotated, planned, places, ways, also).run(fewest);
+}
+
+DecisivePlaces decisivePlacesOf(const PropagationGraph &annotated, const Assignment &planned,
+                                llvm::ArrayRef<AnnotationPlace> places, llvm::ArrayRef<Way> ways,
+                                llvm::ArrayRef<int32_t> also, const Folded &folded,
+                                llvm::ArrayRef<Way> foldedWays) {
+  Assignment foldedPlanned(folded.program.values.size());
+  for (auto [value, stands] : llvm::enumerate(folded.valueOf))
+    foldedPlanned[stands] = planned[value];
+  std::vector<AnnotationPlace> foldedPlaces;
+  std::vector<std::vector<int32_t>> placesOf; // of each of these
+  std::map<std::vector<int32_t>, size_t> numbers;
+  for (auto [number, place] : llvm::enumerate(places)) {
+    std::vector<int32_t> key;
+    for (int32_t value : place.values)
+      key.push_back(folded.valueOf[value]);
+    llvm::sort(key);
+    key.erase(std::unique(key.begin(), key.end()), key.end());
+    llvm::SmallVector<int32_t, 1> values(key.begin(), key.end());
+    key.push_back(int32_t(place.kind));
+    auto [it, isNew] = numbers.try_emplace(std::move(key), placesOf.size());
+    if (isNew) {
+      foldedPlaces.push_back({place.kind, std::move(values)});
+      placesOf.emplace_back();
+    }
+    placesOf[it->second].push_back(int32_t(number));
+  }
+  llvm::SmallVector<int32_t> foldedAlso;
+  for (int32_t value : also)
+    if (!llvm::is_contained(foldedAlso, folded.valueOf[value]))
+      foldedAlso.push_back(folded.valueOf[value]);
+  std::vector<int32_t> begun;
+  for (int32_t place :
+       decisivePlaces(folded.program.graph, foldedPlanned, foldedPlaces, foldedWays, foldedAlso)
+           .places)
+    llvm::append_range(begun, placesOf[place]);
+  return Decisive(annotated, planned, places, ways, also).runFrom(begun);
 }
 
 } // namespace tessera::plan

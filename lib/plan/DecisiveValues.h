@@ -4,7 +4,7 @@
 // Arguments x, w and v say what h and y are; z, where rows could also be gathered, needs a constraint.
 #pragma once
 
-#include "lib/plan/Program.h"
+#include "lib/plan/Folded.h"
 
 #include <functional>
 
@@ -34,6 +34,14 @@ DecisivePlaces decisivePlaces(const sharding::PropagationGraph &annotated,
                               const Assignment &planned, llvm::ArrayRef<AnnotationPlace> places,
                               llvm::ArrayRef<Way> ways, llvm::ArrayRef<int32_t> also = {},
                               bool fewest = true);
+
+// Of a program whose equal layers are folded into one (`folded`, with its own ways): the fewest places of
+// those, for every layer; and what propagation through all layers needs besides. To try each place takes
+// as long as with one layer.
+DecisivePlaces decisivePlacesOf(const sharding::PropagationGraph &annotated,
+                                const Assignment &planned, llvm::ArrayRef<AnnotationPlace> places,
+                                llvm::ArrayRef<Way> ways, llvm::ArrayRef<int32_t> also,
+                                const Folded &folded, llvm::ArrayRef<Way> foldedWays);
 
 // The same, to which nothing is to be added.
 sharding::TensorSharding closed(sharding::TensorSharding sharding);

@@ -13,6 +13,46 @@ ConflictCost::ConflictCost(const PropagationGraph &graph, llvm::ArrayRef<const M
 
 double ConflictCost::seconds(int32_t index, int32_t mesh, llvm::ArrayRef<TensorSharding> tensors) {
   const PropagatedOp &op = graph.ops[index];
+  auto [it, isNew] = known.try_emplace(keyOf(op, mesh, tensors));
+  if (isNew)
+    it->second = find(op, mesh, tensors);
+  return it->second;
+}
+
+std::string ConflictCost::keyOf(const PropagatedOp &op, int32_t mesh,
+                                llvm::ArrayRef<TensorSharding> tensors) const {
+  std::string key;
+  auto append = [&](auto number) {
+    key.append(reinterpret_cast<const char *>(&number), sizeof number);
+  };
+  auto appendAxes = [&](llvm::ArrayRef<AxisRef> axes) {
+    append(axes.size());
+    for (const AxisRef &axis : axes) {
+      append(axis.axis);
+      append(axis.preSize);
+      append(axis.size);
+    }
+  };
+  append(op.rule);
+  append(op.flops);
+  append(mesh);
+  size_t t = 0;
+  for (const auto *side : {&op.operands, &op.results})
+    for (int32_t v : *side) {
+      const PropagatedValue &value = graph.values[v];
+      append(value.free);
+      append(value.elementBytes);
+      for (auto [size, dim] : llvm::zip_equal(value.shape, tensors[t].dims)) {
+        append(size);
+        appendAxes(dim.axes);
+      }
+      appendAxes(tensors[t++].unreduced);
+    }
+  return key;
+}
+
+double ConflictCost::find(const PropagatedOp &op, int32_t mesh,
+                          llvm::ArrayRef<TensorSharding> tensors) {
   PlacedOp placed;
   placed.op.rule = graph.rules[op.rule];
   placed.flops = op.flops;

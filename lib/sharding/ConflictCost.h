@@ -6,6 +6,8 @@
 #include "lib/sharding/PropagationGraph.h"
 
 #include <memory>
+#include <string>
+#include <unordered_map>
 
 namespace tessera::sharding {
 
@@ -21,8 +23,13 @@ public:
   double seconds(int32_t op, int32_t mesh, llvm::ArrayRef<TensorSharding> tensors);
 
 private:
+  std::string keyOf(const PropagatedOp &op, int32_t mesh,
+                    llvm::ArrayRef<TensorSharding> tensors) const;
+  double find(const PropagatedOp &op, int32_t mesh, llvm::ArrayRef<TensorSharding> tensors);
+
   const PropagationGraph &graph;
   std::vector<std::unique_ptr<ReshardPlanner>> planners;
+  std::unordered_map<std::string, double> known; // equal ops of equal layers cost the same
 };
 
 } // namespace tessera::sharding
