@@ -51,9 +51,10 @@ double AssignmentPrices::seconds(const Assignment &assignment, StepParts *into) 
   // The next step would take state where this one did.
   for (auto [taken, given] : tables.states)
     if (!sameAxes(assignment[given], assignment[taken])) {
-      seconds += moving(given, assignment[given], assignment[taken]);
+      double times = 1 + double(program.values[taken].others.size()); // values folded into it
+      seconds += times * moving(given, assignment[given], assignment[taken]);
       if (parts)
-        parts->movements.push_back({-1, given, 1, assignment[given], assignment[taken]});
+        parts->movements.push_back({-1, given, times, assignment[given], assignment[taken]});
     }
   return seconds;
 }

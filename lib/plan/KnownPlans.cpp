@@ -1,6 +1,7 @@
 #include "lib/plan/KnownPlans.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include <map>
 #include <numeric>
 
 namespace tessera::plan {
@@ -90,10 +91,27 @@ public:
         first[value.group] = v;
       assignment[v] = assignment[first[value.group]];
     }
+    giveBackAsTaken();
     return std::move(assignment);
   }
 
 private:
+  // A weight whose update is made in parts is whole again in the next step.
+  void giveBackAsTaken() {
+    std::map<int32_t, int32_t> ofResult;
+    for (auto [v, facts] : llvm::enumerate(program.values))
+      if (facts.result >= 0)
+        ofResult[facts.result] = int32_t(v);
+    for (auto [v, facts] : llvm::enumerate(program.values)) {
+      auto given = ofResult.find(facts.donatedTo);
+      if (given == ofResult.end())
+        continue;
+      const sharding::PropagatedValue &value = program.graph.values[given->second];
+      if (value.mesh < 0 && value.group < 0 && value.shape == program.graph.values[v].shape)
+        assignment[given->second] = assignment[v];
+    }
+  }
+
   // What callers see has whole axes; other values also parts of one, as four heads over eight
   // devices.
   void splitPlace(const ValueDim &place, const AxisRef &axis, int64_t elements) {

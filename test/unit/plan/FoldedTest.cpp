@@ -30,11 +30,13 @@ TEST(Folded, RepeatsAreWholeRounds) {
 }
 
 // A layer: 12 products with two weights in turn, and what is done element by element between.
-Program layersOf(int count, bool lastDiffers) {
+Program layersOf(int count, bool lastDiffers, bool updates = false) {
   EinsumProgram made;
+  std::vector<int32_t> weights;
   int32_t x = made.argument({512, 256}), scale = made.argument({512, 256});
   for (int layer = 0; layer < count; ++layer) {
     int32_t up = made.argument({256, 1024}), down = made.argument({1024, 256});
+    weights.push_back(up);
     for (int i = 0; i < 12; ++i) {
       int32_t hidden = made.pointwise({made.einsum("bk,kn->bn", {x, up})});
       x = made.pointwise({x, made.einsum("bk,kn->bn", {hidden, down})});
@@ -44,6 +46,11 @@ Program layersOf(int count, bool lastDiffers) {
   if (lastDiffers)
     x = made.einsum("bk,kn->bn", {x, made.argument({256, 64})});
   made.result(x);
+  for (int32_t weight : weights)
+    if (updates) {
+      int32_t given = made.result(made.pointwise({weight}));
+      made.program.values[weight].donatedTo = made.program.values[given].result;
+    }
   Program &program = made.program;
   std::map<std::vector<int64_t>, int32_t> rules; // those of one op's shapes are one
   for (size_t index = 0; index < program.ops.size(); ++index) {
@@ -84,6 +91,23 @@ TEST(Folded, LayersAreOneAndCountAllTheSame) {
     for (auto [v, brought] : llvm::zip_equal(op.operands, facts.operandTimes))
       if (folded.program.values[v].argument == 1)
         EXPECT_EQ(brought, 1);
+}
+
+// The next step has to move the weights of all layers, not of the one that stands for them.
+TEST(Folded, StateThatLiesOtherwiseIsMovedForEachLayer) {
+  Program whole = layersOf(50, /*lastDiffers=*/false, /*updates=*/true);
+  Folded folded = foldedProgram(whole);
+  EXPECT_LT(folded.program.ops.size(), 60u);
+  sharding::Mesh mesh{"mesh", {{"x", 4}}, {}};
+  cost::Topology topology = cost::defaultTopology();
+  Assignment plan = KnownPlans(folded.program).annotated();
+  double replicated = assignmentSeconds(folded.program, mesh, topology, plan);
+  for (auto [v, facts] : llvm::enumerate(folded.program.values))
+    if (facts.result > 0)
+      plan[v].dims[0].axes = {{0, 1, 4}};
+  double seconds = assignmentSeconds(folded.program, mesh, topology, plan);
+  EXPECT_GT(seconds, replicated);
+  EXPECT_NEAR(seconds / assignmentSeconds(whole, mesh, topology, folded.unfolded(plan)), 1, 1e-6);
 }
 
 TEST(Folded, SmallProgramsStayAsTheyAre) {

@@ -118,6 +118,15 @@ TEST(KnownPlans, ZeroSplitsMomentsOnly) {
   EXPECT_EQ(found("zero", p.updated), "-,x"); // gathered once, when it is given back
 }
 
+// The next step takes it where this one did, in whatever parts it was made.
+TEST(KnownPlans, WhatTakesAnArgumentsPlaceLiesAsTheArgument) {
+  Training p;
+  p.program.values[p.up].donatedTo = p.program.values[p.newMomentum].result;
+  Found found(p, {8});
+  EXPECT_EQ(found("zero", p.up), "-,-");
+  EXPECT_EQ(found("zero", p.newMomentum), "-,-");
+}
+
 TEST(KnownPlans, TensorSplitsColumnsThenRows) {
   Training p;
   Found found(p, {8});
