@@ -13,6 +13,7 @@
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/plan/Meshes.h"
+#include "lib/plan/Ranking.h"
 #include "lib/process/OutOfMemory.h"
 #include "lib/text/Quantity.h"
 
@@ -67,7 +68,7 @@ public:
       return result;
     annotateLess();
     if (wishes.decisions)
-      planned.decisions = decisionsOf(source, *planned.best, searchOptions(), wishes.lifts);
+      decide(wishes.lifts);
     planned.name = options.inputName;
     result.report = planJson(planned, *source.read);
     result.text = planText(planned, *source.read, wishes.all);
@@ -188,8 +189,13 @@ private:
     runBoth(searchMeshes, searchMeshes);
     for (std::vector<Candidate> &each : found)
       std::move(each.begin(), each.end(), std::back_inserter(candidates));
-    llvm::stable_sort(candidates,
-                      [](const Candidate &a, const Candidate &b) { return a.seconds < b.seconds; });
+    std::vector<plan::Ranked> ranked;
+    for (const Candidate &each : candidates)
+      ranked.push_back(rankedAs(each));
+    std::vector<Candidate> ordered;
+    for (size_t number : plan::inOrder(ranked))
+      ordered.push_back(std::move(candidates[number]));
+    candidates = std::move(ordered);
     planned.searchSeconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
@@ -200,21 +206,21 @@ private:
     return a.tried.peakBytes < b.tried.peakBytes;
   }
 
-  // Of plans that take as long and as much, the one on the mesh of fewest axes.
-  void takeSimplest(std::optional<int64_t> bound) {
-    constexpr double kAlike = 1e-3;
-    const Tried &quickest = planned.best->tried;
-    auto axes = [](const Candidate &each) { return each.onMesh->getMesh().axes.size(); };
-    for (const Candidate &each : candidates)
-      if (each.isTried && each.tried.error.empty() && (!bound || each.tried.peakBytes <= *bound) &&
-          each.tried.time.seconds <= quickest.time.seconds * (1 + kAlike) &&
-          double(each.tried.peakBytes) <= double(quickest.peakBytes) * (1 + kAlike) &&
-          axes(each) < axes(*planned.best))
-        planned.best = &each;
+  static plan::Ranked rankedAs(const Candidate &each) {
+    plan::Ranked ranked;
+    ranked.counted = each.seconds;
+    ranked.axes = each.onMesh->getMesh().axes.size();
+    ranked.isNamed = each.kind != kSearch;
+    if (each.isTried) {
+      ranked.predicted = each.tried.time.seconds;
+      ranked.bytes = double(each.tried.peakBytes);
+    }
+    return ranked;
   }
 
   std::string choose() {
     std::map<std::string, const Candidate *> kinds;
+    std::vector<const Candidate *> possible;
     const Candidate *least = nullptr, *failed = nullptr;
     std::optional<int64_t> bound = scheduleOf(*source.imported).memory;
     for (const Candidate &each : candidates) {
@@ -232,16 +238,18 @@ private:
       const Candidate *&best = kinds[each.kind];
       if (!best || isQuicker(each, *best))
         best = &each;
-      if (!planned.best || isQuicker(each, *planned.best))
-        planned.best = &each;
+      possible.push_back(&each);
     }
-    if (!planned.best && least)
+    if (possible.empty() && least)
       return fail(tooMuch(*least, bound.value_or(0)));
-    if (!planned.best)
+    if (possible.empty())
       return fail(failed ? failed->tried.error : "no plan was found");
-    takeSimplest(bound);
+    std::vector<plan::Ranked> ranked;
+    for (const Candidate *each : possible)
+      ranked.push_back(rankedAs(*each));
+    planned.best = possible[plan::bestOf(ranked)];
     for (const auto &[kind, best] : kinds)
-      if (best != planned.best)
+      if (kind != planned.best->kind)
         planned.others.push_back(best);
     llvm::stable_sort(planned.others,
                       [](const Candidate *a, const Candidate *b) { return isQuicker(*a, *b); });
@@ -257,6 +265,13 @@ private:
                   less.peakBytes <= best.tried.peakBytes;
     if (isSame)
       best.tried = std::move(less);
+  }
+
+  void decide(bool lifts) {
+    Candidate &best = candidates[planned.best - candidates.data()];
+    Decided decided = decisionsOf(source, best, searchOptions(), lifts);
+    planned.decisions = std::move(decided.decisions);
+    best.lowerBound = std::max(best.lowerBound, decided.lowerBound);
   }
 
   static int64_t needed(const Candidate &each) {
