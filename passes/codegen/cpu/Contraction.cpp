@@ -38,16 +38,58 @@ Value ContractionEmitter::flatK() {
 
 Value ContractionEmitter::placeOfK() { return kLow ? b.CreateNSWSub(flatK(), kLow) : flatK(); }
 
-void ContractionEmitter::overK(int64_t step, llvm::function_ref<void()> body) {
-  for (const LoopGroup &group : plan.k) {
-    bool isInner = &group == &plan.k.back();
-    bind(group,
-         e.openLoop(kLow ? kLow : e.i64(0), kHigh ? kHigh : e.i64(boundsOf(graph, group).second),
-                    isInner ? step : 1, false));
+void ContractionEmitter::overRunsOfK(llvm::function_ref<void(Value, Value)> body) {
+  const LoopGroup &inner = plan.k.back();
+  Value size = e.i64(boundsOf(graph, inner).second);
+  llvm::ArrayRef<LoopGroup> around = llvm::ArrayRef(plan.k).drop_back();
+  if (around.empty())
+    return body(kLow ? kLow : e.i64(0), kHigh ? kHigh : size);
+  if (!kLow) {
+    for (const LoopGroup &group : around)
+      bind(group, e.openLoop(e.i64(0), e.i64(boundsOf(graph, group).second), 1, false));
+    body(e.i64(0), size);
+    for (size_t i = 0; i < around.size(); ++i)
+      e.closeLoop();
+    return;
   }
-  body();
-  for (size_t i = 0; i < plan.k.size(); ++i)
+  // A block begins and ends anywhere in a run.
+  llvm::SmallVector<unsigned> dims;
+  for (const LoopGroup &group : around)
+    dims.append(group.begin(), group.end());
+  Value end = b.CreateUDiv(b.CreateNSWAdd(kHigh, b.CreateNSWSub(size, e.i64(1))), size);
+  Value number = e.openLoop(b.CreateUDiv(kLow, size), end, 1, false);
+  e.bindLoop(dims, number);
+  Value start = b.CreateNSWMul(number, size);
+  body(b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(kLow, start), e.i64(0)),
+       b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWSub(kHigh, start), size));
+  e.closeLoop();
+}
+
+void ContractionEmitter::overK(int64_t step, llvm::function_ref<void()> body) {
+  overRunsOfK([&](Value low, Value high) {
+    bind(plan.k.back(), e.openLoop(low, high, step, false));
+    body();
     e.closeLoop();
+  });
+}
+
+// Rows are counted through m's loops like digits.
+void ContractionEmitter::bindRow(Value row) {
+  if (plan.mAround.empty())
+    return bind(plan.m, row);
+  Value rows = e.i64(boundsOf(graph, plan.m).second);
+  bind(plan.m, b.CreateURem(row, rows));
+  bindAround(b.CreateUDiv(row, rows));
+}
+
+void ContractionEmitter::bindAround(Value number) {
+  for (const LoopGroup &group : llvm::reverse(plan.mAround)) {
+    bool isOuter = &group == &plan.mAround.front();
+    Value size = e.i64(boundsOf(graph, group).second);
+    bind(group, isOuter ? number : b.CreateURem(number, size));
+    if (!isOuter)
+      number = b.CreateUDiv(number, size);
+  }
 }
 
 //===--- Tiles ---===//
@@ -124,14 +166,14 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
   ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
   Value rowsOfA = nullptr, panel = nullptr;
   if (plan.packsA) {
-    int64_t step = !plan.acrossA ? plan.kSize : plan.isPaired ? 2 : 1;
+    int64_t step = !plan.acrossA ? plan.panelK() : plan.isPaired ? 2 : 1;
     Value first = b.CreateNSWMul(b.CreateNSWSub(m0, panelLow), e.i64(step));
     rowsOfA = e.element(b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchA), stored, first);
   }
   if (plan.packsB)
     panel = panelOfB(n0);
   int64_t aStride = plan.acrossA  ? (plan.isPaired ? 2 : 1)
-                    : plan.packsA ? plan.kSize
+                    : plan.packsA ? plan.panelK()
                                   : *strideOf(plan.a->index, plan.m);
   auto multiplyStep = [&] {
     Value fromA =
@@ -195,7 +237,7 @@ void ContractionEmitter::finishTile(Tile tile, Value place) {
   // What an earlier tile wrote over its own operand must not be done twice.
   bool isShared = function.kernel.sharesBuffers();
   Value r = e.openLoop(isShared && tile.skipM ? tile.skipM : e.i64(0), e.i64(plan.rows), 1, false);
-  bind(plan.m, b.CreateNSWAdd(tile.m0, r));
+  bindRow(b.CreateNSWAdd(tile.m0, r));
   finishRow(tile.n0, isShared ? tile.skipN : nullptr,
             b.CreateAlignedLoad(row, b.CreateInBoundsGEP(row, place, r), llvm::Align(4)));
   e.closeLoop();
@@ -224,7 +266,7 @@ void ContractionEmitter::emitTile(Tile tile) {
   auto [m0, n0, skipM, skipN] = tile;
   llvm::SmallVector<Value> sums = makeSums("sum");
   e.openBlock();
-  bind(plan.m, m0);
+  bindRow(m0);
   bind(plan.n, n0);
   multiply(tile, sums);
   e.closeBlock();
@@ -244,10 +286,10 @@ void ContractionEmitter::storeTile(Tile tile, llvm::ArrayRef<Value> sums) {
   }
   const Root &root = nest.roots[0];
   e.openBlock();
-  bind(plan.m, m0);
+  bindRow(m0);
   bind(plan.n, n0);
   Value to = e.element(function.outputBuffer(root.output), kind, e.emitIndex(root.offset));
-  int64_t stride = *strideOf(root.offset, plan.m);
+  int64_t stride = *strideOfRows(plan, graph, root.offset);
   for (int64_t r = 0; r < plan.rows; ++r)
     for (unsigned v = 0; v < plan.vectors; ++v) {
       Value place =
@@ -279,7 +321,7 @@ void ContractionEmitter::addBlock(Tile tile) {
   for (auto [i, sum] : llvm::enumerate(sums))
     b.CreateStore(b.CreateAlignedLoad(vectorType(), at(i), llvm::Align(4)), sum);
   e.openBlock();
-  bind(plan.m, tile.m0);
+  bindRow(tile.m0);
   bind(plan.n, tile.n0);
   multiply(tile, sums);
   e.closeBlock();
@@ -332,7 +374,7 @@ void ContractionEmitter::overPanels(llvm::function_ref<void(Tile)> body) {
                                         b.CreateNSWAdd(panelLow, e.i64(plan.mPanel)), mHigh);
   }
   if (plan.packsA)
-    plan.acrossA ? packAcrossA() : packA(panelLow, panelHigh, plan.kSize);
+    plan.acrossA ? packAcrossA() : packA(panelLow, panelHigh, plan.panelK());
   overTiles(nLow, nHigh, plan.columns(), plan.nSize, [&](Value n0, Value skipN) {
     overTiles(panelLow, panelHigh, plan.rows, plan.mSize,
               [&](Value m0, Value skipM) { body({m0, n0, skipM, skipN}); });
@@ -369,9 +411,11 @@ void ContractionEmitter::reserveScratch() {
   if (plan.packsA)
     scratchA = function.reserveScratch((plan.acrossA ? plan.packedRows() : plan.mPanel) *
                                        plan.panelK() * bytes);
+  // A block's last square reaches past it.
+  int64_t behind = plan.acrossB && plan.kBlock ? plan.lanes * plan.columns() : 0;
   if (plan.packsB)
-    scratchB =
-        function.reserveScratch(llvm::alignTo(plan.nChunk, plan.columns()) * plan.panelK() * bytes);
+    scratchB = function.reserveScratch(
+        (llvm::alignTo(plan.nChunk, plan.columns()) * plan.panelK() + behind) * bytes);
   if (plan.kBlock)
     scratchSums = function.reserveScratch(plan.sumElements() * bytes);
 }

@@ -36,9 +36,19 @@ protected:
   void packA(Value low, Value high, int64_t length);
   void packB();
   Value panelOfB(Value n0); // where the panel that begins at this column lies
+  // Runs body for each run along k's innermost loop, of all k's or of the block, with its range.
+  void overRunsOfK(llvm::function_ref<void(Value low, Value high)> body);
   void overK(int64_t step, llvm::function_ref<void()> body);
+  // Runs body for each run along m's innermost loop of the panel's rows, with its range, and the row
+  // of the panel where its 0 would be.
+  void overRunsOfM(llvm::function_ref<void(Value low, Value high, Value row)> body);
+  // [low, high) of a loop by vectors; `mask`: of the last one, where few lanes are left.
+  void byVectors(const LoopGroup &group, Value low, Value high, unsigned lanes,
+                 llvm::function_ref<void(Value start, Value mask)> body);
+  void storeLanes(Value value, Value place, int64_t align, Value mask);
   void packAcrossA();
   void packAcrossB(Value n0, Value panel);
+  void packPairsAcrossB(Value n0, Value panel);
   Value pairedOrder(Value row);
   // Elements of the two rows of a pair of slots of a or b in turn; `lanes` of them from `start` on
   // in `group`.
@@ -54,7 +64,8 @@ protected:
   void multiplyBlock(Tile tile, Value low, Value high, llvm::ArrayRef<unsigned> along,
                      llvm::ArrayRef<Value> sums);
   bool isPlain() { // the sums are the result
-    return nest.roots.size() == 1 && nest.roots[0].value.re == plan.product && !columnMask();
+    return nest.roots.size() == 1 && nest.roots[0].value.re == plan.product && !columnMask() &&
+           strideOfRows(plan, graph, nest.roots[0].offset);
   }
   void fetchAhead(Value fromB);
   // The sums, rows of columns at `place`, through the rest of the graph to the outputs.
@@ -66,6 +77,8 @@ protected:
             Value mask = nullptr) {
     e.bindLevel(group.back(), setOf(group), variable, lanes, mask);
   }
+  void bindRow(Value row);       // m's loops
+  void bindAround(Value number); // those around the innermost one
   // Position in the flattened k of the k loops' variables, or of the one loop over panels.
   Value flatK();
   Value placeOfK(); // the same in the panels

@@ -15,44 +15,58 @@ Value ContractionEmitter::panelOfB(Value n0) {
                    b.CreateNSWMul(number, e.i64(plan.panelK() * columns)));
 }
 
+// Lanes below high, of those from start on.
+static Value lanesBelow(Emitter &e, Value start, Value high, unsigned lanes) {
+  llvm::Type *type = llvm::FixedVectorType::get(e.b.getInt32Ty(), lanes);
+  Value left = e.b.CreateTrunc(e.b.CreateNSWSub(high, start), e.b.getInt32Ty());
+  return e.b.CreateICmpULT(e.b.CreateStepVector(type), e.splat(left, lanes));
+}
+
+void ContractionEmitter::byVectors(const LoopGroup &group, Value low, Value high, unsigned lanes,
+                                   llvm::function_ref<void(Value, Value)> body) {
+  Value length = b.CreateNSWSub(high, low);
+  Value whole = b.CreateNSWAdd(low, b.CreateAnd(length, e.i64(-static_cast<int64_t>(lanes))));
+  bool isKnown = llvm::isa<llvm::ConstantInt>(length);
+  if (whole != low) {
+    Value start = e.openLoop(low, whole, lanes, !isKnown);
+    bind(group, start, lanes);
+    body(start, nullptr);
+    e.closeLoop();
+  }
+  if (lanes == 1 || whole == high)
+    return;
+  isKnown ? e.openBlock() : (void)e.openLoop(whole, high, lanes, true);
+  Value mask = lanesBelow(e, whole, high, lanes);
+  bind(group, whole, lanes, mask);
+  body(whole, mask);
+  isKnown ? e.closeBlock() : e.closeLoop();
+}
+
+void ContractionEmitter::storeLanes(Value value, Value place, int64_t align, Value mask) {
+  if (mask)
+    b.CreateMaskedStore(value, place, llvm::Align(align), mask);
+  else
+    b.CreateAlignedStore(value, place, llvm::Align(align));
+}
+
 void ContractionEmitter::packA(Value low, Value high, int64_t length) {
   ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
   if (plan.byTiles)
     stored = plan.a->kind == ElementKind::U16 ? ElementKind::U16 : ElementKind::BF16;
-  Value to = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchA);
-  to = e.element(to, stored, b.CreateNSWMul(low, e.i64(-length)));
-  Index offset = graph.multiply(graph.dim(plan.m.back()), length);
-  for (auto [group, stride] : llvm::zip(plan.k, plan.kStride))
-    offset = graph.add(offset, graph.multiply(graph.dim(group.back()), stride));
-  bind(plan.m, e.openLoop(low, high, 1, false));
-  llvm::ArrayRef<LoopGroup> outer = llvm::ArrayRef(plan.k).drop_back();
-  for (const LoopGroup &group : outer)
-    bind(group, e.openLoop(e.i64(0), e.i64(boundsOf(graph, group).second), 1, false));
+  Value panel = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchA);
+  Value m = e.openLoop(low, high, 1, false);
+  bindRow(m);
+  Value to = e.element(panel, stored, b.CreateNSWMul(b.CreateNSWSub(m, low), e.i64(length)));
   const LoopGroup &inner = plan.k.back();
-  int64_t size = boundsOf(graph, inner).second;
-  unsigned lanes = e.chooseLanes(size, Graph::reachable({plan.a}));
-  int64_t whole = size / lanes * lanes;
-  auto copy = [&] {
-    Value row = e.emit(plan.a);
-    e.store(to, stored, offset, plan.isPaired ? pairedOrder(row) : row);
-  };
-  if (whole) {
-    bind(inner, e.openLoop(e.i64(0), e.i64(whole), lanes, false), lanes);
-    copy();
-    e.closeLoop();
-  }
-  if (whole < size) {
-    unsigned rest = std::max<unsigned>(llvm::PowerOf2Ceil(size - whole), 2);
-    llvm::SmallVector<llvm::Constant *> exists;
-    for (unsigned i = 0; i < rest; ++i)
-      exists.push_back(b.getInt1(whole + i < size));
-    e.openBlock();
-    bind(inner, e.i64(whole), rest, llvm::ConstantVector::get(exists));
-    copy();
-    e.closeBlock();
-  }
-  for (size_t i = 0; i < outer.size() + 1; ++i)
-    e.closeLoop();
+  unsigned lanes = e.chooseLanes(boundsOf(graph, inner).second, Graph::reachable({plan.a}));
+  overRunsOfK([&](Value first, Value end) {
+    byVectors(inner, first, end, lanes, [&](Value, Value mask) {
+      Value row = e.splat(e.emit(plan.a), lanes);
+      row = e.toMemory(stored, plan.isPaired ? pairedOrder(row) : row);
+      storeLanes(row, e.element(to, stored, placeOfK()), byteSize(stored), mask);
+    });
+  });
+  e.closeLoop();
 }
 
 // vdpbf16ps adds the product of the second of a pair first, so that comes to hold the lower k:
@@ -86,76 +100,120 @@ Value ContractionEmitter::pairs(Node *node, llvm::ArrayRef<unsigned> group, Valu
   return b.CreateShuffleVector(rows[0], rows[1], order);
 }
 
+void ContractionEmitter::overRunsOfM(llvm::function_ref<void(Value, Value, Value)> body) {
+  if (plan.mAround.empty())
+    return body(panelLow, panelHigh, b.CreateNSWSub(e.i64(0), panelLow));
+  Value size = e.i64(boundsOf(graph, plan.m).second);
+  Value end = b.CreateUDiv(b.CreateNSWAdd(panelHigh, b.CreateNSWSub(size, e.i64(1))), size);
+  Value number = e.openLoop(b.CreateUDiv(panelLow, size), end, 1, false);
+  bindAround(number);
+  Value start = b.CreateNSWMul(number, size), row = b.CreateNSWSub(start, panelLow);
+  body(b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(panelLow, start), e.i64(0)),
+       b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWSub(panelHigh, start), size), row);
+  e.closeLoop();
+}
+
 // a with its rows side by side: [k][m], or [k / 2][m][2].
 void ContractionEmitter::packAcrossA() {
-  constexpr unsigned lanes = 16;
+  constexpr int64_t most = 16;
+  unsigned lanes = llvm::PowerOf2Ceil(std::min(boundsOf(graph, plan.m).second, most));
+  int64_t together = plan.isPaired ? 2 : 1;
   ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
   Value to = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchA);
-  overK(plan.isPaired ? 2 : 1, [&] {
-    Value m0 = e.openLoop(panelLow, panelHigh, lanes, false);
-    Value mask = nullptr;
-    if (plan.mSize % lanes != 0 || plan.mPanel % lanes != 0) {
-      llvm::Type *type = llvm::FixedVectorType::get(b.getInt32Ty(), lanes);
-      Value left = b.CreateTrunc(b.CreateNSWSub(panelHigh, m0), b.getInt32Ty());
-      mask = b.CreateICmpULT(b.CreateStepVector(type), e.splat(left, lanes));
+  overRunsOfM([&](Value low, Value high, Value row) {
+    overK(together, [&] {
+      Value line = b.CreateNSWMul(placeOfK(), e.i64(plan.packedRows()));
+      byVectors(plan.m, low, high, lanes, [&](Value m, Value mask) {
+        Value column = b.CreateNSWMul(b.CreateNSWAdd(row, m), e.i64(together));
+        Value place = e.element(to, stored, b.CreateNSWAdd(line, column));
+        if (!plan.isPaired)
+          return storeLanes(e.splat(e.emit(plan.a), lanes), place, byteSize(stored), mask);
+        Value value = pairs(plan.a, plan.m, m, lanes, mask);
+        if (mask) {
+          llvm::SmallVector<int> twice;
+          for (unsigned i = 0; i < lanes; ++i)
+            twice.append(2, static_cast<int>(i));
+          mask = b.CreateShuffleVector(mask, twice);
+        }
+        storeLanes(value, place, byteSize(stored), mask);
+      });
+    });
+  });
+}
+
+// A panel of b from rows of k, by squares that are turned in registers.
+void ContractionEmitter::packAcrossB(Value n0, Value panel) {
+  const LoopGroup &inner = plan.k.back();
+  int64_t side = plan.lanes, size = boundsOf(graph, inner).second;
+  // Where blocks end within a run, what lies behind a run's last square is written over by the next
+  // run.
+  bool isRagged = kLow && (plan.k.size() > 1 || size % side != 0);
+  overRunsOfK([&](Value low, Value high) {
+    Value k0 = e.openLoop(low, high, side, false);
+    if (!kLow)
+      k0 = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, k0, e.i64(size - side));
+    bind(inner, k0, side, isRagged ? lanesBelow(e, k0, high, side) : nullptr);
+    Value to = e.element(panel, kind, b.CreateNSWMul(placeOfK(), e.i64(plan.columns())));
+    for (unsigned v = 0; v < plan.vectors; ++v) {
+      llvm::SmallVector<Value> rows;
+      for (int64_t r = v * side; r < (v + 1) * side; ++r) {
+        if (r >= plan.nSize) {
+          rows.push_back(llvm::Constant::getNullValue(vectorType()));
+          continue;
+        }
+        e.openBlock();
+        bind(plan.n, b.CreateNSWAdd(n0, e.i64(r)));
+        rows.push_back(e.splat(e.emit(plan.b), side));
+        e.closeBlock();
+      }
+      for (auto [i, column] : llvm::enumerate(e.transpose(std::move(rows))))
+        b.CreateAlignedStore(
+            column, b.CreateConstGEP1_64(e.typeOf(kind, 1), to, i * plan.columns() + v * side),
+            llvm::Align(byteSize(kind)));
     }
-    Value row = b.CreateNSWMul(placeOfK(), e.i64(plan.packedRows()));
-    Value column = b.CreateNSWMul(b.CreateNSWSub(m0, panelLow), e.i64(plan.isPaired ? 2 : 1));
-    Value place = e.element(to, stored, b.CreateNSWAdd(row, column)), value;
-    if (plan.isPaired) {
-      value = pairs(plan.a, plan.m, m0, lanes, mask);
-    } else {
-      e.openBlock();
-      bind(plan.m, m0, lanes, mask);
-      value = e.splat(e.emit(plan.a), lanes);
-      e.closeBlock();
-    }
-    b.CreateAlignedStore(value, place, llvm::Align(byteSize(stored)));
     e.closeLoop();
   });
 }
 
-// A panel of b from rows of k: by squares of 16 x 16 elements, or pairs of them.
-void ContractionEmitter::packAcrossB(Value n0, Value panel) {
-  ElementKind stored = plan.hasPairs() ? ElementKind::BF16 : kind;
-  llvm::Type *element =
-      plan.hasPairs() ? static_cast<llvm::Type *>(b.getInt32Ty()) : b.getFloatTy();
-  llvm::Type *square = llvm::FixedVectorType::get(element, 16);
-  int64_t step = plan.hasPairs() ? 32 : 16, stride = *strideOf(plan.b->index, plan.n);
-  for (const LoopGroup &group : llvm::ArrayRef(plan.k).drop_back())
-    bind(group, e.openLoop(e.i64(0), e.i64(boundsOf(graph, group).second), 1, false));
+// The same of pairs of bf16, by squares of 16 x 16 of them.
+void ContractionEmitter::packPairsAcrossB(Value n0, Value panel) {
+  llvm::Type *square = llvm::FixedVectorType::get(b.getInt32Ty(), 16);
+  constexpr int64_t step = 32;
+  int64_t stride = *strideOf(plan.b->index, plan.n);
   const LoopGroup &inner = plan.k.back();
   int64_t size = boundsOf(graph, inner).second;
-  Value k0 = e.openLoop(kLow ? kLow : e.i64(0), kHigh ? kHigh : e.i64(size), step, false);
-  k0 = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, k0, e.i64(size - step));
-  e.openBlock();
-  bind(inner, k0);
-  bind(plan.n, n0);
-  Value from = e.element(e.bufferPointer(plan.b->buffer()), stored, e.emitIndex(plan.b->index));
-  Value to = e.element(panel, stored, b.CreateNSWMul(placeOfK(), e.i64(plan.columns())));
-  for (unsigned v = 0; v < plan.vectors; ++v) {
-    llvm::SmallVector<Value> rows;
-    for (int64_t r = v * 16; r < (v + 1) * 16; ++r) {
-      Value row = b.CreateConstGEP1_64(memoryType(stored, b.getContext()), from, r * stride);
-      Value loaded = llvm::Constant::getNullValue(square);
-      if (r < plan.nSize && plan.byTiles) {
-        loaded = b.CreateAlignedLoad(square, row, llvm::Align(2));
-      } else if (r < plan.nSize && plan.isPaired) {
-        auto *pairs = llvm::FixedVectorType::get(b.getInt16Ty(), 32);
-        loaded = pairedOrder(b.CreateAlignedLoad(pairs, row, llvm::Align(2)));
-        loaded = b.CreateBitCast(loaded, square);
-      } else if (r < plan.nSize) {
-        loaded = b.CreateAlignedLoad(square, row, llvm::Align(2));
+  overRunsOfK([&](Value low, Value high) {
+    Value k0 = e.openLoop(low, high, step, false);
+    k0 = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, k0, e.i64(size - step));
+    e.openBlock();
+    bind(inner, k0);
+    bind(plan.n, n0);
+    Value from =
+        e.element(e.bufferPointer(plan.b->buffer()), ElementKind::BF16, e.emitIndex(plan.b->index));
+    Value to =
+        e.element(panel, ElementKind::BF16, b.CreateNSWMul(placeOfK(), e.i64(plan.columns())));
+    for (unsigned v = 0; v < plan.vectors; ++v) {
+      llvm::SmallVector<Value> rows;
+      for (int64_t r = v * 16; r < (v + 1) * 16; ++r) {
+        Value row = b.CreateConstGEP1_64(b.getInt16Ty(), from, r * stride);
+        Value loaded = llvm::Constant::getNullValue(square);
+        if (r < plan.nSize && plan.byTiles) {
+          loaded = b.CreateAlignedLoad(square, row, llvm::Align(2));
+        } else if (r < plan.nSize) {
+          auto *pairs = llvm::FixedVectorType::get(b.getInt16Ty(), 32);
+          loaded = pairedOrder(b.CreateAlignedLoad(pairs, row, llvm::Align(2)));
+          loaded = b.CreateBitCast(loaded, square);
+        }
+        rows.push_back(loaded);
       }
-      rows.push_back(loaded);
+      for (auto [i, column] : llvm::enumerate(e.transpose(std::move(rows))))
+        b.CreateAlignedStore(column,
+                             b.CreateConstGEP1_64(b.getInt32Ty(), to, i * plan.columns() + v * 16),
+                             llvm::Align(4));
     }
-    for (auto [i, column] : llvm::enumerate(e.transpose(std::move(rows))))
-      b.CreateAlignedStore(column, b.CreateConstGEP1_64(element, to, i * plan.columns() + v * 16),
-                           llvm::Align(4));
-  }
-  e.closeBlock();
-  for (size_t i = 0; i < plan.k.size(); ++i)
+    e.closeBlock();
     e.closeLoop();
+  });
 }
 
 // b's columns of this chunk, in panels as wide as a tile. Rows of k are read as they lie, so that
@@ -164,8 +222,9 @@ void ContractionEmitter::packB() {
   int64_t columns = plan.columns();
   ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
   if (plan.acrossB)
-    return overTiles(nLow, nHigh, columns, plan.nSize,
-                     [&](Value n0, Value) { packAcrossB(n0, panelOfB(n0)); });
+    return overTiles(nLow, nHigh, columns, plan.nSize, [&](Value n0, Value) {
+      plan.isPaired ? packPairsAcrossB(n0, panelOfB(n0)) : packAcrossB(n0, panelOfB(n0));
+    });
   overK(plan.isPaired ? 2 : 1, [&] {
     Value row = b.CreateNSWMul(placeOfK(), e.i64(columns));
     overTiles(nLow, nHigh, columns, plan.nSize, [&](Value n0, Value) {

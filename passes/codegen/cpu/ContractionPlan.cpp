@@ -59,28 +59,29 @@ void chooseUnits(ContractionPlan &plan, Graph &graph) {
   plan.b = asBf16(graph, plan.b);
 }
 
-static bool isAlong(Node *node, const LoopGroup &group) {
-  Node *raw = throughConvert(node);
-  return raw->op == Op::Load && strideOf(raw->index, group) == 1;
-}
-
 void chooseCopies(ContractionPlan &plan, const Graph &graph) {
   const LoopGroup &inner = plan.k.back();
   int64_t size = boundsOf(graph, inner).second;
-  ElementKind kind = plan.byTiles    ? ElementKind::U16
-                     : plan.isPaired ? ElementKind::BF16
-                                     : ElementKind::F32;
   plan.acrossA = plan.packsA && isAlong(plan.a, plan.m) && !isAlong(plan.a, inner);
-  plan.acrossB = plan.packsB && isAlong(plan.b, inner) && !isAlong(plan.b, plan.n) &&
-                 isDirect(plan.b, kind) && strideOf(plan.b->index, plan.n) && plan.lanes == 16 &&
-                 size >= (plan.hasPairs() ? 32 : 16) && (!plan.byTiles || size % 2 == 0);
+  // Tiles take 32 rows at a time.
+  if (plan.byTiles && !plan.mAround.empty())
+    plan.acrossA &= boundsOf(graph, plan.m).second % 32 == 0;
+  plan.acrossB = plan.packsB && isAlong(plan.b, inner) && !isAlong(plan.b, plan.n);
+  if (plan.hasPairs()) {
+    ElementKind kind = plan.byTiles ? ElementKind::U16 : ElementKind::BF16;
+    plan.acrossB = plan.acrossB && isDirect(plan.b, kind) && strideOf(plan.b->index, plan.n) &&
+                   plan.lanes == 16 && size >= 32 && (!plan.byTiles || size % 2 == 0);
+  } else {
+    plan.acrossB = plan.acrossB && plan.lanes >= 4 && size >= plan.lanes;
+  }
 }
 
 static void planTiles(ContractionPlan &plan, Graph &graph) {
   chooseUnits(plan, graph);
   const LoopGroup &inner = plan.k.back();
   bool isDirectA = isDirect(plan.a, ElementKind::U16) && strideOf(plan.a->index, plan.m) &&
-                   plan.k.size() == 1 && isAlong(plan.a, inner) && plan.kSize == plan.panelK();
+                   plan.k.size() == 1 && isAlong(plan.a, inner) && plan.kSize == plan.panelK() &&
+                   plan.mAround.empty();
   plan.packsA = !isDirectA;
   plan.packsB = true;
   chooseCopies(plan, graph);
@@ -125,7 +126,8 @@ std::optional<ContractionPlan> planContraction(const NestGraph &nest,
     plan.b = rawB;
     plan.packsA = plan.packsB = true; // in the order that adds the products in the order of k
   } else {
-    plan.packsA = !isDirect(plan.a, kind) || !strideOf(plan.a->index, plan.m);
+    plan.packsA =
+        !isDirect(plan.a, kind) || !strideOf(plan.a->index, plan.m) || !plan.mAround.empty();
     plan.packsB = !isDirect(plan.b, kind) || strideOf(plan.b->index, plan.n) != 1;
     plan.packsA = plan.packsA || copiesFarA(plan);
     plan.packsB = plan.packsB || copiesFarB(plan);

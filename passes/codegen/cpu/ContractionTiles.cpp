@@ -98,7 +98,7 @@ Value TileEmitter::interleaved(Value even, Value odd) {
 void TileEmitter::packColumns() {
   if (plan.acrossB)
     overTiles(nLow, nHigh, plan.columns(), plan.nSize,
-              [&](Value n0, Value) { packAcrossB(n0, panelOfB(n0)); });
+              [&](Value n0, Value) { packPairsAcrossB(n0, panelOfB(n0)); });
   else
     packPairs();
   // What fills up the last unit.
@@ -248,10 +248,10 @@ void TileEmitter::emitSums(Tile tile) {
     multiplyUnits(rows, stride, panel, e.i64(0), e.i64(plan.panelK()));
     const Root &root = nest.roots[0];
     e.openBlock();
-    bind(plan.m, tile.m0);
+    bindRow(tile.m0);
     bind(plan.n, tile.n0);
     Value to = e.element(function.outputBuffer(root.output), kind, e.emitIndex(root.offset));
-    storeSums(to, *strideOf(root.offset, plan.m) * 4);
+    storeSums(to, *strideOfRows(plan, graph, root.offset) * 4);
     e.closeBlock();
     return;
   }

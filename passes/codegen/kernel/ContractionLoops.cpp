@@ -22,9 +22,69 @@ static bool dependsOn(Node *node, llvm::ArrayRef<unsigned> group) {
   return (node->deps & setOf(group)) != 0;
 }
 
+Node *loadWithin(Node *node) {
+  for (;;) {
+    if (node->op == Op::Convert)
+      node = node->operands[0];
+    else if (node->op == Op::Select && node->operands[2]->op == Op::Constant)
+      node = node->operands[1];
+    else
+      return node->op == Op::Load ? node : nullptr;
+  }
+}
+
+bool isAlong(Node *node, const LoopGroup &group) {
+  Node *load = loadWithin(node);
+  return load && strideOf(load->index, group) == 1;
+}
+
+// All loops that a alone depends on, as rows: where its rows are copied there need not be one
+// distance between them. A filter's gradient has its window's positions and its channels.
+static void joinRows(const Graph &graph, ContractionLoops &loops) {
+  constexpr int64_t fewRows = 64;
+  Node *a = loops.a->op == Op::Convert ? loops.a->operands[0] : loops.a;
+  bool isRead = a->op == Op::Load && !a->mask && strideOf(a->index, loops.m);
+  if (isRead && loops.mSize >= fewRows)
+    return;
+  llvm::SmallVector<LoopGroup> rows, outer;
+  for (const LoopGroup &group : loops.outer)
+    (dependsOn(loops.b, group) ? outer : rows).push_back(group);
+  if (rows.empty())
+    return;
+  rows.push_back(loops.m);
+  llvm::sort(rows, [](const LoopGroup &x, const LoopGroup &y) { return x.front() < y.front(); });
+  loops.m = rows.pop_back_val();
+  loops.mAround = std::move(rows);
+  loops.outer = std::move(outer);
+  auto points = [&](llvm::ArrayRef<LoopGroup> groups) {
+    int64_t count = 1;
+    for (const LoopGroup &group : groups)
+      count *= boundsOf(graph, group).second;
+    return count;
+  };
+  loops.outerCount = points(loops.outer);
+  loops.mSize = points(loops.mAround) * boundsOf(graph, loops.m).second;
+}
+
+std::optional<int64_t> strideOfRows(const ContractionLoops &loops, const Graph &graph,
+                                    Index index) {
+  std::optional<int64_t> stride = strideOf(index, loops.m);
+  int64_t rows = boundsOf(graph, loops.m).second;
+  for (const LoopGroup &group : llvm::reverse(loops.mAround)) {
+    std::optional<int64_t> around = strideOf(index, group);
+    if (!stride || !around || *around != *stride * rows)
+      return std::nullopt;
+    rows *= boundsOf(graph, group).second;
+  }
+  return stride;
+}
+
 std::optional<ContractionLoops> findContraction(const NestGraph &nest) {
   Node *product = findProduct(Graph::reachable(nest.rootNodes()));
-  return product ? contractionOf(nest, product) : std::nullopt;
+  std::optional<ContractionLoops> loops = product ? contractionOf(nest, product) : std::nullopt;
+  if (loops)
+    joinRows(nest.g->graph, *loops);
+  return loops;
 }
 
 void splitSums(const Graph &graph, llvm::ArrayRef<Node *> live, ContractionLoops &loops) {
@@ -102,9 +162,10 @@ bool copiesFarB(const ContractionLoops &loops) {
 }
 
 bool canGoInBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB) {
-  constexpr int64_t square = 16; // that panels are transposed by
-  return loops.k.size() == 1 && copiesB && (!copiesA || copiesFarA(loops)) &&
-         loops.kSize % square == 0;
+  constexpr int64_t longK = 4096;
+  if (copiesA && copiesB && loops.kSize >= longK)
+    return true;
+  return loops.k.size() == 1 && copiesB && (!copiesA || copiesFarA(loops));
 }
 
 } // namespace tessera::codegen

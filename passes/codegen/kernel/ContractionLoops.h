@@ -13,6 +13,9 @@ struct ContractionLoops {
   Node *a = nullptr, *b = nullptr;
   llvm::SmallVector<LoopGroup> outer; // batch loops, and loops of m and n but for one of each
   LoopGroup m, n;
+  // Loops around m that rows go through as well, where a is copied anyhow, or m alone is short: rows
+  // are counted through all of them.
+  llvm::SmallVector<LoopGroup> mAround;
   llvm::SmallVector<LoopGroup> k;
   int64_t mSize = 1, nSize = 1, kSize = 1, outerCount = 1;
   llvm::SmallVector<int64_t> kStride; // of each group of k in the flattened k
@@ -20,7 +23,7 @@ struct ContractionLoops {
 
 // Empty when the nest is no contraction, or one whose result is not contiguous along n.
 std::optional<ContractionLoops> findContraction(const NestGraph &nest);
-// The same of one of several reductions.
+// The same of one of several reductions, with rows of one loop.
 std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product);
 // Fills in the loops of k.
 void splitSums(const Graph &graph, llvm::ArrayRef<Node *> live, ContractionLoops &loops);
@@ -29,6 +32,12 @@ void splitSums(const Graph &graph, llvm::ArrayRef<Node *> live, ContractionLoops
 // rows (or columns) of the other go past them, and each step along k comes to other lines.
 bool copiesFarA(const ContractionLoops &loops);
 bool copiesFarB(const ContractionLoops &loops);
+// The load that a value is but for conversions, and for zeros where there is nothing to read.
+Node *loadWithin(Node *node);
+// Whether its elements lie side by side along a loop.
+bool isAlong(Node *node, const LoopGroup &group);
+// How far an index moves from row to row; none where that differs.
+std::optional<int64_t> strideOfRows(const ContractionLoops &loops, const Graph &graph, Index index);
 // Whether what is copied can be copied block after block of k.
 bool canGoInBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB);
 

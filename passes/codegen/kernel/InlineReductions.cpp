@@ -305,11 +305,24 @@ bool GraphBuilder::convolutionInputs(mlir::Operation *op, IndexRange index, Node
     for (auto [i, value] : llvm::enumerate(padding->getValues<int64_t>()))
       if (i % 2 == 0)
         low[i / 2] = value;
-  for (auto [s, pair] : llvm::enumerate(llvm::zip(numbers.getInputSpatialDimensions(),
-                                                  numbers.getKernelSpatialDimensions(),
-                                                  numbers.getOutputSpatialDimensions()))) {
+  // Contracted in the order in which the left operand has them: a gradient's batch comes first.
+  auto inputSpatial = numbers.getInputSpatialDimensions();
+  int64_t kernelFeatures = rhsShape[numbers.getKernelInputFeatureDimension()];
+  Index feature = nullptr;
+  Indices window(low.size(), nullptr);
+  for (int64_t d = 0, rank = lhsShape.size(); d < rank; ++d) {
+    if (d == static_cast<int64_t>(numbers.getInputFeatureDimension()))
+      feature = reducedLoop(op, low.size(), kernelFeatures, reduction);
+    else if (auto it = llvm::find(inputSpatial, d); it != inputSpatial.end()) {
+      size_t s = it - inputSpatial.begin();
+      window[s] = reducedLoop(op, s, rhsShape[numbers.getKernelSpatialDimensions()[s]], reduction);
+    }
+  }
+  for (auto [s, pair] :
+       llvm::enumerate(llvm::zip(inputSpatial, numbers.getKernelSpatialDimensions(),
+                                 numbers.getOutputSpatialDimensions()))) {
     auto [l, r, o] = pair;
-    Index k = reducedLoop(op, s, rhsShape[r], reduction);
+    Index k = window[s];
     auto reversal = convolution.getWindowReversal();
     bool isReversed = reversal && !reversal->empty() && (*reversal)[s];
     rhs[r] = isReversed ? graph.addConstant(graph.multiply(k, -1), rhsShape[r] - 1) : k;
@@ -328,8 +341,6 @@ bool GraphBuilder::convolutionInputs(mlir::Operation *op, IndexRange index, Node
   Index outFeature = index[numbers.getOutputFeatureDimension()];
   Index outBatch = index[numbers.getOutputBatchDimension()];
   int64_t features = outShape[numbers.getOutputFeatureDimension()];
-  int64_t kernelFeatures = rhsShape[numbers.getKernelInputFeatureDimension()];
-  Index feature = reducedLoop(op, low.size(), kernelFeatures, reduction);
   rhs[numbers.getKernelInputFeatureDimension()] = feature;
   rhs[numbers.getKernelOutputFeatureDimension()] = outFeature;
   Index lhsFeature = feature, lhsBatch = outBatch;

@@ -247,14 +247,16 @@ private:
     }
   }
 
-  cost::Product::Copy copyOf(Node *node, bool isCopied, const LoopGroup &along) const {
+  // `turned`: along it lies what is turned by squares.
+  cost::Product::Copy copyOf(Node *node, bool isCopied, const LoopGroup &along,
+                             const LoopGroup &turned) const {
     if (!isCopied)
       return cost::Product::None;
-    if (node->op == Op::Convert)
-      node = node->operands[0];
-    if (node->op != Op::Load || node->mask)
+    if (!loadWithin(node))
       return cost::Product::Computed;
-    return strideOf(node->index, along) == 1 ? cost::Product::Plain : cost::Product::Turned;
+    return isAlong(node, along)    ? cost::Product::Plain
+           : isAlong(node, turned) ? cost::Product::Turned
+                                   : cost::Product::Computed;
   }
 
   // Two products, and what is done with each score. What the largest and the sum read is the same
@@ -316,16 +318,17 @@ private:
     auto isDirect = [&](Node *node) {
       return node->op == Op::Load && node->kind == kind && !node->mask;
     };
-    bool copiesA = isBf16 || !isDirect(product->a) || !strideOf(product->a->index, product->m);
+    bool copiesA = isBf16 || !isDirect(product->a) || !strideOf(product->a->index, product->m) ||
+                   !product->mAround.empty();
     bool copiesB = isBf16 || !isDirect(product->b) || strideOf(product->b->index, product->n) != 1;
     copiesA = copiesA || copiesFarA(*product);
     copiesB = copiesB || copiesFarB(*product);
-    made.a = copyOf(product->a, copiesA, inner);
-    made.b = copyOf(product->b, copiesB, product->n);
+    made.a = copyOf(product->a, copiesA, isAlong(product->a, inner) ? inner : product->m, inner);
+    made.b = copyOf(product->b, copiesB, product->n, inner);
     made.run = copiesA && copiesB ? made.k : extentOf(inner);
     // Of a tile of common size: which one it is depends on the processor.
     ContractionCells cells = contractionCells(made, 8, 32, kind == ElementKind::F64 ? 8 : 4,
-                                              canGoInBlocks(*product, copiesA, copiesB));
+                                              !isBf16 && canGoInBlocks(*product, copiesA, copiesB));
     made.timesA = std::ceil(made.n / double(cells.nChunk));
     made.timesB = std::ceil(made.m / double(cells.mChunk));
     work.grid = std::max(work.grid, made.timesA * made.timesB *

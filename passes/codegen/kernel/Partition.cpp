@@ -62,14 +62,17 @@ static ContractionCells cellsInBlocks(const cost::Product &product, int64_t rows
   constexpr int64_t sumBytes = 256 << 10, panelBytes = 128 << 10, mostColumns = 256;
   auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n);
   double flopsOfCell = std::max(16e6, product.flops() / 48);
-  double area = std::max(flopsOfCell / (2 * product.k), 128.0 * 64);
+  // Of a small result with long sums, as of a filter's gradient, cells are fewer rather than small.
+  constexpr double fewCells = 8, leastArea = 32 * 32, enoughArea = 128 * 64;
+  double area = std::max(flopsOfCell / (2 * product.k),
+                         std::clamp(product.m * product.n / fewCells, leastArea, enoughArea));
   area = std::min(area, double(sumBytes / bytes));
   auto wide = static_cast<int64_t>(std::sqrt(area) / double(columns)) * columns;
   ContractionCells cells;
   cells.kBlock = block;
   cells.nChunk = atLeast(std::clamp(wide, columns, mostColumns), n, columns);
   int64_t tall = static_cast<int64_t>(area / double(cells.nChunk)) / rows * rows;
-  cells.mChunk = cells.mPanel = atLeast(std::max(tall, 8 * rows), m, rows);
+  cells.mChunk = cells.mPanel = atLeast(std::max(tall, 4 * rows), m, rows);
   if (product.a != cost::Product::None) {
     cells.mPanel =
         atLeast(std::min(panelBytes / (bytes * block) / rows * rows, cells.mChunk), m, rows);

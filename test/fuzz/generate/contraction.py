@@ -128,6 +128,12 @@ def convolution(b):
     low, high = ([rng.choice([0, 0, 1, 1, 2, 3, -1]) for _ in range(spatial)] for _ in range(2))
     base = [rng.choice([1, 1, 1, 1, 2]) for _ in range(spatial)]
     dilation = [rng.choice([1, 1, 1, 2]) for _ in range(spatial)]
+    # As the gradient of filters is written: a window as large as the images, and few places for it.
+    is_gradient = spatial <= 2 and rng.random() < 0.15
+    if is_gradient:
+        window = [rng.choice([20, 27, 32, 40]) if spatial == 2 else rng.choice([300, 513]) for _ in range(spatial)]
+        size = [max((w - 1) * d + 1 - rng.choice([0, 0, 1]), 1) for w, d in zip(window, dilation)]
+        base = [1] * spatial
     flip = [rng.random() < 0.1 for _ in range(spatial)]
     batch, inputs, outputs = rng.choice([1, 2, 3, 4, 5, 8]), rng.choice([1, 2, 3, 4, 5, 8]), rng.choice([1, 2, 3, 4, 6, 8, 16])
     per_group = inputs
@@ -151,7 +157,8 @@ def convolution(b):
     sizes = [{"b": batch, "f": inputs, **dict(enumerate(size))}, {"i": per_group, "o": outputs, **dict(enumerate(window))},
              {"b": batch // (groups if kind == "batch" else 1), "f": outputs, **dict(enumerate(result))}]
     shapes = [[sizes[j][name] for name in orders[j]] for j in range(3)]
-    if any(int(np.prod(s)) > 2 * b.most for s in shapes) or int(np.prod(shapes[2])) * per_group * int(np.prod(window)) > 2_000_000:
+    most = max(b.most, 30_000) if is_gradient else b.most
+    if any(int(np.prod(s)) > 2 * most for s in shapes) or int(np.prod(shapes[2])) * per_group * int(np.prod(window)) > 2_000_000:
         return False
     def operand(shape, span):
         n = int(np.prod(shape))

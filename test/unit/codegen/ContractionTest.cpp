@@ -2,8 +2,10 @@
 // dimensions, and what follows applied to the tiles, over an operand's own buffer too.
 #include "test/unit/codegen/KernelRun.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <tuple>
 
 namespace tessera::test {
 namespace {
@@ -52,6 +54,49 @@ TEST(Contraction, ThinOnes) {
 
 // Longer than one block of k.
 TEST(Contraction, LongSums) { check(9, 1500, 33, false, true, false); }
+
+// As JAX writes the gradient of a 3x3 filter: the batch is contracted, in blocks that begin and end
+// within rows of images.
+TEST(Contraction, GradientOfFilters) {
+  constexpr int batch = 5, height = 29, width = 31, inputs = 5, outputs = 20;
+  Floats x = numbers(batch * height * width * inputs),
+         g = numbers(batch * height * width * outputs, 2);
+  for (bool channelsFirst : {false, true}) {
+    auto image = [&](int channels) {
+      auto [b, c, h, w] = std::tuple(std::to_string(batch), std::to_string(channels),
+                                     std::to_string(height), std::to_string(width));
+      return "tensor<" +
+             (channelsFirst ? b + "x" + c + "x" + h + "x" + w : b + "x" + h + "x" + w + "x" + c) +
+             "xf32>";
+    };
+    auto place = [&](int b, int h, int w, int c, int channels) {
+      return channelsFirst ? ((b * channels + c) * height + h) * width + w
+                           : ((b * height + h) * width + w) * channels + c;
+    };
+    std::string numbers = channelsFirst ? "[f, b, 0, 1]x[i, o, 0, 1]" : "[f, 0, 1, b]x[i, 0, 1, o]";
+    std::string type = "(" + image(inputs) + ", " + image(outputs) + ") -> tensor<3x3x5x20xf32>";
+    auto got = runKernel(
+        "(%x: " + image(inputs) + ", %g: " + image(outputs) + ") -> tensor<3x3x5x20xf32>",
+        "%r = stablehlo.convolution(%x, %g) dim_numbers = " + numbers +
+            "->[0, 1, b, f], window = {stride = [1, 1], pad = [[1, 1], [1, 1]]} {batch_group_count "
+            "= 1 : i64, feature_group_count = 1 : i64} : " +
+            type + "\nexec.yield %r : tensor<3x3x5x20xf32>",
+        {x, g});
+    for (int p = 0; p < 3; ++p)
+      for (int q = 0; q < 3; ++q)
+        for (int i = 0; i < inputs; ++i)
+          for (int o = 0; o < outputs; ++o) {
+            double sum = 0;
+            for (int b = 0; b < batch; ++b)
+              for (int h = std::max(0, 1 - p); h < std::min(height, height + 1 - p); ++h)
+                for (int w = std::max(0, 1 - q); w < std::min(width, width + 1 - q); ++w)
+                  sum += double(x[place(b, h + p - 1, w + q - 1, i, inputs)]) *
+                         g[place(b, h, w, o, outputs)];
+            ASSERT_NEAR(got[0][((p * 3 + q) * inputs + i) * outputs + o], sum, 2e-4)
+                << channelsFirst << " at " << p << ", " << q << ", " << i << ", " << o;
+          }
+  }
+}
 
 TEST(Contraction, ConvolutionWithPaddingAndStride) {
   Floats x = numbers(1 * 6 * 5 * 3), w = numbers(3 * 3 * 3 * 16, 2);
