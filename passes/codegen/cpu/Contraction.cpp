@@ -100,6 +100,8 @@ void ContractionEmitter::multiply(Tile tile, llvm::ArrayRef<Value> sums) {
   constexpr int64_t block = Reduction::chainBlock;
   if (!kLow)
     llvm::for_each(sums, [&](Value sum) { clear(sum); });
+  if (!plan.product->reduction->blockEnds.empty())
+    return multiplyInEnds(tile, sums);
   auto inBlocks = [&](int64_t size, int64_t step,
                       llvm::function_ref<void(Value, Value, llvm::ArrayRef<Value>)> multiply) {
     if (plan.kSize <= block)
@@ -139,6 +141,30 @@ void ContractionEmitter::multiply(Tile tile, llvm::ArrayRef<Value> sums) {
       multiplyBlock(tile, low, high, plan.product->reduction->dims, into);
     });
   }
+}
+
+// The same in blocks whose ends are given.
+void ContractionEmitter::multiplyInEnds(Tile tile, llvm::ArrayRef<Value> sums) {
+  const Reduction &reduction = *plan.product->reduction;
+  int64_t count = reduction.blockEnds.size();
+  if (count == 1)
+    return multiplyBlock(tile, e.i64(0), e.i64(plan.kSize), reduction.dims, sums);
+  llvm::SmallVector<int64_t> bounds{0};
+  llvm::append_range(bounds, reduction.blockEnds);
+  llvm::Constant *data = llvm::ConstantDataArray::get(b.getContext(), llvm::ArrayRef(bounds));
+  auto *table = new llvm::GlobalVariable(function.module, data->getType(), /*isConstant=*/true,
+                                         llvm::GlobalValue::PrivateLinkage, data, "ends");
+  llvm::SmallVector<Value> parts = makeSums("part");
+  Value number = e.openLoop(e.i64(0), e.i64(count), 1, false);
+  auto boundAt = [&](int64_t next) {
+    Value place = e.element(table, ElementKind::I64, b.CreateNSWAdd(number, e.i64(next)));
+    return b.CreateAlignedLoad(b.getInt64Ty(), place, llvm::Align(8));
+  };
+  llvm::for_each(parts, [&](Value part) { clear(part); });
+  multiplyBlock(tile, boundAt(0), boundAt(1), reduction.dims, parts);
+  for (auto [sum, part] : llvm::zip(sums, parts))
+    addTo(sum, b.CreateLoad(vectorType(), part));
+  e.closeLoop();
 }
 
 // Where few rows of a go past b, and it is not copied, no cache has its rows, and they lie too far
@@ -427,37 +453,6 @@ void ContractionEmitter::emit() {
                   llvm::divideCeil(plan.outerCount, plan.outerChunk);
   function.forEachCell(cells,
                        [&](Value cell, llvm::Instruction *before) { emitCell(cell, before); });
-}
-
-bool emitContraction(KernelFunction &function, bool &known) {
-  known = false;
-  auto outputs = function.kernel.outputs();
-  llvm::SmallVector<unsigned> all;
-  for (unsigned i = 0; i < outputs.size(); ++i) {
-    all.push_back(i);
-    if (mlir::cast<mlir::ShapedType>(outputs[i].getType()).getNumElements() !=
-        mlir::cast<mlir::ShapedType>(outputs[0].getType()).getNumElements())
-      return true;
-  }
-  NestGraph nest(function.kernel, all, /*update=*/false);
-  if (mlir::cast<mlir::ShapedType>(outputs[0].getType()).getNumElements() == 0)
-    return true;
-  if (!nest.build())
-    return false;
-  for (const Root &root : nest.roots)
-    if (root.value.im)
-      return true;
-  std::optional<ContractionPlan> plan = planContraction(nest, function.features);
-  if (!plan)
-    return true;
-  known = true;
-  if (plan->byTiles) {
-    emitContractionByTiles(function, nest, *plan);
-    return true;
-  }
-  Emitter emitter = function.emitter(nest.g->graph);
-  ContractionEmitter(function, nest, *plan, emitter).emit();
-  return true;
 }
 
 } // namespace tessera::codegen

@@ -61,6 +61,7 @@ protected:
   void emitBlocks();
   void addBlock(Tile tile);
   Value sumsOf(Tile tile); // a place for each tile, also of those that overlap
+  void multiplyInEnds(Tile tile, llvm::ArrayRef<Value> sums);
   void multiplyBlock(Tile tile, Value low, Value high, llvm::ArrayRef<unsigned> along,
                      llvm::ArrayRef<Value> sums);
   bool isPlain() { // the sums are the result

@@ -108,7 +108,12 @@ std::optional<ContractionPlan> planContraction(const NestGraph &nest,
     return std::nullopt;
   ContractionPlan plan{*loops};
   ElementKind kind = plan.product->kind;
-  if (plan.product->reduction->isOfBf16 && features.bf16Tiles) {
+  const Reduction &reduction = *plan.product->reduction;
+  if (reduction.isOfBf16 && features.bf16Tiles) {
+    // Whole units only are left out, and of one block.
+    if (!reduction.blockEnds.empty() &&
+        (reduction.together % Reduction::tileUnit != 0 || !reduction.isOfOneTileBlock))
+      return std::nullopt;
     planTiles(plan, nest.g->graph);
     return plan;
   }
@@ -120,7 +125,8 @@ std::optional<ContractionPlan> planContraction(const NestGraph &nest,
   int64_t innerSize = boundsOf(nest.g->graph, inner).second;
   plan.isPaired = features.bf16 && widest == 16 && plan.lanes == 16 && kind == ElementKind::F32 &&
                   rawA->kind == ElementKind::BF16 && rawB->kind == ElementKind::BF16 &&
-                  innerSize % 2 == 0;
+                  innerSize % 2 == 0 &&
+                  (reduction.blockEnds.empty() || reduction.together % 2 == 0);
   if (plan.isPaired) {
     plan.a = rawA;
     plan.b = rawB;
@@ -131,6 +137,8 @@ std::optional<ContractionPlan> planContraction(const NestGraph &nest,
     plan.packsB = !isDirect(plan.b, kind) || strideOf(plan.b->index, plan.n) != 1;
     plan.packsA = plan.packsA || copiesFarA(plan);
     plan.packsB = plan.packsB || copiesFarB(plan);
+    if (!reduction.blockEnds.empty())
+      plan.packsA = plan.packsB = true; // the ends are those of panels
   }
   chooseCopies(plan, nest.g->graph);
   chooseCells(plan);

@@ -18,8 +18,8 @@ constexpr int64_t lineBytes = 64; // of a cache
 
 class Nest : public NestGraph {
 public:
-  Nest(KernelFunction &function, llvm::ArrayRef<unsigned> outputs, bool update)
-      : NestGraph(function.kernel, outputs, update), function(function) {}
+  Nest(KernelFunction &function, llvm::ArrayRef<unsigned> outputs, bool update, Phase phase = {})
+      : NestGraph(function.kernel, outputs, update, std::move(phase)), function(function) {}
   bool emit();
 
 private:
@@ -354,6 +354,10 @@ void Nest::emitBox(llvm::ArrayRef<GridLoop> grid, const Partition &part, Value c
   emitLoops(groups, 0, chunked, low, high);
   while (opened--)
     e.closeLoop();
+}
+
+bool emitElemental(KernelFunction &function, llvm::ArrayRef<unsigned> outputs, const Phase &phase) {
+  return Nest(function, outputs, /*update=*/false, phase).emit();
 }
 
 bool emitElemental(KernelFunction &function, llvm::ArrayRef<unsigned> outputs) {

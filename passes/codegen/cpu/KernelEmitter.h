@@ -4,6 +4,7 @@
 #include "passes/codegen/cpu/Emitter.h"
 #include "passes/codegen/kernel/KernelGraph.h"
 #include "passes/codegen/kernel/KernelWork.h"
+#include "passes/codegen/kernel/NestGraph.h"
 #include "passes/codegen/kernel/Partition.h"
 
 #include <functional>
@@ -51,6 +52,8 @@ struct EmittedGraph : KernelGraph {
 // Any kernel whose outputs are functions of an index: elementwise, data movement, reductions, small
 // contractions.
 bool emitElemental(KernelFunction &function, llvm::ArrayRef<unsigned> outputs);
+// The same of outputs of one shape, at some of their points.
+bool emitElemental(KernelFunction &function, llvm::ArrayRef<unsigned> outputs, const Phase &phase);
 // One operation alone. `known` is false when the body holds none of theirs.
 bool emitWhole(KernelFunction &function, bool &known);
 bool emitScatter(KernelFunction &function, mlir::Operation *op);

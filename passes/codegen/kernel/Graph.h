@@ -128,6 +128,12 @@ struct Reduction {
   static constexpr int64_t chainBlock = 128;
   // A chain of products of bf16: processors with tiles add it in another order.
   bool isOfBf16 = false;
+  // Of a chain that leaves out terms which are zero: how many of the others there are before each
+  // block's end (ConvolutionTaps.h), and how many lie together at least. No ends: it has all.
+  llvm::SmallVector<int64_t, 0> blockEnds;
+  int64_t together = 1;
+  bool isOfOneTileBlock = false; // with those that are left out
+  bool isEmpty = false;          // all are left out
   static constexpr int64_t tileUnit = 32, tileBlock = 4096;
   DimSet ownDims = 0;
   DimSet deps = 0; // without its own
@@ -151,6 +157,9 @@ public:
   llvm::SmallVector<std::pair<unsigned, int64_t>, 2> wantedSplits;
   // Positions of a dimension at which a concatenation or padding changes what is read.
   llvm::SmallVector<std::pair<unsigned, int64_t>, 4> wantedCuts;
+  // (dimension, step): loops in that step from each remainder on would leave out terms of a
+  // convolution that are zero.
+  llvm::SmallVector<std::pair<unsigned, int64_t>, 2> wantedPhases;
 
   unsigned addDim(int64_t size) {
     dims.push_back({size, 0, size});

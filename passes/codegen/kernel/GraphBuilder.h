@@ -4,6 +4,7 @@
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
+#include "passes/codegen/kernel/ConvolutionTaps.h"
 #include "passes/codegen/kernel/Graph.h"
 #include "passes/codegen/kernel/KeptRows.h"
 
@@ -34,6 +35,9 @@ public:
   void bindElement(mlir::Value value, Element element) { elements[value] = element; }
   // Rows that stay, those at `index`; their scratch starts at byte `offset`.
   void bindRows(const KeptRows &rows, llvm::ArrayRef<Index> index, int64_t offset);
+  // Terms of a convolution that meet the zeros of a dilated operand are left out where the index
+  // tells which they are.
+  void leaveOutZeros() { leavesOutZeros = true; }
   // Values that are read from a kept row which nothing fills: computed at other indices after all.
   llvm::SmallVector<mlir::Value> unfilledRows() const;
 
@@ -85,6 +89,9 @@ private:
   bool windowInputs(mlir::Operation *op, IndexRange index, Node *mask, Reduction &reduction);
   bool dotInputs(mlir::Operation *op, IndexRange index, Node *mask, Reduction &reduction);
   bool convolutionInputs(mlir::Operation *op, IndexRange index, Node *mask, Reduction &reduction);
+  struct Window;
+  Window windowOf(mlir::Operation *op, IndexRange index, Reduction &reduction);
+  std::optional<Taps> tapsAt(Index start, int64_t size, int64_t dilation, int64_t base);
   bool foldInputs(mlir::Operation *op, llvm::ArrayRef<Element> inputs, IndexRange index, Node *mask,
                   Reduction &reduction);
   void productSum(Element a, Element b, ElementKind result, Reduction &reduction);
@@ -94,6 +101,7 @@ private:
     int buffer;
     bool isFilled = false, isRead = false;
   };
+  bool leavesOutZeros = false;
   const KeptRows *rows = nullptr;
   llvm::SmallVector<Index, 6> rowIndex;
   llvm::MapVector<mlir::Value, KeptValue> keptValues;

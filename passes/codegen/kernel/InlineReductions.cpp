@@ -8,6 +8,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
+#include <numeric>
+
 namespace tessera::codegen {
 
 using namespace tessera::stablehlo;
@@ -51,6 +53,8 @@ Element GraphBuilder::reduction(mlir::Operation *op, unsigned result, IndexRange
   Reduction *reduction = it->second;
   if (!reduction)
     return {};
+  if (reduction->isEmpty)
+    return {graph.constant(elementType(op->getResult(result).getType())->kind, 0)};
   // A complex result has two components.
   unsigned component = 0;
   for (unsigned i = 0; i < result; ++i)
@@ -290,6 +294,80 @@ bool GraphBuilder::dotInputs(mlir::Operation *op, IndexRange index, Node *mask,
   return true;
 }
 
+// The positions of a window of `size` that begins at `start`; none where that is not the same for all
+// indices, and then in which steps it would be.
+std::optional<Taps> GraphBuilder::tapsAt(Index start, int64_t size, int64_t dilation,
+                                         int64_t base) {
+  constexpr int64_t most = 1 << 16;
+  if (base == 1 || std::gcd(dilation, base) != 1 || size > most || !start->nodes.empty())
+    return std::nullopt;
+  bool isKnown = true;
+  for (auto [dim, factor] : start->dims) {
+    int64_t step = base / std::gcd(factor, base);
+    if (step == 1 || graph.dims[dim].size == 1)
+      continue;
+    graph.wantedPhases.push_back({dim, step});
+    isKnown = false;
+  }
+  if (!isKnown || !leavesOutZeros)
+    return std::nullopt;
+  return tapsOf(size, dilation, base, start->constant);
+}
+
+// The loops of a convolution's contracted dimensions.
+struct GraphBuilder::Window {
+  llvm::SmallVector<Index, 4> starts, positions; // of each spatial dimension
+  Index feature = nullptr;
+};
+
+// In the order in which the left operand has the dimensions: a gradient's batch comes first.
+GraphBuilder::Window GraphBuilder::windowOf(mlir::Operation *op, IndexRange index,
+                                            Reduction &reduction) {
+  auto convolution = mlir::cast<ConvolutionOp>(op);
+  auto numbers = convolution.getDimensionNumbers();
+  auto rhsShape = shapeOf(op->getOperand(1));
+  auto inputSpatial = numbers.getInputSpatialDimensions();
+  llvm::SmallVector<int64_t> low(inputSpatial.size(), 0);
+  if (auto padding = convolution.getPadding())
+    for (auto [i, value] : llvm::enumerate(padding->getValues<int64_t>()))
+      if (i % 2 == 0)
+        low[i / 2] = value;
+  Window window;
+  window.positions.resize(low.size());
+  llvm::SmallVector<Taps> loops;
+  bool leavesOut = false;
+  for (auto [s, o] : llvm::enumerate(numbers.getOutputSpatialDimensions()))
+    window.starts.push_back(graph.addConstant(
+        graph.multiply(index[o], entry(convolution.getWindowStrides(), s, 1)), -low[s]));
+  for (int64_t d = 0, rank = shapeOf(op->getOperand(0)).size(); d < rank; ++d) {
+    auto it = llvm::find(inputSpatial, d);
+    if (d == static_cast<int64_t>(numbers.getInputFeatureDimension())) {
+      int64_t size = rhsShape[numbers.getKernelInputFeatureDimension()];
+      window.feature = reducedLoop(op, low.size(), size, reduction);
+      loops.push_back({size});
+    } else if (it != inputSpatial.end()) {
+      size_t s = it - inputSpatial.begin();
+      int64_t size = rhsShape[numbers.getKernelSpatialDimensions()[s]];
+      std::optional<Taps> taps =
+          tapsAt(window.starts[s], size, entry(convolution.getRhsDilation(), s, 1),
+                 entry(convolution.getLhsDilation(), s, 1));
+      leavesOut |= taps.has_value();
+      loops.push_back(taps.value_or(Taps{size}));
+      const Taps &last = loops.back();
+      reduction.isEmpty |= last.count() == 0;
+      Index k = reducedLoop(op, s, std::max<int64_t>(last.count(), 1), reduction);
+      window.positions[s] = graph.addConstant(graph.multiply(k, last.step), last.first);
+    }
+  }
+  if (!leavesOut)
+    return window;
+  reduction.blockEnds = blockEnds(loops, Reduction::chainBlock);
+  reduction.isOfOneTileBlock = blockEnds(loops, Reduction::tileBlock).size() == 1;
+  for (size_t i = loops.size(); i-- > 0 && loops[i].step == 1;)
+    reduction.together *= loops[i].size;
+  return window;
+}
+
 bool GraphBuilder::convolutionInputs(mlir::Operation *op, IndexRange index, Node *mask,
                                      Reduction &reduction) {
   auto convolution = mlir::cast<ConvolutionOp>(op);
@@ -300,36 +378,16 @@ bool GraphBuilder::convolutionInputs(mlir::Operation *op, IndexRange index, Node
   int64_t batchGroups = convolution.getBatchGroupCount();
   Indices lhs(lhsShape.size(), nullptr), rhs(rhsShape.size(), nullptr);
   Node *inside = nullptr;
-  llvm::SmallVector<int64_t> low(numbers.getInputSpatialDimensions().size(), 0);
-  if (auto padding = convolution.getPadding())
-    for (auto [i, value] : llvm::enumerate(padding->getValues<int64_t>()))
-      if (i % 2 == 0)
-        low[i / 2] = value;
-  // Contracted in the order in which the left operand has them: a gradient's batch comes first.
-  auto inputSpatial = numbers.getInputSpatialDimensions();
-  int64_t kernelFeatures = rhsShape[numbers.getKernelInputFeatureDimension()];
-  Index feature = nullptr;
-  Indices window(low.size(), nullptr);
-  for (int64_t d = 0, rank = lhsShape.size(); d < rank; ++d) {
-    if (d == static_cast<int64_t>(numbers.getInputFeatureDimension()))
-      feature = reducedLoop(op, low.size(), kernelFeatures, reduction);
-    else if (auto it = llvm::find(inputSpatial, d); it != inputSpatial.end()) {
-      size_t s = it - inputSpatial.begin();
-      window[s] = reducedLoop(op, s, rhsShape[numbers.getKernelSpatialDimensions()[s]], reduction);
-    }
-  }
-  for (auto [s, pair] :
-       llvm::enumerate(llvm::zip(inputSpatial, numbers.getKernelSpatialDimensions(),
-                                 numbers.getOutputSpatialDimensions()))) {
-    auto [l, r, o] = pair;
-    Index k = window[s];
+  Window window = windowOf(op, index, reduction);
+  for (auto [s, pair] : llvm::enumerate(
+           llvm::zip(numbers.getInputSpatialDimensions(), numbers.getKernelSpatialDimensions()))) {
+    auto [l, r] = pair;
+    Index k = window.positions[s];
     auto reversal = convolution.getWindowReversal();
     bool isReversed = reversal && !reversal->empty() && (*reversal)[s];
     rhs[r] = isReversed ? graph.addConstant(graph.multiply(k, -1), rhsShape[r] - 1) : k;
     Index position =
-        graph.add(graph.multiply(index[o], entry(convolution.getWindowStrides(), s, 1)),
-                  graph.multiply(k, entry(convolution.getRhsDilation(), s, 1)));
-    position = graph.addConstant(position, -low[s]);
+        graph.add(window.starts[s], graph.multiply(k, entry(convolution.getRhsDilation(), s, 1)));
     int64_t dilation = entry(convolution.getLhsDilation(), s, 1);
     inside = graph.logicalAnd(inside, graph.inRange(position, 0, (lhsShape[l] - 1) * dilation + 1));
     auto [quotient, rest] = graph.divide(position, dilation);
@@ -341,13 +399,13 @@ bool GraphBuilder::convolutionInputs(mlir::Operation *op, IndexRange index, Node
   Index outFeature = index[numbers.getOutputFeatureDimension()];
   Index outBatch = index[numbers.getOutputBatchDimension()];
   int64_t features = outShape[numbers.getOutputFeatureDimension()];
-  rhs[numbers.getKernelInputFeatureDimension()] = feature;
+  rhs[numbers.getKernelInputFeatureDimension()] = window.feature;
   rhs[numbers.getKernelOutputFeatureDimension()] = outFeature;
-  Index lhsFeature = feature, lhsBatch = outBatch;
+  Index lhsFeature = window.feature, lhsBatch = outBatch;
   if (featureGroups > 1)
-    lhsFeature =
-        graph.add(feature, graph.multiply(graph.divide(outFeature, features / featureGroups).first,
-                                          kernelFeatures));
+    lhsFeature = graph.add(window.feature,
+                           graph.multiply(graph.divide(outFeature, features / featureGroups).first,
+                                          rhsShape[numbers.getKernelInputFeatureDimension()]));
   if (batchGroups > 1)
     lhsBatch = graph.add(outBatch,
                          graph.multiply(graph.divide(outFeature, features / batchGroups).first,

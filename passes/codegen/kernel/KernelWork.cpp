@@ -314,6 +314,11 @@ private:
     made.batch = double(product->outerCount);
     made.m = double(product->mSize), made.n = double(product->nSize);
     made.k = double(product->kSize);
+    DimSet phased = 0; // terms that are zero are left out
+    for (auto [dim, step] : graph.wantedPhases) {
+      made.k /= phased >> dim & 1 ? 1 : double(step);
+      phased |= DimSet(1) << dim;
+    }
     const LoopGroup &inner = product->k.back();
     auto isDirect = [&](Node *node) {
       return node->op == Op::Load && node->kind == kind && !node->mask;

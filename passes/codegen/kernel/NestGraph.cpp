@@ -32,8 +32,9 @@ static llvm::SmallVector<Index, 6> withOnes(Graph &graph, llvm::ArrayRef<Index> 
   return result;
 }
 
-NestGraph::NestGraph(const KernelSource &kernel, llvm::ArrayRef<unsigned> outputs, bool update)
-    : kernel(kernel), outputs(outputs), update(update) {
+NestGraph::NestGraph(const KernelSource &kernel, llvm::ArrayRef<unsigned> outputs, bool update,
+                     Phase phase)
+    : kernel(kernel), outputs(outputs), update(update), phase(std::move(phase)) {
   if (update)
     return;
   rows = keptRows(kernel);
@@ -141,8 +142,13 @@ bool NestGraph::constructOnce(const Box *box) {
   dims.clear();
   llvm::SmallVector<Index, 6> index;
   outerDims = 0;
+  if (!phase.empty())
+    g->builder.leaveOutZeros();
   for (auto [i, size] : llvm::enumerate(shape())) {
-    index.push_back(g->builder.loop(nullptr, i, size, &dims));
+    Every every = phase.empty() ? Every() : phase[i];
+    int64_t points = llvm::divideCeil(size - every.first, every.step);
+    Index point = g->builder.loop(nullptr, i, points, &dims);
+    index.push_back(graph.addConstant(graph.multiply(point, every.step), every.first));
     if (rows && i < rows->outer)
       outerDims = dims.size();
   }
@@ -254,6 +260,36 @@ std::vector<Box> NestGraph::boxes() const {
     }
   }
   return boxes;
+}
+
+std::vector<Phase> NestGraph::phases() const {
+  constexpr int64_t most = 16;
+  Phase phase(shape().size());
+  int64_t count = 1;
+  for (auto [dim, step] : g->graph.wantedPhases) {
+    GraphBuilder::Origin origin = g->builder.origins()[dim];
+    // All of its loop, or the inner part of one that is split.
+    int64_t size = g->graph.dims[dim].size;
+    bool isInner = llvm::is_contained(dims, dim) && origin.inner == 1 &&
+                   (size == shape()[origin.loop] || size % step == 0);
+    if (!isInner || (phase[origin.loop].step > 1 && phase[origin.loop].step != step))
+      return {};
+    count *= phase[origin.loop].step > 1 ? 1 : std::min(step, shape()[origin.loop]);
+    phase[origin.loop].step = step;
+  }
+  if (count == 1 || count > most)
+    return {};
+  std::vector<Phase> phases;
+  for (int64_t number = 0; number < count; ++number) {
+    int64_t rest = number;
+    for (auto [every, size] : llvm::zip(phase, shape())) {
+      int64_t firsts = std::min(every.step, size);
+      every.first = rest % firsts;
+      rest /= firsts;
+    }
+    phases.push_back(phase);
+  }
+  return phases;
 }
 
 bool NestGraph::keepsVectors(llvm::ArrayRef<Node *> live, unsigned lastDim) const {

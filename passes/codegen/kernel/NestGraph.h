@@ -17,6 +17,12 @@ struct Root {
   bool isOfRow = false; // one element for each row of the others
 };
 
+// A part of the nest's points: of each of its dimensions every `step`th from `first` on. Empty: all.
+struct Every {
+  int64_t step = 1, first = 0;
+};
+using Phase = llvm::SmallVector<Every, 6>;
+
 // A part of the nest's points: [low, high) of each loop.
 using Box = llvm::SmallVector<std::pair<int64_t, int64_t>>;
 
@@ -24,7 +30,8 @@ class NestGraph {
 public:
   // `update`: the output is a dynamic_update_slice of the buffer that it shares, and only the
   // update is written.
-  NestGraph(const KernelSource &kernel, llvm::ArrayRef<unsigned> outputs, bool update);
+  NestGraph(const KernelSource &kernel, llvm::ArrayRef<unsigned> outputs, bool update,
+            Phase phase = {});
 
   // Builds the graph, with loops split so that reshapes need no division where that is possible.
   bool build();
@@ -32,6 +39,8 @@ public:
   bool rebuild(const Box &box);
   // The parts that the graph which was built last wants to be cut into; none where it is one.
   std::vector<Box> boxes() const;
+  // The phases that leave out zeros; none where there is nothing to leave out.
+  std::vector<Phase> phases() const;
   // Whether the innermost loop of the nest should be the vector loop, rather than those of the
   // reductions inside it. `live`: the nodes that are computed.
   bool keepsVectors(llvm::ArrayRef<Node *> live, unsigned lastDim) const;
@@ -62,6 +71,7 @@ private:
 
   llvm::ArrayRef<unsigned> outputs;
   bool update;
+  Phase phase;
   SplitTable splits;
   llvm::SmallVector<Index, 6> rowIndex; // of the row that is taken
 };

@@ -98,6 +98,38 @@ TEST(Contraction, GradientOfFilters) {
   }
 }
 
+// As JAX writes the gradient of what a strided convolution reads: each result meets one, two or four
+// of nine elements of the filter; blocks of 128 terms count those that it doesn't.
+TEST(Contraction, GradientOfStridedConvolution) {
+  constexpr int inputs = 100, outputs = 20;
+  Floats g = numbers(2 * 5 * 4 * inputs), w = numbers(3 * 3 * outputs * inputs, 2);
+  auto got =
+      runKernel("(%g: tensor<2x5x4x100xf32>, %w: tensor<3x3x20x100xf32>) -> tensor<2x9x8x20xf32>",
+                "%r = stablehlo.convolution(%g, %w) dim_numbers = [b, 0, 1, f]x[0, 1, o, i]->[b, "
+                "0, 1, f], window = {pad = [[1, 1], [2, 1]], lhs_dilate = [2, 2]} "
+                "{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : "
+                "(tensor<2x5x4x100xf32>, tensor<3x3x20x100xf32>) -> tensor<2x9x8x20xf32>\n"
+                "exec.yield %r : tensor<2x9x8x20xf32>",
+                {g, w});
+  for (int b = 0; b < 2; ++b)
+    for (int h = 0; h < 9; ++h)
+      for (int v = 0; v < 8; ++v)
+        for (int o = 0; o < outputs; ++o) {
+          double sum = 0;
+          for (int p = 0; p < 3; ++p)
+            for (int q = 0; q < 3; ++q) {
+              int y = h + p - 1, x = v + q - 2;
+              if (y < 0 || x < 0 || y % 2 || x % 2 || y / 2 >= 5 || x / 2 >= 4)
+                continue;
+              for (int i = 0; i < inputs; ++i)
+                sum += double(g[((b * 5 + y / 2) * 4 + x / 2) * inputs + i]) *
+                       w[((p * 3 + q) * outputs + o) * inputs + i];
+            }
+          ASSERT_NEAR(got[0][((b * 9 + h) * 8 + v) * outputs + o], sum, 1e-4)
+              << b << ", " << h << ", " << v << ", " << o;
+        }
+}
+
 TEST(Contraction, ConvolutionWithPaddingAndStride) {
   Floats x = numbers(1 * 6 * 5 * 3), w = numbers(3 * 3 * 3 * 16, 2);
   auto got =
