@@ -187,10 +187,11 @@ private:
       return decision;
     decision.next = spec(next.values[first]);
     plan::StepBill bill = billOf(prices, next.with);
+    double bytes = prices.peakBytes(next.with);
     plan::BillDifference by = differenceOf(bill, billOf(prices, next.values));
     decision.seconds = by.seconds;
     decision.fraction = bill.seconds > 0 ? by.seconds / bill.seconds : 0;
-    decision.bytes = peakBytes(program, next.values) - peakBytes(program, next.with);
+    decision.bytes = prices.peakBytes(next.values) - bytes;
     decision.computing = by.computing;
     for (const plan::CollectiveBill &each : by.collectives)
       decision.parts.push_back({each.kind, each.count, each.seconds});

@@ -30,6 +30,7 @@ double AssignmentPrices::seconds(const Assignment &assignment, StepParts *into) 
   numbers.assign(values, -1);
   uses.at.assign(values, -1);
   uses.needed.assign(program.graph.ops.size(), {});
+  made.assign(program.graph.ops.size(), {});
   for (size_t v = 0; v < values; ++v) {
     if (program.graph.values[v].free)
       continue;
@@ -91,6 +92,7 @@ double AssignmentPrices::ofOp(int32_t index, const Assignment &assignment) {
       copy->times = times;
   }
   uses.needed[index] = priced.needed;
+  made[index] = priced.made;
   return noted(index, priced);
 }
 
@@ -188,6 +190,8 @@ const AssignmentPrices::Priced &AssignmentPrices::ofRuled(int32_t index,
     if (double times = tables.isMoved(v) ? timesBrought(index, priced.needed, i) : 0; times > 0)
       carry(priced, v, int32_t(i), times, assignment[v], to);
   }
+  for (size_t i = 0; i < op.results.size(); ++i)
+    priced.made.push_back(tables.lists.numberOf(axes.resultSharding(i)));
   for (auto [i, v] : llvm::enumerate(op.results))
     if (!program.graph.values[v].free)
       carry(priced, v, int32_t(op.operands.size() + i), facts.times, axes.resultSharding(i),

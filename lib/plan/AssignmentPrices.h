@@ -34,6 +34,10 @@ public:
   // With `into`, of what it is made.
   double seconds(const Assignment &assignment, StepParts *into = nullptr);
 
+  // The most that a device holds at one time, of the assignment that was priced last: copies that ops
+  // read elsewhere than values lie, and what is made before it is reduced or moved, included.
+  double peakBytes(const Assignment &assignment) const;
+
   // Of the assignment that was priced last: what was read where by ops whose values lie as candidates do.
   const Uses &getUses() const { return uses; }
 
@@ -50,6 +54,7 @@ private:
   struct Priced {
     double work = 0, seconds = 0;         // without and with what is carried
     llvm::SmallVector<int32_t, 4> needed; // of each operand, the sharding's number
+    llvm::SmallVector<int32_t, 2> made;   // of each result
     std::vector<Carried> carried;
   };
 
@@ -75,6 +80,7 @@ private:
   };
   // Of one assignment: of each value its sharding's number, and to which shardings it was brought.
   Uses uses;
+  std::vector<llvm::SmallVector<int32_t, 2>> made; // by op
   std::vector<int32_t> numbers;
   std::vector<llvm::SmallVector<Copy, 2>> copies;
   StepParts *parts = nullptr; // where they are asked for

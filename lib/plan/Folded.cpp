@@ -249,6 +249,8 @@ private:
       PropagatedOp op = whole.graph.ops[equal.front()];
       OpFacts facts = whole.ops[equal.front()];
       facts.times *= double(equal.size());
+      for (size_t index : llvm::drop_begin(equal))
+        llvm::append_range(facts.turns, whole.ops[index].turns);
       // What all of them read is brought there once.
       for (size_t i = 0; i < op.operands.size(); ++i) {
         std::vector<int32_t> read;

@@ -22,16 +22,21 @@ double heldBytes(const Program &program, int32_t value, const sharding::TensorSh
   return sharding::localBytes(it.shape, it.elementBytes, sharding);
 }
 
-double peakBytes(const Program &program, const Assignment &assignment) {
+double peakBytes(const Program &program, const Assignment &assignment,
+                 llvm::ArrayRef<Held> besides) {
   std::vector<double> change;
+  auto add = [&](const Lifetime &held, double bytes) {
+    change.resize(std::max<size_t>(change.size(), held.last + 2));
+    change[held.first] += bytes;
+    change[held.last + 1] -= bytes;
+  };
   for (size_t v = 0; v < assignment.size(); ++v) {
     double bytes = heldBytes(program, int32_t(v), assignment[v]);
-    for (const Lifetime &held : lifetimes(program.values[v])) {
-      change.resize(std::max<size_t>(change.size(), held.last + 2));
-      change[held.first] += bytes;
-      change[held.last + 1] -= bytes;
-    }
+    for (const Lifetime &held : lifetimes(program.values[v]))
+      add(held, bytes);
   }
+  for (const Held &each : besides)
+    add({each.first, each.last}, each.bytes);
   double held = 0, peak = 0;
   for (double bytes : change)
     peak = std::max(peak, held += bytes);

@@ -11,7 +11,14 @@ llvm::SmallVector<Lifetime, 1> lifetimes(const ValueFacts &facts);
 // Bytes that a device has of a value that is sharded so, when it has them.
 double heldBytes(const Program &program, int32_t value, const sharding::TensorSharding &sharding);
 
-// The most that is held at one time.
-double peakBytes(const Program &program, const Assignment &assignment);
+// Something that is held from one op to another.
+struct Held {
+  int32_t first = 0, last = 0;
+  double bytes = 0;
+};
+
+// The most that is held at one time, of values where they lie and of what is held `besides`.
+double peakBytes(const Program &program, const Assignment &assignment,
+                 llvm::ArrayRef<Held> besides = {});
 
 } // namespace tessera::plan

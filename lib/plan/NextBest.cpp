@@ -1,7 +1,5 @@
 #include "lib/plan/NextBest.h"
 
-#include "lib/plan/Memory.h"
-
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
@@ -22,16 +20,17 @@ static constexpr double kProven = 5e-3; // a proof that is good enough
 static constexpr double kAsLong = 1e-3; // of a step
 
 // What is compiled may fit where the search counts more than it takes.
-static int64_t capacityFor(const Program &program, const Assignment &planned,
+static int64_t capacityFor(AssignmentPrices &prices, const Assignment &planned,
                            const Options &options) {
-  return options.memory ? std::max(options.memory, int64_t(std::ceil(peakBytes(program, planned))))
-                        : 0;
+  if (!options.memory)
+    return 0;
+  prices.seconds(planned);
+  return std::max(options.memory, int64_t(std::ceil(prices.peakBytes(planned))));
 }
 
 NextBests::NextBests(AssignmentPrices &prices, const Assignment &planned, const Options &options,
                      size_t decisions)
-    : planned(planned), rounds(prices, capacityFor(prices.getProgram(), planned, options)),
-      reference(planned) {
+    : planned(planned), rounds(prices, capacityFor(prices, planned, options)), reference(planned) {
   // A plan that was chosen as it is compiled may not be the least by the search's count; what its
   // decisions are worth is told by the plan that is.
   BestFound best;

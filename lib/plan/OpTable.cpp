@@ -107,6 +107,7 @@ std::string OpTables::keyOf(int32_t index) const {
   appendKey(key, int64_t(facts.flops));
   key += facts.elementType;
   key += isMemoryBound(facts) ? 'm' : 'f';
+  appendKey(key, int64_t(slownessOf(facts) * 1e6));
   for (const auto *side : {&op.operands, &op.results})
     for (int32_t v : *side) {
       const sharding::PropagatedValue &value = program.graph.values[v];
@@ -155,6 +156,13 @@ bool OpTables::isMemoryBound(const OpFacts &facts) const {
          facts.kernel.flops / rateOf(facts);
 }
 
+// How many times as long as its operations or its bytes the kernel takes.
+double OpTables::slownessOf(const OpFacts &facts) const {
+  double least = std::max(facts.kernel.flops / rateOf(facts),
+                          facts.kernel.bytes / planner.getTopology().device.bytesPerSecond);
+  return facts.kernel.seconds > 0 && least > 0 ? facts.kernel.seconds / least : 1;
+}
+
 // A kernel takes the longer of what it computes and what it moves. Its product's shards may change
 // which that is; of other ops the sum of what is longer unsharded.
 double OpTables::work(int32_t index, const sharding::PlacedOp &placed, const FactorAxes &axes) {
@@ -176,7 +184,7 @@ double OpTables::work(int32_t index, const sharding::PlacedOp &placed, const Fac
   double seconds = facts.isProduct        ? std::max(computes, moves)
                    : isMemoryBound(facts) ? moves
                                           : computes;
-  return cost::turnsOf(topology, planner.getMesh()) * seconds +
+  return cost::turnsOf(topology, planner.getMesh()) * slownessOf(facts) * seconds +
          crossingSeconds(placed, axes, planner);
 }
 

@@ -52,6 +52,7 @@ private:
   // Its kernel waits for memory, unsharded, rather than for what it computes.
   bool isMemoryBound(const OpFacts &facts) const;
   double rateOf(const OpFacts &facts) const;
+  double slownessOf(const OpFacts &facts) const;
   std::unique_ptr<OpTable> make(int32_t op, llvm::ArrayRef<int32_t> valueLists);
   void enumerate(OpTable &table);
   void claimAll(OpTable &table, int32_t op, llvm::ArrayRef<int32_t> valueLists);

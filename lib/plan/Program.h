@@ -17,6 +17,15 @@ namespace tessera::plan {
 struct Kernel {
   double flops = 0;
   double bytes = 0; // that it reads and writes
+  // What it takes on a machine whose rates by kind of work are known; 0: what these two do.
+  double seconds = 0;
+};
+
+// One execution of an op in a step, or a loop's rounds of it.
+struct Turn {
+  int32_t at = 0, ends = 0; // in program order; behind the last op of its kernel
+  // The values that it reads: of ops that are folded into one (Folded.h), numbers before that.
+  llvm::SmallVector<int32_t, 4> operands;
 };
 
 struct OpFacts {
@@ -35,6 +44,7 @@ struct OpFacts {
   double flops = 0;                    // that its kernels do for it, of the whole computation
   bool isProduct = false;              // it decides what its kernel takes
   Kernel kernel;                       // the one that it is part of
+  std::vector<Turn> turns;             // several where ops are folded into it
 };
 
 // Ops from and to which a value is held, in program order.

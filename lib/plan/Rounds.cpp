@@ -1,6 +1,5 @@
 #include "lib/plan/Rounds.h"
 
-#include "lib/plan/Memory.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -23,7 +22,7 @@ Rounds::Rounds(AssignmentPrices &prices, int64_t capacity)
     : prices(prices), capacity(capacity), copies(prices.getTables()) {}
 
 double Rounds::consider(Assignment values, BestFound &best) {
-  double peak = peakBytes(prices.getProgram(), values), seconds = prices.seconds(values);
+  double seconds = prices.seconds(values), peak = prices.peakBytes(values);
   bool fits = capacity == 0 || peak <= double(capacity);
   if (!best.values.empty() && (fits == best.fits ? seconds >= best.seconds : best.fits))
     return seconds;

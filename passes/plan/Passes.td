@@ -24,7 +24,7 @@ def PlanShardings : Pass<"tessera-plan-shardings", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"mesh", "mesh", "std::string", "\"\"", "the mesh, such as data=2,model=4; that of the annotations without it">,
                  Option<"effort", "effort", "int", "3", "how long to search: 1 to 5">];
-  let dependentDialects = ["::tessera::sdy::SdyDialect"];
+  let dependentDialects = ["::tessera::exec::ExecDialect", "::tessera::sdy::SdyDialect"];
 }
 
 #endif

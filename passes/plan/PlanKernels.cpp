@@ -1,13 +1,18 @@
 // Which ops of the program run together in kernels, as they would on one device, and what those read
-// and write. Formed by the same decision as in the fuse phase; what moves between devices is not
-// known yet, and would divide some of them.
+// and write. The fuse phase forms them, in a copy; what moves between devices is not known yet, and
+// would divide some of them.
 #include "passes/plan/PlanProgram.h"
 
 #include "dialects/interfaces/OpInterfaces.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
+#include "dialects/tessera/Marks.h"
+#include "lib/cost/KernelTerms.h"
+#include "passes/codegen/kernel/KernelWork.h"
+#include "passes/fuse/FormKernels.h"
 
-#include "llvm/ADT/SmallSet.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tessera {
 
@@ -73,25 +78,50 @@ bool mixesPlaces(NodeKind kind) {
 
 } // namespace
 
-int32_t PlanProgram::indexOf(Operation *op) const {
-  auto it = indices.find(op);
-  return it == indices.end() ? -1 : it->second;
+// Ops of the formed copy remember by this which op of the graph they are.
+static constexpr llvm::StringLiteral kIndex = "plan_index";
+
+static int32_t indexOf(Operation *op) {
+  auto index = op->getAttrOfType<IntegerAttr>(kIndex);
+  return index ? int32_t(index.getInt()) : -1;
 }
 
 void PlanProgram::findKernels() {
   const auto &ops = program.graph.ops;
+  Builder builder(copy->getContext());
   viewed.assign(program.values.size(), -1);
   for (size_t index = 0; index < ops.size(); ++index) {
     OpFacts &facts = program.ops[index];
     endOf.push_back(int32_t(index));
     facts.reads.assign(ops[index].operands.size(), 0);
     facts.writes.assign(ops[index].results.size(), 0);
-    if (!facts.moves)
-      indices[graph->opAt(int32_t(index))] = int32_t(index);
+    if (facts.moves)
+      continue;
+    graph->opAt(int32_t(index))->setAttr(kIndex, builder.getI32IntegerAttr(int32_t(index)));
   }
-  for (func::FuncOp function : copy->getOps<func::FuncOp>())
-    for (Block &block : function.getBody())
-      findKernels(block);
+  copy->getContext()->loadDialect<exec::ExecDialect>();
+  OwningOpRef<ModuleOp> formed = copy->clone();
+  bool isFormed;
+  {
+    // What cannot be formed is an error of the road, which says so.
+    ScopedDiagnosticHandler silent(copy->getContext(), [](Diagnostic &) { return success(); });
+    isFormed = succeeded(fuse::formKernels(*formed));
+  }
+  for (size_t index = 0; index < ops.size(); ++index) {
+    OpFacts &facts = program.ops[index];
+    if (facts.moves)
+      continue;
+    if (!isFormed || fusionKindOf(graph->opAt(int32_t(index))) == NodeKind::Outside) {
+      llvm::fill(facts.reads, 1);
+      llvm::fill(facts.writes, 1);
+      facts.flops = ops[index].flops;
+    } else { // until a kernel says otherwise
+      for (int32_t v : ops[index].results)
+        program.values[v].stored = false;
+    }
+  }
+  if (isFormed)
+    describeKernels(*formed);
   for (auto [v, facts] : llvm::enumerate(program.values)) {
     Value value = graph->valueAt(int32_t(v));
     Operation *def = value ? value.getDefiningOp() : nullptr;
@@ -100,57 +130,45 @@ void PlanProgram::findKernels() {
   }
 }
 
-void PlanProgram::findKernels(Block &block) {
-  fuse::BlockGraph nodes = fuse::graphOf(block);
-  for (Operation *op : nodes.ops) {
-    int32_t index = indexOf(op);
-    if (index >= 0 && nodes.nodes[nodes.numbers.lookup(op)].kind == NodeKind::Outside) {
-      OpFacts &facts = program.ops[index];
-      llvm::fill(facts.reads, 1);
-      llvm::fill(facts.writes, 1);
-      facts.flops = program.graph.ops[index].flops;
-    } else if (index >= 0) { // until a kernel says otherwise
-      for (int32_t v : program.graph.ops[index].results)
-        program.values[v].stored = false;
+void PlanProgram::describeKernels(ModuleOp formed) {
+  llvm::SmallVector<exec::FusedOp> kernels;
+  formed.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto fused = dyn_cast<exec::FusedOp>(op)) {
+      kernels.push_back(fused);
+      return WalkResult::skip();
     }
-    if (sdy::holdsProgram(op))
-      for (Region &region : op->getRegions())
-        for (Block &inner : region)
-          findKernels(inner);
-  }
-  fusion::Plan plan = fusion::planKernels(nodes.nodes);
-  for (int n : plan.views)
-    if (int32_t index = indexOf(nodes.ops[n]); index >= 0)
+    // What is in no kernel looks at what is in memory.
+    if (int32_t index = indexOf(op); index >= 0 && fusionKindOf(op) == NodeKind::Reshape)
       viewed[program.graph.ops[index].results[0]] = program.graph.ops[index].operands[0];
-  for (const fusion::Kernel &kernel : plan.kernels)
-    describeKernel(nodes, kernel);
+    return WalkResult::advance();
+  });
+  cost::DeviceRates rates = topologyOf(given).device;
+  for (exec::FusedOp kernel : kernels)
+    describeKernel(kernel, rates);
 }
 
-void PlanProgram::describeKernel(const fuse::BlockGraph &block, const fusion::Kernel &kernel) {
-  llvm::DenseSet<Operation *> inside;
+void PlanProgram::describeKernel(exec::FusedOp fused, const cost::DeviceRates &rates) {
   int32_t end = -1;
   bool mixes = false;
-  for (int n : kernel.nodes) {
-    inside.insert(block.ops[n]);
-    end = std::max(end, indexOf(block.ops[n]));
-    mixes |= mixesPlaces(block.nodes[n].kind);
+  for (Operation &op : fused.getBlock()->without_terminator()) {
+    end = std::max(end, indexOf(&op));
+    mixes |= mixesPlaces(fusionKindOf(&op));
   }
   plan::Kernel whole;
   llvm::SmallVector<int32_t> members, read, written;
   llvm::DenseSet<int32_t> seen;
-  for (int n : kernel.nodes) {
-    Operation *op = block.ops[n];
-    int32_t index = indexOf(op);
+  for (Operation &op : fused.getBlock()->without_terminator()) {
+    int32_t index = indexOf(&op);
     if (index < 0)
       continue;
-    NodeKind kind = block.nodes[n].kind;
+    NodeKind kind = fusionKindOf(&op);
     const PropagatedOp &ruled = program.graph.ops[index];
     OpFacts &facts = program.ops[index];
     members.push_back(index);
     endOf[index] = std::max(endOf[index], end);
     facts.isProduct = kind == NodeKind::Contraction;
-    if (computesFloats(op, kind)) {
-      double flops = flopsInKernel(op, ruled);
+    if (computesFloats(&op, kind)) {
+      double flops = flopsInKernel(&op, ruled);
       facts.flops += flops;
       whole.flops += flops;
     }
@@ -158,29 +176,32 @@ void PlanProgram::describeKernel(const fuse::BlockGraph &block, const fusion::Ke
       int32_t root = v;
       while (viewed[root] >= 0)
         root = viewed[root];
-      Operation *def = op->getOperand(unsigned(i)).getDefiningOp();
-      if (program.graph.values[v].free || (def && inside.contains(def)) ||
+      if (program.graph.values[v].free || !isa<BlockArgument>(op.getOperand(unsigned(i))) ||
           !seen.insert(root).second)
         continue;
-      double share = shareRead(op, kind, unsigned(i));
+      double share = shareRead(&op, kind, unsigned(i));
       facts.reads[i] += share;
-      whole.bytes += share * bytesOf(op->getOperand(unsigned(i)));
+      whole.bytes += share * bytesOf(op.getOperand(unsigned(i)));
       read.push_back(root);
     }
   }
-  for (int n : kernel.outputs) {
-    Operation *op = block.ops[n];
-    int32_t index = indexOf(op);
+  llvm::SetVector<Operation *> makers;
+  for (Value output : fused.getBlock()->getTerminator()->getOperands())
+    makers.insert(output.getDefiningOp());
+  for (Operation *op : makers) {
+    int32_t index = op ? indexOf(op) : -1;
     if (index < 0)
       continue;
     for (auto [i, v] : llvm::enumerate(program.graph.ops[index].results)) {
-      double share = shareWritten(op, block.nodes[n].kind);
+      double share = shareWritten(op, fusionKindOf(op));
       program.ops[index].writes[i] += share;
       program.values[v].stored = true;
       whole.bytes += share * bytesOf(op->getResult(unsigned(i)));
       written.push_back(v);
     }
   }
+  if (!rates.kernels.empty())
+    whole.seconds = cost::kernelSeconds(rates, codegen::workOf(fused));
   for (int32_t index : members)
     program.ops[index].kernel = whole;
   // Each result over an array of its size, if nothing else is read there.

@@ -79,6 +79,7 @@ PlanProgram::PlanProgram(ModuleOp module) : given(module), copy(module.clone()) 
   findKernels();
   findLifetimes();
   shareMemory();
+  runEarly();
 }
 
 Operation *PlanProgram::original(Operation *op) const {
@@ -250,78 +251,6 @@ void PlanProgram::findArguments() {
       unpaired.erase(state);
     }
   }
-}
-
-// When each value is first and last mentioned, in loops that it comes from outside of to their end.
-void PlanProgram::findLifetimes() {
-  const auto &ops = program.graph.ops;
-  llvm::DenseMap<Operation *, std::pair<int32_t, int32_t>> extents; // of ops with regions
-  for (size_t index = 0; index < ops.size(); ++index)
-    for (Operation *around = graph->opAt(int32_t(index)); around; around = around->getParentOp()) {
-      auto at = int32_t(index);
-      auto [it, isNew] = extents.try_emplace(around, at, at);
-      it->second.second = at;
-    }
-  for (ValueFacts &facts : program.values)
-    facts.first = -1;
-  for (size_t index = 0; index < ops.size(); ++index) {
-    Operation *ir = graph->opAt(int32_t(index));
-    auto mention = [&](int32_t v, bool enters) {
-      ValueFacts &facts = program.values[v];
-      int32_t last = endOf[index];
-      Value value = graph->valueAt(v);
-      Operation *outer = value ? blockOf(value)->findAncestorOpInBlock(*ir) : nullptr;
-      if (enters && outer == ir) // a loop takes it over when it begins
-        last = extents.lookup(ir).first;
-      else if (outer)
-        last = std::max(last, extents.lookup(outer).second);
-      if (facts.first < 0)
-        facts.first = std::min(enters ? int32_t(index) : endOf[index], last);
-      // What is a view holds what it looks at.
-      for (int32_t held = v; held >= 0; held = viewed[held])
-        program.values[held].last = std::max(program.values[held].last, last);
-    };
-    for (int32_t v : ops[index].operands)
-      mention(v, program.ops[index].moves);
-    for (int32_t v : ops[index].results)
-      mention(v, false);
-  }
-  auto last = int32_t(ops.empty() ? 0 : ops.size() - 1);
-  for (ValueFacts &facts : program.values) {
-    facts.first = std::max(facts.first, 0);
-    if (facts.argument >= 0)
-      facts.first = 0;
-    if (facts.argument >= 0 || facts.result >= 0)
-      facts.last = last;
-  }
-}
-
-// Values that lie in the place of others.
-void PlanProgram::shareMemory() {
-  const auto &ops = program.graph.ops;
-  llvm::DenseSet<int32_t> donated; // results
-  for (const ValueFacts &facts : program.values)
-    if (facts.donated && facts.donatedTo >= 0)
-      donated.insert(facts.donatedTo);
-  for (size_t index = 0; index < ops.size(); ++index) {
-    const PropagatedOp &op = ops[index];
-    if (program.ops[index].moves) {
-      ValueFacts &target = program.values[op.results[0]];
-      bool given = donated.contains(target.result);
-      target.stored &= !given;
-      // What a round leaves for the next lies where the loop keeps it; what is returned, too.
-      for (int32_t v : op.operands)
-        if (program.values[v].argument < 0 && v != op.results[0] &&
-            (given || target.result >= 0 || program.values[v].times > target.times)) {
-          program.values[v].stored = false;
-          target.first = std::min(target.first, program.values[v].first);
-        }
-    }
-  }
-  for (auto [read, written] : inPlace)
-    if (ValueFacts &facts = program.values[read]; facts.last == program.values[written].first &&
-                                                  facts.argument < 0 && facts.first < facts.last)
-      --facts.last;
 }
 
 } // namespace tessera

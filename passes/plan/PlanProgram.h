@@ -1,9 +1,10 @@
 // An imported module as the plain data for which lib/plan finds shardings.
 #pragma once
 
+#include "dialects/exec/ExecOps.h"
+#include "lib/cost/DeviceRates.h"
 #include "lib/plan/Program.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "passes/fuse/BlockGraph.h"
 #include "passes/propagate/ModuleGraph.h"
 
 namespace tessera {
@@ -35,11 +36,11 @@ private:
   void describeValues();
   void findArguments();
   void findKernels();
-  void findKernels(mlir::Block &block);
-  void describeKernel(const fuse::BlockGraph &block, const fusion::Kernel &kernel);
-  int32_t indexOf(mlir::Operation *op) const; // -1: no op of the graph
+  void describeKernels(mlir::ModuleOp formed);
+  void describeKernel(exec::FusedOp fused, const cost::DeviceRates &rates);
   void findLifetimes();
   void shareMemory();
+  void runEarly();
   double timesOf(mlir::Block *block);
 
   mlir::ModuleOp given;
@@ -48,10 +49,9 @@ private:
   const sharding::Mesh *annotated = nullptr;
   std::vector<mlir::Operation *> originals; // by number
   llvm::DenseMap<mlir::Block *, double> times;
-  llvm::DenseMap<mlir::Operation *, int32_t> indices; // of ops
-  std::vector<int32_t> endOf;                         // of each op, the last one of its kernel
-  std::vector<int32_t> viewed;                        // of a value that is a view: of which; or -1
-  std::vector<std::pair<int32_t, int32_t>> inPlace;   // a kernel writes the second over the first
+  std::vector<int32_t> endOf;                       // of each op, the last one of its kernel
+  std::vector<int32_t> viewed;                      // of a value that is a view: of which; or -1
+  std::vector<std::pair<int32_t, int32_t>> inPlace; // a kernel writes the second over the first
 };
 
 } // namespace tessera

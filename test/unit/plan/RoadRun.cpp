@@ -47,7 +47,8 @@ RoadRun::RoadRun(ModuleOp module)
 }
 
 double RoadRun::modelPeak(const Assignment &assignment) const {
-  return peakBytes(data(), assignment);
+  prices->seconds(assignment);
+  return prices->peakBytes(assignment);
 }
 
 OwningOpRef<ModuleOp> RoadRun::sharded(const Assignment &assignment) const {

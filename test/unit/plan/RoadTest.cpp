@@ -35,6 +35,24 @@ func.func public @main(%x: tensor<256x512xf32>,
   return %v2, %w2 : tensor<512x1024xf32>, tensor<1024x512xf32>
 })";
 
+// One sequence's attention: its scores would be 4 MiB, all else half a MiB.
+constexpr const char *kAttention = R"(
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(%q: tensor<4x512x32xf32>, %k: tensor<4x512x32xf32>, %v: tensor<4x512x32xf32>) -> tensor<4x512x32xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %s = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<4x512x32xf32>, tensor<4x512x32xf32>) -> tensor<4x512x512xf32>
+  %m = stablehlo.reduce(%s init: %least) applies stablehlo.maximum across dimensions = [2] : (tensor<4x512x512xf32>, tensor<f32>) -> tensor<4x512xf32>
+  %mb = stablehlo.broadcast_in_dim %m, dims = [0, 1] : (tensor<4x512xf32>) -> tensor<4x512x512xf32>
+  %d = stablehlo.subtract %s, %mb : tensor<4x512x512xf32>
+  %e = stablehlo.exponential %d : tensor<4x512x512xf32>
+  %l = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [2] : (tensor<4x512x512xf32>, tensor<f32>) -> tensor<4x512xf32>
+  %lb = stablehlo.broadcast_in_dim %l, dims = [0, 1] : (tensor<4x512xf32>) -> tensor<4x512x512xf32>
+  %p = stablehlo.divide %e, %lb : tensor<4x512x512xf32>
+  %o = stablehlo.dot_general %p, %v, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<4x512x512xf32>, tensor<4x512x32xf32>) -> tensor<4x512x32xf32>
+  return %o : tensor<4x512x32xf32>
+})";
+
 class Road : public ::testing::Test {
 protected:
   Road() : context(registry()) { context.loadAllAvailableDialects(); }
@@ -45,8 +63,8 @@ protected:
     return all;
   }
 
-  std::unique_ptr<RoadRun> runOn(StringRef machineText) {
-    module = parseSourceString<ModuleOp>(kStep, &context);
+  std::unique_ptr<RoadRun> runOn(StringRef machineText, StringRef program = kStep) {
+    module = parseSourceString<ModuleOp>(program, &context);
     auto machine = parseTopologyFile(module->getLoc(), machineText);
     EXPECT_TRUE(machine && *machine);
     setTopology(*module, *machine);
@@ -102,6 +120,18 @@ TEST_F(Road, WholeValuesTakeTheMemoryThatIsForeseen) {
   std::optional<RoadRun::Step> road = run->step(whole);
   ASSERT_TRUE(road);
   EXPECT_NEAR(run->modelPeak(whole), road->peakBytes, 0.06 * road->peakBytes);
+}
+
+// An attention is one kernel, which holds no scores: so it is for the search.
+TEST_F(Road, AttentionHoldsNoScores) {
+  auto run = runOn(R"({"alpha": 1e-6, "beta": 5e9, "flops": 2e10, "memory": 1e10})", kAttention);
+  ASSERT_TRUE(run->isValid());
+  Assignment whole = knownPlans(run->data(), run->mesh()).front().values;
+  std::optional<RoadRun::Step> road = run->step(whole);
+  ASSERT_TRUE(road);
+  EXPECT_LT(run->modelPeak(whole), 4 * 4 * 512 * 32 * 4 * 1.1);
+  EXPECT_NEAR(run->modelPeak(whole), road->peakBytes, 0.06 * road->peakBytes);
+  EXPECT_NEAR(run->modelSeconds(whole), road->seconds, 0.1 * road->seconds);
 }
 
 } // namespace
