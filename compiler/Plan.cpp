@@ -14,6 +14,7 @@
 #include "dialects/tessera/Marks.h"
 #include "lib/plan/Meshes.h"
 #include "lib/plan/Ranking.h"
+#include "lib/plan/Search.h"
 #include "lib/process/OutOfMemory.h"
 #include "lib/text/Quantity.h"
 
@@ -66,9 +67,10 @@ public:
     compileBest(source, candidates, request.effort);
     if (result.error = choose(); !result.error.empty())
       return result;
+    refine();
     annotateLess();
     if (wishes.decisions)
-      decide(wishes.lifts);
+      planned.decisions = decisionsOf(source, *planned.best, searchOptions(), wishes.lifts);
     planned.name = options.inputName;
     result.report = planJson(planned, *source.read);
     result.text = planText(planned, *source.read, wishes.all);
@@ -267,11 +269,36 @@ private:
       best.tried = std::move(less);
   }
 
-  void decide(bool lifts) {
-    Candidate &best = candidates[planned.best - candidates.data()];
-    Decided decided = decisionsOf(source, best, searchOptions(), lifts);
-    planned.decisions = std::move(decided.decisions);
-    best.lowerBound = std::max(best.lowerBound, decided.lowerBound);
+  // A longer search on the mesh that was chosen, unless its best is proven: for a better plan, which is
+  // compiled and compared, and a better bound.
+  void refine() {
+    constexpr double kBetter = 2e-3; // that it is worth compiling
+    const OnMesh *mesh = planned.best->onMesh;
+    const Candidate *least = planned.best;
+    for (const Candidate &each : candidates)
+      if (each.onMesh == mesh && each.seconds < least->seconds)
+        least = &each;
+    if (plan::isProven(least->seconds, least->lowerBound))
+      return;
+    plan::AssignmentPrices prices(source.folded.program, mesh->getMesh(), mesh->topology());
+    plan::BestFound found = plan::refined(prices, least->folded, searchOptions());
+    bool isBetter = found.fits && found.seconds < least->seconds * (1 - kBetter);
+    for (Candidate &each : candidates)
+      if (each.onMesh == mesh)
+        each.lowerBound = std::max(each.lowerBound, found.lowerBound);
+    if (!isBetter)
+      return;
+    Candidate better;
+    better.kind = kSearch;
+    better.onMesh = mesh;
+    better.folded = std::move(found.values);
+    better.seconds = found.seconds;
+    better.lowerBound = found.lowerBound;
+    better.isFound = true;
+    tryCandidate(source, better);
+    candidates.push_back(std::move(better));
+    planned.others.clear();
+    choose(); // there is one at least
   }
 
   static int64_t needed(const Candidate &each) {

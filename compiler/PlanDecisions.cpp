@@ -16,9 +16,6 @@ using namespace mlir;
 
 namespace {
 
-// Each takes a search: those of most bytes are priced.
-constexpr size_t kMostPriced = 60;
-
 struct Group {
   std::string what;               // of constraints and results
   std::vector<std::string> names; // of arguments
@@ -35,7 +32,7 @@ public:
         program(lifts ? lifted : source.folded.program), mesh(candidate.onMesh->getMesh()),
         prices(program, mesh, candidate.onMesh->topology()), options(options) {}
 
-  Decided run() {
+  std::vector<explain::Decision> run() {
     addArguments();
     addResults();
     addConstraints();
@@ -43,10 +40,10 @@ public:
     for (const auto &[key, group] : byKey)
       groups.push_back(&group);
     llvm::stable_sort(groups, [](const Group *a, const Group *b) { return a->bytes > b->bytes; });
-    if (groups.size() > kMostPriced)
-      groups.resize(kMostPriced);
     plan::NextBests nextBests(prices, candidate.folded, options, groups.size());
-    Decided decided{{}, lowerBoundOf(nextBests)};
+    // Each takes a search: those of most bytes are priced.
+    groups.resize(std::min(groups.size(), nextBests.affordable()));
+    std::vector<explain::Decision> decisions;
     std::set<int32_t> seen = {-1}; // what is given back lies as what it takes the place of
     for (const Group *group : groups) {
       bool isNew = true;
@@ -55,21 +52,15 @@ public:
       if (!isNew)
         continue;
       if (std::optional<plan::NextBest> next = nextBests.of(group->values))
-        decided.decisions.push_back(priced(*group, *next));
+        decisions.push_back(priced(*group, *next));
     }
-    llvm::stable_sort(decided.decisions,
-                      [](const explain::Decision &a, const explain::Decision &b) {
-                        return a.seconds > b.seconds;
-                      });
-    return decided;
+    llvm::stable_sort(decisions, [](const explain::Decision &a, const explain::Decision &b) {
+      return a.seconds > b.seconds;
+    });
+    return decisions;
   }
 
 private:
-  // That of all plans, without annotations, is none of those that hold them.
-  double lowerBoundOf(const plan::NextBests &nextBests) const {
-    return &program == &lifted ? 0 : nextBests.lowerBound();
-  }
-
   // But for the axes that manual computations have for themselves.
   plan::Program withoutAnnotations() const {
     plan::Program plain = source.folded.program;
@@ -211,8 +202,8 @@ private:
 
 } // namespace
 
-Decided decisionsOf(const Source &source, const Candidate &candidate, const plan::Options &options,
-                    bool lifts) {
+std::vector<explain::Decision> decisionsOf(const Source &source, const Candidate &candidate,
+                                           const plan::Options &options, bool lifts) {
   return Decisions(source, candidate, options, lifts).run();
 }
 

@@ -6,14 +6,9 @@
 
 namespace tessera::planning {
 
-struct Decided {
-  std::vector<explain::Decision> decisions; // costliest first
-  double lowerBound = 0;                    // proven on the way, as the search counts; 0: nothing
-};
-
-// Arguments, results and constraints, equal ones of all layers as one. What annotations decide is none,
-// unless they are lifted: taken for choices of the plan.
-Decided decisionsOf(const Source &source, const Candidate &candidate, const plan::Options &options,
-                    bool lifts);
+// Arguments, results and constraints, equal ones of all layers as one; costliest first. What
+// annotations decide is none, unless they are lifted: taken for choices of the plan.
+std::vector<explain::Decision> decisionsOf(const Source &source, const Candidate &candidate,
+                                           const plan::Options &options, bool lifts);
 
 } // namespace tessera::planning

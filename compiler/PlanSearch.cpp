@@ -77,6 +77,12 @@ size_t mostTrials(const Source &source, int effort) {
   return std::clamp<size_t>(size_t(effort) * 6000 / ops, 1, size_t(effort) * 4);
 }
 
+void tryCandidate(const Source &source, Candidate &candidate) {
+  candidate.values = source.folded.unfolded(candidate.folded);
+  candidate.tried = tryPlan(source, *candidate.onMesh, candidate.values);
+  candidate.isTried = true;
+}
+
 void compileBest(const Source &source, std::vector<Candidate> &candidates, int effort) {
   size_t most = mostTrials(source, effort);
   std::set<std::string> kinds;
@@ -90,9 +96,7 @@ void compileBest(const Source &source, std::vector<Candidate> &candidates, int e
         continue;
       kinds.insert(kindOf(candidate));
       ++tried;
-      candidate.values = source.folded.unfolded(candidate.folded);
-      candidate.tried = tryPlan(source, *candidate.onMesh, candidate.values);
-      candidate.isTried = true;
+      tryCandidate(source, candidate);
     }
   };
   auto isFound = [](const Candidate &candidate) { return candidate.isFound; };

@@ -14,6 +14,8 @@ std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans
 // Of how many candidates are worth compiling, by the effort and the size of the program.
 size_t mostTrials(const Source &source, int effort);
 
+void tryCandidate(const Source &source, Candidate &candidate);
+
 // Compiles the best of them, and the best of each kind; of those that fit the quickest wins.
 void compileBest(const Source &source, std::vector<Candidate> &candidates, int effort);
 

@@ -206,7 +206,12 @@ sharding::FactorAxes AssignmentPrices::chooseAxes(int32_t index, const sharding:
   bool isListed = llvm::all_of(op.operands, isPlaced) && llvm::all_of(op.results, isPlaced);
   if (isListed && !tables.of(index).byResult.empty())
     return tables.of(index).choices[tables.of(index).byResult[uses.at[op.results[0]]]];
-  sharding::FactorAxes axes = chooseFactorAxes(placed, tables.planner).axes;
+  auto moves = [&](const sharding::Shape &shape, int64_t elementBytes, const TensorSharding &from,
+                   const TensorSharding &to) {
+    return tables.prices.estimate(shape, elementBytes, from, to);
+  };
+  sharding::FactorAxes axes =
+      chooseFactorAxes(placed, tables.planner, sharding::MoveSeconds(moves)).axes;
   if (!isListed || llvm::is_contained(tables.of(index).choices, axes))
     return axes;
   const OpTable &table = tables.of(index);

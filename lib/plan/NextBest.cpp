@@ -36,21 +36,26 @@ NextBests::NextBests(AssignmentPrices &prices, const Assignment &planned, const 
   BestFound best;
   seconds = rounds.consider(planned, best);
   rounds.share(best.uses);
-  constexpr int64_t kMostRounds = 16, kMostEntries = 8'000'000; // of matrices, in all rounds
-  int64_t entries = solver::entriesOf(rounds.getProblem().graph) + 1;
-  rounds.run(
-      {options.effort, options.effort, std::min(kMostRounds, kMostEntries / entries), kProven},
-      best);
-  proven = best.lowerBound;
+  constexpr int64_t kMostRounds = 2, kMostEntries = 10'000'000; // of matrices, in all rounds
+  limits.effort = options.effort;
+  limits.proven = kProven;
+  limits.most =
+      std::min(kMostRounds, kMostEntries / (solver::entriesOf(rounds.getProblem().graph) + 1) /
+                                int64_t(decisions + 1));
+  for (size_t shares = decisions; shares > 1 && limits.effort > 1; shares /= 4)
+    --limits.effort; // each is a fourth of the steps
+  rounds.run(limits, best);
   if (best.seconds < seconds * (1 - kAsLong)) {
     reference = std::move(best.values);
     seconds = best.seconds;
   }
-  limits.effort = options.effort;
-  limits.proven = kProven;
-  limits.most = std::min<int64_t>(2, kMostEntries / entries / int64_t(decisions + 1));
-  for (size_t shares = decisions; shares > 1 && limits.effort > 1; shares /= 4)
-    --limits.effort; // each is a fourth of the steps
+}
+
+size_t NextBests::affordable() const {
+  constexpr int64_t kLeast = 12, kMost = 60,
+                    kMostEntries = 60'000'000; // of matrices, for all of them
+  return std::clamp(kMostEntries / (solver::entriesOf(rounds.getProblem().graph) + 1), kLeast,
+                    kMost);
 }
 
 std::optional<NextBest> NextBests::of(llvm::ArrayRef<int32_t> values) {

@@ -41,9 +41,8 @@ public:
   // -1 of what any device can make for itself. Values of one vertex lie alike.
   int32_t vertexOf(int32_t value) const { return rounds.getProblem().vertexOf(value); }
 
-  // No assignment of candidates takes less: a search on the one mesh that was chosen gets further than
-  // one on all of them.
-  double lowerBound() const { return proven; }
+  // How many decisions are worth their time: fewer where each takes longer.
+  size_t affordable() const;
 
 private:
   std::optional<BestFound> bestWithout(llvm::ArrayRef<int32_t> values, Rounds::IsOut isOut);
@@ -52,7 +51,6 @@ private:
   Rounds rounds;
   Assignment reference; // the plan, or one that the search counts less for
   double seconds = 0;   // of it
-  double proven = 0;
   RoundLimits limits;
 };
 

@@ -252,6 +252,11 @@ double ReshardPrices::dividing(double bytes, const TensorSharding &from,
   return cost::turnsOf(topology, planner.getMesh()) * moved / topology.device.bytesPerSecond;
 }
 
+double ReshardPrices::estimate(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
+                               const TensorSharding &from, const TensorSharding &to) {
+  return price(patternOf(from, to), paddedBytes(shape, elementBytes, from, to));
+}
+
 double ReshardPrices::seconds(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
                               const TensorSharding &from, const TensorSharding &to, bool inKernel) {
   int32_t pattern = patternOf(from, to);

@@ -40,6 +40,10 @@ public:
   const Matrix &between(int32_t from, int32_t to, llvm::ArrayRef<int64_t> shape,
                         int64_t elementBytes, bool inKernel = false);
 
+  // That of one, as `between` has it.
+  double estimate(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
+                  const sharding::TensorSharding &from, const sharding::TensorSharding &to);
+
   // That of one, as the search for its steps has it; never less than `between` has.
   double seconds(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
                  const sharding::TensorSharding &from, const sharding::TensorSharding &to,

@@ -13,7 +13,7 @@ namespace {
 constexpr double kRounding = 1e-6;              // of sums in another order
 constexpr double kClose = 1e-3;                 // each solution to the least of its graph
 constexpr double kGained = 0.95;                // of the gap before: this one is less
-constexpr int64_t kInVain = 2;                  // rounds that gained nothing
+constexpr int64_t kInVain = 2, kThorough = 8;   // rounds that gained nothing
 constexpr double kLonger = 1.2, kShorter = 0.6; // the next step, if this one got somewhere
 
 } // namespace
@@ -85,7 +85,9 @@ void Rounds::run(const RoundLimits &limits, BestFound &best) {
   options.capacity = capacity;
   options.effort = limits.effort;
   options.gap = kClose;
+  int64_t inVain = limits.isThorough ? kThorough : kInVain;
   double stride = 1, least = solver::forbidden, lastGap = 1;
+  bool isLast = false;
   int64_t gained = 0; // the last round that did
   for (int64_t round = 0;; ++round) {
     if (!best.values.empty())
@@ -107,12 +109,18 @@ void Rounds::run(const RoundLimits &limits, BestFound &best) {
       lastGap = gap;
       gained = round;
     }
-    if (round >= limits.most || gap <= limits.proven || unpaid <= kClose * solution.cost ||
-        round - gained == kInVain)
+    if (isLast || gap <= limits.proven)
       break;
+    isLast = round >= limits.most || unpaid <= kClose * solution.cost || round - gained >= inVain;
+    if (isLast) {
+      if (!limits.isThorough || options.gap == kClose)
+        break;
+      options.gap = kClose;
+      continue;
+    }
     copies.shift(used, stride * (least - solution.cost));
     build();
-    options.effort = limits.laterEffort;
+    options.effort = limits.isThorough ? limits.effort : 1;
     options.gap = std::max(kClose, gap / 8);
   }
   // An assignment below the bound is none that the graph has: nothing is proven then.

@@ -13,9 +13,11 @@ namespace tessera::plan {
 
 struct RoundLimits {
   int effort = 3;       // of the first solution
-  int laterEffort = 1;  // of those after it, which begin where it is
   int64_t most = 0;     // rounds after the first
   double proven = 7e-3; // a proof that is good enough
+  // Rounds after the first take as much effort, go on though some gain nothing, and end with a solution
+  // that is close to the least of its graph.
+  bool isThorough = false;
 };
 
 // The best of the assignments that were looked at.

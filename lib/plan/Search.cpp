@@ -1,7 +1,6 @@
 #include "lib/plan/Search.h"
 
 #include "lib/plan/Folded.h"
-#include "lib/plan/Rounds.h"
 
 namespace tessera::plan {
 namespace {
@@ -64,6 +63,25 @@ Plan planOnMesh(const Program &program, const sharding::Mesh &mesh, const cost::
   Plan plan = plansOnMesh(KnownPlans(folded.program), prices, options).best;
   plan.values = folded.unfolded(plan.values);
   return plan;
+}
+
+bool isProven(double seconds, double lowerBound) {
+  return seconds - lowerBound <= RoundLimits().proven * seconds;
+}
+
+BestFound refined(AssignmentPrices &prices, const Assignment &plan, const Options &options) {
+  constexpr int64_t kMostRounds = 32, kMostEntries = 10'000'000; // of matrices, in all rounds
+  BestFound best;
+  Rounds rounds(prices, options.memory);
+  rounds.consider(plan, best);
+  rounds.share(best.uses);
+  RoundLimits limits;
+  limits.effort = options.effort;
+  limits.most = std::min(kMostRounds, options.effort * kMostEntries / 3 /
+                                          (solver::entriesOf(rounds.getProblem().graph) + 1));
+  limits.isThorough = true;
+  rounds.run(limits, best);
+  return best;
 }
 
 PlansOnMesh plansOnMesh(const KnownPlans &known, AssignmentPrices &prices, const Options &options) {

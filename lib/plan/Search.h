@@ -4,6 +4,7 @@
 #include "lib/cost/Topology.h"
 #include "lib/plan/AssignmentPrices.h"
 #include "lib/plan/KnownPlans.h"
+#include "lib/plan/Rounds.h"
 
 namespace tessera::plan {
 
@@ -25,6 +26,12 @@ struct PlansOnMesh {
 
 // Annotations that the program has hold; where it has any, they are of this mesh.
 PlansOnMesh plansOnMesh(const KnownPlans &known, AssignmentPrices &prices, const Options &options);
+
+// Whether the best of a mesh is proven to be.
+bool isProven(double seconds, double lowerBound);
+
+// What a longer search on one mesh finds, from a plan of it on: on all meshes it would take too long.
+BestFound refined(AssignmentPrices &prices, const Assignment &plan, const Options &options);
 
 // The best of them, of a program that is folded meanwhile (Folded.h).
 Plan planOnMesh(const Program &program, const sharding::Mesh &mesh, const cost::Topology &topology,

@@ -9,7 +9,8 @@ namespace {
 
 class Chooser {
 public:
-  Chooser(const PlacedOp &op, ReshardPlanner &planner) : placed(op), planner(planner) {}
+  Chooser(const PlacedOp &op, ReshardPlanner &planner, std::optional<MoveSeconds> moves)
+      : placed(op), planner(planner), moves(moves) {}
 
   FactorChoice choose() {
     if (std::optional<FactorAxes> agreed = agreement())
@@ -120,6 +121,8 @@ private:
 
   double moving(const Shape &shape, const PlacedTensor &tensor, const TensorSharding &from,
                 const TensorSharding &to, ReductionKind reduction) {
+    if (moves)
+      return (*moves)(shape, tensor.elementBytes, from, to);
     LocalLayout source = canonicalLayout(shape, from), target = canonicalLayout(shape, to);
     source.reduction = target.reduction = reduction;
     return planner.plan(shape, tensor.elementBytes, source, target).seconds;
@@ -154,14 +157,16 @@ private:
 
   const PlacedOp &placed;
   ReshardPlanner &planner;
+  std::optional<MoveSeconds> moves;
   std::vector<FactorAxes> seen;
   std::optional<FactorChoice> best;
 };
 
 } // namespace
 
-FactorChoice chooseFactorAxes(const PlacedOp &op, ReshardPlanner &planner) {
-  return Chooser(op, planner).choose();
+FactorChoice chooseFactorAxes(const PlacedOp &op, ReshardPlanner &planner,
+                              std::optional<MoveSeconds> moves) {
+  return Chooser(op, planner, moves).choose();
 }
 
 } // namespace tessera::sharding

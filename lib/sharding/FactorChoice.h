@@ -5,6 +5,10 @@
 #include "lib/sharding/FactorAxes.h"
 #include "lib/sharding/ReshardSearch.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <optional>
+
 namespace tessera::sharding {
 
 struct PlacedTensor {
@@ -28,6 +32,13 @@ struct FactorChoice {
   double seconds;
 };
 
-FactorChoice chooseFactorAxes(const PlacedOp &op, ReshardPlanner &planner);
+// Seconds to bring a tensor from one sharding to another.
+using MoveSeconds =
+    llvm::function_ref<double(const Shape &shape, int64_t elementBytes, const TensorSharding &from,
+                              const TensorSharding &to)>;
+
+// Moves are priced by the search for their steps, or as `moves` says: who asks for many has them in tables.
+FactorChoice chooseFactorAxes(const PlacedOp &op, ReshardPlanner &planner,
+                              std::optional<MoveSeconds> moves = std::nullopt);
 
 } // namespace tessera::sharding
