@@ -7,6 +7,7 @@
 #include "dialects/stablehlo/TensorTypes.h"
 #include "passes/fuse/BlockGraph.h"
 #include "passes/fuse/FormAttention.h"
+#include "passes/fuse/FormFirstRows.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -258,6 +259,7 @@ private:
 
 static LogicalResult formKernels(Block &block) {
   fuse::formAttention(block);
+  fuse::formFirstRows(block);
   copyInitialSplats(block);
   separateOperands(block);
   BlockGraph graph = fuse::graphOf(block);

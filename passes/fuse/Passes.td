@@ -21,24 +21,6 @@ def ExpandSlices : Pass<"tessera-expand-slices", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
-def BlockRunningReductions : Pass<"tessera-block-running-reductions", "::mlir::ModuleOp"> {
-  let summary = "Computes long running reductions (cumulative sums) in blocks of sixteen and running reductions of their totals.";
-  let description = [{
-    ```mlir
-    %r = "stablehlo.reduce_window"(%x, %z) .. add, window 4096, padding [4095, 0]
-    ```
-    becomes
-    ```mlir
-    %b = stablehlo.reshape %x : (tensor<4096xf32>) -> tensor<256x16xf32>
-    %s = "stablehlo.reduce_window"(%b, %z) .. add, window 1x16, padding [[0, 0], [15, 0]]     // within each block
-    %t = ..                                       // the last column of %s, running, moved on by one: what lies before a block
-    %r = stablehlo.reshape (%s + broadcast of %t) : (tensor<256x16xf32>) -> tensor<4096xf32>
-    ```
-    and so again for the 256 totals: work and roundings of n and log n where one pass over each window takes n * n and n. (Blelloch 1990, Prefix sums and their applications.)
-  }];
-  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
-}
-
 def IfToCase : Pass<"tessera-if-to-case", "::mlir::ModuleOp"> {
   let summary = "Turns a branch on a boolean (if) into one on a number (case).";
   let description = [{

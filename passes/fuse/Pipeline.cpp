@@ -12,7 +12,6 @@ namespace tessera {
 
 void buildBeforeRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createExpandSlices());
-  pm.addPass(createBlockRunningReductions());
   pm.addPass(createIfToCase());
   pm.addPass(createForwardInvariants());
   pm.addPass(createExplicitLayouts());

@@ -96,6 +96,10 @@ def reductions():
         # Its first windows lie on pages before the array, of which no lane may be read: 18 s, where each costs a fault.
         "far_window_sum": lambda a, c: lax.reduce_window(jnp.resize(a, 40_000), 0.0, lax.add, (39_999,), (997,), [(39_998, 0)]),
         "running_sum": lambda a, c: jnp.cumsum(jnp.resize(a, 5_000)),
+        "running_sum_of_rows": lambda a, c: jnp.cumsum(jnp.resize(a, (3, 4_200)), 1),
+        "running_sum_of_columns": lambda a, c: jnp.cumsum(jnp.resize(a, (300, 270)), 0),
+        "running_sum_past_caches": lambda a, c: jnp.cumsum(jnp.resize(a, (600, 1024)), 0),
+        "running_product_from_the_end": lambda a, c: lax.cumprod(jnp.resize(c, (2, 777)), 1, reverse=True),
         "running_sum_from_the_end": lambda a, c: lax.cumsum(jnp.resize(a, (3, 333, 2)), 1, reverse=True),
         "running_max": lambda a, c: lax.cummax(jnp.resize(a, (70, 3))), "running_logsumexp": lambda a, c: lax.cumlogsumexp(jnp.resize(a, 500)),
         "running_argmax": lambda a, c: lax.reduce_window(
@@ -105,6 +109,24 @@ def reductions():
                                                lambda p, q: (p[0] + q[0], p[1] + q[1]), (0,))[1],
     }
     return [family("reductions", (a, c), table, specs=(P("x", "y"), P("x", None, "y")))]
+
+
+def sorting():
+    a = data(12, 5, 3_000)
+    a[:, ::50], a[:, 7::90], a[1, 3::40], a[2, 5::40] = np.round(a[:, ::50]), -0.0, np.nan, -np.inf
+    integer = lambda a: (jnp.nan_to_num(a, neginf=0) * 60).astype(jnp.int32)
+    table = {
+        "rows": lambda a: jnp.sort(a, 1), "short_rows": lambda a: jnp.sort(a[:, :50], 1), "down": lambda a: jnp.sort(a, 1, descending=True),
+        "columns": lambda a: jnp.sort(a, 0), "integers": lambda a: jnp.sort(integer(a), 1), "bytes": lambda a: jnp.sort(integer(a).astype(jnp.int8), 1),
+        "booleans": lambda a: jnp.sort(a > 0, 1), "order": lambda a: jnp.argsort(a, 1), "short_order": lambda a: jnp.argsort(integer(a)[:, :33], 1),
+        "bf16_order": lambda a: jnp.argsort(a.astype(jnp.bfloat16), 1), "f16": lambda a: jnp.sort(a.astype(jnp.float16), 1),
+        "with_others": lambda a: lax.sort((integer(a), a, a[::-1]), dimension=1, num_keys=1), "by_two": lambda a: lax.sort((integer(a), -a), dimension=1, num_keys=2),
+        "complex": lambda a: lax.sort((integer(a), lax.complex(a, -a)), dimension=1, num_keys=1)[1],
+        "first": lambda a: lax.top_k(a, 3), "first_of_a_long_row": lambda a: lax.top_k(a.ravel(), 40), "first_integers": lambda a: lax.top_k(integer(a), 1),
+        "first_of_rising": lambda a: lax.top_k(jnp.sort(a, 1), 20), "least": lambda a: jnp.sort(a, 1)[:, :9], "first_of_few": lambda a: lax.top_k(a[:, :60], 2),
+        "quick": lambda a: lax.top_k(a.astype(jnp.bfloat16), 5)[1],
+    }
+    return [family("sorting", (a,), table, specs=(P("x", None),))]
 
 
 def contractions():
@@ -213,7 +235,7 @@ def random_bits():
 
 def cases():
     found = []
-    for families in (elementwise, integers, movement, reductions, contractions, complex_numbers, linear_algebra, narrow_floats, empty,
+    for families in (elementwise, integers, movement, reductions, sorting, contractions, complex_numbers, linear_algebra, narrow_floats, empty,
                      gathered_tables, transposed_stacks, random_bits):
         found += families()
     return found

@@ -1,6 +1,7 @@
-// sort: each row along the dimension is merge-sorted in the scratch, stably, by the comparator
-// inline.
+// sort: each row along the dimension is sorted in the scratch, stably: by keys where the comparator
+// orders by one number (KeyedSort.h), else merged, by the comparator inline.
 #include "passes/codegen/cpu/KernelEmitter.h"
+#include "passes/codegen/cpu/KeyedSort.h"
 #include "passes/codegen/cpu/LoopNest.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
@@ -110,6 +111,8 @@ public:
     if (dimension < 0) // counted from the last
       dimension += static_cast<int64_t>(shape.size());
     size = shape[dimension];
+    kept = sortedRowsOf(function.kernel, op);
+    order = sortOrderOf(op);
   }
   bool emit();
 
@@ -117,12 +120,16 @@ private:
   void divide(int64_t rows);
   bool buildColumns(EmittedGraph &g, llvm::ArrayRef<Index> index);
   bool emitCell(Value cell, llvm::Instruction *before);
+  bool emitMerged(EmittedGraph &g, llvm::ArrayRef<Index> index, llvm::ArrayRef<LoopRange> loops,
+                  unsigned along);
   void writeRow(EmittedGraph &g, RowSorter &sorter, Value second, Index position, Index offset);
 
   KernelFunction &function;
   SortOp op;
   llvm::ArrayRef<int64_t> shape;
   int64_t dimension, size;
+  int64_t kept; // the first rows that are wanted
+  std::optional<SortOrder> order;
   int split = -1; // the dimension that cells divide
   int64_t chunk = 1, cells = 1;
   llvm::SmallVector<Column> columns;
@@ -177,7 +184,7 @@ void SortEmitter::writeRow(EmittedGraph &g, RowSorter &sorter, Value second, Ind
     const Column &column = columns[next++];
     Value re = sorter.read(column, second, at);
     Value im = isComplex ? sorter.read(columns[next++], second, at) : nullptr;
-    int output = function.kernel.outputOf(op, i);
+    int output = sortOutputOf(function.kernel, op, i);
     if (output >= 0)
       g.emitter.store(function.outputBuffer(output), column.kind,
                       isComplex ? g.graph.multiply(offset, 2) : offset, re, im);
@@ -191,36 +198,52 @@ bool SortEmitter::emitCell(Value cell, llvm::Instruction *before) {
   llvm::SmallVector<unsigned> dims;
   for (auto [d, n] : llvm::enumerate(shape))
     index.push_back(g.builder.loop(nullptr, d, n, &dims));
+  std::optional<KeyedSort> keyed;
+  if (order) {
+    keyed.emplace(function, g, op, *order, index, dimension, kept);
+    if (!keyed->build())
+      return false;
+  }
+  Emitter &e = g.emitter;
+  e.openBody(before);
+  llvm::SmallVector<LoopRange> loops;
+  for (auto [d, dim] : llvm::enumerate(dims)) {
+    if (shape[d] == 1 || static_cast<int64_t>(d) == dimension)
+      continue;
+    loops.push_back({dim});
+    if (static_cast<int>(d) == split)
+      std::tie(loops.back().low, loops.back().high) = chunkRange(e, cell, chunk, shape[d]);
+  }
+  if (!keyed)
+    return emitMerged(g, index, loops, dims[dimension]);
+  loopOver(e, loops, 1, [&] { keyed->emitRow(dims[dimension]); });
+  return true;
+}
+
+bool SortEmitter::emitMerged(EmittedGraph &g, llvm::ArrayRef<Index> index,
+                             llvm::ArrayRef<LoopRange> loops, unsigned along) {
   if (!buildColumns(g, index))
     return false;
   Element comparator = g.builder.at(op->getRegion(0).front().getTerminator()->getOperand(0), {});
   if (!comparator)
     return false;
-
   Emitter &e = g.emitter;
-  e.openBody(before);
-  llvm::SmallVector<LoopRange> loops, along;
-  for (auto [d, dim] : llvm::enumerate(dims)) {
-    if (shape[d] == 1)
-      continue;
-    if (static_cast<int64_t>(d) == dimension) {
-      along.push_back({dim});
-      continue;
-    }
-    loops.push_back({dim});
-    if (static_cast<int>(d) == split)
-      std::tie(loops.back().low, loops.back().high) = chunkRange(e, cell, chunk, shape[d]);
-  }
   RowSorter sorter{e, columns, comparator.re, size};
-  Index position = index[dimension], offset = g.graph.linearise(index, shape);
+  unsigned outDim = g.graph.addDim(kept);
+  e.variables.resize(g.graph.dims.size());
+  Indices to(index);
+  to[dimension] = g.graph.dim(outDim);
+  llvm::SmallVector<int64_t> outShape(shape);
+  outShape[dimension] = kept;
+  Index position = index[dimension], offset = g.graph.linearise(to, outShape);
   loopOver(e, loops, 1, [&] {
-    loopOver(e, along, 1, [&] {
+    loopOver(e, {{along}}, 1, [&] {
       for (const Column &column : columns)
         e.b.CreateStore(e.toMemory(column.kind, e.emit(column.value)),
                         sorter.slot(column, nullptr, e.emitIndex(position)));
     });
     Value second = e.b.getInt1(sorter.sort());
-    loopOver(e, along, 1, [&] { writeRow(g, sorter, second, position, offset); });
+    loopOver(e, {{outDim}}, 1, [&] { writeRow(g, sorter, second, to[dimension], offset); });
   });
   return true;
 }

@@ -7,6 +7,8 @@
 #include "passes/codegen/kernel/ContractionLoops.h"
 #include "passes/codegen/kernel/LibraryCall.h"
 #include "passes/codegen/kernel/Partition.h"
+#include "passes/codegen/kernel/RunningLoops.h"
+#include "passes/codegen/kernel/SortOrder.h"
 #include "passes/codegen/kernel/TurnedLoads.h"
 #include "passes/codegen/kernel/WorkMemo.h"
 
@@ -433,42 +435,71 @@ static bool countNests(const KernelSource &kernel, KernelWork &work) {
   return true;
 }
 
+// An operation on one element, so many times.
+static void countElement(mlir::Operation *op, double times, KernelWork &work) {
+  std::optional<Op> code = elementwiseOp(op);
+  std::optional<ElementType> type =
+      op->getNumResults() ? elementType(op->getResult(0).getType()) : std::nullopt;
+  if (!code || !type)
+    return;
+  Node node{.id = 0, .op = *code, .kind = type->kind, .operands = {}};
+  Node operand{.id = 0, .op = Op::Constant, .kind = type->kind, .operands = {}};
+  if (auto from = elementType(op->getOperand(0).getType()))
+    operand.kind = from->kind;
+  node.operands.assign(op->getNumOperands(), &operand);
+  countOperation(&node, times, work);
+  if (countsAsFlop(&node))
+    work.flops += times;
+}
+
 // What is fused with an operation that is no function of an index, and what moves between arrays.
 static void countElementwise(const KernelSource &kernel, KernelWork &work) {
-  for (mlir::Operation &op : *kernel.body) {
-    std::optional<Op> code = elementwiseOp(&op);
-    std::optional<ElementType> type =
-        op.getNumResults() ? elementType(op.getResult(0).getType()) : std::nullopt;
-    if (!code || !type)
-      continue;
-    Node node{.id = 0, .op = *code, .kind = type->kind, .operands = {}};
-    Node operand{.id = 0, .op = Op::Constant, .kind = type->kind, .operands = {}};
-    if (auto from = elementType(op.getOperand(0).getType()))
-      operand.kind = from->kind;
-    node.operands.assign(op.getNumOperands(), &operand);
-    countOperation(&node, elementsOf(op.getResult(0)), work);
-    if (countsAsFlop(&node))
-      work.flops += elementsOf(op.getResult(0));
-  }
+  for (mlir::Operation &op : *kernel.body)
+    if (op.getNumResults())
+      countElement(&op, elementsOf(op.getResult(0)), work);
   for (mlir::Value argument : kernel.body->getArguments())
     work.arrays.push_back({bytesOf(argument)});
   for (mlir::Value output : kernel.outputs())
     work.arrays.push_back({bytesOf(output)});
 }
 
-static void countSort(stablehlo::SortOp op, KernelWork &work) {
+// By keys each element moves once for each of their digits, however many there are; merged ones take
+// some three times as long in each pass.
+static void countSort(const KernelSource &kernel, stablehlo::SortOp op, KernelWork &work) {
   auto shape = shapeOf(op->getOperand(0));
   auto dimension = static_cast<int64_t>(op.getDimension());
   if (dimension < 0)
     dimension += static_cast<int64_t>(shape.size());
   double size = double(shape[dimension]), elements = elementsOf(op->getOperand(0));
-  double passes = std::ceil(std::log2(std::max(size, 1.0)));
   double columns = op->getNumOperands();
   double steps =
       double(std::distance(op.getComparator().front().begin(), op.getComparator().front().end()));
-  work.of(Access::Sorted) += elements * (passes + 1) * columns;
-  work.of(ElementClass::Arithmetic) += elements * passes * steps;
+  if (std::optional<SortOrder> order = sortOrderOf(op)) {
+    bool takesFirst = order->takesFirst(shape[dimension], sortedRowsOf(kernel, op));
+    work.of(ElementClass::Arithmetic) += elements * (steps / 2 + 6);
+    work.of(Access::Sorted) += takesFirst ? 0 : elements * (double(order->keyBits()) / 8 + columns);
+  } else {
+    double passes = std::ceil(std::log2(std::max(size, 1.0)));
+    work.of(Access::Sorted) += 3 * elements * (passes + 1) * columns;
+    work.of(ElementClass::Arithmetic) += elements * passes * steps;
+  }
   work.grid = std::max(1.0, size > 0 ? elements / size : 1);
+}
+
+// Two combinations an element: with what its block has before it, and with what came before the block.
+static void countRunning(stablehlo::ReduceWindowOp op, const RunningLoops &loops,
+                         KernelWork &work) {
+  double elements = double(loops.outer * loops.size * loops.inner);
+  for (mlir::Value value : op->getResults()) {
+    auto type = elementType(value.getType());
+    double bytes = type ? double(type->bytes()) : 4;
+    work.moved += (loops.inner > 1 ? 5 : 2) * bytes * elements;
+    if (loops.inner == 1)
+      work.of(Access::Turned) += 2 * elements;
+  }
+  for (mlir::Operation &step : op.getBody().front().without_terminator())
+    countElement(&step, 2 * elements, work);
+  work.grid = double(loops.cells());
 }
 
 // Updates whose innermost dimension is a window of the operand go by vectors.
@@ -520,11 +551,14 @@ static std::optional<KernelWork> workOfWhole(const KernelSource &kernel) {
   for (mlir::Operation &op : *kernel.body) {
     KernelWork work;
     if (auto sort = mlir::dyn_cast<stablehlo::SortOp>(op))
-      countSort(sort, work);
+      countSort(kernel, sort, work);
     else if (auto scatter = mlir::dyn_cast<stablehlo::ScatterOp>(op))
       countScatter(scatter, work);
     else if (auto select = mlir::dyn_cast<stablehlo::SelectAndScatterOp>(op))
       countSelectAndScatter(select, work);
+    else if (auto window = mlir::dyn_cast<stablehlo::ReduceWindowOp>(op);
+             auto loops = window ? runningLoopsOf(window) : std::nullopt)
+      countRunning(window, *loops, work);
     else
       continue;
     countElementwise(kernel, work);

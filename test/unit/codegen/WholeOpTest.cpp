@@ -2,6 +2,8 @@
 #include "test/unit/codegen/KernelRun.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <gtest/gtest.h>
 #include <numeric>
 
@@ -51,6 +53,84 @@ TEST(Sort, IsStableWithASecondOperand) {
     std::stable_sort(order.begin(), order.end(),
                      [&](float i, float j) { return keys[i] < keys[j]; });
     ASSERT_EQ(got[1], order) << n;
+  }
+}
+
+// By two digits, stably: zeros of both signs are equal.
+TEST(Sort, GoesByDigits) {
+  Floats keys(3000);
+  for (size_t i = 0; i < keys.size(); ++i)
+    keys[i] =
+        i % 7 == 0 ? (i % 2 == 0 ? -0.0f : 0.0f) : static_cast<float>(int(i * 37 % 1009) - 500);
+  auto got =
+      runKernel("(%k: tensor<3000xf32>) -> tensor<3000xf32>",
+                "%a = \"stablehlo.sort\"(%k) <{dimension = 0 : i64, is_stable = true}> ({\n"
+                "^bb0(%x: tensor<f32>, %y: tensor<f32>):\n"
+                "  %c = stablehlo.compare GT, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+                "  stablehlo.return %c : tensor<i1>\n}) : (tensor<3000xf32>) -> tensor<3000xf32>\n"
+                "exec.yield %a : tensor<3000xf32>",
+                {keys});
+  std::stable_sort(keys.begin(), keys.end(), std::greater<>());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    ASSERT_EQ(got[0][i], keys[i]) << i;
+    ASSERT_EQ(std::signbit(got[0][i]), std::signbit(keys[i])) << i;
+  }
+}
+
+// Of many rows the first ones alone, where each is before all that came earlier.
+TEST(Sort, FindsTheFirstRows) {
+  constexpr int64_t n = 5000, kept = 20;
+  for (bool isRising : {false, true}) {
+    Floats keys = numbers(n);
+    if (isRising)
+      std::sort(keys.begin(), keys.end());
+    auto got = runKernel(
+        "(%k: tensor<5000xf32>) -> tensor<20xf32>",
+        "%a = \"stablehlo.sort\"(%k) <{dimension = 0 : i64, is_stable = true}> ({\n"
+        "^bb0(%x: tensor<f32>, %y: tensor<f32>):\n"
+        "  %c = stablehlo.compare GT, %x, %y, TOTALORDER : (tensor<f32>, tensor<f32>) -> "
+        "tensor<i1>\n"
+        "  stablehlo.return %c : tensor<i1>\n}) : (tensor<5000xf32>) -> tensor<5000xf32>\n"
+        "%s = stablehlo.slice %a [0:20] : (tensor<5000xf32>) -> tensor<20xf32>\n"
+        "exec.yield %s : tensor<20xf32>",
+        {keys});
+    std::sort(keys.begin(), keys.end(), std::greater<>());
+    keys.resize(kept);
+    ASSERT_EQ(got[0], keys);
+  }
+}
+
+// Within blocks of sixteen one after the other, then sums of blocks.
+TEST(Running, AddsByBlocks) {
+  for (int64_t columns : {1, 300}) {
+    constexpr int64_t n = 600;
+    Floats x = numbers(n * columns), want(x);
+    std::string t = "tensor<600x" + std::to_string(columns) + "xf32>";
+    auto got = runKernel(
+        "(%x: " + t + ") -> " + t,
+        "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+        "%r = \"stablehlo.reduce_window\"(%x, %z) <{window_dimensions = array<i64: 600, 1>, "
+        "padding = dense<[[599, 0], [0, 0]]> : tensor<2x2xi64>}> ({\n"
+        "^bb0(%a: tensor<f32>, %b: tensor<f32>):\n  %s = stablehlo.add %a, %b : tensor<f32>\n"
+        "  stablehlo.return %s : tensor<f32>\n}) : (" +
+            t + ", tensor<f32>) -> " + t + "\nexec.yield %r : " + t,
+        {x});
+    for (int64_t c = 0; c < columns; ++c) {
+      // What came before the block, of sixteen blocks, and of the blocks of these.
+      float before = 0, blocks = 0, beforeBlocks = 0, within = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        float value = x[i * columns + c];
+        within = i % 16 == 0 ? value : within + value;
+        want[i * columns + c] = i < 16 ? within : before + within;
+        if (i % 16 != 15)
+          continue;
+        blocks = i % 256 == 15 ? within : blocks + within;
+        before = i < 256 ? blocks : beforeBlocks + blocks;
+        if (i % 256 == 255)
+          beforeBlocks = before;
+      }
+    }
+    ASSERT_EQ(got[0], want) << columns;
   }
 }
 

@@ -22,9 +22,9 @@ exec.kernel @scatter(%x: tensor<10x33xf32>, %i: tensor<6x1xi32>, %u: tensor<6x33
   exec.yield %r : tensor<10x33xf32>
 }
 
-// A row in two places: 37 numbers, twice, each in lines of 64 bytes.
+// A row in two places: 37 records of eight bytes, with room for two vectors, each in lines of 64 bytes.
 // CHECK: exec.kernel @sort
-// CHECK-SAME: scratch_bytes = 384 : i64
+// CHECK-SAME: scratch_bytes = 1152 : i64
 exec.kernel @sort(%x: tensor<5x37xf32>) -> tensor<5x37xf32> {
   %r = "stablehlo.sort"(%x) <{dimension = 1 : i64}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
