@@ -278,7 +278,7 @@ private:
     for (const Candidate &each : candidates)
       if (each.onMesh == mesh && each.seconds < least->seconds)
         least = &each;
-    if (plan::isProven(least->seconds, least->lowerBound))
+    if (plan::isProven(source.folded.program, least->seconds, least->lowerBound))
       return;
     plan::AssignmentPrices prices(source.folded.program, mesh->getMesh(), mesh->topology());
     plan::BestFound found = plan::refined(prices, least->folded, searchOptions());

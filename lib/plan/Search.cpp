@@ -1,6 +1,7 @@
 #include "lib/plan/Search.h"
 
 #include "lib/plan/Folded.h"
+#include "lib/plan/Ties.h"
 
 namespace tessera::plan {
 namespace {
@@ -24,6 +25,7 @@ public:
     limits.most = std::min<int64_t>(
         2 * effort + 2, effort * kMostEntries / (solver::entriesOf(rounds.getProblem().graph) + 1));
     rounds.run(limits, best);
+    takeSimplestTies(prices, rounds, best);
     return {{std::move(best.values), best.seconds, best.lowerBound, best.peakBytes},
             std::move(starts)};
   }
@@ -65,8 +67,13 @@ Plan planOnMesh(const Program &program, const sharding::Mesh &mesh, const cost::
   return plan;
 }
 
-bool isProven(double seconds, double lowerBound) {
-  return seconds - lowerBound <= RoundLimits().proven * seconds;
+static double wantedGap(const Program &program) {
+  constexpr size_t kSmall = 400; // ops
+  return program.graph.ops.size() <= kSmall ? 1e-3 : RoundLimits().proven;
+}
+
+bool isProven(const Program &program, double seconds, double lowerBound) {
+  return seconds - lowerBound <= wantedGap(program) * seconds;
 }
 
 BestFound refined(AssignmentPrices &prices, const Assignment &plan, const Options &options) {
@@ -79,8 +86,10 @@ BestFound refined(AssignmentPrices &prices, const Assignment &plan, const Option
   limits.effort = options.effort;
   limits.most = std::min(kMostRounds, options.effort * kMostEntries / 3 /
                                           (solver::entriesOf(rounds.getProblem().graph) + 1));
+  limits.proven = wantedGap(prices.getProgram());
   limits.isThorough = true;
   rounds.run(limits, best);
+  takeSimplestTies(prices, rounds, best);
   return best;
 }
 

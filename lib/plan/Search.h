@@ -27,8 +27,9 @@ struct PlansOnMesh {
 // Annotations that the program has hold; where it has any, they are of this mesh.
 PlansOnMesh plansOnMesh(const KnownPlans &known, AssignmentPrices &prices, const Options &options);
 
-// Whether the best of a mesh is proven to be.
-bool isProven(double seconds, double lowerBound);
+// Whether the best of a mesh is proven well enough. Of small programs more is asked for: what else could
+// take its place with the next change of the program is then left out.
+bool isProven(const Program &program, double seconds, double lowerBound);
 
 // What a longer search on one mesh finds, from a plan of it on: on all meshes it would take too long.
 BestFound refined(AssignmentPrices &prices, const Assignment &plan, const Options &options);

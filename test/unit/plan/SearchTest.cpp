@@ -71,6 +71,25 @@ TEST(Search, WeightsInPartsWhereMemoryIsShort) {
   EXPECT_EQ(text(mesh, fits.values[0]), "{x}{}");
 }
 
+// A weight that is read in columns, beside one in rows, may as well lie in parts: devices hold least then.
+// Where rows and columns of all weights may change places, the first are divided along the earlier
+// dimension, whatever else the program has.
+TEST(Search, TiesAreTakenInOneOrder) {
+  auto chain = [](bool more) {
+    EinsumProgram of;
+    int32_t x = of.argument({64, 1024}), a = of.argument({1024, 1024}),
+            b = of.argument({1024, 1024});
+    of.result(of.einsum("mk,kn->mn", {of.einsum("mk,kn->mn", {x, a}), b}));
+    if (more)
+      of.result(of.einsum("mk->m", {x}));
+    Mesh mesh = meshOf({4});
+    Plan plan = planOnMesh(of.program, mesh, fastLinks(), {});
+    return text(mesh, plan.values[a]) + " " + text(mesh, plan.values[b]);
+  };
+  EXPECT_EQ(chain(false), chain(true));
+  EXPECT_EQ(chain(false).find("{}{} "), std::string::npos);
+}
+
 // What an annotation says holds, and is planned around.
 TEST(Search, AnnotationsHold) {
   Products of;
