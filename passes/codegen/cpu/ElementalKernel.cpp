@@ -38,13 +38,14 @@ private:
   void emitLines(llvm::ArrayRef<unsigned> group, Range range,
                  llvm::function_ref<void(Value at)> each);
   unsigned lanesOf(llvm::ArrayRef<unsigned> group) const;
-  bool goesPastCaches() const;
+  bool goesPastCaches(int64_t least) const;
   bool startsAtLines(llvm::ArrayRef<unsigned> vector) const;
 
   KernelFunction &function;
   std::unique_ptr<Emitter> emitter;  // of the graph that was built last
   std::optional<TurnedLoads> turned; // of its loops
-  bool streams = false;              // past the caches, somewhere
+  bool isStreamed = false;           // what is written now goes past the caches
+  bool streams = false;              // something does
 };
 
 } // namespace
@@ -93,8 +94,12 @@ void Nest::emitRoots(bool ofRows) {
     Value re = emitter->emit(root.value.re);
     values.push_back({&root, re, root.value.im ? emitter->emit(root.value.im) : nullptr});
   }
+  // What a row keeps stays: only results go past the caches.
+  emitter->streams = isStreamed;
+  streams |= isStreamed;
   for (auto [root, re, im] : values)
     emitter->store(function.outputBuffer(root->output), root->kind, root->offset, re, im);
+  emitter->streams = false;
 }
 
 void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
@@ -124,8 +129,15 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
   if (turned && depth + 2 == groups.size())
     return emitBlocks(group, groups.back(), rangeOf(group), rangeOf(groups.back()));
   auto [from, to] = rangeOf(group);
-  if (depth + 1 == groups.size() && lanesOf(group) > 1)
-    return emitVectors(group, from, to, isChunked);
+  if (depth + 1 == groups.size() && lanesOf(group) > 1) {
+    // In whole lines, or the memory reads what was there of each.
+    bool fillsLines = lanesOf(group) * byteSize(roots[0].kind) % lineBytes == 0;
+    isStreamed =
+        fillsLines && goesPastCaches(KernelFunction::leastStreamed) && startsAtLines(group);
+    emitVectors(group, from, to, isChunked);
+    isStreamed = false;
+    return;
+  }
   Value variable = e.openLoop(from, to, 1, isChunked);
   e.bindLevel(group.back(), setOf(group), variable, 1, nullptr);
   emitLoops(groups, depth + 1, chunked, low, high);
@@ -177,7 +189,9 @@ void Nest::emitVectors(llvm::ArrayRef<unsigned> group, Value from, Value to, boo
 void Nest::emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector,
                       Range alongRange, Range vectorRange) {
   Emitter &e = *emitter;
-  bool isStreamed = goesPastCaches(), isInLines = isStreamed && !startsAtLines(vector);
+  // They lie in as many pages as a block has rows, often in the same few places of a cache.
+  constexpr int64_t least = 2 << 20;
+  bool isPast = goesPastCaches(least), isInLines = isPast && !startsAtLines(vector);
   int64_t inLine = lineBytes / byteSize(roots[0].kind);
   TurnedBlock block(e, *turned, along, vector,
                     {isInLines ? inLine : 0, llvm::isa<llvm::Constant>(alongRange.second)});
@@ -198,14 +212,13 @@ void Nest::emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> v
   if (isInLines) {
     emitLines(vector, columns, bind);
   } else {
-    e.streams = isStreamed;
+    isStreamed = isPast;
     emitVectors(vector, columns.first, columns.second, /*inParts=*/true, bind);
-    e.streams = false;
+    isStreamed = false;
   }
   e.closeLoop();
   e.closeLoop();
   e.closeLoop();
-  streams |= isStreamed;
 }
 
 // A row of a block in whole lines of the results: it starts where the block before has ended, at a
@@ -238,9 +251,9 @@ void Nest::emitLines(llvm::ArrayRef<unsigned> group, Range range,
   Value at = e.openLoop(from, whole, lanes, true);
   e.bindLevel(group.back(), setOf(group), at, lanes, nullptr);
   each(at);
-  e.streams = true;
+  isStreamed = true;
   emitRoots();
-  e.streams = false;
+  isStreamed = false;
   e.closeLoop();
   // What is left of the first vector, and behind the last whole one.
   Value firstPart = b.CreateSelect(isCut, e.i64(0), e.i64(1));
@@ -257,15 +270,13 @@ void Nest::emitLines(llvm::ArrayRef<unsigned> group, Range range,
   e.closeLoop();
 }
 
-// Whether results go past the caches: those of a block lie in as many pages as it has rows, often in
-// the same few places of a cache, and of a large array nothing is left there for its reader.
-bool Nest::goesPastCaches() const {
-  constexpr int64_t large = 2 << 20;
+// Whether results go past the caches: of a large array nothing is left there for its reader.
+bool Nest::goesPastCaches(int64_t least) const {
   int64_t points = pointsOf(g->graph, dims);
   return llvm::all_of(roots, [&](const Root &root) {
     return root.offset == roots[0].offset && root.offset->nodes.empty() && !root.value.im &&
            byteSize(root.kind) == byteSize(roots[0].kind) &&
-           points * byteSize(root.kind) >= large && function.kernel.inplaceOf(root.output) < 0;
+           points * byteSize(root.kind) >= least && function.kernel.inplaceOf(root.output) < 0;
   });
 }
 

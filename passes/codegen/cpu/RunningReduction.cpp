@@ -138,16 +138,15 @@ void RunningEmitter::reserve() {
     }
 }
 
-// Whether results go past the caches: an array so large leaves nothing there for its reader.
 bool RunningEmitter::goesPastCaches(unsigned width) const {
-  constexpr int64_t large = 2 << 20, line = 64;
+  constexpr int64_t line = 64;
   int64_t elements = loops.outer * loops.size * loops.inner;
   return llvm::all_of(llvm::enumerate(op->getResults()), [&](auto result) {
     ElementType type = *elementType(result.value().getType());
     int64_t bytes = type.bytes(), row = (loops.inner > 1 ? loops.inner : loops.size) * bytes;
     bool isInLines = row % line == 0 && width * bytes >= 16;
     int output = function.kernel.outputOf(op, result.index());
-    return !type.complex && isInLines && elements * bytes >= large &&
+    return !type.complex && isInLines && elements * bytes >= KernelFunction::leastStreamed &&
            (output < 0 || function.kernel.inplaceOf(output) < 0);
   });
 }
