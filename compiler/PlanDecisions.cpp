@@ -7,6 +7,7 @@
 #include "lib/plan/Memory.h"
 #include "lib/plan/NextBest.h"
 #include "lib/plan/StepBill.h"
+#include "lib/process/OutOfMemory.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -30,7 +31,7 @@ public:
       : source(source), candidate(candidate),
         lifted(lifts ? withoutAnnotations() : plan::Program()),
         program(lifts ? lifted : source.folded.program), mesh(candidate.onMesh->getMesh()),
-        prices(program, mesh, candidate.onMesh->topology()), options(options) {}
+        options(options) {}
 
   std::vector<explain::Decision> run() {
     addArguments();
@@ -40,20 +41,27 @@ public:
     for (const auto &[key, group] : byKey)
       groups.push_back(&group);
     llvm::stable_sort(groups, [](const Group *a, const Group *b) { return a->bytes > b->bytes; });
-    plan::NextBests nextBests(prices, candidate.folded, options, groups.size());
-    // Each takes a search: those of most bytes are priced.
-    groups.resize(std::min(groups.size(), nextBests.affordable()));
+    // Every other one by itself, on whichever of two cores is free: what is found is the same.
+    std::vector<std::optional<explain::Decision>> priced(groups.size());
+    auto price = [&](size_t first) {
+      plan::AssignmentPrices prices(program, mesh, candidate.onMesh->topology());
+      plan::NextBests nextBests(prices, candidate.folded, options, groups.size());
+      std::set<int32_t> seen = {-1}; // what is given back lies as what it takes the place of
+      // Each takes a search: those of most bytes are priced.
+      for (size_t i = 0; i < std::min(groups.size(), nextBests.affordable()); ++i) {
+        bool isNew = true;
+        for (int32_t value : groups[i]->values)
+          isNew &= seen.insert(nextBests.vertexOf(value)).second;
+        if (isNew && i % 2 == first)
+          if (std::optional<plan::NextBest> next = nextBests.of(groups[i]->values))
+            priced[i] = decisionOf(*groups[i], *next, prices);
+      }
+    };
+    runBoth([&] { price(0); }, [&] { price(1); });
     std::vector<explain::Decision> decisions;
-    std::set<int32_t> seen = {-1}; // what is given back lies as what it takes the place of
-    for (const Group *group : groups) {
-      bool isNew = true;
-      for (int32_t value : group->values)
-        isNew &= seen.insert(nextBests.vertexOf(value)).second;
-      if (!isNew)
-        continue;
-      if (std::optional<plan::NextBest> next = nextBests.of(group->values))
-        decisions.push_back(priced(*group, *next));
-    }
+    for (std::optional<explain::Decision> &each : priced)
+      if (each)
+        decisions.push_back(std::move(*each));
     llvm::stable_sort(decisions, [](const explain::Decision &a, const explain::Decision &b) {
       return a.seconds > b.seconds;
     });
@@ -166,7 +174,8 @@ private:
     }
   }
 
-  explain::Decision priced(const Group &group, const plan::NextBest &next) {
+  explain::Decision decisionOf(const Group &group, const plan::NextBest &next,
+                               plan::AssignmentPrices &prices) const {
     explain::Decision decision;
     int32_t first = group.values.front();
     decision.what = group.names.empty() ? group.what : mends::namesText(group.names);
@@ -195,7 +204,6 @@ private:
   plan::Program lifted;
   const plan::Program &program;
   const sharding::Mesh &mesh;
-  plan::AssignmentPrices prices;
   const plan::Options &options;
   std::map<std::string, Group> byKey;
 };

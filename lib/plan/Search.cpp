@@ -77,7 +77,7 @@ bool isProven(const Program &program, double seconds, double lowerBound) {
 }
 
 BestFound refined(AssignmentPrices &prices, const Assignment &plan, const Options &options) {
-  constexpr int64_t kMostRounds = 32, kMostEntries = 10'000'000; // of matrices, in all rounds
+  constexpr int64_t kMostRounds = 32, kMostEntries = 4'000'000; // of matrices, in all rounds
   BestFound best;
   Rounds rounds(prices, options.memory);
   rounds.consider(plan, best);

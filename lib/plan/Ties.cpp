@@ -12,8 +12,8 @@ using sharding::TensorSharding;
 namespace {
 
 constexpr double kAsLong = 2e-4;          // of a step, all that is changed together
-constexpr int64_t kMostOps = 1'000'000;   // that are priced, for all that is tried
-constexpr int64_t kMostEntries = 600'000; // of matrices, likewise
+constexpr int64_t kMostOps = 200'000;     // that are priced, for all that is tried
+constexpr int64_t kMostEntries = 300'000; // of matrices, likewise
 
 // What is simpler is less.
 using Simplicity = std::tuple<double, std::vector<int64_t>>;
