@@ -108,6 +108,11 @@ void ContractionEmitter::overRunsOfM(llvm::function_ref<void(Value, Value, Value
   Value number = e.openLoop(b.CreateUDiv(panelLow, size), end, 1, false);
   bindAround(number);
   Value start = b.CreateNSWMul(number, size), row = b.CreateNSWSub(start, panelLow);
+  int64_t inner = boundsOf(graph, plan.m).second;
+  if (plan.mPanel % inner == 0 && plan.mChunk % inner == 0 && plan.mSize % inner == 0) {
+    body(e.i64(0), size, row);
+    return e.closeLoop();
+  }
   body(b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(panelLow, start), e.i64(0)),
        b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWSub(panelHigh, start), size), row);
   e.closeLoop();
@@ -115,8 +120,12 @@ void ContractionEmitter::overRunsOfM(llvm::function_ref<void(Value, Value, Value
 
 // a with its rows side by side: [k][m], or [k / 2][m][2].
 void ContractionEmitter::packAcrossA() {
-  constexpr int64_t most = 16;
-  unsigned lanes = llvm::PowerOf2Ceil(std::min(boundsOf(graph, plan.m).second, most));
+  constexpr int64_t most = 64;
+  int64_t inner = boundsOf(graph, plan.m).second;
+  unsigned lanes = 16;
+  while (lanes < most && inner % (2 * lanes) == 0 && plan.mPanel % (2 * lanes) == 0)
+    lanes *= 2;
+  lanes = std::min<unsigned>(plan.isPaired ? 16 : lanes, llvm::PowerOf2Ceil(inner));
   int64_t together = plan.isPaired ? 2 : 1;
   ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
   Value to = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchA);

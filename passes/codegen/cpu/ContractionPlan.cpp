@@ -30,7 +30,7 @@ static void chooseRows(ContractionPlan &plan, unsigned registers) {
   }
 }
 
-static void chooseCells(ContractionPlan &plan) {
+static void chooseCells(ContractionPlan &plan, const Graph &graph) {
   cost::Product product;
   product.batch = double(plan.outerCount);
   product.m = double(plan.mSize), product.n = double(plan.nSize), product.k = double(plan.kSize);
@@ -39,6 +39,8 @@ static void chooseCells(ContractionPlan &plan) {
   static_cast<ContractionCells &>(plan) =
       contractionCells(product, plan.rows, plan.columns(), bytes,
                        !plan.isPaired && canGoInBlocks(plan, plan.packsA, plan.packsB));
+  if (plan.acrossA && !plan.mAround.empty())
+    makeTall(plan, product, boundsOf(graph, plan.m).second, plan.columns());
 }
 
 // An operand as tiles read it: bf16 that is only moved as its bits.
@@ -141,7 +143,7 @@ std::optional<ContractionPlan> planContraction(const NestGraph &nest,
       plan.packsA = plan.packsB = true; // the ends are those of panels
   }
   chooseCopies(plan, nest.g->graph);
-  chooseCells(plan);
+  chooseCells(plan, nest.g->graph);
   return plan;
 }
 

@@ -127,6 +127,8 @@ private:
                                         unsigned lanes);
   // Of a simple reducer without its inits, by the current lanes.
   llvm::SmallVector<Value> orderedSum(const Reduction &reduction, unsigned outerLanes);
+  void overRuns(llvm::ArrayRef<unsigned> dims, Value low, Value high,
+                llvm::function_ref<void()> body);
   Value chainOfProducts(const Reduction &reduction, unsigned outerLanes);
   unsigned levelOf(DimSet deps) const;
   // Splits an index over the vector level: scalar part, lane stride, per-lane part (i64 vector or

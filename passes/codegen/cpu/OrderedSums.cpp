@@ -267,6 +267,33 @@ llvm::SmallVector<Value> Emitter::orderedSum(const Reduction &reduction, unsigne
   return {sums.begin(), sums.end()};
 }
 
+// `body` at the positions [low, high) of the loop over `dims`: they are divided once a run of the
+// innermost loop.
+void Emitter::overRuns(llvm::ArrayRef<unsigned> dims, Value low, Value high,
+                       llvm::function_ref<void()> body) {
+  auto groups = collapseLoops(graph, dims, live, {});
+  if (groups.size() == 1) {
+    bindLoop(groups[0], openLoop(low, high, 1, false));
+    body();
+    return closeLoop();
+  }
+  llvm::ArrayRef<unsigned> inner = groups.back();
+  llvm::SmallVector<unsigned> around;
+  for (const LoopGroup &group : llvm::ArrayRef(groups).drop_back())
+    around.append(group.begin(), group.end());
+  Value size = i64(pointsOf(graph, inner));
+  Value end = b.CreateUDiv(b.CreateNSWAdd(high, b.CreateNSWSub(size, i64(1))), size);
+  Value number = openLoop(b.CreateUDiv(low, size), end, 1, false);
+  bindLoop(around, number);
+  Value start = b.CreateNSWMul(number, size);
+  Value first = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(low, start), i64(0));
+  Value last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWSub(high, start), size);
+  bindLoop(inner, openLoop(first, last, 1, false));
+  body();
+  closeLoop();
+  closeLoop();
+}
+
 Value Emitter::chainOfProducts(const Reduction &reduction, unsigned outerLanes) {
   Node *product = reduction.inputs[0];
   llvm::Type *type = typeOf(product->kind, outerLanes);
@@ -323,9 +350,7 @@ Value Emitter::chainOfProducts(const Reduction &reduction, unsigned outerLanes) 
   if (isByUnits) {
     addUnits(low, high);
   } else {
-    bindLoop(reduction.dims, openLoop(low, high, 1, false));
-    addProduct();
-    closeLoop();
+    overRuns(reduction.dims, low, high, addProduct);
   }
   b.CreateStore(b.CreateFAdd(b.CreateLoad(type, sum), b.CreateLoad(type, part)), sum);
   closeLoop();

@@ -149,9 +149,14 @@ static int64_t stepOf(const ContractionLoops &loops, Node *node) {
   return node->op == Op::Load ? strideOf(node->index, loops.k.back()).value_or(0) : 0;
 }
 
+static constexpr int64_t longK = 4096; // goes in blocks
+
 bool copiesFarA(const ContractionLoops &loops) {
-  return stepOf(loops, loops.a) >= 256 && strideOf(loops.a->index, loops.m) == 1 &&
-         loops.nSize >= 64 && loops.kSize >= 64;
+  int64_t step = stepOf(loops, loops.a);
+  // Of long sums also where k's lie in a few lines each: a block of them would be in a part of the
+  // cache only.
+  bool isFar = step >= 256 || (step >= 64 && loops.kSize >= longK);
+  return isFar && strideOf(loops.a->index, loops.m) == 1 && loops.nSize >= 64 && loops.kSize >= 64;
 }
 
 bool copiesFarB(const ContractionLoops &loops) {
@@ -162,7 +167,6 @@ bool copiesFarB(const ContractionLoops &loops) {
 }
 
 bool canGoInBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB) {
-  constexpr int64_t longK = 4096;
   if (copiesA && copiesB && loops.kSize >= longK)
     return true;
   return loops.k.size() == 1 && copiesB && (!copiesA || copiesFarA(loops));

@@ -336,6 +336,8 @@ private:
     // Of a tile of common size: which one it is depends on the processor.
     ContractionCells cells = contractionCells(made, 8, 32, kind == ElementKind::F64 ? 8 : 4,
                                               !isBf16 && canGoInBlocks(*product, copiesA, copiesB));
+    if (!product->mAround.empty() && isAlong(product->a, product->m) && !isAlong(product->a, inner))
+      makeTall(cells, made, int64_t(extentOf(product->m)), 32);
     made.timesA = std::ceil(made.n / double(cells.nChunk));
     made.timesB = std::ceil(made.m / double(cells.mChunk));
     work.grid = std::max(work.grid, made.timesA * made.timesB *

@@ -63,7 +63,7 @@ static ContractionCells cellsInBlocks(const cost::Product &product, int64_t rows
   auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n);
   double flopsOfCell = std::max(16e6, product.flops() / 48);
   // Of a small result with long sums, as of a filter's gradient, cells are fewer rather than small.
-  constexpr double fewCells = 8, leastArea = 32 * 32, enoughArea = 128 * 64;
+  constexpr double fewCells = 8, leastArea = 64 * 32, enoughArea = 128 * 64;
   double area = std::max(flopsOfCell / (2 * product.k),
                          std::clamp(product.m * product.n / fewCells, leastArea, enoughArea));
   area = std::min(area, double(sumBytes / bytes));
@@ -112,6 +112,22 @@ ContractionCells contractionCells(const cost::Product &product, int64_t rows, in
   cells.outerChunk =
       std::clamp<int64_t>(static_cast<int64_t>(flopsOfCell / 8 / flopsOfTile), 1, outer);
   return cells;
+}
+
+// Rows of a window's positions are much the same elements: of a block of k they are read from memory
+// once, where a cell has several positions, and few columns. Panels begin and end with positions, so
+// that rows are copied by whole vectors.
+void makeTall(ContractionCells &cells, const cost::Product &product, int64_t inner,
+              int64_t columns) {
+  constexpr int64_t lanes = 16, enoughCells = 6, panelElements = 128 << 10;
+  auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n);
+  if (!cells.kBlock || inner < lanes || n % columns != 0 || inner * cells.kBlock > panelElements)
+    return;
+  int64_t positions = m / inner, fits = panelElements / (inner * cells.kBlock);
+  int64_t parts = std::min<int64_t>(llvm::divideCeil(enoughCells, n / columns), positions);
+  cells.nChunk = columns;
+  cells.mChunk = std::min<int64_t>(llvm::divideCeil(positions, parts), fits) * inner;
+  cells.mPanel = cells.mChunk;
 }
 
 // A cell copies its columns of b once, and reads (or copies) its rows of a as often as there are

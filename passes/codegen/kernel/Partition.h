@@ -36,6 +36,9 @@ struct ContractionCells {
 // cell may go through k in blocks, and keep its sums between them.
 ContractionCells contractionCells(const cost::Product &product, int64_t rows, int64_t columns,
                                   int64_t bytes, bool inBlocks);
+// The same where rows are those of a window's positions, `inner` of each, and are copied side by side.
+void makeTall(ContractionCells &cells, const cost::Product &product, int64_t inner,
+              int64_t columns);
 // The same for products of bf16 by a processor's tiles, some twenty times as fast.
 ContractionCells tileCells(const cost::Product &product, int64_t rows, int64_t columns);
 
