@@ -31,7 +31,8 @@ import plain_program  # noqa: E402
 
 TESSERA = pathlib.Path(os.environ.get("TESSERA_BIN", ROOT / "build" / "bin")) / "tessera"
 COLUMNS = ("hand ms", "plan ms", "plan/hand", "measured", "wire MB", "plan MB", "memory", "plan", "search s", "gap", "error")
-STEPS_OF_A_TURN = 3
+STEPS_OF_A_TURN, SECONDS_OF_A_TURN = 3, 0.03  # at least
+SPREAD = 0.05  # of the middle half of the ratios: where it is more, up to three times as many turns are taken
 LARGEST_ERROR = 1e-2  # of the largest number of a result: what reductions in another order make of bf16
 
 
@@ -144,16 +145,21 @@ class Comparison:
 
     def measure(self):
         """Both in turns, a few steps each, now the one first and now the other: what the machine does besides, and how quick
-        its memory is today, is in both, and where it changes steadily it is in neither's favour."""
-        taken = {self.hand: [], self.planned: []}
-        for turn in range(max(3, self.options.steps // STEPS_OF_A_TURN)):
-            for program in (self.hand, self.planned) if turn % 2 == 0 else (self.planned, self.hand):
-                taken[program].append(statistics.median(program.run(STEPS_OF_A_TURN, self.topology)))
-        hand, planned = taken.values()
-        ratios = sorted(p / h for h, p in zip(hand, planned, strict=True))
+        its memory is today, is in both, and where it changes steadily it is in neither's favour. Where turns differ, there are more."""
+        hand, planned = [], []
+        steps = max(STEPS_OF_A_TURN, math.ceil(SECONDS_OF_A_TURN / self.planned.seconds))
+        turns = max(3, self.options.steps // STEPS_OF_A_TURN)
+        while True:
+            pair = ((self.hand, hand), (self.planned, planned))
+            for program, taken in pair if len(hand) % 2 == 0 else reversed(pair):
+                taken.append(statistics.median(program.run(steps, self.topology)))
+            ratios = sorted(p / h for h, p in zip(hand, planned, strict=True))
+            middle = [ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]]
+            if len(ratios) >= turns and (middle[1] <= (1 + SPREAD) * middle[0] or len(ratios) >= 3 * turns):
+                break
         self.plain.compile(self.topology)
         self.plain.run(1, None)
-        return {"measured": statistics.median(ratios), "measured_range": [ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]],
+        return {"measured": statistics.median(ratios), "measured_range": middle,
                 "hand_measured": statistics.median(hand), "plan_measured": statistics.median(planned),
                 "error": largest_error(self.plain.outputs(), self.planned.outputs())}
 

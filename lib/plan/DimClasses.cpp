@@ -119,6 +119,50 @@ DimClasses::DimClasses(const sharding::PropagationGraph &graph, Ties ties) {
       classes[first[v] + d] = number;
       members[number].push_back({static_cast<int32_t>(v), static_cast<int32_t>(d)});
     }
+  orderRepeated(graph);
+}
+
+void DimClasses::orderRepeated(const sharding::PropagationGraph &graph) {
+  std::vector<bool> isRepeated(limits.size());
+  for (auto &places : members)
+    for (size_t i = 1; i < places.size(); ++i)
+      if (places[i].value == places[i - 1].value)
+        isRepeated[first[places[i].value] + places[i].dim] =
+            isRepeated[first[places[i].value] + places[i - 1].dim] = true;
+  if (!llvm::is_contained(isRepeated, true))
+    return;
+  // Repeated dimensions that ops tie lie alike; how many others are tied to them.
+  UnionFind sets(limits.size());
+  std::vector<int32_t> others(limits.size()), place;
+  for (const PropagatedOp &op : graph.ops) {
+    const FactorRule &rule = graph.rules[op.rule];
+    place.assign(rule.factors.size(), -1);
+    auto forEachOf = [&](bool repeated, auto visit) {
+      forEachPlace(op, rule, [&](int32_t value, int32_t dim, int32_t f) {
+        if (rule.factors[f].kind != FactorKind::NeedReplication &&
+            isRepeated[first[value] + dim] == repeated)
+          visit(first[value] + dim, f);
+      });
+    };
+    forEachOf(true, [&](int32_t at, int32_t f) {
+      if (place[f] < 0)
+        place[f] = at;
+      else
+        sets.join(place[f], at);
+    });
+    forEachOf(false, [&](int32_t, int32_t f) {
+      if (place[f] >= 0)
+        ++others[place[f]];
+    });
+  }
+  std::vector<int32_t> tied(limits.size());
+  for (size_t at = 0; at < limits.size(); ++at)
+    tied[sets.find(int32_t(at))] += others[at];
+  auto tiesOf = [&](const ValueDim &at) { return tied[sets.find(first[at.value] + at.dim)]; };
+  for (auto &places : members)
+    llvm::stable_sort(places, [&](const ValueDim &a, const ValueDim &b) {
+      return a.value != b.value ? a.value < b.value : tiesOf(a) > tiesOf(b);
+    });
 }
 
 int32_t DimClasses::ofFactor(const PropagatedOp &op, const FactorRule &rule, int32_t factor) const {

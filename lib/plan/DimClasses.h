@@ -38,6 +38,9 @@ public:
   // Numbered in the order of the graph's values; -1: a dimension of one element.
   int32_t of(int32_t value, int32_t dim) const { return classes[first[value] + dim]; }
   int32_t of(const ValueDim &place) const { return of(place.value, place.dim); }
+  // By value; of one that has several such dimensions, the one along which its neighbours that have
+  // one are tied to it comes first. Of scores of queries and keys that is the queries': sums along
+  // the keys have no other.
   llvm::ArrayRef<ValueDim> places(int32_t number) const { return members[number]; }
   // Into how many shards a dimension can be split without cutting what its class is about: of
   // (b s), the size of b.
@@ -48,6 +51,8 @@ public:
                    int32_t factor) const;
 
 private:
+  void orderRepeated(const sharding::PropagationGraph &graph);
+
   std::vector<int32_t> first; // of each value's dimensions
   std::vector<int32_t> classes;
   std::vector<int64_t> limits;

@@ -88,6 +88,28 @@ TEST(DimClasses, AFlattenedDimensionIsAboutItsMajorFactor) {
   EXPECT_EQ(classes.elements({flat, 1}), 8);
 }
 
+// Products have keys first, what sums along them has queries alone: by keys, scores would be exchanged
+// among all devices.
+TEST(DimClasses, OfScoresQueriesComeFirst) {
+  EinsumProgram p;
+  int32_t x = p.argument({64, 16}), w = p.argument({16, 4, 8}), v = p.argument({16, 8});
+  int32_t q = p.einsum("tm,mhc->thc", {x, w}), k = p.einsum("sm,mc->sc", {x, v});
+  int32_t product = p.einsum("sc,thc->sth", {k, q});
+  int32_t scores = p.einsum("sth->hts", {product}), sums = p.einsum("hts->ht", {scores});
+  int32_t parts = p.einsum("hts,ht->hts", {scores, sums});
+  p.result(p.einsum("sc,hts->cht", {k, parts}));
+  DimClasses classes(p.program.graph, Ties::All);
+  int32_t sequence = classes.of(x, 0);
+  ASSERT_EQ(classes.of(product, 0), sequence);
+  ASSERT_EQ(classes.of(product, 1), sequence);
+  for (auto [value, dim] : {std::pair(product, 1), std::pair(scores, 1), std::pair(parts, 1)}) {
+    auto place = llvm::find_if(classes.places(sequence), [value = value](const ValueDim &each) {
+      return each.value == value;
+    });
+    EXPECT_EQ(place->dim, dim) << "value " << value;
+  }
+}
+
 TEST(KnownPlans, DataKeepsWeightsWhole) {
   Training p;
   Found found(p, {8});
