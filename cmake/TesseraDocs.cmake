@@ -15,7 +15,7 @@ endfunction()
 
 # One page of all passes, phase by phase as they run.
 file(GLOB_RECURSE lists RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/passes/*/Passes.td)
-set(road import propagate reshard localize communicate fuse order memory codegen codegen/cpu package)
+set(road import propagate reshard localize communicate fuse order memory codegen codegen/cpu codegen/gpu package)
 list(TRANSFORM lists REPLACE "^passes/(.*)/Passes.td$" "\\1")
 list(APPEND road ${lists}) # what stands beside the road comes last
 list(REMOVE_DUPLICATES road)

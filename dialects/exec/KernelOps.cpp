@@ -151,6 +151,9 @@ LogicalResult ImageOp::verify() {
     return emitOpError("holds code as bytes (i8), not ") << getCode().getElementType();
   if (getGrids() && llvm::any_of(*getGrids(), [](int64_t grid) { return grid < 1; }))
     return emitOpError("has a kernel without cells");
+  if (getThreads() &&
+      llvm::any_of(*getThreads(), [](int64_t count) { return count < 1 || count > 1024; }))
+    return emitOpError("has a kernel with blocks of other than 1 to 1024 threads");
   return success();
 }
 

@@ -67,13 +67,14 @@ def Exec_ImageOp : Exec_Op<"image"> {
   let description = [{
     `code` holds the bytes of a shared object. Code generation makes one for each processor that it is asked for; the
     loader takes the best that its machine can run. `grids`, one for each exec.kernel of the module in their order, where
-    they differ from those that the kernels name.
+    they differ from those that the kernels name. `threads`, likewise, of code for a GPU: `code` is PTX then, and a cell a block of so
+    many threads.
     ```mlir
     exec.image "cpu" for "x86-64-v3" ["avx2", "fma"] dense_resource<code_v3> : tensor<9120xi8>
     ```
   }];
   let arguments = (ins StrAttr:$target, StrAttr:$cpu, StrArrayAttr:$features, ElementsAttr:$code,
-    OptionalAttr<DenseI64ArrayAttr>:$grids);
+    OptionalAttr<DenseI64ArrayAttr>:$grids, OptionalAttr<DenseI64ArrayAttr>:$threads);
   let assemblyFormat = "$target `for` $cpu $features $code attr-dict";
   let hasVerifier = 1;
 }

@@ -1,5 +1,6 @@
 #include "lib/target/Target.h"
 
+#include "lib/target/GpuArchitectures.h"
 #include "lib/target/X86Processors.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -7,7 +8,8 @@
 namespace tessera::target {
 
 // shadow: the code of cpu, on a runtime device that finds what takes the device for the host.
-static constexpr Target kTargets[] = {{"cpu", Generator::Cpu}, {"shadow", Generator::Cpu}};
+static constexpr Target kTargets[] = {
+    {"cpu", Generator::Cpu}, {"shadow", Generator::Cpu}, {"cuda", Generator::Gpu}};
 
 llvm::ArrayRef<Target> targets() { return kTargets; }
 
@@ -15,9 +17,6 @@ llvm::Expected<Target> find(llvm::StringRef name) {
   for (const Target &target : kTargets)
     if (target.name == name)
       return target;
-  if (name.split(':').first == "cuda")
-    return llvm::createStringError("--target=" + name +
-                                   ": this build generates code for CPUs only; use --target=cpu");
   return llvm::createStringError(
       "--target=" + name + ": no such target; use " +
       llvm::join(llvm::map_range(
@@ -29,28 +28,55 @@ static llvm::Expected<Processor> processor(Generator generator, llvm::StringRef 
   switch (generator) {
   case Generator::Cpu:
     return x86Processor(name);
+  case Generator::Gpu:
+    return gpuArchitecture(name);
   }
   llvm_unreachable("a generator without processors");
 }
 
+// The names of what a target's code is made for: of a GPU those behind the colon.
+static llvm::Expected<llvm::StringRef> namesOf(const Target &target, llvm::StringRef architectures,
+                                               llvm::StringRef processors) {
+  bool isGpu = target.generator == Generator::Gpu;
+  if (!isGpu && !architectures.empty())
+    return llvm::createStringError("--target=" + target.name + ":" + architectures +
+                                   ": what code for CPUs is made for is --target-cpu");
+  if (isGpu && processors != kDefaultProcessor)
+    return llvm::createStringError("--target-cpu=" + processors + ": --target=" + target.name +
+                                   " is for GPUs; name them as in --target=" + target.name +
+                                   ":sm_80,sm_90a");
+  if (!isGpu)
+    return processors;
+  return architectures.empty() ? llvm::StringRef(kDefaultArchitecture) : architectures;
+}
+
 llvm::Expected<Choice> choose(llvm::StringRef target, llvm::StringRef processors) {
-  llvm::Expected<Target> known = find(target);
+  auto [kind, architectures] = target.split(':');
+  llvm::Expected<Target> known = find(kind);
   if (!known)
     return known.takeError();
-  Choice choice{target.str(), {}};
-  for (llvm::StringRef name : llvm::split(processors, ',')) {
+  llvm::Expected<llvm::StringRef> names = namesOf(*known, architectures, processors);
+  if (!names)
+    return names.takeError();
+  Choice choice{kind.str(), {}};
+  bool isGpu = known->generator == Generator::Gpu;
+  for (llvm::StringRef name : llvm::split(*names, ',')) {
     llvm::Expected<Processor> made = processor(known->generator, name.trim());
     if (!made)
       return made.takeError();
     for (const Processor &other : choice.processors)
-      if (other.features == made->features)
+      if (isGpu ? other.name == made->name : other.features == made->features)
         return llvm::createStringError(
-            "--target-cpu=" + processors + ": '" + other.name + "' and '" + made->name +
-            "' have the same instruction sets as far as kernels use them; name one of them");
+            isGpu ? "--target=" + target + ": '" + made->name + "' is named twice"
+                  : "--target-cpu=" + processors + ": '" + other.name + "' and '" + made->name +
+                        "' have the same instruction sets as far as kernels use them; name one of "
+                        "them");
     choice.processors.push_back(std::move(*made));
   }
   // Who has all instruction sets of another has more of them.
-  llvm::stable_sort(choice.processors, [](const Processor &a, const Processor &b) {
+  llvm::stable_sort(choice.processors, [&](const Processor &a, const Processor &b) {
+    if (isGpu)
+      return isNewer(a, b);
     return std::pair(a.vectorBits, a.features.size()) > std::pair(b.vectorBits, b.features.size());
   });
   return choice;

@@ -13,15 +13,16 @@
 
 namespace tessera::target {
 
-// What one image of code is made for: a processor, or a level of instruction sets.
+// What one image of code is made for: a processor, or a level of instruction sets; a GPU's
+// architecture.
 struct Processor {
-  std::string name;                  // LLVM's: instructions are scheduled for it
-  unsigned vectorBits = 0;           // of the vectors that kernels use
-  std::vector<std::string> features; // the instruction sets that kernels may use
+  std::string name;        // LLVM's: instructions are scheduled for it; "sm_80"
+  unsigned vectorBits = 0; // of the vectors that kernels use; of a GPU a thread's widest access
+  std::vector<std::string> features; // the instruction sets that kernels may use; of a GPU its PTX
 };
 
 // Who writes the kernels of a target.
-enum class Generator { Cpu };
+enum class Generator { Cpu, Gpu };
 
 struct Target {
   llvm::StringRef name; // as the command line and #tessera.target have it
@@ -40,7 +41,7 @@ struct Choice {
 };
 
 // What --target and --target-cpu name: of the latter one or more, separated by commas; `native` is
-// this machine's.
+// this machine's. A GPU's architectures follow the target's name instead: cuda:sm_80,sm_90a.
 llvm::Expected<Choice> choose(llvm::StringRef target, llvm::StringRef processors);
 
 inline constexpr char kDefaultTarget[] = "cpu", kDefaultProcessor[] = "native";

@@ -4,6 +4,7 @@
 #include "dialects/tessera/Marks.h"
 #include "lib/target/Target.h"
 #include "passes/codegen/cpu/Passes.h"
+#include "passes/codegen/gpu/Passes.h"
 
 namespace tessera {
 
@@ -14,6 +15,8 @@ static void buildTargetPipeline(target::Generator generator, mlir::OpPassManager
   switch (generator) {
   case target::Generator::Cpu:
     return buildCodegenCpuPipeline(pm);
+  case target::Generator::Gpu:
+    return buildCodegenGpuPipeline(pm);
   }
 }
 

@@ -1,6 +1,6 @@
 // The codegen phase: every exec.kernel gets `grid`, `scratch_bytes` and `flops`, and the module an
 // exec.image with the kernels' code for each processor of its target. How a target's code is
-// generated is its own: codegen/cpu.
+// generated is its own: codegen/cpu, codegen/gpu.
 #pragma once
 
 #include "dialects/exec/ExecOps.h"

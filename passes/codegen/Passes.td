@@ -8,7 +8,7 @@ def GenerateCode : Pass<"tessera-generate-code", "::mlir::ModuleOp"> {
   let summary = "Compiles every kernel to native code with the pipeline of the module's target.";
   let description = [{
     The target is `tessera.target`; a module without one is for this machine's processor. What kernels get is the same for
-    all targets; how their code is made is the target's own, for the cpu `tessera-codegen-cpu`.
+    all targets; how their code is made is the target's own, for CPUs `tessera-codegen-cpu`, for GPUs `tessera-codegen-gpu`.
     ```mlir
     module attributes {tessera.target = #tessera.target<shadow, <"x86-64-v3", vector_bits = 256, features = ["avx2"]>>} {
       exec.kernel @exp_0(%x: tensor<8xf32>) -> tensor<8xf32> { .. }

@@ -2,6 +2,7 @@
 
 #include "mlir/Pass/PassRegistry.h"
 #include "passes/codegen/cpu/Passes.h"
+#include "passes/codegen/gpu/Passes.h"
 
 namespace tessera {
 
@@ -16,6 +17,7 @@ void buildCodegenPipeline(mlir::OpPassManager &pm) {
 void registerCodegenPasses() {
   registerCodegenPhasePasses();
   registerCodegenCpuPasses();
+  registerCodegenGpuPasses();
   static mlir::PassPipelineRegistration<> pipeline(
       "tessera-codegen", "Compiles the kernels to native code for the module's target.",
       buildCodegenPipeline);

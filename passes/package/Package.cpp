@@ -97,6 +97,11 @@ LogicalResult writeImage(ImageOp from, program::File &file, Package &package) {
   if (to.grids_size() && to.grids_size() != file.kernels_size())
     return from.emitOpError("gives ")
            << to.grids_size() << " grids for " << file.kernels_size() << " kernels";
+  for (int64_t threads : from.getThreads().value_or(ArrayRef<int64_t>()))
+    to.add_threads(threads);
+  if (to.threads_size() && to.threads_size() != file.kernels_size())
+    return from.emitOpError("gives threads of ")
+           << to.threads_size() << " kernels; there are " << file.kernels_size();
   package.code.emplace_back(section, std::string(blob->getData().data(), blob->getData().size()));
   return success();
 }

@@ -119,7 +119,7 @@ void Call::makeDevices() {
     auto [program, position] = devices[d];
     DeviceMemory memory{arena_->memory(d, device::Space::Device), executable_->constants(*program),
                         arena_->memory(d, device::Space::Host),
-                        arena_->memory(d, device::Space::File)};
+                        arena_->memory(d, device::Space::File), executable_->code()};
     auto device =
         std::make_unique<Interpreter>(*program, position, run_, *communicators_[program->index()],
                                       executable_->client()->backend(), memory);

@@ -113,6 +113,10 @@ Executable::make(std::shared_ptr<Client> client, std::shared_ptr<const LoadedPro
     return s;
   if (Status s = checkMemory(executable->devices_, backend.mostMemory()); !s.ok())
     return s;
+  auto code = backend.load(loaded);
+  if (!code.ok())
+    return code.status();
+  executable->code_ = std::move(*code);
   executable->constants_.resize(loaded.programs().size());
   for (const DeviceProgram &each : loaded.programs()) {
     auto range = executable->devicesOf(each);

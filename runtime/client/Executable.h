@@ -39,6 +39,8 @@ public:
   const std::shared_ptr<device::Memory> &constants(const DeviceProgram &program) const {
     return constants_[program.index()];
   }
+  // Its kernels on the devices; null where they are the host's functions.
+  const std::shared_ptr<const device::KernelCode> &code() const { return code_; }
   // Whether a step takes the input over: it is donated, or an output has its buffer.
   bool takes(size_t input) const { return takes_[input]; }
 
@@ -51,6 +53,7 @@ private:
   std::vector<Device> devices_;
   std::vector<Range> ranges_;                              // by program
   std::vector<std::shared_ptr<device::Memory>> constants_; // by program; null without devices here
+  std::shared_ptr<const device::KernelCode> code_;
   std::vector<bool> takes_;
 };
 

@@ -3,6 +3,7 @@
 // client.
 //
 //   cpu     the host's cores and memory; commands are carried out as they come
+//   cuda    a GPU, by NVIDIA's driver
 //   shadow  computes like cpu, with memory of its own that the host can't touch and queues that run behind by random delays:
 //           finds what assumes a CPU, on any machine
 //
@@ -15,6 +16,10 @@
 #include "runtime/pool/Pool.h"
 #include <memory>
 #include <string_view>
+
+namespace tessera::runtime {
+class LoadedProgram;
+}
 
 namespace tessera::runtime::device {
 
@@ -44,6 +49,11 @@ public:
   // As for copies.
   virtual void *hostView(Address address) const = 0;
 
+  // Makes a program's kernels ready to be launched: what lanes get. Null where launches call the
+  // functions of KernelEntry.
+  virtual Result<std::shared_ptr<const KernelCode>> load(const LoadedProgram &) {
+    return std::shared_ptr<const KernelCode>();
+  }
   virtual std::unique_ptr<Queue> makeQueue(const Lane &lane) = 0;
 };
 

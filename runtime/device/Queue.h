@@ -32,14 +32,21 @@ public:
   bool tracing = false;
 };
 
+// A program's kernels on a device, where they are no functions of the host.
+class KernelCode {
+public:
+  virtual ~KernelCode() = default;
+};
+
 // What a queue works for.
 struct Lane {
   uint32_t position; // of the logical device
   Run &run;
   Communicator &communicator;
   Issuer &issuer;
-  uint64_t scratchBytes; // that a kernel needs at most
-  uint32_t sites;        // of collectives, and of sends and receives
+  uint64_t scratchBytes;            // that a kernel needs at most
+  uint32_t sites;                   // of collectives, and of sends and receives
+  const KernelCode *code = nullptr; // of the back end's `load`; lives longer than the queue
 };
 
 // Commands that were recorded, to be given again at once.

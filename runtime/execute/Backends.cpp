@@ -1,5 +1,6 @@
 #include "runtime/execute/Backends.h"
 #include "runtime/device/cpu/CpuBackend.h"
+#include "runtime/device/cuda/CudaBackend.h"
 #include "runtime/device/shadow/ShadowBackend.h"
 #include <cstdlib>
 
@@ -22,9 +23,11 @@ Result<std::shared_ptr<device::Backend>> makeBackend(std::string target,
     return std::shared_ptr<device::Backend>(
         std::make_shared<device::ShadowBackend>(std::move(pool), *delays, *memory));
   }
+  if (target == "cuda")
+    return device::CudaBackend::make(std::move(pool));
   return Status(Code::Unimplemented, "the program is for '" + target.substr(0, 40) +
                                          "', and this runtime has devices of these kinds: cpu, "
-                                         "shadow");
+                                         "shadow, cuda");
 }
 
 } // namespace tessera::runtime

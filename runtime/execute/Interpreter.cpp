@@ -15,7 +15,8 @@ Interpreter::Interpreter(const DeviceProgram &program, uint32_t position, Run &r
                          Communicator &communicator, device::Backend &backend, DeviceMemory memory)
     : program_(program), position_(position), run_(run), memory_(std::move(memory)),
       queue_(backend.makeQueue({position, run, communicator, *this, program.decoded().scratchBytes,
-                                program.decoded().sites + program.decoded().transferSites})),
+                                program.decoded().sites + program.decoded().transferSites,
+                                memory_.code.get()})),
       inlined_(dynamic_cast<device::CpuQueue *>(queue_.get()) != nullptr),
       goesOnBeside_(communicator.goesOnBeside()) {
   const Decoded &decoded = program.decoded();

@@ -14,6 +14,7 @@ namespace tessera::runtime {
 // What a device has for its program; null where the program has no bytes there.
 struct DeviceMemory {
   std::shared_ptr<device::Memory> arena, constants, host, file;
+  std::shared_ptr<const device::KernelCode> code; // null where kernels are the host's functions
 };
 
 class Interpreter final : public device::Issuer {

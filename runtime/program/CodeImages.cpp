@@ -12,6 +12,8 @@ static std::string joined(const std::vector<std::string> &names) {
 
 // What keeps this machine from running an image; "" for nothing.
 static std::string obstacle(const program::CodeImage &image) {
+  if (image.target() == "cuda") // its driver knows what it can run
+    return "";
   if (image.target() != "cpu" && image.target() != "shadow")
     return "the program was compiled for '" + image.target().substr(0, 40) +
            "', which this runtime has not: compile it for the cpu";

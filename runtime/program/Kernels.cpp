@@ -33,14 +33,26 @@ Status findInLibrary(const program::Kernel &kernel, KernelEntry &entry) {
 
 } // namespace
 
+// One for each kernel, or none.
+static Status checkCount(const char *what, int count, const program::File &file) {
+  if (count == 0 || count == file.kernels_size())
+    return {};
+  return invalidProgram("an image of code has " + std::to_string(count) + " " + what + " for " +
+                        std::to_string(file.kernels_size()) + " kernels");
+}
+
 Result<std::vector<KernelEntry>> readKernels(const program::File &file,
-                                             const std::vector<uint32_t> &grids) {
+                                             const program::CodeImage *image) {
+  static const program::CodeImage none;
+  const auto &grids = (image ? *image : none).grids(), &threads = (image ? *image : none).threads();
   std::vector<KernelEntry> kernels;
-  if (!grids.empty() && grids.size() != static_cast<size_t>(file.kernels_size()))
-    return invalidProgram("an image of code has " + std::to_string(grids.size()) + " grids for " +
-                          std::to_string(file.kernels_size()) + " kernels");
+  if (Status s = checkCount("grids", grids.size(), file); !s.ok())
+    return s;
+  if (Status s = checkCount("numbers of threads", threads.size(), file); !s.ok())
+    return s;
   for (const auto &kernel : file.kernels()) {
-    uint32_t grid = grids.empty() ? kernel.grid() : grids[kernels.size()];
+    auto number = static_cast<int>(kernels.size());
+    uint32_t grid = grids.empty() ? kernel.grid() : grids[number];
     if (grid == 0)
       return invalidProgram("kernel '" + kernel.symbol() + "' has an empty grid");
     double figures[] = {kernel.bytes_read(), kernel.bytes_written(), kernel.least_seconds()};
@@ -52,7 +64,8 @@ Result<std::vector<KernelEntry>> readKernels(const program::File &file,
       if (Status s = checkOutside(kernel); !s.ok())
         return s;
     kernels.push_back({nullptr, grid, grid, false, kernel.symbol(),
-                       static_cast<uint32_t>(kernel.operands_size())});
+                       static_cast<uint32_t>(kernel.operands_size()), static_cast<uint32_t>(number),
+                       threads.empty() ? 0 : threads[number]});
     if (!kernel.library().empty())
       if (Status s = findInLibrary(kernel, kernels.back()); !s.ok())
         return s;

@@ -20,6 +20,8 @@ struct KernelEntry {
   bool wakes; // worth waking sleeping workers for
   std::string symbol;
   uint32_t operands = 0;
+  uint32_t number = 0;                        // among the file's
+  uint32_t threads = 0;                       // of each cell, of code for a GPU
   std::shared_ptr<const void> plan = nullptr; // of a kernel that the runtime brings
   void (*prepare)(const void *plan) =
       nullptr;               // makes tables before the first call; may be called twice
@@ -30,10 +32,9 @@ struct KernelEntry {
 
 using SymbolResolver = std::function<void *(const std::string &)>;
 
-// Sizes and the runtime's own kernels are checked. `grids`: of the image of code that is taken; none
-// where it names none.
+// Sizes and the runtime's own kernels are checked. `image`: of the code that is taken; null: of none.
 Result<std::vector<KernelEntry>> readKernels(const program::File &file,
-                                             const std::vector<uint32_t> &grids);
+                                             const program::CodeImage *image);
 
 // Grids worth sharing are cut into chunks of some microseconds, whatever the number of cores.
 void shareKernels(const program::File &file, std::vector<KernelEntry> &kernels);

@@ -5,6 +5,7 @@
 #include "runtime/HostMemory.h"
 #include "runtime/program/CodeImages.h"
 #include "runtime/program/CodeSection.h"
+#include "runtime/program/PtxSection.h"
 #include "runtime/program/Sha256.h"
 #include <algorithm>
 #include <cstring>
@@ -214,13 +215,11 @@ Result<std::shared_ptr<LoadedProgram>> LoadedProgram::read(std::string_view file
 }
 
 Status LoadedProgram::decodePrograms(const program::CodeImage *image) {
-  std::vector<uint32_t> grids;
   if (image) {
     target_ = image->target();
     cpu_ = image->cpu();
-    grids.assign(image->grids().begin(), image->grids().end());
   }
-  auto kernels = readKernels(manifest_, grids);
+  auto kernels = readKernels(manifest_, image);
   if (!kernels.ok())
     return kernels.status();
   kernels_ = std::move(*kernels);
@@ -234,8 +233,38 @@ Status LoadedProgram::decodePrograms(const program::CodeImage *image) {
   return {};
 }
 
+// The texts of all images for the device, which takes one of them once it is known.
+Status LoadedProgram::readDeviceCode(const Sections &sections) {
+  const program::CodeImage *first = nullptr;
+  for (const auto &image : manifest_.images()) {
+    if (image.target() != target_)
+      continue;
+    auto isSame = [](const auto &a, const auto &b) {
+      return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    };
+    if (!first)
+      first = &image;
+    if (!isSame(image.grids(), first->grids()) || !isSame(image.threads(), first->threads()))
+      return invalidProgram("images of code for one kind of device launch kernels differently");
+    for (const auto &section : sections.code)
+      if (section.name == image.section())
+        deviceCode_.push_back({image.cpu(), std::string(section.bytes)});
+  }
+  for (const DeviceText &text : deviceCode_)
+    if (Status s = checkPtx(text.text); !s.ok())
+      return s;
+  if (deviceCode_.empty())
+    return invalidProgram("altered: there is no code section");
+  for (const KernelEntry &kernel : kernels_)
+    if (kernel.threads < 1 || kernel.threads > 1024 || kernel.grid > INT32_MAX)
+      return invalidProgram("kernel '" + kernel.symbol + "' has an impossible launch");
+  return {};
+}
+
 Status LoadedProgram::openCode(const Sections &sections, const program::CodeImage *image,
                                const SymbolResolver &symbols) {
+  if (target_ == "cuda" && !symbols)
+    return manifest_.kernels_size() ? readDeviceCode(sections) : Status();
   SymbolResolver resolver = symbols;
   if (!resolver && manifest_.kernels_size()) {
     std::string_view code;

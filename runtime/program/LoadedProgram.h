@@ -11,6 +11,12 @@
 
 namespace tessera::runtime {
 
+// What a device's driver compiles.
+struct DeviceText {
+  std::string architecture; // "sm_80"
+  std::string text;         // PTX
+};
+
 // Immutable; shared by the sessions that run it.
 class LoadedProgram {
 public:
@@ -34,10 +40,13 @@ public:
   const DeviceProgram &programOf(int64_t device) const;
   const std::vector<Route> &channels() const { return channels_; }
   const std::vector<KernelEntry> &kernels() const { return kernels_; }
-  // What it was compiled for: "cpu", "shadow".
+  // What it was compiled for: "cpu", "shadow", "cuda".
   const std::string &target() const { return target_; }
   // The processor that the image of code which is taken was made for; "" without code.
   const std::string &cpu() const { return cpu_; }
+
+  // For devices that compile for themselves: one text for each architecture, newest first.
+  const std::vector<DeviceText> &deviceCode() const { return deviceCode_; }
 
   // What the caller gives and gets: the parameters of all programs, in their order.
   struct Place {
@@ -62,6 +71,7 @@ private:
   Status decodePrograms(const program::CodeImage *image);
   Status openCode(const Sections &sections, const program::CodeImage *image,
                   const SymbolResolver &symbols);
+  Status readDeviceCode(const Sections &sections);
   static Result<std::shared_ptr<LoadedProgram>> read(std::string_view file, Sections &sections);
   Status readPrograms();
   Status readConstants(std::string_view section, std::shared_ptr<const void> owner);
@@ -76,6 +86,7 @@ private:
   std::vector<Place> inputs_, outputs_;
   std::string target_ = "cpu", cpu_;
   std::shared_ptr<SharedObject> code_;
+  std::vector<DeviceText> deviceCode_;
   std::shared_ptr<const void> owner_; // of the constants
   uint64_t fingerprint_ = 0;
 };

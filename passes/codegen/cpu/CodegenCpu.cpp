@@ -87,7 +87,8 @@ private:
     llvm::SmallVector<mlir::Attribute> features(processor.getFeatures().begin(),
                                                 processor.getFeatures().end());
     exec::ImageOp::create(b, module.getLoc(), target.getName(), processor.getName(),
-                          b.getArrayAttr(features), code, mlir::DenseI64ArrayAttr());
+                          b.getArrayAttr(features), code, mlir::DenseI64ArrayAttr(),
+                          mlir::DenseI64ArrayAttr());
     return mlir::success();
   }
 };

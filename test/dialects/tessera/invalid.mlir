@@ -132,8 +132,8 @@ func.func @main(%x: tensor<4xf32>) {
 
 // -----
 
-// expected-error @+1 {{--target=cuda: this build generates code for CPUs only; use --target=cpu}}
-module attributes {tessera.target = #tessera.target<cuda, <"sm_90a", vector_bits = 128>>} {}
+// expected-error @+1 {{--target=tpu: no such target; use --target=cpu or --target=shadow or --target=cuda}}
+module attributes {tessera.target = #tessera.target<tpu, <"v5", vector_bits = 128>>} {}
 
 // -----
 

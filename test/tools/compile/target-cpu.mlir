@@ -24,7 +24,7 @@
 // UNKNOWN: error: --target-cpu={{.*}}: LLVM knows no x86 processor of that name; use native, x86-64-v3, x86-64-v4 or a name that `tessera compile --target-cpu=help` lists
 // NARROW: error: --target-cpu=pentium4: not a 64-bit processor; use native
 // SHADOW: #tessera.target<shadow, <"
-// TARGET: error: --target=tpu: no such target; use --target=cpu or --target=shadow
+// TARGET: error: --target=tpu: no such target; use --target=cpu or --target=shadow or --target=cuda
 // HELP: native
 // HELP: sapphirerapids
 // HELP: znver4

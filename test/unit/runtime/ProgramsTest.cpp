@@ -459,8 +459,8 @@ TEST(ProgramsTest, BrokenDevicesAndChannelsAreRefused) {
          b.manifest.mutable_kernels(0)->set_outside("mine");
          b.manifest.mutable_kernels(0)->set_library("fft");
        }},
-      {"the program was compiled for 'cuda', which this runtime has not: compile it for the cpu",
-       [](auto &b) { b.manifest.add_images()->set_target("cuda"); }},
+      {"the program was compiled for 'tpu', which this runtime has not: compile it for the cpu",
+       [](auto &b) { b.manifest.add_images()->set_target("tpu"); }},
   });
 }
 

@@ -48,6 +48,16 @@ TEST(TargetTest, BestComesFirst) {
       EXPECT_TRUE(llvm::is_contained(choice.processors[i].features, feature)) << feature;
 }
 
+TEST(TargetTest, ArchitecturesOfGpusComeNewestFirst) {
+  Choice choice = chosen("cuda:sm_80,sm_90a , sm_90", "native");
+  EXPECT_EQ(choice.target, "cuda");
+  std::vector<std::string> names;
+  for (const Processor &processor : choice.processors)
+    names.push_back(processor.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"sm_90a", "sm_90", "sm_80"}));
+  EXPECT_EQ(chosen("cuda", "native").processors[0].name, "sm_80");
+}
+
 TEST(TargetTest, ThisMachineHasWhatNativeUses) {
   Choice choice = chosen("cpu", "native");
   for (const std::string &name : choice.processors[0].features)
@@ -64,10 +74,18 @@ TEST(TargetTest, EveryListedProcessorIsOne) {
 }
 
 TEST(TargetTest, OthersAreRefused) {
-  EXPECT_EQ(errorOf("cuda", "native"),
-            "--target=cuda: this build generates code for CPUs only; use --target=cpu");
   EXPECT_EQ(errorOf("tpu", "native"),
-            "--target=tpu: no such target; use --target=cpu or --target=shadow");
+            "--target=tpu: no such target; use --target=cpu or --target=shadow or --target=cuda");
+  EXPECT_EQ(errorOf("cpu:sm_80", "native"),
+            "--target=cpu:sm_80: what code for CPUs is made for is --target-cpu");
+  EXPECT_EQ(errorOf("cuda", "x86-64-v3"),
+            "--target-cpu=x86-64-v3: --target=cuda is for GPUs; name them as in "
+            "--target=cuda:sm_80,sm_90a");
+  EXPECT_EQ(errorOf("cuda:sm_80,sm_80", "native"),
+            "--target=cuda:sm_80,sm_80: 'sm_80' is named twice");
+  EXPECT_EQ(errorOf("cuda:sm_70", "native"),
+            "--target=cuda:sm_70: no architecture that kernels are generated for; known are "
+            "sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100, sm_100a, sm_120");
   for (const char *name : {"", "pentium4", "apple-m1", "x86-64-v5", "help", "x86-64-v3,"})
     EXPECT_NE(errorOf("cpu", name).find("compile --target-cpu=help"), std::string::npos) << name;
   EXPECT_EQ(errorOf("cpu", "x86-64-v3,x86-64-v3"),

@@ -1,0 +1,43 @@
+#include "lib/target/GpuArchitectures.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace tessera::target {
+
+namespace {
+
+// `ptx`: the first version of the language that knows it, 8.0 at least (CUDA 12).
+struct Architecture {
+  llvm::StringRef name, ptx;
+};
+
+constexpr Architecture kArchitectures[] = {
+    {"sm_80", "ptx80"},  {"sm_86", "ptx80"},  {"sm_89", "ptx80"},   {"sm_90", "ptx80"},
+    {"sm_90a", "ptx80"}, {"sm_100", "ptx86"}, {"sm_100a", "ptx86"}, {"sm_120", "ptx87"}};
+
+// 16 bytes are the widest access of a thread.
+constexpr unsigned kAccessBits = 128;
+
+} // namespace
+
+llvm::Expected<Processor> gpuArchitecture(llvm::StringRef name) {
+  for (const Architecture &known : kArchitectures)
+    if (known.name == name)
+      return Processor{name.str(), kAccessBits, {known.ptx.str()}};
+  return llvm::createStringError(
+      "--target=cuda:" + name + ": no architecture that kernels are generated for; known are " +
+      llvm::join(llvm::map_range(kArchitectures,
+                                 [](const Architecture &known) { return known.name.str(); }),
+                 ", "));
+}
+
+bool isNewer(const Processor &a, const Processor &b) {
+  auto place = [](const Processor &processor) {
+    return llvm::find_if(kArchitectures,
+                         [&](const Architecture &known) { return known.name == processor.name; });
+  };
+  return place(a) > place(b);
+}
+
+} // namespace tessera::target

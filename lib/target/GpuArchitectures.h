@@ -1,0 +1,16 @@
+// The architectures of NVIDIA's GPUs that kernels are generated for.
+#pragma once
+
+#include "lib/target/Target.h"
+
+namespace tessera::target {
+
+// What every GPU since the A100 runs, by the driver's own compiler.
+inline constexpr char kDefaultArchitecture[] = "sm_80";
+
+// `sm_80`, .. as LLVM and ptxas name them.
+llvm::Expected<Processor> gpuArchitecture(llvm::StringRef name);
+// Whether `a` comes before `b` among images of code: of two that a GPU runs it is the better one.
+bool isNewer(const Processor &a, const Processor &b);
+
+} // namespace tessera::target

@@ -1,0 +1,92 @@
+#include "passes/codegen/gpu/EntryFunction.h"
+
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+namespace tessera::codegen::gpu {
+
+static constexpr unsigned kGlobal = 1; // the address space
+
+EntryFunction::EntryFunction(const KernelSource &kernel, llvm::Module &module)
+    : kernel(kernel), module(module) {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::IRBuilder<> b(context);
+  unsigned count = kernel.body->getNumArguments() + kernel.outputs().size();
+  llvm::SmallVector<llvm::Type *> parameters(count, b.getPtrTy(kGlobal));
+  function =
+      llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), parameters, /*isVarArg=*/false),
+                             llvm::Function::ExternalLinkage, kernel.symbol, module);
+  function->setCallingConv(llvm::CallingConv::PTX_Kernel);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr("no-jump-tables", "true");
+  // As on the cpu: subnormal f32 are flushed.
+  function->addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+  for (llvm::Argument &argument : function->args()) {
+    argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(64)));
+    buffers.push_back(&argument);
+  }
+  b.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function));
+  auto number = [&](llvm::Intrinsic::ID id) {
+    return b.CreateZExt(b.CreateIntrinsic(b.getInt32Ty(), id, {}), b.getInt64Ty());
+  };
+  thread = number(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x);
+  block = number(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
+  end = b.CreateRetVoid();
+}
+
+Emitter EntryFunction::emitter(Graph &graph) const {
+  // A thread has no vector registers: those of 16 bytes are what it loads and stores at once. f16 is
+  // converted by arithmetic on bits, as LLVM makes of its own conversions operations in f16, which
+  // flush numbers that are subnormal there.
+  VectorFeatures features{kAccessBytes, /*bf16=*/false, /*f16=*/false, /*bf16Tiles=*/false,
+                          /*masks=*/true};
+  return {module, graph, features, buffers, /*scratch=*/nullptr};
+}
+
+void EntryFunction::addBlocks(int64_t blocks,
+                              const std::function<void(Value, llvm::Instruction *)> &body) {
+  llvm::IRBuilder<> b(end);
+  llvm::BasicBlock *before = end->getParent();
+  llvm::BasicBlock *exit = before->splitBasicBlock(end, "next");
+  auto *inside = llvm::BasicBlock::Create(b.getContext(), "blocks", function, exit);
+  llvm::Instruction *jump = before->getTerminator();
+  b.SetInsertPoint(jump);
+  Value number = b.CreateSub(block, b.getInt64(launch.blocks));
+  b.CreateCondBr(b.CreateICmpULT(number, b.getInt64(blocks)), inside, exit);
+  jump->eraseFromParent();
+  b.SetInsertPoint(inside);
+  body(number, b.CreateBr(exit));
+  launch.blocks += blocks;
+}
+
+void EntryFunction::ifSameBuffer(Value x, Value y, const std::function<void()> &same,
+                                 const std::function<void()> &different) {
+  llvm::IRBuilder<> b(end);
+  llvm::BasicBlock *before = end->getParent();
+  llvm::Instruction *outerEnd = end;
+  llvm::BasicBlock *exit = before->splitBasicBlock(end, "either");
+  auto *sameBlock = llvm::BasicBlock::Create(b.getContext(), "same", function, exit);
+  auto *differentBlock = llvm::BasicBlock::Create(b.getContext(), "different", function, exit);
+  llvm::Instruction *jump = before->getTerminator();
+  b.SetInsertPoint(jump);
+  b.CreateCondBr(b.CreateICmpEQ(x, y), sameBlock, differentBlock);
+  jump->eraseFromParent();
+  int64_t first = launch.blocks, last = first;
+  auto write = [&](llvm::BasicBlock *place, const std::function<void()> &body) {
+    b.SetInsertPoint(place);
+    end = b.CreateBr(exit);
+    launch.blocks = first;
+    body();
+    last = std::max(last, launch.blocks);
+  };
+  write(sameBlock, same);
+  write(differentBlock, different);
+  launch.blocks = last;
+  end = outerEnd;
+}
+
+void barrier(llvm::IRBuilder<> &b) {
+  b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all,
+                    {b.getInt32(0)});
+}
+
+} // namespace tessera::codegen::gpu

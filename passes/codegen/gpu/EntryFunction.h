@@ -1,0 +1,49 @@
+// A kernel's entry in PTX while it is written, as LLVM IR:
+//
+//   .entry exp_0(.param .u64 .ptr .global x, .param .u64 .ptr .global y)
+//
+// Parts of the kernel have ranges of blocks of their own, one after the other.
+#pragma once
+
+#include "passes/codegen/cpu/Emitter.h"
+#include "passes/codegen/gpu/Division.h"
+#include "passes/codegen/kernel/KernelSource.h"
+
+#include <functional>
+
+namespace tessera::codegen::gpu {
+
+class EntryFunction {
+public:
+  EntryFunction(const KernelSource &kernel, llvm::Module &module);
+
+  const KernelSource &kernel;
+  llvm::Module &module;
+  llvm::Function *function;
+  llvm::SmallVector<Value> buffers; // inputs, then outputs
+  Value thread, block;              // numbers of 64 bits: in the block, in the grid
+  llvm::Instruction *end;           // the return: code goes before it
+  Launch launch;
+
+  Value outputBuffer(unsigned output) const {
+    return buffers[kernel.body->getNumArguments() + output];
+  }
+  // Writes the nodes of a graph of this kernel, as one thread computes them.
+  Emitter emitter(Graph &graph) const;
+  // `body` writes what `blocks` more blocks do; `number`: of the block among them.
+  void addBlocks(int64_t blocks,
+                 const std::function<void(Value number, llvm::Instruction *before)> &body);
+  // Code for two cases, decided when the kernel runs; both have the same blocks.
+  void ifSameBuffer(Value a, Value b, const std::function<void()> &same,
+                    const std::function<void()> &different);
+};
+
+// All threads of the block have come here, and see what they wrote before.
+void barrier(llvm::IRBuilder<> &b);
+
+// Writes a kernel into the module. False: an error was emitted.
+bool emitKernel(const KernelSource &kernel, llvm::Module &module, Launch &launch);
+// Of a kernel whose outputs are functions of an index.
+bool emitNests(EntryFunction &function);
+
+} // namespace tessera::codegen::gpu

@@ -1,0 +1,18 @@
+// What kernels for GPUs can't compute yet: each line here has one in docs/limits.md.
+#pragma once
+
+#include "passes/codegen/kernel/Graph.h"
+#include "passes/codegen/kernel/KernelSource.h"
+
+namespace tessera::codegen::gpu {
+
+// Emits an error at the operation of the kernel that is none of a function of an index. True: there
+// is one.
+bool refusesOperation(const KernelSource &kernel);
+// The same of what `nodes` are computed from.
+bool refusesNode(const KernelSource &kernel, llvm::ArrayRef<Node *> nodes);
+
+// Whether a GPU has no code for an operation on elements of a kind.
+bool lacks(Op op, ElementKind kind);
+
+} // namespace tessera::codegen::gpu

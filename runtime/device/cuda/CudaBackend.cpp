@@ -1,0 +1,189 @@
+#include "runtime/device/cuda/CudaBackend.h"
+#include "runtime/device/cpu/BlockPool.h"
+#include "runtime/device/cuda/CudaQueue.h"
+#include "runtime/program/LoadedProgram.h"
+#include <algorithm>
+#include <cstdlib>
+
+namespace tessera::runtime::device {
+
+using cuda::kSuccess;
+
+static cuda::Pointer pointerOf(const void *host) { return reinterpret_cast<uintptr_t>(host); }
+
+class CudaBackend::Block final : public Memory {
+public:
+  Block(std::shared_ptr<CudaBackend> backend, Address address, size_t bytes, Space space)
+      : Memory(backend, address, bytes, space) {}
+  ~Block() override {
+    auto &cuda = static_cast<CudaBackend &>(backend());
+    cuda.enter();
+    switch (space()) {
+    case Space::Device:
+      cuda.driver().cuMemFree(address().number());
+      break;
+    case Space::Host:
+      cuda.driver().cuMemFreeHost(address().bits());
+      break;
+    case Space::File:
+      unmapFile(address().bits(), bytes());
+      break;
+    }
+  }
+};
+
+CudaCode::~CudaCode() {
+  backend_->enter();
+  backend_->driver().cuModuleUnload(module_);
+}
+
+Result<std::shared_ptr<Backend>> CudaBackend::make(std::shared_ptr<Pool> pool) {
+  auto driver = cuda::Driver::open();
+  if (!driver.ok())
+    return driver.status();
+  std::shared_ptr<CudaBackend> backend(new CudaBackend(**driver, std::move(pool)));
+  if (Status s = backend->start(); !s.ok())
+    return s;
+  return std::shared_ptr<Backend>(std::move(backend));
+}
+
+// Processes of one launcher on one machine take the visible GPUs in turn.
+Status CudaBackend::start() {
+  constexpr int kMajor = 75, kMinor = 76; // attributes: the architecture's version
+  int count = 0, rank = 0;
+  for (const char *name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"})
+    if (const char *text = std::getenv(name))
+      rank = std::max(std::atoi(text), 0);
+  if (cuda::ResultCode code = driver_.cuDeviceGetCount(&count); code != kSuccess || count == 0)
+    return {Code::Unimplemented,
+            "the program is for GPUs, and the driver shows none: see CUDA_VISIBLE_DEVICES"};
+  cuda::DeviceNumber device = 0;
+  char name[200] = "";
+  auto check = [&](cuda::ResultCode code) {
+    return driver_.status(code, "the GPU cannot be used");
+  };
+  if (Status s = check(driver_.cuDeviceGet(&device, rank % count)); !s.ok())
+    return s;
+  if (Status s = check(driver_.cuDeviceGetName(name, sizeof name, device)); !s.ok())
+    return s;
+  if (Status s = check(driver_.cuDeviceGetAttribute(&major_, kMajor, device)); !s.ok())
+    return s;
+  if (Status s = check(driver_.cuDeviceGetAttribute(&minor_, kMinor, device)); !s.ok())
+    return s;
+  gpu_ = std::string(name) + " (sm_" + std::to_string(major_) + std::to_string(minor_) + ")";
+  return check(driver_.cuDevicePrimaryCtxRetain(&context_, device)); // until the process ends
+}
+
+std::shared_ptr<Memory> CudaBackend::allocate(Space space, size_t bytes) {
+  enter();
+  size_t taken = std::max<size_t>(bytes, 64);
+  Address address;
+  if (space == Space::Device) {
+    cuda::Pointer memory = 0;
+    if (driver_.cuMemAlloc(&memory, taken) == kSuccess)
+      address = Address(reinterpret_cast<void *>(memory));
+  } else {
+    void *memory = nullptr;
+    if (space == Space::File)
+      memory = mapFile(bytes);
+    else if (driver_.cuMemHostAlloc(&memory, taken, 0) != kSuccess)
+      memory = nullptr;
+    address = Address(memory);
+  }
+  if (!address)
+    return nullptr;
+  return std::make_shared<Block>(std::static_pointer_cast<CudaBackend>(shared_from_this()), address,
+                                 bytes, space);
+}
+
+std::shared_ptr<Memory> CudaBackend::constant(const void *data, size_t bytes,
+                                              std::shared_ptr<const void>) {
+  auto memory = allocate(Space::Device, bytes);
+  if (memory && !copyFromHost(memory->address(), data, bytes)->wait().ok())
+    return nullptr;
+  return memory;
+}
+
+uint64_t CudaBackend::mostMemory() const {
+  size_t free = 0, total = 0;
+  enter();
+  return driver_.cuMemGetInfo(&free, &total) == kSuccess ? total : 0;
+}
+
+std::shared_ptr<Event> CudaBackend::move(cuda::Pointer to, cuda::Pointer from, size_t bytes) {
+  if (bytes == 0)
+    return Event::past();
+  enter();
+  cuda::ResultCode code = driver_.cuMemcpy(to, from, bytes);
+  if (code == kSuccess)
+    return Event::past();
+  auto event = std::make_shared<Event>();
+  event->signal(driver_.status(code, "a copy from or to the GPU failed"));
+  return event;
+}
+
+std::shared_ptr<Event> CudaBackend::copyToHost(void *to, Address from, size_t bytes) {
+  return move(pointerOf(to), from.number(), bytes);
+}
+std::shared_ptr<Event> CudaBackend::copyFromHost(Address to, const void *from, size_t bytes) {
+  return move(to.number(), pointerOf(from), bytes);
+}
+std::shared_ptr<Event> CudaBackend::copy(Address to, Address from, size_t bytes) {
+  return move(to.number(), from.number(), bytes);
+}
+
+// "sm_90a" runs on that architecture only, "sm_90" on all that are newer too.
+static bool runs(const std::string &architecture, int version) {
+  if (!architecture.starts_with("sm_"))
+    return false;
+  char *end = nullptr;
+  long wanted = std::strtol(architecture.c_str() + 3, &end, 10);
+  return *end == 'a' ? wanted == version : wanted <= version;
+}
+
+Result<std::shared_ptr<const KernelCode>> CudaBackend::load(const LoadedProgram &program) {
+  constexpr int kErrorLog = 5, kErrorLogBytes = 6; // options
+  if (program.deviceCode().empty())                // no kernels
+    return std::shared_ptr<const KernelCode>();
+  const DeviceText *best = nullptr;
+  std::string known;
+  for (const DeviceText &text : program.deviceCode()) {
+    known += (known.empty() ? "" : ", ") + text.architecture;
+    if (!best && runs(text.architecture, 10 * major_ + minor_))
+      best = &text;
+  }
+  if (!best)
+    return Status(Code::FailedPrecondition, "the program was compiled for " + known +
+                                                "; this GPU is " + gpu_ +
+                                                ": name its architecture in --target=cuda:..");
+  enter();
+  char log[2000] = "";
+  int names[] = {kErrorLog, kErrorLogBytes};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
+  cuda::Module module = nullptr;
+  cuda::ResultCode code = driver_.cuModuleLoadDataEx(&module, best->text.c_str(), 2, names, values);
+  if (code != kSuccess)
+    return driver_.status(code, "the driver refuses the kernels for " + best->architecture +
+                                    (*log ? std::string(" (") + log + ")" : ""));
+  auto made =
+      std::make_shared<CudaCode>(std::static_pointer_cast<CudaBackend>(shared_from_this()), module);
+  for (const KernelEntry &kernel : program.kernels()) {
+    cuda::Function function = nullptr;
+    if (kernel.used && kernel.function)
+      return Status(Code::Unimplemented, "kernel '" + kernel.symbol + "' runs on CPUs only");
+    if (kernel.used)
+      code = driver_.cuModuleGetFunction(&function, module, kernel.symbol.c_str());
+    if (code != kSuccess)
+      return invalidProgram("the code for " + best->architecture + " lacks kernel '" +
+                            kernel.symbol + "'");
+    made->functions.push_back(function);
+  }
+  return std::shared_ptr<const KernelCode>(std::move(made));
+}
+
+std::unique_ptr<Queue> CudaBackend::makeQueue(const Lane &lane) {
+  return std::make_unique<CudaQueue>(std::static_pointer_cast<CudaBackend>(shared_from_this()),
+                                     lane);
+}
+
+} // namespace tessera::runtime::device

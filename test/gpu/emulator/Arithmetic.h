@@ -1,0 +1,16 @@
+// What instructions compute from the bits of their operands, as PTX defines it.
+#pragma once
+
+#include "test/gpu/emulator/Ptx.h"
+
+#include <cstdint>
+
+namespace tessera::emulator {
+
+// The bits of the result, those beyond the type's are zero. False: not known for these types.
+bool compute(const Instruction &instruction, uint64_t a, uint64_t b, uint64_t c, uint64_t &result);
+bool compare(const Instruction &instruction, uint64_t a, uint64_t b, bool &result);
+bool convert(const Instruction &instruction, uint64_t a, uint64_t &result);
+uint64_t masked(uint64_t bits, Type type);
+
+} // namespace tessera::emulator

@@ -1,0 +1,155 @@
+// Kernels written by hand: what the emulator computes, counts, and refuses.
+#include "test/gpu/emulator/Machine.h"
+
+#include <gtest/gtest.h>
+
+namespace tessera::emulator {
+namespace {
+
+// A kernel of two arrays `x` and `y`, whose address, with four bytes for each thread, is in %rd1 and
+// %rd2; %r1 is the thread.
+std::string kernel(const std::string &body) {
+  return R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 .ptr .global .align 64 x, .param .u64 .ptr .global .align 64 y)
+{
+  .reg .pred %p<4>;
+  .reg .b32 %r<16>;
+  .reg .b64 %rd<16>;
+  .shared .align 4 .b8 tile[512];
+  ld.param.b64 %rd1, [x];
+  ld.param.b64 %rd2, [y];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.s64 %rd1, %rd1, %rd3;
+  add.s64 %rd2, %rd2, %rd3;
+  mov.b32 %r2, tile;
+  shl.b32 %r3, %r1, 2;
+  add.s32 %r2, %r2, %r3;
+)" + body + "\n  ret;\n}\n";
+}
+
+class MachineTest : public testing::Test {
+protected:
+  // What went wrong; x holds 0, 1, 2, ..
+  std::string run(const std::string &body, uint32_t blocks = 1, uint32_t threads = 64) {
+    Module module;
+    if (std::string problem = parse(kernel(body), module); !problem.empty())
+      return problem;
+    uint64_t parameters[] = {memory.allocate(4 * 64), memory.allocate(4 * 64)};
+    x = reinterpret_cast<uint32_t *>(memory.translate(parameters[0], 256));
+    y = reinterpret_cast<uint32_t *>(memory.translate(parameters[1], 256));
+    for (uint32_t i = 0; i < 64; ++i)
+      x[i] = i;
+    Machine machine(module, {}, memory, seed);
+    return machine.run(module.kernels.at("k"), {blocks, threads, 0},
+                       reinterpret_cast<const uint8_t *>(parameters), ++launch, counts);
+  }
+
+  Memory memory;
+  Counts counts;
+  uint64_t seed = 7;
+  uint32_t launch = 0;
+  uint32_t *x = nullptr, *y = nullptr;
+};
+
+TEST_F(MachineTest, AccessesAreCountedBesideTheLeast) {
+  EXPECT_EQ(run("ld.global.b32 %r4, [%rd1]; add.s32 %r4, %r4, 5; st.global.b32 [%rd2], %r4;"), "");
+  for (uint32_t i = 0; i < 64; ++i)
+    EXPECT_EQ(y[i], i + 5);
+  EXPECT_EQ(counts.bytesRead, 256u);
+  EXPECT_EQ(counts.leastWritten, 256u);
+  EXPECT_EQ(counts.sectorsRead, 8u);
+  // Twice, and apart: a sector for each of 32 threads.
+  counts = {};
+  EXPECT_EQ(run("shl.b32 %r5, %r1, 5; and.b32 %r5, %r5, 224; sub.s32 %r5, %r5, %r3;"
+                "cvt.s64.s32 %rd4, %r5; add.s64 %rd1, %rd1, %rd4;"
+                "ld.global.b32 %r4, [%rd1]; ld.global.b32 %r4, [%rd1]; st.global.b32 [%rd2], %r4;"),
+            "");
+  EXPECT_EQ(counts.bytesRead, 512u);
+  EXPECT_EQ(counts.leastRead, 32u);
+  EXPECT_EQ(counts.sectorsRead, 32u);
+}
+
+// Each thread takes its neighbour's value from the tile.
+std::string neighbours(const std::string &between) {
+  return "st.shared.b32 [%r2], %r1;" + between +
+         "xor.b32 %r5, %r3, 252; mov.b32 %r6, tile; add.s32 %r6, %r6, %r5;"
+         "ld.shared.b32 %r4, [%r6]; st.global.b32 [%rd2], %r4;";
+}
+
+TEST_F(MachineTest, BarriersOrderWhatThreadsShare) {
+  EXPECT_EQ(run(neighbours("bar.sync 0;")), "");
+  for (uint32_t i = 0; i < 64; ++i)
+    EXPECT_EQ(y[i], 63 - i);
+  EXPECT_EQ(counts.barriers, 1u);
+  EXPECT_NE(run(neighbours("")).find("with no barrier between"), std::string::npos);
+}
+
+TEST_F(MachineTest, BlocksShareNothing) {
+  EXPECT_EQ(run("ld.global.b32 %r4, [%rd1];", 2), "");
+  EXPECT_NE(run("st.global.b32 [%rd1], %r1;", 2).find("with no barrier between"),
+            std::string::npos);
+  EXPECT_NE(run("ld.global.b32 %r4, [%rd1]; bar.sync 0; mov.u32 %r5, %ctaid.x;"
+                "setp.ne.s32 %p1, %r5, 0; @%p1 st.global.b32 [%rd1], %r1;",
+                2)
+                .find("with no barrier between"),
+            std::string::npos);
+}
+
+TEST_F(MachineTest, AllThreadsMustComeToABarrier) {
+  EXPECT_NE(run("setp.eq.s32 %p1, %r1, 3; @%p1 ret; bar.sync 0;").find("they have ended"),
+            std::string::npos);
+  EXPECT_NE(run("setp.eq.s32 %p1, %r1, 3; @%p1 bra $A; bar.sync 0; bra $B; $A: bar.sync 0; $B:")
+                .find("is at another"),
+            std::string::npos);
+}
+
+TEST_F(MachineTest, AccessesOutsideAreFound) {
+  EXPECT_NE(run("ld.global.b32 %r4, [%rd1+4];").find("outside of what is allocated"),
+            std::string::npos);
+  EXPECT_NE(run("st.global.b32 [%rd1+-4], %r1;").find("outside of what is allocated"),
+            std::string::npos);
+  EXPECT_NE(run("ld.shared.b32 %r4, [%r2+512];").find("outside of shared memory"),
+            std::string::npos);
+  EXPECT_NE(run("ld.global.b64 %rd5, [%rd1];").find("no multiple of them"), std::string::npos);
+}
+
+TEST_F(MachineTest, LanesExchangeValues) {
+  EXPECT_EQ(run("shfl.sync.bfly.b32 %r4|%p1, %r1, 5, 31, -1; st.global.b32 [%rd2], %r4;"), "");
+  for (uint32_t i = 0; i < 64; ++i)
+    EXPECT_EQ(y[i], i ^ 5);
+  // Within halves of a warp; who has no partner keeps its own.
+  EXPECT_EQ(run("shfl.sync.down.b32 %r4|%p1, %r1, 3, 4127, -1; st.global.b32 [%rd2], %r4;"), "");
+  for (uint32_t i = 0; i < 64; ++i)
+    EXPECT_EQ(y[i], i % 16 < 13 ? i + 3 : i);
+  EXPECT_NE(run("setp.eq.s32 %p1, %r1, 3; @%p1 ret; shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1;")
+                .find("not all of its lanes come"),
+            std::string::npos);
+}
+
+TEST_F(MachineTest, FloatsAreRoundedAsWritten) {
+  // 1 + 2^-24 is a tie: to even; what is subnormal is flushed where that is said.
+  EXPECT_EQ(run("mov.b32 %r4, 0f3F800000; mov.b32 %r5, 0f33800000; add.rn.f32 %r6, %r4, %r5;"
+                "st.global.b32 [%rd2], %r6;"),
+            "");
+  EXPECT_EQ(y[0], 0x3f800000u);
+  EXPECT_EQ(run("mov.b32 %r4, 0f00400000; mov.b32 %r5, 0f3F800000; mul.rn.ftz.f32 %r6, %r4, %r5;"
+                "st.global.b32 [%rd2], %r6;"),
+            "");
+  EXPECT_EQ(y[0], 0u);
+  EXPECT_EQ(run("mov.b32 %r4, 0fBFC00000; cvt.rzi.s32.f32 %r6, %r4; st.global.b32 [%rd2], %r6;"),
+            "");
+  EXPECT_EQ(y[0], static_cast<uint32_t>(-1));
+}
+
+TEST_F(MachineTest, WhatIsNotKnownIsRefused) {
+  EXPECT_NE(run("sin.approx.f32 %r4, %r1;").find("instruction 'sin.approx.f32' is not known"),
+            std::string::npos);
+  EXPECT_NE(run("add.rz.f32 %r4, %r1, %r1;").find("not known"), std::string::npos);
+  EXPECT_NE(run("add.s32 %r99, %r1, %r1;").find("%r99 is not declared"), std::string::npos);
+}
+
+} // namespace
+} // namespace tessera::emulator

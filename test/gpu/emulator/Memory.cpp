@@ -1,0 +1,58 @@
+#include "test/gpu/emulator/Memory.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace tessera::emulator {
+
+Memory::Memory() : total_(size_t{4} << 30), next_(kDeviceBase) {
+  if (const char *bytes = std::getenv("TESSERA_EMULATOR_MEMORY"))
+    total_ = std::strtoull(bytes, nullptr, 10);
+}
+
+uint64_t Memory::allocate(size_t bytes, bool ofDevice) {
+  if (used_ + bytes > total_)
+    return 0;
+  Block block;
+  block.size = bytes;
+  block.ofDevice = ofDevice;
+  block.bytes.reset(new (std::nothrow) uint8_t[bytes ? bytes : 1]);
+  if (!block.bytes)
+    return 0;
+  std::memset(block.bytes.get(), 0xff, bytes);
+  // Addresses are not used again, and far apart.
+  uint64_t address = next_;
+  next_ += (bytes + 4096 + 255) / 256 * 256;
+  used_ += bytes;
+  blocks_[address] = std::move(block);
+  return address;
+}
+
+bool Memory::release(uint64_t address) {
+  auto it = blocks_.find(address);
+  if (it == blocks_.end())
+    return false;
+  used_ -= it->second.size;
+  blocks_.erase(it);
+  return true;
+}
+
+Memory::Block *Memory::find(uint64_t address, size_t bytes, size_t &offset) {
+  auto after = blocks_.upper_bound(address);
+  if (after == blocks_.begin())
+    return nullptr;
+  auto &[first, block] = *std::prev(after);
+  offset = address - first;
+  return offset <= block.size && bytes <= block.size - offset ? &block : nullptr;
+}
+
+uint8_t *Memory::translate(uint64_t address, size_t bytes) {
+  if (!isOfDevice(address))
+    return reinterpret_cast<uint8_t *>(address);
+  size_t offset;
+  Block *block = find(address, bytes, offset);
+  return block ? block->bytes.get() + offset : nullptr;
+}
+
+} // namespace tessera::emulator

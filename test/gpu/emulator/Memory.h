@@ -1,0 +1,51 @@
+// The memory of the device that is emulated: blocks with nothing between them, at addresses that the
+// host faults at. Each byte knows who read and wrote it last, so that races are found.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace tessera::emulator {
+
+// Who last read and wrote a byte, in which launch; within a block barriers divide time into epochs.
+struct Trace {
+  static constexpr uint32_t kSeveral = UINT32_MAX; // threads of the block, or blocks
+  struct Access {
+    uint32_t launch = 0, block = 0, thread = 0, epoch = 0;
+  } read, written;
+};
+
+class Memory {
+public:
+  struct Block {
+    std::unique_ptr<uint8_t[]> bytes;
+    size_t size = 0;
+    std::vector<Trace> traces; // made when a kernel first comes
+    bool ofDevice = true;      // not of the host: pinned
+  };
+
+  Memory();
+  // 256-byte aligned, filled with ones, which no program should read. 0: there is no room.
+  uint64_t allocate(size_t bytes, bool ofDevice = true);
+  bool release(uint64_t address);
+  // The block that holds all of [address, address + bytes), with the offset there; null: none does.
+  Block *find(uint64_t address, size_t bytes, size_t &offset);
+  // Of an address of the device or of the host.
+  uint8_t *translate(uint64_t address, size_t bytes);
+  size_t used() const { return used_; }
+  size_t total() const { return total_; }
+
+private:
+  std::map<uint64_t, Block> blocks_;
+  size_t used_ = 0, total_;
+  uint64_t next_;
+};
+
+// No process has memory there.
+constexpr uint64_t kDeviceBase = uint64_t{1} << 62;
+inline bool isOfDevice(uint64_t address) { return address >= kDeviceBase; }
+
+} // namespace tessera::emulator

@@ -1,0 +1,258 @@
+"""Programs on GPUs without a GPU: compiled with --target=cuda and run by `tessera run` over a stand-in for NVIDIA's driver
+($LD_LIBRARY_PATH names it; test/gpu/emulator), beside the same programs on the cpu. Bits are the same: both have the code of one
+emitter, and orders of sums are the operation's own (docs/numbers.md). What the emulator counts is held against the least.
+
+  programs.py [NAME..]
+"""
+import collections
+import json
+import os
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "numerics"))
+
+import jax
+
+jax.config.update("jax_enable_x64", True)
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from command_line import tessera
+
+# cpu: with FMA, without the tiles of AMX, whose order of sums is the instruction's.
+TARGETS = {"cpu": ["--target-cpu=x86-64-v3"], "cuda": ["--target=cuda:sm_80"]}
+PROGRAMS = {}
+
+
+def program(*shapes, dtypes="float32", least=None, donate=()):
+    """`least`: at most so many times the least bytes and sectors may be moved, by all kernels together; None: any."""
+    def add(function):
+        kinds = [dtypes] * len(shapes) if isinstance(dtypes, str) else dtypes
+        PROGRAMS[function.__name__] = (function, [jax.ShapeDtypeStruct(s, k) for s, k in zip(shapes, kinds)], least, donate)
+        return function
+    return add
+
+
+@program((128, 256), (256,))
+def add_row(x, y):
+    return jnp.exp(x + y)
+
+
+@program((1000, 37), (1000, 37), least=1.05)
+def no_multiple_of_anything(x, y):
+    return jnp.where(x > y, x * 2 - y, jnp.sqrt(jnp.abs(y)) / (1 + x * x))
+
+
+@program((33, 130))
+def transposed(x):
+    return x.T + 1, x[::2, 5:90], x[::-1]
+
+
+@program((17, 64), (17, 30))
+def concatenated(x, y):
+    return jnp.concatenate([x, -y, x], axis=1), jnp.pad(y, ((1, 2), (0, 3)), constant_values=7)
+
+
+@program((64, 96), dtypes="bfloat16", least=1.05)
+def bf16(x):
+    return x * x + jnp.bfloat16(0.3), jnp.tanh(x.astype(jnp.float32))
+
+
+@program((50, 40), dtypes="float16")
+def f16(x):
+    return x * x - x / 3, x.astype(jnp.float32) * 1e-3
+
+
+@program((3000,), (3000,), dtypes="int32")
+def integers(x, y):
+    return x // jnp.where(y == 0, 3, y), x % 7, jnp.bitwise_xor(x << 3, y >> 2), lax.population_count(x), lax.clz(y), jnp.maximum(x, y)
+
+
+@program((300,), (300,), dtypes=("uint8", "int64"))
+def narrow_and_wide(x, y):
+    return x + 200, x // 3, y * y, y >> 7, (y > 5) & (x < 100)
+
+
+@program((40, 50))
+def functions(x):
+    return jnp.exp(x), jnp.log(jnp.abs(x)), jnp.tanh(x), jax.nn.sigmoid(x), lax.erf(x), jnp.expm1(x), jnp.log1p(jnp.abs(x)), jnp.power(jnp.abs(x), 1.7), lax.cbrt(x), jnp.arctan2(x, 2 - x), jnp.sign(x), jnp.round(x * 8)
+
+
+@program((20, 30), dtypes="float64")
+def doubles(x):
+    return x * x / 3 + jnp.sqrt(jnp.abs(x)), jnp.floor(x), x.astype(jnp.float32)
+
+
+@program((8, 100))
+def softmax(x):
+    return jax.nn.softmax(x, axis=-1)
+
+
+@program((16, 96), (96,), (96,), donate=(0,))
+def layer_norm(x, scale, bias):
+    mean = x.mean(-1, keepdims=True)
+    centred = x - mean
+    return centred * lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5) * scale + bias
+
+
+@program((24, 72), donate=(0,))
+def row_in_place(x):
+    return x - x.max(-1, keepdims=True)
+
+
+@program((40, 90))
+def sums(x):
+    return x.sum(0), x.sum(1), x.sum(), x.max(0), jnp.argmax(x, 1), jnp.cumsum(x, 0)
+
+
+@program((46, 70), (70, 33), (33,))
+def dense(x, w, b):
+    return jax.nn.gelu(x @ w + b)
+
+
+@program((4, 24, 16), (4, 24, 16), (4, 24, 16))
+def attention(q, k, v):
+    scores = jnp.einsum("hqd,hkd->hqk", q, k) / 4
+    mask = jnp.tril(jnp.ones((24, 24), bool))
+    return jnp.einsum("hqk,hkd->hqd", jax.nn.softmax(jnp.where(mask, scores, -1e30)), v)
+
+
+@program((2, 9, 9, 3), (3, 3, 3, 8))
+def convolution(x, w):
+    return lax.conv_general_dilated(x, w, (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
+@program((100, 16), (30,), dtypes=("float32", "int32"))
+def gathered(table, rows):
+    return jnp.take(table, rows % 100, axis=0, mode="clip")
+
+
+@program((50, 8), (3, 8), (), dtypes=("float32", "float32", "int32"), donate=(0,))
+def updated(cache, fresh, at):
+    return lax.dynamic_update_slice(cache, fresh, (at, jnp.int32(0)))
+
+
+@program((12,))
+def until_small(x):
+    return lax.while_loop(lambda c: jnp.max(jnp.abs(c[0])) > 1e-3, lambda c: (c[0] * 0.5, c[1] + 1), (x, 0))
+
+
+@program((8, 16), (16, 16))
+def scanned(x, w):
+    return lax.scan(lambda c, _: (jnp.tanh(c @ w), c.sum()), x, None, length=5)
+
+
+@program((6,))
+def branched(x):
+    return lax.switch(jnp.int32(x[0] * 0 + 2), [lambda v: v, lambda v: -v, lambda v: v * v], x)
+
+
+@program((128, 64), (128, 64), (128, 64), (128, 64), least=1.05, donate=(0, 1, 2))
+def adam(weight, m, v, gradient):
+    m, v = 0.9 * m + 0.1 * gradient, 0.999 * v + 0.001 * gradient * gradient
+    return weight - 1e-3 * m / (jnp.sqrt(jnp.abs(v)) + 1e-8), m, v
+
+
+@program((32,), dtypes="uint32")
+def random_bits(x):
+    return jax.random.bits(jax.random.key(x[0], impl="threefry2x32"), (64,), "uint32")
+
+
+# The mesh of some, in sdy's text; arguments are cut along their first dimension.
+SHARDED = {"dense": 2, "sums": 4, "layer_norm": 8}
+
+
+def values(argument, random):
+    kind = np.dtype(argument.dtype)
+    if kind == np.bool_:
+        return random.integers(0, 2, argument.shape).astype(bool)
+    if kind.kind in "iu":
+        information = np.iinfo(kind)
+        return random.integers(information.min, information.max, argument.shape, dtype=kind) if argument.shape else np.asarray(41, kind)
+    return random.standard_normal(argument.shape).astype(np.float64 if kind == np.float64 else np.float32)
+
+
+def text_of(function, arguments, donate, devices):
+    if devices == 1:
+        return jax.jit(function, donate_argnums=donate).lower(*arguments).as_text()
+    from jax.sharding import AbstractMesh, AxisType, NamedSharding, PartitionSpec
+    mesh = AbstractMesh((devices,), ("x",), axis_types=(AxisType.Auto,))
+    cut = lambda a: PartitionSpec("x") if a.shape and a is arguments[0] else PartitionSpec()
+    placed = [jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=NamedSharding(mesh, cut(a))) for a in arguments]
+    return jax.jit(function, donate_argnums=donate).trace(*placed).lower(lowering_platforms=("cpu",)).as_text()
+
+
+def run(name, target, text, inputs, directory):
+    """(outputs, counts by kernel), or what went wrong."""
+    path = lambda suffix: os.path.join(directory, f"{name}.{target}.{suffix}")
+    with open(path("mlir"), "w") as file:
+        file.write(text)
+    np.savez(path("in.npz"), **{f"in{i}": x for i, x in enumerate(inputs)})
+    report = os.environ["TESSERA_EMULATOR_REPORT"] = path("counts")
+    for arguments in (["compile", path("mlir"), "-o", path("tsr"), "--verify-each", *TARGETS[target]],
+                      ["run", path("tsr"), f"--inputs={path('in.npz')}", f"--outputs={path('out.npz')}", "--quiet"]):
+        done = tessera(*arguments)
+        if done.returncode:
+            return done.stderr.strip()
+    counts = []
+    if os.path.exists(report):
+        with open(report) as file:
+            counts = [json.loads(line) for line in file]
+    with np.load(path("out.npz")) as found:
+        return [found[f"out{i}"] for i in range(len(found.files))], counts
+
+
+def far_from_least(counts, least):
+    total = collections.Counter()
+    for kernel in counts:
+        total.update({key: value for key, value in kernel.items() if key != "kernel"})
+    for what in ("read", "written"):
+        moved, needed, sectors = total[f"bytes_{what}"], total[f"least_{what}"], total[f"sectors_{what}"]
+        if moved > least * needed:
+            return f"{moved} bytes are {what}, {needed} would do"
+        if sectors > 1.1 * moved / 32 + 64:
+            return f"{sectors} sectors are {what}, {moved // 32} would do"
+    return None
+
+
+def check(name, directory, devices):
+    function, arguments, least, donate = PROGRAMS[name]
+    random = np.random.default_rng(len(name))
+    inputs = [values(a, random) for a in arguments]
+    text = text_of(function, arguments, donate, devices)
+    expected, found = (run(name, target, text, inputs, directory) for target in ("cpu", "cuda"))
+    for target, result in (("cpu", expected), ("cuda", found)):
+        if isinstance(result, str):
+            return f"{target}: {result}"
+    for i, (a, b) in enumerate(zip(expected[0], found[0], strict=True)):
+        if a.dtype != b.dtype or a.shape != b.shape:
+            return f"out{i}: {b.dtype}{b.shape}, not {a.dtype}{a.shape}"
+        same = (a == b) | ((a != a) & (b != b))
+        if not same.all():
+            at = tuple(np.argwhere(~same)[0])
+            return f"out{i}: {np.count_nonzero(~same)} of {same.size} differ: {b[at]!r} at {at}, not {a[at]!r}"
+    if not found[1]:
+        return "no kernel ran on the stand-in"
+    return far_from_least(found[1], least) if least and devices == 1 else None
+
+
+def main():
+    names = sys.argv[1:] or list(PROGRAMS)
+    wrong = 0
+    with tempfile.TemporaryDirectory() as directory:
+        for name in names:
+            for devices in (1, SHARDED.get(name)):
+                if devices is None:
+                    continue
+                problem = check(name, directory, devices)
+                wrong += problem is not None
+                if problem:
+                    print(f"{name} on {devices}: {problem}", flush=True)
+    print(f"{len(names)} programs, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

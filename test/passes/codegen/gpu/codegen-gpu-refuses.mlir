@@ -1,0 +1,37 @@
+// What has no code for GPUs is refused at its operation (docs/limits.md), not left to the driver.
+// RUN: not tessera-opt %s --tessera-set-target="target=cuda" --tessera-codegen-gpu --split-input-file 2>&1 | FileCheck %s
+
+exec.kernel @sorted(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK: codegen-gpu-refuses.mlir:[[@LINE+1]]:{{[0-9]+}}: error: 'stablehlo.sort' has no code for --target=cuda yet
+  %0 = "stablehlo.sort"(%x) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %less = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  }) {dimension = 0 : i64} : (tensor<8xf32>) -> tensor<8xf32>
+  exec.yield %0 : tensor<8xf32>
+}
+
+// -----
+
+exec.kernel @of_doubles(%x: tensor<8xf64>) -> tensor<8xf64> {
+  %0 = stablehlo.add %x, %x : tensor<8xf64>
+  // CHECK: codegen-gpu-refuses.mlir:[[@LINE+1]]:{{[0-9]+}}: error: 'stablehlo.exponential' of f64 has no code for --target=cuda yet
+  %1 = stablehlo.exponential %0 : tensor<8xf64>
+  exec.yield %1 : tensor<8xf64>
+}
+
+// -----
+
+exec.kernel @angle(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK: codegen-gpu-refuses.mlir:[[@LINE+1]]:{{[0-9]+}}: error: 'stablehlo.sine' of floats has no code for --target=cuda yet
+  %0 = stablehlo.sine %x : tensor<8xf32>
+  exec.yield %0 : tensor<8xf32>
+}
+
+// -----
+
+exec.kernel @of_library(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: codegen-gpu-refuses.mlir:[[@LINE+1]]:{{[0-9]+}}: error: 'stablehlo.cholesky' has no code for --target=cuda yet
+  %0 = stablehlo.cholesky %x, lower = true : tensor<4x4xf32>
+  exec.yield %0 : tensor<4x4xf32>
+}
