@@ -85,21 +85,26 @@ def doubles(x):
     return x * x / 3 + jnp.sqrt(jnp.abs(x)), jnp.floor(x), x.astype(jnp.float32)
 
 
-@program((8, 100))
+@program((8, 3000))
 def softmax(x):
     return jax.nn.softmax(x, axis=-1)
 
 
-@program((16, 96), (96,), (96,), donate=(0,))
+@program((16, 770), (770,), (770,), donate=(0,))
 def layer_norm(x, scale, bias):
     mean = x.mean(-1, keepdims=True)
     centred = x - mean
     return centred * lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5) * scale + bias
 
 
-@program((24, 72), donate=(0,))
+@program((24, 200), donate=(0,))
 def row_in_place(x):
     return x - x.max(-1, keepdims=True)
+
+
+@program((5, 1100), (5, 1100), dtypes=("float64", "bfloat16"))
+def sums_of_rows(x, y):
+    return x.sum(1), (y * y).sum(1), y.astype(jnp.float32).max(1), x.min(1) + x.max(1)
 
 
 @program((40, 90))
@@ -132,6 +137,23 @@ def gathered(table, rows):
 @program((50, 8), (3, 8), (), dtypes=("float32", "float32", "int32"), donate=(0,))
 def updated(cache, fresh, at):
     return lax.dynamic_update_slice(cache, fresh, (at, jnp.int32(0)))
+
+
+@program((40, 8), (60, 8), (60,), dtypes=("float32", "float32", "int32"))
+def scattered(table, rows, at):
+    return table.at[at % 40].add(rows), jnp.zeros((30,)).at[jnp.abs(at) % 37].max(rows[:, 0], mode="drop")
+
+
+@program((2, 8, 8, 3), (2, 4, 4, 3))
+def pooled_gradient(x, g):
+    pool = lambda v: lax.reduce_window(v, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+    return jax.vjp(pool, x)[1](g)[0]
+
+
+@program((500,))
+def angles(x):
+    huge = x * np.exp2(np.arange(500) / 4.3).astype(np.float32)
+    return jnp.sin(x), jnp.cos(x * 100), jnp.tan(huge), jnp.sin(huge), jnp.cos(huge * huge)
 
 
 @program((12,))

@@ -11,8 +11,10 @@ struct Launch {
   int64_t threads = 256; // of each block
 };
 
-inline constexpr int64_t kWarp = 32;               // threads that go together
-inline constexpr int64_t kAccessBytes = 16;        // the widest access of a thread
+inline constexpr int64_t kWarp = 32;        // threads that go together
+inline constexpr int64_t kAccessBytes = 16; // the widest access of a thread
+inline constexpr int64_t kMostSharedBytes = 48
+                                            << 10; // of a block, without asking the driver for more
 inline constexpr int64_t kMostBlocks = 0x7fffffff; // of a launch
 
 // Elements that follow each other in memory, for each thread: as many as one access moves of the

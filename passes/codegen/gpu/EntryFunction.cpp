@@ -33,13 +33,15 @@ EntryFunction::EntryFunction(const KernelSource &kernel, llvm::Module &module)
   end = b.CreateRetVoid();
 }
 
+// There are no vector registers: those of 16 bytes are what a thread loads and stores at once. f16 is
+// converted by arithmetic on bits, as LLVM makes of its own conversions operations in f16, which flush
+// numbers that are subnormal there.
+VectorFeatures threadFeatures() {
+  return {kAccessBytes, /*bf16=*/false, /*f16=*/false, /*bf16Tiles=*/false, /*masks=*/true};
+}
+
 Emitter EntryFunction::emitter(Graph &graph) const {
-  // A thread has no vector registers: those of 16 bytes are what it loads and stores at once. f16 is
-  // converted by arithmetic on bits, as LLVM makes of its own conversions operations in f16, which
-  // flush numbers that are subnormal there.
-  VectorFeatures features{kAccessBytes, /*bf16=*/false, /*f16=*/false, /*bf16Tiles=*/false,
-                          /*masks=*/true};
-  return {module, graph, features, buffers, /*scratch=*/nullptr};
+  return {module, graph, threadFeatures(), buffers, /*scratch=*/nullptr};
 }
 
 void EntryFunction::addBlocks(int64_t blocks,

@@ -24,6 +24,7 @@ public:
   Value thread, block;              // numbers of 64 bits: in the block, in the grid
   llvm::Instruction *end;           // the return: code goes before it
   Launch launch;
+  int64_t sharedBytes = 0; // that are taken
 
   Value outputBuffer(unsigned output) const {
     return buffers[kernel.body->getNumArguments() + output];
@@ -38,6 +39,9 @@ public:
                     const std::function<void()> &different);
 };
 
+// What a thread's registers offer to the emitters.
+VectorFeatures threadFeatures();
+
 // All threads of the block have come here, and see what they wrote before.
 void barrier(llvm::IRBuilder<> &b);
 
@@ -45,5 +49,7 @@ void barrier(llvm::IRBuilder<> &b);
 bool emitKernel(const KernelSource &kernel, llvm::Module &module, Launch &launch);
 // Of a kernel whose outputs are functions of an index.
 bool emitNests(EntryFunction &function);
+// Of one operation that is none, by the cpu's code for it.
+bool emitCells(EntryFunction &entry);
 
 } // namespace tessera::codegen::gpu

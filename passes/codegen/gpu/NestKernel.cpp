@@ -1,11 +1,13 @@
 // Kernels whose outputs are functions of an index, for a GPU.
 //
 //   elements   a thread has an element of each output, or as many side by side as one access moves
-//   rows       a block has a row: what depends on the row alone comes first, then its elements
+//   rows       a block has a row: what depends on the row alone comes first, of which it computes sums
+//              together (BlockSum.h), then its elements
+//   sums       the same where all that is stored is one element for each row
 //
 // A nest's graph is that of the cpu's (NestGraph.h), and so are the nodes' code and the order of
 // sums; what differs is who computes which point.
-#include "passes/codegen/gpu/EntryFunction.h"
+#include "passes/codegen/gpu/BlockSum.h"
 #include "passes/codegen/gpu/Unsupported.h"
 #include "passes/codegen/kernel/NestGraph.h"
 
@@ -23,6 +25,7 @@ public:
 
 private:
   bool emitPart();
+  bool isOfSums();
   void emitElements();
   void emitRows();
   void emitRowValues(Emitter &e);
@@ -31,8 +34,11 @@ private:
   void openItem(Emitter &e, llvm::ArrayRef<LoopGroup> groups, Value number, int64_t lanes);
   int64_t itemsOf(llvm::ArrayRef<LoopGroup> groups, int64_t lanes) const;
   int64_t lanesOf(llvm::ArrayRef<LoopGroup> groups, llvm::ArrayRef<Node *> live) const;
-  llvm::ArrayRef<unsigned> outer() const { return llvm::ArrayRef(dims).take_front(outerDims); }
-  llvm::ArrayRef<unsigned> inner() const { return llvm::ArrayRef(dims).drop_front(outerDims); }
+  // The loops of a block, and those of its threads.
+  llvm::ArrayRef<unsigned> outer() const {
+    return llvm::ArrayRef(dims).take_front(takesRows() ? outerDims : dims.size());
+  }
+  llvm::ArrayRef<unsigned> inner() const { return llvm::ArrayRef(dims).drop_front(outer().size()); }
 
   EntryFunction &function;
 };
@@ -58,11 +64,21 @@ bool Nest::emit() {
 bool Nest::emitPart() {
   if (refusesNode(kernel, rootNodes()))
     return false;
-  if (takesRows())
+  if (takesRows() || isOfSums())
     emitRows();
   else
     emitElements();
   return true;
+}
+
+// Whether each element is made of sums that a block computes together.
+bool Nest::isOfSums() {
+  Emitter e = function.emitter(g->graph);
+  DimSet own = setOf(dims);
+  return llvm::any_of(Graph::reachable(rootNodes()), [&](Node *node) {
+    return node->op == Op::Reduced && !node->local && !(node->deps & ~own) &&
+           isBlockSum(function, e, *node->reduction);
+  });
 }
 
 // Several where all that is read and written lies side by side, or is the same for all of them, and
@@ -164,13 +180,28 @@ void Nest::emitElements() {
                      });
 }
 
+// Where a node of these dimensions is kept once it is computed.
+static Emitter::Level &levelOf(Emitter &e, DimSet deps) {
+  for (size_t i = e.levels.size(); i-- > 1;)
+    if (e.levels[i].dims & deps)
+      return e.levels[i];
+  return e.levels[0];
+}
+
 // What depends on the row alone. All of it is read before the first element is written, which may
 // lie in an operand's place.
 void Nest::emitRowValues(Emitter &e) {
   DimSet ofRow = setOf(outer());
-  for (Node *node : e.live)
-    if (node->op == Op::Reduced && !node->local && !(node->deps & ~ofRow))
-      e.emit(node);
+  for (Node *node : e.live) {
+    if (node->op != Op::Reduced || node->local || (node->deps & ~ofRow))
+      continue;
+    auto &known = levelOf(e, node->deps).reductions;
+    if (!known.contains(node->reduction) && isBlockSum(function, e, *node->reduction)) {
+      llvm::SmallVector<Value> values = emitBlockSum(function, e, *node->reduction);
+      levelOf(e, node->deps).reductions[node->reduction] = std::move(values);
+    }
+    e.emit(node);
+  }
   if (kernel.sharesBuffers())
     barrier(e.b);
   bool isFirst = llvm::all_of(inner(), [&](unsigned dim) { return g->graph.dims[dim].low == 0; });
@@ -221,21 +252,6 @@ bool emitNests(EntryFunction &function) {
   for (const auto &nest : outputNests(function.kernel, whole))
     ok = ok && Nest(function, nest, /*update=*/false).emit();
   return ok;
-}
-
-bool emitKernel(const KernelSource &kernel, llvm::Module &module, Launch &launch) {
-  if (refusesOperation(kernel))
-    return false;
-  EntryFunction function(kernel, module);
-  if (!emitNests(function))
-    return false;
-  launch = function.launch;
-  launch.blocks = std::max<int64_t>(launch.blocks, 1);
-  if (launch.blocks <= kMostBlocks)
-    return true;
-  kernel.body->getTerminator()->emitError("a kernel of ")
-      << launch.blocks << " blocks: a launch has " << kMostBlocks << " at most";
-  return false;
 }
 
 } // namespace tessera::codegen::gpu

@@ -7,7 +7,7 @@
 
 // 256 rows of 4096, four elements a thread.
 // CHECK: exec.kernel @side_by_side{{.*}} attributes {flops = {{.*}}, grid = 1024 : i64, scratch_bytes = 0 : i64}
-// CHECK: exec.image "cuda" for "sm_90a" ["ptx80"] {{.*}} {threads = array<i64: 256, 256, 256>}
+// CHECK: exec.image "cuda" for "sm_90a" ["ptx80"] {{.*}} {threads = array<i64: 256, 256, 256, 256>}
 // CHECK: exec.image "cuda" for "sm_80" ["ptx80"]
 // AGAIN-COUNT-1: exec.image
 // AGAIN-NOT: exec.image
@@ -41,10 +41,25 @@ exec.kernel @across(%x: tensor<32x64xf32>) -> tensor<64x32xf32> {
 // CODE: ld.global
 // CODE: bar.sync
 // CODE: st.global
-exec.kernel @rows(%x: tensor<16x100xf32>) -> tensor<16x100xf32> attributes {inplace = array<i64: 0>} {
+exec.kernel @rows(%x: tensor<16x60xf32>) -> tensor<16x60xf32> attributes {inplace = array<i64: 0>} {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
-  %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<16x100xf32>, tensor<f32>) -> tensor<16xf32>
-  %wide = stablehlo.broadcast_in_dim %sum, dims = [0] : (tensor<16xf32>) -> tensor<16x100xf32>
-  %0 = stablehlo.subtract %x, %wide : tensor<16x100xf32>
-  exec.yield %0 : tensor<16x100xf32>
+  %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<16x60xf32>, tensor<f32>) -> tensor<16xf32>
+  %wide = stablehlo.broadcast_in_dim %sum, dims = [0] : (tensor<16xf32>) -> tensor<16x60xf32>
+  %0 = stablehlo.subtract %x, %wide : tensor<16x60xf32>
+  exec.yield %0 : tensor<16x60xf32>
+}
+
+// A longer row is added up by the threads together: 62 fours of units, lane by lane, through shared memory.
+// CODE: .visible .entry sums_of_rows(
+// CODE: .shared .align 16 .b8 sums_of_rows_sums[3968]
+// CODE: ld.global
+// CODE: st.shared
+// CODE: bar.sync
+// CODE: ld.shared
+// CODE: bar.sync
+// CODE: st.global
+exec.kernel @sums_of_rows(%x: tensor<16x4000xf32>) -> tensor<16xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<16x4000xf32>, tensor<f32>) -> tensor<16xf32>
+  exec.yield %sum : tensor<16xf32>
 }

@@ -1,0 +1,25 @@
+// Sums (maxima, ..) that the threads of a block compute together, in the order of OrderedSums.cpp:
+//
+//   16 threads are the lanes of a unit, and every 16 take fours of units in turn:
+//     threads 0..15     four 0   four 16  ..     partial sums, lane by lane, in shared memory
+//     threads 16..31    four 1   four 17  ..
+//   after a barrier threads 0..15 add the fours of their lane in sixteens, and sixteens of those, and
+//   what is left over at the end; after another every thread folds the lanes.
+//
+// So neighbours read side by side, each element is read once, and the bits are those of one thread.
+#pragma once
+
+#include "passes/codegen/gpu/EntryFunction.h"
+
+namespace tessera::codegen::gpu {
+
+// Whether a block computes it together: along rows of a simple reducer, with enough of them, and
+// room for the partial sums.
+bool isBlockSum(const EntryFunction &function, const Emitter &emitter, const Reduction &reduction);
+
+// Writes it at the emitter's place, which all threads of the block reach: the components with their
+// initial values.
+llvm::SmallVector<Value> emitBlockSum(EntryFunction &function, Emitter &emitter,
+                                      const Reduction &reduction);
+
+} // namespace tessera::codegen::gpu

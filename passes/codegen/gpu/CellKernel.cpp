@@ -1,0 +1,57 @@
+// Operations that are no function of an index: a thread has a cell of the cpu's code for them.
+//
+//   int32_t k_cells(const TesseraKernelArgs *, uint32_t begin, uint32_t end)      as on the cpu
+//   .entry k(..) { cell = block * threads + thread;  if (cell < cells) k_cells(&args, cell, cell + 1) }
+//
+// Cells write apart from each other, so the result is right, and its bits are the cpu's; the threads
+// of a warp go their own ways.
+#include "passes/codegen/cpu/KernelEmitter.h"
+#include "passes/codegen/gpu/EntryFunction.h"
+
+namespace tessera::codegen::gpu {
+
+static constexpr int64_t kCellThreads = kWarp;
+
+// Calls the cells' function with what the cpu's runtime would give it.
+static void emitCall(EntryFunction &entry, llvm::Function *cells, int64_t count) {
+  llvm::IRBuilder<> b(&entry.function->getEntryBlock(), entry.function->getEntryBlock().begin());
+  unsigned buffers = entry.buffers.size();
+  Value table = b.CreateAlloca(b.getPtrTy(), b.getInt64(buffers));
+  Value args = b.CreateAlloca(b.getPtrTy(), b.getInt64(3)); // TesseraKernelArgs
+  entry.addBlocks(blocksFor(count, entry.launch), [&](Value block, llvm::Instruction *before) {
+    b.SetInsertPoint(before);
+    for (unsigned i = 0; i < buffers; ++i)
+      b.CreateStore(b.CreateAddrSpaceCast(entry.buffers[i], b.getPtrTy()),
+                    b.CreateConstGEP1_64(b.getPtrTy(), table, i));
+    auto *none = llvm::ConstantPointerNull::get(b.getPtrTy());
+    for (unsigned i = 0; i < 3; ++i)
+      b.CreateStore(i ? none : table, b.CreateConstGEP1_64(b.getPtrTy(), args, i));
+    Value first = b.CreateMul(block, b.getInt64(entry.launch.threads));
+    Value cell = b.CreateTrunc(b.CreateAdd(first, entry.thread), b.getInt32Ty());
+    // Cells past the last do nothing.
+    b.CreateCall(cells, {args, cell, b.CreateAdd(cell, b.getInt32(1))});
+  });
+}
+
+bool emitCells(EntryFunction &entry) {
+  KernelSource source = entry.kernel;
+  source.symbol += "_cells";
+  KernelInfo info;
+  if (!codegen::emitKernel(source, entry.module, threadFeatures(), info))
+    return false;
+  mlir::Operation *last = entry.kernel.body->getTerminator();
+  if (info.scratchBytes) {
+    last->emitError("needs scratch, which --target=cuda has none of yet (docs/limits.md)");
+    return false;
+  }
+  llvm::Function *cells = entry.module.getFunction(source.symbol);
+  cells->setLinkage(llvm::GlobalValue::InternalLinkage);
+  cells->setAttributes({}); // those of the cpu's code
+  cells->addFnAttr(llvm::Attribute::AlwaysInline);
+  cells->addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+  entry.launch.threads = kCellThreads;
+  emitCall(entry, cells, info.grid);
+  return true;
+}
+
+} // namespace tessera::codegen::gpu

@@ -1,0 +1,13 @@
+// Functions that the emitter takes from the C library, which a GPU has not: ours, as LLVM IR.
+#pragma once
+
+#include "llvm/IR/Module.h"
+
+#include <string>
+
+namespace tessera::codegen::gpu {
+
+// Writes those that the module calls. What remains: the name of one that there is none of, or "".
+std::string defineMath(llvm::Module &module);
+
+} // namespace tessera::codegen::gpu

@@ -1,0 +1,40 @@
+// The roads that a kernel for a GPU can take.
+#include "dialects/stablehlo/StablehloOps.h"
+#include "passes/codegen/gpu/DeviceMath.h"
+#include "passes/codegen/gpu/EntryFunction.h"
+#include "passes/codegen/gpu/Unsupported.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tessera::codegen::gpu {
+
+using namespace tessera::stablehlo;
+
+static bool isOfCells(const KernelSource &kernel) {
+  return llvm::any_of(*kernel.body, [](mlir::Operation &op) {
+    return mlir::isa<ScatterOp, SelectAndScatterOp, SortOp>(op);
+  });
+}
+
+bool emitKernel(const KernelSource &kernel, llvm::Module &module, Launch &launch) {
+  if (refusesOperation(kernel))
+    return false;
+  EntryFunction function(kernel, module);
+  if (!(isOfCells(kernel) ? emitCells(function) : emitNests(function)))
+    return false;
+  mlir::Operation *last = kernel.body->getTerminator();
+  if (std::string missing = defineMath(module); !missing.empty()) {
+    last->emitError("calls '" + missing +
+                    "', for which there is no code for --target=cuda yet "
+                    "(docs/limits.md)");
+    return false;
+  }
+  launch = function.launch;
+  launch.blocks = std::max<int64_t>(launch.blocks, 1);
+  if (launch.blocks <= kMostBlocks)
+    return true;
+  last->emitError("a kernel of ") << launch.blocks << " blocks: a launch has " << kMostBlocks
+                                  << " at most";
+  return false;
+}
+
+} // namespace tessera::codegen::gpu
