@@ -3,7 +3,8 @@
 $TESSERA_BIN: where the binaries are; build/bin when absent. $TESSERA_TARGET_CPU: the processor that programs are compiled for (x86-64-v3,
 x86-64-v4, ..) where a test says nothing else; `native` when absent. A machine that cannot run such code ends the test with exit code 77.
 With $TESSERA_TARGET=shadow programs run on the runtime's device of that name, each with delays of its own: seeds count up from
-$TESSERA_SHADOW_SEED.
+$TESSERA_SHADOW_SEED. With $TESSERA_COMPILE_FOR=cuda they are compiled for that target; $LD_LIBRARY_PATH then names the stand-in for its driver
+(docs/rationale/gpu.md).
 """
 import itertools
 import os
@@ -13,6 +14,9 @@ import tempfile
 
 BIN = os.environ.get("TESSERA_BIN", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "bin"))
 TARGET_CPU = os.environ.get("TESSERA_TARGET_CPU", "native")
+TARGET = os.environ.get("TESSERA_COMPILE_FOR")
+FOR = f"--target={TARGET}" if TARGET else f"--target-cpu={TARGET_CPU}"
+NOT_YET = f"for --target={TARGET} yet"  # what the compiler says of what that target has no code for (docs/limits.md)
 SKIPPED = 77
 SEEDS = itertools.count(int(os.environ.get("TESSERA_SHADOW_SEED", 1)))
 
@@ -20,7 +24,7 @@ SEEDS = itertools.count(int(os.environ.get("TESSERA_SHADOW_SEED", 1)))
 def tessera(*arguments, timeout=300):
     """The ended process, with its output as text."""
     if arguments[0] == "compile":
-        arguments = ("compile", f"--target-cpu={TARGET_CPU}", *arguments[1:])
+        arguments = ("compile", FOR, *arguments[1:])
     environment = os.environ | {"TESSERA_SHADOW_SEED": str(next(SEEDS))}
     return subprocess.run([os.path.join(BIN, "tessera"), *arguments], capture_output=True, text=True, timeout=timeout, env=environment)
 

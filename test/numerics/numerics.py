@@ -29,6 +29,7 @@ import random_programs
 import rounding
 import sums
 import typed_ops
+from command_line import NOT_YET
 
 
 def main():
@@ -49,17 +50,20 @@ def main():
     first, every = map(int, arguments.shard.split("/"))
     cases = cases[first::every]
 
-    failed = ran = 0
+    failed = ran = refused = 0
     for case in cases:
         start = time.time()
         for sizes, wrong in {"bits": bits.check, "types": element_types.check, "accuracy": accuracy.check,
                             "rounding": rounding.check, "fusion": fusion.check, "steps": optimizer_steps.check}.get(arguments.kind, harness.check)(case):
             mesh = sizes if isinstance(sizes, str) else "x".join(f"{axis}{size}" for axis, size in sizes.items())
+            if wrong and NOT_YET in wrong:
+                refused += 1
+                continue
             ran += 1
             failed += wrong is not None
             print(f"{'FAIL' if wrong else 'ok  '} {case.name:32s} {mesh:16s} {wrong or ''}", flush=True)
         print(f"     {case.name}: {time.time() - start:.1f} s", flush=True)
-    print(f"{ran - failed} of {ran} as they should be")
+    print(f"{ran - failed} of {ran} as they should be" + (f"; {refused} refused {NOT_YET}" if refused else ""))
     sys.exit(1 if failed or not ran else 0)
 
 
