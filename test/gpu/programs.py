@@ -155,6 +155,17 @@ def pooled_gradient(x, g):
     return jax.vjp(pool, x)[1](g)[0]
 
 
+@program((6, 40), (200,))
+def sorted_rows(x, y):
+    return jnp.sort(x, axis=1), jnp.argsort(x, axis=0), lax.top_k(x, 3), jnp.cumsum(y), jnp.cumsum(x, axis=1)
+
+
+@program((400,), (400,))
+def remainders(x, y):
+    power = np.exp2(np.arange(400) % 90 - 45).astype(np.float32)
+    return lax.rem(x * power, y), lax.rem(x, y * power), lax.rem(x.astype(jnp.float64) * 1e30, y.astype(jnp.float64)), jnp.mod(x, 0.25)
+
+
 @program((500,))
 def angles(x):
     huge = x * np.exp2(np.arange(500) / 4.3).astype(np.float32)

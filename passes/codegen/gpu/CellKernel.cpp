@@ -11,21 +11,30 @@
 namespace tessera::codegen::gpu {
 
 static constexpr int64_t kCellThreads = kWarp;
+// Of a thread's own memory: the driver sets it aside for all threads that a GPU can hold.
+static constexpr int64_t kMostScratch = 8192;
 
 // Calls the cells' function with what the cpu's runtime would give it.
-static void emitCall(EntryFunction &entry, llvm::Function *cells, int64_t count) {
+static void emitCall(EntryFunction &entry, llvm::Function *cells, const KernelInfo &info) {
   llvm::IRBuilder<> b(&entry.function->getEntryBlock(), entry.function->getEntryBlock().begin());
   unsigned buffers = entry.buffers.size();
   Value table = b.CreateAlloca(b.getPtrTy(), b.getInt64(buffers));
   Value args = b.CreateAlloca(b.getPtrTy(), b.getInt64(3)); // TesseraKernelArgs
-  entry.addBlocks(blocksFor(count, entry.launch), [&](Value block, llvm::Instruction *before) {
+  auto *none = llvm::ConstantPointerNull::get(b.getPtrTy());
+  Value scratch = none;
+  if (info.scratchBytes) {
+    auto *place = b.CreateAlloca(b.getInt8Ty(), b.getInt64(info.scratchBytes));
+    place->setAlignment(llvm::Align(64));
+    scratch = place;
+  }
+  entry.addBlocks(blocksFor(info.grid, entry.launch), [&](Value block, llvm::Instruction *before) {
     b.SetInsertPoint(before);
     for (unsigned i = 0; i < buffers; ++i)
       b.CreateStore(b.CreateAddrSpaceCast(entry.buffers[i], b.getPtrTy()),
                     b.CreateConstGEP1_64(b.getPtrTy(), table, i));
-    auto *none = llvm::ConstantPointerNull::get(b.getPtrTy());
+    Value given[] = {table, scratch, none};
     for (unsigned i = 0; i < 3; ++i)
-      b.CreateStore(i ? none : table, b.CreateConstGEP1_64(b.getPtrTy(), args, i));
+      b.CreateStore(given[i], b.CreateConstGEP1_64(b.getPtrTy(), args, i));
     Value first = b.CreateMul(block, b.getInt64(entry.launch.threads));
     Value cell = b.CreateTrunc(b.CreateAdd(first, entry.thread), b.getInt32Ty());
     // Cells past the last do nothing.
@@ -39,9 +48,10 @@ bool emitCells(EntryFunction &entry) {
   KernelInfo info;
   if (!codegen::emitKernel(source, entry.module, threadFeatures(), info))
     return false;
-  mlir::Operation *last = entry.kernel.body->getTerminator();
-  if (info.scratchBytes) {
-    last->emitError("needs scratch, which --target=cuda has none of yet (docs/limits.md)");
+  if (info.scratchBytes > kMostScratch) {
+    entry.kernel.body->front().emitError("needs ")
+        << info.scratchBytes << " bytes of scratch for a row, and " << kMostScratch
+        << " are there for --target=cuda yet (docs/limits.md)";
     return false;
   }
   llvm::Function *cells = entry.module.getFunction(source.symbol);
@@ -50,7 +60,7 @@ bool emitCells(EntryFunction &entry) {
   cells->addFnAttr(llvm::Attribute::AlwaysInline);
   cells->addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
   entry.launch.threads = kCellThreads;
-  emitCall(entry, cells, info.grid);
+  emitCall(entry, cells, info);
   return true;
 }
 

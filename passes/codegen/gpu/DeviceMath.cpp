@@ -1,5 +1,6 @@
 #include "passes/codegen/gpu/DeviceMath.h"
 
+#include "passes/codegen/gpu/DeviceRemainder.h"
 #include "llvm/IR/IRBuilder.h"
 
 namespace tessera::codegen::gpu {
@@ -109,12 +110,16 @@ std::string defineMath(llvm::Module &module) {
     if (!function.isDeclaration() || function.isIntrinsic())
       continue;
     llvm::StringRef name = function.getName();
-    if (name != "sinf" && name != "cosf" && name != "tanf")
+    bool isAngle = name == "sinf" || name == "cosf" || name == "tanf";
+    if (!isAngle && name != "fmodf" && name != "fmod")
       return name.str();
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
     function.addFnAttr(llvm::Attribute::AlwaysInline);
     function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
-    HugeAngle(&function).emit(name[0]);
+    if (isAngle)
+      HugeAngle(&function).emit(name[0]);
+    else
+      writeRemainder(function);
   }
   return "";
 }

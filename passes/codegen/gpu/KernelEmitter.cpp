@@ -2,7 +2,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/codegen/gpu/DeviceMath.h"
 #include "passes/codegen/gpu/EntryFunction.h"
-#include "passes/codegen/gpu/Unsupported.h"
+#include "passes/codegen/kernel/RunningLoops.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen::gpu {
@@ -11,13 +11,13 @@ using namespace tessera::stablehlo;
 
 static bool isOfCells(const KernelSource &kernel) {
   return llvm::any_of(*kernel.body, [](mlir::Operation &op) {
+    if (auto window = mlir::dyn_cast<ReduceWindowOp>(op))
+      return runningLoopsOf(window).has_value();
     return mlir::isa<ScatterOp, SelectAndScatterOp, SortOp>(op);
   });
 }
 
 bool emitKernel(const KernelSource &kernel, llvm::Module &module, Launch &launch) {
-  if (refusesOperation(kernel))
-    return false;
   EntryFunction function(kernel, module);
   if (!(isOfCells(kernel) ? emitCells(function) : emitNests(function)))
     return false;

@@ -1,25 +1,11 @@
 #include "passes/codegen/gpu/Unsupported.h"
 
-#include "dialects/stablehlo/StablehloOps.h"
 #include "passes/codegen/kernel/GraphBuilder.h"
 
 namespace tessera::codegen::gpu {
 
-using namespace tessera::stablehlo;
-
-bool refusesOperation(const KernelSource &kernel) {
-  for (mlir::Operation &op : *kernel.body)
-    if (mlir::isa<SortOp>(op)) {
-      op.emitError("'") << op.getName() << "' has no code for --target=cuda yet (docs/limits.md)";
-      return true;
-    }
-  return false;
-}
-
 bool lacks(Op op, ElementKind kind) {
   switch (op) {
-  case Op::Rem: // what is left of a division needs a loop
-    return isFloat(kind);
   case Op::Exp:
   case Op::Expm1:
   case Op::Log:

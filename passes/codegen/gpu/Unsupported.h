@@ -6,10 +6,8 @@
 
 namespace tessera::codegen::gpu {
 
-// Emits an error at the operation of the kernel that is none of a function of an index. True: there
-// is one.
-bool refusesOperation(const KernelSource &kernel);
-// The same of what `nodes` are computed from.
+// Emits an error at the operation of the kernel that one of the nodes came from that `nodes` are
+// computed from. True: there is such a one.
 bool refusesNode(const KernelSource &kernel, llvm::ArrayRef<Node *> nodes);
 
 // Whether a GPU has no code for an operation on elements of a kind.

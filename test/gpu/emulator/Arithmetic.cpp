@@ -105,6 +105,47 @@ bool computeFloat(const Instruction &i, uint64_t x, uint64_t y, uint64_t z, uint
   return true;
 }
 
+// Of single bits, and fields of them.
+template <class T>
+bool computeBits(const Instruction &i, uint64_t x, uint64_t y, uint64_t z, uint64_t &result) {
+  using U = std::make_unsigned_t<T>;
+  constexpr unsigned width = 8 * sizeof(T);
+  auto ua = static_cast<U>(x);
+  T value;
+  switch (i.code) {
+  case Code::Popc:
+    result = static_cast<uint64_t>(std::popcount(ua));
+    return true;
+  case Code::Clz:
+    result = static_cast<uint64_t>(std::countl_zero(ua));
+    return true;
+  case Code::Brev: {
+    U turned = 0;
+    for (unsigned bit = 0; bit < width; ++bit)
+      turned = static_cast<U>(turned | (((ua >> bit) & 1) << (width - 1 - bit)));
+    value = static_cast<T>(turned);
+    break;
+  }
+  case Code::Bfe: {
+    unsigned first = static_cast<uint32_t>(y) & 0xff, length = static_cast<uint32_t>(z) & 0xff;
+    U field = first >= width ? U{0} : static_cast<U>(ua >> first);
+    if (length < width)
+      field = static_cast<U>(field & ((U{1} << length) - 1));
+    if (std::is_signed_v<T> && length && length < width) {
+      unsigned sign = first + length - 1 < width ? first + length - 1 : width - 1;
+      if ((ua >> sign) & 1)
+        field = static_cast<U>(field | static_cast<U>(~U{0} << length));
+    }
+    value = static_cast<T>(field);
+    break;
+  }
+  default:
+    return false;
+  }
+  result = bitsOf(value);
+  return true;
+}
+
 template <class T>
 bool computeInteger(const Instruction &i, uint64_t x, uint64_t y, uint64_t z, uint64_t &result) {
   using U = std::make_unsigned_t<T>;
@@ -183,34 +224,8 @@ bool computeInteger(const Instruction &i, uint64_t x, uint64_t y, uint64_t z, ui
   case Code::Shr:
     value = shift >= width ? (a < T(0) ? static_cast<T>(~U{0}) : T(0)) : static_cast<T>(a >> shift);
     break;
-  case Code::Popc:
-    result = static_cast<uint64_t>(std::popcount(ua));
-    return true;
-  case Code::Clz:
-    result = static_cast<uint64_t>(std::countl_zero(ua));
-    return true;
-  case Code::Brev: {
-    U turned = 0;
-    for (unsigned bit = 0; bit < width; ++bit)
-      turned = static_cast<U>(turned | (((ua >> bit) & 1) << (width - 1 - bit)));
-    value = static_cast<T>(turned);
-    break;
-  }
-  case Code::Bfe: {
-    unsigned first = static_cast<uint32_t>(y) & 0xff, length = static_cast<uint32_t>(z) & 0xff;
-    U field = first >= width ? U{0} : static_cast<U>(ua >> first);
-    if (length < width)
-      field = static_cast<U>(field & ((U{1} << length) - 1));
-    if (std::is_signed_v<T> && length && length < width) {
-      unsigned sign = first + length - 1 < width ? first + length - 1 : width - 1;
-      if ((ua >> sign) & 1)
-        field = static_cast<U>(field | static_cast<U>(~U{0} << length));
-    }
-    value = static_cast<T>(field);
-    break;
-  }
   default:
-    return false;
+    return computeBits<T>(i, x, y, z, result);
   }
   result = bitsOf(value);
   return true;

@@ -27,7 +27,8 @@ std::string kernel(const std::string &body) {
   mov.b32 %r2, tile;
   shl.b32 %r3, %r1, 2;
   add.s32 %r2, %r2, %r3;
-)" + body + "\n  ret;\n}\n";
+)" + body +
+         "\n  ret;\n}\n";
 }
 
 class MachineTest : public testing::Test {
