@@ -42,6 +42,16 @@ static void emitCall(EntryFunction &entry, llvm::Function *cells, const KernelIn
   });
 }
 
+// What orders an x86 processor's stores past its caches.
+static void dropStoreFences(llvm::Module &module) {
+  llvm::Function *fence = module.getFunction("llvm.x86.sse.sfence");
+  if (!fence)
+    return;
+  while (!fence->use_empty())
+    llvm::cast<llvm::Instruction>(fence->user_back())->eraseFromParent();
+  fence->eraseFromParent();
+}
+
 bool emitCells(EntryFunction &entry) {
   KernelSource source = entry.kernel;
   source.symbol += "_cells";
@@ -55,6 +65,7 @@ bool emitCells(EntryFunction &entry) {
     return false;
   }
   llvm::Function *cells = entry.module.getFunction(source.symbol);
+  dropStoreFences(entry.module);
   cells->setLinkage(llvm::GlobalValue::InternalLinkage);
   cells->setAttributes({}); // those of the cpu's code
   cells->addFnAttr(llvm::Attribute::AlwaysInline);
