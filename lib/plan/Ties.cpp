@@ -69,9 +69,10 @@ private:
   }
 
   bool solved(int32_t value, const TensorSharding &sharding) {
-    if (entriesLeft <= 0)
+    int64_t entries = solver::entriesOf(rounds.getProblem().graph);
+    if (entries > entriesLeft)
       return false;
-    entriesLeft -= solver::entriesOf(rounds.getProblem().graph);
+    entriesLeft -= entries;
     std::vector<int32_t> values = decided;
     values.push_back(value);
     BestFound found;
