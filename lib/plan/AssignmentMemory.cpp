@@ -11,6 +11,13 @@ using sharding::TensorSharding;
 
 namespace {
 
+// Whether a value is summed where it is.
+bool isReducedInPlace(const TensorSharding &from, const TensorSharding &to) {
+  return to.unreduced.empty() && llvm::equal(from.dims, to.dims, [](const auto &a, const auto &b) {
+           return a.axes == b.axes;
+         });
+}
+
 // Whether each device has there what it needs: a slice, which its reader takes from where it is.
 bool isPartOf(const TensorSharding &to, const TensorSharding &from) {
   return llvm::equal(to.unreduced, from.unreduced) &&
@@ -61,11 +68,13 @@ double AssignmentPrices::peakBytes(const Assignment &assignment) const {
     }
     for (auto [i, number] : llvm::enumerate(made[index])) {
       int32_t v = op.results[i];
-      if (program.graph.values[v].free || number == numbers[v] ||
-          isPartOf(assignment[v], tables.lists.numbered(number)))
+      const TensorSharding &from = tables.lists.numbered(number);
+      if (program.graph.values[v].free || number == numbers[v] || isPartOf(assignment[v], from))
         continue;
       bool isWithin = program.values[v].inKernel; // the kernel ends there
       isWritten[v] = isWritten[v] || isWithin;
+      if (isReducedInPlace(from, assignment[v]))
+        continue;
       for (const Turn &turn : facts.turns)
         besides.push_back(isWithin ? Held{turn.at, turn.at, bytesOf(v, number)}
                                    : Held{turn.ends, turn.ends, bytesOf(v, number)});

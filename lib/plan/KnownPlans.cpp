@@ -146,20 +146,32 @@ bool divides(const Program &program, const DimClasses &classes, int32_t number, 
   return whole <= kUndivided * all;
 }
 
-// The dimension of a state value that is best split once more along an axis: the largest of what
-// no loop walks along; -1: none divides.
-int32_t largestDim(const DimRoles &dims, const Splitter &splitter, int32_t value, size_t rank,
-                   const AxisRef &axis) {
+// Bytes of all state that has a dimension of each class.
+std::vector<double> stateOfClasses(const Program &program, const DimRoles &dims) {
+  std::vector<double> bytes(dims.all().size());
+  for (int32_t v : dims.state())
+    for (size_t d = 0; d < program.graph.values[v].shape.size(); ++d)
+      if (int32_t number = dims.all().of(v, int32_t(d)); number >= 0)
+        bytes[number] += bytesOf(program.graph.values[v]);
+  return bytes;
+}
+
+// The dimension of a state value that is best split once more along an axis, of what no loop walks
+// along: that which most state has, as a model's width, or else the largest; -1: none divides.
+int32_t dimToSplit(const DimRoles &dims, llvm::ArrayRef<double> ofClasses, const Splitter &splitter,
+                   int32_t value, size_t rank, const AxisRef &axis) {
   int32_t best = -1;
-  int64_t most = 0;
+  std::pair<double, int64_t> most{0, 0};
   for (size_t d = 0; d < rank; ++d) {
     ValueDim place{value, static_cast<int32_t>(d)};
     if (dims.storage().of(place) < 0 || dims.isWalked(place) || splitter.isClosed(place))
       continue;
     int64_t elements = splitter.elementsOf(place, dims.storage().elements(place));
-    if (elements > most && elements % axis.size == 0) {
+    int32_t number = dims.all().of(place);
+    std::pair rated{number < 0 ? 0 : ofClasses[number], elements};
+    if (elements > 0 && elements % axis.size == 0 && rated > most) {
       best = d;
-      most = elements;
+      most = rated;
     }
   }
   return best;
@@ -167,6 +179,7 @@ int32_t largestDim(const DimRoles &dims, const Splitter &splitter, int32_t value
 
 void splitState(const Program &program, const DimRoles &dims, Splitter &splitter,
                 const AxisRef &axis, bool momentsOnly) {
+  std::vector<double> ofClasses = stateOfClasses(program, dims);
   double least = 0;
   for (int32_t v : dims.state())
     least = std::max(least, kSmallState * bytesOf(program.graph.values[v]));
@@ -174,7 +187,7 @@ void splitState(const Program &program, const DimRoles &dims, Splitter &splitter
     const sharding::PropagatedValue &value = program.graph.values[v];
     if (bytesOf(value) < least || (momentsOnly && !dims.isMoment(v)) || !splitter.isFree(v, axis))
       continue;
-    if (int32_t d = largestDim(dims, splitter, v, value.shape.size(), axis); d >= 0)
+    if (int32_t d = dimToSplit(dims, ofClasses, splitter, v, value.shape.size(), axis); d >= 0)
       splitter.split(dims.storage(), dims.storage().of(v, d), axis,
                      momentsOnly ? &dims.weightSide() : nullptr);
   }

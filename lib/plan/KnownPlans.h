@@ -3,7 +3,7 @@
 //
 //   data              the batch over an axis, weights whole
 //   zero              as data, an optimizer's moments in parts (Rajbhandari et al. 2020, ZeRO)
-//   fsdp              as data, weights and moments in parts along their largest dimension
+//   fsdp              as data, weights and moments in parts along what most of them have: the width
 //   rows              as data, tables that are looked up by rows
 //   tensor            hidden layers, heads and vocabulary (Shoeybi et al. 2019, Megatron-LM)
 //   tensor+sequence   and sequences where none of these is (Korthikanti et al. 2022)

@@ -113,7 +113,8 @@ void PlanProgram::runEarly() {
       for (int32_t v : program.graph.ops[index].operands) {
         while (viewed[v] >= 0)
           v = viewed[v];
-        if (made.contains(v) || !seen.insert(v).second)
+        bool isIndex = program.graph.values[v].shape.empty(); // is there as early as it is wanted
+        if (isIndex || made.contains(v) || !seen.insert(v).second)
           continue;
         ready = std::max(ready, values[v].first);
         frees |= values[v].stored && values[v].last == end && values[v].argument < 0;

@@ -129,6 +129,19 @@ TEST(KnownPlans, FsdpSplitsStateAndItsGradients) {
   EXPECT_EQ(found("fsdp", p.newUp), "-,x");
 }
 
+// The width of a model is in all of its weights, and is what people divide; not the largest of each.
+TEST(KnownPlans, FsdpSplitsWhatMostWeightsHave) {
+  EinsumProgram p;
+  int32_t x = p.argument({64, 128}), up = p.argument({128, 512}), down = p.argument({512, 128}),
+          out = p.argument({128, 1024});
+  int32_t y = p.einsum("bh,hd->bd", {p.einsum("bd,dh->bh", {x, up}), down});
+  p.result(p.einsum("bd,dv->bv", {p.pointwise({x, y}), out}));
+  Found found(p, {8});
+  EXPECT_EQ(found("fsdp", up), "x,-");
+  EXPECT_EQ(found("fsdp", down), "-,x");
+  EXPECT_EQ(found("fsdp", out), "x,-");
+}
+
 TEST(KnownPlans, ZeroSplitsMomentsOnly) {
   Training p;
   Found found(p, {8});
