@@ -1,11 +1,12 @@
 """What the compiler predicts of a step beside what the runtime measures.
 
-    benchmarks/predictions.py PROGRAM.mlir|FOLDER .. [--one-device] [--links] [--machine=machine.json]
+    benchmarks/predictions.py PROGRAM.mlir|FOLDER .. [--one-device] [--links] [--kernels=N] [--machine=machine.json]
 
 Measures this machine (`tessera calibrate`), unless a file of it is given, compiles every program for it, runs it, and prints
 predicted and measured seconds of a step, their ratio, and the median and largest error. --one-device: each also with a mesh
 of one device. --links: programs for several devices also with simulated links, as fast as the memory, and such that
-collectives take half and twice as long as computation.
+collectives take half and twice as long as computation. --kernels: also the N kernels of each program whose time is furthest
+from what was predicted, and what the cores did beside kernels.
 
 A step's measured time is the least of its steps: what it takes when nothing else is in the way.
 """
@@ -33,8 +34,8 @@ def for_one_device(text):
 
 
 class Bench:
-    def __init__(self, machine, folder, steps):
-        self.machine, self.folder, self.steps = machine, pathlib.Path(folder), steps
+    def __init__(self, machine, folder, steps, kernels):
+        self.machine, self.folder, self.steps, self.kernels = machine, pathlib.Path(folder), steps, kernels
         self.rows = {}
 
     def compiled(self, source, topology, text):
@@ -48,8 +49,9 @@ class Bench:
 
     def measured(self, simulated, predicted):
         steps = max(self.steps, min(200, int(0.1 / predicted)))  # short ones meet more of what is in the way
-        links = [f"--topology={self.topology}"] if simulated else []
-        wrong = tessera("run", self.folder / "p.tsr", f"--repeat={steps}", "--quiet", f"--report={self.folder}/r.json", *links)
+        more = [f"--topology={self.topology}"] if simulated else []
+        more += ["--profile"] if self.kernels else []
+        wrong = tessera("run", self.folder / "p.tsr", f"--repeat={steps}", "--quiet", f"--report={self.folder}/r.json", *more)
         if wrong:
             return None, wrong
         return min(json.loads((self.folder / "r.json").read_text())["steps"][1:]), ""
@@ -64,7 +66,20 @@ class Bench:
         self.rows.setdefault(kind, []).append((name, predicted / seconds - 1))
         print(f"  {name:44s} {report['devices']:3d} devices  predicted {predicted * 1e3:9.3f} ms  measured {seconds * 1e3:9.3f} ms"
               f"  x{predicted / seconds:.2f}", flush=True)
+        if self.kernels:
+            self.print_kernels(report["predicted"])
         return report
+
+    def print_kernels(self, predicted):
+        rows = json.loads((self.folder / "r.json").read_text())["profile"]["rows"]
+        kernels = [row for row in rows if row["kind"] == "kernel"]
+        kernels.sort(key=lambda row: -abs(row["seconds"] - row.get("predicted_seconds", 0)))
+        for row in kernels[:self.kernels]:
+            print(f"      {row['seconds'] * 1e3:9.3f} ms, predicted {row.get('predicted_seconds', 0) * 1e3:9.3f} ms, "
+                  f"{row['calls']:6d} calls  {row['name']:30s} {row['location']}")
+        beside = sum(row["seconds"] for row in rows if row["kind"] != "kernel")
+        print(f"      {beside * 1e3:9.3f} ms, predicted {(predicted['seconds'] - predicted['compute']) * 1e3:9.3f} ms  beside kernels",
+              flush=True)
 
     def add_links(self, name, text):
         def with_links(beta):
@@ -93,6 +108,7 @@ def main():
     parser.add_argument("--machine", help="a topology file of this machine; measured without it")
     parser.add_argument("--one-device", action="store_true")
     parser.add_argument("--links", action="store_true")
+    parser.add_argument("--kernels", type=int, default=0, metavar="N")
     parser.add_argument("--steps", type=int, default=12)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -100,7 +116,7 @@ def main():
         wrong = "" if options.machine else tessera("calibrate", "-o", machine, "--quiet")
         if wrong:
             sys.exit(wrong)
-        bench = Bench(json.loads(pathlib.Path(machine).read_text()), folder, options.steps)
+        bench = Bench(json.loads(pathlib.Path(machine).read_text()), folder, options.steps, options.kernels)
         for given in options.programs:
             for path in sorted(given.glob("*.mlir")) if given.is_dir() else [given]:
                 text = path.read_text()

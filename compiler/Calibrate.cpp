@@ -29,10 +29,14 @@ cost::Topology describedMachine() {
   topology.device.cacheBytes = cache > 0 ? double(cache) : 1e6;
   long near = sysconf(_SC_LEVEL1_DCACHE_SIZE);
   topology.device.nearBytes = near > 0 ? 0.75 * double(near) : 24e3;
-  if (llvm::Expected<target::Choice> chosen = target::choose("cpu", "native"))
-    topology.device.vectorBytes = double(chosen->processors.front().vectorBits) / 8;
-  else
+  if (llvm::Expected<target::Choice> chosen = target::choose("cpu", "native")) {
+    const target::Processor &processor = chosen->processors.front();
+    topology.device.vectorBytes = double(processor.vectorBits) / 8;
+    if (llvm::is_contained(processor.features, "amx-bf16"))
+      topology.device.tileRows = 16;
+  } else {
     llvm::consumeError(chosen.takeError());
+  }
   // Devices of one process share a memory: there are no links, and the cores do what is exchanged.
   topology.network.link = {0, 1e15};
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
@@ -93,8 +97,13 @@ public:
     std::vector<Program> caches;
     if (!options.quick)
       caches = calibration::cachePrograms(cores);
-    total = all.size() + collectives.size() + shared.size() + caches.size();
+    std::vector<Program> tiles;
+    if (described.device.tileRows > 0)
+      tiles = calibration::tilePrograms(cores);
+    total = all.size() + collectives.size() + shared.size() + caches.size() + tiles.size();
     findSharedCache(caches, calibration::cacheBytes(cores));
+    if (result.error.empty())
+      findClock(tiles);
     if (!result.error.empty())
       return std::move(result);
     std::vector<cost::Observation> observed = observe(all);
@@ -129,6 +138,16 @@ private:
     while (each(first) < std::sqrt(least * most))
       ++first;
     result.topology.device.sharedBytes = std::sqrt(bytes[first - 1] * bytes[first]);
+  }
+
+  // How much longer computing takes beside products by tiles.
+  void findClock(const std::vector<Program> &programs) {
+    std::vector<cost::Observation> observed = observe(programs);
+    result.names.clear();
+    if (observed.empty())
+      return;
+    double alone = observed[0].seconds, both = observed[2].seconds - observed[1].seconds;
+    result.topology.device.besideTiles = std::clamp(both / alone, 1.0, 3.0);
   }
 
   // Of neighbours by twos, fours, .. and of all.
@@ -239,6 +258,7 @@ private:
   cost::Topology counted() const {
     cost::Topology topology = described;
     topology.device.sharedBytes = result.topology.device.sharedBytes;
+    topology.device.besideTiles = result.topology.device.besideTiles;
     return topology;
   }
 

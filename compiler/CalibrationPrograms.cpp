@@ -211,6 +211,10 @@ void addElementwise(Programs &to, bool quick) {
                  repeat(1, [](Body &body, const std::string &x, const std::string &type) {
                    return body.damped(x, type);
                  }));
+  to.elementwise("arithmetic of bf16", {sizes.front()}, 2e-9,
+                 repeat(3, [](Body &body, const std::string &x,
+                              const std::string &type) { return body.damped(x, type); }),
+                 "bf16");
   to.elementwise("division", sizes, 5e-10,
                  repeat(3, [](Body &body, const std::string &x, const std::string &type) {
                    std::string one = body.number("1.0", type);
@@ -249,7 +253,7 @@ void addElementwise(Programs &to, bool quick) {
 
 // As models have them: normalisation, attention's weights, activations, an optimiser's step.
 void addComposites(Programs &to, bool quick) {
-  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{64, 256}, {256, 512}}) {
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{64, 256}, {256, 512}, {256, 64}}) {
     std::string type = tensor({rows, columns}), row = tensor({rows}), column = tensor({columns});
     double points = double(rows * columns);
     Body softmax;
@@ -259,7 +263,8 @@ void addComposites(Programs &to, bool quick) {
     std::string e = softmax.unary("exponential", shifted, type);
     std::string sum = softmax.reduce("add", e, type, "1", row);
     std::string y = softmax.binary("divide", e, softmax.broadcast(sum, row, "0", type), type);
-    to.add("softmax " + std::to_string(rows), points * 6e-10, {{type, y}}, softmax);
+    std::string size = std::to_string(rows) + "x" + std::to_string(columns);
+    to.add("softmax " + size, points * 6e-10, {{type, y}}, softmax);
 
     Body norm;
     std::string total =
@@ -268,7 +273,7 @@ void addComposites(Programs &to, bool quick) {
         norm.unary("rsqrt", norm.binary("add", total, norm.number("1.0", row), row), row);
     std::string scaled =
         norm.binary("multiply", "%x0", norm.broadcast(scale, row, "0", type), type);
-    to.add("normalisation " + std::to_string(rows), points * 3e-10, {{type, scaled}}, norm);
+    to.add("normalisation " + size, points * 3e-10, {{type, scaled}}, norm);
 
     Body columns2;
     std::string down = columns2.reduce("add", "%x0", type, "0", column);
@@ -278,8 +283,8 @@ void addComposites(Programs &to, bool quick) {
             columns2.binary("multiply", down, columns2.number("1.0e-3", column), column), column,
             "1", type),
         type);
-    to.add("sum of columns " + std::to_string(rows), points * 3e-10,
-           {{type, columns2.damped(moved, type)}}, columns2);
+    to.add("sum of columns " + size, points * 3e-10, {{type, columns2.damped(moved, type)}},
+           columns2);
     if (quick)
       return;
   }
@@ -318,6 +323,29 @@ void addMemory(Programs &to, bool quick) {
     to.add("transpose " + std::to_string(size), double(size * size) * 1e-9, {{type, y}}, body);
     if (quick)
       break;
+  }
+  // Loops of few elements: the halves of rows change places, as when positions are turned in.
+  {
+    std::string type = tensor({512, 16}), half = tensor({512, 8}), row = tensor({512});
+    Body body;
+    std::string low = body.add("slice %x0 [0:512, 0:8] : (" + type + ") -> " + half);
+    std::string high = body.add("slice %x0 [0:512, 8:16] : (" + type + ") -> " + half);
+    std::string turned = body.add("concatenate " + body.unary("negate", high, half) + ", " + low +
+                                  ", dim = 1 : (" + half + ", " + half + ") -> " + type);
+    std::string y = body.binary("multiply", body.damped(turned, type),
+                                body.broadcast("%x1", row, "0", type), type);
+    to.add("short rows", 512 * 4e-9, {{type, y}, {row, "%x1"}}, body);
+  }
+  // Four columns of many: few enough rows that lines stay at hand until the next column is read, and
+  // more.
+  for (int64_t rows : {int64_t{512}, int64_t{4096}}) {
+    std::string all = tensor({rows, 64}), some = tensor({rows, 4}), wide = tensor({4, rows});
+    Body body;
+    std::string part =
+        body.add("slice %x0 [0:" + std::to_string(rows) + ", 0:4] : (" + all + ") -> " + some);
+    std::string y = body.transpose(part, "1, 0", some, wide);
+    to.add("four columns of " + std::to_string(rows), double(4 * rows) * 1e-9,
+           {{all, "%x0"}, {wide, body.binary("add", body.damped("%x1", wide), y, wide)}}, body);
   }
   {
     std::string from = tensor({64, 12, 32}), to3 = tensor({32, 12, 64});
@@ -420,7 +448,7 @@ void addProducts(Programs &to, bool quick) {
 
 // Nearly nothing in each kernel; and nearly none of them, for what a step takes.
 void addLaunches(Programs &to) {
-  for (int kernels : {1, 8}) {
+  for (int kernels : {8, 24}) {
     std::string type = tensor({16});
     Body body;
     std::string x = "%x0";
@@ -457,6 +485,29 @@ std::vector<Program> cachePrograms(int64_t cores) {
   Programs programs(cores);
   for (double bytes : cacheBytes(cores))
     programs.product({32, 512, 512}, 1, "f32", false, false, bytes);
+  return std::move(programs.all);
+}
+
+std::vector<Program> tilePrograms(int64_t cores) {
+  Programs programs(cores);
+  std::string array = tensor({1 << 16}), matrix = tensor({256, 256}, "bf16");
+  for (auto [computes, multiplies] : {std::pair{true, false}, {false, true}, {true, true}}) {
+    Body body;
+    std::vector<Carried> carried;
+    if (computes)
+      carried.push_back({array, body.unary("logistic", "%x0", array)});
+    if (multiplies) {
+      std::string first = "%x" + std::to_string(carried.size()),
+                  second = "%x" + std::to_string(carried.size() + 1);
+      carried.push_back({matrix, body.dot(first, second, "contracting_dims = [1] x [0]", matrix,
+                                          matrix, matrix)});
+      carried.push_back({matrix, second});
+    }
+    programs.add(computes && multiplies ? "logistic beside tiles"
+                 : computes             ? "logistic alone"
+                                        : "tiles",
+                 4e-5, carried, body, 4e-3);
+  }
   return std::move(programs.all);
 }
 
@@ -514,6 +565,21 @@ std::string collectiveText(links::Pattern kind, const std::string &groups, int64
          "\n        %y = stablehlo.multiply %y0, %half : " + type + "\n";
 }
 
+// What is computed between small collectives, some microseconds: devices that take turns come at
+// different times then, and cores wait for the last, as in a step.
+std::string computingText(int64_t rows) {
+  constexpr int64_t times = 64;
+  std::string type = tensor({rows, 16}), wide = tensor({times, rows, 16}),
+              one = tensor({1, rows, 16});
+  std::string row = std::to_string(rows);
+  return "        %wide = stablehlo.broadcast_in_dim %y, dims = [1, 2] : (" + type + ") -> " +
+         wide + "\n        %made = stablehlo.logistic %wide : " + wide +
+         "\n        %kept = stablehlo.optimization_barrier %made : " + wide +
+         "\n        %first = stablehlo.slice %kept [0:1, 0:" + row + ", 0:16] : (" + wide +
+         ") -> " + one + "\n        %next = stablehlo.reshape %first : (" + one + ") -> " + type +
+         "\n";
+}
+
 } // namespace
 
 std::vector<CollectiveProgram> collectivePrograms(int64_t devices, int64_t group, bool quick,
@@ -531,10 +597,12 @@ std::vector<CollectiveProgram> collectivePrograms(int64_t devices, int64_t group
     for (auto [name, kind] : kinds) {
       int64_t rows = std::max(size / 16 / group, int64_t{1}) * group;
       std::string type = tensor({rows, 16});
-      double guess = 2e-6 * double(group) + double(size * group) * 1e-9;
+      bool computes = size == sizes.front();
+      double guess = 2e-6 * double(group) + double(size * group) * 1e-9 + (computes ? 1e-5 : 0);
       int64_t trips = std::min(static_cast<int64_t>(2e-3 / guess), mostTrips) + 1;
       std::string body =
-          looped(1, trips, {{type, "%y"}}, collectiveText(kind, groups, group, rows));
+          looped(1, trips, {{type, computes ? "%next" : "%y"}},
+                 collectiveText(kind, groups, group, rows) + (computes ? computingText(rows) : ""));
       // The loop inside a manual computation over the mesh.
       std::string inner = body.substr(body.find("    %zero"));
       inner = inner.substr(0, inner.find("    return "));

@@ -25,6 +25,9 @@ std::vector<Program> kernelPrograms(int64_t cores, bool quick);
 std::vector<double> cacheBytes(int64_t cores);
 std::vector<Program> cachePrograms(int64_t cores);
 
+// Something computed, a product of bf16, and both in turns, as often each.
+std::vector<Program> tilePrograms(int64_t cores);
+
 // Kernels of one device that all cores share.
 std::vector<Program> sharedPrograms(int64_t cores);
 

@@ -14,10 +14,14 @@ struct DeviceRates {
   // By kind of work, as KernelTerms.h names them: so many a second. Empty: nobody has measured them,
   // and a kernel takes what the two above say.
   std::map<std::string, double, std::less<>> kernels;
-  double cacheBytes = 1e6;       // that a core keeps at hand
-  double sharedBytes = 0;        // that a cache beyond has for each core; 0: none is known
-  double nearBytes = 0;          // of which a kernel's arrays cost nothing to load
-  double vectorBytes = 64;       // of a vector register
+  double cacheBytes = 1e6; // that a core keeps at hand
+  double sharedBytes = 0;  // that a cache beyond has for each core; 0: none is known
+  double nearBytes = 0;    // of which a kernel's arrays cost nothing to load
+  double vectorBytes = 64; // of a vector register
+  double tileRows = 0;     // of the processor's own tiles, which multiply bf16; 0: it has none
+  // Where a step multiplies by tiles, all else that is computed takes so many times as long: the
+  // processor's clock is slower then.
+  double besideTiles = 1;
   double stepSeconds = 0;        // that a step takes to begin and end, on all devices together
   double launchSeconds = 0;      // of a kernel, beside its work
   double instructionSeconds = 0; // of any instruction of a device program

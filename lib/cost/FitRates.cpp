@@ -149,7 +149,7 @@ const DeviceRates &referenceRates() {
     DeviceRates rates;
     constexpr double perSecond[kTerms] = {
         4.4e10, 1.1e10, 6e9,    2.1e9,  5e8,         // arithmetic ..
-        6e10,   2e10,   1.2e10, 2e10,                // columns ..
+        6e10,   2e10,   1.2e10, 2e10,   1e8,         // columns ..
         1e10,   3e9,    4e8,    4e9,    4e8,    1e9, // turned ..
         1.8e11, 1.1e11, 1e11,   3e8,    2e9,         // products, runs, results
         1.5e10, 1.2e10, 7e9,    7e8,    2e9,         // copied .., begins, library

@@ -1,5 +1,7 @@
 #include "lib/cost/KernelTerms.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -14,6 +16,7 @@ static constexpr const char *kNames[kTerms] = {"arithmetic",
                                                "rows",
                                                "stepwise",
                                                "chain",
+                                               "halves",
                                                "turned",
                                                "strided",
                                                "far",
@@ -72,8 +75,36 @@ Tile tileOf(const Product &product, double lanesOfVector) {
   return {chosen, lanes * vectors, vectors};
 }
 
-void addProduct(const Product &product, double vectorBytes, Terms &terms) {
-  double lanesOfVector = vectorBytes / 4;
+// Of `lanes` of four bytes.
+void addCopy(Product::Copy copy, double lanes, Terms &terms) {
+  if (copy != Product::None)
+    terms[copy == Product::Plain    ? Term::Copied
+          : copy == Product::Turned ? Term::CopiedTurned
+                                    : Term::CopiedComputed] += lanes;
+}
+
+// By the processor's own tiles of bf16 (passes/codegen/cpu/ContractionTiles.cpp): two by two of them
+// hold sums of four bytes, and each step is as many pairs of k.
+void addTiled(const Product &product, double tileRows, Terms &terms) {
+  constexpr double block = 4096; // of k, that one sum adds
+  auto whole = [](double size, double step) { return step * std::ceil(size / step); };
+  double unit = 2 * tileRows, columns = product.n > tileRows ? unit : tileRows;
+  double rows = std::min(product.m, unit), k = whole(product.k, unit);
+  double tiles = product.batch * std::ceil(product.m / rows) * std::ceil(product.n / columns);
+  terms[Term::ProductBF16] += 2 * tiles * whole(rows, tileRows) * columns * k;
+  terms[Term::Runs] += tiles * std::ceil(k / block);
+  terms[Term::Results] += tiles * rows * columns / tileRows * std::ceil(k / block);
+  // Two elements are a lane, but where they are computed.
+  auto lanesOf = [](Product::Copy copy) { return copy == Product::Computed ? 1.0 : 0.5; };
+  const Product::Copies &copies = product.byTiles;
+  addCopy(copies.a, lanesOf(copies.a) * product.batch * product.m * k * copies.timesA, terms);
+  addCopy(copies.b, lanesOf(copies.b) * product.batch * product.n * k * copies.timesB, terms);
+}
+
+void addProduct(const Product &product, const DeviceRates &rates, Terms &terms) {
+  if (product.type == ProductType::BF16 && rates.tileRows > 0)
+    return addTiled(product, rates.tileRows, terms);
+  double lanesOfVector = rates.vectorBytes / 4;
   Tile tile = tileOf(product, lanesOfVector);
   double tiles =
       product.batch * std::ceil(product.m / tile.rows) * std::ceil(product.n / tile.columns);
@@ -87,14 +118,8 @@ void addProduct(const Product &product, double vectorBytes, Terms &terms) {
   constexpr double block = 128; // of k, that one sum adds
   terms[Term::Runs] += tiles * std::max(product.k / product.run, std::ceil(product.k / block));
   terms[Term::Results] += tiles * tile.rows * tile.vectors;
-  auto addCopy = [&](Product::Copy copy, double elements) {
-    if (copy != Product::None)
-      terms[copy == Product::Plain    ? Term::Copied
-            : copy == Product::Turned ? Term::CopiedTurned
-                                      : Term::CopiedComputed] += elements;
-  };
-  addCopy(product.a, product.batch * product.m * product.k * product.timesA);
-  addCopy(product.b, product.batch * product.n * product.k * product.timesB);
+  addCopy(product.a, product.batch * product.m * product.k * product.timesA, terms);
+  addCopy(product.b, product.batch * product.n * product.k * product.timesB, terms);
 }
 
 } // namespace
@@ -113,7 +138,7 @@ Terms termsOf(const DeviceRates &rates, const KernelWork &work, llvm::ArrayRef<M
   copy(Term::Columns, work.folded);
   copy(Term::Turned, work.accessed);
   for (const Product &product : work.products)
-    addProduct(product, rates.vectorBytes, terms);
+    addProduct(product, rates, terms);
   terms[Term::Begins] += work.runs;
   terms[Term::Library] = work.libraryFlops;
   Missed whole;
@@ -141,6 +166,19 @@ Terms termsOf(const DeviceRates &rates, const KernelWork &work, llvm::ArrayRef<M
   if (isNear) // the loops' own loads are part of what they compute
     terms[Term::Warm] = terms[Term::WarmStrips] = 0;
   return terms;
+}
+
+Terms besideTiles(const DeviceRates &rates, Terms terms) {
+  for (unsigned i = 0; i < kFirstOfMemory; ++i)
+    if (i != static_cast<unsigned>(Term::ProductBF16)) // which is measured so
+      terms.amount[i] *= rates.besideTiles;
+  return terms;
+}
+
+bool goesByTiles(const DeviceRates &rates, const KernelWork &work) {
+  return rates.tileRows > 0 && llvm::any_of(work.products, [](const Product &product) {
+           return product.type == ProductType::BF16;
+         });
 }
 
 double secondsOf(const DeviceRates &rates, const Terms &terms) {

@@ -25,6 +25,7 @@ enum class Term : uint8_t {
   Rows,
   Stepwise,
   Chain,
+  Halves, // vectors
   // Elements.
   Turned,
   Strided,
@@ -79,6 +80,10 @@ struct Missed {
 // `missed`: of each of the kernel's arrays; none given: all where together they are more than a cache
 // holds, otherwise none.
 Terms termsOf(const DeviceRates &rates, const KernelWork &work, llvm::ArrayRef<Missed> missed = {});
+
+// Of a kernel in a step of which other kernels, or this one, multiply by the processor's tiles.
+Terms besideTiles(const DeviceRates &rates, Terms terms);
+bool goesByTiles(const DeviceRates &rates, const KernelWork &work);
 
 // Of one core, or one device; without the launch. Where a machine's rates by kind are not known, the
 // roofline of its products and its memory.

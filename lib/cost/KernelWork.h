@@ -25,9 +25,10 @@ enum class Folding : uint8_t {
   Columns,  // the results lie side by side: a vector of them at a time
   Rows,     // the elements that are folded lie side by side
   Stepwise, // by a reducer of several operations
-  Chain     // products that no tiles suit: each addition waits for the one before
+  Chain,    // products that no tiles suit: each addition waits for the one before
+  Halves    // vectors that are folded by halves into one element, each step after the other
 };
-constexpr unsigned foldings = 4;
+constexpr unsigned foldings = 5;
 
 // How elements are found where they do not lie one after the other along the inner loop.
 enum class Access : uint8_t {
@@ -51,6 +52,13 @@ struct Product {
   // How an operand that does not lie as the product reads it is copied first, and how often.
   enum Copy : uint8_t { None, Plain, Turned, Computed } a = None, b = None;
   double timesA = 1, timesB = 1;
+  // The same where the processor's own tiles multiply (DeviceRates::tileRows), which read b in
+  // pairs of k.
+  struct Copies {
+    Copy a = None, b = Plain;
+    double timesA = 1, timesB = 1;
+  };
+  Copies byTiles;
 
   double flops() const { return 2 * batch * m * n * k; }
 };
@@ -60,6 +68,7 @@ struct Touched {
   double bytes = 0;      // each once
   bool inStrips = false; // a few lines here and there, as a product reads its panels
   bool isWritten = false;
+  bool pastCaches = false; // is written to memory, and no cache has it then
 };
 
 struct KernelWork {

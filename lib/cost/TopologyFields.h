@@ -50,6 +50,8 @@ template <class Visitor> void visitFields(DeviceRates &device, Visitor &visitor)
                        {"shared_cache", &Rates::sharedBytes},
                        {"near", &Rates::nearBytes},
                        {"vector", &Rates::vectorBytes, Least::One},
+                       {"tiles", &Rates::tileRows},
+                       {"beside_tiles", &Rates::besideTiles, Least::One},
                        {"step", &Rates::stepSeconds},
                        {"launch", &Rates::launchSeconds},
                        {"instruction", &Rates::instructionSeconds},

@@ -3,7 +3,6 @@
 
 #include "dialects/tessera/KnownAttributes.h"
 #include "dialects/tessera/Marks.h"
-#include "lib/cost/SharedCores.h"
 #include "passes/codegen/kernel/KernelWork.h"
 #include "passes/codegen/kernel/WorkMemo.h"
 #include "passes/package/Constants.h"
@@ -23,7 +22,7 @@ namespace tessera {
 namespace {
 
 // What its reports are made from.
-void writeWork(KernelOp from, const cost::Topology &topology, double devices, program::Kernel &to) {
+void writeWork(KernelOp from, double predictedSeconds, program::Kernel &to) {
   cost::KernelWork work = codegen::workOf(from);
   for (const cost::Touched &array : work.arrays)
     if (array.isWritten)
@@ -34,9 +33,7 @@ void writeWork(KernelOp from, const cost::Topology &topology, double devices, pr
     to.set_product_type(work.products[0].type == cost::ProductType::BF16  ? program::BF16
                         : work.products[0].type == cost::ProductType::F64 ? program::F64
                                                                           : program::F32);
-  double cores = double(topology.computingAtOnce) / devices;
-  to.set_least_seconds(cost::sharedSeconds(
-      topology.device, cost::leastSeconds(topology.device, work), double(*from.getGrid()), cores));
+  to.set_predicted_seconds(predictedSeconds);
 }
 
 LogicalResult writeKernel(KernelOp from, program::Kernel &to) {
@@ -106,9 +103,9 @@ LogicalResult writeImage(ImageOp from, program::File &file, Package &package) {
   return success();
 }
 
-void writePrediction(ModuleOp module, program::Prediction &to) {
-  ModulePrediction predicted = predictModule(module);
-  to.set_topology(llvm::json::fixUTF8(topologyOf(module).name));
+void writePrediction(const ModulePrediction &predicted, const cost::Topology &topology,
+                     program::Prediction &to) {
+  to.set_topology(llvm::json::fixUTF8(topology.name));
   to.set_seconds(predicted.time.seconds);
   to.set_compute(predicted.time.compute);
   to.set_communication(predicted.time.communication);
@@ -147,18 +144,17 @@ FailureOr<Package> packageProgram(ModuleOp module, StringRef report) {
   program::File file;
   file.set_version(container::kProgramVersion);
   file.set_report_json(report.str());
-  writePrediction(module, *file.mutable_prediction());
+  ModulePrediction predicted = predictModule(module);
+  writePrediction(predicted, topologyOf(module), *file.mutable_prediction());
   FileNumbers numbers{file, {}, {}, {}};
   file.add_locations("");
   sdy::MeshTable meshes(module);
-  cost::Topology topology = topologyOf(module);
-  double devices = meshes.main() ? double(meshes.main()->numDevices()) : 1;
   for (auto kernel : module.getOps<KernelOp>()) {
     numbers.kernels[kernel.getSymName()] = file.kernels_size();
     program::Kernel &made = *file.add_kernels();
     if (failed(writeKernel(kernel, made)))
       return failure();
-    writeWork(kernel, topology, devices, made);
+    writeWork(kernel, predicted.kernelSeconds.lookup(kernel.getSymName()), made);
   }
   for (auto image : module.getOps<ImageOp>())
     if (failed(writeImage(image, file, package)))

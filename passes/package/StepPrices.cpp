@@ -47,6 +47,7 @@ public:
       cost::KernelWork work = codegen::workOf(kernel);
       if (std::optional<int64_t> grid = kernel.getGrid()) // as the code has it
         work.grid = double(*grid);
+      usesTiles |= cost::goesByTiles(topology.device, work);
       kernels[kernel.getSymName()] = std::move(work);
     }
     for (auto function : program.getBlock()->getOps<FunctionOp>())
@@ -113,7 +114,15 @@ private:
     return place;
   }
 
-  // Bytes that come from beyond the caches.
+  // Bytes that come from beyond the caches, or are written past them.
+  cost::Missed touch(Value buffer, const cost::Touched &array) {
+    if (!array.pastCaches)
+      return touch(buffer, array.bytes);
+    Place place = addressOf(buffer);
+    cache.forget(place.begin, place.end);
+    shared.forget(place.begin, place.end);
+    return {array.bytes, topology.device.sharedBytes > 0 ? array.bytes : 0};
+  }
   cost::Missed touch(Value buffer, double bytes) {
     const cost::DeviceRates &rates = topology.device;
     Place place = addressOf(buffer);
@@ -142,11 +151,15 @@ private:
     const cost::KernelWork &work = kernels[dispatch.getKernel()];
     llvm::SmallVector<cost::Missed, 8> missed;
     for (auto [buffer, array] : llvm::zip(dispatch->getOperands(), work.arrays))
-      missed.push_back(touch(buffer, array.bytes));
+      missed.push_back(touch(buffer, array));
     Price &price = at(dispatch);
-    price.terms = cost::termsOf(topology.device, work, missed);
-    price.seconds = cost::sharedSeconds(
-        topology.device, cost::kernelSeconds(topology.device, work, missed), work.grid, cores);
+    const cost::DeviceRates &rates = topology.device;
+    price.terms = cost::termsOf(rates, work, missed);
+    if (usesTiles)
+      price.terms = cost::besideTiles(rates, price.terms);
+    double alone = rates.kernels.empty() ? cost::leastSeconds(rates, work)
+                                         : cost::secondsOf(rates, price.terms);
+    price.seconds = cost::sharedSeconds(rates, alone, work.grid, cores);
     price.flops = work.flops;
     price.hasProducts = !work.products.empty();
   }
@@ -179,6 +192,7 @@ private:
   const cost::Topology &topology;
   double cores = 1;              // that a device has; a part of one where devices take turns
   cost::CacheWalk cache, shared; // of a core, and beyond
+  bool usesTiles = false;        // of the processor
   double missedSinceWait = 0;
   double sinceWait = 0;    // bytes
   uint64_t results = 0;    // where those of this step are

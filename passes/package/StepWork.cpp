@@ -162,13 +162,36 @@ cost::Prediction predictStep(const StepWork &step, const cost::Topology &topolog
   return prediction;
 }
 
+namespace {
+
+struct KernelSum {
+  double seconds = 0, times = 0;
+};
+
+// `times`: of each block.
+void addKernels(const StepWork &step, llvm::ArrayRef<double> times,
+                llvm::StringMap<KernelSum> &sums) {
+  for (auto [works, ops, count] : llvm::zip(step.blocks, step.ops, times))
+    for (auto [work, op] : llvm::zip(works, ops))
+      if (auto dispatch = dyn_cast<DispatchOp>(op)) {
+        KernelSum &sum = sums[dispatch.getKernel()];
+        sum.seconds += count * work.seconds;
+        sum.times += count;
+      }
+}
+
+} // namespace
+
 ModulePrediction predictModule(ModuleOp module) {
   ModulePrediction most;
+  llvm::StringMap<KernelSum> sums;
   sdy::MeshTable meshes(module);
   cost::Topology topology = topologyOf(module);
   for (auto program : module.getOps<ProgramOp>()) {
     StepWork step = stepWork(program, topology, meshes.main());
-    cost::StepTime time = predictStep(step, topology).time;
+    cost::Prediction prediction = predictStep(step, topology);
+    const cost::StepTime &time = prediction.time;
+    addKernels(step, prediction.times, sums);
     if (time.seconds > most.time.seconds) {
       most.time = time;
       most.work = step.done;
@@ -177,6 +200,9 @@ ModulePrediction predictModule(ModuleOp module) {
     if (memory.total() > most.memory.total())
       most.memory = memory;
   }
+  double turns = cost::turnsOf(topology, meshes.main() ? meshes.main()->numDevices() : 1);
+  for (const auto &[name, sum] : sums)
+    most.kernelSeconds[name] = sum.times > 0 ? sum.seconds / sum.times / turns : 0;
   return most;
 }
 

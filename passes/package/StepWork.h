@@ -8,6 +8,8 @@
 #include "passes/package/Figures.h"
 #include "passes/package/StepPrices.h"
 
+#include "llvm/ADT/StringMap.h"
+
 #include <vector>
 
 namespace tessera {
@@ -34,6 +36,8 @@ cost::Prediction predictStep(exec::ProgramOp program, const cost::Topology &topo
 struct ModulePrediction {
   cost::StepTime time;
   cost::Observation work; // of the same
+  // Of one dispatch of each kernel, alone on its device: the mean of all in a step.
+  llvm::StringMap<double> kernelSeconds;
   MemoryFigures memory;
 };
 ModulePrediction predictModule(mlir::ModuleOp module);

@@ -55,7 +55,7 @@ Result<std::vector<KernelEntry>> readKernels(const program::File &file,
     uint32_t grid = grids.empty() ? kernel.grid() : grids[number];
     if (grid == 0)
       return invalidProgram("kernel '" + kernel.symbol() + "' has an empty grid");
-    double figures[] = {kernel.bytes_read(), kernel.bytes_written(), kernel.least_seconds()};
+    double figures[] = {kernel.bytes_read(), kernel.bytes_written(), kernel.predicted_seconds()};
     bool areFigures = std::all_of(std::begin(figures), std::end(figures),
                                   [](double f) { return std::isfinite(f) && f >= 0; });
     if (!areFigures || !std::isfinite(kernel.flops()) || kernel.scratch_bytes() > kMostScratch)

@@ -42,7 +42,7 @@ ProfileRow rowOf(const DeviceProgram &program, const Instruction &instruction,
         row.bytes += static_cast<double>(operand.bytes());
     row.flops = kernel.flops();
     row.leastSeconds = speed.leastSeconds(kernel.product_type(), row.flops, row.bytes);
-    row.topologySeconds = kernel.least_seconds();
+    row.predictedSeconds = kernel.predicted_seconds();
     row.calls = 1;
   } else if (const CollectivePlan *plan = startedBy(decoded, instruction)) {
     row = {ProfileRow::Collective, titleOf(*plan), row.location};
@@ -138,7 +138,7 @@ Profile StepProfiler::profile(const LoadedProgram &file, uint32_t cores,
       row.flops += one.flops * times;
       // Of a device's part of the cores.
       row.leastSeconds += one.leastSeconds * times;
-      row.topologySeconds += one.topologySeconds * times / atOnce;
+      row.predictedSeconds += one.predictedSeconds * times / atOnce;
     }
   for (auto &[key, row] : rows)
     profile.rows.push_back(std::move(row));

@@ -25,9 +25,9 @@ struct ProfileRow {
   // Of all devices together.
   uint64_t calls = 0;
   double bytes = 0, flops = 0;
-  // Of kernels: what it takes at the machine's speed, and by the topology that the program was
-  // compiled for. 0: nobody knows.
-  double leastSeconds = 0, topologySeconds = 0;
+  // Of kernels: what it takes at the machine's speed, and what the compiler predicted. 0: nobody
+  // knows.
+  double leastSeconds = 0, predictedSeconds = 0;
 };
 
 struct Profile {

@@ -60,7 +60,7 @@ std::string figuresOf(const ProfileRow &row, const Profile &profile) {
                any(row.bytes > 0, text::bytes(static_cast<uint64_t>(row.bytes))).c_str(),
                any(row.flops > 0, scaled(row.flops)).c_str(),
                share(row.leastSeconds, row.seconds).c_str(),
-               share(row.topologySeconds, row.seconds).c_str());
+               any(row.predictedSeconds > 0, text::seconds(row.predictedSeconds)).c_str());
 }
 
 std::string devicesOn(const Profile &profile) {
@@ -86,8 +86,8 @@ std::string profileJson(const Profile &profile, const LoadedProgram &file) {
                   static_cast<unsigned long long>(row.calls), row.bytes, row.flops);
     if (row.leastSeconds > 0)
       json += print(",\"roofline_seconds\":%.9g", row.leastSeconds);
-    if (row.topologySeconds > 0)
-      json += print(",\"topology_seconds\":%.9g", row.topologySeconds);
+    if (row.predictedSeconds > 0)
+      json += print(",\"predicted_seconds\":%.9g", row.predictedSeconds);
     json += "}";
   }
   return json + "]}";
@@ -99,7 +99,7 @@ std::string profileText(const Profile &profile, const LoadedProgram &file, size_
                       text::seconds(profile.seconds) + ": " + devicesOn(profile) +
                       "; calls, bytes and FLOPs of all devices\n" +
                       print("%9s %7s %8s %10s %8s %9s %9s  ", "time", "step", "calls", "bytes",
-                            "FLOPs", "roofline", "topology");
+                            "FLOPs", "roofline", "predicted");
   size_t shown = std::min(most, profile.rows.size()), width = 0;
   for (size_t i = 0; i < shown; ++i)
     width = std::max(width, std::min<size_t>(profile.rows[i].name.size(), 40));
@@ -126,8 +126,7 @@ std::string profileText(const Profile &profile, const LoadedProgram &file, size_
              " GFLOP/s of f32 and " + print("%.0f", speed.bf16Flops / 1e9) +
              " of bf16, both measured after the steps; above 100% where a cache held the bytes\n";
   if (file.manifest().has_prediction())
-    table += "topology: the same by the rates of " + topologyOf(file) +
-             ", which the program was compiled for\n";
+    table += "predicted: for " + topologyOf(file) + ", which the program was compiled for\n";
   return table;
 }
 

@@ -132,8 +132,7 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
   if (depth + 1 == groups.size() && lanesOf(group) > 1) {
     // In whole lines, or the memory reads what was there of each.
     bool fillsLines = lanesOf(group) * byteSize(roots[0].kind) % lineBytes == 0;
-    isStreamed =
-        fillsLines && goesPastCaches(KernelFunction::leastStreamed) && startsAtLines(group);
+    isStreamed = fillsLines && goesPastCaches(leastStreamed) && startsAtLines(group);
     emitVectors(group, from, to, isChunked);
     isStreamed = false;
     return;
@@ -189,9 +188,7 @@ void Nest::emitVectors(llvm::ArrayRef<unsigned> group, Value from, Value to, boo
 void Nest::emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector,
                       Range alongRange, Range vectorRange) {
   Emitter &e = *emitter;
-  // They lie in as many pages as a block has rows, often in the same few places of a cache.
-  constexpr int64_t least = 2 << 20;
-  bool isPast = goesPastCaches(least), isInLines = isPast && !startsAtLines(vector);
+  bool isPast = goesPastCaches(leastStreamedBlocks), isInLines = isPast && !startsAtLines(vector);
   int64_t inLine = lineBytes / byteSize(roots[0].kind);
   TurnedBlock block(e, *turned, along, vector,
                     {isInLines ? inLine : 0, llvm::isa<llvm::Constant>(alongRange.second)});

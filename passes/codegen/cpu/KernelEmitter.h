@@ -36,8 +36,6 @@ public:
   // Code for two cases, decided when the kernel runs.
   void ifSameBuffer(Value a, Value b, const std::function<void()> &same,
                     const std::function<void()> &different);
-  // Bytes of a result from which on it goes past the caches: a smaller one its reader may find there.
-  static constexpr int64_t leastStreamed = 32 << 20;
   // Stores that went past the caches are seen by others once the function returns.
   void endStreams();
   // Space in the scratch; a byte offset.

@@ -146,7 +146,7 @@ bool RunningEmitter::goesPastCaches(unsigned width) const {
     int64_t bytes = type.bytes(), row = (loops.inner > 1 ? loops.inner : loops.size) * bytes;
     bool isInLines = row % line == 0 && width * bytes >= 16;
     int output = function.kernel.outputOf(op, result.index());
-    return !type.complex && isInLines && elements * bytes >= KernelFunction::leastStreamed &&
+    return !type.complex && isInLines && elements * bytes >= leastStreamed &&
            (output < 0 || function.kernel.inplaceOf(output) < 0);
   });
 }

@@ -4,7 +4,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "passes/codegen/kernel/AttentionLoops.h"
-#include "passes/codegen/kernel/ContractionLoops.h"
+#include "passes/codegen/kernel/ContractionWork.h"
 #include "passes/codegen/kernel/LibraryCall.h"
 #include "passes/codegen/kernel/Partition.h"
 #include "passes/codegen/kernel/RunningLoops.h"
@@ -51,10 +51,39 @@ static bool isPowerOfTwo(Node *node) {
   return node->kind == ElementKind::F64 && (node->bits & 0xfffffffffffff) == 0;
 }
 
+// Floats of 16 bits are computed in f32: widened by two operations where they are loaded, narrowed
+// by three where they are stored, and both after each operation that rounds (Arithmetic.cpp).
+static bool isHalfFloat(ElementKind kind) { return isNarrowFloat(kind) && !isTinyFloat(kind); }
+static constexpr double kWiden = 2, kNarrow = 3;
+
+// NaN counts, and -0 is less than 0: of floats these are several instructions.
+static constexpr double kExtremum = 6;
+
+static constexpr double kRoot = 1.3; // of a division
+
+static bool isExtremum(Op op, ElementKind kind) {
+  return isFloat(kind) && (op == Op::Max || op == Op::Min);
+}
+
+static bool rounds(Op op) {
+  switch (op) {
+  case Op::Add:
+  case Op::Sub:
+  case Op::Mul:
+  case Op::Div:
+  case Op::Convert:
+    return true;
+  default:
+    return isFunction(op) || op == Op::Sqrt || op == Op::Rsqrt;
+  }
+}
+
 // One evaluation of the node.
 static void countOperation(Node *node, double times, KernelWork &work) {
   ElementKind kind = node->op == Op::Compare ? node->operands[0]->kind : node->kind;
   double lanes = lanesOf(kind) * times;
+  if (isHalfFloat(kind) && rounds(node->op))
+    work.of(ElementClass::Arithmetic) += (kNarrow + kWiden) * times;
   switch (node->op) {
   case Op::Keep:
     work.moved += times * double(byteSize(kind));
@@ -76,15 +105,19 @@ static void countOperation(Node *node, double times, KernelWork &work) {
                                               : ElementClass::Division) += lanes;
     return;
   case Op::Rsqrt: // a root and a division
-    work.of(ElementClass::Division) += 2 * lanes;
+    work.of(ElementClass::Division) += (kRoot + 1) * lanes;
     return;
   case Op::Sqrt:
+    work.of(ElementClass::Division) += kRoot * lanes;
+    return;
   case Op::FloorDiv:
   case Op::FloorRem:
     work.of(ElementClass::Division) += lanes;
     return;
   case Op::Convert: {
     ElementKind from = node->operands[0]->kind;
+    if (isHalfFloat(from) && kind == ElementKind::F32)
+      return; // as which it is held
     bool isTiny = isTinyFloat(from) || isTinyFloat(kind);
     work.of(ElementClass::Arithmetic) += (isTiny ? 8 : 1) * std::max(lanesOf(from) * times, lanes);
     return;
@@ -93,14 +126,16 @@ static void countOperation(Node *node, double times, KernelWork &work) {
     break;
   }
   if (!isFunction(node->op)) {
-    work.of(ElementClass::Arithmetic) += lanes;
+    work.of(ElementClass::Arithmetic) += (isExtremum(node->op, kind) ? kExtremum : 1) * lanes;
   } else if (kind == ElementKind::F64) {
     work.of(ElementClass::OneByOne) += 4 * times;
   } else {
     bool isExponential = node->op == Op::Exp || node->op == Op::Expm1 || node->op == Op::Logistic ||
                          node->op == Op::Tanh;
-    work.of(isExponential ? ElementClass::Exponential : ElementClass::Function) += lanes;
-    if (node->op == Op::Logistic || node->op == Op::Tanh)
+    bool divides = node->op == Op::Logistic || node->op == Op::Tanh; // and their range is small
+    work.of(isExponential ? ElementClass::Exponential : ElementClass::Function) +=
+        (divides ? 0.65 : 1) * lanes;
+    if (divides)
       work.of(ElementClass::Division) += lanes;
   }
 }
@@ -123,10 +158,12 @@ public:
     product = findContraction(nest);
     if (product && product->kSize < 4)
       product.reset();
-    if (product)
+    if (product) {
       countProduct(*product);
-    else
+      work.of(Access::Strided) += readApart(*product, work.products.back());
+    } else {
       countAttention();
+    }
     for (Node *node : live)
       if (node->op == Op::Reduced)
         countFolding(node);
@@ -141,11 +178,15 @@ public:
       if (node->op == Op::Load)
         countLoad(node, times);
       else if (!node->local)
-        countOperation(node, padded(node, times), work);
+        countOperation(node, padded(node, times), isOneByOne(node));
     }
     double points = pointsOf(setOf(nest.dims));
-    for (const Root &root : nest.roots)
-      work.moved += (root.isOfRow ? pointsOf(root.offset->deps) : points) * byteSize(root.kind);
+    for (const Root &root : nest.roots) {
+      double stored = root.isOfRow ? pointsOf(root.offset->deps) : points;
+      work.moved += stored * byteSize(root.kind);
+      if (isHalfFloat(root.kind))
+        work.of(ElementClass::Arithmetic) += kNarrow * stored;
+    }
     if (!product && !vector.empty())
       work.runs += points / extentOf(vector);
   }
@@ -162,6 +203,8 @@ public:
 
   // Whether results are written by tiles of a product, which are narrower than they are.
   bool writesStrips = false;
+  // By blocks of what is turned.
+  bool writesBlocks() const { return turned.has_value(); }
 
 private:
   double pointsOf(DimSet deps) const {
@@ -186,6 +229,19 @@ private:
     return times / extent * 16 * std::ceil(extent / 16);
   }
 
+  // No vectors run along any loop of it.
+  bool isOneByOne(Node *node) const {
+    return !product && !keys && alongOf(node).empty() && node->deps;
+  }
+
+  void countOperation(Node *node, double times, bool oneByOne) {
+    constexpr double lanes = 4; // that a vector instruction would compute in the same time
+    double before = work.of(ElementClass::Arithmetic);
+    codegen::countOperation(node, times, work);
+    if (double &sum = work.of(ElementClass::Arithmetic); oneByOne)
+      sum += (lanes - 1) * (sum - before);
+  }
+
   // What the vector loop is for this node.
   const LoopGroup &alongOf(Node *node) const {
     return !rows.empty() && (vector.empty() || (node->deps & setOf(rows))) ? rows : vector;
@@ -206,8 +262,13 @@ private:
             work.of(Folding::Stepwise) += lanesOf(step->kind) * points;
       return;
     }
+    if (isExtremum(reduction.simple.front(), node->kind))
+      work.of(ElementClass::Arithmetic) += (kExtremum - 1) * lanes;
     if (reduction.order == Reduction::Chain) {
-      work.of(Folding::Chain) += padded(node, lanes);
+      if (isOneByOne(node))
+        work.of(ElementClass::OneByOne) += points;
+      else
+        work.of(Folding::Chain) += padded(node, lanes);
       return;
     }
     // The loop that vectors run along, when it is not one of the results'.
@@ -216,24 +277,34 @@ private:
         isAlongRows ? lanes : padded(node, lanes);
     if (isAlongRows && reduction.order == Reduction::Rows && !reduction.loops.empty()) {
       rows.assign(reduction.loops.back().begin(), reduction.loops.back().end());
-      work.runs += pointsOf(reduction.deps);
+      double sums = pointsOf(reduction.deps);
+      work.runs += sums;
+      work.of(Folding::Halves) += (isExtremum(reduction.simple.front(), node->kind) ? 2 : 1) * sums;
     }
   }
 
   void countLoad(Node *node, double times) {
+    constexpr int64_t mostInLine =
+        32; // bytes from one element to the next, of which lines have two
     double bytes = double(byteSize(node->kind));
     const LoopGroup &along = alongOf(node);
     bool readsWhereDataSays = llvm::any_of(node->index->nodes, [&](auto pair) {
       return !along.empty() && (pair.first->deps & setOf(along)) != 0;
     });
-    bool isAcross = !along.empty() && !readsWhereDataSays &&
-                    std::abs(strideOf(node->index, along).value_or(2)) > 1;
+    int64_t stride = along.empty() || readsWhereDataSays
+                         ? 1
+                         : std::abs(strideOf(node->index, along).value_or(mostInLine));
+    bool isAcross = stride > 1;
+    if (isHalfFloat(node->kind))
+      work.of(ElementClass::Arithmetic) += kWiden * padded(node, times);
     if (readsWhereDataSays) {
       work.of(Access::Gathered) += times;
     } else if (!isAcross) {
       work.moved += padded(node, times) * bytes;
     } else if (turned && llvm::is_contained(turned->loads, node)) {
       work.of(Access::Turned) += times;
+    } else if (double(stride) * bytes <= mostInLine) {
+      work.of(Access::Gathered) += times; // several of a line
     } else {
       // What is read until the next element of a line is.
       double between = 1, extent = 0;
@@ -247,18 +318,6 @@ private:
       constexpr double mostLines = 1024;
       work.of(between > mostLines && extent > 0 ? Access::Far : Access::Strided) += times;
     }
-  }
-
-  // `turned`: along it lies what is turned by squares.
-  cost::Product::Copy copyOf(Node *node, bool isCopied, const LoopGroup &along,
-                             const LoopGroup &turned) const {
-    if (!isCopied)
-      return cost::Product::None;
-    if (!loadWithin(node))
-      return cost::Product::Computed;
-    return isAlong(node, along)    ? cost::Product::Plain
-           : isAlong(node, turned) ? cost::Product::Turned
-                                   : cost::Product::Computed;
   }
 
   // Two products, and what is done with each score. What the largest and the sum read is the same
@@ -291,66 +350,44 @@ private:
       made.timesA = 1;
       made.timesB = chunks;
       made.run = std::min(made.run, double(cells.strip));
+      made.byTiles.timesA = made.timesA, made.byTiles.timesB = made.timesB;
     }
-    work.products.back().a = cost::Product::None; // lies in the scratch
+    // Lies in the scratch.
+    work.products.back().a = work.products.back().byTiles.a = cost::Product::None;
     work.grid = chunks * double(sizes.heads);
     double scores = double(sizes.heads * sizes.queries * sizes.keys) * shareOfKeys;
     work.of(Folding::Columns) += 2 * scores;
+    work.of(ElementClass::Arithmetic) += (kExtremum - 1) * scores;
+    // Of each row and strip the largest score is found, then the factor by which what was there
+    // shrinks, then the exponentials: each waits for the one before.
+    work.of(Folding::Halves) += 4 * double(sizes.heads * sizes.queries) *
+                                std::ceil(double(sizes.keys) * shareOfKeys / double(cells.strip));
+    // The sums are divided, not each score.
+    if (attention->quotient && inProduct.insert(attention->quotient).second)
+      work.of(ElementClass::Division) += double(sizes.heads * sizes.queries * sizes.valueElements);
     work.flops += 2 * scores;
     work.moved += 5 * 4 * scores; // a row of them lies in a cache
   }
 
   void countProduct(const ContractionLoops &loops) {
-    const ContractionLoops *product = &loops;
-    cost::Product &made = work.products.emplace_back();
-    ElementKind kind = product->product->kind;
-    auto throughConvert = [](Node *node) {
-      return node->op == Op::Convert ? node->operands[0] : node;
-    };
-    Node *a = throughConvert(product->a), *b = throughConvert(product->b);
-    bool isBf16 = a->kind == ElementKind::BF16 && b->kind == ElementKind::BF16;
-    made.type = isBf16                     ? cost::ProductType::BF16
-                : kind == ElementKind::F32 ? cost::ProductType::F32
-                : kind == ElementKind::F64 ? cost::ProductType::F64
-                                           : cost::ProductType::Other;
-    made.batch = double(product->outerCount);
-    made.m = double(product->mSize), made.n = double(product->nSize);
-    made.k = double(product->kSize);
-    DimSet phased = 0; // terms that are zero are left out
-    for (auto [dim, step] : graph.wantedPhases) {
-      made.k /= phased >> dim & 1 ? 1 : double(step);
-      phased |= DimSet(1) << dim;
-    }
-    const LoopGroup &inner = product->k.back();
-    auto isDirect = [&](Node *node) {
-      return node->op == Op::Load && node->kind == kind && !node->mask;
-    };
-    bool copiesA = isBf16 || !isDirect(product->a) || !strideOf(product->a->index, product->m) ||
-                   !product->mAround.empty();
-    bool copiesB = isBf16 || !isDirect(product->b) || strideOf(product->b->index, product->n) != 1;
-    copiesA = copiesA || copiesFarA(*product);
-    copiesB = copiesB || copiesFarB(*product);
-    made.a = copyOf(product->a, copiesA, isAlong(product->a, inner) ? inner : product->m, inner);
-    made.b = copyOf(product->b, copiesB, product->n, inner);
-    made.run = copiesA && copiesB ? made.k : extentOf(inner);
-    // Of a tile of common size: which one it is depends on the processor.
-    ContractionCells cells = contractionCells(made, 8, 32, kind == ElementKind::F64 ? 8 : 4,
-                                              !isBf16 && canGoInBlocks(*product, copiesA, copiesB));
-    if (!product->mAround.empty() && isAlong(product->a, product->m) && !isAlong(product->a, inner))
-      makeTall(cells, made, int64_t(extentOf(product->m)), 32);
-    made.timesA = std::ceil(made.n / double(cells.nChunk));
-    made.timesB = std::ceil(made.m / double(cells.mChunk));
-    work.grid = std::max(work.grid, made.timesA * made.timesB *
-                                        std::ceil(made.batch / double(cells.outerChunk)));
+    cost::Product made = productOf(graph, loops);
+    work.grid = std::max(work.grid, cellsOf(graph, loops, made));
     work.flops += made.flops();
-    inProduct.insert(product->product);
-    inProduct.insert(product->product->reduction->inputs[0]);
-    for (Node *node : {product->a, product->b, a, b})
+    inProduct.insert(loops.product);
+    inProduct.insert(loops.product->reduction->inputs[0]);
+    for (Node *node : {loops.a, loops.b, throughConvert(loops.a), throughConvert(loops.b)})
       if (node->op == Op::Load || node->op == Op::Convert)
         inProduct.insert(node);
     writesStrips = made.n > kColumnsOfStrips;
-    if (made.b == cost::Product::None && b->op == Op::Load && writesStrips)
+    if (Node *b = throughConvert(loops.b);
+        made.b == cost::Product::None && b->op == Op::Load && writesStrips)
       inStrips.insert(b);
+    // What the results are combined with is read by tiles, as they are written.
+    for (Node *node : live)
+      if (node->op == Op::Load && !inProduct.contains(node) && writesStrips &&
+          (node->deps & setOf(loops.m)) && (node->deps & setOf(loops.n)))
+        inStrips.insert(node);
+    work.products.push_back(made);
   }
 
   const NestGraph &nest;
@@ -403,7 +440,7 @@ static bool countNests(const KernelSource &kernel, KernelWork &work) {
   size_t updates = nests.size();
   llvm::append_range(nests, outputNests(kernel, whole));
   work.arrays.resize(kernel.body->getNumArguments());
-  llvm::SmallSet<unsigned, 4> inStrips; // outputs
+  llvm::SmallSet<unsigned, 4> inStrips, inLoops, inBlocks; // outputs
   for (auto [i, outputs] : llvm::enumerate(nests)) {
     NestGraph nest(kernel, outputs, /*update=*/i < updates);
     if (elementsOf(kernel.outputs()[outputs[0]]) == 0)
@@ -420,7 +457,11 @@ static bool countNests(const KernelSource &kernel, KernelWork &work) {
       counter.countArrays(work.arrays);
       if (counter.writesStrips)
         inStrips.insert(outputs.begin(), outputs.end());
+      if (counter.writesBlocks())
+        inBlocks.insert(outputs.begin(), outputs.end());
     }
+    if (own.products.empty())
+      inLoops.insert(outputs.begin(), outputs.end());
     if (own.products.empty())
       own.grid = double(partitionWork(nest.gridLoops(), own).cells);
     work += own;
@@ -433,6 +474,9 @@ static bool countNests(const KernelSource &kernel, KernelWork &work) {
     array.bytes = bytesOf(update ? update : output);
     array.inStrips = inStrips.contains(i);
     array.isWritten = true;
+    array.pastCaches =
+        inLoops.contains(i) && !update && kernel.inplaceOf(i) < 0 &&
+        array.bytes >= double(inBlocks.contains(i) ? leastStreamedBlocks : leastStreamed);
   }
   return true;
 }

@@ -11,5 +11,5 @@ assert [row["seconds"] for row in rows] == sorted((row["seconds"] for row in row
 moved = [row for row in rows if row["kind"] == "collective"]
 assert sum(row["bytes"] for row in moved) == profile["devices"] * report["collectives"]["bytes"], report
 kernels = [row for row in rows if row["kind"] == "kernel"]
-assert kernels and all(row["roofline_seconds"] > 0 and row["topology_seconds"] > 0 for row in kernels), rows
+assert kernels and all(row["roofline_seconds"] > 0 and row["predicted_seconds"] > 0 for row in kernels), rows
 assert profile["topology"] == "host" and profile["copied_bytes_per_second"] > 0 and profile["f32_flops_per_second"] > 0, profile

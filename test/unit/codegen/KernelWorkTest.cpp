@@ -37,7 +37,7 @@ TEST(KernelWork, AVectorAtTheEndOfALoopIsAWholeOne) {
     %s = stablehlo.add %t, %t : tensor<3x100xf32>
     exec.yield %s : tensor<3x100xf32>)");
   EXPECT_EQ(work.of(ElementClass::Arithmetic), 3 * 112);
-  EXPECT_EQ(work.of(Access::Strided) + work.of(Access::Turned), 300);
+  EXPECT_EQ(work.of(Access::Gathered), 300); // several of a line
   EXPECT_EQ(work.flops, 300);
 }
 
@@ -52,6 +52,50 @@ TEST(KernelWork, ReductionsGoAlongRowsOrColumns) {
   };
   EXPECT_EQ(reduced("1", "64").of(Folding::Rows), 8192);
   EXPECT_EQ(reduced("0", "128").of(Folding::Columns), 8192);
+}
+
+// Narrow floats are widened, computed and narrowed, after each operation that rounds.
+TEST(KernelWork, FloatsOf16BitsAreConvertedAtEachRounding) {
+  cost::KernelWork work = workOfText("(%x: tensor<1024xbf16>) -> tensor<1024xbf16>", R"(
+    %n = stablehlo.negate %x : tensor<1024xbf16>
+    %s = stablehlo.add %n, %x : tensor<1024xbf16>
+    exec.yield %s : tensor<1024xbf16>)");
+  // Loaded by 2 (once), negated by 1, added by 1 and rounded by 5, stored by 3.
+  EXPECT_EQ(work.of(ElementClass::Arithmetic), 12 * 1024);
+}
+
+TEST(KernelWork, ExtremaOfFloatsAreSeveralInstructions) {
+  cost::KernelWork work = workOfText("(%x: tensor<64x128xf32>) -> tensor<64xf32>", R"(
+    %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %m = stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<64x128xf32>, tensor<f32>) -> tensor<64xf32>
+    exec.yield %m : tensor<64xf32>)");
+  EXPECT_EQ(work.of(Folding::Rows) + work.of(ElementClass::Arithmetic), 6 * 64 * 128);
+  EXPECT_EQ(work.of(Folding::Halves), 2 * 64);
+}
+
+// Nothing of a large result is left in a cache for its reader.
+TEST(KernelWork, LargeResultsGoPastTheCaches) {
+  auto goesPast = [](const std::string &size) {
+    std::string type = "tensor<" + size + "xf32>";
+    cost::KernelWork work =
+        workOfText("(%x: " + type + ") -> " + type,
+                   "%s = stablehlo.add %x, %x : " + type + "\n exec.yield %s : " + type);
+    return work.arrays.size() == 2 && !work.arrays[0].pastCaches && work.arrays[1].pastCaches;
+  };
+  EXPECT_TRUE(goesPast("8388608"));
+  EXPECT_FALSE(goesPast("4194304"));
+}
+
+TEST(KernelWork, ProductsOfBf16HaveCopiesForTheProcessorsTiles) {
+  cost::KernelWork work =
+      workOfText("(%a: tensor<96x64xbf16>, %b: tensor<48x64xbf16>) -> tensor<96x48xf32>", R"(
+    %p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1] : (tensor<96x64xbf16>, tensor<48x64xbf16>) -> tensor<96x48xf32>
+    exec.yield %p : tensor<96x48xf32>)");
+  ASSERT_EQ(work.products.size(), 1u);
+  EXPECT_EQ(work.products[0].type, cost::ProductType::BF16);
+  EXPECT_EQ(work.products[0].byTiles.a, cost::Product::None); // rows of whole units, as they lie
+  EXPECT_EQ(work.products[0].byTiles.b, cost::Product::Turned);
+  EXPECT_EQ(work.products[0].byTiles.timesB, 1);
 }
 
 TEST(KernelWork, AProductIsOneWithWhatIsCopiedForIt) {

@@ -67,6 +67,40 @@ TEST(KernelSeconds, ProductsAreWholeTiles) {
   EXPECT_DOUBLE_EQ(kernelSeconds(rates, row), 4 * row.products[0].flops() / 1e9);
 }
 
+// Where the processor multiplies tiles of bf16, they are 16 x 16 sums of 32 k's each, and b is copied.
+TEST(KernelSeconds, ProductsOfBf16GoByTheProcessorsTiles) {
+  DeviceRates rates;
+  rates.kernels = {{"product_bf16", 1e9}};
+  KernelWork work;
+  Product &product = work.products.emplace_back();
+  product = {.type = ProductType::BF16, .m = 40, .n = 33, .k = 40, .run = 40};
+  double byRegisters = kernelSeconds(rates, work);
+  rates.tileRows = 16;
+  // Two tiles of 32 rows and two of 32 columns, of two units of k.
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work), 2.0 * 64 * 64 * 64 / 1e9);
+  EXPECT_NE(kernelSeconds(rates, work), byRegisters);
+  rates.kernels = {{"copied", 1e6}};
+  product.byTiles.timesB = 3;
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work), 3 * 33 * 64 / 2 / 1e6); // two elements a lane
+}
+
+// The clock is slower in a step that multiplies by tiles; those products are measured so.
+TEST(KernelSeconds, WhatIsComputedBesideTilesTakesLonger) {
+  DeviceRates rates;
+  rates.besideTiles = 1.5;
+  Terms terms;
+  terms[Term::Arithmetic] = terms[Term::ProductBF16] = terms[Term::Streams] = 8;
+  Terms beside = besideTiles(rates, terms);
+  EXPECT_EQ(beside[Term::Arithmetic], 12);
+  EXPECT_EQ(beside[Term::ProductBF16], 8);
+  EXPECT_EQ(beside[Term::Streams], 8);
+  KernelWork work;
+  work.products.push_back({.type = ProductType::BF16});
+  EXPECT_FALSE(goesByTiles(rates, work));
+  rates.tileRows = 16;
+  EXPECT_TRUE(goesByTiles(rates, work));
+}
+
 TEST(KernelSeconds, WithoutRatesByKindTheRoofline) {
   DeviceRates rates;
   rates.flopsPerSecond = 1e9;

@@ -18,7 +18,7 @@ protected:
     kernel.set_flops(2000);
     kernel.set_bytes_read(400);
     kernel.set_bytes_written(100);
-    kernel.set_least_seconds(1e-6);
+    kernel.set_predicted_seconds(1e-6);
     auto loaded = builder.load();
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
     file = *loaded;
@@ -76,8 +76,8 @@ TEST_F(ProfileTest, GapsBelongToWhatFollowsThem) {
   EXPECT_EQ(kernel->calls, 2U);
   EXPECT_EQ(kernel->bytes, 1000);
   EXPECT_EQ(kernel->flops, 4000);
-  EXPECT_NEAR(kernel->leastSeconds, 4e-6, 1e-12);    // both devices' operations on both cores
-  EXPECT_NEAR(kernel->topologySeconds, 1e-6, 1e-12); // each device beside the other
+  EXPECT_NEAR(kernel->leastSeconds, 4e-6, 1e-12);     // both devices' operations on both cores
+  EXPECT_NEAR(kernel->predictedSeconds, 1e-6, 1e-12); // each device beside the other
   EXPECT_NEAR(find(profile, "between kernels")->seconds, 5e-6, 1e-12);
   EXPECT_NEAR(find(profile, "before the step's end")->seconds, 8e-6, 1e-12);
   EXPECT_NEAR(sumOf(profile), 70e-6, 1e-12);
@@ -106,7 +106,7 @@ TEST_F(ProfileTest, ATableOfSomeRows) {
   EXPECT_NE(two.find("profile of the quickest of 9 steps, 70.0 us: 2 devices on 2 cores"),
             std::string::npos)
       << two;
-  EXPECT_NE(two.find("15.0 us   21.4%        2 1,000 bytes    4.0 k       27%        7%  add"),
+  EXPECT_NE(two.find("15.0 us   21.4%        2 1,000 bytes    4.0 k       27%    1.0 us  add"),
             std::string::npos)
       << two;
   EXPECT_NE(two.find("3 other rows"), std::string::npos) << two;

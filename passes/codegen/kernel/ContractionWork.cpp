@@ -1,0 +1,124 @@
+#include "passes/codegen/kernel/ContractionWork.h"
+
+#include "passes/codegen/kernel/Partition.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+
+namespace tessera::codegen {
+
+using cost::Product;
+
+Node *throughConvert(Node *node) { return node->op == Op::Convert ? node->operands[0] : node; }
+
+static bool isPlainLoad(Node *node) { return node->op == Op::Load && !node->mask; }
+
+// `along`: a loop that the copy's vectors run along; along `turned` lies what is turned by squares.
+static Product::Copy copyOf(Node *node, const LoopGroup &along, const LoopGroup &turned) {
+  if (!loadWithin(node))
+    return Product::Computed;
+  return isAlong(node, along)    ? Product::Plain
+         : isAlong(node, turned) ? Product::Turned
+                                 : Product::Computed;
+}
+
+// Rows of a that lie side by side are copied by vectors along m.
+static bool isAcross(const ContractionLoops &loops) {
+  return isAlong(loops.a, loops.m) && !isAlong(loops.a, loops.k.back());
+}
+
+static const LoopGroup &vectorsOfA(const ContractionLoops &loops) {
+  return isAcross(loops) ? loops.m : loops.k.back();
+}
+
+static double chunksOf(double size, int64_t chunk) { return std::ceil(size / double(chunk)); }
+
+// Of a tile of common size: which one it is depends on the processor.
+static ContractionCells commonCells(const Graph &graph, const ContractionLoops &loops,
+                                    const Product &product) {
+  bool isDouble = product.type == cost::ProductType::F64;
+  bool inBlocks = product.type != cost::ProductType::BF16 &&
+                  canGoInBlocks(loops, product.a != Product::None, product.b != Product::None);
+  ContractionCells cells = contractionCells(product, 8, 32, isDouble ? 8 : 4, inBlocks);
+  if (!loops.mAround.empty() && isAcross(loops))
+    makeTall(cells, product, boundsOf(graph, loops.m).second, 32);
+  return cells;
+}
+
+// How the processor's own tiles get their operands, and how often (cpu/ContractionTiles.cpp).
+static Product::Copies copiesByTiles(const ContractionLoops &loops, Product product) {
+  Node *a = throughConvert(loops.a);
+  const LoopGroup &inner = loops.k.back();
+  bool isDirect = isPlainLoad(a) && a->kind == ElementKind::BF16 && strideOf(a->index, loops.m) &&
+                  strideOf(a->index, inner) == 1 && loops.k.size() == 1 &&
+                  loops.kSize % Reduction::tileUnit == 0 && loops.mAround.empty();
+  product.k = double(llvm::alignTo(static_cast<int64_t>(product.k), Reduction::tileUnit));
+  product.a = isDirect ? Product::None : Product::Plain;
+  ContractionCells cells =
+      tileCells(product, std::min<int64_t>(loops.mSize, 32), loops.nSize > 16 ? 32 : 16);
+  Product::Copy copy = isDirect ? Product::None : copyOf(loops.a, inner, loops.m);
+  return {copy, copyOf(loops.b, loops.n, inner), chunksOf(product.n, cells.nChunk),
+          chunksOf(product.m, cells.mChunk)};
+}
+
+cost::Product productOf(const Graph &graph, const ContractionLoops &loops) {
+  Product product;
+  ElementKind kind = loops.product->kind;
+  bool isBf16 = loops.product->reduction->isOfBf16;
+  product.type = isBf16                     ? cost::ProductType::BF16
+                 : kind == ElementKind::F32 ? cost::ProductType::F32
+                 : kind == ElementKind::F64 ? cost::ProductType::F64
+                                            : cost::ProductType::Other;
+  product.batch = double(loops.outerCount);
+  product.m = double(loops.mSize), product.n = double(loops.nSize), product.k = double(loops.kSize);
+  DimSet phased = 0; // terms that are zero are left out
+  for (auto [dim, step] : graph.wantedPhases) {
+    product.k /= phased >> dim & 1 ? 1 : double(step);
+    phased |= DimSet(1) << dim;
+  }
+  auto isDirect = [&](Node *node) { return isPlainLoad(node) && node->kind == kind; };
+  bool copiesA = isBf16 || !isDirect(loops.a) || !strideOf(loops.a->index, loops.m) ||
+                 !loops.mAround.empty() || copiesFarA(loops);
+  bool copiesB =
+      isBf16 || !isDirect(loops.b) || strideOf(loops.b->index, loops.n) != 1 || copiesFarB(loops);
+  if (copiesA)
+    product.a = copyOf(loops.a, vectorsOfA(loops), loops.k.back());
+  if (copiesB)
+    product.b = copyOf(loops.b, loops.n, loops.k.back());
+  auto [low, high] = boundsOf(graph, loops.k.back());
+  product.run = copiesA && copiesB ? product.k : double(std::max<int64_t>(high - low, 1));
+  ContractionCells cells = commonCells(graph, loops, product);
+  product.timesA = chunksOf(product.n, cells.nChunk);
+  product.timesB = chunksOf(product.m, cells.mChunk);
+  if (isBf16)
+    product.byTiles = copiesByTiles(loops, product);
+  return product;
+}
+
+double cellsOf(const Graph &graph, const ContractionLoops &loops, const cost::Product &product) {
+  return product.timesA * product.timesB *
+         chunksOf(product.batch, commonCells(graph, loops, product).outerChunk);
+}
+
+// Loads that lie in one piece along none of the loops that the copy's vectors run along.
+static double countApart(Node *node, llvm::ArrayRef<unsigned> along) {
+  double loads = 0;
+  for (Node *load : Graph::reachable({node}))
+    if (load->op == Op::Load && (load->deps & setOf(along))) {
+      std::optional<int64_t> stride = strideOf(load->index, along);
+      loads += !stride || std::abs(*stride) > 1;
+    }
+  return loads;
+}
+
+double readApart(const ContractionLoops &loops, const cost::Product &product) {
+  double elements = 0;
+  if (product.a == Product::Computed)
+    elements += countApart(loops.a, vectorsOfA(loops)) * product.m * product.timesA;
+  if (product.b == Product::Computed)
+    elements += countApart(loops.b, loops.n) * product.n * product.timesB;
+  return elements * product.batch * product.k;
+}
+
+} // namespace tessera::codegen

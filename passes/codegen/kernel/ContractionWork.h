@@ -1,0 +1,19 @@
+// A contraction as prices see it: its sizes, and how code generation for CPUs copies its operands
+// before it multiplies them (cpu/ContractionPlan.cpp).
+#pragma once
+
+#include "lib/cost/KernelWork.h"
+#include "passes/codegen/kernel/ContractionLoops.h"
+
+namespace tessera::codegen {
+
+// A node, or what it converts to the type of the sums.
+Node *throughConvert(Node *node);
+
+cost::Product productOf(const Graph &graph, const ContractionLoops &loops);
+// Cells that it is divided into.
+double cellsOf(const Graph &graph, const ContractionLoops &loops, const cost::Product &product);
+// Elements that the copies read one by one.
+double readApart(const ContractionLoops &loops, const cost::Product &product);
+
+} // namespace tessera::codegen
