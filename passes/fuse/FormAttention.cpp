@@ -8,17 +8,16 @@
 //   o = p . v
 #include "passes/fuse/FormAttention.h"
 
-#include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "lib/fusion/AttentionStays.h"
 #include "passes/UnreadOps.h"
 #include "passes/codegen/kernel/AttentionLoops.h"
+#include "passes/fuse/FormAttentionGradient.h"
+#include "passes/fuse/OutlinedOps.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace tessera::fuse {
 
@@ -34,131 +33,49 @@ constexpr unsigned mostReaders = 24; // ops beside the second product, and after
 // What one attention is made of.
 class Candidate {
 public:
-  Candidate(Block &block, DotGeneralOp values, unsigned side)
-      : block(block), values(values), side(side) {}
+  // `yieldsRows`: what is known of each query, the largest score and the sum, may be read outside.
+  Candidate(Block &block, DotGeneralOp values, unsigned side, bool yieldsRows)
+      : kernel(block), values(values), side(side), yieldsRows(yieldsRows) {}
 
   // False where it is none by its ops already.
   bool collect() {
-    inside.insert(values);
+    kernel.inside.insert(values);
     if (!collectScores() || !joinReaders())
       return false;
     for (Value operand : scores->getOperands())
-      addPrologue(operand);
-    addPrologue(values->getOperand(1 - side));
-    addEpilogue();
-    return isLast(result.getDefiningOp());
+      kernel.addPrologue(operand);
+    kernel.addPrologue(values->getOperand(1 - side));
+    kernel.addResult(values, side, result);
+    result = kernel.results[0].value;
+    if (!yieldsRows)
+      return isLast(result.getDefiningOp());
+    for (Operation *op : rowsRead)
+      kernel.addResult(op->getResult(0));
+    return !rowsRead.empty() && !kernel.isCircular();
   }
 
   Operation *scoreProduct() { return scores; }
-
   exec::FusedOp outline() {
-    OpBuilder b(&block, std::next(result.getDefiningOp()->getIterator()));
-    order = rowsOfValues();
-    SmallVector<Operation *> ops(inside.begin(), inside.end());
-    llvm::sort(ops, [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
-    llvm::SetVector<Value> inputs;
-    for (Operation *op : ops)
-      for (Value operand : op->getOperands())
-        if (!isInside(operand))
-          inputs.insert(operand);
-    auto fused = exec::FusedOp::create(b, values.getLoc(), TypeRange(turned(typeOf(result), order)),
-                                       inputs.getArrayRef(), nullptr, nullptr);
-    Block *body = b.createBlock(&fused.getBody());
-    IRMapping mapping;
-    for (Value input : inputs)
-      mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
-    for (Operation *op : ops)
-      b.clone(*op, mapping);
-    exec::YieldOp::create(b, fused.getLoc(), turn(b, mapping.lookup(result), order));
-    return fused;
+    OpBuilder b(&kernel.block, std::next(result.getDefiningOp()->getIterator()));
+    return kernel.outline(b, values.getLoc());
   }
-
   // In the place of the ops, which nothing else reads then.
-  void replaceWith(exec::FusedOp fused) {
-    OpBuilder b(&block, std::next(fused->getIterator()));
-    SmallVector<int64_t> back(order.size());
-    for (auto [to, from] : llvm::enumerate(order))
-      back[from] = static_cast<int64_t>(to);
-    result.replaceAllUsesWith(turn(b, fused.getResult(0), back));
-    SmallVector<Operation *> ops(inside.begin(), inside.end());
-    llvm::sort(ops, [](Operation *x, Operation *y) { return y->isBeforeInBlock(x); });
-    for (Operation *op : ops)
-      if (op->use_empty())
-        op->erase();
+  void replaceWith(AtEnd &end, exec::FusedOp fused) {
+    if (yieldsRows) {
+      fused->moveBefore(kernel.block.getTerminator());
+      return kernel.replaceWith(end.builder, fused);
+    }
+    OpBuilder b(&kernel.block, std::next(fused->getIterator()));
+    kernel.replaceWith(b, fused);
   }
 
 private:
-  // The order of the product's dimensions in which a query's values lie together; empty where they
-  // do, or where the program has an order of its own.
-  SmallVector<int64_t> rowsOfValues() {
-    if (side == 0 || result != values->getResult(0))
-      return {};
-    auto numbers = values.getDotDimensionNumbers();
-    auto batch = static_cast<int64_t>(numbers.getLhsBatchingDimensions().size());
-    int64_t rank = typeOf(result).getRank();
-    int64_t own = typeOf(values->getOperand(0)).getRank() - batch -
-                  static_cast<int64_t>(numbers.getLhsContractingDimensions().size());
-    SmallVector<int64_t> dims;
-    for (int64_t dim = 0; dim < rank; ++dim)
-      if (dim < batch || dim >= batch + own)
-        dims.push_back(dim);
-    for (int64_t dim = batch; dim < batch + own; ++dim)
-      dims.push_back(dim);
-    return dims;
-  }
-  static RankedTensorType turned(RankedTensorType type, ArrayRef<int64_t> order) {
-    SmallVector<int64_t> shape;
-    for (int64_t dim : order)
-      shape.push_back(type.getDimSize(dim));
-    return order.empty() ? type : type.clone(shape);
-  }
-  static Value turn(OpBuilder &b, Value value, ArrayRef<int64_t> order) {
-    if (order.empty())
-      return value;
-    return TransposeOp::create(b, value.getLoc(), turned(typeOf(value), order), value, order);
-  }
-
-  bool isInside(Value value) const {
-    Operation *op = value.getDefiningOp();
-    return op && inside.contains(op);
-  }
-  Operation *inBlock(Value value) const {
-    Operation *op = value.getDefiningOp();
-    return op && op->getBlock() == &block ? op : nullptr;
-  }
-
-  static bool readsNothing(Region &region) {
-    return llvm::all_of(region.front(), [&](Operation &op) {
-      return llvm::all_of(op.getOperands(), [&](Value operand) {
-        return region.isAncestor(operand.getParentRegion());
-      });
-    });
-  }
-
-  static bool isBetween(Operation *op) {
-    switch (fusionKindOf(op)) {
-    case NodeKind::Constant:
-    case NodeKind::Pointwise:
-    case NodeKind::Convert:
-    case NodeKind::Broadcast:
-    case NodeKind::Reshape:
-    case NodeKind::Transpose:
-      return true;
-    case NodeKind::Slice:
-      return isa<SliceOp>(op);
-    case NodeKind::Reduce:
-      return isa<ReduceOp>(op) && op->getNumResults() == 1 && readsNothing(op->getRegion(0));
-    default:
-      return false;
-    }
-  }
-
   // The product of as many elements as there are probabilities, and all that depends on it up to
   // them; beside that what is cheap to compute where it is read.
   bool collectScores() {
     int64_t elements = typeOf(values->getOperand(side)).getNumElements();
     llvm::SetVector<Operation *> reached;
-    if (Operation *first = inBlock(values->getOperand(side)))
+    if (Operation *first = kernel.inBlock(values->getOperand(side)))
       reached.insert(first);
     for (size_t i = 0; i < reached.size(); ++i) {
       if (i > mostOps)
@@ -169,9 +86,9 @@ private:
           return false;
         scores = cast<DotGeneralOp>(op);
       }
-      if (isBetween(op))
+      if (OutlinedOps::isBetween(op))
         for (Value operand : op->getOperands())
-          if (Operation *next = inBlock(operand))
+          if (Operation *next = kernel.inBlock(operand))
             reached.insert(next);
     }
     if (!scores)
@@ -182,14 +99,16 @@ private:
       bool depends = op == scores || llvm::any_of(op->getOperands(), [&](Value operand) {
                        return dependent.contains(operand.getDefiningOp());
                      });
-      if (depends && op != scores && !isBetween(op))
+      if (depends && op != scores && !OutlinedOps::isBetween(op))
         return false;
       if (depends)
         dependent.insert(op);
     }
+    upToValues.insert(dependent.begin(), dependent.end());
+    auto &inside = kernel.inside;
     inside.insert(dependent.begin(), dependent.end());
     for (Operation *op : llvm::reverse(ops))
-      if (!dependent.contains(op) && isBetween(op) && isCheap(op) &&
+      if (!dependent.contains(op) && OutlinedOps::isBetween(op) && OutlinedOps::isCheap(op) &&
           llvm::any_of(op->getUsers(), [&](Operation *user) { return inside.contains(user); }))
         inside.insert(op);
     return true;
@@ -197,8 +116,13 @@ private:
 
   // What nothing reads may stand behind the result, and read what is not there yet.
   bool isLast(Operation *last) const {
-    return llvm::all_of(inside,
+    return llvm::all_of(kernel.inside,
                         [&](Operation *op) { return op == last || op->isBeforeInBlock(last); });
+  }
+
+  bool isOfRows(Operation *op) const {
+    return upToValues.contains(op) && typeOf(op->getResult(0)).getNumElements() <
+                                          typeOf(scores->getResult(0)).getNumElements();
   }
 
   // What else reads the scores and what is computed of them must come into one value with the
@@ -208,13 +132,18 @@ private:
     for (unsigned steps = 0; steps < mostReaders; ++steps) {
       Operation *next = nullptr, *read = nullptr;
       bool isOne = true;
+      rowsRead.clear();
       for (Operation *op : dependent)
         for (Operation *user : op->getUsers()) {
-          if (inside.contains(user))
+          if (kernel.inside.contains(user))
             continue;
+          if (yieldsRows && isOfRows(op)) {
+            rowsRead.insert(op);
+            continue;
+          }
           isOne &= !read || read == op;
           read = op;
-          if (user->getBlock() != &block || !isBetween(user))
+          if (user->getBlock() != &kernel.block || !OutlinedOps::isBetween(user))
             user = nullptr;
           if (!next || (user && user->isBeforeInBlock(next)))
             next = user;
@@ -231,71 +160,21 @@ private:
   }
 
   void addReader(Operation *reader) {
-    inside.insert(reader);
+    kernel.inside.insert(reader);
     dependent.insert(reader);
     for (Value operand : reader->getOperands())
-      if (Operation *op = inBlock(operand); op && fusionKindOf(op) == NodeKind::Constant)
-        inside.insert(op);
+      if (Operation *op = kernel.inBlock(operand); op && fusionKindOf(op) == NodeKind::Constant)
+        kernel.inside.insert(op);
   }
 
-  static bool isCheap(Operation *op) {
-    return fusionKindOf(op) != NodeKind::Reduce && !isExpensive(op);
-  }
-
-  // What an operand is read through: it is computed for every chunk of the other's.
-  void addPrologue(Value value) {
-    Operation *op = inBlock(value);
-    if (!op || inside.contains(op))
-      return;
-    switch (fusionKindOf(op)) {
-    case NodeKind::Transpose:
-    case NodeKind::Reshape:
-    case NodeKind::Convert:
-    case NodeKind::Broadcast:
-    case NodeKind::Constant:
-      break;
-    case NodeKind::Pointwise: {
-      auto isSplat = [](Value operand) {
-        auto constant = operand.getDefiningOp<ConstantOp>();
-        return constant && isa<SplatElementsAttr>(constant.getValue());
-      };
-      if (isExpensive(op) || llvm::count_if(op->getOperands(), std::not_fn(isSplat)) > 1)
-        return;
-      break;
-    }
-    default:
-      return;
-    }
-    inside.insert(op);
-    for (Value operand : op->getOperands())
-      addPrologue(operand);
-  }
-
-  void addEpilogue() {
-    for (Value value = result; value.hasOneUse();) {
-      Operation *user = *value.getUsers().begin();
-      NodeKind kind = fusionKindOf(user);
-      bool moves = kind == NodeKind::Transpose || kind == NodeKind::Convert;
-      if (user->getBlock() != &block || !(moves || kind == NodeKind::Reshape))
-        break;
-      value = user->getResult(0);
-      pending.push_back(user);
-      if (!moves)
-        continue; // at the end it is a view of the result
-      inside.insert(pending.begin(), pending.end());
-      pending.clear();
-      result = value;
-    }
-  }
-
-  Block &block;
+  OutlinedOps kernel;
   DotGeneralOp values, scores;
   unsigned side; // which operand the probabilities are
+  bool yieldsRows;
   Value result;
-  SmallVector<int64_t> order; // of the kernel's result
-  llvm::SetVector<Operation *> inside;
   llvm::SetVector<Operation *> dependent; // on the scores
-  SmallVector<Operation *> pending;
+  DenseSet<Operation *> upToValues;       // of those
+  llvm::SetVector<Operation *> rowsRead;
 };
 
 } // namespace
@@ -304,39 +183,43 @@ private:
 static bool isAttention(exec::FusedOp fused) {
   ScopedDiagnosticHandler silent(fused.getContext(), [](Diagnostic &) { return success(); });
   codegen::KernelSource kernel{"", fused.getBlock(), {}};
-  codegen::NestGraph nest(kernel, {0u}, /*update=*/false);
+  codegen::JointNests nests(kernel);
   std::string why;
-  if (!nest.build())
+  if (!nests.build())
     return false;
-  auto loops = codegen::findAttention(nest, why);
-  if (!loops)
-    return false;
-  return fusion::attentionStays(codegen::sizesOf(*loops));
+  auto loops = codegen::findAttention(nests, why);
+  return loops && fusion::attentionStays(codegen::sizesOf(*loops));
+}
+
+// The product that is the attention's scores; null where it is none.
+static Operation *formFrom(Block &block, DotGeneralOp product) {
+  for (bool yieldsRows : {false, true})
+    for (unsigned side : {0u, 1u}) {
+      Candidate candidate(block, product, side, yieldsRows);
+      if (!candidate.collect())
+        continue;
+      exec::FusedOp fused = candidate.outline();
+      if (isAttention(fused)) {
+        Operation *scores = candidate.scoreProduct();
+        AtEnd end(block); // rows are read before the result may be there
+        candidate.replaceWith(end, fused);
+        return scores;
+      }
+      fused.erase();
+    }
+  return nullptr;
 }
 
 void formAttention(Block &block) {
   // What nothing reads any more, as where it is computed again, is no reader of scores.
   eraseUnread(block);
+  formAttentionGradients(block);
   // From the last on: ops are erased, those of later products first.
   SmallVector<DotGeneralOp> products(block.getOps<DotGeneralOp>());
   DenseSet<Operation *> taken; // products that are scores of one
-  for (DotGeneralOp product : llvm::reverse(products)) {
-    if (taken.contains(product))
-      continue;
-    for (unsigned side : {0u, 1u}) {
-      Candidate candidate(block, product, side);
-      if (!candidate.collect())
-        continue;
-      exec::FusedOp fused = candidate.outline();
-      if (!isAttention(fused)) {
-        fused.erase();
-        continue;
-      }
-      taken.insert(candidate.scoreProduct());
-      candidate.replaceWith(fused);
-      break;
-    }
-  }
+  for (DotGeneralOp product : llvm::reverse(products))
+    if (!taken.contains(product))
+      taken.insert(formFrom(block, product));
 }
 
 } // namespace tessera::fuse

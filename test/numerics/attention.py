@@ -1,9 +1,9 @@
-"""Attention as one kernel, in the forms in which people write it: as near to float64 as docs/numbers.md says, NaN where JAX has NaN, the
-same bits from run to run and on any number of cores.
+"""Attention as one kernel, forward and backward, in the forms in which people write it: as near to float64 as docs/numbers.md says, NaN
+where JAX has NaN, the same bits from run to run and on any number of cores.
 
   attention.py [NAME..]
-Each form is a function of queries, keys and values; all of a group are one program. The number of kernels that hold both products is
-counted, so a form that is no longer recognised is a failure.
+Each form is a function of queries, keys and values; all of a group are one program, and all with their gradients another. The number of
+kernels that hold several products is counted, so a form that is no longer recognised is a failure.
 """
 import argparse
 import functools
@@ -116,6 +116,24 @@ def forms():
     yield "large_scores", lambda q, k, v: attend(q * 40, k * 20, v), plain
 
 
+NO_GRADIENT = ("divided_last", "scan")  # whose gradient is kernels of its ops
+
+
+def kernels_of(name, sizes, differentiates):
+    """How many kernels hold several products. Of few heads the gradient is two: one yields what is of queries, the other what is of keys."""
+    if not differentiates:
+        return 1
+    batch, _, _, _, groups, *_ = sizes
+    return 0 if name in NO_GRADIENT else 2 if batch * groups >= 16 else 3
+
+
+def with_gradient(function, q, k, v, *more):
+    """The result, and the gradients of its product with numbers of one size and either sign."""
+    out, back = jax.vjp(lambda q, k, v: function(q, k, v, *more), q, k, v)
+    by = jnp.cos(jnp.arange(out.size, dtype=jnp.float32)).reshape(out.shape).astype(out.dtype)
+    return out, *back(by)
+
+
 def arrays(sizes, kind):
     batch, queries, keys, heads, groups, channels, wide = sizes
     rng = np.random.default_rng(list(sizes))
@@ -155,30 +173,36 @@ def wrong_of(name, got, plain, exact, kind):
     return None if distance(got) <= allowed else f"off by {distance(got):.2e}, JAX by {distance(plain):.2e}"
 
 
+def failures_of(chosen, kind, differentiates):
+    args = {name: (*arrays(sizes, kind), *map(jnp.asarray, more)) for name, _, sizes, *more in chosen}
+    functions = {name: functools.partial(with_gradient, function) if differentiates else function for name, function, *_ in chosen}
+    every = lambda args: {name: functions[name](*args[name]) for name in sorted(args)}
+    what = f"{kind.__name__}{' with gradients' if differentiates else ''}"
+    with tempfile.TemporaryDirectory() as directory:
+        kernels, (got, again) = execute(every, (args,), directory)
+    plain = jax.jit(every)(args)
+    with jax.enable_x64(True):
+        exact = jax.tree.leaves(jax.jit(every)(jax.tree.map(widen, args)))
+    failures = 0
+    if (expected := sum(kernels_of(name, sizes, differentiates) for name, _, sizes, *_ in chosen)) != kernels:
+        failures += 1
+        print(f"{what}: {kernels} kernels hold several products, not {expected}")
+    names = [name for name in sorted(args) for _ in jax.tree.leaves(plain[name])]
+    for name, x, y, near, far in zip(names, got, again, jax.tree.leaves(plain), exact):
+        wrong = wrong_of(name, x.astype(np.float64), np.asarray(near, np.float64), np.asarray(far), kind)
+        if not np.array_equal(x, y, equal_nan=True):
+            wrong = "other bits in another run"
+        failures += wrong is not None
+        print(f"{what} {name}: {wrong or 'ok'}")
+    return failures
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*")
     names = parser.parse_args().names
-    failures = 0
-    for kind in (jnp.float32, jnp.bfloat16):
-        chosen = [form for form in forms() if not names or form[0] in names]
-        args = {name: (*arrays(sizes, kind), *map(jnp.asarray, more)) for name, _, sizes, *more in chosen}
-        functions = {name: function for name, function, *_ in chosen}
-        every = lambda args: {name: functions[name](*args[name]) for name in sorted(args)}
-        with tempfile.TemporaryDirectory() as directory:
-            kernels, (got, again) = execute(every, (args,), directory)
-        plain = jax.tree.leaves(jax.jit(every)(args))
-        with jax.enable_x64(True):
-            exact = jax.tree.leaves(jax.jit(every)(jax.tree.map(widen, args)))
-        if kernels != len(chosen):
-            failures += 1
-            print(f"{kind.__name__}: {kernels} kernels hold both products of an attention, not {len(chosen)}")
-        for name, x, y, near, far in zip(sorted(args), got, again, plain, exact):
-            wrong = wrong_of(name, x.astype(np.float64), np.asarray(near, np.float64), np.asarray(far), kind)
-            if not np.array_equal(x, y, equal_nan=True):
-                wrong = "other bits in another run"
-            failures += wrong is not None
-            print(f"{kind.__name__} {name}: {wrong or 'ok'}")
+    chosen = [form for form in forms() if not names or form[0] in names]
+    failures = sum(failures_of(chosen, kind, differentiates) for kind in (jnp.float32, jnp.bfloat16) for differentiates in (False, True))
     sys.exit(failures > 0)
 
 

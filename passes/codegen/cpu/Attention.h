@@ -13,7 +13,6 @@ struct AttentionPlan {
   // rows.
   ContractionPlan scores, values;
   int64_t strip = 0; // keys
-  int64_t panels() const { return llvm::divideCeil(values.nSize, values.columns()); }
   // Rows that have a place in a cell's scratch.
   int64_t cellRows() const { return llvm::alignTo(values.mChunk, values.rows); }
 };

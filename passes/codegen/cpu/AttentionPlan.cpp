@@ -1,5 +1,6 @@
 // How many queries and keys an attention's cell has in its caches at a time.
 #include "passes/codegen/cpu/Attention.h"
+#include "passes/codegen/cpu/AttentionGradient.h"
 #include "passes/codegen/kernel/Partition.h"
 
 namespace tessera::codegen {
@@ -30,6 +31,45 @@ AttentionPlan planAttention(AttentionLoops loops, Graph &graph, const VectorFeat
   scores.mChunk = values.mChunk = cells.queries;
   scores.mPanel = values.mPanel = cells.queries;
   plan.loops = std::move(loops);
+  return plan;
+}
+
+GradientPlan planGradient(GradientLoops loops, Graph &graph, const VectorFeatures &features) {
+  GradientPlan plan;
+  auto add = [&](auto &plans, const ContractionLoops &own) -> ContractionPlan & {
+    ContractionPlan &product = plans.emplace_back();
+    static_cast<ContractionLoops &>(product) = own;
+    product.packsA = product.packsB = true;
+    chooseTile(product, features);
+    return product;
+  };
+  plan.tileRows = plan.columnRows = 16;
+  for (const ContractionLoops &product : loops.products) {
+    ContractionPlan &own = add(plan.products, product);
+    chooseCopies(own, graph);
+    plan.tileRows = std::min(plan.tileRows, own.rows);
+  }
+  for (const GradientLoops::Result &result : loops.results) {
+    int64_t &rows = result.isOfRows ? plan.tileRows : plan.columnRows;
+    rows = std::min(rows, add(plan.results, result.loops).rows);
+  }
+  plan.loops = std::move(loops);
+  plan.cells = gradientCells(sizesOf(plan.loops), plan.tileRows, 2 * int64_t(features.bytes / 4),
+                             plan.yields(/*ofRows=*/true), plan.yields(/*ofRows=*/false));
+  plan.stride = plan.cells.strip + 2 * rowPadding;
+  for (ContractionPlan &product : plan.products) {
+    product.rows = plan.tileRows;
+    product.nChunk = plan.cells.strip;
+    product.mChunk = product.mPanel = plan.cells.block;
+  }
+  for (auto [result, own] : llvm::zip(plan.loops.results, plan.results)) {
+    own.rows = result.isOfRows ? plan.tileRows : plan.columnRows;
+    own.nChunk = own.nSize;
+    // Factors lie in rows of the block: a result of columns reads them across.
+    own.acrossA = !result.isOfRows;
+    own.kSize = result.isOfRows ? plan.stride : plan.cells.block;
+    own.mChunk = own.mPanel = result.isOfRows ? plan.cells.block : plan.stride;
+  }
   return plan;
 }
 

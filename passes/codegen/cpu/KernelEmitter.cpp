@@ -2,6 +2,7 @@
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/codegen/cpu/Attention.h"
+#include "passes/codegen/cpu/AttentionGradient.h"
 #include "passes/codegen/cpu/Contraction.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IntrinsicsX86.h"
@@ -102,6 +103,8 @@ bool emitKernel(const KernelSource &kernel, llvm::Module &module, const VectorFe
     ok = emitContraction(function, known);
   if (!known && ok && contractions(kernel) > 1)
     ok = emitAttention(function, known);
+  if (!known && ok && contractions(kernel) > 1)
+    ok = emitAttentionGradient(function, known);
   if (!known && ok) {
     llvm::SmallVector<unsigned> all;
     for (unsigned i = 0; i < kernel.outputs().size(); ++i)

@@ -1,8 +1,7 @@
 #include "passes/codegen/kernel/AttentionLoops.h"
-#include "passes/codegen/kernel/KeyLimits.h"
+#include "passes/codegen/kernel/InnerProducts.h"
 #include "passes/codegen/kernel/SameLoops.h"
 
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen {
@@ -12,11 +11,13 @@ namespace {
 // Finds one part after the other; each returns false, and says why, when it is not there.
 class Finder {
 public:
-  Finder(const NestGraph &nest, std::string &why) : nest(nest), graph(nest.g->graph), why(why) {}
+  Finder(const JointNests &nests, std::string &why)
+      : nests(nests), nest(*nests.nests.front()), graph(nests.graph()), why(why) {}
 
   std::optional<AttentionLoops> find() {
-    if (findValues() && findQuotient() && findExponential() && findScores() && findFoldings()) {
-      findLimits(found);
+    if (findValues() && findQuotient() && findExponential() && findScores() && findFoldings() &&
+        checkFurther()) {
+      found.limits = limitsOf(found.score, found.scores.m, found.scores.n);
       return std::move(found);
     }
     return std::nullopt;
@@ -28,47 +29,16 @@ private:
     return false;
   }
 
-  // The reductions that `root` is computed from, those within others apart.
-  static llvm::SmallVector<Node *> reductionsOf(llvm::ArrayRef<Node *> roots) {
-    llvm::SmallVector<Node *> reductions;
-    llvm::DenseSet<Node *> seen;
-    auto visit = [&](auto &visit, Node *node) -> void {
-      if (!node || !seen.insert(node).second)
-        return;
-      if (node->op == Op::Reduced) {
-        reductions.push_back(node);
-        return;
-      }
-      for (Node *operand : node->operands)
-        visit(visit, operand);
-      visit(visit, node->mask);
-      if (node->index)
-        for (auto [inner, factor] : node->index->nodes)
-          visit(visit, inner);
-    };
-    for (Node *root : roots)
-      visit(visit, root);
-    return reductions;
-  }
   static llvm::SmallVector<Node *> reductionsOf(Node *root) {
-    return reductionsOf(llvm::ArrayRef(root));
-  }
-
-  static Node *throughConvert(Node *node) {
-    while (node->op == Op::Convert && isFloat(node->kind) && isFloat(node->operands[0]->kind))
-      node = node->operands[0];
-    return node;
-  }
-  static bool isProduct(Node *node) {
-    return node->reduction->order == Reduction::Chain && node->kind == ElementKind::F32;
+    return outermostReductions(llvm::ArrayRef(root));
   }
   bool isOfKeys(Node *node) const { return (node->deps & keys) != 0; }
   bool isOfQueries(Node *node) const { return (node->deps & setOf(found.values.m)) != 0; }
 
   bool findValues() {
     Node *product = nullptr;
-    for (Node *node : reductionsOf(nest.rootNodes())) {
-      if (!isProduct(node))
+    for (Node *node : outermostReductions(nest.rootNodes())) {
+      if (!isProductSum(node))
         outside.push_back(node);
       else if (std::exchange(product, node))
         return fail("its result is of several products");
@@ -141,7 +111,7 @@ private:
 
   bool findScores() {
     auto inner = reductionsOf(found.score);
-    if (inner.size() != 1 || !isProduct(inner[0]))
+    if (inner.size() != 1 || !isProductSum(inner[0]))
       return fail("its scores are not one product of f32 sums");
     ContractionLoops &scores = found.scores;
     scores.product = inner[0];
@@ -153,7 +123,7 @@ private:
     if (!isOfQueries(scores.a) || isOfKeys(scores.a) || isOfQueries(scores.b) ||
         !isOfKeys(scores.b))
       return fail("its scores are no product of queries and keys");
-    if (!reductionsOf({scores.a, scores.b}).empty())
+    if (!outermostReductions({scores.a, scores.b}).empty())
       return fail("queries or keys are a reduction's result");
     scores.outer = found.values.outer;
     scores.outerCount = found.values.outerCount;
@@ -200,21 +170,38 @@ private:
     return SameLoops(graph).match(what, over.dims, input, reduction.dims);
   }
 
-  static double valueOf(Node *node) {
-    llvm::APFloat value(semanticsOf(node->kind),
-                        llvm::APInt(64, node->bits).trunc(bitWidth(node->kind)));
-    bool losesInfo;
-    value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-    return value.convertToDouble();
-  }
-  static bool isZero(Node *node) {
-    node = throughConvert(node);
-    return node->op == Op::Constant && isFloat(node->kind) && valueOf(node) == 0;
-  }
   static bool isMinusInfinity(Node *node) {
-    return node->op == Op::Constant && isFloat(node->kind) && valueOf(node) == -HUGE_VAL;
+    return node->op == Op::Constant && isFloat(node->kind) && numberOf(node) == -HUGE_VAL;
   }
 
+  // What else the kernel yields is of rows: the largest score, the sum.
+  bool checkFurther() {
+    for (const auto &further : llvm::drop_begin(nests.nests))
+      for (const Root &root : further->roots) {
+        bool isOfRow = !root.value.im && !(root.value.re->deps & (keys | setOf(found.values.n))) &&
+                       llvm::all_of(reductionsOf(root.value.re), [&](Node *node) {
+                         return node == found.largest || node == found.sum;
+                       });
+        if (!isOfRow || !runsWith(root.offset))
+          return fail("it yields more than its result, the largest score and the sum");
+      }
+    return true;
+  }
+
+  // Whether an index goes along with the loops that run as one.
+  bool runsWith(Index index) const {
+    llvm::SmallVector<LoopGroup> groups(found.values.outer);
+    groups.push_back(found.values.m);
+    return llvm::all_of(groups, [&](const LoopGroup &group) {
+      for (size_t i = 0; i + 1 < group.size(); ++i)
+        if (index->coefficient(group[i]) !=
+            index->coefficient(group[i + 1]) * graph.dims[group[i + 1]].size)
+          return false;
+      return true;
+    });
+  }
+
+  const JointNests &nests;
   const NestGraph &nest;
   const Graph &graph;
   std::string &why;
@@ -225,8 +212,8 @@ private:
 
 } // namespace
 
-std::optional<AttentionLoops> findAttention(const NestGraph &nest, std::string &why) {
-  return Finder(nest, why).find();
+std::optional<AttentionLoops> findAttention(const JointNests &nests, std::string &why) {
+  return Finder(nests, why).find();
 }
 
 fusion::Attention sizesOf(const AttentionLoops &attention) {

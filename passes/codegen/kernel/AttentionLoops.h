@@ -10,19 +10,12 @@
 
 #include "lib/fusion/AttentionStays.h"
 #include "passes/codegen/kernel/ContractionLoops.h"
+#include "passes/codegen/kernel/JointNests.h"
+#include "passes/codegen/kernel/KeyLimits.h"
 
 #include <string>
 
 namespace tessera::codegen {
-
-// Which keys a row of queries can see: `a - b >= least`, linear in the key. Of the rows m it is
-// widest at the last one or the first.
-struct KeyLimit {
-  Node *a, *b;
-  int64_t least;
-  bool fromAbove; // keys up to one; else from one on
-  bool atLastRow;
-};
 
 struct AttentionLoops {
   // b are the values and the keys; m are queries in both, and `values.k` are the keys' loops, which
@@ -37,16 +30,13 @@ struct AttentionLoops {
   Node *quotient = nullptr;
   Node *normalizer = nullptr; // a function of `sum`
   bool isDivided = true;      // by the normalizer, rather than multiplied
-  // Where no key within the limits is, x is `fill`.
-  llvm::SmallVector<KeyLimit, 2> limits;
-  double fill = 0;
+  KeyLimits limits;
 };
 
-// Empty when the nest is something else; `why` says what is in the way.
-std::optional<AttentionLoops> findAttention(const NestGraph &nest, std::string &why);
+// Empty when the nests are something else; `why` says what is in the way. The first one's output is
+// the result; others may be the largest score and the sum of each row.
+std::optional<AttentionLoops> findAttention(const JointNests &nests, std::string &why);
 
 fusion::Attention sizesOf(const AttentionLoops &attention);
-// Of all pairs of queries and keys, those within the limits, as far as they are constants.
-double shareWithinLimits(const AttentionLoops &attention);
 
 } // namespace tessera::codegen

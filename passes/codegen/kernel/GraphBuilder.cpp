@@ -64,9 +64,13 @@ Index GraphBuilder::loop(mlir::Operation *key, unsigned i, int64_t size,
   auto add = [&](int64_t partSize, int64_t inner) {
     if (key && partSize == 1) // a reduced dimension of one element is no loop
       return graph.constant(0);
-    unsigned dim = graph.addDim(partSize);
-    dimOrigins.resize(dim + 1);
-    dimOrigins[dim] = {key, i, inner};
+    auto with = shared.find({key, i, inner});
+    unsigned dim = with == shared.end() ? graph.addDim(partSize) : made.at(with->second);
+    if (with == shared.end()) {
+      dimOrigins.resize(dim + 1);
+      dimOrigins[dim] = {key, i, inner};
+      made.try_emplace({key, i, inner}, dim);
+    }
     if (dims)
       dims->push_back(dim);
     return graph.multiply(graph.dim(dim), inner);

@@ -9,6 +9,7 @@
 #include "passes/codegen/kernel/KeptRows.h"
 
 #include <map>
+#include <tuple>
 
 namespace tessera::codegen {
 
@@ -54,6 +55,10 @@ public:
     int64_t inner;
   };
   const std::vector<Origin> &origins() const { return dimOrigins; }
+  // A loop, or a part of one that is split, by what `origins` says of it.
+  using LoopPart = std::tuple<mlir::Operation *, unsigned, int64_t>;
+  // In the place of `part` runs the loop of `with`, which is made before.
+  void shareLoop(LoopPart part, LoopPart with) { shared[part] = with; }
 
   // The reducer in `body` (arguments: accumulated then new values) as nodes over External ones.
   bool buildReducer(mlir::Block &body, Reduction &reduction);
@@ -113,6 +118,8 @@ private:
   llvm::DenseMap<mlir::Value, int> buffers;
   llvm::DenseMap<mlir::Value, Element> elements;
   std::vector<Origin> dimOrigins;
+  std::map<LoopPart, unsigned> made;
+  std::map<LoopPart, LoopPart> shared;
   std::map<Key, Element> memo;
   std::map<Key, Reduction *> reductions;
 };

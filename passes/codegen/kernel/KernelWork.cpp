@@ -5,6 +5,7 @@
 #include "dialects/stablehlo/TensorTypes.h"
 #include "passes/codegen/kernel/AttentionLoops.h"
 #include "passes/codegen/kernel/ContractionWork.h"
+#include "passes/codegen/kernel/GradientWork.h"
 #include "passes/codegen/kernel/LibraryCall.h"
 #include "passes/codegen/kernel/Partition.h"
 #include "passes/codegen/kernel/RunningLoops.h"
@@ -37,7 +38,7 @@ static bool isFunction(Op op) {
   return op == Op::Pow || op == Op::Atan2 || (op >= Op::Exp && op <= Op::Cbrt);
 }
 
-static bool countsAsFlop(Node *node) {
+bool countsAsFlop(Node *node) {
   return isFunction(node->op) ||
          (node->op >= Op::Add && node->op <= Op::RoundEven && isFloat(node->kind));
 }
@@ -79,7 +80,7 @@ static bool rounds(Op op) {
 }
 
 // One evaluation of the node.
-static void countOperation(Node *node, double times, KernelWork &work) {
+void countOperation(Node *node, double times, KernelWork &work) {
   ElementKind kind = node->op == Op::Compare ? node->operands[0]->kind : node->kind;
   double lanes = lanesOf(kind) * times;
   if (isHalfFloat(kind) && rounds(node->op))
@@ -147,8 +148,10 @@ constexpr double kColumnsOfStrips = 64; // an array of fewer is read and written
 // Counts the nodes of a nest.
 class Counter {
 public:
-  Counter(const NestGraph &nest, KernelWork &work)
-      : nest(nest), graph(nest.g->graph), work(work), live(Graph::reachable(nest.rootNodes())) {
+  // `attention`: what the nest computes, where that is one.
+  Counter(const NestGraph &nest, KernelWork &work, const AttentionLoops *attention = nullptr)
+      : nest(nest), attention(attention), graph(nest.g->graph), work(work),
+        live(Graph::reachable(nest.rootNodes())) {
     groups = collapseLoops(graph, nest.dims, live, nest.stores());
     if (!groups.empty() && nest.keepsVectors(live, groups.back().back()))
       vector = groups.back();
@@ -161,7 +164,7 @@ public:
     if (product) {
       countProduct(*product);
       work.of(Access::Strided) += readApart(*product, work.products.back());
-    } else {
+    } else if (attention) {
       countAttention();
     }
     for (Node *node : live)
@@ -323,15 +326,8 @@ private:
   // Two products, and what is done with each score. What the largest and the sum read is the same
   // over other loops, and computed once.
   void countAttention() {
-    if (llvm::count_if(live, [](Node *node) {
-          return node->op == Op::Reduced && node->reduction->order == Reduction::Chain;
-        }) < 2)
-      return;
-    std::string why;
-    std::optional<AttentionLoops> attention = findAttention(nest, why);
-    if (!attention)
-      return;
-    shareOfKeys = shareWithinLimits(*attention);
+    shareOfKeys = shareWithin(attention->limits, attention->scores.m, attention->scores.mSize,
+                              attention->scores.nSize);
     keys = attention->values.product->reduction->ownDims;
     for (Node *node : {attention->largest, attention->sum}) {
       DimSet own = node->reduction->ownDims;
@@ -391,6 +387,7 @@ private:
   }
 
   const NestGraph &nest;
+  const AttentionLoops *attention;
   const Graph &graph;
   KernelWork &work;
   std::vector<Node *> live;
@@ -613,6 +610,28 @@ static std::optional<KernelWork> workOfWhole(const KernelSource &kernel) {
   return std::nullopt;
 }
 
+// Kernels of several products: of attention, or its gradient. Empty for others.
+static std::optional<KernelWork> workOfProducts(const KernelSource &kernel) {
+  if (llvm::range_size(kernel.body->getOps<stablehlo::DotGeneralOp>()) < 2)
+    return std::nullopt;
+  JointNests nests(kernel);
+  if (!nests.build())
+    return std::nullopt;
+  KernelWork work;
+  std::string why;
+  if (auto attention = findAttention(nests, why))
+    Counter(*nests.nests.front(), work, &*attention).count();
+  else if (auto gradient = findGradient(nests, why))
+    work = workOf(nests, *gradient);
+  else
+    return std::nullopt;
+  for (mlir::Value argument : kernel.body->getArguments())
+    work.arrays.push_back({bytesOf(argument)});
+  for (mlir::Value output : kernel.outputs())
+    work.arrays.push_back({bytesOf(output), /*inStrips=*/false, /*isWritten=*/true});
+  return work;
+}
+
 static KernelWork countedWork(const KernelSource &kernel) {
   // Whoever generates the code says what is wrong.
   mlir::ScopedDiagnosticHandler silent(kernel.body->getParentOp()->getContext(),
@@ -627,6 +646,8 @@ static KernelWork countedWork(const KernelSource &kernel) {
   }
   if (std::optional<KernelWork> whole = workOfWhole(kernel))
     return *whole;
+  if (std::optional<KernelWork> products = workOfProducts(kernel))
+    return *products;
   KernelWork work;
   return countNests(kernel, work) ? work : workOfArrays(kernel);
 }

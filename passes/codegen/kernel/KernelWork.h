@@ -12,6 +12,10 @@ cost::KernelWork workOf(const KernelSource &kernel);
 // Of an exec.fused or the exec.kernel that it becomes.
 cost::KernelWork workOf(mlir::Operation *kernel);
 
+// Adds what one node does when it is computed `times` times.
+void countOperation(Node *node, double times, cost::KernelWork &work);
+bool countsAsFlop(Node *node);
+
 // Of the nodes of a nest over its loops' bounds, without the arrays' bytes.
 cost::KernelWork workOf(const NestGraph &nest);
 

@@ -1,4 +1,5 @@
 #include "passes/codegen/kernel/KeyLimits.h"
+#include "passes/codegen/kernel/InnerProducts.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -25,7 +26,8 @@ static bool isPosition(Node *node) {
 }
 
 // a - b >= least, from a comparison.
-static std::optional<KeyLimit> limitOf(Node *compare, const AttentionLoops &attention) {
+static std::optional<KeyLimit> limitOf(Node *compare, const LoopGroup &queries,
+                                       const LoopGroup &keys) {
   if (compare->op != Op::Compare || !isPosition(compare->operands[0]) ||
       (compare->aux & TotalOrder))
     return std::nullopt;
@@ -46,7 +48,7 @@ static std::optional<KeyLimit> limitOf(Node *compare, const AttentionLoops &atte
     auto a = slopeOf(limit.a, group), b = slopeOf(limit.b, group);
     return a && b ? std::optional(*a - *b) : std::nullopt;
   };
-  auto perKey = along(attention.scores.n), perQuery = along(attention.scores.m);
+  auto perKey = along(keys), perQuery = along(queries);
   if (!perKey || !perQuery || std::abs(*perKey) != 1)
     return std::nullopt;
   limit.fromAbove = *perKey < 0;
@@ -54,29 +56,25 @@ static std::optional<KeyLimit> limitOf(Node *compare, const AttentionLoops &atte
   return limit;
 }
 
-static void addLimits(Node *predicate, AttentionLoops &attention) {
+static void addLimits(Node *predicate, const LoopGroup &queries, const LoopGroup &keys,
+                      KeyLimits &limits) {
   if (predicate->op == Op::And) {
-    addLimits(predicate->operands[0], attention);
-    addLimits(predicate->operands[1], attention);
-  } else if (auto limit = limitOf(predicate, attention)) {
-    attention.limits.push_back(*limit);
+    addLimits(predicate->operands[0], queries, keys, limits);
+    addLimits(predicate->operands[1], queries, keys, limits);
+  } else if (auto limit = limitOf(predicate, queries, keys)) {
+    limits.each.push_back(*limit);
   }
 }
 
-void findLimits(AttentionLoops &attention) {
-  Node *node = attention.score;
-  while (node->op == Op::Convert && isFloat(node->operands[0]->kind))
-    node = node->operands[0];
+KeyLimits limitsOf(Node *score, const LoopGroup &queries, const LoopGroup &keys) {
+  KeyLimits limits;
+  Node *node = throughConvert(score);
   if (node->op != Op::Select || node->operands[2]->op != Op::Constant)
-    return;
-  Node *fill = node->operands[2];
-  llvm::APFloat value(semanticsOf(fill->kind),
-                      llvm::APInt(64, fill->bits).trunc(bitWidth(fill->kind)));
-  bool losesInfo;
-  value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-  attention.fill = value.convertToDouble();
-  if (attention.fill < 0)
-    addLimits(node->operands[0], attention);
+    return limits;
+  limits.fill = numberOf(node->operands[2]);
+  if (limits.fill < 0)
+    addLimits(node->operands[0], queries, keys, limits);
+  return limits;
 }
 
 // An integer at a query, the first key and the first of all else.
@@ -103,15 +101,14 @@ static std::optional<int64_t> atQuery(Node *node, const LoopGroup &queries, int6
   }
 }
 
-double shareWithinLimits(const AttentionLoops &attention) {
+double shareWithin(const KeyLimits &limits, const LoopGroup &queries, int64_t queryCount,
+                   int64_t keyCount) {
   constexpr int64_t samples = 64;
-  int64_t queries = attention.scores.mSize, keys = attention.scores.nSize;
   double seen = 0;
   for (int64_t i = 0; i < samples; ++i) {
-    int64_t query = (2 * i + 1) * queries / (2 * samples), low = 0, high = keys;
-    for (const KeyLimit &limit : attention.limits) {
-      auto a = atQuery(limit.a, attention.scores.m, query),
-           b = atQuery(limit.b, attention.scores.m, query);
+    int64_t query = (2 * i + 1) * queryCount / (2 * samples), low = 0, high = keyCount;
+    for (const KeyLimit &limit : limits.each) {
+      auto a = atQuery(limit.a, queries, query), b = atQuery(limit.b, queries, query);
       if (!a || !b)
         continue;
       int64_t room = *a - *b - limit.least;
@@ -122,7 +119,7 @@ double shareWithinLimits(const AttentionLoops &attention) {
     }
     seen += double(std::max<int64_t>(high - low, 0));
   }
-  return seen / double(samples * keys);
+  return seen / double(samples * keyCount);
 }
 
 } // namespace tessera::codegen

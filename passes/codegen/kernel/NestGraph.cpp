@@ -136,7 +136,16 @@ Root NestGraph::rowRoot(unsigned output, ElementType type) {
 }
 
 bool NestGraph::constructOnce(const Box *box) {
-  g = std::make_unique<KernelGraph>(kernel, splits);
+  g = std::make_shared<KernelGraph>(kernel, splits);
+  return fill(box, 0);
+}
+
+bool NestGraph::buildIn(std::shared_ptr<KernelGraph> graph, unsigned firstLoop) {
+  g = std::move(graph);
+  return fill(nullptr, firstLoop);
+}
+
+bool NestGraph::fill(const Box *box, unsigned firstLoop) {
   Graph &graph = g->graph;
   roots.clear();
   dims.clear();
@@ -147,7 +156,7 @@ bool NestGraph::constructOnce(const Box *box) {
   for (auto [i, size] : llvm::enumerate(shape())) {
     Every every = phase.empty() ? Every() : phase[i];
     int64_t points = llvm::divideCeil(size - every.first, every.step);
-    Index point = g->builder.loop(nullptr, i, points, &dims);
+    Index point = g->builder.loop(nullptr, firstLoop + i, points, &dims);
     index.push_back(graph.addConstant(graph.multiply(point, every.step), every.first));
     if (rows && i < rows->outer)
       outerDims = dims.size();
@@ -207,10 +216,10 @@ bool NestGraph::constructOnce(const Box *box) {
   return true;
 }
 
-bool NestGraph::addSplits() {
+bool addSplits(const KernelGraph &built, SplitTable &splits) {
   bool changed = false;
-  for (auto [dim, inner] : g->graph.wantedSplits) {
-    GraphBuilder::Origin origin = g->builder.origins()[dim];
+  for (auto [dim, inner] : built.graph.wantedSplits) {
+    GraphBuilder::Origin origin = built.builder.origins()[dim];
     int64_t size = inner * origin.inner; // within the whole loop
     auto &list = splits[{origin.key, origin.loop}];
     if (llvm::is_contained(list, size))
@@ -229,7 +238,7 @@ bool NestGraph::build() {
   for (unsigned attempt = 0;; ++attempt) {
     if (!construct(nullptr))
       return false;
-    if (attempt == 4 || !addSplits())
+    if (attempt == 4 || !addSplits(*g, splits))
       return true;
   }
 }

@@ -40,6 +40,9 @@ public:
 
   // Builds the graph, with loops split so that reshapes need no division where that is possible.
   bool build();
+  // The nodes of the output in a graph that several nests have; its loops are numbered from
+  // `firstLoop` on.
+  bool buildIn(std::shared_ptr<KernelGraph> graph, unsigned firstLoop);
   // The same graph over a part of the points.
   bool rebuild(const Box &box);
   // The parts that the graph which was built last wants to be cut into; none where it is one.
@@ -60,7 +63,7 @@ public:
   bool takesRows() const { return rows && outerDims < dims.size(); }
 
   const KernelSource &kernel;
-  std::unique_ptr<KernelGraph> g; // of the last build or rebuild
+  std::shared_ptr<KernelGraph> g; // of the last build or rebuild
   llvm::SmallVector<Root> roots;
   llvm::SmallVector<unsigned> dims; // the nest's loops, outer first
   std::optional<KeptRows> rows;
@@ -69,10 +72,10 @@ public:
 
 private:
   bool constructOnce(const Box *box);
+  bool fill(const Box *box, unsigned firstLoop);
   void bindRows(llvm::ArrayRef<Index> index);
   Root rowRoot(unsigned output, ElementType type);
   bool construct(const Box *box);
-  bool addSplits();
 
   llvm::ArrayRef<unsigned> outputs;
   bool update;
@@ -80,6 +83,9 @@ private:
   SplitTable splits;
   llvm::SmallVector<Index, 6> rowIndex; // of the row that is taken
 };
+
+// Loops split as the graph that was built asks for; whether there are more than before.
+bool addSplits(const KernelGraph &built, SplitTable &splits);
 
 // Outputs that share their loops: those of one shape; of one size too when some overwrite what
 // others may still read.

@@ -183,4 +183,35 @@ AttentionCells attentionCells(const fusion::Attention &attention, int64_t rows, 
   return cells;
 }
 
+// A strip's keys and values lie in panels of three kinds, with the sums of its keys; a block's scores
+// and what follows of them beside.
+GradientCells gradientCells(const fusion::Attention &attention, int64_t rows, int64_t columns,
+                            bool yieldsQueries, bool yieldsKeys) {
+  constexpr int64_t stripBytes = 64 << 10, mostKeys = 256, leastKeys = 128;
+  constexpr int64_t blockQueries = 64, cellQueries = 512, enoughCells = 16;
+  int64_t bytes = 4 * std::max(attention.queryElements, attention.valueElements);
+  GradientCells cells;
+  cells.block = llvm::alignTo(std::min(blockQueries, attention.queries), rows);
+  int64_t strips =
+      llvm::divideCeil(attention.keys, std::clamp(stripBytes / bytes, leastKeys, mostKeys));
+  cells.strip = llvm::alignTo(llvm::divideCeil(attention.keys, strips), columns);
+  if (cells.strip < attention.keys)
+    cells.strip = atLeast(cells.strip, attention.keys, columns);
+  cells.rowChunk = attention.queries;
+  cells.columnChunk = attention.keys;
+  // As many chunks as there are to be cells, of whole parts.
+  auto chunkOf = [&](int64_t size, int64_t part, int64_t most) {
+    int64_t parts = llvm::divideCeil(size, part);
+    int64_t least = llvm::divideCeil(enoughCells, std::max<int64_t>(attention.heads, 1));
+    int64_t chunks = std::max<int64_t>(llvm::divideCeil(size, most), least);
+    int64_t each = llvm::divideCeil(parts, std::min(chunks, parts));
+    return std::min(each * part, size);
+  };
+  if (!yieldsKeys)
+    cells.rowChunk = chunkOf(attention.queries, cells.block, cellQueries);
+  else if (!yieldsQueries)
+    cells.columnChunk = chunkOf(attention.keys, cells.strip, attention.keys);
+  return cells;
+}
+
 } // namespace tessera::codegen

@@ -49,4 +49,14 @@ struct AttentionCells {
 };
 AttentionCells attentionCells(const fusion::Attention &attention, int64_t rows, int64_t columns);
 
+// Cells of its gradient: chunks of one head's queries, where results of keys are not among what it
+// yields, or of its keys, where those of queries are not. In a cell blocks of queries go past strips of
+// keys.
+struct GradientCells {
+  int64_t block = 1, strip = 1;
+  int64_t rowChunk = 1, columnChunk = 1;
+};
+GradientCells gradientCells(const fusion::Attention &attention, int64_t rows, int64_t columns,
+                            bool yieldsQueries, bool yieldsKeys);
+
 } // namespace tessera::codegen

@@ -18,7 +18,31 @@ public:
     return pair(loops, others) && isSame(a, b);
   }
 
+  // The same with loops that are found out: those with which both read alike.
+  bool matchFreely(Node *a, Node *b) {
+    finds = true;
+    return isSame(a, b);
+  }
+  // Of a's loops those of b.
+  const llvm::DenseMap<unsigned, unsigned> &pairs() const { return counterpart; }
+
 private:
+  // The loop that `b` has in the place of a's: no other fits.
+  bool find(unsigned dim, int64_t factor, Index b) {
+    std::optional<unsigned> found;
+    for (auto [other, otherFactor] : b->dims) {
+      bool isTaken = llvm::any_of(counterpart, [&](auto pair) { return pair.second == other; });
+      if (otherFactor != factor || isTaken || graph.dims[other].size != graph.dims[dim].size)
+        continue;
+      if (found)
+        return false;
+      found = other;
+    }
+    if (found)
+      counterpart[dim] = *found;
+    return found.has_value();
+  }
+
   bool pair(llvm::ArrayRef<unsigned> loops, llvm::ArrayRef<unsigned> others) {
     if (loops.size() != others.size())
       return false;
@@ -38,6 +62,11 @@ private:
       return false;
     for (auto [dim, factor] : a->dims) {
       auto it = counterpart.find(dim);
+      if (finds && it == counterpart.end()) {
+        if (!find(dim, factor, b))
+          return false;
+        continue;
+      }
       if (b->coefficient(it == counterpart.end() ? dim : it->second) != factor)
         return false;
     }
@@ -74,6 +103,7 @@ private:
   }
 
   const Graph &graph;
+  bool finds = false;
   llvm::DenseMap<unsigned, unsigned> counterpart;
   llvm::DenseMap<std::pair<Node *, Node *>, bool> known;
 };

@@ -1,0 +1,346 @@
+// The gradient of attention by blocks (Dao 2023, FlashAttention-2): a strip of keys lies in panels while
+// blocks of queries go past it.
+//
+//   for a strip of keys: copy what is of keys into panels
+//     for a block of queries: copy what is of queries
+//       for a tile of queries:  s, dp = products           rows of the strip, in the scratch
+//                               f = factors of s and dp    in their place
+//                               sums of rows += f * values of keys
+//       sums of columns += f turned * values of queries
+//     results of the strip's keys = sums of columns
+//   results of queries = sums of rows
+//
+// A cell has all queries and keys of a head, or of a kernel that yields one of the two only, some.
+#include "passes/codegen/cpu/AttentionGradient.h"
+#include "passes/codegen/cpu/AttentionStrips.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tessera::codegen {
+
+namespace {
+
+class ResultSums final : public StripSums {
+public:
+  using StripSums::StripSums;
+
+  // The factors lie at a place in the scratch.
+  void reserve(int64_t rows, int64_t factors) {
+    reserveSums(rows);
+    scratchA = factors;
+  }
+  void clear(int64_t rows) {
+    clearSums(e.openLoop(e.i64(0), e.i64(rows), 1, false));
+    e.closeLoop();
+  }
+  void pack(Value low, Value high) {
+    nLow = e.i64(0);
+    packValues(low, high);
+  }
+  // A tile of factors that begins at m0, the block's rows at `first`.
+  void add(Value first, Value m0, Value row, Value low, Value end) {
+    panelLow = first;
+    addProducts(m0, row, low, end);
+  }
+  void finish(Value m, Value row) {
+    bind(plan.m, m);
+    finishSums(row, [](Value sums) { return sums; });
+  }
+};
+
+class GradientEmitter {
+public:
+  GradientEmitter(KernelFunction &function, JointNests &nests, const GradientPlan &plan,
+                  Emitter &emitter)
+      : function(function), plan(plan), loops(plan.loops), e(emitter), b(e.b) {
+    for (const ContractionPlan &product : plan.products)
+      products.push_back(
+          std::make_unique<StripProduct>(function, *nests.nests.front(), product, emitter));
+    for (auto [result, own] : llvm::zip(loops.results, plan.results))
+      results.push_back(
+          std::make_unique<ResultSums>(function, *nests.nests[result.nest], own, emitter));
+    e.live = Graph::reachable(nests.rootNodes());
+    columns = plan.products[0].columns();
+  }
+  void emit();
+
+private:
+  void reserve();
+  void emitCell(Value cell, llvm::Instruction *before);
+  void emitStrip();
+  void overAround(llvm::function_ref<void(Value number)> body);
+  void emitBlock(Value around);
+  KeyRange keysOf(Value first, Value last, Value whole);
+  Value anyBlind();
+  void emitTile(Value m0, Value around, KeyRange block, Value whole);
+  void emitRow(Value m, KeyRange block, KeyRange keys);
+  void emitFactors(Value m, Value key);
+  void clearFactors(Value m, Value from, Value to);
+  void addColumns(KeyRange keys);
+
+  bool isLimited() const { return !loops.limits.each.empty(); }
+  int64_t rowsOfCell() const {
+    return llvm::alignTo(std::min(plan.cells.rowChunk, loops.rowCount), plan.tileRows);
+  }
+  void bind(const LoopGroup &group, Value variable, unsigned lanes = 1, Value mask = nullptr) {
+    e.bindLevel(group.back(), setOf(group), variable, lanes, mask);
+  }
+  Value smaller(Value x, Value y) { return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, y); }
+  Value larger(Value x, Value y) { return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, y); }
+  llvm::Type *rowType() { return e.typeOf(ElementKind::F32, columns); }
+  // An element of the block's rows.
+  Value placeOf(size_t plane, Value m, Value key) {
+    Value row = b.CreateNSWMul(b.CreateNSWSub(m, blockLow), e.i64(plan.stride));
+    Value at = b.CreateNSWAdd(row, b.CreateNSWSub(key, strip.low));
+    Value from = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), e.scratch, planeAt[plane]);
+    return b.CreateInBoundsGEP(b.getFloatTy(), from, at);
+  }
+
+  KernelFunction &function;
+  const GradientPlan &plan;
+  const GradientLoops &loops;
+  Emitter &e;
+  llvm::IRBuilder<> &b;
+  llvm::SmallVector<std::unique_ptr<StripProduct>> products;
+  llvm::SmallVector<std::unique_ptr<ResultSums>> results;
+  llvm::SmallVector<int64_t> planeAt;           // in the scratch
+  unsigned columns;                             // that are computed at a time
+  Value rowLow, rowHigh, columnLow, columnHigh; // of the cell
+  Value blockLow, blockHigh;
+  KeyRange strip;
+};
+
+} // namespace
+
+void GradientEmitter::reserve() {
+  for (size_t i = 0; i < plan.planes(); ++i)
+    planeAt.push_back(
+        function.reserveScratch(((plan.cells.block + 16) * plan.stride + columns) * 4));
+  for (auto &product : products)
+    product->reserve(plan.cells.block + 16, plan.cells.strip);
+  for (auto [result, sums] : llvm::zip(loops.results, results))
+    sums->reserve(result.isOfRows ? loops.aroundCount * rowsOfCell()
+                                  : llvm::alignTo(plan.cells.strip, 32) + 32,
+                  planeAt[result.factor]);
+}
+
+//===--- A tile of queries ---===//
+
+// Those of the strip that a row of [first, last] can see, from a vector's beginning on.
+KeyRange GradientEmitter::keysOf(Value first, Value last, Value whole) {
+  KeyRange keys = keysWithin(e, loops.limits, loops.rows, loops.columns, first, last, strip, whole);
+  Value before = b.CreateUDiv(b.CreateNSWSub(keys.low, strip.low), e.i64(columns));
+  keys.low = b.CreateNSWAdd(strip.low, b.CreateNSWMul(before, e.i64(columns)));
+  return keys;
+}
+
+void GradientEmitter::emitFactors(Value m, Value key) {
+  Value mask = nullptr;
+  if (loops.columnCount % columns != 0) {
+    llvm::Type *type = llvm::FixedVectorType::get(b.getInt32Ty(), columns);
+    Value left = b.CreateTrunc(b.CreateNSWSub(strip.high, key), b.getInt32Ty());
+    mask = b.CreateICmpSLT(b.CreateStepVector(type), e.splat(left, columns));
+  }
+  bind(loops.columns, key, columns, mask);
+  for (auto [i, product] : llvm::enumerate(loops.products))
+    e.levels.back().values[product.product] =
+        b.CreateAlignedLoad(rowType(), placeOf(i, m, key), llvm::Align(4));
+  llvm::SmallVector<Value> values;
+  for (Node *factor : loops.factors)
+    values.push_back(e.splat(e.emit(factor), columns));
+  for (auto [i, value] : llvm::enumerate(values))
+    b.CreateAlignedStore(value, placeOf(i, m, key), llvm::Align(4));
+}
+
+void GradientEmitter::clearFactors(Value m, Value from, Value to) {
+  Value key = e.openLoop(from, to, columns, true);
+  for (size_t i = 0; i < loops.factors.size(); ++i)
+    b.CreateAlignedStore(llvm::Constant::getNullValue(rowType()), placeOf(i, m, key),
+                         llvm::Align(4));
+  e.closeLoop();
+}
+
+// What a row cannot see is zero as far as another row of the block can, and a tile beyond.
+void GradientEmitter::emitRow(Value m, KeyRange block, KeyRange keys) {
+  bind(loops.rows, m);
+  if (isLimited())
+    clearFactors(m, block.low, keys.low);
+  emitFactors(m, e.openLoop(keys.low, keys.high, columns, isLimited()));
+  e.closeLoop();
+  if (!isLimited())
+    return;
+  Value vectors = b.CreateUDiv(
+      b.CreateNSWAdd(b.CreateNSWSub(keys.high, keys.low), e.i64(columns - 1)), e.i64(columns));
+  Value end = b.CreateNSWAdd(keys.low, b.CreateNSWMul(vectors, e.i64(columns)));
+  clearFactors(m, end, b.CreateNSWAdd(block.high, e.i64(plan.columnRows)));
+}
+
+void GradientEmitter::emitTile(Value m0, Value around, KeyRange block, Value whole) {
+  KeyRange keys = block;
+  Value end = smaller(b.CreateNSWAdd(m0, e.i64(plan.tileRows)), blockHigh);
+  if (isLimited()) {
+    keys = keysOf(m0, b.CreateNSWSub(end, e.i64(1)), whole);
+    keys.low = smaller(larger(keys.low, block.low), block.high);
+    keys.high = larger(smaller(keys.high, block.high), keys.low);
+  }
+  Value start = e.openLoop(keys.low, keys.high, columns, isLimited()), n0 = start;
+  if (loops.columnCount > columns)
+    n0 = smaller(start, b.CreateNSWSub(strip.high, e.i64(columns)));
+  for (auto [i, product] : llvm::enumerate(products))
+    product->multiplyInto(m0, n0, placeOf(i, m0, n0), plan.stride);
+  e.closeLoop();
+  emitRow(e.openLoop(m0, end, 1, false), block, keys);
+  e.closeLoop();
+  Value row =
+      b.CreateNSWAdd(b.CreateNSWMul(around, e.i64(rowsOfCell())), b.CreateNSWSub(m0, rowLow));
+  for (auto [result, sums] : llvm::zip(loops.results, results))
+    if (result.isOfRows)
+      sums->add(blockLow, m0, row, b.CreateNSWSub(keys.low, strip.low),
+                b.CreateNSWSub(keys.high, strip.low));
+}
+
+//===--- A block ---===//
+
+// Whether a row has no score so far above what is filled in that the others vanish beside.
+Value GradientEmitter::anyBlind() {
+  Value found = e.temporary(b.getInt1Ty(), "blind");
+  b.CreateStore(b.getFalse(), found);
+  bind(loops.rows, e.openLoop(blockLow, blockHigh, 1, false));
+  constexpr double vanishes = 104; // exp(-104) is zero
+  Value shift = e.emit(loops.shift);
+  Value above = b.CreateFSub(shift, llvm::ConstantFP::get(shift->getType(), loops.limits.fill));
+  Value isBlind = b.CreateFCmpULE(above, llvm::ConstantFP::get(shift->getType(), vanishes));
+  b.CreateStore(b.CreateOr(b.CreateLoad(b.getInt1Ty(), found), isBlind), found);
+  e.closeLoop();
+  return b.CreateLoad(b.getInt1Ty(), found);
+}
+
+void GradientEmitter::addColumns(KeyRange keys) {
+  Value s0 = e.openLoop(keys.low, keys.high, plan.columnRows, false);
+  for (auto [result, sums] : llvm::zip(loops.results, results))
+    if (!result.isOfRows)
+      sums->add(strip.low, s0, b.CreateNSWSub(s0, strip.low), e.i64(0),
+                b.CreateNSWSub(blockHigh, blockLow));
+  e.closeLoop();
+}
+
+void GradientEmitter::emitBlock(Value around) {
+  KeyRange keys = strip;
+  Value whole = nullptr;
+  if (isLimited()) {
+    whole = anyBlind();
+    keys = keysOf(blockLow, b.CreateNSWSub(blockHigh, e.i64(1)), whole);
+    e.openIf(b.CreateICmpSLT(keys.low, keys.high));
+  }
+  for (auto &product : products)
+    product->packQueries(blockLow, blockHigh);
+  for (auto [result, sums] : llvm::zip(loops.results, results))
+    if (!result.isOfRows)
+      sums->pack(blockLow, blockHigh);
+  emitTile(e.openLoop(blockLow, blockHigh, plan.tileRows, false), around, keys, whole);
+  e.closeLoop();
+  if (plan.yields(/*ofRows=*/false))
+    addColumns(keys);
+  if (isLimited())
+    e.closeLoop();
+}
+
+//===--- A cell ---===//
+
+void GradientEmitter::overAround(llvm::function_ref<void(Value)> body) {
+  Value number = e.i64(0);
+  for (const LoopGroup &group : loops.around) {
+    int64_t size = boundsOf(e.graph, group).second;
+    Value variable = e.openLoop(e.i64(0), e.i64(size), 1, false);
+    bind(group, variable);
+    number = b.CreateNSWAdd(b.CreateNSWMul(number, e.i64(size)), variable);
+  }
+  body(number);
+  for (size_t i = 0; i < loops.around.size(); ++i)
+    e.closeLoop();
+}
+
+void GradientEmitter::emitStrip() {
+  for (auto &product : products)
+    product->packKeys(strip.low, strip.high);
+  for (auto [result, sums] : llvm::zip(loops.results, results))
+    if (result.isOfRows)
+      sums->pack(strip.low, strip.high);
+    else
+      sums->clear(llvm::alignTo(plan.cells.strip, 32) + 32);
+  overAround([&](Value around) {
+    blockLow = e.openLoop(rowLow, rowHigh, plan.cells.block, false);
+    blockHigh = smaller(b.CreateNSWAdd(blockLow, e.i64(plan.cells.block)), rowHigh);
+    emitBlock(around);
+    e.closeLoop();
+  });
+  if (!plan.yields(/*ofRows=*/false))
+    return;
+  Value key = e.openLoop(strip.low, strip.high, 1, false);
+  for (auto [result, sums] : llvm::zip(loops.results, results))
+    if (!result.isOfRows)
+      sums->finish(key, b.CreateNSWSub(key, strip.low));
+  e.closeLoop();
+}
+
+void GradientEmitter::emitCell(Value cell, llvm::Instruction *before) {
+  e.openBody(before);
+  Value rest = cell;
+  auto digit = [&](int64_t base) {
+    Value value = base == 1 ? e.i64(0) : b.CreateURem(rest, e.i64(base));
+    if (base != 1)
+      rest = b.CreateUDiv(rest, e.i64(base));
+    return value;
+  };
+  auto chunk = [&](int64_t size, int64_t chunk) {
+    return chunkRange(e, digit(llvm::divideCeil(size, chunk)), chunk, size);
+  };
+  std::tie(rowLow, rowHigh) = chunk(loops.rowCount, plan.cells.rowChunk);
+  std::tie(columnLow, columnHigh) = chunk(loops.columnCount, plan.cells.columnChunk);
+  for (const LoopGroup &group : llvm::reverse(loops.outer))
+    bind(group, digit(boundsOf(e.graph, group).second));
+  for (auto [result, sums] : llvm::zip(loops.results, results))
+    if (result.isOfRows)
+      sums->clear(loops.aroundCount * rowsOfCell());
+  strip.low = e.openLoop(columnLow, columnHigh, plan.cells.strip, false);
+  strip.high = smaller(b.CreateNSWAdd(strip.low, e.i64(plan.cells.strip)), columnHigh);
+  emitStrip();
+  e.closeLoop();
+  if (!plan.yields(/*ofRows=*/true))
+    return;
+  overAround([&](Value around) {
+    Value m = e.openLoop(rowLow, rowHigh, 1, false);
+    Value row =
+        b.CreateNSWAdd(b.CreateNSWMul(around, e.i64(rowsOfCell())), b.CreateNSWSub(m, rowLow));
+    for (auto [result, sums] : llvm::zip(loops.results, results))
+      if (result.isOfRows)
+        sums->finish(m, row);
+    e.closeLoop();
+  });
+}
+
+void GradientEmitter::emit() {
+  reserve();
+  int64_t cells = loops.outerCount * llvm::divideCeil(loops.rowCount, plan.cells.rowChunk) *
+                  llvm::divideCeil(loops.columnCount, plan.cells.columnChunk);
+  function.forEachCell(cells,
+                       [&](Value cell, llvm::Instruction *before) { emitCell(cell, before); });
+}
+
+bool emitAttentionGradient(KernelFunction &function, bool &known) {
+  known = false;
+  JointNests nests(function.kernel);
+  if (!nests.build())
+    return false;
+  std::string why;
+  std::optional<GradientLoops> loops = findGradient(nests, why);
+  if (!loops)
+    return true;
+  known = true;
+  GradientPlan plan = planGradient(std::move(*loops), nests.graph(), function.features);
+  Emitter emitter = function.emitter(nests.graph());
+  GradientEmitter(function, nests, plan, emitter).emit();
+  return true;
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,188 @@
+#include "passes/codegen/cpu/AttentionStrips.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tessera::codegen {
+
+KeyRange keysWithin(Emitter &e, const KeyLimits &limits, const LoopGroup &queries,
+                    const LoopGroup &columns, Value firstRow, Value lastRow, KeyRange keys,
+                    Value whole) {
+  llvm::IRBuilder<> &b = e.b;
+  auto bind = [&](const LoopGroup &group, Value variable) {
+    e.bindLevel(group.back(), setOf(group), variable, 1, nullptr);
+  };
+  KeyRange seen = keys;
+  for (const KeyLimit &limit : limits.each) {
+    e.openBlock();
+    bind(queries, limit.atLastRow ? lastRow : firstRow);
+    e.openBlock();
+    bind(columns, e.i64(0));
+    auto position = [&](Node *node) {
+      Value value = e.emit(node);
+      return isSigned(node->kind) ? b.CreateSExt(value, b.getInt64Ty())
+                                  : b.CreateZExt(value, b.getInt64Ty());
+    };
+    // a - b >= least at key 0; each key further it is one less, or one more.
+    Value room = b.CreateSub(b.CreateSub(position(limit.a), position(limit.b)), e.i64(limit.least));
+    e.closeBlock();
+    e.closeBlock();
+    if (limit.fromAbove)
+      seen.high =
+          b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, seen.high, b.CreateAdd(room, e.i64(1)));
+    else
+      seen.low = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, seen.low, b.CreateNeg(room));
+  }
+  if (whole) {
+    seen.low = b.CreateSelect(whole, keys.low, seen.low);
+    seen.high = b.CreateSelect(whole, keys.high, seen.high);
+  }
+  return seen;
+}
+
+//===--- Queries and keys ---===//
+
+void StripProduct::reserve(int64_t rows, int64_t strip) {
+  int64_t bytes = plan.byTiles ? 2 : byteSize(kind);
+  rows = std::max(rows, plan.acrossA ? plan.packedRows() : 0);
+  scratchA = function.reserveScratch(rows * length() * bytes);
+  scratchB = function.reserveScratch(llvm::alignTo(strip, plan.columns()) * plan.panelK() * bytes);
+}
+
+void StripProduct::packQueries(Value low, Value high) {
+  mLow = panelLow = low, mHigh = panelHigh = high;
+  plan.acrossA ? packAcrossA() : packA(low, high, length());
+  if (!plan.byTiles || plan.kSize == plan.panelK())
+    return;
+  // What fills up the last unit.
+  Value row = b.CreateNSWSub(e.openLoop(low, high, 1, false), low);
+  Value to = b.CreateNSWAdd(b.CreateNSWMul(row, e.i64(length())), e.i64(plan.kSize));
+  b.CreateAlignedStore(llvm::Constant::getNullValue(bitsType(plan.panelK() - plan.kSize)),
+                       bytesFrom(bytesFrom(e.scratch, scratchA), b.CreateNSWMul(to, e.i64(2))),
+                       llvm::Align(2));
+  e.closeLoop();
+}
+
+void StripProduct::packKeys(Value low, Value high) {
+  nLow = low, nHigh = high;
+  plan.byTiles ? packColumns() : packB();
+}
+
+void StripProduct::multiplyInto(Value m0, Value n0, Value place, int64_t stride) {
+  if (plan.byTiles) {
+    Value row = b.CreateNSWMul(b.CreateNSWSub(m0, mLow), e.i64(length() * 2));
+    multiplyUnits(bytesFrom(bytesFrom(e.scratch, scratchA), row), length() * 2, panelOfB(n0),
+                  e.i64(0), e.i64(plan.panelK()));
+    return storeSums(place, stride * 4);
+  }
+  llvm::SmallVector<Value> sums = makeSums("score");
+  e.openBlock();
+  bind(plan.m, m0);
+  bind(plan.n, n0);
+  multiply({m0, n0, nullptr, nullptr}, sums);
+  e.closeBlock();
+  for (int64_t r = 0; r < plan.rows; ++r)
+    for (unsigned v = 0; v < plan.vectors; ++v)
+      b.CreateAlignedStore(
+          b.CreateLoad(vectorType(), sums[r * plan.vectors + v]),
+          b.CreateConstGEP1_64(b.getFloatTy(), place, r * stride + int64_t(v) * plan.lanes),
+          llvm::Align(4));
+}
+
+//===--- Sums over keys or queries ---===//
+
+void StripSums::reserveSums(int64_t rows) {
+  sumRows = rows;
+  int64_t bytes = byteSize(kind);
+  scratchB = function.reserveScratch(panels() * plan.panelK() * plan.columns() *
+                                     (plan.byTiles ? 2 : bytes));
+  scratchOutputs = function.reserveScratch(panels() * rows * plan.columns() * bytes);
+}
+
+// Rows of values, as the tiles of sums read them.
+void StripSums::packValues(Value low, Value high) {
+  if (plan.byTiles)
+    return packValuePairs(low, high);
+  Value k = e.openLoop(low, high, 1, false);
+  bind(plan.k[0], k);
+  overTiles(e.i64(0), e.i64(plan.nSize), plan.columns(), plan.nSize, [&](Value n0, Value) {
+    Value to = b.CreateNSWMul(b.CreateNSWSub(k, low), e.i64(plan.columns()));
+    e.openBlock();
+    bind(plan.n, n0, plan.columns(), columnMask());
+    store(e.splat(e.emit(plan.b), plan.columns()), floats(panelOfB(n0), to));
+    e.closeBlock();
+  });
+  e.closeLoop();
+}
+
+// Pairs of keys lie together; zeros fill up the last unit.
+void StripSums::packValuePairs(Value low, Value high) {
+  llvm::Type *type = bitsType(plan.columns());
+  Value zeros = llvm::Constant::getNullValue(type);
+  Value end = b.CreateNSWAdd(low, b.CreateAnd(b.CreateNSWAdd(b.CreateNSWSub(high, low), e.i64(31)),
+                                              e.i64(-Reduction::tileUnit)));
+  Value last = b.CreateNSWSub(high, e.i64(1));
+  Value key = e.openLoop(low, end, 2, false);
+  overTiles(e.i64(0), e.i64(plan.nSize), plan.columns(), plan.nSize, [&](Value n0, Value) {
+    Value rows[2];
+    for (int64_t second : {0, 1}) {
+      Value k = b.CreateNSWAdd(key, e.i64(second));
+      Value row = rowOfBits(plan.b, smaller(k, last), plan.n, n0, plan.columns(), columnMask());
+      rows[second] = b.CreateSelect(b.CreateICmpSLE(k, last), b.CreateBitCast(row, type), zeros);
+    }
+    storePair(panelOfB(n0), b.CreateNSWSub(key, low), interleaved(rows[0], rows[1]));
+  });
+  e.closeLoop();
+}
+
+// A sum is made of sums over blocks of k, one after the other.
+void StripSums::addProducts(Value m0, Value row, Value low, Value end) {
+  constexpr int64_t block = Reduction::chainBlock;
+  overPanels([&](Value panel) {
+    Value n0 = b.CreateNSWMul(panel, e.i64(plan.columns()));
+    if (plan.nSize > plan.columns())
+      n0 = smaller(n0, e.i64(plan.nSize - plan.columns()));
+    Value to = sumsAt(panel, row);
+    if (plan.byTiles)
+      return addByUnits(to, panelOfB(n0), low, end);
+    Value from = e.openLoop(low, end, block, false);
+    llvm::SmallVector<Value> parts = makeSums("part");
+    llvm::for_each(parts, [&](Value part) { clear(part); });
+    multiplyBlock({m0, n0, nullptr, nullptr}, from,
+                  smaller(b.CreateNSWAdd(from, e.i64(block)), end), {}, parts);
+    for (auto [i, part] : llvm::enumerate(parts)) {
+      Value at = b.CreateConstGEP1_64(b.getFloatTy(), to, int64_t(i) * plan.lanes);
+      store(b.CreateFAdd(load(vectorType(), at), b.CreateLoad(vectorType(), part)), at);
+    }
+    e.closeLoop();
+  });
+}
+
+// Whole units: past the last key factors and values are zeros.
+void StripSums::addByUnits(Value sums, Value panel, Value low, Value high) {
+  int64_t rowBytes = int64_t(plan.columns()) * 4;
+  llvm::Type *type = e.typeOf(kind, plan.columns());
+  Value parts = alignedTemporary(plan.rows * rowBytes, "parts");
+  multiplyUnits(factorsOf(e.i64(0)), rowLength() * 2, panel, low, high);
+  storeSums(parts, rowBytes);
+  Value at = b.CreateNSWMul(e.openLoop(e.i64(0), e.i64(plan.rows), 1, false), e.i64(rowBytes));
+  Value part = b.CreateAlignedLoad(type, bytesFrom(parts, at), llvm::Align(64));
+  Value to = bytesFrom(sums, at);
+  store(b.CreateFAdd(load(type, to), part), to);
+  e.closeLoop();
+}
+
+void StripSums::clearSums(Value row) {
+  llvm::Type *type = e.typeOf(kind, plan.columns());
+  overPanels([&](Value panel) { store(llvm::Constant::getNullValue(type), sumsAt(panel, row)); });
+}
+
+void StripSums::finishSums(Value row, llvm::function_ref<Value(Value)> change) {
+  unsigned width = plan.columns();
+  overTiles(e.i64(0), e.i64(plan.nSize), width, plan.nSize, [&](Value n0, Value skipN) {
+    Value panel = b.CreateUDiv(b.CreateNSWAdd(n0, e.i64(width - 1)), e.i64(width));
+    Value sums = change(load(e.typeOf(kind, width), sumsAt(panel, row)));
+    finishRow(n0, function.kernel.sharesBuffers() ? skipN : nullptr, sums);
+  });
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,192 @@
+// Finds the ops of an attention's gradient and puts them into one kernel.
+//
+//   s = q . k        p = softmax(s)    o = p . v         o, m, l = exec.fused(q, k, v)   (FormAttention)
+//   dp = do . v      dv = p . do                         d = rowsum(do * o)
+//   ds = p * (dp - rowsum(p * dp))                  ->   dq, dk, dv = exec.fused(q, k, v, do, m, l, d):
+//   dq = ds . k      dk = ds . q                           s and p again, dp, ds, dq, dk, dv
+//
+// Which ops belong together is read off the program (ScorePlane.h); whether code is generated for them
+// as one kernel is asked of its graph (GradientLoops.h). Of few heads it is two kernels: a cell of one
+// has some queries, of the other some keys.
+#include "passes/fuse/FormAttentionGradient.h"
+
+#include "dialects/stablehlo/TensorTypes.h"
+#include "lib/fusion/AttentionStays.h"
+#include "passes/UnreadOps.h"
+#include "passes/codegen/kernel/GradientLoops.h"
+#include "passes/fuse/OutlinedOps.h"
+#include "passes/fuse/ScorePlane.h"
+#include "passes/fuse/SoftmaxSum.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+namespace tessera::fuse {
+
+using namespace mlir;
+using namespace tessera::stablehlo;
+using fusion::NodeKind;
+
+namespace {
+
+// The gradient of one attention.
+class Gradient {
+public:
+  Gradient(Block &block, DotGeneralOp scores) : block(block), plane(block, scores) {}
+
+  // Whether there is one, of which nothing else reads a value of pairs.
+  bool isThere() const {
+    return !plane.other && !plane.sums.empty() && !own().empty() && isOfExponentials();
+  }
+
+  bool form(std::string &why) {
+    AtEnd end(block);
+    if (!outline({kernelOf([](const Consumer &) { return true; })}, end.builder, why))
+      return false;
+    // A cell is a head, or a part of the queries or of the keys of one.
+    constexpr int64_t fewHeads = 16;
+    auto isOfRows = [](const Consumer &consumer) { return consumer.isOfRows; };
+    auto isOfKeys = [](const Consumer &consumer) { return !consumer.isOfRows; };
+    if (heads < fewHeads && llvm::any_of(own(), isOfRows) && llvm::any_of(own(), isOfKeys)) {
+      discard();
+      if (!outline({kernelOf(isOfRows), kernelOf(isOfKeys)}, end.builder, why))
+        return false;
+    }
+    if (!replaceSums(end.builder, why)) {
+      discard();
+      return false;
+    }
+    for (auto [kernel, fused] : llvm::zip(kernels, formed))
+      kernel.replaceWith(end.builder, fused);
+    return true;
+  }
+
+private:
+  using Consumer = ScorePlane::Consumer;
+
+  // Of what is none of the gradient.
+  bool isOfExponentials() const {
+    return llvm::any_of(plane.ops, [&](Operation *op) {
+      return isa<ExpOp>(op) && !plane.isOfGradient(op->getResult(0));
+    });
+  }
+
+  // The consumers of the gradient.
+  std::vector<Consumer> own() const {
+    std::vector<Consumer> found;
+    for (const Consumer &consumer : plane.consumers)
+      if (consumer.isOfGradient || !consumer.isOfRows)
+        found.push_back(consumer);
+    return found;
+  }
+
+  bool outline(std::vector<OutlinedOps> parts, OpBuilder &b, std::string &why) {
+    kernels = std::move(parts);
+    for (OutlinedOps &kernel : kernels) {
+      if (kernel.isCircular())
+        why = "what one of its results is computed of reads another one";
+      formed.push_back(kernel.outline(b, kernel.results[0].value.getLoc()));
+      if (why.empty())
+        check(formed.back(), why);
+    }
+    if (!why.empty())
+      discard();
+    return why.empty();
+  }
+
+  void discard() {
+    for (exec::FusedOp fused : formed)
+      fused.erase();
+    formed.clear();
+  }
+
+  OutlinedOps kernelOf(llvm::function_ref<bool(const Consumer &)> takes) {
+    OutlinedOps kernel(block);
+    for (Consumer &consumer : own()) {
+      if (!takes(consumer))
+        continue;
+      kernel.inside.insert(consumer.product);
+      addFactor(kernel, consumer.factor());
+      kernel.addPrologue(consumer.product->getOperand(1 - consumer.side));
+      kernel.addResult(consumer.product, consumer.side, consumer.product->getResult(0));
+    }
+    return kernel;
+  }
+
+  // What a value of pairs is computed of, up to sums over keys.
+  void addFactor(OutlinedOps &kernel, Value value) {
+    Operation *op = kernel.inBlock(value);
+    if (!op || kernel.inside.contains(op) || isa<ReduceOp>(op))
+      return;
+    bool isOfPairs = plane.ops.contains(op);
+    if (!isOfPairs && !(OutlinedOps::isBetween(op) && OutlinedOps::isCheap(op)))
+      return;
+    kernel.inside.insert(op);
+    bool isProduct = isOfPairs && isa<DotGeneralOp>(op);
+    for (Value operand : op->getOperands())
+      isProduct ? kernel.addPrologue(operand) : addFactor(kernel, operand);
+  }
+
+  // As code is generated for it; and whether it pays.
+  void check(exec::FusedOp fused, std::string &why) {
+    ScopedDiagnosticHandler silent(fused.getContext(), [](Diagnostic &) { return success(); });
+    codegen::KernelSource kernel{"", fused.getBlock(), {}};
+    codegen::JointNests nests(kernel);
+    if (!nests.build()) {
+      why = "no code is generated for one of its ops";
+      return;
+    }
+    auto loops = codegen::findGradient(nests, why);
+    if (!loops)
+      return;
+    fusion::Attention sizes = codegen::sizesOf(*loops);
+    heads = sizes.heads;
+    if (!fusion::attentionStays(sizes))
+      why = "it is too small, or has too many elements for each query";
+  }
+
+  bool replaceSums(OpBuilder &b, std::string &why) {
+    SmallVector<std::pair<ReduceOp, Value>> replaced;
+    for (ReduceOp sum : plane.sums) {
+      if (!plane.isOfGradient(sum->getOperand(0)))
+        continue;
+      Value same = sumOfResults(plane, sum, b, why);
+      if (!same)
+        return false;
+      replaced.push_back({sum, same});
+    }
+    for (auto [sum, same] : replaced)
+      sum->getResult(0).replaceAllUsesWith(same);
+    return true;
+  }
+
+  Block &block;
+  ScorePlane plane;
+  std::vector<OutlinedOps> kernels;
+  SmallVector<exec::FusedOp> formed;
+  int64_t heads = 0;
+};
+
+} // namespace
+
+void formAttentionGradients(Block &block) {
+  DenseSet<Operation *> seen;
+  constexpr int64_t leastPairs = fusion::AttentionLimits().scoreBytes / 4;
+  auto next = [&]() -> DotGeneralOp {
+    for (auto product : block.getOps<DotGeneralOp>()) {
+      auto type = typeOf(product->getResult(0));
+      if (type.hasStaticShape() && type.getNumElements() >= leastPairs &&
+          seen.insert(product).second)
+        return product;
+    }
+    return {};
+  };
+  while (DotGeneralOp product = next()) {
+    Gradient gradient(block, product);
+    std::string why;
+    if (!gradient.isThere() || !gradient.form(why))
+      continue;
+    eraseUnread(block); // what only the ops read that are gone
+  }
+}
+
+} // namespace tessera::fuse

@@ -1,0 +1,205 @@
+#include "passes/fuse/OutlinedOps.h"
+
+#include "dialects/stablehlo/TensorTypes.h"
+#include "passes/fuse/RematCopies.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace tessera::fuse {
+
+using namespace mlir;
+using namespace tessera::stablehlo;
+using fusion::NodeKind;
+
+static bool readsNothing(Region &region) {
+  return llvm::all_of(region.front(), [&](Operation &op) {
+    return llvm::all_of(op.getOperands(), [&](Value operand) {
+      return region.isAncestor(operand.getParentRegion());
+    });
+  });
+}
+
+bool OutlinedOps::isBetween(Operation *op) {
+  switch (fusionKindOf(op)) {
+  case NodeKind::Constant:
+  case NodeKind::Pointwise:
+  case NodeKind::Convert:
+  case NodeKind::Broadcast:
+  case NodeKind::Reshape:
+  case NodeKind::Transpose:
+    return true;
+  case NodeKind::Slice:
+    return isa<SliceOp>(op);
+  case NodeKind::Reduce:
+    return isa<ReduceOp>(op) && op->getNumResults() == 1 && readsNothing(op->getRegion(0));
+  default:
+    return false;
+  }
+}
+
+bool OutlinedOps::isCheap(Operation *op) {
+  return fusionKindOf(op) != NodeKind::Reduce && !isExpensive(op);
+}
+
+void OutlinedOps::addPrologue(Value value) {
+  Operation *op = inBlock(value);
+  if (!op || inside.contains(op))
+    return;
+  switch (fusionKindOf(op)) {
+  case NodeKind::Transpose:
+  case NodeKind::Reshape:
+  case NodeKind::Convert:
+  case NodeKind::Broadcast:
+  case NodeKind::Constant:
+    break;
+  case NodeKind::Pointwise: {
+    auto isSplat = [](Value operand) {
+      auto constant = operand.getDefiningOp<ConstantOp>();
+      return constant && isa<SplatElementsAttr>(constant.getValue());
+    };
+    if (isExpensive(op) || llvm::count_if(op->getOperands(), std::not_fn(isSplat)) > 1)
+      return;
+    break;
+  }
+  default:
+    return;
+  }
+  inside.insert(op);
+  for (Value operand : op->getOperands())
+    addPrologue(operand);
+}
+
+// The order of the product's dimensions in which a row of the result lies together; empty where it
+// does.
+static SmallVector<int64_t> orderOfRows(DotGeneralOp product, unsigned side) {
+  if (side == 0)
+    return {};
+  auto numbers = product.getDotDimensionNumbers();
+  auto batch = static_cast<int64_t>(numbers.getLhsBatchingDimensions().size());
+  int64_t rank = typeOf(product->getResult(0)).getRank();
+  int64_t own = typeOf(product->getOperand(0)).getRank() - batch -
+                static_cast<int64_t>(numbers.getLhsContractingDimensions().size());
+  SmallVector<int64_t> dims;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (dim < batch || dim >= batch + own)
+      dims.push_back(dim);
+  for (int64_t dim = batch; dim < batch + own; ++dim)
+    dims.push_back(dim);
+  return dims;
+}
+
+void OutlinedOps::addResult(DotGeneralOp product, unsigned side, Value result) {
+  SmallVector<Operation *> pending;
+  bool isMoved = result != product->getResult(0); // the program has an order of its own
+  for (Value value = result; value.hasOneUse();) {
+    Operation *user = *value.getUsers().begin();
+    NodeKind kind = fusionKindOf(user);
+    bool moves = kind == NodeKind::Transpose || kind == NodeKind::Convert;
+    if (user->getBlock() != &block || !(moves || kind == NodeKind::Reshape))
+      break;
+    value = user->getResult(0);
+    pending.push_back(user);
+    if (!moves)
+      continue; // at the end it is a view of the result
+    inside.insert(pending.begin(), pending.end());
+    pending.clear();
+    isMoved = true;
+    result = value;
+  }
+  results.push_back({result, isMoved ? SmallVector<int64_t>() : orderOfRows(product, side)});
+}
+
+static RankedTensorType turned(RankedTensorType type, ArrayRef<int64_t> order) {
+  SmallVector<int64_t> shape;
+  for (int64_t dim : order)
+    shape.push_back(type.getDimSize(dim));
+  return order.empty() ? type : type.clone(shape);
+}
+
+static Value turn(OpBuilder &b, Value value, ArrayRef<int64_t> order) {
+  if (order.empty())
+    return value;
+  return TransposeOp::create(b, value.getLoc(), turned(typeOf(value), order), value, order);
+}
+
+SmallVector<Operation *> OutlinedOps::sorted() const {
+  SmallVector<Operation *> ops(inside.begin(), inside.end());
+  llvm::sort(ops, [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
+  return ops;
+}
+
+exec::FusedOp OutlinedOps::outline(OpBuilder &b, Location loc) const {
+  SmallVector<Operation *> ops = sorted();
+  llvm::SetVector<Value> inputs;
+  for (Operation *op : ops)
+    for (Value operand : op->getOperands())
+      if (!isInside(operand))
+        inputs.insert(operand);
+  SmallVector<Type> types;
+  for (const Result &result : results)
+    types.push_back(turned(typeOf(result.value), result.order));
+  OpBuilder::InsertionGuard guard(b);
+  auto fused =
+      exec::FusedOp::create(b, loc, TypeRange(types), inputs.getArrayRef(), nullptr, nullptr);
+  Block *body = b.createBlock(&fused.getBody());
+  IRMapping mapping;
+  for (Value input : inputs)
+    mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
+  for (Operation *op : ops)
+    b.clone(*op, mapping);
+  SmallVector<Value> yields;
+  for (const Result &result : results)
+    yields.push_back(turn(b, mapping.lookup(result.value), result.order));
+  exec::YieldOp::create(b, loc, yields);
+  return fused;
+}
+
+void OutlinedOps::replaceWith(OpBuilder &b, exec::FusedOp fused) {
+  for (auto [result, value] : llvm::zip(results, fused.getResults())) {
+    SmallVector<int64_t> back(result.order.size());
+    for (auto [to, from] : llvm::enumerate(result.order))
+      back[from] = static_cast<int64_t>(to);
+    result.value.replaceAllUsesWith(turn(b, value, back));
+  }
+  SmallVector<Operation *> ops = sorted();
+  for (Operation *op : llvm::reverse(ops))
+    if (op->use_empty())
+      op->erase();
+}
+
+bool OutlinedOps::isCircular() const {
+  DenseSet<Operation *> after;
+  for (const Result &result : results)
+    for (Operation *user : result.value.getUsers())
+      if (Operation *op = block.findAncestorOpInBlock(*user); op && !inside.contains(op))
+        after.insert(op);
+  SmallVector<Operation *> work(after.begin(), after.end());
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val()->getUsers())
+      if (Operation *op = block.findAncestorOpInBlock(*user); op && after.insert(op).second)
+        work.push_back(op);
+  return llvm::any_of(inside, [&](Operation *op) { return after.contains(op); });
+}
+
+AtEnd::AtEnd(Block &block) : builder(OpBuilder::atBlockTerminator(&block)) {
+  auto type = RankedTensorType::get({}, builder.getI1Type());
+  mark = ConstantOp::create(builder, block.getTerminator()->getLoc(),
+                            DenseElementsAttr::get(type, false));
+}
+
+AtEnd::~AtEnd() {
+  Block &block = *mark->getBlock();
+  DenseMap<Operation *, std::pair<int, int>> places;
+  int at = 0;
+  for (Operation &op : block) {
+    if (&op == mark)
+      break;
+    places[&op] = {at++, 0};
+  }
+  mark->erase();
+  if (block.getTerminator()->getPrevNode() &&
+      !places.contains(block.getTerminator()->getPrevNode()))
+    sortBlock(block, places);
+}
+
+} // namespace tessera::fuse

@@ -1,0 +1,249 @@
+#include "passes/fuse/ScorePlane.h"
+
+#include "dialects/stablehlo/TensorTypes.h"
+#include "passes/fuse/OutlinedOps.h"
+
+namespace tessera::fuse {
+
+using namespace mlir;
+using namespace tessera::stablehlo;
+using fusion::NodeKind;
+
+static constexpr size_t mostOps = 300;
+
+ScorePlane::ScorePlane(Block &block, DotGeneralOp scores)
+    : block(block), elements(typeOf(scores->getResult(0)).getNumElements()), products{scores} {
+  ops.insert(scores);
+  collect();
+  findDims();
+  findKeys();
+  if (!other)
+    classify();
+}
+
+Operation *ScorePlane::inBlock(Value value) const {
+  Operation *op = value.getDefiningOp();
+  return op && op->getBlock() == &block ? op : nullptr;
+}
+
+bool ScorePlane::isOfPairs(Value value) const {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getNumElements() == elements;
+}
+
+// Products that come in beside what is known.
+void ScorePlane::collectOperands(Operation *op) {
+  SmallVector<Operation *> work{op};
+  DenseSet<Operation *> seen;
+  while (!work.empty() && seen.size() < mostOps) {
+    Operation *next = work.pop_back_val();
+    for (Value operand : next->getOperands()) {
+      Operation *def = inBlock(operand);
+      if (!def || !isOfPairs(operand) || ops.contains(def) || !seen.insert(def).second)
+        continue;
+      if (auto product = dyn_cast<DotGeneralOp>(def)) {
+        products.push_back(product);
+        ops.insert(product);
+      } else if (OutlinedOps::isBetween(def)) {
+        work.push_back(def);
+      }
+    }
+  }
+}
+
+void ScorePlane::collect() {
+  for (size_t i = 0; i < ops.size() && ops.size() < mostOps; ++i) {
+    Operation *op = ops[i];
+    if (!isa<DotGeneralOp>(op))
+      collectOperands(op);
+    for (Operation *user : op->getUsers()) {
+      bool isHere = user->getBlock() == &block;
+      auto product = dyn_cast<DotGeneralOp>(user);
+      auto sum = dyn_cast<ReduceOp>(user);
+      if (isHere && product) {
+        unsigned side = product->getOperand(0) == op->getResult(0) ? 0 : 1;
+        consumers.push_back({product, side, false, false});
+      } else if (isHere && sum && OutlinedOps::isBetween(sum)) {
+        if (!llvm::is_contained(sums, sum))
+          sums.push_back(sum);
+      } else if (isHere && OutlinedOps::isBetween(user) && isOfPairs(user->getResult(0))) {
+        ops.insert(user);
+      } else if (!other) {
+        other = user;
+      }
+    }
+  }
+}
+
+//===--- Dimensions ---===//
+
+const ScorePlane::Dims *ScorePlane::dimsOf(Value value) const {
+  auto found = dims.find(value);
+  return found == dims.end() ? nullptr : &found->second;
+}
+
+bool ScorePlane::setDims(Value value, Dims found) {
+  auto [it, isNew] = dims.try_emplace(value, found);
+  if (!isNew && it->second != found && !other)
+    other = value.getDefiningOp(); // pairs in another order meet these
+  return isNew;
+}
+
+static SmallVector<int64_t> withoutOnes(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> at;
+  for (auto [d, size] : llvm::enumerate(shape))
+    if (size != 1)
+      at.push_back(static_cast<int64_t>(d));
+  return at;
+}
+
+std::optional<SmallVector<int64_t>> movedDims(Operation *op) {
+  if (!isa<TransposeOp, BroadcastInDimOp, ReshapeOp>(op))
+    return std::nullopt;
+  auto from = shapeOf(op->getOperand(0)), to = shapeOf(op->getResult(0));
+  SmallVector<int64_t> places;
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    places.resize(from.size());
+    for (auto [d, p] : llvm::enumerate(transpose.getPermutation()))
+      places[p] = static_cast<int64_t>(d);
+    return places;
+  }
+  if (auto broadcast = dyn_cast<BroadcastInDimOp>(op))
+    return SmallVector<int64_t>(broadcast.getBroadcastDimensions());
+  auto kept = withoutOnes(from), result = withoutOnes(to);
+  if (kept.size() != result.size() || llvm::any_of(llvm::zip(kept, result), [&](auto pair) {
+        return from[std::get<0>(pair)] != to[std::get<1>(pair)];
+      }))
+    return std::nullopt;
+  places.assign(from.size(), -1);
+  for (auto [d, p] : llvm::zip(kept, result))
+    places[d] = p;
+  return places;
+}
+
+bool ScorePlane::relate(Operation *op) {
+  Value result = op->getResult(0);
+  switch (fusionKindOf(op)) {
+  case NodeKind::Reshape:
+  case NodeKind::Transpose:
+  case NodeKind::Broadcast: {
+    Value operand = op->getOperand(0);
+    auto places = movedDims(op);
+    if (!places)
+      return false;
+    auto carry = [&](Value from, Value to, bool back) {
+      Dims result(shapeOf(to).size(), none);
+      const Dims &known = *dimsOf(from);
+      for (auto [d, p] : llvm::enumerate(*places))
+        if (p >= 0 && shapeOf(operand)[d] != 1)
+          (back ? result[d] : result[p]) = back ? known[p] : known[d];
+      return setDims(to, result);
+    };
+    bool changed = dimsOf(operand) && carry(operand, result, false);
+    return (dimsOf(result) && carry(result, operand, true)) || changed;
+  }
+  default:
+    break;
+  }
+  SmallVector<Value> alike{result};
+  for (Value operand : op->getOperands())
+    if (shapeOf(operand) == shapeOf(result) && ops.contains(operand.getDefiningOp()))
+      alike.push_back(operand);
+  auto known = llvm::find_if(alike, [&](Value value) { return dimsOf(value); });
+  if (known == alike.end())
+    return false;
+  Dims found = *dimsOf(*known);
+  bool changed = false;
+  for (Value value : alike)
+    changed |= setDims(value, found);
+  return changed;
+}
+
+void ScorePlane::findDims() {
+  Value scores = products[0]->getResult(0);
+  Dims first;
+  for (int64_t size : shapeOf(scores)) {
+    first.push_back(size == 1 ? none : static_cast<int>(sizes.size()));
+    if (size != 1)
+      sizes.push_back(size);
+  }
+  setDims(scores, first);
+  for (bool changed = true; changed && !other;) {
+    changed = false;
+    for (Operation *op : ops)
+      if (!isa<DotGeneralOp>(op))
+        changed |= relate(op);
+  }
+  for (Operation *op : ops)
+    if (!other && !dimsOf(op->getResult(0)))
+      other = op;
+}
+
+static SmallVector<int> reducedDims(ReduceOp sum, const ScorePlane::Dims &dims) {
+  SmallVector<int> reduced;
+  for (int64_t d : sum.getDimensions())
+    if (dims[d] != ScorePlane::none)
+      reduced.push_back(dims[d]);
+  llvm::sort(reduced);
+  return reduced;
+}
+
+void ScorePlane::findKeys() {
+  if (other)
+    return;
+  for (ReduceOp sum : sums) {
+    auto reduced = reducedDims(sum, *dimsOf(sum->getOperand(0)));
+    if (keys.empty())
+      keys = reduced;
+    if (keys != reduced && !other)
+      other = sum;
+  }
+}
+
+bool ScorePlane::areKeys(ArrayRef<int> found) const {
+  SmallVector<int> sorted(found);
+  llvm::sort(sorted);
+  return !keys.empty() && sorted == keys;
+}
+
+ScorePlane::Dims ScorePlane::rowDims() const {
+  Dims rows;
+  for (int dim = 0; dim < static_cast<int>(sizes.size()); ++dim)
+    if (!isKey(dim))
+      rows.push_back(dim);
+  return rows;
+}
+
+//===--- Consumers ---===//
+
+bool ScorePlane::isOfGradient(Value value) const {
+  SmallVector<Operation *> work{value.getDefiningOp()};
+  DenseSet<Operation *> seen;
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val();
+    if (!op || !ops.contains(op) || !seen.insert(op).second)
+      continue;
+    if (op != products[0] && isa<DotGeneralOp>(op))
+      return true;
+    for (Value operand : op->getOperands())
+      work.push_back(operand.getDefiningOp());
+  }
+  return false;
+}
+
+void ScorePlane::classify() {
+  for (Consumer &consumer : consumers) {
+    auto numbers = consumer.product.getDotDimensionNumbers();
+    Dims contracted;
+    for (int64_t d : consumer.side == 0 ? numbers.getLhsContractingDimensions()
+                                        : numbers.getRhsContractingDimensions())
+      if (int dim = (*dimsOf(consumer.factor()))[d]; dim != none)
+        contracted.push_back(dim);
+    consumer.isOfRows = areKeys(contracted);
+    if (!consumer.isOfRows && llvm::any_of(contracted, [&](int dim) { return isKey(dim); }))
+      other = consumer.product;
+    consumer.isOfGradient = isOfGradient(consumer.factor());
+  }
+}
+
+} // namespace tessera::fuse

@@ -1,0 +1,66 @@
+// The ops that compute something for each pair of a query and a key, forward and backward.
+#pragma once
+
+#include "dialects/stablehlo/StablehloOps.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tessera::fuse {
+
+// Where each dimension of an op's operand is in its result, -1 where a one is dropped; none for a reshape
+// that does more than drop and add ones, and for what moves nothing.
+std::optional<llvm::SmallVector<int64_t>> movedDims(mlir::Operation *op);
+
+class ScorePlane {
+public:
+  // Of the products of pairs, the first is the scores.
+  ScorePlane(mlir::Block &block, stablehlo::DotGeneralOp scores);
+
+  // A dimension by what it is in all of the plane's values; none for one of a single element.
+  static constexpr int none = -1;
+  using Dims = llvm::SmallVector<int, 6>;
+  const Dims *dimsOf(mlir::Value value) const;
+  bool areKeys(llvm::ArrayRef<int> dims) const; // whether these are the keys
+  bool isKey(int dim) const { return llvm::is_contained(keys, dim); }
+  // The others, ascending.
+  Dims rowDims() const;
+  int64_t sizeOf(int dim) const { return sizes[dim]; }
+
+  // Whether a product beside the scores is in what computes the value.
+  bool isOfGradient(mlir::Value value) const;
+
+  struct Consumer {
+    stablehlo::DotGeneralOp product;
+    unsigned side; // the operand that is of pairs
+    bool isOfRows; // a sum over keys
+    bool isOfGradient;
+    mlir::Value factor() { return product->getOperand(side); }
+  };
+
+  mlir::Block &block;
+  int64_t elements;
+  llvm::SmallVector<stablehlo::DotGeneralOp, 2> products;
+  llvm::SetVector<mlir::Operation *> ops;      // computed of the products, those among them
+  llvm::SmallVector<stablehlo::ReduceOp> sums; // over keys
+  std::vector<Consumer> consumers;
+  // What reads a value of pairs and is none of these; the first one found.
+  mlir::Operation *other = nullptr;
+
+private:
+  mlir::Operation *inBlock(mlir::Value value) const;
+  bool isOfPairs(mlir::Value value) const;
+  void collect();
+  void collectOperands(mlir::Operation *op);
+  void findDims();
+  bool relate(mlir::Operation *op);
+  bool setDims(mlir::Value value, Dims dims);
+  void findKeys();
+  void classify();
+
+  llvm::DenseMap<mlir::Value, Dims> dims;
+  llvm::SmallVector<int64_t> sizes;
+  llvm::SmallVector<int> keys;
+};
+
+} // namespace tessera::fuse

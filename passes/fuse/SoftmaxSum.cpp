@@ -1,0 +1,368 @@
+#include "passes/fuse/SoftmaxSum.h"
+
+#include "dialects/stablehlo/TensorTypes.h"
+
+#include "mlir/IR/Matchers.h"
+
+namespace tessera::fuse {
+
+using namespace mlir;
+using namespace tessera::stablehlo;
+using Dims = ScorePlane::Dims;
+
+namespace {
+
+constexpr int none = ScorePlane::none,
+              inner = 1 << 20; // the dimension that a value's elements are of
+
+bool isZero(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  if (!constant) {
+    auto broadcast = value.getDefiningOp<BroadcastInDimOp>();
+    return broadcast && isZero(broadcast.getOperand());
+  }
+  auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
+  return splat && isa<FloatType>(splat.getElementType()) && splat.getSplatValue<APFloat>().isZero();
+}
+
+// What a value of pairs is the product of.
+struct Factors {
+  llvm::MapVector<Value, int> pairs; // with their exponents
+  struct OfRow {
+    Value value;
+    Dims dims;
+    int exponent;
+  };
+  std::vector<OfRow> rows;
+  bool isNegative = false;
+};
+
+class Decomposer {
+public:
+  Decomposer(const ScorePlane &plane, Factors &factors) : plane(plane), factors(factors) {}
+
+  void add(Value value, const Dims &dims, int exponent) {
+    Operation *op = value.getDefiningOp();
+    auto operand = [&](unsigned i) {
+      Value next = op->getOperand(i);
+      const Dims *own = plane.dimsOf(next);
+      add(next, own ? *own : dims, exponent);
+    };
+    if (isa_and_nonnull<ConvertOp>(op) && isFloat(op->getOperand(0)) && isFloat(value))
+      return operand(0);
+    if (isa_and_nonnull<TransposeOp, ReshapeOp>(op) && plane.dimsOf(op->getOperand(0)))
+      return operand(0);
+    if (isa_and_nonnull<NegOp>(op)) {
+      factors.isNegative ^= true;
+      return operand(0);
+    }
+    if (isa_and_nonnull<MulOp>(op))
+      return operand(0), operand(1);
+    if (isa_and_nonnull<DivOp>(op)) {
+      operand(0);
+      Value by = op->getOperand(1);
+      const Dims *own = plane.dimsOf(by);
+      return add(by, own ? *own : dims, -exponent);
+    }
+    if (isa_and_nonnull<SelectOp>(op) && isZero(op->getOperand(2)) && exponent > 0) {
+      factors.pairs[op->getOperand(0)] += exponent;
+      return operand(1);
+    }
+    if (addRow(value, dims, exponent))
+      return;
+    factors.pairs[value] += exponent;
+  }
+
+private:
+  static bool isFloat(Value value) { return isa<FloatType>(typeOf(value).getElementType()); }
+
+  bool addRow(Value value, const Dims &dims, int exponent) {
+    if (auto broadcast = value.getDefiningOp<BroadcastInDimOp>()) {
+      Dims own;
+      for (auto [d, to] : llvm::enumerate(broadcast.getBroadcastDimensions()))
+        own.push_back(shapeOf(broadcast.getOperand())[d] == 1 ? none : dims[to]);
+      if (llvm::any_of(own, [&](int dim) { return plane.isKey(dim); }))
+        return false;
+      factors.rows.push_back({broadcast.getOperand(), own, exponent});
+      return true;
+    }
+    auto constant = value.getDefiningOp<ConstantOp>();
+    if (!constant || !isa<SplatElementsAttr>(constant.getValue()))
+      return false;
+    factors.rows.push_back({value, {}, exponent});
+    return true;
+  }
+
+  const ScorePlane &plane;
+  Factors &factors;
+};
+
+// Writes ops on arrays whose dimensions are known.
+class Rewriter {
+public:
+  Rewriter(const ScorePlane &plane, OpBuilder &b, Location loc) : plane(plane), b(b), loc(loc) {}
+
+  // The value with those of the dimensions that it has in this order, without ones.
+  Value arranged(Value value, const Dims &dims, ArrayRef<int> order) {
+    SmallVector<int64_t> shape, from, to;
+    Dims own;
+    for (auto [dim, size] : llvm::zip(dims, shapeOf(value)))
+      if (dim != none) {
+        own.push_back(dim);
+        shape.push_back(size);
+      }
+    if (shape.size() != dims.size())
+      value = ReshapeOp::create(b, loc, typeOf(value).clone(shape), value);
+    for (int dim : order)
+      if (auto at = llvm::find(own, dim); at != own.end())
+        from.push_back(at - own.begin());
+    if (llvm::is_sorted(from))
+      return value;
+    for (int64_t d : from)
+      to.push_back(shape[d]);
+    return TransposeOp::create(b, loc, typeOf(value).clone(to), value, from);
+  }
+
+  Value widened(Value value) {
+    auto type = RankedTensorType::get(shapeOf(value), b.getF32Type());
+    return typeOf(value) == type ? value : ConvertOp::create(b, loc, type, value);
+  }
+
+  // A row's factor as an array of all rows.
+  Value ofRows(const Factors::OfRow &factor, const Dims &rows) {
+    SmallVector<int64_t> shape, places;
+    for (int dim : rows)
+      shape.push_back(plane.sizeOf(dim));
+    auto type = RankedTensorType::get(shape, b.getF32Type());
+    if (auto constant = factor.value.getDefiningOp<ConstantOp>()) {
+      APFloat number = cast<SplatElementsAttr>(constant.getValue()).getSplatValue<APFloat>();
+      bool losesInfo;
+      number.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &losesInfo);
+      return ConstantOp::create(b, loc, DenseElementsAttr::get(type, number));
+    }
+    Value value = widened(arranged(factor.value, factor.dims, rows));
+    for (auto [at, dim] : llvm::enumerate(rows))
+      if (llvm::is_contained(factor.dims, dim))
+        places.push_back(static_cast<int64_t>(at));
+    if (typeOf(value) == type)
+      return value;
+    return BroadcastInDimOp::create(b, loc, type, value, places);
+  }
+
+  Value sumOfProducts(Value x, Value y) {
+    auto type = typeOf(x);
+    Value product = MulOp::create(b, loc, type, x, y);
+    auto last = static_cast<int64_t>(type.getRank()) - 1;
+    auto scalar = RankedTensorType::get({}, type.getElementType());
+    Value zero = ConstantOp::create(b, loc, DenseElementsAttr::get(scalar, APFloat(0.0f)));
+    auto reduce = ReduceOp::create(b, loc, TypeRange{type.clone(type.getShape().drop_back())},
+                                   ValueRange{product}, ValueRange{zero}, ArrayRef<int64_t>{last});
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = b.createBlock(&reduce.getBody(), {}, TypeRange{scalar, scalar}, {loc, loc});
+    Value sum = AddOp::create(b, loc, scalar, body->getArgument(0), body->getArgument(1));
+    ReturnOp::create(b, loc, sum);
+    return reduce->getResult(0);
+  }
+
+private:
+  const ScorePlane &plane;
+  OpBuilder &b;
+  Location loc;
+};
+
+class SumOfResults {
+public:
+  SumOfResults(const ScorePlane &plane, ReduceOp sum, OpBuilder &b, std::string &why)
+      : plane(plane), sum(sum), write(plane, b, sum.getLoc()), b(b), why(why) {}
+
+  Value build() {
+    if (plane.products.size() != 2 || !findForward())
+      return fail("the forward pass's product is not beside it");
+    DotGeneralOp gradients = plane.products[1]; // of pairs, from those of the results
+    unsigned side = 2;
+    for (unsigned i : {0u, 1u})
+      if (llvm::none_of(operandDims(gradients, i), [&](int dim) { return plane.isKey(dim); }))
+        side = i;
+    if (side == 2)
+      return fail("the gradient of its probabilities is no product of queries and keys");
+    Factors ratio;
+    if (!divide(ratio))
+      return fail("the sum in its softmax's gradient is of more than its probabilities and the "
+                  "gradient of its result");
+    Dims rows = plane.rowDims(), order(rows);
+    order.push_back(inner);
+    Dims ofGradient = operandDims(gradients, side), ofResult = resultDims();
+    if (!isComplete(ofGradient, order) || !isComplete(ofResult, order))
+      return fail("its results have several dimensions for each query");
+    Value gradient = beforeMoves(gradients->getOperand(side), ofGradient);
+    Value made = afterMoves(forward->product->getResult(0), ofResult);
+    Value result = write.sumOfProducts(write.widened(write.arranged(gradient, ofGradient, order)),
+                                       write.widened(write.arranged(made, ofResult, order)));
+    for (const Factors::OfRow &factor : ratio.rows) {
+      Value by = write.ofRows(factor, rows);
+      for (int i = 0; i < std::abs(factor.exponent); ++i)
+        result = factor.exponent > 0
+                     ? MulOp::create(b, sum.getLoc(), result.getType(), result, by)->getResult(0)
+                     : DivOp::create(b, sum.getLoc(), result.getType(), result, by)->getResult(0);
+    }
+    if (ratio.isNegative)
+      result = NegOp::create(b, sum.getLoc(), result.getType(), result);
+    return asSum(result, rows);
+  }
+
+private:
+  Value fail(const char *what) {
+    why = what;
+    return {};
+  }
+
+  bool findForward() {
+    for (const ScorePlane::Consumer &consumer : plane.consumers)
+      if (consumer.isOfRows && !consumer.isOfGradient)
+        forward = &consumer;
+    return forward != nullptr;
+  }
+
+  // Of an operand of a product that makes pairs.
+  Dims operandDims(DotGeneralOp product, unsigned side) const {
+    auto numbers = product.getDotDimensionNumbers();
+    auto batch =
+        side == 0 ? numbers.getLhsBatchingDimensions() : numbers.getRhsBatchingDimensions();
+    auto contracted =
+        side == 0 ? numbers.getLhsContractingDimensions() : numbers.getRhsContractingDimensions();
+    const Dims &result = *plane.dimsOf(product->getResult(0));
+    auto shape = shapeOf(product->getOperand(side));
+    Dims dims(shape.size(), none);
+    size_t next = batch.size();
+    if (side == 1)
+      next = result.size() - (shape.size() - batch.size() - contracted.size());
+    for (auto [d, size] : llvm::enumerate(shape)) {
+      auto at = static_cast<int64_t>(d);
+      if (llvm::is_contained(contracted, at))
+        dims[d] = size == 1 ? none : inner;
+      else if (const auto *found = llvm::find(batch, at); found != batch.end())
+        dims[d] = result[found - batch.begin()];
+      else
+        dims[d] = result[next++];
+    }
+    return dims;
+  }
+
+  // Of the forward product's result.
+  Dims resultDims() const {
+    DotGeneralOp product = forward->product;
+    auto numbers = product.getDotDimensionNumbers();
+    const Dims &factor = *plane.dimsOf(product->getOperand(forward->side));
+    Dims dims;
+    auto batch = forward->side == 0 ? numbers.getLhsBatchingDimensions()
+                                    : numbers.getRhsBatchingDimensions();
+    for (int64_t d : batch)
+      dims.push_back(factor[d]);
+    for (unsigned side : {0u, 1u}) {
+      auto own =
+          side == 0 ? numbers.getLhsBatchingDimensions() : numbers.getRhsBatchingDimensions();
+      auto contracted =
+          side == 0 ? numbers.getLhsContractingDimensions() : numbers.getRhsContractingDimensions();
+      for (auto [d, size] : llvm::enumerate(shapeOf(product->getOperand(side)))) {
+        auto at = static_cast<int64_t>(d);
+        if (!llvm::is_contained(own, at) && !llvm::is_contained(contracted, at))
+          dims.push_back(side == forward->side ? factor[d] : size == 1 ? none : inner);
+      }
+    }
+    return dims;
+  }
+
+  // As the program has them in memory: what only moves a value is no array.
+  static Value beforeMoves(Value value, Dims &dims) {
+    while (isa_and_nonnull<TransposeOp, ReshapeOp>(value.getDefiningOp())) {
+      auto places = movedDims(value.getDefiningOp());
+      if (!places)
+        break;
+      Dims before;
+      for (int64_t place : *places)
+        before.push_back(place < 0 ? none : dims[place]);
+      value = value.getDefiningOp()->getOperand(0);
+      dims = before;
+    }
+    return value;
+  }
+  static Value afterMoves(Value value, Dims &dims) {
+    while (value.hasOneUse() && isa<TransposeOp, ReshapeOp>(*value.getUsers().begin())) {
+      Operation *user = *value.getUsers().begin();
+      auto places = movedDims(user);
+      if (!places)
+        break;
+      Dims after(shapeOf(user->getResult(0)).size(), none);
+      for (auto [d, place] : llvm::enumerate(*places))
+        if (place >= 0)
+          after[place] = dims[d];
+      value = user->getResult(0);
+      dims = after;
+    }
+    return value;
+  }
+
+  static bool isComplete(const Dims &dims, const Dims &order) {
+    Dims own;
+    llvm::copy_if(dims, std::back_inserter(own), [](int dim) { return dim != none; });
+    llvm::sort(own);
+    return own == order;
+  }
+
+  // What is summed up by the forward pass's factor and the gradient's product: of rows alone.
+  bool divide(Factors &ratio) {
+    Factors above, below;
+    Value summed = sum->getOperand(0);
+    Decomposer(plane, above).add(summed, *plane.dimsOf(summed), 1);
+    Value factor = forward->product->getOperand(forward->side);
+    Decomposer(plane, below).add(factor, *plane.dimsOf(factor), 1);
+    below.pairs[plane.products[1]->getResult(0)] += 1;
+    for (auto [value, exponent] : below.pairs)
+      above.pairs[value] -= exponent;
+    if (llvm::any_of(above.pairs, [](auto pair) { return pair.second != 0; }))
+      return false;
+    ratio.isNegative = above.isNegative != below.isNegative;
+    auto add = [&](const Factors::OfRow &factor, int exponent) {
+      auto same = llvm::find_if(ratio.rows, [&](const Factors::OfRow &other) {
+        return other.value == factor.value && other.dims == factor.dims;
+      });
+      if (same == ratio.rows.end())
+        ratio.rows.push_back({factor.value, factor.dims, exponent});
+      else
+        same->exponent += exponent;
+    };
+    for (const Factors::OfRow &factor : above.rows)
+      add(factor, factor.exponent);
+    for (const Factors::OfRow &factor : below.rows)
+      add(factor, -factor.exponent);
+    return true;
+  }
+
+  // In the shape and the type of the sum.
+  Value asSum(Value result, const Dims &rows) {
+    auto type = typeOf(sum->getResult(0));
+    Dims order;
+    for (auto [d, dim] : llvm::enumerate(*plane.dimsOf(sum->getOperand(0))))
+      if (!llvm::is_contained(sum.getDimensions(), static_cast<int64_t>(d)) && dim != none)
+        order.push_back(dim);
+    result = write.arranged(result, rows, order);
+    if (shapeOf(result) != type.getShape())
+      result = ReshapeOp::create(b, sum.getLoc(), typeOf(result).clone(type.getShape()), result);
+    return typeOf(result) == type ? result : ConvertOp::create(b, sum.getLoc(), type, result);
+  }
+
+  const ScorePlane &plane;
+  ReduceOp sum;
+  Rewriter write;
+  OpBuilder &b;
+  std::string &why;
+  const ScorePlane::Consumer *forward = nullptr;
+};
+
+} // namespace
+
+Value sumOfResults(const ScorePlane &plane, ReduceOp sum, OpBuilder &b, std::string &why) {
+  return SumOfResults(plane, sum, b, why).build();
+}
+
+} // namespace tessera::fuse

@@ -1,0 +1,19 @@
+// The sum over keys in a softmax's gradient, from the attention's result (Dao et al. 2022):
+//
+//   sum over s of p[t, s] * dp[t, s]   =   sum over n of do[t, n] * o[t, n]
+//
+// as dp is do times the values, and o is p times the values.
+#pragma once
+
+#include "passes/fuse/ScorePlane.h"
+
+#include <string>
+
+namespace tessera::fuse {
+
+// The same sum of what the forward pass has left; null where it is another one: `why` says what is in
+// the way.
+mlir::Value sumOfResults(const ScorePlane &plane, stablehlo::ReduceOp sum, mlir::OpBuilder &b,
+                         std::string &why);
+
+} // namespace tessera::fuse

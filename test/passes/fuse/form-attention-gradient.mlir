@@ -1,0 +1,105 @@
+// The gradient of attention becomes a kernel that computes the probabilities again.
+// RUN: tessera-opt %s --tessera-form-kernels --tessera-verify-fuse --split-input-file | FileCheck %s
+
+// Forward it leaves the largest score and the sum of each query. The sum in the softmax's gradient is made
+// of results, one row each. No array has an element for each pair.
+// CHECK-LABEL: func.func @training
+// CHECK: %[[ROWS:.*]]:3 = exec.fused({{.*}}) -> (tensor<2x8x128x32xf32>, tensor<2x8x128xf32>, tensor<2x8x128xf32>) {
+// CHECK: exec.yield
+// CHECK: exec.fused({{.*}}) -> tensor<2x8x128xf32> {
+// CHECK-NOT: dot_general
+// CHECK: stablehlo.multiply
+// CHECK: stablehlo.reduce
+// CHECK: exec.yield
+// CHECK: exec.fused({{.*}}%[[ROWS]]#1 {{.*}}%[[ROWS]]#2 {{.*}}) -> (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) {
+// CHECK-COUNT-5: stablehlo.dot_general
+// CHECK: exec.yield
+// CHECK-NOT: exec.fused
+// CHECK: return
+func.func @training(%q: tensor<2x8x128x32xf32>, %k: tensor<2x8x128x32xf32>, %v: tensor<2x8x128x32xf32>, %do: tensor<2x8x128x32xf32>) -> (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x128xf32>
+  %m = stablehlo.reduce(%s init: %i) applies stablehlo.maximum across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %m2 = stablehlo.broadcast_in_dim %m, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %x = stablehlo.subtract %s, %m2 : tensor<2x8x128x128xf32>
+  %e = stablehlo.exponential %x : tensor<2x8x128x128xf32>
+  %l = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %l2 = stablehlo.broadcast_in_dim %l, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %p = stablehlo.divide %e, %l2 : tensor<2x8x128x128xf32>
+  %o = stablehlo.dot_general %p, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dv = stablehlo.dot_general %p, %do, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dp = stablehlo.dot_general %do, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x128xf32>
+  %t = stablehlo.multiply %p, %dp : tensor<2x8x128x128xf32>
+  %d = stablehlo.reduce(%t init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %d2 = stablehlo.broadcast_in_dim %d, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %c = stablehlo.subtract %dp, %d2 : tensor<2x8x128x128xf32>
+  %ds = stablehlo.multiply %p, %c : tensor<2x8x128x128xf32>
+  %dq = stablehlo.dot_general %ds, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dk = stablehlo.dot_general %ds, %q, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  return %o, %dq, %dk, %dv : tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>
+}
+
+// -----
+
+// Of few heads there are two kernels: parts of the queries of one are cells, of the other parts of the keys.
+// CHECK-LABEL: func.func @few_heads
+// CHECK: exec.fused({{.*}}) -> (tensor<2x4x128x32xf32>, tensor<2x4x128xf32>, tensor<2x4x128xf32>) {
+// CHECK: exec.fused({{.*}}) -> tensor<2x4x128xf32> {
+// CHECK: exec.fused({{.*}}) -> {{(tensor<2x4x128x32xf32>|\(tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>\))}} {
+// CHECK: exec.fused({{.*}}) -> {{(tensor<2x4x128x32xf32>|\(tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>\))}} {
+// CHECK-NOT: exec.fused
+// CHECK: return
+func.func @few_heads(%q: tensor<2x4x128x32xf32>, %k: tensor<2x4x128x32xf32>, %v: tensor<2x4x128x32xf32>, %do: tensor<2x4x128x32xf32>) -> (tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>) {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>) -> tensor<2x4x128x128xf32>
+  %m = stablehlo.reduce(%s init: %i) applies stablehlo.maximum across dimensions = [3] : (tensor<2x4x128x128xf32>, tensor<f32>) -> tensor<2x4x128xf32>
+  %m2 = stablehlo.broadcast_in_dim %m, dims = [0, 1, 2] : (tensor<2x4x128xf32>) -> tensor<2x4x128x128xf32>
+  %x = stablehlo.subtract %s, %m2 : tensor<2x4x128x128xf32>
+  %e = stablehlo.exponential %x : tensor<2x4x128x128xf32>
+  %l = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x4x128x128xf32>, tensor<f32>) -> tensor<2x4x128xf32>
+  %l2 = stablehlo.broadcast_in_dim %l, dims = [0, 1, 2] : (tensor<2x4x128xf32>) -> tensor<2x4x128x128xf32>
+  %p = stablehlo.divide %e, %l2 : tensor<2x4x128x128xf32>
+  %o = stablehlo.dot_general %p, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x4x128x128xf32>, tensor<2x4x128x32xf32>) -> tensor<2x4x128x32xf32>
+  %dv = stablehlo.dot_general %p, %do, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x4x128x128xf32>, tensor<2x4x128x32xf32>) -> tensor<2x4x128x32xf32>
+  %dp = stablehlo.dot_general %do, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>) -> tensor<2x4x128x128xf32>
+  %t = stablehlo.multiply %p, %dp : tensor<2x4x128x128xf32>
+  %d = stablehlo.reduce(%t init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x4x128x128xf32>, tensor<f32>) -> tensor<2x4x128xf32>
+  %d2 = stablehlo.broadcast_in_dim %d, dims = [0, 1, 2] : (tensor<2x4x128xf32>) -> tensor<2x4x128x128xf32>
+  %c = stablehlo.subtract %dp, %d2 : tensor<2x4x128x128xf32>
+  %ds = stablehlo.multiply %p, %c : tensor<2x4x128x128xf32>
+  %dq = stablehlo.dot_general %ds, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x4x128x128xf32>, tensor<2x4x128x32xf32>) -> tensor<2x4x128x32xf32>
+  %dk = stablehlo.dot_general %ds, %q, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x4x128x128xf32>, tensor<2x4x128x32xf32>) -> tensor<2x4x128x32xf32>
+  return %o, %dq, %dk, %dv : tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>
+}
+
+// -----
+
+// Where the program yields the probabilities they are an array, and read.
+// CHECK-LABEL: func.func @read_elsewhere
+// CHECK: exec.fused({{.*}}) -> {{.*}}tensor<2x8x128x128xf32>
+// CHECK: return
+func.func @read_elsewhere(%q: tensor<2x8x128x32xf32>, %k: tensor<2x8x128x32xf32>, %v: tensor<2x8x128x32xf32>, %do: tensor<2x8x128x32xf32>) -> (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x128xf32>
+  %m = stablehlo.reduce(%s init: %i) applies stablehlo.maximum across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %m2 = stablehlo.broadcast_in_dim %m, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %x = stablehlo.subtract %s, %m2 : tensor<2x8x128x128xf32>
+  %e = stablehlo.exponential %x : tensor<2x8x128x128xf32>
+  %l = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %l2 = stablehlo.broadcast_in_dim %l, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %p = stablehlo.divide %e, %l2 : tensor<2x8x128x128xf32>
+  %o = stablehlo.dot_general %p, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dv = stablehlo.dot_general %p, %do, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dp = stablehlo.dot_general %do, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x128xf32>
+  %t = stablehlo.multiply %p, %dp : tensor<2x8x128x128xf32>
+  %d = stablehlo.reduce(%t init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %d2 = stablehlo.broadcast_in_dim %d, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %c = stablehlo.subtract %dp, %d2 : tensor<2x8x128x128xf32>
+  %ds = stablehlo.multiply %p, %c : tensor<2x8x128x128xf32>
+  %dq = stablehlo.dot_general %ds, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dk = stablehlo.dot_general %ds, %q, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  return %p, %dq, %dk, %dv : tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>
+}
