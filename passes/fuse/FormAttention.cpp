@@ -104,7 +104,6 @@ private:
       if (depends)
         dependent.insert(op);
     }
-    upToValues.insert(dependent.begin(), dependent.end());
     auto &inside = kernel.inside;
     inside.insert(dependent.begin(), dependent.end());
     for (Operation *op : llvm::reverse(ops))
@@ -121,14 +120,15 @@ private:
   }
 
   bool isOfRows(Operation *op) const {
-    return upToValues.contains(op) && typeOf(op->getResult(0)).getNumElements() <
-                                          typeOf(scores->getResult(0)).getNumElements();
+    return !ofValues.contains(op) && typeOf(op->getResult(0)).getNumElements() <
+                                         typeOf(scores->getResult(0)).getNumElements();
   }
 
   // What else reads the scores and what is computed of them must come into one value with the
   // product's result, as where the program divides that by the sum: they are no arrays any more.
   bool joinReaders() {
     dependent.insert(values);
+    ofValues.insert(values);
     for (unsigned steps = 0; steps < mostReaders; ++steps) {
       Operation *next = nullptr, *read = nullptr;
       bool isOne = true;
@@ -162,6 +162,9 @@ private:
   void addReader(Operation *reader) {
     kernel.inside.insert(reader);
     dependent.insert(reader);
+    if (llvm::any_of(reader->getOperands(),
+                     [&](Value operand) { return ofValues.contains(operand.getDefiningOp()); }))
+      ofValues.insert(reader);
     for (Value operand : reader->getOperands())
       if (Operation *op = kernel.inBlock(operand); op && fusionKindOf(op) == NodeKind::Constant)
         kernel.inside.insert(op);
@@ -173,7 +176,7 @@ private:
   bool yieldsRows;
   Value result;
   llvm::SetVector<Operation *> dependent; // on the scores
-  DenseSet<Operation *> upToValues;       // of those
+  DenseSet<Operation *> ofValues;         // and on the product of the values
   llvm::SetVector<Operation *> rowsRead;
 };
 

@@ -138,6 +138,8 @@ private:
     auto loops = codegen::findGradient(nests, why);
     if (!loops)
       return;
+    if (loops->products[0].product->reduction->isOfBf16)
+      why = "its products are of bf16, which would be multiplied in f32";
     fusion::Attention sizes = codegen::sizesOf(*loops);
     heads = sizes.heads;
     if (!fusion::attentionStays(sizes))

@@ -35,7 +35,7 @@ public:
     unsigned side; // the operand that is of pairs
     bool isOfRows; // a sum over keys
     bool isOfGradient;
-    mlir::Value factor() { return product->getOperand(side); }
+    mlir::Value factor() const { return stablehlo::DotGeneralOp(product)->getOperand(side); }
   };
 
   mlir::Block &block;

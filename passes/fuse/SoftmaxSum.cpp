@@ -37,64 +37,92 @@ struct Factors {
   bool isNegative = false;
 };
 
+// Values of pairs as sums of products.
 class Decomposer {
 public:
-  Decomposer(const ScorePlane &plane, Factors &factors) : plane(plane), factors(factors) {}
+  explicit Decomposer(const ScorePlane &plane) : plane(plane) {}
 
-  void add(Value value, const Dims &dims, int exponent) {
+  std::vector<Factors> termsOf(Value value, const Dims &dims) {
     Operation *op = value.getDefiningOp();
     auto operand = [&](unsigned i) {
-      Value next = op->getOperand(i);
-      const Dims *own = plane.dimsOf(next);
-      add(next, own ? *own : dims, exponent);
+      const Dims *own = plane.dimsOf(op->getOperand(i));
+      return termsOf(op->getOperand(i), own ? *own : dims);
     };
     if (isa_and_nonnull<ConvertOp>(op) && isFloat(op->getOperand(0)) && isFloat(value))
       return operand(0);
     if (isa_and_nonnull<TransposeOp, ReshapeOp>(op) && plane.dimsOf(op->getOperand(0)))
       return operand(0);
-    if (isa_and_nonnull<NegOp>(op)) {
-      factors.isNegative ^= true;
-      return operand(0);
-    }
+    if (isa_and_nonnull<NegOp>(op))
+      return negated(operand(0));
+    if (isa_and_nonnull<AddOp>(op))
+      return joined(operand(0), operand(1));
+    if (isa_and_nonnull<SubtractOp>(op))
+      return joined(operand(0), negated(operand(1)));
     if (isa_and_nonnull<MulOp>(op))
-      return operand(0), operand(1);
-    if (isa_and_nonnull<DivOp>(op)) {
-      operand(0);
-      Value by = op->getOperand(1);
-      const Dims *own = plane.dimsOf(by);
-      return add(by, own ? *own : dims, -exponent);
+      return products(operand(0), operand(1), 1);
+    if (isa_and_nonnull<DivOp>(op))
+      if (std::vector<Factors> by = operand(1); by.size() == 1)
+        return products(operand(0), by, -1);
+    if (isa_and_nonnull<SelectOp>(op) && isZero(op->getOperand(2))) {
+      std::vector<Factors> terms = operand(1);
+      for (Factors &term : terms)
+        term.pairs[op->getOperand(0)] += 1;
+      return terms;
     }
-    if (isa_and_nonnull<SelectOp>(op) && isZero(op->getOperand(2)) && exponent > 0) {
-      factors.pairs[op->getOperand(0)] += exponent;
-      return operand(1);
-    }
-    if (addRow(value, dims, exponent))
-      return;
-    factors.pairs[value] += exponent;
+    Factors factors;
+    if (!addRow(value, dims, factors))
+      factors.pairs[value] += 1;
+    return {factors};
   }
 
 private:
   static bool isFloat(Value value) { return isa<FloatType>(typeOf(value).getElementType()); }
 
-  bool addRow(Value value, const Dims &dims, int exponent) {
+  static std::vector<Factors> negated(std::vector<Factors> terms) {
+    for (Factors &term : terms)
+      term.isNegative ^= true;
+    return terms;
+  }
+  static std::vector<Factors> joined(std::vector<Factors> terms, std::vector<Factors> others) {
+    llvm::append_range(terms, others);
+    return terms;
+  }
+  static std::vector<Factors> products(const std::vector<Factors> &left,
+                                       const std::vector<Factors> &right, int exponent) {
+    constexpr size_t most = 8;
+    std::vector<Factors> terms;
+    for (const Factors &x : left)
+      for (const Factors &y : right) {
+        Factors &term = terms.emplace_back(x);
+        for (auto [value, own] : y.pairs)
+          term.pairs[value] += exponent * own;
+        for (const Factors::OfRow &row : y.rows)
+          term.rows.push_back({row.value, row.dims, exponent * row.exponent});
+        term.isNegative ^= y.isNegative;
+        if (terms.size() > most)
+          return terms;
+      }
+    return terms;
+  }
+
+  bool addRow(Value value, const Dims &dims, Factors &factors) {
     if (auto broadcast = value.getDefiningOp<BroadcastInDimOp>()) {
       Dims own;
       for (auto [d, to] : llvm::enumerate(broadcast.getBroadcastDimensions()))
         own.push_back(shapeOf(broadcast.getOperand())[d] == 1 ? none : dims[to]);
       if (llvm::any_of(own, [&](int dim) { return plane.isKey(dim); }))
         return false;
-      factors.rows.push_back({broadcast.getOperand(), own, exponent});
+      factors.rows.push_back({broadcast.getOperand(), own, 1});
       return true;
     }
     auto constant = value.getDefiningOp<ConstantOp>();
     if (!constant || !isa<SplatElementsAttr>(constant.getValue()))
       return false;
-    factors.rows.push_back({value, {}, exponent});
+    factors.rows.push_back({value, {}, 1});
     return true;
   }
 
   const ScorePlane &plane;
-  Factors &factors;
 };
 
 // Writes ops on arrays whose dimensions are known.
@@ -185,10 +213,6 @@ public:
         side = i;
     if (side == 2)
       return fail("the gradient of its probabilities is no product of queries and keys");
-    Factors ratio;
-    if (!divide(ratio))
-      return fail("the sum in its softmax's gradient is of more than its probabilities and the "
-                  "gradient of its result");
     Dims rows = plane.rowDims(), order(rows);
     order.push_back(inner);
     Dims ofGradient = operandDims(gradients, side), ofResult = resultDims();
@@ -196,17 +220,21 @@ public:
       return fail("its results have several dimensions for each query");
     Value gradient = beforeMoves(gradients->getOperand(side), ofGradient);
     Value made = afterMoves(forward->product->getResult(0), ofResult);
-    Value result = write.sumOfProducts(write.widened(write.arranged(gradient, ofGradient, order)),
-                                       write.widened(write.arranged(made, ofResult, order)));
-    for (const Factors::OfRow &factor : ratio.rows) {
-      Value by = write.ofRows(factor, rows);
-      for (int i = 0; i < std::abs(factor.exponent); ++i)
-        result = factor.exponent > 0
-                     ? MulOp::create(b, sum.getLoc(), result.getType(), result, by)->getResult(0)
-                     : DivOp::create(b, sum.getLoc(), result.getType(), result, by)->getResult(0);
+    Value result;
+    for (const Factors &term : termsOf(sum->getOperand(0))) {
+      Factors ratio;
+      Value known = quotientOf(term, ratio, [&] {
+        return write.sumOfProducts(write.widened(write.arranged(gradient, ofGradient, order)),
+                                   write.widened(write.arranged(made, ofResult, order)));
+      });
+      if (!known)
+        return fail("the sum in its softmax's gradient is of more than its probabilities and the "
+                    "gradient of its result");
+      known = times(known, ratio, rows);
+      result = result
+                   ? AddOp::create(b, sum.getLoc(), result.getType(), result, known)->getResult(0)
+                   : known;
     }
-    if (ratio.isNegative)
-      result = NegOp::create(b, sum.getLoc(), result.getType(), result);
     return asSum(result, rows);
   }
 
@@ -309,14 +337,38 @@ private:
     return own == order;
   }
 
-  // What is summed up by the forward pass's factor and the gradient's product: of rows alone.
-  bool divide(Factors &ratio) {
-    Factors above, below;
-    Value summed = sum->getOperand(0);
-    Decomposer(plane, above).add(summed, *plane.dimsOf(summed), 1);
-    Value factor = forward->product->getOperand(forward->side);
-    Decomposer(plane, below).add(factor, *plane.dimsOf(factor), 1);
-    below.pairs[plane.products[1]->getResult(0)] += 1;
+  std::vector<Factors> termsOf(Value value) {
+    return Decomposer(plane).termsOf(value, *plane.dimsOf(value));
+  }
+
+  // The sum over keys of a term but for what is of rows alone, which `ratio` gets; null where it is not
+  // known.
+  Value quotientOf(const Factors &term, Factors &ratio, llvm::function_ref<Value()> sumOfProducts) {
+    std::vector<Factors> factor = termsOf(forward->factor());
+    if (factor.size() != 1)
+      return {};
+    Factors both = factor[0];
+    both.pairs[plane.products[1]->getResult(0)] += 1;
+    if (divide(term, both, ratio))
+      return sumOfProducts();
+    for (ReduceOp other : plane.sums) {
+      std::vector<Factors> summed = termsOf(other->getOperand(0));
+      bool isSum = isa<AddOp>(other.getBody().front().front());
+      if (!isSum || plane.isOfGradient(other->getOperand(0)) || summed.size() != 1 ||
+          !divide(term, summed[0], ratio))
+        continue;
+      Dims dims;
+      for (auto [d, dim] : llvm::enumerate(*plane.dimsOf(other->getOperand(0))))
+        if (!llvm::is_contained(other.getDimensions(), static_cast<int64_t>(d)))
+          dims.push_back(dim);
+      return write.widened(write.arranged(other->getResult(0), dims, plane.rowDims()));
+    }
+    return {};
+  }
+
+  // One product by another one; false where more than what is of rows is left.
+  static bool divide(Factors above, const Factors &below, Factors &ratio) {
+    ratio = {};
     for (auto [value, exponent] : below.pairs)
       above.pairs[value] -= exponent;
     if (llvm::any_of(above.pairs, [](auto pair) { return pair.second != 0; }))
@@ -336,6 +388,21 @@ private:
     for (const Factors::OfRow &factor : below.rows)
       add(factor, -factor.exponent);
     return true;
+  }
+
+  Value times(Value result, const Factors &ratio, const Dims &rows) {
+    Location loc = sum.getLoc();
+    for (const Factors::OfRow &factor : ratio.rows) {
+      if (factor.exponent == 0)
+        continue;
+      Value by = write.ofRows(factor, rows);
+      for (int i = 0; i < std::abs(factor.exponent); ++i)
+        result = factor.exponent > 0
+                     ? MulOp::create(b, loc, result.getType(), result, by)->getResult(0)
+                     : DivOp::create(b, loc, result.getType(), result, by)->getResult(0);
+    }
+    return ratio.isNegative ? NegOp::create(b, loc, result.getType(), result)->getResult(0)
+                            : result;
   }
 
   // In the shape and the type of the sum.

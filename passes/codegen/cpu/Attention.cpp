@@ -50,6 +50,7 @@ private:
   void emitRow(Value row, Value r, KeyRange strip, KeyRange keys);
   Value largestOfRow(Value scoresOfRow, KeyRange strip, KeyRange keys);
   Value exponentialsOfRow(Value r, KeyRange strip, KeyRange keys);
+  void countTies(Value row, Value r, Value before, Value largest, KeyRange strip, KeyRange keys);
   void addValues(Value m0, KeyRange strip, KeyRange keys);
   Value seesNothing();
   void finish();
@@ -60,10 +61,13 @@ private:
   }
   Value folded(Op op, Value vector); // by halves
   llvm::Type *rowType() { return e.typeOf(kind, columns); }
-  // Of a row of the cell: its largest score, what was added up of it, its sums.
+  // Of a row of the cell: its largest score, what was added up of it, how often it has the largest.
   Value largestAt(Value row) { return floats(bytesOf(scratchLargest), row); }
   Value totalAt(Value row) {
     return floats(bytesOf(scratchTotal), b.CreateNSWMul(row, e.i64(columns)));
+  }
+  Value tiesAt(Value row) {
+    return floats(bytesOf(scratchTies), b.CreateNSWMul(row, e.i64(columns)));
   }
   // What is subtracted from the scores of a row until its largest is known.
   Value shiftOf(Value largest) {
@@ -85,7 +89,7 @@ private:
   StripProduct scores;
   unsigned columns; // of scores that are computed at a time
   int64_t stride;   // between rows of probabilities
-  int64_t scratchScores = 0, scratchLargest = 0, scratchTotal = 0;
+  int64_t scratchScores = 0, scratchLargest = 0, scratchTotal = 0, scratchTies = 0;
 };
 
 } // namespace
@@ -99,6 +103,8 @@ void AttentionEmitter::reserveScratch() {
   scratchA = function.reserveScratch(plan.byTiles ? plan.rows * rowLength() * 2 : scoreBytes);
   scratchLargest = function.reserveScratch(rows * bytes);
   scratchTotal = function.reserveScratch(rows * columns * bytes);
+  if (loops.ties)
+    scratchTies = function.reserveScratch(rows * columns * bytes);
   reserveSums(rows);
 }
 
@@ -177,12 +183,32 @@ Value AttentionEmitter::exponentialsOfRow(Value r, KeyRange strip, KeyRange keys
   return b.CreateLoad(rowType(), slot);
 }
 
+// Of the scores so far; from the beginning where one is larger than those before.
+void AttentionEmitter::countTies(Value row, Value r, Value before, Value largest, KeyRange strip,
+                                 KeyRange keys) {
+  Value zeros = llvm::Constant::getNullValue(rowType());
+  Value ones = llvm::ConstantFP::get(rowType(), 1);
+  Value stays = b.CreateFCmpOEQ(before, largest);
+  store(b.CreateSelect(stays, load(rowType(), tiesAt(row)), zeros), tiesAt(row));
+  Value scoresOfRow = scoresOf(r);
+  overKeys(strip, keys, [&](Value key, Value mask) {
+    Value x = load(rowType(), floats(scoresOfRow, key));
+    Value isOne = b.CreateFCmpOEQ(x, e.splat(largest, columns));
+    if (mask)
+      isOne = b.CreateAnd(isOne, mask);
+    Value more = b.CreateSelect(isOne, ones, zeros);
+    store(b.CreateFAdd(load(rowType(), tiesAt(row)), more), tiesAt(row));
+  });
+}
+
 void AttentionEmitter::emitRow(Value row, Value r, KeyRange strip, KeyRange keys) {
   Value before = load(b.getFloatTy(), largestAt(row));
   Value largest = apply(Op::Max, {before, largestOfRow(scoresOf(r), strip, keys)});
   Value shift = shiftOf(largest);
   store(largest, largestAt(row));
   e.levels.back().values[loops.shift] = shift;
+  if (loops.ties)
+    countTies(row, r, before, largest, strip, keys);
   Value total = exponentialsOfRow(r, strip, keys);
   Value scale = apply(Op::Exp, {b.CreateFSub(before, shift)});
   Value scales = e.splat(scale, columns), old = load(rowType(), totalAt(row));
@@ -226,6 +252,8 @@ void AttentionEmitter::begin() {
   Value row = e.openLoop(e.i64(0), e.i64(attention.cellRows()), 1, false);
   store(number(-HUGE_VAL), largestAt(row));
   store(llvm::Constant::getNullValue(rowType()), totalAt(row));
+  if (loops.ties)
+    store(llvm::Constant::getNullValue(rowType()), tiesAt(row));
   clearSums(row);
   e.closeLoop();
 }
@@ -277,6 +305,8 @@ void AttentionEmitter::finish() {
   Value scale = apply(Op::Exp, {b.CreateFSub(shiftOf(largest), e.emit(loops.shift))});
   Value total = folded(Op::Add, load(rowType(), totalAt(row)));
   e.levels.back().values[loops.sum] = b.CreateFMul(total, scale);
+  if (loops.ties)
+    e.levels.back().values[loops.ties] = folded(Op::Add, load(rowType(), tiesAt(row)));
   Value normalizer = loops.normalizer ? e.emit(loops.normalizer) : nullptr;
   for (const auto &further : llvm::drop_begin(nests.nests))
     for (const Root &root : further->roots)

@@ -193,10 +193,14 @@ void GradientEmitter::emitTile(Value m0, Value around, KeyRange block, Value who
   e.closeLoop();
   Value row =
       b.CreateNSWAdd(b.CreateNSWMul(around, e.i64(rowsOfCell())), b.CreateNSWSub(m0, rowLow));
+  if (isLimited())
+    e.openIf(b.CreateICmpSLT(keys.low, keys.high));
   for (auto [result, sums] : llvm::zip(loops.results, results))
     if (result.isOfRows)
       sums->add(blockLow, m0, row, b.CreateNSWSub(keys.low, strip.low),
                 b.CreateNSWSub(keys.high, strip.low));
+  if (isLimited())
+    e.closeLoop();
 }
 
 //===--- A block ---===//

@@ -45,6 +45,8 @@ private:
     }
     if (!product)
       return fail("its result is no product of f32 sums");
+    for (const auto &further : llvm::drop_begin(nests.nests))
+      llvm::append_range(yielded, outermostReductions(further->rootNodes()));
     auto loops = contractionOf(nest, product);
     if (!loops || loops->k.size() != 1)
       return fail("its result's loops are not those of one product over keys");
@@ -66,7 +68,7 @@ private:
         node = node->operands[1];
         continue;
       }
-      if (node->op == Op::Exp && !outside.empty()) {
+      if (node->op == Op::Exp && !(outside.empty() && yielded.empty())) {
         found.exponential = found.values.a;
         return true;
       }
@@ -144,11 +146,16 @@ private:
         !isMinusInfinity(largest[0]->reduction->inits[0]))
       return fail("what is subtracted from the scores is not their largest");
     found.largest = largest[0];
+    for (Node *node : yielded)
+      if (countsTies(node))
+        found.ties = node;
     auto sums = found.normalizer ? reductionsOf(found.normalizer) : outside;
     if (found.normalizer && !outside.empty())
       return fail("its result is of several reductions");
+    if (!found.normalizer)
+      sums.append(yielded);
     for (Node *node : sums) {
-      if (node == found.largest)
+      if (node == found.largest || node == found.ties || node == found.sum)
         continue;
       if (found.sum)
         return fail("its probabilities are divided by several sums");
@@ -158,6 +165,24 @@ private:
         !isZero(found.sum->reduction->inits[0]))
       return fail("its probabilities are not divided by their sum");
     return true;
+  }
+
+  // A sum over keys of ones where the score is the largest.
+  bool countsTies(Node *node) const {
+    const Reduction &reduction = *node->reduction, &over = *found.values.product->reduction;
+    if (reduction.simple.size() != 1 || reduction.simple[0] != Op::Add ||
+        reduction.inputs.size() != 1 || !isZero(reduction.inits[0]))
+      return false;
+    Node *input = throughConvert(reduction.inputs[0]);
+    if (input->op != Op::Convert || input->operands[0]->op != Op::Compare ||
+        input->operands[0]->aux != EQ)
+      return false;
+    auto operands = llvm::ArrayRef(input->operands[0]->operands);
+    for (unsigned i : {0u, 1u})
+      if (operands[i] == found.largest &&
+          SameLoops(graph).match(found.score, over.dims, operands[1 - i], reduction.dims))
+        return true;
+    return false;
   }
 
   bool folds(Node *node, Op op, Node *what) const {
@@ -174,16 +199,16 @@ private:
     return node->op == Op::Constant && isFloat(node->kind) && numberOf(node) == -HUGE_VAL;
   }
 
-  // What else the kernel yields is of rows: the largest score, the sum.
+  // What else the kernel yields is of rows.
   bool checkFurther() {
     for (const auto &further : llvm::drop_begin(nests.nests))
       for (const Root &root : further->roots) {
         bool isOfRow = !root.value.im && !(root.value.re->deps & (keys | setOf(found.values.n))) &&
                        llvm::all_of(reductionsOf(root.value.re), [&](Node *node) {
-                         return node == found.largest || node == found.sum;
+                         return node == found.largest || node == found.sum || node == found.ties;
                        });
         if (!isOfRow || !runsWith(root.offset))
-          return fail("it yields more than its result, the largest score and the sum");
+          return fail("it yields more than its result and what is known of each query");
       }
     return true;
   }
@@ -208,6 +233,7 @@ private:
   AttentionLoops found;
   DimSet keys = 0;
   llvm::SmallVector<Node *> outside; // reductions that the result is of, its product apart
+  llvm::SmallVector<Node *> yielded; // and what else is yielded
 };
 
 } // namespace

@@ -26,6 +26,7 @@ struct AttentionLoops {
   Node *largest = nullptr;     // Reduced, over loops of its own
   Node *exponential = nullptr; // e
   Node *sum = nullptr;         // Reduced, over loops of its own
+  Node *ties = nullptr;        // how many scores are the largest; null where that is not asked for
   // e by the normalizer; values.a is linear in it. Null where the result is divided by the program.
   Node *quotient = nullptr;
   Node *normalizer = nullptr; // a function of `sum`
@@ -34,7 +35,7 @@ struct AttentionLoops {
 };
 
 // Empty when the nests are something else; `why` says what is in the way. The first one's output is
-// the result; others may be the largest score and the sum of each row.
+// the result; others may be the largest score of each row, the sum, and how many are the largest.
 std::optional<AttentionLoops> findAttention(const JointNests &nests, std::string &why);
 
 fusion::Attention sizesOf(const AttentionLoops &attention);

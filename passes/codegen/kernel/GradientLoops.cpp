@@ -201,12 +201,12 @@ private:
     return true;
   }
 
-  // Whether a factor is zero where the exponential is.
+  // Whether a factor is zero where the score is far below what is subtracted from it.
   static bool vanishes(Node *node, Node *exponential) {
     auto each = [&](unsigned i) {
       return isZero(node->operands[i]) || vanishes(node->operands[i], exponential);
     };
-    if (node == exponential)
+    if (node == exponential || isTie(node, throughConvert(exponential->operands[0])))
       return true;
     switch (node->op) {
     case Op::Convert:
@@ -223,6 +223,16 @@ private:
     default:
       return false;
     }
+  }
+
+  // A one where the score is the largest.
+  static bool isTie(Node *node, Node *shifted) {
+    if (node->op != Op::Convert || node->operands[0]->op != Op::Compare || shifted->op != Op::Sub ||
+        node->operands[0]->aux != EQ)
+      return false;
+    auto both = llvm::ArrayRef(node->operands[0]->operands);
+    return llvm::is_contained(both, shifted->operands[0]) &&
+           llvm::is_contained(both, shifted->operands[1]);
   }
 
   void findLimits() {
