@@ -106,8 +106,12 @@ private:
       trials.emplace(*read, isImported);
     } else if (phase.name == "propagate") {
       markReshardsAskedFor(module);
-    } else if (phase.name == "communicate" && wishes.frontier) {
-      unfused = module.clone();
+    } else if (phase.name == "communicate") {
+      if (wishes.frontier)
+        unfused = module.clone();
+      setWantsReasons(module, true); // of kernels
+    } else if (phase.name == "fuse") {
+      setWantsReasons(module, false);
     } else if (phase.name == "reshard") {
       explained = explainModule(module);
       sdy::MeshTable meshes(*read);

@@ -17,6 +17,8 @@ struct AttentionLimits {
   int64_t scoreBytes = 256 << 10; // of all scores: fewer stay in a cache between kernels
 };
 
+constexpr int64_t leastPairs = AttentionLimits().scoreBytes / 4;
+
 inline bool attentionStays(const Attention &attention, const AttentionLimits &limits = {}) {
   return attention.queries >= limits.queries && attention.keys >= limits.keys &&
          attention.queryElements <= limits.elements && attention.valueElements <= limits.elements &&

@@ -15,6 +15,7 @@
 #include "passes/codegen/kernel/AttentionLoops.h"
 #include "passes/fuse/FormAttentionGradient.h"
 #include "passes/fuse/OutlinedOps.h"
+#include "passes/fuse/ScorePlane.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
@@ -183,46 +184,76 @@ private:
 } // namespace
 
 // Whether the kernel is attention, as code is generated for it, and pays.
-static bool isAttention(exec::FusedOp fused) {
+static bool isAttention(exec::FusedOp fused, std::string &why) {
   ScopedDiagnosticHandler silent(fused.getContext(), [](Diagnostic &) { return success(); });
   codegen::KernelSource kernel{"", fused.getBlock(), {}};
   codegen::JointNests nests(kernel);
-  std::string why;
-  if (!nests.build())
+  if (!nests.build()) {
+    why = "no code is generated for one of its ops";
     return false;
+  }
   auto loops = codegen::findAttention(nests, why);
-  return loops && fusion::attentionStays(codegen::sizesOf(*loops));
+  if (loops && !fusion::attentionStays(codegen::sizesOf(*loops)))
+    why = "it has few queries or keys, or too many elements for each of them";
+  return loops && why.empty();
 }
 
 // The product that is the attention's scores; null where it is none.
-static Operation *formFrom(Block &block, DotGeneralOp product) {
+static Operation *formFrom(Block &block, DotGeneralOp product, ReasonsAgainst &reasons) {
   for (bool yieldsRows : {false, true})
     for (unsigned side : {0u, 1u}) {
       Candidate candidate(block, product, side, yieldsRows);
       if (!candidate.collect())
         continue;
       exec::FusedOp fused = candidate.outline();
-      if (isAttention(fused)) {
+      std::string why;
+      if (isAttention(fused, why)) {
         Operation *scores = candidate.scoreProduct();
         AtEnd end(block); // rows are read before the result may be there
         candidate.replaceWith(end, fused);
         return scores;
       }
       fused.erase();
+      reasons.try_emplace(candidate.scoreProduct(), why);
     }
   return nullptr;
 }
 
-void formAttention(Block &block) {
+// Of what looks like attention and is none of these kernels.
+static void sayWhy(Block &block, const ReasonsAgainst &reasons) {
+  for (auto product : block.getOps<DotGeneralOp>()) {
+    auto type = typeOf(product->getResult(0));
+    if (!type.hasStaticShape() || type.getNumElements() < fusion::leastPairs)
+      continue;
+    ScorePlane plane(block, product);
+    bool isThere = plane.hasExponentials() && !plane.consumers.empty();
+    if (!isThere)
+      continue;
+    InFlightDiagnostic remark =
+        emitRemark(product.getLoc())
+        << "attention is not one kernel here, so that its scores are arrays: ";
+    if (plane.other)
+      remark << "'" << plane.other->getName() << "' reads them, or what is computed of them";
+    else if (auto why = reasons.lookup(product); !why.empty())
+      remark << why;
+    else
+      remark << "what else reads them does not come together with its result";
+  }
+}
+
+void formAttention(Block &block, bool saysWhy) {
   // What nothing reads any more, as where it is computed again, is no reader of scores.
   eraseUnread(block);
-  formAttentionGradients(block);
+  ReasonsAgainst reasons;
+  formAttentionGradients(block, reasons);
   // From the last on: ops are erased, those of later products first.
   SmallVector<DotGeneralOp> products(block.getOps<DotGeneralOp>());
   DenseSet<Operation *> taken; // products that are scores of one
   for (DotGeneralOp product : llvm::reverse(products))
     if (!taken.contains(product))
-      taken.insert(formFrom(block, product));
+      taken.insert(formFrom(block, product, reasons));
+  if (saysWhy)
+    sayWhy(block, reasons);
 }
 
 } // namespace tessera::fuse

@@ -7,6 +7,7 @@ namespace tessera::fuse {
 
 // Puts each attention of the block into an exec.fused of its own: both products, what is computed of
 // the scores between them, and what only moves or scales their operands and the result.
-void formAttention(mlir::Block &block);
+// With `saysWhy` a remark says of each that does not become one what is in the way.
+void formAttention(mlir::Block &block, bool saysWhy);
 
 } // namespace tessera::fuse

@@ -34,9 +34,7 @@ public:
   Gradient(Block &block, DotGeneralOp scores) : block(block), plane(block, scores) {}
 
   // Whether there is one, of which nothing else reads a value of pairs.
-  bool isThere() const {
-    return !plane.other && !plane.sums.empty() && !own().empty() && isOfExponentials();
-  }
+  bool isThere() const { return !plane.other && plane.hasExponentials() && !own().empty(); }
 
   bool form(std::string &why) {
     AtEnd end(block);
@@ -62,13 +60,6 @@ public:
 
 private:
   using Consumer = ScorePlane::Consumer;
-
-  // Of what is none of the gradient.
-  bool isOfExponentials() const {
-    return llvm::any_of(plane.ops, [&](Operation *op) {
-      return isa<ExpOp>(op) && !plane.isOfGradient(op->getResult(0));
-    });
-  }
 
   // The consumers of the gradient.
   std::vector<Consumer> own() const {
@@ -138,8 +129,6 @@ private:
     auto loops = codegen::findGradient(nests, why);
     if (!loops)
       return;
-    if (loops->products[0].product->reduction->isOfBf16)
-      why = "its products are of bf16, which would be multiplied in f32";
     fusion::Attention sizes = codegen::sizesOf(*loops);
     heads = sizes.heads;
     if (!fusion::attentionStays(sizes))
@@ -170,13 +159,13 @@ private:
 
 } // namespace
 
-void formAttentionGradients(Block &block) {
+unsigned formAttentionGradients(Block &block, ReasonsAgainst &reasons) {
+  unsigned formed = 0;
   DenseSet<Operation *> seen;
-  constexpr int64_t leastPairs = fusion::AttentionLimits().scoreBytes / 4;
   auto next = [&]() -> DotGeneralOp {
     for (auto product : block.getOps<DotGeneralOp>()) {
       auto type = typeOf(product->getResult(0));
-      if (type.hasStaticShape() && type.getNumElements() >= leastPairs &&
+      if (type.hasStaticShape() && type.getNumElements() >= fusion::leastPairs &&
           seen.insert(product).second)
         return product;
     }
@@ -185,10 +174,15 @@ void formAttentionGradients(Block &block) {
   while (DotGeneralOp product = next()) {
     Gradient gradient(block, product);
     std::string why;
-    if (!gradient.isThere() || !gradient.form(why))
-      continue;
-    eraseUnread(block); // what only the ops read that are gone
+    if (gradient.isThere()) {
+      if (gradient.form(why))
+        ++formed;
+      else
+        reasons[product] = "of its gradient, " + why;
+      eraseUnread(block); // what only the ops read that are gone, or was tried
+    }
   }
+  return formed;
 }
 
 } // namespace tessera::fuse

@@ -2,13 +2,19 @@
 #pragma once
 
 #include "mlir/IR/Block.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <string>
 
 namespace tessera::fuse {
+
+// By the product that makes an attention's scores, what is in the way of its kernel.
+using ReasonsAgainst = llvm::DenseMap<mlir::Operation *, std::string>;
 
 // Puts each attention's gradient of the block into an exec.fused of its own: the products of queries
 // and keys, what is computed of them for each pair, and the products that sum it up. Of the softmax it
 // reads the largest score and the sum of each query, so that nothing but these reads the scores and
-// the probabilities of the forward pass.
-void formAttentionGradients(mlir::Block &block);
+// the probabilities of the forward pass. How many there were.
+unsigned formAttentionGradients(mlir::Block &block, ReasonsAgainst &reasons);
 
 } // namespace tessera::fuse

@@ -5,6 +5,7 @@
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
+#include "dialects/tessera/Marks.h"
 #include "passes/fuse/BlockGraph.h"
 #include "passes/fuse/FormAttention.h"
 #include "passes/fuse/FormFirstRows.h"
@@ -257,8 +258,8 @@ private:
 
 } // namespace
 
-static LogicalResult formKernels(Block &block) {
-  fuse::formAttention(block);
+static LogicalResult formKernels(Block &block, bool saysWhy) {
+  fuse::formAttention(block, saysWhy);
   fuse::formFirstRows(block);
   copyInitialSplats(block);
   separateOperands(block);
@@ -271,13 +272,13 @@ static LogicalResult formKernels(Block &block) {
       continue;
     for (Region &region : op.getRegions())
       for (Block &inner : region)
-        if (failed(formKernels(inner)))
+        if (failed(formKernels(inner, saysWhy)))
           return failure();
   }
   return success();
 }
 
-LogicalResult fuse::formKernels(ModuleOp module) {
+LogicalResult fuse::formKernels(ModuleOp module, bool saysWhy) {
   // Before any value is put in memory: also for the inner blocks.
   module.walk([](Operation *op) {
     if (isa<WhileOp, CaseOp>(op))
@@ -286,7 +287,7 @@ LogicalResult fuse::formKernels(ModuleOp module) {
   });
   for (auto func : module.getOps<func::FuncOp>())
     for (Block &block : func.getBody())
-      if (failed(tessera::formKernels(block)))
+      if (failed(tessera::formKernels(block, saysWhy)))
         return failure();
   return success();
 }
@@ -294,7 +295,7 @@ LogicalResult fuse::formKernels(ModuleOp module) {
 namespace {
 struct FormKernels : impl::FormKernelsBase<FormKernels> {
   void runOnOperation() override {
-    if (failed(fuse::formKernels(getOperation())))
+    if (failed(fuse::formKernels(getOperation(), wantsReasons(getOperation()))))
       signalPassFailure();
   }
 };

@@ -5,6 +5,7 @@
 
 namespace tessera::fuse {
 
-mlir::LogicalResult formKernels(mlir::ModuleOp module);
+// With `saysWhy` remarks say why what looks like attention is none of its kernels.
+mlir::LogicalResult formKernels(mlir::ModuleOp module, bool saysWhy = false);
 
 } // namespace tessera::fuse

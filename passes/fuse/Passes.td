@@ -223,6 +223,32 @@ def Rematerialize : Pass<"tessera-rematerialize", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::exec::ExecDialect", "::tessera::comm::CommDialect", "::tessera::stablehlo::StablehloDialect"];
 }
 
+def DropScoreStacks : Pass<"tessera-drop-score-stacks", "::mlir::ModuleOp"> {
+  let summary = "Computes attention's probabilities again in the loop that goes back, rather than to put them away in each trip.";
+  let description = [{
+    ```mlir
+    %f:3 = stablehlo.while(..)                        // over layers: puts queries, keys and probabilities away
+      %p = softmax(%q . %k)
+      %s = dynamic_update_slice %stack, %p, %layer
+    %g = stablehlo.while(..)                          // and back
+      %p = dynamic_slice %f#2, %layer
+      .. = %p . %gradients
+    ```
+    becomes
+    ```mlir
+    %f:2 = stablehlo.while(..)
+      %p = softmax(%q . %k)
+    %g = stablehlo.while(..)
+      %q = dynamic_slice %f#0, %layer
+      %k = dynamic_slice %f#1, %layer
+      %p = softmax(%q . %k)
+      .. = %p . %gradients
+    ```
+    where the gradient then becomes kernels of its own (FormAttentionGradient.h), which is tried with a copy of the module.
+  }];
+  let dependentDialects = ["::tessera::exec::ExecDialect", "::tessera::stablehlo::StablehloDialect"];
+}
+
 def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Groups ops into kernels (exec.fused) so that values pass through memory as rarely as pays.";
   let description = [{

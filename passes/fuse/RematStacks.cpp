@@ -4,7 +4,9 @@
 #include "dialects/tessera/Marks.h"
 #include "passes/UnreadOps.h"
 #include "passes/fuse/CarriedValues.h"
+#include "passes/fuse/OutlinedOps.h"
 #include "passes/fuse/RematCopies.h"
+#include "passes/fuse/ScorePlane.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -350,6 +352,74 @@ Stacks::Stacks(ModuleOp module) : module(module) {
 }
 
 Stacks::~Stacks() = default;
+
+namespace {
+
+// What a loop computes of scores, where each value is read by ops between products or put away.
+DenseSet<Operation *> scoresIn(const LoopPair &pair, int64_t leastPairs) {
+  DenseSet<Operation *> found;
+  Block &body = WhileOp(pair.filling).getBody().front();
+  auto isPutAway = [&](Operation *op) {
+    return llvm::any_of(pair.stacks, [&](const FoundStack &s) { return s.update == op; });
+  };
+  for (auto product : body.getOps<DotGeneralOp>()) {
+    auto type = cast<RankedTensorType>(product->getResult(0).getType());
+    if (found.contains(product) || !type.hasStaticShape() || type.getNumElements() < leastPairs)
+      continue;
+    ScorePlane plane(body, product, isPutAway);
+    bool isAttention = !plane.other && plane.hasExponentials() &&
+                       llvm::any_of(plane.consumers, [](const ScorePlane::Consumer &consumer) {
+                         return consumer.isOfRows;
+                       });
+    if (isAttention)
+      found.insert(plane.ops.begin(), plane.ops.end());
+  }
+  return found;
+}
+
+// Whether a value is computed of what is kept, of scores and what is cheap.
+bool isMadeOf(const LoopPair &pair, const DenseSet<Value> &kept,
+              const DenseSet<Operation *> &scores, Value value) {
+  Block *body = &WhileOp(pair.filling).getBody().front();
+  SmallVector<Value> work{value};
+  DenseSet<Value> seen;
+  constexpr size_t most = 200;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    if (next == pair.filled || kept.contains(next) || !seen.insert(next).second)
+      continue;
+    if (next.getParentBlock() != body)
+      continue; // there anyway
+    Operation *op = next.getDefiningOp();
+    if (!op || seen.size() > most || !(scores.contains(op) || OutlinedOps::isBetween(op)))
+      return false;
+    llvm::append_range(work, op->getOperands());
+  }
+  return true;
+}
+
+} // namespace
+
+SmallVector<int> Stacks::ofScores(int64_t leastPairs) const {
+  SmallVector<int> found;
+  int number = 0;
+  for (const LoopPair &pair : pairs) {
+    DenseSet<Operation *> scores = scoresIn(pair, leastPairs);
+    auto isOfScores = [&](const FoundStack &stack) {
+      return scores.contains(stack.value().getDefiningOp());
+    };
+    DenseSet<Value> kept;
+    for (const FoundStack &stack : pair.stacks)
+      if (!isOfScores(stack))
+        kept.insert(stack.value());
+    for (const FoundStack &stack : pair.stacks) {
+      if (isOfScores(stack) && isMadeOf(pair, kept, scores, stack.value()))
+        found.push_back(number);
+      ++number;
+    }
+  }
+  return found;
+}
 
 void Stacks::describe(RematTrial &trial) const {
   Describer describer(module, trial);

@@ -21,6 +21,9 @@ public:
 
   // Adds them to the program of the module's trial, with what it takes to do without.
   void describe(RematTrial &trial) const;
+  // Those of an attention's scores and probabilities, by their places, where they are computed of
+  // what else there is in each trip: queries, keys and masks. Scores are of `leastPairs` at least.
+  llvm::SmallVector<int> ofScores(int64_t leastPairs) const;
   // Leaves out some, by their places in the program.
   void drop(llvm::ArrayRef<int> stacks);
 

@@ -11,10 +11,11 @@ using fusion::NodeKind;
 
 static constexpr size_t mostOps = 300;
 
-ScorePlane::ScorePlane(Block &block, DotGeneralOp scores)
+ScorePlane::ScorePlane(Block &block, DotGeneralOp scores,
+                       llvm::function_ref<bool(Operation *)> ignores)
     : block(block), elements(typeOf(scores->getResult(0)).getNumElements()), products{scores} {
   ops.insert(scores);
-  collect();
+  collect(ignores);
   findDims();
   findKeys();
   if (!other)
@@ -51,7 +52,7 @@ void ScorePlane::collectOperands(Operation *op) {
   }
 }
 
-void ScorePlane::collect() {
+void ScorePlane::collect(llvm::function_ref<bool(Operation *)> ignores) {
   for (size_t i = 0; i < ops.size() && ops.size() < mostOps; ++i) {
     Operation *op = ops[i];
     if (!isa<DotGeneralOp>(op))
@@ -68,7 +69,7 @@ void ScorePlane::collect() {
           sums.push_back(sum);
       } else if (isHere && OutlinedOps::isBetween(user) && isOfPairs(user->getResult(0))) {
         ops.insert(user);
-      } else if (!other) {
+      } else if (!other && !ignores(user)) {
         other = user;
       }
     }
@@ -229,6 +230,12 @@ bool ScorePlane::isOfGradient(Value value) const {
       work.push_back(operand.getDefiningOp());
   }
   return false;
+}
+
+bool ScorePlane::hasExponentials() const {
+  return !sums.empty() && llvm::any_of(ops, [&](Operation *op) {
+    return isa<ExpOp>(op) && !isOfGradient(op->getResult(0));
+  });
 }
 
 void ScorePlane::classify() {

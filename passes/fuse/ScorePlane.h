@@ -14,8 +14,10 @@ std::optional<llvm::SmallVector<int64_t>> movedDims(mlir::Operation *op);
 
 class ScorePlane {
 public:
-  // Of the products of pairs, the first is the scores.
-  ScorePlane(mlir::Block &block, stablehlo::DotGeneralOp scores);
+  // Of the products of pairs, the first is the scores. Readers for which `ignores` holds don't count.
+  ScorePlane(
+      mlir::Block &block, stablehlo::DotGeneralOp scores,
+      llvm::function_ref<bool(mlir::Operation *)> ignores = [](auto *) { return false; });
 
   // A dimension by what it is in all of the plane's values; none for one of a single element.
   static constexpr int none = -1;
@@ -26,7 +28,10 @@ public:
   // The others, ascending.
   Dims rowDims() const;
   int64_t sizeOf(int dim) const { return sizes[dim]; }
+  int rank() const { return static_cast<int>(sizes.size()); }
 
+  // Whether exponentials are computed of the scores alone, and sums over keys.
+  bool hasExponentials() const;
   // Whether a product beside the scores is in what computes the value.
   bool isOfGradient(mlir::Value value) const;
 
@@ -50,7 +55,7 @@ public:
 private:
   mlir::Operation *inBlock(mlir::Value value) const;
   bool isOfPairs(mlir::Value value) const;
-  void collect();
+  void collect(llvm::function_ref<bool(mlir::Operation *)> ignores);
   void collectOperands(mlir::Operation *op);
   void findDims();
   bool relate(mlir::Operation *op);

@@ -204,8 +204,8 @@ public:
       : plane(plane), sum(sum), write(plane, b, sum.getLoc()), b(b), why(why) {}
 
   Value build() {
-    if (plane.products.size() != 2 || !findForward())
-      return fail("the forward pass's product is not beside it");
+    if (plane.products.size() != 2 || !findFactor())
+      return fail("what its values are multiplied by is not beside it");
     DotGeneralOp gradients = plane.products[1]; // of pairs, from those of the results
     unsigned side = 2;
     for (unsigned i : {0u, 1u})
@@ -215,11 +215,14 @@ public:
       return fail("the gradient of its probabilities is no product of queries and keys");
     Dims rows = plane.rowDims(), order(rows);
     order.push_back(inner);
-    Dims ofGradient = operandDims(gradients, side), ofResult = resultDims();
-    if (!isComplete(ofGradient, order) || !isComplete(ofResult, order))
+    Dims ofGradient = operandDims(gradients, side), ofResult;
+    if (!isComplete(ofGradient, order))
       return fail("its results have several dimensions for each query");
     Value gradient = beforeMoves(gradients->getOperand(side), ofGradient);
-    Value made = afterMoves(forward->product->getResult(0), ofResult);
+    Value made =
+        factor->isOfRows ? forwardResult(ofResult) : resultAgain(gradients, 1 - side, ofResult);
+    if (!isComplete(ofResult, order))
+      return fail("its results have several dimensions for each query");
     Value result;
     for (const Factors &term : termsOf(sum->getOperand(0))) {
       Factors ratio;
@@ -244,11 +247,49 @@ private:
     return {};
   }
 
-  bool findForward() {
+  // The forward pass's product, or where that is elsewhere (a loop of its own) what has the same
+  // factor: the gradient of the values.
+  bool findFactor() {
     for (const ScorePlane::Consumer &consumer : plane.consumers)
-      if (consumer.isOfRows && !consumer.isOfGradient)
-        forward = &consumer;
-    return forward != nullptr;
+      if (!consumer.isOfGradient && (consumer.isOfRows || !factor))
+        factor = &consumer;
+    return factor != nullptr;
+  }
+
+  Value forwardResult(Dims &dims) const {
+    dims = resultDims();
+    return afterMoves(DotGeneralOp(factor->product)->getResult(0), dims);
+  }
+
+  // The factor times the values: what a product of gradients multiplies on that side.
+  Value resultAgain(DotGeneralOp gradients, unsigned side, Dims &dims) {
+    Dims ofValues = operandDims(gradients, side), batch, keys, queries;
+    for (int dim = 0; dim < plane.rank(); ++dim)
+      (plane.isKey(dim)                    ? keys
+       : llvm::is_contained(ofValues, dim) ? batch
+                                           : queries)
+          .push_back(dim);
+    auto joined = [](Dims first, const Dims &second, const Dims &third) {
+      first.append(second);
+      first.append(third);
+      return first;
+    };
+    Value left = write.arranged(factor->factor(), *plane.dimsOf(factor->factor()),
+                                joined(batch, queries, keys));
+    Value right =
+        write.arranged(gradients->getOperand(side), ofValues, joined(batch, keys, {inner}));
+    dims = joined(batch, queries, {inner});
+    SmallVector<int64_t> shape(shapeOf(left).drop_back(static_cast<int64_t>(keys.size())));
+    shape.push_back(shapeOf(right).back());
+    auto count = [](size_t from, size_t size) {
+      return llvm::to_vector(llvm::seq<int64_t>(int64_t(from), int64_t(from + size)));
+    };
+    auto numbers = DotDimensionNumbersAttr::get(
+        b.getContext(), count(0, batch.size()), count(0, batch.size()),
+        count(batch.size() + queries.size(), keys.size()), count(batch.size(), keys.size()));
+    auto type = RankedTensorType::get(shape, typeOf(gradients->getResult(0)).getElementType());
+    return DotGeneralOp::create(b, sum.getLoc(), type, left, right, numbers, ArrayAttr(),
+                                DotAlgorithmAttr());
   }
 
   // Of an operand of a product that makes pairs.
@@ -278,14 +319,14 @@ private:
 
   // Of the forward product's result.
   Dims resultDims() const {
-    DotGeneralOp product = forward->product;
+    DotGeneralOp product = factor->product;
     auto numbers = product.getDotDimensionNumbers();
-    const Dims &factor = *plane.dimsOf(product->getOperand(forward->side));
+    const Dims &pairs = *plane.dimsOf(factor->factor());
     Dims dims;
-    auto batch = forward->side == 0 ? numbers.getLhsBatchingDimensions()
-                                    : numbers.getRhsBatchingDimensions();
+    auto batch =
+        factor->side == 0 ? numbers.getLhsBatchingDimensions() : numbers.getRhsBatchingDimensions();
     for (int64_t d : batch)
-      dims.push_back(factor[d]);
+      dims.push_back(pairs[d]);
     for (unsigned side : {0u, 1u}) {
       auto own =
           side == 0 ? numbers.getLhsBatchingDimensions() : numbers.getRhsBatchingDimensions();
@@ -294,7 +335,7 @@ private:
       for (auto [d, size] : llvm::enumerate(shapeOf(product->getOperand(side)))) {
         auto at = static_cast<int64_t>(d);
         if (!llvm::is_contained(own, at) && !llvm::is_contained(contracted, at))
-          dims.push_back(side == forward->side ? factor[d] : size == 1 ? none : inner);
+          dims.push_back(side == factor->side ? pairs[d] : size == 1 ? none : inner);
       }
     }
     return dims;
@@ -344,10 +385,10 @@ private:
   // The sum over keys of a term but for what is of rows alone, which `ratio` gets; null where it is not
   // known.
   Value quotientOf(const Factors &term, Factors &ratio, llvm::function_ref<Value()> sumOfProducts) {
-    std::vector<Factors> factor = termsOf(forward->factor());
-    if (factor.size() != 1)
+    std::vector<Factors> terms = termsOf(factor->factor());
+    if (terms.size() != 1)
       return {};
-    Factors both = factor[0];
+    Factors both = terms[0];
     both.pairs[plane.products[1]->getResult(0)] += 1;
     if (divide(term, both, ratio))
       return sumOfProducts();
@@ -423,7 +464,7 @@ private:
   Rewriter write;
   OpBuilder &b;
   std::string &why;
-  const ScorePlane::Consumer *forward = nullptr;
+  const ScorePlane::Consumer *factor = nullptr; // of those that have the forward pass's
 };
 
 } // namespace

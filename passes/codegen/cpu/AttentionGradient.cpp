@@ -75,7 +75,10 @@ private:
   void emitTile(Value m0, Value around, KeyRange block, Value whole);
   void emitRow(Value m, KeyRange block, KeyRange keys);
   void emitFactors(Value m, Value key);
+  void storeFactor(size_t factor, Value m, Value key, Value value, Value mask);
   void clearFactors(Value m, Value from, Value to);
+  void turnFactors(KeyRange keys);
+  void turnSquares(size_t factor, Value key, Value m);
   void addColumns(KeyRange keys);
 
   bool isLimited() const { return !loops.limits.each.empty(); }
@@ -96,6 +99,20 @@ private:
     return b.CreateInBoundsGEP(b.getFloatTy(), from, at);
   }
 
+  // The same of a factor that tiles multiply: as it is, and turned.
+  int64_t factorLength() const { return plan.cells.strip + Reduction::tileUnit; }
+  int64_t turnedLength() const { return plan.cells.block + Reduction::tileUnit; }
+  Value bf16At(int64_t from, Value row, int64_t length, Value column) {
+    Value at = b.CreateNSWAdd(b.CreateNSWMul(row, e.i64(length)), column);
+    return b.CreateInBoundsGEP(b.getInt16Ty(),
+                               b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), e.scratch, from), at);
+  }
+  Value factorAt(size_t factor, Value m, Value key) {
+    return bf16At(factorPlaces[factor], b.CreateNSWSub(m, blockLow), factorLength(),
+                  b.CreateNSWSub(key, strip.low));
+  }
+  int64_t rowsOfColumns() const { return llvm::alignTo(plan.cells.strip, 32) + 32; }
+
   KernelFunction &function;
   const GradientPlan &plan;
   const GradientLoops &loops;
@@ -103,7 +120,8 @@ private:
   llvm::IRBuilder<> &b;
   llvm::SmallVector<std::unique_ptr<StripProduct>> products;
   llvm::SmallVector<std::unique_ptr<ResultSums>> results;
-  llvm::SmallVector<int64_t> planeAt;           // in the scratch
+  // In the scratch: products of a block; bf16 factors of it, and those turned.
+  llvm::SmallVector<int64_t> planeAt, factorPlaces, turnedPlaces;
   unsigned columns;                             // that are computed at a time
   Value rowLow, rowHigh, columnLow, columnHigh; // of the cell
   Value blockLow, blockHigh;
@@ -115,13 +133,21 @@ private:
 void GradientEmitter::reserve() {
   for (size_t i = 0; i < plan.planes(); ++i)
     planeAt.push_back(
-        function.reserveScratch(((plan.cells.block + 16) * plan.stride + columns) * 4));
+        function.reserveScratch(((plan.cells.block + plan.tileRows) * plan.stride + columns) * 4));
+  for (size_t i = 0; i < loops.factors.size() && plan.byTiles; ++i) {
+    int64_t rows = plan.cells.block + plan.tileRows;
+    factorPlaces.push_back(function.reserveScratch(rows * factorLength() * 2));
+    turnedPlaces.push_back(
+        plan.isTurned(i) ? function.reserveScratch(rowsOfColumns() * turnedLength() * 2) : 0);
+  }
   for (auto &product : products)
-    product->reserve(plan.cells.block + 16, plan.cells.strip);
-  for (auto [result, sums] : llvm::zip(loops.results, results))
-    sums->reserve(result.isOfRows ? loops.aroundCount * rowsOfCell()
-                                  : llvm::alignTo(plan.cells.strip, 32) + 32,
-                  planeAt[result.factor]);
+    product->reserve(plan.cells.block + plan.tileRows, plan.cells.strip);
+  for (auto [result, sums] : llvm::zip(loops.results, results)) {
+    int64_t factors = planeAt[result.factor];
+    if (plan.byTiles)
+      factors = (result.isOfRows ? factorPlaces : turnedPlaces)[result.factor];
+    sums->reserve(result.isOfRows ? loops.aroundCount * rowsOfCell() : rowsOfColumns(), factors);
+  }
 }
 
 //===--- A tile of queries ---===//
@@ -149,14 +175,25 @@ void GradientEmitter::emitFactors(Value m, Value key) {
   for (Node *factor : loops.factors)
     values.push_back(e.splat(e.emit(factor), columns));
   for (auto [i, value] : llvm::enumerate(values))
-    b.CreateAlignedStore(value, placeOf(i, m, key), llvm::Align(4));
+    storeFactor(i, m, key, value, mask);
+}
+
+// Tiles multiply whole units: what is not there is zero.
+void GradientEmitter::storeFactor(size_t factor, Value m, Value key, Value value, Value mask) {
+  if (!plan.byTiles) {
+    b.CreateAlignedStore(value, placeOf(factor, m, key), llvm::Align(4));
+    return;
+  }
+  if (mask)
+    value = b.CreateSelect(mask, value, llvm::Constant::getNullValue(value->getType()));
+  b.CreateAlignedStore(e.toMemory(ElementKind::BF16, value), factorAt(factor, m, key),
+                       llvm::Align(2));
 }
 
 void GradientEmitter::clearFactors(Value m, Value from, Value to) {
   Value key = e.openLoop(from, to, columns, true);
   for (size_t i = 0; i < loops.factors.size(); ++i)
-    b.CreateAlignedStore(llvm::Constant::getNullValue(rowType()), placeOf(i, m, key),
-                         llvm::Align(4));
+    storeFactor(i, m, key, llvm::Constant::getNullValue(rowType()), nullptr);
   e.closeLoop();
 }
 
@@ -219,7 +256,52 @@ Value GradientEmitter::anyBlind() {
   return b.CreateLoad(b.getInt1Ty(), found);
 }
 
+// 16 keys of a unit of queries: pairs of queries lie together in a row of a key.
+void GradientEmitter::turnSquares(size_t factor, Value key, Value m) {
+  constexpr int64_t side = 16;
+  llvm::Type *half = llvm::FixedVectorType::get(b.getInt16Ty(), side);
+  llvm::Type *square = llvm::FixedVectorType::get(b.getInt32Ty(), side);
+  llvm::SmallVector<int> order;
+  for (int i = 0; i < side; ++i)
+    order.append({i, i + static_cast<int>(side)});
+  auto rowAt = [&](int64_t r) {
+    return b.CreateAlignedLoad(half, factorAt(factor, b.CreateNSWAdd(m, e.i64(r)), key),
+                               llvm::Align(2));
+  };
+  llvm::SmallVector<Value> pairs;
+  for (int64_t i = 0; i < side; ++i)
+    pairs.push_back(
+        b.CreateBitCast(b.CreateShuffleVector(rowAt(2 * i), rowAt(2 * i + 1), order), square));
+  for (auto [i, row] : llvm::enumerate(e.transpose(std::move(pairs)))) {
+    Value to = b.CreateNSWAdd(b.CreateNSWSub(key, strip.low), e.i64(int64_t(i)));
+    b.CreateAlignedStore(
+        row, bf16At(turnedPlaces[factor], to, turnedLength(), b.CreateNSWSub(m, blockLow)),
+        llvm::Align(2));
+  }
+}
+
+void GradientEmitter::turnFactors(KeyRange keys) {
+  Value end = b.CreateNSWAdd(keys.high, e.i64(plan.columnRows));
+  Value units = b.CreateUDiv(
+      b.CreateNSWAdd(b.CreateNSWSub(blockHigh, blockLow), e.i64(Reduction::tileUnit - 1)),
+      e.i64(Reduction::tileUnit));
+  Value last = b.CreateNSWAdd(blockLow, b.CreateNSWMul(units, e.i64(Reduction::tileUnit)));
+  if (loops.rowCount % Reduction::tileUnit != 0) {
+    clearFactors(e.openLoop(blockHigh, last, 1, true), keys.low, end);
+    e.closeLoop();
+  }
+  Value m = e.openLoop(blockLow, last, Reduction::tileUnit, false);
+  Value key = e.openLoop(keys.low, end, 16, false);
+  for (size_t i = 0; i < loops.factors.size(); ++i)
+    if (plan.isTurned(i))
+      turnSquares(i, key, m);
+  e.closeLoop();
+  e.closeLoop();
+}
+
 void GradientEmitter::addColumns(KeyRange keys) {
+  if (plan.byTiles)
+    turnFactors(keys);
   Value s0 = e.openLoop(keys.low, keys.high, plan.columnRows, false);
   for (auto [result, sums] : llvm::zip(loops.results, results))
     if (!result.isOfRows)
@@ -271,7 +353,7 @@ void GradientEmitter::emitStrip() {
     if (result.isOfRows)
       sums->pack(strip.low, strip.high);
     else
-      sums->clear(llvm::alignTo(plan.cells.strip, 32) + 32);
+      sums->clear(rowsOfColumns());
   overAround([&](Value around) {
     blockLow = e.openLoop(rowLow, rowHigh, plan.cells.block, false);
     blockHigh = smaller(b.CreateNSWAdd(blockLow, e.i64(plan.cells.block)), rowHigh);
@@ -303,6 +385,8 @@ void GradientEmitter::emitCell(Value cell, llvm::Instruction *before) {
   std::tie(columnLow, columnHigh) = chunk(loops.columnCount, plan.cells.columnChunk);
   for (const LoopGroup &group : llvm::reverse(loops.outer))
     bind(group, digit(boundsOf(e.graph, group).second));
+  if (plan.byTiles)
+    products[0]->openTiles();
   for (auto [result, sums] : llvm::zip(loops.results, results))
     if (result.isOfRows)
       sums->clear(loops.aroundCount * rowsOfCell());
@@ -310,6 +394,8 @@ void GradientEmitter::emitCell(Value cell, llvm::Instruction *before) {
   strip.high = smaller(b.CreateNSWAdd(strip.low, e.i64(plan.cells.strip)), columnHigh);
   emitStrip();
   e.closeLoop();
+  if (plan.byTiles)
+    products[0]->closeTiles();
   if (!plan.yields(/*ofRows=*/true))
     return;
   overAround([&](Value around) {

@@ -14,8 +14,15 @@ struct GradientPlan {
   int64_t tileRows = 1;                           // of products and of results of rows
   int64_t columnRows = 1;                         // of a tile of results of columns
   int64_t stride = 0;                             // between rows of a block
+  bool byTiles = false;                           // bf16 by the processor's
   // Blocks that lie in the scratch at a time: of products, then of factors in their place.
   size_t planes() const { return std::max(loops.products.size(), loops.factors.size()); }
+  // Of bf16, whether a result of columns reads a factor: it is turned for that.
+  bool isTurned(size_t factor) const {
+    return byTiles && llvm::any_of(loops.results, [&](const auto &result) {
+             return !result.isOfRows && result.factor == factor;
+           });
+  }
   bool yields(bool ofRows) const {
     return llvm::any_of(loops.results,
                         [&](const auto &result) { return result.isOfRows == ofRows; });

@@ -34,19 +34,29 @@ AttentionPlan planAttention(AttentionLoops loops, Graph &graph, const VectorFeat
   return plan;
 }
 
+// The processor's tiles have one shape in a cell: of 32 rows.
+static bool goesByTiles(const GradientLoops &loops, const VectorFeatures &features) {
+  auto isOfBf16 = [](const ContractionLoops &own) { return own.product->reduction->isOfBf16; };
+  return features.bf16Tiles && loops.rowCount >= 32 && loops.columnCount >= 32 &&
+         llvm::all_of(loops.products, isOfBf16) &&
+         llvm::all_of(loops.results, [&](const auto &result) { return isOfBf16(result.loops); });
+}
+
 GradientPlan planGradient(GradientLoops loops, Graph &graph, const VectorFeatures &features) {
   GradientPlan plan;
+  plan.byTiles = goesByTiles(loops, features);
   auto add = [&](auto &plans, const ContractionLoops &own) -> ContractionPlan & {
     ContractionPlan &product = plans.emplace_back();
     static_cast<ContractionLoops &>(product) = own;
     product.packsA = product.packsB = true;
-    chooseTile(product, features);
+    plan.byTiles ? chooseUnits(product, graph) : chooseTile(product, features);
     return product;
   };
-  plan.tileRows = plan.columnRows = 16;
+  plan.tileRows = plan.columnRows = 32;
   for (const ContractionLoops &product : loops.products) {
     ContractionPlan &own = add(plan.products, product);
     chooseCopies(own, graph);
+    own.acrossA &= !plan.byTiles;
     plan.tileRows = std::min(plan.tileRows, own.rows);
   }
   for (const GradientLoops::Result &result : loops.results) {
@@ -55,7 +65,8 @@ GradientPlan planGradient(GradientLoops loops, Graph &graph, const VectorFeature
   }
   plan.loops = std::move(loops);
   plan.cells = gradientCells(sizesOf(plan.loops), plan.tileRows, 2 * int64_t(features.bytes / 4),
-                             plan.yields(/*ofRows=*/true), plan.yields(/*ofRows=*/false));
+                             plan.byTiles ? 128 : 64, plan.yields(/*ofRows=*/true),
+                             plan.yields(/*ofRows=*/false));
   plan.stride = plan.cells.strip + 2 * rowPadding;
   for (ContractionPlan &product : plan.products) {
     product.rows = plan.tileRows;
@@ -66,8 +77,8 @@ GradientPlan planGradient(GradientLoops loops, Graph &graph, const VectorFeature
     own.rows = result.isOfRows ? plan.tileRows : plan.columnRows;
     own.nChunk = own.nSize;
     // Factors lie in rows of the block: a result of columns reads them across.
-    own.acrossA = !result.isOfRows;
-    own.kSize = result.isOfRows ? plan.stride : plan.cells.block;
+    own.acrossA = !result.isOfRows && !plan.byTiles;
+    own.kSize = !result.isOfRows ? plan.cells.block : plan.byTiles ? plan.cells.strip : plan.stride;
     own.mChunk = own.mPanel = result.isOfRows ? plan.cells.block : plan.stride;
   }
   return plan;

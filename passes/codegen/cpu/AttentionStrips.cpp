@@ -143,7 +143,7 @@ void StripSums::addProducts(Value m0, Value row, Value low, Value end) {
       n0 = smaller(n0, e.i64(plan.nSize - plan.columns()));
     Value to = sumsAt(panel, row);
     if (plan.byTiles)
-      return addByUnits(to, panelOfB(n0), low, end);
+      return addByUnits(factorsOf(b.CreateNSWSub(m0, panelLow)), to, panelOfB(n0), low, end);
     Value from = e.openLoop(low, end, block, false);
     llvm::SmallVector<Value> parts = makeSums("part");
     llvm::for_each(parts, [&](Value part) { clear(part); });
@@ -158,11 +158,11 @@ void StripSums::addProducts(Value m0, Value row, Value low, Value end) {
 }
 
 // Whole units: past the last key factors and values are zeros.
-void StripSums::addByUnits(Value sums, Value panel, Value low, Value high) {
+void StripSums::addByUnits(Value factors, Value sums, Value panel, Value low, Value high) {
   int64_t rowBytes = int64_t(plan.columns()) * 4;
   llvm::Type *type = e.typeOf(kind, plan.columns());
   Value parts = alignedTemporary(plan.rows * rowBytes, "parts");
-  multiplyUnits(factorsOf(e.i64(0)), rowLength() * 2, panel, low, high);
+  multiplyUnits(factors, rowLength() * 2, panel, low, high);
   storeSums(parts, rowBytes);
   Value at = b.CreateNSWMul(e.openLoop(e.i64(0), e.i64(plan.rows), 1, false), e.i64(rowBytes));
   Value part = b.CreateAlignedLoad(type, bytesFrom(parts, at), llvm::Align(64));

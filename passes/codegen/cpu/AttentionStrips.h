@@ -27,6 +27,9 @@ public:
   void packQueries(Value low, Value high);
   void packKeys(Value low, Value high);
   void multiplyInto(Value m0, Value n0, Value place, int64_t stride);
+  // Around a cell, where the processor's tiles multiply.
+  void openTiles() { TileEmitter::beginCell(); }
+  void closeTiles() { TileEmitter::endCell(); }
 
 private:
   // Elements from one row of queries to the next.
@@ -74,7 +77,7 @@ protected:
 
 private:
   void packValuePairs(Value low, Value high);
-  void addByUnits(Value sums, Value panel, Value low, Value high);
+  void addByUnits(Value factors, Value sums, Value panel, Value low, Value high);
 
   int64_t sumRows = 0, scratchOutputs = 0;
 };

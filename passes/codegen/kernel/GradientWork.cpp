@@ -12,7 +12,8 @@ namespace tessera::codegen {
 // Operands are copied into panels, but for factors, which lie in the scratch.
 static cost::Product productOf(const ContractionLoops &loops, double batch, double share) {
   cost::Product product;
-  product.type = cost::ProductType::F32;
+  product.type =
+      loops.product->reduction->isOfBf16 ? cost::ProductType::BF16 : cost::ProductType::F32;
   product.batch = batch;
   product.m = double(loops.mSize) * share; // as if fewer queries saw all
   product.n = double(loops.nSize);
@@ -26,7 +27,7 @@ cost::KernelWork workOf(const JointNests &nests, const GradientLoops &gradient) 
   auto heads = double(gradient.outerCount * gradient.aroundCount);
   double share =
       shareWithin(gradient.limits, gradient.rows, gradient.rowCount, gradient.columnCount);
-  GradientCells cells = gradientCells(sizesOf(gradient), 8, 32, true, true);
+  GradientCells cells = gradientCells(sizesOf(gradient), 8, 32, 64, true, true);
   double strips = std::ceil(double(gradient.columnCount) / double(cells.strip));
   double blocks = std::ceil(double(gradient.rowCount) / double(cells.block));
   for (const ContractionLoops &loops : gradient.products) {

@@ -186,9 +186,9 @@ AttentionCells attentionCells(const fusion::Attention &attention, int64_t rows, 
 // A strip's keys and values lie in panels of three kinds, with the sums of its keys; a block's scores
 // and what follows of them beside.
 GradientCells gradientCells(const fusion::Attention &attention, int64_t rows, int64_t columns,
-                            bool yieldsQueries, bool yieldsKeys) {
+                            int64_t blockQueries, bool yieldsQueries, bool yieldsKeys) {
   constexpr int64_t stripBytes = 64 << 10, mostKeys = 256, leastKeys = 128;
-  constexpr int64_t blockQueries = 64, cellQueries = 512, enoughCells = 16;
+  constexpr int64_t cellQueries = 512, enoughCells = 16;
   int64_t bytes = 4 * std::max(attention.queryElements, attention.valueElements);
   GradientCells cells;
   cells.block = llvm::alignTo(std::min(blockQueries, attention.queries), rows);

@@ -56,7 +56,8 @@ struct GradientCells {
   int64_t block = 1, strip = 1;
   int64_t rowChunk = 1, columnChunk = 1;
 };
+// A block has about as many queries.
 GradientCells gradientCells(const fusion::Attention &attention, int64_t rows, int64_t columns,
-                            bool yieldsQueries, bool yieldsKeys);
+                            int64_t blockQueries, bool yieldsQueries, bool yieldsKeys);
 
 } // namespace tessera::codegen
