@@ -304,7 +304,8 @@ void AttentionEmitter::finish() {
   // What the program subtracts is mostly the largest score itself; all is right if it is not.
   Value scale = apply(Op::Exp, {b.CreateFSub(shiftOf(largest), e.emit(loops.shift))});
   Value total = folded(Op::Add, load(rowType(), totalAt(row)));
-  e.levels.back().values[loops.sum] = b.CreateFMul(total, scale);
+  if (loops.sum)
+    e.levels.back().values[loops.sum] = b.CreateFMul(total, scale);
   if (loops.ties)
     e.levels.back().values[loops.ties] = folded(Op::Add, load(rowType(), tiesAt(row)));
   Value normalizer = loops.normalizer ? e.emit(loops.normalizer) : nullptr;

@@ -69,7 +69,7 @@ private:
         continue;
       }
       if (node->op == Op::Exp && !(outside.empty() && yielded.empty())) {
-        found.exponential = found.values.a;
+        found.exponential = isScaled ? node : found.values.a;
         return true;
       }
       if (node->op != Op::Mul && node->op != Op::Div)
@@ -89,6 +89,7 @@ private:
         return true;
       }
       node = left;
+      isScaled = true;
     }
   }
 
@@ -161,6 +162,8 @@ private:
         return fail("its probabilities are divided by several sums");
       found.sum = node;
     }
+    if (!found.sum && isScaled)
+      return true; // by sums that another kernel has left
     if (!found.sum || !folds(found.sum, Op::Add, throughConvert(found.exponential)) ||
         !isZero(found.sum->reduction->inits[0]))
       return fail("its probabilities are not divided by their sum");
@@ -232,6 +235,7 @@ private:
   std::string &why;
   AttentionLoops found;
   DimSet keys = 0;
+  bool isScaled = false;             // the exponentials, by what the kernel does not compute
   llvm::SmallVector<Node *> outside; // reductions that the result is of, its product apart
   llvm::SmallVector<Node *> yielded; // and what else is yielded
 };

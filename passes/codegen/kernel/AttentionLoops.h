@@ -25,8 +25,8 @@ struct AttentionLoops {
   Node *shift = nullptr;       // what is subtracted from it, a function of `largest`
   Node *largest = nullptr;     // Reduced, over loops of its own
   Node *exponential = nullptr; // e
-  Node *sum = nullptr;         // Reduced, over loops of its own
-  Node *ties = nullptr;        // how many scores are the largest; null where that is not asked for
+  Node *sum = nullptr;  // Reduced, over loops of its own; null where e is divided by an array
+  Node *ties = nullptr; // how many scores are the largest; null where that is not asked for
   // e by the normalizer; values.a is linear in it. Null where the result is divided by the program.
   Node *quotient = nullptr;
   Node *normalizer = nullptr; // a function of `sum`

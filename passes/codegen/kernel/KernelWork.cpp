@@ -330,6 +330,8 @@ private:
                               attention->scores.nSize);
     keys = attention->values.product->reduction->ownDims;
     for (Node *node : {attention->largest, attention->sum}) {
+      if (!node)
+        continue;
       DimSet own = node->reduction->ownDims;
       for (Node *other : live)
         if (other == node || (other->deps & own))
