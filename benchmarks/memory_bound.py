@@ -5,11 +5,13 @@
 One row a program and bound. "whole": the share of arguments, results and arena together; "arena": of the arena alone,
 beside the arguments and results, which are the caller's. Shares are of the arena without a bound. "floor": what the
 largest instruction needs beside arguments and results, with temporaries in results that are not written yet; no order
-and no recomputation gets below. A bound below it, or one that arguments and results alone exceed, says so. Where another
+and no recomputation gets below. A bound below it, or one that arguments and results alone exceed, says so, and is counted
+apart in the last lines. Where another
 bound cannot be kept, the row has the least that can, as the error names it. Times are ratios: of the predicted step, and
 of compiling (of the processor's time, with that of the compilation without a bound as one).
 """
 import argparse
+import collections
 import json
 import math
 import os
@@ -48,7 +50,7 @@ def largest_instruction(program, directory):
     arrays, most = {}, 0
     with open(path) as f:
         for line in f:
-            if buffer := re.match(r"\s*(%\w+) = exec\.buffer (arena|output) ?(\d*)(?: at (\d+))? : (tensor<.*>)$", line):
+            if buffer := re.match(r"\s*(%\w+) = exec\.buffer (arena|output) ?(\d*)(?: at (\d+))? : (tensor<[^>]*>)", line):
                 arrays[buffer[1]] = (buffer[2], buffer[3], buffer[4]), bytes_of(buffer[5])
             elif re.match(r"\s*exec\.(dispatch|start|copy)", line):
                 touched = {}
@@ -61,10 +63,11 @@ def largest_instruction(program, directory):
 
 
 def rows(program, share, directory):
+    """(line, share of what, what came of it)"""
     name = os.path.basename(program).removesuffix(".mlir")
     wrong, plain, plain_seconds = compile_program(program, directory)
     if wrong:
-        yield f"| {name} | | | | {wrong.splitlines()[0]} | | |"
+        yield f"| {name} | | | | {wrong.splitlines()[0]} | | |", "whole", "error"
         return
     memory = plain["memory"]
     callers, arena = memory["arguments"] + memory["outputs"], memory["arena"]
@@ -72,18 +75,18 @@ def rows(program, share, directory):
     for kind, bound in (("whole", int(share * (callers + arena))), ("arena", callers + int(share * arena))):
         allowed = f"{(bound - callers) / arena:.2f} | {floor / arena:.2f}"
         if bound <= callers + floor:
-            yield f"| {name} | {kind} | {allowed} | below the floor | | |"
+            yield f"| {name} | {kind} | {allowed} | below the floor | | |", kind, "below"
             continue
         wrong, report, seconds = compile_program(program, directory, bound)
         least = re.search(r"Allow --memory=(\d+)", wrong or "")
         if wrong and not least:
-            yield f"| {name} | {kind} | {allowed} | {wrong.splitlines()[0]} | | |"
+            yield f"| {name} | {kind} | {allowed} | {wrong.splitlines()[0]} | | |", kind, "error"
             continue
         takes = (int(least[1]) if wrong else sum(report["memory"].values())) - callers
         kept = "no" if wrong else "yes" if callers + takes <= bound else "NO, and no error"
         longer = "" if wrong else f"{report['predicted']['seconds'] / plain['predicted']['seconds']:.2f}"
         yield (f"| {name} | {kind} | {allowed} | {kept}: {takes / arena:.2f} | {longer} | "
-               f"{seconds / plain_seconds:.1f} |")
+               f"{seconds / plain_seconds:.1f} |"), kind, "no" if wrong else "kept"
 
 
 def main():
@@ -93,10 +96,16 @@ def main():
     arguments = parser.parse_args()
     print("| program | share of | arena allowed | floor | kept: arena taken | step | compile time |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
+    outcomes = collections.Counter()
     with tempfile.TemporaryDirectory() as directory:
         for program in arguments.programs:
-            for row in rows(program, arguments.share, directory):
-                print(row, flush=True)
+            for line, kind, outcome in rows(program, arguments.share, directory):
+                outcomes[kind, outcome] += 1
+                print(line, flush=True)
+    for kind in ("whole", "arena"):
+        kept, missed, below, wrong = (outcomes[kind, outcome] for outcome in ("kept", "no", "below", "error"))
+        print(f"of the {kind}: {kept} of {kept + missed} that could are kept; {below} are below the floor"
+              + (f"; {wrong} errors" if wrong else ""))
 
 
 if __name__ == "__main__":

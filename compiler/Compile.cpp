@@ -76,8 +76,7 @@ HeldMemory heldMemory(mlir::ModuleOp module) {
   for (auto program : module.getOps<exec::ProgramOp>()) {
     MemoryFigures figures = memoryFigures(program);
     most.bytes = std::max(most.bytes, figures.total());
-    most.scratch =
-        std::max(most.scratch, figures.arena - static_cast<int64_t>(program.getArenaBytes()));
+    most.scratch = std::max(most.scratch, figures.scratch);
   }
   return most;
 }

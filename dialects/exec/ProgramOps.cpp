@@ -196,6 +196,12 @@ void BufferOp::print(OpAsmPrinter &p) {
   p.printOptionalAttrDict((*this)->getAttrs(), {"space", "index", "offset", "type"});
 }
 
+LogicalResult DispatchOp::verify() {
+  if (getScratchAt() && static_cast<int64_t>(*getScratchAt()) < 0)
+    return emitOpError("has scratch before the arena begins");
+  return success();
+}
+
 int64_t BufferOp::getBytes() { return byteSize(getTensorType()); }
 
 LogicalResult BufferOp::verify() {
@@ -203,6 +209,12 @@ LogicalResult BufferOp::verify() {
   if (!program)
     return emitOpError("must be inside exec.program");
   int64_t index = getIndex(), begin = getOffset(), end = begin + getBytes(), size = 0;
+  if (std::optional<ArrayRef<int64_t>> array = getArray()) {
+    bool isWhole = array->size() >= 2 && array->size() % 2 == 0 && (*array)[0] <= begin &&
+                   end <= (*array)[0] + (*array)[1] && llvm::is_sorted(array->drop_front(2));
+    if (getSpace() != Space::Arena || !isWhole)
+      return emitOpError("is no part of its array");
+  }
   ArrayAttr parameters = getSpace() == Space::Input ? program.getInputs() : program.getOutputs();
   switch (getSpace()) {
   case Space::Arena:

@@ -41,10 +41,12 @@ def Exec_BufferOp : Exec_Op<"buffer", [Pure]> {
     %1 = exec.buffer arena at 4096 : tensor<8xf32>
     %2 = exec.buffer host at 0 : tensor<8xf32>
     ```
-    `argument` names an operand of the call that the surrounding exec.function runs for.
+    `argument` names an operand of the call that the surrounding exec.function runs for. `array`, of the arena and until
+    scratch has its place there: the array that the range is in, as [offset, bytes, begin, end, ..]: when it is needed.
   }];
   let arguments = (ins Exec_Space:$space, DefaultValuedAttr<I64Attr, "0">:$index,
-    DefaultValuedAttr<I64Attr, "0">:$offset, TypeAttrOf<AnyRankedTensor>:$type);
+    DefaultValuedAttr<I64Attr, "0">:$offset, TypeAttrOf<AnyRankedTensor>:$type,
+    OptionalAttr<DenseI64ArrayAttr>:$array);
   let results = (outs Exec_Buffer:$buffer);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -56,8 +58,14 @@ def Exec_BufferOp : Exec_Op<"buffer", [Pure]> {
 
 def Exec_DispatchOp : Exec_Op<"dispatch", [AttrSizedOperandSegments]> {
   let summary = "Runs every cell of a kernel.";
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$inputs, Variadic<Exec_Buffer>:$outputs);
-  let assemblyFormat = "$kernel `(` $inputs `)` `->` `(` $outputs `)` attr-dict";
+  let description = [{
+    `time`: when it runs, among the times of arrays (exec.buffer). Code generation, which knows what scratch the kernel
+    takes, finds a place for it in the arena: `scratch_at`, a byte. Without one it is memory of the worker's.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$inputs, Variadic<Exec_Buffer>:$outputs,
+    OptionalAttr<I64Attr>:$time, OptionalAttr<I64Attr>:$scratch_at);
+  let assemblyFormat = "$kernel `(` $inputs `)` `->` `(` $outputs `)` (`time` $time^)? (`scratch` `at` $scratch_at^)? attr-dict";
+  let hasVerifier = 1;
 }
 
 def Exec_StartOp : Exec_Op<"start", [AttrSizedOperandSegments]> {

@@ -25,6 +25,34 @@ def GenerateCode : Pass<"tessera-generate-code", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::exec::ExecDialect", "::tessera::TesseraDialect"];
 }
 
+def PlaceScratch : Pass<"tessera-place-scratch", "::mlir::ModuleOp"> {
+  let summary = "Puts the scratch of kernels into the arena, where nothing is while they run.";
+  let description = [{
+    What a kernel needs beside arrays, such as panels of a product's operands, is known with its code only. The phase
+    memory has left with each array and dispatch when it is needed; arrays and scratch are laid out together:
+    ```mlir
+    exec.kernel @dot_general_0(..) .. attributes {scratch_bytes = 512 : i64, ..}
+    exec.program @main arena 1024 constants 0 inputs [..] outputs [..] {
+      %0 = exec.buffer arena at 0 : tensor<128xf32> {array = array<i64: 0, 512, 1, 6>}
+      %1 = exec.buffer arena at 512 : tensor<128xf32> {array = array<i64: 512, 512, 5, 10>}
+      %2 = exec.buffer arena at 0 : tensor<128xf32> {array = array<i64: 0, 512, 9, 14>}
+      ..
+      exec.dispatch @dot_general_0(%2) -> (%3) time 12
+    }
+    ```
+    becomes
+    ```mlir
+    exec.program @main arena 1024 constants 0 inputs [..] outputs [..] {
+      ..
+      exec.dispatch @dot_general_0(%2) -> (%3) scratch at 512
+    }
+    ```
+    Where arrays by themselves and the largest scratch beside them take no more than that, workers have the scratch in
+    memory of their own, as idle workers always do that take a part of a kernel's grid.
+  }];
+  let dependentDialects = ["::tessera::exec::ExecDialect"];
+}
+
 def VerifyCodegen : Pass<"tessera-verify-codegen", "::mlir::ModuleOp"> {
   let summary = "Checks that every kernel has a grid, and the module an image of code for each processor of its target.";
   let description = [{

@@ -11,6 +11,7 @@ namespace tessera {
 
 void buildCodegenPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createGenerateCode());
+  pm.addPass(createPlaceScratch());
   pm.addPass(createVerifyCodegen());
 }
 

@@ -116,9 +116,17 @@ private:
       bool isParameter = place.kind == Place::Input || place.kind == Place::Output;
       exec::Space space = spaceOf(place.kind, liveness.storages.memoryOf(c));
       buffer = exec::BufferOp::create(buffers, func.getLoc(), exec::BufferType::get(b.getContext()),
-                                      space, isParameter ? place.index : 0, offset + from, type);
+                                      space, isParameter ? place.index : 0, offset + from, type,
+                                      space == exec::Space::Arena ? arrayAt(c, offset)
+                                                                  : DenseI64ArrayAttr());
     }
     return buffer;
+  }
+  DenseI64ArrayAttr arrayAt(int array, int64_t offset) {
+    SmallVector<int64_t> numbers{offset, liveness.storages.bytesOf(array)};
+    for (const Segment &live : liveness.storages.liveOf(array))
+      numbers.append({live.begin, live.end});
+    return b.getDenseI64ArrayAttr(numbers);
   }
   Value bufferOf(Value value) {
     return bufferOf(liveness.arrayOf(value), cast<RankedTensorType>(value.getType()));
@@ -278,7 +286,9 @@ private:
       Location loc = op.getLoc();
       if (auto fused = dyn_cast<exec::FusedOp>(op)) {
         exec::DispatchOp::create(b, loc, fused.getKernelAttr(), buffersOf(fused.getInputs()),
-                                 buffersOf(fused.getResults()));
+                                 buffersOf(fused.getResults()),
+                                 b.getI64IntegerAttr(4 * liveness.at.begin.lookup(fused)),
+                                 /*scratch_at=*/IntegerAttr());
       } else if (auto start = dyn_cast<comm::StartOp>(op)) {
         emitStart(start);
       } else if (auto transfer = dyn_cast<comm::TransferOp>(op)) {

@@ -264,13 +264,21 @@ MemoryFigures memoryFigures(ProgramOp program, Memory memory) {
     figures.arena = program.getHostBytes();
     return figures;
   }
-  int64_t scratch = 0;
+  int64_t elsewhere = 0, arrays = 0; // the largest scratch that is not in the arena
   SymbolTable symbols(program->getParentOfType<ModuleOp>());
-  program.walk([&](DispatchOp dispatch) {
-    if (auto kernel = symbols.lookup<KernelOp>(dispatch.getKernel()))
-      scratch = std::max<int64_t>(scratch, kernel.getScratchBytes().value_or(0));
+  program.walk([&](Operation *op) {
+    if (auto buffer = dyn_cast<BufferOp>(op); buffer && buffer.getSpace() == Space::Arena)
+      arrays = std::max(arrays, static_cast<int64_t>(buffer.getOffset()) + buffer.getBytes());
+    auto dispatch = dyn_cast<DispatchOp>(op);
+    if (auto kernel = dispatch && !dispatch.getScratchAt()
+                          ? symbols.lookup<KernelOp>(dispatch.getKernel())
+                          : KernelOp())
+      elsewhere = std::max<int64_t>(elsewhere, kernel.getScratchBytes().value_or(0));
   });
-  figures.arena = program.getArenaBytes() + scratch;
+  figures.arena = program.getArenaBytes() + elsewhere;
+  constexpr int64_t alignment = 64; // of whatever lies in an arena
+  figures.scratch =
+      figures.arena - std::min<int64_t>(figures.arena, llvm::alignTo(arrays, alignment));
   return figures;
 }
 

@@ -26,7 +26,8 @@ struct CollectiveFigures {
 // Of one memory.
 struct MemoryFigures {
   int64_t arguments = 0, outputs = 0; // outputs that take an argument's buffer count there
-  int64_t arena = 0;                  // the device's: with the largest scratch of a kernel
+  int64_t arena = 0;                  // the device's: with the scratch of kernels
+  int64_t scratch = 0;                // of that: what arrays alone would not take
   int64_t total() const { return arguments + outputs + arena; }
 };
 

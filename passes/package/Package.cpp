@@ -151,6 +151,7 @@ FailureOr<Package> packageProgram(ModuleOp module, StringRef report) {
   sdy::MeshTable meshes(module);
   for (auto kernel : module.getOps<KernelOp>()) {
     numbers.kernels[kernel.getSymName()] = file.kernels_size();
+    numbers.scratch[kernel.getSymName()] = kernel.getScratchBytes().value_or(0);
     program::Kernel &made = *file.add_kernels();
     if (failed(writeKernel(kernel, made)))
       return failure();

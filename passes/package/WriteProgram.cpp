@@ -234,6 +234,12 @@ private:
       to.mutable_dispatch()->set_kernel(kernel->second);
       for (Value buffer : dispatch->getOperands())
         writeBuffer(buffer, *to.mutable_dispatch()->add_operands());
+      if (std::optional<uint64_t> at = dispatch.getScratchAt()) {
+        program::Buffer &scratch = *to.mutable_dispatch()->mutable_scratch();
+        scratch.set_space(program::Buffer::ARENA);
+        scratch.set_offset(*at);
+        scratch.set_bytes(numbers.scratch.lookup(dispatch.getKernel()));
+      }
       return success();
     }
     if (auto start = dyn_cast<StartOp>(op))

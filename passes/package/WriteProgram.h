@@ -13,6 +13,7 @@ namespace tessera {
 struct FileNumbers {
   program::File &file;
   llvm::StringMap<uint32_t> kernels, channels, locations;
+  llvm::StringMap<uint64_t> scratch; // bytes, of kernels
 
   uint32_t ofLocation(mlir::Location location); // entered into the file; 0 where it says nothing
 };

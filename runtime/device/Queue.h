@@ -44,7 +44,7 @@ struct Lane {
   Run &run;
   Communicator &communicator;
   Issuer &issuer;
-  uint64_t scratchBytes;            // that a kernel needs at most
+  uint64_t scratchBytes;            // that a kernel needs at most which is not given any
   uint32_t sites;                   // of collectives, and of sends and receives
   const KernelCode *code = nullptr; // of the back end's `load`; lives longer than the queue
 };
@@ -65,9 +65,10 @@ class Queue {
 public:
   virtual ~Queue() = default;
 
-  // Runs every cell of a kernel on its kernel.operands buffers.
+  // Runs every cell of a kernel on its kernel.operands buffers. `hasScratch`: behind them is its
+  // scratch.
   virtual Outcome launch(Worker &worker, uint32_t tag, const KernelEntry &kernel,
-                         const Address *buffers) = 0;
+                         const Address *buffers, bool hasScratch) = 0;
   // Source and target may overlap.
   virtual Outcome copy(Worker &worker, uint32_t tag, Address from, Address to, uint64_t bytes) = 0;
   // The same beside the commands that follow: until the `land` of its number, neither is the source

@@ -242,7 +242,6 @@ template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, 
   constexpr bool behind = !std::is_same_v<Queue, device::CpuQueue>;
   const Decoded &decoded = program_.decoded();
   const Instruction *code = decoded.code.data();
-  const KernelEntry *kernels = program_.kernels().data();
   const Address *addresses = addresses_.data();
   uint32_t pc = pc_;
   if (ending_ || run_.failed())
@@ -261,7 +260,8 @@ template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, 
     case Opcode::Dispatch:
       if (run_.failed())
         return end(worker, pc);
-      outcome = queue.launch(worker, pc, kernels[instruction.a], addresses + instruction.b);
+      outcome = queue.launch(worker, pc, program_.kernels()[instruction.a],
+                             addresses + instruction.b, instruction.c);
       break;
     case Opcode::Start:
     case Opcode::Transfer: {

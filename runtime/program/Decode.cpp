@@ -336,13 +336,33 @@ private:
         return s;
       bytes += buffer.bytes();
     }
+    if (dispatch.has_scratch())
+      if (Status s = addScratch(dispatch, kernel.scratch_bytes()); !s.ok())
+        return s;
     KernelEntry &entry = context_.kernels[dispatch.kernel()];
     if (!entry.used)
       entry.location = location_;
     entry.used = true;
     entry.mostOperands = std::max(entry.mostOperands, bytes);
-    out_.scratchBytes = std::max(out_.scratchBytes, kernel.scratch_bytes());
-    emit({Opcode::Dispatch, dispatch.kernel(), slot});
+    if (dispatch.has_scratch())
+      entry.scratchBytes = kernel.scratch_bytes();
+    else
+      out_.scratchBytes = std::max(out_.scratchBytes, kernel.scratch_bytes());
+    emit({Opcode::Dispatch, dispatch.kernel(), slot, 0, dispatch.has_scratch()});
+    return {};
+  }
+
+  // Its slot is behind those of the operands.
+  Status addScratch(const program::Dispatch &dispatch, uint64_t bytes) {
+    const auto &scratch = dispatch.scratch();
+    if (scratch.space() != Space::ARENA)
+      return error("gives a kernel scratch outside of the arena");
+    if (Status s = addSlot(scratch, bytes, true); !s.ok())
+      return s;
+    for (const auto &buffer : dispatch.operands())
+      if (buffer.space() == Space::ARENA && buffer.offset() < scratch.offset() + scratch.bytes() &&
+          scratch.offset() < buffer.offset() + buffer.bytes())
+        return error("gives a kernel the same bytes as an operand and as scratch");
     return {};
   }
 

@@ -15,7 +15,7 @@
 namespace tessera::runtime {
 
 enum class Opcode : uint8_t {
-  Dispatch,    // kernel a on the slots from b on
+  Dispatch,    // kernel a on the slots from b on; c: behind its operands' is one of its scratch
   Start,       // collective a: operands, then results, in the slots from b on
   Transfer,    // send or receive a, of what is in slot b
   Wait,        // site a
@@ -77,7 +77,7 @@ struct Decoded {
   uint32_t sites = 0;         // of collectives; they are numbered densely here
   uint32_t transferSites = 0; // of sends and receives, which have the numbers that follow
   uint32_t copies = 0;        // numbers of copies that go on beside what follows
-  uint64_t scratchBytes = 0;  // the most that a kernel of the program takes
+  uint64_t scratchBytes = 0;  // the most that a kernel takes which has it outside of the arena
 };
 
 // Of the loops around an instruction the one that most likely takes long, by its jump back: the

@@ -28,6 +28,7 @@ struct KernelEntry {
   bool used = false;         // some instruction runs it
   uint32_t location = 0;     // of the first one
   uint64_t mostOperands = 0; // bytes that a dispatch gives it
+  uint64_t scratchBytes = 0; // a call's, where a dispatch says where it lies
 };
 
 using SymbolResolver = std::function<void *(const std::string &)>;

@@ -22,10 +22,13 @@ public:
     return Outcome::Failed;
   }
 
-  Outcome launch(Worker &worker, uint32_t tag, const KernelEntry &kernel,
-                 const Address *buffers) override {
-    if (int32_t code = launchKernel(worker, lane_.run, kernel, pointersOf(buffers), scratch_,
-                                    lane_.scratchBytes)) {
+  Outcome launch(Worker &worker, uint32_t tag, const KernelEntry &kernel, const Address *buffers,
+                 bool hasScratch) override {
+    void *const *pointers = pointersOf(buffers);
+    void *scratch = hasScratch ? pointers[kernel.operands] : scratch_;
+    if (int32_t code =
+            launchKernel(worker, lane_.run, kernel, pointers, scratch,
+                         hasScratch ? kernel.scratchBytes : lane_.scratchBytes, hasScratch)) {
       lane_.issuer.kernelFailed(tag, code);
       return Outcome::Failed;
     }

@@ -10,15 +10,18 @@ namespace tessera::runtime::device {
 constexpr int32_t kNoScratch = INT32_MIN;   // there is no memory for it
 constexpr int32_t kGivenUp = INT32_MIN + 1; // the run has failed meanwhile
 
-// In chunks that idle workers take too.
+// In chunks that idle workers take too, which have scratch of their own, of scratchBytes; as this one
+// has, unless it is `given` some.
 int32_t launchShared(Worker &worker, const Run &run, const KernelEntry &kernel,
-                     void *const *buffers, uint64_t scratchBytes);
+                     void *const *buffers, void *given, uint64_t scratchBytes);
 
-// Runs every cell; 0 or the first code that is not. `scratch`: the worker's, of scratchBytes.
+// Runs every cell; 0 or the first code that is not. `scratch`: of scratchBytes, the worker's own
+// unless `isGiven`.
 inline int32_t launchKernel(Worker &worker, const Run &run, const KernelEntry &kernel,
-                            void *const *buffers, void *scratch, uint64_t scratchBytes) {
+                            void *const *buffers, void *scratch, uint64_t scratchBytes,
+                            bool isGiven) {
   if (kernel.chunk < kernel.grid) [[unlikely]]
-    return launchShared(worker, run, kernel, buffers, scratchBytes);
+    return launchShared(worker, run, kernel, buffers, isGiven ? scratch : nullptr, scratchBytes);
   TesseraKernelArgs args{buffers, scratch, kernel.plan.get()};
   return kernel.function(&args, 0, kernel.grid);
 }

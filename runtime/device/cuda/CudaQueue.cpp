@@ -60,8 +60,8 @@ Outcome CudaQueue::given(uint32_t tag, cuda::ResultCode code, const char *what) 
   return Outcome::Failed;
 }
 
-Outcome CudaQueue::launch(Worker &, uint32_t tag, const KernelEntry &kernel,
-                          const Address *buffers) {
+Outcome CudaQueue::launch(Worker &, uint32_t tag, const KernelEntry &kernel, const Address *buffers,
+                          bool) {
   if (!enter())
     return Outcome::Failed;
   std::vector<cuda::Pointer> pointers(kernel.operands);

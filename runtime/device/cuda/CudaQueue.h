@@ -16,8 +16,9 @@ public:
   CudaQueue(std::shared_ptr<CudaBackend> backend, const Lane &lane);
   ~CudaQueue() override;
 
-  Outcome launch(Worker &worker, uint32_t tag, const KernelEntry &kernel,
-                 const Address *buffers) override;
+  // Kernels have their scratch on their stacks.
+  Outcome launch(Worker &worker, uint32_t tag, const KernelEntry &kernel, const Address *buffers,
+                 bool hasScratch) override;
   Outcome copy(Worker &worker, uint32_t tag, Address from, Address to, uint64_t bytes) override;
   Outcome startCopy(Worker &worker, uint32_t tag, uint32_t number, Address from, Address to,
                     uint64_t bytes) override;

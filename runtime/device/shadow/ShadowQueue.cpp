@@ -26,9 +26,9 @@ ShadowQueue::ShadowQueue(const Lane &lane, Delays delays)
 ShadowQueue::~ShadowQueue() = default;
 
 Outcome ShadowQueue::launch(Worker &, uint32_t tag, const KernelEntry &kernel,
-                            const Address *buffers) {
+                            const Address *buffers, bool hasScratch) {
   Command command{Kind::Launch, tag, &kernel};
-  command.operands.assign(buffers, buffers + kernel.operands);
+  command.operands.assign(buffers, buffers + kernel.operands + hasScratch);
   return give(std::move(command));
 }
 
@@ -237,11 +237,13 @@ Outcome ShadowQueue::carryOut(Worker &worker, const Command &command) {
     return Outcome::Failed;
   switch (command.kind) {
   case Kind::Launch: {
-    void *scratch = worker.scratch(lane_.scratchBytes);
-    int32_t code = scratch || !lane_.scratchBytes
-                       ? launchKernel(worker, lane_.run, *command.kernel, pointers_.data(), scratch,
-                                      lane_.scratchBytes)
-                       : kNoScratch;
+    const KernelEntry &kernel = *command.kernel;
+    bool isGiven = command.operands.size() > kernel.operands;
+    uint64_t bytes = isGiven ? kernel.scratchBytes : lane_.scratchBytes;
+    void *scratch = isGiven ? pointers_[kernel.operands] : worker.scratch(bytes);
+    int32_t code = scratch || !bytes ? launchKernel(worker, lane_.run, kernel, pointers_.data(),
+                                                    scratch, bytes, isGiven)
+                                     : kNoScratch;
     if (!code)
       return Outcome::Done;
     lane_.issuer.kernelFailed(command.tag, code);

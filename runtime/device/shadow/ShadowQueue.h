@@ -19,8 +19,8 @@ public:
   ShadowQueue(const Lane &lane, Delays delays);
   ~ShadowQueue() override;
 
-  Outcome launch(Worker &worker, uint32_t tag, const KernelEntry &kernel,
-                 const Address *buffers) override;
+  Outcome launch(Worker &worker, uint32_t tag, const KernelEntry &kernel, const Address *buffers,
+                 bool hasScratch) override;
   Outcome copy(Worker &worker, uint32_t tag, Address from, Address to, uint64_t bytes) override;
   Outcome startCopy(Worker &worker, uint32_t tag, uint32_t number, Address from, Address to,
                     uint64_t bytes) override;

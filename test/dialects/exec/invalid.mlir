@@ -23,6 +23,13 @@ func.func @yields(%a: tensor<8xf32>) -> tensor<4xf32> {
 // -----
 
 exec.program @main arena 64 constants 0 inputs [] outputs [] {
+  // expected-error @+1 {{is no part of its array}}
+  %t = exec.buffer arena at 0 : tensor<8xf32> {array = array<i64: 0, 16, 1, 6>}
+}
+
+// -----
+
+exec.program @main arena 64 constants 0 inputs [] outputs [] {
   // expected-error @+1 {{covers bytes [64, 96) of a arena of 64 bytes}}
   %t = exec.buffer arena at 64 : tensor<8xf32>
 }

@@ -4,10 +4,10 @@
 // A temporary in the arena, a view of it, the result straight in the output.
 // CHECK: exec.program @chain arena 64 constants 0
 // CHECK-DAG: %[[X:.*]] = exec.buffer input 0 : tensor<8xf32>
-// CHECK-DAG: %[[T:.*]] = exec.buffer arena at 0 : tensor<8xf32>
-// CHECK-DAG: %[[V:.*]] = exec.buffer arena at 0 : tensor<2x4xf32>
+// CHECK-DAG: %[[T:.*]] = exec.buffer arena at 0 : tensor<8xf32> {array = array<i64: 0, 32, 1, 10>}
+// CHECK-DAG: %[[V:.*]] = exec.buffer arena at 0 : tensor<2x4xf32> {array = array<i64: 0, 32, 1, 10>}
 // CHECK-DAG: %[[Y:.*]] = exec.buffer output 0 : tensor<4x2xf32>
-// CHECK: exec.dispatch @exponential_0(%[[X]]) -> (%[[T]])
+// CHECK: exec.dispatch @exponential_0(%[[X]]) -> (%[[T]]) time 0
 // CHECK-NEXT: exec.dispatch @transpose_0(%[[V]]) -> (%[[Y]])
 // CHECK-NEXT: }
 func.func @chain(%x: tensor<8xf32>) -> tensor<4x2xf32> {

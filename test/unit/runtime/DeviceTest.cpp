@@ -160,7 +160,7 @@ protected:
 
 Script::Step launch(const KernelEntry &kernel, const Address *buffers) {
   return [&kernel, buffers](Queue &queue, Worker &worker, uint32_t tag) {
-    return queue.launch(worker, tag, kernel, buffers);
+    return queue.launch(worker, tag, kernel, buffers, /*hasScratch=*/false);
   };
 }
 Script::Step read(Address from, uint32_t bytes, uint32_t &value) {
@@ -348,8 +348,8 @@ TEST_P(DeviceTest, AFailureFromOutsideEndsEndlessCommands) {
                   while (true) {
                     if (run.failed())
                       return Outcome::Failed;
-                    Outcome outcome =
-                        at % 100 == 99 ? q.read(w, tag, x, 4, value) : q.launch(w, tag, kernel, &x);
+                    Outcome outcome = at % 100 == 99 ? q.read(w, tag, x, 4, value)
+                                                     : q.launch(w, tag, kernel, &x, false);
                     if (outcome != Outcome::Done)
                       return outcome;
                     ++at;
@@ -468,9 +468,9 @@ TEST_P(DeviceTest, ARecordedStepIsReplayed) {
   std::unique_ptr<device::Recording> recorded;
   // Recorded, the commands are not carried out.
   Script::Step record = [&](Queue &q, Worker &w, uint32_t tag) {
-    EXPECT_EQ(q.launch(w, tag, kernel, &x), Outcome::Done);
+    EXPECT_EQ(q.launch(w, tag, kernel, &x, false), Outcome::Done);
     EXPECT_EQ(q.copy(w, tag, x, y, 4), Outcome::Done);
-    EXPECT_EQ(q.launch(w, tag, kernel, &y), Outcome::Done);
+    EXPECT_EQ(q.launch(w, tag, kernel, &y, false), Outcome::Done);
     recorded = q.endRecord();
     return Outcome::Done;
   };

@@ -84,9 +84,11 @@ TEST(ExecuteTest, DataDecidesALoopAndABranch) {
   }
 }
 
+// Each worker has scratch of its own; the one that runs the program perhaps in the arena.
 TEST(ExecuteTest, LargeGridsAreShared) {
   constexpr uint32_t cells = 4096;
-  for (uint32_t workers : {1u, 2u, 4u}) {
+  for (auto [workers, isInArena] :
+       {std::pair(1u, false), {2u, false}, {4u, false}, {1u, true}, {4u, true}}) {
     ProgramBuilder builder({3});
     auto in = builder.addInput(program::F32, {256 * cells}),
          out = builder.addOutput(program::F32, {256 * cells});
@@ -94,6 +96,8 @@ TEST(ExecuteTest, LargeGridsAreShared) {
     builder.manifest.mutable_kernels(0)->set_scratch_bytes(1024);
     auto *loop = ProgramBuilder::loop(builder.body(), 10);
     ProgramBuilder::dispatch(loop->mutable_body(), kernel, {in, out});
+    if (isInArena)
+      *loop->mutable_body(0)->mutable_dispatch()->mutable_scratch() = builder.addArena(1024);
     std::vector<float> x(3 * 256 * cells), want(x.size());
     for (size_t i = 0; i < x.size(); ++i)
       want[i] = 2 * (x[i] = static_cast<float>(i % 1000));

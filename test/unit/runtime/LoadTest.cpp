@@ -197,6 +197,21 @@ TEST(LoadTest, BrokenKernelsAndBuffersAreRefusedWithTheirLocation) {
          for (int i = 0; i < 4; ++i)
            f.mutable_kernels(0)->add_operands();
        }},
+      {"model.py:3:7: gives a kernel scratch outside of the arena",
+       [](auto &p, auto &) {
+         p.mutable_body(0)->mutable_dispatch()->mutable_scratch()->set_space(
+             program::Buffer::INPUT);
+       }},
+      {"model.py:3:7: a buffer of 16 bytes where 64 are used",
+       [](auto &p, auto &f) {
+         f.mutable_kernels(0)->set_scratch_bytes(64);
+         p.mutable_body(0)->mutable_dispatch()->mutable_scratch()->set_bytes(16);
+       }},
+      {"model.py:3:7: gives a kernel the same bytes as an operand and as scratch",
+       [](auto &p, auto &f) {
+         f.mutable_kernels(0)->set_scratch_bytes(64);
+         p.mutable_body(0)->mutable_dispatch()->mutable_scratch()->set_bytes(64);
+       }},
       {"model.py:3:7: writes to input 0, which the caller keeps",
        [](auto &, auto &f) { f.mutable_kernels(0)->add_operands()->set_written(true); }},
       {"model.py:3:7: writes to the constants",
