@@ -102,6 +102,8 @@ def reductions():
         "running_product_from_the_end": lambda a, c: lax.cumprod(jnp.resize(c, (2, 777)), 1, reverse=True),
         "running_sum_from_the_end": lambda a, c: lax.cumsum(jnp.resize(a, (3, 333, 2)), 1, reverse=True),
         "running_max": lambda a, c: lax.cummax(jnp.resize(a, (70, 3))), "running_logsumexp": lambda a, c: lax.cumlogsumexp(jnp.resize(a, 500)),
+        "running_min_of_a_start": lambda a, c: lax.reduce_window(jnp.resize(a, (70, 3)), 0.25, lax.min, (70, 1), (1, 1), [(69, 0), (0, 0)]),
+        "running_max_of_a_start": lambda a, c: lax.reduce_window(jnp.resize(a, (3, 700)), a[0, 0], lax.max, (1, 700), (1, 1), [(0, 0), (0, 699)]),
         "running_argmax": lambda a, c: lax.reduce_window(
             (a.ravel(), jnp.arange(a.size)), (-jnp.inf, 0), lambda p, q: (jnp.maximum(p[0], q[0]), jnp.where(p[0] >= q[0], p[1], q[1])),
             (a.size,), (1,), [(a.size - 1, 0)]),

@@ -13,6 +13,7 @@
 // element of each.
 #include "passes/codegen/cpu/KernelEmitter.h"
 #include "passes/codegen/cpu/LoopNest.h"
+#include "passes/codegen/kernel/InnerProducts.h"
 #include "passes/codegen/kernel/RunningLoops.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
@@ -34,6 +35,14 @@ int64_t bytesOf(const Node *input) {
   return isNarrowFloat(input->kind) ? 4 : byteSize(input->kind);
 }
 
+// Whether a start value that may be taken any number of times (isSplittable) can be more than
+// neutral.
+bool mayChange(Op step, Node *start) {
+  bool isInfinity = start->op == Op::Constant && isFloat(start->kind) &&
+                    numberOf(start) == (step == Op::Max ? -HUGE_VAL : HUGE_VAL);
+  return (step == Op::Max || step == Op::Min || step == Op::And || step == Op::Or) && !isInfinity;
+}
+
 class RunningEmitter {
 public:
   RunningEmitter(KernelFunction &function, ReduceWindowOp op, RunningLoops loops)
@@ -46,7 +55,7 @@ private:
   void reserve();
   bool goesPastCaches(unsigned width) const;
   Value position(Value step); // the element that is reduced at this step
-  Values inputs(unsigned lanes);
+  Values emitted(llvm::ArrayRef<Node *> nodes, unsigned lanes);
   void store(llvm::ArrayRef<Value> results);
   Values combined(llvm::ArrayRef<Value> earlier, llvm::ArrayRef<Value> later);
   Values selected(Value condition, llvm::ArrayRef<Value> one, llvm::ArrayRef<Value> other);
@@ -95,7 +104,7 @@ bool RunningEmitter::build() {
   kinds.clear();
   if (!g->builder.buildReducer(op.getBody().front(), reduction))
     return false;
-  for (mlir::Value value : op.getInputs()) {
+  for (auto [i, value] : llvm::enumerate(op.getInputs())) {
     std::optional<ElementType> known = elementType(value.getType());
     if (!known) {
       op.emitError("no kernel code for element type ") << value.getType();
@@ -112,18 +121,25 @@ bool RunningEmitter::build() {
     } else {
       element = g->builder.at(value, graph.delinearise(offset, shapeOf(value)));
     }
-    if (!element)
+    Element init = g->builder.at(op.getInitValues()[i], {});
+    if (!element || !init)
       return false;
-    for (Node *node : {element.re, element.im}) {
+    for (auto [node, start] : {std::pair(element.re, init.re), std::pair(element.im, init.im)}) {
       if (!node)
         continue;
       // Sums and products of narrow floats are kept in f32.
       Op step = reduction.simple.empty() ? Op::Constant : reduction.simple[kinds.size()];
       bool widen = isNarrowFloat(node->kind) && (step == Op::Add || step == Op::Mul);
       reduction.inputs.push_back(widen ? graph.convert(node, ElementKind::F32) : node);
+      reduction.inits.push_back(widen ? graph.convert(start, ElementKind::F32) : start);
       kinds.push_back(node->kind);
     }
   }
+  bool hasStart = false;
+  for (auto [step, start] : llvm::zip(reduction.simple, reduction.inits))
+    hasStart |= mayChange(step, start);
+  if (!hasStart)
+    reduction.inits.clear();
   return true;
 }
 
@@ -155,14 +171,18 @@ Value RunningEmitter::position(Value step) {
   return loops.forward ? step : e->b.CreateNSWSub(e->i64(loops.size - 1), step);
 }
 
-Values RunningEmitter::inputs(unsigned lanes) {
+Values RunningEmitter::emitted(llvm::ArrayRef<Node *> nodes, unsigned lanes) {
   Values values;
-  for (Node *input : reduction.inputs)
-    values.push_back(e->splat(e->emit(input), lanes));
+  for (Node *node : nodes)
+    values.push_back(e->splat(e->emit(node), lanes));
   return values;
 }
 
-void RunningEmitter::store(llvm::ArrayRef<Value> results) {
+// The start value comes last.
+void RunningEmitter::store(llvm::ArrayRef<Value> sums) {
+  Values results(sums);
+  if (!reduction.inits.empty())
+    results = Values(e->combine(reduction, emitted(reduction.inits, e->lanes()), sums));
   unsigned next = 0;
   for (unsigned i = 0; i < op->getNumResults(); ++i) {
     ElementType type = *elementType(op->getResult(i).getType());
@@ -249,7 +269,7 @@ void RunningEmitter::emitColumns() {
   Value isFirst = b.CreateICmpEQ(digit, e->i64(0));
   Value isAlone = b.CreateICmpULT(step, e->i64(kBlock));
   loopOver(*e, columns, lanes, [&] {
-    Values fresh = inputs(e->lanes());
+    Values fresh = emitted(reduction.inputs, e->lanes());
     Values sum = selected(isFirst, fresh, combined(loaded(within[0]), fresh));
     keep(within[0], sum);
     store(selected(isAlone, sum, combined(loaded(before[0]), sum)));
@@ -411,7 +431,9 @@ bool RunningEmitter::emitCell(Value cell, llvm::Instruction *end) {
   bool goesAlong = loops.inner == 1 && reduction.inputs.size() <= mostTurned;
   llvm::SmallVector<Node *> computed(reduction.inputs.begin(), reduction.inputs.end());
   computed.append(reduction.results);
-  e->live = Graph::reachable(reduction.inputs);
+  llvm::SmallVector<Node *> read(reduction.inputs.begin(), reduction.inputs.end());
+  read.append(reduction.inits.begin(), reduction.inits.end());
+  e->live = Graph::reachable(read);
   lanes = loops.inner > 1 ? e->chooseLanes(loops.innerChunk, Graph::reachable(computed)) : 1;
   if (within.empty())
     reserve();
