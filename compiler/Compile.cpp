@@ -65,10 +65,10 @@ std::string checkOptions(const CompileOptions &options) {
   return "";
 }
 
-// Of programs whose code is there, what a device holds at most, and how much of that is scratch of
-// kernels, which only their code knows.
+// Of programs whose code is there, what a device holds at most: all of it, of that what arrays alone
+// would not take, and the largest scratch of a kernel, which only its code knows.
 struct HeldMemory {
-  int64_t bytes = 0, scratch = 0;
+  int64_t bytes = 0, beyondArrays = 0, scratch = 0;
 };
 
 HeldMemory heldMemory(mlir::ModuleOp module) {
@@ -76,14 +76,21 @@ HeldMemory heldMemory(mlir::ModuleOp module) {
   for (auto program : module.getOps<exec::ProgramOp>()) {
     MemoryFigures figures = memoryFigures(program);
     most.bytes = std::max(most.bytes, figures.total());
-    most.scratch = std::max(most.scratch, figures.scratch);
+    most.beyondArrays = std::max(most.beyondArrays, figures.scratch);
   }
+  for (auto kernel : module.getOps<exec::KernelOp>())
+    most.scratch = std::max<int64_t>(most.scratch, kernel.getScratchBytes().value_or(0));
   return most;
 }
 
-// `scratch`: bytes that kernels are known to take; becomes what they take. No result where it has
-// become more, and the program does not fit because of that.
-std::optional<CompileResult> compileWith(int64_t &scratch, llvm::StringRef text,
+// Bytes that arrays leave to the scratch of kernels, and what a program that was compiled would
+// have needed: where arrays and scratch find room for each other, and by itself.
+struct Scratch {
+  int64_t left = 0, beyondArrays = 0, whole = 0;
+};
+
+// No result where the program does not fit, and would if more were left to scratch.
+std::optional<CompileResult> compileWith(Scratch &scratch, llvm::StringRef text,
                                          const CompileOptions &options,
                                          const CompileListener &listener) {
   CompileResult result;
@@ -107,7 +114,7 @@ std::optional<CompileResult> compileWith(int64_t &scratch, llvm::StringRef text,
     return result;
   mlir::ModuleOp module = road.module();
   setTarget(module, TargetAttr::of(module.getContext(), *target));
-  setScratch(module, scratch);
+  setScratch(module, scratch.left);
   timed("parse");
 
   // The whole road ends by writing the program, which checks what the last phase's verifier does.
@@ -128,14 +135,15 @@ std::optional<CompileResult> compileWith(int64_t &scratch, llvm::StringRef text,
     result.program = printed(module);
   if (whole) {
     HeldMemory held = heldMemory(module);
-    bool fits = !memory || held.bytes <= *memory + scratch, isMore = held.scratch > scratch;
-    scratch = held.scratch;
-    if (!fits && isMore)
+    scratch.beyondArrays = held.beyondArrays;
+    scratch.whole = held.scratch;
+    bool fits = !memory || held.bytes <= *memory + scratch.left;
+    if (!fits && scratch.left < scratch.whole)
       return std::nullopt;
     if (!fits) {
       result.error = "error: " + options.inputName +
                      ": the program does not fit into the memory of each device. Allow --memory=" +
-                     std::to_string(held.bytes);
+                     std::to_string(held.bytes - held.beyondArrays + held.scratch);
       return result;
     }
   }
@@ -168,29 +176,32 @@ std::optional<CompileResult> compileWith(int64_t &scratch, llvm::StringRef text,
   return result;
 }
 
-// Each time with as much room for scratch as the time before would have needed. Where nothing fits,
-// a program without a bound says how much that is.
+// First with nothing left to scratch, then with what that program would have needed, then with all
+// of it, which any program with as large arrays fits into. Where nothing fits, a program without a
+// bound says how much that is.
 CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
                           const CompileListener &listener) {
-  int64_t scratch = 0;
-  bool isKnown = !options.schedule.memory || !options.stopAfter.empty();
+  Scratch scratch;
+  bool isLast = !options.schedule.memory || !options.stopAfter.empty();
   auto ignore = [](auto &&) {};
   CompileListener now = listener;
   while (true) {
     std::optional<CompileResult> result = compileWith(scratch, text, options, now);
     now.diagnostic = ignore; // said once
-    if (result && (result->error.empty() || isKnown))
+    if (result && (result->error.empty() || isLast))
       return std::move(*result);
-    if (result) {
+    if (result && !scratch.whole) {
       CompileOptions unbounded = options;
       unbounded.schedule.memory = std::numeric_limits<int64_t>::max();
       unbounded.printAfter.clear();
       std::optional<CompileResult> whole =
           compileWith(scratch, text, unbounded, {ignore, ignore, ignore});
-      if (!whole || !whole->error.empty() || !scratch)
+      if (!whole || !whole->error.empty() || !scratch.whole)
         return std::move(*result);
     }
-    isKnown = true;
+    bool mayShare = !result && !scratch.left && scratch.beyondArrays;
+    scratch.left = mayShare ? scratch.beyondArrays : scratch.whole;
+    isLast = scratch.left == scratch.whole;
   }
 }
 

@@ -98,7 +98,7 @@ FailureOr<MeasuredProgram> MemoryBound::measure(const LowerProgram &program,
   OwningOpRef<ModuleOp> copy = ModuleOp(*program.module).clone();
   if (allowed) {
     cost::ScheduleOptions schedule = scheduleOf(module);
-    schedule.memory = *allowed + getScratch(module);
+    schedule.memory = std::max<int64_t>(*allowed + getScratch(module), 1);
     setSchedule(*copy, schedule);
   }
   if (failed(verify(*copy)) || failed(formKernels(*copy)))

@@ -26,7 +26,7 @@ static std::string listed(ArrayRef<fuse::PeakValue> values) {
 // measured; of a module that fails, that is for who tries several programs.
 static void allow(ModuleOp module, int64_t bytes) {
   cost::ScheduleOptions schedule = scheduleOf(module);
-  schedule.memory = bytes + getScratch(module);
+  schedule.memory = std::max<int64_t>(bytes + getScratch(module), 1);
   setSchedule(module, schedule);
 }
 

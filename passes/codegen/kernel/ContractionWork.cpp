@@ -10,7 +10,7 @@ namespace tessera::codegen {
 
 using cost::Product;
 
-Node *throughConvert(Node *node) { return node->op == Op::Convert ? node->operands[0] : node; }
+Node *unwidened(Node *node) { return node->op == Op::Convert ? node->operands[0] : node; }
 
 static bool isPlainLoad(Node *node) { return node->op == Op::Load && !node->mask; }
 
@@ -48,7 +48,7 @@ static ContractionCells commonCells(const Graph &graph, const ContractionLoops &
 
 // How the processor's own tiles get their operands, and how often (cpu/ContractionTiles.cpp).
 static Product::Copies copiesByTiles(const ContractionLoops &loops, Product product) {
-  Node *a = throughConvert(loops.a);
+  Node *a = unwidened(loops.a);
   const LoopGroup &inner = loops.k.back();
   bool isDirect = isPlainLoad(a) && a->kind == ElementKind::BF16 && strideOf(a->index, loops.m) &&
                   strideOf(a->index, inner) == 1 && loops.k.size() == 1 &&

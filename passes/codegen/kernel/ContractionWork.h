@@ -7,8 +7,8 @@
 
 namespace tessera::codegen {
 
-// A node, or what it converts to the type of the sums.
-Node *throughConvert(Node *node);
+// A node, or what it widens to the type of the sums.
+Node *unwidened(Node *node);
 
 cost::Product productOf(const Graph &graph, const ContractionLoops &loops);
 // Cells that it is divided into.

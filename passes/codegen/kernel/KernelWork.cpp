@@ -373,11 +373,11 @@ private:
     work.flops += made.flops();
     inProduct.insert(loops.product);
     inProduct.insert(loops.product->reduction->inputs[0]);
-    for (Node *node : {loops.a, loops.b, throughConvert(loops.a), throughConvert(loops.b)})
+    for (Node *node : {loops.a, loops.b, unwidened(loops.a), unwidened(loops.b)})
       if (node->op == Op::Load || node->op == Op::Convert)
         inProduct.insert(node);
     writesStrips = made.n > kColumnsOfStrips;
-    if (Node *b = throughConvert(loops.b);
+    if (Node *b = unwidened(loops.b);
         made.b == cost::Product::None && b->op == Op::Load && writesStrips)
       inStrips.insert(b);
     // What the results are combined with is read by tiles, as they are written.
