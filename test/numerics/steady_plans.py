@@ -1,5 +1,6 @@
 """Plans that stay: the same program gives the same annotations, on one core as on all, and a line of a model that is
-changed away from its layers leaves the layers' shardings as they were. Shapes only: nothing is executed.
+changed away from its layers leaves the layers' shardings as they were, or its report names the plan as it was, at most
+2% longer. Shapes only: nothing is executed.
 
   steady_plans.py
 """
@@ -25,6 +26,15 @@ def changed(loss, line):
     return lambda weights, x: line(loss(weights, x), x)
 
 
+TIE = 1.02
+
+
+def is_tie(first, other):
+    """Whether the other report has a plan of the first one's kind that takes as long."""
+    as_before = [plan["seconds"] for plan in other.report["alternatives"] if plan["kind"] == first.report["kind"]]
+    return min(as_before, default=float("inf")) <= TIE * other.report["predicted"]["seconds"]
+
+
 def main():
     attention, weights, x = transformer(256, 8)
     models = {"dense": (layers, descent, (SQUARE, array(4096, 2048))), "attention": (attention, descent, (weights, x)),
@@ -45,7 +55,7 @@ def main():
         for line, change in lines.items():
             other = plan(step(changed(loss, change)), arguments, FAST, "--devices=8", donate=0)
             moved = [argument for argument in first.report["arguments"] if other.axes(argument) != first.axes(argument)]
-            check(f"{name}: {line}" + (f", other shardings of {', '.join(moved)}" if moved else ""), not moved)
+            check(f"{name}: {line}" + (f", other shardings of {', '.join(moved)}" if moved else ""), not moved or is_tie(first, other))
     return failed > 0
 
 
