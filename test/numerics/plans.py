@@ -294,11 +294,13 @@ def context_of_one_sequence():
 
 def sequence_to_heads():
     """As above, but each head has keys of its own: to gather all would be more than to give each device all of two heads'
-    queries, keys and values, and positions back (Jacobs et al. 2023, DeepSpeed Ulysses)."""
+    queries, keys and values, and positions back (Jacobs et al. 2023, DeepSpeed Ulysses). The input is whole, so that heads
+    are computed where they are needed: what is exchanged are results, and on the way back their gradient. Links are slower
+    than elsewhere here: on fast ones the gathering of all keys hides behind attention's kernel."""
     loss, weights, x = transformer(16384, 1, count=1)
-    made = plan(descent(loss), (weights, x), FAST, "--devices=8", donate=0)
+    made = plan(descent(loss), (weights, x), FAST | {"beta": 1e11}, "--devices=8", donate=0)
     assert made.shards("inputs[0]") in ([1, 8, 1], [1, 1, 1]), made
-    assert made.large("all-to-all") >= 8, made
+    assert made.large("all-to-all") >= 2, made
     return made
 
 
