@@ -31,5 +31,7 @@ struct Problem {
 //
 // kept: of each step that is left, its number before.
 void leaveOutSteps(Problem &problem, std::vector<int32_t> &kept);
+// Gives a problem these holds, within as much room at each step, and leaves out as above.
+void setHolds(Problem &problem, std::vector<Hold> holds, int64_t capacity);
 
 } // namespace tessera::solver

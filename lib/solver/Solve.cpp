@@ -21,15 +21,8 @@ Problem problemOf(const Graph &graph, int64_t capacity, Matrices &matrices) {
     int32_t id = matrices.scaled(ids[edge.matrix], edge.factor);
     problem.links.push_back({edge.from, edge.to, id, matrices.transposed(id)});
   }
-  if (capacity > 0) {
-    problem.holds = graph.holds;
-    int32_t steps = 0;
-    for (const Hold &hold : graph.holds)
-      steps = std::max(steps, hold.end);
-    problem.room.assign(steps, capacity);
-    std::vector<int32_t> kept;
-    leaveOutSteps(problem, kept);
-  }
+  if (capacity > 0)
+    setHolds(problem, graph.holds, capacity);
   return problem;
 }
 

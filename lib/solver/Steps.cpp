@@ -227,16 +227,20 @@ void leaveOutSteps(Problem &problem, std::vector<int32_t> &kept) {
   mergeHolds(problem);
 }
 
-void leaveOutSteps(Graph &graph, int64_t capacity) {
-  Problem problem;
-  problem.costs = graph.costs;
-  problem.holds = std::move(graph.holds);
+void setHolds(Problem &problem, std::vector<Hold> holds, int64_t capacity) {
+  problem.holds = std::move(holds);
   int32_t steps = 0;
   for (const Hold &hold : problem.holds)
     steps = std::max(steps, hold.end);
   problem.room.assign(steps, capacity);
   std::vector<int32_t> kept;
   leaveOutSteps(problem, kept);
+}
+
+void leaveOutSteps(Graph &graph, int64_t capacity) {
+  Problem problem;
+  problem.costs = graph.costs;
+  setHolds(problem, std::move(graph.holds), capacity);
   graph.holds = std::move(problem.holds);
   // What is always held, some vertex holds whatever its choice.
   for (size_t t = 0; t < problem.room.size(); ++t)

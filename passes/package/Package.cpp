@@ -146,7 +146,7 @@ FailureOr<Package> packageProgram(ModuleOp module, StringRef report) {
   file.set_report_json(report.str());
   ModulePrediction predicted = predictModule(module);
   writePrediction(predicted, topologyOf(module), *file.mutable_prediction());
-  FileNumbers numbers{file, {}, {}, {}};
+  FileNumbers numbers{file, {}, {}, {}, {}};
   file.add_locations("");
   sdy::MeshTable meshes(module);
   for (auto kernel : module.getOps<KernelOp>()) {

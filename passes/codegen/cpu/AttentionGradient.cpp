@@ -372,19 +372,13 @@ void GradientEmitter::emitStrip() {
 void GradientEmitter::emitCell(Value cell, llvm::Instruction *before) {
   e.openBody(before);
   Value rest = cell;
-  auto digit = [&](int64_t base) {
-    Value value = base == 1 ? e.i64(0) : b.CreateURem(rest, e.i64(base));
-    if (base != 1)
-      rest = b.CreateUDiv(rest, e.i64(base));
-    return value;
-  };
   auto chunk = [&](int64_t size, int64_t chunk) {
-    return chunkRange(e, digit(llvm::divideCeil(size, chunk)), chunk, size);
+    return chunkRange(e, takeDigit(e, rest, llvm::divideCeil(size, chunk)), chunk, size);
   };
   std::tie(rowLow, rowHigh) = chunk(loops.rowCount, plan.cells.rowChunk);
   std::tie(columnLow, columnHigh) = chunk(loops.columnCount, plan.cells.columnChunk);
   for (const LoopGroup &group : llvm::reverse(loops.outer))
-    bind(group, digit(boundsOf(e.graph, group).second));
+    bind(group, takeDigit(e, rest, boundsOf(e.graph, group).second));
   if (plan.byTiles)
     products[0]->openTiles();
   for (auto [result, sums] : llvm::zip(loops.results, results))

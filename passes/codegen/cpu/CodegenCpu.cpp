@@ -4,8 +4,8 @@
 
 #include "dialects/tessera/Marks.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "passes/codegen/cpu/CompileKernels.h"
+#include "passes/codegen/kernel/KernelImage.h"
 #include "passes/codegen/kernel/KernelWork.h"
 #include "passes/codegen/kernel/LibraryCall.h"
 
@@ -52,11 +52,7 @@ private:
         continue;
       }
       kernels.ops.push_back(op);
-      codegen::KernelSource &source = kernels.sources.emplace_back();
-      source.symbol = op.getSymName().str();
-      source.body = op.getBlock();
-      for (unsigned i = 0; i < op.getOutputTypes().size(); ++i)
-        source.inplace.push_back(op.inplaceOperand(i));
+      kernels.sources.push_back(codegen::sourceOf(op));
     }
     kernels.infos.resize(kernels.ops.size());
     return mlir::success();
@@ -79,16 +75,7 @@ private:
       all.grid = std::max(all.grid, own.grid);
       all.scratchBytes = std::max(all.scratchBytes, own.scratchBytes);
     }
-    auto b = mlir::OpBuilder::atBlockEnd(module.getBody());
-    llvm::ArrayRef<char> bytes(compiled->sharedObject);
-    auto type = mlir::RankedTensorType::get({static_cast<int64_t>(bytes.size())}, b.getI8Type());
-    auto code = mlir::DenseResourceElementsAttr::get(
-        type, "exec_code", mlir::HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64));
-    llvm::SmallVector<mlir::Attribute> features(processor.getFeatures().begin(),
-                                                processor.getFeatures().end());
-    exec::ImageOp::create(b, module.getLoc(), target.getName(), processor.getName(),
-                          b.getArrayAttr(features), code, mlir::DenseI64ArrayAttr(),
-                          mlir::DenseI64ArrayAttr());
+    codegen::addImage(module, target, processor, compiled->sharedObject);
     return mlir::success();
   }
 };

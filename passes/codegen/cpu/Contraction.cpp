@@ -415,18 +415,12 @@ void ContractionEmitter::emitCell(Value cell, llvm::Instruction *before) {
   int64_t nChunks = llvm::divideCeil(plan.nSize, plan.nChunk);
   int64_t mChunks = llvm::divideCeil(plan.mSize, plan.mChunk);
   Value rest = cell;
-  auto digit = [&](int64_t base) {
-    Value value = base == 1 ? e.i64(0) : b.CreateURem(rest, e.i64(base));
-    if (base != 1)
-      rest = b.CreateUDiv(rest, e.i64(base));
-    return value;
-  };
-  std::tie(mLow, mHigh) = chunkRange(e, digit(mChunks), plan.mChunk, plan.mSize);
-  std::tie(nLow, nHigh) = chunkRange(e, digit(nChunks), plan.nChunk, plan.nSize);
+  std::tie(mLow, mHigh) = chunkRange(e, takeDigit(e, rest, mChunks), plan.mChunk, plan.mSize);
+  std::tie(nLow, nHigh) = chunkRange(e, takeDigit(e, rest, nChunks), plan.nChunk, plan.nSize);
   auto [low, high] = chunkRange(e, rest, plan.outerChunk, plan.outerCount);
   rest = e.openLoop(low, high, 1, false);
   for (const LoopGroup &group : llvm::reverse(plan.outer))
-    bind(group, digit(boundsOf(graph, group).second));
+    bind(group, takeDigit(e, rest, boundsOf(graph, group).second));
   emitPoint();
   e.closeLoop();
   endCell();

@@ -369,23 +369,9 @@ bool emitElemental(KernelFunction &function, llvm::ArrayRef<unsigned> outputs, c
 }
 
 bool emitElemental(KernelFunction &function, llvm::ArrayRef<unsigned> outputs) {
-  bool ok = true;
-  llvm::SmallVector<unsigned> whole;
-  for (unsigned output : outputs) {
-    std::optional<int64_t> input = updatedInput(function.kernel, output);
-    if (!input) {
-      whole.push_back(output);
-      continue;
-    }
-    llvm::SmallVector<unsigned> one{output};
-    function.ifSameBuffer(
-        function.buffers[*input], function.outputBuffer(output),
-        [&] { ok &= Nest(function, one, /*update=*/true).emit(); },
-        [&] { ok &= ok && Nest(function, one, /*update=*/false).emit(); });
-  }
-  for (const auto &nest : outputNests(function.kernel, whole))
-    ok = ok && Nest(function, nest, /*update=*/false).emit();
-  return ok;
+  return emitNests(function, outputs, [&](llvm::ArrayRef<unsigned> nest, bool update) {
+    return Nest(function, nest, update).emit();
+  });
 }
 
 } // namespace tessera::codegen

@@ -56,24 +56,25 @@ void KernelFunction::forEachCell(int64_t cells,
   body(cell, next);
 }
 
-void KernelFunction::ifSameBuffer(Value x, Value y, const std::function<void()> &same,
-                                  const std::function<void()> &different) {
+void emitEither(llvm::Instruction *&end, Value condition, const std::function<void()> &one,
+                const std::function<void()> &other) {
   llvm::IRBuilder<> b(end);
   llvm::BasicBlock *before = end->getParent();
   llvm::Instruction *outerEnd = end;
   llvm::BasicBlock *exit = before->splitBasicBlock(end, "either");
-  auto *sameBlock = llvm::BasicBlock::Create(b.getContext(), "same", function, exit);
-  auto *differentBlock = llvm::BasicBlock::Create(b.getContext(), "different", function, exit);
+  llvm::Function *function = before->getParent();
+  auto *oneBlock = llvm::BasicBlock::Create(b.getContext(), "same", function, exit);
+  auto *otherBlock = llvm::BasicBlock::Create(b.getContext(), "different", function, exit);
   llvm::Instruction *jump = before->getTerminator();
   b.SetInsertPoint(jump);
-  b.CreateCondBr(b.CreateICmpEQ(x, y), sameBlock, differentBlock);
+  b.CreateCondBr(condition, oneBlock, otherBlock);
   jump->eraseFromParent();
-  b.SetInsertPoint(sameBlock);
+  b.SetInsertPoint(oneBlock);
   end = b.CreateBr(exit);
-  same();
-  b.SetInsertPoint(differentBlock);
+  one();
+  b.SetInsertPoint(otherBlock);
   end = b.CreateBr(exit);
-  different();
+  other();
   end = outerEnd;
 }
 

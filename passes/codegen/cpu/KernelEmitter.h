@@ -12,6 +12,11 @@
 
 namespace tessera::codegen {
 
+// Code for two cases, decided by a condition. Each is written before `end`, which is its end
+// meanwhile.
+void emitEither(llvm::Instruction *&end, Value condition, const std::function<void()> &one,
+                const std::function<void()> &other);
+
 // The function int32_t symbol(const TesseraKernelArgs *, uint32_t, uint32_t) while it is written.
 class KernelFunction {
 public:
@@ -35,7 +40,9 @@ public:
                    const std::function<void(Value cell, llvm::Instruction *before)> &body);
   // Code for two cases, decided when the kernel runs.
   void ifSameBuffer(Value a, Value b, const std::function<void()> &same,
-                    const std::function<void()> &different);
+                    const std::function<void()> &different) {
+    emitEither(end, llvm::IRBuilder<>(end).CreateICmpEQ(a, b), same, different);
+  }
   // Stores that went past the caches are seen by others once the function returns.
   void endStreams();
   // Space in the scratch; a byte offset.

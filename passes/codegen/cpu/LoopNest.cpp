@@ -50,4 +50,12 @@ std::pair<Value, Value> chunkRange(Emitter &e, Value number, int64_t chunk, int6
   return {low, high};
 }
 
+Value takeDigit(Emitter &e, Value &number, int64_t base) {
+  if (base == 1)
+    return e.i64(0);
+  Value digit = e.b.CreateURem(number, e.i64(base));
+  number = e.b.CreateUDiv(number, e.i64(base));
+  return digit;
+}
+
 } // namespace tessera::codegen

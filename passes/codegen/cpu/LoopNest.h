@@ -20,4 +20,7 @@ void loopOver(Emitter &emitter, llvm::ArrayRef<LoopRange> loops, unsigned lanes,
 // The part of `size` indices that chunk `number` of `chunk` indices each has.
 std::pair<Value, Value> chunkRange(Emitter &emitter, Value number, int64_t chunk, int64_t size);
 
+// Takes the lowest digit off a number that has `base` of them there.
+Value takeDigit(Emitter &emitter, Value &number, int64_t base);
+
 } // namespace tessera::codegen

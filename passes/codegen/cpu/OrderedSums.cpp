@@ -15,15 +15,11 @@
 //
 // So errors grow with the logarithm of the length, or (chain) with the block and the number of
 // blocks. See docs/numbers.md.
-#include "passes/codegen/cpu/Emitter.h"
-
-#include "llvm/ADT/STLExtras.h"
+#include "passes/codegen/cpu/SumSlots.h"
 
 #include <numeric>
 
 namespace tessera::codegen {
-
-using Slots = llvm::SmallVector<Value, 2>;
 
 // `value`'s registers, one after the other.
 static llvm::SmallVector<Value> registersOf(llvm::IRBuilder<> &b, Value value, unsigned lanes) {
@@ -41,10 +37,10 @@ static llvm::SmallVector<Value> registersOf(llvm::IRBuilder<> &b, Value value, u
 
 namespace {
 
-class OrderedSum {
+class OrderedSum : SumSlots {
 public:
   OrderedSum(Emitter &e, const Reduction &reduction, unsigned outerLanes)
-      : e(e), b(e.b), reduction(reduction), width(outerLanes) {
+      : SumSlots(e, reduction, outerLanes) {
     if (reduction.order != Reduction::Rows)
       return;
     const auto &inner = reduction.loops.back();
@@ -67,35 +63,6 @@ public:
   }
 
 private:
-  llvm::Type *typeOf(size_t input) { return e.typeOf(reduction.inputs[input]->kind, width); }
-  Slots cleared() {
-    Slots slots;
-    for (size_t i = 0; i < reduction.inputs.size(); ++i) {
-      slots.push_back(e.temporary(typeOf(i), "sum"));
-      b.CreateStore(neutral(i), slots.back());
-    }
-    return slots;
-  }
-  Value neutral(size_t input) {
-    return e.splat(e.identity(reduction.simple[input], reduction.inputs[input]->kind), width);
-  }
-  Slots loaded(llvm::ArrayRef<Value> slots) {
-    Slots values;
-    for (auto [i, slot] : llvm::enumerate(slots))
-      values.push_back(b.CreateLoad(typeOf(i), slot));
-    return values;
-  }
-  void add(llvm::ArrayRef<Value> into, llvm::ArrayRef<Value> terms) {
-    for (auto [slot, sum] : llvm::zip(into, e.combine(reduction, loaded(into), terms)))
-      b.CreateStore(sum, slot);
-  }
-  Slots terms() {
-    Slots values;
-    for (Node *input : reduction.inputs)
-      values.push_back(e.splat(e.emit(input), width));
-    return values;
-  }
-
   // `addFour` for each four in [low, high), `most` at most, in sixteens of sixteens.
   void addFours(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into,
                 llvm::function_ref<void(Value four, llvm::ArrayRef<Value> into)> addFour) {
@@ -227,10 +194,7 @@ private:
     for (unsigned number = 0; number < unit; ++number)
       for (size_t i = 0; i < places.size(); ++i)
         lanes[number].push_back(b.CreateLoad(typeOf(i), place(i, e.i64(number))));
-    for (unsigned half = unit / 2; half > 0; half /= 2)
-      for (unsigned number = 0; number < half; ++number)
-        lanes[number] = Slots(e.combine(reduction, lanes[number], lanes[number + half]));
-    return lanes[0];
+    return foldByHalves(std::move(lanes));
   }
 
   Slots foldLanes(Slots vectors) {
@@ -248,10 +212,6 @@ private:
     return vectors;
   }
 
-  Emitter &e;
-  llvm::IRBuilder<> &b;
-  const Reduction &reduction;
-  unsigned width; // of what is added
   // Rows: elements of the innermost dimension, and those of a unit.
   int64_t size = 1;
   unsigned unit = 1;

@@ -1,14 +1,12 @@
 #include "passes/codegen/gpu/BlockSum.h"
 
-#include "llvm/ADT/STLExtras.h"
+#include "passes/codegen/cpu/SumSlots.h"
 #include "llvm/IR/Intrinsics.h"
 
 namespace tessera::codegen::gpu {
 
 static constexpr int64_t kUnit = 16, kFour = 4 * kUnit; // elements
 static constexpr unsigned kShared = 3;                  // the address space
-
-using Slots = llvm::SmallVector<Value, 2>;
 
 static int64_t bytesOf(const Emitter &e, ElementKind kind) {
   llvm::Type *type = computeType(kind, e.b.getContext());
@@ -34,10 +32,10 @@ bool isBlockSum(const EntryFunction &function, const Emitter &e, const Reduction
 
 namespace {
 
-class BlockSum {
+class BlockSum : SumSlots {
 public:
   BlockSum(EntryFunction &function, Emitter &e, const Reduction &reduction)
-      : function(function), e(e), b(e.b), reduction(reduction),
+      : SumSlots(e, reduction, /*width=*/1), function(function),
         size(pointsOf(e.graph, reduction.dims)), fours(size / kFour) {}
 
   llvm::SmallVector<Value> emit() {
@@ -57,7 +55,6 @@ public:
   }
 
 private:
-  llvm::Type *typeOf(size_t input) { return e.typeOf(reduction.inputs[input]->kind, 1); }
   Value shared(Node *input, int64_t count) {
     auto *type = llvm::ArrayType::get(computeType(input->kind, b.getContext()), count);
     auto *made =
@@ -70,34 +67,6 @@ private:
   Value place(Value array, size_t input, Value number) {
     return b.CreateInBoundsGEP(typeOf(input), array, number);
   }
-  Value neutral(size_t input) {
-    return e.identity(reduction.simple[input], reduction.inputs[input]->kind);
-  }
-  Slots cleared() {
-    Slots slots;
-    for (size_t i = 0; i < reduction.inputs.size(); ++i) {
-      slots.push_back(e.temporary(typeOf(i), "sum"));
-      b.CreateStore(neutral(i), slots.back());
-    }
-    return slots;
-  }
-  Slots loaded(llvm::ArrayRef<Value> slots) {
-    Slots values;
-    for (auto [i, slot] : llvm::enumerate(slots))
-      values.push_back(b.CreateLoad(typeOf(i), slot));
-    return values;
-  }
-  void add(llvm::ArrayRef<Value> into, llvm::ArrayRef<Value> terms) {
-    for (auto [slot, sum] : llvm::zip(into, e.combine(reduction, loaded(into), terms)))
-      b.CreateStore(sum, slot);
-  }
-  Slots terms() {
-    Slots values;
-    for (Node *input : reduction.inputs)
-      values.push_back(e.emit(input));
-    return values;
-  }
-
   void addFours() {
     Value first = b.CreateLShr(function.thread, llvm::Log2_64(kUnit));
     Value four = e.openLoop(first, e.i64(fours), function.launch.threads / kUnit,
@@ -158,10 +127,7 @@ private:
     for (int64_t number = 0; number < kUnit; ++number)
       for (size_t i = 0; i < lanes.size(); ++i)
         values[number].push_back(b.CreateLoad(typeOf(i), place(lanes[i], i, e.i64(number))));
-    for (int64_t half = kUnit / 2; half > 0; half /= 2)
-      for (int64_t number = 0; number < half; ++number)
-        values[number] = Slots(e.combine(reduction, values[number], values[number + half]));
-    return e.combine(reduction, inits(), values[0]);
+    return e.combine(reduction, inits(), foldByHalves(std::move(values)));
   }
 
   llvm::SmallVector<Value> inits() {
@@ -172,9 +138,6 @@ private:
   }
 
   EntryFunction &function;
-  Emitter &e;
-  llvm::IRBuilder<> &b;
-  const Reduction &reduction;
   const int64_t size, fours;
   Slots partial, lanes; // in shared memory, by component
   Value lane = nullptr;

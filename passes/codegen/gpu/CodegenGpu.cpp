@@ -3,9 +3,9 @@
 
 #include "dialects/tessera/Marks.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "passes/codegen/gpu/EntryFunction.h"
 #include "passes/codegen/gpu/PtxCode.h"
+#include "passes/codegen/kernel/KernelImage.h"
 #include "passes/codegen/kernel/KernelWork.h"
 #include "passes/codegen/kernel/LibraryCall.h"
 
@@ -53,11 +53,7 @@ private:
         return called->emitError("'")
                << called->getName() << "' has no code for --target=cuda yet (docs/limits.md)";
       kernels.ops.push_back(op);
-      codegen::KernelSource &source = kernels.sources.emplace_back();
-      source.symbol = op.getSymName().str();
-      source.body = op.getBlock();
-      for (unsigned i = 0; i < op.getOutputTypes().size(); ++i)
-        source.inplace.push_back(op.inplaceOperand(i));
+      kernels.sources.push_back(codegen::sourceOf(op));
     }
     kernels.launches.resize(kernels.ops.size());
     return mlir::success();
@@ -77,18 +73,10 @@ private:
     llvm::SmallVector<char, 0> text;
     if (std::string problem = ptx.compile(code, text); !problem.empty())
       return module.emitError(problem);
-    auto b = mlir::OpBuilder::atBlockEnd(module.getBody());
-    auto type = mlir::RankedTensorType::get({static_cast<int64_t>(text.size())}, b.getI8Type());
-    auto resource = mlir::DenseResourceElementsAttr::get(
-        type, "exec_code", mlir::HeapAsmResourceBlob::allocateAndCopyWithAlign(text, 64));
-    llvm::SmallVector<mlir::Attribute> features(architecture.getFeatures().begin(),
-                                                architecture.getFeatures().end());
     llvm::SmallVector<int64_t> threads;
     for (const codegen::gpu::Launch &launch : kernels.launches)
       threads.push_back(launch.threads);
-    exec::ImageOp::create(b, module.getLoc(), target.getName(), architecture.getName(),
-                          b.getArrayAttr(features), resource, mlir::DenseI64ArrayAttr(),
-                          b.getDenseI64ArrayAttr(threads));
+    codegen::addImage(module, target, architecture, text, threads);
     return mlir::success();
   }
 };

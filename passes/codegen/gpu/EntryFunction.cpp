@@ -1,5 +1,6 @@
 #include "passes/codegen/gpu/EntryFunction.h"
 
+#include "passes/codegen/cpu/KernelEmitter.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace tessera::codegen::gpu {
@@ -62,28 +63,16 @@ void EntryFunction::addBlocks(int64_t blocks,
 
 void EntryFunction::ifSameBuffer(Value x, Value y, const std::function<void()> &same,
                                  const std::function<void()> &different) {
-  llvm::IRBuilder<> b(end);
-  llvm::BasicBlock *before = end->getParent();
-  llvm::Instruction *outerEnd = end;
-  llvm::BasicBlock *exit = before->splitBasicBlock(end, "either");
-  auto *sameBlock = llvm::BasicBlock::Create(b.getContext(), "same", function, exit);
-  auto *differentBlock = llvm::BasicBlock::Create(b.getContext(), "different", function, exit);
-  llvm::Instruction *jump = before->getTerminator();
-  b.SetInsertPoint(jump);
-  b.CreateCondBr(b.CreateICmpEQ(x, y), sameBlock, differentBlock);
-  jump->eraseFromParent();
   int64_t first = launch.blocks, last = first;
-  auto write = [&](llvm::BasicBlock *place, const std::function<void()> &body) {
-    b.SetInsertPoint(place);
-    end = b.CreateBr(exit);
+  auto write = [&](const std::function<void()> &body) {
     launch.blocks = first;
     body();
     last = std::max(last, launch.blocks);
   };
-  write(sameBlock, same);
-  write(differentBlock, different);
+  emitEither(
+      end, llvm::IRBuilder<>(end).CreateICmpEQ(x, y), [&] { write(same); },
+      [&] { write(different); });
   launch.blocks = last;
-  end = outerEnd;
 }
 
 void barrier(llvm::IRBuilder<> &b) {

@@ -235,23 +235,10 @@ void Nest::emitRows() {
 }
 
 bool emitNests(EntryFunction &function) {
-  bool ok = true;
-  llvm::SmallVector<unsigned> whole;
-  for (unsigned output = 0; output < function.kernel.outputs().size(); ++output) {
-    std::optional<int64_t> input = updatedInput(function.kernel, output);
-    if (!input) {
-      whole.push_back(output);
-      continue;
-    }
-    llvm::SmallVector<unsigned> one{output};
-    function.ifSameBuffer(
-        function.buffers[*input], function.outputBuffer(output),
-        [&] { ok = ok && Nest(function, one, /*update=*/true).emit(); },
-        [&] { ok = ok && Nest(function, one, /*update=*/false).emit(); });
-  }
-  for (const auto &nest : outputNests(function.kernel, whole))
-    ok = ok && Nest(function, nest, /*update=*/false).emit();
-  return ok;
+  auto outputs = llvm::to_vector(llvm::seq<unsigned>(function.kernel.outputs().size()));
+  return codegen::emitNests(function, outputs, [&](llvm::ArrayRef<unsigned> nest, bool update) {
+    return Nest(function, nest, update).emit();
+  });
 }
 
 } // namespace tessera::codegen::gpu

@@ -1,23 +1,12 @@
 #include "passes/codegen/gpu/PtxCode.h"
 
-#include "llvm/Analysis/CGSCCPassManager.h"
-#include "llvm/Analysis/LoopAnalysisManager.h"
-#include "llvm/IR/LegacyPassManager.h"
+#include "passes/codegen/cpu/ModuleCode.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
-#include "llvm/Transforms/Scalar/DeadStoreElimination.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
-#include "llvm/Transforms/Scalar/GVN.h"
 #include "llvm/Transforms/Scalar/InferAlignment.h"
-#include "llvm/Transforms/Scalar/LICM.h"
-#include "llvm/Transforms/Scalar/LoopPassManager.h"
-#include "llvm/Transforms/Scalar/SROA.h"
-#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 namespace tessera::codegen::gpu {
 
@@ -50,37 +39,13 @@ std::string PtxCode::compile(llvm::Module &module, llvm::SmallVectorImpl<char> &
   llvm::raw_string_ostream problems(broken);
   if (llvm::verifyModule(module, &problems))
     return "invalid code was generated: " + broken;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(machine.get());
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
-  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
-                                                       /*UseMemorySSA=*/true));
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::GVNPass());
-  passes.addPass(llvm::DSEPass());
-  passes.addPass(llvm::InferAlignmentPass()); // whole accesses of 16 bytes
-  llvm::ModulePassManager pipeline;
-  pipeline.addPass(llvm::AlwaysInlinerPass());
-  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
-  pipeline.run(module, modules);
-
-  llvm::raw_svector_ostream stream(text);
-  llvm::legacy::PassManager codegen;
-  if (machine->addPassesToEmitFile(codegen, stream, nullptr, llvm::CodeGenFileType::AssemblyFile,
-                                   /*DisableVerify=*/true))
+  llvm::ModulePassManager before;
+  before.addPass(llvm::AlwaysInlinerPass());
+  llvm::FunctionPassManager atEnd;
+  atEnd.addPass(llvm::InferAlignmentPass()); // whole accesses of 16 bytes
+  if (!compileModule(module, *machine, llvm::CodeGenFileType::AssemblyFile, text, std::move(before),
+                     std::move(atEnd)))
     return "this LLVM writes no PTX";
-  codegen.run(module);
   // What is called and not there would be an error only where the program is loaded.
   if (llvm::StringRef(text.data(), text.size()).contains(".extern"))
     return "a kernel calls what no GPU has";

@@ -16,6 +16,13 @@ int64_t KernelSource::sharedInput(unsigned output, mlir::Value value) const {
   return input >= 0 && value == body->getArgument(input) ? input : -1;
 }
 
+KernelSource sourceOf(exec::KernelOp kernel) {
+  KernelSource source{kernel.getSymName().str(), kernel.getBlock(), {}};
+  for (unsigned i = 0; i < kernel.getOutputTypes().size(); ++i)
+    source.inplace.push_back(kernel.inplaceOperand(i));
+  return source;
+}
+
 bool KernelSource::sharesBuffers() const {
   return llvm::any_of(inplace, [](int64_t input) { return input >= 0; });
 }

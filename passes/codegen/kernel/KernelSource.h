@@ -1,6 +1,7 @@
 // What is compiled: the body of one kernel; and what comes of it beside its code.
 #pragma once
 
+#include "dialects/exec/ExecOps.h"
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
@@ -27,6 +28,8 @@ struct KernelSource {
   // Whether any output may share an input's buffer.
   bool sharesBuffers() const;
 };
+
+KernelSource sourceOf(exec::KernelOp kernel);
 
 struct KernelInfo {
   int64_t grid = 1;

@@ -67,12 +67,8 @@ int main(int argc, char **argv) {
   std::vector<tessera::codegen::KernelSource> sources;
   std::vector<tessera::exec::KernelOp> ops(module->getOps<tessera::exec::KernelOp>().begin(),
                                            module->getOps<tessera::exec::KernelOp>().end());
-  for (auto op : ops) {
-    tessera::codegen::KernelSource source{op.getSymName().str(), op.getBlock(), {}};
-    for (unsigned i = 0; i < op.getOutputTypes().size(); ++i)
-      source.inplace.push_back(op.inplaceOperand(i));
-    sources.push_back(source);
-  }
+  for (auto op : ops)
+    sources.push_back(tessera::codegen::sourceOf(op));
   auto start = Clock::now();
   std::string problem;
   auto compiled =
