@@ -446,7 +446,7 @@ void addProducts(Programs &to, bool quick) {
   addConvolution(to, "depthwise convolution", 1, 64, 2e-4);
 }
 
-// Nearly nothing in each kernel; and nearly none of them, for what a step takes.
+// Nearly nothing in each kernel; few of them and more, for what a step takes.
 void addLaunches(Programs &to) {
   for (int kernels : {8, 24}) {
     std::string type = tensor({16});

@@ -83,10 +83,11 @@ HeldMemory heldMemory(mlir::ModuleOp module) {
   return most;
 }
 
-// Bytes that arrays leave to the scratch of kernels, and what a program that was compiled would
-// have needed: where arrays and scratch find room for each other, and by itself.
+// Bytes that arrays leave to the scratch of kernels, and what the program that was compiled last
+// holds.
 struct Scratch {
-  int64_t left = 0, beyondArrays = 0, whole = 0;
+  int64_t left = 0;
+  HeldMemory held;
 };
 
 // No result where the program does not fit, and would if more were left to scratch.
@@ -135,10 +136,9 @@ std::optional<CompileResult> compileWith(Scratch &scratch, llvm::StringRef text,
     result.program = printed(module);
   if (whole) {
     HeldMemory held = heldMemory(module);
-    scratch.beyondArrays = held.beyondArrays;
-    scratch.whole = held.scratch;
+    scratch.held = held;
     bool fits = !memory || held.bytes <= *memory + scratch.left;
-    if (!fits && scratch.left < scratch.whole)
+    if (!fits && scratch.left < held.scratch)
       return std::nullopt;
     if (!fits) {
       result.error = "error: " + options.inputName +
@@ -190,18 +190,18 @@ CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
     now.diagnostic = ignore; // said once
     if (result && (result->error.empty() || isLast))
       return std::move(*result);
-    if (result && !scratch.whole) {
+    if (result && !scratch.held.scratch) {
       CompileOptions unbounded = options;
       unbounded.schedule.memory = std::numeric_limits<int64_t>::max();
       unbounded.printAfter.clear();
       std::optional<CompileResult> whole =
           compileWith(scratch, text, unbounded, {ignore, ignore, ignore});
-      if (!whole || !whole->error.empty() || !scratch.whole)
+      if (!whole || !whole->error.empty() || !scratch.held.scratch)
         return std::move(*result);
     }
-    bool mayShare = !result && !scratch.left && scratch.beyondArrays;
-    scratch.left = mayShare ? scratch.beyondArrays : scratch.whole;
-    isLast = scratch.left == scratch.whole;
+    bool mayShare = !result && !scratch.left && scratch.held.beyondArrays;
+    scratch.left = mayShare ? scratch.held.beyondArrays : scratch.held.scratch;
+    isLast = scratch.left == scratch.held.scratch;
   }
 }
 

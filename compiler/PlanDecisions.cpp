@@ -4,7 +4,6 @@
 #include "compiler/SourcePlaces.h"
 #include "lib/mends/ArgumentNames.h"
 #include "lib/mends/SpecText.h"
-#include "lib/plan/Memory.h"
 #include "lib/plan/NextBest.h"
 #include "lib/plan/StepBill.h"
 #include "lib/process/OutOfMemory.h"

@@ -174,6 +174,29 @@ def places_of_contributing():
             yield f"CONTRIBUTING.md: names {name}, which is not there"
 
 
+def shared_names():
+    """Types, templates and inline functions of one name in two files: the linker takes one of them, without a word."""
+    found = {}
+    for path in tracked("*.h", "*.cpp"):
+        file = path.relative_to(ROOT)
+        if file.parts[0] in ("test", "examples"):
+            continue
+        spaces = []
+        for line in path.read_text().split("\n"):
+            if opened := re.match(r"(?:inline )?namespace ?([\w:]*) ?\{$", line):
+                spaces.append(opened[1])
+            elif re.match(r"\} *// namespace", line):
+                spaces.pop()
+            elif "" not in spaces:
+                named = re.match(r"(?:template <.*> )?(?:struct|class|union|enum(?: class)?) (\w+\b)(?!::)[^;()]*\{", line)
+                named = named or re.match(r"(?:template <.*> |inline |constexpr )[^=;]*?\b(\w+\([^;]*)$", line)
+                if named:
+                    found.setdefault("::".join([*spaces, named[1]]), set()).add(str(file))
+    for name, files in found.items():
+        if len(files) > 1:
+            yield f"{', '.join(sorted(files))}: each has a {name.split('(')[0]} of its own, which are one after linking"
+
+
 MOST_LINES = 100  # of a function
 
 
@@ -221,6 +244,7 @@ def main():
         cycles_of_folders,
         phases_that_know_a_cpu,
         marks_spelled_out,
+        shared_names,
         functions_too_long,
         places_of_contributing,
     )

@@ -101,8 +101,12 @@ void addTiled(const Product &product, double tileRows, Terms &terms) {
   addCopy(copies.b, lanesOf(copies.b) * product.batch * product.n * k * copies.timesB, terms);
 }
 
+bool goesByTiles(const DeviceRates &rates, const Product &product) {
+  return rates.tileRows > 0 && product.type == ProductType::BF16;
+}
+
 void addProduct(const Product &product, const DeviceRates &rates, Terms &terms) {
-  if (product.type == ProductType::BF16 && rates.tileRows > 0)
+  if (goesByTiles(rates, product))
     return addTiled(product, rates.tileRows, terms);
   double lanesOfVector = rates.vectorBytes / 4;
   Tile tile = tileOf(product, lanesOfVector);
@@ -176,9 +180,8 @@ Terms besideTiles(const DeviceRates &rates, Terms terms) {
 }
 
 bool goesByTiles(const DeviceRates &rates, const KernelWork &work) {
-  return rates.tileRows > 0 && llvm::any_of(work.products, [](const Product &product) {
-           return product.type == ProductType::BF16;
-         });
+  return llvm::any_of(work.products,
+                      [&](const Product &product) { return goesByTiles(rates, product); });
 }
 
 double secondsOf(const DeviceRates &rates, const Terms &terms) {

@@ -330,17 +330,8 @@ private:
     llvm::stable_sort(targets, [&](const Target &a, const Target &b) {
       return groups[a.member.group].elements > groups[b.member.group].elements;
     });
-    for (const Target &target : targets) {
-      const Group &group = groups[target.member.group];
-      bool isShared = mayYield(n, target.member.place, group) &&
-                      target.member.side == Side::Result && group.kind != GroupKind::Update &&
-                      group.kind != GroupKind::Alone;
-      if (!target.fits || !isShared || otherUsersReach(n, target.member.group))
-        continue;
-      yield(n, target.member);
-      return true;
-    }
-    return false;
+    return llvm::any_of(
+        targets, [&](const Target &target) { return target.fits && tryYield(n, target.member); });
   }
 
   // Puts n into a kernel that computes what n reads, too, for others: what would be written to memory
@@ -373,13 +364,8 @@ private:
       else if (read == Place{Place::ElementOf, node.reduced})
         place = {Place::Result};
     }
-    Group &group = groups[g];
     Member member{g, Side::Result, place, false};
-    if (group.kind == GroupKind::Update || group.kind == GroupKind::Alone ||
-        !mayYield(n, place, group) || !fits(n, use, member, group) || otherUsersReach(n, g))
-      return false;
-    yield(n, member);
-    return true;
+    return fits(n, use, member, groups[g]) && tryYield(n, member);
   }
 
   static bool isPointwise(NodeKind kind) {
@@ -424,14 +410,19 @@ private:
     return llvm::any_of(members[n], [&](const Member &m) { return m.group == group; });
   }
 
-  // Joins as a result for others.
-  void yield(int n, const Member &member) {
-    join(n, member);
+  // Joins as a result for others, where it may.
+  bool tryYield(int n, const Member &member) {
     Group &group = groups[member.group];
+    if (member.side != Side::Result || group.kind == GroupKind::Update ||
+        group.kind == GroupKind::Alone || !mayYield(n, member.place, group) ||
+        otherUsersReach(n, member.group))
+      return false;
+    join(n, member);
     group.outputs.push_back(n);
     group.byRows |= !member.aligned();
     if (member.place.where == Place::RowOf)
       group.rows = member.place.rows;
+    return true;
   }
 
   void join(int n, const Member &member) {

@@ -24,8 +24,7 @@ bool isPartOf(const TensorSharding &to, const TensorSharding &from) {
          llvm::all_of(llvm::zip_equal(to.dims, from.dims), [](const auto &dims) {
            const sharding::AxisRefs &finer = std::get<0>(dims).axes;
            const sharding::AxisRefs &axes = std::get<1>(dims).axes;
-           return axes.size() <= finer.size() &&
-                  std::equal(axes.begin(), axes.end(), finer.begin());
+           return llvm::ArrayRef(finer).take_front(axes.size()) == llvm::ArrayRef(axes);
          });
 }
 

@@ -210,8 +210,7 @@ sharding::FactorAxes AssignmentPrices::chooseAxes(int32_t index, const sharding:
                    const TensorSharding &to) {
     return tables.prices.estimate(shape, elementBytes, from, to);
   };
-  sharding::FactorAxes axes =
-      chooseFactorAxes(placed, tables.planner, sharding::MoveSeconds(moves)).axes;
+  sharding::FactorAxes axes = chooseFactorAxes(placed, tables.planner, moves).axes;
   if (!isListed || llvm::is_contained(tables.of(index).choices, axes))
     return axes;
   const OpTable &table = tables.of(index);

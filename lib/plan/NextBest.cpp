@@ -39,9 +39,7 @@ NextBests::NextBests(AssignmentPrices &prices, const Assignment &planned, const 
   constexpr int64_t kMostRounds = 2, kMostEntries = 10'000'000; // of matrices, in all rounds
   limits.effort = options.effort;
   limits.proven = kProven;
-  limits.most =
-      std::min(kMostRounds, kMostEntries / (solver::entriesOf(rounds.getProblem().graph) + 1) /
-                                int64_t(decisions + 1));
+  limits.most = std::min(kMostRounds, kMostEntries / rounds.entries() / int64_t(decisions + 1));
   for (size_t shares = decisions; shares > 1 && limits.effort > 1; shares /= 4)
     --limits.effort; // each is a fourth of the steps
   rounds.run(limits, best);
@@ -54,8 +52,7 @@ NextBests::NextBests(AssignmentPrices &prices, const Assignment &planned, const 
 size_t NextBests::affordable() const {
   constexpr int64_t kLeast = 12, kMost = 60,
                     kMostEntries = 60'000'000; // of matrices, for all of them
-  return std::clamp(kMostEntries / (solver::entriesOf(rounds.getProblem().graph) + 1), kLeast,
-                    kMost);
+  return std::clamp(kMostEntries / rounds.entries(), kLeast, kMost);
 }
 
 std::optional<NextBest> NextBests::of(llvm::ArrayRef<int32_t> values) {

@@ -22,9 +22,13 @@ Rounds::Rounds(AssignmentPrices &prices, int64_t capacity)
     : prices(prices), capacity(capacity), copies(prices.getTables()) {}
 
 double Rounds::consider(Assignment values, BestFound &best) {
-  double seconds = prices.seconds(values), peak = prices.peakBytes(values);
+  double seconds = prices.seconds(values);
+  bool isNoBetter = best.fits && seconds >= best.seconds; // whether it fits or not
+  if (!best.values.empty() && isNoBetter)
+    return seconds;
+  double peak = prices.peakBytes(values);
   bool fits = capacity == 0 || peak <= double(capacity);
-  if (!best.values.empty() && (fits == best.fits ? seconds >= best.seconds : best.fits))
+  if (!best.values.empty() && !fits && (best.fits || seconds >= best.seconds))
     return seconds;
   best.values = std::move(values);
   best.seconds = seconds;

@@ -9,6 +9,9 @@
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <map>
+#include <optional>
+
 namespace tessera::plan {
 
 struct RoundLimits {
@@ -52,6 +55,8 @@ public:
   void allowAll();
 
   const Formulation &getProblem() const { return *problem; }
+  // Of the graph's matrices, and one: what a round goes through.
+  int64_t entries() const { return solver::entriesOf(problem->graph) + 1; }
 
 private:
   struct Left {

@@ -22,8 +22,7 @@ public:
     startFrom(known);
     rounds.share(best.uses);
     constexpr int64_t kMostEntries = 1'000'000; // of matrices, in all rounds
-    limits.most = std::min<int64_t>(
-        2 * effort + 2, effort * kMostEntries / (solver::entriesOf(rounds.getProblem().graph) + 1));
+    limits.most = std::min<int64_t>(2 * effort + 2, effort * kMostEntries / rounds.entries());
     rounds.run(limits, best);
     takeSimplestTies(prices, rounds, best);
     return {{std::move(best.values), best.seconds, best.lowerBound, best.peakBytes},
@@ -84,8 +83,7 @@ BestFound refined(AssignmentPrices &prices, const Assignment &plan, const Option
   rounds.share(best.uses);
   RoundLimits limits;
   limits.effort = options.effort;
-  limits.most = std::min(kMostRounds, options.effort * kMostEntries / 3 /
-                                          (solver::entriesOf(rounds.getProblem().graph) + 1));
+  limits.most = std::min(kMostRounds, options.effort * kMostEntries / 3 / rounds.entries());
   limits.proven = wantedGap(prices.getProgram());
   limits.isThorough = true;
   rounds.run(limits, best);

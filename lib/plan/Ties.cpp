@@ -30,9 +30,9 @@ Simplicity simplicityOf(const Program &program, int32_t value, const TensorShard
   return {heldBytes(program, value, sharding), std::move(order)};
 }
 
-class Ties {
+class TieBreaker {
 public:
-  Ties(AssignmentPrices &prices, Rounds &rounds, BestFound &best)
+  TieBreaker(AssignmentPrices &prices, Rounds &rounds, BestFound &best)
       : rounds(rounds), best(best), program(prices.getProgram()), tables(prices.getTables()),
         most(best.seconds * (1 + kAsLong)) {}
 
@@ -106,7 +106,7 @@ private:
 
 void takeSimplestTies(AssignmentPrices &prices, Rounds &rounds, BestFound &best) {
   if (best.fits)
-    Ties(prices, rounds, best).run();
+    TieBreaker(prices, rounds, best).run();
 }
 
 } // namespace tessera::plan

@@ -9,7 +9,7 @@ namespace {
 
 class Chooser {
 public:
-  Chooser(const PlacedOp &op, ReshardPlanner &planner, std::optional<MoveSeconds> moves)
+  Chooser(const PlacedOp &op, ReshardPlanner &planner, MoveSeconds moves)
       : placed(op), planner(planner), moves(moves) {}
 
   FactorChoice choose() {
@@ -122,7 +122,7 @@ private:
   double moving(const Shape &shape, const PlacedTensor &tensor, const TensorSharding &from,
                 const TensorSharding &to, ReductionKind reduction) {
     if (moves)
-      return (*moves)(shape, tensor.elementBytes, from, to);
+      return moves(shape, tensor.elementBytes, from, to);
     LocalLayout source = canonicalLayout(shape, from), target = canonicalLayout(shape, to);
     source.reduction = target.reduction = reduction;
     return planner.plan(shape, tensor.elementBytes, source, target).seconds;
@@ -157,15 +157,14 @@ private:
 
   const PlacedOp &placed;
   ReshardPlanner &planner;
-  std::optional<MoveSeconds> moves;
+  MoveSeconds moves;
   std::vector<FactorAxes> seen;
   std::optional<FactorChoice> best;
 };
 
 } // namespace
 
-FactorChoice chooseFactorAxes(const PlacedOp &op, ReshardPlanner &planner,
-                              std::optional<MoveSeconds> moves) {
+FactorChoice chooseFactorAxes(const PlacedOp &op, ReshardPlanner &planner, MoveSeconds moves) {
   return Chooser(op, planner, moves).choose();
 }
 

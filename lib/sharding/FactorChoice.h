@@ -39,6 +39,6 @@ using MoveSeconds =
 
 // Moves are priced by the search for their steps, or as `moves` says: who asks for many has them in tables.
 FactorChoice chooseFactorAxes(const PlacedOp &op, ReshardPlanner &planner,
-                              std::optional<MoveSeconds> moves = std::nullopt);
+                              MoveSeconds moves = nullptr);
 
 } // namespace tessera::sharding

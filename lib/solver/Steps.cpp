@@ -239,7 +239,7 @@ void setHolds(Problem &problem, std::vector<Hold> holds, int64_t capacity) {
 
 void leaveOutSteps(Graph &graph, int64_t capacity) {
   Problem problem;
-  problem.costs = graph.costs;
+  problem.costs.resize(graph.costs.size()); // what vertices there are
   setHolds(problem, std::move(graph.holds), capacity);
   graph.holds = std::move(problem.holds);
   // What is always held, some vertex holds whatever its choice.

@@ -7,7 +7,7 @@
 //   shadow  computes like cpu, with memory of its own that the host can't touch and queues that run behind by random delays:
 //           finds what assumes a CPU, on any machine
 //
-// All back ends pass one suite of tests (DeviceTest). docs/runtime.md says how to add one.
+// cpu and shadow pass one suite of tests (DeviceTest); cuda is tested by programs (test/gpu). docs/runtime.md says how to add one.
 #pragma once
 
 #include "runtime/device/Event.h"
@@ -36,7 +36,12 @@ public:
   // memory where the device can read that, or else a copy. `owner` keeps it. Sleeps until it is
   // there; null when there is no memory.
   virtual std::shared_ptr<Memory> constant(const void *data, size_t bytes,
-                                           std::shared_ptr<const void> owner) = 0;
+                                           std::shared_ptr<const void> /*owner*/) {
+    auto memory = allocate(Space::Device, bytes);
+    if (memory && !copyFromHost(memory->address(), data, bytes)->wait().ok())
+      return nullptr;
+    return memory;
+  }
   // In bytes, for all logical devices of this process together.
   virtual uint64_t mostMemory() const = 0;
 

@@ -13,7 +13,8 @@ static constexpr uint32_t kMostRecorded = 1 << 14; // commands
 
 Interpreter::Interpreter(const DeviceProgram &program, uint32_t position, Run &run,
                          Communicator &communicator, device::Backend &backend, DeviceMemory memory)
-    : program_(program), position_(position), run_(run), memory_(std::move(memory)),
+    : program_(program), kernels_(program.kernels().data()), position_(position), run_(run),
+      memory_(std::move(memory)),
       queue_(backend.makeQueue({position, run, communicator, *this, program.decoded().scratchBytes,
                                 program.decoded().sites + program.decoded().transferSites,
                                 memory_.code.get()})),
@@ -260,8 +261,8 @@ template <class Queue, bool traced> void Interpreter::interpret(Worker &worker, 
     case Opcode::Dispatch:
       if (run_.failed())
         return end(worker, pc);
-      outcome = queue.launch(worker, pc, program_.kernels()[instruction.a],
-                             addresses + instruction.b, instruction.c);
+      outcome = queue.launch(worker, pc, kernels_[instruction.a], addresses + instruction.b,
+                             instruction.c);
       break;
     case Opcode::Start:
     case Opcode::Transfer: {

@@ -79,6 +79,7 @@ private:
   void executed(uint32_t tag, int64_t begin, int64_t end) override;
 
   const DeviceProgram &program_;
+  const KernelEntry *const kernels_; // of the file
   const uint32_t position_;
   Run &run_;
   const DeviceMemory memory_;

@@ -42,7 +42,8 @@ public:
   const std::vector<KernelEntry> &kernels() const { return kernels_; }
   // What it was compiled for: "cpu", "shadow", "cuda".
   const std::string &target() const { return target_; }
-  // The processor that the image of code which is taken was made for; "" without code.
+  // The processor that the image of code which is taken was made for; "" without code. Of a GPU that of the image
+  // whose launches are read: its back end chooses the text.
   const std::string &cpu() const { return cpu_; }
 
   // For devices that compile for themselves: one text for each architecture, newest first.

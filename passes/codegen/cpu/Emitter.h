@@ -47,6 +47,8 @@ public:
         nullptr; // its jump: where code of the levels around it goes meanwhile
   };
   std::vector<Level> levels;
+  // Where a node of these dimensions is kept once it is computed.
+  unsigned levelOf(DimSet deps) const;
   // The loops' variables; null: part of the next dimension's loop (LoopGroups.h).
   llvm::SmallVector<Value> variables;
 
@@ -130,7 +132,6 @@ private:
   void overRuns(llvm::ArrayRef<unsigned> dims, Value low, Value high,
                 llvm::function_ref<void()> body);
   Value chainOfProducts(const Reduction &reduction, unsigned outerLanes);
-  unsigned levelOf(DimSet deps) const;
   // Splits an index over the vector level: scalar part, lane stride, per-lane part (i64 vector or
   // null).
   void split(Index index, Value &base, int64_t &stride, Value &perLane);

@@ -22,8 +22,7 @@ KernelFunction::KernelFunction(const KernelSource &kernel, llvm::Module &module,
   function->addFnAttr("prefer-vector-width", std::to_string(8 * features.bytes));
   function->addFnAttr("min-legal-vector-width", std::to_string(8 * features.bytes));
   function->addFnAttr("probe-stack", "inline-asm");
-  // As the workers run them: what LLVM computes of constants is flushed, too.
-  function->addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+  flushSubnormals(*function);
   b.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function));
   Value args = function->getArg(0);
   Value table = b.CreateLoad(b.getPtrTy(), args);

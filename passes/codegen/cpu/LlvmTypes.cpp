@@ -23,4 +23,8 @@ llvm::Type *memoryType(ElementKind kind, llvm::LLVMContext &context) {
   }
 }
 
+void flushSubnormals(llvm::Function &function) {
+  function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+}
+
 } // namespace tessera::codegen

@@ -69,7 +69,7 @@ bool emitCells(EntryFunction &entry) {
   cells->setLinkage(llvm::GlobalValue::InternalLinkage);
   cells->setAttributes({}); // those of the cpu's code
   cells->addFnAttr(llvm::Attribute::AlwaysInline);
-  cells->addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+  flushSubnormals(*cells);
   entry.launch.threads = kCellThreads;
   emitCall(entry, cells, info);
   return true;

@@ -1,5 +1,6 @@
 #include "passes/codegen/gpu/DeviceMath.h"
 
+#include "passes/codegen/cpu/LlvmTypes.h"
 #include "passes/codegen/gpu/DeviceRemainder.h"
 #include "llvm/IR/IRBuilder.h"
 
@@ -115,7 +116,7 @@ std::string defineMath(llvm::Module &module) {
       return name.str();
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
     function.addFnAttr(llvm::Attribute::AlwaysInline);
-    function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+    flushSubnormals(function);
     if (isAngle)
       HugeAngle(&function).emit(name[0]);
     else

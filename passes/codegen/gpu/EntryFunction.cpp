@@ -19,8 +19,7 @@ EntryFunction::EntryFunction(const KernelSource &kernel, llvm::Module &module)
   function->setCallingConv(llvm::CallingConv::PTX_Kernel);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr("no-jump-tables", "true");
-  // As on the cpu: subnormal f32 are flushed.
-  function->addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+  flushSubnormals(*function);
   for (llvm::Argument &argument : function->args()) {
     argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(64)));
     buffers.push_back(&argument);

@@ -180,14 +180,6 @@ void Nest::emitElements() {
                      });
 }
 
-// Where a node of these dimensions is kept once it is computed.
-static Emitter::Level &levelOf(Emitter &e, DimSet deps) {
-  for (size_t i = e.levels.size(); i-- > 1;)
-    if (e.levels[i].dims & deps)
-      return e.levels[i];
-  return e.levels[0];
-}
-
 // What depends on the row alone. All of it is read before the first element is written, which may
 // lie in an operand's place.
 void Nest::emitRowValues(Emitter &e) {
@@ -195,10 +187,11 @@ void Nest::emitRowValues(Emitter &e) {
   for (Node *node : e.live) {
     if (node->op != Op::Reduced || node->local || (node->deps & ~ofRow))
       continue;
-    auto &known = levelOf(e, node->deps).reductions;
-    if (!known.contains(node->reduction) && isBlockSum(function, e, *node->reduction)) {
+    unsigned level = e.levelOf(node->deps);
+    if (!e.levels[level].reductions.contains(node->reduction) &&
+        isBlockSum(function, e, *node->reduction)) {
       llvm::SmallVector<Value> values = emitBlockSum(function, e, *node->reduction);
-      levelOf(e, node->deps).reductions[node->reduction] = std::move(values);
+      e.levels[level].reductions[node->reduction] = std::move(values);
     }
     e.emit(node);
   }

@@ -4,7 +4,8 @@
 
 namespace tessera::codegen::gpu {
 
-bool lacks(Op op, ElementKind kind) {
+// Whether a GPU has no code for an operation on elements of a kind.
+static bool lacks(Op op, ElementKind kind) {
   switch (op) {
   case Op::Exp:
   case Op::Expm1:
@@ -38,8 +39,7 @@ bool refusesNode(const KernelSource &kernel, llvm::ArrayRef<Node *> roots) {
   for (Node *node : Graph::reachable(roots)) {
     if (node->op == Op::Reduced && refusesNode(kernel, node->reduction->results))
       return true;
-    bool ofInteger = node->op == Op::Pow && isInteger(node->kind);
-    if (ofInteger || !lacks(node->op, node->kind))
+    if (!lacks(node->op, node->kind))
       continue;
     mlir::Operation *op = sourceOf(kernel, node);
     op->emitError("'") << op->getName() << "' of "

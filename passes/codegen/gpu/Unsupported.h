@@ -10,7 +10,4 @@ namespace tessera::codegen::gpu {
 // computed from. True: there is such a one.
 bool refusesNode(const KernelSource &kernel, llvm::ArrayRef<Node *> nodes);
 
-// Whether a GPU has no code for an operation on elements of a kind.
-bool lacks(Op op, ElementKind kind);
-
 } // namespace tessera::codegen::gpu

@@ -96,14 +96,6 @@ std::shared_ptr<Memory> CudaBackend::allocate(Space space, size_t bytes) {
                                  bytes, space);
 }
 
-std::shared_ptr<Memory> CudaBackend::constant(const void *data, size_t bytes,
-                                              std::shared_ptr<const void>) {
-  auto memory = allocate(Space::Device, bytes);
-  if (memory && !copyFromHost(memory->address(), data, bytes)->wait().ok())
-    return nullptr;
-  return memory;
-}
-
 uint64_t CudaBackend::mostMemory() const {
   size_t free = 0, total = 0;
   enter();

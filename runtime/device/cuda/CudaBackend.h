@@ -14,8 +14,6 @@ public:
 
   std::string_view name() const override { return "cuda"; }
   std::shared_ptr<Memory> allocate(Space space, size_t bytes) override;
-  std::shared_ptr<Memory> constant(const void *data, size_t bytes,
-                                   std::shared_ptr<const void> owner) override;
   uint64_t mostMemory() const override;
   // These are over when they return.
   std::shared_ptr<Event> copyToHost(void *to, Address from, size_t bytes) override;

@@ -64,15 +64,13 @@ Outcome CudaQueue::launch(Worker &, uint32_t tag, const KernelEntry &kernel, con
                           bool) {
   if (!enter())
     return Outcome::Failed;
-  std::vector<cuda::Pointer> pointers(kernel.operands);
-  std::vector<void *> parameters(kernel.operands);
-  for (uint32_t i = 0; i < kernel.operands; ++i) {
-    pointers[i] = buffers[i].number();
-    parameters[i] = &pointers[i];
-  }
+  parameters_.resize(kernel.operands);
+  for (uint32_t i = 0; i < kernel.operands; ++i)
+    parameters_[i] = const_cast<Address *>(&buffers[i]);
   return given(tag,
                driver_.cuLaunchKernel(code_->functions[kernel.number], kernel.grid, 1, 1,
-                                      kernel.threads, 1, 1, 0, stream_, parameters.data(), nullptr),
+                                      kernel.threads, 1, 1, 0, stream_, parameters_.data(),
+                                      nullptr),
                "a kernel cannot be launched");
 }
 
@@ -117,7 +115,6 @@ Outcome CudaQueue::catchUp(uint32_t tag) {
     result_ = driver_.cuEventQuery(event_);
   if (result_ != cuda::kNotReady)
     return arrived(tag);
-  is_ = Is::Waiting;
   pause_ = kFirstPause;
   lane_.run.hold();
   timer_.deadline = Pool::now() + pause_;
@@ -135,14 +132,14 @@ void CudaQueue::ask() {
     backend_->pool().add(&timer_);
     return;
   }
-  is_ = Is::Arrived;
+  arrived_ = true;
   Run &run = lane_.run; // once the issuer is awake, this may be gone
   run.wake(&lane_.issuer);
   run.retire();
 }
 
 Outcome CudaQueue::arrived(uint32_t tag) {
-  is_ = Is::Running;
+  arrived_ = false;
   uint32_t first = given_ ? firstTag_ : tag, given = given_;
   given_ = 0;
   if (result_ == kSuccess)
@@ -156,7 +153,7 @@ Outcome CudaQueue::arrived(uint32_t tag) {
 
 Outcome CudaQueue::read(Worker &, uint32_t tag, Address from, uint32_t bytes, uint32_t &value) {
   Outcome outcome = Outcome::Done;
-  if (is_ == Is::Arrived) {
+  if (arrived_) {
     outcome = arrived(tag);
   } else {
     if (!enter())
@@ -181,12 +178,12 @@ Outcome CudaQueue::finish(Worker &) {
     return Outcome::Done;
   }
   backend_->enter();
-  Outcome outcome = is_ == Is::Arrived ? arrived(firstTag_) : catchUp(firstTag_);
+  Outcome outcome = arrived_ ? arrived(firstTag_) : catchUp(firstTag_);
   return outcome == Outcome::Parked ? outcome : Outcome::Done;
 }
 
 void CudaQueue::reset() {
-  is_ = Is::Running;
+  arrived_ = false;
   given_ = 0;
   for (Staged &staged : staged_)
     staged.buffers = nullptr;
@@ -237,7 +234,7 @@ Outcome CudaQueue::copyStaged(uint32_t tag, const Staged &staged, bool isToHost)
 Outcome CudaQueue::start(Worker &worker, uint32_t tag, const CollectivePlan &plan,
                          const Address *buffers) {
   bool inPlace = lane_.communicator.inPlace();
-  if (is_ == Is::Arrived) {
+  if (arrived_) {
     if (Outcome outcome = arrived(tag); outcome != Outcome::Done)
       return outcome;
   } else {

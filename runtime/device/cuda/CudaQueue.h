@@ -7,7 +7,6 @@
 
 #include "runtime/device/Queue.h"
 #include "runtime/device/cuda/CudaBackend.h"
-#include <atomic>
 
 namespace tessera::runtime::device {
 
@@ -59,12 +58,13 @@ private:
   cuda::EventHandle event_ = nullptr;
   std::shared_ptr<Memory> value_; // pinned: what is read
 
-  enum class Is : uint8_t { Running, Waiting, Arrived } is_ = Is::Running;
+  bool arrived_ = false; // the stream, where the issuer waited for it
   cuda::ResultCode result_ = cuda::kSuccess;
   uint32_t firstTag_ = 0, given_ = 0; // of the commands since the last catchUp
   Timer timer_ = {};
-  int64_t pause_ = 0;          // until the driver is asked again
-  std::vector<Staged> staged_; // by site
+  int64_t pause_ = 0;              // until the driver is asked again
+  std::vector<Staged> staged_;     // by site
+  std::vector<void *> parameters_; // of a launch: where its buffers' addresses are
 };
 
 } // namespace tessera::runtime::device

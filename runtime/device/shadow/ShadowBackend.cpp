@@ -34,14 +34,6 @@ std::shared_ptr<Memory> ShadowBackend::allocate(Space space, size_t bytes) {
                                  bytes, space);
 }
 
-std::shared_ptr<Memory> ShadowBackend::constant(const void *data, size_t bytes,
-                                                std::shared_ptr<const void>) {
-  auto memory = allocate(Space::Device, bytes);
-  if (memory && !copyFromHost(memory->address(), data, bytes)->wait().ok())
-    return nullptr;
-  return memory;
-}
-
 Result<uint64_t> ShadowBackend::memoryFromEnvironment() {
   auto bytes = environmentNumber("TESSERA_SHADOW_MEMORY", 0, 1e15);
   if (!bytes.ok())

@@ -11,12 +11,11 @@ Memory::Memory() : total_(size_t{4} << 30), next_(kDeviceBase) {
     total_ = std::strtoull(bytes, nullptr, 10);
 }
 
-uint64_t Memory::allocate(size_t bytes, bool ofDevice) {
+uint64_t Memory::allocate(size_t bytes) {
   if (used_ + bytes > total_)
     return 0;
   Block block;
   block.size = bytes;
-  block.ofDevice = ofDevice;
   block.bytes.reset(new (std::nothrow) uint8_t[bytes ? bytes : 1]);
   if (!block.bytes)
     return 0;

@@ -24,12 +24,11 @@ public:
     std::unique_ptr<uint8_t[]> bytes;
     size_t size = 0;
     std::vector<Trace> traces; // made when a kernel first comes
-    bool ofDevice = true;      // not of the host: pinned
   };
 
   Memory();
   // 256-byte aligned, filled with ones, which no program should read. 0: there is no room.
-  uint64_t allocate(size_t bytes, bool ofDevice = true);
+  uint64_t allocate(size_t bytes);
   bool release(uint64_t address);
   // The block that holds all of [address, address + bytes), with the offset there; null: none does.
   Block *find(uint64_t address, size_t bytes, size_t &offset);
