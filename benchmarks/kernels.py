@@ -1,9 +1,11 @@
 """Kernels beside what the machine can do, in one run.
 
-  kernels.py [FAMILY ..] [--rounds=N] [--shape=M,N,K[,LAYOUT[,BATCH]]..] [--program=FILE.tsr..]
+  kernels.py [FAMILY ..] [--rounds=N] [--shape=M,N,K[,LAYOUT[,BATCH]]..] [--program=FILE.tsr..] [--layers=N]
 
-Families: elementwise, rows, cross_entropy, adam, running, gathers, transposes, sorts, attention, convolutions, products; all
-of them without one. What moves bytes is set beside the cores' copies of them, in each run by `tessera run --profile`; what
+Families: elementwise, rows, cross_entropy, adam, running, gathers, transposes, sorts, attention, convolutions, products,
+llama; all of them without one. `llama` trains large_models.py's llama-small on 8 sequences of 256 tokens (--layers: of so
+many), in f32 and in bf16: what it multiplies a second beside that product's, and its ten dearest kernels, each with the
+time that the machine takes at least for what it moves and multiplies as a share of its own. What moves bytes is set beside the cores' copies of them, in each run by `tessera run --profile`; what
 multiplies beside the best square product of numpy's BLAS. `kernels` are those that a step runs; a share below the one that
 is aimed at has a star. Products of f32 are beside numpy's of the same shape, those of bf16 beside oneDNN's where a C++
 compiler finds it (Debian's libdnnl-dev); LAYOUT says how the operands lie: nn, tn (the first is transposed), nt, tt.
@@ -11,6 +13,7 @@ compiler finds it (Debian's libdnnl-dev); LAYOUT says how the operands lie: nn, 
 Python environment that scripts/bootstrap makes.
 """
 import argparse
+import dataclasses
 import json
 import os
 import statistics
@@ -18,8 +21,10 @@ import subprocess
 import tempfile
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
+import large_models
 from kernel_families import FAMILIES
 from kernel_peers import HERE, Numpy, OneDnn, Shape, square_rate
 
@@ -130,20 +135,41 @@ def products(options, directory):
             print(f"{pair}: {statistics.geometric_mean(found):.2f} as geometric mean, {min(found):.2f} at least")
 
 
+def llama(options, directory):
+    size = large_models.SIZES["llama-small"]
+    size = dataclasses.replace(size, layers=options.layers or size.layers)
+    print(f"\nLlama of {size.layers} layers, 8 sequences of 256 tokens", flush=True)
+    steps = {}
+    for name, kind in (("f32", jnp.float32), ("bf16", jnp.bfloat16)):
+        text = large_models.exported(size, 8, 256, scanned=False, kind=kind)
+        seconds, profile = Program(text, directory, name).run(options.rounds)
+        steps[name] = seconds
+        kernels = [row for row in profile["rows"] if row["kind"] == "kernel"]
+        rate, square = sum(row["flops"] for row in kernels) / seconds, square_rate()
+        print(f"{name}: {seconds:.2f} s a step, {rate / 1e9:.0f} GFLOP/s, {rate / square:.2f} of {square / 1e9:.0f} multiplied by numpy"
+              + (f"; {steps['f32'] / seconds:.2f} times as fast as f32" if name != "f32" else ""), flush=True)
+        for row in sorted(kernels, key=lambda row: -row["seconds"])[:10]:
+            print(f"{row['seconds'] / seconds:7.1%} of the step, {row['calls']:4} calls, {row['roofline_seconds'] / row['seconds']:5.2f}"
+                  f" of the roofline  {row['name']} {row['location']}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("families", nargs="*", metavar="FAMILY", choices=[*FAMILIES, "products", []])
+    parser.add_argument("families", nargs="*", metavar="FAMILY", choices=[*FAMILIES, "products", "llama", []])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--shape", action="append", help="of a product, in place of those that are built in")
+    parser.add_argument("--layers", type=int, help="of the Llama, instead of all")
     parser.add_argument("--program", action="append", default=[], help="a compiled program, whose kernels are listed")
     options = parser.parse_args()
-    everything = [] if options.program or options.shape else [*FAMILIES, "products"]
+    everything = [] if options.program or options.shape else [*FAMILIES, "products", "llama"]
     with tempfile.TemporaryDirectory() as directory:
         for name in options.families or everything:
-            if name != "products":
+            if name in FAMILIES:
                 family(name, options, directory)
         if options.shape or "products" in (options.families or everything):
             products(options, directory)
+        if "llama" in (options.families or everything):
+            llama(options, directory)
     for path in options.program:
         print(f"\n{os.path.basename(path)}", flush=True)
         subprocess.run([os.path.join(BIN, "tessera"), "run", path, "--repeat=10", "--profile=10", "--quiet"], check=True)

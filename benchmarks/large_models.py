@@ -1,10 +1,11 @@
 """Training steps of large language models without any annotation, exported from shapes alone: no array is made.
 
-    benchmarks/large_models.py NAME FOLDER [--layers=N] [--batch=N] [--sequence=N] [--scanned]
+    benchmarks/large_models.py NAME FOLDER [--layers=N] [--batch=N] [--sequence=N] [--scanned] [--kind=f32]
 
-writes FOLDER/NAME.mlir (NAME-scanned.mlir). Names: llama3-8b, llama3-405b, mixtral-8x22b. Sizes are the published ones:
+writes FOLDER/NAME.mlir (NAME-scanned.mlir). Names: llama3-8b, llama3-405b, mixtral-8x22b; llama-small, which a machine of
+two cores trains (benchmarks/kernels.py llama). Sizes are the published ones:
 Dubey et al. 2024, The Llama 3 Herd of Models, table 3; Jiang et al. 2024, Mixtral of Experts, and the 8x22B release's
-configuration. Weights in bf16, moments of Adam and the master copy in f32; each layer is computed again in the backward
+configuration. Weights in bf16, moments of Adam and the master copy in f32 (all in f32 with --kind=f32); each layer is computed again in the backward
 pass, as who trains these does. Experts are computed as in Lepikhin et al. 2021, GShard: each takes so many tokens of a sequence at most.
 """
 import argparse
@@ -30,6 +31,7 @@ class Size:
 
 
 SIZES = {
+    "llama-small": Size(12, 768, 2048, 12, 4, 32000),
     "llama3-8b": Size(32, 4096, 14336, 32, 8, 128256),
     "llama3-405b": Size(126, 16384, 53248, 128, 8, 128256),
     "mixtral-8x22b": Size(56, 6144, 16384, 48, 8, 32768, experts=8),
@@ -118,9 +120,12 @@ def loss(size, scanned, weights, tokens):
     return jnp.mean(jax.nn.logsumexp(logits, axis=-1) - rows)
 
 
-def training_step(size, scanned):
+def training_step(size, scanned, kind):
+    narrow = kind != jnp.float32  # than what is updated, of which the weights are a copy then
+
     def step(state, tokens):
-        value, gradients = jax.value_and_grad(lambda w: loss(size, scanned, w, tokens))(state["weights"])
+        weights = state["weights" if narrow else "master"]
+        value, gradients = jax.value_and_grad(lambda w: loss(size, scanned, w, tokens))(weights)
         number = state["number"] + 1
 
         def adam(master, first, second, g):
@@ -131,24 +136,26 @@ def training_step(size, scanned):
 
         updated = jax.tree.map(adam, state["master"], state["first"], state["second"], gradients)
         master, first, second = (jax.tree.map(lambda t: t[i], updated, is_leaf=lambda t: isinstance(t, tuple)) for i in range(3))
-        weights = jax.tree.map(lambda m: m.astype(jnp.bfloat16), master)
-        return {"weights": weights, "master": master, "first": first, "second": second, "number": number}, value
+        state = {"master": master, "first": first, "second": second, "number": number}
+        return state | ({"weights": jax.tree.map(lambda m: m.astype(kind), master)} if narrow else {}), value
 
     return step
 
 
-def exported(size, batch, sequence, scanned):
-    """The module's text for a training step of `batch` sequences of `sequence` tokens."""
+def exported(size, batch, sequence, scanned, kind=jnp.bfloat16):
+    """The module's text for a training step of `batch` sequences of `sequence` tokens, with weights of that kind."""
     tree = shapes(size)
     if scanned:
         tree["layers"] = {name: (size.layers, *shape) for name, shape in tree["layers"].items()}
     else:
         tree["layers"] = [tree["layers"]] * size.layers
     of = lambda kind: jax.tree.map(lambda s: jax.ShapeDtypeStruct(s, kind), tree, is_leaf=lambda s: isinstance(s, tuple))
-    state = {"weights": of(jnp.bfloat16), "master": of(jnp.float32), "first": of(jnp.float32), "second": of(jnp.float32)}
+    state = {"master": of(jnp.float32), "first": of(jnp.float32), "second": of(jnp.float32)}
+    if kind != jnp.float32:
+        state["weights"] = of(kind)
     state["number"] = jax.ShapeDtypeStruct((), jnp.float32)
     tokens = jax.ShapeDtypeStruct((batch, sequence + 1), jnp.int32)
-    return jax.jit(training_step(size, scanned), donate_argnums=0).lower(state, tokens).as_text(debug_info=True)
+    return jax.jit(training_step(size, scanned, kind), donate_argnums=0).lower(state, tokens).as_text(debug_info=True)
 
 
 def main():
@@ -159,12 +166,14 @@ def main():
     parser.add_argument("--batch", type=int, default=1024, help="sequences a step")
     parser.add_argument("--sequence", type=int, default=8192, help="tokens a sequence")
     parser.add_argument("--scanned", action="store_true", help="layers as a loop (jax.lax.scan)")
+    parser.add_argument("--kind", choices=("bf16", "f32"), default="bf16", help="of the weights")
     options = parser.parse_args()
     size = SIZES[options.name]
     if options.layers:
         size = dataclasses.replace(size, layers=options.layers)
     path = options.folder / f"{options.name}{'-scanned' * options.scanned}.mlir"
-    path.write_text(exported(size, options.batch, options.sequence, options.scanned))
+    kind = {"bf16": jnp.bfloat16, "f32": jnp.float32}[options.kind]
+    path.write_text(exported(size, options.batch, options.sequence, options.scanned, kind))
     print(f"{path}: {path.read_text().count(chr(10))} lines")
 
 
