@@ -129,7 +129,8 @@ private:
         copyDepth[n] = 1 + deepestCopy(n);
       return;
     }
-    if (!feedsCollective && (joinAsOutput(n, targets) || joinBeside(n, targets)))
+    if (!feedsCollective && ((!inMemory && joinNarrowed(n, targets)) || joinAsOutput(n, targets) ||
+                             joinBeside(n, targets)))
       return;
     start(n);
   }
@@ -270,16 +271,18 @@ private:
   // Whether n narrows what nobody needs in memory as wide as it is: then n is what is stored.
   bool isStored(int n) const {
     const Node &node = nodes[n];
-    if (!node.narrows || node.operands.empty())
+    if (!narrowsType(n) || node.operands.empty())
       return false;
     int wide = node.operands.front().node;
     NodeKind kind = nodes[wide].kind;
     bool isComputed =
         kind == NodeKind::Pointwise || kind == NodeKind::Reduce || kind == NodeKind::Contraction;
     return isComputed && llvm::all_of(users[wide], [&](const Edge &user) {
-             return nodes[user.node].narrows || user.use == Use::Reduced;
+             return narrowsType(user.node) || user.use == Use::Reduced;
            });
   }
+
+  bool narrowsType(int n) const { return nodes[n].narrows && nodes[n].kind == NodeKind::Convert; }
 
   // What the operand of a contraction may be read through.
   static bool readsThrough(NodeKind kind) {
@@ -302,7 +305,7 @@ private:
         llvm::all_of(targets, [](const Target &t) { return t.member.side == Side::Packed; });
     if (packed && readsThrough(node.kind))
       return true; // what is stored does not fit there
-    if (node.narrows && isStored(n) && !mayBeCopied(nodes[node.operands.front().node]))
+    if (isStored(n) && !mayBeCopied(nodes[node.operands.front().node]))
       return false;
     if (node.kind == NodeKind::Transpose)
       return false;
@@ -332,6 +335,104 @@ private:
     });
     return llvm::any_of(
         targets, [&](const Target &target) { return target.fits && tryYield(n, target.member); });
+  }
+
+  // What a kernel yields instead of a value, where others make no more of that than something of
+  // fewer bytes: the signs of a product, for the gradient of a maximum.
+  //
+  //   product -+- max .. -> A            product, max, sign -> A, sign
+  //            +- sign -- select -> B    select -> B
+  struct Narrowed {
+    int yields = -1;
+    llvm::SmallVector<int, 4> between; // what both compute on the way
+  };
+
+  // Of n as a member of group g; none where others read n as it is.
+  bool collectNarrowed(int n, int g, Narrowed &found) const {
+    constexpr size_t most = 8;
+    if (found.between.size() > most)
+      return false;
+    for (const Edge &edge : users[n]) {
+      int user = edge.node;
+      bool isNone = members[user].empty() && !kept[user] && nodes[user].kind != NodeKind::Outside;
+      if (isNone || user == found.yields || llvm::is_contained(found.between, user) ||
+          llvm::all_of(members[user], [&](const Member &m) { return m.group == g; }))
+        continue;
+      bool mayMove = isPointwise(nodes[user].kind) && edge.use == Use::Once &&
+                     nodes[user].space == nodes[n].space && !isOutput(user);
+      bool isMadeHere = llvm::all_of(nodes[user].operands, [&](const Edge &other) {
+        return other.node == n || nodes[other.node].kind == NodeKind::Constant ||
+               llvm::is_contained(found.between, other.node);
+      });
+      if (isMember(user, g) && mayMove) {
+        found.between.push_back(user);
+        if (!collectNarrowed(user, g, found))
+          return false;
+      } else if (isMember(user, g) || !mayMove || !isMadeHere || !nodes[user].narrows ||
+                 found.yields >= 0) {
+        return false;
+      } else {
+        found.yields = user;
+      }
+    }
+    return true;
+  }
+
+  bool isOutput(int n) const {
+    return llvm::any_of(members[n], [&](const Member &member) {
+      return llvm::is_contained(groups[member.group].outputs, n);
+    });
+  }
+
+  bool joinNarrowed(int n, llvm::ArrayRef<Target> targets) {
+    for (const Target &target : targets) {
+      int g = target.member.group;
+      Narrowed found;
+      if (!target.fits || target.member.side != Side::Result || !target.member.aligned() ||
+          groups[g].byRows || !collectNarrowed(n, g, found) || found.yields < 0 ||
+          !mayYieldBeside(n, target.member))
+        continue;
+      join(n, target.member);
+      for (int between : found.between)
+        leaveAllBut(between, g);
+      leaveAllBut(found.yields, g);
+      join(found.yields, target.member);
+      groups[g].outputs.push_back(found.yields);
+      return true;
+    }
+    return false;
+  }
+
+  void leaveAllBut(int n, int g) {
+    for (const Edge &edge : nodes[n].operands)
+      if (nodes[edge.node].kind == NodeKind::Constant && !members[edge.node].empty() &&
+          !isMember(edge.node, g))
+        join(edge.node, {g, Side::Result, {Place::Result}, false});
+    llvm::SmallVector<int, 2> left;
+    for (const Member &member : members[n])
+      if (member.group != g)
+        left.push_back(member.group);
+    for (int group : left)
+      leave(n, group);
+  }
+
+  // With what it alone reads there.
+  void leave(int n, int g) {
+    llvm::SmallVector<int, 4> work{n};
+    while (!work.empty()) {
+      int node = work.pop_back_val();
+      if (!isMember(node, g))
+        continue;
+      llvm::erase(groups[g].nodes, node);
+      groups[g].size -= nodes[node].kind != NodeKind::Constant;
+      llvm::erase_if(members[node], [&](const Member &m) { return m.group == g; });
+      for (const Edge &edge : nodes[node].operands) {
+        bool isRead = llvm::any_of(users[edge.node],
+                                   [&](const Edge &user) { return isMember(user.node, g); });
+        if (!isRead && !isOutput(edge.node))
+          work.push_back(edge.node);
+      }
+    }
   }
 
   // Puts n into a kernel that computes what n reads, too, for others: what would be written to memory
@@ -410,14 +511,19 @@ private:
     return llvm::any_of(members[n], [&](const Member &m) { return m.group == group; });
   }
 
-  // Joins as a result for others, where it may.
+  // Whether n may join as a result for others.
+  bool mayYieldBeside(int n, const Member &member) {
+    const Group &group = groups[member.group];
+    return member.side == Side::Result && group.kind != GroupKind::Update &&
+           group.kind != GroupKind::Alone && mayYield(n, member.place, group) &&
+           !otherUsersReach(n, member.group);
+  }
+
   bool tryYield(int n, const Member &member) {
-    Group &group = groups[member.group];
-    if (member.side != Side::Result || group.kind == GroupKind::Update ||
-        group.kind == GroupKind::Alone || !mayYield(n, member.place, group) ||
-        otherUsersReach(n, member.group))
+    if (!mayYieldBeside(n, member))
       return false;
     join(n, member);
+    Group &group = groups[member.group];
     group.outputs.push_back(n);
     group.byRows |= !member.aligned();
     if (member.place.where == Place::RowOf)

@@ -92,7 +92,8 @@ BlockGraph fuse::graphOf(Block &block) {
       RankedTensorType type = typeOf(op.getResult(0));
       node.expensive = isExpensive(&op);
       node.elements = type.getNumElements();
-      node.narrows = isa<ConvertOp>(op) && byteSize(type) < byteSize(typeOf(op.getOperand(0)));
+      node.narrows =
+          isa<ConvertOp, CompareOp>(op) && byteSize(type) < byteSize(typeOf(op.getOperand(0)));
       node.space = number(ShapeKey(type.getShape()));
       node.free = isSplat(&op) && byteSize(type) <= 1024;
       if (auto reduce = dyn_cast<ReduceOp>(op)) {

@@ -172,3 +172,28 @@ func.func @loop(%x: tensor<8xf32>) -> tensor<8xf32> {
   }
   return %r#1 : tensor<8xf32>
 }
+
+// -----
+
+// Of what a product is, the gradient of the maximum needs the signs: these are in memory, a byte each.
+// CHECK-LABEL: func.func @signs
+// CHECK: exec.fused({{.*}}) -> (tensor<64x32xf32>, tensor<64x32xi1>)
+// CHECK: dot_general
+// CHECK: stablehlo.compare
+// CHECK: exec.fused({{.*}}: tensor<64x32xi1>{{.*}}) -> tensor<64x32xf32>
+// CHECK-NOT: stablehlo.compare
+// CHECK: stablehlo.select
+func.func @signs(%x: tensor<64x16xf32>, %w: tensor<16x32xf32>, %b: tensor<32xf32>, %v: tensor<32x32xf32>) -> tensor<64x32xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<64x32xf32>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<64x16xf32>, tensor<16x32xf32>) -> tensor<64x32xf32>
+  %1 = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<32xf32>) -> tensor<64x32xf32>
+  %2 = stablehlo.add %0, %1 : tensor<64x32xf32>
+  %h = stablehlo.maximum %2, %z : tensor<64x32xf32>
+  %s = stablehlo.compare GT, %2, %z, FLOAT : (tensor<64x32xf32>, tensor<64x32xf32>) -> tensor<64x32xi1>
+  %g = stablehlo.dot_general %h, %v, contracting_dims = [1] x [0] : (tensor<64x32xf32>, tensor<32x32xf32>) -> tensor<64x32xf32>
+  %t = stablehlo.transpose %g, dims = [0, 1] : (tensor<64x32xf32>) -> tensor<64x32xf32>
+  %e = stablehlo.exponential %t : tensor<64x32xf32>
+  %u = stablehlo.dot_general %e, %v, contracting_dims = [1] x [0] : (tensor<64x32xf32>, tensor<32x32xf32>) -> tensor<64x32xf32>
+  %r = stablehlo.select %s, %u, %z : tensor<64x32xi1>, tensor<64x32xf32>
+  return %r : tensor<64x32xf32>
+}

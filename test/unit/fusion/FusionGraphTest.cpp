@@ -1,6 +1,7 @@
 // Kernel plans: what runs together, and that any plan can run at all.
 #include "lib/fusion/FusionGraph.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <functional>
 #include <gtest/gtest.h>
@@ -111,6 +112,36 @@ TEST(FusionGraph, WhatIsReadAsWideAsItIsIsStoredOnce) {
   nodes.back().operands.push_back({3, Use::Whole});
   for (const Kernel &kernel : planKernels(nodes).kernels)
     EXPECT_FALSE(std::count(kernel.outputs.begin(), kernel.outputs.end(), 5)) << "both widths";
+}
+
+// A product and its maximum for a second product; the sign of it for what comes behind that.
+static std::vector<Node> signs() {
+  std::vector<Node> nodes = {outside({}),
+                             compute(NodeKind::Constant, {}),
+                             compute(NodeKind::Contraction, {{0, Use::Packed}, {0, Use::Packed}}),
+                             compute(NodeKind::Pointwise, {{2, Use::Once}, {1, Use::Once}}),
+                             compute(NodeKind::Pointwise, {{2, Use::Once}, {1, Use::Once}}),
+                             compute(NodeKind::Contraction, {{3, Use::Packed}, {0, Use::Packed}}),
+                             outside({5}),
+                             compute(NodeKind::Pointwise, {{4, Use::Once}, {6, Use::Once}}),
+                             outside({7})};
+  nodes[4].narrows = true;
+  return nodes;
+}
+
+TEST(FusionGraph, WhatOthersReadIsStoredAsNarrowAsTheyReadIt) {
+  for (const Kernel &kernel : planKernels(signs()).kernels)
+    if (llvm::is_contained(kernel.nodes, 2))
+      EXPECT_EQ(kernel.outputs, (std::vector<int>{3, 4}));
+    else
+      EXPECT_FALSE(llvm::is_contained(kernel.nodes, 4));
+}
+
+TEST(FusionGraph, WhatIsReadForMoreThanItsSignIsStored) {
+  std::vector<Node> nodes = signs();
+  nodes[7].operands.push_back({2, Use::Once});
+  for (const Kernel &kernel : planKernels(nodes).kernels)
+    EXPECT_FALSE(llvm::is_contained(kernel.outputs, 4));
 }
 
 TEST(FusionGraph, CollectiveOperandsAreNotDelayed) {
