@@ -90,11 +90,11 @@ private:
   void add(std::string key, int32_t whole, std::string what, std::string name) {
     int32_t value = source.folded.valueOf[whole];
     const sharding::PropagatedValue &it = program.graph.values[value];
-    plan::appendKey(key, planned(value));
-    plan::appendKey(key, it.elementBytes);
+    sharding::appendKey(key, planned(value));
+    sharding::appendKey(key, it.elementBytes);
     double bytes = double(it.elementBytes);
     for (int64_t size : it.shape) {
-      plan::appendKey(key, size);
+      sharding::appendKey(key, size);
       bytes *= double(size);
     }
     if (it.shape.empty() || bytes <= 0)
@@ -133,9 +133,9 @@ private:
     const sharding::PropagationGraph &graph = source.plain().graph;
     for (int32_t index : graph.values[value].ops) {
       const sharding::PropagatedOp &op = graph.ops[index];
-      plan::appendKey(uses, op.rule);
-      plan::appendKey(uses, int64_t(op.flops));
-      plan::appendKey(uses, llvm::find(op.operands, value) - op.operands.begin());
+      sharding::appendKey(uses, op.rule);
+      sharding::appendKey(uses, int64_t(op.flops));
+      sharding::appendKey(uses, llvm::find(op.operands, value) - op.operands.begin());
     }
     return uses;
   }

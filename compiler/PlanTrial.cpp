@@ -68,7 +68,7 @@ bool runPhases(ModuleOp module, llvm::function_ref<bool(StringRef)> isDue) {
 uint64_t hashOf(const sharding::PropagationGraph &graph) {
   std::string key;
   for (const sharding::PropagatedValue &value : graph.values)
-    plan::appendKey(key, value.sharding);
+    sharding::appendKey(key, value.sharding);
   return llvm::xxh3_64bits(key);
 }
 

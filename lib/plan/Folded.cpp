@@ -77,10 +77,6 @@ std::vector<Repeat> repeatsIn(llvm::ArrayRef<int32_t> numbers, size_t least) {
 
 namespace {
 
-void appendNumber(std::string &key, double number) {
-  key.append(reinterpret_cast<const char *>(&number), sizeof number);
-}
-
 class Folding {
 public:
   explicit Folding(const Program &whole) : whole(whole), parent(whole.values.size()) {
@@ -117,8 +113,8 @@ private:
       for (bool is : {value.free, facts.argument >= 0, facts.result >= 0, facts.donatedTo >= 0,
                       facts.donated})
         key += char(is);
-      appendNumber(key, facts.times);
-      appendNumber(key, facts.wholeTimes);
+      appendKey(key, facts.times);
+      appendKey(key, facts.wholeTimes);
       valueKinds.push_back(kinds.try_emplace(std::move(key), int32_t(kinds.size())).first->second);
     }
   }
@@ -133,12 +129,12 @@ private:
       appendKey(key, int64_t(facts.isProduct));
       for (double each :
            {op.flops, facts.flops, facts.times, facts.kernel.flops, facts.kernel.bytes})
-        appendNumber(key, each);
+        appendKey(key, each);
       for (const auto *each : {&facts.operandTimes, &facts.reads})
         for (double number : *each)
-          appendNumber(key, number);
+          appendKey(key, number);
       for (double write : facts.writes)
-        appendNumber(key, write);
+        appendKey(key, write);
       for (int32_t factor : op.blocked)
         appendKey(key, factor);
       for (const auto *side : {&op.operands, &op.results})

@@ -1,7 +1,7 @@
 #include "lib/plan/KnownPlans.h"
 
+#include "lib/plan/States.h"
 #include "llvm/ADT/STLExtras.h"
-#include <map>
 #include <numeric>
 
 namespace tessera::plan {
@@ -98,17 +98,10 @@ public:
 private:
   // A weight whose update is made in parts is whole again in the next step.
   void giveBackAsTaken() {
-    std::map<int32_t, int32_t> ofResult;
-    for (auto [v, facts] : llvm::enumerate(program.values))
-      if (facts.result >= 0)
-        ofResult[facts.result] = int32_t(v);
-    for (auto [v, facts] : llvm::enumerate(program.values)) {
-      auto given = ofResult.find(facts.donatedTo);
-      if (given == ofResult.end())
-        continue;
-      const sharding::PropagatedValue &value = program.graph.values[given->second];
-      if (value.mesh < 0 && value.group < 0 && value.shape == program.graph.values[v].shape)
-        assignment[given->second] = assignment[v];
+    for (auto [taken, given] : statesOf(program)) {
+      const sharding::PropagatedValue &value = program.graph.values[given];
+      if (value.mesh < 0 && value.group < 0)
+        assignment[given] = assignment[taken];
     }
   }
 
@@ -177,9 +170,8 @@ int32_t dimToSplit(const DimRoles &dims, llvm::ArrayRef<double> ofClasses, const
   return best;
 }
 
-void splitState(const Program &program, const DimRoles &dims, Splitter &splitter,
-                const AxisRef &axis, bool momentsOnly) {
-  std::vector<double> ofClasses = stateOfClasses(program, dims);
+void splitState(const Program &program, const DimRoles &dims, llvm::ArrayRef<double> ofClasses,
+                Splitter &splitter, const AxisRef &axis, bool momentsOnly) {
   double least = 0;
   for (int32_t v : dims.state())
     least = std::max(least, kSmallState * bytesOf(program.graph.values[v]));
@@ -244,7 +236,8 @@ bool sameAssignment(const Assignment &a, const Assignment &b) {
 
 } // namespace
 
-KnownPlans::KnownPlans(const Program &program) : program(program), dims(program) {
+KnownPlans::KnownPlans(const Program &program)
+    : program(program), dims(program), stateBytes(stateOfClasses(program, dims)) {
   for (const DataClass &data : dims.data()) {
     if (data.kind == DataClass::Kind::Batch && batch < 0) {
       batch = data.number;
@@ -356,7 +349,8 @@ std::optional<Assignment> KnownPlans::assignment(const Mesh &mesh, const AxisRol
         return isOneOf(role, {AxisRole::Fsdp, AxisRole::ContextFsdp, AxisRole::Zero});
       },
       [&](const AxisRef &axis, AxisRole role) {
-        splitState(program, dims, splitter, axis, /*momentsOnly=*/role == AxisRole::Zero);
+        splitState(program, dims, stateBytes, splitter, axis,
+                   /*momentsOnly=*/role == AxisRole::Zero);
       });
   return splitter.take();
 }

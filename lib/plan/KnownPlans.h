@@ -55,6 +55,7 @@ public:
 private:
   const Program &program;
   DimRoles dims;
+  std::vector<double> stateBytes;   // by class of dimensions
   int32_t batch = -1, context = -1; // classes
   bool spatial = false;             // what `context` is
 };

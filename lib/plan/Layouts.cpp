@@ -104,27 +104,7 @@ std::vector<TensorSharding> enumerate(const LayoutQuery &query, const sharding::
   return list;
 }
 
-void appendAxes(std::string &key, const AxisRefs &axes) {
-  appendKey(key, int64_t(axes.size()));
-  for (const AxisRef &axis : axes) {
-    appendKey(key, axis.axis);
-    appendKey(key, axis.preSize);
-    appendKey(key, axis.size);
-  }
-}
-
 } // namespace
-
-void appendKey(std::string &key, int64_t number) {
-  key.append(reinterpret_cast<const char *>(&number), sizeof number);
-}
-
-void appendKey(std::string &key, const TensorSharding &sharding) {
-  appendKey(key, int64_t(sharding.dims.size())); // two of one dimension are not one of three
-  for (const sharding::DimSharding &dim : sharding.dims)
-    appendAxes(key, dim.axes);
-  appendAxes(key, sharding.unreduced);
-}
 
 int32_t LayoutLists::intern(std::vector<TensorSharding> list) {
   std::string key;
@@ -166,7 +146,7 @@ int32_t LayoutLists::candidates(const LayoutQuery &query) {
   appendKey(key, query.annotation);
   for (const sharding::DimSharding &dim : query.annotation.dims)
     appendKey(key, int64_t(dim.closed));
-  appendAxes(key, query.annotation.replicated);
+  appendKey(key, query.annotation.replicated);
   appendKey(key, int64_t(query.wholeAxes));
   appendKey(key, int64_t(query.unusable));
   auto [it, isNew] = asked.try_emplace(std::move(key), -1);

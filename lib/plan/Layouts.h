@@ -8,6 +8,7 @@
 // whole does not. Uneven shards cost padding, and callers hold even ones only.
 #pragma once
 
+#include "lib/sharding/ContentKey.h"
 #include "lib/sharding/FactorAxes.h"
 
 #include <deque>
@@ -16,6 +17,8 @@
 #include <unordered_map>
 
 namespace tessera::plan {
+
+using sharding::appendKey;
 
 struct LayoutQuery {
   sharding::Shape shape;
@@ -50,9 +53,5 @@ private:
   std::unordered_map<std::string, int32_t> numberByKey;
   std::deque<sharding::TensorSharding> distinct;
 };
-
-// The axes alone, as a key: equal for shardings that place values alike.
-void appendKey(std::string &key, const sharding::TensorSharding &sharding);
-void appendKey(std::string &key, int64_t number);
 
 } // namespace tessera::plan

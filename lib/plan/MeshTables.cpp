@@ -19,23 +19,18 @@ void MeshTables::uniteValues() {
   const std::vector<PropagatedValue> &values = program.graph.values;
   const sharding::Mesh &mesh = planner.getMesh();
   llvm::EquivalenceClasses<int32_t> alike;
-  llvm::DenseMap<int32_t, int32_t> ofGroup, ofResult;
+  llvm::DenseMap<int32_t, int32_t> ofGroup;
   for (size_t v = 0; v < values.size(); ++v) {
     alike.insert(int32_t(v));
     if (values[v].group >= 0)
       alike.unionSets(ofGroup.try_emplace(values[v].group, int32_t(v)).first->second, int32_t(v));
-    if (program.values[v].result >= 0)
-      ofResult[program.values[v].result] = int32_t(v);
   }
   auto isAnnotated = [&](int32_t v) { return values[v].mesh >= 0; };
-  for (size_t v = 0; v < values.size(); ++v)
-    if (int32_t to = program.values[v].donatedTo; to >= 0)
-      if (auto result = ofResult.find(to); result != ofResult.end())
-        if (values[result->second].shape == values[v].shape &&
-            !(isAnnotated(int32_t(v)) && isAnnotated(result->second))) {
-          alike.unionSets(int32_t(v), result->second);
-          states.push_back({int32_t(v), result->second});
-        }
+  for (const State &state : statesOf(program))
+    if (!(isAnnotated(state.taken) && isAnnotated(state.given))) {
+      alike.unionSets(state.taken, state.given);
+      states.push_back(state);
+    }
   for (const auto &each : alike) {
     if (!each->isLeader())
       continue;

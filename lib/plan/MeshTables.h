@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/plan/OpTable.h"
+#include "lib/plan/States.h"
 
 namespace tessera::plan {
 
@@ -24,7 +25,7 @@ public:
   std::vector<int32_t> listOf, vertexOf;
   std::vector<int32_t> vertexLists; // by vertex: that of its values
   // What the program takes, and gives back in its place for the next step.
-  std::vector<std::pair<int32_t, int32_t>> states;
+  std::vector<State> states;
 
   const OpTable &of(int32_t op) const {
     if (!ofOp[op])

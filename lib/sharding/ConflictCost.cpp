@@ -1,5 +1,6 @@
 #include "lib/sharding/ConflictCost.h"
 
+#include "lib/sharding/ContentKey.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::sharding {
@@ -22,31 +23,20 @@ double ConflictCost::seconds(int32_t index, int32_t mesh, llvm::ArrayRef<TensorS
 std::string ConflictCost::keyOf(const PropagatedOp &op, int32_t mesh,
                                 llvm::ArrayRef<TensorSharding> tensors) const {
   std::string key;
-  auto append = [&](auto number) {
-    key.append(reinterpret_cast<const char *>(&number), sizeof number);
-  };
-  auto appendAxes = [&](llvm::ArrayRef<AxisRef> axes) {
-    append(axes.size());
-    for (const AxisRef &axis : axes) {
-      append(axis.axis);
-      append(axis.preSize);
-      append(axis.size);
-    }
-  };
-  append(op.rule);
-  append(op.flops);
-  append(mesh);
+  appendKey(key, op.rule);
+  appendKey(key, op.flops);
+  appendKey(key, mesh);
   size_t t = 0;
   for (const auto *side : {&op.operands, &op.results})
     for (int32_t v : *side) {
       const PropagatedValue &value = graph.values[v];
-      append(value.free);
-      append(value.elementBytes);
+      appendKey(key, value.free);
+      appendKey(key, value.elementBytes);
       for (auto [size, dim] : llvm::zip_equal(value.shape, tensors[t].dims)) {
-        append(size);
-        appendAxes(dim.axes);
+        appendKey(key, size);
+        appendKey(key, dim.axes);
       }
-      appendAxes(tensors[t++].unreduced);
+      appendKey(key, tensors[t++].unreduced);
     }
   return key;
 }

@@ -1,5 +1,6 @@
 #include "lib/sharding/ReshardSearch.h"
 
+#include "lib/sharding/ContentKey.h"
 #include "lib/sharding/ReshardDigits.h"
 #include "lib/sharding/ReshardExchange.h"
 #include "lib/sharding/ReshardMoves.h"
@@ -256,25 +257,16 @@ ReshardPlan planReshard(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, int64_t
 const ReshardPlan &ReshardPlanner::plan(llvm::ArrayRef<int64_t> globalShape, int64_t elementBytes,
                                         const LocalLayout &from, const LocalLayout &to) {
   std::string key;
-  auto number = [&](int64_t n) { key.append(reinterpret_cast<const char *>(&n), sizeof n); };
-  auto axesKey = [&](llvm::ArrayRef<AxisRef> axes) {
-    number(axes.size());
-    for (const AxisRef &axis : axes) {
-      number(axis.axis);
-      number(axis.preSize);
-      number(axis.size);
-    }
-  };
-  number(elementBytes);
+  appendKey(key, elementBytes);
   for (int64_t n : globalShape)
-    number(n);
+    appendKey(key, n);
   for (const LocalLayout *layout : {&from, &to}) {
     for (const DimLayout &dim : layout->dims) {
-      number(dim.tile);
-      axesKey(dim.axes);
+      appendKey(key, dim.tile);
+      appendKey(key, dim.axes);
     }
-    axesKey(layout->partial);
-    number(int64_t(layout->reduction));
+    appendKey(key, layout->partial);
+    appendKey(key, int(layout->reduction));
   }
   auto [it, fresh] = plans.try_emplace(std::move(key));
   if (fresh)
