@@ -335,6 +335,11 @@ private:
 
 llvm::SmallVector<int32_t> propagateThroughOp(const OpPropagation &op,
                                               llvm::ArrayRef<TensorSharding *> tensors) {
+  bool isAnySharded = llvm::any_of(tensors, [](const TensorSharding *tensor) {
+    return llvm::any_of(tensor->dims, [](const DimSharding &dim) { return !dim.axes.empty(); });
+  });
+  if (!isAnySharded)
+    return {};
   return Propagation(op, tensors).run();
 }
 

@@ -69,7 +69,13 @@ int64_t elementsOf(const TensorFactors &tensor, const FactorRule &rule) {
 
 class Propagator {
 public:
-  explicit Propagator(PropagationGraph &graph) : graph(graph), worklist(graph.ops.size()) {
+  explicit Propagator(PropagationGraph &graph)
+      : graph(graph), worklist(graph.ops.size()), passesAll(graph.rules.size()),
+        settledAs(graph.ops.size(), kUnsettled) {
+    for (auto [rule, passes] : llvm::zip_equal(graph.rules, passesAll))
+      passes = llvm::all_of(rule.factors, [](const Factor &factor) {
+        return factor.kind == FactorKind::PassThrough;
+      });
     for (const PropagatedValue &value : graph.values)
       if (value.group >= 0) {
         if (groups.size() <= static_cast<size_t>(value.group))
@@ -101,6 +107,7 @@ public:
     for (int64_t priority : priorities) {
       show(hidden);
       hide(hidden, priority);
+      settledAs.assign(settledAs.size(), kUnsettled);
       for (int level = 0; level < kLevels; ++level)
         runLevel(level);
     }
@@ -137,7 +144,17 @@ private:
     return mesh;
   }
 
+  // A visit that changes nothing does so again in this way until one of the op's values changes.
   void visit(int32_t index, Flow flow) {
+    bool all = level >= kAllFactors || passesAll[graph.ops[index].rule];
+    auto way = static_cast<int8_t>(2 * static_cast<int>(flow) + all);
+    if (settledAs[index] == way)
+      return;
+    settledAs[index] = way;
+    visitUnsettled(index, flow);
+  }
+
+  void visitUnsettled(int32_t index, Flow flow) {
     const PropagatedOp &op = graph.ops[index];
     int32_t mesh = meshOf(op);
     if (mesh < 0)
@@ -196,6 +213,8 @@ private:
   // carries it.
   void notify(int32_t value) {
     const PropagatedValue &changed = graph.values[value];
+    for (int32_t op : changed.ops)
+      settledAs[op] = kUnsettled;
     auto makes = [&](int32_t op) { return llvm::is_contained(graph.ops[op].results, value); };
     for (int32_t op : llvm::reverse(
              llvm::ArrayRef(changed.ops).drop_front(std::min(changed.outside, changed.ops.size()))))
@@ -277,6 +296,9 @@ private:
   int level = 0;
   int64_t afterAll = 1; // the first priority behind all that users gave
   Worklist worklist;
+  std::vector<char> passesAll; // by rule: all of its factors pass
+  static constexpr int8_t kUnsettled = -1;
+  std::vector<int8_t> settledAs; // by op: the way in which the last visit changed nothing
   std::vector<llvm::SmallVector<int32_t>> groups;
   llvm::SmallVector<int32_t> returns;
   llvm::DenseMap<int32_t, TensorLimits> limits; // of values with hidden dimensions
