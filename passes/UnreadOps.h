@@ -7,13 +7,12 @@
 
 namespace tessera {
 
-// Erases `op`, and in turn what only it has read. Each is shown to `mayErase` just before; one that
-// may not be stays, and so does what it reads.
+// Erases those of `ops` that nothing reads, and in turn what only they have read. Each is shown to
+// `mayErase` just before; one that may not be stays, and so does what it reads.
 inline void eraseUnread(
-    mlir::Operation *op,
+    llvm::ArrayRef<mlir::Operation *> ops,
     llvm::function_ref<bool(mlir::Operation *)> mayErase = [](auto *) { return true; }) {
-  llvm::SetVector<mlir::Operation *> work;
-  work.insert(op);
+  llvm::SetVector<mlir::Operation *> work(ops.begin(), ops.end());
   while (!work.empty()) {
     mlir::Operation *last = work.pop_back_val();
     if (!mlir::isOpTriviallyDead(last) || !mayErase(last))

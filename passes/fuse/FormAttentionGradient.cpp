@@ -55,6 +55,7 @@ public:
     }
     for (auto [kernel, fused] : llvm::zip(kernels, formed))
       kernel.replaceWith(end.builder, fused);
+    eraseUnread(replacedSums);
     return true;
   }
 
@@ -147,6 +148,8 @@ private:
     }
     for (auto [sum, same] : replaced)
       sum->getResult(0).replaceAllUsesWith(same);
+    for (auto [sum, same] : replaced)
+      replacedSums.push_back(sum);
     return true;
   }
 
@@ -154,6 +157,7 @@ private:
   ScorePlane plane;
   std::vector<OutlinedOps> kernels;
   SmallVector<exec::FusedOp> formed;
+  SmallVector<Operation *> replacedSums;
   int64_t heads = 0;
 };
 
@@ -162,25 +166,27 @@ private:
 unsigned formAttentionGradients(Block &block, ReasonsAgainst &reasons) {
   unsigned formed = 0;
   DenseSet<Operation *> seen;
-  auto next = [&]() -> DotGeneralOp {
-    for (auto product : block.getOps<DotGeneralOp>()) {
-      auto type = typeOf(product->getResult(0));
-      if (type.hasStaticShape() && type.getNumElements() >= fusion::leastPairs &&
-          seen.insert(product).second)
-        return product;
-    }
-    return {};
+  auto isNew = [&](DotGeneralOp product) {
+    auto type = typeOf(product->getResult(0));
+    return type.hasStaticShape() && type.getNumElements() >= fusion::leastPairs &&
+           seen.insert(product).second;
   };
-  while (DotGeneralOp product = next()) {
-    Gradient gradient(block, product);
-    std::string why;
-    if (gradient.isThere()) {
-      if (gradient.form(why))
-        ++formed;
-      else
-        reasons[product] = "of its gradient, " + why;
-      eraseUnread(block); // what only the ops read that are gone, or was tried
+  // Where one is formed ops are gone, and others stand elsewhere.
+  for (bool more = true; more;) {
+    more = false;
+    for (auto product : block.getOps<DotGeneralOp>()) {
+      if (!isNew(product))
+        continue;
+      Gradient gradient(block, product);
+      std::string why;
+      if (!gradient.isThere())
+        continue;
+      more = gradient.form(why);
+      if (more)
+        break;
+      reasons[product] = "of its gradient, " + why;
     }
+    formed += more;
   }
   return formed;
 }

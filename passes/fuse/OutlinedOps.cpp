@@ -1,6 +1,7 @@
 #include "passes/fuse/OutlinedOps.h"
 
 #include "dialects/stablehlo/TensorTypes.h"
+#include "passes/UnreadOps.h"
 #include "passes/fuse/RematCopies.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -161,23 +162,29 @@ void OutlinedOps::replaceWith(OpBuilder &b, exec::FusedOp fused) {
       back[from] = static_cast<int64_t>(to);
     result.value.replaceAllUsesWith(turn(b, value, back));
   }
-  SmallVector<Operation *> ops = sorted();
-  for (Operation *op : llvm::reverse(ops))
-    if (op->use_empty())
-      op->erase();
+  eraseUnread(inside.getArrayRef());
 }
 
 bool OutlinedOps::isCircular() const {
+  Operation *last = inside.front();
+  for (Operation *op : inside)
+    last = last->isBeforeInBlock(op) ? op : last;
   DenseSet<Operation *> after;
-  for (const Result &result : results)
-    for (Operation *user : result.value.getUsers())
-      if (Operation *op = block.findAncestorOpInBlock(*user); op && !inside.contains(op))
-        after.insert(op);
-  SmallVector<Operation *> work(after.begin(), after.end());
-  while (!work.empty())
-    for (Operation *user : work.pop_back_val()->getUsers())
-      if (Operation *op = block.findAncestorOpInBlock(*user); op && after.insert(op).second)
+  SmallVector<Operation *> work;
+  auto addReaders = [&](Value value, bool countsInside) {
+    for (Operation *user : value.getUsers()) {
+      Operation *op = block.findAncestorOpInBlock(*user);
+      // What stands behind all of the kernel leads to none of it.
+      if (op && (countsInside || !inside.contains(op)) && !last->isBeforeInBlock(op) &&
+          after.insert(op).second)
         work.push_back(op);
+    }
+  };
+  for (const Result &result : results)
+    addReaders(result.value, /*countsInside=*/false);
+  while (!work.empty())
+    for (Value result : work.pop_back_val()->getResults())
+      addReaders(result, /*countsInside=*/true);
   return llvm::any_of(inside, [&](Operation *op) { return after.contains(op); });
 }
 
@@ -187,19 +194,72 @@ AtEnd::AtEnd(Block &block) : builder(OpBuilder::atBlockTerminator(&block)) {
                             DenseElementsAttr::get(type, false));
 }
 
+namespace {
+
+// Puts ops that have no place yet before what reads them, with what they read.
+class Placing {
+public:
+  Placing(Block &block, ArrayRef<Operation *> ops)
+      : block(block), waiting(ops.begin(), ops.end()) {}
+
+  void run(ArrayRef<Operation *> ops) {
+    llvm::SetVector<Operation *> readers;
+    for (Operation *op : ops)
+      for (Operation *user : op->getUsers())
+        if (Operation *reader = block.findAncestorOpInBlock(*user); !waiting.contains(reader))
+          readers.insert(reader);
+    SmallVector<Operation *> inOrder = readers.takeVector();
+    llvm::sort(inOrder, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    for (Operation *reader : inOrder)
+      putBefore(reader);
+  }
+
+private:
+  // Never asks where an op stands that was moved: the whole block would be numbered again.
+  bool isBehind(Operation *op, Operation *reader) const {
+    return op->getBlock() == &block && op != reader && !placed.contains(op) &&
+           (waiting.contains(op) || reader->isBeforeInBlock(op));
+  }
+
+  void putBefore(Operation *reader) {
+    if (placed.contains(reader))
+      return;
+    SmallVector<Operation *> work{reader};
+    while (!work.empty()) {
+      Operation *op = work.back();
+      size_t before = work.size();
+      if (!placed.contains(op))
+        op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
+          for (Value operand : inner->getOperands())
+            if (Operation *def = operand.getDefiningOp(); def && isBehind(def, reader))
+              work.push_back(def);
+        });
+      if (work.size() > before)
+        continue;
+      work.pop_back();
+      if (op != reader && placed.insert(op).second)
+        op->moveBefore(reader);
+    }
+  }
+
+  Block &block;
+  DenseSet<Operation *> waiting, placed;
+};
+
+} // namespace
+
 AtEnd::~AtEnd() {
   Block &block = *mark->getBlock();
-  DenseMap<Operation *, std::pair<int, int>> places;
-  int at = 0;
-  for (Operation &op : block) {
-    if (&op == mark)
-      break;
-    places[&op] = {at++, 0};
-  }
+  auto made = [&] {
+    SmallVector<Operation *> ops;
+    for (Operation *op = mark->getNextNode(); op != block.getTerminator(); op = op->getNextNode())
+      ops.push_back(op);
+    return ops;
+  };
+  eraseUnread(made());
+  SmallVector<Operation *> ops = made();
   mark->erase();
-  if (block.getTerminator()->getPrevNode() &&
-      !places.contains(block.getTerminator()->getPrevNode()))
-    sortBlock(block, places);
+  Placing(block, ops).run(ops);
 }
 
 } // namespace tessera::fuse

@@ -39,7 +39,8 @@ public:
   // In the place of the ops, which are erased where nothing else reads them. Ops after the kernel
   // that put results into the program's order are made at the builder's place.
   void replaceWith(mlir::OpBuilder &b, exec::FusedOp fused);
-  // Whether an input of the kernel is computed of one of its results.
+  // Whether an input of the kernel is computed of one of its results. Asked where the block's ops stand
+  // in order.
   bool isCircular() const;
 
   mlir::Block &block;
@@ -54,7 +55,8 @@ private:
   llvm::SmallVector<mlir::Operation *> sorted() const;
 };
 
-// Ops that are made at the end of a block, and then put before what reads them.
+// Ops that are made at the end of a block, and then put before what reads them; those that nothing
+// reads are erased.
 class AtEnd {
 public:
   explicit AtEnd(mlir::Block &block);

@@ -16,6 +16,8 @@ ScorePlane::ScorePlane(Block &block, DotGeneralOp scores,
     : block(block), elements(typeOf(scores->getResult(0)).getNumElements()), products{scores} {
   ops.insert(scores);
   collect(ignores);
+  if (!hasExponentials())
+    return;
   findDims();
   findKeys();
   if (!other)

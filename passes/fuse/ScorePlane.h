@@ -15,6 +15,7 @@ std::optional<llvm::SmallVector<int64_t>> movedDims(mlir::Operation *op);
 class ScorePlane {
 public:
   // Of the products of pairs, the first is the scores. Readers for which `ignores` holds don't count.
+  // Where no exponentials are computed of them nothing is said of dimensions.
   ScorePlane(
       mlir::Block &block, stablehlo::DotGeneralOp scores,
       llvm::function_ref<bool(mlir::Operation *)> ignores = [](auto *) { return false; });
