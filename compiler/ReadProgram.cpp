@@ -10,6 +10,8 @@
 #include "compiler/SourceText.h"
 #include "compiler/TopologyFile.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/cost/Topology.h"
+#include "lib/target/GpuArchitectures.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
@@ -21,6 +23,18 @@
 namespace tessera {
 
 using namespace mlir;
+
+// Programs for GPUs are priced for one, where nothing else is said. Empty: the default topology.
+static std::string machineFor(ModuleOp module, const CompileOptions &options) {
+  if (!options.topology.empty() || topologyOf(module).name != cost::defaultTopology().name)
+    return options.topology;
+  llvm::Expected<target::Choice> target = target::choose(options.target, options.targetCpu);
+  if (!target) { // refused where it is used
+    llvm::consumeError(target.takeError());
+    return "";
+  }
+  return target::machineOf(target->processors.front()).str();
+}
 
 static Location named(Location location, llvm::SMRange name) {
   llvm::StringRef text(name.Start.getPointer(), name.End.getPointer() - name.Start.getPointer());
@@ -83,8 +97,8 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
     result.error = diagnostics.error("is not a program");
     return result;
   }
-  if (!options.topology.empty()) {
-    llvm::Expected<TopologyAttr> topology = parseTopologyFile(module->getLoc(), options.topology);
+  if (std::string machine = machineFor(*module, options); !machine.empty()) {
+    llvm::Expected<TopologyAttr> topology = parseTopologyFile(module->getLoc(), machine);
     if (!topology) {
       result.error = "error: the topology file: " + oneLine(llvm::toString(topology.takeError()));
       return result;

@@ -7,14 +7,16 @@ namespace tessera::target {
 
 namespace {
 
-// `ptx`: the first version of the language that knows it, 8.0 at least (CUDA 12).
+// `ptx`: the first version of the language that knows it, 8.0 at least (CUDA 12). `machine`: of
+// lib/machines, with the architecture or one that is near to it.
 struct Architecture {
-  llvm::StringRef name, ptx;
+  llvm::StringRef name, ptx, machine;
 };
 
 constexpr Architecture kArchitectures[] = {
-    {"sm_80", "ptx80"},  {"sm_86", "ptx80"},  {"sm_89", "ptx80"},   {"sm_90", "ptx80"},
-    {"sm_90a", "ptx80"}, {"sm_100", "ptx86"}, {"sm_100a", "ptx86"}, {"sm_120", "ptx87"}};
+    {"sm_80", "ptx80", "a100"},   {"sm_86", "ptx80", "a100"},  {"sm_89", "ptx80", "a100"},
+    {"sm_90", "ptx80", "h100"},   {"sm_90a", "ptx80", "h100"}, {"sm_100", "ptx86", "b200"},
+    {"sm_100a", "ptx86", "b200"}, {"sm_120", "ptx87", "b200"}};
 
 // 16 bytes are the widest access of a thread.
 constexpr unsigned kAccessBits = 128;
@@ -30,6 +32,13 @@ llvm::Expected<Processor> gpuArchitecture(llvm::StringRef name) {
       llvm::join(llvm::map_range(kArchitectures,
                                  [](const Architecture &known) { return known.name.str(); }),
                  ", "));
+}
+
+llvm::StringRef machineOf(const Processor &architecture) {
+  for (const Architecture &known : kArchitectures)
+    if (known.name == architecture.name)
+      return known.machine;
+  return "";
 }
 
 bool isNewer(const Processor &a, const Processor &b) {

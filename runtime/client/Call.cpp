@@ -1,7 +1,11 @@
 #include "runtime/client/Call.h"
+#include "lib/text/Quantity.h"
 #include "runtime/array/Placement.h"
-#include "runtime/comm/exchange/ExchangeCommunicator.h"
-#include "runtime/comm/local/LocalCommunicator.h"
+#include "runtime/client/LiveMemory.h"
+#include "runtime/comm/exchange/Agreement.h"
+#include "runtime/comm/exchange/Transport.h"
+#include "runtime/comm/nccl/NcclCommunicator.h"
+#include "runtime/execute/Backends.h"
 #include "runtime/pool/Guest.h"
 #include <algorithm>
 #include <cstdio>
@@ -55,7 +59,18 @@ Call::prepare(const Result<std::shared_ptr<const Executable>> &executable,
   position.facts.insert(position.facts.end(), options.facts.begin(), options.facts.end());
   if (Status s = agree(*transport, position); !s.ok())
     return s;
+  if (Status s = (*call)->connect(); !s.ok())
+    return s;
   return call;
+}
+
+// What communicators do together, once all ranks have agreed that they run the same.
+Status Call::connect() {
+  for (const auto &communicator : communicators_)
+    if (auto *nccl = dynamic_cast<NcclCommunicator *>(communicator.get()))
+      if (Status s = nccl->connect(arena_->memory(0, device::Space::Device)); !s.ok())
+        return s;
+  return {};
 }
 
 Result<std::unique_ptr<Call>> Call::make(std::shared_ptr<const Executable> executable,
@@ -75,7 +90,8 @@ Result<std::unique_ptr<Call>> Call::make(std::shared_ptr<const Executable> execu
   if (!call->arena_->isEnoughFor(made))
     return invalidArgument("the arena was made for other executables: it has " +
                            call->arena_->describe());
-  call->makeCommunicators(options);
+  if (Status s = call->makeCommunicators(options); !s.ok())
+    return s;
   call->makeDevices();
   call->run_.wakeAll = [raw = call.get()] {
     for (const auto &communicator : raw->communicators_)
@@ -95,22 +111,25 @@ Result<std::unique_ptr<Call>> Call::make(std::shared_ptr<const Executable> execu
   return call;
 }
 
-void Call::makeCommunicators(const CallOptions &options) {
+Status Call::makeCommunicators(const CallOptions &options) {
   const Client &client = *executable_->client();
   std::shared_ptr<LocalChannels> channels;
   if (!client.transport() && !program().channels().empty())
-    channels = std::make_shared<LocalChannels>(program(), run_);
+    channels = makeChannels(client.backend(), program(), run_);
   for (const DeviceProgram &each : program().programs()) {
     auto here = executable_->devicesOf(each);
-    if (here.begin == here.end)
+    if (here.begin == here.end) {
       communicators_.push_back(nullptr);
-    else if (Transport *transport = client.transport())
-      communicators_.push_back(std::make_unique<ExchangeCommunicator>(each, run_, *transport,
-                                                                      client.backend(), number_));
-    else
-      communicators_.push_back(
-          std::make_unique<LocalCommunicator>(each, run_, options.links, channels));
+      continue;
+    }
+    auto made = client.transport()
+                    ? makeCommunicator(client.backend(), each, run_, *client.transport(), number_)
+                    : makeCommunicator(client.backend(), each, run_, options.links, channels);
+    if (!made.ok())
+      return made.status();
+    communicators_.push_back(std::move(*made));
   }
+  return {};
 }
 
 void Call::makeDevices() {
@@ -171,8 +190,8 @@ Status Call::takeInputs() {
         continue;
       auto copy = executable_->client()->backend().allocate(tile->space(), tile->bytes());
       if (!copy)
-        return {Code::ResourceExhausted,
-                "no memory for a copy of input '" + inputs[i].parameter->name() + "'"};
+        return {Code::ResourceExhausted, "no memory for a copy of input '" +
+                                             inputs[i].parameter->name() + "'" + describeLive({})};
       copies_.push_back({tile, copy});
       tile = std::move(copy);
       moved = true;
@@ -181,6 +200,35 @@ Status Call::takeInputs() {
       bindAddresses(i, taken_[i]);
   }
   return {};
+}
+
+// What takes memory, with the outputs that there are.
+std::string Call::describeLive(const std::vector<Tiles> &outputs) const {
+  std::vector<LiveArray> arrays;
+  auto bytesOf = [](const Tiles &tiles) {
+    uint64_t bytes = 0;
+    for (const auto &tile : tiles)
+      bytes += tile && tile->space() == device::Space::Device ? tile->bytes() : 0;
+    return bytes;
+  };
+  Tiles arenas, constants;
+  for (size_t d = 0; d < devices_.size(); ++d)
+    arenas.push_back(arena_->memory(d, device::Space::Device));
+  for (const DeviceProgram &each : program().programs())
+    constants.push_back(executable_->constants(each));
+  arrays.push_back({"the arenas", bytesOf(arenas)});
+  arrays.push_back({"the constants", bytesOf(constants)});
+  for (const auto &input : program().inputs()) {
+    auto [begin, end] = executable_->devicesOf(*input.program);
+    if (spaceOf(*input.parameter) == device::Space::Device)
+      arrays.push_back({"input '" + input.parameter->name() + "'",
+                        static_cast<uint64_t>(localBytes(*input.parameter)) * (end - begin)});
+  }
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (program().outputs()[i].alias < 0)
+      arrays.push_back(
+          {"output '" + program().outputs()[i].parameter->name() + "'", bytesOf(outputs[i])});
+  return runtime::describeLive(std::move(arrays), executable_->client()->backend().mostMemory());
 }
 
 Status Call::makeOutputs(std::vector<Tiles> &outputs) {
@@ -199,7 +247,9 @@ Status Call::makeOutputs(std::vector<Tiles> &outputs) {
     for (size_t d = begin; d < end; ++d) {
       outputs[i].push_back(executable_->client()->backend().allocate(spaceOf(parameter), bytes));
       if (!outputs[i].back())
-        return {Code::ResourceExhausted, "no memory for output '" + parameter.name() + "'"};
+        return {Code::ResourceExhausted, "no memory for output '" + parameter.name() + "' of " +
+                                             text::bytes(bytes) + " on each device" +
+                                             describeLive(outputs)};
       devices_[d]->bindOutput(places[i].index, outputs[i].back()->address());
     }
   }

@@ -70,6 +70,7 @@ private:
                                             const CallOptions &options, uint32_t number);
   void bindAddresses(size_t input, const Tiles &tiles);
   Status takeInputs();
+  std::string describeLive(const std::vector<Tiles> &outputs) const;
   Status makeOutputs(std::vector<Tiles> &outputs);
   Status begin(std::span<const std::shared_ptr<device::Event>> after, device::Event &turn,
                const std::shared_ptr<device::Event> &done, std::vector<Tiles> &outputs);
@@ -82,7 +83,8 @@ private:
   void keepBuffers();
   uint64_t peakBytes(program::Memory memory) const;
   uint64_t peakBytes(const DeviceProgram &program, program::Memory memory) const;
-  void makeCommunicators(const CallOptions &options);
+  Status makeCommunicators(const CallOptions &options);
+  Status connect();
   void makeDevices();
   Status describeStall() const;
   Status describeLimit() const;

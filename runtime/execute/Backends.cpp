@@ -1,4 +1,8 @@
 #include "runtime/execute/Backends.h"
+#include "runtime/comm/exchange/ExchangeCommunicator.h"
+#include "runtime/comm/nccl/NcclCommunicator.h"
+#include "runtime/comm/virtual/VirtualChannels.h"
+#include "runtime/comm/virtual/VirtualCommunicator.h"
 #include "runtime/device/cpu/CpuBackend.h"
 #include "runtime/device/cuda/CudaBackend.h"
 #include "runtime/device/shadow/ShadowBackend.h"
@@ -28,6 +32,44 @@ Result<std::shared_ptr<device::Backend>> makeBackend(std::string target,
   return Status(Code::Unimplemented, "the program is for '" + target.substr(0, 40) +
                                          "', and this runtime has devices of these kinds: cpu, "
                                          "shadow, cuda");
+}
+
+static std::shared_ptr<device::CudaBackend> cudaOf(device::Backend &backend) {
+  return std::dynamic_pointer_cast<device::CudaBackend>(backend.shared_from_this());
+}
+
+std::shared_ptr<LocalChannels> makeChannels(device::Backend &backend, const LoadedProgram &file,
+                                            Run &run) {
+  if (auto cuda = cudaOf(backend))
+    return std::make_shared<VirtualChannels>(cuda, file, run);
+  return std::make_shared<LocalChannels>(file, run);
+}
+
+using Made = Result<std::unique_ptr<Communicator>>;
+
+Made makeCommunicator(device::Backend &backend, const DeviceProgram &program, Run &run,
+                      std::shared_ptr<const Links> links, std::shared_ptr<LocalChannels> channels) {
+  if (auto cuda = cudaOf(backend))
+    return std::unique_ptr<Communicator>(std::make_unique<VirtualCommunicator>(
+        cuda, program, run, std::move(links),
+        std::static_pointer_cast<VirtualChannels>(std::move(channels))));
+  return std::unique_ptr<Communicator>(
+      std::make_unique<LocalCommunicator>(program, run, std::move(links), std::move(channels)));
+}
+
+Made makeCommunicator(device::Backend &backend, const DeviceProgram &program, Run &run,
+                      Transport &transport, uint32_t session) {
+  if (!transport.isForNccl())
+    return std::unique_ptr<Communicator>(
+        std::make_unique<ExchangeCommunicator>(program, run, transport, backend, session));
+  auto cuda = cudaOf(backend);
+  if (!cuda)
+    return Status(Code::Unimplemented,
+                  "communicator 'nccl' is for GPUs, and the program is not: use --comm=mpi");
+  auto made = NcclCommunicator::make(cuda, program, run, transport);
+  if (!made.ok())
+    return made.status();
+  return std::unique_ptr<Communicator>(std::move(*made));
 }
 
 } // namespace tessera::runtime

@@ -164,8 +164,12 @@ void Interpreter::kernelFailed(uint32_t tag, int32_t code) {
 }
 
 void Interpreter::commandFailed(uint32_t tag, const Status &status) {
-  run_.fail({status.code(), who() + status.message() + " at " +
-                                program_.location(program_.decoded().code[tag].location)});
+  const Instruction &instruction = program_.decoded().code[tag];
+  std::string what = instruction.opcode == Opcode::Dispatch
+                         ? "kernel '" + program_.kernels()[instruction.a].symbol + "': "
+                         : "";
+  run_.fail({status.code(),
+             who() + what + status.message() + " at " + program_.location(instruction.location)});
 }
 
 void Interpreter::executed(uint32_t tag, int64_t begin, int64_t end) {

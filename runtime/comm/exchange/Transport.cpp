@@ -20,7 +20,8 @@ static std::vector<std::string> candidates(const std::string &file) {
 }
 
 static Result<std::shared_ptr<Transport>> openPlugin(const std::string &name) {
-  std::string file = "libtessera_comm_" + name + ".so",
+  bool isForNccl = name == "nccl"; // which gets to know its peers by MPI
+  std::string file = "libtessera_comm_" + (isForNccl ? "mpi" : name) + ".so",
               reason = "there is none; communicators are local, and mpi where the build found MPI";
   auto unsupported = [&](const std::string &what) {
     return Status(Code::Unimplemented, "communicator '" + name + "': " + what);
@@ -45,7 +46,7 @@ static Result<std::shared_ptr<Transport>> openPlugin(const std::string &name) {
     return unsupported(problem);
   if (plugin.abi != TESSERA_TRANSPORT_ABI)
     return unsupported(file + " was built for another version of the runtime");
-  return std::make_shared<Transport>(plugin);
+  return std::make_shared<Transport>(plugin, isForNccl);
 }
 
 // The process's connections by name.
@@ -72,6 +73,10 @@ Result<std::shared_ptr<Transport>> Transport::open(const std::string &name) {
                                            "connection");
   if (it != connections().end())
     return it->second;
+  if (!connections().empty()) // MPI is begun once
+    return Status(Code::Unimplemented, "communicator '" + name +
+                                           "': this process is connected by '" +
+                                           connections().begin()->first + "' already");
   auto opened = openPlugin(name);
   if (!opened.ok())
     return Status(opened.status().code(), comm::launchedAs() + opened.status().message());

@@ -22,6 +22,7 @@ enum : int32_t {
   kAgreementTag = 9,
   kCountersTag = 10,
   kTraceTag = 11,
+  kNcclTag = 12,
   kFirstGroupTag = 16,
   kFirstChannelTag = 1 << 19,
   kFirstSiteTag = 1 << 20,
@@ -34,9 +35,11 @@ public:
   // of this library leads. Once in a process: the connection lasts until closeAll or the end of the
   // process, and serves all sessions. It is not the child's of a fork. Errors name the rank that
   // this process would be.
+  // "nccl" is the same for processes whose GPUs reach each other by NCCL.
   static Result<std::shared_ptr<Transport>> open(const std::string &name);
   static void closeAll();
-  explicit Transport(const TesseraTransport &plugin) : plugin_(plugin), process_(getpid()) {}
+  explicit Transport(const TesseraTransport &plugin, bool isForNccl = false)
+      : plugin_(plugin), isForNccl_(isForNccl), process_(getpid()) {}
   ~Transport();
   // Nothing is sent over it any more.
   void close();
@@ -45,6 +48,7 @@ public:
 
   int32_t rank() const { return plugin_.rank; }
   int32_t size() const { return plugin_.size; }
+  bool isForNccl() const { return isForNccl_; }
   bool isHere() const { return process_ == getpid(); }
   // A tag of a session: messages of two that execute at the same time don't meet. With more of them
   // than there are ranges they may, and find out.
@@ -86,6 +90,7 @@ public:
 
 private:
   TesseraTransport plugin_;
+  const bool isForNccl_;
   const pid_t process_;
   std::unique_ptr<Background> background_ = std::make_unique<Background>();
   std::atomic<uint32_t> sessions_{0};

@@ -45,31 +45,41 @@ Status LocalChannels::start(const DeviceProgram &program, uint32_t position,
     flight.left = plan.sends ? targets : 1;
   }
   Way *ways = ways_[&route - file_.channels().data()].get();
-  End end{&flight, buffers[0].bits()};
-  if (plan.sends)
-    route.forEachTarget(position,
-                        [&](uint32_t target) { meet(ways[target], end, true, route.bytes()); });
-  else
-    meet(ways[position], end, false, route.bytes());
+  End end{&flight, buffers[0].bits(), {&program, position, plan.site}};
+  if (!plan.sends)
+    return meet(ways[position], end, false, route.bytes());
+  Status status;
+  route.forEachTarget(position, [&](uint32_t target) {
+    if (status.ok())
+      status = meet(ways[target], end, true, route.bytes());
+  });
+  return status;
+}
+
+Status LocalChannels::carry(const Place &, const Place &, const void *source, void *target,
+                            uint64_t bytes) {
+  std::memmove(target, source, bytes);
   return {};
 }
 
-void LocalChannels::meet(Way &way, End end, bool sends, uint64_t bytes) {
+Status LocalChannels::meet(Way &way, End end, bool sends, uint64_t bytes) {
   End other;
   {
     std::lock_guard lock(way.mutex);
     auto &theirs = sends ? way.receives : way.sends;
     if (theirs.empty()) {
       (sends ? way.sends : way.receives).push_back(end);
-      return;
+      return {};
     }
     other = theirs.front();
     theirs.pop_front();
   }
   const End &from = sends ? end : other, &to = sends ? other : end;
-  std::memmove(to.buffer, from.buffer, bytes);
+  if (Status s = carry(from.place, to.place, from.buffer, to.buffer, bytes); !s.ok())
+    return s;
   oneIsDone(*from.flight);
   oneIsDone(*to.flight);
+  return {};
 }
 
 void LocalChannels::oneIsDone(Flight &flight) {

@@ -23,14 +23,25 @@ public:
   // What one takes for a file: linear in devices x sites and in channels x devices that receive.
   static double bytesFor(const LoadedProgram &file);
   LocalChannels(const LoadedProgram &file, Run &run);
+  virtual ~LocalChannels() = default;
 
   // As a communicator's; `plan` has a route, and `site` is one of those behind the collectives'.
   Status start(const DeviceProgram &program, uint32_t position, const CollectivePlan &plan,
                const device::Address *buffers);
   device::Outcome wait(const DeviceProgram &program, Task &task, uint32_t position, uint32_t site);
   void wakeAll();
-  void reset();
+  virtual void reset();
   std::string describeWait(const DeviceProgram &program, uint32_t position, uint32_t site) const;
+
+protected:
+  // One end of what is sent: of a device and a site.
+  struct Place {
+    const DeviceProgram *program;
+    uint32_t position, site;
+  };
+  // Copies what is sent; where the cores do not do it themselves, it is under way when this returns.
+  virtual Status carry(const Place &from, const Place &to, const void *source, void *target,
+                       uint64_t bytes);
 
 private:
   // Of a device and a site: what it has started there.
@@ -43,6 +54,7 @@ private:
   struct End {
     Flight *flight;
     void *buffer;
+    Place place;
   };
   // Where a device that receives and the one that sends to it meet.
   struct Way {
@@ -57,7 +69,7 @@ private:
     const OfProgram &of = programs_[program.index()];
     return of.flights[uint64_t{position} * of.sites + (site - of.firstSite)];
   }
-  void meet(Way &way, End end, bool sends, uint64_t bytes);
+  Status meet(Way &way, End end, bool sends, uint64_t bytes);
   void oneIsDone(Flight &flight);
 
   const LoadedProgram &file_;

@@ -148,7 +148,7 @@ Status LocalCommunicator::start(Worker &worker, uint32_t position, const Collect
 // Where a core has nothing to do, and the device something else, it goes on with that.
 bool LocalCommunicator::isHandedOver(Worker &worker, const Turn &turn) {
   Pool &pool = worker.pool();
-  if (!works_[turn.number].wakes || !isBeside_[turn.number] || !pool.hasSleeper() ||
+  if (!coresMove() || !works_[turn.number].wakes || !isBeside_[turn.number] || !pool.hasSleeper() ||
       worker.index() >= pool.size()) // a guest's thread is alone
     return false;
   auto *task = new (std::nothrow) Carrying(*this, turn);
@@ -175,16 +175,22 @@ void LocalCommunicator::Carrying::run(Worker &worker) {
   run.retire();
 }
 
-Status LocalCommunicator::carryOut(Worker &worker, const Turn &turn) {
-  const CollectivePlan &plan = program_.decoded().collectives[turn.number];
-  const Work &work = works_[turn.number];
-  Meeting &meeting = *turn.meeting;
-  Job job{&plan, &work, meeting.arrivals, 0};
+Status LocalCommunicator::move(Worker &worker, size_t number, uint32_t, const Arrival *arrivals) {
+  const Work &work = works_[number];
+  Job job{&program_.decoded().collectives[number], &work, arrivals, 0};
   for (; job.firstUnit < work.units; job.firstUnit += Work::kMostCells)
     if (worker.runJob(runUnits, &job,
                       static_cast<uint32_t>(std::min(work.units - job.firstUnit, Work::kMostCells)),
                       work.chunk, work.wakes) != 0)
       return {Code::ResourceExhausted, "out of memory"};
+  return {};
+}
+
+Status LocalCommunicator::carryOut(Worker &worker, const Turn &turn) {
+  const CollectivePlan &plan = program_.decoded().collectives[turn.number];
+  Meeting &meeting = *turn.meeting;
+  if (Status s = move(worker, turn.number, turn.group, meeting.arrivals); !s.ok())
+    return s;
   if (!isSimulated(plan)) {
     complete(meeting, turn.epoch);
     return {};

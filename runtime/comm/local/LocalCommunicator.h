@@ -42,11 +42,22 @@ public:
   std::string describeWait(uint32_t position, uint32_t site) const override;
   void reset() override;
 
-private:
+protected:
   struct Arrival {
     void *const *buffers = nullptr;
     uint32_t sequence = 0; // of the rank's starts in the group
   };
+  // Carries out a collective whose ranks have all come. Where the cores do not do it themselves, it is
+  // over when it is under way.
+  virtual Status move(Worker &worker, size_t number, uint32_t group, const Arrival *arrivals);
+  virtual bool coresMove() const { return true; }
+  uint32_t groupOf(uint32_t position, uint32_t site) const {
+    return memberships_[position][sites_[site].plan->groupSet].group;
+  }
+  const DeviceProgram &program() const { return program_; }
+  LocalChannels *channels() const { return channels_.get(); }
+
+private:
   struct alignas(64) Meeting {
     std::atomic<uint32_t> arrived{0}, completed{0}; // completed: the epoch
     std::atomic<Task *> waiters{nullptr};
@@ -97,7 +108,7 @@ private:
   static void runUnit(const Job &job, uint64_t unit);
   Meeting &meetingOf(uint32_t position, uint32_t site) const {
     const Site &at = sites_[site];
-    return at.meetings[memberships_[position][at.plan->groupSet].group];
+    return at.meetings[groupOf(position, site)];
   }
   Status checkOrder(const Meeting &meeting, const CollectivePlan &plan, uint32_t position) const;
   void complete(Meeting &meeting, uint32_t epoch);

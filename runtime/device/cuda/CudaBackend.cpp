@@ -1,6 +1,7 @@
 #include "runtime/device/cuda/CudaBackend.h"
 #include "runtime/device/cpu/BlockPool.h"
 #include "runtime/device/cuda/CudaQueue.h"
+#include "runtime/device/cuda/MoveKernels.h"
 #include "runtime/program/LoadedProgram.h"
 #include <algorithm>
 #include <cstdlib>
@@ -19,8 +20,11 @@ public:
     auto &cuda = static_cast<CudaBackend &>(backend());
     cuda.enter();
     switch (space()) {
-    case Space::Device:
-      cuda.driver().cuMemFree(address().number());
+    case Space::Device: // what used it is over
+      if (cuda.memoryStream_)
+        cuda.driver().cuMemFreeAsync(address().number(), cuda.memoryStream_);
+      else
+        cuda.driver().cuMemFree(address().number());
       break;
     case Space::Host:
       cuda.driver().cuMemFreeHost(address().bits());
@@ -71,7 +75,60 @@ Status CudaBackend::start() {
   if (Status s = check(driver_.cuDeviceGetAttribute(&minor_, kMinor, device)); !s.ok())
     return s;
   gpu_ = std::string(name) + " (sm_" + std::to_string(major_) + std::to_string(minor_) + ")";
-  return check(driver_.cuDevicePrimaryCtxRetain(&context_, device)); // until the process ends
+  if (Status s = check(driver_.cuDevicePrimaryCtxRetain(&context_, device)); !s.ok())
+    return s; // it lasts until the process ends
+  const char *blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
+  blocks_ = blocking && *blocking && std::string(blocking) != "0";
+  enter();
+  return startPool(device);
+}
+
+// Memory that is given back stays with the process, so that steps don't wait for the driver.
+Status CudaBackend::startPool(cuda::DeviceNumber device) {
+  constexpr int kPools = 115;          // attribute of a device: whether it has pools
+  constexpr int kReleaseThreshold = 4; // attribute of a pool
+  int hasPools = 0;
+  uint64_t keeps = UINT64_MAX;
+  if (driver_.cuDeviceGetAttribute(&hasPools, kPools, device) != kSuccess || !hasPools)
+    return {};
+  auto check = [&](cuda::ResultCode code) {
+    return driver_.status(code, "the GPU's memory cannot be used");
+  };
+  if (Status s = check(driver_.cuDeviceGetDefaultMemPool(&memory_, device)); !s.ok())
+    return s;
+  if (Status s = check(driver_.cuMemPoolSetAttribute(memory_, kReleaseThreshold, &keeps)); !s.ok())
+    return s;
+  return check(driver_.cuStreamCreate(&memoryStream_, cuda::kNonBlocking));
+}
+
+// The stream is empty but for what is given back, so that waiting for it costs next to nothing.
+cuda::ResultCode CudaBackend::take(cuda::Pointer &memory, size_t bytes) {
+  if (!memoryStream_)
+    return driver_.cuMemAlloc(&memory, bytes);
+  cuda::ResultCode code = driver_.cuMemAllocAsync(&memory, bytes, memoryStream_);
+  if (code == cuda::kOutOfMemory) { // but for what the pool keeps in other pieces
+    driver_.cuStreamSynchronize(memoryStream_);
+    driver_.cuMemPoolTrimTo(memory_, 0);
+    code = driver_.cuMemAllocAsync(&memory, bytes, memoryStream_);
+  }
+  return code == kSuccess ? driver_.cuStreamSynchronize(memoryStream_) : code;
+}
+
+Result<cuda::Function> CudaBackend::kernelOf(uint32_t number,
+                                             const std::function<std::string()> &ptx) {
+  std::lock_guard lock(mutex_);
+  if (auto known = kernels_.find(number); known != kernels_.end())
+    return known->second;
+  enter();
+  cuda::Module module = nullptr; // until the process ends
+  cuda::Function function = nullptr;
+  cuda::ResultCode code = driver_.cuModuleLoadDataEx(&module, ptx().c_str(), 0, nullptr, nullptr);
+  if (code == kSuccess)
+    code = driver_.cuModuleGetFunction(&function, module, cuda::kMoveKernel);
+  if (code != kSuccess)
+    return driver_.status(code, "the driver refuses a kernel of collectives");
+  kernels_[number] = function;
+  return function;
 }
 
 std::shared_ptr<Memory> CudaBackend::allocate(Space space, size_t bytes) {
@@ -80,7 +137,7 @@ std::shared_ptr<Memory> CudaBackend::allocate(Space space, size_t bytes) {
   Address address;
   if (space == Space::Device) {
     cuda::Pointer memory = 0;
-    if (driver_.cuMemAlloc(&memory, taken) == kSuccess)
+    if (take(memory, taken) == kSuccess)
       address = Address(reinterpret_cast<void *>(memory));
   } else {
     void *memory = nullptr;

@@ -4,6 +4,9 @@
 
 #include "runtime/device/Device.h"
 #include "runtime/device/cuda/Driver.h"
+#include <functional>
+#include <map>
+#include <mutex>
 #include <vector>
 
 namespace tessera::runtime::device {
@@ -28,6 +31,10 @@ public:
   Pool &pool() const { return *pool_; }
   // The thread's calls of the driver are about this GPU from now on.
   void enter() const { driver_.cuCtxSetCurrent(context_); }
+  // Whether each command is waited for, so that an error names the one: CUDA_LAUNCH_BLOCKING.
+  bool blocks() const { return blocks_; }
+  // The runtime's own kernel with a number (MoveKernels.h), compiled once.
+  Result<cuda::Function> kernelOf(uint32_t number, const std::function<std::string()> &ptx);
 
 private:
   class Block;
@@ -35,6 +42,8 @@ private:
   CudaBackend(const cuda::Driver &driver, std::shared_ptr<Pool> pool)
       : driver_(driver), pool_(std::move(pool)) {}
   Status start();
+  Status startPool(cuda::DeviceNumber device);
+  cuda::ResultCode take(cuda::Pointer &memory, size_t bytes);
   std::shared_ptr<Event> move(cuda::Pointer to, cuda::Pointer from, size_t bytes);
 
   const cuda::Driver &driver_;
@@ -42,6 +51,12 @@ private:
   cuda::Context context_ = nullptr;
   std::string gpu_; // "NVIDIA H100 80GB HBM3 (sm_90)"
   int major_ = 0, minor_ = 0;
+  bool blocks_ = false;
+  // The driver's pool keeps what is given back. Its stream is only for that: null where there is none.
+  cuda::MemoryPool memory_ = nullptr;
+  cuda::Stream memoryStream_ = nullptr;
+  std::mutex mutex_; // of what follows
+  std::map<uint32_t, cuda::Function> kernels_;
 };
 
 // A program's kernels on the GPU, by their numbers.

@@ -3,18 +3,22 @@
 
 namespace tessera::runtime::device {
 
+using cuda::Command;
 using cuda::kSuccess;
 
 static constexpr int64_t kFirstPause = 4'000, kLongestPause = 200'000; // nanoseconds
+static constexpr size_t kMostCommands = 4096;                          // that are gathered
 
 CudaQueue::CudaQueue(std::shared_ptr<CudaBackend> backend, const Lane &lane)
     : backend_(std::move(backend)), driver_(backend_->driver()), lane_(lane),
-      code_(static_cast<const CudaCode *>(lane.code)), staged_(lane.sites) {
-  constexpr unsigned kNonBlocking = 1, kNoTiming = 2;
+      code_(static_cast<const CudaCode *>(lane.code)),
+      streams_(dynamic_cast<StreamCommunicator *>(&lane.communicator)), graphs_(driver_) {
   backend_->enter();
-  broken_ = driver_.status(driver_.cuStreamCreate(&stream_, kNonBlocking), "no stream");
+  for (cuda::Stream *stream : {&stream_, &copies_})
+    if (broken_.ok())
+      broken_ = driver_.status(driver_.cuStreamCreate(stream, cuda::kNonBlocking), "no stream");
   if (broken_.ok())
-    broken_ = driver_.status(driver_.cuEventCreate(&event_, kNoTiming), "no event");
+    broken_ = driver_.status(driver_.cuEventCreate(&event_, cuda::kNoTiming), "no event");
   value_ = backend_->allocate(Space::Host, sizeof(uint32_t));
   if (broken_.ok() && !value_)
     broken_ = {Code::ResourceExhausted, "no pinned memory on the host"};
@@ -24,12 +28,18 @@ CudaQueue::CudaQueue(std::shared_ptr<CudaBackend> backend, const Lane &lane)
 
 CudaQueue::~CudaQueue() {
   backend_->enter();
-  if (stream_)
-    driver_.cuStreamSynchronize(stream_);
+  for (cuda::Stream stream : {copies_, stream_})
+    if (stream)
+      driver_.cuStreamSynchronize(stream);
+  for (auto &[number, beside] : beside_)
+    for (cuda::EventHandle event : {beside.fork, beside.landed})
+      if (event)
+        driver_.cuEventDestroy(event);
   if (event_)
     driver_.cuEventDestroy(event_);
-  if (stream_)
-    driver_.cuStreamDestroy(stream_);
+  for (cuda::Stream stream : {copies_, stream_})
+    if (stream)
+      driver_.cuStreamDestroy(stream);
 }
 
 // Whether commands can be given.
@@ -44,34 +54,92 @@ bool CudaQueue::enter() {
   return true;
 }
 
-// A command is in the stream, or the driver has refused it.
-Outcome CudaQueue::given(uint32_t tag, cuda::ResultCode code, const char *what) {
-  if (given_++ == 0)
-    firstTag_ = tag;
-  if (code == kSuccess && lane_.issuer.tracing) { // one after the other, so that each has its time
-    int64_t begin = Pool::now();
-    code = driver_.cuStreamSynchronize(stream_);
-    if (code == kSuccess)
-      lane_.issuer.executed(tag, begin, Pool::now());
-  }
+Outcome CudaQueue::refused(uint32_t tag, cuda::ResultCode code, const char *what) {
   if (code == kSuccess)
     return Outcome::Done;
   lane_.issuer.commandFailed(tag, driver_.status(code, what));
   return Outcome::Failed;
 }
 
+Outcome CudaQueue::add(const Command &command) {
+  if (given_++ == 0)
+    firstTag_ = command.tag;
+  segment_.commands.push_back(command);
+  bool isFull = segment_.commands.size() >= kMostCommands;
+  return isFull || lane_.issuer.tracing || backend_->blocks() ? flush() : Outcome::Done;
+}
+
+Outcome CudaQueue::flush() {
+  if (segment_.commands.empty())
+    return Outcome::Done;
+  bool isWatched = lane_.issuer.tracing || backend_->blocks();
+  cuda::GraphExec graph = isWatched ? nullptr : graphs_.of(segment_, stream_);
+  Outcome outcome =
+      graph ? refused(segment_.commands.front().tag, driver_.cuGraphLaunch(graph, stream_),
+                      "a graph cannot be launched")
+            : giveEach();
+  segment_.clear();
+  return outcome;
+}
+
+// One after the other; where they are watched, each when the one before is over.
+Outcome CudaQueue::giveEach() {
+  bool isWatched = lane_.issuer.tracing || backend_->blocks();
+  for (const Command &command : segment_.commands) {
+    int64_t begin = Pool::now();
+    cuda::ResultCode code = cuda::give(driver_, segment_, command, stream_);
+    if (Outcome outcome =
+            refused(command.tag, code,
+                    command.kind == Command::Launch ? "it cannot be launched"
+                                                    : "the command cannot be given to the GPU");
+        outcome != Outcome::Done)
+      return outcome;
+    if (!isWatched)
+      continue;
+    if (Outcome outcome =
+            refused(command.tag, driver_.cuStreamSynchronize(stream_), "the GPU failed");
+        outcome != Outcome::Done)
+      return outcome;
+    if (lane_.issuer.tracing && command.kind != Command::Write)
+      lane_.issuer.executed(command.tag, begin, Pool::now());
+  }
+  return Outcome::Done;
+}
+
 Outcome CudaQueue::launch(Worker &, uint32_t tag, const KernelEntry &kernel, const Address *buffers,
                           bool) {
   if (!enter())
     return Outcome::Failed;
-  parameters_.resize(kernel.operands);
+  auto first = static_cast<uint32_t>(segment_.operands.size());
   for (uint32_t i = 0; i < kernel.operands; ++i)
-    parameters_[i] = const_cast<Address *>(&buffers[i]);
-  return given(tag,
-               driver_.cuLaunchKernel(code_->functions[kernel.number], kernel.grid, 1, 1,
-                                      kernel.threads, 1, 1, 0, stream_, parameters_.data(),
-                                      nullptr),
-               "a kernel cannot be launched");
+    segment_.operands.push_back(buffers[i].number());
+  return add({.kind = Command::Launch,
+              .tag = tag,
+              .function = code_->functions[kernel.number],
+              .grid = kernel.grid,
+              .threads = kernel.threads,
+              .operands = kernel.operands,
+              .firstOperand = first});
+}
+
+static bool isApart(Address from, Address to, uint64_t bytes) {
+  return (from.number() < to.number() ? to.number() - from.number()
+                                      : from.number() - to.number()) >= bytes;
+}
+
+// By way of another place where they overlap, as copies of the driver's must not.
+cuda::ResultCode CudaQueue::copyIn(cuda::Stream stream, Address from, Address to, uint64_t bytes) {
+  if (isApart(from, to, bytes))
+    return driver_.cuMemcpyAsync(to.number(), from.number(), bytes, stream);
+  cuda::Pointer between = 0;
+  cuda::ResultCode code = driver_.cuMemAllocAsync(&between, bytes, stream);
+  if (code != kSuccess)
+    return code;
+  code = driver_.cuMemcpyAsync(between, from.number(), bytes, stream);
+  if (code == kSuccess)
+    code = driver_.cuMemcpyAsync(to.number(), between, bytes, stream);
+  cuda::ResultCode freed = driver_.cuMemFreeAsync(between, stream);
+  return code == kSuccess ? freed : code;
 }
 
 Outcome CudaQueue::copy(Worker &, uint32_t tag, Address from, Address to, uint64_t bytes) {
@@ -79,34 +147,62 @@ Outcome CudaQueue::copy(Worker &, uint32_t tag, Address from, Address to, uint64
     return Outcome::Failed;
   if (bytes == 0 || from == to)
     return Outcome::Done;
-  uint64_t apart =
-      from.number() < to.number() ? to.number() - from.number() : from.number() - to.number();
-  if (apart >= bytes)
-    return given(tag, driver_.cuMemcpyAsync(to.number(), from.number(), bytes, stream_),
-                 "a copy cannot be started");
-  // By way of another place, as copies of the driver's must not overlap.
-  auto between = backend_->allocate(Space::Device, bytes);
-  cuda::ResultCode code = between ? kSuccess : cuda::kOutOfMemory;
-  if (code == kSuccess)
-    code = driver_.cuMemcpyAsync(between->address().number(), from.number(), bytes, stream_);
-  if (code == kSuccess)
-    code = driver_.cuMemcpyAsync(to.number(), between->address().number(), bytes, stream_);
-  if (code == kSuccess)
-    code = driver_.cuStreamSynchronize(stream_); // until then the place stays
-  return given(tag, code, "a copy cannot be started");
+  if (isApart(from, to, bytes))
+    return add({.kind = Command::Copy,
+                .tag = tag,
+                .from = from.number(),
+                .to = to.number(),
+                .bytes = bytes});
+  if (Outcome outcome = flush(); outcome != Outcome::Done)
+    return outcome;
+  return refused(tag, copyIn(stream_, from, to, bytes), "a copy cannot be started");
 }
 
-// In its turn: copies are not yet beside what follows.
-Outcome CudaQueue::startCopy(Worker &worker, uint32_t tag, uint32_t, Address from, Address to,
+Outcome CudaQueue::startCopy(Worker &, uint32_t tag, uint32_t number, Address from, Address to,
                              uint64_t bytes) {
-  return copy(worker, tag, from, to, bytes);
+  if (!enter() || flush() != Outcome::Done)
+    return Outcome::Failed;
+  if (bytes == 0 || from == to)
+    return Outcome::Done;
+  Beside &beside = beside_[number];
+  cuda::ResultCode code = kSuccess;
+  auto then = [&](auto &&call) {
+    if (code == kSuccess)
+      code = call();
+  };
+  for (cuda::EventHandle *event : {&beside.fork, &beside.landed})
+    if (!*event)
+      then([&] { return driver_.cuEventCreate(event, cuda::kNoTiming); });
+  then([&] { return driver_.cuEventRecord(beside.fork, stream_); });
+  then([&] { return driver_.cuStreamWaitEvent(copies_, beside.fork, 0); });
+  int64_t begin = Pool::now();
+  then([&] { return copyIn(copies_, from, to, bytes); });
+  then([&] { return driver_.cuEventRecord(beside.landed, copies_); });
+  if (lane_.issuer.tracing) {
+    then([&] { return driver_.cuStreamSynchronize(copies_); });
+    lane_.issuer.executed(tag, begin, Pool::now());
+  }
+  return refused(tag, code, "a copy cannot be started");
+}
+
+// Also of a copy of nothing, which has no event.
+Outcome CudaQueue::land(Worker &, uint32_t tag, uint32_t number) {
+  if (!enter() || flush() != Outcome::Done)
+    return Outcome::Failed;
+  auto beside = beside_.find(number);
+  if (beside == beside_.end())
+    return Outcome::Done;
+  return refused(tag, driver_.cuStreamWaitEvent(stream_, beside->second.landed, 0),
+                 "a copy cannot be waited for");
 }
 
 Outcome CudaQueue::write(Worker &, uint32_t tag, int32_t value, Address to) {
   if (!enter())
     return Outcome::Failed;
-  return given(tag, driver_.cuMemsetD32Async(to.number(), static_cast<unsigned>(value), 1, stream_),
-               "a value cannot be written");
+  return add({.kind = Command::Write,
+              .tag = tag,
+              .to = to.number(),
+              .bytes = static_cast<uint32_t>(value)});
 }
 
 Outcome CudaQueue::catchUp(uint32_t tag) {
@@ -126,6 +222,9 @@ Outcome CudaQueue::catchUp(uint32_t tag) {
 void CudaQueue::ask() {
   backend_->enter();
   result_ = driver_.cuEventQuery(event_);
+  if (result_ == cuda::kNotReady && streams_)
+    if (Status status = streams_->health(); !status.ok())
+      lane_.run.fail(std::move(status)); // which lets the stream go on
   if (result_ == cuda::kNotReady) {
     pause_ = std::min(2 * pause_, kLongestPause);
     timer_.deadline = Pool::now() + pause_;
@@ -145,8 +244,10 @@ Outcome CudaQueue::arrived(uint32_t tag) {
   if (result_ == kSuccess)
     return Outcome::Done;
   std::string what = "the GPU failed";
-  if (given > 1)
-    what += " in this command, or one of the " + std::to_string(given - 1) + " after it";
+  if (!backend_->blocks())
+    what += " in this command, " +
+            (given > 1 ? "in one of the " + std::to_string(given - 1) + " after it, " : "") +
+            "or in one of another device on this GPU (CUDA_LAUNCH_BLOCKING=1 names the one)";
   lane_.issuer.commandFailed(first, driver_.status(result_, what));
   return Outcome::Failed;
 }
@@ -156,11 +257,11 @@ Outcome CudaQueue::read(Worker &, uint32_t tag, Address from, uint32_t bytes, ui
   if (arrived_) {
     outcome = arrived(tag);
   } else {
-    if (!enter())
+    if (!enter() || flush() != Outcome::Done)
       return Outcome::Failed;
-    outcome =
-        given(tag, driver_.cuMemcpyAsync(value_->address().number(), from.number(), bytes, stream_),
-              "a value cannot be read");
+    outcome = refused(
+        tag, driver_.cuMemcpyAsync(value_->address().number(), from.number(), bytes, stream_),
+        "a value cannot be read");
     if (outcome == Outcome::Done)
       outcome = catchUp(tag);
   }
@@ -178,85 +279,48 @@ Outcome CudaQueue::finish(Worker &) {
     return Outcome::Done;
   }
   backend_->enter();
-  Outcome outcome = arrived_ ? arrived(firstTag_) : catchUp(firstTag_);
+  if (lane_.run.failed())
+    segment_.clear();
+  Outcome outcome = Outcome::Done;
+  if (arrived_) {
+    outcome = arrived(firstTag_);
+  } else {
+    flush(); // what is in the stream already is waited for all the same
+    outcome = catchUp(firstTag_);
+  }
+  if (outcome != Outcome::Parked && lane_.run.failed() && copies_)
+    driver_.cuStreamSynchronize(copies_); // nobody has waited for what lands there
   return outcome == Outcome::Parked ? outcome : Outcome::Done;
 }
 
 void CudaQueue::reset() {
   arrived_ = false;
   given_ = 0;
-  for (Staged &staged : staged_)
-    staged.buffers = nullptr;
+  segment_.clear();
+  graphs_.tidy();
 }
 
-static uint64_t aligned(int64_t bytes) { return (static_cast<uint64_t>(bytes) + 63) / 64 * 64; }
-
-// Places on the host for the arrays of a collective; null: there is no memory.
-CudaQueue::Staged *CudaQueue::stage(const CollectivePlan &plan) {
-  Staged &staged = staged_[plan.site];
-  staged.plan = &plan;
-  if (staged.memory)
-    return &staged;
-  uint64_t total = 0;
-  std::vector<uint64_t> offsets;
-  for (bool isResult : {false, true})
-    for (const Transfer &transfer : plan.transfers) {
-      offsets.push_back(total);
-      total += aligned(isResult ? transfer.resultBytes : transfer.operandBytes);
-    }
-  staged.memory = backend_->allocate(Space::Host, total);
-  if (!staged.memory)
-    return nullptr;
-  for (uint64_t offset : offsets)
-    staged.host.push_back(staged.memory->address() + offset);
-  return &staged;
-}
-
-Outcome CudaQueue::copyStaged(uint32_t tag, const Staged &staged, bool isToHost) {
-  size_t count = staged.plan->transfers.size();
-  for (size_t i = 0; i < count; ++i) {
-    const Transfer &transfer = staged.plan->transfers[i];
-    int64_t bytes = isToHost ? transfer.operandBytes : transfer.resultBytes;
-    size_t at = isToHost ? i : count + i;
-    if (bytes == 0 || !staged.buffers[at])
-      continue;
-    Address to = isToHost ? staged.host[at] : staged.buffers[at];
-    Address from = isToHost ? staged.buffers[at] : staged.host[at];
-    Outcome outcome = given(tag, driver_.cuMemcpyAsync(to.number(), from.number(), bytes, stream_),
-                            "an array of a collective cannot be copied");
-    if (outcome != Outcome::Done)
-      return outcome;
-  }
-  return Outcome::Done;
-}
-
-// Operands are on the host, or, where the communicator copies for itself, complete on the device.
+// Where the communicator is the host's, operands are complete on the device before it starts: it
+// copies for itself.
 Outcome CudaQueue::start(Worker &worker, uint32_t tag, const CollectivePlan &plan,
                          const Address *buffers) {
-  bool inPlace = lane_.communicator.inPlace();
   if (arrived_) {
     if (Outcome outcome = arrived(tag); outcome != Outcome::Done)
       return outcome;
   } else {
-    if (!enter())
+    if (!enter() || flush() != Outcome::Done)
       return Outcome::Failed;
-    Staged *staged = stage(plan);
-    if (!staged) {
-      lane_.issuer.commandFailed(
-          tag, {Code::ResourceExhausted, "no pinned memory on the host for a collective"});
+    if (!streams_) {
+      if (Outcome outcome = catchUp(tag); outcome != Outcome::Done)
+        return outcome;
+    } else if (Status status = streams_->come(lane_.position, plan.site, stream_); !status.ok()) {
+      lane_.issuer.commandFailed(tag, status);
       return Outcome::Failed;
     }
-    staged->buffers = buffers;
-    if (inPlace)
-      if (Outcome outcome = copyStaged(tag, *staged, /*isToHost=*/true); outcome != Outcome::Done)
-        return outcome;
-    if (Outcome outcome = catchUp(tag); outcome != Outcome::Done)
-      return outcome;
   }
   if (lane_.run.failed())
     return Outcome::Failed;
-  Status status = lane_.communicator.start(worker, lane_.position, plan,
-                                           inPlace ? staged_[plan.site].host.data() : buffers);
+  Status status = lane_.communicator.start(worker, lane_.position, plan, buffers);
   if (status.ok())
     return Outcome::Done;
   lane_.run.fail(std::move(status));
@@ -264,15 +328,25 @@ Outcome CudaQueue::start(Worker &worker, uint32_t tag, const CollectivePlan &pla
 }
 
 Outcome CudaQueue::wait(Worker &worker, uint32_t tag, uint32_t site) {
+  if (!segment_.commands.empty()) {
+    if (!enter() || flush() != Outcome::Done)
+      return Outcome::Failed;
+  }
   Outcome outcome = lane_.communicator.wait(worker, lane_.issuer, lane_.position, site);
-  Staged &staged = staged_[site];
-  if (outcome != Outcome::Done || !lane_.communicator.inPlace() || !staged.buffers)
+  if (outcome != Outcome::Done || !streams_)
     return outcome;
   if (!enter())
     return Outcome::Failed;
-  outcome = copyStaged(tag, staged, /*isToHost=*/false);
-  staged.buffers = nullptr;
-  return outcome;
+  int64_t begin = Pool::now();
+  Status status = streams_->follow(lane_.position, site, stream_);
+  if (status.ok() && lane_.issuer.tracing) {
+    status = driver_.status(driver_.cuStreamSynchronize(stream_), "the GPU failed");
+    lane_.issuer.executed(tag, begin, Pool::now());
+  }
+  if (status.ok())
+    return Outcome::Done;
+  lane_.issuer.commandFailed(tag, status);
+  return Outcome::Failed;
 }
 
 } // namespace tessera::runtime::device

@@ -1,12 +1,17 @@
-// The commands of a logical device on a GPU: a stream. The issuer is parked where it needs to know
-// that the stream has come so far: a timer asks the driver.
+// The commands of a logical device on a GPU: streams for what it computes and for copies beside that.
 //
-// Collectives are the communicator's, between the hosts' views: operands are copied to pinned memory
-// before one starts, results from there after it.
+//   compute   launch launch .. | fork     launch .. launch    | land   launch ..
+//   copies                       | fork   copy     land
+//
+// Commands that follow each other are gathered, and given together (Segment.h). The issuer is parked
+// where it needs to know that the stream has come so far: a timer asks the driver.
 #pragma once
 
 #include "runtime/device/Queue.h"
 #include "runtime/device/cuda/CudaBackend.h"
+#include "runtime/device/cuda/Segment.h"
+#include "runtime/device/cuda/StreamCommunicator.h"
+#include <map>
 
 namespace tessera::runtime::device {
 
@@ -21,7 +26,7 @@ public:
   Outcome copy(Worker &worker, uint32_t tag, Address from, Address to, uint64_t bytes) override;
   Outcome startCopy(Worker &worker, uint32_t tag, uint32_t number, Address from, Address to,
                     uint64_t bytes) override;
-  Outcome land(Worker &, uint32_t, uint32_t) override { return Outcome::Done; }
+  Outcome land(Worker &worker, uint32_t tag, uint32_t number) override;
   Outcome write(Worker &worker, uint32_t tag, int32_t value, Address to) override;
   Outcome start(Worker &worker, uint32_t tag, const CollectivePlan &plan,
                 const Address *buffers) override;
@@ -32,39 +37,41 @@ public:
   void reset() override;
 
 private:
-  // Of a collective: the arrays as the host has them.
-  struct Staged {
-    const CollectivePlan *plan = nullptr;
-    const Address *buffers = nullptr; // the device's; none: nothing is under way
-    std::shared_ptr<Memory> memory;
-    std::vector<Address> host; // operands, then results
+  // Of a copy that goes on beside what follows.
+  struct Beside {
+    cuda::EventHandle fork = nullptr, landed = nullptr;
   };
 
   bool enter();
-  Outcome given(uint32_t tag, cuda::ResultCode code, const char *what);
+  Outcome add(const cuda::Command &command);
+  // What was gathered is in the stream.
+  Outcome flush();
+  Outcome refused(uint32_t tag, cuda::ResultCode code, const char *what);
+  Outcome giveEach();
+  cuda::ResultCode copyIn(cuda::Stream stream, Address from, Address to, uint64_t bytes);
   // Done once all commands so far are carried out; else the issuer is parked until then.
   Outcome catchUp(uint32_t tag);
   Outcome arrived(uint32_t tag);
   void ask();
-  Staged *stage(const CollectivePlan &plan);
-  Outcome copyStaged(uint32_t tag, const Staged &staged, bool isToHost);
 
   const std::shared_ptr<CudaBackend> backend_;
   const cuda::Driver &driver_;
   const Lane lane_;
   const CudaCode *code_;
-  Status broken_; // why there is no stream
-  cuda::Stream stream_ = nullptr;
+  StreamCommunicator *const streams_; // null: the communicator is the host's
+  Status broken_;                     // why there is no stream
+  cuda::Stream stream_ = nullptr, copies_ = nullptr;
   cuda::EventHandle event_ = nullptr;
   std::shared_ptr<Memory> value_; // pinned: what is read
+  std::map<uint32_t, Beside> beside_;
+  cuda::Segment segment_; // gathered
+  cuda::Graphs graphs_;
 
   bool arrived_ = false; // the stream, where the issuer waited for it
   cuda::ResultCode result_ = cuda::kSuccess;
   uint32_t firstTag_ = 0, given_ = 0; // of the commands since the last catchUp
   Timer timer_ = {};
-  int64_t pause_ = 0;              // until the driver is asked again
-  std::vector<Staged> staged_;     // by site
-  std::vector<void *> parameters_; // of a launch: where its buffers' addresses are
+  int64_t pause_ = 0; // until the driver is asked again
 };
 
 } // namespace tessera::runtime::device

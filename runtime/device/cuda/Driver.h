@@ -12,6 +12,8 @@ namespace tessera::runtime::device::cuda {
 
 using ResultCode = int; // CUresult
 inline constexpr ResultCode kSuccess = 0, kOutOfMemory = 2, kNotReady = 600;
+inline constexpr unsigned kNonBlocking = 1; // flag of a stream: it waits for no other
+inline constexpr unsigned kNoTiming = 2;    // flag of an event
 
 using DeviceNumber = int;
 using Pointer = uint64_t; // in a device's memory; of pinned memory as the host has it
@@ -20,6 +22,9 @@ using Stream = struct StreamOfDriver *;
 using EventHandle = struct EventOfDriver *;
 using Module = struct ModuleOfDriver *;
 using Function = struct FunctionOfDriver *;
+using Graph = struct GraphOfDriver *;
+using GraphExec = struct GraphExecOfDriver *;
+using MemoryPool = struct MemoryPoolOfDriver *;
 
 // name, parameters
 #define TESSERA_CUDA_FUNCTIONS(F)                                                                  \
@@ -40,12 +45,25 @@ using Function = struct FunctionOfDriver *;
   F(cuMemFree, (Pointer memory))                                                                   \
   F(cuMemHostAlloc, (void **memory, size_t bytes, unsigned flags))                                 \
   F(cuMemFreeHost, (void *memory))                                                                 \
+  F(cuDeviceGetDefaultMemPool, (MemoryPool * pool, DeviceNumber device))                           \
+  F(cuMemPoolSetAttribute, (MemoryPool pool, int attribute, void *value))                          \
+  F(cuMemPoolTrimTo, (MemoryPool pool, size_t bytesToKeep))                                        \
+  F(cuMemAllocAsync, (Pointer * memory, size_t bytes, Stream stream))                              \
+  F(cuMemFreeAsync, (Pointer memory, Stream stream))                                               \
   F(cuMemcpy, (Pointer to, Pointer from, size_t bytes))                                            \
   F(cuMemcpyAsync, (Pointer to, Pointer from, size_t bytes, Stream stream))                        \
   F(cuMemsetD32Async, (Pointer to, unsigned value, size_t count, Stream stream))                   \
+  F(cuMemsetD8Async, (Pointer to, unsigned char value, size_t count, Stream stream))               \
   F(cuStreamCreate, (Stream * stream, unsigned flags))                                             \
   F(cuStreamDestroy, (Stream stream))                                                              \
   F(cuStreamSynchronize, (Stream stream))                                                          \
+  F(cuStreamWaitEvent, (Stream stream, EventHandle event, unsigned flags))                         \
+  F(cuStreamBeginCapture, (Stream stream, int mode))                                               \
+  F(cuStreamEndCapture, (Stream stream, Graph * graph))                                            \
+  F(cuGraphInstantiate, (GraphExec * made, Graph graph, unsigned long long flags))                 \
+  F(cuGraphLaunch, (GraphExec graph, Stream stream))                                               \
+  F(cuGraphExecDestroy, (GraphExec graph))                                                         \
+  F(cuGraphDestroy, (Graph graph))                                                                 \
   F(cuEventCreate, (EventHandle * event, unsigned flags))                                          \
   F(cuEventDestroy, (EventHandle event))                                                           \
   F(cuEventRecord, (EventHandle event, Stream stream))                                             \

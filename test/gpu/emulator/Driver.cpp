@@ -5,41 +5,21 @@
 //   TESSERA_EMULATOR_SEED    order of threads and delays (1)
 //   TESSERA_EMULATOR_SM      the architecture that it is: 80 without it
 //   TESSERA_EMULATOR_MEMORY  bytes (4 GiB)
+//   TESSERA_EMULATOR_LAG     microseconds by which a command may be late (200)
+//   TESSERA_EMULATOR_FAIL    a kernel that fails when it is carried out: a part of its name
+//   TESSERA_EMULATOR_REFUSE  a kernel that cannot be launched
 //   TESSERA_EMULATOR_REPORT  a file to which counts are written, a line of JSON for each kernel
-#include "test/gpu/emulator/Machine.h"
+//   TESSERA_EMULATOR_CALLS   a file to which the number of calls of each function is written
+#include "test/gpu/emulator/Streams.h"
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <functional>
-#include <mutex>
-#include <thread>
 
 using namespace tessera::emulator;
 
 namespace {
-
-enum Result : int {
-  Success = 0,
-  InvalidValue = 1,
-  OutOfMemory = 2,
-  NotInitialized = 3,
-  InvalidImage = 200,
-  InvalidPtx = 218,
-  NotFound = 500,
-  NotReady = 600,
-  IllegalAddress = 700,
-  LaunchFailed = 719
-};
-
-uint64_t environment(const char *name, uint64_t otherwise) {
-  const char *text = std::getenv(name);
-  return text && *text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 struct LoadedModule {
   Module code;
@@ -51,125 +31,18 @@ struct Function {
   const Kernel *kernel;
 };
 
-struct Event {
-  uint64_t recorded = 0, reached = 0;
-};
-
-// One GPU. All that runs holds its lock.
-class Gpu {
-public:
-  static Gpu &ofProcess() {
-    static Gpu &gpu = *new Gpu;
-    return gpu;
-  }
-
-  std::mutex mutex;
-  Memory memory;
-  int failure = Success; // of the context, for good
-  uint64_t seed = environment("TESSERA_EMULATOR_SEED", 1);
-  uint32_t launches = 0;
-  std::map<std::string, Counts> counts; // by kernel
-
-  void fail(int code, const std::string &why) {
-    std::fprintf(stderr, "emulator: %s\n", why.c_str());
-    if (failure == Success)
-      failure = code;
-  }
-
-  void copy(uint64_t to, uint64_t from, size_t bytes) {
-    uint8_t *target = memory.translate(to, bytes), *source = memory.translate(from, bytes);
-    if (!target || !source)
-      return fail(IllegalAddress,
-                  "a copy of " + std::to_string(bytes) + " bytes outside of what is allocated");
-    std::memcpy(target, source, bytes);
-  }
-
-  void report() {
-    const char *path = std::getenv("TESSERA_EMULATOR_REPORT");
-    FILE *file = path && *path ? std::fopen(path, "a") : nullptr;
-    if (!file)
-      return;
-    for (const auto &[name, c] : counts)
-      std::fprintf(file,
-                   "{\"kernel\":\"%s\",\"launches\":%llu,\"instructions\":%llu,\"barriers\":%llu,"
-                   "\"bytes_read\":%llu,\"bytes_written\":%llu,"
-                   "\"least_read\":%llu,\"least_written\":%llu,\"sectors_read\":%llu,\"sectors_"
-                   "written\":%llu}\n",
-                   name.c_str(), (unsigned long long)c.launches, (unsigned long long)c.instructions,
-                   (unsigned long long)c.barriers, (unsigned long long)c.bytesRead,
-                   (unsigned long long)c.bytesWritten, (unsigned long long)c.leastRead,
-                   (unsigned long long)c.leastWritten, (unsigned long long)c.sectorsRead,
-                   (unsigned long long)c.sectorsWritten);
-    std::fclose(file);
-  }
-
-private:
-  Gpu() {
-    std::atexit([] { ofProcess().report(); });
-  }
-};
-
-// Carries its commands out on a thread of its own, late.
-class Stream {
-public:
-  explicit Stream(uint64_t seed) : random_(seed), thread_([this] { main(); }) {}
-  ~Stream() {
-    {
-      std::lock_guard lock(mutex_);
-      stop_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-  void push(std::function<void(Gpu &)> command) {
-    {
-      std::lock_guard lock(mutex_);
-      commands_.push_back(std::move(command));
-    }
-    changed_.notify_all();
-  }
-  void drain() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return commands_.empty(); });
-  }
-
-private:
-  void main() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      changed_.wait(lock, [&] { return stop_ || !commands_.empty(); });
-      if (commands_.empty())
-        return;
-      auto &command = commands_.front();
-      lock.unlock();
-      if (random_() % 4 == 0)
-        std::this_thread::sleep_for(std::chrono::microseconds(random_() % 200));
-      {
-        Gpu &gpu = Gpu::ofProcess();
-        std::lock_guard whole(gpu.mutex);
-        command(gpu);
-      }
-      lock.lock();
-      commands_.pop_front();
-      changed_.notify_all();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void(Gpu &)>> commands_;
-  bool stop_ = false;
-  std::mt19937_64 random_;
-  std::thread thread_;
-};
+// Whether a variable names a part of the kernel's name.
+bool isNamed(const char *variable, const Kernel &kernel) {
+  const char *name = std::getenv(variable);
+  return name && *name && kernel.name.find(name) != kernel.name.npos;
+}
 
 void launch(Gpu &gpu, const Function &function, const Shape &shape,
-            const std::vector<uint8_t> &parameters) {
-  if (gpu.failure != Success)
-    return;
-  Machine machine(function.module->code, function.module->globals, gpu.memory,
-                  gpu.seed + gpu.launches);
-  std::string problem = machine.run(*function.kernel, shape, parameters.data(), ++gpu.launches,
+            const std::vector<uint8_t> &parameters, uint32_t number) {
+  if (isNamed("TESSERA_EMULATOR_FAIL", *function.kernel))
+    return gpu.fail(LaunchFailed, "kernel " + function.kernel->name + " fails, as it was told");
+  Machine machine(function.module->code, function.module->globals, gpu.memory, gpu.seed + number);
+  std::string problem = machine.run(*function.kernel, shape, parameters.data(), number,
                                     gpu.counts[function.kernel->name]);
   if (!problem.empty())
     gpu.fail(IllegalAddress, problem);
@@ -178,6 +51,11 @@ void launch(Gpu &gpu, const Function &function, const Shape &shape,
 } // namespace
 
 #define API extern "C" __attribute__((visibility("default"))) int
+#define COUNTED                                                                                    \
+  {                                                                                                \
+    std::lock_guard counting(Gpu::ofProcess().mutex);                                              \
+    ++Gpu::ofProcess().calls[__func__];                                                            \
+  }
 
 API cuInit(unsigned) { return Success; }
 API cuDriverGetVersion(int *version) { return *version = 13000, Success; }
@@ -190,7 +68,10 @@ API cuDeviceGetName(char *name, int length, int) {
 }
 API cuDeviceGetAttribute(int *value, int attribute, int) {
   auto version = static_cast<int>(environment("TESSERA_EMULATOR_SM", 80));
-  *value = attribute == 75 ? version / 10 : attribute == 76 ? version % 10 : 0;
+  *value = attribute == 75    ? version / 10
+           : attribute == 76  ? version % 10
+           : attribute == 115 ? 1
+                              : 0;
   return Success;
 }
 API cuDevicePrimaryCtxRetain(void **context, int) { return *context = &Gpu::ofProcess(), Success; }
@@ -266,31 +147,46 @@ API cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
 }
 API cuMemFreeHost(void *memory) { return std::free(memory), Success; }
 
-// At once, whatever streams do: they do not wait for each other.
-API cuMemcpy(uint64_t to, uint64_t from, size_t bytes) {
-  Gpu &gpu = Gpu::ofProcess();
-  std::lock_guard lock(gpu.mutex);
-  if (gpu.failure == Success)
-    gpu.copy(to, from, bytes);
-  return gpu.failure;
+// The memory is there at once; it is given back when the stream comes to it.
+API cuDeviceGetDefaultMemPool(void **pool, int) { return *pool = &Gpu::ofProcess(), Success; }
+API cuMemPoolSetAttribute(void *, int, void *) { return Success; }
+API cuMemPoolTrimTo(void *, size_t) { return Success; }
+API cuMemAllocAsync(uint64_t *memory, size_t bytes, Stream *stream) {
+  COUNTED;
+  return stream->capture ? static_cast<int>(CaptureUnsupported) : cuMemAlloc(memory, bytes);
 }
-API cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, Stream *stream) {
-  stream->push([=](Gpu &gpu) {
-    if (gpu.failure == Success)
-      gpu.copy(to, from, bytes);
+API cuMemFreeAsync(uint64_t memory, Stream *stream) {
+  COUNTED;
+  stream->push([=](Gpu &gpu, uint32_t) {
+    if (!gpu.memory.release(memory))
+      gpu.fail(InvalidValue, "memory that is not allocated is given back");
   });
   return Success;
 }
+
+// At once, whatever streams do: they do not wait for each other.
+API cuMemcpy(uint64_t to, uint64_t from, size_t bytes) {
+  COUNTED;
+  Gpu &gpu = Gpu::ofProcess();
+  std::lock_guard lock(gpu.mutex);
+  gpu.order.begin(Order::kHost);
+  if (gpu.failure == Success)
+    gpu.copy(to, from, bytes, 0);
+  return gpu.failure;
+}
+API cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, Stream *stream) {
+  COUNTED;
+  stream->push([=](Gpu &gpu, uint32_t command) { gpu.copy(to, from, bytes, command); });
+  return Success;
+}
 API cuMemsetD32Async(uint64_t to, unsigned value, size_t count, Stream *stream) {
-  stream->push([=](Gpu &gpu) {
-    uint8_t *target = gpu.memory.translate(to, 4 * count);
-    if (gpu.failure != Success)
-      return;
-    if (!target || to % 4)
-      return gpu.fail(IllegalAddress, "values written outside of what is allocated");
-    for (size_t i = 0; i < count; ++i)
-      std::memcpy(target + 4 * i, &value, 4);
-  });
+  COUNTED;
+  stream->push([=](Gpu &gpu, uint32_t command) { gpu.fill(to, 4 * count, value, 4, command); });
+  return Success;
+}
+API cuMemsetD8Async(uint64_t to, unsigned char value, size_t count, Stream *stream) {
+  COUNTED;
+  stream->push([=](Gpu &gpu, uint32_t command) { gpu.fill(to, count, value, 1, command); });
   return Success;
 }
 
@@ -300,39 +196,86 @@ API cuStreamCreate(Stream **stream, unsigned) {
 }
 API cuStreamDestroy(Stream *stream) { return delete stream, Success; }
 API cuStreamSynchronize(Stream *stream) {
+  COUNTED;
+  if (stream->capture)
+    return CaptureUnsupported;
   stream->drain();
   Gpu &gpu = Gpu::ofProcess();
   std::lock_guard lock(gpu.mutex);
   return gpu.failure;
 }
+API cuStreamWaitEvent(Stream *stream, Event *event, unsigned) {
+  COUNTED;
+  if (stream->capture)
+    return CaptureUnsupported;
+  std::shared_ptr<Record> last;
+  {
+    std::lock_guard lock(Gpu::ofProcess().mutex);
+    last = event->last;
+  }
+  if (last)
+    stream->await(std::move(last));
+  return Success;
+}
+API cuLaunchHostFunc(Stream *stream, void (*function)(void *), void *data) {
+  COUNTED;
+  return stream->call([=] { function(data); }), Success;
+}
 API cuEventCreate(Event **event, unsigned) { return *event = new Event, Success; }
 API cuEventDestroy(Event *event) {
-  Gpu &gpu = Gpu::ofProcess();
-  std::lock_guard lock(gpu.mutex);
+  std::lock_guard lock(Gpu::ofProcess().mutex);
   return delete event, Success;
 }
 API cuEventRecord(Event *event, Stream *stream) {
-  uint64_t number;
-  {
-    Gpu &gpu = Gpu::ofProcess();
-    std::lock_guard lock(gpu.mutex);
-    number = ++event->recorded;
-  }
-  stream->push([=](Gpu &) { event->reached = number; });
+  COUNTED;
+  if (stream->capture)
+    return CaptureUnsupported;
+  std::shared_ptr<Record> record = stream->record();
+  std::lock_guard lock(Gpu::ofProcess().mutex);
+  event->last = std::move(record);
   return Success;
 }
 API cuEventQuery(Event *event) {
+  COUNTED;
   Gpu &gpu = Gpu::ofProcess();
   std::lock_guard lock(gpu.mutex);
-  if (event->reached != event->recorded)
+  if (event->last && !event->last->done)
     return NotReady;
+  if (event->last)
+    gpu.order.join(Order::kHost, event->last->clock);
   return gpu.failure;
+}
+
+// What one thread gives to a stream becomes a graph; an executable one is a copy of it.
+API cuStreamBeginCapture(Stream *stream, int) {
+  COUNTED;
+  if (stream->capture)
+    return CaptureUnsupported;
+  return stream->capture = new Graph, Success;
+}
+API cuStreamEndCapture(Stream *stream, Graph **graph) {
+  COUNTED;
+  *graph = std::exchange(stream->capture, nullptr);
+  return *graph ? Success : InvalidValue;
+}
+API cuGraphInstantiate(Graph **made, Graph *graph, unsigned long long) {
+  COUNTED;
+  return *made = new Graph(*graph), Success;
+}
+API cuGraphDestroy(Graph *graph) { return delete graph, Success; }
+API cuGraphExecDestroy(Graph *graph) { return delete graph, Success; }
+API cuGraphLaunch(Graph *graph, Stream *stream) {
+  COUNTED;
+  return stream->pushAll(graph->actions), Success;
 }
 
 API cuLaunchKernel(Function *function, unsigned gridX, unsigned gridY, unsigned gridZ,
                    unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
                    Stream *stream, void **parameters, void **extra) {
+  COUNTED;
   const Kernel &kernel = *function->kernel;
+  if (isNamed("TESSERA_EMULATOR_REFUSE", kernel))
+    return LaunchOutOfResources;
   bool fits = gridX && gridX <= INT32_MAX && gridY == 1 && gridZ == 1 && blockX &&
               blockX <= kernel.mostThreads && blockX <= 1024 && blockY == 1 && blockZ == 1 &&
               kernel.sharedBytes + sharedBytes <= (48 << 10) && !extra;
@@ -342,20 +285,25 @@ API cuLaunchKernel(Function *function, unsigned gridX, unsigned gridY, unsigned 
   for (size_t i = 0; i < kernel.parameters.size(); ++i)
     std::memcpy(bytes.data() + kernel.parameters[i].offset, parameters[i],
                 kernel.parameters[i].bytes);
-  stream->push([=](Gpu &gpu) { launch(gpu, *function, {gridX, blockX, sharedBytes}, bytes); });
+  stream->push([=](Gpu &gpu, uint32_t number) {
+    launch(gpu, *function, {gridX, blockX, sharedBytes}, bytes, number);
+  });
   return Success;
 }
 
 API cuGetErrorName(int code, const char **name) {
-  static const std::map<int, const char *> names = {{Success, "CUDA_SUCCESS"},
-                                                    {InvalidValue, "CUDA_ERROR_INVALID_VALUE"},
-                                                    {OutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY"},
-                                                    {InvalidImage, "CUDA_ERROR_INVALID_IMAGE"},
-                                                    {InvalidPtx, "CUDA_ERROR_INVALID_PTX"},
-                                                    {NotFound, "CUDA_ERROR_NOT_FOUND"},
-                                                    {NotReady, "CUDA_ERROR_NOT_READY"},
-                                                    {IllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS"},
-                                                    {LaunchFailed, "CUDA_ERROR_LAUNCH_FAILED"}};
+  static const std::map<int, const char *> names = {
+      {Success, "CUDA_SUCCESS"},
+      {InvalidValue, "CUDA_ERROR_INVALID_VALUE"},
+      {OutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {InvalidImage, "CUDA_ERROR_INVALID_IMAGE"},
+      {InvalidPtx, "CUDA_ERROR_INVALID_PTX"},
+      {NotFound, "CUDA_ERROR_NOT_FOUND"},
+      {NotReady, "CUDA_ERROR_NOT_READY"},
+      {IllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+      {LaunchFailed, "CUDA_ERROR_LAUNCH_FAILED"},
+      {LaunchOutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+      {CaptureUnsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"}};
   auto it = names.find(code);
   return *name = it == names.end() ? nullptr : it->second,
          it == names.end() ? InvalidValue : Success;
@@ -392,6 +340,19 @@ API cuGetProcAddress_v2(const char *symbol, void **function, int, uint64_t, int 
                                                           F(cuEventDestroy),
                                                           F(cuEventRecord),
                                                           F(cuEventQuery),
+                                                          F(cuDeviceGetDefaultMemPool),
+                                                          F(cuMemPoolSetAttribute),
+                                                          F(cuMemPoolTrimTo),
+                                                          F(cuMemAllocAsync),
+                                                          F(cuMemFreeAsync),
+                                                          F(cuMemsetD8Async),
+                                                          F(cuStreamWaitEvent),
+                                                          F(cuStreamBeginCapture),
+                                                          F(cuStreamEndCapture),
+                                                          F(cuGraphInstantiate),
+                                                          F(cuGraphLaunch),
+                                                          F(cuGraphExecDestroy),
+                                                          F(cuGraphDestroy),
                                                           F(cuLaunchKernel),
                                                           F(cuGetErrorName)};
 #undef F

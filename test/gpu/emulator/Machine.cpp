@@ -400,8 +400,13 @@ private:
   bool note(const Thread &thread, Trace &trace, bool isWrite) {
     const Trace::Access now{launch_, block_, thread.number, epoch_};
     auto meets = [&](const Trace::Access &other) {
-      if (other.launch != launch_)
+      if (other.launch != launch_) {
+        if (other.launch && !memory_.isOver(other.launch))
+          fail(thread, std::string(isWrite ? "writes" : "reads") + " what a command of another " +
+                           "stream " + (&other == &trace.written ? "writes" : "reads") +
+                           ", with no event between");
         return false;
+      }
       return other.block != block_ || (other.epoch == epoch_ && other.thread != thread.number);
     };
     if (meets(trace.written))

@@ -54,4 +54,27 @@ uint8_t *Memory::translate(uint64_t address, size_t bytes) {
   return block ? block->bytes.get() + offset : nullptr;
 }
 
+std::string Memory::note(uint64_t address, size_t bytes, bool isWrite, uint32_t launch) {
+  size_t offset;
+  Block *block = isOfDevice(address) ? find(address, bytes, offset) : nullptr;
+  if (!block || !bytes || (block->traces.empty() && !launch))
+    return "";
+  if (block->traces.empty())
+    block->traces.resize(block->size);
+  for (size_t i = offset; i < offset + bytes; ++i) {
+    Trace &trace = block->traces[i];
+    bool meetsWrite = trace.written.launch && !isOver(trace.written.launch);
+    if (meetsWrite || (isWrite && trace.read.launch && !isOver(trace.read.launch)))
+      return std::string(isWrite ? "writes" : "reads") + " byte " + std::to_string(i) + " of " +
+             std::to_string(block->size) + ", which a command of another stream " +
+             (meetsWrite ? "writes" : "reads") + ", with no event between";
+    Trace::Access now;
+    now.launch = launch;
+    now.block = now.thread = Trace::kSeveral;
+    if (launch)
+      (isWrite ? trace.written : trace.read) = now;
+  }
+  return "";
+}
+
 } // namespace tessera::emulator

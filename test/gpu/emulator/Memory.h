@@ -2,10 +2,13 @@
 // host faults at. Each byte knows who read and wrote it last, so that races are found.
 #pragma once
 
+#include "test/gpu/emulator/Order.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace tessera::emulator {
@@ -34,6 +37,12 @@ public:
   Block *find(uint64_t address, size_t bytes, size_t &offset);
   // Of an address of the device or of the host.
   uint8_t *translate(uint64_t address, size_t bytes);
+  // Of a copy or the like, which is command `launch`; 0: the host's, which leaves no trace. What it
+  // meets that is not over; "" for nothing.
+  std::string note(uint64_t address, size_t bytes, bool isWrite, uint32_t launch);
+  // Whether an earlier launch is over before the one that runs now.
+  bool isOver(uint32_t launch) const { return !order || order->isOver(launch); }
+  const Order *order = nullptr; // of streams; null: everything comes in its turn
   size_t used() const { return used_; }
   size_t total() const { return total_; }
 

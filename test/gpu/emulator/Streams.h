@@ -1,0 +1,107 @@
+// What carries out the commands that a program gives to the GPU that is emulated: streams, each on a
+// thread of its own and late, events between them, and graphs.
+#pragma once
+
+#include "test/gpu/emulator/Machine.h"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace tessera::emulator {
+
+enum Result : int {
+  Success = 0,
+  InvalidValue = 1,
+  OutOfMemory = 2,
+  InvalidImage = 200,
+  InvalidPtx = 218,
+  NotFound = 500,
+  NotReady = 600,
+  IllegalAddress = 700,
+  LaunchOutOfResources = 701,
+  LaunchFailed = 719,
+  CaptureUnsupported = 900
+};
+
+uint64_t environment(const char *name, uint64_t otherwise);
+
+// One GPU. All that runs holds its lock.
+class Gpu {
+public:
+  static Gpu &ofProcess();
+
+  std::mutex mutex;
+  std::condition_variable changed; // a record is done
+  Memory memory;
+  Order order;
+  int failure = Success; // of the context, for good
+  uint64_t seed = environment("TESSERA_EMULATOR_SEED", 1);
+  std::map<std::string, Counts> counts;  // by kernel
+  std::map<std::string, uint64_t> calls; // of the driver's functions, by name
+
+  void fail(int code, const std::string &why);
+  // Within a command of the number `command`; 0: the host's.
+  void copy(uint64_t to, uint64_t from, size_t bytes, uint32_t command);
+  void fill(uint64_t to, size_t bytes, uint32_t value, unsigned width, uint32_t command);
+  void report() const;
+
+private:
+  Gpu();
+};
+
+// What a stream carries out, with the number that it has there.
+using Action = std::function<void(Gpu &, uint32_t command)>;
+
+// That a stream has come so far.
+struct Record {
+  bool done = false;
+  Order::Clock clock;
+};
+
+struct Event {
+  std::shared_ptr<Record> last; // null: never recorded, which nobody waits for
+};
+
+struct Graph {
+  std::vector<Action> actions;
+};
+
+// Its methods take the lock of the GPU.
+class Stream {
+public:
+  explicit Stream(uint64_t seed);
+  ~Stream();
+
+  // At the end of what it has to do, or of the graph that is being captured.
+  void push(Action action);
+  void pushAll(const std::vector<Action> &actions); // of a graph
+  std::shared_ptr<Record> record();
+  void await(std::shared_ptr<Record> record);
+  void call(std::function<void()> onHost); // without the lock
+  void drain();
+
+  Graph *capture = nullptr;
+
+private:
+  struct Command {
+    std::vector<Action> actions;
+    Order::Clock known; // of the host, when it was given
+    std::shared_ptr<Record> after, records;
+    std::function<void()> onHost;
+  };
+  void push(Command command);
+  void main();
+
+  std::deque<Command> commands_;
+  std::condition_variable changed_;
+  bool stop_ = false;
+  uint32_t number_ = 0;
+  uint64_t lag_ = environment("TESSERA_EMULATOR_LAG", 200);
+  std::mt19937_64 random_;
+  std::thread thread_;
+};
+
+} // namespace tessera::emulator
