@@ -33,7 +33,7 @@ static std::string machineFor(ModuleOp module, const CompileOptions &options) {
     llvm::consumeError(target.takeError());
     return "";
   }
-  return target::machineOf(target->processors.front()).str();
+  return target::machineOf(target->processors.front()).str(); // of both, the CPU is first
 }
 
 static Location named(Location location, llvm::SMRange name) {

@@ -31,7 +31,7 @@ constexpr Option kCompile[] = {
     {"-o", "FILE", "the program; with --stop-after, the module's text; - is standard output"},
     kEntry,
     kInputShapes,
-    {"--target", "cpu|shadow|cuda",
+    {"--target", "cpu|shadow|cuda|cpu,cuda",
      "what kernels are generated for; shadow is the cpu with a device that runs behind; cuda may "
      "name GPUs: cuda:sm_80,sm_90a"},
     {"--target-cpu", "NAME",
@@ -112,7 +112,7 @@ constexpr Option kRun[] = {
     {"--show", "LIST", "print these outputs, one number each, after a step; all shows all such",
      "all"},
     {"--every", "N", "with --show: after each Nth step only, and the first and the last"},
-    {"--comm", "local|mpi",
+    {"--comm", "local|mpi|nccl",
      "all devices in this process, or one a process (mpirun -n N tessera run ..)"},
     {"--topology", "FILE",
      "simulate the links of this machine, or of one by its name: a100, h100, ..; with "

@@ -34,6 +34,8 @@ llvm::Expected<Processor> gpuArchitecture(llvm::StringRef name) {
                  ", "));
 }
 
+bool isGpu(const Processor &processor) { return !machineOf(processor).empty(); }
+
 llvm::StringRef machineOf(const Processor &architecture) {
   for (const Architecture &known : kArchitectures)
     if (known.name == architecture.name)

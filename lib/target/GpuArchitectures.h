@@ -10,7 +10,10 @@ inline constexpr char kDefaultArchitecture[] = "sm_80";
 
 // `sm_80`, .. as LLVM and ptxas name them.
 llvm::Expected<Processor> gpuArchitecture(llvm::StringRef name);
-// The machine (lib/machines) that programs for an architecture are priced for where none is named.
+// Whether it is a GPU's, not a CPU's.
+bool isGpu(const Processor &processor);
+// The machine (lib/machines) that programs for an architecture are priced for where none is named; ""
+// of a CPU.
 llvm::StringRef machineOf(const Processor &architecture);
 // Whether `a` comes before `b` among images of code: of two that a GPU runs it is the better one.
 bool isNewer(const Processor &a, const Processor &b);

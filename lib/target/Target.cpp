@@ -8,8 +8,12 @@
 namespace tessera::target {
 
 // shadow: the code of cpu, on a runtime device that finds what takes the device for the host.
-static constexpr Target kTargets[] = {
-    {"cpu", Generator::Cpu}, {"shadow", Generator::Cpu}, {"cuda", Generator::Gpu}};
+// cpu_cuda: code for both in one file, each processor's by its own generator.
+static constexpr Target kTargets[] = {{"cpu", Generator::Cpu},
+                                      {"shadow", Generator::Cpu},
+                                      {"cuda", Generator::Gpu},
+                                      {"cpu_cuda", Generator::Cpu}};
+static constexpr llvm::StringRef kBoth = "cpu_cuda";
 
 llvm::ArrayRef<Target> targets() { return kTargets; }
 
@@ -17,11 +21,12 @@ llvm::Expected<Target> find(llvm::StringRef name) {
   for (const Target &target : kTargets)
     if (target.name == name)
       return target;
-  return llvm::createStringError(
-      "--target=" + name + ": no such target; use " +
-      llvm::join(llvm::map_range(
-                     kTargets, [](const Target &known) { return "--target=" + known.name.str(); }),
-                 " or "));
+  return llvm::createStringError("--target=" + name + ": no such target; use " +
+                                 llvm::join(llvm::map_range(llvm::ArrayRef(kTargets).drop_back(),
+                                                            [](const Target &known) {
+                                                              return "--target=" + known.name.str();
+                                                            }),
+                                            " or "));
 }
 
 static llvm::Expected<Processor> processor(Generator generator, llvm::StringRef name) {
@@ -50,7 +55,22 @@ static llvm::Expected<llvm::StringRef> namesOf(const Target &target, llvm::Strin
   return architectures.empty() ? llvm::StringRef(kDefaultArchitecture) : architectures;
 }
 
+// "cpu,cuda:sm_80,sm_90a": what a GPU's architectures are is said last.
+static llvm::Expected<Choice> chooseBoth(llvm::StringRef gpu, llvm::StringRef processors) {
+  llvm::Expected<Choice> choice = choose("cpu", processors);
+  if (!choice)
+    return choice;
+  llvm::Expected<Choice> other = choose(gpu, kDefaultProcessor);
+  if (!other)
+    return other;
+  choice->target = kBoth.str();
+  llvm::append_range(choice->processors, other->processors);
+  return choice;
+}
+
 llvm::Expected<Choice> choose(llvm::StringRef target, llvm::StringRef processors) {
+  if (target.starts_with("cpu,cuda"))
+    return chooseBoth(target.drop_front(4), processors);
   auto [kind, architectures] = target.split(':');
   llvm::Expected<Target> known = find(kind);
   if (!known)

@@ -2,7 +2,7 @@
 #include "passes/codegen/Passes.h"
 
 #include "dialects/tessera/Marks.h"
-#include "lib/target/Target.h"
+#include "lib/target/GpuArchitectures.h"
 #include "passes/codegen/cpu/Passes.h"
 #include "passes/codegen/gpu/Passes.h"
 
@@ -10,15 +10,6 @@ namespace tessera {
 
 #define GEN_PASS_DEF_GENERATECODE
 #include "passes/codegen/Passes.h.inc"
-
-static void buildTargetPipeline(target::Generator generator, mlir::OpPassManager &pm) {
-  switch (generator) {
-  case target::Generator::Cpu:
-    return buildCodegenCpuPipeline(pm);
-  case target::Generator::Gpu:
-    return buildCodegenGpuPipeline(pm);
-  }
-}
 
 namespace {
 
@@ -28,15 +19,45 @@ struct GenerateCode : impl::GenerateCodeBase<GenerateCode> {
     mlir::FailureOr<TargetAttr> target = ensureTarget(module);
     if (failed(target))
       return signalPassFailure();
-    llvm::Expected<target::Target> known = target::find(target->getName());
-    if (!known) {
-      module.emitError(llvm::toString(known.takeError()));
-      return signalPassFailure();
+    llvm::SmallVector<ProcessorAttr> cpus, gpus;
+    for (ProcessorAttr processor : target->getProcessors())
+      (target::isGpu(processor.toProcessor()) ? gpus : cpus).push_back(processor);
+    bool isBoth = !cpus.empty() && !gpus.empty();
+    llvm::SmallVector<mlir::OwningOpRef<exec::ImageOp>> images;
+    if (!gpus.empty()) {
+      mlir::OpPassManager pipeline(mlir::ModuleOp::getOperationName());
+      buildCodegenGpuPipeline(pipeline);
+      if (isBoth)
+        setTarget(module, TargetAttr::get(&getContext(), "cuda", gpus));
+      if (failed(runPipeline(pipeline, module)))
+        return signalPassFailure();
     }
-    mlir::OpPassManager pipeline(mlir::ModuleOp::getOperationName());
-    buildTargetPipeline(known->generator, pipeline);
-    if (failed(runPipeline(pipeline, module)))
-      signalPassFailure();
+    if (isBoth) {
+      takeImages(images);
+      setTarget(module, TargetAttr::get(&getContext(), "cpu", cpus));
+    }
+    if (!cpus.empty()) {
+      mlir::OpPassManager pipeline(mlir::ModuleOp::getOperationName());
+      buildCodegenCpuPipeline(pipeline);
+      if (failed(runPipeline(pipeline, module)))
+        return signalPassFailure();
+    }
+    for (auto &image : images)
+      module.push_back(image.release());
+    setTarget(module, *target);
+  }
+
+private:
+  // Of a GPU, with grids of their own beside those that kernels get for the CPU.
+  void takeImages(llvm::SmallVectorImpl<mlir::OwningOpRef<exec::ImageOp>> &images) {
+    llvm::SmallVector<int64_t> grids;
+    for (auto kernel : getOperation().getOps<exec::KernelOp>())
+      grids.push_back(kernel.getGrid().value_or(1));
+    for (auto image : llvm::make_early_inc_range(getOperation().getOps<exec::ImageOp>())) {
+      image.setGrids(grids);
+      image->remove();
+      images.emplace_back(image);
+    }
   }
 };
 

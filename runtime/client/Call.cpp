@@ -228,7 +228,8 @@ std::string Call::describeLive(const std::vector<Tiles> &outputs) const {
     if (program().outputs()[i].alias < 0)
       arrays.push_back(
           {"output '" + program().outputs()[i].parameter->name() + "'", bytesOf(outputs[i])});
-  return runtime::describeLive(std::move(arrays), executable_->client()->backend().mostMemory());
+  const device::Backend &backend = executable_->client()->backend();
+  return runtime::describeLive(std::move(arrays), backend.takenMemory(), backend.mostMemory());
 }
 
 Status Call::makeOutputs(std::vector<Tiles> &outputs) {
@@ -243,15 +244,14 @@ Status Call::makeOutputs(std::vector<Tiles> &outputs) {
     }
     auto bytes = static_cast<size_t>(localBytes(parameter));
     auto [begin, end] = executable_->devicesOf(*places[i].program);
-    outputs[i].reserve(end - begin);
-    for (size_t d = begin; d < end; ++d) {
-      outputs[i].push_back(executable_->client()->backend().allocate(spaceOf(parameter), bytes));
-      if (!outputs[i].back())
-        return {Code::ResourceExhausted, "no memory for output '" + parameter.name() + "' of " +
-                                             text::bytes(bytes) + " on each device" +
-                                             describeLive(outputs)};
-      devices_[d]->bindOutput(places[i].index, outputs[i].back()->address());
-    }
+    outputs[i] =
+        executable_->client()->backend().allocateTiles(spaceOf(parameter), bytes, end - begin);
+    if (outputs[i].empty() && begin < end)
+      return {Code::ResourceExhausted, "no memory for output '" + parameter.name() + "' of " +
+                                           text::bytes(bytes) + " on each device" +
+                                           describeLive(outputs)};
+    for (size_t d = begin; d < end; ++d)
+      devices_[d]->bindOutput(places[i].index, outputs[i][d - begin]->address());
   }
   made_ = outputs;
   return {};

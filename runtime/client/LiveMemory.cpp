@@ -4,7 +4,7 @@
 
 namespace tessera::runtime {
 
-std::string describeLive(std::vector<LiveArray> arrays, uint64_t most) {
+std::string describeLive(std::vector<LiveArray> arrays, uint64_t taken, uint64_t most) {
   constexpr size_t kNamed = 6;
   std::erase_if(arrays, [](const LiveArray &array) { return !array.bytes; });
   std::stable_sort(arrays.begin(), arrays.end(),
@@ -18,7 +18,9 @@ std::string describeLive(std::vector<LiveArray> arrays, uint64_t most) {
   if (others)
     text +=
         " and " + std::to_string(arrays.size() - kNamed) + " others (" + text::bytes(others) + ")";
-  return text + (text.empty() ? "; there are " : ", of ") + text::bytes(most);
+  if (!taken)
+    return text + "; there are " + text::bytes(most);
+  return text + "; " + text::bytes(taken) + " of " + text::bytes(most) + " are taken";
 }
 
 } // namespace tessera::runtime

@@ -16,6 +16,7 @@
 #include "runtime/pool/Pool.h"
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace tessera::runtime {
 class LoadedProgram;
@@ -32,6 +33,15 @@ public:
 
   // Contents are unspecified, 64-byte aligned. Null when there is no memory.
   virtual std::shared_ptr<Memory> allocate(Space space, size_t bytes) = 0;
+  // The same as `count` pieces of an array, one for each device; empty when there is no memory.
+  virtual std::vector<std::shared_ptr<Memory>> allocateTiles(Space space, size_t bytes,
+                                                             size_t count) {
+    std::vector<std::shared_ptr<Memory>> tiles;
+    while (tiles.size() < count)
+      if (tiles.push_back(allocate(space, bytes)); !tiles.back())
+        return {};
+    return tiles;
+  }
   // What the host has at `data` and nobody changes, such as a program's constants: the host's own
   // memory where the device can read that, or else a copy. `owner` keeps it. Sleeps until it is
   // there; null when there is no memory.
@@ -44,6 +54,8 @@ public:
   }
   // In bytes, for all logical devices of this process together.
   virtual uint64_t mostMemory() const = 0;
+  // Of which so much is taken, by whomever; 0: nobody knows.
+  virtual uint64_t takenMemory() const { return 0; }
 
   // Copies. They begin at once: what writes the source is over, and the target is in no use. Until
   // the event both sides stay.

@@ -13,6 +13,9 @@ namespace tessera::runtime {
 Result<std::shared_ptr<device::Backend>> makeBackend(std::string target,
                                                      std::shared_ptr<Pool> pool) {
   const char *instead = std::getenv("TESSERA_TARGET");
+  if (target == "cpu" && instead && std::string_view(instead) == "cuda")
+    return Status(Code::FailedPrecondition, "TESSERA_TARGET=cuda: the program has code for CPUs "
+                                            "only; compile it with --target=cpu,cuda");
   if (target == "cpu" && instead && *instead)
     target = instead;
   if (target == "cpu")

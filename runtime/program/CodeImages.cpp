@@ -1,5 +1,8 @@
 #include "runtime/program/CodeImages.h"
 #include "runtime/program/CpuFeatures.h"
+#include "runtime/program/Gpus.h"
+#include <cstdlib>
+#include <set>
 
 namespace tessera::runtime {
 
@@ -32,10 +35,34 @@ static std::string obstacle(const program::CodeImage &image) {
   return "";
 }
 
+// Of a file with code for several kinds of devices: what TESSERA_TARGET names, or a GPU where there
+// is one. "": the file has one kind only.
+static Result<std::string> wantedTarget(const program::File &file) {
+  std::set<std::string> kinds;
+  for (const auto &image : file.images())
+    kinds.insert(image.target());
+  if (kinds.size() < 2)
+    return std::string();
+  const char *named = std::getenv("TESSERA_TARGET");
+  if (!named || !*named)
+    return std::string(kinds.count("cuda") && hasGpu() ? "cuda" : "cpu");
+  std::string wanted = std::string(named) == "shadow" ? "cpu" : named;
+  if (!kinds.count(wanted))
+    return Status(Code::FailedPrecondition, "TESSERA_TARGET=" + wanted +
+                                                ": the program was compiled for " +
+                                                joined({kinds.begin(), kinds.end()}));
+  return wanted;
+}
+
 Result<const program::CodeImage *> chooseImage(const program::File &file) {
+  auto wanted = wantedTarget(file);
+  if (!wanted.ok())
+    return wanted.status();
   const program::CodeImage *best = nullptr, *least = nullptr;
   std::string why;
   for (const auto &image : file.images()) {
+    if (!wanted->empty() && image.target() != *wanted)
+      continue;
     std::string problem = obstacle(image);
     if (problem.empty()) {
       if (!best || image.features_size() > best->features_size())

@@ -26,7 +26,7 @@ from jax import lax
 from command_line import tessera
 
 # cpu: with FMA, without the tiles of AMX, whose order of sums is the instruction's.
-TARGETS = {"cpu": ["--target-cpu=x86-64-v3"], "cuda": ["--target=cuda:sm_80"]}
+TARGETS = {"cpu": ["--target-cpu=x86-64-v3", "--topology=a100"], "cuda": ["--target=cuda:sm_80"]}
 PTXAS = shutil.which("ptxas")
 PROGRAMS = {}
 

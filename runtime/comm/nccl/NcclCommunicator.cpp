@@ -3,11 +3,15 @@
 #include "runtime/device/cuda/MoveKernels.h"
 #include "runtime/program/LoadedProgram.h"
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace tessera::runtime {
 
 using namespace device::cuda;
 using device::Space;
+
+static constexpr int kTurns = 1000; // of a millisecond
 
 NcclCommunicator::NcclCommunicator(const nccl::Library &library,
                                    std::shared_ptr<device::CudaBackend> backend,
@@ -118,6 +122,7 @@ Status NcclCommunicator::start(Worker &, uint32_t, const CollectivePlan &plan,
                                program_.location(plan.location) + ": " + status.message()};
   std::lock_guard lock(mutex_);
   underWay_.push_back(&plan);
+  last_ = &plan;
   return {};
 }
 
@@ -188,11 +193,11 @@ Status NcclCommunicator::exchange(const CollectivePlan &plan, const DeviceStage 
 std::string NcclCommunicator::oldest() {
   while (!underWay_.empty() && done_.isPast(underWay_.front()->site, 0))
     underWay_.pop_front();
-  if (underWay_.empty())
+  if (!last_)
     return "";
-  const CollectivePlan &plan = *underWay_.front();
-  return std::string(" (waiting for ") + nameOf(plan) + " at " + program_.location(plan.location) +
-         ")";
+  const CollectivePlan &plan = underWay_.empty() ? *last_ : *underWay_.front();
+  return std::string(underWay_.empty() ? " (found behind " : " (waiting for ") + nameOf(plan) +
+         " at " + program_.location(plan.location) + ")";
 }
 
 // What the stream waits for does not come any more: it goes on without.
@@ -210,6 +215,11 @@ Status NcclCommunicator::health() {
   nccl::ResultCode error = nccl::kSuccess;
   if (status.ok() && library_.ncclCommGetAsyncError(comm_, &error) == nccl::kSuccess)
     status = library_.status(error, "a message between processes failed");
+  // Who it is, the processes' own transport knows some moments later.
+  for (int turn = 0; turn < kTurns && !status.ok() && transport_.health().ok(); ++turn)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (Status named = transport_.health(); !status.ok() && !named.ok())
+    status = named;
   if (!status.ok())
     status = {status.code(), status.message() + oldest()};
   else

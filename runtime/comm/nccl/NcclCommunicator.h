@@ -77,6 +77,7 @@ private:
   std::shared_ptr<device::Memory> arena_, staging_;
   std::map<std::pair<const CollectivePlan *, uint32_t>, std::unique_ptr<TableVersions>> tables_;
   std::deque<const CollectivePlan *> underWay_; // oldest first
+  const CollectivePlan *last_ = nullptr;        // that was started
 };
 
 } // namespace tessera::runtime

@@ -36,6 +36,18 @@ public:
   }
 };
 
+// A piece of a block.
+class CudaBackend::Tile final : public Memory {
+public:
+  Tile(std::shared_ptr<CudaBackend> backend, std::shared_ptr<Memory> whole, uint64_t offset,
+       size_t bytes)
+      : Memory(std::move(backend), whole->address() + offset, bytes, whole->space()),
+        whole_(std::move(whole)) {}
+
+private:
+  const std::shared_ptr<Memory> whole_;
+};
+
 CudaCode::~CudaCode() {
   backend_->enter();
   backend_->driver().cuModuleUnload(module_);
@@ -151,6 +163,28 @@ std::shared_ptr<Memory> CudaBackend::allocate(Space space, size_t bytes) {
     return nullptr;
   return std::make_shared<Block>(std::static_pointer_cast<CudaBackend>(shared_from_this()), address,
                                  bytes, space);
+}
+
+// Together, so that they take the driver one call, and lie alike from step to step: graphs know
+// addresses.
+std::vector<std::shared_ptr<Memory>> CudaBackend::allocateTiles(Space space, size_t bytes,
+                                                                size_t count) {
+  constexpr size_t kAlignment = 256;
+  if (count < 2 || space == Space::File)
+    return Backend::allocateTiles(space, bytes, count);
+  size_t each = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  std::shared_ptr<Memory> whole = allocate(space, each * count);
+  std::vector<std::shared_ptr<Memory>> tiles;
+  auto self = std::static_pointer_cast<CudaBackend>(shared_from_this());
+  for (size_t i = 0; whole && i < count; ++i)
+    tiles.push_back(std::make_shared<Tile>(self, whole, i * each, bytes));
+  return tiles;
+}
+
+uint64_t CudaBackend::takenMemory() const {
+  size_t free = 0, total = 0;
+  enter();
+  return driver_.cuMemGetInfo(&free, &total) == kSuccess ? total - free : 0;
 }
 
 uint64_t CudaBackend::mostMemory() const {

@@ -17,7 +17,10 @@ public:
 
   std::string_view name() const override { return "cuda"; }
   std::shared_ptr<Memory> allocate(Space space, size_t bytes) override;
+  std::vector<std::shared_ptr<Memory>> allocateTiles(Space space, size_t bytes,
+                                                     size_t count) override;
   uint64_t mostMemory() const override;
+  uint64_t takenMemory() const override;
   // These are over when they return.
   std::shared_ptr<Event> copyToHost(void *to, Address from, size_t bytes) override;
   std::shared_ptr<Event> copyFromHost(Address to, const void *from, size_t bytes) override;
@@ -38,6 +41,7 @@ public:
 
 private:
   class Block;
+  class Tile;
 
   CudaBackend(const cuda::Driver &driver, std::shared_ptr<Pool> pool)
       : driver_(driver), pool_(std::move(pool)) {}

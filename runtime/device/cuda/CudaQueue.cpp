@@ -241,8 +241,15 @@ Outcome CudaQueue::arrived(uint32_t tag) {
   arrived_ = false;
   uint32_t first = given_ ? firstTag_ : tag, given = given_;
   given_ = 0;
-  if (result_ == kSuccess)
+  if (result_ == kSuccess && !streams_)
     return Outcome::Done;
+  if (result_ == kSuccess) { // but what came may be wrong
+    Status status = streams_->health();
+    if (status.ok())
+      return Outcome::Done;
+    lane_.run.fail(std::move(status));
+    return Outcome::Failed;
+  }
   std::string what = "the GPU failed";
   if (!backend_->blocks())
     what += " in this command, " +

@@ -219,20 +219,17 @@ constexpr const char *kKernel = R"(.version 7.0
   .reg .b64 %row, %dimensions, %addresses, %ofJob, %element, %step, %job, %inside, %from, %to;
   .reg .b64 %outer, %extent, %index, %rest, %end, %last, %a;
   ld.param.b64 %table, [table];
-  mov.u32 %r8, %ctaid.x;
-  cvt.u64.u32 %block, %r8;
+  mov.u32 %r8, %ctaid.x; cvt.u64.u32 %block, %r8;
   ld.global.b64 %parts, [%table];
   mov.b64 %at, %table;
 $PART:
   ld.global.b64 %behind, [%at+16];
-  setp.lt.u64 %p0, %block, %behind;
-  @%p0 bra $FOUND;
+  setp.lt.u64 %p0, %block, %behind; @%p0 bra $FOUND;
   add.s64 %at, %at, 8;
   bra $PART;
 $FOUND:
   ld.global.b64 %first, [%at+8];
-  shl.b64 %part, %parts, 3;
-  add.s64 %part, %part, %at;
+  shl.b64 %part, %parts, 3; add.s64 %part, %part, %at;
   ld.global.b64 %part, [%part+16];
   add.s64 %part, %part, %table;
   ld.global.b64 %all, [%part];
@@ -245,24 +242,20 @@ $FOUND:
   add.s64 %addresses, %addresses, 48;
   add.s64 %ofJob, %sources, %targets;
   shl.b64 %ofJob, %ofJob, 3;
-  mov.u32 %r8, %ntid.x;
-  cvt.u64.u32 %step, %r8;
-  mov.u32 %r8, %tid.x;
-  cvt.u64.u32 %element, %r8;
+  mov.u32 %r8, %ntid.x; cvt.u64.u32 %step, %r8;
+  mov.u32 %r8, %tid.x; cvt.u64.u32 %element, %r8;
   sub.s64 %block, %block, %first;
   mad.lo.s64 %element, %block, %step, %element;
   sub.s64 %behind, %behind, %first;
   mul.lo.s64 %step, %step, %behind;
 $NEXT:
-  setp.ge.u64 %p0, %element, %all;
-  @%p0 bra $END;
+  setp.ge.u64 %p0, %element, %all; @%p0 bra $END;
   div.u64 %job, %element, %each;
   mul.lo.s64 %inside, %job, %each;
   sub.s64 %inside, %element, %inside;
   mad.lo.s64 %at, %job, %ofJob, %addresses;
   mov.b64 %from, %inside;
-  setp.eq.u64 %p0, %dimensions, 0;
-  @%p0 bra $INROW;
+  setp.eq.u64 %p0, %dimensions, 0; @%p0 bra $INROW;
   div.u64 %outer, %inside, %row;
   mul.lo.s64 %from, %outer, %row;
   sub.s64 %from, %inside, %from;
@@ -271,8 +264,7 @@ $INROW:
   mov.b64 %to, %from;
   add.s64 %index, %part, 48;
 $DIMENSION:
-  setp.ge.u64 %p0, %index, %addresses;
-  @%p0 bra $PLACED;
+  setp.ge.u64 %p0, %index, %addresses; @%p0 bra $PLACED;
   ld.global.b64 %extent, [%index];
   div.u64 %rest, %outer, %extent;
   mul.lo.s64 %extent, %rest, %extent;
@@ -286,15 +278,13 @@ $DIMENSION:
   bra $DIMENSION;
 $PLACED:
   add.s64 %last, %at, %ofJob;
-  shl.b64 %end, %sources, 3;
-  add.s64 %end, %end, %at;
+  shl.b64 %end, %sources, 3; add.s64 %end, %end, %at;
   ld.global.b64 %a, [%at];
   add.s64 %a, %a, %from;
   @load
 $SOURCE:
   add.s64 %at, %at, 8;
-  setp.ge.u64 %p0, %at, %end;
-  @%p0 bra $REDUCED;
+  setp.ge.u64 %p0, %at, %end; @%p0 bra $REDUCED;
   ld.global.b64 %a, [%at];
   add.s64 %a, %a, %from;
   @next
@@ -307,8 +297,7 @@ $TARGET:
   add.s64 %a, %a, %to;
   @store
   add.s64 %at, %at, 8;
-  setp.lt.u64 %p0, %at, %last;
-  @%p0 bra $TARGET;
+  setp.lt.u64 %p0, %at, %last; @%p0 bra $TARGET;
   add.s64 %element, %element, %step;
   bra $NEXT;
 $END:

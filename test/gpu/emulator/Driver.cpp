@@ -5,6 +5,8 @@
 //   TESSERA_EMULATOR_SEED    order of threads and delays (1)
 //   TESSERA_EMULATOR_SM      the architecture that it is: 80 without it
 //   TESSERA_EMULATOR_MEMORY  bytes (4 GiB)
+//   TESSERA_EMULATOR_POOL    1: memory that was given back is used again, as by the driver's pool; else
+//                            no address is, so that whoever still uses it is found
 //   TESSERA_EMULATOR_LAG     microseconds by which a command may be late (200)
 //   TESSERA_EMULATOR_FAIL    a kernel that fails when it is carried out: a part of its name
 //   TESSERA_EMULATOR_REFUSE  a kernel that cannot be launched
@@ -153,12 +155,17 @@ API cuMemPoolSetAttribute(void *, int, void *) { return Success; }
 API cuMemPoolTrimTo(void *, size_t) { return Success; }
 API cuMemAllocAsync(uint64_t *memory, size_t bytes, Stream *stream) {
   COUNTED;
-  return stream->capture ? static_cast<int>(CaptureUnsupported) : cuMemAlloc(memory, bytes);
+  if (stream->capture)
+    return CaptureUnsupported;
+  Gpu &gpu = Gpu::ofProcess();
+  std::lock_guard lock(gpu.mutex);
+  *memory = gpu.usesPool ? gpu.memory.allocateFromPool(bytes) : gpu.memory.allocate(bytes);
+  return *memory ? Success : OutOfMemory;
 }
 API cuMemFreeAsync(uint64_t memory, Stream *stream) {
   COUNTED;
   stream->push([=](Gpu &gpu, uint32_t) {
-    if (!gpu.memory.release(memory))
+    if (!(gpu.usesPool ? gpu.memory.releaseToPool(memory) : gpu.memory.release(memory)))
       gpu.fail(InvalidValue, "memory that is not allocated is given back");
   });
   return Success;

@@ -37,13 +37,39 @@ bool Memory::release(uint64_t address) {
   return true;
 }
 
+uint64_t Memory::allocateFromPool(size_t bytes) {
+  std::vector<uint64_t> &free = pool_[bytes];
+  if (free.empty())
+    return allocate(bytes);
+  uint64_t address = free.back();
+  Block &block = blocks_[address];
+  if (used_ + bytes > total_)
+    return 0;
+  free.pop_back();
+  used_ += bytes;
+  block.isFree = false;
+  std::memset(block.bytes.get(), 0xff, bytes);
+  return address;
+}
+
+bool Memory::releaseToPool(uint64_t address) {
+  auto it = blocks_.find(address);
+  if (it == blocks_.end() || it->second.isFree)
+    return false;
+  used_ -= it->second.size;
+  it->second.isFree = true;
+  pool_[it->second.size].push_back(address);
+  return true;
+}
+
 Memory::Block *Memory::find(uint64_t address, size_t bytes, size_t &offset) {
   auto after = blocks_.upper_bound(address);
   if (after == blocks_.begin())
     return nullptr;
   auto &[first, block] = *std::prev(after);
   offset = address - first;
-  return offset <= block.size && bytes <= block.size - offset ? &block : nullptr;
+  bool isInside = offset <= block.size && bytes <= block.size - offset;
+  return isInside && !block.isFree ? &block : nullptr;
 }
 
 uint8_t *Memory::translate(uint64_t address, size_t bytes) {

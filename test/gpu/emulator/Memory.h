@@ -27,12 +27,16 @@ public:
     std::unique_ptr<uint8_t[]> bytes;
     size_t size = 0;
     std::vector<Trace> traces; // made when a kernel first comes
+    bool isFree = false;       // but kept by a pool
   };
 
   Memory();
   // 256-byte aligned, filled with ones, which no program should read. 0: there is no room.
   uint64_t allocate(size_t bytes);
   bool release(uint64_t address);
+  // Of a pool, which gives what it got back to the next who wants as much.
+  uint64_t allocateFromPool(size_t bytes);
+  bool releaseToPool(uint64_t address);
   // The block that holds all of [address, address + bytes), with the offset there; null: none does.
   Block *find(uint64_t address, size_t bytes, size_t &offset);
   // Of an address of the device or of the host.
@@ -48,6 +52,7 @@ public:
 
 private:
   std::map<uint64_t, Block> blocks_;
+  std::map<size_t, std::vector<uint64_t>> pool_; // what is free, by bytes
   size_t used_ = 0, total_;
   uint64_t next_;
 };
