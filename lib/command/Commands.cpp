@@ -31,9 +31,9 @@ constexpr Option kCompile[] = {
     {"-o", "FILE", "the program; with --stop-after, the module's text; - is standard output"},
     kEntry,
     kInputShapes,
-    {"--target", "cpu|shadow|cuda|cpu,cuda",
+    {"--target", "cpu|shadow|cuda",
      "what kernels are generated for; shadow is the cpu with a device that runs behind; cuda may "
-     "name GPUs: cuda:sm_80,sm_90a"},
+     "name GPUs: cuda:sm_80,sm_90a; cpu,cuda is both in one file"},
     {"--target-cpu", "NAME",
      "the processor: native (this one), x86-64-v3, x86-64-v4, ..; help lists all; several with "
      "commas between",

@@ -21,8 +21,9 @@ static std::vector<std::string> candidates(const std::string &file) {
 
 static Result<std::shared_ptr<Transport>> openPlugin(const std::string &name) {
   bool isForNccl = name == "nccl"; // which gets to know its peers by MPI
-  std::string file = "libtessera_comm_" + (isForNccl ? "mpi" : name) + ".so",
-              reason = "there is none; communicators are local, and mpi where the build found MPI";
+  std::string
+      file = "libtessera_comm_" + (isForNccl ? "mpi" : name) + ".so",
+      reason = "there is none; communicators are local, and mpi and nccl where the build found MPI";
   auto unsupported = [&](const std::string &what) {
     return Status(Code::Unimplemented, "communicator '" + name + "': " + what);
   };
