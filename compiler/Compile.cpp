@@ -65,35 +65,16 @@ std::string checkOptions(const CompileOptions &options) {
   return "";
 }
 
-// Of programs whose code is there, what a device holds at most: all of it, of that what arrays alone
-// would not take, and the largest scratch of a kernel, which only its code knows.
-struct HeldMemory {
-  int64_t bytes = 0, beyondArrays = 0, scratch = 0;
-};
-
-HeldMemory heldMemory(mlir::ModuleOp module) {
-  HeldMemory most;
-  for (auto program : module.getOps<exec::ProgramOp>()) {
-    MemoryFigures figures = memoryFigures(program);
-    most.bytes = std::max(most.bytes, figures.total());
-    most.beyondArrays = std::max(most.beyondArrays, figures.scratch);
-  }
-  for (auto kernel : module.getOps<exec::KernelOp>())
-    most.scratch = std::max<int64_t>(most.scratch, kernel.getScratchBytes().value_or(0));
+// Of programs whose code is there, what a device holds at most.
+int64_t heldMemory(mlir::ModuleOp module) {
+  int64_t most = 0;
+  for (auto program : module.getOps<exec::ProgramOp>())
+    most = std::max(most, memoryFigures(program).total());
   return most;
 }
 
-// Bytes that arrays leave to the scratch of kernels, and what the program that was compiled last
-// holds.
-struct Scratch {
-  int64_t left = 0;
-  HeldMemory held;
-};
-
-// No result where the program does not fit, and would if more were left to scratch.
-std::optional<CompileResult> compileWith(Scratch &scratch, llvm::StringRef text,
-                                         const CompileOptions &options,
-                                         const CompileListener &listener) {
+CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
+                          const CompileListener &listener) {
   CompileResult result;
   if (result.error = checkOptions(options); !result.error.empty())
     return result;
@@ -115,7 +96,6 @@ std::optional<CompileResult> compileWith(Scratch &scratch, llvm::StringRef text,
     return result;
   mlir::ModuleOp module = road.module();
   setTarget(module, TargetAttr::of(module.getContext(), *target));
-  setScratch(module, scratch.left);
   timed("parse");
 
   // The whole road ends by writing the program, which checks what the last phase's verifier does.
@@ -135,15 +115,11 @@ std::optional<CompileResult> compileWith(Scratch &scratch, llvm::StringRef text,
   if (!whole)
     result.program = printed(module);
   if (whole) {
-    HeldMemory held = heldMemory(module);
-    scratch.held = held;
-    bool fits = !memory || held.bytes <= *memory + scratch.left;
-    if (!fits && scratch.left < held.scratch)
-      return std::nullopt;
-    if (!fits) {
+    int64_t held = heldMemory(module);
+    if (memory && held > *memory) {
       result.error = "error: " + options.inputName +
                      ": the program does not fit into the memory of each device. Allow --memory=" +
-                     std::to_string(held.bytes - held.beyondArrays + held.scratch);
+                     std::to_string(held);
       return result;
     }
   }
@@ -174,35 +150,6 @@ std::optional<CompileResult> compileWith(Scratch &scratch, llvm::StringRef text,
   report["phases"] = std::move(seconds);
   result.report = reportText(std::move(report)) + "\n";
   return result;
-}
-
-// First with nothing left to scratch, then with what that program would have needed, then with all
-// of it, which any program with as large arrays fits into. Where nothing fits, a program without a
-// bound says how much that is.
-CompileResult compileHere(llvm::StringRef text, const CompileOptions &options,
-                          const CompileListener &listener) {
-  Scratch scratch;
-  bool isLast = !options.schedule.memory || !options.stopAfter.empty();
-  auto ignore = [](auto &&) {};
-  CompileListener now = listener;
-  while (true) {
-    std::optional<CompileResult> result = compileWith(scratch, text, options, now);
-    now.diagnostic = ignore; // said once
-    if (result && (result->error.empty() || isLast))
-      return std::move(*result);
-    if (result && !scratch.held.scratch) {
-      CompileOptions unbounded = options;
-      unbounded.schedule.memory = std::numeric_limits<int64_t>::max();
-      unbounded.printAfter.clear();
-      std::optional<CompileResult> whole =
-          compileWith(scratch, text, unbounded, {ignore, ignore, ignore});
-      if (!whole || !whole->error.empty() || !scratch.held.scratch)
-        return std::move(*result);
-    }
-    bool mayShare = !result && !scratch.left && scratch.held.beyondArrays;
-    scratch.left = mayShare ? scratch.held.beyondArrays : scratch.held.scratch;
-    isLast = scratch.left == scratch.held.scratch;
-  }
 }
 
 } // namespace

@@ -20,7 +20,7 @@ constexpr StringLiteral kTopology = "tessera.topology", kTarget = "tessera.targe
                         kPartial = "tessera.partial", kBoundary = "tessera.boundary",
                         kOrigin = "tessera.origin", kConflict = "tessera.conflict",
                         kAskedFor = "tessera.asked_for", kSchedule = "tessera.schedule",
-                        kMemory = "tessera.memory", kScratch = "tessera.scratch";
+                        kMemory = "tessera.memory";
 
 // What a mark stands on: some of these.
 enum On : unsigned { OfOperation = 1, OfArgument = 2, OfResult = 4 };
@@ -52,7 +52,6 @@ constexpr Mark kMarks[] = {
     {kTopology, is<TopologyAttr>, "a #tessera.topology", OfOperation, isModule, "the module"},
     {kSchedule, is<ScheduleAttr>, "a #tessera.schedule", OfOperation, isModuleOrLoop,
      "the module or stablehlo.while"},
-    {kScratch, is<IntegerAttr>, "a number of bytes", OfOperation, isModule, "the module"},
     {kTarget, is<TargetAttr>, "a #tessera.target", OfOperation, isModule, "the module"},
     {kTripCount, is<TripCountAttr>, "a #tessera.trip_count", OfOperation, isLoop,
      "stablehlo.while"},
@@ -139,8 +138,6 @@ cost::ScheduleOptions scheduleOf(ModuleOp module) {
     options = {schedule.getOverlap(), schedule.getMemory()};
   if (int64_t bytes = topologyOf(module).deviceBytes(); bytes && !options.memory)
     options.memory = bytes;
-  if (options.memory)
-    options.memory = std::max<int64_t>(1, *options.memory - getScratch(module));
   return options;
 }
 
@@ -158,15 +155,6 @@ void setSchedule(ModuleOp module, const cost::ScheduleOptions &options) {
   setOrDrop(module, kSchedule,
             isDefault ? ScheduleAttr()
                       : ScheduleAttr::get(module.getContext(), options.overlap, options.memory));
-}
-
-int64_t getScratch(ModuleOp module) {
-  auto bytes = module->getAttrOfType<IntegerAttr>(kScratch);
-  return bytes ? bytes.getInt() : 0;
-}
-
-void setScratch(ModuleOp module, int64_t bytes) {
-  setOrDrop(module, kScratch, bytes ? Builder(module).getI64IntegerAttr(bytes) : IntegerAttr());
 }
 
 // --- The target ---

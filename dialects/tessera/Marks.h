@@ -27,10 +27,6 @@ cost::ScheduleOptions scheduleOf(mlir::ModuleOp module);
 std::optional<cost::Overlap> overlapOf(mlir::Operation *loop);
 void setOverlap(mlir::Operation *loop, cost::Overlap overlap);
 void setSchedule(mlir::ModuleOp module, const cost::ScheduleOptions &options);
-// Bytes that kernels take beside arrays, where that is known from an earlier compilation; the memory
-// of the schedule is what is left.
-int64_t getScratch(mlir::ModuleOp module);
-void setScratch(mlir::ModuleOp module, int64_t bytes);
 
 // --- The target ---
 // What the module is compiled for; where it says nothing, what is named here is set, or the module

@@ -251,6 +251,10 @@ Task Simulation::taskOf(int b, int at, const RematChoice &choice) {
   if (step.copyOf >= 0) {
     task.seconds = block.makers[step.copyOf].seconds;
     task.inPlace.clear();
+    if (step.isWithin) { // what a kernel takes beside arrays its reader's takes
+      task.inside = 0;
+      task.insideArrays.clear();
+    }
   }
   auto replace = [&](int storage, int made) {
     int copy = result.tasks[made].writes.front();

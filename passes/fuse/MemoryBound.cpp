@@ -2,6 +2,7 @@
 
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
+#include "passes/codegen/Passes.h"
 #include "passes/fuse/FormKernels.h"
 #include "passes/fuse/RematCopies.h"
 #include "passes/fuse/RematStacks.h"
@@ -23,14 +24,14 @@ constexpr int kMeasured = 2;  // programs that are measured for one bound, from 
 constexpr int kSteps = 6;     // to each of them
 constexpr size_t kWay = 24;   // steps down to the least
 constexpr size_t kLowest = 3; // of which the last are measured in any case
-constexpr int kConfirmed = 4; // bounds that the least is tried with
+constexpr int kTried = 3;     // bounds that the least is tried with
 constexpr int kMargin = 64;   // part of the arena that a target stays below
 constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max() / 2;
 
 // Forms kernels on trial.
-static FailureOr<std::unique_ptr<LowerProgram>> tried(OwningOpRef<ModuleOp> module) {
+MemoryBound::Lowered MemoryBound::tried(OwningOpRef<ModuleOp> module) {
   auto program = std::make_unique<LowerProgram>();
-  FailureOr<RematTrial> trial = tryKernels(*module);
+  FailureOr<RematTrial> trial = tryKernels(*module, scratch);
   if (failed(trial))
     return failure();
   Stacks(*module).describe(*trial);
@@ -40,8 +41,7 @@ static FailureOr<std::unique_ptr<LowerProgram>> tried(OwningOpRef<ModuleOp> modu
   return program;
 }
 
-MemoryBound::Lowered MemoryBound::withPlan(const LowerProgram &from,
-                                           const cost::RematPlan &plan) const {
+MemoryBound::Lowered MemoryBound::withPlan(const LowerProgram &from, const cost::RematPlan &plan) {
   if (plan.values.empty() && plan.stacks.empty())
     return std::unique_ptr<LowerProgram>();
   OwningOpRef<ModuleOp> made = ModuleOp(*from.module).clone();
@@ -56,22 +56,35 @@ MemoryBound::Lowered MemoryBound::withPlan(const LowerProgram &from,
 }
 
 // The next one for a peak; null where nothing lowers it. Kernels may come out otherwise than planned:
-// where what should be a part of its reader's kernel was none, nothing is taken for that.
-MemoryBound::Lowered MemoryBound::lowerThan(const LowerProgram &from, int64_t target) const {
-  Lowered next = withPlan(from, cost::planRemat(from.trial.program, target));
-  if (failed(next) || (*next && (*next)->peak < from.peak))
-    return next;
-  cost::RematProgram apart = from.trial.program;
-  for (cost::RematBlock &block : apart.blocks)
+// where what should be a part of its reader's kernel was none, nothing is taken for that. Attention
+// that reads another array than its gradient does has scores in memory: what both read is kept, too.
+MemoryBound::Lowered MemoryBound::lowerThan(const LowerProgram &from, int64_t target) {
+  cost::RematProgram program = from.trial.program;
+  Lowered best = withPlan(from, cost::planRemat(program, target));
+  auto isEnough = [&](const Lowered &next) {
+    return failed(next) || (*next && (*next)->peak <= target);
+  };
+  auto keepLower = [&](Lowered next) {
+    if (failed(next) || !*best || (*next && (*next)->peak < (*best)->peak))
+      best = std::move(next);
+  };
+  if (!isEnough(best) && !from.trial.ofScores.empty()) {
+    for (auto [block, storage] : from.trial.ofScores)
+      program.blocks[block].makers[storage].again = false;
+    keepLower(withPlan(from, cost::planRemat(program, target)));
+  }
+  if (failed(best) || (*best && (*best)->peak < from.peak))
+    return best;
+  for (cost::RematBlock &block : program.blocks)
     block.joins.clear();
-  next = withPlan(from, cost::planRemat(apart, target));
-  if (succeeded(next) && *next && (*next)->peak >= from.peak)
-    next->reset();
-  return next;
+  best = withPlan(from, cost::planRemat(program, target));
+  if (succeeded(best) && *best && (*best)->peak >= from.peak)
+    best->reset();
+  return best;
 }
 
 // In a small step, as kernels come out otherwise than before; or in a larger one.
-MemoryBound::Lowered MemoryBound::stepDown(const LowerProgram &from) const {
+MemoryBound::Lowered MemoryBound::stepDown(const LowerProgram &from) {
   for (int64_t target : {from.peak - from.peak / 8, from.peak - from.peak / 4, int64_t(0)}) {
     Lowered next = lowerThan(from, target);
     if (failed(next) || *next)
@@ -98,7 +111,7 @@ FailureOr<MeasuredProgram> MemoryBound::measure(const LowerProgram &program,
   OwningOpRef<ModuleOp> copy = ModuleOp(*program.module).clone();
   if (allowed) {
     cost::ScheduleOptions schedule = scheduleOf(module);
-    schedule.memory = std::max<int64_t>(*allowed + getScratch(module), 1);
+    schedule.memory = std::max<int64_t>(*allowed, 1);
     setSchedule(*copy, schedule);
   }
   if (failed(verify(*copy)) || failed(formKernels(*copy)))
@@ -108,6 +121,12 @@ FailureOr<MeasuredProgram> MemoryBound::measure(const LowerProgram &program,
   buildOrderPipeline(passes);
   buildMemoryPipeline(passes);
   if (failed(passes.run(*copy)))
+    return failure();
+  scratch.describe(*copy);
+  PassManager last(module.getContext());
+  last.enableVerifier(false);
+  last.addPass(createPlaceScratch());
+  if (failed(last.run(*copy)))
     return failure();
   auto programs = copy->getOps<exec::ProgramOp>();
   if (programs.empty())
@@ -145,6 +164,16 @@ FailureOr<const LowerProgram *> MemoryBound::straightTo(int64_t target) {
   return at;
 }
 
+// The order for a bound, or the one that tries hardest, where that needs less.
+FailureOr<MeasuredProgram> MemoryBound::measureWithin(const LowerProgram &program,
+                                                      int64_t mostBytes) {
+  FailureOr<MeasuredProgram> measured = measure(program, mostBytes);
+  if (failed(measured) || measured->bytes <= mostBytes)
+    return measured;
+  FailureOr<MeasuredProgram> hardest = measure(program, arguments + outputs);
+  return failed(hardest) || hardest->bytes < measured->bytes ? hardest : measured;
+}
+
 // Straight to a peak, which follows what came of the one before.
 FailureOr<std::optional<MeasuredProgram>> MemoryBound::aim(int64_t mostBytes, double ratio) {
   auto wanted = static_cast<double>(mostBytes - arguments);
@@ -156,7 +185,7 @@ FailureOr<std::optional<MeasuredProgram>> MemoryBound::aim(int64_t mostBytes, do
     const LowerProgram *at = *reached;
     if (at->peak > target)
       break;
-    FailureOr<MeasuredProgram> measured = measure(*at, mostBytes);
+    FailureOr<MeasuredProgram> measured = measureWithin(*at, mostBytes);
     if (failed(measured))
       return failure();
     if (measured->bytes <= mostBytes)
@@ -180,7 +209,7 @@ FailureOr<std::optional<MeasuredProgram>> MemoryBound::descend(int64_t mostBytes
     if (!isEnd && static_cast<double>((*at)->peak) * ratio > wanted)
       continue;
     for (const LowerProgram *program : llvm::ArrayRef(last).take_back(isEnd ? kLowest : 1)) {
-      FailureOr<MeasuredProgram> measured = measure(*program, mostBytes);
+      FailureOr<MeasuredProgram> measured = measureWithin(*program, mostBytes);
       if (failed(measured))
         return failure();
       if (measured->bytes <= mostBytes)
@@ -210,9 +239,7 @@ FailureOr<std::optional<MeasuredProgram>> MemoryBound::fitInto(int64_t mostBytes
   return failed(found) || *found ? found : descend(mostBytes, ratio);
 }
 
-// The order holds less where less is allowed, by its estimate: what is needed under one bound may
-// miss by a little what is needed where just that is allowed. The program as it is is known to fit
-// into what it takes without a bound.
+// An order is chosen by an estimate: one that was asked for less may hold more than another.
 FailureOr<MeasuredProgram> MemoryBound::least() {
   if (failed(onTheWay(kWay)))
     return failure();
@@ -228,19 +255,16 @@ FailureOr<MeasuredProgram> MemoryBound::least() {
   if (*straight != way.front().get())
     low.push_back(*straight);
   for (const LowerProgram *program : low) {
-    std::optional<int64_t> bound = arguments + outputs;
-    for (int k = 0; k < kConfirmed; ++k) {
+    int64_t bound = arguments + outputs;
+    for (int k = 0; k < kTried; ++k) {
       FailureOr<MeasuredProgram> measured = measure(*program, bound);
       if (failed(measured))
         return failure();
-      if (measured->bytes <= *bound) {
-        measured->bytes = *bound;
-        if (measured->bytes < lowest->bytes)
-          lowest = *measured;
-        break;
-      }
+      bool isMet = measured->bytes <= bound;
       bound = measured->bytes;
-      if (*bound >= lowest->bytes)
+      if (measured->bytes < lowest->bytes)
+        lowest = *measured;
+      if (isMet)
         break;
     }
   }

@@ -2,10 +2,11 @@
 //
 // A program goes down in steps: its kernels are formed on trial, lib/cost/Remat.h chooses, and the
 // choice makes another program, whose kernels are formed in turn. What a trial says is an estimate;
-// a program that should fit is measured, as the phase memory lays it out.
+// a program that should fit is measured, as the phases memory and codegen lay it out.
 #pragma once
 
 #include "mlir/IR/OwningOpRef.h"
+#include "passes/codegen/KernelScratch.h"
 #include "passes/codegen/kernel/WorkMemo.h"
 #include "passes/fuse/RematTrial.h"
 
@@ -24,7 +25,7 @@ struct LowerProgram {
 
 struct MeasuredProgram {
   const LowerProgram *program = nullptr;
-  int64_t bytes = 0; // of a device: arguments, outputs and arena, as the phase memory has them
+  int64_t bytes = 0; // of a device: arguments, outputs and arena, what kernels need among it
   std::optional<int64_t> allowed; // with how much the order was chosen; none: as the module says
   double seconds = 0;             // of a step, as predicted; where asked for
 };
@@ -57,15 +58,18 @@ private:
 
   mlir::FailureOr<MeasuredProgram> measure(const LowerProgram &program,
                                            std::optional<int64_t> allowed);
-  Lowered withPlan(const LowerProgram &from, const cost::RematPlan &plan) const;
-  Lowered lowerThan(const LowerProgram &from, int64_t target) const;
-  Lowered stepDown(const LowerProgram &from) const;
+  mlir::FailureOr<MeasuredProgram> measureWithin(const LowerProgram &program, int64_t mostBytes);
+  Lowered tried(mlir::OwningOpRef<mlir::ModuleOp> module);
+  Lowered withPlan(const LowerProgram &from, const cost::RematPlan &plan);
+  Lowered lowerThan(const LowerProgram &from, int64_t target);
+  Lowered stepDown(const LowerProgram &from);
   mlir::FailureOr<const LowerProgram *> onTheWay(size_t steps);
   mlir::FailureOr<const LowerProgram *> straightTo(int64_t target);
   mlir::FailureOr<std::optional<MeasuredProgram>> aim(int64_t mostBytes, double ratio);
   mlir::FailureOr<std::optional<MeasuredProgram>> descend(int64_t mostBytes, double ratio);
 
   codegen::WorkMemo memo;
+  codegen::KernelScratch scratch;
   mlir::ModuleOp module;
   bool predicts;
   int64_t arguments = 0, outputs = 0; // bytes

@@ -119,7 +119,9 @@ private:
 
 class Describer {
 public:
-  Describer(ModuleOp module, size_t ops) : topology(topologyOf(module)), meshes(module) {
+  Describer(ModuleOp module, size_t ops, codegen::KernelScratch &scratch)
+      : topology(topologyOf(module)), meshes(module) {
+    addScratch(module, scratch);
     trial.tasksOf.resize(ops);
     trial.inMemory.resize(ops);
     trial.seconds.resize(ops);
@@ -127,16 +129,42 @@ public:
 
   RematTrial run(func::FuncOp function) {
     describe(function.getBody().front(), -1, -1, 1, -1);
+    findScores(function);
     for (size_t b = trial.blocks.size(); b-- > 0;) // inner ones first
       sumSeconds(static_cast<int>(b));
     return std::move(trial);
   }
 
 private:
+  void addScratch(ModuleOp module, codegen::KernelScratch &scratch) {
+    TargetAttr target = getTarget(module);
+    if (!target)
+      return;
+    std::vector<exec::FusedOp> kernels;
+    std::vector<codegen::KernelSource> sources;
+    module.walk([&](exec::FusedOp fused) {
+      kernels.push_back(fused);
+      sources.push_back({"", fused.getBlock(), {}});
+    });
+    for (auto [fused, bytes] : llvm::zip(kernels, scratch.of(sources, target)))
+      scratchOf[fused] = bytes;
+  }
+
+  // The scratch of a kernel is there while it runs.
+  order::BlockTasks tasksOf(Block &block,
+                            llvm::function_ref<order::BlockCost(Block &)> costOf) const {
+    order::BlockTasks tasks = order::tasksOf(block, topology, meshes, costOf);
+    for (auto [op, task] : llvm::zip(tasks.ops, tasks.tasks))
+      if (int64_t bytes = scratchOf.lookup(op)) {
+        task.inside += bytes;
+        task.insideArrays.push_back(bytes);
+      }
+    return tasks;
+  }
+
   // What blocks take that are not described by themselves: those of branches, and conditions.
   order::BlockCost costOf(Block &block) {
-    order::BlockTasks tasks =
-        order::tasksOf(block, topology, meshes, [&](Block &inner) { return costOf(inner); });
+    order::BlockTasks tasks = tasksOf(block, [&](Block &inner) { return costOf(inner); });
     std::vector<cost::Step> steps;
     for (auto [t, task] : llvm::enumerate(tasks.tasks)) {
       int number = static_cast<int>(t);
@@ -150,10 +178,9 @@ private:
 
   void describe(Block &block, int parent, int loop, double times, int owner) {
     int b = static_cast<int>(trial.blocks.size());
-    order::BlockTasks tasks =
-        order::tasksOf(block, topology, meshes, [&](Block &inner) -> order::BlockCost {
-          return isa<WhileOp>(inner.getParentOp()) ? order::BlockCost() : costOf(inner);
-        });
+    order::BlockTasks tasks = tasksOf(block, [&](Block &inner) -> order::BlockCost {
+      return isa<WhileOp>(inner.getParentOp()) ? order::BlockCost() : costOf(inner);
+    });
     cost::RematBlock described;
     described.parent = parent, described.loop = loop, described.times = times;
     described.makers = cost::makersOf(tasks.tasks, tasks.storages.size());
@@ -184,6 +211,23 @@ private:
         const auto &writes = trial.program.blocks[b].tasks[t].writes;
         trial.program.blocks[child].carried.assign(writes.begin(), writes.end());
       }
+  }
+
+  // Products that several kernels compute, each for itself, and what these kernels read.
+  void findScores(func::FuncOp function) {
+    llvm::DenseSet<std::pair<int, int>> tasks;
+    function.walk([&](Operation *op) {
+      if (int number = numberOf(op);
+          number >= 0 && fusionKindOf(op) == fusion::NodeKind::Contraction)
+        if (const auto &makers = trial.tasksOf[number]; makers.size() > 1)
+          tasks.insert(makers.begin(), makers.end());
+    });
+    llvm::DenseSet<std::pair<int, int>> read;
+    for (auto [b, t] : tasks)
+      for (int storage : trial.program.blocks[b].tasks[t].reads)
+        read.insert({b, storage});
+    trial.ofScores.assign(read.begin(), read.end());
+    llvm::sort(trial.ofScores);
   }
 
   TrialTask describeTask(Operation *op, std::pair<int, int> place, double seconds) {
@@ -279,12 +323,13 @@ private:
 
   cost::Topology topology;
   sdy::MeshTable meshes;
+  DenseMap<Operation *, int64_t> scratchOf; // bytes
   RematTrial trial;
 };
 
 } // namespace
 
-FailureOr<RematTrial> tryKernels(ModuleOp module) {
+FailureOr<RematTrial> tryKernels(ModuleOp module, codegen::KernelScratch &scratch) {
   OwningOpRef<ModuleOp> copy = module.clone();
   std::vector<Operation *> ops = numberedOps(*copy);
   Builder builder(module.getContext());
@@ -292,7 +337,7 @@ FailureOr<RematTrial> tryKernels(ModuleOp module) {
     op->setAttr(kNumber, builder.getI64IntegerAttr(static_cast<int64_t>(i)));
   if (failed(formKernels(*copy)))
     return failure();
-  Describer describer(*copy, ops.size());
+  Describer describer(*copy, ops.size(), scratch);
   func::FuncOp function = describedFunction(*copy);
   if (!function)
     return failure();

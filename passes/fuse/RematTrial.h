@@ -7,6 +7,7 @@
 #include "lib/cost/Topology.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/codegen/KernelScratch.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace tessera::fuse {
@@ -37,6 +38,9 @@ struct RematTrial {
   // By op: the tasks that compute it, as (block, task); and whether its results are in memory.
   std::vector<llvm::SmallVector<std::pair<int, int>, 1>> tasksOf;
   std::vector<char> inMemory;
+  // What attention and its gradient both read, by block and storage: scores are no arrays as long as
+  // both make them of the same ones.
+  std::vector<std::pair<int, int>> ofScores;
   // By op: its part of the seconds of its task, once; of a loop, of all that is in it.
   std::vector<double> seconds;
 };
@@ -45,6 +49,6 @@ struct RematTrial {
 mlir::func::FuncOp describedFunction(mlir::ModuleOp module);
 
 // Forms the kernels of a copy of the module, and describes its program.
-mlir::FailureOr<RematTrial> tryKernels(mlir::ModuleOp module);
+mlir::FailureOr<RematTrial> tryKernels(mlir::ModuleOp module, codegen::KernelScratch &scratch);
 
 } // namespace tessera::fuse

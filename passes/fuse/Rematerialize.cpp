@@ -26,30 +26,32 @@ static std::string listed(ArrayRef<fuse::PeakValue> values) {
 // measured; of a module that fails, that is for who tries several programs.
 static void allow(ModuleOp module, int64_t bytes) {
   cost::ScheduleOptions schedule = scheduleOf(module);
-  schedule.memory = std::max<int64_t>(bytes + getScratch(module), 1);
+  schedule.memory = std::max<int64_t>(bytes, 1);
   setSchedule(module, schedule);
 }
 
 static void reportLeast(ModuleOp module, const fuse::MeasuredProgram &least) {
   std::vector<fuse::PeakValue> peak = fuse::valuesAtPeak(*least.program);
   Location at = peak.empty() ? module.getLoc() : peak.front().location;
-  int64_t needed = least.bytes + getScratch(module);
   emitError(at) << "the program does not fit into the memory of each device: with all that helps "
                    "computed again it needs "
-                << needed << " bytes. Allow --memory=" << needed
+                << least.bytes << " bytes. Allow --memory=" << least.bytes
                 << ", or shard what is largest at its peak: " << listed(peak);
   allow(module, least.bytes);
 }
 
-// All values at once, and what is returned beside them: where that fits, nothing needs to be tried.
+// All values at once, what is returned beside them, and as much for kernels that copy what they read:
+// where that fits, nothing needs to be tried. What libraries take is their own.
 static bool fitsAnyway(ModuleOp module, int64_t bound) {
-  constexpr int64_t padding = 64;
+  constexpr int64_t padding = 64, panels = 1 << 20;
   int64_t bytes = 0;
+  bool callsLibrary = false;
   auto add = [&](Type type) {
     if (auto tensor = dyn_cast<RankedTensorType>(type))
       bytes += byteSize(tensor) + padding;
   };
   module.walk([&](Operation *op) {
+    callsLibrary |= isa<LibraryCallOpInterface>(op);
     llvm::for_each(op->getResultTypes(), add);
     if (isa<func::ReturnOp>(op)) // outputs are arrays of their own, also of one value twice
       llvm::for_each(op->getOperandTypes(), add);
@@ -57,7 +59,7 @@ static bool fitsAnyway(ModuleOp module, int64_t bound) {
       for (Block &block : region)
         llvm::for_each(block.getArgumentTypes(), add);
   });
-  return bytes <= bound;
+  return !callsLibrary && bytes + std::max(bytes, panels) <= bound;
 }
 
 namespace {

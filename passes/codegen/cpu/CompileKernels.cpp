@@ -93,4 +93,19 @@ std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kerne
   return result;
 }
 
+std::vector<int64_t> scratchOf(llvm::ArrayRef<KernelSource> kernels, const CpuTarget &target) {
+  std::vector<int64_t> bytes;
+  llvm::LLVMContext context;
+  llvm::Module module("kernels", context);
+  ObjectCode(target).prepare(module);
+  for (const KernelSource &kernel : kernels) {
+    KernelInfo info;
+    mlir::ScopedDiagnosticHandler ignore(kernel.body->getParentOp()->getContext(),
+                                         [](mlir::Diagnostic &) { return mlir::success(); });
+    bool ok = emitKernel(kernel, module, target.vectors, info);
+    bytes.push_back(ok ? info.scratchBytes : 0);
+  }
+  return bytes;
+}
+
 } // namespace tessera::codegen

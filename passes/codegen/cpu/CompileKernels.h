@@ -22,4 +22,8 @@ std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kerne
                                               const CpuTarget &target, std::string &problem,
                                               unsigned threads = 2);
 
+// What kernels need, without their code: bytes of scratch, by kernel. Of one that cannot be compiled
+// nothing, and no error.
+std::vector<int64_t> scratchOf(llvm::ArrayRef<KernelSource> kernels, const CpuTarget &target);
+
 } // namespace tessera::codegen

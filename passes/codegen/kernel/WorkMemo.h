@@ -5,12 +5,10 @@
 #pragma once
 
 #include "lib/cost/KernelWork.h"
-#include "passes/codegen/kernel/KernelSource.h"
+#include "passes/codegen/kernel/KernelKey.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
-#include <cstdint>
 #include <map>
-#include <vector>
 
 namespace tessera::codegen {
 
@@ -27,12 +25,7 @@ public:
                                  llvm::function_ref<cost::KernelWork()> count);
 
 private:
-  // A kernel's ops, their attributes and types, which the context has once each, and the numbers of
-  // their operands.
-  using Key = std::vector<uintptr_t>;
-  static Key keyOf(const KernelSource &kernel);
-
-  std::map<Key, cost::KernelWork> known;
+  std::map<KernelKey, cost::KernelWork> known;
   bool isOutermost;
 };
 
