@@ -1,7 +1,7 @@
 """Programs on GPUs without a GPU: compiled with --target=cuda and run by `tessera run` over a stand-in for NVIDIA's driver
 ($LD_LIBRARY_PATH names it; test/gpu/emulator), beside the same programs on the cpu. Bits are the same: both have the code of one
-emitter, and orders of sums are the operation's own (docs/numbers.md). What the emulator counts is held against the least. Where CUDA's
-`ptxas` is on the path, it assembles every kernel, which must spill no register.
+emitter, and orders of sums are the operation's own (docs/numbers.md); but for products of bf16 and f16, which tensor cores add up in their
+own order: those are held against their distance from f64. What the emulator counts is held against the least. Where CUDA's `ptxas` is on the path, it assembles every kernel, which must spill no register.
 
   programs.py [NAME..]
 """
@@ -29,13 +29,16 @@ from command_line import tessera
 TARGETS = {"cpu": ["--target-cpu=x86-64-v3", "--topology=a100"], "cuda": ["--target=cuda:sm_80"]}
 PTXAS = shutil.which("ptxas")
 PROGRAMS = {}
+Program = collections.namedtuple("Program", "function arguments least donate banks cores")
 
 
-def program(*shapes, dtypes="float32", least=None, donate=()):
-    """`least`: at most so many times the least bytes and sectors may be moved, by all kernels together; None: any."""
+def program(*shapes, dtypes="float32", least=None, donate=(), banks=None, cores=False):
+    """`least`: at most so many times the least bytes and sectors may be moved, by all kernels together; `banks`: the same of the turns in which
+    banks of shared memory are asked; None: any. `cores`: bf16 and f16 are multiplied by tensor cores."""
     def add(function):
         kinds = [dtypes] * len(shapes) if isinstance(dtypes, str) else dtypes
-        PROGRAMS[function.__name__] = (function, [jax.ShapeDtypeStruct(s, k) for s, k in zip(shapes, kinds)], least, donate)
+        arguments = [jax.ShapeDtypeStruct(s, k) for s, k in zip(shapes, kinds)]
+        PROGRAMS[function.__name__] = Program(function, arguments, least, donate, banks, cores)
         return function
     return add
 
@@ -50,9 +53,19 @@ def no_multiple_of_anything(x, y):
     return jnp.where(x > y, x * 2 - y, jnp.sqrt(jnp.abs(y)) / (1 + x * x))
 
 
-@program((33, 130))
+@program((33, 130), banks=1.05)
 def transposed(x):
     return x.T + 1, x[::2, 5:90], x[::-1]
+
+
+@program((64, 96), (96, 64), least=1.05, banks=1.05)
+def transposed_and_added(x, y):
+    return x.T + y, (x + y.T).astype(jnp.bfloat16)
+
+
+@program((3, 40, 72), dtypes="uint8", banks=1.05)
+def transposed_bytes(x):
+    return x.transpose(0, 2, 1) + 1
 
 
 @program((17, 64), (17, 30))
@@ -95,6 +108,23 @@ def softmax(x):
     return jax.nn.softmax(x, axis=-1)
 
 
+@program((64, 800), least=1.05)
+def softmax_of_rows(x):
+    return jax.nn.softmax(x, axis=-1)
+
+
+@program((3, 16500))
+def softmax_of_long_rows(x):
+    return jax.nn.softmax(x, axis=-1)
+
+
+@program((64, 768), dtypes="bfloat16", least=1.05)
+def norm_of_rows(x):
+    x = x.astype(jnp.float32)
+    centred = x - x.mean(-1, keepdims=True)
+    return (centred * lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5)).astype(jnp.bfloat16)
+
+
 @program((16, 770), (770,), (770,), donate=(0,))
 def layer_norm(x, scale, bias):
     mean = x.mean(-1, keepdims=True)
@@ -120,6 +150,61 @@ def sums(x):
 @program((46, 70), (70, 33), (33,))
 def dense(x, w, b):
     return jax.nn.gelu(x @ w + b)
+
+
+@program((64, 300), (300, 128), banks=1.05)
+def product(x, w):
+    return x @ w
+
+
+@program((300, 64), (140, 300), (140,), banks=1.05)
+def product_of_turned(x, w, b):
+    return jax.nn.relu(x.T @ w.T + b)
+
+
+@program((3, 33, 47), (3, 47, 35))
+def products_of_a_batch(x, w):
+    return jnp.einsum("bmk,bkn->bmn", jnp.exp(x), w)
+
+
+@program((40, 150), (150, 50), dtypes="float64")
+def product_of_doubles(x, w):
+    return x @ w
+
+
+@program((64, 96), (96, 64), (64, 64), donate=(2,))
+def product_onto(x, w, y):
+    return y + x @ w
+
+
+@program((130, 128, 20), (130, 20, 128), banks=1.05)
+def products_by_large_tiles(x, w):
+    return jnp.einsum("bmk,bkn->bmn", x, w)
+
+
+@program((96, 80), (80, 72), dtypes="bfloat16", banks=1.05, cores=True)
+def bf16_product(x, w):
+    return x @ w
+
+
+@program((200, 80), (136, 200), dtypes="bfloat16", banks=1.05, cores=True)
+def bf16_product_of_turned(x, w):
+    return jnp.matmul(jnp.tanh(x).T, w.T, preferred_element_type=jnp.float32)
+
+
+@program((2, 33, 47), (2, 47, 35), dtypes="float16", cores=True)
+def f16_products(x, w):
+    return jnp.einsum("bmk,bkn->bmn", x, w)
+
+
+@program((40, 4170), (4170, 24), dtypes="bfloat16", cores=True)
+def bf16_long_product(x, w):
+    return jnp.matmul(x, w, preferred_element_type=jnp.float32)
+
+
+@program((130, 128, 48), (130, 48, 128), dtypes="bfloat16", banks=1.05, cores=True)
+def bf16_by_large_tiles(x, w):
+    return jnp.einsum("bmk,bkn->bmn", x, w, preferred_element_type=jnp.float32)
 
 
 @program((4, 24, 16), (4, 24, 16), (4, 24, 16))
@@ -242,10 +327,14 @@ def run(name, target, text, inputs, directory):
         return [found[f"out{i}"] for i in range(len(found.files))], counts
 
 
-def far_from_least(counts, least):
+def total_of(counts):
     total = collections.Counter()
     for kernel in counts:
         total.update({key: value for key, value in kernel.items() if key != "kernel"})
+    return total
+
+
+def far_from_least(total, least):
     for what in ("read", "written"):
         moved, needed, sectors = total[f"bytes_{what}"], total[f"least_{what}"], total[f"sectors_{what}"]
         if moved > least * needed:
@@ -271,8 +360,32 @@ def wrong_of_ptxas(program, directory):
     return f"ptxas: {spills[0].strip()}" if spills else None
 
 
+def far_from_exact(name, inputs, expected, found):
+    """Of products by tensor cores: whether they lie further from what f64 gives than the cpu's do, by more than their rounding."""
+    function, arguments, *_ = PROGRAMS[name]
+    wide = [np.asarray(jnp.asarray(x, a.dtype).astype(jnp.float64)) for x, a in zip(inputs, arguments)]
+    with_f64 = lambda *a: jax.tree.map(lambda r: r.astype(jnp.float64), function(*[v.astype(jnp.float64) for v in a]))
+    exact = jax.tree.leaves(jax.jit(with_f64)(*wide))
+    for i, (true, cpu, gpu) in enumerate(zip(exact, expected, found, strict=True)):
+        true, bound = np.asarray(true), 2 * np.abs(cpu - np.asarray(true)).max() + 1e-6 * np.abs(true).max()
+        if not np.abs(gpu - true).max() <= bound:
+            return f"out{i}: {np.abs(gpu - true).max()} from f64; the cpu is {np.abs(cpu - true).max()} from it"
+    return None
+
+
+def differing(expected, found):
+    for i, (a, b) in enumerate(zip(expected, found, strict=True)):
+        if a.dtype != b.dtype or a.shape != b.shape:
+            return f"out{i}: {b.dtype}{b.shape}, not {a.dtype}{a.shape}"
+        same = (a == b) | ((a != a) & (b != b))
+        if not same.all():
+            at = tuple(np.argwhere(~same)[0])
+            return f"out{i}: {np.count_nonzero(~same)} of {same.size} differ: {b[at]!r} at {at}, not {a[at]!r}"
+    return None
+
+
 def check(name, directory, devices):
-    function, arguments, least, donate = PROGRAMS[name]
+    function, arguments, least, donate, banks, cores = PROGRAMS[name]
     random = np.random.default_rng(len(name))
     inputs = [values(a, random) for a in arguments]
     text = text_of(function, arguments, donate, devices)
@@ -280,18 +393,17 @@ def check(name, directory, devices):
     for target, result in (("cpu", expected), ("cuda", found)):
         if isinstance(result, str):
             return f"{target}: {result}"
-    for i, (a, b) in enumerate(zip(expected[0], found[0], strict=True)):
-        if a.dtype != b.dtype or a.shape != b.shape:
-            return f"out{i}: {b.dtype}{b.shape}, not {a.dtype}{a.shape}"
-        same = (a == b) | ((a != a) & (b != b))
-        if not same.all():
-            at = tuple(np.argwhere(~same)[0])
-            return f"out{i}: {np.count_nonzero(~same)} of {same.size} differ: {b[at]!r} at {at}, not {a[at]!r}"
+    wrong = far_from_exact(name, inputs, expected[0], found[0]) if cores else differing(expected[0], found[0])
+    if wrong:
+        return wrong
     if not found[1]:
         return "no kernel ran on the stand-in"
     if PTXAS and (wrong := wrong_of_ptxas(os.path.join(directory, f"{name}.cuda.tsr"), directory)):
         return wrong
-    return far_from_least(found[1], least) if least and devices == 1 else None
+    total = total_of(found[1])
+    if banks and total["bank_turns"] > banks * total["least_bank_turns"]:
+        return f"banks of shared memory are asked {total['bank_turns']} times, {total['least_bank_turns']} would do"
+    return far_from_least(total, least) if least and devices == 1 else None
 
 
 def main():

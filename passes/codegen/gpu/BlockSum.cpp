@@ -6,43 +6,56 @@
 namespace tessera::codegen::gpu {
 
 static constexpr int64_t kUnit = 16, kFour = 4 * kUnit; // elements
-static constexpr unsigned kShared = 3;                  // the address space
 
 static int64_t bytesOf(const Emitter &e, ElementKind kind) {
   llvm::Type *type = computeType(kind, e.b.getContext());
   return std::max<int64_t>(type->getScalarSizeInBits() / 8, 1);
 }
 
+// Fours that 16 threads add up before they store a sum.
+static int64_t together(const Emitter &e, const Reduction &reduction) {
+  constexpr int64_t kManyFours = 128;
+  return pointsOf(e.graph, reduction.dims) / kFour >= kManyFours ? 16 : 1;
+}
+
+static int64_t partialSums(const Emitter &e, const Reduction &reduction) {
+  return llvm::divideCeil(pointsOf(e.graph, reduction.dims) / kFour, together(e, reduction));
+}
+
 // Of the partial sums, and of the lanes' sums.
-static int64_t sharedBytes(const Emitter &e, const Reduction &reduction) {
-  int64_t fours = pointsOf(e.graph, reduction.dims) / kFour, bytes = 0;
+int64_t blockSumBytes(const Emitter &e, const Reduction &reduction) {
+  int64_t bytes = 0;
   for (Node *input : reduction.inputs)
-    bytes += (fours + 1) * kUnit * bytesOf(e, input->kind);
+    bytes += (partialSums(e, reduction) + 1) * kUnit * bytesOf(e, input->kind);
   return bytes;
 }
 
-bool isBlockSum(const EntryFunction &function, const Emitter &e, const Reduction &reduction) {
+bool isBlockSum(const Emitter &e, const Reduction &reduction) {
   if (reduction.simple.empty() || reduction.order != Reduction::Rows ||
       reduction.loops.size() != 1 || pointsOf(e.graph, reduction.dims) < kFour)
     return false;
-  bool isOfBits =
-      llvm::any_of(reduction.inputs, [](Node *input) { return bitWidth(input->kind) < 8; });
-  return !isOfBits && function.sharedBytes + sharedBytes(e, reduction) <= kMostSharedBytes;
+  return llvm::none_of(reduction.inputs, [](Node *input) { return bitWidth(input->kind) < 8; });
 }
 
 namespace {
 
 class BlockSum : SumSlots {
 public:
-  BlockSum(EntryFunction &function, Emitter &e, const Reduction &reduction)
-      : SumSlots(e, reduction, /*width=*/1), function(function),
-        size(pointsOf(e.graph, reduction.dims)), fours(size / kFour) {}
+  BlockSum(EntryFunction &function, Emitter &e, const Reduction &reduction, Value space)
+      : SumSlots(e, reduction, /*width=*/1), function(function), space(space),
+        size(pointsOf(e.graph, reduction.dims)), fours(size / kFour),
+        foursTogether(together(e, reduction)), parts(partialSums(e, reduction)) {}
 
   llvm::SmallVector<Value> emit() {
-    function.sharedBytes += sharedBytes(e, reduction);
+    int64_t offset = 0;
+    auto take = [&](Node *input, int64_t count) {
+      Value place = b.CreateConstGEP1_64(b.getInt8Ty(), space, offset);
+      offset += count * kUnit * bytesOf(e, input->kind);
+      return place;
+    };
     for (Node *input : reduction.inputs) {
-      partial.push_back(shared(input, fours * kUnit));
-      lanes.push_back(shared(input, kUnit));
+      partial.push_back(take(input, parts));
+      lanes.push_back(take(input, 1));
     }
     lane = b.CreateAnd(function.thread, e.i64(kUnit - 1));
     addFours();
@@ -55,35 +68,41 @@ public:
   }
 
 private:
-  Value shared(Node *input, int64_t count) {
-    auto *type = llvm::ArrayType::get(computeType(input->kind, b.getContext()), count);
-    auto *made =
-        new llvm::GlobalVariable(function.module, type, false, llvm::GlobalValue::InternalLinkage,
-                                 llvm::PoisonValue::get(type), function.kernel.symbol + "_sums",
-                                 nullptr, llvm::GlobalValue::NotThreadLocal, kShared);
-    made->setAlignment(llvm::Align(16));
-    return made;
-  }
   Value place(Value array, size_t input, Value number) {
     return b.CreateInBoundsGEP(typeOf(input), array, number);
   }
   void addFours() {
     Value first = b.CreateLShr(function.thread, llvm::Log2_64(kUnit));
-    Value four = e.openLoop(first, e.i64(fours), function.launch.threads / kUnit,
+    Value part = e.openLoop(first, e.i64(parts), function.launch.threads / kUnit,
                             /*mayBeEmpty=*/true);
-    Value start = b.CreateNSWAdd(b.CreateNSWMul(four, e.i64(kFour)), lane);
     Slots sum = cleared();
-    e.bindLoop(reduction.loops[0],
-               e.openLoop(start, b.CreateNSWAdd(start, e.i64(kFour)), kUnit, false));
-    add(sum, terms());
-    e.closeLoop();
-    Value number = b.CreateNSWAdd(b.CreateNSWMul(four, e.i64(kUnit)), lane);
+    if (foursTogether == 1) {
+      addFour(part, sum);
+    } else {
+      Value low = b.CreateNSWMul(part, e.i64(foursTogether));
+      Value high = b.CreateBinaryIntrinsic(
+          llvm::Intrinsic::smin, b.CreateNSWAdd(low, e.i64(foursTogether)), e.i64(fours));
+      Value four = e.openLoop(low, high, 1, /*mayBeEmpty=*/false);
+      Slots ofFour = cleared();
+      addFour(four, ofFour);
+      add(sum, loaded(ofFour));
+      e.closeLoop();
+    }
+    Value number = b.CreateNSWAdd(b.CreateNSWMul(part, e.i64(kUnit)), lane);
     for (auto [i, value] : llvm::enumerate(loaded(sum)))
       b.CreateStore(value, place(partial[i], i, number));
     e.closeLoop();
   }
 
-  // The fours [low, high), `most` at most, in sixteens of sixteens.
+  void addFour(Value four, llvm::ArrayRef<Value> into) {
+    Value start = b.CreateNSWAdd(b.CreateNSWMul(four, e.i64(kFour)), lane);
+    e.bindLoop(reduction.loops[0],
+               e.openLoop(start, b.CreateNSWAdd(start, e.i64(kFour)), kUnit, false));
+    add(into, terms());
+    e.closeLoop();
+  }
+
+  // The partial sums [low, high), `most` at most, in sixteens of sixteens.
   void addPartial(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into) {
     int64_t block = 1;
     while (block * 16 < most)
@@ -108,7 +127,7 @@ private:
 
   void addLane() {
     Slots total = cleared();
-    addPartial(e.i64(0), e.i64(fours), fours, total);
+    addPartial(e.i64(0), e.i64(parts), parts, total);
     int64_t whole = fours * kFour;
     if (whole < size) {
       Slots rest = cleared();
@@ -138,7 +157,8 @@ private:
   }
 
   EntryFunction &function;
-  const int64_t size, fours;
+  Value space;
+  const int64_t size, fours, foursTogether, parts;
   Slots partial, lanes; // in shared memory, by component
   Value lane = nullptr;
 };
@@ -146,8 +166,8 @@ private:
 } // namespace
 
 llvm::SmallVector<Value> emitBlockSum(EntryFunction &function, Emitter &e,
-                                      const Reduction &reduction) {
-  return BlockSum(function, e, reduction).emit();
+                                      const Reduction &reduction, Value space) {
+  return BlockSum(function, e, reduction, space).emit();
 }
 
 } // namespace tessera::codegen::gpu

@@ -6,6 +6,8 @@
 //   after a barrier threads 0..15 add the fours of their lane in sixteens, and sixteens of those, and
 //   what is left over at the end; after another every thread folds the lanes.
 //
+// In a long row every 16 threads take sixteen fours of units at a time, and add them up before.
+//
 // So neighbours read side by side, each element is read once, and the bits are those of one thread.
 #pragma once
 
@@ -13,13 +15,15 @@
 
 namespace tessera::codegen::gpu {
 
-// Whether a block computes it together: along rows of a simple reducer, with enough of them, and
-// room for the partial sums.
-bool isBlockSum(const EntryFunction &function, const Emitter &emitter, const Reduction &reduction);
+// Whether a block computes it together: along rows of a simple reducer, with enough of them.
+bool isBlockSum(const Emitter &emitter, const Reduction &reduction);
+
+// Of shared memory, which several sums may use one after the other.
+int64_t blockSumBytes(const Emitter &emitter, const Reduction &reduction);
 
 // Writes it at the emitter's place, which all threads of the block reach: the components with their
 // initial values.
 llvm::SmallVector<Value> emitBlockSum(EntryFunction &function, Emitter &emitter,
-                                      const Reduction &reduction);
+                                      const Reduction &reduction, Value space);
 
 } // namespace tessera::codegen::gpu

@@ -5,7 +5,7 @@
 
 namespace tessera::codegen::gpu {
 
-static constexpr unsigned kGlobal = 1; // the address space
+static constexpr unsigned kGlobal = 1, kShared = 3; // address spaces
 
 EntryFunction::EntryFunction(const KernelSource &kernel, llvm::Module &module)
     : kernel(kernel), module(module) {
@@ -42,6 +42,16 @@ VectorFeatures threadFeatures() {
 
 Emitter EntryFunction::emitter(Graph &graph) const {
   return {module, graph, threadFeatures(), buffers, /*scratch=*/nullptr};
+}
+
+Value EntryFunction::takeShared(llvm::ArrayType *type, const char *name) {
+  sharedBytes += module.getDataLayout().getTypeAllocSize(type);
+  auto *made = new llvm::GlobalVariable(
+      module, type, /*isConstant=*/false, llvm::GlobalValue::InternalLinkage,
+      llvm::PoisonValue::get(type), kernel.symbol + name, /*InsertBefore=*/nullptr,
+      llvm::GlobalValue::NotThreadLocal, kShared);
+  made->setAlignment(llvm::Align(kAccessBytes));
+  return made;
 }
 
 void EntryFunction::addBlocks(int64_t blocks,

@@ -29,6 +29,8 @@ public:
   Value outputBuffer(unsigned output) const {
     return buffers[kernel.body->getNumArguments() + output];
   }
+  // Memory that the block's threads share.
+  Value takeShared(llvm::ArrayType *type, const char *name);
   // Writes the nodes of a graph of this kernel, as one thread computes them.
   Emitter emitter(Graph &graph) const;
   // `body` writes what `blocks` more blocks do; `number`: of the block among them.
@@ -49,6 +51,8 @@ void barrier(llvm::IRBuilder<> &b);
 bool emitKernel(const KernelSource &kernel, llvm::Module &module, Launch &launch);
 // Of a kernel whose outputs are functions of an index.
 bool emitNests(EntryFunction &function);
+// Of one contraction; `known` false: it is none that tiles suit.
+bool emitProduct(EntryFunction &function, bool &known);
 // Of one operation that is none, by the cpu's code for it.
 bool emitCells(EntryFunction &entry);
 

@@ -17,9 +17,24 @@ static bool isOfCells(const KernelSource &kernel) {
   });
 }
 
+static bool isOfOneContraction(const KernelSource &kernel) {
+  return llvm::count_if(*kernel.body, [](mlir::Operation &op) {
+           return mlir::isa<DotGeneralOp, ConvolutionOp>(op);
+         }) == 1;
+}
+
+static bool emitBody(EntryFunction &function) {
+  if (isOfCells(function.kernel))
+    return emitCells(function);
+  bool known = false;
+  if (isOfOneContraction(function.kernel) && !emitProduct(function, known))
+    return false;
+  return known || emitNests(function);
+}
+
 bool emitKernel(const KernelSource &kernel, llvm::Module &module, Launch &launch) {
   EntryFunction function(kernel, module);
-  if (!(isOfCells(kernel) ? emitCells(function) : emitNests(function)))
+  if (!emitBody(function))
     return false;
   mlir::Operation *last = kernel.body->getTerminator();
   if (std::string missing = defineMath(module); !missing.empty()) {

@@ -8,12 +8,25 @@
 // A nest's graph is that of the cpu's (NestGraph.h), and so are the nodes' code and the order of
 // sums; what differs is who computes which point.
 #include "passes/codegen/gpu/BlockSum.h"
+#include "passes/codegen/gpu/Items.h"
+#include "passes/codegen/gpu/NestRoots.h"
 #include "passes/codegen/gpu/Unsupported.h"
-#include "passes/codegen/kernel/NestGraph.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen::gpu {
+
+void emitRoots(EntryFunction &function, const NestGraph &nest, Emitter &e, bool ofRows) {
+  llvm::SmallVector<std::tuple<const Root *, Value, Value>> values;
+  for (const Root &root : nest.roots) {
+    if (root.isOfRow != ofRows)
+      continue;
+    Value re = e.emit(root.value.re);
+    values.push_back({&root, re, root.value.im ? e.emit(root.value.im) : nullptr});
+  }
+  for (auto [root, re, im] : values)
+    e.store(function.outputBuffer(root->output), root->kind, root->offset, re, im);
+}
 
 namespace {
 
@@ -24,15 +37,15 @@ public:
   bool emit();
 
 private:
+  bool keepRows();
+  bool areFilledTogether();
+  bool isTogether(const Emitter &e, const Reduction &reduction) const;
+  void takeSpace(Emitter &e);
   bool emitPart();
   bool isOfSums();
   void emitElements();
   void emitRows();
   void emitRowValues(Emitter &e);
-  void emitRoots(Emitter &e, bool ofRows);
-  // Opens levels in which the loops are at the item of that number: `lanes` points of the last group.
-  void openItem(Emitter &e, llvm::ArrayRef<LoopGroup> groups, Value number, int64_t lanes);
-  int64_t itemsOf(llvm::ArrayRef<LoopGroup> groups, int64_t lanes) const;
   int64_t lanesOf(llvm::ArrayRef<LoopGroup> groups, llvm::ArrayRef<Node *> live) const;
   // The loops of a block, and those of its threads.
   llvm::ArrayRef<unsigned> outer() const {
@@ -41,6 +54,8 @@ private:
   llvm::ArrayRef<unsigned> inner() const { return llvm::ArrayRef(dims).drop_front(outer().size()); }
 
   EntryFunction &function;
+  Value rowSpace = nullptr, sumSpace = nullptr; // in shared memory
+  int64_t sumBytes = 0;
 };
 
 } // namespace
@@ -48,9 +63,7 @@ private:
 bool Nest::emit() {
   if (llvm::is_contained(shape(), 0))
     return true;
-  if (rows) // a row of another block is none of this one's to keep
-    rows->slots.clear();
-  if (!build())
+  if (!keepRows() || (!rows && !build()))
     return false;
   std::vector<Box> parts = boxes();
   if (parts.empty())
@@ -61,12 +74,67 @@ bool Nest::emit() {
   return true;
 }
 
+// A row is kept in shared memory, where the threads of its block fill it together: as they add it up.
+bool Nest::keepRows() {
+  if (!rows)
+    return true;
+  constexpr int64_t kMostRowBytes = 36 << 10; // beside the sums
+  RowPolicy policy{std::min(kMostRowBytes, kMostSharedBytes - function.sharedBytes),
+                   /*keepsInputs=*/true};
+  std::optional<KeptRows> kept = keptRows(kernel, policy);
+  rows->slots = kept->slots;
+  rows->bytes = kept->bytes;
+  if (!build())
+    return false;
+  if (rows->slots.empty() || ((takesRows() || isOfSums()) && areFilledTogether()))
+    return true;
+  rows->slots.clear();
+  rows->bytes = 0;
+  return build();
+}
+
+bool Nest::areFilledTogether() {
+  Emitter e = function.emitter(g->graph);
+  return llvm::all_of(Graph::reachable(rootNodes()), [&](Node *node) {
+    bool fills = node->op == Op::Reduced &&
+                 llvm::any_of(Graph::reachable(node->reduction->inputs), [&](Node *inside) {
+                   return inside->op == Op::Keep && (inside->deps & node->reduction->ownDims);
+                 });
+    return !fills || isTogether(e, *node->reduction);
+  });
+}
+
+// Whether the block computes it together, in the shared memory that is left.
+bool Nest::isTogether(const Emitter &e, const Reduction &reduction) const {
+  int64_t taken = function.sharedBytes + (rows && !rowSpace ? rows->bytes : 0);
+  int64_t bytes = blockSumBytes(e, reduction);
+  return isBlockSum(e, reduction) && (bytes <= sumBytes || taken + bytes <= kMostSharedBytes);
+}
+
+// Of rows and sums, before the first of them is used.
+void Nest::takeSpace(Emitter &e) {
+  auto take = [&](int64_t bytes, const char *name) {
+    return function.takeShared(llvm::ArrayType::get(e.b.getInt8Ty(), bytes), name);
+  };
+  int64_t needed = 0;
+  DimSet ofRow = setOf(outer());
+  for (Node *node : e.live)
+    if (node->op == Op::Reduced && !node->local && !(node->deps & ~ofRow) &&
+        isTogether(e, *node->reduction))
+      needed = std::max(needed, blockSumBytes(e, *node->reduction));
+  if (rows && !rows->slots.empty() && !rowSpace)
+    rowSpace = take(rows->bytes, "_rows");
+  if (needed > sumBytes)
+    sumSpace = take(sumBytes = needed, "_sums");
+  e.scratch = rowSpace;
+}
+
 bool Nest::emitPart() {
   if (refusesNode(kernel, rootNodes()))
     return false;
   if (takesRows() || isOfSums())
     emitRows();
-  else
+  else if (!emitTurned(function, *this))
     emitElements();
   return true;
 }
@@ -77,7 +145,7 @@ bool Nest::isOfSums() {
   DimSet own = setOf(dims);
   return llvm::any_of(Graph::reachable(rootNodes()), [&](Node *node) {
     return node->op == Op::Reduced && !node->local && !(node->deps & ~own) &&
-           isBlockSum(function, e, *node->reduction);
+           isTogether(e, *node->reduction);
   });
 }
 
@@ -87,20 +155,12 @@ int64_t Nest::lanesOf(llvm::ArrayRef<LoopGroup> groups, llvm::ArrayRef<Node *> l
   if (groups.empty())
     return 1;
   llvm::ArrayRef<unsigned> innermost = groups.back();
-  int64_t widest = 1;
-  auto isRun = [&](Index index) {
-    std::optional<int64_t> stride = strideOf(index, innermost);
-    return stride && (*stride == 0 || *stride == 1);
-  };
-  for (Node *node : live) {
-    if (node->op == Op::Reduced || node->mask)
-      return 1;
-    if (node->op != Op::Load)
-      continue;
-    if (!isRun(node->index))
-      return 1;
-    widest = std::max(widest, byteSize(node->kind));
-  }
+  if (llvm::any_of(live, [](Node *node) { return node->op == Op::Reduced; }))
+    return 1;
+  std::optional<int64_t> read = widestRun(live, innermost);
+  if (!read)
+    return 1;
+  int64_t widest = *read;
   for (const Root &root : roots) {
     if (root.isOfRow)
       continue;
@@ -112,60 +172,11 @@ int64_t Nest::lanesOf(llvm::ArrayRef<LoopGroup> groups, llvm::ArrayRef<Node *> l
   return elementsOfThread(high - low, widest);
 }
 
-int64_t Nest::itemsOf(llvm::ArrayRef<LoopGroup> groups, int64_t lanes) const {
-  int64_t items = 1;
-  for (const LoopGroup &group : groups) {
-    auto [low, high] = boundsOf(g->graph, group);
-    items *= high - low;
-  }
-  return items / lanes;
-}
-
-void Nest::openItem(Emitter &e, llvm::ArrayRef<LoopGroup> groups, Value number, int64_t lanes) {
-  bool isSmall = itemsOf(groups, lanes) < INT32_MAX; // half the digits divide much faster
-  Value rest = isSmall ? e.b.CreateTrunc(number, e.b.getInt32Ty()) : number;
-  auto constant = [&](int64_t value) { return llvm::ConstantInt::get(rest->getType(), value); };
-  e.openBlock();
-  Value last = nullptr; // of the innermost group: a level of its own
-  for (const LoopGroup &group : llvm::reverse(groups)) {
-    auto [low, high] = boundsOf(g->graph, group);
-    bool isInnermost = &group == &groups.back(), isOutermost = &group == &groups.front();
-    int64_t step = isInnermost ? lanes : 1, count = (high - low) / step;
-    Value at = isOutermost ? rest : e.b.CreateURem(rest, constant(count));
-    if (!isOutermost)
-      rest = e.b.CreateUDiv(rest, constant(count));
-    at = e.b.CreateZExt(at, e.b.getInt64Ty());
-    if (step > 1)
-      at = e.b.CreateNSWMul(at, e.i64(step));
-    if (low)
-      at = e.b.CreateNSWAdd(at, e.i64(low));
-    if (isInnermost)
-      last = at;
-    else
-      e.bindLevel(group.back(), setOf(group), at, 1, nullptr);
-  }
-  e.openBlock();
-  if (last)
-    e.bindLevel(groups.back().back(), setOf(groups.back()), last, lanes, nullptr);
-}
-
-void Nest::emitRoots(Emitter &e, bool ofRows) {
-  llvm::SmallVector<std::tuple<const Root *, Value, Value>> values;
-  for (const Root &root : roots) {
-    if (root.isOfRow != ofRows)
-      continue;
-    Value re = e.emit(root.value.re);
-    values.push_back({&root, re, root.value.im ? e.emit(root.value.im) : nullptr});
-  }
-  for (auto [root, re, im] : values)
-    e.store(function.outputBuffer(root->output), root->kind, root->offset, re, im);
-}
-
 void Nest::emitElements() {
   Emitter e = function.emitter(g->graph);
   e.live = Graph::reachable(rootNodes());
   auto groups = collapseLoops(g->graph, dims, e.live, stores());
-  int64_t lanes = lanesOf(groups, e.live), items = itemsOf(groups, lanes);
+  int64_t lanes = lanesOf(groups, e.live), items = itemsOf(g->graph, groups, lanes);
   function.addBlocks(blocksFor(items, function.launch),
                      [&](Value block, llvm::Instruction *before) {
                        e.openBody(before);
@@ -173,9 +184,8 @@ void Nest::emitElements() {
                        Value item = e.b.CreateNSWAdd(first, function.thread);
                        e.openIf(e.b.CreateICmpSLT(item, e.i64(items)));
                        openItem(e, groups, item, lanes);
-                       emitRoots(e, /*ofRows=*/false);
-                       e.closeBlock();
-                       e.closeBlock();
+                       emitRoots(function, *this, e, /*ofRows=*/false);
+                       closeItem(e);
                        e.closeLoop();
                      });
 }
@@ -189,8 +199,8 @@ void Nest::emitRowValues(Emitter &e) {
       continue;
     unsigned level = e.levelOf(node->deps);
     if (!e.levels[level].reductions.contains(node->reduction) &&
-        isBlockSum(function, e, *node->reduction)) {
-      llvm::SmallVector<Value> values = emitBlockSum(function, e, *node->reduction);
+        isBlockSum(e, *node->reduction) && blockSumBytes(e, *node->reduction) <= sumBytes) {
+      llvm::SmallVector<Value> values = emitBlockSum(function, e, *node->reduction, sumSpace);
       e.levels[level].reductions[node->reduction] = std::move(values);
     }
     e.emit(node);
@@ -201,29 +211,28 @@ void Nest::emitRowValues(Emitter &e) {
   if (!isFirst || llvm::none_of(roots, [](const Root &root) { return root.isOfRow; }))
     return;
   e.openIf(e.b.CreateICmpEQ(function.thread, e.i64(0)));
-  emitRoots(e, /*ofRows=*/true);
+  emitRoots(function, *this, e, /*ofRows=*/true);
   e.closeLoop();
 }
 
 void Nest::emitRows() {
   Emitter e = function.emitter(g->graph);
   e.live = Graph::reachable(rootNodes());
+  takeSpace(e);
   auto ofGrid = collapseLoops(g->graph, outer(), e.live, stores());
   auto groups = collapseLoops(g->graph, inner(), e.live, stores());
-  int64_t lanes = lanesOf(groups, e.live), items = itemsOf(groups, lanes);
-  function.addBlocks(itemsOf(ofGrid, 1), [&](Value block, llvm::Instruction *before) {
+  int64_t lanes = lanesOf(groups, e.live), items = itemsOf(g->graph, groups, lanes);
+  function.addBlocks(itemsOf(g->graph, ofGrid, 1), [&](Value block, llvm::Instruction *before) {
     e.openBody(before);
     openItem(e, ofGrid, block, 1);
     emitRowValues(e);
     Value item = e.openLoop(function.thread, e.i64(items), function.launch.threads,
                             /*mayBeEmpty=*/true);
     openItem(e, groups, item, lanes);
-    emitRoots(e, /*ofRows=*/false);
-    e.closeBlock();
-    e.closeBlock();
+    emitRoots(function, *this, e, /*ofRows=*/false);
+    closeItem(e);
     e.closeLoop();
-    e.closeBlock();
-    e.closeBlock();
+    closeItem(e);
   });
 }
 

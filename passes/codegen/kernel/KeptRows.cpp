@@ -12,9 +12,6 @@ namespace tessera::codegen {
 
 using namespace tessera::stablehlo;
 
-// Scratch for rows; what finds no room is computed in each pass.
-static constexpr int64_t kMostBytes = 1 << 20;
-
 static int64_t product(llvm::ArrayRef<int64_t> sizes) {
   int64_t points = 1;
   for (int64_t size : sizes)
@@ -53,7 +50,7 @@ namespace {
 // Walks over what is computed for each element of a row.
 class Passes {
 public:
-  explicit Passes(KeptRows &rows) : rows(rows) {}
+  Passes(KeptRows &rows, const RowPolicy &policy) : rows(rows), policy(policy) {}
 
   // What one pass computes: `filler` is its reduction, null in the last pass.
   void add(mlir::ValueRange computed, mlir::Operation *filler) {
@@ -65,11 +62,12 @@ public:
 private:
   void visit(mlir::Value value, mlir::Operation *filler) {
     mlir::Operation *op = value.getDefiningOp();
-    if (!op || !seen.insert(value).second || shapeOf(value) != llvm::ArrayRef(rows.shape) ||
-        !isElementwise(op) || rows.slots.contains(value))
+    if (!seen.insert(value).second || shapeOf(value) != llvm::ArrayRef(rows.shape) ||
+        (op ? !isElementwise(op) : !policy.keepsInputs) || rows.slots.contains(value))
       return;
     auto [first, isNew] = firstPass.try_emplace(value, filler);
-    if (!isNew && isExpensive(op) && keep(value, first->second))
+    bool isDear = !op || isExpensive(op);
+    if ((!isNew && isDear && keep(value, first->second)) || !op)
       return;
     for (mlir::Value operand : op->getOperands())
       visit(operand, filler);
@@ -80,7 +78,7 @@ private:
     if (!type || type->complex)
       return false;
     int64_t bytes = llvm::alignTo(rows.elements() * type->bytes(), 64);
-    if (rows.bytes + bytes > kMostBytes)
+    if (rows.bytes + bytes > policy.mostBytes)
       return false;
     rows.slots.insert({value, {filler, rows.bytes}});
     rows.bytes += bytes;
@@ -88,13 +86,14 @@ private:
   }
 
   KeptRows &rows;
+  RowPolicy policy;
   llvm::DenseMap<mlir::Value, mlir::Operation *> firstPass;
   llvm::DenseSet<mlir::Value> seen; // in this pass
 };
 
 } // namespace
 
-std::optional<KeptRows> keptRows(const KernelSource &kernel) {
+std::optional<KeptRows> keptRows(const KernelSource &kernel, const RowPolicy &policy) {
   // An attention's rows are its scores', which come by tiles (AttentionLoops.h).
   if (!kernel.body->getOps<DotGeneralOp>().empty())
     return std::nullopt;
@@ -120,7 +119,7 @@ std::optional<KeptRows> keptRows(const KernelSource &kernel) {
       results.push_back(output);
   if (results.empty() && folds.size() < 2)
     return std::nullopt;
-  Passes passes(rows);
+  Passes passes(rows, policy);
   for (ReduceOp fold : folds)
     passes.add(fold.getInputs(), fold);
   passes.add(results, nullptr);

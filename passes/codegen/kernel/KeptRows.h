@@ -32,8 +32,13 @@ struct KeptRows {
   int64_t elements() const; // of a row
 };
 
+// What of a row is worth keeping.
+struct RowPolicy {
+  int64_t mostBytes = 1 << 20;    // what finds no room is computed in each pass
+  bool keepsInputs = false;       // what is read from memory in several passes, too
+};
 // The rows of a kernel with results for their elements, or with several passes; else none.
-std::optional<KeptRows> keptRows(const KernelSource &kernel);
+std::optional<KeptRows> keptRows(const KernelSource &kernel, const RowPolicy &policy = {});
 // Whether `op` folds each of the rows to one element.
 bool foldsRows(mlir::Operation *op, const KeptRows &rows);
 

@@ -465,6 +465,8 @@ uint64_t toInteger(Type type, double value) {
 
 } // namespace
 
+double narrowFloat(Type type, uint64_t bits) { return numberOf(type, bits); }
+
 bool convert(const Instruction &i, uint64_t a, uint64_t &result) {
   if (!isFloat(i.from)) {
     __int128 value = integerOf(i.from, a);

@@ -12,5 +12,7 @@ bool compute(const Instruction &instruction, uint64_t a, uint64_t b, uint64_t c,
 bool compare(const Instruction &instruction, uint64_t a, uint64_t b, bool &result);
 bool convert(const Instruction &instruction, uint64_t a, uint64_t &result);
 uint64_t masked(uint64_t bits, Type type);
+// The number that the lowest 16 bits are, of f16 or bf16.
+double narrowFloat(Type type, uint64_t bits);
 
 } // namespace tessera::emulator

@@ -23,6 +23,9 @@ struct Counts {
   uint64_t bytesRead = 0, bytesWritten = 0;     // of global memory, by all threads
   uint64_t leastRead = 0, leastWritten = 0;     // each byte once a launch
   uint64_t sectorsRead = 0, sectorsWritten = 0; // of 32 bytes, by warps
+  // Of shared memory, in one block of each launch: how often its banks are asked, and how often that would
+  // be if none had two words to give at a time.
+  uint64_t bankTurns = 0, leastBankTurns = 0;
 };
 
 class Machine {

@@ -130,6 +130,91 @@ TEST_F(MachineTest, LanesExchangeValues) {
             std::string::npos);
 }
 
+TEST_F(MachineTest, WordsOfOneBankComeOneAfterTheOther) {
+  // 32 words side by side; 16 pairs of words 64 apart; one word for all.
+  EXPECT_EQ(run("st.shared.b32 [%r2], %r1;", 1, 32), "");
+  EXPECT_EQ(counts.bankTurns, 1u);
+  EXPECT_EQ(run("and.b32 %r4, %r1, 1; shl.b32 %r4, %r4, 8; and.b32 %r5, %r3, 124; mov.b32 %r6, tile;"
+                "add.s32 %r6, %r6, %r4; ld.shared.b32 %r7, [%r6];",
+                1, 32),
+            "");
+  EXPECT_EQ(counts.bankTurns, 3u);
+  EXPECT_EQ(counts.leastBankTurns, 2u);
+  // 16 bytes a lane: eight lanes at a time.
+  EXPECT_EQ(run("and.b32 %r4, %r3, 124; shl.b32 %r4, %r4, 2; mov.b32 %r6, tile; add.s32 %r6, %r6, %r4;"
+                "ld.shared.v4.b32 {%r7, %r8, %r9, %r10}, [%r6];",
+                1, 32),
+            "");
+  EXPECT_EQ(counts.bankTurns, 7u);
+  EXPECT_EQ(counts.leastBankTurns, 6u);
+}
+
+// 4 bytes of x for each thread; `after` is between the copy and what reads it.
+static std::string copied(const std::string &after) {
+  return "cp.async.ca.shared.global [%r2], [%rd1], 4; cp.async.commit_group;" + after +
+         "ld.shared.b32 %r4, [%r2]; st.global.b32 [%rd2], %r4;";
+}
+
+TEST_F(MachineTest, CopiesArriveWhenTheyAreWaitedFor) {
+  EXPECT_EQ(run(copied("cp.async.wait_group 0;")), "");
+  for (uint32_t i = 0; i < 64; ++i)
+    EXPECT_EQ(y[i], i);
+  EXPECT_EQ(run(copied("cp.async.wait_all;")), "");
+  EXPECT_NE(run(copied("")).find("a copy that is under way"), std::string::npos);
+  EXPECT_NE(run(copied("cp.async.wait_group 1;")).find("a copy that is under way"),
+            std::string::npos);
+  // Nothing is read: zeros.
+  EXPECT_EQ(run("mov.b32 %r5, 0; cp.async.ca.shared.global [%r2], [%rd1], 4, %r5;"
+                "cp.async.wait_all; ld.shared.b32 %r4, [%r2]; st.global.b32 [%rd2], %r4;"),
+            "");
+  EXPECT_EQ(y[5], 0u);
+  // Over what another thread still reads.
+  EXPECT_NE(run("st.shared.b32 [%r2], %r1; bar.sync 0; xor.b32 %r5, %r2, 4; ld.shared.b32 %r4, [%r5];"
+                "cp.async.ca.shared.global [%r2], [%rd1], 4; cp.async.wait_all;")
+                .find("no barrier between"),
+            std::string::npos);
+}
+
+TEST_F(MachineTest, LanesGetMatricesByRowsOrColumns) {
+  // A matrix whose element (row, column) is 8 * row + column; lane l names row l % 8.
+  std::string filled = "shl.b32 %r5, %r1, 1; shl.b32 %r6, %r5, 16; add.s32 %r6, %r6, %r5;"
+                       "add.s32 %r6, %r6, 65536; st.shared.b32 [%r2], %r6; bar.sync 0;"
+                       "and.b32 %r7, %r1, 7; shl.b32 %r7, %r7, 4; mov.b32 %r8, tile;"
+                       "add.s32 %r8, %r8, %r7;";
+  EXPECT_EQ(run(filled + "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r9}, [%r8];"
+                         "st.global.b32 [%rd2], %r9;",
+                1, 32),
+            "");
+  for (uint32_t i = 0; i < 32; ++i)
+    EXPECT_EQ(y[i], 2 * i | (2 * i + 1) << 16);
+  EXPECT_EQ(run(filled + "ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%r9}, [%r8];"
+                         "st.global.b32 [%rd2], %r9;",
+                1, 32),
+            "");
+  for (uint32_t i = 0; i < 32; ++i)
+    EXPECT_EQ(y[i], (i % 4 * 16 + i / 4) | (i % 4 * 16 + 8 + i / 4) << 16);
+  EXPECT_NE(run(filled + "setp.eq.s32 %p1, %r1, 3; @%p1 ret;"
+                         "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r9}, [%r8];",
+                1, 32)
+                .find("not all of its lanes come"),
+            std::string::npos);
+}
+
+TEST_F(MachineTest, WarpsMultiplyMatrices) {
+  // a: ones in row 3, k = 5 holds 2 instead; b: column 6 holds 1.5 at k = 5; c is 1 everywhere. bf16.
+  EXPECT_EQ(run("mov.b32 %r4, 0; mov.b32 %r5, 0; mov.b32 %r6, 0f3F800000; setp.eq.s32 %p1, %r1, 14;"
+                "selp.b32 %r4, 1073741824, 0, %p1; setp.eq.s32 %p1, %r1, 26;"
+                "selp.b32 %r5, 1069547520, 0, %p1; mov.b32 %r7, 0;"
+                "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%r8, %r9, %r10, %r11},"
+                "{%r4, %r7, %r7, %r7}, {%r5, %r7}, {%r6, %r6, %r6, %r6};"
+                "st.global.b32 [%rd2], %r8;",
+                1, 32),
+            "");
+  // Row 3, columns 6 and 7 are lane 15's.
+  for (uint32_t i = 0; i < 32; ++i)
+    EXPECT_EQ(y[i], i == 15 ? 0x40800000u : 0x3f800000u);
+}
+
 TEST_F(MachineTest, FloatsAreRoundedAsWritten) {
   // 1 + 2^-24 is a tie: to even; what is subnormal is flushed where that is said.
   EXPECT_EQ(run("mov.b32 %r4, 0f3F800000; mov.b32 %r5, 0f33800000; add.rn.f32 %r6, %r4, %r5;"

@@ -131,7 +131,8 @@ std::optional<Code> codeNamed(std::string_view name) {
       {"set", Code::Set},           {"selp", Code::Selp},  {"testp", Code::Testp},
       {"bra", Code::Bra},           {"brx", Code::BrxIdx}, {"bar", Code::Bar},
       {"barrier", Code::Bar},       {"shfl", Code::Shfl},  {"ret", Code::Ret},
-      {"exit", Code::Ret},          {"trap", Code::Trap}};
+      {"exit", Code::Ret},          {"trap", Code::Trap},  {"ldmatrix", Code::LdMatrix},
+      {"mma", Code::Mma},           {"cp", Code::CpAsync}};
   auto it = codes.find(name);
   return it == codes.end() ? std::nullopt : std::optional(it->second);
 }
@@ -423,7 +424,48 @@ private:
     operands(made);
   }
 
+  // Of matrices and of copies that go on by themselves; whether it is one that is known.
+  bool warpModifier(std::string_view word, Instruction &made) {
+    if (made.code == Code::Mma) { // .m16n8k16.row.col.f32.bf16.bf16.f32: of the result, a, b, c
+      if (word == "m16n8k16" || word == "row" || word == "col")
+        return true;
+      auto type = typeNamed(word);
+      if (!type)
+        return false;
+      if (made.type == Type::None)
+        made.type = *type;
+      else if (made.from == Type::None)
+        made.from = *type;
+      else if (*type != made.from && *type != made.type)
+        throw Wrong("a product of matrices of several types");
+      if (made.type != Type::F32 ||
+          (made.from != Type::None && made.from != Type::F16 && made.from != Type::BF16))
+        throw Wrong("a product of matrices of types that are not known");
+      return true;
+    }
+    if (made.code == Code::LdMatrix) {
+      if (word == "x1" || word == "x2" || word == "x4")
+        made.width = static_cast<uint8_t>(word[1] - '0');
+      else if (word == "trans")
+        made.transposes = true;
+      else
+        return word == "m8n8";
+      return true;
+    }
+    if (made.code != Code::CpAsync)
+      return false;
+    if (word == "commit_group")
+      made.code = Code::CpAsyncCommit;
+    else if (word == "wait_group" || word == "wait_all")
+      made.code = Code::CpAsyncWait, made.waitsForAll = word == "wait_all";
+    else
+      return word == "async" || word == "ca" || word == "cg";
+    return true;
+  }
+
   void modifier(std::string_view word, Instruction &made, std::string_view name) {
+    if (warpModifier(word, made))
+      return;
     if (auto type = typeNamed(word)) {
       // cvt.to.from, setp.compare.type; mul.wide has the operands' type
       (made.type == Type::None ? made.type : made.from) = *type;
@@ -516,7 +558,8 @@ private:
     }
     size_t next = 0;
     bool hasResult = made.code != Code::St && made.code != Code::Bar && made.code != Code::Ret &&
-                     made.code != Code::Trap;
+                     made.code != Code::Trap && made.code != Code::CpAsync &&
+                     made.code != Code::CpAsyncCommit && made.code != Code::CpAsyncWait;
     auto take = [&] { return next < list.size() ? list[next++] : Operand{}; };
     if (hasResult)
       made.to = take();

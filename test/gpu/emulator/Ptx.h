@@ -83,6 +83,11 @@ enum class Code : uint8_t {
   BrxIdx,
   Bar,
   Shfl,
+  LdMatrix,
+  Mma,
+  CpAsync,
+  CpAsyncCommit,
+  CpAsyncWait,
   Ret,
   Trap,
   Pack,
@@ -134,8 +139,8 @@ struct Instruction {
   Round round = Round::Nearest;
   Shuffle shuffle = Shuffle::Idx;
   bool flushes = false, saturates = false, toInteger = false, propagatesNan = false, left = false,
-       clamps = false;
-  uint8_t width = 1;  // of a vector access
+       clamps = false, transposes = false, waitsForAll = false;
+  uint8_t width = 1;  // of a vector access; matrices of ldmatrix
   int32_t guard = -1; // predicate register
   bool guardNegated = false;
   uint32_t line = 0;

@@ -60,12 +60,13 @@ void Gpu::report() const {
                    "{\"kernel\":\"%s\",\"launches\":%llu,\"instructions\":%llu,\"barriers\":%llu,"
                    "\"bytes_read\":%llu,\"bytes_written\":%llu,"
                    "\"least_read\":%llu,\"least_written\":%llu,\"sectors_read\":%llu,\"sectors_"
-                   "written\":%llu}\n",
+                   "written\":%llu,\"bank_turns\":%llu,\"least_bank_turns\":%llu}\n",
                    name.c_str(), (unsigned long long)c.launches, (unsigned long long)c.instructions,
                    (unsigned long long)c.barriers, (unsigned long long)c.bytesRead,
                    (unsigned long long)c.bytesWritten, (unsigned long long)c.leastRead,
                    (unsigned long long)c.leastWritten, (unsigned long long)c.sectorsRead,
-                   (unsigned long long)c.sectorsWritten);
+                   (unsigned long long)c.sectorsWritten, (unsigned long long)c.bankTurns,
+                   (unsigned long long)c.leastBankTurns);
     std::fclose(file);
   }
   path = std::getenv("TESSERA_EMULATOR_CALLS");

@@ -1,5 +1,6 @@
 // How a nest's points are divided over a GPU.
 #include "passes/codegen/gpu/Division.h"
+#include "passes/codegen/gpu/ProductTile.h"
 
 #include <gtest/gtest.h>
 
@@ -22,6 +23,28 @@ TEST(GpuDivisionTest, TheLastBlockMayHaveARest) {
   EXPECT_EQ(blocksFor(257, {}), 2);
   EXPECT_EQ(blocksFor(1, {}), 1);
   EXPECT_EQ(blocksFor(100, {0, 32}), 4);
+}
+
+TEST(GpuDivisionTest, TilesLeaveNoProcessorIdle) {
+  EXPECT_EQ(productTile(4096, 4096, 1, Multiplier::F32).rows, 128);
+  EXPECT_EQ(productTile(4096, 4096, 1, Multiplier::Cores).rows, 128);
+  // A tile of 128 x 128 for each of a batch.
+  EXPECT_EQ(productTile(128, 128, 130, Multiplier::Cores).rows, 128);
+  // 64 blocks by the largest tiles, 256 by the next.
+  EXPECT_EQ(productTile(1024, 1024, 1, Multiplier::F32).rows, 64);
+  EXPECT_EQ(productTile(64, 64, 1, Multiplier::F32).rows, 32);
+  EXPECT_EQ(productTile(4096, 4096, 1, Multiplier::F64).rows, 64);
+}
+
+TEST(GpuDivisionTest, ThreadsCoverATileOnce) {
+  for (Multiplier multiplier : {Multiplier::F32, Multiplier::F64, Multiplier::Cores})
+    for (int64_t size : {64, 1024, 4096}) {
+      ProductTile tile = productTile(size, size, 1, multiplier);
+      int64_t sums = multiplier == Multiplier::Cores
+                         ? tile.warpRows * tile.warpColumns / 32
+                         : tile.rowGroups * tile.columnGroups * tile.together * tile.together;
+      EXPECT_EQ(tile.threads() * sums, tile.rows * tile.columns);
+    }
 }
 
 } // namespace

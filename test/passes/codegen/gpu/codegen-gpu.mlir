@@ -7,7 +7,7 @@
 
 // 256 rows of 4096, four elements a thread.
 // CHECK: exec.kernel @side_by_side{{.*}} attributes {flops = {{.*}}, grid = 1024 : i64, scratch_bytes = 0 : i64}
-// CHECK: exec.image "cuda" for "sm_90a" ["ptx80"] {{.*}} {threads = array<i64: 256, 256, 256, 256>}
+// CHECK: exec.image "cuda" for "sm_90a" ["ptx80"] {{.*}} {threads = array<i64: 256, 256, 256, 256, 256, 64, 128>}
 // CHECK: exec.image "cuda" for "sm_80" ["ptx80"]
 // AGAIN-COUNT-1: exec.image
 // AGAIN-NOT: exec.image
@@ -27,9 +27,13 @@ exec.kernel @side_by_side(%x: tensor<256x4096xf32>, %y: tensor<256x4096xf32>) ->
   exec.yield %1 : tensor<256x4096xf32>
 }
 
-// What lies apart is read one by one.
+// What lies across goes through shared memory, in lines of 33 elements.
 // CODE: .visible .entry across(
+// CODE: .shared .align 16 .b8 across_turned[4224]
 // CODE: ld.global.b32
+// CODE: st.shared.b32
+// CODE: bar.sync
+// CODE: ld.shared.b32
 // CODE: st.global.b32
 exec.kernel @across(%x: tensor<32x64xf32>) -> tensor<64x32xf32> {
   %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<32x64xf32>) -> tensor<64x32xf32>
@@ -51,7 +55,7 @@ exec.kernel @rows(%x: tensor<16x60xf32>) -> tensor<16x60xf32> attributes {inplac
 
 // A longer row is added up by the threads together: 62 fours of units, lane by lane, through shared memory.
 // CODE: .visible .entry sums_of_rows(
-// CODE: .shared .align 16 .b8 sums_of_rows_sums[3968]
+// CODE: .shared .align 16 .b8 sums_of_rows_sums[4032]
 // CODE: ld.global
 // CODE: st.shared
 // CODE: bar.sync
@@ -62,4 +66,47 @@ exec.kernel @sums_of_rows(%x: tensor<16x4000xf32>) -> tensor<16xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<16x4000xf32>, tensor<f32>) -> tensor<16xf32>
   exec.yield %sum : tensor<16xf32>
+}
+
+// A row that two passes read is kept in shared memory: it is read once.
+// CODE: .visible .entry kept(
+// CODE-DAG: .shared .align 16 .b8 kept_sums
+// CODE-DAG: .shared .align 16 .b8 kept_rows[1024]
+// CODE: ld.global
+// CODE: st.shared
+// CODE: bar.sync
+// CODE-NOT: ld.global
+// CODE: st.global.v4.b32
+exec.kernel @kept(%x: tensor<16x256xf32>) -> tensor<16x256xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<16x256xf32>, tensor<f32>) -> tensor<16xf32>
+  %wide = stablehlo.broadcast_in_dim %sum, dims = [0] : (tensor<16xf32>) -> tensor<16x256xf32>
+  %0 = stablehlo.subtract %x, %wide : tensor<16x256xf32>
+  exec.yield %0 : tensor<16x256xf32>
+}
+
+// Products by tiles: the right operand lies as it is wanted and is copied meanwhile, the left one goes
+// through registers. Multiply-adds are fused.
+// CODE: .visible .entry product(
+// CODE: cp.async.cg.shared.global
+// CODE: st.shared.b32
+// CODE: cp.async.wait_all
+// CODE: bar.sync
+// CODE: ld.shared.v4.b32
+// CODE: fma.rn.ftz.f32
+// CODE: st.global.v4.b32
+exec.kernel @product(%x: tensor<64x96xf32>, %y: tensor<96x64xf32>) -> tensor<64x64xf32> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<64x96xf32>, tensor<96x64xf32>) -> tensor<64x64xf32>
+  exec.yield %0 : tensor<64x64xf32>
+}
+
+// By tensor cores: the right operand lies with its columns side by side, and is turned as it is read.
+// CODE: .visible .entry narrow_product(
+// CODE: cp.async.cg.shared.global
+// CODE: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// CODE: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
+// CODE: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+exec.kernel @narrow_product(%x: tensor<64x96xbf16>, %y: tensor<96x64xbf16>) -> tensor<64x64xf32> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<64x96xbf16>, tensor<96x64xbf16>) -> tensor<64x64xf32>
+  exec.yield %0 : tensor<64x64xf32>
 }

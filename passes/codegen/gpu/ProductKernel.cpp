@@ -1,0 +1,38 @@
+// Kernels of one contraction, by tiles.
+#include "passes/codegen/gpu/ProductEmitter.h"
+#include "passes/codegen/gpu/Unsupported.h"
+#include "passes/codegen/kernel/NestGraph.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tessera::codegen::gpu {
+
+bool emitProduct(EntryFunction &function, bool &known) {
+  known = false;
+  mlir::ValueRange outputs = function.kernel.outputs();
+  auto elements = [](mlir::Value value) {
+    return mlir::cast<mlir::ShapedType>(value.getType()).getNumElements();
+  };
+  bool areAlike = llvm::all_of(
+      outputs, [&](mlir::Value value) { return elements(value) == elements(outputs[0]); });
+  if (!areAlike || elements(outputs[0]) == 0)
+    return true;
+  auto all = llvm::to_vector(llvm::seq<unsigned>(outputs.size()));
+  NestGraph nest(function.kernel, all, /*update=*/false);
+  if (!nest.build())
+    return false;
+  if (llvm::any_of(nest.roots, [](const Root &root) { return root.value.im; }))
+    return true;
+  std::optional<ContractionLoops> loops = findContraction(nest);
+  constexpr int64_t leastTerms = 4; // of fewer, plain sums are as good
+  if (!loops || loops->kSize < leastTerms)
+    return true;
+  if (refusesNode(function.kernel, nest.rootNodes()))
+    return false;
+  known = true;
+  isForCores(*loops) ? emitProductByCores(function, nest, *loops)
+                     : emitProductByThreads(function, nest, *loops);
+  return true;
+}
+
+} // namespace tessera::codegen::gpu
