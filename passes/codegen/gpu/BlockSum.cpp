@@ -80,8 +80,8 @@ private:
       addFour(part, sum);
     } else {
       Value low = b.CreateNSWMul(part, e.i64(foursTogether));
-      Value high = b.CreateBinaryIntrinsic(
-          llvm::Intrinsic::smin, b.CreateNSWAdd(low, e.i64(foursTogether)), e.i64(fours));
+      Value high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                           b.CreateNSWAdd(low, e.i64(foursTogether)), e.i64(fours));
       Value four = e.openLoop(low, high, 1, /*mayBeEmpty=*/false);
       Slots ofFour = cleared();
       addFour(four, ofFour);

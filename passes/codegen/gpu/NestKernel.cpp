@@ -198,8 +198,8 @@ void Nest::emitRowValues(Emitter &e) {
     if (node->op != Op::Reduced || node->local || (node->deps & ~ofRow))
       continue;
     unsigned level = e.levelOf(node->deps);
-    if (!e.levels[level].reductions.contains(node->reduction) &&
-        isBlockSum(e, *node->reduction) && blockSumBytes(e, *node->reduction) <= sumBytes) {
+    if (!e.levels[level].reductions.contains(node->reduction) && isBlockSum(e, *node->reduction) &&
+        blockSumBytes(e, *node->reduction) <= sumBytes) {
       llvm::SmallVector<Value> values = emitBlockSum(function, e, *node->reduction, sumSpace);
       e.levels[level].reductions[node->reduction] = std::move(values);
     }

@@ -91,8 +91,7 @@ llvm::SmallVector<Value> CoreProducts::matrices(const ProductSide &side, Value s
   bool isLeft = &side == &left;
   Value rowEight = b.CreateShl(isLeft ? second : fourth, 3);
   Value termEight = b.CreateShl(isLeft ? fourth : second, 3);
-  (side.alongK ? rowEight : termEight) =
-      b.CreateOr(side.alongK ? rowEight : termEight, inMatrix);
+  (side.alongK ? rowEight : termEight) = b.CreateOr(side.alongK ? rowEight : termEight, inMatrix);
   Value place = placeInSlice(side, b.CreateNSWAdd(row, rowEight), b.CreateNSWAdd(k, termEight));
   Value offset = b.CreateNSWAdd(b.CreateNSWAdd(stageOffset, constant(side.offset)), place);
   auto id = side.alongK ? llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16
@@ -112,16 +111,14 @@ void CoreProducts::multiply(Value stageOffset) {
     return b.CreateNSWAdd(b.CreateNSWMul(warp, constant(each)), constant(at));
   };
   auto operand = [&](Value value) { // f16 comes as pairs
-    return isBf16 ? value
-                  : b.CreateBitCast(value, llvm::FixedVectorType::get(b.getHalfTy(), 2));
+    return isBf16 ? value : b.CreateBitCast(value, llvm::FixedVectorType::get(b.getHalfTy(), 2));
   };
   std::vector<llvm::SmallVector<Value>> ofA, ofB;
   for (int64_t i = 0; i < rowTiles(); ++i)
-    ofA.push_back(
-        matrices(left, stageOffset, rowsFrom(warpRow, tile.warpRows, i * kRows), k));
+    ofA.push_back(matrices(left, stageOffset, rowsFrom(warpRow, tile.warpRows, i * kRows), k));
   for (int64_t j = 0; j < columnTiles(); j += 2) // two at a time
-    ofB.push_back(matrices(right, stageOffset,
-                           rowsFrom(warpColumn, tile.warpColumns, j * kColumns), k));
+    ofB.push_back(
+        matrices(right, stageOffset, rowsFrom(warpColumn, tile.warpColumns, j * kColumns), k));
   const Value *slot = parts.begin();
   for (int64_t i = 0; i < rowTiles(); ++i)
     for (int64_t j = 0; j < columnTiles(); ++j, slot += 4) {

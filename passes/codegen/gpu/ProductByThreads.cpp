@@ -17,9 +17,7 @@ public:
 private:
   ElementKind storedKind() const override { return sumKind(); }
   int64_t blockOfK() const override { return Reduction::chainBlock; }
-  int64_t sliceElements(const ProductSide &side) const override {
-    return tile.depth * side.extent;
-  }
+  int64_t sliceElements(const ProductSide &side) const override { return tile.depth * side.extent; }
   bool isRun(const ProductSide &side) const override { return !side.alongK || side.lanes == 1; }
   Value placeInSlice(const ProductSide &side, Value row, Value k) override {
     return b.CreateNSWAdd(b.CreateNSWMul(k, constant(side.extent)), b.CreateXor(row, turnOf(k)));
@@ -48,10 +46,10 @@ private:
 
 void ThreadProducts::makeSums() {
   int64_t across = tile.columnThreads();
-  threadColumn = b.CreateNSWMul(b.CreateAnd(function.thread, constant(across - 1)),
-                                constant(tile.together));
-  threadRow = b.CreateNSWMul(b.CreateLShr(function.thread, llvm::Log2_64(across)),
-                             constant(tile.together));
+  threadColumn =
+      b.CreateNSWMul(b.CreateAnd(function.thread, constant(across - 1)), constant(tile.together));
+  threadRow =
+      b.CreateNSWMul(b.CreateLShr(function.thread, llvm::Log2_64(across)), constant(tile.together));
   parts = makeSlots(rows() * columns(), "part");
   if (isInBlocks())
     sums = makeSlots(rows() * columns(), "sum");
@@ -90,8 +88,7 @@ void ThreadProducts::multiply(Value stageOffset) {
     for (Value row : ofA)
       for (Value column : ofB) {
         Value sum = b.CreateLoad(type, *slot);
-        b.CreateStore(b.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {row, column, sum}),
-                      *slot++);
+        b.CreateStore(b.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {row, column, sum}), *slot++);
       }
   }
   e.closeLoop();
@@ -101,8 +98,7 @@ void ThreadProducts::stageSums(Value group) {
   const auto &slots = sums.empty() ? parts : sums;
   int64_t together = tile.together;
   for (int64_t row = 0; row < together; ++row) {
-    Value line =
-        b.CreateNSWMul(b.CreateNSWAdd(threadRow, constant(row)), constant(tile.columns));
+    Value line = b.CreateNSWMul(b.CreateNSWAdd(threadRow, constant(row)), constant(tile.columns));
     for (int64_t run = 0; run < tile.columnGroups; ++run) {
       Value values = llvm::PoisonValue::get(e.typeOf(sumKind(), together));
       for (int64_t i = 0; i < together; ++i) {
@@ -111,16 +107,14 @@ void ThreadProducts::stageSums(Value group) {
         });
         values = b.CreateInsertElement(values, sum, i);
       }
-      Value column =
-          b.CreateNSWAdd(threadColumn, constant(run * tile.columns / tile.columnGroups));
+      Value column = b.CreateNSWAdd(threadColumn, constant(run * tile.columns / tile.columnGroups));
       b.CreateAlignedStore(values, sharedPlace(sumKind(), b.CreateNSWAdd(line, column)),
                            llvm::Align(kAccessBytes));
     }
   }
 }
 
-void emitProductByThreads(EntryFunction &function, NestGraph &nest,
-                          const ContractionLoops &loops) {
+void emitProductByThreads(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops) {
   bool isDouble = loops.product->kind == ElementKind::F64;
   ThreadProducts(function, nest, loops, isDouble ? Multiplier::F64 : Multiplier::F32).emit();
 }

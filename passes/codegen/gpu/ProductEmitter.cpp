@@ -279,8 +279,7 @@ void ProductEmitter::emitResults() {
   Value group = e.openLoop(constant(0), constant(tile.rowGroups), 1, /*mayBeEmpty=*/false);
   stageSums(group);
   barrier(b);
-  Value number =
-      e.openLoop(function.thread, constant(items), tile.threads(), /*mayBeEmpty=*/true);
+  Value number = e.openLoop(function.thread, constant(items), tile.threads(), /*mayBeEmpty=*/true);
   emitResult(number, group, lanes);
   e.closeLoop();
   if (tile.rowGroups > 1)
@@ -300,9 +299,9 @@ void ProductEmitter::emitTile(Value number, llvm::Instruction *before) {
   for (ProductSide *side : {&left, &right})
     for (int64_t i = 0; !side->isCopied && i < chunks(*side); ++i)
       side->registers.push_back(e.temporary(
-          side->lanes == 1 ? memoryType(storedKind(), b.getContext())
-                           : llvm::FixedVectorType::get(
-                                 memoryType(storedKind(), b.getContext()), side->lanes),
+          side->lanes == 1
+              ? memoryType(storedKind(), b.getContext())
+              : llvm::FixedVectorType::get(memoryType(storedKind(), b.getContext()), side->lanes),
           "slice"));
   makeSums();
   addSlices();
@@ -319,8 +318,8 @@ void ProductEmitter::emit() {
   shared = function.takeShared(llvm::ArrayType::get(b.getInt8Ty(), bytes), "_tiles");
   int64_t blocks = llvm::divideCeil(left.size, left.extent) *
                    llvm::divideCeil(right.size, right.extent) * loops.outerCount;
-  function.addBlocks(
-      blocks, [&](Value number, llvm::Instruction *before) { emitTile(number, before); });
+  function.addBlocks(blocks,
+                     [&](Value number, llvm::Instruction *before) { emitTile(number, before); });
 }
 
 } // namespace tessera::codegen::gpu

@@ -68,9 +68,9 @@ private:
     barrier(b);
     overPoints(along, alongFirst, across, acrossFirst, [&](Value line, Value at) {
       for (auto [load, tile] : llvm::zip(turned.loads, tiles)) {
-        Value stored = b.CreateAlignedLoad(memoryType(load->kind, b.getContext()),
-                                           placeOf(load, tile, at, line),
-                                           llvm::Align(byteSize(load->kind)));
+        Value stored =
+            b.CreateAlignedLoad(memoryType(load->kind, b.getContext()),
+                                placeOf(load, tile, at, line), llvm::Align(byteSize(load->kind)));
         e.levels.back().values[load] = e.fromMemory(load->kind, stored);
       }
       emitRoots(function, nest, e, /*ofRows=*/false);

@@ -34,8 +34,8 @@ struct KeptRows {
 
 // What of a row is worth keeping.
 struct RowPolicy {
-  int64_t mostBytes = 1 << 20;    // what finds no room is computed in each pass
-  bool keepsInputs = false;       // what is read from memory in several passes, too
+  int64_t mostBytes = 1 << 20; // what finds no room is computed in each pass
+  bool keepsInputs = false;    // what is read from memory in several passes, too
 };
 // The rows of a kernel with results for their elements, or with several passes; else none.
 std::optional<KeptRows> keptRows(const KernelSource &kernel, const RowPolicy &policy = {});

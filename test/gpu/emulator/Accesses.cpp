@@ -66,7 +66,8 @@ void BlockRun::finishCopies(Thread &thread, uint64_t left, bool all) {
     groups.emplace_back();
 }
 
-uint8_t *BlockRun::place(Thread &thread, const Instruction &i, uint64_t address, unsigned bytes, bool isWrite) {
+uint8_t *BlockRun::place(Thread &thread, const Instruction &i, uint64_t address, unsigned bytes,
+                         bool isWrite) {
   if (address % bytes)
     fail(thread, "an access of " + std::to_string(bytes) +
                      " bytes at an address that is no multiple of them");
@@ -158,8 +159,7 @@ bool BlockRun::note(const Thread &thread, Trace &trace, bool isWrite) {
 void BlockRun::countSectors() {
   for (auto *list : {&read_, &written_}) {
     std::sort(list->begin(), list->end());
-    auto distinct =
-        static_cast<uint64_t>(std::unique(list->begin(), list->end()) - list->begin());
+    auto distinct = static_cast<uint64_t>(std::unique(list->begin(), list->end()) - list->begin());
     (list == &read_ ? counts_.sectorsRead : counts_.sectorsWritten) += distinct;
     list->clear();
   }

@@ -39,8 +39,7 @@ class BlockRun {
 public:
   BlockRun(const Kernel &kernel, const Shape &shape, const uint8_t *parameters, uint32_t launch,
            uint32_t block, Memory &memory, const std::map<std::string, uint64_t> &globals,
-           const Module &module, std::mt19937_64 &random, Counts &counts,
-           bool notesBanks)
+           const Module &module, std::mt19937_64 &random, Counts &counts, bool notesBanks)
       : kernel_(kernel), shape_(shape), parameters_(parameters), launch_(launch), block_(block),
         memory_(memory), globals_(globals), module_(module), random_(random), counts_(counts),
         shared_(kernel.sharedBytes + shape.sharedBytes, 0xff), sharedTraces_(shared_.size()),

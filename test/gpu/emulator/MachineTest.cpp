@@ -134,17 +134,19 @@ TEST_F(MachineTest, WordsOfOneBankComeOneAfterTheOther) {
   // 32 words side by side; 16 pairs of words 64 apart; one word for all.
   EXPECT_EQ(run("st.shared.b32 [%r2], %r1;", 1, 32), "");
   EXPECT_EQ(counts.bankTurns, 1u);
-  EXPECT_EQ(run("and.b32 %r4, %r1, 1; shl.b32 %r4, %r4, 8; and.b32 %r5, %r3, 124; mov.b32 %r6, tile;"
-                "add.s32 %r6, %r6, %r4; ld.shared.b32 %r7, [%r6];",
-                1, 32),
-            "");
+  EXPECT_EQ(
+      run("and.b32 %r4, %r1, 1; shl.b32 %r4, %r4, 8; and.b32 %r5, %r3, 124; mov.b32 %r6, tile;"
+          "add.s32 %r6, %r6, %r4; ld.shared.b32 %r7, [%r6];",
+          1, 32),
+      "");
   EXPECT_EQ(counts.bankTurns, 3u);
   EXPECT_EQ(counts.leastBankTurns, 2u);
   // 16 bytes a lane: eight lanes at a time.
-  EXPECT_EQ(run("and.b32 %r4, %r3, 124; shl.b32 %r4, %r4, 2; mov.b32 %r6, tile; add.s32 %r6, %r6, %r4;"
-                "ld.shared.v4.b32 {%r7, %r8, %r9, %r10}, [%r6];",
-                1, 32),
-            "");
+  EXPECT_EQ(
+      run("and.b32 %r4, %r3, 124; shl.b32 %r4, %r4, 2; mov.b32 %r6, tile; add.s32 %r6, %r6, %r4;"
+          "ld.shared.v4.b32 {%r7, %r8, %r9, %r10}, [%r6];",
+          1, 32),
+      "");
   EXPECT_EQ(counts.bankTurns, 7u);
   EXPECT_EQ(counts.leastBankTurns, 6u);
 }
@@ -169,10 +171,11 @@ TEST_F(MachineTest, CopiesArriveWhenTheyAreWaitedFor) {
             "");
   EXPECT_EQ(y[5], 0u);
   // Over what another thread still reads.
-  EXPECT_NE(run("st.shared.b32 [%r2], %r1; bar.sync 0; xor.b32 %r5, %r2, 4; ld.shared.b32 %r4, [%r5];"
-                "cp.async.ca.shared.global [%r2], [%rd1], 4; cp.async.wait_all;")
-                .find("no barrier between"),
-            std::string::npos);
+  EXPECT_NE(
+      run("st.shared.b32 [%r2], %r1; bar.sync 0; xor.b32 %r5, %r2, 4; ld.shared.b32 %r4, [%r5];"
+          "cp.async.ca.shared.global [%r2], [%rd1], 4; cp.async.wait_all;")
+          .find("no barrier between"),
+      std::string::npos);
 }
 
 TEST_F(MachineTest, LanesGetMatricesByRowsOrColumns) {
