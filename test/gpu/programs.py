@@ -3,7 +3,7 @@
 emitter, and orders of sums are the operation's own (docs/numbers.md); but for products of bf16 and f16, which tensor cores add up in their
 own order: those are held against their distance from f64. What the emulator counts is held against the least. Where CUDA's `ptxas` is on the path, it assembles every kernel, which must spill no register.
 
-  programs.py [NAME..]
+  programs.py [--first-only] [NAME..]       --first-only: up to the first that is wrong
 """
 import collections
 import json
@@ -407,7 +407,7 @@ def check(name, directory, devices):
 
 
 def main():
-    names = sys.argv[1:] or list(PROGRAMS)
+    names = [argument for argument in sys.argv[1:] if argument != "--first-only"] or list(PROGRAMS)
     wrong = 0
     with tempfile.TemporaryDirectory() as directory:
         for name in names:
@@ -418,6 +418,8 @@ def main():
                 wrong += problem is not None
                 if problem:
                     print(f"{name} on {devices}: {problem}", flush=True)
+                if problem and "--first-only" in sys.argv:
+                    return 1
     print(f"{len(names)} programs, {wrong} wrong" + ("" if PTXAS else "; not assembled: there is no ptxas"))
     return 1 if wrong else 0
 

@@ -150,14 +150,24 @@ bool Nest::isOfSums() {
 }
 
 // Several where all that is read and written lies side by side, or is the same for all of them, and
-// nothing is added up.
+// nothing is added up but what the row alone decides.
 int64_t Nest::lanesOf(llvm::ArrayRef<LoopGroup> groups, llvm::ArrayRef<Node *> live) const {
   if (groups.empty())
     return 1;
   llvm::ArrayRef<unsigned> innermost = groups.back();
-  if (llvm::any_of(live, [](Node *node) { return node->op == Op::Reduced; }))
-    return 1;
-  std::optional<int64_t> read = widestRun(live, innermost);
+  DimSet inside = setOf(inner()), summed = 0;
+  if (inside == 0) // a thread has elements of its own
+    inside = setOf(dims);
+  for (Node *node : live)
+    if (node->op == Op::Reduced) {
+      if (node->deps & inside)
+        return 1;
+      summed |= node->reduction->ownDims;
+    }
+  llvm::SmallVector<Node *> ofElements;
+  llvm::copy_if(live, std::back_inserter(ofElements),
+                [&](Node *node) { return !node->local && !(node->deps & summed); });
+  std::optional<int64_t> read = widestRun(ofElements, innermost);
   if (!read)
     return 1;
   int64_t widest = *read;

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -94,3 +95,21 @@ def hunt(mutants, binaries, seed, seconds, folder):
             print(json.dumps(row), file=file, flush=True)
             print(f"{each.name:44} " + (f"program {found}, {row['seconds']:.0f} s: {how[:100]}" if how else f"not found, of {len(able)} programs that reach it"),
                   flush=True)
+
+
+def hunt_on_gpus(mutants, build, folder):
+    """Those of kernels for GPUs: by the programs of test/gpu, over the stand-in for a GPU, one after the other until one is wrong."""
+    done = recorded(folder / "found.jsonl")
+    script = pathlib.Path(__file__).resolve().parents[2] / "gpu" / "programs.py"
+    with open(folder / "found.jsonl", "a") as file:
+        for each in mutants:
+            if each.name in done:
+                continue
+            environment = dict(os.environ, TESSERA_MUTANT=each.name, TESSERA_BIN=str(build / "bin"), LD_LIBRARY_PATH=str(build / "lib" / "emulator"))
+            begin = sum(os.times()[2:4])
+            ran = subprocess.run([sys.executable, script, "--first-only"], capture_output=True, text=True, env=environment)
+            seconds = round(sum(os.times()[2:4]) - begin, 1)
+            how = (ran.stdout.strip().splitlines() or [ran.stderr[-300:]])[0] if ran.returncode else None
+            row = {"name": each.name, "program": how.split(" ")[0] if how else None, "seconds": seconds, "how": how, "upto": 0}
+            print(json.dumps(row), file=file, flush=True)
+            print(f"{each.name:44} {(how or 'not found')[:140]}", flush=True)

@@ -19,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import hunter
 from mutant import ROOT, SWITCH, planted
 
-LISTS = ("propagate", "reshard", "localize", "communicate", "fuse", "memory", "codegen", "runtime")
+LISTS = ("propagate", "reshard", "localize", "communicate", "fuse", "memory", "codegen", "gpu", "runtime")
 
 
 def catalogue(only="*"):
@@ -58,12 +58,12 @@ def plant(mutants, folder):
 
 def build(folder):
     subprocess.run(["cmake", "-G", "Ninja", "-Wno-dev", "-S", folder, "-B", folder / "build"], check=True)  # refuses the build of another tree
-    subprocess.run(["ninja", "-C", folder / "build", "tessera", "tessera-fuzz"], check=True)
+    subprocess.run(["ninja", "-C", folder / "build", "tessera", "tessera-fuzz", "tessera_emulator"], check=True)
 
 
 def kind_of(how):
     """wrong number, refusal, .. of a line of programs.py."""
-    for sign, kind in (("wrong:", "wrong numbers"), ("figures:", "wrong figures"), ("refuses", "refusal"), ("no end", "no end"), ("signal", "crash")):
+    for sign, kind in (("wrong:", "wrong numbers"), (" differ: ", "wrong numbers"), (" from f64", "wrong numbers"), ("emulator:", "the emulator"), ("would do", "counts"), ("figures:", "wrong figures"), ("refuses", "refusal"), ("no end", "no end"), ("signal", "crash")):
         if sign in how:
             return kind
     return "crash"
@@ -100,7 +100,10 @@ def main():
         if not a.no_build:
             build(a.folder.resolve())
     if a.command == "hunt":
-        hunter.hunt(mutants, a.bin or a.folder / "build" / "bin", a.seed, a.seconds, a.folder)
+        of_gpus = [each for each in mutants if each.phase == "gpu"]
+        hunter.hunt_on_gpus(of_gpus, a.folder / "build", a.folder)
+        if rest := [each for each in mutants if each.phase != "gpu"]:
+            hunter.hunt(rest, a.bin or a.folder / "build" / "bin", a.seed, a.seconds, a.folder)
     if a.command == "table":
         table(mutants, a.folder / "found.jsonl")
 
