@@ -18,6 +18,7 @@ Formulation::Formulation(MeshTables &tables, const SharedCopies &copies)
 void Formulation::build() {
   graph.costs.clear();
   graph.edges.clear();
+  sharers.clear();
   numbersBefore.swap(matrixNumbers);
   matricesBefore.swap(graph.matrices);
   for (int32_t list : tables.vertexLists)
@@ -44,9 +45,11 @@ template <typename Make> int32_t Formulation::shared(std::string key, Make make)
   return it->second;
 }
 
-void Formulation::connect(int32_t from, int32_t to, int32_t matrix, double factor) {
+void Formulation::connect(int32_t from, int32_t to, int32_t matrix, double factor,
+                          const Sharer &sharer) {
   if (from != to) {
     graph.edges.push_back({from, to, matrix, factor});
+    sharers.push_back(sharer);
     return;
   }
   const solver::Matrix &own = graph.matrices[matrix];
@@ -77,7 +80,7 @@ void Formulation::addOp(int32_t index) {
   for (auto [i, v] : llvm::enumerate(op.operands))
     if (tables.isMoved(v))
       moved.push_back(i);
-  if (moved.size() == 1 && op.results.size() == 1)
+  if (moved.size() == 1 && op.results.size() == 1 && copies.placeOf(index, moved[0]).first < 0)
     return addContracted(index, table, moved[0]);
   addVertex(index, table);
 }
@@ -90,15 +93,33 @@ int32_t Formulation::operandMatrix(const OpTable &table, size_t operand,
   appendKey(key, int64_t(operand));
   appendKey(key, paid.key);
   return shared(std::move(key), [&] {
-    const std::vector<int32_t> &needed = table.needed[operand].at;
-    const std::vector<int32_t> &by = table.byResult;
-    size_t columns = by.empty() ? needed.size() : by.size();
-    Matrix matrix{paid.seconds->rows, columns, std::vector<double>(paid.seconds->rows * columns)};
+    const std::vector<int32_t> &needed = columnsOf(table, operand);
+    Matrix matrix{paid.seconds->rows, needed.size(), {}};
     for (size_t row = 0; row < matrix.rows; ++row)
-      for (size_t c = 0; c < columns; ++c)
-        matrix(row, c) = (*paid.seconds)(row, needed[by.empty() ? c : by[c]]);
+      for (int32_t column : needed)
+        matrix.at.push_back((*paid.seconds)(row, size_t(column)));
     return matrix;
   });
+}
+
+// Of each choice of the vertex that reads an operand, which sharding of it that needs.
+const std::vector<int32_t> &Formulation::columnsOf(const OpTable &table, size_t operand) {
+  std::vector<int32_t> &numbers = columns[{&table, operand}];
+  const std::vector<int32_t> &needed = table.needed[operand].at;
+  if (numbers.empty() && table.byResult.empty())
+    numbers = needed;
+  else if (numbers.empty())
+    for (int32_t choice : table.byResult)
+      numbers.push_back(needed[choice]);
+  return numbers;
+}
+
+void Formulation::addOperand(int32_t op, const OpTable &table, size_t operand, int32_t to) {
+  SharedCopies::Paid paid = copies.paidBy(op, operand);
+  auto [value, reader] = copies.placeOf(op, operand);
+  int32_t from = tables.vertexOf[program.graph.ops[op].operands[operand]];
+  connect(from, to, operandMatrix(table, operand, paid), paid.times,
+          {value, reader, &columnsOf(table, operand)});
 }
 
 int32_t Formulation::resultMatrix(const OpTable &table, size_t result) {
@@ -123,10 +144,8 @@ void Formulation::addByResult(int32_t index, const OpTable &table) {
     for (auto [cost, choice] : llvm::zip_equal(graph.costs[result], table.byResult))
       cost += facts.times * table.work[choice];
   for (auto [i, v] : llvm::enumerate(op.operands))
-    if (tables.isMoved(v) && (facts.moves || !isRepeated(op, table, i))) {
-      SharedCopies::Paid paid = copies.paidBy(index, i);
-      connect(tables.vertexOf[v], result, operandMatrix(table, i, paid), paid.times);
-    }
+    if (tables.isMoved(v) && (facts.moves || !isRepeated(op, table, i)))
+      addOperand(index, table, i, result);
 }
 
 // The best choice for each pair of shardings of its operand and its result.
@@ -157,7 +176,7 @@ void Formulation::addContracted(int32_t index, const OpTable &table, size_t oper
     return all;
   });
   connect(tables.vertexOf[op.operands[operand]], tables.vertexOf[op.results[0]], matrix,
-          facts.times);
+          facts.times, {});
 }
 
 // Which choice that is.
@@ -188,13 +207,32 @@ void Formulation::addVertex(int32_t index, const OpTable &table) {
   for (double seconds : table.work)
     graph.costs.back().push_back(facts.times * seconds);
   for (auto [i, v] : llvm::enumerate(op.operands))
-    if (tables.isMoved(v) && !isRepeated(op, table, i)) {
-      SharedCopies::Paid paid = copies.paidBy(index, i);
-      connect(tables.vertexOf[v], vertex, operandMatrix(table, i, paid), paid.times);
-    }
+    if (tables.isMoved(v) && !isRepeated(op, table, i))
+      addOperand(index, table, i, vertex);
   for (auto [i, v] : llvm::enumerate(op.results))
     if (table.out[i])
-      connect(vertex, tables.vertexOf[v], resultMatrix(table, i), facts.times);
+      connect(vertex, tables.vertexOf[v], resultMatrix(table, i), facts.times, {});
+}
+
+std::vector<int32_t> Formulation::order() const {
+  std::vector<int32_t> order;
+  std::vector<bool> isSeen(graph.costs.size());
+  auto see = [&](int32_t vertex) {
+    if (vertex < 0 || isSeen[vertex])
+      return;
+    isSeen[vertex] = true;
+    order.push_back(vertex);
+  };
+  for (auto [index, op] : llvm::enumerate(program.graph.ops)) {
+    for (int32_t v : op.operands)
+      see(tables.vertexOf[v]);
+    see(vertexOfOp[index]);
+    for (int32_t v : op.results)
+      see(tables.vertexOf[v]);
+  }
+  for (int32_t vertex = 0; vertex < graph.vertices(); ++vertex)
+    see(vertex);
+  return order;
 }
 
 Uses Formulation::uses(llvm::ArrayRef<int32_t> choices) const {
@@ -245,7 +283,7 @@ void Formulation::addViewed(int32_t index) {
                   : between(list, tables.listOf[outside], outside);
   });
   connect(tables.vertexOf[op.operands[0]], tables.vertexOf[op.results[0]], matrix,
-          program.ops[index].operandTimes[0]);
+          program.ops[index].operandTimes[0], {});
 }
 
 Assignment Formulation::decode(llvm::ArrayRef<int32_t> choices) const {

@@ -6,8 +6,9 @@
 //   edge    operand to op, op to result: what the reshard between the two takes
 //
 // An op whose result says how it is computed (elementwise, a broadcast, a transpose) is no vertex: its
-// operands have edges with its result. Neither is one with a single operand and result: the best way
-// to compute it, for every pair of shardings, is in the edge between the two.
+// operands have edges with its result. Neither is one with a single operand and result that shares no
+// copy of the operand with other ops: the best way to compute it, for every pair of shardings, is in the
+// edge between the two.
 #pragma once
 
 #include "lib/plan/SharedCopies.h"
@@ -22,6 +23,15 @@ public:
 
   // Edges that are equal share their matrix.
   solver::Graph graph;
+  // Of an edge from a value to who shares copies of it with others: of each of the latter's choices, the
+  // column of what it pays (SharedCopies). Of any other edge value is -1.
+  struct Sharer {
+    int32_t value = -1, reader = -1;
+    const std::vector<int32_t> *columns = nullptr;
+  };
+  std::vector<Sharer> sharers; // by edge
+  // The vertices in the order of the program.
+  std::vector<int32_t> order() const;
   void
   addHolds(int64_t capacity); // what values hold, when: as far as it matters within so many bytes
   void build();               // again, with what is paid for copies now; vertices are the same
@@ -50,7 +60,9 @@ private:
   void addVertex(int32_t op, const OpTable &table);
   void addViewed(int32_t op);
   void addWholeUse(int32_t value);
-  void connect(int32_t from, int32_t to, int32_t matrix, double factor);
+  void connect(int32_t from, int32_t to, int32_t matrix, double factor, const Sharer &sharer);
+  void addOperand(int32_t op, const OpTable &table, size_t operand, int32_t to);
+  const std::vector<int32_t> &columnsOf(const OpTable &table, size_t operand);
   int32_t operandMatrix(const OpTable &table, size_t operand, const SharedCopies::Paid &paid);
   int32_t resultMatrix(const OpTable &table, size_t result);
   const Matrix &between(int32_t from, int32_t to, int32_t value) {
@@ -63,7 +75,8 @@ private:
   MeshTables &tables;
   const Program &program;
   const SharedCopies &copies;
-  std::vector<int32_t> vertexOfOp;                             // -1: it has none
+  std::vector<int32_t> vertexOfOp; // -1: it has none
+  std::map<std::pair<const OpTable *, size_t>, std::vector<int32_t>> columns;
   std::map<std::string, int32_t> matrixNumbers, numbersBefore; // of this build, of the one before
   std::vector<solver::Matrix> matricesBefore;
 };

@@ -84,6 +84,37 @@ void Rounds::allowAll() {
   left.clear();
 }
 
+// Raises the bound by messages, after which readers pay what they say; whether that is a proof.
+bool Rounds::raise(std::optional<CopyAscent> &ascent, const RoundLimits &limits, BestFound &best) {
+  constexpr int64_t kFew = 8, kMost = 100; // rounds of messages: the first few gain most
+  if (!best.fits)
+    return false;
+  if (ascent)
+    ascent->begin();
+  else
+    ascent.emplace(*problem, copies);
+  ascent->run(limits.isThorough ? kMost : kFew, best.seconds, limits.proven);
+  ascent->givePaid();
+  build();
+  best.lowerBound = std::max(best.lowerBound, std::min(ascent->bound(), best.seconds));
+  return best.lowerBound >= (1 - limits.proven) * best.seconds;
+}
+
+// Solves the graph without the choices that are in nothing better.
+solver::Solution Rounds::solveWithout(const std::optional<CopyAscent> &ascent,
+                                      const solver::Options &options) {
+  if (!ascent)
+    return solver::solve(problem->graph, options);
+  std::vector<std::vector<double>> all = problem->graph.costs;
+  for (auto [costs, excluded] : llvm::zip_equal(problem->graph.costs, ascent->excluded()))
+    for (auto [i, isOut] : llvm::enumerate(excluded))
+      if (isOut)
+        costs[i] = solver::forbidden;
+  solver::Solution solution = solver::solve(problem->graph, options);
+  problem->graph.costs = std::move(all);
+  return solution;
+}
+
 void Rounds::run(const RoundLimits &limits, BestFound &best) {
   solver::Options options;
   options.capacity = capacity;
@@ -93,18 +124,24 @@ void Rounds::run(const RoundLimits &limits, BestFound &best) {
   double stride = 1, least = solver::forbidden, lastGap = 1;
   bool isLast = false;
   int64_t gained = 0; // the last round that did
+  std::optional<CopyAscent> ascent;
   for (int64_t round = 0;; ++round) {
+    if (raise(ascent, limits, best) && round > 0)
+      break;
     if (!best.values.empty())
       options.start = problem->encode(best.values);
-    solver::Solution solution = solver::solve(problem->graph, options);
+    solver::Solution solution = solveWithout(ascent, options);
     if (!solution.choices.empty())
       consider(problem->decode(solution.choices), best);
     if (solution.cost == solver::forbidden) { // nothing is within the capacity, or was found
-      best.isImpossible = solution.status == solver::Status::infeasible;
+      bool isNone = solution.status == solver::Status::infeasible;
+      best.isImpossible = isNone && !best.fits;
+      if (isNone && best.fits)
+        best.lowerBound = best.seconds;
       break;
     }
     stride *= round == 0 ? 1 : solution.lowerBound > best.lowerBound ? kLonger : kShorter;
-    best.lowerBound = std::max(best.lowerBound, solution.lowerBound);
+    best.lowerBound = std::max(best.lowerBound, std::min(solution.lowerBound, best.seconds));
     Uses used = problem->uses(solution.choices);
     double unpaid = copies.unpaid(used);
     least = std::min({least, best.seconds, solution.cost + unpaid});
@@ -127,9 +164,10 @@ void Rounds::run(const RoundLimits &limits, BestFound &best) {
     options.effort = limits.isThorough ? limits.effort : 1;
     options.gap = std::max(kClose, gap / 8);
   }
-  // An assignment below the bound is none that the graph has: nothing is proven then.
-  bool isBound = best.lowerBound <= (1 + kRounding) * best.seconds;
-  best.lowerBound = isBound ? std::min(best.lowerBound, best.seconds) : 0;
+  // An assignment that nothing in the graph reaches is none that the graph has: nothing is proven then.
+  if (best.lowerBound >= (1 - kRounding) * best.seconds &&
+      solver::costOf(problem->graph, problem->encode(best.values)) > (1 + kRounding) * best.seconds)
+    best.lowerBound = 0;
 }
 
 } // namespace tessera::plan

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "lib/plan/AssignmentPrices.h"
-#include "lib/plan/Formulation.h"
+#include "lib/plan/CopyAscent.h"
 #include "lib/solver/Solve.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -65,6 +65,9 @@ private:
   };
   void build();
   void leaveOut(int32_t vertex, Left &left);
+  bool raise(std::optional<CopyAscent> &ascent, const RoundLimits &limits, BestFound &best);
+  solver::Solution solveWithout(const std::optional<CopyAscent> &ascent,
+                                const solver::Options &options);
 
   AssignmentPrices &prices;
   int64_t capacity;

@@ -7,7 +7,7 @@ namespace tessera::plan {
 using sharding::PropagatedOp;
 
 SharedCopies::SharedCopies(MeshTables &tables)
-    : tables(tables), placeOf(tables.program.graph.ops.size()) {
+    : tables(tables), places(tables.program.graph.ops.size()) {
   const Program &program = tables.program;
   std::map<int32_t, std::vector<Reader>> all;
   for (size_t op = 0; op < program.graph.ops.size(); ++op)
@@ -20,9 +20,9 @@ SharedCopies::SharedCopies(MeshTables &tables)
     Value &value = values.emplace_back(Value{v, std::move(readers)});
     for (auto [r, reader] : llvm::enumerate(value.readers)) {
       value.times = std::max(value.times, timesOf(reader));
-      auto &places = placeOf[reader.op];
-      places.resize(program.graph.ops[reader.op].operands.size(), {-1, -1});
-      places[reader.operand] = {int32_t(values.size()) - 1, int32_t(r)};
+      auto &own = places[reader.op];
+      own.resize(program.graph.ops[reader.op].operands.size(), {-1, -1});
+      own[reader.operand] = {int32_t(values.size()) - 1, int32_t(r)};
     }
   }
 }
@@ -48,8 +48,7 @@ bool SharedCopies::isReader(int32_t index, size_t operand) const {
 }
 
 SharedCopies::Paid SharedCopies::paidBy(int32_t op, size_t operand) const {
-  auto [value, reader] =
-      placeOf[op].empty() ? std::pair<int32_t, int32_t>(-1, -1) : placeOf[op][operand];
+  auto [value, reader] = placeOf(op, operand);
   if (value < 0 || !values[value].parts)
     return {tables.of(op).in[operand], tables.program.ops[op].operandTimes[operand], -1};
   const Parts &parts = *values[value].parts;
@@ -100,6 +99,29 @@ template <typename Make> void SharedCopies::renew(const Uses &uses, Make make) {
       parts = make(value, used);
     value.parts = parts;
   }
+}
+
+std::vector<SharedCopies::Shares> SharedCopies::getShares() const {
+  std::vector<Shares> all;
+  for (const Value &value : values) {
+    Shares &shares = all.emplace_back();
+    shares.paid = value.parts->seconds;
+    for (const Reader &reader : value.readers)
+      shares.full.push_back(reader.table->in[reader.operand]);
+    for (const auto &[number, columns] :
+         columnsOf(value, std::vector<int32_t>(value.readers.size(), -1)))
+      if (columns.size() > 1) {
+        Sharing &sharing = shares.copies.emplace_back();
+        for (const Column &each : columns)
+          sharing.push_back({int32_t(each.reader), int32_t(each.column)});
+      }
+  }
+  return all;
+}
+
+void SharedCopies::setPaid(const std::vector<Shares> &shares) {
+  for (auto [value, each] : llvm::zip_equal(values, shares))
+    value.parts = std::make_shared<Parts>(Parts{made++, each.paid});
 }
 
 void SharedCopies::share(const Uses &uses) {

@@ -36,6 +36,21 @@ public:
   };
   Paid paidBy(int32_t op, size_t operand) const;
 
+  // The number of a value whose copies this operand may share, and of this reader of it; -1, -1.
+  std::pair<int32_t, int32_t> placeOf(int32_t op, size_t operand) const {
+    return places[op].empty() ? std::pair<int32_t, int32_t>(-1, -1) : places[op][operand];
+  }
+
+  // For each copy of a value who may share it: readers, and their columns of what is paid.
+  using Sharing = llvm::SmallVector<std::pair<int32_t, int32_t>, 4>;
+  struct Shares {
+    std::vector<Matrix> paid;         // by reader: rows are candidates of the value
+    std::vector<const Matrix *> full; // likewise: what a copy takes
+    std::vector<Sharing> copies;
+  };
+  std::vector<Shares> getShares() const; // by value
+  void setPaid(const std::vector<Shares> &shares);
+
   // Those that use a copy pay equal parts of it; where none does, all that might.
   void share(const Uses &uses);
 
@@ -81,7 +96,7 @@ private:
 
   MeshTables &tables;
   std::vector<Value> values;
-  std::vector<llvm::SmallVector<std::pair<int32_t, int32_t>, 4>> placeOf; // by op and operand
+  std::vector<llvm::SmallVector<std::pair<int32_t, int32_t>, 4>> places; // by op and operand
   int64_t made = 0;
 };
 
