@@ -1,0 +1,142 @@
+"""Mistakes planted in what the runtime does with GPUs, which the tests over the stand-ins must find: a missing event between streams, a
+table or a value that is written over too early, an order of the ranks that is another one (test/fuzz/mutants has those of the compiler).
+
+  mutants.py check              every place is still there, once
+  mutants.py list               names, and what is wrong
+  mutants.py plant FOLDER       writes the sources with all of them into a copy of the tree, whose build holds them then
+  mutants.py hunt BUILD         runs the tests of that build for one after the other, until one fails
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE.parent / "fuzz" / "mutants"))
+from mutant import ROOT, SWITCH, mutant, planted
+
+QUEUE, TABLE = (f"runtime/device/cuda/{name}.cpp" for name in ("CudaQueue", "MoveTable"))
+VIRTUAL, VERSIONS = (f"runtime/comm/virtual/{name}.cpp" for name in ("VirtualCommunicator", "TableVersions"))
+NCCL, MESSAGES = "runtime/comm/nccl/NcclCommunicator.cpp", "runtime/comm/nccl/DeviceExchange.cpp"
+
+MUTANTS = [
+    mutant("gpu.operands-not-awaited", VIRTUAL,
+           "if (ResultCode code = ⟦ready_.await(plan.site, set.member(group, rank), stream)⟧;", "kSuccess",
+           "a collective begins before its operands are there"),
+    mutant("gpu.own-operand-awaited-only", VIRTUAL,
+           "for (uint32_t rank = 0; rank < ⟦plan.groupSize⟧; ++rank) if (ResultCode code", "1u",
+           "a collective waits for the operand of the first rank only"),
+    mutant("gpu.results-not-awaited", VIRTUAL,
+           "return driver_.status(⟦done_.await(site, groupOf(position, site), stream)⟧,", "kSuccess",
+           "what follows a wait comes before the collective is over"),
+    mutant("gpu.done-not-recorded", VIRTUAL,
+           "return driver_.status(⟦done_.record(plan.site, group, stream)⟧,", "kSuccess",
+           "nobody says that a collective is over"),
+    mutant("gpu.ready-before-the-commands", QUEUE,
+           "} else { if (!enter() || ⟦flush() != Outcome::Done⟧) return Outcome::Failed; if (!streams_)", "false",
+           "what was gathered comes behind the event that says that operands are there"),
+    mutant("gpu.value-read-early", QUEUE,
+           "⟦if (outcome == Outcome::Done) outcome = catchUp(tag);⟧", ";",
+           "what data decides is read before it is computed"),
+    mutant("gpu.step-ends-early", QUEUE,
+           "flush(); // what is in the stream already is waited for all the same ⟦outcome = catchUp(firstTag_);⟧", ";",
+           "a step is over before its streams are"),
+    mutant("gpu.copy-before-its-source", QUEUE,
+           "then([&] { return ⟦driver_.cuStreamWaitEvent(copies_, beside.fork, 0)⟧; });", "kSuccess",
+           "a copy beside what follows begins before its source is written"),
+    mutant("gpu.copy-not-landed", QUEUE,
+           "return refused(tag, ⟦driver_.cuStreamWaitEvent(stream_, beside->second.landed, 0)⟧,", "kSuccess",
+           "what reads a copy's target does not wait for it"),
+    mutant("gpu.stale-table", VERSIONS,
+           "if (⟦known->buffers == buffers⟧) return &known->version;", "!known->buffers.empty()",
+           "a collective on other buffers moves those of the first time"),
+    mutant("gpu.table-written-over", VERSIONS,
+           "if (known_.size() >= ⟦kKept⟧)", "size_t{1}",
+           "a table, and its copy on the host, are written over while a kernel may still read them", also=[("if (⟦backend_.driver().cuEventQuery((*it)->version.used) == kSuccess⟧) {", "true")]),
+    mutant("gpu.zeros-left-out", VERSIONS,
+           "for (const Fill &fill : table.zeros) ⟦if (ResultCode code = driver.cuMemsetD8Async(fill.address, 0, fill.bytes, stream); code != kSuccess) return driver.status(code, \"zeros cannot be written\");⟧",
+           ";", "a rank that receives nothing keeps what was there"),
+    mutant("gpu.ranks-in-reverse", TABLE,
+           "part.jobs = 1, part.sources = part.targets = g; for (uint32_t r = 0; r < g; ++r) from(⟦r⟧, 0);", "g - 1 - r",
+           "sums are added in another order"),
+    mutant("gpu.blocks-side-by-side", TABLE,
+           "to(target, ⟦source⟧);", "target",
+           "gathered blocks lie at the place of the one who gathers"),
+    mutant("nccl.operands-not-awaited", NCCL,
+           "Status status = driver_.status(⟦ready_.await(plan.site, 0, stream_)⟧,", "kSuccess",
+           "a collective begins before its operand is there"),
+    mutant("nccl.results-not-awaited", NCCL,
+           "return driver_.status(⟦done_.await(site, 0, stream)⟧,", "kSuccess",
+           "what follows a wait comes before the collective is over"),
+    mutant("nccl.received-into-its-own-place", MESSAGES,
+           "scatter.receives.push_back({peer, ⟦staged(peer)⟧, bytesOf(rank)});", "staged(0)",
+           "slices of all ranks come into one place"),
+    mutant("nccl.slice-of-the-other", MESSAGES,
+           "scatter.sends.push_back({peer, operand + ⟦beginOf(peer)⟧, bytesOf(peer)});", "beginOf(rank)",
+           "a rank gets another's slice to reduce"),
+    mutant("nccl.not-unpacked", MESSAGES,
+           "uint64_t to = result + peer * static_cast<uint64_t>(transfer.toStep); if (peer == rank) { if (⟦plan.moves(rank, rank)⟧)", "false",
+           "what a rank keeps for itself is not moved"),
+    mutant("nccl.failure-not-asked-for", NCCL,
+           "if (status.ok() && ⟦library_.ncclCommGetAsyncError(comm_, &error) == nccl::kSuccess⟧)", "false",
+           "a broken connection is taken for results"),
+]
+
+
+def tests(build, name):
+    """What is run for a mutant until something fails, by name: the command."""
+    python = sys.executable
+    runtime = [python, HERE / "runtime.py"]
+    if name.startswith("nccl."):
+        return {"gpu.runtime, processes": [*runtime, "two_processes_by_nccl"]}
+    return {"gpu.runtime, streams": [*runtime, "collectives_stay_on_the_gpu", "late_streams_change_nothing", "a_straight_part_is_one_command"],
+            "placement@cuda": [python, HERE.parent / "numerics" / "placement.py", "checkpointed_scan", "updated", "twice"],
+            "gpu.move_kernels": [build / "test" / "gpu" / "test-move-kernels"],
+            "collectives@cuda": [python, HERE.parent / "numerics" / "single_ops" / "collectives.py", "--count=25"]}
+
+
+def fails(command, build, name, collectives):
+    environment = os.environ | {"LD_LIBRARY_PATH": str(build / "lib" / "emulator"), "TESSERA_BIN": str(build / "bin"), "TESSERA_MUTANT": name,
+                                "TESSERA_COMM_TIMEOUT": "5", "PYTHONDONTWRITEBYTECODE": "1"}
+    if collectives:
+        environment["TESSERA_COMPILE_FOR"] = "cuda"
+    try:
+        return subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=200).returncode != 0
+    except subprocess.TimeoutExpired:
+        return True
+
+
+def hunt(build):
+    found = 0
+    for each in MUTANTS:
+        begin = time.monotonic()
+        by = next((test for test, command in tests(build, each.name).items() if fails(command, build, each.name, "@cuda" in test)), None)
+        found += by is not None
+        print(f"{each.name:36} {by or 'NOT FOUND'} ({time.monotonic() - begin:.0f} s): {each.why}", flush=True)
+    print(f"{found} of {len(MUTANTS)} found")
+    return found < len(MUTANTS)
+
+
+def main():
+    command = sys.argv[1] if len(sys.argv) > 1 else "check"
+    texts, errors = planted(MUTANTS)
+    if errors and command != "hunt":  # whose tree has them
+        sys.exit("\n".join(errors))
+    if command == "check":
+        print(f"{len(MUTANTS)} mutants have their places")
+    elif command == "list":
+        print("\n".join(f"{each.name:36} {each.why}" for each in MUTANTS))
+    elif command == "plant":
+        folder = pathlib.Path(sys.argv[2])
+        for name, text in {"mutant_switch.h": SWITCH, **texts}.items():
+            (folder / name).write_text(text)
+    elif command == "hunt":
+        sys.exit(hunt(pathlib.Path(sys.argv[2]).resolve()))
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
