@@ -90,7 +90,7 @@ def tests(build, name):
     python = sys.executable
     runtime = [python, HERE / "runtime.py"]
     if name.startswith("nccl."):
-        return {"gpu.runtime, processes": [*runtime, "two_processes_by_nccl"]}
+        return {"gpu.runtime, processes": [*runtime, "two_processes_by_nccl", "a_sum_of_two_processes_by_nccl"]}
     return {"gpu.runtime, streams": [*runtime, "collectives_stay_on_the_gpu", "late_streams_change_nothing", "a_straight_part_is_one_command"],
             "placement@cuda": [python, HERE.parent / "numerics" / "placement.py", "checkpointed_scan", "updated", "twice"],
             "gpu.move_kernels": [build / "test" / "gpu" / "test-move-kernels"],

@@ -229,6 +229,29 @@ def processes(number):
     return ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(number)]
 
 
+# The parts of a sum, of a size that two do not divide, on both devices.
+SUMMED = """
+sdy.mesh @m = <["x"=2]>
+func.func @main(%x: tensor<8x5xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}, %w: tensor<5x3xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}]>})
+    -> (tensor<3x5xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}]>}) {
+  %h = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x5xf32>, tensor<5x3xf32>) -> tensor<8x3xf32>
+  %t = stablehlo.tanh %h : tensor<8x3xf32>
+  %g = stablehlo.dot_general %t, %x, contracting_dims = [0] x [0] : (tensor<8x3xf32>, tensor<8x5xf32>) -> tensor<3x5xf32>
+  return %g : tensor<3x5xf32>
+}
+"""
+
+
+@case
+def a_sum_of_two_processes_by_nccl(directory):
+    program = Program(directory, SUMMED, in0=(8, 5), in1=(5, 3))
+    report = program.path("report.json")
+    program.same_as_cpu("--repeat=3", "--comm=nccl", "--quiet", launcher=processes(2))
+    done, _ = program.run(f"--report={report}", target="cpu")
+    with open(program.path("report.json")) as file:
+        require(json.load(file)["collectives"]["count"] == 1, "the program has another number of collectives")
+
+
 @case
 def two_processes_by_nccl(directory):
     program = Program(directory, TRAINING.replace('"x"=8', '"x"=2'), in0=(16, 16), in1=(16, 16))
@@ -244,8 +267,9 @@ def two_processes_by_nccl(directory):
 
 def main():
     if not shutil.which("mpirun"):
-        CASES.remove(two_processes_by_nccl)
-        print("not run: two_processes_by_nccl, as there is no mpirun")
+        for each in (two_processes_by_nccl, a_sum_of_two_processes_by_nccl):
+            CASES.remove(each)
+            print(f"not run: {each.__name__}, as there is no mpirun")
     names = sys.argv[1:]
     wrong = 0
     for each in CASES:
