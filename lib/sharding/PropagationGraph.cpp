@@ -70,12 +70,16 @@ int64_t elementsOf(const TensorFactors &tensor, const FactorRule &rule) {
 class Propagator {
 public:
   explicit Propagator(PropagationGraph &graph)
-      : graph(graph), worklist(graph.ops.size()), passesAll(graph.rules.size()),
+      : graph(graph), worklist(graph.ops.size()), ofRules(graph.rules.size()),
         settledAs(graph.ops.size(), kUnsettled) {
-    for (auto [rule, passes] : llvm::zip_equal(graph.rules, passesAll))
-      passes = llvm::all_of(rule.factors, [](const Factor &factor) {
-        return factor.kind == FactorKind::PassThrough;
-      });
+    for (auto [rule, facts] : llvm::zip_equal(graph.rules, ofRules)) {
+      for (const auto *side : {&rule.operands, &rule.results})
+        for (const TensorFactors &tensor : *side)
+          facts.elements.push_back(elementsOf(tensor, rule));
+      for (auto [f, factor] : llvm::enumerate(rule.factors))
+        if (factor.kind != FactorKind::PassThrough)
+          facts.late.push_back(int64_t(f));
+    }
     for (const PropagatedValue &value : graph.values)
       if (value.group >= 0) {
         if (groups.size() <= static_cast<size_t>(value.group))
@@ -98,11 +102,13 @@ public:
     for (const PropagatedValue &value : graph.values)
       for (const DimSharding &dim : value.sharding.dims) {
         afterAll = std::max(afterAll, dim.priority.value_or(0) + 1);
-        priorities.insert(dim.priority.value_or(0));
+        if (dim.priority)
+          priorities.insert(*dim.priority);
       }
     for (const PropagatedValue &value : graph.values)
       for (const DimSharding &dim : value.sharding.dims)
-        priorities.insert(priorityOf(value, dim));
+        if (int64_t priority = priorityOf(value, dim))
+          priorities.insert(priority);
     std::vector<Hidden> hidden;
     for (int64_t priority : priorities) {
       show(hidden);
@@ -146,7 +152,7 @@ private:
 
   // A visit that changes nothing does so again in this way until one of the op's values changes.
   void visit(int32_t index, Flow flow) {
-    bool all = level >= kAllFactors || passesAll[graph.ops[index].rule];
+    bool all = level >= kAllFactors || ofRules[graph.ops[index].rule].late.empty();
     auto way = static_cast<int8_t>(2 * static_cast<int>(flow) + all);
     if (settledAs[index] == way)
       return;
@@ -160,20 +166,14 @@ private:
     if (mesh < 0)
       return;
     llvm::SmallVector<TensorSharding *> tensors;
-    llvm::SmallVector<int64_t> elements, blocked(op.blocked.begin(), op.blocked.end());
+    llvm::SmallVector<int64_t> blocked(op.blocked.begin(), op.blocked.end());
     llvm::SmallVector<int32_t> values(op.operands.begin(), op.operands.end());
     values.append(op.results.begin(), op.results.end());
     if (level < kAllFactors)
-      for (auto [f, factor] : llvm::enumerate(graph.rules[op.rule].factors))
-        if (factor.kind != FactorKind::PassThrough)
-          blocked.push_back(f);
+      blocked.append(ofRules[op.rule].late);
     // A value that is operand twice is extended once for both.
     for (int32_t v : values)
       tensors.push_back(&graph.values[v].sharding);
-    const FactorRule &rule = graph.rules[op.rule];
-    for (const auto *side : {&rule.operands, &rule.results})
-      for (const TensorFactors &tensor : *side)
-        elements.push_back(elementsOf(tensor, rule));
     TensorSharding outside;
     if (op.viewed >= 0) {
       outside = seenThrough(op.view, *tensors[op.viewed]);
@@ -187,7 +187,8 @@ private:
     if (!limits.empty())
       for (int32_t v : values)
         valueLimits.push_back(limits.contains(v) ? &limits[v] : nullptr);
-    OpPropagation step{graph.rules[op.rule], elements, blocked, flow, valueLimits, op.elementwise};
+    OpPropagation step{graph.rules[op.rule], ofRules[op.rule].elements, blocked, flow, valueLimits,
+                       op.elementwise};
     auto seconds = [&](llvm::ArrayRef<TensorSharding> after) {
       return graph.seconds(index, mesh, after);
     };
@@ -296,7 +297,11 @@ private:
   int level = 0;
   int64_t afterAll = 1; // the first priority behind all that users gave
   Worklist worklist;
-  std::vector<char> passesAll; // by rule: all of its factors pass
+  struct RuleFacts {
+    llvm::SmallVector<int64_t, 4> elements; // of its tensors
+    llvm::SmallVector<int64_t, 4> late;     // factors along which nothing flows at first
+  };
+  std::vector<RuleFacts> ofRules;
   static constexpr int8_t kUnsettled = -1;
   std::vector<int8_t> settledAs; // by op: the way in which the last visit changed nothing
   std::vector<llvm::SmallVector<int32_t>> groups;
