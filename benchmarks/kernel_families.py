@@ -19,6 +19,7 @@ class Case:
     bytes: float | None = None
     donated: tuple[int, ...] = ()
     target: float | None = None  # of the issue: the least share
+    kind: str = "f32"  # of the square product whose rate `flops` are beside
 
 
 def normal(*shape, dtype=np.float32):
@@ -137,7 +138,7 @@ def sorts():
 
 def _attention(mask):
     def attend(q, k, v):
-        scores = jnp.einsum("bhtk,bhsk->bhts", q, k) * 64**-0.5
+        scores = jnp.einsum("bhtk,bhsk->bhts", q, k) * q.shape[-1] ** -0.5
         if mask:
             scores = jnp.where(jnp.tril(jnp.ones(scores.shape[-2:], bool)), scores, -1e30)
         return jnp.einsum("bhts,bhsk->bhtk", jax.nn.softmax(scores, -1), v)
@@ -145,12 +146,18 @@ def _attention(mask):
     return attend
 
 
-def attention():
-    q, k, v, by = (normal(4, 8, 1024, 64) for _ in range(4))
-    product = 2.0 * 4 * 8 * 1024 * 1024 * 64
-    for name, mask, part in (("4x8x1024x64", False, 1), ("  causal", True, 0.5)):
-        yield Case(name, _attention(mask), (q, k, v), flops=2 * part * product, target=0.75)
-        yield Case("  its gradient", gradient(_attention(mask)), (q, k, v, by), flops=6 * part * product, target=0.65)
+def attention(
+    shapes=("4x8x1024x64", "4x8x1024x128", "2x4x4096x64", "1x2x8192x128"), kinds=("f32", "bf16")
+):
+    """Of the work that is computed: causal counts half."""
+    for shape in shapes:
+        batch, heads, length, channels = sizes = [int(size) for size in shape.split("x")]
+        product = 2.0 * batch * heads * length * length * channels
+        for kind in kinds:
+            q, k, v, by = (normal(*sizes, dtype=jnp.dtype("bfloat16" if kind == "bf16" else kind)) for _ in range(4))
+            for name, mask, part in ((f"{shape} {kind}", False, 1), ("  causal", True, 0.5)):
+                yield Case(name, _attention(mask), (q, k, v), flops=2 * part * product, target=0.75, kind=kind)
+                yield Case("  its gradient", gradient(_attention(mask)), (q, k, v, by), flops=6 * part * product, target=0.65, kind=kind)
 
 
 def _convolution(**options):

@@ -1,12 +1,12 @@
 """Kernels beside what the machine can do, in one run.
 
-  kernels.py [FAMILY ..] [--rounds=N] [--shape=M,N,K[,LAYOUT[,BATCH]]..] [--program=FILE.tsr..] [--layers=N]
+  kernels.py [FAMILY ..] [--rounds=N] [--shape=M,N,K[,LAYOUT[,BATCH]]..] [--heads=BxHxTxD..] [--kind=KIND..] [--program=FILE.tsr..] [--layers=N]
 
 Families: elementwise, rows, cross_entropy, adam, running, gathers, transposes, sorts, attention, convolutions, products,
 llama; all of them without one. `llama` trains large_models.py's llama-small on 8 sequences of 256 tokens (--layers: of so
 many), in f32 and in bf16: what it multiplies a second beside that product's, and its ten dearest kernels, each with the
 time that the machine takes at least for what it moves and multiplies as a share of its own. What moves bytes is set beside the cores' copies of them, in each run by `tessera run --profile`; what
-multiplies beside the best square product of numpy's BLAS. `kernels` are those that a step runs; a share below the one that
+multiplies beside the best square product of numpy's BLAS, or of ours where it multiplies bf16. `kernels` are those that a step runs; a share below the one that
 is aimed at has a star. Products of f32 are beside numpy's of the same shape, those of bf16 beside oneDNN's where a C++
 compiler finds it (Debian's libdnnl-dev); LAYOUT says how the operands lie: nn, tn (the first is transposed), nt, tt.
 --program prints the ten kernels of a program that take longest. Each gets the quickest of its steps. Needs build/bin and the
@@ -50,7 +50,8 @@ class Program:
         tessera("compile", path(".mlir"), "-o", self.program)
         self.inputs = []
         if inputs:
-            np.savez(path(".npz"), **{f"in{i}": leaf for i, leaf in enumerate(inputs)})
+            wide = lambda leaf: leaf.astype(np.float32) if leaf.dtype.name == "bfloat16" else leaf
+            np.savez(path(".npz"), **{f"in{i}": wide(leaf) for i, leaf in enumerate(inputs)})
             self.inputs = [f"--inputs={path('.npz')}"]
 
     def run(self, repeat):
@@ -77,14 +78,36 @@ def measure(case, directory, rounds):
     return best, copied, sum(row["calls"] for row in profile["rows"] if row["kind"] == "kernel")
 
 
+class Squares:
+    """The best rate of a square product so far, by type: f32 by numpy, bf16 by a kernel of ours."""
+
+    def __init__(self, directory):
+        self.directory, self.best, self.own = directory, {}, None
+
+    def rate(self, kind):
+        self.best[kind] = max(self.best.get(kind, 0), square_rate() if kind == "f32" else self.of_own(kind))
+        return self.best[kind]
+
+    def of_own(self, kind):
+        shape = Shape("2048,2048,2048")
+        self.own = self.own or Program(product(shape, kind), self.directory, kind)
+        return shape.flops / self.own.run(5)[0]
+
+
+def cases_of(name, options):
+    if name == "attention":
+        return FAMILIES[name](**{key: value for key, value in (("shapes", options.heads), ("kinds", options.kind)) if value})
+    return FAMILIES[name]()
+
+
 def family(name, options, directory):
     print(f"\n{name:34}{'rate':>14}{'kernels':>9}{'share':>7}  of", flush=True)
-    square = max(square_rate(), square_rate()) if name in ("attention", "convolutions") else 0
-    for case in FAMILIES[name]():
+    squares = Squares(directory)
+    for case in cases_of(name, options):
         seconds, copied, kernels = measure(case, directory, options.rounds)
         if case.flops:
-            square = max(square, square_rate())
-            share, of = case.flops / seconds / square, f"{square / 1e9:.0f} GFLOP/s multiplied by numpy"
+            square = max(squares.rate(case.kind) for _ in range(2))
+            share, of = case.flops / seconds / square, f"{square / 1e9:.0f} GFLOP/s of a {case.kind} product"
             rate = f"{case.flops / seconds / 1e9:.0f} GFLOP/s"
         else:
             moved = case.bytes or nbytes(case.arguments) + nbytes(jax.eval_shape(case.function, *case.arguments))
@@ -159,6 +182,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--shape", action="append", help="of a product, in place of those that are built in")
     parser.add_argument("--layers", type=int, help="of the Llama, instead of all")
+    parser.add_argument("--heads", action="append", help="of attention: BATCHxHEADSxLENGTHxCHANNELS, in place of those that are built in")
+    parser.add_argument("--kind", action="append", choices=["f32", "bf16"], help="of attention; both")
     parser.add_argument("--program", action="append", default=[], help="a compiled program, whose kernels are listed")
     options = parser.parse_args()
     everything = [] if options.program or options.shape else [*FAMILIES, "products", "llama"]

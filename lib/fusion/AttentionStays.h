@@ -8,6 +8,8 @@ namespace tessera::fusion {
 // Of one head, and how many there are.
 struct Attention {
   int64_t heads = 0, queries = 0, keys = 0;
+  int64_t sharing =
+      1; // heads of queries that share the keys of one, where they are no heads of their own
   int64_t queryElements = 0, valueElements = 0; // of one query, of one value
 };
 
@@ -23,7 +25,8 @@ inline bool attentionStays(const Attention &attention, const AttentionLimits &li
   return attention.queries >= limits.queries && attention.keys >= limits.keys &&
          attention.queryElements <= limits.elements && attention.valueElements <= limits.elements &&
          attention.queryElements >= 8 && attention.valueElements >= 8 &&
-         attention.heads * attention.queries * attention.keys * 4 >= limits.scoreBytes;
+         attention.heads * attention.sharing * attention.queries * attention.keys * 4 >=
+             limits.scoreBytes;
 }
 
 } // namespace tessera::fusion

@@ -136,7 +136,7 @@ private:
       rowsRead.clear();
       for (Operation *op : dependent)
         for (Operation *user : op->getUsers()) {
-          if (kernel.inside.contains(user))
+          if (!isReadBy(user))
             continue;
           if (yieldsRows && isOfRows(op)) {
             rowsRead.insert(op);
@@ -169,6 +169,29 @@ private:
     for (Value operand : reader->getOperands())
       if (Operation *op = kernel.inBlock(operand); op && fusionKindOf(op) == NodeKind::Constant)
         kernel.inside.insert(op);
+      else if (yieldsRows)
+        joinMoved(op);
+  }
+
+  // What moves a value of rows to where a reader wants it; others may read it, too.
+  bool joinMoved(Operation *op) {
+    if (!op || dependent.contains(op))
+      return op && isOfRows(op);
+    NodeKind kind = fusionKindOf(op);
+    bool moves = kind == NodeKind::Reshape || kind == NodeKind::Transpose ||
+                 kind == NodeKind::Broadcast || kind == NodeKind::Convert;
+    if (!moves || !joinMoved(kernel.inBlock(op->getOperand(0))))
+      return false;
+    kernel.inside.insert(op);
+    kernel.ofResults.insert(op);
+    return true;
+  }
+
+  bool isReadBy(Operation *user) const {
+    if (!kernel.inside.contains(user))
+      return true;
+    return kernel.ofResults.contains(user) &&
+           llvm::any_of(user->getUsers(), [&](Operation *next) { return isReadBy(next); });
   }
 
   OutlinedOps kernel;

@@ -138,10 +138,11 @@ private:
 
   bool replaceSums(OpBuilder &b, std::string &why) {
     SmallVector<std::pair<ReduceOp, Value>> replaced;
+    SumsOfResults made;
     for (ReduceOp sum : plane.sums) {
       if (!plane.isOfGradient(sum->getOperand(0)))
         continue;
-      Value same = sumOfResults(plane, sum, b, why);
+      Value same = sumOfResults(plane, sum, made, b, why);
       if (!same)
         return false;
       replaced.push_back({sum, same});

@@ -3,6 +3,7 @@
 #include "dialects/stablehlo/TensorTypes.h"
 #include "passes/UnreadOps.h"
 #include "passes/fuse/RematCopies.h"
+#include "passes/fuse/ScorePlane.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -89,25 +90,78 @@ static SmallVector<int64_t> orderOfRows(DotGeneralOp product, unsigned side) {
   return dims;
 }
 
+// The dimension of a product's result along which a row of its operand other than `side` lies.
+static int64_t dimOfElements(DotGeneralOp product, unsigned side) {
+  if (side == 0)
+    return typeOf(product->getResult(0)).getRank() - 1;
+  auto contracted = product.getDotDimensionNumbers().getLhsContractingDimensions();
+  return typeOf(product->getOperand(0)).getRank() - static_cast<int64_t>(contracted.size()) - 1;
+}
+
+// Where a dimension of the op's operand is in its result, as far as that is one dimension.
+static std::optional<int64_t> movedTo(Operation *op, int64_t dim) {
+  Value operand = op->getOperand(0), result = op->getResult(0);
+  if (auto places = movedDims(op))
+    return (*places)[dim];
+  if (shapeOf(operand) == shapeOf(result))
+    return dim;
+  bool isInnermost = isa<ReshapeOp>(op) && dim + 1 == typeOf(operand).getRank();
+  return isInnermost ? std::optional(typeOf(result).getRank() - 1) : std::nullopt;
+}
+
+// The same where ops inside the kernel compute `result` of the product's.
+std::optional<int64_t> OutlinedOps::elementsOf(DotGeneralOp product, unsigned side,
+                                               Value result) const {
+  std::optional<int64_t> dim = dimOfElements(product, side);
+  for (Value value = product->getResult(0); dim && value != result;) {
+    auto users = llvm::make_filter_range(value.getUsers(),
+                                         [&](Operation *user) { return inside.contains(user); });
+    if (users.empty())
+      return std::nullopt;
+    dim = movedTo(*users.begin(), *dim);
+    value = (*users.begin())->getResult(0);
+  }
+  return dim;
+}
+
+// All but this one, then it.
+static SmallVector<int64_t> orderWithLast(int64_t rank, int64_t last) {
+  SmallVector<int64_t> dims;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (dim != last)
+      dims.push_back(dim);
+  dims.push_back(last);
+  return dims;
+}
+
 void OutlinedOps::addResult(DotGeneralOp product, unsigned side, Value result) {
   SmallVector<Operation *> pending;
   bool isMoved = result != product->getResult(0); // the program has an order of its own
-  for (Value value = result; value.hasOneUse();) {
+  std::optional<int64_t> elements = elementsOf(product, side, result), next = elements;
+  for (Value value = result; next && value.hasOneUse();) {
     Operation *user = *value.getUsers().begin();
     NodeKind kind = fusionKindOf(user);
     bool moves = kind == NodeKind::Transpose || kind == NodeKind::Convert;
     if (user->getBlock() != &block || !(moves || kind == NodeKind::Reshape))
       break;
+    next = movedTo(user, *next);
     value = user->getResult(0);
     pending.push_back(user);
-    if (!moves)
+    if (!moves || !next)
       continue; // at the end it is a view of the result
     inside.insert(pending.begin(), pending.end());
     pending.clear();
     isMoved = true;
     result = value;
+    elements = next;
   }
-  results.push_back({result, isMoved ? SmallVector<int64_t>() : orderOfRows(product, side)});
+  int64_t rank = typeOf(result).getRank();
+  SmallVector<int64_t> order;
+  if (!isMoved)
+    order = orderOfRows(product, side);
+  else if (elements && *elements + 1 != rank)
+    order = orderWithLast(rank, *elements); // the program's own is made outside
+  results.push_back({result, order});
 }
 
 static RankedTensorType turned(RankedTensorType type, ArrayRef<int64_t> order) {
@@ -182,6 +236,8 @@ bool OutlinedOps::isCircular() const {
   };
   for (const Result &result : results)
     addReaders(result.value, /*countsInside=*/false);
+  for (Operation *op : ofResults)
+    addReaders(op->getResult(0), /*countsInside=*/false);
   while (!work.empty())
     for (Value result : work.pop_back_val()->getResults())
       addReaders(result, /*countsInside=*/true);

@@ -45,6 +45,9 @@ public:
 
   mlir::Block &block;
   llvm::SetVector<mlir::Operation *> inside;
+  // Those which move results to where others inside read them; what else reads them stays, and reads
+  // the kernel's results.
+  llvm::DenseSet<mlir::Operation *> ofResults;
   struct Result {
     mlir::Value value;
     llvm::SmallVector<int64_t> order; // of the kernel's dimensions; empty: as the program has them
@@ -53,6 +56,8 @@ public:
 
 private:
   llvm::SmallVector<mlir::Operation *> sorted() const;
+  std::optional<int64_t> elementsOf(stablehlo::DotGeneralOp product, unsigned side,
+                                    mlir::Value result) const;
 };
 
 // Ops that are made at the end of a block, and then put before what reads them; those that nothing

@@ -85,6 +85,43 @@ const ScorePlane::Dims *ScorePlane::dimsOf(Value value) const {
   return found == dims.end() ? nullptr : &found->second;
 }
 
+ScorePlane::Dims ScorePlane::partsOf(ArrayRef<int> found) const {
+  Dims parts;
+  for (int dim : found)
+    if (dim < firstMerged || dim >= firstMerged + static_cast<int>(merged.size()))
+      parts.push_back(dim);
+    else
+      llvm::append_range(parts, merged[dim - firstMerged]);
+  return parts;
+}
+
+// The dimensions in the order of the elements, taken together for the new ones; none where one of them
+// would be cut.
+std::optional<ScorePlane::Dims> ScorePlane::reshaped(ArrayRef<int> from, ArrayRef<int64_t> shape) {
+  Dims left = partsOf(from), result;
+  llvm::erase(left, none);
+  ArrayRef<int> rest = left;
+  for (int64_t size : shape) {
+    Dims own;
+    int64_t points = 1;
+    while (points < size && !rest.empty()) {
+      own.push_back(rest.front());
+      points *= sizes[rest.front()];
+      rest = rest.drop_front();
+    }
+    if (points != size)
+      return std::nullopt;
+    if (own.size() > 1) {
+      size_t number = llvm::find(merged, own) - merged.begin();
+      if (number == merged.size())
+        merged.push_back(own);
+      own = {firstMerged + static_cast<int>(number)};
+    }
+    result.push_back(own.empty() ? none : own[0]);
+  }
+  return result;
+}
+
 bool ScorePlane::setDims(Value value, Dims found) {
   auto [it, isNew] = dims.try_emplace(value, found);
   if (!isNew && it->second != found && !other)
@@ -127,7 +164,17 @@ std::optional<SmallVector<int64_t>> movedDims(Operation *op) {
 bool ScorePlane::relate(Operation *op) {
   Value result = op->getResult(0);
   switch (fusionKindOf(op)) {
-  case NodeKind::Reshape:
+  case NodeKind::Reshape: {
+    auto carry = [&](Value from, Value to) {
+      auto found = reshaped(*dimsOf(from), shapeOf(to));
+      if (!found && dimsOf(to) && !other)
+        other = op;
+      return found && setDims(to, *found);
+    };
+    Value operand = op->getOperand(0);
+    bool changed = dimsOf(operand) && carry(operand, result);
+    return (dimsOf(result) && carry(result, operand)) || changed;
+  }
   case NodeKind::Transpose:
   case NodeKind::Broadcast: {
     Value operand = op->getOperand(0);
@@ -187,7 +234,6 @@ static SmallVector<int> reducedDims(ReduceOp sum, const ScorePlane::Dims &dims) 
   for (int64_t d : sum.getDimensions())
     if (dims[d] != ScorePlane::none)
       reduced.push_back(dims[d]);
-  llvm::sort(reduced);
   return reduced;
 }
 
@@ -195,18 +241,23 @@ void ScorePlane::findKeys() {
   if (other)
     return;
   for (ReduceOp sum : sums) {
-    auto reduced = reducedDims(sum, *dimsOf(sum->getOperand(0)));
+    Dims reduced = partsOf(reducedDims(sum, *dimsOf(sum->getOperand(0))));
+    llvm::sort(reduced);
     if (keys.empty())
-      keys = reduced;
-    if (keys != reduced && !other)
+      keys.assign(reduced.begin(), reduced.end());
+    if (ArrayRef<int>(keys) != ArrayRef<int>(reduced) && !other)
       other = sum;
   }
 }
 
 bool ScorePlane::areKeys(ArrayRef<int> found) const {
-  SmallVector<int> sorted(found);
+  Dims sorted = partsOf(found);
   llvm::sort(sorted);
-  return !keys.empty() && sorted == keys;
+  return !keys.empty() && ArrayRef<int>(sorted) == ArrayRef<int>(keys);
+}
+
+bool ScorePlane::isKey(int dim) const {
+  return llvm::any_of(partsOf(dim), [&](int part) { return llvm::is_contained(keys, part); });
 }
 
 ScorePlane::Dims ScorePlane::rowDims() const {

@@ -20,12 +20,14 @@ public:
       mlir::Block &block, stablehlo::DotGeneralOp scores,
       llvm::function_ref<bool(mlir::Operation *)> ignores = [](auto *) { return false; });
 
-  // A dimension by what it is in all of the plane's values; none for one of a single element.
+  // A dimension by what it is in all of the plane's values; none for one of a single element. One that
+  // a reshape made of several, as of keys' heads and the queries' that share them, has a number too.
   static constexpr int none = -1;
   using Dims = llvm::SmallVector<int, 6>;
   const Dims *dimsOf(mlir::Value value) const;
+  Dims partsOf(llvm::ArrayRef<int> dims) const; // without such ones
   bool areKeys(llvm::ArrayRef<int> dims) const; // whether these are the keys
-  bool isKey(int dim) const { return llvm::is_contained(keys, dim); }
+  bool isKey(int dim) const;
   // The others, ascending.
   Dims rowDims() const;
   int64_t sizeOf(int dim) const { return sizes[dim]; }
@@ -61,11 +63,14 @@ private:
   void findDims();
   bool relate(mlir::Operation *op);
   bool setDims(mlir::Value value, Dims dims);
+  std::optional<Dims> reshaped(llvm::ArrayRef<int> dims, llvm::ArrayRef<int64_t> shape);
   void findKeys();
   void classify();
 
   llvm::DenseMap<mlir::Value, Dims> dims;
   llvm::SmallVector<int64_t> sizes;
+  static constexpr int firstMerged = 1 << 10;
+  std::vector<Dims> merged; // the parts of the dimension firstMerged + i
   llvm::SmallVector<int> keys;
 };
 

@@ -134,12 +134,15 @@ public:
   Value arranged(Value value, const Dims &dims, ArrayRef<int> order) {
     SmallVector<int64_t> shape, from, to;
     Dims own;
-    for (auto [dim, size] : llvm::zip(dims, shapeOf(value)))
-      if (dim != none) {
-        own.push_back(dim);
-        shape.push_back(size);
-      }
-    if (shape.size() != dims.size())
+    for (auto [dim, size] : llvm::zip(dims, shapeOf(value))) {
+      Dims parts = plane.partsOf(dim);
+      for (int part : parts)
+        if (part != none) {
+          own.push_back(part);
+          shape.push_back(parts.size() == 1 ? size : plane.sizeOf(part));
+        }
+    }
+    if (ArrayRef<int64_t>(shape) != shapeOf(value))
       value = ReshapeOp::create(b, loc, typeOf(value).clone(shape), value);
     for (int dim : order)
       if (auto at = llvm::find(own, dim); at != own.end())
@@ -169,8 +172,9 @@ public:
       return ConstantOp::create(b, loc, DenseElementsAttr::get(type, number));
     }
     Value value = widened(arranged(factor.value, factor.dims, rows));
+    Dims own = plane.partsOf(factor.dims);
     for (auto [at, dim] : llvm::enumerate(rows))
-      if (llvm::is_contained(factor.dims, dim))
+      if (llvm::is_contained(own, dim))
         places.push_back(static_cast<int64_t>(at));
     if (typeOf(value) == type)
       return value;
@@ -200,8 +204,9 @@ private:
 
 class SumOfResults {
 public:
-  SumOfResults(const ScorePlane &plane, ReduceOp sum, OpBuilder &b, std::string &why)
-      : plane(plane), sum(sum), write(plane, b, sum.getLoc()), b(b), why(why) {}
+  SumOfResults(const ScorePlane &plane, ReduceOp sum, SumsOfResults &made, OpBuilder &b,
+               std::string &why)
+      : plane(plane), sum(sum), made(made), write(plane, b, sum.getLoc()), b(b), why(why) {}
 
   Value build() {
     if (plane.products.size() != 2 || !findFactor())
@@ -215,20 +220,24 @@ public:
       return fail("the gradient of its probabilities is no product of queries and keys");
     Dims rows = plane.rowDims(), order(rows);
     order.push_back(inner);
-    Dims ofGradient = operandDims(gradients, side), ofResult;
+    Dims ofGradient = operandDims(gradients, side);
     if (!isComplete(ofGradient, order))
       return fail("its results have several dimensions for each query");
     Value gradient = beforeMoves(gradients->getOperand(side), ofGradient);
-    Value made =
-        factor->isOfRows ? forwardResult(ofResult) : resultAgain(gradients, 1 - side, ofResult);
-    if (!isComplete(ofResult, order))
+    if (!made.result)
+      made.result =
+          factor->isOfRows ? forwardResult(made.dims) : resultAgain(gradients, 1 - side, made.dims);
+    if (!isComplete(made.dims, order))
       return fail("its results have several dimensions for each query");
     Value result;
     for (const Factors &term : termsOf(sum->getOperand(0))) {
       Factors ratio;
       Value known = quotientOf(term, ratio, [&] {
-        return write.sumOfProducts(write.widened(write.arranged(gradient, ofGradient, order)),
-                                   write.widened(write.arranged(made, ofResult, order)));
+        if (!made.sumsOfProducts)
+          made.sumsOfProducts =
+              write.sumOfProducts(write.widened(write.arranged(gradient, ofGradient, order)),
+                                  write.widened(write.arranged(made.result, made.dims, order)));
+        return made.sumsOfProducts;
       });
       if (!known)
         return fail("the sum in its softmax's gradient is of more than its probabilities and the "
@@ -263,12 +272,10 @@ private:
 
   // The factor times the values: what a product of gradients multiplies on that side.
   Value resultAgain(DotGeneralOp gradients, unsigned side, Dims &dims) {
-    Dims ofValues = operandDims(gradients, side), batch, keys, queries;
+    Dims ofValues = operandDims(gradients, side), parts = plane.partsOf(ofValues);
+    Dims batch, keys, queries;
     for (int dim = 0; dim < plane.rank(); ++dim)
-      (plane.isKey(dim)                    ? keys
-       : llvm::is_contained(ofValues, dim) ? batch
-                                           : queries)
-          .push_back(dim);
+      (plane.isKey(dim) ? keys : llvm::is_contained(parts, dim) ? batch : queries).push_back(dim);
     auto joined = [](Dims first, const Dims &second, const Dims &third) {
       first.append(second);
       first.append(third);
@@ -371,9 +378,9 @@ private:
     return value;
   }
 
-  static bool isComplete(const Dims &dims, const Dims &order) {
-    Dims own;
-    llvm::copy_if(dims, std::back_inserter(own), [](int dim) { return dim != none; });
+  bool isComplete(const Dims &dims, const Dims &order) const {
+    Dims own = plane.partsOf(dims);
+    llvm::erase(own, none);
     llvm::sort(own);
     return own == order;
   }
@@ -452,7 +459,7 @@ private:
     Dims order;
     for (auto [d, dim] : llvm::enumerate(*plane.dimsOf(sum->getOperand(0))))
       if (!llvm::is_contained(sum.getDimensions(), static_cast<int64_t>(d)) && dim != none)
-        order.push_back(dim);
+        llvm::append_range(order, plane.partsOf(dim));
     result = write.arranged(result, rows, order);
     if (shapeOf(result) != type.getShape())
       result = ReshapeOp::create(b, sum.getLoc(), typeOf(result).clone(type.getShape()), result);
@@ -461,6 +468,7 @@ private:
 
   const ScorePlane &plane;
   ReduceOp sum;
+  SumsOfResults &made;
   Rewriter write;
   OpBuilder &b;
   std::string &why;
@@ -469,8 +477,9 @@ private:
 
 } // namespace
 
-Value sumOfResults(const ScorePlane &plane, ReduceOp sum, OpBuilder &b, std::string &why) {
-  return SumOfResults(plane, sum, b, why).build();
+Value sumOfResults(const ScorePlane &plane, ReduceOp sum, SumsOfResults &made, OpBuilder &b,
+                   std::string &why) {
+  return SumOfResults(plane, sum, made, b, why).build();
 }
 
 } // namespace tessera::fuse

@@ -11,9 +11,16 @@
 
 namespace tessera::fuse {
 
+// What several such sums of one attention have in common, made once.
+struct SumsOfResults {
+  mlir::Value result;         // of the attention
+  ScorePlane::Dims dims;      // its dimensions
+  mlir::Value sumsOfProducts; // of results and their gradients
+};
+
 // The same sum of what the forward pass has left; null where it is another one: `why` says what is in
 // the way.
-mlir::Value sumOfResults(const ScorePlane &plane, stablehlo::ReduceOp sum, mlir::OpBuilder &b,
-                         std::string &why);
+mlir::Value sumOfResults(const ScorePlane &plane, stablehlo::ReduceOp sum, SumsOfResults &made,
+                         mlir::OpBuilder &b, std::string &why);
 
 } // namespace tessera::fuse

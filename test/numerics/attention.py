@@ -71,6 +71,19 @@ def inner_first(q, k, v):
     return jax.nn.softmax((q * 0.125) @ k.swapaxes(2, 3), -1) @ v
 
 
+def shared_keys(q, k, v):
+    """One head of keys for all heads of queries, without a dimension of its own (Shazeer, 2019, multi-query attention)."""
+    k, v = (x.reshape(*x.shape[:2], x.shape[3]) for x in (k, v))
+    scores = jnp.where(lower(q.shape[1], k.shape[1]), jnp.einsum("bthd,bsd->bhts", q, k) * 0.125, MASKED)
+    return jnp.einsum("bhts,bse->bthe", jax.nn.softmax(scores, -1), v)
+
+
+def shared_keys_unmasked(q, k, v):
+    """Queries and heads could run as one loop, if the largest scores lay so."""
+    k, v = (x.reshape(*x.shape[:2], x.shape[3]) for x in (k, v))
+    return jnp.einsum("bhts,bse->bthe", jax.nn.softmax(jnp.einsum("bthd,bsd->bhts", q, k) * 0.125, -1), v)
+
+
 causal = functools.partial(attend, is_causal=True)
 
 
@@ -96,6 +109,9 @@ def forms():
     yield "channels_8", attend, (2, 130, 130, 4, 4, 8, 8)
     yield "channels_192", attend, (1, 200, 200, 2, 2, 192, 192)
     yield "grouped", causal, (2, 130, 130, 8, 2, 64, 64)
+    yield "shared_keys", shared_keys, (2, 130, 130, 8, 1, 64, 64)
+    yield "shared_keys_unmasked", shared_keys_unmasked, (2, 130, 130, 8, 1, 64, 64)
+    yield "shared_keys_of_many", shared_keys, (17, 70, 90, 3, 1, 32, 32)
     yield "window", functools.partial(causal, local_window_size=(100, 0)), (1, 700, 700, 1, 1, 64, 64)
     yield "window_of_both", functools.partial(attend, local_window_size=(40, 20)), (1, 300, 300, 2, 2, 64, 64)
     yield "bias", lambda q, k, v, x: weighted(scores_of(q, k) + x, v), plain, bias

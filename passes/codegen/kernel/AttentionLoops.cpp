@@ -47,7 +47,7 @@ private:
       return fail("its result is no product of f32 sums");
     for (const auto &further : llvm::drop_begin(nests.nests))
       llvm::append_range(yielded, outermostReductions(further->rootNodes()));
-    auto loops = contractionOf(nest, product);
+    auto loops = contractionOf(nest, product, nests.rootNodes(), nests.stores());
     if (!loops || loops->k.size() != 1)
       return fail("its result's loops are not those of one product over keys");
     found.values = std::move(*loops);
@@ -210,23 +210,10 @@ private:
                        llvm::all_of(reductionsOf(root.value.re), [&](Node *node) {
                          return node == found.largest || node == found.sum || node == found.ties;
                        });
-        if (!isOfRow || !runsWith(root.offset))
+        if (!isOfRow)
           return fail("it yields more than its result and what is known of each query");
       }
     return true;
-  }
-
-  // Whether an index goes along with the loops that run as one.
-  bool runsWith(Index index) const {
-    llvm::SmallVector<LoopGroup> groups(found.values.outer);
-    groups.push_back(found.values.m);
-    return llvm::all_of(groups, [&](const LoopGroup &group) {
-      for (size_t i = 0; i + 1 < group.size(); ++i)
-        if (index->coefficient(group[i]) !=
-            index->coefficient(group[i + 1]) * graph.dims[group[i + 1]].size)
-          return false;
-      return true;
-    });
   }
 
   const JointNests &nests;

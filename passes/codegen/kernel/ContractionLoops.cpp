@@ -81,7 +81,9 @@ std::optional<int64_t> strideOfRows(const ContractionLoops &loops, const Graph &
 
 std::optional<ContractionLoops> findContraction(const NestGraph &nest) {
   Node *product = findProduct(Graph::reachable(nest.rootNodes()));
-  std::optional<ContractionLoops> loops = product ? contractionOf(nest, product) : std::nullopt;
+  std::optional<ContractionLoops> loops;
+  if (product)
+    loops = contractionOf(nest, product, nest.rootNodes(), nest.stores());
   if (loops)
     joinRows(nest.g->graph, *loops);
   return loops;
@@ -97,18 +99,16 @@ void splitSums(const Graph &graph, llvm::ArrayRef<Node *> live, ContractionLoops
   }
 }
 
-std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product) {
+std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product,
+                                              llvm::ArrayRef<Node *> roots,
+                                              llvm::ArrayRef<Index> stores) {
   const Graph &graph = nest.g->graph;
-  std::vector<Node *> live = Graph::reachable(nest.rootNodes());
+  std::vector<Node *> live = Graph::reachable(roots);
   ContractionLoops loops;
   loops.product = product;
   Reduction &reduction = *product->reduction;
   loops.a = reduction.inputs[0]->operands[0];
   loops.b = reduction.inputs[0]->operands[1];
-  llvm::SmallVector<Index> stores;
-  for (const Root &root : nest.roots)
-    stores.push_back(root.offset);
-
   auto groups = collapseLoops(graph, nest.dims, live, stores);
   if (groups.empty())
     return std::nullopt;
@@ -137,8 +137,8 @@ std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *produ
   loops.n = groups.back();
   loops.mSize = sizeOf(loops.m);
   loops.nSize = sizeOf(loops.n);
-  for (Index store : stores)
-    if (strideOf(store, loops.n) != 1)
+  for (const Root &root : nest.roots)
+    if (strideOf(root.offset, loops.n) != 1)
       return std::nullopt;
   splitSums(graph, live, loops);
   return loops;

@@ -23,8 +23,11 @@ struct ContractionLoops {
 
 // Empty when the nest is no contraction, or one whose result is not contiguous along n.
 std::optional<ContractionLoops> findContraction(const NestGraph &nest);
-// The same of one of several reductions, with rows of one loop.
-std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product);
+// The same of one of several reductions, with rows of one loop. What else is computed in its loops is
+// computed of `roots` and goes to `stores`: loops run as one only where they do there, too.
+std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product,
+                                              llvm::ArrayRef<Node *> roots,
+                                              llvm::ArrayRef<Index> stores);
 // Fills in the loops of k.
 void splitSums(const Graph &graph, llvm::ArrayRef<Node *> live, ContractionLoops &loops);
 

@@ -269,6 +269,7 @@ std::optional<GradientLoops> findGradient(const JointNests &nests, std::string &
 fusion::Attention sizesOf(const GradientLoops &gradient) {
   fusion::Attention sizes;
   sizes.heads = gradient.outerCount;
+  sizes.sharing = gradient.aroundCount;
   sizes.queries = gradient.rowCount;
   sizes.keys = gradient.columnCount;
   sizes.queryElements = sizes.valueElements = gradient.products[0].kSize;

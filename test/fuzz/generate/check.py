@@ -59,6 +59,10 @@ class Checker:
         self.counts[f"not {self.target}"] += self.is_skipped
         return None if self.is_skipped else wrong
 
+    def compile_to(self, phase, source, name):
+        """The module as it is after a phase."""
+        return self.tessera("compile", source, "-o", name, f"--target-cpu={self.target_cpu}", f"--stop-after={phase}")
+
     def tessera(self, *line):
         """A command line in the checker's folder."""
         return self.command(self.engine, "compile", *line)

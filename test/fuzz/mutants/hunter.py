@@ -4,6 +4,7 @@ First it runs without any, and notes of each program its seconds of a core, whet
 only those programs can show a mutant, so only they are run with it. The time to find one is that of all programs up to the one that shows it.
 """
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -24,11 +25,11 @@ def processor_seconds(process):
 class Trial:
     """The fuzzer's worker with a mutant, or none."""
 
-    def __init__(self, binaries, seed, mutant="", reached=""):
+    def __init__(self, fuzzer, binaries, seed, mutant="", reached=""):
         os.environ.update(TESSERA_BIN=str(binaries), TESSERA_MUTANT=mutant, TESSERA_REACHED=reached)
         if not reached:
             del os.environ["TESSERA_REACHED"]
-        import programs
+        programs = importlib.import_module(fuzzer)
         self.folder = tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
         self.worker = programs.Worker(programs.parse([f"--seed={seed}", "--first-only"]), pathlib.Path(self.folder.name))
 
@@ -58,11 +59,11 @@ def recorded(path, key="name"):
     return {row[key]: row for row in rows}
 
 
-def without_mutants(binaries, seed, seconds, path):
+def without_mutants(fuzzer, binaries, seed, seconds, path):
     """Of each program that five minutes hold."""
     rows = recorded(path, "program")
     spent = sum(row["seconds"] for row in rows.values())
-    with tempfile.NamedTemporaryFile() as reached, Trial(binaries, seed, reached=reached.name) as trial, open(path, "a") as file:
+    with tempfile.NamedTemporaryFile() as reached, Trial(fuzzer, binaries, seed, reached=reached.name) as trial, open(path, "a") as file:
         number = len(rows)
         while spent < seconds:
             os.truncate(reached.name, 0)
@@ -76,7 +77,12 @@ def without_mutants(binaries, seed, seconds, path):
 
 
 def hunt(mutants, binaries, seed, seconds, folder):
-    rows = without_mutants(binaries, seed, seconds, folder / "programs.jsonl")
+    for fuzzer in sorted({each.fuzzer for each in mutants}):
+        hunt_by(fuzzer, [each for each in mutants if each.fuzzer == fuzzer], binaries, seed, seconds, folder)
+
+
+def hunt_by(fuzzer, mutants, binaries, seed, seconds, folder):
+    rows = without_mutants(fuzzer, binaries, seed, seconds, folder / f"{fuzzer}.jsonl")
     upto, spent = {}, 0.0
     for number, row in sorted(rows.items()):
         spent += row["seconds"]
@@ -89,7 +95,7 @@ def hunt(mutants, binaries, seed, seconds, folder):
             if before["how"] or before["upto"] >= len(rows) - 1:
                 continue
             able = [number for number, row in sorted(rows.items()) if number > before["upto"] and not row["bad"] and each.name in row["reached"]]
-            with Trial(binaries, seed, each.name) as trial:
+            with Trial(fuzzer, binaries, seed, each.name) as trial:
                 found, how = next(((number, how) for number in able if (how := trial.run(number))), (None, None))
             row = {"name": each.name, "program": found, "seconds": round(upto.get(found, spent), 1), "how": how, "upto": len(rows) - 1}
             print(json.dumps(row), file=file, flush=True)

@@ -8,6 +8,7 @@
 """
 import argparse
 import collections
+import dataclasses
 import fnmatch
 import importlib
 import pathlib
@@ -19,11 +20,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import hunter
 from mutant import ROOT, SWITCH, planted
 
-LISTS = ("propagate", "reshard", "localize", "communicate", "fuse", "memory", "codegen", "gpu", "runtime")
+LISTS = ("propagate", "reshard", "localize", "communicate", "fuse", "memory", "codegen", "attention", "gpu", "runtime")
 
 
 def catalogue(only="*"):
-    found = [each for name in LISTS for each in importlib.import_module(name).MUTANTS]
+    found = []
+    for module in map(importlib.import_module, LISTS):
+        fuzzer = getattr(module, "FUZZER", "programs")
+        found += [dataclasses.replace(each, fuzzer=fuzzer) for each in module.MUTANTS]
     return [each for each in found if any(fnmatch.fnmatch(each.name, pattern) for pattern in only.split(","))]
 
 

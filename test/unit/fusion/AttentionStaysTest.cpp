@@ -16,6 +16,13 @@ TEST(AttentionStays, WhereItsScoresAreMoreThanACache) {
   EXPECT_FALSE(attentionStays(small));
 }
 
+TEST(AttentionStays, CountsHeadsThatShareKeys) {
+  Attention shared = usual;
+  shared.heads = 2;
+  shared.sharing = 4;
+  EXPECT_TRUE(attentionStays(shared));
+}
+
 TEST(AttentionStays, NotOfOneQuery) {
   Attention decode = usual;
   decode.queries = 1, decode.keys = 1 << 20;
