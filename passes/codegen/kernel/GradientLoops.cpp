@@ -89,15 +89,8 @@ private:
     both = a & b;
     rows = a & ~both, columns = b & ~both;
     auto isOfBoth = [&](DimSet dims) { return (dims & rows) && (dims & columns); };
-    // What is known of each query is of rows.
-    for (Node *node : Graph::reachable(found.factors))
-      if (node->op == Op::Load && (node->deps & columns) && !(node->deps & rows) &&
-          llvm::none_of(found.products, [&](const ContractionLoops &loops) {
-            return (node->deps & loops.product->reduction->ownDims) != 0;
-          })) {
-        std::swap(rows, columns);
-        break;
-      }
+    if (isOfColumns(knownOfQueries()))
+      std::swap(rows, columns);
     for (GradientLoops::Result &result : found.results) {
       DimSet sum = ownOf(result.loops.product);
       if (isOfBoth(sum) || !isOfBoth(depsOf(result.loops.a)))
@@ -111,6 +104,26 @@ private:
       if (ownOf(result.loops.product) != (result.isOfRows ? columns : rows))
         return fail("a result is a sum over a part of the keys or of the queries");
     return rows && columns ? true : fail("it has one query, or one key");
+  }
+
+  bool isOfColumns(Node *node) const {
+    return node && (node->deps & columns) && !(node->deps & rows);
+  }
+
+  // What is subtracted from scores; without exponentials, what is read of one side alone.
+  Node *knownOfQueries() const {
+    Node *known = nullptr;
+    for (Node *node : Graph::reachable(found.factors)) {
+      if (node->op == Op::Exp)
+        if (Node *shifted = throughConvert(node->operands[0]); shifted->op == Op::Sub)
+          return shifted->operands[1];
+      bool isOfProducts = llvm::any_of(found.products, [&](const ContractionLoops &loops) {
+        return (node->deps & loops.product->reduction->ownDims) != 0;
+      });
+      if (node->op == Op::Load && isOfColumns(node) && !isOfProducts)
+        known = node;
+    }
+    return known;
   }
 
   void moveToBoth(DimSet dims) {
