@@ -154,7 +154,7 @@ def attention(
         batch, heads, length, channels = sizes = [int(size) for size in shape.split("x")]
         product = 2.0 * batch * heads * length * length * channels
         for kind in kinds:
-            q, k, v, by = (normal(*sizes, dtype=jnp.dtype("bfloat16" if kind == "bf16" else kind)) for _ in range(4))
+            q, k, v, by = (normal(*sizes, dtype=jnp.bfloat16 if kind == "bf16" else np.float32) for _ in range(4))
             for name, mask, part in ((f"{shape} {kind}", False, 1), ("  causal", True, 0.5)):
                 yield Case(name, _attention(mask), (q, k, v), flops=2 * part * product, target=0.75, kind=kind)
                 yield Case("  its gradient", gradient(_attention(mask)), (q, k, v, by), flops=6 * part * product, target=0.65, kind=kind)

@@ -84,6 +84,16 @@ def shared_keys_unmasked(q, k, v):
     return jnp.einsum("bhts,bse->bthe", jax.nn.softmax(jnp.einsum("bthd,bsd->bhts", q, k) * 0.125, -1), v)
 
 
+def merged_heads(q, k, v):
+    """Heads of keys and of the queries that share them are one dimension for the softmax, as MaxText has it."""
+    batch, queries, heads, channels = q.shape
+    scores = jnp.einsum("btkgd,bskd->bkgts", q.reshape(batch, queries, k.shape[2], -1, channels), k) * 0.125
+    grouped = scores.shape
+    scores = jnp.where(lower(queries, k.shape[1]), scores.reshape(batch, heads, queries, -1), MASKED)
+    p = jax.nn.softmax(scores, -1).reshape(grouped)
+    return jnp.einsum("bkgts,bske->btkge", p, v).reshape(batch, queries, heads, v.shape[3])
+
+
 causal = functools.partial(attend, is_causal=True)
 
 
@@ -112,6 +122,7 @@ def forms():
     yield "shared_keys", shared_keys, (2, 130, 130, 8, 1, 64, 64)
     yield "shared_keys_unmasked", shared_keys_unmasked, (2, 130, 130, 8, 1, 64, 64)
     yield "shared_keys_of_many", shared_keys, (17, 70, 90, 3, 1, 32, 32)
+    yield "merged_heads", merged_heads, (2, 130, 130, 8, 2, 64, 64)
     yield "window", functools.partial(causal, local_window_size=(100, 0)), (1, 700, 700, 1, 1, 64, 64)
     yield "window_of_both", functools.partial(attend, local_window_size=(40, 20)), (1, 300, 300, 2, 2, 64, 64)
     yield "bias", lambda q, k, v, x: weighted(scores_of(q, k) + x, v), plain, bias

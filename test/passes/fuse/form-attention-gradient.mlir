@@ -103,3 +103,47 @@ func.func @read_elsewhere(%q: tensor<2x8x128x32xf32>, %k: tensor<2x8x128x32xf32>
   %dk = stablehlo.dot_general %ds, %q, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
   return %p, %dq, %dk, %dv : tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>
 }
+
+// -----
+
+// Heads that share keys without a dimension of heads: what is known of each query lies otherwise than the result, so
+// that queries and heads are no single loop. The result of the keys lies with its elements side by side; the order of
+// the program, which has them apart, is made of it.
+// CHECK-LABEL: func.func @shared_keys
+// CHECK: exec.fused({{.*}}) -> (tensor<2x128x8x32xf32>, tensor<2x8x128xf32>, tensor<2x8x128xf32>) {
+// CHECK-COUNT-2: stablehlo.dot_general
+// CHECK: exec.yield
+// CHECK: exec.fused({{.*}}) -> tensor<2x8x128xf32> {
+// CHECK-NOT: dot_general
+// CHECK: exec.fused({{.*}}) -> tensor<2x128x32xf32> {
+// CHECK-COUNT-3: stablehlo.dot_general
+// CHECK: exec.yield
+// CHECK: exec.fused({{.*}}) -> tensor<2x32x128xf32> {
+// CHECK-NOT: dot_general
+// CHECK: stablehlo.transpose
+// CHECK: return
+func.func @shared_keys(%q: tensor<2x128x8x32xf32>, %k: tensor<2x32x128xf32>, %v: tensor<2x128x32xf32>, %do: tensor<2x128x8x32xf32>) -> (tensor<2x128x8x32xf32>, tensor<2x32x128xf32>) {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [3] x [1] : (tensor<2x128x8x32xf32>, tensor<2x32x128xf32>) -> tensor<2x128x8x128xf32>
+  %s = stablehlo.transpose %0, dims = [0, 2, 1, 3] : (tensor<2x128x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %m = stablehlo.reduce(%s init: %i) applies stablehlo.maximum across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %m2 = stablehlo.broadcast_in_dim %m, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %x = stablehlo.subtract %s, %m2 : tensor<2x8x128x128xf32>
+  %e = stablehlo.exponential %x : tensor<2x8x128x128xf32>
+  %l = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %l2 = stablehlo.broadcast_in_dim %l, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %p = stablehlo.divide %e, %l2 : tensor<2x8x128x128xf32>
+  %1 = stablehlo.dot_general %p, %v, batching_dims = [0] x [0], contracting_dims = [3] x [1] : (tensor<2x8x128x128xf32>, tensor<2x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %o = stablehlo.transpose %1, dims = [0, 2, 1, 3] : (tensor<2x8x128x32xf32>) -> tensor<2x128x8x32xf32>
+  %dp = stablehlo.dot_general %do, %v, batching_dims = [0] x [0], contracting_dims = [3] x [2] : (tensor<2x128x8x32xf32>, tensor<2x128x32xf32>) -> tensor<2x128x8x128xf32>
+  %dpt = stablehlo.transpose %dp, dims = [0, 2, 1, 3] : (tensor<2x128x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %t = stablehlo.multiply %p, %dpt : tensor<2x8x128x128xf32>
+  %d = stablehlo.reduce(%t init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %d2 = stablehlo.broadcast_in_dim %d, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %c = stablehlo.subtract %dpt, %d2 : tensor<2x8x128x128xf32>
+  %ds = stablehlo.multiply %p, %c : tensor<2x8x128x128xf32>
+  %dk = stablehlo.dot_general %ds, %q, batching_dims = [0] x [0], contracting_dims = [2, 1] x [1, 2] : (tensor<2x8x128x128xf32>, tensor<2x128x8x32xf32>) -> tensor<2x128x32xf32>
+  %dkt = stablehlo.transpose %dk, dims = [0, 2, 1] : (tensor<2x128x32xf32>) -> tensor<2x32x128xf32>
+  return %o, %dkt : tensor<2x128x8x32xf32>, tensor<2x32x128xf32>
+}
