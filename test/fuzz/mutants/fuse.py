@@ -44,6 +44,6 @@ MUTANTS = [
            "comm::AxisIndexOp &kept = first[⟦index.getAxes()⟧];", "Attribute(StringAttr::get(index.getContext(), \"\"))",
            "a device's place along one axis is taken for that along another"),
     mutant("fuse.cycle", "lib/fusion/FusionGraph.cpp",
-           "!isShared || ⟦otherUsersReach(n, target.member.group)⟧)", "false",
+           "mayYield(n, member.place, group) && !⟦otherUsersReach(n, member.group)⟧;", "false",
            "a value that a kernel makes beside its result is read by what the kernel itself reads"),
 ]
