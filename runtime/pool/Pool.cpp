@@ -9,6 +9,7 @@
 #include <map>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -243,6 +244,7 @@ Task *Worker::pop() {
 }
 
 void Worker::main() {
+  prctl(PR_SET_TIMERSLACK, 1000UL); // nanoseconds: collectives over simulated links end in time
   int64_t idleSince = 0;
   uint32_t polls = 0;
   while (!pool_.stop_.load(std::memory_order_relaxed)) {
@@ -267,6 +269,9 @@ void Worker::main() {
   }
 }
 
+// Until a thread runs that has slept: timers are awaited awake for so long.
+constexpr int64_t kWakeNanoseconds = 20'000;
+
 // Sleeps unless there is work after all, by a last look that no push and no job can slip past.
 bool Worker::sleepOnce() {
   asleep_.store(1, std::memory_order_relaxed);
@@ -278,7 +283,7 @@ bool Worker::sleepOnce() {
                 worker->total_.load(std::memory_order_relaxed);
   int64_t deadline = pool_.nextDeadline_.load(std::memory_order_relaxed), limit = -1;
   if (deadline != INT64_MAX)
-    limit = std::max<int64_t>(0, deadline - Pool::now());
+    limit = std::max<int64_t>(0, deadline - Pool::now() - kWakeNanoseconds);
   if (!work && limit != 0)
     futexWait(asleep_, 1, limit);
   if (asleep_.exchange(0, std::memory_order_acq_rel))
