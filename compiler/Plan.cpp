@@ -294,6 +294,10 @@ private:
     better.folded = std::move(found.values);
     better.seconds = found.seconds;
     better.lowerBound = found.lowerBound;
+    if (least->leastComputing > 0) {
+      better.computing = computingOf(prices, better.folded);
+      better.leastComputing = least->leastComputing;
+    }
     better.isFound = true;
     tryCandidate(source, better);
     candidates.push_back(std::move(better));

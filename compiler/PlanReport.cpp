@@ -15,10 +15,16 @@ namespace tessera::planning {
 
 using namespace mlir;
 
-std::optional<double> gapOf(const Candidate &candidate) {
-  if (candidate.seconds <= 0 || candidate.lowerBound <= 0)
+std::optional<Proof> proofOf(const Candidate &candidate) {
+  if (candidate.seconds <= 0)
     return std::nullopt;
-  return std::max(0.0, 1 - candidate.lowerBound / candidate.seconds);
+  const cost::StepTime &time = candidate.tried.time;
+  Proof counted{candidate.seconds, candidate.lowerBound, false};
+  Proof computing{candidate.computing + std::max(0.0, time.seconds - time.compute),
+                  candidate.leastComputing, true};
+  bool isKnown = candidate.leastComputing > 0 && computing.gap() < counted.gap();
+  const Proof &best = isKnown ? computing : counted;
+  return best.lowerBound > 0 ? std::optional(best) : std::nullopt;
 }
 
 // The source line of an op, or what its result is called in the text.
@@ -122,10 +128,11 @@ std::string planJson(const Planned &planned, ModuleOp read) {
                             {"constraints", std::move(constraints)},
                             {"alternatives", std::move(alternatives)},
                             {"decisions", explain::decisionsJson(planned.decisions)}};
-  std::optional<double> gap = gapOf(best);
+  std::optional<Proof> proof = proofOf(best);
   report["planned_seconds"] = best.seconds > 0 ? llvm::json::Value(best.seconds) : nullptr;
-  report["lower_bound"] = gap ? llvm::json::Value(best.lowerBound) : nullptr;
-  report["gap"] = gap ? llvm::json::Value(*gap) : nullptr;
+  report["proven_of"] = proof ? llvm::json::Value(proof->seconds) : nullptr;
+  report["lower_bound"] = proof ? llvm::json::Value(proof->lowerBound) : nullptr;
+  report["gap"] = proof ? llvm::json::Value(proof->gap()) : nullptr;
   return reportText(std::move(report)) + "\n";
 }
 
@@ -141,9 +148,10 @@ std::string planText(const Planned &planned, ModuleOp read, bool all) {
           " (waited for: " + text::seconds(time.exposed) + "), overhead " +
           text::seconds(time.overhead) + "; " + text::bytes(uint64_t(best.tried.peakBytes)) +
           " a device at the peak\n";
-  if (std::optional<double> gap = gapOf(best))
-    text += "proven: no plan on this mesh saves more than " + percent(*gap) + " of the " +
-            text::seconds(best.seconds) + " that the search counts\n";
+  if (std::optional<Proof> proof = proofOf(best))
+    text += "proven: no plan on this mesh saves more than " + percent(proof->gap()) + " of the " +
+            text::seconds(proof->seconds) +
+            (proof->isOfComputing ? " of computing and waiting\n" : " that the search counts\n");
   text += "\narguments\n";
   std::vector<NamedSharding> arguments = argumentsOf(best, read);
   size_t width = 0;

@@ -12,9 +12,10 @@ constexpr char kSearch[] = "search"; // the kind of what no name is known for
 struct Candidate {
   std::string kind; // "data", "tensor", ..
   const OnMesh *onMesh = nullptr;
-  plan::Assignment folded, values;       // `values`: of the whole program, once it is tried
-  double seconds = 0, lowerBound = 0;    // as the search counts; 0: no bound is known
-  bool isFound = false, isTried = false; // by the search; by compiling it
+  plan::Assignment folded, values;          // `values`: of the whole program, once it is tried
+  double seconds = 0, lowerBound = 0;       // as the search counts; 0: no bound is known
+  double computing = 0, leastComputing = 0; // of `seconds`; of any plan on the mesh; 0: not known
+  bool isFound = false, isTried = false;    // by the search; by compiling it
   Tried tried;
 };
 
@@ -33,7 +34,14 @@ std::string planText(const Planned &planned, mlir::ModuleOp read, bool all);
 // "the result of dot_general at model.py:7 in layer".
 std::string constraintText(mlir::Operation *op);
 
-// How far the plan may be from the best, as the search counts; none where it gives no bound.
-std::optional<double> gapOf(const Candidate &candidate);
+// What no plan on the mesh is below, and what the plan takes in the same terms: either all that the search
+// counts, or its computing and what the compiled program waits for beside, where nothing computes in less
+// than the bound. None where neither says anything.
+struct Proof {
+  double seconds = 0, lowerBound = 0;
+  bool isOfComputing = false;
+  double gap() const { return std::max(0.0, 1 - lowerBound / seconds); }
+};
+std::optional<Proof> proofOf(const Candidate &candidate);
 
 } // namespace tessera::planning

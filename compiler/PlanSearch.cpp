@@ -23,6 +23,12 @@ bool isSamePlan(const plan::Program &program, const plan::Assignment &a,
 
 } // namespace
 
+double computingOf(plan::AssignmentPrices &prices, const plan::Assignment &folded) {
+  plan::StepParts parts;
+  prices.seconds(folded, &parts);
+  return parts.computing;
+}
+
 std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans &known,
                                     const plan::Options &options) {
   const plan::Program &program = onMesh.folded();
@@ -49,9 +55,15 @@ std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans
   for (plan::KnownPlan &each : found.known)
     add(each.roles.empty() ? "replicated" : known.name(each.roles), std::move(each.values),
         each.seconds, 0);
-  // The bound holds for all plans of the mesh.
-  for (Candidate &each : candidates)
+  // The bounds hold for all plans of the mesh.
+  double leastComputing = prices.leastComputing();
+  for (Candidate &each : candidates) {
     each.lowerBound = candidates.front().lowerBound;
+    if (options.memory == 0) { // nothing is computed again
+      each.leastComputing = leastComputing;
+      each.computing = computingOf(prices, each.folded);
+    }
+  }
   candidates.front().isFound = true;
   return candidates;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/PlanReport.h"
+#include "lib/plan/AssignmentPrices.h"
 #include "lib/plan/KnownPlans.h"
 
 namespace tessera::planning {
@@ -10,6 +11,9 @@ namespace tessera::planning {
 // the folded program.
 std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans &known,
                                     const plan::Options &options);
+
+// What a plan's computing takes, of what the search counts.
+double computingOf(plan::AssignmentPrices &prices, const plan::Assignment &folded);
 
 // Of how many candidates are worth compiling, by the effort and the size of the program.
 size_t mostTrials(const Source &source, int effort);

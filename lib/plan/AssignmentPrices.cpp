@@ -60,6 +60,16 @@ double AssignmentPrices::seconds(const Assignment &assignment, StepParts *into) 
   return seconds;
 }
 
+double AssignmentPrices::leastComputing() const {
+  double seconds = 0;
+  for (auto [index, op] : llvm::enumerate(program.graph.ops)) {
+    bool isFree = llvm::all_of(op.results, [&](int32_t v) { return program.graph.values[v].free; });
+    if (!isFree && !program.ops[index].moves && op.viewed < 0)
+      seconds += program.ops[index].times * *llvm::min_element(tables.of(int32_t(index)).work);
+  }
+  return seconds;
+}
+
 double AssignmentPrices::moving(int32_t v, const TensorSharding &from, const TensorSharding &to) {
   const PropagatedValue &value = program.graph.values[v];
   return tables.prices.seconds(value.shape, value.elementBytes, from, to,

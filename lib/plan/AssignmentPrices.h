@@ -34,6 +34,9 @@ public:
   // With `into`, of what it is made.
   double seconds(const Assignment &assignment, StepParts *into = nullptr);
 
+  // What computing takes at least, of all ways that the search knows: what moves left out.
+  double leastComputing() const;
+
   // The most that a device holds at one time, of the assignment that was priced last: copies that ops
   // read elsewhere than values lie, and what is made before it is reduced or moved, included.
   double peakBytes(const Assignment &assignment) const;
