@@ -61,7 +61,7 @@ class Checker:
 
     def compile_to(self, phase, source, name):
         """The module as it is after a phase."""
-        return self.tessera("compile", source, "-o", name, f"--target-cpu={self.target_cpu}", f"--stop-after={phase}")
+        return self.tessera("compile", source, "-o", name, self.target, f"--stop-after={phase}")
 
     def tessera(self, *line):
         """A command line in the checker's folder."""
