@@ -1,6 +1,7 @@
 #include "dialects/tessera/Marks.h"
 
 #include "dialects/comm/CommOps.h"
+#include "dialects/tessera/SumMarks.h"
 #include "lib/cost/Topology.h"
 
 #include "mlir/IR/Builders.h"
@@ -20,7 +21,7 @@ constexpr StringLiteral kTopology = "tessera.topology", kTarget = "tessera.targe
                         kPartial = "tessera.partial", kBoundary = "tessera.boundary",
                         kOrigin = "tessera.origin", kConflict = "tessera.conflict",
                         kAskedFor = "tessera.asked_for", kSchedule = "tessera.schedule",
-                        kMemory = "tessera.memory";
+                        kMemory = "tessera.memory", kParts = "tessera.parts";
 
 // What a mark stands on: some of these.
 enum On : unsigned { OfOperation = 1, OfArgument = 2, OfResult = 4 };
@@ -45,6 +46,9 @@ bool isNamed(Operation *op, StringRef name) { return op->getName().getStringRef(
 bool isLoop(Operation *op) { return isNamed(op, "stablehlo.while"); }
 bool isModuleOrLoop(Operation *op) { return isModule(op) || isLoop(op); }
 bool isCall(Operation *op) { return isNamed(op, "stablehlo.custom_call"); }
+bool isReduction(Operation *op) {
+  return isNamed(op, "stablehlo.reduce_window") || isNamed(op, "stablehlo.reduce");
+}
 bool isReshard(Operation *op) { return isNamed(op, "sdy.reshard"); }
 bool hasResults(Operation *op) { return op->getNumResults(); }
 
@@ -69,6 +73,8 @@ constexpr Mark kMarks[] = {
     {kOrigin, is<OriginAttr>, "a #tessera.origin", OfOperation | OfArgument, nullptr,
      "an operation or an argument of a function"},
     {kConflict, is<ConflictAttr>, "a #tessera.conflict", OfOperation, nullptr, "an operation"},
+    {kParts, is<IntegerAttr>, "a number of terms", OfOperation, isReduction,
+     "stablehlo.reduce_window or stablehlo.reduce"},
     {kAskedFor, is<UnitAttr>, "a unit", OfOperation, isReshard, "sdy.reshard"},
 };
 
@@ -155,6 +161,17 @@ void setSchedule(ModuleOp module, const cost::ScheduleOptions &options) {
   setOrDrop(module, kSchedule,
             isDefault ? ScheduleAttr()
                       : ScheduleAttr::get(module.getContext(), options.overlap, options.memory));
+}
+
+// --- Sums in two stages ---
+
+int64_t getSummed(Operation *op) {
+  auto terms = op->getAttrOfType<IntegerAttr>(kParts);
+  return terms ? terms.getInt() : 0;
+}
+
+void setSummed(Operation *op, int64_t terms) {
+  setOrDrop(op, kParts, terms ? Builder(op).getI64IntegerAttr(terms) : IntegerAttr());
 }
 
 // --- The target ---

@@ -1,5 +1,8 @@
 #include "lib/fusion/FusionGraph.h"
 
+#include "lib/fusion/SumParts.h"
+
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
@@ -43,17 +46,25 @@ struct Group {
   bool turns = false;  // reads arrays across their rows
   bool byRows = false; // has results for rows and for their elements: takes a row after the other
   bool movesElements =
-      false; // more than elements at the result's index and broadcasts: no epilogue
+      false;              // more than elements at the result's index and broadcasts: no epilogue
+  uint32_t parts = 0;     // of sums over columns that it makes beside: of which windows
+  int outer = 0;          // where those columns begin
+  bool regroups = false;  // its elements' index changes on the way
+  bool ofProduct = false; // yields a contraction's epilogue
+  bool urgent = false;    // a collective waits for it
+  llvm::SmallVector<int, 4> arrays = {}; // that its results are computed of element by element
   std::vector<int> nodes = {}, outputs = {};
 };
 
 class Planner {
 public:
-  Planner(llvm::ArrayRef<Node> nodes, const Limits &limits)
-      : nodes(nodes), limits(limits), members(nodes.size()), users(nodes.size()),
+  Planner(llvm::ArrayRef<Node> nodes, const SumPartsTable &table, const Limits &limits)
+      : nodes(nodes), table(table), limits(limits), members(nodes.size()), users(nodes.size()),
         kept(nodes.size()), urgent(nodes.size()), copyDepth(nodes.size()), ofRows(nodes.size()),
-        ofProduct(nodes.size()), nodeSeen(nodes.size()) {
+        ofProduct(nodes.size()), arrays(nodes.size()), withRows(nodes.size()),
+        nodeSeen(nodes.size()) {
     for (auto [i, node] : llvm::enumerate(nodes)) {
+      findArrays(static_cast<int>(i));
       for (const Edge &edge : node.operands)
         users[edge.node].push_back({static_cast<int>(i), edge.use});
       if (node.kind == NodeKind::Broadcast && node.reduced)
@@ -73,6 +84,37 @@ public:
                         return ofProduct[edge.node] && edge.use == Use::Once &&
                                nodes[edge.node].space == node.space && users[edge.node].size() == 1;
                       }));
+  }
+
+  bool makesParts(int n) const { return table.parts.contains(n); }
+  uint32_t windowOf(int n) const { return table.parts.lookup(n).window; }
+
+  // The arrays that node n is computed of element by element: a few of them.
+  void findArrays(int n) {
+    constexpr size_t most = 6;
+    const Node &node = nodes[n];
+    auto add = [&](int array) {
+      if (arrays[n].size() < most && !llvm::is_contained(arrays[n], array))
+        arrays[n].push_back(array);
+    };
+    if (!isPointwise(node.kind) && !makesParts(n))
+      return;
+    if (auto outside = table.arrays.find(n); outside != table.arrays.end())
+      for (int array : outside->second)
+        add(-1 - array);
+    for (const Edge &edge : node.operands) {
+      const Node &operand = nodes[edge.node];
+      if (operand.kind == NodeKind::Broadcast && operand.reduced)
+        withRows[n] = operand.reduced;
+      if ((edge.use != Use::Once && edge.use != Use::Reduced) || operand.space != node.space)
+        continue;
+      if (withRows[edge.node])
+        withRows[n] = withRows[edge.node];
+      if (isPointwise(operand.kind))
+        llvm::for_each(arrays[edge.node], add);
+      else if (operand.kind != NodeKind::Constant && operand.kind != NodeKind::Broadcast)
+        add(edge.node);
+    }
   }
 
   Plan run() {
@@ -130,9 +172,10 @@ private:
       return;
     }
     if (!feedsCollective && ((!inMemory && joinNarrowed(n, targets)) || joinAsOutput(n, targets) ||
-                             joinBeside(n, targets)))
+                             joinBeside(n, targets) || joinParts(n, targets)))
       return;
     start(n);
+    groups.back().urgent = feedsCollective;
   }
 
   static void merge(llvm::SmallVectorImpl<Target> &targets, Target with) {
@@ -151,8 +194,11 @@ private:
   // Whether these are rows that stay: some broadcast gives each of their elements the row's.
   bool isSpread(uint32_t rows) const { return spread.contains(rows); }
 
-  // Where node n is computed when `by` reads it and is itself computed at `reader`.
-  Place placeOf(int n, Use use, const Node &by, const Place &reader) const {
+  // Where node n is computed when `user` reads it and is itself computed at `reader`.
+  Place placeOf(int n, Use use, int user, const Place &reader) const {
+    const Node &by = nodes[user];
+    if (makesParts(user))
+      return use == Use::Reduced ? reader : Place{};
     switch (by.kind) {
     case NodeKind::Pointwise:
     case NodeKind::Convert:
@@ -181,7 +227,7 @@ private:
   // Node n as a member of `reader.group`, where `user` reads it.
   Target asMember(int n, Use use, int user, const Member &reader) const {
     const Group &group = groups[reader.group];
-    Place place = placeOf(n, use, nodes[user], reader.place);
+    Place place = placeOf(n, use, user, reader.place);
     bool inRows = place.where != Place::Elsewhere;
     Target target{
         {reader.group, reader.side, place, reader.reread || (use == Use::Reread && !inRows)}};
@@ -219,21 +265,22 @@ private:
     case NodeKind::Constant:
       return true;
     case NodeKind::Contraction:
-      return group.kind == GroupKind::Elemental && member.aligned() && !group.movesElements &&
-             node.space == group.space;
+      return !group.parts && group.kind == GroupKind::Elemental && member.aligned() &&
+             !group.movesElements && node.space == group.space;
     case NodeKind::Reduce:
       if (member.side != Side::Result ||
           !(group.kind == GroupKind::Elemental ||
             (group.kind == GroupKind::Reduce && group.reduced == node.reduced)))
         return false;
-      return member.aligned() ? node.space == group.space && !group.rows
+      return member.aligned() ? node.space == group.space && !group.rows && !group.parts
                               : keepsRows(member.place, group);
     case NodeKind::Pointwise:
       return group.kind != GroupKind::Contraction || member.aligned();
     case NodeKind::Convert:
     case NodeKind::Broadcast:
-    case NodeKind::Reshape:
       return true;
+    case NodeKind::Reshape:
+      return !group.parts || member.place.where == Place::RowOf;
     case NodeKind::Movement:
       return group.kind != GroupKind::Contraction && group.movements < limits.movements &&
              !group.byRows;
@@ -246,8 +293,10 @@ private:
   }
 
   // Whether `group` can go over its result row by row, with what is computed once a row.
-  static bool keepsRows(const Place &place, const Group &group) {
+  bool keepsRows(const Place &place, const Group &group) const {
     if (place.where != Place::RowOf || group.kind == GroupKind::Contraction)
+      return false;
+    if (group.parts && !fitsRows(place.rows, group.outer))
       return false;
     return group.rows ? group.rows == place.rows : !group.movements && !group.turns;
   }
@@ -257,7 +306,7 @@ private:
     switch (place.where) {
     case Place::Result:
       // A contraction's epilogue costs nothing where it is.
-      return nodes[n].space == group.space && !(group.rows && ofProduct[n]);
+      return nodes[n].space == group.space && !((group.rows || group.parts) && ofProduct[n]);
     case Place::RowOf:
       return keepsRows(place, group);
     case Place::ElementOf:
@@ -445,12 +494,52 @@ private:
         for (const Member &reader : members[user.node]) {
           bool isReader = llvm::any_of(
               targets, [&](const Target &t) { return t.member.group == reader.group; });
-          Place read = placeOf(edge.node, user.use, nodes[user.node], reader.place);
+          Place read = placeOf(edge.node, user.use, user.node, reader.place);
           if (!isReader && joinWith(n, edge.use, read, reader.group))
             return true;
         }
     }
     return false;
+  }
+
+  // Puts a sum's parts into a kernel that goes over the same arrays anyway, or what such a kernel may
+  // compute beside them.
+  bool joinParts(int n, llvm::ArrayRef<Target> targets) {
+    const Node &node = nodes[n];
+    bool isParts = makesParts(n);
+    if (!(isParts || isPointwise(node.kind)) || ofProduct[n])
+      return false;
+    auto isReader = [&](int g) { // elsewhere than where n could be made
+      return llvm::any_of(targets, [&](const Target &t) { return t.member.group == g; });
+    };
+    constexpr size_t mostOutputs = 12, mostKernels = 8;
+    for (int array : arrays[n]) {
+      auto found = byArray.find({array, node.space});
+      if (found == byArray.end())
+        continue;
+      llvm::ArrayRef<int> last = llvm::ArrayRef(found->second).take_back(mostKernels);
+      for (int g : llvm::reverse(last)) {
+        const Group &group = groups[g];
+        bool isFree =
+            !group.movements && !group.turns && !group.regroups && !group.ofProduct &&
+            !group.urgent && group.outputs.size() < mostOutputs && group.size < limits.nodes &&
+            (group.kind == GroupKind::Elemental || (group.kind == GroupKind::Reduce && group.rows));
+        bool fitsParts = !isParts      ? group.parts && fitsRows(withRows[n], group.outer)
+                         : group.parts ? group.parts == windowOf(n)
+                                       : fitsRows(group.rows, table.parts.lookup(n).outer);
+        if (!isFree || !fitsParts || isReader(g))
+          continue;
+        if (tryYield(n, {g, Side::Result, {Place::Result}, false}))
+          return true;
+      }
+    }
+    return false;
+  }
+
+  // Whether rows, if there are some, lie within columns that begin with dimension `outer`: otherwise a
+  // row would be summed over.
+  bool fitsRows(uint32_t rows, int outer) const {
+    return !rows || table.rowsFrom.lookup(rows) >= outer;
   }
 
   // Where `read` is the place of what n reads, in a kernel.
@@ -528,7 +617,25 @@ private:
     group.byRows |= !member.aligned();
     if (member.place.where == Place::RowOf)
       group.rows = member.place.rows;
+    addOutput(n, member.group);
     return true;
+  }
+
+  // What joinParts asks of a kernel that yields n.
+  void addOutput(int n, int g) {
+    Group &group = groups[g];
+    group.ofProduct |= ofProduct[n];
+    if (makesParts(n)) {
+      group.parts = windowOf(n);
+      group.outer = table.parts.lookup(n).outer;
+      group.byRows = true; // a row after the other
+    }
+    if (nodes[n].space == group.space)
+      for (int array : arrays[n])
+        if (!llvm::is_contained(group.arrays, array)) {
+          group.arrays.push_back(array);
+          byArray[{array, group.space}].push_back(g);
+        }
   }
 
   void join(int n, const Member &member) {
@@ -542,6 +649,7 @@ private:
                            node.kind == NodeKind::Transpose || node.kind == NodeKind::Reshape ||
                            (node.kind == NodeKind::Pointwise && !member.aligned());
     group.turns |= node.kind == NodeKind::Transpose;
+    group.regroups |= node.kind == NodeKind::Reshape && member.place.where != Place::RowOf;
     if (node.kind == NodeKind::Reduce) {
       group.kind = GroupKind::Reduce;
       group.reduced = node.reduced;
@@ -556,13 +664,14 @@ private:
 
   void start(int n) {
     const Node &node = nodes[n];
-    GroupKind kind = node.kind == NodeKind::Update  ? GroupKind::Update
-                     : node.kind == NodeKind::Alone ? GroupKind::Alone
-                                                    : GroupKind::Elemental;
+    GroupKind kind = node.kind == NodeKind::Update                    ? GroupKind::Update
+                     : node.kind == NodeKind::Alone && !makesParts(n) ? GroupKind::Alone
+                                                                      : GroupKind::Elemental;
     groups.push_back({.kind = kind, .space = node.space, .elements = node.elements});
     groupSeen.push_back(0);
     groups.back().outputs.push_back(n);
     join(n, {static_cast<int>(groups.size()) - 1, Side::Result, {Place::Result}, false});
+    addOutput(n, static_cast<int>(groups.size()) - 1);
   }
 
   // Reshapes of values that are in memory anyway leave their kernels: they are views.
@@ -594,6 +703,7 @@ private:
   }
 
   llvm::ArrayRef<Node> nodes;
+  const SumPartsTable &table;
   const Limits &limits;
   std::vector<llvm::SmallVector<Member, 1>> members;
   std::vector<llvm::SmallVector<Edge, 2>> users;
@@ -603,6 +713,12 @@ private:
   llvm::DenseSet<uint32_t> spread;
   std::vector<uint32_t> ofRows; // what is computed of reductions along rows: Node::reduced
   std::vector<bool> ofProduct;  // a contraction's result, or its epilogue's
+  std::vector<llvm::SmallVector<int, 2>>
+      arrays; // that are read element by element; from outside: < 0
+  std::vector<uint32_t>
+      withRows; // of what each element is computed with its row's value: of which rows
+  // Kernels by what they read element by element, and in which space.
+  llvm::DenseMap<std::pair<int, uint32_t>, llvm::SmallVector<int, 2>> byArray;
   std::vector<Group> groups;
   std::vector<int> nodeSeen, groupSeen;
   int stamp = 0;
@@ -611,7 +727,11 @@ private:
 } // namespace
 
 Plan planKernels(llvm::ArrayRef<Node> nodes, const Limits &limits) {
-  return Planner(nodes, limits).run();
+  return Planner(nodes, SumPartsTable(), limits).run();
+}
+
+Plan planKernels(llvm::ArrayRef<Node> nodes, const SumPartsTable &table, const Limits &limits) {
+  return Planner(nodes, table, limits).run();
 }
 
 } // namespace tessera::fusion

@@ -4,7 +4,9 @@
 #include "dialects/interfaces/OpInterfaces.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
+#include "dialects/tessera/SumMarks.h"
 #include "lib/fusion/RowsStay.h"
+#include "passes/codegen/kernel/ColumnSums.h"
 
 #include <map>
 
@@ -33,6 +35,24 @@ static ShapeKey keyOf(RankedTensorType array, llvm::function_ref<bool(int64_t)> 
     if (array.getDimSize(dim) != 1 && isFolded(dim))
       key.push_back(dim);
   return key;
+}
+
+// The first of the dimensions that a key of `keyOf` has; all of them where it has none.
+static int firstOf(const ShapeKey &key, RankedTensorType array) {
+  return key.size() > size_t(array.getRank() + 1) ? int(key[array.getRank() + 1])
+                                                  : int(array.getRank());
+}
+
+// What makes the parts of sums over columns goes over the operand's elements.
+static fusion::SumParts describeParts(ReduceWindowOp window, Node &node,
+                                      llvm::function_ref<uint32_t(ShapeKey)> number) {
+  RankedTensorType from = typeOf(window->getOperand(0));
+  ShapeKey key(from.getShape());
+  node.elements = from.getNumElements();
+  node.space = number(key);
+  key.push_back(-2);
+  llvm::append_range(key, window.getWindowDimensions());
+  return {number(std::move(key)), static_cast<int>(codegen::columnsFrom(window))};
 }
 
 static ShapeKey foldedBy(ReduceOp reduce) {
@@ -65,6 +85,7 @@ static ShapeKey rowsFilledBy(BroadcastInDimOp broadcast) {
 BlockGraph fuse::graphOf(Block &block) {
   BlockGraph graph;
   std::map<ShapeKey, uint32_t> shapes;
+  DenseMap<Value, int> outside; // arrays from there
   auto number = [&](ShapeKey key) {
     return shapes.try_emplace(std::move(key), shapes.size() + 1).first->second;
   };
@@ -73,14 +94,20 @@ BlockGraph fuse::graphOf(Block &block) {
     graph.ops.push_back(&op);
     graph.numbers[&op] = n;
     Node node;
+    bool makesParts = isa<ReduceWindowOp>(op) && getSummed(&op);
     node.kind = fusionKindOf(&op);
     auto addEdge = [&](Value value, Use use) {
       Operation *def = value.getDefiningOp();
       if (def && def->getBlock() == &block)
         node.operands.push_back({graph.numbers.lookup(def), use});
+      else if (use == Use::Once || use == Use::Reduced)
+        graph.sums.arrays[n].push_back(
+            outside.try_emplace(value, static_cast<int>(outside.size())).first->second);
     };
     for (OpOperand &operand : op.getOpOperands())
-      addEdge(operand.get(), operandUse(&op, operand.getOperandNumber()));
+      addEdge(operand.get(), !makesParts ? operandUse(&op, operand.getOperandNumber())
+                             : operand.getOperandNumber() == 0 ? Use::Reduced
+                                                               : Use::Reread);
     if (node.kind == NodeKind::Outside) {
       node.collective = isa<comm::CommDialect>(op.getDialect()) && op.getNumOperands();
       for (Region &region : op.getRegions())
@@ -96,12 +123,21 @@ BlockGraph fuse::graphOf(Block &block) {
           isa<ConvertOp, CompareOp>(op) && byteSize(type) < byteSize(typeOf(op.getOperand(0)));
       node.space = number(ShapeKey(type.getShape()));
       node.free = isSplat(&op) && byteSize(type) <= 1024;
+      RankedTensorType folded = type;
+      ShapeKey rows;
       if (auto reduce = dyn_cast<ReduceOp>(op)) {
-        node.reduced = number(foldedBy(reduce));
+        rows = foldedBy(reduce);
+        folded = typeOf(op.getOperand(0));
       } else if (auto broadcast = dyn_cast<BroadcastInDimOp>(op)) {
-        if (ShapeKey rows = rowsFilledBy(broadcast); !rows.empty())
-          node.reduced = number(std::move(rows));
+        rows = rowsFilledBy(broadcast);
       }
+      if (!rows.empty()) {
+        int first = firstOf(rows, folded);
+        node.reduced = number(std::move(rows));
+        graph.sums.rowsFrom[node.reduced] = first;
+      }
+      if (makesParts)
+        graph.sums.parts[n] = describeParts(cast<ReduceWindowOp>(op), node, number);
     }
     graph.nodes.push_back(std::move(node));
   }

@@ -1,7 +1,7 @@
 // The ops of a block as the plain data by which lib/fusion decides which run together.
 #pragma once
 
-#include "lib/fusion/FusionGraph.h"
+#include "lib/fusion/SumParts.h"
 #include "mlir/IR/Block.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -11,6 +11,7 @@ struct BlockGraph {
   std::vector<mlir::Operation *> ops; // of each node
   llvm::DenseMap<mlir::Operation *, int> numbers;
   std::vector<fusion::Node> nodes;
+  fusion::SumPartsTable sums;
 };
 
 BlockGraph graphOf(mlir::Block &block);

@@ -264,7 +264,7 @@ static LogicalResult formKernels(Block &block, bool saysWhy) {
   copyInitialSplats(block);
   separateOperands(block);
   BlockGraph graph = fuse::graphOf(block);
-  fusion::Plan plan = fusion::planKernels(graph.nodes);
+  fusion::Plan plan = fusion::planKernels(graph.nodes, graph.sums);
   if (failed(Emitter(block, graph, plan).run()))
     return failure();
   for (Operation &op : block) {

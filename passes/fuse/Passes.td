@@ -201,6 +201,23 @@ def FormTransfers : Pass<"tessera-form-transfers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::comm::CommDialect"];
 }
 
+def SplitColumnSums : Pass<"tessera-split-column-sums", "::mlir::ModuleOp"> {
+  let summary = "Makes large sums over columns in two stages, of which kernels that go over the rows may have the first.";
+  let description = [{
+    ```mlir
+    %s = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [0] : (tensor<8192x2048xf32>, tensor<f32>) -> tensor<2048xf32>
+    ```
+    becomes
+    ```mlir
+    %p = "stablehlo.reduce_window"(%x, %zero) <{window_dimensions = array<i64: 64, 1>, window_strides = array<i64: 64, 1>}> ({..})
+           {tessera.parts = 64 : i64} : (tensor<8192x2048xf32>, tensor<f32>) -> tensor<128x2048xf32>
+    %s = stablehlo.reduce(%p init: %c) applies stablehlo.add across dimensions = [0] {tessera.parts = 64 : i64} : (tensor<128x2048xf32>, tensor<f32>) -> tensor<2048xf32>
+    ```
+    A part is one of the sums that the order of addition (docs/numbers.md) makes on its way, so the bits stay. bf16 and f16 are added as f32, as they would be. Programs for GPUs keep their sums.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def Rematerialize : Pass<"tessera-rematerialize", "::mlir::ModuleOp"> {
   let summary = "Computes values again instead of keeping them, where a device would otherwise hold more than it may.";
   let description = [{

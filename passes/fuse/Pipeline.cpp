@@ -21,6 +21,7 @@ void buildBeforeRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createFormTransfers());
   pm.addPass(createSplitConcatenates());
   pm.addPass(createSplitVariadics());
+  pm.addPass(createSplitColumnSums());
   pm.addPass(createDropScoreStacks());
 }
 

@@ -2,7 +2,10 @@
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
+#include "passes/codegen/kernel/ColumnSums.h"
 #include "passes/codegen/kernel/KeptRows.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace tessera::stablehlo;
@@ -17,6 +20,8 @@ static int64_t argumentNumber(Value value, Block *body) {
 
 // Whether a result's element takes no more of the operands than elements that its index gives.
 static bool readsByIndex(Operation *op) {
+  if (op->getNumResults() && codegen::partsOp(op->getResult(0)))
+    return true; // at that of the loops around it
   switch (fusionKindOf(op)) {
   case NodeKind::Reduce:
   case NodeKind::Update:
@@ -94,12 +99,16 @@ InplaceOperands::InplaceOperands(exec::FusedOp fused) : fused(fused) {
   auto elements = [](Value value) { return typeOf(value).getNumElements(); };
   std::optional<codegen::KeptRows> rows = codegen::keptRows({"", fused.getBlock(), {}});
   auto isOfRowsShape = [&](Value value) { return shapeOf(value) == ArrayRef(rows->shape); };
+  std::optional<codegen::ColumnSums> sums = codegen::columnSumsOf({"", fused.getBlock(), {}});
   // What has an element for each row is written before the row's elements are read for the last time.
   if (rows && llvm::any_of(fused.getResults(), isOfRowsShape))
     elementsWritten = rows->count() * rows->elements();
   else
     rows.reset();
-  if (rows || llvm::all_equal(llvm::map_range(fused.getResults(), elements)))
+  if (sums)
+    elementsWritten = std::accumulate(sums->shape.begin(), sums->shape.end(), int64_t(1),
+                                      std::multiplies<int64_t>());
+  if (rows || sums || llvm::all_equal(llvm::map_range(fused.getResults(), elements)))
     aligned = readAtWrittenIndex(fused.getBlock(), rows);
 }
 

@@ -2,6 +2,7 @@
 // annotations. Passes.td shows an example.
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/SumMarks.h"
 #include "passes/OpsWithin.h"
 #include "passes/memory/Passes.h"
 
@@ -46,8 +47,10 @@ static exec::KernelOp outline(exec::FusedOp fused, OpBuilder &b) {
   kernel.walk([](Operation *op) {
     if (isa<stablehlo::CustomCallOp, exec::KernelOp>(op))
       return;
+    int64_t summed = getSummed(op); // codegen reads it
     for (NamedAttribute attr : llvm::to_vector(op->getDiscardableAttrs()))
       op->removeDiscardableAttr(attr.getName());
+    setSummed(op, summed);
   });
   return kernel;
 }

@@ -40,6 +40,22 @@ def normalise(x, scale, axes=(1,)):
     return (x - mean) * lax.rsqrt(variance + 1e-6) * scale
 
 
+def column_sums(x, y):
+    """Sums over columns beside what is computed of the same elements, and what is computed of the sums."""
+    dims = tuple(range(x.ndim - 1))
+    p = x * y + x
+    return p, total(p, *dims), total(y, *dims), total(jnp.exp(x) * y, *dims), x - total(x, *dims) * y, jnp.tanh(x) * y
+
+
+def norm_gradient(x, scale, by):
+    """Sums over columns of what follows from sums over rows."""
+    return jax.vjp(lambda x, scale: normalise(x, scale, (x.ndim - 1,)), x, scale)[1](by)
+
+
+def batch_norm_gradient(x, scale, by):
+    return jax.vjp(lambda x, scale: normalise(x, scale, tuple(range(x.ndim - 1))), x, scale)[1](by)
+
+
 def rows(x, y):
     """Several sums along the same rows, what leads to them and what follows: for elements, and for rows."""
     m = jnp.max(x, -1, keepdims=True)
@@ -111,6 +127,11 @@ def cases():
         FusionCase("rows_f64", rows, ((33, 170),) * 2, f64), FusionCase("rows_bf16", rows, ((33, 700),) * 2, bf16),
         FusionCase("normalise", normalise, ((40, 196), (196,))), FusionCase("normalise_bf16", normalise, ((40, 196), (196,)), bf16),
         FusionCase("normalise_columns", lambda x, s: normalise(x, s, (0, 2, 3)), ((6, 8, 7, 7), (7,))),
+        *(FusionCase(f"{function.__name__}_{'x'.join(map(str, shape))}", function, (shape, shape[-1:], shape))
+          for function, shape in ((norm_gradient, (8, 70, 256)), (norm_gradient, (3, 197, 160)), (norm_gradient, (1300, 100)), (batch_norm_gradient, (7, 12, 14, 64)), (batch_norm_gradient, (900, 130)))),
+        FusionCase("norm_gradient_bf16", norm_gradient, ((5, 150, 200), (200,), (5, 150, 200)), bf16), FusionCase("norm_gradient_f64", norm_gradient, ((300, 130), (130,), (300, 130)), f64),
+        *(FusionCase(f"column_sums_{'x'.join(map(str, shape))}", column_sums, (shape,) * 2) for shape in ((2100, 50), (4, 131, 150), (30, 40, 3, 25), (70, 6, 30, 33))),
+        FusionCase("column_sums_bf16", column_sums, ((4, 131, 150),) * 2, bf16), FusionCase("column_sums_f64", column_sums, ((1030, 50),) * 2, f64),
         FusionCase("sums", sums, ((5, 70, 83),) * 2), FusionCase("sums_small", sums, ((3, 4, 2),) * 2), FusionCase("sums_long", sums, ((2, 300, 1030),) * 2),
         *(FusionCase(f"sums_{np.dtype(kind).name}", sums, ((5, 70, 83),) * 2, kind) for kind in (bf16, f16, f64)),
         *(FusionCase(f"range_{n}", lambda x: jnp.sum(x, 0) - jnp.min(x, 0), ((33, n),)) for n in (1, 5)),

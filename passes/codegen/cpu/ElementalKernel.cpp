@@ -5,6 +5,7 @@
 // is a nest of its own, with its own graph), merged where every access allows it, and the innermost
 // is run by vectors.
 #include "passes/codegen/cpu/KernelEmitter.h"
+#include "passes/codegen/cpu/PartSums.h"
 #include "passes/codegen/cpu/TurnedBlock.h"
 #include "passes/codegen/kernel/NestGraph.h"
 
@@ -28,6 +29,8 @@ private:
   void emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth, std::optional<unsigned> chunked,
                  Value low, Value high);
   void emitRoots(bool ofRows = false);
+  void emitParts(llvm::ArrayRef<GridLoop> loops, std::optional<unsigned> chunked, Value low,
+                 Value high);
   // The vector loop from..to of `group`, with `each` before its roots. `inParts`: not all of it.
   void emitVectors(
       llvm::ArrayRef<unsigned> group, Value from, Value to, bool inParts,
@@ -44,6 +47,7 @@ private:
   KernelFunction &function;
   std::unique_ptr<Emitter> emitter;  // of the graph that was built last
   std::optional<TurnedLoads> turned; // of its loops
+  std::optional<PartSums> parts;     // that its rows are added to
   bool isStreamed = false;           // what is written now goes past the caches
   bool streams = false;              // something does
 };
@@ -94,11 +98,15 @@ void Nest::emitRoots(bool ofRows) {
     Value re = emitter->emit(root.value.re);
     values.push_back({&root, re, root.value.im ? emitter->emit(root.value.im) : nullptr});
   }
+  for (auto [root, re, im] : values)
+    if (root->isPart)
+      parts->add(*root, re);
   // What a row keeps stays: only results go past the caches.
   emitter->streams = isStreamed;
   streams |= isStreamed;
   for (auto [root, re, im] : values)
-    emitter->store(function.outputBuffer(root->output), root->kind, root->offset, re, im);
+    if (!root->isPart)
+      emitter->store(function.outputBuffer(root->output), root->kind, root->offset, re, im);
   emitter->streams = false;
 }
 
@@ -141,6 +149,16 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
   e.bindLevel(group.back(), setOf(group), variable, 1, nullptr);
   emitLoops(groups, depth + 1, chunked, low, high);
   e.closeLoop();
+}
+
+void Nest::emitParts(llvm::ArrayRef<GridLoop> loops, std::optional<unsigned> chunked, Value low,
+                     Value high) {
+  auto columns = llvm::ArrayRef(dims).drop_front(sums->outer);
+  auto groups = collapseLoops(g->graph, columns, emitter->live, stores());
+  turned.reset();
+  parts.emplace(function, *this, *emitter);
+  parts->emit(loops, chunked, low, high,
+              [&] { emitLoops(groups, 0, std::nullopt, nullptr, nullptr); });
 }
 
 void Nest::emitVectors(llvm::ArrayRef<unsigned> group, Value from, Value to, bool inParts,
@@ -270,7 +288,9 @@ void Nest::emitLines(llvm::ArrayRef<unsigned> group, Range range,
 // Whether results go past the caches: of a large array nothing is left there for its reader.
 bool Nest::goesPastCaches(int64_t least) const {
   int64_t points = pointsOf(g->graph, dims);
-  return llvm::all_of(roots, [&](const Root &root) {
+  return !roots[0].isPart && llvm::all_of(roots, [&](const Root &root) {
+    if (root.isPart)
+      return true;
     return root.offset == roots[0].offset && root.offset->nodes.empty() && !root.value.im &&
            byteSize(root.kind) == byteSize(roots[0].kind) &&
            points * byteSize(root.kind) >= least && function.kernel.inplaceOf(root.output) < 0;
@@ -334,6 +354,14 @@ void Nest::emitBox(llvm::ArrayRef<GridLoop> grid, const Partition &part, Value c
   std::optional<unsigned> chunked;
   if (part.chunks > 1)
     chunked = grid[part.prefix].dim;
+  if (takesParts()) {
+    if (chunked)
+      clampRange(*chunked, low, high);
+    emitParts(grid.drop_front(part.prefix), chunked, low, high);
+    while (opened--)
+      e.closeLoop();
+    return;
+  }
   // The chunked loop is merged with none outside it.
   auto outside = llvm::ArrayRef(inner).take_until([&](unsigned dim) { return dim == chunked; });
   if (outside.size() == inner.size())

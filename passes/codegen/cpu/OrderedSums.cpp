@@ -3,7 +3,8 @@
 //
 //   columns: along each reduced dimension terms are added in fours, one after the other; the sums
 //            of fours in sixteens, the sums of those in sixteens, and so on. A term of an outer
-//            dimension is the sum along the inner ones.
+//            dimension is the sum along the inner ones. A sum of parts (ColumnSums.h), which are sums
+//            of fours or sixteens, goes on from there.
 //   rows:    the same, where the terms of the innermost dimension are units of sixteen elements
 //            side by side, added lane by lane; less than four units that are left over at its end
 //            are added last. At the very end the sixteen lanes are folded by halves.
@@ -100,6 +101,11 @@ private:
       }
       e.closeLoop();
     };
+    if (isInner && reduction.isOfParts)
+      return addFours(e.i64(0), e.i64(count), count, into,
+                      [&](Value part, llvm::ArrayRef<Value> into) {
+                        addTerms(part, b.CreateNSWAdd(part, e.i64(1)), into);
+                      });
     if (count <= 4)
       return addTerms(e.i64(0), e.i64(count), into);
     int64_t fours = llvm::divideCeil(count, 4);

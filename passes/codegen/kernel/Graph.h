@@ -132,6 +132,8 @@ struct Reduction {
   // block's end (ConvolutionTaps.h), and how many lie together at least. No ends: it has all.
   llvm::SmallVector<int64_t, 0> blockEnds;
   int64_t together = 1;
+  // Of Columns: terms of the innermost dimension are sums of its fours, or of their sixteens, already.
+  bool isOfParts = false;
   bool isOfOneTileBlock = false; // with those that are left out
   bool isEmpty = false;          // all are left out
   static constexpr int64_t tileUnit = 32, tileBlock = 4096;

@@ -5,6 +5,7 @@
 #include "passes/codegen/kernel/GraphBuilder.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/SumMarks.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
@@ -162,6 +163,7 @@ bool GraphBuilder::reduceInputs(mlir::Operation *op, IndexRange index, Node *mas
     if (size != 1)
       reduction.order = isReduced ? Reduction::Rows : Reduction::Columns;
   }
+  reduction.isOfParts = getSummed(op) > 1;
   notePass(op, from, mask);
   llvm::SmallVector<Element> inputs;
   for (unsigned i = 0, count = op->getNumOperands() / 2; i < count; ++i)

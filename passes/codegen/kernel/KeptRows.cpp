@@ -2,6 +2,7 @@
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
+#include "passes/codegen/kernel/ColumnSums.h"
 #include "passes/codegen/kernel/ElementKind.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -117,6 +118,9 @@ std::optional<KeptRows> keptRows(const KernelSource &kernel, const RowPolicy &po
   for (mlir::Value output : kernel.outputs())
     if (shapeOf(output) == llvm::ArrayRef(rows.shape))
       results.push_back(output);
+    else if (ReduceWindowOp parts = partsOp(output);
+             parts && shapeOf(parts->getOperand(0)) == llvm::ArrayRef(rows.shape))
+      results.push_back(parts->getOperand(0));
   if (results.empty() && folds.size() < 2)
     return std::nullopt;
   Passes passes(rows, policy);

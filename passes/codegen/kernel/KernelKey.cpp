@@ -1,6 +1,7 @@
 #include "passes/codegen/kernel/KernelKey.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/SumMarks.h"
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
@@ -30,6 +31,7 @@ private:
     addAttribute(op.getPropertiesAsAttribute());
     if (isa<stablehlo::CustomCallOp>(op)) // elsewhere such attributes have no meaning
       addAttribute(op.getDiscardableAttrDictionary());
+    key.push_back(static_cast<uintptr_t>(getSummed(&op)));
     key.push_back(op.getNumOperands());
     for (Value operand : op.getOperands())
       key.push_back(number(operand));

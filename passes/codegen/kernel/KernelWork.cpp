@@ -185,6 +185,12 @@ public:
     }
     double points = pointsOf(setOf(nest.dims));
     for (const Root &root : nest.roots) {
+      if (root.isPart) {
+        double lanes = lanesOf(root.kind) * points;
+        work.of(Folding::Columns) += lanes;
+        work.flops += points;
+        continue;
+      }
       double stored = root.isOfRow ? pointsOf(root.offset->deps) : points;
       work.moved += stored * byteSize(root.kind);
       if (isHalfFloat(root.kind))

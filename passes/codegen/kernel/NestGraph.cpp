@@ -5,6 +5,8 @@
 #include "passes/codegen/kernel/TurnedLoads.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
+
 namespace tessera::codegen {
 
 static llvm::SmallVector<int64_t, 6> withoutOnes(llvm::ArrayRef<int64_t> shape) {
@@ -37,6 +39,10 @@ NestGraph::NestGraph(const KernelSource &kernel, llvm::ArrayRef<unsigned> output
     : kernel(kernel), outputs(outputs), update(update), phase(std::move(phase)) {
   if (update)
     return;
+  sums = columnSumsOf(kernel);
+  if (sums &&
+      llvm::none_of(outputs, [&](unsigned o) { return isPartOf(*sums, kernel.outputs()[o]); }))
+    sums.reset();
   rows = keptRows(kernel);
   if (rows && shape() != llvm::ArrayRef(rows->shape) &&
       !isOfRows(*rows, kernel.outputs()[outputs[0]]))
@@ -45,6 +51,8 @@ NestGraph::NestGraph(const KernelSource &kernel, llvm::ArrayRef<unsigned> output
 
 llvm::ArrayRef<int64_t> NestGraph::shape() const {
   mlir::Value value = kernel.outputs()[outputs[0]];
+  if (sums)
+    return sums->shape;
   return shapeOf(update ? value.getDefiningOp()->getOperand(1) : value);
 }
 
@@ -72,6 +80,13 @@ static llvm::SmallVector<GridLoop> blockLoops(const Graph &graph, llvm::ArrayRef
 llvm::SmallVector<GridLoop> NestGraph::gridLoops() const {
   llvm::SmallVector<GridLoop> loops;
   auto sizeOf = [&](unsigned dim) { return g->graph.dims[dim].size; };
+  if (sums) {
+    // Whole parts; what they have of all goes with them.
+    for (unsigned dim = 0; dim < sums->outer; ++dim)
+      if (sums->window[dim] == 1 || sums->divided() == dim)
+        loops.push_back({dims[dim], sizeOf(dims[dim]), sums->window[dim]});
+    return loops;
+  }
   if (takesRows()) {
     for (unsigned dim : llvm::ArrayRef(dims).take_front(outerDims))
       loops.push_back({dim, sizeOf(dim), 1});
@@ -135,6 +150,13 @@ Root NestGraph::rowRoot(unsigned output, ElementType type) {
   return {output, element, type.kind, type.complex ? graph.multiply(offset, 2) : offset, true};
 }
 
+Root NestGraph::partRoot(unsigned output, ElementType type, llvm::ArrayRef<Index> index) {
+  Element element = g->builder.at(partsOp(kernel.outputs()[output])->getOperand(0), index);
+  Index column = g->graph.linearise(index.drop_front(sums->outer),
+                                    llvm::ArrayRef(sums->shape).drop_front(sums->outer));
+  return {output, element, type.kind, column, false, /*isPart=*/true};
+}
+
 bool NestGraph::constructOnce(const Box *box) {
   g = std::make_shared<KernelGraph>(kernel, splits);
   return fill(box, 0);
@@ -175,6 +197,12 @@ bool NestGraph::fill(const Box *box, unsigned firstLoop) {
     }
     if (rows && outerDims < dims.size() && shapeOf(value) != shape() && isOfRows(*rows, value)) {
       roots.push_back(rowRoot(output, *type));
+      if (!roots.back().value)
+        return false;
+      continue;
+    }
+    if (sums && isPartOf(*sums, value)) {
+      roots.push_back(partRoot(output, *type, index));
       if (!roots.back().value)
         return false;
       continue;
@@ -238,7 +266,7 @@ bool NestGraph::build() {
   for (unsigned attempt = 0;; ++attempt) {
     if (!construct(nullptr))
       return false;
-    if (attempt == 4 || !addSplits(*g, splits))
+    if (sums || attempt == 4 || !addSplits(*g, splits))
       return true;
   }
 }
@@ -246,6 +274,8 @@ bool NestGraph::build() {
 bool NestGraph::rebuild(const Box &box) { return construct(&box); }
 
 std::vector<Box> NestGraph::boxes() const {
+  if (sums)
+    return {}; // which all of a part's rows would have
   std::vector<llvm::SmallVector<int64_t, 2>> cuts(dims.size()); // a loop's inner boundaries
   for (auto [dim, at] : g->graph.wantedCuts)
     if (dim < dims.size() && !llvm::is_contained(cuts[dim], at))
@@ -337,19 +367,28 @@ llvm::SmallVector<llvm::SmallVector<unsigned>> outputNests(const KernelSource &k
     return mlir::cast<mlir::ShapedType>(kernel.outputs()[output].getType());
   };
   std::optional<KeptRows> rows = keptRows(kernel);
+  std::optional<ColumnSums> sums = columnSumsOf(kernel);
+  auto isPart = [&](unsigned output) { return sums && isPartOf(*sums, kernel.outputs()[output]); };
   auto hasRows = [&](unsigned output) {
-    return shapeOf(kernel.outputs()[output]) == llvm::ArrayRef(rows->shape);
+    return (isPart(output) ? llvm::ArrayRef(sums->shape) : shapeOf(kernel.outputs()[output])) ==
+           llvm::ArrayRef(rows->shape);
   };
   bool anyRows = rows && llvm::any_of(outputs, hasRows);
   llvm::SmallVector<llvm::SmallVector<unsigned>> nests;
-  // What has an element for each row comes with the rows.
+  // Parts of sums come with what they are sums of, if that is there; what has an element for each row
+  // with the rows.
   llvm::SmallVector<unsigned> ordered;
   auto comesLater = [&](unsigned output) {
-    return anyRows && !hasRows(output) && isOfRows(*rows, kernel.outputs()[output]);
+    return anyRows && !isPart(output) && !hasRows(output) &&
+           isOfRows(*rows, kernel.outputs()[output]);
   };
   llvm::copy_if(outputs, std::back_inserter(ordered), [&](unsigned o) { return !comesLater(o); });
+  std::stable_partition(ordered.begin(), ordered.end(),
+                        [&](unsigned output) { return !isPart(output); });
   for (unsigned output : ordered) {
     auto it = llvm::find_if(nests, [&](const auto &nest) {
+      if (isPart(output))
+        return isPart(nest[0]) || shapeOf(kernel.outputs()[nest[0]]) == llvm::ArrayRef(sums->shape);
       auto first = typeOf(nest[0]), type = typeOf(output);
       return first.getShape() == type.getShape() ||
              (isShared && first.getNumElements() == type.getNumElements());

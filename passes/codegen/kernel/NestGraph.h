@@ -1,6 +1,7 @@
 // The outputs of one shape as a graph over the loops of that shape.
 #pragma once
 
+#include "passes/codegen/kernel/ColumnSums.h"
 #include "passes/codegen/kernel/KernelGraph.h"
 #include "passes/codegen/kernel/Partition.h"
 
@@ -15,6 +16,7 @@ struct Root {
   ElementKind kind;
   Index offset;
   bool isOfRow = false; // one element for each row of the others
+  bool isPart = false;  // added to at `offset` of the part that the others' index is in
 };
 
 // A part of the nest's points: of each of its dimensions every `step`th from `first` on. Empty: all.
@@ -61,12 +63,15 @@ public:
   llvm::SmallVector<GridLoop> gridLoops() const;
   // Whether a row of the results stays: all else of it is computed before.
   bool takesRows() const { return rows && outerDims < dims.size(); }
+  // Whether it makes parts of sums over columns; `dims` are then those of the shape.
+  bool takesParts() const { return sums.has_value(); }
 
   const KernelSource &kernel;
   std::shared_ptr<KernelGraph> g; // of the last build or rebuild
   llvm::SmallVector<Root> roots;
   llvm::SmallVector<unsigned> dims; // the nest's loops, outer first
   std::optional<KeptRows> rows;
+  std::optional<ColumnSums> sums;
   unsigned outerDims = 0;    // of `dims`, before those of a row
   int64_t scratchOffset = 0; // of what stays
 
@@ -75,6 +80,7 @@ private:
   bool fill(const Box *box, unsigned firstLoop);
   void bindRows(llvm::ArrayRef<Index> index);
   Root rowRoot(unsigned output, ElementType type);
+  Root partRoot(unsigned output, ElementType type, llvm::ArrayRef<Index> index);
   bool construct(const Box *box);
 
   llvm::ArrayRef<unsigned> outputs;

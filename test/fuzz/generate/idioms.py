@@ -4,7 +4,7 @@ import numpy as np
 from .arithmetic import BINARY, constant_like, tame, truncated
 from .builder import i64s
 from .contraction import dot, small
-from .elements import F32, I1, I32
+from .elements import F32, F64, I1, I32
 from .movement import cut, padded, spread
 from .reduction import comparison, lowest, reduced
 
@@ -209,5 +209,26 @@ def large_chain(b):
     return True
 
 
-FAMILY = [(roll, 1), (interleave, 0.5), (against_reduction, 1.5), (quotient, 1), (in_place, 1), (square, 0.5),
+def large_column_sums(b):
+    """Sums over columns that are made in parts, beside other results of the same elements, and of what follows from their rows."""
+    if b.parent or b.rounding or b.element not in (F32, F64):
+        return False
+    shape = b.rng.choice([(1300, 60), (5, 300, 60), (40, 3, 9, 72), (37, 31, 60), (2100, 40), (1030, 1, 130), (6, 70, 200)])
+    x, y = b.argument(b.element, shape, 2), b.argument(b.element, shape, 2)
+    axes, last = list(range(len(shape) - 1)), len(shape) - 1
+    name = b.rng.choice(["add", "multiply", "subtract"])
+    p = b.emit(f"stablehlo.{name}", [x, y], [(b.element, shape)], lambda u, v: [BINARY[name](u, v)])[0]
+    values = [x, y, p]
+    if b.rng.random() < 0.6:
+        r = reduced(b, b.rng.choice(values), b.rng.choice(["maximum", "minimum"]), [last])[0]
+        wide = b.emit("stablehlo.broadcast_in_dim", [r], [(b.element, shape)], lambda a: [spread(a, shape, axes)], f"broadcast_dimensions = {i64s(axes)}")[0]
+        values.append(b.emit("stablehlo.subtract", [p, wide], [(b.element, shape)], lambda u, v: [u - v])[0])
+    sums = [reduced(b, v, "add", axes)[0] for v in b.rng.sample(values, b.rng.choice([1, 2, 2, 3]))]
+    if b.rng.random() < 0.3:  # what reads a sum is made later
+        wide = b.emit("stablehlo.broadcast_in_dim", [sums[0]], [(b.element, shape)], lambda a: [spread(a, shape, [last])], f"broadcast_dimensions = {i64s([last])}")[0]
+        b.emit("stablehlo.subtract", [p, wide], [(b.element, shape)], lambda u, v: [u - v])
+    return True
+
+
+FAMILY = [(large_column_sums, 0.15), (roll, 1), (interleave, 0.5), (against_reduction, 1.5), (quotient, 1), (in_place, 1), (square, 0.5),
           (large_chain, 0.15), (over_its_operand, 0.8), (turned_product, 0.3), (parts_that_meet, 1.2)]

@@ -46,4 +46,7 @@ MUTANTS = [
     mutant("fuse.cycle", "lib/fusion/FusionGraph.cpp",
            "mayYield(n, member.place, group) && !⟦otherUsersReach(n, member.group)⟧;", "false",
            "a value that a kernel makes beside its result is read by what the kernel itself reads"),
+    mutant("fuse.rows-of-several-parts", "lib/fusion/FusionGraph.cpp",
+           "return ⟦!rows || table.rowsFrom.lookup(rows) >= outer⟧;", "true",
+           "a kernel that keeps rows makes parts of sums over a dimension of the same rows"),
 ]

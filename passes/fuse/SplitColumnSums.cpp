@@ -1,0 +1,115 @@
+// Large sums over columns are made in two stages: parts of some rows each, which a kernel that goes
+// over those rows anyway may make beside its results, and their sum. lib/fusion/ColumnSums.h decides;
+// the order of addition, and so the bits, are those of one stage. Passes.td shows an example.
+#include "dialects/stablehlo/Combiner.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/TensorTypes.h"
+#include "dialects/tessera/Marks.h"
+#include "dialects/tessera/SumMarks.h"
+#include "lib/fusion/ColumnSums.h"
+#include "lib/target/GpuArchitectures.h"
+#include "passes/fuse/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_SPLITCOLUMNSUMS
+#include "passes/fuse/Passes.h.inc"
+
+using namespace mlir;
+using namespace tessera::stablehlo;
+
+// The type that sums of `type` are added in; null where a sum of it stays as it is.
+static Type addedAs(Type type) {
+  if (type.isF32() || type.isF64())
+    return type;
+  return type.isBF16() || type.isF16() ? Float32Type::get(type.getContext()) : Type();
+}
+
+static Value widened(OpBuilder &b, Location loc, Value value, Type element) {
+  RankedTensorType type = typeOf(value);
+  return type.getElementType() == element
+             ? value
+             : ConvertOp::create(b, loc, type.clone(element), value).getResult();
+}
+
+static void addSum(OpBuilder &b, Location loc, Region &body, Type element) {
+  OpBuilder::InsertionGuard guard(b);
+  auto scalar = RankedTensorType::get({}, element);
+  Block *block = b.createBlock(&body, {}, {scalar, scalar}, {loc, loc});
+  Value sum = AddOp::create(b, loc, scalar, block->getArgument(0), block->getArgument(1));
+  ReturnOp::create(b, loc, sum);
+}
+
+static Value partsOf(OpBuilder &b, Location loc, Value operand, const fusion::ColumnParts &parts) {
+  RankedTensorType type = typeOf(operand);
+  Type element = type.getElementType();
+  Value zero = ConstantOp::create(
+      b, loc,
+      DenseElementsAttr::get(RankedTensorType::get({}, element), b.getFloatAttr(element, 0)));
+  SmallVector<int64_t> shape, padding, ones(type.getRank(), 1);
+  for (auto [size, extent] : llvm::zip(type.getShape(), parts.window)) {
+    shape.push_back(llvm::divideCeil(size, extent));
+    padding.append({0, shape.back() * extent - size});
+  }
+  auto attr = [&](ArrayRef<int64_t> numbers) { return b.getDenseI64ArrayAttr(numbers); };
+  auto padded = DenseIntElementsAttr::get(
+      RankedTensorType::get({type.getRank(), 2}, b.getI64Type()), padding);
+  auto sums = ReduceWindowOp::create(b, loc, TypeRange{type.clone(shape)}, operand, zero,
+                                     attr(parts.window), attr(parts.window), attr(ones), attr(ones),
+                                     padded);
+  addSum(b, loc, sums.getBody(), element);
+  setSummed(sums, parts.summed);
+  return sums.getResult(0);
+}
+
+static void split(ReduceOp op) {
+  if (op.getInputs().size() != 1 || combinerOf(op.getBody()) != sharding::ReductionKind::Sum)
+    return;
+  Value operand = op.getInputs().front();
+  RankedTensorType type = typeOf(operand), result = typeOf(op->getResult(0));
+  Type element = addedAs(type.getElementType());
+  if (!element || result.getElementType() != type.getElementType())
+    return;
+  SmallVector<bool> isSummed(type.getRank(), false);
+  for (int64_t dim : op.getDimensions())
+    isSummed[dim] = true;
+  std::optional<fusion::ColumnParts> parts =
+      fusion::columnParts(type.getShape(), isSummed, element.getIntOrFloatBitWidth() / 8);
+  if (!parts)
+    return;
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Value made = partsOf(b, loc, widened(b, loc, operand, element), *parts);
+  auto sum =
+      ReduceOp::create(b, loc, TypeRange{result.clone(element)}, made,
+                       widened(b, loc, op.getInitValues().front(), element), op.getDimensions());
+  addSum(b, loc, sum.getBody(), element);
+  if (parts->summed > 1)
+    setSummed(sum, parts->summed);
+  Value whole = widened(b, loc, sum->getResult(0), result.getElementType());
+  op->replaceAllUsesWith(ValueRange(whole));
+  op.erase();
+}
+
+// Kernels of GPUs read what they fold apart.
+static bool isForGpu(ModuleOp module) {
+  TargetAttr target = getTarget(module);
+  return target && llvm::any_of(target.getProcessors(), [](ProcessorAttr processor) {
+           return target::isGpu(processor.toProcessor());
+         });
+}
+
+namespace {
+struct SplitColumnSums : impl::SplitColumnSumsBase<SplitColumnSums> {
+  void runOnOperation() override {
+    if (isForGpu(getOperation()))
+      return;
+    SmallVector<ReduceOp> reductions;
+    getOperation().walk([&](ReduceOp op) { reductions.push_back(op); });
+    for (ReduceOp op : reductions)
+      split(op);
+  }
+};
+} // namespace
+} // namespace tessera
