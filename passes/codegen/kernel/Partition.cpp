@@ -72,6 +72,13 @@ static ContractionCells cellsInBlocks(const cost::Product &product, int64_t rows
   cells.kBlock = block;
   cells.nChunk = atLeast(std::clamp(wide, columns, mostColumns), n, columns);
   int64_t tall = static_cast<int64_t>(area / double(cells.nChunk)) / rows * rows;
+  // Rows that are read as they lie, from memory, are read once by a cell that has all columns; its copy
+  // of them should serve many rows.
+  constexpr int64_t manyRows = 256, enoughCells = 12;
+  if (product.a == cost::Product::None && n <= mostColumns) {
+    cells.nChunk = n;
+    tall = std::max(tall, std::min(manyRows, m / enoughCells) / rows * rows);
+  }
   cells.mChunk = cells.mPanel = atLeast(std::max(tall, 4 * rows), m, rows);
   if (product.a != cost::Product::None) {
     cells.mPanel =
