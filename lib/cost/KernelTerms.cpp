@@ -63,6 +63,8 @@ struct Tile {
 Tile tileOf(const Product &product, double lanesOfVector) {
   double width = lanesOfVector / (product.type == ProductType::F64 ? 2 : 1);
   double lanes = std::min(width, std::exp2(std::ceil(std::log2(std::max(product.n, 1.0)))));
+  if (product.isTurned)
+    return {std::min(product.m, width), lanes, 1};
   double vectors = product.n > lanes ? 2 : 1;
   double registers = lanesOfVector >= 16 ? 32 : 16;
   double most = std::min(std::floor((registers - 2 - vectors) / vectors), 12.0);
@@ -112,6 +114,7 @@ void addProduct(const Product &product, const DeviceRates &rates, Terms &terms) 
   Tile tile = tileOf(product, lanesOfVector);
   double tiles =
       product.batch * std::ceil(product.m / tile.rows) * std::ceil(product.n / tile.columns);
+  double width = lanesOfVector / (product.type == ProductType::F64 ? 2 : 1);
   // Fewer than eight sums at a time wait for each other.
   double sums = std::max(tile.rows * tile.vectors, 8.0);
   bool isDouble = product.type == ProductType::F64;
@@ -121,7 +124,8 @@ void addProduct(const Product &product, const DeviceRates &rates, Terms &terms) 
                                             : Term::ProductF32] += flops;
   constexpr double block = 128; // of k, that one sum adds
   terms[Term::Runs] += tiles * std::max(product.k / product.run, std::ceil(product.k / block));
-  terms[Term::Results] += tiles * tile.rows * tile.vectors;
+  // What is turned passes through registers thrice.
+  terms[Term::Results] += tiles * (product.isTurned ? 3 * width : tile.rows * tile.vectors);
   addCopy(product.a, product.batch * product.m * product.k * product.timesA, terms);
   addCopy(product.b, product.batch * product.n * product.k * product.timesB, terms);
 }

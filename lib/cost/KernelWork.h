@@ -52,6 +52,7 @@ struct Product {
   // How an operand that does not lie as the product reads it is copied first, and how often.
   enum Copy : uint8_t { None, Plain, Turned, Computed } a = None, b = None;
   double timesA = 1, timesB = 1;
+  bool isTurned = false; // its tiles are squares, and its results leave them by columns
   // The same where the processor's own tiles multiply (DeviceRates::tileRows), which read b in
   // pairs of k.
   struct Copies {

@@ -391,7 +391,7 @@ def NormalizeOperations : Pass<"tessera-normalize-operations", "mlir::ModuleOp">
     %2 = stablehlo.sine %x : tensor<4xf32>
     %3 = stablehlo.reshape %x : (tensor<6xf32>) -> tensor<2x3xf32>
     ```
-    `torch_index_select`, `einsum` and the other dynamic forms likewise. Later phases know the general ones only.
+    `torch_index_select`, `einsum` and the other dynamic forms likewise, and a filter that is reversed for one convolution becomes a `window_reversal` of that. Later phases know the general ones only.
   }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }

@@ -58,16 +58,15 @@ bool computesFloats(Operation *op, NodeKind kind) {
   return kind == NodeKind::Reduce || kind == NodeKind::Contraction || kind == NodeKind::Alone;
 }
 
-// What the op's kernel computes for it: of a convolution also what falls on padding.
-double flopsInKernel(Operation *op, const PropagatedOp &ruled) {
-  auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op);
-  if (!convolution)
+// What the op's kernel computes for it: of a convolution also what falls on padding, where its kernel
+// does not leave that out.
+double flopsInKernel(Operation *op, const PropagatedOp &ruled, const cost::KernelWork &work) {
+  if (!isa<stablehlo::ConvolutionOp>(op) || work.products.empty())
     return ruled.flops;
-  RankedTensorType window = convolution.getRhs().getType();
-  int64_t features =
-      window.getDimSize(convolution.getDimensionNumbers().getKernelOutputFeatureDimension());
-  return 2 * elementsOf(convolution->getResult(0)) * elementsOf(convolution.getRhs()) /
-         double(std::max<int64_t>(features, 1));
+  double flops = 0;
+  for (const cost::Product &product : work.products)
+    flops += product.flops();
+  return flops;
 }
 
 // Whether a kernel with such a node reads its operands elsewhere than where it writes.
@@ -149,11 +148,15 @@ void PlanProgram::describeKernels(ModuleOp formed) {
 
 void PlanProgram::describeKernel(exec::FusedOp fused, const cost::DeviceRates &rates) {
   int32_t end = -1;
-  bool mixes = false;
+  bool mixes = false, convolves = false;
   for (Operation &op : fused.getBlock()->without_terminator()) {
     end = std::max(end, indexOf(&op));
     mixes |= mixesPlaces(fusionKindOf(&op));
+    convolves |= isa<stablehlo::ConvolutionOp>(op);
   }
+  cost::KernelWork work;
+  if (convolves || !rates.kernels.empty())
+    work = codegen::workOf(fused);
   plan::Kernel whole;
   llvm::SmallVector<int32_t> members, read, written;
   llvm::DenseSet<int32_t> seen;
@@ -168,7 +171,7 @@ void PlanProgram::describeKernel(exec::FusedOp fused, const cost::DeviceRates &r
     endOf[index] = std::max(endOf[index], end);
     facts.isProduct = kind == NodeKind::Contraction;
     if (computesFloats(&op, kind)) {
-      double flops = flopsInKernel(&op, ruled);
+      double flops = flopsInKernel(&op, ruled, work);
       facts.flops += flops;
       whole.flops += flops;
     }
@@ -201,7 +204,7 @@ void PlanProgram::describeKernel(exec::FusedOp fused, const cost::DeviceRates &r
     }
   }
   if (!rates.kernels.empty())
-    whole.seconds = cost::kernelSeconds(rates, codegen::workOf(fused));
+    whole.seconds = cost::kernelSeconds(rates, work);
   for (int32_t index : members)
     program.ops[index].kernel = whole;
   // Each result over an array of its size, if nothing else is read there.

@@ -149,19 +149,10 @@ void ContractionEmitter::multiplyInEnds(Tile tile, llvm::ArrayRef<Value> sums) {
   int64_t count = reduction.blockEnds.size();
   if (count == 1)
     return multiplyBlock(tile, e.i64(0), e.i64(plan.kSize), reduction.dims, sums);
-  llvm::SmallVector<int64_t> bounds{0};
-  llvm::append_range(bounds, reduction.blockEnds);
-  llvm::Constant *data = llvm::ConstantDataArray::get(b.getContext(), llvm::ArrayRef(bounds));
-  auto *table = new llvm::GlobalVariable(function.module, data->getType(), /*isConstant=*/true,
-                                         llvm::GlobalValue::PrivateLinkage, data, "ends");
   llvm::SmallVector<Value> parts = makeSums("part");
-  Value number = e.openLoop(e.i64(0), e.i64(count), 1, false);
-  auto boundAt = [&](int64_t next) {
-    Value place = e.element(table, ElementKind::I64, b.CreateNSWAdd(number, e.i64(next)));
-    return b.CreateAlignedLoad(b.getInt64Ty(), place, llvm::Align(8));
-  };
+  auto [low, high] = e.openBlocks(reduction);
   llvm::for_each(parts, [&](Value part) { clear(part); });
-  multiplyBlock(tile, boundAt(0), boundAt(1), reduction.dims, parts);
+  multiplyBlock(tile, low, high, reduction.dims, parts);
   for (auto [sum, part] : llvm::zip(sums, parts))
     addTo(sum, b.CreateLoad(vectorType(), part));
   e.closeLoop();
@@ -259,6 +250,8 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
 }
 
 void ContractionEmitter::finishTile(Tile tile, Value place) {
+  if (!turnedRows.empty())
+    return turnTile(tile, place);
   llvm::Type *row = e.typeOf(kind, plan.columns());
   // What an earlier tile wrote over its own operand must not be done twice.
   bool isShared = function.kernel.sharesBuffers();
@@ -280,12 +273,16 @@ void ContractionEmitter::finishRow(Value n0, Value skipN, Value sums) {
   e.openBlock();
   bind(plan.n, n0, columns, mask);
   e.levels.back().values[plan.product] = sums;
+  storeRoots();
+  e.closeBlock();
+}
+
+void ContractionEmitter::storeRoots() {
   llvm::SmallVector<Value> values;
   for (const Root &root : nest.roots)
     values.push_back(e.emit(root.value.re));
   for (auto [root, value] : llvm::zip(nest.roots, values))
     e.store(function.outputBuffer(root.output), root.kind, root.offset, value);
-  e.closeBlock();
 }
 
 void ContractionEmitter::emitTile(Tile tile) {
@@ -365,6 +362,18 @@ void ContractionEmitter::emitBlocks() {
   e.closeLoop();
   kLow = kHigh = nullptr;
   overTiles(nLow, nHigh, plan.columns(), plan.nSize, [&](Value n0, Value skipN) {
+    bool isTurned = !turnedRows.empty();
+    if (isTurned) {
+      panelLow = e.openLoop(mLow, mHigh, plan.mPanel, false);
+      panelHigh = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                          b.CreateNSWAdd(panelLow, e.i64(plan.mPanel)), mHigh);
+      overTiles(panelLow, panelHigh, plan.rows, plan.mSize, [&](Value m0, Value skipM) {
+        Tile tile{m0, n0, skipM, skipN};
+        turnTile(tile, sumsOf(tile));
+      });
+      finishPanel(n0, skipN);
+      return e.closeLoop();
+    }
     overTiles(mLow, mHigh, plan.rows, plan.mSize, [&](Value m0, Value skipM) {
       Tile tile{m0, n0, skipM, skipN};
       Value place = sumsOf(tile);
@@ -390,7 +399,8 @@ void ContractionEmitter::emitPoint() {
 
 // Copies panels, of all k's or of a block, and runs body for each tile.
 void ContractionEmitter::overPanels(llvm::function_ref<void(Tile)> body) {
-  if (plan.packsB)
+  bool isByColumns = plan.nPanel < plan.nChunk; // all rows are one panel
+  if (plan.packsB && !isByColumns)
     packB();
   panelLow = mLow, panelHigh = mHigh;
   bool isInPanels = plan.mPanel < plan.mChunk;
@@ -401,10 +411,22 @@ void ContractionEmitter::overPanels(llvm::function_ref<void(Tile)> body) {
   }
   if (plan.packsA)
     plan.acrossA ? packAcrossA() : packA(panelLow, panelHigh, plan.panelK());
+  Value low = nLow, high = nHigh;
+  if (isByColumns) {
+    nLow = e.openLoop(low, high, plan.nPanel, false);
+    nHigh = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(nLow, e.i64(plan.nPanel)),
+                                    high);
+    packB();
+  }
   overTiles(nLow, nHigh, plan.columns(), plan.nSize, [&](Value n0, Value skipN) {
     overTiles(panelLow, panelHigh, plan.rows, plan.mSize,
               [&](Value m0, Value skipM) { body({m0, n0, skipM, skipN}); });
+    if (!turnedRows.empty() && !plan.kBlock)
+      finishPanel(n0, skipN);
   });
+  if (isByColumns)
+    e.closeLoop();
+  nLow = low, nHigh = high;
   if (isInPanels)
     e.closeLoop();
 }
@@ -433,14 +455,20 @@ void ContractionEmitter::reserveScratch() {
                                        plan.panelK() * bytes);
   // A block's last square reaches past it.
   int64_t behind = plan.acrossB && plan.kBlock ? plan.lanes * plan.columns() : 0;
+  if (!turnedRows.empty())
+    scratchResults = function.reserveScratch(turnedLength() * plan.lanes * bytes);
   if (plan.packsB)
     scratchB = function.reserveScratch(
-        (llvm::alignTo(plan.nChunk, plan.columns()) * plan.panelK() + behind) * bytes);
+        (llvm::alignTo(std::min(plan.nPanel, plan.nChunk), plan.columns()) * plan.panelLength() +
+         behind) *
+        bytes);
   if (plan.kBlock)
     scratchSums = function.reserveScratch(plan.sumElements() * bytes);
 }
 
 void ContractionEmitter::emit() {
+  if (plan.isTurned)
+    turnedRows = mergedRows();
   reserveScratch();
   int64_t cells = llvm::divideCeil(plan.nSize, plan.nChunk) *
                   llvm::divideCeil(plan.mSize, plan.mChunk) *

@@ -12,6 +12,7 @@ struct ContractionPlan : ContractionLoops, ContractionCells {
   bool packsA = false, packsB = false;
   bool acrossA = false;  // a is packed with m innermost rather than k
   bool acrossB = false;  // b lies with k innermost: it is transposed while it is packed
+  bool isAlongK = false; // so along k's loops as b has them
   bool isPaired = false; // bf16 by pairs of k
   bool byTiles = false;  // bf16 by the processor's tiles (ContractionTiles.cpp)
   bool hasPairs() const { return isPaired || byTiles; }
@@ -19,6 +20,8 @@ struct ContractionPlan : ContractionLoops, ContractionCells {
   int64_t panelK() const {
     return byTiles ? llvm::alignTo(kSize, Reduction::tileUnit) : kBlock ? kBlock : kSize;
   }
+  // Of a panel of b in the scratch: what lies behind a run's last square is another panel's else.
+  int64_t panelLength() const { return panelK() + (isAlongK && kBlock ? lanes : 0); }
   // Rows of a side by side when it is packed with m innermost.
   int64_t packedRows() const { return llvm::alignTo(mPanel, 16); }
   // Sums of a cell that wait for the next block of k.
@@ -38,6 +41,9 @@ void chooseTile(ContractionPlan &plan, const VectorFeatures &features);
 void chooseUnits(ContractionPlan &plan, Graph &graph);
 // How the operands that it copies are copied: along what is contiguous in memory.
 void chooseCopies(ContractionPlan &plan, const Graph &graph);
+
+// Emits a kernel of sums that are held at a time (kernel/WindowSums.h); false: it is none.
+bool emitWindowSums(KernelFunction &function, NestGraph &nest);
 
 // Emits a kernel of one contraction; `known` false: it is none that tiles suit.
 bool emitContraction(KernelFunction &function, bool &known);

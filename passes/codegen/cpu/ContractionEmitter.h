@@ -1,5 +1,5 @@
 // What emits a contraction: its panels (ContractionPanels.cpp), its tiles and cells
-// (Contraction.cpp). The plan has been made (ContractionPlan.cpp).
+// (Contraction.cpp), results by columns (ContractionColumns.cpp). The plan has been made (ContractionPlan.cpp).
 #pragma once
 
 #include "passes/codegen/cpu/Contraction.h"
@@ -38,6 +38,7 @@ protected:
   Value panelOfB(Value n0); // where the panel that begins at this column lies
   // Runs body for each run along k's innermost loop, of all k's or of the block, with its range.
   void overRunsOfK(llvm::function_ref<void(Value low, Value high)> body);
+  void overRunsOfB(llvm::function_ref<void(Value low, Value high)> body);
   void overK(int64_t step, llvm::function_ref<void()> body);
   // Runs body for each run along m's innermost loop of the panel's rows, with its range, and the row
   // of the panel where its 0 would be.
@@ -48,6 +49,7 @@ protected:
   void storeLanes(Value value, Value place, int64_t align, Value mask);
   void packAcrossA();
   void packAcrossB(Value n0, Value panel);
+  void packRunOfB(Value n0, Value panel, Value low, Value high);
   void packPairsAcrossB(Value n0, Value panel);
   Value pairedOrder(Value row);
   // Elements of the two rows of a pair of slots of a or b in turn; `lanes` of them from `start` on
@@ -66,17 +68,32 @@ protected:
                      llvm::ArrayRef<Value> sums);
   bool isPlain() { // the sums are the result
     return nest.roots.size() == 1 && nest.roots[0].value.re == plan.product && !columnMask() &&
-           strideOfRows(plan, graph, nest.roots[0].offset);
+           !plan.isTurned && strideOfRows(plan, graph, nest.roots[0].offset);
   }
   void fetchAhead(Value fromB);
   // The sums, rows of columns at `place`, through the rest of the graph to the outputs.
   void finishTile(Tile tile, Value place);
+  // Where results lie side by side along rows: the sums are turned, and wait in the scratch for all
+  // rows of the panel.
+  void turnTile(Tile tile, Value place);
+  // Rows of a column there. Not of a power of two: columns lie in different sets of the caches.
+  int64_t turnedLength() const;
+  void finishPanel(Value n0, Value skipN);
+  // All loops of m, where results and what they are combined with lie as if they were one.
+  LoopGroup mergedRows() const;
   // One row of them, for which m is bound.
   void finishRow(Value n0, Value skipN, Value sums);
+  void storeRoots();
 
   void bind(llvm::ArrayRef<unsigned> group, Value variable, unsigned lanes = 1,
             Value mask = nullptr) {
     e.bindLevel(group.back(), setOf(group), variable, lanes, mask);
+  }
+  // The same of loops that are one for what is emitted now only.
+  void bindMerged(llvm::ArrayRef<unsigned> group, Value variable, unsigned lanes, Value mask) {
+    for (unsigned dim : group.drop_back())
+      e.variables[dim] = nullptr;
+    bind(group, variable, lanes, mask);
   }
   void bindRow(Value row);       // m's loops
   void bindAround(Value number); // those around the innermost one
@@ -120,8 +137,10 @@ protected:
   Value mLow, mHigh, nLow, nHigh;
   Value panelLow, panelHigh; // rows of a that are worked on: of a panel, where they are copied
   Value flat = nullptr;      // the variable of a loop over panels
+  Value flatRun = nullptr;   // where a run of b's loops of k begins
+  LoopGroup turnedRows;      // all of m's loops, where results lie side by side along them
   Value kLow = nullptr, kHigh = nullptr; // of a block
-  int64_t scratchA = 0, scratchB = 0, scratchSums = 0;
+  int64_t scratchA = 0, scratchB = 0, scratchSums = 0, scratchResults = 0;
 };
 
 // By the processor's own tiles.

@@ -25,6 +25,14 @@ static bool isEmptySum(const NestGraph &nest) {
                        [](Node *node) { return node->op == Op::Reduced; });
 }
 
+// Of so few terms that they are no contraction.
+static bool isShortSum(const NestGraph &nest) {
+  constexpr int64_t few = 4;
+  return llvm::all_of(Graph::reachable(nest.rootNodes()), [&](Node *node) {
+    return node->op != Op::Reduced || pointsOf(nest.g->graph, node->reduction->dims) < few;
+  });
+}
+
 // One phase after the other in each cell; they use the same scratch. `known` is false where one of
 // them is no contraction that tiles suit.
 static bool emitPhases(KernelFunction &function, const NestGraph &whole,
@@ -35,7 +43,8 @@ static bool emitPhases(KernelFunction &function, const NestGraph &whole,
     if (!nest->build())
       return false;
     std::optional<ContractionPlan> plan;
-    if (!isEmptySum(*nest) && !(plan = planContraction(*nest, function.features)))
+    if (!isEmptySum(*nest) && !(plan = planContraction(*nest, function.features)) &&
+        !isShortSum(*nest))
       return true;
     parts.push_back({phase, std::move(nest), std::move(plan)});
   }
@@ -77,9 +86,9 @@ bool emitContraction(KernelFunction &function, bool &known) {
   if (known)
     return true;
   std::optional<ContractionPlan> plan = planContraction(nest, function.features);
+  known = plan || emitWindowSums(function, nest);
   if (!plan)
     return true;
-  known = true;
   emitPlanned(function, nest, *plan);
   return true;
 }

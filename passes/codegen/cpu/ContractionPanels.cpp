@@ -12,7 +12,7 @@ Value ContractionEmitter::panelOfB(Value n0) {
       b.CreateUDiv(b.CreateNSWAdd(b.CreateNSWSub(n0, nLow), e.i64(columns - 1)), e.i64(columns));
   Value panels = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchB);
   return e.element(panels, plan.hasPairs() ? ElementKind::BF16 : kind,
-                   b.CreateNSWMul(number, e.i64(plan.panelK() * columns)));
+                   b.CreateNSWMul(number, e.i64(plan.panelLength() * columns)));
 }
 
 // Lanes below high, of those from start on.
@@ -150,38 +150,71 @@ void ContractionEmitter::packAcrossA() {
   });
 }
 
+// Runs body for each run along b's innermost loop of k.
+void ContractionEmitter::overRunsOfB(llvm::function_ref<void(Value low, Value high)> body) {
+  llvm::ArrayRef<LoopGroup> groups = plan.kOfB;
+  int64_t size = boundsOf(graph, groups.back()).second;
+  if (groups.size() == 1)
+    return body(kLow ? kLow : e.i64(0), kHigh ? kHigh : e.i64(size));
+  llvm::SmallVector<unsigned> dims;
+  for (const LoopGroup &group : groups.drop_back())
+    dims.append(group.begin(), group.end());
+  Value first = e.i64(0), end = e.i64(plan.kSize / size);
+  if (kLow) {
+    first = b.CreateUDiv(kLow, e.i64(size));
+    end = b.CreateUDiv(b.CreateNSWAdd(kHigh, e.i64(size - 1)), e.i64(size));
+  }
+  Value number = e.openLoop(first, end, 1, false), start = b.CreateNSWMul(number, e.i64(size));
+  e.bindLoop(dims, number);
+  flatRun = start;
+  if (!kLow)
+    body(e.i64(0), e.i64(size));
+  else
+    body(b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(kLow, start), e.i64(0)),
+         b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWSub(kHigh, start), e.i64(size)));
+  flatRun = nullptr;
+  e.closeLoop();
+}
+
 // A panel of b from rows of k, by squares that are turned in registers.
 void ContractionEmitter::packAcrossB(Value n0, Value panel) {
-  const LoopGroup &inner = plan.k.back();
+  overRunsOfK([&](Value low, Value high) { packRunOfB(n0, panel, low, high); });
+}
+
+void ContractionEmitter::packRunOfB(Value n0, Value panel, Value low, Value high) {
+  const LoopGroup &inner = plan.isAlongK ? plan.kOfB.back() : plan.k.back();
   int64_t side = plan.lanes, size = boundsOf(graph, inner).second;
   // Where blocks end within a run, what lies behind a run's last square is written over by the next
   // run.
-  bool isRagged = kLow && (plan.k.size() > 1 || size % side != 0);
-  overRunsOfK([&](Value low, Value high) {
-    Value k0 = e.openLoop(low, high, side, false);
-    if (!kLow)
-      k0 = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, k0, e.i64(size - side));
-    bind(inner, k0, side, isRagged ? lanesBelow(e, k0, high, side) : nullptr);
-    Value to = e.element(panel, kind, b.CreateNSWMul(placeOfK(), e.i64(plan.columns())));
-    for (unsigned v = 0; v < plan.vectors; ++v) {
-      llvm::SmallVector<Value> rows;
-      for (int64_t r = v * side; r < (v + 1) * side; ++r) {
-        if (r >= plan.nSize) {
-          rows.push_back(llvm::Constant::getNullValue(vectorType()));
-          continue;
-        }
-        e.openBlock();
-        bind(plan.n, b.CreateNSWAdd(n0, e.i64(r)));
-        rows.push_back(e.splat(e.emit(plan.b), side));
-        e.closeBlock();
+  bool isInRuns = plan.isAlongK ? plan.kOfB.size() > 1 : plan.k.size() > 1;
+  bool isRagged = kLow && (isInRuns || size % side != 0), isShort = size < side;
+  Value k0 = e.openLoop(low, high, side, false);
+  if (!kLow && !isShort)
+    k0 = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, k0, e.i64(size - side));
+  if (plan.isAlongK)
+    flat = flatRun ? b.CreateNSWAdd(flatRun, k0) : k0;
+  bindMerged(inner, k0, side, isRagged || isShort ? lanesBelow(e, k0, high, side) : nullptr);
+  Value to = e.element(panel, kind, b.CreateNSWMul(placeOfK(), e.i64(plan.columns())));
+  for (unsigned v = 0; v < plan.vectors; ++v) {
+    llvm::SmallVector<Value> rows;
+    for (int64_t r = v * side; r < (v + 1) * side; ++r) {
+      if (r >= plan.nSize) {
+        rows.push_back(llvm::Constant::getNullValue(vectorType()));
+        continue;
       }
-      for (auto [i, column] : llvm::enumerate(e.transpose(std::move(rows))))
+      e.openBlock();
+      bind(plan.n, b.CreateNSWAdd(n0, e.i64(r)));
+      rows.push_back(e.splat(e.emit(plan.b), side));
+      e.closeBlock();
+    }
+    for (auto [i, column] : llvm::enumerate(e.transpose(std::move(rows))))
+      if (kLow || int64_t(i) < size)
         b.CreateAlignedStore(
             column, b.CreateConstGEP1_64(e.typeOf(kind, 1), to, i * plan.columns() + v * side),
             llvm::Align(byteSize(kind)));
-    }
-    e.closeLoop();
-  });
+  }
+  e.closeLoop();
+  flat = nullptr;
 }
 
 // The same of pairs of bf16, by squares of 16 x 16 of them.
@@ -230,6 +263,11 @@ void ContractionEmitter::packPairsAcrossB(Value n0, Value panel) {
 void ContractionEmitter::packB() {
   int64_t columns = plan.columns();
   ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
+  if (plan.isAlongK) // rows of k that lie side by side in memory, for all columns
+    return overRunsOfB([&](Value low, Value high) {
+      overTiles(nLow, nHigh, columns, plan.nSize,
+                [&](Value n0, Value) { packRunOfB(n0, panelOfB(n0), low, high); });
+    });
   if (plan.acrossB)
     return overTiles(nLow, nHigh, columns, plan.nSize, [&](Value n0, Value) {
       plan.isPaired ? packPairsAcrossB(n0, panelOfB(n0)) : packAcrossB(n0, panelOfB(n0));

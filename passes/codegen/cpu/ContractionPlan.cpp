@@ -35,6 +35,7 @@ static void chooseCells(ContractionPlan &plan, const Graph &graph) {
   product.batch = double(plan.outerCount);
   product.m = double(plan.mSize), product.n = double(plan.nSize), product.k = double(plan.kSize);
   product.a = plan.packsA ? cost::Product::Plain : cost::Product::None;
+  product.isTurned = plan.isTurned;
   int64_t bytes = plan.product->kind == ElementKind::F64 ? 8 : 4;
   static_cast<ContractionCells &>(plan) =
       contractionCells(product, plan.rows, plan.columns(), bytes,
@@ -64,7 +65,7 @@ void chooseUnits(ContractionPlan &plan, Graph &graph) {
 void chooseCopies(ContractionPlan &plan, const Graph &graph) {
   const LoopGroup &inner = plan.k.back();
   int64_t size = boundsOf(graph, inner).second;
-  plan.acrossA = plan.packsA && isAlong(plan.a, plan.m) && !isAlong(plan.a, inner);
+  plan.acrossA = plan.packsA && isAcross(plan, graph);
   // Tiles take 32 rows at a time.
   if (plan.byTiles && !plan.mAround.empty())
     plan.acrossA &= boundsOf(graph, plan.m).second % 32 == 0;
@@ -75,6 +76,8 @@ void chooseCopies(ContractionPlan &plan, const Graph &graph) {
                    plan.lanes == 16 && size >= 32 && (!plan.byTiles || size % 2 == 0);
   } else {
     plan.acrossB = plan.acrossB && plan.lanes >= 4 && size >= plan.lanes;
+    plan.isAlongK = plan.packsB && !plan.acrossB && plan.lanes >= 4 && isAlongItsK(plan, graph);
+    plan.acrossB |= plan.isAlongK;
   }
 }
 
@@ -98,15 +101,17 @@ static void planTiles(ContractionPlan &plan, Graph &graph) {
 void chooseTile(ContractionPlan &plan, const VectorFeatures &features) {
   unsigned widest = features.bytes / byteSize(plan.product->kind);
   plan.lanes = std::min<int64_t>(widest, llvm::PowerOf2Ceil(plan.nSize));
-  plan.vectors = plan.nSize > plan.lanes ? 2 : 1;
-  chooseRows(plan, features.bytes == 64 ? 32 : 16);
+  plan.vectors = plan.nSize > plan.lanes && !plan.isTurned ? 2 : 1;
+  if (plan.isTurned) // squares, which are turned in registers
+    plan.rows = std::min<int64_t>(plan.lanes, plan.mSize);
+  else
+    chooseRows(plan, features.bytes == 64 ? 32 : 16);
 }
 
 std::optional<ContractionPlan> planContraction(const NestGraph &nest,
                                                const VectorFeatures &features) {
   std::optional<ContractionLoops> loops = findContraction(nest);
-  // Products of a few terms are better off as plain sums.
-  if (!loops || loops->kSize < 4)
+  if (!loops)
     return std::nullopt;
   ContractionPlan plan{*loops};
   ElementKind kind = plan.product->kind;
@@ -139,6 +144,7 @@ std::optional<ContractionPlan> planContraction(const NestGraph &nest,
     plan.packsB = !isDirect(plan.b, kind) || strideOf(plan.b->index, plan.n) != 1;
     plan.packsA = plan.packsA || copiesFarA(plan);
     plan.packsB = plan.packsB || copiesFarB(plan);
+    plan.packsA |= plan.isTurned;
     if (!reduction.blockEnds.empty())
       plan.packsA = plan.packsB = true; // the ends are those of panels
   }

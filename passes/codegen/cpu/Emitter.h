@@ -70,6 +70,11 @@ public:
   void moveInsertion(llvm::Instruction *from, llvm::Instruction *to);
   void resumeInsertion() { b.SetInsertPoint(levels.back().insertBefore); }
 
+  // Of a chain of products: a loop over its blocks, and where each begins and ends.
+  std::pair<Value, Value> openBlocks(const Reduction &reduction);
+  void overRuns(llvm::ArrayRef<unsigned> dims, Value low, Value high,
+                llvm::function_ref<void()> body);
+
   // Nodes and indices at the current position.
   Value emit(Node *node);
   Value emitIndex(Index index); // scalar: of what doesn't depend on the vector level
@@ -129,8 +134,6 @@ private:
                                         unsigned lanes);
   // Of a simple reducer without its inits, by the current lanes.
   llvm::SmallVector<Value> orderedSum(const Reduction &reduction, unsigned outerLanes);
-  void overRuns(llvm::ArrayRef<unsigned> dims, Value low, Value high,
-                llvm::function_ref<void()> body);
   Value chainOfProducts(const Reduction &reduction, unsigned outerLanes);
   // Splits an index over the vector level: scalar part, lane stride, per-lane part (i64 vector or
   // null).

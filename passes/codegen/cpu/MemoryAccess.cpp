@@ -155,10 +155,11 @@ Value Emitter::load(Node *node) {
                        : b.CreateAlignedLoad(vectorType, from, align);
     return fromMemory(node->kind, value);
   }
-  if (stride == -1 && !perLane && !mask) {
+  if (stride == -1 && !perLane && !node->mask) {
     Value first = element(pointer, node->kind, b.CreateNSWSub(base, i64(width - 1)));
-    return fromMemory(node->kind,
-                      b.CreateVectorReverse(b.CreateAlignedLoad(vectorType, first, align)));
+    Value value = mask ? maskedLoad(vectorType, first, align, b.CreateVectorReverse(mask))
+                       : b.CreateAlignedLoad(vectorType, first, align);
+    return fromMemory(node->kind, b.CreateVectorReverse(value));
   }
   // A few apart: read everything between, then pick. The parts of complex numbers share their loads
   // this way.

@@ -260,6 +260,27 @@ void Emitter::overRuns(llvm::ArrayRef<unsigned> dims, Value low, Value high,
   closeLoop();
 }
 
+std::pair<Value, Value> Emitter::openBlocks(const Reduction &reduction) {
+  constexpr int64_t block = Reduction::chainBlock;
+  if (reduction.blockEnds.empty()) {
+    Value size = i64(pointsOf(graph, reduction.dims)), low = openLoop(i64(0), size, block, false);
+    return {low,
+            b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(low, i64(block)), size)};
+  }
+  llvm::SmallVector<int64_t> bounds{0};
+  llvm::append_range(bounds, reduction.blockEnds);
+  llvm::Constant *data = llvm::ConstantDataArray::get(b.getContext(), llvm::ArrayRef(bounds));
+  auto *table = new llvm::GlobalVariable(module, data->getType(), /*isConstant=*/true,
+                                         llvm::GlobalValue::PrivateLinkage, data, "ends");
+  Value number = openLoop(i64(0), i64(int64_t(reduction.blockEnds.size())), 1, false);
+  auto boundAt = [&](int64_t next) {
+    Value place = element(table, ElementKind::I64, b.CreateNSWAdd(number, i64(next)));
+    return b.CreateAlignedLoad(b.getInt64Ty(), place, llvm::Align(8));
+  };
+  Value low = boundAt(0);
+  return {low, boundAt(1)};
+}
+
 Value Emitter::chainOfProducts(const Reduction &reduction, unsigned outerLanes) {
   Node *product = reduction.inputs[0];
   llvm::Type *type = typeOf(product->kind, outerLanes);
@@ -272,6 +293,7 @@ Value Emitter::chainOfProducts(const Reduction &reduction, unsigned outerLanes) 
     b.CreateStore(b.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {lhs, rhs, old}), part);
   };
   int64_t size = pointsOf(graph, reduction.dims);
+  bool hasEnds = !reduction.blockEnds.empty(), isOfOneBlock = reduction.blockEnds.size() == 1;
   bool isByUnits = reduction.isOfBf16 && features.bf16Tiles;
   int64_t block = isByUnits ? Reduction::tileBlock : Reduction::chainBlock;
   // The even and the odd ones of a unit take turns in `even` and `odd`.
@@ -298,7 +320,7 @@ Value Emitter::chainOfProducts(const Reduction &reduction, unsigned outerLanes) 
     resumeInsertion();
     return b.CreateLoad(type, part);
   }
-  if (size <= block) {
+  if (hasEnds ? isOfOneBlock : size <= block) {
     auto groups = collapseLoops(graph, reduction.dims, live, {});
     for (const auto &group : groups)
       bindLoop(group, openLoop(i64(0), i64(pointsOf(graph, group)), 1, false));
@@ -309,9 +331,14 @@ Value Emitter::chainOfProducts(const Reduction &reduction, unsigned outerLanes) 
     return b.CreateLoad(type, part);
   }
   clear(sum);
-  Value low = openLoop(i64(0), i64(size), block, false);
-  Value high =
-      b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(low, i64(block)), i64(size));
+  Value low, high;
+  if (isByUnits) {
+    low = openLoop(i64(0), i64(size), block, false);
+    high =
+        b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(low, i64(block)), i64(size));
+  } else {
+    std::tie(low, high) = openBlocks(reduction);
+  }
   clear(part);
   if (isByUnits) {
     addUnits(low, high);

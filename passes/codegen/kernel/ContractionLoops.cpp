@@ -79,14 +79,26 @@ std::optional<int64_t> strideOfRows(const ContractionLoops &loops, const Graph &
   return stride;
 }
 
+static std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product,
+                                                     llvm::ArrayRef<Node *> roots,
+                                                     llvm::ArrayRef<Index> stores,
+                                                     bool mayBeTurned);
+
 std::optional<ContractionLoops> findContraction(const NestGraph &nest) {
   Node *product = findProduct(Graph::reachable(nest.rootNodes()));
   std::optional<ContractionLoops> loops;
   if (product)
-    loops = contractionOf(nest, product, nest.rootNodes(), nest.stores());
-  if (loops)
-    joinRows(nest.g->graph, *loops);
+    loops = contractionOf(nest, product, nest.rootNodes(), nest.stores(), /*mayBeTurned=*/true);
+  if (!loops || loops->kSize < (loops->isTurned ? 2 : 4))
+    return std::nullopt;
+  joinRows(nest.g->graph, *loops);
   return loops;
+}
+
+std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product,
+                                              llvm::ArrayRef<Node *> roots,
+                                              llvm::ArrayRef<Index> stores) {
+  return contractionOf(nest, product, roots, stores, /*mayBeTurned=*/false);
 }
 
 void splitSums(const Graph &graph, llvm::ArrayRef<Node *> live, ContractionLoops &loops) {
@@ -97,11 +109,30 @@ void splitSums(const Graph &graph, llvm::ArrayRef<Node *> live, ContractionLoops
     loops.kStride[i] = loops.kSize;
     loops.kSize *= boundsOf(graph, loops.k[i]).second;
   }
+  loops.kOfB =
+      collapseLoops(graph, loops.product->reduction->dims, Graph::reachable({loops.b}), {});
 }
 
-std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product,
-                                              llvm::ArrayRef<Node *> roots,
-                                              llvm::ArrayRef<Index> stores) {
+// The group that columns are, among `groups` of a result: its innermost, `b` being the operand that has
+// it. Of a convolution also another, where that one is short: the other operand's longest.
+static size_t columnsOf(const Graph &graph, llvm::ArrayRef<LoopGroup> groups,
+                        const ContractionLoops &loops) {
+  constexpr int64_t enough = 16;
+  auto sizeOf = [&](size_t i) { return boundsOf(graph, groups[i]).second; };
+  size_t last = groups.size() - 1, best = last;
+  if (sizeOf(last) >= enough)
+    return last;
+  for (size_t i = 0; i < last; ++i)
+    if (dependsOn(loops.a, groups[i]) && !dependsOn(loops.b, groups[i]) && sizeOf(i) >= enough &&
+        (best == last || sizeOf(i) > sizeOf(best)))
+      best = i;
+  return best;
+}
+
+static std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product,
+                                                     llvm::ArrayRef<Node *> roots,
+                                                     llvm::ArrayRef<Index> stores,
+                                                     bool mayBeTurned) {
   const Graph &graph = nest.g->graph;
   std::vector<Node *> live = Graph::reachable(roots);
   ContractionLoops loops;
@@ -118,8 +149,15 @@ std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *produ
   if (dependsOn(loops.a, groups.back()) || !dependsOn(loops.b, groups.back()))
     return std::nullopt;
   auto sizeOf = [&](llvm::ArrayRef<unsigned> group) { return boundsOf(graph, group).second; };
-  size_t mGroup = groups.size();
-  for (size_t i = 0; i + 1 < groups.size(); ++i) {
+  size_t nGroup = groups.size() - 1, mGroup = groups.size();
+  if (mayBeTurned && reduction.isOfWindow && !reduction.isOfBf16)
+    nGroup = columnsOf(graph, groups, loops);
+  loops.isTurned = nGroup + 1 != groups.size();
+  if (loops.isTurned)
+    std::swap(loops.a, loops.b);
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (i == nGroup)
+      continue;
     bool inA = dependsOn(loops.a, groups[i]), inB = dependsOn(loops.b, groups[i]);
     if (!inA && !inB)
       return std::nullopt;
@@ -128,17 +166,17 @@ std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *produ
   }
   if (mGroup == groups.size())
     return std::nullopt;
-  for (size_t i = 0; i + 1 < groups.size(); ++i)
-    if (i != mGroup) {
+  for (size_t i = 0; i < groups.size(); ++i)
+    if (i != mGroup && i != nGroup) {
       loops.outer.push_back(groups[i]);
       loops.outerCount *= sizeOf(groups[i]);
     }
   loops.m = groups[mGroup];
-  loops.n = groups.back();
+  loops.n = groups[nGroup];
   loops.mSize = sizeOf(loops.m);
   loops.nSize = sizeOf(loops.n);
   for (const Root &root : nest.roots)
-    if (strideOf(root.offset, loops.n) != 1)
+    if (auto stride = strideOf(root.offset, loops.n); !stride || (*stride != 1 && !loops.isTurned))
       return std::nullopt;
   splitSums(graph, live, loops);
   return loops;
@@ -166,7 +204,25 @@ bool copiesFarB(const ContractionLoops &loops) {
   return isFar && loops.mSize >= 64 && loops.kSize >= 64;
 }
 
+bool isAcross(const ContractionLoops &loops, const Graph &graph) {
+  auto sizeOf = [&](const LoopGroup &group) { return boundsOf(graph, group).second; };
+  return isAlong(loops.a, loops.m) &&
+         (!isAlong(loops.a, loops.k.back()) ||
+          (loops.isTurned && sizeOf(loops.m) > sizeOf(loops.k.back())));
+}
+
+bool isAlongItsK(const ContractionLoops &loops, const Graph &graph) {
+  constexpr int64_t least = 4;
+  Node *load = loadWithin(loops.b);
+  if (!loops.product->reduction->isOfWindow || !load || isAlong(loops.b, loops.n))
+    return false;
+  std::optional<int64_t> stride = strideOf(load->index, loops.kOfB.back());
+  return stride && std::abs(*stride) == 1 && boundsOf(graph, loops.kOfB.back()).second >= least;
+}
+
 bool canGoInBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB) {
+  if (!loops.product->reduction->blockEnds.empty())
+    return false;
   if (copiesA && copiesB && loops.kSize >= longK)
     return true;
   return loops.k.size() == 1 && copiesB && (!copiesA || copiesFarA(loops));

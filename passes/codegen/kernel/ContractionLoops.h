@@ -17,11 +17,17 @@ struct ContractionLoops {
   // are counted through all of them.
   llvm::SmallVector<LoopGroup> mAround;
   llvm::SmallVector<LoopGroup> k;
+  // Results lie side by side along rows rather than columns: a convolution with channels first, of
+  // small images, and the gradient of its filters.
+  bool isTurned = false;
+  // The loops of k as b's elements have them: fewer, where a's lie otherwise.
+  llvm::SmallVector<LoopGroup> kOfB;
   int64_t mSize = 1, nSize = 1, kSize = 1, outerCount = 1;
   llvm::SmallVector<int64_t> kStride; // of each group of k in the flattened k
 };
 
-// Empty when the nest is no contraction, or one whose result is not contiguous along n.
+// Empty when the nest is no contraction, one whose result is not contiguous along n (or along rows,
+// where that is worth more), or one of so few terms that it is better off as plain sums.
 std::optional<ContractionLoops> findContraction(const NestGraph &nest);
 // The same of one of several reductions, with rows of one loop. What else is computed in its loops is
 // computed of `roots` and goes to `stores`: loops run as one only where they do there, too.
@@ -41,6 +47,10 @@ Node *loadWithin(Node *node);
 bool isAlong(Node *node, const LoopGroup &group);
 // How far an index moves from row to row; none where that differs.
 std::optional<int64_t> strideOfRows(const ContractionLoops &loops, const Graph &graph, Index index);
+// Whether rows of a, which is copied, are copied side by side rather than each along k.
+bool isAcross(const ContractionLoops &loops, const Graph &graph);
+// Whether b is copied along its own innermost loop of k, and turned.
+bool isAlongItsK(const ContractionLoops &loops, const Graph &graph);
 // Whether what is copied can be copied block after block of k.
 bool canGoInBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB);
 

@@ -23,13 +23,8 @@ static Product::Copy copyOf(Node *node, const LoopGroup &along, const LoopGroup 
                                  : Product::Computed;
 }
 
-// Rows of a that lie side by side are copied by vectors along m.
-static bool isAcross(const ContractionLoops &loops) {
-  return isAlong(loops.a, loops.m) && !isAlong(loops.a, loops.k.back());
-}
-
-static const LoopGroup &vectorsOfA(const ContractionLoops &loops) {
-  return isAcross(loops) ? loops.m : loops.k.back();
+static const LoopGroup &vectorsOfA(const Graph &graph, const ContractionLoops &loops) {
+  return isAcross(loops, graph) ? loops.m : loops.k.back();
 }
 
 static double chunksOf(double size, int64_t chunk) { return std::ceil(size / double(chunk)); }
@@ -40,8 +35,9 @@ static ContractionCells commonCells(const Graph &graph, const ContractionLoops &
   bool isDouble = product.type == cost::ProductType::F64;
   bool inBlocks = product.type != cost::ProductType::BF16 &&
                   canGoInBlocks(loops, product.a != Product::None, product.b != Product::None);
-  ContractionCells cells = contractionCells(product, 8, 32, isDouble ? 8 : 4, inBlocks);
-  if (!loops.mAround.empty() && isAcross(loops))
+  ContractionCells cells = contractionCells(product, loops.isTurned ? 16 : 8,
+                                            loops.isTurned ? 16 : 32, isDouble ? 8 : 4, inBlocks);
+  if (!loops.mAround.empty() && isAcross(loops, graph))
     makeTall(cells, product, boundsOf(graph, loops.m).second, 32);
   return cells;
 }
@@ -71,6 +67,7 @@ cost::Product productOf(const Graph &graph, const ContractionLoops &loops) {
                  : kind == ElementKind::F64 ? cost::ProductType::F64
                                             : cost::ProductType::Other;
   product.batch = double(loops.outerCount);
+  product.isTurned = loops.isTurned;
   product.m = double(loops.mSize), product.n = double(loops.nSize), product.k = double(loops.kSize);
   DimSet phased = 0; // terms that are zero are left out
   for (auto [dim, step] : graph.wantedPhases) {
@@ -78,14 +75,15 @@ cost::Product productOf(const Graph &graph, const ContractionLoops &loops) {
     phased |= DimSet(1) << dim;
   }
   auto isDirect = [&](Node *node) { return isPlainLoad(node) && node->kind == kind; };
-  bool copiesA = isBf16 || !isDirect(loops.a) || !strideOf(loops.a->index, loops.m) ||
-                 !loops.mAround.empty() || copiesFarA(loops);
+  bool copiesA = isBf16 || loops.isTurned || !isDirect(loops.a) ||
+                 !strideOf(loops.a->index, loops.m) || !loops.mAround.empty() || copiesFarA(loops);
   bool copiesB =
       isBf16 || !isDirect(loops.b) || strideOf(loops.b->index, loops.n) != 1 || copiesFarB(loops);
   if (copiesA)
-    product.a = copyOf(loops.a, vectorsOfA(loops), loops.k.back());
+    product.a = copyOf(loops.a, vectorsOfA(graph, loops), loops.k.back());
   if (copiesB)
-    product.b = copyOf(loops.b, loops.n, loops.k.back());
+    product.b =
+        isAlongItsK(loops, graph) ? Product::Turned : copyOf(loops.b, loops.n, loops.k.back());
   auto [low, high] = boundsOf(graph, loops.k.back());
   product.run = copiesA && copiesB ? product.k : double(std::max<int64_t>(high - low, 1));
   ContractionCells cells = commonCells(graph, loops, product);
@@ -112,13 +110,23 @@ static double countApart(Node *node, llvm::ArrayRef<unsigned> along) {
   return loads;
 }
 
-double readApart(const ContractionLoops &loops, const cost::Product &product) {
+double readApart(const Graph &graph, const ContractionLoops &loops, const cost::Product &product) {
   double elements = 0;
   if (product.a == Product::Computed)
-    elements += countApart(loops.a, vectorsOfA(loops)) * product.m * product.timesA;
+    elements += countApart(loops.a, vectorsOfA(graph, loops)) * product.m * product.timesA;
   if (product.b == Product::Computed)
     elements += countApart(loops.b, loops.n) * product.n * product.timesB;
   return elements * product.batch * product.k;
+}
+
+double copiesInPieces(const Graph &graph, const ContractionLoops &loops,
+                      const cost::Product &product) {
+  constexpr double enough = 16, stepsOfPiece = 5;
+  auto [low, high] = boundsOf(graph, vectorsOfA(graph, loops));
+  auto size = double(high - low);
+  if (!loops.isTurned || size >= enough)
+    return 0;
+  return stepsOfPiece * product.batch * product.m * product.k * product.timesA / size;
 }
 
 } // namespace tessera::codegen

@@ -14,6 +14,10 @@ cost::Product productOf(const Graph &graph, const ContractionLoops &loops);
 // Cells that it is divided into.
 double cellsOf(const Graph &graph, const ContractionLoops &loops, const cost::Product &product);
 // Elements that the copies read one by one.
-double readApart(const ContractionLoops &loops, const cost::Product &product);
+double readApart(const Graph &graph, const ContractionLoops &loops, const cost::Product &product);
+
+// What copies of a take that go along short loops, in steps of one element.
+double copiesInPieces(const Graph &graph, const ContractionLoops &loops,
+                      const cost::Product &product);
 
 } // namespace tessera::codegen

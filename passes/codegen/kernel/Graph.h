@@ -136,6 +136,7 @@ struct Reduction {
   bool isOfParts = false;
   bool isOfOneTileBlock = false; // with those that are left out
   bool isEmpty = false;          // all are left out
+  bool isOfWindow = false;       // of a convolution
   static constexpr int64_t tileUnit = 32, tileBlock = 4096;
   DimSet ownDims = 0;
   DimSet deps = 0; // without its own
@@ -162,6 +163,15 @@ public:
   // (dimension, step): loops in that step from each remainder on would leave out terms of a
   // convolution that are zero.
   llvm::SmallVector<std::pair<unsigned, int64_t>, 2> wantedPhases;
+
+  // Loops that would leave out terms of a convolution which meet padding where they are cut at these
+  // places: then `share` of them are left.
+  struct Borders {
+    unsigned dim;
+    llvm::SmallVector<int64_t, 4> cuts;
+    double share;
+  };
+  llvm::SmallVector<Borders, 2> wantedBorders;
 
   unsigned addDim(int64_t size) {
     dims.push_back({size, 0, size});

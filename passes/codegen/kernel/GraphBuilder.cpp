@@ -76,7 +76,7 @@ Index GraphBuilder::loop(mlir::Operation *key, unsigned i, int64_t size,
     return graph.multiply(graph.dim(dim), inner);
   };
   auto it = splits.find({key, i});
-  if (it == splits.end())
+  if (it == splits.end() || size % it->second.front() != 0) // a convolution's part of the loop
     return add(size, 1);
   Index index = graph.constant(0);
   int64_t outer = size;

@@ -96,7 +96,7 @@ private:
   bool convolutionInputs(mlir::Operation *op, IndexRange index, Node *mask, Reduction &reduction);
   struct Window;
   Window windowOf(mlir::Operation *op, IndexRange index, Reduction &reduction);
-  std::optional<Taps> tapsAt(Index start, int64_t size, int64_t dilation, int64_t base);
+  Taps tapsAt(Index start, int64_t size, int64_t dilation, int64_t base, int64_t elements);
   bool foldInputs(mlir::Operation *op, llvm::ArrayRef<Element> inputs, IndexRange index, Node *mask,
                   Reduction &reduction);
   void productSum(Element a, Element b, ElementKind result, Reduction &reduction);

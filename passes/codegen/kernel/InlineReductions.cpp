@@ -296,24 +296,37 @@ bool GraphBuilder::dotInputs(mlir::Operation *op, IndexRange index, Node *mask,
   return true;
 }
 
-// The positions of a window of `size` that begins at `start`; none where that is not the same for all
-// indices, and then in which steps it would be.
-std::optional<Taps> GraphBuilder::tapsAt(Index start, int64_t size, int64_t dilation,
-                                         int64_t base) {
+// The positions of a window of `size` that begins at `start`, but for those that meet padding from all
+// of its places, and, where the index tells, zeros of an operand that is dilated by `base`.
+Taps GraphBuilder::tapsAt(Index start, int64_t size, int64_t dilation, int64_t base,
+                          int64_t elements) {
   constexpr int64_t most = 1 << 16;
-  if (base == 1 || std::gcd(dilation, base) != 1 || size > most || !start->nodes.empty())
-    return std::nullopt;
-  bool isKnown = true;
-  for (auto [dim, factor] : start->dims) {
-    int64_t step = base / std::gcd(factor, base);
-    if (step == 1 || graph.dims[dim].size == 1)
-      continue;
-    graph.wantedPhases.push_back({dim, step});
-    isKnown = false;
+  Taps taps{size};
+  if (base != 1 && std::gcd(dilation, base) == 1 && size <= most && start->nodes.empty()) {
+    bool isKnown = true;
+    for (auto [dim, factor] : start->dims) {
+      int64_t step = base / std::gcd(factor, base);
+      if (step == 1 || graph.dims[dim].size == 1)
+        continue;
+      graph.wantedPhases.push_back({dim, step});
+      isKnown = false;
+    }
+    if (isKnown && leavesOutZeros)
+      taps = tapsOf(size, dilation, base, start->constant);
   }
-  if (!isKnown || !leavesOutZeros)
-    return std::nullopt;
-  return tapsOf(size, dilation, base, start->constant);
+  auto [low, high] = graph.range(start);
+  if (low == INT64_MIN || elements == 0)
+    return taps;
+  auto [first, end] = meetingTaps(low, high, elements, dilation, base);
+  if (start->nodes.empty() && start->dims.size() == 1) {
+    auto [dim, factor] = start->dims.front();
+    const Dim &loop = graph.dims[dim];
+    BorderCuts borders = borderCuts(start->constant + loop.low * factor, factor,
+                                    loop.high - loop.low, size, elements, dilation, base);
+    if (!borders.cuts.empty())
+      graph.wantedBorders.push_back({dim, std::move(borders.cuts), borders.share});
+  }
+  return within(taps, first, end);
 }
 
 // The loops of a convolution's contracted dimensions.
@@ -322,12 +335,29 @@ struct GraphBuilder::Window {
   Index feature = nullptr;
 };
 
+// Whether terms that are zero may be left out of a convolution's sum: the others are added as they are
+// with them. Processors' tiles add bf16 in whole units.
+static bool mayLeaveOut(ConvolutionOp convolution, llvm::ArrayRef<Taps> loops,
+                        const Reduction &reduction) {
+  std::optional<ElementType> type = elementType(convolution->getResult(0).getType());
+  if (!type || type->complex)
+    return false;
+  bool isBf16 = llvm::all_of(convolution->getOperands(), [](mlir::Value operand) {
+    std::optional<ElementType> type = elementType(operand.getType());
+    return type && type->kind == ElementKind::BF16;
+  });
+  bool isByPhases = llvm::any_of(loops, [](const Taps &taps) { return taps.step > 1; });
+  bool isEmpty = llvm::any_of(loops, [](const Taps &taps) { return taps.count() == 0; });
+  return !isBf16 || isByPhases || isEmpty ||
+         (reduction.together % Reduction::tileUnit == 0 && reduction.isOfOneTileBlock);
+}
+
 // In the order in which the left operand has the dimensions: a gradient's batch comes first.
 GraphBuilder::Window GraphBuilder::windowOf(mlir::Operation *op, IndexRange index,
                                             Reduction &reduction) {
   auto convolution = mlir::cast<ConvolutionOp>(op);
   auto numbers = convolution.getDimensionNumbers();
-  auto rhsShape = shapeOf(op->getOperand(1));
+  auto lhsShape = shapeOf(op->getOperand(0)), rhsShape = shapeOf(op->getOperand(1));
   auto inputSpatial = numbers.getInputSpatialDimensions();
   llvm::SmallVector<int64_t> low(inputSpatial.size(), 0);
   if (auto padding = convolution.getPadding())
@@ -336,37 +366,42 @@ GraphBuilder::Window GraphBuilder::windowOf(mlir::Operation *op, IndexRange inde
         low[i / 2] = value;
   Window window;
   window.positions.resize(low.size());
-  llvm::SmallVector<Taps> loops;
-  bool leavesOut = false;
   for (auto [s, o] : llvm::enumerate(numbers.getOutputSpatialDimensions()))
     window.starts.push_back(graph.addConstant(
         graph.multiply(index[o], entry(convolution.getWindowStrides(), s, 1)), -low[s]));
-  for (int64_t d = 0, rank = shapeOf(op->getOperand(0)).size(); d < rank; ++d) {
+  llvm::SmallVector<Taps> loops;
+  llvm::SmallVector<size_t>
+      numberOf; // of each loop: its spatial dimension, behind them the features
+  for (int64_t d = 0, rank = static_cast<int64_t>(lhsShape.size()); d < rank; ++d) {
     auto it = llvm::find(inputSpatial, d);
+    size_t s = it - inputSpatial.begin();
     if (d == static_cast<int64_t>(numbers.getInputFeatureDimension())) {
-      int64_t size = rhsShape[numbers.getKernelInputFeatureDimension()];
-      window.feature = reducedLoop(op, low.size(), size, reduction);
-      loops.push_back({size});
+      loops.push_back({rhsShape[numbers.getKernelInputFeatureDimension()]});
     } else if (it != inputSpatial.end()) {
-      size_t s = it - inputSpatial.begin();
       int64_t size = rhsShape[numbers.getKernelSpatialDimensions()[s]];
-      std::optional<Taps> taps =
-          tapsAt(window.starts[s], size, entry(convolution.getRhsDilation(), s, 1),
-                 entry(convolution.getLhsDilation(), s, 1));
-      leavesOut |= taps.has_value();
-      loops.push_back(taps.value_or(Taps{size}));
-      const Taps &last = loops.back();
-      reduction.isEmpty |= last.count() == 0;
-      Index k = reducedLoop(op, s, std::max<int64_t>(last.count(), 1), reduction);
-      window.positions[s] = graph.addConstant(graph.multiply(k, last.step), last.first);
+      loops.push_back(tapsAt(window.starts[s], size, entry(convolution.getRhsDilation(), s, 1),
+                             entry(convolution.getLhsDilation(), s, 1), lhsShape[d]));
+    } else {
+      continue;
     }
+    numberOf.push_back(s);
   }
-  if (!leavesOut)
-    return window;
-  reduction.blockEnds = blockEnds(loops, Reduction::chainBlock);
-  reduction.isOfOneTileBlock = blockEnds(loops, Reduction::tileBlock).size() == 1;
-  for (size_t i = loops.size(); i-- > 0 && loops[i].step == 1;)
-    reduction.together *= loops[i].size;
+  if (!llvm::all_of(loops, [](const Taps &taps) { return taps.isAll(); })) {
+    reduction.isOfOneTileBlock = blockEnds(loops, Reduction::tileBlock).size() <= 1;
+    for (size_t i = loops.size(); i-- > 0 && loops[i].isAll();)
+      reduction.together *= loops[i].size;
+    if (mayLeaveOut(convolution, loops, reduction))
+      reduction.blockEnds = blockEnds(loops, Reduction::chainBlock);
+    else
+      for (Taps &taps : loops)
+        taps = {taps.size};
+  }
+  for (auto [s, taps] : llvm::zip(numberOf, loops)) {
+    reduction.isEmpty |= taps.count() == 0 && taps.size > 0;
+    Index k = reducedLoop(op, s, taps.size ? std::max<int64_t>(taps.count(), 1) : 0, reduction);
+    (s == low.size() ? window.feature : window.positions[s]) =
+        graph.addConstant(graph.multiply(k, taps.step), taps.first);
+  }
   return window;
 }
 
@@ -425,6 +460,7 @@ bool GraphBuilder::convolutionInputs(mlir::Operation *op, IndexRange index, Node
   productSum({zeroOutside(a.re), zeroOutside(a.im)}, b, type.kind, reduction);
   if (isFloat(type.kind) && !type.complex)
     reduction.order = Reduction::Chain;
+  reduction.isOfWindow = true;
   return true;
 }
 

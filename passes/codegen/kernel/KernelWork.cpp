@@ -11,6 +11,7 @@
 #include "passes/codegen/kernel/RunningLoops.h"
 #include "passes/codegen/kernel/SortOrder.h"
 #include "passes/codegen/kernel/TurnedLoads.h"
+#include "passes/codegen/kernel/WindowSums.h"
 #include "passes/codegen/kernel/WorkMemo.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -159,13 +160,14 @@ public:
 
   void count() {
     product = findContraction(nest);
-    if (product && product->kSize < 4)
-      product.reset();
     if (product) {
       countProduct(*product);
-      work.of(Access::Strided) += readApart(*product, work.products.back());
+      work.of(Access::Strided) += readApart(graph, *product, work.products.back());
+      work.of(ElementClass::OneByOne) += copiesInPieces(graph, *product, work.products.back());
     } else if (attention) {
       countAttention();
+    } else if ((windowSums = findWindowSums(nest))) {
+      work.grid = std::max(work.grid, double(windowSums->cells()));
     }
     for (Node *node : live)
       if (node->op == Op::Reduced)
@@ -274,7 +276,9 @@ private:
     if (isExtremum(reduction.simple.front(), node->kind))
       work.of(ElementClass::Arithmetic) += (kExtremum - 1) * lanes;
     if (reduction.order == Reduction::Chain) {
-      if (isOneByOne(node))
+      if (windowSums)
+        work.of(Folding::Columns) += padded(node, lanes);
+      else if (isOneByOne(node))
         work.of(ElementClass::OneByOne) += points;
       else
         work.of(Folding::Chain) += padded(node, lanes);
@@ -375,6 +379,7 @@ private:
 
   void countProduct(const ContractionLoops &loops) {
     cost::Product made = productOf(graph, loops);
+    made.k *= nest.shareInPhases();
     work.grid = std::max(work.grid, cellsOf(graph, loops, made));
     work.flops += made.flops();
     inProduct.insert(loops.product);
@@ -382,7 +387,7 @@ private:
     for (Node *node : {loops.a, loops.b, unwidened(loops.a), unwidened(loops.b)})
       if (node->op == Op::Load || node->op == Op::Convert)
         inProduct.insert(node);
-    writesStrips = made.n > kColumnsOfStrips;
+    writesStrips = made.n > kColumnsOfStrips && !made.isTurned;
     if (Node *b = unwidened(loops.b);
         made.b == cost::Product::None && b->op == Op::Load && writesStrips)
       inStrips.insert(b);
@@ -402,6 +407,7 @@ private:
   llvm::SmallVector<LoopGroup> groups;
   LoopGroup vector, rows; // loops that run by vectors: of the results, of reductions
   std::optional<ContractionLoops> product;
+  std::optional<WindowSums> windowSums;
   DimSet keys = 0; // an attention's
   double shareOfKeys = 1;
   std::optional<TurnedLoads> turned;
@@ -467,7 +473,7 @@ static bool countNests(const KernelSource &kernel, KernelWork &work) {
     }
     if (own.products.empty())
       inLoops.insert(outputs.begin(), outputs.end());
-    if (own.products.empty())
+    if (own.products.empty() && own.grid == 1)
       own.grid = double(partitionWork(nest.gridLoops(), own).cells);
     work += own;
   }

@@ -2,6 +2,7 @@
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
+#include "passes/codegen/kernel/ContractionLoops.h"
 #include "passes/codegen/kernel/TurnedLoads.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -177,7 +178,8 @@ bool NestGraph::fill(const Box *box, unsigned firstLoop) {
     g->builder.leaveOutZeros();
   for (auto [i, size] : llvm::enumerate(shape())) {
     Every every = phase.empty() ? Every() : phase[i];
-    int64_t points = llvm::divideCeil(size - every.first, every.step);
+    int64_t points =
+        std::min<int64_t>(llvm::divideCeil(size - every.first, every.step), every.count);
     Index point = g->builder.loop(nullptr, firstLoop + i, points, &dims);
     index.push_back(graph.addConstant(graph.multiply(point, every.step), every.first));
     if (rows && i < rows->outer)
@@ -301,32 +303,91 @@ std::vector<Box> NestGraph::boxes() const {
   return boxes;
 }
 
-std::vector<Phase> NestGraph::phases() const {
-  constexpr int64_t most = 16;
-  Phase phase(shape().size());
-  int64_t count = 1;
+// Of each of the result's dimensions the parts that phases have; none of one that is no loop of its
+// own.
+llvm::SmallVector<llvm::SmallVector<Every, 4>> NestGraph::partsOfDims() const {
+  llvm::SmallVector<llvm::SmallVector<Every, 4>> parts(shape().size(), {Every()});
   for (auto [dim, step] : g->graph.wantedPhases) {
     GraphBuilder::Origin origin = g->builder.origins()[dim];
     // All of its loop, or the inner part of one that is split.
     int64_t size = g->graph.dims[dim].size;
     bool isInner = llvm::is_contained(dims, dim) && origin.inner == 1 &&
                    (size == shape()[origin.loop] || size % step == 0);
-    if (!isInner || (phase[origin.loop].step > 1 && phase[origin.loop].step != step))
+    auto &list = parts[isInner ? origin.loop : 0];
+    if (!isInner || (list.size() > 1 && list[0].step != step))
       return {};
-    count *= phase[origin.loop].step > 1 ? 1 : std::min(step, shape()[origin.loop]);
-    phase[origin.loop].step = step;
+    list.clear();
+    for (int64_t first = 0; first < std::min(step, shape()[origin.loop]); ++first)
+      list.push_back({step, first});
   }
-  if (count == 1 || count > most)
+  if (borderShare() == 1)
+    return parts;
+  for (const Graph::Borders &borders : g->graph.wantedBorders) {
+    auto &list = parts[g->builder.origins()[borders.dim].loop];
+    if (list.size() > 1)
+      continue;
+    list.clear();
+    int64_t first = 0;
+    for (int64_t cut : borders.cuts) {
+      list.push_back({1, first, cut - first});
+      first = cut;
+    }
+    list.push_back({1, first});
+  }
+  return parts;
+}
+
+// What is left of a convolution's terms where its result is cut at its borders; 1 where it is better
+// off whole: small parts read the filter again, and short ones of a row are written element by element.
+double NestGraph::borderShare() const {
+  constexpr double most = 0.8, termsOfCycle = 32, cyclesOfRead = 1.4, cyclesOfApart = 1.5;
+  double share = 1, parts = 1, points = 1;
+  bool cutsRows = false;
+  DimSet seen = 0;
+  if (!g->graph.wantedPhases.empty())
+    return 1;
+  for (const Graph::Borders &borders : g->graph.wantedBorders) {
+    const GraphBuilder::Origin &origin = g->builder.origins()[borders.dim];
+    bool isWhole = llvm::is_contained(dims, borders.dim) &&
+                   g->graph.dims[borders.dim].size == shape()[origin.loop];
+    if (!isWhole || (seen >> borders.dim & 1))
+      return 1;
+    seen |= DimSet(1) << borders.dim;
+    share *= borders.share;
+    parts *= double(borders.cuts.size() + 1);
+    cutsRows |= origin.loop + 1 == shape().size();
+  }
+  std::optional<ContractionLoops> loops = share <= most ? findContraction(*this) : std::nullopt;
+  if (!loops)
+    return 1;
+  for (int64_t size : shape())
+    points *= double(size);
+  auto k = double(loops->kSize);
+  double read = k * double(loops->nSize) * cyclesOfRead;
+  double whole = points * k / termsOfCycle + read;
+  double cut =
+      share * (points * k / termsOfCycle + parts * read) + (cutsRows ? points * cyclesOfApart : 0);
+  return cut < most * whole ? share : 1;
+}
+
+double NestGraph::shareInPhases() const { return phases().empty() ? 1 : borderShare(); }
+
+std::vector<Phase> NestGraph::phases() const {
+  constexpr int64_t most = 16;
+  auto parts = partsOfDims();
+  int64_t count = 1;
+  for (const auto &list : parts)
+    count *= static_cast<int64_t>(list.size());
+  if (parts.empty() || count == 1 || count > most)
     return {};
   std::vector<Phase> phases;
   for (int64_t number = 0; number < count; ++number) {
     int64_t rest = number;
-    for (auto [every, size] : llvm::zip(phase, shape())) {
-      int64_t firsts = std::min(every.step, size);
-      every.first = rest % firsts;
-      rest /= firsts;
+    Phase &phase = phases.emplace_back();
+    for (const auto &list : parts) {
+      phase.push_back(list[rest % static_cast<int64_t>(list.size())]);
+      rest /= static_cast<int64_t>(list.size());
     }
-    phases.push_back(phase);
   }
   return phases;
 }

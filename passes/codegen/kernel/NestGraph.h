@@ -19,9 +19,10 @@ struct Root {
   bool isPart = false;  // added to at `offset` of the part that the others' index is in
 };
 
-// A part of the nest's points: of each of its dimensions every `step`th from `first` on. Empty: all.
+// A part of the nest's points: of each of its dimensions every `step`th from `first` on, `count` at
+// most. Empty: all.
 struct Every {
-  int64_t step = 1, first = 0;
+  int64_t step = 1, first = 0, count = INT64_MAX;
 };
 using Phase = llvm::SmallVector<Every, 6>;
 
@@ -49,8 +50,12 @@ public:
   bool rebuild(const Box &box);
   // The parts that the graph which was built last wants to be cut into; none where it is one.
   std::vector<Box> boxes() const;
-  // The phases that leave out zeros; none where there is nothing to leave out.
+  // The phases that leave out zeros, of a convolution's dilated operand and of its padding; none where
+  // there is nothing to leave out, or that costs more than it saves.
   std::vector<Phase> phases() const;
+  // Terms of a convolution that are left of it in phases, those between a dilated operand's elements
+  // apart.
+  double shareInPhases() const;
   // Whether the innermost loop of the nest should be the vector loop, rather than those of the
   // reductions inside it. `live`: the nodes that are computed.
   bool keepsVectors(llvm::ArrayRef<Node *> live, unsigned lastDim) const;
@@ -76,6 +81,8 @@ public:
   int64_t scratchOffset = 0; // of what stays
 
 private:
+  llvm::SmallVector<llvm::SmallVector<Every, 4>> partsOfDims() const;
+  double borderShare() const;
   bool constructOnce(const Box *box);
   bool fill(const Box *box, unsigned firstLoop);
   void bindRows(llvm::ArrayRef<Index> index);

@@ -67,7 +67,10 @@ static ContractionCells cellsInBlocks(const cost::Product &product, int64_t rows
   double area = std::max(flopsOfCell / (2 * product.k),
                          std::clamp(product.m * product.n / fewCells, leastArea, enoughArea));
   area = std::min(area, double(sumBytes / bytes));
-  auto wide = static_cast<int64_t>(std::sqrt(area) / double(columns)) * columns;
+  double side = std::sqrt(area);
+  if (product.isTurned && product.m < side) // of few rows each column of b is copied, and read once
+    side = std::min(area / product.m, product.n / 4);
+  auto wide = static_cast<int64_t>(side / double(columns)) * columns;
   ContractionCells cells;
   cells.kBlock = block;
   cells.nChunk = atLeast(std::clamp(wide, columns, mostColumns), n, columns);
@@ -88,8 +91,14 @@ static ContractionCells cellsInBlocks(const cost::Product &product, int64_t rows
   return cells;
 }
 
-ContractionCells contractionCells(const cost::Product &product, int64_t rows, int64_t columns,
+ContractionCells contractionCells(const cost::Product &given, int64_t rows, int64_t columns,
                                   int64_t bytes, bool inBlocks) {
+  // Results that are turned take as long as so many terms.
+  constexpr double termsOfTurned = 64;
+  cost::Product product = given;
+  if (product.isTurned)
+    product.k = std::max(product.k, termsOfTurned);
+  bool isLow = product.isTurned && product.m < termsOfTurned; // what is copied of b costs most
   constexpr int64_t block = 256, longK = 4096; // whole blocks of sums (Reduction::chainBlock)
   // Where rows of a are read as they lie, wide panels of b do for most.
   if (inBlocks && product.k > 2 * block && (product.a != cost::Product::None || product.k >= longK))
@@ -114,6 +123,12 @@ ContractionCells contractionCells(const cost::Product &product, int64_t rows, in
     int64_t most = rowBytes / (bytes * k) / rows * rows;
     cells.mPanel = atLeast(std::min(std::max(most, mLeast), cells.mChunk), m, rows);
     cells.mChunk = std::min(m, cells.mChunk / cells.mPanel * cells.mPanel);
+  }
+  if (isLow && cells.mPanel == m) {
+    constexpr int64_t fewCells = 4;
+    cells.nPanel = cells.nChunk;
+    int64_t wide = llvm::alignTo(llvm::divideCeil(n, fewCells), cells.nPanel);
+    cells.nChunk = std::max(cells.nChunk, atLeast(wide, n, columns));
   }
   double flopsOfTile = flopsOfRow * cells.mChunk;
   cells.outerChunk =

@@ -28,7 +28,8 @@ int64_t wholeVectors(int64_t inside, int64_t least = 1);
 // Cells of a contraction: chunks of n, times chunks of m, times ranges of the outer loops' points.
 struct ContractionCells {
   int64_t mChunk = 1, nChunk = 1, outerChunk = 1;
-  int64_t kBlock = 0; // of k that is copied at a time; 0: all
+  int64_t kBlock = 0;         // of k that is copied at a time; 0: all
+  int64_t nPanel = INT64_MAX; // columns of b that are copied at a time, where rows are one panel
   int64_t mPanel =
       1; // rows of a that are copied at a time, where they are: mChunk is a multiple, or all
 };

@@ -4,6 +4,7 @@
 #include "passes/import/Passes.h"
 
 #include "dialects/sdy/KeepSharding.h"
+#include "dialects/sdy/SdyAttrs.h"
 #include "dialects/stablehlo/Computations.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -133,6 +134,24 @@ Value fromDynamicConv(OpBuilder &b, stablehlo::DynamicConvOp op) {
       DenseIntElementsAttr::get(type, ArrayRef<int64_t>(*padding)), op.getLhsDilationAttr(),
       op.getRhsDilationAttr(), op.getWindowReversalAttr(), op.getDimensionNumbersAttr(),
       op.getFeatureGroupCountAttr(), op.getBatchGroupCountAttr(), op.getPrecisionConfigAttr());
+}
+
+// A filter that is reversed for its convolution alone, as the gradient of the images is written, is
+// read backwards. One that the program gave a sharding of its own stays.
+void reverseInWindow(stablehlo::ConvolutionOp op) {
+  auto reverse = op.getRhs().getDefiningOp<stablehlo::ReverseOp>();
+  ArrayRef<int64_t> spatial = op.getDimensionNumbers().getKernelSpatialDimensions();
+  if (!reverse || !reverse->hasOneUse() || reverse->hasAttr(sdy::kShardingAttr) ||
+      !llvm::all_of(reverse.getDimensions(),
+                    [&](int64_t dim) { return llvm::is_contained(spatial, dim); }))
+    return;
+  SmallVector<bool> reversal(spatial.size(), false);
+  if (auto given = op.getWindowReversal(); given && !given->empty())
+    llvm::copy(*given, reversal.begin());
+  for (auto [i, dim] : llvm::enumerate(spatial))
+    reversal[i] = reversal[i] != llvm::is_contained(reverse.getDimensions(), dim);
+  op.setWindowReversalAttr(DenseBoolArrayAttr::get(op.getContext(), reversal));
+  op.getRhsMutable().assign(reverse.getOperand());
 }
 
 // The size that the dimension has already.
@@ -319,6 +338,12 @@ struct NormalizeOperationsPass : impl::NormalizeOperationsBase<NormalizeOperatio
                       << value.getType();
       return false;
     };
+    getOperation().walk([](stablehlo::ConvolutionOp op) {
+      Operation *filter = op.getRhs().getDefiningOp();
+      reverseInWindow(op);
+      if (filter && filter->use_empty())
+        filter->erase();
+    });
     for (Operation *op : ops)
       if (Value value = normalized(op)) {
         if (!isSound(op, value))

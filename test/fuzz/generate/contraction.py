@@ -143,6 +143,11 @@ def convolution(b):
     else:
         inputs *= groups
         outputs = groups * rng.choice([1, 2, 3, 4])
+    # As the last layers of a network have them: small images of many channels.
+    if spatial == 2 and not is_gradient and groups == 1 and rng.random() < 0.25:
+        size = [rng.choice([1, 2, 2, 3, 4]) for _ in size]
+        low, high = ([rng.choice([0, 1, 1, 2]) for _ in size] for _ in range(2))
+        batch, outputs = rng.choice([1, 3, 8, 33]), rng.choice([16, 17, 20, 33])
     reach = [(n - 1) * e + 1 + l + h - ((w - 1) * d + 1) for n, e, l, h, w, d in zip(size, base, low, high, window, dilation)]
     if min(reach) < 0 or min((n - 1) * e + 1 + l + h for n, e, l, h in zip(size, base, low, high)) < 1:
         return False

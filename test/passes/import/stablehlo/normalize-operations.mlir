@@ -155,3 +155,22 @@ func.func @wider_sum(%x: tensor<8xi8>, %i: tensor<i8>) -> tensor<i32> {
   }
   return %0 : tensor<i32>
 }
+
+// The gradient of a convolution's images reads the filter backwards.
+// CHECK-LABEL: func.func @reversed_filter
+// CHECK-NOT:     stablehlo.reverse
+// CHECK:         stablehlo.convolution(%arg0, %arg1) {{.*}} reverse = [true, true]
+func.func @reversed_filter(%g: tensor<2x4x4x8xf32>, %w: tensor<3x3x6x8xf32>) -> tensor<2x4x4x6xf32> {
+  %0 = stablehlo.reverse %w, dims = [0, 1] : tensor<3x3x6x8xf32>
+  %1 = stablehlo.convolution(%g, %0) dim_numbers = [b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x4x4x8xf32>, tensor<3x3x6x8xf32>) -> tensor<2x4x4x6xf32>
+  return %1 : tensor<2x4x4x6xf32>
+}
+
+// Channels are no part of the window.
+// CHECK-LABEL: func.func @reversed_channels
+// CHECK:         stablehlo.reverse
+func.func @reversed_channels(%g: tensor<2x4x4x8xf32>, %w: tensor<3x3x6x8xf32>) -> tensor<2x4x4x6xf32> {
+  %0 = stablehlo.reverse %w, dims = [0, 2] : tensor<3x3x6x8xf32>
+  %1 = stablehlo.convolution(%g, %0) dim_numbers = [b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x4x4x8xf32>, tensor<3x3x6x8xf32>) -> tensor<2x4x4x6xf32>
+  return %1 : tensor<2x4x4x6xf32>
+}
