@@ -137,6 +137,12 @@ def row_in_place(x):
     return x - x.max(-1, keepdims=True)
 
 
+@program((7,), (13,), (5, 3), dtypes=("float32", "float64", "float32"))
+def short_sums(x, y, z):
+    """Vectors whose last lanes are off."""
+    return x.sum(), (x * x).max(), y.sum(), z.sum(-1), z.sum(0)
+
+
 @program((5, 1100), (5, 1100), dtypes=("float64", "bfloat16"))
 def sums_of_rows(x, y):
     return x.sum(1), (y * y).sum(1), y.astype(jnp.float32).max(1), x.min(1) + x.max(1)
