@@ -10,6 +10,7 @@
 #include "passes/fuse/FormAttention.h"
 #include "passes/fuse/FormFirstRows.h"
 #include "passes/fuse/Passes.h"
+#include "passes/fuse/SplitColumnSums.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -260,6 +261,7 @@ private:
 
 static LogicalResult formKernels(Block &block, bool saysWhy) {
   fuse::formAttention(block, saysWhy);
+  fuse::splitColumnSums(block); // those that are not attention's
   fuse::formFirstRows(block);
   copyInitialSplats(block);
   separateOperands(block);

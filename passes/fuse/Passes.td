@@ -213,7 +213,7 @@ def SplitColumnSums : Pass<"tessera-split-column-sums", "::mlir::ModuleOp"> {
            {tessera.parts = 64 : i64} : (tensor<8192x2048xf32>, tensor<f32>) -> tensor<128x2048xf32>
     %s = stablehlo.reduce(%p init: %c) applies stablehlo.add across dimensions = [0] {tessera.parts = 64 : i64} : (tensor<128x2048xf32>, tensor<f32>) -> tensor<2048xf32>
     ```
-    A part is one of the sums that the order of addition (docs/numbers.md) makes on its way, so the bits stay. bf16 and f16 are added as f32, as they would be. Programs for GPUs keep their sums.
+    A part is one of the sums that the order of addition (docs/numbers.md) makes on its way, so the bits stay. bf16 and f16 are added as f32, as they would be. Programs for GPUs keep their sums. *form-kernels* does the same by itself, once attention has the sums that are its own.
   }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }

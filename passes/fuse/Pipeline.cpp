@@ -21,7 +21,6 @@ void buildBeforeRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createFormTransfers());
   pm.addPass(createSplitConcatenates());
   pm.addPass(createSplitVariadics());
-  pm.addPass(createSplitColumnSums());
   pm.addPass(createDropScoreStacks());
 }
 

@@ -1,6 +1,8 @@
 // Large sums over columns are made in two stages: parts of some rows each, which a kernel that goes
 // over those rows anyway may make beside its results, and their sum. lib/fusion/ColumnSums.h decides;
 // the order of addition, and so the bits, are those of one stage. Passes.td shows an example.
+#include "passes/fuse/SplitColumnSums.h"
+
 #include "dialects/stablehlo/Combiner.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
@@ -100,15 +102,23 @@ static bool isForGpu(ModuleOp module) {
          });
 }
 
+void fuse::splitColumnSums(Block &block) {
+  if (isForGpu(block.getParentOp()->getParentOfType<ModuleOp>()))
+    return;
+  for (ReduceOp op : llvm::make_early_inc_range(block.getOps<ReduceOp>()))
+    split(op);
+}
+
 namespace {
 struct SplitColumnSums : impl::SplitColumnSumsBase<SplitColumnSums> {
   void runOnOperation() override {
-    if (isForGpu(getOperation()))
-      return;
-    SmallVector<ReduceOp> reductions;
-    getOperation().walk([&](ReduceOp op) { reductions.push_back(op); });
-    for (ReduceOp op : reductions)
-      split(op);
+    SmallVector<Block *> blocks;
+    getOperation().walk([&](Block *block) {
+      if (!isa<ModuleOp>(block->getParentOp()))
+        blocks.push_back(block);
+    });
+    for (Block *block : blocks)
+      fuse::splitColumnSums(*block);
   }
 };
 } // namespace
