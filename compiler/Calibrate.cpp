@@ -55,9 +55,8 @@ Compiled compileFor(const Program &program, const cost::Topology &topology) {
   CompileOptions options;
   options.inputName = program.name;
   options.topology = cost::topologyText(topology);
-  CompileListener listener{[](const std::string &) {}, [](llvm::StringRef) {},
-                           [](llvm::StringRef) {}};
-  CompileResult result = compile(program.text, options, listener);
+  auto ignore = [](llvm::StringRef) {};
+  CompileResult result = compile(program.text, options, {ignore, ignore, ignore});
   Compiled compiled{std::move(result.program), result.error, {}};
   llvm::Expected<llvm::json::Value> report = llvm::json::parse(result.report);
   if (!report) {

@@ -18,7 +18,7 @@ struct CalibrationOptions {
   // Those of mpirun, connected: each measures what it computes while the others do, and all together
   // the links between them. Null: devices of this process.
   const command::Process *process = nullptr;
-  std::function<void(size_t done, size_t of, const std::string &name)> progress;
+  std::function<void(size_t done, size_t of, const std::string &name)> progress = {};
 };
 
 struct Calibration {

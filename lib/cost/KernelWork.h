@@ -59,7 +59,7 @@ struct Product {
     Copy a = None, b = Plain;
     double timesA = 1, timesB = 1;
   };
-  Copies byTiles;
+  Copies byTiles = {};
 
   double flops() const { return 2 * batch * m * n * k; }
 };

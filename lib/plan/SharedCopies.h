@@ -77,7 +77,7 @@ private:
     int32_t value;
     std::vector<Reader> readers;
     double times = 0; // that it is brought to who reads it most often
-    std::shared_ptr<const Parts> parts;
+    std::shared_ptr<const Parts> parts = {};
   };
   // Columns of readers for one copy of a value.
   struct Column {

@@ -216,7 +216,10 @@ static ReshardPlan searchLayouts(const Mesh &mesh, llvm::ArrayRef<int64_t> shape
   plan.seconds = path.back().seconds;
   plan.wireBytes = path.back().wire;
   for (auto &node : llvm::drop_begin(path)) {
-    ReshardStep step{node.move.kind, node.move.dim, node.move.fromDim};
+    ReshardStep step;
+    step.kind = node.move.kind;
+    step.dim = node.move.dim;
+    step.fromDim = node.move.fromDim;
     step.axes = cut->refs(node.move.atoms);
     step.after = toLayout(node.state, *cut, from.reduction);
     plan.steps.push_back(std::move(step));

@@ -90,7 +90,7 @@ class Plan:
 
     @property
     def gap(self) -> float | None:
-        """The part of a step that another plan on this mesh could save at most, as docs/plan.md proves it; None: no bound is known."""
+        """The part of a step that other plans on this mesh could save at most, proven (docs/plan.md); None: no bound is known."""
         gap = self.report["gap"]
         return None if gap is None else float(gap)
 

@@ -22,14 +22,14 @@ namespace tessera::codegen::gpu {
 // One of the two that are multiplied, as its slices are fetched.
 struct ProductSide {
   Node *node = nullptr;
-  llvm::SmallVector<LoopGroup> groups; // its rows, or columns
-  int64_t size = 1, extent = 1;        // of all of them, and of those of a tile
-  bool alongK = false;                 // a thread fetches elements side by side along k
-  int64_t lanes = 1;                   // so many
-  bool isCopied = false;               // by cp.async
-  Value first = nullptr;               // row of the tile
-  int64_t offset = 0;                  // in a stage, in elements
-  llvm::SmallVector<Value> registers;  // of a thread, between memory and a stage
+  llvm::SmallVector<LoopGroup> groups;     // its rows, or columns
+  int64_t size = 1, extent = 1;            // of all of them, and of those of a tile
+  bool alongK = false;                     // a thread fetches elements side by side along k
+  int64_t lanes = 1;                       // so many
+  bool isCopied = false;                   // by cp.async
+  Value first = nullptr;                   // row of the tile
+  int64_t offset = 0;                      // in a stage, in elements
+  llvm::SmallVector<Value> registers = {}; // of a thread, between memory and a stage
 };
 
 class ProductEmitter {
