@@ -39,6 +39,8 @@ class Form:
         """Whether docs/limits.md says that no scores are in memory."""
         if self.way == "scan" and self.softmax not in ("softmax", "stopped"):
             return False  # keeps how often a score is the largest
+        if any(self.sizes[dim] < devices for dim, devices in self.axes.items() if dim in self.sizes):
+            return False
         local = {dim: -(-size // self.axes.get(dim, 1)) for dim, size in self.sizes.items()}
         pairs = np.prod([local[dim] for dim in self.scores])
         return local["t"] >= 8 and local["s"] >= 64 and all(8 <= local[dim] <= 512 for dim in "de") and pairs >= LEAST_SCORES
