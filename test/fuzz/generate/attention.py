@@ -39,7 +39,7 @@ class Form:
         """Whether docs/limits.md says that no scores are in memory."""
         if self.way == "scan" and self.softmax not in ("softmax", "stopped"):
             return False  # keeps how often a score is the largest
-        if any(self.sizes[dim] < devices for dim, devices in self.axes.items() if dim in self.sizes):
+        if any(self.sizes[dim] < devices for dim, devices in self.axes.items()):
             return False
         local = {dim: -(-size // self.axes.get(dim, 1)) for dim, size in self.sizes.items()}
         pairs = np.prod([local[dim] for dim in self.scores])
