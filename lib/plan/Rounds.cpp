@@ -86,14 +86,16 @@ void Rounds::allowAll() {
 
 // Raises the bound by messages, after which readers pay what they say; whether that is a proof.
 bool Rounds::raise(std::optional<CopyAscent> &ascent, const RoundLimits &limits, BestFound &best) {
-  constexpr int64_t kFew = 8, kMost = 100; // rounds of messages: the first few gain most
+  constexpr int64_t kFew = 8, kMost = 100, // rounds of messages: the first few gain most
+      kMostEntries = 20'000'000;           // of matrices, in those beyond
   if (!best.fits)
     return false;
   if (ascent)
     ascent->begin();
   else
     ascent.emplace(*problem, copies);
-  ascent->run(limits.isThorough ? kMost : kFew, best.seconds, limits.proven);
+  int64_t affordable = std::clamp(kMostEntries / entries(), kFew, kMost);
+  ascent->run(limits.isThorough ? kMost : affordable, best.seconds, limits.proven);
   ascent->givePaid();
   build();
   best.lowerBound = std::max(best.lowerBound, std::min(ascent->bound(), best.seconds));

@@ -276,15 +276,16 @@ def experts_over_devices():
 def context_of_one_sequence():
     """One sequence of 32,768, whose keys and values are an eighth of it: they are gathered, queries and all else stay.
     Gradients of weights are 9 MB a layer, the sums between products of divided weights 67 MB each. Where the caller has
-    the input whole, its parts cost nothing; so what is gathered tells. To exchange positions for heads in parts of the
-    program takes as long: the report names either, within 5%."""
+    the input whole, its parts cost nothing; so what is gathered tells."""
     length, count = 32768, 2
     what_moves_decides = FAST | {"beta": 3e10, "memory": 1e13}  # and not which ops a kernel has
     loss, weights, x = transformer(length, 1, heads=8, width=512, count=count, shared=True)
     made = plan(descent(loss), (weights, x), what_moves_decides, "--devices=8", donate=0)
     assert made.shards("inputs[0]") in ([1, 8, 1], [1, 1, 1]), made
-    moved = [c for c in made.collectives if c["bytes"] >= length * 64 * 4]
-    assert {c["kind"] for c in moved} <= {"all-gather", "reduce-scatter", "all-to-all"}, made
+    summed = [c for c in made.collectives if c["kind"] == "all-reduce"]  # gradients of whole weights, and the loss
+    assert sum(c["bytes"] for c in summed) <= 4 * (1 + sum(leaf.size for leaf in jax.tree.leaves(weights))), made
+    moved = [c for c in made.collectives if c["bytes"] >= length * 64 * 4 and c not in summed]
+    assert {c["kind"] for c in moved} <= {"all-gather", "reduce-scatter"}, made
     assert all(c["bytes"] <= 2 * length * 64 * 4 for c in moved), made
     # As people do it, scores are nowhere exchanged either.
     known = [other["seconds"] for other in made.report["alternatives"] if other["kind"] in ("context", "context+fsdp")]
