@@ -15,6 +15,14 @@ int64_t Block::bytes() const {
   return bytes;
 }
 
+bool isCompact(const Block &block, const std::vector<int64_t> &strides) {
+  int64_t next = block.row;
+  for (size_t i = block.extent.size(); i-- > 0; next *= block.extent[i])
+    if (strides[i] != next)
+      return false;
+  return true;
+}
+
 void copyBlock(const Block &block, const char *from, char *to, int64_t begin, int64_t end) {
   forEachRun(block, begin, end, [&](int64_t source, int64_t target, int64_t bytes) {
     std::memcpy(to + target, from + source, bytes);

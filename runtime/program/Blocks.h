@@ -19,6 +19,9 @@ struct Block {
   int64_t bytes() const;
 };
 
+// Whether the rows of a block lie one behind the other, by its strides on one side.
+bool isCompact(const Block &block, const std::vector<int64_t> &strides);
+
 // Calls f(offset in the source, offset in the target, bytes) for each contiguous run of bytes
 // [begin, end) of the block, counted in row-major order.
 template <class F> void forEachRun(const Block &block, int64_t begin, int64_t end, F f) {

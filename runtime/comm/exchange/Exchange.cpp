@@ -7,19 +7,6 @@ namespace tessera::runtime {
 
 using program::Collective;
 
-namespace {
-
-// Whether the rows of a block lie one behind the other.
-bool isCompact(const Block &block, const std::vector<int64_t> &strides) {
-  int64_t next = block.row;
-  for (size_t i = block.extent.size(); i-- > 0; next *= block.extent[i])
-    if (strides[i] != next)
-      return false;
-  return true;
-}
-
-} // namespace
-
 Exchange::Range Exchange::sliceOf(size_t i, uint32_t r) const {
   int64_t element = byteSize(plan.type), count = plan.transfers[i].operandBytes / element,
           g = plan.groupSize;

@@ -18,15 +18,6 @@ uint64_t slotBytes(const CollectivePlan &plan, const Transfer &transfer) {
   return static_cast<uint64_t>((bytes + kAlign - 1) / kAlign * kAlign);
 }
 
-// Whether the rows of a block lie one behind the other.
-bool isCompact(const Block &block, const std::vector<int64_t> &strides) {
-  int64_t next = block.row;
-  for (size_t i = block.extent.size(); i-- > 0; next *= block.extent[i])
-    if (strides[i] != next)
-      return false;
-  return true;
-}
-
 Block rowOf(int64_t bytes) {
   Block block;
   block.row = bytes;
