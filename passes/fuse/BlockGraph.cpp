@@ -1,6 +1,7 @@
 #include "passes/fuse/BlockGraph.h"
 
 #include "dialects/comm/CommOps.h"
+#include "dialects/exec/ExecOps.h"
 #include "dialects/interfaces/OpInterfaces.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
@@ -8,6 +9,7 @@
 #include "lib/fusion/RowsStay.h"
 #include "passes/codegen/kernel/ColumnSums.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <map>
 
 namespace tessera {
@@ -142,6 +144,21 @@ BlockGraph fuse::graphOf(Block &block) {
     graph.nodes.push_back(std::move(node));
   }
   return graph;
+}
+
+static void forEachBlock(Region &region, llvm::function_ref<void(Block &)> fn) {
+  for (Block &block : region) {
+    fn(block);
+    for (Operation &op : block)
+      if (!isa<exec::FusedOp>(op))
+        for (Region &inner : op.getRegions())
+          forEachBlock(inner, fn);
+  }
+}
+
+void fuse::forEachBlock(ModuleOp module, llvm::function_ref<void(Block &)> fn) {
+  for (auto function : module.getOps<func::FuncOp>())
+    tessera::forEachBlock(function.getBody(), fn);
 }
 
 } // namespace tessera

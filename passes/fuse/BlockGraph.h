@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/fusion/SumParts.h"
-#include "mlir/IR/Block.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace tessera::fuse {
@@ -15,6 +15,10 @@ struct BlockGraph {
 };
 
 BlockGraph graphOf(mlir::Block &block);
+
+// Calls `fn` with each block of the module's functions, and then with those within what it leaves there
+// of loops, branches and others; not with those of kernels.
+void forEachBlock(mlir::ModuleOp module, llvm::function_ref<void(mlir::Block &)> fn);
 
 // A constant whose elements are all the same.
 bool isSplat(mlir::Operation *op);

@@ -10,11 +10,14 @@
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
+#include "dialects/tessera/Marks.h"
 #include "lib/fusion/AttentionStays.h"
 #include "passes/UnreadOps.h"
 #include "passes/codegen/kernel/AttentionLoops.h"
+#include "passes/fuse/BlockGraph.h"
 #include "passes/fuse/FormAttentionGradient.h"
 #include "passes/fuse/OutlinedOps.h"
+#include "passes/fuse/Passes.h"
 #include "passes/fuse/ScorePlane.h"
 
 #include "mlir/IR/Builders.h"
@@ -264,7 +267,7 @@ static void sayWhy(Block &block, const ReasonsAgainst &reasons) {
   }
 }
 
-void formAttention(Block &block, bool saysWhy) {
+static void formIn(Block &block, bool saysWhy) {
   // What nothing reads any more, as where it is computed again, is no reader of scores.
   eraseUnread(block);
   ReasonsAgainst reasons;
@@ -279,4 +282,21 @@ void formAttention(Block &block, bool saysWhy) {
     sayWhy(block, reasons);
 }
 
+void formAttention(ModuleOp module, bool saysWhy) {
+  forEachBlock(module, [&](Block &block) { formIn(block, saysWhy); });
+}
+
 } // namespace tessera::fuse
+
+namespace tessera {
+#define GEN_PASS_DEF_FORMATTENTION
+#include "passes/fuse/Passes.h.inc"
+
+namespace {
+struct FormAttention : impl::FormAttentionBase<FormAttention> {
+  void runOnOperation() override {
+    fuse::formAttention(getOperation(), wantsReasons(getOperation()));
+  }
+};
+} // namespace
+} // namespace tessera

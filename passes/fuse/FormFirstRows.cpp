@@ -5,15 +5,19 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "passes/fuse/BlockGraph.h"
+#include "passes/fuse/Passes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
-namespace tessera::fuse {
+namespace tessera {
+#define GEN_PASS_DEF_FORMFIRSTROWS
+#include "passes/fuse/Passes.h.inc"
 
 using namespace mlir;
 using namespace tessera::stablehlo;
+using fuse::isSplat;
 
 // The slices that are all that is read of a sort: the same first rows of each result. Empty where
 // something else is.
@@ -96,10 +100,17 @@ static void outline(SortOp sort, ArrayRef<SliceOp> slices) {
   sort->erase();
 }
 
-void formFirstRows(Block &block) {
+static void formIn(Block &block) {
   for (SortOp sort : llvm::make_early_inc_range(block.getOps<SortOp>()))
     if (SmallVector<SliceOp> slices = firstRowsOf(sort); !slices.empty() && closeComparator(sort))
       outline(sort, slices);
 }
 
-} // namespace tessera::fuse
+void fuse::formFirstRows(ModuleOp module) { forEachBlock(module, formIn); }
+
+namespace {
+struct FormFirstRows : impl::FormFirstRowsBase<FormFirstRows> {
+  void runOnOperation() override { fuse::formFirstRows(getOperation()); }
+};
+} // namespace
+} // namespace tessera

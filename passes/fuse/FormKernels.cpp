@@ -5,8 +5,8 @@
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
-#include "dialects/tessera/Marks.h"
 #include "passes/fuse/BlockGraph.h"
+#include "passes/fuse/CopyCheap.h"
 #include "passes/fuse/FormAttention.h"
 #include "passes/fuse/FormFirstRows.h"
 #include "passes/fuse/Passes.h"
@@ -28,37 +28,6 @@ using fuse::BlockGraph;
 using fuse::isSplat;
 using fusion::Edge;
 using fusion::NodeKind;
-
-// What costs less where it is used than to be read from memory there.
-static bool isCheap(Operation *op) {
-  NodeKind kind = fusionKindOf(op);
-  return kind == NodeKind::Constant ||
-         (kind == NodeKind::Broadcast &&
-          typeOf(op->getOperand(0)).getNumElements() < typeOf(op->getResult(0)).getNumElements());
-}
-
-// Cheap values of outer blocks are made again in the block that uses them.
-static void copyCheapInto(Block &block) {
-  DenseMap<Operation *, Operation *> copies;
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    SmallVector<OpOperand *> work;
-    for (OpOperand &operand : op.getOpOperands())
-      work.push_back(&operand);
-    while (!work.empty()) {
-      OpOperand *operand = work.pop_back_val();
-      Operation *def = operand->get().getDefiningOp();
-      if (!def || def->getBlock() == &block || !isCheap(def))
-        continue;
-      Operation *&copy = copies[def];
-      if (!copy) {
-        copy = OpBuilder(operand->getOwner()).clone(*def);
-        for (OpOperand &inner : copy->getOpOperands())
-          work.push_back(&inner);
-      }
-      operand->set(copy->getResult(0));
-    }
-  }
-}
 
 // Each loop that starts from a large splat gets its own, which it may then overwrite.
 static void copyInitialSplats(Block &block) {
@@ -259,45 +228,33 @@ private:
 
 } // namespace
 
-static LogicalResult formKernels(Block &block, bool saysWhy) {
-  fuse::formAttention(block, saysWhy);
-  fuse::splitColumnSums(block); // those that are not attention's
-  fuse::formFirstRows(block);
+static LogicalResult formKernels(Block &block) {
   copyInitialSplats(block);
   separateOperands(block);
   BlockGraph graph = fuse::graphOf(block);
   fusion::Plan plan = fusion::planKernels(graph.nodes, graph.sums);
-  if (failed(Emitter(block, graph, plan).run()))
-    return failure();
-  for (Operation &op : block) {
-    if (isa<exec::FusedOp>(op))
-      continue;
-    for (Region &region : op.getRegions())
-      for (Block &inner : region)
-        if (failed(formKernels(inner, saysWhy)))
-          return failure();
-  }
-  return success();
+  return Emitter(block, graph, plan).run();
 }
 
-LogicalResult fuse::formKernels(ModuleOp module, bool saysWhy) {
-  // Before any value is put in memory: also for the inner blocks.
-  module.walk([](Operation *op) {
-    if (isa<WhileOp, CaseOp>(op))
-      for (Region &region : op->getRegions())
-        copyCheapInto(region.front());
-  });
-  for (auto func : module.getOps<func::FuncOp>())
-    for (Block &block : func.getBody())
-      if (failed(tessera::formKernels(block, saysWhy)))
-        return failure();
-  return success();
+static LogicalResult formKernels(ModuleOp module) {
+  bool isFormed = true;
+  fuse::forEachBlock(
+      module, [&](Block &block) { isFormed = isFormed && succeeded(tessera::formKernels(block)); });
+  return success(isFormed);
+}
+
+LogicalResult fuse::formAllKernels(ModuleOp module) {
+  copyCheap(module);
+  formAttention(module, /*saysWhy=*/false);
+  splitColumnSums(module);
+  formFirstRows(module);
+  return tessera::formKernels(module);
 }
 
 namespace {
 struct FormKernels : impl::FormKernelsBase<FormKernels> {
   void runOnOperation() override {
-    if (failed(fuse::formKernels(getOperation(), wantsReasons(getOperation()))))
+    if (failed(tessera::formKernels(getOperation())))
       signalPassFailure();
   }
 };

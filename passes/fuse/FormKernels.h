@@ -1,11 +1,11 @@
-// The rewrite of the pass form-kernels, for who wants to know what a program becomes by it.
+// The rewrites of the passes from copy-cheap to form-kernels, for who wants to know what a program
+// becomes by them.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace tessera::fuse {
 
-// With `saysWhy` remarks say why what looks like attention is none of its kernels.
-mlir::LogicalResult formKernels(mlir::ModuleOp module, bool saysWhy = false);
+mlir::LogicalResult formAllKernels(mlir::ModuleOp module);
 
 } // namespace tessera::fuse

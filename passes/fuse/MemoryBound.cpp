@@ -114,7 +114,7 @@ FailureOr<MeasuredProgram> MemoryBound::measure(const LowerProgram &program,
     schedule.memory = std::max<int64_t>(*allowed, 1);
     setSchedule(*copy, schedule);
   }
-  if (failed(verify(*copy)) || failed(formKernels(*copy)))
+  if (failed(verify(*copy)) || failed(formAllKernels(*copy)))
     return failure();
   PassManager passes(module.getContext());
   passes.enableVerifier(false); // what is chosen goes the same way once more

@@ -201,23 +201,6 @@ def FormTransfers : Pass<"tessera-form-transfers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::comm::CommDialect"];
 }
 
-def SplitColumnSums : Pass<"tessera-split-column-sums", "::mlir::ModuleOp"> {
-  let summary = "Makes large sums over columns in two stages, of which kernels that go over the rows may have the first.";
-  let description = [{
-    ```mlir
-    %s = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [0] : (tensor<8192x2048xf32>, tensor<f32>) -> tensor<2048xf32>
-    ```
-    becomes
-    ```mlir
-    %p = "stablehlo.reduce_window"(%x, %zero) <{window_dimensions = array<i64: 64, 1>, window_strides = array<i64: 64, 1>}> ({..})
-           {tessera.parts = 64 : i64} : (tensor<8192x2048xf32>, tensor<f32>) -> tensor<128x2048xf32>
-    %s = stablehlo.reduce(%p init: %c) applies stablehlo.add across dimensions = [0] {tessera.parts = 64 : i64} : (tensor<128x2048xf32>, tensor<f32>) -> tensor<2048xf32>
-    ```
-    A part is one of the sums that the order of addition (docs/numbers.md) makes on its way, so the bits stay. bf16 and f16 are added as f32, as they would be. Programs for GPUs keep their sums. *form-kernels* does the same by itself, once attention has the sums that are its own.
-  }];
-  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
-}
-
 def Rematerialize : Pass<"tessera-rematerialize", "::mlir::ModuleOp"> {
   let summary = "Computes values again instead of keeping them, where a device would otherwise hold more than it may.";
   let description = [{
@@ -266,6 +249,80 @@ def DropScoreStacks : Pass<"tessera-drop-score-stacks", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::exec::ExecDialect", "::tessera::stablehlo::StablehloDialect"];
 }
 
+def CopyCheap : Pass<"tessera-copy-cheap", "::mlir::ModuleOp"> {
+  let summary = "Makes splats, iotas and broadcasts again in the loops and branches that read them.";
+  let description = [{
+    ```mlir
+    %c = stablehlo.constant dense<1.0> : tensor<8xf32>
+    %0 = stablehlo.while(%x = %a) : tensor<8xf32> .. do {
+      %1 = stablehlo.add %x, %c : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.while(%x = %a) : tensor<8xf32> .. do {
+      %c = stablehlo.constant dense<1.0> : tensor<8xf32>
+      %1 = stablehlo.add %x, %c : tensor<8xf32>
+    ```
+    so that the kernels in there need no array of them.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
+def FormAttention : Pass<"tessera-form-attention", "::mlir::ModuleOp"> {
+  let summary = "Puts attention, and its gradient, into kernels whose scores are in no array.";
+  let description = [{
+    ```mlir
+    %s = stablehlo.dot_general %q, %k, ..      // scores
+    %p = softmax(%s)                           // as ops
+    %o = stablehlo.dot_general %p, %v, ..
+    ```
+    becomes
+    ```mlir
+    %o = exec.fused(%q, %k, %v) -> .. {
+      // the same ops
+    }
+    ```
+    where nothing else reads the scores; the gradient becomes one kernel or two (FormAttentionGradient.h). Which of it pays is decided by lib/fusion/AttentionStays.h.
+  }];
+  let dependentDialects = ["::tessera::exec::ExecDialect", "::tessera::stablehlo::StablehloDialect"];
+}
+
+def SplitColumnSums : Pass<"tessera-split-column-sums", "::mlir::ModuleOp"> {
+  let summary = "Makes large sums over columns in two stages, of which kernels that go over the rows may have the first.";
+  let description = [{
+    ```mlir
+    %s = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [0] : (tensor<8192x2048xf32>, tensor<f32>) -> tensor<2048xf32>
+    ```
+    becomes
+    ```mlir
+    %p = "stablehlo.reduce_window"(%x, %zero) <{window_dimensions = array<i64: 64, 1>, window_strides = array<i64: 64, 1>}> ({..})
+           {tessera.parts = 64 : i64} : (tensor<8192x2048xf32>, tensor<f32>) -> tensor<128x2048xf32>
+    %s = stablehlo.reduce(%p init: %c) applies stablehlo.add across dimensions = [0] {tessera.parts = 64 : i64} : (tensor<128x2048xf32>, tensor<f32>) -> tensor<2048xf32>
+    ```
+    A part is one of the sums that the order of addition (docs/numbers.md) makes on its way, so the bits stay. bf16 and f16 are added as f32, as they would be. Programs for GPUs keep their sums, and so does attention, which is formed before.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
+def FormFirstRows : Pass<"tessera-form-first-rows", "::mlir::ModuleOp"> {
+  let summary = "Puts sorts of which only the first rows are read into kernels with the slices.";
+  let description = [{
+    ```mlir
+    %0:2 = "stablehlo.sort"(%x, %i) ({..})
+    %1 = stablehlo.slice %0#0 [0:4, 0:3]
+    %2 = stablehlo.slice %0#1 [0:4, 0:3]
+    ```
+    becomes
+    ```mlir
+    %0:2 = exec.fused(%x, %i) -> tensor<4x3xf32>, tensor<4x3xi32> {
+      // the same ops
+    }
+    ```
+    which need not sort what nobody reads.
+  }];
+  let dependentDialects = ["::tessera::exec::ExecDialect"];
+}
+
 def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Groups ops into kernels (exec.fused) so that values pass through memory as rarely as pays.";
   let description = [{
@@ -284,7 +341,7 @@ def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
     }
     %g = comm.all_gather(%s) dim 0 over A
     ```
-    Attention (both products and the softmax between them) is made one kernel first, where nothing else reads its scores. Loops, branches and collectives stay outside, with reshapes of values in memory (views) and constants that are read as arrays. Splats move into the kernels that use them.
+    Loops, branches and collectives stay outside, with reshapes of values in memory (views) and constants that are read as arrays. Splats move into the kernels that use them.
   }];
   let dependentDialects = ["::tessera::exec::ExecDialect"];
 }

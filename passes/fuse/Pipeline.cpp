@@ -27,6 +27,10 @@ void buildBeforeRematerialize(mlir::OpPassManager &pm) {
 void buildFusePipeline(mlir::OpPassManager &pm) {
   buildBeforeRematerialize(pm);
   pm.addPass(createRematerialize());
+  pm.addPass(createCopyCheap());
+  pm.addPass(createFormAttention());
+  pm.addPass(createSplitColumnSums());
+  pm.addPass(createFormFirstRows());
   pm.addPass(createFormKernels());
   pm.addPass(createVerifyFuse());
 }

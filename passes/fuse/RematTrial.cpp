@@ -335,7 +335,7 @@ FailureOr<RematTrial> tryKernels(ModuleOp module, codegen::KernelScratch &scratc
   Builder builder(module.getContext());
   for (auto [i, op] : llvm::enumerate(ops))
     op->setAttr(kNumber, builder.getI64IntegerAttr(static_cast<int64_t>(i)));
-  if (failed(formKernels(*copy)))
+  if (failed(formAllKernels(*copy)))
     return failure();
   Describer describer(*copy, ops.size(), scratch);
   func::FuncOp function = describedFunction(*copy);

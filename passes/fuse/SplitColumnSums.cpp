@@ -10,6 +10,7 @@
 #include "dialects/tessera/SumMarks.h"
 #include "lib/fusion/ColumnSums.h"
 #include "lib/target/GpuArchitectures.h"
+#include "passes/fuse/BlockGraph.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -102,24 +103,18 @@ static bool isForGpu(ModuleOp module) {
          });
 }
 
-void fuse::splitColumnSums(Block &block) {
-  if (isForGpu(block.getParentOp()->getParentOfType<ModuleOp>()))
+void fuse::splitColumnSums(ModuleOp module) {
+  if (isForGpu(module))
     return;
-  for (ReduceOp op : llvm::make_early_inc_range(block.getOps<ReduceOp>()))
-    split(op);
+  forEachBlock(module, [](Block &block) {
+    for (ReduceOp op : llvm::make_early_inc_range(block.getOps<ReduceOp>()))
+      split(op);
+  });
 }
 
 namespace {
 struct SplitColumnSums : impl::SplitColumnSumsBase<SplitColumnSums> {
-  void runOnOperation() override {
-    SmallVector<Block *> blocks;
-    getOperation().walk([&](Block *block) {
-      if (!isa<ModuleOp>(block->getParentOp()))
-        blocks.push_back(block);
-    });
-    for (Block *block : blocks)
-      fuse::splitColumnSums(*block);
-  }
+  void runOnOperation() override { fuse::splitColumnSums(getOperation()); }
 };
 } // namespace
 } // namespace tessera

@@ -1,11 +1,11 @@
 // Large sums over columns in two stages.
 #pragma once
 
-#include "mlir/IR/Block.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace tessera::fuse {
 
-// Those of the block itself, which kernels of it may make beside what they compute of the same rows.
-void splitColumnSums(mlir::Block &block);
+// Those outside kernels, which kernels may make beside what they compute of the same rows.
+void splitColumnSums(mlir::ModuleOp module);
 
 } // namespace tessera::fuse

@@ -104,7 +104,7 @@ void PlanProgram::findKernels() {
   {
     // What cannot be formed is an error of the road, which says so.
     ScopedDiagnosticHandler silent(copy->getContext(), [](Diagnostic &) { return success(); });
-    isFormed = succeeded(fuse::formKernels(*formed));
+    isFormed = succeeded(fuse::formAllKernels(*formed));
   }
   for (size_t index = 0; index < ops.size(); ++index) {
     OpFacts &facts = program.ops[index];

@@ -1,5 +1,5 @@
 // The gradient of attention becomes a kernel that computes the probabilities again.
-// RUN: tessera-opt %s --tessera-form-kernels --tessera-verify-fuse --split-input-file | FileCheck %s
+// RUN: tessera-opt %s --tessera-form-attention --tessera-form-kernels --tessera-verify-fuse --split-input-file | FileCheck %s
 
 // Forward it leaves the largest score and the sum of each query. The sum in the softmax's gradient is made
 // of results, one row each. No array has an element for each pair.

@@ -1,5 +1,5 @@
-// Attention becomes one kernel before the others of its block are formed.
-// RUN: tessera-opt %s --tessera-form-kernels --tessera-verify-fuse --split-input-file | FileCheck %s
+// Attention becomes one kernel, before others are formed.
+// RUN: tessera-opt %s --tessera-form-attention --tessera-form-kernels --tessera-verify-fuse --split-input-file | FileCheck %s
 
 // Both products, the softmax between them, the scale of the queries and the transpose of the result: the
 // scores are in no array. Which keys a query sees is computed where the scores are.

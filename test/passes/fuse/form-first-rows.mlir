@@ -1,4 +1,4 @@
-// RUN: tessera-opt %s --tessera-form-kernels | FileCheck %s
+// RUN: tessera-opt %s --tessera-form-first-rows --tessera-form-kernels | FileCheck %s
 
 // A sort of which only the first rows are read is one kernel with the slices: the rest need not be sorted.
 

@@ -150,31 +150,6 @@ func.func @operands(%x: tensor<2x4x16xf32>, %w: tensor<3x4x16xf32>, %i: tensor<i
 
 // -----
 
-// A splat of the outer block goes into the loop's kernels.
-// CHECK-LABEL: func.func @loop
-// CHECK: stablehlo.while
-// CHECK: exec.fused(%{{.*}} = %{{.*}} : tensor<8xf32>) -> tensor<8xf32>
-// CHECK: constant
-// CHECK: multiply
-func.func @loop(%x: tensor<8xf32>) -> tensor<8xf32> {
-  %c = stablehlo.constant dense<2.0> : tensor<8xf32>
-  %zero = stablehlo.constant dense<0> : tensor<i32>
-  %r:2 = stablehlo.while(%i = %zero, %v = %x) : tensor<i32>, tensor<8xf32>
-  cond {
-    %n = stablehlo.constant dense<3> : tensor<i32>
-    %p = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    stablehlo.return %p : tensor<i1>
-  } do {
-    %one = stablehlo.constant dense<1> : tensor<i32>
-    %j = stablehlo.add %i, %one : tensor<i32>
-    %w = stablehlo.multiply %v, %c : tensor<8xf32>
-    stablehlo.return %j, %w : tensor<i32>, tensor<8xf32>
-  }
-  return %r#1 : tensor<8xf32>
-}
-
-// -----
-
 // Of what a product is, the gradient of the maximum needs the signs: these are in memory, a byte each.
 // CHECK-LABEL: func.func @signs
 // CHECK: exec.fused({{.*}}) -> (tensor<64x32xf32>, tensor<64x32xi1>)
