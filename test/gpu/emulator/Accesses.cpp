@@ -17,7 +17,7 @@ void BlockRun::load(Thread &thread, const Instruction &i, uint64_t address) {
           static_cast<uint64_t>(static_cast<int64_t>(bits << (64 - 8 * each)) >> (64 - 8 * each));
     const Operand &to = i.to.kind == Operand::Vector ? kernel_.vectors[i.to.index + part] : i.to;
     if (to.kind == Operand::Register)
-      thread.registers[to.index] = bits;
+      write(thread, to.index, bits);
   }
 }
 
@@ -75,6 +75,7 @@ uint8_t *BlockRun::place(Thread &thread, const Instruction &i, uint64_t address,
   if (space == Space::Generic) {
     space = address - kSharedWindow < kWindow  ? Space::Shared
             : address - kLocalWindow < kWindow ? Space::Local
+            : address - kParamWindow < kWindow ? Space::Param
                                                : Space::Global;
     address -= windowOf(space);
   }
@@ -95,6 +96,10 @@ uint8_t *BlockRun::place(Thread &thread, const Instruction &i, uint64_t address,
         fail(thread, "touches what a copy that is under way writes");
       note(thread, sharedTraces_[address + byte], isWrite);
     }
+    if (proxies_)
+      if (std::string problem = proxies_->touch(thread.number / kWarp, address, bytes, isWrite);
+          !problem.empty())
+        fail(thread, problem);
     if (notesBanks_ && i.code != Code::CpAsync)
       noteBanks(thread, address, bytes);
     return shared_.data() + address;
@@ -168,12 +173,16 @@ void BlockRun::countSectors() {
 // A warp's access is carried out in parts that have 128 bytes at most: accesses of 16 bytes by eight
 // lanes at a time, of 8 by sixteen.
 void BlockRun::noteBanks(Thread &thread, uint64_t address, unsigned bytes) {
-  constexpr size_t kMost = size_t{1} << 22; // enough to tell
-  if (banks_.size() > kMost)
-    return;
   uint64_t lane = thread.number % kWarp, part = bytes == 16 ? lane / 8 : bytes == 8 ? lane / 16 : 0;
   uint64_t key = uint64_t{thread.number / kWarp} << 54 | uint64_t{thread.place} << 34 |
                  uint64_t{thread.visits[thread.place]++} << 2 | part;
+  noteWords(key, address, bytes);
+}
+
+void BlockRun::noteWords(uint64_t key, uint64_t address, unsigned bytes) {
+  constexpr size_t kMost = size_t{1} << 22; // enough to tell
+  if (banks_.size() > kMost)
+    return;
   for (uint64_t word = address / 4; word <= (address + bytes - 1) / 4; ++word)
     banks_.emplace_back(key, static_cast<uint32_t>(word));
 }

@@ -14,6 +14,16 @@ void BlockRun::run() {
     threads_[i].registers.assign(kernel_.registers, 0x7ff7fff7deadbeef);
     threads_[i].local.assign(kernel_.localBytes, 0xff);
     threads_[i].visits.assign(kernel_.instructions.size(), 0);
+    if (kernel_.usesProxies) {
+      threads_[i].written.assign(kernel_.registers, 0);
+      threads_[i].isAddedTo.assign(kernel_.registers, 0);
+    }
+  }
+  if (kernel_.usesProxies) {
+    uint32_t warps = (shape_.threads + kWarp - 1) / kWarp;
+    proxies_ = std::make_unique<Proxies>(warps, shared_.size());
+    warpgroups_.resize((warps + kWarpgroup - 1) / kWarpgroup);
+    haste_ = random_() % 2 ? random_() % 32 : 0;
   }
   while (!ready.empty()) {
     size_t which = random_() % ready.size();
@@ -26,9 +36,17 @@ void BlockRun::run() {
     ready.pop_back();
     if (thread.state == Thread::AtWarp)
       meet(thread, ready);
+    if (!tensorCopies_.empty() && random_() % 256 < haste_)
+      landTensorCopy();
+    while (ready.empty() && !tensorCopies_.empty()) {
+      landTensorCopy();
+      wakeAtPhases(ready);
+    }
+    wakeAtPhases(ready);
     if (ready.empty())
       release(ready);
   }
+  checkProductsAtEnd();
   countSectors();
   countBanks();
 }
@@ -39,6 +57,10 @@ void BlockRun::release(std::vector<uint32_t> &ready) {
   for (const Thread &thread : threads_) {
     if (thread.state == Thread::AtWarp)
       fail(thread, "an instruction of a warp (a shuffle, say) to which not all of its lanes come");
+    if (thread.state == Thread::AtPhase)
+      fail(thread,
+           "waits for a phase that never ends: " +
+               proxies_->stateOf(sharedAddress(thread, kernel_.instructions[thread.place].a)));
     ended += thread.state == Thread::Ended;
     if (thread.state == Thread::AtBarrier && !first)
       first = &thread;
@@ -54,6 +76,8 @@ void BlockRun::release(std::vector<uint32_t> &ready) {
          "a barrier to which " + std::to_string(ended) + " threads do not come: they have ended");
   ++epoch_;
   ++counts_.barriers;
+  if (proxies_)
+    proxies_->meet();
   for (Thread &thread : threads_) {
     thread.state = Thread::Ready;
     ++thread.place;
@@ -109,7 +133,16 @@ void BlockRun::step(Thread &thread) {
   case Code::Shfl:
   case Code::LdMatrix:
   case Code::Mma:
+  case Code::WgmmaFence:
+  case Code::Wgmma:
+  case Code::WgmmaCommit:
+  case Code::WgmmaWait:
     thread.state = Thread::AtWarp;
+    return;
+  case Code::MBarrierTryWait:
+    if (!atBarrierOfBytes(thread, i))
+      return;
+    ++thread.place;
     return;
   case Code::Trap:
     fail(thread, "trap");
@@ -131,6 +164,15 @@ void BlockRun::execute(Thread &thread, const Instruction &i) {
   case Code::CpAsyncCommit:
     thread.copies.emplace_back();
     return;
+  case Code::MBarrierInit:
+  case Code::MBarrierArrive:
+    atBarrierOfBytes(thread, i);
+    return;
+  case Code::FenceBarriers:
+  case Code::FenceProxy:
+    return proxies_->fence(thread.number / kWarp, i.code == Code::FenceBarriers);
+  case Code::CopyTensor:
+    return startTensorCopy(thread, i);
   case Code::CpAsyncWait:
     return finishCopies(thread, i.waitsForAll ? 0 : a, i.waitsForAll);
   case Code::Mov:
@@ -174,7 +216,7 @@ void BlockRun::execute(Thread &thread, const Instruction &i) {
     unsigned bits = 8 * bytesOf(i.type) / i.width;
     for (unsigned part = 0; part < i.width; ++part)
       if (const Operand &to = kernel_.vectors[i.to.index + part]; to.kind == Operand::Register)
-        thread.registers[to.index] = (a >> bits * part) & ((uint64_t{1} << bits) - 1);
+        write(thread, to.index, (a >> bits * part) & ((uint64_t{1} << bits) - 1));
     return;
   }
   default:

@@ -3,8 +3,11 @@
 
 #include "test/gpu/emulator/Arithmetic.h"
 #include "test/gpu/emulator/Machine.h"
+#include "test/gpu/emulator/Proxies.h"
+#include "test/gpu/emulator/TensorMap.h"
 
 #include <array>
+#include <memory>
 #include <random>
 #include <stdexcept>
 
@@ -12,16 +15,17 @@ namespace tessera::emulator {
 
 // Generic addresses of what is a block's and a thread's own.
 constexpr uint64_t kSharedWindow = uint64_t{1} << 60,
-                   kLocalWindow = kSharedWindow + (uint64_t{1} << 32), kWindow = uint64_t{1} << 32;
-constexpr uint32_t kWarp = 32;
+                   kLocalWindow = kSharedWindow + (uint64_t{1} << 32),
+                   kParamWindow = kLocalWindow + (uint64_t{1} << 32), kWindow = uint64_t{1} << 32;
+constexpr uint32_t kWarp = 32, kWarpgroup = 4; // threads, warps
 
 struct Wrong : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
 struct Thread {
-  // AtWarp: at what its warp does together.
-  enum State : uint8_t { Ready, AtBarrier, AtWarp, Ended } state = Ready;
+  // AtWarp: at what its warp does together. AtPhase: it asks whether a phase is over.
+  enum State : uint8_t { Ready, AtBarrier, AtWarp, AtPhase, Ended } state = Ready;
   uint32_t number = 0, place = 0;
   std::vector<uint64_t> registers;
   std::vector<uint8_t> local;
@@ -32,6 +36,33 @@ struct Thread {
     unsigned bytes, read; // the rest of them is zeros
   };
   std::vector<std::vector<Copy>> copies{1};
+  // Of kernels with products of warpgroups, by register: when it was written, and whether a product that
+  // is under way adds to it; and when the last wgmma.fence was.
+  std::vector<uint64_t> written;
+  std::vector<uint8_t> isAddedTo;
+  uint64_t writes = 0, fence = 0;
+  uint64_t told = 0; // the wait that it knows to be in vain yet
+};
+
+// A product of matrices that a warp has its part of.
+struct WarpProduct {
+  const Instruction *instruction;
+  uint64_t a, b; // descriptors
+};
+
+// What a warpgroup's warps do one after the other, and how far each has come.
+struct Warpgroup {
+  std::vector<WarpProduct> products;
+  std::array<size_t, kWarpgroup> done{};
+  // By warp, in groups; the last one is not committed yet.
+  std::array<std::vector<std::vector<WarpProduct>>, kWarpgroup> groups;
+};
+
+// A copy of a tensor's box that is under way.
+struct TensorCopy {
+  TensorMap map;
+  std::array<int64_t, TensorMap::kMostRank> first; // coordinates
+  uint64_t to, barrier;
 };
 
 // One block of a launch.
@@ -42,8 +73,8 @@ public:
            const Module &module, std::mt19937_64 &random, Counts &counts, bool notesBanks)
       : kernel_(kernel), shape_(shape), parameters_(parameters), launch_(launch), block_(block),
         memory_(memory), globals_(globals), module_(module), random_(random), counts_(counts),
-        shared_(kernel.sharedBytes + shape.sharedBytes, 0xff), sharedTraces_(shared_.size()),
-        isUnderWay_(shared_.size(), 0), notesBanks_(notesBanks) {}
+        shared_(kernel.added.value_or(kernel.sharedBytes) + shape.sharedBytes, 0xff),
+        sharedTraces_(shared_.size()), isUnderWay_(shared_.size(), 0), notesBanks_(notesBanks) {}
 
   void run();
 
@@ -85,11 +116,35 @@ private:
 
   void exchange(const Instruction &i, const Lanes &lanes);
 
+  // Warpgroup.cpp: wgmma. A product is carried out as late as its warp waits for it.
+  void meetForProducts(const Instruction &i, const Lanes &lanes);
+  void beginProduct(const Instruction &i, const Lanes &lanes);
+  void finishProducts(const Lanes &lanes, uint64_t left);
+  void finishProduct(const WarpProduct &product, const Lanes &lanes);
+  Warpgroup &warpgroupOf(const Lanes &lanes) {
+    return warpgroups_[lanes[0]->number / kWarp / kWarpgroup];
+  }
+  // Whoever is left in the middle of something.
+  void checkProductsAtEnd();
+
+  // Tensors.cpp: copies of boxes, and the barriers that count their bytes.
+  bool atBarrierOfBytes(Thread &thread, const Instruction &i);
+  void startTensorCopy(Thread &thread, const Instruction &i);
+  void landTensorCopy();
+  void wakeAtPhases(std::vector<uint32_t> &ready);
+  // Of an operand that is an address in shared memory, in that space or generic.
+  uint64_t sharedAddress(const Thread &thread, const Operand &operand) const {
+    uint64_t address = value(thread, operand);
+    return address - kSharedWindow < kWindow ? address - kSharedWindow : address;
+  }
+
   uint64_t special(const Thread &thread, uint32_t which) const;
 
   uint64_t value(const Thread &thread, const Operand &operand) const {
     switch (operand.kind) {
     case Operand::Register:
+      if (!thread.isAddedTo.empty() && thread.isAddedTo[operand.index])
+        fail(thread, "reads a sum to which a product that is under way adds");
       return (thread.registers[operand.index] ^ (operand.negated ? 1 : 0)) +
              static_cast<uint64_t>(operand.value);
     case Operand::Immediate:
@@ -108,9 +163,18 @@ private:
 
   void set(Thread &thread, const Operand &to, uint64_t bits, Type type) {
     if (to.kind == Operand::Register)
-      thread.registers[to.index] = masked(bits, type);
+      write(thread, to.index, masked(bits, type));
     else if (to.kind != Operand::None)
       fail(thread, "a result that is no register");
+  }
+
+  void write(Thread &thread, uint32_t number, uint64_t bits) {
+    if (!thread.written.empty()) {
+      if (thread.isAddedTo[number])
+        fail(thread, "writes a sum to which a product that is under way adds");
+      thread.written[number] = ++thread.writes;
+    }
+    thread.registers[number] = bits;
   }
 
   void step(Thread &thread);
@@ -118,7 +182,10 @@ private:
   void execute(Thread &thread, const Instruction &i);
 
   static uint64_t windowOf(Space space) {
-    return space == Space::Shared ? kSharedWindow : space == Space::Local ? kLocalWindow : 0;
+    return space == Space::Shared  ? kSharedWindow
+           : space == Space::Local ? kLocalWindow
+           : space == Space::Param ? kParamWindow
+                                   : 0;
   }
 
   void load(Thread &thread, const Instruction &i, uint64_t address);
@@ -143,6 +210,7 @@ private:
 
   void countSectors();
   void noteBanks(Thread &thread, uint64_t address, unsigned bytes);
+  void noteWords(uint64_t key, uint64_t address, unsigned bytes);
   void countBanks();
 
   const Kernel &kernel_;
@@ -156,7 +224,12 @@ private:
   Counts &counts_;
   std::vector<uint8_t> shared_;
   std::vector<Trace> sharedTraces_;
-  std::vector<uint8_t> isUnderWay_; // of shared bytes: a copy writes them
+  std::vector<uint8_t> isUnderWay_;  // of shared bytes: a copy writes them
+  std::unique_ptr<Proxies> proxies_; // of a kernel that has such
+  std::vector<TensorCopy> tensorCopies_;
+  std::vector<Warpgroup> warpgroups_;
+  uint64_t haste_ =
+      0; // how often copies of tensors come before somebody waits for them: of 256 times
   std::array<std::array<uint32_t, 4>, kWarp> results_;
   std::vector<Thread> threads_;
   uint32_t epoch_ = 0;

@@ -13,6 +13,7 @@
 //   TESSERA_EMULATOR_REPORT  a file to which counts are written, a line of JSON for each kernel
 //   TESSERA_EMULATOR_CALLS   a file to which the number of calls of each function is written
 #include "test/gpu/emulator/Streams.h"
+#include "test/gpu/emulator/TensorMap.h"
 
 #include <atomic>
 #include <cstdio>
@@ -31,6 +32,7 @@ struct LoadedModule {
 struct Function {
   LoadedModule *module;
   const Kernel *kernel;
+  uint64_t mostAdded = 48 << 10; // of shared memory, by a launch
 };
 
 // Whether a variable names a part of the kernel's name.
@@ -69,7 +71,7 @@ API cuDeviceGetName(char *name, int length, int) {
   return std::snprintf(name, static_cast<size_t>(length), "emulator"), Success;
 }
 API cuDeviceGetAttribute(int *value, int attribute, int) {
-  auto version = static_cast<int>(environment("TESSERA_EMULATOR_SM", 80));
+  auto version = static_cast<int>(Gpu::ofProcess().architecture);
   *value = attribute == 75    ? version / 10
            : attribute == 76  ? version % 10
            : attribute == 115 ? 1
@@ -91,7 +93,7 @@ API cuModuleLoadDataEx(LoadedModule **module, const void *image, unsigned option
   std::string problem = parse(static_cast<const char *>(image), made->code);
   auto wanted = std::strtoull(
       made->code.target.substr(std::min<size_t>(3, made->code.target.size())).c_str(), nullptr, 10);
-  if (problem.empty() && wanted > environment("TESSERA_EMULATOR_SM", 80))
+  if (problem.empty() && wanted > Gpu::ofProcess().architecture)
     problem = "it is for " + made->code.target;
   if (!problem.empty()) {
     constexpr int kErrorLog = 5, kErrorLogBytes = 6;
@@ -283,9 +285,11 @@ API cuLaunchKernel(Function *function, unsigned gridX, unsigned gridY, unsigned 
   const Kernel &kernel = *function->kernel;
   if (isNamed("TESSERA_EMULATOR_REFUSE", kernel))
     return LaunchOutOfResources;
-  bool fits = gridX && gridX <= INT32_MAX && gridY == 1 && gridZ == 1 && blockX &&
-              blockX <= kernel.mostThreads && blockX <= 1024 && blockY == 1 && blockZ == 1 &&
-              kernel.sharedBytes + sharedBytes <= (48 << 10) && !extra;
+  bool fits =
+      gridX && gridX <= INT32_MAX && gridY == 1 && gridZ == 1 && blockX &&
+      blockX <= kernel.mostThreads && blockX <= 1024 && blockY == 1 && blockZ == 1 &&
+      kernel.sharedBytes + sharedBytes <= std::max(uint64_t{48 << 10}, function->mostAdded) &&
+      !extra;
   if (!fits)
     return InvalidValue;
   std::vector<uint8_t> bytes(kernel.parameterBytes);
@@ -296,6 +300,29 @@ API cuLaunchKernel(Function *function, unsigned gridX, unsigned gridY, unsigned 
     launch(gpu, *function, {gridX, blockX, sharedBytes}, bytes, number);
   });
   return Success;
+}
+
+API cuFuncSetAttribute(Function *function, int attribute, int value) {
+  constexpr int kMostAdded = 8, kMost = 227 << 10; // of sm_90
+  bool has = Gpu::ofProcess().architecture >= 90;
+  if (attribute != kMostAdded || value < 0 || value > (has ? kMost : 163 << 10))
+    return InvalidValue;
+  return function->mostAdded = static_cast<uint64_t>(value), Success;
+}
+API cuTensorMapEncodeTiled(TensorMap *map, int type, unsigned rank, uint64_t address,
+                           const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+                           const uint32_t *steps, int interleave, int swizzle, int promotion,
+                           int fill) {
+  COUNTED;
+  TensorMap made;
+  std::string problem = reinterpret_cast<uintptr_t>(map) % 64
+                            ? "a tensor map that is not aligned to 64 bytes"
+                            : encode(made, type, rank, address, sizes, strides, box, steps,
+                                     interleave, swizzle, promotion, fill);
+  if (!problem.empty())
+    return std::fprintf(stderr, "emulator: %s\n", problem.c_str()), InvalidValue;
+  std::memset(static_cast<void *>(map), 0, 128);
+  return *map = made, Success;
 }
 
 API cuGetErrorName(int code, const char **name) {
@@ -361,6 +388,8 @@ API cuGetProcAddress_v2(const char *symbol, void **function, int, uint64_t, int 
                                                           F(cuGraphExecDestroy),
                                                           F(cuGraphDestroy),
                                                           F(cuLaunchKernel),
+                                                          F(cuFuncSetAttribute),
+                                                          F(cuTensorMapEncodeTiled),
                                                           F(cuGetErrorName)};
 #undef F
   auto it = functions.find(symbol);

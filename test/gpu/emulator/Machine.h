@@ -26,6 +26,7 @@ struct Counts {
   // Of shared memory, in one block of each launch: how often its banks are asked, and how often that would
   // be if none had two words to give at a time.
   uint64_t bankTurns = 0, leastBankTurns = 0;
+  uint64_t tensorCopies = 0, warpgroupProducts = 0; // the latter by warps
 };
 
 class Machine {

@@ -1,46 +1,12 @@
-#include "test/gpu/emulator/Ptx.h"
+#include "test/gpu/emulator/Names.h"
 
 #include <cctype>
 #include <cstring>
 #include <optional>
-#include <stdexcept>
 
 namespace tessera::emulator {
 
-unsigned bytesOf(Type type) {
-  switch (type) {
-  case Type::B8:
-  case Type::U8:
-  case Type::S8:
-    return 1;
-  case Type::B16:
-  case Type::U16:
-  case Type::S16:
-  case Type::F16:
-  case Type::BF16:
-    return 2;
-  case Type::B32:
-  case Type::U32:
-  case Type::S32:
-  case Type::F32:
-    return 4;
-  case Type::B64:
-  case Type::U64:
-  case Type::S64:
-  case Type::F64:
-    return 8;
-  default:
-    return 1;
-  }
-}
-
 namespace {
-
-struct Wrong : std::runtime_error {
-  using runtime_error::runtime_error;
-};
-
-using Words = std::vector<std::string_view>;
 
 // Numbers, names and signs, one after the other; comments are left out.
 class Tokens {
@@ -63,7 +29,7 @@ public:
   }
   void expect(std::string_view token) {
     if (!takeIf(token))
-      throw Wrong("'" + std::string(token) + "' is missing before '" + std::string(now_) + "'");
+      throw NotKnown("'" + std::string(token) + "' is missing before '" + std::string(now_) + "'");
   }
 
 private:
@@ -71,6 +37,8 @@ private:
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%' ||
            c == '.';
   }
+  // shared::cta
+  bool isPair(size_t at) const { return text_.substr(at, 2) == "::"; }
   void skip() {
     while (at_ < text_.size()) {
       if (text_[at_] == '\n')
@@ -92,8 +60,8 @@ private:
     if (at_ < text_.size() && text_[at_] == '"')
       at_ = std::min(text_.find('"', at_ + 1), text_.size() - 1) + 1;
     else if (at_ < text_.size() && inName(text_[at_]))
-      while (at_ < text_.size() && inName(text_[at_]))
-        ++at_;
+      while (at_ < text_.size() && (inName(text_[at_]) || isPair(at_)))
+        at_ += isPair(at_) ? 2 : 1;
     else if (at_ < text_.size())
       ++at_;
     now_ = text_.substr(begin, at_ - begin);
@@ -103,73 +71,6 @@ private:
   size_t at_ = 0;
   uint32_t line_ = 1, nextLine_ = 1;
 };
-
-std::optional<Type> typeNamed(std::string_view name) {
-  static const std::map<std::string_view, Type> types = {
-      {"pred", Type::Pred}, {"b8", Type::B8},   {"b16", Type::B16},   {"b32", Type::B32},
-      {"b64", Type::B64},   {"u8", Type::U8},   {"u16", Type::U16},   {"u32", Type::U32},
-      {"u64", Type::U64},   {"s8", Type::S8},   {"s16", Type::S16},   {"s32", Type::S32},
-      {"s64", Type::S64},   {"f16", Type::F16}, {"bf16", Type::BF16}, {"f32", Type::F32},
-      {"f64", Type::F64}};
-  auto it = types.find(name);
-  return it == types.end() ? std::nullopt : std::optional(it->second);
-}
-
-std::optional<Code> codeNamed(std::string_view name) {
-  static const std::map<std::string_view, Code> codes = {
-      {"mov", Code::Mov},           {"ld", Code::Ld},      {"st", Code::St},
-      {"cvta", Code::CvtaFrom},     {"cvt", Code::Cvt},    {"add", Code::Add},
-      {"sub", Code::Sub},           {"mul", Code::Mul},    {"mad", Code::Mad},
-      {"fma", Code::Fma},           {"rcp", Code::Rcp},    {"div", Code::Div},
-      {"rem", Code::Rem},           {"neg", Code::Neg},    {"abs", Code::Abs},
-      {"min", Code::Min},           {"max", Code::Max},    {"sqrt", Code::Sqrt},
-      {"copysign", Code::Copysign}, {"and", Code::And},    {"or", Code::Or},
-      {"xor", Code::Xor},           {"not", Code::Not},    {"shl", Code::Shl},
-      {"shr", Code::Shr},           {"shf", Code::Shf},    {"prmt", Code::Prmt},
-      {"bfe", Code::Bfe},           {"bfi", Code::Bfi},    {"popc", Code::Popc},
-      {"clz", Code::Clz},           {"brev", Code::Brev},  {"setp", Code::Setp},
-      {"set", Code::Set},           {"selp", Code::Selp},  {"testp", Code::Testp},
-      {"bra", Code::Bra},           {"brx", Code::BrxIdx}, {"bar", Code::Bar},
-      {"barrier", Code::Bar},       {"shfl", Code::Shfl},  {"ret", Code::Ret},
-      {"exit", Code::Ret},          {"trap", Code::Trap},  {"ldmatrix", Code::LdMatrix},
-      {"mma", Code::Mma},           {"cp", Code::CpAsync}};
-  auto it = codes.find(name);
-  return it == codes.end() ? std::nullopt : std::optional(it->second);
-}
-
-std::optional<Compare> compareNamed(std::string_view name) {
-  static const std::map<std::string_view, Compare> names = {
-      {"eq", Compare::Eq},   {"ne", Compare::Ne},   {"lt", Compare::Lt},   {"le", Compare::Le},
-      {"gt", Compare::Gt},   {"ge", Compare::Ge},   {"lo", Compare::Lt},   {"ls", Compare::Le},
-      {"hi", Compare::Gt},   {"hs", Compare::Ge},   {"equ", Compare::Equ}, {"neu", Compare::Neu},
-      {"ltu", Compare::Ltu}, {"leu", Compare::Leu}, {"gtu", Compare::Gtu}, {"geu", Compare::Geu},
-      {"num", Compare::Num}, {"nan", Compare::Nan}};
-  auto it = names.find(name);
-  return it == names.end() ? std::nullopt : std::optional(it->second);
-}
-
-std::optional<Special> specialNamed(std::string_view name) {
-  static const std::map<std::string_view, Special> names = {
-      {"%tid.x", Special::TidX},       {"%tid.y", Special::TidY},
-      {"%tid.z", Special::TidZ},       {"%ntid.x", Special::NtidX},
-      {"%ntid.y", Special::NtidY},     {"%ntid.z", Special::NtidZ},
-      {"%ctaid.x", Special::CtaidX},   {"%ctaid.y", Special::CtaidY},
-      {"%ctaid.z", Special::CtaidZ},   {"%nctaid.x", Special::NctaidX},
-      {"%nctaid.y", Special::NctaidY}, {"%nctaid.z", Special::NctaidZ},
-      {"%laneid", Special::LaneId},    {"WARP_SZ", Special::WarpSize}};
-  auto it = names.find(name);
-  return it == names.end() ? std::nullopt : std::optional(it->second);
-}
-
-Words split(std::string_view name) {
-  Words words;
-  while (!name.empty()) {
-    size_t dot = name.find('.');
-    words.push_back(name.substr(0, dot));
-    name = dot == name.npos ? "" : name.substr(dot + 1);
-  }
-  return words;
-}
 
 // Integers, and floats as their bits: 0f3F800000, 0d3FF0000000000000.
 std::optional<int64_t> numberIn(std::string_view token) {
@@ -206,7 +107,9 @@ private:
     } else if (word == ".visible" || word == ".weak") {
       return;
     } else if (word == ".extern") {
-      throw Wrong("something that is not there is called: .extern");
+      if (!t_.takeIf(".shared"))
+        throw NotKnown("something that is not there is called: .extern");
+      variable(Space::Shared, /*isAdded=*/true);
     } else if (word == ".entry") {
       entry();
     } else if (word == ".global" || word == ".const") {
@@ -214,12 +117,12 @@ private:
     } else if (word == ".shared") {
       variable(Space::Shared);
     } else {
-      throw Wrong("'" + std::string(word) + "' is not known here");
+      throw NotKnown("'" + std::string(word) + "' is not known here");
     }
   }
 
   // .align 8 .b8 name[16] = {1, 2};
-  void variable(Space space) {
+  void variable(Space space, bool isAdded = false) {
     Variable made{space, 0, 1, 0, {}};
     Type type = Type::None;
     std::string_view word;
@@ -232,10 +135,15 @@ private:
     std::string name(word);
     uint64_t count = 1;
     while (t_.takeIf("[")) {
-      count *= static_cast<uint64_t>(number());
+      count *= isAdded ? 0 : static_cast<uint64_t>(number());
       t_.expect("]");
     }
     made.bytes = count * bytesOf(type);
+    if (isAdded) {
+      t_.expect(";");
+      added_[name] = made.align;
+      return;
+    }
     if (t_.takeIf("="))
       contents(made, bytesOf(type));
     t_.expect(";");
@@ -261,6 +169,8 @@ private:
       module_.globals[name] = std::move(variable);
       return;
     }
+    if (variable.space == Space::Shared && kernel_ && kernel_->added)
+      throw NotKnown("shared memory after what a launch adds to it");
     uint64_t &size = variable.space == Space::Shared
                          ? (kernel_ ? kernel_->sharedBytes : moduleShared_)
                          : kernel_->localBytes;
@@ -274,7 +184,7 @@ private:
     bool negative = t_.takeIf("-");
     auto value = numberIn(t_.now());
     if (!value)
-      throw Wrong("a number is missing before '" + std::string(t_.now()) + "'");
+      throw NotKnown("a number is missing before '" + std::string(t_.now()) + "'");
     t_.take();
     return negative ? -*value : *value;
   }
@@ -294,7 +204,7 @@ private:
     while (!t_.takeIf("{")) {
       std::string_view word = t_.take();
       if (word != ".maxntid" && word != ".reqntid" && word != ".minnctapersm")
-        throw Wrong("'" + std::string(word) + "' is not known before a body");
+        throw NotKnown("'" + std::string(word) + "' is not known before a body");
       int64_t threads = number();
       while (t_.takeIf(","))
         threads *= number();
@@ -313,7 +223,7 @@ private:
   uint32_t place(std::string_view label) {
     auto it = labels_.find(std::string(label));
     if (it == labels_.end())
-      throw Wrong("label " + std::string(label) + " is not there");
+      throw NotKnown("label " + std::string(label) + " is not there");
     return it->second;
   }
 
@@ -323,17 +233,19 @@ private:
     std::string_view word;
     Type type = Type::None;
     while ((word = t_.take()).starts_with(".")) {
-      if (word == ".align")
+      if (word == ".align" && type == Type::None)
+        made.align = static_cast<uint64_t>(number());
+      else if (word == ".align") // of what a pointer points to
         number();
       else if (auto known = typeNamed(word.substr(1)))
         type = *known;
     }
     made.bytes = bytesOf(type);
+    made.align = std::max<uint64_t>(made.align, bytesOf(type));
     if (t_.takeIf("[")) {
       made.bytes *= static_cast<uint64_t>(number());
       t_.expect("]");
     }
-    made.align = bytesOf(type);
     uint64_t &size = kernel_->parameterBytes;
     size = (size + made.align - 1) / made.align * made.align;
     made.offset = size;
@@ -375,7 +287,7 @@ private:
       made.guardNegated = t_.takeIf("!");
       made.guard = static_cast<int32_t>(registerNamed(t_.take()));
     } else if (t_.takeIf("{") || t_.takeIf("}")) {
-      throw Wrong("a scope within a body");
+      throw NotKnown("a scope within a body");
     }
     std::string_view word = t_.take();
     if (t_.now() == ":") {
@@ -401,18 +313,19 @@ private:
   uint32_t registerNamed(std::string_view name) {
     auto it = registers_.find(name);
     if (it == registers_.end())
-      throw Wrong("register " + std::string(name) + " is not declared");
+      throw NotKnown("register " + std::string(name) + " is not declared");
     return it->second;
   }
 
   void instruction(std::string_view name, Instruction &made) {
-    Words words = split(name);
-    auto code = codeNamed(words[0]);
-    if (!code)
-      throw Wrong("instruction '" + std::string(name) + "' is not known");
-    made.code = *code;
-    for (size_t i = 1; i < words.size(); ++i)
-      modifier(words[i], made, name);
+    readName(name, made);
+    if (isOfWarpgroups(made.code)) {
+      kernel_->usesProxies = true;
+      bool isOfA = made.code >= Code::WgmmaFence;
+      if (isOfA ? module_.target != "sm_90a"
+                : module_.target < "sm_90" && module_.target.size() == 5)
+        throw NotKnown("'" + std::string(name) + "' is not there on " + module_.target);
+    }
     if (made.code == Code::Mov)
       return move(made);
     if (made.code == Code::Bra) {
@@ -420,118 +333,8 @@ private:
       return t_.expect(";");
     }
     if (made.code == Code::BrxIdx)
-      throw Wrong("indexed jumps are not known yet");
+      throw NotKnown("indexed jumps are not known yet");
     operands(made);
-  }
-
-  // Of matrices and of copies that go on by themselves; whether it is one that is known.
-  bool warpModifier(std::string_view word, Instruction &made) {
-    if (made.code == Code::Mma) { // .m16n8k16.row.col.f32.bf16.bf16.f32: of the result, a, b, c
-      if (word == "m16n8k16" || word == "row" || word == "col")
-        return true;
-      auto type = typeNamed(word);
-      if (!type)
-        return false;
-      if (made.type == Type::None)
-        made.type = *type;
-      else if (made.from == Type::None)
-        made.from = *type;
-      else if (*type != made.from && *type != made.type)
-        throw Wrong("a product of matrices of several types");
-      if (made.type != Type::F32 ||
-          (made.from != Type::None && made.from != Type::F16 && made.from != Type::BF16))
-        throw Wrong("a product of matrices of types that are not known");
-      return true;
-    }
-    if (made.code == Code::LdMatrix) {
-      if (word == "x1" || word == "x2" || word == "x4")
-        made.width = static_cast<uint8_t>(word[1] - '0');
-      else if (word == "trans")
-        made.transposes = true;
-      else
-        return word == "m8n8";
-      return true;
-    }
-    if (made.code != Code::CpAsync)
-      return false;
-    if (word == "commit_group")
-      made.code = Code::CpAsyncCommit;
-    else if (word == "wait_group" || word == "wait_all")
-      made.code = Code::CpAsyncWait, made.waitsForAll = word == "wait_all";
-    else
-      return word == "async" || word == "ca" || word == "cg";
-    return true;
-  }
-
-  void modifier(std::string_view word, Instruction &made, std::string_view name) {
-    if (warpModifier(word, made))
-      return;
-    if (auto type = typeNamed(word)) {
-      // cvt.to.from, setp.compare.type; mul.wide has the operands' type
-      (made.type == Type::None ? made.type : made.from) = *type;
-      return;
-    }
-    bool compares = made.code == Code::Setp || made.code == Code::Set;
-    if (auto compare = compareNamed(word); compare && compares && made.type == Type::None) {
-      made.compare = *compare;
-      return;
-    }
-    static const std::map<std::string_view, Space> spaces = {
-        {"param", Space::Param}, {"global", Space::Global}, {"shared", Space::Shared},
-        {"local", Space::Local}, {"const", Space::Global},  {"generic", Space::Generic}};
-    if (auto space = spaces.find(word); space != spaces.end()) {
-      made.space = space->second;
-      return;
-    }
-    if (word == "rn")
-      made.round = Round::Nearest;
-    else if (word == "rz")
-      made.round = Round::Zero;
-    else if (word == "rm")
-      made.round = Round::Down;
-    else if (word == "rp")
-      made.round = Round::Up;
-    else if (word == "rni")
-      made.round = Round::Nearest, made.toInteger = true;
-    else if (word == "rzi")
-      made.round = Round::Zero, made.toInteger = true;
-    else if (word == "rmi")
-      made.round = Round::Down, made.toInteger = true;
-    else if (word == "rpi")
-      made.round = Round::Up, made.toInteger = true;
-    else if (word == "ftz")
-      made.flushes = true;
-    else if (word == "sat")
-      made.saturates = true;
-    else if (word == "NaN")
-      made.propagatesNan = true;
-    else if (word == "wide")
-      made.code = made.code == Code::Mad ? Code::MadWide : Code::MulWide;
-    else if (word == "hi" && made.code == Code::Mul)
-      made.code = Code::MulHi;
-    else if (word == "to")
-      made.code = Code::CvtaTo;
-    else if (word == "v2")
-      made.width = 2;
-    else if (word == "v4")
-      made.width = 4;
-    else if (word == "l")
-      made.left = true;
-    else if (word == "r")
-      made.left = false;
-    else if (word == "clamp")
-      made.clamps = true;
-    else if (word == "up")
-      made.shuffle = Shuffle::Up;
-    else if (word == "down")
-      made.shuffle = Shuffle::Down;
-    else if (word == "bfly")
-      made.shuffle = Shuffle::Bfly;
-    else if (word == "idx" && made.code == Code::Shfl)
-      made.shuffle = Shuffle::Idx;
-    else if (word != "lo" && word != "uni" && word != "sync" && word != "aligned" &&
-             word != "wrap" && word != "nc" && word != "idx" && word != "all" && word != "cta")
-      throw Wrong("'." + std::string(word) + "' of '" + std::string(name) + "' is not known");
   }
 
   // Also of the halves of 64 bits: mov.b64 {%lo, %hi}, %r; and back.
@@ -551,21 +354,57 @@ private:
     if (!t_.takeIf(";")) {
       do {
         list.push_back(operand());
+        list.insert(list.end(), places_.begin(), places_.end());
+        places_.clear();
         if (t_.takeIf("|"))
           made.also = operand();
       } while (t_.takeIf(","));
       t_.expect(";");
     }
+    if (made.code == Code::Wgmma)
+      checkProduct(made, list);
     size_t next = 0;
-    bool hasResult = made.code != Code::St && made.code != Code::Bar && made.code != Code::Ret &&
-                     made.code != Code::Trap && made.code != Code::CpAsync &&
-                     made.code != Code::CpAsyncCommit && made.code != Code::CpAsyncWait;
     auto take = [&] { return next < list.size() ? list[next++] : Operand{}; };
-    if (hasResult)
+    if (hasResult(made.code))
       made.to = take();
     made.a = take(), made.b = take(), made.c = take(), made.d = take();
     if (next != list.size())
-      throw Wrong("more operands than are known");
+      throw NotKnown("more operands than are known");
+  }
+
+  static bool hasResult(Code code) {
+    switch (code) {
+    case Code::St:
+    case Code::Bar:
+    case Code::Ret:
+    case Code::Trap:
+    case Code::CpAsync:
+    case Code::CpAsyncCommit:
+    case Code::CpAsyncWait:
+    case Code::MBarrierInit:
+    case Code::FenceBarriers:
+    case Code::FenceProxy:
+    case Code::CopyTensor:
+    case Code::WgmmaFence:
+    case Code::WgmmaCommit:
+    case Code::WgmmaWait:
+      return false;
+    default:
+      return true;
+    }
+  }
+
+  // {d}, a, b, whether d is added to, signs of a and b, whether a and b are transposed: of two matrices in
+  // shared memory, whose product is added.
+  void checkProduct(Instruction &made, std::vector<Operand> &list) {
+    auto is = [&](size_t number, int64_t value) {
+      return list[number].kind == Operand::Immediate && list[number].value == value;
+    };
+    if (list.size() != 8 || list[1].kind != Operand::Register || !is(3, 1) || !is(4, 1) ||
+        !is(5, 1) || list[0].count != 4u * made.width)
+      throw NotKnown("a product of a warpgroup with operands that are not known");
+    made.transposes = !is(6, 0), made.transposesB = !is(7, 0);
+    list.resize(3);
   }
 
   Operand operand() {
@@ -575,6 +414,8 @@ private:
         inside.value += number();
       else if (t_.now() == "-")
         inside.value += number();
+      if (t_.takeIf(",")) // [map, {coordinates}]
+        places_.push_back(operand());
       t_.expect("]");
       return inside;
     }
@@ -621,12 +462,16 @@ private:
     } else if (auto local = locals_.find(name); local != locals_.end()) {
       made.space = local->second.space;
       made.value = static_cast<int64_t>(local->second.offset);
+    } else if (auto added = added_.find(name); added != added_.end()) {
+      made.space = Space::Shared;
+      kernel_->added = (kernel_->sharedBytes + added->second - 1) / added->second * added->second;
+      made.value = static_cast<int64_t>(*kernel_->added);
     } else if (module_.globals.count(name)) {
       made.space = Space::Global;
       made.index = static_cast<uint32_t>(module_.globalNames.size());
       module_.globalNames.push_back(name);
     } else {
-      throw Wrong("'" + name + "' is not declared");
+      throw NotKnown("'" + name + "' is not declared");
     }
   }
 
@@ -639,8 +484,10 @@ private:
   std::map<std::string, uint32_t> labels_;
   std::map<std::string, uint64_t> parameters_;
   std::map<std::string, Variable> locals_;
+  std::map<std::string, uint64_t> added_; // alignment of what launches add to shared memory
   std::map<std::string, std::vector<std::string>> tables_;
   std::vector<std::pair<size_t, std::string>> jumps_;
+  std::vector<Operand> places_; // beside an address in its brackets
 };
 
 } // namespace

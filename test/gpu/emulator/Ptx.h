@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,9 @@ inline bool isFloat(Type type) { return type >= Type::F16; }
 inline bool isSigned(Type type) { return type >= Type::S8 && type <= Type::S64; }
 
 enum class Space : uint8_t { Generic, Param, Global, Shared, Local };
+// Of shared memory, by bits of an address that the line of 128 bytes changes: how many bytes of a line
+// stand for each other, as descriptors and tensor maps name them.
+enum class Swizzle : uint8_t { None, Bytes32, Bytes64, Bytes128 };
 
 // What an instruction does; its types and modifiers say the rest.
 enum class Code : uint8_t {
@@ -88,6 +92,16 @@ enum class Code : uint8_t {
   CpAsync,
   CpAsyncCommit,
   CpAsyncWait,
+  MBarrierInit,
+  MBarrierArrive,
+  MBarrierTryWait,
+  FenceBarriers,
+  FenceProxy,
+  CopyTensor,
+  WgmmaFence,
+  Wgmma,
+  WgmmaCommit,
+  WgmmaWait,
   Ret,
   Trap,
   Pack,
@@ -140,7 +154,9 @@ struct Instruction {
   Shuffle shuffle = Shuffle::Idx;
   bool flushes = false, saturates = false, toInteger = false, propagatesNan = false, left = false,
        clamps = false, transposes = false, waitsForAll = false;
-  uint8_t width = 1;  // of a vector access; matrices of ldmatrix
+  bool expectsBytes = false, transposesB = false;
+  // Of a vector access; matrices of ldmatrix; dimensions of a tensor; eights of columns of wgmma.
+  uint8_t width = 1;
   int32_t guard = -1; // predicate register
   bool guardNegated = false;
   uint32_t line = 0;
@@ -161,6 +177,9 @@ struct Kernel {
   uint32_t mostThreads = 1024;
   std::vector<Variable> parameters; // offsets into the buffer of parameters
   uint64_t parameterBytes = 0, localBytes = 0, sharedBytes = 0;
+  // Where what a launch adds to shared memory begins, if the kernel names it.
+  std::optional<uint64_t> added;
+  bool usesProxies = false; // has instructions of warpgroups
   uint32_t registers = 0;
   std::vector<Instruction> instructions;
   std::vector<Operand> vectors;              // the parts of vector operands

@@ -56,17 +56,20 @@ void Gpu::report() const {
   const char *path = std::getenv("TESSERA_EMULATOR_REPORT");
   if (FILE *file = path && *path ? std::fopen(path, "a") : nullptr) {
     for (const auto &[name, c] : counts)
-      std::fprintf(file,
-                   "{\"kernel\":\"%s\",\"launches\":%llu,\"instructions\":%llu,\"barriers\":%llu,"
-                   "\"bytes_read\":%llu,\"bytes_written\":%llu,"
-                   "\"least_read\":%llu,\"least_written\":%llu,\"sectors_read\":%llu,\"sectors_"
-                   "written\":%llu,\"bank_turns\":%llu,\"least_bank_turns\":%llu}\n",
-                   name.c_str(), (unsigned long long)c.launches, (unsigned long long)c.instructions,
-                   (unsigned long long)c.barriers, (unsigned long long)c.bytesRead,
-                   (unsigned long long)c.bytesWritten, (unsigned long long)c.leastRead,
-                   (unsigned long long)c.leastWritten, (unsigned long long)c.sectorsRead,
-                   (unsigned long long)c.sectorsWritten, (unsigned long long)c.bankTurns,
-                   (unsigned long long)c.leastBankTurns);
+      std::fprintf(
+          file,
+          "{\"kernel\":\"%s\",\"launches\":%llu,\"instructions\":%llu,\"barriers\":%llu,"
+          "\"bytes_read\":%llu,\"bytes_written\":%llu,"
+          "\"least_read\":%llu,\"least_written\":%llu,\"sectors_read\":%llu,\"sectors_"
+          "written\":%llu,\"bank_turns\":%llu,\"least_bank_turns\":%llu,\"tensor_copies\":%llu,"
+          "\"warpgroup_products\":%llu}\n",
+          name.c_str(), (unsigned long long)c.launches, (unsigned long long)c.instructions,
+          (unsigned long long)c.barriers, (unsigned long long)c.bytesRead,
+          (unsigned long long)c.bytesWritten, (unsigned long long)c.leastRead,
+          (unsigned long long)c.leastWritten, (unsigned long long)c.sectorsRead,
+          (unsigned long long)c.sectorsWritten, (unsigned long long)c.bankTurns,
+          (unsigned long long)c.leastBankTurns, (unsigned long long)c.tensorCopies,
+          (unsigned long long)c.warpgroupProducts);
     std::fclose(file);
   }
   path = std::getenv("TESSERA_EMULATOR_CALLS");

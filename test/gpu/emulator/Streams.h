@@ -39,6 +39,7 @@ public:
   Order order;
   int failure = Success; // of the context, for good
   const bool usesPool = environment("TESSERA_EMULATOR_POOL", 0) != 0;
+  const uint64_t architecture = environment("TESSERA_EMULATOR_SM", 80);
   uint64_t seed = environment("TESSERA_EMULATOR_SEED", 1);
   std::map<std::string, Counts> counts;  // by kernel
   std::map<std::string, uint64_t> calls; // of the driver's functions, by name

@@ -26,8 +26,10 @@ void BlockRun::meet(Thread &last, std::vector<uint32_t> &ready) {
     exchange(i, lanes);
   else if (i.code == Code::LdMatrix)
     loadMatrices(i, lanes);
-  else
+  else if (i.code == Code::Mma)
     multiplyMatrices(i, lanes);
+  else
+    meetForProducts(i, lanes);
   for (Thread *thread : lanes)
     if (thread) {
       thread->state = Thread::Ready;
