@@ -6,6 +6,7 @@
 #include "dialects/interfaces/OpInterfaces.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/Sums.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/cost/ScheduleOptions.h"
 #include "lib/cost/Topology.h"
@@ -153,9 +154,7 @@ private:
     if (loop->getResult(stack.index).getType() == type)
       return;
     OpBuilder b(loop);
-    Value zeros = stablehlo::ConstantOp::create(
-        b, loop.getLoc(), DenseElementsAttr::get(type, b.getZeroAttr(type.getElementType())));
-    loop->setOperand(stack.index, zeros);
+    loop->setOperand(stack.index, stablehlo::zeros(b, loop.getLoc(), type));
     loop->getResult(stack.index).setType(type);
     loop.getCond().front().getArgument(stack.index).setType(type);
     loop.getBody().front().getArgument(stack.index).setType(type);

@@ -1,5 +1,6 @@
 #include "passes/communicate/RowOps.h"
 
+#include "dialects/stablehlo/Sums.h"
 #include "dialects/tessera/Marks.h"
 
 using namespace mlir;
@@ -13,10 +14,7 @@ Value RowOps::scalar(int64_t value) {
   return stablehlo::ConstantOp::create(b, loc, DenseElementsAttr::get(type, int32_t(value)));
 }
 
-Value RowOps::zeros(RankedTensorType type) {
-  auto zero = cast<TypedAttr>(b.getZeroAttr(type.getElementType()));
-  return stablehlo::ConstantOp::create(b, loc, DenseElementsAttr::get(type, Attribute(zero)));
-}
+Value RowOps::zeros(RankedTensorType type) { return stablehlo::zeros(b, loc, type); }
 
 Value RowOps::binary(StringRef op, Value lhs, Value rhs) {
   OperationState state(loc, ("stablehlo." + op).str(), ValueRange{lhs, rhs},

@@ -1,5 +1,6 @@
 #include "passes/fuse/SoftmaxSum.h"
 
+#include "dialects/stablehlo/Sums.h"
 #include "dialects/stablehlo/TensorTypes.h"
 
 #include "mlir/IR/Matchers.h"
@@ -184,16 +185,7 @@ public:
   Value sumOfProducts(Value x, Value y) {
     auto type = typeOf(x);
     Value product = MulOp::create(b, loc, type, x, y);
-    auto last = static_cast<int64_t>(type.getRank()) - 1;
-    auto scalar = RankedTensorType::get({}, type.getElementType());
-    Value zero = ConstantOp::create(b, loc, DenseElementsAttr::get(scalar, APFloat(0.0f)));
-    auto reduce = ReduceOp::create(b, loc, TypeRange{type.clone(type.getShape().drop_back())},
-                                   ValueRange{product}, ValueRange{zero}, ArrayRef<int64_t>{last});
-    OpBuilder::InsertionGuard guard(b);
-    Block *body = b.createBlock(&reduce.getBody(), {}, TypeRange{scalar, scalar}, {loc, loc});
-    Value sum = AddOp::create(b, loc, scalar, body->getArgument(0), body->getArgument(1));
-    ReturnOp::create(b, loc, sum);
-    return reduce->getResult(0);
+    return sumOver(b, loc, product, type.getRank() - 1);
   }
 
 private:

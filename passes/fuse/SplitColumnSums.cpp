@@ -5,6 +5,7 @@
 
 #include "dialects/stablehlo/Combiner.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/Sums.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "dialects/tessera/Marks.h"
 #include "dialects/tessera/SumMarks.h"
@@ -36,20 +37,9 @@ static Value widened(OpBuilder &b, Location loc, Value value, Type element) {
              : ConvertOp::create(b, loc, type.clone(element), value).getResult();
 }
 
-static void addSum(OpBuilder &b, Location loc, Region &body, Type element) {
-  OpBuilder::InsertionGuard guard(b);
-  auto scalar = RankedTensorType::get({}, element);
-  Block *block = b.createBlock(&body, {}, {scalar, scalar}, {loc, loc});
-  Value sum = AddOp::create(b, loc, scalar, block->getArgument(0), block->getArgument(1));
-  ReturnOp::create(b, loc, sum);
-}
-
 static Value partsOf(OpBuilder &b, Location loc, Value operand, const fusion::ColumnParts &parts) {
   RankedTensorType type = typeOf(operand);
   Type element = type.getElementType();
-  Value zero = ConstantOp::create(
-      b, loc,
-      DenseElementsAttr::get(RankedTensorType::get({}, element), b.getFloatAttr(element, 0)));
   SmallVector<int64_t> shape, padding, ones(type.getRank(), 1);
   for (auto [size, extent] : llvm::zip(type.getShape(), parts.window)) {
     shape.push_back(llvm::divideCeil(size, extent));
@@ -58,10 +48,10 @@ static Value partsOf(OpBuilder &b, Location loc, Value operand, const fusion::Co
   auto attr = [&](ArrayRef<int64_t> numbers) { return b.getDenseI64ArrayAttr(numbers); };
   auto padded = DenseIntElementsAttr::get(
       RankedTensorType::get({type.getRank(), 2}, b.getI64Type()), padding);
-  auto sums = ReduceWindowOp::create(b, loc, TypeRange{type.clone(shape)}, operand, zero,
-                                     attr(parts.window), attr(parts.window), attr(ones), attr(ones),
-                                     padded);
-  addSum(b, loc, sums.getBody(), element);
+  auto sums = ReduceWindowOp::create(b, loc, TypeRange{type.clone(shape)}, operand,
+                                     zero(b, loc, element), attr(parts.window), attr(parts.window),
+                                     attr(ones), attr(ones), padded);
+  fillWithSum(b, loc, sums.getBody(), element);
   setSummed(sums, parts.summed);
   return sums.getResult(0);
 }
@@ -87,7 +77,7 @@ static void split(ReduceOp op) {
   auto sum =
       ReduceOp::create(b, loc, TypeRange{result.clone(element)}, made,
                        widened(b, loc, op.getInitValues().front(), element), op.getDimensions());
-  addSum(b, loc, sum.getBody(), element);
+  fillWithSum(b, loc, sum.getBody(), element);
   if (parts->summed > 1)
     setSummed(sum, parts->summed);
   Value whole = widened(b, loc, sum->getResult(0), result.getElementType());

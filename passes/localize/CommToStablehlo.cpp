@@ -6,6 +6,7 @@
 #include "dialects/sdy/PlainData.h"
 #include "dialects/sdy/SignatureAttributes.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/Sums.h"
 #include "dialects/tessera/Marks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -164,8 +165,7 @@ struct Lowering {
               .Case([&](comm::BroadcastOp) { // a sum to which only rank 0 has something to add
                 auto tensor = cast<RankedTensorType>(type);
                 auto bits = tensor.clone(b.getI1Type());
-                Value zero =
-                    stablehlo::ConstantOp::create(b, loc, cast<ElementsAttr>(b.getZeroAttr(type)));
+                Value zero = stablehlo::zeros(b, loc, tensor);
                 Value first = make("compare", {axisIndex(axes), i32(0)},
                                    {RankedTensorType::get({}, b.getI1Type())},
                                    {named("comparison_direction",

@@ -1,4 +1,5 @@
 #include "passes/reshard/SplitDimension.h"
+#include "dialects/stablehlo/Sums.h"
 #include "dialects/stablehlo/TensorTypes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -8,20 +9,6 @@ namespace tessera {
 
 using namespace mlir;
 using sharding::TensorSharding;
-
-namespace {
-
-// Of any element type.
-Value zero(OpBuilder &b, Location loc, Type element) {
-  auto type = RankedTensorType::get({}, element);
-  unsigned bits = isa<ComplexType>(element)
-                      ? 2 * cast<ComplexType>(element).getElementType().getIntOrFloatBitWidth()
-                      : element.getIntOrFloatBitWidth();
-  SmallVector<char> bytes((bits + 7) / 8, 0);
-  return stablehlo::ConstantOp::create(b, loc, DenseElementsAttr::getFromRawBuffer(type, bytes));
-}
-
-} // namespace
 
 SplitDimension::SplitDimension(const ValueShardings &shardings, Operation *op, Value like,
                                int64_t dim)
@@ -98,8 +85,8 @@ Value SplitDimension::padded(Value value, int64_t part, int64_t low, int64_t hig
   SmallVector<int64_t> lows(typeOf(value).getRank(), 0), highs(lows), interior(lows);
   lows[outer.size() + part] = low, highs[outer.size() + part] = high;
   if (!fill)
-    fill =
-        annotated(zero(b, loc, typeOf(value).getElementType()), TensorSharding::replicatedOver(0));
+    fill = annotated(stablehlo::zero(b, loc, typeOf(value).getElementType()),
+                     TensorSharding::replicatedOver(0));
   return annotated(stablehlo::PadOp::create(b, loc, value, fill, lows, highs, interior), value);
 }
 
@@ -155,32 +142,24 @@ Value SplitDimension::select(Value mask, Value onTrue, Value onFalse) {
   return annotated(stablehlo::SelectOp::create(b, loc, mask, onTrue, onFalse), onTrue);
 }
 
-static void addBody(OpBuilder &b, Location loc, Region &body, Type element) {
-  OpBuilder::InsertionGuard guard(b);
-  auto scalar = RankedTensorType::get({}, element);
-  Block *block = b.createBlock(&body, {}, {scalar, scalar}, {loc, loc});
-  Value sum = stablehlo::AddOp::create(b, loc, block->getArgument(0), block->getArgument(1));
-  stablehlo::ReturnOp::create(b, loc, sum);
-}
-
 Value SplitDimension::summed(Value value, int64_t part) {
   int64_t dim = outer.size() + part;
-  Value init =
-      annotated(zero(b, loc, typeOf(value).getElementType()), TensorSharding::replicatedOver(0));
+  Value init = annotated(stablehlo::zero(b, loc, typeOf(value).getElementType()),
+                         TensorSharding::replicatedOver(0));
   SmallVector<int64_t> to(typeOf(value).getShape());
   TensorSharding sharding = valueShardings.of(value);
   to.erase(to.begin() + dim);
   sharding.dims.erase(sharding.dims.begin() + dim);
   auto reduce = stablehlo::ReduceOp::create(b, loc, TypeRange{typeOf(value).clone(to)}, value, init,
                                             ArrayRef<int64_t>{dim});
-  addBody(b, loc, reduce.getBody(), typeOf(value).getElementType());
+  stablehlo::fillWithSum(b, loc, reduce.getBody(), typeOf(value).getElementType());
   return annotated(reduce.getResult(0), sharding);
 }
 
 Value SplitDimension::summedBefore(Value value, int64_t part) {
   int64_t dim = outer.size() + part, rank = typeOf(value).getRank();
-  Value init =
-      annotated(zero(b, loc, typeOf(value).getElementType()), TensorSharding::replicatedOver(0));
+  Value init = annotated(stablehlo::zero(b, loc, typeOf(value).getElementType()),
+                         TensorSharding::replicatedOver(0));
   SmallVector<int64_t> window(rank, 1), ones(rank, 1), padding(2 * rank, 0);
   window[dim] = typeOf(value).getDimSize(dim);
   padding[2 * dim] = window[dim] - 1;
@@ -189,7 +168,7 @@ Value SplitDimension::summedBefore(Value value, int64_t part) {
       b, loc, TypeRange{value.getType()}, value, init, attr(window), attr(ones), attr(ones),
       attr(ones),
       DenseIntElementsAttr::get(RankedTensorType::get({rank, 2}, b.getI64Type()), padding));
-  addBody(b, loc, sums.getBody(), typeOf(value).getElementType());
+  stablehlo::fillWithSum(b, loc, sums.getBody(), typeOf(value).getElementType());
   return binary<stablehlo::SubtractOp>(annotated(sums.getResult(0), value), value);
 }
 

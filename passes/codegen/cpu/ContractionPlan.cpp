@@ -1,6 +1,8 @@
 // What tiles a contraction gets.
 #include "passes/codegen/cpu/Contraction.h"
 
+#include "passes/codegen/kernel/ContractionWork.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen {
@@ -8,10 +10,6 @@ namespace tessera::codegen {
 // The load that a value is, when it is read as it is.
 static bool isDirect(Node *node, ElementKind kind) {
   return node->op == Op::Load && node->kind == kind && !node->mask;
-}
-
-static Node *throughConvert(Node *node) {
-  return node->op == Op::Convert ? node->operands[0] : node;
 }
 
 static void chooseRows(ContractionPlan &plan, unsigned registers) {
@@ -46,7 +44,7 @@ static void chooseCells(ContractionPlan &plan, const Graph &graph) {
 
 // An operand as tiles read it: bf16 that is only moved as its bits.
 static Node *asBf16(Graph &graph, Node *node) {
-  Node *raw = throughConvert(node);
+  Node *raw = unwidened(node);
   if (raw->kind != ElementKind::BF16)
     return node;
   Node *bits = graph.movedBits(raw);
@@ -127,7 +125,7 @@ std::optional<ContractionPlan> planContraction(const NestGraph &nest,
   unsigned widest = features.bytes / byteSize(kind);
   chooseTile(plan, features);
 
-  Node *rawA = throughConvert(plan.a), *rawB = throughConvert(plan.b);
+  Node *rawA = unwidened(plan.a), *rawB = unwidened(plan.b);
   const LoopGroup &inner = plan.k.back();
   int64_t innerSize = boundsOf(nest.g->graph, inner).second;
   plan.isPaired = features.bf16 && widest == 16 && plan.lanes == 16 && kind == ElementKind::F32 &&

@@ -4,9 +4,9 @@
 
 #include "dialects/chlo/ChloOps.h"
 #include "dialects/sdy/KeepSharding.h"
+#include "dialects/stablehlo/Sums.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/OpsWithin.h"
-#include "passes/import/Zeros.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_DECOMPOSERAGGEDDOT
@@ -55,8 +55,7 @@ private:
     auto type = cast<RankedTensorType>(value.getType()).clone(shape);
     return stablehlo::BroadcastInDimOp::create(b, loc, type, value, into);
   }
-  Value zero(Type element) { return import::zeros(b, loc, RankedTensorType::get({}, element)); }
-  Value sum(Value value, ArrayRef<int64_t> over, RankedTensorType type);
+  Value zero(Type element) { return stablehlo::zero(b, loc, element); }
   Value groupEnds(Value sizes, int64_t d, bool withOwn);
   Value inGroup(ArrayRef<int64_t> shape, int64_t group, int64_t along, ArrayRef<int64_t> prefix);
   Value byRows();
@@ -71,17 +70,6 @@ private:
 };
 
 } // namespace
-
-Value RaggedDot::sum(Value value, ArrayRef<int64_t> over, RankedTensorType type) {
-  auto scalar = RankedTensorType::get({}, type.getElementType());
-  auto reduce = stablehlo::ReduceOp::create(b, loc, TypeRange{type}, value,
-                                            zero(type.getElementType()), over);
-  OpBuilder::InsertionGuard guard(b);
-  Block *block = b.createBlock(&reduce.getBody(), {}, {scalar, scalar}, {loc, loc});
-  Value add = stablehlo::AddOp::create(b, loc, block->getArgument(0), block->getArgument(1));
-  stablehlo::ReturnOp::create(b, loc, add);
-  return reduce->getResult(0);
-}
 
 // The sizes of all groups before each one, along the last dimension d; `withOwn`: its own too.
 Value RaggedDot::groupEnds(Value sizes, int64_t d, bool withOwn) {
@@ -98,7 +86,7 @@ Value RaggedDot::groupEnds(Value sizes, int64_t d, bool withOwn) {
   Value each = broadcast(sizes, square, llvm::to_vector(llvm::seq<int64_t>(0, d + 1)));
   Value kept =
       stablehlo::SelectOp::create(b, loc, counts, each, broadcast(zero(index), square, {}));
-  return sum(kept, {d}, type);
+  return stablehlo::sumOver(b, loc, kept, d);
 }
 
 // For an array of `shape`: whether the position in dimension `along` is in the group that the
@@ -154,7 +142,7 @@ Value RaggedDot::byRows() {
   Value nothing = broadcast(zero(type.getElementType()), shape, {});
   Value own =
       stablehlo::SelectOp::create(b, loc, inGroup(shape, groupAt, along, prefix), product, nothing);
-  return sum(own, {groupAt}, type);
+  return stablehlo::sumOver(b, loc, own, groupAt);
 }
 
 Value RaggedDot::byContraction() {

@@ -2,9 +2,9 @@
 
 #include "dialects/comm/CommOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/Sums.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/import/Zeros.h"
 #include "llvm/ADT/Sequence.h"
 
 namespace tessera::import {
@@ -37,7 +37,7 @@ Value GatheredGroup::broadcastTo(Value x, ArrayRef<int64_t> shape, ArrayRef<int6
 }
 
 Value GatheredGroup::zeros(Type element, ArrayRef<int64_t> shape) {
-  return import::zeros(b, loc, RankedTensorType::get(shape, element));
+  return stablehlo::zeros(b, loc, RankedTensorType::get(shape, element));
 }
 
 Value GatheredGroup::entryOfTable(ArrayRef<int64_t> flat, int64_t columns) {

@@ -8,13 +8,13 @@
 #include "dialects/comm/CommOps.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/Sums.h"
 #include "lib/sharding/DeviceGroups.h"
 #include "lib/sharding/ProcessGrid.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/import/DeviceProgram.h"
-#include "passes/import/Zeros.h"
 #include "passes/import/devices/GatheredGroup.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -214,7 +214,7 @@ private:
     ValueRange sent = hasRoots ? op->getOperands().drop_back() : op->getOperands();
     auto rootOf = [&](size_t i) -> Value {
       return hasRoots ? import::elementOf(b, loc, op->getOperands().back(), i)
-                      : import::zeros(b, loc, RankedTensorType::get({}, b.getI32Type()));
+                      : stablehlo::zeros(b, loc, RankedTensorType::get({}, b.getI32Type()));
     };
     bool readsRoots = hasRoots && isa<stablehlo::CollectiveBroadcastOp>(op);
     SmallVector<Value> results;
@@ -238,8 +238,8 @@ private:
         Value isRoot = stablehlo::CompareOp::create(b, loc, rank, rootOf(i),
                                                     stablehlo::ComparisonDirection::EQ);
         auto type = cast<RankedTensorType>(result.getType());
-        result =
-            stablehlo::SelectOp::create(b, loc, type, isRoot, result, import::zeros(b, loc, type));
+        result = stablehlo::SelectOp::create(b, loc, type, isRoot, result,
+                                             stablehlo::zeros(b, loc, type));
       }
     }
     for (auto [value, result] : llvm::zip(results, op->getResults())) {
@@ -368,9 +368,7 @@ private:
     b.setInsertionPoint(op);
     Value index;
     if (axes->empty()) {
-      auto tensor = cast<RankedTensorType>(type);
-      index = stablehlo::ConstantOp::create(
-          b, op->getLoc(), DenseElementsAttr::get(tensor, b.getZeroAttr(tensor.getElementType())));
+      index = stablehlo::zeros(b, op->getLoc(), cast<RankedTensorType>(type));
     } else {
       index = comm::AxisIndexOp::create(b, op->getLoc(), attr(sharding::normalized(*axes)));
       if (index.getType() != type)
@@ -399,7 +397,7 @@ private:
       if (!ranks.pairs.empty()) {
         result = op.getOperand();
       } else {
-        result = import::zeros(b, op.getLoc(), op.getOperand().getType());
+        result = stablehlo::zeros(b, op.getLoc(), op.getOperand().getType());
       }
     } else if (ranks.shift) {
       result = comm::ShiftOp::create(b, op.getLoc(), op.getOperand(), attr(ranks.axes),

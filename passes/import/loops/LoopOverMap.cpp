@@ -4,9 +4,9 @@
 
 #include "dialects/sdy/KeepSharding.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/Sums.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/OpsWithin.h"
-#include "passes/import/Zeros.h"
 #include "passes/import/loops/CountedLoop.h"
 
 namespace tessera {
@@ -28,7 +28,7 @@ void loopOver(stablehlo::MapOp op) {
     carried.push_back(reshape(b, loc, input, {size}));
   // The result starts as anything of its type: all of it is written.
   auto flat = type.clone(ArrayRef<int64_t>{size});
-  carried.push_back(zeros(b, loc, flat));
+  carried.push_back(stablehlo::zeros(b, loc, flat));
   stablehlo::WhileOp loop = countedLoop(b, loc, carried, size);
 
   Block *body = &loop.getBody().front();

@@ -3,9 +3,9 @@
 #include "passes/import/Passes.h"
 
 #include "dialects/chlo/ChloOps.h"
+#include "dialects/stablehlo/Sums.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/import/Zeros.h"
 #include "passes/import/loops/CountedLoop.h"
 
 namespace tessera {
@@ -32,7 +32,7 @@ void loopOver(chlo::ScanOp op) {
   size_t inputs = op.getInputs().size(), outputs = op.getOutputs().size();
   SmallVector<Value> carried(op.getInits());
   for (Value output : op.getOutputs()) // all of it is written
-    carried.push_back(zeros(b, loc, cast<RankedTensorType>(output.getType())));
+    carried.push_back(stablehlo::zeros(b, loc, cast<RankedTensorType>(output.getType())));
   if (trips == 0) {
     for (auto [result, value] : llvm::zip(op.getOutputs(), ArrayRef(carried).take_back(outputs)))
       result.replaceAllUsesWith(value);

@@ -2,6 +2,7 @@
 #include "passes/import/Passes.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/Sums.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/import/chlo/ScalarFunctions.h"
 
@@ -39,20 +40,11 @@ public:
                                                     ArrayRef<int64_t>{feature}));
   }
   Expr sum(Expr value) {
-    auto scalar = RankedTensorType::get({}, value.element());
-    auto sums = RankedTensorType::get({value.type().getDimSize(feature)}, value.element());
-    Value zero = stablehlo::ConstantOp::create(
-        b, loc, DenseElementsAttr::get(scalar, b.getFloatAttr(value.element(), 0)));
     SmallVector<int64_t> dims;
     for (int64_t d = 0; d < value.type().getRank(); ++d)
       if (d != feature)
         dims.push_back(d);
-    auto reduce = stablehlo::ReduceOp::create(b, loc, TypeRange{sums}, value.get(), zero, dims);
-    OpBuilder::InsertionGuard guard(b);
-    Block *block = b.createBlock(&reduce.getBody(), {}, {scalar, scalar}, {loc, loc});
-    Value add = stablehlo::AddOp::create(b, loc, block->getArgument(0), block->getArgument(1));
-    stablehlo::ReturnOp::create(b, loc, add);
-    return Expr(b, loc, reduce.getResult(0));
+    return Expr(b, loc, stablehlo::sumOver(b, loc, value.get(), dims));
   }
   Expr inverseDeviation(Expr variance) { return (variance + epsilon).apply<stablehlo::RsqrtOp>(); }
   Expr normalized(Expr mean, Expr variance, Expr scale, Expr offset) {

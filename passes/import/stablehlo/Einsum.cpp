@@ -1,6 +1,6 @@
 #include "passes/import/stablehlo/Einsum.h"
+#include "dialects/stablehlo/Sums.h"
 
-#include "passes/import/Zeros.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -54,14 +54,7 @@ Lettered summed(OpBuilder &b, Location loc, Lettered x, llvm::function_ref<bool(
   }
   if (over.empty())
     return x;
-  auto scalar = RankedTensorType::get({}, x.type().getElementType());
-  auto reduce = stablehlo::ReduceOp::create(b, loc, TypeRange{x.type().clone(shape)}, x.value,
-                                            zeros(b, loc, scalar), over);
-  OpBuilder::InsertionGuard guard(b);
-  Block *block = b.createBlock(&reduce.getBody(), {}, {scalar, scalar}, {loc, loc});
-  Value add = stablehlo::AddOp::create(b, loc, block->getArgument(0), block->getArgument(1));
-  stablehlo::ReturnOp::create(b, loc, add);
-  result.value = reduce->getResult(0);
+  result.value = stablehlo::sumOver(b, loc, x.value, over);
   return result;
 }
 

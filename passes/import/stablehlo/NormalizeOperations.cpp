@@ -7,6 +7,7 @@
 #include "dialects/sdy/SdyAttrs.h"
 #include "dialects/stablehlo/Computations.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/Sums.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
@@ -33,10 +34,8 @@ Value fromCrossReplicaSum(OpBuilder &b, stablehlo::CrossReplicaSumOp op) {
   Location loc = op.getLoc();
   auto sum = stablehlo::AllReduceOp::create(b, loc, op->getResultTypes(), op->getOperands(),
                                             op.getReplicaGroupsAttr(), {}, {});
-  auto scalar = RankedTensorType::get({}, cast<RankedTensorType>(op.getType()).getElementType());
-  Block *body = b.createBlock(&sum.getComputation(), {}, {scalar, scalar}, {loc, loc});
-  Value added = stablehlo::AddOp::create(b, loc, body->getArgument(0), body->getArgument(1));
-  stablehlo::ReturnOp::create(b, loc, added);
+  stablehlo::fillWithSum(b, loc, sum.getComputation(),
+                         cast<RankedTensorType>(op.getType()).getElementType());
   return sum->getResult(0);
 }
 

@@ -6,10 +6,10 @@
 #include "dialects/stablehlo/Constraints.h"
 #include "dialects/stablehlo/ShapeInference.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/Sums.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/import/Converted.h"
-#include "passes/import/Zeros.h"
 #include "passes/import/types/DropValues.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -27,7 +27,7 @@ bool isEmpty(Type type) {
 }
 
 Value zeros(OpBuilder &b, Location loc, Type type) {
-  return import::zeros(b, loc, cast<RankedTensorType>(type));
+  return stablehlo::zeros(b, loc, cast<RankedTensorType>(type));
 }
 
 Value splat(OpBuilder &b, Location loc, Type type, Value scalar) {
