@@ -182,21 +182,20 @@ uint32_t encode(const Format &f, float value) {
   return sign | static_cast<uint32_t>(bits);
 }
 
-float decodeE8M0(uint8_t bits) { return bits == 255 ? NAN : std::ldexp(1.0f, bits - 127); }
+} // namespace
 
-uint8_t encodeE8M0(float value) {
+double decodeE8M0(uint8_t bits) { return bits == 255 ? NAN : std::ldexp(1.0, bits - 127); }
+
+uint8_t encodeE8M0(double value) {
   if (!(value > 0) || std::isinf(value))
     return 255;
-  // Nearest power of two, ties upwards.
   int exponent;
-  float fraction = std::frexp(value, &exponent); // [0.5, 1)
+  double fraction = std::frexp(value, &exponent); // [0.5, 1)
   int code = exponent - 1 + 127;
-  if (fraction >= 0.75f)
+  if (fraction >= 0.75)
     ++code;
   return static_cast<uint8_t>(code < 0 ? 0 : code > 254 ? 255 : code);
 }
-
-} // namespace
 
 void toFloat32(ElementType type, const void *from, float *to, int64_t count) {
   if (type == BF16) {
@@ -214,7 +213,8 @@ void toFloat32(ElementType type, const void *from, float *to, int64_t count) {
   }
   std::array<float, 256> table;
   for (int i = 0; i < 256; ++i)
-    table[i] = type == F8E8M0FNU ? decodeE8M0(static_cast<uint8_t>(i)) : decode(format, i);
+    table[i] = type == F8E8M0FNU ? static_cast<float>(decodeE8M0(static_cast<uint8_t>(i)))
+                                 : decode(format, i);
   auto *bits = static_cast<const uint8_t *>(from);
   for (int64_t i = 0; i < count; ++i)
     to[i] = table[bits[i]];

@@ -24,6 +24,11 @@ bool isSmallFloat(ElementType type);
 void toFloat32(ElementType type, const void *from, float *to, int64_t count);
 void fromFloat32(ElementType type, const float *from, void *to, int64_t count);
 
+// f8E8M0FNU: whose least number, 2^-127, is normal in float64 only. Ties are rounded upwards; what is
+// not positive, and infinity, becomes NaN, and what is out of range the nearest power of two.
+double decodeE8M0(uint8_t bits);
+uint8_t encodeE8M0(double value);
+
 inline float bf16ToFloat(uint16_t bits) {
   return __builtin_bit_cast(float, static_cast<uint32_t>(bits) << 16);
 }

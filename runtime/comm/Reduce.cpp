@@ -29,25 +29,42 @@ ReduceFunction pick(char kind, int size, int op) {
   return baseline::pick(kind, size, op);
 }
 
-// f16 and the floats of 8 bits and less, by way of float32.
+void widen(program::ElementType type, const char *from, float *to, int64_t count) {
+  toFloat32(type, from, to, count);
+}
+void narrow(program::ElementType type, const float *from, char *to, int64_t count) {
+  fromFloat32(type, from, to, count);
+}
+
+// Of f8E8M0FNU.
+void widen(program::ElementType, const char *from, double *to, int64_t count) {
+  std::transform(from, from + count, to, decodeE8M0);
+}
+void narrow(program::ElementType, const double *from, char *to, int64_t count) {
+  std::transform(from, from + count, to, encodeE8M0);
+}
+
+// f16 and the floats of 8 bits and less, by way of float32, or where it has not all of their numbers as
+// normal ones, of float64.
 template <program::ElementType type, int op>
 void reduceSmallFloats(const char *const *sources, uint32_t sourceCount, char *const *targets,
                        uint32_t targetCount, int64_t count) {
+  using Wide = std::conditional_t<type == program::F8E8M0FNU, double, float>;
   constexpr int64_t block = 256;
-  std::array<float, block> sum, next;
+  std::array<Wide, block> sum, next;
   char *sumBytes = reinterpret_cast<char *>(sum.data());
   const char *pair[2] = {sumBytes, reinterpret_cast<const char *>(next.data())};
   std::array<char, 2 * block> rounded;
-  ReduceFunction add = pick('f', 4, op);
+  ReduceFunction add = pick('f', sizeof(Wide), op);
   int64_t size = byteSize(type);
   for (int64_t at = 0; at < count; at += block) {
     int64_t n = std::min(block, count - at);
-    toFloat32(type, sources[0] + at * size, sum.data(), n);
+    widen(type, sources[0] + at * size, sum.data(), n);
     for (uint32_t q = 1; q < sourceCount; ++q) {
-      toFloat32(type, sources[q] + at * size, next.data(), n);
+      widen(type, sources[q] + at * size, next.data(), n);
       add(pair, 2, &sumBytes, 1, n);
     }
-    fromFloat32(type, sum.data(), rounded.data(), n);
+    narrow(type, sum.data(), rounded.data(), n);
     for (uint32_t t = 0; t < targetCount; ++t)
       std::memcpy(targets[t] + at * size, rounded.data(), n * size);
   }

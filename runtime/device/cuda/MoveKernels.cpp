@@ -153,6 +153,26 @@ Element smallFloats(program::ElementType type, Collective::Reduction reduction) 
   return element;
 }
 
+// f8E8M0FNU by way of f64, in which all of its numbers are normal.
+Element exponents(Collective::Reduction reduction) {
+  Element element =
+      loaded("ld.global.u8 %r0, [%a];\n  setp.eq.u32 %p1, %r0, 255;\n  add.s32 %r0, %r0, 896;\n"
+             "  cvt.u64.u32 %rd0, %r0;\n  shl.b64 %rd0, %rd0, 52;\n"
+             "  selp.b64 %rd0, 0x7ff8000000000000, %rd0, %p1;",
+             "st.global.b8 [%a], %r0;", 1);
+  element.apply = appliedFloats(true, reduction);
+  element.finish = R"(sub.s64 %rd4, %rd0, 1;
+  setp.ge.u64 %p1, %rd4, 0x7fefffffffffffff;
+  add.s64 %rd0, %rd0, 0x8000000000000;
+  shr.u64 %rd0, %rd0, 52;
+  sub.s64 %rd0, %rd0, 896;
+  max.s64 %rd0, %rd0, 0;
+  min.s64 %rd0, %rd0, 255;
+  cvt.u32.u64 %r0, %rd0;
+  selp.b32 %r0, 255, %r0, %p1;)";
+  return element;
+}
+
 Element complexProducts(bool isDouble) {
   std::string v = isDouble ? "b64" : "b32", r = isDouble ? "%rd" : "%r",
               t = isDouble ? ".rn.f64 " : ".rn.ftz.f32 ";
@@ -195,6 +215,8 @@ Element reduced(program::ElementType type, Collective::Reduction reduction) {
   case F32:
   case F64:
     return floats(type == F64, reduction);
+  case F8E8M0FNU:
+    return exponents(reduction);
   case C64:
   case C128:
     return reduction == Collective::SUM ? floats(type == C128, reduction)

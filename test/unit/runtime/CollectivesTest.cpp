@@ -287,6 +287,22 @@ TEST(CollectivesTest, SmallFloatsAreRoundedOnce) {
   EXPECT_EQ(bf16ToFloat(valuesOf<uint16_t>((*out)[0].bytes)[0]), 1.0f + 0x1p-6f);
 }
 
+// 2^-127, the least number of f8E8M0FNU, is subnormal in float32, where it would count as zero.
+TEST(CollectivesTest, LeastExponentsAreAdded) {
+  ProgramBuilder builder({2});
+  auto from = builder.addInput(program::F8E8M0FNU, {3});
+  auto to = builder.addOutput(program::F8E8M0FNU, {3});
+  ProgramBuilder::start(
+      builder.body(), 0,
+      builder.collective(Collective::ALL_REDUCE, {0}, program::F8E8M0FNU, {3}, from, to));
+  ProgramBuilder::wait(builder.body(), 0);
+  // 2^-127 + 2^-127, 1 + 2^-127, 1 + 2^-1: a tie, upwards.
+  auto out = runOnce(*builder.session(2), {bytesOf(std::vector<uint8_t>{0, 127, 127, 0, 0, 126})});
+  ASSERT_TRUE(out.ok());
+  for (int device = 0; device < 2; ++device)
+    EXPECT_EQ((*out)[0].bytes.substr(3 * device, 3), std::string({1, 127, char(128)}));
+}
+
 TEST(CollectivesTest, MaximumPassesNaNOn) {
   ProgramBuilder builder({4});
   auto from = builder.addInput(program::F32, {1}), to = builder.addOutput(program::F32, {1});
