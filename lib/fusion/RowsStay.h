@@ -22,8 +22,11 @@ struct RowLimits {
   int64_t bytesOfFew = 64 << 10; // of all rows, where they are fewer
 };
 
+// Of a GPU: threads take short rows as easily as long ones, and a block of them few rows as well as many.
+constexpr RowLimits kGpuRows{.bytes = 512 << 10, .elements = 2, .few = 0, .bytesOfFew = 0};
+
 // Whether reductions along the rows and what follows over the same rows may be one kernel.
-inline bool rowsStay(const Rows &rows, const RowLimits &limits = {}) {
+inline bool rowsStay(const Rows &rows, const RowLimits &limits) {
   return rows.elements >= limits.elements && rows.bytes <= limits.bytes &&
          (rows.count >= limits.few || rows.count * rows.bytes <= limits.bytesOfFew);
 }

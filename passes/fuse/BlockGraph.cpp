@@ -6,7 +6,6 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "dialects/tessera/SumMarks.h"
-#include "lib/fusion/RowsStay.h"
 #include "passes/codegen/kernel/ColumnSums.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -64,7 +63,7 @@ static ShapeKey foldedBy(ReduceOp reduce) {
 
 // What a broadcast fills with one element of its operand each, where these are rows that a kernel may
 // keep; else empty.
-static ShapeKey rowsFilledBy(BroadcastInDimOp broadcast) {
+static ShapeKey rowsFilledBy(BroadcastInDimOp broadcast, const fusion::RowLimits &limits) {
   RankedTensorType array = typeOf(broadcast->getResult(0)), from = typeOf(broadcast.getOperand());
   auto dims = broadcast.getBroadcastDimensions();
   if (!llvm::is_sorted(dims) || array.getNumElements() == 0)
@@ -79,12 +78,12 @@ static ShapeKey rowsFilledBy(BroadcastInDimOp broadcast) {
   int64_t inner = 1; // of the last dimensions, as long as they are filled
   for (int64_t dim = array.getRank(); dim-- > 0 && (array.getDimSize(dim) == 1 || isFilled(dim));)
     inner *= array.getDimSize(dim);
-  if (inner != rows.elements || !fusion::rowsStay(rows))
+  if (inner != rows.elements || !fusion::rowsStay(rows, limits))
     return {};
   return keyOf(array, isFilled);
 }
 
-BlockGraph fuse::graphOf(Block &block) {
+BlockGraph fuse::graphOf(Block &block, const fusion::RowLimits &limits) {
   BlockGraph graph;
   std::map<ShapeKey, uint32_t> shapes;
   DenseMap<Value, int> outside; // arrays from there
@@ -131,7 +130,7 @@ BlockGraph fuse::graphOf(Block &block) {
         rows = foldedBy(reduce);
         folded = typeOf(op.getOperand(0));
       } else if (auto broadcast = dyn_cast<BroadcastInDimOp>(op)) {
-        rows = rowsFilledBy(broadcast);
+        rows = rowsFilledBy(broadcast, limits);
       }
       if (!rows.empty()) {
         int first = firstOf(rows, folded);

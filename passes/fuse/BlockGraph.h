@@ -1,6 +1,7 @@
 // The ops of a block as the plain data by which lib/fusion decides which run together.
 #pragma once
 
+#include "lib/fusion/RowsStay.h"
 #include "lib/fusion/SumParts.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -14,7 +15,7 @@ struct BlockGraph {
   fusion::SumPartsTable sums;
 };
 
-BlockGraph graphOf(mlir::Block &block);
+BlockGraph graphOf(mlir::Block &block, const fusion::RowLimits &rows);
 
 // Calls `fn` with each block of the module's functions, and then with those within what it leaves there
 // of loops, branches and others; not with those of kernels.

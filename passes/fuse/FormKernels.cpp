@@ -5,6 +5,7 @@
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
+#include "dialects/tessera/GpuTarget.h"
 #include "passes/fuse/BlockGraph.h"
 #include "passes/fuse/CopyCheap.h"
 #include "passes/fuse/FormAttention.h"
@@ -228,18 +229,20 @@ private:
 
 } // namespace
 
-static LogicalResult formKernels(Block &block) {
+static LogicalResult formKernels(Block &block, const fusion::RowLimits &rows) {
   copyInitialSplats(block);
   separateOperands(block);
-  BlockGraph graph = fuse::graphOf(block);
+  BlockGraph graph = fuse::graphOf(block, rows);
   fusion::Plan plan = fusion::planKernels(graph.nodes, graph.sums);
   return Emitter(block, graph, plan).run();
 }
 
 static LogicalResult formKernels(ModuleOp module) {
   bool isFormed = true;
-  fuse::forEachBlock(
-      module, [&](Block &block) { isFormed = isFormed && succeeded(tessera::formKernels(block)); });
+  fusion::RowLimits rows = isForGpu(module) ? fusion::kGpuRows : fusion::RowLimits();
+  fuse::forEachBlock(module, [&](Block &block) {
+    isFormed = isFormed && succeeded(tessera::formKernels(block, rows));
+  });
   return success(isFormed);
 }
 

@@ -7,10 +7,10 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/Sums.h"
 #include "dialects/stablehlo/TensorTypes.h"
+#include "dialects/tessera/GpuTarget.h"
 #include "dialects/tessera/Marks.h"
 #include "dialects/tessera/SumMarks.h"
 #include "lib/fusion/ColumnSums.h"
-#include "lib/target/GpuArchitectures.h"
 #include "passes/fuse/BlockGraph.h"
 #include "passes/fuse/Passes.h"
 
@@ -85,16 +85,8 @@ static void split(ReduceOp op) {
   op.erase();
 }
 
-// Kernels of GPUs read what they fold apart.
-static bool isForGpu(ModuleOp module) {
-  TargetAttr target = getTarget(module);
-  return target && llvm::any_of(target.getProcessors(), [](ProcessorAttr processor) {
-           return target::isGpu(processor.toProcessor());
-         });
-}
-
 void fuse::splitColumnSums(ModuleOp module) {
-  if (isForGpu(module))
+  if (isForGpu(module)) // whose kernels read what they fold apart
     return;
   forEachBlock(module, [](Block &block) {
     for (ReduceOp op : llvm::make_early_inc_range(block.getOps<ReduceOp>()))

@@ -41,8 +41,8 @@ namespace {
 
 class BlockSum : SumSlots {
 public:
-  BlockSum(EntryFunction &function, Emitter &e, const Reduction &reduction, Value space)
-      : SumSlots(e, reduction, /*width=*/1), function(function), space(space),
+  BlockSum(const Team &team, Emitter &e, const Reduction &reduction, Value space)
+      : SumSlots(e, reduction, /*width=*/1), team(team), space(space),
         size(pointsOf(e.graph, reduction.dims)), fours(size / kFour),
         foursTogether(together(e, reduction)), parts(partialSums(e, reduction)) {}
 
@@ -57,10 +57,10 @@ public:
       partial.push_back(take(input, parts));
       lanes.push_back(take(input, 1));
     }
-    lane = b.CreateAnd(function.thread, e.i64(kUnit - 1));
+    lane = b.CreateAnd(team.thread, e.i64(kUnit - 1));
     addFours();
     barrier(b);
-    e.openIf(b.CreateICmpULT(function.thread, e.i64(kUnit)));
+    e.openIf(b.CreateICmpULT(team.thread, e.i64(kUnit)));
     addLane();
     e.closeLoop();
     barrier(b);
@@ -72,8 +72,8 @@ private:
     return b.CreateInBoundsGEP(typeOf(input), array, number);
   }
   void addFours() {
-    Value first = b.CreateLShr(function.thread, llvm::Log2_64(kUnit));
-    Value part = e.openLoop(first, e.i64(parts), function.launch.threads / kUnit,
+    Value first = b.CreateLShr(team.thread, llvm::Log2_64(kUnit));
+    Value part = e.openLoop(first, e.i64(parts), team.threads / kUnit,
                             /*mayBeEmpty=*/true);
     Slots sum = cleared();
     if (foursTogether == 1) {
@@ -156,7 +156,7 @@ private:
     return values;
   }
 
-  EntryFunction &function;
+  const Team team;
   Value space;
   const int64_t size, fours, foursTogether, parts;
   Slots partial, lanes; // in shared memory, by component
@@ -165,9 +165,9 @@ private:
 
 } // namespace
 
-llvm::SmallVector<Value> emitBlockSum(EntryFunction &function, Emitter &e,
-                                      const Reduction &reduction, Value space) {
-  return BlockSum(function, e, reduction, space).emit();
+llvm::SmallVector<Value> emitBlockSum(const Team &team, Emitter &e, const Reduction &reduction,
+                                      Value space) {
+  return BlockSum(team, e, reduction, space).emit();
 }
 
 } // namespace tessera::codegen::gpu

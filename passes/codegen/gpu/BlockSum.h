@@ -21,9 +21,15 @@ bool isBlockSum(const Emitter &emitter, const Reduction &reduction);
 // Of shared memory, which several sums may use one after the other.
 int64_t blockSumBytes(const Emitter &emitter, const Reduction &reduction);
 
+// Threads that compute one: a block's, or a part of them beside others that do the same.
+struct Team {
+  Value thread; // its number among them
+  int64_t threads;
+};
+
 // Writes it at the emitter's place, which all threads of the block reach: the components with their
 // initial values.
-llvm::SmallVector<Value> emitBlockSum(EntryFunction &function, Emitter &emitter,
+llvm::SmallVector<Value> emitBlockSum(const Team &team, Emitter &emitter,
                                       const Reduction &reduction, Value space);
 
 } // namespace tessera::codegen::gpu

@@ -1,8 +1,9 @@
 // Kernels whose outputs are functions of an index, for a GPU.
 //
 //   elements   a thread has an element of each output, or as many side by side as one access moves
-//   rows       a block has a row: what depends on the row alone comes first, of which it computes sums
-//              together (BlockSum.h), then its elements
+//   rows       a block has some of them, which stay in shared memory (RowKernel.cpp); of rows that find
+//              no room there a block has one: what depends on the row alone comes first, of which it
+//              computes sums together (BlockSum.h), then its elements
 //   sums       the same where all that is stored is one element for each row
 //
 // A nest's graph is that of the cpu's (NestGraph.h), and so are the nodes' code and the order of
@@ -12,6 +13,7 @@
 #include "passes/codegen/gpu/NestRoots.h"
 #include "passes/codegen/gpu/Unsupported.h"
 
+#include "dialects/stablehlo/TensorTypes.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen::gpu {
@@ -28,17 +30,50 @@ void emitRoots(EntryFunction &function, const NestGraph &nest, Emitter &e, bool 
     e.store(function.outputBuffer(root->output), root->kind, root->offset, re, im);
 }
 
+int64_t lanesOfRow(const NestGraph &nest, llvm::ArrayRef<LoopGroup> groups,
+                   llvm::ArrayRef<Node *> live) {
+  if (groups.empty())
+    return 1;
+  llvm::ArrayRef<unsigned> innermost = groups.back();
+  llvm::ArrayRef<unsigned> dims = nest.dims;
+  DimSet inside = setOf(nest.takesRows() ? dims.drop_front(nest.outerDims) : dims), summed = 0;
+  for (Node *node : live)
+    if (node->op == Op::Reduced) {
+      if (node->deps & inside)
+        return 1;
+      summed |= node->reduction->ownDims;
+    }
+  llvm::SmallVector<Node *> ofElements;
+  llvm::copy_if(live, std::back_inserter(ofElements),
+                [&](Node *node) { return !node->local && !(node->deps & summed); });
+  std::optional<int64_t> read = widestRun(ofElements, innermost);
+  if (!read)
+    return 1;
+  int64_t widest = *read;
+  for (const Root &root : nest.roots) {
+    if (root.isOfRow)
+      continue;
+    if (root.value.im || strideOf(root.offset, innermost) != 1)
+      return 1;
+    widest = std::max(widest, byteSize(root.kind));
+  }
+  auto [low, high] = boundsOf(nest.g->graph, innermost);
+  return elementsOfThread(high - low, widest);
+}
+
 namespace {
+
+constexpr int64_t kMostRowBytes = 46 << 10; // beside the sums
 
 class Nest : public NestGraph {
 public:
   Nest(EntryFunction &function, llvm::ArrayRef<unsigned> outputs, bool update)
-      : NestGraph(function.kernel, outputs, update), function(function) {}
+      : NestGraph(function.kernel, outputs, update), function(function), update(update) {}
   bool emit();
 
 private:
   bool keepRows();
-  bool areFilledTogether();
+  bool isOfRows(const KeptRows &kept) const;
   bool isTogether(const Emitter &e, const Reduction &reduction) const;
   void takeSpace(Emitter &e);
   bool emitPart();
@@ -46,7 +81,6 @@ private:
   void emitElements();
   void emitRows();
   void emitRowValues(Emitter &e);
-  int64_t lanesOf(llvm::ArrayRef<LoopGroup> groups, llvm::ArrayRef<Node *> live) const;
   // The loops of a block, and those of its threads.
   llvm::ArrayRef<unsigned> outer() const {
     return llvm::ArrayRef(dims).take_front(takesRows() ? outerDims : dims.size());
@@ -54,7 +88,8 @@ private:
   llvm::ArrayRef<unsigned> inner() const { return llvm::ArrayRef(dims).drop_front(outer().size()); }
 
   EntryFunction &function;
-  Value rowSpace = nullptr, sumSpace = nullptr; // in shared memory
+  const bool update;
+  Value sumSpace = nullptr; // in shared memory
   int64_t sumBytes = 0;
 };
 
@@ -74,64 +109,59 @@ bool Nest::emit() {
   return true;
 }
 
-// A row is kept in shared memory, where the threads of its block fill it together: as they add it up.
+// Whether the nest has one element for each row, in the rows' order: results of one fold.
+bool Nest::isOfRows(const KeptRows &kept) const {
+  return shape() == llvm::ArrayRef(kept.shape).take_front(kept.outer) &&
+         llvm::all_of(kernel.outputs(),
+                      [&](mlir::Value output) { return shapeOf(output) == shape(); });
+}
+
+// Rows are kept in shared memory where a block's threads take them together; else they are read in each
+// pass.
 bool Nest::keepRows() {
+  bool hadRows = rows.has_value();
+  std::optional<KeptRows> kept = keptRows(kernel, {kMostRowBytes, /*keepsInputs=*/true});
+  if (hadRows || (kept && !update && isOfRows(*kept)))
+    rows = std::move(kept);
   if (!rows)
     return true;
-  constexpr int64_t kMostRowBytes = 36 << 10; // beside the sums
-  RowPolicy policy{std::min(kMostRowBytes, kMostSharedBytes - function.sharedBytes),
-                   /*keepsInputs=*/true};
-  std::optional<KeptRows> kept = keptRows(kernel, policy);
-  rows->slots = kept->slots;
-  rows->bytes = kept->bytes;
   if (!build())
     return false;
-  if (rows->slots.empty() || ((takesRows() || isOfSums()) && areFilledTogether()))
+  if (suitRowBlocks(function, *this))
     return true;
   rows->slots.clear();
   rows->bytes = 0;
+  if (!hadRows)
+    rows.reset();
   return build();
-}
-
-bool Nest::areFilledTogether() {
-  Emitter e = function.emitter(g->graph);
-  return llvm::all_of(Graph::reachable(rootNodes()), [&](Node *node) {
-    bool fills = node->op == Op::Reduced &&
-                 llvm::any_of(Graph::reachable(node->reduction->inputs), [&](Node *inside) {
-                   return inside->op == Op::Keep && (inside->deps & node->reduction->ownDims);
-                 });
-    return !fills || isTogether(e, *node->reduction);
-  });
 }
 
 // Whether the block computes it together, in the shared memory that is left.
 bool Nest::isTogether(const Emitter &e, const Reduction &reduction) const {
-  int64_t taken = function.sharedBytes + (rows && !rowSpace ? rows->bytes : 0);
   int64_t bytes = blockSumBytes(e, reduction);
-  return isBlockSum(e, reduction) && (bytes <= sumBytes || taken + bytes <= kMostSharedBytes);
+  return isBlockSum(e, reduction) &&
+         (bytes <= sumBytes || function.sharedBytes + bytes <= kMostSharedBytes);
 }
 
-// Of rows and sums, before the first of them is used.
+// Before the first of the sums.
 void Nest::takeSpace(Emitter &e) {
-  auto take = [&](int64_t bytes, const char *name) {
-    return function.takeShared(llvm::ArrayType::get(e.b.getInt8Ty(), bytes), name);
-  };
   int64_t needed = 0;
   DimSet ofRow = setOf(outer());
   for (Node *node : e.live)
     if (node->op == Op::Reduced && !node->local && !(node->deps & ~ofRow) &&
         isTogether(e, *node->reduction))
       needed = std::max(needed, blockSumBytes(e, *node->reduction));
-  if (rows && !rows->slots.empty() && !rowSpace)
-    rowSpace = take(rows->bytes, "_rows");
-  if (needed > sumBytes)
-    sumSpace = take(sumBytes = needed, "_sums");
-  e.scratch = rowSpace;
+  if (needed <= sumBytes)
+    return;
+  sumBytes = needed;
+  sumSpace = function.takeShared(llvm::ArrayType::get(e.b.getInt8Ty(), needed), "_sums");
 }
 
 bool Nest::emitPart() {
   if (refusesNode(kernel, rootNodes()))
     return false;
+  if (emitRowBlocks(function, *this))
+    return true;
   if (takesRows() || isOfSums())
     emitRows();
   else if (!emitTurned(function, *this))
@@ -149,44 +179,11 @@ bool Nest::isOfSums() {
   });
 }
 
-// Several where all that is read and written lies side by side, or is the same for all of them, and
-// nothing is added up but what the row alone decides.
-int64_t Nest::lanesOf(llvm::ArrayRef<LoopGroup> groups, llvm::ArrayRef<Node *> live) const {
-  if (groups.empty())
-    return 1;
-  llvm::ArrayRef<unsigned> innermost = groups.back();
-  DimSet inside = setOf(inner()), summed = 0;
-  if (inside == 0) // a thread has elements of its own
-    inside = setOf(dims);
-  for (Node *node : live)
-    if (node->op == Op::Reduced) {
-      if (node->deps & inside)
-        return 1;
-      summed |= node->reduction->ownDims;
-    }
-  llvm::SmallVector<Node *> ofElements;
-  llvm::copy_if(live, std::back_inserter(ofElements),
-                [&](Node *node) { return !node->local && !(node->deps & summed); });
-  std::optional<int64_t> read = widestRun(ofElements, innermost);
-  if (!read)
-    return 1;
-  int64_t widest = *read;
-  for (const Root &root : roots) {
-    if (root.isOfRow)
-      continue;
-    if (root.value.im || strideOf(root.offset, innermost) != 1)
-      return 1;
-    widest = std::max(widest, byteSize(root.kind));
-  }
-  auto [low, high] = boundsOf(g->graph, innermost);
-  return elementsOfThread(high - low, widest);
-}
-
 void Nest::emitElements() {
   Emitter e = function.emitter(g->graph);
   e.live = Graph::reachable(rootNodes());
   auto groups = collapseLoops(g->graph, dims, e.live, stores());
-  int64_t lanes = lanesOf(groups, e.live), items = itemsOf(g->graph, groups, lanes);
+  int64_t lanes = lanesOfRow(*this, groups, e.live), items = itemsOf(g->graph, groups, lanes);
   function.addBlocks(blocksFor(items, function.launch),
                      [&](Value block, llvm::Instruction *before) {
                        e.openBody(before);
@@ -204,13 +201,14 @@ void Nest::emitElements() {
 // lie in an operand's place.
 void Nest::emitRowValues(Emitter &e) {
   DimSet ofRow = setOf(outer());
+  Team block{function.thread, function.launch.threads};
   for (Node *node : e.live) {
     if (node->op != Op::Reduced || node->local || (node->deps & ~ofRow))
       continue;
     unsigned level = e.levelOf(node->deps);
     if (!e.levels[level].reductions.contains(node->reduction) && isBlockSum(e, *node->reduction) &&
         blockSumBytes(e, *node->reduction) <= sumBytes) {
-      llvm::SmallVector<Value> values = emitBlockSum(function, e, *node->reduction, sumSpace);
+      llvm::SmallVector<Value> values = emitBlockSum(block, e, *node->reduction, sumSpace);
       e.levels[level].reductions[node->reduction] = std::move(values);
     }
     e.emit(node);
@@ -231,7 +229,7 @@ void Nest::emitRows() {
   takeSpace(e);
   auto ofGrid = collapseLoops(g->graph, outer(), e.live, stores());
   auto groups = collapseLoops(g->graph, inner(), e.live, stores());
-  int64_t lanes = lanesOf(groups, e.live), items = itemsOf(g->graph, groups, lanes);
+  int64_t lanes = lanesOfRow(*this, groups, e.live), items = itemsOf(g->graph, groups, lanes);
   function.addBlocks(itemsOf(g->graph, ofGrid, 1), [&](Value block, llvm::Instruction *before) {
     e.openBody(before);
     openItem(e, ofGrid, block, 1);

@@ -5,7 +5,8 @@
 //                                   barrier
 //                                   out[c, r] = tile[r][c] + 1   threads side by side along r
 //
-// A line of the tile has one element more than it needs, so that a column lies in as many banks as a row.
+// A line of the tile has an odd number of words, one more than it needs, so that a column lies in as many
+// banks as a row.
 #include "passes/codegen/gpu/Items.h"
 #include "passes/codegen/gpu/NestRoots.h"
 #include "passes/codegen/kernel/TurnedLoads.h"
@@ -16,7 +17,13 @@ namespace tessera::codegen::gpu {
 
 namespace {
 
-constexpr int64_t kSide = 32, kPitch = kSide + 1;
+constexpr int64_t kSide = 32;
+
+// Elements from line to line of a tile.
+int64_t pitchOf(ElementKind kind) {
+  constexpr int64_t word = 4;
+  return kSide + std::max<int64_t>(word / byteSize(kind), 1);
+}
 
 class TurnedBlocks {
 public:
@@ -34,7 +41,8 @@ public:
   void emit() {
     for (Node *load : turned.loads)
       tiles.push_back(function.takeShared(
-          llvm::ArrayType::get(memoryType(load->kind, b.getContext()), kSide * kPitch), "_turned"));
+          llvm::ArrayType::get(memoryType(load->kind, b.getContext()), kSide * pitchOf(load->kind)),
+          "_turned"));
     int64_t blocks = itemsOf(graph, outer, 1) * blocksOf(along) * blocksOf(across);
     function.addBlocks(blocks, [&](Value number, llvm::Instruction *before) {
       e.openBody(before);
@@ -100,7 +108,8 @@ private:
 
   // Of the point on that line of the tile: a line has what follows each other in memory.
   Value placeOf(Node *load, Value tile, Value line, Value at) {
-    return e.element(tile, load->kind, b.CreateNSWAdd(b.CreateNSWMul(line, e.i64(kPitch)), at));
+    return e.element(tile, load->kind,
+                     b.CreateNSWAdd(b.CreateNSWMul(line, e.i64(pitchOf(load->kind))), at));
   }
 
   EntryFunction &function;
@@ -124,7 +133,7 @@ bool emitTurned(EntryFunction &function, const NestGraph &nest) {
     return false;
   int64_t bytes = 0;
   for (Node *load : turned->loads)
-    bytes += kSide * kPitch * byteSize(load->kind);
+    bytes += kSide * pitchOf(load->kind) * byteSize(load->kind);
   if (function.sharedBytes + bytes > kMostSharedBytes)
     return false;
   TurnedBlocks(function, nest, std::move(*turned), groups).emit();

@@ -67,8 +67,9 @@ private:
         (op ? !isElementwise(op) : !policy.keepsInputs) || rows.slots.contains(value))
       return;
     auto [first, isNew] = firstPass.try_emplace(value, filler);
-    bool isDear = !op || isExpensive(op);
-    if ((!isNew && isDear && keep(value, first->second)) || !op)
+    // What operands hold is kept by the first pass already.
+    bool isKept = op ? !isNew && isExpensive(op) : filler != nullptr;
+    if ((isKept && keep(value, first->second)) || !op)
       return;
     for (mlir::Value operand : op->getOperands())
       visit(operand, filler);
@@ -121,7 +122,7 @@ std::optional<KeptRows> keptRows(const KernelSource &kernel, const RowPolicy &po
     else if (ReduceWindowOp parts = partsOp(output);
              parts && shapeOf(parts->getOperand(0)) == llvm::ArrayRef(rows.shape))
       results.push_back(parts->getOperand(0));
-  if (results.empty() && folds.size() < 2)
+  if (results.empty() && folds.size() < 2 && !policy.keepsInputs)
     return std::nullopt;
   Passes passes(rows, policy);
   for (ReduceOp fold : folds)

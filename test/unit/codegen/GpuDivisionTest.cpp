@@ -1,6 +1,7 @@
 // How a nest's points are divided over a GPU.
 #include "passes/codegen/gpu/Division.h"
 #include "passes/codegen/gpu/ProductTile.h"
+#include "passes/codegen/gpu/RowTeams.h"
 
 #include <gtest/gtest.h>
 
@@ -45,6 +46,39 @@ TEST(GpuDivisionTest, ThreadsCoverATileOnce) {
                          : tile.rowGroups * tile.columnGroups * tile.together * tile.together;
       EXPECT_EQ(tile.threads() * sums, tile.rows * tile.columns);
     }
+}
+
+RowTeams teamsOf(int64_t elements, int64_t bytes) {
+  RowSizes row{.elements = elements, .bytes = bytes, .valueBytes = 16, .sumBytes = 128};
+  return rowTeams(row, /*areTogether=*/true, 256, kMostSharedBytes).value_or(RowTeams{});
+}
+
+TEST(GpuDivisionTest, TeamsOfThreadsHaveARowEach) {
+  EXPECT_EQ(teamsOf(7, 64).rows, 256);
+  EXPECT_EQ(teamsOf(7, 64).threads, 1);
+  EXPECT_EQ(teamsOf(64, 256).rows, 16);
+  EXPECT_EQ(teamsOf(64, 256).threads, 16);
+  EXPECT_EQ(teamsOf(1024, 4096).threads, 32); // of 32 elements each
+  EXPECT_EQ(teamsOf(1024, 8192).threads, 64); // so that their rows find room
+  EXPECT_EQ(teamsOf(9216, 36864).rows, 1);
+  EXPECT_EQ(teamsOf(20000, 80000).rows, 0); // which no block has room for
+}
+
+TEST(GpuDivisionTest, RowsSideBySideBeginInOtherBanks) {
+  for (int64_t bytes : {64, 128, 192, 1024}) {
+    EXPECT_EQ(teamsOf(7, bytes).pitch % 8, 4);
+    EXPECT_EQ(teamsOf(100, bytes).pitch % 128, 64);
+    EXPECT_GE(teamsOf(100, bytes).pitch, bytes);
+  }
+  RowSizes wide{.elements = 7, .bytes = 64, .widest = 8};
+  EXPECT_EQ(rowTeams(wide, true, 256, kMostSharedBytes)->pitch % 16, 8);
+}
+
+TEST(GpuDivisionTest, SumsInOtherOrdersAreAThreadsOwn) {
+  RowSizes row{.elements = 100, .bytes = 448};
+  EXPECT_FALSE(rowTeams(row, /*areTogether=*/false, 256, kMostSharedBytes));
+  row.elements = 20;
+  EXPECT_TRUE(rowTeams(row, /*areTogether=*/false, 256, kMostSharedBytes));
 }
 
 } // namespace

@@ -53,9 +53,10 @@ exec.kernel @rows(%x: tensor<16x60xf32>) -> tensor<16x60xf32> attributes {inplac
   exec.yield %0 : tensor<16x60xf32>
 }
 
-// A longer row is added up by the threads together: 62 fours of units, lane by lane, through shared memory.
+// A longer row is added up by the threads together: 62 fours of units, lane by lane, through shared memory,
+// beside 16,064 bytes of the row and 8 of its sum.
 // CODE: .visible .entry sums_of_rows(
-// CODE: .shared .align 16 .b8 sums_of_rows_sums[4032]
+// CODE: .shared .align 16 .b8 sums_of_rows_rows[20104]
 // CODE: ld.global
 // CODE: st.shared
 // CODE: bar.sync
@@ -68,12 +69,11 @@ exec.kernel @sums_of_rows(%x: tensor<16x4000xf32>) -> tensor<16xf32> {
   exec.yield %sum : tensor<16xf32>
 }
 
-// A row that two passes read is kept in shared memory: it is read once.
+// A row is kept in shared memory: it is read once, though two passes need it. A block has sixteen.
 // CODE: .visible .entry kept(
-// CODE-DAG: .shared .align 16 .b8 kept_sums
-// CODE-DAG: .shared .align 16 .b8 kept_rows[1024]
-// CODE: ld.global
-// CODE: st.shared
+// CODE: .shared .align 16 .b8 kept_rows[22656]
+// CODE: ld.global.v4.b32
+// CODE: st.shared.v4.b32
 // CODE: bar.sync
 // CODE-NOT: ld.global
 // CODE: st.global.v4.b32

@@ -1,0 +1,359 @@
+// Rows that stay in shared memory (kernel/KeptRows.h): a block has some of them, a team of threads each.
+//
+//   softmax of rows of 3     fill      rows[r][c] = x[r, c]            all threads side by side, over row ends
+//                            barrier
+//                            sums      max, then sum of exp            a team its row
+//                            values    ofRows[r] = max, sum            the first of each team
+//                            barrier
+//                            elements  y[r, c] = .. ofRows[r] ..       all threads side by side
+//
+// What lies in memory as the rows do is read and written once, in whole lines whatever the rows' length is:
+// a block begins at the line that its first row begins in. Of a row of the results' shape some elements
+// may be in an operand's place: all that other threads read of it is read before the second barrier.
+#include "passes/codegen/gpu/BlockSum.h"
+#include "passes/codegen/gpu/Items.h"
+#include "passes/codegen/gpu/NestRoots.h"
+#include "passes/codegen/gpu/RowTeams.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tessera::codegen::gpu {
+
+namespace {
+
+constexpr int64_t kLine = 32; // bytes of memory that are moved at once
+
+class RowBlocks {
+public:
+  RowBlocks(EntryFunction &function, NestGraph &nest)
+      : function(function), nest(nest), graph(nest.g->graph), e(function.emitter(graph)), b(e.b) {
+    e.live = Graph::reachable(nest.rootNodes());
+    unsigned rowDims = nest.takesRows() ? nest.outerDims : nest.dims.size();
+    outer = setOf(llvm::ArrayRef(nest.dims).take_front(rowDims));
+    ofRows =
+        collapseLoops(graph, llvm::ArrayRef(nest.dims).take_front(rowDims), e.live, nest.stores());
+    ofElements =
+        collapseLoops(graph, llvm::ArrayRef(nest.dims).drop_front(rowDims), e.live, nest.stores());
+  }
+
+  bool fits() {
+    if (!areWhole())
+      return false;
+    int64_t sumBytes = 0, widest = 1;
+    for (Node *node : e.live) {
+      if (node->op == Op::Keep)
+        widest = std::max(widest, byteSize(node->kind));
+      if (isFolded(node)) {
+        if (isBlockSum(e, *node->reduction))
+          sumBytes = std::max(sumBytes, blockSumBytes(e, *node->reduction));
+        else
+          areAllBlockSums = false;
+      }
+      findValue(node);
+    }
+    for (const Root &root : nest.roots)
+      if (isRowRoot(root))
+        addValue(root.value.re), addValue(root.value.im);
+    RowSizes sizes{.elements = nest.rows->elements(),
+                   .bytes = nest.rows->bytes,
+                   .valueBytes = int64_t(values.size()) * kValueBytes,
+                   .sumBytes = sumBytes,
+                   .widest = widest};
+    if (std::optional<RowTeams> found = rowTeams(sizes, areAllBlockSums, function.launch.threads,
+                                                 kMostSharedBytes - function.sharedBytes))
+      teams = *found;
+    return teams.rows > 0;
+  }
+
+  void emit() {
+    space = function.takeShared(llvm::ArrayType::get(b.getInt8Ty(), teams.bytes()), "_rows");
+    count = itemsOf(graph, ofRows, 1);
+    function.addBlocks(llvm::divideCeil(count, teams.rows),
+                       [&](Value number, llvm::Instruction *before) {
+                         e.openBody(before);
+                         emitBlock(number);
+                       });
+  }
+
+private:
+  static constexpr int64_t kValueBytes = 8; // of each value of a row
+
+  bool isRowRoot(const Root &root) const { return root.isOfRow || !nest.takesRows(); }
+  bool isOfRow(const Node *node) const { return !node->local && !(node->deps & ~outer); }
+  bool isFolded(const Node *node) const { return node->op == Op::Reduced && isOfRow(node); }
+  // Whether the rows are taken from their first element to their last.
+  bool areWhole() const {
+    return llvm::all_of(nest.dims,
+                        [&](unsigned dim) {
+                          return graph.dims[dim].low == 0 &&
+                                 graph.dims[dim].high == graph.dims[dim].size;
+                        }) &&
+           llvm::none_of(nest.roots, [](const Root &root) { return root.isPart; });
+  }
+
+  // What a row has one of and its elements read.
+  void findValue(Node *node) {
+    bool isLoad = node->op == Op::Load && isOfRow(node) && node->deps &&
+                  graph.buffers[node->buffer()].source == BufferInfo::Argument;
+    if (isLoad)
+      addValue(node);
+    if (node->local || isOfRow(node))
+      return;
+    auto note = [&](Node *used) {
+      if (used && isOfRow(used) && used->op != Op::Constant && dependsOnRows(used))
+        addValue(used);
+    };
+    if (node->op != Op::Load) // what it waits for is over by then
+      llvm::for_each(node->operands, note);
+    if (node->index)
+      for (auto [used, factor] : node->index->nodes)
+        note(used);
+    note(node->mask);
+  }
+  // On the only row, no loop says so.
+  bool dependsOnRows(Node *node) {
+    return node->deps ||
+           llvm::any_of(Graph::reachable(node), [&](Node *inside) { return isFolded(inside); });
+  }
+  void addValue(Node *node) {
+    if (node && node->op != Op::Constant)
+      values.insert({node, static_cast<int64_t>(values.size())});
+  }
+
+  void emitBlock(Value number) {
+    first = b.CreateNSWMul(number, e.i64(teams.rows));
+    here = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWSub(e.i64(count), first),
+                                   e.i64(teams.rows));
+    bool isRead = fill();
+    isRead |= readValues();
+    if (isRead)
+      barrier(b);
+    fold();
+    barrier(b);
+    storeOfRows();
+    if (nest.takesRows())
+      storeElements();
+  }
+
+  // At that row of the block's.
+  void openRow(Value local, Value row) {
+    openItem(e, ofRows, row, 1);
+    e.scratch = b.CreateGEP(b.getInt8Ty(), space, b.CreateNSWMul(local, e.i64(teams.pitch)));
+  }
+  Value rowOf(Value local) { return b.CreateNSWAdd(first, local); }
+
+  Value valuePlace(int64_t which, Value local) {
+    Value at = b.CreateNSWAdd(e.i64(which * teams.rows), local);
+    Value bytes = b.CreateNSWMul(at, e.i64(kValueBytes));
+    return b.CreateGEP(b.getInt8Ty(), space, b.CreateNSWAdd(bytes, e.i64(teams.valuesAt())));
+  }
+  void storeValue(Node *node, Value value, Value local) {
+    b.CreateAlignedStore(e.toMemory(node->kind, value), valuePlace(values.lookup(node), local),
+                         llvm::Align(byteSize(node->kind)));
+  }
+  // The values of a row stand for what they were computed from, but those that `which` leaves out.
+  void useValues(Value local, llvm::function_ref<bool(Node *)> which) {
+    for (auto [node, number] : values) {
+      if (!which(node))
+        continue;
+      Value stored =
+          b.CreateAlignedLoad(memoryType(node->kind, b.getContext()), valuePlace(number, local),
+                              llvm::Align(byteSize(node->kind)));
+      e.levels[e.levelOf(node->deps)].values[node] = e.fromMemory(node->kind, stored);
+    }
+  }
+
+  // `body` at elements of all rows of the block, `lanes` at a time, by threads side by side from the
+  // line of memory on in which the first lies.
+  void overElements(llvm::ArrayRef<LoopGroup> groups, int64_t lanes, int64_t narrowest,
+                    llvm::function_ref<void(Value local)> body) {
+    int64_t items = itemsOf(graph, groups, lanes), elements = items * lanes,
+            inLine = std::max<int64_t>(kLine / narrowest / lanes, 1);
+    bool beginsLines = teams.rows * elements % (inLine * lanes) == 0;
+    Value high = b.CreateNSWMul(here, e.i64(items)), shift = nullptr;
+    if (!beginsLines) {
+      shift = b.CreateAnd(b.CreateNSWMul(first, e.i64(items)), e.i64(inLine - 1));
+      high = b.CreateNSWAdd(high, shift);
+    }
+    Value at = e.openLoop(function.thread, high, function.launch.threads, /*mayBeEmpty=*/true);
+    if (shift) {
+      at = b.CreateNSWSub(at, shift);
+      e.openIf(b.CreateICmpSGE(at, e.i64(0)));
+    }
+    Value local = e.i64(0), column = at;
+    if (teams.rows > 1) {
+      Value small = b.CreateTrunc(at, b.getInt32Ty()), size = b.getInt32(items);
+      local = b.CreateZExt(b.CreateUDiv(small, size), b.getInt64Ty());
+      column = b.CreateZExt(b.CreateURem(small, size), b.getInt64Ty());
+    }
+    openRow(local, rowOf(local));
+    openItem(e, groups, column, lanes);
+    body(local);
+    closeItem(e);
+    closeItem(e);
+    if (shift)
+      e.closeLoop();
+    e.closeLoop();
+  }
+
+  // Operands of which rows are kept; from here on they are there.
+  bool fill() {
+    bool any = false;
+    for (Node *node : e.live) {
+      if (node->op != Op::Keep || !isArgument(node->operands[0]))
+        continue;
+      auto groups = collapseLoops(graph, loopsOf(node), e.live, {});
+      overElements(groups, lanesOfFill(node, groups), byteSize(node->kind),
+                   [&](Value) { e.emit(node); });
+      node->op = Op::Load;
+      node->operands.clear();
+      any = true;
+    }
+    return any;
+  }
+  bool isArgument(const Node *node) const {
+    return node->op == Op::Load && !node->mask &&
+           graph.buffers[node->buffer()].source == BufferInfo::Argument;
+  }
+  // Those of the pass that it is stored in.
+  llvm::SmallVector<unsigned> loopsOf(const Node *kept) const {
+    DimSet own = kept->deps & ~outer;
+    for (Node *node : e.live)
+      if (isFolded(node) && (node->reduction->ownDims & own) &&
+          !(own & ~node->reduction->ownDims)) {
+        llvm::SmallVector<unsigned> loops;
+        for (const auto &loop : node->reduction->loops)
+          loops.append(loop.begin(), loop.end());
+        return loops;
+      }
+    return {};
+  }
+  int64_t lanesOfFill(const Node *kept, llvm::ArrayRef<LoopGroup> groups) const {
+    if (groups.empty() || teams.threads == 1 || !widestRun(kept->operands[0], groups.back()))
+      return 1;
+    auto [low, high] = boundsOf(graph, groups.back());
+    return elementsOfThread(high - low, byteSize(kept->kind));
+  }
+
+  // What operands have one element of for each row is read by one thread each.
+  bool readValues() {
+    auto isRead = [](Node *node) { return node->op == Op::Load; };
+    if (llvm::none_of(values, [&](auto &value) { return isRead(value.first); }))
+      return false;
+    e.openIf(b.CreateICmpSLT(function.thread, here));
+    openRow(function.thread, rowOf(function.thread));
+    for (auto [node, number] : values)
+      if (isRead(node))
+        storeValue(node, e.emit(node), function.thread);
+    closeItem(e);
+    e.closeLoop();
+    return true;
+  }
+
+  // A row's sums, and what follows from them, by its team; past the last row it is the last again.
+  void fold() {
+    Value local = function.thread, thread = e.i64(0);
+    if (teams.threads > 1) {
+      // Sixteen lanes each, of another row than the sixteen beside them.
+      Value sixteen = b.CreateLShr(function.thread, 4), lane = b.CreateAnd(function.thread, 15);
+      local = b.CreateAnd(sixteen, teams.rows - 1);
+      Value group = b.CreateLShr(sixteen, llvm::Log2_64(teams.rows));
+      thread = b.CreateNSWAdd(b.CreateShl(group, 4), lane);
+    }
+    bool isPart = teams.threads * teams.rows < function.launch.threads;
+    if (isPart)
+      e.openIf(b.CreateICmpSLT(function.thread, here));
+    Value last = b.CreateNSWSub(e.i64(count), e.i64(1));
+    openRow(local, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, rowOf(local), last));
+    useValues(local, [](Node *node) { return node->op == Op::Load; });
+    Value sums = b.CreateGEP(
+        b.getInt8Ty(), space,
+        b.CreateNSWAdd(e.i64(teams.sumsAt()), b.CreateNSWMul(local, e.i64(teams.sumPitch))));
+    bool isFirst = true;
+    for (Node *node : e.live) {
+      if (!isFolded(node))
+        continue;
+      auto &known = e.levels[e.levelOf(node->deps)].reductions;
+      if (teams.threads > 1 && !known.contains(node->reduction)) {
+        if (!isFirst)
+          barrier(b);
+        isFirst = false;
+        auto found = emitBlockSum({thread, teams.threads}, e, *node->reduction, sums);
+        e.levels[e.levelOf(node->deps)].reductions[node->reduction] = std::move(found);
+      }
+      e.emit(node);
+    }
+    llvm::SmallVector<std::pair<Node *, Value>> found;
+    for (auto [node, number] : values)
+      if (node->op != Op::Load)
+        found.push_back({node, e.emit(node)});
+    if (teams.threads > 1)
+      e.openIf(b.CreateICmpEQ(thread, e.i64(0)));
+    for (auto [node, value] : found)
+      storeValue(node, value, local);
+    if (teams.threads > 1)
+      e.closeLoop();
+    closeItem(e);
+    if (isPart)
+      e.closeLoop();
+  }
+
+  // Results that have one element for each row.
+  void storeOfRows() {
+    if (llvm::none_of(nest.roots, [&](const Root &root) { return isRowRoot(root); }))
+      return;
+    e.openIf(b.CreateICmpSLT(function.thread, here));
+    openRow(function.thread, rowOf(function.thread));
+    useValues(function.thread, [](Node *) { return true; });
+    emitRoots(function, nest, e, /*ofRows=*/nest.takesRows());
+    closeItem(e);
+    e.closeLoop();
+  }
+
+  void storeElements() {
+    for (Node *node : e.live)
+      if (node->op == Op::Load)
+        node->operands.clear(); // what fills it is over
+    int64_t narrowest = kLine;
+    for (const Root &root : nest.roots)
+      if (!root.isOfRow)
+        narrowest = std::min(narrowest, byteSize(root.kind));
+    int64_t lanes = teams.threads == 1 ? 1 : lanesOfRow(nest, ofElements, e.live);
+    overElements(ofElements, lanes, narrowest, [&](Value local) {
+      useValues(local, [](Node *) { return true; });
+      emitRoots(function, nest, e, /*ofRows=*/false);
+    });
+  }
+
+  EntryFunction &function;
+  NestGraph &nest;
+  Graph &graph;
+  Emitter e;
+  llvm::IRBuilder<> &b;
+  DimSet outer = 0;
+  llvm::SmallVector<LoopGroup> ofRows, ofElements;
+  bool areAllBlockSums = true;
+  llvm::MapVector<Node *, int64_t> values; // of each row, and their numbers
+  RowTeams teams;
+  int64_t count = 0;
+  Value space = nullptr;
+  Value first = nullptr, here = nullptr; // the block's first row, and how many it has
+};
+
+} // namespace
+
+bool suitRowBlocks(EntryFunction &function, NestGraph &nest) {
+  return nest.rows && RowBlocks(function, nest).fits();
+}
+
+bool emitRowBlocks(EntryFunction &function, NestGraph &nest) {
+  if (!nest.rows)
+    return false;
+  RowBlocks blocks(function, nest);
+  if (!blocks.fits())
+    return false;
+  blocks.emit();
+  return true;
+}
+
+} // namespace tessera::codegen::gpu

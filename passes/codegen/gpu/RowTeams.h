@@ -1,0 +1,31 @@
+// How a block's threads and its shared memory are divided over rows: plain data, decided without IR.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace tessera::codegen::gpu {
+
+// Of shared memory each row takes: what is kept of it, values that it has one of, and the sums of parts
+// of it.
+struct RowSizes {
+  int64_t elements = 0, bytes = 0, valueBytes = 0, sumBytes = 0;
+  int64_t widest = 4; // bytes of an element
+};
+
+// A team has `threads` threads: one, or a multiple of sixteen.
+struct RowTeams {
+  int64_t rows = 0, threads = 0;                   // of a block; of a row
+  int64_t pitch = 0, sumPitch = 0, valueBytes = 0; // from row to row, in bytes
+
+  int64_t sumsAt() const { return rows * pitch; }
+  int64_t valuesAt() const { return sumsAt() + rows * sumPitch; }
+  int64_t bytes() const { return valuesAt() + rows * valueBytes; }
+};
+
+// Of blocks of `threads`. Rows are short, or `areTogether`: a team computes their sums as BlockSum.h says.
+// None: a row finds no room, or no order that a team keeps.
+std::optional<RowTeams> rowTeams(const RowSizes &row, bool areTogether, int64_t threads,
+                                 int64_t mostBytes);
+
+} // namespace tessera::codegen::gpu

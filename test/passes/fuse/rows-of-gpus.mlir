@@ -1,0 +1,33 @@
+// Which rows stay in one kernel depends on who computes them: on a GPU short and few ones, too.
+// RUN: tessera-opt %s --tessera-set-target="target=cuda" --tessera-form-kernels | FileCheck %s --check-prefix=CUDA
+// RUN: tessera-opt %s --tessera-set-target="target=cpu" --tessera-form-kernels | FileCheck %s --check-prefix=CPU
+
+// Rows of 7 elements.
+// CUDA-LABEL: func.func @short
+// CUDA-COUNT-1: exec.fused({{.*}}) -> tensor<5x7xf32>
+// CUDA-NOT: exec.fused
+// CPU-LABEL: func.func @short
+// CPU: exec.fused({{.*}}) -> tensor<5xf32>
+// CPU: exec.fused({{.*}}) -> tensor<5x7xf32>
+func.func @short(%x: tensor<5x7xf32>) -> tensor<5x7xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [1] : (tensor<5x7xf32>, tensor<f32>) -> tensor<5xf32>
+  %b = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<5xf32>) -> tensor<5x7xf32>
+  %q = stablehlo.divide %x, %b : tensor<5x7xf32>
+  return %q : tensor<5x7xf32>
+}
+
+// Three rows.
+// CUDA-LABEL: func.func @few
+// CUDA-COUNT-1: exec.fused({{.*}}) -> tensor<3x30000xf32>
+// CUDA-NOT: exec.fused
+// CPU-LABEL: func.func @few
+// CPU: exec.fused({{.*}}) -> tensor<3xf32>
+// CPU: exec.fused({{.*}}) -> tensor<3x30000xf32>
+func.func @few(%x: tensor<3x30000xf32>) -> tensor<3x30000xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [1] : (tensor<3x30000xf32>, tensor<f32>) -> tensor<3xf32>
+  %b = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<3xf32>) -> tensor<3x30000xf32>
+  %q = stablehlo.divide %x, %b : tensor<3x30000xf32>
+  return %q : tensor<3x30000xf32>
+}
