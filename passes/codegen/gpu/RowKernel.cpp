@@ -59,6 +59,8 @@ public:
                    .valueBytes = int64_t(values.size()) * kValueBytes,
                    .sumBytes = sumBytes,
                    .widest = widest};
+    if (sizes.elements < kLeastTogether && itemsOf(graph, ofRows, 1) == 1)
+      return false; // no loop is over it, and each thread has it for itself
     if (std::optional<RowTeams> found = rowTeams(sizes, areAllBlockSums, function.launch.threads,
                                                  kMostSharedBytes - function.sharedBytes))
       teams = *found;

@@ -6,8 +6,6 @@ namespace tessera::codegen::gpu {
 
 namespace {
 
-// Rows of fewer elements are added up by a thread each.
-constexpr int64_t kLeastTogether = 64;
 // Of shared memory: so many blocks fit on a processor that one's memory moves while others compute.
 constexpr int64_t kGoodBytes = 36 << 10;
 constexpr int64_t kFewestTogether = 16, kMostOfThread = 32; // threads; elements

@@ -6,6 +6,9 @@
 
 namespace tessera::codegen::gpu {
 
+// Rows of fewer elements are added up by a thread each.
+inline constexpr int64_t kLeastTogether = 64;
+
 // Of shared memory each row takes: what is kept of it, values that it has one of, and the sums of parts
 // of it.
 struct RowSizes {
