@@ -8,29 +8,21 @@ by numpy: mostly of numbers for which all arithmetic is exact, so that every ele
 is refused, crashes, or has a wrong number or figure, shrinks it to a small .mlir in DIR, and exits with 1 when there was one.
 With --bounds each is compiled again with less memory than it takes, with --plan its shardings are found by the compiler.
 """
-import argparse
 import collections
-import multiprocessing
-import os
 import pathlib
 import re
 import sys
-import tempfile
-import time
-import traceback
 
 sys.dont_write_bytecode = True
 import numpy as np
 
+import numbered
 from generate import check, meshes, modes, shrink
 from generate.generate import generate
 from generate.program import Printer
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "test" / "numerics"))
+sys.path.append(str(numbered.ROOT / "test" / "numerics"))
 from command_line import TARGET_CPU  # of $TESSERA_TARGET_CPU
-
-BIN = pathlib.Path(os.environ.get("TESSERA_BIN", ROOT / "build" / "bin"))
 
 
 def placements(rng, program, options):
@@ -60,7 +52,7 @@ def same(one, other):
 class Worker:
     def __init__(self, options, scratch):
         self.options, self.scratch = options, scratch
-        self.checker = check.Checker(BIN / "tessera-fuzz", scratch, options.limit, target_cpu=TARGET_CPU, options=options.options.split())
+        self.checker = check.Checker(numbered.BIN / "tessera-fuzz", scratch, options.limit, target_cpu=TARGET_CPU, options=options.options.split())
         self.counts, self.cells = collections.Counter(), collections.Counter()
 
     def number(self, number):
@@ -103,28 +95,11 @@ class Worker:
             **{f"in{i}": v.data.astype(v.element.own).astype(v.element.passed) for i, v in enumerate(program.arguments)},
             **{f"out{i}": v.data for i, v in enumerate(program.results)}})
 
-
-def work(options, job, numbers):
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as scratch:
-        worker = Worker(options, pathlib.Path(scratch))
-        end = time.monotonic() + options.seconds if options.seconds else None
-        for number in numbers:
-            if end and time.monotonic() > end:
-                break
-            try:
-                worker.number(number)
-            except Exception:
-                print(f"--seed={options.seed} --only={number}: the fuzzer fails\n{traceback.format_exc()}", flush=True)
-                worker.counts["bad"] += 1
-            if options.first_only and worker.counts["bad"]:
-                break
-            if worker.counts["programs"] % 500 == 0 and worker.counts["programs"]:
-                print(f"seed {options.seed}: {worker.counts['programs']} programs, {worker.counts['bad']} bad", file=sys.stderr, flush=True)
-        worker.counts.update({f"ms to {k}": int(1000 * s) for k, s in worker.checker.seconds.items()})
-        worker.counts.update(worker.checker.counts)
-        worker.checker.close()
-    worker.counts.update({("cell", cell): count for cell, count in worker.cells.items()})
-    return worker.counts
+    def close(self):
+        self.counts.update({f"ms to {k}": int(1000 * s) for k, s in self.checker.seconds.items()})
+        self.counts.update(self.checker.counts)
+        self.counts.update({("cell", cell): count for cell, count in self.cells.items()})
+        self.checker.close()
 
 
 def print_cells(counts):
@@ -145,38 +120,20 @@ def print_cells(counts):
 
 
 def parse(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--seconds", type=float, help="stop after this time")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0, help="number of the first program")
-    parser.add_argument("--only", type=int, help="number of the only one")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser = numbered.parser(__doc__, count=1000, limit=20)
     parser.add_argument("--keep", type=pathlib.Path, help="where programs that end badly are kept")
     parser.add_argument("--no-shrink", action="store_true", help="keep them as they are")
-    parser.add_argument("--show", action="store_true", help="print the programs and run nothing")
     parser.add_argument("--cells", action="store_true", help="print how often each op was sharded along each kind of factor")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--bounds", action="store_true", help="compile again with less memory than a program takes")
     mode.add_argument("--plan", action="store_true", help="let the compiler find the shardings")
     parser.add_argument("--options", default="", help="more options of compile, for each program")
-    parser.add_argument("--first-only", action="store_true", help="stop at the first that ends badly")
-    parser.add_argument("--limit", type=int, default=20, help="seconds of a core for one program")
     return parser.parse_args(arguments)
 
 
 def main():
     options = parse()
-    begin = time.monotonic()
-    if options.only is not None:
-        counts = work(options, 0, [options.only])
-    elif options.jobs == 1:
-        counts = work(options, 0, range(options.first, options.first + options.count))
-    else:
-        with multiprocessing.Pool(options.jobs) as pool:
-            numbers = [range(options.first + job, options.first + options.count, options.jobs) for job in range(options.jobs)]
-            counts = sum(pool.starmap(work, [(options, job, numbers[job]) for job in range(options.jobs)]), collections.Counter())
-    seconds = time.monotonic() - begin
+    counts, seconds = numbered.run(Worker, options)
     print(f"seed {options.seed}: {counts['programs']} programs of {counts['ops'] / max(1, counts['programs']):.1f} operations, {counts['runs']} runs, "
           f"{counts['bad']} bad, {seconds:.0f} s ({counts['ms to compile'] / 1000:.0f} compiling, {counts['ms to run'] / 1000:.0f} running)")
     if options.bounds:

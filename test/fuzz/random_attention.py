@@ -6,17 +6,11 @@ The K-th form of seed S is the same everywhere (generate/attention.py); --show p
 their queries sharded. Prints each that is refused, crashes, has a wrong number or figure, or leaves a product outside of attention's
 kernels though the documented form promises otherwise; exits with 1 when there was one.
 """
-import argparse
 import collections
 import functools
-import multiprocessing
 import os
-import pathlib
 import re
 import sys
-import tempfile
-import time
-import traceback
 import warnings
 
 sys.dont_write_bytecode = True
@@ -29,13 +23,11 @@ import numpy as np
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
+import numbered
 from generate import attention, check
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "test" / "numerics"))
+sys.path.append(str(numbered.ROOT / "test" / "numerics"))
 from command_line import TARGET_CPU  # of $TESSERA_TARGET_CPU
-
-BIN = pathlib.Path(os.environ.get("TESSERA_BIN", ROOT / "build" / "bin"))
 
 
 def module_text(form, arrays):
@@ -69,7 +61,7 @@ def as_computed_by_jax(function, given):
         return None
 
 
-@functools.cache
+@functools.lru_cache(maxsize=100)
 def case(seed, number):
     """(form, text, inputs, results in float64, how far JAX's are from them); the same arrays for all who ask."""
     form, rng = attention.make(seed, number)
@@ -109,7 +101,7 @@ def lonely_products(printed):
 class Worker:
     def __init__(self, options, scratch):
         self.options = options
-        self.checker = check.Checker(BIN / "tessera-fuzz", scratch, options.limit, target_cpu=TARGET_CPU)
+        self.checker = check.Checker(numbered.BIN / "tessera-fuzz", scratch, options.limit, target_cpu=TARGET_CPU)
         self.counts = collections.Counter()
 
     def number(self, number):
@@ -140,50 +132,18 @@ class Worker:
                 return f"formed: {lonely} products are kernels of their own"
         return check.figures_differ(self.checker.report("p"), self.checker.report("r"))
 
-
-def work(options, numbers):
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as scratch:
-        worker = Worker(options, pathlib.Path(scratch))
-        end = time.monotonic() + options.seconds if options.seconds else None
-        for number in numbers:
-            if end and time.monotonic() > end:
-                break
-            try:
-                worker.number(number)
-            except Exception:
-                print(f"--seed={options.seed} --only={number}: the fuzzer fails\n{traceback.format_exc()}", flush=True)
-                worker.counts["bad"] += 1
-            if options.first_only and worker.counts["bad"]:
-                break
-            case.cache_clear()
-        worker.checker.close()
-    return worker.counts
+    def close(self):
+        self.checker.close()
 
 
 def parse(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--seconds", type=float, help="stop after this time")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0, help="number of the first form")
-    parser.add_argument("--only", type=int, help="number of the only one")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--show", action="store_true", help="print the forms and run nothing")
-    parser.add_argument("--first-only", action="store_true", help="stop at the first that ends badly")
-    parser.add_argument("--limit", type=int, default=30, help="seconds of a core for one program")
-    return parser.parse_args(arguments)
+    return numbered.parser(__doc__, count=100, limit=30).parse_args(arguments)
 
 
 def main():
     options = parse()
-    begin = time.monotonic()
-    first, end = (options.only, options.only + 1) if options.only is not None else (options.first, options.first + options.count)
-    if options.jobs == 1:
-        counts = work(options, range(first, end))
-    else:
-        with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
-            counts = sum(pool.starmap(work, [(options, range(first + job, end, options.jobs)) for job in range(options.jobs)]), collections.Counter())
-    print(f"seed {options.seed}: {counts['programs']} programs, {counts['promised']} promised to be kernels, {counts['bad']} bad, {time.monotonic() - begin:.0f} s")
+    counts, seconds = numbered.run(Worker, options)
+    print(f"seed {options.seed}: {counts['programs']} programs, {counts['promised']} promised to be kernels, {counts['bad']} bad, {seconds:.0f} s")
     return 1 if counts["bad"] else 0
 
 

@@ -113,7 +113,7 @@ MUTANTS = [
            "isLast ? b.getTrue() : b.CreateICmpULT(step, e->i64(⟦below * kBlock⟧));", "below",
            "a running reduction of more than 256 elements: sixteen blocks are added to what nobody has set"),
     mutant("codegen.running-totals-not-handed-on", "passes/codegen/cpu/RunningReduction.cpp",
-           "llvm::SmallVector<int> shifted{⟦kBlock⟧};", "0",
+           "keep(before[0], lane(running, ⟦kBlock - 1⟧));", "kBlock - 2",
            "a running reduction along rows: a sixteenth block's sum is left out of what comes before the next one"),
     mutant("codegen.last-digit", "passes/codegen/cpu/KeyedSort.cpp",
            "Value pass = e.openLoop(e.i64(0), e.i64(⟦passes⟧), 1, false);", "passes - 1",

@@ -37,7 +37,7 @@ class Trial:
         return self
 
     def __exit__(self, *_):
-        self.worker.checker.close()
+        self.worker.close()
         self.folder.cleanup()
 
     def run(self, number):
