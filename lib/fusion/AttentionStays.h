@@ -29,4 +29,15 @@ inline bool attentionStays(const Attention &attention, const AttentionLimits &li
              limits.scoreBytes;
 }
 
+// Into how many parts a gradient's kernel takes the keys of a head: each part is a cell, and has sums of
+// its own for all queries. None where they are too few, or uneven, for enough cells.
+inline int64_t keyParts(const Attention &attention) {
+  constexpr int64_t manyCells = 16, enoughCells = 8, mostParts = 4, leastKeys = 128;
+  int64_t found = 1;
+  for (int64_t parts = 2; parts <= mostParts && attention.heads * found < manyCells; ++parts)
+    if (attention.keys % parts == 0 && attention.keys / parts >= leastKeys)
+      found = parts;
+  return attention.heads * found >= enoughCells ? found : 0;
+}
+
 } // namespace tessera::fusion

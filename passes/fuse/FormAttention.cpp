@@ -67,10 +67,10 @@ public:
   void replaceWith(AtEnd &end, exec::FusedOp fused) {
     if (yieldsRows) {
       fused->moveBefore(kernel.block.getTerminator());
-      return kernel.replaceWith(end.builder, fused);
+      return kernel.replaceWith(end.builder, fused.getResults());
     }
     OpBuilder b(&kernel.block, std::next(fused->getIterator()));
-    kernel.replaceWith(b, fused);
+    kernel.replaceWith(b, fused.getResults());
   }
 
 private:

@@ -6,14 +6,15 @@
 //   dq = ds . k      dk = ds . q                           s and p again, dp, ds, dq, dk, dv
 //
 // Which ops belong together is read off the program (ScorePlane.h); whether code is generated for them
-// as one kernel is asked of its graph (GradientLoops.h). Of few heads it is two kernels: a cell of one
-// has some queries, of the other some keys.
+// as one kernel is asked of its graph (GradientLoops.h). Of few heads its keys are in parts (KeyParts.h),
+// or it is two kernels: a cell of one has some queries, of the other some keys.
 #include "passes/fuse/FormAttentionGradient.h"
 
 #include "dialects/stablehlo/TensorTypes.h"
 #include "lib/fusion/AttentionStays.h"
 #include "passes/UnreadOps.h"
 #include "passes/codegen/kernel/GradientLoops.h"
+#include "passes/fuse/KeyParts.h"
 #include "passes/fuse/OutlinedOps.h"
 #include "passes/fuse/ScorePlane.h"
 #include "passes/fuse/SoftmaxSum.h"
@@ -40,11 +41,15 @@ public:
     AtEnd end(block);
     if (!outline({kernelOf([](const Consumer &) { return true; })}, end.builder, why))
       return false;
-    // A cell is a head, or a part of the queries or of the keys of one.
-    constexpr int64_t fewHeads = 16;
+    // A cell is a head or a part of its keys, of one kernel; or a part of its queries, and of another
+    // kernel of its keys.
+    SmallVector<Type> types(formed[0].getResultTypes());
     auto isOfRows = [](const Consumer &consumer) { return consumer.isOfRows; };
     auto isOfKeys = [](const Consumer &consumer) { return !consumer.isOfRows; };
-    if (heads < fewHeads && llvm::any_of(own(), isOfRows) && llvm::any_of(own(), isOfKeys)) {
+    int64_t parts = fusion::keyParts(sizes);
+    bool isOfBoth = llvm::any_of(own(), isOfRows) && llvm::any_of(own(), isOfKeys);
+    bool isInParts = isOfBoth && parts > 1 && splitKeys(parts, end.builder);
+    if (isOfBoth && !isInParts && parts != 1) {
       discard();
       if (!outline({kernelOf(isOfRows), kernelOf(isOfKeys)}, end.builder, why))
         return false;
@@ -54,7 +59,10 @@ public:
       return false;
     }
     for (auto [kernel, fused] : llvm::zip(kernels, formed))
-      kernel.replaceWith(end.builder, fused);
+      if (isInParts)
+        kernel.replaceWith(end.builder, joinKeyParts(fused, types, end.builder));
+      else
+        kernel.replaceWith(end.builder, fused.getResults());
     eraseUnread(replacedSums);
     return true;
   }
@@ -83,6 +91,34 @@ private:
     if (!why.empty())
       discard();
     return why.empty();
+  }
+
+  // The one kernel that is formed, with its keys in parts; false where it stays as it is.
+  bool splitKeys(int64_t parts, OpBuilder &b) {
+    SmallVector<KeysOfResult> results;
+    for (const Consumer &consumer : own()) {
+      const ScorePlane::Dims *dims = plane.dimsOf(consumer.factor());
+      if (!dims)
+        return false;
+      const auto *key = llvm::find_if(*dims, [&](int dim) { return plane.isKey(dim); });
+      bool isOne = key != dims->end() &&
+                   llvm::count_if(*dims, [&](int dim) { return plane.isKey(dim); }) == 1;
+      if (!isOne || plane.sizeOf(*key) % parts != 0)
+        return false;
+      results.push_back({consumer.side, key - dims->begin()});
+    }
+    exec::FusedOp inParts = inKeyParts(formed[0], results, parts, b);
+    if (!inParts)
+      return false;
+    std::string why;
+    check(inParts, why);
+    if (!why.empty()) {
+      inParts.erase();
+      return false;
+    }
+    discard();
+    formed.push_back(inParts);
+    return true;
   }
 
   void discard() {
@@ -130,8 +166,7 @@ private:
     auto loops = codegen::findGradient(nests, why);
     if (!loops)
       return;
-    fusion::Attention sizes = codegen::sizesOf(*loops);
-    heads = sizes.heads;
+    sizes = codegen::sizesOf(*loops);
     if (!fusion::attentionStays(sizes))
       why = "it is too small, or has too many elements for each query";
   }
@@ -159,7 +194,7 @@ private:
   std::vector<OutlinedOps> kernels;
   SmallVector<exec::FusedOp> formed;
   SmallVector<Operation *> replacedSums;
-  int64_t heads = 0;
+  fusion::Attention sizes; // of the kernel that was checked last
 };
 
 } // namespace

@@ -209,8 +209,8 @@ exec::FusedOp OutlinedOps::outline(OpBuilder &b, Location loc) const {
   return fused;
 }
 
-void OutlinedOps::replaceWith(OpBuilder &b, exec::FusedOp fused) {
-  for (auto [result, value] : llvm::zip(results, fused.getResults())) {
+void OutlinedOps::replaceWith(OpBuilder &b, ValueRange yielded) {
+  for (auto [result, value] : llvm::zip(results, yielded)) {
     SmallVector<int64_t> back(result.order.size());
     for (auto [to, from] : llvm::enumerate(result.order))
       back[from] = static_cast<int64_t>(to);

@@ -36,9 +36,9 @@ public:
 
   // The kernel, at the builder's place; nothing reads it yet.
   exec::FusedOp outline(mlir::OpBuilder &b, mlir::Location loc) const;
-  // In the place of the ops, which are erased where nothing else reads them. Ops after the kernel
-  // that put results into the program's order are made at the builder's place.
-  void replaceWith(mlir::OpBuilder &b, exec::FusedOp fused);
+  // What the kernel yields in the place of the ops, which are erased where nothing else reads them.
+  // Ops that put it into the program's order are made at the builder's place.
+  void replaceWith(mlir::OpBuilder &b, mlir::ValueRange yielded);
   // Whether an input of the kernel is computed of one of its results. Asked where the block's ops stand
   // in order.
   bool isCircular() const;

@@ -123,6 +123,12 @@ def forms():
     yield "shared_keys_unmasked", shared_keys_unmasked, (2, 130, 130, 8, 1, 64, 64)
     yield "shared_keys_of_many", shared_keys, (17, 70, 90, 3, 1, 32, 32)
     yield "merged_heads", merged_heads, (2, 130, 130, 8, 2, 64, 64)
+    yield "parts", attend, (2, 130, 260, 4, 4, 64, 64)
+    yield "causal_parts", causal, (2, 400, 400, 2, 2, 64, 64)
+    yield "grouped_parts", causal, (1, 130, 516, 8, 2, 48, 48)
+    yield "inner_first_parts", inner_first, (1, 129, 384, 4, 4, 20, 36)
+    yield "blind_parts", lambda q, k, v: masked(q, k, v, lower(300, 300, -9), MASKED), (1, 300, 300, 4, 4, 64, 64)
+    yield "window_of_parts", functools.partial(causal, local_window_size=(100, 0)), (2, 512, 512, 2, 2, 64, 64)
     yield "window", functools.partial(causal, local_window_size=(100, 0)), (1, 700, 700, 1, 1, 64, 64)
     yield "window_of_both", functools.partial(attend, local_window_size=(40, 20)), (1, 300, 300, 2, 2, 64, 64)
     yield "bias", lambda q, k, v, x: weighted(scores_of(q, k) + x, v), plain, bias
@@ -143,13 +149,21 @@ def forms():
     yield "large_scores", lambda q, k, v: attend(q * 40, k * 20, v), plain
 
 
+def gradient_kernels(heads, keys):
+    """Two of few heads: one yields what is of queries, the other what is of keys. As lib/fusion/AttentionStays.h has it."""
+    parts = 1
+    for more in range(2, 5):
+        if heads * parts < 16 and keys % more == 0 and keys // more >= 128:
+            parts = more
+    return 1 if heads * parts >= 8 else 2
+
+
 def kernels_of(name, sizes, differentiates):
-    """How many kernels hold several products. Of few heads the gradient is two: one yields what is of queries, the other what is of keys.
-    The loop that goes back over a scan computes the forward pass again."""
+    """How many kernels hold several products. The loop that goes back over a scan computes the forward pass again."""
     if not differentiates:
         return 1
-    batch, _, _, _, groups, *_ = sizes
-    return (2 if batch * groups >= 16 else 3) + (name == "scan")
+    batch, _, keys, _, groups, *_ = sizes
+    return 1 + gradient_kernels(batch * groups, keys) + (name == "scan")
 
 
 def with_gradient(function, q, k, v, *more):

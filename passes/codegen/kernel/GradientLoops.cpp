@@ -96,9 +96,8 @@ private:
       if (isOfBoth(sum) || !isOfBoth(depsOf(result.loops.a)))
         return fail("a result is no sum over keys or over queries");
       result.isOfRows = (sum & columns) != 0;
-      // Queries with keys of their own have loops of both.
-      if (!result.isOfRows)
-        moveToBoth(rows & rootDims(result.nest));
+      // Queries with keys of their own have loops of both, as have parts of the keys.
+      moveToBoth((result.isOfRows ? columns : rows) & rootDims(result.nest));
     }
     for (GradientLoops::Result &result : found.results)
       if (ownOf(result.loops.product) != (result.isOfRows ? columns : rows))
@@ -129,6 +128,7 @@ private:
   void moveToBoth(DimSet dims) {
     both |= dims;
     rows &= ~dims;
+    columns &= ~dims;
   }
   DimSet rootDims(unsigned nest) const { return withoutOnes(setOf(nests.nests[nest]->dims)); }
 

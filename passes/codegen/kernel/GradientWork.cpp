@@ -25,8 +25,8 @@ static cost::Product productOf(const ContractionLoops &loops, double batch, doub
 cost::KernelWork workOf(const JointNests &nests, const GradientLoops &gradient) {
   cost::KernelWork work;
   auto heads = double(gradient.outerCount * gradient.aroundCount);
-  double share =
-      shareWithin(gradient.limits, gradient.rows, gradient.rowCount, gradient.columnCount);
+  double share = shareWithin(gradient.limits, gradient.rows, gradient.rowCount,
+                             gradient.columnCount, nests.graph(), gradient.outer);
   GradientCells cells = gradientCells(sizesOf(gradient), 8, 32, 64, true, true);
   double strips = std::ceil(double(gradient.columnCount) / double(cells.strip));
   double blocks = std::ceil(double(gradient.rowCount) / double(cells.block));

@@ -337,7 +337,7 @@ private:
   // over other loops, and computed once.
   void countAttention() {
     shareOfKeys = shareWithin(attention->limits, attention->scores.m, attention->scores.mSize,
-                              attention->scores.nSize);
+                              attention->scores.nSize, graph, attention->scores.outer);
     keys = attention->values.product->reduction->ownDims;
     for (Node *node : {attention->largest, attention->sum}) {
       if (!node)

@@ -101,17 +101,29 @@ static std::optional<int64_t> atQuery(Node *node, const LoopGroup &queries, int6
   }
 }
 
+// How far a - b moves with each step of a loop.
+static int64_t stepOf(const KeyLimit &limit, const LoopGroup &group) {
+  return slopeOf(limit.a, group).value_or(0) - slopeOf(limit.b, group).value_or(0);
+}
+
 double shareWithin(const KeyLimits &limits, const LoopGroup &queries, int64_t queryCount,
-                   int64_t keyCount) {
-  constexpr int64_t samples = 64;
+                   int64_t keyCount, const Graph &graph, llvm::ArrayRef<LoopGroup> outer) {
+  constexpr int64_t samples = 64, mostParts = 16;
+  const LoopGroup *moving = llvm::find_if(outer, [&](const LoopGroup &group) {
+    return llvm::any_of(limits.each,
+                        [&](const KeyLimit &limit) { return stepOf(limit, group) != 0; });
+  });
+  int64_t parts = moving == outer.end() ? 1 : std::min(boundsOf(graph, *moving).second, mostParts);
   double seen = 0;
-  for (int64_t i = 0; i < samples; ++i) {
-    int64_t query = (2 * i + 1) * queryCount / (2 * samples), low = 0, high = keyCount;
+  for (int64_t i = 0; i < samples * parts; ++i) {
+    int64_t query = (2 * (i / parts) + 1) * queryCount / (2 * samples), low = 0, high = keyCount;
     for (const KeyLimit &limit : limits.each) {
       auto a = atQuery(limit.a, queries, query), b = atQuery(limit.b, queries, query);
       if (!a || !b)
         continue;
       int64_t room = *a - *b - limit.least;
+      if (parts > 1)
+        room += i % parts * stepOf(limit, *moving);
       if (limit.fromAbove)
         high = std::min(high, room + 1);
       else
@@ -119,7 +131,7 @@ double shareWithin(const KeyLimits &limits, const LoopGroup &queries, int64_t qu
     }
     seen += double(std::max<int64_t>(high - low, 0));
   }
-  return seen / double(samples * keyCount);
+  return seen / double(samples * parts * keyCount);
 }
 
 } // namespace tessera::codegen

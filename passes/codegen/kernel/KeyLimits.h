@@ -23,8 +23,9 @@ struct KeyLimits {
 // None where the score is no selection between scores and a constant.
 KeyLimits limitsOf(Node *score, const LoopGroup &queries, const LoopGroup &keys);
 
-// Of all pairs of queries and keys, those within the limits, as far as they are constants.
+// Of all pairs of queries and keys, those within the limits, as far as they are constants. The limits
+// of parts of the keys, which are a loop of `outer`, lie elsewhere in each.
 double shareWithin(const KeyLimits &limits, const LoopGroup &queries, int64_t queryCount,
-                   int64_t keyCount);
+                   int64_t keyCount, const Graph &graph, llvm::ArrayRef<LoopGroup> outer);
 
 } // namespace tessera::codegen

@@ -42,36 +42,74 @@ func.func @training(%q: tensor<2x8x128x32xf32>, %k: tensor<2x8x128x32xf32>, %v: 
 
 // -----
 
-// Of few heads there are two kernels: parts of the queries of one are cells, of the other parts of the keys.
+// Of few heads each has its keys in parts: what is of queries is a sum of each, and added up in another kernel.
 // CHECK-LABEL: func.func @few_heads
 // CHECK: exec.fused({{.*}}) -> (tensor<2x4x128x32xf32>, tensor<2x4x128xf32>, tensor<2x4x128xf32>) {
 // CHECK: exec.fused({{.*}}) -> tensor<2x4x128xf32> {
-// CHECK: exec.fused({{.*}}) -> {{(tensor<2x4x128x32xf32>|\(tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>\))}} {
-// CHECK: exec.fused({{.*}}) -> {{(tensor<2x4x128x32xf32>|\(tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>\))}} {
+// CHECK: %[[PARTS:.*]]:3 = exec.fused({{.*}}) -> ({{.*}}tensor<2x2x4x128x32xf32>{{.*}}) {
+// CHECK-COUNT-5: stablehlo.dot_general
+// CHECK: exec.yield
+// CHECK: exec.fused({{.*}}%[[PARTS]]#{{[0-2]}} : tensor<2x2x4x128x32xf32>) -> tensor<2x4x128x32xf32> {
+// CHECK: stablehlo.reduce{{.*}} applies stablehlo.add across dimensions = [0]
 // CHECK-NOT: exec.fused
 // CHECK: return
-func.func @few_heads(%q: tensor<2x4x128x32xf32>, %k: tensor<2x4x128x32xf32>, %v: tensor<2x4x128x32xf32>, %do: tensor<2x4x128x32xf32>) -> (tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>) {
+func.func @few_heads(%q: tensor<2x4x128x32xf32>, %k: tensor<2x4x256x32xf32>, %v: tensor<2x4x256x32xf32>, %do: tensor<2x4x128x32xf32>) -> (tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>, tensor<2x4x256x32xf32>, tensor<2x4x256x32xf32>) {
   %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
   %z = stablehlo.constant dense<0.0> : tensor<f32>
-  %s = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>) -> tensor<2x4x128x128xf32>
-  %m = stablehlo.reduce(%s init: %i) applies stablehlo.maximum across dimensions = [3] : (tensor<2x4x128x128xf32>, tensor<f32>) -> tensor<2x4x128xf32>
-  %m2 = stablehlo.broadcast_in_dim %m, dims = [0, 1, 2] : (tensor<2x4x128xf32>) -> tensor<2x4x128x128xf32>
-  %x = stablehlo.subtract %s, %m2 : tensor<2x4x128x128xf32>
-  %e = stablehlo.exponential %x : tensor<2x4x128x128xf32>
-  %l = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x4x128x128xf32>, tensor<f32>) -> tensor<2x4x128xf32>
-  %l2 = stablehlo.broadcast_in_dim %l, dims = [0, 1, 2] : (tensor<2x4x128xf32>) -> tensor<2x4x128x128xf32>
-  %p = stablehlo.divide %e, %l2 : tensor<2x4x128x128xf32>
-  %o = stablehlo.dot_general %p, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x4x128x128xf32>, tensor<2x4x128x32xf32>) -> tensor<2x4x128x32xf32>
-  %dv = stablehlo.dot_general %p, %do, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x4x128x128xf32>, tensor<2x4x128x32xf32>) -> tensor<2x4x128x32xf32>
-  %dp = stablehlo.dot_general %do, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>) -> tensor<2x4x128x128xf32>
-  %t = stablehlo.multiply %p, %dp : tensor<2x4x128x128xf32>
-  %d = stablehlo.reduce(%t init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x4x128x128xf32>, tensor<f32>) -> tensor<2x4x128xf32>
-  %d2 = stablehlo.broadcast_in_dim %d, dims = [0, 1, 2] : (tensor<2x4x128xf32>) -> tensor<2x4x128x128xf32>
-  %c = stablehlo.subtract %dp, %d2 : tensor<2x4x128x128xf32>
-  %ds = stablehlo.multiply %p, %c : tensor<2x4x128x128xf32>
-  %dq = stablehlo.dot_general %ds, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x4x128x128xf32>, tensor<2x4x128x32xf32>) -> tensor<2x4x128x32xf32>
-  %dk = stablehlo.dot_general %ds, %q, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x4x128x128xf32>, tensor<2x4x128x32xf32>) -> tensor<2x4x128x32xf32>
-  return %o, %dq, %dk, %dv : tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>
+  %s = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x4x128x32xf32>, tensor<2x4x256x32xf32>) -> tensor<2x4x128x256xf32>
+  %m = stablehlo.reduce(%s init: %i) applies stablehlo.maximum across dimensions = [3] : (tensor<2x4x128x256xf32>, tensor<f32>) -> tensor<2x4x128xf32>
+  %m2 = stablehlo.broadcast_in_dim %m, dims = [0, 1, 2] : (tensor<2x4x128xf32>) -> tensor<2x4x128x256xf32>
+  %x = stablehlo.subtract %s, %m2 : tensor<2x4x128x256xf32>
+  %e = stablehlo.exponential %x : tensor<2x4x128x256xf32>
+  %l = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x4x128x256xf32>, tensor<f32>) -> tensor<2x4x128xf32>
+  %l2 = stablehlo.broadcast_in_dim %l, dims = [0, 1, 2] : (tensor<2x4x128xf32>) -> tensor<2x4x128x256xf32>
+  %p = stablehlo.divide %e, %l2 : tensor<2x4x128x256xf32>
+  %o = stablehlo.dot_general %p, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x4x128x256xf32>, tensor<2x4x256x32xf32>) -> tensor<2x4x128x32xf32>
+  %dv = stablehlo.dot_general %p, %do, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x4x128x256xf32>, tensor<2x4x128x32xf32>) -> tensor<2x4x256x32xf32>
+  %dp = stablehlo.dot_general %do, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x4x128x32xf32>, tensor<2x4x256x32xf32>) -> tensor<2x4x128x256xf32>
+  %t = stablehlo.multiply %p, %dp : tensor<2x4x128x256xf32>
+  %d = stablehlo.reduce(%t init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x4x128x256xf32>, tensor<f32>) -> tensor<2x4x128xf32>
+  %d2 = stablehlo.broadcast_in_dim %d, dims = [0, 1, 2] : (tensor<2x4x128xf32>) -> tensor<2x4x128x256xf32>
+  %c = stablehlo.subtract %dp, %d2 : tensor<2x4x128x256xf32>
+  %ds = stablehlo.multiply %p, %c : tensor<2x4x128x256xf32>
+  %dq = stablehlo.dot_general %ds, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x4x128x256xf32>, tensor<2x4x256x32xf32>) -> tensor<2x4x128x32xf32>
+  %dk = stablehlo.dot_general %ds, %q, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x4x128x256xf32>, tensor<2x4x128x32xf32>) -> tensor<2x4x256x32xf32>
+  return %o, %dq, %dk, %dv : tensor<2x4x128x32xf32>, tensor<2x4x128x32xf32>, tensor<2x4x256x32xf32>, tensor<2x4x256x32xf32>
+}
+
+// -----
+
+// Of fewer, and of keys that are too few for parts, there are two kernels: parts of the queries of one are cells, of the
+// other parts of the keys.
+// CHECK-LABEL: func.func @two_kernels
+// CHECK: exec.fused({{.*}}) -> (tensor<2x2x128x32xf32>, tensor<2x2x128xf32>, tensor<2x2x128xf32>) {
+// CHECK: exec.fused({{.*}}) -> tensor<2x2x128xf32> {
+// CHECK: exec.fused({{.*}}) -> {{(tensor<2x2x128x32xf32>|\(tensor<2x2x128x32xf32>, tensor<2x2x128x32xf32>\))}} {
+// CHECK: exec.fused({{.*}}) -> {{(tensor<2x2x128x32xf32>|\(tensor<2x2x128x32xf32>, tensor<2x2x128x32xf32>\))}} {
+// CHECK-NOT: exec.fused
+// CHECK: return
+func.func @two_kernels(%q: tensor<2x2x128x32xf32>, %k: tensor<2x2x128x32xf32>, %v: tensor<2x2x128x32xf32>, %do: tensor<2x2x128x32xf32>) -> (tensor<2x2x128x32xf32>, tensor<2x2x128x32xf32>, tensor<2x2x128x32xf32>, tensor<2x2x128x32xf32>) {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x2x128x32xf32>, tensor<2x2x128x32xf32>) -> tensor<2x2x128x128xf32>
+  %m = stablehlo.reduce(%s init: %i) applies stablehlo.maximum across dimensions = [3] : (tensor<2x2x128x128xf32>, tensor<f32>) -> tensor<2x2x128xf32>
+  %m2 = stablehlo.broadcast_in_dim %m, dims = [0, 1, 2] : (tensor<2x2x128xf32>) -> tensor<2x2x128x128xf32>
+  %x = stablehlo.subtract %s, %m2 : tensor<2x2x128x128xf32>
+  %e = stablehlo.exponential %x : tensor<2x2x128x128xf32>
+  %l = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x2x128x128xf32>, tensor<f32>) -> tensor<2x2x128xf32>
+  %l2 = stablehlo.broadcast_in_dim %l, dims = [0, 1, 2] : (tensor<2x2x128xf32>) -> tensor<2x2x128x128xf32>
+  %p = stablehlo.divide %e, %l2 : tensor<2x2x128x128xf32>
+  %o = stablehlo.dot_general %p, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x2x128x128xf32>, tensor<2x2x128x32xf32>) -> tensor<2x2x128x32xf32>
+  %dv = stablehlo.dot_general %p, %do, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x2x128x128xf32>, tensor<2x2x128x32xf32>) -> tensor<2x2x128x32xf32>
+  %dp = stablehlo.dot_general %do, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x2x128x32xf32>, tensor<2x2x128x32xf32>) -> tensor<2x2x128x128xf32>
+  %t = stablehlo.multiply %p, %dp : tensor<2x2x128x128xf32>
+  %d = stablehlo.reduce(%t init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x2x128x128xf32>, tensor<f32>) -> tensor<2x2x128xf32>
+  %d2 = stablehlo.broadcast_in_dim %d, dims = [0, 1, 2] : (tensor<2x2x128xf32>) -> tensor<2x2x128x128xf32>
+  %c = stablehlo.subtract %dp, %d2 : tensor<2x2x128x128xf32>
+  %ds = stablehlo.multiply %p, %c : tensor<2x2x128x128xf32>
+  %dq = stablehlo.dot_general %ds, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x2x128x128xf32>, tensor<2x2x128x32xf32>) -> tensor<2x2x128x32xf32>
+  %dk = stablehlo.dot_general %ds, %q, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x2x128x128xf32>, tensor<2x2x128x32xf32>) -> tensor<2x2x128x32xf32>
+  return %o, %dq, %dk, %dv : tensor<2x2x128x32xf32>, tensor<2x2x128x32xf32>, tensor<2x2x128x32xf32>, tensor<2x2x128x32xf32>
 }
 
 // -----

@@ -32,6 +32,34 @@ TEST(AttentionStays, NotOfOneQuery) {
   EXPECT_FALSE(attentionStays(few));
 }
 
+TEST(KeyParts, MakeSixteenCellsWhereTheyCan) {
+  Attention attention = usual;
+  attention.keys = 1024;
+  EXPECT_EQ(keyParts(attention), 2);
+  attention.heads = 16;
+  EXPECT_EQ(keyParts(attention), 1);
+  attention.heads = 5;
+  EXPECT_EQ(keyParts(attention), 4);
+}
+
+TEST(KeyParts, DivideTheKeysEvenly) {
+  Attention attention = usual;
+  attention.heads = 5;
+  attention.keys = 1023;
+  EXPECT_EQ(keyParts(attention), 3);
+  attention.keys = 1021;
+  EXPECT_EQ(keyParts(attention), 0);
+}
+
+TEST(KeyParts, NoneOfFewKeysOrHeads) {
+  EXPECT_EQ(keyParts(usual), 1); // its heads are cells enough
+  Attention few = usual;
+  few.heads = 4;
+  EXPECT_EQ(keyParts(few), 0);
+  few.heads = 1, few.keys = 1 << 20;
+  EXPECT_EQ(keyParts(few), 0); // its sums would be many
+}
+
 TEST(AttentionStays, NotWhereTilesWouldNotFit) {
   Attention wide = usual;
   wide.valueElements = 4096;
