@@ -74,28 +74,48 @@ public:
   }
 
 private:
-  // The product of as many elements as there are probabilities, and all that depends on it up to
-  // them; beside that what is cheap to compute where it is read.
-  bool collectScores() {
-    int64_t elements = typeOf(values->getOperand(side)).getNumElements();
-    llvm::SetVector<Operation *> reached;
+  // The ops that a value is computed of, as far as `follows` goes, but for the first.
+  bool collectOperands(llvm::SetVector<Operation *> &reached,
+                       llvm::function_ref<bool(Operation *, Value)> follows) const {
     if (Operation *first = kernel.inBlock(values->getOperand(side)))
       reached.insert(first);
     for (size_t i = 0; i < reached.size(); ++i) {
       if (i > mostOps)
         return false;
       Operation *op = reached[i];
-      if (isa<DotGeneralOp>(op) && typeOf(op->getResult(0)).getNumElements() == elements) {
-        if (scores && scores != op)
-          return false;
-        scores = cast<DotGeneralOp>(op);
-      }
       if (OutlinedOps::isBetween(op))
         for (Value operand : op->getOperands())
-          if (Operation *next = kernel.inBlock(operand))
+          if (Operation *next = kernel.inBlock(operand); next && follows(op, operand))
             reached.insert(next);
     }
-    if (!scores)
+    return true;
+  }
+
+  // The product that the probabilities are computed of, pair by pair. What is known of queries may be
+  // computed of further ones, as where several attentions are merged.
+  bool findScores() {
+    int64_t elements = typeOf(values->getOperand(side)).getNumElements();
+    llvm::SetVector<Operation *> ofPairs;
+    if (!collectOperands(ofPairs, [&](Operation *, Value operand) {
+          return typeOf(operand).getNumElements() == elements;
+        }))
+      return false;
+    for (Operation *op : ofPairs)
+      if (auto product = dyn_cast<DotGeneralOp>(op)) {
+        if (scores)
+          return false;
+        scores = product;
+      }
+    return scores != nullptr;
+  }
+
+  // The scores, and all that depends on them up to the probabilities; beside that what is cheap to
+  // compute where it is read.
+  bool collectScores() {
+    llvm::SetVector<Operation *> reached;
+    if (!findScores() || !collectOperands(reached, [&](Operation *op, Value) {
+          return scores->isBeforeInBlock(op) || OutlinedOps::isCheap(op);
+        }))
       return false;
     SmallVector<Operation *> ops(reached.begin(), reached.end());
     llvm::sort(ops, [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });

@@ -110,3 +110,39 @@ func.func @unread(%q: tensor<8x256x64xf32>, %k: tensor<8x256x64xf32>, %v: tensor
   %6 = stablehlo.multiply %5, %p : tensor<8x256x256xf32>
   return %o : tensor<8x256x64xf32>
 }
+
+// -----
+
+// Two blocks of keys whose results are merged, as in a ring of devices: what is subtracted from the second's scores is
+// computed of the first's largest, too. Each is a kernel that yields what is known of its queries.
+// CHECK-LABEL: func.func @merged
+// CHECK-COUNT-2: exec.fused({{.*}}) -> (tensor<8x256x64xf32>, {{.*}}tensor<8x256xf32>{{.*}}) {
+// CHECK-NOT: -> {{.*}}tensor<8x256x256xf32>{{.*}} {
+// CHECK: return
+func.func @merged(%q: tensor<8x256x64xf32>, %k1: tensor<8x256x64xf32>, %v1: tensor<8x256x64xf32>, %k2: tensor<8x256x64xf32>, %v2: tensor<8x256x64xf32>) -> (tensor<8x256x64xf32>, tensor<8x256xf32>) {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %x1 = stablehlo.dot_general %q, %k1, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<8x256x64xf32>, tensor<8x256x64xf32>) -> tensor<8x256x256xf32>
+  %m1 = stablehlo.reduce(%x1 init: %i) applies stablehlo.maximum across dimensions = [2] : (tensor<8x256x256xf32>, tensor<f32>) -> tensor<8x256xf32>
+  %1 = stablehlo.broadcast_in_dim %m1, dims = [0, 1] : (tensor<8x256xf32>) -> tensor<8x256x256xf32>
+  %2 = stablehlo.subtract %x1, %1 : tensor<8x256x256xf32>
+  %e1 = stablehlo.exponential %2 : tensor<8x256x256xf32>
+  %s1 = stablehlo.reduce(%e1 init: %z) applies stablehlo.add across dimensions = [2] : (tensor<8x256x256xf32>, tensor<f32>) -> tensor<8x256xf32>
+  %o1 = stablehlo.dot_general %e1, %v1, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<8x256x256xf32>, tensor<8x256x64xf32>) -> tensor<8x256x64xf32>
+  %x2 = stablehlo.dot_general %q, %k2, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<8x256x64xf32>, tensor<8x256x64xf32>) -> tensor<8x256x256xf32>
+  %3 = stablehlo.reduce(%x2 init: %i) applies stablehlo.maximum across dimensions = [2] : (tensor<8x256x256xf32>, tensor<f32>) -> tensor<8x256xf32>
+  %m2 = stablehlo.maximum %m1, %3 : tensor<8x256xf32>
+  %4 = stablehlo.broadcast_in_dim %m2, dims = [0, 1] : (tensor<8x256xf32>) -> tensor<8x256x256xf32>
+  %5 = stablehlo.subtract %x2, %4 : tensor<8x256x256xf32>
+  %e2 = stablehlo.exponential %5 : tensor<8x256x256xf32>
+  %s2 = stablehlo.reduce(%e2 init: %z) applies stablehlo.add across dimensions = [2] : (tensor<8x256x256xf32>, tensor<f32>) -> tensor<8x256xf32>
+  %o2 = stablehlo.dot_general %e2, %v2, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<8x256x256xf32>, tensor<8x256x64xf32>) -> tensor<8x256x64xf32>
+  %6 = stablehlo.subtract %m1, %m2 : tensor<8x256xf32>
+  %by = stablehlo.exponential %6 : tensor<8x256xf32>
+  %7 = stablehlo.multiply %s1, %by : tensor<8x256xf32>
+  %s = stablehlo.add %7, %s2 : tensor<8x256xf32>
+  %8 = stablehlo.broadcast_in_dim %by, dims = [0, 1] : (tensor<8x256xf32>) -> tensor<8x256x64xf32>
+  %9 = stablehlo.multiply %o1, %8 : tensor<8x256x64xf32>
+  %o = stablehlo.add %9, %o2 : tensor<8x256x64xf32>
+  return %o, %s : tensor<8x256x64xf32>, tensor<8x256xf32>
+}
