@@ -3,7 +3,7 @@ import random
 
 import numpy as np
 
-from . import arithmetic, arranged, contraction, control, idioms, indexed, manual, meshes, movement, reduction, special
+from . import arithmetic, arranged, contraction, control, idioms, indexed, large, manual, meshes, movement, reduction, special
 from .builder import Builder
 from .elements import BF16, C64, F16, F32, F64, I32, INTEGERS
 from .program import Program
@@ -45,6 +45,8 @@ def generate(seed, number):
     families = [(f, w * factor * rng.choice([0.3, 1, 1, 2.5])) for family, factor in character for f, w in family]
     if rounding:
         families.append((arithmetic.unary, 12))
+    elif rng.random() < 0.04:
+        families += [(f, 4 * w) for f, w in large.FAMILY]
     for _ in range(rng.choice([1, 1, 2, 3])):
         least, span = 1, rng.choice([None, None, None, 4, 9])
         b.argument(element, b.shape(least, 4), span)

@@ -41,7 +41,7 @@ MUTANTS = [
            "Value start = e.openLoop(base, ⟦end⟧, step, false);", "e.b.CreateNSWSub(end, e.i64(7))",
            "a transpose leaves out the last of the squares that are turned in registers, where it is not full"),
     mutant("codegen.block-not-moved", TURNED,
-           "vectorBase = ⟦moved(v0, highest(vector) - mostRows)⟧;", "v0",
+           "alongBase = ⟦moved(a0, highest(along) - mostAlong)⟧;", "a0",
            "the last block of a transpose starts where it is, its squares are moved back: sizes over 32 that leave a small rest"),
     mutant("codegen.tile-rows-twice", TILES,
            "Value r = e.openLoop(⟦isShared && tile.skipM ? tile.skipM : e.i64(0)⟧, e.i64(plan.rows), 1, false);", "e.i64(0)",

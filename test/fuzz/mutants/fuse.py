@@ -43,10 +43,10 @@ MUTANTS = [
     mutant("fuse.one-coordinate-for-all-axes", "passes/fuse/ExpandSlices.cpp",
            "comm::AxisIndexOp &kept = first[⟦index.getAxes()⟧];", "Attribute(StringAttr::get(index.getContext(), \"\"))",
            "a device's place along one axis is taken for that along another"),
-    mutant("fuse.cycle", "lib/fusion/FusionGraph.cpp",
-           "mayYield(n, member.place, group) && !⟦otherUsersReach(n, member.group)⟧;", "false",
+    mutant("fuse.cycle", "lib/fusion/KernelGroups.cpp",
+           "!⟦otherUsersReach(n, member.group)⟧;", "false",
            "a value that a kernel makes beside its result is read by what the kernel itself reads"),
-    mutant("fuse.rows-of-several-parts", "lib/fusion/FusionGraph.cpp",
+    mutant("fuse.rows-of-several-parts", "lib/fusion/GraphFacts.cpp",
            "return ⟦!rows || table.rowsFrom.lookup(rows) >= outer⟧;", "true",
            "a kernel that keeps rows makes parts of sums over a dimension of the same rows"),
 ]
