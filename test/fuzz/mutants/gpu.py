@@ -59,7 +59,7 @@ MUTANTS = [
            "the second half of a warp's rows is stored as the first"),
     mutant("gpu.lines-in-the-same-banks", CORES, "(side.alongK ? tile.depth : side.extent) + ⟦kLine⟧;", "0",
            "lines of slices begin in the same banks: right, but slow (the emulator counts it)"),
-    mutant("gpu.columns-in-one-bank", TURNED, "b.CreateNSWMul(line, ⟦e.i64(kPitch)⟧)", "e.i64(kSide)",
+    mutant("gpu.columns-in-one-bank", TURNED, "b.CreateNSWMul(line, ⟦e.i64(pitchOf(load->kind))⟧)", "e.i64(kSide)",
            "columns of a transpose's blocks lie in one bank: right, but slow (the emulator counts it)"),
     mutant("gpu.turned-too-early", TURNED, "⟦barrier(b);⟧ overPoints(along,", "",
            "a transpose reads its block before other threads have written it"),
