@@ -1,7 +1,8 @@
 #include "runtime/client/Executable.h"
+#include "lib/text/Quantity.h"
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/comm/local/LocalCommunicator.h"
-#include <cstdio>
+#include <algorithm>
 
 namespace tessera::runtime {
 
@@ -17,6 +18,11 @@ double arrayBytes(const program::Program &manifest) {
   return bytes;
 }
 
+// Figures of programs from files may be larger than any machine's.
+std::string shown(double bytes) {
+  return text::bytes(static_cast<uint64_t>(std::min(bytes, 0x1p62)));
+}
+
 // Says so when the arrays of one step can't fit into this machine, before any of them is made:
 // what is promised and not there would end the process later.
 Status checkMemory(const std::vector<Executable::Device> &devices, uint64_t most) {
@@ -26,13 +32,10 @@ Status checkMemory(const std::vector<Executable::Device> &devices, uint64_t most
   auto machine = static_cast<double>(most);
   if (all <= machine)
     return {};
-  constexpr double gib = 1 << 30;
-  char text[240];
-  std::snprintf(text, sizeof text,
-                "the program needs %.1f GiB on each of %zu devices, and the machine has %.1f GiB: "
-                "use more processes on other machines (--comm=mpi), or shard its arrays further",
-                all / gib / static_cast<double>(devices.size()), devices.size(), machine / gib);
-  return {Code::ResourceExhausted, text};
+  return {Code::ResourceExhausted,
+          "the program needs " + shown(all / static_cast<double>(devices.size())) + " on each of " +
+              text::counted(devices.size(), "device") + ", and the machine has " + shown(machine) +
+              ": use more processes on other machines (--comm=mpi), or shard its arrays further"};
 }
 
 double bookkeeping(const DeviceProgram &program) {
@@ -59,12 +62,10 @@ Status checkBookkeeping(const LoadedProgram &program) {
     bytes += bookkeeping(each);
   if (bytes <= most)
     return {};
-  char text[200];
-  std::snprintf(text, sizeof text,
-                "%.0f devices in one process take %.1f GiB beside their arrays for this program, "
-                "and 1 GiB is the limit: use more processes (--comm=mpi)",
-                static_cast<double>(program.deviceCount()), bytes / most);
-  return {Code::Unimplemented, text};
+  return {Code::Unimplemented,
+          std::to_string(program.deviceCount()) + " devices in one process take " + shown(bytes) +
+              " beside their arrays for this program, and 1 GiB is the limit: use more processes "
+              "(--comm=mpi)"};
 }
 
 } // namespace
