@@ -185,31 +185,6 @@ double Simulation::secondsOfStacks(const RematChoice &choice) const {
   return sum;
 }
 
-static void measure(Replay &replay) {
-  LiveMemory memory(replay.tasks, replay.storages);
-  for (int i = 0; i < static_cast<int>(replay.tasks.size()); ++i) {
-    int64_t before = memory.peak();
-    memory.begin(i);
-    memory.end(i);
-    if (memory.peak() > before)
-      replay.peakStep = i;
-  }
-  replay.peak = memory.peak();
-}
-
-// The largest arrays that are live at the peak.
-static std::vector<int64_t> arraysAtPeak(const Replay &replay) {
-  LiveMemory memory(replay.tasks, replay.storages);
-  for (int i = 0; i < replay.peakStep; ++i) {
-    memory.begin(i);
-    memory.end(i);
-  }
-  if (replay.tasks.empty())
-    return {};
-  memory.begin(replay.peakStep);
-  return memory.arraysDuring(replay.peakStep);
-}
-
 void Simulation::replay(int b, llvm::ArrayRef<Recompute> values, const RematChoice &choice) {
   const RematBlock &block = program.blocks[b];
   Replay &result = replays[b];
@@ -234,9 +209,14 @@ void Simulation::replay(int b, llvm::ArrayRef<Recompute> values, const RematChoi
       llvm::erase_if(task.writes, [&, at = step.task](int s) { return after[s] == at; });
     result.tasks.push_back(std::move(task));
   }
-  measure(result);
+  std::vector<Step> inOrder;
+  for (int t = 0; t < static_cast<int>(result.tasks.size()); ++t)
+    inOrder.push_back({Step::Run, t});
+  Timeline line = simulate(result.tasks, result.storages, inOrder);
+  result.peak = line.peakBytes;
+  result.peakStep = static_cast<int>(line.peakStep);
   if (block.parent >= 0)
-    result.arraysAtPeak = arraysAtPeak(result);
+    result.arraysAtPeak = arraysAtPeak(result.tasks, result.storages, inOrder, line);
 }
 
 // A step as a task: what it reads of copies, instead of what they are copies of; and of those that
