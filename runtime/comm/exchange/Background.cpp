@@ -17,9 +17,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// Between two looks: a look takes some microseconds of a core that may be busy.
+// Between two looks: a look takes some ten microseconds of a core that may be busy.
 constexpr Clock::duration kSoonest = 30us, kLatest = 400us;
-constexpr Clock::duration kLinger = 20ms; // with nothing under way, until the thread sleeps
+constexpr int kIdleLooks = 2; // with nothing under way, until the thread sleeps
 
 // A thread that runs for microseconds, and should do so soon after its time has come, also beside
 // one that computes on the same core. Kernels that don't know of the wish ignore it.
@@ -92,14 +92,13 @@ void Background::live() {
   askForShortSlices();
   std::unique_lock lock(mutex_);
   Clock::duration pause = kSoonest;
-  Clock::time_point busy = Clock::now();
+  int idleLooks = 0;
   while (!stopped_) {
     changed_.wait_for(lock, pause);
     Party::State state = advanceAll();
     pause = state == Party::State::Moved ? kSoonest : std::min(kLatest, 2 * pause);
-    if (state != Party::State::Idle)
-      busy = Clock::now();
-    if (Clock::now() - busy < kLinger)
+    idleLooks = state == Party::State::Idle ? idleLooks + 1 : 0;
+    if (idleLooks < kIdleLooks)
       continue;
     // Whoever starts something from here on wakes the thread; what came before is seen now.
     asleep_.store(true, std::memory_order_seq_cst);
@@ -107,7 +106,7 @@ void Background::live() {
       changed_.wait(lock, [this] { return stopped_ || !asleep_; });
     asleep_ = false;
     pause = kSoonest;
-    busy = Clock::now();
+    idleLooks = 0;
   }
 }
 

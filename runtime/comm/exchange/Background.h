@@ -2,7 +2,7 @@
 // attention several times before it is there, and what is reduced needs somebody who computes.
 //
 // It asks now and then, so that it takes no core from those who compute: soon after something has
-// moved, seldom while nothing does, and not at all once nothing has been under way for a while.
+// moved, seldom while nothing does, and not at all once nothing is under way.
 #pragma once
 
 #include <atomic>

@@ -38,17 +38,16 @@ struct Exchange {
 
   // What stays with this rank.
   void keepOwn() const;
-  // Reduces the pieces that came, `sources` by operand and rank, with this rank's own, in rank order.
-  void reduce(const std::vector<std::vector<const char *>> &sources) const;
-
-private:
   struct Range {
     int64_t begin, end;
   };
   Range sliceOf(size_t i, uint32_t r) const; // of an all-reduce: what rank r reduces
   const char *operand(size_t i) const { return static_cast<const char *>(buffers[i]); }
   char *result(size_t i) const { return static_cast<char *>(buffers[plan.transfers.size() + i]); }
-  bool overlaps(size_t i) const;
+  bool overlaps(size_t i) const; // otherwise than element by element
+
+  // Reduces the pieces that came, `sources` by operand and rank, with this rank's own, in rank order.
+  void reduce(const std::vector<std::vector<const char *>> &sources) const;
 };
 
 } // namespace tessera::runtime

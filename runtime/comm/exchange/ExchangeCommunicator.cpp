@@ -204,16 +204,85 @@ void ExchangeCommunicator::postSend(Flight &flight, const Exchange &exchange, ui
     flight.requests.push_back(transport_.send(peer, tag, message.data(), message.size()));
 }
 
+int32_t ExchangeCommunicator::tagOf(const Flight &flight) const {
+  const CollectivePlan &plan = *flight.plan;
+  return transport_.tagOf(session_, flight.phase == 0
+                                        ? kFirstGroupTag + static_cast<int32_t>(plan.groupSet)
+                                        : kFirstSiteTag + static_cast<int32_t>(plan.site));
+}
+
+// In the first phase headers, as of any other collective whose pieces travel apart, and addresses;
+// in the last one a byte.
+void ExchangeCommunicator::postSum(Flight &flight, const Exchange &exchange) {
+  const CollectivePlan &plan = exchange.plan;
+  PeerSum &sum = *flight.sum;
+  int32_t tag = tagOf(flight);
+  bool isFirst = flight.phase == 0;
+  Header header{session_, flight.sequence, plan.site, 0};
+  for (uint32_t r = 0; r < plan.groupSize; ++r) {
+    if (r == exchange.rank)
+      continue;
+    int32_t peer = peerOf(plan, r);
+    flight.in[r].assign(isFirst ? sizeof header + Exchange::kApart : 1, 0);
+    flight.requests.push_back(
+        transport_.receive(peer, tag, flight.in[r].data(), flight.in[r].size()));
+    flight.out[r].assign(isFirst ? sizeof header : 1, 0);
+    if (isFirst)
+      std::memcpy(flight.out[r].data(), &header, sizeof header);
+    flight.requests.push_back(
+        transport_.send(peer, tag, flight.out[r].data(), flight.out[r].size()));
+    if (!isFirst)
+      continue;
+    std::vector<uint64_t> &theirs = sum.addressesOf(r);
+    const std::vector<uint64_t> &own = sum.ownAddresses();
+    size_t bytes = own.size() * sizeof(uint64_t);
+    flight.requests.push_back(transport_.receive(peer, tag, theirs.data(), bytes));
+    flight.requests.push_back(transport_.send(peer, tag, own.data(), bytes));
+  }
+}
+
+Status ExchangeCommunicator::goOnWithSum(Flight &flight) {
+  constexpr int addresses = 0, summing = 1, done = 2;
+  if (flight.phase == addresses) {
+    if (Status s = checkHeaders(flight); !s.ok())
+      return s;
+    flight.phase = summing;
+  }
+  if (flight.phase != summing) { // all have read the operand and written the result
+    flight.sum.reset();
+    return {};
+  }
+  Exchange exchange = exchangeOf(flight);
+  Result<int64_t> reduced = flight.sum->advance(exchange);
+  if (!reduced.ok())
+    return reduced.status();
+  moved_ += *reduced > 0;
+  if (!flight.sum->isDone(exchange))
+    return {};
+  flight.phase = done;
+  return post(flight);
+}
+
 Status ExchangeCommunicator::post(Flight &flight) {
   const CollectivePlan &plan = *flight.plan;
   if (plan.route)
     return postTransfer(flight);
   Exchange exchange = exchangeOf(flight);
-  int32_t tag = transport_.tagOf(
-      session_, flight.phase == 0 ? kFirstGroupTag + static_cast<int32_t>(plan.groupSet)
-                                  : kFirstSiteTag + static_cast<int32_t>(plan.site));
   flight.in.resize(plan.groupSize);
   flight.out.resize(plan.groupSize);
+  if (flight.phase == 0) {
+    std::vector<int64_t> processes;
+    for (uint32_t r = 0; r < plan.groupSize; ++r)
+      processes.push_back(transport_.processOf(peerOf(plan, r)));
+    flight.sum = PeerSum::isFor(plan, processes)
+                     ? std::make_unique<PeerSum>(exchange, std::move(processes))
+                     : nullptr;
+  }
+  if (flight.sum) {
+    postSum(flight, exchange);
+    return {};
+  }
+  int32_t tag = tagOf(flight);
   for (uint32_t r = 0; r < plan.groupSize; ++r)
     if (exchange.sends(r, exchange.rank))
       postReceive(flight, exchange, r, tag);
@@ -225,7 +294,7 @@ Status ExchangeCommunicator::post(Flight &flight) {
 
 Status ExchangeCommunicator::checkHeaders(const Flight &flight) const {
   const CollectivePlan &plan = *flight.plan;
-  if (plan.route)
+  if (plan.route || (flight.sum && flight.phase > 0)) // no headers
     return {};
   Exchange exchange = exchangeOf(flight);
   for (uint32_t r = 0; r < plan.groupSize; ++r) {
@@ -318,8 +387,8 @@ Status ExchangeCommunicator::progress(Flight &flight, bool mayPost, bool waits) 
   if (!flight.requests.empty())
     return {};
   int phase = flight.phase;
-  s = land(flight);
-  if (!s.ok() || flight.phase != phase)
+  s = flight.sum ? goOnWithSum(flight) : land(flight);
+  if (!s.ok() || flight.phase != phase || flight.sum)
     return s;
   writeResults(flight);
   if (flight.copying.empty())

@@ -4,13 +4,15 @@
 // on a channel is one message. What a rank gives another begins with (session, sequence, site), so
 // that ranks that start different collectives find out; large pieces are messages of their own behind
 // that, from the operand itself and into the result. A thread goes on with large collectives while the
-// device computes (Background.h); who waits does so itself.
+// device computes (Background.h); who waits does so itself. Large sums of ranks on one machine are made
+// in each other's memory (PeerSum.h), with messages before and after.
 //
 // Messages lie on the host. Where it has no view of a device's buffers, operands are copied to it
 // before the first message, and results to the device after the last.
 #pragma once
 
 #include "runtime/comm/exchange/Exchange.h"
+#include "runtime/comm/exchange/PeerSum.h"
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/device/Device.h"
 #include "runtime/pool/Run.h"
@@ -49,7 +51,9 @@ private:
     std::vector<void *> buffers; // the host's view of them, or its copies
     uint32_t sequence = 0;
     enum class Is { ReadingOperands, Exchanging, WritingResults } is = Is::Exchanging;
-    int phase = 0;                         // of the exchange
+    int phase = 0; // of the exchange
+    // Where ranks reach each other's memory. Its phases: where buffers lie; the sum; all are done.
+    std::unique_ptr<PeerSum> sum;
     std::vector<std::vector<char>> copies; // by buffer, where the host has no view
     std::vector<std::shared_ptr<device::Event>> copying;
     std::vector<std::vector<char>> out, in; // staged messages by rank
@@ -71,6 +75,9 @@ private:
   void postReceive(Flight &flight, const Exchange &exchange, uint32_t from, int32_t tag);
   void postSend(Flight &flight, const Exchange &exchange, uint32_t to, int32_t tag);
   Status postTransfer(Flight &flight);
+  void postSum(Flight &flight, const Exchange &exchange);
+  Status goOnWithSum(Flight &flight); // whose messages of the phase are here
+  int32_t tagOf(const Flight &flight) const;
   Status checkHeaders(const Flight &flight) const; // of the messages that are here
   Status land(Flight &flight);                     // all messages of a phase are here
   Status landTransfer(Flight &flight);

@@ -62,6 +62,9 @@ public:
   // How many sessions have been made over it: the same number on all ranks.
   uint32_t nextSession() { return ++sessions_; }
 
+  // Of a peer whose memory this process may read and write (PeerSum.h), and the other way round; or 0.
+  int64_t processOf(int32_t peer) const { return plugin_.process(plugin_.state, peer); }
+
   void *send(int32_t peer, int32_t tag, const void *data, size_t bytes);
   void *receive(int32_t peer, int32_t tag, void *data, size_t bytes);
   // Takes the requests that are done out of the list. Fails when one failed or a peer did. `waits`:

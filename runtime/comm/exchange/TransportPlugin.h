@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TESSERA_TRANSPORT_ABI 4
+#define TESSERA_TRANSPORT_ABI 5
 
 typedef struct TesseraTransport {
   uint32_t abi; /* TESSERA_TRANSPORT_ABI */
@@ -26,6 +26,10 @@ typedef struct TesseraTransport {
   int32_t (*failure)(void *state, char *text, size_t size);
   /* Tells all peers that this process failed, and why. */
   void (*announce)(void *state, const char *text);
+  /* The number of the process of a peer whose memory this one may read and write, and that may do so
+   * with this one's; 0: there is no such way between them. Of the ranks of one machine all may reach
+   * all others, or none any. */
+  int64_t (*process)(void *state, int32_t peer);
   /* Ends the connection when all ranks do so; after a failure it waits a moment for peers to hear
    * of it. */
   void (*close)(void *state);

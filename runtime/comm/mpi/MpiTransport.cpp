@@ -8,6 +8,7 @@
 #include "runtime/Environment.h"
 #include "runtime/comm/exchange/TransportPlugin.h"
 #include "runtime/comm/mpi/Arrivals.h"
+#include "runtime/comm/mpi/PeerMemory.h"
 #include "runtime/comm/mpi/PeerProcess.h"
 #include "runtime/comm/mpi/PeerWatch.h"
 #include <algorithm>
@@ -83,6 +84,7 @@ public:
   int rank() const { return rank_; }
   int largestTag() const { return largestTag_; }
   int size() const { return size_; }
+  int64_t process(int peer) const { return reachable_[peer]; }
 
   void *start(bool sending, int peer, int tag, void *data, size_t bytes) {
     auto request = new Request;
@@ -229,15 +231,24 @@ private:
     MPI_Comm_size(comm_, &size_);
     std::vector<ProcessName> names(size_);
     ProcessName own = ProcessName::ofThisOne();
-    if (MPI_Allgather(&own, sizeof own, MPI_BYTE, names.data(), sizeof own, MPI_BYTE, comm_) !=
-        MPI_SUCCESS)
+    if (!gather(own, names))
       return "the processes cannot reach each other";
+    char reaches = PeerMemory(names, rank_).reachesAll();
+    std::vector<char> reach(size_);
+    if (!gather(reaches, reach))
+      return "the processes cannot reach each other";
+    reachable_ = PeerMemory(names, rank_).reachable(reach);
     for (int peer = 0; peer < size_; ++peer)
       processes_.push_back(peer == rank_ ? PeerProcess() : PeerProcess(names[peer]));
     outgoing_.assign(size_, MPI_REQUEST_NULL);
     beats_.resize(size_);
     watch_ = std::make_unique<PeerWatch>(rank_, size_, limit_, Clock::now());
     return "";
+  }
+
+  template <class T> bool gather(const T &own, std::vector<T> &all) {
+    return MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, comm_) ==
+           MPI_SUCCESS;
   }
 
   void end() {
@@ -374,6 +385,7 @@ private:
   std::mutex mutex_; // of all calls of MPI, and of what follows
   std::unique_ptr<PeerWatch> watch_;
   std::vector<PeerProcess> processes_;
+  std::vector<int64_t> reachable_; // processes by rank, where memory can be reached
   Waiting waiting_;
   std::vector<MPI_Request> outgoing_;
   std::vector<Beat> beats_;
@@ -447,6 +459,7 @@ tessera_transport_open(TesseraTransport *transport) {
     return of(state).failure(text, size);
   };
   transport->announce = [](void *state, const char *text) { of(state).announce(text); };
+  transport->process = [](void *state, int32_t peer) { return of(state).process(peer); };
   transport->close = [](void *state) {
     if (of(state).close())
       delete &of(state);

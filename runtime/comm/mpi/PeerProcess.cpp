@@ -11,7 +11,10 @@ namespace tessera::comm {
 
 ProcessName ProcessName::ofThisOne() {
   ProcessName name = {};
-  name.process = getpid();
+  static int64_t process;
+  process = getpid();
+  name.process = process;
+  name.known = reinterpret_cast<uint64_t>(&process);
   gethostname(name.host, sizeof name.host - 1);
   char boot[40] = "", space[40] = "";
   if (FILE *file = std::fopen("/proc/sys/kernel/random/boot_id", "re")) {

@@ -12,6 +12,7 @@ struct ProcessName {
   char machine[96]; // the kernel's boot and the namespace of process numbers
   char host[64];    // for people
   int64_t process;
+  uint64_t known; // an address there, at which `process` stands
 
   static ProcessName ofThisOne();
 };
