@@ -1,12 +1,10 @@
 #include "compiler/Calibrate.h"
 
-#include "compiler/CalibrationPrograms.h"
-#include "compiler/Compile.h"
+#include "compiler/CalibrationRun.h"
 #include "lib/cost/SharedCores.h"
-#include "lib/cost/TopologyText.h"
 #include "lib/target/Target.h"
 
-#include "llvm/Support/JSON.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +15,7 @@ namespace tessera {
 namespace {
 
 using calibration::CollectiveProgram;
+using calibration::Compiled;
 using calibration::Program;
 
 // What is known of the machine without measuring.
@@ -44,37 +43,6 @@ cost::Topology describedMachine() {
     topology.spaces["device"].bytes =
         int64_t(pages) * page / std::max<int64_t>(topology.computingAtOnce, 1);
   return topology;
-}
-
-struct Compiled {
-  std::string bytes, error;
-  cost::Observation work; // of a step; without seconds
-};
-
-Compiled compileFor(const Program &program, const cost::Topology &topology) {
-  CompileOptions options;
-  options.inputName = program.name;
-  options.topology = cost::topologyText(topology);
-  auto ignore = [](llvm::StringRef) {};
-  CompileResult result = compile(program.text, options, {ignore, ignore, ignore});
-  Compiled compiled{std::move(result.program), result.error, {}};
-  llvm::Expected<llvm::json::Value> report = llvm::json::parse(result.report);
-  if (!report) {
-    llvm::consumeError(report.takeError());
-    return compiled;
-  }
-  const llvm::json::Object *work =
-      report->getAsObject() ? report->getAsObject()->getObject("work") : nullptr;
-  if (!work)
-    return compiled;
-  auto number = [&](llvm::StringRef name) { return work->getNumber(name).value_or(0); };
-  for (unsigned i = 0; i < cost::kTerms; ++i)
-    compiled.work.terms.amount[i] = number(cost::nameOf(static_cast<cost::Term>(i)));
-  compiled.work.steps = number("steps");
-  compiled.work.launches = number("launches");
-  compiled.work.instructions = number("instructions");
-  compiled.work.meetings = number("meetings");
-  return compiled;
 }
 
 class Calibrator {
@@ -189,8 +157,9 @@ private:
           options.progress(done + i, total, programs[i].name);
         if (round == 0)
           compiled.push_back(compileFor(
-              programs[i], options.process && programs[i].devices > 1 ? described : counted()));
-        double seconds = measure(programs[i], compiled[i]);
+              programs[i], options.process && programs[i].devices > 1 ? described : counted(),
+              target::kDefaultTarget));
+        double seconds = calibration::secondsOf(programs[i], compiled[i], options, result.error);
         if (!result.error.empty())
           return {};
         best[i] = std::min(best[i], seconds);
@@ -208,24 +177,6 @@ private:
       result.names.push_back(programs[i].name);
     }
     return observed;
-  }
-
-  double measure(const Program &program, const Compiled &compiled) {
-    auto fail = [&](const std::string &why) {
-      result.error = "error: calibration program '" + program.name + "': " + why;
-      return 0.0;
-    };
-    if (!compiled.error.empty())
-      return fail(compiled.error);
-    std::vector<double> seconds;
-    bool overProcesses = options.process && program.devices > 1;
-    std::string wrong = options.measuring.measure(
-        {compiled.bytes, static_cast<uint32_t>(program.threads), overProcesses,
-         options.quick ? 5 : 15, options.quick ? 0.03 : 0.1},
-        seconds);
-    // What a step takes when nobody else is in the way.
-    return wrong.empty() && !seconds.empty() ? *std::min_element(seconds.begin(), seconds.end())
-                                             : fail(wrong);
   }
 
   // What is left over when idle cores take their part.

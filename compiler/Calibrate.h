@@ -5,6 +5,7 @@
 #include "lib/cost/FitLinks.h"
 #include "lib/cost/FitRates.h"
 #include "lib/cost/Topology.h"
+#include "lib/target/Target.h"
 
 #include <functional>
 #include <string>
@@ -31,5 +32,8 @@ struct Calibration {
 };
 
 Calibration calibrate(const CalibrationOptions &options);
+// Of the GPU that this process's programs run on; without observations. `target`: one of its
+// architectures, whose code is measured.
+Calibration calibrateGpu(const CalibrationOptions &options, const target::Choice &target);
 
 } // namespace tessera

@@ -7,6 +7,7 @@
 #include "lib/command/Arguments.h"
 #include "lib/cost/TopologyText.h"
 #include "lib/files/OutputFile.h"
+#include "lib/target/GpuArchitectures.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -74,7 +75,9 @@ int write(const Calibration &calibration, files::OutputFile &file, files::Output
   return wrong.empty() ? 0 : failCommand("error: " + wrong);
 }
 
-int calibrateHere(command::Arguments &arguments, CalibrationOptions options) {
+// `gpu`: what it is compiled for; null: the cpu is measured.
+int calibrateHere(command::Arguments &arguments, CalibrationOptions options,
+                  const target::Choice *gpu) {
   std::string path = arguments.value("-o");
   files::OutputFile file, report;
   bool isRoot = !options.process || options.process->rank == 0;
@@ -89,14 +92,16 @@ int calibrateHere(command::Arguments &arguments, CalibrationOptions options) {
     if (onTerminal)
       std::fprintf(stderr, "\r\033[Kcalibrate: %zu of %zu, %s", done + 1, of, name.c_str());
   };
-  Calibration result = calibrate(options);
+  Calibration result = gpu ? calibrateGpu(options, *gpu) : calibrate(options);
   if (onTerminal)
     std::fprintf(stderr, "\r\033[K");
   if (!result.error.empty())
     return failCommand(result.error);
   if (isRoot && write(result, file, report))
     return 1;
-  if (speaks)
+  if (speaks && gpu)
+    std::fprintf(stderr, "%s: %zu programs on a GPU\n", path.c_str(), result.names.size());
+  else if (speaks)
     std::fprintf(stderr, "%s: %zu programs, %s\n", path.c_str(),
                  result.observed.size() + result.collectives.size(), exactness(result).c_str());
   return 0;
@@ -111,15 +116,24 @@ int calibrateCommand(int argc, const char *const *argv, const command::Measuring
     arguments.fail("no output file: tessera calibrate -o machine.json");
   if (!comm.empty() && comm != "local" && comm != "mpi")
     arguments.fail("communicator '" + comm + "': communicators are local and mpi");
+  std::string targetName = arguments.value("--target");
+  llvm::Expected<target::Choice> target =
+      target::choose(targetName.empty() ? target::kDefaultTarget : targetName, "native");
+  if (!target)
+    arguments.fail(llvm::toString(target.takeError()));
+  bool isGpu = target && target::isGpu(target->processors.front());
+  if (isGpu && (comm == "mpi" || !arguments.value("--report").empty()))
+    arguments.fail("--target=" + targetName + " goes with neither --comm=mpi nor --report");
   if (!arguments.wrong().empty())
     return failCommand("error: " + arguments.wrong());
+  const target::Choice *gpu = isGpu ? &*target : nullptr;
   if (comm != "mpi")
-    return calibrateHere(arguments, {.measuring = measuring});
+    return calibrateHere(arguments, {.measuring = measuring}, gpu);
   command::Process process;
   if (std::string wrong = measuring.connect(process); !wrong.empty())
     return failCommand("error: " + wrong);
   int code = process.size > 1
-                 ? calibrateHere(arguments, {.measuring = measuring, .process = &process})
+                 ? calibrateHere(arguments, {.measuring = measuring, .process = &process}, gpu)
                  : failCommand("error: one process has no links: mpirun -n 2 tessera calibrate "
                                "--comm=mpi -o machine.json, with as many as there are");
   measuring.disconnect();

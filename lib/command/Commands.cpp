@@ -139,6 +139,8 @@ constexpr Option kCalibrate[] = {
     {"--comm", "local|mpi",
      "devices of one process, or one a process, with the links between them (mpirun -n N tessera "
      "calibrate --comm=mpi ..)"},
+    {"--target", "cpu|cuda[:sm_80]",
+     "what is measured: this machine's cores, or its GPU by the code of an architecture"},
     {"--report", "FILE",
      "write what each program took and what the rates say as JSON; - is standard output"},
     kSwitchOfQuiet,
@@ -174,7 +176,7 @@ constexpr Command kCommands[] = {
      "devices, targets and memory; and what it moves between devices. Nothing of it is run, and no "
      "machine is wrong for it.",
      kInfo},
-    {"calibrate", "-o machine.json [--quick] [--comm=mpi]", "", "",
+    {"calibrate", "-o machine.json [--quick] [--comm=mpi] [--target=cuda]", "", "",
      "measures this machine and writes a topology file for --topology",
      "Measures how long this machine takes for each kind of work, with small programs that are "
      "compiled and run, and writes what predictions need to know of it as a topology file.",

@@ -1,4 +1,5 @@
 #include "lib/cost/KernelTerms.h"
+#include "lib/cost/GpuTime.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -200,7 +201,7 @@ double secondsOf(const DeviceRates &rates, const Terms &terms) {
 }
 
 double rooflineSeconds(const DeviceRates &rates, double flops, double bytes) {
-  if (rates.kernels.empty())
+  if (!goesByKinds(rates))
     return std::max(flops / rates.flopsPerSecond, bytes / rates.bytesPerSecond);
   Terms terms;
   terms[Term::ProductF32] = flops;
@@ -212,18 +213,21 @@ double rooflineSeconds(const DeviceRates &rates, double flops, double bytes) {
 
 double kernelSeconds(const DeviceRates &rates, const KernelWork &work,
                      llvm::ArrayRef<Missed> missed) {
-  return rates.kernels.empty() ? leastSeconds(rates, work)
-                               : secondsOf(rates, termsOf(rates, work, missed));
+  return goesByKinds(rates) ? secondsOf(rates, termsOf(rates, work, missed))
+                            : leastSeconds(rates, work);
+}
+
+double flopsPerSecond(const DeviceRates &rates, ProductType type) {
+  auto typed = rates.flopsByType.find(type == ProductType::BF16  ? "bf16"
+                                      : type == ProductType::F64 ? "f64"
+                                                                 : "f32");
+  return typed == rates.flopsByType.end() ? rates.flopsPerSecond : typed->second;
 }
 
 double leastSeconds(const DeviceRates &rates, const KernelWork &work) {
   double seconds = work.libraryFlops / rates.flopsPerSecond, products = 0;
   for (const Product &product : work.products) {
-    auto typed = rates.flopsByType.find(product.type == ProductType::BF16  ? "bf16"
-                                        : product.type == ProductType::F64 ? "f64"
-                                                                           : "f32");
-    seconds +=
-        product.flops() / (typed == rates.flopsByType.end() ? rates.flopsPerSecond : typed->second);
+    seconds += product.flops() / flopsPerSecond(rates, product.type);
     products += product.flops();
   }
   seconds += std::max(0.0, work.flops - work.libraryFlops - products) / rates.flopsPerSecond;

@@ -1,8 +1,10 @@
 #include "passes/package/StepPrices.h"
 
 #include "dialects/comm/CommOps.h"
+#include "dialects/tessera/GpuTarget.h"
 #include "lib/cost/CacheWalk.h"
 #include "lib/cost/Exchange.h"
+#include "lib/cost/GpuTime.h"
 #include "lib/cost/SharedCores.h"
 #include "passes/codegen/kernel/KernelWork.h"
 #include "llvm/ADT/DenseSet.h"
@@ -40,7 +42,9 @@ Place placeOf(Value value) {
 class Walk {
 public:
   Walk(ProgramOp program, const cost::Topology &topology, int64_t devices)
-      : topology(topology), cache(topology.device.cacheBytes), shared(topology.device.sharedBytes) {
+      : topology(topology), cache(topology.device.cacheBytes), shared(topology.device.sharedBytes),
+        isGpu(cost::processorsOf(topology.device) > 0 &&
+              isForGpu(program->getParentOfType<ModuleOp>())) {
     if (topology.computingAtOnce)
       cores = double(topology.computingAtOnce) / double(std::max<int64_t>(devices, 1));
     for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>()) {
@@ -157,11 +161,16 @@ private:
     price.terms = cost::termsOf(rates, work, missed);
     if (usesTiles)
       price.terms = cost::besideTiles(rates, price.terms);
-    double alone = rates.kernels.empty() ? cost::leastSeconds(rates, work)
-                                         : cost::secondsOf(rates, price.terms);
-    price.seconds = cost::sharedSeconds(rates, alone, work.grid, cores);
+    price.seconds = isGpu ? cost::gpuSeconds(rates, work, work.grid)
+                          : cost::sharedSeconds(rates, alone(price.terms, work), work.grid, cores);
     price.flops = work.flops;
     price.hasProducts = !work.products.empty();
+  }
+
+  double alone(const cost::Terms &terms, const cost::KernelWork &work) const {
+    const cost::DeviceRates &rates = topology.device;
+    return cost::goesByKinds(rates) ? cost::secondsOf(rates, terms)
+                                    : cost::leastSeconds(rates, work);
   }
 
   void priceCopy(CopyOp copy) {
@@ -192,6 +201,7 @@ private:
   const cost::Topology &topology;
   double cores = 1;              // that a device has; a part of one where devices take turns
   cost::CacheWalk cache, shared; // of a core, and beyond
+  const bool isGpu;              // kernels' grids are blocks of threads
   bool usesTiles = false;        // of the processor
   double missedSinceWait = 0;
   double sinceWait = 0;    // bytes

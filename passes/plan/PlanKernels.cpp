@@ -7,6 +7,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/cost/GpuTime.h"
 #include "lib/cost/KernelTerms.h"
 #include "passes/codegen/kernel/KernelWork.h"
 #include "passes/fuse/FormKernels.h"
@@ -155,7 +156,7 @@ void PlanProgram::describeKernel(exec::FusedOp fused, const cost::DeviceRates &r
     convolves |= isa<stablehlo::ConvolutionOp>(op);
   }
   cost::KernelWork work;
-  if (convolves || !rates.kernels.empty())
+  if (convolves || cost::goesByKinds(rates))
     work = codegen::workOf(fused);
   plan::Kernel whole;
   llvm::SmallVector<int32_t> members, read, written;
@@ -203,7 +204,7 @@ void PlanProgram::describeKernel(exec::FusedOp fused, const cost::DeviceRates &r
       written.push_back(v);
     }
   }
-  if (!rates.kernels.empty())
+  if (cost::goesByKinds(rates))
     whole.seconds = cost::kernelSeconds(rates, work);
   for (int32_t index : members)
     program.ops[index].kernel = whole;

@@ -118,6 +118,39 @@ def softmax_of_long_rows(x):
     return jax.nn.softmax(x, axis=-1)
 
 
+@program((300,), (20,), (5000,), (20000,))
+def single_rows(*rows):
+    return tuple(jax.nn.softmax(row) for row in rows)
+
+
+@program((3, 5, 7, 11), (4, 6, 100))
+def rows_of_several_dimensions(x, y):
+    return jax.nn.softmax(x, axis=(2, 3)), jax.nn.softmax(x, axis=-1), y / y.sum((1, 2), keepdims=True), jax.nn.softmax(y.transpose(1, 0, 2), axis=-1), jax.nn.softmax(y, axis=1)
+
+
+@program((37, 50), (37,), (50, 9), dtypes=("int32", "int32", "float32"))
+def rows_that_are_looked_up(ids, row, table):
+    found = jnp.take(table[:, 0], jnp.abs(ids) % 50, mode="clip") * jnp.take(table[:, 1], jnp.abs(row) % 50, mode="clip")[:, None]
+    return found / (1 + found.sum(-1, keepdims=True)), jnp.argmax(found, axis=-1), (ids // (1 + jnp.abs(row)[:, None])).max(-1)
+
+
+@program((33, 70), (33, 20), dtypes="float64")
+def rows_of_doubles(x, y):
+    return x / x.sum(-1, keepdims=True), y - y.max(-1, keepdims=True), (y > 0).any(-1)
+
+
+@program((20, 96), (20, 96), donate=(0, 1))
+def rows_in_place(x, y):
+    centred = x - x.mean(-1, keepdims=True)
+    return centred * 2, y + centred
+
+
+@program((12, 30), (12, 34))
+def joined_rows(x, y):
+    joined = jnp.concatenate([x, y], axis=1)
+    return joined / joined.sum(-1, keepdims=True), jnp.pad(x, ((0, 0), (1, 1))) - x.max(-1, keepdims=True)
+
+
 @program((64, 768), dtypes="bfloat16", least=1.05)
 def norm_of_rows(x):
     x = x.astype(jnp.float32)

@@ -1,0 +1,27 @@
+// How long a kernel takes on a GPU.
+//
+// Blocks of threads are divided over processors. The one that has most of them decides: 133 blocks on 132
+// processors take as long as 264. Products go by the rate of their type; what is computed of elements by
+// instructions, of which a processor begins as many as multiply-adds; and all the while bytes move, each
+// once, of which a processor draws no more than a few times its share of the memory. With c the seconds
+// of computing and m those of the memory a kernel takes about sqrt(c*c + m*m), beside its launch.
+#pragma once
+
+#include "lib/cost/DeviceRates.h"
+#include "lib/cost/KernelWork.h"
+
+namespace tessera::cost {
+
+// Of a GPU, as topology files have them among what kernels go by; 0: it is none.
+double processorsOf(const DeviceRates &rates);
+// Whether kernels go by rates of kinds of work (KernelTerms.h), as cores' do that were measured.
+inline bool goesByKinds(const DeviceRates &rates) {
+  return !rates.kernels.empty() && processorsOf(rates) == 0;
+}
+
+double flopsPerSecond(const DeviceRates &rates, ProductType type); // of products
+
+// `blocks`: of threads, as the code has them. Without the launch.
+double gpuSeconds(const DeviceRates &rates, const KernelWork &work, double blocks);
+
+} // namespace tessera::cost
