@@ -113,6 +113,7 @@ def SimplifyShapes : Pass<"tessera-simplify-shapes", "::mlir::ModuleOp"> {
     | --- | --- |
     | transpose of dimensions of size 1 | reshape |
     | broadcast or reshape of a splat constant | a splat constant of that shape |
+    | constant of 64 numbers or more that count from zero | iota |
     | pointwise op of reshapes | reshape of the pointwise op |
     | transpose of a contraction that exchanges its sides, but for dimensions of size 1 | the factors the other way round |
     | reduction over dimensions of size 1 | reshape |

@@ -51,6 +51,25 @@ static LogicalResult mergeBroadcast(BroadcastInDimOp op, PatternRewriter &rewrit
   return success();
 }
 
+// Positions that a program has as numbers, as where numpy counted them: of a mask made of them it is
+// known then which keys a query sees.
+static LogicalResult countPositions(ConstantOp op, PatternRewriter &rewriter) {
+  constexpr int64_t many = 64;
+  RankedTensorType type = typeOf(op.getResult());
+  auto numbers = dyn_cast<DenseIntElementsAttr>(op.getValue());
+  bool isOfPositions = type.getElementType().isInteger(32) || type.getElementType().isInteger(64);
+  if (!numbers || numbers.isSplat() || !isOfPositions || type.getNumElements() < many)
+    return failure();
+  const auto *along = llvm::max_element(type.getShape());
+  if (*along != type.getNumElements())
+    return failure();
+  for (auto [place, number] : llvm::enumerate(numbers))
+    if (number != place)
+      return failure();
+  rewriter.replaceOpWithNewOp<IotaOp>(op, type, along - type.getShape().begin());
+  return success();
+}
+
 // A reshape of one value repeated is that value repeated.
 static LogicalResult reshapeSpread(ReshapeOp op, PatternRewriter &rewriter) {
   RankedTensorType to = typeOf(op.getResult());
@@ -315,6 +334,7 @@ namespace {
 struct SimplifyShapes : impl::SimplifyShapesBase<SimplifyShapes> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
+    patterns.add(countPositions);
     patterns.add(mergeBroadcast);
     patterns.add(reshapeSpread);
     BroadcastInDimOp::getCanonicalizationPatterns(patterns, &getContext());

@@ -146,6 +146,8 @@ def forms():
     yield "blind_parts", lambda q, k, v: masked(q, k, v, lower(300, 300, -9), MASKED), (1, 300, 300, 4, 4, 64, 64)
     yield "window_of_parts", functools.partial(causal, local_window_size=(100, 0)), (2, 512, 512, 2, 2, 64, 64)
     yield "window", functools.partial(causal, local_window_size=(100, 0)), (1, 700, 700, 1, 1, 64, 64)
+    # The first key that a tile of queries sees is the last one of a vector.
+    yield "window_of_42", functools.partial(causal, local_window_size=(41, 0)), (1, 300, 300, 2, 2, 64, 64)
     yield "window_of_both", functools.partial(attend, local_window_size=(40, 20)), (1, 300, 300, 2, 2, 64, 64)
     yield "bias", lambda q, k, v, x: weighted(scores_of(q, k) + x, v), plain, bias
     yield "mask", functools.partial(masked, fill=MASKED), plain, mask

@@ -108,3 +108,18 @@ func.func @slices_transposed(%v: tensor<16x4xf32>, %w: tensor<3x4x16xf32>, %i: t
   %6 = stablehlo.dynamic_slice %5, %i, %z, %z, sizes = [1, 3, 16] : (tensor<4x3x16xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x16xf32>
   return %1, %3, %6, %5 : tensor<1x16xf32>, tensor<2x3x16xf32>, tensor<1x3x16xf32>, tensor<4x3x16xf32>
 }
+
+// Numbers that count from zero are positions, whichever dimension they lie along; what begins elsewhere, or is short, stays.
+// CHECK-LABEL: func.func @positions
+// CHECK-DAG: %[[I:.*]] = stablehlo.iota dim = 0 : tensor<64xi32>
+// CHECK-DAG: %[[J:.*]] = stablehlo.iota dim = 1 : tensor<1x64xi64>
+// CHECK-DAG: %[[K:.*]] = stablehlo.constant dense<{{.*}}> : tensor<64xi32>
+// CHECK-DAG: %[[L:.*]] = stablehlo.constant dense<[0, 1, 2]> : tensor<3xi32>
+// CHECK: return %[[I]], %[[J]], %[[K]], %[[L]]
+func.func @positions() -> (tensor<64xi32>, tensor<1x64xi64>, tensor<64xi32>, tensor<3xi32>) {
+  %i = stablehlo.constant dense<[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63]> : tensor<64xi32>
+  %j = stablehlo.constant dense<[[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63]]> : tensor<1x64xi64>
+  %k = stablehlo.constant dense<[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64]> : tensor<64xi32>
+  %l = stablehlo.constant dense<[0, 1, 2]> : tensor<3xi32>
+  return %i, %j, %k, %l : tensor<64xi32>, tensor<1x64xi64>, tensor<64xi32>, tensor<3xi32>
+}
