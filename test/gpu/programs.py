@@ -139,6 +139,13 @@ def rows_of_doubles(x, y):
     return x / x.sum(-1, keepdims=True), y - y.max(-1, keepdims=True), (y > 0).any(-1)
 
 
+@program((19, 500))
+def rows_added_in_two_types(x):
+    """Their sums lie in the same shared memory, one after the other."""
+    centred = x - x.max(-1, keepdims=True)
+    return centred / (centred.astype(jnp.float64) ** 2).sum(-1, keepdims=True)
+
+
 @program((20, 96), (20, 96), donate=(0, 1))
 def rows_in_place(x, y):
     centred = x - x.mean(-1, keepdims=True)
