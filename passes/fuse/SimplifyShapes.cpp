@@ -85,13 +85,15 @@ static LogicalResult reshapeSpread(ReshapeOp op, PatternRewriter &rewriter) {
 }
 
 // Reshapes move behind pointwise ops, towards the broadcasts and views that take them up; the op
-// then has the shape of the reduction or contraction before it and can be its epilogue.
+// then has the shape of the reduction or contraction before it and can be its epilogue. A slice of a
+// stack has none: what is computed of it stays with its readers.
 //   add(reshape a : 8 -> 8x1, splat)      reshape(add(a, splat)) : 8 -> 8x1
 static LogicalResult sinkReshape(Operation *op, PatternRewriter &rewriter) {
   if (!isElementwise(op) || op->getNumResults() != 1)
     return failure();
   auto to = cast<RankedTensorType>(op->getResult(0).getType());
   RankedTensorType from;
+  bool isEpilogue = false;
   for (Value operand : op->getOperands()) {
     if (typeOf(operand).getShape() != to.getShape())
       return failure();
@@ -100,13 +102,14 @@ static LogicalResult sinkReshape(Operation *op, PatternRewriter &rewriter) {
       if (from && from.getShape() != source.getShape())
         return failure();
       from = source;
+      isEpilogue |= !reshape.getOperand().getDefiningOp<DynamicSliceOp>();
     } else if (!splatOf(operand)) {
       auto broadcast = operand.getDefiningOp<BroadcastInDimOp>();
       if (!broadcast || typeOf(broadcast.getOperand()).getRank() != 0)
         return failure();
     }
   }
-  if (!from)
+  if (!isEpilogue)
     return failure();
   SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {

@@ -123,3 +123,19 @@ func.func @positions() -> (tensor<64xi32>, tensor<1x64xi64>, tensor<64xi32>, ten
   %l = stablehlo.constant dense<[0, 1, 2]> : tensor<3xi32>
   return %i, %j, %k, %l : tensor<64xi32>, tensor<1x64xi64>, tensor<64xi32>, tensor<3xi32>
 }
+
+// What is computed of a slice of a stack stays with its readers: in the slice's shape it would be an
+// array beside the slice.
+// CHECK-LABEL: func.func @slice(
+// CHECK: %[[S:.*]] = stablehlo.dynamic_slice %arg0
+// CHECK-NEXT: %[[V:.*]] = stablehlo.reshape %[[S]] : (tensor<1x4x8xf32>) -> tensor<4x8xf32>
+// CHECK-NEXT: %[[M:.*]] = stablehlo.multiply %[[V]], %{{.*}} : tensor<4x8xf32>
+// CHECK-NEXT: return %[[V]], %[[M]]
+func.func @slice(%stack: tensor<3x4x8xf32>, %i: tensor<i32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %two = stablehlo.constant dense<2.0> : tensor<4x8xf32>
+  %0 = stablehlo.dynamic_slice %stack, %i, %zero, %zero, sizes = [1, 4, 8] : (tensor<3x4x8xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x4x8xf32>
+  %1 = stablehlo.reshape %0 : (tensor<1x4x8xf32>) -> tensor<4x8xf32>
+  %2 = stablehlo.multiply %1, %two : tensor<4x8xf32>
+  return %1, %2 : tensor<4x8xf32>, tensor<4x8xf32>
+}
