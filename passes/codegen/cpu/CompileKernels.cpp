@@ -5,11 +5,13 @@
 #include "mlir/IR/Diagnostics.h"
 #include "passes/codegen/cpu/KernelEmitter.h"
 #include "passes/codegen/cpu/SharedObject.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
+#include <utility>
 
 namespace tessera::codegen {
 
@@ -22,6 +24,17 @@ struct Part {
   std::unique_ptr<llvm::Module> module;
   llvm::SmallVector<char, 0> object;
   std::string problem;
+  size_t instructions = 0;                 // of the functions
+  const llvm::Function *counted = nullptr; // up to this one
+
+  void count() {
+    llvm::Module::const_iterator next =
+        counted ? std::next(counted->getIterator()) : std::as_const(*module).begin();
+    for (; next != std::as_const(*module).end(); ++next) {
+      instructions += next->getInstructionCount();
+      counted = &*next;
+    }
+  }
 };
 
 } // namespace
@@ -59,12 +72,16 @@ std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kerne
     Part &part = parts[p];
     part.module = std::make_unique<llvm::Module>("kernels", part.context);
     ObjectCode(target).prepare(*part.module);
-    bool ok = true;
-    for (size_t i = p; i < kernels.size(); i += partCount)
-      ok &= emitKernel(kernels[i], *part.module, target.vectors, result.infos[i]);
-    if (!ok)
-      return std::nullopt;
   }
+  bool ok = true;
+  for (auto [kernel, info] : llvm::zip(kernels, result.infos)) {
+    Part &shorter = *llvm::min_element(
+        parts, [](const Part &a, const Part &b) { return a.instructions < b.instructions; });
+    ok &= emitKernel(kernel, *shorter.module, target.vectors, info);
+    shorter.count();
+  }
+  if (!ok)
+    return std::nullopt;
   auto work = [&](Part &part) {
     ObjectCode code(target);
     part.problem = compilePart(part, code);
