@@ -119,8 +119,11 @@ private:
 
 class Describer {
 public:
-  Describer(ModuleOp module, size_t ops, codegen::KernelScratch &scratch)
-      : topology(topologyOf(module)), meshes(module) {
+  // `types`: of the numbered ops' results, before kernels were formed.
+  Describer(ModuleOp module, const std::vector<SmallVector<Type, 1>> &types,
+            codegen::KernelScratch &scratch)
+      : topology(topologyOf(module)), meshes(module), types(types) {
+    size_t ops = types.size();
     addScratch(module, scratch);
     trial.tasksOf.resize(ops);
     trial.inMemory.resize(ops);
@@ -260,20 +263,24 @@ private:
     return task;
   }
 
-  static Numbered numbered(OpResult result) {
+  // What the program has, too: the parts that a sum is made in are none of its values.
+  Numbered numbered(OpResult result) const {
     auto fused = dyn_cast<exec::FusedOp>(result.getOwner());
     if (!fused)
       return {numberOf(result.getOwner()), result.getResultNumber()};
     Value value = fused.getBlock()->getTerminator()->getOperand(result.getResultNumber());
     auto made = dyn_cast<OpResult>(value);
-    return made ? Numbered{numberOf(made.getOwner()), made.getResultNumber()} : Numbered();
+    int number = made ? numberOf(made.getOwner()) : -1;
+    bool isSame = number >= 0 && made.getResultNumber() < types[number].size() &&
+                  types[number][made.getResultNumber()] == made.getType();
+    return isSame ? Numbered{number, made.getResultNumber()} : Numbered();
   }
 
   // What each result of an op is made by. A kernel computes a result again from arrays in memory,
   // its own other results among them; one that writes into an array which is there would need that
   // array as it was.
-  static void describeMakers(Operation *op, const order::BlockTasks &tasks,
-                             std::vector<cost::Maker> &makers) {
+  void describeMakers(Operation *op, const order::BlockTasks &tasks,
+                      std::vector<cost::Maker> &makers) const {
     auto fused = dyn_cast<exec::FusedOp>(op);
     for (OpResult result : op->getResults()) {
       auto storage = tasks.storageOf.find(result);
@@ -323,6 +330,7 @@ private:
 
   cost::Topology topology;
   sdy::MeshTable meshes;
+  const std::vector<SmallVector<Type, 1>> &types;
   DenseMap<Operation *, int64_t> scratchOf; // bytes
   RematTrial trial;
 };
@@ -333,11 +341,14 @@ FailureOr<RematTrial> tryKernels(ModuleOp module, codegen::KernelScratch &scratc
   OwningOpRef<ModuleOp> copy = module.clone();
   std::vector<Operation *> ops = numberedOps(*copy);
   Builder builder(module.getContext());
-  for (auto [i, op] : llvm::enumerate(ops))
+  std::vector<SmallVector<Type, 1>> types;
+  for (auto [i, op] : llvm::enumerate(ops)) {
     op->setAttr(kNumber, builder.getI64IntegerAttr(static_cast<int64_t>(i)));
+    types.emplace_back(op->getResultTypes());
+  }
   if (failed(formAllKernels(*copy)))
     return failure();
-  Describer describer(*copy, ops.size(), scratch);
+  Describer describer(*copy, types, scratch);
   func::FuncOp function = describedFunction(*copy);
   if (!function)
     return failure();

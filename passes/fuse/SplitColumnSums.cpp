@@ -74,6 +74,9 @@ static void split(ReduceOp op) {
   OpBuilder b(op);
   Location loc = op.getLoc();
   Value made = partsOf(b, loc, widened(b, loc, operand, element), *parts);
+  for (NamedAttribute attr : op->getDiscardableAttrs()) // of what is noted, parts are the op
+    if (Operation *first = made.getDefiningOp(); !first->hasAttr(attr.getName()))
+      first->setAttr(attr.getName(), attr.getValue());
   auto sum =
       ReduceOp::create(b, loc, TypeRange{result.clone(element)}, made,
                        widened(b, loc, op.getInitValues().front(), element), op.getDimensions());

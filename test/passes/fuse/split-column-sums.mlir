@@ -46,3 +46,12 @@ func.func @others(%x: tensor<8192x256xf32>, %n: tensor<8192x256xi32>, %init: ten
   %2 = stablehlo.reduce(%n init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<8192x256xi32>, tensor<i32>) -> tensor<256xi32>
   return %0, %1, %2 : tensor<8192xf32>, tensor<256xf32>, tensor<256xi32>
 }
+
+// What is noted on a sum is noted on its parts, which are the op for who looks for it.
+// CHECK-LABEL: func.func @noted
+// CHECK: stablehlo.reduce_window
+// CHECK: {note = 7 : i64, tessera.parts = 64 : i64}
+func.func @noted(%x: tensor<8192x256xf32>, %init: tensor<f32>) -> tensor<256xf32> {
+  %0 = stablehlo.reduce(%x init: %init) applies stablehlo.add across dimensions = [0] {note = 7 : i64} : (tensor<8192x256xf32>, tensor<f32>) -> tensor<256xf32>
+  return %0 : tensor<256xf32>
+}
