@@ -1,7 +1,7 @@
 """Programs on GPUs without a GPU: compiled with --target=cuda and run by `tessera run` over a stand-in for NVIDIA's driver
 ($LD_LIBRARY_PATH names it; test/gpu/emulator), beside the same programs on the cpu. Bits are the same: both have the code of one
 emitter, and orders of sums are the operation's own (docs/numbers.md); but for products of bf16 and f16, which tensor cores add up in their
-own order: those are held against their distance from f64. What the emulator counts is held against the least. Where CUDA's `ptxas` is on the path, it assembles every kernel, which must spill no register.
+own order, and for attention: those are held against their distance from f64. What the emulator counts is held against the least. Where CUDA's `ptxas` is on the path, it assembles every kernel, which must spill no register.
 
   programs.py [--first-only] [NAME..]       --first-only: up to the first that is wrong
 """
@@ -29,16 +29,16 @@ from command_line import tessera
 TARGETS = {"cpu": ["--target-cpu=x86-64-v3", "--topology=a100"], "cuda": ["--target=cuda:sm_80"]}
 PTXAS = shutil.which("ptxas")
 PROGRAMS = {}
-Program = collections.namedtuple("Program", "function arguments least donate banks cores")
+Program = collections.namedtuple("Program", "function arguments least donate banks near")
 
 
-def program(*shapes, dtypes="float32", least=None, donate=(), banks=None, cores=False):
+def program(*shapes, dtypes="float32", least=None, donate=(), banks=None, near=False):
     """`least`: at most so many times the least bytes and sectors may be moved, by all kernels together; `banks`: the same of the turns in which
-    banks of shared memory are asked; None: any. `cores`: bf16 and f16 are multiplied by tensor cores."""
+    banks of shared memory are asked; None: any. `near`: sums have an order of their own."""
     def add(function):
         kinds = [dtypes] * len(shapes) if isinstance(dtypes, str) else dtypes
         arguments = [jax.ShapeDtypeStruct(s, k) for s, k in zip(shapes, kinds)]
-        PROGRAMS[function.__name__] = Program(function, arguments, least, donate, banks, cores)
+        PROGRAMS[function.__name__] = Program(function, arguments, least, donate, banks, near)
         return function
     return add
 
@@ -228,36 +228,130 @@ def products_by_large_tiles(x, w):
     return jnp.einsum("bmk,bkn->bmn", x, w)
 
 
-@program((96, 80), (80, 72), dtypes="bfloat16", banks=1.05, cores=True)
+@program((96, 80), (80, 72), dtypes="bfloat16", banks=1.05, near=True)
 def bf16_product(x, w):
     return x @ w
 
 
-@program((200, 80), (136, 200), dtypes="bfloat16", banks=1.05, cores=True)
+@program((200, 80), (136, 200), dtypes="bfloat16", banks=1.05, near=True)
 def bf16_product_of_turned(x, w):
     return jnp.matmul(jnp.tanh(x).T, w.T, preferred_element_type=jnp.float32)
 
 
-@program((2, 33, 47), (2, 47, 35), dtypes="float16", cores=True)
+@program((2, 33, 47), (2, 47, 35), dtypes="float16", near=True)
 def f16_products(x, w):
     return jnp.einsum("bmk,bkn->bmn", x, w)
 
 
-@program((40, 4170), (4170, 24), dtypes="bfloat16", cores=True)
+@program((40, 4170), (4170, 24), dtypes="bfloat16", near=True)
 def bf16_long_product(x, w):
     return jnp.matmul(x, w, preferred_element_type=jnp.float32)
 
 
-@program((130, 128, 48), (130, 48, 128), dtypes="bfloat16", banks=1.05, cores=True)
+@program((130, 128, 48), (130, 48, 128), dtypes="bfloat16", banks=1.05, near=True)
 def bf16_by_large_tiles(x, w):
     return jnp.einsum("bmk,bkn->bmn", x, w, preferred_element_type=jnp.float32)
 
 
 @program((4, 24, 16), (4, 24, 16), (4, 24, 16))
-def attention(q, k, v):
-    scores = jnp.einsum("hqd,hkd->hqk", q, k) / 4
-    mask = jnp.tril(jnp.ones((24, 24), bool))
-    return jnp.einsum("hqk,hkd->hqd", jax.nn.softmax(jnp.where(mask, scores, -1e30)), v)
+def attention_of_few_keys(q, k, v):
+    """No kernel of its own (docs/limits.md)."""
+    return attended(q, k, v, jnp.tril(jnp.ones((24, 24), bool)))
+
+
+def attended(q, k, v, sees=None, fill=-1e30, weights=None):
+    """Queries h t d, keys h s d, values h s e."""
+    scores = jnp.einsum("htd,hsd->hts", q, k) / np.sqrt(q.shape[-1]).astype(q.dtype)
+    if sees is not None:
+        scores = jnp.where(sees, scores, jnp.asarray(fill, scores.dtype))
+    wide = jnp.float64 if q.dtype == jnp.float64 else jnp.float32
+    weighted = jax.nn.softmax(scores.astype(wide)) * (1 if weights is None else weights.astype(wide))
+    return jnp.einsum("hts,hse->hte", weighted.astype(q.dtype), v)
+
+
+def gradients(function, *arguments):
+    """Of the sum of squares."""
+    wide = jnp.float64 if arguments[0].dtype == jnp.float64 else jnp.float32
+    return jax.grad(lambda *a: (function(*a).astype(wide) ** 2).sum(), tuple(range(len(arguments))))(*arguments)
+
+
+def seen_by_positions(queries, keys, window=None, offset=0):
+    """Comparisons of positions: tiles that no query sees are left out."""
+    behind = jnp.arange(queries)[:, None] + offset - jnp.arange(keys)
+    return (behind >= 0) if window is None else (behind >= 0) & (behind < window)
+
+
+@program((16, 64, 48), (16, 64, 48), (16, 64, 32), least=1.05, banks=1.05, near=True)
+def attention_of_one_tile(q, k, v):
+    """Each element is read once."""
+    return attended(q, k, v)
+
+
+@program((2, 256, 16), (2, 256, 16), (2, 256, 32), least=2.2, banks=1.05, near=True)
+def causal_attention(q, k, v):
+    """Keys and values are read once for each tile of 64 queries that sees them: 10 of 16 tiles."""
+    return attended(q, k, v, seen_by_positions(256, 256))
+
+
+@program((2, 256, 64), (2, 256, 64), (2, 256, 64), dtypes="bfloat16", least=2.1, banks=1.05, near=True)
+def bf16_causal_attention(q, k, v):
+    return attended(q, k, v, seen_by_positions(256, 256))
+
+
+@program((3, 150, 10), (3, 171, 10), (3, 171, 9), near=True)
+def attention_of_odd_sizes(q, k, v):
+    """Of queries that see nothing the result is the mean of the values."""
+    return attended(q, k, v, seen_by_positions(150, 171, window=40, offset=-70))
+
+
+@program((2, 130, 33), (2, 300, 33), (2, 300, 20), (2, 130, 300), dtypes="bfloat16", near=True)
+def bf16_attention_of_odd_sizes(q, k, v, weights):
+    """A window, dropout's weights, queries that see nothing."""
+    return attended(q, k, v, seen_by_positions(130, 300, window=90, offset=-20), weights=(weights > 0).astype(q.dtype) * 2)
+
+
+@program((2, 3, 90, 24), (2, 140, 24), (2, 140, 24), dtypes="float16", near=True)
+def attention_of_shared_keys(q, k, v):
+    scores = jnp.tanh(jnp.einsum("kgtd,ksd->kgts", q, k) / 20) * 20
+    return jnp.einsum("kgts,ksd->kgtd", jax.nn.softmax(scores), v)
+
+
+@program((1, 256, 200), (1, 288, 200), (1, 288, 300), dtypes="bfloat16", near=True)
+def attention_of_large_heads(q, k, v):
+    return attended(q, k, v)
+
+
+@program((1, 256, 260), (1, 256, 260), (1, 256, 270), near=True)
+def f32_attention_of_large_heads(q, k, v):
+    return attended(q, k, v)
+
+
+@program((3, 160, 24), (3, 160, 24), (3, 160, 24), banks=1.05, near=True)
+def attention_gradient(q, k, v):
+    return gradients(lambda *a: attended(*a, seen_by_positions(160, 160)), q, k, v)
+
+
+@program((2, 256, 64), (2, 256, 64), (2, 256, 64), dtypes="bfloat16", banks=1.05, near=True)
+def bf16_attention_gradient(q, k, v):
+    return gradients(lambda *a: attended(*a, seen_by_positions(256, 256)), q, k, v)
+
+
+@program((2, 150, 20), (2, 250, 20), (2, 250, 36), dtypes="bfloat16", near=True)
+def attention_gradient_of_odd_sizes(q, k, v):
+    return gradients(lambda *a: attended(*a, seen_by_positions(150, 250, window=60, offset=-30)), q, k, v)
+
+
+@program((2, 2, 100, 16), (2, 170, 16), (2, 170, 16), near=True)
+def attention_gradient_of_shared_keys(q, k, v):
+    def grouped(q, k, v):
+        scores = jnp.where(seen_by_positions(100, 170, offset=20), jnp.einsum("kgtd,ksd->kgts", q, k) / 4, -1e30)
+        return jnp.einsum("kgts,ksd->kgtd", jax.nn.softmax(scores), v)
+    return gradients(grouped, q, k, v)
+
+
+@program((1, 256, 136), (1, 256, 136), (1, 256, 136), dtypes="bfloat16", near=True)
+def attention_gradient_of_large_heads(q, k, v):
+    return gradients(attended, q, k, v)
 
 
 @program((2, 9, 9, 3), (3, 3, 3, 8))
@@ -431,7 +525,7 @@ def differing(expected, found):
 
 
 def check(name, directory, devices):
-    function, arguments, least, donate, banks, cores = PROGRAMS[name]
+    function, arguments, least, donate, banks, near = PROGRAMS[name]
     random = np.random.default_rng(len(name))
     inputs = [values(a, random) for a in arguments]
     text = text_of(function, arguments, donate, devices)
@@ -439,7 +533,7 @@ def check(name, directory, devices):
     for target, result in (("cpu", expected), ("cuda", found)):
         if isinstance(result, str):
             return f"{target}: {result}"
-    wrong = far_from_exact(name, inputs, expected[0], found[0]) if cores else differing(expected[0], found[0])
+    wrong = far_from_exact(name, inputs, expected[0], found[0]) if near else differing(expected[0], found[0])
     if wrong:
         return wrong
     if not found[1]:

@@ -288,9 +288,7 @@ Value AttentionEmitter::seesNothing() {
   Value found = e.temporary(b.getInt1Ty(), "blind");
   b.CreateStore(b.getFalse(), found);
   Value row = e.openLoop(e.i64(0), b.CreateNSWSub(mHigh, mLow), 1, false);
-  constexpr double vanishes = 104; // exp(-104) is zero
-  Value above = b.CreateFSub(load(b.getFloatTy(), largestAt(row)), number(loops.limits.fill));
-  Value isBlind = b.CreateFCmpULE(above, number(vanishes));
+  Value isBlind = codegen::seesNothing(e, loops.limits, load(b.getFloatTy(), largestAt(row)));
   b.CreateStore(b.CreateOr(b.CreateLoad(b.getInt1Ty(), found), isBlind), found);
   e.closeLoop();
   return b.CreateLoad(b.getInt1Ty(), found);

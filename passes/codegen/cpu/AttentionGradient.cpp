@@ -247,10 +247,7 @@ Value GradientEmitter::anyBlind() {
   Value found = e.temporary(b.getInt1Ty(), "blind");
   b.CreateStore(b.getFalse(), found);
   bind(loops.rows, e.openLoop(blockLow, blockHigh, 1, false));
-  constexpr double vanishes = 104; // exp(-104) is zero
-  Value shift = e.emit(loops.shift);
-  Value above = b.CreateFSub(shift, llvm::ConstantFP::get(shift->getType(), loops.limits.fill));
-  Value isBlind = b.CreateFCmpULE(above, llvm::ConstantFP::get(shift->getType(), vanishes));
+  Value isBlind = seesNothing(e, loops.limits, e.emit(loops.shift));
   b.CreateStore(b.CreateOr(b.CreateLoad(b.getInt1Ty(), found), isBlind), found);
   e.closeLoop();
   return b.CreateLoad(b.getInt1Ty(), found);

@@ -2,21 +2,10 @@
 // stay in the scratch, and sums over strips of what is made of them.
 #pragma once
 
+#include "passes/codegen/cpu/KeyRange.h"
 #include "passes/codegen/cpu/TileEmitter.h"
-#include "passes/codegen/kernel/KeyLimits.h"
 
 namespace tessera::codegen {
-
-// The keys that a tile or a cell reads.
-struct KeyRange {
-  Value low, high;
-};
-
-// Those of `keys` that rows [firstRow, lastRow] of queries can see; all where `whole` (null: never)
-// holds.
-KeyRange keysWithin(Emitter &e, const KeyLimits &limits, const LoopGroup &queries,
-                    const LoopGroup &columns, Value firstRow, Value lastRow, KeyRange keys,
-                    Value whole);
 
 // The product of queries and keys: its sums go to a place in the scratch.
 class StripProduct final : public TileEmitter {

@@ -53,6 +53,8 @@ bool emitKernel(const KernelSource &kernel, llvm::Module &module, Launch &launch
 bool emitNests(EntryFunction &function);
 // Of one contraction; `known` false: it is none that tiles suit.
 bool emitProduct(EntryFunction &function, bool &known);
+// Of attention, or its gradient; `known` false: it is neither.
+bool emitFlash(EntryFunction &function, bool &known);
 // Of one operation that is none, by the cpu's code for it.
 bool emitCells(EntryFunction &entry);
 

@@ -1,5 +1,7 @@
 #include "passes/codegen/gpu/Items.h"
 
+#include "passes/codegen/gpu/Division.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen::gpu {
@@ -60,6 +62,33 @@ std::optional<int64_t> widestRun(llvm::ArrayRef<Node *> nodes, llvm::ArrayRef<un
     widest = std::max(widest, byteSize(node->kind));
   }
   return widest;
+}
+
+std::vector<Node *> nodesAround(llvm::ArrayRef<Node *> roots) {
+  std::vector<Node *> around;
+  llvm::DenseSet<Node *> seen;
+  auto add = [&](Node *node) {
+    if (node->op != Op::Reduced && seen.insert(node).second)
+      around.push_back(node);
+  };
+  llvm::for_each(roots, add);
+  for (size_t next = 0; next < around.size(); ++next)
+    llvm::for_each(around[next]->operands, add);
+  return around;
+}
+
+int64_t lanesOfResults(const Graph &graph, llvm::ArrayRef<Root> roots, const LoopGroup &innermost,
+                       ElementKind ofSums) {
+  int64_t widest = byteSize(ofSums);
+  llvm::SmallVector<Node *> values;
+  for (const Root &root : roots) {
+    widest = std::max(widest, byteSize(root.kind));
+    values.push_back(root.value.re);
+  }
+  std::optional<int64_t> read = widestRun(nodesAround(values), innermost);
+  if (!read)
+    return 1;
+  return elementsOfThread(boundsOf(graph, innermost).second, std::max(widest, *read));
 }
 
 } // namespace tessera::codegen::gpu

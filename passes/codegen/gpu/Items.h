@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/codegen/cpu/Emitter.h"
+#include "passes/codegen/kernel/NestGraph.h"
 
 namespace tessera::codegen::gpu {
 
@@ -16,5 +17,13 @@ void closeItem(Emitter &e);
 // Whether what the nodes load lies side by side along a loop, or is the same for all of it: the bytes
 // of the widest such element (1 where nothing is loaded). Empty where some of it lies apart.
 std::optional<int64_t> widestRun(llvm::ArrayRef<Node *> nodes, llvm::ArrayRef<unsigned> innermost);
+
+// What the roots are computed from, but for reductions and what is within them.
+std::vector<Node *> nodesAround(llvm::ArrayRef<Node *> roots);
+
+// As many elements along a loop as one access moves, where all that the results are computed of lies side
+// by side there, the sums that are at hand apart.
+int64_t lanesOfResults(const Graph &graph, llvm::ArrayRef<Root> roots, const LoopGroup &innermost,
+                       ElementKind ofSums);
 
 } // namespace tessera::codegen::gpu

@@ -17,19 +17,18 @@ static bool isOfCells(const KernelSource &kernel) {
   });
 }
 
-static bool isOfOneContraction(const KernelSource &kernel) {
-  return llvm::count_if(*kernel.body, [](mlir::Operation &op) {
-           return mlir::isa<DotGeneralOp, ConvolutionOp>(op);
-         }) == 1;
+static int64_t contractions(const KernelSource &kernel) {
+  return llvm::count_if(
+      *kernel.body, [](mlir::Operation &op) { return mlir::isa<DotGeneralOp, ConvolutionOp>(op); });
 }
 
 static bool emitBody(EntryFunction &function) {
   if (isOfCells(function.kernel))
     return emitCells(function);
-  bool known = false;
-  if (isOfOneContraction(function.kernel) && !emitProduct(function, known))
-    return false;
-  return known || emitNests(function);
+  bool known = false, ok = true;
+  if (int64_t count = contractions(function.kernel); count > 0)
+    ok = count == 1 ? emitProduct(function, known) : emitFlash(function, known);
+  return ok && (known || emitNests(function));
 }
 
 bool emitKernel(const KernelSource &kernel, llvm::Module &module, Launch &launch) {

@@ -1,7 +1,7 @@
-// Products by fused multiply-adds: slices lie k by k, [depth][rows], and a thread adds up the outer
-// products of its rows and columns. Each sum is the cpu's, bit for bit: in the order of k in blocks of
+// Products by fused multiply-adds (ThreadTiles.h). Each sum is the cpu's, bit for bit: in the order of k in blocks of
 // 128, then the sums of blocks (docs/numbers.md).
 #include "passes/codegen/gpu/ProductEmitter.h"
+#include "passes/codegen/gpu/ThreadTiles.h"
 #include "passes/codegen/kernel/NestGraph.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -15,13 +15,7 @@ public:
   using ProductEmitter::ProductEmitter;
 
 private:
-  ElementKind storedKind() const override { return sumKind(); }
   int64_t blockOfK() const override { return Reduction::chainBlock; }
-  int64_t sliceElements(const ProductSide &side) const override { return tile.depth * side.extent; }
-  bool isRun(const ProductSide &side) const override { return !side.alongK || side.lanes == 1; }
-  Value placeInSlice(const ProductSide &side, Value row, Value k) override {
-    return b.CreateNSWAdd(b.CreateNSWMul(k, constant(side.extent)), b.CreateXor(row, turnOf(k)));
-  }
   void makeSums() override;
   void multiply(Value stageOffset) override;
   void addBlock() override { addAndClear(sums, parts); }
@@ -30,11 +24,6 @@ private:
     return b.CreateNSWAdd(b.CreateNSWMul(group, constant(tile.groupRows())), row);
   }
 
-  // Rows change places in eights, by fours of k, so that what a warp writes of several k's lies in banks
-  // of its own. Those that a thread reads together stay together.
-  Value turnOf(Value k) { return b.CreateShl(b.CreateAnd(b.CreateLShr(k, 2), constant(3)), 3); }
-  llvm::SmallVector<Value> elementsOf(const ProductSide &side, Value line, Value first,
-                                      int64_t groups, Value turn);
   int64_t rows() const { return tile.rowGroups * tile.together; } // of a thread
   int64_t columns() const { return tile.columnGroups * tile.together; }
 
@@ -55,43 +44,12 @@ void ThreadProducts::makeSums() {
     sums = makeSlots(rows() * columns(), "sum");
 }
 
-// A thread's rows, or columns, of one k.
-llvm::SmallVector<Value> ThreadProducts::elementsOf(const ProductSide &side, Value line,
-                                                    Value first, int64_t groups, Value turn) {
-  llvm::SmallVector<Value> elements;
-  for (int64_t group = 0; group < groups; ++group) {
-    Value row = b.CreateXor(b.CreateNSWAdd(first, constant(group * side.extent / groups)), turn);
-    Value loaded = b.CreateAlignedLoad(e.typeOf(sumKind(), tile.together),
-                                       sharedPlace(sumKind(), b.CreateNSWAdd(line, row)),
-                                       llvm::Align(kAccessBytes));
-    for (int64_t i = 0; i < tile.together; ++i)
-      elements.push_back(b.CreateExtractElement(loaded, i));
-  }
-  return elements;
-}
-
 void ThreadProducts::multiply(Value stageOffset) {
-  // About as many multiply-adds for each jump.
-  int64_t unrolled = std::clamp<int64_t>(128 / (rows() * columns()), 1, 4);
-  llvm::Type *type = e.typeOf(sumKind(), 1);
-  Value first = e.openLoop(constant(0), constant(tile.depth), unrolled, /*mayBeEmpty=*/false);
-  Value turn = turnOf(first);
-  for (int64_t i = 0; i < unrolled; ++i) {
-    Value k = i ? b.CreateNSWAdd(first, constant(i)) : first;
-    auto line = [&](const ProductSide &side) {
-      return b.CreateNSWAdd(b.CreateNSWAdd(stageOffset, constant(side.offset)),
-                            b.CreateNSWMul(k, constant(side.extent)));
-    };
-    auto ofA = elementsOf(left, line(left), threadRow, tile.rowGroups, turn);
-    auto ofB = elementsOf(right, line(right), threadColumn, tile.columnGroups, turn);
-    const Value *slot = parts.begin();
-    for (Value row : ofA)
-      for (Value column : ofB) {
-        Value sum = b.CreateLoad(type, *slot);
-        b.CreateStore(b.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {row, column, sum}), *slot++);
-      }
-  }
-  e.closeLoop();
+  Value ofRight = b.CreateNSWAdd(stageOffset, constant(rightOffset));
+  ThreadOperand rows{tile.rows, stageOffset, nullptr, {threadRow, tile.rowGroups, tile.together}};
+  ThreadOperand columns{
+      tile.columns, ofRight, nullptr, {threadColumn, tile.columnGroups, tile.together}};
+  multiplyByThread(e, shared, sumKind(), rows, columns, tile.depth, parts);
 }
 
 void ThreadProducts::stageSums(Value group) {
@@ -116,7 +74,9 @@ void ThreadProducts::stageSums(Value group) {
 
 void emitProductByThreads(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops) {
   bool isDouble = loops.product->kind == ElementKind::F64;
-  ThreadProducts(function, nest, loops, isDouble ? Multiplier::F64 : Multiplier::F32).emit();
+  ThreadLayout layout(loops.product->kind);
+  ThreadProducts(function, nest, loops, isDouble ? Multiplier::F64 : Multiplier::F32, layout)
+      .emit();
 }
 
 } // namespace tessera::codegen::gpu

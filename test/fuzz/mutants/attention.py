@@ -6,6 +6,7 @@ FUZZER = "random_attention"
 FORWARD = "passes/codegen/cpu/Attention.cpp"
 BACKWARD = "passes/codegen/cpu/AttentionGradient.cpp"
 STRIPS = "passes/codegen/cpu/AttentionStrips.cpp"
+RANGE = "passes/codegen/cpu/KeyRange.cpp"
 LOOPS = "passes/codegen/kernel/AttentionLoops.cpp"
 LIMITS = "passes/codegen/kernel/KeyLimits.cpp"
 SUM = "passes/fuse/SoftmaxSum.cpp"
@@ -24,12 +25,12 @@ MUTANTS = [
            "b.CreateStore(b.CreateFAdd(b.CreateLoad(rowType(), slot), ⟦exponential⟧), slot);", "factor",
            "dropout: the sum is of what is kept"),
     mutant("attention.blind-rows", FORWARD,
-           "Value isBlind = ⟦b.CreateFCmpULE(above, number(vanishes))⟧;", "b.getFalse()",
+           "Value isBlind = ⟦codegen::seesNothing(e, loops.limits, load(b.getFloatTy(), largestAt(row)))⟧;", "b.getFalse()",
            "a mask with a finite fill: queries that see nothing have no equal probabilities"),
-    mutant("attention.last-visible-key", STRIPS,
+    mutant("attention.last-visible-key", RANGE,
            "b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, seen.high, ⟦b.CreateAdd(room, e.i64(1))⟧);", "room",
            "a causal mask: the last key that a tile of queries sees is left out"),
-    mutant("attention.first-visible-key", STRIPS,
+    mutant("attention.first-visible-key", RANGE,
            "seen.low = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, seen.low, ⟦b.CreateNeg(room)⟧);", "b.CreateSub(e.i64(1), room)",
            "a window: the first key that a tile of queries sees is left out"),
     mutant("attention.widest-row", LIMITS,
@@ -54,7 +55,7 @@ MUTANTS = [
            "⟦clearFactors(m, end, b.CreateNSWAdd(block.high, e.i64(plan.columnRows)));⟧", ";",
            "a causal mask's gradient: keys behind the last that a tile sees have what was there before"),
     mutant("attention.gradient-of-blind-rows", BACKWARD,
-           "Value isBlind = ⟦b.CreateFCmpULE(above, llvm::ConstantFP::get(shift->getType(), vanishes))⟧;", "b.getFalse()",
+           "Value isBlind = ⟦seesNothing(e, loops.limits, e.emit(loops.shift))⟧;", "b.getFalse()",
            "the gradient where queries see nothing and the fill is finite"),
     mutant("attention.block-of-all-queries", BACKWARD,
            "product->multiplyInto(m0, n0, ⟦placeOf(i, m0, n0)⟧, plan.stride);", "placeOf(i, blockLow, n0)",

@@ -4,26 +4,30 @@ from mutant import mutant
 PRODUCT = "passes/codegen/gpu/ProductEmitter.cpp"
 THREADS = "passes/codegen/gpu/ProductByThreads.cpp"
 CORES = "passes/codegen/gpu/ProductByCores.cpp"
+LOADER = "passes/codegen/gpu/SliceLoader.cpp"
+TILES = "passes/codegen/gpu/ThreadTiles.cpp"
+MATRICES = "passes/codegen/gpu/WarpMatrices.cpp"
+LINES = "passes/codegen/gpu/WarpMatrices.h"
 TURNED = "passes/codegen/gpu/TurnedKernel.cpp"
 NEST = "passes/codegen/gpu/NestKernel.cpp"
 SUM = "passes/codegen/gpu/BlockSum.cpp"
 
 MUTANTS = [
     mutant("gpu.no-barrier-of-slices", PRODUCT,
-           "llvm::Intrinsic::nvvm_cp_async_wait_all, {}); ⟦barrier(b);⟧", "",
+           "loader.await(); ⟦barrier(b);⟧", "",
            "slices of a product are multiplied before other threads have stored their parts of them"),
     mutant("gpu.no-wait-for-copies", PRODUCT,
-           "if (left.isCopied || right.isCopied) ⟦b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::nvvm_cp_async_wait_all, {});⟧", "",
+           "if (left.isCopied || right.isCopied) ⟦loader.await();⟧", "",
            "slices that are copied meanwhile are not waited for"),
     mutant("gpu.stale-stage", PRODUCT, "multiply(⟦stageOf(k0)⟧);", "stageOf(next)",
            "the stage that comes next is multiplied, not the one that has come"),
     mutant("gpu.one-stage", PRODUCT, "b.CreateAnd(b.CreateLShr(k0, llvm::Log2_64(tile.depth)), ⟦constant(1)⟧);", "constant(0)",
            "both stages are one: slices come over those that are multiplied"),
-    mutant("gpu.terms-past-the-end", PRODUCT, "exists = ⟦b.CreateICmpSLT(k, constant(loops.kSize))⟧;", "b.getTrue()",
+    mutant("gpu.terms-past-the-end", LOADER, "exists = ⟦b.CreateICmpSLT(k, constant(side.kSize))⟧;", "b.getTrue()",
            "past the end of the contracted elements the last one counts again"),
-    mutant("gpu.terms-outside", PRODUCT, "k = ⟦last(k, loops.kSize, kLanes)⟧;", "k",
+    mutant("gpu.terms-outside", LOADER, "k = ⟦last(k, side.kSize, kLanes)⟧;", "k",
            "past the end of the contracted elements memory is read"),
-    mutant("gpu.rows-outside", PRODUCT, "row = ⟦last(row, side.size, rowLanes)⟧;", "row",
+    mutant("gpu.rows-outside", LOADER, "row = ⟦last(row, side.size, rowLanes)⟧;", "row",
            "rows past the last are read"),
     mutant("gpu.one-row-more", PRODUCT, "b.CreateICmpSLT(m, ⟦constant(loops.mSize)⟧)", "constant(loops.mSize + 1)",
            "a row past the last is stored"),
@@ -39,25 +43,25 @@ MUTANTS = [
            "the second half of a tile's rows is put where the first is still read"),
     mutant("gpu.blocks-added-twice", PRODUCT, "b.CreateLoad(type, part)), sum); ⟦clear(parts);⟧", "",
            "a product of more than 128 terms: each block's sum starts with that of the block before"),
-    mutant("gpu.rows-not-turned-back", THREADS, "Value turn = ⟦turnOf(first)⟧;", "constant(0)",
+    mutant("gpu.rows-not-turned-back", TILES, "Value turn = ⟦ThreadLayout::turnOf(b, from)⟧;", "e.i64(0)",
            "rows that change places in shared memory are read where they do not lie"),
-    mutant("gpu.groups-side-by-side", THREADS, "constant(⟦group * side.extent / groups⟧)", "group * tile.together",
+    mutant("gpu.groups-side-by-side", TILES, "e.i64(⟦group * operand.extent / run.groups⟧)", "group * run.together",
            "a thread's second group of rows is its neighbour's first"),
     mutant("gpu.columns-of-the-first-run", THREADS, "constant(⟦run * tile.columns / tile.columnGroups⟧)", "0",
            "a thread's second run of columns is put over its first"),
-    mutant("gpu.matrices-in-another-order", CORES, "Value rowEight = b.CreateShl(⟦isLeft ? second : fourth⟧, 3);", "second",
+    mutant("gpu.matrices-in-another-order", MATRICES, "Value rowEight = b.CreateShl(⟦isLeft ? second : fourth⟧, 3);", "second",
            "tensor cores get the columns of two matrices in each other's place"),
-    mutant("gpu.matrix-not-turned", CORES,
-           "auto id = ⟦side.alongK ? llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16 : llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16⟧;",
+    mutant("gpu.matrix-not-turned", MATRICES,
+           "auto id = ⟦operand.shape.alongK ? llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16 : llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16⟧;",
            "llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16",
            "an operand whose rows lie side by side is read as if its terms did"),
-    mutant("gpu.columns-twice", CORES, "ofB[j / 2][⟦j % 2 * 2 + half⟧]", "half",
+    mutant("gpu.columns-twice", MATRICES, "right[⟦half * 2 + i⟧]", "i",
            "tensor cores multiply each second eight of columns as the first"),
-    mutant("gpu.eight-rows-further", CORES, "constant(i * kRows + ⟦half * 8⟧)", "half * 4",
+    mutant("gpu.eight-rows-further", CORES, "constant(i * kMmaRows + ⟦half * 8⟧)", "half * 4",
            "half of what tensor cores have added up is put four rows further, not eight"),
     mutant("gpu.group-of-the-first-rows", CORES, "Value within = b.CreateNSWAdd(⟦b.CreateNSWMul(group, constant(each))⟧, bits(row, each - 1, 0));", "constant(0)",
            "the second half of a warp's rows is stored as the first"),
-    mutant("gpu.lines-in-the-same-banks", CORES, "(side.alongK ? tile.depth : side.extent) + ⟦kLine⟧;", "0",
+    mutant("gpu.lines-in-the-same-banks", LINES, "(shape.alongK ? shape.depth : shape.extent) + ⟦pad⟧;", "0",
            "lines of slices begin in the same banks: right, but slow (the emulator counts it)"),
     mutant("gpu.columns-in-one-bank", TURNED, "b.CreateNSWMul(line, ⟦e.i64(pitchOf(load->kind))⟧)", "e.i64(kSide)",
            "columns of a transpose's blocks lie in one bank: right, but slow (the emulator counts it)"),

@@ -20,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import hunter
 from mutant import ROOT, SWITCH, planted
 
-LISTS = ("propagate", "reshard", "localize", "communicate", "fuse", "memory", "codegen", "attention", "gpu", "runtime")
+LISTS = ("propagate", "reshard", "localize", "communicate", "fuse", "memory", "codegen", "attention", "gpu", "flash", "runtime")
 
 
 def catalogue(only="*"):

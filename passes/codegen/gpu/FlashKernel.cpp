@@ -1,0 +1,27 @@
+#include "passes/codegen/gpu/FlashKernel.h"
+
+#include "passes/codegen/gpu/Unsupported.h"
+
+namespace tessera::codegen::gpu {
+
+bool emitFlash(EntryFunction &function, bool &known) {
+  known = false;
+  JointNests nests(function.kernel);
+  if (!nests.build())
+    return false;
+  std::string why;
+  std::optional<AttentionLoops> attention = findAttention(nests, why);
+  std::optional<GradientLoops> gradient;
+  if (!attention)
+    gradient = findGradient(nests, why);
+  if (!attention && !gradient)
+    return true;
+  if (refusesNode(function.kernel, nests.rootNodes()))
+    return false;
+  known = true;
+  attention ? emitFlashForward(function, *attention, nests)
+            : emitFlashGradient(function, *gradient, nests);
+  return true;
+}
+
+} // namespace tessera::codegen::gpu
