@@ -1,6 +1,7 @@
 // How a block of attention divides shared memory: plain data, decided without IR.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

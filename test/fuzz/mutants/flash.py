@@ -44,8 +44,6 @@ MUTANTS = [
            "the last tile of queries that see a block's keys is left out"),
     mutant("flash.gradient-of-blind-rows", GRADIENT, "⟦b.CreateStore(b.CreateOr(b.CreateLoad(b.getInt1Ty(), sees), blind), sees);⟧", ";",
            "queries that see nothing give nothing to keys of other tiles"),
-    mutant("flash.gradient-past-the-end", GRADIENT, "⟦exists ? b.CreateSelect(exists, value, zero()) : value⟧", "value",
-           "past the last query or key the last counts again"),
     mutant("flash.factor-of-the-first-result", GRADIENT, "size_t factor = ⟦llvm::find(part.factors, loops.factors[result.factor]) - part.factors.begin()⟧;", "0",
            "gradients of keys are made of the factors of values"),
     mutant("flash.eight-rows-further", CORES, "return {first, b.CreateNSWAdd(first, e.i64(⟦kLines⟧))};", "kLines / 2",
