@@ -7,10 +7,10 @@
 // What is known of a row is the same in all lanes that have it, but for what each of them has added up.
 // A causal mask or a window leaves out tiles of keys that no row of a block can see.
 #include "passes/codegen/cpu/KeyRange.h"
+#include "passes/codegen/cpu/LoopNest.h"
 #include "passes/codegen/gpu/FlashKernel.h"
 #include "passes/codegen/gpu/Items.h"
 
-#include "passes/codegen/cpu/LoopNest.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen::gpu {

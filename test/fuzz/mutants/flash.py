@@ -37,7 +37,7 @@ MUTANTS = [
     mutant("flash.blind-rows", FORWARD, "b.CreateStore(⟦isBlind()⟧, again);", "b.getFalse()",
            "queries that see nothing get what is in tiles that were not left out"),
     mutant("flash.tile-of-the-first-key", FORWARD, "seen.low = ⟦b.CreateAnd(seen.low, e.i64(-plan.other))⟧;", "seen.low",
-           "a window begins within a tile: slices are not where copies want them"),
+           "a window begins within a tile: slices go past the last key"),
     mutant("flash.rows-not-known", FORWARD, "e.closeLoop(); } ⟦barrier(b);⟧ e.openIf(", "",
            "a row's sum is read before the lane that knows it has stored it"),
     mutant("flash.last-tile-of-queries", GRADIENT, "widen(high, llvm::Intrinsic::smax, ⟦b.CreateAdd(number, b.getInt32(1))⟧);", "number",
