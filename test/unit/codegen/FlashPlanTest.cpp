@@ -22,7 +22,7 @@ TEST(FlashPlanTest, AnyHeadFitsWhatABlockHas) {
 
 TEST(FlashPlanTest, QueriesStayWhereTheyFit) {
   EXPECT_TRUE(planFlash({{64}, {64}, 1, 10}, kThreads, kMostSharedBytes - 2048).keepsOwn);
-  EXPECT_TRUE(planFlash({{128}, {128}, 1, 10}, kCores, kMostSharedBytes - 2048).keepsOwn);
+  EXPECT_TRUE(planFlash({{96}, {128}, 1, 10}, kCores, kMostSharedBytes - 2048).keepsOwn);
   EXPECT_FALSE(planFlash({{512}, {128}, 1, 10}, kThreads, kMostSharedBytes - 2048).keepsOwn);
 }
 
