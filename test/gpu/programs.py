@@ -307,8 +307,8 @@ def attention_of_odd_sizes(q, k, v):
 
 @program((2, 130, 33), (2, 300, 33), (2, 300, 20), (2, 130, 300), dtypes="bfloat16", near=True)
 def bf16_attention_of_odd_sizes(q, k, v, weights):
-    """A window, dropout's weights, queries that see nothing."""
-    return attended(q, k, v, seen_by_positions(130, 300, window=90, offset=-20), weights=(weights > 0).astype(q.dtype) * 2)
+    """Dropout's weights."""
+    return attended(q, k, v, weights=(weights > 0).astype(q.dtype) * 2)
 
 
 @program((2, 3, 90, 24), (2, 140, 24), (2, 140, 24), dtypes="float16", near=True)
@@ -351,7 +351,7 @@ def attention_gradient_of_shared_keys(q, k, v):
     return gradients(grouped, q, k, v)
 
 
-@program((1, 256, 136), (1, 256, 136), (1, 256, 136), dtypes="bfloat16", near=True)
+@program((2, 192, 136), (2, 192, 136), (2, 192, 136), dtypes="bfloat16", near=True)
 def attention_gradient_of_large_heads(q, k, v):
     return gradients(attended, q, k, v)
 
