@@ -13,8 +13,9 @@ using namespace mlir;
 namespace tessera {
 namespace {
 
-// Leaves room for what phases make larger (shards' padding, one copy for each device) below 2^63.
-constexpr int64_t kMostBytes = int64_t(1) << 44;
+// Of all devices together; localize asks what each of them holds. Leaves room for what phases make larger
+// (shards' padding, one copy for each device) below 2^63.
+constexpr int64_t kMostBytes = int64_t(1) << 50;
 
 // Bytes of a tensor, each dynamic dimension counted as 1; more than kMostBytes for all that are
 // larger. Narrow elements take a byte.
@@ -120,7 +121,7 @@ private:
       auto tensor = dyn_cast<RankedTensorType>(type);
       if (tensor && saturatedBytes(tensor) > kMostBytes)
         return op->emitError() << "an array of type " << tensor
-                               << " takes more than 16 TiB, which no machine has";
+                               << " takes more than 1 PiB, which no machine has";
     }
     return success();
   }

@@ -33,7 +33,7 @@ def VerifyLocalize : Pass<"tessera-verify-localize", "::mlir::ModuleOp"> {
     ```mlir
     %0 = sdy.reshard %x <@mesh, [{} ]> : tensor<8xf32>
     ```
-    is refused: no op or attribute of a sharding is left but on `@main`'s signature, and types are local, of known shape.
+    is refused: no op or attribute of a sharding is left but on `@main`'s signature, and types are local, of known shape, and of at most 16 TiB.
   }];
 }
 

@@ -3,6 +3,7 @@
 #include "passes/localize/Passes.h"
 
 #include "dialects/comm/CommOps.h"
+#include "dialects/interfaces/OpInterfaces.h"
 #include "dialects/sdy/SdyOps.h"
 #include "dialects/tessera/KnownAttributes.h"
 #include "dialects/tessera/Marks.h"
@@ -19,6 +20,18 @@ using namespace mlir;
 namespace tessera::localize {
 namespace {
 
+// What a device holds; places in its memory are counted from zero, sums of many of them in 64 bits.
+constexpr int64_t kMostBytes = int64_t(1) << 44;
+
+LogicalResult verifyBytes(Operation *op, TypeRange types) {
+  for (Type type : types)
+    if (auto tensor = dyn_cast<RankedTensorType>(type);
+        tensor && tensor.hasStaticShape() && byteSize(tensor) > kMostBytes)
+      return op->emitError() << "each device would hold an array of type " << tensor
+                             << ", more than 16 TiB, which none can; shard it";
+  return success();
+}
+
 LogicalResult verifyOp(Operation *op) {
   if (isa_and_nonnull<sdy::SdyDialect>(op->getDialect()) && !isa<sdy::MeshOp>(op))
     return op->emitError() << "'" << op->getName() << "' must be gone after localize";
@@ -31,7 +44,11 @@ LogicalResult verifyOp(Operation *op) {
   for (Type type : op->getResultTypes())
     if (auto shaped = dyn_cast<ShapedType>(type); shaped && !shaped.hasStaticShape())
       return op->emitError() << "shapes must be static after localize, not " << type;
-  return success();
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      if (failed(verifyBytes(op, block.getArgumentTypes())))
+        return failure();
+  return verifyBytes(op, op->getResultTypes());
 }
 
 LogicalResult verifySignature(func::FuncOp function) {

@@ -23,3 +23,11 @@ func.func public @main(%x: tensor<3xf32> {tessera.global = tensor<3xf32>}) -> (t
 func.func public @main(%x: tensor<3xf32>) -> (tensor<3xf32> {tessera.global = tensor<3xf32>}) {
   return %x : tensor<3xf32>
 }
+
+// -----
+
+func.func public @main(%x: tensor<f32> {tessera.global = tensor<f32>}) -> (tensor<f32> {tessera.global = tensor<f32>}) {
+  // expected-error @+1 {{each device would hold an array of type 'tensor<4398046511105xf32>', more than 16 TiB, which none can; shard it}}
+  %0 = stablehlo.iota dim = 0 : tensor<4398046511105xf32>
+  return %x : tensor<f32>
+}
