@@ -197,16 +197,15 @@ static ReshardPlan searchLayouts(const Mesh &mesh, llvm::ArrayRef<int64_t> shape
                                  std::optional<double> limit) {
   llvm::SmallVector<AxisRef> refs = allRefs(from, to);
   AxisAtoms whole(mesh, refs, /*primes=*/false), fine(mesh, refs, /*primes=*/true);
-  auto search = [&](const AxisAtoms &atoms, int64_t budget) {
+  auto search = [&](const AxisAtoms &atoms, int64_t budget, double most) {
     ReshardState start = toState(from, atoms), goal = toState(to, atoms);
-    return Search(mesh, shape, elementBytes, atoms, start, goal, topology)
-        .run(budget, limit.value_or(std::numeric_limits<double>::infinity()));
+    return Search(mesh, shape, elementBytes, atoms, start, goal, topology).run(budget, most);
   };
   const AxisAtoms *cut = &whole;
-  auto path = search(whole, 2000);
+  auto path = search(whole, 2000, limit.value_or(std::numeric_limits<double>::infinity()));
   // Finer parts only help where a dimension's shards change by a part of an axis.
   if (!limit && path.back().wire > 0 && fine.count() > whole.count() && fine.count() <= 8) {
-    auto finer = search(fine, 300);
+    auto finer = search(fine, 300, path.back().seconds);
     if (finer.back().seconds < path.back().seconds) {
       path = std::move(finer);
       cut = &fine;
