@@ -12,6 +12,7 @@
 #include "compiler/SourcePlaces.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/plan/Layouts.h"
 #include "lib/plan/Meshes.h"
 #include "lib/plan/Ranking.h"
 #include "lib/plan/Search.h"
@@ -23,6 +24,7 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <numeric>
 
 namespace tessera {
 
@@ -64,10 +66,12 @@ public:
       return result;
     listener.began("plan");
     search(meshes);
-    compileBest(source, candidates, request.effort);
+    const OnMesh *refined = compileFound();
+    tryLeast();
     if (result.error = choose(); !result.error.empty())
       return result;
-    refine();
+    if (planned.best->onMesh != refined)
+      refine();
     annotateLess();
     if (wishes.decisions)
       planned.decisions = decisionsOf(source, *planned.best, searchOptions(), wishes.lifts);
@@ -181,12 +185,17 @@ private:
     plan::KnownPlans known(source.folded.program);
     for (const sharding::Mesh &mesh : meshes)
       onMeshes.emplace_back(source, mesh);
-    // Each mesh by itself, on whichever of two cores is free: what is found is the same.
+    // Each mesh by itself, on whichever of two cores is free: what is found is the same. Those of most
+    // axes take longest and are begun first.
+    std::vector<size_t> order(meshes.size());
+    std::iota(order.begin(), order.end(), 0);
+    llvm::stable_sort(
+        order, [&](size_t a, size_t b) { return meshes[a].axes.size() > meshes[b].axes.size(); });
     std::vector<std::vector<Candidate>> found(meshes.size());
     std::atomic<size_t> next{0};
     auto searchMeshes = [&] {
-      for (size_t i; (i = next++) < meshes.size();)
-        found[i] = candidatesOn(onMeshes[i], known, asked);
+      for (size_t i; (i = next++) < order.size();)
+        found[order[i]] = candidatesOn(onMeshes[order[i]], known, asked, compilesSeveral());
     };
     runBoth(searchMeshes, searchMeshes);
     for (std::vector<Candidate> &each : found)
@@ -231,11 +240,9 @@ private:
       int64_t needs = each.tried.error.empty() ? each.tried.peakBytes : each.tried.leastBytes;
       if (needs && (!least || needs < needed(*least)))
         least = &each;
-      if (!each.tried.error.empty()) {
+      if (!each.tried.error.empty())
         failed = &each;
-        continue;
-      }
-      if (bound && each.tried.peakBytes > *bound)
+      if (!isPossible(each))
         continue;
       const Candidate *&best = kinds[each.kind];
       if (!best || isQuicker(each, *best))
@@ -261,6 +268,8 @@ private:
   // The plan that was chosen, with no more annotations than it needs: where that is the same.
   void annotateLess() {
     Candidate &best = candidates[planned.best - candidates.data()];
+    if (best.tried.isFewest)
+      return;
     Tried less = tryFewest(source, *best.onMesh, best.values, best.tried);
     bool isSame = less.error.empty() && less.others <= best.tried.others &&
                   less.time.seconds <= best.tried.time.seconds &&
@@ -269,40 +278,92 @@ private:
       best.tried = std::move(less);
   }
 
-  // A longer search on the mesh that was chosen, unless its best is proven: for a better plan, which is
-  // compiled and compared, and a better bound.
+  // Of large programs one plan is compiled: only on its mesh are ties broken, and longer searches made.
+  bool compilesSeveral() const { return mostTrials(source, request.effort) > 1; }
+
+  // Returns the mesh on which a longer search was made before, if there is one.
+  const OnMesh *compileFound() {
+    const OnMesh *refined = nullptr;
+    bool isBetter = false;
+    if (!compilesSeveral()) {
+      const Candidate &first =
+          *llvm::find_if(candidates, [](const Candidate &each) { return each.isFound; });
+      refined = first.onMesh;
+      if (std::optional<Candidate> better = betterThan(first)) {
+        candidates.insert(candidates.begin(), std::move(*better));
+        isBetter = true;
+      }
+    }
+    compileBest(source, candidates, request.effort);
+    if (isBetter && !isPossible(candidates.front()))
+      tryCandidate(source,
+                   *std::find_if(candidates.begin() + 1, candidates.end(),
+                                 [](const Candidate &each) { return each.isFound; }),
+                   {.fewest = true});
+    return refined;
+  }
+
+  // Where no plan fits: what they need at least, and whether that does.
+  void tryLeast() {
+    if (llvm::any_of(candidates,
+                     [&](const Candidate &each) { return each.isTried && isPossible(each); }))
+      return;
+    for (Candidate &each : candidates)
+      if (each.isTried && each.tried.isTooLarge)
+        tryCandidate(source, each, {.fewest = !compilesSeveral(), .triesLeast = true});
+  }
+
+  // A longer search on the mesh that was chosen: for a better plan, which is compiled and compared, and a
+  // better bound.
   void refine() {
+    std::optional<Candidate> better = betterThan(*planned.best);
+    if (!better)
+      return;
+    tryCandidate(source, *better, {.fewest = !compilesSeveral()});
+    candidates.push_back(std::move(*better));
+    planned.others.clear();
+    choose(); // there is one at least
+  }
+
+  // What a longer search finds on the mesh of a plan, unless its best is proven; if it is worth compiling, or
+  // is simpler where no ties were broken. The bound of all plans on this mesh is raised.
+  std::optional<Candidate> betterThan(const Candidate &known) {
     constexpr double kBetter = 2e-3; // that it is worth compiling
-    const OnMesh *mesh = planned.best->onMesh;
-    const Candidate *least = planned.best;
+    const OnMesh *mesh = known.onMesh;
+    const Candidate *least = &known;
     for (const Candidate &each : candidates)
       if (each.onMesh == mesh && each.seconds < least->seconds)
         least = &each;
-    if (plan::isProven(source.folded.program, least->seconds, least->lowerBound))
-      return;
+    bool hasTies = !compilesSeveral();
+    if (!hasTies && plan::isProven(source.folded.program, least->seconds, least->lowerBound))
+      return std::nullopt;
     plan::AssignmentPrices prices(source.folded.program, mesh->getMesh(), mesh->topology());
-    plan::BestFound found = plan::refined(prices, least->folded, searchOptions());
-    bool isBetter = found.fits && found.seconds < least->seconds * (1 - kBetter);
+    plan::BestFound found =
+        plan::refined(prices, least->folded, least->lowerBound, searchOptions());
     for (Candidate &each : candidates)
       if (each.onMesh == mesh)
         each.lowerBound = std::max(each.lowerBound, found.lowerBound);
-    if (!isBetter)
-      return;
+    if (!found.fits || llvm::equal(found.values, least->folded, plan::liesAlike) ||
+        (!hasTies && found.seconds >= least->seconds * (1 - kBetter)))
+      return std::nullopt;
     Candidate better;
-    better.kind = kSearch;
+    better.kind = nameOf(candidates, *mesh, found.values);
     better.onMesh = mesh;
     better.folded = std::move(found.values);
     better.seconds = found.seconds;
-    better.lowerBound = found.lowerBound;
+    better.lowerBound = std::max(least->lowerBound, found.lowerBound);
     if (least->leastComputing > 0) {
       better.computing = computingOf(prices, better.folded);
       better.leastComputing = least->leastComputing;
     }
     better.isFound = true;
-    tryCandidate(source, better);
-    candidates.push_back(std::move(better));
-    planned.others.clear();
-    choose(); // there is one at least
+    return better;
+  }
+
+  // Whether it compiles, and fits.
+  bool isPossible(const Candidate &tried) {
+    std::optional<int64_t> bound = scheduleOf(*source.imported).memory;
+    return tried.tried.error.empty() && !(bound && tried.tried.peakBytes > *bound);
   }
 
   static int64_t needed(const Candidate &each) {

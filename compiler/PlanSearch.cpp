@@ -23,6 +23,14 @@ bool isSamePlan(const plan::Program &program, const plan::Assignment &a,
 
 } // namespace
 
+std::string nameOf(llvm::ArrayRef<Candidate> candidates, const OnMesh &onMesh,
+                   const plan::Assignment &folded) {
+  const Candidate *same = llvm::find_if(candidates, [&](const Candidate &each) {
+    return each.onMesh == &onMesh && isSamePlan(onMesh.folded(), each.folded, folded);
+  });
+  return same == candidates.end() ? kSearch : same->kind;
+}
+
 double computingOf(plan::AssignmentPrices &prices, const plan::Assignment &folded) {
   plan::StepParts parts;
   prices.seconds(folded, &parts);
@@ -30,7 +38,7 @@ double computingOf(plan::AssignmentPrices &prices, const plan::Assignment &folde
 }
 
 std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans &known,
-                                    const plan::Options &options) {
+                                    const plan::Options &options, bool breaksTies) {
   const plan::Program &program = onMesh.folded();
   std::vector<Candidate> candidates;
   auto add = [&](std::string kind, plan::Assignment values, double seconds, double lowerBound) {
@@ -48,7 +56,7 @@ std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans
     candidates.push_back(std::move(candidate));
   };
   plan::AssignmentPrices prices(program, onMesh.getMesh(), onMesh.topology());
-  plan::PlansOnMesh found = plan::plansOnMesh(known, prices, options);
+  plan::PlansOnMesh found = plan::plansOnMesh(known, prices, options, breaksTies);
   add(kSearch, std::move(found.best.values), found.best.seconds, found.best.lowerBound);
   std::stable_partition(found.known.begin(), found.known.end(),
                         [](const plan::KnownPlan &each) { return llvm::all_equal(each.roles); });
@@ -89,9 +97,15 @@ size_t mostTrials(const Source &source, int effort) {
   return std::clamp<size_t>(size_t(effort) * 6000 / ops, 1, size_t(effort) * 4);
 }
 
-void tryCandidate(const Source &source, Candidate &candidate) {
+void tryCandidate(const Source &source, Candidate &candidate, TrialWishes wishes) {
   candidate.values = source.folded.unfolded(candidate.folded);
-  candidate.tried = tryPlan(source, *candidate.onMesh, candidate.values);
+  candidate.tried = tryPlan(source, *candidate.onMesh, candidate.values, wishes);
+  if (wishes.fewest && candidate.tried.others > 0) {
+    Tried more =
+        tryPlan(source, *candidate.onMesh, candidate.values, {.triesLeast = wishes.triesLeast});
+    if (more.others < candidate.tried.others)
+      candidate.tried = std::move(more);
+  }
   candidate.isTried = true;
 }
 
@@ -108,7 +122,7 @@ void compileBest(const Source &source, std::vector<Candidate> &candidates, int e
         continue;
       kinds.insert(kindOf(candidate));
       ++tried;
-      tryCandidate(source, candidate);
+      tryCandidate(source, candidate, {.fewest = most == 1});
     }
   };
   auto isFound = [](const Candidate &candidate) { return candidate.isFound; };

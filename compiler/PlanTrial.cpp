@@ -7,6 +7,8 @@
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/plan/Layouts.h"
+#include "passes/fuse/MemoryBound.h"
+#include "passes/fuse/Passes.h"
 #include "passes/package/StepWork.h"
 #include "passes/propagate/Passes.h"
 
@@ -56,13 +58,31 @@ std::vector<int32_t> OnMesh::othersIn(const ModuleGraph &now,
 
 namespace {
 
-bool runPhases(ModuleOp module, llvm::function_ref<bool(StringRef)> isDue) {
+using AddPasses = llvm::function_ref<void(OpPassManager &)>;
+
+bool runPasses(ModuleOp module, AddPasses add) {
   PassManager passes(module.getContext());
   passes.enableVerifier(false); // the phases verify themselves
-  for (const Phase &phase : phases())
-    if (isDue(phase.name))
-      phase.build(passes);
+  add(passes);
   return succeeded(passes.run(module));
+}
+
+// Phases behind one and before another.
+void addPhasesBetween(StringRef first, StringRef last, OpPassManager &passes) {
+  bool isBetween = false;
+  for (const Phase &phase : phases()) {
+    isBetween &= phase.name != last;
+    if (isBetween)
+      phase.build(passes);
+    isBetween |= phase.name == first;
+  }
+}
+
+// Whether a program with buffers fits into what there is. It is changed for that.
+bool fits(ModuleOp module, int64_t bytes) {
+  codegen::KernelScratch scratch;
+  FailureOr<MemoryFigures> figures = fuse::figuresWithScratch(module, scratch);
+  return succeeded(figures) && figures->total() <= bytes;
 }
 
 uint64_t hashOf(const sharding::PropagationGraph &graph) {
@@ -73,17 +93,18 @@ uint64_t hashOf(const sharding::PropagationGraph &graph) {
 }
 
 Tried tried(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
-            const Tried *before) {
+            TrialWishes wishes, const Tried *before) {
   constexpr int kRounds = 3; // in which what lies otherwise is annotated, too
   Tried tried;
+  tried.isFewest = wishes.fewest;
   ScopedDiagnosticHandler quiet(source.read.get().getContext(), [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error && tried.error.empty())
       tried.error = oneLine(diagnostic.str());
     return success();
   });
   OwningOpRef<ModuleOp> trial;
-  auto run = [&](llvm::function_ref<bool(StringRef)> isDue) {
-    bool ran = runPhases(*trial, isDue);
+  auto run = [&](AddPasses add) {
+    bool ran = runPasses(*trial, add);
     if (!ran && tried.error.empty())
       tried.error = "a phase failed and did not say why: a mistake in Tessera";
     return ran;
@@ -91,14 +112,16 @@ Tried tried(const Source &source, const OnMesh &onMesh, const plan::Assignment &
   std::vector<int32_t> others;
   for (int round = 0; round < kRounds; ++round) {
     size_t annotations = tried.annotations.size();
-    tried.annotations = onMesh.annotationsFor(planned, others, /*fewest=*/before != nullptr);
+    tried.annotations = onMesh.annotationsFor(planned, others, wishes.fewest);
     if (round && tried.annotations.size() == annotations)
       break; // there is no place for what lies otherwise
     tried.annotated = source.read.get().clone();
     annotate(*tried.annotated, onMesh.getMesh(), tried.annotations);
     trial = tried.annotated->clone();
-    if (!run([&](StringRef phase) {
-          return phase == "propagate" || (phase == "import" && !source.isImported);
+    if (!run([&](OpPassManager &passes) {
+          if (!source.isImported)
+            findPhase("import")->build(passes);
+          findPhase("propagate")->build(passes);
         }))
       return tried;
     ModuleGraph graph(*trial);
@@ -115,35 +138,53 @@ Tried tried(const Source &source, const OnMesh &onMesh, const plan::Assignment &
     tried.atPeak = before->atPeak;
     return tried;
   }
-  int64_t asked = scheduleOf(*trial).memory.value_or(0);
-  bool isBehind = false;
-  bool ran = run([&](StringRef phase) {
-    bool isDue = isBehind && phase != "codegen" && phase != "package";
-    isBehind |= phase == "propagate";
-    return isDue;
-  });
-  if (!ran) {
-    if (int64_t needed = scheduleOf(*trial).memory.value_or(0); needed > asked)
-      tried.leastBytes = needed;
+  auto toBuffers = [](OpPassManager &passes) {
+    buildAfterRematerialize(passes);
+    addPhasesBetween("fuse", "codegen", passes);
+  };
+  auto read = [&] {
+    ModulePrediction predicted = predictModule(*trial);
+    tried.time = predicted.time;
+    tried.peakBytes = predicted.memory.total();
+    for (auto program : trial->getOps<exec::ProgramOp>())
+      tried.atPeak = memoryOf(program).atPeak;
+  };
+  if (!run([&](OpPassManager &passes) {
+        addPhasesBetween("propagate", "fuse", passes);
+        buildBeforeRematerialize(passes);
+      }))
     return tried;
-  }
-  ModulePrediction predicted = predictModule(*trial);
-  tried.time = predicted.time;
-  tried.peakBytes = predicted.memory.total();
-  for (auto program : trial->getOps<exec::ProgramOp>())
-    tried.atPeak = memoryOf(program).atPeak;
+  // Most plans fit with nothing computed again: whether this one does is seen when it has buffers.
+  std::optional<int64_t> asked = scheduleOf(*trial).memory;
+  OwningOpRef<ModuleOp> unformed = asked ? trial->clone() : nullptr;
+  if (!run(toBuffers))
+    return tried;
+  read();
+  if (!asked || fits(*trial, *asked))
+    return tried;
+  trial = std::move(unformed);
+  if (run([&](OpPassManager &passes) {
+        passes.addPass(createRematerialize({wishes.triesLeast}));
+        toBuffers(passes);
+      }))
+    read();
+  else if (int64_t needed = scheduleOf(*trial).memory.value_or(0); needed > *asked)
+    tried.leastBytes = needed;
+  else
+    tried.isTooLarge = !wishes.triesLeast;
   return tried;
 }
 
 } // namespace
 
-Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned) {
-  return tried(source, onMesh, planned, nullptr);
+Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
+              TrialWishes wishes) {
+  return tried(source, onMesh, planned, wishes, nullptr);
 }
 
 Tried tryFewest(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
                 const Tried &before) {
-  return tried(source, onMesh, planned, &before);
+  return tried(source, onMesh, planned, {.fewest = true}, &before);
 }
 
 } // namespace tessera::planning

@@ -61,13 +61,23 @@ struct Tried {
   size_t others = 0;                   // values that lie otherwise than planned
   uint64_t lies = 0;                   // how all values lie behind propagation: a hash
   std::string error;                   // "" where it compiles; else what its compiler says
-  int64_t leastBytes = 0;              // that it needs, where it does not fit
+  bool isFewest = false;               // its annotations are no more than are needed
+  bool isTooLarge = false; // nothing was found that fits, nor the least that it needs tried
+  int64_t leastBytes = 0;  // that it needs, where it does not fit
 };
 
-Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned);
+struct TrialWishes {
+  // No more annotations than are needed, which takes longer to find out.
+  bool fewest = false;
+  // Where nothing is found that fits, as far down as it goes: what that needs, which at times fits. That
+  // takes longest of all.
+  bool triesLeast = false;
+};
 
-// The same with no more annotations than are needed, which takes longer to find out. Where all values
-// lie as in `tried`, a step takes what it took there.
+Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
+              TrialWishes wishes);
+
+// With the fewest annotations. Where all values lie as in `tried`, a step takes what it took there.
 Tried tryFewest(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
                 const Tried &tried);
 

@@ -12,8 +12,9 @@ constexpr size_t kMostSteps = 400000;
 
 class PlanSearch {
 public:
-  PlanSearch(AssignmentPrices &prices, const Options &options)
-      : prices(prices), effort(options.effort), rounds(prices, options.memory) {
+  PlanSearch(AssignmentPrices &prices, const Options &options, bool breaksTies)
+      : prices(prices), effort(options.effort), breaksTies(breaksTies),
+        rounds(prices, options.memory) {
     // Without a capacity little is left to branch over, and rounds go on where this one ends.
     limits.effort = std::max(1, effort - (options.memory ? 0 : 1));
   }
@@ -24,7 +25,8 @@ public:
     constexpr int64_t kMostEntries = 1'000'000; // of matrices, in all rounds
     limits.most = std::min<int64_t>(2 * effort + 2, effort * kMostEntries / rounds.entries());
     rounds.run(limits, best);
-    takeSimplestTies(prices, rounds, best);
+    if (breaksTies)
+      takeSimplestTies(prices, rounds, best);
     return {{std::move(best.values), best.seconds, best.lowerBound, best.peakBytes},
             std::move(starts)};
   }
@@ -49,6 +51,7 @@ private:
 
   AssignmentPrices &prices;
   int effort;
+  bool breaksTies;
   Rounds rounds;
   RoundLimits limits;
   BestFound best;
@@ -75,7 +78,8 @@ bool isProven(const Program &program, double seconds, double lowerBound) {
   return seconds - lowerBound <= wantedGap(program) * seconds;
 }
 
-BestFound refined(AssignmentPrices &prices, const Assignment &plan, const Options &options) {
+BestFound refined(AssignmentPrices &prices, const Assignment &plan, double lowerBound,
+                  const Options &options) {
   constexpr int64_t kMostRounds = 32, kMostEntries = 4'000'000; // of matrices, in all rounds
   BestFound best;
   Rounds rounds(prices, options.memory);
@@ -86,13 +90,15 @@ BestFound refined(AssignmentPrices &prices, const Assignment &plan, const Option
   limits.most = std::min(kMostRounds, options.effort * kMostEntries / 3 / rounds.entries());
   limits.proven = wantedGap(prices.getProgram());
   limits.isThorough = true;
-  rounds.run(limits, best);
+  if (!isProven(prices.getProgram(), best.seconds, lowerBound))
+    rounds.run(limits, best);
   takeSimplestTies(prices, rounds, best);
   return best;
 }
 
-PlansOnMesh plansOnMesh(const KnownPlans &known, AssignmentPrices &prices, const Options &options) {
-  return PlanSearch(prices, options).run(known);
+PlansOnMesh plansOnMesh(const KnownPlans &known, AssignmentPrices &prices, const Options &options,
+                        bool breaksTies) {
+  return PlanSearch(prices, options, breaksTies).run(known);
 }
 
 } // namespace tessera::plan

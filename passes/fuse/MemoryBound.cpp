@@ -8,7 +8,6 @@
 #include "passes/fuse/RematStacks.h"
 #include "passes/memory/Passes.h"
 #include "passes/order/Passes.h"
-#include "passes/package/StepWork.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -27,6 +26,17 @@ constexpr size_t kLowest = 3; // of which the last are measured in any case
 constexpr int kTried = 3;     // bounds that the least is tried with
 constexpr int kMargin = 64;   // part of the arena that a target stays below
 constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max() / 2;
+
+FailureOr<MemoryFigures> figuresWithScratch(ModuleOp module, codegen::KernelScratch &scratch) {
+  scratch.describe(module);
+  PassManager passes(module.getContext());
+  passes.enableVerifier(false);
+  passes.addPass(createPlaceScratch());
+  auto programs = module.getOps<exec::ProgramOp>();
+  if (failed(passes.run(module)) || programs.empty())
+    return failure();
+  return memoryFigures(*programs.begin());
+}
 
 // Forms kernels on trial.
 MemoryBound::Lowered MemoryBound::tried(OwningOpRef<ModuleOp> module) {
@@ -122,22 +132,15 @@ FailureOr<MeasuredProgram> MemoryBound::measure(const LowerProgram &program,
   buildMemoryPipeline(passes);
   if (failed(passes.run(*copy)))
     return failure();
-  scratch.describe(*copy);
-  PassManager last(module.getContext());
-  last.enableVerifier(false);
-  last.addPass(createPlaceScratch());
-  if (failed(last.run(*copy)))
+  FailureOr<MemoryFigures> figures = figuresWithScratch(*copy, scratch);
+  if (failed(figures))
     return failure();
-  auto programs = copy->getOps<exec::ProgramOp>();
-  if (programs.empty())
-    return failure();
-  MemoryFigures figures = memoryFigures(*programs.begin());
-  arguments = figures.arguments, outputs = figures.outputs;
-  MeasuredProgram measured{&program, figures.total(), allowed};
+  arguments = figures->arguments, outputs = figures->outputs;
+  MeasuredProgram measured{&program, figures->total(), allowed};
   if (predicts)
-    measured.seconds =
-        predictStep(*programs.begin(), topologyOf(*copy), sdy::MeshTable(*copy).main())
-            .time.seconds;
+    measured.seconds = predictStep(*copy->getOps<exec::ProgramOp>().begin(), topologyOf(*copy),
+                                   sdy::MeshTable(*copy).main())
+                           .time.seconds;
   return measured;
 }
 

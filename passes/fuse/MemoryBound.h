@@ -9,6 +9,7 @@
 #include "passes/codegen/KernelScratch.h"
 #include "passes/codegen/kernel/WorkMemo.h"
 #include "passes/fuse/RematTrial.h"
+#include "passes/package/StepWork.h"
 
 #include <memory>
 #include <optional>
@@ -38,6 +39,10 @@ struct PeakValue {
 };
 
 std::vector<PeakValue> valuesAtPeak(const LowerProgram &program);
+
+// Of a module with buffers, once what its kernels need beside arrays has places among them.
+mlir::FailureOr<MemoryFigures> figuresWithScratch(mlir::ModuleOp module,
+                                                  codegen::KernelScratch &scratch);
 
 class MemoryBound {
 public:

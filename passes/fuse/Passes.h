@@ -10,8 +10,9 @@ namespace tessera {
 #include "passes/fuse/Passes.h.inc"
 
 void buildFusePipeline(mlir::OpPassManager &pm);
-// Of which: all that comes before it is decided what is computed again.
+// Of which: all that comes before it is decided what is computed again, and all that comes behind.
 void buildBeforeRematerialize(mlir::OpPassManager &pm);
+void buildAfterRematerialize(mlir::OpPassManager &pm);
 void registerFusePasses();
 
 } // namespace tessera

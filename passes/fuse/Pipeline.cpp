@@ -24,15 +24,19 @@ void buildBeforeRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createDropScoreStacks());
 }
 
-void buildFusePipeline(mlir::OpPassManager &pm) {
-  buildBeforeRematerialize(pm);
-  pm.addPass(createRematerialize());
+void buildAfterRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createCopyCheap());
   pm.addPass(createFormAttention());
   pm.addPass(createSplitColumnSums());
   pm.addPass(createFormFirstRows());
   pm.addPass(createFormKernels());
   pm.addPass(createVerifyFuse());
+}
+
+void buildFusePipeline(mlir::OpPassManager &pm) {
+  buildBeforeRematerialize(pm);
+  pm.addPass(createRematerialize());
+  buildAfterRematerialize(pm);
 }
 
 void registerFusePasses() {

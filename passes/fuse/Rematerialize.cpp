@@ -64,6 +64,8 @@ static bool fitsAnyway(ModuleOp module, int64_t bound) {
 
 namespace {
 struct Rematerialize : impl::RematerializeBase<Rematerialize> {
+  using RematerializeBase::RematerializeBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     std::optional<int64_t> bound = scheduleOf(module).memory;
@@ -75,6 +77,10 @@ struct Rematerialize : impl::RematerializeBase<Rematerialize> {
     FailureOr<std::optional<fuse::MeasuredProgram>> fitting = search.fitInto(*bound);
     if (failed(fitting))
       return signalPassFailure();
+    if (!*fitting && !triesLeast) {
+      emitError(module.getLoc()) << "nothing was found that fits into the memory of each device";
+      return signalPassFailure();
+    }
     if (!*fitting) {
       FailureOr<fuse::MeasuredProgram> least = search.least();
       if (failed(least))
