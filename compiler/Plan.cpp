@@ -352,10 +352,8 @@ private:
     better.folded = std::move(found.values);
     better.seconds = found.seconds;
     better.lowerBound = std::max(least->lowerBound, found.lowerBound);
-    if (least->leastComputing > 0) {
-      better.computing = computingOf(prices, better.folded);
-      better.leastComputing = least->leastComputing;
-    }
+    better.computing = computingOf(prices, better.folded);
+    better.leastComputing = least->leastComputing;
     better.isFound = true;
     return better;
   }

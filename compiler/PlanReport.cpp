@@ -22,7 +22,8 @@ std::optional<Proof> proofOf(const Candidate &candidate) {
   Proof counted{candidate.seconds, candidate.lowerBound, false};
   Proof computing{candidate.computing + std::max(0.0, time.seconds - time.compute),
                   candidate.leastComputing, true};
-  bool isKnown = candidate.leastComputing > 0 && computing.gap() < counted.gap();
+  bool isKnown = candidate.leastComputing > 0 && !candidate.tried.computesAgain &&
+                 computing.gap() < counted.gap();
   const Proof &best = isKnown ? computing : counted;
   return best.lowerBound > 0 ? std::optional(best) : std::nullopt;
 }

@@ -14,7 +14,7 @@ struct Candidate {
   const OnMesh *onMesh = nullptr;
   plan::Assignment folded, values;          // `values`: of the whole program, once it is tried
   double seconds = 0, lowerBound = 0;       // as the search counts; 0: no bound is known
-  double computing = 0, leastComputing = 0; // of `seconds`; of any plan on the mesh; 0: not known
+  double computing = 0, leastComputing = 0; // of `seconds`; of any plan on the mesh
   bool isFound = false, isTried = false;    // by the search; by compiling it
   Tried tried;
 };

@@ -67,10 +67,8 @@ std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans
   double leastComputing = prices.leastComputing();
   for (Candidate &each : candidates) {
     each.lowerBound = candidates.front().lowerBound;
-    if (options.memory == 0) { // nothing is computed again
-      each.leastComputing = leastComputing;
-      each.computing = computingOf(prices, each.folded);
-    }
+    each.leastComputing = leastComputing;
+    each.computing = computingOf(prices, each.folded);
   }
   candidates.front().isFound = true;
   return candidates;

@@ -134,6 +134,7 @@ Tried tried(const Source &source, const OnMesh &onMesh, const plan::Assignment &
   }
   if (before && before->error.empty() && before->lies == tried.lies) {
     tried.time = before->time;
+    tried.computesAgain = before->computesAgain;
     tried.peakBytes = before->peakBytes;
     tried.atPeak = before->atPeak;
     return tried;
@@ -163,6 +164,7 @@ Tried tried(const Source &source, const OnMesh &onMesh, const plan::Assignment &
   if (!asked || fits(*trial, *asked))
     return tried;
   trial = std::move(unformed);
+  tried.computesAgain = true;
   if (run([&](OpPassManager &passes) {
         passes.addPass(createRematerialize({wishes.triesLeast}));
         toBuffers(passes);

@@ -61,6 +61,7 @@ struct Tried {
   size_t others = 0;                   // values that lie otherwise than planned
   uint64_t lies = 0;                   // how all values lie behind propagation: a hash
   std::string error;                   // "" where it compiles; else what its compiler says
+  bool computesAgain = false;          // some of its values, as they do not fit otherwise
   bool isFewest = false;               // its annotations are no more than are needed
   bool isTooLarge = false; // nothing was found that fits, nor the least that it needs tried
   int64_t leastBytes = 0;  // that it needs, where it does not fit
