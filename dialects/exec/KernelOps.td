@@ -38,6 +38,7 @@ def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, SingleBlock, Symbol]> 
     Called with inputs, then outputs, each a dense row-major array (include/tessera/kernel_abi.h). `inplace` as in
     exec.fused. Code generation fills in `grid`, `scratch_bytes` and `flops` (of one dispatch); and, for a kernel that
     the runtime brings, its name in the `library` with the `numbers` that say what it computes (include/tessera/library.h).
+    `product`: what cuBLASLt may compute in the place of a GPU's code (library.h).
     A kernel from outside has the name that its author registers it under in `outside`, and `outside_attributes` for it.
     ```mlir
     exec.kernel @exp(%x: tensor<8xf32>) -> tensor<8xf32> attributes {grid = 1 : i64} {
@@ -49,7 +50,8 @@ def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, SingleBlock, Symbol]> 
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<DenseI64ArrayAttr>:$inplace,
     OptionalAttr<I64Attr>:$grid, OptionalAttr<I64Attr>:$scratch_bytes, OptionalAttr<F64Attr>:$flops,
     OptionalAttr<StrAttr>:$library, OptionalAttr<DenseI64ArrayAttr>:$numbers,
-    OptionalAttr<StrAttr>:$outside, OptionalAttr<DictionaryAttr>:$outside_attributes);
+    OptionalAttr<StrAttr>:$outside, OptionalAttr<DictionaryAttr>:$outside_attributes,
+    OptionalAttr<DenseI64ArrayAttr>:$product);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -65,7 +67,7 @@ def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, SingleBlock, Symbol]> 
 def Exec_ImageOp : Exec_Op<"image"> {
   let summary = "The code of all kernels for one kind of processor: a section of the program's file.";
   let description = [{
-    `code` holds the bytes of a shared object, or PTX where there are `threads`. Code generation makes one for each processor that it is asked for; the
+    `code` holds the bytes of a shared object; where there are `threads` PTX, or with the feature "cubin" what ptxas made of it. Code generation makes one for each processor that it is asked for; the
     loader takes the best that its machine can run. `grids`, one for each exec.kernel of the module in their order, where
     they differ from those that the kernels name. `threads`, likewise, of code for a GPU: a cell is a block of so many threads.
     ```mlir

@@ -331,6 +331,91 @@ struct Lapack {
   }
 };
 
+//===------------------------------------ products ---------------------------------===//
+
+// What NVIDIA's cuBLASLt may compute in the place of a kernel of a GPU's code, where the program was
+// compiled so (--target=cuda:sm_90a+cublaslt), of matrices in `batch` problems:
+//
+//   d[m, n] = f(sum over k of x[m, k] y[k, n]  +  c[m, n]  +  bias[n])
+//
+// Sums are in F32 (of F64 factors in F64); c, the bias and d are of the result's type.
+struct Product {
+  enum Type : int64_t { F32, F64, BF16, F16 };
+  enum Function : int64_t { None, Relu, Gelu }; // the last by tanh
+  // An operand of the kernel, by its number; below 0 there is none. Elements from one to the next.
+  struct Matrix {
+    int64_t operand = -1, perBatch = 0, perRow = 0, perColumn = 0;
+    bool isRowMajor() const { return perColumn == 1; }
+    // From one row (of column-major ones: column) to the next.
+    int64_t pitch() const { return isRowMajor() ? perRow : perColumn; }
+    int64_t elements(int64_t batch, int64_t rows, int64_t columns) const {
+      return (batch - 1) * perBatch + (rows - 1) * perRow + (columns - 1) * perColumn + 1;
+    }
+  };
+  int64_t factors = F32, result = F32, function = None;
+  int64_t batch = 1, m = 0, n = 0, k = 0;
+  Matrix x, y, c, d;
+  int64_t bias = -1; // its operand
+
+  static int64_t bytesOf(int64_t type) { return type == F64 ? 8 : type == F32 ? 4 : 2; }
+  int64_t flops() const { return 2 * batch * m * n * k; }
+  // Where parts of sums may lie that the library makes apart: several times the result, and no more
+  // than it asks for.
+  int64_t workspaceBytes() const {
+    return std::min<int64_t>(batch * m * n * 4 * 4, int64_t{32} << 20);
+  }
+
+  std::vector<int64_t> numbers() const {
+    std::vector<int64_t> all = {factors, result, function, batch, m, n, k, bias};
+    for (const Matrix *matrix : {&x, &y, &c, &d})
+      all.insert(all.end(), {matrix->operand, matrix->perBatch, matrix->perRow, matrix->perColumn});
+    return all;
+  }
+  // Whether the numbers are such a product of operands of so many bytes, the last one being written.
+  static bool read(const std::vector<int64_t> &numbers, const std::vector<int64_t> &operandBytes,
+                   Product &product) {
+    constexpr int64_t most = int64_t{1} << 31; // a size that the library takes
+    if (numbers.size() != 24)
+      return false;
+    size_t at = 0;
+    for (int64_t *number : {&product.factors, &product.result, &product.function, &product.batch,
+                            &product.m, &product.n, &product.k, &product.bias})
+      *number = numbers[at++];
+    for (Matrix *matrix : {&product.x, &product.y, &product.c, &product.d}) {
+      *matrix = {numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]};
+      at += 4;
+    }
+    for (int64_t size : {product.batch, product.m, product.n, product.k})
+      if (size < 1 || size >= most)
+        return false;
+    auto isType = [](int64_t type) { return type >= F32 && type <= F16; };
+    if (!isType(product.factors) || !isType(product.result) || product.function < None ||
+        product.function > Gelu || !canBe({product.batch, product.m, product.n}))
+      return false;
+    auto holds = [&](const Matrix &a, int64_t rows, int64_t columns, int64_t type) {
+      if (a.operand < 0 || a.operand >= static_cast<int64_t>(operandBytes.size()))
+        return false;
+      int64_t inner = a.isRowMajor() ? columns : rows, outer = a.isRowMajor() ? rows : columns;
+      return (a.isRowMajor() || a.perRow == 1) && a.pitch() >= inner && a.pitch() < most &&
+             a.perBatch >= 0 && canBe({product.batch, a.perBatch}) && canBe({a.pitch(), outer}) &&
+             a.elements(product.batch, rows, columns) <= operandBytes[a.operand] / bytesOf(type);
+    };
+    int64_t m = product.m, n = product.n, k = product.k;
+    auto written = static_cast<int64_t>(operandBytes.size()) - 1;
+    bool isBiasHeld =
+        product.bias < 0 ||
+        (product.bias < written && operandBytes[product.bias] / bytesOf(product.result) >= n);
+    return holds(product.x, m, k, product.factors) && holds(product.y, k, n, product.factors) &&
+           (product.c.operand < 0 ||
+            (holds(product.c, m, n, product.result) && product.c.isRowMajor() &&
+             (product.batch == 1 || product.c.perBatch > 0))) &&
+           holds(product.d, m, n, product.result) && product.d.isRowMajor() &&
+           product.d.operand == written && product.x.operand < written &&
+           product.y.operand < written && product.c.operand < written && isBiasHeld &&
+           (product.batch == 1 || product.d.perBatch > 0);
+  }
+};
+
 } // namespace tessera::library
 
 #endif

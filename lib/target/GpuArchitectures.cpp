@@ -23,10 +23,31 @@ constexpr unsigned kAccessBits = 128;
 
 } // namespace
 
-llvm::Expected<Processor> gpuArchitecture(llvm::StringRef name) {
+// What may stand behind an architecture, as in sm_90a+cubin.
+static constexpr llvm::StringRef kExtras[] = {kCubin, kCublasLt};
+
+static llvm::Error addExtras(llvm::StringRef names, Processor &architecture) {
+  for (llvm::StringRef name : llvm::split(names, '+')) {
+    if (!llvm::is_contained(kExtras, name))
+      return llvm::createStringError("--target=cuda:" + architecture.name + "+" + names + ": '" +
+                                     name + "' is none of " +
+                                     llvm::join(llvm::ArrayRef(kExtras), ", "));
+    if (!llvm::is_contained(architecture.features, name))
+      architecture.features.push_back(name.str());
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<Processor> gpuArchitecture(llvm::StringRef spec) {
+  auto [name, extras] = spec.split('+');
   for (const Architecture &known : kArchitectures)
-    if (known.name == name)
-      return Processor{name.str(), kAccessBits, {known.ptx.str()}};
+    if (known.name == name) {
+      Processor made{name.str(), kAccessBits, {known.ptx.str()}};
+      if (spec != name)
+        if (llvm::Error wrong = addExtras(extras, made))
+          return wrong;
+      return made;
+    }
   return llvm::createStringError(
       "--target=cuda:" + name + ": no architecture that kernels are generated for; known are " +
       llvm::join(llvm::map_range(kArchitectures,

@@ -8,8 +8,12 @@ namespace tessera::target {
 // What every GPU since the A100 runs, by the driver's own compiler.
 inline constexpr char kDefaultArchitecture[] = "sm_80";
 
-// `sm_80`, .. as LLVM and ptxas name them.
-llvm::Expected<Processor> gpuArchitecture(llvm::StringRef name);
+// What code for an architecture may have besides PTX, as features: machine code by ptxas, and products of
+// matrices that NVIDIA's library may compute.
+inline constexpr char kCubin[] = "cubin", kCublasLt[] = "cublaslt";
+
+// `sm_80`, .. as LLVM and ptxas name them; `sm_90a+cubin+cublaslt`.
+llvm::Expected<Processor> gpuArchitecture(llvm::StringRef spec);
 // Whether it is a GPU's, not a CPU's.
 bool isGpu(const Processor &processor);
 // The machine (lib/machines) that programs for an architecture are priced for where none is named; ""

@@ -24,6 +24,7 @@ struct GenerateCode : impl::GenerateCodeBase<GenerateCode> {
       (target::isGpu(processor.toProcessor()) ? gpus : cpus).push_back(processor);
     bool isBoth = !cpus.empty() && !gpus.empty();
     llvm::SmallVector<mlir::OwningOpRef<exec::ImageOp>> images;
+    llvm::SmallVector<int64_t> scratch; // of the GPU's kernels
     if (!gpus.empty()) {
       mlir::OpPassManager pipeline(mlir::ModuleOp::getOperationName());
       buildCodegenGpuPipeline(pipeline);
@@ -33,6 +34,8 @@ struct GenerateCode : impl::GenerateCodeBase<GenerateCode> {
         return signalPassFailure();
     }
     if (isBoth) {
+      for (auto kernel : module.getOps<exec::KernelOp>())
+        scratch.push_back(kernel.getScratchBytes().value_or(0));
       takeImages(images);
       setTarget(module, TargetAttr::get(&getContext(), "cpu", cpus));
     }
@@ -42,6 +45,9 @@ struct GenerateCode : impl::GenerateCodeBase<GenerateCode> {
       if (failed(runPipeline(pipeline, module)))
         return signalPassFailure();
     }
+    if (isBoth)
+      for (auto [kernel, bytes] : llvm::zip(module.getOps<exec::KernelOp>(), scratch))
+        kernel.setScratchBytes(std::max<int64_t>(kernel.getScratchBytes().value_or(0), bytes));
     for (auto &image : images)
       module.push_back(image.release());
     setTarget(module, *target);

@@ -4,6 +4,7 @@
 #include "dialects/tessera/Marks.h"
 #include "lib/target/GpuArchitectures.h"
 #include "passes/codegen/cpu/CompileKernels.h"
+#include "passes/codegen/gpu/LibraryProduct.h"
 #include "passes/codegen/kernel/LibraryCall.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -11,9 +12,13 @@
 
 namespace tessera::codegen {
 
-// Of the processor that needs most. Kernels of GPUs have none.
+// Of the processor that needs most. Kernels of GPUs have none of their own.
 static std::vector<int64_t> measured(llvm::ArrayRef<KernelSource> kernels, TargetAttr target) {
-  std::vector<int64_t> most(kernels.size());
+  std::vector<int64_t> most;
+  for (const KernelSource &kernel : kernels) {
+    std::optional<library::Product> product = gpu::libraryProductOf(kernel, target);
+    most.push_back(product ? product->workspaceBytes() : 0);
+  }
   if (kernels.empty())
     return most;
   for (ProcessorAttr processor : target.getProcessors()) {

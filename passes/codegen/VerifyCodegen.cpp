@@ -4,6 +4,7 @@
 
 #include "dialects/tessera/KnownAttributes.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/target/GpuArchitectures.h"
 
 namespace tessera {
 
@@ -11,6 +12,14 @@ namespace tessera {
 #include "passes/codegen/Passes.h.inc"
 
 namespace {
+
+// One for each processor, and one more where machine code is wanted beside the PTX.
+static size_t imagesFor(TargetAttr target) {
+  size_t images = target.getProcessors().size();
+  for (ProcessorAttr processor : target.getProcessors())
+    images += llvm::is_contained(processor.toProcessor().features, target::kCubin);
+  return images;
+}
 
 struct VerifyCodegenPass : impl::VerifyCodegenBase<VerifyCodegenPass> {
   void runOnOperation() override {
@@ -29,7 +38,7 @@ struct VerifyCodegenPass : impl::VerifyCodegenBase<VerifyCodegenPass> {
       }
     TargetAttr target = getTarget(module);
     size_t images = llvm::range_size(module.getOps<exec::ImageOp>());
-    if (!target || images != target.getProcessors().size()) {
+    if (!target || images != imagesFor(target)) {
       module.emitError("the module has no exec.image for each processor of its target; run "
                        "--tessera-codegen");
       return signalPassFailure();

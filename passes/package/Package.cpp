@@ -54,6 +54,8 @@ LogicalResult writeKernel(KernelOp from, program::Kernel &to) {
     to.set_library(from.getLibrary()->str());
   for (int64_t number : from.getNumbers().value_or(ArrayRef<int64_t>()))
     to.add_numbers(number);
+  for (int64_t number : from.getProduct().value_or(ArrayRef<int64_t>()))
+    to.add_product(number);
   return writeOutside(from, to);
 }
 

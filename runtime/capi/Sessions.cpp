@@ -203,10 +203,13 @@ const char *tessera_session_report(tessera_session *session) {
       uint32_t cores = session->session->workers();
       if (!session->speed)
         session->speed = measureMachine(cores);
-      profile = ",\"profile\":" +
-                profileJson(session->profiler->profile(program, cores, *session->speed), program);
+      profile =
+          ",\"profile\":" + profileJson(session->profiler->profile(program, cores, *session->speed,
+                                                                   session->session->code()),
+                                        program);
     }
-    session->report = reportJson(program, session->steps, session->most, profile);
+    session->report =
+        reportJson(program, session->steps, session->most, profile, session->session->code());
     return {};
   });
   return session->report.c_str();

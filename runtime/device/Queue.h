@@ -36,6 +36,12 @@ public:
 class KernelCode {
 public:
   virtual ~KernelCode() = default;
+  // What was taken of it, for reports: "sm_90a (PTX), 3 of 4 products by cuBLASLt 13.1.0".
+  virtual std::string description() const = 0;
+  // What was wanted and is not there; "" for nothing.
+  virtual std::string note() const = 0;
+  // The library that computes a kernel in the place of the program's code; "" for none.
+  virtual std::string libraryOf(uint32_t kernel) const = 0;
 };
 
 // What a queue works for.

@@ -1,4 +1,5 @@
 #include "runtime/program/Kernels.h"
+#include "include/tessera/library.h"
 #include "runtime/library/Library.h"
 #include "runtime/program/OutsideKernel.h"
 #include <algorithm>
@@ -28,6 +29,23 @@ Status findInLibrary(const program::Kernel &kernel, KernelEntry &entry) {
   entry.function = found->function;
   entry.plan = std::move(found->plan);
   entry.prepare = found->prepare;
+  return {};
+}
+
+Status readProduct(const program::Kernel &kernel, KernelEntry &entry) {
+  std::vector<int64_t> bytes;
+  for (const auto &operand : kernel.operands())
+    bytes.push_back(static_cast<int64_t>(std::min<uint64_t>(operand.bytes(), INT64_MAX)));
+  library::Product product;
+  bool isSound =
+      library::Product::read({kernel.product().begin(), kernel.product().end()}, bytes, product) &&
+      kernel.scratch_bytes() >= static_cast<uint64_t>(product.workspaceBytes());
+  for (int i = 0; isSound && i < kernel.operands_size(); ++i)
+    isSound = kernel.operands(i).written() == (i == product.d.operand);
+  if (!isSound)
+    return invalidProgram("kernel '" + kernel.symbol() +
+                          "' is no such product of matrices as it says: compile the program again");
+  entry.product = std::make_shared<const library::Product>(product);
   return {};
 }
 
@@ -68,6 +86,9 @@ Result<std::vector<KernelEntry>> readKernels(const program::File &file,
                        threads.empty() ? 0 : threads[number]});
     if (!kernel.library().empty())
       if (Status s = findInLibrary(kernel, kernels.back()); !s.ok())
+        return s;
+    if (kernel.product_size())
+      if (Status s = readProduct(kernel, kernels.back()); !s.ok())
         return s;
   }
   return kernels;

@@ -10,6 +10,10 @@
 #include <string>
 #include <vector>
 
+namespace tessera::library {
+struct Product;
+}
+
 namespace tessera::runtime {
 
 struct KernelEntry {
@@ -23,6 +27,8 @@ struct KernelEntry {
   uint32_t number = 0;                        // among the file's
   uint32_t threads = 0;                       // of each cell, of code for a GPU
   std::shared_ptr<const void> plan = nullptr; // of a kernel that the runtime brings
+  // What cuBLASLt may compute in its place; null: nothing.
+  std::shared_ptr<const library::Product> product = nullptr;
   void (*prepare)(const void *plan) =
       nullptr;               // makes tables before the first call; may be called twice
   bool used = false;         // some instruction runs it

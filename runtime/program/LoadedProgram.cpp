@@ -233,6 +233,11 @@ Status LoadedProgram::decodePrograms(const program::CodeImage *image) {
   return {};
 }
 
+static bool has(const program::CodeImage &image, std::string_view feature) {
+  return std::find(image.features().begin(), image.features().end(), feature) !=
+         image.features().end();
+}
+
 // The texts of all images for the device, which takes one of them once it is known.
 Status LoadedProgram::readDeviceCode(const Sections &sections) {
   const program::CodeImage *first = nullptr;
@@ -248,10 +253,11 @@ Status LoadedProgram::readDeviceCode(const Sections &sections) {
       return invalidProgram("images of code for one kind of device launch kernels differently");
     for (const auto &section : sections.code)
       if (section.name == image.section())
-        deviceCode_.push_back({image.cpu(), std::string(section.bytes)});
+        deviceCode_.push_back(
+            {image.cpu(), std::string(section.bytes), has(image, "cubin"), has(image, "cublaslt")});
   }
-  for (const DeviceText &text : deviceCode_)
-    if (Status s = checkPtx(text.text); !s.ok())
+  for (const DeviceText &image : deviceCode_)
+    if (Status s = image.isCubin ? checkCubin(image.text) : checkPtx(image.text); !s.ok())
       return s;
   if (deviceCode_.empty())
     return invalidProgram("altered: there is no code section");

@@ -11,10 +11,12 @@
 
 namespace tessera::runtime {
 
-// What a device's driver compiles.
+// What a device's driver compiles, or takes as it is.
 struct DeviceText {
   std::string architecture; // "sm_80"
-  std::string text;         // PTX
+  std::string text;         // PTX, or machine code
+  bool isCubin = false;
+  bool asksForLibrary = false; // for products of matrices
 };
 
 // Immutable; shared by the sessions that run it.
@@ -46,7 +48,8 @@ public:
   // whose launches are read: its back end chooses the text.
   const std::string &cpu() const { return cpu_; }
 
-  // For devices that compile for themselves: one text for each architecture, newest first.
+  // For devices that compile for themselves: one text for each architecture, newest first, and machine
+  // code.
   const std::vector<DeviceText> &deviceCode() const { return deviceCode_; }
 
   // What the caller gives and gets: the parameters of all programs, in their order.

@@ -52,6 +52,8 @@ public:
   void setTracing(bool on) { call_->setTracing(on); }
   std::vector<TracedDevice> traced() const { return call_->traced(); }
   void forgetTraced() { call_->forgetTraced(); }
+  // The kernels on the devices; null where they are the host's functions.
+  const device::KernelCode *code() const { return call_->executable().code().get(); }
   uint32_t workers() const { return call_->executable().client()->pool().size(); }
 
 private:

@@ -119,6 +119,9 @@ private:
     session_->setTracing(!options_.trace.empty() || profiles());
     steps_ = inputs_.countSteps(options_);
     sayCarried();
+    if (const device::KernelCode *code = session_->code();
+        code && !code->note().empty() && speaks())
+      std::fprintf(stderr, "note: %s\n", code->note().c_str());
     for (int64_t step = 0; step < steps_; ++step)
       if (Status s = runStep(step); !s.ok())
         return s;
@@ -133,8 +136,8 @@ private:
         return s;
     std::string profile = makeProfile();
     if (report_.isOpen())
-      if (Status s = fileStatus(
-              report_.write(reportJson(session_->program(), totals_.steps, totals_.most, profile)));
+      if (Status s = fileStatus(report_.write(reportJson(session_->program(), totals_.steps,
+                                                         totals_.most, profile, session_->code())));
           !s.ok())
         return s;
     Status written = fileStatus(files::commitTogether({&outputsFile_, &trace_, &report_}));
@@ -152,7 +155,7 @@ private:
     if (!profiles())
       return "";
     uint32_t cores = session_->workers();
-    Profile profile = profiler_.profile(*program_, cores, measureMachine(cores));
+    Profile profile = profiler_.profile(*program_, cores, measureMachine(cores), session_->code());
     if (!isRoot())
       return "";
     auto steps = static_cast<size_t>(steps_);

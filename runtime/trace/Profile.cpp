@@ -28,7 +28,7 @@ uint32_t locationOf(const Decoded &decoded, const Instruction &wait) {
 
 // A row's identity, and what one execution of the instruction adds to it.
 ProfileRow rowOf(const DeviceProgram &program, const Instruction &instruction,
-                 const MachineSpeed &speed) {
+                 const MachineSpeed &speed, const device::KernelCode *code) {
   const Decoded &decoded = program.decoded();
   ProfileRow row{ProfileRow::Copy, "copy", program.location(instruction.location)};
   if (instruction.opcode == Opcode::Dispatch) {
@@ -36,6 +36,8 @@ ProfileRow rowOf(const DeviceProgram &program, const Instruction &instruction,
         program.file().manifest().kernels(static_cast<int>(instruction.a));
     row.kind = ProfileRow::Kernel;
     row.name = kernel.symbol();
+    if (std::string library = code ? code->libraryOf(instruction.a) : ""; !library.empty())
+      row.name += " (" + library + ")";
     row.bytes = kernel.bytes_read() + kernel.bytes_written();
     if (row.bytes == 0) // of an earlier compiler
       for (const program::KernelOperand &operand : kernel.operands())
@@ -105,8 +107,8 @@ void StepProfiler::add(std::span<const TracedDevice> devices, const StepMark &st
   }
 }
 
-Profile StepProfiler::profile(const LoadedProgram &file, uint32_t cores,
-                              const MachineSpeed &speed) const {
+Profile StepProfiler::profile(const LoadedProgram &file, uint32_t cores, const MachineSpeed &speed,
+                              const device::KernelCode *code) const {
   Profile profile;
   if (!shown_)
     return profile;
@@ -125,7 +127,7 @@ Profile StepProfiler::profile(const LoadedProgram &file, uint32_t cores,
       const Instruction &instruction = sums.program->decoded().code[i];
       if (!sum.count || (takeTurns && isWait(instruction)))
         continue;
-      ProfileRow one = rowOf(*sums.program, instruction, speed);
+      ProfileRow one = rowOf(*sums.program, instruction, speed, code);
       ProfileRow &row =
           rows.try_emplace({one.kind, one.name, one.location}, one.kind, one.name, one.location)
               .first->second;

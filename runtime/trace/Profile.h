@@ -9,6 +9,7 @@
 // the cores did not do.
 #pragma once
 
+#include "runtime/device/Queue.h"
 #include "runtime/trace/MachineSpeed.h"
 #include "runtime/trace/Trace.h"
 #include <span>
@@ -44,8 +45,9 @@ class StepProfiler {
 public:
   // Events before the step's begin are not looked at.
   void add(std::span<const TracedDevice> devices, const StepMark &step);
-  // `cores`: workers of the process.
-  Profile profile(const LoadedProgram &file, uint32_t cores, const MachineSpeed &speed) const;
+  // `cores`: workers of the process. `code`: the kernels on the devices; null: functions of the host.
+  Profile profile(const LoadedProgram &file, uint32_t cores, const MachineSpeed &speed,
+                  const device::KernelCode *code = nullptr) const;
 
 private:
   struct Sum {

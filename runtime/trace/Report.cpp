@@ -38,8 +38,16 @@ static std::string predictedText(const LoadedProgram &program) {
   return " (" + text::seconds(predicted.seconds()) + " predicted for " + predicted.topology() + ")";
 }
 
+static std::string codeJson(const device::KernelCode *code) {
+  if (!code)
+    return "";
+  return ",\"code\":" + text::quoted(code->description()) +
+         (code->note().empty() ? "" : ",\"code_note\":" + text::quoted(code->note()));
+}
+
 std::string reportJson(const LoadedProgram &program, const StepTimes &stepTimes,
-                       const Counters &counters, const std::string &profile) {
+                       const Counters &counters, const std::string &profile,
+                       const device::KernelCode *code) {
   std::vector<double> steps = stepTimes.list();
   std::string text = "{\"devices\":" + std::to_string(program.deviceCount()) + +",\"steps\":[";
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -54,7 +62,7 @@ std::string reportJson(const LoadedProgram &program, const StepTimes &stepTimes,
          ",\"transfers\":{\"count\":" + std::to_string(counters.transfers) +
          ",\"bytes\":" + std::to_string(counters.transferBytes) + "}" + predictedJson(program) +
          ",\"target\":" + text::quoted(program.target()) +
-         ",\"cpu\":" + text::quoted(program.cpu()) + profile + "}\n";
+         ",\"cpu\":" + text::quoted(program.cpu()) + codeJson(code) + profile + "}\n";
 }
 
 std::string summaryLine(const LoadedProgram &program, int64_t count, const StepTimes &steps,

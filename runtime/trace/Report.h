@@ -1,6 +1,7 @@
 // What a step is counted to have done, and what `tessera run --report` writes of it.
 #pragma once
 
+#include "runtime/device/Queue.h"
 #include "runtime/program/LoadedProgram.h"
 #include <cstddef>
 #include <cstdint>
@@ -31,9 +32,11 @@ private:
 
 // {"devices":N,"steps":[seconds],"collectives":{"count","bytes"},"peak_bytes","host_peak_bytes",
 // "transfers":{"count","bytes"},"predicted_seconds","target","cpu"}: of a
-// file with several images of code, `cpu` says which one ran. `profile`: more members, after a comma.
+// file with several images of code, `cpu` says which one ran, and of a GPU `code` what was taken of it
+// (device::KernelCode). `profile`: more members, after a comma.
 std::string reportJson(const LoadedProgram &program, const StepTimes &steps,
-                       const Counters &counters, const std::string &profile = "");
+                       const Counters &counters, const std::string &profile = "",
+                       const device::KernelCode *code = nullptr);
 
 // The same in a line for people, without the line's end:
 //   ran 300 steps on 8 devices: 12.3 ms a step (11.9 ms predicted for host), 14 collectives and

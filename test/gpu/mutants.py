@@ -19,6 +19,7 @@ from mutant import ROOT, SWITCH, mutant, planted
 
 QUEUE, TABLE = (f"runtime/device/cuda/{name}.cpp" for name in ("CudaQueue", "MoveTable"))
 VIRTUAL, VERSIONS = (f"runtime/comm/virtual/{name}.cpp" for name in ("VirtualCommunicator", "TableVersions"))
+CODE, PRODUCT = (f"runtime/device/cuda/{name}.cpp" for name in ("CudaCode", "LibraryProduct"))
 NCCL, MESSAGES = "runtime/comm/nccl/NcclCommunicator.cpp", "runtime/comm/nccl/DeviceExchange.cpp"
 
 MUTANTS = [
@@ -64,6 +65,36 @@ MUTANTS = [
     mutant("gpu.blocks-side-by-side", TABLE,
            "to(target, ⟦source⟧);", "target",
            "gathered blocks lie at the place of the one who gathers"),
+    mutant("code.text-before-machine-code", CODE,
+           "[](const DeviceText *image) { return ⟦image->isCubin⟧; });", "false && image->isCubin",
+           "PTX is compiled though there is machine code"),
+    mutant("code.machine-code-of-another", CODE,
+           "return wanted <= version && (!image.isCubin || ⟦wanted / 10 == version / 10⟧);", "true",
+           "machine code of an older generation is given to the driver"),
+    mutant("code.no-way-is-a-way", PRODUCT,
+           "if (⟦!isSet || count < 1 || found.state != lt::kSuccess⟧ || found.workspaceBytes > workspace)", "false",
+           "a product that the library has no algorithm for is given to it"),
+    mutant("product.factor-not-turned", PRODUCT,
+           "int32_t b = p.x.isRowMajor() ? lt::AsItIs : ⟦lt::Transposed⟧;", "lt::AsItIs",
+           "a factor that lies by columns is taken as it is"),
+    mutant("product.bias-of-nobody", PRODUCT,
+           "if (product_.bias >= 0 && ⟦!setBias(operands[product_.bias])⟧)", "false",
+           "the bias is where the last product had it"),
+    mutant("product.nothing-is-added", PRODUCT,
+           "isAdded ? ⟦alpha⟧ : none, isAdded ?", "none",
+           "the matrix that is added is left out"),
+    mutant("product.batch-in-one-place", PRODUCT,
+           "if (⟦product_.batch == 1⟧) return true; auto count", "true",
+           "only the first product of a batch is computed"),
+    mutant("product.function-left-out", PRODUCT,
+           "uint32_t epilogue = (p.function == Product::Relu ? ⟦lt::Relu⟧", "0u",
+           "ReLU behind a bias is not computed"),
+    mutant("product.fewer-bits", PRODUCT,
+           ": p.factors == Product::F32 ? ⟦lt::InPlainF32⟧", "lt::InF32",
+           "f32 may be multiplied by fewer bits"),
+    mutant("product.workspace-over-an-operand", QUEUE,
+           ".to = hasScratch ? ⟦buffers[kernel.operands].number()⟧ :", "buffers[0].number()",
+           "parts of sums are put over a factor"),
     mutant("nccl.operands-not-awaited", NCCL,
            "Status status = driver_.status(⟦ready_.await(plan.site, 0, stream_)⟧,", "kSuccess",
            "a collective begins before its operand is there"),
@@ -91,6 +122,8 @@ def tests(build, name):
     runtime = [python, HERE / "runtime.py"]
     if name.startswith("nccl."):
         return {"gpu.runtime, processes": [*runtime, "two_processes_by_nccl", "a_sum_of_two_processes_by_nccl"]}
+    if name.startswith(("code.", "product.")):
+        return {"gpu.runtime, code": [*runtime, "products_by_cublaslt", "own_kernels_where_cublaslt_is_not", "machine_code_is_taken_first"]}
     return {"gpu.runtime, streams": [*runtime, "collectives_stay_on_the_gpu", "late_streams_change_nothing", "a_straight_part_is_one_command"],
             "placement@cuda": [python, HERE.parent / "numerics" / "placement.py", "checkpointed_scan", "updated", "twice"],
             "gpu.move_kernels": [build / "test" / "gpu" / "test-move-kernels"],

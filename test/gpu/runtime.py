@@ -38,14 +38,14 @@ def require(holds, message):
 class Program:
     """A program in StableHLO, compiled for cuda (and, as oracle, for the cpu), in a directory of its own."""
 
-    def __init__(self, directory, text, **shapes):
+    def __init__(self, directory, text, target="cuda", environment={}, **shapes):
         self.directory = directory
         random = np.random.default_rng(7)
         self.inputs = {name: random.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
         self.path("p.mlir", text)
         np.savez(self.path("in.npz"), **self.inputs)
-        for target in (["--target=cuda"], ["--target=cpu", "--target-cpu=x86-64-v3", "--topology=a100"]):
-            done = self.tessera(["compile", self.path("p.mlir"), "-o", self.path(f"{target[0][9:]}.tsr"), "--quiet", *target])
+        for name, target in (("cuda", [f"--target={target}"]), ("cpu", ["--target=cpu", "--target-cpu=x86-64-v3", "--topology=a100"])):
+            done = self.tessera(["compile", self.path("p.mlir"), "-o", self.path(f"{name}.tsr"), "--quiet", *target], **environment)
             require(done.returncode == 0, done.stderr)
 
     def path(self, name, text=None):
@@ -223,6 +223,128 @@ func.func @main(%x: tensor<256x256xf32>) -> (tensor<256x256xf32>, tensor<256x256
     message = program.error(TESSERA_EMULATOR_MEMORY=900 << 10)
     wanted = r"no memory for output 'out1' of 256 KiB on each device; live are .*the constants \(256 KiB\).*input 'in0' \(256 KiB\).*; \d+ KiB of 900 KiB are taken"
     require(re.search(wanted, message), message)
+
+
+# What the library has epilogues for, and what it has not: sizes that divide nothing, each of 1 MFLOP at least.
+PRODUCTS = """
+func.func @main(%x: tensor<96x80xf32>, %w: tensor<80x112xf32>, %v: tensor<112x80xf32>, %bias: tensor<112xf32>, %r: tensor<96x112xf32>,
+                %q: tensor<3x60x80xf32>, %p: tensor<3x80x90xf32>, %x16: tensor<96x80xbf16>, %w16: tensor<80x112xbf16>, %v16: tensor<112x80xbf16>)
+    -> (tensor<96x112xf32>, tensor<96x112xf32>, tensor<80x112xf32>, tensor<3x60x90xf32>, tensor<96x112xbf16>, tensor<96x112xf32>, tensor<96x80xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<96x112xf32>
+  %b = stablehlo.broadcast_in_dim %bias, dims = [1] : (tensor<112xf32>) -> tensor<96x112xf32>
+  %plain = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<96x80xf32>, tensor<80x112xf32>) -> tensor<96x112xf32>
+  %with_bias = stablehlo.add %plain, %b : tensor<96x112xf32>
+  %relu = stablehlo.maximum %with_bias, %zero : tensor<96x112xf32>
+  %turned = stablehlo.dot_general %x, %v, contracting_dims = [1] x [1] : (tensor<96x80xf32>, tensor<112x80xf32>) -> tensor<96x112xf32>
+  %residual = stablehlo.add %r, %turned : tensor<96x112xf32>
+  %gradient = stablehlo.dot_general %x, %r, contracting_dims = [0] x [0] : (tensor<96x80xf32>, tensor<96x112xf32>) -> tensor<80x112xf32>
+  %batch = stablehlo.dot_general %q, %p, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<3x60x80xf32>, tensor<3x80x90xf32>) -> tensor<3x60x90xf32>
+  %narrow = stablehlo.dot_general %x16, %w16, contracting_dims = [1] x [0] : (tensor<96x80xbf16>, tensor<80x112xbf16>) -> tensor<96x112xbf16>
+  %wide = stablehlo.dot_general %x16, %v16, contracting_dims = [1] x [1] : (tensor<96x80xbf16>, tensor<112x80xbf16>) -> tensor<96x112xf32>
+  %square = stablehlo.dot_general %r, %v, contracting_dims = [1] x [0] : (tensor<96x112xf32>, tensor<112x80xf32>) -> tensor<96x80xf32>
+  %tanh = stablehlo.tanh %square : tensor<96x80xf32>
+  return %relu, %residual, %gradient, %batch, %narrow, %wide, %tanh
+      : tensor<96x112xf32>, tensor<96x112xf32>, tensor<80x112xf32>, tensor<3x60x90xf32>, tensor<96x112xbf16>, tensor<96x112xf32>, tensor<96x80xf32>
+}
+"""
+SHAPES = {"in0": (96, 80), "in1": (80, 112), "in2": (112, 80), "in3": (112,), "in4": (96, 112), "in5": (3, 60, 80), "in6": (3, 80, 90),
+          "in7": (96, 80), "in8": (80, 112), "in9": (112, 80)}
+
+
+def report_of(program, *arguments, **environment):
+    path = program.path("report.json")
+    done, found = program.run(f"--report={path}", *arguments, **environment)
+    require(done.returncode == 0, done.stderr)
+    with open(path) as file:
+        return json.load(file), found, done.stderr
+
+
+def bf16(array):
+    bits = np.ascontiguousarray(array, np.float32).view(np.uint32)
+    return (bits + 0x7fff + (bits >> 16 & 1) & 0xffff0000).view(np.float32).astype(np.float64)
+
+
+@case
+def products_by_cublaslt(directory):
+    program = Program(directory, PRODUCTS, target="cuda:sm_80+cublaslt", **SHAPES)
+    report, found, _ = report_of(program, "--repeat=3")
+    require(report["code"] == "sm_80 (PTX), 6 of 6 products by cuBLASLt 13.1.0", report["code"])
+    x, w, v, bias, r, q, p, *halves = (value.astype(np.float64) for value in program.inputs.values())
+    x16, w16, v16 = map(bf16, halves)
+    exact = [np.maximum(x @ w + bias, 0), r + x @ v.T, x.T @ r, q @ p, x16 @ w16, x16 @ v16.T, np.tanh(r @ v)]
+    for i, (true, out) in enumerate(zip(exact, found, strict=True)):
+        bound = (2 ** -8 if i == 4 else 2 ** -16 if i == 6 else 2 ** -23) * np.abs(true).max()
+        require(np.abs(out - true).max() <= bound, f"out{i} is {np.abs(out - true).max()} from f64")
+    require(program.calls(1)["cublasLtMatmul"] == 6, "products are not the library's")
+    for seed in range(4):
+        _, again = program.run(TESSERA_EMULATOR_SEED=seed, TESSERA_EMULATOR_LAG=3000)
+        require(again and all(np.array_equal(a, b) for a, b in zip(found, again)), "other numbers when streams are late")
+    require(re.search(r"dot_general_\d \(cuBLASLt 13.1.0\)", program.run("--profile")[0].stdout), "the profile does not say whose products they are")
+
+
+@case
+def products_by_cublaslt_are_in_graphs(directory):
+    text = CHAIN.replace("16x16", "96x96").replace("tanh %p", "maximum %p, %zero").replace("tanh %q", "maximum %q, %zero")
+    text = text.replace("  %n =", "  %zero = stablehlo.constant dense<0.0> : tensor<96x96xf32>\n  %n =")
+    program = Program(directory, text, target="cuda:sm_80+cublaslt", in0=(96, 96))
+    first, step = program.calls(1), calls_of_a_step(program)
+    require(first["cublasLtMatmul"] == 10, f"only {first} for the first step")
+    require(step.get("cuGraphLaunch") == 1 and not step.get("cublasLtMatmul"), f"a step takes {step}")
+
+
+def without_cublaslt(directory):
+    """A folder of libraries that has the driver's stand-in alone. Where CUDA is installed, its own cuBLASLt is found, for which there is no GPU."""
+    folder = os.path.join(directory, "libraries")
+    os.makedirs(folder)
+    driver = next(path for each in os.environ["LD_LIBRARY_PATH"].split(":") if os.path.exists(path := os.path.join(each, "libcuda.so.1")))
+    os.symlink(driver, os.path.join(folder, "libcuda.so.1"))
+    return folder
+
+
+@case
+def own_kernels_where_cublaslt_is_not(directory):
+    program = Program(directory, PRODUCTS, target="cuda:sm_80", **SHAPES)
+    report, own, said = report_of(program)
+    require(report["code"] == "sm_80 (PTX)" and "cuBLASLt" not in said, report["code"])
+    program = Program(directory, PRODUCTS, target="cuda:sm_80+cublaslt", **SHAPES)
+    folder = without_cublaslt(directory)
+    for settings, reason in (({"TESSERA_CUBLASLT": "off"}, None), ({"LD_LIBRARY_PATH": folder}, "there is no libcublasLt.so.13 or .12|cannot be used here"),
+                             ({"TESSERA_CUBLASLT_LACKS": 1}, "has no way to compute 6 of 6 products")):
+        report, found, said = report_of(program, **settings)
+        require("0 of 6 products" in report["code"], report["code"])
+        require(all(re.search(reason or "", text) for text in (said, report.get("code_note", ""))), said)
+        require(all(np.array_equal(a, b) for a, b in zip(own, found, strict=True)), f"{settings}: other numbers than by own kernels")
+        if reason:
+            require(re.search(reason, program.error(TESSERA_CUBLASLT="require", **settings)), "what is required is not there, and it ran")
+    require("must be off or require" in program.error(TESSERA_CUBLASLT="yes"), "any word is taken")
+    message = program.error(TESSERA_CUBLASLT_STATUS=13)
+    require(re.search(r"error: (device \d: )?kernel 'dot_general_\d': it cannot be launched: cuBLASLt status 13 at \S*p.mlir:\d+:\d+", message), message)
+
+
+@case
+def machine_code_is_taken_first(directory):
+    tools = os.path.join(directory, "tools")
+    os.makedirs(tools)
+    os.symlink(os.path.join(HERE, "emulator", "ptxas.py"), os.path.join(tools, "ptxas"))
+    path = {"PATH": f"{tools}:{os.environ['PATH']}"}
+    program = Program(directory, CHAIN, target="cuda:sm_80+cubin", environment=path, in0=(16, 16))
+    with open(program.path("cuda.tsr"), "rb") as file:
+        first = file.read()
+    Program(directory, CHAIN, target="cuda:sm_80+cubin", environment=path, in0=(16, 16))
+    with open(program.path("cuda.tsr"), "rb") as file:
+        require(file.read() == first, "another program from the same input")
+    require(report_of(program)[0]["code"] == "sm_80 (machine code)", "PTX is compiled, though there is machine code")
+    program.same_as_cpu("--repeat=3")
+    # Of the same generation only; else the PTX.
+    require(report_of(program, TESSERA_EMULATOR_SM=86)[0]["code"] == "sm_80 (machine code)", "sm_86 runs code for sm_80")
+    require(report_of(program, TESSERA_EMULATOR_SM=90)[0]["code"] == "sm_80 (PTX)", "sm_90 does not run machine code for sm_80")
+    altered = program.path("altered.tsr")
+    done = program.tessera(["compile", program.path("p.mlir"), "-o", altered, "--target=cuda:sm_80+cubim"])
+    require("'cubim' is none of cubin, cublaslt" in done.stderr, done.stderr)
+    if shutil.which("ptxas"):  # whose code the stand-in has none of
+        program = Program(directory, CHAIN, target="cuda:sm_80+cubin", in0=(16, 16))
+        report, _, said = report_of(program)
+        require(report["code"] == "sm_80 (PTX)" and "CUDA_ERROR_NO_BINARY_FOR_GPU: it compiled the PTX instead" in said, said)
 
 
 def processes(number):

@@ -2,8 +2,11 @@
 #include "passes/codegen/gpu/Passes.h"
 
 #include "dialects/tessera/Marks.h"
+#include "lib/target/GpuArchitectures.h"
 #include "mlir/IR/Builders.h"
+#include "passes/codegen/gpu/Cubin.h"
 #include "passes/codegen/gpu/EntryFunction.h"
+#include "passes/codegen/gpu/LibraryProduct.h"
 #include "passes/codegen/gpu/PtxCode.h"
 #include "passes/codegen/kernel/KernelImage.h"
 #include "passes/codegen/kernel/KernelWork.h"
@@ -39,10 +42,10 @@ struct CodegenGpuPass : impl::CodegenGpuBase<CodegenGpuPass> {
       if (failed(addImage(target, architecture, kernels)))
         return signalPassFailure();
     mlir::Builder b(&getContext());
-    for (auto [op, launch] : llvm::zip(kernels.ops, kernels.launches)) {
+    for (auto [op, source, launch] : llvm::zip(kernels.ops, kernels.sources, kernels.launches)) {
       op.setGrid(launch.blocks);
-      op.setScratchBytes(0);
       op.setFlopsAttr(b.getF64FloatAttr(codegen::workOf(op).flops));
+      markProduct(op, codegen::gpu::libraryProductOf(source, target));
     }
   }
 
@@ -57,6 +60,13 @@ private:
     }
     kernels.launches.resize(kernels.ops.size());
     return mlir::success();
+  }
+
+  void markProduct(exec::KernelOp op, const std::optional<library::Product> &product) {
+    op.removeProductAttr();
+    if (product)
+      op.setProduct(product->numbers());
+    op.setScratchBytes(product ? product->workspaceBytes() : 0);
   }
 
   mlir::LogicalResult addImage(TargetAttr target, ProcessorAttr architecture, Kernels &kernels) {
@@ -76,8 +86,46 @@ private:
     llvm::SmallVector<int64_t> threads;
     for (const codegen::gpu::Launch &launch : kernels.launches)
       threads.push_back(launch.threads);
-    codegen::addImage(module, target, architecture, text, threads);
+    auto add = [&](llvm::StringRef language, llvm::ArrayRef<char> bytes) {
+      codegen::addImage(module, target, imageOf(architecture, language), bytes, threads);
+    };
+    add("", text);
+    return has(architecture, target::kCubin) ? addMachineCode(architecture, text, add)
+                                             : mlir::success();
+  }
+
+  mlir::LogicalResult
+  addMachineCode(ProcessorAttr architecture, llvm::ArrayRef<char> text,
+                 llvm::function_ref<void(llvm::StringRef language, llvm::ArrayRef<char>)> add) {
+    auto failed = [&](llvm::Error error) {
+      return getOperation().emitError("--target=cuda:" + architecture.getName() + "+" +
+                                      target::kCubin + ": " + llvm::toString(std::move(error)));
+    };
+    llvm::Expected<codegen::gpu::Ptxas> ptxas = codegen::gpu::Ptxas::find();
+    if (!ptxas)
+      return failed(ptxas.takeError());
+    llvm::SmallVector<char, 0> cubin;
+    if (llvm::Error error = ptxas->assemble(llvm::StringRef(text.data(), text.size()),
+                                            architecture.getName(), cubin))
+      return failed(std::move(error));
+    add(ptxas->version(), cubin);
     return mlir::success();
+  }
+
+  static bool has(ProcessorAttr architecture, llvm::StringRef feature) {
+    return llvm::is_contained(architecture.toProcessor().features, feature);
+  }
+
+  // What an image has: PTX, or machine code by the ptxas that `assembler` names; and what goes with both.
+  ProcessorAttr imageOf(ProcessorAttr architecture, llvm::StringRef assembler) {
+    target::Processor image = architecture.toProcessor();
+    bool isPtx = assembler.empty();
+    llvm::erase_if(image.features, [&](llvm::StringRef feature) {
+      return isPtx ? feature == target::kCubin : feature.starts_with("ptx");
+    });
+    if (!isPtx)
+      image.features.push_back(assembler.str());
+    return ProcessorAttr::of(&getContext(), image);
   }
 };
 

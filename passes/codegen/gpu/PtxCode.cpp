@@ -65,8 +65,9 @@ PtxCode::PtxCode(const target::Processor &architecture) {
   (void)isReady;
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string error, features;
-  for (const std::string &feature : architecture.features)
-    features += (features.empty() ? "+" : ",+") + feature;
+  for (llvm::StringRef feature : architecture.features)
+    if (feature.starts_with("ptx")) // the others are not LLVM's
+      features = "+" + feature.str();
   const llvm::Target *known = llvm::TargetRegistry::lookupTarget(triple, error);
   machine.reset(known->createTargetMachine(triple, architecture.name, features,
                                            llvm::TargetOptions(), std::nullopt, std::nullopt,

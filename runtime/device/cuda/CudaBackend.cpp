@@ -1,5 +1,6 @@
 #include "runtime/device/cuda/CudaBackend.h"
 #include "runtime/device/cpu/BlockPool.h"
+#include "runtime/device/cuda/CudaCode.h"
 #include "runtime/device/cuda/CudaQueue.h"
 #include "runtime/device/cuda/MoveKernels.h"
 #include "runtime/program/LoadedProgram.h"
@@ -47,11 +48,6 @@ public:
 private:
   const std::shared_ptr<Memory> whole_;
 };
-
-CudaCode::~CudaCode() {
-  backend_->enter();
-  backend_->driver().cuModuleUnload(module_);
-}
 
 Result<std::shared_ptr<Backend>> CudaBackend::make(std::shared_ptr<Pool> pool) {
   auto driver = cuda::Driver::open();
@@ -215,53 +211,10 @@ std::shared_ptr<Event> CudaBackend::copy(Address to, Address from, size_t bytes)
   return move(to.number(), from.number(), bytes);
 }
 
-// "sm_90a" runs on that architecture only, "sm_90" on all that are newer too.
-static bool runs(const std::string &architecture, int version) {
-  if (!architecture.starts_with("sm_"))
-    return false;
-  char *end = nullptr;
-  long wanted = std::strtol(architecture.c_str() + 3, &end, 10);
-  return *end == 'a' ? wanted == version : wanted <= version;
-}
-
 Result<std::shared_ptr<const KernelCode>> CudaBackend::load(const LoadedProgram &program) {
-  constexpr int kErrorLog = 5, kErrorLogBytes = 6; // options
-  if (program.deviceCode().empty())                // no kernels
+  if (program.deviceCode().empty()) // no kernels
     return std::shared_ptr<const KernelCode>();
-  const DeviceText *best = nullptr;
-  std::string known;
-  for (const DeviceText &text : program.deviceCode()) {
-    known += (known.empty() ? "" : ", ") + text.architecture;
-    if (!best && runs(text.architecture, 10 * major_ + minor_))
-      best = &text;
-  }
-  if (!best)
-    return Status(Code::FailedPrecondition, "the program was compiled for " + known +
-                                                "; this GPU is " + gpu_ +
-                                                ": name its architecture in --target=cuda:..");
-  enter();
-  char log[2000] = "";
-  int names[] = {kErrorLog, kErrorLogBytes};
-  void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
-  cuda::Module module = nullptr;
-  cuda::ResultCode code = driver_.cuModuleLoadDataEx(&module, best->text.c_str(), 2, names, values);
-  if (code != kSuccess)
-    return driver_.status(code, "the driver refuses the kernels for " + best->architecture +
-                                    (*log ? std::string(" (") + log + ")" : ""));
-  auto made =
-      std::make_shared<CudaCode>(std::static_pointer_cast<CudaBackend>(shared_from_this()), module);
-  for (const KernelEntry &kernel : program.kernels()) {
-    cuda::Function function = nullptr;
-    if (kernel.used && kernel.function)
-      return Status(Code::Unimplemented, "kernel '" + kernel.symbol + "' runs on CPUs only");
-    if (kernel.used)
-      code = driver_.cuModuleGetFunction(&function, module, kernel.symbol.c_str());
-    if (code != kSuccess)
-      return invalidProgram("the code for " + best->architecture + " lacks kernel '" +
-                            kernel.symbol + "'");
-    made->functions.push_back(function);
-  }
-  return std::shared_ptr<const KernelCode>(std::move(made));
+  return CudaCode::load(std::static_pointer_cast<CudaBackend>(shared_from_this()), program);
 }
 
 std::unique_ptr<Queue> CudaBackend::makeQueue(const Lane &lane) {

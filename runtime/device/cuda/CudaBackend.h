@@ -26,11 +26,13 @@ public:
   std::shared_ptr<Event> copyFromHost(Address to, const void *from, size_t bytes) override;
   std::shared_ptr<Event> copy(Address to, Address from, size_t bytes) override;
   void *hostView(Address) const override { return nullptr; }
-  // The best of the program's texts that the GPU runs, made its own by the driver.
   Result<std::shared_ptr<const KernelCode>> load(const LoadedProgram &program) override;
   std::unique_ptr<Queue> makeQueue(const Lane &lane) override;
 
   const cuda::Driver &driver() const { return driver_; }
+  // "NVIDIA H100 80GB HBM3 (sm_90)"
+  const std::string &gpu() const { return gpu_; }
+  int version() const { return 10 * major_ + minor_; } // of its architecture
   Pool &pool() const { return *pool_; }
   // The thread's calls of the driver are about this GPU from now on.
   void enter() const { driver_.cuCtxSetCurrent(context_); }
@@ -53,7 +55,7 @@ private:
   const cuda::Driver &driver_;
   const std::shared_ptr<Pool> pool_;
   cuda::Context context_ = nullptr;
-  std::string gpu_; // "NVIDIA H100 80GB HBM3 (sm_90)"
+  std::string gpu_;
   int major_ = 0, minor_ = 0;
   bool blocks_ = false;
   // The driver's pool keeps what is given back. Its stream is only for that: null where there is none.
@@ -61,20 +63,6 @@ private:
   cuda::Stream memoryStream_ = nullptr;
   std::mutex mutex_; // of what follows
   std::map<uint32_t, cuda::Function> kernels_;
-};
-
-// A program's kernels on the GPU, by their numbers.
-class CudaCode final : public KernelCode {
-public:
-  CudaCode(std::shared_ptr<CudaBackend> backend, cuda::Module module)
-      : backend_(std::move(backend)), module_(module) {}
-  ~CudaCode() override;
-
-  std::vector<cuda::Function> functions; // null: no instruction runs it
-
-private:
-  const std::shared_ptr<CudaBackend> backend_;
-  const cuda::Module module_;
 };
 
 } // namespace tessera::runtime::device

@@ -22,6 +22,12 @@ CudaQueue::CudaQueue(std::shared_ptr<CudaBackend> backend, const Lane &lane)
   value_ = backend_->allocate(Space::Host, sizeof(uint32_t));
   if (broken_.ok() && !value_)
     broken_ = {Code::ResourceExhausted, "no pinned memory on the host"};
+  if (lane_.scratchBytes && code_ && code_->usesLibrary() && broken_.ok()) {
+    scratch_ = backend_->allocate(Space::Device, lane_.scratchBytes);
+    if (!scratch_)
+      broken_ = {Code::ResourceExhausted,
+                 "no memory for " + std::to_string(lane_.scratchBytes) + " bytes of scratch"};
+  }
   timer_.context = this;
   timer_.fire = [](Timer *timer) { static_cast<CudaQueue *>(timer->context)->ask(); };
 }
@@ -90,8 +96,9 @@ Outcome CudaQueue::giveEach() {
     cuda::ResultCode code = cuda::give(driver_, segment_, command, stream_);
     if (Outcome outcome =
             refused(command.tag, code,
-                    command.kind == Command::Launch ? "it cannot be launched"
-                                                    : "the command cannot be given to the GPU");
+                    command.kind == Command::Launch || command.kind == Command::Multiply
+                        ? "it cannot be launched"
+                        : "the command cannot be given to the GPU");
         outcome != Outcome::Done)
       return outcome;
     if (!isWatched)
@@ -107,15 +114,23 @@ Outcome CudaQueue::giveEach() {
 }
 
 Outcome CudaQueue::launch(Worker &, uint32_t tag, const KernelEntry &kernel, const Address *buffers,
-                          bool) {
+                          bool hasScratch) {
   if (!enter())
     return Outcome::Failed;
   auto first = static_cast<uint32_t>(segment_.operands.size());
   for (uint32_t i = 0; i < kernel.operands; ++i)
     segment_.operands.push_back(buffers[i].number());
+  if (const cuda::LibraryProduct *product = code_->product(kernel.number))
+    return add(
+        {.kind = Command::Multiply,
+         .tag = tag,
+         .product = product,
+         .operands = kernel.operands,
+         .firstOperand = first,
+         .to = hasScratch ? buffers[kernel.operands].number() : scratch_->address().number()});
   return add({.kind = Command::Launch,
               .tag = tag,
-              .function = code_->functions[kernel.number],
+              .function = code_->function(kernel.number),
               .grid = kernel.grid,
               .threads = kernel.threads,
               .operands = kernel.operands,

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "runtime/device/Queue.h"
-#include "runtime/device/cuda/CudaBackend.h"
+#include "runtime/device/cuda/CudaCode.h"
 #include "runtime/device/cuda/Segment.h"
 #include "runtime/device/cuda/StreamCommunicator.h"
 #include <map>
@@ -20,7 +20,7 @@ public:
   CudaQueue(std::shared_ptr<CudaBackend> backend, const Lane &lane);
   ~CudaQueue() override;
 
-  // Kernels have their scratch on their stacks.
+  // Generated kernels have their scratch on their stacks; those of a library take the arena's.
   Outcome launch(Worker &worker, uint32_t tag, const KernelEntry &kernel, const Address *buffers,
                  bool hasScratch) override;
   Outcome copy(Worker &worker, uint32_t tag, Address from, Address to, uint64_t bytes) override;
@@ -62,7 +62,8 @@ private:
   Status broken_;                     // why there is no stream
   cuda::Stream stream_ = nullptr, copies_ = nullptr;
   cuda::EventHandle event_ = nullptr;
-  std::shared_ptr<Memory> value_; // pinned: what is read
+  std::shared_ptr<Memory> value_;   // pinned: what is read
+  std::shared_ptr<Memory> scratch_; // of kernels that the arena has none for; null: there are none
   std::map<uint32_t, Beside> beside_;
   cuda::Segment segment_; // gathered
   cuda::Graphs graphs_;

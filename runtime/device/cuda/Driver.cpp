@@ -46,6 +46,8 @@ Status Driver::load() {
 
 std::string Driver::nameOf(ResultCode code) const {
   const char *name = nullptr;
+  if (code > kFirstOfLibrary)
+    return "cuBLASLt status " + std::to_string(code - kFirstOfLibrary);
   if (cuGetErrorName && cuGetErrorName(code, &name) == kSuccess && name)
     return name;
   return "CUDA error " + std::to_string(code);

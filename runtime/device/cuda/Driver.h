@@ -12,6 +12,11 @@ namespace tessera::runtime::device::cuda {
 
 using ResultCode = int; // CUresult
 inline constexpr ResultCode kSuccess = 0, kOutOfMemory = 2, kNotReady = 600;
+// What cuBLASLt says, beside what the driver does.
+inline constexpr ResultCode kFirstOfLibrary = 1 << 20;
+inline ResultCode ofProductLibrary(int status) {
+  return status ? kFirstOfLibrary + status : kSuccess;
+}
 inline constexpr unsigned kNonBlocking = 1; // flag of a stream: it waits for no other
 inline constexpr unsigned kNoTiming = 2;    // flag of an event
 

@@ -29,6 +29,9 @@ ResultCode give(const Driver &driver, const Segment &segment, const Command &com
     return driver.cuMemcpyAsync(command.to, command.from, command.bytes, stream);
   case Command::Write:
     return driver.cuMemsetD32Async(command.to, static_cast<unsigned>(command.bytes), 1, stream);
+  case Command::Multiply:
+    return ofProductLibrary(
+        command.product->give(&segment.operands[command.firstOperand], command.to, stream));
   case Command::Launch:
     break;
   }

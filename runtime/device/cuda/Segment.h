@@ -3,16 +3,17 @@
 // and from then on given as one command.
 #pragma once
 
-#include "runtime/device/cuda/Driver.h"
+#include "runtime/device/cuda/LibraryProduct.h"
 #include <map>
 #include <vector>
 
 namespace tessera::runtime::device::cuda {
 
 struct Command {
-  enum Kind : uint32_t { Launch, Copy, Write } kind;
-  uint32_t tag = 0;            // of the issuer; the same commands have the same tags
-  Function function = nullptr; // of a launch
+  enum Kind : uint32_t { Launch, Multiply, Copy, Write } kind;
+  uint32_t tag = 0;                        // of the issuer; the same commands have the same tags
+  Function function = nullptr;             // of a launch
+  const LibraryProduct *product = nullptr; // that multiplies, with its workspace at `to`
   uint32_t grid = 0, threads = 0, operands = 0, firstOperand = 0; // in Segment::operands
   Pointer from = 0, to = 0;                                       // of a copy; a write's target
   uint64_t bytes = 0;                                             // of a copy; what is written

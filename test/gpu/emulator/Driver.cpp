@@ -87,10 +87,26 @@ API cuMemGetInfo(size_t *free, size_t *total) {
   return Success;
 }
 
+// The PTX of an image: of machine code by the stand-in for ptxas (ptxas.py) what lies behind the header. That of
+// ptxas is none that the emulator has.
+static const char *textOf(const char *image) {
+  constexpr size_t header = 64;
+  constexpr const char mark[] = "// ptxas stand-in\n";
+  if (std::memcmp(image,
+                  "\x7f"
+                  "ELF",
+                  4) != 0)
+    return image;
+  return std::memcmp(image + header, mark, sizeof mark - 1) == 0 ? image + header : nullptr;
+}
+
 API cuModuleLoadDataEx(LoadedModule **module, const void *image, unsigned options, const int *names,
                        void **values) {
+  const char *text = textOf(static_cast<const char *>(image));
+  if (!text)
+    return NoBinaryForGpu;
   auto made = std::make_unique<LoadedModule>();
-  std::string problem = parse(static_cast<const char *>(image), made->code);
+  std::string problem = parse(text, made->code);
   auto wanted = std::strtoull(
       made->code.target.substr(std::min<size_t>(3, made->code.target.size())).c_str(), nullptr, 10);
   if (problem.empty() && wanted > Gpu::ofProcess().architecture)
@@ -331,6 +347,7 @@ API cuGetErrorName(int code, const char **name) {
       {InvalidValue, "CUDA_ERROR_INVALID_VALUE"},
       {OutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY"},
       {InvalidImage, "CUDA_ERROR_INVALID_IMAGE"},
+      {NoBinaryForGpu, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
       {InvalidPtx, "CUDA_ERROR_INVALID_PTX"},
       {NotFound, "CUDA_ERROR_NOT_FOUND"},
       {NotReady, "CUDA_ERROR_NOT_READY"},

@@ -17,6 +17,7 @@ enum Result : int {
   InvalidValue = 1,
   OutOfMemory = 2,
   InvalidImage = 200,
+  NoBinaryForGpu = 209,
   InvalidPtx = 218,
   NotFound = 500,
   NotReady = 600,
