@@ -50,8 +50,8 @@ def main(files):
                     wrong += 1
                     print(f"BAD  {name}: {done.stderr.strip()[:300]}", flush=True)
                 continue
-            for architecture, code in ptxas.texts_of(program):
-                kernels = ptxas.assemble(code, architecture, directory)
+            for architecture, code, threads in ptxas.texts_of(program):
+                kernels = ptxas.assemble(code, architecture, threads, directory)
                 problems = [kernels] if isinstance(kernels, str) else list(filter(None, map(ptxas.wrong_of, kernels)))
                 seen += [] if isinstance(kernels, str) else kernels
                 wrong += len(problems)

@@ -43,8 +43,6 @@ bool emitKernel(const KernelSource &kernel, llvm::Module &module, Launch &launch
     return false;
   }
   launch = function.launch;
-  // Who assembles it may give each thread its part of all registers, and no more.
-  function.function->addFnAttr("nvvm.maxntid", std::to_string(launch.threads));
   launch.blocks = std::max<int64_t>(launch.blocks, 1);
   if (launch.blocks <= kMostBlocks)
     return true;
