@@ -197,137 +197,100 @@ TEST(SmallImages, WindowsThatReachFar) {
   // 5x5 and 7x7 windows of 2x2 images; of some results no position meets the image.
   check(
       {"wide", {"b01f", {4, 2, 2, 20}}, {"01io", {5, 5, 20, 32}}, "b01f", {1, 1}, {4, 4}, {4, 4}});
-  check({"wide, first",
-         {"bf01", {4, 20, 2, 2}},
-         {"oi01", {32, 20, 7, 7}},
-         "bf01",
-         {1, 1},
-         {6, 6},
-         {6, 6}});
+  check({.name = "wide, first",
+         .image = {"bf01", {4, 20, 2, 2}},
+         .window = {"oi01", {32, 20, 7, 7}},
+         .result = "bf01",
+         .low = {6, 6},
+         .high = {6, 6}});
   // Negative padding.
-  check({"cropped",
-         {"b01f", {9, 3, 4, 20}},
-         {"01io", {2, 2, 20, 32}},
-         "b01f",
-         {1, 1},
-         {-1, 1},
-         {2, -1}});
+  check({.name = "cropped",
+         .image = {"b01f", {9, 3, 4, 20}},
+         .window = {"01io", {2, 2, 20, 32}},
+         .result = "b01f",
+         .low = {-1, 1},
+         .high = {2, -1}});
 }
 
 TEST(SmallImages, StridedAndDilated) {
   for (std::array<int64_t, 2> size : {std::array<int64_t, 2>{3, 4}, {2, 1}}) {
     auto [h, w] = size;
-    check({"strided", {"b01f", {70, h, w, 20}}, {"01io", {3, 3, 20, 32}}, "b01f", {2, 2}});
-    check({"strided, first", {"bf01", {70, 20, h, w}}, {"oi01", {32, 20, 3, 3}}, "bf01", {2, 2}});
-    check({"dilated",
-           {"b01f", {70, h, w, 20}},
-           {"01io", {3, 3, 20, 32}},
-           "b01f",
-           {1, 1},
-           {2, 2},
-           {2, 2},
-           {1, 1},
-           {2, 2}});
-    check({"dilated, first",
-           {"bf01", {70, 20, h, w}},
-           {"oi01", {32, 20, 3, 3}},
-           "bf01",
-           {1, 1},
-           {2, 2},
-           {2, 2},
-           {1, 1},
-           {2, 2}});
-    check({"of a strided one's image",
-           {"b01f", {9, h, w, 20}},
-           {"01oi", {3, 3, 32, 20}},
-           "b01f",
-           {1, 1},
-           {1, 1},
-           {2, 2},
-           {2, 2}});
-    check({"of a strided one's image, first",
-           {"bf01", {9, 20, h, w}},
-           {"io01", {20, 32, 3, 3}},
-           "bf01",
-           {1, 1},
-           {1, 1},
-           {2, 2},
-           {2, 2}});
-    check({"of a strided one's filter, first",
-           {"fb01", {9, 20, 2 * h, 2 * w}},
-           {"io01", {9, 32, h, w}},
-           "fb01",
-           {1, 1},
-           {1, 1},
-           {0, 0},
-           {1, 1},
-           {2, 2}});
+    check({.name = "strided",
+           .image = {"b01f", {70, h, w, 20}},
+           .window = {"01io", {3, 3, 20, 32}},
+           .result = "b01f",
+           .stride = {2, 2}});
+    check({.name = "strided, first",
+           .image = {"bf01", {70, 20, h, w}},
+           .window = {"oi01", {32, 20, 3, 3}},
+           .result = "bf01",
+           .stride = {2, 2}});
+    check({.name = "dilated",
+           .image = {"b01f", {70, h, w, 20}},
+           .window = {"01io", {3, 3, 20, 32}},
+           .result = "b01f",
+           .low = {2, 2},
+           .high = {2, 2},
+           .apart = {2, 2}});
+    check({.name = "dilated, first",
+           .image = {"bf01", {70, 20, h, w}},
+           .window = {"oi01", {32, 20, 3, 3}},
+           .result = "bf01",
+           .low = {2, 2},
+           .high = {2, 2},
+           .apart = {2, 2}});
+    check({.name = "of a strided one's image",
+           .image = {"b01f", {9, h, w, 20}},
+           .window = {"01oi", {3, 3, 32, 20}},
+           .result = "b01f",
+           .high = {2, 2},
+           .between = {2, 2}});
+    check({.name = "of a strided one's image, first",
+           .image = {"bf01", {9, 20, h, w}},
+           .window = {"io01", {20, 32, 3, 3}},
+           .result = "bf01",
+           .high = {2, 2},
+           .between = {2, 2}});
+    check({.name = "of a strided one's filter, first",
+           .image = {"fb01", {9, 20, 2 * h, 2 * w}},
+           .window = {"io01", {9, 32, h, w}},
+           .result = "fb01",
+           .high = {0, 0},
+           .apart = {2, 2}});
   }
 }
 
 TEST(SmallImages, Grouped) {
-  check({"grouped",
-         {"b01f", {70, 2, 2, 24}},
-         {"01io", {3, 3, 6, 32}},
-         "b01f",
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         4});
-  check({"grouped, first",
-         {"bf01", {70, 24, 2, 2}},
-         {"oi01", {64, 6, 3, 3}},
-         "bf01",
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         4});
-  check({"depthwise",
-         {"b01f", {3, 2, 1, 24}},
-         {"01io", {3, 3, 1, 24}},
-         "b01f",
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         24});
-  check({"depthwise, first",
-         {"bf01", {3, 24, 2, 1}},
-         {"oi01", {24, 1, 3, 3}},
-         "bf01",
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         24});
-  check({"of grouped filters",
-         {"f01b", {5, 2, 2, 24}},
-         {"i01o", {5, 2, 2, 32}},
-         "01bf",
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         1,
-         4});
-  check({"of grouped filters, first",
-         {"fb01", {5, 24, 2, 2}},
-         {"io01", {5, 64, 2, 2}},
-         "fb01",
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         {1, 1},
-         1,
-         4});
+  check({.name = "grouped",
+         .image = {"b01f", {70, 2, 2, 24}},
+         .window = {"01io", {3, 3, 6, 32}},
+         .result = "b01f",
+         .groups = 4});
+  check({.name = "grouped, first",
+         .image = {"bf01", {70, 24, 2, 2}},
+         .window = {"oi01", {64, 6, 3, 3}},
+         .result = "bf01",
+         .groups = 4});
+  check({.name = "depthwise",
+         .image = {"b01f", {3, 2, 1, 24}},
+         .window = {"01io", {3, 3, 1, 24}},
+         .result = "b01f",
+         .groups = 24});
+  check({.name = "depthwise, first",
+         .image = {"bf01", {3, 24, 2, 1}},
+         .window = {"oi01", {24, 1, 3, 3}},
+         .result = "bf01",
+         .groups = 24});
+  check({.name = "of grouped filters",
+         .image = {"f01b", {5, 2, 2, 24}},
+         .window = {"i01o", {5, 2, 2, 32}},
+         .result = "01bf",
+         .batchGroups = 4});
+  check({.name = "of grouped filters, first",
+         .image = {"fb01", {5, 24, 2, 2}},
+         .window = {"io01", {5, 64, 2, 2}},
+         .result = "fb01",
+         .batchGroups = 4});
 }
 
 // The gradient of depthwise filters: sums of the window's positions are held at a time.
@@ -335,63 +298,39 @@ TEST(SmallImages, DepthwiseFilters) {
   for (std::array<int64_t, 2> size : {std::array<int64_t, 2>{9, 7}, {1, 1}, {2, 3}}) {
     auto [h, w] = size;
     // As JAX writes it: groups of the batch dimension, which are the channels.
-    check({"depthwise filters",
-           {"f01b", {70, h, w, 37}},
-           {"i01o", {70, h, w, 37}},
-           "01bf",
-           {1, 1},
-           {1, 1},
-           {1, 1},
-           {1, 1},
-           {1, 1},
-           1,
-           37});
-    check({"strided depthwise filters",
-           {"f01b", {70, 2 * h, 2 * w, 16}},
-           {"i01o", {70, h, w, 16}},
-           "01bf",
-           {1, 1},
-           {1, 1},
-           {0, 0},
-           {1, 1},
-           {2, 2},
-           1,
-           16});
-    check({"two filters of a channel",
-           {"f01b", {70, h, w, 5}},
-           {"i01o", {70, h, w, 10}},
-           "01bf",
-           {1, 1},
-           {1, 1},
-           {1, 1},
-           {1, 1},
-           {1, 1},
-           1,
-           5});
-    check({"depthwise filters, first",
-           {"fb01", {70, 20, h, w}},
-           {"io01", {70, 20, h, w}},
-           "fb01",
-           {1, 1},
-           {1, 1},
-           {1, 1},
-           {1, 1},
-           {1, 1},
-           1,
-           20});
+    check({.name = "depthwise filters",
+           .image = {"f01b", {70, h, w, 37}},
+           .window = {"i01o", {70, h, w, 37}},
+           .result = "01bf",
+           .batchGroups = 37});
+    check({.name = "strided depthwise filters",
+           .image = {"f01b", {70, 2 * h, 2 * w, 16}},
+           .window = {"i01o", {70, h, w, 16}},
+           .result = "01bf",
+           .high = {0, 0},
+           .apart = {2, 2},
+           .batchGroups = 16});
+    check({.name = "two filters of a channel",
+           .image = {"f01b", {70, h, w, 5}},
+           .window = {"i01o", {70, h, w, 10}},
+           .result = "01bf",
+           .batchGroups = 5});
+    check({.name = "depthwise filters, first",
+           .image = {"fb01", {70, 20, h, w}},
+           .window = {"io01", {70, 20, h, w}},
+           .result = "fb01",
+           .batchGroups = 20});
   }
 }
 
 // Panels of all of k and blocks of it whose ends are given don't go together.
 TEST(SmallImages, ManyFeatures) {
-  check({"image of strided ones",
-         {"b01f", {6, 4, 4, 1100}},
-         {"01oi", {3, 3, 40, 1100}},
-         "b01f",
-         {1, 1},
-         {1, 1},
-         {2, 2},
-         {2, 2}});
+  check({.name = "image of strided ones",
+         .image = {"b01f", {6, 4, 4, 1100}},
+         .window = {"01oi", {3, 3, 40, 1100}},
+         .result = "b01f",
+         .high = {2, 2},
+         .between = {2, 2}});
 }
 
 } // namespace
