@@ -6,6 +6,7 @@
   numerics.py types [NAME..]           every element type against numpy and ml_dtypes: conversions, bitcasts, arithmetic, other ops
   numerics.py accuracy [f32] [f64]      elementary and special functions against exact values
   numerics.py rounding [NAME..]        chains of operations that are rounded correctly, against exact arithmetic
+  numerics.py integers [NAME..]        products of integer matrices, exact in every layout
   numerics.py fusion [NAME..]          the same bits from a program and from each of its operations alone
   numerics.py steps [NAME..]           training steps with Adam on uneven meshes: no farther from float64 than JAX
   numerics.py random [--seed=N] [--count=N]
@@ -21,6 +22,7 @@ import bits
 import element_types
 import fusion
 import harness
+import integer_products
 import models
 import ops
 import optimizer_steps
@@ -34,7 +36,7 @@ from command_line import NOT_YET
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=("models", "ops", "bits", "types", "accuracy", "rounding", "fusion", "steps", "random"))
+    parser.add_argument("kind", choices=("models", "ops", "bits", "types", "accuracy", "rounding", "integers", "fusion", "steps", "random"))
     parser.add_argument("names", nargs="*")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=24)
@@ -42,7 +44,7 @@ def main():
     arguments = parser.parse_args()
 
     cases = {"models": models.cases, "ops": ops.cases, "bits": bits.cases, "accuracy": accuracy.cases, "rounding": rounding.cases, "fusion": fusion.cases,
-             "steps": optimizer_steps.cases,
+             "integers": integer_products.cases, "steps": optimizer_steps.cases,
              "types": lambda: element_types.cases() + typed_ops.cases() + permutations.cases() + sums.cases(),
              "random": lambda: random_programs.cases(arguments.seed, arguments.count)}[arguments.kind]()
     if arguments.names:
@@ -54,7 +56,7 @@ def main():
     for case in cases:
         start = time.time()
         for sizes, wrong in {"bits": bits.check, "types": element_types.check, "accuracy": accuracy.check,
-                            "rounding": rounding.check, "fusion": fusion.check, "steps": optimizer_steps.check}.get(arguments.kind, harness.check)(case):
+                            "rounding": rounding.check, "integers": integer_products.check, "fusion": fusion.check, "steps": optimizer_steps.check}.get(arguments.kind, harness.check)(case):
             mesh = sizes if isinstance(sizes, str) else "x".join(f"{axis}{size}" for axis, size in sizes.items())
             if wrong and NOT_YET in wrong:
                 refused += 1

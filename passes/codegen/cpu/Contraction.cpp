@@ -175,12 +175,31 @@ void ContractionEmitter::fetchAhead(Value fromB) {
   }
 }
 
+Value ContractionEmitter::multiplyAdd(Value old, Value left, Value right) {
+  using namespace llvm::Intrinsic;
+  bool isWide = plan.lanes == 16;
+  if (!plan.isOfIntegers())
+    return plan.isPaired
+               ? b.CreateIntrinsic(x86_avx512bf16_dpbf16ps_512, {}, {old, left, right})
+               : b.CreateIntrinsic(llvm::Intrinsic::fma, {vectorType()}, {left, right, old});
+  if (!plan.isPaired)
+    return b.CreateAdd(old, b.CreateMul(left, right));
+  if (function.features.addsPairs)
+    return b.CreateIntrinsic(isWide ? x86_avx512_vpdpwssd_512 : x86_avx512_vpdpwssd_256, {},
+                             {old, left, right});
+  return b.CreateAdd(old, b.CreateIntrinsic(isWide ? x86_avx512_pmaddw_d_512 : x86_avx2_pmadd_wd,
+                                            {}, {left, right}));
+}
+
 // Adds the products of [low, high) of the loop over `along`.
 void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
                                        llvm::ArrayRef<unsigned> along, llvm::ArrayRef<Value> sums) {
   Value m0 = tile.m0, n0 = tile.n0;
   int64_t columns = plan.columns(), bytes = byteSize(kind);
-  ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
+  ElementKind stored = plan.packedKind();
+  llvm::Type *half = plan.isOfIntegers() ? b.getInt16Ty() : b.getBFloatTy();
+  llvm::Type *packed =
+      plan.isPaired ? llvm::FixedVectorType::get(half, 2 * plan.lanes) : vectorType();
   Value rowsOfA = nullptr, panel = nullptr;
   if (plan.packsA) {
     int64_t step = !plan.acrossA ? plan.panelK() : plan.isPaired ? 2 : 1;
@@ -206,36 +225,27 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
     for (unsigned v = 0; v < plan.vectors; ++v) {
       // A register holds `lanes` elements, or as many pairs.
       Value from = b.CreateConstGEP1_64(b.getInt8Ty(), fromB, v * plan.lanes * bytes);
-      llvm::Type *type =
-          plan.isPaired ? llvm::FixedVectorType::get(b.getBFloatTy(), 32) : vectorType();
       llvm::Align align(byteSize(stored));
       Value mask = columnMask(v * plan.lanes, plan.lanes);
       if (mask && !plan.packsB)
         right.push_back(
-            b.CreateMaskedLoad(type, from, align, mask, llvm::Constant::getNullValue(type)));
+            b.CreateMaskedLoad(packed, from, align, mask, llvm::Constant::getNullValue(packed)));
       else
-        right.push_back(b.CreateAlignedLoad(type, from, align));
+        right.push_back(b.CreateAlignedLoad(packed, from, align));
     }
     for (int64_t r = 0; r < plan.rows; ++r) {
       Value from = b.CreateConstGEP1_64(memoryType(stored, b.getContext()), fromA, r * aStride);
       Value left;
       if (plan.isPaired) {
         left = b.CreateAlignedLoad(b.getInt32Ty(), from, llvm::Align(2));
-        left = b.CreateBitCast(b.CreateVectorSplat(16, left),
-                               llvm::FixedVectorType::get(b.getBFloatTy(), 32));
+        left = b.CreateBitCast(b.CreateVectorSplat(plan.lanes, left), packed);
       } else {
         left = b.CreateAlignedLoad(memoryType(stored, b.getContext()), from, llvm::Align(bytes));
         left = e.splat(left, plan.lanes);
       }
       for (unsigned v = 0; v < plan.vectors; ++v) {
         Value slot = sums[r * plan.vectors + v];
-        Value old = b.CreateLoad(vectorType(), slot), sum;
-        if (plan.isPaired)
-          sum = b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
-                                  {old, left, right[v]});
-        else
-          sum = b.CreateIntrinsic(llvm::Intrinsic::fma, {vectorType()}, {left, right[v], old});
-        b.CreateStore(sum, slot);
+        b.CreateStore(multiplyAdd(b.CreateLoad(vectorType(), slot), left, right[v]), slot);
       }
     }
   };

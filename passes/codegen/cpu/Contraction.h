@@ -13,9 +13,14 @@ struct ContractionPlan : ContractionLoops, ContractionCells {
   bool acrossA = false;  // a is packed with m innermost rather than k
   bool acrossB = false;  // b lies with k innermost: it is transposed while it is packed
   bool isAlongK = false; // so along k's loops as b has them
-  bool isPaired = false; // bf16 by pairs of k
+  bool isPaired = false; // by pairs of k: bf16, and integers of 16 bits and less
   bool byTiles = false;  // bf16 by the processor's tiles (ContractionTiles.cpp)
   bool hasPairs() const { return isPaired || byTiles; }
+  bool isOfIntegers() const { return product->reduction->isOfIntegers; }
+  // In panels of vectors.
+  ElementKind packedKind() const {
+    return !isPaired ? product->kind : isOfIntegers() ? ElementKind::I16 : ElementKind::BF16;
+  }
   // Of k in a panel: tiles multiply whole units.
   int64_t panelK() const {
     return byTiles ? llvm::alignTo(kSize, Reduction::tileUnit) : kBlock ? kBlock : kSize;

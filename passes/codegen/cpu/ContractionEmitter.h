@@ -52,6 +52,7 @@ protected:
   void packRunOfB(Value n0, Value panel, Value low, Value high);
   void packPairsAcrossB(Value n0, Value panel);
   Value pairedOrder(Value row);
+  Value pairsOfRow(Value row, ElementKind read);
   // Elements of the two rows of a pair of slots of a or b in turn; `lanes` of them from `start` on
   // in `group`.
   Value pairs(Node *node, llvm::ArrayRef<unsigned> group, Value start, unsigned lanes, Value mask);
@@ -110,8 +111,11 @@ protected:
   }
   void clear(Value sum) { b.CreateStore(llvm::Constant::getNullValue(vectorType()), sum); }
   void addTo(Value sum, Value term) {
-    b.CreateStore(b.CreateFAdd(b.CreateLoad(vectorType(), sum), term), sum);
+    Value old = b.CreateLoad(vectorType(), sum);
+    b.CreateStore(plan.isOfIntegers() ? b.CreateAdd(old, term) : b.CreateFAdd(old, term), sum);
   }
+  // old + left * right; of pairs, both their products.
+  Value multiplyAdd(Value old, Value left, Value right);
   // Which of the columns [first, first + count) exist; null when all do.
   Value columnMask(int64_t first, int64_t count) {
     if (plan.nSize >= plan.columns())

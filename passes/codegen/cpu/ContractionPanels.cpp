@@ -3,6 +3,8 @@
 // wide as a tile ([k][columns]); of bf16 two k's lie together, as vdpbf16ps multiplies them.
 #include "passes/codegen/cpu/ContractionEmitter.h"
 
+#include "passes/codegen/kernel/ContractionWork.h"
+
 namespace tessera::codegen {
 
 Value ContractionEmitter::panelOfB(Value n0) {
@@ -11,7 +13,7 @@ Value ContractionEmitter::panelOfB(Value n0) {
   Value number =
       b.CreateUDiv(b.CreateNSWAdd(b.CreateNSWSub(n0, nLow), e.i64(columns - 1)), e.i64(columns));
   Value panels = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchB);
-  return e.element(panels, plan.hasPairs() ? ElementKind::BF16 : kind,
+  return e.element(panels, plan.byTiles ? ElementKind::BF16 : plan.packedKind(),
                    b.CreateNSWMul(number, e.i64(plan.panelLength() * columns)));
 }
 
@@ -50,7 +52,7 @@ void ContractionEmitter::storeLanes(Value value, Value place, int64_t align, Val
 }
 
 void ContractionEmitter::packA(Value low, Value high, int64_t length) {
-  ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
+  ElementKind stored = plan.packedKind();
   if (plan.byTiles)
     stored = plan.a->kind == ElementKind::U16 ? ElementKind::U16 : ElementKind::BF16;
   Value panel = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchA);
@@ -89,7 +91,8 @@ Value ContractionEmitter::pairs(Node *node, llvm::ArrayRef<unsigned> group, Valu
     bind(inner, second ? b.CreateNSWAdd(k, e.i64(1)) : k);
     e.openBlock();
     bind(group, start, lanes, mask);
-    rows[second] = e.toMemory(ElementKind::BF16, e.splat(e.emit(node), lanes));
+    rows[second] = e.toMemory(plan.byTiles ? ElementKind::BF16 : plan.packedKind(),
+                              e.splat(e.emit(node), lanes));
     e.closeBlock();
     e.closeBlock();
   }
@@ -127,7 +130,7 @@ void ContractionEmitter::packAcrossA() {
     lanes *= 2;
   lanes = std::min<unsigned>(plan.isPaired ? 16 : lanes, llvm::PowerOf2Ceil(inner));
   int64_t together = plan.isPaired ? 2 : 1;
-  ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
+  ElementKind stored = plan.packedKind();
   Value to = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchA);
   overRunsOfM([&](Value low, Value high, Value row) {
     overK(together, [&] {
@@ -217,52 +220,62 @@ void ContractionEmitter::packRunOfB(Value n0, Value panel, Value low, Value high
   flat = nullptr;
 }
 
-// The same of pairs of bf16, by squares of 16 x 16 of them.
+// The same of pairs, by squares of as many rows of them as a register holds.
 void ContractionEmitter::packPairsAcrossB(Value n0, Value panel) {
-  llvm::Type *square = llvm::FixedVectorType::get(b.getInt32Ty(), 16);
-  constexpr int64_t step = 32;
-  int64_t stride = *strideOf(plan.b->index, plan.n);
+  int64_t side = plan.lanes, step = 2 * side;
+  llvm::Type *square = llvm::FixedVectorType::get(b.getInt32Ty(), side);
+  Node *read = unwidened(plan.b);
+  llvm::Type *element = memoryType(read->kind, b.getContext());
+  int64_t stride = *strideOf(read->index, plan.n);
   const LoopGroup &inner = plan.k.back();
   int64_t size = boundsOf(graph, inner).second;
+  ElementKind stored = plan.byTiles ? ElementKind::BF16 : plan.packedKind();
   overRunsOfK([&](Value low, Value high) {
     Value k0 = e.openLoop(low, high, step, false);
     k0 = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, k0, e.i64(size - step));
     e.openBlock();
     bind(inner, k0);
     bind(plan.n, n0);
-    Value from =
-        e.element(e.bufferPointer(plan.b->buffer()), ElementKind::BF16, e.emitIndex(plan.b->index));
-    Value to =
-        e.element(panel, ElementKind::BF16, b.CreateNSWMul(placeOfK(), e.i64(plan.columns())));
+    Value from = e.element(e.bufferPointer(read->buffer()), read->kind, e.emitIndex(read->index));
+    Value to = e.element(panel, stored, b.CreateNSWMul(placeOfK(), e.i64(plan.columns())));
     for (unsigned v = 0; v < plan.vectors; ++v) {
       llvm::SmallVector<Value> rows;
-      for (int64_t r = v * 16; r < (v + 1) * 16; ++r) {
-        Value row = b.CreateConstGEP1_64(b.getInt16Ty(), from, r * stride);
-        Value loaded = llvm::Constant::getNullValue(square);
-        if (r < plan.nSize && plan.byTiles) {
-          loaded = b.CreateAlignedLoad(square, row, llvm::Align(2));
-        } else if (r < plan.nSize) {
-          auto *pairs = llvm::FixedVectorType::get(b.getInt16Ty(), 32);
-          loaded = pairedOrder(b.CreateAlignedLoad(pairs, row, llvm::Align(2)));
-          loaded = b.CreateBitCast(loaded, square);
-        }
-        rows.push_back(loaded);
+      for (int64_t r = v * side; r < (v + 1) * side; ++r) {
+        Value row = b.CreateConstGEP1_64(element, from, r * stride);
+        rows.push_back(r < plan.nSize ? pairsOfRow(row, read->kind)
+                                      : llvm::Constant::getNullValue(square));
       }
       for (auto [i, column] : llvm::enumerate(e.transpose(std::move(rows))))
-        b.CreateAlignedStore(column,
-                             b.CreateConstGEP1_64(b.getInt32Ty(), to, i * plan.columns() + v * 16),
-                             llvm::Align(4));
+        b.CreateAlignedStore(
+            column, b.CreateConstGEP1_64(b.getInt32Ty(), to, i * plan.columns() + v * side),
+            llvm::Align(4));
     }
     e.closeBlock();
     e.closeLoop();
   });
 }
 
+// A register of pairs of a row of b in memory.
+Value ContractionEmitter::pairsOfRow(Value row, ElementKind read) {
+  llvm::Type *pair = llvm::FixedVectorType::get(b.getInt32Ty(), plan.lanes);
+  llvm::Align align(byteSize(read));
+  if (plan.byTiles)
+    return b.CreateAlignedLoad(pair, row, align);
+  llvm::Type *element = plan.isOfIntegers() ? memoryType(read, b.getContext()) : b.getInt16Ty();
+  Value loaded =
+      b.CreateAlignedLoad(llvm::FixedVectorType::get(element, 2 * plan.lanes), row, align);
+  if (byteSize(read) == 1) {
+    llvm::Type *wide = llvm::FixedVectorType::get(b.getInt16Ty(), 2 * plan.lanes);
+    loaded = isSigned(read) ? b.CreateSExt(loaded, wide) : b.CreateZExt(loaded, wide);
+  }
+  return b.CreateBitCast(pairedOrder(loaded), pair);
+}
+
 // b's columns of this chunk, in panels as wide as a tile. Rows of k are read as they lie, so that
 // what comes next in memory is fetched ahead.
 void ContractionEmitter::packB() {
   int64_t columns = plan.columns();
-  ElementKind stored = plan.isPaired ? ElementKind::BF16 : kind;
+  ElementKind stored = plan.packedKind();
   if (plan.isAlongK) // rows of k that lie side by side in memory, for all columns
     return overRunsOfB([&](Value low, Value high) {
       overTiles(nLow, nHigh, columns, plan.nSize,

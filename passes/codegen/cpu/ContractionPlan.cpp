@@ -12,6 +12,12 @@ static bool isDirect(Node *node, ElementKind kind) {
   return node->op == Op::Load && node->kind == kind && !node->mask;
 }
 
+// Whether all of its numbers are signed ones of 16 bits.
+static bool fitsPair(Node *node) {
+  unsigned bits = bitWidth(node->kind);
+  return !isFloat(node->kind) && bits > 1 && bits <= (isSigned(node->kind) ? 16 : 15);
+}
+
 static void chooseRows(ContractionPlan &plan, unsigned registers) {
   int64_t most = std::min<int64_t>((registers - 2 - plan.vectors) / plan.vectors, 12);
   if (plan.mSize <= most) {
@@ -69,9 +75,12 @@ void chooseCopies(ContractionPlan &plan, const Graph &graph) {
     plan.acrossA &= boundsOf(graph, plan.m).second % 32 == 0;
   plan.acrossB = plan.packsB && isAlong(plan.b, inner) && !isAlong(plan.b, plan.n);
   if (plan.hasPairs()) {
-    ElementKind kind = plan.byTiles ? ElementKind::U16 : ElementKind::BF16;
-    plan.acrossB = plan.acrossB && isDirect(plan.b, kind) && strideOf(plan.b->index, plan.n) &&
-                   plan.lanes == 16 && size >= 32 && (!plan.byTiles || size % 2 == 0);
+    Node *read = plan.isOfIntegers() ? unwidened(plan.b) : plan.b;
+    ElementKind kind = plan.byTiles          ? ElementKind::U16
+                       : plan.isOfIntegers() ? read->kind
+                                             : ElementKind::BF16;
+    plan.acrossB = plan.acrossB && isDirect(read, kind) && strideOf(read->index, plan.n) &&
+                   size >= 2 * plan.lanes && (!plan.byTiles || size % 2 == 0);
   } else {
     plan.acrossB = plan.acrossB && plan.lanes >= 4 && size >= plan.lanes;
     plan.isAlongK = plan.packsB && !plan.acrossB && plan.lanes >= 4 && isAlongItsK(plan, graph);
@@ -128,13 +137,16 @@ std::optional<ContractionPlan> planContraction(const NestGraph &nest,
   Node *rawA = unwidened(plan.a), *rawB = unwidened(plan.b);
   const LoopGroup &inner = plan.k.back();
   int64_t innerSize = boundsOf(nest.g->graph, inner).second;
-  plan.isPaired = features.bf16 && widest == 16 && plan.lanes == 16 && kind == ElementKind::F32 &&
-                  rawA->kind == ElementKind::BF16 && rawB->kind == ElementKind::BF16 &&
-                  innerSize % 2 == 0 &&
+  bool isOfBf16 = features.bf16 && widest == 16 && kind == ElementKind::F32 &&
+                  rawA->kind == ElementKind::BF16 && rawB->kind == ElementKind::BF16;
+  bool isOfPairs =
+      plan.isOfIntegers() ? features.pairs && fitsPair(rawA) && fitsPair(rawB) : isOfBf16;
+  plan.isPaired = isOfPairs && plan.lanes == widest && innerSize % 2 == 0 &&
                   (reduction.blockEnds.empty() || reduction.together % 2 == 0);
   if (plan.isPaired) {
-    plan.a = rawA;
-    plan.b = rawB;
+    Graph &own = nest.g->graph;
+    plan.a = plan.isOfIntegers() ? own.convert(rawA, ElementKind::I16) : rawA;
+    plan.b = plan.isOfIntegers() ? own.convert(rawB, ElementKind::I16) : rawB;
     plan.packsA = plan.packsB = true; // in the order that adds the products in the order of k
   } else {
     plan.packsA =

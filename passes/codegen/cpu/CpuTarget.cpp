@@ -20,8 +20,15 @@ llvm::Expected<CpuTarget> CpuTarget::of(target::Processor processor) {
                                    " bits: with its instruction sets they have 128" +
                                    (widest > 128 ? ", 256" : "") + (widest > 256 ? ", 512" : ""));
   auto has = [&](const char *name) { return llvm::is_contained(processor.features, name); };
-  VectorFeatures vectors{bits / 8, has("avx512bf16"), has("f16c"),
-                         has("amx-tile") && has("amx-bf16"), has("avx512f")};
+  VectorFeatures vectors{.bytes = bits / 8,
+                         .bf16 = has("avx512bf16"),
+                         .f16 = has("f16c"),
+                         .bf16Tiles = has("amx-tile") && has("amx-bf16"),
+                         .masks = has("avx512f"),
+                         .pairs = bits == 512   ? has("avx512bw")
+                                  : bits == 256 ? has("avx2")
+                                                : false};
+  vectors.addsPairs = vectors.pairs && has("avx512vnni") && (bits == 512 || has("avx512vl"));
   return CpuTarget{std::move(processor), vectors};
 }
 

@@ -25,9 +25,9 @@ bool emitProduct(EntryFunction &function, bool &known) {
     return true;
   std::optional<ContractionLoops> loops = findContraction(nest);
   constexpr int64_t leastTerms = 4; // of fewer, plain sums are as good
-  // Nor where results lie along rows, or terms are left out (kernel/ConvolutionTaps.h).
+  // Nor of integers, nor where results lie along rows, or terms are left out (kernel/ConvolutionTaps.h).
   if (!loops || loops->kSize < leastTerms || loops->isTurned ||
-      !loops->product->reduction->blockEnds.empty())
+      loops->product->reduction->isOfIntegers || !loops->product->reduction->blockEnds.empty())
     return true;
   if (refusesNode(function.kernel, nest.rootNodes()))
     return false;

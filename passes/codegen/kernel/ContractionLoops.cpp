@@ -5,13 +5,14 @@
 
 namespace tessera::codegen {
 
-// The only reduction in the graph, a chain of products.
+// The only reduction in the graph, of products of matrices.
 static Node *findProduct(llvm::ArrayRef<Node *> nodes) {
   Node *found = nullptr;
   for (Node *node : nodes) {
     if (node->op != Op::Reduced)
       continue;
-    if (found || node->reduction->order != Reduction::Chain)
+    const Reduction &reduction = *node->reduction;
+    if (found || (reduction.order != Reduction::Chain && !reduction.isOfIntegers))
       return nullptr;
     found = node;
   }

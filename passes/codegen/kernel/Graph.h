@@ -128,6 +128,8 @@ struct Reduction {
   static constexpr int64_t chainBlock = 128;
   // A chain of products of bf16: processors with tiles add it in another order.
   bool isOfBf16 = false;
+  // A product of matrices of 32-bit integers, which may be added in any order.
+  bool isOfIntegers = false;
   // Of a chain that leaves out terms which are zero: how many of the others there are before each
   // block's end (ConvolutionTaps.h), and how many lie together at least. No ends: it has all.
   llvm::SmallVector<int64_t, 0> blockEnds;

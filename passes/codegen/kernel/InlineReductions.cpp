@@ -245,8 +245,8 @@ void GraphBuilder::productSum(Element a, Element b, ElementKind result, Reductio
   add(graph.make(Op::Add, kind, {mul(a.re, b.im), mul(a.im, b.re)}));
 }
 
-// A product of matrices is a chain; of a vector, it is added as its operands lie.
-static Reduction::Order orderOf(DotGeneralOp dot, ElementType type) {
+// How a product is added: of matrices of floats it is a chain, else it goes as its operands lie.
+static void setOrder(Reduction &reduction, DotGeneralOp dot, ElementType type) {
   auto numbers = dot.getDotDimensionNumbers();
   struct Side {
     Side(mlir::Value value, llvm::ArrayRef<int64_t> batch, llvm::ArrayRef<int64_t> contracted) {
@@ -262,9 +262,14 @@ static Reduction::Order orderOf(DotGeneralOp dot, ElementType type) {
   };
   Side lhs(dot.getLhs(), numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions());
   Side rhs(dot.getRhs(), numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions());
-  if (isFloat(type.kind) && !type.complex && !lhs.isVector && !rhs.isVector)
-    return Reduction::Chain;
-  return lhs.endsContracted && rhs.endsContracted ? Reduction::Rows : Reduction::Columns;
+  bool isOfMatrices = !type.complex && !lhs.isVector && !rhs.isVector;
+  reduction.isOfIntegers =
+      isOfMatrices && (type.kind == ElementKind::I32 || type.kind == ElementKind::U32);
+  if (isOfMatrices && isFloat(type.kind))
+    reduction.order = Reduction::Chain;
+  else
+    reduction.order =
+        lhs.endsContracted && rhs.endsContracted ? Reduction::Rows : Reduction::Columns;
 }
 
 bool GraphBuilder::dotInputs(mlir::Operation *op, IndexRange index, Node *mask,
@@ -292,7 +297,7 @@ bool GraphBuilder::dotInputs(mlir::Operation *op, IndexRange index, Node *mask,
     return false;
   ElementType type = *elementType(op->getResult(0).getType());
   productSum(a, b, type.kind, reduction);
-  reduction.order = orderOf(mlir::cast<DotGeneralOp>(op), type);
+  setOrder(reduction, mlir::cast<DotGeneralOp>(op), type);
   return true;
 }
 
