@@ -180,6 +180,12 @@ def short_sums(x, y, z):
     return x.sum(), (x * x).max(), y.sum(), z.sum(-1), z.sum(0)
 
 
+@program((33, 70), dtypes=("float16",))
+def halves(z):
+    """What LLVM takes for magnitudes of f16, and so flushes to zero, are bits."""
+    return (z > 0).any(-1), (jnp.abs(z) > 1).sum(-1)
+
+
 @program((5, 1100), (5, 1100), dtypes=("float64", "bfloat16"))
 def sums_of_rows(x, y):
     return x.sum(1), (y * y).sum(1), y.astype(jnp.float32).max(1), x.min(1) + x.max(1)

@@ -39,10 +39,9 @@ Value Emitter::fromMemory(ElementKind kind, Value stored) {
     return b.CreateBitCast(wide, like(type, b.getFloatTy()));
   }
   if (kind == ElementKind::F16 && features.f16)
-    return b.CreateFPExt(stored, like(type, b.getFloatTy()));
-  if (kind == ElementKind::F16)
-    return decodeTinyFloat(b, kind, b.CreateBitCast(stored, like(type, b.getInt16Ty())));
-  if (isTinyFloat(kind))
+    return b.CreateFPExt(b.CreateBitCast(stored, like(type, b.getHalfTy())),
+                         like(type, b.getFloatTy()));
+  if (kind == ElementKind::F16 || isTinyFloat(kind))
     return decodeTinyFloat(b, kind, stored);
   if (isInteger(kind) && bitWidth(kind) < 8)
     return b.CreateTrunc(stored, like(type, b.getIntNTy(bitWidth(kind))));
@@ -61,10 +60,9 @@ Value Emitter::toMemory(ElementKind kind, Value value) {
     return b.CreateTrunc(b.CreateLShr(bits, 16), like(type, b.getInt16Ty()));
   }
   if (kind == ElementKind::F16 && features.f16)
-    return b.CreateFPTrunc(value, like(type, b.getHalfTy()));
-  if (kind == ElementKind::F16)
-    return b.CreateBitCast(encodeTinyFloat(b, kind, value), like(type, b.getHalfTy()));
-  if (isTinyFloat(kind))
+    return b.CreateBitCast(b.CreateFPTrunc(value, like(type, b.getHalfTy())),
+                           like(type, b.getInt16Ty()));
+  if (kind == ElementKind::F16 || isTinyFloat(kind))
     return encodeTinyFloat(b, kind, value);
   if (isInteger(kind) && bitWidth(kind) < 8)
     return isSigned(kind) ? b.CreateSExt(value, like(type, b.getInt8Ty()))

@@ -16,8 +16,6 @@ llvm::Type *memoryType(ElementKind kind, llvm::LLVMContext &context) {
     return llvm::Type::getFloatTy(context);
   case ElementKind::F64:
     return llvm::Type::getDoubleTy(context);
-  case ElementKind::F16:
-    return llvm::Type::getHalfTy(context);
   default:
     return llvm::Type::getIntNTy(context, 8 * byteSize(kind));
   }
