@@ -15,6 +15,7 @@
 
 #include "dialects/stablehlo/TensorTypes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 namespace tessera::codegen::gpu {
 
@@ -184,17 +185,18 @@ void Nest::emitElements() {
   e.live = Graph::reachable(rootNodes());
   auto groups = collapseLoops(g->graph, dims, e.live, stores());
   int64_t lanes = lanesOfRow(*this, groups, e.live), items = itemsOf(g->graph, groups, lanes);
-  function.addBlocks(blocksFor(items, function.launch),
-                     [&](Value block, llvm::Instruction *before) {
-                       e.openBody(before);
-                       Value first = e.b.CreateNSWMul(block, e.i64(function.launch.threads));
-                       Value item = e.b.CreateNSWAdd(first, function.thread);
-                       e.openIf(e.b.CreateICmpSLT(item, e.i64(items)));
-                       openItem(e, groups, item, lanes);
-                       emitRoots(function, *this, e, /*ofRows=*/false);
-                       closeItem(e);
-                       e.closeLoop();
-                     });
+  function.addBlocks(
+      blocksFor(items, function.launch), [&](Value block, llvm::Instruction *before) {
+        llvm::IRBuilder<> b(before);
+        Value first = b.CreateNSWMul(block, b.getInt64(function.launch.threads));
+        Value item = b.CreateNSWAdd(first, function.thread);
+        // Threads without an item read nothing: of a kernel with one, which may be written in its place.
+        e.openBody(llvm::SplitBlockAndInsertIfThen(b.CreateICmpSLT(item, b.getInt64(items)), before,
+                                                   /*Unreachable=*/false));
+        openItem(e, groups, item, lanes);
+        emitRoots(function, *this, e, /*ofRows=*/false);
+        closeItem(e);
+      });
 }
 
 // What depends on the row alone. All of it is read before the first element is written, which may

@@ -73,7 +73,7 @@ MUTANTS = [
            "elements of a row are stored where other threads still read it"),
     mutant("gpu.everybody-stores-the-row", NEST, "e.openIf(⟦e.b.CreateICmpEQ(function.thread, e.i64(0))⟧);", "e.b.getTrue()",
            "what there is once for a row is stored by all threads"),
-    mutant("gpu.elements-past-the-end", NEST, "e.openIf(e.b.CreateICmpSLT(item, ⟦e.i64(items)⟧));", "e.i64(items + 1)",
+    mutant("gpu.elements-past-the-end", NEST, "SplitBlockAndInsertIfThen(b.CreateICmpSLT(item, ⟦b.getInt64(items)⟧),", "b.getInt64(items + 1)",
            "an element past the last is computed"),
     mutant("gpu.fours-not-there", SUM, "addFours(); ⟦barrier(b);⟧", "",
            "a row's partial sums are added up before they are there"),
