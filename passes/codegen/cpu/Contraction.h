@@ -17,9 +17,9 @@ struct ContractionPlan : ContractionLoops, ContractionCells {
   bool byTiles = false;  // bf16 by the processor's tiles (ContractionTiles.cpp)
   bool hasPairs() const { return isPaired || byTiles; }
   bool isOfIntegers() const { return product->reduction->isOfIntegers; }
-  // In panels of vectors.
+  // In panels.
   ElementKind packedKind() const {
-    return !isPaired ? product->kind : isOfIntegers() ? ElementKind::I16 : ElementKind::BF16;
+    return !hasPairs() ? product->kind : isOfIntegers() ? ElementKind::I16 : ElementKind::BF16;
   }
   // Of k in a panel: tiles multiply whole units.
   int64_t panelK() const {

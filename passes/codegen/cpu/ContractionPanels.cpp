@@ -13,7 +13,7 @@ Value ContractionEmitter::panelOfB(Value n0) {
   Value number =
       b.CreateUDiv(b.CreateNSWAdd(b.CreateNSWSub(n0, nLow), e.i64(columns - 1)), e.i64(columns));
   Value panels = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchB);
-  return e.element(panels, plan.byTiles ? ElementKind::BF16 : plan.packedKind(),
+  return e.element(panels, plan.packedKind(),
                    b.CreateNSWMul(number, e.i64(plan.panelLength() * columns)));
 }
 
@@ -53,8 +53,8 @@ void ContractionEmitter::storeLanes(Value value, Value place, int64_t align, Val
 
 void ContractionEmitter::packA(Value low, Value high, int64_t length) {
   ElementKind stored = plan.packedKind();
-  if (plan.byTiles)
-    stored = plan.a->kind == ElementKind::U16 ? ElementKind::U16 : ElementKind::BF16;
+  if (plan.byTiles && plan.a->kind == ElementKind::U16) // bits that are only moved
+    stored = ElementKind::U16;
   Value panel = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchA);
   Value m = e.openLoop(low, high, 1, false);
   bindRow(m);
@@ -91,8 +91,7 @@ Value ContractionEmitter::pairs(Node *node, llvm::ArrayRef<unsigned> group, Valu
     bind(inner, second ? b.CreateNSWAdd(k, e.i64(1)) : k);
     e.openBlock();
     bind(group, start, lanes, mask);
-    rows[second] = e.toMemory(plan.byTiles ? ElementKind::BF16 : plan.packedKind(),
-                              e.splat(e.emit(node), lanes));
+    rows[second] = e.toMemory(plan.packedKind(), e.splat(e.emit(node), lanes));
     e.closeBlock();
     e.closeBlock();
   }
@@ -229,7 +228,7 @@ void ContractionEmitter::packPairsAcrossB(Value n0, Value panel) {
   int64_t stride = *strideOf(read->index, plan.n);
   const LoopGroup &inner = plan.k.back();
   int64_t size = boundsOf(graph, inner).second;
-  ElementKind stored = plan.byTiles ? ElementKind::BF16 : plan.packedKind();
+  ElementKind stored = plan.packedKind();
   overRunsOfK([&](Value low, Value high) {
     Value k0 = e.openLoop(low, high, step, false);
     k0 = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, k0, e.i64(size - step));

@@ -1,17 +1,13 @@
 #include "runtime/comm/nccl/NcclLibrary.h"
 
-#include <dlfcn.h>
+#include "runtime/device/cuda/LateLibrary.h"
 
 namespace tessera::runtime::nccl {
 
 static constexpr int kVersion = 20700; // the least: messages between two ranks
 
 Result<const Library *> Library::open() {
-  static Library library;
-  static const Status status = library.load(); // once, by whoever comes first
-  if (!status.ok())
-    return status;
-  return static_cast<const Library *>(&library);
+  return device::cuda::openOnce<Library>([](Library &library) { return library.load(); });
 }
 
 Status Library::load() {
@@ -19,19 +15,15 @@ Status Library::load() {
   void *library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return {Code::Unimplemented, std::string("communicator 'nccl': ") + dlerror() + mend};
-  std::string missing;
-  auto find = [&](const char *name) {
-    void *found = dlsym(library, name);
-    if (!found)
-      missing = name;
-    return found;
-  };
-#define F(name, parameters) name = reinterpret_cast<decltype(name)>(find(#name));
+  device::cuda::LateFunctions optional(library), needed(library);
+#define F(name, parameters) optional.find(name, #name);
   TESSERA_NCCL_OPTIONAL_FUNCTIONS(F)
-  missing.clear();
+#undef F
+#define F(name, parameters) needed.find(name, #name);
   TESSERA_NCCL_FUNCTIONS(F)
 #undef F
-  ncclGetErrorString = reinterpret_cast<decltype(ncclGetErrorString)>(find("ncclGetErrorString"));
+  needed.find(ncclGetErrorString, "ncclGetErrorString");
+  std::string missing = needed.missing();
   int version = 0;
   if (missing.empty() && (ncclGetVersion(&version) != kSuccess || version < kVersion))
     missing = "messages between two ranks (version 2.7)";

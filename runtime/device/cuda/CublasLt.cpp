@@ -1,15 +1,11 @@
 #include "runtime/device/cuda/CublasLt.h"
 
-#include <dlfcn.h>
+#include "runtime/device/cuda/LateLibrary.h"
 
 namespace tessera::runtime::device::cuda {
 
 Result<const CublasLt *> CublasLt::open() {
-  static CublasLt library;
-  static const Status status = library.load(); // once, by whoever comes first
-  if (!status.ok())
-    return status;
-  return static_cast<const CublasLt *>(&library);
+  return openOnce<CublasLt>([](CublasLt &library) { return library.load(); });
 }
 
 Status CublasLt::load() {
@@ -19,19 +15,14 @@ Status CublasLt::load() {
       library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return {Code::Unimplemented, "there is no libcublasLt.so.13 or .12"};
-  std::string missing;
-  auto find = [&](const char *name) {
-    void *found = dlsym(library, name);
-    if (!found)
-      missing = name;
-    return found;
-  };
-#define F(name, parameters) name = reinterpret_cast<decltype(name)>(find(#name));
+  LateFunctions functions(library);
+#define F(name, parameters) functions.find(name, #name);
   TESSERA_CUBLASLT_FUNCTIONS(F)
 #undef F
-  auto version = reinterpret_cast<size_t (*)()>(find("cublasLtGetVersion"));
-  if (!missing.empty())
-    return {Code::Unimplemented, "libcublasLt lacks " + missing};
+  size_t (*version)() = nullptr;
+  functions.find(version, "cublasLtGetVersion");
+  if (!functions.missing().empty())
+    return {Code::Unimplemented, "libcublasLt lacks " + functions.missing()};
   size_t number = version(); // 130100; of earlier ones 120805
   name_ = "cuBLASLt " + std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) +
           "." + std::to_string(number % 100);

@@ -1,17 +1,13 @@
 #include "runtime/device/cuda/Driver.h"
 
-#include <dlfcn.h>
+#include "runtime/device/cuda/LateLibrary.h"
 
 namespace tessera::runtime::device::cuda {
 
 static constexpr int kVersion = 12000; // the least: PTX 8.0
 
 Result<const Driver *> Driver::open() {
-  static Driver driver;
-  static const Status status = driver.load(); // once, by whoever comes first
-  if (!status.ok())
-    return status;
-  return static_cast<const Driver *>(&driver);
+  return openOnce<Driver>([](Driver &driver) { return driver.load(); });
 }
 
 Status Driver::load() {
