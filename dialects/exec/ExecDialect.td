@@ -63,4 +63,34 @@ def Exec_Parameter : AttrDef<Exec_Dialect, "Parameter"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def Exec_TensorMap : AttrDef<Exec_Dialect, "TensorMap"> {
+  let mnemonic = "tensor_map";
+  let summary = "An operand of a GPU's kernel as copies of boxes into shared memory see it.";
+  let description = [{
+    From `offset` bytes on, `sizes` elements, innermost first, which lie side by side there and `strides` bytes apart along the other
+    dimensions; a copy takes a `box` of them, and zeros for what is outside.
+    ```mlir
+    #exec.tensor_map<operand = 0, type = bf16, sizes = [4096, 1024], strides = [8192], box = [64, 128]>
+    ```
+  }];
+  let parameters = (ins "int64_t":$operand, DefaultValuedParameter<"int64_t", "0">:$offset, "::mlir::Type":$type,
+    "::mlir::DenseI64ArrayAttr":$sizes, "::mlir::DenseI64ArrayAttr":$strides, "::mlir::DenseI64ArrayAttr":$box);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Exec_Launch : AttrDef<Exec_Dialect, "Launch"> {
+  let mnemonic = "launch";
+  let summary = "How a GPU runs a kernel: a cell is a block of so many threads.";
+  let description = [{
+    `shared_bytes`: of memory that a block's threads share, beside those that the code declares. `maps`, `#exec.tensor_map`s: parameters
+    after the operands.
+  }];
+  let parameters = (ins "int64_t":$threads, DefaultValuedParameter<"int64_t", "0">:$shared_bytes,
+    OptionalParameter<"::mlir::ArrayAttr">:$maps);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+def Exec_Launches : TypedArrayAttrBase<Exec_Launch, "launches of kernels">;
+
 #endif

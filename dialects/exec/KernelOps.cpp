@@ -151,9 +151,36 @@ LogicalResult ImageOp::verify() {
     return emitOpError("holds code as bytes (i8), not ") << getCode().getElementType();
   if (getGrids() && llvm::any_of(*getGrids(), [](int64_t grid) { return grid < 1; }))
     return emitOpError("has a kernel without cells");
-  if (getThreads() &&
-      llvm::any_of(*getThreads(), [](int64_t count) { return count < 1 || count > 1024; }))
-    return emitOpError("has a kernel with blocks of other than 1 to 1024 threads");
+  return success();
+}
+
+LogicalResult LaunchAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t threads, int64_t sharedBytes, ArrayAttr maps) {
+  if (threads < 1 || threads > 1024)
+    return emitError() << "has blocks of other than 1 to 1024 threads";
+  if (sharedBytes < 0)
+    return emitError() << "has less than no shared memory";
+  if (maps && !llvm::all_of(maps, llvm::IsaPred<TensorMapAttr>))
+    return emitError() << "has maps that are no #exec.tensor_map";
+  return success();
+}
+
+LogicalResult TensorMapAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                    int64_t operand, int64_t offset, Type type,
+                                    DenseI64ArrayAttr sizes, DenseI64ArrayAttr strides,
+                                    DenseI64ArrayAttr box) {
+  int64_t rank = sizes.size();
+  if (operand < 0 || offset < 0 || offset % 16)
+    return emitError() << "names no place in an operand";
+  if (!type.isIntOrFloat() || rank < 1 || rank > 5 || strides.size() != rank - 1 ||
+      box.size() != rank)
+    return emitError() << "needs a type of elements, one to five sizes, a stride for each but the "
+                          "innermost, and a box";
+  bool areSizes = llvm::all_of(sizes.asArrayRef(), [](int64_t size) { return size >= 1; }) &&
+                  llvm::all_of(box.asArrayRef(), [](int64_t size) { return size >= 1; });
+  if (!areSizes ||
+      llvm::any_of(strides.asArrayRef(), [](int64_t stride) { return stride < 16 || stride % 16; }))
+    return emitError() << "has no elements, or strides that are no multiples of 16 bytes";
   return success();
 }
 

@@ -67,15 +67,15 @@ def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, SingleBlock, Symbol]> 
 def Exec_ImageOp : Exec_Op<"image"> {
   let summary = "The code of all kernels for one kind of processor: a section of the program's file.";
   let description = [{
-    `code` holds the bytes of a shared object; where there are `threads` PTX, or with the feature "cubin" what ptxas made of it. Code generation makes one for each processor that it is asked for; the
+    `code` holds the bytes of a shared object; where there are `launches` PTX, or with the feature "cubin" what ptxas made of it. Code generation makes one for each processor that it is asked for; the
     loader takes the best that its machine can run. `grids`, one for each exec.kernel of the module in their order, where
-    they differ from those that the kernels name. `threads`, likewise, of code for a GPU: a cell is a block of so many threads.
+    they differ from those that the kernels name. `launches`, likewise, of code for a GPU.
     ```mlir
     exec.image "cpu" for "x86-64-v3" ["avx2", "fma"] dense_resource<code_v3> : tensor<9120xi8>
     ```
   }];
   let arguments = (ins StrAttr:$target, StrAttr:$cpu, StrArrayAttr:$features, ElementsAttr:$code,
-    OptionalAttr<DenseI64ArrayAttr>:$grids, OptionalAttr<DenseI64ArrayAttr>:$threads);
+    OptionalAttr<DenseI64ArrayAttr>:$grids, OptionalAttr<Exec_Launches>:$launches);
   let assemblyFormat = "$target `for` $cpu $features $code attr-dict";
   let hasVerifier = 1;
 }

@@ -21,7 +21,7 @@ namespace tessera::container {
 
 inline constexpr char kMagic[8] = {'\x89', 'T', 'S', 'R', '\r', '\n', '\x1a', '\n'};
 inline constexpr uint32_t kVersion = 1;
-inline constexpr uint32_t kProgramVersion = 4; // of the manifest: program.File.version
+inline constexpr uint32_t kProgramVersion = 5; // of the manifest: program.File.version
 inline constexpr uint64_t kMostManifest = (uint64_t{1} << 31) - 1; // bytes: protobuf's limit
 inline constexpr uint32_t kDeepestNesting = 256; // loops and branches in each other
 inline constexpr uint64_t kAlignment = 64;

@@ -64,6 +64,8 @@ llvm::StringRef machineOf(const Processor &architecture) {
   return "";
 }
 
+bool hasWarpgroups(const Processor &architecture) { return architecture.name == "sm_90a"; }
+
 bool isNewer(const Processor &a, const Processor &b) {
   auto place = [](const Processor &processor) {
     return llvm::find_if(kArchitectures,

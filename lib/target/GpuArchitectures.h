@@ -19,6 +19,8 @@ bool isGpu(const Processor &processor);
 // The machine (lib/machines) that programs for an architecture are priced for where none is named; ""
 // of a CPU.
 llvm::StringRef machineOf(const Processor &architecture);
+// Whether warpgroups multiply matrices together (wgmma), from boxes of tensors that are copied to shared memory.
+bool hasWarpgroups(const Processor &architecture);
 // Whether `a` comes before `b` among images of code: of two that a GPU runs it is the better one.
 bool isNewer(const Processor &a, const Processor &b);
 

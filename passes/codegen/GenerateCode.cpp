@@ -60,7 +60,8 @@ private:
     for (auto kernel : getOperation().getOps<exec::KernelOp>())
       grids.push_back(kernel.getGrid().value_or(1));
     for (auto image : llvm::make_early_inc_range(getOperation().getOps<exec::ImageOp>())) {
-      image.setGrids(grids);
+      if (!image.getGrids())
+        image.setGrids(grids);
       image->remove();
       images.emplace_back(image);
     }

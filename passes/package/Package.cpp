@@ -78,6 +78,25 @@ LogicalResult writeChannel(ChannelOp from, const llvm::StringMap<uint32_t> &prog
   return success();
 }
 
+void writeLaunch(LaunchAttr from, program::Launch &to) {
+  to.set_threads(from.getThreads());
+  to.set_shared_bytes(from.getSharedBytes());
+  if (!from.getMaps())
+    return;
+  for (auto map : from.getMaps().getAsRange<TensorMapAttr>()) {
+    program::TensorMap &made = *to.add_maps();
+    made.set_operand(map.getOperand());
+    made.set_offset(map.getOffset());
+    made.set_type(elementTypeOf(map.getType()));
+    for (int64_t size : map.getSizes().asArrayRef())
+      made.add_sizes(size);
+    for (int64_t stride : map.getStrides().asArrayRef())
+      made.add_strides(stride);
+    for (int64_t size : map.getBox().asArrayRef())
+      made.add_box(size);
+  }
+}
+
 // The image's entry in the manifest; its code becomes a section of its own.
 LogicalResult writeImage(ImageOp from, program::File &file, Package &package) {
   auto resource = dyn_cast<DenseResourceElementsAttr>(from.getCode());
@@ -96,11 +115,12 @@ LogicalResult writeImage(ImageOp from, program::File &file, Package &package) {
   if (to.grids_size() && to.grids_size() != file.kernels_size())
     return from.emitOpError("gives ")
            << to.grids_size() << " grids for " << file.kernels_size() << " kernels";
-  for (int64_t threads : from.getThreads().value_or(ArrayRef<int64_t>()))
-    to.add_threads(threads);
-  if (to.threads_size() && to.threads_size() != file.kernels_size())
-    return from.emitOpError("gives threads of ")
-           << to.threads_size() << " kernels; there are " << file.kernels_size();
+  if (ArrayAttr launches = from.getLaunchesAttr())
+    for (auto launch : launches.getAsRange<LaunchAttr>())
+      writeLaunch(launch, *to.add_launches());
+  if (to.launches_size() && to.launches_size() != file.kernels_size())
+    return from.emitOpError("launches ")
+           << to.launches_size() << " kernels; there are " << file.kernels_size();
   package.code.emplace_back(section, std::string(blob->getData().data(), blob->getData().size()));
   return success();
 }

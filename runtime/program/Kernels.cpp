@@ -51,23 +51,14 @@ Status readProduct(const program::Kernel &kernel, KernelEntry &entry) {
 
 } // namespace
 
-// One for each kernel, or none.
-static Status checkCount(const char *what, int count, const program::File &file) {
-  if (count == 0 || count == file.kernels_size())
-    return {};
-  return invalidProgram("an image of code has " + std::to_string(count) + " " + what + " for " +
-                        std::to_string(file.kernels_size()) + " kernels");
-}
-
 Result<std::vector<KernelEntry>> readKernels(const program::File &file,
                                              const program::CodeImage *image) {
   static const program::CodeImage none;
-  const auto &grids = (image ? *image : none).grids(), &threads = (image ? *image : none).threads();
+  const auto &grids = (image ? *image : none).grids();
   std::vector<KernelEntry> kernels;
-  if (Status s = checkCount("grids", grids.size(), file); !s.ok())
-    return s;
-  if (Status s = checkCount("numbers of threads", threads.size(), file); !s.ok())
-    return s;
+  if (!grids.empty() && grids.size() != file.kernels_size())
+    return invalidProgram("an image of code has " + std::to_string(grids.size()) + " grids for " +
+                          std::to_string(file.kernels_size()) + " kernels");
   for (const auto &kernel : file.kernels()) {
     auto number = static_cast<int>(kernels.size());
     uint32_t grid = grids.empty() ? kernel.grid() : grids[number];
@@ -82,8 +73,8 @@ Result<std::vector<KernelEntry>> readKernels(const program::File &file,
       if (Status s = checkOutside(kernel); !s.ok())
         return s;
     kernels.push_back({nullptr, grid, grid, false, kernel.symbol(),
-                       static_cast<uint32_t>(kernel.operands_size()), static_cast<uint32_t>(number),
-                       threads.empty() ? 0 : threads[number]});
+                       static_cast<uint32_t>(kernel.operands_size()),
+                       static_cast<uint32_t>(number)});
     if (!kernel.library().empty())
       if (Status s = findInLibrary(kernel, kernels.back()); !s.ok())
         return s;

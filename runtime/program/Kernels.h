@@ -25,7 +25,6 @@ struct KernelEntry {
   std::string symbol;
   uint32_t operands = 0;
   uint32_t number = 0;                        // among the file's
-  uint32_t threads = 0;                       // of each cell, of code for a GPU
   std::shared_ptr<const void> plan = nullptr; // of a kernel that the runtime brings
   // What cuBLASLt may compute in its place; null: nothing.
   std::shared_ptr<const library::Product> product = nullptr;

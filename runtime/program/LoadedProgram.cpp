@@ -240,30 +240,22 @@ static bool has(const program::CodeImage &image, std::string_view feature) {
 
 // The texts of all images for the device, which takes one of them once it is known.
 Status LoadedProgram::readDeviceCode(const Sections &sections) {
-  const program::CodeImage *first = nullptr;
   for (const auto &image : manifest_.images()) {
     if (image.target() != target_)
       continue;
-    auto isSame = [](const auto &a, const auto &b) {
-      return std::equal(a.begin(), a.end(), b.begin(), b.end());
-    };
-    if (!first)
-      first = &image;
-    if (!isSame(image.grids(), first->grids()) || !isSame(image.threads(), first->threads()))
-      return invalidProgram("images of code for one kind of device launch kernels differently");
+    auto launches = readLaunches(manifest_, image);
+    if (!launches.ok())
+      return launches.status();
     for (const auto &section : sections.code)
       if (section.name == image.section())
-        deviceCode_.push_back(
-            {image.cpu(), std::string(section.bytes), has(image, "cubin"), has(image, "cublaslt")});
+        deviceCode_.push_back({image.cpu(), std::string(section.bytes), *launches,
+                               has(image, "cubin"), has(image, "cublaslt")});
   }
   for (const DeviceText &image : deviceCode_)
     if (Status s = image.isCubin ? checkCubin(image.text) : checkPtx(image.text); !s.ok())
       return s;
   if (deviceCode_.empty())
     return invalidProgram("altered: there is no code section");
-  for (const KernelEntry &kernel : kernels_)
-    if (kernel.threads < 1 || kernel.threads > 1024 || kernel.grid > INT32_MAX)
-      return invalidProgram("kernel '" + kernel.symbol + "' has an impossible launch");
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include "include/tessera/program.pb.h"
 #include "runtime/Status.h"
 #include "runtime/program/DeviceProgram.h"
+#include "runtime/program/Launches.h"
 #include "runtime/program/SharedObject.h"
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@ namespace tessera::runtime {
 struct DeviceText {
   std::string architecture; // "sm_80"
   std::string text;         // PTX, or machine code
+  std::vector<KernelLaunch> launches;
   bool isCubin = false;
   bool asksForLibrary = false; // for products of matrices
 };

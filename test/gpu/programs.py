@@ -24,18 +24,19 @@ import ptxas
 from command_line import tessera
 
 # cpu: with FMA, without the tiles of AMX, whose order of sums is the instruction's.
-TARGETS = {"cpu": ["--target-cpu=x86-64-v3", "--topology=a100"], "cuda": ["--target=cuda:sm_80"]}
+TARGETS = {"cpu": ["--target-cpu=x86-64-v3", "--topology=a100"], "cuda": ["--target=cuda:sm_80"], "sm_90a": ["--target=cuda:sm_80,sm_90a"]}
 PROGRAMS = {}
-Program = collections.namedtuple("Program", "function arguments least donate banks near")
+Program = collections.namedtuple("Program", "function arguments least donate banks near warpgroups")
 
 
-def program(*shapes, dtypes="float32", least=None, donate=(), banks=None, near=False):
+def program(*shapes, dtypes="float32", least=None, donate=(), banks=None, near=False, warpgroups=None):
     """`least`: at most so many times the least bytes and sectors may be moved, by all kernels together; `banks`: the same of the turns in which
-    banks of shared memory are asked; None: any. `near`: sums have an order of their own."""
+    banks of shared memory are asked; None: any. `near`: sums have an order of their own. `warpgroups`: the program is for sm_90a too,
+    and runs on one; whether its products are those of warpgroups."""
     def add(function):
         kinds = [dtypes] * len(shapes) if isinstance(dtypes, str) else dtypes
         arguments = [jax.ShapeDtypeStruct(s, k) for s, k in zip(shapes, kinds)]
-        PROGRAMS[function.__name__] = Program(function, arguments, least, donate, banks, near)
+        PROGRAMS[function.__name__] = Program(function, arguments, least, donate, banks, near, warpgroups)
         return function
     return add
 
@@ -256,6 +257,42 @@ def bf16_by_large_tiles(x, w):
     return jnp.einsum("bmk,bkn->bmn", x, w, preferred_element_type=jnp.float32)
 
 
+@program((40, 256, 192), (40, 192, 256), dtypes="bfloat16", banks=1.05, near=True, warpgroups=True)
+def warpgroups(x, w):
+    return jnp.einsum("bmk,bkn->bmn", x, w)
+
+
+@program((66, 200, 136), (66, 152, 200), (152,), dtypes=("float16", "float16", "float32"), banks=1.05, near=True, warpgroups=True)
+def warpgroups_of_turned(x, w, b):
+    return jax.nn.relu(jnp.einsum("bkm,bnk->bmn", x, w, preferred_element_type=jnp.float32) + b)
+
+
+@program((57, 97, 72), (57, 101, 72), dtypes="bfloat16", near=True, warpgroups=True)
+def warpgroups_of_odd_sizes(x, w):
+    return jnp.einsum("bmk,bnk->bmn", x, w, preferred_element_type=jnp.float32)
+
+
+@program((57, 72, 104), (57, 72, 104), dtypes="bfloat16", banks=1.05, near=True, warpgroups=True)
+def warpgroups_across(x, w):
+    return jnp.einsum("bkm,bkn->bmn", x, w, preferred_element_type=jnp.float32)
+
+
+@program((57, 97, 4168), (57, 101, 4168), dtypes="bfloat16", near=True, warpgroups=True)
+def warpgroups_of_long_sums(x, w):
+    return jnp.einsum("bmk,bnk->bmn", x[:, :, 8:], w[:, :, 8:], preferred_element_type=jnp.float32)
+
+
+@program((12, 5, 98, 80), (12, 5, 80, 104), dtypes="bfloat16", near=True, warpgroups=True)
+def warpgroups_of_two_batches(x, w):
+    return jnp.einsum("abmk,bakn->abmn", x[:, :, 1:], w.transpose(1, 0, 2, 3), preferred_element_type=jnp.float32)
+
+
+@program((57, 97, 100), (57, 100, 101), dtypes="bfloat16", near=True, warpgroups=False)
+def not_for_warpgroups(x, w):
+    """Lines of 200 bytes: no copy of a box takes them."""
+    return jnp.einsum("bmk,bkn->bmn", x, w, preferred_element_type=jnp.float32)
+
+
 @program((4, 24, 16), (4, 24, 16), (4, 24, 16))
 def attention_of_few_keys(q, k, v):
     """No kernel of its own (docs/limits.md)."""
@@ -459,6 +496,7 @@ def run(name, target, text, inputs, directory):
         file.write(text)
     np.savez(path("in.npz"), **{f"in{i}": x for i, x in enumerate(inputs)})
     report = os.environ["TESSERA_EMULATOR_REPORT"] = path("counts")
+    os.environ["TESSERA_EMULATOR_SM"] = "90" if target == "sm_90a" else "80"
     for arguments in (["compile", path("mlir"), "-o", path("tsr"), "--verify-each", *TARGETS[target]],
                       ["run", path("tsr"), f"--inputs={path('in.npz')}", f"--outputs={path('out.npz')}", "--quiet"]):
         done = tessera(*arguments)
@@ -514,12 +552,13 @@ def differing(expected, found):
 
 
 def check(name, directory, devices):
-    function, arguments, least, donate, banks, near = PROGRAMS[name]
+    function, arguments, least, donate, banks, near, warpgroups = PROGRAMS[name]
     random = np.random.default_rng(len(name))
     inputs = [values(a, random) for a in arguments]
     text = text_of(function, arguments, donate, devices)
-    expected, found = (run(name, target, text, inputs, directory) for target in ("cpu", "cuda"))
-    for target, result in (("cpu", expected), ("cuda", found)):
+    gpu = "cuda" if warpgroups is None else "sm_90a"
+    expected, found = (run(name, target, text, inputs, directory) for target in ("cpu", gpu))
+    for target, result in (("cpu", expected), (gpu, found)):
         if isinstance(result, str):
             return f"{target}: {result}"
     wrong = far_from_exact(name, inputs, expected[0], found[0]) if near else differing(expected[0], found[0])
@@ -527,9 +566,11 @@ def check(name, directory, devices):
         return wrong
     if not found[1]:
         return "no kernel ran on the stand-in"
-    if ptxas.PTXAS and (wrong := ptxas.wrong_of_program(os.path.join(directory, f"{name}.cuda.tsr"), directory)):
+    if ptxas.PTXAS and (wrong := ptxas.wrong_of_program(os.path.join(directory, f"{name}.{gpu}.tsr"), directory)):
         return wrong
     total = total_of(found[1])
+    if warpgroups is not None and bool(total["warpgroup_products"]) != warpgroups:
+        return f"warpgroups multiplied {total['warpgroup_products']} times"
     if banks and total["bank_turns"] > banks * total["least_bank_turns"]:
         return f"banks of shared memory are asked {total['bank_turns']} times, {total['least_bank_turns']} would do"
     return far_from_least(total, least) if least and devices == 1 else None

@@ -38,17 +38,15 @@ def fields(message):
 
 
 def threads_of(manifest):
-    """Of each kernel, as the images for GPUs say (program.proto: kernels and their symbols, images and their threads)."""
-    names, threads = [], []
+    """Of each kernel, by architecture, as the images for GPUs say (program.proto: kernels and their symbols, images and their launches)."""
+    names, threads = [], {}
     for number, value in fields(manifest):
         if number == 4:
             names.append(dict(fields(value))[1].decode())
-        elif number == 5 and not threads:
-            packed, at = dict(fields(value)).get(6, b""), 0
-            while at < len(packed):
-                count, at = varint(packed, at)
-                threads.append(count)
-    return dict(zip(names, threads))
+        elif number == 5:
+            architecture = dict(fields(value))[2].decode()
+            threads[architecture] = [dict(fields(launch)).get(1, 0) for field, launch in fields(value) if field == 7]
+    return {architecture: dict(zip(names, counts)) for architecture, counts in threads.items()}
 
 
 def texts_of(program):
@@ -56,7 +54,7 @@ def texts_of(program):
     with open(program, "rb") as file:
         content = file.read()
     count, = struct.unpack_from("<I", content, 12)
-    texts, threads = [], {}
+    texts, threads = [], {}  # the manifest comes first
     for at in range(64, 64 + 64 * count, 64):
         kind, _, offset, size = struct.unpack_from("<IIQQ", content, at + 24)
         code = content[offset:offset + size]
@@ -64,7 +62,8 @@ def texts_of(program):
             threads = threads_of(code)
         elif kind == 2 and b".target sm_" in code and not code.startswith(b"\x7fELF"):
             text = code.rstrip(b"\0").decode()
-            texts.append((re.search(r"^\.target (\w+)", text, re.MULTILINE)[1], text, threads))
+            architecture = re.search(r"^\.target (\w+)", text, re.MULTILINE)[1]
+            texts.append((architecture, text, threads.get(architecture, {})))
     return texts
 
 

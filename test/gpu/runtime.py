@@ -321,12 +321,17 @@ def own_kernels_where_cublaslt_is_not(directory):
     require(re.search(r"error: (device \d: )?kernel 'dot_general_\d': it cannot be launched: cuBLASLt status 13 at \S*p.mlir:\d+:\d+", message), message)
 
 
-@case
-def machine_code_is_taken_first(directory):
+def stand_in_for_ptxas(directory):
+    """Settings by which the compiler finds it."""
     tools = os.path.join(directory, "tools")
     os.makedirs(tools)
     os.symlink(os.path.join(HERE, "emulator", "ptxas.py"), os.path.join(tools, "ptxas"))
-    path = {"PATH": f"{tools}:{os.environ['PATH']}"}
+    return {"PATH": f"{tools}:{os.environ['PATH']}"}
+
+
+@case
+def machine_code_is_taken_first(directory):
+    path = stand_in_for_ptxas(directory)
     program = Program(directory, CHAIN, target="cuda:sm_80+cubin", environment=path, in0=(16, 16))
     with open(program.path("cuda.tsr"), "rb") as file:
         first = file.read()
@@ -345,6 +350,34 @@ def machine_code_is_taken_first(directory):
         program = Program(directory, CHAIN, target="cuda:sm_80+cubin", in0=(16, 16))
         report, _, said = report_of(program)
         require(report["code"] == "sm_80 (PTX)" and "CUDA_ERROR_NO_BINARY_FOR_GPU: it compiled the PTX instead" in said, said)
+
+
+# By warpgroups on sm_90a, by warps on sm_80: other blocks, other memory, and parameters that the operands' addresses are encoded in.
+WIDE = """
+func.func @main(%x: tensor<57x97x72xbf16>, %w: tensor<57x101x72xbf16>, %v: tensor<57x101x72xbf16>) -> (tensor<57x97x101xf32>, tensor<57x97x101xf32>) {
+  %p = stablehlo.dot_general %x, %w, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<57x97x72xbf16>, tensor<57x101x72xbf16>) -> tensor<57x97x101xf32>
+  %q = stablehlo.dot_general %x, %v, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<57x97x72xbf16>, tensor<57x101x72xbf16>) -> tensor<57x97x101xf32>
+  return %p, %q : tensor<57x97x101xf32>, tensor<57x97x101xf32>
+}
+"""
+
+
+@case
+def launches_are_those_of_their_code(directory):
+    program = Program(directory, WIDE, target="cuda:sm_80,sm_90a+cubin", environment=stand_in_for_ptxas(directory),
+                      in0=(57, 97, 72), in1=(57, 101, 72), in2=(57, 101, 72))
+    x, w, v = map(bf16, program.inputs.values())
+    exact = [x @ w.swapaxes(1, 2), x @ v.swapaxes(1, 2)]
+    for architecture, code, maps in ((80, "sm_80 (PTX)", 0), (90, "sm_90a (machine code)", 4)):
+        on = {"TESSERA_EMULATOR_SM": architecture}
+        report, found, _ = report_of(program, **on)
+        require(report["code"] == code, report["code"])
+        for true, out in zip(exact, found, strict=True):
+            require(np.abs(out - true).max() <= 2 ** -22 * np.abs(true).max(), f"{code} is {np.abs(out - true).max()} from f64")
+        calls = program.calls(6, **on)
+        # In graphs they are not encoded again.
+        require(calls["cuGraphLaunch"] > 0 and calls.get("cuTensorMapEncodeTiled", 0) == maps * (6 - calls["cuGraphLaunch"] + calls["cuGraphInstantiate"]),
+                f"{code}: {calls} for six steps")
 
 
 def processes(number):

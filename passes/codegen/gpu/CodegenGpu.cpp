@@ -22,7 +22,6 @@ namespace {
 struct Kernels {
   llvm::SmallVector<exec::KernelOp> ops;
   std::vector<codegen::KernelSource> sources;
-  std::vector<codegen::gpu::Launch> launches;
 };
 
 struct CodegenGpuPass : impl::CodegenGpuBase<CodegenGpuPass> {
@@ -42,8 +41,7 @@ struct CodegenGpuPass : impl::CodegenGpuBase<CodegenGpuPass> {
       if (failed(addImage(target, architecture, kernels)))
         return signalPassFailure();
     mlir::Builder b(&getContext());
-    for (auto [op, source, launch] : llvm::zip(kernels.ops, kernels.sources, kernels.launches)) {
-      op.setGrid(launch.blocks);
+    for (auto [op, source] : llvm::zip(kernels.ops, kernels.sources)) {
       op.setFlopsAttr(b.getF64FloatAttr(codegen::workOf(op).flops));
       markProduct(op, codegen::gpu::libraryProductOf(source, target));
     }
@@ -58,7 +56,6 @@ private:
       kernels.ops.push_back(op);
       kernels.sources.push_back(codegen::sourceOf(op));
     }
-    kernels.launches.resize(kernels.ops.size());
     return mlir::success();
   }
 
@@ -76,18 +73,18 @@ private:
     llvm::Module code("kernels", context);
     ptx.prepare(code);
     bool ok = true;
-    for (auto [source, launch] : llvm::zip(kernels.sources, kernels.launches))
-      ok &= codegen::gpu::emitKernel(source, code, launch);
+    std::vector<codegen::gpu::Launch> launches(kernels.sources.size());
+    for (auto [source, launch] : llvm::zip(kernels.sources, launches))
+      ok &= codegen::gpu::emitKernel(source, code,
+                                     target::hasWarpgroups(architecture.toProcessor()), launch);
     if (!ok)
       return mlir::failure();
     llvm::SmallVector<char, 0> text;
     if (std::string problem = ptx.compile(code, text); !problem.empty())
       return module.emitError(problem);
-    llvm::SmallVector<int64_t> threads;
-    for (const codegen::gpu::Launch &launch : kernels.launches)
-      threads.push_back(launch.threads);
-    auto add = [&](llvm::StringRef language, llvm::ArrayRef<char> bytes) {
-      codegen::addImage(module, target, imageOf(architecture, language), bytes, threads);
+    auto add = [&](llvm::StringRef assembler, llvm::ArrayRef<char> bytes) {
+      setLaunches(kernels, launches,
+                  codegen::addImage(module, target, imageOf(architecture, assembler), bytes));
     };
     add("", text);
     return has(architecture, target::kCubin) ? addMachineCode(architecture, text, add)
@@ -96,7 +93,7 @@ private:
 
   mlir::LogicalResult
   addMachineCode(ProcessorAttr architecture, llvm::ArrayRef<char> text,
-                 llvm::function_ref<void(llvm::StringRef language, llvm::ArrayRef<char>)> add) {
+                 llvm::function_ref<void(llvm::StringRef assembler, llvm::ArrayRef<char>)> add) {
     auto failed = [&](llvm::Error error) {
       return getOperation().emitError("--target=cuda:" + architecture.getName() + "+" +
                                       target::kCubin + ": " + llvm::toString(std::move(error)));
@@ -126,6 +123,37 @@ private:
     if (!isPtx)
       image.features.push_back(assembler.str());
     return ProcessorAttr::of(&getContext(), image);
+  }
+
+  // Grids of the first image are the kernels'.
+  void setLaunches(Kernels &kernels, llvm::ArrayRef<codegen::gpu::Launch> launches,
+                   exec::ImageOp image) {
+    bool isFirst = *getOperation().getOps<exec::ImageOp>().begin() == image, differs = false;
+    llvm::SmallVector<mlir::Attribute> attributes;
+    llvm::SmallVector<int64_t> grids;
+    for (auto [op, launch] : llvm::zip(kernels.ops, launches)) {
+      attributes.push_back(attributeOf(launch));
+      grids.push_back(launch.blocks);
+      if (isFirst)
+        op.setGrid(launch.blocks);
+      differs |= op.getGrid() != static_cast<uint64_t>(launch.blocks);
+    }
+    image.setLaunchesAttr(mlir::ArrayAttr::get(&getContext(), attributes));
+    if (differs)
+      image.setGrids(grids);
+  }
+
+  mlir::Attribute attributeOf(const codegen::gpu::Launch &launch) {
+    mlir::Builder b(&getContext());
+    llvm::SmallVector<mlir::Attribute> maps;
+    for (const codegen::gpu::OperandMap &map : launch.maps)
+      maps.push_back(exec::TensorMapAttr::get(
+          &getContext(), map.operand, map.offset,
+          map.isBf16 ? mlir::Type(b.getBF16Type()) : mlir::Type(b.getF16Type()),
+          b.getDenseI64ArrayAttr(map.sizes), b.getDenseI64ArrayAttr(map.strides),
+          b.getDenseI64ArrayAttr(map.box)));
+    return exec::LaunchAttr::get(&getContext(), launch.threads, launch.sharedBytes,
+                                 maps.empty() ? mlir::ArrayAttr() : b.getArrayAttr(maps));
   }
 };
 

@@ -2,13 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace tessera::codegen::gpu {
+
+// An operand of 16-bit elements as copies of boxes into shared memory see it (program.proto, TensorMap).
+struct OperandMap {
+  int64_t operand = 0, offset = 0;
+  bool isBf16 = false;                      // or f16
+  std::vector<int64_t> sizes, strides, box; // innermost first; strides in bytes, one fewer
+};
 
 // How a kernel is launched.
 struct Launch {
   int64_t blocks = 0;
-  int64_t threads = 256; // of each block
+  int64_t threads = 256;   // of each block
+  int64_t sharedBytes = 0; // beside what the code declares
+  std::vector<OperandMap> maps = {};
 };
 
 inline constexpr int64_t kWarp = 32;        // threads that go together

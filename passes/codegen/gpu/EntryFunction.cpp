@@ -7,8 +7,8 @@ namespace tessera::codegen::gpu {
 
 static constexpr unsigned kGlobal = 1, kShared = 3; // address spaces
 
-EntryFunction::EntryFunction(const KernelSource &kernel, llvm::Module &module)
-    : kernel(kernel), module(module) {
+EntryFunction::EntryFunction(const KernelSource &kernel, llvm::Module &module, bool hasWarpgroups)
+    : kernel(kernel), module(module), hasWarpgroups(hasWarpgroups) {
   llvm::LLVMContext &context = module.getContext();
   llvm::IRBuilder<> b(context);
   unsigned count = kernel.body->getNumArguments() + kernel.outputs().size();
@@ -31,6 +31,50 @@ EntryFunction::EntryFunction(const KernelSource &kernel, llvm::Module &module)
   thread = number(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x);
   block = number(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
   end = b.CreateRetVoid();
+}
+
+llvm::SmallVector<Value> EntryFunction::addMaps(std::vector<OperandMap> maps) {
+  constexpr uint64_t kBytes = 128, kAlign = 64;
+  llvm::LLVMContext &context = module.getContext();
+  llvm::SmallVector<llvm::Type *> parameters(function->getFunctionType()->params());
+  parameters.append(maps.size(), llvm::PointerType::get(context, 0));
+  auto *wider = llvm::Function::Create(
+      llvm::FunctionType::get(function->getReturnType(), parameters, /*isVarArg=*/false),
+      function->getLinkage(), "", module);
+  wider->takeName(function);
+  wider->copyAttributesFrom(function);
+  wider->splice(wider->begin(), function);
+  for (auto [buffer, argument] : llvm::zip(buffers, wider->args())) {
+    buffer->replaceAllUsesWith(&argument);
+    buffer = &argument;
+  }
+  function->eraseFromParent();
+  function = wider;
+  llvm::SmallVector<Value> made;
+  auto *type = llvm::ArrayType::get(llvm::Type::getInt8Ty(context), kBytes);
+  for (size_t i = buffers.size(); i < parameters.size(); ++i) {
+    llvm::Argument *argument = function->getArg(i);
+    argument->addAttr(llvm::Attribute::getWithByValType(context, type));
+    argument->addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(kAlign)));
+    argument->addAttr(llvm::Attribute::get(context, "nvvm.grid_constant"));
+    made.push_back(argument);
+  }
+  launch.maps = std::move(maps);
+  return made;
+}
+
+Value EntryFunction::takeSharedOfLaunch(int64_t bytes) {
+  constexpr uint64_t kAlign = 1024;
+  const char *name = "tessera_shared";
+  launch.sharedBytes = bytes;
+  if (llvm::GlobalVariable *known = module.getGlobalVariable(name))
+    return known;
+  auto *type = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0);
+  auto *made = new llvm::GlobalVariable(module, type, /*isConstant=*/false,
+                                        llvm::GlobalValue::ExternalLinkage, nullptr, name, nullptr,
+                                        llvm::GlobalValue::NotThreadLocal, kShared);
+  made->setAlignment(llvm::Align(kAlign));
+  return made;
 }
 
 // There are no vector registers: those of 16 bytes are what a thread loads and stores at once. f16 is

@@ -15,7 +15,7 @@ namespace tessera::codegen::gpu {
 
 class EntryFunction {
 public:
-  EntryFunction(const KernelSource &kernel, llvm::Module &module);
+  EntryFunction(const KernelSource &kernel, llvm::Module &module, bool hasWarpgroups);
 
   const KernelSource &kernel;
   llvm::Module &module;
@@ -23,12 +23,17 @@ public:
   llvm::SmallVector<Value> buffers; // inputs, then outputs
   Value thread, block;              // numbers of 64 bits: in the block, in the grid
   llvm::Instruction *end;           // the return: code goes before it
+  const bool hasWarpgroups;         // wgmma, and copies of boxes
   Launch launch;
   int64_t sharedBytes = 0; // that are taken
 
   Value outputBuffer(unsigned output) const {
     return buffers[kernel.body->getNumArguments() + output];
   }
+  // Parameters after the operands, before any code is written.
+  llvm::SmallVector<Value> addMaps(std::vector<OperandMap> maps);
+  // Memory that the block's threads share, of a size that the launch says: at a multiple of 1,024.
+  Value takeSharedOfLaunch(int64_t bytes);
   // Memory that the block's threads share.
   Value takeShared(llvm::ArrayType *type, const char *name);
   // Writes the nodes of a graph of this kernel, as one thread computes them.
@@ -48,7 +53,8 @@ VectorFeatures threadFeatures();
 void barrier(llvm::IRBuilder<> &b);
 
 // Writes a kernel into the module. False: an error was emitted.
-bool emitKernel(const KernelSource &kernel, llvm::Module &module, Launch &launch);
+bool emitKernel(const KernelSource &kernel, llvm::Module &module, bool hasWarpgroups,
+                Launch &launch);
 // Of a kernel whose outputs are functions of an index.
 bool emitNests(EntryFunction &function);
 // Of one contraction; `known` false: it is none that tiles suit.

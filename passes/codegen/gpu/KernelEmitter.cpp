@@ -31,8 +31,9 @@ static bool emitBody(EntryFunction &function) {
   return ok && (known || emitNests(function));
 }
 
-bool emitKernel(const KernelSource &kernel, llvm::Module &module, Launch &launch) {
-  EntryFunction function(kernel, module);
+bool emitKernel(const KernelSource &kernel, llvm::Module &module, bool hasWarpgroups,
+                Launch &launch) {
+  EntryFunction function(kernel, module, hasWarpgroups);
   if (!emitBody(function))
     return false;
   mlir::Operation *last = kernel.body->getTerminator();

@@ -16,10 +16,11 @@ def CodegenGpu : Pass<"tessera-codegen-gpu", "::mlir::ModuleOp"> {
     ```mlir
     module attributes {tessera.target = ..} {
       exec.kernel @exp_0(%x: tensor<8xf32>) -> tensor<8xf32> attributes {grid = 1 : i64, scratch_bytes = 0 : i64, flops = 8.0 : f64} { .. }
-      exec.image "cuda" for "sm_80" ["ptx80"] dense_resource<exec_code> : .. {threads = array<i64: 256>}
+      exec.image "cuda" for "sm_80" ["ptx80"] dense_resource<exec_code> : .. {launches = [#exec.launch<threads = 256>]}
     }
     ```
-    A cell is a block of `threads` threads. A kernel takes a pointer for each of its arrays: inputs, then outputs. What has no code
+    A cell is a block of `threads` threads. A kernel takes a pointer for each of its arrays: inputs, then outputs, and then the maps of those
+    that it copies by boxes. Kernels have the grids of the first architecture, and images of others those of their own. What has no code
     for GPUs yet is refused, with its place (docs/limits.md).
   }];
   let dependentDialects = ["::tessera::exec::ExecDialect", "::tessera::TesseraDialect"];

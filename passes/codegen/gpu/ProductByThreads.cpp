@@ -16,9 +16,9 @@ public:
 
 private:
   int64_t blockOfK() const override { return Reduction::chainBlock; }
-  void makeSums() override;
+  void placeThread() override;
+  int64_t sumsOfThread() const override { return rows() * columns(); } // by row, column
   void multiply(Value stageOffset) override;
-  void addBlock() override { addAndClear(sums, parts); }
   void stageSums(Value group) override;
   Value rowOf(Value group, Value row) override {
     return b.CreateNSWAdd(b.CreateNSWMul(group, constant(tile.groupRows())), row);
@@ -28,20 +28,16 @@ private:
   int64_t columns() const { return tile.columnGroups * tile.together; }
 
   Value threadRow = nullptr, threadColumn = nullptr; // first of a thread's first group
-  llvm::SmallVector<Value> parts, sums; // of a block of k, of all blocks: by row, column
 };
 
 } // namespace
 
-void ThreadProducts::makeSums() {
+void ThreadProducts::placeThread() {
   int64_t across = tile.columnThreads();
   threadColumn =
       b.CreateNSWMul(b.CreateAnd(function.thread, constant(across - 1)), constant(tile.together));
   threadRow =
       b.CreateNSWMul(b.CreateLShr(function.thread, llvm::Log2_64(across)), constant(tile.together));
-  parts = makeSlots(rows() * columns(), "part");
-  if (isInBlocks())
-    sums = makeSlots(rows() * columns(), "sum");
 }
 
 void ThreadProducts::multiply(Value stageOffset) {
@@ -53,7 +49,6 @@ void ThreadProducts::multiply(Value stageOffset) {
 }
 
 void ThreadProducts::stageSums(Value group) {
-  const auto &slots = sums.empty() ? parts : sums;
   int64_t together = tile.together;
   for (int64_t row = 0; row < together; ++row) {
     Value line = b.CreateNSWMul(b.CreateNSWAdd(threadRow, constant(row)), constant(tile.columns));
@@ -61,7 +56,7 @@ void ThreadProducts::stageSums(Value group) {
       Value values = llvm::PoisonValue::get(e.typeOf(sumKind(), together));
       for (int64_t i = 0; i < together; ++i) {
         Value sum = ofGroup(group, tile.rowGroups, [&](int64_t number) {
-          return slots[(number * together + row) * columns() + run * together + i];
+          return results()[(number * together + row) * columns() + run * together + i];
         });
         values = b.CreateInsertElement(values, sum, i);
       }

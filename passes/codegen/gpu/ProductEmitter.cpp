@@ -21,8 +21,8 @@ void ProductEmitter::prepare() {
                        tile.depth);
   right = loader.sideOf(sourceOf(loops.b), {loops.n}, loops.nSize, loops.k, loops.kSize,
                         tile.columns, tile.depth);
-  rightOffset = layout.elements(left.shape);
-  stageElements = rightOffset + layout.elements(right.shape);
+  rightOffset = sliceElements(left);
+  stageElements = rightOffset + sliceElements(right);
   e.live = Graph::reachable(nest.rootNodes());
 }
 
@@ -59,28 +59,34 @@ void ProductEmitter::addSlice(Value k0, Value end) {
 }
 
 void ProductEmitter::addSlices() {
+  loader.makeRegisters(left);
+  loader.makeRegisters(right);
   fetch(constant(0));
+  forSlices([&](Value k0, Value end) { addSlice(k0, end); });
+  barrier(b); // the stages are free
+}
+
+void ProductEmitter::forSlices(llvm::function_ref<void(Value, Value)> add) {
   Value end = constant(loops.kSize);
   if (!isInBlocks()) {
-    addSlice(e.openLoop(constant(0), end, tile.depth, /*mayBeEmpty=*/false), end);
+    add(e.openLoop(constant(0), end, tile.depth, /*mayBeEmpty=*/false), end);
     e.closeLoop();
-  } else {
-    Value block = e.openLoop(constant(0), end, blockOfK(), /*mayBeEmpty=*/false);
-    Value last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
-                                         b.CreateNSWAdd(block, constant(blockOfK())), end);
-    addSlice(e.openLoop(block, last, tile.depth, /*mayBeEmpty=*/false), end);
-    e.closeLoop();
-    addBlock();
-    e.closeLoop();
+    return;
   }
-  barrier(b); // the stages are free
+  Value block = e.openLoop(constant(0), end, blockOfK(), /*mayBeEmpty=*/false);
+  Value last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                       b.CreateNSWAdd(block, constant(blockOfK())), end);
+  add(e.openLoop(block, last, tile.depth, /*mayBeEmpty=*/false), end);
+  e.closeLoop();
+  addBlock();
+  e.closeLoop();
 }
 
 //===--- Sums ---===//
 
-llvm::SmallVector<Value> ProductEmitter::makeSlots(int64_t count, const char *name) {
+llvm::SmallVector<Value> ProductEmitter::makeSlots(const char *name) {
   llvm::SmallVector<Value> slots;
-  for (int64_t i = 0; i < count; ++i)
+  for (int64_t i = 0; i < sumsOfThread(); ++i)
     slots.push_back(e.temporary(e.typeOf(sumKind(), 1), name));
   clear(slots);
   return slots;
@@ -91,7 +97,8 @@ void ProductEmitter::clear(llvm::ArrayRef<Value> slots) {
     b.CreateStore(llvm::Constant::getNullValue(e.typeOf(sumKind(), 1)), slot);
 }
 
-void ProductEmitter::addAndClear(llvm::ArrayRef<Value> sums, llvm::ArrayRef<Value> parts) {
+// A block of k is done.
+void ProductEmitter::addBlock() {
   llvm::Type *type = e.typeOf(sumKind(), 1);
   for (auto [sum, part] : llvm::zip(sums, parts))
     b.CreateStore(b.CreateFAdd(b.CreateLoad(type, sum), b.CreateLoad(type, part)), sum);
@@ -162,27 +169,34 @@ void ProductEmitter::emitTile(Value number, llvm::Instruction *before) {
   right.first = b.CreateNSWMul(takeDigit(e, number, across), constant(tile.columns));
   left.first = b.CreateNSWMul(takeDigit(e, number, down), constant(tile.rows));
   openItem(e, loops.outer, number, 1);
-  loader.makeRegisters(left);
-  loader.makeRegisters(right);
-  makeSums();
+  placeThread();
+  parts = makeSlots("part");
+  if (isInBlocks())
+    sums = makeSlots("sum");
   addSlices();
   emitResults();
   closeItem(e);
 }
 
-void ProductEmitter::emit() {
-  prepare();
+Value ProductEmitter::takeStages() {
+  int64_t bytes = std::max(2 * stageBytes(), resultBytes());
+  return function.takeShared(llvm::ArrayType::get(b.getInt8Ty(), bytes), "_tiles");
+}
+
+void ProductEmitter::emitTiles() {
   function.launch.threads = tile.threads();
-  // Two stages, and after them a group of rows of the result.
-  int64_t bytes = std::max(2 * stageElements * byteSize(storedKind()),
-                           tile.groupRows() * pitch() * byteSize(sumKind()));
-  shared = function.takeShared(llvm::ArrayType::get(b.getInt8Ty(), bytes), "_tiles");
+  shared = takeStages();
   loader.shared = shared;
   loader.thread = function.thread;
   int64_t blocks = llvm::divideCeil(left.size, tile.rows) *
                    llvm::divideCeil(right.size, tile.columns) * loops.outerCount;
   function.addBlocks(blocks,
                      [&](Value number, llvm::Instruction *before) { emitTile(number, before); });
+}
+
+void ProductEmitter::emit() {
+  prepare();
+  emitTiles();
 }
 
 } // namespace tessera::codegen::gpu

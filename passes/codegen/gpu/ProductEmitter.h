@@ -7,8 +7,9 @@
 //     sums += products of this stage
 //   the tile's sums, through shared memory, side by side: the rest of the graph; stores
 //
-// Rows and columns past the last are the last ones again (SliceLoader.h), and not stored. How products
-// are added is said by what derives from this: ProductByThreads.cpp, ProductByCores.cpp.
+// Rows and columns past the last are the last ones again (SliceLoader.h), or zeros, and not stored. How
+// products are added is said by what derives from this: ProductByThreads.cpp, ProductByCores.cpp; and
+// ProductByWarpgroups.cpp, where slices come otherwise, too.
 #pragma once
 
 #include "passes/codegen/gpu/EntryFunction.h"
@@ -29,9 +30,13 @@ protected:
   ElementKind storedKind() const { return layout.kind(); }
   ElementKind sumKind() const { return loops.product->kind; }
   virtual Node *sourceOf(Node *operand) { return operand; }
-  virtual void makeSums() = 0;
-  virtual void multiply(Value stageOffset) = 0;
-  virtual void addBlock() = 0; // a block of k is done
+  virtual int64_t sliceElements(const SliceSide &side) const { return layout.elements(side.shape); }
+  // Memory for the stages, and then for a group of rows of the result.
+  virtual Value takeStages();
+  virtual void placeThread() = 0; // before anything else in a tile
+  virtual int64_t sumsOfThread() const = 0;
+  virtual void addSlices();
+  virtual void multiply(Value stageOffset) = 0; // what is in a stage; adds to the parts
   virtual int64_t blockOfK() const = 0;
   // A group of the sums' rows to shared memory, `pitch` elements from row to row; and the tile's row
   // that one of them is.
@@ -39,13 +44,17 @@ protected:
   virtual int64_t pitch() const { return tile.columns; }
   virtual Value rowOf(Value group, Value row) = 0;
 
+  void prepare();   // both sides
+  void emitTiles(); // of what is prepared
   bool isInBlocks() const { return loops.kSize > blockOfK(); }
   Value constant(int64_t value) { return b.getInt64(value); }
   Value sharedPlace(ElementKind kind, Value offset) { return e.element(shared, kind, offset); }
-  // Of slots, the sums that stand in them.
-  void clear(llvm::ArrayRef<Value> slots);
-  void addAndClear(llvm::ArrayRef<Value> sums, llvm::ArrayRef<Value> parts);
-  llvm::SmallVector<Value> makeSlots(int64_t count, const char *name);
+  // Loops over slices of k, in blocks: `add` has the slice's place, and the end of all.
+  void forSlices(llvm::function_ref<void(Value k0, Value end)> add);
+  int64_t stageBytes() const { return stageElements * byteSize(storedKind()); }
+  int64_t resultBytes() const { return tile.groupRows() * pitch() * byteSize(sumKind()); }
+  // What a thread has added up when all is done.
+  llvm::ArrayRef<Value> results() const { return sums.empty() ? parts : sums; }
   // What slots of several groups hold, of the group that is asked for.
   Value ofGroup(Value group, int64_t groups, llvm::function_ref<Value(int64_t)> slotOf);
 
@@ -60,25 +69,29 @@ protected:
   SliceLoader loader;
   SliceSide left, right;
   Value shared = nullptr;
-  int64_t rightOffset = 0; // of its slice in a stage, in elements
+  int64_t rightOffset = 0, stageElements = 0; // of its slice in a stage; of a stage
+  // Slots of a thread: of a block of k; of all blocks, if there are several.
+  llvm::SmallVector<Value> parts, sums;
 
 private:
-  void prepare();
   void emitTile(Value number, llvm::Instruction *before);
   void fetch(Value k0);
   void arrive(Value k0);
   Value stageOf(Value k0);
-  void addSlices();
   void addSlice(Value k0, Value end);
+  llvm::SmallVector<Value> makeSlots(const char *name);
+  void clear(llvm::ArrayRef<Value> slots);
+  void addBlock();
   void emitResults();
   void emitResult(Value number, Value group, int64_t lanes);
-
-  int64_t stageElements = 0;
 };
 
-// By fused multiply-adds of threads; by tensor cores.
+// By fused multiply-adds of threads; by tensor cores, which warps use, or warpgroups.
 void emitProductByThreads(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops);
 void emitProductByCores(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops);
+// False, and nothing is written: it does not suit them.
+bool emitProductByWarpgroups(EntryFunction &function, NestGraph &nest,
+                             const ContractionLoops &loops);
 // Whether its operands are f16 or bf16 that tensor cores multiply.
 bool isForCores(const ContractionLoops &loops);
 

@@ -32,8 +32,10 @@ bool emitProduct(EntryFunction &function, bool &known) {
   if (refusesNode(function.kernel, nest.rootNodes()))
     return false;
   known = true;
-  isForCores(*loops) ? emitProductByCores(function, nest, *loops)
-                     : emitProductByThreads(function, nest, *loops);
+  if (!isForCores(*loops))
+    emitProductByThreads(function, nest, *loops);
+  else if (!function.hasWarpgroups || !emitProductByWarpgroups(function, nest, *loops))
+    emitProductByCores(function, nest, *loops);
   return true;
 }
 

@@ -1,5 +1,8 @@
 #include "passes/codegen/gpu/ProductTile.h"
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/ErrorHandling.h"
+
 #include <algorithm>
 
 namespace tessera::codegen::gpu {
@@ -18,6 +21,9 @@ constexpr Choice kOfF64[] = {{{64, 64, 16, 2, 2, 2}, 1.0}, {{32, 32, 16, 1, 1, 2
 constexpr Choice kOfCores[] = {{{128, 128, 32, 2, 1, 1, 64, 32}, 1.0},
                                {{64, 64, 32, 1, 1, 1, 32, 32}, 1.4},
                                {{32, 32, 32, 1, 1, 1, 16, 16}, 2.2}};
+// Two warpgroups, and a warp that brings slices of 128 bytes a line.
+constexpr Choice kOfWarpgroups[] = {{{128, 256, 64, 1, 1, 1, 16, 256, 32}, 0.55},
+                                    {{128, 128, 64, 1, 1, 1, 16, 128, 32}, 0.6}};
 
 // Blocks that a GPU of the larger kind runs at a time, one on each of its processors.
 constexpr double kProcessors = 132;
@@ -30,19 +36,37 @@ double costOf(const Choice &choice, int64_t m, int64_t n, int64_t batch) {
   return std::max(blocks, kProcessors) * double(tile.rows * tile.columns) * choice.cost;
 }
 
+const Choice &bestOf(llvm::ArrayRef<Choice> choices, int64_t m, int64_t n, int64_t batch) {
+  return *std::min_element(choices.begin(), choices.end(), [&](const Choice &a, const Choice &b) {
+    return costOf(a, m, n, batch) < costOf(b, m, n, batch);
+  });
+}
+
+llvm::ArrayRef<Choice> choicesOf(Multiplier multiplier) {
+  switch (multiplier) {
+  case Multiplier::F32:
+    return kOfF32;
+  case Multiplier::F64:
+    return kOfF64;
+  case Multiplier::Cores:
+    return kOfCores;
+  case Multiplier::Warpgroups:
+    return kOfWarpgroups;
+  case Multiplier::WarpgroupsInBlocks: // there are no registers for more
+    return llvm::ArrayRef(kOfWarpgroups).drop_front();
+  }
+  llvm_unreachable("all are listed");
+}
+
 } // namespace
 
 ProductTile productTile(int64_t m, int64_t n, int64_t batch, Multiplier multiplier) {
-  auto best = [&](const auto &choices) {
-    return std::min_element(std::begin(choices), std::end(choices),
-                            [&](const Choice &a, const Choice &b) {
-                              return costOf(a, m, n, batch) < costOf(b, m, n, batch);
-                            })
-        ->tile;
-  };
-  return multiplier == Multiplier::F32   ? best(kOfF32)
-         : multiplier == Multiplier::F64 ? best(kOfF64)
-                                         : best(kOfCores);
+  return bestOf(choicesOf(multiplier), m, n, batch).tile;
+}
+
+bool suitsWarpgroups(int64_t m, int64_t n, int64_t batch) {
+  return costOf(bestOf(kOfWarpgroups, m, n, batch), m, n, batch) <
+         costOf(bestOf(kOfCores, m, n, batch), m, n, batch);
 }
 
 } // namespace tessera::codegen::gpu

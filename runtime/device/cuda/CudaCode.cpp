@@ -82,18 +82,28 @@ Status CudaCode::open(const DeviceText &image) {
                                    (*log ? std::string(" (") + log + ")" : ""));
   }
   image_ = image.architecture + (image.isCubin ? " (machine code)" : " (PTX)");
+  launches_ = image.launches;
   asksForLibrary_ = image.asksForLibrary;
   return {};
 }
 
 Status CudaCode::findFunctions(const LoadedProgram &program) {
+  constexpr int kMostSharedBytes = 8; // attribute of a function
+  const cuda::Driver &driver = backend_->driver();
   for (const KernelEntry &kernel : program.kernels()) {
     cuda::Function function = nullptr;
     if (kernel.used && kernel.function)
       return {Code::Unimplemented, "kernel '" + kernel.symbol + "' runs on CPUs only"};
-    if (kernel.used && backend_->driver().cuModuleGetFunction(&function, module_,
-                                                              kernel.symbol.c_str()) != kSuccess)
+    if (kernel.used &&
+        driver.cuModuleGetFunction(&function, module_, kernel.symbol.c_str()) != kSuccess)
       return invalidProgram("the code for " + image_ + " lacks kernel '" + kernel.symbol + "'");
+    cuda::ResultCode code = kSuccess;
+    // More than any launch may have without asking.
+    if (auto bytes = static_cast<int>(launch(kernel.number).sharedBytes); function && bytes)
+      code = driver.cuFuncSetAttribute(function, kMostSharedBytes, bytes);
+    if (code != kSuccess)
+      return driver.status(code,
+                           "the GPU has not the shared memory of kernel '" + kernel.symbol + "'");
     functions_.push_back(function);
   }
   return {};

@@ -5,6 +5,7 @@
 #include "runtime/device/Queue.h"
 #include "runtime/device/cuda/CudaBackend.h"
 #include "runtime/device/cuda/LibraryProduct.h"
+#include "runtime/program/Launches.h"
 #include <vector>
 
 namespace tessera::runtime {
@@ -20,6 +21,7 @@ public:
   ~CudaCode() override;
 
   cuda::Function function(uint32_t kernel) const { return functions_[kernel]; }
+  const KernelLaunch &launch(uint32_t kernel) const { return launches_[kernel]; }
   // Null: the function computes it.
   const cuda::LibraryProduct *product(uint32_t kernel) const {
     return products_.empty() ? nullptr : products_[kernel].get();
@@ -40,6 +42,7 @@ private:
   const std::shared_ptr<CudaBackend> backend_;
   cuda::Module module_ = nullptr;
   std::vector<cuda::Function> functions_; // null: no instruction runs it
+  std::vector<KernelLaunch> launches_;
   std::vector<std::unique_ptr<const cuda::LibraryProduct>> products_; // none: no library
   std::string image_, library_;                                       // "cuBLASLt 13.1.0"
   uint32_t wanted_ = 0, given_ = 0; // kernels that the library may compute, and does

@@ -131,8 +131,7 @@ Outcome CudaQueue::launch(Worker &, uint32_t tag, const KernelEntry &kernel, con
   return add({.kind = Command::Launch,
               .tag = tag,
               .function = code_->function(kernel.number),
-              .grid = kernel.grid,
-              .threads = kernel.threads,
+              .launch = &code_->launch(kernel.number),
               .operands = kernel.operands,
               .firstOperand = first});
 }

@@ -76,6 +76,11 @@ using MemoryPool = struct MemoryPoolOfDriver *;
   F(cuLaunchKernel, (Function function, unsigned gridX, unsigned gridY, unsigned gridZ,            \
                      unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,      \
                      Stream stream, void **parameters, void **extra))                              \
+  F(cuFuncSetAttribute, (Function function, int attribute, int value))                             \
+  F(cuTensorMapEncodeTiled,                                                                        \
+    (void *map, int type, unsigned rank, Pointer address, const uint64_t *sizes,                   \
+     const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,          \
+     int swizzle, int promotion, int fill))                                                        \
   F(cuGetErrorName, (ResultCode code, const char **name))
 
 // Thread-safe, as the driver is.

@@ -22,6 +22,25 @@ uint64_t Segment::hash() const {
   return hash;
 }
 
+namespace {
+
+// As the driver has it.
+struct alignas(64) EncodedMap {
+  uint8_t bytes[128];
+};
+
+ResultCode encode(const Driver &driver, const OperandMap &map, Pointer operand, EncodedMap &made) {
+  constexpr int kF16 = 6, kBf16 = 9, kNoInterleave = 0, kSwizzle128 = 3, kPromotion256 = 3,
+                kZeros = 0;
+  const std::vector<uint32_t> steps(map.sizes.size(), 1);
+  return driver.cuTensorMapEncodeTiled(
+      &made, map.type == program::BF16 ? kBf16 : kF16, static_cast<unsigned>(map.sizes.size()),
+      operand + map.offset, map.sizes.data(), map.strides.data(), map.box.data(), steps.data(),
+      kNoInterleave, kSwizzle128, kPromotion256, kZeros);
+}
+
+} // namespace
+
 ResultCode give(const Driver &driver, const Segment &segment, const Command &command,
                 Stream stream) {
   switch (command.kind) {
@@ -35,11 +54,20 @@ ResultCode give(const Driver &driver, const Segment &segment, const Command &com
   case Command::Launch:
     break;
   }
-  std::vector<void *> parameters(command.operands);
+  const KernelLaunch &launch = *command.launch;
+  const Pointer *operands = &segment.operands[command.firstOperand];
+  std::vector<EncodedMap> maps(launch.maps.size());
+  std::vector<void *> parameters(command.operands + maps.size());
   for (uint32_t i = 0; i < command.operands; ++i)
-    parameters[i] = const_cast<Pointer *>(&segment.operands[command.firstOperand + i]);
-  return driver.cuLaunchKernel(command.function, command.grid, 1, 1, command.threads, 1, 1, 0,
-                               stream, parameters.data(), nullptr);
+    parameters[i] = const_cast<Pointer *>(operands + i);
+  for (size_t i = 0; i < maps.size(); ++i) {
+    parameters[command.operands + i] = &maps[i];
+    const OperandMap &map = launch.maps[i];
+    if (ResultCode code = encode(driver, map, operands[map.operand], maps[i]); code != kSuccess)
+      return code;
+  }
+  return driver.cuLaunchKernel(command.function, launch.grid, 1, 1, launch.threads, 1, 1,
+                               launch.sharedBytes, stream, parameters.data(), nullptr);
 }
 
 GraphExec Graphs::of(const Segment &segment, Stream stream) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/device/cuda/LibraryProduct.h"
+#include "runtime/program/Launches.h"
 #include <map>
 #include <vector>
 
@@ -11,12 +12,13 @@ namespace tessera::runtime::device::cuda {
 
 struct Command {
   enum Kind : uint32_t { Launch, Multiply, Copy, Write } kind;
-  uint32_t tag = 0;                        // of the issuer; the same commands have the same tags
-  Function function = nullptr;             // of a launch
+  uint32_t tag = 0;            // of the issuer; the same commands have the same tags
+  Function function = nullptr; // of a launch
+  const KernelLaunch *launch = nullptr;
   const LibraryProduct *product = nullptr; // that multiplies, with its workspace at `to`
-  uint32_t grid = 0, threads = 0, operands = 0, firstOperand = 0; // in Segment::operands
-  Pointer from = 0, to = 0;                                       // of a copy; a write's target
-  uint64_t bytes = 0;                                             // of a copy; what is written
+  uint32_t operands = 0, firstOperand = 0; // in Segment::operands
+  Pointer from = 0, to = 0;                // of a copy; a write's target
+  uint64_t bytes = 0;                      // of a copy; what is written
   bool operator==(const Command &) const = default;
 };
 

@@ -146,3 +146,20 @@ exec.program @main arena 64 constants 0
 
 // expected-error @+1 {{holds code as bytes (i8), not 'i32'}}
 exec.image "cpu" for "x86-64" [] dense<0> : tensor<4xi32>
+
+// -----
+
+// expected-error@+1 {{has blocks of other than 1 to 1024 threads}}
+exec.image "cuda" for "sm_90a" [] dense<0> : tensor<4xi8> {launches = [#exec.launch<threads = 2000>]}
+
+// -----
+
+// expected-error@+2 {{strides that are no multiples of 16 bytes}}
+// expected-error@+1 {{failed to parse Exec_Launch parameter 'maps'}}
+exec.image "cuda" for "sm_90a" [] dense<0> : tensor<4xi8> {launches = [#exec.launch<threads = 32, maps = [#exec.tensor_map<operand = 1, type = bf16, sizes = [64, 8], strides = [100], box = [64, 8]>]>]}
+
+// -----
+
+// expected-error@+2 {{a stride for each but the innermost}}
+// expected-error@+1 {{failed to parse Exec_Launch parameter 'maps'}}
+exec.image "cuda" for "sm_90a" [] dense<0> : tensor<4xi8> {launches = [#exec.launch<threads = 32, maps = [#exec.tensor_map<operand = 1, type = bf16, sizes = [64, 8], strides = [], box = [64, 8]>]>]}

@@ -55,3 +55,5 @@ exec.program @second mesh @stage devices [1, 3] arena 64 constants 0 inputs [] o
 exec.image "cpu" for "x86-64-v3" ["avx2", "fma"] dense<0> : tensor<4xi8>
 // CHECK: exec.image "cpu" for "x86-64" [] dense<0> : tensor<4xi8> {grids = array<i64: 4>}
 exec.image "cpu" for "x86-64" [] dense<0> : tensor<4xi8> {grids = array<i64: 4>}
+// CHECK: exec.image "cuda" for "sm_90a" [] dense<0> : tensor<4xi8> {launches = [#exec.launch<threads = 288, shared_bytes = 2048, maps = [#exec.tensor_map<operand = 1, type = bf16, sizes = [64, 8], strides = [128], box = [64, 8]>]>]}
+exec.image "cuda" for "sm_90a" [] dense<0> : tensor<4xi8> {launches = [#exec.launch<threads = 288, shared_bytes = 2048, maps = [#exec.tensor_map<operand = 1, type = bf16, sizes = [64, 8], strides = [128], box = [64, 8]>]>]}

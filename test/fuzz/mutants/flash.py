@@ -1,6 +1,7 @@
 """Attention on GPUs: stages, masks, what is known of rows, and what a block goes past. test/gpu/programs.py looks for them."""
 from mutant import mutant
 
+FUZZER = "gpu"
 TILES = "passes/codegen/gpu/FlashTiles.cpp"
 FORWARD = "passes/codegen/gpu/FlashForward.cpp"
 GRADIENT = "passes/codegen/gpu/FlashGradient.cpp"

@@ -1,9 +1,10 @@
 """Kernels for GPUs: barriers, edges, stages of shared memory, and what is counted. test/gpu/programs.py looks for them."""
 from mutant import mutant
 
+FUZZER = "gpu"
 PRODUCT = "passes/codegen/gpu/ProductEmitter.cpp"
 THREADS = "passes/codegen/gpu/ProductByThreads.cpp"
-CORES = "passes/codegen/gpu/ProductByCores.cpp"
+CORE_SUMS = "passes/codegen/gpu/CoreSums.cpp"
 LOADER = "passes/codegen/gpu/SliceLoader.cpp"
 TILES = "passes/codegen/gpu/ThreadTiles.cpp"
 MATRICES = "passes/codegen/gpu/WarpMatrices.cpp"
@@ -57,9 +58,9 @@ MUTANTS = [
            "an operand whose rows lie side by side is read as if its terms did"),
     mutant("gpu.columns-twice", MATRICES, "right[⟦half * 2 + i⟧]", "i",
            "tensor cores multiply each second eight of columns as the first"),
-    mutant("gpu.eight-rows-further", CORES, "constant(i * kMmaRows + ⟦half * 8⟧)", "half * 4",
+    mutant("gpu.eight-rows-further", CORE_SUMS, "constant(i * kMmaRows + ⟦half * 8⟧)", "half * 4",
            "half of what tensor cores have added up is put four rows further, not eight"),
-    mutant("gpu.group-of-the-first-rows", CORES, "Value within = b.CreateNSWAdd(⟦b.CreateNSWMul(group, constant(each))⟧, bits(row, each - 1, 0));", "constant(0)",
+    mutant("gpu.group-of-the-first-rows", CORE_SUMS, "Value within = b.CreateNSWAdd(⟦b.CreateNSWMul(group, constant(each))⟧, bits(row, each - 1));", "constant(0)",
            "the second half of a warp's rows is stored as the first"),
     mutant("gpu.lines-in-the-same-banks", LINES, "(shape.alongK ? shape.depth : shape.extent) + ⟦pad⟧;", "0",
            "lines of slices begin in the same banks: right, but slow (the emulator counts it)"),

@@ -79,7 +79,7 @@ class Mutant:
     name: str
     edits: list
     why: str  # what is wrong, and where it shows
-    fuzzer: str = "programs"  # that looks for it: a module of test/fuzz with a Worker
+    fuzzer: str = "programs"  # that looks for it: a module of test/fuzz with a Worker; "gpu": test/gpu/programs.py
 
     @property
     def phase(self):

@@ -20,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import hunter
 from mutant import ROOT, SWITCH, planted
 
-LISTS = ("propagate", "reshard", "localize", "communicate", "fuse", "memory", "codegen", "attention", "gpu", "flash", "runtime")
+LISTS = ("propagate", "reshard", "localize", "communicate", "fuse", "memory", "codegen", "attention", "gpu", "warpgroups", "flash", "runtime")
 
 
 def catalogue(only="*"):
@@ -104,9 +104,9 @@ def main():
         if not a.no_build:
             build(a.folder.resolve())
     if a.command == "hunt":
-        of_gpus = [each for each in mutants if each.phase == "gpu"]
+        of_gpus = [each for each in mutants if each.fuzzer == "gpu"]
         hunter.hunt_on_gpus(of_gpus, a.folder / "build", a.folder)
-        if rest := [each for each in mutants if each.phase != "gpu"]:
+        if rest := [each for each in mutants if each.fuzzer != "gpu"]:
             hunter.hunt(rest, a.bin or a.folder / "build" / "bin", a.seed, a.seconds, a.folder)
     if a.command == "table":
         table(mutants, a.folder / "found.jsonl")

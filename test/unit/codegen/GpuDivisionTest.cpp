@@ -81,5 +81,19 @@ TEST(GpuDivisionTest, SumsInOtherOrdersAreAThreadsOwn) {
   EXPECT_TRUE(rowTeams(row, /*areTogether=*/false, 256, kMostSharedBytes));
 }
 
+TEST(GpuDivisionTest, WarpgroupsGetWhatFillsTheirTiles) {
+  EXPECT_TRUE(suitsWarpgroups(4096, 4096, 1));
+  EXPECT_TRUE(suitsWarpgroups(128, 128, 130));
+  EXPECT_TRUE(suitsWarpgroups(1024, 1024, 1));
+  // A few rows; fewer tiles than processors.
+  EXPECT_FALSE(suitsWarpgroups(16, 65536, 1));
+  EXPECT_FALSE(suitsWarpgroups(256, 256, 1));
+  EXPECT_EQ(productTile(8192, 8192, 1, Multiplier::Warpgroups).columns, 256);
+  EXPECT_EQ(productTile(1024, 1024, 1, Multiplier::Warpgroups).columns, 128);
+  // A thread has 128 sums, and twice as many if there are blocks of k.
+  EXPECT_EQ(productTile(8192, 8192, 1, Multiplier::WarpgroupsInBlocks).columns, 128);
+  EXPECT_EQ(productTile(8192, 8192, 1, Multiplier::Warpgroups).threads(), 288);
+}
+
 } // namespace
 } // namespace tessera::codegen::gpu

@@ -388,7 +388,7 @@ TEST(ProgramsTest, OlderFilesAreRefusedInOneLine) {
   std::string old("\x08\x03\x12\x04main\x1a\x00", 10);
   std::string file = container::write({{"manifest", container::SectionKind::Manifest, old}});
   auto status = LoadedProgram::load(file, nullptr).status();
-  EXPECT_EQ(status.message(), "program version 3, this runtime runs 4: compile it again");
+  EXPECT_EQ(status.message(), "program version 3, this runtime runs 5: compile it again");
   EXPECT_EQ(status.code(), Code::FailedPrecondition);
 }
 

@@ -15,6 +15,7 @@ TEST(PtxSectionTest, WhatIsNoPtxIsRefused) {
             "altered: the code for GPUs has no .target sm_");
   EXPECT_EQ(checkPtx(kText + ".extern .func f;").message(),
             "altered: the code for GPUs wants that of others");
+  EXPECT_TRUE(checkPtx(kText + ".extern .shared .align 1024 .b8 s[];").ok());
 }
 
 } // namespace

@@ -7,7 +7,7 @@
 
 // 256 rows of 4096, four elements a thread.
 // CHECK: exec.kernel @side_by_side{{.*}} attributes {flops = {{.*}}, grid = 1024 : i64, scratch_bytes = 0 : i64}
-// CHECK: exec.image "cuda" for "sm_90a" ["ptx80"] {{.*}} {threads = array<i64: 256, 256, 256, 256, 256, 64, 128>}
+// CHECK: exec.image "cuda" for "sm_90a" ["ptx80"] {{.*}} {launches = [#exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 64>, #exec.launch<threads = 128>]}
 // CHECK: exec.image "cuda" for "sm_80" ["ptx80"]
 // AGAIN-COUNT-1: exec.image
 // AGAIN-NOT: exec.image
