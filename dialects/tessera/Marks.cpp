@@ -1,7 +1,9 @@
 #include "dialects/tessera/Marks.h"
 
 #include "dialects/comm/CommOps.h"
+#include "dialects/tessera/GpuTarget.h"
 #include "dialects/tessera/SumMarks.h"
+#include "lib/cost/GpuTime.h"
 #include "lib/cost/Topology.h"
 
 #include "mlir/IR/Builders.h"
@@ -131,7 +133,12 @@ template <typename Attr> static Attr getIn(DictionaryAttr attributes, StringRef 
 
 cost::Topology topologyOf(ModuleOp module) {
   auto topology = module->getAttrOfType<TopologyAttr>(kTopology);
-  return topology ? topology.toTopology() : cost::defaultTopology();
+  if (!topology)
+    return cost::defaultTopology();
+  cost::Topology machine = topology.toTopology();
+  if (cost::isGpu(machine.device) && !isForGpu(module))
+    machine.device.processors = 0;
+  return machine;
 }
 
 void setTopology(ModuleOp module, TopologyAttr topology) { setOrDrop(module, kTopology, topology); }

@@ -16,7 +16,8 @@ enum class Space : uint32_t;
 }
 
 // --- The machine ---
-// As the module says, or the default where it says nothing.
+// As the module says, or the default where it says nothing. For other targets a GPU is none: what is
+// known of it is how fast it computes, and how fast its memory is.
 cost::Topology topologyOf(mlir::ModuleOp module);
 void setTopology(mlir::ModuleOp module, TopologyAttr topology); // null: it says nothing
 

@@ -1,5 +1,6 @@
 // A topology in IR: its text, its invariants, and the plain data that it stands for.
 #include "dialects/tessera/TesseraDialect.h"
+#include "lib/cost/KernelTerms.h"
 #include "lib/cost/TopologyFields.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -173,6 +174,9 @@ LogicalResult TopologyAttr::verify(function_ref<InFlightDiagnostic()> error,
   if (wrong.empty())
     if (std::string network = links::wrongOf(topology.network); !network.empty())
       wrong = "topology: " + network;
+  for (const auto &[kind, rate] : topology.device.kernels)
+    if (wrong.empty() && !cost::isKindOfWork(kind))
+      wrong = "topology: no kind of work '" + kind + "' is known, in 'kernels'";
   return wrong.empty() ? success() : LogicalResult(error() << wrong);
 }
 

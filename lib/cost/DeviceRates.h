@@ -14,6 +14,8 @@ struct DeviceRates {
   // By kind of work, as KernelTerms.h names them: so many a second. Empty: nobody has measured them,
   // and a kernel takes what the two above say.
   std::map<std::string, double, std::less<>> kernels;
+  // Of a GPU, over which a kernel's blocks of threads are divided (GpuTime.h); 0: it is none.
+  double processors = 0;
   double cacheBytes = 1e6; // that a core keeps at hand
   double sharedBytes = 0;  // that a cache beyond has for each core; 0: none is known
   double nearBytes = 0;    // of which a kernel's arrays cost nothing to load

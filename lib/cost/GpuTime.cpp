@@ -1,4 +1,5 @@
 #include "lib/cost/GpuTime.h"
+#include "lib/cost/KernelTerms.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +16,9 @@ constexpr double kOfAddress = 4;
 // A processor draws 64 bytes a clock from the cache that all share: about so many times its share of
 // the memory (4.8 of an A100, 4.4 of an H100).
 constexpr double kMostOfShare = 4;
+// Of tiles of a product's results; and what the threads of a block move at a time (passes/codegen/gpu).
+constexpr double kTileEdges[] = {128, 64, 32};
+constexpr double kBytesOfBlock = 256 * 16;
 
 double instructions(const KernelWork &work) {
   double sum = 0;
@@ -29,20 +33,32 @@ double instructions(const KernelWork &work) {
 
 } // namespace
 
-double processorsOf(const DeviceRates &rates) {
-  auto found = rates.kernels.find("processors");
-  return found == rates.kernels.end() ? 0 : found->second;
-}
-
 double gpuSeconds(const DeviceRates &rates, const KernelWork &work, double blocks) {
-  double processors = processorsOf(rates);
-  double compute = instructions(work) / (rates.flopsPerSecond / 2);
+  double processors = rates.processors, compute = instructions(work) / (rates.flopsPerSecond / 2);
   for (const Product &product : work.products)
     compute += product.flops() / flopsPerSecond(rates, product.type);
   compute *= std::ceil(blocks / processors) * processors / blocks;
   double share = std::min(blocks, processors) / processors;
   double bytesPerSecond = rates.bytesPerSecond * std::min(1.0, kMostOfShare * share);
   return std::hypot(compute, work.bytes() / bytesPerSecond);
+}
+
+double likelyBlocks(const DeviceRates &rates, const KernelWork &work) {
+  double blocks = 1;
+  for (const Product &product : work.products) {
+    double tiles = 0;
+    for (double edge : kTileEdges) {
+      tiles = product.batch * std::ceil(product.m / edge) * std::ceil(product.n / edge);
+      if (tiles >= rates.processors)
+        break;
+    }
+    blocks = std::max(blocks, tiles);
+  }
+  if (!work.products.empty())
+    return blocks;
+  for (const Touched &array : work.arrays)
+    blocks = std::max(blocks, std::ceil(array.bytes / kBytesOfBlock));
+  return blocks;
 }
 
 } // namespace tessera::cost

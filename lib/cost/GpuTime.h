@@ -12,16 +12,13 @@
 
 namespace tessera::cost {
 
-// Of a GPU, as topology files have them among what kernels go by; 0: it is none.
-double processorsOf(const DeviceRates &rates);
-// Whether kernels go by rates of kinds of work (KernelTerms.h), as cores' do that were measured.
-inline bool goesByKinds(const DeviceRates &rates) {
-  return !rates.kernels.empty() && processorsOf(rates) == 0;
-}
-
-double flopsPerSecond(const DeviceRates &rates, ProductType type); // of products
+inline bool isGpu(const DeviceRates &rates) { return rates.processors > 0; }
 
 // `blocks`: of threads, as the code has them. Without the launch.
 double gpuSeconds(const DeviceRates &rates, const KernelWork &work, double blocks);
+
+// The blocks that such a kernel gets where there is no code of it yet: of products, tiles of the results
+// as large as leave no processor idle; of others, threads for 16 bytes each of the largest array.
+double likelyBlocks(const DeviceRates &rates, const KernelWork &work);
 
 } // namespace tessera::cost

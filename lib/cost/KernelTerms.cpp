@@ -1,5 +1,4 @@
 #include "lib/cost/KernelTerms.h"
-#include "lib/cost/GpuTime.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -46,6 +45,7 @@ static constexpr const char *kNames[kTerms] = {"arithmetic",
                                                "combined"};
 
 const char *nameOf(Term term) { return kNames[static_cast<unsigned>(term)]; }
+bool isKindOfWork(llvm::StringRef name) { return llvm::is_contained(kNames, name); }
 
 Terms &Terms::add(const Terms &other, double times) {
   for (unsigned i = 0; i < kTerms; ++i)
@@ -213,6 +213,8 @@ double rooflineSeconds(const DeviceRates &rates, double flops, double bytes) {
 
 double kernelSeconds(const DeviceRates &rates, const KernelWork &work,
                      llvm::ArrayRef<Missed> missed) {
+  if (isGpu(rates))
+    return gpuSeconds(rates, work, likelyBlocks(rates, work));
   return goesByKinds(rates) ? secondsOf(rates, termsOf(rates, work, missed))
                             : leastSeconds(rates, work);
 }

@@ -6,9 +6,9 @@
 // c.
 #pragma once
 
-#include "lib/cost/DeviceRates.h"
-#include "lib/cost/KernelWork.h"
+#include "lib/cost/GpuTime.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include <array>
 #include <vector>
 
@@ -63,6 +63,7 @@ enum class Term : uint8_t {
 constexpr unsigned kTerms = static_cast<unsigned>(Term::Combined) + 1;
 constexpr unsigned kFirstOfMemory = static_cast<unsigned>(Term::Warm);
 const char *nameOf(Term term); // "arithmetic", as topology files have it
+bool isKindOfWork(llvm::StringRef name);
 
 // How much of each there is.
 struct Terms {
@@ -85,11 +86,20 @@ Terms termsOf(const DeviceRates &rates, const KernelWork &work, llvm::ArrayRef<M
 Terms besideTiles(const DeviceRates &rates, Terms terms);
 bool goesByTiles(const DeviceRates &rates, const KernelWork &work);
 
-// Of one core, or one device; without the launch. Where a machine's rates by kind are not known, the
-// roofline of its products and its memory.
+// Whether kernels go by rates of kinds of work, as cores' do that were measured.
+inline bool goesByKinds(const DeviceRates &rates) {
+  return !rates.kernels.empty() && !isGpu(rates);
+}
+// Whether more decides of a kernel than the roofline of its products and its memory.
+inline bool pricesKernels(const DeviceRates &rates) { return goesByKinds(rates) || isGpu(rates); }
+
+double flopsPerSecond(const DeviceRates &rates, ProductType type); // of products
+
+// Of one core, or one device; without the launch. Of a GPU, by the blocks that the kernel is likely to
+// get. Where a machine's rates by kind are not known, that roofline.
 double kernelSeconds(const DeviceRates &rates, const KernelWork &work,
                      llvm::ArrayRef<Missed> missed = {});
-// That roofline: no core does the same in less.
+// The roofline: no core does the same in less.
 double leastSeconds(const DeviceRates &rates, const KernelWork &work);
 // Of work that is nothing else than these.
 double secondsOf(const DeviceRates &rates, const Terms &terms);

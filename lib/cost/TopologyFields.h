@@ -46,7 +46,8 @@ template <class Visitor> void visitFields(DeviceRates &device, Visitor &visitor)
   visitNumbers<Rates>(device, {{"memory", &Rates::bytesPerSecond, Least::One}}, visitor);
   visitor.numbers("kernels", device.kernels, Least::One);
   visitNumbers<Rates>(device,
-                      {{"cache", &Rates::cacheBytes},
+                      {{"processors", &Rates::processors},
+                       {"cache", &Rates::cacheBytes},
                        {"shared_cache", &Rates::sharedBytes},
                        {"near", &Rates::nearBytes},
                        {"vector", &Rates::vectorBytes, Least::One},

@@ -1,10 +1,8 @@
 #include "passes/package/StepPrices.h"
 
 #include "dialects/comm/CommOps.h"
-#include "dialects/tessera/GpuTarget.h"
 #include "lib/cost/CacheWalk.h"
 #include "lib/cost/Exchange.h"
-#include "lib/cost/GpuTime.h"
 #include "lib/cost/SharedCores.h"
 #include "passes/codegen/kernel/KernelWork.h"
 #include "llvm/ADT/DenseSet.h"
@@ -42,9 +40,7 @@ Place placeOf(Value value) {
 class Walk {
 public:
   Walk(ProgramOp program, const cost::Topology &topology, int64_t devices)
-      : topology(topology), cache(topology.device.cacheBytes), shared(topology.device.sharedBytes),
-        isGpu(cost::processorsOf(topology.device) > 0 &&
-              isForGpu(program->getParentOfType<ModuleOp>())) {
+      : topology(topology), cache(topology.device.cacheBytes), shared(topology.device.sharedBytes) {
     if (topology.computingAtOnce)
       cores = double(topology.computingAtOnce) / double(std::max<int64_t>(devices, 1));
     for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>()) {
@@ -161,8 +157,9 @@ private:
     price.terms = cost::termsOf(rates, work, missed);
     if (usesTiles)
       price.terms = cost::besideTiles(rates, price.terms);
-    price.seconds = isGpu ? cost::gpuSeconds(rates, work, work.grid)
-                          : cost::sharedSeconds(rates, alone(price.terms, work), work.grid, cores);
+    price.seconds = cost::isGpu(rates) // whose grids are blocks of threads
+                        ? cost::gpuSeconds(rates, work, work.grid)
+                        : cost::sharedSeconds(rates, alone(price.terms, work), work.grid, cores);
     price.flops = work.flops;
     price.hasProducts = !work.products.empty();
   }
@@ -201,7 +198,6 @@ private:
   const cost::Topology &topology;
   double cores = 1;              // that a device has; a part of one where devices take turns
   cost::CacheWalk cache, shared; // of a core, and beyond
-  const bool isGpu;              // kernels' grids are blocks of threads
   bool usesTiles = false;        // of the processor
   double missedSinceWait = 0;
   double sinceWait = 0;    // bytes

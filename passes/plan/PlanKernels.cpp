@@ -7,7 +7,6 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "dialects/tessera/Marks.h"
-#include "lib/cost/GpuTime.h"
 #include "lib/cost/KernelTerms.h"
 #include "passes/codegen/kernel/KernelWork.h"
 #include "passes/fuse/FormKernels.h"
@@ -156,7 +155,7 @@ void PlanProgram::describeKernel(exec::FusedOp fused, const cost::DeviceRates &r
     convolves |= isa<stablehlo::ConvolutionOp>(op);
   }
   cost::KernelWork work;
-  if (convolves || cost::goesByKinds(rates))
+  if (convolves || cost::pricesKernels(rates))
     work = codegen::workOf(fused);
   plan::Kernel whole;
   llvm::SmallVector<int32_t> members, read, written;
@@ -204,7 +203,7 @@ void PlanProgram::describeKernel(exec::FusedOp fused, const cost::DeviceRates &r
       written.push_back(v);
     }
   }
-  if (cost::goesByKinds(rates))
+  if (cost::pricesKernels(rates))
     whole.seconds = cost::kernelSeconds(rates, work);
   for (int32_t index : members)
     program.ops[index].kernel = whole;

@@ -14,7 +14,7 @@ DeviceRates gpu() {
   rates.flopsPerSecond = 2e12; // 1e12 instructions
   rates.flopsByType = {{"bf16", 1e13}};
   rates.bytesPerSecond = 1e12;
-  rates.kernels = {{"processors", 100}};
+  rates.processors = 100;
   return rates;
 }
 
@@ -50,12 +50,22 @@ TEST(GpuTime, OneProcessorDrawsAFewTimesItsShareOfTheMemory) {
   EXPECT_DOUBLE_EQ(gpuSeconds(gpu(), work, 1), 25e-3);
 }
 
-TEST(GpuTime, ProcessorsAreNoRateOfAKind) {
+TEST(GpuTime, BlocksAreGuessedBeforeThereIsCode) {
   KernelWork work;
-  work.arrays = {{1e9}};
+  work.arrays = {{40960}, {4096}}; // ten blocks' threads read it, 16 bytes each
+  EXPECT_DOUBLE_EQ(likelyBlocks(gpu(), work), 10);
+  EXPECT_DOUBLE_EQ(kernelSeconds(gpu(), work), gpuSeconds(gpu(), work, 10));
+  work.products = {{.batch = 2, .m = 1280, .n = 1000, .k = 64}};
+  EXPECT_DOUBLE_EQ(likelyBlocks(gpu(), work), 2 * 10 * 8); // tiles of 128
+  work.products[0].batch = 1;
+  EXPECT_DOUBLE_EQ(likelyBlocks(gpu(), work), 20 * 16); // of 64: 80 would leave processors idle
+  work.products[0] = {.m = 10, .n = 10, .k = 4096};
+  EXPECT_DOUBLE_EQ(likelyBlocks(gpu(), work), 1);
+}
+
+TEST(GpuTime, RatesOfKindsAreOfCores) {
   EXPECT_TRUE(goesByKinds({.kernels = {{"streams", 1e9}}}));
-  EXPECT_FALSE(goesByKinds(gpu()));
-  EXPECT_DOUBLE_EQ(kernelSeconds(gpu(), work), 1e-3); // before there are blocks: a roofline
+  EXPECT_FALSE(goesByKinds({.kernels = {{"streams", 1e9}}, .processors = 100}));
   EXPECT_DOUBLE_EQ(rooflineSeconds(gpu(), 0, 1e9), 1e-3);
 }
 
