@@ -24,7 +24,7 @@ struct GenerateCode : impl::GenerateCodeBase<GenerateCode> {
       (target::isGpu(processor.toProcessor()) ? gpus : cpus).push_back(processor);
     bool isBoth = !cpus.empty() && !gpus.empty();
     llvm::SmallVector<mlir::OwningOpRef<exec::ImageOp>> images;
-    llvm::SmallVector<int64_t> scratch; // of the GPU's kernels
+    llvm::SmallVector<OfGpu> ofGpu;
     if (!gpus.empty()) {
       mlir::OpPassManager pipeline(mlir::ModuleOp::getOperationName());
       buildCodegenGpuPipeline(pipeline);
@@ -35,7 +35,7 @@ struct GenerateCode : impl::GenerateCodeBase<GenerateCode> {
     }
     if (isBoth) {
       for (auto kernel : module.getOps<exec::KernelOp>())
-        scratch.push_back(kernel.getScratchBytes().value_or(0));
+        ofGpu.push_back({int64_t(kernel.getScratchBytes().value_or(0)), kernel.getProductAttr()});
       takeImages(images);
       setTarget(module, TargetAttr::get(&getContext(), "cpu", cpus));
     }
@@ -46,14 +46,23 @@ struct GenerateCode : impl::GenerateCodeBase<GenerateCode> {
         return signalPassFailure();
     }
     if (isBoth)
-      for (auto [kernel, bytes] : llvm::zip(module.getOps<exec::KernelOp>(), scratch))
-        kernel.setScratchBytes(std::max<int64_t>(kernel.getScratchBytes().value_or(0), bytes));
+      for (auto [kernel, needs] : llvm::zip(module.getOps<exec::KernelOp>(), ofGpu)) {
+        kernel.setScratchBytes(
+            std::max<int64_t>(kernel.getScratchBytes().value_or(0), needs.scratch));
+        kernel.setProductAttr(needs.product);
+      }
     for (auto &image : images)
       module.push_back(image.release());
     setTarget(module, *target);
   }
 
 private:
+  // What a kernel has of the GPU's code beside the image, which code for the CPU knows nothing of.
+  struct OfGpu {
+    int64_t scratch;
+    mlir::DenseI64ArrayAttr product;
+  };
+
   // Of a GPU, with grids of their own beside those that kernels get for the CPU.
   void takeImages(llvm::SmallVectorImpl<mlir::OwningOpRef<exec::ImageOp>> &images) {
     llvm::SmallVector<int64_t> grids;

@@ -40,6 +40,7 @@ struct CodegenCpuPass : impl::CodegenCpuBase<CodegenCpuPass> {
       op.setGrid(info.grid);
       op.setScratchBytes(info.scratchBytes);
       op.setFlopsAttr(b.getF64FloatAttr(codegen::workOf(op).flops));
+      op.removeProductAttr(); // of code for another target
     }
   }
 

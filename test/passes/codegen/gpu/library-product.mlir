@@ -3,9 +3,18 @@
 // result: operand, and how far apart problems, rows and columns lie]
 // RUN: tessera-opt %s --tessera-set-target="target=cuda:sm_80+cublaslt" --tessera-codegen-gpu | FileCheck %s
 // RUN: tessera-opt %s --tessera-set-target="target=cuda:sm_80" --tessera-codegen-gpu | FileCheck %s --check-prefix=UNASKED
+// RUN: tessera-opt %s --tessera-set-target="target=cuda:sm_80+cublaslt" --tessera-codegen-gpu -o %t.cuda
+// RUN: sed 's/#tessera.target<cuda, <[^>]*>>/#tessera.target<cpu, <"x86-64-v3", vector_bits = 256, features = ["avx2", "fma"]>>/' %t.cuda | tessera-opt --tessera-generate-code -o %t.cpu
+// RUN: FileCheck %s --check-prefix=CPU --input-file=%t.cpu
+// RUN: tessera-opt %s --tessera-set-target="target=cpu,cuda:sm_80+cublaslt processors=x86-64-v3" --tessera-generate-code | FileCheck %s --check-prefix=BOTH
 // RUN: not tessera-opt %s --tessera-set-target="target=cuda:sm_80+cublas" 2>&1 | FileCheck %s --check-prefix=NONE
 
 // UNASKED-NOT: product
+// What is compiled again for a CPU has none.
+// CPU: exec.kernel @plain
+// CPU-NOT: product
+// BOTH: exec.kernel @plain
+// BOTH-SAME: product = array<i64: 0, 0, 0, 1, 96, 112, 80,
 // NONE: --target=cuda:sm_80+cublas: 'cublas' is none of cubin, cublaslt
 
 // CHECK: exec.kernel @plain
