@@ -176,6 +176,90 @@ def collectives_stay_on_the_gpu(directory):
 
 
 @case
+def a_step_of_all_devices_is_one_command(directory):
+    program = training(directory)
+    first, step = program.calls(1), calls_of_a_step(program)
+    require(step.get("cuGraphLaunch") == 1, f"a step takes {step}")
+    # How soon the outputs' memory comes round is not the same in each run: what the first steps take differs.
+    others = {name for name, calls in step.items() if abs(calls) >= 1} - {"cuGraphLaunch", "cuEventRecord", "cuMemAllocAsync", "cuMemFreeAsync", "cuStreamSynchronize"}
+    require(not others and step["cuEventRecord"] < 1.5, f"a step takes {step}")
+    print(f"  8 devices, {first['cuLaunchKernel']} launches: {sum(step.values()):.0f} calls, {json.dumps(step, sort_keys=True)}")
+
+
+# A loop that data ends, with a sum over all devices in each trip; what follows needs what came before it, too.
+DECIDED = """
+sdy.mesh @m = <["x"=8]>
+func.func @main(%x: tensor<16x16xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>})
+    -> (tensor<16x16xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}, tensor<16x16xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}]>}) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %most = stablehlo.constant dense<1.0> : tensor<f32>
+  %half = stablehlo.constant dense<0.5> : tensor<16x16xf32>
+  %g = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  %r = stablehlo.while(%v = %x) : tensor<16x16xf32>
+  cond {
+    %s = stablehlo.multiply %v, %v : tensor<16x16xf32>
+    %a = stablehlo.reduce(%s init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<16x16xf32>, tensor<f32>) -> tensor<f32>
+    %c = stablehlo.compare GT, %a, %most : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %t = stablehlo.tanh %v : tensor<16x16xf32>
+    %h = stablehlo.multiply %t, %half : tensor<16x16xf32>
+    stablehlo.return %h : tensor<16x16xf32>
+  }
+  %p = stablehlo.dot_general %r, %g, contracting_dims = [1] x [0] : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  %q = stablehlo.dot_general %p, %p, contracting_dims = [0] x [0] : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  return %p, %q : tensor<16x16xf32>, tensor<16x16xf32>
+}
+"""
+
+
+@case
+def a_decision_of_the_host_ends_a_graph(directory):
+    program = Program(directory, DECIDED, in0=(16, 16))
+    for seed in range(4):
+        program.same_as_cpu("--repeat=4", TESSERA_EMULATOR_SEED=seed, TESSERA_EMULATOR_LAG=1000, TESSERA_EMULATOR_POOL=seed % 2)
+
+
+@case
+def long_steps_are_given_in_parts(directory):
+    """More commands than are gathered, with a sum over the devices in each trip."""
+    program = Program(directory, """
+sdy.mesh @m = <["x"=2]>
+func.func @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>}) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>}) {
+  %n = stablehlo.constant dense<0> : tensor<i32>
+  %end = stablehlo.constant dense<1500> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %r:2 = stablehlo.while(%i = %n, %v = %x) : tensor<i32>, tensor<4xf32>
+  cond {
+    %c = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %s = stablehlo.reduce(%v init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+    %b = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<4xf32>
+    %t = stablehlo.subtract %v, %b : tensor<4xf32>
+    %u = stablehlo.tanh %t : tensor<4xf32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %j, %u : tensor<i32>, tensor<4xf32>
+  }
+  return %r#1 : tensor<4xf32>
+}
+""", in0=(4,))
+    program.same_as_cpu("--repeat=3", TESSERA_EMULATOR_LAG=0, TESSERA_EMULATOR_POOL=1)
+    calls = program.calls(1, TESSERA_EMULATOR_LAG=0)
+    require(calls["cuLaunchKernel"] > 4096, f"a step takes {calls}")
+
+
+@case
+def graphs_know_addresses(directory):
+    """Inputs that come from the step before lie elsewhere in each step, in turns."""
+    program = training(directory)
+    carry = "--carry=out0:in1"
+    for pool in (0, 1):
+        program.same_as_cpu("--repeat=9", carry, TESSERA_EMULATOR_POOL=pool)
+
+
+@case
 def late_streams_change_nothing(directory):
     program = training(directory)
     for seed in range(6):
@@ -415,7 +499,14 @@ def two_processes_by_nccl(directory):
         program.same_as_cpu("--repeat=3", "--comm=nccl", "--quiet", launcher=launcher, TESSERA_EMULATOR_SEED=seed)
     message = program.error("--comm=nccl", "--repeat=3", launcher=launcher, TESSERA_NCCL_FAIL=2)
     require("NCCL: unhandled system error" in message and re.search(r"\((waiting for|found behind) \w+ at \S*p.mlir", message), message)
-    # A rank that dies, and one that hangs: it is named, with what was waited for.
+    # An error of one rank, when its messages are given or while they are waited for, ends all.
+    for rank in (0, 1):
+        message = program.error("--comm=nccl", "--repeat=3", launcher=launcher, TESSERA_NCCL_ERROR=f"{rank}:2")
+        require("a message between processes failed: NCCL: unhandled system error" in message, message)
+        message = program.error("--comm=nccl", "--repeat=3", launcher=launcher, TESSERA_NCCL_REFUSE=f"{rank}:2")
+        require(re.search(r"\w+ at \S*p.mlir:\d+:\d+: messages cannot be given: NCCL: unhandled system error", message), message)
+    program.same_as_cpu("--repeat=3", "--comm=nccl", "--quiet", launcher=launcher, TESSERA_NCCL_LAG=3000)
+    # A rank that dies: it is named, with what was waited for.
     message = program.run("--comm=nccl", "--repeat=3", launcher=launcher, TESSERA_NCCL_DIE="1:2")[0].stderr
     require(re.search(r"rank 1\b.*\((waiting for|found behind) \w+ at \S*p.mlir", message), message)
 

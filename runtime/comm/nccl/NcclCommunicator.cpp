@@ -97,12 +97,13 @@ Status NcclCommunicator::connect(std::shared_ptr<device::Memory> arena) {
   return {};
 }
 
-Status NcclCommunicator::come(uint32_t, uint32_t site, Stream stream) {
-  return driver_.status(ready_.record(site, 0, stream), "no event of a collective");
+Status NcclCommunicator::come(uint32_t, uint32_t site, Gathering &gathering, uint64_t lane) {
+  return driver_.status(ready_.record(site, 0, gathering.reach(lane)), "no event of a collective");
 }
 
-Status NcclCommunicator::follow(uint32_t, uint32_t site, Stream stream) {
-  return driver_.status(done_.await(site, 0, stream), "a collective cannot be waited for");
+Status NcclCommunicator::follow(uint32_t, uint32_t site, Gathering &gathering, uint64_t lane) {
+  return driver_.status(done_.await(site, 0, gathering.reach(lane)),
+                        "a collective cannot be waited for");
 }
 
 Status NcclCommunicator::start(Worker &, uint32_t, const CollectivePlan &plan,
@@ -153,17 +154,20 @@ Status NcclCommunicator::launch(const CollectivePlan &plan, uint32_t table,
   auto &tables = tables_[{&plan, table}];
   if (!tables)
     tables = std::make_unique<TableVersions>(*backend_);
-  auto version = tables->of(
+  auto moves = tables->of(
       buffers,
       [&] {
         MoveTable made = moveTable(parts, reduces ? reducedUnit(plan.type, plan.reduction) : 0);
         made.zeros = zeros;
         return made;
       },
-      stream_);
-  if (!version.ok())
-    return version.status();
-  return tables->launch(**version, reduces ? &plan : nullptr, stream_);
+      reduces ? &plan : nullptr, step_);
+  if (!moves.ok())
+    return moves.status();
+  for (const Command &command : moves->commands)
+    if (ResultCode code = device::cuda::give(driver_, command, {}, stream_); code != kSuccess)
+      return driver_.status(code, "it cannot be launched");
+  return {};
 }
 
 Status NcclCommunicator::exchange(const CollectivePlan &plan, const DeviceStage &stage) {

@@ -42,8 +42,11 @@ public:
   void reset() override;
   void announceFailure(const std::string &text) override { transport_.announce(text); }
 
-  Status come(uint32_t position, uint32_t site, device::cuda::Stream stream) override;
-  Status follow(uint32_t position, uint32_t site, device::cuda::Stream stream) override;
+  void begin() override { ++step_; }
+  Status come(uint32_t position, uint32_t site, device::cuda::Gathering &gathering,
+              uint64_t lane) override;
+  Status follow(uint32_t position, uint32_t site, device::cuda::Gathering &gathering,
+                uint64_t lane) override;
   Status health() override;
 
 private:
@@ -75,6 +78,7 @@ private:
   device::cuda::Stream stream_ = nullptr;
   StreamEvents ready_, done_; // by site
   std::shared_ptr<device::Memory> arena_, staging_;
+  uint64_t step_ = 0;
   std::map<std::pair<const CollectivePlan *, uint32_t>, std::unique_ptr<TableVersions>> tables_;
   std::deque<const CollectivePlan *> underWay_; // oldest first
   const CollectivePlan *last_ = nullptr;        // that was started

@@ -9,28 +9,22 @@ using namespace device::cuda;
 
 static constexpr size_t kKept = 4; // versions, before one is written over
 
-TableVersions::~TableVersions() {
-  backend_.enter();
-  for (auto &known : known_)
-    if (known->version.used)
-      backend_.driver().cuEventDestroy(known->version.used);
+// The oldest that nobody reads any more, or a new one; the last of all from here on.
+std::shared_ptr<TableVersions::Version> &TableVersions::free(uint64_t step) {
+  auto isFree = [&](const auto &version) {
+    return version->step < step && version.use_count() == 1;
+  };
+  auto found =
+      known_.size() < kKept ? known_.end() : std::find_if(known_.begin(), known_.end(), isFree);
+  if (found == known_.end())
+    known_.push_back(std::make_shared<Version>());
+  else
+    std::rotate(found, found + 1, known_.end());
+  return known_.back();
 }
 
-// The oldest that nobody reads any more, or a new one.
-TableVersions::Known *TableVersions::free() {
-  if (known_.size() >= kKept)
-    for (auto it = known_.begin(); it != known_.end(); ++it)
-      if (backend_.driver().cuEventQuery((*it)->version.used) == kSuccess) {
-        std::rotate(it, it + 1, known_.end());
-        return known_.back().get();
-      }
-  known_.push_back(std::make_unique<Known>());
-  return known_.back().get();
-}
-
-Status TableVersions::write(Version &version, Stream stream) {
+Status TableVersions::write(Version &version) {
   size_t bytes = 8 * version.table.words.size();
-  const Driver &driver = backend_.driver();
   if (!version.onHost || version.onHost->bytes() < bytes) {
     version.onHost = backend_.allocate(device::Space::Host, bytes);
     version.onDevice = backend_.allocate(device::Space::Device, bytes);
@@ -39,29 +33,8 @@ Status TableVersions::write(Version &version, Stream stream) {
       return {Code::ResourceExhausted, "no memory for a collective's table"};
     }
   }
-  if (!version.used)
-    if (ResultCode code = driver.cuEventCreate(&version.used, kNoTiming); code != kSuccess)
-      return driver.status(code, "no event");
   std::memcpy(version.onHost->address().bits(), version.table.words.data(), bytes);
-  return driver.status(driver.cuMemcpyAsync(version.onDevice->address().number(),
-                                            version.onHost->address().number(), bytes, stream),
-                       "a collective's table cannot be copied");
-}
-
-Result<TableVersions::Version *> TableVersions::of(const std::vector<uint64_t> &buffers,
-                                                   const std::function<MoveTable()> &make,
-                                                   Stream stream) {
-  for (auto &known : known_)
-    if (known->buffers == buffers)
-      return &known->version;
-  Known *known = free();
-  known->buffers.clear(); // until it is written
-  known->version.table = make();
-  if (!known->version.table.words.empty())
-    if (Status s = write(known->version, stream); !s.ok())
-      return s;
-  known->buffers = buffers;
-  return &known->version;
+  return {};
 }
 
 static Result<Function> kernelOf(device::CudaBackend &backend, uint32_t unit,
@@ -74,25 +47,40 @@ static Result<Function> kernelOf(device::CudaBackend &backend, uint32_t unit,
                           [&] { return reducingPtx(reduction->type, reduction->reduction); });
 }
 
-Status TableVersions::launch(Version &version, const CollectivePlan *reduction, Stream stream) {
-  const MoveTable &table = version.table;
-  const Driver &driver = backend_.driver();
+Result<TableVersions::Moves> TableVersions::of(const std::vector<uint64_t> &buffers,
+                                               const std::function<MoveTable()> &make,
+                                               const CollectivePlan *reduction, uint64_t step) {
+  auto isOfThem = [&](const auto &version) { return version->buffers == buffers; };
+  auto known = std::find_if(known_.begin(), known_.end(), isOfThem);
+  bool isNew = known == known_.end();
+  std::shared_ptr<Version> &version = isNew ? free(step) : *known;
+  if (isNew) {
+    version->buffers.clear(); // until it is written
+    version->table = make();
+    if (!version->table.words.empty())
+      if (Status s = write(*version); !s.ok())
+        return s;
+    version->buffers = buffers;
+  }
+  version->step = step;
+  Moves moves{{}, version};
+  const MoveTable &table = version->table;
   for (const Fill &fill : table.zeros)
-    if (ResultCode code = driver.cuMemsetD8Async(fill.address, 0, fill.bytes, stream);
-        code != kSuccess)
-      return driver.status(code, "zeros cannot be written");
+    moves.commands.push_back({.kind = Command::Zeros, .to = fill.address, .bytes = fill.bytes});
   if (table.words.empty())
-    return {};
+    return moves;
+  Pointer onDevice = version->onDevice->address().number();
+  if (isNew)
+    moves.commands.push_back({.kind = Command::Copy,
+                              .from = version->onHost->address().number(),
+                              .to = onDevice,
+                              .bytes = 8 * table.words.size()});
   auto function = kernelOf(backend_, table.unit, reduction);
   if (!function.ok())
     return function.status();
-  Pointer address = version.onDevice->address().number();
-  void *parameters[] = {&address};
-  ResultCode code = driver.cuLaunchKernel(*function, table.blocks, 1, 1, kMoveThreads, 1, 1, 0,
-                                          stream, parameters, nullptr);
-  if (code == kSuccess)
-    code = driver.cuEventRecord(version.used, stream);
-  return driver.status(code, "it cannot be launched");
+  moves.commands.push_back(
+      {.kind = Command::Move, .function = *function, .to = onDevice, .bytes = table.blocks});
+  return moves;
 }
 
 } // namespace tessera::runtime

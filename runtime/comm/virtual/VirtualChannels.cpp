@@ -6,7 +6,8 @@ using namespace device::cuda;
 
 VirtualChannels::VirtualChannels(std::shared_ptr<device::CudaBackend> backend,
                                  const LoadedProgram &file, Run &run)
-    : LocalChannels(file, run), backend_(std::move(backend)), driver_(backend_->driver()),
+    : LocalChannels(file, run), backend_(std::move(backend)), run_(run),
+      driver_(backend_->driver()), gathering_(std::make_shared<Gathering>(backend_)),
       ready_(*backend_), done_(*backend_) {}
 
 VirtualChannels::~VirtualChannels() {
@@ -20,6 +21,7 @@ VirtualChannels::~VirtualChannels() {
 
 void VirtualChannels::reset() {
   backend_->enter();
+  gathering_->drop();
   for (auto &[device, stream] : streams_)
     if (stream)
       driver_.cuStreamSynchronize(stream);
@@ -27,18 +29,16 @@ void VirtualChannels::reset() {
 }
 
 Status VirtualChannels::come(const DeviceProgram &program, uint32_t position, uint32_t site,
-                             Stream stream) {
-  return driver_.status(ready_.record(site, deviceOf(program, position), stream),
-                        "no event of a channel");
+                             uint64_t lane) {
+  return ready_.record(site, deviceOf(program, position), *gathering_, lane);
 }
 
 Status VirtualChannels::follow(const DeviceProgram &program, uint32_t position, uint32_t site,
-                               Stream stream) {
-  return driver_.status(done_.await(site, deviceOf(program, position), stream),
-                        "a channel cannot be waited for");
+                               uint64_t lane) {
+  return done_.await(site, deviceOf(program, position), *gathering_, lane);
 }
 
-// What is sent to several devices is done when the last of its copies is: all are on one stream.
+// What is sent to several devices is done when the last of its copies is: all are in one lane.
 Status VirtualChannels::carry(const Place &from, const Place &to, const void *source, void *target,
                               uint64_t bytes) {
   uint32_t sender = deviceOf(*from.program, from.position),
@@ -47,18 +47,25 @@ Status VirtualChannels::carry(const Place &from, const Place &to, const void *so
   std::lock_guard lock(mutex_);
   Stream &stream = streams_[sender];
   ResultCode code = stream ? kSuccess : driver_.cuStreamCreate(&stream, kNonBlocking);
-  if (code == kSuccess)
-    code = ready_.await(from.site, sender, stream);
-  if (code == kSuccess)
-    code = ready_.await(to.site, receiver, stream);
-  if (code == kSuccess && bytes)
-    code = driver_.cuMemcpyAsync(reinterpret_cast<uintptr_t>(target),
-                                 reinterpret_cast<uintptr_t>(source), bytes, stream);
-  if (code == kSuccess)
-    code = done_.record(from.site, sender, stream);
-  if (code == kSuccess)
-    code = done_.record(to.site, receiver, stream);
-  return driver_.status(code, "what is sent on a channel cannot be copied");
+  uint64_t lane = laneOfChannel(sender, from.site);
+  if (code == kSuccess && lanes_.insert(lane).second)
+    code = gathering_->open(lane, stream, [this](const Command &, const Status &status) {
+      run_.fail({status.code(), "what is sent on a channel cannot be copied: " + status.message()});
+    });
+  if (code != kSuccess)
+    return driver_.status(code, "what is sent on a channel cannot be copied");
+  for (auto [site, device] : {std::pair(from.site, sender), std::pair(to.site, receiver)})
+    if (Status s = ready_.await(site, device, *gathering_, lane); !s.ok())
+      return s;
+  if (bytes)
+    gathering_->add(lane, {.kind = Command::Copy,
+                           .from = reinterpret_cast<uintptr_t>(source),
+                           .to = reinterpret_cast<uintptr_t>(target),
+                           .bytes = bytes});
+  for (auto [site, device] : {std::pair(from.site, sender), std::pair(to.site, receiver)})
+    if (Status s = done_.record(site, device, *gathering_, lane); !s.ok())
+      return s;
+  return {};
 }
 
 } // namespace tessera::runtime

@@ -4,6 +4,8 @@
 
 #include "runtime/comm/local/LocalChannels.h"
 #include "runtime/comm/virtual/StreamEvents.h"
+#include "runtime/device/cuda/Gathering.h"
+#include <set>
 
 namespace tessera::runtime {
 
@@ -14,11 +16,11 @@ public:
   ~VirtualChannels() override;
 
   void reset() override;
+  // Of all programs.
+  const std::shared_ptr<device::cuda::Gathering> &gathering() const { return gathering_; }
   // As of StreamCommunicator.
-  Status come(const DeviceProgram &program, uint32_t position, uint32_t site,
-              device::cuda::Stream stream);
-  Status follow(const DeviceProgram &program, uint32_t position, uint32_t site,
-                device::cuda::Stream stream);
+  Status come(const DeviceProgram &program, uint32_t position, uint32_t site, uint64_t lane);
+  Status follow(const DeviceProgram &program, uint32_t position, uint32_t site, uint64_t lane);
 
 protected:
   Status carry(const Place &from, const Place &to, const void *source, void *target,
@@ -31,10 +33,13 @@ private:
   }
 
   const std::shared_ptr<device::CudaBackend> backend_;
+  Run &run_;
   const device::cuda::Driver &driver_;
+  const std::shared_ptr<device::cuda::Gathering> gathering_;
   StreamEvents ready_, done_;                        // by site and device
-  std::mutex mutex_;                                 // of the streams
+  std::mutex mutex_;                                 // of what follows
   std::map<uint32_t, device::cuda::Stream> streams_; // by device that sends
+  std::set<uint64_t> lanes_;                         // that are open
 };
 
 } // namespace tessera::runtime

@@ -3,13 +3,11 @@
 //   compute   launch launch .. | fork     launch .. launch    | land   launch ..
 //   copies                       | fork   copy     land
 //
-// Commands that follow each other are gathered, and given together (Segment.h). The issuer is parked
-// where it needs to know that the stream has come so far: a timer asks the driver.
+// They are gathered, with those of the other devices where these are on the same GPU (Gathering.h).
 #pragma once
 
 #include "runtime/device/Queue.h"
 #include "runtime/device/cuda/CudaCode.h"
-#include "runtime/device/cuda/Segment.h"
 #include "runtime/device/cuda/StreamCommunicator.h"
 #include <map>
 
@@ -39,40 +37,35 @@ public:
 private:
   // Of a copy that goes on beside what follows.
   struct Beside {
-    cuda::EventHandle fork = nullptr, landed = nullptr;
+    cuda::StreamEvent fork, landed;
   };
 
+  Status open();
   bool enter();
-  Outcome add(const cuda::Command &command);
-  // What was gathered is in the stream.
-  Outcome flush();
+  bool isWatched() const { return lane_.issuer.tracing || backend_->blocks(); }
+  Outcome add(const cuda::Command &command, const cuda::Pointer *operands = nullptr);
   Outcome refused(uint32_t tag, cuda::ResultCode code, const char *what);
-  Outcome giveEach();
-  cuda::ResultCode copyIn(cuda::Stream stream, Address from, Address to, uint64_t bytes);
+  Outcome copyByWay(uint64_t lane, uint32_t tag, Address from, Address to, uint64_t bytes);
+  Outcome makeRoom();
   // Done once all commands so far are carried out; else the issuer is parked until then.
-  Outcome catchUp(uint32_t tag);
+  Outcome catchUp(uint32_t tag, cuda::Gathering::For what);
   Outcome arrived(uint32_t tag);
-  void ask();
 
   const std::shared_ptr<CudaBackend> backend_;
   const cuda::Driver &driver_;
   const Lane lane_;
   const CudaCode *code_;
   StreamCommunicator *const streams_; // null: the communicator is the host's
-  Status broken_;                     // why there is no stream
+  std::unique_ptr<cuda::Gathering> own_;
+  cuda::Gathering *gathering_;
+  const uint64_t compute_, beside_; // lanes
+  Status broken_;                   // why there are none
   cuda::Stream stream_ = nullptr, copies_ = nullptr;
-  cuda::EventHandle event_ = nullptr;
   std::shared_ptr<Memory> value_;   // pinned: what is read
   std::shared_ptr<Memory> scratch_; // of kernels that the arena has none for; null: there are none
-  std::map<uint32_t, Beside> beside_;
-  cuda::Segment segment_; // gathered
-  cuda::Graphs graphs_;
-
-  bool arrived_ = false; // the stream, where the issuer waited for it
-  cuda::ResultCode result_ = cuda::kSuccess;
+  std::map<uint32_t, Beside> started_;
+  cuda::Gathering::Member waiting_;
   uint32_t firstTag_ = 0, given_ = 0; // of the commands since the last catchUp
-  Timer timer_ = {};
-  int64_t pause_ = 0; // until the driver is asked again
 };
 
 } // namespace tessera::runtime::device

@@ -7,16 +7,25 @@
 #pragma once
 
 #include "runtime/Status.h"
-#include "runtime/device/cuda/Driver.h"
+#include "runtime/device/cuda/Gathering.h"
 
 namespace tessera::runtime::device {
 
 class StreamCommunicator {
 public:
-  // Before a `start`: the operands are there when the device's stream has come so far.
-  virtual Status come(uint32_t position, uint32_t site, cuda::Stream stream) = 0;
-  // After a `wait` that is done: what follows in the stream comes after what the site has started.
-  virtual Status follow(uint32_t position, uint32_t site, cuda::Stream stream) = 0;
+  // Where the commands of all its devices are gathered together; null: each device has a gathering of
+  // its own.
+  virtual cuda::Gathering *gathering() { return nullptr; }
+  // A number of its own for each device of the gathering.
+  virtual uint32_t deviceOf(uint32_t position) const { return position; }
+  // A step begins: nothing is under way.
+  virtual void begin() {}
+  // Before a `start`: the operands are there when the device's lane has come so far.
+  virtual Status come(uint32_t position, uint32_t site, cuda::Gathering &gathering,
+                      uint64_t lane) = 0;
+  // After a `wait` that is done: what follows in the lane comes after what the site has started.
+  virtual Status follow(uint32_t position, uint32_t site, cuda::Gathering &gathering,
+                        uint64_t lane) = 0;
   // Asked while a device waits for its stream: whether that may still come so far.
   virtual Status health() { return {}; }
 

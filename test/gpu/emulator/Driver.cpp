@@ -231,8 +231,15 @@ API cuStreamSynchronize(Stream *stream) {
 }
 API cuStreamWaitEvent(Stream *stream, Event *event, unsigned) {
   COUNTED;
+  if (event->capture) { // the stream takes part in it from here on
+    if (event->capture->isOver())
+      return CapturedEvent;
+    if (stream->capture && stream->capture != event->capture)
+      return CaptureIsolation;
+    return event->capture->await(stream, event), Success;
+  }
   if (stream->capture)
-    return CaptureUnsupported;
+    return CaptureIsolation;
   std::shared_ptr<Record> last;
   {
     std::lock_guard lock(Gpu::ofProcess().mutex);
@@ -254,9 +261,10 @@ API cuEventDestroy(Event *event) {
 API cuEventRecord(Event *event, Stream *stream) {
   COUNTED;
   if (stream->capture)
-    return CaptureUnsupported;
+    return stream->capture->record(stream, event), Success;
   std::shared_ptr<Record> record = stream->record();
   std::lock_guard lock(Gpu::ofProcess().mutex);
+  event->capture = nullptr;
   event->last = std::move(record);
   return Success;
 }
@@ -264,6 +272,8 @@ API cuEventQuery(Event *event) {
   COUNTED;
   Gpu &gpu = Gpu::ofProcess();
   std::lock_guard lock(gpu.mutex);
+  if (event->capture)
+    return CapturedEvent;
   if (event->last && !event->last->done)
     return NotReady;
   if (event->last)
@@ -271,27 +281,31 @@ API cuEventQuery(Event *event) {
   return gpu.failure;
 }
 
-// What one thread gives to a stream becomes a graph; an executable one is a copy of it.
+// What one thread gives to a stream, and to those that wait for it, becomes a graph.
 API cuStreamBeginCapture(Stream *stream, int) {
   COUNTED;
   if (stream->capture)
     return CaptureUnsupported;
-  return stream->capture = new Graph, Success;
+  return stream->capture = std::make_shared<Capture>(stream), Success;
 }
 API cuStreamEndCapture(Stream *stream, Graph **graph) {
   COUNTED;
-  *graph = std::exchange(stream->capture, nullptr);
-  return *graph ? Success : InvalidValue;
+  *graph = nullptr;
+  std::shared_ptr<Capture> capture = stream->capture;
+  if (!capture || !capture->beganOn(stream))
+    return InvalidValue;
+  *graph = capture->end().release();
+  return *graph ? Success : CaptureUnjoined;
 }
-API cuGraphInstantiate(Graph **made, Graph *graph, unsigned long long) {
+API cuGraphInstantiate(GraphExec **made, Graph *graph, unsigned long long) {
   COUNTED;
-  return *made = new Graph(*graph), Success;
+  return *made = new GraphExec(*graph), Success;
 }
 API cuGraphDestroy(Graph *graph) { return delete graph, Success; }
-API cuGraphExecDestroy(Graph *graph) { return delete graph, Success; }
-API cuGraphLaunch(Graph *graph, Stream *stream) {
+API cuGraphExecDestroy(GraphExec *graph) { return delete graph, Success; }
+API cuGraphLaunch(GraphExec *graph, Stream *stream) {
   COUNTED;
-  return stream->pushAll(graph->actions), Success;
+  return graph->launch(*stream), Success;
 }
 
 API cuLaunchKernel(Function *function, unsigned gridX, unsigned gridY, unsigned gridZ,
@@ -354,7 +368,10 @@ API cuGetErrorName(int code, const char **name) {
       {IllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS"},
       {LaunchFailed, "CUDA_ERROR_LAUNCH_FAILED"},
       {LaunchOutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
-      {CaptureUnsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"}};
+      {CaptureUnsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
+      {CaptureUnjoined, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED"},
+      {CaptureIsolation, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION"},
+      {CapturedEvent, "CUDA_ERROR_CAPTURED_EVENT"}};
   auto it = names.find(code);
   return *name = it == names.end() ? nullptr : it->second,
          it == names.end() ? InvalidValue : Success;

@@ -114,19 +114,23 @@ void Stream::push(Command command) {
 
 void Stream::push(Action action) {
   if (capture)
-    capture->actions.push_back(std::move(action));
+    capture->add(this, std::move(action));
   else
     push(Command{{std::move(action)}, {}, nullptr, nullptr, {}});
 }
 
-void Stream::pushAll(const std::vector<Action> &actions) {
-  push(Command{actions, {}, nullptr, nullptr, {}});
+void Stream::pushAll(std::vector<Action> actions) {
+  push(Command{std::move(actions), {}, nullptr, nullptr, {}});
 }
 
 std::shared_ptr<Record> Stream::record() {
   auto made = std::make_shared<Record>();
-  push(Command{{}, {}, nullptr, made, {}});
+  record(made);
   return made;
+}
+
+void Stream::record(std::shared_ptr<Record> record) {
+  push(Command{{}, {}, nullptr, std::move(record), {}});
 }
 
 void Stream::await(std::shared_ptr<Record> record) {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace tessera::emulator {
@@ -24,7 +25,10 @@ enum Result : int {
   IllegalAddress = 700,
   LaunchOutOfResources = 701,
   LaunchFailed = 719,
-  CaptureUnsupported = 900
+  CaptureUnsupported = 900,
+  CaptureUnjoined = 904,
+  CaptureIsolation = 905,
+  CapturedEvent = 907
 };
 
 uint64_t environment(const char *name, uint64_t otherwise);
@@ -64,12 +68,22 @@ struct Record {
   Order::Clock clock;
 };
 
+class Capture;
+
 struct Event {
-  std::shared_ptr<Record> last; // null: never recorded, which nobody waits for
+  std::shared_ptr<Record> last;     // null: never recorded, which nobody waits for
+  std::shared_ptr<Capture> capture; // in which it was recorded last; null: in none
+  size_t record = 0;                // there
 };
 
+// What was captured: lanes, one for each stream, the first being the stream that began it.
 struct Graph {
-  std::vector<Action> actions;
+  struct Step { // actions, then a record, or a wait for one
+    std::vector<Action> actions;
+    std::optional<size_t> records, awaits;
+  };
+  std::vector<std::vector<Step>> lanes;
+  size_t records = 0;
 };
 
 // Its methods take the lock of the GPU.
@@ -80,13 +94,14 @@ public:
 
   // At the end of what it has to do, or of the graph that is being captured.
   void push(Action action);
-  void pushAll(const std::vector<Action> &actions); // of a graph
+  void pushAll(std::vector<Action> actions);
   std::shared_ptr<Record> record();
+  void record(std::shared_ptr<Record> record);
   void await(std::shared_ptr<Record> record);
   void call(std::function<void()> onHost); // without the lock
   void drain();
 
-  Graph *capture = nullptr;
+  std::shared_ptr<Capture> capture; // null: none is under way
 
 private:
   struct Command {
@@ -105,6 +120,41 @@ private:
   uint64_t lag_ = environment("TESSERA_EMULATOR_LAG", 200);
   std::mt19937_64 random_;
   std::thread thread_;
+};
+
+// Streams that give to one graph. Of one thread, as the driver wants it.
+class Capture : public std::enable_shared_from_this<Capture> {
+public:
+  explicit Capture(Stream *origin) { laneOf(origin); }
+
+  void add(Stream *stream, Action action);
+  void record(Stream *stream, Event *event);
+  // The stream takes part from here on, if it did not.
+  void await(Stream *stream, const Event *event);
+  // Null: a stream that took part was not waited for.
+  std::unique_ptr<Graph> end();
+  bool isOver() const { return isOver_; }
+  bool beganOn(const Stream *stream) const { return streams_.front() == stream; }
+
+private:
+  std::vector<Graph::Step> &laneOf(Stream *stream);
+  bool isJoined() const;
+
+  Graph graph_;
+  std::vector<Stream *> streams_;                 // by lane
+  std::vector<std::pair<size_t, size_t>> places_; // of records: lane, step
+  bool isOver_ = false;
+};
+
+// A graph that can be given to a stream. Its other lanes are streams of their own.
+class GraphExec {
+public:
+  explicit GraphExec(const Graph &graph) : graph_(graph) {}
+  void launch(Stream &stream);
+
+private:
+  const Graph graph_;
+  std::vector<std::unique_ptr<Stream>> others_;
 };
 
 } // namespace tessera::emulator

@@ -5,6 +5,9 @@
 //   TESSERA_NCCL_FAIL=N     the connection breaks in group N of messages
 //   TESSERA_NCCL_DIE=R:N    the process of rank R ends there
 //   TESSERA_NCCL_SILENT=R:N it hangs there
+//   TESSERA_NCCL_ERROR=R:N  its messages never come, which an asynchronous error says some moments later
+//   TESSERA_NCCL_REFUSE=R:N the call is refused
+//   TESSERA_NCCL_LAG=US     messages are late by up to so many microseconds
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -108,8 +111,15 @@ void exchange(void *data) {
   Comm &comm = *group.comm;
   if (isNamed("TESSERA_NCCL_DIE", comm, group.number))
     _exit(9);
-  while (isNamed("TESSERA_NCCL_SILENT", comm, group.number) && !comm.aborted)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (const char *lag = std::getenv("TESSERA_NCCL_LAG"); lag && std::atoi(lag) > 0)
+    std::this_thread::sleep_for(
+        std::chrono::microseconds(std::random_device()() % static_cast<unsigned>(std::atoi(lag))));
+  bool isLost = isNamed("TESSERA_NCCL_ERROR", comm, group.number);
+  while ((isLost || isNamed("TESSERA_NCCL_SILENT", comm, group.number)) && !comm.aborted) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(isLost ? 20 : 1));
+    if (isLost)
+      comm.error = SystemError;
+  }
   if (const char *text = std::getenv("TESSERA_NCCL_FAIL"); text && std::atoi(text) == group.number)
     comm.error = SystemError;
   for (auto &message : group.messages)
@@ -157,6 +167,8 @@ int give() {
     return Success;
   Stream stream = messages.front()->stream;
   auto *group = new Group{messages.front()->comm, ++messages.front()->comm->groups, {}};
+  if (isNamed("TESSERA_NCCL_REFUSE", *group->comm, group->number))
+    return delete group, SystemError;
   for (auto &message : messages) {
     if (message->stream != stream || message->comm != group->comm)
       return InvalidUsage; // of the stand-in: one stream, one communicator

@@ -1,0 +1,335 @@
+#include "runtime/device/cuda/Gathering.h"
+#include <algorithm>
+#include <set>
+
+namespace tessera::runtime::device::cuda {
+
+static constexpr int64_t kFirstPause = 4'000, kLongestPause = 200'000; // nanoseconds
+static constexpr int64_t kPatience =
+    100'000; // that a value waits for devices that still give commands
+static constexpr size_t kMostCommands = 4096; // of a lane
+
+Gathering::Gathering(std::shared_ptr<CudaBackend> backend, Health health)
+    : backend_(std::move(backend)), driver_(backend_->driver()), health_(std::move(health)),
+      known_(driver_) {
+  timer_.context = this;
+  timer_.fire = [](Timer *timer) { static_cast<Gathering *>(timer->context)->fire(); };
+}
+
+Gathering::~Gathering() {
+  backend_->enter();
+  for (auto &[stream, tail] : tails_)
+    if (tail.event)
+      driver_.cuEventDestroy(tail.event);
+  for (EventHandle event : {event_, graphEvent_})
+    if (event)
+      driver_.cuEventDestroy(event);
+}
+
+ResultCode Gathering::open(uint64_t name, Stream stream, Refused refused) {
+  std::lock_guard lock(mutex_);
+  for (EventHandle *event : {&event_, &graphEvent_, &tails_[stream].event})
+    if (!*event)
+      if (ResultCode code = driver_.cuEventCreate(event, kNoTiming); code != kSuccess)
+        return code;
+  if (!origin_)
+    origin_ = stream;
+  lanes_[name].stream = stream;
+  refused_[name] = std::move(refused);
+  return kSuccess;
+}
+
+void Gathering::close(uint64_t name) {
+  std::lock_guard lock(mutex_);
+  auto lane = lanes_.find(name);
+  if (lane == lanes_.end())
+    return;
+  clear();
+  Stream stream = lane->second.stream;
+  lanes_.erase(lane);
+  refused_.erase(name);
+  auto isOther = [&](const auto &other) { return other.second.stream == stream; };
+  if (std::any_of(lanes_.begin(), lanes_.end(), isOther))
+    return;
+  driver_.cuEventDestroy(tails_[stream].event);
+  tails_.erase(stream);
+  if (origin_ == stream)
+    origin_ = nullptr;
+}
+
+void Gathering::begin(bool isWatched) {
+  std::lock_guard lock(mutex_);
+  isWatched_ = isWatched;
+  clear();
+  known_.tidy();
+}
+
+// --- Commands ---
+
+void Gathering::add(uint64_t name, Command command, const Pointer *operands,
+                    std::shared_ptr<const void> held) {
+  std::lock_guard lock(mutex_);
+  Lane &lane = lanes_[name];
+  command.firstOperand = static_cast<uint32_t>(lane.operands.size());
+  if (operands)
+    lane.operands.insert(lane.operands.end(), operands, operands + command.operands);
+  if (held)
+    lane.held.push_back(std::move(held));
+  append(name, command);
+}
+
+void Gathering::append(uint64_t name, const Command &command) {
+  Lane &lane = lanes_[name];
+  order_.push_back({name, lane.commands.size()});
+  lane.commands.push_back(command);
+  if (isWatched_)
+    giveAll();
+}
+
+void Gathering::record(uint64_t lane, StreamEvent &event) {
+  std::lock_guard lock(mutex_);
+  if (event.gathered != number_)
+    event.gathered = number_, event.records = 0;
+  ++event.records;
+  append(lane, {.kind = Command::Record, .event = &event});
+}
+
+void Gathering::await(uint64_t lane, StreamEvent &event) {
+  std::lock_guard lock(mutex_);
+  uint32_t record = event.gathered == number_ ? event.records : 0;
+  append(lane, {.kind = Command::Await, .event = &event, .record = record});
+}
+
+Stream Gathering::reach(uint64_t name) {
+  std::lock_guard lock(mutex_);
+  giveAll();
+  Stream stream = lanes_[name].stream;
+  follow(stream);
+  tails_[stream].isAhead = true;
+  return stream;
+}
+
+bool Gathering::isFull(uint64_t name) {
+  std::lock_guard lock(mutex_);
+  return lanes_[name].commands.size() >= kMostCommands;
+}
+
+void Gathering::drop() {
+  std::lock_guard lock(mutex_);
+  clear();
+}
+
+void Gathering::clear() {
+  for (auto &[name, lane] : lanes_)
+    lane.clear();
+  order_.clear();
+  ++number_;
+}
+
+// --- Giving them ---
+
+void Gathering::giveAll() {
+  if (order_.empty() || !origin_)
+    return clear();
+  backend_->enter();
+  GraphExec graph = isWatched_ ? nullptr : known_.of(lanes_, [this] { return capture(); });
+  if (graph) {
+    ResultCode code = gatherTails();
+    if (code == kSuccess)
+      code = driver_.cuGraphLaunch(graph, origin_);
+    ++graphs_;
+    for (auto &[name, lane] : lanes_)
+      for (const Command &command : lane.commands)
+        if (command.kind == Command::Record)
+          command.event->isInGraph = true;
+    const Given &first = order_.front();
+    if (code != kSuccess)
+      refused_[first.lane](lanes_[first.lane].commands[first.command],
+                           driver_.status(code, "a graph cannot be launched"));
+  } else {
+    giveEach();
+  }
+  clear();
+}
+
+// In the order in which they came: what is waited for has been recorded before.
+void Gathering::giveEach() {
+  for (const Given &given : order_) {
+    Lane &lane = lanes_[given.lane];
+    const Command &command = lane.commands[given.command];
+    if (ResultCode code = giveOne(lane, command); code != kSuccess)
+      return refused_[given.lane](
+          command,
+          driver_.status(code, command.isLaunch() ? "it cannot be launched"
+                                                  : "the command cannot be given to the GPU"));
+  }
+}
+
+ResultCode Gathering::giveOne(Lane &lane, const Command &command) {
+  if (ResultCode code = follow(lane.stream); code != kSuccess)
+    return code;
+  if (command.kind == Command::Await && command.event->isInGraph)
+    return kSuccess; // the stream follows the graph
+  if (command.kind == Command::Record)
+    command.event->isInGraph = false;
+  tails_[lane.stream].isAhead = true;
+  return give(driver_, command, lane.operands, lane.stream);
+}
+
+// The stream comes after the graphs that were given.
+ResultCode Gathering::follow(Stream stream) {
+  Tail &tail = tails_[stream];
+  if (tail.behind == graphs_ || stream == origin_)
+    return kSuccess;
+  ResultCode code = kSuccess;
+  if (recorded_ != graphs_)
+    code = driver_.cuEventRecord(graphEvent_, origin_);
+  recorded_ = graphs_;
+  tail.behind = graphs_;
+  return code == kSuccess ? driver_.cuStreamWaitEvent(stream, graphEvent_, 0) : code;
+}
+
+// What is given to the first stream from here on comes after all the others'.
+ResultCode Gathering::gatherTails() {
+  for (auto &[stream, tail] : tails_) {
+    if (!std::exchange(tail.isAhead, false) || stream == origin_)
+      continue;
+    ResultCode code = driver_.cuEventRecord(tail.event, stream);
+    if (code == kSuccess)
+      code = driver_.cuStreamWaitEvent(origin_, tail.event, 0);
+    if (code != kSuccess)
+      return code;
+  }
+  return kSuccess;
+}
+
+// Only what this function gives comes into the graph: other threads go on with other streams. What was
+// recorded earlier is over when the graph begins.
+GraphExec Gathering::capture() {
+  constexpr int kRelaxed = 2; // mode
+  if (driver_.cuStreamBeginCapture(origin_, kRelaxed) != kSuccess)
+    return nullptr;
+  ResultCode code = kSuccess;
+  auto then = [&](auto &&call) {
+    if (code == kSuccess)
+      code = call();
+  };
+  std::set<Stream> inside = {origin_};
+  recorded_ = 0; // the event is the graph's from here on
+  then([&] { return driver_.cuEventRecord(graphEvent_, origin_); });
+  for (const Given &given : order_) {
+    const Lane &lane = lanes_[given.lane];
+    const Command &command = lane.commands[given.command];
+    if (inside.insert(lane.stream).second)
+      then([&] { return driver_.cuStreamWaitEvent(lane.stream, graphEvent_, 0); });
+    if (command.kind != Command::Await || command.record)
+      then([&] { return give(driver_, command, lane.operands, lane.stream); });
+  }
+  inside.erase(origin_);
+  for (Stream stream : inside) {
+    then([&] { return driver_.cuEventRecord(tails_[stream].event, stream); });
+    then([&] { return driver_.cuStreamWaitEvent(origin_, tails_[stream].event, 0); });
+  }
+  Graph graph = nullptr;
+  GraphExec made = nullptr;
+  bool isWhole = driver_.cuStreamEndCapture(origin_, &graph) == kSuccess && code == kSuccess;
+  if (isWhole && driver_.cuGraphInstantiate(&made, graph, 0) != kSuccess)
+    made = nullptr;
+  if (graph)
+    driver_.cuGraphDestroy(graph);
+  return made;
+}
+
+// --- Waiting for them ---
+
+Outcome Gathering::wait(Member &member, For what, Task &task, Run &run) {
+  std::lock_guard lock(mutex_);
+  backend_->enter();
+  if (!origin_)
+    return Outcome::Done;
+  run_ = &run;
+  member.what = what, member.task = &task;
+  member.isGiven = member.hasArrived = false;
+  waiting_.push_back(&member);
+  if (waiting_.size() == members_) {
+    giveToAll();
+    if (arrive(&member))
+      return Outcome::Done;
+    arm();
+  } else if (what != For::End) {
+    since_ = Pool::now();
+    arm();
+  }
+  return Outcome::Parked;
+}
+
+// All that was gathered, so that everybody's wait is one for the GPU.
+void Gathering::giveToAll() {
+  if (run_->failed())
+    clear();
+  giveAll();
+  ResultCode code = gatherTails();
+  if (code == kSuccess)
+    code = driver_.cuEventRecord(event_, origin_);
+  for (Member *member : waiting_)
+    member->isGiven = true;
+}
+
+// Wakes those whose wait is over, but for `caller`: whether its own is.
+bool Gathering::arrive(const Member *caller) {
+  ResultCode code = driver_.cuEventQuery(event_);
+  Task *chain = nullptr;
+  bool isCallers = false;
+  std::erase_if(waiting_, [&](Member *member) {
+    if (!member->isGiven || (code == kNotReady && member->what != For::Room))
+      return false;
+    member->result = member->what == For::Room ? kSuccess : code;
+    if (member == caller)
+      return isCallers = true;
+    member->hasArrived = member->what != For::Room;
+    member->task->next = chain;
+    chain = member->task;
+    return true;
+  });
+  run_->wake(chain);
+  return isCallers;
+}
+
+void Gathering::arm() {
+  pause_ = kFirstPause;
+  if (isArmed_)
+    return;
+  isArmed_ = true;
+  run_->hold();
+  timer_.deadline = Pool::now() + pause_;
+  backend_->pool().add(&timer_);
+}
+
+// Of the timer's turn.
+void Gathering::fire() {
+  Run *run = nullptr; // once nothing holds it, this may be gone
+  {
+    std::lock_guard lock(mutex_);
+    backend_->enter();
+    auto isLate = [](const Member *m) { return !m->isGiven && m->what != For::End; };
+    auto some = [&](auto &&holds) { return std::any_of(waiting_.begin(), waiting_.end(), holds); };
+    auto isGiven = [](const Member *m) { return m->isGiven; };
+    if (some(isLate) && Pool::now() - since_ >= kPatience)
+      giveToAll();
+    if (some(isGiven))
+      arrive(nullptr);
+    if (some(isGiven) && health_ != nullptr)
+      if (Status status = health_(); !status.ok())
+        run_->fail(std::move(status)); // which lets the stream go on
+    if (some(isGiven) || some(isLate)) {
+      pause_ = std::min(2 * pause_, kLongestPause);
+      timer_.deadline = Pool::now() + pause_;
+      return backend_->pool().add(&timer_);
+    }
+    isArmed_ = false;
+    run = run_;
+  }
+  run->retire();
+}
+
+} // namespace tessera::runtime::device::cuda
