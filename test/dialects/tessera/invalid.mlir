@@ -37,6 +37,12 @@ module attributes {tessera.topology = #tessera.topology<axes = {x = {bta = 1.0}}
 
 // -----
 
+// A kind that nothing is counted by would price all work at nothing.
+// expected-error @+1 {{topology: no kind of work 'processors' is known, in 'kernels'}}
+module attributes {tessera.topology = #tessera.topology<kernels = {processors = 1.320000e+02}>} {}
+
+// -----
+
 // expected-error @+1 {{topology: 'directions' must be a whole number up to 9e15}}
 module attributes {tessera.topology = #tessera.topology<directions = 1.5>} {}
 

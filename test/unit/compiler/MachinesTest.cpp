@@ -2,6 +2,7 @@
 #include "lib/machines/Machines.h"
 #include "compiler/Registration.h"
 #include "compiler/TopologyFile.h"
+#include "dialects/tessera/Marks.h"
 #include "lib/cost/Topology.h"
 #include "lib/cost/TopologyText.h"
 
@@ -58,6 +59,18 @@ TEST_F(MachinesTest, HostsOfH100) {
   EXPECT_NEAR(seconds(data), 3.0 / 4 * bytes / 5e10, 1e-4);
   EXPECT_NEAR(seconds({data, model}), 7.0 / 8 * bytes / 4.5e11 + 3.0 / 4 * bytes / 8 / 5e10, 1e-4);
   EXPECT_EQ(h100.deviceBytes(), 80'000'000'000);
+}
+
+// Others see of a GPU how fast it computes, and how fast its memory is.
+TEST_F(MachinesTest, OnlyProgramsForGpusKnowItsProcessors) {
+  mlir::Location here = mlir::UnknownLoc::get(&context);
+  for (auto [target, processors] : {std::pair("cpu", 0), std::pair("cuda", 132)}) {
+    mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(here);
+    setTopology(*module, llvm::cantFail(parseTopologyFile(here, "h100")));
+    EXPECT_EQ(topologyOf(*module).device.processors, 0);
+    ASSERT_TRUE(succeeded(ensureTarget(*module, target)));
+    EXPECT_EQ(topologyOf(*module).device.processors, processors) << target;
+  }
 }
 
 // What is written is read again as the same.
