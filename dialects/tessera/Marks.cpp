@@ -2,6 +2,7 @@
 
 #include "dialects/comm/CommOps.h"
 #include "dialects/tessera/GpuTarget.h"
+#include "dialects/tessera/ScratchMarks.h"
 #include "dialects/tessera/SumMarks.h"
 #include "lib/cost/GpuTime.h"
 #include "lib/cost/Topology.h"
@@ -23,7 +24,8 @@ constexpr StringLiteral kTopology = "tessera.topology", kTarget = "tessera.targe
                         kPartial = "tessera.partial", kBoundary = "tessera.boundary",
                         kOrigin = "tessera.origin", kConflict = "tessera.conflict",
                         kAskedFor = "tessera.asked_for", kSchedule = "tessera.schedule",
-                        kMemory = "tessera.memory", kParts = "tessera.parts";
+                        kMemory = "tessera.memory", kParts = "tessera.parts",
+                        kScratch = "tessera.scratch";
 
 // What a mark stands on: some of these.
 enum On : unsigned { OfOperation = 1, OfArgument = 2, OfResult = 4 };
@@ -51,6 +53,11 @@ bool isCall(Operation *op) { return isNamed(op, "stablehlo.custom_call"); }
 bool isReduction(Operation *op) {
   return isNamed(op, "stablehlo.reduce_window") || isNamed(op, "stablehlo.reduce");
 }
+bool isKernel(Operation *op) { return isNamed(op, "exec.fused"); }
+bool isBytes(Attribute attribute) {
+  auto bytes = dyn_cast<IntegerAttr>(attribute);
+  return bytes && bytes.getType().isInteger(64) && bytes.getInt() >= 0;
+}
 bool isReshard(Operation *op) { return isNamed(op, "sdy.reshard"); }
 bool hasResults(Operation *op) { return op->getNumResults(); }
 
@@ -77,6 +84,7 @@ constexpr Mark kMarks[] = {
     {kConflict, is<ConflictAttr>, "a #tessera.conflict", OfOperation, nullptr, "an operation"},
     {kParts, is<IntegerAttr>, "a number of terms", OfOperation, isReduction,
      "stablehlo.reduce_window or stablehlo.reduce"},
+    {kScratch, isBytes, "a number of bytes in i64", OfOperation, isKernel, "exec.fused"},
     {kAskedFor, is<UnitAttr>, "a unit", OfOperation, isReshard, "sdy.reshard"},
 };
 
@@ -179,6 +187,17 @@ int64_t getSummed(Operation *op) {
 
 void setSummed(Operation *op, int64_t terms) {
   setOrDrop(op, kParts, terms ? Builder(op).getI64IntegerAttr(terms) : IntegerAttr());
+}
+
+// --- Scratch ---
+
+int64_t getScratchBytes(Operation *fused) {
+  auto bytes = fused->getAttrOfType<IntegerAttr>(kScratch);
+  return bytes ? bytes.getInt() : 0;
+}
+
+void setScratchBytes(Operation *fused, int64_t bytes) {
+  setOrDrop(fused, kScratch, bytes ? Builder(fused).getI64IntegerAttr(bytes) : IntegerAttr());
 }
 
 // --- The target ---

@@ -2,6 +2,7 @@
 
 #include "dialects/exec/ExecOps.h"
 #include "dialects/tessera/Marks.h"
+#include "dialects/tessera/ScratchMarks.h"
 #include "lib/target/GpuArchitectures.h"
 #include "passes/codegen/cpu/CompileKernels.h"
 #include "passes/codegen/gpu/LibraryProduct.h"
@@ -77,6 +78,20 @@ void KernelScratch::describe(mlir::ModuleOp module) {
     kernels.push_back(sourceOf(op));
   for (auto [op, bytes] : llvm::zip(ops, of(kernels, target)))
     op.setScratchBytes(bytes);
+}
+
+void KernelScratch::describeFused(mlir::ModuleOp module) {
+  TargetAttr target = getTarget(module);
+  if (!target)
+    return;
+  std::vector<exec::FusedOp> ops;
+  std::vector<KernelSource> kernels;
+  module.walk([&](exec::FusedOp fused) {
+    ops.push_back(fused);
+    kernels.push_back({"", fused.getBlock(), {}});
+  });
+  for (auto [op, bytes] : llvm::zip(ops, of(kernels, target)))
+    setScratchBytes(op, bytes);
 }
 
 } // namespace tessera::codegen

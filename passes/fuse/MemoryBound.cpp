@@ -126,6 +126,7 @@ FailureOr<MeasuredProgram> MemoryBound::measure(const LowerProgram &program,
   }
   if (failed(verify(*copy)) || failed(formAllKernels(*copy)))
     return failure();
+  sizeScratch(*copy, scratch);
   PassManager passes(module.getContext());
   passes.enableVerifier(false); // what is chosen goes the same way once more
   buildOrderPipeline(passes);
@@ -272,6 +273,33 @@ FailureOr<MeasuredProgram> MemoryBound::least() {
     }
   }
   return lowest;
+}
+
+// What libraries take is their own.
+bool fitsAnyway(ModuleOp module, int64_t bound) {
+  constexpr int64_t padding = 64, panels = 1 << 20;
+  int64_t bytes = 0;
+  bool callsLibrary = false;
+  auto add = [&](Type type) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      bytes += byteSize(tensor) + padding;
+  };
+  module.walk([&](Operation *op) {
+    callsLibrary |= isa<LibraryCallOpInterface>(op);
+    llvm::for_each(op->getResultTypes(), add);
+    if (isa<func::ReturnOp>(op)) // outputs are arrays of their own, also of one value twice
+      llvm::for_each(op->getOperandTypes(), add);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArgumentTypes(), add);
+  });
+  return !callsLibrary && bytes + std::max(bytes, panels) <= bound;
+}
+
+void sizeScratch(ModuleOp module, codegen::KernelScratch &scratch) {
+  std::optional<int64_t> bound = scheduleOf(module).memory;
+  if (bound && !fitsAnyway(module, *bound))
+    scratch.describeFused(module);
 }
 
 std::vector<PeakValue> valuesAtPeak(const LowerProgram &program) {

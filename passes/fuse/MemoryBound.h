@@ -44,6 +44,12 @@ std::vector<PeakValue> valuesAtPeak(const LowerProgram &program);
 mlir::FailureOr<MemoryFigures> figuresWithScratch(mlir::ModuleOp module,
                                                   codegen::KernelScratch &scratch);
 
+// All values at once, what is returned beside them, and as much for kernels that copy what they read:
+// where that fits, nothing needs to be tried.
+bool fitsAnyway(mlir::ModuleOp module, int64_t bound);
+// Marks the kernels of a module whose memory is bounded with their scratch, unless it fits anyway.
+void sizeScratch(mlir::ModuleOp module, codegen::KernelScratch &scratch);
+
 class MemoryBound {
 public:
   // `module` as it is before its kernels are formed. With `predicts`, what is measured has seconds.

@@ -350,6 +350,23 @@ def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::exec::ExecDialect"];
 }
 
+def SizeScratch : Pass<"tessera-size-scratch", "::mlir::ModuleOp"> {
+  let summary = "Says what each kernel needs beside arrays, where memory is bounded.";
+  let description = [{
+    ```mlir
+    %r = exec.fused(%a = %x : tensor<512x512xf32>, %b = %y : tensor<512x512xf32>) -> tensor<512x512xf32> {
+      %p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+    ```
+    becomes
+    ```mlir
+    %r = exec.fused(%a = %x : tensor<512x512xf32>, %b = %y : tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tessera.scratch = 262144 : i64} {
+      %p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+    ```
+    so that the phase order counts it. Each kernel is written once as for its code, which is not made. A program that fits with all its values at once is left as it is.
+  }];
+  let dependentDialects = ["::tessera::TesseraDialect"];
+}
+
 def VerifyFuse : Pass<"tessera-verify-fuse", "::mlir::ModuleOp"> {
   let summary = "Checks that every computation is inside a kernel and that kernels hold what code generation accepts.";
   let description = [{

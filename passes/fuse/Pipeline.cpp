@@ -30,6 +30,7 @@ void buildAfterRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createSplitColumnSums());
   pm.addPass(createFormFirstRows());
   pm.addPass(createFormKernels());
+  pm.addPass(createSizeScratch());
   pm.addPass(createVerifyFuse());
 }
 

@@ -14,6 +14,7 @@
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
+using tessera::stablehlo::TransposeOp;
 using tessera::stablehlo::WhileOp;
 
 namespace tessera::fuse {
@@ -44,6 +45,15 @@ int numberOf(Operation *op) {
 bool takesBytes(Value value) {
   auto tensor = dyn_cast<RankedTensorType>(value.getType());
   return tensor && byteSize(tensor) > 0;
+}
+
+// What makes a kernel's result. Attention yields it with its dimensions in another order, which the
+// program does not have: it is turned back by who reads it.
+Operation *behindTurns(Value yielded) {
+  Operation *def = yielded.getDefiningOp();
+  while (def && numberOf(def) < 0 && isa<TransposeOp>(def))
+    def = def->getOperand(0).getDefiningOp();
+  return def;
 }
 
 bool isPointwise(fusion::NodeKind kind) {
@@ -120,11 +130,9 @@ private:
 class Describer {
 public:
   // `types`: of the numbered ops' results, before kernels were formed.
-  Describer(ModuleOp module, const std::vector<SmallVector<Type, 1>> &types,
-            codegen::KernelScratch &scratch)
+  Describer(ModuleOp module, const std::vector<SmallVector<Type, 1>> &types)
       : topology(topologyOf(module)), meshes(module), types(types) {
     size_t ops = types.size();
-    addScratch(module, scratch);
     trial.tasksOf.resize(ops);
     trial.inMemory.resize(ops);
     trial.seconds.resize(ops);
@@ -139,35 +147,10 @@ public:
   }
 
 private:
-  void addScratch(ModuleOp module, codegen::KernelScratch &scratch) {
-    TargetAttr target = getTarget(module);
-    if (!target)
-      return;
-    std::vector<exec::FusedOp> kernels;
-    std::vector<codegen::KernelSource> sources;
-    module.walk([&](exec::FusedOp fused) {
-      kernels.push_back(fused);
-      sources.push_back({"", fused.getBlock(), {}});
-    });
-    for (auto [fused, bytes] : llvm::zip(kernels, scratch.of(sources, target)))
-      scratchOf[fused] = bytes;
-  }
-
-  // The scratch of a kernel is there while it runs.
-  order::BlockTasks tasksOf(Block &block,
-                            llvm::function_ref<order::BlockCost(Block &)> costOf) const {
-    order::BlockTasks tasks = order::tasksOf(block, topology, meshes, costOf);
-    for (auto [op, task] : llvm::zip(tasks.ops, tasks.tasks))
-      if (int64_t bytes = scratchOf.lookup(op)) {
-        task.inside += bytes;
-        task.insideArrays.push_back(bytes);
-      }
-    return tasks;
-  }
-
   // What blocks take that are not described by themselves: those of branches, and conditions.
   order::BlockCost costOf(Block &block) {
-    order::BlockTasks tasks = tasksOf(block, [&](Block &inner) { return costOf(inner); });
+    order::BlockTasks tasks =
+        order::tasksOf(block, topology, meshes, [&](Block &inner) { return costOf(inner); });
     std::vector<cost::Step> steps;
     for (auto [t, task] : llvm::enumerate(tasks.tasks)) {
       int number = static_cast<int>(t);
@@ -181,9 +164,10 @@ private:
 
   void describe(Block &block, int parent, int loop, double times, int owner) {
     int b = static_cast<int>(trial.blocks.size());
-    order::BlockTasks tasks = tasksOf(block, [&](Block &inner) -> order::BlockCost {
-      return isa<WhileOp>(inner.getParentOp()) ? order::BlockCost() : costOf(inner);
-    });
+    order::BlockTasks tasks =
+        order::tasksOf(block, topology, meshes, [&](Block &inner) -> order::BlockCost {
+          return isa<WhileOp>(inner.getParentOp()) ? order::BlockCost() : costOf(inner);
+        });
     cost::RematBlock described;
     described.parent = parent, described.loop = loop, described.times = times;
     described.makers = cost::makersOf(tasks.tasks, tasks.storages.size());
@@ -216,7 +200,7 @@ private:
       }
   }
 
-  // Products that several kernels compute, each for itself, and what these kernels read.
+  // Products that several kernels compute, each for itself: what these kernels read and write.
   void findScores(func::FuncOp function) {
     llvm::DenseSet<std::pair<int, int>> tasks;
     function.walk([&](Operation *op) {
@@ -225,11 +209,14 @@ private:
         if (const auto &makers = trial.tasksOf[number]; makers.size() > 1)
           tasks.insert(makers.begin(), makers.end());
     });
-    llvm::DenseSet<std::pair<int, int>> read;
-    for (auto [b, t] : tasks)
-      for (int storage : trial.program.blocks[b].tasks[t].reads)
-        read.insert({b, storage});
-    trial.ofScores.assign(read.begin(), read.end());
+    llvm::DenseSet<std::pair<int, int>> ofThem;
+    for (auto [b, t] : tasks) {
+      const cost::Task &task = trial.program.blocks[b].tasks[t];
+      for (ArrayRef<int> storages : {ArrayRef<int>(task.reads), ArrayRef<int>(task.writes)})
+        for (int storage : storages)
+          ofThem.insert({b, storage});
+    }
+    trial.ofScores.assign(ofThem.begin(), ofThem.end());
     llvm::sort(trial.ofScores);
   }
 
@@ -258,7 +245,7 @@ private:
       }
     llvm::sort(task.ops);
     for (Value value : fused.getBlock()->getTerminator()->getOperands())
-      if (Operation *def = value.getDefiningOp(); def && numberOf(def) >= 0)
+      if (Operation *def = behindTurns(value); def && numberOf(def) >= 0)
         trial.inMemory[numberOf(def)] = true;
     return task;
   }
@@ -331,7 +318,6 @@ private:
   cost::Topology topology;
   sdy::MeshTable meshes;
   const std::vector<SmallVector<Type, 1>> &types;
-  DenseMap<Operation *, int64_t> scratchOf; // bytes
   RematTrial trial;
 };
 
@@ -348,7 +334,8 @@ FailureOr<RematTrial> tryKernels(ModuleOp module, codegen::KernelScratch &scratc
   }
   if (failed(formAllKernels(*copy)))
     return failure();
-  Describer describer(*copy, types, scratch);
+  scratch.describeFused(*copy);
+  Describer describer(*copy, types);
   func::FuncOp function = describedFunction(*copy);
   if (!function)
     return failure();

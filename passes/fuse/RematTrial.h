@@ -38,8 +38,8 @@ struct RematTrial {
   // By op: the tasks that compute it, as (block, task); and whether its results are in memory.
   std::vector<llvm::SmallVector<std::pair<int, int>, 1>> tasksOf;
   std::vector<char> inMemory;
-  // What attention and its gradient both read, by block and storage: scores are no arrays as long as
-  // both make them of the same ones.
+  // What attention and its gradient read and write, by block and storage: scores are no arrays as
+  // long as both make them of the same ones, and one kernel all that is made of them.
   std::vector<std::pair<int, int>> ofScores;
   // By op: its part of the seconds of its task, once; of a loop, of all that is in it.
   std::vector<double> seconds;

@@ -40,28 +40,6 @@ static void reportLeast(ModuleOp module, const fuse::MeasuredProgram &least) {
   allow(module, least.bytes);
 }
 
-// All values at once, what is returned beside them, and as much for kernels that copy what they read:
-// where that fits, nothing needs to be tried. What libraries take is their own.
-static bool fitsAnyway(ModuleOp module, int64_t bound) {
-  constexpr int64_t padding = 64, panels = 1 << 20;
-  int64_t bytes = 0;
-  bool callsLibrary = false;
-  auto add = [&](Type type) {
-    if (auto tensor = dyn_cast<RankedTensorType>(type))
-      bytes += byteSize(tensor) + padding;
-  };
-  module.walk([&](Operation *op) {
-    callsLibrary |= isa<LibraryCallOpInterface>(op);
-    llvm::for_each(op->getResultTypes(), add);
-    if (isa<func::ReturnOp>(op)) // outputs are arrays of their own, also of one value twice
-      llvm::for_each(op->getOperandTypes(), add);
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        llvm::for_each(block.getArgumentTypes(), add);
-  });
-  return !callsLibrary && bytes + std::max(bytes, panels) <= bound;
-}
-
 namespace {
 struct Rematerialize : impl::RematerializeBase<Rematerialize> {
   using RematerializeBase::RematerializeBase;
@@ -69,7 +47,7 @@ struct Rematerialize : impl::RematerializeBase<Rematerialize> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     std::optional<int64_t> bound = scheduleOf(module).memory;
-    if (!bound || fitsAnyway(module, *bound))
+    if (!bound || fuse::fitsAnyway(module, *bound))
       return;
     fuse::MemoryBound search(module);
     if (failed(search.begin()))

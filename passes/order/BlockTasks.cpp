@@ -4,6 +4,7 @@
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
+#include "dialects/tessera/ScratchMarks.h"
 #include "lib/cost/KernelTerms.h"
 #include "passes/codegen/kernel/KernelWork.h"
 #include "passes/memory/InplaceOperands.h"
@@ -230,6 +231,10 @@ private:
           if (inPlace.updatedBy(i) == static_cast<int64_t>(k) ||
               (!inPlace.isUpdate(i) && inPlace.isReadWhereWritten(k, i)))
             overwrite(task, value, operand);
+      if (int64_t scratch = getScratchBytes(op)) {
+        task.inside = scratch;
+        task.insideArrays = {scratch};
+      }
     } else if (isCollective(op)) {
       describeCollective(op, task);
     } else if (auto transfer = dyn_cast<comm::TransferOp>(op)) {

@@ -1,5 +1,6 @@
 #include "passes/order/Schedule.h"
 
+#include "passes/order/LowerPeak.h"
 #include "passes/order/MirroredOrder.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -193,12 +194,27 @@ public:
   }
 
   Order run() {
+    tryPolicies();
+    int64_t most = rule.mostBytes.value_or(kUnbounded);
+    if (best.order.timeline.peakBytes > most)
+      for (const Candidate &from : {Candidate(best), Candidate(base)})
+        keep(withLowerPeak(from.tasks, storages, from.order.steps, most), from.tasks);
+    return std::move(best.order);
+  }
+
+private:
+  struct Candidate {
+    Order order;
+    llvm::ArrayRef<Task> tasks; // those whose operands it obeys
+  };
+
+  void tryPolicies() {
     // Without overlap nearly all orders take equally long, so the least memory counts.
     add({Policy::BaseOrder, false, kUnbounded});
     add({Policy::LeastMemory, false, kUnbounded});
     bool overlaps = llvm::any_of(tasks, [](const Task &task) { return task.isCollective(); });
     if (!overlaps || rule.overlap == Overlap::Off)
-      return std::move(best.order);
+      return;
     least = best.order.timeline.peakBytes;
     int64_t usual = rule.usualBytes.value_or(least), most = rule.mostBytes.value_or(kUnbounded);
     for (Policy::Next next : {Policy::BaseOrder, Policy::LongestPath, Policy::LeastMemory})
@@ -208,14 +224,7 @@ public:
     mirror(first);
     if (second.order.steps != first.order.steps)
       mirror(second);
-    return std::move(best.order);
   }
-
-private:
-  struct Candidate {
-    Order order;
-    llvm::ArrayRef<Task> tasks; // those whose operands it obeys
-  };
 
   void add(const Policy &policy) {
     keep(Scheduler(tasks, storages, rule.window, policy).run(), tasks);
@@ -241,8 +250,10 @@ private:
     double copies = copySeconds(tasks, storages.size(), made.order.steps, carries);
     line.seconds += copies;
     line.compute += copies;
-    if (best.order.steps.empty())
+    if (best.order.steps.empty()) {
       least = line.peakBytes;
+      base = made;
+    }
     if (best.order.steps.empty() || isBetter(rule, line, best.order.timeline, least))
       best = made;
     if (quickest.order.steps.empty() || line.seconds < quickest.order.timeline.seconds)
@@ -255,7 +266,7 @@ private:
   llvm::ArrayRef<Carry> carries;
   std::vector<Task> inPlace; // what is carried is written after all who read it; or empty
   int64_t least = 0;         // of the best order without overlap
-  Candidate best, quickest;
+  Candidate base, best, quickest;
 };
 
 } // namespace

@@ -17,6 +17,8 @@
 //                          collective starts just in time, then as early as memory has room for it
 //                          (Valls, Ballestin & Quintanilla 2005, Justification and RCPSP)
 //
+//   lower                  where none fits into the memory: LowerPeak.h
+//
 // and the one taken is the quickest of those that the memory rule admits, as simulated.
 #pragma once
 

@@ -213,3 +213,21 @@ func.func @main(%x: tensor<4xf32>) {
   %0 = stablehlo.negate %x {tessera.boundary = #tessera.boundary<sharding = #sdy.sharding<@mesh, [{"x"}]>, manual_axes = #sdy<manual_axes{"x"}>>} : tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'tessera.scratch' must be a number of bytes in i64, not -1 : i64}}
+  %0 = exec.fused(%a = %x : tensor<4xf32>) -> tensor<4xf32> attributes {tessera.scratch = -1 : i64} {
+    exec.yield %a : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'tessera.scratch' goes on exec.fused}}
+  %0 = stablehlo.negate %x {tessera.scratch = 8 : i64} : tensor<4xf32>
+  return
+}
