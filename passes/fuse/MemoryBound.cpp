@@ -19,12 +19,14 @@ using namespace mlir;
 
 namespace tessera::fuse {
 
-constexpr int kMeasured = 2;  // programs that are measured for one bound, from the one as it is
-constexpr int kSteps = 6;     // to each of them
-constexpr size_t kWay = 24;   // steps down to the least
-constexpr size_t kLowest = 3; // of which the last are measured in any case
-constexpr int kTried = 3;     // bounds that the least is tried with
-constexpr int kMargin = 64;   // part of the arena that a target stays below
+constexpr int kMeasured = 2;    // programs that are measured for one bound, from the one as it is
+constexpr int kSteps = 6;       // to each of them
+constexpr size_t kWay = 24;     // steps down to the least
+constexpr size_t kLowest = 3;   // of which the last are measured in any case
+constexpr int kParts = 8;       // of the peak, of which all but the last two are aimed at
+constexpr size_t kStraight = 4; // programs of these that are measured
+constexpr int kTried = 3;       // bounds that the least is tried with
+constexpr int kMargin = 64;     // part of the arena that a target stays below
 constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max() / 2;
 
 FailureOr<MemoryFigures> figuresWithScratch(ModuleOp module, codegen::KernelScratch &scratch) {
@@ -243,6 +245,28 @@ FailureOr<std::optional<MeasuredProgram>> MemoryBound::fitInto(int64_t mostBytes
   return failed(found) || *found ? found : descend(mostBytes, ratio);
 }
 
+// The last ones on the way, and the lowest of those that lead straight to a part of the peak: which of
+// them lies in least memory only their layout tells.
+FailureOr<std::vector<const LowerProgram *>> MemoryBound::lowOnes() {
+  std::vector<const LowerProgram *> low, straight;
+  for (const auto &program : llvm::ArrayRef(way).take_back(kLowest))
+    low.push_back(program.get());
+  for (int part = 0; part < kParts - 2; ++part) {
+    FailureOr<const LowerProgram *> at = straightTo(way.front()->peak / kParts * part);
+    if (failed(at))
+      return failure();
+    bool isNew = llvm::none_of(straight, [&](const LowerProgram *other) {
+      return other->peak == (*at)->peak && other->computedAgain == (*at)->computedAgain;
+    });
+    if (isNew && *at != way.front().get())
+      straight.push_back(*at);
+  }
+  llvm::stable_sort(straight, [](const auto *a, const auto *b) { return a->peak < b->peak; });
+  straight.resize(std::min(straight.size(), kStraight));
+  llvm::append_range(low, straight);
+  return low;
+}
+
 // An order is chosen by an estimate: one that was asked for less may hold more than another.
 FailureOr<MeasuredProgram> MemoryBound::least() {
   if (failed(onTheWay(kWay)))
@@ -250,15 +274,10 @@ FailureOr<MeasuredProgram> MemoryBound::least() {
   FailureOr<MeasuredProgram> lowest = measure(*way.front(), kNoBound);
   if (failed(lowest))
     return failure();
-  std::vector<const LowerProgram *> low;
-  for (const auto &program : llvm::ArrayRef(way).take_back(kLowest))
-    low.push_back(program.get());
-  FailureOr<const LowerProgram *> straight = straightTo(0);
-  if (failed(straight))
+  FailureOr<std::vector<const LowerProgram *>> low = lowOnes();
+  if (failed(low))
     return failure();
-  if (*straight != way.front().get())
-    low.push_back(*straight);
-  for (const LowerProgram *program : low) {
+  for (const LowerProgram *program : *low) {
     int64_t bound = arguments + outputs;
     for (int k = 0; k < kTried; ++k) {
       FailureOr<MeasuredProgram> measured = measure(*program, bound);

@@ -76,6 +76,7 @@ private:
   Lowered stepDown(const LowerProgram &from);
   mlir::FailureOr<const LowerProgram *> onTheWay(size_t steps);
   mlir::FailureOr<const LowerProgram *> straightTo(int64_t target);
+  mlir::FailureOr<std::vector<const LowerProgram *>> lowOnes();
   mlir::FailureOr<std::optional<MeasuredProgram>> aim(int64_t mostBytes, double ratio);
   mlir::FailureOr<std::optional<MeasuredProgram>> descend(int64_t mostBytes, double ratio);
 
