@@ -147,7 +147,7 @@ def tests(build, name):
     if name.startswith(("code.", "product.")):
         return {"gpu.runtime, code": [*runtime, "products_by_cublaslt", "own_kernels_where_cublaslt_is_not", "machine_code_is_taken_first"]}
     return {"gpu.runtime, streams": [*runtime, "collectives_stay_on_the_gpu", "late_streams_change_nothing", "a_straight_part_is_one_command", "graphs_know_addresses",
-                                    "a_decision_of_the_host_ends_a_graph"],
+                                    "a_decision_of_the_host_ends_a_graph", "long_steps_are_given_in_parts"],
             "placement@cuda": [python, HERE.parent / "numerics" / "placement.py", "checkpointed_scan", "updated", "twice"],
             "gpu.move_kernels": [build / "test" / "gpu" / "test-move-kernels"],
             "collectives@cuda": [python, HERE.parent / "numerics" / "single_ops" / "collectives.py", "--count=25"]}

@@ -222,32 +222,44 @@ def a_decision_of_the_host_ends_a_graph(directory):
 
 @case
 def long_steps_are_given_in_parts(directory):
-    """More commands than are gathered, with a sum over the devices in each trip."""
+    """More commands than are gathered, with a sum over the devices in each trip. Behind the parts that come again in the second step
+    is one that doesn't, as the result lies elsewhere."""
     program = Program(directory, """
 sdy.mesh @m = <["x"=2]>
-func.func @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>}) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>}) {
+func.func @main(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) -> (tensor<4xi8> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>}) {
   %n = stablehlo.constant dense<0> : tensor<i32>
   %end = stablehlo.constant dense<1500> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
-  %r:2 = stablehlo.while(%i = %n, %v = %x) : tensor<i32>, tensor<4xf32>
+  %r:2 = stablehlo.while(%i = %n, %v = %x) : tensor<i32>, tensor<4x8xf32>
   cond {
     %c = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %c : tensor<i1>
   } do {
-    %s = stablehlo.reduce(%v init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
-    %b = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<4xf32>
-    %t = stablehlo.subtract %v, %b : tensor<4xf32>
-    %u = stablehlo.tanh %t : tensor<4xf32>
+    %s = stablehlo.reduce(%v init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<8xf32>
+    %b = stablehlo.broadcast_in_dim %s, dims = [1] : (tensor<8xf32>) -> tensor<4x8xf32>
+    %t = stablehlo.subtract %v, %b : tensor<4x8xf32>
+    %u = stablehlo.tanh %t : tensor<4x8xf32>
     %j = stablehlo.add %i, %one : tensor<i32>
-    stablehlo.return %j, %u : tensor<i32>, tensor<4xf32>
+    stablehlo.return %j, %u : tensor<i32>, tensor<4x8xf32>
   }
-  return %r#1 : tensor<4xf32>
+  %e = stablehlo.reduce(%r#1 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+  %hundred = stablehlo.constant dense<100.0> : tensor<4xf32>
+  %m = stablehlo.multiply %e, %hundred : tensor<4xf32>
+  %k = stablehlo.convert %m : (tensor<4xf32>) -> tensor<4xi8>
+  return %k : tensor<4xi8>
 }
-""", in0=(4,))
-    program.same_as_cpu("--repeat=3", TESSERA_EMULATOR_LAG=0, TESSERA_EMULATOR_POOL=1)
+""", in0=(4, 8))
+    program.same_as_cpu("--repeat=3", TESSERA_EMULATOR_LAG=1)
     calls = program.calls(1, TESSERA_EMULATOR_LAG=0)
-    require(calls["cuLaunchKernel"] > 4096, f"a step takes {calls}")
+    require(calls["cuLaunchKernel"] > 2 * 4096, f"a step takes {calls}")
+
+
+@case
+def graphs_that_are_refused_change_nothing(directory):
+    for text, shapes in ((TRAINING, {"in0": (16, 16), "in1": (16, 16)}), (DECIDED, {"in0": (16, 16)})):
+        program = Program(directory, text, **shapes)
+        program.same_as_cpu("--repeat=4", TESSERA_EMULATOR_NO_GRAPHS=1, TESSERA_EMULATOR_POOL=1)
 
 
 @case

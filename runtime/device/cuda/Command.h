@@ -12,7 +12,7 @@ namespace tessera::runtime::device::cuda {
 struct StreamEvent {
   EventHandle handle = nullptr;
   // Of Gathering: how often it is recorded among the commands of a number; and whether it was last
-  // recorded in a graph, beside which nobody can wait for it.
+  // recorded while streams were captured, so that nobody can wait for it.
   uint64_t gathered = 0;
   uint32_t records = 0;
   bool isInGraph = false;

@@ -5,8 +5,8 @@
 namespace tessera::runtime::device::cuda {
 
 static constexpr int64_t kFirstPause = 4'000, kLongestPause = 200'000; // nanoseconds
-static constexpr int64_t kPatience =
-    100'000; // that a value waits for devices that still give commands
+// That a value, or room for more, waits for devices that still give commands.
+static constexpr int64_t kForValue = 100'000, kForRoom = 10'000'000;
 static constexpr size_t kMostCommands = 4096; // of a lane
 
 Gathering::Gathering(std::shared_ptr<CudaBackend> backend, Health health)
@@ -137,11 +137,7 @@ void Gathering::giveAll() {
     ResultCode code = gatherTails();
     if (code == kSuccess)
       code = driver_.cuGraphLaunch(graph, origin_);
-    ++graphs_;
-    for (auto &[name, lane] : lanes_)
-      for (const Command &command : lane.commands)
-        if (command.kind == Command::Record)
-          command.event->isInGraph = true;
+    passEvents();
     const Given &first = order_.front();
     if (code != kSuccess)
       refused_[first.lane](lanes_[first.lane].commands[first.command],
@@ -237,7 +233,19 @@ GraphExec Gathering::capture() {
     made = nullptr;
   if (graph)
     driver_.cuGraphDestroy(graph);
+  if (!made && gatherTails() == kSuccess)
+    passEvents();
   return made;
+}
+
+// Events that were captured cannot be waited for any more: who does follows the first stream instead,
+// which is behind what all had been given.
+void Gathering::passEvents() {
+  ++graphs_;
+  for (const auto &[name, lane] : lanes_)
+    for (const Command &command : lane.commands)
+      if (command.kind == Command::Record)
+        command.event->isInGraph = true;
 }
 
 // --- Waiting for them ---
@@ -257,7 +265,7 @@ Outcome Gathering::wait(Member &member, For what, Task &task, Run &run) {
       return Outcome::Done;
     arm();
   } else if (what != For::End) {
-    since_ = Pool::now();
+    member.patience = Pool::now() + (what == For::Room ? kForRoom : kForValue);
     arm();
   }
   return Outcome::Parked;
@@ -314,7 +322,7 @@ void Gathering::fire() {
     auto isLate = [](const Member *m) { return !m->isGiven && m->what != For::End; };
     auto some = [&](auto &&holds) { return std::any_of(waiting_.begin(), waiting_.end(), holds); };
     auto isGiven = [](const Member *m) { return m->isGiven; };
-    if (some(isLate) && Pool::now() - since_ >= kPatience)
+    if (some([&](const Member *m) { return isLate(m) && Pool::now() >= m->patience; }))
       giveToAll();
     if (some(isGiven))
       arrive(nullptr);

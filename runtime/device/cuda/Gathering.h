@@ -45,6 +45,7 @@ public:
     friend class Gathering;
     For what = For::End;
     bool isGiven = false; // to the driver
+    int64_t patience = 0; // until when it waits for others
     Task *task = nullptr;
   };
   // Says that a command is in vain.
@@ -98,6 +99,7 @@ private:
   ResultCode follow(Stream stream);
   ResultCode gatherTails();
   GraphExec capture();
+  void passEvents();
   void clear();
   void giveToAll();
   bool arrive(const Member *caller);
@@ -126,7 +128,7 @@ private:
   Run *run_ = nullptr;
   Timer timer_ = {};
   bool isArmed_ = false;
-  int64_t pause_ = 0, since_ = 0;
+  int64_t pause_ = 0; // until the driver is asked again
 };
 
 } // namespace tessera::runtime::device::cuda

@@ -10,6 +10,7 @@
 //   TESSERA_EMULATOR_LAG     microseconds by which a command may be late (200)
 //   TESSERA_EMULATOR_FAIL    a kernel that fails when it is carried out: a part of its name
 //   TESSERA_EMULATOR_REFUSE  a kernel that cannot be launched
+//   TESSERA_EMULATOR_NO_GRAPHS  1: no graph can be made
 //   TESSERA_EMULATOR_REPORT  a file to which counts are written, a line of JSON for each kernel
 //   TESSERA_EMULATOR_CALLS   a file to which the number of calls of each function is written
 #include "test/gpu/emulator/Streams.h"
@@ -299,6 +300,8 @@ API cuStreamEndCapture(Stream *stream, Graph **graph) {
 }
 API cuGraphInstantiate(GraphExec **made, Graph *graph, unsigned long long) {
   COUNTED;
+  if (environment("TESSERA_EMULATOR_NO_GRAPHS", 0))
+    return OutOfMemory;
   return *made = new GraphExec(*graph), Success;
 }
 API cuGraphDestroy(Graph *graph) { return delete graph, Success; }
