@@ -54,6 +54,13 @@ static int64_t atLeast(int64_t chunk, int64_t size, int64_t least) {
   return std::min(chunk, size);
 }
 
+// As many chunks as of `chunk`, of like size: the last would have what is left over, and one core most
+// of the work.
+static int64_t evenly(int64_t chunk, int64_t size, int64_t unit) {
+  int64_t chunks = llvm::divideCeil(size, chunk);
+  return std::min<int64_t>(llvm::alignTo(llvm::divideCeil(size, chunks), unit), size);
+}
+
 // A block of columns of b that is copied stays in the first-level cache while rows of a go past it,
 // those in the second-level cache; sums wait in the scratch for the next block. So cells are nearly
 // square, and each operand is copied a few times only, however long k is (Goto & van de Geijn 2008).
@@ -87,6 +94,7 @@ static ContractionCells cellsInBlocks(const cost::Product &product, int64_t rows
     cells.mPanel =
         atLeast(std::min(panelBytes / (bytes * block) / rows * rows, cells.mChunk), m, rows);
     cells.mChunk = std::min(m, std::max(cells.mChunk / cells.mPanel, int64_t(1)) * cells.mPanel);
+    cells.mChunk = evenly(cells.mChunk, m, cells.mPanel);
   }
   return cells;
 }
@@ -123,6 +131,7 @@ ContractionCells contractionCells(const cost::Product &given, int64_t rows, int6
     int64_t most = rowBytes / (bytes * k) / rows * rows;
     cells.mPanel = atLeast(std::min(std::max(most, mLeast), cells.mChunk), m, rows);
     cells.mChunk = std::min(m, cells.mChunk / cells.mPanel * cells.mPanel);
+    cells.mChunk = evenly(cells.mChunk, m, cells.mPanel);
   }
   if (isLow && cells.mPanel == m) {
     constexpr int64_t fewCells = 4;
