@@ -37,12 +37,18 @@ Place placeOf(Value value) {
   return {begin, begin + static_cast<uint64_t>(buffer.getBytes())};
 }
 
+double coresOf(const cost::Topology &topology, int64_t devices) {
+  return topology.computingAtOnce
+             ? double(topology.computingAtOnce) / double(std::max<int64_t>(devices, 1))
+             : 1;
+}
+
 class Walk {
 public:
   Walk(ProgramOp program, const cost::Topology &topology, int64_t devices)
-      : topology(topology), cache(topology.device.cacheBytes), shared(topology.device.sharedBytes) {
-    if (topology.computingAtOnce)
-      cores = double(topology.computingAtOnce) / double(std::max<int64_t>(devices, 1));
+      : topology(topology), cores(coresOf(topology, devices)),
+        cache(std::max(cores, 1.0) * topology.device.cacheBytes),
+        shared(std::max(cores, 1.0) * topology.device.sharedBytes) {
     for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>()) {
       cost::KernelWork work = codegen::workOf(kernel);
       if (std::optional<int64_t> grid = kernel.getGrid()) // as the code has it
@@ -196,8 +202,8 @@ private:
   }
 
   const cost::Topology &topology;
-  double cores = 1;              // that a device has; a part of one where devices take turns
-  cost::CacheWalk cache, shared; // of a core, and beyond
+  const double cores;            // that a device has; a part of one where devices take turns
+  cost::CacheWalk cache, shared; // of its cores, which divide its kernels, and beyond
   bool usesTiles = false;        // of the processor
   double missedSinceWait = 0;
   double sinceWait = 0;    // bytes

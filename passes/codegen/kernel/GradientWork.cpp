@@ -14,6 +14,7 @@ static cost::Product productOf(const ContractionLoops &loops, double batch, doub
   cost::Product product;
   product.type =
       loops.product->reduction->isOfBf16 ? cost::ProductType::BF16 : cost::ProductType::F32;
+  product.isWidened = true;
   product.batch = batch;
   product.m = double(loops.mSize) * share; // as if fewer queries saw all
   product.n = double(loops.nSize);

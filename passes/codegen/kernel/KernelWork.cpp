@@ -358,6 +358,7 @@ private:
       made.timesA = 1;
       made.timesB = chunks;
       made.run = std::min(made.run, double(cells.strip));
+      made.isWidened = true;
       made.byTiles.timesA = made.timesA, made.byTiles.timesB = made.timesB;
     }
     // Lies in the scratch.

@@ -131,8 +131,12 @@ TEST(CacheWalk, HoldsWhatWasTouchedLast) {
   EXPECT_EQ(cache.touch(2, 6), 2);
   cache.touch(100, 104);
   EXPECT_EQ(cache.touch(0, 6), 0);
-  cache.pass(9);
-  EXPECT_EQ(cache.touch(0, 6), 6);
+  cache.pass(8); // as many others as it has room for
+  EXPECT_EQ(cache.touch(0, 6), 0);
+  cache.pass(12); // half as many again as it holds: not all of the oldest are lost
+  EXPECT_DOUBLE_EQ(cache.touch(0, 6), 6 * (1 - std::exp(-1)));
+  cache.pass(80);
+  EXPECT_NEAR(cache.touch(0, 6), 6, 1e-6);
   cache.forget(2, 4); // another core has written it
   EXPECT_EQ(cache.touch(0, 6), 2);
 }
