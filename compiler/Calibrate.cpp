@@ -45,20 +45,29 @@ cost::Topology describedMachine() {
   return topology;
 }
 
+// The two least of some measurements.
+struct Least {
+  double seconds = 1e30, next = 1e30;
+
+  void add(double measured) {
+    next = std::min(next, std::max(measured, seconds));
+    seconds = std::min(measured, seconds);
+  }
+  bool isConfirmed() const { return next < 1.04 * seconds; }
+};
+
 class Calibrator {
 public:
   explicit Calibrator(const CalibrationOptions &options)
-      : options(options), result{"", described, {}, {}, {}} {}
+      : options(options), result{"", described, {}, {}, {}, {}} {}
 
   Calibration run() {
     cost::Topology &topology = result.topology;
     int64_t cores = options.process ? 1 : topology.computingAtOnce;
-    std::vector<Program> all = calibration::kernelPrograms(cores, options.quick);
+    std::vector<Program> all = programsOfCores(cores);
     std::vector<CollectiveProgram> collectives;
     if (options.process)
       collectives = programsOfLinks(options.process->size);
-    else
-      llvm::append_range(all, calibration::collectivePrograms(4 * cores, 4 * cores, options.quick));
     std::vector<Program> shared =
         cores > 1 ? calibration::sharedPrograms(cores) : std::vector<Program>();
     std::vector<Program> caches;
@@ -73,11 +82,14 @@ public:
       findClock(tiles);
     if (!result.error.empty())
       return std::move(result);
+    all = programsOfCores(cores); // of sizes that the shared cache has, and has not
     std::vector<cost::Observation> observed = observe(all);
     if (!result.error.empty())
       return std::move(result);
     topology.device = cost::fitRates(topology.device, observed);
     result.observed = std::move(observed);
+    for (const Program &program : all)
+      result.texts.push_back(program.text);
     if (options.process)
       findLinks(collectives);
     else
@@ -90,6 +102,14 @@ public:
   }
 
 private:
+  std::vector<Program> programsOfCores(int64_t cores) const {
+    std::vector<Program> all =
+        calibration::kernelPrograms(cores, result.topology.device.sharedBytes, options.quick);
+    if (!options.process)
+      llvm::append_range(all, calibration::collectivePrograms(4 * cores, 4 * cores, options.quick));
+    return all;
+  }
+
   // Where the same kernels begin to take longer, their arrays are too many for the cache that cores
   // share.
   void findSharedCache(const std::vector<Program> &programs, llvm::ArrayRef<double> bytes) {
@@ -146,13 +166,15 @@ private:
     topology.network = cost::fitLinks(result.collectives);
   }
 
-  // Each program measured twice, with all others in between: a disturbance that lasts a second
-  // spoils one of the two.
+  // All programs one after the other, and again those of which no two measurements agree: what
+  // disturbs for a second spoils one, and a machine that is slower for a while is seen to be.
   std::vector<cost::Observation> observe(const std::vector<Program> &programs) {
     std::vector<Compiled> compiled;
-    std::vector<double> best(programs.size(), 1e30);
-    for (int round = 0; round < 2; ++round)
+    std::vector<Least> least(programs.size());
+    for (int round = 0; round < mostRounds(); ++round)
       for (size_t i = 0; i < programs.size(); ++i) {
+        if (round >= 2 && least[i].isConfirmed())
+          continue;
         if (options.progress)
           options.progress(done + i, total, programs[i].name);
         if (round == 0)
@@ -162,13 +184,13 @@ private:
         double seconds = calibration::secondsOf(programs[i], compiled[i], options, result.error);
         if (!result.error.empty())
           return {};
-        best[i] = std::min(best[i], seconds);
+        least[i].add(seconds);
       }
     done += programs.size();
     std::vector<cost::Observation> observed;
     for (size_t i = 0; i < programs.size(); ++i) {
       cost::Observation one = compiled[i].work;
-      one.seconds = best[i];
+      one.seconds = least[i].seconds;
       // Devices that take turns: each does its part of the time.
       double turns = cost::turnsOf(result.topology, programs[i].devices);
       one.seconds /= turns;
@@ -179,7 +201,10 @@ private:
     return observed;
   }
 
-  // What is left over when idle cores take their part.
+  // Processes measure together, so often as all do.
+  int mostRounds() const { return options.process ? 2 : 6; }
+
+  // What idle cores that take their part leave over, of the same on one core.
   void findSharing(const std::vector<Program> &programs) {
     if (programs.empty())
       return;
@@ -189,17 +214,17 @@ private:
     if (!result.error.empty())
       return;
     cost::DeviceRates &rates = result.topology.device;
+    size_t count = observed.size() / 2; // alone, then shared
     double cores = double(result.topology.computingAtOnce), together = 0, waited = 0;
-    for (const cost::Observation &one : observed) {
-      double alone = cost::predictedSeconds(rates, one);
-      double speedup = alone / one.seconds;
+    for (size_t i = 0; i < count; ++i) {
+      double speedup = observed[i].seconds / observed[count + i].seconds;
       together = std::max(together, std::min(speedup / cores, 1.0));
     }
     rates.coresTogether = std::max(together, 1 / cores);
-    for (const cost::Observation &one : observed) {
-      double alone = cost::predictedSeconds(rates, one);
-      double rest = (one.seconds - alone / (cores * rates.coresTogether)) / one.launches;
-      waited += std::max(0.0, rest) / double(observed.size());
+    for (size_t i = 0; i < count; ++i) {
+      double least = observed[i].seconds / (cores * rates.coresTogether);
+      double rest = (observed[count + i].seconds - least) / observed[i].launches;
+      waited += std::max(0.0, rest) / double(count);
     }
     rates.sharingSeconds = std::min(waited, 1e-4);
   }

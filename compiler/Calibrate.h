@@ -26,7 +26,7 @@ struct Calibration {
   std::string error; // empty on success
   cost::Topology topology;
   // The programs that the rates come from, and the steps that were observed.
-  std::vector<std::string> names;
+  std::vector<std::string> names, texts; // of the links' programs no texts
   std::vector<cost::Observation> observed;
   std::vector<cost::LinkObservation> collectives; // between processes, behind those
 };

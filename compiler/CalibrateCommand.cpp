@@ -39,7 +39,8 @@ std::string exactness(const Calibration &calibration) {
 // What each program took, and what the rates say.
 std::string reportOf(const Calibration &calibration) {
   llvm::json::Array rows;
-  for (auto [name, one] : llvm::zip(calibration.names, calibration.observed)) {
+  for (auto [name, text, one] :
+       llvm::zip(calibration.names, calibration.texts, calibration.observed)) {
     llvm::json::Object work{{"steps", one.steps},
                             {"launches", one.launches},
                             {"instructions", one.instructions},
@@ -49,6 +50,7 @@ std::string reportOf(const Calibration &calibration) {
         work[cost::nameOf(static_cast<cost::Term>(i))] = one.terms.amount[i];
     double predicted = cost::predictedSeconds(calibration.topology.device, one);
     rows.push_back(llvm::json::Object{{"program", name},
+                                      {"text", text},
                                       {"seconds", one.seconds},
                                       {"predicted_seconds", predicted},
                                       {"work", std::move(work)}});

@@ -416,7 +416,7 @@ void addConvolution(Programs &to, const std::string &name, int64_t channels, int
   to.add(name, secondsOfTrip, {{image, body.damped(y, image)}, {kernel, "%x1"}}, body);
 }
 
-void addProducts(Programs &to, bool quick) {
+void addProducts(Programs &to, double sharedBytes, bool quick) {
   for (const char *element : {"f32", "bf16"}) {
     to.product({256, 256, 256}, 1, element, false, false);
     to.product({32, 512, 512}, 1, element, false, false);
@@ -432,8 +432,8 @@ void addProducts(Programs &to, bool quick) {
   if (quick)
     return;
   // In no core's cache when they come again; in no cache at all.
-  for (double most : {16e6, 64e6}) {
-    double bytes = ofMachine(most, to.devices);
+  double most = ofMachine(64e6, to.devices);
+  for (double bytes : {sharedBytes > 0 ? 0.4 * sharedBytes : most / 4, most}) {
     to.product({32, 768, 384}, 1, "f32", false, false, bytes);
     to.product({16, 512, 512}, 1, "f32", false, false, bytes);
     to.product({32, 512, 512}, 1, "f32", false, false, bytes);
@@ -464,12 +464,12 @@ void addLaunches(Programs &to) {
 
 } // namespace
 
-std::vector<Program> kernelPrograms(int64_t cores, bool quick) {
+std::vector<Program> kernelPrograms(int64_t cores, double sharedBytes, bool quick) {
   Programs programs(cores);
   addElementwise(programs, quick);
   addComposites(programs, quick);
   addMemory(programs, quick);
-  addProducts(programs, quick);
+  addProducts(programs, sharedBytes, quick);
   addLaunches(programs);
   return std::move(programs.all);
 }
@@ -520,9 +520,12 @@ std::vector<Program> sharedPrograms(int64_t cores) {
   for (int i = 0; i < 4; ++i)
     x = body.unary("logistic", x, type);
   programs.add("shared logistic", 3e-5, {{type, x}}, body);
-  for (Program &program : programs.all)
+  std::vector<Program> all = programs.all; // alone
+  for (Program &program : programs.all) {
     program.threads = cores;
-  return std::move(programs.all);
+    all.push_back(std::move(program));
+  }
+  return all;
 }
 
 namespace {

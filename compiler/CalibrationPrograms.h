@@ -17,8 +17,9 @@ struct Program {
   int64_t threads;  // that carry them out; 0: one a core
 };
 
-// Kernels, on each of `cores` devices the same. `quick`: a few of each family.
-std::vector<Program> kernelPrograms(int64_t cores, bool quick);
+// Kernels, on each of `cores` devices the same. `sharedBytes`: what a cache beyond the cores' own has
+// for each (0: not known). `quick`: a few of each family.
+std::vector<Program> kernelPrograms(int64_t cores, double sharedBytes, bool quick);
 
 // The same kernel over more and more bytes on each of `cores` devices; which bytes these are. Of many
 // cores each has less, so that the machine need not have many gigabytes.
@@ -28,7 +29,7 @@ std::vector<Program> cachePrograms(int64_t cores);
 // Something computed, a product of bf16, and both in turns, as often each.
 std::vector<Program> tilePrograms(int64_t cores);
 
-// Kernels of one device that all cores share.
+// Kernels of one device: each on one core, then each shared by all.
 std::vector<Program> sharedPrograms(int64_t cores);
 
 // Collectives of groups of neighbours among `devices`, by kind and size.

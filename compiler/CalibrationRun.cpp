@@ -47,10 +47,16 @@ double secondsOf(const Program &program, const Compiled &compiled,
     return fail(compiled.error);
   std::vector<double> seconds;
   bool overProcesses = options.process && program.devices > 1;
-  std::string wrong =
-      options.measuring.measure({compiled.bytes, static_cast<uint32_t>(program.threads),
-                                 overProcesses, options.quick ? 5 : 15, options.quick ? 0.03 : 0.1},
-                                seconds);
+  // Short steps, too, for longer than another process keeps a core at a time.
+  command::ProgramToMeasure measured{.bytes = compiled.bytes,
+                                     .workers = static_cast<uint32_t>(program.threads),
+                                     .overProcesses = overProcesses,
+                                     .steps = options.quick   ? 5
+                                              : overProcesses ? 15
+                                                              : 1000,
+                                     .seconds = options.quick ? 0.03 : 0.06,
+                                     .leastSteps = options.quick ? 1 : 4};
+  std::string wrong = options.measuring.measure(measured, seconds);
   // What a step takes when nobody else is in the way.
   return wrong.empty() && !seconds.empty() ? *std::min_element(seconds.begin(), seconds.end())
                                            : fail(wrong);

@@ -13,8 +13,9 @@ struct ProgramToMeasure {
   std::string_view bytes;     // of a .tsr file
   uint32_t workers = 0;       // threads; 0: one a core
   bool overProcesses = false; // one device a process, those of mpirun; all call it then
-  int64_t steps = 1;          // at most
-  double seconds = 1e9;       // after which no further step begins; not with several processes
+  int64_t steps = 1;          // at most, and exactly with several processes
+  double seconds = 1e9;       // after which no further step begins
+  int64_t leastSteps = 1;     // but as many do
 };
 
 // Which of those that mpirun has started this process is.

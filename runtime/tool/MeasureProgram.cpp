@@ -53,7 +53,7 @@ Status run(const command::ProgramToMeasure &asked, std::vector<double> &seconds)
     int64_t end = Pool::now();
     if (step >= 0)
       seconds.push_back(static_cast<double>(end - begin) * 1e-9);
-    if (step >= 0 && !asked.overProcesses &&
+    if (step + 1 >= asked.leastSteps && !asked.overProcesses &&
         static_cast<double>(end - began) * 1e-9 > asked.seconds)
       break;
   }
