@@ -121,8 +121,8 @@ uint8_t *BlockRun::global(Thread &thread, uint64_t address, unsigned bytes, bool
     fresh += note(thread, block->traces[offset + byte], isWrite);
   (isWrite ? counts_.bytesWritten : counts_.bytesRead) += bytes;
   (isWrite ? counts_.leastWritten : counts_.leastRead) += fresh;
-  uint64_t key = (uint64_t{thread.number / kWarp} << 52) | (uint64_t{thread.place} << 32) |
-                 thread.visits[thread.place]++;
+  uint64_t key =
+      (uint64_t{thread.number / kWarp} << 52) | (uint64_t{thread.place} << 32) | turn(thread);
   for (uint64_t sector = address / 32; sector <= (address + bytes - 1) / 32; ++sector)
     (isWrite ? written_ : read_).emplace_back(key, sector);
   return block->bytes.get() + offset;
@@ -175,7 +175,7 @@ void BlockRun::countSectors() {
 void BlockRun::noteBanks(Thread &thread, uint64_t address, unsigned bytes) {
   uint64_t lane = thread.number % kWarp, part = bytes == 16 ? lane / 8 : bytes == 8 ? lane / 16 : 0;
   uint64_t key = uint64_t{thread.number / kWarp} << 54 | uint64_t{thread.place} << 34 |
-                 uint64_t{thread.visits[thread.place]++} << 2 | part;
+                 uint64_t{turn(thread)} << 2 | part;
   noteWords(key, address, bytes);
 }
 

@@ -13,6 +13,7 @@ void BlockRun::run() {
     threads_[i].number = i;
     threads_[i].registers.assign(kernel_.registers, 0x7ff7fff7deadbeef);
     threads_[i].local.assign(kernel_.localBytes, 0xff);
+    threads_[i].turns.assign(kernel_.loops.parent.size(), 0);
     threads_[i].visits.assign(kernel_.instructions.size(), 0);
     if (kernel_.usesProxies) {
       threads_[i].written.assign(kernel_.registers, 0);
@@ -109,12 +110,30 @@ uint64_t BlockRun::special(const Thread &thread, uint32_t which) const {
   }
 }
 
+void BlockRun::countTurn(Thread &thread) {
+  const Loops &loops = kernel_.loops;
+  uint32_t loop = loops.begins[thread.place];
+  if (loop != Loops::kNone && thread.before != thread.place)
+    thread.turns[loop] = loops.contains(loop, thread.before) ? thread.turns[loop] + 1 : 0;
+  thread.before = thread.place;
+}
+
+// The same number for the accesses of a place that a warp's lanes make together.
+uint32_t BlockRun::turn(const Thread &thread) const {
+  const Loops &loops = kernel_.loops;
+  uint32_t number = 0;
+  for (uint32_t at = loops.around[thread.place]; at != Loops::kNone; at = loops.parent[at])
+    number = number * 0x9e3779b1 + thread.turns[at];
+  return number;
+}
+
 void BlockRun::step(Thread &thread) {
   if (thread.place >= kernel_.instructions.size()) { // the end of the body
     thread.state = Thread::Ended;
     return;
   }
   const Instruction &i = kernel_.instructions[thread.place];
+  countTurn(thread);
   ++counts_.instructions;
   if (i.guard >= 0 && ((thread.registers[i.guard] & 1) != 0) == i.guardNegated) {
     ++thread.place;

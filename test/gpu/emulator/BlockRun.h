@@ -29,7 +29,9 @@ struct Thread {
   uint32_t number = 0, place = 0;
   std::vector<uint64_t> registers;
   std::vector<uint8_t> local;
-  std::vector<uint32_t> visits; // of each access to global memory
+  uint32_t before = Loops::kNone; // the instruction before this one
+  std::vector<uint32_t> turns;    // of each loop, since it was entered
+  std::vector<uint32_t> visits;   // of each instruction of warpgroups that reads
   // Copies that are under way, in groups; the last one is not committed yet.
   struct Copy {
     uint64_t to, from;
@@ -177,6 +179,8 @@ private:
     thread.registers[number] = bits;
   }
 
+  void countTurn(Thread &thread);
+  uint32_t turn(const Thread &thread) const;
   void step(Thread &thread);
 
   void execute(Thread &thread, const Instruction &i);

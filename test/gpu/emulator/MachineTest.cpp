@@ -73,6 +73,20 @@ TEST_F(MachineTest, AccessesAreCountedBesideTheLeast) {
   EXPECT_EQ(counts.sectorsRead, 32u);
 }
 
+// Half a warp reads in the loop's first turn, the other half in its second: the same sectors twice.
+TEST_F(MachineTest, LanesThatLeaveOutATurnReadInAnother) {
+  EXPECT_EQ(run("and.b32 %r4, %r3, 32; sub.s32 %r4, %r4, %r3; cvt.s64.s32 %rd4, %r4;"
+                "shl.b32 %r6, %r1, 27; shr.u32 %r6, %r6, 31; mov.b32 %r5, 0;"
+                "add.s64 %rd5, %rd1, %rd4;"
+                "$turn: setp.ne.u32 %p1, %r5, %r6; @%p1 bra $next;"
+                "ld.global.b32 %r7, [%rd5];"
+                "$next: add.s32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 2; @%p2 bra $turn;"
+                "st.global.b32 [%rd2], %r7;"),
+            "");
+  EXPECT_EQ(counts.bytesRead, 256u);
+  EXPECT_EQ(counts.sectorsRead, 8u); // two, by each half
+}
+
 // Each thread takes its neighbour's value from the tile.
 std::string neighbours(const std::string &between) {
   return "st.shared.b32 [%r2], %r1;" + between +

@@ -215,6 +215,7 @@ private:
       bodyStatement();
     for (auto [instruction, label] : jumps_)
       kernel_->instructions[instruction].target = place(label);
+    kernel_->loops = loopsOf(*kernel_);
     kernel_->registers = nextRegister_;
     nextRegister_ = 0;
     kernel_ = nullptr;

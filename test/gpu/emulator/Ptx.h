@@ -3,6 +3,8 @@
 // error with its line.
 #pragma once
 
+#include "test/gpu/emulator/Loops.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -184,6 +186,7 @@ struct Kernel {
   std::vector<Instruction> instructions;
   std::vector<Operand> vectors;              // the parts of vector operands
   std::vector<std::vector<uint32_t>> tables; // of indexed jumps
+  Loops loops;
 };
 
 struct Module {
