@@ -8,15 +8,18 @@ namespace tessera::target {
 namespace {
 
 // `ptx`: the first version of the language that knows it, 8.0 at least (CUDA 12). `machine`: of
-// lib/machines, with the architecture or one that is near to it.
+// lib/machines, with the architecture or one that is near to it. `shared`: KiB that a block can have on
+// each GPU that runs code for it, which newer ones do where it does not end in a.
 struct Architecture {
   llvm::StringRef name, ptx, machine;
+  int64_t shared = 99;
 };
 
 constexpr Architecture kArchitectures[] = {
-    {"sm_80", "ptx80", "a100"},   {"sm_86", "ptx80", "a100"},  {"sm_89", "ptx80", "a100"},
-    {"sm_90", "ptx80", "h100"},   {"sm_90a", "ptx80", "h100"}, {"sm_100", "ptx86", "b200"},
-    {"sm_100a", "ptx86", "b200"}, {"sm_120", "ptx87", "b200"}};
+    {"sm_80", "ptx80", "a100"},        {"sm_86", "ptx80", "a100"},
+    {"sm_89", "ptx80", "a100"},        {"sm_90", "ptx80", "h100"},
+    {"sm_90a", "ptx80", "h100", 227},  {"sm_100", "ptx86", "b200"},
+    {"sm_100a", "ptx86", "b200", 227}, {"sm_120", "ptx87", "b200"}};
 
 // 16 bytes are the widest access of a thread.
 constexpr unsigned kAccessBits = 128;
@@ -57,21 +60,20 @@ llvm::Expected<Processor> gpuArchitecture(llvm::StringRef spec) {
 
 bool isGpu(const Processor &processor) { return !machineOf(processor).empty(); }
 
-llvm::StringRef machineOf(const Processor &architecture) {
-  for (const Architecture &known : kArchitectures)
-    if (known.name == architecture.name)
-      return known.machine;
-  return "";
+static const Architecture *find(const Processor &architecture) {
+  return llvm::find_if(kArchitectures,
+                       [&](const Architecture &known) { return known.name == architecture.name; });
 }
+
+llvm::StringRef machineOf(const Processor &architecture) {
+  const Architecture *known = find(architecture);
+  return known == std::end(kArchitectures) ? "" : known->machine;
+}
+
+int64_t mostSharedBytes(const Processor &architecture) { return find(architecture)->shared << 10; }
 
 bool hasWarpgroups(const Processor &architecture) { return architecture.name == "sm_90a"; }
 
-bool isNewer(const Processor &a, const Processor &b) {
-  auto place = [](const Processor &processor) {
-    return llvm::find_if(kArchitectures,
-                         [&](const Architecture &known) { return known.name == processor.name; });
-  };
-  return place(a) > place(b);
-}
+bool isNewer(const Processor &a, const Processor &b) { return find(a) > find(b); }
 
 } // namespace tessera::target

@@ -21,6 +21,8 @@ bool isGpu(const Processor &processor);
 llvm::StringRef machineOf(const Processor &architecture);
 // Whether warpgroups multiply matrices together (wgmma), from boxes of tensors that are copied to shared memory.
 bool hasWarpgroups(const Processor &architecture);
+// Memory that the threads of a block can share, on each GPU that runs code for a (GPU's) architecture.
+int64_t mostSharedBytes(const Processor &architecture);
 // Whether `a` comes before `b` among images of code: of two that a GPU runs it is the better one.
 bool isNewer(const Processor &a, const Processor &b);
 

@@ -422,6 +422,31 @@ def pooled_gradient(x, g):
     return jax.vjp(pool, x)[1](g)[0]
 
 
+@program((3, 13001), (2, 30001), (2, 57000), least=1.05, banks=1.05)
+def long_rows(x, y, z):
+    """In what a launch asks for of shared memory; with a window of each in registers; with two."""
+    centred = y - y.mean(-1, keepdims=True)
+    return jax.nn.softmax(x, axis=-1), centred * lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5), jax.nn.log_softmax(z, axis=-1)
+
+
+@program((100, 257), (2, 300, 75), (6, 500), dtypes=["float32", "bfloat16", "float32"], banks=1.05)
+def transposed_within_sectors(x, y, z):
+    return x.T * 2, y.transpose(0, 2, 1), x[:7, 3:].T, x[:, 1:6].T, z.T + 1
+
+
+@program((3, 1000), (2, 129, 3), (3000,), dtypes=["float32", "int32", "bfloat16"])
+def sorted_by_blocks(x, y, z):
+    few, many = (x * 2).astype(jnp.int32), jnp.sort(y, axis=1)
+    by_two = lax.sort((few, x, jnp.arange(3000).reshape(3, 1000)), num_keys=2)
+    return jnp.argsort(few, axis=1, stable=True), by_two, many, jnp.sort(z + 1, descending=True), lax.top_k(x, 7), lax.sort_key_val(y % 3, y, dimension=1)
+
+
+@program((2, 30000), (51000,), dtypes=["int32", "float32"])
+def sorted_long_rows(x, y):
+    """The numbers of the second one's elements find no room in shared memory."""
+    return lax.sort_key_val(x % 100, x, dimension=1), jnp.argsort(jnp.round(y * 8))
+
+
 @program((6, 40), (200,))
 def sorted_rows(x, y):
     return jnp.sort(x, axis=1), jnp.argsort(x, axis=0), lax.top_k(x, 3), jnp.cumsum(y), jnp.cumsum(x, axis=1)

@@ -13,20 +13,26 @@ static int64_t bytesOf(const Emitter &e, ElementKind kind) {
 }
 
 // Fours that 16 threads add up before they store a sum.
-static int64_t together(const Emitter &e, const Reduction &reduction) {
+static int64_t together(int64_t elements) {
   constexpr int64_t kManyFours = 128;
-  return pointsOf(e.graph, reduction.dims) / kFour >= kManyFours ? 16 : 1;
+  return elements / kFour >= kManyFours ? 16 : 1;
 }
 
-static int64_t partialSums(const Emitter &e, const Reduction &reduction) {
-  return llvm::divideCeil(pointsOf(e.graph, reduction.dims) / kFour, together(e, reduction));
+static int64_t partialSums(int64_t elements) {
+  return llvm::divideCeil(elements / kFour, together(elements));
 }
 
-// Of the partial sums, and of the lanes' sums.
+// Of them, of what is left over, and of the lanes' sums.
+static int64_t places(int64_t elements) {
+  return (partialSums(elements) + (elements % kFour ? 2 : 1)) * kUnit;
+}
+
+int64_t mostBlockSumBytes(int64_t elements) { return places(elements) * 8; }
+
 int64_t blockSumBytes(const Emitter &e, const Reduction &reduction) {
   int64_t bytes = 0;
   for (Node *input : reduction.inputs)
-    bytes += (partialSums(e, reduction) + 1) * kUnit * bytesOf(e, input->kind);
+    bytes += places(pointsOf(e.graph, reduction.dims)) * bytesOf(e, input->kind);
   return bytes;
 }
 
@@ -43,10 +49,10 @@ class BlockSum : SumSlots {
 public:
   BlockSum(const Team &team, Emitter &e, const Reduction &reduction, Value space)
       : SumSlots(e, reduction, /*width=*/1), team(team), space(space),
-        size(pointsOf(e.graph, reduction.dims)), fours(size / kFour),
-        foursTogether(together(e, reduction)), parts(partialSums(e, reduction)) {}
+        size(pointsOf(e.graph, reduction.dims)), fours(size / kFour), foursTogether(together(size)),
+        parts(partialSums(size)) {}
 
-  llvm::SmallVector<Value> emit() {
+  llvm::SmallVector<Value> emit(OverRow overRow) {
     int64_t offset = 0;
     auto take = [&](Node *input, int64_t count) {
       Value place = b.CreateConstGEP1_64(b.getInt8Ty(), space, offset);
@@ -55,10 +61,21 @@ public:
     };
     for (Node *input : reduction.inputs) {
       partial.push_back(take(input, parts));
+      if (hasRest())
+        rests.push_back(take(input, 1));
       lanes.push_back(take(input, 1));
     }
     lane = b.CreateAnd(team.thread, e.i64(kUnit - 1));
-    addFours();
+    auto addAll = [&](int64_t low, int64_t high) {
+      int64_t each = kFour * foursTogether;
+      addFours(low / each, std::min<int64_t>(llvm::divideCeil(high, each), parts));
+      if (high == size)
+        addRest();
+    };
+    if (overRow)
+      overRow(addAll);
+    else
+      addAll(0, size);
     barrier(b);
     e.openIf(b.CreateICmpULT(team.thread, e.i64(kUnit)));
     addLane();
@@ -71,9 +88,12 @@ private:
   Value place(Value array, size_t input, Value number) {
     return b.CreateInBoundsGEP(typeOf(input), array, number);
   }
-  void addFours() {
+  // Of parts [low, high).
+  void addFours(int64_t low, int64_t high) {
     Value first = b.CreateLShr(team.thread, llvm::Log2_64(kUnit));
-    Value part = e.openLoop(first, e.i64(parts), team.threads / kUnit,
+    if (low)
+      first = b.CreateNSWAdd(first, e.i64(low));
+    Value part = e.openLoop(first, e.i64(high), team.threads / kUnit,
                             /*mayBeEmpty=*/true);
     Slots sum = cleared();
     if (foursTogether == 1) {
@@ -96,10 +116,33 @@ private:
 
   void addFour(Value four, llvm::ArrayRef<Value> into) {
     Value start = b.CreateNSWAdd(b.CreateNSWMul(four, e.i64(kFour)), lane);
-    e.bindLoop(reduction.loops[0],
-               e.openLoop(start, b.CreateNSWAdd(start, e.i64(kFour)), kUnit, false));
-    add(into, terms());
+    Value end = b.CreateNSWAdd(start, e.i64(kFour));
+    if (!team.isAlone) {
+      e.bindLoop(reduction.loops[0], e.openLoop(start, end, kUnit, false));
+      add(into, terms());
+      e.closeLoop();
+      return;
+    }
+    Value at = e.openLoop(start, end, 2 * kUnit, false);
+    Value other = b.CreateAnd(team.thread, e.i64(kUnit)); // nothing, or a unit
+    Slots before = termsAt(b.CreateNSWAdd(at, other));
+    Slots after = termsAt(b.CreateNSWAdd(at, b.CreateXor(other, e.i64(kUnit))));
+    Value inOrder = b.CreateICmpEQ(other, e.i64(0));
+    for (auto [x, y] : llvm::zip(before, after)) {
+      Value first = b.CreateSelect(inOrder, x, y);
+      y = b.CreateSelect(inOrder, y, x);
+      x = first;
+    }
+    add(into, before);
+    add(into, after);
     e.closeLoop();
+  }
+  Slots termsAt(Value position) {
+    e.openBlock();
+    e.bindLoop(reduction.loops[0], position);
+    Slots values = terms();
+    e.closeBlock();
+    return values;
   }
 
   // The partial sums [low, high), `most` at most, in sixteens of sixteens.
@@ -125,17 +168,29 @@ private:
     e.closeLoop();
   }
 
+  bool hasRest() const { return fours * kFour < size; }
+  void addRest() {
+    if (!hasRest())
+      return;
+    e.openIf(b.CreateICmpULT(team.thread, e.i64(kUnit)));
+    Slots rest = cleared();
+    Value low = b.CreateNSWAdd(lane, e.i64(fours * kFour));
+    e.bindLoop(reduction.loops[0], e.openLoop(low, e.i64(size), kUnit, /*mayBeEmpty=*/true));
+    add(rest, terms());
+    e.closeLoop();
+    for (auto [i, value] : llvm::enumerate(loaded(rest)))
+      b.CreateStore(value, place(rests[i], i, lane));
+    e.closeLoop();
+  }
+
   void addLane() {
     Slots total = cleared();
     addPartial(e.i64(0), e.i64(parts), parts, total);
-    int64_t whole = fours * kFour;
-    if (whole < size) {
-      Slots rest = cleared();
-      e.bindLoop(reduction.loops[0], e.openLoop(b.CreateNSWAdd(lane, e.i64(whole)), e.i64(size),
-                                                kUnit, /*mayBeEmpty=*/true));
-      add(rest, terms());
-      e.closeLoop();
-      add(total, loaded(rest));
+    if (hasRest()) {
+      Slots rest;
+      for (size_t i = 0; i < rests.size(); ++i)
+        rest.push_back(b.CreateLoad(typeOf(i), place(rests[i], i, lane)));
+      add(total, rest);
     }
     for (auto [i, value] : llvm::enumerate(loaded(total)))
       b.CreateStore(value, place(lanes[i], i, lane));
@@ -159,15 +214,15 @@ private:
   const Team team;
   Value space;
   const int64_t size, fours, foursTogether, parts;
-  Slots partial, lanes; // in shared memory, by component
+  Slots partial, rests, lanes; // in shared memory, by component
   Value lane = nullptr;
 };
 
 } // namespace
 
 llvm::SmallVector<Value> emitBlockSum(const Team &team, Emitter &e, const Reduction &reduction,
-                                      Value space) {
-  return BlockSum(team, e, reduction, space).emit();
+                                      Value space, OverRow overRow) {
+  return BlockSum(team, e, reduction, space).emit(overRow);
 }
 
 } // namespace tessera::codegen::gpu

@@ -3,10 +3,12 @@
 //   16 threads are the lanes of a unit, and every 16 take fours of units in turn:
 //     threads 0..15     four 0   four 16  ..     partial sums, lane by lane, in shared memory
 //     threads 16..31    four 1   four 17  ..
+//     threads 0..15     what is left over at the end
 //   after a barrier threads 0..15 add the fours of their lane in sixteens, and sixteens of those, and
-//   what is left over at the end; after another every thread folds the lanes.
+//   what is left over; after another every thread folds the lanes.
 //
-// In a long row every 16 threads take sixteen fours of units at a time, and add them up before.
+// In a long row every 16 threads take sixteen fours of units at a time, and add them up before. Sixteen that
+// have the same banks beside them take each second unit before the first, and add it after that.
 //
 // So neighbours read side by side, each element is read once, and the bits are those of one thread.
 #pragma once
@@ -25,11 +27,20 @@ int64_t blockSumBytes(const Emitter &emitter, const Reduction &reduction);
 struct Team {
   Value thread; // its number among them
   int64_t threads;
+  bool isAlone = false; // the sixteen beside a sixteen are of the team
 };
+
+// Goes over all of a row from end to end, or in windows in any order: what each has is there for the team
+// when `add` comes for its elements.
+using OverRow = llvm::function_ref<void(llvm::function_ref<void(int64_t low, int64_t high)> add)>;
+
+// Of a sum of one component of 8 bytes over so many elements.
+int64_t mostBlockSumBytes(int64_t elements);
 
 // Writes it at the emitter's place, which all threads of the block reach: the components with their
 // initial values.
 llvm::SmallVector<Value> emitBlockSum(const Team &team, Emitter &emitter,
-                                      const Reduction &reduction, Value space);
+                                      const Reduction &reduction, Value space,
+                                      OverRow overRow = nullptr);
 
 } // namespace tessera::codegen::gpu

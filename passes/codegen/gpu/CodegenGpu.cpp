@@ -74,9 +74,10 @@ private:
     ptx.prepare(code);
     bool ok = true;
     std::vector<codegen::gpu::Launch> launches(kernels.sources.size());
+    codegen::gpu::GpuFeatures features{target::hasWarpgroups(architecture.toProcessor()),
+                                       target::mostSharedBytes(architecture.toProcessor())};
     for (auto [source, launch] : llvm::zip(kernels.sources, launches))
-      ok &= codegen::gpu::emitKernel(source, code,
-                                     target::hasWarpgroups(architecture.toProcessor()), launch);
+      ok &= codegen::gpu::emitKernel(source, code, features, launch);
     if (!ok)
       return mlir::failure();
     llvm::SmallVector<char, 0> text;

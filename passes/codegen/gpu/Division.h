@@ -6,11 +6,23 @@
 
 namespace tessera::codegen::gpu {
 
+inline constexpr int64_t kWarp = 32;        // threads that go together
+inline constexpr int64_t kAccessBytes = 16; // the widest access of a thread
+// Of a block, without asking the driver for more: what the code declares has no more.
+inline constexpr int64_t kMostSharedBytes = 48 << 10;
+inline constexpr int64_t kMostBlocks = 0x7fffffff; // of a launch
+
 // An operand of 16-bit elements as copies of boxes into shared memory see it (program.proto, TensorMap).
 struct OperandMap {
   int64_t operand = 0, offset = 0;
   bool isBf16 = false;                      // or f16
   std::vector<int64_t> sizes, strides, box; // innermost first; strides in bytes, one fewer
+};
+
+// What an architecture has for a kernel.
+struct GpuFeatures {
+  bool hasWarpgroups = false;                 // wgmma, and copies of boxes
+  int64_t mostSharedBytes = kMostSharedBytes; // of a block, by a launch that asks for it
 };
 
 // How a kernel is launched.
@@ -20,12 +32,6 @@ struct Launch {
   int64_t sharedBytes = 0; // beside what the code declares
   std::vector<OperandMap> maps = {};
 };
-
-inline constexpr int64_t kWarp = 32;        // threads that go together
-inline constexpr int64_t kAccessBytes = 16; // the widest access of a thread
-inline constexpr int64_t kMostSharedBytes = 48
-                                            << 10; // of a block, without asking the driver for more
-inline constexpr int64_t kMostBlocks = 0x7fffffff; // of a launch
 
 // Elements that follow each other in memory, for each thread: as many as one access moves of the
 // widest of them, where the innermost loop of `size` has no rest.

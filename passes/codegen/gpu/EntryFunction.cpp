@@ -7,8 +7,9 @@ namespace tessera::codegen::gpu {
 
 static constexpr unsigned kGlobal = 1, kShared = 3; // address spaces
 
-EntryFunction::EntryFunction(const KernelSource &kernel, llvm::Module &module, bool hasWarpgroups)
-    : kernel(kernel), module(module), hasWarpgroups(hasWarpgroups) {
+EntryFunction::EntryFunction(const KernelSource &kernel, llvm::Module &module,
+                             const GpuFeatures &features)
+    : kernel(kernel), module(module), features(features) {
   llvm::LLVMContext &context = module.getContext();
   llvm::IRBuilder<> b(context);
   unsigned count = kernel.body->getNumArguments() + kernel.outputs().size();
@@ -63,17 +64,27 @@ llvm::SmallVector<Value> EntryFunction::addMaps(std::vector<OperandMap> maps) {
   return made;
 }
 
+static constexpr uint64_t kLaunchAlign = 1024; // what the launch adds lies behind what is declared
+
+int64_t EntryFunction::sharedOfLaunchLeft() const {
+  return features.mostSharedBytes - llvm::alignTo(sharedBytes, kLaunchAlign);
+}
+
+int64_t EntryFunction::sharedLeft() const {
+  int64_t beside = llvm::alignDown(features.mostSharedBytes - launch.sharedBytes, kLaunchAlign);
+  return std::min(kMostSharedBytes, beside) - sharedBytes;
+}
+
 Value EntryFunction::takeSharedOfLaunch(int64_t bytes) {
-  constexpr uint64_t kAlign = 1024;
   const char *name = "tessera_shared";
-  launch.sharedBytes = bytes;
+  launch.sharedBytes = std::max(launch.sharedBytes, bytes);
   if (llvm::GlobalVariable *known = module.getGlobalVariable(name))
     return known;
   auto *type = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0);
   auto *made = new llvm::GlobalVariable(module, type, /*isConstant=*/false,
                                         llvm::GlobalValue::ExternalLinkage, nullptr, name, nullptr,
                                         llvm::GlobalValue::NotThreadLocal, kShared);
-  made->setAlignment(llvm::Align(kAlign));
+  made->setAlignment(llvm::Align(kLaunchAlign));
   return made;
 }
 

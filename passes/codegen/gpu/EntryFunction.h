@@ -15,7 +15,7 @@ namespace tessera::codegen::gpu {
 
 class EntryFunction {
 public:
-  EntryFunction(const KernelSource &kernel, llvm::Module &module, bool hasWarpgroups);
+  EntryFunction(const KernelSource &kernel, llvm::Module &module, const GpuFeatures &features);
 
   const KernelSource &kernel;
   llvm::Module &module;
@@ -23,18 +23,21 @@ public:
   llvm::SmallVector<Value> buffers; // inputs, then outputs
   Value thread, block;              // numbers of 64 bits: in the block, in the grid
   llvm::Instruction *end;           // the return: code goes before it
-  const bool hasWarpgroups;         // wgmma, and copies of boxes
+  const GpuFeatures features;
   Launch launch;
-  int64_t sharedBytes = 0; // that are taken
+  int64_t sharedBytes = 0; // that the code declares
 
   Value outputBuffer(unsigned output) const {
     return buffers[kernel.body->getNumArguments() + output];
   }
   // Parameters after the operands, before any code is written.
   llvm::SmallVector<Value> addMaps(std::vector<OperandMap> maps);
-  // Memory that the block's threads share, of a size that the launch says: at a multiple of 1,024.
+  // Memory that the block's threads share, of a size that the launch says: at a multiple of 1,024. Parts
+  // of the kernel that take it have the same.
   Value takeSharedOfLaunch(int64_t bytes);
+  int64_t sharedOfLaunchLeft() const;
   // Memory that the block's threads share.
+  int64_t sharedLeft() const;
   Value takeShared(llvm::ArrayType *type, const char *name);
   // Writes the nodes of a graph of this kernel, as one thread computes them.
   Emitter emitter(Graph &graph) const;
@@ -53,7 +56,7 @@ VectorFeatures threadFeatures();
 void barrier(llvm::IRBuilder<> &b);
 
 // Writes a kernel into the module. False: an error was emitted.
-bool emitKernel(const KernelSource &kernel, llvm::Module &module, bool hasWarpgroups,
+bool emitKernel(const KernelSource &kernel, llvm::Module &module, const GpuFeatures &features,
                 Launch &launch);
 // Of a kernel whose outputs are functions of an index.
 bool emitNests(EntryFunction &function);
@@ -61,6 +64,8 @@ bool emitNests(EntryFunction &function);
 bool emitProduct(EntryFunction &function, bool &known);
 // Of attention, or its gradient; `known` false: it is neither.
 bool emitFlash(EntryFunction &function, bool &known);
+// Of a sort; `known` false: its rows are short, or find no room.
+bool emitSort(EntryFunction &function, bool &known);
 // Of one operation that is none, by the cpu's code for it.
 bool emitCells(EntryFunction &entry);
 

@@ -23,17 +23,17 @@ static int64_t contractions(const KernelSource &kernel) {
 }
 
 static bool emitBody(EntryFunction &function) {
-  if (isOfCells(function.kernel))
-    return emitCells(function);
   bool known = false, ok = true;
+  if (isOfCells(function.kernel))
+    return emitSort(function, known) && (known || emitCells(function));
   if (int64_t count = contractions(function.kernel); count > 0)
     ok = count == 1 ? emitProduct(function, known) : emitFlash(function, known);
   return ok && (known || emitNests(function));
 }
 
-bool emitKernel(const KernelSource &kernel, llvm::Module &module, bool hasWarpgroups,
+bool emitKernel(const KernelSource &kernel, llvm::Module &module, const GpuFeatures &features,
                 Launch &launch) {
-  EntryFunction function(kernel, module, hasWarpgroups);
+  EntryFunction function(kernel, module, features);
   if (!emitBody(function))
     return false;
   mlir::Operation *last = kernel.body->getTerminator();

@@ -11,6 +11,7 @@
 #include "passes/codegen/gpu/BlockSum.h"
 #include "passes/codegen/gpu/Items.h"
 #include "passes/codegen/gpu/NestRoots.h"
+#include "passes/codegen/gpu/RowTeams.h"
 #include "passes/codegen/gpu/Unsupported.h"
 
 #include "dialects/stablehlo/TensorTypes.h"
@@ -117,19 +118,47 @@ bool Nest::isOfRows(const KeptRows &kept) const {
                       [&](mlir::Value output) { return shapeOf(output) == shape(); });
 }
 
+// With all that several passes read.
+static llvm::SmallVector<KeptRows> waysOfLongRows(const KernelSource &kernel, int64_t mostBytes,
+                                                  int64_t threads) {
+  std::optional<KeptRows> all =
+      keptRows(kernel, {INT64_MAX, /*keepsInputs=*/true, /*keepsComputed=*/false});
+  llvm::SmallVector<KeptRows> ways;
+  if (!all)
+    return ways;
+  constexpr int64_t kBeside = 1 << 10; // what a row has one of
+  mostBytes -= mostBlockSumBytes(all->elements()) + kBeside;
+  std::optional<KeptRows> whole = keptRows(kernel, {mostBytes, /*keepsInputs=*/true});
+  if (!whole->lacksOperands)
+    ways.push_back(*whole);
+  int64_t each = all->bytes / all->elements(); // alignment apart
+  if (auto windows = rowWindows(all->elements(), each, threads, mostBytes))
+    ways.push_back(*keptRows(
+        kernel, {INT64_MAX, /*keepsInputs=*/true, /*keepsComputed=*/false, windows->elements}));
+  return ways;
+}
+
 // Rows are kept in shared memory where a block's threads take them together; else they are read in each
 // pass.
 bool Nest::keepRows() {
   bool hadRows = rows.has_value();
   std::optional<KeptRows> kept = keptRows(kernel, {kMostRowBytes, /*keepsInputs=*/true});
   if (hadRows || (kept && !update && isOfRows(*kept)))
-    rows = std::move(kept);
+    rows = kept;
   if (!rows)
     return true;
-  if (!build())
-    return false;
-  if (suitRowBlocks(function, *this))
-    return true;
+  // Where a row is kept: from there on in more memory than the code declares, then in registers too.
+  llvm::SmallVector<KeptRows> ways;
+  if (kept->lacksOperands && kept->passes > 1)
+    ways = waysOfLongRows(kernel, function.sharedOfLaunchLeft(), function.launch.threads);
+  ways.push_back(*kept);
+  for (const KeptRows &way : ways) {
+    rows = way;
+    if (!build())
+      return false;
+    if (suitRowBlocks(function, *this))
+      return true;
+  }
   rows->slots.clear();
   rows->bytes = 0;
   if (!hadRows)
@@ -140,8 +169,7 @@ bool Nest::keepRows() {
 // Whether the block computes it together, in the shared memory that is left.
 bool Nest::isTogether(const Emitter &e, const Reduction &reduction) const {
   int64_t bytes = blockSumBytes(e, reduction);
-  return isBlockSum(e, reduction) &&
-         (bytes <= sumBytes || function.sharedBytes + bytes <= kMostSharedBytes);
+  return isBlockSum(e, reduction) && (bytes <= sumBytes || bytes <= function.sharedLeft());
 }
 
 // Before the first of the sums.
@@ -203,7 +231,7 @@ void Nest::emitElements() {
 // lie in an operand's place.
 void Nest::emitRowValues(Emitter &e) {
   DimSet ofRow = setOf(outer());
-  Team block{function.thread, function.launch.threads};
+  Team block{function.thread, function.launch.threads, /*isAlone=*/true};
   for (Node *node : e.live) {
     if (node->op != Op::Reduced || node->local || (node->deps & ~ofRow))
       continue;

@@ -34,7 +34,7 @@ bool emitProduct(EntryFunction &function, bool &known) {
   known = true;
   if (!isForCores(*loops))
     emitProductByThreads(function, nest, *loops);
-  else if (!function.hasWarpgroups || !emitProductByWarpgroups(function, nest, *loops))
+  else if (!function.features.hasWarpgroups || !emitProductByWarpgroups(function, nest, *loops))
     emitProductByCores(function, nest, *loops);
   return true;
 }

@@ -10,9 +10,12 @@
 // What lies in memory as the rows do is read and written once, in whole lines whatever the rows' length is:
 // a block begins at the line that its first row begins in. Of a row of the results' shape some elements
 // may be in an operand's place: all that other threads read of it is read before the second barrier.
+//
+// A row that finds no room comes in windows (RowRegisters.h): each pass goes over one after the other.
 #include "passes/codegen/gpu/BlockSum.h"
 #include "passes/codegen/gpu/Items.h"
 #include "passes/codegen/gpu/NestRoots.h"
+#include "passes/codegen/gpu/RowRegisters.h"
 #include "passes/codegen/gpu/RowTeams.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -55,20 +58,24 @@ public:
       if (isRowRoot(root))
         addValue(root.value.re), addValue(root.value.im);
     RowSizes sizes{.elements = nest.rows->elements(),
-                   .bytes = nest.rows->bytes,
+                   .bytes = windowBytes(),
                    .valueBytes = int64_t(values.size()) * kValueBytes,
                    .sumBytes = sumBytes,
-                   .widest = widest};
+                   .widest = widest,
+                   .arrays = arrays()};
     if (sizes.elements < kLeastTogether && itemsOf(graph, ofRows, 1) == 1)
       return false; // no loop is over it, and each thread has it for itself
-    if (std::optional<RowTeams> found = rowTeams(sizes, areAllBlockSums, function.launch.threads,
-                                                 kMostSharedBytes - function.sharedBytes))
+    int64_t most = std::max(function.sharedLeft(), function.sharedOfLaunchLeft());
+    if (std::optional<RowTeams> found =
+            rowTeams(sizes, areAllBlockSums, function.launch.threads, most))
       teams = *found;
-    return teams.rows > 0;
+    return teams.rows == 1 || (teams.rows > 1 && windows() == 1);
   }
 
   void emit() {
-    space = function.takeShared(llvm::ArrayType::get(b.getInt8Ty(), teams.bytes()), "_rows");
+    space = teams.bytes() > function.sharedLeft()
+                ? function.takeSharedOfLaunch(teams.bytes())
+                : function.takeShared(llvm::ArrayType::get(b.getInt8Ty(), teams.bytes()), "_rows");
     count = itemsOf(graph, ofRows, 1);
     function.addBlocks(llvm::divideCeil(count, teams.rows),
                        [&](Value number, llvm::Instruction *before) {
@@ -91,6 +98,22 @@ private:
                                  graph.dims[dim].high == graph.dims[dim].size;
                         }) &&
            llvm::none_of(nest.roots, [](const Root &root) { return root.isPart; });
+  }
+
+  int64_t arrays() const {
+    return std::max<int64_t>(llvm::count_if(graph.buffers,
+                                            [](const BufferInfo &buffer) {
+                                              return buffer.source == BufferInfo::Scratch;
+                                            }),
+                             1);
+  }
+  int64_t elements() const { return nest.rows->elements(); }
+  int64_t windowElements() const { return nest.rows->window ? nest.rows->window : elements(); }
+  int64_t windows() const { return llvm::divideCeil(elements(), windowElements()); }
+  int64_t windowBytes() const {
+    int64_t bytes = nest.rows->bytes;
+    return windows() == 1 ? bytes
+                          : llvm::alignTo(bytes, RowRegisters::pieceBytes(function.launch.threads));
   }
 
   // What a row has one of and its elements read.
@@ -123,6 +146,8 @@ private:
   }
 
   void emitBlock(Value number) {
+    registers.emplace(function, e, space, windowBytes());
+    findPlaces();
     first = b.CreateNSWMul(number, e.i64(teams.rows));
     here = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWSub(e.i64(count), first),
                                    e.i64(teams.rows));
@@ -140,7 +165,8 @@ private:
   // At that row of the block's.
   void openRow(Value local, Value row) {
     openItem(e, ofRows, row, 1);
-    e.scratch = b.CreateGEP(b.getInt8Ty(), space, b.CreateNSWMul(local, e.i64(teams.pitch)));
+    e.scratch =
+        b.CreateGEP(b.getInt8Ty(), space, b.CreateNSWMul(local, e.i64(teams.step(arrays()))));
   }
   Value rowOf(Value local) { return b.CreateNSWAdd(first, local); }
 
@@ -165,24 +191,52 @@ private:
     }
   }
 
-  // `body` at elements of all rows of the block, `lanes` at a time, by threads side by side from the
-  // line of memory on in which the first lies.
-  void overElements(llvm::ArrayRef<LoopGroup> groups, int64_t lanes, int64_t narrowest,
-                    llvm::function_ref<void(Value local)> body) {
+  // `body` for each window, of elements [low, high) of a row, once it is in shared memory; the one that is there
+  // first.
+  void overWindows(llvm::function_ref<void(int64_t low, int64_t high)> body) {
+    int64_t there = registers->window();
+    for (int64_t turn = 0; turn < windows(); ++turn) {
+      int64_t window = (there + turn) % windows();
+      registers->bring(window);
+      openWindow(window, body);
+    }
+  }
+  void openWindow(int64_t window, llvm::function_ref<void(int64_t low, int64_t high)> body) {
+    int64_t low = window * windowElements();
+    for (auto [buffer, place] : places)
+      graph.buffers[buffer].position = place - low * byteSize(graph.buffers[buffer].kind);
+    body(low, std::min(low + windowElements(), elements()));
+  }
+  // Where the first of the elements that are kept lies, by buffer.
+  void findPlaces() {
+    for (auto [number, buffer] : llvm::enumerate(graph.buffers)) {
+      if (buffer.source != BufferInfo::Scratch)
+        continue;
+      auto before = static_cast<int64_t>(places.size());
+      places.push_back({number, teams.threads == 1 ? before * teams.rows * teams.step(arrays())
+                                                   : buffer.position});
+    }
+  }
+
+  // `body` at elements [low, high) of all rows of the block, `lanes` at a time, by threads side by side
+  // from the line of memory on in which the first lies.
+  void overElements(llvm::ArrayRef<LoopGroup> groups, int64_t lanes, int64_t narrowest, int64_t low,
+                    int64_t high, llvm::function_ref<void(Value local)> body) {
     int64_t items = itemsOf(graph, groups, lanes), elements = items * lanes,
             inLine = std::max<int64_t>(kLine / narrowest / lanes, 1);
-    bool beginsLines = teams.rows * elements % (inLine * lanes) == 0;
-    Value high = b.CreateNSWMul(here, e.i64(items)), shift = nullptr;
+    bool beginsLines = teams.rows * elements % (inLine * lanes) == 0, isWindow = windows() > 1;
+    Value end = b.CreateNSWMul(here, e.i64(isWindow ? (high - low) / lanes : items)),
+          shift = nullptr;
     if (!beginsLines) {
       shift = b.CreateAnd(b.CreateNSWMul(first, e.i64(items)), e.i64(inLine - 1));
-      high = b.CreateNSWAdd(high, shift);
+      end = b.CreateNSWAdd(end, shift);
     }
-    Value at = e.openLoop(function.thread, high, function.launch.threads, /*mayBeEmpty=*/true);
+    Value at = e.openLoop(function.thread, end, function.launch.threads, /*mayBeEmpty=*/true);
     if (shift) {
       at = b.CreateNSWSub(at, shift);
       e.openIf(b.CreateICmpSGE(at, e.i64(0)));
     }
-    Value local = e.i64(0), column = at;
+    Value local = e.i64(0), column = low ? b.CreateNSWAdd(at, e.i64(low / lanes)) : at;
     if (teams.rows > 1) {
       Value small = b.CreateTrunc(at, b.getInt32Ty()), size = b.getInt32(items);
       local = b.CreateZExt(b.CreateUDiv(small, size), b.getInt64Ty());
@@ -200,18 +254,27 @@ private:
 
   // Operands of which rows are kept; from here on they are there.
   bool fill() {
-    bool any = false;
-    for (Node *node : e.live) {
-      if (node->op != Op::Keep || !isArgument(node->operands[0]))
-        continue;
-      auto groups = collapseLoops(graph, loopsOf(node), e.live, {});
-      overElements(groups, lanesOfFill(node, groups), byteSize(node->kind),
-                   [&](Value) { e.emit(node); });
+    llvm::SmallVector<Node *> kept;
+    llvm::copy_if(e.live, std::back_inserter(kept), [&](Node *node) {
+      return node->op == Op::Keep && isArgument(node->operands[0]);
+    });
+    for (int64_t window = 0; window < windows(); ++window) {
+      if (window)
+        registers->put();
+      openWindow(window, [&](int64_t low, int64_t high) {
+        for (Node *node : kept) {
+          auto groups = collapseLoops(graph, loopsOf(node), e.live, {});
+          overElements(groups, lanesOfFill(node, groups), byteSize(node->kind), low, high,
+                       [&](Value) { e.emit(node); });
+        }
+      });
+      registers->filled(window);
+    }
+    for (Node *node : kept) {
       node->op = Op::Load;
       node->operands.clear();
-      any = true;
     }
-    return any;
+    return !kept.empty();
   }
   bool isArgument(const Node *node) const {
     return node->op == Op::Load && !node->mask &&
@@ -280,7 +343,8 @@ private:
         if (!isFirst)
           barrier(b);
         isFirst = false;
-        auto found = emitBlockSum({thread, teams.threads}, e, *node->reduction, sums);
+        auto found = emitBlockSum({thread, teams.threads, /*isAlone=*/teams.rows == 1}, e,
+                                  *node->reduction, sums, [&](auto add) { overWindows(add); });
         e.levels[e.levelOf(node->deps)].reductions[node->reduction] = std::move(found);
       }
       e.emit(node);
@@ -321,9 +385,11 @@ private:
       if (!root.isOfRow)
         narrowest = std::min(narrowest, byteSize(root.kind));
     int64_t lanes = teams.threads == 1 ? 1 : lanesOfRow(nest, ofElements, e.live);
-    overElements(ofElements, lanes, narrowest, [&](Value local) {
-      useValues(local, [](Node *) { return true; });
-      emitRoots(function, nest, e, /*ofRows=*/false);
+    overWindows([&](int64_t low, int64_t high) {
+      overElements(ofElements, lanes, narrowest, low, high, [&](Value local) {
+        useValues(local, [](Node *) { return true; });
+        emitRoots(function, nest, e, /*ofRows=*/false);
+      });
     });
   }
 
@@ -339,6 +405,8 @@ private:
   RowTeams teams;
   int64_t count = 0;
   Value space = nullptr;
+  std::optional<RowRegisters> registers;
+  llvm::SmallVector<std::pair<size_t, int64_t>> places;
   Value first = nullptr, here = nullptr; // the block's first row, and how many it has
 };
 

@@ -1,14 +1,16 @@
 // Elements of which some lie across the results (kernel/TurnedLoads.h), as transposes leave them: blocks
-// of 32 x 32 points go through shared memory.
+// of 32 x 32 points, or more of them (TurnedTile.h), go through shared memory.
 //
 //   out[c, r] = in[r, c] + 1        tile[r][c] = in[r, c]        threads side by side along c
 //                                   barrier
 //                                   out[c, r] = tile[r][c] + 1   threads side by side along r
 //
 // A line of the tile has an odd number of words, one more than it needs, so that a column lies in as many
-// banks as a row.
+// banks as a row. Threads begin where a sector of memory does, before the line where that begins within one; of
+// lines of fewer elements than a warp has threads they go over line ends, as memory does.
 #include "passes/codegen/gpu/Items.h"
 #include "passes/codegen/gpu/NestRoots.h"
+#include "passes/codegen/gpu/TurnedTile.h"
 #include "passes/codegen/kernel/TurnedLoads.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -17,12 +19,18 @@ namespace tessera::codegen::gpu {
 
 namespace {
 
-constexpr int64_t kSide = 32;
+// Of fewer elements no line is turned.
+constexpr int64_t kLeastTurned = 2;
 
-// Elements from line to line of a tile.
-int64_t pitchOf(ElementKind kind) {
-  constexpr int64_t word = 4;
-  return kSide + std::max<int64_t>(word / byteSize(kind), 1);
+// Whether each line along `inner` begins a sector.
+bool beginsSectors(Index index, llvm::ArrayRef<LoopGroup> groups, const LoopGroup &inner,
+                   int64_t bytes) {
+  int64_t elements = std::max<int64_t>(kSectorBytes / bytes, 1);
+  return index->nodes.empty() && index->constant % elements == 0 &&
+         llvm::all_of(groups, [&](const LoopGroup &group) {
+           std::optional<int64_t> stride = strideOf(index, group);
+           return group == inner || (stride && *stride % elements == 0);
+         });
 }
 
 class TurnedBlocks {
@@ -36,14 +44,44 @@ public:
     for (auto [i, group] : llvm::enumerate(groups.drop_back()))
       if (i != this->turned.along)
         outer.push_back(group);
+    plane.along = extentOf(along), plane.across = extentOf(across);
+    plane.alongBytes = plane.acrossBytes = kSectorBytes;
+    auto add = [&](Index index, ElementKind kind, const LoopGroup &inner, int64_t &narrowest) {
+      narrowest = std::min(narrowest, byteSize(kind));
+      plane.beginSectors &= beginsSectors(index, groups, inner, byteSize(kind));
+    };
+    for (Node *load : this->turned.loads)
+      add(load->index, load->kind, along, plane.alongBytes);
+    for (const Root &root : nest.roots)
+      add(root.offset, root.kind, across, plane.acrossBytes);
+    tile = turnedTile(plane);
+  }
+
+  // False: there is no room.
+  bool findSpace() {
+    int64_t bytes = 0;
+    for (Node *load : turned.loads)
+      bytes += bytesOf(load);
+    if (bytes <= function.sharedLeft()) {
+      for (Node *load : turned.loads)
+        tiles.push_back(
+            function.takeShared(llvm::ArrayType::get(b.getInt8Ty(), bytesOf(load)), "_turned"));
+      return true;
+    }
+    if (bytes > function.sharedOfLaunchLeft())
+      return false;
+    Value space = function.takeSharedOfLaunch(bytes);
+    llvm::IRBuilder<> atEnd(function.end);
+    for (Node *load : turned.loads) {
+      tiles.push_back(space);
+      space = atEnd.CreateConstGEP1_64(b.getInt8Ty(), space, bytesOf(load));
+    }
+    return true;
   }
 
   void emit() {
-    for (Node *load : turned.loads)
-      tiles.push_back(function.takeShared(
-          llvm::ArrayType::get(memoryType(load->kind, b.getContext()), kSide * pitchOf(load->kind)),
-          "_turned"));
-    int64_t blocks = itemsOf(graph, outer, 1) * blocksOf(along) * blocksOf(across);
+    int64_t blocks =
+        itemsOf(graph, outer, 1) * blocksOf(along, tile.along) * blocksOf(across, tile.across);
     function.addBlocks(blocks, [&](Value number, llvm::Instruction *before) {
       e.openBody(before);
       emitBlock(number);
@@ -51,22 +89,30 @@ public:
   }
 
 private:
-  int64_t blocksOf(const LoopGroup &group) const {
+  int64_t extentOf(const LoopGroup &group) const {
     auto [low, high] = boundsOf(graph, group);
-    return llvm::divideCeil(high - low, kSide);
+    return high - low;
+  }
+  int64_t blocksOf(const LoopGroup &group, int64_t side) const {
+    return llvm::divideCeil(extentOf(group), side);
+  }
+  int64_t bytesOf(Node *load) const {
+    int64_t bytes = byteSize(load->kind);
+    return llvm::alignTo(tile.elements(bytes) * bytes, kAccessBytes);
   }
   // The block's first point of a loop.
-  Value firstOf(const LoopGroup &group, Value number) {
-    return b.CreateNSWAdd(b.CreateNSWMul(number, e.i64(kSide)),
-                          e.i64(boundsOf(graph, group).first));
+  Value firstOf(const LoopGroup &group, Value number, int64_t side) {
+    return b.CreateNSWAdd(b.CreateNSWMul(number, e.i64(side)), e.i64(boundsOf(graph, group).first));
   }
   void emitBlock(Value number) {
-    int64_t inLine = blocksOf(across), lines = blocksOf(along);
-    Value acrossFirst = firstOf(across, b.CreateURem(number, e.i64(inLine)));
+    int64_t inLine = blocksOf(across, tile.across), lines = blocksOf(along, tile.along);
+    Value acrossFirst = firstOf(across, b.CreateURem(number, e.i64(inLine)), tile.across);
     number = b.CreateUDiv(number, e.i64(inLine));
-    Value alongFirst = firstOf(along, b.CreateURem(number, e.i64(lines)));
+    Value alongFirst = firstOf(along, b.CreateURem(number, e.i64(lines)), tile.along);
     openItem(e, outer, b.CreateUDiv(number, e.i64(lines)), 1);
-    overPoints(across, acrossFirst, along, alongFirst, [&](Value line, Value at) {
+    Lines read{across, acrossFirst, tile.across}, written{along, alongFirst, tile.along};
+    Node *first = turned.loads[0];
+    overPoints(read, written, first->index, first->kind, [&](Value line, Value at) {
       for (auto [load, tile] : llvm::zip(turned.loads, tiles)) {
         Value value = e.toMemory(load->kind, e.emit(load));
         b.CreateAlignedStore(value, placeOf(load, tile, line, at),
@@ -74,7 +120,8 @@ private:
       }
     });
     barrier(b);
-    overPoints(along, alongFirst, across, acrossFirst, [&](Value line, Value at) {
+    const Root &root = nest.roots[0];
+    overPoints(written, read, root.offset, root.kind, [&](Value line, Value at) {
       for (auto [load, tile] : llvm::zip(turned.loads, tiles)) {
         Value stored =
             b.CreateAlignedLoad(memoryType(load->kind, b.getContext()),
@@ -86,30 +133,88 @@ private:
     closeItem(e);
   }
 
-  // `body` at the points of the block: threads side by side along `inner`.
-  void overPoints(const LoopGroup &outer, Value outerFirst, const LoopGroup &inner,
-                  Value innerFirst, llvm::function_ref<void(Value line, Value at)> body) {
-    Value at = b.CreateAnd(function.thread, e.i64(kSide - 1));
-    Value line = e.openLoop(b.CreateLShr(function.thread, llvm::Log2_64(kSide)), e.i64(kSide),
-                            function.launch.threads / kSide, /*mayBeEmpty=*/false);
-    Value outerAt = b.CreateNSWAdd(outerFirst, line), innerAt = b.CreateNSWAdd(innerFirst, at);
-    auto exists = [&](const LoopGroup &group, Value point) {
-      return b.CreateICmpSLT(point, e.i64(boundsOf(graph, group).second));
-    };
-    e.openIf(b.CreateAnd(exists(outer, outerAt), exists(inner, innerAt)));
-    e.openBlock();
-    e.bindLevel(outer.back(), setOf(outer), outerAt, 1, nullptr);
-    e.bindLevel(inner.back(), setOf(inner), innerAt, 1, nullptr);
-    body(line, at);
-    e.closeBlock();
+  // A loop of the block: the points [first, first + side).
+  struct Lines {
+    const LoopGroup &group;
+    Value first;
+    int64_t side;
+  };
+
+  void bind(const Lines &lines, Value point) {
+    e.bindLevel(lines.group.back(), setOf(lines.group), point, 1, nullptr);
+  }
+  Value exists(const Lines &lines, Value point) {
+    return b.CreateICmpSLT(point, e.i64(boundsOf(graph, lines.group).second));
+  }
+
+  // `body` at the points of the block: threads side by side along `inner`, from where a sector of what is at
+  // `index` begins.
+  void overPoints(const Lines &outer, const Lines &inner, Index index, ElementKind kind,
+                  llvm::function_ref<void(Value line, Value at)> body) {
+    if (tile.flat == (&inner.group == &along ? TurnedTile::Along : TurnedTile::Across))
+      return overFlatPoints(outer, inner, body);
+    Value lane = b.CreateAnd(function.thread, e.i64(kWarp - 1));
+    Value line =
+        e.openLoop(b.CreateLShr(function.thread, llvm::Log2_64(kWarp)), e.i64(outer.side),
+                   function.launch.threads / kWarp, /*mayBeEmpty=*/tile.flat != TurnedTile::None);
+    Value outerAt = b.CreateNSWAdd(outer.first, line);
+    e.openIf(exists(outer, outerAt));
+    Value shift = plane.beginSectors ? e.i64(0) : shiftOf(outer, outerAt, inner, index, kind);
+    Value at = e.openLoop(b.CreateNSWSub(lane, shift), e.i64(inner.side), kWarp,
+                          /*mayBeEmpty=*/!plane.beginSectors);
+    Value innerAt = b.CreateNSWAdd(inner.first, at), isThere = exists(inner, innerAt);
+    if (!plane.beginSectors)
+      isThere = b.CreateAnd(isThere, b.CreateICmpSGE(at, e.i64(0)));
+    atPoint(outer, outerAt, inner, innerAt, isThere, [&] { body(line, at); });
     e.closeLoop();
+    e.closeLoop();
+    e.closeLoop();
+  }
+  // Elements that the line's part has before it in its first sector.
+  Value shiftOf(const Lines &outer, Value outerAt, const Lines &inner, Index index,
+                ElementKind kind) {
+    e.openBlock();
+    bind(outer, outerAt);
+    bind(inner, inner.first);
+    Value begin = e.emitIndex(index);
+    e.closeBlock();
+    return b.CreateAnd(begin, e.i64(std::max<int64_t>(kSectorBytes / byteSize(kind), 1) - 1));
+  }
+  void overFlatPoints(const Lines &outer, const Lines &inner,
+                      llvm::function_ref<void(Value line, Value at)> body) {
+    Value point = e.openLoop(function.thread, e.i64(outer.side * inner.side),
+                             function.launch.threads, /*mayBeEmpty=*/true);
+    Value small = b.CreateTrunc(point, b.getInt32Ty()), side = b.getInt32(inner.side);
+    Value line = b.CreateZExt(b.CreateUDiv(small, side), b.getInt64Ty());
+    Value at = b.CreateZExt(b.CreateURem(small, side), b.getInt64Ty());
+    Value outerAt = b.CreateNSWAdd(outer.first, line), innerAt = b.CreateNSWAdd(inner.first, at);
+    atPoint(outer, outerAt, inner, innerAt, exists(outer, outerAt), [&] { body(line, at); });
+    e.closeLoop();
+  }
+  void atPoint(const Lines &outer, Value outerAt, const Lines &inner, Value innerAt, Value isThere,
+               llvm::function_ref<void()> body) {
+    e.openIf(isThere);
+    e.openBlock();
+    bind(outer, outerAt);
+    bind(inner, innerAt);
+    body();
+    e.closeBlock();
     e.closeLoop();
   }
 
   // Of the point on that line of the tile: a line has what follows each other in memory.
-  Value placeOf(Node *load, Value tile, Value line, Value at) {
-    return e.element(tile, load->kind,
-                     b.CreateNSWAdd(b.CreateNSWMul(line, e.i64(pitchOf(load->kind))), at));
+  Value placeOf(Node *load, Value space, Value line, Value at) {
+    int64_t bytes = byteSize(load->kind), pitch = tile.pitch(bytes);
+    if (tile.flat == TurnedTile::Across)
+      std::swap(line, at);
+    if (TurnedTile::Turns turns = tile.turns(bytes); turns.count > 1) {
+      Value turn =
+          b.CreateAnd(b.CreateLShr(line, llvm::Log2_64(turns.lines)), e.i64(turns.count - 1));
+      Value turned = b.CreateNSWAdd(at, turn), wrapped = b.CreateNSWSub(turned, e.i64(pitch));
+      at = b.CreateSelect(b.CreateICmpSGE(wrapped, e.i64(0)), wrapped, turned);
+    }
+    Value place = b.CreateNSWAdd(b.CreateNSWMul(line, e.i64(pitch)), at);
+    return e.element(space, load->kind, place);
   }
 
   EntryFunction &function;
@@ -117,6 +222,8 @@ private:
   Graph &graph;
   TurnedLoads turned;
   LoopGroup along, across;
+  TurnedPlane plane;
+  TurnedTile tile;
   llvm::SmallVector<LoopGroup> outer;
   Emitter e;
   llvm::IRBuilder<> &b;
@@ -128,15 +235,14 @@ private:
 bool emitTurned(EntryFunction &function, const NestGraph &nest) {
   std::vector<Node *> live = Graph::reachable(nest.rootNodes());
   auto groups = collapseLoops(nest.g->graph, nest.dims, live, nest.stores());
-  std::optional<TurnedLoads> turned = turnedLoads(nest.g->graph, groups, live);
+  std::optional<TurnedLoads> turned =
+      turnedLoads(nest.g->graph, groups, live, /*isCut=*/false, kLeastTurned);
   if (!turned || llvm::any_of(nest.roots, [](const Root &root) { return root.value.im; }))
     return false;
-  int64_t bytes = 0;
-  for (Node *load : turned->loads)
-    bytes += kSide * pitchOf(load->kind) * byteSize(load->kind);
-  if (function.sharedBytes + bytes > kMostSharedBytes)
+  TurnedBlocks blocks(function, nest, std::move(*turned), groups);
+  if (!blocks.findSpace())
     return false;
-  TurnedBlocks(function, nest, std::move(*turned), groups).emit();
+  blocks.emit();
   return true;
 }
 

@@ -68,8 +68,10 @@ private:
       return;
     auto [first, isNew] = firstPass.try_emplace(value, filler);
     // What operands hold is kept by the first pass already.
-    bool isKept = op ? !isNew && isExpensive(op) : filler != nullptr;
-    if ((isKept && keep(value, first->second)) || !op)
+    bool isKept = op ? !isNew && policy.keepsComputed && isExpensive(op) : filler != nullptr;
+    bool isThere = isKept && keep(value, first->second);
+    rows.lacksOperands |= !op && isKept && !isThere;
+    if (isThere || !op)
       return;
     for (mlir::Value operand : op->getOperands())
       visit(operand, filler);
@@ -79,7 +81,8 @@ private:
     std::optional<ElementType> type = elementType(value.getType());
     if (!type || type->complex)
       return false;
-    int64_t bytes = llvm::alignTo(rows.elements() * type->bytes(), 64);
+    int64_t elements = rows.window ? rows.window : rows.elements();
+    int64_t bytes = llvm::alignTo(elements * type->bytes(), 64);
     if (rows.bytes + bytes > policy.mostBytes)
       return false;
     rows.slots.insert({value, {filler, rows.bytes}});
@@ -101,6 +104,7 @@ std::optional<KeptRows> keptRows(const KernelSource &kernel, const RowPolicy &po
     return std::nullopt;
   llvm::SmallVector<ReduceOp> folds;
   KeptRows rows;
+  rows.window = policy.window;
   for (auto reduce : kernel.body->getOps<ReduceOp>()) {
     std::optional<unsigned> start = startOfRow(reduce);
     if (!start)
@@ -124,6 +128,7 @@ std::optional<KeptRows> keptRows(const KernelSource &kernel, const RowPolicy &po
       results.push_back(parts->getOperand(0));
   if (results.empty() && folds.size() < 2 && !policy.keepsInputs)
     return std::nullopt;
+  rows.passes = static_cast<int64_t>(folds.size()) + !results.empty();
   Passes passes(rows, policy);
   for (ReduceOp fold : folds)
     passes.add(fold.getInputs(), fold);

@@ -27,6 +27,9 @@ struct KeptRows {
   };
   llvm::MapVector<mlir::Value, Slot> slots;
   int64_t bytes = 0;
+  int64_t window = 0;         // elements of a row that are there at one time; 0: all
+  bool lacksOperands = false; // that several passes read, for want of room
+  int64_t passes = 0;         // over a row
 
   int64_t count() const;    // rows
   int64_t elements() const; // of a row
@@ -36,6 +39,8 @@ struct KeptRows {
 struct RowPolicy {
   int64_t mostBytes = 1 << 20; // what finds no room is computed in each pass
   bool keepsInputs = false;    // what is read from memory in several passes, too
+  bool keepsComputed = true;   // what is dear to compute
+  int64_t window = 0;          // as in the rows
 };
 // The rows of a kernel with results for their elements, or with several passes; else none.
 std::optional<KeptRows> keptRows(const KernelSource &kernel, const RowPolicy &policy = {});

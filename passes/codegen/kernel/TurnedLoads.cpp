@@ -5,10 +5,11 @@
 
 namespace tessera::codegen {
 
-static constexpr int64_t leastExtent = 8, mostLoads = 4;
+static constexpr int64_t mostLoads = 4;
 
 std::optional<TurnedLoads> turnedLoads(const Graph &graph, llvm::ArrayRef<LoopGroup> groups,
-                                       llvm::ArrayRef<Node *> live, bool isCut) {
+                                       llvm::ArrayRef<Node *> live, bool isCut,
+                                       int64_t leastExtent) {
   if (groups.size() < 2 || llvm::any_of(live, [](Node *node) { return node->op == Op::Reduced; }))
     return std::nullopt;
   auto extentOf = [&](llvm::ArrayRef<unsigned> group) {

@@ -20,7 +20,9 @@ struct TurnedLoads {
 
 // Of `live`, the nodes that are computed in the loops `groups`. `isCut`: also those which only parts
 // of the loops read, as each of a concatenation's operands: loops will be cut there.
+// Lines of fewer than `leastExtent` elements are left as they are.
 std::optional<TurnedLoads> turnedLoads(const Graph &graph, llvm::ArrayRef<LoopGroup> groups,
-                                       llvm::ArrayRef<Node *> live, bool isCut = false);
+                                       llvm::ArrayRef<Node *> live, bool isCut = false,
+                                       int64_t leastExtent = 8);
 
 } // namespace tessera::codegen

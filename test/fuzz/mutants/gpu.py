@@ -9,6 +9,7 @@ LOADER = "passes/codegen/gpu/SliceLoader.cpp"
 TILES = "passes/codegen/gpu/ThreadTiles.cpp"
 MATRICES = "passes/codegen/gpu/WarpMatrices.cpp"
 LINES = "passes/codegen/gpu/WarpMatrices.h"
+TILE = "passes/codegen/gpu/TurnedTile.cpp"
 TURNED = "passes/codegen/gpu/TurnedKernel.cpp"
 NEST = "passes/codegen/gpu/NestKernel.cpp"
 SUM = "passes/codegen/gpu/BlockSum.cpp"
@@ -64,11 +65,11 @@ MUTANTS = [
            "the second half of a warp's rows is stored as the first"),
     mutant("gpu.lines-in-the-same-banks", LINES, "(shape.alongK ? shape.depth : shape.extent) + ⟦pad⟧;", "0",
            "lines of slices begin in the same banks: right, but slow (the emulator counts it)"),
-    mutant("gpu.columns-in-one-bank", TURNED, "b.CreateNSWMul(line, ⟦e.i64(pitchOf(load->kind))⟧)", "e.i64(kSide)",
+    mutant("gpu.columns-in-one-bank", TILE, "if (flat == None) return ⟦along + word⟧;", "along",
            "columns of a transpose's blocks lie in one bank: right, but slow (the emulator counts it)"),
-    mutant("gpu.turned-too-early", TURNED, "⟦barrier(b);⟧ overPoints(along,", "",
+    mutant("gpu.turned-too-early", TURNED, "⟦barrier(b);⟧ const Root &root", "",
            "a transpose reads its block before other threads have written it"),
-    mutant("gpu.turned-past-the-edge", TURNED, "b.CreateICmpSLT(point, ⟦e.i64(boundsOf(graph, group).second)⟧);", "e.i64(boundsOf(graph, group).second + 1)",
+    mutant("gpu.turned-past-the-edge", TURNED, "b.CreateICmpSLT(point, ⟦e.i64(boundsOf(graph, lines.group).second)⟧);", "e.i64(boundsOf(graph, lines.group).second + 1)",
            "a transpose's last block is one line larger"),
     mutant("gpu.row-overwritten-early", NEST, "if (kernel.sharesBuffers()) ⟦barrier(e.b);⟧", "",
            "elements of a row are stored where other threads still read it"),
@@ -76,11 +77,11 @@ MUTANTS = [
            "what there is once for a row is stored by all threads"),
     mutant("gpu.elements-past-the-end", NEST, "SplitBlockAndInsertIfThen(b.CreateICmpSLT(item, ⟦b.getInt64(items)⟧),", "b.getInt64(items + 1)",
            "an element past the last is computed"),
-    mutant("gpu.fours-not-there", SUM, "addFours(); ⟦barrier(b);⟧", "",
+    mutant("gpu.fours-not-there", SUM, "addAll(0, size); ⟦barrier(b);⟧", "",
            "a row's partial sums are added up before they are there"),
     mutant("gpu.lanes-not-there", SUM, "addLane(); e.closeLoop(); ⟦barrier(b);⟧", "",
            "a row's lanes are folded before they are there"),
-    mutant("gpu.rest-of-a-row", SUM, "if (⟦whole < size⟧) {", "false",
+    mutant("gpu.rest-of-a-row", SUM, "if (⟦hasRest()⟧) {", "false",
            "what a row has beyond whole fours of units is left out"),
     mutant("gpu.sixteen-fours-of-the-first", SUM, "Value low = ⟦b.CreateNSWMul(part, e.i64(foursTogether))⟧;", "part",
            "a long row: sixteens of fours begin one after the other, not sixteen apart"),

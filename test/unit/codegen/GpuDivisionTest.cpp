@@ -2,8 +2,11 @@
 #include "passes/codegen/gpu/Division.h"
 #include "passes/codegen/gpu/ProductTile.h"
 #include "passes/codegen/gpu/RowTeams.h"
+#include "passes/codegen/gpu/TurnedTile.h"
 
 #include <gtest/gtest.h>
+
+#include <set>
 
 namespace tessera::codegen::gpu {
 namespace {
@@ -79,6 +82,51 @@ TEST(GpuDivisionTest, SumsInOtherOrdersAreAThreadsOwn) {
   EXPECT_FALSE(rowTeams(row, /*areTogether=*/false, 256, kMostSharedBytes));
   row.elements = 20;
   EXPECT_TRUE(rowTeams(row, /*areTogether=*/false, 256, kMostSharedBytes));
+}
+
+TEST(GpuDivisionTest, LongRowsComeInWindows) {
+  constexpr int64_t room = 90000;
+  for (int64_t elements : {30000, 40001, 57000, 64000}) {
+    std::optional<RowWindows> windows = rowWindows(elements, 4, 256, room);
+    ASSERT_TRUE(windows);
+    EXPECT_EQ(windows->elements % 1024, 0); // whole parts of sums
+    EXPECT_LE(windows->elements * 4, room);
+    EXPECT_GE(windows->count * windows->elements, elements);
+    EXPECT_LE((windows->count - 1) * windows->elements * 4, 192 * 4 * 256); // in registers
+  }
+  EXPECT_EQ(rowWindows(30000, 4, 256, room)->count, 2);
+  EXPECT_EQ(rowWindows(64000, 4, 256, room)->count, 3);
+  EXPECT_EQ(rowWindows(64000, 2, 256, room)->count, 2);
+  EXPECT_FALSE(rowWindows(100000, 4, 256, room));
+}
+
+TEST(GpuDivisionTest, BlocksThatAreTurnedAreLargerWhereLinesBeginWithinSectors) {
+  TurnedPlane plane{.along = 1001, .across = 1001, .beginSectors = true};
+  EXPECT_EQ(turnedTile(plane).along, 32);
+  plane.beginSectors = false;
+  EXPECT_EQ(turnedTile(plane).along, 96);
+  EXPECT_EQ(turnedTile(plane).across, 96);
+  plane.alongBytes = 2;
+  EXPECT_EQ(turnedTile(plane).along, 176);
+  plane.across = 40; // no more than there is
+  EXPECT_EQ(turnedTile(plane).across, 64);
+  EXPECT_EQ(turnedTile(plane).flat, TurnedTile::None);
+}
+
+// The places of a warp's elements in a column, in words.
+TEST(GpuDivisionTest, ColumnsOfNarrowLinesLieInAllBanks) {
+  for (int64_t along : {2, 3, 4, 7, 8, 16, 31}) {
+    TurnedTile tile =
+        turnedTile({.along = along, .across = 1000, .alongBytes = 4, .beginSectors = false});
+    EXPECT_EQ(tile.flat, TurnedTile::Along);
+    TurnedTile::Turns turns = tile.turns(4);
+    for (int64_t first : {0, 5, 31}) {
+      std::set<int64_t> banks;
+      for (int64_t line = first; line < first + 32; ++line)
+        banks.insert((line * tile.pitch(4) + line / turns.lines % turns.count % tile.pitch(4)) % 32);
+      EXPECT_EQ(banks.size(), 32u) << along;
+    }
+  }
 }
 
 TEST(GpuDivisionTest, WarpgroupsGetWhatFillsTheirTiles) {

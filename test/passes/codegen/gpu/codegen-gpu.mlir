@@ -53,10 +53,10 @@ exec.kernel @rows(%x: tensor<16x60xf32>) -> tensor<16x60xf32> attributes {inplac
   exec.yield %0 : tensor<16x60xf32>
 }
 
-// A longer row is added up by the threads together: 62 fours of units, lane by lane, through shared memory,
+// A longer row is added up by the threads together: 62 fours of units and what is left over, lane by lane, through shared memory,
 // beside 16,064 bytes of the row and 8 of its sum.
 // CODE: .visible .entry sums_of_rows(
-// CODE: .shared .align 16 .b8 sums_of_rows_rows[20104]
+// CODE: .shared .align 16 .b8 sums_of_rows_rows[20232]
 // CODE: ld.global
 // CODE: st.shared
 // CODE: bar.sync
