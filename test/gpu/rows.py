@@ -26,7 +26,7 @@ LENGTHS = [2, 3, 7, 16, 33, 64, 100, 127, 255, 768, 1001, 4096, 5003, 9217, 1650
 LONG = [*LENGTHS, 25000, 32000, 50257, 64000]  # those that registers have parts of among them
 LINES = [32, 64, 96, 768]  # of transposes: whole sectors, as are its 96 rows
 ROOM = 46 << 10  # bytes of shared memory that a row may take of what the code declares
-ROOM_OF_PASSES = 256 << 10  # with what a launch asks for, and with registers: for rows that several passes read
+ROOM_OF_PASSES = 250 << 10  # with what a launch asks for, and with registers: for rows that several passes read
 FORMS = {}
 Form = collections.namedtuple("Form", "function others passes lengths dtype vectors donate rows banks lines")
 

@@ -25,8 +25,8 @@ int64_t pitchOfSixteen(int64_t bytes) {
   return bytes ? (bytes + banks / 2 - 1) / banks * banks + banks / 2 : 0;
 }
 
-// Of a thread's 255 registers, so many bytes have windows.
-constexpr int64_t kWindowBytesOfThread = 192 * 4;
+// Of a thread's 255 registers, so many bytes have windows: with more, ptxas spills some of what gradients compute.
+constexpr int64_t kWindowBytesOfThread = 168 * 4;
 
 int64_t roundUp(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
 

@@ -92,7 +92,7 @@ TEST(GpuDivisionTest, LongRowsComeInWindows) {
     EXPECT_EQ(windows->elements % 1024, 0); // whole parts of sums
     EXPECT_LE(windows->elements * 4, room);
     EXPECT_GE(windows->count * windows->elements, elements);
-    EXPECT_LE((windows->count - 1) * windows->elements * 4, 192 * 4 * 256); // in registers
+    EXPECT_LE((windows->count - 1) * windows->elements * 4, 168 * 4 * 256); // in registers
   }
   EXPECT_EQ(rowWindows(30000, 4, 256, room)->count, 2);
   EXPECT_EQ(rowWindows(64000, 4, 256, room)->count, 3);
@@ -123,7 +123,8 @@ TEST(GpuDivisionTest, ColumnsOfNarrowLinesLieInAllBanks) {
     for (int64_t first : {0, 5, 31}) {
       std::set<int64_t> banks;
       for (int64_t line = first; line < first + 32; ++line)
-        banks.insert((line * tile.pitch(4) + line / turns.lines % turns.count % tile.pitch(4)) % 32);
+        banks.insert((line * tile.pitch(4) + line / turns.lines % turns.count % tile.pitch(4)) %
+                     32);
       EXPECT_EQ(banks.size(), 32u) << along;
     }
   }
