@@ -26,7 +26,7 @@ int64_t pitchOfSixteen(int64_t bytes) {
 }
 
 // Of a thread's 255 registers, so many bytes have windows: with more, ptxas spills some of what gradients compute.
-constexpr int64_t kWindowBytesOfThread = 168 * 4;
+constexpr int64_t kWindowBytesOfThread = 176 * 4;
 
 int64_t roundUp(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
 
