@@ -68,8 +68,9 @@ private:
         copyDepth[n] = 1 + deepestCopy(n);
       return;
     }
-    if (!feedsCollective && ((!inMemory && joinNarrowed(n, targets)) || joinAsOutput(n, targets) ||
-                             joinBeside(n, targets) || joinParts(n, targets)))
+    if (!feedsCollective &&
+        ((!inMemory && joinNarrowed(n, targets)) || joinAsOutput(n, targets) ||
+         joinBeside(n, targets) || joinParts(n, targets) || joinRows(n, targets)))
       return;
     kernels.start(n, feedsCollective);
   }
@@ -97,8 +98,16 @@ private:
       target.member.side = inRows ? Side::Result : Side::Reduced;
     if (use == Use::Packed)
       target.member.side = Side::Packed;
-    target.fits = kernels.fits(n, use, target.member);
+    target.fits = kernels.fits(n, use, target.member) && !endsRows(n, use, target.member.place);
     return target;
+  }
+
+  // Whether n, which is computed of what rows are reduced to, stays with those: a sum over rows that are
+  // no rows of its kernel reads a number each.
+  bool endsRows(int n, Use use, const Place &place) const {
+    return use == Use::Reduced && place.where == Place::Elsewhere && nodes.reductionOf(n) >= 0 &&
+           nodes[n].kind == NodeKind::Pointwise &&
+           nodes.isSpread(nodes[nodes.reductionOf(n)].reduced);
   }
 
   // Whether computing n in each of the targets costs less than writing and reading it.
@@ -248,6 +257,25 @@ private:
           return true;
       }
     }
+    return false;
+  }
+
+  // Puts what is computed of a row's reductions into a kernel that makes them for the row's elements.
+  bool joinRows(int n, llvm::ArrayRef<Target> targets) {
+    int reduction = nodes.reductionOf(n);
+    if (reduction < 0 || !isPointwise(nodes[n].kind))
+      return false;
+    uint32_t rows = nodes[reduction].reduced;
+    for (const Edge &user : nodes.usersOf(reduction))
+      for (const Member &reader : kernels.membersOf(user.node)) {
+        Place place = nodes.placeOf(reduction, user.use, user.node, reader.place);
+        bool isReader =
+            llvm::any_of(targets, [&](const Target &t) { return t.member.group == reader.group; });
+        Member member{reader.group, Side::Result, {Place::RowOf, rows}, false};
+        if (!isReader && place == member.place && kernels.fits(n, Use::Once, member) &&
+            kernels.tryYield(n, member))
+          return true;
+      }
     return false;
   }
 

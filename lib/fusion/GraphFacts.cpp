@@ -6,7 +6,7 @@ namespace tessera::fusion {
 
 GraphFacts::GraphFacts(llvm::ArrayRef<Node> nodes, const SumPartsTable &table)
     : nodes(nodes), table(table), users(nodes.size()), arrays(nodes.size()), withRows(nodes.size()),
-      ofRows(nodes.size()), ofProduct(nodes.size()) {
+      ofRows(nodes.size(), -1), ofProduct(nodes.size()) {
   for (auto [i, node] : llvm::enumerate(nodes)) {
     findArrays(static_cast<int>(i));
     for (const Edge &edge : node.operands)
@@ -14,11 +14,11 @@ GraphFacts::GraphFacts(llvm::ArrayRef<Node> nodes, const SumPartsTable &table)
     if (node.kind == NodeKind::Broadcast && node.reduced)
       spread.insert(node.reduced);
     if (node.kind == NodeKind::Reduce)
-      ofRows[i] = node.reduced;
+      ofRows[i] = node.reduced ? static_cast<int>(i) : -1;
     else if (node.kind == NodeKind::Pointwise || node.kind == NodeKind::Convert ||
              node.kind == NodeKind::Reshape)
       for (const Edge &edge : node.operands)
-        if (nodes[edge.node].elements == node.elements && ofRows[edge.node])
+        if (nodes[edge.node].elements == node.elements && ofRows[edge.node] >= 0)
           ofRows[i] = ofRows[edge.node];
   }
   for (auto [i, node] : llvm::enumerate(nodes))
@@ -102,7 +102,7 @@ Place GraphFacts::placeOf(int n, Use use, int user, const Place &reader) const {
                ? Place{Place::ElementOf, by.reduced}
                : Place{};
   case NodeKind::Broadcast:
-    if (!by.reduced || ofRows[n] != by.reduced)
+    if (!by.reduced || ofRows[n] < 0 || nodes[ofRows[n]].reduced != by.reduced)
       return {};
     if (reader == Place{Place::ElementOf, by.reduced})
       return {Place::Result};

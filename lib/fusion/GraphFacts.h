@@ -61,6 +61,15 @@ public:
   // row would be summed over.
   bool fitsRows(uint32_t rows, int outer) const;
 
+  // What n is computed of, where that is reductions along the rows of one array: one of these; else -1.
+  int reductionOf(int n) const { return ofRows[n]; }
+
+  // Whether n takes an element of each row, where it is computed once a row.
+  bool takesOfRow(int n, const Place &place) const {
+    return nodes[n].kind == NodeKind::Movement && nodes[n].reduced &&
+           place == Place{Place::RowOf, nodes[n].reduced};
+  }
+
   // Whether these are rows that stay: some broadcast gives each of their elements the row's.
   bool isSpread(uint32_t rows) const { return spread.contains(rows); }
 
@@ -79,7 +88,7 @@ private:
   std::vector<llvm::SmallVector<Edge, 2>> users;
   std::vector<llvm::SmallVector<int, 2>> arrays;
   std::vector<uint32_t> withRows;
-  std::vector<uint32_t> ofRows; // what is computed of reductions along rows: Node::reduced
+  std::vector<int> ofRows; // what is computed of reductions along rows: one of them
   std::vector<bool> ofProduct;
   llvm::DenseSet<uint32_t> spread;
 };

@@ -67,8 +67,9 @@ bool KernelGroups::fits(int n, Use use, const Member &member) const {
   case NodeKind::Reshape:
     return !group.parts || member.place.where == Place::RowOf;
   case NodeKind::Movement:
-    return group.kind != GroupKind::Contraction && group.movements < limits.movements &&
-           !group.byRows;
+    return group.kind != GroupKind::Contraction &&
+           (nodes.takesOfRow(n, member.place) ||
+            (group.movements < limits.movements && !group.byRows));
   case NodeKind::Transpose:
     return group.kind != GroupKind::Contraction && !group.byRows;
   case NodeKind::Slice:
@@ -192,7 +193,7 @@ void KernelGroups::join(int n, const Member &member) {
   members[n].push_back(member);
   group.nodes.push_back(n);
   group.size += node.kind != NodeKind::Constant;
-  group.movements += node.kind == NodeKind::Movement;
+  group.movements += node.kind == NodeKind::Movement && !nodes.takesOfRow(n, member.place);
   group.movesElements |= node.kind == NodeKind::Movement || node.kind == NodeKind::Slice ||
                          node.kind == NodeKind::Transpose || node.kind == NodeKind::Reshape ||
                          (node.kind == NodeKind::Pointwise && !member.aligned());

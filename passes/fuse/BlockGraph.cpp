@@ -7,6 +7,7 @@
 #include "dialects/stablehlo/TensorTypes.h"
 #include "dialects/tessera/SumMarks.h"
 #include "passes/codegen/kernel/ColumnSums.h"
+#include "passes/fuse/GatheredElements.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <map>
@@ -59,6 +60,18 @@ static fusion::SumParts describeParts(ReduceWindowOp window, Node &node,
 static ShapeKey foldedBy(ReduceOp reduce) {
   return keyOf(typeOf(reduce.getInputs().front()),
                [&](int64_t dim) { return llvm::is_contained(reduce.getDimensions(), dim); });
+}
+
+// Of rows of which a gather takes one element each; else empty.
+static ShapeKey rowsTakenOf(GatherOp gather) {
+  std::optional<fuse::GatheredElements> elements = fuse::gatheredElements(gather);
+  RankedTensorType from = typeOf(gather.getOperand());
+  int64_t rows = 1;
+  for (int64_t dim = 0; elements && dim < from.getRank(); ++dim)
+    rows *= elements->resultDims[dim] < 0 ? 1 : from.getDimSize(dim);
+  if (!elements || typeOf(gather.getResult()).getNumElements() != rows)
+    return {};
+  return keyOf(from, [&](int64_t dim) { return elements->resultDims[dim] < 0; });
 }
 
 // What a broadcast fills with one element of its operand each, where these are rows that a kernel may
@@ -131,6 +144,9 @@ BlockGraph fuse::graphOf(Block &block, const fusion::RowLimits &limits) {
         folded = typeOf(op.getOperand(0));
       } else if (auto broadcast = dyn_cast<BroadcastInDimOp>(op)) {
         rows = rowsFilledBy(broadcast, limits);
+      } else if (auto gather = dyn_cast<GatherOp>(op)) {
+        folded = typeOf(op.getOperand(0));
+        rows = rowsTakenOf(gather);
       }
       if (!rows.empty()) {
         int first = firstOf(rows, folded);

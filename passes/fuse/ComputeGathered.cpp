@@ -114,10 +114,11 @@ private:
   }
 
   Value make(Value value, int64_t dim) {
-    Value &made = all[{value, dim}];
-    if (!made)
-      made = makeNew(value, dim);
-    return all[{value, dim}];
+    if (Value made = all.lookup({value, dim}))
+      return made;
+    Value made = makeNew(value, dim);
+    all[{value, dim}] = made;
+    return made;
   }
 
   Value makeNew(Value value, int64_t dim) {

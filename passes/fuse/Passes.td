@@ -150,6 +150,25 @@ def ComputeGathered : Pass<"tessera-compute-gathered", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
+def GatherFirst : Pass<"tessera-gather-first", "::mlir::ModuleOp"> {
+  let summary = "Computes single elements, as the loss takes one of each row, after they are gathered.";
+  let description = [{
+    ```mlir
+    %0 = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<8xf32>) -> tensor<8x2048xf32>
+    %1 = stablehlo.subtract %x, %0 : tensor<8x2048xf32>
+    %r = "stablehlo.gather"(%1, %i) .. : (tensor<8x2048xf32>, tensor<8x1x1xi32>) -> tensor<8x1xf32>
+    ```
+    becomes
+    ```mlir
+    %1 = "stablehlo.gather"(%x, %i) .. : (tensor<8x2048xf32>, tensor<8x1x1xi32>) -> tensor<8x1xf32>
+    %0 = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<8xf32>) -> tensor<8x1xf32>
+    %r = stablehlo.subtract %1, %0 : tensor<8x1xf32>
+    ```
+    where the gather takes no more than a sixteenth of the elements, of two arrays at most: what is left can be computed with what its row is reduced to. Elements come of the same operations as before.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def SplitConcatenates : Pass<"tessera-split-concatenates", "::mlir::ModuleOp"> {
   let summary = "Writes a concatenation of many arrays into its result by kernels that each copy a few.";
   let description = [{

@@ -11,6 +11,7 @@
 // Scores are never in memory: what is there of them is a tile's rows of one strip. A causal mask or a
 // window leaves out keys that no row of a tile can see.
 #include "passes/codegen/cpu/Attention.h"
+#include "passes/codegen/cpu/Accumulators.h"
 #include "passes/codegen/cpu/AttentionStrips.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -59,7 +60,7 @@ private:
   Value apply(Op op, llvm::ArrayRef<Value> operands) {
     return e.arithmetic(op, ElementKind::F32, operands);
   }
-  Value folded(Op op, Value vector); // by halves
+  Value folded(Op op, ElementKind kind, Value vector); // by halves
   llvm::Type *rowType() { return e.typeOf(kind, columns); }
   // Of a row of the cell: its largest score, what was added up of it, how often it has the largest.
   Value largestAt(Value row) { return floats(bytesOf(scratchLargest), row); }
@@ -77,9 +78,9 @@ private:
   // By vectors of a row, those past the strip masked; `key` counts from its first on.
   void overKeys(KeyRange strip, KeyRange keys,
                 llvm::function_ref<void(Value key, Value mask)> body);
-  // Of a tile's row: its scores, and its probabilities for the processor's tiles.
+  // Of a tile's row: its scores, which become its probabilities where these are not of bf16.
   Value scoresOf(Value r) {
-    int64_t at = plan.byTiles ? scratchScores : scratchA;
+    int64_t at = plan.hasPairs() ? scratchScores : scratchA;
     return floats(bytesOf(at), b.CreateNSWMul(r, e.i64(stride)));
   }
 
@@ -98,9 +99,10 @@ void AttentionEmitter::reserveScratch() {
   scores.reserve(attention.cellRows(), attention.strip);
   int64_t rows = attention.cellRows(), bytes = byteSize(kind);
   int64_t scoreBytes = (plan.rows * stride + columns) * bytes;
-  if (plan.byTiles)
+  if (plan.hasPairs())
     scratchScores = function.reserveScratch(scoreBytes);
-  scratchA = function.reserveScratch(plan.byTiles ? plan.rows * rowLength() * 2 : scoreBytes);
+  int64_t factorBytes = (plan.rows * factorLength() + columns) * 2;
+  scratchA = function.reserveScratch(plan.hasPairs() ? factorBytes : scoreBytes);
   scratchLargest = function.reserveScratch(rows * bytes);
   scratchTotal = function.reserveScratch(rows * columns * bytes);
   if (loops.ties)
@@ -108,7 +110,7 @@ void AttentionEmitter::reserveScratch() {
   reserveSums(rows);
 }
 
-Value AttentionEmitter::folded(Op op, Value vector) {
+Value AttentionEmitter::folded(Op op, ElementKind kind, Value vector) {
   unsigned lanes = columns;
   while (lanes > 1) {
     lanes /= 2;
@@ -117,7 +119,8 @@ Value AttentionEmitter::folded(Op op, Value vector) {
       low.push_back(static_cast<int>(i));
       high.push_back(static_cast<int>(i + lanes));
     }
-    vector = apply(op, {b.CreateShuffleVector(vector, low), b.CreateShuffleVector(vector, high)});
+    vector = e.arithmetic(
+        op, kind, {b.CreateShuffleVector(vector, low), b.CreateShuffleVector(vector, high)});
   }
   return b.CreateExtractElement(vector, uint64_t(0));
 }
@@ -148,8 +151,9 @@ void AttentionEmitter::overKeys(KeyRange strip, KeyRange keys,
 // makes of the products.
 Value AttentionEmitter::largestOfRow(Value scoresOfRow, KeyRange strip, KeyRange keys) {
   Value least = llvm::ConstantFP::get(rowType(), -HUGE_VAL);
-  Value slot = e.temporary(rowType(), "largest");
-  b.CreateStore(least, slot);
+  llvm::Type *keyType = e.typeOf(ElementKind::I32, columns);
+  Value slot = e.temporary(keyType, "largest");
+  b.CreateStore(extremumKey(b, Op::Max, least), slot);
   overKeys(strip, keys, [&](Value key, Value mask) {
     Value place = floats(scoresOfRow, key);
     e.levels.back().values[attention.scores.product] = load(rowType(), place);
@@ -157,15 +161,17 @@ Value AttentionEmitter::largestOfRow(Value scoresOfRow, KeyRange strip, KeyRange
     if (mask)
       x = b.CreateSelect(mask, x, least);
     store(x, place);
-    b.CreateStore(apply(Op::Max, {b.CreateLoad(rowType(), slot), x}), slot);
+    b.CreateStore(e.arithmetic(Op::Max, ElementKind::I32,
+                               {b.CreateLoad(keyType, slot), extremumKey(b, Op::Max, x)}),
+                  slot);
   });
-  return folded(Op::Max, b.CreateLoad(rowType(), slot));
+  return extremumOf(b, Op::Max, folded(Op::Max, ElementKind::I32, b.CreateLoad(keyType, slot)));
 }
 
 // The row's scores become what its values are multiplied by; returns what is added up of it.
 Value AttentionEmitter::exponentialsOfRow(Value r, KeyRange strip, KeyRange keys) {
   Value slot = e.temporary(rowType(), "total");
-  Value scoresOfRow = scoresOf(r), probabilities = plan.byTiles ? factorsOf(r) : scoresOfRow;
+  Value scoresOfRow = scoresOf(r), probabilities = plan.hasPairs() ? factorsOf(r) : scoresOfRow;
   b.CreateStore(llvm::Constant::getNullValue(rowType()), slot);
   overKeys(strip, keys, [&](Value key, Value) {
     e.levels.back().values[loops.score] = load(rowType(), floats(scoresOfRow, key));
@@ -173,9 +179,8 @@ Value AttentionEmitter::exponentialsOfRow(Value r, KeyRange strip, KeyRange keys
     if (loops.quotient)
       e.levels.back().values[loops.quotient] = exponential;
     Value factor = e.splat(e.emit(loops.values.a), columns);
-    if (plan.byTiles)
-      b.CreateAlignedStore(e.toMemory(ElementKind::BF16, factor),
-                           bytesFrom(probabilities, b.CreateNSWMul(key, e.i64(2))), llvm::Align(2));
+    if (plan.hasPairs())
+      storeFactors(factor, probabilities, key);
     else
       store(factor, floats(scoresOfRow, key));
     b.CreateStore(b.CreateFAdd(b.CreateLoad(rowType(), slot), exponential), slot);
@@ -301,11 +306,11 @@ void AttentionEmitter::finish() {
   e.levels.back().values[loops.largest] = largest;
   // What the program subtracts is mostly the largest score itself; all is right if it is not.
   Value scale = apply(Op::Exp, {b.CreateFSub(shiftOf(largest), e.emit(loops.shift))});
-  Value total = folded(Op::Add, load(rowType(), totalAt(row)));
+  Value total = folded(Op::Add, kind, load(rowType(), totalAt(row)));
   if (loops.sum)
     e.levels.back().values[loops.sum] = b.CreateFMul(total, scale);
   if (loops.ties)
-    e.levels.back().values[loops.ties] = folded(Op::Add, load(rowType(), tiesAt(row)));
+    e.levels.back().values[loops.ties] = folded(Op::Add, kind, load(rowType(), tiesAt(row)));
   Value normalizer = loops.normalizer ? e.emit(loops.normalizer) : nullptr;
   for (const auto &further : llvm::drop_begin(nests.nests))
     for (const Root &root : further->roots)

@@ -17,7 +17,12 @@ AttentionPlan planAttention(AttentionLoops loops, Graph &graph, const VectorFeat
                  loops.values.product->reduction->isOfBf16;
   for (ContractionPlan *product : {&scores, &values}) {
     product->packsA = product->packsB = true;
-    byTiles ? chooseUnits(*product, graph) : chooseTile(*product, features);
+    if (byTiles) {
+      chooseUnits(*product, graph);
+    } else {
+      chooseTile(*product, features);
+      choosePairs(*product, graph, features);
+    }
   }
   chooseCopies(scores, graph);
   scores.acrossA &= !byTiles;
@@ -25,7 +30,7 @@ AttentionPlan planAttention(AttentionLoops loops, Graph &graph, const VectorFeat
   AttentionCells cells =
       attentionCells(sizesOf(loops), values.rows, 2 * int64_t(features.bytes / 4));
   plan.strip = cells.strip;
-  values.kSize = byTiles ? plan.strip : plan.strip + rowPadding;
+  values.kSize = byTiles ? plan.strip : llvm::alignTo(plan.strip, 2) + rowPadding;
   scores.nChunk = plan.strip;
   values.nChunk = values.nSize;
   scores.mChunk = values.mChunk = cells.queries;
@@ -55,6 +60,8 @@ GradientPlan planGradient(GradientLoops loops, Graph &graph, const VectorFeature
   plan.tileRows = plan.columnRows = 32;
   for (const ContractionLoops &product : loops.products) {
     ContractionPlan &own = add(plan.products, product);
+    if (!plan.byTiles)
+      choosePairs(own, graph, features);
     chooseCopies(own, graph);
     own.acrossA &= !plan.byTiles;
     plan.tileRows = std::min(plan.tileRows, own.rows);

@@ -7,7 +7,7 @@ namespace tessera::codegen {
 //===--- Queries and keys ---===//
 
 void StripProduct::reserve(int64_t rows, int64_t strip) {
-  int64_t bytes = plan.byTiles ? 2 : byteSize(kind);
+  int64_t bytes = plan.hasPairs() ? 2 : byteSize(kind);
   rows = std::max(rows, plan.acrossA ? plan.packedRows() : 0);
   scratchA = function.reserveScratch(rows * length() * bytes);
   scratchB = function.reserveScratch(llvm::alignTo(strip, plan.columns()) * plan.panelK() * bytes);
@@ -59,13 +59,13 @@ void StripSums::reserveSums(int64_t rows) {
   sumRows = rows;
   int64_t bytes = byteSize(kind);
   scratchB = function.reserveScratch(panels() * plan.panelK() * plan.columns() *
-                                     (plan.byTiles ? 2 : bytes));
+                                     (plan.hasPairs() ? 2 : bytes));
   scratchOutputs = function.reserveScratch(panels() * rows * plan.columns() * bytes);
 }
 
 // Rows of values, as the tiles of sums read them.
 void StripSums::packValues(Value low, Value high) {
-  if (plan.byTiles)
+  if (plan.hasPairs())
     return packValuePairs(low, high);
   Value k = e.openLoop(low, high, 1, false);
   bind(plan.k[0], k);
@@ -79,12 +79,13 @@ void StripSums::packValues(Value low, Value high) {
   e.closeLoop();
 }
 
-// Pairs of keys lie together; zeros fill up the last unit.
+// Pairs of keys lie together; zeros fill up the last unit, or the last pair.
 void StripSums::packValuePairs(Value low, Value high) {
   llvm::Type *type = bitsType(plan.columns());
   Value zeros = llvm::Constant::getNullValue(type);
-  Value end = b.CreateNSWAdd(low, b.CreateAnd(b.CreateNSWAdd(b.CreateNSWSub(high, low), e.i64(31)),
-                                              e.i64(-Reduction::tileUnit)));
+  int64_t unit = plan.byTiles ? Reduction::tileUnit : 2;
+  Value end = b.CreateNSWAdd(
+      low, b.CreateAnd(b.CreateNSWAdd(b.CreateNSWSub(high, low), e.i64(unit - 1)), e.i64(-unit)));
   Value last = b.CreateNSWSub(high, e.i64(1));
   Value key = e.openLoop(low, end, 2, false);
   overTiles(e.i64(0), e.i64(plan.nSize), plan.columns(), plan.nSize, [&](Value n0, Value) {
@@ -94,6 +95,8 @@ void StripSums::packValuePairs(Value low, Value high) {
       Value row = rowOfBits(plan.b, smaller(k, last), plan.n, n0, plan.columns(), columnMask());
       rows[second] = b.CreateSelect(b.CreateICmpSLE(k, last), b.CreateBitCast(row, type), zeros);
     }
+    if (plan.isPaired)
+      std::swap(rows[0], rows[1]);
     storePair(panelOfB(n0), b.CreateNSWSub(key, low), interleaved(rows[0], rows[1]));
   });
   e.closeLoop();

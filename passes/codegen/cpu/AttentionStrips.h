@@ -59,9 +59,14 @@ protected:
     body(e.openLoop(e.i64(0), e.i64(panels()), 1, false));
     e.closeLoop();
   }
-  // Where the processor's tiles read rows of factors.
+  // Rows of factors of bf16, as they are multiplied.
+  int64_t factorLength() const { return plan.byTiles ? rowLength() : plan.panelK(); }
   Value factorsOf(Value r) {
-    return bytesFrom(bytesOf(scratchA), b.CreateNSWMul(r, e.i64(rowLength() * 2)));
+    return bytesFrom(bytesOf(scratchA), b.CreateNSWMul(r, e.i64(factorLength() * 2)));
+  }
+  void storeFactors(Value factors, Value row, Value k) {
+    Value bits = e.toMemory(ElementKind::BF16, plan.isPaired ? pairedOrder(factors) : factors);
+    b.CreateAlignedStore(bits, bytesFrom(row, b.CreateNSWMul(k, e.i64(2))), llvm::Align(2));
   }
 
 private:

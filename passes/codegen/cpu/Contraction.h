@@ -44,6 +44,8 @@ std::optional<ContractionPlan> planContraction(const NestGraph &nest,
 void chooseTile(ContractionPlan &plan, const VectorFeatures &features);
 // The same by the processor's tiles.
 void chooseUnits(ContractionPlan &plan, Graph &graph);
+// Whether it goes by pairs of k, and what is multiplied then.
+void choosePairs(ContractionPlan &plan, Graph &graph, const VectorFeatures &features);
 // How the operands that it copies are copied: along what is contiguous in memory.
 void chooseCopies(ContractionPlan &plan, const Graph &graph);
 

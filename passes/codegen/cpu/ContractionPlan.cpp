@@ -115,13 +115,30 @@ void chooseTile(ContractionPlan &plan, const VectorFeatures &features) {
     chooseRows(plan, features.bytes == 64 ? 32 : 16);
 }
 
+void choosePairs(ContractionPlan &plan, Graph &graph, const VectorFeatures &features) {
+  ElementKind kind = plan.product->kind;
+  const Reduction &reduction = *plan.product->reduction;
+  unsigned widest = features.bytes / byteSize(kind);
+  Node *rawA = unwidened(plan.a), *rawB = unwidened(plan.b);
+  bool isOfBf16 = features.bf16 && widest == 16 && kind == ElementKind::F32 &&
+                  rawA->kind == ElementKind::BF16 && rawB->kind == ElementKind::BF16;
+  bool isOfPairs =
+      plan.isOfIntegers() ? features.pairs && fitsPair(rawA) && fitsPair(rawB) : isOfBf16;
+  plan.isPaired = isOfPairs && plan.lanes == widest &&
+                  boundsOf(graph, plan.k.back()).second % 2 == 0 &&
+                  (reduction.blockEnds.empty() || reduction.together % 2 == 0);
+  if (!plan.isPaired)
+    return;
+  plan.a = plan.isOfIntegers() ? graph.convert(rawA, ElementKind::I16) : rawA;
+  plan.b = plan.isOfIntegers() ? graph.convert(rawB, ElementKind::I16) : rawB;
+}
+
 std::optional<ContractionPlan> planContraction(const NestGraph &nest,
                                                const VectorFeatures &features) {
   std::optional<ContractionLoops> loops = findContraction(nest);
   if (!loops)
     return std::nullopt;
   ContractionPlan plan{*loops};
-  ElementKind kind = plan.product->kind;
   const Reduction &reduction = *plan.product->reduction;
   if (reduction.isOfBf16 && features.bf16Tiles) {
     // Whole units only are left out, and of one block.
@@ -131,24 +148,12 @@ std::optional<ContractionPlan> planContraction(const NestGraph &nest,
     planTiles(plan, nest.g->graph);
     return plan;
   }
-  unsigned widest = features.bytes / byteSize(kind);
   chooseTile(plan, features);
-
-  Node *rawA = unwidened(plan.a), *rawB = unwidened(plan.b);
-  const LoopGroup &inner = plan.k.back();
-  int64_t innerSize = boundsOf(nest.g->graph, inner).second;
-  bool isOfBf16 = features.bf16 && widest == 16 && kind == ElementKind::F32 &&
-                  rawA->kind == ElementKind::BF16 && rawB->kind == ElementKind::BF16;
-  bool isOfPairs =
-      plan.isOfIntegers() ? features.pairs && fitsPair(rawA) && fitsPair(rawB) : isOfBf16;
-  plan.isPaired = isOfPairs && plan.lanes == widest && innerSize % 2 == 0 &&
-                  (reduction.blockEnds.empty() || reduction.together % 2 == 0);
+  choosePairs(plan, nest.g->graph, features);
   if (plan.isPaired) {
-    Graph &own = nest.g->graph;
-    plan.a = plan.isOfIntegers() ? own.convert(rawA, ElementKind::I16) : rawA;
-    plan.b = plan.isOfIntegers() ? own.convert(rawB, ElementKind::I16) : rawB;
     plan.packsA = plan.packsB = true; // in the order that adds the products in the order of k
   } else {
+    ElementKind kind = plan.product->kind;
     plan.packsA =
         !isDirect(plan.a, kind) || !strideOf(plan.a->index, plan.m) || !plan.mAround.empty();
     plan.packsB = !isDirect(plan.b, kind) || strideOf(plan.b->index, plan.n) != 1;

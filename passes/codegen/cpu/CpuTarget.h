@@ -14,6 +14,7 @@ struct VectorFeatures {
   bool masks = false;     // registers for masks (AVX-512)
   bool pairs = false;     // sums of two products of 16-bit integers
   bool addsPairs = false; // which are added at once (VNNI)
+  bool extrema = false;   // of floats, NaN and -0 as they should be, in one instruction
 };
 
 struct CpuTarget {

@@ -1,5 +1,6 @@
 #include "passes/codegen/cpu/KeyedSort.h"
 
+#include "passes/codegen/cpu/Accumulators.h"
 #include "passes/codegen/cpu/LoopNest.h"
 
 #include "dialects/stablehlo/TensorTypes.h"
@@ -127,9 +128,8 @@ Value KeyedSort::keyOf(Value value) {
     llvm::Type *bits = like(value->getType(), b.getIntNTy(width));
     if (kind == ElementKind::BF16)
       value = e.round(kind, value);
-    made = b.CreateBitCast(value, bits);
-    Value sign = integer(bits, llvm::APInt::getSignMask(width));
-    made = b.CreateXor(made, b.CreateOr(b.CreateAShr(made, width - 1), sign));
+    made = orderedBits(b, b.CreateBitCast(value, bits));
+    made = b.CreateXor(made, integer(bits, llvm::APInt::getSignMask(width)));
     if (keyBits < width)
       made = b.CreateTrunc(b.CreateLShr(made, width - keyBits), type);
   } else {
@@ -147,7 +147,7 @@ Value KeyedSort::bitsOfKey(Value made) {
     made = b.CreateNot(made);
   Value sign = integer(type, llvm::APInt::getSignMask(keyBits));
   if (isFloat(key->kind))
-    return b.CreateXor(made, b.CreateOr(b.CreateNot(b.CreateAShr(made, keyBits - 1)), sign));
+    return orderedBits(b, b.CreateXor(made, sign));
   return isSigned(key->kind) ? b.CreateXor(made, sign) : made;
 }
 

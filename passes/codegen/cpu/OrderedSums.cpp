@@ -54,6 +54,14 @@ public:
   }
 
   Slots emit() {
+    Slots sums = emitSums();
+    for (auto [i, sum] : llvm::enumerate(sums))
+      sum = accumulators.toTerm(i, sum);
+    return sums;
+  }
+
+private:
+  Slots emitSums() {
     if (reduction.order == Reduction::Rows && !isByVectors)
       return sumLanes();
     Slots total = cleared();
@@ -63,7 +71,6 @@ public:
     return isByVectors ? foldLanes(sums) : sums;
   }
 
-private:
   // `addFour` for each four in [low, high), `most` at most, in sixteens of sixteens.
   void addFours(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into,
                 llvm::function_ref<void(Value four, llvm::ArrayRef<Value> into)> addFour) {
@@ -121,9 +128,7 @@ private:
   void addRow(llvm::ArrayRef<Value> into) {
     auto addVector = [&](Value start, unsigned lanes, Value mask, llvm::ArrayRef<Value> into) {
       e.bindLevel(group[0].back(), setOf(group[0]), start, lanes, mask);
-      Slots values;
-      for (Node *input : reduction.inputs)
-        values.push_back(e.splat(e.emit(input), lanes));
+      Slots values = terms(lanes);
       for (unsigned part = 0; part < lanes / unit; ++part) {
         Slots registers;
         for (auto [i, value] : llvm::enumerate(values)) {
@@ -210,7 +215,7 @@ private:
         lower.push_back(registersOf(b, vector, half)[0]);
         upper.push_back(registersOf(b, vector, half)[1]);
       }
-      vectors = Slots(e.combine(reduction, lower, upper));
+      vectors = combined(lower, upper);
     }
     for (Value &vector : vectors)
       if (vector->getType()->isVectorTy())

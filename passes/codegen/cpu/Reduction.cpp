@@ -1,7 +1,7 @@
 // Reductions as loops around the reducer. Inside a vector loop over kept dimensions every lane has
 // its own accumulator; otherwise the innermost reduced loop may be the vector loop. The order is
 // the same (OrderedSums.cpp).
-#include "passes/codegen/cpu/Emitter.h"
+#include "passes/codegen/cpu/Accumulators.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -95,28 +95,32 @@ llvm::SmallVector<Value> Emitter::reduce(Reduction &reduction) {
 // slots = combine(slots, inputs), element after element.
 llvm::SmallVector<Value> Emitter::reduceInTurn(const Reduction &reduction,
                                                llvm::ArrayRef<Value> inits, unsigned lanes) {
+  Accumulators accumulators(*this, reduction);
   llvm::SmallVector<Value> slots;
-  for (auto [init, input] : llvm::zip(inits, reduction.inputs)) {
-    slots.push_back(temporary(typeOf(input->kind, lanes), "accumulator"));
-    b.CreateStore(init, slots.back());
+  for (auto [i, init] : llvm::enumerate(inits)) {
+    slots.push_back(temporary(typeOf(accumulators.kind(i), lanes), "accumulator"));
+    b.CreateStore(accumulators.fromTerm(i, init), slots.back());
   }
   auto loaded = [&] {
     llvm::SmallVector<Value> values;
-    for (auto [slot, input] : llvm::zip(slots, reduction.inputs))
-      values.push_back(b.CreateLoad(typeOf(input->kind, lanes), slot));
+    for (auto [i, slot] : llvm::enumerate(slots))
+      values.push_back(b.CreateLoad(typeOf(accumulators.kind(i), lanes), slot));
     return values;
   };
   for (const auto &loop : reduction.loops)
     bindLoop(loop, openLoop(i64(0), i64(pointsOf(graph, loop)), 1, false));
   llvm::SmallVector<Value> fresh;
-  for (Node *input : reduction.inputs)
-    fresh.push_back(splat(emit(input), lanes));
-  for (auto [slot, value] : llvm::zip(slots, combine(reduction, loaded(), fresh)))
+  for (auto [i, input] : llvm::enumerate(reduction.inputs))
+    fresh.push_back(accumulators.fromTerm(i, splat(emit(input), lanes)));
+  for (auto [slot, value] : llvm::zip(slots, combine(accumulators.reduction(), loaded(), fresh)))
     b.CreateStore(splat(value, lanes), slot);
   for (size_t i = 0; i < reduction.loops.size(); ++i)
     closeLoop();
   resumeInsertion();
-  return loaded();
+  llvm::SmallVector<Value> results = loaded();
+  for (auto [i, value] : llvm::enumerate(results))
+    value = accumulators.toTerm(i, value);
+  return results;
 }
 
 } // namespace tessera::codegen

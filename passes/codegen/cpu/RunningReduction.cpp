@@ -11,6 +11,7 @@
 // before that block (`before`). Where columns lie side by side, vectors of them go down together.
 // Where the elements of one sum do, 16 blocks are turned in registers, so that a vector holds an
 // element of each.
+#include "passes/codegen/cpu/Accumulators.h"
 #include "passes/codegen/cpu/KernelEmitter.h"
 #include "passes/codegen/cpu/LoopNest.h"
 #include "passes/codegen/kernel/InnerProducts.h"
@@ -56,6 +57,9 @@ private:
   bool goesPastCaches(unsigned width) const;
   Value position(Value step); // the element that is reduced at this step
   Values emitted(llvm::ArrayRef<Node *> nodes, unsigned lanes);
+  llvm::Type *typeOf(size_t component, unsigned lanes) {
+    return e->typeOf(accumulators->kind(component), lanes);
+  }
   void store(llvm::ArrayRef<Value> results);
   Values combined(llvm::ArrayRef<Value> earlier, llvm::ArrayRef<Value> later);
   Values selected(Value condition, llvm::ArrayRef<Value> one, llvm::ArrayRef<Value> other);
@@ -83,6 +87,7 @@ private:
   unsigned outerDim = 0, dim = 0, innerDim = 0;
   Index offset = nullptr;
   Reduction reduction;
+  std::optional<Accumulators> accumulators;
   llvm::SmallVector<ElementKind> kinds; // of what is stored, by component
   unsigned lanes = 1;
   bool isStreamed = false;
@@ -173,16 +178,19 @@ Value RunningEmitter::position(Value step) {
 
 Values RunningEmitter::emitted(llvm::ArrayRef<Node *> nodes, unsigned lanes) {
   Values values;
-  for (Node *node : nodes)
-    values.push_back(e->splat(e->emit(node), lanes));
+  for (auto [i, node] : llvm::enumerate(nodes))
+    values.push_back(accumulators->fromTerm(i, e->splat(e->emit(node), lanes)));
   return values;
 }
 
 // The start value comes last.
-void RunningEmitter::store(llvm::ArrayRef<Value> sums) {
-  Values results(sums);
+void RunningEmitter::store(llvm::ArrayRef<Value> values) {
+  Values results(values);
   if (!reduction.inits.empty())
-    results = Values(e->combine(reduction, emitted(reduction.inits, e->lanes()), sums));
+    results =
+        Values(e->combine(accumulators->reduction(), emitted(reduction.inits, e->lanes()), values));
+  for (auto [i, value] : llvm::enumerate(results))
+    value = accumulators->toTerm(i, value);
   unsigned next = 0;
   for (unsigned i = 0; i < op->getNumResults(); ++i) {
     ElementType type = *elementType(op->getResult(i).getType());
@@ -200,8 +208,8 @@ void RunningEmitter::store(llvm::ArrayRef<Value> sums) {
 
 // Of two parts, the one that is reduced earlier first; from the end on it lies behind the other.
 Values RunningEmitter::combined(llvm::ArrayRef<Value> earlier, llvm::ArrayRef<Value> later) {
-  return Values(loops.forward ? e->combine(reduction, earlier, later)
-                              : e->combine(reduction, later, earlier));
+  return Values(loops.forward ? e->combine(accumulators->reduction(), earlier, later)
+                              : e->combine(accumulators->reduction(), later, earlier));
 }
 
 Values RunningEmitter::selected(Value condition, llvm::ArrayRef<Value> one,
@@ -225,9 +233,8 @@ Value RunningEmitter::accumulator(llvm::ArrayRef<int64_t> places, unsigned compo
 Values RunningEmitter::loaded(llvm::ArrayRef<int64_t> places) {
   Values values;
   for (unsigned i = 0; i < places.size(); ++i) {
-    Node *input = reduction.inputs[i];
-    values.push_back(e->b.CreateAlignedLoad(e->typeOf(input->kind, e->lanes()),
-                                            accumulator(places, i), llvm::Align(bytesOf(input))));
+    llvm::Align align(bytesOf(reduction.inputs[i]));
+    values.push_back(e->b.CreateAlignedLoad(typeOf(i, e->lanes()), accumulator(places, i), align));
   }
   return values;
 }
@@ -290,8 +297,8 @@ std::vector<Values> RunningEmitter::turnedIn(Value start, int64_t elements) {
     e->openBlock();
     bindBlock(start, block, count);
     for (auto [i, input] : llvm::enumerate(reduction.inputs))
-      rows[i].push_back(count == 0 ? llvm::Constant::getNullValue(e->typeOf(input->kind, kBlock))
-                                   : e->splat(e->emit(input), kBlock));
+      rows[i].push_back(count == 0 ? llvm::Constant::getNullValue(typeOf(i, kBlock))
+                                   : accumulators->fromTerm(i, e->splat(e->emit(input), kBlock)));
     e->closeBlock();
   }
   std::vector<Values> places(kBlock);
@@ -414,6 +421,7 @@ bool RunningEmitter::emitCell(Value cell, llvm::Instruction *end) {
   if (!build())
     return false;
   e = &g->emitter;
+  accumulators.emplace(*e, reduction);
   e->openBody(end);
   auto &b = e->b;
   Value number = cell;

@@ -1,7 +1,7 @@
 // The accumulators of a reduction of known operations, one a component, in slots of the stack.
 #pragma once
 
-#include "passes/codegen/cpu/Emitter.h"
+#include "passes/codegen/cpu/Accumulators.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen {
@@ -11,11 +11,11 @@ using Slots = llvm::SmallVector<Value, 2>;
 class SumSlots {
 protected:
   SumSlots(Emitter &e, const Reduction &reduction, unsigned width)
-      : e(e), b(e.b), reduction(reduction), width(width) {}
+      : e(e), b(e.b), reduction(reduction), accumulators(e, reduction), width(width) {}
 
-  llvm::Type *typeOf(size_t input) { return e.typeOf(reduction.inputs[input]->kind, width); }
+  llvm::Type *typeOf(size_t input) { return e.typeOf(accumulators.kind(input), width); }
   Value neutral(size_t input) {
-    return e.splat(e.identity(reduction.simple[input], reduction.inputs[input]->kind), width);
+    return e.splat(e.identity(reduction.simple[input], accumulators.kind(input)), width);
   }
   Slots cleared() {
     Slots slots;
@@ -31,27 +31,32 @@ protected:
       values.push_back(b.CreateLoad(typeOf(i), slot));
     return values;
   }
+  Slots combined(llvm::ArrayRef<Value> before, llvm::ArrayRef<Value> fresh) {
+    return Slots(e.combine(accumulators.reduction(), before, fresh));
+  }
   void add(llvm::ArrayRef<Value> into, llvm::ArrayRef<Value> terms) {
-    for (auto [slot, sum] : llvm::zip(into, e.combine(reduction, loaded(into), terms)))
+    for (auto [slot, sum] : llvm::zip(into, combined(loaded(into), terms)))
       b.CreateStore(sum, slot);
   }
-  Slots terms() {
+  Slots terms() { return terms(width); }
+  Slots terms(unsigned lanes) {
     Slots values;
-    for (Node *input : reduction.inputs)
-      values.push_back(e.splat(e.emit(input), width));
+    for (auto [i, input] : llvm::enumerate(reduction.inputs))
+      values.push_back(accumulators.fromTerm(i, e.splat(e.emit(input), lanes)));
     return values;
   }
   // Lanes, a power of two of them, by halves.
   Slots foldByHalves(std::vector<Slots> lanes) {
     for (size_t half = lanes.size() / 2; half > 0; half /= 2)
       for (size_t number = 0; number < half; ++number)
-        lanes[number] = Slots(e.combine(reduction, lanes[number], lanes[number + half]));
+        lanes[number] = combined(lanes[number], lanes[number + half]);
     return lanes[0];
   }
 
   Emitter &e;
   llvm::IRBuilder<> &b;
   const Reduction &reduction;
+  const Accumulators accumulators;
   unsigned width; // of what is added
 };
 

@@ -92,7 +92,10 @@ Value EntryFunction::takeSharedOfLaunch(int64_t bytes) {
 // converted by arithmetic on bits, as LLVM makes of its own conversions operations in f16, which flush
 // numbers that are subnormal there.
 VectorFeatures threadFeatures() {
-  return {kAccessBytes, /*bf16=*/false, /*f16=*/false, /*bf16Tiles=*/false, /*masks=*/true};
+  VectorFeatures features;
+  features.bytes = kAccessBytes;
+  features.masks = features.extrema = true;
+  return features;
 }
 
 Emitter EntryFunction::emitter(Graph &graph) const {

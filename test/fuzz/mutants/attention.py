@@ -12,6 +12,9 @@ LIMITS = "passes/codegen/kernel/KeyLimits.cpp"
 SUM = "passes/fuse/SoftmaxSum.cpp"
 
 MUTANTS = [
+    mutant("attention.pairs-of-values-in-their-order", STRIPS,
+           "if (⟦plan.isPaired⟧)", "false",
+           "bf16 by vdpbf16ps: each probability of a pair meets the other one's value"),
     mutant("attention.sums-not-rescaled", FORWARD,
            "store(b.CreateFMul(load(type, at), ⟦e.splat(scale, plan.columns())⟧), at);", "llvm::ConstantFP::get(type, 1)",
            "keys of several strips: what was added up before a larger score stays as it is"),

@@ -10,6 +10,12 @@ TILES = "passes/codegen/cpu/Contraction.cpp"
 GRAPH = "passes/codegen/kernel/Graph.cpp"
 
 MUTANTS = [
+    mutant("codegen.nan-below-minus-infinity", "passes/codegen/cpu/Accumulators.cpp",
+           "return op == Op::Max ? ⟦b.CreateSub(ordered, nans)⟧ : b.CreateAdd(ordered, nans);", "b.CreateAdd(ordered, nans)",
+           "a maximum of numbers of which one is NaN with a sign is not NaN, or wraps"),
+    mutant("codegen.keys-unmasked", "passes/codegen/cpu/Accumulators.cpp",
+           "return b.CreateXor(\n      bits, ⟦b.CreateAnd(isNegative, constant(bits, llvm::APInt::getSignedMaxValue(width)))⟧);", "isNegative",
+           "numbers below zero come after those above in maxima"),
     mutant("codegen.range-of-a-reversed-index", GRAPH,
            "⟦low += std::min(first, last);⟧", "low += first;",
            "the range of an index that runs backwards: checks that it stays inside are dropped (pad or concatenate of a reverse)"),

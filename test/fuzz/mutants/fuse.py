@@ -5,6 +5,9 @@ SHAPES = "passes/fuse/SimplifyShapes.cpp"
 PATTERNS = "dialects/stablehlo/DataMovementPatterns.cpp"
 
 MUTANTS = [
+    mutant("fuse.gathered-row-of-another", "passes/fuse/GatherFirst.cpp",
+           "return elements.resultDims[dim.value()] >= 0 ||\n             ⟦shapeOf(broadcast.getOperand())[dim.index()] == 1⟧;", "true",
+           "what differs along the gathered dimension is taken for a row's number"),
     mutant("fuse.rotation-is-invariant", "passes/fuse/ForwardInvariants.cpp",
            "if (⟦yield->getOperand(i) != argument⟧ && yield->getOperand(i) != operand)",
            "!isa<BlockArgument>(yield->getOperand(i)) || cast<BlockArgument>(yield->getOperand(i)).getOwner() != &body",

@@ -84,6 +84,41 @@ TEST(FusionGraph, MovementIsNoPartOfRows) {
   EXPECT_EQ(planKernels(nodes).kernels.size(), 2u);
 }
 
+// The loss of a softmax's rows, of which a gather takes one element each: less the row's sum, added up
+// over all rows.
+static std::vector<Node> losses(bool yieldsElements) {
+  std::vector<Node> nodes = softmax();
+  Node spread = nodes[5], quotient = nodes[6];
+  nodes.resize(5);
+  nodes.push_back(compute(NodeKind::Movement, {{0, Use::Once}}, 2, 8));
+  nodes.back().reduced = 3;
+  nodes.push_back(compute(NodeKind::Pointwise, {{5, Use::Once}, {4, Use::Once}}, 2, 8));
+  nodes.push_back(compute(NodeKind::Reduce, {{6, Use::Reduced}}, 5, 1));
+  if (!yieldsElements) {
+    nodes.push_back(outside({7}));
+    return nodes;
+  }
+  quotient.operands[1].node = 8;
+  nodes.insert(nodes.end(), {spread, quotient, outside({7, 9})});
+  return nodes;
+}
+
+TEST(FusionGraph, WhatIsComputedOfRowsStaysWithThem) {
+  Plan plan = planKernels(losses(/*yieldsElements=*/false));
+  ASSERT_EQ(plan.kernels.size(), 2u);
+  EXPECT_EQ(plan.kernels[0].nodes, (std::vector<int>{7}));
+  EXPECT_EQ(plan.kernels[1].nodes, (std::vector<int>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(plan.kernels[1].outputs, (std::vector<int>{6}));
+}
+
+TEST(FusionGraph, WhatIsComputedOfRowsJoinsTheirElements) {
+  Plan plan = planKernels(losses(/*yieldsElements=*/true));
+  ASSERT_EQ(plan.kernels.size(), 2u);
+  EXPECT_EQ(plan.kernels[0].nodes, (std::vector<int>{1, 2, 3, 4, 5, 6, 8, 9}));
+  EXPECT_EQ(plan.kernels[0].outputs, (std::vector<int>{6, 9}));
+  EXPECT_EQ(plan.kernels[1].nodes, (std::vector<int>{7}));
+}
+
 // exp of something, folded for somebody, and narrowed for a contraction.
 static std::vector<Node> narrowed(bool sumIsFirst) {
   std::vector<Node> nodes = softmax();
