@@ -193,4 +193,13 @@ std::pair<int32_t, int32_t> Ascent::leastClear() const {
   return {vertex, choice};
 }
 
+std::vector<double> Ascent::regrets() const {
+  std::vector<double> result, scores;
+  for (int32_t v = 0; v < network.vertices(); ++v) {
+    dual.scoresOf(v, best, scores);
+    result.push_back(scores[best[v]] - *std::min_element(scores.begin(), scores.end()));
+  }
+  return result;
+}
+
 } // namespace tessera::solver

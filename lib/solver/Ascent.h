@@ -36,6 +36,9 @@ public:
   int64_t steps() const { return dual.steps() + search.steps() + counted; }
   // The vertex whose choice is least clear, and the choice to try first.
   std::pair<int32_t, int32_t> leastClear() const;
+  // Of each vertex, how much its choice of those that were found costs above the least that messages
+  // and prices leave it.
+  std::vector<double> regrets() const;
 
 private:
   void decode();

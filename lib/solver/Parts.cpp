@@ -3,6 +3,8 @@
 #include "lib/solver/Tree.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <unordered_map>
 
 namespace tessera::solver {
@@ -21,13 +23,20 @@ void copyMatrices(Problem &problem, const Matrices &from, Matrices &to) {
   }
 }
 
-PartSearch::PartSearch(const Problem &problem, const Matrices &matrices, Choices choices)
+PartSearch::PartSearch(const Problem &problem, const Matrices &matrices)
     : problem(problem), matrices(matrices), network(problem, matrices), linksOf(problem.vertices()),
-      chosen(std::move(choices)), left(problem.room), place(problem.vertices(), -1) {
+      place(problem.vertices(), -1) {
   for (size_t n = 0; n < problem.links.size(); ++n) {
     linksOf[problem.links[n].from].push_back(static_cast<int32_t>(n));
     linksOf[problem.links[n].to].push_back(static_cast<int32_t>(n));
   }
+}
+
+void PartSearch::begin(const Choices &choices, const std::vector<double> &regrets) {
+  chosen = choices;
+  regretUpTo.resize(regrets.size());
+  std::inclusive_scan(regrets.begin(), regrets.end(), regretUpTo.begin());
+  left = problem.room;
   for (const Hold &hold : problem.holds)
     for (int32_t t = hold.begin; t < hold.end; ++t)
       left[t] -= hold.bytes[chosen[hold.vertex]];
@@ -64,11 +73,20 @@ int32_t PartSearch::holderAtTightest() {
   return found;
 }
 
+int32_t PartSearch::pickSeed() {
+  double all = regretUpTo.back();
+  if (all == 0 || random() % 2)
+    return static_cast<int32_t>(random() % problem.vertices());
+  double at = std::ldexp(static_cast<double>(random() >> 11), -53) * all;
+  return static_cast<int32_t>(std::upper_bound(regretUpTo.begin(), regretUpTo.end() - 1, at) -
+                              regretUpTo.begin());
+}
+
 void PartSearch::pickPart() {
   for (int32_t v : part)
     place[v] = -1;
   part.clear();
-  int32_t seed = static_cast<int32_t>(random() % problem.vertices());
+  int32_t seed = pickSeed();
   int32_t other = random() % 2 && !left.empty() ? holderAtTightest() : -1;
   growFrom(seed, other < 0 ? size : size / 2);
   if (other >= 0)

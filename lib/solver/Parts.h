@@ -14,9 +14,11 @@ void copyMatrices(Problem &problem, const Matrices &from, Matrices &to);
 
 class PartSearch {
 public:
-  // The choices must be within the room.
-  PartSearch(const Problem &problem, const Matrices &matrices, Choices choices);
+  PartSearch(const Problem &problem, const Matrices &matrices);
 
+  // Goes on from choices that are within the room. Half of the parts begin where a choice costs
+  // more than the bound knows to be possible: `regrets` has a number of that for each vertex.
+  void begin(const Choices &choices, const std::vector<double> &regrets);
   // Goes on for about that many steps; returns how many it took.
   int64_t run(int64_t steps, const std::function<bool()> &stop);
   const Choices &choices() const { return chosen; }
@@ -24,6 +26,7 @@ public:
 private:
   void pickPart();
   void growFrom(int32_t seed, size_t count);
+  int32_t pickSeed();
   int32_t holderAtTightest();
   Problem partProblem() const;
   int64_t improvePart(const std::function<bool()> &stop);
@@ -33,6 +36,7 @@ private:
   Network network;
   std::vector<std::vector<int32_t>> linksOf;
   Choices chosen;
+  std::vector<double> regretUpTo;   // of all vertices to each
   std::vector<int64_t> left;        // room beside what is held
   std::vector<int32_t> part, place; // the vertices that are free; of each, where in it, or -1
   size_t size = 40;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace tessera::solver {
 
@@ -40,6 +41,21 @@ int64_t choicesOf(const Problem &problem) {
   for (const std::vector<double> &costs : problem.costs)
     count += static_cast<int64_t>(costs.size());
   return count;
+}
+
+// How much of a slice of steps the bound gets, and parts: what gained less for its steps gets less.
+struct Shares {
+  double bound = 1, parts = 0.5;
+
+  void balance(double boundGained, double partsGained) {
+    bool toParts = boundGained * parts < partsGained * bound;
+    bound = toParts ? std::max(bound / 2, 0.125) : std::min(bound * 2, 1.0);
+    parts = toParts ? std::min(parts * 1.2, 1.5) : std::max(parts / 1.2, 0.5);
+  }
+};
+
+int64_t shareOf(int64_t slice, double share) {
+  return static_cast<int64_t>(static_cast<double>(slice) * share);
 }
 
 // About what it takes to look at everything but matrices.
@@ -115,10 +131,12 @@ void Tree::climb(const Part &part, const Reduction &reduction, Ascent &ascent) {
   limits.rounds = 0;
   bool whole = limits.parts && part.depth == 0 && core.vertices() > 100;
   int64_t slice = part.depth > 0 ? 64 * size : whole ? 500 * entries : limits.steps / 2;
+  std::optional<PartSearch> parts;
+  Shares shares;
   while (true) {
     double bound = ascent.bound(), cost = bestCost;
     int64_t before = ascent.steps();
-    ascent.run({.steps = std::min(limits.steps, slice),
+    ascent.run({.steps = std::min(limits.steps, shareOf(slice, shares.bound)),
                 .rounds = part.depth == 0 ? 4000 : 100,
                 .wanted = bestCost,
                 .gap = limits.gap,
@@ -129,10 +147,14 @@ void Tree::climb(const Part &part, const Reduction &reduction, Ascent &ascent) {
     if (!whole || near(ascent.bound()) || ascent.bound() >= bestCost || outOfSteps())
       return;
     if (ascent.found()) {
-      PartSearch parts(core, part.matrices, ascent.choices());
-      limits.steps -= parts.run(std::min(slice / 2, limits.steps), limits.stop);
-      ascent.offer(parts.choices());
+      double whereParts = bestCost;
+      if (!parts)
+        parts.emplace(core, part.matrices);
+      parts->begin(ascent.choices(), ascent.regrets());
+      limits.steps -= parts->run(std::min(shareOf(slice, shares.parts), limits.steps), limits.stop);
+      ascent.offer(parts->choices());
       take(part, reduction, ascent.choices(), ascent.cost());
+      shares.balance(ascent.bound() - bound, whereParts - bestCost);
     }
     double gained = (cost - bestCost) + (ascent.bound() - bound);
     if (near(ascent.bound()) || outOfSteps())
