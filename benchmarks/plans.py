@@ -213,11 +213,11 @@ def main():
     parser.add_argument("--topology", help="a machine's name or file, for all")
     parser.add_argument("--steps", type=int, default=15, help="that are timed of each")
     parser.add_argument("--predicted", action="store_true", help="run nothing")
-    parser.add_argument("--json", type=pathlib.Path, help="write the rows there")
+    parser.add_argument("--json", type=pathlib.Path, help="write the rows there, each as it is done")
     options, options.plan_options = parser.parse_known_args()  # what is left is for tessera plan
     options.rates = rates_of_machine(options)
     rows = {}
-    print(f"{'':32s}{'devices':>8s}" + "".join(f"{column:>{24 if column == 'plan' else 11}s}" for column in COLUMNS))
+    print(f"{'':32s}{'devices':>8s}" + "".join(f"{column:>{24 if column == 'plan' else 11}s}" for column in COLUMNS), flush=True)
     for given in options.programs:
         for path in sorted(given.glob("*.mlir")) if given.is_dir() else [given]:
             with tempfile.TemporaryDirectory() as folder:
@@ -232,8 +232,8 @@ def main():
                     continue
             print(f"{path.stem:32s}{row['devices']:8d}"
                   + "".join(f"{text:>{24 if c == 'plan' else 11}s}" for c, text in zip(COLUMNS, text_of(row))), flush=True)
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1))
+            if options.json:
+                options.json.write_text(json.dumps(rows, indent=1))
     if rows:
         print("\n".join(summary(rows)))
 

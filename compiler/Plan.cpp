@@ -12,6 +12,8 @@
 #include "compiler/SourcePlaces.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/plan/Beside.h"
+#include "lib/plan/HiddenSearch.h"
 #include "lib/plan/Layouts.h"
 #include "lib/plan/Meshes.h"
 #include "lib/plan/Ranking.h"
@@ -65,6 +67,9 @@ public:
     if (result.error = chooseMeshes(meshes); !result.error.empty())
       return result;
     listener.began("plan");
+    if (compilesSeveral())
+      source.findWhatIsBeside(meshes.front().numDevices());
+    source.folded = plan::foldedProgram(source.plain());
     search(meshes);
     const OnMesh *refined = compileFound();
     tryLeast();
@@ -72,6 +77,8 @@ public:
       return result;
     if (planned.best->onMesh != refined)
       refine();
+    if (compilesSeveral())
+      proveHiding();
     annotateLess();
     if (wishes.decisions)
       planned.decisions = decisionsOf(source, *planned.best, searchOptions(), wishes.lifts);
@@ -113,7 +120,6 @@ private:
       return road.error("the program's annotations cannot hold");
     if (source.program->countMeshes() > 1)
       return fail("it has values on several meshes; plans are for programs on one");
-    source.folded = plan::foldedProgram(source.plain());
     source.known = knownValues(source.plain().graph,
                                [&](int32_t value) { return source.program->valueAt(value); });
     source.places = placesOf(*source.program, mends::numberedOps(*source.read));
@@ -323,6 +329,21 @@ private:
     candidates.push_back(std::move(*better));
     planned.others.clear();
     choose(); // there is one at least
+  }
+
+  // What no plan on the mesh that was chosen is below where communication hides behind computing.
+  void proveHiding() {
+    const OnMesh *mesh = planned.best->onMesh;
+    plan::AssignmentPrices prices(source.folded.program, mesh->getMesh(), mesh->topology());
+    std::vector<const plan::Assignment *> known;
+    for (const Candidate &each : candidates)
+      if (each.onMesh == mesh && (each.isTried || each.isFound))
+        known.push_back(&each.folded);
+    double lowerBound = plan::searchHidden(prices, known, searchOptions()).lowerBound;
+    prices.setWeights({});
+    Candidate &best = candidates[planned.best - candidates.data()];
+    best.hiding = plan::hiddenTimeOf(prices, best.folded);
+    best.hidingBound = lowerBound;
   }
 
   // What a longer search finds on the mesh of a plan, unless its best is proven; if it is worth compiling, or

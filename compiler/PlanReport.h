@@ -3,6 +3,7 @@
 
 #include "compiler/PlanTrial.h"
 #include "compiler/explain/Decision.h"
+#include "lib/plan/HiddenSearch.h"
 
 namespace tessera::planning {
 
@@ -15,7 +16,10 @@ struct Candidate {
   plan::Assignment folded, values;          // `values`: of the whole program, once it is tried
   double seconds = 0, lowerBound = 0;       // as the search counts; 0: no bound is known
   double computing = 0, leastComputing = 0; // of `seconds`; of any plan on the mesh
-  bool isFound = false, isTried = false;    // by the search; by compiling it
+  // Where communication hides behind computing, and what no plan on the mesh is below then; 0: not known.
+  plan::HiddenTime hiding;
+  double hidingBound = 0;
+  bool isFound = false, isTried = false; // by the search; by compiling it
   Tried tried;
 };
 
@@ -34,12 +38,12 @@ std::string planText(const Planned &planned, mlir::ModuleOp read, bool all);
 // "the result of dot_general at model.py:7 in layer".
 std::string constraintText(mlir::Operation *op);
 
-// What no plan on the mesh is below, and what the plan takes in the same terms: either all that the search
-// counts, or its computing and what the compiled program waits for beside, where nothing computes in less
-// than the bound. None where neither says anything.
+// What no plan on the mesh is below, and what the plan takes in the same terms: all that the search counts;
+// what it counts where communication hides behind computing; or its computing and what the compiled program
+// waits for beside, where nothing computes in less than the bound. None where none says anything.
 struct Proof {
+  enum Of { All, Hiding, Computing } of = All;
   double seconds = 0, lowerBound = 0;
-  bool isOfComputing = false;
   double gap() const { return std::max(0.0, 1 - lowerBound / seconds); }
 };
 std::optional<Proof> proofOf(const Candidate &candidate);

@@ -6,6 +6,7 @@
 #include "compiler/Phases.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/plan/Beside.h"
 #include "lib/plan/Layouts.h"
 #include "passes/fuse/MemoryBound.h"
 #include "passes/fuse/Passes.h"
@@ -22,6 +23,12 @@ using namespace mlir;
 
 static func::FuncOp mainOf(const Source &source) {
   return source.imported.get().lookupSymbol<func::FuncOp>("main");
+}
+
+void Source::findWhatIsBeside(int64_t devices) {
+  std::vector<double> seconds = plan::secondsBesideOf(plain(), devices, topology);
+  for (auto [facts, beside] : llvm::zip_equal(program->program.values, seconds))
+    facts.secondsBeside = beside;
 }
 
 OnMesh::OnMesh(const Source &source, const sharding::Mesh &mesh)

@@ -24,6 +24,8 @@ struct Source {
   Places places;
 
   const plan::Program &plain() const { return program->program; }
+  // Of each value what can be computed while it moves, before the program is folded.
+  void findWhatIsBeside(int64_t devices);
 };
 
 // A mesh, and how propagation goes on it.

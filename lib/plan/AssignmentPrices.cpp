@@ -13,7 +13,18 @@ using sharding::TensorSharding;
 AssignmentPrices::AssignmentPrices(const Program &program, const sharding::Mesh &mesh,
                                    const cost::Topology &topology)
     : program(program), tables(program, mesh, topology) {
+  findKinds();
+}
+
+void AssignmentPrices::setWeights(const Weights &weights) {
+  tables.setWeights(weights);
+  known.clear();
+  findKinds();
+}
+
+void AssignmentPrices::findKinds() {
   std::unordered_map<std::string, int32_t> kinds;
+  kindOf.clear();
   for (size_t op = 0; op < program.graph.ops.size(); ++op) {
     std::string key = tables.ops.keyOf(int32_t(op));
     for (double times : program.ops[op].operandTimes)
@@ -46,16 +57,15 @@ double AssignmentPrices::seconds(const Assignment &assignment, StepParts *into) 
     if (double times = program.values[v].wholeTimes; times > 0 && !program.graph.values[v].free) {
       auto whole = TensorSharding::replicatedOver(assignment[v].dims.size());
       seconds += times * moving(int32_t(v), assignment[v], whole);
-      if (parts && !sameAxes(assignment[v], whole))
-        parts->movements.push_back({-1, int32_t(v), times, assignment[v], whole});
+      if (!sameAxes(assignment[v], whole))
+        note({-1, int32_t(v), times, assignment[v], whole});
     }
   // The next step would take state where this one did.
   for (auto [taken, given] : tables.states)
     if (!sameAxes(assignment[given], assignment[taken])) {
       double times = 1 + double(program.values[taken].others.size()); // values folded into it
       seconds += times * moving(given, assignment[given], assignment[taken]);
-      if (parts)
-        parts->movements.push_back({-1, given, times, assignment[given], assignment[taken]});
+      note({-1, given, times, assignment[given], assignment[taken]});
     }
   return seconds;
 }
@@ -72,8 +82,18 @@ double AssignmentPrices::leastComputing() const {
 
 double AssignmentPrices::moving(int32_t v, const TensorSharding &from, const TensorSharding &to) {
   const PropagatedValue &value = program.graph.values[v];
-  return tables.prices.seconds(value.shape, value.elementBytes, from, to,
-                               program.values[v].inKernel);
+  return tables.prices.seconds(value.shape, value.elementBytes, from, to, tables.movingOf(v));
+}
+
+void AssignmentPrices::note(const Movement &movement) {
+  if (!parts)
+    return;
+  const PropagatedValue &value = program.graph.values[movement.value];
+  MovingTime time = tables.prices.timeOf(value.shape, value.elementBytes, movement.from,
+                                         movement.to, tables.movingOf(movement.value));
+  parts->moving.exposed += movement.times * time.exposed;
+  parts->moving.hidden += movement.times * time.hidden;
+  parts->movements.push_back(movement);
 }
 
 void AssignmentPrices::carry(Priced &into, int32_t value, int32_t tensor, double times,
@@ -113,10 +133,9 @@ double AssignmentPrices::noted(int32_t index, const Priced &priced) {
     auto operands = int32_t(op.operands.size());
     parts->computing += priced.work;
     for (const Carried &each : priced.carried)
-      parts->movements.push_back(
-          {index,
-           each.tensor < operands ? op.operands[each.tensor] : op.results[each.tensor - operands],
-           each.times, each.from, each.to});
+      note({index,
+            each.tensor < operands ? op.operands[each.tensor] : op.results[each.tensor - operands],
+            each.times, each.from, each.to});
   }
   return priced.seconds;
 }
@@ -193,7 +212,8 @@ const AssignmentPrices::Priced &AssignmentPrices::ofRuled(int32_t index,
     placed.results[i].sharding = assignment[v];
   sharding::FactorAxes axes = chooseAxes(index, placed);
   Priced priced;
-  priced.work = priced.seconds = facts.times * tables.ops.work(index, placed, axes);
+  priced.work = facts.times * tables.ops.work(index, placed, axes);
+  priced.seconds = tables.weights.computing * priced.work;
   for (auto [i, v] : llvm::enumerate(op.operands)) {
     TensorSharding to = axes.operandSharding(i);
     priced.needed.push_back(tables.lists.numberOf(to));

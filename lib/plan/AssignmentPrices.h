@@ -15,9 +15,10 @@ struct Movement {
   sharding::TensorSharding from, to;
 };
 
-// What the seconds of a step are made of.
+// What the seconds of a step are made of, whatever the weights are.
 struct StepParts {
   double computing = 0; // and rows that cross shards within ops
+  MovingTime moving;
   std::vector<Movement> movements;
 };
 
@@ -31,7 +32,7 @@ public:
   // Of each op, in order, the way to compute it that resharding chooses, and what moves to it and from
   // it: values that were brought somewhere for an op before are found there. Where values lie as their
   // candidates do, ways are those of the search's tables, so that no sum is below what the search proves.
-  // With `into`, of what it is made.
+  // With `into`, of what it is made. Weighted: all of it counts once until setWeights.
   double seconds(const Assignment &assignment, StepParts *into = nullptr);
 
   // What computing takes at least, of all ways that the search knows: what moves left out.
@@ -44,6 +45,9 @@ public:
   // Of the assignment that was priced last: what was read where by ops whose values lie as candidates do.
   const Uses &getUses() const { return uses; }
 
+  // What was made of the tables before (Rounds) is invalid.
+  void setWeights(const Weights &weights);
+
   const Program &getProgram() const { return tables.program; }
   sharding::ReshardPlanner &getPlanner() { return tables.planner; }
   MeshTables &getTables() { return tables; }
@@ -55,7 +59,7 @@ private:
     sharding::TensorSharding from, to;
   };
   struct Priced {
-    double work = 0, seconds = 0;         // without and with what is carried
+    double work = 0, seconds = 0;         // not weighted; weighted, with what is carried
     llvm::SmallVector<int32_t, 4> needed; // of each operand, the sharding's number
     llvm::SmallVector<int32_t, 2> made;   // of each result
     std::vector<Carried> carried;
@@ -63,6 +67,7 @@ private:
 
   double moving(int32_t value, const sharding::TensorSharding &from,
                 const sharding::TensorSharding &to);
+  void note(const Movement &movement);
   void carry(Priced &into, int32_t value, int32_t tensor, double times,
              const sharding::TensorSharding &from, const sharding::TensorSharding &to);
   double ofOp(int32_t op, const Assignment &assignment);
@@ -75,6 +80,7 @@ private:
 
   const Program &program;
   MeshTables tables;
+  void findKinds();
   std::vector<int32_t> kindOf; // of each op: those of one kind take as long, sharded alike
   std::unordered_map<std::string, Priced> known;
   struct Copy {

@@ -195,6 +195,7 @@ private:
   Folded fold() {
     Folded folded;
     folded.program.graph.rules = whole.graph.rules;
+    folded.program.blockAround = whole.blockAround;
     foldValues(folded);
     foldOps(folded);
     for (auto [number, op] : llvm::enumerate(folded.program.graph.ops))
@@ -221,6 +222,7 @@ private:
         ValueFacts &into = folded.program.values[number];
         into.others.push_back({facts.first, facts.last, facts.stored});
         into.wholeTimes += facts.wholeTimes;
+        into.secondsBeside = std::max(into.secondsBeside, facts.secondsBeside);
       }
       if (facts.result >= 0)
         resultOf[facts.result] = folded.program.values[number].result;

@@ -9,10 +9,17 @@ using sharding::PropagatedValue;
 
 MeshTables::MeshTables(const Program &program, const sharding::Mesh &mesh,
                        const cost::Topology &topology)
-    : program(program), planner(mesh, topology), lists(mesh), prices(lists, planner),
-      ops(program, lists, prices, planner), listOf(program.graph.values.size(), -1),
+    : program(program), planner(mesh, topology), lists(mesh), prices(lists, planner, weights),
+      ops(program, lists, prices, planner, weights), listOf(program.graph.values.size(), -1),
       vertexOf(program.graph.values.size(), -1), ofOp(program.graph.ops.size(), nullptr) {
   uniteValues();
+}
+
+void MeshTables::setWeights(const Weights &now) {
+  weights = now;
+  prices.forgetMatrices();
+  ops.forgetTables();
+  ofOp.assign(program.graph.ops.size(), nullptr);
 }
 
 void MeshTables::uniteValues() {

@@ -14,6 +14,7 @@ public:
   MeshTables(const MeshTables &) = delete;
 
   const Program &program;
+  Weights weights;
   sharding::ReshardPlanner planner;
   LayoutLists lists;
   ReshardPrices prices;
@@ -37,6 +38,11 @@ public:
   bool isMoved(int32_t value) const {
     return !program.graph.values[value].free && !program.graph.values[value].shape.empty();
   }
+
+  Moving movingOf(int32_t value) const { return plan::movingOf(program, value); }
+
+  // All that was made by other weights is invalid.
+  void setWeights(const Weights &now);
 
 private:
   void uniteValues();

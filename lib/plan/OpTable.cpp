@@ -113,6 +113,8 @@ std::string OpTables::keyOf(int32_t index) const {
       const sharding::PropagatedValue &value = program.graph.values[v];
       appendKey(key, value.elementBytes);
       appendKey(key, int64_t(value.free) + 2 * int64_t(program.values[v].inKernel));
+      if (weights.hidden < 1)
+        appendKey(key, program.values[v].secondsBeside);
       for (int64_t size : value.shape)
         appendKey(key, size);
     }
@@ -251,7 +253,7 @@ std::unique_ptr<OpTable> OpTables::make(int32_t index, llvm::ArrayRef<int32_t> v
                    [&](const FactorAxes &axes) { return !seen.insert(plan::keyOf(axes)).second; });
   }
   for (const FactorAxes &axes : table->choices)
-    table->work.push_back(work(index, table->placed, axes));
+    table->work.push_back(weights.computing * work(index, table->placed, axes));
   collectTensors(*table, index, valueLists);
   return table;
 }
@@ -282,15 +284,14 @@ void OpTables::collectTensors(OpTable &table, int32_t index, llvm::ArrayRef<int3
     table.in.push_back(value.free || value.shape.empty()
                            ? nullptr
                            : &prices.between(valueLists[v], table.needed[i].list, value.shape,
-                                             value.elementBytes, program.values[v].inKernel));
+                                             value.elementBytes, movingOf(program, v)));
   }
   for (auto [i, v] : llvm::enumerate(op.results)) {
     const sharding::PropagatedValue &value = program.graph.values[v];
     table.made.push_back(collect([&](const FactorAxes &axes) { return axes.resultSharding(i); }));
-    table.out.push_back(value.free
-                            ? nullptr
-                            : &prices.between(table.made[i].list, valueLists[v], value.shape,
-                                              value.elementBytes, program.values[v].inKernel));
+    table.out.push_back(value.free ? nullptr
+                                   : &prices.between(table.made[i].list, valueLists[v], value.shape,
+                                                     value.elementBytes, movingOf(program, v)));
   }
 }
 

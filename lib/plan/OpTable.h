@@ -18,7 +18,8 @@ struct TensorChoices {
 struct OpTable {
   sharding::PlacedOp placed; // shapes, bytes and what is free; shardings are not set
   std::vector<sharding::FactorAxes> choices;
-  std::vector<double> work; // seconds of one execution by each: compute, rows that cross shards
+  // Seconds of one execution by each, weighted: compute, rows that cross shards.
+  std::vector<double> work;
   std::vector<TensorChoices> needed, made;
   // From each of a value's candidates to each of the `needed` list of the operand that it is, and from
   // each of the `made` list of a result to each candidate: seconds once. Null of what never moves.
@@ -31,12 +32,17 @@ struct OpTable {
 // Whether an operand before this one is the same value and needed alike: it is brought there once.
 bool isRepeated(const sharding::PropagatedOp &op, const OpTable &table, size_t operand);
 
+inline Moving movingOf(const Program &program, int32_t value) {
+  const ValueFacts &facts = program.values[value];
+  return {facts.inKernel, facts.secondsBeside};
+}
+
 class OpTables {
 public:
   // All are kept by reference.
   OpTables(const Program &program, LayoutLists &lists, ReshardPrices &prices,
-           sharding::ReshardPlanner &planner)
-      : program(program), lists(lists), prices(prices), planner(planner) {}
+           sharding::ReshardPlanner &planner, const Weights &weights)
+      : program(program), lists(lists), prices(prices), planner(planner), weights(weights) {}
 
   // `valueLists`: of each value of the graph, its candidate shardings.
   const OpTable &of(int32_t op, llvm::ArrayRef<int32_t> valueLists);
@@ -47,6 +53,9 @@ public:
   sharding::PlacedOp place(int32_t op) const;
   // Ops of one key take the same time under the same shardings of their tensors.
   std::string keyOf(int32_t op) const;
+
+  // Tables are made anew: by weights that changed.
+  void forgetTables() { tables.clear(); }
 
 private:
   // Its kernel waits for memory, unsharded, rather than for what it computes.
@@ -62,6 +71,7 @@ private:
   LayoutLists &lists;
   ReshardPrices &prices;
   sharding::ReshardPlanner &planner;
+  const Weights &weights;
   std::map<std::string, std::unique_ptr<OpTable>> tables;
 };
 

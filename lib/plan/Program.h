@@ -45,6 +45,7 @@ struct OpFacts {
   bool isProduct = false;              // it decides what its kernel takes
   Kernel kernel;                       // the one that it is part of
   std::vector<Turn> turns;             // several where ops are folded into it
+  int32_t block = 0;                   // in which it stands: a number of Program::blockAround
 };
 
 // Ops from and to which a value is held, in program order.
@@ -67,7 +68,9 @@ struct ValueFacts : Lifetime {
   // Axes by which the value is divided already where it lies: those of the manual computations
   // around it.
   llvm::SmallVector<std::string, 2> manualAxes;
-  std::string name; // of an argument or result, as the user knows it
+  int32_t block = 0;        // in which it is made
+  double secondsBeside = 0; // of computing that can go on while it is brought elsewhere (Beside.h)
+  std::string name;         // of an argument or result, as the user knows it
   std::string location;
 };
 
@@ -75,6 +78,8 @@ struct Program {
   sharding::PropagationGraph graph;
   std::vector<OpFacts> ops;       // one an op of the graph
   std::vector<ValueFacts> values; // one a value of the graph
+  // Of each block of ops (a loop's body) the one around it, which has a lower number; -1: none.
+  std::vector<int32_t> blockAround{-1};
 };
 
 // The sharding of each value of the graph.

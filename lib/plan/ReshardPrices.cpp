@@ -161,16 +161,18 @@ const ReshardPrices::Anchor &ReshardPrices::anchor(Curve &curve, int exponent) {
   return anchor;
 }
 
-double ReshardPrices::priced(const Anchor &anchor, double bytes) const {
-  double seconds = 0;
-  for (const RelativeStep &step : anchor.steps)
-    seconds += priceOf(step.kind, step.before * bytes, step.after * bytes, step.axes,
-                       planner.getMesh(), planner.getTopology())
-                   .seconds;
-  return seconds;
+ReshardPrices::Price ReshardPrices::priced(const Anchor &anchor, double bytes) const {
+  Price all;
+  for (const RelativeStep &step : anchor.steps) {
+    sharding::StepPrice price = priceOf(step.kind, step.before * bytes, step.after * bytes,
+                                        step.axes, planner.getMesh(), planner.getTopology());
+    all.seconds += price.seconds;
+    all.cores += price.cores;
+  }
+  return all;
 }
 
-std::pair<double, double> ReshardPrices::point(Curve &curve, int exponent) {
+std::pair<double, ReshardPrices::Price> ReshardPrices::point(Curve &curve, int exponent) {
   constexpr int kApart = 5; // exponents for which steps are searched: a kilobyte, a megabyte, ..
   auto [it, isNew] = curve.points.try_emplace(exponent);
   if (!isNew)
@@ -181,34 +183,42 @@ std::pair<double, double> ReshardPrices::point(Curve &curve, int exponent) {
     return it->second = {bytes, priced(anchor(curve, low), bytes)};
   const Anchor &below = anchor(curve, low), &above = anchor(curve, low + kApart);
   if (below.scales && above.scales)
-    return it->second = {bytes, std::min(priced(below, bytes), priced(above, bytes))};
+    return it->second = {bytes, std::min(priced(below, bytes), priced(above, bytes),
+                                         [](const Price &one, const Price &other) {
+                                           return one.seconds < other.seconds;
+                                         })};
   const Anchor &here = anchor(curve, exponent);
-  return it->second = {here.bytes, here.seconds};
+  return it->second = {here.bytes, {here.seconds, 0}};
 }
 
-double ReshardPrices::price(int32_t pattern, double bytes) {
+ReshardPrices::Price ReshardPrices::price(int32_t pattern, double bytes) {
   if (pattern == kSame || bytes <= 0)
-    return 0;
+    return {};
   if (pattern == kNever)
-    return kImpossible;
+    return {kImpossible, 0};
   Curve &curve = curves[pattern];
   int exponent = std::max(0, std::ilogb(bytes) / 2);
   auto [lowBytes, low] = point(curve, exponent);
   auto [highBytes, high] = point(curve, exponent + 1);
   if (bytes <= lowBytes || highBytes <= lowBytes)
     return low;
-  return low + (high - low) * (bytes - lowBytes) / (highBytes - lowBytes);
+  double between = (bytes - lowBytes) / (highBytes - lowBytes);
+  return {low.seconds + (high.seconds - low.seconds) * between,
+          low.cores + (high.cores - low.cores) * between};
 }
 
 const Matrix &ReshardPrices::between(int32_t from, int32_t to, llvm::ArrayRef<int64_t> shape,
-                                     int64_t elementBytes, bool inKernel) {
+                                     int64_t elementBytes, const Moving &moving) {
+  bool hides = weights.hidden < 1 && moving.secondsBeside > 0;
   bool even = isEven(from, shape) && isEven(to, shape);
   double bytes = double(elementBytes);
   std::string key;
   appendKey(key, from);
   appendKey(key, to);
   appendKey(key, elementBytes);
-  appendKey(key, int64_t(even) + 2 * int64_t(inKernel));
+  appendKey(key, int64_t(even) + 2 * int64_t(moving.inKernel));
+  if (hides)
+    appendKey(key, moving.secondsBeside);
   for (int64_t size : shape) {
     bytes *= double(size);
     if (!even)
@@ -223,19 +233,15 @@ const Matrix &ReshardPrices::between(int32_t from, int32_t to, llvm::ArrayRef<in
   matrix.columns = lists[to].size();
   matrix.at.reserve(matrix.rows * matrix.columns);
   const std::vector<int32_t> &table = patterns(from, to);
-  if (even)
-    for (int32_t pattern : table)
-      matrix.at.push_back(price(pattern, bytes));
-  else
-    for (size_t i = 0; i < table.size(); ++i)
-      matrix.at.push_back(
-          price(table[i], paddedBytes(shape, elementBytes, lists[from][i / matrix.columns],
-                                      lists[to][i % matrix.columns])));
-  if (inKernel)
-    for (size_t i = 0; i < table.size(); ++i)
-      if (matrix.at[i] > 0)
-        matrix.at[i] +=
-            dividing(bytes, lists[from][i / matrix.columns], lists[to][i % matrix.columns]);
+  for (size_t i = 0; i < table.size(); ++i) {
+    const TensorSharding &before = lists[from][i / matrix.columns],
+                         &after = lists[to][i % matrix.columns];
+    Price once = price(table[i], even ? bytes : paddedBytes(shape, elementBytes, before, after));
+    double seconds = hides ? weighted(divided(once, moving)) : once.seconds;
+    if (moving.inKernel && once.seconds > 0)
+      seconds += dividing(bytes, before, after);
+    matrix.at.push_back(seconds);
+  }
   return matrix;
 }
 
@@ -254,24 +260,33 @@ double ReshardPrices::dividing(double bytes, const TensorSharding &from,
 
 double ReshardPrices::estimate(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
                                const TensorSharding &from, const TensorSharding &to) {
-  return price(patternOf(from, to), paddedBytes(shape, elementBytes, from, to));
+  return price(patternOf(from, to), paddedBytes(shape, elementBytes, from, to)).seconds;
 }
 
 double ReshardPrices::seconds(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
-                              const TensorSharding &from, const TensorSharding &to, bool inKernel) {
+                              const TensorSharding &from, const TensorSharding &to,
+                              const Moving &moving) {
+  return weighted(timeOf(shape, elementBytes, from, to, moving));
+}
+
+MovingTime ReshardPrices::timeOf(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
+                                 const TensorSharding &from, const TensorSharding &to,
+                                 const Moving &moving) {
   int32_t pattern = patternOf(from, to);
-  double seconds = price(pattern, paddedBytes(shape, elementBytes, from, to));
+  Price once = price(pattern, paddedBytes(shape, elementBytes, from, to));
   if (pattern >= 0 && !curves[pattern].direct)
-    seconds = std::max(
-        seconds,
+    once.seconds = std::max(
+        once.seconds,
         planner.plan(shape, elementBytes, canonicalLayout(shape, from), canonicalLayout(shape, to))
             .seconds);
-  if (!inKernel || seconds <= 0)
-    return seconds;
+  MovingTime time = divided(once, moving);
+  if (!moving.inKernel || once.seconds <= 0)
+    return time;
   double bytes = double(elementBytes);
   for (int64_t size : shape)
     bytes *= double(size);
-  return seconds + dividing(bytes, from, to);
+  time.exposed += dividing(bytes, from, to);
+  return time;
 }
 
 } // namespace tessera::plan

@@ -14,6 +14,7 @@
 #include "lib/sharding/ReshardSearch.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace tessera::plan {
@@ -28,28 +29,56 @@ struct Matrix {
   double &operator()(size_t row, size_t column) { return at[row * columns + column]; }
 };
 
+// What else it matters for that a value moves.
+struct Moving {
+  bool inKernel = false;    // it divides a kernel (ValueFacts)
+  double secondsBeside = 0; // of computing that can go on meanwhile
+};
+
+// What of a step's parts counts how much: a search is for the least sum.
+struct Weights {
+  double computing = 1;
+  double hidden = 1; // of communication, what computing beside it is long enough for
+};
+
+// What moving a value takes: waited for in any case, and hidden behind computing where there is enough.
+struct MovingTime {
+  double exposed = 0, hidden = 0;
+};
+
 class ReshardPrices {
 public:
-  // Both are kept by reference.
-  ReshardPrices(const LayoutLists &lists, sharding::ReshardPlanner &planner)
-      : lists(lists), planner(planner) {}
+  // All are kept by reference.
+  ReshardPrices(const LayoutLists &lists, sharding::ReshardPlanner &planner, const Weights &weights)
+      : lists(lists), planner(planner), weights(weights) {}
 
   // Seconds from each sharding of `from` to each of `to`. Impossible where a value would become
   // partial. Where shards are not even, of the tensor with as much padding as makes them so.
-  // `inKernel`: that it moves divides a kernel (ValueFacts).
   const Matrix &between(int32_t from, int32_t to, llvm::ArrayRef<int64_t> shape,
-                        int64_t elementBytes, bool inKernel = false);
+                        int64_t elementBytes, const Moving &moving = {});
 
-  // That of one, as `between` has it.
+  // That of one, as `between` has it where nothing is hidden.
   double estimate(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
                   const sharding::TensorSharding &from, const sharding::TensorSharding &to);
 
   // That of one, as the search for its steps has it; never less than `between` has.
   double seconds(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
                  const sharding::TensorSharding &from, const sharding::TensorSharding &to,
-                 bool inKernel = false);
+                 const Moving &moving = {});
+  // Of what that is made, whatever the weights are.
+  MovingTime timeOf(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
+                    const sharding::TensorSharding &from, const sharding::TensorSharding &to,
+                    const Moving &moving = {});
+
+  // Matrices are made anew: by weights that changed.
+  void forgetMatrices() { matrices.clear(); }
 
 private:
+  // `cores`: of these seconds, what devices do for it themselves.
+  struct Price {
+    double seconds = 0, cores = 0;
+  };
+
   // The best steps for one number of bytes.
   struct Anchor {
     double bytes = 0, seconds = 0;
@@ -61,24 +90,34 @@ private:
   struct Curve {
     sharding::TensorSharding from, to; // of the dimensions that take part
     llvm::SmallVector<int64_t, 4> sizes;
-    bool direct = false;                             // its steps are those of DirectSteps.h
-    std::map<int, Anchor> anchors;                   // by exponent of 4
-    std::map<int, std::pair<double, double>> points; // likewise: bytes, seconds
+    bool direct = false;                            // its steps are those of DirectSteps.h
+    std::map<int, Anchor> anchors;                  // by exponent of 4
+    std::map<int, std::pair<double, Price>> points; // likewise: bytes, and what they take
   };
 
   int32_t patternOf(const sharding::TensorSharding &from, const sharding::TensorSharding &to);
   const std::vector<int32_t> &patterns(int32_t from, int32_t to);
   bool isEven(int32_t list, llvm::ArrayRef<int64_t> shape) const;
   const Anchor &anchor(Curve &curve, int exponent);
-  double priced(const Anchor &anchor, double bytes) const;
-  std::pair<double, double> point(Curve &curve, int exponent);
-  double price(int32_t pattern, double bytes);
+  Price priced(const Anchor &anchor, double bytes) const;
+  std::pair<double, Price> point(Curve &curve, int exponent);
+  Price price(int32_t pattern, double bytes);
   // Writing what moves, and reading what arrives.
   double dividing(double bytes, const sharding::TensorSharding &from,
                   const sharding::TensorSharding &to) const;
 
+  static MovingTime divided(const Price &price, const Moving &moving) {
+    double hidden = std::clamp(price.seconds - price.cores, 0.0, moving.secondsBeside);
+    return {price.seconds - hidden, hidden};
+  }
+
+  double weighted(const MovingTime &time) const {
+    return time.exposed + weights.hidden * time.hidden;
+  }
+
   const LayoutLists &lists;
   sharding::ReshardPlanner &planner;
+  const Weights &weights;
   std::vector<Curve> curves;
   std::map<std::string, int32_t> numbers;
   llvm::DenseMap<uint64_t, int32_t> patternByPair; // by the numbers of two shardings

@@ -10,21 +10,25 @@ namespace {
 // few are made.
 constexpr size_t kMostSteps = 400000;
 
+RoundLimits limitsOf(const Rounds &rounds, const Options &options) {
+  constexpr int64_t kMostEntries = 1'000'000; // of matrices, in all rounds
+  RoundLimits limits;
+  // Without a capacity little is left to branch over, and rounds go on where this one ends.
+  limits.effort = std::max(1, options.effort - (options.memory ? 0 : 1));
+  limits.most =
+      std::min<int64_t>(2 * options.effort + 2, options.effort * kMostEntries / rounds.entries());
+  return limits;
+}
+
 class PlanSearch {
 public:
   PlanSearch(AssignmentPrices &prices, const Options &options, bool breaksTies)
-      : prices(prices), effort(options.effort), breaksTies(breaksTies),
-        rounds(prices, options.memory) {
-    // Without a capacity little is left to branch over, and rounds go on where this one ends.
-    limits.effort = std::max(1, effort - (options.memory ? 0 : 1));
-  }
+      : prices(prices), options(options), breaksTies(breaksTies), rounds(prices, options.memory) {}
 
   PlansOnMesh run(const KnownPlans &known) {
     startFrom(known);
     rounds.share(best.uses);
-    constexpr int64_t kMostEntries = 1'000'000; // of matrices, in all rounds
-    limits.most = std::min<int64_t>(2 * effort + 2, effort * kMostEntries / rounds.entries());
-    rounds.run(limits, best);
+    rounds.run(limitsOf(rounds, options), best);
     if (breaksTies)
       takeSimplestTies(prices, rounds, best);
     return {{std::move(best.values), best.seconds, best.lowerBound, best.peakBytes},
@@ -50,10 +54,9 @@ private:
   }
 
   AssignmentPrices &prices;
-  int effort;
+  const Options &options;
   bool breaksTies;
   Rounds rounds;
-  RoundLimits limits;
   BestFound best;
   std::vector<KnownPlan> starts;
 };
@@ -78,21 +81,40 @@ bool isProven(const Program &program, double seconds, double lowerBound) {
   return seconds - lowerBound <= wantedGap(program) * seconds;
 }
 
-BestFound refined(AssignmentPrices &prices, const Assignment &plan, double lowerBound,
-                  const Options &options) {
+static RoundLimits thoroughLimits(AssignmentPrices &prices, const Rounds &rounds,
+                                  const Options &options) {
   constexpr int64_t kMostRounds = 32, kMostEntries = 4'000'000; // of matrices, in all rounds
-  BestFound best;
-  Rounds rounds(prices, options.memory);
-  rounds.consider(plan, best);
-  rounds.share(best.uses);
   RoundLimits limits;
   limits.effort = options.effort;
   limits.most = std::min(kMostRounds, options.effort * kMostEntries / 3 / rounds.entries());
   limits.proven = wantedGap(prices.getProgram());
   limits.isThorough = true;
+  return limits;
+}
+
+BestFound refined(AssignmentPrices &prices, const Assignment &plan, double lowerBound,
+                  const Options &options) {
+  BestFound best;
+  Rounds rounds(prices, options.memory);
+  rounds.consider(plan, best);
+  rounds.share(best.uses);
   if (!isProven(prices.getProgram(), best.seconds, lowerBound))
-    rounds.run(limits, best);
+    rounds.run(thoroughLimits(prices, rounds, options), best);
   takeSimplestTies(prices, rounds, best);
+  return best;
+}
+
+BestFound bestFrom(AssignmentPrices &prices, llvm::ArrayRef<const Assignment *> known,
+                   const Options &options, bool isThorough) {
+  BestFound best;
+  Rounds rounds(prices, options.memory);
+  for (const Assignment *each : known)
+    rounds.consider(*each, best);
+  rounds.share(best.uses);
+  RoundLimits limits =
+      isThorough ? thoroughLimits(prices, rounds, options) : limitsOf(rounds, options);
+  limits.proven = wantedGap(prices.getProgram());
+  rounds.run(limits, best);
   return best;
 }
 

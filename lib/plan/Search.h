@@ -38,6 +38,10 @@ bool isProven(const Program &program, double seconds, double lowerBound);
 BestFound refined(AssignmentPrices &prices, const Assignment &plan, double lowerBound,
                   const Options &options);
 
+// The best from plans that are known, one at least, by the weights that `prices` has; no ties are broken.
+BestFound bestFrom(AssignmentPrices &prices, llvm::ArrayRef<const Assignment *> known,
+                   const Options &options, bool isThorough);
+
 // The best of them, of a program that is folded meanwhile (Folded.h).
 Plan planOnMesh(const Program &program, const sharding::Mesh &mesh, const cost::Topology &topology,
                 const Options &options);

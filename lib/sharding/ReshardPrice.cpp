@@ -11,9 +11,9 @@ StepPrice priceOf(ReshardKind kind, double before, double after, llvm::ArrayRef<
   using cost::CollectiveKind;
   int64_t devices = shardCount(group);
   auto price = [&](CollectiveKind collective, double bytes) {
-    return StepPrice{stepSeconds +
-                         cost::collectiveSeconds(topology, mesh, collective, bytes, group),
-                     cost::wireBytes(collective, bytes, devices)};
+    cost::CollectiveTime time = cost::collectiveTime(topology, mesh, collective, bytes, group);
+    return StepPrice{stepSeconds + time.seconds(), cost::wireBytes(collective, bytes, devices),
+                     time.cores};
   };
   switch (kind) {
   case ReshardKind::Slice:

@@ -7,6 +7,7 @@ namespace tessera::sharding {
 
 struct StepPrice {
   double seconds, wireBytes;
+  double cores = 0; // of these seconds, what devices do for it themselves (cost::CollectiveTime)
 };
 
 // Of every kind but Retile, and of one round of an Exchange. `before` and `after` are the bytes of

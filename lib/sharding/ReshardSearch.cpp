@@ -88,11 +88,11 @@ StepPrice Search::costOf(const ReshardState &before, const ReshardState &after,
 
 void Search::add(ReshardState next, ReshardMove move) {
   const Node &from = nodes[current];
-  auto [seconds, wire] = costOf(from.state, next, move);
-  double total = from.seconds + seconds;
+  StepPrice price = costOf(from.state, next, move);
+  double total = from.seconds + price.seconds;
   if (total > bound)
     return;
-  double wireTotal = from.wire + wire; // `from` dangles after the push
+  double wireTotal = from.wire + price.wireBytes; // `from` dangles after the push
   nodes.push_back({std::move(next), current, std::move(move), total, wireTotal});
   auto number = int32_t(nodes.size() - 1);
   auto [it, fresh] = best.insert(number);
@@ -118,9 +118,9 @@ void Search::expand(int32_t from) {
 double Search::gatherAndSlice(std::vector<Node> &path) {
   path.assign(1, {start, -1, {}, 0, 0});
   auto step = [&](ReshardState next, ReshardMove move) {
-    auto [seconds, wire] = costOf(path.back().state, next, move);
+    StepPrice price = costOf(path.back().state, next, move);
     path.push_back({std::move(next), int32_t(path.size() - 1), std::move(move),
-                    path.back().seconds + seconds, path.back().wire + wire});
+                    path.back().seconds + price.seconds, path.back().wire + price.wireBytes});
   };
   if (uint64_t due = start.partial & ~goal.partial) {
     Atoms all;

@@ -102,6 +102,21 @@ Value PlanProgram::valueAt(int32_t value) const {
   return owner ? Value(owner->getResult(cast<OpResult>(here).getResultNumber())) : Value();
 }
 
+// The number of a block; those around it have lower ones.
+int32_t PlanProgram::numberOf(Block *block) {
+  auto it = blockNumbers.find(block);
+  if (it != blockNumbers.end())
+    return it->second;
+  Operation *owner = block->getParentOp();
+  bool isOutermost = !owner || isa<func::FuncOp>(owner);
+  int32_t around = isOutermost ? -1 : numberOf(owner->getBlock());
+  if (isOutermost && blockNumbers.empty())
+    program.blockAround.clear();
+  auto number = int32_t(program.blockAround.size());
+  program.blockAround.push_back(around);
+  return blockNumbers[block] = number;
+}
+
 // How often a block is executed in a step.
 double PlanProgram::timesOf(Block *block) {
   auto [it, isNew] = times.try_emplace(block, 1);
@@ -119,6 +134,7 @@ void PlanProgram::describeOps() {
     OpFacts &facts = program.ops[index];
     Operation *ir = graph->opAt(int32_t(index));
     facts.times = double(tripsAround(ir));
+    facts.block = numberOf(ir->getBlock());
     facts.location = lineOf(ir->getLoc());
     SmallVector<sdy::DataFlowEdge> edges = sdy::dataFlowEdges(ir);
     facts.moves = !edges.empty() || isa<func::ReturnOp>(ir) ||
@@ -146,6 +162,7 @@ void PlanProgram::describeValues() {
     if (!value)
       continue;
     facts.times = timesOf(blockOf(value));
+    facts.block = numberOf(blockOf(value));
     facts.location = lineOf(value.getLoc());
     for (Operation *around = blockOf(value)->getParentOp(); around; around = around->getParentOp())
       if (auto manual = dyn_cast<sdy::ManualComputationOp>(around))

@@ -42,6 +42,7 @@ private:
   void shareMemory();
   void runEarly();
   double timesOf(mlir::Block *block);
+  int32_t numberOf(mlir::Block *block);
 
   mlir::ModuleOp given;
   mlir::OwningOpRef<mlir::ModuleOp> copy;
@@ -49,6 +50,7 @@ private:
   const sharding::Mesh *annotated = nullptr;
   std::vector<mlir::Operation *> originals; // by number
   llvm::DenseMap<mlir::Block *, double> times;
+  llvm::DenseMap<mlir::Block *, int32_t> blockNumbers;
   std::vector<int32_t> endOf;                       // of each op, the last one of its kernel
   std::vector<int32_t> viewed;                      // of a value that is a view: of which; or -1
   std::vector<std::pair<int32_t, int32_t>> inPlace; // a kernel writes the second over the first

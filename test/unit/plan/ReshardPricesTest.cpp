@@ -46,7 +46,8 @@ TEST(ReshardPrices, AreThoseOfTheSearch) {
     Mesh mesh{"mesh", axes, {}};
     LayoutLists lists(mesh);
     sharding::ReshardPlanner planner(mesh, topology);
-    ReshardPrices prices(lists, planner);
+    Weights weights;
+    ReshardPrices prices(lists, planner, weights);
     sharding::Shape shape{64, 256};
     int32_t list = lists.candidates({shape, {}, false, 0});
     const Matrix &matrix = prices.between(list, list, shape, 4);
@@ -66,6 +67,35 @@ TEST(ReshardPrices, AreThoseOfTheSearch) {
     EXPECT_LE(wrong * 20, all);
     EXPECT_LE(low * 20, all);
   }
+}
+
+// What computing beside is long enough for counts as much as is asked for; the rest, and that a kernel falls
+// in two, counts once.
+TEST(ReshardPrices, HiddenPartsAreWeighted) {
+  cost::Topology topology = cost::defaultTopology();
+  Mesh mesh{"mesh", {{"x", 4}}, {}};
+  LayoutLists lists(mesh);
+  sharding::ReshardPlanner planner(mesh, topology);
+  Weights all, quarter{1, 0.25};
+  ReshardPrices whole(lists, planner, all), weighted(lists, planner, quarter);
+  sharding::Shape shape{64, 256};
+  int32_t list = lists.candidates({shape, {}, false, 0});
+  const Matrix &plain = whole.between(list, list, shape, 4, {true, 5e-6});
+  EXPECT_EQ(plain.at, whole.between(list, list, shape, 4, {true, 0}).at);
+  const Matrix &matrix = weighted.between(list, list, shape, 4, {true, 5e-6});
+  const Matrix &exposed = weighted.between(list, list, shape, 4, {true, 0});
+  EXPECT_EQ(plain.at, exposed.at);
+  bool isLong = false;
+  for (size_t i = 0; i < matrix.rows; ++i)
+    for (size_t j = 0; j < matrix.columns; ++j) {
+      const TensorSharding &from = lists[list][i], &to = lists[list][j];
+      MovingTime time = weighted.timeOf(shape, 4, from, to, {true, 5e-6});
+      EXPECT_LE(time.hidden, 5e-6);
+      EXPECT_NEAR(matrix(i, j), plain(i, j) - 0.75 * time.hidden, 1e-12);
+      EXPECT_NEAR(matrix(i, j), weighted.seconds(shape, 4, from, to, {true, 5e-6}), 1e-12);
+      isLong |= time.exposed > 0 && time.hidden == 5e-6;
+    }
+  EXPECT_TRUE(isLong);
 }
 
 } // namespace

@@ -3,11 +3,10 @@
 
 #include "EinsumProgram.h"
 #include "Products.h"
+#include "RandomPrograms.h"
 #include "lib/plan/Memory.h"
 
 #include <gtest/gtest.h>
-#include <limits>
-#include <random>
 #include <tuple>
 
 namespace tessera::plan {
@@ -123,58 +122,6 @@ TEST(Search, PricesAgree) {
   EXPECT_LE(plan.lowerBound, assignmentSeconds(of.program, mesh, topology, whole));
 }
 
-// Programs of a few products and sums, in which several ops read one value, some of them in loops.
-EinsumProgram randomProgram(std::mt19937 &random, int ops) {
-  auto below = [&](size_t end) { return random() % end; };
-  constexpr int64_t kSize = 256;
-  EinsumProgram of;
-  std::vector<int32_t> values{of.argument({kSize, kSize}), of.argument({kSize, kSize})};
-  int32_t shared = values[below(values.size())]; // read by all
-  for (int op = 0; op < ops; ++op) {
-    int32_t other = values[below(values.size())];
-    switch (below(4)) {
-    case 0:
-      values.push_back(of.einsum("mk,kn->mn", {shared, other}));
-      break;
-    case 1:
-      values.push_back(of.einsum("mk,nk->mn", {other, shared}));
-      break;
-    case 2:
-      values.push_back(of.einsum("mk->km", {shared}));
-      break;
-    default:
-      values.push_back(of.pointwise({other, shared}));
-    }
-    OpFacts &facts = of.program.ops.back();
-    size_t operands = of.program.graph.ops.back().operands.size();
-    facts.times = double(1 + 2 * below(2));
-    facts.operandTimes.clear();
-    for (size_t i = 0; i < operands; ++i)
-      facts.operandTimes.push_back(below(2) ? facts.times : 1);
-    facts.reads.assign(operands, 1);
-    facts.writes.assign(1, 1);
-  }
-  return of;
-}
-
-// The least of all assignments of candidates there are.
-double leastSeconds(AssignmentPrices &prices) {
-  const MeshTables &tables = prices.getTables();
-  std::vector<size_t> at(tables.listOf.size(), 0);
-  double least = std::numeric_limits<double>::infinity();
-  while (true) {
-    Assignment assignment;
-    for (size_t v = 0; v < at.size(); ++v)
-      assignment.push_back(tables.lists[tables.listOf[v]][at[v]]);
-    least = std::min(least, prices.seconds(assignment));
-    size_t v = 0;
-    while (v < at.size() && ++at[v] == tables.lists[tables.listOf[v]].size())
-      at[v++] = 0;
-    if (v == at.size())
-      return least;
-  }
-}
-
 // No assignment takes less than the bound, though ops share copies.
 TEST(Search, NoAssignmentIsBelowTheBound) {
   std::mt19937 random(18);
@@ -188,7 +135,9 @@ TEST(Search, NoAssignmentIsBelowTheBound) {
       EinsumProgram of = randomProgram(random, ops);
       Plan plan = planOnMesh(of.program, mesh, topology, {});
       AssignmentPrices prices(of.program, mesh, topology);
-      double least = leastSeconds(prices);
+      double least = leastOf(prices.getTables(), [&](const Assignment &assignment) {
+        return prices.seconds(assignment);
+      });
       EXPECT_LE(plan.lowerBound, least * (1 + 1e-9)) << "program " << round;
       EXPECT_GE(plan.seconds, least * (1 - 1e-9));
       EXPECT_GT(plan.lowerBound, 0);

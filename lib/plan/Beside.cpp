@@ -1,0 +1,183 @@
+#include "lib/plan/Beside.h"
+
+#include "lib/plan/MeshTables.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+namespace tessera::plan {
+
+using sharding::PropagatedOp;
+
+namespace {
+
+// That are computed one after another, of the base order: what order may put before them (order::Rule).
+constexpr int32_t kWindow = 48;
+
+class BesideValues {
+public:
+  BesideValues(const Program &program, llvm::ArrayRef<double> work)
+      : program(program), work(work), maker(program.values.size(), -1),
+        firstReader(program.values.size(), -1), mark(program.values.size(), -1),
+        isCarried(program.values.size(), false), ofBlock(program.blockAround.size(), 0) {
+    auto count = int32_t(program.graph.ops.size());
+    int32_t kernels = 0;
+    for (int32_t op = 0; op < count; ++op) {
+      const PropagatedOp &graphOp = program.graph.ops[op];
+      for (int32_t v : graphOp.operands)
+        if (firstReader[v] < 0)
+          firstReader[v] = op;
+      for (int32_t v : graphOp.results)
+        if (program.ops[op].moves)
+          isCarried[v] = llvm::any_of(graphOp.operands, [&](int32_t from) {
+            return from != v && program.values[from].block == program.values[v].block &&
+                   program.values[v].times > 1 && !program.graph.values[v].shape.empty();
+          });
+        else if (maker[v] < 0)
+          maker[v] = op;
+      for (int32_t block = program.ops[op].block; block >= 0; block = program.blockAround[block])
+        ofBlock[block] += program.ops[op].times * work[op];
+      kernelsBefore.push_back(kernels);
+      kernels += work[op] > 0 &&
+                 llvm::any_of(program.ops[op].writes, [](double written) { return written > 0; });
+    }
+  }
+
+  double of(int32_t value) {
+    if (program.graph.values[value].free || program.graph.values[value].shape.empty())
+      return 0;
+    int32_t reader = firstReader[value], made = maker[value];
+    if (reader < 0)
+      return 0;
+    bool isMade = made >= 0 && made < reader;
+    current = value;
+    sum = 0;
+    // What is before and need not be made for it; what is between; what is behind and need not wait.
+    bool dependsOnNothing = isMade ? before(value, made) : !isCarried[value];
+    between(isMade ? made + 1 : firstInWindow(reader), reader);
+    bool isNeededByNothing = behind(value, reader);
+    const ValueFacts &facts = program.values[value];
+    bool isInLoop = facts.block > 0 && facts.times > 1;
+    if (isInLoop && (dependsOnNothing || isNeededByNothing))
+      return std::max(sum, ofBlock[facts.block]) / facts.times;
+    return sum / facts.times;
+  }
+
+private:
+  bool isNear(int32_t a, int32_t b) const {
+    return std::abs(kernelsBefore[a] - kernelsBefore[b]) <= kWindow;
+  }
+
+  int32_t firstInWindow(int32_t op) const {
+    int32_t first = op;
+    while (first > 0 && isNear(first - 1, op))
+      --first;
+    return first;
+  }
+
+  // Of the same rounds: ops of its block, and of loops within.
+  bool isBeside(int32_t op) const {
+    int32_t block = program.ops[op].block; // blocks within have higher numbers
+    while (block > program.values[current].block)
+      block = program.blockAround[block];
+    return block == program.values[current].block;
+  }
+
+  void add(int32_t op) {
+    if (isBeside(op))
+      sum += program.ops[op].times * work[op];
+  }
+
+  // Whether nothing of its block that takes time is made for it.
+  bool before(int32_t value, int32_t made) {
+    bool isFree = true;
+    int32_t epoch = ++epochs;
+    mark[value] = epoch;
+    for (int32_t op = made; op >= 0 && isNear(op, made); --op) {
+      const PropagatedOp &graphOp = program.graph.ops[op];
+      bool makes = llvm::any_of(graphOp.results, [&](int32_t v) { return mark[v] == epoch; });
+      if (!makes) {
+        add(op);
+        continue;
+      }
+      isFree &= work[op] == 0 || op == made || !isBeside(op) ||
+                work[op] < kLittle * ofBlock[program.values[value].block];
+      for (int32_t v : graphOp.operands) {
+        mark[v] = epoch;
+        isFree &= !isCarried[v];
+      }
+    }
+    return isFree;
+  }
+
+  void between(int32_t first, int32_t reader) {
+    int32_t nearReader = firstInWindow(reader);
+    for (int32_t op = first; op < reader; ++op) {
+      if (op < nearReader && !isNear(op, first)) // far from both
+        op = nearReader;
+      add(op);
+    }
+  }
+
+  // Likewise whether nothing waits for it.
+  bool behind(int32_t value, int32_t reader) {
+    bool isFree = true;
+    int32_t epoch = ++epochs;
+    mark[value] = epoch;
+    auto count = int32_t(program.graph.ops.size());
+    for (int32_t op = reader; op < count && isNear(op, reader); ++op) {
+      const PropagatedOp &graphOp = program.graph.ops[op];
+      bool waits = llvm::any_of(graphOp.operands, [&](int32_t v) { return mark[v] == epoch; });
+      if (!waits) {
+        add(op);
+        continue;
+      }
+      isFree &= work[op] == 0 || !isBeside(op) ||
+                work[op] < kLittle * ofBlock[program.values[value].block];
+      for (int32_t v : graphOp.results)
+        mark[v] = epoch;
+    }
+    return isFree;
+  }
+
+  static constexpr double kLittle = 1e-2; // of a round
+
+  const Program &program;
+  llvm::ArrayRef<double> work;
+  std::vector<int32_t> maker, firstReader, mark; // by value; -1: none
+  std::vector<bool> isCarried;                   // by value: the round before makes it
+  std::vector<double> ofBlock;                   // in a step
+  std::vector<int32_t> kernelsBefore;            // by op
+  int32_t epochs = 0, current = 0;
+  double sum = 0;
+};
+
+} // namespace
+
+std::vector<double> secondsBesideOf(const Program &program, llvm::ArrayRef<double> work) {
+  BesideValues beside(program, work);
+  std::vector<double> seconds;
+  for (size_t v = 0; v < program.values.size(); ++v)
+    seconds.push_back(beside.of(int32_t(v)));
+  return seconds;
+}
+
+std::vector<double> secondsBesideOf(const Program &program, int64_t devices,
+                                    const cost::Topology &topology) {
+  MeshTables tables(program, sharding::Mesh{"mesh", {{"x", devices}}, {}}, topology);
+  std::vector<double> work;
+  for (auto [index, op] : llvm::enumerate(program.graph.ops)) {
+    bool isFree = llvm::all_of(op.results, [&](int32_t v) { return program.graph.values[v].free; });
+    if (isFree || program.ops[index].moves || op.viewed >= 0) {
+      work.push_back(0);
+      continue;
+    }
+    sharding::PlacedOp placed = tables.ops.place(int32_t(index));
+    work.push_back(tables.ops.work(int32_t(index), placed, sharding::FactorAxes(placed.op)) /
+                   double(devices));
+  }
+  return secondsBesideOf(program, work);
+}
+
+} // namespace tessera::plan

@@ -1,0 +1,25 @@
+// What a device can compute while a value is brought elsewhere: ops that neither make the value nor are made
+// of it, as near in the program as order looks for them (lib/cost, passes/order).
+//
+//   h = x . w        beside w's way to h: what is computed before it
+//   g = x' . d       beside g's way to the update: all that neither g nor d is made of, and what follows
+//   y = h . v        beside h's way to y: nothing
+//
+// What a loop's round brings of what is there before it, it can bring while the round before computes.
+#pragma once
+
+#include "lib/cost/Topology.h"
+#include "lib/plan/Program.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+namespace tessera::plan {
+
+// `work`: of each op, seconds of one execution on a device. Of each value the seconds beside one movement.
+std::vector<double> secondsBesideOf(const Program &program, llvm::ArrayRef<double> work);
+
+// Likewise, each op by what it takes on a machine whose devices share it evenly.
+std::vector<double> secondsBesideOf(const Program &program, int64_t devices,
+                                    const cost::Topology &topology);
+
+} // namespace tessera::plan

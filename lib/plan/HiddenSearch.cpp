@@ -1,0 +1,80 @@
+#include "lib/plan/HiddenSearch.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+namespace tessera::plan {
+
+namespace {
+
+constexpr double kLeastShare = 3e-3; // so that what hides is nowhere for nothing
+constexpr int kMostShares = 4;
+
+double leastAt(llvm::ArrayRef<HiddenTime> times, double share) {
+  double least = kImpossible;
+  for (const HiddenTime &time : times)
+    least = std::min(least, time.at(share));
+  return least;
+}
+
+} // namespace
+
+HiddenTime hiddenTimeOf(AssignmentPrices &prices, const Assignment &assignment) {
+  StepParts parts;
+  prices.seconds(assignment, &parts);
+  return {parts.computing, parts.moving.exposed, parts.moving.hidden};
+}
+
+// The least of lines is highest at an end, or where two of them meet.
+double bestShare(llvm::ArrayRef<HiddenTime> times) {
+  double best = 0, most = leastAt(times, 0);
+  auto consider = [&](double share) {
+    if (double least = leastAt(times, share); least > most) {
+      most = least;
+      best = share;
+    }
+  };
+  consider(1);
+  for (const HiddenTime &one : times)
+    for (const HiddenTime &other : times) {
+      double apart = other.excess() - one.excess();
+      double share = (one.at(0) - other.at(0)) / apart;
+      if (apart != 0 && share > 0 && share < 1)
+        consider(share);
+    }
+  return best;
+}
+
+HiddenFound searchHidden(AssignmentPrices &prices, llvm::ArrayRef<const Assignment *> known,
+                         const Options &options) {
+  HiddenFound found;
+  std::vector<HiddenTime> times;
+  for (const Assignment *each : known)
+    times.push_back(hiddenTimeOf(prices, *each));
+  std::vector<double> tried;
+  bool isThorough = false;
+  for (int round = 0; round < kMostShares && !isThorough; ++round) {
+    double share = std::max(bestShare(times), kLeastShare);
+    // Where no other share is better, more is found out for this one.
+    isThorough =
+        llvm::any_of(tried, [&](double each) { return std::abs(each - share) < kLeastShare; });
+    tried.push_back(share);
+    prices.setWeights(weightsOf(share));
+    std::vector<const Assignment *> starts(known.begin(), known.end());
+    for (const Assignment &each : found.plans)
+      starts.push_back(&each);
+    BestFound best = bestFrom(prices, starts, options, isThorough);
+    found.lowerBound = std::max(found.lowerBound, best.lowerBound);
+    times.push_back(hiddenTimeOf(prices, best.values));
+    found.plans.push_back(std::move(best.values));
+    double least = kImpossible;
+    for (const HiddenTime &time : times)
+      least = std::min(least, time.seconds());
+    if (isProven(prices.getProgram(), least, found.lowerBound))
+      break;
+  }
+  return found;
+}
+
+} // namespace tessera::plan

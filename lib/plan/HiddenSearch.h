@@ -1,0 +1,48 @@
+// The best plan of a mesh where communication hides behind computing.
+//
+// A step takes what it computes (C), what of communication is waited for in any case (E), and of the rest (H)
+// what is longer than half of all computing, which is about what order finds to put beside it:
+//
+//   T = C + E + max(0, H - C / 2)
+//
+// No sum over ops and reshards says that, but for any share from 0 to 1
+//
+//   (1 - share / 2) C + E + share H
+//
+// is one, and nowhere above T: its least is a bound of all plans. The share for which the bound is highest
+// is found by cutting planes (Kelley 1960, The Cutting-Plane Method for Solving Convex Programs).
+#pragma once
+
+#include "lib/plan/Search.h"
+
+namespace tessera::plan {
+
+constexpr double kBeside = 0.5; // of computing, that goes on beside communication
+
+// What is counted for that share.
+inline Weights weightsOf(double share) { return {1 - kBeside * share, share}; }
+
+struct HiddenTime {
+  double computing = 0, exposed = 0, hidden = 0;
+  // By how much what could hide is longer than what hides it; below zero: it all hides.
+  double excess() const { return hidden - kBeside * computing; }
+  double seconds() const { return computing + exposed + std::max(0.0, excess()); }
+  double at(double share) const { return computing + exposed + share * excess(); }
+};
+
+// As the search counts, whatever weights it has now.
+HiddenTime hiddenTimeOf(AssignmentPrices &prices, const Assignment &assignment);
+
+// Where the least of these at a share is greatest.
+double bestShare(llvm::ArrayRef<HiddenTime> times);
+
+struct HiddenFound {
+  std::vector<Assignment> plans; // one for each share that was tried
+  double lowerBound = 0;         // of T
+};
+
+// Begins with plans that are known: one at least. `prices` has other weights afterwards.
+HiddenFound searchHidden(AssignmentPrices &prices, llvm::ArrayRef<const Assignment *> known,
+                         const Options &options);
+
+} // namespace tessera::plan

@@ -1,0 +1,144 @@
+// Plans where communication hides behind computing, and what can be computed beside it.
+#include "lib/plan/HiddenSearch.h"
+#include "lib/plan/Beside.h"
+
+#include "Products.h"
+#include "RandomPrograms.h"
+
+#include <gtest/gtest.h>
+
+namespace tessera::plan {
+namespace {
+
+using sharding::Mesh;
+
+// A chain: beside a weight's way is what is computed before it, beside what is handed on nothing.
+TEST(Beside, WeightsAreBroughtWhileTheChainIsComputed) {
+  Products of;
+  int32_t x = of.argument({64, 64});
+  int32_t first = of.argument({64, 64}), second = of.argument({64, 64}),
+          third = of.argument({64, 64});
+  int32_t h = of.product(x, first), g = of.product(h, second);
+  of.give(of.product(g, third));
+  std::vector<double> beside = secondsBesideOf(of.program, {1, 2, 4, 0});
+  EXPECT_EQ(beside[first], 0);
+  EXPECT_EQ(beside[second], 1);
+  EXPECT_EQ(beside[third], 3);
+  EXPECT_EQ(beside[h], 0);
+  EXPECT_EQ(beside[g], 0);
+}
+
+// Of two products of one value, each can be computed while what the other needs is on its way; what both
+// are made of is waited for.
+TEST(Beside, OtherBranchesAreComputedMeanwhile) {
+  EinsumProgram of;
+  int32_t d = of.argument({64, 64}), w = of.argument({64, 64}), x = of.argument({64, 64});
+  int32_t t = of.einsum("mk,kn->mn", {d, w});
+  int32_t gradient = of.einsum("mk,mn->kn", {x, t}), back = of.einsum("mk,nk->mn", {t, w});
+  of.einsum("mn,mn->mn", {back, back});
+  of.einsum("kn,kn->kn", {gradient, gradient});
+  std::vector<double> beside = secondsBesideOf(of.program, {1, 2, 4, 8, 16});
+  EXPECT_EQ(beside[t], 0);
+  EXPECT_EQ(beside[gradient], 4 + 8);
+  EXPECT_EQ(beside[back], 2 + 16);
+}
+
+// What a round of a loop takes from an array that is there before it comes while the round before computes;
+// what rounds hand on does not. What stands outside is not beside.
+TEST(Beside, RoundsBringWhatTheNextNeeds) {
+  EinsumProgram of;
+  int32_t stack = of.argument({8, 64, 64}), x = of.argument({64, 64});
+  int32_t before = of.einsum("mk,km->mk", {x, x});
+  int32_t carried = of.einsum("mk->mk", {before});
+  int32_t w = of.einsum("lkn->kn", {stack}); // a slice
+  int32_t h = of.einsum("mk,kn->mn", {carried, w});
+  int32_t g = of.einsum("mn,mn->mn", {h, h});
+  of.program.ops[1].moves = true;
+  of.program.graph.ops[1].operands.push_back(g);
+  of.program.blockAround = {-1, 0};
+  for (int32_t op : {2, 3, 4}) {
+    of.program.ops[op].block = 1;
+    of.program.ops[op].times = 8;
+  }
+  for (int32_t v : {carried, w, h, g}) {
+    of.program.values[v].block = 1;
+    of.program.values[v].times = 8;
+  }
+  std::vector<double> beside = secondsBesideOf(of.program, {100, 0, 0, 2, 3});
+  EXPECT_EQ(beside[w], 2 + 3);
+  EXPECT_EQ(beside[h], 0);
+  EXPECT_EQ(beside[carried], 0);
+}
+
+TEST(Hidden, TheBestShareIsWhereTheLeastIsGreatest) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> seconds(0, 1);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<HiddenTime> times(1 + random() % 6);
+    for (HiddenTime &time : times)
+      time = {seconds(random), seconds(random), seconds(random)};
+    auto leastAt = [&](double share) {
+      double least = std::numeric_limits<double>::infinity();
+      for (const HiddenTime &time : times)
+        least = std::min(least, time.at(share));
+      return least;
+    };
+    double best = leastAt(bestShare(times));
+    for (int i = 0; i <= 1000; ++i)
+      EXPECT_GE(best, leastAt(i / 1000.0) - 1e-12);
+    for (const HiddenTime &time : times)
+      EXPECT_LE(best, time.seconds() + 1e-12);
+  }
+}
+
+// All assignments of random programs: none is below the bound, and the best is mostly near it.
+TEST(Hidden, NoAssignmentIsBelowTheBound) {
+  std::mt19937 random(18);
+  cost::Topology topology = fastLinks();
+  topology.network.link = {1e-6, 3e9};
+  Mesh mesh = meshOf({4});
+  constexpr int kPrograms = 20;
+  int tight = 0;
+  for (int round = 0; round < kPrograms; ++round) {
+    EinsumProgram of = randomProgram(random, 4);
+    std::vector<double> beside = secondsBesideOf(of.program, 4, topology);
+    for (auto [facts, each] : llvm::zip_equal(of.program.values, beside))
+      facts.secondsBeside = each;
+    Plan start = planOnMesh(of.program, mesh, topology, {});
+    AssignmentPrices prices(of.program, mesh, topology);
+    HiddenFound found = searchHidden(prices, {&start.values}, {});
+    prices.setWeights({});
+    auto secondsOf = [&](const Assignment &each) { return hiddenTimeOf(prices, each).seconds(); };
+    double least = leastOf(prices.getTables(), secondsOf), best = secondsOf(start.values);
+    for (const Assignment &each : found.plans)
+      best = std::min(best, secondsOf(each));
+    EXPECT_LE(found.lowerBound, least * (1 + 1e-9)) << "program " << round;
+    EXPECT_GE(best, least * (1 - 1e-9)) << "program " << round;
+    EXPECT_GT(found.lowerBound, 0) << "program " << round;
+    tight += found.lowerBound > 0.98 * best;
+  }
+  EXPECT_GE(tight, kPrograms * 3 / 4);
+}
+
+// Weights take as long as nothing else does where their sums hide, and all is counted where they don't.
+TEST(Hidden, AllCountsOnceByTheFirstWeights) {
+  Products of;
+  int32_t at = of.argument({1024, 512});
+  for (int layer = 0; layer < 3; ++layer)
+    at = of.product(at, of.argument({512, 512}));
+  of.give(at);
+  Mesh mesh = meshOf({4});
+  Plan plan = planOnMesh(of.program, mesh, fastLinks(), {});
+  std::vector<double> beside = secondsBesideOf(of.program, 4, fastLinks());
+  for (auto [facts, each] : llvm::zip_equal(of.program.values, beside))
+    facts.secondsBeside = each;
+  AssignmentPrices prices(of.program, mesh, fastLinks());
+  HiddenTime time = hiddenTimeOf(prices, plan.values);
+  EXPECT_DOUBLE_EQ(time.computing + time.exposed + time.hidden, prices.seconds(plan.values));
+  EXPECT_DOUBLE_EQ(plan.seconds, prices.seconds(plan.values));
+  prices.setWeights(weightsOf(0.25));
+  EXPECT_DOUBLE_EQ(time.at(0.25), prices.seconds(plan.values));
+}
+
+} // namespace
+} // namespace tessera::plan
