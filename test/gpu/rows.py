@@ -4,7 +4,7 @@ read at most 1.05 times its inputs and write at most 1.05 times its outputs, in 
 take; rows that find no room in shared memory and registers are read in each pass over them, from anywhere in a sector, and so are those of
 one pass that are too long for what a kernel declares of shared memory. A vector that all rows read (a norm's scale) comes from
 the cache, in each pass, from anywhere in a sector. Transposes ask the banks of shared memory at most 1.05 times as often as they must, rows that
-teams of threads have 1.1 times, shorter ones of an odd number of elements 1.25 times (those of an even number meet in banks). Where a transpose's lines begin within sectors, the least is what these touch, line by line; of lines of less than a warp it is
+teams of threads have 1.15 times (at the ends of rows banks meet); shorter ones are not held against a bound. Where a transpose's lines begin within sectors, the least is what these touch, line by line; of lines of less than a warp it is
 the array's. Bits are those of the cpu.
 
   rows.py [--table] [FORM[:LENGTH]..]       --table: prints each one's figures
@@ -202,7 +202,7 @@ def beyond(form, length, least, total):
     ratios = {what: total[what] / (least[what] + slack[what]) for what in least}
     bounds = {"bytes_read": 1.05, "bytes_written": 1.05, "sectors_read": 1.1, "sectors_written": 1.1}
     if total["least_bank_turns"]:
-        ratios["bank_turns"], bounds["bank_turns"] = total["bank_turns"] / total["least_bank_turns"], form.banks or (1.1 if length >= 64 else 1.25 if length % 2 else None)
+        ratios["bank_turns"], bounds["bank_turns"] = total["bank_turns"] / total["least_bank_turns"], form.banks or (1.15 if length >= 64 else None)
     return ratios, [what for what, bound in bounds.items() if bound and ratios[what] > bound]
 
 
