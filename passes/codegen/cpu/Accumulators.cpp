@@ -21,6 +21,15 @@ static llvm::APInt nansOf(llvm::Type *number) {
                                     llvm::APFloat::semanticsPrecision(semantics) - 1);
 }
 
+// Bits of floats whose fractions' bits are `fractions`; of a subnormal one its sign. LLVM's canonicalize would be
+// that, but is selected for whole registers only.
+static Value withoutSubnormals(llvm::IRBuilder<> &b, Value bits, Value fractions) {
+  unsigned width = bits->getType()->getScalarSizeInBits();
+  Value magnitude = b.CreateAnd(bits, constant(bits, llvm::APInt::getSignedMaxValue(width)));
+  Value sign = b.CreateAnd(bits, constant(bits, llvm::APInt::getSignMask(width)));
+  return b.CreateSelect(b.CreateICmpULE(magnitude, fractions), sign, bits);
+}
+
 Value orderedBits(llvm::IRBuilder<> &b, Value bits) {
   unsigned width = bits->getType()->getScalarSizeInBits();
   Value isNegative = b.CreateAShr(bits, width - 1);
@@ -41,8 +50,7 @@ Value extremumOf(llvm::IRBuilder<> &b, Op op, Value key) {
   llvm::Type *type = withElement(key->getType(), element);
   Value nans = constant(key, nansOf(type));
   Value ordered = op == Op::Max ? b.CreateAdd(key, nans) : b.CreateSub(key, nans);
-  return b.CreateUnaryIntrinsic(llvm::Intrinsic::canonicalize,
-                                b.CreateBitCast(orderedBits(b, ordered), type));
+  return b.CreateBitCast(withoutSubnormals(b, orderedBits(b, ordered), nans), type);
 }
 
 Accumulators::Accumulators(Emitter &e, const Reduction &reduction)
