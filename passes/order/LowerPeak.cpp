@@ -147,12 +147,12 @@ private:
   // The order with these tasks, in the order that they have, right before the step `to`.
   std::vector<Step> moving(std::vector<int> moved, size_t to) const {
     llvm::sort(moved, [&](int a, int b) { return begin[a] < begin[b]; });
+    auto isUnderWay = [&](int task) { return begin[task] < to && end[task] >= to; };
     std::vector<Step> result, between;
     result.reserve(steps.size());
     for (int task : moved) {
-      bool isUnderWay = begin[task] < to && end[task] >= to; // only its end is moved
       if (tasks[task].isCollective()) {
-        if (!isUnderWay)
+        if (!isUnderWay(task)) // else only its end is moved
           between.push_back({Step::Start, task});
         between.push_back({Step::Wait, task});
       } else {
@@ -162,8 +162,7 @@ private:
     for (auto [i, step] : llvm::enumerate(steps)) {
       if (i == to)
         result.insert(result.end(), between.begin(), between.end());
-      bool isUnderWay = begin[step.task] < to && end[step.task] >= to;
-      bool stays = step.kind == Step::Start && isUnderWay;
+      bool stays = step.kind == Step::Start && isUnderWay(step.task);
       if (stays || !llvm::is_contained(moved, step.task))
         result.push_back(step);
     }

@@ -61,15 +61,7 @@ bool KeyedSort::buildResults(llvm::ArrayRef<Element> operands) {
   llvm::SmallVector<Index, 6> to(index), from(index);
   to[dimension] = graph.dim(outDim);
   // Each result's value at its record's place: what is put there when it is known.
-  BufferInfo buffer;
-  buffer.source = BufferInfo::Scratch;
-  buffer.kind = ElementKind::I64;
-  buffer.elements = kept;
-  graph.buffers.push_back(buffer);
-  place = graph.load(ElementKind::I64, static_cast<int>(graph.buffers.size()) - 1,
-                     graph.dim(outDim), nullptr);
-  place->low = 0, place->high = size - 1;
-  place->deps = DimSet(1) << outDim; // of one row, too
+  place = sortedPlaceOf(graph, outDim, kept, size);
   from[dimension] = graph.node(place);
   llvm::SmallVector<int64_t> shape(shapeOf(op->getOperand(0)));
   shape[dimension] = kept;

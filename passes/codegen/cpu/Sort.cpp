@@ -107,10 +107,7 @@ public:
   SortEmitter(KernelFunction &function, SortOp op)
       : function(function), op(op),
         shape(mlir::cast<mlir::ShapedType>(op->getOperand(0).getType()).getShape()),
-        dimension(static_cast<int64_t>(op.getDimension())) {
-    if (dimension < 0) // counted from the last
-      dimension += static_cast<int64_t>(shape.size());
-    size = shape[dimension];
+        dimension(sortedDimensionOf(op)), size(shape[dimension]) {
     kept = sortedRowsOf(function.kernel, op);
     order = sortOrderOf(op);
   }

@@ -32,13 +32,9 @@ class SortedRows {
 public:
   SortedRows(EntryFunction &function, SortOp op)
       : function(function), op(op), shape(shapeOf(op->getOperand(0))),
+        dimension(sortedDimensionOf(op)), size(shape[dimension]),
         kept(sortedRowsOf(function.kernel, op)), kernel(function.kernel, none), graph(kernel.graph),
-        e(function.emitter(graph)), b(e.b) {
-    dimension = static_cast<int64_t>(op.getDimension());
-    if (dimension < 0) // counted from the last
-      dimension += static_cast<int64_t>(shape.size());
-    size = shape[dimension];
-  }
+        e(function.emitter(graph)), b(e.b) {}
 
   // Whether blocks sort the rows: where there is room for the numbers, and no result overwrites what others
   // still read.
@@ -88,7 +84,7 @@ private:
   EntryFunction &function;
   SortOp op;
   llvm::ArrayRef<int64_t> shape;
-  int64_t dimension = 0, size = 0, kept;
+  int64_t dimension, size, kept;
   SplitTable none;
   KernelGraph kernel;
   Graph &graph;
@@ -161,15 +157,7 @@ bool SortedRows::build() {
   llvm::SmallVector<int64_t> outShape(shape);
   outShape[dimension] = kept;
   outOffset = graph.linearise(to, outShape);
-  BufferInfo buffer; // whose elements are given: the numbers
-  buffer.source = BufferInfo::Scratch;
-  buffer.kind = ElementKind::I64;
-  buffer.elements = kept;
-  graph.buffers.push_back(buffer);
-  place = graph.load(ElementKind::I64, static_cast<int>(graph.buffers.size()) - 1,
-                     graph.dim(outDim), nullptr);
-  place->low = 0, place->high = size - 1;
-  place->deps = DimSet(1) << outDim; // of one row, too
+  place = sortedPlaceOf(graph, outDim, kept, size);
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
     int output = sortOutputOf(function.kernel, op, i);
     if (output < 0)

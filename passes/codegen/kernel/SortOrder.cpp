@@ -40,10 +40,27 @@ int sortOutputOf(const KernelSource &kernel, SortOp op, unsigned i) {
   return -1;
 }
 
+int64_t sortedDimensionOf(SortOp op) {
+  auto dimension = static_cast<int64_t>(op.getDimension());
+  auto rank = static_cast<int64_t>(shapeOf(op->getOperand(0)).size());
+  return dimension < 0 ? dimension + rank : dimension; // counted from the last
+}
+
+Node *sortedPlaceOf(Graph &graph, unsigned position, int64_t kept, int64_t size) {
+  BufferInfo buffer; // that nothing reads: its elements are given
+  buffer.source = BufferInfo::Scratch;
+  buffer.kind = ElementKind::I64;
+  buffer.elements = kept;
+  graph.buffers.push_back(buffer);
+  Node *place = graph.load(ElementKind::I64, static_cast<int>(graph.buffers.size()) - 1,
+                           graph.dim(position), nullptr);
+  place->low = 0, place->high = size - 1;
+  place->deps = DimSet(1) << position; // of one row, too
+  return place;
+}
+
 int64_t sortedRowsOf(const KernelSource &kernel, SortOp op) {
-  auto shape = shapeOf(kernel.outputs()[0]);
-  int64_t dimension = op.getDimension();
-  return shape[dimension < 0 ? dimension + shape.size() : dimension];
+  return shapeOf(kernel.outputs()[0])[sortedDimensionOf(op)];
 }
 
 // Whether `right` is of the second row what `left` is of the first.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "dialects/stablehlo/StablehloOps.h"
+#include "passes/codegen/kernel/Graph.h"
 #include "passes/codegen/kernel/KernelSource.h"
 
 #include <optional>
@@ -23,6 +24,11 @@ struct SortOrder {
   static int64_t roomForFirst(int64_t kept);
 };
 
+// The dimension that is sorted, counted from the first.
+int64_t sortedDimensionOf(stablehlo::SortOp op);
+// The place in its row, of `size`, of the element that comes to each position of loop `position`, of `kept`:
+// given where it is known.
+Node *sortedPlaceOf(Graph &graph, unsigned position, int64_t kept, int64_t size);
 // The output that result `i` goes to, or its first rows; -1 if none is.
 int sortOutputOf(const KernelSource &kernel, stablehlo::SortOp op, unsigned i);
 // How many rows are outputs: the first ones, or all.
