@@ -120,9 +120,10 @@ void addProduct(const Product &product, const DeviceRates &rates, Terms &terms) 
   double sums = std::max(tile.rows * tile.vectors, 8.0);
   bool isDouble = product.type == ProductType::F64;
   double flops = 2 * tiles * product.k * sums * (isDouble ? lanesOfVector / 2 : lanesOfVector);
-  terms[isDouble                                                  ? Term::ProductF64
-        : product.type == ProductType::BF16 && !product.isWidened ? Term::ProductBF16
-                                                                  : Term::ProductF32] += flops;
+  // Pairs fill whole vectors.
+  bool inPairs = product.type == ProductType::BF16 && !product.isWidened &&
+                 tile.columns == tile.vectors * lanesOfVector;
+  terms[isDouble ? Term::ProductF64 : inPairs ? Term::ProductBF16 : Term::ProductF32] += flops;
   constexpr double block = 128; // of k, that one sum adds
   terms[Term::Runs] += tiles * std::max(product.k / product.run, std::ceil(product.k / block));
   // What is turned passes through registers thrice.

@@ -53,7 +53,8 @@ struct Product {
   enum Copy : uint8_t { None, Plain, Turned, Computed } a = None, b = None;
   double timesA = 1, timesB = 1;
   bool isTurned = false; // its tiles are squares, and its results leave them by columns
-  // Of bf16, which are multiplied as f32 but where the processor's own tiles do it.
+  // Of bf16, which are multiplied as f32 but where the processor's own tiles do it: its terms do not
+  // go by pairs.
   bool isWidened = false;
   // The same where the processor's own tiles multiply (DeviceRates::tileRows), which read b in
   // pairs of k.

@@ -277,9 +277,9 @@ static llvm::StringRef libraryName(Op op) {
   }
 }
 
-static Value floatArithmetic(llvm::IRBuilder<> &b, Op op, llvm::ArrayRef<Value> v,
-                             const Node *node) {
-  VectorMath math(b);
+static Value floatArithmetic(llvm::IRBuilder<> &b, Op op, llvm::ArrayRef<Value> v, const Node *node,
+                             const VectorFeatures &features) {
+  VectorMath math(b, /*scales=*/features.masks);
   llvm::Type *type = v[0]->getType();
   bool isSingle = type->getScalarType()->isFloatTy();
   auto intrinsic = [&](llvm::Intrinsic::ID id) { return b.CreateUnaryIntrinsic(id, v[0]); };
@@ -359,8 +359,9 @@ Value Emitter::arithmetic(Op op, ElementKind kind, llvm::ArrayRef<Value> v, cons
     return floorDivision(b, op, node, v[0]);
   llvm::Type *type = v[0]->getType();
   if (type->getScalarType()->isFloatingPointTy()) {
-    Value value = floatArithmetic(b, op, v, node);
-    return isNarrowFloat(kind) && !isExact(op) ? round(kind, value) : value;
+    Value value = floatArithmetic(b, op, v, node, features);
+    bool isRounded = isExact(op) || scalesExactly(op, kind, node);
+    return isNarrowFloat(kind) && !isRounded ? round(kind, value) : value;
   }
   auto binary = [&](llvm::Intrinsic::ID id) { return b.CreateBinaryIntrinsic(id, v[0], v[1]); };
   bool isBool = kind == ElementKind::I1;

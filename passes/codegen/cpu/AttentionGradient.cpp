@@ -79,6 +79,7 @@ private:
   void clearFactors(Value m, Value from, Value to);
   void turnFactors(KeyRange keys);
   void turnSquares(size_t factor, Value key, Value m);
+  void turnPairs(size_t factor, Value key, Value m);
   void addColumns(KeyRange keys);
 
   bool isLimited() const { return !loops.limits.each.empty(); }
@@ -99,9 +100,16 @@ private:
     return b.CreateInBoundsGEP(b.getFloatTy(), from, at);
   }
 
-  // The same of a factor that tiles multiply: as it is, and turned.
+  // The same of a factor of bf16: as it is, and turned.
   int64_t factorLength() const { return plan.cells.strip + Reduction::tileUnit; }
-  int64_t turnedLength() const { return plan.cells.block + Reduction::tileUnit; }
+  // Tiles read rows of keys, pairs of registers rows of pairs of queries.
+  int64_t turnedLength() const {
+    return plan.byTiles ? plan.cells.block + Reduction::tileUnit
+                        : 2 * llvm::alignTo(plan.stride, 16);
+  }
+  int64_t turnedRows() const {
+    return plan.byTiles ? rowsOfColumns() : llvm::divideCeil(plan.cells.block, 2) + 1;
+  }
   Value bf16At(int64_t from, Value row, int64_t length, Value column) {
     Value at = b.CreateNSWAdd(b.CreateNSWMul(row, e.i64(length)), column);
     return b.CreateInBoundsGEP(b.getInt16Ty(),
@@ -134,17 +142,18 @@ void GradientEmitter::reserve() {
   for (size_t i = 0; i < plan.planes(); ++i)
     planeAt.push_back(
         function.reserveScratch(((plan.cells.block + plan.tileRows) * plan.stride + columns) * 4));
-  for (size_t i = 0; i < loops.factors.size() && plan.byTiles; ++i) {
+  for (size_t i = 0; i < loops.factors.size(); ++i) {
     int64_t rows = plan.cells.block + plan.tileRows;
-    factorPlaces.push_back(function.reserveScratch(rows * factorLength() * 2));
+    factorPlaces.push_back(plan.isNarrow(i) ? function.reserveScratch(rows * factorLength() * 2)
+                                            : 0);
     turnedPlaces.push_back(
-        plan.isTurned(i) ? function.reserveScratch(rowsOfColumns() * turnedLength() * 2) : 0);
+        plan.isTurned(i) ? function.reserveScratch(turnedRows() * turnedLength() * 2) : 0);
   }
   for (auto &product : products)
     product->reserve(plan.cells.block + plan.tileRows, plan.cells.strip);
   for (auto [result, sums] : llvm::zip(loops.results, results)) {
     int64_t factors = planeAt[result.factor];
-    if (plan.byTiles)
+    if (plan.isNarrow(result.factor))
       factors = (result.isOfRows ? factorPlaces : turnedPlaces)[result.factor];
     sums->reserve(result.isOfRows ? loops.aroundCount * rowsOfCell() : rowsOfColumns(), factors);
   }
@@ -178,16 +187,18 @@ void GradientEmitter::emitFactors(Value m, Value key) {
     storeFactor(i, m, key, value, mask);
 }
 
-// Tiles multiply whole units: what is not there is zero.
+// Whole units are multiplied: what is not there is zero.
 void GradientEmitter::storeFactor(size_t factor, Value m, Value key, Value value, Value mask) {
-  if (!plan.byTiles) {
+  if (!plan.isNarrow(factor)) {
     b.CreateAlignedStore(value, placeOf(factor, m, key), llvm::Align(4));
     return;
   }
   if (mask)
     value = b.CreateSelect(mask, value, llvm::Constant::getNullValue(value->getType()));
-  b.CreateAlignedStore(e.toMemory(ElementKind::BF16, value), factorAt(factor, m, key),
-                       llvm::Align(2));
+  Value bits = e.toMemory(ElementKind::BF16, value);
+  if (!plan.byTiles)
+    bits = b.CreateShuffleVector(bits, pairedLanes(columns));
+  b.CreateAlignedStore(bits, factorAt(factor, m, key), llvm::Align(2));
 }
 
 void GradientEmitter::clearFactors(Value m, Value from, Value to) {
@@ -277,27 +288,44 @@ void GradientEmitter::turnSquares(size_t factor, Value key, Value m) {
   }
 }
 
+// A vector of keys of two queries: the pairs of one key lie together. In the rows of factors keys
+// have changed places already.
+void GradientEmitter::turnPairs(size_t factor, Value key, Value m) {
+  llvm::Type *row = llvm::FixedVectorType::get(b.getInt16Ty(), columns);
+  llvm::SmallVector<int> order;
+  for (int lane : pairedLanes(columns))
+    order.append({lane + static_cast<int>(columns), lane});
+  auto rowAt = [&](int64_t r) {
+    return b.CreateAlignedLoad(row, factorAt(factor, b.CreateNSWAdd(m, e.i64(r)), key),
+                               llvm::Align(2));
+  };
+  Value pair = b.CreateUDiv(b.CreateNSWSub(m, blockLow), e.i64(2));
+  Value column = b.CreateNSWMul(b.CreateNSWSub(key, strip.low), e.i64(2));
+  b.CreateAlignedStore(b.CreateShuffleVector(rowAt(0), rowAt(1), order),
+                       bf16At(turnedPlaces[factor], pair, turnedLength(), column), llvm::Align(4));
+}
+
 void GradientEmitter::turnFactors(KeyRange keys) {
+  int64_t unit = plan.unit();
   Value end = b.CreateNSWAdd(keys.high, e.i64(plan.columnRows));
-  Value units = b.CreateUDiv(
-      b.CreateNSWAdd(b.CreateNSWSub(blockHigh, blockLow), e.i64(Reduction::tileUnit - 1)),
-      e.i64(Reduction::tileUnit));
-  Value last = b.CreateNSWAdd(blockLow, b.CreateNSWMul(units, e.i64(Reduction::tileUnit)));
-  if (loops.rowCount % Reduction::tileUnit != 0) {
+  Value units = b.CreateUDiv(b.CreateNSWAdd(b.CreateNSWSub(blockHigh, blockLow), e.i64(unit - 1)),
+                             e.i64(unit));
+  Value last = b.CreateNSWAdd(blockLow, b.CreateNSWMul(units, e.i64(unit)));
+  if (loops.rowCount % unit != 0 || plan.cells.block % unit != 0) {
     clearFactors(e.openLoop(blockHigh, last, 1, true), keys.low, end);
     e.closeLoop();
   }
-  Value m = e.openLoop(blockLow, last, Reduction::tileUnit, false);
-  Value key = e.openLoop(keys.low, end, 16, false);
+  Value m = e.openLoop(blockLow, last, unit, false);
+  Value key = e.openLoop(keys.low, end, plan.byTiles ? 16 : columns, false);
   for (size_t i = 0; i < loops.factors.size(); ++i)
     if (plan.isTurned(i))
-      turnSquares(i, key, m);
+      plan.byTiles ? turnSquares(i, key, m) : turnPairs(i, key, m);
   e.closeLoop();
   e.closeLoop();
 }
 
 void GradientEmitter::addColumns(KeyRange keys) {
-  if (plan.byTiles)
+  if (plan.turnsFactors())
     turnFactors(keys);
   Value s0 = e.openLoop(keys.low, keys.high, plan.columnRows, false);
   for (auto [result, sums] : llvm::zip(loops.results, results))

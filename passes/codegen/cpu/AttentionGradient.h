@@ -4,6 +4,9 @@
 #include "passes/codegen/cpu/Contraction.h"
 #include "passes/codegen/kernel/GradientLoops.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
 namespace tessera::codegen {
 
 struct GradientPlan {
@@ -17,12 +20,24 @@ struct GradientPlan {
   bool byTiles = false;                           // bf16 by the processor's
   // Blocks that lie in the scratch at a time: of products, then of factors in their place.
   size_t planes() const { return std::max(loops.products.size(), loops.factors.size()); }
-  // Of bf16, whether a result of columns reads a factor: it is turned for that.
+  // Whether a factor lies as bf16, as instructions that multiply pairs read it.
+  bool isNarrow(size_t factor) const {
+    return llvm::any_of(llvm::zip(loops.results, results), [&](auto pair) {
+      auto &[result, own] = pair;
+      return result.factor == factor && own.hasPairs();
+    });
+  }
+  // Of these, whether a result of columns reads it: it is turned for that.
   bool isTurned(size_t factor) const {
-    return byTiles && llvm::any_of(loops.results, [&](const auto &result) {
+    return isNarrow(factor) && llvm::any_of(loops.results, [&](const auto &result) {
              return !result.isOfRows && result.factor == factor;
            });
   }
+  bool turnsFactors() const {
+    return llvm::any_of(llvm::seq(loops.factors.size()), [&](size_t i) { return isTurned(i); });
+  }
+  // Of rows that are multiplied at a time.
+  int64_t unit() const { return byTiles ? Reduction::tileUnit : 2; }
   bool yields(bool ofRows) const {
     return llvm::any_of(loops.results,
                         [&](const auto &result) { return result.isOfRows == ofRows; });

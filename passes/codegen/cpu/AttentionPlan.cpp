@@ -3,6 +3,8 @@
 #include "passes/codegen/cpu/AttentionGradient.h"
 #include "passes/codegen/kernel/Partition.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 namespace tessera::codegen {
 
 // Rows of probabilities begin in different sets of the first-level cache.
@@ -47,6 +49,20 @@ static bool goesByTiles(const GradientLoops &loops, const VectorFeatures &featur
          llvm::all_of(loops.results, [&](const auto &result) { return isOfBf16(result.loops); });
 }
 
+// A factor lies one way for all results that it is multiplied for: in pairs only where each of them goes
+// by pairs.
+static void pairFactors(GradientPlan &plan) {
+  llvm::SmallDenseSet<unsigned> single;
+  for (auto [result, own] : llvm::zip(plan.loops.results, plan.results))
+    if (!own.isPaired)
+      single.insert(result.factor);
+  for (auto [result, own] : llvm::zip(plan.loops.results, plan.results))
+    if (own.isPaired && single.contains(result.factor)) {
+      own.isPaired = false;
+      own.a = result.loops.a, own.b = result.loops.b;
+    }
+}
+
 GradientPlan planGradient(GradientLoops loops, Graph &graph, const VectorFeatures &features) {
   GradientPlan plan;
   plan.byTiles = goesByTiles(loops, features);
@@ -67,10 +83,14 @@ GradientPlan planGradient(GradientLoops loops, Graph &graph, const VectorFeature
     plan.tileRows = std::min(plan.tileRows, own.rows);
   }
   for (const GradientLoops::Result &result : loops.results) {
+    ContractionPlan &own = add(plan.results, result.loops);
+    if (!plan.byTiles)
+      choosePairs(own, graph, features);
     int64_t &rows = result.isOfRows ? plan.tileRows : plan.columnRows;
-    rows = std::min(rows, add(plan.results, result.loops).rows);
+    rows = std::min(rows, own.rows);
   }
   plan.loops = std::move(loops);
+  pairFactors(plan);
   plan.cells = gradientCells(sizesOf(plan.loops), plan.tileRows, 2 * int64_t(features.bytes / 4),
                              plan.byTiles ? 128 : 64, plan.yields(/*ofRows=*/true),
                              plan.yields(/*ofRows=*/false));
@@ -85,7 +105,9 @@ GradientPlan planGradient(GradientLoops loops, Graph &graph, const VectorFeature
     own.nChunk = own.nSize;
     // Factors lie in rows of the block: a result of columns reads them across.
     own.acrossA = !result.isOfRows && !plan.byTiles;
-    own.kSize = !result.isOfRows ? plan.cells.block : plan.byTiles ? plan.cells.strip : plan.stride;
+    own.kSize = !result.isOfRows ? llvm::alignTo(plan.cells.block, 2)
+                : plan.byTiles   ? plan.cells.strip
+                                 : plan.stride;
     own.mChunk = own.mPanel = result.isOfRows ? plan.cells.block : plan.stride;
   }
   return plan;

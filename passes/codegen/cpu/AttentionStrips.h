@@ -65,8 +65,9 @@ protected:
     return bytesFrom(bytesOf(scratchA), b.CreateNSWMul(r, e.i64(factorLength() * 2)));
   }
   void storeFactors(Value factors, Value row, Value k) {
-    Value bits = e.toMemory(ElementKind::BF16, plan.isPaired ? pairedOrder(factors) : factors);
-    b.CreateAlignedStore(bits, bytesFrom(row, b.CreateNSWMul(k, e.i64(2))), llvm::Align(2));
+    Value bits = e.toMemory(ElementKind::BF16, factors);
+    b.CreateAlignedStore(plan.isPaired ? pairedOrder(bits) : bits,
+                         bytesFrom(row, b.CreateNSWMul(k, e.i64(2))), llvm::Align(2));
   }
 
 private:

@@ -49,6 +49,11 @@ void choosePairs(ContractionPlan &plan, Graph &graph, const VectorFeatures &feat
 // How the operands that it copies are copied: along what is contiguous in memory.
 void chooseCopies(ContractionPlan &plan, const Graph &graph);
 
+// The lanes of a row whose pairs have changed places. vdpbf16ps adds the product of the second of a
+// pair first, so that comes to hold the lower k: products are then added in the order of k, as fused
+// multiply-adds elsewhere add them.
+llvm::SmallVector<int> pairedLanes(unsigned lanes);
+
 // Emits a kernel of sums that are held at a time (kernel/WindowSums.h); false: it is none.
 bool emitWindowSums(KernelFunction &function, NestGraph &nest);
 

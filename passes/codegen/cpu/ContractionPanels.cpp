@@ -71,14 +71,16 @@ void ContractionEmitter::packA(Value low, Value high, int64_t length) {
   e.closeLoop();
 }
 
-// vdpbf16ps adds the product of the second of a pair first, so that comes to hold the lower k:
-// products are then added in the order of k, as fused multiply-adds elsewhere add them.
-Value ContractionEmitter::pairedOrder(Value row) {
+llvm::SmallVector<int> pairedLanes(unsigned lanes) {
   llvm::SmallVector<int> order;
-  for (int i = 0, n = llvm::cast<llvm::FixedVectorType>(row->getType())->getNumElements(); i < n;
-       ++i)
-    order.push_back(i ^ 1);
-  return b.CreateShuffleVector(row, order);
+  for (unsigned i = 0; i < lanes; ++i)
+    order.push_back(static_cast<int>(i ^ 1));
+  return order;
+}
+
+Value ContractionEmitter::pairedOrder(Value row) {
+  return b.CreateShuffleVector(
+      row, pairedLanes(llvm::cast<llvm::FixedVectorType>(row->getType())->getNumElements()));
 }
 
 // What vdpbf16ps multiplies.

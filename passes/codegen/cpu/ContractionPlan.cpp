@@ -12,12 +12,6 @@ static bool isDirect(Node *node, ElementKind kind) {
   return node->op == Op::Load && node->kind == kind && !node->mask;
 }
 
-// Whether all of its numbers are signed ones of 16 bits.
-static bool fitsPair(Node *node) {
-  unsigned bits = bitWidth(node->kind);
-  return !isFloat(node->kind) && bits > 1 && bits <= (isSigned(node->kind) ? 16 : 15);
-}
-
 static void chooseRows(ContractionPlan &plan, unsigned registers) {
   int64_t most = std::min<int64_t>((registers - 2 - plan.vectors) / plan.vectors, 12);
   if (plan.mSize <= most) {
@@ -116,21 +110,16 @@ void chooseTile(ContractionPlan &plan, const VectorFeatures &features) {
 }
 
 void choosePairs(ContractionPlan &plan, Graph &graph, const VectorFeatures &features) {
-  ElementKind kind = plan.product->kind;
-  const Reduction &reduction = *plan.product->reduction;
-  unsigned widest = features.bytes / byteSize(kind);
-  Node *rawA = unwidened(plan.a), *rawB = unwidened(plan.b);
-  bool isOfBf16 = features.bf16 && widest == 16 && kind == ElementKind::F32 &&
-                  rawA->kind == ElementKind::BF16 && rawB->kind == ElementKind::BF16;
-  bool isOfPairs =
-      plan.isOfIntegers() ? features.pairs && fitsPair(rawA) && fitsPair(rawB) : isOfBf16;
-  plan.isPaired = isOfPairs && plan.lanes == widest &&
-                  boundsOf(graph, plan.k.back()).second % 2 == 0 &&
-                  (reduction.blockEnds.empty() || reduction.together % 2 == 0);
+  unsigned widest = features.bytes / byteSize(plan.product->kind);
+  bool multipliesPairs = plan.isOfIntegers() ? features.pairs : features.bf16 && widest == 16;
+  plan.isPaired = multipliesPairs && plan.lanes == widest && suitsPairs(graph, plan);
   if (!plan.isPaired)
     return;
-  plan.a = plan.isOfIntegers() ? graph.convert(rawA, ElementKind::I16) : rawA;
-  plan.b = plan.isOfIntegers() ? graph.convert(rawB, ElementKind::I16) : rawB;
+  plan.a = unwidened(plan.a), plan.b = unwidened(plan.b);
+  if (plan.isOfIntegers()) {
+    plan.a = graph.convert(plan.a, ElementKind::I16);
+    plan.b = graph.convert(plan.b, ElementKind::I16);
+  }
 }
 
 std::optional<ContractionPlan> planContraction(const NestGraph &nest,

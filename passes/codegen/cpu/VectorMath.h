@@ -11,7 +11,8 @@ namespace tessera::codegen {
 class VectorMath {
 public:
   using Value = llvm::Value *;
-  explicit VectorMath(llvm::IRBuilder<> &builder) : b(builder) {}
+  // `scales`: the processor multiplies vectors by powers of two (AVX-512).
+  VectorMath(llvm::IRBuilder<> &builder, bool scales) : b(builder), scales(scales) {}
 
   // f32 (or a vector of it); the operation must be one of the elementary functions of Op. Null: not
   // known here.
@@ -62,6 +63,7 @@ private:
   Value select(Value predicate, Value x, Value y) { return b.CreateSelect(predicate, x, y); }
 
   llvm::IRBuilder<> &b;
+  bool scales;
 };
 
 } // namespace tessera::codegen

@@ -12,6 +12,22 @@ using cost::Product;
 
 Node *unwidened(Node *node) { return node->op == Op::Convert ? node->operands[0] : node; }
 
+// Whether all of its numbers are signed ones of 16 bits.
+static bool fitsPair(Node *node) {
+  unsigned bits = bitWidth(node->kind);
+  return !isFloat(node->kind) && bits > 1 && bits <= (isSigned(node->kind) ? 16 : 15);
+}
+
+bool suitsPairs(const Graph &graph, const ContractionLoops &loops) {
+  const Reduction &reduction = *loops.product->reduction;
+  Node *a = unwidened(loops.a), *b = unwidened(loops.b);
+  bool isOfBf16 = loops.product->kind == ElementKind::F32 && a->kind == ElementKind::BF16 &&
+                  b->kind == ElementKind::BF16;
+  return (reduction.isOfIntegers ? fitsPair(a) && fitsPair(b) : isOfBf16) &&
+         boundsOf(graph, loops.k.back()).second % 2 == 0 &&
+         (reduction.blockEnds.empty() || reduction.together % 2 == 0);
+}
+
 static bool isPlainLoad(Node *node) { return node->op == Op::Load && !node->mask; }
 
 // `along`: a loop that the copy's vectors run along; along `turned` lies what is turned by squares.
@@ -66,6 +82,7 @@ cost::Product productOf(const Graph &graph, const ContractionLoops &loops) {
                  : kind == ElementKind::F32 ? cost::ProductType::F32
                  : kind == ElementKind::F64 ? cost::ProductType::F64
                                             : cost::ProductType::Other;
+  product.isWidened = isBf16 && !suitsPairs(graph, loops);
   product.batch = double(loops.outerCount);
   product.isTurned = loops.isTurned;
   product.m = double(loops.mSize), product.n = double(loops.nSize), product.k = double(loops.kSize);

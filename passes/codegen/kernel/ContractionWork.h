@@ -10,6 +10,10 @@ namespace tessera::codegen {
 // A node, or what it widens to the type of the sums.
 Node *unwidened(Node *node);
 
+// Whether its terms go by pairs of k where the processor multiplies pairs: of bf16, and of integers of
+// 16 bits and less.
+bool suitsPairs(const Graph &graph, const ContractionLoops &loops);
+
 cost::Product productOf(const Graph &graph, const ContractionLoops &loops);
 // Cells that it is divided into.
 double cellsOf(const Graph &graph, const ContractionLoops &loops, const cost::Product &product);

@@ -1,4 +1,5 @@
 #include "passes/codegen/kernel/GradientWork.h"
+#include "passes/codegen/kernel/ContractionWork.h"
 #include "passes/codegen/kernel/InnerProducts.h"
 #include "passes/codegen/kernel/KernelWork.h"
 #include "passes/codegen/kernel/Partition.h"
@@ -10,11 +11,12 @@
 namespace tessera::codegen {
 
 // Operands are copied into panels, but for factors, which lie in the scratch.
-static cost::Product productOf(const ContractionLoops &loops, double batch, double share) {
+static cost::Product productOf(const Graph &graph, const ContractionLoops &loops, double batch,
+                               double share) {
   cost::Product product;
   product.type =
       loops.product->reduction->isOfBf16 ? cost::ProductType::BF16 : cost::ProductType::F32;
-  product.isWidened = true;
+  product.isWidened = !suitsPairs(graph, loops);
   product.batch = batch;
   product.m = double(loops.mSize) * share; // as if fewer queries saw all
   product.n = double(loops.nSize);
@@ -32,13 +34,15 @@ cost::KernelWork workOf(const JointNests &nests, const GradientLoops &gradient) 
   double strips = std::ceil(double(gradient.columnCount) / double(cells.strip));
   double blocks = std::ceil(double(gradient.rowCount) / double(cells.block));
   for (const ContractionLoops &loops : gradient.products) {
-    cost::Product &product = work.products.emplace_back(productOf(loops, heads, share));
+    cost::Product &product =
+        work.products.emplace_back(productOf(nests.graph(), loops, heads, share));
     product.a = product.b = cost::Product::Plain;
     product.timesA = strips;
     work.flops += product.flops();
   }
   for (const GradientLoops::Result &result : gradient.results) {
-    cost::Product &product = work.products.emplace_back(productOf(result.loops, heads, share));
+    cost::Product &product =
+        work.products.emplace_back(productOf(nests.graph(), result.loops, heads, share));
     product.b = cost::Product::Plain;
     product.timesB = result.isOfRows ? 1 : strips;
     product.run = double(result.isOfRows ? cells.strip : cells.block);

@@ -7,6 +7,27 @@
 
 namespace tessera::codegen {
 
+bool isPowerOfTwo(const Node *node) {
+  if (node->op != Op::Constant)
+    return false;
+  switch (node->kind) {
+  case ElementKind::BF16:
+    return (node->bits & 0x7f) == 0;
+  case ElementKind::F32:
+    return (node->bits & 0x7fffff) == 0;
+  case ElementKind::F64:
+    return (node->bits & 0xfffffffffffff) == 0;
+  default:
+    return false;
+  }
+}
+
+bool scalesExactly(Op op, ElementKind kind, const Node *node) {
+  if (kind != ElementKind::BF16 || !node || (op != Op::Mul && op != Op::Div))
+    return false;
+  return isPowerOfTwo(node->operands[1]) || (op == Op::Mul && isPowerOfTwo(node->operands[0]));
+}
+
 int64_t IndexExpr::coefficient(unsigned dim) const {
   for (auto [d, c] : dims)
     if (d == dim)

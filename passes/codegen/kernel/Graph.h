@@ -144,6 +144,12 @@ struct Reduction {
   DimSet deps = 0; // without its own
 };
 
+// A constant, so that what is divided by it is multiplied by another.
+bool isPowerOfTwo(const Node *node);
+// Whether numbers of a type are multiplied or divided by one, and need no rounding: bf16 has the
+// exponents of f32, and what is too small for them is zero in both.
+bool scalesExactly(Op op, ElementKind kind, const Node *node);
+
 // What a Load reads: an operand of the kernel, a constant array of its module, or a part of the
 // scratch.
 struct BufferInfo {

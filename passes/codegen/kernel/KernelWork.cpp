@@ -44,15 +44,6 @@ bool countsAsFlop(Node *node) {
          (node->op >= Op::Add && node->op <= Op::RoundEven && isFloat(node->kind));
 }
 
-// What is divided by a power of two is multiplied by another.
-static bool isPowerOfTwo(Node *node) {
-  if (node->op != Op::Constant)
-    return false;
-  if (node->kind == ElementKind::F32)
-    return (node->bits & 0x7fffff) == 0;
-  return node->kind == ElementKind::F64 && (node->bits & 0xfffffffffffff) == 0;
-}
-
 // Floats of 16 bits are computed in f32: widened by two operations where they are loaded, narrowed
 // by three where they are stored, and both after each operation that rounds (Arithmetic.cpp).
 static bool isHalfFloat(ElementKind kind) { return isNarrowFloat(kind) && !isTinyFloat(kind); }
@@ -84,7 +75,7 @@ static bool rounds(Op op) {
 void countOperation(Node *node, double times, KernelWork &work) {
   ElementKind kind = node->op == Op::Compare ? node->operands[0]->kind : node->kind;
   double lanes = lanesOf(kind) * times;
-  if (isHalfFloat(kind) && rounds(node->op))
+  if (isHalfFloat(kind) && rounds(node->op) && !scalesExactly(node->op, kind, node))
     work.of(ElementClass::Arithmetic) += (kNarrow + kWiden) * times;
   switch (node->op) {
   case Op::Keep:
@@ -358,7 +349,6 @@ private:
       made.timesA = 1;
       made.timesB = chunks;
       made.run = std::min(made.run, double(cells.strip));
-      made.isWidened = true;
       made.byTiles.timesA = made.timesA, made.byTiles.timesB = made.timesB;
     }
     // Lies in the scratch.
