@@ -2,6 +2,7 @@
 
 #include "compiler/Diagnostics.h"
 #include "compiler/Nesting.h"
+#include "compiler/NewerTypes.h"
 #include "compiler/SandboxedRead.h"
 #include "dialects/vhlo/Vhlo.h"
 #include "passes/portable/Passes.h"
@@ -137,14 +138,19 @@ llvm::LogicalResult optimize(llvm::raw_ostream &out, std::unique_ptr<llvm::Memor
       llvm::SourceMgr sources;
       sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(input->getMemBufferRef(), false),
                                  llvm::SMLoc());
-      SandboxedRead read =
-          readSandboxed([&] { return readAnew(sources, mlir::ParserConfig(&context), legalize); },
-                        input->getBufferSize());
+      mlir::ParserConfig reading(&context);
+      readNewerTypes(reading);
+      SandboxedRead read = readSandboxed([&] { return readAnew(sources, reading, legalize); },
+                                         input->getBufferSize());
       if (read.end == ReadEnd::Crashed || read.end == ReadEnd::TooLong) {
         llvm::errs() << "error: " << input->getBufferIdentifier() << ": " << describe(read.end)
                      << "\n";
         return llvm::failure();
       }
+      // Read anew, it is bytecode of this MLIR. What can't be read MLIR itself refuses below.
+      if (llvm::StringRef sound = read.output;
+          read.end == ReadEnd::Fine && sound.consume_front("M"))
+        input = llvm::MemoryBuffer::getMemBufferCopy(sound, input->getBufferIdentifier());
     }
   }
   mlir::MlirOptMainConfig passes = config;

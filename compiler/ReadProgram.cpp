@@ -5,6 +5,7 @@
 #include "compiler/InputCheck.h"
 #include "compiler/InputShapes.h"
 #include "compiler/Nesting.h"
+#include "compiler/NewerTypes.h"
 #include "compiler/PortableArtifact.h"
 #include "compiler/SourcePlaces.h"
 #include "compiler/SourceText.h"
@@ -81,6 +82,7 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(readable), llvm::SMLoc());
   ParserConfig config(context);
+  readNewerTypes(config);
   const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
   OwningOpRef<ModuleOp> module = keepNames && !isBytecode(*buffer) ? parseWithNames(sources, config)
                                                                    : readModule(sources, config);

@@ -93,6 +93,17 @@ def test_bf16():
     assert found[0].dtype == ml_dtypes.bfloat16
 
 
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2", "float8_e4m3", "float8_e3m4", "float8_e8m0fnu", "float8_e4m3b11fnuz", "float8_e4m3fnuz", "float8_e5m2fnuz", "float4_e2m1fn"])
+def test_narrow_floats(name):
+    narrow = jnp.dtype(name)
+
+    def scaled(x):
+        rounded = x.astype(narrow)
+        return rounded, rounded.astype(jnp.float32) * jnp.asarray([0.5, 2], narrow).astype(jnp.float32)
+
+    same(scaled, np.abs(normal(3, 2)) + 0.5)
+
+
 @pytest.mark.parametrize("key", [jax.random.key(3), jax.random.PRNGKey(3), jax.random.key(3, impl="rbg")])
 def test_random_keys(key):
     def function(key):
