@@ -91,6 +91,7 @@ private:
 
   EntryFunction &function;
   const bool update;
+  bool keepsRows = false;   // in shared memory, not cut into boxes
   Value sumSpace = nullptr; // in shared memory
   int64_t sumBytes = 0;
 };
@@ -103,7 +104,7 @@ bool Nest::emit() {
   if (!keepRows() || (!rows && !build()))
     return false;
   std::vector<Box> parts = boxes();
-  if (parts.empty())
+  if (parts.empty() || keepsRows)
     return emitPart();
   for (const Box &box : parts)
     if (!rebuild(box) || !emitPart())
@@ -156,7 +157,8 @@ bool Nest::keepRows() {
     rows = way;
     if (!build())
       return false;
-    if (suitRowBlocks(function, *this))
+    keepsRows = suitRowBlocks(function, *this);
+    if (keepsRows)
       return true;
   }
   rows->slots.clear();
