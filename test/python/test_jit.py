@@ -93,7 +93,11 @@ def test_bf16():
     assert found[0].dtype == ml_dtypes.bfloat16
 
 
-@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2", "float8_e4m3", "float8_e3m4", "float8_e8m0fnu", "float8_e4m3b11fnuz", "float8_e4m3fnuz", "float8_e5m2fnuz", "float4_e2m1fn"])
+NARROW = """float8_e4m3fn float8_e5m2 float8_e4m3 float8_e3m4 float8_e8m0fnu float8_e4m3b11fnuz float8_e4m3fnuz float8_e5m2fnuz
+    float4_e2m1fn"""
+
+
+@pytest.mark.parametrize("name", NARROW.split())
 def test_narrow_floats(name):
     narrow = jnp.dtype(name)
 
