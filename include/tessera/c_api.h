@@ -83,8 +83,11 @@ typedef struct tessera_counters {
 typedef struct tessera_session_options {
   size_t struct_size; /* sizeof(tessera_session_options): later versions add members at the end */
   uint32_t workers;   /* threads, at most 1024; 0: TESSERA_WORKERS, or one a core */
-  const char *communicator; /* NULL or "local": all devices here; "mpi": one device a process, all
-                               call alike */
+  /* "local": all devices here; "mpi": one device a process, all call alike; "nccl": each device has a
+   * GPU of its own, here, or, where a launcher has started the process, as many in each. NULL: "nccl"
+   * where the program is for GPUs and as many are seen as it has devices, else "local"; of a client
+   * "local". A client with "nccl" has the GPUs that are seen as devices; one of a launcher one of them. */
+  const char *communicator;
   /* Contents of a topology file, or the name of a machine, whose links are simulated (local); NULL: none. */
   const char *topology;
   /* Seconds that a step may take before it ends with TESSERA_DEADLINE_EXCEEDED; 0: any. */

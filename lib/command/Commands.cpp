@@ -113,7 +113,8 @@ constexpr Option kRun[] = {
      "all"},
     {"--every", "N", "with --show: after each Nth step only, and the first and the last"},
     {"--comm", "local|mpi|nccl",
-     "all devices in this process, or one a process (mpirun -n N tessera run ..)"},
+     "all devices in this process, one a process (mpirun -n N tessera run ..), or a GPU each, in "
+     "one process or several; without it a GPU each where there are as many"},
     {"--topology", "FILE",
      "simulate the links of this machine, or of one by its name: a100, h100, ..; with "
      "--comm=local"},

@@ -116,7 +116,9 @@ tessera_code tessera_buffer_from_host_part(tessera_client *client, uint32_t devi
     if (!data && elementCount(part))
       return invalidArgument("tessera_buffer_from_host_part: a null argument");
     auto bytes = static_cast<size_t>(elementCount(dims) * byteSize(*element));
-    auto memory = client->client->backend().allocate(device::Space::Device, bytes);
+    if (Status s = client->client->checkDevice(device); !s.ok())
+      return s;
+    auto memory = client->client->backend(device).allocate(device::Space::Device, bytes);
     if (!memory)
       return Status(Code::ResourceExhausted,
                     "no memory for a buffer of " + std::to_string(bytes) + " bytes");

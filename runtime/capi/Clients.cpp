@@ -1,8 +1,10 @@
 // Clients, executables, buffers, events and calls of the C interface.
 #include "runtime/capi/Handles.h"
+#include "runtime/client/OwnGpus.h"
 #include "runtime/client/ShardedCall.h"
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/comm/local/TopologyFile.h"
+#include "runtime/device/cuda/CudaBackend.h"
 #include <cmath>
 #include <cstring>
 
@@ -19,7 +21,7 @@ struct tessera_call {
 namespace tessera::runtime {
 
 Result<std::shared_ptr<Transport>> openTransport(const char *communicator) {
-  if (!communicator || std::strcmp(communicator, "local") == 0)
+  if (!communicator || isOneProcess(communicator))
     return std::shared_ptr<Transport>();
   return Transport::open(communicator);
 }
@@ -82,6 +84,9 @@ tessera_code tessera_client_create(const tessera_client_options *given, tessera_
     if (!transport.ok())
       return transport.status();
     internal.transport = *transport;
+    if (!*transport && options.communicator && ownGpusOf(options.communicator) == OwnGpus::Always &&
+        internal.device == "cuda")
+      internal.gpus = std::max(1u, device::CudaBackend::visible());
     auto made = Client::create(internal);
     if (!made.ok())
       return made.status();

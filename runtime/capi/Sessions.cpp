@@ -44,6 +44,7 @@ tessera_code tessera_session_create(const tessera_program *program,
       if (!transport.ok())
         return transport.status();
       internal.transport = *transport;
+      internal.ownGpus = ownGpusOf(options.communicator ? options.communicator : "");
     }
     Transport *processes =
         internal.client ? internal.client->transport() : internal.transport.get();

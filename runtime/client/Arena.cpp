@@ -39,10 +39,12 @@ Arena::make(std::span<const std::shared_ptr<const Executable>> executables) {
       auto s = static_cast<size_t>(space);
       if (!bytes[d][s])
         continue;
-      arena->memory_[d][s] = client->backend().allocate(space, bytes[d][s]);
+      device::Backend &backend = client->backend(d);
+      arena->memory_[d][s] = backend.allocate(space, bytes[d][s]);
       if (!arena->memory_[d][s])
         return Status(Code::ResourceExhausted, std::string("no memory for an arena") + names[s] +
-                                                   " of " + std::to_string(bytes[d][s]) + " bytes");
+                                                   " of " + std::to_string(bytes[d][s]) + " bytes" +
+                                                   backend.where());
     }
   return arena;
 }

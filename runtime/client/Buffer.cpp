@@ -6,7 +6,9 @@ Result<std::unique_ptr<Buffer>> Buffer::fromHost(std::shared_ptr<Client> client,
                                                  ElementType type, Dims dims, const void *data,
                                                  std::shared_ptr<device::Event> *copied) {
   auto bytes = static_cast<size_t>(elementCount(dims) * byteSize(type));
-  device::Backend &backend = client->backend();
+  if (Status s = client->checkDevice(device); !s.ok())
+    return s;
+  device::Backend &backend = client->backend(device);
   auto memory = backend.allocate(device::Space::Device, bytes);
   if (!memory)
     return Status(Code::ResourceExhausted,

@@ -42,8 +42,14 @@ Call::~Call() {
 Result<std::unique_ptr<Call>>
 Call::prepare(const Result<std::shared_ptr<const Executable>> &executable,
               const CallOptions &options, Transport *transport) {
-  if (!transport)
-    return executable.ok() ? make(*executable, options, 0) : executable.status();
+  if (!transport) {
+    auto call = executable.ok() ? make(*executable, options, 0)
+                                : Result<std::unique_ptr<Call>>(executable.status());
+    if (call.ok())
+      if (Status s = (*call)->connect(); !s.ok())
+        return s;
+    return call;
+  }
   uint32_t number = transport->nextSession();
   Result<std::unique_ptr<Call>> call = Status(Code::ResourceExhausted, "out of memory");
   try {
@@ -66,10 +72,16 @@ Call::prepare(const Result<std::shared_ptr<const Executable>> &executable,
 
 // What communicators do together, once all ranks have agreed that they run the same.
 Status Call::connect() {
-  for (const auto &communicator : communicators_)
-    if (auto *nccl = dynamic_cast<NcclCommunicator *>(communicator.get()))
-      if (Status s = nccl->connect(arena_->memory(0, device::Space::Device)); !s.ok())
+  for (const DeviceProgram &each : program().programs()) {
+    auto *nccl = dynamic_cast<NcclCommunicator *>(communicators_[each.index()].get());
+    std::vector<std::shared_ptr<device::Memory>> arenas;
+    auto [begin, end] = executable_->devicesOf(each);
+    for (size_t d = begin; d < end; ++d)
+      arenas.push_back(arena_->memory(d, device::Space::Device));
+    if (nccl)
+      if (Status s = nccl->connect(std::move(arenas)); !s.ok())
         return s;
+  }
   return {};
 }
 
@@ -115,16 +127,19 @@ Status Call::makeCommunicators(const CallOptions &options) {
   const Client &client = *executable_->client();
   std::shared_ptr<LocalChannels> channels;
   if (!client.transport() && !program().channels().empty())
-    channels = makeChannels(client.backend(), program(), run_);
+    channels = makeChannels(client.backend(0), program(), run_);
   for (const DeviceProgram &each : program().programs()) {
     auto here = executable_->devicesOf(each);
     if (here.begin == here.end) {
       communicators_.push_back(nullptr);
       continue;
     }
+    std::vector<DeviceHere> devices;
+    for (size_t d = here.begin; d < here.end; ++d)
+      devices.push_back({executable_->devices()[d].position, executable_->devices()[d].backend});
     auto made = client.transport()
-                    ? makeCommunicator(client.backend(), each, run_, *client.transport(), number_)
-                    : makeCommunicator(client.backend(), each, run_, options.links, channels);
+                    ? makeCommunicator(devices, each, run_, *client.transport(), number_)
+                    : makeCommunicator(devices, each, run_, options.links, channels);
     if (!made.ok())
       return made.status();
     communicators_.push_back(std::move(*made));
@@ -135,13 +150,12 @@ Status Call::makeCommunicators(const CallOptions &options) {
 void Call::makeDevices() {
   const auto &devices = executable_->devices();
   for (size_t d = 0; d < devices.size(); ++d) {
-    auto [program, position] = devices[d];
-    DeviceMemory memory{arena_->memory(d, device::Space::Device), executable_->constants(*program),
+    const Executable::Device &of = devices[d];
+    DeviceMemory memory{arena_->memory(d, device::Space::Device), of.constants,
                         arena_->memory(d, device::Space::Host),
-                        arena_->memory(d, device::Space::File), executable_->code()};
-    auto device =
-        std::make_unique<Interpreter>(*program, position, run_, *communicators_[program->index()],
-                                      executable_->client()->backend(), memory);
+                        arena_->memory(d, device::Space::File), of.code};
+    auto device = std::make_unique<Interpreter>(
+        *of.program, of.position, run_, *communicators_[of.program->index()], *of.backend, memory);
     device->home = static_cast<uint32_t>(d * run_.pool().size() / devices.size());
     devices_.push_back(std::move(device));
   }
@@ -188,7 +202,7 @@ Status Call::takeInputs() {
     for (auto &tile : taken_[i]) {
       if (tile.use_count() == 1)
         continue;
-      auto copy = executable_->client()->backend().allocate(tile->space(), tile->bytes());
+      auto copy = tile->backend().allocate(tile->space(), tile->bytes());
       if (!copy)
         return {Code::ResourceExhausted, "no memory for a copy of input '" +
                                              inputs[i].parameter->name() + "'" + describeLive({})};
@@ -214,8 +228,9 @@ std::string Call::describeLive(const std::vector<Tiles> &outputs) const {
   Tiles arenas, constants;
   for (size_t d = 0; d < devices_.size(); ++d)
     arenas.push_back(arena_->memory(d, device::Space::Device));
-  for (const DeviceProgram &each : program().programs())
-    constants.push_back(executable_->constants(each));
+  for (const Executable::Device &each : executable_->devices())
+    if (std::find(constants.begin(), constants.end(), each.constants) == constants.end())
+      constants.push_back(each.constants);
   arrays.push_back({"the arenas", bytesOf(arenas)});
   arrays.push_back({"the constants", bytesOf(constants)});
   for (const auto &input : program().inputs()) {
@@ -228,8 +243,14 @@ std::string Call::describeLive(const std::vector<Tiles> &outputs) const {
     if (program().outputs()[i].alias < 0)
       arrays.push_back(
           {"output '" + program().outputs()[i].parameter->name() + "'", bytesOf(outputs[i])});
-  const device::Backend &backend = executable_->client()->backend();
-  return runtime::describeLive(std::move(arrays), backend.takenMemory(), backend.mostMemory());
+  // The one that has least left.
+  const device::Backend *fullest = nullptr;
+  auto left = [](const device::Backend &b) { return b.mostMemory() - b.takenMemory(); };
+  for (const Executable::Device &each : executable_->devices())
+    if (!fullest || (each.backend != fullest && left(*each.backend) < left(*fullest)))
+      fullest = each.backend;
+  return runtime::describeLive(std::move(arrays), fullest->takenMemory(), fullest->mostMemory()) +
+         fullest->where();
 }
 
 Status Call::makeOutputs(std::vector<Tiles> &outputs) {
@@ -244,8 +265,7 @@ Status Call::makeOutputs(std::vector<Tiles> &outputs) {
     }
     auto bytes = static_cast<size_t>(localBytes(parameter));
     auto [begin, end] = executable_->devicesOf(*places[i].program);
-    outputs[i] =
-        executable_->client()->backend().allocateTiles(spaceOf(parameter), bytes, end - begin);
+    outputs[i] = executable_->allocateTiles({begin, end}, spaceOf(parameter), bytes);
     if (outputs[i].empty() && begin < end)
       return {Code::ResourceExhausted, "no memory for output '" + parameter.name() + "' of " +
                                            text::bytes(bytes) + " on each device" +
@@ -405,8 +425,8 @@ void Call::keepBuffers() {
   for (size_t d = 0; d < devices_.size(); ++d)
     for (auto space : {device::Space::Device, device::Space::Host})
       kept->push_back(arena_->memory(d, space));
-  for (const auto &device : devices_)
-    kept->push_back(executable_->constants(device->program()));
+  for (const Executable::Device &device : executable_->devices())
+    kept->push_back(device.constants);
   for (const auto *lists : {&held_, &taken_, &made_})
     for (const Tiles &tiles : *lists)
       kept->insert(kept->end(), tiles.begin(), tiles.end());

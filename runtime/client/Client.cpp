@@ -17,10 +17,22 @@ Result<std::shared_ptr<Client>> Client::create(const ClientOptions &options) {
   auto pool = Pool::shared(workers);
   if (!pool.ok())
     return pool.status();
-  auto backend = makeBackend(options.device, *pool);
-  if (!backend.ok())
-    return backend.status();
-  return std::shared_ptr<Client>(new Client(*pool, *backend, options.transport), JoinsOwnThreads());
+  std::vector<std::shared_ptr<device::Backend>> backends;
+  for (uint32_t number = 0; number < std::max(1u, options.gpus); ++number) {
+    auto backend = makeBackend(options.device, *pool, number, options.gpus);
+    if (!backend.ok())
+      return backend.status();
+    backends.push_back(*backend);
+  }
+  return std::shared_ptr<Client>(new Client(*pool, std::move(backends), options.transport),
+                                 JoinsOwnThreads());
+}
+
+Status Client::checkDevice(size_t device) const {
+  if (!mostDevices() || device < mostDevices())
+    return {};
+  return {Code::OutOfRange, "there is no device " + std::to_string(device) + ": the client has " +
+                                std::to_string(mostDevices()) + " GPUs"};
 }
 
 Status Client::checkHere() const {

@@ -3,6 +3,7 @@
 #include "runtime/comm/exchange/Transport.h"
 #include "runtime/comm/local/LocalCommunicator.h"
 #include <algorithm>
+#include <map>
 
 namespace tessera::runtime {
 
@@ -25,17 +26,25 @@ std::string shown(double bytes) {
 
 // Says so when the arrays of one step can't fit into this machine, before any of them is made:
 // what is promised and not there would end the process later.
-Status checkMemory(const std::vector<Executable::Device> &devices, uint64_t most) {
-  double all = 0;
-  for (const auto &device : devices)
-    all += arrayBytes(device.program->manifest());
-  auto machine = static_cast<double>(most);
-  if (all <= machine)
-    return {};
-  return {Code::ResourceExhausted,
-          "the program needs " + shown(all / static_cast<double>(devices.size())) + " on each of " +
-              text::counted(devices.size(), "device") + ", and the machine has " + shown(machine) +
-              ": use more processes on other machines (--comm=mpi), or shard its arrays further"};
+Status checkMemory(const std::vector<Executable::Device> &devices) {
+  std::map<const device::Backend *, std::pair<double, size_t>> wanted; // bytes, devices
+  for (const auto &device : devices) {
+    auto &[bytes, count] = wanted[device.backend];
+    bytes += arrayBytes(device.program->manifest());
+    ++count;
+  }
+  for (const auto &[backend, of] : wanted) {
+    auto [all, count] = of;
+    auto machine = static_cast<double>(backend->mostMemory());
+    if (all > machine)
+      return {Code::ResourceExhausted,
+              "the program needs " + shown(all / static_cast<double>(count)) + " on each of " +
+                  text::counted(count, "device") + ", and the machine has " + shown(machine) +
+                  backend->where() +
+                  ": use more processes on other machines (--comm=mpi), or shard its arrays "
+                  "further"};
+  }
+  return {};
 }
 
 double bookkeeping(const DeviceProgram &program) {
@@ -70,34 +79,87 @@ Status checkBookkeeping(const LoadedProgram &program) {
 
 } // namespace
 
-Status Executable::listDevices() {
-  const LoadedProgram &loaded = program();
-  ranges_.resize(loaded.programs().size());
-  int64_t devices = loaded.deviceCount();
-  if (Transport *transport = client_->transport()) {
-    if (transport->size() != devices)
-      return invalidArgument("the program is for " + std::to_string(devices) +
-                             " devices, there are " + std::to_string(transport->size()) +
-                             " processes");
-    const DeviceProgram &own = loaded.programOf(transport->rank());
-    devices_.push_back({&own, static_cast<uint32_t>(own.mesh().positionOf(transport->rank()))});
-    ranges_[own.index()] = {0, 1};
-    return {};
-  }
+// Of processes over NCCL each has as many devices as GPUs, of all others one.
+Status Executable::checkProcesses() const {
+  int64_t devices = program().deviceCount();
+  const Transport *transport = client_->transport();
+  int64_t each = std::max<int64_t>(1, static_cast<int64_t>(client_->mostDevices()));
+  if (!transport && client_->mostDevices() && devices > each)
+    return invalidArgument("the program is for " + std::to_string(devices) +
+                           " devices, the client has " + std::to_string(each) + " GPUs");
+  if (transport && transport->size() * each != devices)
+    return invalidArgument("the program is for " + std::to_string(devices) +
+                           " devices, there are " + std::to_string(transport->size()) +
+                           " processes" +
+                           (each > 1 ? " of " + std::to_string(each) + " GPUs" : ""));
   constexpr int64_t most = 1 << 14; // pairs of ranks are counted in 32 bits
-  if (devices > most)
+  if (!transport && devices > most)
     return Status(Code::Unimplemented, "the program is for " + std::to_string(devices) +
                                            " devices: one process runs at most " +
                                            std::to_string(most));
-  if (Status s = checkBookkeeping(loaded); !s.ok())
+  return transport ? Status() : checkBookkeeping(program());
+}
+
+int32_t Executable::processOf(int64_t device) const {
+  const Transport *transport = client_->transport();
+  return transport ? static_cast<int32_t>(device * transport->size() / program().deviceCount()) : 0;
+}
+
+Status Executable::listDevices() {
+  const LoadedProgram &loaded = program();
+  ranges_.resize(loaded.programs().size());
+  if (Status s = checkProcesses(); !s.ok())
     return s;
+  const Transport *transport = client_->transport();
   for (const DeviceProgram &each : loaded.programs()) {
     ranges_[each.index()].begin = devices_.size();
     for (int64_t p = 0; p < each.mesh().size(); ++p)
-      devices_.push_back({&each, static_cast<uint32_t>(p)});
+      if (!transport || processOf(each.mesh().deviceAt(p)) == transport->rank())
+        devices_.push_back(
+            {&each, static_cast<uint32_t>(p), &client_->backend(devices_.size()), {}, {}});
     ranges_[each.index()].end = devices_.size();
   }
   return {};
+}
+
+// Once on each back end.
+Status Executable::loadCode() {
+  std::map<device::Backend *, std::shared_ptr<const device::KernelCode>> codes;
+  std::map<std::pair<device::Backend *, const DeviceProgram *>, std::shared_ptr<device::Memory>>
+      constants;
+  for (Device &device : devices_) {
+    if (!codes.count(device.backend)) {
+      auto code = device.backend->load(program());
+      if (!code.ok())
+        return code.status();
+      codes[device.backend] = *code;
+    }
+    auto &memory = constants[{device.backend, device.program}];
+    if (!memory)
+      memory = device.backend->constant(device.program->constants(),
+                                        device.program->manifest().constant_bytes(), program_);
+    if (!memory)
+      return {Code::ResourceExhausted,
+              "no memory for the program's constants" + device.backend->where()};
+    device.code = codes[device.backend];
+    device.constants = memory;
+  }
+  return {};
+}
+
+std::vector<std::shared_ptr<device::Memory>>
+Executable::allocateTiles(Range range, device::Space space, size_t bytes) const {
+  std::vector<std::shared_ptr<device::Memory>> tiles;
+  for (size_t begin = range.begin, end = begin; begin < range.end; begin = end) {
+    device::Backend *backend = devices_[begin].backend;
+    while (end < range.end && devices_[end].backend == backend)
+      ++end;
+    auto made = backend->allocateTiles(space, bytes, end - begin);
+    if (made.empty())
+      return {};
+    tiles.insert(tiles.end(), made.begin(), made.end());
+  }
+  return tiles;
 }
 
 Result<std::shared_ptr<const Executable>>
@@ -106,29 +168,16 @@ Executable::make(std::shared_ptr<Client> client, std::shared_ptr<const LoadedPro
   executable->client_ = std::move(client);
   executable->program_ = std::move(program);
   const LoadedProgram &loaded = executable->program();
-  device::Backend &backend = executable->client_->backend();
+  device::Backend &backend = executable->client_->backend(0);
   if (loaded.target() != "cpu" && loaded.target() != backend.name())
     return invalidArgument("the program is for '" + loaded.target() +
                            "', the client's devices are " + std::string(backend.name()));
   if (Status s = executable->listDevices(); !s.ok())
     return s;
-  if (Status s = checkMemory(executable->devices_, backend.mostMemory()); !s.ok())
+  if (Status s = checkMemory(executable->devices_); !s.ok())
     return s;
-  auto code = backend.load(loaded);
-  if (!code.ok())
-    return code.status();
-  executable->code_ = std::move(*code);
-  executable->constants_.resize(loaded.programs().size());
-  for (const DeviceProgram &each : loaded.programs()) {
-    auto range = executable->devicesOf(each);
-    if (range.begin == range.end)
-      continue;
-    auto &constants = executable->constants_[each.index()];
-    constants =
-        backend.constant(each.constants(), each.manifest().constant_bytes(), executable->program_);
-    if (!constants)
-      return Status(Code::ResourceExhausted, "no memory for the program's constants");
-  }
+  if (Status s = executable->loadCode(); !s.ok())
+    return s;
   for (const KernelEntry &kernel : loaded.kernels())
     if (kernel.used && kernel.prepare)
       kernel.prepare(kernel.plan.get());

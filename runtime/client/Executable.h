@@ -28,6 +28,10 @@ public:
   struct Device {
     const DeviceProgram *program;
     uint32_t position; // on the program's mesh
+    device::Backend *backend;
+    std::shared_ptr<device::Memory> constants;
+    // Its kernels there; null where they are the host's functions.
+    std::shared_ptr<const device::KernelCode> code;
   };
   // Those of a program follow each other, in the order of their positions.
   const std::vector<Device> &devices() const { return devices_; }
@@ -36,11 +40,11 @@ public:
   };
   // Those of a program: what holds tiles of its parameters.
   Range devicesOf(const DeviceProgram &program) const { return ranges_[program.index()]; }
-  const std::shared_ptr<device::Memory> &constants(const DeviceProgram &program) const {
-    return constants_[program.index()];
-  }
-  // Its kernels on the devices; null where they are the host's functions.
-  const std::shared_ptr<const device::KernelCode> &code() const { return code_; }
+  // The process that has a device of the program: 0 without others.
+  int32_t processOf(int64_t device) const;
+  // Memory for a tile of `bytes` on each device of a range; empty where there is none.
+  std::vector<std::shared_ptr<device::Memory>> allocateTiles(Range range, device::Space space,
+                                                             size_t bytes) const;
   // Whether a step takes the input over: it is donated, or an output has its buffer.
   bool takes(size_t input) const { return takes_[input]; }
 
@@ -49,11 +53,11 @@ private:
   std::shared_ptr<Client> client_;
   std::shared_ptr<const LoadedProgram> program_;
   Status listDevices();
+  Status checkProcesses() const;
+  Status loadCode();
 
   std::vector<Device> devices_;
-  std::vector<Range> ranges_;                              // by program
-  std::vector<std::shared_ptr<device::Memory>> constants_; // by program; null without devices here
-  std::shared_ptr<const device::KernelCode> code_;
+  std::vector<Range> ranges_; // by program
   std::vector<bool> takes_;
 };
 

@@ -1,6 +1,6 @@
 // What the runtime asks of a device: memory, copies from and to the host, queues of commands. A
 // back end is one kind of device; one object of it serves all logical devices of a session or
-// client.
+// client, or, where each of these has a GPU of its own, one of them.
 //
 //   cpu     the host's cores and memory; commands are carried out as they come
 //   cuda    a GPU, by NVIDIA's driver
@@ -30,6 +30,11 @@ public:
   virtual ~Backend() = default;
 
   virtual std::string_view name() const = 0;
+  // Which of several it is, for messages: " on GPU 1"; "" for the only one.
+  virtual std::string where() const { return ""; }
+
+  // Whether its queues can work on the other's memory.
+  virtual bool reaches(const Backend &other) const { return name() == other.name(); }
 
   // Contents are unspecified, 64-byte aligned. Null when there is no memory.
   virtual std::shared_ptr<Memory> allocate(Space space, size_t bytes) = 0;
@@ -52,7 +57,7 @@ public:
       return nullptr;
     return memory;
   }
-  // In bytes, for all logical devices of this process together.
+  // In bytes, for all logical devices of this process together that it serves.
   virtual uint64_t mostMemory() const = 0;
   // Of which so much is taken, by whomever; 0: nobody knows.
   virtual uint64_t takenMemory() const { return 0; }

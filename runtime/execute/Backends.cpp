@@ -10,8 +10,8 @@
 
 namespace tessera::runtime {
 
-Result<std::shared_ptr<device::Backend>> makeBackend(std::string target,
-                                                     std::shared_ptr<Pool> pool) {
+Result<std::shared_ptr<device::Backend>> makeBackend(std::string target, std::shared_ptr<Pool> pool,
+                                                     uint32_t number, uint32_t gpus) {
   const char *instead = std::getenv("TESSERA_TARGET");
   if (target == "cpu" && instead && std::string_view(instead) == "cuda")
     return Status(Code::FailedPrecondition, "TESSERA_TARGET=cuda: the program has code for CPUs "
@@ -31,7 +31,7 @@ Result<std::shared_ptr<device::Backend>> makeBackend(std::string target,
         std::make_shared<device::ShadowBackend>(std::move(pool), *delays, *memory));
   }
   if (target == "cuda")
-    return device::CudaBackend::make(std::move(pool));
+    return device::CudaBackend::make(std::move(pool), number, gpus);
   return Status(Code::Unimplemented, "the program is for '" + target.substr(0, 40) +
                                          "', and this runtime has devices of these kinds: cpu, "
                                          "shadow, cuda");
@@ -50,9 +50,27 @@ std::shared_ptr<LocalChannels> makeChannels(device::Backend &backend, const Load
 
 using Made = Result<std::unique_ptr<Communicator>>;
 
-Made makeCommunicator(device::Backend &backend, const DeviceProgram &program, Run &run,
+static Made makeNccl(const std::vector<DeviceHere> &here, const DeviceProgram &program, Run &run,
+                     Transport *transport) {
+  std::vector<NcclCommunicator::Here> gpus;
+  for (const DeviceHere &device : here) {
+    auto cuda = cudaOf(*device.backend);
+    if (!cuda)
+      return Status(Code::Unimplemented,
+                    "communicator 'nccl' is for GPUs, and the program is not: use --comm=mpi");
+    gpus.push_back({device.position, std::move(cuda)});
+  }
+  auto made = NcclCommunicator::make(gpus, program, run, transport);
+  if (!made.ok())
+    return made.status();
+  return std::unique_ptr<Communicator>(std::move(*made));
+}
+
+Made makeCommunicator(const std::vector<DeviceHere> &here, const DeviceProgram &program, Run &run,
                       std::shared_ptr<const Links> links, std::shared_ptr<LocalChannels> channels) {
-  if (auto cuda = cudaOf(backend))
+  if (here.front().backend != here.back().backend)
+    return makeNccl(here, program, run, nullptr);
+  if (auto cuda = cudaOf(*here.front().backend))
     return std::unique_ptr<Communicator>(std::make_unique<VirtualCommunicator>(
         cuda, program, run, std::move(links),
         std::static_pointer_cast<VirtualChannels>(std::move(channels))));
@@ -60,19 +78,12 @@ Made makeCommunicator(device::Backend &backend, const DeviceProgram &program, Ru
       std::make_unique<LocalCommunicator>(program, run, std::move(links), std::move(channels)));
 }
 
-Made makeCommunicator(device::Backend &backend, const DeviceProgram &program, Run &run,
+Made makeCommunicator(const std::vector<DeviceHere> &here, const DeviceProgram &program, Run &run,
                       Transport &transport, uint32_t session) {
-  if (!transport.isForNccl())
-    return std::unique_ptr<Communicator>(
-        std::make_unique<ExchangeCommunicator>(program, run, transport, backend, session));
-  auto cuda = cudaOf(backend);
-  if (!cuda)
-    return Status(Code::Unimplemented,
-                  "communicator 'nccl' is for GPUs, and the program is not: use --comm=mpi");
-  auto made = NcclCommunicator::make(cuda, program, run, transport);
-  if (!made.ok())
-    return made.status();
-  return std::unique_ptr<Communicator>(std::move(*made));
+  if (transport.isForNccl())
+    return makeNccl(here, program, run, &transport);
+  return std::unique_ptr<Communicator>(std::make_unique<ExchangeCommunicator>(
+      program, run, transport, *here.front().backend, session));
 }
 
 } // namespace tessera::runtime

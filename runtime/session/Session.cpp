@@ -15,8 +15,15 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedPro
   forClient.workers = options.workers;
   forClient.transport = options.transport;
   Result<std::shared_ptr<Client>> client = options.client;
-  if (!options.client)
-    client = Client::create(forClient);
+  std::string note;
+  if (!options.client) {
+    auto choice = chooseGpus(*program, options.ownGpus, options.transport.get());
+    if (choice.ok()) {
+      forClient.gpus = choice->gpus;
+      note = choice->note;
+    }
+    client = choice.ok() ? Client::create(forClient) : choice.status();
+  }
   Result<std::shared_ptr<const Executable>> executable =
       client.ok() ? Executable::make(*client, std::move(program)) : client.status();
   CallOptions forCall;
@@ -27,7 +34,7 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedPro
   auto call = Call::prepare(executable, forCall, transport);
   if (!call.ok())
     return call.status();
-  return std::unique_ptr<Session>(new Session(std::move(*call)));
+  return std::unique_ptr<Session>(new Session(std::move(*call), std::move(note)));
 }
 
 Result<std::shared_ptr<Array>> Session::place(const LoadedProgram::Place &place,
@@ -37,10 +44,12 @@ Result<std::shared_ptr<Array>> Session::place(const LoadedProgram::Place &place,
   auto array = std::make_shared<Array>(executable.shared(), place, ++made_);
   auto [begin, end] = executable.devicesOf(*place.program);
   for (size_t d = begin; d < end; ++d) {
-    uint32_t position = executable.devices()[d].position;
-    auto tile = backend().allocate(spaceOf(parameter), localBytes(parameter));
+    const Executable::Device &device = executable.devices()[d];
+    uint32_t position = device.position;
+    auto tile = device.backend->allocate(spaceOf(parameter), localBytes(parameter));
     if (!tile)
-      return Status(Code::ResourceExhausted, "no memory for array '" + parameter.name() + "'");
+      return Status(Code::ResourceExhausted,
+                    "no memory for array '" + parameter.name() + "'" + device.backend->where());
     if (Status s = device::writeWhole(
             tile,
             [&](void *data) { scatterTile(parameter, array->mesh(), position, global, data); });
@@ -54,10 +63,14 @@ Result<std::shared_ptr<Array>> Session::place(const LoadedProgram::Place &place,
 bool Session::fits(const Array &array, const LoadedProgram::Place &place) const {
   auto [begin, end] = call_->executable().devicesOf(*place.program);
   const MeshGrid &mesh = place.program->mesh();
+  const auto &devices = call_->executable().devices();
   // Tiles are in the order of positions: those of another mesh may be permuted.
-  return array.tiles.size() == end - begin && array.mesh().sameDevices(mesh) &&
-         (array.tiles.empty() || array.tiles[0]->backend().name() == backend().name()) &&
-         samePlacement(array.parameter, array.mesh(), *place.parameter, mesh);
+  if (array.tiles.size() != end - begin || !array.mesh().sameDevices(mesh))
+    return false;
+  for (size_t d = begin; d < end; ++d)
+    if (!devices[d].backend->reaches(array.tiles[d - begin]->backend()))
+      return false;
+  return samePlacement(array.parameter, array.mesh(), *place.parameter, mesh);
 }
 
 Result<std::shared_ptr<Array>> Session::adopt(const std::shared_ptr<Array> &array,
@@ -96,21 +109,28 @@ Result<HostArray> Session::gather(const Array &array) {
                            "' was donated to a step and is no longer valid");
   HostArray host{array.parameter.type(), globalShape(array.parameter), {}};
   std::vector<int64_t> holders = firstReplicas(array.parameter, array.mesh());
+  const Executable &executable = call_->executable();
+  int32_t own = transport() ? transport()->rank() : 0;
   // Every device of this process's transport holds the whole array.
   bool everywhere = holders.size() == 1 && array.mesh().size() == program().deviceCount();
-  bool root = !transport() || transport()->rank() == 0 || everywhere;
+  bool root = own == 0 || everywhere;
   if (root)
     host.bytes.resize(elementCount(host.shape) * byteSize(host.type));
+  // Holders come in the order of positions, as tiles do.
+  int64_t passed = 0;
+  size_t next = 0;
   for (int64_t position : holders) {
-    auto owner = static_cast<int32_t>(array.mesh().deviceAt(static_cast<uint32_t>(position)));
-    bool here = !transport() || owner == transport()->rank() || everywhere;
+    for (; passed < position; ++passed)
+      next += executable.processOf(array.mesh().deviceAt(passed)) == own;
+    int32_t owner = executable.processOf(array.mesh().deviceAt(position));
+    bool here = owner == own || everywhere;
     if (!root) {
       if (here)
-        if (Status s = sendTile(array); !s.ok())
+        if (Status s = sendTile(array, array.tiles[next]); !s.ok())
           return s;
       continue;
     }
-    auto tile = here ? device::readable(array.tiles[transport() ? 0 : position])
+    auto tile = here ? device::readable(array.tiles[everywhere && owner != own ? 0 : next])
                      : receiveTile(array, owner);
     if (!tile.ok())
       return tile.status();
@@ -126,12 +146,12 @@ uint64_t Session::nameForRanks(const Array &array) const {
   return container::hash(name);
 }
 
-Status Session::sendTile(const Array &array) {
+Status Session::sendTile(const Array &array, const std::shared_ptr<device::Memory> &memory) {
   int32_t tag = transport()->tagOf(call_->number(), kFetchTag);
   auto name = std::make_shared<uint64_t>(nameForRanks(array));
   if (Status s = transport()->deliver(0, tag, name.get(), sizeof *name, name); !s.ok())
     return s;
-  auto tile = device::readable(array.tiles[0]);
+  auto tile = device::readable(memory);
   if (!tile.ok())
     return tile.status();
   return transport()->deliver(0, tag, tile->get(), localBytes(array.parameter), *tile);
@@ -154,11 +174,12 @@ Result<std::shared_ptr<const void>> Session::receiveTile(const Array &array, int
 
 bool Session::fitsInput(const Array &array, size_t index) {
   Fitting &last = fitting_[index];
-  if (last.parameter == &array.parameter)
+  const device::Backend *backend = array.tiles.empty() ? nullptr : &array.tiles[0]->backend();
+  if (last.parameter == &array.parameter && last.backend == backend)
     return true;
   if (!fits(array, program().inputs()[index]))
     return false;
-  last = {&array.parameter, array.file};
+  last = {&array.parameter, array.file, backend};
   return true;
 }
 

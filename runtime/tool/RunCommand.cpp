@@ -40,7 +40,7 @@ public:
   // `arguments`: what was wrong with them. Until all ranks have agreed to begin, each hears of what
   // keeps another from it; afterwards a failure is announced.
   Status run(const Status &arguments) {
-    if (options_.comm != "local") {
+    if (!isOneProcess(options_.comm)) {
       deferTermination();
       auto opened = Transport::open(options_.comm);
       if (!opened.ok())
@@ -50,6 +50,7 @@ public:
     }
     SessionOptions options;
     options.transport = transport_;
+    options.ownGpus = ownGpusOf(options_.comm);
     options.timeLimit = options_.timeLimit;
     options.facts = options_.facts();
     Status ready = arguments.ok() ? attempt([&] { return prepare(options); }) : arguments;
@@ -119,6 +120,8 @@ private:
     session_->setTracing(!options_.trace.empty() || profiles());
     steps_ = inputs_.countSteps(options_);
     sayCarried();
+    if (!session_->note().empty() && speaks())
+      std::fprintf(stderr, "note: %s\n", session_->note().c_str());
     if (const device::KernelCode *code = session_->code();
         code && !code->note().empty() && speaks())
       std::fprintf(stderr, "note: %s\n", code->note().c_str());
@@ -303,7 +306,7 @@ int runCommand(int argc, const char *const *argv) {
   command::Arguments arguments(*command::findCommand("run"), argc, argv);
   RunOptions options = readOptions(arguments); // with wrong ones, too, other ranks are told
   Status status = arguments.wrong().empty() ? Status() : invalidArgument(arguments.wrong());
-  std::string who = options.comm == "local" ? "" : comm::launchedAs();
+  std::string who = isOneProcess(options.comm) ? "" : comm::launchedAs();
   try {
     status = RunCommand(std::move(options)).run(status);
   } catch (const std::bad_alloc &) {

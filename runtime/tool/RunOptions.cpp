@@ -18,7 +18,6 @@ std::vector<Fact> RunOptions::facts() const {
 RunOptions readOptions(command::Arguments &arguments) {
   RunOptions options;
   options.program = arguments.operand();
-  options.comm = "local";
   for (auto [name, into] : {std::pair("--inputs", &options.inputs),
                             {"--batches", &options.batches},
                             {"--resume", &options.resume},
@@ -39,6 +38,8 @@ RunOptions readOptions(command::Arguments &arguments) {
   options.timeLimit = arguments.positive("--time-limit", "seconds", options.timeLimit);
   options.named = arguments.has("--named");
   options.quiet = arguments.has("--quiet");
+  if (options.comm.empty() && !options.topology.empty())
+    options.comm = "local";
   if (options.comm != "local" && !options.topology.empty())
     arguments.fail("--topology simulates links in one process: it goes with --comm=local");
   if (arguments.has("--every") && options.show.empty())

@@ -10,12 +10,12 @@
 namespace tessera::runtime {
 
 struct RunOptions {
-  std::string program, comm, topology, report, trace, sha256;
-  std::string inputs, batches, resume, outputs; // files
-  std::string carry, show;                      // as they were given
-  int64_t repeat = 0, every = 1;                // 0: once, or once for each batch
-  size_t profileRows = 0;                       // of --profile; 0: none is asked for
-  double timeLimit = 0;                         // seconds; 0: none
+  std::string program, comm, topology, report, trace, sha256; // comm: "" for none
+  std::string inputs, batches, resume, outputs;               // files
+  std::string carry, show;                                    // as they were given
+  int64_t repeat = 0, every = 1;                              // 0: once, or once for each batch
+  size_t profileRows = 0;                                     // of --profile; 0: none is asked for
+  double timeLimit = 0;                                       // seconds; 0: none
   bool named = false, quiet = false;
 
   bool carries() const { return !carry.empty() || !resume.empty(); }

@@ -19,6 +19,8 @@ from mutant import ROOT, SWITCH, mutant, planted
 
 QUEUE, TABLE, GATHERING, COMMAND = (f"runtime/device/cuda/{name}.cpp" for name in ("CudaQueue", "MoveTable", "Gathering", "Command"))
 VIRTUAL, VERSIONS = (f"runtime/comm/virtual/{name}.cpp" for name in ("VirtualCommunicator", "TableVersions"))
+ORDER, EVENTS, EXECUTABLE = "runtime/comm/nccl/StartOrder.cpp", "runtime/comm/virtual/StreamEvents.cpp", "runtime/client/Executable.cpp"
+ARENA, CALL, SESSION, BACKEND = "runtime/client/Arena.cpp", "runtime/client/Call.cpp", "runtime/session/Session.cpp", "runtime/device/cuda/CudaBackend.cpp"
 CODE, PRODUCT = (f"runtime/device/cuda/{name}.cpp" for name in ("CudaCode", "LibraryProduct"))
 NCCL, MESSAGES = "runtime/comm/nccl/NcclCommunicator.cpp", "runtime/comm/nccl/DeviceExchange.cpp"
 
@@ -109,10 +111,10 @@ MUTANTS = [
            ".to = hasScratch ? ⟦buffers[kernel.operands].number()⟧ :", "buffers[0].number()",
            "parts of sums are put over a factor"),
     mutant("nccl.operands-not-awaited", NCCL,
-           "Status status = driver_.status(⟦ready_.await(plan.site, 0, stream_)⟧,", "kSuccess",
+           "rank.backend->driver().status( ⟦rank.ready.await(plan.site, 0, rank.stream)⟧,", "kSuccess",
            "a collective begins before its operand is there"),
     mutant("nccl.results-not-awaited", NCCL,
-           "return driver_.status(⟦done_.await(site, 0, gathering.reach(lane))⟧,", "kSuccess",
+           "return rank.backend->driver().status(⟦rank.done.await(site, 0, gathering.reach(lane))⟧,", "kSuccess",
            "what follows a wait comes before the collective is over"),
     mutant("nccl.ready-before-the-commands", GATHERING,
            "Stream Gathering::reach(uint64_t name) { std::lock_guard lock(mutex_); ⟦giveAll();⟧", ";",
@@ -127,14 +129,81 @@ MUTANTS = [
            "uint64_t to = result + peer * static_cast<uint64_t>(transfer.toStep); if (peer == rank) { if (⟦plan.moves(rank, rank)⟧)", "false",
            "what a rank keeps for itself is not moved"),
     mutant("nccl.failure-not-asked-for", NCCL,
-           "if (status.ok() && ⟦library_.ncclCommGetAsyncError(comm_, &error) == nccl::kSuccess⟧)", "false",
+           "rank->comm && ⟦library_.ncclCommGetAsyncError(rank->comm, &error) == nccl::kSuccess⟧)", "false",
            "a broken connection is taken for results"),
     mutant("nccl.nobody-asks-meanwhile", GATHERING,
            "if (some(isGiven) && ⟦health_ != nullptr⟧)", "false",
            "while a step waits, nobody asks whether its messages still come"),
     mutant("nccl.not-aborted", NCCL,
-           "if (comm_ && !aborted_) ⟦library_.ncclCommAbort(comm_);⟧ aborted_ = true;", ";",
+           "if (rank->comm && !aborted_) ⟦library_.ncclCommAbort(rank->comm);⟧ aborted_ = true;", ";",
            "what waits for messages that do not come is not ended"),
+    mutant("several.given-one-by-one", NCCL,
+           "for (const DeviceMessage &message : ⟦turn.stages[stage].sends⟧)",
+           "(&turn == &turns.front() ? 0 : (library_.ncclGroupEnd(), library_.ncclGroupStart())), turn.stages[stage].sends",
+           "messages of a process's ranks are not given together"),
+    mutant("several.last-start-first", ORDER,
+           "⟦starts_[rank].push_back(std::move(start));⟧", "starts_[rank].push_front(std::move(start)); changed_.push_back(rank);",
+           "a rank's collectives are not given in the order of their starts"),
+    mutant("several.nobody-waits-for-others", NCCL,
+           "if (⟦!order_.isPending(indexOf(position), site)⟧) return Outcome::Done;", "true",
+           "a rank goes on though its collective is not given"),
+    mutant("several.nobody-is-woken", NCCL,
+           "if (isGiven) ⟦run_.wake(std::exchange(waiting_, nullptr));⟧", ";",
+           "who waits for others of the process is not woken when they have come"),
+    mutant("several.woken-by-the-next", ORDER,
+           "starts_[member].pop_front(); ⟦changed_.push_back(member);⟧", ";",
+           "what a rank has started behind a collective waits for another start"),
+    mutant("several.gpu-not-entered", NCCL,
+           "return {}; ⟦rank.backend->enter();⟧ auto &tables", ";",
+           "a collective's kernels are launched while another GPU is current"),
+    mutant("several.event-of-another-gpu", EVENTS,
+           "return &event; ⟦backend_.enter();⟧ if", ";",
+           "events are made on the GPU that happens to be current"),
+    mutant("several.code-of-the-first", EXECUTABLE,
+           "device.code = ⟦codes[device.backend]⟧;", "codes[devices_[0].backend]",
+           "all devices have the kernels of the first GPU"),
+    mutant("several.constants-of-the-first", EXECUTABLE,
+           "auto &memory = constants[{⟦device.backend⟧, device.program}];", "devices_[0].backend",
+           "constants lie on the first GPU"),
+    mutant("several.outputs-on-the-first", EXECUTABLE,
+           "while (end < range.end && ⟦devices_[end].backend == backend⟧)", "true",
+           "results of all devices lie on the first GPU"),
+    mutant("several.arenas-on-the-first", ARENA,
+           "device::Backend &backend = client->backend(⟦d⟧);", "0",
+           "arenas of all devices lie on the first GPU"),
+    mutant("several.copies-on-the-first", CALL,
+           "auto copy = ⟦tile->backend()⟧.allocate(tile->space(), tile->bytes());", "executable_->client()->backend(0)",
+           "inputs that somebody else holds are copied to the first GPU"),
+    mutant("several.inputs-on-the-first", SESSION,
+           "auto tile = ⟦device.backend⟧->allocate(spaceOf(parameter), localBytes(parameter));", "executable.devices()[0].backend",
+           "inputs of all devices lie on the first GPU"),
+    mutant("several.first-tile-for-all", SESSION,
+           "device::readable(array.tiles[everywhere && owner != own ? 0 : ⟦next⟧])", "size_t{0}",
+           "results are put together from the first device's tile"),
+    mutant("several.first-tile-is-sent", SESSION,
+           "sendTile(array, array.tiles[⟦next⟧]);", "size_t{0}",
+           "a process sends the tile of its first device for all"),
+    mutant("several.ranks-do-not-connect", NCCL,
+           "if (⟦!transport_ || ranks_.size() == 1⟧) return {};", "true",
+           "processes of several devices connect when they first have messages"),
+    mutant("several.group-of-the-first", NCCL,
+           "return static_cast<int>(set.member(set.groupOf(⟦rank.position⟧), message.peer));", "ranks_[0]->position",
+           "messages go to members of the first rank's group"),
+    mutant("several.staging-of-the-first", NCCL,
+           "stagesOf(plan, set.rankOf(rank->position), buffers, ⟦rank->staging⟧->address().number());", "ranks_[0]->staging",
+           "all ranks stage on the first GPU"),
+    mutant("several.rank-of-the-first", NCCL,
+           "stagesOf(plan, ⟦set.rankOf(rank->position)⟧, buffers,", "set.rankOf(ranks_[0]->position)",
+           "all ranks send what the first one sends"),
+    mutant("several.errors-of-the-first", NCCL,
+           "if (status.ok() && ⟦rank->comm⟧ &&", "rank == ranks_[0] ? rank->comm : nullptr",
+           "only the first rank's connection is asked for errors"),
+    mutant("several.first-is-aborted", NCCL,
+           "if (⟦rank->comm && !aborted_⟧) library_", "rank == ranks_[0] && !aborted_",
+           "only the first rank's connection is aborted"),
+    mutant("several.all-on-one", BACKEND,
+           "(static_cast<uint32_t>(rank) * of + ⟦number⟧) % seen", "0u",
+           "all devices are on the process's first GPU"),
 ]
 
 
@@ -142,6 +211,8 @@ def tests(build, name):
     """What is run for a mutant until something fails, by name: the command."""
     python = sys.executable
     runtime = [python, HERE / "runtime.py"]
+    if name.startswith("several."):
+        return {"gpu.several": [python, HERE / "several.py"]}
     if name.startswith("nccl."):
         return {"gpu.runtime, processes": [*runtime, "two_processes_by_nccl", "a_sum_of_two_processes_by_nccl"]}
     if name.startswith(("code.", "product.")):

@@ -418,12 +418,12 @@ def products_by_cublaslt_are_in_graphs(directory):
     require(step.get("cuGraphLaunch") == 1 and not step.get("cublasLtMatmul"), f"a step takes {step}")
 
 
-def without_cublaslt(directory):
-    """A folder of libraries that has the driver's stand-in alone. Where CUDA is installed, its own cuBLASLt is found, for which there is no GPU."""
+def driver_alone(directory):
+    """A folder of libraries that has the driver's stand-in alone. Where CUDA is installed, its own libraries are found, for which there is no GPU."""
     folder = os.path.join(directory, "libraries")
     os.makedirs(folder)
     driver = next(path for each in os.environ["LD_LIBRARY_PATH"].split(":") if os.path.exists(path := os.path.join(each, "libcuda.so.1")))
-    os.symlink(driver, os.path.join(folder, "libcuda.so.1"))
+    os.symlink(os.path.abspath(driver), os.path.join(folder, "libcuda.so.1"))
     return folder
 
 
@@ -433,7 +433,7 @@ def own_kernels_where_cublaslt_is_not(directory):
     report, own, said = report_of(program)
     require(report["code"] == "sm_80 (PTX)" and "cuBLASLt" not in said, report["code"])
     program = Program(directory, PRODUCTS, target="cuda:sm_80+cublaslt", **SHAPES)
-    folder = without_cublaslt(directory)
+    folder = driver_alone(directory)
     for settings, reason in (({"TESSERA_CUBLASLT": "off"}, None), ({"LD_LIBRARY_PATH": folder}, "there is no libcublasLt.so.13 or .12|cannot be used here"),
                              ({"TESSERA_CUBLASLT_LACKS": 1}, "has no way to compute 6 of 6 products")):
         report, found, said = report_of(program, **settings)
@@ -553,15 +553,18 @@ def two_processes_by_nccl(directory):
     require(re.search(r"rank 1\b.*\((waiting for|found behind) \w+ at \S*p.mlir", message), message)
 
 
-def main():
-    if not shutil.which("mpirun"):
-        for each in (two_processes_by_nccl, a_sum_of_two_processes_by_nccl):
-            CASES.remove(each)
-            print(f"not run: {each.__name__}, as there is no mpirun")
+OF_PROCESSES = ("two_processes_by_nccl", "a_sum_of_two_processes_by_nccl")
+
+
+def main(cases, of_processes):
+    """Those that are named on the command line, or all; without mpirun but for those that need it."""
     names = sys.argv[1:]
     wrong = 0
-    for each in CASES:
+    for each in cases:
         if names and each.__name__ not in names:
+            continue
+        if each.__name__ in of_processes and not shutil.which("mpirun"):
+            print(f"not run: {each.__name__}, as there is no mpirun")
             continue
         with tempfile.TemporaryDirectory() as directory:
             try:
@@ -574,4 +577,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(CASES, OF_PROCESSES))

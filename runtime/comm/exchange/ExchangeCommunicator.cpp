@@ -60,6 +60,7 @@ Status ExchangeCommunicator::start(Worker &, uint32_t position, const Collective
   flight.sequence = plan.route ? 0 : ++sequences_[plan.groupSet];
   flight.phase = 0;
   active_.push_back(plan.site);
+  transport_.comeToCollective();
   readOperands(flight);
   if (flight.is != Flight::Is::ReadingOperands)
     if (Status s = post(flight); !s.ok())

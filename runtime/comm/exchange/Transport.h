@@ -76,6 +76,12 @@ public:
                  const std::shared_ptr<const void> &owner);
   Result<std::shared_ptr<std::vector<char>>> collect(int32_t peer, int32_t tag, size_t bytes);
   Status health() const;
+  // This process has come to so many collectives, over the connection's time; whether it waits for peers
+  // that do not answer to messages of this transport.
+  void report(uint64_t collectives, bool waits) {
+    plugin_.report(plugin_.state, collectives, waits);
+  }
+  void comeToCollective() { report(++collectives_, false); }
   // Keeps memory that a message of a failed run may still use, until the connection is closed.
   void bury(std::shared_ptr<const void> memory) {
     std::lock_guard lock(buriedMutex_);
@@ -97,6 +103,7 @@ private:
   const pid_t process_;
   std::unique_ptr<Background> background_ = std::make_unique<Background>();
   std::atomic<uint32_t> sessions_{0};
+  std::atomic<uint64_t> collectives_{0};
   std::atomic<bool> closed_{false}, isOver_{false};
   std::mutex buriedMutex_;
   std::vector<std::shared_ptr<const void>> buried_;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TESSERA_TRANSPORT_ABI 5
+#define TESSERA_TRANSPORT_ABI 6
 
 typedef struct TesseraTransport {
   uint32_t abi; /* TESSERA_TRANSPORT_ABI */
@@ -24,6 +24,9 @@ typedef struct TesseraTransport {
    * ended or fell silent, all ranks wait for each other, or this one announced a failure. Otherwise
    * 0. Cheap. */
   int32_t (*failure)(void *state, char *text, size_t size);
+  /* How many collectives this process has come to, which peers hear with its heartbeat: who waits finds
+   * out which of them has come to none for long. `waits`: it waits for peers by other ways than `test`. */
+  void (*report)(void *state, uint64_t collectives, int32_t waits);
   /* Tells all peers that this process failed, and why. */
   void (*announce)(void *state, const char *text);
   /* The number of the process of a peer whose memory this one may read and write, and that may do so

@@ -32,6 +32,7 @@ using namespace std::chrono_literals;
 
 enum : int { kHeartbeatTag = 1, kFailureTag = 2, kGoodbyeTag = 3 };
 constexpr size_t kLargestPart = size_t{64} << 20; // what comes in part counts as having come
+constexpr double kStuckSeconds = 1800;            // without TESSERA_PROGRESS_TIMEOUT
 constexpr size_t kNotice = 480;                   // bytes of a failure's text
 // mpirun sends SIGTERM to all when one process ends badly, and SIGKILL a second later.
 constexpr auto kLookAround = 250ms, kLastWords = 700ms;
@@ -49,8 +50,11 @@ bool isTerminationPending() {
 
 class Connection {
 public:
-  Connection(Clock::duration limit, Clock::duration connectLimit)
-      : limit_(limit), connectLimit_(connectLimit) {}
+  struct Limits {
+    Clock::duration silent, connect, stuck;
+  };
+  explicit Connection(const Limits &limits)
+      : limit_(limits.silent), connectLimit_(limits.connect), stuckLimit_(limits.stuck) {}
 
   // Nothing, or why there is no connection. Then the thread may hang in MPI for ever, and the
   // object must stay.
@@ -124,6 +128,16 @@ public:
     return done;
   }
 
+  void report(uint64_t collectives, bool waits) {
+    collectives_.store(collectives, std::memory_order_relaxed);
+    if (!waits)
+      return;
+    std::lock_guard lock(mutex_);
+    if (std::exchange(waitingAt_, collectives) != collectives)
+      waiting_.came(Clock::now());
+    waiting_.asked(Clock::now());
+  }
+
   bool failure(char *text, size_t size) {
     if (!failed_.load(std::memory_order_acquire))
       return false;
@@ -182,6 +196,7 @@ private:
   };
   struct Beat {
     int64_t waiting; // nanoseconds
+    uint64_t collectives;
   };
 
   void live() {
@@ -242,7 +257,7 @@ private:
       processes_.push_back(peer == rank_ ? PeerProcess() : PeerProcess(names[peer]));
     outgoing_.assign(size_, MPI_REQUEST_NULL);
     beats_.resize(size_);
-    watch_ = std::make_unique<PeerWatch>(rank_, size_, limit_, Clock::now());
+    watch_ = std::make_unique<PeerWatch>(rank_, size_, limit_, Clock::now(), stuckLimit_);
     return "";
   }
 
@@ -273,7 +288,7 @@ private:
     for (int peer : ended)
       watch_->processEnded(peer);
     Clock::time_point now = Clock::now();
-    if (std::string wrong = watch_->check(waiting_.length(now), now); !wrong.empty())
+    if (std::string wrong = watch_->check(waiting_.length(now), now, collectives_); !wrong.empty())
       fail(wrong);
     heedTermination(now);
   }
@@ -304,7 +319,7 @@ private:
         MPI_Test(&outgoing_[peer], &done, MPI_STATUS_IGNORE);
       if (!done)
         continue;
-      beats_[peer] = {waiting};
+      beats_[peer] = {waiting, collectives_};
       MPI_Isend(&beats_[peer], sizeof(Beat), MPI_BYTE, peer, kHeartbeatTag, comm_,
                 &outgoing_[peer]);
     }
@@ -315,7 +330,8 @@ private:
       Beat beat = {};
       MPI_Recv(&beat, sizeof beat, MPI_BYTE, status.MPI_SOURCE, kHeartbeatTag, comm_,
                MPI_STATUS_IGNORE);
-      watch_->heard(status.MPI_SOURCE, std::chrono::nanoseconds(beat.waiting), Clock::now());
+      watch_->heard(status.MPI_SOURCE, std::chrono::nanoseconds(beat.waiting), Clock::now(),
+                    beat.collectives);
     }
   }
 
@@ -377,7 +393,7 @@ private:
     return true;
   }
 
-  const Clock::duration limit_, connectLimit_;
+  const Clock::duration limit_, connectLimit_, stuckLimit_;
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1, largestTag_ = 32767; // what MPI promises at least
   char goodbye_ = 0;
@@ -387,12 +403,14 @@ private:
   std::vector<PeerProcess> processes_;
   std::vector<int64_t> reachable_; // processes by rank, where memory can be reached
   Waiting waiting_;
+  uint64_t waitingAt_ = 0; // collectives that it had come to when it last waited
   std::vector<MPI_Request> outgoing_;
   std::vector<Beat> beats_;
   std::list<Notice> notices_;
   std::string failure_;
   Clock::time_point terminatedSince_{};
   std::atomic<bool> failed_{false};
+  std::atomic<uint64_t> collectives_{0};
 
   std::mutex wakeMutex_; // of what follows
   std::condition_variable changed_;
@@ -432,13 +450,17 @@ tessera_transport_open(TesseraTransport *transport) {
   // Processes start one after the other, and MPI takes its time to begin.
   auto start = environmentNumber("TESSERA_CONNECT_TIMEOUT", 0.5, 86400);
   double startSeconds = start.ok() ? start->value_or(std::max(seconds, 4.0)) : 30;
+  auto stuck = environmentNumber("TESSERA_PROGRESS_TIMEOUT", 0, 864000);
   auto inClock = [](double s) {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
   };
-  auto *connection = new Connection(inClock(seconds), inClock(startSeconds));
+  auto *connection =
+      new Connection({.silent = inClock(seconds),
+                      .connect = inClock(startSeconds),
+                      .stuck = inClock(stuck.ok() ? stuck->value_or(kStuckSeconds) : 0)});
   if (std::string problem = connection->connect(arrivals); !problem.empty())
     return fail(problem);
-  for (const auto *number : {&limit, &start})
+  for (const auto *number : {&limit, &start, &stuck})
     if (!number->ok()) // the other ranks must hear of it
       connection->announce((number->status().message() + " (seconds)").c_str());
   transport->abi = TESSERA_TRANSPORT_ABI;
@@ -457,6 +479,9 @@ tessera_transport_open(TesseraTransport *transport) {
   };
   transport->failure = [](void *state, char *text, size_t size) -> int32_t {
     return of(state).failure(text, size);
+  };
+  transport->report = [](void *state, uint64_t collectives, int32_t waits) {
+    of(state).report(collectives, waits != 0);
   };
   transport->announce = [](void *state, const char *text) { of(state).announce(text); };
   transport->process = [](void *state, int32_t peer) { return of(state).process(peer); };

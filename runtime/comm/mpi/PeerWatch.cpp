@@ -13,12 +13,18 @@ Clock::duration Waiting::length(Clock::time_point now) const {
   return now - asked_ > kPause ? Clock::duration::zero() : now - since_;
 }
 
-PeerWatch::PeerWatch(int rank, int size, Clock::duration limit, Clock::time_point now)
-    : rank_(rank), limit_(limit), peers_(size, Peer{now}) {}
+PeerWatch::PeerWatch(int rank, int size, Clock::duration limit, Clock::time_point now,
+                     Clock::duration stuckLimit)
+    : rank_(rank), limit_(limit), stuckLimit_(stuckLimit), peers_(size, Peer{now, now}) {}
 
-void PeerWatch::heard(int peer, Clock::duration waiting, Clock::time_point now) {
-  peers_[peer].lastHeard = now;
-  peers_[peer].waiting = waiting;
+void PeerWatch::heard(int peer, Clock::duration waiting, Clock::time_point now,
+                      uint64_t collectives) {
+  Peer &of = peers_[peer];
+  of.lastHeard = now;
+  if (waiting > Clock::duration::zero() || of.collectives != collectives)
+    of.lastMoved = now;
+  of.waiting = waiting;
+  of.collectives = collectives;
 }
 
 static std::string seconds(Clock::duration time) {
@@ -27,7 +33,7 @@ static std::string seconds(Clock::duration time) {
   return text;
 }
 
-std::string PeerWatch::check(Clock::duration waiting, Clock::time_point now) {
+std::string PeerWatch::check(Clock::duration waiting, Clock::time_point now, uint64_t collectives) {
   std::string wrong;
   for (size_t p = 0; p < peers_.size(); ++p) {
     Peer &peer = peers_[p];
@@ -40,7 +46,29 @@ std::string PeerWatch::check(Clock::duration waiting, Clock::time_point now) {
                           : ": has been silent for " + seconds(limit_));
     peer.gone = anyLost_ = true;
   }
-  return wrong.empty() ? checkStall(waiting) : wrong;
+  if (wrong.empty())
+    wrong = checkStall(waiting);
+  return wrong.empty() ? checkStuck(waiting, now, collectives) : wrong;
+}
+
+// Of those that have come to nothing for so long the one that is least far.
+std::string PeerWatch::checkStuck(Clock::duration waiting, Clock::time_point now,
+                                  uint64_t collectives) const {
+  if (stuckLimit_ == Clock::duration::zero() || waiting < stuckLimit_)
+    return "";
+  int stuck = -1;
+  for (int p = 0; p < static_cast<int>(peers_.size()); ++p)
+    if (p != rank_ && !peers_[p].gone && now - peers_[p].lastMoved >= stuckLimit_ &&
+        (stuck < 0 || peers_[p].collectives < peers_[stuck].collectives))
+      stuck = p;
+  if (stuck < 0)
+    return "";
+  return "rank " + std::to_string(stuck) +
+         ": its heart beats, but it has come to no collective for " + seconds(stuckLimit_) +
+         " (to " + std::to_string(peers_[stuck].collectives) + " before, this rank to " +
+         std::to_string(collectives) +
+         "): it is stuck in a kernel or a loop, or computes for longer than "
+         "TESSERA_PROGRESS_TIMEOUT allows";
 }
 
 std::string PeerWatch::checkStall(Clock::duration waiting) const {

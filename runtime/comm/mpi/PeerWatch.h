@@ -5,6 +5,8 @@
 //   its process ended without                            failed: killed, out of memory
 //   silent for longer than the limit                     failed: stopped, or its machine is gone
 //   all that are left have waited longer than the limit  failed: they wait for each other in vain
+//   waited for, and has come to no collective for longer
+//   than a limit of its own, generous                    failed: stuck in a kernel or a loop
 #pragma once
 
 #include <chrono>
@@ -31,14 +33,16 @@ private:
 
 class PeerWatch {
 public:
-  PeerWatch(int rank, int size, Clock::duration limit, Clock::time_point now);
+  // `stuckLimit`: zero for none.
+  PeerWatch(int rank, int size, Clock::duration limit, Clock::time_point now,
+            Clock::duration stuckLimit = {});
 
-  // A heartbeat, which tells how long the peer has been waiting.
-  void heard(int peer, Clock::duration waiting, Clock::time_point now);
+  // A heartbeat, which tells how long the peer has been waiting, and how many collectives it has come to.
+  void heard(int peer, Clock::duration waiting, Clock::time_point now, uint64_t collectives = 0);
   void saidGoodbye(int peer) { peers_[peer].gone = true; }
   void processEnded(int peer) { peers_[peer].ended = true; }
-  // What has gone wrong, if anything: "rank 1: ..". `waiting`: of this process.
-  std::string check(Clock::duration waiting, Clock::time_point now);
+  // What has gone wrong, if anything: "rank 1: ..". `waiting`, `collectives`: of this process.
+  std::string check(Clock::duration waiting, Clock::time_point now, uint64_t collectives = 0);
 
   // Nobody is left to wait for.
   bool allGone() const;
@@ -47,14 +51,17 @@ public:
 
 private:
   struct Peer {
-    Clock::time_point lastHeard;
+    Clock::time_point lastHeard, lastMoved; // moved: waited, or came to a collective
     Clock::duration waiting{};
+    uint64_t collectives = 0;
     bool gone = false, ended = false;
   };
   std::string checkStall(Clock::duration waiting) const;
+  std::string checkStuck(Clock::duration waiting, Clock::time_point now,
+                         uint64_t collectives) const;
 
   int rank_;
-  Clock::duration limit_;
+  Clock::duration limit_, stuckLimit_;
   std::vector<Peer> peers_; // by rank; one's own is unused
   bool anyLost_ = false;
 };

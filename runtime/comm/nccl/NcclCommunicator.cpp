@@ -4,6 +4,7 @@
 #include "runtime/program/LoadedProgram.h"
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <thread>
 
 namespace tessera::runtime {
@@ -13,147 +14,278 @@ using device::Space;
 
 static constexpr int kTurns = 1000; // of a millisecond
 
-NcclCommunicator::NcclCommunicator(const nccl::Library &library,
-                                   std::shared_ptr<device::CudaBackend> backend,
-                                   const DeviceProgram &program, Run &run, Transport &transport)
-    : library_(library), backend_(std::move(backend)), driver_(backend_->driver()),
-      program_(program), run_(run), transport_(transport),
-      position_(static_cast<uint32_t>(program.mesh().positionOf(transport.rank()))),
-      ready_(*backend_), done_(*backend_) {}
+NcclCommunicator::NcclCommunicator(const nccl::Library &library, const std::vector<Here> &here,
+                                   const DeviceProgram &program, Run &run, Transport *transport)
+    : library_(library), program_(program), run_(run), transport_(transport),
+      order_(here.size(), [this](const StartOrder::Start &start) { return membersOf(start); }) {
+  for (const Here &device : here)
+    ranks_.push_back(std::make_unique<Rank>(device));
+}
 
-Result<std::unique_ptr<NcclCommunicator>>
-NcclCommunicator::make(std::shared_ptr<device::CudaBackend> backend, const DeviceProgram &program,
-                       Run &run, Transport &transport) {
+Result<std::unique_ptr<NcclCommunicator>> NcclCommunicator::make(const std::vector<Here> &here,
+                                                                 const DeviceProgram &program,
+                                                                 Run &run, Transport *transport) {
   auto library = nccl::Library::open();
   if (!library.ok())
     return library.status();
   if (!program.file().channels().empty())
     return Status(Code::Unimplemented, "communicator 'nccl' carries no channels between programs: "
-                                       "run with --comm=mpi");
+                                       "run with --comm=mpi, or --comm=local on one GPU");
   std::unique_ptr<NcclCommunicator> made(
-      new NcclCommunicator(**library, std::move(backend), program, run, transport));
-  made->backend_->enter();
-  if (Status s = made->driver_.status(made->driver_.cuStreamCreate(&made->stream_, kNonBlocking),
-                                      "no stream for collectives");
-      !s.ok())
-    return s;
-  uint64_t staging = 0; // all are in one stream
-  for (const CollectivePlan &plan : program.decoded().collectives)
-    staging = std::max(staging, stagingBytes(plan));
-  made->staging_ = made->backend_->allocate(Space::Device, staging);
-  if (!made->staging_)
-    return Status(Code::ResourceExhausted,
-                  "no memory for what collectives stage (" + std::to_string(staging) + " bytes)");
+      new NcclCommunicator(**library, here, program, run, transport));
+  for (auto &rank : made->ranks_)
+    if (Status s = made->open(*rank); !s.ok())
+      return s;
   return made;
 }
 
-NcclCommunicator::~NcclCommunicator() {
-  backend_->enter();
-  if (stream_)
-    driver_.cuStreamSynchronize(stream_);
-  if (comm_ && !aborted_) {
-    if (registered_)
-      library_.ncclCommDeregister(comm_, registered_);
-    library_.ncclCommDestroy(comm_);
-  }
-  tables_.clear();
-  if (stream_)
-    driver_.cuStreamDestroy(stream_);
+Status NcclCommunicator::open(Rank &rank) {
+  const Driver &driver = rank.backend->driver();
+  rank.backend->enter();
+  if (Status s = driver.status(driver.cuStreamCreate(&rank.stream, kNonBlocking),
+                               "no stream for collectives");
+      !s.ok())
+    return s;
+  uint64_t staging = 0; // all are in one stream
+  for (const CollectivePlan &plan : program_.decoded().collectives)
+    staging = std::max(staging, stagingBytes(plan));
+  rank.staging = rank.backend->allocate(Space::Device, staging);
+  return rank.staging ? Status()
+                      : Status(Code::ResourceExhausted, "no memory for what collectives stage (" +
+                                                            std::to_string(staging) + " bytes)" +
+                                                            rank.backend->where());
 }
 
-// Rank 0's, for all.
+NcclCommunicator::~NcclCommunicator() {
+  for (auto &rank : ranks_) {
+    const Driver &driver = rank->backend->driver();
+    rank->backend->enter();
+    if (rank->stream)
+      driver.cuStreamSynchronize(rank->stream);
+    if (rank->comm && !aborted_) {
+      if (rank->registered)
+        library_.ncclCommDeregister(rank->comm, rank->registered);
+      library_.ncclCommDestroy(rank->comm);
+    }
+    rank->tables.clear();
+    if (rank->stream)
+      driver.cuStreamDestroy(rank->stream);
+  }
+}
+
+size_t NcclCommunicator::indexOf(uint32_t position) const {
+  size_t index = 0;
+  while (ranks_[index]->position != position)
+    ++index;
+  return index;
+}
+
+std::vector<size_t> NcclCommunicator::membersOf(const StartOrder::Start &start) const {
+  const Decoded &decoded = program_.decoded();
+  const GroupSet &set = decoded.groupSets[decoded.collectives[start.collective].groupSet];
+  std::vector<size_t> members;
+  for (size_t i = 0; i < ranks_.size(); ++i)
+    if (set.groupOf(ranks_[i]->position) == start.group)
+      members.push_back(i);
+  return members;
+}
+
+// --- Connecting ---
+
+// From the process of the first device, for all that have devices of the program.
 Status NcclCommunicator::exchangeId(nccl::UniqueId &id) {
-  if (transport_.rank() != 0) {
-    auto received = transport_.collect(0, kNcclTag, sizeof id);
+  std::set<int32_t> processes;
+  int32_t first = 0, own = transport_ ? transport_->rank() : 0;
+  for (uint32_t p = static_cast<uint32_t>(program_.mesh().size()); transport_ && p-- > 0;) {
+    first = static_cast<int32_t>(program_.mesh().deviceAt(p) * transport_->size() /
+                                 program_.file().deviceCount());
+    processes.insert(first);
+  }
+  if (first != own) {
+    auto received = transport_->collect(first, kNcclTag, sizeof id);
     if (!received.ok())
       return received.status();
     std::copy_n((*received)->data(), sizeof id, id.bytes);
     return {};
   }
-  if (Status s = library_.status(library_.ncclGetUniqueId(&id), "processes cannot be connected");
+  if (Status s = library_.status(library_.ncclGetUniqueId(&id), "devices cannot be connected");
       !s.ok())
     return s;
   auto sent = std::make_shared<nccl::UniqueId>(id);
-  for (int32_t peer = 1; peer < transport_.size(); ++peer)
-    if (Status s = transport_.deliver(peer, kNcclTag, sent->bytes, sizeof id, sent); !s.ok())
-      return s;
+  for (int32_t peer : processes)
+    if (peer != own)
+      if (Status s = transport_->deliver(peer, kNcclTag, sent->bytes, sizeof id, sent); !s.ok())
+        return s;
   return {};
 }
 
-Status NcclCommunicator::connect(std::shared_ptr<device::Memory> arena) {
-  arena_ = std::move(arena);
+Status NcclCommunicator::connect(std::vector<std::shared_ptr<device::Memory>> arenas) {
+  for (size_t i = 0; i < ranks_.size(); ++i)
+    ranks_[i]->arena = std::move(arenas[i]);
+  return join();
+}
+
+Status NcclCommunicator::join() {
   nccl::UniqueId id = {};
   if (Status s = exchangeId(id); !s.ok())
     return s;
-  auto comm = nccl::connect(library_, backend_, transport_, id);
-  if (!comm.ok())
-    return comm.status();
-  comm_ = *comm;
-  // Without it what is sent goes by way of the library's own memory.
-  if (library_.ncclCommRegister && library_.ncclCommDeregister && arena_ &&
-      library_.ncclCommRegister(comm_, arena_->address().bits(), arena_->bytes(), &registered_) !=
-          nccl::kSuccess)
-    registered_ = nullptr;
-  return {};
+  nccl::RanksHere here{static_cast<int>(program_.mesh().size()), {}, {}};
+  for (const auto &rank : ranks_) {
+    here.ranks.push_back(static_cast<int>(rank->position));
+    here.backends.push_back(rank->backend);
+  }
+  auto comms = nccl::connect(library_, here, transport_, id);
+  if (!comms.ok())
+    return comms.status();
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    Rank &rank = *ranks_[i];
+    rank.comm = (*comms)[i];
+    // Without it what is sent goes by way of the library's own memory.
+    if (library_.ncclCommRegister && library_.ncclCommDeregister && rank.arena &&
+        library_.ncclCommRegister(rank.comm, rank.arena->address().bits(), rank.arena->bytes(),
+                                  &rank.registered) != nccl::kSuccess)
+      rank.registered = nullptr;
+  }
+  aborted_ = false;
+  return greet();
 }
 
-Status NcclCommunicator::come(uint32_t, uint32_t site, Gathering &gathering, uint64_t lane) {
-  return driver_.status(ready_.record(site, 0, gathering.reach(lane)), "no event of a collective");
+// NCCL connects two ranks at their first message, and waits for both meanwhile. Of several processes with
+// several devices each two could wait for others of each other's: so all of these connect here, at once.
+Status NcclCommunicator::greet() {
+  if (!transport_ || ranks_.size() == 1)
+    return {};
+  const Decoded &decoded = program_.decoded();
+  nccl::ResultCode code = library_.ncclGroupStart();
+  for (const auto &rank : ranks_) {
+    std::set<uint32_t> peers; // positions
+    for (const CollectivePlan &plan : decoded.collectives) {
+      const GroupSet &set = decoded.groupSets[plan.groupSet];
+      uint32_t own = set.rankOf(rank->position);
+      for (uint32_t r = 0; r < plan.groupSize; ++r)
+        if (r != own && (plan.moves(own, r) || plan.moves(r, own)))
+          peers.insert(set.member(set.groupOf(rank->position), r));
+    }
+    char *byte = static_cast<char *>(rank->staging->address().bits());
+    for (uint32_t peer : peers) {
+      if (code == nccl::kSuccess)
+        code = library_.ncclSend(byte, 1, nccl::kBytes, static_cast<int>(peer), rank->comm,
+                                 rank->stream);
+      if (code == nccl::kSuccess)
+        code = library_.ncclRecv(byte + 1, 1, nccl::kBytes, static_cast<int>(peer), rank->comm,
+                                 rank->stream);
+    }
+  }
+  nccl::ResultCode ended = library_.ncclGroupEnd();
+  return library_.status(code == nccl::kSuccess ? ended : code, "the devices cannot be connected");
 }
 
-Status NcclCommunicator::follow(uint32_t, uint32_t site, Gathering &gathering, uint64_t lane) {
-  return driver_.status(done_.await(site, 0, gathering.reach(lane)),
-                        "a collective cannot be waited for");
+// --- Collectives ---
+
+Status NcclCommunicator::come(uint32_t position, uint32_t site, Gathering &gathering,
+                              uint64_t lane) {
+  Rank &rank = *ranks_[indexOf(position)];
+  return rank.backend->driver().status(rank.ready.record(site, 0, gathering.reach(lane)),
+                                       "no event of a collective");
 }
 
-Status NcclCommunicator::start(Worker &, uint32_t, const CollectivePlan &plan,
+Status NcclCommunicator::follow(uint32_t position, uint32_t site, Gathering &gathering,
+                                uint64_t lane) {
+  Rank &rank = *ranks_[indexOf(position)];
+  return rank.backend->driver().status(rank.done.await(site, 0, gathering.reach(lane)),
+                                       "a collective cannot be waited for");
+}
+
+Status NcclCommunicator::start(Worker &, uint32_t position, const CollectivePlan &plan,
                                const device::Address *buffers) {
-  backend_->enter();
-  std::vector<uint64_t> addresses;
+  const Decoded &decoded = program_.decoded();
+  StartOrder::Start start{plan.site,
+                          static_cast<uint32_t>(&plan - decoded.collectives.data()),
+                          decoded.groupSets[plan.groupSet].groupOf(position),
+                          {}};
   for (size_t i = 0; i < 2 * plan.transfers.size(); ++i)
-    addresses.push_back(buffers[i].number());
-  Status status = driver_.status(ready_.await(plan.site, 0, stream_),
-                                 "an operand of a collective cannot be waited for");
-  if (status.ok())
-    status = give(plan, addresses);
-  if (status.ok())
-    status = driver_.status(done_.record(plan.site, 0, stream_), "no event of a collective");
-  if (!status.ok())
-    return {status.code(), std::string(nameOf(plan.kind)) + " at " +
-                               program_.location(plan.location) + ": " + status.message()};
+    start.buffers.push_back(buffers[i].number());
   std::lock_guard lock(mutex_);
-  underWay_.push_back(&plan);
-  last_ = &plan;
-  return {};
-}
-
-Status NcclCommunicator::give(const CollectivePlan &plan, const std::vector<uint64_t> &buffers) {
-  const GroupSet &set = program_.decoded().groupSets[plan.groupSet];
-  auto stages = stagesOf(plan, set.rankOf(position_), buffers, staging_->address().number());
-  for (uint32_t i = 0; i < stages.size(); ++i)
-    if (Status s = give(plan, stages[i], i, buffers); !s.ok())
+  order_.add(indexOf(position), std::move(start));
+  bool isGiven = false;
+  while (auto ready = order_.next()) {
+    if (Status s = give(std::move(*ready)); !s.ok())
       return s;
+    isGiven = true;
+  }
+  if (isGiven)
+    run_.wake(std::exchange(waiting_, nullptr));
   return {};
 }
 
-Status NcclCommunicator::give(const CollectivePlan &plan, const DeviceStage &stage, uint32_t number,
-                              const std::vector<uint64_t> &buffers) {
-  if (Status s = launch(plan, 2 * number, buffers, stage.before, false, {}); !s.ok())
-    return s;
-  if (Status s = exchange(plan, stage); !s.ok())
-    return s;
-  return launch(plan, 2 * number + 1, buffers, stage.behind, stage.reduces, stage.zeros);
+Status NcclCommunicator::give(StartOrder::Ready ready) {
+  const CollectivePlan &plan = program_.decoded().collectives[ready.starts.front().collective];
+  const GroupSet &set = program_.decoded().groupSets[plan.groupSet];
+  std::vector<Turn> turns;
+  for (size_t i = 0; i < ready.ranks.size(); ++i) {
+    Rank *rank = ranks_[ready.ranks[i]].get();
+    auto &buffers = ready.starts[i].buffers;
+    auto stages =
+        stagesOf(plan, set.rankOf(rank->position), buffers, rank->staging->address().number());
+    turns.push_back({rank, std::move(buffers), std::move(stages)});
+  }
+  Status status = give(plan, turns);
+  return status.ok() ? status
+                     : Status(status.code(), std::string(nameOf(plan.kind)) + " at " +
+                                                 program_.location(plan.location) + ": " +
+                                                 status.message());
 }
 
-Status NcclCommunicator::launch(const CollectivePlan &plan, uint32_t table,
+Status NcclCommunicator::give(const CollectivePlan &plan, std::vector<Turn> &turns) {
+  for (const Turn &turn : turns) {
+    Rank &rank = *turn.rank;
+    rank.backend->enter();
+    if (Status s = rank.backend->driver().status(rank.ready.await(plan.site, 0, rank.stream),
+                                                 "an operand of a collective cannot be waited for");
+        !s.ok())
+      return s;
+    if (Status s = rank.underWay.begin(rank.stream); !s.ok())
+      return s;
+  }
+  for (size_t i = 0; i < turns.front().stages.size(); ++i) { // of all as many
+    auto table = static_cast<uint32_t>(2 * i);
+    for (const Turn &turn : turns)
+      if (Status s =
+              launch(*turn.rank, plan, table, turn.buffers, turn.stages[i].before, false, {});
+          !s.ok())
+        return s;
+    if (Status s = exchange(plan, turns, i); !s.ok())
+      return s;
+    for (const Turn &turn : turns) {
+      const DeviceStage &stage = turn.stages[i];
+      if (Status s = launch(*turn.rank, plan, table + 1, turn.buffers, stage.behind, stage.reduces,
+                            stage.zeros);
+          !s.ok())
+        return s;
+    }
+  }
+  for (const Turn &turn : turns) {
+    Rank &rank = *turn.rank;
+    if (Status s = rank.backend->driver().status(rank.done.record(plan.site, 0, rank.stream),
+                                                 "no event of a collective");
+        !s.ok())
+      return s;
+    if (Status s = rank.underWay.end(rank.stream, plan); !s.ok())
+      return s;
+  }
+  return {};
+}
+
+Status NcclCommunicator::launch(Rank &rank, const CollectivePlan &plan, uint32_t table,
                                 const std::vector<uint64_t> &buffers,
                                 const std::vector<MovePart> &parts, bool reduces,
                                 const std::vector<Fill> &zeros) {
   if (parts.empty() && zeros.empty())
     return {};
-  auto &tables = tables_[{&plan, table}];
+  rank.backend->enter();
+  auto &tables = rank.tables[{&plan, table}];
   if (!tables)
-    tables = std::make_unique<TableVersions>(*backend_);
+    tables = std::make_unique<TableVersions>(*rank.backend);
   auto moves = tables->of(
       buffers,
       [&] {
@@ -164,50 +296,116 @@ Status NcclCommunicator::launch(const CollectivePlan &plan, uint32_t table,
       reduces ? &plan : nullptr, step_);
   if (!moves.ok())
     return moves.status();
+  const Driver &driver = rank.backend->driver();
   for (const Command &command : moves->commands)
-    if (ResultCode code = device::cuda::give(driver_, command, {}, stream_); code != kSuccess)
-      return driver_.status(code, "it cannot be launched");
+    if (ResultCode code = device::cuda::give(driver, command, {}, rank.stream); code != kSuccess)
+      return driver.status(code, "it cannot be launched");
   return {};
 }
 
-Status NcclCommunicator::exchange(const CollectivePlan &plan, const DeviceStage &stage) {
-  if (stage.sends.empty() && stage.receives.empty())
-    return {};
-  const GroupSet &set = program_.decoded().groupSets[plan.groupSet];
-  auto peerOf = [&](uint32_t rank) {
-    return static_cast<int>(program_.mesh().deviceAt(set.member(set.groupOf(position_), rank)));
+// The messages of all its ranks here, together.
+Status NcclCommunicator::exchange(const CollectivePlan &plan, const std::vector<Turn> &turns,
+                                  size_t stage) {
+  auto isEmpty = [&](const Turn &turn) {
+    return turn.stages[stage].sends.empty() && turn.stages[stage].receives.empty();
   };
-  std::lock_guard lock(mutex_);
-  if (aborted_)
+  if (std::all_of(turns.begin(), turns.end(), isEmpty))
+    return {};
+  if (aborted_ && transport_)
     return {Code::Unavailable, "the processes are not connected any more"};
+  if (aborted_) // after a step that failed
+    if (Status s = join(); !s.ok())
+      return s;
+  const GroupSet &set = program_.decoded().groupSets[plan.groupSet];
   nccl::ResultCode code = library_.ncclGroupStart();
-  for (const DeviceMessage &message : stage.sends)
-    if (code == nccl::kSuccess)
-      code = library_.ncclSend(reinterpret_cast<const void *>(message.address), message.bytes,
-                               nccl::kBytes, peerOf(message.peer), comm_, stream_);
-  for (const DeviceMessage &message : stage.receives)
-    if (code == nccl::kSuccess)
-      code = library_.ncclRecv(reinterpret_cast<void *>(message.address), message.bytes,
-                               nccl::kBytes, peerOf(message.peer), comm_, stream_);
+  for (const Turn &turn : turns) {
+    const Rank &rank = *turn.rank;
+    auto peerOf = [&](const DeviceMessage &message) {
+      return static_cast<int>(set.member(set.groupOf(rank.position), message.peer));
+    };
+    for (const DeviceMessage &message : turn.stages[stage].sends)
+      if (code == nccl::kSuccess)
+        code = library_.ncclSend(reinterpret_cast<const void *>(message.address), message.bytes,
+                                 nccl::kBytes, peerOf(message), rank.comm, rank.stream);
+    for (const DeviceMessage &message : turn.stages[stage].receives)
+      if (code == nccl::kSuccess)
+        code = library_.ncclRecv(reinterpret_cast<void *>(message.address), message.bytes,
+                                 nccl::kBytes, peerOf(message), rank.comm, rank.stream);
+  }
   nccl::ResultCode ended = library_.ncclGroupEnd();
   return library_.status(code == nccl::kSuccess ? ended : code, "messages cannot be given");
 }
 
-// The collective that the stream stands at, for messages. The lock is held.
-std::string NcclCommunicator::oldest() {
-  while (!underWay_.empty() && done_.isPast(underWay_.front()->site, 0))
-    underWay_.pop_front();
-  if (!last_)
-    return "";
-  const CollectivePlan &plan = underWay_.empty() ? *last_ : *underWay_.front();
-  return std::string(underWay_.empty() ? " (found behind " : " (waiting for ") + nameOf(plan) +
-         " at " + program_.location(plan.location) + ")";
+device::Outcome NcclCommunicator::wait(Worker &, Task &task, uint32_t position, uint32_t site) {
+  using device::Outcome;
+  std::lock_guard lock(mutex_);
+  if (run_.failed())
+    return Outcome::Failed;
+  if (!order_.isPending(indexOf(position), site))
+    return Outcome::Done;
+  task.next = waiting_;
+  waiting_ = &task;
+  return Outcome::Parked;
 }
 
-// What the stream waits for does not come any more: it goes on without.
+void NcclCommunicator::wakeAll() {
+  std::lock_guard lock(mutex_);
+  run_.wake(std::exchange(waiting_, nullptr));
+}
+
+// --- Failures ---
+
+// In a collective to which all of the group that are here have come, and which has others.
+bool NcclCommunicator::waitsForOthers(const Rank &rank) const {
+  if (!rank.underWay.isIn())
+    return false;
+  const CollectivePlan *plan = rank.underWay.first();
+  const GroupSet &set = program_.decoded().groupSets[plan->groupSet];
+  uint32_t here = 0;
+  for (const auto &other : ranks_) {
+    if (set.groupOf(other->position) != set.groupOf(rank.position))
+      continue;
+    if (!other->underWay.isIn() || other->underWay.first() != plan)
+      return false;
+    ++here;
+  }
+  return here < plan->groupSize;
+}
+
+// What peers have to know to find out who is stuck.
+void NcclCommunicator::reportProgress() {
+  uint64_t collectives = 0;
+  bool waits = false;
+  for (auto &rank : ranks_) {
+    rank->underWay.forgetEnded();
+    collectives += rank->underWay.count();
+  }
+  for (auto &rank : ranks_)
+    waits |= waitsForOthers(*rank);
+  if (transport_)
+    transport_->report(collectives, waits);
+}
+
+// The collective that the streams stand at, for messages. The lock is held.
+std::string NcclCommunicator::oldest() const {
+  const CollectivePlan *last = nullptr, *waited = nullptr;
+  for (const auto &rank : ranks_) {
+    last = last ? last : rank->underWay.last();
+    if (rank->underWay.first() && (!waited || rank->underWay.isIn()))
+      waited = rank->underWay.first();
+  }
+  if (!last)
+    return "";
+  const CollectivePlan &plan = waited ? *waited : *last;
+  return std::string(waited ? " (waiting for " : " (found behind ") + nameOf(plan) + " at " +
+         program_.location(plan.location) + ")";
+}
+
+// What the streams wait for does not come any more: they go on without.
 void NcclCommunicator::abort() {
-  if (comm_ && !aborted_)
-    library_.ncclCommAbort(comm_);
+  for (auto &rank : ranks_)
+    if (rank->comm && !aborted_)
+      library_.ncclCommAbort(rank->comm);
   aborted_ = true;
 }
 
@@ -215,19 +413,23 @@ Status NcclCommunicator::health() {
   std::lock_guard lock(mutex_);
   if (aborted_)
     return {};
-  Status status = transport_.health();
-  nccl::ResultCode error = nccl::kSuccess;
-  if (status.ok() && library_.ncclCommGetAsyncError(comm_, &error) == nccl::kSuccess)
-    status = library_.status(error, "a message between processes failed");
+  auto ofProcesses = [&] { return transport_ ? transport_->health() : Status(); };
+  Status status = ofProcesses();
+  for (auto &rank : ranks_) {
+    nccl::ResultCode error = nccl::kSuccess;
+    if (status.ok() && rank->comm &&
+        library_.ncclCommGetAsyncError(rank->comm, &error) == nccl::kSuccess)
+      status = library_.status(error, transport_ ? "a message between processes failed"
+                                                 : "a message between devices failed");
+  }
   // Who it is, the processes' own transport knows some moments later.
-  for (int turn = 0; turn < kTurns && !status.ok() && transport_.health().ok(); ++turn)
+  for (int turn = 0; transport_ && turn < kTurns && !status.ok() && ofProcesses().ok(); ++turn)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  if (Status named = transport_.health(); !status.ok() && !named.ok())
+  if (Status named = ofProcesses(); !status.ok() && !named.ok())
     status = named;
+  reportProgress();
   if (!status.ok())
     status = {status.code(), status.message() + oldest()};
-  else
-    oldest(); // forgets what is over
   if (!status.ok() || run_.failed())
     abort();
   return status;
@@ -236,12 +438,30 @@ Status NcclCommunicator::health() {
 // Of a failed run: nothing is under way any more when this returns.
 void NcclCommunicator::reset() {
   std::lock_guard lock(mutex_);
-  backend_->enter();
   abort();
-  driver_.cuStreamSynchronize(stream_);
-  underWay_.clear();
+  for (auto &rank : ranks_) {
+    rank->backend->enter();
+    rank->backend->driver().cuStreamSynchronize(rank->stream);
+    rank->underWay.forgetEnded();
+  }
+  order_.clear();
+  waiting_ = nullptr;
 }
 
-std::string NcclCommunicator::describeWait(uint32_t, uint32_t) const { return "a collective"; }
+std::string NcclCommunicator::describeWait(uint32_t position, uint32_t site) const {
+  std::lock_guard lock(mutex_);
+  const Decoded &decoded = program_.decoded();
+  const CollectivePlan *plan = nullptr;
+  for (const CollectivePlan &each : decoded.collectives)
+    plan = !plan && each.site == site ? &each : plan;
+  const GroupSet &set = decoded.groupSets[plan->groupSet];
+  std::string missing;
+  for (size_t i = 0; i < ranks_.size(); ++i)
+    if (set.groupOf(ranks_[i]->position) == set.groupOf(position) && !order_.isPending(i, site))
+      missing += (missing.empty() ? "" : ", ") +
+                 std::to_string(program_.mesh().deviceAt(ranks_[i]->position));
+  return std::string(nameOf(plan->kind)) + " at " + program_.location(plan->location) +
+         (missing.empty() ? "" : ", which device " + missing + " has not started");
+}
 
 } // namespace tessera::runtime

@@ -14,7 +14,10 @@ StreamEvents::~StreamEvents() {
 StreamEvent *StreamEvents::of(uint32_t major, uint32_t minor) {
   std::lock_guard lock(mutex_);
   StreamEvent &event = events_[{major, minor}];
-  if (!event.handle && backend_.driver().cuEventCreate(&event.handle, kNoTiming) != kSuccess)
+  if (event.handle)
+    return &event;
+  backend_.enter();
+  if (backend_.driver().cuEventCreate(&event.handle, kNoTiming) != kSuccess)
     event.handle = nullptr;
   return event.handle ? &event : nullptr;
 }

@@ -30,7 +30,7 @@ Status TableVersions::write(Version &version) {
     version.onDevice = backend_.allocate(device::Space::Device, bytes);
     if (!version.onHost || !version.onDevice) {
       version.onHost = nullptr;
-      return {Code::ResourceExhausted, "no memory for a collective's table"};
+      return {Code::ResourceExhausted, "no memory for a collective's table" + backend_.where()};
     }
   }
   std::memcpy(version.onHost->address().bits(), version.table.words.data(), bytes);

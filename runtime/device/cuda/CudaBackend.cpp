@@ -49,18 +49,26 @@ private:
   const std::shared_ptr<Memory> whole_;
 };
 
-Result<std::shared_ptr<Backend>> CudaBackend::make(std::shared_ptr<Pool> pool) {
+Result<std::shared_ptr<Backend>> CudaBackend::make(std::shared_ptr<Pool> pool, uint32_t number,
+                                                   uint32_t of) {
   auto driver = cuda::Driver::open();
   if (!driver.ok())
     return driver.status();
   std::shared_ptr<CudaBackend> backend(new CudaBackend(**driver, std::move(pool)));
-  if (Status s = backend->start(); !s.ok())
+  if (Status s = backend->start(number, of); !s.ok())
     return s;
   return std::shared_ptr<Backend>(std::move(backend));
 }
 
-// Processes of one launcher on one machine take the visible GPUs in turn.
-Status CudaBackend::start() {
+uint32_t CudaBackend::visible() {
+  auto driver = cuda::Driver::open();
+  int count = 0;
+  bool isKnown = driver.ok() && (*driver)->cuDeviceGetCount(&count) == kSuccess;
+  return isKnown ? static_cast<uint32_t>(count) : 0;
+}
+
+// Processes of one launcher on one machine take the visible GPUs in turn, each as many as it wants.
+Status CudaBackend::start(uint32_t number, uint32_t of) {
   constexpr int kMajor = 75, kMinor = 76; // attributes: the architecture's version
   int count = 0, rank = 0;
   for (const char *name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"})
@@ -69,12 +77,21 @@ Status CudaBackend::start() {
   if (cuda::ResultCode code = driver_.cuDeviceGetCount(&count); code != kSuccess || count == 0)
     return {Code::Unimplemented,
             "the program is for GPUs, and the driver shows none: see CUDA_VISIBLE_DEVICES"};
+  auto seen = static_cast<uint32_t>(count);
+  if (of > seen)
+    return {Code::FailedPrecondition,
+            "a GPU for each of " + std::to_string(of) +
+                " devices of this process is wanted, and the driver shows " + std::to_string(seen) +
+                ": see CUDA_VISIBLE_DEVICES, or use more processes, or --comm=local on one GPU"};
+  auto ordinal = static_cast<int>((static_cast<uint32_t>(rank) * of + number) % seen);
+  if (of > 1)
+    where_ = " on GPU " + std::to_string(ordinal);
   cuda::DeviceNumber device = 0;
   char name[200] = "";
   auto check = [&](cuda::ResultCode code) {
     return driver_.status(code, "the GPU cannot be used");
   };
-  if (Status s = check(driver_.cuDeviceGet(&device, rank % count)); !s.ok())
+  if (Status s = check(driver_.cuDeviceGet(&device, ordinal)); !s.ok())
     return s;
   if (Status s = check(driver_.cuDeviceGetName(name, sizeof name, device)); !s.ok())
     return s;

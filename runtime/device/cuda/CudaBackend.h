@@ -1,5 +1,5 @@
-// A GPU of NVIDIA as devices: all logical devices of the process are on one, with queues of their
-// own.
+// A GPU of NVIDIA as devices: one of the process's, or all logical devices that it has, with queues of
+// their own.
 #pragma once
 
 #include "runtime/device/Device.h"
@@ -13,9 +13,18 @@ namespace tessera::runtime::device {
 
 class CudaBackend final : public Backend {
 public:
-  static Result<std::shared_ptr<Backend>> make(std::shared_ptr<Pool> pool);
+  // Of `of` GPUs of this process the one of the number.
+  static Result<std::shared_ptr<Backend>> make(std::shared_ptr<Pool> pool, uint32_t number = 0,
+                                               uint32_t of = 1);
+  // How many GPUs the driver shows; 0 without one.
+  static uint32_t visible();
 
   std::string_view name() const override { return "cuda"; }
+  std::string where() const override { return where_; }
+  bool reaches(const Backend &other) const override {
+    const auto *cuda = dynamic_cast<const CudaBackend *>(&other);
+    return cuda && cuda->context_ == context_;
+  }
   std::shared_ptr<Memory> allocate(Space space, size_t bytes) override;
   std::vector<std::shared_ptr<Memory>> allocateTiles(Space space, size_t bytes,
                                                      size_t count) override;
@@ -47,7 +56,7 @@ private:
 
   CudaBackend(const cuda::Driver &driver, std::shared_ptr<Pool> pool)
       : driver_(driver), pool_(std::move(pool)) {}
-  Status start();
+  Status start(uint32_t number, uint32_t of);
   Status startPool(cuda::DeviceNumber device);
   cuda::ResultCode take(cuda::Pointer &memory, size_t bytes);
   std::shared_ptr<Event> move(cuda::Pointer to, cuda::Pointer from, size_t bytes);
@@ -55,7 +64,7 @@ private:
   const cuda::Driver &driver_;
   const std::shared_ptr<Pool> pool_;
   cuda::Context context_ = nullptr;
-  std::string gpu_;
+  std::string gpu_, where_;
   int major_ = 0, minor_ = 0;
   bool blocks_ = false;
   // The driver's pool keeps what is given back. Its stream is only for that: null where there is none.

@@ -113,7 +113,8 @@ uint8_t *BlockRun::global(Thread &thread, uint64_t address, unsigned bytes, bool
   Memory::Block *block = memory_.find(address, bytes, offset);
   if (!block)
     fail(thread, std::string(isWrite ? "writes " : "reads ") + std::to_string(bytes) +
-                     " bytes outside of what is allocated");
+                     " bytes outside of what is allocated" +
+                     (memory_.kernelOf ? " on its GPU" : ""));
   if (block->traces.empty())
     block->traces.resize(block->size);
   uint64_t fresh = 0;

@@ -4,12 +4,17 @@
 //
 //   TESSERA_EMULATOR_SEED    order of threads and delays (1)
 //   TESSERA_EMULATOR_SM      the architecture that it is: 80 without it
-//   TESSERA_EMULATOR_MEMORY  bytes (4 GiB)
+//   TESSERA_EMULATOR_GPUS    how many there are (1); a kernel reaches the memory of its own only.
+//                            CUDA_VISIBLE_DEVICES says which of them are seen
+//   TESSERA_EMULATOR_MEMORY  bytes (4 GiB); of each GPU with commas between
 //   TESSERA_EMULATOR_POOL    1: memory that was given back is used again, as by the driver's pool; else
 //                            no address is, so that whoever still uses it is found
 //   TESSERA_EMULATOR_LAG     microseconds by which a command may be late (200)
 //   TESSERA_EMULATOR_FAIL    a kernel that fails when it is carried out: a part of its name
 //   TESSERA_EMULATOR_REFUSE  a kernel that cannot be launched
+//   TESSERA_EMULATOR_ENDLESS a kernel that never ends
+//   TESSERA_EMULATOR_ON      the GPU where these three are meant; all without it
+//   TESSERA_EMULATOR_OF      the process of mpirun where they are meant
 //   TESSERA_EMULATOR_NO_GRAPHS  1: no graph can be made
 //   TESSERA_EMULATOR_REPORT  a file to which counts are written, a line of JSON for each kernel
 //   TESSERA_EMULATOR_CALLS   a file to which the number of calls of each function is written
@@ -17,6 +22,7 @@
 #include "test/gpu/emulator/TensorMap.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -26,6 +32,7 @@ using namespace tessera::emulator;
 namespace {
 
 struct LoadedModule {
+  unsigned device = 0;
   Module code;
   std::map<std::string, uint64_t> globals; // addresses
 };
@@ -36,19 +43,27 @@ struct Function {
   uint64_t mostAdded = 48 << 10; // of shared memory, by a launch
 };
 
+// The GPU that the thread's calls are about: that of the context which it has entered.
+thread_local unsigned current = 0;
+
 // Whether a variable names a part of the kernel's name.
-bool isNamed(const char *variable, const Kernel &kernel) {
+bool isNamed(const char *variable, const Function &function) {
   const char *name = std::getenv(variable);
-  return name && *name && kernel.name.find(name) != kernel.name.npos;
+  uint64_t process = environment("OMPI_COMM_WORLD_RANK", 0);
+  return name && *name && function.kernel->name.find(name) != function.kernel->name.npos &&
+         environment("TESSERA_EMULATOR_ON", function.module->device) == function.module->device &&
+         environment("TESSERA_EMULATOR_OF", process) == process;
 }
 
 void launch(Gpu &gpu, const Function &function, const Shape &shape,
             const std::vector<uint8_t> &parameters, uint32_t number) {
-  if (isNamed("TESSERA_EMULATOR_FAIL", *function.kernel))
+  if (isNamed("TESSERA_EMULATOR_FAIL", function))
     return gpu.fail(LaunchFailed, "kernel " + function.kernel->name + " fails, as it was told");
   Machine machine(function.module->code, function.module->globals, gpu.memory, gpu.seed + number);
+  gpu.memory.kernelOf = gpu.current;
   std::string problem = machine.run(*function.kernel, shape, parameters.data(), number,
                                     gpu.counts[function.kernel->name]);
+  gpu.memory.kernelOf.reset();
   if (!problem.empty())
     gpu.fail(IllegalAddress, problem);
 }
@@ -64,9 +79,12 @@ void launch(Gpu &gpu, const Function &function, const Shape &shape,
 
 API cuInit(unsigned) { return Success; }
 API cuDriverGetVersion(int *version) { return *version = 13000, Success; }
-API cuDeviceGetCount(int *count) { return *count = 1, Success; }
+API cuDeviceGetCount(int *count) {
+  return *count = static_cast<int>(Gpu::ofProcess().devices), Success;
+}
 API cuDeviceGet(int *device, int ordinal) {
-  return *device = ordinal, ordinal == 0 ? Success : InvalidValue;
+  bool isThere = ordinal >= 0 && ordinal < static_cast<int>(Gpu::ofProcess().devices);
+  return *device = ordinal, isThere ? Success : InvalidValue;
 }
 API cuDeviceGetName(char *name, int length, int) {
   return std::snprintf(name, static_cast<size_t>(length), "emulator"), Success;
@@ -79,12 +97,18 @@ API cuDeviceGetAttribute(int *value, int attribute, int) {
                               : 0;
   return Success;
 }
-API cuDevicePrimaryCtxRetain(void **context, int) { return *context = &Gpu::ofProcess(), Success; }
-API cuCtxSetCurrent(void *) { return Success; }
+// A context is its device's number, counted from 1.
+API cuDevicePrimaryCtxRetain(uintptr_t *context, int device) {
+  return *context = static_cast<uintptr_t>(device) + 1, Success;
+}
+API cuCtxSetCurrent(uintptr_t context) {
+  return current = static_cast<unsigned>(context - 1), Success;
+}
+API cuCtxGetDevice(int *device) { return *device = static_cast<int>(current), Success; }
 API cuMemGetInfo(size_t *free, size_t *total) {
   Gpu &gpu = Gpu::ofProcess();
   std::lock_guard lock(gpu.mutex);
-  *total = gpu.memory.total(), *free = *total - gpu.memory.used();
+  *total = gpu.memory.total(current), *free = *total - gpu.memory.used(current);
   return Success;
 }
 
@@ -107,6 +131,7 @@ API cuModuleLoadDataEx(LoadedModule **module, const void *image, unsigned option
   if (!text)
     return NoBinaryForGpu;
   auto made = std::make_unique<LoadedModule>();
+  made->device = current;
   std::string problem = parse(text, made->code);
   auto wanted = std::strtoull(
       made->code.target.substr(std::min<size_t>(3, made->code.target.size())).c_str(), nullptr, 10);
@@ -126,7 +151,7 @@ API cuModuleLoadDataEx(LoadedModule **module, const void *image, unsigned option
   Gpu &gpu = Gpu::ofProcess();
   std::lock_guard lock(gpu.mutex);
   for (const auto &[name, variable] : made->code.globals) {
-    uint64_t address = gpu.memory.allocate(variable.bytes);
+    uint64_t address = gpu.memory.allocate(variable.bytes, current);
     if (!address)
       return OutOfMemory;
     std::memcpy(gpu.memory.translate(address, variable.bytes), variable.contents.data(),
@@ -153,7 +178,7 @@ API cuModuleGetFunction(Function **function, LoadedModule *module, const char *n
 API cuMemAlloc(uint64_t *memory, size_t bytes) {
   Gpu &gpu = Gpu::ofProcess();
   std::lock_guard lock(gpu.mutex);
-  return (*memory = gpu.memory.allocate(bytes)) ? Success : OutOfMemory;
+  return (*memory = gpu.memory.allocate(bytes, current)) ? Success : OutOfMemory;
 }
 API cuMemFree(uint64_t memory) {
   Gpu &gpu = Gpu::ofProcess();
@@ -178,7 +203,8 @@ API cuMemAllocAsync(uint64_t *memory, size_t bytes, Stream *stream) {
     return CaptureUnsupported;
   Gpu &gpu = Gpu::ofProcess();
   std::lock_guard lock(gpu.mutex);
-  *memory = gpu.usesPool ? gpu.memory.allocateFromPool(bytes) : gpu.memory.allocate(bytes);
+  *memory = gpu.usesPool ? gpu.memory.allocateFromPool(bytes, stream->device)
+                         : gpu.memory.allocate(bytes, stream->device);
   return *memory ? Success : OutOfMemory;
 }
 API cuMemFreeAsync(uint64_t memory, Stream *stream) {
@@ -196,9 +222,10 @@ API cuMemcpy(uint64_t to, uint64_t from, size_t bytes) {
   Gpu &gpu = Gpu::ofProcess();
   std::lock_guard lock(gpu.mutex);
   gpu.order.begin(Order::kHost);
-  if (gpu.failure == Success)
+  gpu.current = current;
+  if (gpu.failures[current] == Success)
     gpu.copy(to, from, bytes, 0);
-  return gpu.failure;
+  return gpu.failures[current];
 }
 API cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, Stream *stream) {
   COUNTED;
@@ -218,7 +245,10 @@ API cuMemsetD8Async(uint64_t to, unsigned char value, size_t count, Stream *stre
 
 API cuStreamCreate(Stream **stream, unsigned) {
   static std::atomic<uint64_t> number{0};
-  return *stream = new Stream(Gpu::ofProcess().seed * 1'000'003 + number++), Success;
+  return *stream = new Stream(Gpu::ofProcess().seed * 1'000'003 + number++, current), Success;
+}
+API cuStreamGetDevice(Stream *stream, int *device) {
+  return *device = static_cast<int>(stream->device), Success;
 }
 API cuStreamDestroy(Stream *stream) { return delete stream, Success; }
 API cuStreamSynchronize(Stream *stream) {
@@ -228,15 +258,15 @@ API cuStreamSynchronize(Stream *stream) {
   stream->drain();
   Gpu &gpu = Gpu::ofProcess();
   std::lock_guard lock(gpu.mutex);
-  return gpu.failure;
+  return gpu.failures[stream->device];
 }
 API cuStreamWaitEvent(Stream *stream, Event *event, unsigned) {
   COUNTED;
   if (event->capture) { // the stream takes part in it from here on
     if (event->capture->isOver())
       return CapturedEvent;
-    if (stream->capture && stream->capture != event->capture)
-      return CaptureIsolation;
+    if ((stream->capture && stream->capture != event->capture) || stream->device != event->device)
+      return CaptureIsolation; // of the stand-in: graphs of one device
     return event->capture->await(stream, event), Success;
   }
   if (stream->capture)
@@ -254,13 +284,15 @@ API cuLaunchHostFunc(Stream *stream, void (*function)(void *), void *data) {
   COUNTED;
   return stream->call([=] { function(data); }), Success;
 }
-API cuEventCreate(Event **event, unsigned) { return *event = new Event, Success; }
+API cuEventCreate(Event **event, unsigned) { return *event = new Event{current}, Success; }
 API cuEventDestroy(Event *event) {
   std::lock_guard lock(Gpu::ofProcess().mutex);
   return delete event, Success;
 }
 API cuEventRecord(Event *event, Stream *stream) {
   COUNTED;
+  if (event->device != stream->device)
+    return InvalidHandle;
   if (stream->capture)
     return stream->capture->record(stream, event), Success;
   std::shared_ptr<Record> record = stream->record();
@@ -279,7 +311,7 @@ API cuEventQuery(Event *event) {
     return NotReady;
   if (event->last)
     gpu.order.join(Order::kHost, event->last->clock);
-  return gpu.failure;
+  return gpu.failures[event->device];
 }
 
 // What one thread gives to a stream, and to those that wait for it, becomes a graph.
@@ -316,8 +348,10 @@ API cuLaunchKernel(Function *function, unsigned gridX, unsigned gridY, unsigned 
                    Stream *stream, void **parameters, void **extra) {
   COUNTED;
   const Kernel &kernel = *function->kernel;
-  if (isNamed("TESSERA_EMULATOR_REFUSE", kernel))
+  if (isNamed("TESSERA_EMULATOR_REFUSE", *function))
     return LaunchOutOfResources;
+  if (function->module->device != stream->device || stream->device != current)
+    return InvalidHandle;
   bool fits =
       gridX && gridX <= INT32_MAX && gridY == 1 && gridZ == 1 && blockX &&
       blockX <= kernel.mostThreads && blockX <= 1024 && blockY == 1 && blockZ == 1 &&
@@ -325,6 +359,8 @@ API cuLaunchKernel(Function *function, unsigned gridX, unsigned gridY, unsigned 
       !extra;
   if (!fits)
     return InvalidValue;
+  if (isNamed("TESSERA_EMULATOR_ENDLESS", *function))
+    stream->call([] { std::this_thread::sleep_for(std::chrono::hours(24)); });
   std::vector<uint8_t> bytes(kernel.parameterBytes);
   for (size_t i = 0; i < kernel.parameters.size(); ++i)
     std::memcpy(bytes.data() + kernel.parameters[i].offset, parameters[i],
@@ -366,6 +402,7 @@ API cuGetErrorName(int code, const char **name) {
       {InvalidImage, "CUDA_ERROR_INVALID_IMAGE"},
       {NoBinaryForGpu, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
       {InvalidPtx, "CUDA_ERROR_INVALID_PTX"},
+      {InvalidHandle, "CUDA_ERROR_INVALID_HANDLE"},
       {NotFound, "CUDA_ERROR_NOT_FOUND"},
       {NotReady, "CUDA_ERROR_NOT_READY"},
       {IllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS"},

@@ -67,7 +67,7 @@ void GraphExec::launch(Stream &stream) {
   Gpu &gpu = Gpu::ofProcess();
   static std::atomic<uint64_t> number{0};
   while (others_.size() + 1 < graph_.lanes.size())
-    others_.push_back(std::make_unique<Stream>(gpu.seed * 1'000'033 + number++));
+    others_.push_back(std::make_unique<Stream>(gpu.seed * 1'000'033 + number++, stream.device));
   std::shared_ptr<Record> begin = stream.record();
   std::vector<std::shared_ptr<Record>> records(graph_.records);
   for (auto &record : records)

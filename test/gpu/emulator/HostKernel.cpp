@@ -9,8 +9,11 @@ namespace tessera::emulator {
 static std::string note(Gpu &gpu, const HostKernel::Range &range, uint32_t command) {
   for (size_t row = 0; row < range.rows; ++row) {
     uint64_t address = range.address + row * range.pitch;
-    if (!gpu.memory.translate(address, range.bytes))
-      return "lies outside of what is allocated";
+    gpu.memory.kernelOf = gpu.current;
+    bool isThere = gpu.memory.translate(address, range.bytes);
+    gpu.memory.kernelOf.reset();
+    if (!isThere)
+      return "lies outside of what is allocated on its GPU";
     if (std::string problem = gpu.memory.note(address, range.bytes, range.isWritten, command);
         !problem.empty())
       return problem;

@@ -6,16 +6,27 @@
 
 namespace tessera::emulator {
 
-Memory::Memory() : total_(size_t{4} << 30), next_(kDeviceBase) {
-  if (const char *bytes = std::getenv("TESSERA_EMULATOR_MEMORY"))
-    total_ = std::strtoull(bytes, nullptr, 10);
+// "1000,2000": of the first device, and of all others.
+Memory::Memory(unsigned devices) : shares_(devices), next_(kDeviceBase) {
+  const char *text = std::getenv("TESSERA_EMULATOR_MEMORY");
+  size_t total = size_t{4} << 30;
+  for (Share &share : shares_) {
+    if (text && *text) {
+      char *end = nullptr;
+      total = std::strtoull(text, &end, 10);
+      text = *end == ',' ? end + 1 : end;
+    }
+    share.total = total;
+  }
 }
 
-uint64_t Memory::allocate(size_t bytes) {
-  if (used_ + bytes > total_)
+uint64_t Memory::allocate(size_t bytes, unsigned device) {
+  Share &share = shares_[device];
+  if (share.used + bytes > share.total)
     return 0;
   Block block;
   block.size = bytes;
+  block.device = device;
   block.bytes.reset(new (std::nothrow) uint8_t[bytes ? bytes : 1]);
   if (!block.bytes)
     return 0;
@@ -23,7 +34,7 @@ uint64_t Memory::allocate(size_t bytes) {
   // Addresses are not used again, and far apart.
   uint64_t address = next_;
   next_ += (bytes + 4096 + 255) / 256 * 256;
-  used_ += bytes;
+  share.used += bytes;
   blocks_[address] = std::move(block);
   return address;
 }
@@ -32,21 +43,22 @@ bool Memory::release(uint64_t address) {
   auto it = blocks_.find(address);
   if (it == blocks_.end())
     return false;
-  used_ -= it->second.size;
+  shares_[it->second.device].used -= it->second.size;
   blocks_.erase(it);
   return true;
 }
 
-uint64_t Memory::allocateFromPool(size_t bytes) {
-  std::vector<uint64_t> &free = pool_[bytes];
+uint64_t Memory::allocateFromPool(size_t bytes, unsigned device) {
+  Share &share = shares_[device];
+  std::vector<uint64_t> &free = share.pool[bytes];
   if (free.empty())
-    return allocate(bytes);
+    return allocate(bytes, device);
   uint64_t address = free.back();
   Block &block = blocks_[address];
-  if (used_ + bytes > total_)
+  if (share.used + bytes > share.total)
     return 0;
   free.pop_back();
-  used_ += bytes;
+  share.used += bytes;
   block.isFree = false;
   std::memset(block.bytes.get(), 0xff, bytes);
   return address;
@@ -56,9 +68,10 @@ bool Memory::releaseToPool(uint64_t address) {
   auto it = blocks_.find(address);
   if (it == blocks_.end() || it->second.isFree)
     return false;
-  used_ -= it->second.size;
+  Share &share = shares_[it->second.device];
+  share.used -= it->second.size;
   it->second.isFree = true;
-  pool_[it->second.size].push_back(address);
+  share.pool[it->second.size].push_back(address);
   return true;
 }
 
@@ -69,7 +82,8 @@ Memory::Block *Memory::find(uint64_t address, size_t bytes, size_t &offset) {
   auto &[first, block] = *std::prev(after);
   offset = address - first;
   bool isInside = offset <= block.size && bytes <= block.size - offset;
-  return isInside && !block.isFree ? &block : nullptr;
+  bool isReached = !kernelOf || *kernelOf == block.device;
+  return isInside && isReached && !block.isFree ? &block : nullptr;
 }
 
 uint8_t *Memory::translate(uint64_t address, size_t bytes) {

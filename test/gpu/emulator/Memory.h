@@ -1,5 +1,6 @@
-// The memory of the device that is emulated: blocks with nothing between them, at addresses that the
-// host faults at. Each byte knows who read and wrote it last, so that races are found.
+// The memory of the devices that are emulated: blocks with nothing between them, at addresses that the
+// host faults at, and of which each is one device's. Each byte knows who read and wrote it last, so that
+// races are found.
 #pragma once
 
 #include "test/gpu/emulator/Order.h"
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,18 +28,20 @@ public:
   struct Block {
     std::unique_ptr<uint8_t[]> bytes;
     size_t size = 0;
+    unsigned device = 0;
     std::vector<Trace> traces; // made when a kernel first comes
     bool isFree = false;       // but kept by a pool
   };
 
-  Memory();
+  explicit Memory(unsigned devices = 1);
   // 256-byte aligned, filled with ones, which no program should read. 0: there is no room.
-  uint64_t allocate(size_t bytes);
+  uint64_t allocate(size_t bytes, unsigned device = 0);
   bool release(uint64_t address);
   // Of a pool, which gives what it got back to the next who wants as much.
-  uint64_t allocateFromPool(size_t bytes);
+  uint64_t allocateFromPool(size_t bytes, unsigned device = 0);
   bool releaseToPool(uint64_t address);
-  // The block that holds all of [address, address + bytes), with the offset there; null: none does.
+  // The block that holds all of [address, address + bytes), with the offset there; null: none does, or,
+  // of a kernel, that of another device.
   Block *find(uint64_t address, size_t bytes, size_t &offset);
   // Of an address of the device or of the host.
   uint8_t *translate(uint64_t address, size_t bytes);
@@ -47,13 +51,18 @@ public:
   // Whether an earlier launch is over before the one that runs now.
   bool isOver(uint32_t launch) const { return !order || order->isOver(launch); }
   const Order *order = nullptr; // of streams; null: everything comes in its turn
-  size_t used() const { return used_; }
-  size_t total() const { return total_; }
+  size_t used(unsigned device) const { return shares_[device].used; }
+  size_t total(unsigned device) const { return shares_[device].total; }
+  // Whose kernel runs, which reaches no other's memory; copies reach all.
+  std::optional<unsigned> kernelOf;
 
 private:
+  struct Share { // of a device
+    size_t used = 0, total = 0;
+    std::map<size_t, std::vector<uint64_t>> pool; // what is free, by bytes
+  };
   std::map<uint64_t, Block> blocks_;
-  std::map<size_t, std::vector<uint64_t>> pool_; // what is free, by bytes
-  size_t used_ = 0, total_;
+  std::vector<Share> shares_;
   uint64_t next_;
 };
 

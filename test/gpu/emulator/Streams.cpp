@@ -17,15 +17,15 @@ Gpu &Gpu::ofProcess() {
   return gpu;
 }
 
-Gpu::Gpu() {
+Gpu::Gpu() : failures(devices, Success) {
   memory.order = &order;
   std::atexit([] { ofProcess().report(); });
 }
 
 void Gpu::fail(int code, const std::string &why) {
   std::fprintf(stderr, "emulator: %s\n", why.c_str());
-  if (failure == Success)
-    failure = code;
+  if (failures[current] == Success)
+    failures[current] = code;
 }
 
 void Gpu::copy(uint64_t to, uint64_t from, size_t bytes, uint32_t command) {
@@ -84,7 +84,7 @@ void Gpu::report() const {
   }
 }
 
-Stream::Stream(uint64_t seed) : random_(seed) {
+Stream::Stream(uint64_t seed, unsigned of) : device(of), random_(seed) {
   {
     Gpu &gpu = Gpu::ofProcess();
     std::lock_guard lock(gpu.mutex);
@@ -167,13 +167,14 @@ void Stream::main() {
       gpu.order.join(number_, command.after->clock);
     }
     gpu.order.join(number_, command.known);
-    if (command.onHost) {
+    if (command.onHost && gpu.failures[device] == Success) {
       lock.unlock();
       command.onHost();
       lock.lock();
     }
+    gpu.current = device;
     for (const Action &action : command.actions)
-      if (uint32_t number = gpu.order.begin(number_); gpu.failure == Success)
+      if (uint32_t number = gpu.order.begin(number_); gpu.failures[device] == Success)
         action(gpu, number);
     if (command.records) {
       command.records->done = true;

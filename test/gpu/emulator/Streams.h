@@ -1,8 +1,9 @@
-// What carries out the commands that a program gives to the GPU that is emulated: streams, each on a
+// What carries out the commands that a program gives to the GPUs that are emulated: streams, each on a
 // thread of its own and late, events between them, and graphs.
 #pragma once
 
 #include "test/gpu/emulator/Machine.h"
+#include "test/gpu/emulator/Visible.h"
 
 #include <condition_variable>
 #include <deque>
@@ -20,6 +21,7 @@ enum Result : int {
   InvalidImage = 200,
   NoBinaryForGpu = 209,
   InvalidPtx = 218,
+  InvalidHandle = 400,
   NotFound = 500,
   NotReady = 600,
   IllegalAddress = 700,
@@ -33,16 +35,18 @@ enum Result : int {
 
 uint64_t environment(const char *name, uint64_t otherwise);
 
-// One GPU. All that runs holds its lock.
+// All GPUs of the process. All that runs on them holds their lock.
 class Gpu {
 public:
   static Gpu &ofProcess();
 
   std::mutex mutex;
   std::condition_variable changed; // a record is done
-  Memory memory;
+  const unsigned devices = static_cast<unsigned>(visibleGpus().size());
+  Memory memory{devices};
   Order order;
-  int failure = Success; // of the context, for good
+  unsigned current = 0;      // whose command runs
+  std::vector<int> failures; // of the devices' contexts, for good
   const bool usesPool = environment("TESSERA_EMULATOR_POOL", 0) != 0;
   const uint64_t architecture = environment("TESSERA_EMULATOR_SM", 80);
   uint64_t seed = environment("TESSERA_EMULATOR_SEED", 1);
@@ -71,6 +75,7 @@ struct Record {
 class Capture;
 
 struct Event {
+  unsigned device = 0;              // of the streams that may record it
   std::shared_ptr<Record> last;     // null: never recorded, which nobody waits for
   std::shared_ptr<Capture> capture; // in which it was recorded last; null: in none
   size_t record = 0;                // there
@@ -89,7 +94,7 @@ struct Graph {
 // Its methods take the lock of the GPU.
 class Stream {
 public:
-  explicit Stream(uint64_t seed);
+  Stream(uint64_t seed, unsigned device);
   ~Stream();
 
   // At the end of what it has to do, or of the graph that is being captured.
@@ -102,6 +107,7 @@ public:
   void drain();
 
   std::shared_ptr<Capture> capture; // null: none is under way
+  const unsigned device;
 
 private:
   struct Command {

@@ -1,6 +1,9 @@
-// A stand-in for libnccl.so.2, found through the library path: messages between processes whose
-// memory is the emulator's, over sockets of this machine. What a stream is given it carries out in its
-// turn, late as everything there.
+// A stand-in for libnccl.so.2, found through the library path: messages between ranks, each of which is
+// a GPU of the emulator, in one process or several, over sockets of this machine. What a stream is given
+// it carries out in its turn, late as everything there.
+//
+// Two ranks connect when the first of them gives the first message between them, and whoever gives waits
+// for the other to do so, as NCCL does: ranks of one process that are not given together may wait for ever.
 //
 //   TESSERA_NCCL_FAIL=N     the connection breaks in group N of messages
 //   TESSERA_NCCL_DIE=R:N    the process of rank R ends there
@@ -18,9 +21,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <poll.h>
 #include <random>
+#include <set>
 #include <string>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -33,6 +39,8 @@ using Stream = struct StreamOfDriver *;
 extern "C" {
 int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, Stream stream);
 int cuLaunchHostFunc(Stream stream, void (*function)(void *), void *data);
+int cuCtxGetDevice(int *device);
+int cuStreamGetDevice(Stream stream, int *device);
 }
 
 namespace {
@@ -50,8 +58,10 @@ struct UniqueId {
 };
 
 struct Comm {
-  int rank = 0, size = 0;
-  std::vector<int> sockets; // by rank
+  int rank = 0, size = 0, device = 0;
+  UniqueId id;
+  std::vector<int> sockets;       // by rank
+  std::vector<bool> hasConnected; // by rank
   std::atomic<int> error{Success};
   std::atomic<bool> aborted{false};
   std::atomic<int> groups{0};
@@ -79,6 +89,16 @@ struct Group {
 
 thread_local int depth = 0;
 thread_local std::vector<std::unique_ptr<Message>> gathered;
+// Ranks that are to be made when the group ends, all at once.
+struct Birth {
+  Comm **made;
+  std::unique_ptr<Comm> comm;
+};
+thread_local std::vector<Birth> births;
+
+// Of this process: which GPUs have a rank of which world.
+std::mutex takenMutex;
+std::set<std::pair<std::string, int>> taken;
 
 // Whether "R:N" in a variable names this rank and group.
 bool isNamed(const char *variable, const Comm &comm, int group) {
@@ -159,19 +179,33 @@ void release(void *data) { delete static_cast<Group *>(data); }
 
 uint64_t pointer(const void *memory) { return reinterpret_cast<uintptr_t>(memory); }
 
-// Copies what is sent to the host, exchanges it, and copies what came to the GPU.
-int give() {
-  std::vector<std::unique_ptr<Message>> messages = std::move(gathered);
-  gathered.clear();
-  if (messages.empty())
-    return Success;
+// All that have messages for each other for the first time say so, and wait until the others do.
+int connectAll(const std::vector<std::unique_ptr<Message>> &messages) {
+  std::set<std::pair<Comm *, size_t>> fresh;
+  for (const auto &message : messages)
+    if (auto peer = static_cast<size_t>(message->peer); !message->comm->hasConnected[peer])
+      fresh.emplace(message->comm, peer);
+  for (auto [comm, peer] : fresh)
+    if (send(comm->sockets[peer], "", 1, MSG_NOSIGNAL) != 1)
+      return RemoteError;
+  for (auto [comm, peer] : fresh) {
+    char byte;
+    if (recv(comm->sockets[peer], &byte, 1, 0) != 1)
+      return RemoteError;
+    comm->hasConnected[peer] = true;
+  }
+  return Success;
+}
+
+// Copies what is sent to the host, exchanges it, and copies what came to the GPU. `messages`: of one rank.
+int give(std::vector<std::unique_ptr<Message>> messages) {
   Stream stream = messages.front()->stream;
   auto *group = new Group{messages.front()->comm, ++messages.front()->comm->groups, {}};
   if (isNamed("TESSERA_NCCL_REFUSE", *group->comm, group->number))
     return delete group, SystemError;
   for (auto &message : messages) {
-    if (message->stream != stream || message->comm != group->comm)
-      return InvalidUsage; // of the stand-in: one stream, one communicator
+    if (message->stream != stream)
+      return InvalidUsage; // of the stand-in: one stream
     if (message->isSend)
       cuMemcpyAsync(pointer(message->host.data() + kHeader), message->address, message->bytes,
                     stream);
@@ -186,14 +220,34 @@ int give() {
   return Success;
 }
 
+// What was gathered, rank by rank.
+int giveAll() {
+  std::vector<std::unique_ptr<Message>> messages = std::move(gathered);
+  gathered.clear();
+  if (int code = connectAll(messages); code != Success)
+    return code;
+  std::map<Comm *, std::vector<std::unique_ptr<Message>>> byRank;
+  for (auto &message : messages) {
+    Comm *comm = message->comm;
+    byRank[comm].push_back(std::move(message));
+  }
+  for (auto &[comm, own] : byRank)
+    if (int code = give(std::move(own)); code != Success)
+      return code;
+  return Success;
+}
+
 int add(Comm *comm, int peer, bool isSend, uint64_t address, size_t bytes, int type,
         Stream stream) {
   if (!comm || comm->aborted || peer < 0 || peer >= comm->size || peer == comm->rank || type != 1)
     return InvalidArgument;
+  int device = -1;
+  if (cuStreamGetDevice(stream, &device) || device != comm->device)
+    return InvalidUsage;
   auto message = std::make_unique<Message>();
   *message = {comm, peer, isSend, address, bytes, stream, std::vector<char>(kHeader + bytes), 0};
   gathered.push_back(std::move(message));
-  return depth ? static_cast<int>(Success) : give();
+  return depth ? static_cast<int>(Success) : giveAll();
 }
 
 sockaddr_un addressOf(const UniqueId &id, int rank, socklen_t &bytes) {
@@ -203,6 +257,54 @@ sockaddr_un addressOf(const UniqueId &id, int rank, socklen_t &bytes) {
       std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s-%d", id.bytes, rank);
   bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
   return address;
+}
+
+// Connects the rank's sockets with those of all others, which do the same.
+int meet(Comm &comm) {
+  socklen_t bytes;
+  sockaddr_un own = addressOf(comm.id, comm.rank, bytes);
+  int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (bind(listening, reinterpret_cast<sockaddr *>(&own), bytes) || listen(listening, comm.size))
+    return SystemError;
+  for (int peer = 0; peer < comm.rank; ++peer) { // who comes later connects
+    sockaddr_un address = addressOf(comm.id, peer, bytes);
+    int connected = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    while (connect(connected, reinterpret_cast<sockaddr *>(&address), bytes))
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (write(connected, &comm.rank, sizeof comm.rank) != sizeof comm.rank)
+      return SystemError;
+    comm.sockets[static_cast<size_t>(peer)] = connected;
+  }
+  for (int count = comm.rank + 1; count < comm.size; ++count) {
+    int accepted = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC), peer = -1;
+    if (read(accepted, &peer, sizeof peer) != sizeof peer || peer <= comm.rank || peer >= comm.size)
+      return SystemError;
+    comm.sockets[static_cast<size_t>(peer)] = accepted;
+  }
+  close(listening);
+  return Success;
+}
+
+int meetAll() {
+  std::vector<Birth> ranks = std::move(births);
+  births.clear();
+  std::vector<int> codes(ranks.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < ranks.size(); ++i)
+    threads.emplace_back([&, i] { codes[i] = meet(*ranks[i].comm); });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (Birth &birth : ranks)
+    *birth.made = birth.comm.release();
+  for (int code : codes)
+    if (code != Success)
+      return code;
+  return Success;
+}
+
+void forget(const Comm &comm) {
+  std::lock_guard lock(takenMutex);
+  taken.erase({comm.id.bytes, comm.device});
 }
 
 } // namespace
@@ -217,36 +319,26 @@ API ncclGetUniqueId(UniqueId *id) {
   return Success;
 }
 
+// Waits for all ranks of the world: where one process has several, they are made in a group.
 API ncclCommInitRank(Comm **made, int size, UniqueId id, int rank) {
   auto comm = std::make_unique<Comm>();
-  comm->rank = rank, comm->size = size;
+  comm->rank = rank, comm->size = size, comm->id = id;
   comm->sockets.assign(static_cast<size_t>(size), -1);
-  socklen_t bytes;
-  sockaddr_un own = addressOf(id, rank, bytes);
-  int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (bind(listening, reinterpret_cast<sockaddr *>(&own), bytes) || listen(listening, size))
+  comm->hasConnected.assign(static_cast<size_t>(size), false);
+  if (cuCtxGetDevice(&comm->device))
     return SystemError;
-  for (int peer = 0; peer < rank; ++peer) { // who comes later connects
-    sockaddr_un address = addressOf(id, peer, bytes);
-    int connected = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    while (connect(connected, reinterpret_cast<sockaddr *>(&address), bytes))
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (write(connected, &rank, sizeof rank) != sizeof rank)
-      return SystemError;
-    comm->sockets[static_cast<size_t>(peer)] = connected;
+  {
+    std::lock_guard lock(takenMutex);
+    if (!taken.insert({id.bytes, comm->device}).second)
+      return InvalidUsage; // a GPU has one rank
   }
-  for (int count = rank + 1; count < size; ++count) {
-    int accepted = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC), peer = -1;
-    if (read(accepted, &peer, sizeof peer) != sizeof peer || peer <= rank || peer >= size)
-      return SystemError;
-    comm->sockets[static_cast<size_t>(peer)] = accepted;
-  }
-  close(listening);
-  return *made = comm.release(), Success;
+  births.push_back({made, std::move(comm)});
+  return depth ? static_cast<int>(Success) : meetAll();
 }
 
 API ncclCommAbort(Comm *comm) {
   comm->aborted = true;
+  forget(*comm);
   for (int socket : comm->sockets)
     if (socket >= 0)
       shutdown(socket, SHUT_RDWR);
@@ -254,6 +346,7 @@ API ncclCommAbort(Comm *comm) {
 }
 
 API ncclCommDestroy(Comm *comm) {
+  forget(*comm);
   for (int socket : comm->sockets)
     if (socket >= 0)
       close(socket);
@@ -262,7 +355,12 @@ API ncclCommDestroy(Comm *comm) {
 
 API ncclCommGetAsyncError(Comm *comm, int *error) { return *error = comm->error, Success; }
 API ncclGroupStart() { return ++depth, Success; }
-API ncclGroupEnd() { return --depth ? static_cast<int>(Success) : give(); }
+API ncclGroupEnd() {
+  if (--depth)
+    return Success;
+  int made = meetAll();
+  return made == Success ? giveAll() : made;
+}
 API ncclSend(const void *from, size_t count, int type, int peer, Comm *comm, Stream stream) {
   return add(comm, peer, true, pointer(from), count, type, stream);
 }

@@ -91,6 +91,39 @@ TEST_F(PeerWatchTest, AllWaiting) {
   EXPECT_EQ(watch.check(seconds(5), now), "rank 2: has finished and sends nothing more since 4 s");
 }
 
+// Its heart beats, it waits for nobody, and it comes to nothing: whoever waits says so.
+TEST_F(PeerWatchTest, ARankThatIsStuck) {
+  PeerWatch patient(0, 3, seconds(4), now, seconds(60));
+  auto hear = [&](int peer, Clock::duration waiting, uint64_t collectives) {
+    patient.heard(peer, waiting, now, collectives);
+  };
+  hear(1, {}, 11);
+  hear(2, {}, 12);
+  now += seconds(59);
+  hear(1, {}, 11);
+  hear(2, seconds(59), 12);
+  EXPECT_EQ(patient.check(seconds(59), now, 12), "");
+  now += seconds(1);
+  hear(1, {}, 11);
+  hear(2, seconds(60), 12);
+  EXPECT_EQ(patient.check(seconds(10), now, 12), ""); // it has not been waited for so long
+  EXPECT_EQ(
+      patient.check(seconds(60), now, 12),
+      "rank 1: its heart beats, but it has come to no collective for 60 s (to 11 before, this "
+      "rank to 12): it is stuck in a kernel or a loop, or computes for longer than "
+      "TESSERA_PROGRESS_TIMEOUT allows");
+  hear(1, {}, 12); // it was only late
+  EXPECT_EQ(patient.check(seconds(60), now, 12), "");
+  now += seconds(1000);
+  hear(1, milliseconds(1), 12); // waits
+  hear(2, {}, 12);
+  EXPECT_EQ(patient.check(seconds(60), now, 12).substr(0, 7), "rank 2:");
+  PeerWatch endless(0, 2, seconds(4), now);
+  now += seconds(100000);
+  endless.heard(1, {}, now, 1);
+  EXPECT_EQ(endless.check(seconds(100000), now, 2), ""); // no limit
+}
+
 TEST_F(PeerWatchTest, WaitingEndsWithWhatComesOrWhenNobodyAsks) {
   Waiting waiting;
   EXPECT_EQ(waiting.length(now), Clock::duration::zero());

@@ -256,6 +256,29 @@ int32_t add(const TesseraKernelArgs *args, uint32_t begin, uint32_t end) {
       << output;
 }
 
+// Its heart beats all the while.
+TEST(MpiTest, ARankThatComputesWithoutEndFailsTheOthers) {
+  auto builder = accumulator({3}, false);
+  std::ofstream(path("endless.tsr"), std::ios::binary) << fileWithCode(builder, R"(
+#include <unistd.h>
+int32_t add(const TesseraKernelArgs *args, uint32_t begin, uint32_t end) {
+  while (((const float *)args->buffers[0])[0] == 13)
+    usleep(1000);
+  return 0;
+}
+)");
+  writeMarked(3, 1);
+  std::string output;
+  EXPECT_NE(runProcesses(3,
+                         path("endless.tsr") + " --comm=mpi --repeat=3 --inputs=" + path("in.npz"),
+                         output, "TESSERA_COMM_TIMEOUT=30 TESSERA_PROGRESS_TIMEOUT=2"),
+            0);
+  for (const char *text :
+       {"error: rank 1: its heart beats, but it has come to no collective for 2 s",
+        "it is stuck in a kernel or a loop", "(waiting for all_reduce at model.py:7:3)"})
+    EXPECT_NE(output.find(text), std::string::npos) << output;
+}
+
 // What goes wrong on one before there are ranks: it says which one it is, and the others know it.
 TEST(MpiTest, ErrorsBeforeRanksHaveConnectedNameTheRank) {
   std::ofstream(path("unconnected.tsr"), std::ios::binary) << everyCollective({program::F32}, 1);
