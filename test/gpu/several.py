@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -15,7 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import numpy as np
 import runtime
-from runtime import DECIDED, TRAINING, Program, driver_alone, processes, require
+from runtime import BIN, DECIDED, TRAINING, Program, driver_alone, processes, require
 
 CASES = []
 
@@ -265,6 +266,57 @@ def rows_that_go_different_ways(directory):
         apart(directory, axis).same_as_cpu("--repeat=2", **own_gpus(4, TESSERA_EMULATOR_LAG=1000))
 
 
+class SessionOptions(ctypes.Structure):  # its first members
+    _fields_ = [("struct_size", ctypes.c_size_t), ("workers", ctypes.c_uint32), ("communicator", ctypes.c_char_p)]
+
+
+def steps_of_a_session(directory, steps):
+    """In a process of its own, by the C interface: prints how each step ends, and keeps the results of the last."""
+    library = ctypes.CDLL(os.path.join(BIN, "..", "lib", "libtessera_runtime.so"))
+    library.tessera_error_message.restype = ctypes.c_char_p
+    program, session = ctypes.c_void_p(), ctypes.c_void_p()
+    options = SessionOptions(ctypes.sizeof(SessionOptions), 0, b"nccl")
+    assert library.tessera_program_load_file(os.path.join(directory, "cuda.tsr").encode(), ctypes.byref(program)) == 0
+    assert library.tessera_session_create(program, ctypes.byref(options), ctypes.byref(session)) == 0, library.tessera_error_message()
+    with np.load(os.path.join(directory, "in.npz")) as given:
+        host = [given[name] for name in given.files]
+    inputs, outputs = (ctypes.c_void_p * 2)(), (ctypes.c_void_p * 2)()
+    for i, array in enumerate(host):
+        into = ctypes.c_void_p()
+        assert library.tessera_array_place(session, ctypes.c_size_t(i), array.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(array.nbytes), ctypes.byref(into)) == 0
+        inputs[i] = into
+    for _ in range(steps):
+        code = library.tessera_session_execute(session, inputs, ctypes.c_size_t(2), outputs, ctypes.c_size_t(2))
+        print("ok" if code == 0 else library.tessera_error_message().decode(), flush=True)
+        results = {}
+        for i, array in enumerate(host if code == 0 else ()):
+            into = results[f"out{i}"] = np.empty_like(array)
+            assert library.tessera_array_read(ctypes.c_void_p(outputs[i]), into.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(into.nbytes)) == 0
+            library.tessera_array_free(ctypes.c_void_p(outputs[i]))
+        if results:
+            np.savez(os.path.join(directory, "last.npz"), **results)
+    for array in inputs:
+        library.tessera_array_free(ctypes.c_void_p(array))
+    library.tessera_session_free(session)
+    library.tessera_program_free(program)
+
+
+@case
+def steps_after_one_that_failed(directory):
+    """Connections of one process are made anew. Each fails at its fourth group of messages."""
+    program = training(directory, 2)
+    _, expected = program.run(target="cpu")
+    done = subprocess.run([sys.executable, __file__, "--steps", directory, "6"], capture_output=True, text=True, timeout=120,
+                          env=os.environ | own_gpus("2", TESSERA_NCCL_ERROR="1:4"))
+    ended = done.stdout.split("\n")[:-1]
+    failed = [text for text in ended if text != "ok"]
+    require(done.returncode == 0 and len(ended) == 6 and 0 < len(failed) < 6 and ended[0] == "ok", f"{ended} {done.stderr}")
+    require(any(a != "ok" and b == "ok" for a, b in zip(ended, ended[1:])), f"no step runs after one that failed: {ended}")
+    require(all("a message between devices failed" in text for text in failed), f"{failed}")
+    with np.load(program.path("last.npz")) as found:
+        require(all(np.array_equal(a, found[f"out{i}"]) for i, a in enumerate(expected)), "other numbers after a step that failed")
+
+
 def of_two_processes(*arguments, **settings):
     return ("--comm=nccl", "--quiet", *arguments), {"launcher": processes(2), **own_gpus(2, **settings)}
 
@@ -324,4 +376,6 @@ def all_wait_in_vain(directory):
 OF_PROCESSES = ("two_processes_of_two_gpus", "a_peer_of_two_gpus_that_is_gone", "a_kernel_that_never_ends", "all_wait_in_vain")
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--steps"]:
+        sys.exit(steps_of_a_session(sys.argv[2], int(sys.argv[3])))
     sys.exit(runtime.main(CASES, OF_PROCESSES))
