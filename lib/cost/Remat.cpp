@@ -12,14 +12,16 @@ namespace {
 constexpr int kRounds = 120;  // at most
 constexpr int kFailures = 24; // rounds that lower nothing
 constexpr int kPruned = 48;   // values that are tried to be kept again
+constexpr int kSettled = 12;  // peaks that stay, at most
 constexpr double kShortest = 1e-9;
 
 class Search {
 public:
-  explicit Search(const RematProgram &program)
-      : program(program), simulation(program), chains(program) {
+  Search(const RematProgram &program, const RematScope &scope)
+      : program(program), scope(scope), simulation(program), whole(program), chains(program) {
     choice.dropped.assign(program.stacks.size(), 0);
     simulation.run(choice);
+    highest = simulation.peak();
     points.push_back(planOf(choice));
   }
 
@@ -31,9 +33,9 @@ public:
         return;
       int64_t wanted = peak - std::max(mostBytes, peak - peak / 16);
       std::vector<RematCandidate> picked = pick(wanted);
-      if (picked.empty())
+      if (picked.empty() && !settle())
         return;
-      if (accept(picked))
+      if (picked.empty() || accept(picked))
         continue;
       ++failures;
       RematCandidate best = picked.front();
@@ -41,7 +43,7 @@ public:
         continue;
       if (moved.empty())
         ban(best);
-      else
+      else if (!settle())
         goBack();
     }
   }
@@ -53,8 +55,8 @@ public:
       if (start->peakBytes > mostBytes && point.peakBytes < start->peakBytes)
         start = &point;
     RematChoice best = choiceOf(program, *start);
-    int64_t most = std::max(mostBytes, start->peakBytes);
     simulation.run(best);
+    int64_t most = std::max(mostBytes, simulation.peak());
     auto seconds = [&](const Recompute &value) {
       const RematBlock &block = program.blocks[value.block];
       return block.makers[value.storage].seconds * block.times;
@@ -70,7 +72,7 @@ public:
       llvm::erase(less.values, value);
       double before = simulation.seconds;
       simulation.run(less);
-      if (simulation.peak() <= most && simulation.seconds <= before)
+      if (simulation.peak() <= most && simulation.seconds <= before && isNoHigher(less))
         best = std::move(less);
       else
         simulation.run(best);
@@ -109,7 +111,7 @@ private:
   }
 
   std::vector<RematCandidate> pick(int64_t wanted) {
-    std::vector<RematCandidate> all = candidatesAtPeak(simulation, choice);
+    std::vector<RematCandidate> all = candidatesAtPeak(simulation, choice, scope.makesLater);
     llvm::erase_if(all, [&](const RematCandidate &candidate) { return isBanned(candidate); });
     std::vector<std::pair<double, size_t>> byPrice;
     for (auto [i, candidate] : llvm::enumerate(all))
@@ -153,7 +155,7 @@ private:
     simulation.run(next);
     bool isLower =
         simulation.peak() < peak || (simulation.peak() == peak && simulation.peakTasks() != where);
-    if (!isLower) {
+    if (!isLower || !isNoHigher(next)) {
       simulation.run(choice);
       return false;
     }
@@ -172,6 +174,28 @@ private:
     return true;
   }
 
+  // The peak stays, and what is below it is lowered; whether there may be another such.
+  bool settle() {
+    if (!scope.goesBelowPeaks || settled == kSettled)
+      return false;
+    ++settled;
+    simulation.settlePeak();
+    simulation.run(choice);
+    bannedValues.clear();
+    bannedStacks.clear();
+    moved.clear();
+    points = {planOf(choice)};
+    return true;
+  }
+
+  // With the peaks that stay.
+  bool isNoHigher(const RematChoice &of) {
+    if (settled == 0)
+      return true;
+    whole.run(of);
+    return whole.peak() <= highest;
+  }
+
   // What only moved the peak, and led to nothing, is not computed again.
   void goBack() {
     for (const RematCandidate &candidate : moved)
@@ -183,21 +207,24 @@ private:
   }
 
   const RematProgram &program;
-  Simulation simulation;
+  const RematScope scope;
+  Simulation simulation, whole; // the second with the peaks that stay
   RematChains chains;
   RematChoice choice;
   std::vector<RematPlan> points;
   std::vector<RematCandidate> moved; // since the last point: the peak is as high as there
   RematChoice lowest;                // before those
   std::vector<char> chainsOfLowest;
+  int settled = 0; // peaks that stay
+  int64_t highest = 0;
   std::vector<Recompute> bannedValues;
   std::vector<int> bannedStacks;
 };
 
 } // namespace
 
-RematPlan planRemat(const RematProgram &program, int64_t mostBytes) {
-  Search search(program);
+RematPlan planRemat(const RematProgram &program, int64_t mostBytes, const RematScope &scope) {
+  Search search(program, scope);
   search.lowerTo(mostBytes);
   return search.prune(mostBytes);
 }

@@ -79,13 +79,22 @@ struct Recompute {
 struct RematPlan {
   std::vector<Recompute> values;
   std::vector<int> stacks; // that are not kept
-  int64_t peakBytes = 0;
-  double seconds = 0; // more than without
+  int64_t peakBytes = 0;   // where peaks stay, of the others
+  double seconds = 0;      // more than without
+};
+
+// What a plan may do beside dropping what the task at the peak has no use for.
+struct RematScope {
+  // What that task makes for others is made by these, too.
+  bool makesLater = false;
+  // Where nothing lowers a peak, it stays, and those below it are lowered: what a task takes is known
+  // roughly, and another order may lower the highest. No peak becomes higher than the highest was.
+  bool goesBelowPeaks = false;
 };
 
 // What is kept where at most so many bytes may be live; where that cannot be reached, the plan of
 // the lowest peak.
-RematPlan planRemat(const RematProgram &program, int64_t mostBytes);
+RematPlan planRemat(const RematProgram &program, int64_t mostBytes, const RematScope &scope = {});
 
 // The peak of the program as it is.
 int64_t peakOf(const RematProgram &program);

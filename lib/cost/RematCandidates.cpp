@@ -7,13 +7,13 @@ namespace {
 
 constexpr int kClosure = 16; // tasks that one value may need computed again
 
-// The values of one block that are not needed while its step at the peak runs, or that this step can
-// compute itself.
+// The values of one block that are not needed while its step at the peak runs, that this step can
+// compute itself, or that it makes for others.
 class Gaps {
 public:
-  Gaps(const Simulation &simulation, const RematChoice &choice, int b)
-      : block(simulation.program.blocks[b]), replay(simulation.replays[b]), b(b),
-        last(replay.storages.size(), kNever), behind(replay.storages.size(), kNever),
+  Gaps(const Simulation &simulation, const RematChoice &choice, bool makesLater, int b)
+      : block(simulation.program.blocks[b]), replay(simulation.replays[b]), makesLater(makesLater),
+        b(b), last(replay.storages.size(), kNever), behind(replay.storages.size(), kNever),
         isAtPeak(replay.storages.size()), recomputed(block.storages.size()) {
     for (const Recompute &value : choice.values)
       if (value.block == b)
@@ -35,7 +35,7 @@ public:
 
   void collect(std::vector<RematCandidate> &candidates) const {
     for (int s = 0; s < static_cast<int>(block.storages.size()); ++s)
-      if (mayBeDropped(s) && (isInGap(s) || joinsThePeak(s) || isOverwritten(s)))
+      if (mayBeDropped(s) && (isInGap(s) || joinsThePeak(s) || isOverwritten(s) || isMadeAtPeak(s)))
         if (RematCandidate candidate = closure(s); candidate.bytes > 0)
           candidates.push_back(std::move(candidate));
   }
@@ -43,7 +43,15 @@ public:
 private:
   bool mayBeDropped(int s) const {
     return replay.storages[s].bytes > 0 && !block.storages[s].before && !recomputed[s] &&
-           !block.storages[s].kept && block.makers[s].again && last[s] != kNever;
+           !block.storages[s].kept && block.makers[s].again &&
+           (last[s] != kNever || isMadeAtPeak(s));
+  }
+
+  // By the step at the peak, for others: where they make it themselves, that step need not.
+  bool isMadeAtPeak(int s) const {
+    const RematStep &step = replay.steps[replay.peakStep];
+    return makesLater && step.copyOf < 0 && behind[s] != kNever &&
+           llvm::is_contained(replay.tasks[replay.peakStep].writes, s);
   }
 
   bool isInGap(int s) const {
@@ -52,7 +60,7 @@ private:
 
   bool joinsThePeak(int s) const {
     const RematStep &step = replay.steps[replay.peakStep];
-    return isAtPeak[s] && step.copyOf < 0 && block.makers[s].isElementwise &&
+    return isAtPeak[s] && last[s] != kNever && step.copyOf < 0 && block.makers[s].isElementwise &&
            !block.joins.empty() && llvm::is_contained(block.joins[step.task], s) &&
            replay.taskOf(last[s]) < step.task;
   }
@@ -106,6 +114,7 @@ private:
 
   const RematBlock &block;
   const Replay &replay;
+  bool makesLater;
   int b;
   std::vector<int> last, behind; // steps: the last one before the peak, the first one after it
   std::vector<char> isAtPeak, recomputed;
@@ -138,10 +147,10 @@ void collectStacks(const Simulation &simulation, const RematChoice &choice, int 
 } // namespace
 
 std::vector<RematCandidate> candidatesAtPeak(const Simulation &simulation,
-                                             const RematChoice &choice) {
+                                             const RematChoice &choice, bool makesLater) {
   std::vector<RematCandidate> candidates;
   for (int b : simulation.peakBlocks()) {
-    Gaps(simulation, choice, b).collect(candidates);
+    Gaps(simulation, choice, makesLater, b).collect(candidates);
     collectStacks(simulation, choice, b, candidates);
   }
   return candidates;

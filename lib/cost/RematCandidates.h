@@ -13,8 +13,9 @@ struct RematCandidate {
   double seconds = 0;
 };
 
-// Of the blocks that are executed at the peak.
+// Of the blocks that are executed at the peak. With `makesLater`, what the step at the peak makes for
+// others, too.
 std::vector<RematCandidate> candidatesAtPeak(const Simulation &simulation,
-                                             const RematChoice &choice);
+                                             const RematChoice &choice, bool makesLater);
 
 } // namespace tessera::cost

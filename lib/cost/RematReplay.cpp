@@ -155,6 +155,12 @@ std::vector<int> Simulation::peakTasks() const {
   return tasks;
 }
 
+void Simulation::settlePeak() { settled.push_back({peakBlocks().back(), peakTasks().back()}); }
+
+bool Simulation::isSettled(int b, int task) const {
+  return llvm::is_contained(settled, std::pair(b, task));
+}
+
 double Simulation::secondsOfNodes(llvm::ArrayRef<int> roots, const std::vector<char> &dropped,
                                   std::vector<char> &seen) const {
   double sum = 0;
@@ -213,6 +219,17 @@ void Simulation::replay(int b, llvm::ArrayRef<Recompute> values, const RematChoi
   for (int t = 0; t < static_cast<int>(result.tasks.size()); ++t)
     inOrder.push_back({Step::Run, t});
   Timeline line = simulate(result.tasks, result.storages, inOrder);
+  if (llvm::any_of(settled, [b](const auto &at) { return at.first == b; })) {
+    line.peakBytes = 0;
+    LiveMemory memory(result.tasks, result.storages);
+    for (int t = 0; t < static_cast<int>(result.tasks.size()); ++t) {
+      int64_t live = isSettled(b, result.taskOf(t)) ? 0 : memory.during(t);
+      if (live > line.peakBytes)
+        line.peakBytes = live, line.peakStep = t;
+      memory.begin(t);
+      memory.end(t);
+    }
+  }
   result.peak = line.peakBytes;
   result.peakStep = static_cast<int>(line.peakStep);
   if (block.parent >= 0)

@@ -48,6 +48,9 @@ public:
   double secondsOfNodes(llvm::ArrayRef<int> roots, const std::vector<char> &dropped,
                         std::vector<char> &seen) const;
 
+  // From here on, the peak is that of other tasks than this one at the peak.
+  void settlePeak();
+
   const RematProgram &program;
   std::vector<Replay> replays;
   double seconds = 0; // more than the program as it is
@@ -58,7 +61,10 @@ private:
   Task taskOf(int b, int step, const RematChoice &choice);
   void describeLoop(int b, int t, const RematChoice &choice, Task &task) const;
 
-  std::vector<std::vector<int>> children; // by block and task: the body
+  bool isSettled(int b, int task) const;
+
+  std::vector<std::vector<int>> children;            // by block and task: the body
+  llvm::SmallVector<std::pair<int, int>, 8> settled; // block, task
 };
 
 } // namespace tessera::cost

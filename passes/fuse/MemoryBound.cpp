@@ -19,14 +19,15 @@ using namespace mlir;
 
 namespace tessera::fuse {
 
-constexpr int kMeasured = 2;    // programs that are measured for one bound, from the one as it is
-constexpr int kSteps = 6;       // to each of them
-constexpr size_t kWay = 24;     // steps down to the least
-constexpr size_t kLowest = 3;   // of which the last are measured in any case
-constexpr int kParts = 8;       // of the peak, of which all but the last two are aimed at
-constexpr size_t kStraight = 4; // programs of these that are measured
-constexpr int kTried = 3;       // bounds that the least is tried with
-constexpr int kMargin = 64;     // part of the arena that a target stays below
+constexpr int kMeasured = 2;     // programs that are measured for one bound, from the one as it is
+constexpr int kSteps = 6;        // to each of them
+constexpr size_t kWay = 24;      // steps down to the least
+constexpr size_t kLowest = 3;    // of which the last are measured in any case
+constexpr size_t kBelowPeak = 3; // behind those, that leave the peak as it was
+constexpr int kParts = 8;        // of the peak, of which all but the last two are aimed at
+constexpr size_t kStraight = 4;  // programs of these that are measured
+constexpr int kTried = 3;        // bounds that the least is tried with
+constexpr int kMargin = 64;      // part of the arena that a target stays below
 constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max() / 2;
 
 FailureOr<MemoryFigures> figuresWithScratch(ModuleOp module, codegen::KernelScratch &scratch) {
@@ -70,9 +71,13 @@ MemoryBound::Lowered MemoryBound::withPlan(const LowerProgram &from, const cost:
 // The next one for a peak; null where nothing lowers it. Kernels may come out otherwise than planned:
 // where what should be a part of its reader's kernel was none, nothing is taken for that. Attention
 // that reads another array than its gradient does has scores in memory: what both read is kept, too.
-MemoryBound::Lowered MemoryBound::lowerThan(const LowerProgram &from, int64_t target) {
+MemoryBound::Lowered MemoryBound::lowerThan(const LowerProgram &from, int64_t target,
+                                            bool makesLater) {
   cost::RematProgram program = from.trial.program;
-  Lowered best = withPlan(from, cost::planRemat(program, target));
+  auto planned = [&] {
+    return withPlan(from, cost::planRemat(program, target, {.makesLater = makesLater}));
+  };
+  Lowered best = planned();
   auto isEnough = [&](const Lowered &next) {
     return failed(next) || (*next && (*next)->peak <= target);
   };
@@ -83,39 +88,53 @@ MemoryBound::Lowered MemoryBound::lowerThan(const LowerProgram &from, int64_t ta
   if (!isEnough(best) && !from.trial.ofScores.empty()) {
     for (auto [block, storage] : from.trial.ofScores)
       program.blocks[block].makers[storage].again = false;
-    keepLower(withPlan(from, cost::planRemat(program, target)));
+    keepLower(planned());
   }
   if (failed(best) || (*best && (*best)->peak < from.peak))
     return best;
   for (cost::RematBlock &block : program.blocks)
     block.joins.clear();
-  best = withPlan(from, cost::planRemat(program, target));
+  best = planned();
   if (succeeded(best) && *best && (*best)->peak >= from.peak)
     best->reset();
   return best;
 }
 
+// Where nothing lowers the peak of the program's own order, another order may.
+MemoryBound::Lowered MemoryBound::lowerBelowPeak(const LowerProgram &from) {
+  int64_t target = from.peak - from.peak / kParts;
+  Lowered next = withPlan(from, cost::planRemat(from.trial.program, target,
+                                                {.makesLater = true, .goesBelowPeaks = true}));
+  if (succeeded(next) && *next && (*next)->peak > from.peak)
+    next->reset();
+  return next;
+}
+
 // In a small step, as kernels come out otherwise than before; or in a larger one.
-MemoryBound::Lowered MemoryBound::stepDown(const LowerProgram &from) {
+MemoryBound::Lowered MemoryBound::stepDown(Way &way) {
+  const LowerProgram &from = way.steps.empty() ? *first : *way.steps.back();
   for (int64_t target : {from.peak - from.peak / 8, from.peak - from.peak / 4, int64_t(0)}) {
-    Lowered next = lowerThan(from, target);
+    Lowered next = lowerThan(from, target, way.makesLater);
     if (failed(next) || *next)
       return next;
   }
-  return std::unique_ptr<LowerProgram>();
+  if (!way.makesLater || way.belowPeak == kBelowPeak)
+    return std::unique_ptr<LowerProgram>();
+  ++way.belowPeak;
+  return lowerBelowPeak(from);
 }
 
-// The program after so many steps; null behind the last one.
-FailureOr<const LowerProgram *> MemoryBound::onTheWay(size_t steps) {
-  while (way.size() <= steps && !isWholeWay) {
-    Lowered next = stepDown(*way.back());
+// The program after this step; null behind the last one.
+FailureOr<const LowerProgram *> MemoryBound::onTheWay(Way &way, size_t step) {
+  while (way.steps.size() <= step && !way.isWhole) {
+    Lowered next = stepDown(way);
     if (failed(next))
       return failure();
-    isWholeWay = !*next || way.size() >= kWay;
+    way.isWhole = !*next || way.steps.size() + 1 == kWay;
     if (*next)
-      way.push_back(std::move(*next));
+      way.steps.push_back(std::move(*next));
   }
-  return steps < way.size() ? way[steps].get() : nullptr;
+  return step < way.steps.size() ? way.steps[step].get() : nullptr;
 }
 
 FailureOr<MeasuredProgram> MemoryBound::measure(const LowerProgram &program,
@@ -151,15 +170,15 @@ LogicalResult MemoryBound::begin() {
   Lowered asItIs = tried(module.clone());
   if (failed(asItIs))
     return failure();
-  way.push_back(std::move(*asItIs));
+  first = std::move(*asItIs);
   return success();
 }
 
 // From the program as it is straight to a peak, or as far as it goes.
 FailureOr<const LowerProgram *> MemoryBound::straightTo(int64_t target) {
-  const LowerProgram *at = way.front().get();
+  const LowerProgram *at = first.get();
   for (int step = 0; step < kSteps && at->peak > target; ++step) {
-    Lowered next = lowerThan(*at, target);
+    Lowered next = lowerThan(*at, target, /*makesLater=*/false);
     if (failed(next))
       return failure();
     if (!*next)
@@ -202,11 +221,12 @@ FailureOr<std::optional<MeasuredProgram>> MemoryBound::aim(int64_t mostBytes, do
 }
 
 // Step by step, until one fits: those that should, and the last ones.
-FailureOr<std::optional<MeasuredProgram>> MemoryBound::descend(int64_t mostBytes, double ratio) {
+FailureOr<std::optional<MeasuredProgram>> MemoryBound::descend(Way &way, int64_t mostBytes,
+                                                               double ratio) {
   auto wanted = static_cast<double>(mostBytes - arguments);
   std::vector<const LowerProgram *> last;
-  for (size_t i = 1; true; ++i) {
-    FailureOr<const LowerProgram *> at = onTheWay(i);
+  for (size_t step = 0; true; ++step) {
+    FailureOr<const LowerProgram *> at = onTheWay(way, step);
     if (failed(at))
       return failure();
     bool isEnd = !*at;
@@ -214,7 +234,8 @@ FailureOr<std::optional<MeasuredProgram>> MemoryBound::descend(int64_t mostBytes
       last.push_back(*at);
     if (!isEnd && static_cast<double>((*at)->peak) * ratio > wanted)
       continue;
-    for (const LowerProgram *program : llvm::ArrayRef(last).take_back(isEnd ? kLowest : 1)) {
+    for (const LowerProgram *program :
+         llvm::ArrayRef(last).take_back(isEnd ? kLowest + way.belowPeak : 1)) {
       FailureOr<MeasuredProgram> measured = measureWithin(*program, mostBytes);
       if (failed(measured))
         return failure();
@@ -228,37 +249,40 @@ FailureOr<std::optional<MeasuredProgram>> MemoryBound::descend(int64_t mostBytes
 }
 
 FailureOr<std::optional<MeasuredProgram>> MemoryBound::fitInto(int64_t mostBytes) {
-  const LowerProgram &first = *way.front();
   int64_t bytes = 0;
   for (int64_t allowed : {mostBytes, kNoBound}) {
-    FailureOr<MeasuredProgram> asItIs = measure(first, allowed);
+    FailureOr<MeasuredProgram> asItIs = measure(*first, allowed);
     if (failed(asItIs))
       return failure();
     if (asItIs->bytes <= mostBytes)
       return std::optional(*asItIs);
     bytes = std::max(bytes, asItIs->bytes);
   }
-  if (mostBytes <= arguments + outputs || first.peak == 0)
+  if (mostBytes <= arguments + outputs || first->peak == 0)
     return std::optional<MeasuredProgram>();
-  double ratio = static_cast<double>(bytes - arguments) / static_cast<double>(first.peak);
+  double ratio = static_cast<double>(bytes - arguments) / static_cast<double>(first->peak);
   FailureOr<std::optional<MeasuredProgram>> found = aim(mostBytes, ratio);
-  return failed(found) || *found ? found : descend(mostBytes, ratio);
+  for (Way &way : ways)
+    if (succeeded(found) && !*found)
+      found = descend(way, mostBytes, ratio);
+  return found;
 }
 
-// The last ones on the way, and the lowest of those that lead straight to a part of the peak: which of
-// them lies in least memory only their layout tells.
+// The program as it is, the last ones on each way, and the lowest of those that lead straight to a part
+// of the peak: which of them lies in least memory only their layout tells.
 FailureOr<std::vector<const LowerProgram *>> MemoryBound::lowOnes() {
-  std::vector<const LowerProgram *> low, straight;
-  for (const auto &program : llvm::ArrayRef(way).take_back(kLowest))
-    low.push_back(program.get());
+  std::vector<const LowerProgram *> low{first.get()}, straight;
+  for (const Way &way : ways)
+    for (const auto &program : llvm::ArrayRef(way.steps).take_back(kLowest + way.belowPeak))
+      low.push_back(program.get());
   for (int part = 0; part < kParts - 2; ++part) {
-    FailureOr<const LowerProgram *> at = straightTo(way.front()->peak / kParts * part);
+    FailureOr<const LowerProgram *> at = straightTo(first->peak / kParts * part);
     if (failed(at))
       return failure();
     bool isNew = llvm::none_of(straight, [&](const LowerProgram *other) {
       return other->peak == (*at)->peak && other->computedAgain == (*at)->computedAgain;
     });
-    if (isNew && *at != way.front().get())
+    if (isNew && *at != first.get())
       straight.push_back(*at);
   }
   llvm::stable_sort(straight, [](const auto *a, const auto *b) { return a->peak < b->peak; });
@@ -269,9 +293,10 @@ FailureOr<std::vector<const LowerProgram *>> MemoryBound::lowOnes() {
 
 // An order is chosen by an estimate: one that was asked for less may hold more than another.
 FailureOr<MeasuredProgram> MemoryBound::least() {
-  if (failed(onTheWay(kWay)))
-    return failure();
-  FailureOr<MeasuredProgram> lowest = measure(*way.front(), kNoBound);
+  for (Way &way : ways)
+    if (failed(onTheWay(way, kWay)))
+      return failure();
+  FailureOr<MeasuredProgram> lowest = measure(*first, kNoBound);
   if (failed(lowest))
     return failure();
   FailureOr<std::vector<const LowerProgram *>> low = lowOnes();

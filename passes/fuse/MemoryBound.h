@@ -58,7 +58,7 @@ public:
 
   mlir::LogicalResult begin();
   // The program without a bound.
-  mlir::FailureOr<MeasuredProgram> asItIs() { return measure(*way.front(), std::nullopt); }
+  mlir::FailureOr<MeasuredProgram> asItIs() { return measure(*first, std::nullopt); }
   // The one of least time that fits, as far as is known; none where nothing does.
   mlir::FailureOr<std::optional<MeasuredProgram>> fitInto(int64_t mostBytes);
   // The one that needs least, which fits into what it says: `fitInto` that finds one.
@@ -67,27 +67,36 @@ public:
 private:
   using Lowered = mlir::FailureOr<std::unique_ptr<LowerProgram>>;
 
+  // From the program as it is down to the last that is lower, whatever the bound.
+  struct Way {
+    bool makesLater; // and goes below peaks at its end: cost::RematScope
+    std::vector<std::unique_ptr<LowerProgram>> steps = {};
+    bool isWhole = false;
+    size_t belowPeak = 0; // steps that left the peak as it was
+  };
+
   mlir::FailureOr<MeasuredProgram> measure(const LowerProgram &program,
                                            std::optional<int64_t> allowed);
   mlir::FailureOr<MeasuredProgram> measureWithin(const LowerProgram &program, int64_t mostBytes);
   Lowered tried(mlir::OwningOpRef<mlir::ModuleOp> module);
   Lowered withPlan(const LowerProgram &from, const cost::RematPlan &plan);
-  Lowered lowerThan(const LowerProgram &from, int64_t target);
-  Lowered stepDown(const LowerProgram &from);
-  mlir::FailureOr<const LowerProgram *> onTheWay(size_t steps);
+  Lowered lowerThan(const LowerProgram &from, int64_t target, bool makesLater);
+  Lowered lowerBelowPeak(const LowerProgram &from);
+  Lowered stepDown(Way &way);
+  mlir::FailureOr<const LowerProgram *> onTheWay(Way &way, size_t step);
   mlir::FailureOr<const LowerProgram *> straightTo(int64_t target);
   mlir::FailureOr<std::vector<const LowerProgram *>> lowOnes();
   mlir::FailureOr<std::optional<MeasuredProgram>> aim(int64_t mostBytes, double ratio);
-  mlir::FailureOr<std::optional<MeasuredProgram>> descend(int64_t mostBytes, double ratio);
+  mlir::FailureOr<std::optional<MeasuredProgram>> descend(Way &way, int64_t mostBytes,
+                                                          double ratio);
 
   codegen::WorkMemo memo;
   codegen::KernelScratch scratch;
   mlir::ModuleOp module;
   bool predicts;
-  int64_t arguments = 0, outputs = 0; // bytes
-  // From the program as it is down to the last that is lower, whatever the bound.
-  std::vector<std::unique_ptr<LowerProgram>> way;
-  bool isWholeWay = false;
+  int64_t arguments = 0, outputs = 0;  // bytes
+  std::unique_ptr<LowerProgram> first; // the program as it is
+  Way ways[2] = {{.makesLater = false}, {.makesLater = true}};
   std::vector<std::unique_ptr<LowerProgram>> aimed;
 };
 

@@ -160,6 +160,42 @@ TEST(Remat, OfATaskOnlyWhatLeadsToAValueIsComputedAgain) {
   EXPECT_EQ(plan.seconds, 0.5);
 }
 
+TEST(Remat, WhatThePeakMakesForOthersIsMadeByThem) {
+  // The peak makes 1 and 2 from 0; 1 is read only by a kernel that can make it itself.
+  RematProgram program = programOf(
+      {kernel(1, {}, {0}), kernel(2, {0}, {1, 2}), kernel(1, {2}, {3}), kernel(1, {0, 1, 3}, {4})},
+      {{8}, {8}, {8}, {1}, {1}});
+  RematBlock &block = program.blocks[0];
+  block.joins.resize(4);
+  block.joins[3] = {0, 1};
+  block.makers[1].isElementwise = true;
+  EXPECT_EQ(planRemat(program, 20).peakBytes, 24);
+  RematPlan plan = planRemat(program, 20, {.makesLater = true});
+  ASSERT_EQ(plan.values.size(), 1u);
+  EXPECT_EQ(plan.values[0], (Recompute{0, 1, 1}));
+  EXPECT_EQ(plan.peakBytes, 17);
+  // As an array it would be there with all else that its reader needs, and 3 is no larger than that.
+  block.joins.clear();
+  EXPECT_EQ(planRemat(program, 17, {.makesLater = true}).peakBytes, 18);
+  block.makers[1].again = false;
+  EXPECT_EQ(planRemat(program, 20, {.makesLater = true}).peakBytes, 24);
+}
+
+TEST(Remat, BelowAPeakThatStaysTheNextOnesAreLowered) {
+  // 0 is all that lives at the highest peak; behind it, 2 waits while 4 is there.
+  RematProgram program =
+      programOf({kernel(1, {}, {0}), kernel(1, {0}, {1}), kernel(1, {1}, {2}), kernel(1, {2}, {3}),
+                 kernel(1, {3}, {4}), kernel(1, {4}, {5}), kernel(1, {1, 2, 5}, {6})},
+                {{100}, {1}, {8}, {1}, {40}, {1}, {1}});
+  const RematBlock &block = program.blocks[0];
+  EXPECT_TRUE(planRemat(program, 45).values.empty());
+  RematPlan plan = planRemat(program, 45, {.goesBelowPeaks = true});
+  ASSERT_EQ(plan.values.size(), 1u);
+  EXPECT_EQ(plan.values[0], (Recompute{0, 2, 3}));
+  EXPECT_EQ(plan.peakBytes, 42);
+  EXPECT_EQ(counted(block, plan.values).first, 101);
+}
+
 TEST(Remat, WhatIsElementwiseHasNoArrayInAKernelThatReadsItSo) {
   // At the peak, 3 is made from 0, from 1, which follows from 0 element by element, and from 2.
   RematProgram program = programOf(
@@ -332,6 +368,9 @@ TEST(Remat, RandomProgramsBesideAllChoices) {
     }
     RematPlan plan = planRemat(program, bound);
     EXPECT_EQ(counted(block, plan.values), std::pair(plan.peakBytes, plan.seconds));
+    RematPlan wide = planRemat(program, bound, {.makesLater = true, .goesBelowPeaks = true});
+    EXPECT_LE(counted(block, wide.values).first, whole);
+    EXPECT_EQ(counted(block, wide.values).second, wide.seconds);
     if (least < 0)
       continue;
     ++feasible;
