@@ -12,6 +12,7 @@ struct VectorFeatures {
   bool f16 = false;       // conversions of f16
   bool bf16Tiles = false; // products of tiles of bf16 (AMX)
   bool masks = false;     // registers for masks (AVX-512)
+  bool scales = false;    // multiplies vectors by powers of two (AVX-512)
   bool pairs = false;     // sums of two products of 16-bit integers
   bool addsPairs = false; // which are added at once (VNNI)
   bool extrema = false;   // of floats, NaN and -0 as they should be, in one instruction

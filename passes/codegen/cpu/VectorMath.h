@@ -11,7 +11,7 @@ namespace tessera::codegen {
 class VectorMath {
 public:
   using Value = llvm::Value *;
-  // `scales`: the processor multiplies vectors by powers of two (AVX-512).
+  // `scales`: of the processor's features.
   VectorMath(llvm::IRBuilder<> &builder, bool scales) : b(builder), scales(scales) {}
 
   // f32 (or a vector of it); the operation must be one of the elementary functions of Op. Null: not
