@@ -4,7 +4,7 @@ table or a value that is written over too early, an order of the ranks that is a
   mutants.py check              every place is still there, once
   mutants.py list               names, and what is wrong
   mutants.py plant FOLDER       writes the sources with all of them into a copy of the tree, whose build holds them then
-  mutants.py hunt BUILD         runs the tests of that build for one after the other, until one fails
+  mutants.py hunt BUILD [NAME]  runs the tests of that build for one after the other, until one fails; of those whose names begin so
 """
 import os
 import pathlib
@@ -212,7 +212,7 @@ def tests(build, name):
     python = sys.executable
     runtime = [python, HERE / "runtime.py"]
     if name.startswith("several."):
-        return {"gpu.several": [python, HERE / "several.py"]}
+        return {"unit.runtime": [build / "test" / "unit" / "runtime" / "test-runtime", "--gtest_filter=StartOrderTest.*"], "gpu.several": [python, HERE / "several.py"]}
     if name.startswith("nccl."):
         return {"gpu.runtime, processes": [*runtime, "two_processes_by_nccl", "a_sum_of_two_processes_by_nccl"]}
     if name.startswith(("code.", "product.")):
@@ -235,15 +235,16 @@ def fails(command, build, name, collectives):
         return True
 
 
-def hunt(build):
+def hunt(build, name):
     found = 0
-    for each in MUTANTS:
+    hunted = [each for each in MUTANTS if each.name.startswith(name)]
+    for each in hunted:
         begin = time.monotonic()
         by = next((test for test, command in tests(build, each.name).items() if fails(command, build, each.name, "@cuda" in test)), None)
         found += by is not None
         print(f"{each.name:36} {by or 'NOT FOUND'} ({time.monotonic() - begin:.0f} s): {each.why}", flush=True)
-    print(f"{found} of {len(MUTANTS)} found")
-    return found < len(MUTANTS)
+    print(f"{found} of {len(hunted)} found")
+    return found < len(hunted)
 
 
 def main():
@@ -260,7 +261,7 @@ def main():
         for name, text in {"mutant_switch.h": SWITCH, **texts}.items():
             (folder / name).write_text(text)
     elif command == "hunt":
-        sys.exit(hunt(pathlib.Path(sys.argv[2]).resolve()))
+        sys.exit(hunt(pathlib.Path(sys.argv[2]).resolve(), *sys.argv[3:4] or [""]))
     else:
         sys.exit(__doc__)
 
