@@ -20,6 +20,7 @@ from mutant import ROOT, SWITCH, mutant, planted
 QUEUE, TABLE, GATHERING, COMMAND = (f"runtime/device/cuda/{name}.cpp" for name in ("CudaQueue", "MoveTable", "Gathering", "Command"))
 VIRTUAL, VERSIONS = (f"runtime/comm/virtual/{name}.cpp" for name in ("VirtualCommunicator", "TableVersions"))
 ORDER, EVENTS, EXECUTABLE = "runtime/comm/nccl/StartOrder.cpp", "runtime/comm/virtual/StreamEvents.cpp", "runtime/client/Executable.cpp"
+WATCH = "runtime/comm/mpi/PeerWatch.cpp"
 ARENA, CALL, SESSION, BACKEND = "runtime/client/Arena.cpp", "runtime/client/Call.cpp", "runtime/session/Session.cpp", "runtime/device/cuda/CudaBackend.cpp"
 CODE, PRODUCT = (f"runtime/device/cuda/{name}.cpp" for name in ("CudaCode", "LibraryProduct"))
 NCCL, MESSAGES = "runtime/comm/nccl/NcclCommunicator.cpp", "runtime/comm/nccl/DeviceExchange.cpp"
@@ -204,6 +205,15 @@ MUTANTS = [
     mutant("several.all-on-one", BACKEND,
            "(static_cast<uint32_t>(rank) * of + ⟦number⟧) % seen", "0u",
            "all devices are on the process's first GPU"),
+    mutant("several.waits-for-its-own", NCCL,
+           "if (⟦!other->underWay.isIn() || other->underWay.first() != plan⟧) return false;", "false",
+           "a process says that it waits for others, while a device of its own is stuck"),
+    mutant("several.nobody-says-that-it-waits", NCCL,
+           "if (transport_) ⟦transport_->report(collectives, waits);⟧", ";",
+           "peers do not hear where a process stands"),
+    mutant("several.stuck-while-it-waits", WATCH,
+           "if (⟦waiting > Clock::duration::zero()⟧ || of.collectives != collectives)", "false",
+           "a rank that waits counts as one that is stuck"),
 ]
 
 
@@ -212,7 +222,7 @@ def tests(build, name):
     python = sys.executable
     runtime = [python, HERE / "runtime.py"]
     if name.startswith("several."):
-        return {"unit.runtime": [build / "test" / "unit" / "runtime" / "test-runtime", "--gtest_filter=StartOrderTest.*"], "gpu.several": [python, HERE / "several.py"]}
+        return {"unit.runtime": [build / "test" / "unit" / "runtime" / "test-runtime", "--gtest_filter=StartOrderTest.*:PeerWatchTest.*"], "gpu.several": [python, HERE / "several.py"]}
     if name.startswith("nccl."):
         return {"gpu.runtime, processes": [*runtime, "two_processes_by_nccl", "a_sum_of_two_processes_by_nccl"]}
     if name.startswith(("code.", "product.")):

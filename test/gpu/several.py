@@ -12,11 +12,12 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
 
 import numpy as np
 import runtime
-from runtime import BIN, DECIDED, TRAINING, Program, driver_alone, processes, require
+from runtime import DECIDED, TRAINING, Program, driver_alone, processes, require
 
 CASES = []
 
@@ -266,39 +267,12 @@ def rows_that_go_different_ways(directory):
         apart(directory, axis).same_as_cpu("--repeat=2", **own_gpus(4, TESSERA_EMULATOR_LAG=1000))
 
 
-class SessionOptions(ctypes.Structure):  # its first members
-    _fields_ = [("struct_size", ctypes.c_size_t), ("workers", ctypes.c_uint32), ("communicator", ctypes.c_char_p)]
-
-
-def steps_of_a_session(directory, steps):
-    """In a process of its own, by the C interface: prints how each step ends, and keeps the results of the last."""
-    library = ctypes.CDLL(os.path.join(BIN, "..", "lib", "libtessera_runtime.so"))
-    library.tessera_error_message.restype = ctypes.c_char_p
-    program, session = ctypes.c_void_p(), ctypes.c_void_p()
-    options = SessionOptions(ctypes.sizeof(SessionOptions), 0, b"nccl")
-    assert library.tessera_program_load_file(os.path.join(directory, "cuda.tsr").encode(), ctypes.byref(program)) == 0
-    assert library.tessera_session_create(program, ctypes.byref(options), ctypes.byref(session)) == 0, library.tessera_error_message()
-    with np.load(os.path.join(directory, "in.npz")) as given:
-        host = [given[name] for name in given.files]
-    inputs, outputs = (ctypes.c_void_p * 2)(), (ctypes.c_void_p * 2)()
-    for i, array in enumerate(host):
-        into = ctypes.c_void_p()
-        assert library.tessera_array_place(session, ctypes.c_size_t(i), array.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(array.nbytes), ctypes.byref(into)) == 0
-        inputs[i] = into
-    for _ in range(steps):
-        code = library.tessera_session_execute(session, inputs, ctypes.c_size_t(2), outputs, ctypes.c_size_t(2))
-        print("ok" if code == 0 else library.tessera_error_message().decode(), flush=True)
-        results = {}
-        for i, array in enumerate(host if code == 0 else ()):
-            into = results[f"out{i}"] = np.empty_like(array)
-            assert library.tessera_array_read(ctypes.c_void_p(outputs[i]), into.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(into.nbytes)) == 0
-            library.tessera_array_free(ctypes.c_void_p(outputs[i]))
-        if results:
-            np.savez(os.path.join(directory, "last.npz"), **results)
-    for array in inputs:
-        library.tessera_array_free(ctypes.c_void_p(array))
-    library.tessera_session_free(session)
-    library.tessera_program_free(program)
+def embedded(directory, *arguments, **settings):
+    """What a host of the C interface says, in a process of its own."""
+    done = subprocess.run([sys.executable, os.path.join(HERE, "embedded.py"), directory, *arguments], capture_output=True, text=True, timeout=120,
+                          env=os.environ | {name: str(value) for name, value in settings.items()})
+    require(done.returncode == 0, done.stderr)
+    return done.stdout.split("\n")[:-1]
 
 
 @case
@@ -306,15 +280,39 @@ def steps_after_one_that_failed(directory):
     """Connections of one process are made anew. Each fails at its fourth group of messages."""
     program = training(directory, 2)
     _, expected = program.run(target="cpu")
-    done = subprocess.run([sys.executable, __file__, "--steps", directory, "6"], capture_output=True, text=True, timeout=120,
-                          env=os.environ | own_gpus("2", TESSERA_NCCL_ERROR="1:4"))
-    ended = done.stdout.split("\n")[:-1]
+    ended = embedded(directory, "session", "6", **own_gpus(2, TESSERA_NCCL_ERROR="1:4"))
     failed = [text for text in ended if text != "ok"]
-    require(done.returncode == 0 and len(ended) == 6 and 0 < len(failed) < 6 and ended[0] == "ok", f"{ended} {done.stderr}")
+    require(len(ended) == 6 and 0 < len(failed) < 6 and ended[0] == "ok", f"{ended}")
     require(any(a != "ok" and b == "ok" for a, b in zip(ended, ended[1:])), f"no step runs after one that failed: {ended}")
     require(all("a message between devices failed" in text for text in failed), f"{failed}")
     with np.load(program.path("last.npz")) as found:
         require(all(np.array_equal(a, found[f"out{i}"]) for i, a in enumerate(expected)), "other numbers after a step that failed")
+
+
+# Takes its input over.
+DONATED = """
+sdy.mesh @m = <["x"=2]>
+func.func @main(%x: tensor<6x5xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>, tf.aliasing_output = 0 : i32})
+    -> (tensor<6x5xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<6x5xf32>, tensor<f32>) -> tensor<5xf32>
+  %b = stablehlo.broadcast_in_dim %s, dims = [1] : (tensor<5xf32>) -> tensor<6x5xf32>
+  %y = stablehlo.add %x, %b : tensor<6x5xf32>
+  return %y : tensor<6x5xf32>
+}
+"""
+
+
+@case
+def buffers_of_clients(directory):
+    """A client with a GPU each: a step takes buffers over, or works on copies of those that somebody else holds."""
+    program = Program(directory, DONATED, in0=(6, 5))
+    _, (expected,) = program.run(target="cpu")
+    said = embedded(directory, "client", **own_gpus(3))
+    require(said[-1] == "there is no device 3: the client has 3 GPUs", said)
+    with np.load(program.path("tiles.npz")) as found:
+        for name, right in (("kept", program.inputs["in0"]), ("first", expected), ("second", expected)):
+            require(np.array_equal(found[name], right), f"{name}: other numbers")
 
 
 def of_two_processes(*arguments, **settings):
@@ -338,6 +336,47 @@ def two_processes_of_two_gpus(directory):
     require(sorted(found) == [(1 + d // 2, f"device {d}") for d in range(4)] and len(set(found.values())) == 1, f"{found}")
     message = program.error("--comm=nccl", launcher=processes(3), **own_gpus(2))
     require("the program is for 4 devices, there are 3 processes" in message, message)
+
+
+# Before they first meet, some devices go on for long.
+LATE = """
+sdy.mesh @m = <["x"=2, "y"=2]>
+func.func @main(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {"y"}]>})
+    -> (tensor<16xf32> {sdy.sharding = #sdy.sharding<@m, [{"y"}]>}) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %r = sdy.manual_computation(%x) in_shardings=[<@m, [{"x"}, {"y"}]>] out_shardings=[<@m, [{"x"}, {"y"}]>] manual_axes={"x", "y"} (%a: tensor<4x8xf32>) {
+    %none = stablehlo.constant dense<0.0> : tensor<f32>
+    %most = stablehlo.constant dense<1.0> : tensor<f32>
+    %less = stablehlo.constant dense<0.75> : tensor<4x8xf32>
+    %w = stablehlo.while(%v = %a) : tensor<4x8xf32>
+    cond {
+      %s = stablehlo.multiply %v, %v : tensor<4x8xf32>
+      %n = stablehlo.reduce(%s init: %none) applies stablehlo.add across dimensions = [0, 1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<f32>
+      %c = stablehlo.compare GT, %n, %most : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      %h = stablehlo.multiply %v, %less : tensor<4x8xf32>
+      stablehlo.return %h : tensor<4x8xf32>
+    }
+    sdy.return %w : tensor<4x8xf32>
+  } : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %g = stablehlo.reduce(%r init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<8x16xf32>, tensor<f32>) -> tensor<16xf32>
+  return %g : tensor<16xf32>
+}
+"""
+
+
+@case
+def processes_that_first_wait_for_others_of_each_other(directory):
+    """One worker each: the first process would connect ranks 0 and 2 before 1 and 3, the second the other way."""
+    program = Program(directory, LATE, in0=(8, 16))
+    x = program.inputs["in0"]
+    x *= 1e-3
+    x[:4, 8:] *= 1e9
+    x[4:, :8] *= 1e9
+    np.savez(program.path("in.npz"), **program.inputs)
+    arguments, settings = of_two_processes("--repeat=2", TESSERA_WORKERS=1, TESSERA_COMM_TIMEOUT=8)
+    program.same_as_cpu(*arguments, **settings)
 
 
 @case
@@ -373,9 +412,7 @@ def all_wait_in_vain(directory):
         require(re.search(r"the ranks wait for each other in vain since 3 s: .*\(waiting for \w+ at \S*p.mlir:\d+:\d+\)", done.stderr), done.stderr)
 
 
-OF_PROCESSES = ("two_processes_of_two_gpus", "a_peer_of_two_gpus_that_is_gone", "a_kernel_that_never_ends", "all_wait_in_vain")
+OF_PROCESSES = ("two_processes_of_two_gpus", "processes_that_first_wait_for_others_of_each_other", "a_peer_of_two_gpus_that_is_gone", "a_kernel_that_never_ends", "all_wait_in_vain")
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--steps"]:
-        sys.exit(steps_of_a_session(sys.argv[2], int(sys.argv[3])))
     sys.exit(runtime.main(CASES, OF_PROCESSES))

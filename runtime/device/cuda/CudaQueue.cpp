@@ -238,9 +238,12 @@ Outcome CudaQueue::arrived(uint32_t tag) {
     return Outcome::Failed;
   }
   std::string what = "the GPU failed";
-  if (!backend_->blocks())
-    what += " in this command, " +
-            (given > 1 ? "in one of the " + std::to_string(given - 1) + " after it, " : "") +
+  std::string after = given > 1 ? "in one of the " + std::to_string(given - 1) + " after it" : "";
+  if (!backend_->blocks() && own_) // the GPU is this device's alone
+    what += " in this command" +
+            (given > 1 ? ", or " + after + " (CUDA_LAUNCH_BLOCKING=1 names the one)" : "");
+  else if (!backend_->blocks())
+    what += " in this command, " + (given > 1 ? after + ", " : "") +
             "or in one of another device on this GPU (CUDA_LAUNCH_BLOCKING=1 names the one)";
   lane_.issuer.commandFailed(first, driver_.status(waiting_.result, what));
   return Outcome::Failed;
