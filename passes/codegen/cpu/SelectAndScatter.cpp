@@ -40,6 +40,9 @@ private:
   bool emitSelected(Value cell, llvm::Instruction *before);
   Value choosePlace(Windows &from, unsigned lanes);
   void scatter(Windows &from, Value at, unsigned lanes);
+  void scatterInTurn(Windows &from, Value at, unsigned lanes);
+  void addOne(Windows &from, Value at, Value fresh);
+  bool lanesAreApart() const;
   unsigned sourceLanes() const;
   llvm::SmallVector<LoopRange> loopsOf(Emitter &e, llvm::ArrayRef<unsigned> dims,
                                        llvm::ArrayRef<int64_t> sizes, Value cell) const;
@@ -52,6 +55,7 @@ private:
   Value out;
   int split = -1;                                // the dimension that cells divide
   Value bestSlot = nullptr, placeSlot = nullptr; // the preferred element, and where it is
+  Value freshSlot = nullptr;                     // what is added there
 };
 
 } // namespace
@@ -139,13 +143,16 @@ bool SelectAndScatterEmitter::buildWindows(Windows &to) {
   return true;
 }
 
-// All features of a place go together when they lie together.
+// Whether no two windows along the last dimension have a place in common: of features that lie together.
+bool SelectAndScatterEmitter::lanesAreApart() const { return window.back() <= strides.back(); }
+
 unsigned SelectAndScatterEmitter::sourceLanes() const {
   int last = static_cast<int>(shape.size()) - 1;
-  if (last >= 0 && window[last] == 1 && strides[last] == 1 && low[last] == 0 && last != split &&
-      sourceShape[last] >= 4)
-    return std::min<int64_t>(16, llvm::PowerOf2Ceil(sourceShape[last]));
-  return 1;
+  if (last < 0 || last == split || sourceShape[last] < 4)
+    return 1;
+  if (bitWidth(kind) < 8 && !lanesAreApart()) // which lie together in memory
+    return 1;
+  return std::min<int64_t>(16, llvm::PowerOf2Ceil(sourceShape[last]));
 }
 
 // The place in the window that is preferred; -1 where none of it is inside.
@@ -174,21 +181,44 @@ Value SelectAndScatterEmitter::choosePlace(Windows &from, unsigned lanes) {
   return e.b.CreateLoad(i64, placeSlot);
 }
 
+void SelectAndScatterEmitter::addOne(Windows &from, Value at, Value fresh) {
+  Emitter &e = from.g.emitter;
+  llvm::Align align(byteSize(kind));
+  e.openIf(e.b.CreateICmpSGE(at, e.i64(0)));
+  Value pointer = e.element(out, kind, at);
+  llvm::Type *memory = memoryType(kind, e.b.getContext());
+  Value old = e.fromMemory(kind, e.b.CreateAlignedLoad(memory, pointer, align));
+  Value sum = e.combine(from.reduction, {old}, {fresh})[0];
+  e.b.CreateAlignedStore(e.toMemory(kind, sum), pointer, align);
+  e.closeLoop();
+}
+
+// Windows that overlap may prefer one place: their elements are added one after the other.
+void SelectAndScatterEmitter::scatterInTurn(Windows &from, Value at, unsigned lanes) {
+  Emitter &e = from.g.emitter;
+  if (Value mask = e.vectorLevel()->laneMask)
+    at = e.b.CreateSelect(mask, at, llvm::ConstantInt::getSigned(at->getType(), -1));
+  Value fresh = e.splat(e.emit(from.fresh), lanes);
+  e.b.CreateStore(at, placeSlot);
+  e.b.CreateStore(fresh, freshSlot);
+  Value lane = e.openLoop(e.i64(0), e.i64(lanes), 1, false);
+  auto read = [&](Value slot, llvm::Type *type) {
+    return e.b.CreateLoad(type, e.b.CreateInBoundsGEP(type, slot, lane));
+  };
+  addOne(from, read(placeSlot, e.b.getInt64Ty()), read(freshSlot, e.typeOf(kind, 1)));
+  e.closeLoop();
+}
+
 // Adds the source's elements where they belong.
 void SelectAndScatterEmitter::scatter(Windows &from, Value at, unsigned lanes) {
   Emitter &e = from.g.emitter;
+  if (lanes == 1)
+    return addOne(from, at, e.emit(from.fresh));
+  if (!lanesAreApart())
+    return scatterInTurn(from, at, lanes);
   Value exists = e.b.CreateICmpSGE(at, llvm::ConstantInt::getSigned(at->getType(), 0));
   llvm::Type *memory = memoryType(kind, e.b.getContext());
   llvm::Align align(byteSize(kind));
-  if (lanes == 1) {
-    e.openIf(exists);
-    Value pointer = e.element(out, kind, at);
-    Value old = e.fromMemory(kind, e.b.CreateAlignedLoad(memory, pointer, align));
-    Value sum = e.combine(from.reduction, {old}, {e.emit(from.fresh)})[0];
-    e.b.CreateAlignedStore(e.toMemory(kind, sum), pointer, align);
-    e.closeLoop();
-    return;
-  }
   if (Value mask = e.vectorLevel()->laneMask)
     exists = e.b.CreateAnd(exists, mask);
   Value pointers = e.b.CreateGEP(memory, out, at);
@@ -211,6 +241,7 @@ bool SelectAndScatterEmitter::emitSelected(Value cell, llvm::Instruction *before
   auto loops = loopsOf(e, windows.dims, sourceShape, cell);
   bestSlot = e.temporary(e.typeOf(kind, lanes));
   placeSlot = e.temporary(e.typeOf(ElementKind::I64, lanes));
+  freshSlot = e.temporary(e.typeOf(kind, lanes));
   loopOver(e, loops, lanes, [&] { scatter(windows, choosePlace(windows, lanes), lanes); });
   return true;
 }

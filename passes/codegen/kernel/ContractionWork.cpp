@@ -138,12 +138,16 @@ double readApart(const Graph &graph, const ContractionLoops &loops, const cost::
 
 double copiesInPieces(const Graph &graph, const ContractionLoops &loops,
                       const cost::Product &product) {
-  constexpr double enough = 16, stepsOfPiece = 5;
+  constexpr double enough = 16, stepsOfRun = 16, stepsOfPiece = 2.5;
   auto [low, high] = boundsOf(graph, vectorsOfA(graph, loops));
   auto size = double(high - low);
   if (!loops.isTurned || size >= enough)
     return 0;
-  return stepsOfPiece * product.batch * product.m * product.k * product.timesA / size;
+  // Rows begin anew for each k where they are copied side by side.
+  bool across = isAcross(loops, graph);
+  double runs = product.m * (across ? 1 / size : 1);
+  return product.batch * product.timesA * runs *
+         (stepsOfRun + (across ? stepsOfPiece * product.k : 0));
 }
 
 } // namespace tessera::codegen

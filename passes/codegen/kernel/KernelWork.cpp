@@ -275,6 +275,10 @@ private:
         work.of(Folding::Chain) += padded(node, lanes);
       return;
     }
+    if (isOneByOne(node) && reduction.order == Reduction::Columns) {
+      work.of(ElementClass::OneByOne) += points;
+      return;
+    }
     // The loop that vectors run along, when it is not one of the results'.
     bool isAlongRows = vector.empty() || !(reduction.deps & setOf(vector));
     work.of(isAlongRows ? Folding::Rows : Folding::Columns) +=

@@ -409,10 +409,13 @@ bool NestGraph::keepsVectors(llvm::ArrayRef<Node *> live, unsigned lastDim) cons
         continue;
       int64_t kept = load->index->coefficient(lastDim);
       bool keptIsFree = !(load->deps >> lastDim & 1);
-      bool keptIsGood = keptIsFree || (kept == 1 && load->index->nodes.empty());
       bool reducedIsGood = llvm::any_of(r.dims, [&](unsigned dim) {
         return load->index->coefficient(dim) == 1 && g->graph.dims[dim].size >= 8;
       });
+      // A few apart they are a wide load and a shuffle, which beats one by one.
+      int64_t mostApart = r.order == Reduction::Rows || reducedIsGood ? 1 : 4;
+      bool keptIsGood =
+          keptIsFree || (kept >= 1 && kept <= mostApart && load->index->nodes.empty());
       along += keptIsGood && !keptIsFree;
       against += !keptIsGood;
       against += reducedIsGood && kept != 1 && r.order == Reduction::Rows && !keptIsFree;

@@ -10,6 +10,12 @@ TILES = "passes/codegen/cpu/Contraction.cpp"
 GRAPH = "passes/codegen/kernel/Graph.cpp"
 
 MUTANTS = [
+    mutant("codegen.windows-that-overlap-at-once", "passes/codegen/cpu/SelectAndScatter.cpp",
+           "return ⟦window.back() <= strides.back()⟧;", "true",
+           "select_and_scatter: of windows side by side that prefer the same place one is added only"),
+    mutant("codegen.places-of-lanes-that-are-off", "passes/codegen/cpu/SelectAndScatter.cpp",
+           "at = ⟦e.b.CreateSelect(mask, at, llvm::ConstantInt::getSigned(at->getType(), -1))⟧;", "at",
+           "select_and_scatter: what lies behind the last window of a row is added, too"),
     mutant("codegen.nan-below-minus-infinity", "passes/codegen/cpu/Accumulators.cpp",
            "return op == Op::Max ? ⟦b.CreateSub(ordered, nans)⟧ : b.CreateAdd(ordered, nans);", "b.CreateAdd(ordered, nans)",
            "a maximum of numbers of which one is NaN with a sign is not NaN, or wraps"),

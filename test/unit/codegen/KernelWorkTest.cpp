@@ -98,6 +98,50 @@ TEST(KernelWork, ProductsOfBf16HaveCopiesForTheProcessorsTiles) {
   EXPECT_EQ(work.products[0].byTiles.timesB, 1);
 }
 
+// Windows of images with channels first: the results' rows run by vectors, over elements two apart.
+TEST(KernelWork, StridedWindowsGoByVectors) {
+  cost::KernelWork work = workOfText("(%x: tensor<64x32x32xf32>) -> tensor<64x16x16xf32>", R"(
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %w = "stablehlo.reduce_window"(%x, %z) <{window_dimensions = array<i64: 1, 3, 3>, window_strides = array<i64: 1, 2, 2>, padding = dense<[[0, 0], [1, 0], [1, 0]]> : tensor<3x2xi64>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<64x32x32xf32>, tensor<f32>) -> tensor<64x16x16xf32>
+    exec.yield %w : tensor<64x16x16xf32>)");
+  EXPECT_EQ(work.of(Folding::Columns), 64 * 16 * 16 * 9);
+  EXPECT_EQ(work.of(Access::Gathered), 64 * 16 * 16 * 9);
+  EXPECT_EQ(work.of(ElementClass::OneByOne), 0);
+}
+
+// More than a few apart they are not loaded at once: each element is added by itself.
+TEST(KernelWork, SumsThatNoVectorsRunAlongAreOfSingleElements) {
+  cost::KernelWork work = workOfText("(%x: tensor<64x160xf32>) -> tensor<64x16xf32>", R"(
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %w = "stablehlo.reduce_window"(%x, %z) <{window_dimensions = array<i64: 1, 3>, window_strides = array<i64: 1, 10>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<64x160xf32>, tensor<f32>) -> tensor<64x16xf32>
+    exec.yield %w : tensor<64x16xf32>)");
+  EXPECT_EQ(work.of(ElementClass::OneByOne), 64 * 16 * 3);
+}
+
+// Attention of bf16 goes by pairs of k, but where their number is odd.
+TEST(KernelWork, ProductsOfPairsAreNotWidened) {
+  auto isWidened = [](const std::string &k) {
+    std::string a = "tensor<96x" + k + "xbf16>", b = "tensor<48x" + k + "xbf16>";
+    cost::KernelWork work = workOfText("(%a: " + a + ", %b: " + b + ") -> tensor<96x48xf32>",
+                                       R"(
+    %p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1] : ()" +
+                                           a + ", " + b +
+                                           R"() -> tensor<96x48xf32>
+    exec.yield %p : tensor<96x48xf32>)");
+    return work.products[0].isWidened;
+  };
+  EXPECT_FALSE(isWidened("64"));
+  EXPECT_TRUE(isWidened("63"));
+}
+
 TEST(KernelWork, AProductIsOneWithWhatIsCopiedForIt) {
   cost::KernelWork work =
       workOfText("(%a: tensor<96x64xf32>, %b: tensor<48x64xf32>) -> tensor<96x48xf32>", R"(
