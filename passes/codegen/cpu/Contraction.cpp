@@ -459,21 +459,21 @@ void ContractionEmitter::emitCell(Value cell, llvm::Instruction *before) {
 }
 
 void ContractionEmitter::reserveScratch() {
-  int64_t bytes = plan.isPaired ? 2 : byteSize(kind);
+  int64_t sumBytes = byteSize(kind), bytes = plan.isPaired ? 2 : sumBytes;
   if (plan.packsA)
     scratchA = function.reserveScratch((plan.acrossA ? plan.packedRows() : plan.mPanel) *
                                        plan.panelK() * bytes);
   // A block's last square reaches past it.
   int64_t behind = plan.acrossB && plan.kBlock ? plan.lanes * plan.columns() : 0;
   if (!turnedRows.empty())
-    scratchResults = function.reserveScratch(turnedLength() * plan.lanes * bytes);
+    scratchResults = function.reserveScratch(turnedLength() * plan.lanes * sumBytes);
   if (plan.packsB)
     scratchB = function.reserveScratch(
         (llvm::alignTo(std::min(plan.nPanel, plan.nChunk), plan.columns()) * plan.panelLength() +
          behind) *
         bytes);
   if (plan.kBlock)
-    scratchSums = function.reserveScratch(plan.sumElements() * bytes);
+    scratchSums = function.reserveScratch(plan.sumElements() * sumBytes);
 }
 
 void ContractionEmitter::emit() {

@@ -28,6 +28,14 @@ static void chooseRows(ContractionPlan &plan, unsigned registers) {
   }
 }
 
+// Squares of pairs that are turned end where k does: blocks are whole ones then.
+static bool goesInBlocks(const ContractionPlan &plan) {
+  bool endsInSquare = plan.isPaired && plan.acrossB;
+  if (endsInSquare && (plan.k.size() > 1 || plan.kSize % (2 * int64_t(plan.lanes)) != 0))
+    return false;
+  return canGoInBlocks(plan, plan.packsA, plan.packsB);
+}
+
 static void chooseCells(ContractionPlan &plan, const Graph &graph) {
   cost::Product product;
   product.batch = double(plan.outerCount);
@@ -36,8 +44,7 @@ static void chooseCells(ContractionPlan &plan, const Graph &graph) {
   product.isTurned = plan.isTurned;
   int64_t bytes = plan.product->kind == ElementKind::F64 ? 8 : 4;
   static_cast<ContractionCells &>(plan) =
-      contractionCells(product, plan.rows, plan.columns(), bytes,
-                       !plan.isPaired && canGoInBlocks(plan, plan.packsA, plan.packsB));
+      contractionCells(product, plan.rows, plan.columns(), bytes, goesInBlocks(plan));
   if (plan.acrossA && !plan.mAround.empty())
     makeTall(plan, product, boundsOf(graph, plan.m).second, plan.columns());
 }

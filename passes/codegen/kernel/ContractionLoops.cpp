@@ -224,7 +224,10 @@ bool isAlongItsK(const ContractionLoops &loops, const Graph &graph) {
 bool canGoInBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB) {
   if (!loops.product->reduction->blockEnds.empty())
     return false;
-  if (copiesA && copiesB && loops.kSize >= longK)
+  // Of bf16 all is copied anyhow, and of wide results more than once.
+  constexpr int64_t longKOfBf16 = 1024, wide = 128;
+  bool isCopiedOften = loops.product->reduction->isOfBf16 && loops.nSize >= wide;
+  if (copiesA && copiesB && loops.kSize >= (isCopiedOften ? longKOfBf16 : longK))
     return true;
   return loops.k.size() == 1 && copiesB && (!copiesA || copiesFarA(loops));
 }

@@ -49,8 +49,7 @@ static double chunksOf(double size, int64_t chunk) { return std::ceil(size / dou
 static ContractionCells commonCells(const Graph &graph, const ContractionLoops &loops,
                                     const Product &product) {
   bool isDouble = product.type == cost::ProductType::F64;
-  bool inBlocks = product.type != cost::ProductType::BF16 &&
-                  canGoInBlocks(loops, product.a != Product::None, product.b != Product::None);
+  bool inBlocks = canGoInBlocks(loops, product.a != Product::None, product.b != Product::None);
   ContractionCells cells = contractionCells(product, loops.isTurned ? 16 : 8,
                                             loops.isTurned ? 16 : 32, isDouble ? 8 : 4, inBlocks);
   if (!loops.mAround.empty() && isAcross(loops, graph))

@@ -58,6 +58,23 @@ static bool isExtremum(Op op, ElementKind kind) {
   return isFloat(kind) && (op == Op::Max || op == Op::Min);
 }
 
+// Of functions that are made of one: their instructions (cpu/VectorMath.cpp) beside its 14, division
+// apart.
+static std::optional<double> exponentialsOf(Op op) {
+  switch (op) {
+  case Op::Exp:
+    return 1;
+  case Op::Logistic:
+    return 16.0 / 14;
+  case Op::Tanh:
+    return 22.0 / 14;
+  case Op::Expm1: // by one formula near 0, by another beyond
+    return 35.0 / 14;
+  default:
+    return std::nullopt;
+  }
+}
+
 static bool rounds(Op op) {
   switch (op) {
   case Op::Add:
@@ -123,12 +140,10 @@ void countOperation(Node *node, double times, KernelWork &work) {
   } else if (kind == ElementKind::F64) {
     work.of(ElementClass::OneByOne) += 4 * times;
   } else {
-    bool isExponential = node->op == Op::Exp || node->op == Op::Expm1 || node->op == Op::Logistic ||
-                         node->op == Op::Tanh;
-    bool divides = node->op == Op::Logistic || node->op == Op::Tanh; // and their range is small
-    work.of(isExponential ? ElementClass::Exponential : ElementClass::Function) +=
-        (divides ? 0.65 : 1) * lanes;
-    if (divides)
+    std::optional<double> exponentials = exponentialsOf(node->op);
+    work.of(exponentials ? ElementClass::Exponential : ElementClass::Function) +=
+        exponentials.value_or(1) * lanes;
+    if (node->op == Op::Logistic || node->op == Op::Tanh)
       work.of(ElementClass::Division) += lanes;
   }
 }

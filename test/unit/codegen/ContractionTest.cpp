@@ -200,6 +200,11 @@ TEST(Contraction, OfBf16) {
       checkBf16(70, 64, 97, transposesA, transposesB);
     }
   checkBf16(5, 4200, 20, false, false); // several blocks of k
+  for (bool transposesA : {false, true})
+    for (bool transposesB : {false, true}) {
+      checkBf16(9, 1058, 130, transposesA, transposesB); // whose last is no whole square of pairs
+      checkBf16(9, 1056, 130, transposesA, transposesB);
+    }
 }
 
 } // namespace
