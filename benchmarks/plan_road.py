@@ -1,11 +1,12 @@
 """What the search for shardings thinks that random plans take, beside what the compiler makes of them.
 
-    benchmarks/plan_road.py PROGRAM.mlir|FOLDER .. [--mesh=x=2,y=4] [--count=8] [--seed=1] [--topology=FILE]
+    benchmarks/plan_road.py PROGRAM.mlir|FOLDER .. [--mesh=x=2,y=4] [--count=8] [--seed=1] [--topology=FILE] [--found] [--kernels=N]
 
 Annotations are taken out. Of each program `count` plans are drawn by the seed: some arguments get random shardings, of which
 those of all other values follow by propagation; every fourth plan has 3% of its values elsewhere, every fourth 20%. The
 search's price of each is held against the predicted step of the device program, where nothing goes on beside a collective,
-and its memory against the program's.
+and its memory against the program's. --found takes the plan that the search finds instead. --kernels says where computing
+differs most: N places, each with what the search counts, what the road's kernels take (us), and these; below it the ops.
 
 Median of the differences: at most 2%, the largest 10%.
 """
@@ -30,8 +31,9 @@ def plans_of(path, options):
         plain = pathlib.Path(folder) / path.name
         plain.write_text(plain_program.plain(path.read_text()))
         topology = [f"--topology={options.topology}"] if options.topology else []
-        done = subprocess.run([PLAN_ROAD, plain, f"--mesh={options.mesh}", f"--seed={options.seed}", f"--count={options.count}",
-                               *topology], capture_output=True, text=True)
+        done = subprocess.run([PLAN_ROAD, plain, f"--mesh={options.mesh}", f"--seed={options.seed}", *([] if options.found else [f"--count={options.count}"]),
+                               f"--kernels={options.kernels}", *(["--found", "--count=1"] if options.found else []), *topology],
+                              capture_output=True, text=True)
     if done.returncode:
         print(f"{path.stem:32s} {(done.stderr.strip().splitlines() or ['no message'])[-1]}", flush=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -44,9 +46,12 @@ def main():
     parser.add_argument("--count", type=int, default=8, help="plans of each program")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--topology", help="a machine's file")
+    parser.add_argument("--found", action="store_true", help="the plan that the search finds, instead of random ones")
+    parser.add_argument("--kernels", type=int, default=0, help="places where computing differs most")
     options = parser.parse_args()
     print(f"seed {options.seed}, mesh {options.mesh}")
-    print(f"{'':32s}{'plan':>5s}{'elsewhere':>10s}{'search ms':>12s}{'road ms':>12s}{'ratio':>8s}{'computes':>12s}{'moves':>12s}{'memory':>8s}")
+    print(f"{'':32s}{'plan':>5s}{'elsewhere':>10s}{'search ms':>12s}{'road ms':>12s}{'ratio':>8s}{'C ms':>12s}{'computes':>12s}{'ratio':>8s}"
+          f"{'moves':>12s}{'memory':>8s}")
     errors, peaks = [], []
     for given in options.programs:
         for path in sorted(given.glob("*.mlir")) if given.is_dir() else [given]:
@@ -60,7 +65,12 @@ def main():
                 errors.append((abs(ratio - 1), f"{path.stem}, plan {plan['plan']}"))
                 peaks.append(abs(peak - 1))
                 print(f"{path.stem:32s}{plan['plan']:5d}{plan['changed']:10.0%}{plan['model'] * 1e3:12.3f}{plan['road'] * 1e3:12.3f}"
-                      f"{ratio:8.3f}{plan['compute'] * 1e3:12.3f}{plan['communication'] * 1e3:12.3f}{peak:8.3f}", flush=True)
+                      f"{ratio:8.3f}{plan['computing'] * 1e3:12.3f}{plan['compute'] * 1e3:12.3f}"
+                      f"{plan['computing'] / plan['compute']:8.3f}{plan['communication'] * 1e3:12.3f}{peak:8.3f}", flush=True)
+                for place in plan["places"]:
+                    print(f"{place['model'] * 1e6:14.1f}{place['road'] * 1e6:12.1f}{(place['model'] - place['road']) * 1e6:+12.1f}  "
+                          + "; ".join(place["kernels"]))
+                    print(" " * 40 + " | ".join(place["ops"]))
     if errors:
         worst = max(errors)
         print(f"{len(errors)} plans: median {statistics.median(e for e, _ in errors):.1%} (at most 2%), largest {worst[0]:.1%} "

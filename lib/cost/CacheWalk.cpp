@@ -4,6 +4,10 @@
 
 namespace tessera::cost {
 
+double heldAfter(double touched, double capacity) {
+  return touched <= capacity ? 1 : capacity <= 0 ? 0 : std::exp(2 - 2 * touched / capacity);
+}
+
 void CacheWalk::split(uint64_t at) {
   auto next = ranges_.upper_bound(at);
   if (next == ranges_.begin())
@@ -23,10 +27,6 @@ void CacheWalk::forget(uint64_t begin, uint64_t end) {
   ranges_.erase(ranges_.lower_bound(begin), ranges_.lower_bound(end));
 }
 
-double CacheWalk::held(double touched) const {
-  return touched <= capacity_ ? 1 : capacity_ <= 0 ? 0 : std::exp(2 - 2 * touched / capacity_);
-}
-
 double CacheWalk::touch(uint64_t begin, uint64_t end, double seen) {
   if (begin >= end)
     return 0;
@@ -35,7 +35,8 @@ double CacheWalk::touch(uint64_t begin, uint64_t end, double seen) {
   double warm = 0;
   auto first = ranges_.lower_bound(begin), last = ranges_.lower_bound(end);
   for (auto it = first; it != last; ++it)
-    warm += held(clock_ - it->second.at) * static_cast<double>(it->second.end - it->first);
+    warm += heldAfter(clock_ - it->second.at, capacity_) *
+            static_cast<double>(it->second.end - it->first);
   ranges_.erase(first, last);
   clock_ += seen;
   ranges_[begin] = {end, clock_};

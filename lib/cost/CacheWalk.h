@@ -13,6 +13,9 @@
 
 namespace tessera::cost {
 
+// The part of a byte that a cache still holds after so many others.
+double heldAfter(double touched, double capacity);
+
 class CacheWalk {
 public:
   explicit CacheWalk(double capacity) : capacity_(capacity) {}
@@ -34,7 +37,6 @@ private:
     double at; // of the clock, when it was touched last
   };
   void split(uint64_t at);
-  double held(double touched) const; // of a byte, after so many others
 
   double capacity_;
   double clock_ = 0;                 // bytes touched so far

@@ -1,5 +1,7 @@
 #include "lib/cost/KernelWork.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <algorithm>
 
 namespace tessera::cost {
@@ -19,6 +21,22 @@ KernelWork &KernelWork::operator+=(const KernelWork &other) {
   flops += other.flops;
   grid = std::max(grid, other.grid);
   return *this;
+}
+
+KernelWork KernelWork::scaled(double part, double partOfArrays) const {
+  KernelWork scaled = *this;
+  for (auto each : {llvm::MutableArrayRef<double>(scaled.elements),
+                    llvm::MutableArrayRef<double>(scaled.folded),
+                    llvm::MutableArrayRef<double>(scaled.accessed)})
+    for (double &amount : each)
+      amount *= part;
+  for (Product &product : scaled.products)
+    product.batch *= part;
+  for (double *amount : {&scaled.libraryFlops, &scaled.moved, &scaled.runs, &scaled.flops})
+    *amount *= part;
+  for (Touched &array : scaled.arrays)
+    array.bytes *= partOfArrays;
+  return scaled;
 }
 
 double KernelWork::bytes() const {

@@ -96,6 +96,8 @@ struct KernelWork {
 
   double bytes() const;
   KernelWork &operator+=(const KernelWork &other);
+  // Of a device that does a part of it, and whose arrays are such parts.
+  KernelWork scaled(double part, double partOfArrays) const;
 };
 
 } // namespace tessera::cost

@@ -48,6 +48,12 @@ double turnsOf(const Topology &topology, int64_t devices) {
                                   : 1;
 }
 
+double coresOf(const Topology &topology, int64_t devices) {
+  return topology.computingAtOnce
+             ? double(topology.computingAtOnce) / double(std::max<int64_t>(devices, 1))
+             : 1;
+}
+
 double turnsOf(const Topology &topology, const sharding::Mesh &mesh) {
   return turnsOf(topology, mesh.numDevices());
 }

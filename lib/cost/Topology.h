@@ -46,6 +46,8 @@ using links::wireBytes;
 // long.
 double turnsOf(const Topology &topology, int64_t devices);
 double turnsOf(const Topology &topology, const sharding::Mesh &mesh);
+// How many cores each of so many devices has; where they take turns, a part of one.
+double coresOf(const Topology &topology, int64_t devices);
 
 // What a collective takes. Whoever prices one asks this.
 struct CollectiveTime {

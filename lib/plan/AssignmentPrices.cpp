@@ -36,6 +36,8 @@ void AssignmentPrices::findKinds() {
 
 double AssignmentPrices::seconds(const Assignment &assignment, StepParts *into) {
   parts = into;
+  if (parts)
+    parts->byOp.assign(program.graph.ops.size(), 0);
   size_t values = program.graph.values.size();
   copies.assign(values, {});
   numbers.assign(values, -1);
@@ -132,6 +134,7 @@ double AssignmentPrices::noted(int32_t index, const Priced &priced) {
     const PropagatedOp &op = program.graph.ops[index];
     auto operands = int32_t(op.operands.size());
     parts->computing += priced.work;
+    parts->byOp[index] += priced.work;
     for (const Carried &each : priced.carried)
       note({index,
             each.tensor < operands ? op.operands[each.tensor] : op.results[each.tensor - operands],

@@ -17,7 +17,8 @@ struct Movement {
 
 // What the seconds of a step are made of, whatever the weights are.
 struct StepParts {
-  double computing = 0; // and rows that cross shards within ops
+  double computing = 0;     // and rows that cross shards within ops
+  std::vector<double> byOp; // of that, of each op
   MovingTime moving;
   std::vector<Movement> movements;
 };

@@ -127,9 +127,11 @@ private:
       appendKey(key, int64_t(op.opClass));
       appendKey(key, int64_t(facts.moves));
       appendKey(key, int64_t(facts.isProduct));
-      for (double each :
-           {op.flops, facts.flops, facts.times, facts.kernel.flops, facts.kernel.bytes})
+      for (double each : {op.flops, facts.flops, facts.times})
         appendKey(key, each);
+      for (const KernelPart &part : facts.parts)
+        for (double each : {whole.kernels[part.kernel].flops, whole.kernels[part.kernel].bytes})
+          appendKey(key, each);
       for (const auto *each : {&facts.operandTimes, &facts.reads})
         for (double number : *each)
           appendKey(key, number);
@@ -236,6 +238,7 @@ private:
   void foldOps(Folded &folded) {
     std::map<std::vector<int32_t>, int32_t> numbers;
     std::vector<std::vector<size_t>> members;
+    std::map<int32_t, int32_t> kernels; // those of ops that stand for others
     for (size_t index = 0; index < whole.graph.ops.size(); ++index) {
       auto [it, isNew] =
           numbers.try_emplace(keyOf(index, /*withResults=*/true), int32_t(members.size()));
@@ -256,6 +259,12 @@ private:
           read.push_back(whole.graph.ops[index].operands[i]);
         llvm::sort(read);
         facts.operandTimes[i] *= double(std::unique(read.begin(), read.end()) - read.begin());
+      }
+      for (KernelPart &part : facts.parts) {
+        auto [it, isNew] = kernels.try_emplace(part.kernel, int32_t(folded.program.kernels.size()));
+        if (isNew)
+          folded.program.kernels.push_back(whole.kernels[part.kernel]);
+        part.kernel = it->second;
       }
       for (auto *side : {&op.operands, &op.results})
         for (int32_t &v : *side)

@@ -98,7 +98,7 @@ bool isRepeated(const PropagatedOp &op, const OpTable &table, size_t operand) {
   return false;
 }
 
-std::string OpTables::keyOf(int32_t index) const {
+std::string OpTables::keyOf(int32_t index) {
   const PropagatedOp &op = program.graph.ops[index];
   const OpFacts &facts = program.ops[index];
   std::string key;
@@ -106,8 +106,6 @@ std::string OpTables::keyOf(int32_t index) const {
   appendKey(key, int64_t(op.flops));
   appendKey(key, int64_t(facts.flops));
   key += facts.elementType;
-  key += isMemoryBound(facts) ? 'm' : 'f';
-  appendKey(key, int64_t(slownessOf(facts) * 1e6));
   for (const auto *side : {&op.operands, &op.results})
     for (int32_t v : *side) {
       const sharding::PropagatedValue &value = program.graph.values[v];
@@ -118,11 +116,18 @@ std::string OpTables::keyOf(int32_t index) const {
       for (int64_t size : value.shape)
         appendKey(key, size);
     }
-  constexpr double kParts = 1 << 20;
-  for (double read : facts.reads)
-    appendKey(key, int64_t(read * kParts));
-  for (double write : facts.writes)
-    appendKey(key, int64_t(write * kParts));
+  auto addBytes = [&](llvm::ArrayRef<double> reads, llvm::ArrayRef<double> writes) {
+    constexpr double kParts = 1 << 20;
+    for (llvm::ArrayRef<double> side : {reads, writes})
+      for (double each : side)
+        appendKey(key, int64_t(each * kParts));
+  };
+  addBytes(facts.reads, facts.writes);
+  for (const KernelPart &part : facts.parts) {
+    key += kernels.keyOf(part.kernel);
+    appendKey(key, int64_t(part.flops));
+    addBytes(part.reads, part.writes);
+  }
   return key;
 }
 
@@ -147,46 +152,98 @@ sharding::PlacedOp OpTables::place(int32_t index) const {
   return placed;
 }
 
-double OpTables::rateOf(const OpFacts &facts) const {
-  const cost::DeviceRates &device = planner.getTopology().device;
-  auto typed = device.flopsByType.find(facts.elementType);
-  return typed == device.flopsByType.end() ? device.flopsPerSecond : typed->second;
+namespace {
+
+// Of what is read and written, on the busiest device.
+double localBytes(llvm::ArrayRef<double> reads, llvm::ArrayRef<double> writes,
+                  const sharding::PlacedOp &placed, const FactorAxes &axes) {
+  double bytes = 0;
+  for (size_t i = 0; i < placed.operands.size(); ++i)
+    if (reads[i] > 0 && !placed.operands[i].free)
+      bytes +=
+          reads[i] * sharding::localBytes(placed.op.operands[i], placed.operands[i].elementBytes,
+                                          axes.operandSharding(i));
+  for (size_t i = 0; i < placed.results.size(); ++i)
+    if (writes[i] > 0)
+      bytes +=
+          writes[i] * sharding::localBytes(placed.op.results[i], placed.results[i].elementBytes,
+                                           axes.resultSharding(i));
+  return bytes;
 }
 
-bool OpTables::isMemoryBound(const OpFacts &facts) const {
-  return facts.kernel.bytes / planner.getTopology().device.bytesPerSecond >
-         facts.kernel.flops / rateOf(facts);
+} // namespace
+
+static bool hasFactor(const sharding::TensorFactors &tensor, int32_t factor) {
+  return llvm::any_of(
+      tensor, [&](const sharding::DimFactors &dim) { return llvm::is_contained(dim, factor); });
 }
 
-// How many times as long as its operations or its bytes the kernel takes.
-double OpTables::slownessOf(const OpFacts &facts) const {
-  double least = std::max(facts.kernel.flops / rateOf(facts),
-                          facts.kernel.bytes / planner.getTopology().device.bytesPerSecond);
-  return facts.kernel.seconds > 0 && least > 0 ? facts.kernel.seconds / least : 1;
+// By which of its two operands and its result have a factor. Where sizes don't say which of the kernel's
+// dimensions that is, shards of the batch.
+static ProductShards productShards(const sharding::FactorRule &rule, const FactorAxes &axes,
+                                   const cost::KernelWork &work) {
+  ProductShards shards;
+  if (rule.operands.size() != 2 || rule.results.size() != 1 || work.products.size() != 1)
+    return shards;
+  const cost::Product &product = work.products.front();
+  double m = 1, n = 1, k = 1, batch = 1;
+  for (auto [f, factor] : llvm::enumerate(rule.factors)) {
+    auto at = int32_t(f);
+    double parts = 1;
+    for (const AxisRef &axis : axes[at])
+      parts *= double(axis.size);
+    bool left = hasFactor(rule.operands[0], at), right = hasFactor(rule.operands[1], at),
+         made = hasFactor(rule.results[0], at);
+    double &size = !made ? k : left && right ? batch : left ? m : n;
+    (!made ? shards.k : left && right ? shards.batch : left ? shards.m : shards.n) *= parts;
+    size *= double(factor.size);
+  }
+  if (product.m == n && product.n == m)
+    std::swap(shards.m, shards.n);
+  else if (product.m != m || product.n != n)
+    return {};
+  return product.k == k && product.batch == batch ? shards : ProductShards();
+}
+
+// Of what its kernel takes, as large a part as it has of what the kernel waits for.
+double OpTables::secondsOf(const OpFacts &facts, const KernelPart &part,
+                           const sharding::PlacedOp &placed, const FactorAxes &axes) {
+  const Kernel &kernel = program.kernels[part.kernel];
+  auto shards = double(axes.shards());
+  double bytes = localBytes(part.reads, part.writes, placed, axes),
+         computes = part.flops / shards / kernels.flopsPerSecond(kernel.elementType),
+         moves = bytes / kernels.bytesPerSecond();
+  double least = kernels.least(part.kernel) / shards;
+  if (least <= 0)
+    return 0;
+  if (!facts.isProduct || part.flops == 0)
+    return kernels.seconds(part.kernel, shards) *
+           (kernels.isMemoryBound(part.kernel) ? moves : computes) / least;
+  if (!program.kernels[part.kernel].isCounted)
+    return std::max(computes, moves);
+  // Its arrays may be in fewer parts than what it computes.
+  double whole = localBytes(part.reads, part.writes, placed, FactorAxes(placed.op));
+  ProductShards parts = productShards(placed.op.rule, axes, program.kernels[part.kernel].work);
+  parts.all = shards;
+  parts.arrays = bytes > 0 ? whole / bytes : shards;
+  return kernels.seconds(part.kernel, parts) *
+         std::max(computes, whole / shards / kernels.bytesPerSecond()) / least;
 }
 
 // A kernel takes the longer of what it computes and what it moves. Its product's shards may change
 // which that is; of other ops the sum of what is longer unsharded.
 double OpTables::work(int32_t index, const sharding::PlacedOp &placed, const FactorAxes &axes) {
   const OpFacts &facts = program.ops[index];
-  const cost::Topology &topology = planner.getTopology();
-  double bytes = 0;
-  for (size_t i = 0; i < placed.operands.size(); ++i)
-    if (facts.reads[i] > 0 && !placed.operands[i].free)
-      bytes += facts.reads[i] * sharding::localBytes(placed.op.operands[i],
-                                                     placed.operands[i].elementBytes,
-                                                     axes.operandSharding(i));
-  for (size_t i = 0; i < placed.results.size(); ++i)
-    if (facts.writes[i] > 0)
-      bytes += facts.writes[i] * sharding::localBytes(placed.op.results[i],
-                                                      placed.results[i].elementBytes,
-                                                      axes.resultSharding(i));
-  double computes = facts.flops / double(axes.shards()) / rateOf(facts),
-         moves = bytes / topology.device.bytesPerSecond;
-  double seconds = facts.isProduct        ? std::max(computes, moves)
-                   : isMemoryBound(facts) ? moves
-                                          : computes;
-  return cost::turnsOf(topology, planner.getMesh()) * slownessOf(facts) * seconds +
+  double seconds = 0;
+  for (const KernelPart &part : facts.parts)
+    seconds += secondsOf(facts, part, placed, axes);
+  if (facts.parts.empty()) {
+    seconds = facts.flops / double(axes.shards()) / kernels.flopsPerSecond(facts.elementType);
+    if (facts.isProduct)
+      seconds = std::max(seconds, localBytes(facts.reads, facts.writes, placed, axes) /
+                                      kernels.bytesPerSecond());
+  }
+  return cost::turnsOf(planner.getTopology(), planner.getMesh()) * seconds +
          crossingSeconds(placed, axes, planner);
 }
 

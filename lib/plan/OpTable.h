@@ -1,7 +1,7 @@
 // The ways to compute one op on shards, and what each takes: made once for all ops that are equal.
 #pragma once
 
-#include "lib/plan/Program.h"
+#include "lib/plan/KernelPrices.h"
 #include "lib/plan/ReshardPrices.h"
 #include "lib/sharding/FactorChoice.h"
 
@@ -42,7 +42,8 @@ public:
   // All are kept by reference.
   OpTables(const Program &program, LayoutLists &lists, ReshardPrices &prices,
            sharding::ReshardPlanner &planner, const Weights &weights)
-      : program(program), lists(lists), prices(prices), planner(planner), weights(weights) {}
+      : program(program), lists(lists), prices(prices), planner(planner), weights(weights),
+        kernels(program, planner.getTopology(), planner.getMesh()) {}
 
   // `valueLists`: of each value of the graph, its candidate shardings.
   const OpTable &of(int32_t op, llvm::ArrayRef<int32_t> valueLists);
@@ -52,16 +53,14 @@ public:
 
   sharding::PlacedOp place(int32_t op) const;
   // Ops of one key take the same time under the same shardings of their tensors.
-  std::string keyOf(int32_t op) const;
+  std::string keyOf(int32_t op);
 
   // Tables are made anew: by weights that changed.
   void forgetTables() { tables.clear(); }
 
 private:
-  // Its kernel waits for memory, unsharded, rather than for what it computes.
-  bool isMemoryBound(const OpFacts &facts) const;
-  double rateOf(const OpFacts &facts) const;
-  double slownessOf(const OpFacts &facts) const;
+  double secondsOf(const OpFacts &facts, const KernelPart &part, const sharding::PlacedOp &placed,
+                   const sharding::FactorAxes &axes);
   std::unique_ptr<OpTable> make(int32_t op, llvm::ArrayRef<int32_t> valueLists);
   void enumerate(OpTable &table);
   void claimAll(OpTable &table, int32_t op, llvm::ArrayRef<int32_t> valueLists);
@@ -72,6 +71,7 @@ private:
   ReshardPrices &prices;
   sharding::ReshardPlanner &planner;
   const Weights &weights;
+  KernelPrices kernels;
   std::map<std::string, std::unique_ptr<OpTable>> tables;
 };
 

@@ -7,6 +7,7 @@
 // shardings: closed dimensions hold, open ones may get more axes.
 #pragma once
 
+#include "lib/cost/KernelWork.h"
 #include "lib/sharding/PropagationGraph.h"
 
 #include <string>
@@ -16,9 +17,21 @@ namespace tessera::plan {
 // All that a kernel's ops do together, unsharded: either takes as long as the other at most.
 struct Kernel {
   double flops = 0;
-  double bytes = 0; // that it reads and writes
-  // What it takes on a machine whose rates by kind of work are known; 0: what these two do.
-  double seconds = 0;
+  double bytes = 0;        // that it reads and writes
+  std::string elementType; // of what it multiplies, or else computes
+  // Where more is known of the machine than rates of these two: what its code does, and of each of its
+  // arrays how many bytes a step touches, unsharded, from the time before to this one.
+  bool isCounted = false;
+  cost::KernelWork work;
+  std::vector<double> reuse;
+};
+
+// What a kernel does for one of its ops.
+struct KernelPart {
+  int32_t kernel = 0; // of the program's
+  double flops = 0;
+  llvm::SmallVector<double, 4> reads;  // one an operand: how much of it is read from memory
+  llvm::SmallVector<double, 2> writes; // one a result: how much of it is written to memory
 };
 
 // One execution of an op in a step, or a loop's rounds of it.
@@ -43,7 +56,7 @@ struct OpFacts {
   llvm::SmallVector<double, 2> writes; // one a result: how much of it is written to memory
   double flops = 0;                    // that its kernels do for it, of the whole computation
   bool isProduct = false;              // it decides what its kernel takes
-  Kernel kernel;                       // the one that it is part of
+  std::vector<KernelPart> parts;       // of the above, by kernel; none: it is no part of any
   std::vector<Turn> turns;             // several where ops are folded into it
   int32_t block = 0;                   // in which it stands: a number of Program::blockAround
 };
@@ -78,6 +91,7 @@ struct Program {
   sharding::PropagationGraph graph;
   std::vector<OpFacts> ops;       // one an op of the graph
   std::vector<ValueFacts> values; // one a value of the graph
+  std::vector<Kernel> kernels;
   // Of each block of ops (a loop's body) the one around it, which has a lower number; -1: none.
   std::vector<int32_t> blockAround{-1};
 };

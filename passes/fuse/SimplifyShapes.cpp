@@ -179,7 +179,7 @@ static LogicalResult swapFactors(TransposeOp op, PatternRewriter &rewriter) {
   SmallVector<int64_t> shape;
   for (int64_t dim : swapped)
     shape.push_back(from.getDimSize(dim));
-  Value product = DotGeneralOp::create(rewriter, op.getLoc(), from.clone(shape), dot.getRhs(),
+  Value product = DotGeneralOp::create(rewriter, dot.getLoc(), from.clone(shape), dot.getRhs(),
                                        dot.getLhs(), made, precision, nullptr);
   RankedTensorType to = typeOf(op.getResult());
   if (product.getType() != to)

@@ -37,16 +37,10 @@ Place placeOf(Value value) {
   return {begin, begin + static_cast<uint64_t>(buffer.getBytes())};
 }
 
-double coresOf(const cost::Topology &topology, int64_t devices) {
-  return topology.computingAtOnce
-             ? double(topology.computingAtOnce) / double(std::max<int64_t>(devices, 1))
-             : 1;
-}
-
 class Walk {
 public:
   Walk(ProgramOp program, const cost::Topology &topology, int64_t devices)
-      : topology(topology), cores(coresOf(topology, devices)),
+      : topology(topology), cores(cost::coresOf(topology, devices)),
         cache(std::max(cores, 1.0) * topology.device.cacheBytes),
         shared(std::max(cores, 1.0) * topology.device.sharedBytes) {
     for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>()) {

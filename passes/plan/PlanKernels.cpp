@@ -10,9 +10,13 @@
 #include "lib/cost/KernelTerms.h"
 #include "passes/codegen/kernel/KernelWork.h"
 #include "passes/fuse/FormKernels.h"
+#include "passes/fuse/Passes.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
+#include <map>
 
 namespace tessera {
 
@@ -77,40 +81,63 @@ bool mixesPlaces(NodeKind kind) {
 
 } // namespace
 
-// Ops of the formed copy remember by this which op of the graph they are.
-static constexpr llvm::StringLiteral kIndex = "plan_index";
+// Ops of the formed copy have it in their locations, which rewrites hand on to what they make, with the
+// number of the op of the graph.
+static constexpr llvm::StringLiteral kOp = "op";
+
+static void setIndex(Operation *op, int32_t index) {
+  auto name = StringAttr::get(op->getContext(), kOp);
+  op->setLoc(FileLineColLoc::get(name, unsigned(index), 0));
+}
 
 static int32_t indexOf(Operation *op) {
-  auto index = op->getAttrOfType<IntegerAttr>(kIndex);
-  return index ? int32_t(index.getInt()) : -1;
+  int32_t index = -1;
+  op->getLoc()->walk([&](Location location) {
+    auto line = dyn_cast<FileLineColLoc>(location);
+    if (!line || line.getColumn() != 0 || line.getFilename() != kOp)
+      return WalkResult::advance();
+    index = int32_t(line.getLine());
+    return WalkResult::interrupt();
+  });
+  return index;
+}
+
+// As localize and fuse leave a program of one device. What cannot be formed is an error of the road,
+// which says so.
+OwningOpRef<ModuleOp> PlanProgram::formedCopy() {
+  MLIRContext *context = copy->getContext();
+  ScopedDiagnosticHandler silent(context, [](Diagnostic &) { return success(); });
+  IRMapping mapping;
+  OwningOpRef<ModuleOp> formed = cast<ModuleOp>(copy->getOperation()->clone(mapping));
+  formed->walk([&](Operation *op) { op->setLoc(UnknownLoc::get(context)); });
+  for (size_t index = 0; index < program.ops.size(); ++index)
+    if (!program.ops[index].moves)
+      setIndex(mapping.lookup(graph->opAt(int32_t(index))), int32_t(index));
+  PassManager passes(context);
+  passes.enableVerifier(false); // the phases verify themselves
+  passes.addPass(createCSEPass());
+  buildBeforeRematerialize(passes);
+  if (failed(passes.run(*formed)) || failed(fuse::formAllKernels(*formed)))
+    return {};
+  return formed;
 }
 
 void PlanProgram::findKernels() {
   const auto &ops = program.graph.ops;
-  Builder builder(copy->getContext());
   viewed.assign(program.values.size(), -1);
   for (size_t index = 0; index < ops.size(); ++index) {
     OpFacts &facts = program.ops[index];
     endOf.push_back(int32_t(index));
     facts.reads.assign(ops[index].operands.size(), 0);
     facts.writes.assign(ops[index].results.size(), 0);
-    if (facts.moves)
-      continue;
-    graph->opAt(int32_t(index))->setAttr(kIndex, builder.getI32IntegerAttr(int32_t(index)));
   }
   copy->getContext()->loadDialect<exec::ExecDialect>();
-  OwningOpRef<ModuleOp> formed = copy->clone();
-  bool isFormed;
-  {
-    // What cannot be formed is an error of the road, which says so.
-    ScopedDiagnosticHandler silent(copy->getContext(), [](Diagnostic &) { return success(); });
-    isFormed = succeeded(fuse::formAllKernels(*formed));
-  }
+  OwningOpRef<ModuleOp> formed = formedCopy();
   for (size_t index = 0; index < ops.size(); ++index) {
     OpFacts &facts = program.ops[index];
     if (facts.moves)
       continue;
-    if (!isFormed || fusionKindOf(graph->opAt(int32_t(index))) == NodeKind::Outside) {
+    if (!formed || fusionKindOf(graph->opAt(int32_t(index))) == NodeKind::Outside) {
       llvm::fill(facts.reads, 1);
       llvm::fill(facts.writes, 1);
       facts.flops = ops[index].flops;
@@ -119,7 +146,7 @@ void PlanProgram::findKernels() {
         program.values[v].stored = false;
     }
   }
-  if (isFormed)
+  if (formed)
     describeKernels(*formed);
   for (auto [v, facts] : llvm::enumerate(program.values)) {
     Value value = graph->valueAt(int32_t(v));
@@ -129,6 +156,101 @@ void PlanProgram::findKernels() {
   }
 }
 
+namespace {
+
+// What is touched between two times that a program comes to an array, as it goes through its kernels.
+class ReuseWalk {
+public:
+  explicit ReuseWalk(llvm::DenseMap<Operation *, int32_t> numbers,
+                     std::vector<plan::Kernel> &kernels)
+      : numbers(std::move(numbers)), kernels(kernels) {}
+
+  // The steps before leave what they can in the cache.
+  void run(ModuleOp module) {
+    for (int step = 0; step < 2; ++step)
+      for (auto function : module.getOps<func::FuncOp>())
+        if (!function.isExternal())
+          walk(function.getBody().front(), step == 1);
+  }
+
+private:
+  // `isSteady`: of a loop, what its trips find that the trip before has left.
+  void walk(Block &block, bool isSteady) {
+    for (Operation &op : block) {
+      if (auto it = numbers.find(&op); it != numbers.end()) {
+        touch(cast<exec::FusedOp>(op), kernels[it->second]);
+        continue;
+      }
+      bool isLoop = isa<stablehlo::WhileOp>(op);
+      for (int trip = isLoop && isSteady ? 0 : 1; trip < 2; ++trip)
+        for (Region &region : op.getRegions())
+          for (Block &inner : region)
+            walk(inner, isSteady && trip == 1);
+    }
+  }
+
+  void touch(exec::FusedOp fused, plan::Kernel &kernel) {
+    kernel.reuse.clear();
+    double begin = clock;
+    for (auto [i, array] : llvm::enumerate(kernel.work.arrays)) {
+      bool isRead = i < fused->getNumOperands();
+      size_t result = i - fused->getNumOperands();
+      Value value = isRead                            ? fused->getOperand(unsigned(i))
+                    : result < fused->getNumResults() ? Value(fused->getResult(unsigned(result)))
+                                                      : Value();
+      if (!value)
+        kernel.reuse.push_back(0);
+      else if (isRead || isKept(value))
+        kernel.reuse.push_back(sinceTouched(value, array.bytes));
+      else
+        kernel.reuse.push_back(begin - takePlace(bytesOf(value)));
+      clock += array.bytes;
+    }
+    for (Value result : fused->getResults()) {
+      last[result] = begin;
+      uses[result] = 0;
+    }
+    for (Value operand : fused->getOperands()) {
+      last[operand] = begin;
+      if (++uses[operand] == std::distance(operand.use_begin(), operand.use_end()) &&
+          operand.getDefiningOp<exec::FusedOp>())
+        freed.insert({bytesOf(operand), begin});
+    }
+  }
+
+  // For the next trip or step, or whoever called.
+  static bool isKept(Value value) {
+    return llvm::any_of(value.getUsers(),
+                        [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
+  }
+
+  double sinceTouched(Value value, double bytes) const {
+    auto it = last.find(value);
+    double since = it == last.end() ? clock : clock - it->second;
+    // Of a part, each time another one.
+    return bytes < bytesOf(value) ? std::max(since, bytesOf(value)) : since;
+  }
+
+  // When the memory was touched in which an array of so many bytes is written.
+  double takePlace(double bytes) {
+    auto it = freed.lower_bound(bytes);
+    if (it == freed.end())
+      return 0;
+    double at = it->second;
+    freed.erase(it);
+    return at;
+  }
+
+  llvm::DenseMap<Operation *, int32_t> numbers;
+  std::vector<plan::Kernel> &kernels;
+  llvm::DenseMap<Value, double> last;  // when each was touched
+  llvm::DenseMap<Value, int64_t> uses; // so far
+  std::multimap<double, double> freed; // bytes of memory that is free, and when it was touched
+  double clock = 0;                    // bytes touched so far
+};
+
+} // namespace
+
 void PlanProgram::describeKernels(ModuleOp formed) {
   llvm::SmallVector<exec::FusedOp> kernels;
   formed.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -137,16 +259,46 @@ void PlanProgram::describeKernels(ModuleOp formed) {
       return WalkResult::skip();
     }
     // What is in no kernel looks at what is in memory.
-    if (int32_t index = indexOf(op); index >= 0 && fusionKindOf(op) == NodeKind::Reshape)
+    if (int32_t index = indexOf(op);
+        index >= 0 && fusionKindOf(graph->opAt(index)) == NodeKind::Reshape)
       viewed[program.graph.ops[index].results[0]] = program.graph.ops[index].operands[0];
     return WalkResult::advance();
   });
   cost::DeviceRates rates = topologyOf(given).device;
-  for (exec::FusedOp kernel : kernels)
-    describeKernel(kernel, rates);
+  llvm::DenseMap<Operation *, int32_t> numbers;
+  for (exec::FusedOp kernel : kernels) {
+    numbers[kernel] = int32_t(program.kernels.size());
+    program.kernels.push_back(describeKernel(kernel, rates));
+  }
+  if (cost::goesByKinds(rates))
+    ReuseWalk(std::move(numbers), program.kernels).run(formed);
 }
 
-void PlanProgram::describeKernel(exec::FusedOp fused, const cost::DeviceRates &rates) {
+// Which operand of an op of the graph is read there: rewrites exchange them, and change their shapes.
+int32_t PlanProgram::operandOf(int32_t index, OpOperand &operand) const {
+  const PropagatedOp &ruled = program.graph.ops[index];
+  auto at = int32_t(operand.getOperandNumber()), count = int32_t(ruled.operands.size());
+  Value read = operand.get();
+  auto find = [&](llvm::function_ref<bool(Value)> isLike) {
+    auto holds = [&](int32_t i) {
+      Value value = graph->valueAt(ruled.operands[i]);
+      return value && isLike(value);
+    };
+    if (at < count && holds(at))
+      return at;
+    for (int32_t i = 0; i < count; ++i)
+      if (holds(i))
+        return i;
+    return -1;
+  };
+  if (int32_t i = find([&](Value value) { return value.getType() == read.getType(); }); i >= 0)
+    return i;
+  if (int32_t i = find([&](Value value) { return elementsOf(value) == elementsOf(read); }); i >= 0)
+    return i;
+  return graph->opAt(index)->getName() == operand.getOwner()->getName() && at < count ? at : -1;
+}
+
+plan::Kernel PlanProgram::describeKernel(exec::FusedOp fused, const cost::DeviceRates &rates) {
   int32_t end = -1;
   bool mixes = false, convolves = false;
   for (Operation &op : fused.getBlock()->without_terminator()) {
@@ -154,37 +306,51 @@ void PlanProgram::describeKernel(exec::FusedOp fused, const cost::DeviceRates &r
     mixes |= mixesPlaces(fusionKindOf(&op));
     convolves |= isa<stablehlo::ConvolutionOp>(op);
   }
-  cost::KernelWork work;
-  if (convolves || cost::pricesKernels(rates))
-    work = codegen::workOf(fused);
-  plan::Kernel whole;
-  llvm::SmallVector<int32_t> members, read, written;
-  llvm::DenseSet<int32_t> seen;
+  plan::Kernel kernel;
+  kernel.isCounted = cost::pricesKernels(rates);
+  if (convolves || kernel.isCounted)
+    kernel.work = codegen::workOf(fused);
+  std::map<int32_t, plan::KernelPart> parts; // by op of the graph
+  auto partOf = [&](int32_t index) -> plan::KernelPart & {
+    auto [it, isNew] = parts.try_emplace(index);
+    if (isNew) {
+      it->second.kernel = int32_t(program.kernels.size());
+      it->second.reads.assign(program.graph.ops[index].operands.size(), 0);
+      it->second.writes.assign(program.graph.ops[index].results.size(), 0);
+    }
+    return it->second;
+  };
+  llvm::SmallVector<int32_t> read, written;
+  llvm::DenseSet<int32_t> seen, counted;
+  bool multiplies = false;
   for (Operation &op : fused.getBlock()->without_terminator()) {
     int32_t index = indexOf(&op);
     if (index < 0)
       continue;
     NodeKind kind = fusionKindOf(&op);
     const PropagatedOp &ruled = program.graph.ops[index];
-    OpFacts &facts = program.ops[index];
-    members.push_back(index);
+    plan::KernelPart &part = partOf(index);
     endOf[index] = std::max(endOf[index], end);
-    facts.isProduct = kind == NodeKind::Contraction;
-    if (computesFloats(&op, kind)) {
-      double flops = flopsInKernel(&op, ruled, work);
-      facts.flops += flops;
-      whole.flops += flops;
-    }
-    for (auto [i, v] : llvm::enumerate(ruled.operands)) {
-      int32_t root = v;
+    if (!multiplies)
+      kernel.elementType = program.ops[index].elementType;
+    multiplies |= kind == NodeKind::Contraction;
+    program.ops[index].isProduct |= kind == NodeKind::Contraction;
+    // Of several that one op has become, its own work is one's.
+    if (op.getName() == graph->opAt(index)->getName() && computesFloats(&op, kind) &&
+        counted.insert(index).second)
+      part.flops = flopsInKernel(&op, ruled, kernel.work);
+    for (OpOperand &operand : op.getOpOperands()) {
+      int32_t i = isa<BlockArgument>(operand.get()) ? operandOf(index, operand) : -1;
+      if (i < 0 || program.graph.values[ruled.operands[i]].free)
+        continue;
+      int32_t root = ruled.operands[i];
       while (viewed[root] >= 0)
         root = viewed[root];
-      if (program.graph.values[v].free || !isa<BlockArgument>(op.getOperand(unsigned(i))) ||
-          !seen.insert(root).second)
+      if (!seen.insert(root).second)
         continue;
-      double share = shareRead(&op, kind, unsigned(i));
-      facts.reads[i] += share;
-      whole.bytes += share * bytesOf(op.getOperand(unsigned(i)));
+      double share = shareRead(&op, kind, operand.getOperandNumber());
+      part.reads[i] += share;
+      kernel.bytes += share * bytesOf(operand.get());
       read.push_back(root);
     }
   }
@@ -196,17 +362,26 @@ void PlanProgram::describeKernel(exec::FusedOp fused, const cost::DeviceRates &r
     if (index < 0)
       continue;
     for (auto [i, v] : llvm::enumerate(program.graph.ops[index].results)) {
+      if (i >= op->getNumResults() ||
+          elementsOf(op->getResult(unsigned(i))) != elementsOf(graph->valueAt(v)))
+        continue;
       double share = shareWritten(op, fusionKindOf(op));
-      program.ops[index].writes[i] += share;
+      partOf(index).writes[i] += share;
       program.values[v].stored = true;
-      whole.bytes += share * bytesOf(op->getResult(unsigned(i)));
+      kernel.bytes += share * bytesOf(op->getResult(unsigned(i)));
       written.push_back(v);
     }
   }
-  if (cost::pricesKernels(rates))
-    whole.seconds = cost::kernelSeconds(rates, work);
-  for (int32_t index : members)
-    program.ops[index].kernel = whole;
+  for (auto &[index, part] : parts) {
+    OpFacts &facts = program.ops[index];
+    kernel.flops += part.flops;
+    facts.flops += part.flops;
+    for (auto [all, each] : llvm::zip(facts.reads, part.reads))
+      all += each;
+    for (auto [all, each] : llvm::zip(facts.writes, part.writes))
+      all += each;
+    facts.parts.push_back(std::move(part));
+  }
   // Each result over an array of its size, if nothing else is read there.
   for (int32_t v : written) {
     auto it = llvm::find_if(read, [&](int32_t r) {
@@ -218,6 +393,7 @@ void PlanProgram::describeKernel(exec::FusedOp fused, const cost::DeviceRates &r
     inPlace.push_back({*it, v});
     read.erase(it);
   }
+  return kernel;
 }
 
 } // namespace tessera

@@ -36,8 +36,10 @@ private:
   void describeValues();
   void findArguments();
   void findKernels();
+  mlir::OwningOpRef<mlir::ModuleOp> formedCopy();
   void describeKernels(mlir::ModuleOp formed);
-  void describeKernel(exec::FusedOp fused, const cost::DeviceRates &rates);
+  int32_t operandOf(int32_t index, mlir::OpOperand &operand) const;
+  plan::Kernel describeKernel(exec::FusedOp fused, const cost::DeviceRates &rates);
   void findLifetimes();
   void shareMemory();
   void runEarly();

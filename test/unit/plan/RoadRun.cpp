@@ -10,12 +10,20 @@
 #include "passes/reshard/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/IntEqClasses.h"
+#include <map>
+#include <set>
+#include <tuple>
 
 namespace tessera::plan {
 
 using namespace mlir;
 
 namespace {
+
+// Ops have it in their locations, with their numbers in the graph: of which op of the program a kernel
+// computes what is read there.
+constexpr llvm::StringLiteral kOp = "plan op ";
 
 // So that the propagation graph knows the mesh: the first argument may lie anyhow.
 OwningOpRef<ModuleOp> withMesh(ModuleOp module) {
@@ -46,6 +54,23 @@ RoadRun::RoadRun(ModuleOp module)
     prices = std::make_unique<AssignmentPrices>(data(), mesh(), machine);
 }
 
+std::string RoadRun::nameOf(int32_t op) const {
+  std::string text;
+  Operation *ir = program.opAt(op);
+  llvm::raw_string_ostream out(text);
+  out << (ir ? ir->getName().stripDialect() : "-");
+  if (ir && ir->getNumResults())
+    out << " " << ir->getResult(0).getType();
+  out << " " << data().ops[op].location;
+  return text;
+}
+
+double RoadRun::modelComputing(const Assignment &assignment) const {
+  StepParts parts;
+  prices->seconds(assignment, &parts);
+  return parts.computing;
+}
+
 double RoadRun::modelPeak(const Assignment &assignment) const {
   prices->seconds(assignment);
   return prices->peakBytes(assignment);
@@ -67,6 +92,9 @@ OwningOpRef<ModuleOp> RoadRun::sharded(const Assignment &assignment) const {
     graph.graph.values[v].mesh = 0;
   }
   graph.writeBack();
+  for (size_t op = 0; op < graph.graph.ops.size(); ++op)
+    if (Operation *ir = graph.opAt(int32_t(op)))
+      ir->setLoc(NameLoc::get(StringAttr::get(ir->getContext(), kOp + Twine(op)), ir->getLoc()));
   PassManager after(trial->getContext());
   after.addPass(createFinalizeShardings());
   after.addPass(createMergeConstants());
@@ -86,10 +114,10 @@ std::optional<double> RoadRun::reshardSeconds(const Assignment &assignment) cons
   return movementOf(*trial).seconds;
 }
 
-std::optional<RoadRun::Step> RoadRun::step(const Assignment &assignment) const {
+OwningOpRef<ModuleOp> RoadRun::compiled(const Assignment &assignment) const {
   OwningOpRef<ModuleOp> trial = sharded(assignment);
   if (!trial)
-    return std::nullopt;
+    return {};
   cost::ScheduleOptions schedule = scheduleOf(*trial);
   schedule.overlap = cost::Overlap::Off;
   setSchedule(*trial, schedule);
@@ -102,10 +130,101 @@ std::optional<RoadRun::Step> RoadRun::step(const Assignment &assignment) const {
     isBehind |= phase.name == "propagate";
   }
   if (failed(passes.run(*trial)))
+    return {};
+  return trial;
+}
+
+std::optional<RoadRun::Step> RoadRun::step(const Assignment &assignment) const {
+  OwningOpRef<ModuleOp> trial = compiled(assignment);
+  if (!trial)
     return std::nullopt;
   ModulePrediction predicted = predictModule(*trial);
   return Step{predicted.time.seconds, predicted.time.compute, predicted.time.communication,
               double(predicted.memory.total())};
+}
+
+namespace {
+
+// The ops that an instruction computes for.
+std::set<int32_t> opsOf(Operation *op) {
+  std::set<int32_t> ops;
+  auto add = [&](Operation *each) {
+    each->getLoc()->walk([&](Location location) {
+      int32_t number;
+      if (auto name = dyn_cast<NameLoc>(location))
+        if (StringRef text = name.getName().getValue();
+            text.consume_front(kOp) && !text.getAsInteger(10, number)) {
+          ops.insert(number);
+          return WalkResult::skip();
+        }
+      return WalkResult::advance();
+    });
+  };
+  add(op);
+  // Equal kernels are one.
+  if (auto dispatch = dyn_cast<exec::DispatchOp>(op); dispatch && ops.empty())
+    if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(op, dispatch.getKernelAttr()))
+      kernel->walk(add);
+  return ops;
+}
+
+} // namespace
+
+std::optional<std::vector<RoadRun::Computing>>
+RoadRun::computing(const Assignment &assignment) const {
+  StepParts parts;
+  prices->seconds(assignment, &parts);
+  OwningOpRef<ModuleOp> trial = compiled(assignment);
+  if (!trial)
+    return std::nullopt;
+  std::vector<Computing> groups;
+  llvm::IntEqClasses joined(data().graph.ops.size() + 1);
+  std::map<int32_t, uint32_t> ofKernel;
+  for (auto [op, facts] : llvm::enumerate(data().ops))
+    for (const KernelPart &part : facts.parts)
+      if (parts.byOp[op] > 0)
+        joined.join(ofKernel.try_emplace(part.kernel, uint32_t(op)).first->second, uint32_t(op));
+  auto none = uint32_t(data().graph.ops.size()); // instructions that no op of the program asks for
+  std::vector<std::tuple<uint32_t, std::set<int32_t>, double, std::string>> instructions;
+  sdy::MeshTable meshes(*trial);
+  for (auto program : trial->getOps<exec::ProgramOp>()) {
+    StepWork step = stepWork(program, machine, meshes.main());
+    std::vector<double> times = predictStep(step, machine).times;
+    for (auto [works, ops, count] : llvm::zip(step.blocks, step.ops, times))
+      for (auto [work, op] : llvm::zip(works, ops)) {
+        if (work.kind != cost::Work::Compute)
+          continue;
+        std::set<int32_t> of = opsOf(op);
+        uint32_t leader = none;
+        for (int32_t each : of)
+          if (parts.byOp[each] > 0)
+            leader = leader == none ? uint32_t(each) : joined.join(leader, uint32_t(each));
+        auto dispatch = dyn_cast<exec::DispatchOp>(op);
+        std::string text;
+        llvm::raw_string_ostream(text) << (dispatch ? dispatch.getKernel() : "copy") << " " << count
+                                       << " x " << work.seconds * 1e6 << " us";
+        instructions.push_back({leader, std::move(of), count * work.seconds, std::move(text)});
+      }
+  }
+  joined.compress();
+  groups.resize(joined.getNumClasses());
+  for (size_t op = 0; op < parts.byOp.size(); ++op) {
+    Computing &group = groups[joined[uint32_t(op)]];
+    group.model += parts.byOp[op];
+    group.ops.push_back(int32_t(op));
+  }
+  for (auto &[leader, of, seconds, text] : instructions) {
+    Computing &group = groups[joined[leader]];
+    group.road += seconds;
+    group.kernels.push_back(std::move(text));
+    if (leader == none)
+      group.ops.insert(group.ops.end(), of.begin(), of.end());
+  }
+  llvm::erase_if(groups, [](const Computing &each) { return each.model == 0 && each.road == 0; });
+  llvm::stable_sort(groups, [](const Computing &a, const Computing &b) {
+    return std::abs(a.model - a.road) > std::abs(b.model - b.road);
+  });
+  return groups;
 }
 
 } // namespace tessera::plan

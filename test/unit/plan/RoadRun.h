@@ -21,6 +21,7 @@ public:
 
   // What the search would say.
   double modelSeconds(const Assignment &assignment) { return prices->seconds(assignment); }
+  double modelComputing(const Assignment &assignment) const; // of that
   double modelPeak(const Assignment &assignment) const;
   // Of what reshards move, before they become collectives.
   std::optional<double> reshardSeconds(const Assignment &assignment) const;
@@ -30,10 +31,22 @@ public:
     double peakBytes = 0;
   };
   std::optional<Step> step(const Assignment &assignment) const;
+
+  // Kernels and copies of a step that compute for the same ops, however either side divides them.
+  struct Computing {
+    double model = 0, road = 0; // seconds of all of them, in a step
+    std::vector<int32_t> ops;
+    std::vector<std::string> kernels; // of the road, each with how often and how long
+  };
+  // Those that differ most first. Where nothing goes on beside a collective.
+  std::optional<std::vector<Computing>> computing(const Assignment &assignment) const;
+  std::string nameOf(int32_t op) const; // "dot_general f32[8,16] step.py:7"
   // The module with these shardings on all values, as propagation leaves it.
   mlir::OwningOpRef<mlir::ModuleOp> sharded(const Assignment &assignment) const;
 
 private:
+  mlir::OwningOpRef<mlir::ModuleOp> compiled(const Assignment &assignment) const;
+
   mlir::OwningOpRef<mlir::ModuleOp> source;
   PlanProgram program;
   cost::Topology machine;

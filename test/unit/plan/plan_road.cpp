@@ -11,6 +11,7 @@
 #include "compiler/TopologyFile.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/plan/Meshes.h"
+#include "lib/plan/Search.h"
 #include "passes/plan/Annotations.h"
 
 #include "mlir/Parser/Parser.h"
@@ -28,11 +29,31 @@ static llvm::cl::opt<std::string> topologyFile("topology");
 static llvm::cl::opt<unsigned> seed("seed", llvm::cl::init(1));
 static llvm::cl::opt<unsigned> count("count", llvm::cl::init(8));
 static llvm::cl::opt<int> only("only", llvm::cl::init(-1));
+static llvm::cl::opt<bool> found("found", llvm::cl::desc("the plan that the search finds instead"));
+static llvm::cl::opt<unsigned>
+    kernels("kernels", llvm::cl::init(0),
+            llvm::cl::desc("of each plan, so many places where computing differs most"));
 static llvm::cl::opt<bool> print("print", llvm::cl::desc("print the sharded module instead"));
 
 static int fail(const llvm::Twine &what) {
   llvm::errs() << "error: " << what << "\n";
   return 1;
+}
+
+static void writeComputing(const plan::RoadRun &run, const plan::RoadRun::Computing &each,
+                           llvm::json::OStream &out) {
+  out.object([&] {
+    out.attribute("model", each.model);
+    out.attribute("road", each.road);
+    out.attributeArray("kernels", [&] {
+      for (const std::string &kernel : each.kernels)
+        out.value(kernel);
+    });
+    out.attributeArray("ops", [&] {
+      for (int32_t op : each.ops)
+        out.value(run.nameOf(op));
+    });
+  });
 }
 
 int main(int argc, char **argv) {
@@ -71,7 +92,9 @@ int main(int argc, char **argv) {
     // What people write, then with some values elsewhere, then more.
     double changed = number % 4 == 3 ? 0.2 : number % 4 == 2 ? 0.03 : 0;
     plan::Assignment assignment =
-        plan::randomPlan(run.data(), run.mesh(), random, 0.15 + 0.1 * (number % 8), changed);
+        found
+            ? plan::planOnMesh(run.data(), run.mesh(), run.topology(), {}).values
+            : plan::randomPlan(run.data(), run.mesh(), random, 0.15 + 0.1 * (number % 8), changed);
     if (print) {
       run.sharded(assignment)->print(llvm::outs());
       continue;
@@ -79,7 +102,8 @@ int main(int argc, char **argv) {
     double model = run.modelSeconds(assignment), peak = run.modelPeak(assignment);
     std::optional<double> reshards = run.reshardSeconds(assignment);
     auto step = run.step(assignment);
-    if (!reshards || !step)
+    auto computing = run.computing(assignment);
+    if (!reshards || !step || !computing)
       return fail("seed " + llvm::Twine(seed) + ", plan " + llvm::Twine(number) +
                   ": the road ends");
     llvm::json::OStream out(llvm::outs());
@@ -90,10 +114,15 @@ int main(int argc, char **argv) {
       out.attribute("model", model);
       out.attribute("road", step->seconds);
       out.attribute("reshards", *reshards);
+      out.attribute("computing", run.modelComputing(assignment));
       out.attribute("compute", step->compute);
       out.attribute("communication", step->communication);
       out.attribute("model_peak", peak);
       out.attribute("peak", step->peakBytes);
+      out.attributeArray("places", [&] {
+        for (const plan::RoadRun::Computing &each : llvm::ArrayRef(*computing).take_front(kernels))
+          writeComputing(run, each, out);
+      });
     });
     llvm::outs() << "\n";
     llvm::outs().flush();
