@@ -14,7 +14,6 @@ using sharding::PropagatedValue;
 
 namespace {
 
-constexpr size_t kSmall = 2000;       // ops: searched as they are
 constexpr size_t kLeastDistance = 24; // ops: in fewer, what is alike may well lie otherwise, as
                                       // columns and rows of a chain of products in turn
 constexpr size_t kMostDistances = 32; // that are looked at
@@ -279,7 +278,7 @@ private:
 };
 
 bool canFold(const Program &whole) {
-  return whole.graph.ops.size() > kSmall &&
+  return whole.graph.ops.size() > kMostUnfolded &&
          llvm::none_of(whole.graph.ops, [](const PropagatedOp &op) { return op.viewed >= 0; });
 }
 

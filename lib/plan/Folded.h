@@ -18,6 +18,8 @@ struct Folded {
   Assignment unfolded(const Assignment &folded) const;
 };
 
+constexpr size_t kMostUnfolded = 2000; // ops
+
 // Small programs, and those without equal layers, stay as they are.
 Folded foldedProgram(const Program &whole);
 

@@ -1,5 +1,6 @@
 #include "lib/plan/OpTable.h"
 
+#include "lib/cost/KernelTerms.h"
 #include "lib/sharding/CrossingRows.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
@@ -171,17 +172,15 @@ double localBytes(llvm::ArrayRef<double> reads, llvm::ArrayRef<double> writes,
   return bytes;
 }
 
-} // namespace
-
-static bool hasFactor(const sharding::TensorFactors &tensor, int32_t factor) {
+bool hasFactor(const sharding::TensorFactors &tensor, int32_t factor) {
   return llvm::any_of(
       tensor, [&](const sharding::DimFactors &dim) { return llvm::is_contained(dim, factor); });
 }
 
 // By which of its two operands and its result have a factor. Where sizes don't say which of the kernel's
 // dimensions that is, shards of the batch.
-static ProductShards productShards(const sharding::FactorRule &rule, const FactorAxes &axes,
-                                   const cost::KernelWork &work) {
+ProductShards productShards(const sharding::FactorRule &rule, const FactorAxes &axes,
+                            const cost::KernelWork &work) {
   ProductShards shards;
   if (rule.operands.size() != 2 || rule.results.size() != 1 || work.products.size() != 1)
     return shards;
@@ -205,25 +204,29 @@ static ProductShards productShards(const sharding::FactorRule &rule, const Facto
   return product.k == k && product.batch == batch ? shards : ProductShards();
 }
 
+} // namespace
+
 // Of what its kernel takes, as large a part as it has of what the kernel waits for.
 double OpTables::secondsOf(const OpFacts &facts, const KernelPart &part,
                            const sharding::PlacedOp &placed, const FactorAxes &axes) {
   const Kernel &kernel = program.kernels[part.kernel];
   auto shards = double(axes.shards());
-  double bytes = localBytes(part.reads, part.writes, placed, axes),
-         computes = part.flops / shards / kernels.flopsPerSecond(kernel.elementType),
-         moves = bytes / kernels.bytesPerSecond();
   double least = kernels.least(part.kernel) / shards;
   if (least <= 0)
     return 0;
-  if (!facts.isProduct || part.flops == 0)
-    return kernels.seconds(part.kernel, shards) *
-           (kernels.isMemoryBound(part.kernel) ? moves : computes) / least;
-  if (!program.kernels[part.kernel].isCounted)
-    return std::max(computes, moves);
+  double computes = part.flops / shards / kernels.flopsPerSecond(kernel.elementType);
+  bool decides = facts.isProduct && part.flops > 0;
+  if (!decides && !kernels.isMemoryBound(part.kernel))
+    return computes > 0 ? kernels.seconds(part.kernel, shards) * computes / least : 0;
+  double bytes = localBytes(part.reads, part.writes, placed, axes),
+         moves = bytes / kernels.bytesPerSecond();
+  if (!decides)
+    return moves > 0 ? kernels.seconds(part.kernel, shards) * moves / least : 0;
+  if (!kernel.isCounted || !cost::goesByKinds(planner.getTopology().device))
+    return kernels.seconds(part.kernel, shards) * std::max(computes, moves) / least;
   // Its arrays may be in fewer parts than what it computes.
   double whole = localBytes(part.reads, part.writes, placed, FactorAxes(placed.op));
-  ProductShards parts = productShards(placed.op.rule, axes, program.kernels[part.kernel].work);
+  ProductShards parts = productShards(placed.op.rule, axes, kernel.work);
   parts.all = shards;
   parts.arrays = bytes > 0 ? whole / bytes : shards;
   return kernels.seconds(part.kernel, parts) *

@@ -8,6 +8,7 @@
 #include "dialects/stablehlo/TensorTypes.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/cost/KernelTerms.h"
+#include "lib/plan/Folded.h"
 #include "passes/codegen/kernel/KernelWork.h"
 #include "passes/fuse/FormKernels.h"
 #include "passes/fuse/Passes.h"
@@ -103,7 +104,8 @@ static int32_t indexOf(Operation *op) {
 }
 
 // As localize and fuse leave a program of one device. What cannot be formed is an error of the road,
-// which says so.
+// which says so. Of a program that is folded nothing is simplified before kernels are formed: it takes
+// long, and equal layers are found by their kernels.
 OwningOpRef<ModuleOp> PlanProgram::formedCopy() {
   MLIRContext *context = copy->getContext();
   ScopedDiagnosticHandler silent(context, [](Diagnostic &) { return success(); });
@@ -115,8 +117,10 @@ OwningOpRef<ModuleOp> PlanProgram::formedCopy() {
       setIndex(mapping.lookup(graph->opAt(int32_t(index))), int32_t(index));
   PassManager passes(context);
   passes.enableVerifier(false); // the phases verify themselves
-  passes.addPass(createCSEPass());
-  buildBeforeRematerialize(passes);
+  if (program.ops.size() <= plan::kMostUnfolded) {
+    passes.addPass(createCSEPass());
+    buildBeforeRematerialize(passes);
+  }
   if (failed(passes.run(*formed)) || failed(fuse::formAllKernels(*formed)))
     return {};
   return formed;
