@@ -95,6 +95,25 @@ def SelectUpdates : Pass<"tessera-select-updates", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
+def SumSelected : Pass<"tessera-sum-selected", "::mlir::ModuleOp"> {
+  let summary = "Turns a sum over a row that has one element other than zero into that element.";
+  let description = [{
+    ```mlir
+    %p = stablehlo.iota dim = 1 : tensor<8x5xi32>
+    %e = stablehlo.compare EQ, %p, (broadcast of %i)
+    %s = stablehlo.select %e, (broadcast of %u), %zeros
+    %r = stablehlo.reduce(%s init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<8x5xf32>, tensor<f32>) -> tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %t = 0 <= %i and %i <= 4
+    %r = stablehlo.select %t, %u, (zeros) : tensor<8xi1>, tensor<8xf32>
+    ```
+    It is the sum in the gradient of a log-softmax, of which one element is used: a pass over the row less.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def SimplifyShapes : Pass<"tessera-simplify-shapes", "::mlir::ModuleOp"> {
   let summary = "Merges chains of broadcasts, reshapes and transposes, and drops those that change nothing.";
   let description = [{

@@ -16,6 +16,7 @@ void buildBeforeRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createForwardInvariants());
   pm.addPass(createExplicitLayouts());
   pm.addPass(createSelectUpdates());
+  pm.addPass(createSumSelected());
   pm.addPass(createGatherFirst());
   pm.addPass(createSimplifyShapes());
   pm.addPass(createComputeGathered());

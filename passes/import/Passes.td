@@ -411,6 +411,24 @@ def SeparateStarts : Pass<"tessera-separate-starts", "mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
+def FormRunningReductions : Pass<"tessera-form-running-reductions", "mlir::ModuleOp"> {
+  let summary = "Turns the ladder of an associative scan into one running reduction.";
+  let description = [{
+    ```mlir
+    %a = stablehlo.slice %x [0:31:2] : (tensor<32xf32>) -> tensor<16xf32>        // jax.lax.associative_scan(mul, x)
+    %b = stablehlo.slice %x [1:32:2] : (tensor<32xf32>) -> tensor<16xf32>
+    %c = stablehlo.multiply %a, %b : tensor<16xf32>                              // pairs, then pairs of pairs, ..
+    ..
+    %r = stablehlo.add %even, %odd : tensor<32xf32>                              // each with zeros between
+    ```
+    becomes
+    ```mlir
+    %r = "stablehlo.reduce_window"(%x, %one) .. multiply, window 32, padding [31, 0]
+    ```
+    Several arrays may be scanned together, as in linear recurrences, by any elementwise computation with a neutral element; reversals around a scan make it one from the end. The ladder says that the computation is associative: rounding may differ from the ladder's own order, as that of any sum between two orders does.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
 def DropConstraints : Pass<"tessera-drop-constraints", "mlir::ModuleOp"> {
   let summary = "Takes sharding constraints out of programs for one device and out of computations on elements.";
   let description = [{

@@ -44,6 +44,7 @@ void buildImportPipeline(mlir::OpPassManager &pm, const ImportOptions &options) 
   pm.addPass(createLoopOverMap());
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());
+  pm.addPass(createFormRunningReductions());
   pm.addPass(createMarkCountedLoops());
   pm.addPass(createWrapDeviceProgram());
   pm.addPass(createRecoverAxes());

@@ -85,6 +85,7 @@ def movement():
 
 def reductions():
     a, c = data(6, 6, 10), data(7, 4, 6, 10, low=0.5, high=1.5)
+    recurrence = lambda p, q: (p[0] * q[0], q[0] * p[1] + q[1])
     table = {
         "sum": lambda a, c: jnp.sum(a), "sum0": lambda a, c: jnp.sum(a, 0), "sum1": lambda a, c: jnp.sum(a, 1), "sum02": lambda a, c: jnp.sum(c, (0, 2)),
         "max": lambda a, c: jnp.max(a), "min1": lambda a, c: jnp.min(a, 1), "prod": lambda a, c: jnp.prod(c, 1), "mean": lambda a, c: jnp.mean(a, 0),
@@ -107,6 +108,10 @@ def reductions():
         "running_argmax": lambda a, c: lax.reduce_window(
             (a.ravel(), jnp.arange(a.size)), (-jnp.inf, 0), lambda p, q: (jnp.maximum(p[0], q[0]), jnp.where(p[0] >= q[0], p[1], q[1])),
             (a.size,), (1,), [(a.size - 1, 0)]),
+        "scan_of_pairs": lambda a, c: lax.associative_scan(recurrence, (jnp.resize(c, (3, 333, 2)), jnp.resize(a, (3, 333, 2))), axis=1),
+        "scan_of_pairs_from_the_end": lambda a, c: lax.associative_scan(recurrence, (jnp.resize(c, (70, 33)) - 1, jnp.resize(a, (70, 33))), reverse=True),
+        "scan_of_products": lambda a, c: lax.associative_scan(jnp.multiply, jnp.resize(c, (5, 300)), axis=1),
+        "scan_without_neutral_element": lambda a, c: lax.associative_scan(jnp.logaddexp, jnp.resize(a, 100)),
         "two_at_once": lambda a, c: lax.reduce((a, a * 2), (jnp.zeros((), a.dtype), jnp.zeros((), a.dtype)),
                                                lambda p, q: (p[0] + q[0], p[1] + q[1]), (0,))[1],
     }

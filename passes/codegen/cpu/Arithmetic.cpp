@@ -279,7 +279,7 @@ static llvm::StringRef libraryName(Op op) {
 
 static Value floatArithmetic(llvm::IRBuilder<> &b, Op op, llvm::ArrayRef<Value> v, const Node *node,
                              const VectorFeatures &features) {
-  VectorMath math(b, features.scales);
+  VectorMath math(b, features);
   llvm::Type *type = v[0]->getType();
   bool isSingle = type->getScalarType()->isFloatTy();
   auto intrinsic = [&](llvm::Intrinsic::ID id) { return b.CreateUnaryIntrinsic(id, v[0]); };

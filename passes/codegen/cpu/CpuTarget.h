@@ -7,15 +7,16 @@ namespace tessera::codegen {
 
 // What an instruction set offers to the emitters.
 struct VectorFeatures {
-  unsigned bytes = 16;    // of a vector register
-  bool bf16 = false;      // conversions and dot products of bf16
-  bool f16 = false;       // conversions of f16
-  bool bf16Tiles = false; // products of tiles of bf16 (AMX)
-  bool masks = false;     // registers for masks (AVX-512)
-  bool scales = false;    // multiplies vectors by powers of two (AVX-512)
-  bool pairs = false;     // sums of two products of 16-bit integers
-  bool addsPairs = false; // which are added at once (VNNI)
-  bool extrema = false;   // of floats, NaN and -0 as they should be, in one instruction
+  unsigned bytes = 16;     // of a vector register
+  bool bf16 = false;       // conversions and dot products of bf16
+  bool f16 = false;        // conversions of f16
+  bool bf16Tiles = false;  // products of tiles of bf16 (AMX)
+  bool masks = false;      // registers for masks (AVX-512)
+  bool lookUps = false;    // permutes registers, and multiplies by powers of two (AVX-512)
+  bool prefetches = false; // asks for lines of memory ahead
+  bool pairs = false;      // sums of two products of 16-bit integers
+  bool addsPairs = false;  // which are added at once (VNNI)
+  bool extrema = false;    // of floats, NaN and -0 as they should be, in one instruction
 };
 
 struct CpuTarget {

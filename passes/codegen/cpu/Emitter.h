@@ -113,6 +113,15 @@ public:
                                     llvm::ArrayRef<std::pair<Node *, Value>> given);
   Value temporary(llvm::Type *type, const llvm::Twine &name = ""); // a stack slot of the function
 
+  // Of operands' rows what a sum along them has read so far: whether by a second pass, too, which
+  // asks for the next row meanwhile (RowAhead.cpp).
+  llvm::SmallDenseMap<int, bool> passes; // by buffer
+  // What `reduction`, a sum along rows by vectors, reads that an earlier pass has read, and no other
+  // since.
+  llvm::SmallVector<Node *> loadsOfSecondPass(const Reduction &reduction);
+  // Asks for what `load` will read of the next row at the current vector.
+  void prefetchNextRow(Node *load, const Reduction &reduction);
+
   std::vector<Node *> live; // every node that is used: set before loops are opened
   // A good number of lanes for a loop of `size` over `nodes`.
   unsigned chooseLanes(int64_t size, llvm::ArrayRef<Node *> nodes) const;

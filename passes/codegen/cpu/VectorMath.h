@@ -1,18 +1,21 @@
 // Elementary functions on f32 scalars and vectors as inline polynomial code, within 4 ULP; no
-// lookups, no calls but for rare arguments. f64 goes to libm, lane by lane.
+// lookups in memory, no calls but for rare arguments. f64 goes to libm, lane by lane.
 #pragma once
 
+#include "passes/codegen/cpu/CpuTarget.h"
 #include "passes/codegen/kernel/Graph.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
+
+#include <array>
 
 namespace tessera::codegen {
 
 class VectorMath {
 public:
   using Value = llvm::Value *;
-  // `scales`: of the processor's features.
-  VectorMath(llvm::IRBuilder<> &builder, bool scales) : b(builder), scales(scales) {}
+  VectorMath(llvm::IRBuilder<> &builder, const VectorFeatures &features)
+      : b(builder), looksUp(features.lookUps && features.bytes == 64) {}
 
   // f32 (or a vector of it); the operation must be one of the elementary functions of Op. Null: not
   // known here.
@@ -25,6 +28,11 @@ public:
 
 private:
   Value exp(Value x);
+  Value expByTable(Value x);
+  Value lookUp(Value places, const std::array<uint32_t, 16> &table);
+  Value scale(Value x, Value exponent);
+  Value byRegisters(llvm::ArrayRef<Value> values,
+                    llvm::function_ref<Value(llvm::ArrayRef<Value>)> compute);
   Value expm1(Value x);
   Value expm1OfNegative(Value x); // x in [-87, 0]
   Value log(Value x);
@@ -63,7 +71,7 @@ private:
   Value select(Value predicate, Value x, Value y) { return b.CreateSelect(predicate, x, y); }
 
   llvm::IRBuilder<> &b;
-  bool scales;
+  bool looksUp; // small tables by permutations of a register
 };
 
 } // namespace tessera::codegen

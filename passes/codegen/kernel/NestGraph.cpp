@@ -88,18 +88,28 @@ llvm::SmallVector<GridLoop> NestGraph::gridLoops() const {
         loops.push_back({dims[dim], sizeOf(dims[dim]), sums->window[dim]});
     return loops;
   }
+  // A core that has several rows together asks for one while it computes another.
+  auto rowsTogether = [&](llvm::ArrayRef<unsigned> outer) {
+    constexpr int64_t enoughCells = 64, most = 8;
+    return std::clamp<int64_t>(pointsOf(g->graph, outer) / enoughCells, 1, most);
+  };
   if (takesRows()) {
-    for (unsigned dim : llvm::ArrayRef(dims).take_front(outerDims))
-      loops.push_back({dim, sizeOf(dim), 1});
+    auto outer = llvm::ArrayRef(dims).take_front(outerDims);
+    for (unsigned dim : outer)
+      loops.push_back({dim, sizeOf(dim), dim == outer.back() ? rowsTogether(outer) : 1});
     return loops;
   }
   std::vector<Node *> live = Graph::reachable(rootNodes());
   auto groups = collapseLoops(g->graph, dims, live, stores());
   if (auto turned = turnedLoads(g->graph, groups, live, /*isCut=*/true))
     return blockLoops(g->graph, dims, groups, *turned);
-  for (auto [i, dim] : llvm::enumerate(dims))
-    loops.push_back({dim, sizeOf(dim),
-                     wholeVectors(pointsOf(g->graph, llvm::ArrayRef(dims).drop_front(i + 1)))});
+  // Where reductions run by vectors, an element is as much work as a row.
+  bool isByVectors = !groups.empty() && keepsVectors(live, groups.back().back());
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    int64_t inside = pointsOf(g->graph, llvm::ArrayRef(dims).drop_front(i + 1));
+    int64_t step = isByVectors ? wholeVectors(inside) : inside == 1 ? rowsTogether(dims) : 1;
+    loops.push_back({dim, sizeOf(dim), step});
+  }
   return loops;
 }
 
