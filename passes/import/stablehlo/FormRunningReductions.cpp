@@ -2,6 +2,8 @@
 // Passes.td shows an example; ScanLadder.h how a ladder is known.
 #include "dialects/sdy/KeepSharding.h"
 #include "dialects/stablehlo/TensorTypes.h"
+#include "dialects/tessera/Marks.h"
+#include "lib/target/GpuArchitectures.h"
 #include "passes/OpsWithin.h"
 #include "passes/import/Passes.h"
 #include "passes/import/stablehlo/NeutralElements.h"
@@ -131,6 +133,12 @@ private:
 
 struct FormRunningReductionsPass : impl::FormRunningReductionsBase<FormRunningReductionsPass> {
   void runOnOperation() override {
+    // A GPU's threads lack the scratch that running reductions of several arrays take.
+    TargetAttr target = getTarget(getOperation());
+    if (target && llvm::any_of(target.getProcessors(), [](ProcessorAttr processor) {
+          return target::isGpu(processor.toProcessor());
+        }))
+      return;
     DenseMap<Value, SmallVector<Operation *>> scans; // by what they scan
     SmallVector<Operation *> all;
     getOperation().walk([&](Operation *op) {
