@@ -533,6 +533,22 @@ def MarkCountedLoops : Pass<"tessera-mark-counted-loops", "mlir::ModuleOp"> {
     The bound and the step may also be carried through the loop unchanged. All else is data-dependent and gets no mark.
   }];
 }
+def UnrollShortLoops : Pass<"tessera-unroll-short-loops", "mlir::ModuleOp"> {
+  let summary = "Writes out counted loops of at most 8 trips over pointwise ops, 512 in all.";
+  let description = [{
+    ```mlir
+    %0:2 = stablehlo.while(%i = %c0, %x = %x0) attributes {tessera.trip_count = #tessera.trip_count<2>}
+      cond { compare LT, %i, %c2 }
+      do { %y = xor %x, %k .. stablehlo.return %i + 1, %y }
+    ```
+    becomes
+    ```mlir
+    %y0 = stablehlo.xor %x0, %k
+    %y1 = stablehlo.xor %y0, %k
+    ```
+    so that one kernel computes them: `jax.random`'s Threefry is such a loop of five trips.
+  }];
+}
 def PairTransfers : Pass<"tessera-pair-transfers", "mlir::ModuleOp"> {
   let summary = "Makes one permutation of a send between devices and the recv of its channel.";
   let description = [{

@@ -46,6 +46,7 @@ void buildImportPipeline(mlir::OpPassManager &pm, const ImportOptions &options) 
   pm.addPass(mlir::createCSEPass());
   pm.addPass(createFormRunningReductions());
   pm.addPass(createMarkCountedLoops());
+  pm.addPass(createUnrollShortLoops());
   pm.addPass(createWrapDeviceProgram());
   pm.addPass(createRecoverAxes());
   pm.addPass(mlir::createCanonicalizerPass());

@@ -7,7 +7,7 @@ sdy.mesh @mesh = <["x"=4]>
 // CHECK-LABEL: func.func public @main
 // CHECK-COUNT-1: stablehlo.constant dense<1> : tensor<i32>
 // CHECK:         stablehlo.while
-// CHECK-SAME:    tessera.trip_count = #tessera.trip_count<3>
+// CHECK-SAME:    tessera.trip_count = #tessera.trip_count<30>
 // CHECK:           stablehlo.multiply
 // CHECK:         sdy.manual_computation
 // CHECK:           comm.axis_index over <@mesh, ["x"=4]> : tensor<i32>
@@ -15,7 +15,7 @@ sdy.mesh @mesh = <["x"=4]>
 // CHECK-NOT:   func.func
 func.func public @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi32>) {
   %zero = stablehlo.constant dense<0> : tensor<i32>
-  %n = stablehlo.constant dense<3> : tensor<i32>
+  %n = stablehlo.constant dense<30> : tensor<i32>
   %0:3 = stablehlo.while(%a = %x, %i = %zero, %bound = %n) : tensor<4xf32>, tensor<i32>, tensor<i32>
   cond {
     %c = stablehlo.compare LT, %i, %bound, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
