@@ -91,6 +91,8 @@ def reductions():
         "max": lambda a, c: jnp.max(a), "min1": lambda a, c: jnp.min(a, 1), "prod": lambda a, c: jnp.prod(c, 1), "mean": lambda a, c: jnp.mean(a, 0),
         "var": lambda a, c: jnp.var(a, 1), "any": lambda a, c: jnp.any(a > 1.9, 0), "all": lambda a, c: jnp.all(a > -1.9, 1),
         "argmax": lambda a, c: jnp.argmax(a), "argmin1": lambda a, c: jnp.argmin(a, 1), "norm": lambda a, c: jnp.linalg.norm(c, axis=2),
+        "argmax_of_rows": lambda a, c: jnp.argmax(jnp.resize(jnp.round(a), (3, 333)), 1), "argmin_of_rows": lambda a, c: jnp.argmin(jnp.resize(a, (5, 70)) - 1, 1),
+        "argmax_nan": lambda a, c: jnp.argmax(jnp.where(jnp.resize(a, (7, 50)) > 1, jnp.nan, 1), 1), "argmin_infinite": lambda a, c: jnp.argmin(jnp.full((2, 65), jnp.inf) + a[0, 0], 1),
         "softmax": lambda a, c: jax.nn.softmax(a, 1), "logsumexp": lambda a, c: jax.nn.logsumexp(a, 0), "count": lambda a, c: jnp.sum(a > 0, dtype=jnp.int32),
         "window_sum": lambda a, c: lax.reduce_window(a, 0.0, lax.add, (2, 3), (1, 2), "SAME"),
         "window_max": lambda a, c: lax.reduce_window(a, -jnp.inf, lax.max, (3, 3), (1, 1), "VALID"),

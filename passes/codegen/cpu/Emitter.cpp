@@ -203,6 +203,8 @@ llvm::SmallVector<Value> Emitter::combine(const Reduction &reduction,
     }
     return results;
   }
+  if (reduction.best != Reduction::NoBest)
+    return betterOf(reduction, accumulated, fresh);
   llvm::SmallVector<std::pair<Node *, Value>> given;
   for (auto [node, value] : llvm::zip(reduction.lhs, accumulated))
     given.push_back({node, value});

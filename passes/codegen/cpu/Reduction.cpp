@@ -82,6 +82,9 @@ llvm::SmallVector<Value> Emitter::reduce(Reduction &reduction) {
     return inits;
   if (reduction.order == Reduction::Chain)
     return {chainOfProducts(reduction, outerLanes)};
+  if (reduction.best != Reduction::NoBest && reduction.order == Reduction::Rows && outerLanes == 1)
+    if (auto best = bestOfRow(reduction); !best.empty())
+      return combine(reduction, inits, best);
   bool isInTurn = reduction.simple.empty() || reduction.loops.empty();
   bool isExact = llvm::all_of(llvm::zip(reduction.simple, reduction.inputs), [](auto pair) {
     auto [op, input] = pair;

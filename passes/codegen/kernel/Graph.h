@@ -122,6 +122,8 @@ struct Reduction {
   llvm::SmallVector<Node *, 2> lhs, rhs, results;
   // One per component when each is a known commutative operation of its own.
   llvm::SmallVector<Op, 2> simple;
+  // Of a number and its place: the best number, and the first place of it (FirstBest.h).
+  enum Best : uint8_t { NoBest, Largest, Smallest } best = NoBest;
   // In which order, see OrderedSums.cpp; of a reducer that isn't simple one after the other. A
   // chain's only input is a product.
   enum Order : uint8_t { Columns, Rows, Chain } order = Columns;

@@ -2,6 +2,7 @@
 // dot_general, convolution. Any type and any shape is right this way; Contraction.cpp has the fast
 // road for the large products.
 #include "dialects/stablehlo/TensorTypes.h"
+#include "passes/codegen/kernel/FirstBest.h"
 #include "passes/codegen/kernel/GraphBuilder.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
@@ -48,6 +49,8 @@ Element GraphBuilder::reduction(mlir::Operation *op, unsigned result, IndexRange
       reduction->deps |= node->deps;
     for (Node *node : reduction->results)
       reduction->deps |= node->deps;
+    if (mlir::isa<ReduceOp>(op))
+      reduction->best = firstBestOf(graph, *reduction);
     it = reductions.find(key);
     it->second = reduction;
   }

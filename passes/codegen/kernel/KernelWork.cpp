@@ -51,6 +51,8 @@ static constexpr double kWiden = 2, kNarrow = 3;
 
 // NaN counts, and -0 is less than 0: of floats these are several instructions.
 static constexpr double kExtremum = 6;
+// And of a number and its place as the best ones yet.
+static constexpr double kBest = 6;
 
 static constexpr double kRoot = 1.3; // of a division
 
@@ -272,6 +274,13 @@ private:
     if (isFloat(node->kind))
       work.flops += points;
     double lanes = lanesOf(node->kind) * points;
+    if (reduction.best != Reduction::NoBest && reduction.order == Reduction::Rows &&
+        reduction.loops.size() == 1 && (vector.empty() || !(reduction.deps & setOf(vector)))) {
+      rows.assign(reduction.loops.back().begin(), reduction.loops.back().end());
+      if (node->aux == 0)
+        work.of(Folding::Rows) += kBest * lanes;
+      return;
+    }
     if (reduction.simple.empty()) {
       if (node->aux == 0)
         for (Node *step : Graph::reachable(reduction.results))
