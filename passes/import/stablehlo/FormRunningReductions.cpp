@@ -49,6 +49,31 @@ Operation *placeFor(const ScanLadder &ladder, Block *block) {
   return last ? last->getNextNode() : &block->front();
 }
 
+Type widened(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  if (!element.isBF16() && !element.isF16())
+    return type;
+  return cast<RankedTensorType>(type).clone(Float32Type::get(type.getContext()));
+}
+
+// Narrow floats are combined as f32: one after the other, they would be rounded at each place.
+void widen(Block &body) {
+  for (BlockArgument argument : body.getArguments())
+    argument.setType(widened(argument.getType()));
+  for (Operation &op : body.without_terminator()) {
+    for (Value result : op.getResults())
+      result.setType(widened(result.getType()));
+    auto constant = dyn_cast<ConstantOp>(op);
+    auto type = cast<ShapedType>(op.getResult(0).getType());
+    if (!constant || constant.getValue().getElementType() == type.getElementType())
+      continue;
+    auto number = cast<DenseFPElementsAttr>(constant.getValue()).getSplatValue<APFloat>();
+    bool isRounded;
+    number.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &isRounded);
+    constant.setValueAttr(DenseElementsAttr::get(type, number));
+  }
+}
+
 class Formed {
 public:
   // False where the program stays as it is.
@@ -70,6 +95,7 @@ public:
     OpBuilder inBody(result->getContext());
     inBody.setInsertionPointToEnd(&body);
     ReturnOp::create(inBody, loc, import::combineIn(inBody, ladder, isReversed));
+    widen(body);
     std::optional<SmallVector<ElementsAttr>> neutral = import::neutralElements(body);
     if (!neutral)
       return false;
@@ -77,6 +103,9 @@ public:
     if (isReversed)
       for (Value &array : arrays)
         array = reversedBy(array.getDefiningOp(), ladder.dim);
+    for (Value &array : arrays)
+      if (Type wide = widened(array.getType()); wide != array.getType())
+        array = ConvertOp::create(b, loc, wide, array);
     for (ElementsAttr element : *neutral)
       starts.push_back(ConstantOp::create(b, loc, element));
     int64_t rank = typeOf(arrays[0]).getRank(), size = shapeOf(arrays[0])[ladder.dim];
@@ -90,8 +119,12 @@ public:
     running.getBody().takeBody(region);
     SmallVector<std::pair<Operation *, Value>> replaced;
     for (auto [old, made] : llvm::zip_equal(ladder.results, running.getResults()))
-      if (old)
-        replaced.push_back({old.getDefiningOp(), made});
+      if (old) {
+        Value result = made;
+        if (old.getType() != made.getType())
+          result = ConvertOp::create(b, loc, old.getType(), made);
+        replaced.push_back({old.getDefiningOp(), result});
+      }
     for (auto [old, made] : replaced)
       if (!isErased(old))
         replace(old, made, isReversed);

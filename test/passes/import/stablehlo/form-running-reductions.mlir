@@ -64,6 +64,69 @@ func.func @products(%arg0: tensor<19xf32>) -> (tensor<19xf32>) {
   return %41 : tensor<19xf32>
 }
 
+// Narrow floats are combined as f32, and rounded at the end.
+
+// CHECK-LABEL: @narrow_products
+// CHECK-DAG: %[[ONE:.*]] = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+// CHECK-DAG: %[[X:.*]] = stablehlo.convert %arg0 : (tensor<19xbf16>) -> tensor<19xf32>
+// CHECK: %[[R:.*]] = "stablehlo.reduce_window"(%[[X]], %[[ONE]])
+// CHECK: stablehlo.multiply %{{.*}}, %{{.*}} : tensor<f32>
+// CHECK: %[[N:.*]] = stablehlo.convert %[[R]] : (tensor<19xf32>) -> tensor<19xbf16>
+// CHECK: return %[[N]]
+func.func @narrow_products(%arg0: tensor<19xbf16>) -> (tensor<19xbf16>) {
+  %0 = stablehlo.slice %arg0 [0:18:2] : (tensor<19xbf16>) -> tensor<9xbf16>
+  %1 = stablehlo.slice %arg0 [1:19:2] : (tensor<19xbf16>) -> tensor<9xbf16>
+  %2 = stablehlo.multiply %0, %1 : tensor<9xbf16>
+  %3 = stablehlo.slice %2 [0:8:2] : (tensor<9xbf16>) -> tensor<4xbf16>
+  %4 = stablehlo.slice %2 [1:9:2] : (tensor<9xbf16>) -> tensor<4xbf16>
+  %5 = stablehlo.multiply %3, %4 : tensor<4xbf16>
+  %6 = stablehlo.slice %5 [0:3:2] : (tensor<4xbf16>) -> tensor<2xbf16>
+  %7 = stablehlo.slice %5 [1:4:2] : (tensor<4xbf16>) -> tensor<2xbf16>
+  %8 = stablehlo.multiply %6, %7 : tensor<2xbf16>
+  %9 = stablehlo.slice %8 [0:1:2] : (tensor<2xbf16>) -> tensor<1xbf16>
+  %10 = stablehlo.slice %8 [1:2:2] : (tensor<2xbf16>) -> tensor<1xbf16>
+  %11 = stablehlo.multiply %9, %10 : tensor<1xbf16>
+  %12 = stablehlo.slice %11 [0:0] : (tensor<1xbf16>) -> tensor<0xbf16>
+  %13 = stablehlo.slice %8 [2:2:2] : (tensor<2xbf16>) -> tensor<0xbf16>
+  %14 = stablehlo.multiply %12, %13 : tensor<0xbf16>
+  %15 = stablehlo.slice %8 [0:1] : (tensor<2xbf16>) -> tensor<1xbf16>
+  %16 = stablehlo.concatenate %15, %14, dim = 0 : (tensor<1xbf16>, tensor<0xbf16>) -> tensor<1xbf16>
+  %cst = stablehlo.constant dense<0.000000e+00> : tensor<bf16>
+  %17 = stablehlo.pad %16, %cst, low = [0], high = [1], interior = [1] : (tensor<1xbf16>, tensor<bf16>) -> tensor<2xbf16>
+  %cst_0 = stablehlo.constant dense<0.000000e+00> : tensor<bf16>
+  %18 = stablehlo.pad %11, %cst_0, low = [1], high = [0], interior = [1] : (tensor<1xbf16>, tensor<bf16>) -> tensor<2xbf16>
+  %19 = stablehlo.add %17, %18 : tensor<2xbf16>
+  %20 = stablehlo.slice %19 [0:1] : (tensor<2xbf16>) -> tensor<1xbf16>
+  %21 = stablehlo.slice %5 [2:4:2] : (tensor<4xbf16>) -> tensor<1xbf16>
+  %22 = stablehlo.multiply %20, %21 : tensor<1xbf16>
+  %23 = stablehlo.slice %5 [0:1] : (tensor<4xbf16>) -> tensor<1xbf16>
+  %24 = stablehlo.concatenate %23, %22, dim = 0 : (tensor<1xbf16>, tensor<1xbf16>) -> tensor<2xbf16>
+  %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<bf16>
+  %25 = stablehlo.pad %24, %cst_1, low = [0], high = [1], interior = [1] : (tensor<2xbf16>, tensor<bf16>) -> tensor<4xbf16>
+  %cst_2 = stablehlo.constant dense<0.000000e+00> : tensor<bf16>
+  %26 = stablehlo.pad %19, %cst_2, low = [1], high = [0], interior = [1] : (tensor<2xbf16>, tensor<bf16>) -> tensor<4xbf16>
+  %27 = stablehlo.add %25, %26 : tensor<4xbf16>
+  %28 = stablehlo.slice %2 [2:9:2] : (tensor<9xbf16>) -> tensor<4xbf16>
+  %29 = stablehlo.multiply %27, %28 : tensor<4xbf16>
+  %30 = stablehlo.slice %2 [0:1] : (tensor<9xbf16>) -> tensor<1xbf16>
+  %31 = stablehlo.concatenate %30, %29, dim = 0 : (tensor<1xbf16>, tensor<4xbf16>) -> tensor<5xbf16>
+  %cst_3 = stablehlo.constant dense<0.000000e+00> : tensor<bf16>
+  %32 = stablehlo.pad %31, %cst_3, low = [0], high = [0], interior = [1] : (tensor<5xbf16>, tensor<bf16>) -> tensor<9xbf16>
+  %cst_4 = stablehlo.constant dense<0.000000e+00> : tensor<bf16>
+  %33 = stablehlo.pad %27, %cst_4, low = [1], high = [1], interior = [1] : (tensor<4xbf16>, tensor<bf16>) -> tensor<9xbf16>
+  %34 = stablehlo.add %32, %33 : tensor<9xbf16>
+  %35 = stablehlo.slice %arg0 [2:19:2] : (tensor<19xbf16>) -> tensor<9xbf16>
+  %36 = stablehlo.multiply %34, %35 : tensor<9xbf16>
+  %37 = stablehlo.slice %arg0 [0:1] : (tensor<19xbf16>) -> tensor<1xbf16>
+  %38 = stablehlo.concatenate %37, %36, dim = 0 : (tensor<1xbf16>, tensor<9xbf16>) -> tensor<10xbf16>
+  %cst_5 = stablehlo.constant dense<0.000000e+00> : tensor<bf16>
+  %39 = stablehlo.pad %38, %cst_5, low = [0], high = [0], interior = [1] : (tensor<10xbf16>, tensor<bf16>) -> tensor<19xbf16>
+  %cst_6 = stablehlo.constant dense<0.000000e+00> : tensor<bf16>
+  %40 = stablehlo.pad %34, %cst_6, low = [1], high = [1], interior = [1] : (tensor<9xbf16>, tensor<bf16>) -> tensor<19xbf16>
+  %41 = stablehlo.add %39, %40 : tensor<19xbf16>
+  return %41 : tensor<19xbf16>
+}
+
 // Two arrays from the end on; of the second the results alone.
 // CHECK-LABEL: @recurrence
 // CHECK-DAG: %[[ONE:.*]] = stablehlo.constant dense<1.000000e+00> : tensor<f32>
