@@ -30,6 +30,8 @@ Status TableVersions::write(Version &version) {
     version.onDevice = backend_.allocate(device::Space::Device, bytes);
     if (!version.onHost || !version.onDevice) {
       version.onHost = nullptr;
+      if (Status s = backend_.failure(); !s.ok())
+        return s;
       return {Code::ResourceExhausted, "no memory for a collective's table" + backend_.where()};
     }
   }

@@ -139,6 +139,13 @@ cuda::ResultCode CudaBackend::take(cuda::Pointer &memory, size_t bytes) {
   return code == kSuccess ? driver_.cuStreamSynchronize(memoryStream_) : code;
 }
 
+Status CudaBackend::failure() const {
+  enter();
+  if (!memoryStream_)
+    return {};
+  return driver_.status(driver_.cuStreamSynchronize(memoryStream_), "the GPU failed" + where_);
+}
+
 Result<cuda::Function> CudaBackend::kernelOf(uint32_t number,
                                              const std::function<std::string()> &ptx) {
   std::lock_guard lock(mutex_);

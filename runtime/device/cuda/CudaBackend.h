@@ -47,6 +47,8 @@ public:
   void enter() const { driver_.cuCtxSetCurrent(context_); }
   // Whether each command is waited for, so that an error names the one: CUDA_LAUNCH_BLOCKING.
   bool blocks() const { return blocks_; }
+  // What work that was given to it earlier failed with: from then on no call succeeds.
+  Status failure() const;
   // The runtime's own kernel with a number (MoveKernels.h), compiled once.
   Result<cuda::Function> kernelOf(uint32_t number, const std::function<std::string()> &ptx);
 
