@@ -7,6 +7,7 @@
 #include "dialects/tessera/Marks.h"
 #include "passes/UnreadOps.h"
 #include "passes/fuse/Passes.h"
+#include "passes/fuse/Rewriting.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -153,12 +154,10 @@ private:
           places.push_back(placeOf(d, dim));
       return BroadcastInDimOp::create(b, loc, to, operand, places);
     }
-    OperationState state(loc, def->getName());
+    SmallVector<Value> operands;
     for (Value operand : def->getOperands())
-      state.addOperands(make(operand, dim));
-    state.addTypes(to);
-    state.addAttributes(def->getAttrs());
-    return b.create(state)->getResult(0);
+      operands.push_back(make(operand, dim));
+    return fuse::remade(b, loc, def, operands, to);
   }
 
   GatherOp gather;

@@ -7,6 +7,7 @@
 #include "passes/UnreadOps.h"
 #include "passes/fuse/GatheredElements.h"
 #include "passes/fuse/Passes.h"
+#include "passes/fuse/Rewriting.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -135,12 +136,10 @@ private:
           cast<SplatElementsAttr>(cast<ConstantOp>(def).getValue()).resizeSplat(to));
     if (auto broadcast = dyn_cast<BroadcastInDimOp>(def))
       return repeat(broadcast, to);
-    OperationState state(def->getLoc(), def->getName());
+    SmallVector<Value> operands;
     for (Value operand : def->getOperands())
-      state.addOperands(make(operand));
-    state.addTypes(to);
-    state.addAttributes(def->getAttrs());
-    return b.create(state)->getResult(0);
+      operands.push_back(make(operand));
+    return fuse::remade(b, def->getLoc(), def, operands, to);
   }
 
   // Without the operand's dimensions of one element along those that positions are taken of.

@@ -4,6 +4,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "passes/fuse/Passes.h"
+#include "passes/fuse/Rewriting.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -62,12 +63,10 @@ static Value combine(Block &body, Value operand, Value update, PatternRewriter &
   Operation *op = body.getTerminator()->getOperand(0).getDefiningOp();
   if (!op)
     return update;
-  OperationState state(op->getLoc(), op->getName());
+  SmallVector<Value> operands;
   for (Value argument : op->getOperands())
-    state.addOperands(argument == body.getArgument(0) ? operand : update);
-  state.addTypes(operand.getType());
-  state.addAttributes(op->getAttrs());
-  return rewriter.create(state)->getResult(0);
+    operands.push_back(argument == body.getArgument(0) ? operand : update);
+  return fuse::remade(rewriter, op->getLoc(), op, operands, operand.getType());
 }
 
 static LogicalResult selectUpdates(ScatterOp op, PatternRewriter &rewriter) {
@@ -107,12 +106,7 @@ static LogicalResult selectUpdates(ScatterOp op, PatternRewriter &rewriter) {
 namespace {
 struct SelectUpdates : impl::SelectUpdatesBase<SelectUpdates> {
   void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    patterns.add(selectUpdates);
-    GreedyRewriteConfig config;
-    config.enableConstantCSE(false).enableFolding(false).setRegionSimplificationLevel(
-        GreedySimplifyRegionLevel::Disabled);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    if (failed(fuse::rewriteBy(selectUpdates, getOperation())))
       signalPassFailure();
   }
 };

@@ -4,6 +4,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "passes/fuse/Passes.h"
+#include "passes/fuse/Rewriting.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -123,12 +124,9 @@ static LogicalResult sinkReshape(Operation *op, PatternRewriter &rewriter) {
           rewriter, op->getLoc(), type, operand.getDefiningOp<BroadcastInDimOp>().getOperand(),
           ArrayRef<int64_t>{}));
   }
-  OperationState state(op->getLoc(), op->getName());
-  state.addOperands(operands);
-  state.addTypes(RankedTensorType::get(from.getShape(), to.getElementType()));
-  state.addAttributes(op->getAttrs());
-  Operation *made = rewriter.create(state);
-  rewriter.replaceOpWithNewOp<ReshapeOp>(op, to, made->getResult(0));
+  auto type = RankedTensorType::get(from.getShape(), to.getElementType());
+  Value made = fuse::remade(rewriter, op->getLoc(), op, operands, type);
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, to, made);
   return success();
 }
 

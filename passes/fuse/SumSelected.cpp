@@ -4,6 +4,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "passes/fuse/Passes.h"
+#include "passes/fuse/Rewriting.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -38,12 +39,10 @@ public:
         dims.push_back(to - (to > dim));
       return BroadcastInDimOp::create(rewriter, op->getLoc(), type, broadcast.getOperand(), dims);
     }
-    OperationState state(op->getLoc(), op->getName());
+    SmallVector<Value> operands;
     for (Value operand : op->getOperands())
-      state.addOperands(of(operand));
-    state.addTypes(type);
-    state.addAttributes(op->getAttrs());
-    return rewriter.create(state)->getResult(0);
+      operands.push_back(of(operand));
+    return fuse::remade(rewriter, op->getLoc(), op, operands, type);
   }
 
 private:
@@ -139,12 +138,7 @@ static LogicalResult sumSelected(ReduceOp op, PatternRewriter &rewriter) {
 namespace {
 struct SumSelected : impl::SumSelectedBase<SumSelected> {
   void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    patterns.add(sumSelected);
-    GreedyRewriteConfig config;
-    config.enableConstantCSE(false).enableFolding(false).setRegionSimplificationLevel(
-        GreedySimplifyRegionLevel::Disabled);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    if (failed(fuse::rewriteBy(sumSelected, getOperation())))
       signalPassFailure();
   }
 };

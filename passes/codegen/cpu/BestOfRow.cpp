@@ -1,13 +1,11 @@
 // The best of a row, and where it is first: each lane has the best of its places, the first of them, and
 // at the end the best of the lanes is taken. What the row's length leaves over is compared with places
 // that were compared before, which changes nothing.
-#include "passes/codegen/cpu/Emitter.h"
-
-#include <numeric>
+#include "passes/codegen/cpu/SumSlots.h"
 
 namespace tessera::codegen {
 
-// Whether number b is better than a: NaN is the best.
+// Whether number `fresh` is better than `old`: NaN is the best.
 static Value isBetter(llvm::IRBuilder<> &b, Reduction::Best best, ElementKind kind, Value fresh,
                       Value old) {
   bool isLargest = best == Reduction::Largest;
@@ -65,15 +63,8 @@ llvm::SmallVector<Value> Emitter::bestOfRow(const Reduction &reduction) {
   resumeInsertion();
   llvm::SmallVector<Value> best = loaded();
   for (unsigned half = width / 2; half > 0; half /= 2) {
-    llvm::SmallVector<int> lower(half), upper(half);
-    std::iota(lower.begin(), lower.end(), 0);
-    std::iota(upper.begin(), upper.end(), half);
-    llvm::SmallVector<Value> halves[2];
-    for (Value value : best) {
-      halves[0].push_back(b.CreateShuffleVector(value, lower));
-      halves[1].push_back(b.CreateShuffleVector(value, upper));
-    }
-    best = betterOf(reduction, halves[0], halves[1]);
+    auto numbers = registersOf(b, best[0], half), places = registersOf(b, best[1], half);
+    best = betterOf(reduction, {numbers[0], places[0]}, {numbers[1], places[1]});
   }
   for (Value &value : best)
     value = b.CreateExtractElement(value, uint64_t(0));

@@ -141,11 +141,12 @@ private:
   llvm::SmallVector<Value> reduce(Reduction &reduction);
   llvm::SmallVector<Value> reduceInTurn(const Reduction &reduction, llvm::ArrayRef<Value> inits,
                                         unsigned lanes);
-  // Of a simple reducer without its inits, by the current lanes.
+  // Of two numbers and their places those of the better one, the earlier of equal ones.
   llvm::SmallVector<Value> betterOf(const Reduction &reduction, llvm::ArrayRef<Value> old,
                                     llvm::ArrayRef<Value> fresh);
   // Of the row that is reduced alone, without its inits; none: not by vectors.
   llvm::SmallVector<Value> bestOfRow(const Reduction &reduction);
+  // Of a simple reducer without its inits, by the current lanes.
   llvm::SmallVector<Value> orderedSum(const Reduction &reduction, unsigned outerLanes);
   Value chainOfProducts(const Reduction &reduction, unsigned outerLanes);
   // Splits an index over the vector level: scalar part, lane stride, per-lane part (i64 vector or

@@ -22,8 +22,7 @@
 
 namespace tessera::codegen {
 
-// `value`'s registers, one after the other.
-static llvm::SmallVector<Value> registersOf(llvm::IRBuilder<> &b, Value value, unsigned lanes) {
+llvm::SmallVector<Value> registersOf(llvm::IRBuilder<> &b, Value value, unsigned lanes) {
   unsigned width = llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements();
   if (width == lanes)
     return {value};

@@ -8,6 +8,9 @@ namespace tessera::codegen {
 
 using Slots = llvm::SmallVector<Value, 2>;
 
+// A vector as vectors of so many lanes, one after the other.
+llvm::SmallVector<Value> registersOf(llvm::IRBuilder<> &b, Value value, unsigned lanes);
+
 class SumSlots {
 protected:
   SumSlots(Emitter &e, const Reduction &reduction, unsigned width)

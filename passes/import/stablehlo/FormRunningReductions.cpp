@@ -4,12 +4,11 @@
 #include "dialects/stablehlo/TensorTypes.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/target/GpuArchitectures.h"
-#include "passes/OpsWithin.h"
+#include "passes/UnreadOps.h"
 #include "passes/import/Passes.h"
 #include "passes/import/stablehlo/NeutralElements.h"
 #include "passes/import/stablehlo/ScanLadder.h"
 
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace tessera {
@@ -146,19 +145,8 @@ private:
       erase(op);
   }
 
-  // The op, which nothing uses, and what only it used.
   void erase(Operation *op) {
-    SmallVector<Operation *> left{op};
-    while (!left.empty()) {
-      Operation *next = left.pop_back_val();
-      if (erased.contains(next) || !isOpTriviallyDead(next))
-        continue;
-      for (Value operand : next->getOperands())
-        if (Operation *from = operand.getDefiningOp())
-          left.push_back(from);
-      erased.insert(next);
-      next->erase();
-    }
+    eraseUnread({op}, [&](Operation *each) { return erased.insert(each).second; });
   }
 
   llvm::SmallPtrSet<Operation *, 32> erased; // compared only
