@@ -148,7 +148,8 @@ FailureOr<LibraryCall> lapackCall(CustomCallOp op) {
   if (!lapack.describe() || !lapack.isSound() || !fit(lapack, lapack.inputs, op->getOperands()) ||
       !fit(lapack, lapack.outputs, op->getResults()))
     return refuse();
-  return libraryCall(lapack.call(), lapack.batch, lapack.scratchBytes(), workOf(lapack));
+  return libraryCall(lapack.call(), library::gridOf(lapack.batch), lapack.scratchBytes(),
+                     workOf(lapack));
 }
 
 } // namespace tessera::stablehlo

@@ -16,6 +16,6 @@ int64_t batchOf(mlir::RankedTensorType type, size_t inner);
 // f32, f64 or a complex type of those.
 std::optional<library::Element> libraryElement(mlir::Type type);
 // A call of a function with so much scratch and work, whose problems are divided over the grid.
-LibraryCall libraryCall(library::Call call, int64_t batch, int64_t scratchBytes, double flops);
+LibraryCall libraryCall(library::Call call, int64_t grid, int64_t scratchBytes, double flops);
 
 } // namespace tessera::stablehlo

@@ -8,11 +8,11 @@ using namespace mlir;
 
 namespace tessera::stablehlo {
 
-LibraryCall libraryCall(library::Call call, int64_t batch, int64_t scratchBytes, double flops) {
+LibraryCall libraryCall(library::Call call, int64_t grid, int64_t scratchBytes, double flops) {
   LibraryCall made;
   made.name = std::move(call.name);
   made.numbers.assign(call.numbers.begin(), call.numbers.end());
-  made.grid = library::gridOf(batch);
+  made.grid = grid;
   made.scratchBytes = scratchBytes;
   made.flops = flops;
   return made;
@@ -49,7 +49,7 @@ FailureOr<LibraryCall> FftOp::getLibraryCall() {
   fft.lengths.assign(getFftLength().begin(), getFftLength().end());
   fft.batch = batchOf(from, fft.lengths.size());
   double points = ShapedType::getNumElements(getFftLength());
-  return libraryCall(fft.call(), fft.batch, fft.scratchBytes(),
+  return libraryCall(fft.call(), fft.grid(), fft.scratchBytes(),
                      5.0 * fft.batch * points * std::log2(std::max(points, 2.0)));
 }
 
@@ -62,7 +62,7 @@ FailureOr<LibraryCall> CholeskyOp::getLibraryCall() {
   library::Cholesky cholesky{static_cast<int64_t>(*element), batchOf(type, 2),
                              type.getShape().back(), getLower()};
   double n = cholesky.n;
-  return libraryCall(cholesky.call(), cholesky.batch, /*scratchBytes=*/0,
+  return libraryCall(cholesky.call(), library::gridOf(cholesky.batch), /*scratchBytes=*/0,
                      cholesky.batch * n * n * n / 3);
 }
 
@@ -83,7 +83,7 @@ FailureOr<LibraryCall> TriangularSolveOp::getLibraryCall() {
   solve.transpose = getTransposeA() == Transpose::ADJOINT     ? library::TriangularSolve::Adjoint
                     : getTransposeA() == Transpose::TRANSPOSE ? library::TriangularSolve::Plain
                                                               : library::TriangularSolve::None;
-  return libraryCall(solve.call(), solve.batch, /*scratchBytes=*/0,
+  return libraryCall(solve.call(), library::gridOf(solve.batch), /*scratchBytes=*/0,
                      static_cast<double>(solve.batch) * solve.rows * solve.columns * solve.order());
 }
 

@@ -2,8 +2,8 @@
 // factorisations, LAPACK. A program.Kernel names one and gives it numbers; what those mean, and how
 // much scratch a call takes, stands here for the compiler that writes them and the runtime that
 // reads them. Every kernel computes `batch` problems of one shape; each is independent of the
-// others, and a grid divides them evenly: cell c has the problems [c batch / grid, (c + 1) batch /
-// grid). Arrays lie as program.Dispatch's operands do: inputs, then outputs, row-major.
+// others, and a grid divides them evenly: cell c of what is computed together has
+// [c units / grid, (c + 1) units / grid). Arrays lie as program.Dispatch's operands do: inputs, then outputs, row-major.
 #ifndef TESSERA_LIBRARY_H
 #define TESSERA_LIBRARY_H
 
@@ -99,18 +99,61 @@ struct Fft {
       length *= 2;
     return length;
   }
-  // Complex doubles that the transform of one line works in.
-  static int64_t lineWork(int64_t n) {
-    return largeFactor(n) == 1 ? 2 * n : n + 2 * convolutionLength(n);
+  // Points of the complex transform that a line is: real ones of an even length are one of half.
+  static int64_t pointsOf(int64_t length, bool isReal) {
+    return isReal && length % 2 == 0 ? length / 2 : length;
   }
+  // Short lines are transformed together, one in a lane of a vector each. A long one is a matrix,
+  // of which columns, and then rows, are in the lanes (Bailey 1990, "FFTs in external or
+  // hierarchical memory"). Lines across memory are together up to a larger length: lines of the
+  // cache hold elements of several.
+  static constexpr int64_t kLanes = 8;
+  static bool isTogether(int64_t points, bool isAcross) {
+    if (largeFactor(points) != 1)
+      return convolutionLength(points) < 1024;
+    return points < (isAcross ? 8192 : 1024);
+  }
+  // Rows of the matrix that a long line is: a divisor near the square root, of whole vectors if
+  // one of the two is.
+  static int64_t splitRows(int64_t points) {
+    int64_t rows = 1;
+    for (int64_t d = 1; d * d <= points; ++d)
+      if (points % d == 0)
+        rows = d;
+    return rows % kLanes == 0 && points / rows % kLanes != 0 ? rows : points / rows;
+  }
+  // Complex doubles, in places of whole vectors.
+  static int64_t vectors(int64_t numbers) { return (numbers + kLanes - 1) / kLanes * kLanes; }
+  static int64_t lineBuffer(int64_t points) { return vectors(points + 1) + kLanes; }
+  static int64_t splitWork(int64_t points) {
+    int64_t rows = splitRows(points), columns = points / rows;
+    return vectors(rows) * vectors(columns) + 2 * kLanes * std::max(rows, columns);
+  }
+  // Complex doubles that transforms of lines work in.
+  static int64_t lineWork(int64_t points, bool isAcross) {
+    bool isDirect = largeFactor(points) == 1;
+    int64_t inner = isDirect ? points : convolutionLength(points);
+    if (isTogether(points, isAcross))
+      return 2 * kLanes * (inner + 1);
+    return lineBuffer(points) + splitWork(inner) + (isDirect ? 0 : lineBuffer(inner));
+  }
+  bool isReal(size_t dimension) const {
+    return kind >= RealForward && dimension + 1 == lengths.size();
+  }
+  int64_t points(size_t dimension) const { return pointsOf(lengths[dimension], isReal(dimension)); }
   int64_t scratchBytes() const {
     int64_t line = 0;
-    for (int64_t length : lengths)
-      line = std::max(line, lineWork(length));
+    for (size_t d = 0; d < lengths.size(); ++d)
+      line = std::max(line, lineWork(points(d), d + 1 < lengths.size()));
     // Several dimensions to real numbers: what lies between them is kept.
     int64_t between = kind == RealInverse && lengths.size() > 1 ? complexSize() : 0;
     return line * 16 + (between + 63) / 64 * 64;
   }
+  // Problems that a cell computes together.
+  int64_t together() const {
+    return lengths.size() == 1 && isTogether(points(0), false) ? kLanes : 1;
+  }
+  int64_t grid() const { return gridOf((batch + together() - 1) / together()); }
 };
 
 //===-------------------------- cholesky, triangular_solve ------------------------===//

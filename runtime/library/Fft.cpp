@@ -1,8 +1,8 @@
-// "fft": one to three dimensions, line by line. Lines are transformed in double precision and
-// rounded to the element type between dimensions.
+// "fft": one to three dimensions, by lines. Lines are transformed in double precision and rounded
+// to the element type between dimensions.
 #include "runtime/library/FftPlan.h"
 #include "runtime/library/Library.h"
-#include <map>
+#include <memory>
 #include <mutex>
 
 namespace tessera::runtime {
@@ -14,135 +14,95 @@ using library::Fft;
 struct Plan {
   Fft call;
   mutable std::once_flag made;
-  mutable std::map<int64_t, FftPlan> lines; // by length
+  mutable std::vector<std::unique_ptr<FftPlan>> dimensions;
 };
 
 void prepare(const void *plan) {
   const Plan &fft = *static_cast<const Plan *>(plan);
   std::call_once(fft.made, [&] {
-    for (int64_t length : fft.call.lengths)
-      fft.lines.try_emplace(length, length);
+    for (size_t d = 0; d < fft.call.lengths.size(); ++d)
+      fft.dimensions.push_back(std::make_unique<FftPlan>(fft.call.lengths[d], fft.call.isReal(d),
+                                                         d + 1 < fft.call.lengths.size()));
   });
 }
 
-template <typename T> class Transform {
+class Transform {
 public:
-  using Stored = std::complex<T>;
-  Transform(const Plan &plan, void *scratch) : plan(plan), fft(plan.call) {
-    int64_t line = 0;
-    for (int64_t length : fft.lengths)
-      line = std::max(line, Fft::lineWork(length));
-    work = static_cast<Complex *>(scratch);
-    between = reinterpret_cast<Stored *>(work + line);
-  }
+  Transform(const Plan &plan, void *scratch) : plan(plan), fft(plan.call), scratch(scratch) {}
 
-  void run(const char *in, char *out) {
+  // `problems` of them, one after the other.
+  void run(const char *in, char *out, int64_t problems) {
     size_t last = fft.lengths.size() - 1;
-    if (fft.kind == Fft::RealInverse) {
-      auto *from = reinterpret_cast<const Stored *>(in);
+    fft::Job job = jobOf(last);
+    job.lines = problems * fft.outer();
+    job.from = in;
+    job.to = out;
+    int64_t length = fft.lengths.back(), half = fft.half();
+    if (fft.kind == Fft::RealForward) {
+      job.kind = fft::Job::FromReal;
+      job.fromStep = length;
+      job.toStep = half;
+    } else if (fft.kind == Fft::RealInverse) {
+      job.kind = fft::Job::ToReal;
+      job.fromStep = half;
+      job.toStep = length;
       if (last) { // the outer dimensions first
-        std::copy(from, from + fft.outer() * fft.half(), between);
-        for (size_t d = 0; d < last; ++d)
-          along(d, between);
-        from = between;
+        char *between =
+            static_cast<char *>(scratch) + fft.scratchBytes() - (fft.complexSize() + 63) / 64 * 64;
+        std::copy(in, in + fft.complexSize(), between);
+        outer(between);
+        job.from = between;
       }
-      lastToReal(from, reinterpret_cast<T *>(out));
-      return;
+    } else {
+      job.fromStep = job.toStep = length;
     }
-    auto *to = reinterpret_cast<Stored *>(out);
-    if (fft.kind == Fft::RealForward)
-      lastFromReal(reinterpret_cast<const T *>(in), to);
-    else
-      lastOfComplex(reinterpret_cast<const Stored *>(in), to);
-    for (size_t d = 0; d < last; ++d)
-      along(d, to);
+    runFftJob(job);
+    if (fft.kind != Fft::RealInverse)
+      outer(out);
   }
 
 private:
-  bool inverse() const { return fft.kind == Fft::Inverse || fft.kind == Fft::RealInverse; }
-  Complex load(Stored value) const {
-    Complex wide(value.real(), value.imag());
-    return inverse() ? std::conj(wide) : wide;
+  fft::Job jobOf(size_t dimension) const {
+    fft::Job job;
+    job.line = &plan.dimensions[dimension]->line();
+    job.isDouble = fft.isDouble;
+    job.isInverse = fft.kind == Fft::Inverse || fft.kind == Fft::RealInverse;
+    job.length = fft.lengths[dimension];
+    job.work = scratch;
+    return job;
   }
-  // The conjugate of the transform of the conjugate is the inverse, times the length.
-  Stored finish(Complex value, double scale) const {
-    if (inverse())
-      value = std::conj(value) * scale;
-    return {static_cast<T>(value.real()), static_cast<T>(value.imag())};
-  }
-  static double scaleOf(const FftPlan &line) { return 1.0 / static_cast<double>(line.length()); }
-
-  void lastOfComplex(const Stored *from, Stored *to) {
-    const FftPlan &line = plan.lines.at(fft.lengths.back());
-    int64_t n = line.length();
-    for (int64_t row = 0; row < fft.outer(); ++row, from += n, to += n) {
-      for (int64_t k = 0; k < n; ++k)
-        work[k] = load(from[k]);
-      const Complex *result = line.run(work);
-      for (int64_t k = 0; k < n; ++k)
-        to[k] = finish(result[k], scaleOf(line));
-    }
-  }
-  void lastFromReal(const T *from, Stored *to) {
-    const FftPlan &line = plan.lines.at(fft.lengths.back());
-    int64_t n = line.length(), half = fft.half();
-    for (int64_t row = 0; row < fft.outer(); ++row, from += n, to += half) {
-      for (int64_t k = 0; k < n; ++k)
-        work[k] = from[k];
-      const Complex *result = line.run(work);
-      for (int64_t k = 0; k < half; ++k)
-        to[k] = {static_cast<T>(result[k].real()), static_cast<T>(result[k].imag())};
-    }
-  }
-  // The other half of the line is the conjugate of this one; what must be real is taken as real.
-  void lastToReal(const Stored *from, T *to) {
-    const FftPlan &line = plan.lines.at(fft.lengths.back());
-    int64_t n = line.length(), half = fft.half();
-    for (int64_t row = 0; row < fft.outer(); ++row, from += half, to += n) {
-      work[0] = from[0].real();
-      for (int64_t k = 1; k < half; ++k) {
-        Complex value = load(from[k]);
-        bool own = 2 * k == n;
-        work[k] = own ? Complex(value.real()) : value;
-        work[n - k] = own ? work[k] : std::conj(value);
+  // In place along the outer dimensions of what is complex.
+  void outer(char *values) {
+    for (size_t d = 0; d + 1 < fft.lengths.size(); ++d) {
+      fft::Job job = jobOf(d);
+      job.stride = fft.half();
+      for (size_t i = d + 1; i + 1 < fft.lengths.size(); ++i)
+        job.stride *= fft.lengths[i];
+      job.lines = job.stride;
+      job.fromStep = job.toStep = 1;
+      int64_t block = job.length * job.stride * (fft.isDouble ? 16 : 8);
+      for (int64_t at = 0; at < fft.complexSize(); at += block) {
+        job.from = job.to = values + at;
+        runFftJob(job);
       }
-      const Complex *result = line.run(work);
-      for (int64_t k = 0; k < n; ++k)
-        to[k] = static_cast<T>(result[k].real() * scaleOf(line));
     }
-  }
-  // In place along an outer dimension of what is complex.
-  void along(size_t d, Stored *values) {
-    const FftPlan &line = plan.lines.at(fft.lengths[d]);
-    int64_t n = line.length(), stride = fft.half();
-    for (size_t i = d + 1; i + 1 < fft.lengths.size(); ++i)
-      stride *= fft.lengths[i];
-    int64_t blocks = fft.outer() * fft.half() / (n * stride);
-    for (int64_t block = 0; block < blocks; ++block)
-      for (int64_t i = 0; i < stride; ++i) {
-        Stored *first = values + block * n * stride + i;
-        for (int64_t k = 0; k < n; ++k)
-          work[k] = load(first[k * stride]);
-        const Complex *result = line.run(work);
-        for (int64_t k = 0; k < n; ++k)
-          first[k * stride] = finish(result[k], scaleOf(line));
-      }
   }
 
   const Plan &plan;
   const Fft &fft;
-  Complex *work;
-  Stored *between;
+  void *scratch;
 };
 
-template <typename T>
 int32_t runFft(const TesseraKernelArgs *args, uint32_t gridBegin, uint32_t gridEnd) {
   const Plan &plan = *static_cast<const Plan *>(args->plan);
-  Problems problems = Problems::of(plan.call.batch, gridBegin, gridEnd);
-  for (int64_t i = problems.begin; i < problems.end; ++i)
-    Transform<T>(plan, args->scratch)
+  int64_t together = plan.call.together(), batch = plan.call.batch;
+  Problems groups = Problems::of((batch + together - 1) / together, gridBegin, gridEnd);
+  for (int64_t i = groups.begin * together; i < std::min(groups.end * together, batch);
+       i += together)
+    Transform(plan, args->scratch)
         .run(static_cast<const char *>(args->buffers[0]) + i * plan.call.inputBytes(),
-             static_cast<char *>(args->buffers[1]) + i * plan.call.outputBytes());
+             static_cast<char *>(args->buffers[1]) + i * plan.call.outputBytes(),
+             std::min(together, batch - i));
   return 0;
 }
 
@@ -155,11 +115,11 @@ Result<LibraryKernel> findFft(const library::Call &call) {
   const Fft &fft = plan->call;
   LibraryKernel kernel;
   kernel.prepare = prepare;
-  kernel.function = fft.isDouble ? runFft<double> : runFft<float>;
+  kernel.function = runFft;
   kernel.operandBytes = {static_cast<uint64_t>(fft.batch * fft.inputBytes()),
                          static_cast<uint64_t>(fft.batch * fft.outputBytes())};
   kernel.scratchBytes = fft.scratchBytes();
-  kernel.grid = library::gridOf(fft.batch);
+  kernel.grid = fft.grid();
   kernel.plan = std::move(plan);
   return kernel;
 }

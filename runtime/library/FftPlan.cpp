@@ -1,6 +1,7 @@
 #include "runtime/library/FftPlan.h"
 #include "include/tessera/library.h"
 #include <cmath>
+#include <memory>
 #include <utility>
 
 namespace tessera::runtime {
@@ -24,126 +25,113 @@ Complex root(int64_t k, int64_t n) {
   return {left ? -near : near, below ? far : -far};
 }
 
-// Without the checks for NaN and infinity of the language's complex product.
-inline Complex times(Complex a, Complex b) {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+const double *pairs(const std::vector<Complex> &table) {
+  return reinterpret_cast<const double *>(table.data());
 }
-
-inline Complex timesMinusI(Complex a) { return {a.imag(), -a.real()}; }
 
 } // namespace
 
-FftPlan::FftPlan(int64_t length) : length_(length) {
-  bool direct = library::Fft::largeFactor(length) == 1;
-  if (direct) {
-    int64_t rest = length;
-    for (int radix = 4; rest > 1; ++radix) {
-      if (radix == 5 && rest % 2 == 0) { // after the fours, at most one two
-        radices_.push_back(2);
-        rest /= 2;
-      }
-      if (radix == 5 && rest % 3 == 0)
-        for (; rest % 3 == 0; rest /= 3)
-          radices_.push_back(3);
-      for (; rest % radix == 0; rest /= radix)
-        radices_.push_back(radix);
+fft::Passes FftPlan::PassTables::make(int64_t length) {
+  int64_t rest = length;
+  int twos = 0;
+  for (; rest % 2 == 0; rest /= 2)
+    ++twos;
+  for (; twos >= 3 && twos != 4; twos -= 3)
+    radices.push_back(8);
+  for (; twos >= 2; twos -= 2)
+    radices.push_back(4);
+  if (twos)
+    radices.push_back(2);
+  for (int radix = 3; rest > 1; radix += 2)
+    for (; rest % radix == 0; rest /= radix)
+      radices.push_back(radix);
+  roots.reserve(length);
+  for (int64_t k = 0; k < length; ++k)
+    roots.push_back(root(k, length));
+  return {length, radices.data(), static_cast<int>(radices.size()), pairs(roots)};
+}
+
+// A long line as a matrix.
+void FftPlan::split(int64_t points) {
+  int64_t rows = library::Fft::splitRows(points), columns = points / rows;
+  line_.first = first_.make(rows);
+  line_.second = second_.make(columns);
+  line_.pitch = library::Fft::vectors(columns);
+  turns_.resize(2 * rows * line_.pitch);
+  line_.turns = turns_.data();
+  line_.turnsImaginary = turns_.data() + rows * line_.pitch;
+  for (int64_t k = 0; k < rows; ++k)
+    for (int64_t column = 0; column < columns; ++column) {
+      Complex turn = root(k * column, points);
+      turns_[k * line_.pitch + column] = turn.real();
+      turns_[(rows + k) * line_.pitch + column] = turn.imag();
     }
-    roots_.reserve(length);
-    for (int64_t k = 0; k < length; ++k)
-      roots_.push_back(root(k, length));
+}
+
+FftPlan::FftPlan(int64_t length, bool isReal, bool isAcross) {
+  using library::Fft;
+  int64_t points = line_.points = Fft::pointsOf(length, isReal);
+  line_.isTogether = Fft::isTogether(points, isAcross);
+  line_.buffer = Fft::lineBuffer(points);
+  int64_t direct = points;
+  if (Fft::largeFactor(points) != 1) {
+    direct = line_.convolution = Fft::convolutionLength(points);
+    line_.convolutionBuffer = Fft::lineBuffer(direct);
+  }
+  if (line_.isTogether)
+    line_.first = first_.make(direct);
+  else
+    split(direct);
+  if (points != length) {
+    for (int64_t k = 0; 2 * k <= points; ++k)
+      halfTurns_.push_back(root(k, length));
+    line_.halfTurns = pairs(halfTurns_);
+  }
+  if (!line_.convolution)
     return;
-  }
-  int64_t m = library::Fft::convolutionLength(length);
-  inner_.emplace_back(m);
-  chirp_.resize(length);
-  for (int64_t k = 0; k < length; ++k) {
+  chirp_.resize(points);
+  for (int64_t k = 0; k < points; ++k) {
     auto square = static_cast<int64_t>(static_cast<unsigned __int128>(k) * k %
-                                       static_cast<unsigned __int128>(2 * length));
-    chirp_[k] = root(square, 2 * length);
+                                       static_cast<unsigned __int128>(2 * points));
+    chirp_[k] = root(square, 2 * points);
   }
-  std::vector<Complex> work(2 * m);
-  for (int64_t k = 0; k < length; ++k) {
-    work[k] = std::conj(chirp_[k]);
-    if (k)
-      work[m - k] = std::conj(chirp_[k]);
-  }
-  Complex *transformed = inner_[0].run(work.data());
-  kernel_.assign(transformed, transformed + m);
+  line_.chirp = pairs(chirp_);
+  kernel_.resize(direct);
+  for (int64_t k = 0; k < points; ++k)
+    kernel_[k] = kernel_[(direct - k) % direct] = std::conj(chirp_[k]);
+  // The loops themselves transform it.
+  fft::Line line = line_;
+  line.points = direct;
+  line.convolution = line.convolutionBuffer = 0;
+  line.buffer = Fft::lineBuffer(direct);
+  std::vector<Complex> work(Fft::lineWork(direct, false) + 4);
+  void *aligned = work.data();
+  size_t bytes = work.size() * sizeof(Complex);
+  fft::Job job;
+  job.line = &line;
+  job.isDouble = true;
+  job.length = direct;
+  job.from = job.to = kernel_.data();
+  job.lines = 1;
+  job.work = std::align(64, bytes - 64, aligned, bytes);
+  runFftJob(job);
+  line_.kernel = pairs(kernel_);
 }
 
-Complex *FftPlan::run(Complex *work) const {
-  return inner_.empty() ? passes(work, work + length_) : convolve(work);
-}
-
-// With n' = n / s what is left to transform and s how many lie side by side, a pass of radix r
-// takes a[k] = x[q + s (p + m k)], m = n' / r, to y[q + s (r p + j)] = w^(p j) sum of a[k] v^(j k),
-// where w = exp(-2 pi i / n') and v = exp(-2 pi i / r).
-Complex *FftPlan::passes(Complex *from, Complex *to) const {
-  int64_t s = 1;
-  for (int radix : radices_) {
-    int64_t m = length_ / s / radix;
-    for (int64_t p = 0; p < m; ++p) {
-      const Complex *x = from + s * p;
-      Complex *y = to + s * radix * p;
-      int64_t stride = s * m, turn = p * s;
-      if (radix == 2) {
-        Complex w = roots_[turn];
-        for (int64_t q = 0; q < s; ++q) {
-          Complex a = x[q], b = x[q + stride];
-          y[q] = a + b;
-          y[q + s] = times(a - b, w);
-        }
-      } else if (radix == 4) {
-        Complex w1 = roots_[turn], w2 = roots_[2 * turn], w3 = roots_[3 * turn];
-        for (int64_t q = 0; q < s; ++q) {
-          Complex a = x[q], b = x[q + stride], c = x[q + 2 * stride], d = x[q + 3 * stride];
-          Complex even = a + c, odd = a - c, sum = b + d, turned = timesMinusI(b - d);
-          y[q] = even + sum;
-          y[q + s] = times(odd + turned, w1);
-          y[q + 2 * s] = times(even - sum, w2);
-          y[q + 3 * s] = times(odd - turned, w3);
-        }
-      } else {
-        int64_t step = length_ / radix; // v = roots_[step]
-        for (int j = 0; j < radix; ++j) {
-          Complex w = roots_[turn * j];
-          for (int64_t q = 0; q < s; ++q) {
-            Complex sum = x[q];
-            for (int k = 1; k < radix; ++k)
-              sum += times(x[q + stride * k], roots_[step * (j * k % radix)]);
-            y[q + s * j] = times(sum, w);
-          }
-        }
-      }
-    }
-    std::swap(from, to);
-    s *= radix;
-  }
-  return from;
-}
-
-// X[k] = c[k] sum of (x[j] c[j]) conj(c[k - j]), as 2 j k = j^2 + k^2 - (k - j)^2.
-Complex *FftPlan::convolve(Complex *work) const {
-  const FftPlan &inner = inner_[0];
-  int64_t m = inner.length();
-  Complex *values = work + length_;
-  for (int64_t k = 0; k < length_; ++k)
-    values[k] = times(work[k], chirp_[k]);
-  for (int64_t k = length_; k < m; ++k)
-    values[k] = 0;
-  Complex *spectrum = inner.run(values);
-  // Back by the conjugate of the transform of the conjugate.
-  Complex *other = spectrum == values ? values + m : values;
-  for (int64_t k = 0; k < m; ++k)
-    other[k] = std::conj(times(spectrum[k], kernel_[k]));
-  if (other != values)
-    for (int64_t k = 0; k < m; ++k)
-      values[k] = other[k];
-  Complex *back = inner.run(values);
-  double scale = 1.0 / static_cast<double>(m);
-  for (int64_t k = 0; k < length_; ++k)
-    work[k] = times(std::conj(back[k]) * scale, chirp_[k]);
-  return work;
+void runFftJob(const fft::Job &job) {
+#if defined(__x86_64__)
+  static const int level =
+      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
+          ? 2
+      : __builtin_cpu_supports("avx2") ? 1
+                                       : 0;
+  if (level == 2)
+    return fft::avx512::run(job);
+  if (level == 1)
+    return fft::avx2::run(job);
+#endif
+  fft::baseline::run(job);
 }
 
 } // namespace tessera::runtime

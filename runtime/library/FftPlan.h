@@ -1,36 +1,39 @@
-// The discrete Fourier transform of one line, in double precision.
+// The tables of the discrete Fourier transform of lines of one length, in double precision.
 #pragma once
 
+#include "runtime/library/FftTables.h"
 #include <complex>
-#include <cstdint>
 #include <vector>
 
 namespace tessera::runtime {
 
 using Complex = std::complex<double>;
 
-// Lengths whose prime factors are small go through passes of mixed radix (Stockham's autosort
-// form); others are written as a convolution, done at a power of two (Bluestein 1970).
+// Lengths whose prime factors are small go through passes of mixed radix; others are written as a
+// convolution, done at a power of two (Bluestein 1970). Real lines of an even length are complex
+// ones of half.
 class FftPlan {
 public:
-  explicit FftPlan(int64_t length);
+  FftPlan(int64_t length, bool isReal, bool isAcross);
+  FftPlan(const FftPlan &) = delete; // tables are read through pointers
 
-  int64_t length() const { return length_; }
-  // X[k] = sum of x[j] exp(-2 pi i j k / n), without a factor. `work` has
-  // library::Fft::lineWork(n) numbers, the first n of which are the input; the result is where the
-  // returned pointer says, in `work` too.
-  Complex *run(Complex *work) const;
+  const fft::Line &line() const { return line_; }
 
 private:
-  Complex *passes(Complex *from, Complex *to) const;
-  Complex *convolve(Complex *work) const;
+  struct PassTables {
+    std::vector<int> radices;
+    std::vector<Complex> roots;
+    fft::Passes make(int64_t length);
+  };
+  void split(int64_t points);
 
-  int64_t length_;
-  std::vector<int> radices_;
-  std::vector<Complex> roots_; // exp(-2 pi i k / n)
-  // Of a convolution: exp(-pi i k^2 / n), the transform of its conjugate, and the plan for those.
-  std::vector<Complex> chirp_, kernel_;
-  std::vector<FftPlan> inner_;
+  fft::Line line_;
+  PassTables first_, second_;
+  std::vector<double> turns_;
+  std::vector<Complex> chirp_, kernel_, halfTurns_;
 };
+
+// The loops for this machine's instruction set.
+void runFftJob(const fft::Job &job);
 
 } // namespace tessera::runtime

@@ -135,9 +135,9 @@ ProgramSeed libraries(bool lapack) {
   };
   if (!lapack) {
     library::Fft fft{library::Fft::Forward, 0, 2, {4, 22}};
-    add(fft.call(), library::gridOf(2), fft.scratchBytes(), {2 * 4 * 22 * 8}, {2 * 4 * 22 * 8});
+    add(fft.call(), fft.grid(), fft.scratchBytes(), {2 * 4 * 22 * 8}, {2 * 4 * 22 * 8});
     library::Fft real{library::Fft::RealInverse, 1, 1, {37}};
-    add(real.call(), 1, real.scratchBytes(), {19 * 16}, {37 * 8});
+    add(real.call(), real.grid(), real.scratchBytes(), {19 * 16}, {37 * 8});
     library::Cholesky cholesky{1, 3, 8, 1};
     add(cholesky.call(), 3, 0, {3 * 8 * 8 * 8}, {3 * 8 * 8 * 8});
     library::TriangularSolve solve{0, 2, 8, 5, 1, 1, 0, 1};

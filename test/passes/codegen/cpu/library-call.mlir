@@ -2,9 +2,10 @@
 // computes (include/tessera/library.h).
 // RUN: tessera-opt %s --tessera-codegen-cpu --mlir-elide-resource-strings-if-larger=8 | FileCheck %s
 
-// RFFT (kind 2) in f32 (0) of 6 lines of 10: a cell a line.
+// RFFT (kind 2) in f32 (0) of 6 lines of 10: a cell has up to 8 short lines, one in each lane of a vector. Scratch: two
+// places for the 5 + 1 complex doubles of each lane.
 // CHECK: exec.kernel @rfft
-// CHECK-SAME: grid = 6 : i64, library = "fft", numbers = array<i64: 2, 0, 6, 10>, scratch_bytes = 320 : i64
+// CHECK-SAME: grid = 1 : i64, library = "fft", numbers = array<i64: 2, 0, 6, 10>, scratch_bytes = 1536 : i64
 exec.kernel @rfft(%x: tensor<2x3x10xf32>) -> tensor<2x3x6xcomplex<f32>> {
   %f = stablehlo.fft %x, type = RFFT, length = [10] : (tensor<2x3x10xf32>) -> tensor<2x3x6xcomplex<f32>>
   exec.yield %f : tensor<2x3x6xcomplex<f32>>
