@@ -90,13 +90,15 @@ Result<LibraryKernel> findLapack(const library::Call &call) {
   std::string symbol = symbolOf(lapack);
   void *opened = lapackLibrary();
   if (!opened)
-    return Status(Code::Unimplemented,
-                  "the program calls LAPACK's " + symbol.substr(0, symbol.size() - 1) +
-                      ", and liblapack.so.3 cannot be opened: install it (Debian: libopenblas0-serial)");
+    return Status(
+        Code::Unimplemented,
+        "the program calls LAPACK's " + symbol.substr(0, symbol.size() - 1) +
+            ", and liblapack.so.3 cannot be opened: install it (Debian: libopenblas0-serial)");
   plan->symbol = dlsym(opened, symbol.c_str());
   if (!plan->symbol)
-    return Status(Code::Unimplemented, "liblapack.so.3 has no function " + symbol +
-                                           ": install a complete one (Debian: libopenblas0-serial)");
+    return Status(Code::Unimplemented,
+                  "liblapack.so.3 has no function " + symbol +
+                      ": install a complete one (Debian: libopenblas0-serial)");
   LibraryKernel kernel;
   kernel.function = runLapack;
   for (const auto *arrays : {&lapack.inputs, &lapack.outputs}) {
