@@ -199,6 +199,17 @@ void BufferOp::print(OpAsmPrinter &p) {
 LogicalResult DispatchOp::verify() {
   if (getScratchAt() && static_cast<int64_t>(*getScratchAt()) < 0)
     return emitOpError("has scratch before the arena begins");
+  if (!getScratchIn())
+    return success();
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  bool isParameter = *getScratchIn() == Space::Input || *getScratchIn() == Space::Output;
+  if (!isParameter || !getScratchAt() || !program)
+    return emitOpError("has scratch in what is no input or output");
+  ArrayAttr parameters =
+      *getScratchIn() == Space::Input ? program.getInputs() : program.getOutputs();
+  if (getScratchIndex() >= parameters.size())
+    return emitOpError("has scratch in ") << stringifySpace(*getScratchIn()) << ' '
+                                          << getScratchIndex() << " of " << parameters.size();
   return success();
 }
 
@@ -212,7 +223,9 @@ LogicalResult BufferOp::verify() {
   if (std::optional<ArrayRef<int64_t>> array = getArray()) {
     bool isWhole = array->size() >= 2 && array->size() % 2 == 0 && (*array)[0] <= begin &&
                    end <= (*array)[0] + (*array)[1] && llvm::is_sorted(array->drop_front(2));
-    if (getSpace() != Space::Arena || !isWhole)
+    bool isPlaced =
+        getSpace() == Space::Arena || getSpace() == Space::Input || getSpace() == Space::Output;
+    if (!isPlaced || !isWhole)
       return emitOpError("is no part of its array");
   }
   ArrayAttr parameters = getSpace() == Space::Input ? program.getInputs() : program.getOutputs();

@@ -41,8 +41,9 @@ def Exec_BufferOp : Exec_Op<"buffer", [Pure]> {
     %1 = exec.buffer arena at 4096 : tensor<8xf32>
     %2 = exec.buffer host at 0 : tensor<8xf32>
     ```
-    `argument` names an operand of the call that the surrounding exec.function runs for. `array`, of the arena and until
-    scratch has its place there: the array that the range is in, as [offset, bytes, begin, end, ..]: when it is needed.
+    `argument` names an operand of the call that the surrounding exec.function runs for. `array`, until
+    scratch has its place, and of what the program may write (the arena, outputs, inputs that are donated): the array that
+    the range is in, as [offset, bytes, begin, end, ..]: when it is needed.
   }];
   let arguments = (ins Exec_Space:$space, DefaultValuedAttr<I64Attr, "0">:$index,
     DefaultValuedAttr<I64Attr, "0">:$offset, TypeAttrOf<AnyRankedTensor>:$type,
@@ -60,11 +61,16 @@ def Exec_DispatchOp : Exec_Op<"dispatch", [AttrSizedOperandSegments]> {
   let summary = "Runs every cell of a kernel.";
   let description = [{
     `time`: when it runs, among the times of arrays (exec.buffer). Code generation, which knows what scratch the kernel
-    takes, finds a place for it in the arena: `scratch_at`, a byte. Without one it is memory of the worker's.
+    takes, finds a place for it: `scratch_at`, a byte of the arena, or of the input or output that `scratch_in` and
+    `scratch_index` name, while nobody needs what is in that. Without one it is memory of the worker's.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$inputs, Variadic<Exec_Buffer>:$outputs,
-    OptionalAttr<I64Attr>:$time, OptionalAttr<I64Attr>:$scratch_at);
-  let assemblyFormat = "$kernel `(` $inputs `)` `->` `(` $outputs `)` (`time` $time^)? (`scratch` `at` $scratch_at^)? attr-dict";
+    OptionalAttr<I64Attr>:$time, OptionalAttr<I64Attr>:$scratch_at, OptionalAttr<Exec_Space>:$scratch_in,
+    DefaultValuedAttr<I64Attr, "0">:$scratch_index);
+  let assemblyFormat = [{
+    $kernel `(` $inputs `)` `->` `(` $outputs `)` (`time` $time^)? (`scratch` `at` $scratch_at^)?
+    (`in` $scratch_in^ $scratch_index)? attr-dict
+  }];
   let hasVerifier = 1;
 }
 

@@ -47,8 +47,9 @@ def PlaceScratch : Pass<"tessera-place-scratch", "::mlir::ModuleOp"> {
       exec.dispatch @dot_general_0(%2) -> (%3) scratch at 512
     }
     ```
-    Where arrays by themselves and the largest scratch beside them take no more than that, workers have the scratch in
-    memory of their own, as idle workers always do that take a part of a kernel's grid.
+    Results that are not written yet, and donated inputs that are read no more, have room for both (`scratch at 512 in
+    output 0`). Where arrays by themselves and the largest scratch beside them take no more than that, workers have the
+    scratch in memory of their own, as idle workers always do that take a part of a kernel's grid.
   }];
   let dependentDialects = ["::tessera::exec::ExecDialect"];
 }

@@ -115,10 +115,11 @@ private:
         std::tie(place, offset) = spots.at(c);
       bool isParameter = place.kind == Place::Input || place.kind == Place::Output;
       exec::Space space = spaceOf(place.kind, liveness.storages.memoryOf(c));
+      bool isPlaced = liveness.storages.memoryOf(c) == Memory::Device &&
+                      (place.kind == Place::Arena || isOurs(place));
       buffer = exec::BufferOp::create(buffers, func.getLoc(), exec::BufferType::get(b.getContext()),
                                       space, isParameter ? place.index : 0, offset + from, type,
-                                      space == exec::Space::Arena ? arrayAt(c, offset)
-                                                                  : DenseI64ArrayAttr());
+                                      isPlaced ? arrayAt(c, offset) : DenseI64ArrayAttr());
     }
     return buffer;
   }
@@ -288,7 +289,8 @@ private:
         exec::DispatchOp::create(b, loc, fused.getKernelAttr(), buffersOf(fused.getInputs()),
                                  buffersOf(fused.getResults()),
                                  b.getI64IntegerAttr(4 * liveness.at.begin.lookup(fused)),
-                                 /*scratch_at=*/IntegerAttr());
+                                 /*scratch_at=*/IntegerAttr(), /*scratch_in=*/exec::SpaceAttr(),
+                                 /*scratch_index=*/0);
       } else if (auto start = dyn_cast<comm::StartOp>(op)) {
         emitStart(start);
       } else if (auto transfer = dyn_cast<comm::TransferOp>(op)) {

@@ -232,6 +232,7 @@ private:
       if (auto dispatch = dyn_cast<DispatchOp>(op)) {
         if (failed(checkDispatch(dispatch)) ||
             failed(readAll(&op, dispatch.getInputs(), written)) ||
+            failed(checkScratch(dispatch, written)) ||
             failed(writeAll(&op, dispatch.getOutputs(), written)))
           return failure();
       } else if (auto start = dyn_cast<StartOp>(op)) {
@@ -285,6 +286,27 @@ private:
         return op.emitOpError("is no instruction");
       }
     }
+    return success();
+  }
+
+  // Written over, with nothing in it that anybody may read.
+  LogicalResult checkScratch(DispatchOp op, Written &written) {
+    auto kernel = symbols.lookup<KernelOp>(op.getKernel());
+    if (!op.getScratchAt() || !kernel)
+      return success();
+    auto begin = static_cast<int64_t>(*op.getScratchAt());
+    int64_t space = 0;
+    if (std::optional<Space> in = op.getScratchIn()) {
+      auto index = static_cast<int64_t>(op.getScratchIndex());
+      space = *in == Space::Output ? outputSpace(index) : 2 + 2 * index;
+    }
+    Range scratch{space, begin, begin + static_cast<int64_t>(kernel.getScratchBytes().value_or(0))};
+    for (Value operand : op->getOperands())
+      if (rangeOf(operand).overlaps(scratch))
+        return op.emitOpError("has scratch where an operand lies");
+    if (failed(write(op, scratch, written)))
+      return failure();
+    written.remove(scratch);
     return success();
   }
 

@@ -236,7 +236,8 @@ private:
         writeBuffer(buffer, *to.mutable_dispatch()->add_operands());
       if (std::optional<uint64_t> at = dispatch.getScratchAt()) {
         program::Buffer &scratch = *to.mutable_dispatch()->mutable_scratch();
-        scratch.set_space(program::Buffer::ARENA);
+        scratch.set_space(toProgram(dispatch.getScratchIn().value_or(Space::Arena)));
+        scratch.set_index(static_cast<uint32_t>(dispatch.getScratchIndex()));
         scratch.set_offset(*at);
         scratch.set_bytes(numbers.scratch.lookup(dispatch.getKernel()));
       }

@@ -355,14 +355,21 @@ private:
   // Its slot is behind those of the operands.
   Status addScratch(const program::Dispatch &dispatch, uint64_t bytes) {
     const auto &scratch = dispatch.scratch();
-    if (scratch.space() != Space::ARENA)
-      return error("gives a kernel scratch outside of the arena");
+    if (scratch.space() != Space::ARENA && scratch.space() != Space::INPUT &&
+        scratch.space() != Space::OUTPUT)
+      return error("gives a kernel scratch outside of the arena, of inputs and of outputs");
+    size_t first = out_.slots.size() - static_cast<size_t>(dispatch.operands_size());
     if (Status s = addSlot(scratch, bytes, true); !s.ok())
       return s;
-    for (const auto &buffer : dispatch.operands())
-      if (buffer.space() == Space::ARENA && buffer.offset() < scratch.offset() + scratch.bytes() &&
-          scratch.offset() < buffer.offset() + buffer.bytes())
+    std::vector<Range> range;
+    addRange(range, out_.slots.back(), static_cast<int64_t>(scratch.bytes()), true);
+    for (int i = 0; i < dispatch.operands_size(); ++i) {
+      std::vector<Range> both(range);
+      addRange(both, out_.slots[first + static_cast<size_t>(i)],
+               static_cast<int64_t>(dispatch.operands(i).bytes()), false);
+      if (overlap(both))
         return error("gives a kernel the same bytes as an operand and as scratch");
+    }
     return {};
   }
 

@@ -163,3 +163,19 @@ exec.image "cuda" for "sm_90a" [] dense<0> : tensor<4xi8> {launches = [#exec.lau
 // expected-error@+2 {{a stride for each but the innermost}}
 // expected-error@+1 {{failed to parse Exec_Launch parameter 'maps'}}
 exec.image "cuda" for "sm_90a" [] dense<0> : tensor<4xi8> {launches = [#exec.launch<threads = 32, maps = [#exec.tensor_map<operand = 1, type = bf16, sizes = [64, 8], strides = [], box = [64, 8]>]>]}
+
+// -----
+
+exec.program @main arena 64 constants 0 inputs [] outputs [] {
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  // expected-error @+1 {{has scratch in output 0 of 0}}
+  exec.dispatch @panels(%t) -> (%t) scratch at 0 in output 0
+}
+
+// -----
+
+exec.program @main arena 64 constants 0 inputs [] outputs [] {
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  // expected-error @+1 {{has scratch in what is no input or output}}
+  exec.dispatch @panels(%t) -> (%t) scratch at 0 in constant 0
+}

@@ -152,3 +152,49 @@ exec.program @reduce_in_place arena 64 constants 0 inputs [#exec.param<name = ""
   exec.start 0 all_reduce sum over "x" (%t) -> (%t)
   exec.wait 0
 }
+
+// -----
+
+// Scratch in a result that is written later, and in one that is there already.
+exec.kernel @panels(%x: tensor<8xf32>) -> tensor<8xf32> attributes {scratch_bytes = 32 : i64} {
+  exec.yield %x : tensor<8xf32>
+}
+exec.program @scratch arena 64 constants 0
+    inputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>]
+    outputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>] {
+  %x = exec.buffer input 0 : tensor<8xf32>
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  %y = exec.buffer output 0 : tensor<8xf32>
+  exec.dispatch @panels(%x) -> (%t) scratch at 0 in output 0
+  exec.dispatch @panels(%t) -> (%y)
+}
+
+// -----
+
+exec.kernel @panels(%x: tensor<8xf32>) -> tensor<8xf32> attributes {scratch_bytes = 32 : i64} {
+  exec.yield %x : tensor<8xf32>
+}
+// expected-error @+1 {{does not write all of output 0}}
+exec.program @lost arena 64 constants 0
+    inputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>]
+    outputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>] {
+  %x = exec.buffer input 0 : tensor<8xf32>
+  %t = exec.buffer arena at 0 : tensor<8xf32>
+  %y = exec.buffer output 0 : tensor<8xf32>
+  exec.dispatch @panels(%x) -> (%y)
+  exec.dispatch @panels(%x) -> (%t) scratch at 0 in output 0
+}
+
+// -----
+
+exec.kernel @panels(%x: tensor<8xf32>) -> tensor<8xf32> attributes {scratch_bytes = 32 : i64} {
+  exec.yield %x : tensor<8xf32>
+}
+exec.program @same arena 0 constants 0
+    inputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>]
+    outputs [#exec.param<name = "", local = tensor<8xf32>, global = tensor<8xf32>>] {
+  %x = exec.buffer input 0 : tensor<8xf32>
+  %y = exec.buffer output 0 : tensor<8xf32>
+  // expected-error @+1 {{has scratch where an operand lies}}
+  exec.dispatch @panels(%x) -> (%y) scratch at 0 in output 0
+}

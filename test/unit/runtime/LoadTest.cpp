@@ -197,7 +197,12 @@ TEST(LoadTest, BrokenKernelsAndBuffersAreRefusedWithTheirLocation) {
          for (int i = 0; i < 4; ++i)
            f.mutable_kernels(0)->add_operands();
        }},
-      {"model.py:3:7: gives a kernel scratch outside of the arena",
+      {"model.py:3:7: gives a kernel scratch outside of the arena, of inputs and of outputs",
+       [](auto &p, auto &) {
+         p.mutable_body(0)->mutable_dispatch()->mutable_scratch()->set_space(
+             program::Buffer::CONSTANT);
+       }},
+      {"model.py:3:7: writes to input 0, which the caller keeps",
        [](auto &p, auto &) {
          p.mutable_body(0)->mutable_dispatch()->mutable_scratch()->set_space(
              program::Buffer::INPUT);
