@@ -83,7 +83,7 @@ FailureOr<LibraryCall> TriangularSolveOp::getLibraryCall() {
   solve.transpose = getTransposeA() == Transpose::ADJOINT     ? library::TriangularSolve::Adjoint
                     : getTransposeA() == Transpose::TRANSPOSE ? library::TriangularSolve::Plain
                                                               : library::TriangularSolve::None;
-  return libraryCall(solve.call(), library::gridOf(solve.batch), /*scratchBytes=*/0,
+  return libraryCall(solve.call(), solve.grid(), solve.scratchBytes(),
                      static_cast<double>(solve.batch) * solve.rows * solve.columns * solve.order());
 }
 

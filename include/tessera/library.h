@@ -178,6 +178,16 @@ struct TriangularSolve {
   int64_t element = 0, batch = 1, rows = 0, columns = 0;
   int64_t leftSide = 0, lower = 0, unitDiagonal = 0, transpose = None;
   int64_t order() const { return leftSide ? rows : columns; } // of a
+  int64_t sides() const { return leftSide ? columns : rows; } // right-hand sides
+  // A cell has panels of right-hand sides, each in a lane of vectors: a line of real parts takes two
+  // lines of the cache.
+  static constexpr int64_t kPanelBytes = 128;
+  int64_t panelSides() const { return kPanelBytes / realBytes(static_cast<Element>(element)); }
+  int64_t panels() const { return (sides() + panelSides() - 1) / panelSides(); }
+  int64_t scratchBytes() const {
+    return order() * kPanelBytes * (isComplex(static_cast<Element>(element)) ? 2 : 1);
+  }
+  int64_t grid() const { return gridOf(batch * panels()); }
   Call call() const {
     return {"triangular_solve",
             {element, batch, rows, columns, leftSide, lower, unitDiagonal, transpose}};

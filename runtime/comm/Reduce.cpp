@@ -1,4 +1,5 @@
 #include "runtime/comm/Reduce.h"
+#include "runtime/VectorSet.h"
 #include "runtime/array/ElementType.h"
 #include "runtime/comm/ReduceVariants.h"
 #include <algorithm>
@@ -15,15 +16,9 @@ using program::Collective;
 
 ReduceFunction pick(char kind, int size, int op) {
 #if defined(__x86_64__)
-  static const int level =
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
-          ? 2
-      : __builtin_cpu_supports("avx2") ? 1
-                                       : 0;
-  if (level == 2)
+  if (vectorSet() == VectorSet::Avx512)
     return avx512::pick(kind, size, op);
-  if (level == 1)
+  if (vectorSet() == VectorSet::Avx2)
     return avx2::pick(kind, size, op);
 #endif
   return baseline::pick(kind, size, op);

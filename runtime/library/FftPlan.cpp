@@ -1,5 +1,6 @@
 #include "runtime/library/FftPlan.h"
 #include "include/tessera/library.h"
+#include "runtime/VectorSet.h"
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -120,15 +121,9 @@ FftPlan::FftPlan(int64_t length, bool isReal, bool isAcross) {
 
 void runFftJob(const fft::Job &job) {
 #if defined(__x86_64__)
-  static const int level =
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
-          ? 2
-      : __builtin_cpu_supports("avx2") ? 1
-                                       : 0;
-  if (level == 2)
+  if (vectorSet() == VectorSet::Avx512)
     return fft::avx512::run(job);
-  if (level == 1)
+  if (vectorSet() == VectorSet::Avx2)
     return fft::avx2::run(job);
 #endif
   fft::baseline::run(job);

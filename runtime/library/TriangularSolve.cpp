@@ -1,6 +1,8 @@
-// "triangular_solve": op(a) x = b, or x op(a) = b, by substitution.
+// "triangular_solve": op(a) x = b, or x op(a) = b, by substitution, for a panel of right-hand sides
+// at a time.
+#include "runtime/VectorSet.h"
 #include "runtime/library/Library.h"
-#include <complex>
+#include "runtime/library/SolveTables.h"
 
 namespace tessera::runtime {
 
@@ -9,75 +11,50 @@ namespace {
 using library::Element;
 using library::TriangularSolve;
 
-inline float conjugate(float x) { return x; }
-inline double conjugate(double x) { return x; }
-template <typename T> std::complex<T> conjugate(std::complex<T> x) { return std::conj(x); }
+static_assert(solve::kPanelBytes == TriangularSolve::kPanelBytes);
 
-template <typename T> class Solver {
-public:
-  Solver(const TriangularSolve &call, const T *a, T *x) : call(call), a(a), x(x) {}
+void runLoops(const solve::Job &job) {
+#if defined(__x86_64__)
+  if (vectorSet() == VectorSet::Avx512)
+    return solve::avx512::run(job);
+  if (vectorSet() == VectorSet::Avx2)
+    return solve::avx2::run(job);
+#endif
+  solve::baseline::run(job);
+}
 
-  // x holds b.
-  void run() {
-    int64_t n = call.order();
-    bool lower = call.lower != (call.transpose != TriangularSolve::None);
-    // On the left, rows of x follow from those before; on the right, columns from those after.
-    bool forward = lower == (call.leftSide != 0);
-    for (int64_t step = 0; step < n; ++step) {
-      int64_t i = forward ? step : n - 1 - step;
-      for (int64_t before = 0; before < step; ++before) {
-        int64_t k = forward ? before : n - 1 - before;
-        subtract(i, k, call.leftSide ? element(i, k) : element(k, i));
-      }
-      if (!call.unitDiagonal)
-        divide(i, element(i, i));
-    }
-  }
-
-private:
-  T element(int64_t i, int64_t j) const { // of op(a)
-    int64_t n = call.order();
-    if (call.transpose == TriangularSolve::None)
-      return a[i * n + j];
-    T value = a[j * n + i];
-    return call.transpose == TriangularSolve::Adjoint ? conjugate(value) : value;
-  }
-  // Line i (a row on the left, a column on the right) less `factor` times line k.
-  void subtract(int64_t i, int64_t k, T factor) {
-    int64_t columns = call.columns;
-    if (call.leftSide)
-      for (int64_t c = 0; c < columns; ++c)
-        x[i * columns + c] -= factor * x[k * columns + c];
-    else
-      for (int64_t r = 0; r < call.rows; ++r)
-        x[r * columns + i] -= factor * x[r * columns + k];
-  }
-  void divide(int64_t i, T divisor) {
-    int64_t columns = call.columns;
-    if (call.leftSide)
-      for (int64_t c = 0; c < columns; ++c)
-        x[i * columns + c] /= divisor;
-    else
-      for (int64_t r = 0; r < call.rows; ++r)
-        x[r * columns + i] /= divisor;
-  }
-
-  const TriangularSolve &call;
-  const T *a;
-  T *x;
-};
-
-template <typename T>
 int32_t runSolve(const TesseraKernelArgs *args, uint32_t gridBegin, uint32_t gridEnd) {
   const TriangularSolve &call = *static_cast<const TriangularSolve *>(args->plan);
-  int64_t size = call.rows * call.columns, matrix = call.order() * call.order();
-  Problems problems = Problems::of(call.batch, gridBegin, gridEnd);
-  for (int64_t i = problems.begin; i < problems.end; ++i) {
-    const T *b = static_cast<const T *>(args->buffers[1]) + i * size;
-    T *x = static_cast<T *>(args->buffers[2]) + i * size;
-    if (x != b)
-      std::copy(b, b + size, x);
-    Solver<T>(call, static_cast<const T *>(args->buffers[0]) + i * matrix, x).run();
+  auto element = static_cast<Element>(call.element);
+  int64_t n = call.order(), bytes = bytesOf(element);
+  bool isTransposed = call.transpose != TriangularSolve::None;
+  solve::Job job;
+  job.isDouble = isDouble(element);
+  job.isComplex = isComplex(element);
+  job.isConjugate = call.transpose == TriangularSolve::Adjoint;
+  job.isUnit = call.unitDiagonal;
+  job.order = n;
+  job.panel = args->scratch;
+  // On the left, rows of x follow from those before; on the right, columns from those after.
+  bool isForward = ((call.lower != 0) != isTransposed) == (call.leftSide != 0);
+  int64_t direction = isForward ? 1 : -1, first = isForward ? 0 : n - 1;
+  bool isByRows = (call.leftSide != 0) != isTransposed; // a line's factors are a row of a
+  job.lineStep = direction * (isByRows ? n : 1);
+  job.termStep = direction * (isByRows ? 1 : n);
+  job.sideStep = call.leftSide ? 1 : call.columns;
+  int64_t along = call.leftSide ? call.columns : 1;
+  job.sideLineStep = direction * along;
+  int64_t panels = call.panels();
+  Problems units = Problems::of(call.batch * panels, gridBegin, gridEnd);
+  for (int64_t unit = units.begin; unit < units.end; ++unit) {
+    int64_t problem = unit / panels, side = unit % panels * call.panelSides();
+    int64_t at = problem * call.rows * call.columns + side * job.sideStep + first * along;
+    job.matrix =
+        static_cast<const char *>(args->buffers[0]) + (problem * n * n + first * (n + 1)) * bytes;
+    job.from = static_cast<const char *>(args->buffers[1]) + at * bytes;
+    job.to = static_cast<char *>(args->buffers[2]) + at * bytes;
+    job.sides = std::min(call.panelSides(), call.sides() - side);
+    runLoops(job);
   }
   return 0;
 }
@@ -88,16 +65,14 @@ Result<LibraryKernel> findTriangularSolve(const library::Call &call) {
   auto plan = std::make_shared<TriangularSolve>();
   if (!TriangularSolve::read(call.numbers, *plan))
     return badNumbers(call);
-  static constexpr TesseraKernel functions[] = {runSolve<float>, runSolve<double>,
-                                                runSolve<std::complex<float>>,
-                                                runSolve<std::complex<double>>};
   LibraryKernel kernel;
-  kernel.function = functions[plan->element];
+  kernel.function = runSolve;
   uint64_t element = bytesOf(static_cast<Element>(plan->element));
   uint64_t b = plan->batch * plan->rows * plan->columns * element;
   kernel.inputs = 2;
   kernel.operandBytes = {plan->batch * plan->order() * plan->order() * element, b, b};
-  kernel.grid = library::gridOf(plan->batch);
+  kernel.scratchBytes = plan->scratchBytes();
+  kernel.grid = plan->grid();
   kernel.plan = std::move(plan);
   return kernel;
 }

@@ -141,7 +141,8 @@ ProgramSeed libraries(bool lapack) {
     library::Cholesky cholesky{1, 3, 8, 1};
     add(cholesky.call(), 3, 0, {3 * 8 * 8 * 8}, {3 * 8 * 8 * 8});
     library::TriangularSolve solve{0, 2, 8, 5, 1, 1, 0, 1};
-    add(solve.call(), 2, 0, {2 * 8 * 8 * 4, 2 * 8 * 5 * 4}, {2 * 8 * 5 * 4});
+    add(solve.call(), solve.grid(), solve.scratchBytes(), {2 * 8 * 8 * 4, 2 * 8 * 5 * 4},
+        {2 * 8 * 5 * 4});
   } else {
     for (library::Lapack call :
          {library::Lapack{"gesdd", library::Element::F32, 1, 6, 4, 0, {'S', 24, 16}, {}, {}, {}},
