@@ -16,7 +16,7 @@ enum class ElementClass : uint8_t {
   Division,    // / sqrt rsqrt
   Exponential, // exp expm1; logistic and tanh divide as well
   Function,    // log sin cos tan pow erf cbrt ..: longer polynomials, and more cases
-  OneByOne,    // no vector instructions: integer division, functions of f64; counted in elements
+  OneByOne,    // no vector instructions: integer division; counted in elements
 };
 constexpr unsigned elementClasses = 5;
 

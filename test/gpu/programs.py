@@ -101,6 +101,29 @@ def doubles(x):
     return x * x / 3 + jnp.sqrt(jnp.abs(x)), jnp.floor(x), x.astype(jnp.float32)
 
 
+@program((6, 40), (6, 40), dtypes="float64")
+def functions_of_doubles(x, y):
+    near = (jnp.exp(x), jnp.expm1(x), jnp.log(jnp.abs(x)), jnp.log1p(jnp.abs(x)), jnp.tanh(x), jax.nn.sigmoid(x), lax.erf(x), lax.erfc(x), lax.cbrt(x))
+    wide = x * jnp.exp2(jnp.round(y * 300))  # magnitudes of all kinds
+    return *near, jnp.sin(wide), jnp.cos(wide), jnp.tan(wide), jnp.arctan2(wide, y), jnp.power(jnp.abs(wide), y), jnp.log(jnp.abs(wide)), lax.lgamma(x)
+
+
+@program((5, 30), (5, 30), dtypes="complex128")
+def functions_of_complex_doubles(x, y):
+    return jnp.exp(x), jnp.log(y), jnp.sqrt(x), x ** y, jnp.tanh(y), jnp.sin(x)
+
+
+@program((4, 50), dtypes="float32")
+def huge_angles(x):
+    wide = x * jnp.exp2(jnp.round(x * 40))
+    return jnp.sin(wide), jnp.cos(wide), jnp.tan(wide)
+
+
+@program((4, 200), dtypes="float64")
+def softmax_of_doubles(x):
+    return jax.nn.softmax(x, axis=-1)
+
+
 @program((8, 3000))
 def softmax(x):
     return jax.nn.softmax(x, axis=-1)
@@ -508,6 +531,8 @@ def values(argument, random):
     if kind.kind in "iu":
         information = np.iinfo(kind)
         return random.integers(information.min, information.max, argument.shape, dtype=kind) if argument.shape else np.asarray(41, kind)
+    if kind.kind == "c":
+        return (random.standard_normal(argument.shape) + 1j * random.standard_normal(argument.shape)).astype(kind)
     return random.standard_normal(argument.shape).astype(np.float64 if kind == np.float64 else np.float32)
 
 

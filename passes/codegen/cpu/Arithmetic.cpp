@@ -1,4 +1,5 @@
 // One operation on scalars or vectors, by StableHLO's rules for the corner cases.
+#include "passes/codegen/cpu/DoubleMath.h"
 #include "passes/codegen/cpu/Emitter.h"
 #include "passes/codegen/cpu/TinyFloat.h"
 #include "passes/codegen/cpu/VectorMath.h"
@@ -6,12 +7,6 @@
 #include "llvm/IR/Intrinsics.h"
 
 namespace tessera::codegen {
-
-static llvm::Type *like(llvm::Type *type, llvm::Type *scalar) {
-  if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type))
-    return llvm::FixedVectorType::get(scalar, vector->getNumElements());
-  return scalar;
-}
 
 static llvm::Constant *integer(llvm::Type *type, int64_t value) {
   return llvm::ConstantInt::getSigned(type, value);
@@ -21,7 +16,7 @@ static llvm::Constant *integer(llvm::Type *type, int64_t value) {
 
 // bf16 to nearest, ties to even, on the bit pattern; NaN stays NaN.
 static Value roundToBf16(llvm::IRBuilder<> &b, Value value) {
-  llvm::Type *bitsType = like(value->getType(), b.getInt32Ty());
+  llvm::Type *bitsType = likeType(value->getType(), b.getInt32Ty());
   Value bits = b.CreateBitCast(value, bitsType);
   Value isOdd = b.CreateAnd(b.CreateLShr(bits, 16), integer(bitsType, 1));
   Value rounded = b.CreateAdd(bits, b.CreateAdd(isOdd, integer(bitsType, 0x7fff)));
@@ -35,38 +30,38 @@ Value Emitter::fromMemory(ElementKind kind, Value stored) {
   if (kind == ElementKind::I1)
     return b.CreateICmpNE(stored, llvm::Constant::getNullValue(type));
   if (kind == ElementKind::BF16) {
-    Value wide = b.CreateShl(b.CreateZExt(stored, like(type, b.getInt32Ty())), 16);
-    return b.CreateBitCast(wide, like(type, b.getFloatTy()));
+    Value wide = b.CreateShl(b.CreateZExt(stored, likeType(type, b.getInt32Ty())), 16);
+    return b.CreateBitCast(wide, likeType(type, b.getFloatTy()));
   }
   if (kind == ElementKind::F16 && features.f16)
-    return b.CreateFPExt(b.CreateBitCast(stored, like(type, b.getHalfTy())),
-                         like(type, b.getFloatTy()));
+    return b.CreateFPExt(b.CreateBitCast(stored, likeType(type, b.getHalfTy())),
+                         likeType(type, b.getFloatTy()));
   if (kind == ElementKind::F16 || isTinyFloat(kind))
     return decodeTinyFloat(b, kind, stored);
   if (isInteger(kind) && bitWidth(kind) < 8)
-    return b.CreateTrunc(stored, like(type, b.getIntNTy(bitWidth(kind))));
+    return b.CreateTrunc(stored, likeType(type, b.getIntNTy(bitWidth(kind))));
   return stored;
 }
 
 Value Emitter::toMemory(ElementKind kind, Value value) {
   llvm::Type *type = value->getType();
   if (kind == ElementKind::I1)
-    return b.CreateZExt(value, like(type, b.getInt8Ty()));
+    return b.CreateZExt(value, likeType(type, b.getInt8Ty()));
   if (kind == ElementKind::BF16 && features.bf16)
-    return b.CreateBitCast(b.CreateFPTrunc(value, like(type, b.getBFloatTy())),
-                           like(type, b.getInt16Ty()));
+    return b.CreateBitCast(b.CreateFPTrunc(value, likeType(type, b.getBFloatTy())),
+                           likeType(type, b.getInt16Ty()));
   if (kind == ElementKind::BF16) {
-    Value bits = b.CreateBitCast(roundToBf16(b, value), like(type, b.getInt32Ty()));
-    return b.CreateTrunc(b.CreateLShr(bits, 16), like(type, b.getInt16Ty()));
+    Value bits = b.CreateBitCast(roundToBf16(b, value), likeType(type, b.getInt32Ty()));
+    return b.CreateTrunc(b.CreateLShr(bits, 16), likeType(type, b.getInt16Ty()));
   }
   if (kind == ElementKind::F16 && features.f16)
-    return b.CreateBitCast(b.CreateFPTrunc(value, like(type, b.getHalfTy())),
-                           like(type, b.getInt16Ty()));
+    return b.CreateBitCast(b.CreateFPTrunc(value, likeType(type, b.getHalfTy())),
+                           likeType(type, b.getInt16Ty()));
   if (kind == ElementKind::F16 || isTinyFloat(kind))
     return encodeTinyFloat(b, kind, value);
   if (isInteger(kind) && bitWidth(kind) < 8)
-    return isSigned(kind) ? b.CreateSExt(value, like(type, b.getInt8Ty()))
-                          : b.CreateZExt(value, like(type, b.getInt8Ty()));
+    return isSigned(kind) ? b.CreateSExt(value, likeType(type, b.getInt8Ty()))
+                          : b.CreateZExt(value, likeType(type, b.getInt8Ty()));
   return value;
 }
 
@@ -84,8 +79,8 @@ Value Emitter::round(ElementKind kind, Value value) {
 // Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to
 // odd", 2008): an inexact result keeps a one in its last place.
 static Value roundToOdd(llvm::IRBuilder<> &b, Value value) {
-  llvm::Type *single = like(value->getType(), b.getFloatTy());
-  llvm::Type *bitsType = like(value->getType(), b.getInt32Ty());
+  llvm::Type *single = likeType(value->getType(), b.getFloatTy());
+  llvm::Type *bitsType = likeType(value->getType(), b.getInt32Ty());
   Value nearest = b.CreateFPTrunc(value, single);
   Value back = b.CreateFPExt(nearest, value->getType());
   Value isAway = b.CreateFCmpOGT(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back),
@@ -101,7 +96,7 @@ Value Emitter::convert(Value value, ElementKind from, ElementKind to) {
   if (from == to)
     return value;
   llvm::Type *type = value->getType();
-  llvm::Type *target = like(type, computeType(to, b.getContext()));
+  llvm::Type *target = likeType(type, computeType(to, b.getContext()));
   if (isFloat(from) && isFloat(to)) {
     if (from == ElementKind::F64) {
       return to == ElementKind::F32 ? b.CreateFPTrunc(value, target)
@@ -166,7 +161,7 @@ Value Emitter::compare(const Node *node, Value x, Value y) {
   if (isFloat(kind) && node->aux & TotalOrder) {
     // Sign and magnitude to two's complement: -NaN < -inf < .. < -0 < 0 < .. < NaN.
     unsigned width = kind == ElementKind::F64 ? 64 : 32;
-    llvm::Type *type = like(x->getType(), b.getIntNTy(width));
+    llvm::Type *type = likeType(x->getType(), b.getIntNTy(width));
     auto key = [&](Value value) {
       Value bits = b.CreateBitCast(value, type);
       return b.CreateXor(bits, b.CreateLShr(b.CreateAShr(bits, width - 1), 1));
@@ -195,7 +190,7 @@ static Value floorDivision(llvm::IRBuilder<> &b, Op op, const Node *node, Value 
     return op == Op::FloorDiv ? b.CreateAShr(x, llvm::Log2_64(by))
                               : b.CreateAnd(x, integer(type, by - 1));
   if (operand->low >= 0 && operand->high < INT32_MAX) {
-    llvm::Type *narrow = like(type, b.getInt32Ty());
+    llvm::Type *narrow = likeType(type, b.getInt32Ty());
     Value small = b.CreateTrunc(x, narrow), divisor = integer(narrow, by);
     return b.CreateZExt(
         op == Op::FloorDiv ? b.CreateUDiv(small, divisor) : b.CreateURem(small, divisor), type);
@@ -212,7 +207,7 @@ static Value reducePrecision(llvm::IRBuilder<> &b, Value x, int exponentBits, in
   bool isSingle = x->getType()->getScalarType()->isFloatTy();
   int width = isSingle ? 32 : 64, fullMantissa = isSingle ? 23 : 52,
       fullExponent = isSingle ? 8 : 11;
-  llvm::Type *type = like(x->getType(), b.getIntNTy(width));
+  llvm::Type *type = likeType(x->getType(), b.getIntNTy(width));
   Value bits = b.CreateBitCast(x, type);
   if (mantissaBits < fullMantissa) {
     int drop = fullMantissa - mantissaBits;
@@ -241,41 +236,6 @@ static Value reducePrecision(llvm::IRBuilder<> &b, Value x, int exponentBits, in
 }
 
 //===--- Operations ---===//
-
-static llvm::StringRef libraryName(Op op) {
-  switch (op) {
-  case Op::Exp:
-    return "exp";
-  case Op::Expm1:
-    return "expm1";
-  case Op::Log:
-    return "log";
-  case Op::Log1p:
-    return "log1p";
-  case Op::Tanh:
-    return "tanh";
-  case Op::Sin:
-    return "sin";
-  case Op::Cos:
-    return "cos";
-  case Op::Tan:
-    return "tan";
-  case Op::Erf:
-    return "erf";
-  case Op::Erfc:
-    return "erfc";
-  case Op::Cbrt:
-    return "cbrt";
-  case Op::Pow:
-    return "pow";
-  case Op::Atan2:
-    return "atan2";
-  case Op::Rem:
-    return "fmod";
-  default:
-    return "";
-  }
-}
 
 static Value floatArithmetic(llvm::IRBuilder<> &b, Op op, llvm::ArrayRef<Value> v, const Node *node,
                              const VectorFeatures &features) {
@@ -322,16 +282,11 @@ static Value floatArithmetic(llvm::IRBuilder<> &b, Op op, llvm::ArrayRef<Value> 
   case Op::ReducePrecision:
     return reducePrecision(b, v[0], node->aux / 256, node->aux % 256);
   case Op::Rem:
-    return math.callEachLane("fmod", v);
+    return math.callEachLane(isSingle ? "fmodf" : "fmod", v);
   default:
     break;
   }
-  if (isSingle)
-    return math.apply(op, v);
-  if (op == Op::Logistic)
-    return b.CreateFDiv(number(1),
-                        b.CreateFAdd(number(1), math.callEachLane("exp", {b.CreateFNeg(v[0])})));
-  return math.callEachLane(libraryName(op), v);
+  return isSingle ? math.apply(op, v) : callDouble(b, op, v);
 }
 
 // Whether the result of numbers of a type is again a number of that type, without rounding.

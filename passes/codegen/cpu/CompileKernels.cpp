@@ -3,6 +3,7 @@
 #include "lib/files/OutputFile.h"
 #include "lib/process/OutOfMemory.h"
 #include "mlir/IR/Diagnostics.h"
+#include "passes/codegen/cpu/DoubleMath.h"
 #include "passes/codegen/cpu/KernelEmitter.h"
 #include "passes/codegen/cpu/SharedObject.h"
 #include "llvm/ADT/STLExtras.h"
@@ -41,6 +42,7 @@ struct Part {
 
 // Nothing, or why there is no code.
 static std::string compilePart(Part &part, ObjectCode &code) {
+  defineDoubles(*part.module);
   if (const char *path = std::getenv("TESSERA_DUMP_LLVM")) {
     std::string text;
     llvm::raw_string_ostream stream(text);

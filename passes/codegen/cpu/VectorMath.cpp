@@ -3,8 +3,8 @@
 // comment gives the error of the fit.
 #include "passes/codegen/cpu/VectorMath.h"
 
+#include "passes/codegen/cpu/DoubleMath.h"
 #include "llvm/IR/Intrinsics.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 #include <limits>
 
@@ -12,82 +12,6 @@ namespace tessera::codegen {
 
 using Value = llvm::Value *;
 static constexpr double inf = std::numeric_limits<double>::infinity();
-
-static llvm::Type *like(llvm::Type *type, llvm::Type *scalar) {
-  if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type))
-    return llvm::FixedVectorType::get(scalar, vector->getNumElements());
-  return scalar;
-}
-
-llvm::Type *VectorMath::integerType(Value x) {
-  return like(x->getType(), b.getIntNTy(x->getType()->getScalarSizeInBits()));
-}
-
-Value VectorMath::integer(Value x, int64_t value) {
-  return llvm::ConstantInt::getSigned(integerType(x), value);
-}
-
-Value VectorMath::fma(Value x, Value y, Value z) {
-  return b.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {x, y, z});
-}
-
-Value VectorMath::horner(Value x, llvm::ArrayRef<double> coefficients) {
-  Value sum = number(x, coefficients.back());
-  for (double c : llvm::reverse(coefficients.drop_back()))
-    sum = fma(sum, x, number(x, c));
-  return sum;
-}
-
-Value VectorMath::abs(Value x) { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
-
-Value VectorMath::copySign(Value magnitude, Value sign) {
-  return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
-}
-
-Value VectorMath::maximum(Value x, Value y) {
-  return b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, x, y);
-}
-
-Value VectorMath::minimum(Value x, Value y) {
-  return b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, x, y);
-}
-
-Value VectorMath::callEachLane(llvm::StringRef function, llvm::ArrayRef<Value> operands) {
-  llvm::Type *type = operands[0]->getType(), *scalar = type->getScalarType();
-  llvm::Module *module = b.GetInsertBlock()->getModule();
-  llvm::SmallVector<llvm::Type *> parameters(operands.size(), scalar);
-  std::string name = function.str() + (scalar->isFloatTy() ? "f" : "");
-  auto callee = module->getOrInsertFunction(
-      name, llvm::FunctionType::get(scalar, parameters, /*isVarArg=*/false));
-  auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
-  if (!vector)
-    return b.CreateCall(callee, operands);
-  // A loop over the lanes, through the stack.
-  llvm::BasicBlock &entry = b.GetInsertBlock()->getParent()->getEntryBlock();
-  llvm::IRBuilder<> atEntry(&entry, entry.begin());
-  llvm::SmallVector<Value> slots;
-  for (Value operand : operands) {
-    slots.push_back(atEntry.CreateAlloca(type));
-    b.CreateStore(operand, slots.back());
-  }
-  llvm::Instruction *after = &*b.GetInsertPoint();
-  llvm::BasicBlock *before = after->getParent();
-  llvm::BasicBlock *exit = before->splitBasicBlock(after);
-  auto *loop = llvm::BasicBlock::Create(b.getContext(), "lanes", before->getParent(), exit);
-  before->getTerminator()->setSuccessor(0, loop);
-  b.SetInsertPoint(loop);
-  auto *lane = b.CreatePHI(b.getInt64Ty(), 2);
-  lane->addIncoming(b.getInt64(0), before);
-  llvm::SmallVector<Value> arguments;
-  for (Value slot : slots)
-    arguments.push_back(b.CreateLoad(scalar, b.CreateInBoundsGEP(scalar, slot, lane)));
-  b.CreateStore(b.CreateCall(callee, arguments), b.CreateInBoundsGEP(scalar, slots[0], lane));
-  Value next = b.CreateAdd(lane, b.getInt64(1));
-  lane->addIncoming(next, loop);
-  b.CreateCondBr(b.CreateICmpULT(next, b.getInt64(vector->getNumElements())), loop, exit);
-  b.SetInsertPoint(after);
-  return b.CreateLoad(type, slots[0]);
-}
 
 Value VectorMath::apply(Op op, llvm::ArrayRef<Value> v) {
   switch (op) {
@@ -123,14 +47,6 @@ Value VectorMath::apply(Op op, llvm::ArrayRef<Value> v) {
 }
 
 //===--- Exponentials ---===//
-
-Value VectorMath::power2(Value exponent) {
-  llvm::Type *type = exponent->getType();
-  bool isSingle = type->getScalarSizeInBits() == 32;
-  Value biased = b.CreateAdd(exponent, llvm::ConstantInt::getSigned(type, isSingle ? 127 : 1023));
-  return b.CreateBitCast(b.CreateShl(biased, isSingle ? 23 : 52),
-                         like(type, isSingle ? b.getFloatTy() : b.getDoubleTy()));
-}
 
 VectorMath::Reduced VectorMath::reduceExponent(Value x) {
   // Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits; NaN passes through.
@@ -217,64 +133,23 @@ static Value toSingle(llvm::IRBuilder<> &b, Value wide, llvm::Type *type) {
                            {b.CreateFPTrunc(wide, type)});
 }
 
-Value VectorMath::log2Double(Value x) {
-  Value pattern = bits(x);
-  Value e = b.CreateAShr(b.CreateSub(pattern, integer(x, 0x3fe6a09e667f3bcd)), 52);
-  Value m = b.CreateBitCast(b.CreateSub(pattern, b.CreateShl(e, 52)), x->getType());
-  Value s = b.CreateFDiv(b.CreateFSub(m, number(x, 1)), b.CreateFAdd(m, number(x, 1)));
-  Value square = b.CreateFMul(s, s);
-  // 2 atanh(s) = 2s + s^3 R(s^2); 5e-16
-  Value r = horner(square, {0.66666666666581897, 0.40000000055133494, 0.28571416634877989,
-                            0.22223408754803317, 0.18122391858904865, 0.16835408611209815});
-  Value natural = fma(b.CreateFMul(s, square), r, b.CreateFAdd(s, s));
-  return fma(natural, number(x, 1.4426950408889634), b.CreateSIToFP(e, x->getType()));
-}
-
-Value VectorMath::exp2Double(Value x) {
-  Value y = select(b.CreateFCmpOGT(x, number(x, 1000)), number(x, 1000), x);
-  y = select(b.CreateFCmpOLT(y, number(x, -1000)), number(x, -1000), y);
-  Value magic = number(x, 6755399441055744.0);
-  Value shifted = b.CreateFAdd(y, magic);
-  Value r = b.CreateFSub(y, b.CreateFSub(shifted, magic));
-  // 2^r, |r| <= 1/2; 2e-14
-  Value p =
-      horner(r, {1.0000000000000135, 0.69314718055995406, 0.24022650695639244, 0.055504108664228058,
-                 0.0096181291941397889, 0.0013333558262248308, 0.00015403433616292554,
-                 1.5252639737338695e-05, 1.3259674218856176e-06, 1.0211874300109397e-07});
-  return b.CreateFMul(p, power2(b.CreateSub(bits(shifted), bits(magic))));
-}
-
 Value VectorMath::pow(Value x, Value y) {
-  llvm::Type *wide = like(x->getType(), b.getDoubleTy());
-  Value zero = number(x, 0), one = number(x, 1), a = abs(x);
-  Value logarithm = log2Double(b.CreateFPExt(a, wide));
+  llvm::Type *wide = likeType(x->getType(), b.getDoubleTy());
+  Value zero = number(x, 0), a = abs(x);
+  Value logarithm = DoubleMath(b).log2Near(b.CreateFPExt(a, wide));
   logarithm = select(b.CreateFCmpOEQ(a, zero), number(logarithm, -inf), logarithm);
   logarithm = select(b.CreateFCmpOEQ(a, number(x, inf)), number(logarithm, inf), logarithm);
   logarithm = select(b.CreateFCmpUNO(x, x), b.CreateFPExt(x, wide), logarithm);
-  Value magnitude =
-      toSingle(b, exp2Double(b.CreateFMul(b.CreateFPExt(y, wide), logarithm)), x->getType());
-  // A negative base: the sign of an odd power, NaN where the power is no integer.
-  Value isWhole = b.CreateFCmpOEQ(b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, y), y);
-  Value half = b.CreateFMul(y, number(x, 0.5));
-  Value isOdd = b.CreateAnd(
-      isWhole, b.CreateFCmpUNE(b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, half), half));
-  Value isNegative = b.CreateICmpSLT(bits(x), integer(x, 0));
-  Value result = select(b.CreateAnd(isNegative, isOdd), b.CreateFNeg(magnitude), magnitude);
-  Value isBad = b.CreateAnd(b.CreateFCmpOLT(x, zero), b.CreateNot(isWhole));
-  isBad = b.CreateAnd(isBad, b.CreateFCmpONE(a, number(x, inf)));
-  isBad = b.CreateAnd(isBad, b.CreateFCmpONE(abs(y), number(x, inf)));
-  result = select(isBad, number(x, std::numeric_limits<double>::quiet_NaN()), result);
-  Value isOne = b.CreateOr(b.CreateFCmpOEQ(y, zero), b.CreateFCmpOEQ(x, one));
-  isOne = b.CreateOr(isOne,
-                     b.CreateAnd(b.CreateFCmpOEQ(a, one), b.CreateFCmpOEQ(abs(y), number(x, inf))));
-  return select(isOne, one, result);
+  Value magnitude = toSingle(
+      b, DoubleMath(b).exp2Near(b.CreateFMul(b.CreateFPExt(y, wide), logarithm)), x->getType());
+  return powerOfSigned(x, y, magnitude);
 }
 
 Value VectorMath::cbrt(Value x) {
-  llvm::Type *wide = like(x->getType(), b.getDoubleTy());
+  llvm::Type *wide = likeType(x->getType(), b.getDoubleTy());
   Value a = abs(x);
-  Value logarithm = log2Double(b.CreateFPExt(a, wide));
-  Value root = exp2Double(b.CreateFMul(logarithm, number(logarithm, 1.0 / 3)));
+  Value logarithm = DoubleMath(b).log2Near(b.CreateFPExt(a, wide));
+  Value root = DoubleMath(b).exp2Near(b.CreateFMul(logarithm, number(logarithm, 1.0 / 3)));
   Value isPlain = b.CreateAnd(b.CreateFCmpOGT(a, number(x, 0)), b.CreateFCmpOLT(a, number(x, inf)));
   return select(isPlain, copySign(toSingle(b, root, x->getType()), x), x);
 }
@@ -283,13 +158,20 @@ Value VectorMath::cbrt(Value x) {
 
 VectorMath::SinCos VectorMath::sinCos(Value x) {
   // Reduced in double, whose 53 bits and a second part of pi/2 are enough up to 2^50.
-  llvm::Type *wide = like(x->getType(), b.getDoubleTy());
+  llvm::Type *wide = likeType(x->getType(), b.getDoubleTy());
   Value d = b.CreateFPExt(x, wide), magic = number(d, 6755399441055744.0);
   Value shifted = fma(d, number(d, 0.63661977236758134), magic);
   Value n = b.CreateFSub(shifted, magic);
   Value rest = fma(n, number(d, -1.5707963267948966), d);
   rest = fma(n, number(d, -6.123233995736766e-17), rest);
-  Value quadrant = b.CreateTrunc(bits(shifted), integerType(x));
+  Value quadrant = bits(shifted);
+  Value isHuge = b.CreateFCmpOGT(abs(x), number(x, 1125899906842624.0));
+  llvm::SmallVector<Value> found = unlessRare(isHuge, {rest, quadrant}, [&] {
+    DoubleMath::Angle angle = DoubleMath(b).hugeAngle(d);
+    return llvm::SmallVector<Value>{angle.rest.hi, angle.quadrant};
+  });
+  rest = found[0];
+  quadrant = b.CreateTrunc(found[1], integerType(x));
   // In double, rounded once, by the C library's polynomials (glibc's), and so with its bits.
   Value square = b.CreateFMul(rest, rest);
   Value p = horner(square, {-0x1.555545995a603p-3, 0x1.1107605230bc4p-7, -0x1.994eb3774cf24p-13});
@@ -311,22 +193,7 @@ VectorMath::SinCos VectorMath::sinCos(Value x) {
 
 Value VectorMath::sineOrCosine(Op op, Value x) {
   auto [sine, cosine] = sinCos(x);
-  Value result = op == Op::Sin ? sine : op == Op::Cos ? cosine : b.CreateFDiv(sine, cosine);
-  // Huge arguments are rare: the C library does them.
-  Value isHuge = b.CreateFCmpOGT(abs(x), number(x, 1125899906842624.0));
-  if (x->getType()->isVectorTy())
-    isHuge = b.CreateOrReduce(isHuge);
-  llvm::Instruction *after = &*b.GetInsertPoint();
-  llvm::BasicBlock *plain = after->getParent();
-  llvm::Instruction *rare = llvm::SplitBlockAndInsertIfThen(isHuge, after, /*Unreachable=*/false);
-  b.SetInsertPoint(rare);
-  Value called = callEachLane(op == Op::Sin ? "sin" : op == Op::Cos ? "cos" : "tan", {x});
-  llvm::BasicBlock *rareEnd = rare->getParent();
-  b.SetInsertPoint(after);
-  auto *merged = llvm::PHINode::Create(x->getType(), 2, "", after->getParent()->begin());
-  merged->addIncoming(result, plain);
-  merged->addIncoming(called, rareEnd);
-  return merged;
+  return op == Op::Sin ? sine : op == Op::Cos ? cosine : b.CreateFDiv(sine, cosine);
 }
 
 Value VectorMath::atan2(Value y, Value x) {

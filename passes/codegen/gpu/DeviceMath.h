@@ -1,4 +1,4 @@
-// Functions that the emitter takes from the C library, which a GPU has not: ours, as LLVM IR.
+// Functions that the emitter calls, which a GPU has no library for: ours, as LLVM IR.
 #pragma once
 
 #include "llvm/IR/Module.h"

@@ -1,7 +1,5 @@
 #include "passes/codegen/gpu/FlashKernel.h"
 
-#include "passes/codegen/gpu/Unsupported.h"
-
 namespace tessera::codegen::gpu {
 
 bool emitFlash(EntryFunction &function, bool &known) {
@@ -16,8 +14,6 @@ bool emitFlash(EntryFunction &function, bool &known) {
     gradient = findGradient(nests, why);
   if (!attention && !gradient)
     return true;
-  if (refusesNode(function.kernel, nests.rootNodes()))
-    return false;
   known = true;
   attention ? emitFlashForward(function, *attention, nests)
             : emitFlashGradient(function, *gradient, nests);

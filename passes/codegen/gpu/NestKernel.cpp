@@ -12,7 +12,6 @@
 #include "passes/codegen/gpu/Items.h"
 #include "passes/codegen/gpu/NestRoots.h"
 #include "passes/codegen/gpu/RowTeams.h"
-#include "passes/codegen/gpu/Unsupported.h"
 
 #include "dialects/stablehlo/TensorTypes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -189,8 +188,6 @@ void Nest::takeSpace(Emitter &e) {
 }
 
 bool Nest::emitPart() {
-  if (refusesNode(kernel, rootNodes()))
-    return false;
   if (emitRowBlocks(function, *this))
     return true;
   if (takesRows() || isOfSums())

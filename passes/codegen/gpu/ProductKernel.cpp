@@ -1,6 +1,5 @@
 // Kernels of one contraction, by tiles.
 #include "passes/codegen/gpu/ProductEmitter.h"
-#include "passes/codegen/gpu/Unsupported.h"
 #include "passes/codegen/kernel/NestGraph.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -29,8 +28,6 @@ bool emitProduct(EntryFunction &function, bool &known) {
   if (!loops || loops->kSize < leastTerms || loops->isTurned ||
       loops->product->reduction->isOfIntegers || !loops->product->reduction->blockEnds.empty())
     return true;
-  if (refusesNode(function.kernel, nest.rootNodes()))
-    return false;
   known = true;
   if (!isForCores(*loops))
     emitProductByThreads(function, nest, *loops);

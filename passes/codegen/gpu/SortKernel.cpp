@@ -10,7 +10,6 @@
 // and what a row lacks to a power of two is never touched.
 #include "passes/codegen/gpu/EntryFunction.h"
 #include "passes/codegen/gpu/Items.h"
-#include "passes/codegen/gpu/Unsupported.h"
 #include "passes/codegen/kernel/KernelGraph.h"
 #include "passes/codegen/kernel/SortOrder.h"
 
@@ -180,8 +179,6 @@ bool SortedRows::emit() {
     for (Node *node : {result.value.re, result.value.im})
       if (node)
         roots.push_back(node);
-  if (refusesNode(function.kernel, roots))
-    return false;
   e.live = Graph::reachable(roots);
   if (!outputOfNumbers) {
     numberStep = numberBytes;

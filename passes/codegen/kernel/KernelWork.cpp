@@ -60,7 +60,10 @@ static bool isExtremum(Op op, ElementKind kind) {
   return isFloat(kind) && (op == Op::Max || op == Op::Min);
 }
 
-// Of functions that are made of one: their instructions (cpu/VectorMath.cpp) beside its 14, division
+// A function of f64 computes with two numbers for each (cpu/DoubleMath.h).
+constexpr double kOfPairs = 2;
+
+// Of functions of f32 that are made of one: their instructions (cpu/VectorMath.cpp) beside its 14, division
 // apart.
 static std::optional<double> exponentialsOf(Op op) {
   switch (op) {
@@ -140,7 +143,7 @@ void countOperation(Node *node, double times, KernelWork &work) {
   if (!isFunction(node->op)) {
     work.of(ElementClass::Arithmetic) += (isExtremum(node->op, kind) ? kExtremum : 1) * lanes;
   } else if (kind == ElementKind::F64) {
-    work.of(ElementClass::OneByOne) += 4 * times;
+    work.of(ElementClass::Function) += kOfPairs * lanes;
   } else {
     std::optional<double> exponentials = exponentialsOf(node->op);
     work.of(exponentials ? ElementClass::Exponential : ElementClass::Function) +=

@@ -14,15 +14,6 @@ exec.kernel @sorted(%x: tensor<60000xbf16>) -> tensor<60000xbf16> {
 
 // -----
 
-exec.kernel @of_doubles(%x: tensor<8xf64>) -> tensor<8xf64> {
-  %0 = stablehlo.add %x, %x : tensor<8xf64>
-  // CHECK: codegen-gpu-refuses.mlir:[[@LINE+1]]:{{[0-9]+}}: error: 'stablehlo.exponential' of f64 has no code for --target=cuda yet
-  %1 = stablehlo.exponential %0 : tensor<8xf64>
-  exec.yield %1 : tensor<8xf64>
-}
-
-// -----
-
 exec.kernel @of_library(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK: codegen-gpu-refuses.mlir:[[@LINE+1]]:{{[0-9]+}}: error: 'stablehlo.cholesky' has no code for --target=cuda yet
   %0 = stablehlo.cholesky %x, lower = true : tensor<4x4xf32>
