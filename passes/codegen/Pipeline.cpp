@@ -3,6 +3,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "passes/codegen/cpu/Passes.h"
 #include "passes/codegen/gpu/Passes.h"
+#include "passes/memory/Passes.h"
 
 namespace tessera {
 
@@ -12,6 +13,7 @@ namespace tessera {
 void buildCodegenPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createGenerateCode());
   pm.addPass(createPlaceScratch());
+  pm.addPass(createVerifyMemory()); // arrays have moved
   pm.addPass(createVerifyCodegen());
 }
 
