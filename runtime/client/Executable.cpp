@@ -27,14 +27,22 @@ std::string shown(double bytes) {
 // Says so when the arrays of one step can't fit into this machine, before any of them is made:
 // what is promised and not there would end the process later.
 Status checkMemory(const std::vector<Executable::Device> &devices) {
-  std::map<const device::Backend *, std::pair<double, size_t>> wanted; // bytes, devices
+  struct Wanted {
+    const device::Backend *backend;
+    double bytes = 0;
+    size_t devices = 0;
+  };
+  std::vector<Wanted>
+      wanted; // in the order of the devices, so that the error is the same each time
   for (const auto &device : devices) {
-    auto &[bytes, count] = wanted[device.backend];
-    bytes += arrayBytes(device.program->manifest());
-    ++count;
+    auto of = std::find_if(wanted.begin(), wanted.end(),
+                           [&](const Wanted &each) { return each.backend == device.backend; });
+    if (of == wanted.end())
+      of = wanted.insert(of, {device.backend});
+    of->bytes += arrayBytes(device.program->manifest());
+    ++of->devices;
   }
-  for (const auto &[backend, of] : wanted) {
-    auto [all, count] = of;
+  for (const auto &[backend, all, count] : wanted) {
     auto machine = static_cast<double>(backend->mostMemory());
     if (all > machine)
       return {Code::ResourceExhausted,
