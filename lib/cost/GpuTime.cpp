@@ -1,5 +1,6 @@
 #include "lib/cost/GpuTime.h"
 #include "lib/cost/KernelTerms.h"
+#include "lib/target/GpuBlocks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,9 +17,8 @@ constexpr double kOfAddress = 4;
 // A processor draws 64 bytes a clock from the cache that all share: about so many times its share of
 // the memory (4.8 of an A100, 4.4 of an H100).
 constexpr double kMostOfShare = 4;
-// Of tiles of a product's results; and what the threads of a block move at a time (passes/codegen/gpu).
-constexpr double kTileEdges[] = {128, 64, 32};
-constexpr double kBytesOfBlock = 256 * 16;
+// What the threads of a block move at a time.
+constexpr double kBytesOfBlock = target::kBlockThreads * target::kAccessBytes;
 
 double instructions(const KernelWork &work) {
   double sum = 0;
@@ -47,8 +47,9 @@ double likelyBlocks(const DeviceRates &rates, const KernelWork &work) {
   double blocks = 1;
   for (const Product &product : work.products) {
     double tiles = 0;
-    for (double edge : kTileEdges) {
-      tiles = product.batch * std::ceil(product.m / edge) * std::ceil(product.n / edge);
+    for (int64_t edge : target::kTileEdges) {
+      auto size = static_cast<double>(edge);
+      tiles = product.batch * std::ceil(product.m / size) * std::ceil(product.n / size);
       if (tiles >= rates.processors)
         break;
     }

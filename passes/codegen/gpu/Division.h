@@ -1,13 +1,15 @@
 // How a nest's points are divided over a GPU: plain data, decided without IR.
 #pragma once
 
+#include "lib/target/GpuBlocks.h"
+
 #include <cstdint>
 #include <vector>
 
 namespace tessera::codegen::gpu {
 
-inline constexpr int64_t kWarp = 32;        // threads that go together
-inline constexpr int64_t kAccessBytes = 16; // the widest access of a thread
+inline constexpr int64_t kWarp = 32; // threads that go together
+using target::kAccessBytes;
 // Of a block, without asking the driver for more: what the code declares has no more.
 inline constexpr int64_t kMostSharedBytes = 48 << 10;
 inline constexpr int64_t kMostBlocks = 0x7fffffff; // of a launch
@@ -28,8 +30,8 @@ struct GpuFeatures {
 // How a kernel is launched.
 struct Launch {
   int64_t blocks = 0;
-  int64_t threads = 256;   // of each block
-  int64_t sharedBytes = 0; // beside what the code declares
+  int64_t threads = target::kBlockThreads; // of each block
+  int64_t sharedBytes = 0;                 // beside what the code declares
   std::vector<OperandMap> maps = {};
 };
 

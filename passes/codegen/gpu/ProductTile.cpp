@@ -1,5 +1,6 @@
 #include "passes/codegen/gpu/ProductTile.h"
 
+#include "lib/target/GpuBlocks.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -15,12 +16,16 @@ struct Choice {
   double cost;
 };
 
-constexpr Choice kOfF32[] = {
-    {{128, 128, 16, 2, 2, 4}, 1.0}, {{64, 64, 16, 2, 1, 4}, 1.25}, {{32, 32, 16, 1, 1, 4}, 1.7}};
-constexpr Choice kOfF64[] = {{{64, 64, 16, 2, 2, 2}, 1.0}, {{32, 32, 16, 1, 1, 2}, 1.5}};
-constexpr Choice kOfCores[] = {{{128, 128, 32, 2, 1, 1, 64, 32}, 1.0},
-                               {{64, 64, 32, 1, 1, 1, 32, 32}, 1.4},
-                               {{32, 32, 32, 1, 1, 1, 16, 16}, 2.2}};
+constexpr int64_t kLarge = target::kTileEdges[0], kMiddle = target::kTileEdges[1],
+                  kSmall = target::kTileEdges[2];
+constexpr Choice kOfF32[] = {{{kLarge, kLarge, 16, 2, 2, 4}, 1.0},
+                             {{kMiddle, kMiddle, 16, 2, 1, 4}, 1.25},
+                             {{kSmall, kSmall, 16, 1, 1, 4}, 1.7}};
+constexpr Choice kOfF64[] = {{{kMiddle, kMiddle, 16, 2, 2, 2}, 1.0},
+                             {{kSmall, kSmall, 16, 1, 1, 2}, 1.5}};
+constexpr Choice kOfCores[] = {{{kLarge, kLarge, 32, 2, 1, 1, 64, 32}, 1.0},
+                               {{kMiddle, kMiddle, 32, 1, 1, 1, 32, 32}, 1.4},
+                               {{kSmall, kSmall, 32, 1, 1, 1, 16, 16}, 2.2}};
 // Two warpgroups, and a warp that brings slices of 128 bytes a line.
 constexpr Choice kOfWarpgroups[] = {{{128, 256, 64, 1, 1, 1, 16, 256, 32}, 0.55},
                                     {{128, 128, 64, 1, 1, 1, 16, 128, 32}, 0.6}};
