@@ -120,13 +120,28 @@ private:
     }
   }
 
+  // A loop begins when all is there that it takes.
+  bool entersLoop(int32_t value, int32_t reader) const {
+    int32_t block = program.values[value].block;
+    return program.ops[reader].block != block ||
+           (program.ops[reader].moves &&
+            llvm::any_of(program.graph.ops[reader].results,
+                         [&](int32_t v) { return program.values[v].block != block; }));
+  }
+
   // Likewise whether nothing waits for it.
   bool behind(int32_t value, int32_t reader) {
     bool isFree = true;
     int32_t epoch = ++epochs;
     mark[value] = epoch;
     auto count = int32_t(program.graph.ops.size());
-    for (int32_t op = reader; op < count && isNear(op, reader); ++op) {
+    int32_t first = reader, block = program.values[value].block;
+    if (entersLoop(value, reader))
+      for (; first < count && (program.ops[first].moves || program.ops[first].block != block);
+           ++first)
+        for (int32_t v : program.graph.ops[first].results)
+          mark[v] = epoch;
+    for (int32_t op = first; op < count && isNear(op, reader); ++op) {
       const PropagatedOp &graphOp = program.graph.ops[op];
       bool waits = llvm::any_of(graphOp.operands, [&](int32_t v) { return mark[v] == epoch; });
       if (!waits) {

@@ -2,6 +2,7 @@
 
 #include "lib/cost/CacheWalk.h"
 #include "lib/cost/KernelTerms.h"
+#include "lib/cost/ProductCells.h"
 #include "lib/cost/SharedCores.h"
 #include "lib/sharding/ContentKey.h"
 
@@ -36,6 +37,21 @@ bool KernelPrices::isMemoryBound(int32_t number) const {
   return kernel.bytes / bytesPerSecond() > kernel.flops / flopsPerSecond(kernel.elementType);
 }
 
+// Each in so many parts: of a product fewer batches, or rows, which other cells have then.
+static cost::KernelWork scaledAlongRows(const cost::KernelWork &whole, double shards,
+                                        double shardsOfArrays) {
+  cost::KernelWork work = whole.scaled(1 / shards, 1 / shardsOfArrays);
+  if (work.products.size() != 1)
+    return work;
+  cost::Product shard = whole.products.front();
+  (shard.batch >= shards ? shard.batch : shard.m) /= shards;
+  if (double cells = cost::setCopies(shard, whole.products.front())) {
+    work.products.front() = shard;
+    work.grid = cells;
+  }
+  return work;
+}
+
 double KernelPrices::seconds(int32_t number, double shards) {
   auto [it, isNew] = known[number].try_emplace(shards, 0);
   const Kernel &kernel = program.kernels[number];
@@ -44,7 +60,7 @@ double KernelPrices::seconds(int32_t number, double shards) {
   else if (isNew && !cost::goesByKinds(topology.device)) // as full a GPU as one has
     it->second = cost::kernelSeconds(topology.device, kernel.work) / shards;
   else if (isNew)
-    it->second = secondsOf(kernel, kernel.work.scaled(1 / shards, 1 / shards), shards);
+    it->second = secondsOf(kernel, scaledAlongRows(kernel.work, shards, shards), shards);
   return it->second;
 }
 
@@ -52,16 +68,19 @@ double KernelPrices::seconds(int32_t number, const ProductShards &shards) {
   const Kernel &kernel = program.kernels[number];
   if (!cost::goesByKinds(topology.device))
     return seconds(number, shards.all);
-  cost::KernelWork work = kernel.work.scaled(1 / shards.all, 1 / shards.arrays);
+  cost::KernelWork work = scaledAlongRows(kernel.work, shards.all, shards.arrays);
   if (work.products.size() == 1 && shards.batch * shards.m * shards.n * shards.k == shards.all) {
-    cost::Product &product = work.products.front();
-    product.batch *= shards.all / shards.batch;
+    const cost::Product &whole = kernel.work.products.front();
+    cost::Product &product = work.products.front() = whole;
+    product.batch /= shards.batch;
     product.m /= shards.m;
     product.n /= shards.n;
     product.k /= shards.k;
     product.run = std::min(product.run, product.k);
     product.timesA = std::max(1.0, product.timesA / shards.n);
     product.timesB = std::max(1.0, product.timesB / shards.m);
+    if (double cells = cost::setCopies(product, whole))
+      work.grid = cells;
   }
   return secondsOf(kernel, work, shards.all);
 }

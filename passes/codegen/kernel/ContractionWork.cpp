@@ -45,13 +45,10 @@ static const LoopGroup &vectorsOfA(const Graph &graph, const ContractionLoops &l
 
 static double chunksOf(double size, int64_t chunk) { return std::ceil(size / double(chunk)); }
 
-// Of a tile of common size: which one it is depends on the processor.
 static ContractionCells commonCells(const Graph &graph, const ContractionLoops &loops,
                                     const Product &product) {
-  bool isDouble = product.type == cost::ProductType::F64;
-  bool inBlocks = canGoInBlocks(loops, product.a != Product::None, product.b != Product::None);
-  ContractionCells cells = contractionCells(product, loops.isTurned ? 16 : 8,
-                                            loops.isTurned ? 16 : 32, isDouble ? 8 : 4, inBlocks);
+  ContractionCells cells = cost::commonCells(
+      product, canGoInBlocks(loops, product.a != Product::None, product.b != Product::None));
   if (!loops.mAround.empty() && isAcross(loops, graph))
     makeTall(cells, product, boundsOf(graph, loops.m).second, 32);
   return cells;

@@ -2,7 +2,7 @@
 // depends on the machine's number of cores.
 #pragma once
 
-#include "lib/cost/KernelWork.h"
+#include "lib/cost/ProductCells.h"
 #include "lib/fusion/AttentionStays.h"
 #include "llvm/ADT/ArrayRef.h"
 
@@ -25,23 +25,11 @@ Partition partitionWork(llvm::ArrayRef<GridLoop> loops, const cost::KernelWork &
 // Indices of a loop with `inside` points inside it that are whole vectors, and `least` points.
 int64_t wholeVectors(int64_t inside, int64_t least = 1);
 
-// Cells of a contraction: chunks of n, times chunks of m, times ranges of the outer loops' points.
-struct ContractionCells {
-  int64_t mChunk = 1, nChunk = 1, outerChunk = 1;
-  int64_t kBlock = 0;         // of k that is copied at a time; 0: all
-  int64_t nPanel = INT64_MAX; // columns of b that are copied at a time, where rows are one panel
-  int64_t mPanel =
-      1; // rows of a that are copied at a time, where they are: mChunk is a multiple, or all
-};
-// `rows` x `columns`: the tile that is held in registers; `bytes` of an element. With `inBlocks` a
-// cell may go through k in blocks, and keep its sums between them.
-ContractionCells contractionCells(const cost::Product &product, int64_t rows, int64_t columns,
-                                  int64_t bytes, bool inBlocks);
-// The same where rows are those of a window's positions, `inner` of each, and are copied side by side.
-void makeTall(ContractionCells &cells, const cost::Product &product, int64_t inner,
-              int64_t columns);
-// The same for products of bf16 by a processor's tiles, some twenty times as fast.
-ContractionCells tileCells(const cost::Product &product, int64_t rows, int64_t columns);
+using cost::atLeast;
+using cost::ContractionCells;
+using cost::contractionCells;
+using cost::makeTall;
+using cost::tileCells;
 
 // Cells of an attention: chunks of one head's queries, past which strips of keys go. Tiles have `rows`
 // queries, and `columns` keys at most.

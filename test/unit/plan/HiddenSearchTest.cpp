@@ -70,6 +70,33 @@ TEST(Beside, RoundsBringWhatTheNextNeeds) {
   EXPECT_EQ(beside[carried], 0);
 }
 
+// A loop begins when all is there that it takes: nothing of it is beside an array on its way there, but
+// what is before it and behind it is.
+TEST(Beside, LoopsWaitForWhatTheyTake) {
+  EinsumProgram of;
+  int32_t given = of.argument({64, 64}), x = of.argument({64, 64}), y = of.argument({64, 64});
+  of.einsum("mk,km->mk", {x, x});
+  int32_t w = of.einsum("mk->mk", {given}); // into the loop
+  int32_t h = of.einsum("mk->mk", {x});
+  int32_t g = of.einsum("mk,kn->mn", {h, h});
+  of.einsum("mk,kn->mn", {w, g});
+  of.einsum("mk,km->mk", {y, y});
+  of.einsum("mk,km->mk", {w, w});
+  of.program.blockAround = {-1, 0};
+  for (int32_t op : {1, 2})
+    of.program.ops[op].moves = true;
+  for (int32_t op : {3, 4}) {
+    of.program.ops[op].block = 1;
+    of.program.ops[op].times = 8;
+  }
+  for (int32_t v : {w, h, g}) {
+    of.program.values[v].block = 1;
+    of.program.values[v].times = 8;
+  }
+  std::vector<double> beside = secondsBesideOf(of.program, {1, 0, 0, 10, 20, 100, 1000});
+  EXPECT_EQ(beside[given], 1 + 100);
+}
+
 TEST(Hidden, TheBestShareIsWhereTheLeastIsGreatest) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> seconds(0, 1);

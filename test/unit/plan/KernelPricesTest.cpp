@@ -67,5 +67,29 @@ TEST(KernelPrices, ProductsByTheirDimensions) {
   EXPECT_DOUBLE_EQ(prices.seconds(0, {.all = 4}), prices.seconds(0, 4));
 }
 
+// The whole is divided into cells by its columns, of which each copies all rows; an eighth is one cell.
+TEST(KernelPrices, CellsOfShardsAreTheirOwn) {
+  Program program;
+  Kernel kernel;
+  kernel.isCounted = true;
+  cost::Product product;
+  product.type = cost::ProductType::BF16;
+  product.m = 1024, product.n = 256, product.k = product.run = 128;
+  product.a = product.b = cost::Product::Plain;
+  product.timesA = 8;
+  kernel.work.products = {product};
+  kernel.flops = product.flops();
+  program.kernels = {kernel};
+  cost::Topology topology = machine();
+  topology.device.kernels = {{"copied", 1e10}};
+  sharding::Mesh mesh{"mesh", {{"x", 8}}, {}};
+  KernelPrices prices(program, topology, mesh);
+  EXPECT_DOUBLE_EQ(prices.seconds(0, 1), (8 * 1024 * 128 + 256 * 128) / 1e10);
+  double shard = (128 * 128 + 256 * 128) / 1e10;
+  EXPECT_DOUBLE_EQ(prices.seconds(0, 8), shard);
+  EXPECT_DOUBLE_EQ(prices.seconds(0, {.all = 8, .m = 8}), shard);
+  EXPECT_DOUBLE_EQ(prices.seconds(0, {.all = 4}), prices.seconds(0, 4));
+}
+
 } // namespace
 } // namespace tessera::plan

@@ -1,0 +1,177 @@
+#include "lib/cost/ProductCells.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::cost {
+
+// The last chunk must hold a whole tile, since tiles never reach past a chunk.
+int64_t atLeast(int64_t chunk, int64_t size, int64_t least) {
+  while (chunk < size && size % chunk != 0 && size % chunk < least)
+    chunk += least;
+  return std::min(chunk, size);
+}
+
+// As many chunks as of `chunk`, of like size: the last would have what is left over, and one core most
+// of the work.
+static int64_t evenly(int64_t chunk, int64_t size, int64_t unit) {
+  int64_t chunks = llvm::divideCeil(size, chunk);
+  return std::min<int64_t>(llvm::alignTo(llvm::divideCeil(size, chunks), unit), size);
+}
+
+// A block of columns of b that is copied stays in the first-level cache while rows of a go past it,
+// those in the second-level cache; sums wait in the scratch for the next block. So cells are nearly
+// square, and each operand is copied a few times only, however long k is (Goto & van de Geijn 2008).
+static ContractionCells cellsInBlocks(const Product &product, int64_t rows, int64_t columns,
+                                      int64_t bytes, int64_t block) {
+  constexpr int64_t sumBytes = 256 << 10, panelBytes = 128 << 10, mostColumns = 256;
+  auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n);
+  double flopsOfCell = std::max(16e6, product.flops() / 48);
+  // Of a small result with long sums, as of a filter's gradient, cells are fewer rather than small.
+  constexpr double fewCells = 8, leastArea = 64 * 32, enoughArea = 128 * 64;
+  double area = std::max(flopsOfCell / (2 * product.k),
+                         std::clamp(product.m * product.n / fewCells, leastArea, enoughArea));
+  area = std::min(area, double(sumBytes / bytes));
+  double side = std::sqrt(area);
+  if (product.isTurned && product.m < side) // of few rows each column of b is copied, and read once
+    side = std::min(area / product.m, product.n / 4);
+  auto wide = static_cast<int64_t>(side / double(columns)) * columns;
+  ContractionCells cells;
+  cells.kBlock = block;
+  cells.nChunk = atLeast(std::clamp(wide, columns, mostColumns), n, columns);
+  int64_t tall = static_cast<int64_t>(area / double(cells.nChunk)) / rows * rows;
+  // Rows that are read as they lie, from memory, are read once by a cell that has all columns; its copy
+  // of them should serve many rows.
+  constexpr int64_t manyRows = 256, enoughCells = 12;
+  if (product.a == Product::None && n <= mostColumns) {
+    cells.nChunk = n;
+    tall = std::max(tall, std::min(manyRows, m / enoughCells) / rows * rows);
+  }
+  cells.mChunk = cells.mPanel = atLeast(std::max(tall, 4 * rows), m, rows);
+  if (product.a != Product::None) {
+    cells.mPanel =
+        atLeast(std::min(panelBytes / (bytes * block) / rows * rows, cells.mChunk), m, rows);
+    cells.mChunk = std::min(m, std::max(cells.mChunk / cells.mPanel, int64_t(1)) * cells.mPanel);
+    cells.mChunk = evenly(cells.mChunk, m, cells.mPanel);
+  }
+  return cells;
+}
+
+ContractionCells contractionCells(const Product &given, int64_t rows, int64_t columns,
+                                  int64_t bytes, bool inBlocks) {
+  // Results that are turned take as long as so many terms.
+  constexpr double termsOfTurned = 64;
+  Product product = given;
+  if (product.isTurned)
+    product.k = std::max(product.k, termsOfTurned);
+  bool isLow = product.isTurned && product.m < termsOfTurned; // what is copied of b costs most
+  constexpr int64_t block = 256, longK = 4096; // whole blocks of sums (Reduction::chainBlock)
+  // Where rows of a are read as they lie, wide panels of b do for most.
+  if (inBlocks && product.k > 2 * block && (product.a != Product::None || product.k >= longK))
+    return cellsInBlocks(product, rows, columns, bytes, block);
+  // A panel of b should stay in the second-level cache with what streams past it, and rows of a that
+  // are copied; memory of the device, too, is bounded so. About 200 us a cell, or a hundredth of a
+  // large product: the more rows of a go past a panel of b, the less it costs to copy that.
+  double flopsOfCell = std::max(16e6, product.flops() / 128);
+  constexpr int64_t panelBytes = 256 << 10, rowBytes = 128 << 10;
+  auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n),
+       k = static_cast<int64_t>(product.k), outer = static_cast<int64_t>(product.batch);
+  ContractionCells cells;
+  cells.nChunk = std::max<int64_t>(panelBytes / (bytes * k) / columns * columns, columns);
+  int64_t mLeast = rows * 8;
+  double flopsOfColumn = 2.0 * product.m * product.k;
+  int64_t wanted = static_cast<int64_t>(flopsOfCell / flopsOfColumn) / columns * columns;
+  cells.nChunk = atLeast(std::min(cells.nChunk, std::max(wanted, columns)), n, columns);
+  double flopsOfRow = 2.0 * cells.nChunk * product.k;
+  wanted = static_cast<int64_t>(flopsOfCell / flopsOfRow) / rows * rows;
+  cells.mChunk = cells.mPanel = atLeast(std::min(std::max(wanted, mLeast), m), m, rows);
+  if (product.a != Product::None) {
+    int64_t most = rowBytes / (bytes * k) / rows * rows;
+    cells.mPanel = atLeast(std::min(std::max(most, mLeast), cells.mChunk), m, rows);
+    cells.mChunk = std::min(m, cells.mChunk / cells.mPanel * cells.mPanel);
+    cells.mChunk = evenly(cells.mChunk, m, cells.mPanel);
+  }
+  if (isLow && cells.mPanel == m) {
+    constexpr int64_t fewCells = 4;
+    cells.nPanel = cells.nChunk;
+    int64_t wide = llvm::alignTo(llvm::divideCeil(n, fewCells), cells.nPanel);
+    cells.nChunk = std::max(cells.nChunk, atLeast(wide, n, columns));
+  }
+  double flopsOfTile = flopsOfRow * cells.mChunk;
+  cells.outerChunk =
+      std::clamp<int64_t>(static_cast<int64_t>(flopsOfCell / 8 / flopsOfTile), 1, outer);
+  return cells;
+}
+
+ContractionCells commonCells(const Product &product, bool inBlocks) {
+  return contractionCells(product, product.isTurned ? 16 : 8, product.isTurned ? 16 : 32,
+                          product.type == ProductType::F64 ? 8 : 4, inBlocks);
+}
+
+// Rows of a window's positions are much the same elements: of a block of k they are read from memory
+// once, where a cell has several positions, and few columns. Panels begin and end with positions, so
+// that rows are copied by whole vectors.
+void makeTall(ContractionCells &cells, const Product &product, int64_t inner, int64_t columns) {
+  constexpr int64_t lanes = 16, enoughCells = 6, panelElements = 128 << 10;
+  auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n);
+  if (!cells.kBlock || inner < lanes || n % columns != 0 || inner * cells.kBlock > panelElements)
+    return;
+  int64_t positions = m / inner, fits = panelElements / (inner * cells.kBlock);
+  int64_t parts = std::min<int64_t>(llvm::divideCeil(enoughCells, n / columns), positions);
+  cells.nChunk = columns;
+  cells.mChunk = std::min<int64_t>(llvm::divideCeil(positions, parts), fits) * inner;
+  cells.mPanel = cells.mChunk;
+}
+
+// A cell copies its columns of b once, and reads (or copies) its rows of a as often as there are
+// chunks of columns: the sides of a cell are as the costs of the two.
+ContractionCells tileCells(const Product &product, int64_t rows, int64_t columns) {
+  constexpr double leastCell = 12e6, mostCell = 200e6; // 6 to 100 us
+  constexpr double fewCells = 6, manyCells = 48;
+  constexpr double panelBytes = 1 << 20; // that stay in the second-level cache
+  auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n),
+       outer = static_cast<int64_t>(product.batch);
+  double flopsOfCell = std::max(std::clamp(product.flops() / fewCells, leastCell, mostCell),
+                                product.flops() / manyCells);
+  double area = flopsOfCell / (2 * product.k);
+  double widest = std::max(panelBytes / (2 * product.k), 64.0);
+  if (product.a != Product::None)
+    widest *= 2; // reading b from further away is cheaper than copying a again
+  // About `chunk` of `size`, in steps, all but the last of one size.
+  auto even = [](double chunk, int64_t size, int64_t step) {
+    auto parts = std::max<int64_t>(std::llround(double(size) / std::max(chunk, 1.0)), 1);
+    int64_t part = llvm::alignTo(llvm::divideCeil(size, parts), step);
+    return atLeast(std::min(part, size), size, step);
+  };
+  double sides = product.a == Product::None ? 2.5 : 1; // m : n
+  double wide = std::max(std::sqrt(area / sides), area / product.m);
+  ContractionCells cells;
+  cells.nChunk = even(std::min(wide, widest), n, columns);
+  cells.mChunk = even(area / double(cells.nChunk), m, rows);
+  double flopsOfTile = 2 * product.k * double(cells.nChunk) * double(cells.mChunk);
+  cells.outerChunk =
+      std::clamp<int64_t>(static_cast<int64_t>(flopsOfCell / 4 / flopsOfTile), 1, outer);
+  return cells;
+}
+
+static double chunksOf(double size, int64_t chunk) { return std::ceil(size / double(chunk)); }
+
+double setCopies(Product &shard, const Product &whole) {
+  if (std::min({shard.batch, shard.m, shard.n, shard.k}) < 1) // less than a row of it
+    return 0;
+  for (bool inBlocks : {true, false}) {
+    ContractionCells cells = commonCells(whole, inBlocks);
+    if (chunksOf(whole.n, cells.nChunk) != whole.timesA ||
+        chunksOf(whole.m, cells.mChunk) != whole.timesB)
+      continue;
+    cells = commonCells(shard, inBlocks);
+    shard.timesA = chunksOf(shard.n, cells.nChunk);
+    shard.timesB = chunksOf(shard.m, cells.mChunk);
+    return shard.timesA * shard.timesB * chunksOf(shard.batch, cells.outerChunk);
+  }
+  return 0;
+}
+
+} // namespace tessera::cost

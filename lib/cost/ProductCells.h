@@ -1,0 +1,36 @@
+// How code generation for CPUs divides a product into cells of a grid, on plain data: how often operands
+// are copied follows from it.
+#pragma once
+
+#include "lib/cost/KernelWork.h"
+
+namespace tessera::cost {
+
+// Cells of a contraction: chunks of n, times chunks of m, times ranges of the outer loops' points.
+struct ContractionCells {
+  int64_t mChunk = 1, nChunk = 1, outerChunk = 1;
+  int64_t kBlock = 0;         // of k that is copied at a time; 0: all
+  int64_t nPanel = INT64_MAX; // columns of b that are copied at a time, where rows are one panel
+  int64_t mPanel =
+      1; // rows of a that are copied at a time, where they are: mChunk is a multiple, or all
+};
+
+// A chunk of `size` of about that many: the last one holds `least`, if it is not the only one.
+int64_t atLeast(int64_t chunk, int64_t size, int64_t least);
+
+// `rows` x `columns`: the tile that is held in registers; `bytes` of an element. With `inBlocks` a
+// cell may go through k in blocks, and keep its sums between them.
+ContractionCells contractionCells(const Product &product, int64_t rows, int64_t columns,
+                                  int64_t bytes, bool inBlocks);
+// The same where rows are those of a window's positions, `inner` of each, and are copied side by side.
+void makeTall(ContractionCells &cells, const Product &product, int64_t inner, int64_t columns);
+// With a tile of common size: which one it is depends on the processor.
+ContractionCells commonCells(const Product &product, bool inBlocks);
+// Likewise for products of bf16 by a processor's tiles, some twenty times as fast.
+ContractionCells tileCells(const Product &product, int64_t rows, int64_t columns);
+
+// How often the operands of a shard of a product are copied, whose sizes are set, and how many cells it has,
+// by how often those of the whole are. 0: cells of such products go by windows, and nothing is changed.
+double setCopies(Product &shard, const Product &whole);
+
+} // namespace tessera::cost
