@@ -56,6 +56,32 @@ def sums(name):
     return Case(f"sums_{name}", check)
 
 
+def short_rows(name):
+    """Sums over rows of a few columns, whose vectors go across the rows' ends."""
+    def check():
+        found = []
+        dtype = np.float64 if name == "f64" else np.float32
+        for columns in range(2, 10):
+            n, rows = 900 + columns, 16 * columns + 5
+            rng = np.random.default_rng(columns)
+            x, scale = rng.standard_normal((n, columns)).astype(dtype), rng.standard_normal((n, rows)).astype(dtype)
+            terms = scale.astype(LONG)[:, :, None] * x.astype(LONG)[:, None, :]
+            t = lambda *sizes: f"tensor<{shape(*sizes, name)}>"
+            all = t(n, rows, columns)
+            lines = [f"%zero = stablehlo.constant dense<0.0> : {t()}", f"%x = stablehlo.broadcast_in_dim %a0, dims = [0, 2] : ({t(n, columns)}) -> {all}",
+                     f"%scale = stablehlo.broadcast_in_dim %a1, dims = [0, 1] : ({t(n, rows)}) -> {all}", f"%t = stablehlo.add %x, %scale : {all}",
+                     f"%p = stablehlo.multiply %x, %scale : {all}", f"%e = stablehlo.maximum %p, %t : {all}",
+                     f"%r = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [0] : ({all}, {t()}) -> {t(rows, columns)}"]
+            got = run(module([shape(n, columns, name), shape(n, rows, name)], lines, [("%r", shape(rows, columns, name))]), x, scale)
+            if isinstance(got, str):
+                return [(name, got)]
+            largest = np.maximum(terms, x.astype(LONG)[:, None, :] + scale.astype(LONG)[:, :, None])
+            found.append((f"{columns} columns", within(got[0], largest.sum(0), bound(name, sum_additions(n) + 1, np.abs(largest).sum(0), largest.sum(0)))))
+        return found
+
+    return Case(f"short_rows_{name}", check)
+
+
 def products(name):
     def check():
         found = []
@@ -145,4 +171,4 @@ def parts(name):
 
 
 def cases():
-    return [parts(name) for name in ("f32", "f64", "bf16", "f16")] + [sums(name) for name in ("f32", "f64", "bf16", "f16", "f8E5M2")] + [products(name) for name in ("f32", "f64", "bf16", "f16", "f8E4M3FN")] + [arranged_products(name) for name in ("f32", "bf16")] + [sharded(name) for name in ("f32", "f64", "bf16")]
+    return [parts(name) for name in ("f32", "f64", "bf16", "f16")] + [sums(name) for name in ("f32", "f64", "bf16", "f16", "f8E5M2")] + [products(name) for name in ("f32", "f64", "bf16", "f16", "f8E4M3FN")] + [arranged_products(name) for name in ("f32", "bf16")] + [sharded(name) for name in ("f32", "f64", "bf16")] + [short_rows(name) for name in ("f32", "f64")]

@@ -36,20 +36,25 @@ private:
       llvm::ArrayRef<unsigned> group, Value from, Value to, bool inParts,
       llvm::function_ref<void(Value at)> each = [](Value) {});
   using Range = std::pair<Value, Value>;
+  void findShortRows(llvm::ArrayRef<LoopGroup> groups);
+  void emitShortRows(ShortRows rows, llvm::ArrayRef<unsigned> outer, llvm::ArrayRef<unsigned> inner,
+                     Range range, bool inParts);
   void emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector, Range alongRange,
                   Range vectorRange);
   void emitLines(llvm::ArrayRef<unsigned> group, Range range,
                  llvm::function_ref<void(Value at)> each);
   unsigned lanesOf(llvm::ArrayRef<unsigned> group) const;
   bool goesPastCaches(int64_t least) const;
+  bool streamsVectors(llvm::ArrayRef<unsigned> vector, unsigned lanes) const;
   bool startsAtLines(llvm::ArrayRef<unsigned> vector) const;
 
   KernelFunction &function;
-  std::unique_ptr<Emitter> emitter;  // of the graph that was built last
-  std::optional<TurnedLoads> turned; // of its loops
-  std::optional<PartSums> parts;     // that its rows are added to
-  bool isStreamed = false;           // what is written now goes past the caches
-  bool streams = false;              // something does
+  std::unique_ptr<Emitter> emitter;    // of the graph that was built last
+  std::optional<TurnedLoads> turned;   // of its loops
+  std::optional<ShortRows> rowsAcross; // that vectors run across, of its loops
+  std::optional<PartSums> parts;       // that its rows are added to
+  bool isStreamed = false;             // what is written now goes past the caches
+  bool streams = false;                // something does
 };
 
 } // namespace
@@ -137,10 +142,10 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
   if (turned && depth + 2 == groups.size())
     return emitBlocks(group, groups.back(), rangeOf(group), rangeOf(groups.back()));
   auto [from, to] = rangeOf(group);
+  if (rowsAcross && depth + 2 == groups.size())
+    return emitShortRows(*rowsAcross, group, groups.back(), {from, to}, isChunked);
   if (depth + 1 == groups.size() && lanesOf(group) > 1) {
-    // In whole lines, or the memory reads what was there of each.
-    bool fillsLines = lanesOf(group) * byteSize(roots[0].kind) % lineBytes == 0;
-    isStreamed = fillsLines && goesPastCaches(leastStreamed) && startsAtLines(group);
+    isStreamed = streamsVectors(group, lanesOf(group));
     emitVectors(group, from, to, isChunked);
     isStreamed = false;
     return;
@@ -156,6 +161,7 @@ void Nest::emitParts(llvm::ArrayRef<GridLoop> loops, std::optional<unsigned> chu
   auto columns = llvm::ArrayRef(dims).drop_front(sums->outer);
   auto groups = collapseLoops(g->graph, columns, emitter->live, stores());
   turned.reset();
+  findShortRows(groups);
   parts.emplace(function, *this, *emitter);
   parts->emit(loops, chunked, low, high,
               [&] { emitLoops(groups, 0, std::nullopt, nullptr, nullptr); });
@@ -200,6 +206,62 @@ void Nest::emitVectors(llvm::ArrayRef<unsigned> group, Value from, Value to, boo
   e.bindLevel(group.back(), setOf(group), whole, tailLanes, mask);
   each(whole);
   emitRoots();
+  inParts ? e.closeLoop() : e.closeBlock();
+}
+
+void Nest::findShortRows(llvm::ArrayRef<LoopGroup> groups) {
+  rowsAcross.reset();
+  if (!takesRows() && !turned && !groups.empty() && lanesOf(groups.back()) > 1)
+    rowsAcross = shortRows(g->graph, groups, emitter->live, stores());
+}
+
+// Rows by as many as whole vectors have, and what is left with lanes that are off.
+void Nest::emitShortRows(ShortRows rows, llvm::ArrayRef<unsigned> outer,
+                         llvm::ArrayRef<unsigned> inner, Range range, bool inParts) {
+  Emitter &e = *emitter;
+  auto [low, high] = boundsOf(g->graph, outer);
+  DimSet all = setOf(outer) | setOf(inner);
+  int64_t lanes = e.chooseLanes((high - low) * rows.columns, e.live);
+  auto rowsTogether = [&] { return rows.vectorsOf(lanes) * lanes / rows.columns; };
+  while (lanes > 8 && rowsTogether() > high - low)
+    lanes /= 2;
+  int64_t step = rowsTogether(), rest = (high - low) % step;
+  // The vectors of the rows from `row`, of which so many points are there.
+  auto emitFrom = [&](Value row, int64_t points) {
+    for (rows.first = 0; rows.first < points; rows.first += lanes) {
+      Value mask = nullptr;
+      if (points - rows.first < lanes) {
+        llvm::SmallVector<llvm::Constant *> exists;
+        for (int64_t lane = 0; lane < lanes; ++lane)
+          exists.push_back(e.b.getInt1(rows.first + lane < points));
+        mask = llvm::ConstantVector::get(exists);
+      }
+      e.openBlock();
+      e.bindRows(rows, all, row, lanes, mask);
+      emitRoots();
+      e.closeBlock();
+    }
+  };
+  auto [from, to] = range;
+  Value whole = to;
+  if (inParts || rest) {
+    Value length = e.b.CreateNSWSub(to, from);
+    whole = e.b.CreateNSWAdd(from, e.b.CreateAnd(length, e.i64(-step)));
+  }
+  if (high - low >= step) {
+    LoopGroup points(outer);
+    llvm::append_range(points, inner);
+    Value row = e.openLoop(from, whole, step, inParts);
+    isStreamed = streamsVectors(points, lanes);
+    emitFrom(row, step * rows.columns);
+    isStreamed = false;
+    e.closeLoop();
+  }
+  if (!rest)
+    return;
+  // Parts are whole vectors long: only the loop's very end leaves a rest.
+  inParts ? e.openIf(e.b.CreateICmpSLT(whole, to)) : e.openBlock();
+  emitFrom(whole, rest * rows.columns);
   inParts ? e.closeLoop() : e.closeBlock();
 }
 
@@ -297,6 +359,12 @@ bool Nest::goesPastCaches(int64_t least) const {
   });
 }
 
+// In whole lines, or the memory reads what was there of each.
+bool Nest::streamsVectors(llvm::ArrayRef<unsigned> vector, unsigned lanes) const {
+  bool fillsLines = lanes * byteSize(roots[0].kind) % lineBytes == 0;
+  return fillsLines && goesPastCaches(leastStreamed) && startsAtLines(vector);
+}
+
 // Whether whole vectors of the results start at lines, or within them.
 bool Nest::startsAtLines(llvm::ArrayRef<unsigned> vector) const {
   int64_t inLine = lineBytes / byteSize(roots[0].kind);
@@ -387,6 +455,7 @@ void Nest::emitBox(llvm::ArrayRef<GridLoop> grid, const Partition &part, Value c
   if (turned)
     std::rotate(groups.begin() + turned->along, groups.begin() + turned->along + 1,
                 groups.end() - 1);
+  findShortRows(groups);
   emitLoops(groups, 0, chunked, low, high);
   while (opened--)
     e.closeLoop();

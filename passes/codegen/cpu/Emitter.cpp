@@ -58,6 +58,13 @@ void Emitter::bindLevel(unsigned dim, DimSet all, Value variable, unsigned lanes
   variables[dim] = variable;
 }
 
+void Emitter::bindRows(const ShortRows &rows, DimSet all, Value row, unsigned lanes,
+                       Value laneMask) {
+  bindLevel(rows.row, all, row, lanes, laneMask);
+  variables[rows.column] = nullptr;
+  levels.back().shortRows = rows;
+}
+
 void Emitter::bindLoop(llvm::ArrayRef<unsigned> dims, Value position) {
   auto groups = collapseLoops(graph, dims, live, {});
   for (const auto &group : llvm::reverse(groups)) {

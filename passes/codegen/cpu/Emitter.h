@@ -8,7 +8,7 @@
 
 #include "passes/codegen/cpu/CpuTarget.h"
 #include "passes/codegen/cpu/LlvmTypes.h"
-#include "passes/codegen/kernel/LoopGroups.h"
+#include "passes/codegen/kernel/ShortRows.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 
@@ -38,7 +38,8 @@ public:
     DimSet dims = 0;
     llvm::Instruction *insertBefore = nullptr;
     unsigned lanes = 1;
-    Value laneMask = nullptr; // lanes that exist, in the last round of a loop
+    Value laneMask = nullptr;           // lanes that exist, in the last round of a loop
+    std::optional<ShortRows> shortRows; // that the lanes are at
     llvm::DenseMap<Node *, Value> values;
     llvm::DenseMap<Reduction *, llvm::SmallVector<Value>> reductions;
     // Of a loop: what to resume after it.
@@ -60,6 +61,8 @@ public:
   // collapsed into it.
   void bindLevel(unsigned dim, DimSet all, Value variable, unsigned lanes, Value laneMask);
   void closeLoop();
+  // The lanes are at points of `rows`, counted from those of row `row`.
+  void bindRows(const ShortRows &rows, DimSet all, Value row, unsigned lanes, Value laneMask);
   // In the innermost level the loop over `dims`, outer first, is at `position`.
   void bindLoop(llvm::ArrayRef<unsigned> dims, Value position);
   // What follows only runs where `condition` (one lane) holds, until closeLoop.
@@ -133,6 +136,8 @@ private:
   void storePastCaches(Value value, Value to, int64_t bytes, bool isNarrow);
   bool reachesFar(Node *node);
   Value gather(Node *node, Value base, int64_t stride, Value laneOffsets, Value mask);
+  // Of elements near each other, at constant places: one load and a shuffle; null: it is not that.
+  Value loadNear(Node *node, Value base, Value perLane, Value mask);
   Value iota(Node *node);
   Value compare(const Node *node, Value a, Value b);
   Value integerDivision(Op op, ElementKind kind, Value a, Value b);

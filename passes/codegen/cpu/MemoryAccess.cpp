@@ -58,6 +58,16 @@ Value Emitter::emitIndex(Index index) {
   return index->constant ? b.CreateNSWAdd(sum, i64(index->constant)) : sum;
 }
 
+// Where the lanes' elements are beside those of the row that the loop is at; null: where it is.
+static Value lanePlaces(llvm::IRBuilder<> &b, const ShortRows &rows, Index index, unsigned lanes) {
+  if (!index->coefficient(rows.row) && !index->coefficient(rows.column))
+    return nullptr;
+  llvm::SmallVector<uint64_t> places;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    places.push_back(rows.offsetOf(index, lane));
+  return llvm::ConstantDataVector::get(b.getContext(), places);
+}
+
 void Emitter::split(Index index, Value &base, int64_t &stride, Value &perLane) {
   const Level *vector = vectorLevel();
   stride = 0;
@@ -68,10 +78,18 @@ void Emitter::split(Index index, Value &base, int64_t &stride, Value &perLane) {
       return term;
     return b.CreateNSWMul(term, llvm::ConstantInt::getSigned(term->getType(), factor));
   };
+  const ShortRows *rows = vector && vector->shortRows ? &*vector->shortRows : nullptr;
+  if (rows && rows->isAlong(index)) {
+    stride = index->coefficient(rows->column);
+    if (stride * rows->first)
+      base = i64(stride * rows->first);
+  } else if (rows) {
+    perLane = lanePlaces(b, *rows, index, vector->lanes);
+  }
   for (auto [dim, factor] : index->dims) {
     if (!variables[dim])
       continue;
-    if (vector && (vector->dims >> dim & 1))
+    if (vector && !rows && (vector->dims >> dim & 1))
       stride += factor;
     Value term = scaled(variables[dim], factor);
     base = base ? b.CreateNSWAdd(base, term) : term;
@@ -183,7 +201,43 @@ Value Emitter::load(Node *node) {
                                    llvm::Constant::getNullValue(wideType));
     return fromMemory(node->kind, b.CreateShuffleVector(all, picks));
   }
+  if (!stride && perLane && !node->mask)
+    if (Value near = loadNear(node, base, perLane, mask))
+      return near;
   return gather(node, base, stride, perLane, mask);
+}
+
+Value Emitter::loadNear(Node *node, Value base, Value perLane, Value mask) {
+  auto *places = llvm::dyn_cast<llvm::ConstantDataVector>(perLane);
+  auto *exists = llvm::dyn_cast_or_null<llvm::Constant>(mask);
+  if (!places || (mask && !exists))
+    return nullptr;
+  unsigned width = places->getNumElements();
+  llvm::SmallVector<std::optional<int64_t>> of(width);
+  int64_t least = INT64_MAX, most = INT64_MIN;
+  for (unsigned lane = 0; lane < width; ++lane) {
+    if (exists && exists->getAggregateElement(lane)->isNullValue())
+      continue;
+    of[lane] = places->getElementAsAPInt(lane).getSExtValue();
+    least = std::min(least, *of[lane]);
+    most = std::max(most, *of[lane]);
+  }
+  int64_t count = most - least + 1;
+  if (count > width)
+    return nullptr;
+  llvm::SmallVector<int> picks;
+  for (const auto &place : of)
+    picks.push_back(place ? *place - least : llvm::PoisonMaskElem);
+  unsigned wide = std::max<int64_t>(llvm::PowerOf2Ceil(count), 2);
+  llvm::SmallVector<llvm::Constant *> isRead;
+  for (unsigned i = 0; i < wide; ++i)
+    isRead.push_back(b.getInt1(i < count));
+  llvm::Type *type = memoryType(node->kind, b.getContext());
+  Value from = element(bufferPointer(node->buffer()), node->kind,
+                       least ? b.CreateNSWAdd(base, i64(least)) : base);
+  Value read = maskedLoad(withLanes(type, wide), from, llvm::Align(byteSize(node->kind)),
+                          llvm::ConstantVector::get(isRead));
+  return fromMemory(node->kind, b.CreateShuffleVector(read, picks));
 }
 
 Value Emitter::gather(Node *node, Value base, int64_t stride, Value perLane, Value mask) {

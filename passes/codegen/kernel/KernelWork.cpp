@@ -9,6 +9,7 @@
 #include "passes/codegen/kernel/LibraryCall.h"
 #include "passes/codegen/kernel/Partition.h"
 #include "passes/codegen/kernel/RunningLoops.h"
+#include "passes/codegen/kernel/ShortRows.h"
 #include "passes/codegen/kernel/SortOrder.h"
 #include "passes/codegen/kernel/TurnedLoads.h"
 #include "passes/codegen/kernel/WindowSums.h"
@@ -165,13 +166,19 @@ public:
       : nest(nest), attention(attention), graph(nest.g->graph), work(work),
         live(Graph::reachable(nest.rootNodes())) {
     groups = collapseLoops(graph, nest.dims, live, nest.stores());
-    if (!groups.empty() && nest.keepsVectors(live, groups.back().back()))
-      vector = groups.back();
+    if (!nest.takesRows())
+      turned = turnedLoads(graph, groups, live);
+    if (groups.empty() || !nest.keepsVectors(live, groups.back().back()))
+      return;
+    if (!nest.takesRows() && !turned && shortRows(graph, groups, live, nest.stores()))
+      vector = groups[groups.size() - 2];
+    llvm::append_range(vector, groups.back());
   }
 
   void count() {
     product = findContraction(nest);
     if (product) {
+      turned.reset();
       countProduct(*product);
       work.of(Access::Strided) += readApart(graph, *product, work.products.back());
       work.of(ElementClass::OneByOne) += copiesInPieces(graph, *product, work.products.back());
@@ -183,8 +190,6 @@ public:
     for (Node *node : live)
       if (node->op == Op::Reduced)
         countFolding(node);
-    if (!product && !nest.takesRows())
-      turned = turnedLoads(graph, groups, live);
     for (Node *node : live) {
       double times = pointsOf(node->deps) * (node->deps & keys ? shareOfKeys : 1);
       if (countsAsFlop(node) && !inProduct.contains(node))

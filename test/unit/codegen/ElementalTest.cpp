@@ -49,6 +49,37 @@ TEST(Elemental, TransposeAndBroadcast) {
   }
 }
 
+// Vectors go across the ends of rows of a few elements: what lies as the result does, one element for each
+// row, one for each column, and every second one of an array for the columns.
+TEST(Elemental, ShortRows) {
+  for (int64_t columns = 2; columns <= 9; ++columns)
+    for (int64_t rows : {15, 16, 17, 64, 77, 1000, 50'003}) {
+      std::string out = tensor({rows, columns}), row = tensor({rows}), column = tensor({columns}),
+                  wide = tensor({2 * columns});
+      Floats x = numbers(rows * columns), r = numbers(rows, 2), c = numbers(columns, 3),
+             w = numbers(2 * columns, 4);
+      auto broadcast = [&](const std::string &name, const std::string &from, int dim) {
+        return "%" + name + "b = stablehlo.broadcast_in_dim %" + name + ", dims = [" +
+               std::to_string(dim) + "] : (" + from + ") -> " + out + "\n";
+      };
+      auto got = runKernel(
+          "(%x: " + out + ", %r: " + row + ", %c: " + column + ", %w: " + wide + ") -> " + out,
+          "%s = stablehlo.slice %w [1:" + std::to_string(2 * columns) + ":2] : (" + wide + ") -> " +
+              column + "\n" + broadcast("r", row, 0) + broadcast("c", column, 1) +
+              broadcast("s", column, 1) + "%i = stablehlo.iota dim = 0 : " + out +
+              "\n%1 = stablehlo.multiply %x, %rb : " + out + "\n%2 = stablehlo.add %1, %cb : " +
+              out + "\n%3 = stablehlo.subtract %sb, %2 : " + out +
+              "\n%4 = stablehlo.maximum %3, %i : " + out + "\nexec.yield %4 : " + out,
+          {x, r, c, w});
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j) {
+          float product = x[i * columns + j] * r[i];
+          ASSERT_EQ(got[0][i * columns + j], std::max(w[2 * j + 1] - (product + c[j]), float(i)))
+              << rows << "x" << columns << " at " << i << ", " << j;
+        }
+    }
+}
+
 // Pieces of a concatenation and the edge of a padding fall in the middle of vectors.
 TEST(Elemental, ConcatenateAndPad) {
   Floats x = numbers(5 * 30), y = numbers(5 * 7, 2), pad{9};
