@@ -10,7 +10,7 @@ RUN scripts/package
 FROM debian:12-slim AS runtime
 RUN --mount=type=bind,from=build,source=/tessera/build/packages,target=/packages \
     apt-get update && apt-get install -y --no-install-recommends /packages/tessera-runtime_*.deb /packages/tessera-mpi_*.deb \
-      libopenblas0-serial openmpi-bin && rm -rf /var/lib/apt/lists/*
+      libopenblas0-pthread openmpi-bin && rm -rf /var/lib/apt/lists/*
 WORKDIR /work
 ENTRYPOINT ["tessera"]
 

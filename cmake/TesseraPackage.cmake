@@ -30,7 +30,7 @@ macro(tessera_package component section description)
   install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component} RENAME copyright)
 endmacro()
 
-tessera_package(runtime libs "Runs programs that Tessera compiled: libtessera_runtime and tessera run" RECOMMENDS "libopenblas0-serial | liblapack3" SUGGESTS tessera-compiler,tessera-mpi)
+tessera_package(runtime libs "Runs programs that Tessera compiled: libtessera_runtime and tessera run" RECOMMENDS "libopenblas0-pthread | liblapack3" SUGGESTS tessera-compiler,tessera-mpi)
 tessera_package(runtime_dev libdevel "C and C++ headers of Tessera's runtime" DEPENDS runtime)
 tessera_package(compiler libs "Compiles models for one device into programs for many: libtessera_compiler and tessera compile" DEPENDS runtime)
 tessera_package(compiler_dev libdevel "C and C++ headers of Tessera's compiler" DEPENDS compiler runtime_dev)

@@ -1,5 +1,6 @@
 #include "runtime/library/Lapack.h"
 #include <dlfcn.h>
+#include <mutex>
 
 namespace tessera::runtime {
 
@@ -10,19 +11,31 @@ using library::Lapack;
 using library::LapackArray;
 
 // liblapack, with the BLAS that it depends on: opened once, and never closed.
-void *lapackLibrary() {
-  static void *library = [] {
-    void *opened = dlopen("liblapack.so.3", RTLD_NOW | RTLD_LOCAL);
-    if (!opened)
-      opened = dlopen("liblapack.so", RTLD_NOW | RTLD_LOCAL);
+struct LapackLibrary {
+  void *handle;
+  bool isForOneThread; // its functions may not be called by several at a time
+
+  static const LapackLibrary &opened() {
+    static const LapackLibrary library = open();
+    return library;
+  }
+
+private:
+  static LapackLibrary open() {
+    void *handle = dlopen("liblapack.so.3", RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+      handle = dlopen("liblapack.so", RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+      return {nullptr, false};
     // A BLAS with threads of its own would give other bits for other numbers of cores.
-    if (opened)
-      if (void *symbol = dlsym(opened, "openblas_set_num_threads"))
-        reinterpret_cast<void (*)(int)>(symbol)(1);
-    return opened;
-  }();
-  return library;
-}
+    if (void *symbol = dlsym(handle, "openblas_set_num_threads"))
+      reinterpret_cast<void (*)(int)>(symbol)(1);
+    // OpenBLAS shares its buffers among callers, and only where it has threads it locks them.
+    constexpr int kThreads = 1;
+    void *parallel = dlsym(handle, "openblas_get_parallel");
+    return {handle, parallel && reinterpret_cast<int (*)()>(parallel)() != kThreads};
+  }
+};
 
 // As Fortran's linkers know the function of an element type.
 std::string symbolOf(const Lapack &lapack) {
@@ -39,6 +52,10 @@ std::string symbolOf(const Lapack &lapack) {
 
 int32_t runLapack(const TesseraKernelArgs *args, uint32_t gridBegin, uint32_t gridEnd) {
   const LapackPlan &plan = *static_cast<const LapackPlan *>(args->plan);
+  static std::mutex oneCaller;
+  std::unique_lock<std::mutex> lock(oneCaller, std::defer_lock);
+  if (LapackLibrary::opened().isForOneThread)
+    lock.lock();
   Problems problems = Problems::of(plan.call.batch, gridBegin, gridEnd);
   for (int64_t i = problems.begin; i < problems.end; ++i)
     plan.run({plan, args->buffers, static_cast<char *>(args->scratch), i});
@@ -88,17 +105,17 @@ Result<LibraryKernel> findLapack(const library::Call &call) {
   if (!plan->run)
     return badNumbers(call);
   std::string symbol = symbolOf(lapack);
-  void *opened = lapackLibrary();
+  void *opened = LapackLibrary::opened().handle;
   if (!opened)
     return Status(
         Code::Unimplemented,
         "the program calls LAPACK's " + symbol.substr(0, symbol.size() - 1) +
-            ", and liblapack.so.3 cannot be opened: install it (Debian: libopenblas0-serial)");
+            ", and liblapack.so.3 cannot be opened: install it (Debian: libopenblas0-pthread)");
   plan->symbol = dlsym(opened, symbol.c_str());
   if (!plan->symbol)
     return Status(Code::Unimplemented,
                   "liblapack.so.3 has no function " + symbol +
-                      ": install a complete one (Debian: libopenblas0-serial)");
+                      ": install a complete one (Debian: libopenblas0-pthread)");
   LibraryKernel kernel;
   kernel.function = runLapack;
   for (const auto *arrays : {&lapack.inputs, &lapack.outputs}) {
