@@ -202,6 +202,8 @@ API cuMemAllocAsync(uint64_t *memory, size_t bytes, Stream *stream) {
   if (stream->capture)
     return CaptureUnsupported;
   Gpu &gpu = Gpu::ofProcess();
+  if (gpu.usesPool)
+    stream->drain(); // what the stream gives back before is free, however late it is
   std::lock_guard lock(gpu.mutex);
   *memory = gpu.usesPool ? gpu.memory.allocateFromPool(bytes, stream->device)
                          : gpu.memory.allocate(bytes, stream->device);

@@ -50,14 +50,14 @@ bool Memory::release(uint64_t address) {
 
 uint64_t Memory::allocateFromPool(size_t bytes, unsigned device) {
   Share &share = shares_[device];
-  std::vector<uint64_t> &free = share.pool[bytes];
+  std::set<uint64_t> &free = share.pool[bytes];
   if (free.empty())
     return allocate(bytes, device);
-  uint64_t address = free.back();
+  uint64_t address = *free.begin();
   Block &block = blocks_[address];
   if (share.used + bytes > share.total)
     return 0;
-  free.pop_back();
+  free.erase(free.begin());
   share.used += bytes;
   block.isFree = false;
   std::memset(block.bytes.get(), 0xff, bytes);
@@ -71,7 +71,7 @@ bool Memory::releaseToPool(uint64_t address) {
   Share &share = shares_[it->second.device];
   share.used -= it->second.size;
   it->second.isFree = true;
-  share.pool[it->second.size].push_back(address);
+  share.pool[it->second.size].insert(address);
   return true;
 }
 

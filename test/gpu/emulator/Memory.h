@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,7 @@ public:
   // 256-byte aligned, filled with ones, which no program should read. 0: there is no room.
   uint64_t allocate(size_t bytes, unsigned device = 0);
   bool release(uint64_t address);
-  // Of a pool, which gives what it got back to the next who wants as much.
+  // Of a pool, which gives the first of what it got back to the next who wants as much.
   uint64_t allocateFromPool(size_t bytes, unsigned device = 0);
   bool releaseToPool(uint64_t address);
   // The block that holds all of [address, address + bytes), with the offset there; null: none does, or,
@@ -59,7 +60,7 @@ public:
 private:
   struct Share { // of a device
     size_t used = 0, total = 0;
-    std::map<size_t, std::vector<uint64_t>> pool; // what is free, by bytes
+    std::map<size_t, std::set<uint64_t>> pool; // what is free, by bytes
   };
   std::map<uint64_t, Block> blocks_;
   std::vector<Share> shares_;
