@@ -63,7 +63,7 @@ ModuleGraph::ModuleGraph(ModuleOp module) : meshes(module) {
     if (function.isExternal() || function.isPrivate())
       continue; // what custom calls name
     for (BlockArgument argument : function.getArguments())
-      addBoundary(numberOf(argument), argument.getType());
+      addBoundary(numberOf(argument), argument.getType(), /*isResult=*/false);
     addRegion(function.getBody());
     addReturns(function);
   }
@@ -289,38 +289,66 @@ void ModuleGraph::addReturns(func::FuncOp function) {
       entry.operands.push_back(numberOf(value));
       entry.results.push_back(newValue(Value(), value.getType(), attr));
       functionResults.push_back({function, static_cast<unsigned>(i), entry.results[0]});
-      addBoundary(entry.results[0], value.getType());
+      addBoundary(entry.results[0], value.getType(), /*isResult=*/true);
       append(terminator, std::move(entry));
     }
   }
 }
 
-void ModuleGraph::addBoundary(int32_t value, Type type) {
+void ModuleGraph::addBoundary(int32_t value, Type type, bool isResult) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return;
-  Boundary boundary{value, tensor.getShape(), {}};
+  Boundary boundary{value, isResult, tensor.getShape(), {}};
   for (const sharding::DimSharding &dim : graph.values[value].sharding.dims)
     boundary.annotated.push_back(dim.axes.size());
   boundaries.push_back(std::move(boundary));
 }
 
 // Of what propagation added to an input or output, whole axes that divide the dimension stay:
-// callers hold plain, equal shards unless they ask for others.
+// callers hold plain, equal shards unless they ask for others. Who asked for an argument in unequal
+// shards gets results of its shape that lie so as they lie: a step's state stays as it is.
 void ModuleGraph::evenBoundaries() {
+  auto isEven = [&](const Boundary &boundary, size_t d, size_t count) {
+    const sharding::PropagatedValue &value = graph.values[boundary.value];
+    ArrayRef<sharding::AxisRef> axes = value.sharding.dims[d].axes;
+    int64_t shards = 1;
+    for (const sharding::AxisRef &axis : axes.take_front(count))
+      shards *= axis.size;
+    return boundary.shape[d] % shards == 0;
+  };
+  DenseMap<ArrayRef<int64_t>, SmallVector<const Boundary *>> unequal; // as annotated, by shape
+  for (const Boundary &boundary : boundaries)
+    for (auto [d, count] : llvm::enumerate(boundary.annotated))
+      if (!isEven(boundary, d, count)) {
+        unequal[boundary.shape].push_back(&boundary);
+        break;
+      }
+  auto liesAs = [&](const Boundary &boundary, const Boundary *other) {
+    const sharding::PropagatedValue &value = graph.values[boundary.value];
+    const sharding::PropagatedValue &asked = graph.values[other->value];
+    return value.mesh == asked.mesh &&
+           llvm::all_of(llvm::enumerate(other->annotated), [&](auto entry) {
+             auto [d, count] = entry;
+             ArrayRef<sharding::AxisRef> axes = value.sharding.dims[d].axes;
+             ArrayRef<sharding::AxisRef> wanted = asked.sharding.dims[d].axes;
+             return axes.size() >= count && axes.take_front(count) == wanted.take_front(count);
+           });
+  };
   for (const Boundary &boundary : boundaries) {
     sharding::PropagatedValue &value = graph.values[boundary.value];
-    for (auto [d, dim] : llvm::enumerate(value.sharding.dims)) {
-      int64_t shards = 1;
-      for (size_t i = 0; i < dim.axes.size(); ++i) {
-        shards *= dim.axes[i].size;
-        bool even = isWhole(*meshOf[value.mesh], dim.axes[i]) && boundary.shape[d] % shards == 0;
-        if (i >= boundary.annotated[d] && !even) {
+    SmallVector<size_t> kept = boundary.annotated;
+    if (auto others = unequal.find(boundary.shape); boundary.isResult && others != unequal.end())
+      for (const Boundary *other : others->second)
+        if (liesAs(boundary, other))
+          for (auto [count, more] : llvm::zip(kept, other->annotated))
+            count = std::max(count, more);
+    for (auto [d, dim] : llvm::enumerate(value.sharding.dims))
+      for (size_t i = kept[d]; i < dim.axes.size(); ++i)
+        if (!isWhole(*meshOf[value.mesh], dim.axes[i]) || !isEven(boundary, d, i + 1)) {
           dim.axes.truncate(i);
           break;
         }
-      }
-    }
   }
 }
 

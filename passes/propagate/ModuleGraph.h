@@ -56,11 +56,12 @@ private:
   // A value that callers see, and how many axes its dimensions have from annotations.
   struct Boundary {
     int32_t value;
+    bool isResult;
     llvm::ArrayRef<int64_t> shape;
     llvm::SmallVector<size_t> annotated;
   };
 
-  void addBoundary(int32_t value, mlir::Type type);
+  void addBoundary(int32_t value, mlir::Type type, bool isResult);
   void evenBoundaries();
   void addRegion(mlir::Region &region);
   void addOp(mlir::Operation *op);

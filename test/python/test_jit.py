@@ -327,6 +327,30 @@ def test_results_stay_sharded():
     assert len(traced) <= 2  # once for the array of the host, once for the sharded one
 
 
+def test_shardings_need_not_divide():
+    @functools.partial(tessera.jit, mesh=mesh, in_shardings=(P("data", "model"), P("model"), P("model")), donate_argnums=(0, 1))
+    def step(w, b, x):
+        def loss(w, b):
+            return jnp.mean((jnp.tanh(x @ w) + b) ** 2)
+
+        gradients = jax.grad(loss, (0, 1))(w, b)
+        return w - gradients[0], b - gradients[1]
+
+    x = normal(5, 7)
+    state = wanted = normal(7, 30), normal(30)
+    for _ in range(3):
+        state = step(*state, x)
+        wanted = step._jitted.__wrapped__(*wanted, x)
+    for found, each in zip(state, wanted):
+        np.testing.assert_allclose(found, each, 1e-5, 1e-6)
+    assert [array.sharding.spec for array in state] == [(("data",), ("model",)), (("model",),)]
+    out = tessera.jit(lambda x: x + 1, mesh=mesh, out_shardings=P(None, ("model", "data")))(x)
+    np.testing.assert_allclose(out, x + 1, 1e-6)
+    assert out.sharding.spec == ((), ("model", "data"))
+    with pytest.raises(ValueError, match="divisible by|evenly divide"):  # JAX's own stays as it is
+        jax.eval_shape(jax.jit(lambda x: x, in_shardings=NamedSharding(mesh, P("data"))), x)
+
+
 def test_what_a_step_gave_is_not_compiled_for_where_it_lies_as_the_step_wants_it():
     traced = []
 

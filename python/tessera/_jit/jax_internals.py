@@ -1,7 +1,10 @@
 """What JAX keeps to itself and tessera.jit needs, in one place: tried with JAX 0.10."""
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import contextvars
+import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -9,7 +12,7 @@ from jax._src import config, core, dispatch, dtypes, pjit, source_info_util
 from jax._src.array import ArrayImpl as ArrayImpl
 from jax._src.interpreters import mlir
 from jax._src.random.prng import PRNGKeyArray as PRNGKeyArray
-from jax.sharding import AbstractMesh, NamedSharding
+from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 
 # Everything besides the arguments that changes what tracing gives: precision, 64 bits, the mesh in context, ..
 trace_context: Callable[[], Any] = config.trace_context
@@ -34,6 +37,36 @@ def meshes_of_shardings(jitted: Any) -> tuple[AbstractMesh, ...]:
     info = jitted._jit_info
     shardings = [*info.in_shardings_leaves, *info.out_shardings_leaves]
     return tuple({s.mesh.abstract_mesh: None for s in shardings if isinstance(s, NamedSharding)})
+
+
+@contextlib.contextmanager
+def any_sizes() -> Iterator[None]:
+    """Shardings of arguments and results need not divide them: JAX refuses those that don't, as XLA would."""
+    token = _any_sizes.set(True)
+    try:
+        yield
+    finally:
+        _any_sizes.reset(token)
+
+
+_any_sizes: contextvars.ContextVar[bool] = contextvars.ContextVar("any_sizes", default=False)
+_named: Any = NamedSharding
+_shard_shape = _named.shard_shape
+
+
+def _axes_of(entry: Any) -> tuple[Any, ...]:
+    """Of a dimension's entry in a PartitionSpec."""
+    return tuple(entry) if isinstance(entry, (tuple, list)) else () if entry in (None, PartitionSpec.UNCONSTRAINED) else (entry,)
+
+
+def _largest_shard_shape(self: NamedSharding, shape: tuple[int, ...]) -> Any:
+    if not _any_sizes.get():
+        return _shard_shape(self, shape)
+    shards = [math.prod(self.mesh.shape[axis] for axis in _axes_of(entry)) for entry in self.spec]
+    return (*(-(-size // count) for size, count in zip(shape, shards)), *shape[len(shards):])
+
+
+_named.shard_shape = _largest_shard_shape
 
 
 def lower(traced: jax.stages.Traced, platforms: tuple[str, ...]) -> jax.stages.Lowered:

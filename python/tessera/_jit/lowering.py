@@ -38,7 +38,7 @@ def is_key(dtype: Any) -> bool:
 
 def trace(jitted: Any, args: Any, kwargs: Any, mesh: AnyMesh | None) -> jax.stages.Traced:
     """As jitted.trace. Fails where the function does what no compiled program can."""
-    with inside(mesh):
+    with inside(mesh), jax_internals.any_sizes():
         traced: jax.stages.Traced = jitted.trace(*args, **kwargs)
     if refused := effects.refusal(traced.jaxpr.jaxpr):
         raise CompileError(f"error: {refused}")
@@ -46,7 +46,7 @@ def trace(jitted: Any, args: Any, kwargs: Any, mesh: AnyMesh | None) -> jax.stag
 
 
 def lower(traced: jax.stages.Traced, mesh: AnyMesh | None) -> tuple[jax.stages.Lowered, Lowering]:
-    with inside(mesh):
+    with inside(mesh), jax_internals.any_sizes():
         lowered = jax_internals.lower(traced, LOWERED_FOR)
     if jax_internals.closes_over_references(lowered):
         raise CompileError(f"error: {traced.fun_name}: jax.Ref is not supported: pass the array, and return the new one")

@@ -70,6 +70,19 @@ func.func @boundaries(%x: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   return %0 : tensor<6xf32>
 }
 
+// Who gives an argument in unequal shards takes results of its shape that lie so.
+// CHECK-LABEL: @state
+// CHECK-SAME: %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"b"}]>}
+// CHECK-SAME: -> (tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"c", ?}]>}, tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"b", ?}]>},
+// CHECK-SAME: tensor<6x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {?}]>})
+func.func @state(%x: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"c"}]>}, %y: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"b"}]>})
+    -> (tensor<6xf32>, tensor<8xf32>, tensor<6x2xf32>) {
+  %0 = stablehlo.add %x, %x : tensor<6xf32>
+  %1 = stablehlo.add %y, %y : tensor<8xf32>
+  %2 = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<6xf32>) -> tensor<6x2xf32>
+  return %0, %1, %2 : tensor<6xf32>, tensor<8xf32>, tensor<6x2xf32>
+}
+
 // Elementwise ops go first: the dot takes what the sum has from the bias.
 // CHECK-LABEL: @op_priority
 func.func @op_priority(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}, %y: tensor<8x8xf32>,
