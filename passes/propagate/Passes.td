@@ -131,8 +131,9 @@ def VerifyPropagate : Pass<"tessera-verify-propagate", "::mlir::ModuleOp"> {
     ```mlir
     %1 = stablehlo.tanh %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?} ]>]>} : tensor<8xf32>
     ```
-    is refused: its dimension is still open. Every tensor has a sharding on a mesh of the module, with closed dimensions; none at the program's boundary is unreduced; nothing is left that only speaks to propagation.
+    is refused: its dimension is still open. Every tensor has a sharding on a mesh of the module, with closed dimensions; none at the program's boundary is unreduced; nothing is left that only speaks to propagation. Attributes that no phase reads are refused, too, but `with-foreign-attributes`.
   }];
+  let options = [Option<"withForeignAttributes", "with-foreign-attributes", "bool", "false", "Lets attributes be that no phase reads: those of a program that has not been imported">];
 }
 
 def PrintShardingOrigins : Pass<"tessera-print-sharding-origins", "::mlir::ModuleOp"> {

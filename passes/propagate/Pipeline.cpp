@@ -9,7 +9,7 @@ namespace tessera {
 #define GEN_PASS_REGISTRATION
 #include "passes/propagate/Passes.h.inc"
 
-void buildPropagatePipeline(mlir::OpPassManager &pm) {
+static void addPasses(mlir::OpPassManager &pm, bool isImported) {
   pm.addPass(createNormalizeShardings());
   pm.addPass(createCheckGroups());
   pm.addPass(createSplitConstants());
@@ -17,16 +17,18 @@ void buildPropagatePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createPropagateShardings());
   pm.addPass(createFinalizeShardings());
   pm.addPass(createMergeConstants());
-  pm.addPass(createVerifyPropagate());
+  pm.addPass(createVerifyPropagate({.withForeignAttributes = !isImported}));
 }
+
+void buildPropagatePipeline(mlir::OpPassManager &pm) { addPasses(pm, /*isImported=*/true); }
 
 void registerPropagatePasses() {
   registerPropagatePhasePasses();
   static mlir::PassPipelineRegistration<> pipeline(
       "tessera-propagate", "Give every value a sharding, from the annotations on some.",
-      [](mlir::OpPassManager &pm) {
-        pm.addPass(createInlineCalls()); // of a program that has not been imported
-        buildPropagatePipeline(pm);
+      [](mlir::OpPassManager &pm) { // of a program that need not have been imported
+        pm.addPass(createInlineCalls());
+        addPasses(pm, /*isImported=*/false);
       });
 }
 

@@ -72,8 +72,10 @@ WalkResult checkOp(Operation *op) {
 }
 
 struct VerifyPropagate : impl::VerifyPropagateBase<VerifyPropagate> {
+  using VerifyPropagateBase::VerifyPropagateBase;
+
   void runOnOperation() override {
-    if (failed(verifyAttributes(getOperation())))
+    if (!withForeignAttributes && failed(verifyAttributes(getOperation())))
       return signalPassFailure();
     if (getOperation()->walk<WalkOrder::PreOrder>(checkOp).wasInterrupted())
       signalPassFailure();
