@@ -125,6 +125,26 @@ void makeTall(ContractionCells &cells, const Product &product, int64_t inner, in
   cells.mPanel = cells.mChunk;
 }
 
+void passRows(ContractionCells &cells, const Product &product, int64_t columns) {
+  constexpr int64_t wide = 512, block = 128; // of sums (Reduction::chainBlock)
+  auto n = static_cast<int64_t>(product.n), k = static_cast<int64_t>(product.k);
+  if (k <= 2 * block)
+    return;
+  cells.kBlock = block;
+  cells.nChunk = atLeast(llvm::alignTo(wide, columns), n, columns);
+  cells.outerChunk = 1;
+}
+
+void narrowCells(ContractionCells &cells, const Product &product, int64_t columns) {
+  constexpr int64_t wide = 64, block = 512;
+  auto n = static_cast<int64_t>(product.n), k = static_cast<int64_t>(product.k);
+  cells.kBlock = k > block ? block : 0;
+  cells.mChunk = cells.mPanel = static_cast<int64_t>(product.m);
+  cells.nChunk = atLeast(llvm::alignTo(wide, columns), n, columns);
+  cells.nPanel = columns;
+  cells.outerChunk = 1;
+}
+
 // A cell copies its columns of b once, and reads (or copies) its rows of a as often as there are
 // chunks of columns: the sides of a cell are as the costs of the two.
 ContractionCells tileCells(const Product &product, int64_t rows, int64_t columns) {

@@ -24,6 +24,12 @@ ContractionCells contractionCells(const Product &product, int64_t rows, int64_t 
                                   int64_t bytes, bool inBlocks);
 // The same where rows are those of a window's positions, `inner` of each, and are copied side by side.
 void makeTall(ContractionCells &cells, const Product &product, int64_t inner, int64_t columns);
+// The same where a few rows of a go past b, which is read where it lies: a block of its rows at a time,
+// some lines of each.
+void passRows(ContractionCells &cells, const Product &product, int64_t columns);
+// The same where those few rows are the columns of a result, and b's columns its rows: these are copied
+// by one vector at a time, some lines of each.
+void narrowCells(ContractionCells &cells, const Product &product, int64_t columns);
 // With a tile of common size: which one it is depends on the processor.
 ContractionCells commonCells(const Product &product, bool inBlocks);
 // Likewise for products of bf16 by a processor's tiles, some twenty times as fast.

@@ -340,7 +340,7 @@ Value ContractionEmitter::sumsOf(Tile tile) {
   auto numberOf = [&](Value start, Value low, int64_t step) {
     return b.CreateUDiv(b.CreateNSWAdd(b.CreateNSWSub(start, low), e.i64(step - 1)), e.i64(step));
   };
-  Value number = b.CreateNSWAdd(b.CreateNSWMul(numberOf(tile.n0, nLow, plan.columns()),
+  Value number = b.CreateNSWAdd(b.CreateNSWMul(numberOf(tile.n0, nFirst, plan.columns()),
                                                e.i64(llvm::divideCeil(plan.mChunk, plan.rows))),
                                 numberOf(tile.m0, mLow, plan.rows));
   Value all = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchSums);
@@ -449,6 +449,7 @@ void ContractionEmitter::emitCell(Value cell, llvm::Instruction *before) {
   Value rest = cell;
   std::tie(mLow, mHigh) = chunkRange(e, takeDigit(e, rest, mChunks), plan.mChunk, plan.mSize);
   std::tie(nLow, nHigh) = chunkRange(e, takeDigit(e, rest, nChunks), plan.nChunk, plan.nSize);
+  nFirst = nLow;
   auto [low, high] = chunkRange(e, rest, plan.outerChunk, plan.outerCount);
   rest = e.openLoop(low, high, 1, false);
   for (const LoopGroup &group : llvm::reverse(plan.outer))

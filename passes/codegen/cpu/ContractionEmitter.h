@@ -138,11 +138,12 @@ protected:
   Emitter &e;
   llvm::IRBuilder<> &b;
   ElementKind kind;
-  Value mLow, mHigh, nLow, nHigh;
-  Value panelLow, panelHigh; // rows of a that are worked on: of a panel, where they are copied
-  Value flat = nullptr;      // the variable of a loop over panels
-  Value flatRun = nullptr;   // where a run of b's loops of k begins
-  LoopGroup turnedRows;      // all of m's loops, where results lie side by side along them
+  Value mLow, mHigh, nLow, nHigh; // of a cell, or of its columns that are copied at a time
+  Value nFirst;                   // of a cell
+  Value panelLow, panelHigh;      // rows of a that are worked on: of a panel, where they are copied
+  Value flat = nullptr;           // the variable of a loop over panels
+  Value flatRun = nullptr;        // where a run of b's loops of k begins
+  LoopGroup turnedRows;           // all of m's loops, where results lie side by side along them
   Value kLow = nullptr, kHigh = nullptr; // of a block
   int64_t scratchA = 0, scratchB = 0, scratchSums = 0, scratchResults = 0;
 };

@@ -45,6 +45,10 @@ static void chooseCells(ContractionPlan &plan, const Graph &graph) {
   int64_t bytes = plan.product->kind == ElementKind::F64 ? 8 : 4;
   static_cast<ContractionCells &>(plan) =
       contractionCells(product, plan.rows, plan.columns(), bytes, goesInBlocks(plan));
+  if (readsFewRows(plan))
+    passRows(plan, product, plan.columns());
+  if (isNarrow(plan))
+    narrowCells(plan, product, plan.columns());
   if (plan.acrossA && !plan.mAround.empty())
     makeTall(plan, product, boundsOf(graph, plan.m).second, plan.columns());
 }
@@ -110,10 +114,13 @@ void chooseTile(ContractionPlan &plan, const VectorFeatures &features) {
   unsigned widest = features.bytes / byteSize(plan.product->kind);
   plan.lanes = std::min<int64_t>(widest, llvm::PowerOf2Ceil(plan.nSize));
   plan.vectors = plan.nSize > plan.lanes && !plan.isTurned ? 2 : 1;
+  unsigned registers = features.bytes == 64 ? 32 : 16;
+  if (readsFewRows(plan))
+    plan.vectors = std::min<unsigned>((registers - 2) / (plan.mSize + 1), 8);
   if (plan.isTurned) // squares, which are turned in registers
     plan.rows = std::min<int64_t>(plan.lanes, plan.mSize);
   else
-    chooseRows(plan, features.bytes == 64 ? 32 : 16);
+    chooseRows(plan, registers);
 }
 
 void choosePairs(ContractionPlan &plan, Graph &graph, const VectorFeatures &features) {

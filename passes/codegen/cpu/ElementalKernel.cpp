@@ -5,7 +5,9 @@
 // is a nest of its own, with its own graph), merged where every access allows it, and the innermost
 // is run by vectors.
 #include "passes/codegen/cpu/KernelEmitter.h"
+#include "passes/codegen/cpu/LoopNest.h"
 #include "passes/codegen/cpu/PartSums.h"
+#include "passes/codegen/cpu/PastRows.h"
 #include "passes/codegen/cpu/TurnedBlock.h"
 #include "passes/codegen/kernel/NestGraph.h"
 
@@ -31,11 +33,10 @@ private:
   void emitRoots(bool ofRows = false);
   void emitParts(llvm::ArrayRef<GridLoop> loops, std::optional<unsigned> chunked, Value low,
                  Value high);
-  // The vector loop from..to of `group`, with `each` before its roots. `inParts`: not all of it.
-  void emitVectors(
-      llvm::ArrayRef<unsigned> group, Value from, Value to, bool inParts,
-      llvm::function_ref<void(Value at)> each = [](Value) {});
   using Range = std::pair<Value, Value>;
+  // The results [from, to) along `group`, of sums that are formed of some of them before.
+  void emitSumsFirst(llvm::ArrayRef<Node *> sums, llvm::ArrayRef<unsigned> group, Value from,
+                     Value to, bool inParts);
   void findShortRows(llvm::ArrayRef<LoopGroup> groups);
   void emitShortRows(ShortRows rows, llvm::ArrayRef<unsigned> outer, llvm::ArrayRef<unsigned> inner,
                      Range range, bool inParts);
@@ -145,11 +146,20 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
   if (rowsAcross && depth + 2 == groups.size())
     return emitShortRows(*rowsAcross, group, groups.back(), {from, to}, isChunked);
   if (depth + 1 == groups.size() && lanesOf(group) > 1) {
+    if (auto past = rowsPastColumns(LoopGroup(group), e.live)) {
+      PastRows(function, e, *past, group, lanesOf(group)).emit(from, to, isChunked, [&] {
+        emitRoots();
+      });
+      return;
+    }
     isStreamed = streamsVectors(group, lanesOf(group));
-    emitVectors(group, from, to, isChunked);
+    overVectors(e, group, lanesOf(group), from, to, isChunked, [&](Value) { emitRoots(); });
     isStreamed = false;
     return;
   }
+  if (depth + 1 == groups.size())
+    if (auto sums = sumsBefore(LoopGroup(group), e.live); !sums.empty())
+      return emitSumsFirst(sums, group, from, to, isChunked);
   Value variable = e.openLoop(from, to, 1, isChunked);
   e.bindLevel(group.back(), setOf(group), variable, 1, nullptr);
   emitLoops(groups, depth + 1, chunked, low, high);
@@ -167,46 +177,39 @@ void Nest::emitParts(llvm::ArrayRef<GridLoop> loops, std::optional<unsigned> chu
               [&] { emitLoops(groups, 0, std::nullopt, nullptr, nullptr); });
 }
 
-void Nest::emitVectors(llvm::ArrayRef<unsigned> group, Value from, Value to, bool inParts,
-                       llvm::function_ref<void(Value at)> each) {
+void Nest::emitSumsFirst(llvm::ArrayRef<Node *> sums, llvm::ArrayRef<unsigned> group, Value from,
+                         Value to, bool inParts) {
+  constexpr int64_t strip = 256;
   Emitter &e = *emitter;
+  auto &b = e.b;
   auto [first, last] = boundsOf(g->graph, group);
-  unsigned lanes = lanesOf(group);
-  int64_t size = last - first, rest = size % lanes;
-  Value whole = to;
-  if (inParts || rest) {
-    Value length = e.b.CreateNSWSub(to, from);
-    whole = e.b.CreateNSWAdd(from, e.b.CreateAnd(length, e.i64(-static_cast<int64_t>(lanes))));
-  }
-  if (size >= lanes) {
-    Value variable = e.openLoop(from, whole, lanes, inParts);
-    e.bindLevel(group.back(), setOf(group), variable, lanes, nullptr);
-    each(variable);
+  Value start = e.openLoop(from, to, strip, inParts);
+  Value end =
+      b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(start, e.i64(strip)), to);
+  llvm::SmallVector<int64_t> offsets;
+  for (Node *sum : sums)
+    offsets.push_back(
+        function.reserveScratch(std::min(strip, int64_t(llvm::alignTo(last - first, 64))) * 8));
+  auto placeOf = [&](size_t i, Value at) {
+    Value row = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, offsets[i]);
+    return b.CreateInBoundsGEP(e.typeOf(sums[i]->kind, 1), row, b.CreateNSWSub(at, start));
+  };
+  Value at = e.openLoop(start, end, 1, false);
+  e.bindLevel(group.back(), setOf(group), at, 1, nullptr);
+  llvm::SmallVector<Value> values;
+  for (Node *sum : sums)
+    values.push_back(e.emit(sum));
+  for (auto [i, value] : llvm::enumerate(values))
+    b.CreateStore(value, placeOf(i, at));
+  e.closeLoop();
+  unsigned lanes = std::min<unsigned>(e.chooseLanes(last - first, e.live), 64);
+  overVectors(e, group, lanes, start, end, /*inParts=*/true, [&](Value at) {
+    for (auto [i, sum] : llvm::enumerate(sums))
+      e.levels.back().values[sum] = b.CreateAlignedLoad(
+          e.typeOf(sum->kind, e.lanes()), placeOf(i, at), llvm::Align(byteSize(sum->kind)));
     emitRoots();
-    e.closeLoop();
-  }
-  // Parts are whole vectors long: only the loop's very end leaves a rest, or a piece that starts
-  // in mid-vector.
-  bool isRagged = inParts && first % lanes != 0;
-  if (!rest && !isRagged)
-    return;
-  unsigned tailLanes = isRagged ? lanes : std::max<unsigned>(llvm::PowerOf2Ceil(rest), 2);
-  inParts ? (void)e.openLoop(whole, to, lanes, true) : e.openBlock();
-  Value mask = nullptr;
-  if (isRagged) {
-    llvm::Type *type = llvm::FixedVectorType::get(e.b.getInt32Ty(), lanes);
-    Value left = e.b.CreateTrunc(e.b.CreateNSWSub(to, whole), e.b.getInt32Ty());
-    mask = e.b.CreateICmpULT(e.b.CreateStepVector(type), e.splat(left, lanes));
-  } else if (rest != tailLanes) {
-    llvm::SmallVector<llvm::Constant *> exists;
-    for (unsigned lane = 0; lane < tailLanes; ++lane)
-      exists.push_back(e.b.getInt1(lane < rest));
-    mask = llvm::ConstantVector::get(exists);
-  }
-  e.bindLevel(group.back(), setOf(group), whole, tailLanes, mask);
-  each(whole);
-  emitRoots();
-  inParts ? e.closeLoop() : e.closeBlock();
+  });
+  e.closeLoop();
 }
 
 void Nest::findShortRows(llvm::ArrayRef<LoopGroup> groups) {
@@ -290,7 +293,11 @@ void Nest::emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> v
     emitLines(vector, columns, bind);
   } else {
     isStreamed = isPast;
-    emitVectors(vector, columns.first, columns.second, /*inParts=*/true, bind);
+    overVectors(e, vector, lanesOf(vector), columns.first, columns.second, /*inParts=*/true,
+                [&](Value column) {
+                  bind(column);
+                  emitRoots();
+                });
     isStreamed = false;
   }
   e.closeLoop();

@@ -43,6 +43,44 @@ void loopOver(Emitter &e, llvm::ArrayRef<LoopRange> loops, unsigned lanes,
   e.closeLoop();
 }
 
+void overVectors(Emitter &e, llvm::ArrayRef<unsigned> group, unsigned lanes, Value from, Value to,
+                 bool inParts, llvm::function_ref<void(Value at)> body) {
+  auto [first, last] = boundsOf(e.graph, group);
+  int64_t size = last - first, rest = size % lanes;
+  Value whole = to;
+  if (inParts || rest) {
+    Value length = e.b.CreateNSWSub(to, from);
+    whole = e.b.CreateNSWAdd(from, e.b.CreateAnd(length, e.i64(-static_cast<int64_t>(lanes))));
+  }
+  if (size >= lanes) {
+    Value variable = e.openLoop(from, whole, lanes, inParts);
+    e.bindLevel(group.back(), setOf(group), variable, lanes, nullptr);
+    body(variable);
+    e.closeLoop();
+  }
+  // Parts are whole vectors long: only the loop's very end leaves a rest, or a piece that starts
+  // in mid-vector.
+  bool isRagged = inParts && first % lanes != 0;
+  if (!rest && !isRagged)
+    return;
+  unsigned tailLanes = isRagged ? lanes : std::max<unsigned>(llvm::PowerOf2Ceil(rest), 2);
+  inParts ? (void)e.openLoop(whole, to, lanes, true) : e.openBlock();
+  Value mask = nullptr;
+  if (isRagged) {
+    llvm::Type *type = llvm::FixedVectorType::get(e.b.getInt32Ty(), lanes);
+    Value left = e.b.CreateTrunc(e.b.CreateNSWSub(to, whole), e.b.getInt32Ty());
+    mask = e.b.CreateICmpULT(e.b.CreateStepVector(type), e.splat(left, lanes));
+  } else if (rest != tailLanes) {
+    llvm::SmallVector<llvm::Constant *> exists;
+    for (unsigned lane = 0; lane < tailLanes; ++lane)
+      exists.push_back(e.b.getInt1(lane < rest));
+    mask = llvm::ConstantVector::get(exists);
+  }
+  e.bindLevel(group.back(), setOf(group), whole, tailLanes, mask);
+  body(whole);
+  inParts ? e.closeLoop() : e.closeBlock();
+}
+
 std::pair<Value, Value> chunkRange(Emitter &e, Value number, int64_t chunk, int64_t size) {
   Value low = e.b.CreateNSWMul(number, e.i64(chunk));
   Value high = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, e.b.CreateNSWAdd(low, e.i64(chunk)),

@@ -36,17 +36,13 @@ Value Emitter::identity(Op op, ElementKind kind) {
   }
 }
 
-static bool isHeavy(Op op) {
-  return op == Op::Pow || op == Op::Atan2 || (op >= Op::Exp && op <= Op::Cbrt);
-}
-
 unsigned Emitter::chooseLanes(int64_t size, llvm::ArrayRef<Node *> nodes) const {
   // Four registers of the widest element at most; fewer where much is alive at once or lanes are
   // handled singly.
   unsigned heavy = 0, count = 0;
   int64_t widest = 1, narrowest = 8;
   for (Node *node : nodes) {
-    heavy += isHeavy(node->op);
+    heavy += isFunction(node->op);
     ++count;
     if (node->op == Op::Load) {
       widest = std::max(widest, byteSize(node->kind));

@@ -130,6 +130,17 @@ static size_t columnsOf(const Graph &graph, llvm::ArrayRef<LoopGroup> groups,
   return best;
 }
 
+// Whether a has its k's side by side, and fewer columns go past it than a vector has: the other way
+// round its rows fill the vectors, and it is read once, turned by squares.
+static bool isNarrowProduct(const Graph &graph, const ContractionLoops &loops, int64_t columns) {
+  constexpr int64_t fewColumns = 4, longRow = 256;
+  llvm::ArrayRef<unsigned> inner = loops.product->reduction->dims;
+  while (inner.size() > 1 && graph.dims[inner.back()].size == 1)
+    inner = inner.drop_back();
+  return columns <= fewColumns && !inner.empty() && graph.dims[inner.back()].size >= longRow &&
+         isAlong(loops.a, LoopGroup{inner.back()});
+}
+
 static std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product,
                                                      llvm::ArrayRef<Node *> roots,
                                                      llvm::ArrayRef<Index> stores,
@@ -151,7 +162,8 @@ static std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node
     return std::nullopt;
   auto sizeOf = [&](llvm::ArrayRef<unsigned> group) { return boundsOf(graph, group).second; };
   size_t nGroup = groups.size() - 1, mGroup = groups.size();
-  if (mayBeTurned && reduction.isOfWindow && !reduction.isOfBf16)
+  bool isNarrow = isNarrowProduct(graph, loops, sizeOf(groups.back()));
+  if (mayBeTurned && (reduction.isOfWindow || isNarrow) && !reduction.isOfBf16)
     nGroup = columnsOf(graph, groups, loops);
   loops.isTurned = nGroup + 1 != groups.size();
   if (loops.isTurned)
@@ -203,6 +215,19 @@ bool copiesFarB(const ContractionLoops &loops) {
   constexpr int64_t manyElements = 1 << 18; // more than a core keeps at hand
   bool isFar = step >= 256 || (step >= 64 && step * loops.kSize >= manyElements);
   return isFar && loops.mSize >= 64 && loops.kSize >= 64;
+}
+
+bool readsFewRows(const ContractionLoops &loops) {
+  constexpr int64_t fewRows = 4, manyColumns = 128;
+  Node *b = loops.b;
+  return loops.mSize <= fewRows && loops.nSize >= manyColumns && !loops.isTurned &&
+         b->op == Op::Load && b->kind == loops.product->kind && !b->mask &&
+         strideOf(b->index, loops.n) == 1 && loops.product->reduction->blockEnds.empty() &&
+         loops.k.size() == 1;
+}
+
+bool isNarrow(const ContractionLoops &loops) {
+  return loops.isTurned && !loops.product->reduction->isOfWindow && loops.mAround.empty();
 }
 
 bool isAcross(const ContractionLoops &loops, const Graph &graph) {

@@ -41,6 +41,10 @@ void splitSums(const Graph &graph, llvm::ArrayRef<Node *> live, ContractionLoops
 // rows (or columns) of the other go past them, and each step along k comes to other lines.
 bool copiesFarA(const ContractionLoops &loops);
 bool copiesFarB(const ContractionLoops &loops);
+// Whether a few rows of a go past b where that lies: what counts is how it is read.
+bool readsFewRows(const ContractionLoops &loops);
+// Whether a few columns of a product go past rows of a matrix, which are turned: it is b then.
+bool isNarrow(const ContractionLoops &loops);
 // The load that a value is but for conversions, and for zeros where there is nothing to read.
 Node *loadWithin(Node *node);
 // Whether its elements lie side by side along a loop.

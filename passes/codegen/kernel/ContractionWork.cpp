@@ -51,6 +51,10 @@ static ContractionCells commonCells(const Graph &graph, const ContractionLoops &
       product, canGoInBlocks(loops, product.a != Product::None, product.b != Product::None));
   if (!loops.mAround.empty() && isAcross(loops, graph))
     makeTall(cells, product, boundsOf(graph, loops.m).second, 32);
+  if (readsFewRows(loops))
+    passRows(cells, product, 128);
+  if (isNarrow(loops))
+    narrowCells(cells, product, 16);
   return cells;
 }
 

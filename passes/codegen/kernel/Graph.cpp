@@ -7,6 +7,10 @@
 
 namespace tessera::codegen {
 
+bool isFunction(Op op) {
+  return op == Op::Pow || op == Op::Atan2 || (op >= Op::Exp && op <= Op::Cbrt);
+}
+
 bool isPowerOfTwo(const Node *node) {
   if (node->op != Op::Constant)
     return false;

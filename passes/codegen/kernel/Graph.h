@@ -146,6 +146,8 @@ struct Reduction {
   DimSet deps = 0; // without its own
 };
 
+// Functions, each some ten operations and more.
+bool isFunction(Op op);
 // A constant, so that what is divided by it is multiplied by another.
 bool isPowerOfTwo(const Node *node);
 // Whether numbers of a type are multiplied or divided by one, and need no rounding: bf16 has the

@@ -36,10 +36,6 @@ static double lanesOf(ElementKind kind) {
   return double(byteSize(kind)) / 4;
 }
 
-static bool isFunction(Op op) {
-  return op == Op::Pow || op == Op::Atan2 || (op >= Op::Exp && op <= Op::Cbrt);
-}
-
 bool countsAsFlop(Node *node) {
   return isFunction(node->op) ||
          (node->op >= Op::Add && node->op <= Op::RoundEven && isFloat(node->kind));

@@ -105,12 +105,31 @@ llvm::SmallVector<GridLoop> NestGraph::gridLoops() const {
     return blockLoops(g->graph, dims, groups, *turned);
   // Where reductions run by vectors, an element is as much work as a row.
   bool isByVectors = !groups.empty() && keepsVectors(live, groups.back().back());
+  isByVectors |= !groups.empty() && !sumsBefore(groups.back(), live).empty();
+  std::optional<RowsPast> past;
+  if (!groups.empty())
+    past = rowsPastColumns(groups.back(), live);
+  int64_t least = past && past->isFar ? columnsPast : 1;
   for (auto [i, dim] : llvm::enumerate(dims)) {
     int64_t inside = pointsOf(g->graph, llvm::ArrayRef(dims).drop_front(i + 1));
-    int64_t step = isByVectors ? wholeVectors(inside) : inside == 1 ? rowsTogether(dims) : 1;
+    int64_t step = isByVectors ? wholeVectors(inside, least) : inside == 1 ? rowsTogether(dims) : 1;
     loops.push_back({dim, sizeOf(dim), step});
   }
   return loops;
+}
+
+std::optional<RowsPast> NestGraph::rowsPastColumns(const LoopGroup &columns,
+                                                   llvm::ArrayRef<Node *> live) const {
+  if (takesRows() || takesParts() || !keepsVectors(live, columns.back()))
+    return std::nullopt;
+  return rowsPast(g->graph, columns, live);
+}
+
+llvm::SmallVector<Node *> NestGraph::sumsBefore(const LoopGroup &results,
+                                                llvm::ArrayRef<Node *> live) const {
+  if (takesRows() || takesParts() || keepsVectors(live, results.back()))
+    return {};
+  return sumsFirst(g->graph, results, rootNodes());
 }
 
 llvm::SmallVector<Index> NestGraph::stores() const {

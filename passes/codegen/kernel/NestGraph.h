@@ -4,6 +4,8 @@
 #include "passes/codegen/kernel/ColumnSums.h"
 #include "passes/codegen/kernel/KernelGraph.h"
 #include "passes/codegen/kernel/Partition.h"
+#include "passes/codegen/kernel/RowsPast.h"
+#include "passes/codegen/kernel/SumsFirst.h"
 
 #include <memory>
 
@@ -59,6 +61,13 @@ public:
   // Whether the innermost loop of the nest should be the vector loop, rather than those of the
   // reductions inside it. `live`: the nodes that are computed.
   bool keepsVectors(llvm::ArrayRef<Node *> live, unsigned lastDim) const;
+
+  // How a sum along the innermost loop of the nest is formed, where its rows go past.
+  std::optional<RowsPast> rowsPastColumns(const LoopGroup &columns,
+                                          llvm::ArrayRef<Node *> live) const;
+
+  // Sums that are formed before what is made of them, along the innermost loop of the nest.
+  llvm::SmallVector<Node *> sumsBefore(const LoopGroup &results, llvm::ArrayRef<Node *> live) const;
 
   llvm::ArrayRef<int64_t> shape() const;
   llvm::SmallVector<Node *> rootNodes() const;

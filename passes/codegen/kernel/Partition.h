@@ -29,6 +29,8 @@ using cost::atLeast;
 using cost::ContractionCells;
 using cost::contractionCells;
 using cost::makeTall;
+using cost::narrowCells;
+using cost::passRows;
 using cost::tileCells;
 
 // Cells of an attention: chunks of one head's queries, past which strips of keys go. Tiles have `rows`
