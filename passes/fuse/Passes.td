@@ -224,6 +224,24 @@ def SplitVariadics : Pass<"tessera-split-variadics", "::mlir::ModuleOp"> {
   let options = [Option<"most", "most", "unsigned", "512", "Arrays that one kernel should work on.">];
 }
 
+def SimplifySorts : Pass<"tessera-simplify-sorts", "::mlir::ModuleOp"> {
+  let summary = "Sorts along the innermost dimension, and by one number after the other.";
+  let description = [{
+    ```mlir
+    %s:2 = "stablehlo.sort"(%k, %a) <{dimension = 0}> ({ k < k' or (k == k' and a < a') }) : (tensor<4096x512xi32>, tensor<4096x512xf32>) ..
+    ```
+    becomes
+    ```mlir
+    %0, %1 = %k and %a transposed : tensor<512x4096xi32>, tensor<512x4096xf32>
+    %2:2 = "stablehlo.sort"(%0, %1) <{dimension = 1, is_stable = true}> ({ a < a' }) ..
+    %3:2 = "stablehlo.sort"(%2#0, %2#1) <{dimension = 1, is_stable = true}> ({ k < k' }) ..
+    %s:2 = %3#0 and %3#1 transposed
+    ```
+    A sort by one number does not compare, and its time is linear in the rows; read down columns, each element would be a line of memory. Small arrays, and sorts of which only the first rows are wanted, are not transposed.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def FormTransfers : Pass<"tessera-form-transfers", "::mlir::ModuleOp"> {
   let summary = "Makes all that happens to values in the host's memory transfers.";
   let description = [{

@@ -23,6 +23,7 @@ void buildBeforeRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createFormTransfers());
   pm.addPass(createSplitConcatenates());
   pm.addPass(createSplitVariadics());
+  pm.addPass(createSimplifySorts());
   pm.addPass(createDropScoreStacks());
 }
 

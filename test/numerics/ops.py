@@ -124,6 +124,7 @@ def sorting():
     a = data(12, 5, 3_000)
     a[:, ::50], a[:, 7::90], a[1, 3::40], a[2, 5::40] = np.round(a[:, ::50]), -0.0, np.nan, -np.inf
     integer = lambda a: (jnp.nan_to_num(a, neginf=0) * 60).astype(jnp.int32)
+    tall = lambda a: jnp.concatenate([a, a[::-1] + 1]).reshape(3_000, 10)
     table = {
         "rows": lambda a: jnp.sort(a, 1), "short_rows": lambda a: jnp.sort(a[:, :50], 1), "down": lambda a: jnp.sort(a, 1, descending=True),
         "columns": lambda a: jnp.sort(a, 0), "integers": lambda a: jnp.sort(integer(a), 1), "bytes": lambda a: jnp.sort(integer(a).astype(jnp.int8), 1),
@@ -134,6 +135,9 @@ def sorting():
         "first": lambda a: lax.top_k(a, 3), "first_of_a_long_row": lambda a: lax.top_k(a.ravel(), 40), "first_integers": lambda a: lax.top_k(integer(a), 1),
         "first_of_rising": lambda a: lax.top_k(jnp.sort(a, 1), 20), "least": lambda a: jnp.sort(a, 1)[:, :9], "first_of_few": lambda a: lax.top_k(a[:, :60], 2),
         "quick": lambda a: lax.top_k(a.astype(jnp.bfloat16), 5)[1],
+        "long_columns": lambda a: jnp.sort(tall(a), 0), "order_of_columns": lambda a: jnp.argsort(tall(a), 0, descending=True), "median": lambda a: jnp.median(tall(a), 0),
+        "columns_by_two": lambda a: lax.sort((integer(tall(a)) // 20, -tall(a)), dimension=0, num_keys=2), "complex_numbers": lambda a: jnp.sort(lax.complex(jnp.round(a), a[::-1]), 1),
+        "by_three": lambda a: lax.sort((integer(a) // 20, jnp.round(a[::-1]), a, a[::-1] - 1), dimension=1, num_keys=3), "lexicographic": lambda a: jnp.lexsort((a, integer(a) % 7), 1),
     }
     return [family("sorting", (a,), table, specs=(P("x", None),))]
 

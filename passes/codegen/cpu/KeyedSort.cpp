@@ -118,7 +118,7 @@ Value KeyedSort::keyOf(Value value) {
     }
     unsigned width = kind == ElementKind::F64 ? 64 : 32;
     llvm::Type *bits = like(value->getType(), b.getIntNTy(width));
-    if (kind == ElementKind::BF16)
+    if (kind == ElementKind::BF16 && key->op != Op::Load)
       value = e.round(kind, value);
     made = orderedBits(b, b.CreateBitCast(value, bits));
     made = b.CreateXor(made, integer(bits, llvm::APInt::getSignMask(width)));

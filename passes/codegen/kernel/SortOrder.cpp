@@ -77,7 +77,8 @@ static bool areAlike(mlir::Value left, mlir::Value right, const mlir::Block &bod
     return other && constant.getValue() == other.getValue();
   }
   return x->getName() == y->getName() && x->getAttrs() == y->getAttrs() &&
-         x->getResultTypes() == y->getResultTypes() && elementwiseOp(x) &&
+         x->getResultTypes() == y->getResultTypes() &&
+         (elementwiseOp(x) || mlir::isa<RealOp, ImagOp>(x)) &&
          llvm::all_of(llvm::zip_equal(x->getOperands(), y->getOperands()), [&](auto operands) {
            return areAlike(std::get<0>(operands), std::get<1>(operands), body);
          });
