@@ -26,7 +26,12 @@ static Expr fraction(Expr x) { return x - x.apply<stablehlo::RoundNearestEvenOp>
 
 // lgamma on [1/2, 15/2]: from x moved to 2 + t in [3/2, 5/2] by the recurrence. (2 + t would lose
 // bits of t.)
-static Expr lgammaCentre(Expr x) {
+struct MovedLgamma {
+  Expr near;    // lgamma(2 + t)
+  Expr product; // the factors between the gammas of x and of 2 + t
+  Expr isBelow; // x is less than 2 + t
+};
+static MovedLgamma lgammaCentre(Expr x) {
   Expr whole = (x + 0.5).floor(), t = x - whole;
   Expr near =
       (t + 1.0) * t *
@@ -38,11 +43,10 @@ static Expr lgammaCentre(Expr x) {
                          -0.0015480240241709335, 0.008241250155288959, -0.050158650837176966,
                          0.42278433509846713});
   Expr isBelow = whole < 2.0;
-  Expr product = isBelow.select(x, t + 2.0); // the factors between the gammas of x and of 2 + t
+  Expr product = isBelow.select(x, t + 2.0);
   for (int i = 3; i < 7; ++i)
     product = (whole > double(i)).select(product * (t + double(i)), product);
-  Expr between = product.log();
-  return (whole == 2.0).select(near, isBelow.select(near - between, near + between));
+  return {near, (whole == 2.0).select(x.number(1.0), product), isBelow};
 }
 
 // digamma on [1/2, 3]: from x moved into [1, 2].
@@ -76,10 +80,15 @@ Expr lgamma(Expr x) {
   double shift = lanczosG + 0.5;
   Expr logT = (z / shift).log1p() + std::log(shift);
   Expr t = z + shift;
-  Expr direct = (z + 0.5 - t / logT) * logT + (sum.log() + 0.5 * std::log(2 * pi));
+  Expr direct = (z + 0.5 - t / logT) * logT + 0.5 * std::log(2 * pi);
   Expr sine = (fraction(x).abs() * pi).apply<stablehlo::SineOp>();
-  Expr mirrored = x.number(std::log(pi)) - sine.log() - direct;
-  Expr result = reflected.select(mirrored, (x < 7.5).select(lgammaCentre(x), direct));
+  MovedLgamma moved = lgammaCentre(x);
+  // Each of the three has one logarithm to add, or to subtract: it is taken of what is selected.
+  Expr isCentral = x < 7.5;
+  Expr logarithm = reflected.select(sine * sum, isCentral.select(moved.product, sum)).log();
+  Expr mirrored = x.number(std::log(pi)) - logarithm - direct;
+  Expr central = moved.isBelow.select(moved.near - logarithm, moved.near + logarithm);
+  Expr result = reflected.select(mirrored, isCentral.select(central, direct + logarithm));
   Expr infinity = x.number(std::numeric_limits<double>::infinity());
   Expr pole = (x <= 0.0).apply<stablehlo::AndOp>(fraction(x) == 0.0);
   result = pole.select(infinity, result);
