@@ -7,12 +7,14 @@
 // of an op does; and where the program's state (weights and moments, which it takes and gives back)
 // waits until its other inputs have gone as far as they go. Of those that differ, copies are
 // resharded: what is best for an op, or for the state to follow, is kept only where it is no worse
-// for the program, in time and in bytes. Passes.td shows an example.
+// for the program, in time and in bytes. Arrays that loops go along are tried sharded along another
+// dimension (ScannedDims.h). Passes.td shows an example.
 #include "dialects/tessera/Marks.h"
 #include "lib/cost/Topology.h"
 #include "passes/propagate/ModuleGraph.h"
 #include "passes/propagate/Origins.h"
 #include "passes/propagate/Passes.h"
+#include "passes/propagate/ScannedDims.h"
 #include "passes/reshard/Movement.h"
 #include "passes/reshard/Passes.h"
 
@@ -103,6 +105,8 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
     }
     if (module.postponeState())
       keepBetter(best, byTime(module.graph), /*orEqual=*/false);
+    if (auto across = withScansAcross(module, annotated, best.graph))
+      keepFaster(best, byTime(std::move(*across)));
     module.graph = std::move(best.graph);
   }
 
@@ -114,6 +118,14 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
     const std::optional<Movement> &now = best.movement(getOperation());
     if (one && (!now || (one->seconds <= now->seconds && one->wireBytes <= now->wireBytes &&
                          (orEqual || one->wireBytes < now->wireBytes))))
+      best = std::move(other);
+  }
+
+  // Of one that splits work otherwise, what is computed counts as well.
+  void keepFaster(Candidate &best, Candidate other) {
+    const std::optional<Movement> &one = other.movement(getOperation());
+    const std::optional<Movement> &now = best.movement(getOperation());
+    if (one && now && one->seconds + one->computing < now->seconds + now->computing)
       best = std::move(other);
   }
 };

@@ -2,6 +2,7 @@
 
 #include "dialects/tessera/Marks.h"
 #include "lib/cost/Topology.h"
+#include "passes/reshard/PlacedOps.h"
 
 namespace tessera {
 
@@ -63,6 +64,22 @@ Movement movementOf(ModuleOp module) {
     double trips = double(tripsAround(op));
     all.seconds += plan.seconds * trips;
     all.wireBytes += plan.wireBytes * trips;
+  });
+  module.walk([&](Operation *op) {
+    double flops = flopsOf(op);
+    std::optional<sharding::FactorRule> rule = flops > 0 ? sdy::getRule(op) : std::nullopt;
+    if (!rule)
+      return;
+    sharding::PlacedOp placed = placedOp(op, std::move(*rule), shardings);
+    sharding::FactorAxes axes(placed.op);
+    for (auto [i, operand] : llvm::enumerate(placed.operands))
+      if (!operand.free)
+        axes.claimOperand(i, operand.sharding);
+    for (auto [i, result] : llvm::enumerate(placed.results))
+      axes.claimResult(i, result.sharding);
+    all.computing +=
+        cost::computeSeconds(topology, *meshes.main(), flops / double(axes.shards()), 0) *
+        double(tripsAround(op));
   });
   return all;
 }

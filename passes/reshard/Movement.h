@@ -15,6 +15,8 @@ std::string stepsText(const sharding::ReshardPlan &plan);
 struct Movement {
   double seconds = 0;
   double wireBytes = 0; // that a device sends
+  double computing =
+      0; // seconds of what ops compute beside them, on shards or on all devices alike
 };
 
 // Of all reshards, trips of counted loops included. Rows that cross shards inside of an op (halos)

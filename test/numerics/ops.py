@@ -234,6 +234,28 @@ def transposed_stacks():
     return [family("transposed_stacks", (weights, x), table, specs=(P("x", None, "y"), P()), exact=False)]
 
 
+def scanned_batches():
+    """A sharded batch, cut into microbatches that a scan goes along: to and fro, from its end, in two scans, by a gradient."""
+    x, w = data(25, 24, 12), data(26, 12, 12) * 0.3
+    cut = lambda x: x.reshape(4, 6, 12)
+    loss = lambda w, b: jnp.mean((jnp.tanh(b @ w) - b) ** 2)
+
+    def accumulated(x, w, **options):
+        def step(total, b):
+            value, gradient = jax.value_and_grad(loss)(w, b)
+            return total + gradient, value
+        return lax.scan(step, jnp.zeros_like(w), cut(x), **options)
+
+    table = {
+        "accumulated": lambda x, w: accumulated(x, w)[0], "losses": lambda x, w: accumulated(x, w)[1], "reverse": lambda x, w: accumulated(x, w, reverse=True)[1],
+        "map": lambda x, w: lax.map(lambda b: b @ w, cut(x)), "twice": lambda x, w: lax.map(jnp.sin, cut(x)).sum(0) + lax.map(jnp.cos, jnp.swapaxes(cut(x), 0, 1))[:, :1].sum(1),
+        "gradient": jax.grad(lambda x, w: jnp.sum(lax.scan(lambda c, b: (jnp.tanh(c + b @ w), None), jnp.zeros((6, 12)), cut(x))[0])),
+        "rows": lambda x, w: lax.scan(lambda c, r: (jnp.tanh(c @ w + r), jnp.sum(c)), jnp.zeros(12), x)[1],
+    }
+    return [family(f"scanned_batches.{number}", (x, w), table, specs=(spec, P()), exact=False)
+            for number, spec in enumerate((P("x"), P(("x", "y")), P("x", "y")))]
+
+
 def random_bits():
     state, wide = np.array([1, 2, 2**32 - 1, 2**32 - 1], np.uint32), data(20, 6, 10)
     bits = lambda algorithm, dtype, *shape: lambda s, x: lax.rng_bit_generator(s, shape, dtype=dtype, algorithm=algorithm)[1]
@@ -249,6 +271,6 @@ def random_bits():
 def cases():
     found = []
     for families in (elementwise, integers, movement, reductions, sorting, contractions, complex_numbers, linear_algebra, narrow_floats, empty,
-                     gathered_tables, transposed_stacks, random_bits):
+                     gathered_tables, transposed_stacks, scanned_batches, random_bits):
         found += families()
     return found

@@ -1,0 +1,22 @@
+// Dimensions that a loop goes along, an element a trip, as jax.lax.scan does.
+//
+//   %r = while(%xs = %init) {                          %init: 8x64x256 [{"d"}, {}, {}]
+//     %x = dynamic_slice %xs, %i, 0, 0, sizes = [1, 64, 256]
+//     ..                                               // all devices compute the same of %x
+//
+// Sharded along it, an array gives each trip what one device has, so that axis can split none of the
+// trip's work. [{}, {"d"}, {}] inside of the loop does, for one exchange before it.
+#pragma once
+
+#include "passes/propagate/ModuleGraph.h"
+
+namespace tessera {
+
+// The graph `annotated` with such arrays sharded along another dimension within their loops, where
+// `decided`, made of it by propagation, has them sharded along the scanned one and the sizes allow
+// it. None where there are none.
+std::optional<sharding::PropagationGraph>
+withScansAcross(const ModuleGraph &module, const sharding::PropagationGraph &annotated,
+                const sharding::PropagationGraph &decided);
+
+} // namespace tessera
