@@ -25,7 +25,7 @@ struct Chain {
     value.sharding.dims.push_back({{}, /*closed=*/false, std::nullopt});
     int32_t number = int32_t(graph.values.size());
     graph.values.push_back(value);
-    planned.push_back({{{axes}}, {}, {}});
+    planned.push_back({{{axes, /*closed=*/true, std::nullopt}}, {}, {}});
     if (kind)
       places.push_back({*kind, {number}});
     return number;
