@@ -125,13 +125,18 @@ void makeTall(ContractionCells &cells, const Product &product, int64_t inner, in
   cells.mPanel = cells.mChunk;
 }
 
+int64_t columnsPast(int64_t columns) {
+  constexpr int64_t enoughCells = 16, least = 256, most = 512;
+  return std::clamp(columns / enoughCells, least, most);
+}
+
 void passRows(ContractionCells &cells, const Product &product, int64_t columns) {
-  constexpr int64_t wide = 512, block = 128; // of sums (Reduction::chainBlock)
+  constexpr int64_t block = 128; // of sums (Reduction::chainBlock)
   auto n = static_cast<int64_t>(product.n), k = static_cast<int64_t>(product.k);
   if (k <= 2 * block)
     return;
   cells.kBlock = block;
-  cells.nChunk = atLeast(llvm::alignTo(wide, columns), n, columns);
+  cells.nChunk = atLeast(llvm::alignTo(columnsPast(n), columns), n, columns);
   cells.outerChunk = 1;
 }
 

@@ -30,6 +30,9 @@ void passRows(ContractionCells &cells, const Product &product, int64_t columns);
 // The same where those few rows are the columns of a result, and b's columns its rows: these are copied
 // by one vector at a time, some lines of each.
 void narrowCells(ContractionCells &cells, const Product &product, int64_t columns);
+// Columns of a cell past which rows of a matrix go, of so many: some lines of each row, and work for some
+// cores.
+int64_t columnsPast(int64_t columns);
 // With a tile of common size: which one it is depends on the processor.
 ContractionCells commonCells(const Product &product, bool inBlocks);
 // Likewise for products of bf16 by a processor's tiles, some twenty times as fast.

@@ -109,7 +109,9 @@ llvm::SmallVector<GridLoop> NestGraph::gridLoops() const {
   std::optional<RowsPast> past;
   if (!groups.empty())
     past = rowsPastColumns(groups.back(), live);
-  int64_t least = past && past->isFar ? columnsPast : 1;
+  int64_t least = 1;
+  if (past && past->isFar)
+    least = columnsPast(pointsOf(g->graph, groups.back()));
   for (auto [i, dim] : llvm::enumerate(dims)) {
     int64_t inside = pointsOf(g->graph, llvm::ArrayRef(dims).drop_front(i + 1));
     int64_t step = isByVectors ? wholeVectors(inside, least) : inside == 1 ? rowsTogether(dims) : 1;

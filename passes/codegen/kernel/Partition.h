@@ -26,6 +26,7 @@ Partition partitionWork(llvm::ArrayRef<GridLoop> loops, const cost::KernelWork &
 int64_t wholeVectors(int64_t inside, int64_t least = 1);
 
 using cost::atLeast;
+using cost::columnsPast;
 using cost::ContractionCells;
 using cost::contractionCells;
 using cost::makeTall;

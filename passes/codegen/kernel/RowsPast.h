@@ -27,7 +27,4 @@ struct RowsPast {
 std::optional<RowsPast> rowsPast(const Graph &graph, const LoopGroup &columns,
                                  llvm::ArrayRef<Node *> live);
 
-// Columns of a cell at least, where rows lie in pages of their own: some lines of each.
-constexpr int64_t columnsPast = 512;
-
 } // namespace tessera::codegen
