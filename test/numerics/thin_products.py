@@ -77,7 +77,7 @@ def computed(name):
 
 
 def thin(name):
-    """Two to four rows or columns: the bits of a product of nine."""
+    """Two to four rows or columns, and what is computed of them: the bits of a product of nine."""
     def check():
         found = []
         for k, n in ((4100, 600), (700, 520), (300, 131), (513, 1000), (40, 128)):
@@ -88,7 +88,8 @@ def thin(name):
                 rows, columns = f"tensor<{shape(few, k, name)}>", f"tensor<{shape(k, few, name)}>"
                 lines += [f"%s{few} = stablehlo.slice %a0 [0:{few}, 0:{k}] : (tensor<{shape(9, k, name)}>) -> {rows}", f"%b{few} = stablehlo.optimization_barrier %s{few} : {rows}",
                           f"%t{few} = stablehlo.slice %a3 [0:{k}, 0:{few}] : (tensor<{shape(k, 9, name)}>) -> {columns}", f"%c{few} = stablehlo.optimization_barrier %t{few} : {columns}",
-                          dot(f"%r{few}", f"%b{few}", "%a1", few, k, n, name), dot(f"%q{few}", "%a2", f"%c{few}", n, k, few, name)]
+                          dot(f"%d{few}", f"%b{few}", "%a1", few, k, n, name), dot(f"%e{few}", "%a2", f"%c{few}", n, k, few, name),
+                          f"%r{few} = stablehlo.negate %d{few} : tensor<{shape(few, n, name)}>", f"%q{few} = stablehlo.negate %e{few} : tensor<{shape(n, few, name)}>"]
                 results += [(f"%r{few}", shape(few, n, name)), (f"%q{few}", shape(n, few, name))]
             got = run(module([shape(9, k, name), shape(k, n, name), shape(n, k, name), shape(k, 9, name)], lines, results), a, b, *turned)
             if isinstance(got, str):
@@ -96,7 +97,7 @@ def thin(name):
             p, q = a.astype(LONG), b.astype(LONG)
             found.append((f"9x{k}x{n}", within(got[0], p @ q, bound(name, product_additions(k), np.abs(p) @ np.abs(q), p @ q))))
             for few, rows, columns in zip((2, 3, 4), got[2::2], got[3::2]):
-                found += [(f"{few}x{k}x{n}", differing(rows, got[0][:few])), (f"{n}x{k}x{few}", differing(columns, got[1][:, :few]))]
+                found += [(f"{few}x{k}x{n}", differing(rows, -got[0][:few])), (f"{n}x{k}x{few}", differing(columns, -got[1][:, :few]))]
         return found
 
     return Case(f"thin_{name}", check)

@@ -4,6 +4,7 @@
 #include "passes/codegen/kernel/ContractionWork.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 
 namespace tessera::codegen {
 
@@ -116,7 +117,7 @@ void chooseTile(ContractionPlan &plan, const VectorFeatures &features) {
   plan.vectors = plan.nSize > plan.lanes && !plan.isTurned ? 2 : 1;
   unsigned registers = features.bytes == 64 ? 32 : 16;
   if (readsFewRows(plan))
-    plan.vectors = std::min<unsigned>((registers - 2) / (plan.mSize + 1), 8);
+    plan.vectors = std::min(llvm::bit_floor<unsigned>((registers - 2) / (plan.mSize + 1)), 8u);
   if (plan.isTurned) // squares, which are turned in registers
     plan.rows = std::min<int64_t>(plan.lanes, plan.mSize);
   else
