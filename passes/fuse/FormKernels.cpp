@@ -11,6 +11,7 @@
 #include "passes/fuse/FormAttention.h"
 #include "passes/fuse/FormFirstRows.h"
 #include "passes/fuse/Passes.h"
+#include "passes/fuse/ReduceTogether.h"
 #include "passes/fuse/SplitColumnSums.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -251,7 +252,10 @@ LogicalResult fuse::formAllKernels(ModuleOp module) {
   formAttention(module, /*saysWhy=*/false);
   splitColumnSums(module);
   formFirstRows(module);
-  return tessera::formKernels(module);
+  if (failed(tessera::formKernels(module)))
+    return failure();
+  reduceTogether(module);
+  return success();
 }
 
 namespace {

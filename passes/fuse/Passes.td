@@ -406,6 +406,26 @@ def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::exec::ExecDialect"];
 }
 
+def ReduceTogether : Pass<"tessera-reduce-together", "::mlir::ModuleOp"> {
+  let summary = "Makes reductions of a kernel that go over the same elements one reduction of several arrays.";
+  let description = [{
+    ```mlir
+    %r = exec.fused(%a = %x : tensor<8x4xf32>, %b = %y : tensor<8x4xf32>) -> tensor<8xf32> {
+      %p = stablehlo.multiply %a, %b : tensor<8x4xf32>
+      %0 = stablehlo.reduce(%a init: %zero) applies stablehlo.add across dimensions = [1]
+      %1 = stablehlo.reduce(%p init: %zero) applies stablehlo.add across dimensions = [1]
+    ```
+    becomes
+    ```mlir
+    %r = exec.fused(%a = %x : tensor<8x4xf32>, %b = %y : tensor<8x4xf32>) -> tensor<8xf32> {
+      %p = stablehlo.multiply %a, %b : tensor<8x4xf32>
+      %0:2 = stablehlo.reduce(%a init: %zero), (%p init: %zero) across dimensions = [1] { add, add }
+    ```
+    where neither needs the other's result, so that a row is gone over once for both. The order of addition is each one's own, so bits stay. Programs for GPUs keep theirs.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def SizeScratch : Pass<"tessera-size-scratch", "::mlir::ModuleOp"> {
   let summary = "Says what each kernel needs beside arrays, where memory is bounded.";
   let description = [{

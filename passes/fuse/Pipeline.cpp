@@ -33,6 +33,7 @@ void buildAfterRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createSplitColumnSums());
   pm.addPass(createFormFirstRows());
   pm.addPass(createFormKernels());
+  pm.addPass(createReduceTogether());
   pm.addPass(createSizeScratch());
   pm.addPass(createVerifyFuse());
 }

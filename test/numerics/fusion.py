@@ -56,6 +56,19 @@ def batch_norm_gradient(x, scale, by):
     return jax.vjp(lambda x, scale: normalise(x, scale, tuple(range(x.ndim - 1))), x, scale)[1](by)
 
 
+def channels_first_gradient(x, scale, by):
+    """Sums of several values along the same dimensions, some of them of others' results."""
+    function = lambda x, scale: normalise(x, scale[:, None, None], (0, 2, 3))
+    return jax.vjp(function, x, scale)[1](by)
+
+
+def moments(x, y):
+    """Reductions along the same rows, by other computations and in other orders of need."""
+    last = x.ndim - 1
+    m = jnp.max(x * y, last, keepdims=True)
+    return total(x, last), total(x * y, last), m, jnp.min(y, last), total(x * x, last), total(jnp.exp(x - m) * y, last), total(x - total(y, last), last)
+
+
 def rows(x, y):
     """Several sums along the same rows, what leads to them and what follows: for elements, and for rows."""
     m = jnp.max(x, -1, keepdims=True)
@@ -129,6 +142,10 @@ def cases():
         FusionCase("normalise_columns", lambda x, s: normalise(x, s, (0, 2, 3)), ((6, 8, 7, 7), (7,))),
         *(FusionCase(f"{function.__name__}_{'x'.join(map(str, shape))}", function, (shape, shape[-1:], shape))
           for function, shape in ((norm_gradient, (8, 70, 256)), (norm_gradient, (3, 197, 160)), (norm_gradient, (1300, 100)), (batch_norm_gradient, (7, 12, 14, 64)), (batch_norm_gradient, (900, 130)))),
+        *(FusionCase(f"channels_first_gradient_{'x'.join(map(str, shape))}", channels_first_gradient, (shape, shape[1:2], shape)) for shape in ((4, 6, 14, 14), (3, 5, 9, 56), (2, 3, 5, 115))),
+        FusionCase("channels_first_gradient_bf16", channels_first_gradient, ((3, 5, 9, 28), (5,), (3, 5, 9, 28)), bf16),
+        *(FusionCase(f"moments_{n}", moments, ((33, n),) * 2) for n in (7, 48, 50, 115, 2048)),
+        FusionCase("moments_bf16", moments, ((33, 170),) * 2, bf16), FusionCase("moments_f64", moments, ((33, 41),) * 2, f64),
         FusionCase("norm_gradient_bf16", norm_gradient, ((5, 150, 200), (200,), (5, 150, 200)), bf16), FusionCase("norm_gradient_f64", norm_gradient, ((300, 130), (130,), (300, 130)), f64),
         *(FusionCase(f"column_sums_{'x'.join(map(str, shape))}", column_sums, (shape,) * 2) for shape in ((2100, 50), (4, 131, 150), (30, 40, 3, 25), (70, 6, 30, 33))),
         FusionCase("column_sums_bf16", column_sums, ((4, 131, 150),) * 2, bf16), FusionCase("column_sums_f64", column_sums, ((1030, 50),) * 2, f64),

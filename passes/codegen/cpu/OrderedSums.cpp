@@ -156,15 +156,30 @@ private:
     if (whole == size)
       return;
     Slots rest = cleared();
-    Value start = e.openLoop(e.i64(whole), e.i64(size), unit, false), mask = nullptr;
-    if (size % unit) {
-      llvm::Type *type = llvm::FixedVectorType::get(b.getInt64Ty(), unit);
-      Value left = b.CreateNSWSub(e.i64(size), start);
-      mask = b.CreateICmpULT(b.CreateStepVector(type), e.splat(left, unit));
+    int64_t end = size - size % unit;
+    if (lanes == unit && whole < end) {
+      addVector(e.openLoop(e.i64(whole), e.i64(end), unit, false), unit, nullptr, rest);
+      e.closeLoop();
+      whole = end;
     }
-    addVector(start, unit, mask, rest);
-    e.closeLoop();
+    while (whole < size) {
+      bool isEnd = whole == end;
+      unsigned width =
+          isEnd ? unit : std::min<unsigned>(lanes, llvm::bit_floor<uint64_t>(end - whole));
+      e.openBlock();
+      addVector(e.i64(whole), width, isEnd ? firstLanes(size - end) : nullptr, rest);
+      e.closeBlock();
+      whole += width;
+    }
     add(into, loaded(rest));
+  }
+
+  // True for `count` lanes of a unit.
+  Value firstLanes(int64_t count) {
+    llvm::SmallVector<llvm::Constant *> exists;
+    for (int64_t lane = 0; lane < int64_t(unit); ++lane)
+      exists.push_back(b.getInt1(lane < count));
+    return llvm::ConstantVector::get(exists);
   }
 
   // What one lane of rows gets: every `unit`th element, from `lane` on.
