@@ -105,8 +105,10 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
     }
     if (module.postponeState())
       keepBetter(best, byTime(module.graph), /*orEqual=*/false);
-    if (auto across = withScansAcross(module, annotated, best.graph))
-      keepFaster(best, byTime(std::move(*across)));
+    sharding::PropagationGraph along = best.graph;
+    for (bool preferWhole : {false, true})
+      if (auto across = withScansAcross(module, annotated, along, preferWhole))
+        keepFaster(best, byTime(std::move(*across)));
     module.graph = std::move(best.graph);
   }
 

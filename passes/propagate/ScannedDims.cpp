@@ -7,8 +7,12 @@ using namespace mlir;
 namespace tessera {
 namespace {
 
+// What may be gathered before the loop: one collective in place of one a trip. Larger arrays stay in
+// shards, for the memory's sake.
+constexpr int64_t kHeldWhole = int64_t{1} << 20;
+
 // Of what a loop carries as number `i` and no trip changes: the one dimension that all who read it
-// in the body take an element of, each trip another.
+// in the body take a part of, each trip another.
 std::optional<unsigned> scannedDim(stablehlo::WhileOp loop, unsigned i) {
   Block &body = loop.getBody().front();
   BlockArgument carried = body.getArgument(i);
@@ -24,7 +28,7 @@ std::optional<unsigned> scannedDim(stablehlo::WhileOp loop, unsigned i) {
     for (auto [d, size] : llvm::enumerate(slice.getSliceSizes())) {
       if (size == cast<RankedTensorType>(carried.getType()).getDimSize(d))
         continue;
-      if (size != 1 || (scanned && *scanned != d))
+      if (scanned.value_or(d) != d)
         return std::nullopt;
       scanned = d;
     }
@@ -32,18 +36,37 @@ std::optional<unsigned> scannedDim(stablehlo::WhileOp loop, unsigned i) {
   return scanned;
 }
 
-int64_t shardsOf(ArrayRef<sharding::AxisRef> axes) {
-  int64_t shards = 1;
-  for (const sharding::AxisRef &axis : axes)
-    shards *= axis.size;
-  return shards;
+// The axes of dimension `d`, and those of the scanned one behind them.
+sharding::AxisRefs axesWith(const sharding::PropagatedValue &value, unsigned d, unsigned scanned) {
+  sharding::AxisRefs axes = value.sharding.dims[d].axes;
+  llvm::append_range(axes, value.sharding.dims[scanned].axes);
+  return axes;
+}
+
+// The first other dimension that the axes of the scanned one divide, too.
+std::optional<unsigned> dividedDim(const sharding::PropagatedValue &value, unsigned scanned) {
+  for (unsigned d = 0; d < value.shape.size(); ++d) {
+    int64_t shards = 1;
+    for (const sharding::AxisRef &axis : axesWith(value, d, scanned))
+      shards *= axis.size;
+    if (d != scanned && value.shape[d] % shards == 0)
+      return d;
+  }
+  return std::nullopt;
+}
+
+int64_t bytesOf(const sharding::PropagatedValue &value) {
+  int64_t bytes = value.elementBytes;
+  for (int64_t size : value.shape)
+    bytes *= size;
+  return bytes;
 }
 
 } // namespace
 
 std::optional<sharding::PropagationGraph>
 withScansAcross(const ModuleGraph &module, const sharding::PropagationGraph &annotated,
-                const sharding::PropagationGraph &decided) {
+                const sharding::PropagationGraph &decided, bool preferWhole) {
   std::optional<sharding::PropagationGraph> across;
   for (auto [number, edge] : llvm::enumerate(decided.ops)) {
     auto loop = dyn_cast<stablehlo::WhileOp>(module.opAt(static_cast<int32_t>(number)));
@@ -57,21 +80,21 @@ withScansAcross(const ModuleGraph &module, const sharding::PropagationGraph &ann
     const sharding::PropagatedValue &value = decided.values[carried];
     if (!scanned || value.sharding.dims[*scanned].axes.empty())
       continue;
-    const sharding::AxisRefs &moved = value.sharding.dims[*scanned].axes;
-    for (unsigned d = 0; d < value.shape.size(); ++d) {
-      sharding::AxisRefs axes = value.sharding.dims[d].axes;
-      axes.append(moved.begin(), moved.end());
-      if (d == *scanned || value.shape[d] % shardsOf(axes))
-        continue;
-      if (!across)
-        across = annotated;
-      sharding::PropagatedValue &inside = across->values[carried];
-      inside.mesh = value.mesh;
-      inside.sharding.dims[*scanned].closed = true;
-      inside.sharding.dims[d].axes = axes;
-      llvm::append_values(across->ops[number].blocked, int32_t(*scanned), int32_t(d));
-      break;
-    }
+    bool maybeWhole = bytesOf(value) <= kHeldWhole;
+    std::optional<unsigned> other =
+        maybeWhole && preferWhole ? std::nullopt : dividedDim(value, *scanned);
+    if (!other && !maybeWhole)
+      continue;
+    if (!across)
+      across = annotated;
+    sharding::PropagatedValue &inside = across->values[carried];
+    inside.mesh = value.mesh;
+    inside.sharding.dims[*scanned].closed = true;
+    across->ops[number].blocked.push_back(static_cast<int32_t>(*scanned));
+    if (!other)
+      continue;
+    inside.sharding.dims[*other].axes = axesWith(value, *other, *scanned);
+    across->ops[number].blocked.push_back(static_cast<int32_t>(*other));
   }
   return across;
 }

@@ -1,4 +1,4 @@
-// Dimensions that a loop goes along, an element a trip, as jax.lax.scan does.
+// Dimensions that a loop goes along, an element a trip, as jax.lax.scan does, or a few.
 //
 //   %r = while(%xs = %init) {                          %init: 8x64x256 [{"d"}, {}, {}]
 //     %x = dynamic_slice %xs, %i, 0, 0, sizes = [1, 64, 256]
@@ -12,11 +12,11 @@
 
 namespace tessera {
 
-// The graph `annotated` with such arrays sharded along another dimension within their loops, where
-// `decided`, made of it by propagation, has them sharded along the scanned one and the sizes allow
-// it. None where there are none.
+// The graph `annotated` with such arrays sharded along another dimension within their loops where
+// sizes allow it, or small ones not at all (`preferWhole`: of both ways that one), where `decided`,
+// made of it by propagation, has them sharded along the scanned one. None where there are none.
 std::optional<sharding::PropagationGraph>
 withScansAcross(const ModuleGraph &module, const sharding::PropagationGraph &annotated,
-                const sharding::PropagationGraph &decided);
+                const sharding::PropagationGraph &decided, bool preferWhole);
 
 } // namespace tessera

@@ -33,7 +33,7 @@ func.func @microbatches(%x: tensor<256x128xf32> {sdy.sharding = #sdy.sharding<@m
   return %r#3 : tensor<128x128xf32>
 }
 
-// No other dimension can be divided, or the array is read as a whole as well: it stays as it is.
+// Where no other dimension can be divided, a small array is gathered, once; one that is read as a whole as well stays as it is.
 // CHECK-LABEL: @odd
 func.func @odd(%x: tensor<4x63xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}, %z: tensor<4x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>})
     -> (tensor<63xf32>, tensor<64xf32>) {
@@ -44,7 +44,7 @@ func.func @odd(%x: tensor<4x63xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"},
   %s = stablehlo.constant dense<0.0> : tensor<63xf32>
   %v = stablehlo.constant dense<0.0> : tensor<64xf32>
   // CHECK: stablehlo.while
-  // CHECK-SAME: [<@mesh, [{"d", ?}, {?}]>, <@mesh, [{"d", ?}, {?}]>
+  // CHECK-SAME: [<@mesh, [{}, {?}]>, <@mesh, [{"d", ?}, {?}]>
   %r:5 = stablehlo.while(%b = %x, %a = %z, %i = %zero, %k = %s, %l = %v) : tensor<4x63xf32>, tensor<4x64xf32>, tensor<i32>, tensor<63xf32>, tensor<64xf32> attributes {tessera.trip_count = #tessera.trip_count<4>}
   cond {
     %c = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
