@@ -15,8 +15,9 @@ using namespace mlir;
 namespace tessera::communicate {
 namespace {
 
-constexpr int64_t shareOfCarried =
-    2; // hoisted bytes may be this many times smaller than the carried ones
+// What is hoisted is held for all of the loop: half of what that carries, or what any device has
+// room for.
+constexpr int64_t kShareOfCarried = 2, kAnyway = int64_t{1} << 20;
 
 // What `value` is outside of the loop when no round changes it, else null.
 Value outside(Value value, stablehlo::WhileOp loop) {
@@ -36,7 +37,7 @@ void hoistFrom(stablehlo::WhileOp loop) {
   int64_t budget = 0;
   for (Type type : loop->getResultTypes())
     budget += comm::tensorBytes(type);
-  budget /= shareOfCarried;
+  budget = std::max(budget / kShareOfCarried, kAnyway);
   for (Operation &op : llvm::make_early_inc_range(loop.getBody().front())) {
     std::optional<comm::CollectiveFacts> facts = comm::collectiveFacts(&op);
     if (!facts || isa<comm::StartOp>(op))

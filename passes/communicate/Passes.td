@@ -81,7 +81,7 @@ def HoistCollectives : Pass<"tessera-hoist-collectives", "::mlir::ModuleOp"> {
         stablehlo.return %w, %next
       }
     ```
-    Only in loops that are known to run, and only while the hoisted values stay small beside what the loop carries.
+    Only in loops that are known to run, and only while the hoisted values take half of what the loop carries, or 1 MiB.
   }];
 }
 
