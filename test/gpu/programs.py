@@ -471,6 +471,17 @@ def sorted_by_blocks(x, y, z):
     return jnp.argsort(few, axis=1, stable=True), by_two, many, jnp.sort(z + 1, descending=True), lax.top_k(x, 7), lax.sort_key_val(y % 3, y, dimension=1)
 
 
+@program((3, 90), (65,), (7, 40), dtypes=["float64", "int64", "uint64"])
+def sorted_wide_elements(x, y, z):
+    """What a thread would need beside such rows finds no room in its own memory."""
+    return jnp.sort(x, axis=1), jnp.argsort(y), jnp.sort(x, axis=0), lax.top_k(z, 4), jnp.sort(z[:2], axis=0)
+
+
+@program((3, 90), (2, 40), dtypes="int8")
+def running_extrema_of_bytes(x, y):
+    return lax.cummax(x, 1), lax.cummin(y, 1), lax.cummax(x, 0)
+
+
 @program((2, 30000), (51000,), dtypes=["int32", "float32"])
 def sorted_long_rows(x, y):
     """The numbers of the second one's elements find no room in shared memory."""

@@ -24,8 +24,9 @@ using namespace tessera::stablehlo;
 
 namespace {
 
-// Shorter ones are a thread's work.
-constexpr int64_t kLeastOfBlock = 128;
+// Shorter ones are a thread's work, but for elements of 8 bytes: counters of their digits find no room in a
+// thread's own memory.
+constexpr int64_t kLeastOfBlock = 65, kWideBytes = 8;
 
 class SortedRows {
 public:
@@ -38,7 +39,8 @@ public:
   // Whether blocks sort the rows: where there is room for the numbers, and no result overwrites what others
   // still read.
   bool suits() {
-    if (size < kLeastOfBlock || llvm::is_contained(shape, 0) || function.kernel.sharesBuffers())
+    bool isOfThread = size < kLeastOfBlock && !hasWideElements();
+    if (isOfThread || size < 2 || llvm::is_contained(shape, 0) || function.kernel.sharesBuffers())
       return false;
     numberBytes = size <= 1 << 16 ? 2 : 4;
     return size * numberBytes <= roomForNumbers() || findRowOfNumbers();
@@ -54,6 +56,12 @@ private:
 
   int64_t roomForNumbers() const {
     return std::max(function.sharedLeft(), function.sharedOfLaunchLeft());
+  }
+  bool hasWideElements() const {
+    return llvm::any_of(op->getOperands(), [](mlir::Value operand) {
+      std::optional<ElementType> type = elementType(operand.getType());
+      return type && byteSize(type->kind) >= kWideBytes;
+    });
   }
   bool findRowOfNumbers();
   bool build();
@@ -187,6 +195,8 @@ bool SortedRows::emit() {
                   ? function.takeShared(llvm::ArrayType::get(b.getInt8Ty(), bytes), "_places")
                   : function.takeSharedOfLaunch(bytes);
   }
+  int64_t pairs = static_cast<int64_t>(llvm::PowerOf2Ceil(size)) / 2;
+  function.launch.threads = std::clamp(pairs, kWarp, function.launch.threads);
   int64_t rows = 1;
   for (unsigned dim : outer)
     rows *= graph.dims[dim].size;

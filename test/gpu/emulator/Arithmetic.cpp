@@ -253,6 +253,19 @@ uint64_t funnel(const Instruction &i, uint64_t a, uint64_t b, uint64_t c) {
 
 } // namespace
 
+bool computeWithCarry(const Instruction &i, uint64_t a, uint64_t b, bool &carry, uint64_t &result) {
+  bool isWide = bytesOf(i.type) == 8;
+  if (isFloat(i.type) || (!isWide && bytesOf(i.type) != 4) || i.saturates)
+    return false;
+  a = masked(a, i.type), b = masked(b, i.type);
+  unsigned __int128 in = i.takesCarry && carry, sum = a;
+  sum = i.code == Code::Add ? sum + b + in : sum - b - in;
+  result = masked(static_cast<uint64_t>(sum), i.type);
+  if (i.givesCarry)
+    carry = sum >> (isWide ? 64 : 32) & 1;
+  return true;
+}
+
 bool compute(const Instruction &i, uint64_t a, uint64_t b, uint64_t c, uint64_t &result) {
   if (i.code == Code::Prmt)
     return result = permuted(a, b, c), true;
@@ -473,8 +486,7 @@ bool convert(const Instruction &i, uint64_t a, uint64_t &result) {
     if (!isFloat(i.type)) {
       if (i.saturates)
         return false;
-      // Sign or zeros fill what is wider.
-      result = masked(static_cast<uint64_t>(value), i.type);
+      result = integerOf(i.type, static_cast<uint64_t>(value));
       return true;
     }
     if (i.round != Round::Nearest)
@@ -489,7 +501,7 @@ bool convert(const Instruction &i, uint64_t a, uint64_t &result) {
   if (i.from == Type::F32)
     value = flushed(static_cast<float>(value), i.flushes);
   if (!isFloat(i.type)) {
-    result = toInteger(i.type, whole(value, i.round));
+    result = integerOf(i.type, toInteger(i.type, whole(value, i.round)));
     return true;
   }
   if (i.toInteger)

@@ -203,7 +203,7 @@ void BlockRun::execute(Thread &thread, const Instruction &i) {
   case Code::Cvt:
     if (!convert(i, a, result))
       fail(thread, "a conversion that is not known");
-    return set(thread, i.to, result, i.type);
+    return set(thread, i.to, result, isSigned(i.type) ? Type::B64 : i.type);
   case Code::Setp: {
     bool holds = false;
     if (!compare(i, a, value(thread, i.b), holds))
@@ -241,7 +241,10 @@ void BlockRun::execute(Thread &thread, const Instruction &i) {
   default:
     break;
   }
-  if (!compute(i, a, value(thread, i.b), value(thread, i.c), result))
+  bool isKnown = i.takesCarry || i.givesCarry
+                     ? computeWithCarry(i, a, value(thread, i.b), thread.carry, result)
+                     : compute(i, a, value(thread, i.b), value(thread, i.c), result);
+  if (!isKnown)
     fail(thread, "an instruction whose types or modifiers are not known");
   bool counts = i.code == Code::Popc || i.code == Code::Clz;
   bool widens = i.code == Code::MulWide || i.code == Code::MadWide;

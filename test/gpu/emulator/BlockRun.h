@@ -27,6 +27,7 @@ struct Thread {
   // AtWarp: at what its warp does together. AtPhase: it asks whether a phase is over.
   enum State : uint8_t { Ready, AtBarrier, AtWarp, AtPhase, Ended } state = Ready;
   uint32_t number = 0, place = 0;
+  bool carry = false; // of its last sum or difference that gives one (.cc)
   std::vector<uint64_t> registers;
   std::vector<uint8_t> local;
   uint32_t before = Loops::kNone; // the instruction before this one

@@ -286,7 +286,7 @@ API cuLaunchHostFunc(Stream *stream, void (*function)(void *), void *data) {
   COUNTED;
   return stream->call([=] { function(data); }), Success;
 }
-API cuEventCreate(Event **event, unsigned) { return *event = new Event{current}, Success; }
+API cuEventCreate(Event **event, unsigned) { return *event = new Event{current, {}, {}}, Success; }
 API cuEventDestroy(Event *event) {
   std::lock_guard lock(Gpu::ofProcess().mutex);
   return delete event, Success;

@@ -247,6 +247,28 @@ TEST_F(MachineTest, FloatsAreRoundedAsWritten) {
   EXPECT_EQ(y[0], static_cast<uint32_t>(-1));
 }
 
+TEST_F(MachineTest, SignsFillRegistersThatAreWider) {
+  // 250 is -6 of eight bits: less than 4 as 16 bits too.
+  EXPECT_EQ(run("mov.b32 %r4, 250; cvt.s8.s32 %r5, %r4; mov.b32 %r6, 4; max.s32 %r6, %r5, %r6;"
+                "st.global.b32 [%rd2], %r6;"),
+            "");
+  EXPECT_EQ(y[0], 4u);
+  EXPECT_EQ(run("mov.b32 %r4, 250; cvt.u8.u32 %r5, %r4; st.global.b32 [%rd2], %r5;"), "");
+  EXPECT_EQ(y[0], 250u);
+}
+
+TEST_F(MachineTest, SumsAndDifferencesHandACarryOn) {
+  const char *sum = "mov.b32 %r4, -1; mov.b32 %r5, 1; add.cc.s32 %r6, %r4, %r5;"
+                    "addc.cc.s32 %r6, %r4, 0; addc.s32 %r6, 7, 0; st.global.b32 [%rd2], %r6;";
+  EXPECT_EQ(run(sum), ""); // -1 + 1 = 0, 1 over; -1 + 0 + 1 = 0, 1 over; 7 + 0 + 1
+  EXPECT_EQ(y[0], 8u);
+  EXPECT_EQ(run("mov.b64 %rd4, 3; sub.cc.s64 %rd5, %rd4, 4; subc.s64 %rd5, %rd4, 0;"
+                "st.global.b32 [%rd2], %rd5;"),
+            "");
+  EXPECT_EQ(y[0], 2u);
+  EXPECT_NE(run("add.cc.f32 %r4, %r1, %r1;").find("not known"), std::string::npos);
+}
+
 TEST_F(MachineTest, WhatIsNotKnownIsRefused) {
   EXPECT_NE(run("sin.approx.f32 %r4, %r1;").find("instruction 'sin.approx.f32' is not known"),
             std::string::npos);

@@ -248,6 +248,8 @@ void modifier(std::string_view word, Instruction &made, std::string_view name) {
     made.propagatesNan = true;
   else if (word == "wide")
     made.code = made.code == Code::Mad ? Code::MadWide : Code::MulWide;
+  else if (word == "cc" && (made.code == Code::Add || made.code == Code::Sub))
+    made.givesCarry = true;
   else if (word == "hi" && made.code == Code::Mul)
     made.code = Code::MulHi;
   else if (word == "to")
@@ -281,6 +283,9 @@ bool isOfWarpgroups(Code code) { return code >= Code::MBarrierInit && code <= Co
 
 void readName(std::string_view name, Instruction &made) {
   Words words = split(name);
+  made.takesCarry = words[0] == "addc" || words[0] == "subc";
+  if (made.takesCarry)
+    words[0].remove_suffix(1);
   auto code = codeNamed(words[0]);
   if (!code)
     throw NotKnown("instruction '" + std::string(name) + "' is not known");

@@ -156,7 +156,7 @@ struct Instruction {
   Shuffle shuffle = Shuffle::Idx;
   bool flushes = false, saturates = false, toInteger = false, propagatesNan = false, left = false,
        clamps = false, transposes = false, waitsForAll = false;
-  bool expectsBytes = false, transposesB = false;
+  bool expectsBytes = false, transposesB = false, takesCarry = false, givesCarry = false;
   // Of a vector access; matrices of ldmatrix; dimensions of a tensor; eights of columns of wgmma.
   uint8_t width = 1;
   int32_t guard = -1; // predicate register
