@@ -91,6 +91,8 @@ public:
   }
 
 private:
+  static constexpr double kBetter = 2e-3; // that a plan is worth compiling
+
   std::string fail(const llvm::Twine &what) const {
     return ("error: " + llvm::Twine(options.inputName) + ": " + what).str();
   }
@@ -339,17 +341,43 @@ private:
     for (const Candidate &each : candidates)
       if (each.onMesh == mesh && (each.isTried || each.isFound))
         known.push_back(&each.folded);
-    double lowerBound = plan::searchHidden(prices, known, searchOptions()).lowerBound;
+    plan::HiddenFound found = plan::searchHidden(prices, known, searchOptions());
     prices.setWeights({});
+    compileHidden(prices, found.plans);
     Candidate &best = candidates[planned.best - candidates.data()];
     best.hiding = plan::hiddenTimeOf(prices, best.folded);
-    best.hidingBound = lowerBound;
+    best.hidingBound = found.lowerBound;
+  }
+
+  // The quickest of plans that were found by what hides, if it is counted below the one that was chosen.
+  void compileHidden(plan::AssignmentPrices &prices, llvm::ArrayRef<plan::Assignment> plans) {
+    const plan::Assignment *quickest = nullptr;
+    double least = plan::hiddenTimeOf(prices, planned.best->folded).seconds() * (1 - kBetter);
+    for (const plan::Assignment &each : plans)
+      if (double seconds = plan::hiddenTimeOf(prices, each).seconds(); seconds < least) {
+        quickest = &each;
+        least = seconds;
+      }
+    if (!quickest)
+      return;
+    Candidate candidate;
+    candidate.kind = nameOf(candidates, *planned.best->onMesh, *quickest);
+    candidate.onMesh = planned.best->onMesh;
+    candidate.folded = *quickest;
+    candidate.seconds = prices.seconds(*quickest);
+    candidate.lowerBound = planned.best->lowerBound;
+    candidate.computing = computingOf(prices, *quickest);
+    candidate.leastComputing = planned.best->leastComputing;
+    candidate.isFound = true;
+    tryCandidate(source, candidate, {});
+    candidates.push_back(std::move(candidate));
+    planned.others.clear();
+    choose(); // there is one at least
   }
 
   // What a longer search finds on the mesh of a plan, unless its best is proven; if it is worth compiling, or
   // is simpler where no ties were broken. The bound of all plans on this mesh is raised.
   std::optional<Candidate> betterThan(const Candidate &known) {
-    constexpr double kBetter = 2e-3; // that it is worth compiling
     const OnMesh *mesh = known.onMesh;
     const Candidate *least = &known;
     for (const Candidate &each : candidates)

@@ -20,6 +20,7 @@ public:
   BesideValues(const Program &program, llvm::ArrayRef<double> work)
       : program(program), work(work), maker(program.values.size(), -1),
         firstReader(program.values.size(), -1), mark(program.values.size(), -1),
+        loop(program.values.size(), 0), waiting(program.blockAround.size(), -1),
         isCarried(program.values.size(), false), ofBlock(program.blockAround.size(), 0) {
     auto count = int32_t(program.graph.ops.size());
     int32_t kernels = 0;
@@ -42,6 +43,7 @@ public:
       kernels += work[op] > 0 &&
                  llvm::any_of(program.ops[op].writes, [](double written) { return written > 0; });
     }
+    readInLoops();
   }
 
   double of(int32_t value) {
@@ -120,6 +122,19 @@ private:
     }
   }
 
+  // What a loop takes is handed to it by ops behind what it consists of, and read as soon as there.
+  void readInLoops() {
+    for (auto [index, op] : llvm::enumerate(program.graph.ops))
+      if (program.ops[index].moves)
+        for (int32_t from : op.operands)
+          for (int32_t to : op.results)
+            if (int32_t reader = firstReader[to];
+                reader > maker[from] && reader < firstReader[from]) {
+              firstReader[from] = reader;
+              loop[from] = program.ops[reader].block;
+            }
+  }
+
   // A loop begins when all is there that it takes.
   bool entersLoop(int32_t value, int32_t reader) const {
     int32_t block = program.values[value].block;
@@ -129,29 +144,43 @@ private:
                          [&](int32_t v) { return program.values[v].block != block; }));
   }
 
+  void wait(llvm::ArrayRef<int32_t> values, int32_t epoch) {
+    for (int32_t v : values) {
+      mark[v] = epoch;
+      if (loop[v] > 0)
+        waiting[loop[v]] = epoch;
+    }
+  }
+
+  bool isInWaiting(int32_t op, int32_t epoch) const {
+    for (int32_t block = program.ops[op].block; block > 0; block = program.blockAround[block])
+      if (waiting[block] == epoch)
+        return true;
+    return false;
+  }
+
   // Likewise whether nothing waits for it.
   bool behind(int32_t value, int32_t reader) {
     bool isFree = true;
     int32_t epoch = ++epochs;
-    mark[value] = epoch;
+    wait(value, epoch);
     auto count = int32_t(program.graph.ops.size());
     int32_t first = reader, block = program.values[value].block;
     if (entersLoop(value, reader))
       for (; first < count && (program.ops[first].moves || program.ops[first].block != block);
            ++first)
-        for (int32_t v : program.graph.ops[first].results)
-          mark[v] = epoch;
+        wait(program.graph.ops[first].results, epoch);
     for (int32_t op = first; op < count && isNear(op, reader); ++op) {
       const PropagatedOp &graphOp = program.graph.ops[op];
-      bool waits = llvm::any_of(graphOp.operands, [&](int32_t v) { return mark[v] == epoch; });
+      bool waits = isInWaiting(op, epoch) ||
+                   llvm::any_of(graphOp.operands, [&](int32_t v) { return mark[v] == epoch; });
       if (!waits) {
         add(op);
         continue;
       }
       isFree &= work[op] == 0 || !isBeside(op) ||
                 work[op] < kLittle * ofBlock[program.values[value].block];
-      for (int32_t v : graphOp.results)
-        mark[v] = epoch;
+      wait(graphOp.results, epoch);
     }
     return isFree;
   }
@@ -161,6 +190,8 @@ private:
   const Program &program;
   llvm::ArrayRef<double> work;
   std::vector<int32_t> maker, firstReader, mark; // by value; -1: none
+  std::vector<int32_t> loop;                     // by value: that begins when it is there; 0: none
+  std::vector<int32_t> waiting;                  // by block, of an epoch
   std::vector<bool> isCarried;                   // by value: the round before makes it
   std::vector<double> ofBlock;                   // in a step
   std::vector<int32_t> kernelsBefore;            // by op

@@ -172,14 +172,6 @@ double localBytes(llvm::ArrayRef<double> reads, llvm::ArrayRef<double> writes,
   return bytes;
 }
 
-// What else a product's kernel reads and writes lies as its result does.
-double resultParts(const sharding::PlacedOp &placed, const FactorAxes &axes) {
-  double parts = 1;
-  for (const sharding::DimSharding &dim : axes.resultSharding(0).dims)
-    parts *= double(shardCount(dim.axes));
-  return parts;
-}
-
 bool hasFactor(const sharding::TensorFactors &tensor, int32_t factor) {
   return llvm::any_of(
       tensor, [&](const sharding::DimFactors &dim) { return llvm::is_contained(dim, factor); });
@@ -239,7 +231,7 @@ double OpTables::secondsOf(const OpFacts &facts, const KernelPart &part,
   parts.all = shards;
   parts.arrays = bytes > 0 ? whole / bytes : shards;
   if (double rest = kernel.bytes - whole; kernel.work.products.size() == 1 && rest > 0)
-    parts.arrays = kernel.bytes / (bytes + rest / resultParts(placed, axes));
+    parts.arrays = kernel.bytes / (bytes + rest / shards);
   return kernels.seconds(part.kernel, parts) *
          std::max(computes, whole / shards / kernels.bytesPerSecond()) / least;
 }

@@ -97,6 +97,35 @@ TEST(Beside, LoopsWaitForWhatTheyTake) {
   EXPECT_EQ(beside[given], 1 + 100);
 }
 
+// The same where a loop is handed what it takes by an op behind what it consists of, and what it takes is made
+// of an array whose own reader is no op of the loop.
+TEST(Beside, LoopsWaitForWhatIsMadeForThem) {
+  EinsumProgram of;
+  int32_t given = of.argument({64, 64}), x = of.argument({64, 64}), y = of.argument({64, 64});
+  int32_t taken = of.argument({64, 64});
+  of.einsum("mk,km->mk", {x, x});
+  int32_t transposed = of.einsum("mk->km", {given});
+  int32_t h = of.einsum("mk,kn->mn", {x, taken});
+  int32_t g = of.einsum("mk,kn->mn", {x, x});
+  of.einsum("mk->mk", {transposed}); // into the loop
+  of.einsum("mk,km->mk", {y, y});
+  of.program.blockAround = {-1, 0};
+  of.program.ops[4].moves = true;
+  of.program.graph.ops[4].results = {taken};
+  for (int32_t op : {2, 3}) {
+    of.program.ops[op].block = 1;
+    of.program.ops[op].times = 8;
+  }
+  for (int32_t v : {h, g}) {
+    of.program.values[v].block = 1;
+    of.program.values[v].times = 8;
+  }
+  std::vector<double> beside = secondsBesideOf(of.program, {1, 2, 10, 20, 0, 100});
+  EXPECT_EQ(beside[given], 1 + 100);
+  EXPECT_EQ(beside[transposed], 1 + 100);
+  EXPECT_EQ(beside[taken], 1 + 2 + 100);
+}
+
 TEST(Hidden, TheBestShareIsWhereTheLeastIsGreatest) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> seconds(0, 1);
