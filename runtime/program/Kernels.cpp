@@ -28,6 +28,8 @@ Status findInLibrary(const program::Kernel &kernel, KernelEntry &entry) {
   entry.grid = entry.chunk = found->grid;
   entry.function = found->function;
   entry.plan = std::move(found->plan);
+  entry.library = std::make_shared<const KernelEntry::Library>(
+      KernelEntry::Library{std::move(found->operandBytes), found->inputs, found->scratchBytes});
   entry.prepare = found->prepare;
   return {};
 }

@@ -26,6 +26,13 @@ struct KernelEntry {
   uint32_t operands = 0;
   uint32_t number = 0;                        // among the file's
   std::shared_ptr<const void> plan = nullptr; // of a kernel that the runtime brings
+  // What such a kernel takes and leaves, for devices that have it computed on the host.
+  struct Library {
+    std::vector<uint64_t> operandBytes; // inputs, then outputs
+    size_t inputs = 0;
+    uint64_t scratchBytes = 0;
+  };
+  std::shared_ptr<const Library> library = nullptr; // null: no kernel of the runtime's
   // What cuBLASLt may compute in its place; null: nothing.
   std::shared_ptr<const library::Product> product = nullptr;
   void (*prepare)(const void *plan) =

@@ -482,6 +482,17 @@ def running_extrema_of_bytes(x, y):
     return lax.cummax(x, 1), lax.cummin(y, 1), lax.cummax(x, 0)
 
 
+@program((3, 6, 6), (4, 20), (6, 2), dtypes=["float32", "float32", "float64"])
+def computed_on_the_host(x, y, z):
+    """What the runtime's library computes, between kernels of the GPU, and again in a loop."""
+    square = x @ x.swapaxes(1, 2) + 2 * jnp.eye(6)
+    lower = jnp.linalg.cholesky(square)
+    solved = lax.linalg.triangular_solve(lower[0].astype(z.dtype), z, left_side=True, lower=True)
+    rounds = lax.fori_loop(0, 3, lambda i, s: jnp.linalg.cholesky(s @ s.swapaxes(1, 2) / 9 + jnp.eye(6)), square)
+    spectrum = jnp.fft.rfft(y * 2)
+    return lower + 1, solved, rounds, spectrum * 2, jnp.fft.irfft(spectrum, 20), jnp.linalg.eigvalsh(square), jnp.abs(jnp.linalg.qr(x)[1]), jnp.linalg.solve(square, x)
+
+
 @program((2, 30000), (51000,), dtypes=["int32", "float32"])
 def sorted_long_rows(x, y):
     """The numbers of the second one's elements find no room in shared memory."""

@@ -221,6 +221,14 @@ def a_decision_of_the_host_ends_a_graph(directory):
 
 
 @case
+def who_decides_longest_ends_as_well(directory):
+    """Where each command is carried out before the next, devices come to their ends at different times."""
+    program = Program(directory, DECIDED, in0=(16, 16))
+    for seed in range(6):
+        program.same_as_cpu("--repeat=2", f"--trace={program.path('trace.json')}", TESSERA_EMULATOR_SEED=seed)
+
+
+@case
 def long_steps_are_given_in_parts(directory):
     """More commands than are gathered, with a sum over the devices in each trip. Behind the parts that come again in the second step
     is one that doesn't, as the result lies elsewhere."""

@@ -1,4 +1,5 @@
-// Kernels to PTX, for the architectures of the module's target. Passes.td shows an example.
+// Kernels to PTX, for the architectures of the module's target; those of the runtime's library are computed on
+// the host (docs/rationale/gpu.md). Passes.td shows an example.
 #include "passes/codegen/gpu/Passes.h"
 
 #include "dialects/tessera/Marks.h"
@@ -50,9 +51,14 @@ struct CodegenGpuPass : impl::CodegenGpuBase<CodegenGpuPass> {
 private:
   mlir::LogicalResult collect(Kernels &kernels) {
     for (auto op : getOperation().getOps<exec::KernelOp>()) {
-      if (LibraryCallOpInterface called = codegen::libraryOperation(*op.getBlock()))
-        return called->emitError("'")
-               << called->getName() << "' has no code for --target=cuda yet (docs/limits.md)";
+      if (LibraryCallOpInterface called = codegen::libraryOperation(*op.getBlock())) {
+        if (failed(codegen::callLibrary(op, called)))
+          return mlir::failure();
+        if (op.getOutside())
+          return called->emitError("'")
+                 << called->getName() << "' has no code for --target=cuda yet (docs/limits.md)";
+        continue;
+      }
       kernels.ops.push_back(op);
       kernels.sources.push_back(codegen::sourceOf(op));
     }
@@ -132,7 +138,11 @@ private:
     bool isFirst = *getOperation().getOps<exec::ImageOp>().begin() == image, differs = false;
     llvm::SmallVector<mlir::Attribute> attributes;
     llvm::SmallVector<int64_t> grids;
-    for (auto [op, launch] : llvm::zip(kernels.ops, launches)) {
+    const codegen::gpu::Launch *next = launches.begin();
+    for (auto op : getOperation().getOps<exec::KernelOp>()) {
+      codegen::gpu::Launch onHost;
+      onHost.blocks = op.getGrid().value_or(1);
+      const codegen::gpu::Launch &launch = op.getLibrary() ? onHost : *next++;
       attributes.push_back(attributeOf(launch));
       grids.push_back(launch.blocks);
       if (isFirst)

@@ -92,6 +92,10 @@ Status CudaCode::findFunctions(const LoadedProgram &program) {
   const cuda::Driver &driver = backend_->driver();
   for (const KernelEntry &kernel : program.kernels()) {
     cuda::Function function = nullptr;
+    if (kernel.library) { // the host computes it
+      functions_.push_back(nullptr);
+      continue;
+    }
     if (kernel.used && kernel.function)
       return {Code::Unimplemented, "kernel '" + kernel.symbol + "' runs on CPUs only"};
     if (kernel.used &&

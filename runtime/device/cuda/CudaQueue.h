@@ -47,6 +47,9 @@ private:
   Outcome refused(uint32_t tag, cuda::ResultCode code, const char *what);
   Outcome copyByWay(uint64_t lane, uint32_t tag, Address from, Address to, uint64_t bytes);
   Outcome makeRoom();
+  Outcome launchOnHost(Worker &worker, uint32_t tag, const KernelEntry &kernel,
+                       const Address *buffers);
+  Outcome fetchOperands(uint32_t tag, const KernelEntry::Library &library, const Address *buffers);
   // Done once all commands so far are carried out; else the issuer is parked until then.
   Outcome catchUp(uint32_t tag, cuda::Gathering::For what);
   Outcome arrived(uint32_t tag);
@@ -63,6 +66,8 @@ private:
   cuda::Stream stream_ = nullptr, copies_ = nullptr;
   std::shared_ptr<Memory> value_;   // pinned: what is read
   std::shared_ptr<Memory> scratch_; // of kernels that the arena has none for; null: there are none
+  std::shared_ptr<Memory> staged_;  // pinned: operands of a kernel that the host computes
+  size_t stagedBytes_ = 0;
   std::map<uint32_t, Beside> started_;
   cuda::Gathering::Member waiting_;
   uint32_t firstTag_ = 0, given_ = 0; // of the commands since the last catchUp

@@ -288,9 +288,14 @@ bool Gathering::arrive(const Member *caller) {
   ResultCode code = driver_.cuEventQuery(event_);
   Task *chain = nullptr;
   bool isCallers = false;
+  auto isAtEnd = [](const Member *member) { return member->what == For::End; };
+  bool allAreAtEnd = waiting_.size() == members_ && std::ranges::all_of(waiting_, isAtEnd);
   std::erase_if(waiting_, [&](Member *member) {
     if (!member->isGiven || (code == kNotReady && member->what != For::Room))
       return false;
+    if (isAtEnd(member) &&
+        !allAreAtEnd) // who has more to give comes to the end later, and not alone
+      return member->isGiven = false;
     member->result = member->what == For::Room ? kSuccess : code;
     if (member == caller)
       return isCallers = true;
