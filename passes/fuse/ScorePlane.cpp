@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace tessera::stablehlo;
 using fusion::NodeKind;
 
-static constexpr size_t mostOps = 300;
+static constexpr size_t mostOps = 300, mostOperands = 2 * mostOps;
 
 ScorePlane::ScorePlane(Block &block, DotGeneralOp scores,
                        llvm::function_ref<bool(Operation *)> ignores)
@@ -34,11 +34,11 @@ bool ScorePlane::isOfPairs(Value value) const {
   return type && type.hasStaticShape() && type.getNumElements() == elements;
 }
 
-// Products that come in beside what is known.
-void ScorePlane::collectOperands(Operation *op) {
+// Products that come in beside what is known. `seen` is what earlier calls have walked: where values of
+// other layers have as many elements, each op's walk would be theirs again.
+void ScorePlane::collectOperands(Operation *op, DenseSet<Operation *> &seen) {
   SmallVector<Operation *> work{op};
-  DenseSet<Operation *> seen;
-  while (!work.empty() && seen.size() < mostOps) {
+  while (!work.empty() && seen.size() < mostOperands) {
     Operation *next = work.pop_back_val();
     for (Value operand : next->getOperands()) {
       Operation *def = inBlock(operand);
@@ -55,10 +55,11 @@ void ScorePlane::collectOperands(Operation *op) {
 }
 
 void ScorePlane::collect(llvm::function_ref<bool(Operation *)> ignores) {
+  DenseSet<Operation *> seen;
   for (size_t i = 0; i < ops.size() && ops.size() < mostOps; ++i) {
     Operation *op = ops[i];
     if (!isa<DotGeneralOp>(op))
-      collectOperands(op);
+      collectOperands(op, seen);
     for (Operation *user : op->getUsers()) {
       bool isHere = user->getBlock() == &block;
       auto product = dyn_cast<DotGeneralOp>(user);

@@ -59,7 +59,7 @@ private:
   mlir::Operation *inBlock(mlir::Value value) const;
   bool isOfPairs(mlir::Value value) const;
   void collect(llvm::function_ref<bool(mlir::Operation *)> ignores);
-  void collectOperands(mlir::Operation *op);
+  void collectOperands(mlir::Operation *op, llvm::DenseSet<mlir::Operation *> &seen);
   void findDims();
   bool relate(mlir::Operation *op);
   bool setDims(mlir::Value value, Dims dims);
