@@ -396,7 +396,7 @@ def NormalizeOperations : Pass<"tessera-normalize-operations", "mlir::ModuleOp">
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 def SeparateStarts : Pass<"tessera-separate-starts", "mlir::ModuleOp"> {
-  let summary = "Takes starts that count out of running reductions, which then can be made of parts.";
+  let summary = "Takes starts that count out of running reductions and those by a computation of their own, which then can be made of parts.";
   let description = [{
     ```mlir
     %r = "stablehlo.reduce_window"(%x, %s) .. add, window 4, padding [3, 0]      // 4 s + x0, 3 s + x0 + x1, ..
@@ -408,6 +408,15 @@ def SeparateStarts : Pass<"tessera-separate-starts", "mlir::ModuleOp"> {
     %r = stablehlo.add %1, %0
     ```
     A start is combined once, and once more for each place of a window outside of the array; apart from it, the rows can be reduced in parts. What is narrower than f32 is computed in f32 and rounded once, as one reduction would be.
+
+    ```mlir
+    %r = stablehlo.reduce(%x init: %s) applies stablehlo.xor across dimensions = [0]
+    ```
+    becomes, as would any elementwise computation with a neutral element that is no sum, product or extremum (those count their start once anyway),
+    ```mlir
+    %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.xor across dimensions = [0]
+    %r = stablehlo.xor %s, %0
+    ```
   }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }

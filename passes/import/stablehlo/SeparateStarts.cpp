@@ -1,9 +1,11 @@
 // A running reduction whose start changes what it is combined with takes the start once, and once
 // more for each place of a window outside of the array. Apart from it, the rows can be reduced in
-// parts. Passes.td shows an example.
+// parts. So can those of a reduction by a computation of its own (xor, or a sum beside a
+// difference), of which each part would take the start. Passes.td shows an example.
 //
 // What is narrower than f32 is computed in f32 and rounded once, as one reduction would be.
 #include "dialects/sdy/KeepSharding.h"
+#include "dialects/stablehlo/Combiner.h"
 #include "dialects/stablehlo/Computations.h"
 #include "dialects/stablehlo/RunningReduction.h"
 #include "dialects/stablehlo/ShapeInference.h"
@@ -11,9 +13,12 @@
 #include "passes/import/Converted.h"
 #include "passes/import/Passes.h"
 #include "passes/import/loops/CountedLoop.h"
+#include "passes/import/stablehlo/NeutralElements.h"
 
 #include "dialects/stablehlo/TensorTypes.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_SEPARATESTARTS
@@ -119,20 +124,57 @@ private:
   SmallVector<Value> starts, none;
 };
 
+bool isStatic(Type type) { return cast<RankedTensorType>(type).hasStaticShape(); }
+
+// The results of a reduction by a computation of its own, apart from its starts; none where these
+// change nothing, or algebra knows of no others that do.
+SmallVector<Value> separated(ReduceOp op) {
+  Block &computation = op.getBody().front();
+  auto isOfOneType = [](Type one, Type other) {
+    return isStatic(one) && getElementTypeOrSelf(one) == getElementTypeOrSelf(other);
+  };
+  if (!combinersOf(op.getBody()).empty() || !isElementwise(computation) ||
+      !llvm::equal(op->getOperandTypes(), computation.getArgumentTypes(), isOfOneType))
+    return {};
+  auto changesNothing = [](auto pair) {
+    ElementsAttr start;
+    return matchPattern(std::get<0>(pair), m_Constant(&start)) && start == std::get<1>(pair);
+  };
+  std::optional<SmallVector<ElementsAttr>> neutral = neutralElements(computation);
+  if (!neutral || llvm::all_of(llvm::zip_equal(op.getInitValues(), *neutral), changesNothing))
+    return {};
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  SmallVector<Value> none, values;
+  for (ElementsAttr element : *neutral)
+    none.push_back(ConstantOp::create(b, loc, element));
+  auto rows = cast<ReduceOp>(b.clone(*op));
+  rows.getInitValuesMutable().assign(none);
+  for (auto [start, result] : llvm::zip_equal(op.getInitValues(), op.getResults()))
+    values.push_back(
+        BroadcastInDimOp::create(b, loc, result.getType(), start, ArrayRef<int64_t>()));
+  llvm::append_range(values, rows.getResults());
+  return appliedToArrays(b, computation, values);
+}
+
+void replace(Operation *op, ValueRange results) {
+  sdy::keepSharding(op->getResults(), results);
+  op->replaceAllUsesWith(results);
+  op->erase();
+}
+
 struct SeparateStartsPass : impl::SeparateStartsBase<SeparateStartsPass> {
   void runOnOperation() override {
+    for (ReduceOp op : opsWithin<ReduceOp>(getOperation()))
+      if (SmallVector<Value> results = separated(op); !results.empty())
+        replace(op, results);
     for (ReduceWindowOp op : opsWithin<ReduceWindowOp>(getOperation())) {
-      if (!llvm::all_of(op->getOperandTypes(),
-                        [](Type type) { return cast<RankedTensorType>(type).hasStaticShape(); }))
+      if (!llvm::all_of(op->getOperandTypes(), isStatic))
         continue;
       std::optional<RunningDim> running = onlyRunningDim(op);
       SmallVector<ReductionKind> kinds = runningKinds(op);
-      if (!running || kinds.empty() || isSplittable(op))
-        continue;
-      SmallVector<Value> results = Separated(op, *running, kinds).results();
-      sdy::keepSharding(op->getResults(), results);
-      op->replaceAllUsesWith(results);
-      op->erase();
+      if (running && !kinds.empty() && !isSplittable(op))
+        replace(op, Separated(op, *running, kinds).results());
     }
   }
 };

@@ -85,3 +85,42 @@ func.func @stays(%x: tensor<6xi32>, %s: tensor<i32>) -> (tensor<6xi32>, tensor<6
   }) : (tensor<6xi32>, tensor<i32>) -> tensor<4xi32>
   return %0, %1, %2 : tensor<6xi32>, tensor<6xi32>, tensor<4xi32>
 }
+
+// A reduction by a computation of its own takes its start once, not in each part.
+// CHECK-LABEL: @own_computation
+func.func @own_computation(%x: tensor<6x3xi32>, %y: tensor<6x3xf32>, %s: tensor<i32>, %t: tensor<f32>) -> (tensor<3xi32>, tensor<3xf32>) {
+  // CHECK-DAG: %[[NONE:.*]] = stablehlo.constant dense<0> : tensor<i32>
+  // CHECK-DAG: %[[LOWEST:.*]] = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  // CHECK: %[[ROWS:.*]]:2 = stablehlo.reduce(%arg0 init: %[[NONE]]), (%arg1 init: %[[LOWEST]])
+  // CHECK-DAG: %[[S:.*]] = stablehlo.broadcast_in_dim %arg2, dims = []
+  // CHECK-DAG: %[[T:.*]] = stablehlo.broadcast_in_dim %arg3, dims = []
+  // CHECK-DAG: %[[ALL:.*]] = stablehlo.xor %[[S]], %[[ROWS]]#0
+  // CHECK-DAG: %[[MOST:.*]] = stablehlo.maximum %[[T]], %[[ROWS]]#1
+  // CHECK: return %[[ALL]], %[[MOST]]
+  %0:2 = stablehlo.reduce(%x init: %s), (%y init: %t) across dimensions = [0]
+      : (tensor<6x3xi32>, tensor<6x3xf32>, tensor<i32>, tensor<f32>) -> (tensor<3xi32>, tensor<3xf32>)
+    reducer(%a: tensor<i32>, %b: tensor<i32>) (%c: tensor<f32>, %d: tensor<f32>) {
+    %1 = stablehlo.xor %a, %b : tensor<i32>
+    %2 = stablehlo.maximum %c, %d : tensor<f32>
+    stablehlo.return %1, %2 : tensor<i32>, tensor<f32>
+  }
+  return %0#0, %0#1 : tensor<3xi32>, tensor<3xf32>
+}
+
+// Neutral starts stay, as do sums, and what has no neutral element that algebra knows.
+// CHECK-LABEL: @own_stays
+func.func @own_stays(%x: tensor<6xi32>, %s: tensor<i32>) -> (tensor<i32>, tensor<i32>, tensor<i32>) {
+  // CHECK-COUNT-3: stablehlo.reduce(%arg0 init
+  // CHECK-NOT: stablehlo.broadcast_in_dim
+  // CHECK: return
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %0 = stablehlo.reduce(%x init: %z) applies stablehlo.xor across dimensions = [0] : (tensor<6xi32>, tensor<i32>) -> tensor<i32>
+  %1 = stablehlo.reduce(%x init: %s) applies stablehlo.add across dimensions = [0] : (tensor<6xi32>, tensor<i32>) -> tensor<i32>
+  %2 = stablehlo.reduce(%x init: %s) across dimensions = [0] : (tensor<6xi32>, tensor<i32>) -> tensor<i32>
+    reducer(%a: tensor<i32>, %b: tensor<i32>) {
+    %3 = stablehlo.compare GT, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %4 = stablehlo.select %3, %a, %b : tensor<i1>, tensor<i32>
+    stablehlo.return %4 : tensor<i32>
+  }
+  return %0, %1, %2 : tensor<i32>, tensor<i32>, tensor<i32>
+}
