@@ -489,6 +489,21 @@ def WidenExponents : Pass<"tessera-widen-exponents", "mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
+def WidenSums : Pass<"tessera-widen-sums", "mlir::ModuleOp"> {
+  let summary = "Adds up in f32 what a program adds up in floats of 8 bits and fewer, and rounds each sum once.";
+  let description = [{
+    ```mlir
+    %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x8xf8E4M3FN>, tensor<8x4xf8E4M3FN>) -> tensor<4x4xf8E4M3FN>
+    ```
+    becomes
+    ```mlir
+    %s = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x8xf8E4M3FN>, tensor<8x4xf8E4M3FN>) -> tensor<4x4xf32>
+    %r = stablehlo.convert %s : (tensor<4x4xf32>) -> tensor<4x4xf8E4M3FN>
+    ```
+    So do convolutions, and sums and products of reduce and reduce_window. One device rounds once anyway; of several, each device's part would be rounded as it travels, and where the type's largest number is 7.5 or 448 a part overflows when the sum does not: NaN would come out, or the largest number taken for a part.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
 def FormManualComputations : Pass<"tessera-form-manual-computations", "::mlir::ModuleOp"> {
   let summary = "Turns what lies between SPMDFullToShardShape and SPMDShardToFullShape calls into manual computations.";
   let description = [{

@@ -38,6 +38,7 @@ void buildImportPipeline(mlir::OpPassManager &pm, const ImportOptions &options) 
   pm.addPass(createNormalizeOperations());
   pm.addPass(createBoundPadding());
   pm.addPass(createWidenExponents());
+  pm.addPass(createWidenSums());
   pm.addPass(createFoldEmptyValues());
   pm.addPass(createSeparateStarts());
   pm.addPass(createDecomposeRandom());

@@ -37,11 +37,23 @@ static bool rewraps(mlir::Operation *op, llvm::ArrayRef<bool> partial) {
   return false;
 }
 
+// Whether a part of a sum may be beyond the largest number of the narrower type, 6 to 57,344, that
+// an operation makes of it.
+static bool mayOverflow(mlir::Operation *op) {
+  auto bits = [](mlir::Value value) {
+    auto real = llvm::dyn_cast<mlir::FloatType>(mlir::getElementTypeOrSelf(value.getType()));
+    return real ? real.getWidth() : 0;
+  };
+  return llvm::isa<stablehlo::ConvertOp>(op) && bits(op->getResult(0)) <= 8 &&
+         bits(op->getOperand(0)) > bits(op->getResult(0));
+}
+
 bool carriesPartial(mlir::Operation *op, llvm::ArrayRef<bool> partial, ReductionKind kind) {
   if (llvm::isa<stablehlo::OptimizationBarrierOp, sdy::ReshardOp>(op))
     return true;
   sharding::PartialLaw law = partialLawOf(op);
-  if (law == sharding::PartialLaw::None)
+  bool isSum = kind == ReductionKind::Sum || kind == ReductionKind::Product;
+  if (law == sharding::PartialLaw::None || (isSum && mayOverflow(op)))
     return false;
   llvm::SmallVector<OperandState> states;
   for (auto [operand, isPartial] : llvm::zip_equal(op->getOperands(), partial))

@@ -146,6 +146,25 @@ def sharded(name):
     return Case(f"sharded_sums_{name}", check)
 
 
+def opposite_parts(name):
+    """A sum of two devices' parts, each beyond the type's largest number."""
+    def check():
+        most = float(ml_dtypes.finfo(FLOATS[name]).max)
+        x = (np.array([[1, 1, -1, -0.5], [-1, -1, 1, 1]]) * most).astype(FLOATS[name])
+        t = lambda *sizes: f"tensor<{shape(*sizes, name)}>"
+        text = (f'module {{\nsdy.mesh @m = <["x"=2]>\nfunc.func @main(%a: {t(2, 4)} {{sdy.sharding = #sdy.sharding<@m, [{{}}, {{"x"}}]>}}, %b: {t(4)}) -> ({t(2)}, {t(2)}) {{\n'
+                f"  %zero = stablehlo.constant dense<0.0> : {t()}\n"
+                f"  %r = stablehlo.reduce(%a init: %zero) applies stablehlo.add across dimensions = [1] : ({t(2, 4)}, {t()}) -> {t(2)}\n"
+                f"  %s = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({t(2, 4)}, {t(4)}) -> {t(2)}\n  return %r, %s : {t(2)}, {t(2)}\n}}\n}}\n")
+        got = run(text, x, np.ones(4, FLOATS[name]))
+        if isinstance(got, str):
+            return [(name, got)]
+        want = x.astype(np.float64).sum(1)
+        return [(what, None if (np.asarray(values).astype(np.float64) == want).all() else f"{values}, should be {want}") for what, values in zip(("sum", "product"), got)]
+
+    return Case(f"opposite_parts_{name}", check)
+
+
 def parts(name):
     """Of large arrays, which are added up in two stages (docs/numbers.md has one order): the same bits as of a few of their columns, which are not."""
     def check():
@@ -171,4 +190,4 @@ def parts(name):
 
 
 def cases():
-    return [parts(name) for name in ("f32", "f64", "bf16", "f16")] + [sums(name) for name in ("f32", "f64", "bf16", "f16", "f8E5M2")] + [products(name) for name in ("f32", "f64", "bf16", "f16", "f8E4M3FN")] + [arranged_products(name) for name in ("f32", "bf16")] + [sharded(name) for name in ("f32", "f64", "bf16")] + [short_rows(name) for name in ("f32", "f64")]
+    return [parts(name) for name in ("f32", "f64", "bf16", "f16")] + [sums(name) for name in ("f32", "f64", "bf16", "f16", "f8E5M2")] + [products(name) for name in ("f32", "f64", "bf16", "f16", "f8E4M3FN")] + [arranged_products(name) for name in ("f32", "bf16")] + [sharded(name) for name in ("f32", "f64", "bf16")] + [opposite_parts(name) for name in ("f8E5M2", "f8E4M3FN")] + [short_rows(name) for name in ("f32", "f64")]

@@ -200,3 +200,27 @@ func.func @wraps_before(%x: tensor<128x64xi8> {sdy.sharding = #sdy.sharding<@mes
       : (tensor<128x32xi8>, tensor<32x4xi8>) -> tensor<128x4xi32>
   return %q : tensor<128x4xi32>
 }
+
+// Parts travel in 16 bits; in 8 bits they may overflow when their sum does not.
+// CHECK-LABEL: @narrowed
+func.func @narrowed(%x: tensor<128x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>}) -> (tensor<128xbf16>, tensor<128xf8E4M3FN>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  // CHECK: %[[P:.*]] = stablehlo.reduce
+  // CHECK: %[[HALF:.*]] = stablehlo.convert %[[P]] {{.*}} -> tensor<128xbf16>
+  // CHECK: %[[A:.*]] = sdy.reshard %[[HALF]]
+  // CHECK: %[[Q:.*]] = stablehlo.reduce
+  // CHECK: %[[SUM:.*]] = sdy.reshard %[[Q]]
+  // CHECK: %[[B:.*]] = stablehlo.convert %[[SUM]] {{.*}} -> tensor<128xf8E4M3FN>
+  // CHECK: return %[[A]], %[[B]]
+  %p = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"model"}>]>}
+      : (tensor<128x64xf32>, tensor<f32>) -> tensor<128xf32>
+  %a = sdy.reshard %p <@mesh, [{}]> : tensor<128xf32>
+  %b = stablehlo.convert %a : (tensor<128xf32>) -> tensor<128xbf16>
+  %q = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"model"}>]>}
+      : (tensor<128x64xf32>, tensor<f32>) -> tensor<128xf32>
+  %c = sdy.reshard %q <@mesh, [{}]> : tensor<128xf32>
+  %d = stablehlo.convert %c : (tensor<128xf32>) -> tensor<128xf8E4M3FN>
+  return %b, %d : tensor<128xbf16>, tensor<128xf8E4M3FN>
+}
