@@ -83,6 +83,37 @@ bool GraphFacts::isStored(int n) const {
          });
 }
 
+// What n is a view of; below 0 an array from outside of the block.
+int GraphFacts::arrayBehind(int n) const {
+  while (nodes[n].kind == NodeKind::Reshape) {
+    if (nodes[n].operands.empty()) {
+      auto outside = table.arrays.find(n);
+      return outside == table.arrays.end() ? n : -1 - outside->second.front();
+    }
+    n = nodes[n].operands.front().node;
+  }
+  return n;
+}
+
+bool GraphFacts::readsUpdated(int n, int update) const {
+  constexpr int64_t smallPart = 4; // an update's elements times this are at most the array's
+  auto outside = table.updated.find(update);
+  int array = outside == table.updated.end() ? nodes.size() : -1 - outside->second;
+  for (const Edge &edge : nodes[update].operands) {
+    if (edge.use == Use::Whole)
+      array = arrayBehind(edge.node);
+    else if (edge.use == Use::Once &&
+             nodes[edge.node].elements * smallPart > nodes[update].elements)
+      return false;
+  }
+  if (nodes[n].kind == NodeKind::Reshape)
+    return false; // a view
+  auto read = table.arrays.find(n);
+  return llvm::any_of(nodes[n].operands,
+                      [&](const Edge &edge) { return arrayBehind(edge.node) == array; }) ||
+         (read != table.arrays.end() && llvm::is_contained(read->second, -1 - array));
+}
+
 Place GraphFacts::placeOf(int n, Use use, int user, const Place &reader) const {
   const Node &by = nodes[user];
   if (partsOf(user))

@@ -76,11 +76,16 @@ public:
   // Whether n narrows what nobody needs in memory as wide as it is: then n is what is stored.
   bool isStored(int n) const;
 
+  // Whether n reads an array of which `update` changes a small part: in one kernel with it, the array
+  // would be copied as a whole.
+  bool readsUpdated(int n, int update) const;
+
   // Where node n is computed when `user` reads it and is itself computed at `reader`.
   Place placeOf(int n, Use use, int user, const Place &reader) const;
 
 private:
   void findArrays(int n);
+  int arrayBehind(int n) const;
   bool narrowsType(int n) const;
 
   llvm::ArrayRef<Node> nodes;

@@ -30,6 +30,8 @@ bool KernelGroups::fits(int n, Use use, const Member &member) const {
     return false;
   if (use == Use::Whole && !(group.kind == GroupKind::Alone && node.kind == NodeKind::Constant))
     return false;
+  if (group.kind == GroupKind::Update && nodes.readsUpdated(n, group.outputs.front()))
+    return false;
   if (group.size >= limits.nodes && node.kind != NodeKind::Constant)
     return false;
   if (group.kind == GroupKind::Alone)

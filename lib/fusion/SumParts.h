@@ -22,8 +22,9 @@ struct SumPartsTable {
   llvm::DenseMap<int, SumParts> parts;    // by node
   llvm::DenseMap<uint32_t, int> rowsFrom; // by Node::reduced: dimensions before a row's
   llvm::DenseMap<int, llvm::SmallVector<int, 2>>
-      arrays; // by node: numbers of those from outside of
-              // the block that it reads element by element
+      arrays;                       // by node: numbers of those from outside of
+                                    // the block that it reads element by element
+  llvm::DenseMap<int, int> updated; // by Update node: which of those it changes
 };
 
 Plan planKernels(llvm::ArrayRef<Node> nodes, const SumPartsTable &table, const Limits &limits = {});

@@ -103,6 +103,9 @@ BlockGraph fuse::graphOf(Block &block, const fusion::RowLimits &limits) {
   auto number = [&](ShapeKey key) {
     return shapes.try_emplace(std::move(key), shapes.size() + 1).first->second;
   };
+  auto numberOutside = [&](Value value) {
+    return outside.try_emplace(value, static_cast<int>(outside.size())).first->second;
+  };
   for (Operation &op : block) {
     int n = graph.ops.size();
     graph.ops.push_back(&op);
@@ -115,8 +118,9 @@ BlockGraph fuse::graphOf(Block &block, const fusion::RowLimits &limits) {
       if (def && def->getBlock() == &block)
         node.operands.push_back({graph.numbers.lookup(def), use});
       else if (use == Use::Once || use == Use::Reduced)
-        graph.sums.arrays[n].push_back(
-            outside.try_emplace(value, static_cast<int>(outside.size())).first->second);
+        graph.sums.arrays[n].push_back(numberOutside(value));
+      else if (use == Use::Whole && node.kind == NodeKind::Update)
+        graph.sums.updated[n] = numberOutside(value);
     };
     for (OpOperand &operand : op.getOpOperands())
       addEdge(operand.get(), !makesParts ? operandUse(&op, operand.getOperandNumber())

@@ -172,3 +172,52 @@ func.func @signs(%x: tensor<64x16xf32>, %w: tensor<16x32xf32>, %b: tensor<32xf32
   %r = stablehlo.select %s, %u, %z : tensor<64x32xi1>, tensor<64x32xf32>
   return %r : tensor<64x32xf32>
 }
+
+// -----
+
+// What is computed of an array that an update changes a small part of is made before: in one kernel the array
+// could not be updated where it lies. Where the part is most of it, and where another array is read, one kernel.
+// CHECK-LABEL: func.func @updated
+// CHECK: %[[ROW:.*]] = exec.fused({{.*}}) -> tensor<1x64xf32>
+// CHECK: stablehlo.dynamic_slice
+// CHECK: exec.fused({{.*}}%[[ROW]]{{.*}}) -> tensor<64x64xf32>
+// CHECK-NOT: stablehlo.dynamic_slice
+// CHECK: stablehlo.dynamic_update_slice
+// CHECK: exec.fused({{.*}}) -> tensor<64x64xf32>
+// CHECK: stablehlo.dynamic_slice
+// CHECK: stablehlo.dynamic_update_slice
+// CHECK: exec.fused({{.*}}) -> tensor<64x64xf32>
+// CHECK: stablehlo.dynamic_slice
+// CHECK: stablehlo.dynamic_update_slice
+func.func @updated(%x: tensor<64x64xf32>, %y: tensor<4096xf32>, %i: tensor<i32>) -> (tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>) {
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %r = stablehlo.dynamic_slice %x, %i, %z, sizes = [1, 64] : (tensor<64x64xf32>, tensor<i32>, tensor<i32>) -> tensor<1x64xf32>
+  %s = stablehlo.sine %r : tensor<1x64xf32>
+  %u = stablehlo.dynamic_update_slice %x, %s, %i, %z : (tensor<64x64xf32>, tensor<1x64xf32>, tensor<i32>, tensor<i32>) -> tensor<64x64xf32>
+  %h = stablehlo.dynamic_slice %x, %i, %z, sizes = [32, 64] : (tensor<64x64xf32>, tensor<i32>, tensor<i32>) -> tensor<32x64xf32>
+  %t = stablehlo.sine %h : tensor<32x64xf32>
+  %v = stablehlo.dynamic_update_slice %x, %t, %i, %z : (tensor<64x64xf32>, tensor<32x64xf32>, tensor<i32>, tensor<i32>) -> tensor<64x64xf32>
+  %o = stablehlo.dynamic_slice %y, %i, sizes = [64] : (tensor<4096xf32>, tensor<i32>) -> tensor<64xf32>
+  %p = stablehlo.reshape %o : (tensor<64xf32>) -> tensor<1x64xf32>
+  %w = stablehlo.dynamic_update_slice %x, %p, %i, %z : (tensor<64x64xf32>, tensor<1x64xf32>, tensor<i32>, tensor<i32>) -> tensor<64x64xf32>
+  return %u, %v, %w : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
+}
+
+// -----
+
+// The same of a view of it, which is no other array.
+// CHECK-LABEL: func.func @updated_view
+// CHECK: exec.fused({{.*}}) -> tensor<64xf32>
+// CHECK: stablehlo.dynamic_slice
+// CHECK: exec.fused({{.*}}) -> tensor<64x64xf32>
+// CHECK-NOT: stablehlo.dynamic_slice
+// CHECK: stablehlo.dynamic_update_slice
+func.func @updated_view(%x: tensor<64x64xf32>, %i: tensor<i32>) -> tensor<64x64xf32> {
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %e = stablehlo.reshape %x : (tensor<64x64xf32>) -> tensor<4096xf32>
+  %r = stablehlo.dynamic_slice %e, %i, sizes = [64] : (tensor<4096xf32>, tensor<i32>) -> tensor<64xf32>
+  %s = stablehlo.sine %r : tensor<64xf32>
+  %t = stablehlo.reshape %s : (tensor<64xf32>) -> tensor<1x64xf32>
+  %u = stablehlo.dynamic_update_slice %x, %t, %i, %z : (tensor<64x64xf32>, tensor<1x64xf32>, tensor<i32>, tensor<i32>) -> tensor<64x64xf32>
+  return %u : tensor<64x64xf32>
+}
