@@ -438,15 +438,15 @@ bool NestGraph::keepsVectors(llvm::ArrayRef<Node *> live, unsigned lastDim) cons
     for (Node *load : Graph::reachable(r.inputs)) {
       if (load->op != Op::Load || !(load->deps & r.ownDims))
         continue;
-      int64_t kept = load->index->coefficient(lastDim);
+      // What moves the whole array, as a slice's start does, is in nobody's way.
+      int64_t kept = strideOf(load->index, lastDim).value_or(0);
       bool keptIsFree = !(load->deps >> lastDim & 1);
       bool reducedIsGood = llvm::any_of(r.dims, [&](unsigned dim) {
         return load->index->coefficient(dim) == 1 && g->graph.dims[dim].size >= 8;
       });
       // A few apart they are a wide load and a shuffle, which beats one by one.
       int64_t mostApart = r.order == Reduction::Rows || reducedIsGood ? 1 : 4;
-      bool keptIsGood =
-          keptIsFree || (kept >= 1 && kept <= mostApart && load->index->nodes.empty());
+      bool keptIsGood = keptIsFree || (kept >= 1 && kept <= mostApart);
       along += keptIsGood && !keptIsFree;
       against += !keptIsGood;
       against += reducedIsGood && kept != 1 && r.order == Reduction::Rows && !keptIsFree;
