@@ -220,7 +220,32 @@ private:
       from = 0;
     else
       from = 4 * result.at.begin.lookup(home->getParentOp()) + 1;
-    result.storages.live(array, from, std::max(from, until));
+    until = std::max(from, until);
+    for (Segment others : besideBranches(reader, home)) {
+      if (others.begin > from)
+        result.storages.live(array, from, others.begin - 1);
+      from = std::max(from, others.end + 1);
+    }
+    result.storages.live(array, from, until);
+  }
+
+  // Branches other than those that `reader` is in, before it, with no loop around that goes on to read
+  // what lies in `home`: there nobody needs what it reads. Outer ones first.
+  SmallVector<Segment> besideBranches(Operation *reader, Block *home) const {
+    SmallVector<Segment> found;
+    for (Operation *op = reader; op->getBlock() != home; op = op->getParentOp()) {
+      if (isa<WhileOp>(op->getParentOp()))
+        found.clear();
+      auto branch = dyn_cast<CaseOp>(op->getParentOp());
+      unsigned number = op->getParentRegion()->getRegionNumber();
+      if (branch && number)
+        found.push_back(
+            {4 * result.at.begin.lookup(&branch.getBranches().front().front().front()),
+             4 * result.at.begin.lookup(branch.getBranches()[number - 1].front().getTerminator()) +
+                 3});
+    }
+    std::reverse(found.begin(), found.end());
+    return found;
   }
 
   static bool passesThrough(WhileOp loop, unsigned i) {
@@ -270,13 +295,11 @@ public:
       shareYields(loop);
     for (WhileOp loop : loops)
       for (auto [operand, value] : llvm::zip(loop->getOperands(), loop->getResults()))
-        share(operand, value, liveness.at.begin.lookup(loop));
+        liveness.storages.share(
+            liveness.arrayOf(operand), liveness.arrayOf(value), liveness.at.begin.lookup(loop),
+            carriedBack(value, liveness.storages.find(liveness.arrayOf(operand))));
     for (CaseOp branch : branches)
-      for (Region &region : branch.getBranches()) {
-        Operation *yield = region.front().getTerminator();
-        for (auto [value, to] : llvm::zip(yield->getOperands(), branch.getResults()))
-          share(value, to, liveness.at.begin.lookup(yield));
-      }
+      shareBranches(branch);
     shareResults();
     for (comm::StartOp start : reductions)
       shareReduced(start);
@@ -381,6 +404,22 @@ private:
     Operation *yield = loop.getBody().front().getTerminator();
     for (auto [value, carried] : llvm::zip(yield->getOperands(), loop->getResults()))
       share(value, carried, liveness.at.begin.lookup(yield));
+  }
+
+  // Where several branches yield the same array, or what they made of it in place, so is the result.
+  void shareBranches(CaseOp branch) {
+    for (auto [i, result] : llvm::enumerate(branch.getResults()))
+      for (Region &region : branch.getBranches()) {
+        int array =
+            liveness.storages.find(liveness.arrayOf(region.front().getTerminator()->getOperand(i)));
+        SmallVector<int64_t> ends;
+        for (Region &other : branch.getBranches()) {
+          Operation *yield = other.front().getTerminator();
+          if (liveness.storages.find(liveness.arrayOf(yield->getOperand(i))) == array)
+            ends.push_back(liveness.at.begin.lookup(yield));
+        }
+        liveness.storages.share(array, liveness.arrayOf(result), ends, carriedBack(result, array));
+      }
   }
 
   // An all-reduce works in place on operands that nobody reads after it.

@@ -22,15 +22,16 @@ int Storages::find(int value) const {
   return value;
 }
 
-// Without the last read at a position, until another one, which what is written there follows.
-static Segments readBefore(Segments live, int64_t at, int64_t until) {
-  for (Segment &s : live)
-    if (at >= 0 && s.end == 4 * until + 2 && s.begin <= 4 * at)
-      s.end = 4 * at;
+// Without the last read at positions, until another one, which what is written there follows.
+static Segments readBefore(Segments live, llvm::ArrayRef<int64_t> positions, int64_t until) {
+  for (int64_t at : positions)
+    for (Segment &s : live)
+      if (at >= 0 && s.end == 4 * (until < 0 ? at : until) + 2 && s.begin <= 4 * at)
+        s.end = 4 * at;
   return live;
 }
 
-bool Storages::share(int from, int to, int64_t at, int64_t back, int64_t until) {
+bool Storages::share(int from, int to, llvm::ArrayRef<int64_t> at, int64_t back, int64_t until) {
   int a = find(from), b = find(to);
   if (a == b)
     return true;
@@ -38,7 +39,7 @@ bool Storages::share(int from, int to, int64_t at, int64_t back, int64_t until) 
   if (!x.shareable || !y.shareable || x.bytes != y.bytes || x.memory != y.memory ||
       (x.place.kind != Place::Arena && y.place.kind != Place::Arena))
     return false;
-  if (overlap(readBefore(x.live, at, until < 0 ? at : until), readBefore(y.live, back, back)))
+  if (overlap(readBefore(x.live, at, until), readBefore(y.live, back, -1)))
     return false;
   if (x.place.kind == Place::Arena)
     x.place = y.place;

@@ -31,9 +31,10 @@ public:
   size_t size() const { return classes.size(); }
 
   // Puts both into one array when they are not needed at the same time; at position `at`, `from` is
-  // read for the last time by what writes `to`, a collective perhaps that ends at `until`. With
-  // `back`, `to` is what `from` becomes when a loop's body ends there. Says whether they now share.
-  bool share(int from, int to, int64_t at, int64_t back = -1, int64_t until = -1);
+  // read for the last time by what writes `to`, a collective perhaps that ends at `until`; there are
+  // several of these where branches write `to`. With `back`, `to` is what `from` becomes when a loop's
+  // body ends there. Says whether they now share.
+  bool share(int from, int to, llvm::ArrayRef<int64_t> at, int64_t back = -1, int64_t until = -1);
   // Lets `value` lie at a place of the caller's, in the same memory, unless it has one.
   bool moveTo(int value, Place place);
 

@@ -245,3 +245,77 @@ func.func @temporaries_in_outputs(%x: tensor<8xf32>) -> (tensor<4xf32>, tensor<2
   }
   return %b, %c : tensor<4xf32>, tensor<24xf32>
 }
+
+// -----
+
+// What an outer loop carries through an inner one, and through a branch that changes it or does not, is one array.
+// CHECK: exec.program @carried
+// CHECK-DAG: %[[S:.*]] = exec.buffer output 0 : tensor<8xf32>
+// CHECK: exec.copy %{{.*}} to %[[S]]
+// CHECK-NEXT: exec.loop 3 {
+// CHECK-NEXT: exec.branch %{{.*}} {
+// CHECK-NEXT: }, {
+// CHECK-NEXT: exec.loop 5 {
+// CHECK-NEXT: exec.dispatch @negate_0(%[[S]]) -> (%[[S]])
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+func.func @carried(%x: tensor<8xf32>, %p: tensor<i32>) -> tensor<8xf32> {
+  %r = stablehlo.while(%s = %x) : tensor<8xf32> attributes {tessera.trip_count = #tessera.trip_count<3>}
+  cond {
+    %t = stablehlo.constant dense<true> : tensor<i1>
+    stablehlo.return %t : tensor<i1>
+  } do {
+    %c = "stablehlo.case"(%p) ({
+      stablehlo.return %s : tensor<8xf32>
+    }, {
+      %w = stablehlo.while(%a = %s) : tensor<8xf32> attributes {tessera.trip_count = #tessera.trip_count<5>}
+      cond {
+        %t = stablehlo.constant dense<true> : tensor<i1>
+        stablehlo.return %t : tensor<i1>
+      } do {
+        %n = exec.fused(%b = %a : tensor<8xf32>) -> tensor<8xf32> attributes {inplace = array<i64: 0>} {
+          %0 = stablehlo.negate %b : tensor<8xf32>
+          exec.yield %0 : tensor<8xf32>
+        }
+        stablehlo.return %n : tensor<8xf32>
+      }
+      stablehlo.return %w : tensor<8xf32>
+    }) : (tensor<i32>) -> tensor<8xf32>
+    stablehlo.return %c : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+// What is read behind a branch that writes another state is not written over in it.
+// CHECK: exec.program @kept
+// CHECK: exec.branch
+// CHECK: exec.dispatch @negate_0(%[[S:[0-9]*]]) -> (%[[T:[0-9]*]])
+// CHECK-NEXT: }
+// CHECK-NEXT: exec.dispatch @add_0(%[[T]], %[[S]])
+func.func @kept(%x: tensor<8xf32>, %p: tensor<i32>) -> tensor<8xf32> {
+  %r = stablehlo.while(%s = %x) : tensor<8xf32> attributes {tessera.trip_count = #tessera.trip_count<3>}
+  cond {
+    %t = stablehlo.constant dense<true> : tensor<i1>
+    stablehlo.return %t : tensor<i1>
+  } do {
+    %c = "stablehlo.case"(%p) ({
+      stablehlo.return %s : tensor<8xf32>
+    }, {
+      %n = exec.fused(%b = %s : tensor<8xf32>) -> tensor<8xf32> attributes {inplace = array<i64: 0>} {
+        %0 = stablehlo.negate %b : tensor<8xf32>
+        exec.yield %0 : tensor<8xf32>
+      }
+      stablehlo.return %n : tensor<8xf32>
+    }) : (tensor<i32>) -> tensor<8xf32>
+    %m = exec.fused(%a = %c : tensor<8xf32>, %b = %s : tensor<8xf32>) -> tensor<8xf32> {
+      %0 = stablehlo.add %a, %b : tensor<8xf32>
+      exec.yield %0 : tensor<8xf32>
+    }
+    stablehlo.return %m : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}

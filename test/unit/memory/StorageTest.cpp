@@ -59,6 +59,21 @@ TEST(Storage, WhatALoopCarriesIsUpdatedInPlace) {
   EXPECT_TRUE(s.share(slot, next, 3, /*back=*/5));
 }
 
+TEST(Storage, BranchesLeaveWhatTheyYieldInOneArray) {
+  // One branch (ends at 3) yields the slot as it is, another one (ends at 6) what it made of it at 5;
+  // the loop's body ends at 8.
+  Storages s;
+  int slot = s.add(32), result = s.add(32);
+  s.live(slot, 4 * 1 + 1, 4 * 3 + 2);
+  s.live(slot, 4 * 5, 4 * 6 + 2);
+  s.live(slot, 4 * 8 + 1, 4 * 9 + 2);
+  s.live(result, 4 * 3 + 1, 4 * 3 + 2);
+  s.live(result, 4 * 6 + 1, 4 * 8 + 2);
+  EXPECT_FALSE(s.share(slot, result, 3, /*back=*/8));
+  EXPECT_FALSE(s.share(slot, result, {3, 6}));
+  EXPECT_TRUE(s.share(slot, result, {3, 6}, /*back=*/8));
+}
+
 TEST(Storage, MovesAtOnce) {
   int temporaries = 100;
   auto temporary = [&](int) { return temporaries++; };
