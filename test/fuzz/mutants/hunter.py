@@ -104,16 +104,20 @@ def hunt_by(fuzzer, mutants, binaries, seed, seconds, folder):
 
 
 def hunt_on_gpus(mutants, build, folder):
-    """Those of kernels for GPUs: by the programs of test/gpu, over the stand-in for a GPU, one after the other until one is wrong."""
+    """Those of kernels for GPUs: by the programs of test/gpu, over the stand-in for a GPU, one after the other until one is wrong; what
+    they don't show, by what kernels of rows move."""
     done = recorded(folder / "found.jsonl")
-    script = pathlib.Path(__file__).resolve().parents[2] / "gpu" / "programs.py"
+    scripts = pathlib.Path(__file__).resolve().parents[2] / "gpu"
     with open(folder / "found.jsonl", "a") as file:
         for each in mutants:
             if each.name in done:
                 continue
             environment = dict(os.environ, TESSERA_MUTANT=each.name, TESSERA_BIN=str(build / "bin"), LD_LIBRARY_PATH=str(build / "lib" / "emulator"))
             begin = sum(os.times()[2:4])
-            ran = subprocess.run([sys.executable, script, "--first-only"], capture_output=True, text=True, env=environment)
+            for command in (["programs.py", "--first-only"], ["rows.py"]):
+                ran = subprocess.run([sys.executable, scripts / command[0], *command[1:]], capture_output=True, text=True, env=environment)
+                if ran.returncode:
+                    break
             seconds = round(sum(os.times()[2:4]) - begin, 1)
             how = (ran.stdout.strip().splitlines() or [ran.stderr[-300:]])[0] if ran.returncode else None
             row = {"name": each.name, "program": how.split(" ")[0] if how else None, "seconds": seconds, "how": how, "upto": 0}

@@ -1,4 +1,4 @@
-"""Long rows, lines within sectors and sorts on GPUs: windows of a row, who has which, and pairs. test/gpu/programs.py looks for them."""
+"""Long rows, lines within sectors and sorts on GPUs: windows of a row, who has which, and pairs. test/gpu/programs.py and rows.py look for them."""
 from mutant import mutant
 
 FUZZER = "gpu"
