@@ -211,7 +211,8 @@ std::vector<double> secondsBesideOf(const Program &program, llvm::ArrayRef<doubl
 
 std::vector<double> secondsBesideOf(const Program &program, int64_t devices,
                                     const cost::Topology &topology) {
-  MeshTables tables(program, sharding::Mesh{"mesh", {{"x", devices}}, {}}, topology);
+  const sharding::Mesh mesh{"mesh", {{"x", devices}}, {}};
+  MeshTables tables(program, mesh, topology);
   std::vector<double> work;
   for (auto [index, op] : llvm::enumerate(program.graph.ops)) {
     bool isFree = llvm::all_of(op.results, [&](int32_t v) { return program.graph.values[v].free; });

@@ -11,6 +11,8 @@ class MeshTables {
 public:
   // All are kept by reference.
   MeshTables(const Program &program, const sharding::Mesh &mesh, const cost::Topology &topology);
+  MeshTables(const Program &program, sharding::Mesh &&mesh,
+             const cost::Topology &topology) = delete;
   MeshTables(const MeshTables &) = delete;
 
   const Program &program;
