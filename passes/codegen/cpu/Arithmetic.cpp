@@ -282,6 +282,8 @@ static Value floatArithmetic(llvm::IRBuilder<> &b, Op op, llvm::ArrayRef<Value> 
   case Op::ReducePrecision:
     return reducePrecision(b, v[0], node->aux / 256, node->aux % 256);
   case Op::Rem:
+    if (isSingle && v[0]->getType()->isVectorTy())
+      return math.remainder(v[0], v[1]);
     return math.callEachLane(isSingle ? "fmodf" : "fmod", v);
   default:
     break;

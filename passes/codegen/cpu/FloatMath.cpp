@@ -4,6 +4,7 @@
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
+#include <cmath>
 #include <limits>
 
 namespace tessera::codegen {
@@ -84,6 +85,34 @@ Value FloatMath::callEachLane(llvm::StringRef function, llvm::ArrayRef<Value> op
   b.CreateCondBr(b.CreateICmpULT(next, b.getInt64(vector->getNumElements())), loop, exit);
   b.SetInsertPoint(after);
   return b.CreateLoad(type, slots[0]);
+}
+
+// In f64, where a quotient below 2^29 times a number of 24 bits is exact; a larger one is taken away in
+// pieces of 29 bits, the leading ones first.
+Value FloatMath::remainder(Value x, Value y) {
+  constexpr int bitsAtOnce = 29, pieces = 9; // quotients are below 2^277
+  llvm::Type *wide = likeType(x->getType(), b.getDoubleTy());
+  Value a = abs(b.CreateFPExt(x, wide)), d = abs(b.CreateFPExt(y, wide));
+  auto scaled = [&](int piece) {
+    return b.CreateFMul(d, number(d, std::ldexp(1.0, bitsAtOnce * piece)));
+  };
+  auto reduce = [&](Value from, Value by) {
+    Value quotient = b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, b.CreateFDiv(from, by));
+    Value rest = fma(b.CreateFNeg(quotient), by, from);
+    // A quotient that was rounded up to a whole number is one too large.
+    return select(b.CreateFCmpOLT(rest, number(d, 0)), b.CreateFAdd(rest, by), rest);
+  };
+  Value isFar = b.CreateAnd(b.CreateFCmpOGE(a, scaled(1)), b.CreateFCmpOGT(d, number(d, 0)));
+  isFar = b.CreateAnd(isFar, b.CreateFCmpOLT(a, number(a, inf)));
+  Value near = reduce(a, d);
+  Value rest = unlessRare(isFar, near, [&]() -> llvm::SmallVector<Value> {
+    Value left = a;
+    for (int piece = pieces; piece > 0; --piece)
+      left = reduce(left, scaled(piece));
+    return {reduce(left, d)};
+  })[0];
+  rest = select(b.CreateFCmpOLT(a, d), a, rest); // of an infinite y, too
+  return copySign(b.CreateFPTrunc(rest, x->getType()), x);
 }
 
 Value FloatMath::power2(Value exponent) {

@@ -13,6 +13,8 @@ public:
 
   // A function of scalars (its name as it is linked), one lane at a time.
   Value callEachLane(llvm::StringRef function, llvm::ArrayRef<Value> operands);
+  // What is left of f32 numbers x in whole multiples of y, exactly, with the sign of x.
+  Value remainder(Value x, Value y);
   Value maximum(Value x, Value y); // NaN if either is
   Value minimum(Value x, Value y);
 

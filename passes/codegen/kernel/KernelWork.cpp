@@ -110,8 +110,10 @@ void countOperation(Node *node, double times, KernelWork &work) {
   case Op::Rem:
     if (isInteger(kind) && node->operands[1]->op == Op::Constant)
       work.of(ElementClass::Arithmetic) += 6 * lanes; // by a product
-    else if (isInteger(kind) || node->op == Op::Rem)
+    else if (isInteger(kind) || (node->op == Op::Rem && byteSize(kind) == 8))
       work.of(ElementClass::OneByOne) += times;
+    else if (node->op == Op::Rem) // in f64
+      work.of(ElementClass::Division) += 4 * lanes;
     else
       work.of(isPowerOfTwo(node->operands[1]) ? ElementClass::Arithmetic
                                               : ElementClass::Division) += lanes;
