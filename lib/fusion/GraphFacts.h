@@ -76,6 +76,9 @@ public:
   // Whether n narrows what nobody needs in memory as wide as it is: then n is what is stored.
   bool isStored(int n) const;
 
+  // Whether n's elements are complex numbers.
+  bool isPaired(int n) const { return table.paired.contains(n); }
+
   // Whether n reads an array of which `update` changes a small part: in one kernel with it, the array
   // would be copied as a whole.
   bool readsUpdated(int n, int update) const;

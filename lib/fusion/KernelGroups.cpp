@@ -53,7 +53,7 @@ bool KernelGroups::fits(int n, Use use, const Member &member) const {
     return true;
   case NodeKind::Contraction:
     return !group.parts && group.kind == GroupKind::Elemental && member.aligned() &&
-           !group.movesElements && node.space == group.space;
+           !group.movesElements && node.space == group.space && group.paired == nodes.isPaired(n);
   case NodeKind::Reduce:
     if (member.side != Side::Result ||
         !(group.kind == GroupKind::Elemental ||
@@ -162,6 +162,7 @@ bool KernelGroups::tryYield(int n, const Member &member) {
 // What joinParts asks of a kernel that yields n.
 void KernelGroups::addOutput(int n, int g) {
   Group &group = groups[g];
+  group.paired |= nodes.isPaired(n);
   group.ofProduct |= nodes.isOfProduct(n);
   if (std::optional<SumParts> parts = nodes.partsOf(n)) {
     group.parts = parts->window;

@@ -27,6 +27,7 @@ struct Group {
   uint32_t rows = 0; // that stay, when the result's elements are elements of them
   int64_t elements;
   int size = 0, movements = 0;
+  bool paired = false; // yields complex numbers: no tiles of a real contraction are stored so
   bool turns = false;  // reads arrays across their rows
   bool byRows = false; // has results for rows and for their elements: takes a row after the other
   bool movesElements =

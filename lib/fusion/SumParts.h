@@ -8,6 +8,7 @@
 
 #include "lib/fusion/FusionGraph.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace tessera::fusion {
 
@@ -25,6 +26,7 @@ struct SumPartsTable {
       arrays;                       // by node: numbers of those from outside of
                                     // the block that it reads element by element
   llvm::DenseMap<int, int> updated; // by Update node: which of those it changes
+  llvm::DenseSet<int> paired;       // nodes of complex numbers, stored as pairs
 };
 
 Plan planKernels(llvm::ArrayRef<Node> nodes, const SumPartsTable &table, const Limits &limits = {});

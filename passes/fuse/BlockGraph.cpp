@@ -137,6 +137,8 @@ BlockGraph fuse::graphOf(Block &block, const fusion::RowLimits &limits) {
       RankedTensorType type = typeOf(op.getResult(0));
       node.expensive = isExpensive(&op);
       node.elements = type.getNumElements();
+      if (isa<ComplexType>(type.getElementType()))
+        graph.sums.paired.insert(n);
       node.narrows =
           isa<ConvertOp, CompareOp>(op) && byteSize(type) < byteSize(typeOf(op.getOperand(0)));
       node.space = number(ShapeKey(type.getShape()));

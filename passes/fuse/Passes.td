@@ -114,6 +114,28 @@ def SumSelected : Pass<"tessera-sum-selected", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
+def SplitComplexProducts : Pass<"tessera-split-complex-products", "::mlir::ModuleOp"> {
+  let summary = "Makes a product of matrices of complex numbers of four real ones.";
+  let description = [{
+    ```mlir
+    %p = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<64x64xcomplex<f32>>, tensor<64x64xcomplex<f32>>) -> tensor<64x64xcomplex<f32>>
+    ```
+    becomes
+    ```mlir
+    %a = stablehlo.real %x
+    %b = stablehlo.imag %x
+    %c = stablehlo.real %y
+    %d = stablehlo.imag %y
+    %re = %a . %c - %b . %d : tensor<64x64xf32>
+    %im = %a . %d + %b . %c : tensor<64x64xf32>
+    %p = stablehlo.complex %re, %im : tensor<64x64xcomplex<f32>>
+    ```
+    An operand that was real has no imaginary part, and two of the products are left. Vectors times matrices, and
+    products of so few numbers that taking them apart costs as much, stay as they are.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def SimplifyShapes : Pass<"tessera-simplify-shapes", "::mlir::ModuleOp"> {
   let summary = "Merges chains of broadcasts, reshapes and transposes, and drops those that change nothing.";
   let description = [{

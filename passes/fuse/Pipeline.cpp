@@ -17,6 +17,7 @@ void buildBeforeRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createExplicitLayouts());
   pm.addPass(createSelectUpdates());
   pm.addPass(createSumSelected());
+  pm.addPass(createSplitComplexProducts());
   pm.addPass(createGatherFirst());
   pm.addPass(createSimplifyShapes());
   pm.addPass(createComputeGathered());

@@ -189,5 +189,32 @@ def parts(name):
     return Case(f"parts_{name}", check)
 
 
+def complex_products(name):
+    """Matrices of complex numbers, some of them real at first, and what is computed of their products: each part within the bounds of the two
+    products that it is made of."""
+    def check():
+        found = []
+        real, kind = FLOATS[name], f"complex<{name}>"
+        for m, n, k in ((64, 48, 200), (9, 70, 33), (40, 40, 600), (3, 500, 20), (1, 70, 300)):
+            random = np.random.default_rng(m)
+            a, b = ((random.standard_normal(size) + 1j * random.standard_normal(size)).astype(np.complex128 if name == "f64" else np.complex64) for size in ((m, k), (n, k)))
+            c = random.standard_normal((k, n)).astype(real)
+            t = lambda of, *sizes: f"tensor<{shape(*sizes, of)}>"
+            lines = [f"%t = stablehlo.dot_general %a0, %a1, contracting_dims = [1] x [1] : ({t(kind, m, k)}, {t(kind, n, k)}) -> {t(kind, m, n)}", f"%u = stablehlo.add %t, %t : {t(kind, m, n)}",
+                     f"%c = stablehlo.convert %a2 : ({t(name, k, n)}) -> {t(kind, k, n)}",
+                     f"%v = stablehlo.dot_general %a0, %c, contracting_dims = [1] x [0] : ({t(kind, m, k)}, {t(kind, k, n)}) -> {t(kind, m, n)}"]
+            got = run(module([shape(m, k, kind), shape(n, k, kind), shape(k, n, name)], lines, [("%u", shape(m, n, kind)), ("%v", shape(m, n, kind))]), a, b, c)
+            if isinstance(got, str):
+                return [(name, got)]
+            x, y, z = (array.astype(np.clongdouble) for array in (a, b.T, c))
+            for label, found_now, right, times in (("complex", got[0], y, 2), ("real", got[1], z, 1)):
+                exact, size = times * (x @ right), times * (np.abs(x.real) + np.abs(x.imag)) @ (np.abs(right.real) + np.abs(right.imag))
+                allowed = bound(name, product_additions(k) + 2, size, 0)
+                found += [(f"{label} {m}x{n}x{k}, {part}", within(getattr(found_now, part), getattr(exact, part), allowed)) for part in ("real", "imag")]
+        return found
+
+    return Case(f"complex_products_{name}", check)
+
+
 def cases():
-    return [parts(name) for name in ("f32", "f64", "bf16", "f16")] + [sums(name) for name in ("f32", "f64", "bf16", "f16", "f8E5M2")] + [products(name) for name in ("f32", "f64", "bf16", "f16", "f8E4M3FN")] + [arranged_products(name) for name in ("f32", "bf16")] + [sharded(name) for name in ("f32", "f64", "bf16")] + [opposite_parts(name) for name in ("f8E5M2", "f8E4M3FN")] + [short_rows(name) for name in ("f32", "f64")]
+    return [complex_products(name) for name in ("f32", "f64")] + [parts(name) for name in ("f32", "f64", "bf16", "f16")] + [sums(name) for name in ("f32", "f64", "bf16", "f16", "f8E5M2")] + [products(name) for name in ("f32", "f64", "bf16", "f16", "f8E4M3FN")] + [arranged_products(name) for name in ("f32", "bf16")] + [sharded(name) for name in ("f32", "f64", "bf16")] + [opposite_parts(name) for name in ("f8E5M2", "f8E4M3FN")] + [short_rows(name) for name in ("f32", "f64")]

@@ -221,3 +221,18 @@ func.func @updated_view(%x: tensor<64x64xf32>, %i: tensor<i32>) -> tensor<64x64x
   %u = stablehlo.dynamic_update_slice %x, %t, %i, %z : (tensor<64x64xf32>, tensor<1x64xf32>, tensor<i32>, tensor<i32>) -> tensor<64x64xf32>
   return %u : tensor<64x64xf32>
 }
+
+// -----
+
+// A real product's tiles are not stored as pairs: what makes complex numbers of it is another kernel.
+// CHECK-LABEL: func.func @pairs
+// CHECK: exec.fused({{.*}}) -> tensor<64x48xf32>
+// CHECK: stablehlo.dot_general
+// CHECK: exec.fused({{.*}}) -> tensor<64x48xcomplex<f32>>
+// CHECK-NOT: stablehlo.dot_general
+// CHECK: stablehlo.complex
+func.func @pairs(%x: tensor<64x32xf32>, %y: tensor<32x48xf32>, %z: tensor<64x48xf32>) -> tensor<64x48xcomplex<f32>> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
+  %1 = stablehlo.complex %0, %z : tensor<64x48xcomplex<f32>>
+  return %1 : tensor<64x48xcomplex<f32>>
+}
