@@ -29,6 +29,7 @@ SpaceInGiven::SpaceInGiven(llvm::ArrayRef<Storage> storages) {
   llvm::sort(sizes_);
   free_.resize(sizes_.size());
   needed_.resize(sizes_.size() + 1);
+  halves_.resize(sizes_.size());
   for (auto [size, all] : bytes)
     if (auto next = llvm::upper_bound(sizes_, size); next != sizes_.begin())
       free_[next - sizes_.begin() - 1] += all;
@@ -38,6 +39,18 @@ size_t SpaceInGiven::classOf(int64_t array) const {
   return llvm::lower_bound(sizes_, array) - sizes_.begin();
 }
 
+void SpaceInGiven::count(int64_t array, int64_t times) {
+  size_t at = classOf(array);
+  if (at == sizes_.size() || 2 * array <= sizes_[at]) {
+    needed_[at] += times * array;
+    return;
+  }
+  int64_t step = (2 * array - sizes_[at] - 1) * kHalfSteps / sizes_[at];
+  Halves &halves = halves_[at][step];
+  halves.count += times;
+  halves.bytes += times * array;
+}
+
 void SpaceInGiven::take(int64_t given) {
   if (auto next = llvm::upper_bound(sizes_, given); next != sizes_.begin())
     free_[next - sizes_.begin() - 1] -= given;
@@ -45,10 +58,30 @@ void SpaceInGiven::take(int64_t given) {
 
 int64_t SpaceInGiven::bytes() const {
   int64_t elsewhere = needed_.back(), room = 0;
+  auto lie = [&](int64_t needed) {
+    elsewhere += std::max<int64_t>(0, needed - room);
+    room = std::max<int64_t>(0, room - needed);
+  };
+  std::array<Halves, kMostSizes * kHalfSteps> rests; // of what halves lie in
+  size_t left = 0;
   for (size_t i = sizes_.size(); i-- > 0;) {
-    room += free_[i] - needed_[i];
-    elsewhere += std::max<int64_t>(0, -room);
-    room = std::max<int64_t>(0, room);
+    for (Halves &rest : llvm::MutableArrayRef(rests.data(), left))
+      if (rest.bytes >= rest.count * sizes_[i])
+        room += std::exchange(rest.bytes, 0);
+    int64_t free = free_[i];
+    for (const Halves &halves : llvm::reverse(halves_[i])) // the largest first
+      if (halves.count > 0) {
+        int64_t each = halves.bytes / halves.count;
+        int64_t taken = std::clamp<int64_t>(free / sizes_[i], 0, halves.count);
+        free -= taken * sizes_[i];
+        rests[left++] = {taken, taken * (sizes_[i] - each)};
+        lie((halves.count - taken) * each);
+      }
+    if (i == 0) // the smallest lie anywhere
+      for (const Halves &rest : llvm::ArrayRef(rests.data(), left))
+        room += rest.bytes;
+    room += free;
+    lie(needed_[i]);
   }
   return given_ + elsewhere;
 }

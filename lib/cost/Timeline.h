@@ -78,24 +78,36 @@ private:
 };
 
 // How much memory arrays need beside such that the caller gives: each of them lies in one that is as
-// large, or else elsewhere.
+// large, or else elsewhere. Of those that are more than half as large only one does, and what it leaves
+// has room for smaller ones:
+//
+//   given 100, 100; arrays 60, 60, 60     two lie there, 60 elsewhere: 260, though 180 < 200
+//   given 100; arrays 60, 40              40 lies beside 60, where 40 has no place of its own: 100
 class SpaceInGiven {
 public:
   explicit SpaceInGiven(llvm::ArrayRef<Storage> storages);
 
-  void add(int64_t array) { needed_[classOf(array)] += array; }
-  void remove(int64_t array) { needed_[classOf(array)] -= array; }
+  void add(int64_t array) { count(array, 1); }
+  void remove(int64_t array) { count(array, -1); }
   void addSmall(int64_t bytes) { needed_.front() += bytes; } // of arrays that fit anywhere
   void take(int64_t given);                                  // it is written
   // With what is given.
   int64_t bytes() const;
 
 private:
+  // Arrays that are more than half as large as what they lie in, from the smallest on in steps.
+  static constexpr int kHalfSteps = 4;
+  struct Halves {
+    int64_t count = 0, bytes = 0;
+  };
+
   size_t classOf(int64_t array) const;
+  void count(int64_t array, int64_t times);
 
   llvm::SmallVector<int64_t, 8> sizes_;  // ascending, of what is given
   llvm::SmallVector<int64_t, 8> free_;   // bytes that are given, by size
   llvm::SmallVector<int64_t, 9> needed_; // by the least size that has room; what none has room for
+  llvm::SmallVector<std::array<Halves, kHalfSteps>, 8> halves_; // by that size
   int64_t given_ = 0;
 };
 

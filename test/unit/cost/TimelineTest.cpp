@@ -82,6 +82,31 @@ TEST(Timeline, TemporariesLieInWhatIsGivenWhereTheyFit) {
   EXPECT_EQ(peak(60, 100), 100 + 60);
 }
 
+// Of two results of 100 bytes each has room for one array of 60, however much of both is free.
+TEST(Timeline, WhatIsMoreThanHalfAsLargeTakesOneOfTheGiven) {
+  std::vector<Storage> given = {{100, false, true, true}, {100, false, true, true}};
+  SpaceInGiven space(given);
+  space.add(60);
+  space.add(60);
+  EXPECT_EQ(space.bytes(), 200);
+  space.add(60);
+  EXPECT_EQ(space.bytes(), 260);
+  space.remove(60);
+  space.take(100); // one of the two is written now
+  EXPECT_EQ(space.bytes(), 260);
+}
+
+TEST(Timeline, SmallArraysLieInWhatLargerOnesLeave) {
+  std::vector<Storage> given = {{100, false, true, true}, {40, false, true, true}};
+  SpaceInGiven space(given);
+  space.add(60);
+  space.add(40);
+  space.add(40);
+  EXPECT_EQ(space.bytes(), 140);
+  space.add(40);
+  EXPECT_EQ(space.bytes(), 180);
+}
+
 TEST(Timeline, ArraysInsideFindTheirPlaceOneByOne) {
   std::vector<Storage> storages = {{100, false, /*kept=*/true, /*given=*/true}};
   std::vector<Task> tasks = {kernel(1, {}, {}), kernel(1, {}, {0})};
