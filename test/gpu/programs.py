@@ -323,6 +323,41 @@ def not_for_warpgroups(x, w):
     return jnp.einsum("bmk,bkn->bmn", x, w, preferred_element_type=jnp.float32)
 
 
+def of_bytes(x, w, spec, result=jnp.int32):
+    return jnp.einsum(spec, x, w, preferred_element_type=result)
+
+
+@program((96, 80), (80, 64), dtypes="int8", banks=1.05)
+def bytes_product(x, w):
+    return of_bytes(x, w, "mk,kn->mn")
+
+
+@program((40, 128, 96), (40, 128, 96), (128,), dtypes=("int8", "uint8", "float32"), banks=1.05)
+def bytes_by_large_tiles(x, w, scale):
+    return of_bytes(x, w, "bmk,bnk->bmn").astype(jnp.float32) * scale
+
+
+@program((40, 64, 128), (40, 64, 128), dtypes=("uint8", "int8"), banks=1.05)
+def bytes_across(x, w):
+    return of_bytes(x, w, "bkm,bkn->bmn")
+
+
+@program((40, 64, 128), (40, 128, 64), dtypes="uint8", banks=1.05)
+def bytes_of_turned(x, w):
+    return of_bytes(x, w, "bkm,bnk->bmn", jnp.uint32)
+
+
+@program((3, 33, 47), (3, 47, 35), (35, 33), (33, 50), dtypes=("int8", "int8", "int16", "int32"))
+def integers_of_odd_sizes(x, w, y, z):
+    """Those that tensor cores have not go by threads."""
+    return of_bytes(x, w, "bmk,bkn->bmn"), of_bytes(x * 3, w, "bmk,bkn->bnm"), of_bytes(y, z, "mk,kn->mn"), of_bytes(z, z, "mk,nk->mn")
+
+
+@program((128, 64, 64), (128, 64, 64), dtypes="int32", banks=1.05)
+def integers_by_tiles(x, w):
+    return x @ w
+
+
 @program((4, 24, 16), (4, 24, 16), (4, 24, 16))
 def attention_of_few_keys(q, k, v):
     """No kernel of its own (docs/limits.md)."""

@@ -7,8 +7,8 @@ namespace tessera::codegen::gpu {
 const CoreLayout CoreSums::kLayout;
 
 CoreSums::CoreSums(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops,
-                   Multiplier multiplier)
-    : ProductEmitter(function, nest, loops, multiplier, kLayout),
+                   Multiplier multiplier, const SliceLayout &layout)
+    : ProductEmitter(function, nest, loops, multiplier, layout),
       isBf16(unwidened(loops.a)->kind == ElementKind::BF16) {}
 
 void CoreSums::placeThread() {
@@ -26,13 +26,17 @@ Value CoreSums::rowOf(Value group, Value row) {
   return b.CreateNSWAdd(b.CreateNSWMul(warp, constant(tile.warpRows)), within);
 }
 
+Value CoreSums::sumInGroup(Value group, int64_t rowTile, int64_t columnTile, int64_t number) {
+  return ofGroup(group, tile.rowGroups, [&](int64_t which) {
+    int64_t tileNumber = (which * groupTiles() + rowTile) * columnTiles() + columnTile;
+    return results()[tileNumber * 4 + number];
+  });
+}
+
 Value CoreSums::pairOf(Value group, int64_t rowTile, int64_t columnTile, int64_t half) {
   Value pair = llvm::PoisonValue::get(e.typeOf(sumKind(), 2));
   for (int64_t number = 0; number < 2; ++number) {
-    Value sum = ofGroup(group, tile.rowGroups, [&](int64_t which) {
-      int64_t tileNumber = (which * groupTiles() + rowTile) * columnTiles() + columnTile;
-      return results()[tileNumber * 4 + half * 2 + number];
-    });
+    Value sum = sumInGroup(group, rowTile, columnTile, half * 2 + number);
     pair = b.CreateInsertElement(pair, sum, number);
   }
   return pair;

@@ -14,7 +14,7 @@ namespace tessera::codegen::gpu {
 class CoreSums : public ProductEmitter {
 public:
   CoreSums(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops,
-           Multiplier multiplier);
+           Multiplier multiplier, const SliceLayout &layout = kLayout);
 
 protected:
   int64_t blockOfK() const override { return Reduction::tileBlock; }
@@ -29,13 +29,15 @@ protected:
 
   int64_t rowTiles() const { return tile.warpRows / kMmaRows; } // of a warp
   int64_t columnTiles() const { return tile.warpColumns / kMmaColumns; }
+  int64_t groupTiles() const { return rowTiles() / tile.rowGroups; }
+  // One of the four that a thread has of a tile, of the group's rows.
+  Value sumInGroup(Value group, int64_t rowTile, int64_t columnTile, int64_t number);
 
   static const CoreLayout kLayout;
   const bool isBf16;
   Value lane = nullptr, warpRow = nullptr, warpColumn = nullptr; // numbers of warps
 
 private:
-  int64_t groupTiles() const { return rowTiles() / tile.rowGroups; }
   Value bits(Value value, int64_t mask) { return b.CreateAnd(value, constant(mask)); }
   Value pairOf(Value group, int64_t rowTile, int64_t columnTile, int64_t half);
 };

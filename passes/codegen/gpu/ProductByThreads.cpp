@@ -1,5 +1,5 @@
 // Products by fused multiply-adds (ThreadTiles.h). Each sum is the cpu's, bit for bit: in the order of k in blocks of
-// 128, then the sums of blocks (docs/numbers.md).
+// 128, then the sums of blocks (docs/numbers.md). Those of integers are exact but for what wraps.
 #include "passes/codegen/gpu/ProductEmitter.h"
 #include "passes/codegen/gpu/ThreadTiles.h"
 #include "passes/codegen/kernel/NestGraph.h"
@@ -15,7 +15,9 @@ public:
   using ProductEmitter::ProductEmitter;
 
 private:
-  int64_t blockOfK() const override { return Reduction::chainBlock; }
+  int64_t blockOfK() const override {
+    return loops.product->reduction->isOfIntegers ? loops.kSize : Reduction::chainBlock;
+  }
   void placeThread() override;
   int64_t sumsOfThread() const override { return rows() * columns(); } // by row, column
   void multiply(Value stageOffset) override;

@@ -8,8 +8,8 @@
 //   the tile's sums, through shared memory, side by side: the rest of the graph; stores
 //
 // Rows and columns past the last are the last ones again (SliceLoader.h), or zeros, and not stored. How
-// products are added is said by what derives from this: ProductByThreads.cpp, ProductByCores.cpp; and
-// ProductByWarpgroups.cpp, where slices come otherwise, too.
+// products are added is said by what derives from this: ProductByThreads.cpp, ProductByCores.cpp,
+// ProductOfIntegers.cpp; and ProductByWarpgroups.cpp, where slices come otherwise, too.
 #pragma once
 
 #include "passes/codegen/gpu/EntryFunction.h"
@@ -92,6 +92,7 @@ void emitProductByCores(EntryFunction &function, NestGraph &nest, const Contract
 // False, and nothing is written: it does not suit them.
 bool emitProductByWarpgroups(EntryFunction &function, NestGraph &nest,
                              const ContractionLoops &loops);
+void emitProductOfIntegers(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops);
 // Whether its operands are f16 or bf16 that tensor cores multiply.
 bool isForCores(const ContractionLoops &loops);
 

@@ -24,12 +24,14 @@ bool emitProduct(EntryFunction &function, bool &known) {
     return true;
   std::optional<ContractionLoops> loops = findContraction(nest);
   constexpr int64_t leastTerms = 4; // of fewer, plain sums are as good
-  // Nor of integers, nor where results lie along rows, or terms are left out (kernel/ConvolutionTaps.h).
+  // Nor where results lie along rows, or terms are left out (kernel/ConvolutionTaps.h).
   if (!loops || loops->kSize < leastTerms || loops->isTurned ||
-      loops->product->reduction->isOfIntegers || !loops->product->reduction->blockEnds.empty())
+      !loops->product->reduction->blockEnds.empty())
     return true;
   known = true;
-  if (!isForCores(*loops))
+  if (loops->product->reduction->isOfIntegers)
+    emitProductOfIntegers(function, nest, *loops);
+  else if (!isForCores(*loops))
     emitProductByThreads(function, nest, *loops);
   else if (!function.features.hasWarpgroups || !emitProductByWarpgroups(function, nest, *loops))
     emitProductByCores(function, nest, *loops);

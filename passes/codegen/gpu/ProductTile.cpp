@@ -26,6 +26,10 @@ constexpr Choice kOfF64[] = {{{kMiddle, kMiddle, 16, 2, 2, 2}, 1.0},
 constexpr Choice kOfCores[] = {{{kLarge, kLarge, 32, 2, 1, 1, 64, 32}, 1.0},
                                {{kMiddle, kMiddle, 32, 1, 1, 1, 32, 32}, 1.4},
                                {{kSmall, kSmall, 32, 1, 1, 1, 16, 16}, 2.2}};
+// The same of elements of half the size, twice as deep.
+constexpr Choice kOfByteCores[] = {{{kLarge, kLarge, 64, 2, 1, 1, 64, 32}, 1.0},
+                                   {{kMiddle, kMiddle, 64, 1, 1, 1, 32, 32}, 1.4},
+                                   {{kSmall, kSmall, 64, 1, 1, 1, 16, 16}, 2.2}};
 // Two warpgroups, and a warp that brings slices of 128 bytes a line.
 constexpr Choice kOfWarpgroups[] = {{{128, 256, 64, 1, 1, 1, 16, 256, 32}, 0.55},
                                     {{128, 128, 64, 1, 1, 1, 16, 128, 32}, 0.6}};
@@ -55,6 +59,8 @@ llvm::ArrayRef<Choice> choicesOf(Multiplier multiplier) {
     return kOfF64;
   case Multiplier::Cores:
     return kOfCores;
+  case Multiplier::ByteCores:
+    return kOfByteCores;
   case Multiplier::Warpgroups:
     return kOfWarpgroups;
   case Multiplier::WarpgroupsInBlocks: // there are no registers for more

@@ -10,6 +10,7 @@ enum class Multiplier : uint8_t {
   F32,               // a thread, by fused multiply-adds
   F64,               // the same
   Cores,             // a warp, of f16 or bf16, by tensor cores
+  ByteCores,         // the same of integers of 8 bits
   Warpgroups,        // four warps, likewise, from shared memory
   WarpgroupsInBlocks // the same, where a thread has each sum twice: of a block of k, and of all
 };

@@ -40,7 +40,9 @@ void multiplyByThread(Emitter &e, Value shared, ElementKind kind, const ThreadOp
     for (Value row : rows)
       for (Value column : columns) {
         Value sum = b.CreateLoad(type, *slot);
-        b.CreateStore(b.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {row, column, sum}), *slot++);
+        sum = isFloat(kind) ? b.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {row, column, sum})
+                            : b.CreateAdd(b.CreateMul(row, column), sum);
+        b.CreateStore(sum, *slot++);
       }
   }
   e.closeLoop();

@@ -9,7 +9,10 @@ Node *bitsOfOperand(Graph &graph, Node *operand) {
   Node *narrow = unwidened(operand);
   if (Node *moved = graph.movedBits(narrow))
     return moved;
-  return graph.make(Op::Bitcast, ElementKind::U16, {narrow});
+  if (narrow->op == Op::Load && isInteger(narrow->kind) && narrow->operands.empty())
+    return graph.load(bitsKind(bitWidth(narrow->kind)), narrow->buffer(), narrow->index,
+                      narrow->mask);
+  return graph.make(Op::Bitcast, bitsKind(bitWidth(narrow->kind)), {narrow});
 }
 
 WarpMatrices::Fragment WarpMatrices::load(const WarpOperand &operand, bool isLeft, Value row,

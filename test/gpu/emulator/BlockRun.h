@@ -115,6 +115,8 @@ private:
 
   // d = a * b + c, of 16 x 16, 16 x 8 and 16 x 8 elements. In which order, and how exactly, the products
   // are added is the processor's own: here as if at once.
+  void multiplyBytes(const Instruction &i, const Lanes &lanes);
+  void multiplyFloats(const Instruction &i, const Lanes &lanes);
   void multiplyMatrices(const Instruction &i, const Lanes &lanes);
 
   void exchange(const Instruction &i, const Lanes &lanes);

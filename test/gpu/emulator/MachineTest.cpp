@@ -232,6 +232,27 @@ TEST_F(MachineTest, WarpsMultiplyMatrices) {
     EXPECT_EQ(y[i], i == 15 ? 0x40800000u : 0x3f800000u);
 }
 
+TEST_F(MachineTest, WarpsMultiplyMatricesOfBytes) {
+  // a: row 3 has -2 at k = 21 (lane 13, third of its registers); b: column 6 has 200 there (lane 25, its second); c is
+  // 1 everywhere. Lane 15 has row 3, columns 6 and 7.
+  std::string given =
+      "setp.eq.s32 %p1, %r1, 13; selp.b32 %r4, 65024, 0, %p1; setp.eq.s32 %p1, %r1, 25;"
+      "selp.b32 %r5, 51200, 0, %p1; mov.b32 %r6, 1; mov.b32 %r7, 0;";
+  EXPECT_EQ(run(given + "mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%r8, %r9, %r10, %r11},"
+                        "{%r7, %r7, %r4, %r7}, {%r7, %r5}, {%r6, %r6, %r6, %r6};"
+                        "st.global.b32 [%rd2], %r8;",
+                1, 32),
+            "");
+  for (uint32_t i = 0; i < 32; ++i)
+    EXPECT_EQ(y[i], i == 15 ? static_cast<uint32_t>(-399) : 1u);
+  EXPECT_EQ(run(given + "mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%r8, %r9, %r10, %r11},"
+                        "{%r7, %r7, %r4, %r7}, {%r7, %r5}, {%r6, %r6, %r6, %r6};"
+                        "st.global.b32 [%rd2], %r8;",
+                1, 32),
+            "");
+  EXPECT_EQ(y[15], static_cast<uint32_t>(1 - 254 * 56));
+}
+
 TEST_F(MachineTest, FloatsAreRoundedAsWritten) {
   // 1 + 2^-24 is a tie: to even; what is subnormal is flushed where that is said.
   EXPECT_EQ(run("mov.b32 %r4, 0f3F800000; mov.b32 %r5, 0f33800000; add.rn.f32 %r6, %r4, %r5;"

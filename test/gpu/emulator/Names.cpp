@@ -116,6 +116,17 @@ void factorType(Type type, Instruction &made) {
     throw NotKnown("a product of matrices of types that are not known");
 }
 
+// The same of integers of 8 bits.
+void integerFactor(Type type, Instruction &made) {
+  bool isSum = type == Type::S32, isFactor = type == Type::S8 || type == Type::U8;
+  if (isSum && (made.type == Type::None || made.fromB != Type::None))
+    made.type = type;
+  else if (isFactor && made.type != Type::None && made.fromB == Type::None)
+    (made.from == Type::None ? made.from : made.fromB) = type;
+  else
+    throw NotKnown("a product of matrices of types that are not known");
+}
+
 // .mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
 bool productModifier(std::string_view word, Instruction &made) {
   if (word == "fence")
@@ -172,12 +183,12 @@ bool warpModifier(std::string_view word, Instruction &made) {
   if (made.code == Code::FenceBarriers || made.code == Code::FenceProxy)
     return word == "proxy" || word == "async" || word == "release" || word == "cluster";
   if (made.code == Code::Mma) { // .m16n8k16.row.col.f32.bf16.bf16.f32: of the result, a, b, c
-    if (word == "m16n8k16" || word == "row" || word == "col")
-      return true;
-    auto type = typeNamed(word);
-    if (!type)
-      return false;
-    factorType(*type, made);
+    if (word == "m16n8k16" || word == "m16n8k32")
+      made.isOfIntegers = word == "m16n8k32";
+    else if (auto type = typeNamed(word))
+      made.isOfIntegers ? integerFactor(*type, made) : factorType(*type, made);
+    else
+      return word == "row" || word == "col";
     return true;
   }
   if (made.code == Code::LdMatrix) {

@@ -150,12 +150,14 @@ struct Operand {
 struct Instruction {
   Code code;
   Type type = Type::None, from = Type::None; // `from`: what cvt converts, setp compares
+  Type fromB = Type::None;                   // of mma of integers: the second factor
   Space space = Space::Generic;
   Compare compare = Compare::Eq;
   Round round = Round::Nearest;
   Shuffle shuffle = Shuffle::Idx;
   bool flushes = false, saturates = false, toInteger = false, propagatesNan = false, left = false,
        clamps = false, transposes = false, waitsForAll = false;
+  bool isOfIntegers = false; // mma
   bool expectsBytes = false, transposesB = false, takesCarry = false, givesCarry = false;
   // Of a vector access; matrices of ldmatrix; dimensions of a tensor; eights of columns of wgmma.
   uint8_t width = 1;

@@ -56,9 +56,34 @@ void BlockRun::loadMatrices(const Instruction &i, const Lanes &lanes) {
     }
 }
 
-void BlockRun::multiplyMatrices(const Instruction &i, const Lanes &lanes) {
-  if (i.to.count != 4 || i.a.count != 4 || i.b.count != 2 || i.c.count != 4)
-    fail(*lanes[0], "a product of matrices with other operands than it has");
+// m16n8k32: a thread has four terms side by side of rows lane / 4 and eight further on, and of its column.
+void BlockRun::multiplyBytes(const Instruction &i, const Lanes &lanes) {
+  std::array<std::array<int32_t, 32>, 16> a;
+  std::array<std::array<int32_t, 32>, 8> b;
+  auto byteOf = [](Type type, uint64_t bits, uint32_t number) -> int32_t {
+    auto byte = static_cast<uint8_t>(bits >> 8 * number);
+    return type == Type::S8 ? static_cast<int8_t>(byte) : byte;
+  };
+  for (uint32_t lane = 0; lane < kWarp; ++lane)
+    for (uint32_t byte = 0; byte < 4; ++byte) {
+      uint32_t row = lane / 4, k = lane % 4 * 4 + byte;
+      for (uint32_t number = 0; number < 4; ++number)
+        a[row + number % 2 * 8][k + number / 2 * 16] =
+            byteOf(i.from, part(*lanes[lane], i.a, number), byte);
+      for (uint32_t number = 0; number < 2; ++number)
+        b[row][k + number * 16] = byteOf(i.fromB, part(*lanes[lane], i.b, number), byte);
+    }
+  for (uint32_t lane = 0; lane < kWarp; ++lane)
+    for (uint32_t number = 0; number < 4; ++number) {
+      uint32_t row = lane / 4 + number / 2 * 8, column = lane % 4 * 2 + number % 2;
+      auto sum = static_cast<uint32_t>(part(*lanes[lane], i.c, number));
+      for (uint32_t k = 0; k < 32; ++k)
+        sum += static_cast<uint32_t>(a[row][k] * b[column][k]);
+      results_[lane][number] = sum;
+    }
+}
+
+void BlockRun::multiplyFloats(const Instruction &i, const Lanes &lanes) {
   std::array<std::array<double, 16>, 16> a;
   std::array<std::array<double, 8>, 16> b;
   for (uint32_t lane = 0; lane < kWarp; ++lane)
@@ -79,6 +104,12 @@ void BlockRun::multiplyMatrices(const Instruction &i, const Lanes &lanes) {
       auto c = std::bit_cast<float>(static_cast<uint32_t>(part(*lanes[lane], i.c, number)));
       results_[lane][number] = std::bit_cast<uint32_t>(static_cast<float>(sum + c));
     }
+}
+
+void BlockRun::multiplyMatrices(const Instruction &i, const Lanes &lanes) {
+  if (i.to.count != 4 || i.a.count != 4 || i.b.count != 2 || i.c.count != 4)
+    fail(*lanes[0], "a product of matrices with other operands than it has");
+  i.isOfIntegers ? multiplyBytes(i, lanes) : multiplyFloats(i, lanes);
   for (uint32_t lane = 0; lane < kWarp; ++lane)
     for (uint32_t number = 0; number < 4; ++number)
       setPart(*lanes[lane], i.to, number, results_[lane][number]);
