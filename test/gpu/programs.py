@@ -512,6 +512,12 @@ def sorted_wide_elements(x, y, z):
     return jnp.sort(x, axis=1), jnp.argsort(y), jnp.sort(x, axis=0), lax.top_k(z, 4), jnp.sort(z[:2], axis=0)
 
 
+@program((5, 300), (600,), (3, 70), (40, 3), dtypes=("int64", "float64", "complex64", "uint64"))
+def running_sums_of_wide_elements(x, y, z, w):
+    """What a thread would have of them at a time finds no room in its registers."""
+    return jnp.cumsum(x, 1), jnp.cumsum(y), jnp.cumsum(z, 1), lax.cummax(x, 1, reverse=True), jnp.cumsum(w, 0)
+
+
 @program((3, 90), (2, 40), dtypes="int8")
 def running_extrema_of_bytes(x, y):
     return lax.cummax(x, 1), lax.cummin(y, 1), lax.cummax(x, 0)

@@ -17,6 +17,8 @@ struct VectorFeatures {
   bool pairs = false;      // sums of two products of 16-bit integers
   bool addsPairs = false;  // which are added at once (VNNI)
   bool extrema = false;    // of floats, NaN and -0 as they should be, in one instruction
+  // Of an array of registers: what is larger goes through memory by its own code, not by spills.
+  int64_t mostHeldBytes = INT64_MAX;
 };
 
 struct CpuTarget {

@@ -436,7 +436,11 @@ bool RunningEmitter::emitCell(Value cell, llvm::Instruction *end) {
   }
   // Of many arrays at once a vector's code is too long: one number after the other.
   constexpr size_t mostTurned = 4;
-  bool goesAlong = loops.inner == 1 && reduction.inputs.size() <= mostTurned;
+  int64_t held = 0;
+  for (Node *input : reduction.inputs)
+    held += kBlock * kBlock * bytesOf(input);
+  bool goesAlong = loops.inner == 1 && reduction.inputs.size() <= mostTurned &&
+                   held <= function.features.mostHeldBytes;
   llvm::SmallVector<Node *> computed(reduction.inputs.begin(), reduction.inputs.end());
   computed.append(reduction.results);
   llvm::SmallVector<Node *> read(reduction.inputs.begin(), reduction.inputs.end());

@@ -95,6 +95,7 @@ VectorFeatures threadFeatures() {
   VectorFeatures features;
   features.bytes = kAccessBytes;
   features.masks = features.extrema = true;
+  features.mostHeldBytes = 0; // ptxas spills where one fills a thread's 255 registers
   return features;
 }
 
