@@ -227,6 +227,28 @@ def sums(x):
     return x.sum(0), x.sum(1), x.sum(), x.max(0), jnp.argmax(x, 1), jnp.cumsum(x, 0)
 
 
+@program((1000, 96), (300, 33), (5, 70, 64), (90, 2, 40), dtypes=("float32", "float64", "bfloat16", "float32"))
+def sums_of_columns(x, y, z, w):
+    """By blocks, in parts: the last ones smaller, of one dimension and of several."""
+    return x.sum(0), jnp.tanh(y.max(0)), (z * z).sum((0, 1)), w.sum((0, 1)), (y > 0).any(0), w.sum(0)
+
+
+@program((2100, 64), (64,), donate=(1,), least=1.05)
+def sums_of_columns_of_sums(x, y):
+    """One sum after the other, in an operand's place."""
+    return y + ((x - x.mean(0)) ** 2).mean(0)
+
+
+@program((40, 600, 40), dtypes="complex64")
+def sums_of_complex_columns(x):
+    return x.sum((0, 1)), x.prod(1)
+
+
+@program((3000, 64), (3000,), dtypes=("float32", "int32"))
+def picked_columns(x, at):
+    return jnp.argmax(x, 0), jnp.where(at[:, None] > 0, x, 0).sum(0), x.min(0)
+
+
 @program((46, 70), (70, 33), (33,))
 def dense(x, w, b):
     return jax.nn.gelu(x @ w + b)

@@ -5,6 +5,7 @@
 //              no room there a block has one: what depends on the row alone comes first, of which it
 //              computes sums together (BlockSum.h), then its elements
 //   sums       the same where all that is stored is one element for each row
+//   columns    a block has some side by side, whose sums it computes together (ColumnBlocks.cpp)
 //
 // A nest's graph is that of the cpu's (NestGraph.h), and so are the nodes' code and the order of
 // sums; what differs is who computes which point.
@@ -192,7 +193,7 @@ bool Nest::emitPart() {
     return true;
   if (takesRows() || isOfSums())
     emitRows();
-  else if (!emitTurned(function, *this))
+  else if (!emitTurned(function, *this) && !emitColumnBlocks(function, *this))
     emitElements();
   return true;
 }

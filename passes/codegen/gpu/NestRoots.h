@@ -24,4 +24,7 @@ bool suitRowBlocks(EntryFunction &function, NestGraph &nest); // whether it woul
 // Elements some of which are read across, by blocks; false: there are none.
 bool emitTurned(EntryFunction &function, const NestGraph &nest);
 
+// Sums down columns, by blocks; false: there are none, or as many columns as keep a GPU busy.
+bool emitColumnBlocks(EntryFunction &function, const NestGraph &nest);
+
 } // namespace tessera::codegen::gpu
