@@ -1,5 +1,6 @@
 #include "lib/cost/Topology.h"
 
+#include "lib/cost/CollectiveGroup.h"
 #include "lib/cost/Exchange.h"
 
 #include <algorithm>
@@ -64,17 +65,30 @@ CollectiveTime collectiveTime(const Topology &topology, int64_t devices, Collect
           turnsOf(topology, devices) * exchangeSeconds(topology.device, kind, bytes, size)};
 }
 
+static bool areLinksAlike(const links::Network &network) {
+  return network.axes.empty() && network.levels.empty() && network.link.directions < 2;
+}
+
+CollectiveGroup collectiveGroup(const Topology &topology, const sharding::Mesh &mesh,
+                                llvm::ArrayRef<sharding::AxisRef> group) {
+  int64_t size = sharding::shardCount(group);
+  if (areLinksAlike(topology.network)) // a short cut: searches ask this often
+    return {size, {}};
+  return {size, topology.routeOf(mesh, group)};
+}
+
+CollectiveTime collectiveTime(const Topology &topology, const sharding::Mesh &mesh,
+                              CollectiveKind kind, double bytes, const CollectiveGroup &group) {
+  if (areLinksAlike(topology.network))
+    return {links::seconds(kind, bytes, group.size, topology.network.link),
+            turnsOf(topology, mesh) * exchangeSeconds(topology.device, kind, bytes, group.size)};
+  return collectiveTime(topology, mesh.numDevices(), kind, bytes, group.route, group.size);
+}
+
 CollectiveTime collectiveTime(const Topology &topology, const sharding::Mesh &mesh,
                               CollectiveKind kind, double bytes,
                               llvm::ArrayRef<sharding::AxisRef> group) {
-  const links::Network &network = topology.network;
-  int64_t size = sharding::shardCount(group);
-  bool isAllAlike = network.axes.empty() && network.levels.empty() && network.link.directions < 2;
-  if (isAllAlike) // a short cut: searches ask this often
-    return {links::seconds(kind, bytes, size, network.link),
-            turnsOf(topology, mesh) * exchangeSeconds(topology.device, kind, bytes, size)};
-  return collectiveTime(topology, mesh.numDevices(), kind, bytes, topology.routeOf(mesh, group),
-                        size);
+  return collectiveTime(topology, mesh, kind, bytes, collectiveGroup(topology, mesh, group));
 }
 
 double collectiveSeconds(const Topology &topology, const sharding::Mesh &mesh, CollectiveKind kind,

@@ -7,7 +7,7 @@ namespace tessera::sharding {
 
 uint64_t ReshardMoves::used(const ReshardState &s) const {
   uint64_t mask = s.partial;
-  for (const Atoms &dim : s.dims)
+  for (const AtomList &dim : s.dims)
     for (uint8_t atom : dim)
       mask |= uint64_t(1) << atom;
   return mask;
@@ -43,11 +43,12 @@ void ReshardMoves::reductions(const ReshardState &s) {
   uint64_t due = s.partial & ~goal.partial;
   if (!due)
     return;
-  Atoms all, elsewhere;
+  AtomList all, elsewhere;
   for (uint8_t atom = 0; atom < atoms.count(); ++atom)
     if (due >> atom & 1) {
       all.push_back(atom);
-      if (llvm::none_of(goal.dims, [&](const Atoms &dim) { return llvm::is_contained(dim, atom); }))
+      if (llvm::none_of(goal.dims,
+                        [&](const AtomList &dim) { return llvm::is_contained(dim, atom); }))
         elsewhere.push_back(atom);
     }
   auto without = [&](llvm::ArrayRef<uint8_t> gone) {
@@ -59,13 +60,13 @@ void ReshardMoves::reductions(const ReshardState &s) {
   add(without(all), {ReshardKind::AllReduce, -1, -1, all});
   if (!elsewhere.empty() && elsewhere.size() < all.size())
     add(without(elsewhere), {ReshardKind::AllReduce, -1, -1, elsewhere});
-  auto scatter = [&](int32_t d, const Atoms &by) {
+  auto scatter = [&](int32_t d, const AtomList &by) {
     ReshardState next = without(by);
     if (split(next, d, by))
       add(std::move(next), {ReshardKind::ReduceScatter, d, -1, by});
   };
   for (int32_t d = 0; d < int32_t(s.dims.size()); ++d) {
-    Atoms run;
+    AtomList run;
     if (prefixOfGoal(s, d))
       for (size_t i = s.dims[d].size(); i < goal.dims[d].size() && (due >> goal.dims[d][i] & 1);
            ++i) {
@@ -89,7 +90,7 @@ void ReshardMoves::gathers(const ReshardState &s) {
     }
     for (size_t keep = s.dims[d].size(); keep-- > 0;) {
       ReshardState next = s;
-      Atoms gone(s.dims[d].begin() + keep, s.dims[d].end());
+      AtomList gone(s.dims[d].begin() + keep, s.dims[d].end());
       next.dims[d].truncate(keep);
       next.tiles[d] *= atoms.shards(gone);
       add(std::move(next), {ReshardKind::AllGather, d, -1, gone});
@@ -99,13 +100,13 @@ void ReshardMoves::gathers(const ReshardState &s) {
 
 void ReshardMoves::slices(const ReshardState &s) {
   uint64_t busy = used(s);
-  auto slice = [&](int32_t d, const Atoms &by) {
+  auto slice = [&](int32_t d, const AtomList &by) {
     ReshardState next = s;
     if (split(next, d, by))
       add(std::move(next), {ReshardKind::Slice, d, -1, by});
   };
   for (int32_t d = 0; d < int32_t(s.dims.size()); ++d) {
-    Atoms run;
+    AtomList run;
     if (prefixOfGoal(s, d))
       for (size_t i = s.dims[d].size(); i < goal.dims[d].size() && !(busy >> goal.dims[d][i] & 1);
            ++i) {
@@ -123,7 +124,7 @@ void ReshardMoves::allToAlls(const ReshardState &s) {
     if (prefixOfGoal(s, from) && neededTile(from, atoms.shards(s.dims[from])) == s.tiles[from])
       continue;
     for (size_t keep = s.dims[from].size(); keep-- > 0;) {
-      Atoms moved(s.dims[from].begin() + keep, s.dims[from].end());
+      AtomList moved(s.dims[from].begin() + keep, s.dims[from].end());
       int64_t k = atoms.shards(moved);
       for (int32_t to = 0; to < int32_t(s.dims.size()); ++to) {
         bool wanted = atoms.shards(goal.dims[to]) % (atoms.shards(s.dims[to]) * k) == 0 ||
@@ -146,14 +147,16 @@ void ReshardMoves::allToAlls(const ReshardState &s) {
 // the goal's atoms put first so that the others can be gathered.
 void ReshardMoves::permutes(const ReshardState &s) {
   auto permute = [&](ReshardState next) {
-    Atoms group;
+    uint64_t along = 0;
     for (size_t d = 0; d < s.dims.size(); ++d)
-      if (next.dims[d] != s.dims[d]) {
-        group.append(s.dims[d].begin(), s.dims[d].end());
-        group.append(next.dims[d].begin(), next.dims[d].end());
-      }
-    llvm::sort(group);
-    group.erase(llvm::unique(group), group.end());
+      if (next.dims[d] != s.dims[d])
+        for (llvm::ArrayRef<uint8_t> side : {s.dims[d].all(), next.dims[d].all()})
+          for (uint8_t atom : side)
+            along |= uint64_t(1) << atom;
+    AtomList group;
+    for (uint8_t atom = 0; atom < atoms.count(); ++atom)
+      if (along >> atom & 1)
+        group.push_back(atom);
     if (!group.empty())
       add(std::move(next), {ReshardKind::Permute, -1, -1, group});
   };
@@ -204,7 +207,7 @@ void ReshardMoves::permutes(const ReshardState &s) {
     if (s.dims[d].size() < 2)
       continue;
     ReshardState first = s;
-    Atoms &order = first.dims[d];
+    AtomList &order = first.dims[d];
     order.clear();
     for (uint8_t atom : goal.dims[d])
       if (llvm::is_contained(s.dims[d], atom))
@@ -246,7 +249,7 @@ void ReshardMoves::from(const ReshardState &s, AddMove then) {
 ReshardState toState(const LocalLayout &layout, const AxisAtoms &atoms) {
   ReshardState s;
   for (const DimLayout &dim : layout.dims) {
-    s.dims.push_back(atoms.cut(dim.axes));
+    s.dims.emplace_back(atoms.cut(dim.axes));
     s.tiles.push_back(dim.tile);
   }
   for (uint8_t atom : atoms.cut(layout.partial))

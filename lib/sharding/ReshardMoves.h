@@ -9,9 +9,45 @@
 
 namespace tessera::sharding {
 
+// Few atoms, in place: a search copies states a lot.
+class AtomList {
+public:
+  static constexpr size_t kMost = 31; // each halves the devices at least
+
+  AtomList() = default;
+  AtomList(std::initializer_list<uint8_t> some) { append(some.begin(), some.end()); }
+  AtomList(const uint8_t *from, const uint8_t *to) { append(from, to); }
+  AtomList(llvm::ArrayRef<uint8_t> some) : AtomList(some.begin(), some.end()) {}
+
+  const uint8_t *begin() const { return at; }
+  const uint8_t *end() const { return at + count; }
+  uint8_t *begin() { return at; }
+  uint8_t *end() { return at + count; }
+  size_t size() const { return count; }
+  bool empty() const { return count == 0; }
+  uint8_t front() const { return at[0]; }
+  uint8_t operator[](size_t i) const { return at[i]; }
+  uint8_t &operator[](size_t i) { return at[i]; }
+  void push_back(uint8_t atom) { at[count++] = atom; }
+  void append(const uint8_t *from, const uint8_t *to) {
+    for (; from != to; ++from)
+      push_back(*from);
+  }
+  void clear() { count = 0; }
+  void truncate(size_t to) { count = uint8_t(to); }
+  llvm::ArrayRef<uint8_t> all() const { return {at, count}; }
+  operator llvm::ArrayRef<uint8_t>() const { return all(); }
+  bool operator==(const AtomList &other) const {
+    return count == other.count && std::equal(begin(), end(), other.begin());
+  }
+
+private:
+  uint8_t count = 0, at[kMost];
+};
+
 // A layout in atoms. Partial atoms are a set: their order means nothing.
 struct ReshardState {
-  llvm::SmallVector<Atoms, 4> dims;
+  llvm::SmallVector<AtomList, 4> dims;
   llvm::SmallVector<int64_t, 4> tiles;
   uint64_t partial = 0;
   bool operator==(const ReshardState &) const = default;
@@ -20,7 +56,7 @@ struct ReshardState {
 struct ReshardMove {
   ReshardKind kind;
   int32_t dim = -1, fromDim = -1;
-  Atoms atoms;
+  AtomList atoms;
 };
 
 // Only moves that may lead to `goal` at least cost, or at all: parts of its axes where a dimension

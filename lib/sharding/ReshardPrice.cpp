@@ -6,10 +6,11 @@ namespace tessera::sharding {
 
 static constexpr double stepSeconds = 1e-12; // breaks ties towards fewer steps
 
-StepPrice priceOf(ReshardKind kind, double before, double after, llvm::ArrayRef<AxisRef> group,
-                  const Mesh &mesh, const cost::Topology &topology) {
+StepPrice priceAmong(ReshardKind kind, double before, double after,
+                     const cost::CollectiveGroup &group, const Mesh &mesh,
+                     const cost::Topology &topology) {
   using cost::CollectiveKind;
-  int64_t devices = shardCount(group);
+  int64_t devices = group.size;
   auto price = [&](CollectiveKind collective, double bytes) {
     cost::CollectiveTime time = cost::collectiveTime(topology, mesh, collective, bytes, group);
     return StepPrice{stepSeconds + time.seconds(), cost::wireBytes(collective, bytes, devices),
@@ -35,6 +36,12 @@ StepPrice priceOf(ReshardKind kind, double before, double after, llvm::ArrayRef<
     return price(CollectiveKind::ReduceScatter, std::max(before, after * double(devices)));
   }
   return {};
+}
+
+StepPrice priceOf(ReshardKind kind, double before, double after, llvm::ArrayRef<AxisRef> group,
+                  const Mesh &mesh, const cost::Topology &topology) {
+  return priceAmong(kind, before, after, cost::collectiveGroup(topology, mesh, group), mesh,
+                    topology);
 }
 
 StepPrice retilePrice(int64_t rows, int64_t fromTile, int64_t toTile, double bytes,

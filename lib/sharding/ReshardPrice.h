@@ -1,6 +1,7 @@
 // What one step of a reshard costs.
 #pragma once
 
+#include "lib/cost/CollectiveGroup.h"
 #include "lib/sharding/ReshardSearch.h"
 
 namespace tessera::sharding {
@@ -12,6 +13,9 @@ struct StepPrice {
 
 // Of every kind but Retile, and of one round of an Exchange. `before` and `after` are the bytes of
 // the local array, `group` the axes along which it moves.
+StepPrice priceAmong(ReshardKind kind, double before, double after,
+                     const cost::CollectiveGroup &group, const Mesh &mesh,
+                     const cost::Topology &topology);
 StepPrice priceOf(ReshardKind kind, double before, double after, llvm::ArrayRef<AxisRef> group,
                   const Mesh &mesh, const cost::Topology &topology);
 

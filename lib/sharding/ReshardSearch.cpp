@@ -5,9 +5,9 @@
 #include "lib/sharding/ReshardExchange.h"
 #include "lib/sharding/ReshardMoves.h"
 #include "lib/sharding/ReshardPrice.h"
-#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <queue>
 #include <unordered_set>
@@ -16,10 +16,18 @@ namespace tessera::sharding {
 namespace {
 
 size_t hashOf(const ReshardState &state) {
-  llvm::hash_code hash = llvm::hash_combine(
-      state.partial, llvm::hash_combine_range(state.tiles.begin(), state.tiles.end()));
-  for (const Atoms &dim : state.dims)
-    hash = llvm::hash_combine(hash, llvm::hash_combine_range(dim.begin(), dim.end()));
+  uint64_t hash = state.partial;
+  auto add = [&](uint64_t what) {
+    hash = (hash ^ what) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 29;
+  };
+  for (int64_t tile : state.tiles)
+    add(uint64_t(tile));
+  for (const AtomList &dim : state.dims) {
+    add(dim.size());
+    for (uint8_t atom : dim)
+      add(atom);
+  }
   return hash;
 }
 
@@ -52,8 +60,8 @@ private:
   double gatherAndSlice(std::vector<Node> &path);
   void expand(int32_t from);
   void add(ReshardState next, ReshardMove move);
-  StepPrice costOf(const ReshardState &before, const ReshardState &after,
-                   const ReshardMove &m) const;
+  StepPrice costOf(const ReshardState &before, const ReshardState &after, const ReshardMove &m);
+  const cost::CollectiveGroup &groupOf(const AtomList &along);
 
   const Mesh &mesh;
   llvm::ArrayRef<int64_t> shape;
@@ -64,6 +72,7 @@ private:
   ReshardMoves moves;
 
   std::vector<Node> nodes;
+  std::deque<std::pair<AtomList, cost::CollectiveGroup>> groups; // few
   // The nodes that reach their states at least cost, found by the state.
   struct ByState {
     const std::vector<Node> *nodes;
@@ -77,13 +86,21 @@ private:
   double bound = 0;
 };
 
+const cost::CollectiveGroup &Search::groupOf(const AtomList &along) {
+  for (const auto &[atoms, group] : groups)
+    if (atoms == along)
+      return group;
+  return groups.emplace_back(along, cost::collectiveGroup(topology, mesh, atoms.refs(along)))
+      .second;
+}
+
 StepPrice Search::costOf(const ReshardState &before, const ReshardState &after,
-                         const ReshardMove &m) const {
+                         const ReshardMove &m) {
   double bytes = localBytes(before);
   if (m.kind == ReshardKind::Retile)
     return retilePrice(shape[m.dim], before.tiles[m.dim], after.tiles[m.dim], bytes,
                        atoms.refs(before.dims[m.dim]), mesh, topology);
-  return priceOf(m.kind, bytes, localBytes(after), atoms.refs(m.atoms), mesh, topology);
+  return priceAmong(m.kind, bytes, localBytes(after), groupOf(m.atoms), mesh, topology);
 }
 
 void Search::add(ReshardState next, ReshardMove move) {
@@ -123,7 +140,7 @@ double Search::gatherAndSlice(std::vector<Node> &path) {
                     path.back().seconds + price.seconds, path.back().wire + price.wireBytes});
   };
   if (uint64_t due = start.partial & ~goal.partial) {
-    Atoms all;
+    AtomList all;
     for (uint8_t atom = 0; atom < atoms.count(); ++atom)
       if (due >> atom & 1)
         all.push_back(atom);
@@ -138,7 +155,7 @@ double Search::gatherAndSlice(std::vector<Node> &path) {
     if (right(d))
       continue;
     ReshardState next = path.back().state;
-    Atoms gone = next.dims[d];
+    AtomList gone = next.dims[d];
     if (!gone.empty()) {
       next.dims[d].clear();
       next.tiles[d] *= atoms.shards(gone);
@@ -233,7 +250,8 @@ ReshardPlan planReshard(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, int64_t
     return {};
   AxisAtoms atoms(mesh, allRefs(from, to), /*primes=*/false);
   if (!atoms.valid() ||
-      atoms.count() > 60) { // parts that do not divide one another: through whole dimensions
+      atoms.count() >
+          AtomList::kMost) { // parts that do not divide one another: through whole dimensions
     LocalLayout between = to;
     for (size_t d = 0; d < shape.size(); ++d)
       between.dims[d] = {{}, shape[d]};
