@@ -5,6 +5,8 @@
 
 #include "mlir/Pass/PassManager.h"
 
+#include <limits>
+
 namespace tessera {
 
 using namespace mlir;
@@ -36,7 +38,8 @@ std::vector<explain::LessMemory> frontierOf(ModuleOp module) {
   fuse::MemoryBound bound(module, /*predicts=*/true);
   if (failed(bound.begin()))
     return {};
-  FailureOr<MeasuredProgram> whole = bound.asItIs(), least = bound.least();
+  constexpr int64_t kAnyBound = std::numeric_limits<int64_t>::max();
+  FailureOr<MeasuredProgram> whole = bound.asItIs(), least = bound.least(kAnyBound);
   if (failed(whole) || failed(least))
     return {};
   std::vector<MeasuredProgram> points{*whole, *least};

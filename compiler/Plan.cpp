@@ -311,14 +311,32 @@ private:
     return refined;
   }
 
-  // Where no plan fits: what they need at least, and whether that does.
+  // Where no plan fits: what they need at least, and whether that does. Of those that are given more than
+  // there is, which is for the error alone, a few: what holds least as it is comes first.
   void tryLeast() {
-    if (llvm::any_of(candidates,
-                     [&](const Candidate &each) { return each.isTried && isPossible(each); }))
-      return;
-    for (Candidate &each : candidates)
+    constexpr size_t kMostOps = 3000; // of all that are tried in vain
+    std::vector<Candidate *> tooLarge;
+    for (Candidate &each : candidates) {
+      if (each.isTried && isPossible(each))
+        return;
       if (each.isTried && each.tried.isTooLarge)
-        tryCandidate(source, each, {.fewest = !compilesSeveral(), .triesLeast = true});
+        tooLarge.push_back(&each);
+    }
+    int64_t bound = scheduleOf(*source.imported).memory.value_or(0), least = 0;
+    auto hasRoom = [&](const Candidate *each) { return each->tried.givenBytes < bound; };
+    llvm::stable_sort(tooLarge, [](const Candidate *a, const Candidate *b) {
+      return a->tried.peakBytes < b->tried.peakBytes;
+    });
+    size_t inVain = 1 + kMostOps / (source.plain().graph.ops.size() + 1);
+    for (Candidate *each : tooLarge) {
+      bool isHopeless = !hasRoom(each);
+      if (isHopeless && (inVain == 0 || (least && each->tried.givenBytes >= least)))
+        continue;
+      inVain -= isHopeless;
+      tryCandidate(source, *each, {.fewest = !compilesSeveral(), .triesLeast = true});
+      if (int64_t needs = needed(*each); needs && (!least || needs < least))
+        least = needs;
+    }
   }
 
   // A longer search on the mesh that was chosen: for a better plan, which is compiled and compared, and a

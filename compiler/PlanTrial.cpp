@@ -143,6 +143,7 @@ Tried tried(const Source &source, const OnMesh &onMesh, const plan::Assignment &
     tried.time = before->time;
     tried.computesAgain = before->computesAgain;
     tried.peakBytes = before->peakBytes;
+    tried.givenBytes = before->givenBytes;
     tried.atPeak = before->atPeak;
     return tried;
   }
@@ -154,6 +155,7 @@ Tried tried(const Source &source, const OnMesh &onMesh, const plan::Assignment &
     ModulePrediction predicted = predictModule(*trial);
     tried.time = predicted.time;
     tried.peakBytes = predicted.memory.total();
+    tried.givenBytes = predicted.memory.arguments + predicted.memory.outputs;
     for (auto program : trial->getOps<exec::ProgramOp>())
       tried.atPeak = memoryOf(program).atPeak;
   };

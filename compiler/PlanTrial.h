@@ -59,6 +59,7 @@ struct Tried {
   std::vector<Annotation> annotations;
   cost::StepTime time;
   int64_t peakBytes = 0;
+  int64_t givenBytes = 0;              // of that, arguments and results
   std::vector<explain::AtPeak> atPeak; // largest first
   size_t others = 0;                   // values that lie otherwise than planned
   uint64_t lies = 0;                   // how all values lie behind propagation: a hash

@@ -28,6 +28,7 @@ constexpr int kParts = 8;        // of the peak, of which all but the last two a
 constexpr size_t kStraight = 4;  // programs of these that are measured
 constexpr int kTried = 3;        // bounds that the least is tried with
 constexpr int kMargin = 64;      // part of the arena that a target stays below
+constexpr size_t kLarge = 10000; // ops: some fifty programs of so many would take minutes
 constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max() / 2;
 
 FailureOr<MemoryFigures> figuresWithScratch(ModuleOp module, codegen::KernelScratch &scratch) {
@@ -256,9 +257,11 @@ FailureOr<std::optional<MeasuredProgram>> MemoryBound::fitInto(int64_t mostBytes
       return failure();
     if (asItIs->bytes <= mostBytes)
       return std::optional(*asItIs);
+    if (hasNoRoom(mostBytes))
+      return std::optional<MeasuredProgram>();
     bytes = std::max(bytes, asItIs->bytes);
   }
-  if (mostBytes <= arguments + outputs || first->peak == 0)
+  if (first->peak == 0)
     return std::optional<MeasuredProgram>();
   double ratio = static_cast<double>(bytes - arguments) / static_cast<double>(first->peak);
   FailureOr<std::optional<MeasuredProgram>> found = aim(mostBytes, ratio);
@@ -291,8 +294,28 @@ FailureOr<std::vector<const LowerProgram *>> MemoryBound::lowOnes() {
   return low;
 }
 
+static size_t countOps(ModuleOp module) {
+  size_t count = 0;
+  module.walk([&](Operation *) { ++count; });
+  return count;
+}
+
+// The program as it is, or straight down as far as it goes.
+FailureOr<MeasuredProgram> MemoryBound::leastOfTwo() {
+  FailureOr<const LowerProgram *> lower = straightTo(0);
+  if (failed(lower))
+    return failure();
+  FailureOr<MeasuredProgram> asItIs = measure(*first, arguments + outputs);
+  if (failed(asItIs) || *lower == first.get())
+    return asItIs;
+  FailureOr<MeasuredProgram> measured = measure(**lower, arguments + outputs);
+  return failed(measured) || measured->bytes < asItIs->bytes ? measured : asItIs;
+}
+
 // An order is chosen by an estimate: one that was asked for less may hold more than another.
-FailureOr<MeasuredProgram> MemoryBound::least() {
+FailureOr<MeasuredProgram> MemoryBound::least(int64_t wanted) {
+  if (hasNoRoom(wanted) && countOps(module) > kLarge)
+    return leastOfTwo();
   for (Way &way : ways)
     if (failed(onTheWay(way, kWay)))
       return failure();

@@ -61,8 +61,9 @@ public:
   mlir::FailureOr<MeasuredProgram> asItIs() { return measure(*first, std::nullopt); }
   // The one of least time that fits, as far as is known; none where nothing does.
   mlir::FailureOr<std::optional<MeasuredProgram>> fitInto(int64_t mostBytes);
-  // The one that needs least, which fits into what it says: `fitInto` that finds one.
-  mlir::FailureOr<MeasuredProgram> least();
+  // The one that needs least, which fits into what it says: `fitInto` that finds one. Where nothing fits
+  // into what is wanted, of large programs one that needs little.
+  mlir::FailureOr<MeasuredProgram> least(int64_t wanted);
 
 private:
   using Lowered = mlir::FailureOr<std::unique_ptr<LowerProgram>>;
@@ -86,9 +87,13 @@ private:
   mlir::FailureOr<const LowerProgram *> onTheWay(Way &way, size_t step);
   mlir::FailureOr<const LowerProgram *> straightTo(int64_t target);
   mlir::FailureOr<std::vector<const LowerProgram *>> lowOnes();
+  mlir::FailureOr<MeasuredProgram> leastOfTwo();
   mlir::FailureOr<std::optional<MeasuredProgram>> aim(int64_t mostBytes, double ratio);
   mlir::FailureOr<std::optional<MeasuredProgram>> descend(Way &way, int64_t mostBytes,
                                                           double ratio);
+
+  // Not even for what the program is given and what it returns.
+  bool hasNoRoom(int64_t bytes) const { return bytes <= arguments + outputs; }
 
   codegen::WorkMemo memo;
   codegen::KernelScratch scratch;

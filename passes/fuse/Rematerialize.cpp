@@ -60,7 +60,7 @@ struct Rematerialize : impl::RematerializeBase<Rematerialize> {
       return signalPassFailure();
     }
     if (!*fitting) {
-      FailureOr<fuse::MeasuredProgram> least = search.least();
+      FailureOr<fuse::MeasuredProgram> least = search.least(*bound);
       if (failed(least))
         return signalPassFailure();
       if (least->bytes > *bound) {
