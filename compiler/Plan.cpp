@@ -6,6 +6,7 @@
 #include "compiler/Entry.h"
 #include "compiler/InputCheck.h"
 #include "compiler/MendChange.h"
+#include "compiler/PlanCalls.h"
 #include "compiler/PlanDecisions.h"
 #include "compiler/PlanSearch.h"
 #include "compiler/Road.h"
@@ -86,6 +87,7 @@ public:
     result.report = planJson(planned, *source.read);
     result.text = planText(planned, *source.read, wishes.all);
     result.decisions = std::move(planned.decisions);
+    joinAlike(planned.best->tried.annotated.get(), separate);
     result.program = printedAsRead(planned.best->tried.annotated.get());
     return result;
   }
@@ -103,6 +105,7 @@ private:
     ModuleOp module = road.module();
     if (holdsDevicePrograms(module))
       return fail("holds device programs, which are sharded already");
+    separate = separateCalls(module);
     mends::numberOps(module);
     source.read = module.clone();
     if (std::string error = road.run("propagate", [](const Phase &) { return true; });
@@ -454,6 +457,7 @@ private:
   const CompileListener &listener;
   Road road;
   Source source;
+  SeparateCalls separate;
   std::deque<OnMesh> onMeshes;
   std::vector<Candidate> candidates;
   Planned planned;
