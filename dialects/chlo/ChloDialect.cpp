@@ -88,6 +88,14 @@ void RaggedDotDimensionNumbersAttr::print(AsmPrinter &printer) const {
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
 // Rows of lhs, or its contracted dimension, or batches fall into groups of `group_sizes`.
+LogicalResult ConstantLikeOp::verify() {
+  Type element = getType().getElementType();
+  if (getValue().getType() != element)
+    return emitOpError() << "returns elements of " << element << ", its value is of "
+                         << getValue().getType();
+  return success();
+}
+
 LogicalResult RaggedDotOp::verify() {
   RaggedDotDimensionNumbersAttr dims = getRaggedDotDimensionNumbers();
   RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(),
@@ -118,7 +126,7 @@ LogicalResult RaggedDotOp::verify() {
   if (!agree(dims.getLhsBatchingDimensions(), dims.getRhsBatchingDimensions()) ||
       !agree(dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions()))
     return emitOpError() << "batches or contracts dimensions of two sizes: " << lhs << ", " << rhs;
-  if (sizes.getRank() == 0 || !isa<IntegerType>(sizes.getElementType()))
+  if (sizes.getRank() == 0)
     return emitOpError() << "takes integers as group_sizes, not " << sizes;
   if (!dims.getRhsGroupDimensions().empty() &&
       !same(rhs.getDimSize(dims.getRhsGroupDimensions()[0]), sizes.getShape().back()))
@@ -156,7 +164,7 @@ LogicalResult TopKOp::verify() {
     return emitOpError() << "takes " << getK() << " elements of a dimension of " << shape.back();
   shape.back() = getK();
   if (values != operand.clone(shape) || indices.getShape() != ArrayRef(shape) ||
-      !indices.getElementType().isInteger(32))
+      !indices.getElementType().isSignlessInteger(32))
     return emitOpError() << "must return " << operand.clone(shape)
                          << " and i32 indices of the same shape";
   return success();

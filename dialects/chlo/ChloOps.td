@@ -66,14 +66,13 @@ def RaggedDotDimensionNumbersAttr : AttrDef<Chlo_Dialect, "RaggedDotDimensionNum
   let hasCustomAssemblyFormat = 1;
 }
 
-def Tensor : Type<CPred<"::llvm::isa<::mlir::RankedTensorType>($_self)">, "ranked tensor", "::mlir::RankedTensorType">;
-
 class ElementsOf<string kind, string summary>
     : Type<CPred<"::tessera::stablehlo::isTensorOf($_self, ::tessera::stablehlo::ElementKind::" # kind # ")">, summary, "::mlir::RankedTensorType">;
+def Tensor : ElementsOf<"Any", "ranked tensor, quantized per tensor at most">;
 def PredOrIntTensor : ElementsOf<"PredOrInt", "ranked tensor of i1 or integer values">;
 def IntTensor : ElementsOf<"Int", "ranked tensor of integer values">;
-def FloatTensor : ElementsOf<"Float", "ranked tensor of floating-point values">;
-def FloatOrComplexTensor : ElementsOf<"FloatOrComplex", "ranked tensor of floating-point or complex values">;
+def FloatTensor : ElementsOf<"Real", "ranked tensor of floating-point values">;
+def FloatOrComplexTensor : ElementsOf<"RealOrComplex", "ranked tensor of floating-point or complex values">;
 def ComplexTensor : ElementsOf<"Complex", "ranked tensor of complex values">;
 def PredTensor : ElementsOf<"Pred", "ranked tensor of i1 values">;
 
@@ -99,7 +98,7 @@ def AsinhOp : Unary<"asinh">;
 def AtanOp : Unary<"atan">;
 def AtanhOp : Unary<"atanh">;
 def BesselI1eOp : Unary<"bessel_i1e">;
-def ConjOp : Unary<"conj", Tensor>;
+def ConjOp : Unary<"conj">;
 def CoshOp : Unary<"cosh">;
 def DigammaOp : Unary<"digamma", FloatTensor>;
 def ErfInvOp : Unary<"erf_inv", FloatTensor>;
@@ -107,7 +106,7 @@ def ErfOp : KernelFunction<"erf">;
 def ErfcOp : KernelFunction<"erfc">;
 def LgammaOp : Unary<"lgamma", FloatTensor>;
 def SinhOp : Unary<"sinh">;
-def SquareOp : Unary<"square", Tensor>;
+def SquareOp : Unary<"square">;
 def TanOp : Unary<"tan">;
 
 class Classify<string mnemonic> : Chlo_Op<mnemonic, [ComputesElements<>, SameOperandsAndResultShape]> {
@@ -138,6 +137,7 @@ def ConstantOp : Chlo_Op<"constant", [ConstantLike, AllTypesMatch<["value", "out
 def ConstantLikeOp : Chlo_Op<"constant_like", [ComputesElements<>, SameOperandsAndResultShape]> {
   let arguments = (ins TypedAttrInterface:$value, Tensor:$operand);
   let results = (outs Tensor:$result);
+  let hasVerifier = 1;
 }
 
 //===---------------------------------- Others --------------------------------===//
@@ -149,7 +149,7 @@ def TopKOp : Chlo_Op<"top_k"> {
   let hasVerifier = 1;
 }
 def RaggedDotOp : Chlo_Op<"ragged_dot"> {
-  let arguments = (ins Tensor:$lhs, Tensor:$rhs, Tensor:$group_sizes, RaggedDotDimensionNumbersAttr:$ragged_dot_dimension_numbers,
+  let arguments = (ins Tensor:$lhs, Tensor:$rhs, IntTensor:$group_sizes, RaggedDotDimensionNumbersAttr:$ragged_dot_dimension_numbers,
                        OptionalAttr<PrecisionConfig>:$precision_config);
   let results = (outs Tensor:$result);
   let hasVerifier = 1;

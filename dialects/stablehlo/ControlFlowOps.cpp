@@ -136,7 +136,8 @@ LogicalResult IfOp::verify() {
 LogicalResult CaseOp::verify() {
   if (getBranches().empty())
     return violates(*this, 1) << "needs a branch";
-  if (getIndex().getType().getRank() != 0 || !getIndex().getType().getElementType().isInteger(32))
+  if (getIndex().getType().getRank() != 0 ||
+      !getIndex().getType().getElementType().isSignlessInteger(32))
     return emitOpError("takes a tensor<i32> as index");
   for (auto [i, branch] : llvm::enumerate(getBranches()))
     if (failed(verifyBranch(*this, branch, "branch " + Twine(i), 2, i == 0 ? 4 : 3)))

@@ -14,7 +14,7 @@ def ConstantOp : Stablehlo_Op<"constant", [Pure, ConstantLike, DeclareOpInterfac
 }
 def IotaOp : Stablehlo_Op<"iota", [Pure, FusesAs<"Constant">]> {
   let arguments = (ins I64Attr:$iota_dimension);
-  let results = (outs AnyTensorValue:$output);
+  let results = (outs IntFloatOrComplexTensor:$output);
   let assemblyFormat = "`dim` `=` custom<BareInt>($iota_dimension) attr-dict `:` type($output)";
   let hasVerifier = 1;
 }

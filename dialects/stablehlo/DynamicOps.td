@@ -23,6 +23,7 @@ def DynamicGatherOp : Dynamic<"dynamic_gather"> {
 }
 def DynamicIotaOp : Dynamic<"dynamic_iota"> {
   let arguments = (ins DimensionTensor:$output_shape, I64Attr:$iota_dimension);
+  let results = (outs IntFloatOrComplexTensor:$result);
   let assemblyFormat = "$output_shape `,` `dim` `=` custom<BareInt>($iota_dimension) attr-dict `:` functional-type(operands, results)";
 }
 def DynamicPadOp : Dynamic<"dynamic_pad"> {

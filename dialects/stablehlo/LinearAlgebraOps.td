@@ -10,14 +10,14 @@ def CholeskyOp : OneTypeOp<"cholesky", [Pure, DeclareOpInterfaceMethods<LibraryC
   let hasVerifier = 1;
 }
 def TriangularSolveOp : InferredOp<"triangular_solve", [Pure, DeclareOpInterfaceMethods<LibraryCallOpInterface>, LocalizedAs<"ByRule">]> {
-  let arguments = (ins FloatOrComplexTensor:$a, FloatOrComplexTensor:$b, BoolAttr:$left_side, BoolAttr:$lower, BoolAttr:$unit_diagonal,
+  let arguments = (ins RealOrComplexTensor:$a, RealOrComplexTensor:$b, BoolAttr:$left_side, BoolAttr:$lower, BoolAttr:$unit_diagonal,
                        TransposeAttr:$transpose_a);
-  let results = (outs FloatOrComplexTensor:$result);
+  let results = (outs RealOrComplexTensor:$result);
   let hasVerifier = 1;
 }
 def FftOp : InferredOp<"fft", [Pure, DeclareOpInterfaceMethods<LibraryCallOpInterface>, FollowsLaw<"Linear">, LocalizedAs<"ByRule">]> {
-  let arguments = (ins FloatOrComplexTensor:$operand, FftTypeAttr:$fft_type, DenseI64ArrayAttr:$fft_length);
-  let results = (outs FloatOrComplexTensor:$result);
+  let arguments = (ins RealOrComplexTensor:$operand, FftTypeAttr:$fft_type, DenseI64ArrayAttr:$fft_length);
+  let results = (outs RealOrComplexTensor:$result);
   let assemblyFormat = [{
     $operand `,` `type` `=` custom<BareEnum>($fft_type) `,` `length` `=` custom<DimArray>($fft_length) attr-dict `:`
       functional-type(operands, results)
@@ -25,7 +25,7 @@ def FftOp : InferredOp<"fft", [Pure, DeclareOpInterfaceMethods<LibraryCallOpInte
   let hasVerifier = 1;
 }
 def RngOp : InferredOp<"rng", [FusesAs<"Alone">, LocalizedAs<"ByRule">]> {
-  let arguments = (ins PlainTensor:$a, PlainTensor:$b, DimensionTensor:$shape, RngDistributionAttr:$rng_distribution);
+  let arguments = (ins PredIntOrRealTensor:$a, PredIntOrRealTensor:$b, DimensionTensor:$shape, RngDistributionAttr:$rng_distribution);
   let results = (outs AnyTensorValue:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $shape `,` `distribution` `=` custom<BareEnum>($rng_distribution) attr-dict `:` functional-type(operands, results)
@@ -33,8 +33,8 @@ def RngOp : InferredOp<"rng", [FusesAs<"Alone">, LocalizedAs<"ByRule">]> {
   let hasVerifier = 1;
 }
 def RngBitGeneratorOp : Stablehlo_Op<"rng_bit_generator", [Pure, FusesAs<"Alone">, LocalizedAs<"ByRule">]> {
-  let arguments = (ins RngAlgorithmAttr:$rng_algorithm, AnyTensorValue:$initial_state);
-  let results = (outs AnyTensorValue:$output_state, AnyTensorValue:$output);
+  let arguments = (ins RngAlgorithmAttr:$rng_algorithm, IntOrRealTensor:$initial_state);
+  let results = (outs IntOrRealTensor:$output_state, IntOrRealTensor:$output);
   let assemblyFormat = [{
     $initial_state `,` `algorithm` `=` custom<BareEnum>($rng_algorithm) attr-dict `:` functional-type(operands, results)
   }];

@@ -11,7 +11,7 @@ def UniformQuantizeOp : Stablehlo_Op<"uniform_quantize", [OneShape<1>, Pure, Com
 }
 def UniformDequantizeOp : Stablehlo_Op<"uniform_dequantize", [OneShape<1>, Pure, ComputesElements<>]> {
   let arguments = (ins QuantizedTensor:$operand);
-  let results = (outs FloatTensor:$result);
+  let results = (outs RealTensor:$result);
   let hasVerifier = 1;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }

@@ -55,6 +55,10 @@ def PredTensor : Stablehlo_Tensor<"Pred", "ranked tensor of i1 values">;
 def IntTensor : Stablehlo_Tensor<"Int", "ranked tensor of integer values">;
 def PredOrIntTensor : Stablehlo_Tensor<"PredOrInt", "ranked tensor of i1 or integer values">;
 def FloatTensor : Stablehlo_Tensor<"Float", "ranked tensor of floating-point values">;
+def RealTensor : Stablehlo_Tensor<"Real", "ranked tensor of floating-point values that are not quantized">;
+def IntOrRealTensor : Stablehlo_Tensor<"IntOrReal", "ranked tensor of integer or floating-point values that are not quantized">;
+def PredIntOrRealTensor : Stablehlo_Tensor<"PredIntOrReal", "ranked tensor of i1, integer or floating-point values that are not quantized">;
+def RealOrComplexTensor : Stablehlo_Tensor<"RealOrComplex", "ranked tensor of floating-point or complex values that are not quantized">;
 def ComplexTensor : Stablehlo_Tensor<"Complex", "ranked tensor of complex values">;
 def FloatOrComplexTensor : Stablehlo_Tensor<"FloatOrComplex", "ranked tensor of floating-point or complex values">;
 def IntFloatOrComplexTensor : Stablehlo_Tensor<"IntFloatOrComplex", "ranked tensor of integer, floating-point or complex values">;
@@ -71,7 +75,7 @@ def FutureType : Stablehlo_Type<"Future", "future"> {
   let assemblyFormat = "`<` $types `>`";
 }
 def TensorOrToken : AnyTypeOf<[PerAxisTensor, TokenType], "tensor or token">;
-def AnyValue : Type<CPred<"true">, "any type">;
+def AnyValue : Type<CPred<"::tessera::stablehlo::isValueType($_self)">, "value of the specification's types">;
 def TupleValue : Type<CPred<"::llvm::isa<::mlir::TupleType>($_self)">, "tuple", "::mlir::TupleType">;
 
 //===--------------------------------- Enums ----------------------------------===//

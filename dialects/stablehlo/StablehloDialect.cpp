@@ -54,10 +54,18 @@ bool isTensorOf(Type type, ElementKind kind) {
     return pred || integer;
   case ElementKind::Float:
     return real || quantized;
+  case ElementKind::Real:
+    return real;
+  case ElementKind::IntOrReal:
+    return integer || real;
+  case ElementKind::PredIntOrReal:
+    return pred || integer || real;
   case ElementKind::Complex:
     return complex;
   case ElementKind::FloatOrComplex:
     return real || complex || quantized;
+  case ElementKind::RealOrComplex:
+    return real || complex;
   case ElementKind::IntFloatOrComplex:
     return integer || real || complex || quantized;
   case ElementKind::Quantized:
@@ -66,6 +74,13 @@ bool isTensorOf(Type type, ElementKind kind) {
     return integer || isa<IndexType>(e);
   }
   return false;
+}
+
+bool isValueType(Type type) {
+  if (auto tuple = dyn_cast<TupleType>(type))
+    return llvm::all_of(tuple.getTypes(), isValueType);
+  return isa<TensorType>(type) ? isTensorOf(type, ElementKind::PerAxis)
+                               : !type.isIntOrIndexOrFloat();
 }
 
 OpFoldResult foldAbs(AbsOp op, Attribute operand);   // ElementwiseFolds.cpp

@@ -26,8 +26,12 @@ enum class ElementKind {
   Int,
   PredOrInt,
   Float,
+  Real, // floating-point, not quantized
+  IntOrReal,
+  PredIntOrReal,
   Complex,
   FloatOrComplex,
+  RealOrComplex,
   IntFloatOrComplex,
   Quantized,
   Dimension
@@ -35,6 +39,10 @@ enum class ElementKind {
 
 /// Whether `type` is a ranked tensor whose elements are of `kind`.
 bool isTensorOf(mlir::Type type, ElementKind kind);
+
+/// Whether a value may have this type: a tensor only of the specification's elements, a tuple only of
+/// such types.
+bool isValueType(mlir::Type type);
 
 /// Whether one value may have both types: equal up to sizes that are not known and the parameters
 /// of quantized elements.

@@ -169,10 +169,6 @@ FailureOr<Value> highProduct(chlo::MulhiOp op) {
 FailureOr<Value> constantLike(chlo::ConstantLikeOp op) {
   OpBuilder b(op);
   auto type = cast<RankedTensorType>(op.getResult().getType());
-  if (op.getValue().getType() != type.getElementType())
-    return op.emitError() << "has a value of type " << op.getValue().getType()
-                          << " for elements of type " << type.getElementType(),
-           failure();
   DenseElementsAttr value;
   if (auto number = dyn_cast<complex::NumberAttr>(op.getValue()))
     value = DenseElementsAttr::get(type, std::complex(number.getReal(), number.getImag()));

@@ -62,3 +62,31 @@ func.func @f(%a: tensor<4xf32>) {
   %0 = stablehlo.composite "a.x" %a {decomposition = @nowhere} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @f(%i: tensor<ui32>, %a: tensor<4xf32>) {
+  // expected-error@+1 {{takes a tensor<i32> as index}}
+  %0 = "stablehlo.case"(%i) ({
+    stablehlo.return %a : tensor<4xf32>
+  }) : (tensor<ui32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// Values have the specification's element types, in tuples too.
+func.func @f(%a: tensor<4xi3>) {
+  // expected-error@+1 {{operand #0 must be variadic of value of the specification's types, but got 'tensor<4xi3>'}}
+  %0 = stablehlo.optimization_barrier %a : tensor<4xi3>
+  return
+}
+
+// -----
+
+// One scale for each index of the quantized dimension.
+func.func @f(%a: tensor<4x!quant.uniform<i8:f32:1, {1.0, 2.0}>>) {
+  // expected-error@+1 {{operand #0 must be variadic of value of the specification's types}}
+  %0 = stablehlo.tuple %a : tuple<tensor<4x!quant.uniform<i8:f32:1, {1.0, 2.0}>>>
+  return
+}

@@ -166,3 +166,11 @@ func.func @f(%a: tensor<3x4xf32>, %b: tensor<2x1xi32>) {
   %0 = "stablehlo.gather"(%a, %b) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4>}> : (tensor<3x4xf32>, tensor<2x1xi32>) -> tensor<3x4xf32>
   return
 }
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{result #0 must be ranked tensor of integer, floating-point or complex values}}
+  %0 = stablehlo.iota dim = 0 : tensor<2xi1>
+  return
+}

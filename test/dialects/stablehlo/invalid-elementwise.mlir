@@ -54,3 +54,11 @@ func.func @f(%a: tensor<4xf32>) {
   %0 = stablehlo.bitcast_convert %a : (tensor<4xf32>) -> tensor<4xcomplex<f32>>
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<4x!quant.uniform<i8:f32, 5.0e-01>>) {
+  // expected-error@+1 {{result #0 must be ranked tensor of floating-point values that are not quantized}}
+  %0 = stablehlo.uniform_dequantize %a : (tensor<4x!quant.uniform<i8:f32, 5.0e-01>>) -> tensor<4x!quant.uniform<i8:f32, 5.0e-01>>
+  return
+}
