@@ -298,6 +298,11 @@ LogicalResult verifyRule(OpShardingRuleAttr rule, Operation *op, EmitError emitE
             return emitError("the factors of the rule's " + what + " " + Twine(i) +
                              " are larger than a 64-bit number can say");
         }
+        if (dim.getFactorIndices().size() > 1 &&
+            llvm::any_of(dim.getFactorIndices(),
+                         [&](int64_t factor) { return rule.getFactorSizes()[factor] == 1; }))
+          return emitError("dimension " + Twine(d) + " of the rule's " + what + " " + Twine(i) +
+                           " has several factors, one of size 1; leave it out");
         // One of several tensors may have more or less of a factor: parts that are concatenated.
         if (dim.getFactorIndices().size() == 1) {
           alone.set(dim.getFactorIndices()[0]);

@@ -189,6 +189,8 @@ LogicalResult AllToAllOp::verify() {
     if (source < last)
       return emitOpError() << "must have its source dimensions in ascending order";
     last = source;
+    if (param.getAxes().empty())
+      return emitOpError() << "moves no axis from dimension " << source;
     FailureOr<AxisRefs> axes = toAxes(param.getAxes(), *sides);
     if (failed(axes))
       return failure();
@@ -222,6 +224,8 @@ LogicalResult AllReduceOp::verify() {
   if (failed(given))
     return failure();
   const AxisRefs &axes = *given;
+  if (!llvm::is_sorted(axes))
+    return emitOpError() << "must name its axes in the order of the mesh";
   for (const sharding::DimSharding &dim : sides->in.dims)
     if (overlap(dim.axes, axes))
       return emitOpError() << "reduces along an axis that shards the operand";
@@ -252,6 +256,8 @@ LogicalResult ReplicatedToUnreducedOp::verify() {
   const AxisRefs &axes = *given;
   if (axes.empty())
     return emitOpError() << "must name an axis";
+  if (!llvm::is_sorted(axes))
+    return emitOpError() << "must name its axes in the order of the mesh";
   for (const sharding::DimSharding &dim : sides->in.dims)
     if (overlap(dim.axes, axes))
       return emitOpError()

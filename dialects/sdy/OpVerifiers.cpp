@@ -113,6 +113,9 @@ LogicalResult PropagationBarrierOp::verify() {
 }
 
 LogicalResult DataFlowEdgeOp::verify() {
+  Operation *owner = getInput().getDefiningOp();
+  if (owner && isa<SdyDialect>(owner->getDialect()) && !isa<NamedComputationOp>(owner))
+    return emitOpError() << "must be of an operation of another dialect, whose shardings it holds";
   if (getSharding())
     return verifyOn(*this, *getSharding(), getType());
   return success();

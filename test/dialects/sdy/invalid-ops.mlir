@@ -100,3 +100,48 @@ func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   %0 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x", "y"}>}) {
+  // expected-error @+1 {{must name its axes in the order of the mesh}}
+  %0 = sdy.all_reduce {"y", "x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
+  // expected-error @+1 {{must name its axes in the order of the mesh}}
+  %0 = sdy.replicated_to_unreduced {"x":(2)2, "x":(1)2} %a out_sharding=<@mesh, [{}], unreduced={"x"}> : tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @f(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  // expected-error @+1 {{moves no axis from dimension 0}}
+  %0 = sdy.all_to_all [{}: 0->1] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @f(%a: tensor<8xf32>) {
+  %0 = sdy.reshard %a <@mesh, [{"x"}]> : tensor<8xf32>
+  // expected-error @+1 {{must be of an operation of another dialect}}
+  %1 = sdy.data_flow_edge %0 : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<8xf32>) {
+  // expected-error @+1 {{dimension 0 of the rule's operand 0 has several factors, one of size 1}}
+  %0 = stablehlo.custom_call @g(%a) {sdy.sharding_rule = #sdy.op_sharding_rule<([ij])->([i]) {i=8, j=1}>} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}

@@ -13,10 +13,12 @@ func.func @values(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   sdy.sharding_group %1 group_id=21 : tensor<8x8xf32>
   // CHECK: sdy.propagation_barrier %{{.*}} allowed_direction=FORWARD : tensor<8x8xf32>
   %2 = sdy.propagation_barrier %1 allowed_direction=FORWARD : tensor<8x8xf32>
+  %o = stablehlo.negate %2 : tensor<8x8xf32>
   // CHECK: sdy.data_flow_edge %{{.*}} sharding=<@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
-  %3 = sdy.data_flow_edge %2 sharding=<@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
+  %3 = sdy.data_flow_edge %o sharding=<@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
   // CHECK: sdy.data_flow_edge %{{[^ ]*}} : tensor<8x8xf32>
-  %4 = sdy.data_flow_edge %3 : tensor<8x8xf32>
+  %p = stablehlo.negate %3 : tensor<8x8xf32>
+  %4 = sdy.data_flow_edge %p : tensor<8x8xf32>
   // CHECK: sdy.constant {some.note} dense<1.000000e+00> : tensor<8x8xf32>
   %5 = sdy.constant {some.note} dense<1.0> : tensor<8x8xf32>
   return %4 : tensor<8x8xf32>
