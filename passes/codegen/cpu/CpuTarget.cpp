@@ -25,7 +25,7 @@ llvm::Expected<CpuTarget> CpuTarget::of(target::Processor processor) {
                          .f16 = has("f16c"),
                          .bf16Tiles = has("amx-tile") && has("amx-bf16"),
                          .masks = has("avx512f"),
-                         .lookUps = has("avx512f"),
+                         .lookUps = has("avx512f") && has("avx512dq"),
                          .prefetches = true,
                          .pairs = bits == 512   ? has("avx512bw")
                                   : bits == 256 ? has("avx2")

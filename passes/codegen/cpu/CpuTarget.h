@@ -12,7 +12,7 @@ struct VectorFeatures {
   bool f16 = false;        // conversions of f16
   bool bf16Tiles = false;  // products of tiles of bf16 (AMX)
   bool masks = false;      // registers for masks (AVX-512)
-  bool lookUps = false;    // permutes registers, and multiplies by powers of two (AVX-512)
+  bool lookUps = false;    // permutes registers, scales, bounds magnitudes (AVX-512 with DQ)
   bool prefetches = false; // asks for lines of memory ahead
   bool pairs = false;      // sums of two products of 16-bit integers
   bool addsPairs = false;  // which are added at once (VNNI)

@@ -71,17 +71,26 @@ Value VectorMath::scale(Value x, Value exponent) {
   });
 }
 
+// The one of x and `most` whose magnitude is less, with the sign of x; `most` where x is NaN.
+Value VectorMath::withinMagnitude(Value x, float most) {
+  return byRegisters({x}, [&](llvm::ArrayRef<Value> part) {
+    constexpr uint32_t leastMagnitude = 2, currentRounding = 4;
+    return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_range_ps_512, {},
+                             {part[0], number(part[0], most), b.getInt32(leastMagnitude), part[0],
+                              b.getInt16(-1), b.getInt32(currentRounding)});
+  });
+}
+
 Value VectorMath::expByTable(Value x) {
   auto numberOf = [&](uint32_t pattern) { return number(x, single(pattern)); };
-  // Beyond these the result is 0 or infinite anyhow. Ordered comparisons leave NaN alone.
-  Value y = select(b.CreateFCmpOLT(x, number(x, -104)), number(x, -104), x);
-  y = select(b.CreateFCmpOGT(y, number(x, 89)), number(x, 89), y);
   // Adding 1.5 * 2^19 rounds to a sixteenth, and leaves the sixteenths in the low bits.
   Value magic = number(x, 786432);
-  Value shifted = fma(y, numberOf(0x3fb8aa3b), magic);
+  Value shifted = fma(x, numberOf(0x3fb8aa3b), magic);
   Value n = b.CreateFSub(shifted, magic);
-  Value r = fma(n, numberOf(0xbf318000), y); // ln 2 in two parts
+  Value r = fma(n, numberOf(0xbf318000), x); // ln 2 in two parts
   r = fma(n, numberOf(0x395e8083), r);
+  // Of an x far out, or of none, r is anything: n alone makes the result 0, infinite or NaN.
+  r = withinMagnitude(r, 0.03125f);
   // exp(r) - 1 = r + r^2 Q(r), |r| <= ln 2 / 32; 1.6e-9
   Value q = fma(numberOf(0x3e2aaba0), r, numberOf(0x3f000111));
   q = fma(q, b.CreateFMul(r, r), r);

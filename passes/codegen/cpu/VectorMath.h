@@ -24,6 +24,7 @@ private:
   Value expByTable(Value x);
   Value lookUp(Value places, const std::array<uint32_t, 16> &table);
   Value scale(Value x, Value exponent);
+  Value withinMagnitude(Value x, float most);
   Value byRegisters(llvm::ArrayRef<Value> values,
                     llvm::function_ref<Value(llvm::ArrayRef<Value>)> compute);
   Value expm1(Value x);
