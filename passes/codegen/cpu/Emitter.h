@@ -116,20 +116,20 @@ public:
                                     llvm::ArrayRef<std::pair<Node *, Value>> given);
   Value temporary(llvm::Type *type, const llvm::Twine &name = ""); // a stack slot of the function
 
-  // Of operands' rows what a sum along them has read so far: whether by a second pass, too, which
-  // asks for the next row meanwhile (RowAhead.cpp).
-  llvm::SmallDenseMap<int, bool> passes; // by buffer
-  // What `reduction`, a sum along rows by vectors, reads that an earlier pass has read, and no other
-  // since.
-  llvm::SmallVector<Node *> loadsOfSecondPass(const Reduction &reduction);
+  // What `reduction`, a pass over rows by vectors, asks for of the next row (RowAhead.cpp).
+  llvm::SmallVector<Node *> rowsAhead(const Reduction &reduction);
   // Asks for what `load` will read of the next row at the current vector.
-  void prefetchNextRow(Node *load, const Reduction &reduction);
+  void askForNextRow(Node *load, const Reduction &reduction);
 
   std::vector<Node *> live; // every node that is used: set before loops are opened
   // A good number of lanes for a loop of `size` over `nodes`.
   unsigned chooseLanes(int64_t size, llvm::ArrayRef<Node *> nodes) const;
 
 private:
+  // By buffer the reductions along rows that read it, in the order in which they run.
+  using RowPasses = llvm::DenseMap<int, llvm::SmallVector<const Reduction *, 4>>;
+  static RowPasses passesOver(llvm::ArrayRef<Node *> nodes);
+  std::optional<RowPasses> rowPasses; // of what is live
   Value compute(Node *node);
   Value load(Node *node);
   Value maskedLoad(llvm::Type *type, Value pointer, llvm::Align align, Value mask);

@@ -1,0 +1,81 @@
+// Which pass over a row asks for the next one: the last, where results follow, else the first; of what one pass alone reads,
+// that pass if it reads a row again, too, since otherwise it waits for memory anyhow. Which reduction is emitted first, here that of
+// a result, does not matter.
+// RUN: split-file %s %t
+// RUN: env TESSERA_DUMP_LLVM=%t/loss.ll tessera-opt %t/loss.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/loss.out
+// RUN: FileCheck %s --input-file=%t/loss.ll --check-prefix=LOSS
+// RUN: env TESSERA_DUMP_LLVM=%t/softmax.ll tessera-opt %t/softmax.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/softmax.out
+// RUN: FileCheck %s --input-file=%t/softmax.ll --check-prefix=SOFTMAX
+// RUN: env TESSERA_DUMP_LLVM=%t/scaled.ll tessera-opt %t/scaled.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/scaled.out
+// RUN: FileCheck %s --input-file=%t/scaled.ll --check-prefix=SCALED
+// RUN: env TESSERA_DUMP_LLVM=%t/gradient.ll tessera-opt %t/gradient.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/gradient.out
+// RUN: FileCheck %s --input-file=%t/gradient.ll --check-prefix=GRADIENT
+
+//--- loss.mlir
+// LOSS: call void @llvm.prefetch
+// LOSS: call <16 x i32> @llvm.smax
+// LOSS-NOT: call void @llvm.prefetch
+// LOSS: call <16 x float> @llvm.x86.avx512.mask.scalef.ps
+// LOSS-NOT: call void @llvm.prefetch
+exec.kernel @loss(%x: tensor<512x1024xf32>) -> (tensor<512xf32>, tensor<512xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %0 = stablehlo.reduce(%x init: %least) applies stablehlo.maximum across dimensions = [1] : (tensor<512x1024xf32>, tensor<f32>) -> tensor<512xf32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<512xf32>) -> tensor<512x1024xf32>
+  %2 = stablehlo.subtract %x, %1 : tensor<512x1024xf32>
+  %3 = stablehlo.exponential %2 : tensor<512x1024xf32>
+  %4 = stablehlo.reduce(%3 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<512x1024xf32>, tensor<f32>) -> tensor<512xf32>
+  exec.yield %0, %4 : tensor<512xf32>, tensor<512xf32>
+}
+
+//--- softmax.mlir
+// SOFTMAX-NOT: call void @llvm.prefetch
+// SOFTMAX: call <16 x i32> @llvm.smax
+// SOFTMAX: call void @llvm.prefetch
+// SOFTMAX: call <16 x float> @llvm.x86.avx512.mask.scalef.ps
+// SOFTMAX-NOT: call void @llvm.prefetch
+// SOFTMAX: fdiv <32 x float>
+exec.kernel @softmax(%x: tensor<512x1024xf32>) -> tensor<512x1024xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %0 = stablehlo.reduce(%x init: %least) applies stablehlo.maximum across dimensions = [1] : (tensor<512x1024xf32>, tensor<f32>) -> tensor<512xf32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<512xf32>) -> tensor<512x1024xf32>
+  %2 = stablehlo.subtract %x, %1 : tensor<512x1024xf32>
+  %3 = stablehlo.exponential %2 : tensor<512x1024xf32>
+  %4 = stablehlo.reduce(%3 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<512x1024xf32>, tensor<f32>) -> tensor<512xf32>
+  %5 = stablehlo.broadcast_in_dim %4, dims = [0] : (tensor<512xf32>) -> tensor<512x1024xf32>
+  %6 = stablehlo.divide %3, %5 : tensor<512x1024xf32>
+  exec.yield %6 : tensor<512x1024xf32>
+}
+
+//--- scaled.mlir
+// SCALED-NOT: call void @llvm.prefetch
+// SCALED: define i32 @scaled
+// SCALED-NOT: call void @llvm.prefetch
+exec.kernel @scaled(%x: tensor<512x1024xf32>) -> tensor<512x1024xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.multiply %x, %x : tensor<512x1024xf32>
+  %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<512x1024xf32>, tensor<f32>) -> tensor<512xf32>
+  %2 = stablehlo.broadcast_in_dim %1, dims = [0] : (tensor<512xf32>) -> tensor<512x1024xf32>
+  %3 = stablehlo.multiply %x, %2 : tensor<512x1024xf32>
+  exec.yield %3 : tensor<512x1024xf32>
+}
+
+//--- gradient.mlir
+// Four lines of each of the two.
+// GRADIENT: fmul <64 x float>
+// GRADIENT-COUNT-8: call void @llvm.prefetch
+// GRADIENT: fmul <64 x float>
+// GRADIENT-NOT: call void @llvm.prefetch
+exec.kernel @gradient(%x: tensor<512x1024xf32>, %by: tensor<512x1024xf32>) -> tensor<512x1024xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.multiply %x, %x : tensor<512x1024xf32>
+  %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<512x1024xf32>, tensor<f32>) -> tensor<512xf32>
+  %2 = stablehlo.broadcast_in_dim %1, dims = [0] : (tensor<512xf32>) -> tensor<512x1024xf32>
+  %3 = stablehlo.multiply %x, %2 : tensor<512x1024xf32>
+  %4 = stablehlo.multiply %3, %by : tensor<512x1024xf32>
+  %5 = stablehlo.reduce(%4 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<512x1024xf32>, tensor<f32>) -> tensor<512xf32>
+  %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<512xf32>) -> tensor<512x1024xf32>
+  %7 = stablehlo.subtract %4, %6 : tensor<512x1024xf32>
+  exec.yield %7 : tensor<512x1024xf32>
+}
