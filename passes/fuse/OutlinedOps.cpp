@@ -244,6 +244,21 @@ bool OutlinedOps::isCircular() const {
   return llvm::any_of(inside, [&](Operation *op) { return after.contains(op); });
 }
 
+// As Operation::moveBefore, which has the whole block numbered again when somebody asks for the order of ops.
+static void moveBefore(Operation *op, Operation *other) {
+  op->remove();
+  other->getBlock()->getOperations().insert(other->getIterator(), op);
+}
+
+// Gives new ops numbers between those of their neighbours, of which a block leaves a few: otherwise it is
+// numbered again.
+static void number(ArrayRef<Operation *> inOrder) {
+  constexpr size_t kFree = 3;
+  if (inOrder.size() <= kFree)
+    for (Operation *op : inOrder)
+      (void)op->isBeforeInBlock(op->getNextNode());
+}
+
 AtEnd::AtEnd(Block &block) : builder(OpBuilder::atBlockTerminator(&block)) {
   auto type = RankedTensorType::get({}, builder.getI1Type());
   mark = ConstantOp::create(builder, block.getTerminator()->getLoc(),
@@ -280,7 +295,7 @@ private:
   void putBefore(Operation *reader) {
     if (placed.contains(reader))
       return;
-    SmallVector<Operation *> work{reader};
+    SmallVector<Operation *> work{reader}, moved;
     while (!work.empty()) {
       Operation *op = work.back();
       size_t before = work.size();
@@ -293,9 +308,12 @@ private:
       if (work.size() > before)
         continue;
       work.pop_back();
-      if (op != reader && placed.insert(op).second)
-        op->moveBefore(reader);
+      if (op != reader && placed.insert(op).second) {
+        moveBefore(op, reader);
+        moved.push_back(op);
+      }
     }
+    number(moved);
   }
 
   Block &block;
