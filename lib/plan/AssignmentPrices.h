@@ -28,6 +28,8 @@ public:
   // All are kept by reference.
   AssignmentPrices(const Program &program, const sharding::Mesh &mesh,
                    const cost::Topology &topology);
+  AssignmentPrices(const Program &program, const sharding::Mesh &mesh,
+                   cost::Topology &&topology) = delete;
   AssignmentPrices(const AssignmentPrices &) = delete;
 
   // Of each op, in order, the way to compute it that resharding chooses, and what moves to it and from

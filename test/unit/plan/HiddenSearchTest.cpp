@@ -184,11 +184,12 @@ TEST(Hidden, AllCountsOnceByTheFirstWeights) {
     at = of.product(at, of.argument({512, 512}));
   of.give(at);
   Mesh mesh = meshOf({4});
-  Plan plan = planOnMesh(of.program, mesh, fastLinks(), {});
-  std::vector<double> beside = secondsBesideOf(of.program, 4, fastLinks());
+  cost::Topology topology = fastLinks();
+  Plan plan = planOnMesh(of.program, mesh, topology, {});
+  std::vector<double> beside = secondsBesideOf(of.program, 4, topology);
   for (auto [facts, each] : llvm::zip_equal(of.program.values, beside))
     facts.secondsBeside = each;
-  AssignmentPrices prices(of.program, mesh, fastLinks());
+  AssignmentPrices prices(of.program, mesh, topology);
   HiddenTime time = hiddenTimeOf(prices, plan.values);
   EXPECT_DOUBLE_EQ(time.computing + time.exposed + time.hidden, prices.seconds(plan.values));
   EXPECT_DOUBLE_EQ(plan.seconds, prices.seconds(plan.values));
