@@ -87,7 +87,6 @@ void RaggedDotDimensionNumbersAttr::print(AsmPrinter &printer) const {
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
-// Rows of lhs, or its contracted dimension, or batches fall into groups of `group_sizes`.
 LogicalResult ConstantLikeOp::verify() {
   Type element = getType().getElementType();
   if (getValue().getType() != element)
@@ -96,6 +95,7 @@ LogicalResult ConstantLikeOp::verify() {
   return success();
 }
 
+// Rows of lhs, or its contracted dimension, or batches fall into groups of `group_sizes`.
 LogicalResult RaggedDotOp::verify() {
   RaggedDotDimensionNumbersAttr dims = getRaggedDotDimensionNumbers();
   RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(),

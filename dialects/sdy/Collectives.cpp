@@ -29,6 +29,14 @@ FailureOr<AxisRefs> toAxes(ArrayRef<AxisRefAttr> axes, const Sides &sides) {
   return refs;
 }
 
+// Of a set of axes.
+FailureOr<AxisRefs> toAxesInOrder(ArrayRef<AxisRefAttr> axes, const Sides &sides) {
+  FailureOr<AxisRefs> refs = toAxes(axes, sides);
+  if (succeeded(refs) && !llvm::is_sorted(*refs))
+    return sides.error() << "must name its axes in the order of the mesh";
+  return refs;
+}
+
 // Mesh order, parts joined: sets of axes become comparable.
 AxisRefs asSet(AxisRefs axes) {
   llvm::sort(axes);
@@ -220,12 +228,10 @@ LogicalResult AllReduceOp::verify() {
   auto sides = sidesOf(*this, getTensor(), getOutSharding());
   if (failed(sides))
     return failure();
-  FailureOr<AxisRefs> given = toAxes(getReductionAxes().getValue(), *sides);
+  FailureOr<AxisRefs> given = toAxesInOrder(getReductionAxes().getValue(), *sides);
   if (failed(given))
     return failure();
   const AxisRefs &axes = *given;
-  if (!llvm::is_sorted(axes))
-    return emitOpError() << "must name its axes in the order of the mesh";
   for (const sharding::DimSharding &dim : sides->in.dims)
     if (overlap(dim.axes, axes))
       return emitOpError() << "reduces along an axis that shards the operand";
@@ -250,14 +256,12 @@ LogicalResult ReplicatedToUnreducedOp::verify() {
   auto sides = sidesOf(*this, getTensor(), getOutSharding());
   if (failed(sides))
     return failure();
-  FailureOr<AxisRefs> given = toAxes(getAxes().getValue(), *sides);
+  FailureOr<AxisRefs> given = toAxesInOrder(getAxes().getValue(), *sides);
   if (failed(given))
     return failure();
   const AxisRefs &axes = *given;
   if (axes.empty())
     return emitOpError() << "must name an axis";
-  if (!llvm::is_sorted(axes))
-    return emitOpError() << "must name its axes in the order of the mesh";
   for (const sharding::DimSharding &dim : sides->in.dims)
     if (overlap(dim.axes, axes))
       return emitOpError()

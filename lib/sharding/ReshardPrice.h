@@ -13,11 +13,12 @@ struct StepPrice {
 
 // Of every kind but Retile, and of one round of an Exchange. `before` and `after` are the bytes of
 // the local array, `group` the axes along which it moves.
+StepPrice priceOf(ReshardKind kind, double before, double after, llvm::ArrayRef<AxisRef> group,
+                  const Mesh &mesh, const cost::Topology &topology);
+// The same along axes of which a search has asked this once.
 StepPrice priceAmong(ReshardKind kind, double before, double after,
                      const cost::CollectiveGroup &group, const Mesh &mesh,
                      const cost::Topology &topology);
-StepPrice priceOf(ReshardKind kind, double before, double after, llvm::ArrayRef<AxisRef> group,
-                  const Mesh &mesh, const cost::Topology &topology);
 
 // Of a Retile of `rows` rows in all, `bytes` of them on each of the devices along `axes`.
 StepPrice retilePrice(int64_t rows, int64_t fromTile, int64_t toTile, double bytes,

@@ -70,25 +70,6 @@ private:
     return isByVectors ? foldLanes(sums) : sums;
   }
 
-  // `addFour` for each four in [low, high), `most` at most, in sixteens of sixteens.
-  void addFours(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into,
-                llvm::function_ref<void(Value four, llvm::ArrayRef<Value> into)> addFour) {
-    int64_t block = 1;
-    while (block * 16 < most)
-      block *= 16;
-    Value start = e.openLoop(low, high, block, false);
-    Slots part = cleared();
-    if (block == 1) {
-      addFour(start, part);
-    } else {
-      Value end =
-          b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(start, e.i64(block)), high);
-      addFours(start, end, block, part, addFour);
-    }
-    add(into, loaded(part));
-    e.closeLoop();
-  }
-
   // The sum over the loops from `depth` on, added to slots that are still clear.
   void addLoop(size_t depth, llvm::ArrayRef<Value> into) {
     const auto &loop = reduction.loops[depth];
@@ -108,17 +89,16 @@ private:
       e.closeLoop();
     };
     if (isInner && reduction.isOfParts)
-      return addFours(e.i64(0), e.i64(count), count, into,
-                      [&](Value part, llvm::ArrayRef<Value> into) {
-                        addTerms(part, b.CreateNSWAdd(part, e.i64(1)), into);
-                      });
+      return inSixteens(e.i64(0), e.i64(count), count, into,
+                        [&](Value part, llvm::ArrayRef<Value> into) {
+                          addTerms(part, b.CreateNSWAdd(part, e.i64(1)), into);
+                        });
     if (count <= 4)
       return addTerms(e.i64(0), e.i64(count), into);
     int64_t fours = llvm::divideCeil(count, 4);
-    addFours(e.i64(0), e.i64(fours), fours, into, [&](Value four, llvm::ArrayRef<Value> into) {
+    inSixteens(e.i64(0), e.i64(fours), fours, into, [&](Value four, llvm::ArrayRef<Value> into) {
       Value low = b.CreateShl(four, 2);
-      Value high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(low, e.i64(4)),
-                                           e.i64(count));
+      Value high = atMost(b.CreateNSWAdd(low, e.i64(4)), e.i64(count));
       addTerms(low, high, into);
     });
   }
@@ -146,7 +126,7 @@ private:
     lanes = std::clamp<unsigned>(lanes, unit, 4 * unit);
     int64_t fours = size / (4 * unit), whole = fours * 4 * unit;
     if (fours)
-      addFours(e.i64(0), e.i64(fours), fours, into, [&](Value four, llvm::ArrayRef<Value> into) {
+      inSixteens(e.i64(0), e.i64(fours), fours, into, [&](Value four, llvm::ArrayRef<Value> into) {
         Value start = b.CreateNSWMul(four, e.i64(4 * unit));
         addVector(
             e.openLoop(start, b.CreateNSWAdd(start, e.i64(4 * unit)), lanes, /*mayBeEmpty=*/false),
@@ -191,7 +171,7 @@ private:
       e.closeLoop();
     };
     if (fours)
-      addFours(e.i64(0), e.i64(fours), fours, into, [&](Value four, llvm::ArrayRef<Value> into) {
+      inSixteens(e.i64(0), e.i64(fours), fours, into, [&](Value four, llvm::ArrayRef<Value> into) {
         Value start = b.CreateNSWMul(four, e.i64(4 * unit));
         addTerms(b.CreateNSWAdd(start, lane), b.CreateNSWAdd(start, e.i64(4 * unit)), into);
       });

@@ -48,6 +48,24 @@ protected:
       values.push_back(accumulators.fromTerm(i, e.splat(e.emit(input), lanes)));
     return values;
   }
+  // `each` for the numbers [low, high), `most` at most, in sixteens of sixteens.
+  void inSixteens(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into,
+                  llvm::function_ref<void(Value number, llvm::ArrayRef<Value> into)> each) {
+    int64_t block = 1;
+    while (block * 16 < most)
+      block *= 16;
+    Value start = e.openLoop(low, high, block, /*mayBeEmpty=*/false);
+    Slots part = cleared();
+    if (block == 1)
+      each(start, part);
+    else
+      inSixteens(start, atMost(b.CreateNSWAdd(start, e.i64(block)), high), block, part, each);
+    add(into, loaded(part));
+    e.closeLoop();
+  }
+  Value atMost(Value value, Value limit) {
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value, limit);
+  }
   // Lanes, a power of two of them, by halves.
   Slots foldByHalves(std::vector<Slots> lanes) {
     for (size_t half = lanes.size() / 2; half > 0; half /= 2)

@@ -125,24 +125,6 @@ private:
     return values;
   }
 
-  // `each` for the numbers [low, high), `most` at most, in sixteens of sixteens.
-  void inSixteens(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into,
-                  llvm::function_ref<void(Value number, llvm::ArrayRef<Value> into)> each) {
-    int64_t block = 1;
-    while (block * 16 < most)
-      block *= 16;
-    Value start = e.openLoop(low, high, block, /*mayBeEmpty=*/false);
-    Slots part = cleared();
-    if (block == 1)
-      each(start, part);
-    else
-      inSixteens(start, atMost(b.CreateNSWAdd(start, e.i64(block)), high), block, part, each);
-    add(into, loaded(part));
-    e.closeLoop();
-  }
-  Value atMost(Value value, Value limit) {
-    return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value, limit);
-  }
   // `each` for the terms [low, high), `most` at most, of a loop of more than four: in fours, and these in sixteens.
   void inFours(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into,
                llvm::function_ref<void(Value term, llvm::ArrayRef<Value> into)> each) {
