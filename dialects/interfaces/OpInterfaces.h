@@ -3,7 +3,7 @@
 #pragma once
 
 #include "dialects/interfaces/LibraryCall.h"
-#include "lib/fusion/FusionGraph.h"
+#include "lib/fusion/NodeKinds.h"
 #include "lib/sharding/PartialLaw.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"

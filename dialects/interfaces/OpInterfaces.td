@@ -45,7 +45,7 @@ def CostOpInterface : Tessera_OpInterface<"CostOpInterface"> {
 
 def FusionOpInterface : Tessera_OpInterface<"FusionOpInterface"> {
   let description = [{
-    What the fuse phase may do with an op: join it to others in one kernel, and how (lib/fusion/FusionGraph.h). An op
+    What the fuse phase may do with an op: join it to others in one kernel, and how (lib/fusion/NodeKinds.h). An op
     without stays outside of kernels, unless it is elementwise or computed by a library.
   }];
   let methods = [

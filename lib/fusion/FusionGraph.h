@@ -9,39 +9,14 @@
 // cycles, which has a budget.
 #pragma once
 
+#include "lib/fusion/NodeKinds.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
 #include <vector>
 
 namespace tessera::fusion {
-
-enum class NodeKind : uint8_t {
-  Outside,   // no compute op: collectives, loops, branches, returns, data of the constant section
-  Constant,  // costs nothing anywhere: splats, iota
-  Pointwise, // result[i] from operands[i]
-  Convert,   // pointwise, and only changes the type
-  Broadcast,
-  Reshape, // a view when its operand is in memory
-  Transpose,
-  Slice,    // slice, dynamic_slice
-  Movement, // pad, concatenate, reverse, gather
-  Reduce,
-  Contraction, // dot_general, convolution
-  Update,      // dynamic_update_slice
-  Alone,       // a kernel of its own: scatter, sort, ..
-};
-
-// How a node reads an operand.
-enum class Use : uint8_t {
-  Once,    // each element at most about once
-  Piece,   // as one of several alternatives: concatenate
-  Reread,  // each element often: broadcast; index scalars
-  Reduced, // the input of a reduction
-  Packed,  // an operand of a contraction
-  Whole,   // as an array, whatever its place; a constant need have none
-  Memory,  // as an array in memory
-};
 
 struct Edge {
   int node;
