@@ -164,6 +164,8 @@ private:
   }
   void planMoves() {
     func.walk([&](Operation *op) {
+      if (op->getParentOfType<exec::FusedOp>())
+        return; // of a loop in one kernel
       if (auto loop = dyn_cast<WhileOp>(op)) {
         SmallVector<int> slots;
         for (Value value : loop->getResults())

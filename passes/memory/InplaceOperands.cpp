@@ -125,7 +125,7 @@ bool InplaceOperands::isReadWhereWritten(unsigned k, unsigned i) {
 
 bool InplaceOperands::isUpdate(unsigned i) {
   Value value = fused.getBlock()->getTerminator()->getOperand(i);
-  return isa_and_nonnull<DynamicUpdateSliceOp, ScatterOp>(value.getDefiningOp());
+  return isa_and_nonnull<DynamicUpdateSliceOp, ScatterOp, WhileOp>(value.getDefiningOp());
 }
 
 int64_t InplaceOperands::updatedBy(unsigned i) {
@@ -135,6 +135,8 @@ int64_t InplaceOperands::updatedBy(unsigned i) {
     updated = update.getOperand();
   else if (auto scatter = value.getDefiningOp<ScatterOp>())
     updated = scatter.getInputs()[cast<OpResult>(value).getResultNumber()];
+  else if (auto loop = value.getDefiningOp<WhileOp>())
+    updated = loop->getOperand(cast<OpResult>(value).getResultNumber());
   return updated && updated.hasOneUse() ? argumentNumber(updated, body) : -1;
 }
 

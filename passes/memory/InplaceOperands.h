@@ -5,6 +5,7 @@
 //   - kernels that take a row after the other (KeptRows.h): an operand that is read only in the row
 //     that is written, each pass over which ends before the first element of it is
 //   - dynamic_update_slice and scatter: the array that they update
+//   - a loop in one kernel: what it starts from
 //
 // A kernel must be right whether such a pair shares a buffer or not.
 #pragma once

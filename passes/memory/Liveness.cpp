@@ -276,6 +276,8 @@ public:
     SmallVector<CaseOp> branches;
     SmallVector<comm::StartOp> reductions;
     func.walk([&](Operation *op) {
+      if (op->getParentOfType<exec::FusedOp>())
+        return; // of a loop in one kernel
       if (auto fused = dyn_cast<exec::FusedOp>(op))
         kernels.push_back(fused);
       else if (isa<comm::TransferOp, comm::StartTransferOp>(op))
@@ -314,7 +316,7 @@ private:
 
   static bool updates(exec::FusedOp fused, unsigned i) {
     Operation *def = fused.getBlock()->getTerminator()->getOperand(i).getDefiningOp();
-    return isa_and_nonnull<stablehlo::DynamicUpdateSliceOp, stablehlo::ScatterOp>(def);
+    return isa_and_nonnull<stablehlo::DynamicUpdateSliceOp, stablehlo::ScatterOp, WhileOp>(def);
   }
 
   // Whether result i is the next state of the operand that it may overwrite: what a loop carries,

@@ -95,7 +95,10 @@ struct MarkInplace : impl::MarkInplaceBase<MarkInplace> {
   void runOnOperation() override {
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       SmallVector<BlockArgument> aliased = memory::aliasedArgumentsOf(func);
-      func.walk([&](exec::FusedOp fused) { mark(fused, aliased); });
+      func.walk<WalkOrder::PreOrder>([&](exec::FusedOp fused) {
+        mark(fused, aliased);
+        return WalkResult::skip(); // kernels of a loop in one kernel have their marks
+      });
     }
   }
 };

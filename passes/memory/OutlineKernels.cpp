@@ -2,6 +2,7 @@
 // annotations. Passes.td shows an example.
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/Marks.h"
 #include "dialects/tessera/SumMarks.h"
 #include "passes/OpsWithin.h"
 #include "passes/memory/Passes.h"
@@ -49,9 +50,12 @@ static exec::KernelOp outline(exec::FusedOp fused, OpBuilder &b) {
     if (isa<stablehlo::CustomCallOp, exec::KernelOp>(op))
       return;
     int64_t summed = getSummed(op); // codegen reads it
+    std::optional<int64_t> trips = getTripCount(op);
     for (NamedAttribute attr : llvm::to_vector(op->getDiscardableAttrs()))
       op->removeDiscardableAttr(attr.getName());
     setSummed(op, summed);
+    if (trips)
+      setTripCount(op, trips);
   });
   return kernel;
 }
@@ -65,6 +69,8 @@ struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
     llvm::StringMap<StringAttr> byText;
     llvm::StringMap<int> counts;
     for (exec::FusedOp fused : opsWithin<exec::FusedOp>(module)) {
+      if (fused->getParentOfType<exec::FusedOp>())
+        continue; // of a loop in one kernel
       exec::KernelOp kernel = outline(fused, b);
       std::string text;
       llvm::raw_string_ostream(text) << kernel;

@@ -4,6 +4,30 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FormLoopKernels : Pass<"tessera-form-loop-kernels", "::mlir::ModuleOp"> {
+  let summary = "Makes a loop over scalars and small arrays one kernel.";
+  let description = [{
+    ```mlir
+    %r:2 = stablehlo.while(%i = %zero, %x = %a) cond {..} do {
+      %next:2 = exec.fused(%j = %i, %y = %x : ..) -> .. { .. }
+      stablehlo.return %next#0, %next#1
+    }
+    ```
+    becomes
+    ```mlir
+    %r:2 = exec.fused(%i0 = %zero, %x0 = %a : ..) -> .. {
+      %s:2 = stablehlo.while(%i = %i0, %x = %x0) cond {..} do {
+        %next:2 = exec.fused(%j = %i, %y = %x : ..) -> .. { .. }
+        stablehlo.return %next#0, %next#1
+      }
+      exec.yield %s#0, %s#1
+    }
+    ```
+    Kernels of the trips stay as they are, and so does each bit of what they compute. Large arrays may be read, or updated where they lie. A kernel is not interrupted: of a loop that data ends, or one with many trips, it runs so many that it ends within some milliseconds, and a loop around it goes on. Not for GPUs, whose kernels have a thread for each element.
+  }];
+  let dependentDialects = ["::tessera::exec::ExecDialect"];
+}
+
 def PairDonations : Pass<"tessera-pair-donations", "::mlir::ModuleOp"> {
   let summary = "Chooses for each donated argument the output that takes its memory.";
   let description = [{

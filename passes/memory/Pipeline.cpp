@@ -10,6 +10,7 @@ namespace tessera {
 #include "passes/memory/Passes.h.inc"
 
 void buildMemoryPipeline(mlir::OpPassManager &pm) {
+  pm.addPass(createFormLoopKernels());
   pm.addPass(createPairDonations());
   pm.addPass(createMarkInplace());
   pm.addPass(createOutlineKernels());

@@ -256,6 +256,31 @@ def scanned_batches():
             for number, spec in enumerate((P("x"), P(("x", "y")), P("x", "y")))]
 
 
+def small_loops():
+    """Loops over scalars and small arrays, each one kernel: with carries that change places, tables that are read and
+    updated, branches, loops inside of loops, and more trips than one run of a kernel makes."""
+    table, x, start = data(27, 300, 4), data(28, 7), np.int32(77031)
+    halve = lambda s: (jnp.where(s[0] % 2 == 0, s[0] // 2, 3 * s[0] + 1), s[1] + 1)
+    trips = lambda n: lax.while_loop(lambda s: s[0] != 1, halve, (n, 0))[1]
+    ops = {
+        "stacked": lambda t, x, n: lax.scan(lambda c, v: (c * 0.5 + v, (c, c.sum())), x[:4], t)[1][1],
+        "from_the_end": lambda t, x, n: lax.scan(lambda c, v: (c * 0.5 + v, c), x[:4], t, reverse=True)[1],
+        "rotated": lambda t, x, n: jnp.stack(lax.fori_loop(0, 100, lambda i, c: (c[1], c[2], c[0] * 0.9 + 1), (x, x + 1, x * 2))),
+        "until": lambda t, x, n: trips(n), "nested": lambda t, x, n: lax.fori_loop(1, 30, lambda i, s: s + trips(i), n),
+        "batch_until": lambda t, x, n: jax.vmap(trips)(jnp.arange(1, 40)),
+        "no_trip": lambda t, x, n: jnp.stack(lax.fori_loop(n, n - 5, lambda i, c: (c[1], c[0] + i), (x, x * 2))),
+        "branches": lambda t, x, n: lax.fori_loop(0, 90, lambda i, c: lax.switch(c % 4, [lambda c: c + 1, lambda c: c * 3, lambda c: c - 7], c), n),
+        "table": lambda t, x, n: lax.fori_loop(1, 300, lambda i, t: t.at[i, 0].set(t[i - 1, 0] * 0.9 + t[i, 1]), t),
+        "swapped": lambda t, x, n: lax.fori_loop(0, 300, lambda i, t: t.at[i].set(t[(i * 7) % 300]).at[(i * 7) % 300].set(t[i]), t),
+        "tables_turn": lambda t, x, n: jnp.stack(lax.fori_loop(0, 31, lambda i, c: (c[1].at[i].set(i), c[0]), (t, t + 1))),
+        "gradient": jax.grad(lambda t, x, n: lax.scan(lambda c, v: (jnp.sin(c * 0.5 + v), c), x[:4], t[:40])[0].sum()),
+        "product": lambda t, x, n: lax.fori_loop(0, 40, lambda i, c: jnp.tanh(t[:4] @ c), x[:4]),
+        "many_trips": lambda t, x, n: lax.fori_loop(0, 3000001, lambda i, c: c * 3 + i, n),
+        "many_until": lambda t, x, n: lax.while_loop(lambda s: s[0] < 3000001, lambda s: (s[0] + 1, s[1] * 3 + s[0]), (0, n))[1],
+    }
+    return [family("small_loops", (table, x, start), ops, specs=(P("x", "y"), P("x"), P()), exact=False)]
+
+
 def random_bits():
     state, wide = np.array([1, 2, 2**32 - 1, 2**32 - 1], np.uint32), data(20, 6, 10)
     bits = lambda algorithm, dtype, *shape: lambda s, x: lax.rng_bit_generator(s, shape, dtype=dtype, algorithm=algorithm)[1]
@@ -271,6 +296,6 @@ def random_bits():
 def cases():
     found = []
     for families in (elementwise, integers, movement, reductions, sorting, contractions, complex_numbers, linear_algebra, narrow_floats, empty,
-                     gathered_tables, transposed_stacks, scanned_batches, random_bits):
+                     gathered_tables, transposed_stacks, scanned_batches, small_loops, random_bits):
         found += families()
     return found

@@ -66,6 +66,7 @@ bool emitWhole(KernelFunction &function, bool &known);
 bool emitScatter(KernelFunction &function, mlir::Operation *op);
 bool emitSelectAndScatter(KernelFunction &function, mlir::Operation *op);
 bool emitSort(KernelFunction &function, mlir::Operation *op);
+bool emitLoop(KernelFunction &function, mlir::Operation *op);
 bool emitRunningReduction(KernelFunction &function, mlir::Operation *op);
 bool emitKernel(const KernelSource &kernel, llvm::Module &module, const VectorFeatures &features,
                 KernelInfo &info);

@@ -1,9 +1,12 @@
 #include "passes/codegen/cpu/ObjectCode.h"
 
 #include "passes/codegen/cpu/ModuleCode.h"
+#include "llvm/IR/PassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/Scalar/SROA.h"
 
 namespace tessera::codegen {
 
@@ -28,7 +31,13 @@ void ObjectCode::prepare(llvm::Module &module) {
 }
 
 bool ObjectCode::compile(llvm::Module &module, llvm::SmallVectorImpl<char> &object) {
-  return compileModule(module, *machine, llvm::CodeGenFileType::ObjectFile, object);
+  // Kernels that a loop in one kernel calls (LoopKernel.cpp); then what it calls them with is seen.
+  llvm::ModulePassManager before;
+  before.addPass(llvm::AlwaysInlinerPass());
+  before.addPass(
+      llvm::createModuleToFunctionPassAdaptor(llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
+  return compileModule(module, *machine, llvm::CodeGenFileType::ObjectFile, object,
+                       std::move(before));
 }
 
 } // namespace tessera::codegen

@@ -19,7 +19,7 @@ bool emitWhole(KernelFunction &function, bool &known) {
   auto isWhole = [](mlir::Operation &op) {
     if (auto window = mlir::dyn_cast<ReduceWindowOp>(op))
       return runningLoopsOf(window).has_value();
-    return mlir::isa<ScatterOp, SelectAndScatterOp, SortOp>(op);
+    return mlir::isa<ScatterOp, SelectAndScatterOp, SortOp, WhileOp>(op);
   };
   for (mlir::Operation &op : *function.kernel.body)
     if (isWhole(op)) {
@@ -43,6 +43,8 @@ bool emitWhole(KernelFunction &function, bool &known) {
     return emitSelectAndScatter(function, whole);
   if (mlir::isa<ReduceWindowOp>(whole))
     return emitRunningReduction(function, whole);
+  if (mlir::isa<WhileOp>(whole))
+    return emitLoop(function, whole);
   return emitSort(function, whole);
 }
 

@@ -7,6 +7,7 @@
 #include "passes/codegen/kernel/ContractionWork.h"
 #include "passes/codegen/kernel/GradientWork.h"
 #include "passes/codegen/kernel/LibraryCall.h"
+#include "passes/codegen/kernel/LoopKernel.h"
 #include "passes/codegen/kernel/Partition.h"
 #include "passes/codegen/kernel/RunningLoops.h"
 #include "passes/codegen/kernel/ShortRows.h"
@@ -683,6 +684,8 @@ static KernelWork countedWork(const KernelSource &kernel) {
     }
     return work;
   }
+  if (stablehlo::WhileOp loop = loopOf(kernel))
+    return workOfLoop(kernel, loop);
   if (std::optional<KernelWork> whole = workOfWhole(kernel))
     return *whole;
   if (std::optional<KernelWork> products = workOfProducts(kernel))
