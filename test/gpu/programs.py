@@ -568,6 +568,13 @@ def sorted_long_rows(x, y):
     return lax.sort_key_val(x % 100, x, dimension=1), jnp.argsort(jnp.round(y * 8), axis=1)
 
 
+@program((2, 16500), (3, 17000), (40,), (7, 6))
+def same_names_in_two_kernels(x, y, u, v):
+    """Kernels are compiled in two parts: memory that launches add (long rows), and a table (angles in f64), are in each."""
+    angle = lambda a: jnp.sin(a.astype(jnp.float64) * 1e9)
+    return jax.nn.softmax(x, axis=-1), jax.nn.softmax(y, axis=-1), angle(u), angle(v)
+
+
 @program((6, 40), (200,))
 def sorted_rows(x, y):
     return jnp.sort(x, axis=1), jnp.argsort(x, axis=0), lax.top_k(x, 3), jnp.cumsum(y), jnp.cumsum(x, axis=1)

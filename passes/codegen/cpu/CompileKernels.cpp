@@ -1,10 +1,10 @@
 #include "passes/codegen/cpu/CompileKernels.h"
 
 #include "lib/files/OutputFile.h"
-#include "lib/process/OutOfMemory.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/codegen/cpu/DoubleMath.h"
 #include "passes/codegen/cpu/KernelEmitter.h"
+#include "passes/codegen/cpu/ModuleParts.h"
 #include "passes/codegen/cpu/SharedObject.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/LLVMContext.h"
@@ -16,32 +16,8 @@
 
 namespace tessera::codegen {
 
-namespace {
-
-// A part of the kernels with the LLVM module they become. The parts don't depend on the number of
-// threads.
-struct Part {
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module;
-  llvm::SmallVector<char, 0> object;
-  std::string problem;
-  size_t instructions = 0;                 // of the functions
-  const llvm::Function *counted = nullptr; // up to this one
-
-  void count() {
-    llvm::Module::const_iterator next =
-        counted ? std::next(counted->getIterator()) : std::as_const(*module).begin();
-    for (; next != std::as_const(*module).end(); ++next) {
-      instructions += next->getInstructionCount();
-      counted = &*next;
-    }
-  }
-};
-
-} // namespace
-
 // Nothing, or why there is no code.
-static std::string compilePart(Part &part, ObjectCode &code) {
+static std::string compilePart(ModulePart &part, const CpuTarget &target) {
   defineDoubles(*part.module);
   if (const char *path = std::getenv("TESSERA_DUMP_LLVM")) {
     std::string text;
@@ -60,7 +36,8 @@ static std::string compilePart(Part &part, ObjectCode &code) {
   llvm::raw_string_ostream stream(broken);
   if (llvm::verifyModule(*part.module, &stream))
     return "invalid code was generated: " + broken;
-  return code.compile(*part.module, part.object) ? "" : "this LLVM writes no object files";
+  return ObjectCode(target).compile(*part.module, part.code) ? ""
+                                                             : "this LLVM writes no object files";
 }
 
 std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kernels,
@@ -68,40 +45,20 @@ std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kerne
                                               unsigned threads) {
   CompiledKernels result;
   result.infos.resize(kernels.size());
-  size_t partCount = kernels.size() > 1 ? 2 : 1; // without kernels: an empty shared object
-  std::vector<Part> parts(partCount);
-  for (size_t p = 0; p < partCount; ++p) {
-    Part &part = parts[p];
-    part.module = std::make_unique<llvm::Module>("kernels", part.context);
-    ObjectCode(target).prepare(*part.module);
-  }
+  // Without kernels: an empty shared object.
+  ModuleParts parts(kernels.size(),
+                    [&](llvm::Module &module) { ObjectCode(target).prepare(module); });
   bool ok = true;
-  for (auto [kernel, info] : llvm::zip(kernels, result.infos)) {
-    Part &shorter = *llvm::min_element(
-        parts, [](const Part &a, const Part &b) { return a.instructions < b.instructions; });
-    ok &= emitKernel(kernel, *shorter.module, target.vectors, info);
-    shorter.count();
-  }
+  for (auto [kernel, info] : llvm::zip(kernels, result.infos))
+    ok &= emitKernel(kernel, parts.shortest(), target.vectors, info);
   if (!ok)
     return std::nullopt;
-  auto work = [&](Part &part) {
-    ObjectCode code(target);
-    part.problem = compilePart(part, code);
-  };
-  if (threads > 1 && partCount > 1) {
-    runBoth([&] { work(parts[0]); }, [&] { work(parts[1]); });
-  } else {
-    for (Part &part : parts)
-      work(part);
-  }
+  problem = parts.compile([&](ModulePart &part) { return compilePart(part, target); }, threads);
+  if (!problem.empty())
+    return std::nullopt;
   llvm::SmallVector<llvm::SmallVector<char, 0>> objects;
-  for (Part &part : parts) {
-    if (!part.problem.empty()) {
-      problem = part.problem;
-      return std::nullopt;
-    }
-    objects.push_back(std::move(part.object));
-  }
+  for (ModulePart &part : parts.parts())
+    objects.push_back(std::move(part.code));
   std::string error;
   auto linked = linkSharedObject(objects, error);
   if (!linked) {

@@ -74,20 +74,20 @@ private:
 
   mlir::LogicalResult addImage(TargetAttr target, ProcessorAttr architecture, Kernels &kernels) {
     mlir::ModuleOp module = getOperation();
-    codegen::gpu::PtxCode ptx(architecture.toProcessor());
-    llvm::LLVMContext context;
-    llvm::Module code("kernels", context);
-    ptx.prepare(code);
+    target::Processor processor = architecture.toProcessor();
+    codegen::ModuleParts parts(kernels.sources.size(), [&](llvm::Module &part) {
+      codegen::gpu::PtxCode(processor).prepare(part);
+    });
     bool ok = true;
     std::vector<codegen::gpu::Launch> launches(kernels.sources.size());
-    codegen::gpu::GpuFeatures features{target::hasWarpgroups(architecture.toProcessor()),
-                                       target::mostSharedBytes(architecture.toProcessor())};
+    codegen::gpu::GpuFeatures features{target::hasWarpgroups(processor),
+                                       target::mostSharedBytes(processor)};
     for (auto [source, launch] : llvm::zip(kernels.sources, launches))
-      ok &= codegen::gpu::emitKernel(source, code, features, launch);
+      ok &= codegen::gpu::emitKernel(source, parts.shortest(), features, launch);
     if (!ok)
       return mlir::failure();
     llvm::SmallVector<char, 0> text;
-    if (std::string problem = ptx.compile(code, text); !problem.empty())
+    if (std::string problem = codegen::gpu::compileParts(parts, processor, text); !problem.empty())
       return module.emitError(problem);
     auto add = [&](llvm::StringRef assembler, llvm::ArrayRef<char> bytes) {
       setLaunches(kernels, launches,

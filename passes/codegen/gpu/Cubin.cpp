@@ -46,6 +46,11 @@ private:
   std::string problem_;
 };
 
+// Kernels are assembled side by side, by as many threads at most. The number is a part of the file, and
+// the machine's own is not: the same text gives the same file everywhere.
+constexpr char kThreads[] = "--split-compile=8";
+constexpr unsigned kWithThreads = 13; // the first release that is known to take it
+
 // Runs it; `said`: what it printed.
 bool run(llvm::StringRef program, llvm::ArrayRef<llvm::StringRef> arguments, std::string &said) {
   Temporary output("txt");
@@ -82,9 +87,11 @@ llvm::Expected<Ptxas> Ptxas::find() {
   std::string said; // "Cuda compilation tools, release 13.0, V13.0.88"
   if (!run(ptxas.path_, {"--version"}, said))
     return llvm::createStringError(ptxas.path_ + " --version: " + said);
-  auto [before, after] = llvm::StringRef(said).split(", V");
-  ptxas.version_ =
-      "ptxas-" + after.take_while([](char c) { return llvm::isDigit(c) || c == '.'; }).str();
+  llvm::StringRef version = llvm::StringRef(said).split(", V").second.take_while(
+      [](char c) { return llvm::isDigit(c) || c == '.'; });
+  ptxas.version_ = "ptxas-" + version.str();
+  unsigned major = 0;
+  ptxas.hasThreads_ = !version.split('.').first.getAsInteger(10, major) && major >= kWithThreads;
   return ptxas;
 }
 
@@ -97,7 +104,11 @@ llvm::Error Ptxas::assemble(llvm::StringRef ptx, llvm::StringRef architecture,
     if (!file->problem().empty())
       return llvm::createStringError(file->problem());
   // No product and sum become one operation, as the driver is not to make of them either.
-  if (!run(path_, {name, "--fmad=false", "--output-file", target.path(), source.path()}, said))
+  llvm::SmallVector<llvm::StringRef> arguments = {name, "--fmad=false", "--output-file",
+                                                  target.path(), source.path()};
+  if (hasThreads_)
+    arguments.insert(arguments.begin() + 1, kThreads);
+  if (!run(path_, arguments, said))
     return llvm::createStringError(path_ + " refuses the code for " + architecture + ": " +
                                    llvm::StringRef(said).trim().take_front(500));
   std::string bytes = target.read();

@@ -23,6 +23,7 @@ public:
 
 private:
   std::string path_, version_;
+  bool hasThreads_ = false;
 };
 
 } // namespace tessera::codegen::gpu

@@ -98,4 +98,26 @@ std::string PtxCode::compile(llvm::Module &module, llvm::SmallVectorImpl<char> &
   return callsOthers ? "a kernel calls what no GPU has" : "";
 }
 
+// Tables, and the memory that launches add: in one text with another part's they need names of their own.
+static void renameGlobals(llvm::Module &module) {
+  for (llvm::GlobalVariable &global : module.globals())
+    global.setName((global.hasName() ? global.getName() : "table") + "_of_rest");
+}
+
+std::string compileParts(ModuleParts &parts, const target::Processor &architecture,
+                         llvm::SmallVectorImpl<char> &text) {
+  for (ModulePart &part : llvm::drop_begin(parts.parts()))
+    renameGlobals(*part.module);
+  std::string problem = parts.compile(
+      [&](ModulePart &part) { return PtxCode(architecture).compile(*part.module, part.code); });
+  if (!problem.empty())
+    return problem;
+  constexpr llvm::StringRef kEndOfHead = ".address_size 64\n";
+  for (const ModulePart &part : parts.parts()) {
+    llvm::StringRef written(part.code.data(), part.code.size());
+    llvm::append_range(text, text.empty() ? written : written.split(kEndOfHead).second);
+  }
+  return "";
+}
+
 } // namespace tessera::codegen::gpu

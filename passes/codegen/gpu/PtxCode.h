@@ -1,7 +1,8 @@
-// A module of LLVM IR as PTX, by LLVM's NVPTX target in this process: no CUDA is needed.
+// Modules of LLVM IR as PTX, by LLVM's NVPTX target in this process: no CUDA is needed.
 #pragma once
 
 #include "lib/target/Target.h"
+#include "passes/codegen/cpu/ModuleParts.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -19,5 +20,9 @@ public:
 private:
   std::unique_ptr<llvm::TargetMachine> machine;
 };
+
+// The parts' kernels as one text. Nothing, or why there is none.
+std::string compileParts(ModuleParts &parts, const target::Processor &architecture,
+                         llvm::SmallVectorImpl<char> &text);
 
 } // namespace tessera::codegen::gpu

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A stand-in for CUDA's ptxas: wraps the PTX in what looks like its machine code, which the emulator takes.
 
-  ptxas --version | ptxas --gpu-name=sm_80 --fmad=false --output-file OUT IN
+  ptxas --version | ptxas --gpu-name=sm_80 [--split-compile=8] --fmad=false --output-file OUT IN
 """
 import re
 import struct
@@ -15,7 +15,8 @@ def main(arguments):
     if arguments == ["--version"]:
         print("Cuda compilation tools, release 13.0, V13.0.1")
         return 0
-    name, fmad, option, target, source = arguments
+    name, *threads, fmad, option, target, source = arguments
+    assert threads in ([], ["--split-compile=8"]), arguments
     assert fmad == "--fmad=false" and option == "--output-file", arguments
     with open(source) as file:
         text = file.read()
