@@ -5,6 +5,7 @@
 #include "compiler/SourcePlaces.h"
 #include "compiler/explain/Explanation.h"
 #include "lib/mends/SpecText.h"
+#include "lib/plan/Launches.h"
 #include "lib/plan/Meshes.h"
 #include "lib/text/Quantity.h"
 
@@ -15,37 +16,60 @@ namespace tessera::planning {
 
 using namespace mlir;
 
+namespace {
+
+// What a step takes whatever the plan is: to begin and end, and to launch kernels. Where the compiled
+// program has fewer of these than the search counts, which are then in its bounds: how much less.
+struct Steady {
+  double seconds = 0, launches = 0, fewer = 0;
+
+  explicit Steady(const Candidate &candidate) {
+    const OnMesh &mesh = *candidate.onMesh;
+    double counted =
+        plan::launchSeconds(mesh.folded(), mesh.topology(), mesh.getMesh().numDevices());
+    launches = std::min(counted, candidate.tried.time.overhead);
+    fewer = counted - launches;
+    seconds = mesh.topology().device.stepSeconds;
+  }
+};
+
+} // namespace
+
 std::optional<Proof> proofOf(const Candidate &candidate) {
   if (candidate.seconds <= 0)
     return std::nullopt;
   const cost::StepTime &time = candidate.tried.time;
-  // Whatever the plan is, a step takes this to begin and end.
-  double step = candidate.onMesh->topology().device.stepSeconds;
+  Steady steady(candidate);
   std::optional<Proof> best;
   auto consider = [&](Proof proof) {
     if (proof.lowerBound <= 0)
       return;
-    proof.seconds += step;
-    proof.lowerBound += step;
+    proof.seconds += steady.seconds;
+    proof.lowerBound += steady.seconds;
     // Of what a step takes; without what hides, sums are above it.
     if (proof.of != Proof::All && proof.lowerBound > time.seconds)
       return;
     if (!best || proof.gap() < best->gap())
       best = proof;
   };
-  consider({Proof::All, candidate.seconds, candidate.lowerBound});
-  consider({Proof::Hiding, candidate.hiding.seconds(), candidate.hidingBound});
+  // Nothing is known below where the bound of a search is 0.
+  auto above = [](double bound, double more) { return bound > 0 ? bound + more : 0; };
+  consider({Proof::All, candidate.seconds + steady.launches,
+            above(candidate.lowerBound, steady.launches)});
+  consider({Proof::Hiding, candidate.hiding.seconds() - steady.fewer,
+            above(candidate.hidingBound, -steady.fewer)});
   if (!candidate.tried.computesAgain)
     consider({Proof::Computing,
-              candidate.computing + std::max(0.0, time.seconds - time.compute - step),
-              candidate.leastComputing});
+              candidate.computing + std::max(0.0, time.seconds - time.compute - steady.seconds),
+              above(candidate.leastComputing, steady.launches)});
   return best;
 }
 
 // Whether the compiled program takes less than what no plan should be below.
 static bool refutesHiding(const Candidate &candidate) {
-  double step = candidate.onMesh->topology().device.stepSeconds;
-  return candidate.hidingBound > 0 && candidate.hidingBound + step > candidate.tried.time.seconds;
+  Steady steady(candidate);
+  return candidate.hidingBound > 0 &&
+         candidate.hidingBound + steady.seconds - steady.fewer > candidate.tried.time.seconds;
 }
 
 // The source line of an op, or what its result is called in the text.

@@ -1,5 +1,6 @@
 #include "lib/plan/Beside.h"
 
+#include "lib/plan/Launches.h"
 #include "lib/plan/MeshTables.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -222,7 +223,8 @@ std::vector<double> secondsBesideOf(const Program &program, int64_t devices,
     }
     sharding::PlacedOp placed = tables.ops.place(int32_t(index));
     work.push_back(tables.ops.work(int32_t(index), placed, sharding::FactorAxes(placed.op)) /
-                   double(devices));
+                       double(devices) +
+                   launchSeconds(program.ops[index], topology, devices));
   }
   return secondsBesideOf(program, work);
 }

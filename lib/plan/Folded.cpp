@@ -249,6 +249,9 @@ private:
       PropagatedOp op = whole.graph.ops[equal.front()];
       OpFacts facts = whole.ops[equal.front()];
       facts.times *= double(equal.size());
+      facts.launches = 0;
+      for (size_t index : equal)
+        facts.launches += whole.ops[index].launches / double(equal.size());
       for (size_t index : llvm::drop_begin(equal))
         llvm::append_range(facts.turns, whole.ops[index].turns);
       // What all of them read is brought there once.

@@ -1,5 +1,7 @@
 #include "lib/plan/HiddenSearch.h"
 
+#include "lib/plan/Launches.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -18,12 +20,17 @@ double leastAt(llvm::ArrayRef<HiddenTime> times, double share) {
   return least;
 }
 
+double launching(AssignmentPrices &prices) {
+  sharding::ReshardPlanner &planner = prices.getPlanner();
+  return launchSeconds(prices.getProgram(), planner.getTopology(), planner.getMesh().numDevices());
+}
+
 } // namespace
 
 HiddenTime hiddenTimeOf(AssignmentPrices &prices, const Assignment &assignment) {
   StepParts parts;
   prices.seconds(assignment, &parts);
-  return {parts.computing, parts.moving.exposed, parts.moving.hidden};
+  return {parts.computing + launching(prices), parts.moving.exposed, parts.moving.hidden};
 }
 
 // The least of lines is highest at an end, or where two of them meet.
@@ -60,12 +67,15 @@ HiddenFound searchHidden(AssignmentPrices &prices, llvm::ArrayRef<const Assignme
     isThorough =
         llvm::any_of(tried, [&](double each) { return std::abs(each - share) < kLeastShare; });
     tried.push_back(share);
-    prices.setWeights(weightsOf(share));
+    Weights weights = weightsOf(share);
+    prices.setWeights(weights);
     std::vector<const Assignment *> starts(known.begin(), known.end());
     for (const Assignment &each : found.plans)
       starts.push_back(&each);
     BestFound best = bestFrom(prices, starts, options, isThorough);
-    found.lowerBound = std::max(found.lowerBound, best.lowerBound);
+    if (best.lowerBound > 0)
+      found.lowerBound =
+          std::max(found.lowerBound, best.lowerBound + weights.computing * launching(prices));
     times.push_back(hiddenTimeOf(prices, best.values));
     found.plans.push_back(std::move(best.values));
     double least = kImpossible;

@@ -1,7 +1,8 @@
 // The best plan of a mesh where communication hides behind computing.
 //
-// A step takes what it computes (C), what of communication is waited for in any case (E), and of the rest (H)
-// what is longer than half of all computing, which is about what order finds to put beside it:
+// A step takes what it computes, launches of kernels included (C), what of communication is waited for in
+// any case (E), and of the rest (H) what is longer than half of all computing, which is about what order
+// finds to put beside it:
 //
 //   T = C + E + max(0, H - C / 2)
 //

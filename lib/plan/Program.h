@@ -57,6 +57,7 @@ struct OpFacts {
   double flops = 0;                    // that its kernels do for it, of the whole computation
   bool isProduct = false;              // it decides what its kernel takes
   std::vector<KernelPart> parts;       // of the above, by kernel; none: it is no part of any
+  double launches = 0;                 // of kernels: the ops of one have equal parts of its launch
   std::vector<Turn> turns;             // several where ops are folded into it
   int32_t block = 0;                   // in which it stands: a number of Program::blockAround
 };

@@ -385,6 +385,7 @@ plan::Kernel PlanProgram::describeKernel(exec::FusedOp fused, const cost::Device
     for (auto [all, each] : llvm::zip(facts.writes, part.writes))
       all += each;
     facts.parts.push_back(std::move(part));
+    facts.launches += 1 / double(parts.size());
   }
   // Each result over an array of its size, if nothing else is read there.
   for (int32_t v : written) {

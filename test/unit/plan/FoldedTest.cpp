@@ -70,12 +70,20 @@ Program layersOf(int count, bool lastDiffers, bool updates = false) {
 // 50 layers of 49 ops become one; what any plan takes and holds stays.
 TEST(Folded, LayersAreOneAndCountAllTheSame) {
   Program whole = layersOf(50, /*lastDiffers=*/true);
+  double launches = 0, foldedLaunches = 0;
+  for (auto [index, facts] : llvm::enumerate(whole.ops)) {
+    facts.launches = double(index % 5); // kernels differ where shapes do not
+    launches += facts.launches;
+  }
   Folded folded = foldedProgram(whole);
   EXPECT_LE(folded.program.ops.size(), 56u); // what reads the first layer's input is another op
   double times = 0;
-  for (const OpFacts &facts : folded.program.ops)
+  for (const OpFacts &facts : folded.program.ops) {
     times += facts.times;
+    foldedLaunches += facts.times * facts.launches;
+  }
   EXPECT_EQ(times, double(whole.ops.size()));
+  EXPECT_NEAR(foldedLaunches, launches, 1e-6);
   sharding::Mesh mesh{"mesh", {{"x", 4}}, {}};
   cost::Topology topology = cost::defaultTopology();
   for (const NamedAssignment &plan : knownPlans(folded.program, mesh)) {

@@ -1,6 +1,7 @@
 // Plans where communication hides behind computing, and what can be computed beside it.
 #include "lib/plan/HiddenSearch.h"
 #include "lib/plan/Beside.h"
+#include "lib/plan/Launches.h"
 
 #include "Products.h"
 #include "RandomPrograms.h"
@@ -157,6 +158,9 @@ TEST(Hidden, NoAssignmentIsBelowTheBound) {
   int tight = 0;
   for (int round = 0; round < kPrograms; ++round) {
     EinsumProgram of = randomProgram(random, 4);
+    topology.device.launchSeconds = round % 2 ? 2e-6 : 0;
+    for (OpFacts &op : of.program.ops)
+      op.launches = 1;
     std::vector<double> beside = secondsBesideOf(of.program, 4, topology);
     for (auto [facts, each] : llvm::zip_equal(of.program.values, beside))
       facts.secondsBeside = each;
@@ -174,6 +178,33 @@ TEST(Hidden, NoAssignmentIsBelowTheBound) {
     tight += found.lowerBound > 0.98 * best;
   }
   EXPECT_GE(tight, kPrograms * 3 / 4);
+}
+
+// A machine that starts kernels slowly brings a weight meanwhile, however little they compute, and no plan
+// is below what starting them takes.
+TEST(Hidden, LaunchesAreInEveryPlan) {
+  Products of;
+  int32_t x = of.argument({64, 64}), first = of.argument({64, 64}), second = of.argument({64, 64});
+  of.give(of.product(of.product(x, first), second));
+  of.program.ops[0].launches = 1;
+  of.program.ops[1].launches = 0.5; // of a kernel that another op is in, too
+  of.program.ops[1].times = 4;
+  cost::Topology topology = fastLinks();
+  double without = secondsBesideOf(of.program, 4, topology)[second];
+  topology.device.launchSeconds = 3e-6;
+  topology.device.instructionSeconds = 1e-6;
+  EXPECT_DOUBLE_EQ(secondsBesideOf(of.program, 4, topology)[second], without + 4e-6);
+  EXPECT_DOUBLE_EQ(launchSeconds(of.program, topology, 4), 3 * 4e-6);
+  topology.computingAtOnce = 2; // of four devices, each waits for another's turn
+  EXPECT_DOUBLE_EQ(launchSeconds(of.program, topology, 4), 6 * 4e-6);
+  topology.computingAtOnce = 0;
+  Mesh mesh = meshOf({4});
+  Plan plan = planOnMesh(of.program, mesh, topology, {});
+  AssignmentPrices prices(of.program, mesh, topology);
+  HiddenFound found = searchHidden(prices, {&plan.values}, {});
+  EXPECT_GE(found.lowerBound, launchSeconds(of.program, topology, 4));
+  prices.setWeights({});
+  EXPECT_LE(found.lowerBound, hiddenTimeOf(prices, plan.values).seconds() * (1 + 1e-9));
 }
 
 // Weights take as long as nothing else does where their sums hide, and all is counted where they don't.
