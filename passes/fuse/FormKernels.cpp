@@ -10,6 +10,7 @@
 #include "passes/fuse/CopyCheap.h"
 #include "passes/fuse/FormAttention.h"
 #include "passes/fuse/FormFirstRows.h"
+#include "passes/fuse/FormGroupedProducts.h"
 #include "passes/fuse/Passes.h"
 #include "passes/fuse/ReduceTogether.h"
 #include "passes/fuse/SplitColumnSums.h"
@@ -250,6 +251,7 @@ static LogicalResult formKernels(ModuleOp module) {
 LogicalResult fuse::formAllKernels(ModuleOp module) {
   copyCheap(module);
   formAttention(module, /*saysWhy=*/false);
+  formGroupedProducts(module);
   splitColumnSums(module);
   formFirstRows(module);
   if (failed(tessera::formKernels(module)))

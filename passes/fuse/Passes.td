@@ -369,6 +369,26 @@ def FormAttention : Pass<"tessera-form-attention", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::exec::ExecDialect", "::tessera::stablehlo::StablehloDialect"];
 }
 
+def FormGroupedProducts : Pass<"tessera-form-grouped-products", "::mlir::ModuleOp"> {
+  let summary = "Puts products whose rows, or contracted elements, fall into groups into kernels that multiply each row once.";
+  let description = [{
+    ```mlir
+    %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [1] : (tensor<64x32xf32>, tensor<4x32x48xf32>) -> tensor<64x4x48xf32>
+    %own = stablehlo.compare EQ, (broadcast of %group), (iota along the groups)
+    %q = stablehlo.select %own, %p, (zeros) : tensor<64x4x48xi1>, tensor<64x4x48xf32>
+    %r = stablehlo.reduce(%q init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<64x4x48xf32>, tensor<f32>) -> tensor<64x48xf32>
+    ```
+    becomes
+    ```mlir
+    %r = exec.fused(%x, %w, %group) -> tensor<64x48xf32> {
+      // the same ops
+    }
+    ```
+    A row keeps the product with one matrix, so that no other is computed (SelectedProduct.h, GroupedProduct.h). Likewise a product for each group of contracted elements, whose operands are zero but for those of the group, goes over these only (TermRange.h). `jax.lax.ragged_dot` is made of the two.
+  }];
+  let dependentDialects = ["::tessera::exec::ExecDialect", "::tessera::stablehlo::StablehloDialect"];
+}
+
 def SplitColumnSums : Pass<"tessera-split-column-sums", "::mlir::ModuleOp"> {
   let summary = "Makes large sums over columns in two stages, of which kernels that go over the rows may have the first.";
   let description = [{

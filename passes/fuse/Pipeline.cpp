@@ -31,6 +31,7 @@ void buildBeforeRematerialize(mlir::OpPassManager &pm) {
 void buildAfterRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createCopyCheap());
   pm.addPass(createFormAttention());
+  pm.addPass(createFormGroupedProducts());
   pm.addPass(createSplitColumnSums());
   pm.addPass(createFormFirstRows());
   pm.addPass(createFormKernels());

@@ -265,7 +265,13 @@ void ContractionEmitter::finishTile(Tile tile, Value place) {
   llvm::Type *row = e.typeOf(kind, plan.columns());
   // What an earlier tile wrote over its own operand must not be done twice.
   bool isShared = function.kernel.sharesBuffers();
-  Value r = e.openLoop(isShared && tile.skipM ? tile.skipM : e.i64(0), e.i64(plan.rows), 1, false);
+  Value from = isShared && tile.skipM ? tile.skipM : e.i64(0), to = e.i64(plan.rows);
+  if (rowsLow) {
+    using namespace llvm::Intrinsic;
+    from = b.CreateBinaryIntrinsic(smax, from, b.CreateNSWSub(rowsLow, tile.m0));
+    to = b.CreateBinaryIntrinsic(smin, to, b.CreateNSWSub(rowsHigh, tile.m0));
+  }
+  Value r = e.openLoop(from, to, 1, rowsLow != nullptr);
   bindRow(b.CreateNSWAdd(tile.m0, r));
   finishRow(tile.n0, isShared ? tile.skipN : nullptr,
             b.CreateAlignedLoad(row, b.CreateInBoundsGEP(row, place, r), llvm::Align(4)));
@@ -365,9 +371,10 @@ void ContractionEmitter::addBlock(Tile tile) {
 void ContractionEmitter::emitBlocks() {
   b.CreateMemSet(b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchSums), b.getInt8(0),
                  plan.sumElements() * byteSize(kind), llvm::Align(64));
-  kLow = e.openLoop(e.i64(0), e.i64(plan.kSize), plan.kBlock, false);
-  kHigh = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(kLow, e.i64(plan.kBlock)),
-                                  e.i64(plan.kSize));
+  auto [first, end] = termsThere();
+  kLow = e.openLoop(first, end, plan.kBlock, false);
+  kHigh =
+      b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(kLow, e.i64(plan.kBlock)), end);
   overPanels([&](Tile tile) { addBlock(tile); });
   e.closeLoop();
   kLow = kHigh = nullptr;
@@ -384,7 +391,7 @@ void ContractionEmitter::emitBlocks() {
       finishPanel(n0, skipN);
       return e.closeLoop();
     }
-    overTiles(mLow, mHigh, plan.rows, plan.mSize, [&](Value m0, Value skipM) {
+    overTiles(mLow, mHigh, plan.rows, rowsInTiles(), [&](Value m0, Value skipM) {
       Tile tile{m0, n0, skipM, skipN};
       Value place = sumsOf(tile);
       if (!isPlain())
@@ -404,7 +411,44 @@ void ContractionEmitter::emitBlocks() {
 void ContractionEmitter::emitPoint() {
   if (plan.kBlock)
     return emitBlocks();
+  if (plan.terms)
+    return emitTerms();
   overPanels([&](Tile tile) { emitTile(tile); });
+}
+
+std::pair<Value, Value> ContractionEmitter::termsThere() {
+  constexpr int64_t block = Reduction::chainBlock;
+  Value first = e.i64(0), end = e.i64(plan.kSize);
+  if (!plan.terms)
+    return {first, end};
+  auto clamped = [&](Node *node, Value low, int64_t high) {
+    Value least = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, e.emit(node), low);
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, least, e.i64(high));
+  };
+  // Where there are none: a block of zeros.
+  if (plan.terms->low)
+    first = b.CreateAnd(clamped(plan.terms->low, first, plan.kSize - 1), e.i64(-block));
+  if (plan.terms->high) {
+    Value last = clamped(plan.terms->high, b.CreateNSWAdd(first, e.i64(1)), plan.kSize);
+    Value whole = b.CreateAnd(b.CreateNSWAdd(last, e.i64(block - 1)), e.i64(-block));
+    end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, whole, e.i64(plan.kSize));
+  }
+  return {first, end};
+}
+
+void ContractionEmitter::emitTerms() {
+  std::tie(kLow, kHigh) = termsThere();
+  overPanels([&](Tile tile) {
+    llvm::SmallVector<Value> sums = makeSums("sum");
+    llvm::for_each(sums, [&](Value sum) { clear(sum); });
+    e.openBlock();
+    bindRow(tile.m0);
+    bind(plan.n, tile.n0);
+    multiply(tile, sums);
+    e.closeBlock();
+    storeTile(tile, sums);
+  });
+  kLow = kHigh = nullptr;
 }
 
 // Copies panels, of all k's or of a block, and runs body for each tile.
@@ -418,6 +462,9 @@ void ContractionEmitter::overPanels(llvm::function_ref<void(Tile)> body) {
     panelLow = e.openLoop(mLow, mHigh, plan.mPanel, false);
     panelHigh = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
                                         b.CreateNSWAdd(panelLow, e.i64(plan.mPanel)), mHigh);
+    if (rowsLow) // a whole tile
+      panelLow = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, panelLow,
+                                         b.CreateNSWSub(mHigh, e.i64(plan.rows)));
   }
   if (plan.packsA)
     plan.acrossA ? packAcrossA() : packA(panelLow, panelHigh, plan.panelK());
@@ -429,7 +476,7 @@ void ContractionEmitter::overPanels(llvm::function_ref<void(Tile)> body) {
     packB();
   }
   overTiles(nLow, nHigh, plan.columns(), plan.nSize, [&](Value n0, Value skipN) {
-    overTiles(panelLow, panelHigh, plan.rows, plan.mSize,
+    overTiles(panelLow, panelHigh, plan.rows, rowsInTiles(),
               [&](Value m0, Value skipM) { body({m0, n0, skipM, skipN}); });
     if (!turnedRows.empty() && !plan.kBlock)
       finishPanel(n0, skipN);

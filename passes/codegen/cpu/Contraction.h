@@ -2,7 +2,8 @@
 #pragma once
 
 #include "passes/codegen/cpu/KernelEmitter.h"
-#include "passes/codegen/kernel/ContractionLoops.h"
+#include "passes/codegen/kernel/GroupedProduct.h"
+#include "passes/codegen/kernel/TermRange.h"
 
 namespace tessera::codegen {
 
@@ -15,6 +16,7 @@ struct ContractionPlan : ContractionLoops, ContractionCells {
   bool isAlongK = false; // so along k's loops as b has them
   bool isPaired = false; // by pairs of k: bf16, and integers of 16 bits and less
   bool byTiles = false;  // bf16 by the processor's tiles (ContractionTiles.cpp)
+  std::optional<TermRange> terms = std::nullopt; // that are not left out
   bool hasPairs() const { return isPaired || byTiles; }
   bool isOfIntegers() const { return product->reduction->isOfIntegers; }
   // In panels.
@@ -40,6 +42,10 @@ struct ContractionPlan : ContractionLoops, ContractionCells {
 std::optional<ContractionPlan> planContraction(const NestGraph &nest,
                                                const VectorFeatures &features);
 
+// The same of loops that are known, by vector registers.
+ContractionPlan planByVectors(const NestGraph &nest, const ContractionLoops &loops,
+                              const VectorFeatures &features);
+
 // The tile of a plan by vector registers, from its loops' sizes.
 void chooseTile(ContractionPlan &plan, const VectorFeatures &features);
 // The same by the processor's tiles.
@@ -56,6 +62,9 @@ llvm::SmallVector<int> pairedLanes(unsigned lanes);
 
 // Emits a kernel of sums that are held at a time (kernel/WindowSums.h); false: it is none.
 bool emitWindowSums(KernelFunction &function, NestGraph &nest);
+
+// Emits a product whose rows fall into groups.
+void emitGroupedRows(KernelFunction &function, NestGraph &nest, const GroupedProduct &product);
 
 // Emits a kernel of one contraction; `known` false: it is none that tiles suit.
 bool emitContraction(KernelFunction &function, bool &known);

@@ -60,6 +60,9 @@ protected:
   void storeTile(Tile tile, llvm::ArrayRef<Value> sums);
   void multiply(Tile tile, llvm::ArrayRef<Value> sums);
   void overPanels(llvm::function_ref<void(Tile)> body);
+  // The terms that are not left out, in whole blocks of the order of addition.
+  std::pair<Value, Value> termsThere();
+  void emitTerms();
   // The sums of blocks of k, which wait in the scratch.
   void emitBlocks();
   void addBlock(Tile tile);
@@ -68,8 +71,8 @@ protected:
   void multiplyBlock(Tile tile, Value low, Value high, llvm::ArrayRef<unsigned> along,
                      llvm::ArrayRef<Value> sums);
   bool isPlain() { // the sums are the result
-    return nest.roots.size() == 1 && nest.roots[0].value.re == plan.product && !columnMask() &&
-           !plan.isTurned && strideOfRows(plan, graph, nest.roots[0].offset);
+    return !rowsLow && nest.roots.size() == 1 && nest.roots[0].value.re == plan.product &&
+           !columnMask() && !plan.isTurned && strideOfRows(plan, graph, nest.roots[0].offset);
   }
   void fetchAhead(Value fromB);
   // The sums, rows of columns at `place`, through the rest of the graph to the outputs.
@@ -131,6 +134,9 @@ protected:
   void overTiles(Value low, Value high, int64_t step, int64_t size,
                  llvm::function_ref<void(Value start, Value skip)> body);
 
+  // Of rows that tiles go over: of some that are stored the last tile is always moved back.
+  int64_t rowsInTiles() const { return rowsLow ? 2 * plan.rows + 1 : plan.mSize; }
+
   KernelFunction &function;
   NestGraph &nest;
   const ContractionPlan &plan;
@@ -141,9 +147,11 @@ protected:
   Value mLow, mHigh, nLow, nHigh; // of a cell, or of its columns that are copied at a time
   Value nFirst;                   // of a cell
   Value panelLow, panelHigh;      // rows of a that are worked on: of a panel, where they are copied
-  Value flat = nullptr;           // the variable of a loop over panels
-  Value flatRun = nullptr;        // where a run of b's loops of k begins
-  LoopGroup turnedRows;           // all of m's loops, where results lie side by side along them
+  Value rowsLow = nullptr,
+        rowsHigh = nullptr; // that are stored, of those that are worked on; null: all
+  Value flat = nullptr;     // the variable of a loop over panels
+  Value flatRun = nullptr;  // where a run of b's loops of k begins
+  LoopGroup turnedRows;     // all of m's loops, where results lie side by side along them
   Value kLow = nullptr, kHigh = nullptr; // of a block
   int64_t scratchA = 0, scratchB = 0, scratchSums = 0, scratchResults = 0;
 };

@@ -81,6 +81,11 @@ bool emitContraction(KernelFunction &function, bool &known) {
   for (const Root &root : nest.roots)
     if (root.value.im)
       return true;
+  if (std::optional<GroupedProduct> grouped = findGroupedProduct(nest)) {
+    known = true;
+    emitGroupedRows(function, nest, *grouped);
+    return true;
+  }
   if (!emitPhases(function, nest, all, known))
     return false;
   if (known)

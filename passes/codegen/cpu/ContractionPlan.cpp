@@ -152,6 +152,13 @@ std::optional<ContractionPlan> planContraction(const NestGraph &nest,
     planTiles(plan, nest.g->graph);
     return plan;
   }
+  return planByVectors(nest, *loops, features);
+}
+
+ContractionPlan planByVectors(const NestGraph &nest, const ContractionLoops &loops,
+                              const VectorFeatures &features) {
+  ContractionPlan plan{loops};
+  const Reduction &reduction = *plan.product->reduction;
   chooseTile(plan, features);
   choosePairs(plan, nest.g->graph, features);
   if (plan.isPaired) {
@@ -169,6 +176,10 @@ std::optional<ContractionPlan> planContraction(const NestGraph &nest,
   }
   chooseCopies(plan, nest.g->graph);
   chooseCells(plan, nest.g->graph);
+  // Of panels alone, whose rows are those of one loop: in whole blocks of the order of addition.
+  bool hasBlocks = plan.kSize > Reduction::chainBlock && reduction.blockEnds.empty();
+  if (hasBlocks && plan.packsA && plan.packsB && !plan.isTurned)
+    plan.terms = rangeOfTerms(nest.g->graph, plan);
   return plan;
 }
 

@@ -6,7 +6,7 @@ namespace tessera::codegen::gpu {
 
 const CoreLayout CoreSums::kLayout;
 
-CoreSums::CoreSums(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops,
+CoreSums::CoreSums(EntryFunction &function, NestGraph &nest, const ProductLoops &loops,
                    Multiplier multiplier, const SliceLayout &layout)
     : ProductEmitter(function, nest, loops, multiplier, layout),
       isBf16(unwidened(loops.a)->kind == ElementKind::BF16) {}

@@ -13,7 +13,7 @@ namespace tessera::codegen::gpu {
 
 class CoreSums : public ProductEmitter {
 public:
-  CoreSums(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops,
+  CoreSums(EntryFunction &function, NestGraph &nest, const ProductLoops &loops,
            Multiplier multiplier, const SliceLayout &layout = kLayout);
 
 protected:

@@ -9,7 +9,7 @@ namespace {
 
 class CoreProducts : public CoreSums {
 public:
-  CoreProducts(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops)
+  CoreProducts(EntryFunction &function, NestGraph &nest, const ProductLoops &loops)
       : CoreSums(function, nest, loops, Multiplier::Cores), matrices(e, kLayout, isBf16) {}
 
 private:
@@ -51,7 +51,7 @@ bool isForCores(const ContractionLoops &loops) {
          (a == ElementKind::BF16 || a == ElementKind::F16);
 }
 
-void emitProductByCores(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops) {
+void emitProductByCores(EntryFunction &function, NestGraph &nest, const ProductLoops &loops) {
   CoreProducts(function, nest, loops).emit();
 }
 

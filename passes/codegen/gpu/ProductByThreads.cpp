@@ -69,7 +69,7 @@ void ThreadProducts::stageSums(Value group) {
   }
 }
 
-void emitProductByThreads(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops) {
+void emitProductByThreads(EntryFunction &function, NestGraph &nest, const ProductLoops &loops) {
   bool isDouble = loops.product->kind == ElementKind::F64;
   ThreadLayout layout(loops.product->kind);
   ThreadProducts(function, nest, loops, isDouble ? Multiplier::F64 : Multiplier::F32, layout)

@@ -325,8 +325,7 @@ bool WarpgroupProducts::tryEmit() {
   return true;
 }
 
-bool emitProductByWarpgroups(EntryFunction &function, NestGraph &nest,
-                             const ContractionLoops &loops) {
+bool emitProductByWarpgroups(EntryFunction &function, NestGraph &nest, const ProductLoops &loops) {
   // A slice of which most would be zeros is brought in vain.
   if (loops.kSize < kLine || !loops.mAround.empty() ||
       !suitsWarpgroups(loops.mSize, loops.nSize, loops.outerCount))

@@ -7,9 +7,8 @@
 
 namespace tessera::codegen::gpu {
 
-ProductEmitter::ProductEmitter(EntryFunction &function, NestGraph &nest,
-                               const ContractionLoops &loops, Multiplier multiplier,
-                               const SliceLayout &layout)
+ProductEmitter::ProductEmitter(EntryFunction &function, NestGraph &nest, const ProductLoops &loops,
+                               Multiplier multiplier, const SliceLayout &layout)
     : function(function), nest(nest), loops(loops), graph(nest.g->graph),
       tile(productTile(loops.mSize, loops.nSize, loops.outerCount, multiplier)), layout(layout),
       e(function.emitter(graph)), b(e.b), loader(e, layout, tile.threads()) {}
@@ -24,6 +23,8 @@ void ProductEmitter::prepare() {
   rightOffset = sliceElements(left);
   stageElements = rightOffset + sliceElements(right);
   e.live = Graph::reachable(nest.rootNodes());
+  if (loops.grouped)
+    llvm::append_range(e.live, Graph::reachable({loops.b}));
 }
 
 //===--- Slices ---===//
@@ -61,19 +62,38 @@ void ProductEmitter::addSlice(Value k0, Value end) {
 void ProductEmitter::addSlices() {
   loader.makeRegisters(left);
   loader.makeRegisters(right);
-  fetch(constant(0));
+  findTerms();
+  fetch(firstTerm);
   forSlices([&](Value k0, Value end) { addSlice(k0, end); });
   barrier(b); // the stages are free
 }
 
+void ProductEmitter::findTerms() {
+  firstTerm = constant(0), endOfTerms = constant(loops.kSize);
+  if (!loops.terms)
+    return;
+  auto clamped = [&](Node *node, Value low, int64_t high) {
+    Value least = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, e.emit(node), low);
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, least, constant(high));
+  };
+  int64_t unit = isInBlocks() ? blockOfK() : tile.depth;
+  // Where there are none: a slice of zeros.
+  if (Node *low = loops.terms->low)
+    firstTerm = b.CreateAnd(clamped(low, firstTerm, loops.kSize - 1), constant(-unit));
+  if (Node *high = loops.terms->high)
+    endOfTerms = clamped(high, b.CreateNSWAdd(firstTerm, constant(1)), loops.kSize);
+}
+
 void ProductEmitter::forSlices(llvm::function_ref<void(Value, Value)> add) {
-  Value end = constant(loops.kSize);
+  if (!firstTerm)
+    findTerms();
+  Value end = endOfTerms;
   if (!isInBlocks()) {
-    add(e.openLoop(constant(0), end, tile.depth, /*mayBeEmpty=*/false), end);
+    add(e.openLoop(firstTerm, end, tile.depth, /*mayBeEmpty=*/false), end);
     e.closeLoop();
     return;
   }
-  Value block = e.openLoop(constant(0), end, blockOfK(), /*mayBeEmpty=*/false);
+  Value block = e.openLoop(firstTerm, end, blockOfK(), /*mayBeEmpty=*/false);
   Value last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
                                        b.CreateNSWAdd(block, constant(blockOfK())), end);
   add(e.openLoop(block, last, tile.depth, /*mayBeEmpty=*/false), end);
@@ -130,6 +150,8 @@ void ProductEmitter::emitResult(Value number, Value group, int64_t lanes) {
     exists = b.CreateAnd(exists, b.CreateICmpSLT(m, constant(loops.mSize)));
   if (loops.nSize % tile.columns)
     exists = b.CreateAnd(exists, b.CreateICmpSLT(n, constant(loops.nSize)));
+  if (groups)
+    exists = b.CreateAnd(exists, b.CreateICmpEQ(groupOf(rowOf(group, row)), runGroup));
   e.openIf(exists);
   openItem(e, left.groups, m, 1);
   openItem(e, right.groups, lanes > 1 ? b.CreateLShr(n, llvm::Log2_64(lanes)) : n, lanes);
@@ -170,12 +192,61 @@ void ProductEmitter::emitTile(Value number, llvm::Instruction *before) {
   left.first = b.CreateNSWMul(takeDigit(e, number, down), constant(tile.rows));
   openItem(e, loops.outer, number, 1);
   placeThread();
+  if (loops.grouped) {
+    emitRuns();
+  } else {
+    makeSums();
+    addSlices();
+    emitResults();
+  }
+  closeItem(e);
+}
+
+void ProductEmitter::makeSums() {
   parts = makeSlots("part");
   if (isInBlocks())
     sums = makeSlots("sum");
-  addSlices();
-  emitResults();
+}
+
+//===--- Groups of rows ---===//
+
+Value ProductEmitter::groupOf(Value row) {
+  return b.CreateLoad(b.getInt32Ty(), b.CreateInBoundsGEP(b.getInt32Ty(), groups, row));
+}
+
+// Of each row of the tile; -1 where results don't depend on the product.
+void ProductEmitter::findGroups() {
+  Value row = e.openLoop(function.thread, constant(tile.rows), tile.threads(), /*mayBeEmpty=*/true);
+  Value m = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(left.first, row),
+                                    constant(loops.mSize - 1));
+  openItem(e, left.groups, m, 1);
+  Value found = e.emit(loops.grouped->groupOfRow);
+  for (Node *condition : loops.grouped->conditions)
+    found = b.CreateSelect(e.emit(condition), found, constant(-1));
   closeItem(e);
+  b.CreateStore(b.CreateTrunc(found, b.getInt32Ty()),
+                b.CreateInBoundsGEP(b.getInt32Ty(), groups, row));
+  e.closeLoop();
+  barrier(b);
+}
+
+void ProductEmitter::emitRuns() {
+  findGroups();
+  Value row = e.openLoop(constant(0), constant(tile.rows), 1, /*mayBeEmpty=*/false);
+  Value before =
+      b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(row, constant(1)), constant(0));
+  runGroup = groupOf(row);
+  e.openIf(b.CreateOr(b.CreateICmpEQ(row, constant(0)), b.CreateICmpNE(groupOf(before), runGroup)));
+  makeSums();
+  e.openIf(b.CreateICmpSGE(runGroup, b.getInt32(0)));
+  unsigned dim = loops.grouped->group;
+  e.bindLevel(dim, DimSet(1) << dim, b.CreateSExt(runGroup, b.getInt64Ty()), 1, nullptr);
+  addSlices();
+  e.closeLoop();
+  emitResults();
+  barrier(b); // before the next run's slices lie there
+  e.closeLoop();
+  e.closeLoop();
 }
 
 Value ProductEmitter::takeStages() {
@@ -186,6 +257,8 @@ Value ProductEmitter::takeStages() {
 void ProductEmitter::emitTiles() {
   function.launch.threads = tile.threads();
   shared = takeStages();
+  if (loops.grouped)
+    groups = function.takeShared(llvm::ArrayType::get(b.getInt32Ty(), tile.rows), "_groups");
   loader.shared = shared;
   loader.thread = function.thread;
   int64_t blocks = llvm::divideCeil(left.size, tile.rows) *

@@ -7,6 +7,9 @@
 //     sums += products of this stage
 //   the tile's sums, through shared memory, side by side: the rest of the graph; stores
 //
+// Where rows fall into groups (kernel/GroupedProduct.h) it does so once for each run of the tile's rows
+// that have one group, with that group's b, and stores the rows of the run.
+//
 // Rows and columns past the last are the last ones again (SliceLoader.h), or zeros, and not stored. How
 // products are added is said by what derives from this: ProductByThreads.cpp, ProductByCores.cpp,
 // ProductOfIntegers.cpp; and ProductByWarpgroups.cpp, where slices come otherwise, too.
@@ -15,13 +18,19 @@
 #include "passes/codegen/gpu/EntryFunction.h"
 #include "passes/codegen/gpu/ProductTile.h"
 #include "passes/codegen/gpu/SliceLoader.h"
-#include "passes/codegen/kernel/ContractionLoops.h"
+#include "passes/codegen/kernel/GroupedProduct.h"
+#include "passes/codegen/kernel/TermRange.h"
 
 namespace tessera::codegen::gpu {
 
+struct ProductLoops : ContractionLoops {
+  std::optional<TermRange> terms;          // that are not left out
+  const GroupedProduct *grouped = nullptr; // whose rows fall into groups
+};
+
 class ProductEmitter {
 public:
-  ProductEmitter(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops,
+  ProductEmitter(EntryFunction &function, NestGraph &nest, const ProductLoops &loops,
                  Multiplier multiplier, const SliceLayout &layout);
   virtual ~ProductEmitter() = default;
   void emit();
@@ -49,6 +58,8 @@ protected:
   bool isInBlocks() const { return loops.kSize > blockOfK(); }
   Value constant(int64_t value) { return b.getInt64(value); }
   Value sharedPlace(ElementKind kind, Value offset) { return e.element(shared, kind, offset); }
+  // The terms that are not left out: whole slices, or blocks.
+  void findTerms();
   // Loops over slices of k, in blocks: `add` has the slice's place, and the end of all.
   void forSlices(llvm::function_ref<void(Value k0, Value end)> add);
   int64_t stageBytes() const { return stageElements * byteSize(storedKind()); }
@@ -60,7 +71,7 @@ protected:
 
   EntryFunction &function;
   NestGraph &nest;
-  const ContractionLoops &loops;
+  const ProductLoops &loops;
   Graph &graph;
   const ProductTile tile;
   const SliceLayout &layout;
@@ -70,10 +81,16 @@ protected:
   SliceSide left, right;
   Value shared = nullptr;
   int64_t rightOffset = 0, stageElements = 0; // of its slice in a stage; of a stage
+  Value firstTerm = nullptr, endOfTerms = nullptr;
+  Value groups = nullptr, runGroup = nullptr; // of the tile's rows, in shared memory; of a run
   // Slots of a thread: of a block of k; of all blocks, if there are several.
   llvm::SmallVector<Value> parts, sums;
 
 private:
+  void findGroups();
+  void emitRuns();
+  void makeSums();
+  Value groupOf(Value row); // of the tile
   void emitTile(Value number, llvm::Instruction *before);
   void fetch(Value k0);
   void arrive(Value k0);
@@ -87,12 +104,11 @@ private:
 };
 
 // By fused multiply-adds of threads; by tensor cores, which warps use, or warpgroups.
-void emitProductByThreads(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops);
-void emitProductByCores(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops);
+void emitProductByThreads(EntryFunction &function, NestGraph &nest, const ProductLoops &loops);
+void emitProductByCores(EntryFunction &function, NestGraph &nest, const ProductLoops &loops);
 // False, and nothing is written: it does not suit them.
-bool emitProductByWarpgroups(EntryFunction &function, NestGraph &nest,
-                             const ContractionLoops &loops);
-void emitProductOfIntegers(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops);
+bool emitProductByWarpgroups(EntryFunction &function, NestGraph &nest, const ProductLoops &loops);
+void emitProductOfIntegers(EntryFunction &function, NestGraph &nest, const ProductLoops &loops);
 // Whether its operands are f16 or bf16 that tensor cores multiply.
 bool isForCores(const ContractionLoops &loops);
 

@@ -22,19 +22,22 @@ bool emitProduct(EntryFunction &function, bool &known) {
     return false;
   if (llvm::any_of(nest.roots, [](const Root &root) { return root.value.im; }))
     return true;
-  std::optional<ContractionLoops> loops = findContraction(nest);
+  std::optional<GroupedProduct> grouped = findGroupedProduct(nest);
+  std::optional<ContractionLoops> found = grouped ? grouped : findContraction(nest);
   constexpr int64_t leastTerms = 4; // of fewer, plain sums are as good
   // Nor where results lie along rows, or terms are left out (kernel/ConvolutionTaps.h).
-  if (!loops || loops->kSize < leastTerms || loops->isTurned ||
-      !loops->product->reduction->blockEnds.empty())
+  if (!found || found->kSize < leastTerms || found->isTurned ||
+      !found->product->reduction->blockEnds.empty())
     return true;
   known = true;
-  if (loops->product->reduction->isOfIntegers)
-    emitProductOfIntegers(function, nest, *loops);
-  else if (!isForCores(*loops))
-    emitProductByThreads(function, nest, *loops);
-  else if (!function.features.hasWarpgroups || !emitProductByWarpgroups(function, nest, *loops))
-    emitProductByCores(function, nest, *loops);
+  ProductLoops loops{*found, rangeOfTerms(nest.g->graph, *found), grouped ? &*grouped : nullptr};
+  if (loops.product->reduction->isOfIntegers)
+    emitProductOfIntegers(function, nest, loops);
+  else if (!isForCores(loops))
+    emitProductByThreads(function, nest, loops);
+  else if (grouped || !function.features.hasWarpgroups ||
+           !emitProductByWarpgroups(function, nest, loops))
+    emitProductByCores(function, nest, loops);
   return true;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 class ByteProducts : public CoreSums {
 public:
-  ByteProducts(EntryFunction &function, NestGraph &nest, const ContractionLoops &loops)
+  ByteProducts(EntryFunction &function, NestGraph &nest, const ProductLoops &loops)
       : CoreSums(function, nest, loops, Multiplier::ByteCores, kBytes),
         matrices(e, isSigned(unwidened(loops.a)->kind), isSigned(unwidened(loops.b)->kind)) {}
 
@@ -94,8 +94,7 @@ static bool isOfBytes(Node *operand) {
   return kind == ElementKind::I8 || kind == ElementKind::U8;
 }
 
-void emitProductOfIntegers(EntryFunction &function, NestGraph &nest,
-                           const ContractionLoops &loops) {
+void emitProductOfIntegers(EntryFunction &function, NestGraph &nest, const ProductLoops &loops) {
   if (isOfBytes(loops.a) && isOfBytes(loops.b) && loops.kSize >= kByteTerms / 2)
     ByteProducts(function, nest, loops).emit();
   else

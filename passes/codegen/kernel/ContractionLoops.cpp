@@ -5,8 +5,7 @@
 
 namespace tessera::codegen {
 
-// The only reduction in the graph, of products of matrices.
-static Node *findProduct(llvm::ArrayRef<Node *> nodes) {
+Node *findProduct(llvm::ArrayRef<Node *> nodes) {
   Node *found = nullptr;
   for (Node *node : nodes) {
     if (node->op != Op::Reduced)
@@ -80,16 +79,29 @@ std::optional<int64_t> strideOfRows(const ContractionLoops &loops, const Graph &
   return stride;
 }
 
-static std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product,
-                                                     llvm::ArrayRef<Node *> roots,
-                                                     llvm::ArrayRef<Index> stores,
+// A product, what is multiplied in it, and what its loops are read off.
+struct Multiplied {
+  Node *product, *a, *b;
+  std::vector<Node *> live;
+  llvm::ArrayRef<Index> stores;
+};
+
+static std::optional<ContractionLoops> contractionOf(const NestGraph &nest, const Multiplied &what,
                                                      bool mayBeTurned);
+
+static Multiplied multiplied(Node *product, llvm::ArrayRef<Node *> roots,
+                             llvm::ArrayRef<Index> stores) {
+  llvm::ArrayRef<Node *> operands = product->reduction->inputs[0]->operands;
+  return {product, operands[0], operands[1], Graph::reachable(roots), stores};
+}
 
 std::optional<ContractionLoops> findContraction(const NestGraph &nest) {
   Node *product = findProduct(Graph::reachable(nest.rootNodes()));
   std::optional<ContractionLoops> loops;
+  llvm::SmallVector<Index> stores = nest.stores();
   if (product)
-    loops = contractionOf(nest, product, nest.rootNodes(), nest.stores(), /*mayBeTurned=*/true);
+    loops =
+        contractionOf(nest, multiplied(product, nest.rootNodes(), stores), /*mayBeTurned=*/true);
   if (!loops || loops->kSize < (loops->isTurned ? 2 : 4))
     return std::nullopt;
   joinRows(nest.g->graph, *loops);
@@ -99,7 +111,15 @@ std::optional<ContractionLoops> findContraction(const NestGraph &nest) {
 std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product,
                                               llvm::ArrayRef<Node *> roots,
                                               llvm::ArrayRef<Index> stores) {
-  return contractionOf(nest, product, roots, stores, /*mayBeTurned=*/false);
+  return contractionOf(nest, multiplied(product, roots, stores), /*mayBeTurned=*/false);
+}
+
+std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product, Node *a,
+                                              Node *b) {
+  llvm::SmallVector<Index> stores = nest.stores();
+  Multiplied what{product, a, b, Graph::reachable(nest.rootNodes()), stores};
+  llvm::append_range(what.live, Graph::reachable({a, b}));
+  return contractionOf(nest, what, /*mayBeTurned=*/false);
 }
 
 void splitSums(const Graph &graph, llvm::ArrayRef<Node *> live, ContractionLoops &loops) {
@@ -141,18 +161,15 @@ static bool isNarrowProduct(const Graph &graph, const ContractionLoops &loops, i
          isAlong(loops.a, LoopGroup{inner.back()});
 }
 
-static std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product,
-                                                     llvm::ArrayRef<Node *> roots,
-                                                     llvm::ArrayRef<Index> stores,
+static std::optional<ContractionLoops> contractionOf(const NestGraph &nest, const Multiplied &what,
                                                      bool mayBeTurned) {
   const Graph &graph = nest.g->graph;
-  std::vector<Node *> live = Graph::reachable(roots);
   ContractionLoops loops;
-  loops.product = product;
-  Reduction &reduction = *product->reduction;
-  loops.a = reduction.inputs[0]->operands[0];
-  loops.b = reduction.inputs[0]->operands[1];
-  auto groups = collapseLoops(graph, nest.dims, live, stores);
+  loops.product = what.product;
+  Reduction &reduction = *what.product->reduction;
+  loops.a = what.a;
+  loops.b = what.b;
+  auto groups = collapseLoops(graph, nest.dims, what.live, what.stores);
   if (groups.empty())
     return std::nullopt;
   // b is the operand that has the result's innermost loop.
@@ -191,7 +208,7 @@ static std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node
   for (const Root &root : nest.roots)
     if (auto stride = strideOf(root.offset, loops.n); !stride || (*stride != 1 && !loops.isTurned))
       return std::nullopt;
-  splitSums(graph, live, loops);
+  splitSums(graph, what.live, loops);
   return loops;
 }
 

@@ -34,6 +34,11 @@ std::optional<ContractionLoops> findContraction(const NestGraph &nest);
 std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product,
                                               llvm::ArrayRef<Node *> roots,
                                               llvm::ArrayRef<Index> stores);
+// The same of a product of `a` and `b`, which are computed otherwise than in the graph.
+std::optional<ContractionLoops> contractionOf(const NestGraph &nest, Node *product, Node *a,
+                                              Node *b);
+// The only reduction in a graph, if it is a product of matrices; else null.
+Node *findProduct(llvm::ArrayRef<Node *> nodes);
 // Fills in the loops of k.
 void splitSums(const Graph &graph, llvm::ArrayRef<Node *> live, ContractionLoops &loops);
 

@@ -88,6 +88,9 @@ private:
   Element constant(mlir::Operation *op, IndexRange index);
   Element reduction(mlir::Operation *op, unsigned result, IndexRange index, Node *mask,
                     bool &known);
+  // Of a sum that selects from the products of all groups: that of the row's own (SelectedProduct.h);
+  // empty where it is another sum.
+  Element selectedTerm(mlir::Operation *op, IndexRange index, Node *mask);
   // A dimension that `reduction` runs over.
   Index reducedLoop(mlir::Operation *op, unsigned i, int64_t size, Reduction &reduction);
   bool reduceInputs(mlir::Operation *op, IndexRange index, Node *mask, Reduction &reduction);

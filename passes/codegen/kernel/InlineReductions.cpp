@@ -23,6 +23,9 @@ Element GraphBuilder::reduction(mlir::Operation *op, unsigned result, IndexRange
     known = false;
     return {};
   }
+  if (mlir::isa<ReduceOp>(op))
+    if (Element term = selectedTerm(op, index, mask))
+      return term;
   // However a dimension of one element is counted, it is one reduction.
   Indices counted(index);
   for (auto [i, size] : llvm::zip(counted, shapeOf(op->getResult(result))))

@@ -6,12 +6,14 @@
 #include "passes/codegen/kernel/AttentionLoops.h"
 #include "passes/codegen/kernel/ContractionWork.h"
 #include "passes/codegen/kernel/GradientWork.h"
+#include "passes/codegen/kernel/GroupedProduct.h"
 #include "passes/codegen/kernel/LibraryCall.h"
 #include "passes/codegen/kernel/LoopKernel.h"
 #include "passes/codegen/kernel/Partition.h"
 #include "passes/codegen/kernel/RunningLoops.h"
 #include "passes/codegen/kernel/ShortRows.h"
 #include "passes/codegen/kernel/SortOrder.h"
+#include "passes/codegen/kernel/TermRange.h"
 #include "passes/codegen/kernel/TurnedLoads.h"
 #include "passes/codegen/kernel/WindowSums.h"
 #include "passes/codegen/kernel/WorkMemo.h"
@@ -176,6 +178,8 @@ public:
 
   void count() {
     product = findContraction(nest);
+    if (std::optional<GroupedProduct> grouped = product ? std::nullopt : findGroupedProduct(nest))
+      product = *grouped;
     if (product) {
       turned.reset();
       countProduct(*product);
@@ -403,14 +407,24 @@ private:
     work.moved += 5 * 4 * scores; // a row of them lies in a cache
   }
 
+  // Groups of terms are taken to be of one size.
+  double shareOfTerms(const ContractionLoops &loops) {
+    std::optional<TermRange> terms = rangeOfTerms(nest.g->graph, loops);
+    double share = terms && terms->low && terms->high ? 1 / pointsOf(terms->low->deps) : 1;
+    return std::max(share, 1 / double(loops.kSize));
+  }
+
   void countProduct(const ContractionLoops &loops) {
     cost::Product made = productOf(graph, loops);
     made.k *= nest.shareInPhases();
+    made.k *= shareOfTerms(loops);
     work.grid = std::max(work.grid, cellsOf(graph, loops, made));
     work.flops += made.flops();
     inProduct.insert(loops.product);
     inProduct.insert(loops.product->reduction->inputs[0]);
-    for (Node *node : {loops.a, loops.b, unwidened(loops.a), unwidened(loops.b)})
+    llvm::ArrayRef<Node *> read = loops.product->reduction->inputs[0]->operands;
+    for (Node *node : {loops.a, loops.b, unwidened(loops.a), unwidened(loops.b), read[0], read[1],
+                       unwidened(read[0]), unwidened(read[1])})
       if (node->op == Op::Load || node->op == Op::Convert)
         inProduct.insert(node);
     writesStrips = made.n > kColumnsOfStrips && !made.isTurned;

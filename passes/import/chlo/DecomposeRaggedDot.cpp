@@ -58,6 +58,8 @@ private:
   Value zero(Type element) { return stablehlo::zero(b, loc, element); }
   Value groupEnds(Value sizes, int64_t d, bool withOwn);
   Value inGroup(ArrayRef<int64_t> shape, int64_t group, int64_t along, ArrayRef<int64_t> prefix);
+  Value groupOfRows(ArrayRef<int64_t> shape);
+  Value sizesAsIndex();
   Value byRows();
   Value byContraction();
 
@@ -89,15 +91,35 @@ Value RaggedDot::groupEnds(Value sizes, int64_t d, bool withOwn) {
   return stablehlo::sumOver(b, loc, kept, d);
 }
 
+Value RaggedDot::sizesAsIndex() {
+  auto given = op.getGroupSizes().getType();
+  if (given.getElementType() == index)
+    return op.getGroupSizes();
+  return stablehlo::ConvertOp::create(b, loc, RankedTensorType::get(given.getShape(), index),
+                                      op.getGroupSizes());
+}
+
+// The number of each row's group, that of groups for rows past the last one: of the groups that end
+// before the row. `shape`: that of group_sizes with rows in the place of groups.
+Value RaggedDot::groupOfRows(ArrayRef<int64_t> shape) {
+  int64_t rows = static_cast<int64_t>(shape.size()) - 1;
+  Dims all(shape);
+  all.push_back(op.getGroupSizes().getType().getShape().back());
+  Dims into = llvm::to_vector(llvm::seq<int64_t>(0, rows));
+  into.push_back(rows + 1);
+  Value ends = broadcast(groupEnds(sizesAsIndex(), rows, true), all, into);
+  auto place = RankedTensorType::get(all, index);
+  Value at = stablehlo::IotaOp::create(b, loc, place, rows);
+  Value isPast = stablehlo::CompareOp::create(b, loc, ends, at, stablehlo::ComparisonDirection::LE);
+  return stablehlo::sumOver(b, loc, stablehlo::ConvertOp::create(b, loc, place, isPast), rows + 1);
+}
+
 // For an array of `shape`: whether the position in dimension `along` is in the group that the
 // position in dimension `group` names. `prefix`: the dimensions that group_sizes has before groups.
 Value RaggedDot::inGroup(ArrayRef<int64_t> shape, int64_t group, int64_t along,
                          ArrayRef<int64_t> prefix) {
   auto given = op.getGroupSizes().getType();
-  Value sizes = op.getGroupSizes();
-  if (given.getElementType() != index)
-    sizes =
-        stablehlo::ConvertOp::create(b, loc, RankedTensorType::get(given.getShape(), index), sizes);
+  Value sizes = sizesAsIndex();
   Dims into(prefix.take_front(given.getRank() - 1));
   into.push_back(group);
   auto spread = [&](bool withOwn) {
@@ -115,7 +137,7 @@ Value RaggedDot::byRows() {
   int64_t group = dims.getRhsGroupDimensions().front();
   ArrayRef<int64_t> batching = dims.getLhsBatchingDimensions();
   // The product has batches, rows and columns like the result, and the group among its columns.
-  Dims shape, prefix;
+  Dims shape;
   int64_t along = 0, groupAt = 0;
   for (int64_t d : batching)
     shape.push_back(lhs.getDimSize(d));
@@ -133,16 +155,22 @@ Value RaggedDot::byRows() {
       groupAt = shape.size();
     shape.push_back(rhs.getDimSize(d));
   }
-  // group_sizes has the dimensions before the ragged one, in the product's order.
-  for (int64_t d = 0; d < along; ++d)
-    prefix.push_back(d);
   Value product =
       dot(op.getLhs(), op.getRhs(), type.clone(shape), batching, dims.getRhsBatchingDimensions(),
           dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions());
   Value nothing = broadcast(zero(type.getElementType()), shape, {});
-  Value own =
-      stablehlo::SelectOp::create(b, loc, inGroup(shape, groupAt, along, prefix), product, nothing);
-  return stablehlo::sumOver(b, loc, own, groupAt);
+  // group_sizes has the dimensions before the ragged one, in the product's order, or none of them.
+  int64_t rank = op.getGroupSizes().getType().getRank();
+  Dims ofRows(ArrayRef<int64_t>(shape).take_front(rank - 1));
+  ofRows.push_back(shape[along]);
+  Dims into = llvm::to_vector(llvm::seq<int64_t>(0, rank - 1));
+  into.push_back(along);
+  Value own = stablehlo::CompareOp::create(
+      b, loc, broadcast(groupOfRows(ofRows), shape, into),
+      stablehlo::IotaOp::create(b, loc, RankedTensorType::get(shape, index), groupAt),
+      stablehlo::ComparisonDirection::EQ);
+  return stablehlo::sumOver(b, loc, stablehlo::SelectOp::create(b, loc, own, product, nothing),
+                            groupAt);
 }
 
 Value RaggedDot::byContraction() {

@@ -56,7 +56,7 @@ MUTANTS = [
            "alongBase = ⟦moved(a0, highest(along) - mostAlong)⟧;", "a0",
            "the last block of a transpose starts where it is, its squares are moved back: sizes over 32 that leave a small rest"),
     mutant("codegen.tile-rows-twice", TILES,
-           "Value r = e.openLoop(⟦isShared && tile.skipM ? tile.skipM : e.i64(0)⟧, e.i64(plan.rows), 1, false);", "e.i64(0)",
+           "Value from = ⟦isShared && tile.skipM ? tile.skipM : e.i64(0)⟧, to = e.i64(plan.rows);", "e.i64(0)",
            "a product whose epilogue overwrites an operand: rows that two tiles share go through it twice"),
     mutant("codegen.tile-columns-twice", TILES,
            "finishRow(tile.n0, ⟦isShared ? tile.skipN : nullptr⟧,", "nullptr",
