@@ -15,7 +15,8 @@ bool ConstantExpressions::add(Operation *op) {
   }
   if (op->getNumOperands() == 0 || op->getNumResults() != 1 || op->getNumRegions() != 0)
     return false;
-  if (isa<BroadcastInDimOp, ReshapeOp, SliceOp, ElementwiseOpInterface>(op)) {
+  if (isa<BroadcastInDimOp, ReshapeOp, SliceOp, ElementwiseOpInterface, sdy::PropagationBarrierOp>(
+          op)) {
     bool constant = llvm::all_of(op->getOperands(), [&](Value operand) {
       Operation *definition = operand.getDefiningOp();
       return definition && constants.contains(definition);

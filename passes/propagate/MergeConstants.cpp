@@ -1,5 +1,6 @@
 // Merges copies of a constant expression that ended with the same sharding: the reverse of
-// tessera-split-constants. Passes.td shows an example.
+// tessera-split-constants. A copy whose use was a constraint or a group that is gone by now goes,
+// too. Passes.td shows an example.
 #include "passes/propagate/ConstantExpressions.h"
 #include "passes/propagate/Passes.h"
 
@@ -14,13 +15,13 @@ using namespace mlir;
 
 namespace {
 
-void mergeIn(Block &block, ConstantExpressions &expressions) {
+void mergeIn(Block &block, ConstantExpressions &expressions, SmallVectorImpl<Operation *> &kept) {
   std::unordered_multimap<size_t, Operation *> seen;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (!expressions.add(&op)) {
       for (Region &region : op.getRegions())
         for (Block &inner : region)
-          mergeIn(inner, expressions);
+          mergeIn(inner, expressions, kept);
       continue;
     }
     size_t hash = OperationEquivalence::computeHash(&op, OperationEquivalence::directHashValue,
@@ -33,6 +34,7 @@ void mergeIn(Block &block, ConstantExpressions &expressions) {
     });
     if (same == end) {
       seen.emplace(hash, &op);
+      kept.push_back(&op);
       continue;
     }
     op.replaceAllUsesWith(same->second);
@@ -44,7 +46,11 @@ void mergeIn(Block &block, ConstantExpressions &expressions) {
 struct MergeConstants : impl::MergeConstantsBase<MergeConstants> {
   void runOnOperation() override {
     ConstantExpressions expressions;
-    mergeIn(*getOperation().getBody(), expressions);
+    SmallVector<Operation *> kept;
+    mergeIn(*getOperation().getBody(), expressions, kept);
+    for (Operation *op : llvm::reverse(kept))
+      if (op->use_empty())
+        op->erase();
   }
 };
 

@@ -49,7 +49,7 @@ def SplitConstants : Pass<"tessera-split-constants", "::mlir::ModuleOp"> {
     %3 = stablehlo.constant dense<0.0> : tensor<8xf32>
     %2 = stablehlo.add %y, %3 : tensor<8xf32>
     ```
-    Two operands of one op (a loop's zeros, say) included. Scalars are shared: nothing shards them.
+    Two operands of one op (a loop's zeros, say) included. A propagation barrier of a constant is part of the expression; a sharding group of one holds all its copies. Scalars are shared: nothing shards them.
   }];
 }
 
@@ -104,7 +104,7 @@ def MergeConstants : Pass<"tessera-merge-constants", "::mlir::ModuleOp"> {
     // uses of %1 use %0
     %2 = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{} ]>]>} dense<0.0> : tensor<8xf32>
     ```
-    The reverse of `--tessera-split-constants`.
+    The reverse of `--tessera-split-constants`. Copies that nothing uses any more (what used them was a constraint or a group) go.
   }];
 }
 

@@ -248,3 +248,25 @@ func.func public @main(%a: tensor<16x4x4x128xf32> {sdy.sharding = #sdy.sharding<
   %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<16x4x4x128xf32>, tensor<3x3x128x128xf32>) -> tensor<16x4x4x128xf32>
   return %0 : tensor<16x4x4x128xf32>
 }
+// -----
+// A sharding group of a constant holds all its copies.
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+func.func @main(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %b: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>},
+                %c: tensor<8x16xf32>) -> (tensor<8x16xf32>, tensor<8x16xf32>, tensor<8x16xf32>) {
+  %0 = stablehlo.iota dim = 1 : tensor<8x16xf32>
+  sdy.sharding_group %0 group_id=1 : tensor<8x16xf32>
+  sdy.sharding_group %c group_id=1 : tensor<8x16xf32>
+  %1 = stablehlo.add %a, %0 : tensor<8x16xf32>
+  %2 = stablehlo.add %b, %0 : tensor<8x16xf32>
+  return %1, %2, %c : tensor<8x16xf32>, tensor<8x16xf32>, tensor<8x16xf32>
+}
+// -----
+// A barrier of a constant is one for each use.
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+func.func @main(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %b: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) -> (tensor<8x16xf32>, tensor<8x16xf32>) {
+  %0 = stablehlo.iota dim = 1 : tensor<8x16xf32>
+  %1 = sdy.propagation_barrier %0 allowed_direction=BACKWARD : tensor<8x16xf32>
+  %2 = stablehlo.add %a, %1 : tensor<8x16xf32>
+  %3 = stablehlo.add %b, %1 : tensor<8x16xf32>
+  return %2, %3 : tensor<8x16xf32>, tensor<8x16xf32>
+}

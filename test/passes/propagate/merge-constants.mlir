@@ -19,3 +19,12 @@ func.func @main(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf3
   %5 = stablehlo.add %x, %2 : tensor<8xf32>
   return %3, %4, %5 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
+
+// What nothing uses any more goes, with what only it used. Wrong would be: arrays that no result needs.
+// CHECK-LABEL: @unused
+func.func @unused(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK-NEXT: return
+  %0 = stablehlo.iota dim = 0 : tensor<8xf32>
+  %1 = stablehlo.negate %0 : tensor<8xf32>
+  return %x : tensor<8xf32>
+}

@@ -54,3 +54,40 @@ func.func @choice(%x: tensor<8xi32>, %y: tensor<8xi32>) -> (tensor<8xi32>, tenso
   %1 = stablehlo.add %y, %e : tensor<8xi32>
   return %0, %1 : tensor<8xi32>, tensor<8xi32>
 }
+
+// A group of a constant is one of all its copies. Wrong would be: a copy for the group alone, so that what it says of
+// the constant reaches none of its uses.
+// CHECK: @group
+func.func @group(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  // CHECK: %[[I1:.*]] = stablehlo.iota
+  // CHECK: sdy.sharding_group %[[I1]] group_id=3
+  // CHECK: %[[I2:.*]] = stablehlo.iota
+  // CHECK: sdy.sharding_group %[[I2]] group_id=3
+  // CHECK-NOT: stablehlo.iota
+  // CHECK-NOT: sdy.sharding_group
+  %i = stablehlo.iota dim = 0 : tensor<8xf32>
+  sdy.sharding_group %i group_id=3 : tensor<8xf32>
+  // CHECK: stablehlo.add %{{.*}}, %[[I1]]
+  // CHECK: stablehlo.add %{{.*}}, %[[I2]]
+  %0 = stablehlo.add %x, %i : tensor<8xf32>
+  %1 = stablehlo.add %y, %i : tensor<8xf32>
+  // CHECK: %[[ALONE:.*]] = stablehlo.iota
+  // CHECK: sdy.sharding_group %[[ALONE]] group_id=4
+  %alone = stablehlo.iota dim = 0 : tensor<9xf32>
+  sdy.sharding_group %alone group_id=4 : tensor<9xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// A barrier of a constant is copied with it: it is an identity.
+// CHECK: @barred
+func.func @barred(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %i = stablehlo.iota dim = 0 : tensor<8xf32>
+  // CHECK: %[[B1:.*]] = sdy.propagation_barrier
+  // CHECK: %[[B2:.*]] = sdy.propagation_barrier
+  %b = sdy.propagation_barrier %i allowed_direction=BACKWARD : tensor<8xf32>
+  // CHECK: stablehlo.add %{{.*}}, %[[B1]]
+  // CHECK: stablehlo.add %{{.*}}, %[[B2]]
+  %0 = stablehlo.add %x, %b : tensor<8xf32>
+  %1 = stablehlo.add %y, %b : tensor<8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
