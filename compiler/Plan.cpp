@@ -16,6 +16,7 @@
 #include "lib/plan/Beside.h"
 #include "lib/plan/HiddenSearch.h"
 #include "lib/plan/Layouts.h"
+#include "lib/plan/LeastTrials.h"
 #include "lib/plan/Meshes.h"
 #include "lib/plan/Ranking.h"
 #include "lib/plan/Search.h"
@@ -314,10 +315,8 @@ private:
     return refined;
   }
 
-  // Where no plan fits: what they need at least, and whether that does. Of those that are given more than
-  // there is, which is for the error alone, a few: what holds least as it is comes first.
+  // Where no plan fits: what they need at least, and whether that does.
   void tryLeast() {
-    constexpr size_t kMostOps = 3000; // of all that are tried in vain
     std::vector<Candidate *> tooLarge;
     for (Candidate &each : candidates) {
       if (each.isTried && isPossible(each))
@@ -325,20 +324,15 @@ private:
       if (each.isTried && each.tried.isTooLarge)
         tooLarge.push_back(&each);
     }
-    int64_t bound = scheduleOf(*source.imported).memory.value_or(0), least = 0;
-    auto hasRoom = [&](const Candidate *each) { return each->tried.givenBytes < bound; };
-    llvm::stable_sort(tooLarge, [](const Candidate *a, const Candidate *b) {
-      return a->tried.peakBytes < b->tried.peakBytes;
-    });
-    size_t inVain = 1 + kMostOps / (source.plain().graph.ops.size() + 1);
-    for (Candidate *each : tooLarge) {
-      bool isHopeless = !hasRoom(each);
-      if (isHopeless && (inVain == 0 || (least && each->tried.givenBytes >= least)))
-        continue;
-      inVain -= isHopeless;
-      tryCandidate(source, *each, {.fewest = !compilesSeveral(), .triesLeast = true});
-      if (int64_t needs = needed(*each); needs && (!least || needs < least))
-        least = needs;
+    std::vector<plan::TooLarge> plans;
+    for (const Candidate *each : tooLarge)
+      plans.push_back({each->tried.peakBytes, each->tried.givenBytes});
+    plan::LeastTrials trials(plans, scheduleOf(*source.imported).memory.value_or(0),
+                             source.plain().graph.ops.size());
+    while (std::optional<size_t> number = trials.next()) {
+      Candidate &each = *tooLarge[*number];
+      tryCandidate(source, each, {.fewest = !compilesSeveral(), .triesLeast = true});
+      trials.needs(needed(each));
     }
   }
 

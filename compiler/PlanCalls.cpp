@@ -1,5 +1,7 @@
 #include "compiler/PlanCalls.h"
 
+#include "passes/OpsWithin.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -16,12 +18,6 @@ constexpr size_t kMostOps =
     20000; // of copies: larger programs are folded, and equal layers lie alike
 
 constexpr int kMostDepth = 16; // of functions that call each other
-
-size_t countOps(Operation *op) {
-  size_t count = 0;
-  op->walk([&](Operation *) { ++count; });
-  return count;
-}
 
 // The calls of each private function, in program order; none of what else refers to.
 llvm::MapVector<func::FuncOp, SmallVector<func::CallOp>> callsOf(ModuleOp module) {

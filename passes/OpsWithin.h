@@ -1,7 +1,8 @@
-// The ops of one kind, found before any of them is changed: a walk must not go over what is rewritten
-// meanwhile.
+// The ops within an op: of one kind, found before any of them is changed, as a walk must not go over what
+// is rewritten meanwhile; and how many there are.
 #pragma once
 
+#include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace tessera {
@@ -11,6 +12,13 @@ template <typename Op, typename Root> llvm::SmallVector<Op> opsWithin(Root &&roo
   llvm::SmallVector<Op> ops;
   root.walk([&](Op op) { ops.push_back(op); });
   return ops;
+}
+
+// With `root`, and all that is inside of others.
+inline size_t countOps(mlir::Operation *root) {
+  size_t count = 0;
+  root->walk([&](mlir::Operation *) { ++count; });
+  return count;
 }
 
 } // namespace tessera

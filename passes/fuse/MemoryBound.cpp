@@ -2,6 +2,7 @@
 
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
+#include "passes/OpsWithin.h"
 #include "passes/codegen/Passes.h"
 #include "passes/fuse/FormKernels.h"
 #include "passes/fuse/RematCopies.h"
@@ -28,7 +29,6 @@ constexpr int kParts = 8;        // of the peak, of which all but the last two a
 constexpr size_t kStraight = 4;  // programs of these that are measured
 constexpr int kTried = 3;        // bounds that the least is tried with
 constexpr int kMargin = 64;      // part of the arena that a target stays below
-constexpr size_t kLarge = 10000; // ops: some fifty programs of so many would take minutes
 constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max() / 2;
 
 FailureOr<MemoryFigures> figuresWithScratch(ModuleOp module, codegen::KernelScratch &scratch) {
@@ -294,12 +294,6 @@ FailureOr<std::vector<const LowerProgram *>> MemoryBound::lowOnes() {
   return low;
 }
 
-static size_t countOps(ModuleOp module) {
-  size_t count = 0;
-  module.walk([&](Operation *) { ++count; });
-  return count;
-}
-
 // The program as it is, or straight down as far as it goes.
 FailureOr<MeasuredProgram> MemoryBound::leastOfTwo() {
   FailureOr<const LowerProgram *> lower = straightTo(0);
@@ -314,7 +308,7 @@ FailureOr<MeasuredProgram> MemoryBound::leastOfTwo() {
 
 // An order is chosen by an estimate: one that was asked for less may hold more than another.
 FailureOr<MeasuredProgram> MemoryBound::least(int64_t wanted) {
-  if (hasNoRoom(wanted) && countOps(module) > kLarge)
+  if (hasNoRoom(wanted) && countOps(module) > large)
     return leastOfTwo();
   for (Way &way : ways)
     if (failed(onTheWay(way, kWay)))

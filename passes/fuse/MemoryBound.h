@@ -52,9 +52,12 @@ void sizeScratch(mlir::ModuleOp module, codegen::KernelScratch &scratch);
 
 class MemoryBound {
 public:
-  // `module` as it is before its kernels are formed. With `predicts`, what is measured has seconds.
-  explicit MemoryBound(mlir::ModuleOp module, bool predicts = false)
-      : module(module), predicts(predicts) {}
+  static constexpr size_t kLarge = 10000; // ops: some fifty programs of so many would take minutes
+
+  // `module` as it is before its kernels are formed. With `predicts`, what is measured has seconds. With
+  // more ops than `large` little is tried where nothing can fit.
+  explicit MemoryBound(mlir::ModuleOp module, bool predicts = false, size_t large = kLarge)
+      : module(module), predicts(predicts), large(large) {}
 
   mlir::LogicalResult begin();
   // The program without a bound.
@@ -64,6 +67,11 @@ public:
   // The one that needs least, which fits into what it says: `fitInto` that finds one. Where nothing fits
   // into what is wanted, of large programs one that needs little.
   mlir::FailureOr<MeasuredProgram> least(int64_t wanted);
+
+  // What the caller holds, once a program was measured.
+  int64_t callersBytes() const { return arguments + outputs; }
+  // Programs whose kernels were formed on trial, beside the one as it is.
+  size_t countTried() const { return ways[0].steps.size() + ways[1].steps.size() + aimed.size(); }
 
 private:
   using Lowered = mlir::FailureOr<std::unique_ptr<LowerProgram>>;
@@ -93,12 +101,13 @@ private:
                                                           double ratio);
 
   // Not even for what the program is given and what it returns.
-  bool hasNoRoom(int64_t bytes) const { return bytes <= arguments + outputs; }
+  bool hasNoRoom(int64_t bytes) const { return bytes <= callersBytes(); }
 
   codegen::WorkMemo memo;
   codegen::KernelScratch scratch;
   mlir::ModuleOp module;
   bool predicts;
+  size_t large;
   int64_t arguments = 0, outputs = 0;  // bytes
   std::unique_ptr<LowerProgram> first; // the program as it is
   Way ways[2] = {{.makesLater = false}, {.makesLater = true}};

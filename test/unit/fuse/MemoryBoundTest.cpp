@@ -1,0 +1,69 @@
+// What is tried to find the least memory that a program needs.
+#include "passes/fuse/MemoryBound.h"
+
+#include "compiler/Registration.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using tessera::fuse::MeasuredProgram;
+
+namespace {
+
+// Its tanh is computed again where there is little room, and its last sum before its product.
+constexpr const char *kProgram = R"(
+  func.func @main(%x: tensor<64x64xf32>, %v: tensor<64x256xf32>, %w: tensor<256x64xf32>) -> tensor<64x64xf32> {
+    %a = stablehlo.tanh %x : tensor<64x64xf32>
+    %b = stablehlo.dot_general %a, %v, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x256xf32>) -> tensor<64x256xf32>
+    %c = stablehlo.dot_general %b, %w, contracting_dims = [1] x [0] : (tensor<64x256xf32>, tensor<256x64xf32>) -> tensor<64x64xf32>
+    %d = stablehlo.dot_general %c, %a, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    return %d : tensor<64x64xf32>
+  })";
+
+struct MemoryBound : testing::Test {
+  MemoryBound() {
+    DialectRegistry registry;
+    tessera::registerDialects(registry);
+    context.appendDialectRegistry(registry);
+    module = parseSourceString<ModuleOp>(kProgram, &context);
+  }
+
+  // Of a search that takes programs of more ops than `large` for large ones, for a bound.
+  MeasuredProgram least(tessera::fuse::MemoryBound &search, int64_t bound) {
+    EXPECT_TRUE(succeeded(search.begin()));
+    auto fitting = search.fitInto(bound);
+    EXPECT_TRUE(succeeded(fitting) && !*fitting);
+    auto least = search.least(bound);
+    EXPECT_TRUE(succeeded(least));
+    return *least;
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+};
+
+// Where a large program's arguments alone are too much, two programs are measured, for the error: in the
+// order that tries hardest, and neither is one of the steps down.
+TEST_F(MemoryBound, OfALargeProgramWithoutRoomTwoAreMeasured) {
+  tessera::fuse::MemoryBound large(*module, /*predicts=*/false, /*large=*/3);
+  MeasuredProgram few = least(large, 1);
+  EXPECT_EQ(few.allowed, large.callersBytes());
+  tessera::fuse::MemoryBound small(*module);
+  MeasuredProgram many = least(small, 1);
+  EXPECT_GE(few.bytes, many.bytes);
+  EXPECT_LT(few.bytes, large.callersBytes() * 2);
+  EXPECT_EQ(large.countTried(), 1); // straight down
+  EXPECT_GT(small.countTried(), 1);
+}
+
+// With room for these, all is tried: what is named fits.
+TEST_F(MemoryBound, OfALargeProgramWithRoomAllIsTried) {
+  tessera::fuse::MemoryBound small(*module);
+  MeasuredProgram all = least(small, 1);
+  tessera::fuse::MemoryBound large(*module, /*predicts=*/false, /*large=*/3);
+  EXPECT_EQ(least(large, small.callersBytes() + 1).bytes, all.bytes);
+}
+
+} // namespace
