@@ -1,4 +1,5 @@
 // One operation on scalars or vectors, by StableHLO's rules for the corner cases.
+#include "passes/codegen/cpu/BfloatVectors.h"
 #include "passes/codegen/cpu/DoubleMath.h"
 #include "passes/codegen/cpu/Emitter.h"
 #include "passes/codegen/cpu/TinyFloat.h"
@@ -29,6 +30,8 @@ Value Emitter::fromMemory(ElementKind kind, Value stored) {
   llvm::Type *type = stored->getType();
   if (kind == ElementKind::I1)
     return b.CreateICmpNE(stored, llvm::Constant::getNullValue(type));
+  if (kind == ElementKind::BF16 && features.bf16Words)
+    return widenBf16(b, stored);
   if (kind == ElementKind::BF16) {
     Value wide = b.CreateShl(b.CreateZExt(stored, likeType(type, b.getInt32Ty())), 16);
     return b.CreateBitCast(wide, likeType(type, b.getFloatTy()));
@@ -47,6 +50,10 @@ Value Emitter::toMemory(ElementKind kind, Value value) {
   llvm::Type *type = value->getType();
   if (kind == ElementKind::I1)
     return b.CreateZExt(value, likeType(type, b.getInt8Ty()));
+  if (auto found = narrowed.find({value, kind}); found != narrowed.end())
+    return found->second;
+  if (kind == ElementKind::BF16 && features.bf16Words)
+    return narrowToBf16(b, value);
   if (kind == ElementKind::BF16 && features.bf16)
     return b.CreateBitCast(b.CreateFPTrunc(value, likeType(type, b.getBFloatTy())),
                            likeType(type, b.getInt16Ty()));
@@ -66,13 +73,13 @@ Value Emitter::toMemory(ElementKind kind, Value value) {
 }
 
 Value Emitter::round(ElementKind kind, Value value) {
-  if (kind == ElementKind::F16)
-    return fromMemory(kind, toMemory(kind, value));
-  if (isTinyFloat(kind))
-    return decodeTinyFloat(b, kind, encodeTinyFloat(b, kind, value));
-  if (kind != ElementKind::BF16)
+  if (!isNarrowFloat(kind))
     return value;
-  return features.bf16 ? fromMemory(kind, toMemory(kind, value)) : roundToBf16(b, value);
+  if (kind == ElementKind::BF16 && !features.bf16)
+    return roundToBf16(b, value);
+  Value stored = toMemory(kind, value), rounded = fromMemory(kind, stored);
+  narrowed[{rounded, kind}] = stored;
+  return rounded;
 }
 
 // f64 to f32 so that rounding once more gives what rounding the f64 would (S. Boldo and G.

@@ -22,6 +22,7 @@ llvm::Expected<CpuTarget> CpuTarget::of(target::Processor processor) {
   auto has = [&](const char *name) { return llvm::is_contained(processor.features, name); };
   VectorFeatures vectors{.bytes = bits / 8,
                          .bf16 = has("avx512bf16"),
+                         .bf16Words = bits == 512 && has("avx512bf16") && has("avx512bw"),
                          .f16 = has("f16c"),
                          .bf16Tiles = has("amx-tile") && has("amx-bf16"),
                          .masks = has("avx512f"),

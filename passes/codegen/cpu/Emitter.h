@@ -158,6 +158,8 @@ private:
   // null).
   void split(Index index, Value &base, int64_t &stride, Value &perLane);
 
+  // Rounded numbers of narrow floats, as they are stored: rounding them again would take as long.
+  llvm::DenseMap<std::pair<Value, ElementKind>, Value> narrowed;
   llvm::DenseMap<Node *, Value>
       locals; // External nodes and what is computed from them, in a reducer
 };

@@ -36,6 +36,7 @@ TEST(CpuTargetTest, Levels) {
   EXPECT_FALSE(fourth.bf16);
   EXPECT_TRUE(fourth.masks);
   EXPECT_TRUE(targetOf("znver4").vectors.bf16);
+  EXPECT_TRUE(targetOf("znver4").vectors.bf16Words);
   EXPECT_FALSE(targetOf("znver4").vectors.bf16Tiles);
   EXPECT_TRUE(targetOf("sapphirerapids").vectors.bf16Tiles);
 }
@@ -45,6 +46,10 @@ TEST(CpuTargetTest, VectorsAreThoseOfTheInstructionSets) {
   target::Processor fourth = targetOf("x86-64-v4").processor;
   fourth.vectorBits = 256; // narrower ones may be asked for
   EXPECT_EQ(llvm::cantFail(CpuTarget::of(fourth)).vectors.bytes, 32u);
+  target::Processor zen = targetOf("znver4").processor;
+  zen.vectorBits = 256;
+  EXPECT_TRUE(llvm::cantFail(CpuTarget::of(zen)).vectors.bf16);
+  EXPECT_FALSE(llvm::cantFail(CpuTarget::of(zen)).vectors.bf16Words);
   for (unsigned bits : {0u, 64u, 384u, 1024u}) {
     fourth.vectorBits = bits;
     EXPECT_EQ(errorOf(fourth), "processor 'x86-64-v4' with vectors of " + std::to_string(bits) +

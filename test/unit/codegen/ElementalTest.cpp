@@ -1,6 +1,8 @@
 // Kernels that are functions of an index, at sizes that leave rests of vectors.
 #include "test/unit/codegen/KernelRun.h"
 
+#include <array>
+#include <bit>
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -23,6 +25,38 @@ TEST(Elemental, EverySizeIsCovered) {
                          "%e = stablehlo.exponential %x : " + t + "\nexec.yield %e : " + t, {x});
     for (int64_t i = 0; i < n; ++i)
       ASSERT_NEAR(out[0][i], std::exp(x[i]), 1e-6 * std::exp(x[i])) << n << " at " << i;
+  }
+}
+
+// To nearest, ties to even; NaN stays NaN, and what is too large becomes infinite. By registers, halves of them and rests.
+TEST(Elemental, RoundsToBf16) {
+  auto rounded = [](float x) {
+    auto bits = std::bit_cast<uint32_t>(x);
+    if (std::isnan(x))
+      return x;
+    return std::bit_cast<float>((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000);
+  };
+  for (int64_t n : {1, 8, 16, 31, 32, 33, 48, 64, 100, 4099}) {
+    std::string t = tensor({n}), narrow = tensor({n}, "bf16");
+    Floats x = numbers(n);
+    constexpr std::array<uint32_t, 12> corners = {0x3f808000, 0x3f818000, 0x3f808001, 0x3f817fff,
+                                                  0x7f7fffff, 0xff7f8000, 0x7f800000, 0xff800000,
+                                                  0x7fc00000, 0xffc00001, 0x80000000, 0x00ffffff};
+    for (int64_t i = 0; i < n; i += 2)
+      x[i] = std::bit_cast<float>(corners[i / 2 % corners.size()]);
+    auto out =
+        runKernel("(%x: " + t + ") -> " + t,
+                  "%n = stablehlo.convert %x : (" + t + ") -> " + narrow +
+                      "\n%m = stablehlo.negate %n : " + narrow + "\n%w = stablehlo.convert %m : (" +
+                      narrow + ") -> " + t + "\nexec.yield %w : " + t,
+                  {x});
+    for (int64_t i = 0; i < n; ++i) {
+      if (std::isnan(x[i]))
+        ASSERT_TRUE(std::isnan(out[0][i])) << n << " at " << i;
+      else
+        ASSERT_EQ(std::bit_cast<uint32_t>(out[0][i]), std::bit_cast<uint32_t>(-rounded(x[i])))
+            << n << " at " << i;
+    }
   }
 }
 
