@@ -1,6 +1,7 @@
 // Loads and stores: contiguous, invariant, strided, or lane by lane.
 #include "passes/codegen/cpu/Emitter.h"
 
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Constants.h"
 
 namespace tessera::codegen {
@@ -140,6 +141,38 @@ bool Emitter::reachesFar(Node *node) {
   return low < -near || high > elements + near;
 }
 
+// Read everything between, then pick. The parts of complex numbers share their loads this way.
+static Value loadApart(Emitter &e, Node *node, Value base, int64_t stride) {
+  auto &b = e.b;
+  llvm::Type *type = memoryType(node->kind, b.getContext());
+  unsigned width = e.vectorLevel()->lanes, part = std::min(width, 32u);
+  int64_t phase = (node->index->constant % stride + stride) % stride;
+  for (auto [dim, factor] : node->index->dims)
+    if (factor % stride)
+      phase = 0;
+  if (!node->index->nodes.empty())
+    phase = 0;
+  llvm::SmallVector<llvm::Constant *> exists;
+  llvm::SmallVector<int> picks;
+  for (unsigned i = 0; i < part; ++i)
+    picks.push_back(phase + i * stride);
+  int64_t wide = llvm::PowerOf2Ceil(picks.back() + 1);
+  for (int64_t i = 0; i < wide; ++i)
+    exists.push_back(b.getInt1(i <= picks.back()));
+  llvm::Type *wideType = llvm::FixedVectorType::get(type, wide);
+  llvm::SmallVector<Value> parts;
+  for (unsigned lane = 0; lane < width; lane += part) {
+    Value place =
+        b.CreateNSWAdd(base, llvm::ConstantInt::getSigned(b.getInt64Ty(), lane * stride - phase));
+    Value all =
+        b.CreateMaskedLoad(wideType, e.element(e.bufferPointer(node->buffer()), node->kind, place),
+                           llvm::Align(byteSize(node->kind)), llvm::ConstantVector::get(exists),
+                           llvm::Constant::getNullValue(wideType));
+    parts.push_back(b.CreateShuffleVector(all, picks));
+  }
+  return e.fromMemory(node->kind, llvm::concatenateVectors(b, parts));
+}
+
 Value Emitter::load(Node *node) {
   llvm::Type *type = memoryType(node->kind, b.getContext());
   llvm::Align align(byteSize(node->kind));
@@ -179,28 +212,8 @@ Value Emitter::load(Node *node) {
                        : b.CreateAlignedLoad(vectorType, first, align);
     return fromMemory(node->kind, b.CreateVectorReverse(value));
   }
-  // A few apart: read everything between, then pick. The parts of complex numbers share their loads
-  // this way.
-  if (stride >= 2 && stride <= 4 && !perLane && !mask && width <= 32) {
-    int64_t phase = (node->index->constant % stride + stride) % stride;
-    for (auto [dim, factor] : node->index->dims)
-      if (factor % stride)
-        phase = 0;
-    if (!node->index->nodes.empty())
-      phase = 0;
-    llvm::SmallVector<llvm::Constant *> exists;
-    llvm::SmallVector<int> picks;
-    for (unsigned i = 0; i < width; ++i)
-      picks.push_back(phase + i * stride);
-    int64_t wide = llvm::PowerOf2Ceil(picks.back() + 1);
-    for (int64_t i = 0; i < wide; ++i)
-      exists.push_back(b.getInt1(i <= picks.back()));
-    llvm::Type *wideType = llvm::FixedVectorType::get(type, wide);
-    Value first = element(pointer, node->kind, b.CreateNSWSub(base, i64(phase)));
-    Value all = b.CreateMaskedLoad(wideType, first, align, llvm::ConstantVector::get(exists),
-                                   llvm::Constant::getNullValue(wideType));
-    return fromMemory(node->kind, b.CreateShuffleVector(all, picks));
-  }
+  if (stride >= 2 && stride <= 4 && !perLane && !mask)
+    return loadApart(*this, node, base, stride);
   if (!stride && perLane && !node->mask)
     if (Value near = loadNear(node, base, perLane, mask))
       return near;
