@@ -444,8 +444,10 @@ bool NestGraph::keepsVectors(llvm::ArrayRef<Node *> live, unsigned lastDim) cons
       bool reducedIsGood = llvm::any_of(r.dims, [&](unsigned dim) {
         return load->index->coefficient(dim) == 1 && g->graph.dims[dim].size >= 8;
       });
-      // A few apart they are a wide load and a shuffle, which beats one by one.
-      int64_t mostApart = r.order == Reduction::Rows || reducedIsGood ? 1 : 4;
+      // A few apart they are a wide load and a shuffle, which beats one by one; and so are rows that
+      // fill no vector.
+      bool areLong = r.order == Reduction::Rows && pointsOf(g->graph, r.dims) > 4;
+      int64_t mostApart = areLong || reducedIsGood ? 1 : 4;
       bool keptIsGood = keptIsFree || (kept >= 1 && kept <= mostApart);
       along += keptIsGood && !keptIsFree;
       against += !keptIsGood;
