@@ -227,10 +227,10 @@ def sums(x):
     return x.sum(0), x.sum(1), x.sum(), x.max(0), jnp.argmax(x, 1), jnp.cumsum(x, 0)
 
 
-@program((1000, 96), (300, 33), (5, 70, 64), (90, 2, 40), dtypes=("float32", "float64", "bfloat16", "float32"))
-def sums_of_columns(x, y, z, w):
+@program((1000, 96), (300, 33), (5, 70, 64), (90, 2, 40), (1000, 3), dtypes=("float32", "float64", "bfloat16", "float32", "float32"))
+def sums_of_columns(x, y, z, w, v):
     """By blocks, in parts: the last ones smaller, of one dimension and of several."""
-    return x.sum(0), jnp.tanh(y.max(0)), (z * z).sum((0, 1)), w.sum((0, 1)), (y > 0).any(0), w.sum(0)
+    return x.sum(0), jnp.tanh(y.max(0)), (z * z).sum((0, 1)), w.sum((0, 1)), (y > 0).any(0), w.sum(0), v.sum(0), (v * v).mean(0) * 2 + v[0]
 
 
 @program((2100, 64), (64,), donate=(1,), least=1.05)
@@ -566,6 +566,34 @@ def solved_on_the_host(x, y):
 def sorted_long_rows(x, y):
     """The numbers of the second one's elements find no room in shared memory: each row's lie where its results will."""
     return lax.sort_key_val(x % 100, x, dimension=1), jnp.argsort(jnp.round(y * 8), axis=1)
+
+
+@program((32, 384), (3, 7, 100), (2000, 3), (2, 3, 16500), (9, 5, 11, 13), dtypes=["float32", "bfloat16", "float32", "float32", "float64"])
+def sums_over_several(x, y, z, long, wide):
+    """A block's threads have parts each: of whole rows, of rows of less than a unit, of pieces of rows and what is left over."""
+    counted = (z * 8).astype(jnp.int32)
+    return ((x * x).mean(), y.astype(jnp.float32).sum((0, 2)), z.sum(), counted.sum(), counted.min(), long.sum((1, 2)), long.max(),
+            wide.sum((0, 2, 3)), wide.sum((1, 3)), jnp.prod(1 + wide / 64))
+
+
+@program((32, 384), (3, 128, 256), least=1.05)
+def means_of_all(x, y):
+    return ((x - 1)**2).mean(), y.sum(), jnp.abs(y).max((1, 2))
+
+
+@program((6, 5, 70), (6, 5, 70), (2, 3, 9000), donate=(0,))
+def norms_over_two(x, y, long):
+    """The rows stay in shared memory, or are too long for it."""
+    normed = lambda a: (a - a.mean((1, 2), keepdims=True)) * lax.rsqrt(a.var((1, 2), keepdims=True) + 1e-5)
+    return normed(x) * y, jnp.exp(long - long.max((1, 2), keepdims=True)) / jnp.exp(long).sum((1, 2), keepdims=True), normed(long)
+
+
+@program((2, 3, 31000), (1000, 96))
+def sums_of_two_widths(x, y):
+    """A kernel's second sum has larger parts than the first, of rows that find no room."""
+    further, wide = x - x.max((1, 2), keepdims=True), lambda a: a.astype(jnp.float64)
+    apart = y - y.mean(0)
+    return further / wide(further).sum((1, 2), keepdims=True).astype(jnp.float32), (y.sum(0), wide(y).sum(0)), wide(apart * apart).sum(0)
 
 
 @program((2, 16500), (3, 17000), (40,), (7, 6))

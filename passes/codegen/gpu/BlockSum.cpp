@@ -1,6 +1,7 @@
 #include "passes/codegen/gpu/BlockSum.h"
 
 #include "passes/codegen/cpu/SumSlots.h"
+#include "passes/codegen/gpu/PartedSum.h"
 #include "llvm/IR/Intrinsics.h"
 
 namespace tessera::codegen::gpu {
@@ -29,7 +30,27 @@ static int64_t places(int64_t elements) {
 
 int64_t mostBlockSumBytes(int64_t elements) { return places(elements) * 8; }
 
+// Of a sum over several dimensions: for any team, whatever the number of its threads.
+static SumParts partsOf(const Emitter &e, const Reduction &reduction) {
+  constexpr int64_t kMostBytes = 16 << 10, kUnits = 16;
+  int64_t ofPart = Units(e.graph, reduction).unit * PartedSum::bytesOfColumn(e, reduction, 0);
+  return partsOfRows(e.graph, reduction, kUnits, kMostBytes / ofPart - 1);
+}
+
+static llvm::SmallVector<Value> emitParted(const Team &team, Emitter &e, const Reduction &reduction,
+                                           Value space) {
+  PartedSum sum(e, reduction, partsOf(e, reduction), space);
+  sum.columns = Units(e.graph, reduction).unit;
+  sum.teams = team.threads / sum.columns;
+  sum.column = e.b.CreateAnd(team.thread, e.i64(sum.columns - 1));
+  sum.team = e.b.CreateLShr(team.thread, llvm::Log2_64(sum.columns));
+  return sum.emit();
+}
+
 int64_t blockSumBytes(const Emitter &e, const Reduction &reduction) {
+  if (reduction.loops.size() > 1)
+    return Units(e.graph, reduction).unit *
+           PartedSum::bytesOfColumn(e, reduction, partsOf(e, reduction).count());
   int64_t bytes = 0;
   for (Node *input : reduction.inputs)
     bytes += places(pointsOf(e.graph, reduction.dims)) * bytesOf(e, input->kind);
@@ -38,7 +59,7 @@ int64_t blockSumBytes(const Emitter &e, const Reduction &reduction) {
 
 bool isBlockSum(const Emitter &e, const Reduction &reduction) {
   if (reduction.simple.empty() || reduction.order != Reduction::Rows ||
-      reduction.loops.size() != 1 || pointsOf(e.graph, reduction.dims) < kFour)
+      pointsOf(e.graph, reduction.dims) < kFour)
     return false;
   return llvm::none_of(reduction.inputs, [](Node *input) { return bitWidth(input->kind) < 8; });
 }
@@ -222,6 +243,13 @@ private:
 
 llvm::SmallVector<Value> emitBlockSum(const Team &team, Emitter &e, const Reduction &reduction,
                                       Value space, OverRow overRow) {
+  if (reduction.loops.size() > 1) {
+    if (!overRow)
+      return emitParted(team, e, reduction, space);
+    llvm::SmallVector<Value> values; // of the only window
+    overRow([&](int64_t, int64_t) { values = emitParted(team, e, reduction, space); });
+    return values;
+  }
   return BlockSum(team, e, reduction, space).emit(overRow);
 }
 

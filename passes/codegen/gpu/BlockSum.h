@@ -10,6 +10,8 @@
 // In a long row every 16 threads take sixteen fours of units at a time, and add them up before. Sixteen that
 // have the same banks beside them take each second unit before the first, and add it after that.
 //
+// A sum over several dimensions is one in parts (PartedSum.h), and goes over a row in one window only.
+//
 // So neighbours read side by side, each element is read once, and the bits are those of one thread.
 #pragma once
 

@@ -232,12 +232,15 @@ void Nest::emitElements() {
 void Nest::emitRowValues(Emitter &e) {
   DimSet ofRow = setOf(outer());
   Team block{function.thread, function.launch.threads, /*isAlone=*/true};
+  bool isFirstSum = true;
   for (Node *node : e.live) {
     if (node->op != Op::Reduced || node->local || (node->deps & ~ofRow))
       continue;
     unsigned level = e.levelOf(node->deps);
     if (!e.levels[level].reductions.contains(node->reduction) && isBlockSum(e, *node->reduction) &&
         blockSumBytes(e, *node->reduction) <= sumBytes) {
+      if (!std::exchange(isFirstSum, false))
+        barrier(e.b); // all have read the sums before
       llvm::SmallVector<Value> values = emitBlockSum(block, e, *node->reduction, sumSpace);
       e.levels[level].reductions[node->reduction] = std::move(values);
     }

@@ -47,10 +47,11 @@ public:
       if (node->op == Op::Keep)
         widest = std::max(widest, byteSize(node->kind));
       if (isFolded(node)) {
-        if (isBlockSum(e, *node->reduction))
-          sumBytes = std::max(sumBytes, blockSumBytes(e, *node->reduction));
-        else
+        if (!isBlockSum(e, *node->reduction) ||
+            (windows() > 1 && node->reduction->loops.size() > 1))
           areAllBlockSums = false;
+        else
+          sumBytes = std::max(sumBytes, blockSumBytes(e, *node->reduction));
       }
       findValue(node);
     }
