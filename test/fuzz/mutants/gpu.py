@@ -13,6 +13,11 @@ TILE = "passes/codegen/gpu/TurnedTile.cpp"
 TURNED = "passes/codegen/gpu/TurnedKernel.cpp"
 NEST = "passes/codegen/gpu/NestKernel.cpp"
 SUM = "passes/codegen/gpu/BlockSum.cpp"
+COLUMNS = "passes/codegen/gpu/ColumnBlocks.cpp"
+PARTS = "passes/codegen/gpu/PartedSum.cpp"
+BYTES = "passes/codegen/gpu/IntegerMatrices.cpp"
+INTEGERS = "passes/codegen/gpu/ProductOfIntegers.cpp"
+PTX = "passes/codegen/gpu/PtxCode.cpp"
 
 MUTANTS = [
     mutant("gpu.no-barrier-of-slices", PRODUCT,
@@ -85,4 +90,46 @@ MUTANTS = [
            "what a row has beyond whole fours of units is left out"),
     mutant("gpu.sixteen-fours-of-the-first", SUM, "Value low = ⟦b.CreateNSWMul(part, e.i64(foursTogether))⟧;", "part",
            "a long row: sixteens of fours begin one after the other, not sixteen apart"),
+    mutant("gpu.parts-not-there", PARTS, "addPart(e.openLoop(team, end, teams, /*mayBeEmpty=*/true)); e.closeLoop(); ⟦barrier(b);⟧", "",
+           "the parts of a sum are added up before other threads have stored them"),
+    mutant("gpu.sum-of-parts-not-there", PARTS, "keep(e.i64(count), loaded(total)); e.closeLoop(); ⟦barrier(b);⟧", "",
+           "the sum of parts is read before it is there"),
+    mutant("gpu.part-of-one-more", PARTS, "Value high = atMost(⟦b.CreateNSWAdd(low, e.i64(parts.rows))⟧, e.i64(count));", "b.CreateNSWAdd(low, e.i64(parts.rows + 4))",
+           "a part has the first terms of the next one too"),
+    mutant("gpu.last-part-too-large", PARTS, "atMost(b.CreateNSWAdd(low, e.i64(parts.rows)), ⟦e.i64(units->fours)⟧);", "e.i64(units->fours + 1)",
+           "the last part of a row has a four more than there is"),
+    mutant("gpu.part-of-the-rest", PARTS, "inSixteens(e.i64(0), e.i64(whole), whole, into, each); if (⟦units->hasRest()⟧)", "false",
+           "what pieces of a row leave over is no part of its sum"),
+    mutant("gpu.rest-of-rows", PARTS, "void PartedSum::addRest(llvm::ArrayRef<Value> into) { if (⟦!units->hasRest()⟧)", "true",
+           "what rows of several dimensions have beyond whole fours is left out"),
+    mutant("gpu.parts-in-sixteens", PARTS, "if (⟦depth < parts.depth || parts.rows == 1⟧) return inFours(e.i64(0), e.i64(count), count, into, each);", "depth < parts.depth",
+           "parts of one term each are added in sixteens, not in fours: another order"),
+    mutant("gpu.parts-of-the-first", PARTS, "addTree(depth + 1, ⟦b.CreateNSWMul(number, e.i64(parts.counts[depth + 1]))⟧, inner);", "number",
+           "parts of an inner dimension begin one after the other"),
+    mutant("gpu.lanes-of-the-first", PARTS, "lanes.push_back(kept(total, ⟦e.i64(lane)⟧));", "e.i64(lane / 2 * 2)",
+           "each second lane of a sum counts as the one before"),
+    mutant("gpu.columns-past-the-last", COLUMNS, "e.openIf(b.CreateAnd(⟦exists⟧, b.CreateICmpEQ(team, e.i64(0))));", "b.getTrue()",
+           "columns past the last are stored as the last"),
+    mutant("gpu.every-team-stores", COLUMNS, "e.openIf(b.CreateAnd(exists, ⟦b.CreateICmpEQ(team, e.i64(0))⟧));", "b.getTrue()",
+           "a column's results are stored by all of its threads"),
+    mutant("gpu.bytes-lie-elsewhere", BYTES, "moved(12, -1)), ⟦moved(2, 2)⟧);", "moved(2, 1)",
+           "two lines of terms of a slice are one"),
+    mutant("gpu.odd-bytes-are-even", BYTES, "b.getInt32(⟦i & 1⟧ ? kOddBytes : kEvenBytes)", "i & 2",
+           "of matrices of bytes that are turned, the wrong halves make a row"),
+    mutant("gpu.bytes-not-turned", BYTES, "auto id = ⟦alongK⟧ ? llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16", "true",
+           "matrices of bytes whose rows lie side by side are read as if their terms did"),
+    mutant("gpu.second-sixteen-terms", BYTES, "Value at = alongK ? ⟦b.CreateNSWAdd(k, bit(4, 16))⟧ : row;", "k",
+           "the second sixteen terms of bytes are the first"),
+    mutant("gpu.bytes-of-the-first-columns", BYTES, "right[eight], right[⟦eight + 2⟧]", "2 * eight + 1",
+           "tensor cores get other terms of the columns than of the rows"),
+    mutant("gpu.bytes-without-sign", BYTES, "isLeftSigned ? (⟦isRightSigned⟧ ? llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_s8", "isLeftSigned",
+           "unsigned bytes on the right are multiplied as signed ones"),
+    mutant("gpu.sums-side-by-side", INTEGERS, "if (⟦!right.shape.alongK⟧) std::swap(eight, number);", "false",
+           "columns that alternate are stored as if they lay side by side"),
+    mutant("gpu.rows-side-by-side", INTEGERS, "int64_t rowStep = ⟦left.shape.alongK⟧ ? 1 : 2,", "true",
+           "rows that alternate are stored as if they lay side by side"),
+    mutant("gpu.sums-in-the-same-banks", INTEGERS, "return tile.columns + ⟦(left.shape.alongK ? 8 : 4) * (right.shape.alongK ? 1 : 2)⟧;", "0",
+           "lines of sums begin in the same banks: right, but slow (the emulator counts it)"),
+    mutant("gpu.names-of-both-parts", PTX, "global.setName((global.hasName() ? global.getName() : \"table\") + ⟦\"_of_rest\"⟧);", "\"\"",
+           "two parts of a program's code have tables of one name"),
 ]
