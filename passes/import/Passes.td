@@ -319,6 +319,23 @@ def DecomposeChlo : Pass<"tessera-decompose-chlo", "mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
+def FormRaggedDot : Pass<"tessera-form-ragged-dot", "mlir::ModuleOp"> {
+  let summary = "Finds products over groups of rows that were exported as products of masked rows.";
+  let description = [{
+    ```mlir
+    %ends = (running sum of %sizes)
+    %in = (0 and all but the last of %ends) <= %row and %row < %ends     // [g, m, k]
+    %x = stablehlo.select %in, (broadcast of %lhs), %zeros
+    %0 = stablehlo.dot_general %x, %rhs, contracting_dims = [2, 0] x [1, 0] : (tensor<4x64x32xf32>, tensor<4x32x48xf32>) -> tensor<64x48xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = "chlo.ragged_dot"(%lhs, %rhs, %sizes) ..
+    ```
+    JAX writes `ragged_dot` so for CPUs and GPUs. Zeros of other groups' rows are left out of the sums: an infinity in their matrices makes no NaN.
+  }];
+  let dependentDialects = ["::tessera::chlo::ChloDialect", "::tessera::stablehlo::StablehloDialect"];
+}
 def DecomposeRaggedDot : Pass<"tessera-decompose-ragged-dot", "mlir::ModuleOp"> {
   let summary = "Writes products over groups of rows, contracted elements or batches as plain products.";
   let description = [{

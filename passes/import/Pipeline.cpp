@@ -31,6 +31,7 @@ void buildImportPipeline(mlir::OpPassManager &pm, const ImportOptions &options) 
   pm.addPass(createSelectInComputations());
   pm.addPass(createCloseComputations());
   pm.addPass(createWidenConverted()); // before there are conversions that the program didn't write
+  pm.addPass(createFormRaggedDot());
   pm.addPass(createDecomposeRaggedDot());
   pm.addPass(createLoopOverScan());
   pm.addPass(createDecomposeChlo());

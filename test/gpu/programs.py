@@ -76,6 +76,22 @@ def bf16(x):
     return x * x + jnp.bfloat16(0.3), jnp.tanh(x.astype(jnp.float32))
 
 
+@program((100, 37), (5, 37, 53), (5,), dtypes=["float32", "float32", "uint8"])
+def ragged_rows(x, w, sizes):
+    return lax.ragged_dot(x, w, (sizes % 40).astype(jnp.int32))
+
+
+@program((150, 40), (3, 40, 72), (3,), (150, 72), dtypes=["float32", "float32", "uint8", "float32"])
+def ragged_gradients(x, w, sizes, g):
+    return jax.vjp(lambda x, w: lax.ragged_dot(x, w, (sizes % 70).astype(jnp.int32)), x, w)[1](g)
+
+
+@program((150, 64), (4, 64, 72), (4,), (150, 72), dtypes=["bfloat16", "bfloat16", "uint8", "bfloat16"], near=True)
+def ragged_bf16(x, w, sizes, g):
+    product, back = jax.vjp(lambda x, w: lax.ragged_dot(x, w, (sizes % 50).astype(jnp.int32)), x, w)
+    return product, *back(g)
+
+
 @program((50, 40), dtypes="float16")
 def f16(x):
     return x * x - x / 3, x.astype(jnp.float32) * 1e-3

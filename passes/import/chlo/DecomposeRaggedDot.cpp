@@ -47,8 +47,8 @@ private:
             ArrayRef<int64_t> rhsContracting) {
     auto numbers = stablehlo::DotDimensionNumbersAttr::get(
         op.getContext(), lhsBatching, rhsBatching, lhsContracting, rhsContracting);
-    return stablehlo::DotGeneralOp::create(b, loc, type, lhs, rhs, numbers,
-                                           op.getPrecisionConfigAttr(),
+    // A precision asks for no more than every product has.
+    return stablehlo::DotGeneralOp::create(b, loc, type, lhs, rhs, numbers, ArrayAttr(),
                                            stablehlo::DotAlgorithmAttr());
   }
   Value broadcast(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> into) {
