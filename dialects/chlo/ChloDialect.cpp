@@ -1,4 +1,5 @@
 #include "dialects/chlo/ChloOps.h"
+#include "dialects/stablehlo/Constraints.h"
 #include "dialects/stablehlo/StablehloAssembly.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
@@ -163,7 +164,8 @@ LogicalResult TopKOp::verify() {
   if (!operand.isDynamicDim(operand.getRank() - 1) && int64_t(getK()) > shape.back())
     return emitOpError() << "takes " << getK() << " elements of a dimension of " << shape.back();
   shape.back() = getK();
-  if (values != operand.clone(shape) || indices.getShape() != ArrayRef(shape) ||
+  if (!stablehlo::typesAgree(values, operand.clone(shape)) ||
+      !stablehlo::sameShape(indices.getShape(), shape) ||
       !indices.getElementType().isSignlessInteger(32))
     return emitOpError() << "must return " << operand.clone(shape)
                          << " and i32 indices of the same shape";

@@ -81,10 +81,17 @@ def IsKernelFunction : NativeOpTrait<"IsKernelFunction"> { let cppNamespace = ":
 
 class Chlo_Op<string mnemonic, list<Trait> traits = []> : Op<Chlo_Dialect, mnemonic, traits # [Pure]>;
 
+// Operands and result of one type, up to sizes that are not known.
+class OneTypeOp<string mnemonic, list<Trait> traits = []> : Chlo_Op<mnemonic, traits # [SameOperandsAndResultType]> {
+  let extraClassDeclaration = [{
+    static bool isCompatibleReturnTypes(::mlir::TypeRange a, ::mlir::TypeRange b) { return ::tessera::stablehlo::typesAgree(a, b); }
+  }];
+}
+
 //===------------------------------- Elementwise ------------------------------===//
 
 class Unary<string mnemonic, TypeConstraint type = FloatOrComplexTensor, list<Trait> traits = [ComputesElements<>]>
-    : Chlo_Op<mnemonic, traits # [SameOperandsAndResultType]> {
+    : OneTypeOp<mnemonic, traits> {
   let arguments = (ins type:$operand);
   let results = (outs type:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
@@ -118,7 +125,7 @@ def IsInfOp : Classify<"is_inf">;
 def IsNegInfOp : Classify<"is_neg_inf">;
 def IsPosInfOp : Classify<"is_pos_inf">;
 
-class Binary<string mnemonic, dag operands> : Chlo_Op<mnemonic, [ComputesElements<>, SameOperandsAndResultType]> {
+class Binary<string mnemonic, dag operands> : OneTypeOp<mnemonic, [ComputesElements<>]> {
   let arguments = operands;
   let results = (outs Tensor:$result);
   let assemblyFormat = "operands attr-dict `:` type(operands) `->` type($result)";

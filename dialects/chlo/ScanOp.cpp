@@ -1,5 +1,6 @@
 // chlo.scan: text, names and constraints.
 #include "dialects/chlo/ChloOps.h"
+#include "dialects/stablehlo/Constraints.h"
 
 using namespace mlir;
 
@@ -75,6 +76,19 @@ LogicalResult ScanOp::verify() {
     return Type(RankedTensorType::get(shape, type.getElementType()));
   };
   size_t n = getInputs().size(), outputs = getOutputs().size();
+  int64_t places = getScanDimSize().value_or(ShapedType::kDynamic);
+  SmallVector<Value> along(getInputs());
+  llvm::append_range(along, getOutputs());
+  for (Value value : along) {
+    auto type = cast<RankedTensorType>(value.getType());
+    int64_t size = d >= 0 && d < type.getRank() ? type.getDimSize(d) : ShapedType::kDynamic;
+    if (ShapedType::isDynamic(size))
+      continue;
+    if (!stablehlo::sameSize(size, places))
+      return emitOpError() << "goes along " << places << " places, dimension " << d << " of "
+                           << type << " has " << size;
+    places = size;
+  }
   for (auto [i, argument] : llvm::enumerate(block.getArguments())) {
     FailureOr<Type> expected =
         i < n ? sliced(getInputs()[i]) : FailureOr<Type>(getInits()[i - n].getType());

@@ -64,6 +64,18 @@ static LogicalResult verifyChannel(Operation *op, bool global,
   return success();
 }
 
+// However many devices a group has, `whole` is one part of it for each along dimension `d`.
+static LogicalResult verifyParts(Operation *op, Type part, Type whole, int64_t d, int constraint) {
+  auto parts = cast<RankedTensorType>(part), all = cast<RankedTensorType>(whole);
+  if (d >= all.getRank() || parts.isDynamicDim(d) || all.isDynamicDim(d))
+    return success();
+  int64_t size = parts.getDimSize(d), total = all.getDimSize(d);
+  if (size == 0 ? total == 0 : total >= size && total % size == 0)
+    return success();
+  return violates(op, constraint) << "dimension " << d << " of size " << total
+                                  << " is not made of parts of " << size;
+}
+
 LogicalResult AllGatherOp::verify() {
   int64_t size, d = getAllGatherDim();
   if (failed(verifyGroups(*this, getReplicaGroupsAttr(), {2, 3, 4}, size)) ||
@@ -78,7 +90,12 @@ LogicalResult AllGatherOp::verify() {
     if (d < 0 || d >= rank)
       return violates(*this, 1) << "all_gather_dim is " << d << ", the operand has rank " << rank;
   }
-  return verifyInferredShapes(*this, 6);
+  if (failed(verifyInferredShapes(*this, 6)))
+    return failure();
+  for (auto [operand, result] : llvm::zip(getOperandTypes(), getResultTypes()))
+    if (failed(verifyParts(*this, operand, result, d, 6)))
+      return failure();
+  return success();
 }
 
 LogicalResult AllReduceOp::verify() {
@@ -224,7 +241,8 @@ LogicalResult ReduceScatterOp::verify() {
   if (known && shape[d] % size)
     return violates(*this, 1) << "dimension " << d << " of size " << shape[d] << " in " << size
                               << " parts";
-  return verifyInferredShapes(*this, 8);
+  return failure(failed(verifyInferredShapes(*this, 8)) ||
+                 failed(verifyParts(*this, getType(), getOperand().getType(), d, 8)));
 }
 
 } // namespace tessera::stablehlo

@@ -60,6 +60,18 @@ LogicalResult verifyResultShape(Operation *op, Type result, ArrayRef<int64_t> ex
   return success();
 }
 
+LogicalResult verifySized(Operation *op, Type result) {
+  auto type = dyn_cast<RankedTensorType>(result);
+  if (!type || type.hasStaticShape())
+    return success();
+  auto bounds = dyn_cast_or_null<TypeExtensionsAttr>(type.getEncoding());
+  for (auto [d, size] : llvm::enumerate(type.getShape()))
+    if (ShapedType::isDynamic(size) && (!bounds || ShapedType::isDynamic(bounds.getBounds()[d])))
+      return op->emitOpError() << "returns " << type << ", whose dimension " << d
+                               << " has neither a size nor a bound";
+  return success();
+}
+
 LogicalResult verifyInferredShapes(Operation *op, int constraint) {
   for (auto [result, shape] : llvm::zip(op->getResultTypes(), inferShapes(op)))
     if (failed(verifyResultShape(op, result, shape, constraint)))

@@ -56,6 +56,9 @@ mlir::LogicalResult verifyDims(mlir::Operation *op, llvm::StringRef name,
 mlir::LogicalResult verifyResultShape(mlir::Operation *op, mlir::Type result,
                                       llvm::ArrayRef<int64_t> expected, int constraint);
 
+/// Each dimension of a result has a size or, by #stablehlo.bounds, a bound.
+mlir::LogicalResult verifySized(mlir::Operation *op, mlir::Type result);
+
 /// The shapes of the results are those that follow from the rest of the op, which satisfies all
 /// constraints that this needs.
 mlir::LogicalResult verifyInferredShapes(mlir::Operation *op, int constraint);

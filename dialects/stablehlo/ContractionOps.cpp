@@ -234,7 +234,7 @@ static LogicalResult verifyConvolution(ConvOp op, std::optional<DenseIntElements
   Type l = lhs.getElementType(), r = rhs.getElementType();
   if (!isa<quant::QuantizedType>(r) && !isa<quant::QuantizedType>(l) &&
       !isa<quant::QuantizedType>(result.getElementType())) {
-    if (l != r && !(isa<FloatType>(l) && isa<FloatType>(r)))
+    if (l != r)
       return violates(op, 27) << "lhs has elements " << l << ", rhs " << r;
     return success();
   }
@@ -257,7 +257,7 @@ LogicalResult ConvolutionOp::verify() { return verifyConvolution(*this, getPaddi
 LogicalResult DynamicConvOp::verify() {
   RankedTensorType padding = getPadding().getType();
   int64_t spatial = getLhs().getType().getRank() - 2;
-  if (!sameShape(padding.getShape(), {spatial, 2}))
+  if (padding.getShape() != ArrayRef<int64_t>{spatial, 2})
     return violates(*this, 4) << "padding has shape " << shapeText(padding.getShape())
                               << ", expected " << shapeText({spatial, 2});
   return verifyConvolution(*this, std::nullopt);

@@ -1,5 +1,6 @@
 #include "dialects/stablehlo/Constraints.h"
 #include "dialects/stablehlo/StablehloAssembly.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -33,21 +34,60 @@ LogicalResult CompositeOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+// The part of a tuple that `indices` lead to; null where there is none.
+static Type partOf(Type type, ArrayRef<int64_t> indices) {
+  for (int64_t i : indices) {
+    auto tuple = dyn_cast<TupleType>(type);
+    if (!tuple || i < 0 || i >= int64_t(tuple.size()))
+      return {};
+    type = tuple.getType(i);
+  }
+  return type;
+}
+
+static bool ordersDims(Attribute layout, RankedTensorType type) {
+  auto numbers = dyn_cast<DenseIntElementsAttr>(layout);
+  if (!numbers)
+    return false;
+  SmallVector<int64_t> dims;
+  for (const APInt &d : numbers.getValues<APInt>())
+    dims.push_back(d.getSExtValue());
+  return int64_t(dims.size()) == type.getRank() && isPermutationVector(dims);
+}
+
 LogicalResult CustomCallOp::verify() {
-  for (auto alias : getOutputOperandAliases().getAsRange<OutputOperandAliasAttr>())
+  for (auto alias : getOutputOperandAliases().getAsRange<OutputOperandAliasAttr>()) {
     if (alias.getOperandIndex() < 0 || alias.getOperandIndex() >= int64_t(getInputs().size()))
       return emitOpError() << "has an alias of operand " << alias.getOperandIndex()
                            << ", there are " << getInputs().size();
-  auto layouts = [&](std::optional<ArrayAttr> all, size_t values, StringRef name) -> LogicalResult {
-    if (all && all->size() != values && !(values == 1 && name == "result_layouts"))
-      return emitOpError() << name << " has " << all->size() << " entries for " << values
-                           << " values";
+    Type operand =
+        partOf(getInputs()[alias.getOperandIndex()].getType(), alias.getOperandTupleIndices());
+    Type output =
+        getNumResults() == 1
+            ? partOf(getResult(0).getType(), alias.getOutputTupleIndices())
+            : partOf(TupleType::get(getContext(), getResultTypes()), alias.getOutputTupleIndices());
+    if (operand && output && operand != output)
+      return emitOpError() << "has an alias of a value of " << operand << " to one of " << output;
+  }
+  auto layouts = [&](std::optional<ArrayAttr> all, TypeRange types,
+                     StringRef name) -> LogicalResult {
+    if (!all)
+      return success();
+    if (all->size() != types.size())
+      return types.size() == 1 && name == "result_layouts"
+                 ? success() // of the parts of a tuple
+                 : emitOpError() << name << " has " << all->size() << " entries for "
+                                 << types.size() << " values";
+    for (auto [layout, type] : llvm::zip(*all, types))
+      if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && !ordersDims(layout, tensor))
+        return emitOpError() << name << " has " << layout << " for " << tensor
+                             << ", which is no order of its dimensions";
     return success();
   };
   if (getOperandLayouts().has_value() != getResultLayouts().has_value())
     return emitOpError("needs both operand_layouts and result_layouts, or neither");
-  return failure(failed(layouts(getOperandLayouts(), getInputs().size(), "operand_layouts")) ||
-                 failed(layouts(getResultLayouts(), getNumResults(), "result_layouts")));
+  return failure(failed(layouts(getOperandLayouts(), getOperandTypes(), "operand_layouts")) ||
+                 failed(layouts(getResultLayouts(), getResultTypes(), "result_layouts")));
 }
 
 // Two words of letters, digits and `_`, `.`, `$` with a dot between.

@@ -77,7 +77,8 @@ LogicalResult verifyBroadcast(Operation *op, RankedTensorType from, RankedTensor
 
 LogicalResult BroadcastInDimOp::verify() {
   RankedTensorType from = getOperand().getType(), to = getType();
-  return verifyBroadcast(*this, from, to, getBroadcastDimensions());
+  return failure(failed(verifyBroadcast(*this, from, to, getBroadcastDimensions())) ||
+                 failed(verifySized(*this, to)));
 }
 
 LogicalResult ConcatenateOp::verify() {
@@ -178,7 +179,7 @@ LogicalResult PadOp::verify() {
 
 LogicalResult ReshapeOp::verify() {
   RankedTensorType from = getOperand().getType(), to = getType();
-  if (failed(verifyReshape(*this, from, to)))
+  if (failed(verifyReshape(*this, from, to)) || failed(verifySized(*this, to)))
     return failure();
   // The dimensions before, at and after the quantized one keep their number of elements.
   int64_t a = quantizedDim(from), b = quantizedDim(to);

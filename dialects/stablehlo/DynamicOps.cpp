@@ -24,7 +24,7 @@ void StablehloDialect::registerDynamicOps() {
 static LogicalResult verifyPerDimension(Operation *op, StringRef name, Value vector, int64_t rank,
                                         int constraint) {
   auto type = cast<RankedTensorType>(vector.getType());
-  if (type.getRank() == 1 && sameSize(type.getDimSize(0), rank))
+  if (type.getRank() == 1 && type.getDimSize(0) == rank)
     return success();
   return violates(op, constraint) << name << " must have one number for each of " << rank
                                   << " dimensions, not type " << type;
@@ -132,6 +132,9 @@ LogicalResult DynamicPadOp::verify() {
     for (const APInt &inside : interior.getValues<APInt>())
       if (inside.isNegative())
         return violates(*this, 3) << "interior padding is " << inside.getSExtValue();
+  if (getType().getRank() != rank)
+    return violates(*this, 4) << "the result has rank " << getType().getRank() << ", the operand "
+                              << rank;
   return verifyInferredShapes(*this, 4);
 }
 
@@ -156,9 +159,12 @@ LogicalResult RealDynamicSliceOp::verify() {
                          << getType();
   for (Value vector : {Value(getStartIndices()), Value(getLimitIndices()), Value(getStrides())}) {
     auto type = cast<RankedTensorType>(vector.getType());
-    if (type.getRank() != 1 || !sameSize(type.getDimSize(0), from.getRank()))
+    if (type.getRank() != 1 || type.getDimSize(0) != from.getRank())
       return emitOpError() << "needs one start, limit and stride for each of " << from.getRank()
                            << " dimensions";
+    if (type != getStartIndices().getType())
+      return emitOpError() << "needs starts, limits and strides of one type, not "
+                           << getStartIndices().getType() << " and " << type;
   }
   return success();
 }
@@ -168,8 +174,9 @@ LogicalResult SetDimensionSizeOp::verify() {
   int64_t d = getDimension();
   if (d < 0 || d >= from.getRank())
     return emitOpError() << "dimension is " << d << ", the operand has rank " << from.getRank();
-  if (getSize().getType().getRank() != 0)
-    return emitOpError() << "takes a scalar size, not " << getSize().getType();
+  RankedTensorType size = getSize().getType();
+  if (size.getRank() != 0 || !size.getElementType().isSignlessInteger(32))
+    return emitOpError() << "takes a scalar size of i32, not " << size;
   SmallVector<int64_t> shape(from.getShape());
   shape[d] = ShapedType::kDynamic;
   if (from.getElementType() != to.getElementType() || !sameShape(to.getShape(), shape))

@@ -22,9 +22,12 @@ LogicalResult InfeedOp::verify() {
   if (getNumResults() == 0)
     return violates(*this, 1) << "must return a token, after what it reads";
   TypeRange types = getResultTypes();
-  for (Type type : types.drop_back())
+  for (Type type : types.drop_back()) {
     if (!isa<RankedTensorType>(type))
       return violates(*this, 2) << "must return tensors before the token, not " << type;
+    if (failed(verifySized(*this, type)))
+      return failure();
+  }
   if (!isa<TokenType>(types.back()))
     return violates(*this, 3) << "must return a token last, not " << types.back();
   if (getLayout() && getLayout()->size() != getNumResults() - 1)
@@ -54,6 +57,9 @@ LogicalResult RecvOp::verify() {
   if (types.empty() || !isa<TokenType>(types.back()) ||
       llvm::any_of(types.drop_back(), [](Type type) { return isa<TokenType>(type); }))
     return emitOpError("must return tensors and then a token");
+  for (Type type : types.drop_back())
+    if (failed(verifySized(*this, type)))
+      return failure();
   return verifyTransfer(*this, getIsHostTransfer(), getChannelHandle(), getSourceTargetPairs(), 3);
 }
 

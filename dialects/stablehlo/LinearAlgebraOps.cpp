@@ -113,7 +113,7 @@ LogicalResult RngBitGeneratorOp::verify() {
               size == 2 || (getRngAlgorithm() == RngAlgorithm::PHILOX && size == 3);
   if (!fits)
     return violates(*this, 2) << "a state of type " << state << " does not fit the algorithm";
-  return success();
+  return verifySized(*this, getOutput().getType());
 }
 
 } // namespace tessera::stablehlo

@@ -20,7 +20,7 @@ bool isTensorOf(Type type, ElementKind kind) {
     return false;
   Type e = tensor.getElementType();
   auto width = [](Type t) { return t.isIntOrFloat() ? t.getIntOrFloatBitWidth() : 0; };
-  bool pred = e.isInteger(1);
+  bool pred = e.isSignlessInteger(1);
   bool integer = isa<IntegerType>(e) && !e.isSignedInteger() &&
                  llvm::is_contained({2, 4, 8, 16, 32, 64}, width(e));
   bool real = isa<FloatType>(e) && width(e) <= 64 && !isa<FloatTF32Type>(e);
@@ -31,6 +31,16 @@ bool isTensorOf(Type type, ElementKind kind) {
     int32_t d = axis.getQuantizedDimension();
     if (d >= tensor.getRank() ||
         (!tensor.isDynamicDim(d) && tensor.getDimSize(d) != int64_t(axis.getScales().size())))
+      return false;
+  }
+  // A bound is one of a dimension whose size is not known.
+  if (auto extensions = dyn_cast_or_null<TypeExtensionsAttr>(tensor.getEncoding())) {
+    ArrayRef<int64_t> bounds = extensions.getBounds();
+    auto bound = [](auto pair) {
+      return ShapedType::isDynamic(std::get<0>(pair)) || ShapedType::isDynamic(std::get<1>(pair));
+    };
+    if (int64_t(bounds.size()) != tensor.getRank() ||
+        !llvm::all_of(llvm::zip(bounds, tensor.getShape()), bound))
       return false;
   }
   switch (kind) {

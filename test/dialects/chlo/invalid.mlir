@@ -47,3 +47,43 @@ func.func @f(%a: tensor<4xtf32>) {
   %0:2 = chlo.top_k(%a, k = 2) : tensor<4xtf32> -> (tensor<2xtf32>, tensor<2xi32>)
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<4x3xf32>, %c: tensor<3xf32>) {
+  // expected-error@+1 {{goes along 4 places, dimension 0 of 'tensor<3x3xf32>' has 3}}
+  %0:2 = "chlo.scan"(%a, %c) <{dimension = 0 : i64, operandSegmentSizes = array<i32: 1, 1>, resultSegmentSizes = array<i32: 1, 1>}> ({
+  ^bb0(%x: tensor<3xf32>, %y: tensor<3xf32>):
+    %s = stablehlo.add %x, %y : tensor<3xf32>
+    stablehlo.return %s, %s : tensor<3xf32>, tensor<3xf32>
+  }) : (tensor<4x3xf32>, tensor<3xf32>) -> (tensor<3x3xf32>, tensor<3xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x3xf32>, %c: tensor<3xf32>) {
+  // expected-error@+1 {{goes along 5 places, dimension 0 of 'tensor<4x3xf32>' has 4}}
+  %0:2 = "chlo.scan"(%a, %c) <{dimension = 0 : i64, scan_dim_size = 5 : i64, operandSegmentSizes = array<i32: 1, 1>, resultSegmentSizes = array<i32: 1, 1>}> ({
+  ^bb0(%x: tensor<3xf32>, %y: tensor<3xf32>):
+    %s = stablehlo.add %x, %y : tensor<3xf32>
+    stablehlo.return %s, %s : tensor<3xf32>, tensor<3xf32>
+  }) : (tensor<4x3xf32>, tensor<3xf32>) -> (tensor<4x3xf32>, tensor<3xf32>)
+  return
+}
+
+// -----
+
+// Types agree up to what is not known.
+func.func @f(%a: tensor<?x3xf32>) -> tensor<2x3xf32> {
+  %0 = chlo.erf %a : tensor<?x3xf32> -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+
+// -----
+
+func.func @f(%a: tensor<?x3xf32>) {
+  // expected-error@+1 {{requires the same type for all operands and results}}
+  %0 = chlo.erf %a : tensor<?x3xf32> -> tensor<2x4xf32>
+  return
+}

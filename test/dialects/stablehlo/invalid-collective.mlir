@@ -62,3 +62,24 @@ func.func @f(%a: tensor<5xf32>) {
   }) : (tensor<5xf32>) -> tensor<2xf32>
   return
 }
+
+// -----
+
+// However many devices there are, rows of parts make a multiple of a part's.
+func.func @f(%a: tensor<0x3xf32>) {
+  // expected-error@+1 {{constraint C6: dimension 0 of size 4 is not made of parts of 0}}
+  %0 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>}> : (tensor<0x3xf32>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<0x3xf32>) {
+  // expected-error@+1 {{constraint C8: dimension 0 of size 0 is not made of parts of 2}}
+  %0 = "stablehlo.reduce_scatter"(%a) <{scatter_dimension = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %s = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<0x3xf32>) -> tensor<2x3xf32>
+  return
+}

@@ -78,3 +78,20 @@ func.func @f(%a: tensor<2x8x8x4xf32>, %b: tensor<3x3x4x6xf32>) {
   %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [1, 1]} {feature_group_count = 1 : i64, batch_group_count = 1 : i64} : (tensor<2x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<2x8x8x6xf32>
   return
 }
+
+// -----
+
+// Not as of dot_general, whose operands may be of two kinds.
+func.func @f(%a: tensor<1x4x4x2xf32>, %b: tensor<3x3x2x2xbf16>) {
+  // expected-error@+1 {{constraint C27: lhs has elements 'f32', rhs 'bf16'}}
+  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x4x2xf32>, tensor<3x3x2x2xbf16>) -> tensor<1x2x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<1x4x4x2xf32>, %b: tensor<3x3x2x2xf32>, %p: tensor<?x2xi32>) {
+  // expected-error@+1 {{constraint C4: padding has shape [?, 2], expected [2, 2]}}
+  %0 = "stablehlo.dynamic_conv"(%a, %b, %p) <{dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64, batch_group_count = 1 : i64}> : (tensor<1x4x4x2xf32>, tensor<3x3x2x2xf32>, tensor<?x2xi32>) -> tensor<1x?x?x2xf32>
+  return
+}

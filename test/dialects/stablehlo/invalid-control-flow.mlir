@@ -90,3 +90,26 @@ func.func @f(%a: tensor<4x!quant.uniform<i8:f32:1, {1.0, 2.0}>>) {
   %0 = stablehlo.tuple %a : tuple<tensor<4x!quant.uniform<i8:f32:1, {1.0, 2.0}>>>
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<2x3xf32>) {
+  // expected-error@+1 {{result_layouts has dense<1> : tensor<2xindex> for 'tensor<2x3xf32>', which is no order of its dimensions}}
+  %0 = stablehlo.custom_call @g(%a) {operand_layouts = [dense<[0, 1]> : tensor<2xindex>], result_layouts = [dense<[1, 1]> : tensor<2xindex>]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf32>) {
+  // expected-error@+1 {{has an alias of a value of 'tensor<2x4xf32>' to one of 'tensor<2x3xf32>'}}
+  %0 = stablehlo.custom_call @g(%a) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>]} : (tensor<2x4xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf32>) -> (tensor<i1>, tensor<2x4xf32>) {
+  %0:2 = stablehlo.custom_call @g(%a) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [1], operand_index = 0, operand_tuple_indices = []>]} : (tensor<2x4xf32>) -> (tensor<i1>, tensor<2x4xf32>)
+  return %0#0, %0#1 : tensor<i1>, tensor<2x4xf32>
+}

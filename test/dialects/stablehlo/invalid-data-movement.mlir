@@ -174,3 +174,27 @@ func.func @f() {
   %0 = stablehlo.iota dim = 0 : tensor<2xi1>
   return
 }
+
+// -----
+
+// Sizes of results that follow from nothing take dynamic_reshape and dynamic_broadcast_in_dim, or a bound.
+func.func @f(%a: tensor<?x3xf32>) {
+  // expected-error@+1 {{returns 'tensor<3x?xf32>', whose dimension 1 has neither a size nor a bound}}
+  %0 = stablehlo.reshape %a : (tensor<?x3xf32>) -> tensor<3x?xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<?xf32>) {
+  // expected-error@+1 {{returns 'tensor<3x?xf32>', whose dimension 1 has neither a size nor a bound}}
+  %0 = stablehlo.broadcast_in_dim %a, dims = [1] : (tensor<?xf32>) -> tensor<3x?xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<?x3xf32, #stablehlo.bounds<4, ?>>) -> tensor<3x?xf32, #stablehlo.bounds<?, 4>> {
+  %0 = stablehlo.reshape %a : (tensor<?x3xf32, #stablehlo.bounds<4, ?>>) -> tensor<3x?xf32, #stablehlo.bounds<?, 4>>
+  return %0 : tensor<3x?xf32, #stablehlo.bounds<?, 4>>
+}

@@ -62,3 +62,29 @@ func.func @f(%a: tensor<4x!quant.uniform<i8:f32, 5.0e-01>>) {
   %0 = stablehlo.uniform_dequantize %a : (tensor<4x!quant.uniform<i8:f32, 5.0e-01>>) -> tensor<4x!quant.uniform<i8:f32, 5.0e-01>>
   return
 }
+
+// -----
+
+// Integers of one bit have no sign.
+func.func @f(%a: tensor<2xui1>) {
+  // expected-error@+1 {{operand #0 must be ranked tensor, quantized per tensor at most, but got 'tensor<2xui1>'}}
+  %0 = stablehlo.minimum %a, %a : tensor<2xui1>
+  return
+}
+
+// -----
+
+// A bound is one of a dimension whose size is not known.
+func.func @f(%a: tensor<4x3xf32, #stablehlo.bounds<4, ?>>) {
+  // expected-error@+1 {{operand #0 must be}}
+  %0 = stablehlo.abs %a : tensor<4x3xf32, #stablehlo.bounds<4, ?>>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<?x3xf32, #stablehlo.bounds<4>>) {
+  // expected-error@+1 {{operand #0 must be}}
+  %0 = stablehlo.abs %a : tensor<?x3xf32, #stablehlo.bounds<4>>
+  return
+}

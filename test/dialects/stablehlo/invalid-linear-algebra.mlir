@@ -62,3 +62,11 @@ func.func @f(%a: tensor<2xui64>) {
   %0:2 = stablehlo.rng_bit_generator %a, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4x!quant.uniform<i8:f32, 5.0e-01>>)
   return
 }
+
+// -----
+
+func.func @f(%s: tensor<2xui64>) {
+  // expected-error@+1 {{returns 'tensor<?xui32>', whose dimension 0 has neither a size nor a bound}}
+  %0:2 = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<?xui32>)
+  return
+}
