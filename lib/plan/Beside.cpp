@@ -92,18 +92,31 @@ private:
       sum += program.ops[op].times * work[op];
   }
 
-  // Whether nothing of its block that takes time is made for it.
+  // Of the loops around an op, the one in the block of the value that is looked at; 0: none.
+  int32_t loopAround(int32_t op) const {
+    int32_t block = program.ops[op].block;
+    while (block > 0 && program.blockAround[block] != program.values[current].block)
+      block = program.blockAround[block];
+    return std::max(block, 0);
+  }
+
+  // Whether nothing of its block that takes time is made for it. What a loop gives is there when it has
+  // ended: all of it is made, and what it takes.
   bool before(int32_t value, int32_t made) {
     bool isFree = true;
     int32_t epoch = ++epochs;
     mark[value] = epoch;
     for (int32_t op = made; op >= 0 && isNear(op, made); --op) {
       const PropagatedOp &graphOp = program.graph.ops[op];
-      bool makes = llvm::any_of(graphOp.results, [&](int32_t v) { return mark[v] == epoch; });
+      bool makes = isInWaiting(op, epoch) || llvm::any_of(graphOp.results, [&](int32_t v) {
+                     return mark[v] == epoch || (loop[v] > 0 && waiting[loop[v]] == epoch);
+                   });
       if (!makes) {
         add(op);
         continue;
       }
+      if (int32_t around = loopAround(op))
+        waiting[around] = epoch;
       isFree &= work[op] == 0 || op == made || !isBeside(op) ||
                 work[op] < kLittle * ofBlock[program.values[value].block];
       for (int32_t v : graphOp.operands) {

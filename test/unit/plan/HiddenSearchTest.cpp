@@ -180,6 +180,36 @@ TEST(Hidden, NoAssignmentIsBelowTheBound) {
   EXPECT_GE(tight, kPrograms * 3 / 4);
 }
 
+// What a loop gives is there when all of it has ended: nothing of it is beside what is made of that, nor is
+// what it takes. Another loop is, and what is computed before it.
+TEST(Beside, WhatIsMadeOfALoopWaitsForAllOfIt) {
+  EinsumProgram of;
+  int32_t x = of.argument({64, 64}), y = of.argument({64, 64}), taken = of.argument({64, 64});
+  of.einsum("mk,km->mk", {x, x});
+  int32_t given = of.einsum("mk,km->mk", {x, y});
+  int32_t other = of.einsum("mk,kn->mn", {y, y}); // a loop of its own
+  of.einsum("mk,kn->mn", {taken, taken});         // that loop needs it for another result
+  int32_t g = of.einsum("mk,kn->mn", {x, x});
+  of.einsum("mk->mk", {given}); // into the loop
+  int32_t out = of.einsum("mk->mk", {g});
+  int32_t updated = of.einsum("mk,mk->mk", {out, x});
+  of.result(updated);
+  of.program.blockAround = {-1, 0, 0};
+  of.program.graph.ops[5].results = {taken};
+  for (int32_t op : {5, 6, 8})
+    of.program.ops[op].moves = true;
+  for (auto [op, block] : {std::pair(2, 2), std::pair(3, 1), std::pair(4, 1)}) {
+    of.program.ops[op].block = block;
+    of.program.ops[op].times = 8;
+  }
+  for (auto [v, block] : {std::pair(other, 2), std::pair(g, 1), std::pair(taken, 1)}) {
+    of.program.values[v].block = block;
+    of.program.values[v].times = 8;
+  }
+  std::vector<double> beside = secondsBesideOf(of.program, {1, 2, 4, 10, 20, 0, 0, 100, 0});
+  EXPECT_EQ(beside[updated], 1 + 8 * 4);
+}
+
 // A machine that starts kernels slowly brings a weight meanwhile, however little they compute, and no plan
 // is below what starting them takes.
 TEST(Hidden, LaunchesAreInEveryPlan) {
