@@ -88,8 +88,8 @@ public:
         continue;
       // Cutting a part out and putting it in its place takes as long as another message's latency.
       made.seconds += permuteSeconds(0);
-      pay(priceOf(ReshardKind::View, 0, 0, {}, mesh, topology));
-      pay(priceOf(ReshardKind::View, 0, 0, {}, mesh, topology));
+      pay(kLocalStep);
+      pay(kLocalStep);
       pay(priceOf(ReshardKind::Permute, elementBytes * elements(round.shape), 0, exchange->axes,
                   mesh, topology));
     }
@@ -103,13 +103,13 @@ public:
       made.steps.push_back({ReshardKind::AllGather, dim + 1, -1, within, after, {}, {}, {}, {}});
       if (rows.tile != to.dims[dim].tile) {
         rows.tile = to.dims[dim].tile;
-        pay(priceOf(ReshardKind::Retile, 0, 0, {}, mesh, topology));
+        pay(kLocalStep);
         made.steps.push_back({ReshardKind::Retile, dim + 1, -1, {}, after, {}, {}, {}, {}});
       }
       llvm::SmallVector<int64_t> order;
       for (size_t d = 0; d < after.dims.size(); ++d)
         order.push_back(d);
-      pay(priceOf(ReshardKind::View, 0, 0, {}, mesh, topology));
+      pay(kLocalStep);
       made.steps.push_back({ReshardKind::View,
                             -1,
                             -1,

@@ -4,23 +4,20 @@
 
 namespace tessera::sharding {
 
-static constexpr double stepSeconds = 1e-12; // breaks ties towards fewer steps
-
-StepPrice priceAmong(ReshardKind kind, double before, double after,
-                     const cost::CollectiveGroup &group, const Mesh &mesh,
-                     const cost::Topology &topology) {
+StepPrice priceOf(ReshardKind kind, double before, double after, const cost::CollectiveGroup &group,
+                  const Mesh &mesh, const cost::Topology &topology) {
   using cost::CollectiveKind;
   int64_t devices = group.size;
   auto price = [&](CollectiveKind collective, double bytes) {
     cost::CollectiveTime time = cost::collectiveTime(topology, mesh, collective, bytes, group);
-    return StepPrice{stepSeconds + time.seconds(), cost::wireBytes(collective, bytes, devices),
-                     time.cores};
+    return StepPrice{kLocalStep.seconds + time.seconds(),
+                     cost::wireBytes(collective, bytes, devices), time.cores};
   };
   switch (kind) {
   case ReshardKind::Slice:
   case ReshardKind::View:
   case ReshardKind::Retile:
-    return {stepSeconds, 0};
+    return kLocalStep;
   case ReshardKind::Broadcast:
     return price(CollectiveKind::Broadcast, before);
   case ReshardKind::AllGather:
@@ -38,16 +35,10 @@ StepPrice priceAmong(ReshardKind kind, double before, double after,
   return {};
 }
 
-StepPrice priceOf(ReshardKind kind, double before, double after, llvm::ArrayRef<AxisRef> group,
-                  const Mesh &mesh, const cost::Topology &topology) {
-  return priceAmong(kind, before, after, cost::collectiveGroup(topology, mesh, group), mesh,
-                    topology);
-}
-
 StepPrice retilePrice(int64_t rows, int64_t fromTile, int64_t toTile, double bytes,
                       llvm::ArrayRef<AxisRef> axes, const Mesh &mesh,
                       const cost::Topology &topology) {
-  StepPrice price{stepSeconds, 0};
+  StepPrice price = kLocalStep;
   if (axes.empty())
     return price;
   for (RetileShift shift : retileShifts(rows, shardCount(axes), fromTile, toTile)) {

@@ -100,7 +100,7 @@ StepPrice Search::costOf(const ReshardState &before, const ReshardState &after,
   if (m.kind == ReshardKind::Retile)
     return retilePrice(shape[m.dim], before.tiles[m.dim], after.tiles[m.dim], bytes,
                        atoms.refs(before.dims[m.dim]), mesh, topology);
-  return priceAmong(m.kind, bytes, localBytes(after), groupOf(m.atoms), mesh, topology);
+  return priceOf(m.kind, bytes, localBytes(after), groupOf(m.atoms), mesh, topology);
 }
 
 void Search::add(ReshardState next, ReshardMove move) {
