@@ -169,10 +169,17 @@ void CopyAscent::pass(bool forward, double wanted) {
 // What readers need not pay others do, who have nothing left: each edge keeps all that it gives.
 void CopyAscent::shiftPaid(size_t value) {
   SharedCopies::Shares &all = shares[value];
-  std::vector<std::vector<double>> gave(all.paid.size());
-  for (auto [reader, e] : llvm::enumerate(edgeOf[value]))
-    if (e >= 0)
-      greatestByColumn(edges[e], gave[reader]);
+  payers.resize(std::max(payers.size(), all.paid.size()));
+  for (auto [reader, e] : llvm::enumerate(edgeOf[value])) {
+    Payer &payer = payers[reader];
+    payer.paid = all.paid[reader].at.data();
+    payer.columns = all.paid[reader].columns;
+    payer.took = e < 0 ? nullptr : &message[edges[e].toFrom];
+    if (e < 0)
+      continue;
+    payer.factor = edges[e].factor;
+    greatestByColumn(edges[e], payer.gave);
+  }
   llvm::SmallVector<double, 8> left; // that each could pay less; below zero: it takes more
   for (size_t row = 0; row < all.full[0]->rows; ++row)
     for (const SharedCopies::Sharing &copy : all.copies) {
@@ -182,14 +189,13 @@ void CopyAscent::shiftPaid(size_t value) {
       left.clear();
       double freed = 0, takers = 0;
       for (auto [reader, column] : copy) {
-        int32_t e = edgeOf[value][reader];
-        double paid = all.paid[reader](row, size_t(column)), spare = 0;
-        if (e >= 0)
-          spare = (edges[e].factor * paid - message[edges[e].toFrom + int64_t(row)] -
-                   gave[reader][size_t(column)]) /
-                  edges[e].factor;
-        bool takes = e >= 0 && spare <= kRounding * full;
-        left.push_back(takes ? -1 : e < 0 ? 0 : std::min(spare, paid));
+        const Payer &payer = payers[reader];
+        double paid = payer.paid[row * payer.columns + size_t(column)], spare = 0;
+        if (payer.took)
+          spare =
+              (payer.factor * paid - payer.took[row] - payer.gave[size_t(column)]) / payer.factor;
+        bool takes = payer.took && spare <= kRounding * full;
+        left.push_back(takes ? -1 : payer.took ? std::min(spare, paid) : 0);
         takers += takes;
         freed += takes ? 0 : left.back();
       }

@@ -44,6 +44,15 @@ private:
     int64_t toFrom, toTo; // offsets of messages
   };
 
+  // A reader of the value whose copies are paid anew.
+  struct Payer {
+    double *paid; // rows are candidates of the value
+    size_t columns;
+    const double *took; // by the value's candidates, through its edge; null: it has none
+    double factor;      // of that edge
+    std::vector<double> gave;
+  };
+
   const double *rowsOf(const Edge &edge) const {
     return edge.seconds ? edge.seconds
                         : shares[edge.sharer.value].paid[edge.sharer.reader].at.data();
@@ -69,6 +78,7 @@ private:
   double lower = 0, best = 0;
   bool isBound = false;           // lower is one of the shares as they are
   std::vector<double> sum, given; // of one vertex, of one edge
+  std::vector<Payer> payers;      // of one value
 };
 
 } // namespace tessera::plan

@@ -174,21 +174,23 @@ ReshardPrices::Price ReshardPrices::priced(const Anchor &anchor, double bytes) c
 
 std::pair<double, ReshardPrices::Price> ReshardPrices::point(Curve &curve, int exponent) {
   constexpr int kApart = 5; // exponents for which steps are searched: a kilobyte, a megabyte, ..
-  auto [it, isNew] = curve.points.try_emplace(exponent);
-  if (!isNew)
-    return it->second;
+  if (size_t(exponent) >= curve.points.size())
+    curve.points.resize(size_t(exponent) + 1);
+  std::pair<double, Price> &made = curve.points[exponent];
+  if (made.first > 0)
+    return made;
   double bytes = std::pow(4.0, exponent);
   int low = curve.direct ? 0 : exponent / kApart * kApart;
   if (curve.direct)
-    return it->second = {bytes, priced(anchor(curve, low), bytes)};
+    return made = {bytes, priced(anchor(curve, low), bytes)};
   const Anchor &below = anchor(curve, low), &above = anchor(curve, low + kApart);
   if (below.scales && above.scales)
-    return it->second = {bytes, std::min(priced(below, bytes), priced(above, bytes),
-                                         [](const Price &one, const Price &other) {
-                                           return one.seconds < other.seconds;
-                                         })};
+    return made = {bytes, std::min(priced(below, bytes), priced(above, bytes),
+                                   [](const Price &one, const Price &other) {
+                                     return one.seconds < other.seconds;
+                                   })};
   const Anchor &here = anchor(curve, exponent);
-  return it->second = {here.bytes, {here.seconds, 0}};
+  return made = {here.bytes, {here.seconds, 0}};
 }
 
 ReshardPrices::Price ReshardPrices::price(int32_t pattern, double bytes) {

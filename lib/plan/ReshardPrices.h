@@ -90,9 +90,10 @@ private:
   struct Curve {
     sharding::TensorSharding from, to; // of the dimensions that take part
     llvm::SmallVector<int64_t, 4> sizes;
-    bool direct = false;                            // its steps are those of DirectSteps.h
-    std::map<int, Anchor> anchors;                  // by exponent of 4
-    std::map<int, std::pair<double, Price>> points; // likewise: bytes, and what they take
+    bool direct = false;           // its steps are those of DirectSteps.h
+    std::map<int, Anchor> anchors; // by exponent of 4
+    // Likewise: bytes, and what they take; 0: not asked for yet.
+    std::vector<std::pair<double, Price>> points;
   };
 
   int32_t patternOf(const sharding::TensorSharding &from, const sharding::TensorSharding &to);
