@@ -305,6 +305,7 @@ private:
         candidates.insert(candidates.begin(), std::move(*better));
         isBetter = true;
       }
+      lastPrices.reset(); // what is compiled next is large
     }
     compileBest(source, candidates, request.effort);
     if (isBetter && !isPossible(candidates.front()))
@@ -351,7 +352,7 @@ private:
   // What no plan on the mesh that was chosen is below where communication hides behind computing.
   void proveHiding() {
     const OnMesh *mesh = planned.best->onMesh;
-    plan::AssignmentPrices prices(source.folded.program, mesh->getMesh(), mesh->topology());
+    plan::AssignmentPrices &prices = pricesOn(*mesh);
     std::vector<const plan::Assignment *> known;
     for (const Candidate &each : candidates)
       if (each.onMesh == mesh && (each.isTried || each.isFound))
@@ -362,6 +363,16 @@ private:
     Candidate &best = candidates[planned.best - candidates.data()];
     best.hiding = plan::hiddenTimeOf(prices, best.folded);
     best.hidingBound = found.lowerBound;
+    lastPrices.reset();
+  }
+
+  // Longer searches are mostly on one mesh after another: what the first found out about its reshards is
+  // kept, and about no other mesh, as that takes memory.
+  plan::AssignmentPrices &pricesOn(const OnMesh &mesh) {
+    if (!lastPrices || &lastPrices->getPlanner().getMesh() != &mesh.getMesh())
+      lastPrices = std::make_unique<plan::AssignmentPrices>(source.folded.program, mesh.getMesh(),
+                                                            mesh.topology());
+    return *lastPrices;
   }
 
   // The quickest of plans that were found by what hides, if it is counted below the one that was chosen.
@@ -401,7 +412,7 @@ private:
     bool hasTies = !compilesSeveral();
     if (!hasTies && plan::isProven(source.folded.program, least->seconds, least->lowerBound))
       return std::nullopt;
-    plan::AssignmentPrices prices(source.folded.program, mesh->getMesh(), mesh->topology());
+    plan::AssignmentPrices &prices = pricesOn(*mesh);
     plan::BestFound found =
         plan::refined(prices, least->folded, least->lowerBound, searchOptions());
     for (Candidate &each : candidates)
@@ -453,6 +464,7 @@ private:
   Source source;
   SeparateCalls separate;
   std::deque<OnMesh> onMeshes;
+  std::unique_ptr<plan::AssignmentPrices> lastPrices;
   std::vector<Candidate> candidates;
   Planned planned;
 };
