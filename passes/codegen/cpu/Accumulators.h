@@ -7,6 +7,8 @@
 //   bits in the order of floats:  -NaN .. -inf .. -0 0 .. inf .. NaN
 //   keys of a maximum:                    -inf .. -0 0 .. inf .. NaN -NaN
 //   keys of a minimum:        NaN -NaN .. -inf .. -0 0 .. inf
+//
+// Those of bf16 are made of its 16 bits, where they are loaded without being widened.
 #pragma once
 
 #include "passes/codegen/cpu/Emitter.h"
@@ -23,22 +25,25 @@ Value extremumOf(llvm::IRBuilder<> &b, Op op, Value key);
 
 class Accumulators {
 public:
-  Accumulators(Emitter &e, const Reduction &reduction);
+  // `takesWords`: those of bf16 are keys of 16 bits, twice as many a register.
+  Accumulators(Emitter &e, const Reduction &reduction, bool takesWords);
 
   // The reduction as accumulators see it: to combine them, and for their kinds.
   const Reduction &reduction() const { return accumulated; }
   ElementKind kind(size_t i) const { return accumulated.inputs[i]->kind; }
-  Value fromTerm(size_t i, Value term) const {
-    return keyed[i] ? extremumKey(e.b, accumulated.simple[i], term) : term;
-  }
-  Value toTerm(size_t i, Value value) const {
-    return keyed[i] ? extremumOf(e.b, accumulated.simple[i], value) : value;
-  }
+  // The term at the current position, by so many lanes.
+  Value term(size_t i, unsigned lanes) const;
+  Value fromTerm(size_t i, Value term) const;
+  Value toTerm(size_t i, Value value) const;
 
 private:
+  bool isOfWords(size_t i) const { return keyed[i] && kind(i) == ElementKind::I16; }
+
   Emitter &e;
+  llvm::SmallVector<Node *, 2> terms;
   Reduction accumulated;
-  llvm::SmallVector<bool, 2> keyed; // by component
+  llvm::SmallVector<bool, 2> keyed;   // by component
+  llvm::SmallVector<Node *, 2> words; // the bits of those that are only moved
 };
 
 } // namespace tessera::codegen

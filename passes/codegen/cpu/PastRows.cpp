@@ -66,7 +66,7 @@ void PastRows::overColumns(llvm::function_ref<void(Value, unsigned)> body) {
 }
 
 llvm::SmallVector<Value> PastRows::atColumn(const Row &row, Value at, unsigned width) {
-  Accumulators accumulators(e, sum);
+  Accumulators accumulators(e, sum, /*takesWords=*/true);
   llvm::SmallVector<Value> values;
   for (auto [i, offset] : llvm::enumerate(row)) {
     Value place = e.element(b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, offset),

@@ -94,7 +94,7 @@ llvm::SmallVector<Value> Emitter::reduce(Reduction &reduction) {
 // slots = combine(slots, inputs), element after element.
 llvm::SmallVector<Value> Emitter::reduceInTurn(const Reduction &reduction,
                                                llvm::ArrayRef<Value> inits, unsigned lanes) {
-  Accumulators accumulators(*this, reduction);
+  Accumulators accumulators(*this, reduction, /*takesWords=*/true);
   llvm::SmallVector<Value> slots;
   for (auto [i, init] : llvm::enumerate(inits)) {
     slots.push_back(temporary(typeOf(accumulators.kind(i), lanes), "accumulator"));
@@ -109,8 +109,8 @@ llvm::SmallVector<Value> Emitter::reduceInTurn(const Reduction &reduction,
   for (const auto &loop : reduction.loops)
     bindLoop(loop, openLoop(i64(0), i64(pointsOf(graph, loop)), 1, false));
   llvm::SmallVector<Value> fresh;
-  for (auto [i, input] : llvm::enumerate(reduction.inputs))
-    fresh.push_back(accumulators.fromTerm(i, splat(emit(input), lanes)));
+  for (size_t i = 0; i < reduction.inputs.size(); ++i)
+    fresh.push_back(accumulators.term(i, lanes));
   for (auto [slot, value] : llvm::zip(slots, combine(accumulators.reduction(), loaded(), fresh)))
     b.CreateStore(splat(value, lanes), slot);
   for (size_t i = 0; i < reduction.loops.size(); ++i)

@@ -421,7 +421,7 @@ bool RunningEmitter::emitCell(Value cell, llvm::Instruction *end) {
   if (!build())
     return false;
   e = &g->emitter;
-  accumulators.emplace(*e, reduction);
+  accumulators.emplace(*e, reduction, /*takesWords=*/false);
   e->openBody(end);
   auto &b = e->b;
   Value number = cell;

@@ -14,7 +14,8 @@ llvm::SmallVector<Value> registersOf(llvm::IRBuilder<> &b, Value value, unsigned
 class SumSlots {
 protected:
   SumSlots(Emitter &e, const Reduction &reduction, unsigned width)
-      : e(e), b(e.b), reduction(reduction), accumulators(e, reduction), width(width) {}
+      : e(e), b(e.b), reduction(reduction), accumulators(e, reduction, /*takesWords=*/true),
+        width(width) {}
 
   llvm::Type *typeOf(size_t input) { return e.typeOf(accumulators.kind(input), width); }
   Value neutral(size_t input) {
@@ -44,8 +45,8 @@ protected:
   Slots terms() { return terms(width); }
   Slots terms(unsigned lanes) {
     Slots values;
-    for (auto [i, input] : llvm::enumerate(reduction.inputs))
-      values.push_back(accumulators.fromTerm(i, e.splat(e.emit(input), lanes)));
+    for (size_t i = 0; i < reduction.inputs.size(); ++i)
+      values.push_back(accumulators.term(i, lanes));
     return values;
   }
   // `each` for the numbers [low, high), `most` at most, in sixteens of sixteens.
