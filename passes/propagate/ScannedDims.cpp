@@ -36,6 +36,23 @@ std::optional<unsigned> scannedDim(stablehlo::WhileOp loop, unsigned i) {
   return scanned;
 }
 
+// Of what a loop carries as number `i`: the one dimension along which the body puts such an array
+// together of single elements, anew each trip.
+std::optional<unsigned> stackedDim(stablehlo::WhileOp loop, unsigned i) {
+  auto type = cast<RankedTensorType>(loop.getBody().getArgument(i).getType());
+  std::optional<unsigned> stacked;
+  bool isOne = true;
+  loop.getBody().walk([&](stablehlo::ConcatenateOp stack) {
+    auto dim = static_cast<unsigned>(stack.getDimension());
+    if (stack->getResult(0).getType() != type || stack->getNumOperands() < 2 ||
+        static_cast<int64_t>(stack->getNumOperands()) != type.getDimSize(dim))
+      return;
+    isOne &= stacked.value_or(dim) == dim;
+    stacked = dim;
+  });
+  return isOne ? stacked : std::nullopt;
+}
+
 // The axes of dimension `d`, and those of the scanned one behind them.
 sharding::AxisRefs axesWith(const sharding::PropagatedValue &value, unsigned d, unsigned scanned) {
   sharding::AxisRefs axes = value.sharding.dims[d].axes;
@@ -77,6 +94,8 @@ withScansAcross(const ModuleGraph &module, const sharding::PropagationGraph &ann
     if (!result || result.getOwner() != loop || annotated.values[carried].mesh >= 0)
       continue;
     std::optional<unsigned> scanned = scannedDim(loop, result.getResultNumber());
+    if (!scanned)
+      scanned = stackedDim(loop, result.getResultNumber());
     const sharding::PropagatedValue &value = decided.values[carried];
     if (!scanned || value.sharding.dims[*scanned].axes.empty())
       continue;

@@ -6,6 +6,14 @@
 //
 // Sharded along it, an array gives each trip what one device has, so that axis can split none of the
 // trip's work. [{}, {"d"}, {}] inside of the loop does, for one exchange before it.
+//
+// And dimensions that a loop stacks anew each trip, as the right-hand side of a differential equation
+// does with what it has computed of single components:
+//
+//   %r = while(%y = %init) {                           %init: 64x4 [{}, {"d"}]
+//     %a, .. = slices of %y of size 64x1               // each is on one device, and sent to all
+//     stablehlo.return concatenate %da, .., dim = 1
+//   }
 #pragma once
 
 #include "passes/propagate/ModuleGraph.h"

@@ -281,6 +281,29 @@ def small_loops():
     return [family("small_loops", (table, x, start), ops, specs=(P("x", "y"), P("x"), P()), exact=False)]
 
 
+def stacked_states():
+    """States whose components a loop puts together anew each trip, sharded along them: Runge-Kutta steps, and a rotation."""
+    y, v = data(29, 6, 4), data(30, 3)
+
+    def lorenz(y):
+        a, b, c = y[..., 0], y[..., 1], y[..., 2]
+        return jnp.stack([2 * (b - a), a * (1 - c) - b, a * b - 2 * c, *(y[..., 3],) * (y.shape[-1] - 3)], -1)
+
+    def step(y, _):
+        first = lorenz(y)
+        second = lorenz(y + 0.005 * first)
+        return y + 0.01 * second, y
+
+    table = {
+        "last": lambda y, v: lax.scan(step, y, None, length=20)[0], "all": lambda y, v: lax.scan(step, y, None, length=20)[1],
+        "of_one": lambda y, v: lax.scan(step, v, None, length=20)[0], "gradient": jax.grad(lambda y, v: lax.scan(step, y, None, length=5)[0].sum()),
+        "rotated": lambda y, v: lax.fori_loop(0, 5, lambda i, s: jnp.stack([s[:, 3], s[:, 0], s[:, 1] * 0.5, s[:, 2]], 1), y),
+        "until": lambda y, v: lax.while_loop(lambda s: jnp.sum(jnp.abs(s)) > 1, lambda s: jnp.stack([s[1], s[2], s[0]]) * 0.7, v),
+    }
+    return [family(f"stacked_states.{number}", (y, v), table, specs=specs, exact=False)
+            for number, specs in enumerate(((P("x", "y"), P("x")), (P(None, "y"), P("y")), (P(None, ("x", "y")), P(("x", "y")))))]
+
+
 def random_bits():
     state, wide = np.array([1, 2, 2**32 - 1, 2**32 - 1], np.uint32), data(20, 6, 10)
     bits = lambda algorithm, dtype, *shape: lambda s, x: lax.rng_bit_generator(s, shape, dtype=dtype, algorithm=algorithm)[1]
@@ -296,6 +319,6 @@ def random_bits():
 def cases():
     found = []
     for families in (elementwise, integers, movement, reductions, sorting, contractions, complex_numbers, linear_algebra, narrow_floats, empty,
-                     gathered_tables, transposed_stacks, scanned_batches, small_loops, random_bits):
+                     gathered_tables, transposed_stacks, scanned_batches, stacked_states, small_loops, random_bits):
         found += families()
     return found

@@ -62,3 +62,31 @@ func.func @odd(%x: tensor<4x63xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"},
   }
   return %r#3, %r#4 : tensor<63xf32>, tensor<64xf32>
 }
+
+// What a loop puts together of single elements each trip would be sent element by element; gathered before it, or sharded along another dimension, nothing is.
+// CHECK-LABEL: @stacked
+func.func @stacked(%x: tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"d"}]>}, %v: tensor<2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}]>}) -> (tensor<8x2xf32>, tensor<2xf32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %end = stablehlo.constant dense<50> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  // CHECK: stablehlo.while
+  // CHECK-SAME: [<@mesh, []>, <@mesh, [{"d", ?}, {}]>, <@mesh, [{}]>]
+  %r:3 = stablehlo.while(%i = %zero, %y = %x, %u = %v) : tensor<i32>, tensor<8x2xf32>, tensor<2xf32> attributes {tessera.trip_count = #tessera.trip_count<50>}
+  cond {
+    %c = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %a = stablehlo.slice %y [0:8, 0:1] : (tensor<8x2xf32>) -> tensor<8x1xf32>
+    %b = stablehlo.slice %y [0:8, 1:2] : (tensor<8x2xf32>) -> tensor<8x1xf32>
+    %n = stablehlo.negate %a : tensor<8x1xf32>
+    %z = stablehlo.concatenate %b, %n, dim = 1 : (tensor<8x1xf32>, tensor<8x1xf32>) -> tensor<8x2xf32>
+    %s = stablehlo.add %y, %z : tensor<8x2xf32>
+    %d = stablehlo.slice %u [0:1] : (tensor<2xf32>) -> tensor<1xf32>
+    %e = stablehlo.slice %u [1:2] : (tensor<2xf32>) -> tensor<1xf32>
+    %f = stablehlo.multiply %d, %e : tensor<1xf32>
+    %g = stablehlo.concatenate %e, %f, dim = 0 : (tensor<1xf32>, tensor<1xf32>) -> tensor<2xf32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %j, %s, %g : tensor<i32>, tensor<8x2xf32>, tensor<2xf32>
+  }
+  return %r#1, %r#2 : tensor<8x2xf32>, tensor<2xf32>
+}
