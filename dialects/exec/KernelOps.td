@@ -40,6 +40,8 @@ def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, SingleBlock, Symbol]> 
     the runtime brings, its name in the `library` with the `numbers` that say what it computes (include/tessera/library.h).
     `product`: what cuBLASLt may compute in the place of a GPU's code (library.h).
     A kernel from outside has the name that its author registers it under in `outside`, and `outside_attributes` for it.
+    `most_scratch`: the bytes that its scratch should not exceed, as there is no room for more while it runs; its code goes by
+    smaller pieces then, as far as it can.
     ```mlir
     exec.kernel @exp(%x: tensor<8xf32>) -> tensor<8xf32> attributes {grid = 1 : i64} {
       %s = stablehlo.exponential %x : tensor<8xf32>
@@ -51,7 +53,7 @@ def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, SingleBlock, Symbol]> 
     OptionalAttr<I64Attr>:$grid, OptionalAttr<I64Attr>:$scratch_bytes, OptionalAttr<F64Attr>:$flops,
     OptionalAttr<StrAttr>:$library, OptionalAttr<DenseI64ArrayAttr>:$numbers,
     OptionalAttr<StrAttr>:$outside, OptionalAttr<DictionaryAttr>:$outside_attributes,
-    OptionalAttr<DenseI64ArrayAttr>:$product);
+    OptionalAttr<DenseI64ArrayAttr>:$product, OptionalAttr<I64Attr>:$most_scratch);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

@@ -156,7 +156,7 @@ void setTopology(ModuleOp module, TopologyAttr topology) { setOrDrop(module, kTo
 cost::ScheduleOptions scheduleOf(ModuleOp module) {
   cost::ScheduleOptions options;
   if (auto schedule = module->getAttrOfType<ScheduleAttr>(kSchedule))
-    options = {schedule.getOverlap(), schedule.getMemory()};
+    options = {schedule.getOverlap(), schedule.getMemory(), schedule.getScratchWithin()};
   if (int64_t bytes = topologyOf(module).deviceBytes(); bytes && !options.memory)
     options.memory = bytes;
   return options;
@@ -168,14 +168,16 @@ std::optional<cost::Overlap> overlapOf(Operation *loop) {
 }
 
 void setOverlap(Operation *loop, cost::Overlap overlap) {
-  loop->setAttr(kSchedule, ScheduleAttr::get(loop->getContext(), overlap, std::nullopt));
+  loop->setAttr(kSchedule,
+                ScheduleAttr::get(loop->getContext(), overlap, std::nullopt, std::nullopt));
 }
 
 void setSchedule(ModuleOp module, const cost::ScheduleOptions &options) {
   bool isDefault = options == cost::ScheduleOptions();
   setOrDrop(module, kSchedule,
             isDefault ? ScheduleAttr()
-                      : ScheduleAttr::get(module.getContext(), options.overlap, options.memory));
+                      : ScheduleAttr::get(module.getContext(), options.overlap, options.memory,
+                                          options.scratchWithin));
 }
 
 // --- Sums in two stages ---

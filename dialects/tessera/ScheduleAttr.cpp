@@ -10,7 +10,7 @@ namespace tessera {
 Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   StringRef word;
   SMLoc at;
-  std::optional<int64_t> memory;
+  std::optional<int64_t> memory, scratchWithin;
   if (parser.parseLess() || parser.parseKeyword("overlap") || parser.parseEqual() ||
       parser.getCurrentLocation(&at) || parser.parseKeyword(&word))
     return {};
@@ -19,27 +19,35 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
     parser.emitError(at) << "'" << word << "' is no overlap; there are auto, on, off";
     return {};
   }
-  if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("memory") || parser.parseEqual() ||
-       parser.parseInteger(memory.emplace())))
-    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    bool isMemory = !memory && !scratchWithin && succeeded(parser.parseOptionalKeyword("memory"));
+    if (!isMemory && (scratchWithin || parser.parseKeyword("scratch_within")))
+      return {};
+    if (parser.parseEqual() || parser.parseInteger((isMemory ? memory : scratchWithin).emplace()))
+      return {};
+  }
   if (parser.parseGreater())
     return {};
-  return getChecked([&] { return parser.emitError(at); }, parser.getContext(), *overlap, memory);
+  return getChecked([&] { return parser.emitError(at); }, parser.getContext(), *overlap, memory,
+                    scratchWithin);
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
   printer << "<overlap = " << cost::nameOf(getOverlap());
   if (getMemory())
     printer << ", memory = " << *getMemory();
+  if (getScratchWithin())
+    printer << ", scratch_within = " << *getScratchWithin();
   printer << '>';
 }
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> error, cost::Overlap,
-                                   std::optional<int64_t> memory) {
-  return !memory || *memory > 0
-             ? success()
-             : LogicalResult(error() << "a device has memory of a byte or more, not " << *memory);
+                                   std::optional<int64_t> memory,
+                                   std::optional<int64_t> scratchWithin) {
+  for (std::optional<int64_t> bytes : {memory, scratchWithin})
+    if (bytes && *bytes <= 0)
+      return error() << "a device has memory of a byte or more, not " << *bytes;
+  return success();
 }
 
 } // namespace tessera

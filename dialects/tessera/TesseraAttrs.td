@@ -31,9 +31,11 @@ def Tessera_ScheduleAttr : Tessera_Attr<"Schedule", "schedule"> {
     `#tessera.schedule<overlap = off, memory = 80000000000>`: whether collectives run beside computation (auto, on, off),
     and the bytes that each device has for the program, arguments and outputs included; absent: what the topology says.
     Set where the program is read; order and whoever trades memory for time read it. On stablehlo.while, which communicate
-    sets it on, `overlap` says how the loop's trips are ordered.
+    sets it on, `overlap` says how the loop's trips are ordered. `scratch_within = 60000000000`, which fuse sets where
+    nothing else fits: kernels are to have so little scratch that it takes no more with the temporaries (codegen).
   }];
-  let parameters = (ins "::tessera::cost::Overlap":$overlap, "std::optional<int64_t>":$memory);
+  let parameters = (ins "::tessera::cost::Overlap":$overlap, "std::optional<int64_t>":$memory,
+    "std::optional<int64_t>":$scratch_within);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

@@ -150,6 +150,82 @@ void narrowCells(ContractionCells &cells, const Product &product, int64_t column
   cells.outerChunk = 1;
 }
 
+// Of about half as many, in whole units; the same where that is not less.
+static int64_t halved(int64_t chunk, int64_t size, int64_t unit) {
+  int64_t half = atLeast(std::max(chunk / 2 / unit * unit, unit), size, unit);
+  return std::min(half, chunk);
+}
+
+// Whole panels, or all there is.
+static int64_t wholePanels(int64_t chunk, int64_t size, int64_t panel) {
+  return chunk < size ? std::max(chunk / panel, int64_t(1)) * panel : chunk;
+}
+
+namespace {
+// One step of fitInto; each is false where nothing is less by it.
+struct CellFitting {
+  ContractionCells &cells;
+  int64_t m, n, rows, columns;
+  const CellBytes &bytes;
+
+  bool lowerA() {
+    int64_t panel = halved(cells.mPanel, m, rows);
+    bool isLess = panel < cells.mPanel;
+    cells.mPanel = panel;
+    cells.mChunk = wholePanels(cells.mChunk, m, panel);
+    return isLess;
+  }
+  bool lowerB() {
+    bool inPanels = bytes.hasPanelsOfB && cells.mPanel >= cells.mChunk;
+    if (!inPanels && cells.nPanel >= cells.nChunk)
+      return lowerChunk();
+    int64_t panel = halved(std::min(cells.nPanel, cells.nChunk), n, columns);
+    bool isLess = panel < std::min(cells.nPanel, cells.nChunk);
+    cells.nChunk = wholePanels(cells.nChunk, n, panel);
+    cells.nPanel = panel < cells.nChunk ? panel : INT64_MAX;
+    return isLess;
+  }
+  bool lowerChunk() {
+    int64_t chunk = halved(cells.nChunk, n, columns);
+    bool isLess = chunk < cells.nChunk;
+    cells.nChunk = chunk;
+    return isLess;
+  }
+  bool lowerSums() {
+    if (cells.nChunk > cells.mChunk && cells.nPanel >= cells.nChunk && lowerChunk())
+      return true;
+    int64_t chunk = halved(cells.mChunk, m, rows);
+    bool isLess = chunk < cells.mChunk;
+    cells.mChunk = chunk;
+    cells.mPanel = std::min(cells.mPanel, chunk);
+    cells.mChunk = wholePanels(chunk, m, cells.mPanel);
+    return isLess;
+  }
+  bool lower() {
+    int64_t ofA = bytes.rowOfA * cells.mPanel,
+            ofB = bytes.columnOfB * std::min(cells.nPanel, cells.nChunk),
+            ofSums = bytes.sum * cells.mChunk * cells.nChunk;
+    if (ofSums > std::max(ofA, ofB))
+      return lowerSums() || (ofA > ofB ? lowerA() || lowerB() : lowerB() || lowerA());
+    return ofA > ofB ? lowerA() || lowerB() || lowerSums() : lowerB() || lowerA() || lowerSums();
+  }
+};
+} // namespace
+
+void fitInto(ContractionCells &cells, const Product &product, int64_t rows, int64_t columns,
+             const CellBytes &bytes, int64_t most) {
+  CellFitting fitting{
+      cells, static_cast<int64_t>(product.m), static_cast<int64_t>(product.n), rows, columns,
+      bytes};
+  while (bytes.in(cells) > most) {
+    ContractionCells before = cells;
+    if (!fitting.lower() || bytes.in(cells) >= bytes.in(before)) {
+      cells = before;
+      return;
+    }
+  }
+}
+
 // A cell copies its columns of b once, and reads (or copies) its rows of a as often as there are
 // chunks of columns: the sides of a cell are as the costs of the two.
 ContractionCells tileCells(const Product &product, int64_t rows, int64_t columns) {

@@ -30,6 +30,25 @@ void passRows(ContractionCells &cells, const Product &product, int64_t columns);
 // The same where those few rows are the columns of a result, and b's columns its rows: these are copied
 // by one vector at a time, some lines of each.
 void narrowCells(ContractionCells &cells, const Product &product, int64_t columns);
+
+// What a cell has in scratch, in bytes.
+struct CellBytes {
+  int64_t rowOfA = 0, columnOfB = 0; // of each row and column of a panel that is copied; 0: none is
+  int64_t sum = 0;                   // of each sum that waits for the next block of k
+  bool hasPanelsOfB = true;          // whether b may be copied by fewer columns than a cell has
+
+  int64_t in(const ContractionCells &cells) const {
+    return rowOfA * cells.mPanel + columnOfB * std::min(cells.nPanel, cells.nChunk) +
+           sum * cells.mChunk * cells.nChunk;
+  }
+};
+// The same with no more than so many bytes in scratch, or as few as there can be: what takes most is
+// halved. Each sum is what it was. With all rows in a panel, b is copied by fewer columns at a time,
+// which costs nothing; else cells are smaller, and operands copied more often.
+//   rowOfA 1 KB, columnOfB 1 KB: cells of 64 x 128, b copied by 128  -> 64 x 128, by 32, for 96 KB
+void fitInto(ContractionCells &cells, const Product &product, int64_t rows, int64_t columns,
+             const CellBytes &bytes, int64_t most);
+
 // Columns of a cell past which rows of a matrix go, of so many: some lines of each row, and work for some
 // cores.
 int64_t columnsPast(int64_t columns);

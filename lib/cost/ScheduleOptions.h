@@ -26,6 +26,9 @@ constexpr std::optional<Overlap> overlapNamed(std::string_view name) {
 struct ScheduleOptions {
   Overlap overlap = Overlap::Auto;
   std::optional<int64_t> memory; // bytes of each device, arguments and outputs included
+  // Of temporaries and scratch, within which kernels' scratch is kept by smaller pieces; none: they
+  // have what they are quickest with.
+  std::optional<int64_t> scratchWithin = {};
   bool operator==(const ScheduleOptions &) const = default;
 };
 

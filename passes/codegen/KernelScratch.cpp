@@ -86,9 +86,10 @@ void KernelScratch::describeFused(mlir::ModuleOp module) {
     return;
   std::vector<exec::FusedOp> ops;
   std::vector<KernelSource> kernels;
+  int64_t most = scheduleOf(module).scratchWithin ? 1 : 0;
   module.walk([&](exec::FusedOp fused) {
     ops.push_back(fused);
-    kernels.push_back({"", fused.getBlock(), {}});
+    kernels.push_back({"", fused.getBlock(), {}, most});
   });
   for (auto [op, bytes] : llvm::zip(ops, of(kernels, target)))
     setScratchBytes(op, bytes);

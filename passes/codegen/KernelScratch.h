@@ -16,7 +16,8 @@ public:
   std::vector<int64_t> of(llvm::ArrayRef<KernelSource> kernels, TargetAttr target);
   // Gives each kernel of a module its `scratch_bytes`, as the codegen phase will.
   void describe(mlir::ModuleOp module);
-  // Before kernels are outlined: marks each exec.fused with what it needs.
+  // Before kernels are outlined: marks each exec.fused with what it needs; with as little as it can do
+  // with, where the schedule bounds scratch.
   void describeFused(mlir::ModuleOp module);
 
 private:

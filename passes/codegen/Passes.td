@@ -4,6 +4,27 @@
 
 include "mlir/Pass/PassBase.td"
 
+def BoundScratch : Pass<"tessera-bound-scratch", "::mlir::ModuleOp"> {
+  let summary = "Has kernels go by smaller pieces where their scratch has no room beside the arrays.";
+  let description = [{
+    Of a module whose schedule says what temporaries and scratch may take together; fuse has it say so where a program
+    fits into its memory in no other way. The phase memory has left when each array is needed:
+    ```mlir
+    module attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 90000, scratch_within = 69632>, ..} {
+      exec.kernel @dot_general_0(..) .. // has scratch of 131072 bytes
+      exec.program @main arena 65536 .. {
+        %0 = exec.buffer arena at 0 : tensor<128x128xf32> {array = array<i64: 0, 65536, 1, 6>}
+        exec.dispatch @dot_general_0(%0, %1) -> (%2) time 4
+    ```
+    becomes
+    ```mlir
+      exec.kernel @dot_general_0(..) .. attributes {most_scratch = 4096 : i64, scratch_bytes = 4096 : i64}
+    ```
+    Products have panels of fewer rows and columns; each sum is what it was. What has room keeps its size.
+  }];
+  let dependentDialects = ["::tessera::exec::ExecDialect"];
+}
+
 def GenerateCode : Pass<"tessera-generate-code", "::mlir::ModuleOp"> {
   let summary = "Compiles every kernel to native code with the pipeline of the module's target.";
   let description = [{

@@ -11,6 +11,7 @@ namespace tessera {
 #include "passes/codegen/Passes.h.inc"
 
 void buildCodegenPipeline(mlir::OpPassManager &pm) {
+  pm.addPass(createBoundScratch());
   pm.addPass(createGenerateCode());
   pm.addPass(createPlaceScratch());
   pm.addPass(createVerifyMemory()); // arrays have moved

@@ -3,6 +3,7 @@
 #include "passes/codegen/Passes.h"
 
 #include "dialects/exec/ExecOps.h"
+#include "dialects/tessera/Marks.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/SymbolTable.h"
 #include "passes/memory/Arena.h"
@@ -19,7 +20,9 @@ namespace {
 // dispatches that need scratch.
 class ArenaProgram {
 public:
-  ArenaProgram(exec::ProgramOp program, const mlir::SymbolTable &symbols) : program(program) {
+  // `wanted`: what arrays and scratch should take at most; 0: as little as is easily found.
+  ArenaProgram(exec::ProgramOp program, const mlir::SymbolTable &symbols, int64_t wanted)
+      : program(program), wanted(wanted) {
     program.walk([&](mlir::Operation *op) {
       if (auto buffer = mlir::dyn_cast<exec::BufferOp>(op))
         add(buffer);
@@ -34,9 +37,9 @@ public:
     if (!isKnown || dispatches.empty())
       return;
     Attempt best = describe(/*usesGiven=*/true), inArena = describe(/*usesGiven=*/false);
-    best.layOut();
+    best.layOut(wanted);
     if (best.layout.bytes > memory::leastBytes(inArena.requests)) {
-      inArena.layOut();
+      inArena.layOut(wanted);
       if (inArena.layout.bytes <= best.layout.bytes)
         best = std::move(inArena);
     }
@@ -95,7 +98,9 @@ private:
     std::vector<Home> homes;     // of the pools
     memory::Layout layout;
 
-    void layOut() { layout = memory::layOut(requests, pools); }
+    void layOut(int64_t wanted) {
+      layout = memory::layOut(requests, pools, /*alignment=*/64, wanted);
+    }
   };
 
   // An array that fills memory of the caller's is what that is for, and stays; where there is none, it
@@ -164,6 +169,7 @@ private:
   }
 
   exec::ProgramOp program;
+  int64_t wanted;
   llvm::MapVector<Home, Given> homes;
   std::vector<std::pair<exec::DispatchOp, int64_t>> dispatches;
   int64_t mostScratch = 0;
@@ -173,8 +179,9 @@ private:
 struct PlaceScratchPass : impl::PlaceScratchBase<PlaceScratchPass> {
   void runOnOperation() override {
     mlir::SymbolTable symbols(getOperation());
+    int64_t wanted = scheduleOf(getOperation()).scratchWithin.value_or(0);
     for (auto program : getOperation().getOps<exec::ProgramOp>()) {
-      ArenaProgram(program, symbols).layOut();
+      ArenaProgram(program, symbols, wanted).layOut();
       program.walk([](exec::BufferOp buffer) { buffer.removeArrayAttr(); });
       program.walk([](exec::DispatchOp dispatch) { dispatch.removeTimeAttr(); });
     }

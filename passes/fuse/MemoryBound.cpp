@@ -3,6 +3,7 @@
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
 #include "passes/OpsWithin.h"
+#include "passes/codegen/BoundScratch.h"
 #include "passes/codegen/Passes.h"
 #include "passes/fuse/FormKernels.h"
 #include "passes/fuse/RematCopies.h"
@@ -141,9 +142,11 @@ FailureOr<const LowerProgram *> MemoryBound::onTheWay(Way &way, size_t step) {
 FailureOr<MeasuredProgram> MemoryBound::measure(const LowerProgram &program,
                                                 std::optional<int64_t> allowed) {
   OwningOpRef<ModuleOp> copy = ModuleOp(*program.module).clone();
-  if (allowed) {
+  if (allowed || scratchWithin) {
     cost::ScheduleOptions schedule = scheduleOf(module);
-    schedule.memory = std::max<int64_t>(*allowed, 1);
+    if (allowed)
+      schedule.memory = std::max<int64_t>(*allowed, 1);
+    schedule.scratchWithin = scratchWithin;
     setSchedule(*copy, schedule);
   }
   if (failed(verify(*copy)) || failed(formAllKernels(*copy)))
@@ -155,11 +158,14 @@ FailureOr<MeasuredProgram> MemoryBound::measure(const LowerProgram &program,
   buildMemoryPipeline(passes);
   if (failed(passes.run(*copy)))
     return failure();
+  if (failed(boundScratch(*copy, scratch)))
+    return failure();
   FailureOr<MemoryFigures> figures = figuresWithScratch(*copy, scratch);
   if (failed(figures))
     return failure();
   arguments = figures->arguments, outputs = figures->outputs;
   MeasuredProgram measured{&program, figures->total(), allowed};
+  measured.scratchWithin = scratchWithin;
   if (predicts)
     measured.seconds = predictStep(*copy->getOps<exec::ProgramOp>().begin(), topologyOf(*copy),
                                    sdy::MeshTable(*copy).main())
@@ -173,6 +179,15 @@ LogicalResult MemoryBound::begin() {
     return failure();
   first = std::move(*asItIs);
   return success();
+}
+
+int64_t MemoryBound::mostScratch() const {
+  int64_t most = 0;
+  for (auto [described, block] : llvm::zip(first->trial.program.blocks, first->trial.blocks))
+    for (auto [task, back] : llvm::zip(described.tasks, block.tasks))
+      if (back.isKernel)
+        most = std::max(most, task.inside);
+  return most;
 }
 
 // From the program as it is straight to a peak, or as far as it goes.

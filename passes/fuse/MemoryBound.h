@@ -29,6 +29,7 @@ struct MeasuredProgram {
   int64_t bytes = 0; // of a device: arguments, outputs and arena, what kernels need among it
   std::optional<int64_t> allowed; // with how much the order was chosen; none: as the module says
   double seconds = 0;             // of a step, as predicted; where asked for
+  std::optional<int64_t> scratchWithin = {}; // of the schedule that it was measured with
 };
 
 // What takes most at the peak.
@@ -59,6 +60,11 @@ public:
   explicit MemoryBound(mlir::ModuleOp module, bool predicts = false, size_t large = kLarge)
       : module(module), predicts(predicts), large(large) {}
 
+  // Of the kernels of the program as it is: what smaller ones can save.
+  int64_t mostScratch() const;
+  // From now on kernels have so little scratch that it and temporaries take no more than that, where they
+  // can. Before, as much as they are quickest with.
+  void keepScratchWithin(int64_t bytes) { scratchWithin = std::max<int64_t>(bytes, 1); }
   mlir::LogicalResult begin();
   // The program without a bound.
   mlir::FailureOr<MeasuredProgram> asItIs() { return measure(*first, std::nullopt); }
@@ -108,6 +114,7 @@ private:
   mlir::ModuleOp module;
   bool predicts;
   size_t large;
+  std::optional<int64_t> scratchWithin;
   int64_t arguments = 0, outputs = 0;  // bytes
   std::unique_ptr<LowerProgram> first; // the program as it is
   Way ways[2] = {{.makesLater = false}, {.makesLater = true}};

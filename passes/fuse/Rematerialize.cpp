@@ -24,9 +24,10 @@ static std::string listed(ArrayRef<fuse::PeakValue> values) {
 
 // From here on the module may have just what a program needs, and its order is the one that was
 // measured; of a module that fails, that is for who tries several programs.
-static void allow(ModuleOp module, int64_t bytes) {
+static void allow(ModuleOp module, int64_t bytes, const fuse::MeasuredProgram &measured) {
   cost::ScheduleOptions schedule = scheduleOf(module);
   schedule.memory = std::max<int64_t>(bytes, 1);
+  schedule.scratchWithin = measured.scratchWithin;
   setSchedule(module, schedule);
 }
 
@@ -37,10 +38,22 @@ static void reportLeast(ModuleOp module, const fuse::MeasuredProgram &least) {
                    "computed again it needs "
                 << least.bytes << " bytes. Allow --memory=" << least.bytes
                 << ", or shard what is largest at its peak: " << listed(peak);
-  allow(module, least.bytes);
+  allow(module, least.bytes, least);
 }
 
 namespace {
+
+using Fitting = FailureOr<std::optional<fuse::MeasuredProgram>>;
+
+// The program of least time that fits, or the one that needs least.
+Fitting fittingOrLeast(fuse::MemoryBound &search, int64_t bound) {
+  Fitting fitting = search.fitInto(bound);
+  if (failed(fitting) || *fitting)
+    return fitting;
+  FailureOr<fuse::MeasuredProgram> least = search.least(bound);
+  return failed(least) ? Fitting(failure()) : Fitting(std::optional(*least));
+}
+
 struct Rematerialize : impl::RematerializeBase<Rematerialize> {
   using RematerializeBase::RematerializeBase;
 
@@ -52,28 +65,49 @@ struct Rematerialize : impl::RematerializeBase<Rematerialize> {
     fuse::MemoryBound search(module);
     if (failed(search.begin()))
       return signalPassFailure();
-    FailureOr<std::optional<fuse::MeasuredProgram>> fitting = search.fitInto(*bound);
-    if (failed(fitting))
-      return signalPassFailure();
-    if (!*fitting && !triesLeast) {
+    Fitting chosen = triesLeast ? fittingOrLeast(search, *bound) : search.fitInto(*bound);
+    if (succeeded(chosen) && !*chosen) {
       emitError(module.getLoc()) << "nothing was found that fits into the memory of each device";
       return signalPassFailure();
     }
-    if (!*fitting) {
-      FailureOr<fuse::MeasuredProgram> least = search.least(*bound);
-      if (failed(least))
-        return signalPassFailure();
-      if (least->bytes > *bound) {
-        reportLeast(module, *least);
-        return signalPassFailure();
-      }
-      *fitting = *least;
+    // Smaller pieces of products take longer: only where nothing else fits.
+    auto isMissed = [&](int64_t bytes) {
+      return bytes > *bound && bytes - *bound < search.mostScratch() &&
+             *bound > search.callersBytes();
+    };
+    if (succeeded(chosen) && isMissed((*chosen)->bytes))
+      chosen = lessOf(**chosen, withLittleScratch(search, *bound, (*chosen)->bytes));
+    if (failed(chosen))
+      return signalPassFailure();
+    if ((*chosen)->bytes > *bound) {
+      reportLeast(module, **chosen);
+      return signalPassFailure();
     }
     // An order is chosen by an estimate: one for more or less memory may be what needs least.
-    allow(module, (*fitting)->allowed.value_or(*bound));
-    if (const fuse::LowerProgram *chosen = (*fitting)->program; chosen->computedAgain)
-      module.getBodyRegion().takeBody(ModuleOp(*chosen->module).getBodyRegion());
+    allow(module, (*chosen)->allowed.value_or(*bound), **chosen);
+    if (const fuse::LowerProgram *program = (*chosen)->program; program->computedAgain)
+      module.getBodyRegion().takeBody(ModuleOp(*program->module).getBodyRegion());
+  }
+
+private:
+  // Scratch takes what is left of the bound; or for the least of all, whatever the bound, less than what
+  // the least needs without.
+  static Fitting withLittleScratch(fuse::MemoryBound &search, int64_t bound, int64_t least) {
+    constexpr int64_t part = 16;
+    search.keepScratchWithin(bound - search.callersBytes());
+    Fitting fitting = search.fitInto(bound);
+    if (failed(fitting) || *fitting)
+      return fitting;
+    int64_t room = least - search.callersBytes();
+    search.keepScratchWithin(room - room / part);
+    FailureOr<fuse::MeasuredProgram> less = search.least(bound);
+    return failed(less) ? Fitting(failure()) : Fitting(std::optional(*less));
+  }
+
+  static Fitting lessOf(const fuse::MeasuredProgram &one, Fitting other) {
+    return failed(other) || (*other)->bytes < one.bytes ? other : Fitting(std::optional(one));
   }
 };
+
 } // namespace
 } // namespace tessera

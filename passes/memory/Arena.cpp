@@ -190,6 +190,28 @@ static void tighten(const BestFit &fit, std::vector<int> order, Layout &best, in
   }
 }
 
+// Straight to `wanted`, from each order in turn: what finds no room goes before so large a part of those
+// that were placed before it.
+static void aimAt(const BestFit &fit, llvm::ArrayRef<std::vector<int>> orders, Layout &best,
+                  int64_t wanted) {
+  auto count = static_cast<int64_t>(orders.front().size());
+  int64_t tries = std::min<int64_t>(200, 30'000'000 / (count * count + 1));
+  Layout layout;
+  for (int part : {2, 4, 8})
+    for (std::vector<int> order : orders)
+      for (int64_t i = 0; i < tries; ++i) {
+        int place = fit.run(order, layout, wanted);
+        if (place < 0) {
+          best = layout;
+          return;
+        }
+        if (place == 0)
+          return;
+        std::rotate(order.begin() + place - std::max(place / part, 1), order.begin() + place,
+                    order.begin() + place + 1);
+      }
+}
+
 static double bytesOf(const Request &request) { return static_cast<double>(request.bytes); }
 
 static double durationOf(const Request &request) {
@@ -203,9 +225,11 @@ static double earliness(const Request &request) {
   return request.live.empty() ? 0 : -static_cast<double>(request.live.front().begin);
 }
 
-Layout layOut(llvm::ArrayRef<Request> requests, llvm::ArrayRef<Pool> pools, int64_t alignment) {
+Layout layOut(llvm::ArrayRef<Request> requests, llvm::ArrayRef<Pool> pools, int64_t alignment,
+              int64_t wanted) {
   BestFit fit(requests, pools, alignment);
   std::vector<int> bestOrder = ordered(requests, bytesOf);
+  std::vector<std::vector<int>> orders{bestOrder};
   Layout best, layout;
   fit.run(bestOrder, best);
   // Each order takes the square of their number.
@@ -220,12 +244,16 @@ Layout layOut(llvm::ArrayRef<Request> requests, llvm::ArrayRef<Pool> pools, int6
       return best;
     std::vector<int> order = ordered(requests, weigh);
     fit.run(order, layout);
+    orders.push_back(order);
     if (layout.bytes < best.bytes) {
       std::swap(best, layout);
       bestOrder = std::move(order);
     }
   }
   tighten(fit, std::move(bestOrder), best, least, alignment);
+  wanted = wanted / alignment * alignment;
+  if (best.bytes > wanted && wanted >= least && wanted > 0)
+    aimAt(fit, orders, best, wanted);
   return best;
 }
 

@@ -51,7 +51,8 @@ int64_t leastBytes(llvm::ArrayRef<Request> requests, llvm::ArrayRef<Pool> pools 
 // from the best order on, a percent less each time, with those earlier that find no room.
 //   A 64 [0,4]  B 32 [2,6]  C 64 [5,9]                        A at 0, C at 0, B at 64
 //   the same, and a pool of 64 bytes that is taken [6,9]      A in the pool, C at 0, B at 64
+// Where the arena should take no more than `wanted` and does, that is searched for from each order.
 Layout layOut(llvm::ArrayRef<Request> requests, llvm::ArrayRef<Pool> pools = {},
-              int64_t alignment = 64);
+              int64_t alignment = 64, int64_t wanted = 0);
 
 } // namespace tessera::memory

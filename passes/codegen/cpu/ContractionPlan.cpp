@@ -37,6 +37,24 @@ static bool goesInBlocks(const ContractionPlan &plan) {
   return canGoInBlocks(plan, plan.packsA, plan.packsB);
 }
 
+// Smaller panels where there is no room for what they would be.
+static void keepWithin(ContractionPlan &plan, const cost::Product &product, int64_t most) {
+  if (most == 0)
+    return;
+  cost::CellBytes bytes;
+  int64_t ofSum = byteSize(plan.product->kind), element = byteSize(plan.packedKind());
+  if (plan.packsA && !plan.byTiles)
+    bytes.rowOfA = plan.panelK() * element;
+  if (plan.isTurned) // results of a panel's rows wait, too
+    bytes.rowOfA += plan.lanes * ofSum;
+  if (plan.packsB)
+    bytes.columnOfB = plan.panelLength() * element;
+  if (plan.kBlock)
+    bytes.sum = ofSum;
+  bytes.hasPanelsOfB = !plan.byTiles;
+  cost::fitInto(plan, product, plan.rows, plan.columns(), bytes, most);
+}
+
 static void chooseCells(ContractionPlan &plan, const Graph &graph) {
   cost::Product product;
   product.batch = double(plan.outerCount);
@@ -52,6 +70,7 @@ static void chooseCells(ContractionPlan &plan, const Graph &graph) {
     narrowCells(plan, product, plan.columns());
   if (plan.acrossA && !plan.mAround.empty())
     makeTall(plan, product, boundsOf(graph, plan.m).second, plan.columns());
+  keepWithin(plan, product, graph.mostScratch);
 }
 
 // An operand as tiles read it: bf16 that is only moved as its bits.
@@ -109,6 +128,7 @@ static void planTiles(ContractionPlan &plan, Graph &graph) {
   product.k = double(plan.panelK());
   product.a = plan.packsA ? cost::Product::Plain : cost::Product::None;
   static_cast<ContractionCells &>(plan) = tileCells(product, plan.rows, plan.columns());
+  keepWithin(plan, product, graph.mostScratch);
 }
 
 void chooseTile(ContractionPlan &plan, const VectorFeatures &features) {

@@ -45,6 +45,14 @@ static const LoopGroup &vectorsOfA(const Graph &graph, const ContractionLoops &l
 
 static double chunksOf(double size, int64_t chunk) { return std::ceil(size / double(chunk)); }
 
+// What a cell copies where its kernel's scratch is bounded.
+static cost::CellBytes bytesOf(const Product &product, int64_t kBlock, int64_t element) {
+  auto k = static_cast<int64_t>(product.k);
+  int64_t panel = (kBlock ? std::min(kBlock, k) : k) * element;
+  return {product.a == Product::None ? 0 : panel, product.b == Product::None ? 0 : panel,
+          kBlock ? int64_t(4) : 0};
+}
+
 static ContractionCells commonCells(const Graph &graph, const ContractionLoops &loops,
                                     const Product &product) {
   ContractionCells cells = cost::commonCells(
@@ -55,11 +63,20 @@ static ContractionCells commonCells(const Graph &graph, const ContractionLoops &
     passRows(cells, product, 128);
   if (isNarrow(loops))
     narrowCells(cells, product, 16);
+  if (graph.mostScratch) {
+    int64_t element = product.type == cost::ProductType::BF16 && !product.isWidened ? 2
+                      : product.type == cost::ProductType::F64                      ? 8
+                                                                                    : 4;
+    cost::fitInto(cells, product, std::min<int64_t>(loops.mSize, product.isTurned ? 16 : 8),
+                  std::min<int64_t>(llvm::PowerOf2Ceil(loops.nSize), product.isTurned ? 16 : 32),
+                  bytesOf(product, cells.kBlock, element), graph.mostScratch);
+  }
   return cells;
 }
 
 // How the processor's own tiles get their operands, and how often (cpu/ContractionTiles.cpp).
-static Product::Copies copiesByTiles(const ContractionLoops &loops, Product product) {
+static Product::Copies copiesByTiles(const Graph &graph, const ContractionLoops &loops,
+                                     Product product) {
   Node *a = unwidened(loops.a);
   const LoopGroup &inner = loops.k.back();
   bool isDirect = isPlainLoad(a) && a->kind == ElementKind::BF16 && strideOf(a->index, loops.m) &&
@@ -69,6 +86,9 @@ static Product::Copies copiesByTiles(const ContractionLoops &loops, Product prod
   product.a = isDirect ? Product::None : Product::Plain;
   ContractionCells cells =
       tileCells(product, std::min<int64_t>(loops.mSize, 32), loops.nSize > 16 ? 32 : 16);
+  if (graph.mostScratch)
+    cost::fitInto(cells, product, std::min<int64_t>(loops.mSize, 32), loops.nSize > 16 ? 32 : 16,
+                  {0, int64_t(product.k) * 2, 0, /*hasPanelsOfB=*/false}, graph.mostScratch);
   Product::Copy copy = isDirect ? Product::None : copyOf(loops.a, inner, loops.m);
   return {copy, copyOf(loops.b, loops.n, inner), chunksOf(product.n, cells.nChunk),
           chunksOf(product.m, cells.mChunk)};
@@ -105,15 +125,17 @@ cost::Product productOf(const Graph &graph, const ContractionLoops &loops) {
   product.run = copiesA && copiesB ? product.k : double(std::max<int64_t>(high - low, 1));
   ContractionCells cells = commonCells(graph, loops, product);
   product.timesA = chunksOf(product.n, cells.nChunk);
-  product.timesB = chunksOf(product.m, cells.mChunk);
+  // b is copied for each panel of rows where not all of a cell's columns are copied at a time.
+  product.timesB = chunksOf(product.m, cells.nPanel < cells.nChunk ? cells.mPanel : cells.mChunk);
   if (isBf16)
-    product.byTiles = copiesByTiles(loops, product);
+    product.byTiles = copiesByTiles(graph, loops, product);
   return product;
 }
 
 double cellsOf(const Graph &graph, const ContractionLoops &loops, const cost::Product &product) {
-  return product.timesA * product.timesB *
-         chunksOf(product.batch, commonCells(graph, loops, product).outerChunk);
+  ContractionCells cells = commonCells(graph, loops, product);
+  return product.timesA * chunksOf(product.m, cells.mChunk) *
+         chunksOf(product.batch, cells.outerChunk);
 }
 
 // Loads that lie in one piece along none of the loops that the copy's vectors run along.

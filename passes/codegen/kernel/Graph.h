@@ -168,6 +168,7 @@ class Graph {
 public:
   std::vector<Dim> dims;
   std::vector<BufferInfo> buffers;
+  int64_t mostScratch = 0; // of the kernel (KernelSource.h)
   // Loops that would let an index stay affine: (dimension, inner size) to split it at.
   llvm::SmallVector<std::pair<unsigned, int64_t>, 2> wantedSplits;
   // Positions of a dimension at which a concatenation or padding changes what is read.

@@ -6,6 +6,7 @@ namespace tessera::codegen {
 
 KernelGraph::KernelGraph(const KernelSource &kernel, const SplitTable &splits)
     : builder(graph, splits) {
+  graph.mostScratch = kernel.mostScratch;
   for (auto [i, argument] : llvm::enumerate(kernel.body->getArguments())) {
     BufferInfo buffer;
     buffer.position = i;

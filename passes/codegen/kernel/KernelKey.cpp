@@ -69,6 +69,7 @@ KernelKey keyOf(const KernelSource &kernel) {
   for (int64_t input : kernel.inplace)
     key.push_back(static_cast<uintptr_t>(input));
   key.push_back(kernel.inplace.size());
+  key.push_back(static_cast<uintptr_t>(kernel.mostScratch));
   KeyWriter(key).add(*kernel.body);
   return key;
 }

@@ -20,6 +20,7 @@ KernelSource sourceOf(exec::KernelOp kernel) {
   KernelSource source{kernel.getSymName().str(), kernel.getBlock(), {}};
   for (unsigned i = 0; i < kernel.getOutputTypes().size(); ++i)
     source.inplace.push_back(kernel.inplaceOperand(i));
+  source.mostScratch = static_cast<int64_t>(kernel.getMostScratch().value_or(0));
   return source;
 }
 

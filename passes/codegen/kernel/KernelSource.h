@@ -16,6 +16,8 @@ struct KernelSource {
   mlir::Block *body;
   // For each output the input whose buffer it may share, or -1.
   llvm::SmallVector<int64_t> inplace;
+  // Bytes that its scratch should not exceed; 0: as many as it is quickest with.
+  int64_t mostScratch = 0;
 
   mlir::ValueRange outputs() const { return body->getTerminator()->getOperands(); }
   int64_t inplaceOf(unsigned output) const {

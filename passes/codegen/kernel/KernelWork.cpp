@@ -717,9 +717,11 @@ KernelWork workOf(mlir::Operation *op) {
   if (auto fused = mlir::dyn_cast<exec::FusedOp>(op))
     if (auto inplace = fused.getInplace())
       kernel.inplace.assign(inplace->begin(), inplace->end());
-  if (auto named = mlir::dyn_cast<exec::KernelOp>(op))
+  if (auto named = mlir::dyn_cast<exec::KernelOp>(op)) {
+    kernel.mostScratch = static_cast<int64_t>(named.getMostScratch().value_or(0));
     if (auto inplace = named.getInplace())
       kernel.inplace.assign(inplace->begin(), inplace->end());
+  }
   return workOf(kernel);
 }
 

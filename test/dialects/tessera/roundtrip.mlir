@@ -41,6 +41,10 @@ module attributes {tessera.target = #tessera.target<shadow, <"znver4", vector_bi
 
 // CHECK: module attributes {tessera.schedule = #tessera.schedule<overlap = off, memory = 80000000000>}
 module attributes {tessera.schedule = #tessera.schedule<overlap = off, memory = 80000000000>} {}
+// CHECK: module attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 80000000000, scratch_within = 6000>}
+module attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 80000000000, scratch_within = 6000>} {}
+// CHECK: module attributes {tessera.schedule = #tessera.schedule<overlap = auto, scratch_within = 6000>}
+module attributes {tessera.schedule = #tessera.schedule<overlap = auto, scratch_within = 6000>} {}
 // CHECK: module attributes {tessera.schedule = #tessera.schedule<overlap = auto>}
 module attributes {tessera.schedule = #tessera.schedule<overlap = auto>} {}
 

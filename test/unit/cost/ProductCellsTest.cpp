@@ -1,0 +1,89 @@
+// Cells of products whose scratch is bounded.
+#include "lib/cost/ProductCells.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+using namespace tessera::cost;
+
+namespace {
+
+Product productOf(int64_t m, int64_t n, int64_t k) {
+  Product product;
+  product.batch = 1;
+  product.m = double(m), product.n = double(n), product.k = double(k);
+  product.a = product.b = Product::Plain;
+  return product;
+}
+
+// The last of the chunks of `size` holds a tile, if it is not the only one.
+bool endsWithATile(int64_t size, int64_t chunk, int64_t tile) {
+  return chunk >= size || size % chunk == 0 || size % chunk >= tile;
+}
+
+TEST(ProductCells, WhatFitsStays) {
+  Product product = productOf(512, 512, 256);
+  ContractionCells cells = contractionCells(product, 8, 32, 4, /*inBlocks=*/true), before = cells;
+  CellBytes bytes{1024, 1024, 0};
+  fitInto(cells, product, 8, 32, bytes, bytes.in(before));
+  EXPECT_EQ(cells.mPanel, before.mPanel);
+  EXPECT_EQ(cells.nChunk, before.nChunk);
+  EXPECT_EQ(cells.nPanel, before.nPanel);
+}
+
+// As the header's example: nothing is copied more often.
+TEST(ProductCells, WithAllRowsInAPanelColumnsAreCopiedByFewer) {
+  Product product = productOf(64, 128, 256);
+  ContractionCells cells;
+  cells.mChunk = cells.mPanel = 64, cells.nChunk = 128;
+  fitInto(cells, product, 8, 32, {1024, 1024, 0}, 96 << 10);
+  EXPECT_EQ(cells.mChunk, 64);
+  EXPECT_EQ(cells.mPanel, 64);
+  EXPECT_EQ(cells.nChunk, 128);
+  EXPECT_EQ(cells.nPanel, 32);
+}
+
+// Without panels of b a cell has fewer columns.
+TEST(ProductCells, OrCellsAreNarrower) {
+  Product product = productOf(64, 128, 256);
+  ContractionCells cells;
+  cells.mChunk = cells.mPanel = 64, cells.nChunk = 128;
+  fitInto(cells, product, 8, 32, {0, 1024, 0, /*hasPanelsOfB=*/false}, 40 << 10);
+  EXPECT_EQ(cells.nChunk, 32);
+  EXPECT_EQ(cells.nPanel, INT64_MAX);
+}
+
+// Of any size, to any bound: tiles end where chunks and panels do, and chunks are whole panels.
+TEST(ProductCells, TilesStayWhole) {
+  std::mt19937 random(7);
+  auto draw = [&](int64_t low, int64_t high) {
+    return low + int64_t(random() % uint32_t(high - low + 1));
+  };
+  for (int i = 0; i < 2000; ++i) {
+    int64_t m = draw(1, 600), n = draw(1, 600), k = draw(1, 1200);
+    int64_t rows = std::min<int64_t>(m, draw(4, 8)), columns = std::min<int64_t>(n, 32);
+    Product product = productOf(m, n, k);
+    ContractionCells cells = contractionCells(product, rows, columns, 4, /*inBlocks=*/true);
+    int64_t panel = (cells.kBlock ? cells.kBlock : k) * 4;
+    CellBytes bytes{draw(0, 1) * panel, panel, cells.kBlock ? int64_t(4) : 0};
+    int64_t before = bytes.in(cells), most = draw(0, 1) * draw(1, before);
+    fitInto(cells, product, rows, columns, bytes, most);
+    EXPECT_LE(bytes.in(cells), before);
+    EXPECT_TRUE(endsWithATile(m, cells.mChunk, rows)) << m << ' ' << cells.mChunk;
+    EXPECT_TRUE(endsWithATile(m, cells.mPanel, rows)) << m << ' ' << cells.mPanel;
+    EXPECT_TRUE(endsWithATile(n, cells.nChunk, columns)) << n << ' ' << cells.nChunk;
+    if (cells.nPanel < cells.nChunk) {
+      EXPECT_TRUE(endsWithATile(n, cells.nPanel, columns)) << n << ' ' << cells.nPanel;
+      EXPECT_TRUE(cells.nChunk >= n || cells.nChunk % cells.nPanel == 0);
+    }
+    EXPECT_TRUE(cells.mChunk >= m || cells.mChunk % cells.mPanel == 0);
+    if (most == 0) {
+      ContractionCells again = cells;
+      fitInto(again, product, rows, columns, bytes, 0);
+      EXPECT_EQ(bytes.in(again), bytes.in(cells)); // nothing is left to lower
+    }
+  }
+}
+
+} // namespace
