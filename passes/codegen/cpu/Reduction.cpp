@@ -38,7 +38,8 @@ Value Emitter::identity(Op op, ElementKind kind) {
 
 unsigned Emitter::chooseLanes(int64_t size, llvm::ArrayRef<Node *> nodes) const {
   // Four registers of the widest element at most; fewer where much is alive at once or lanes are
-  // handled singly.
+  // handled singly. Steps that wait for each other take turns with those of other registers: with 32
+  // registers there is room for twice as many.
   unsigned heavy = 0, count = 0;
   int64_t widest = 1, narrowest = 8;
   for (Node *node : nodes) {
@@ -52,6 +53,8 @@ unsigned Emitter::chooseLanes(int64_t size, llvm::ArrayRef<Node *> nodes) const 
     }
   }
   unsigned registers = heavy > 1 || count > 40 ? 1 : heavy || count > 20 ? 2 : 4;
+  if (features.masks)
+    registers = std::min(2 * registers, 4u);
   int64_t most = std::min<int64_t>(64, std::max<int64_t>(registers * features.bytes / widest, 8));
   for (int64_t lanes = most; lanes >= 16; lanes /= 2)
     if (size % lanes == 0)

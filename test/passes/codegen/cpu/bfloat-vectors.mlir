@@ -8,14 +8,14 @@
 // CHECK: define i32 @scaled
 // CHECK: call <32 x i16> @llvm.x86.avx512.permvar.hi.512(
 // CHECK: call <16 x float> @llvm.x86.avx512.mask.scalef.ps.512(
-// CHECK: call <32 x bfloat> @llvm.x86.avx512bf16.cvtne2ps2bf16.512(
-// CHECK: fmul <32 x float>
-// CHECK: call <32 x bfloat> @llvm.x86.avx512bf16.cvtne2ps2bf16.512(
+// CHECK-COUNT-2: call <32 x bfloat> @llvm.x86.avx512bf16.cvtne2ps2bf16.512(
+// CHECK: fmul <64 x float>
+// CHECK-COUNT-2: call <32 x bfloat> @llvm.x86.avx512bf16.cvtne2ps2bf16.512(
 // CHECK-NOT: call <32 x bfloat>
 // BITS: define i32 @scaled
-// BITS: fmul <32 x float>
+// BITS: fmul <64 x float>
 // BITS-NOT: permvar.hi
-// BITS: trunc <32 x i32> {{.*}} to <32 x i16>
+// BITS: trunc <64 x i32> {{.*}} to <64 x i16>
 exec.kernel @scaled(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
   %0 = stablehlo.exponential %x : tensor<64x64xbf16>
   %1 = stablehlo.multiply %0, %y : tensor<64x64xbf16>
