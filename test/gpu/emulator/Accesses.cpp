@@ -115,8 +115,6 @@ uint8_t *BlockRun::global(Thread &thread, uint64_t address, unsigned bytes, bool
     fail(thread, std::string(isWrite ? "writes " : "reads ") + std::to_string(bytes) +
                      " bytes outside of what is allocated" +
                      (memory_.kernelOf ? " on its GPU" : ""));
-  if (block->traces.empty())
-    block->traces.resize(block->size);
   uint64_t fresh = 0;
   for (unsigned byte = 0; byte < bytes; ++byte)
     fresh += note(thread, block->traces[offset + byte], isWrite);
@@ -167,6 +165,11 @@ void BlockRun::countSectors() {
     std::sort(list->begin(), list->end());
     auto distinct = static_cast<uint64_t>(std::unique(list->begin(), list->end()) - list->begin());
     (list == &read_ ? counts_.sectorsRead : counts_.sectorsWritten) += distinct;
+    auto bySector = [](const auto &x, const auto &y) { return x.second < y.second; };
+    auto isSame = [](const auto &x, const auto &y) { return x.second == y.second; };
+    std::sort(list->begin(), list->end(), bySector);
+    list->erase(std::unique(list->begin(), list->end(), isSame), list->end());
+    (list == &read_ ? counts_.blockSectorsRead : counts_.blockSectorsWritten) += list->size();
     list->clear();
   }
 }

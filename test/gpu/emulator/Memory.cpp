@@ -99,8 +99,6 @@ std::string Memory::note(uint64_t address, size_t bytes, bool isWrite, uint32_t 
   Block *block = isOfDevice(address) ? find(address, bytes, offset) : nullptr;
   if (!block || !bytes || (block->traces.empty() && !launch))
     return "";
-  if (block->traces.empty())
-    block->traces.resize(block->size);
   for (size_t i = offset; i < offset + bytes; ++i) {
     Trace &trace = block->traces[i];
     bool meetsWrite = trace.written.launch && !isOver(trace.written.launch);

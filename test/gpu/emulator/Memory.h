@@ -5,6 +5,7 @@
 
 #include "test/gpu/emulator/Order.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -24,14 +25,33 @@ struct Trace {
   } read, written;
 };
 
+// The traces of a block's bytes: of those that something came to.
+class Traces {
+public:
+  bool empty() const { return pages_.empty(); }
+  Trace &operator[](size_t byte) {
+    if (byte / kPage >= pages_.size())
+      pages_.resize(byte / kPage + 1);
+    std::unique_ptr<Page> &page = pages_[byte / kPage];
+    if (!page)
+      page = std::make_unique<Page>();
+    return (*page)[byte % kPage];
+  }
+
+private:
+  static constexpr size_t kPage = 1024;
+  using Page = std::array<Trace, kPage>;
+  std::vector<std::unique_ptr<Page>> pages_;
+};
+
 class Memory {
 public:
   struct Block {
     std::unique_ptr<uint8_t[]> bytes;
     size_t size = 0;
     unsigned device = 0;
-    std::vector<Trace> traces; // made when a kernel first comes
-    bool isFree = false;       // but kept by a pool
+    Traces traces;
+    bool isFree = false; // but kept by a pool
   };
 
   explicit Memory(unsigned devices = 1);
