@@ -305,6 +305,12 @@ def bf16_product(x, w):
     return x @ w
 
 
+@program((128, 128), (64, 128), (100, 100), (100, 100), dtypes=["bfloat16", "float32", "bfloat16", "bfloat16"], banks=1.05, near=True)
+def bf16_products_through_registers(x, y, u, v):
+    """An operand is converted; lines are no multiples of 16 bytes."""
+    return jnp.matmul(x, y.T.astype(jnp.bfloat16), preferred_element_type=jnp.float32), jnp.matmul(u, v, preferred_element_type=jnp.float32)
+
+
 @program((200, 80), (136, 200), dtypes="bfloat16", banks=1.05, near=True)
 def bf16_product_of_turned(x, w):
     return jnp.matmul(jnp.tanh(x).T, w.T, preferred_element_type=jnp.float32)

@@ -57,6 +57,16 @@ void SliceLoader::makeRegisters(SliceSide &side) {
     side.registers.push_back(e.temporary(type, "slice"));
 }
 
+// Lines of 64 bytes that lie 80 apart (WarpMatrices.h): what two that follow each other have at their ends meets in
+// four banks, and what two have that are four lines apart does not. So these are stored side by side.
+static Value fourLinesApart(llvm::IRBuilder<> &b, Value line) {
+  auto moved = [&](int64_t mask, int64_t by) {
+    Value bits = b.CreateAnd(line, b.getInt64(mask));
+    return by < 0 ? b.CreateLShr(bits, -by) : by ? b.CreateShl(bits, by) : bits;
+  };
+  return b.CreateOr(b.CreateOr(moved(~7, 0), moved(6, -1)), moved(1, 2));
+}
+
 // Row and k of a thread's chunks, within the slice. Threads side by side have chunks side by side.
 void SliceLoader::overChunks(const SliceSide &side,
                              llvm::function_ref<void(int64_t, Value, Value)> body) {
@@ -69,6 +79,8 @@ void SliceLoader::overChunks(const SliceSide &side,
     Value low = b.CreateAnd(id, constant(inner - 1)), high = b.CreateLShr(id, llvm::Log2_64(inner));
     if (side.lanes > 1)
       low = b.CreateNSWMul(low, constant(side.lanes));
+    if (!side.isCopied && inner * side.lanes * byteSize(layout.kind()) == 64)
+      high = fourLinesApart(b, high);
     side.shape.alongK ? body(number, high, low) : body(number, low, high);
     if (isPartial)
       e.closeLoop();
