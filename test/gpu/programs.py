@@ -562,6 +562,19 @@ def running_sums_of_wide_elements(x, y, z, w):
     return jnp.cumsum(x, 1), jnp.cumsum(y), jnp.cumsum(z, 1), lax.cummax(x, 1, reverse=True), jnp.cumsum(w, 0)
 
 
+@program((2, 9000), (3, 4096), (2, 257), (1, 70001), (700, 19), (2, 300, 33))
+def running_sums_of_blocks(x, y, z, u, v, w):
+    """Chunks of a row, and of columns, that are whole and that are not; what a chunk's levels don't reach."""
+    return (jnp.cumsum(x, 1), lax.cumsum(x, 1, reverse=True), jnp.cumsum(y, 1), jnp.cumsum(z, 1), jnp.cumsum(u, 1), lax.cumprod(1 + u * 1e-3, 1, reverse=True),
+            jnp.cumsum(v, 0), lax.cummax(v, 0, reverse=True), jnp.cumsum(w, 1))
+
+
+@program((2, 5000), (2, 5000), (600, 5), (2, 4500), dtypes=("bfloat16", "float64", "float16", "int64"))
+def running_types_of_blocks(x, y, z, w):
+    return (jnp.cumsum(x, 1), lax.cummin(x, 1), jnp.cumsum(y, 1), jnp.cumsum(z, 0), jnp.cumsum(w, 1), lax.cummax(w, 1, reverse=True),
+            jnp.cumsum(y[:, :2500] + 1j * y[:, 2500:], 1))
+
+
 @program((3, 90), (2, 40), dtypes="int8")
 def running_extrema_of_bytes(x, y):
     return lax.cummax(x, 1), lax.cummin(y, 1), lax.cummax(x, 0)

@@ -14,8 +14,7 @@
 #include "passes/codegen/cpu/Accumulators.h"
 #include "passes/codegen/cpu/KernelEmitter.h"
 #include "passes/codegen/cpu/LoopNest.h"
-#include "passes/codegen/kernel/InnerProducts.h"
-#include "passes/codegen/kernel/RunningLoops.h"
+#include "passes/codegen/kernel/RunningGraph.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
@@ -36,15 +35,7 @@ int64_t bytesOf(const Node *input) {
   return isNarrowFloat(input->kind) ? 4 : byteSize(input->kind);
 }
 
-// Whether a start value that may be taken any number of times (isSplittable) can be more than
-// neutral.
-bool mayChange(Op step, Node *start) {
-  bool isInfinity = start->op == Op::Constant && isFloat(start->kind) &&
-                    numberOf(start) == (step == Op::Max ? -HUGE_VAL : HUGE_VAL);
-  return (step == Op::Max || step == Op::Min || step == Op::And || step == Op::Or) && !isInfinity;
-}
-
-class RunningEmitter {
+class RunningEmitter : RunningGraph {
 public:
   RunningEmitter(KernelFunction &function, ReduceWindowOp op, RunningLoops loops)
       : function(function), op(op), loops(loops) {}
@@ -52,7 +43,6 @@ public:
 
 private:
   bool emitCell(Value cell, llvm::Instruction *before);
-  bool build();
   void reserve();
   bool goesPastCaches(unsigned width) const;
   Value position(Value step); // the element that is reduced at this step
@@ -84,11 +74,7 @@ private:
   RunningLoops loops;
   std::unique_ptr<EmittedGraph> g; // of the cell that is written
   Emitter *e = nullptr;
-  unsigned outerDim = 0, dim = 0, innerDim = 0;
-  Index offset = nullptr;
-  Reduction reduction;
   std::optional<Accumulators> accumulators;
-  llvm::SmallVector<ElementKind> kinds; // of what is stored, by component
   unsigned lanes = 1;
   bool isStreamed = false;
   LoopRange columns;
@@ -98,55 +84,6 @@ private:
 };
 
 } // namespace
-
-bool RunningEmitter::build() {
-  Graph &graph = g->graph;
-  outerDim = graph.addDim(loops.outer), dim = graph.addDim(loops.size);
-  innerDim = graph.addDim(loops.inner);
-  offset = graph.linearise({graph.dim(outerDim), graph.dim(dim), graph.dim(innerDim)},
-                           {loops.outer, loops.size, loops.inner});
-  reduction = {};
-  kinds.clear();
-  if (!g->builder.buildReducer(op.getBody().front(), reduction))
-    return false;
-  for (auto [i, value] : llvm::enumerate(op.getInputs())) {
-    std::optional<ElementType> known = elementType(value.getType());
-    if (!known) {
-      op.emitError("no kernel code for element type ") << value.getType();
-      return false;
-    }
-    ElementType type = *known;
-    Element element;
-    if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value)) {
-      int buffer = static_cast<int>(argument.getArgNumber());
-      Index at = type.complex ? graph.multiply(offset, 2) : offset;
-      element.re = graph.load(type.kind, buffer, at, nullptr);
-      if (type.complex)
-        element.im = graph.load(type.kind, buffer, graph.addConstant(at, 1), nullptr);
-    } else {
-      element = g->builder.at(value, graph.delinearise(offset, shapeOf(value)));
-    }
-    Element init = g->builder.at(op.getInitValues()[i], {});
-    if (!element || !init)
-      return false;
-    for (auto [node, start] : {std::pair(element.re, init.re), std::pair(element.im, init.im)}) {
-      if (!node)
-        continue;
-      // Sums and products of narrow floats are kept in f32.
-      Op step = reduction.simple.empty() ? Op::Constant : reduction.simple[kinds.size()];
-      bool widen = isNarrowFloat(node->kind) && (step == Op::Add || step == Op::Mul);
-      reduction.inputs.push_back(widen ? graph.convert(node, ElementKind::F32) : node);
-      reduction.inits.push_back(widen ? graph.convert(start, ElementKind::F32) : start);
-      kinds.push_back(node->kind);
-    }
-  }
-  bool hasStart = false;
-  for (auto [step, start] : llvm::zip(reduction.simple, reduction.inits))
-    hasStart |= mayChange(step, start);
-  if (!hasStart)
-    reduction.inits.clear();
-  return true;
-}
 
 void RunningEmitter::reserve() {
   constexpr int64_t widestVector = 64; // elements
@@ -418,7 +355,7 @@ void RunningEmitter::emitRows() {
 bool RunningEmitter::emitCell(Value cell, llvm::Instruction *end) {
   SplitTable none;
   g = std::make_unique<EmittedGraph>(function, none);
-  if (!build())
+  if (!build(*g, op, loops))
     return false;
   e = &g->emitter;
   accumulators.emplace(*e, reduction, /*takesWords=*/false);

@@ -66,6 +66,8 @@ bool emitProduct(EntryFunction &function, bool &known);
 bool emitFlash(EntryFunction &function, bool &known);
 // Of a sort; `known` false: its rows are short, or find no room.
 bool emitSort(EntryFunction &function, bool &known);
+// Of a running reduction; `known` false: a chunk of its elements finds no room.
+bool emitRunning(EntryFunction &function, bool &known);
 // Of one operation that is none, by the cpu's code for it.
 bool emitCells(EntryFunction &entry);
 

@@ -25,7 +25,8 @@ static int64_t contractions(const KernelSource &kernel) {
 static bool emitBody(EntryFunction &function) {
   bool known = false, ok = true;
   if (isOfCells(function.kernel))
-    return emitSort(function, known) && (known || emitCells(function));
+    return emitSort(function, known) && (known || emitRunning(function, known)) &&
+           (known || emitCells(function));
   if (int64_t count = contractions(function.kernel); count > 0)
     ok = count == 1 ? emitProduct(function, known) : emitFlash(function, known);
   return ok && (known || emitNests(function));
