@@ -81,6 +81,11 @@ def ragged_rows(x, w, sizes):
     return lax.ragged_dot(x, w, (sizes % 40).astype(jnp.int32))
 
 
+@program((60, 16), (14, 16, 24), (14,), dtypes=["float32", "float32", "uint8"])
+def ragged_short_rows(x, w, sizes):
+    return lax.ragged_dot(x, w, (sizes % 8).astype(jnp.int32))
+
+
 @program((150, 40), (3, 40, 72), (3,), (150, 72), dtypes=["float32", "float32", "uint8", "float32"])
 def ragged_gradients(x, w, sizes, g):
     return jax.vjp(lambda x, w: lax.ragged_dot(x, w, (sizes % 70).astype(jnp.int32)), x, w)[1](g)

@@ -20,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import hunter
 from mutant import ROOT, SWITCH, planted
 
-LISTS = ("propagate", "reshard", "localize", "communicate", "fuse", "memory", "codegen", "attention", "gpu", "warpgroups", "flash", "rows", "runtime")
+LISTS = ("propagate", "reshard", "localize", "communicate", "fuse", "memory", "codegen", "attention", "gpu", "warpgroups", "flash", "rows", "groups", "runtime")
 
 
 def catalogue(only="*"):
