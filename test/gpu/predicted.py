@@ -18,7 +18,7 @@ import numpy as np
 BOUND = 1.05
 SLACK = 64  # bytes: of numbers that a kernel reads beside arrays
 # Data decides what a gather, a scatter and an update in place touch.
-BY_DATA = {"gathered", "scattered", "updated", "pooled_gradient", "until_small", "branched", "sorted_rows", "random_bits", "solved_on_the_host"}
+BY_DATA = {"ragged_rows", "ragged_short_rows", "ragged_gradients", "ragged_bf16", "gathered", "scattered", "updated", "pooled_gradient", "until_small", "branched", "sorted_rows", "random_bits", "solved_on_the_host"}
 # Places of elements that lie in a result's row while it is sorted are read again: no price knows of them.
 UNPRICED = {"sorted_long_rows"}
 
