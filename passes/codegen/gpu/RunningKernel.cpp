@@ -107,7 +107,7 @@ int64_t RunningRows::bytes() const {
 }
 
 bool RunningRows::suits() {
-  accumulators.emplace(e, reduction);
+  accumulators.emplace(e, reduction, /*takesWords=*/false);
   for (size_t i = 0; i < reduction.inputs.size(); ++i)
     if (typeOf(i)->getScalarSizeInBits() < 8)
       return false;
